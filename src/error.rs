@@ -1,0 +1,166 @@
+//! One error type for the whole pipeline: a kind that decides the exit code, a sentence for people, and the
+//! places it passed on its way out.
+
+use std::fmt;
+
+/// Result of everything that can fail in gridtally.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What went wrong, as far as an orchestrator needs to know. Each kind is one stable exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The command line is wrong.
+    Usage,
+    /// The data broke a limit the pipeline set, or a published lake does not verify.
+    Data,
+    /// An input named by the pipeline does not exist.
+    NoInput,
+    /// gridtally contradicts itself: a ledger that does not close, a schema that drifted. A bug, never the input's fault.
+    Internal,
+    /// Reading or writing failed.
+    Io,
+    /// Another run holds the output; try again later.
+    Busy,
+    /// The pipeline file, or a table it names, is wrong.
+    Config,
+}
+
+impl Kind {
+    /// The process exit code, after `sysexits.h`.
+    #[must_use]
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Self::Usage => 2,
+            Self::Data => 65,
+            Self::NoInput => 66,
+            Self::Internal => 70,
+            Self::Io => 74,
+            Self::Busy => 75,
+            Self::Config => 78,
+        }
+    }
+
+    /// All kinds with the sentence the manual prints beside the code.
+    pub const ALL: &'static [(Self, &'static str)] = &[
+        (Self::Usage, "the command line is wrong"),
+        (
+            Self::Data,
+            "the data broke a limit of the pipeline (max_rejected), or verify found damage",
+        ),
+        (Self::NoInput, "an input named by the pipeline does not exist"),
+        (
+            Self::Internal,
+            "gridtally contradicts itself (a ledger that does not close); please report it",
+        ),
+        (Self::Io, "reading or writing failed"),
+        (Self::Busy, "another run holds the output; try again later"),
+        (Self::Config, "the pipeline file, or a table it names, is wrong"),
+    ];
+}
+
+/// An error with its kind, a sentence, where it happened and what caused it.
+pub struct Error {
+    kind: Kind,
+    message: String,
+    context: Vec<(&'static str, String)>,
+    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+}
+
+impl Error {
+    /// A new error of `kind`, saying `message`.
+    pub fn new(kind: Kind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+            context: Vec::new(),
+            source: None,
+        }
+    }
+
+    /// Shorthand for [`Kind::Config`].
+    pub fn config(message: impl Into<String>) -> Self {
+        Self::new(Kind::Config, message)
+    }
+
+    /// Shorthand for [`Kind::Io`].
+    pub fn io(message: impl Into<String>) -> Self {
+        Self::new(Kind::Io, message)
+    }
+
+    /// Shorthand for [`Kind::Internal`].
+    pub fn internal(message: impl Into<String>) -> Self {
+        Self::new(Kind::Internal, message)
+    }
+
+    /// Adds where it happened, such as `("file", path)`.
+    #[must_use]
+    pub fn at(mut self, key: &'static str, value: impl fmt::Display) -> Self {
+        self.context.push((key, value.to_string()));
+        self
+    }
+
+    /// Adds what caused it.
+    #[must_use]
+    pub fn because(mut self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        self.source = Some(source.into());
+        self
+    }
+
+    /// The kind, hence the exit code.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        if !self.context.is_empty() {
+            f.write_str(" (")?;
+            for (i, (key, value)) in self.context.iter().enumerate() {
+                if i > 0 {
+                    f.write_str(", ")?;
+                }
+                write!(f, "{key} {value}")?;
+            }
+            f.write_str(")")?;
+        }
+        let mut cause = self.source.as_deref().map(|s| s as &dyn std::error::Error);
+        while let Some(inner) = cause {
+            write!(f, ": {inner}")?;
+            cause = inner.source();
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}: {self}", self.kind)
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.source.as_deref().map(|s| s as _)
+    }
+}
+
+macro_rules! from_error {
+    ($($source:ty => $kind:ident, $message:literal;)*) => {$(
+        impl From<$source> for Error {
+            fn from(source: $source) -> Self {
+                Self::new(Kind::$kind, $message).because(source)
+            }
+        }
+    )*};
+}
+
+from_error! {
+    std::io::Error => Io, "reading or writing failed";
+    arrow::error::ArrowError => Internal, "an Arrow operation failed";
+    parquet::errors::ParquetError => Io, "a Parquet file could not be read or written";
+    object_store::Error => Io, "the object store refused";
+    polars::prelude::PolarsError => Internal, "a Polars operation failed";
+}

@@ -1,0 +1,174 @@
+//! The closed list of reasons a row can have for ending where it ended.
+
+use std::fmt;
+
+/// Where a row of input ended. Every row ends in exactly one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Outcome {
+    /// It is in `records`, or is a step folded into a record that is.
+    Accepted,
+    /// Another row says exactly the same about the same job.
+    Duplicate,
+    /// Another row says more, or something later, about the same job.
+    Superseded,
+    /// It cannot be believed; `rejects` keeps its raw text.
+    Rejected,
+    /// It is sound, but not usage this pipeline accounts.
+    OutOfScope,
+}
+
+impl Outcome {
+    /// The word stored in the ledger.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Accepted => "accepted",
+            Self::Duplicate => "duplicate",
+            Self::Superseded => "superseded",
+            Self::Rejected => "rejected",
+            Self::OutOfScope => "out_of_scope",
+        }
+    }
+
+    /// The outcome whose ledger word is `text`.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        [
+            Self::Accepted,
+            Self::Duplicate,
+            Self::Superseded,
+            Self::Rejected,
+            Self::OutOfScope,
+        ]
+        .into_iter()
+        .find(|outcome| outcome.as_str() == text)
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+macro_rules! reasons {
+    ($($outcome:ident { $($(#[doc = $doc:literal])+ $name:ident = $code:literal,)+ })+) => {
+        /// Why a row ended where it did. The code is what the ledger and `rejects` store.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Reason {
+            $($($(#[doc = $doc])+ $name,)+)+
+        }
+
+        impl Reason {
+            /// Every reason.
+            pub const ALL: &'static [Self] = &[$($(Self::$name,)+)+];
+
+            /// The code stored in the ledger and in `rejects`.
+            #[must_use]
+            pub fn code(self) -> &'static str {
+                match self { $($(Self::$name => $code,)+)+ }
+            }
+
+            /// The outcome this reason belongs to.
+            #[must_use]
+            pub fn outcome(self) -> Outcome {
+                match self { $($(Self::$name => Outcome::$outcome,)+)+ }
+            }
+
+            /// What it means, for people.
+            #[must_use]
+            pub fn meaning(self) -> &'static str {
+                match self { $($(Self::$name => concat!($($doc),+).trim_ascii(),)+)+ }
+            }
+        }
+    };
+}
+
+reasons! {
+    Accepted {
+        /// A job record.
+        Job = "job",
+        /// A step row, folded into its job.
+        Step = "step",
+    }
+    Duplicate {
+        /// A job row that says what the accepted row says.
+        SameContent = "same_content",
+        /// A step row of a duplicate job row.
+        SameContentStep = "same_content_step",
+        /// A row of a file whose bytes were already read under another name.
+        SameFile = "same_file",
+    }
+    Superseded {
+        /// A job row that a fuller or later row of the same job replaces.
+        FullerRecord = "fuller_record",
+        /// A step row of a superseded job row.
+        FullerRecordStep = "fuller_record_step",
+    }
+    Rejected {
+        /// The last record of the file has no end: the file was cut off.
+        Truncated = "truncated",
+        /// The fields cannot be told apart or do not match the header.
+        FieldCount = "field_count",
+        /// A field that must be there is missing or empty.
+        MissingField = "missing_field",
+        /// A key the format does not know.
+        UnknownField = "unknown_field",
+        /// A number that is none, or does not fit.
+        BadNumber = "bad_number",
+        /// A time that is none, or cannot be.
+        BadTime = "bad_time",
+        /// A duration that is none, or cannot be.
+        BadDuration = "bad_duration",
+        /// A job identifier that is none.
+        BadJobId = "bad_job_id",
+        /// A state word this version does not know.
+        UnknownState = "unknown_state",
+        /// A step row whose job row is not in the file.
+        StepWithoutJob = "step_without_job",
+        /// A message whose header, layout or kind is wrong.
+        BadMessage = "bad_message",
+        /// A sound record in a message that is refused whole, as the APEL server does.
+        MessageRefused = "message_refused",
+        /// A document that is not well-formed JSON.
+        BadJson = "bad_json",
+        /// A well-formed document that is not a usage record.
+        NotARecord = "not_a_record",
+        /// A benchmark that is none, or not one of the known kinds.
+        BadBenchmark = "bad_benchmark",
+        /// Neither the record nor the pipeline names the site.
+        SiteUnknown = "site_unknown",
+        /// Neither the record's times nor its end say when it ran.
+        TimeUnknown = "time_unknown",
+        /// The record is longer than the limit for one record.
+        TooLong = "too_long",
+        /// No benchmark is known for the job and the pipeline says to reject it.
+        BenchmarkMissing = "benchmark_missing",
+    }
+    OutOfScope {
+        /// A job that has not started: it used nothing yet.
+        NotStarted = "not_started",
+        /// A message of the tool among the rows, or a repeated header.
+        ToolMessage = "tool_message",
+        /// A record of another type than job usage.
+        OtherRecordType = "other_record_type",
+        /// Usage that arrives already aggregated.
+        Summary = "summary",
+        /// The record lies outside the months this run was asked for.
+        OutsidePeriod = "outside_period",
+    }
+}
+
+impl Reason {
+    /// The reason whose code is `code`.
+    #[must_use]
+    pub fn parse(code: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|reason| reason.code() == code)
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.code())
+    }
+}

@@ -1,0 +1,12 @@
+//! gridtally: where did every core-hour go, what was it worth, who pays - and prove it.
+
+pub mod error;
+pub mod ledger;
+pub mod pipeline;
+pub mod records;
+pub mod reference;
+pub mod sources;
+pub mod time;
+
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;

@@ -1,0 +1,3 @@
+//! Parse, run, translate an error into an exit code.
+
+fn main() {}

@@ -1,0 +1,5 @@
+//! VO by account, user, group, partition or QOS.
+
+/// The rows of a VO table.
+#[derive(Clone, Debug, Default)]
+pub struct VoTable {}

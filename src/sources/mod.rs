@@ -1,0 +1,5 @@
+//! Bytes of one dialect become job rows and rejects. Only this room knows a vendor's column name.
+
+pub mod sink;
+
+pub use sink::{Pieces, Position, Sink, Work};

@@ -1,0 +1,36 @@
+//! What a reader talks to.
+
+use crate::ledger::Reason;
+use crate::records::JobRow;
+
+/// Where in a file (after decompression) something was read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Position {
+    /// 1-based line on which the record starts.
+    pub line: u64,
+    /// 0-based byte offset at which the record starts.
+    pub byte_offset: u64,
+}
+
+/// Receives everything a reader finds. A reader calls [`Sink::rows_read`] when it frames rows, before it looks inside
+/// them, and then gives each row exactly one outcome: the ledger compares the two.
+pub trait Sink {
+    /// `n` more input rows were framed (a step row counts, a header line does not).
+    fn rows_read(&mut self, n: u64);
+
+    /// A job, with the number of step rows folded into it.
+    fn job(&mut self, row: &JobRow<'_>, at: Position, step_n: u32);
+
+    /// `rows` input rows that are refused together, with their raw text (the reader hands over all of it) and one
+    /// sentence of detail naming field and value.
+    fn reject(&mut self, reason: Reason, at: Position, rows: u64, detail: &str, raw: &[u8]);
+
+    /// `rows` input rows that are sound but not accounted here.
+    fn out_of_scope(&mut self, reason: Reason, rows: u64);
+}
+
+/// A piece of input that can be parsed on any thread, in any order.
+pub type Work = Box<dyn FnOnce(&mut dyn Sink) + Send>;
+
+/// The pieces of one input, in order. Splitting is sequential and cheap; parsing the pieces is not.
+pub type Pieces = Box<dyn Iterator<Item = crate::error::Result<Work>> + Send>;

@@ -1,0 +1,5 @@
+//! Instants, zones and the calendar. Everything inside is UTC; zones matter at the two edges only.
+
+pub mod zone;
+
+pub use zone::{Local, Zone};

@@ -1,0 +1,10 @@
+//! The only integration-test binary: one module per behaviour.
+#![expect(missing_docs, reason = "tests speak for themselves")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+mod zone;
