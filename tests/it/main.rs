@@ -1,5 +1,4 @@
 //! The only integration-test binary: one module per behaviour.
-#![expect(missing_docs, reason = "tests speak for themselves")]
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
