@@ -2,10 +2,13 @@
 
 pub mod error;
 pub mod ledger;
+pub mod normalise;
 pub mod pipeline;
 pub mod records;
 pub mod reference;
+pub mod schema;
 pub mod sources;
+pub mod summarise;
 pub mod time;
 
 #[global_allocator]

@@ -1,7 +1,13 @@
 //! One identity, one typed model, duplicates resolved.
 
 pub mod anomaly;
+pub mod columns;
+pub mod identity;
+pub mod intake;
+pub mod merge;
 pub mod row;
+pub mod spill;
 
 pub use anomaly::Anomaly;
+pub use intake::{Harvest, Intake, Reject, Tally, Window};
 pub use row::JobRow;

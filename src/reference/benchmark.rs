@@ -29,3 +29,17 @@ impl Benchmark {
 /// The rows of `benchmarks.csv`.
 #[derive(Clone, Debug, Default)]
 pub struct BenchmarkTable {}
+
+impl BenchmarkTable {
+    /// Value per core in ten-thousandths.
+    #[must_use]
+    pub fn value(
+        &self,
+        _site: Option<&str>,
+        _cluster: Option<&str>,
+        _benchmark: Benchmark,
+        _at_ms: i64,
+    ) -> Option<i64> {
+        None
+    }
+}

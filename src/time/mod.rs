@@ -1,5 +1,9 @@
 //! Instants, zones and the calendar. Everything inside is UTC; zones matter at the two edges only.
 
+pub mod calendar;
+pub mod month;
 pub mod zone;
 
+pub use calendar::Calendar;
+pub use month::{Day, Month};
 pub use zone::{Local, Zone};

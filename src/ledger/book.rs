@@ -1,0 +1,321 @@
+//! The book itself: input files, and where their rows went. It closes, or the run fails.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use arrow::array::{Array, ArrayRef, AsArray, Date32Builder, Int64Builder, RecordBatch, StringBuilder};
+use arrow::datatypes::{Date32Type, Int64Type};
+use std::sync::Arc;
+
+use super::reason::{Outcome, Reason};
+use crate::error::{Error, Result};
+use crate::schema;
+use crate::time::Month;
+
+/// One input file by content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InputEntry {
+    /// Source it belongs to.
+    pub source: String,
+    /// Every path it was seen under; the first is the one its rows are accounted to.
+    pub paths: BTreeSet<String>,
+    /// Dialect family.
+    pub format: String,
+    /// Size as stored.
+    pub bytes: u64,
+    /// Hash of the bytes as stored.
+    pub blake3: String,
+    /// Rows its reader framed.
+    pub rows_read: u64,
+}
+
+/// Where rows of a file went: (site, month, reason) -> rows.
+pub type Places = BTreeMap<(Option<String>, Option<Month>, Reason), u64>;
+
+/// Everything that was ever read.
+#[derive(Clone, Debug, Default)]
+pub struct Book {
+    inputs: BTreeMap<String, InputEntry>,
+    places: BTreeMap<String, Places>,
+}
+
+/// Reasons that are settled per (site, month), when a partition of records is merged.
+#[must_use]
+pub fn is_settled_by_merge(reason: Reason) -> bool {
+    matches!(
+        reason.outcome(),
+        Outcome::Accepted | Outcome::Duplicate | Outcome::Superseded
+    ) || reason == Reason::BenchmarkMissing
+}
+
+impl Book {
+    /// The files, by file id.
+    #[must_use]
+    pub fn inputs(&self) -> &BTreeMap<String, InputEntry> {
+        &self.inputs
+    }
+
+    /// Where the rows of a file went.
+    #[must_use]
+    pub fn places(&self, file_id: &str) -> Option<&Places> {
+        self.places.get(file_id)
+    }
+
+    /// Whether a file needs no reading for the months `wanted`: it is known, and none of its rows was left for later.
+    #[must_use]
+    pub fn is_done(&self, file_id: &str, wanted: impl Fn(Month) -> bool) -> bool {
+        self.inputs.contains_key(file_id)
+            && !self.places.get(file_id).is_some_and(|places| {
+                places
+                    .keys()
+                    .any(|(_, month, reason)| *reason == Reason::OutsidePeriod && month.is_none_or(&wanted))
+            })
+    }
+
+    /// Notes that a known file was seen under another path; true if that is news.
+    pub fn seen(&mut self, file_id: &str, path: &str) -> bool {
+        self.inputs
+            .get_mut(file_id)
+            .is_some_and(|input| input.paths.insert(path.to_owned()))
+    }
+
+    /// Enters one reading of a file. Rows left for later (outside the months asked for) stay so only where no earlier
+    /// run has taken them.
+    pub fn enter(&mut self, file_id: &str, input: InputEntry, places: Places) {
+        let left_before: Option<BTreeSet<_>> = self.inputs.contains_key(file_id).then(|| {
+            let before = self.places.get(file_id);
+            let left = before.into_iter().flat_map(BTreeMap::keys);
+            left.filter(|(_, _, reason)| *reason == Reason::OutsidePeriod)
+                .cloned()
+                .collect()
+        });
+        let kept = self.places.entry(file_id.to_owned()).or_default();
+        kept.retain(|(_, _, reason), _| is_settled_by_merge(*reason));
+        for (key, rows) in places {
+            let taken = key.2 == Reason::OutsidePeriod && left_before.as_ref().is_some_and(|left| !left.contains(&key));
+            if !taken {
+                *kept.entry(key).or_default() += rows;
+            }
+        }
+        match self.inputs.get_mut(file_id) {
+            Some(known) => known.paths.extend(input.paths),
+            None => {
+                self.inputs.insert(file_id.to_owned(), input);
+            }
+        }
+    }
+
+    /// Replaces what is known of one (site, month): (file id, reason) -> rows.
+    pub fn settle(&mut self, site: &str, month: Month, rows: &BTreeMap<(Arc<str>, Reason), u64>) {
+        for places in self.places.values_mut() {
+            places.retain(|(s, m, reason), _| {
+                !(is_settled_by_merge(*reason) && s.as_deref() == Some(site) && *m == Some(month))
+            });
+        }
+        for ((file_id, reason), n) in rows {
+            let places = self.places.entry(file_id.to_string()).or_default();
+            *places.entry((Some(site.to_owned()), Some(month), *reason)).or_default() += n;
+        }
+    }
+
+    /// Rows of a file by outcome.
+    #[must_use]
+    pub fn outcomes(&self, file_id: &str) -> BTreeMap<Outcome, u64> {
+        let mut outcomes = BTreeMap::new();
+        for ((_, _, reason), rows) in self.places.get(file_id).into_iter().flatten() {
+            *outcomes.entry(reason.outcome()).or_default() += rows;
+        }
+        outcomes
+    }
+
+    /// Checks that for every file the rows read equal the rows that ended somewhere.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] naming the first file that does not close, with both sides.
+    pub fn close(&self) -> Result<()> {
+        for (file_id, input) in &self.inputs {
+            let outcomes = self.outcomes(file_id);
+            let ended: u64 = outcomes.values().sum();
+            if ended != input.rows_read {
+                return Err(Error::internal(format!(
+                    "the ledger does not close: {} rows read, {ended} accounted for {outcomes:?}",
+                    input.rows_read
+                ))
+                .at("file", input.paths.first().map_or("", String::as_str)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the book back from its published datasets.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] when a batch is not what the schema declares.
+    pub fn load(inputs: &[RecordBatch], ledger: &[RecordBatch]) -> Result<Self> {
+        let mut book = Self::default();
+        for batch in inputs {
+            let text = |name: &str| column(batch, name).map(|c| c.as_string::<i32>());
+            let int = |name: &str| column(batch, name).map(|c| c.as_primitive::<Int64Type>());
+            let (source, path, file_id, format) = (text("source")?, text("path")?, text("file_id")?, text("format")?);
+            let (bytes, blake3, rows) = (int("bytes")?, text("blake3")?, int("rows_read_n")?);
+            for row in 0..batch.num_rows() {
+                let entry = book
+                    .inputs
+                    .entry(file_id.value(row).to_owned())
+                    .or_insert_with(|| InputEntry {
+                        source: source.value(row).to_owned(),
+                        paths: BTreeSet::new(),
+                        format: format.value(row).to_owned(),
+                        bytes: u64::try_from(bytes.value(row)).unwrap_or(0),
+                        blake3: blake3.value(row).to_owned(),
+                        rows_read: u64::try_from(rows.value(row)).unwrap_or(0),
+                    });
+                entry.paths.insert(path.value(row).to_owned());
+            }
+        }
+        for batch in ledger {
+            let text = |name: &str| column(batch, name).map(|c| c.as_string::<i32>());
+            let (file_id, site, reason) = (text("file_id")?, text("site")?, text("reason")?);
+            let month = column(batch, "record_month")?.as_primitive::<Date32Type>();
+            let rows = column(batch, "row_n")?.as_primitive::<Int64Type>();
+            for row in 0..batch.num_rows() {
+                let reason = Reason::parse(reason.value(row)).ok_or_else(|| {
+                    Error::internal(format!("the ledger has an unknown reason {:?}", reason.value(row)))
+                })?;
+                if reason == Reason::SameFile {
+                    continue; // derived from the paths
+                }
+                let site = site.is_valid(row).then(|| site.value(row).to_owned());
+                let month = if month.is_valid(row) {
+                    Month::of_day(month.value(row))
+                } else {
+                    None
+                };
+                let places = book.places.entry(file_id.value(row).to_owned()).or_default();
+                *places.entry((site, month, reason)).or_default() += u64::try_from(rows.value(row)).unwrap_or(0);
+            }
+        }
+        Ok(book)
+    }
+
+    /// The published `inputs` and `ledger`. A file seen under several paths is accounted to the first; under the
+    /// others all its rows are duplicates (`same_file`).
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] when a batch is not what the schema declares.
+    pub fn publish(&self) -> Result<(RecordBatch, RecordBatch)> {
+        let mut files: Vec<FileRow<'_>> = Vec::new();
+        let mut lines: Vec<LedgerRow<'_>> = Vec::new();
+        for (file_id, input) in &self.inputs {
+            for (at, path) in input.paths.iter().enumerate() {
+                let outcomes = if at == 0 {
+                    self.outcomes(file_id)
+                } else {
+                    BTreeMap::from([(Outcome::Duplicate, input.rows_read)])
+                };
+                files.push((&input.source, path, file_id, input, outcomes));
+                if at > 0 {
+                    lines.push((
+                        &input.source,
+                        path,
+                        file_id,
+                        None,
+                        None,
+                        Reason::SameFile,
+                        input.rows_read,
+                    ));
+                    continue;
+                }
+                for ((site, month, reason), rows) in self.places.get(file_id).into_iter().flatten() {
+                    lines.push((&input.source, path, file_id, site.as_deref(), *month, *reason, *rows));
+                }
+            }
+        }
+        files.sort_by(|a, b| (a.0, a.1, a.2).cmp(&(b.0, b.1, b.2)));
+        lines.sort_by(|a, b| {
+            (a.0, a.1, a.2, a.3, a.4, a.5.outcome().as_str(), a.5.code()).cmp(&(
+                b.0,
+                b.1,
+                b.2,
+                b.3,
+                b.4,
+                b.5.outcome().as_str(),
+                b.5.code(),
+            ))
+        });
+        Ok((files_batch(&files)?, ledger_batch(&lines)?))
+    }
+}
+
+type FileRow<'a> = (&'a str, &'a str, &'a str, &'a InputEntry, BTreeMap<Outcome, u64>);
+type LedgerRow<'a> = (&'a str, &'a str, &'a str, Option<&'a str>, Option<Month>, Reason, u64);
+
+fn column<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a ArrayRef> {
+    batch
+        .column_by_name(name)
+        .ok_or_else(|| Error::internal(format!("no column {name}")))
+}
+
+fn int(n: u64) -> i64 {
+    i64::try_from(n).unwrap_or(i64::MAX)
+}
+
+fn files_batch(rows: &[FileRow<'_>]) -> Result<RecordBatch> {
+    let text = |pick: &dyn Fn(&FileRow<'_>) -> String| -> ArrayRef {
+        let mut builder = StringBuilder::new();
+        rows.iter().for_each(|row| builder.append_value(pick(row)));
+        Arc::new(builder.finish())
+    };
+    let ints = |pick: &dyn Fn(&FileRow<'_>) -> u64| -> ArrayRef {
+        let mut builder = Int64Builder::new();
+        rows.iter().for_each(|row| builder.append_value(int(pick(row))));
+        Arc::new(builder.finish())
+    };
+    let outcome = |outcome: Outcome| ints(&|row| row.4.get(&outcome).copied().unwrap_or(0));
+    let arrays = vec![
+        text(&|row| row.0.to_owned()),
+        text(&|row| row.1.to_owned()),
+        text(&|row| row.2.to_owned()),
+        text(&|row| row.3.format.clone()),
+        ints(&|row| row.3.bytes),
+        text(&|row| row.3.blake3.clone()),
+        ints(&|row| row.3.rows_read),
+        outcome(Outcome::Accepted),
+        outcome(Outcome::Duplicate),
+        outcome(Outcome::Superseded),
+        outcome(Outcome::Rejected),
+        outcome(Outcome::OutOfScope),
+    ];
+    admitted("inputs", arrays)
+}
+
+fn ledger_batch(rows: &[LedgerRow<'_>]) -> Result<RecordBatch> {
+    let text = |pick: &dyn Fn(&LedgerRow<'_>) -> Option<String>| -> ArrayRef {
+        let mut builder = StringBuilder::new();
+        rows.iter().for_each(|row| builder.append_option(pick(row)));
+        Arc::new(builder.finish())
+    };
+    let mut month = Date32Builder::new();
+    let mut row_n = Int64Builder::new();
+    for row in rows {
+        month.append_option(row.4.map(Month::first_day));
+        row_n.append_value(int(row.6));
+    }
+    let arrays: Vec<ArrayRef> = vec![
+        text(&|row| Some(row.0.to_owned())),
+        text(&|row| Some(row.1.to_owned())),
+        text(&|row| Some(row.2.to_owned())),
+        text(&|row| row.3.map(str::to_owned)),
+        Arc::new(month.finish()),
+        text(&|row| Some(row.5.outcome().to_string())),
+        text(&|row| Some(row.5.code().to_owned())),
+        Arc::new(row_n.finish()),
+    ];
+    admitted("ledger", arrays)
+}
+
+fn admitted(dataset: &str, arrays: Vec<ArrayRef>) -> Result<RecordBatch> {
+    let dataset = schema::dataset(dataset)?;
+    let batch = RecordBatch::try_new(dataset.arrow(), arrays)?;
+    dataset.admit(&batch)?;
+    Ok(batch)
+}

@@ -1,0 +1,5 @@
+//! Dated benchmarks: from time to work.
+
+pub mod factor;
+
+pub use factor::{Factors, Scale};

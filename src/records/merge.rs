@@ -1,0 +1,246 @@
+//! One bucket at a time: which row of each job is accepted, and what becomes of the others.
+//!
+//! The order among versions of one job is total and does not depend on when a row was read, so a lake built night by
+//! night holds what a lake built in one go holds.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow::array::{Array, AsArray, RecordBatch};
+use arrow::compute::interleave_record_batch;
+use arrow::datatypes::{Int64Type, TimestampMillisecondType, UInt64Type};
+
+use crate::error::{Error, Result};
+use crate::ledger::Outcome;
+use crate::schema;
+
+/// Ranks input files by arrival: later ones hold the later word. The order is that of (arrival in the name, path).
+#[derive(Clone, Debug, Default)]
+pub struct FileOrder {
+    rank: HashMap<Arc<str>, u32>,
+}
+
+impl FileOrder {
+    /// The order of `files`: (file id, arrival in the name, path).
+    #[must_use]
+    pub fn new(mut files: Vec<(Arc<str>, Option<i64>, String)>) -> Self {
+        files.sort_by(|a, b| (a.1, &a.2, &a.0).cmp(&(b.1, &b.2, &b.0)));
+        let rank = files.into_iter().zip(0..).map(|((id, ..), at)| (id, at)).collect();
+        Self { rank }
+    }
+
+    /// Rank of a file id.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] for a file no ledger knows.
+    pub fn rank(&self, file_id: &str) -> Result<u32> {
+        let known = self.rank.get(file_id).copied();
+        known.ok_or_else(|| Error::internal(format!("no ledger knows the input file {file_id}")))
+    }
+}
+
+/// A row that lost, as `history` keeps it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Loser {
+    /// Instant that places it.
+    pub record_ms: i64,
+    /// Identity.
+    pub record_id: u128,
+    /// Input file.
+    pub file_id: Arc<str>,
+    /// Line.
+    pub line: i64,
+    /// Steps that came with it.
+    pub step_n: i64,
+    /// Content.
+    pub content_hash: u64,
+    /// Duplicate or superseded.
+    pub outcome: Outcome,
+}
+
+/// A bucket, resolved.
+pub struct Merged {
+    /// The accepted rows, sorted by (`record_utc`, `record_id`).
+    pub winners: RecordBatch,
+    /// The others, sorted.
+    pub losers: Vec<Loser>,
+}
+
+/// How much a version of a job is worth; the larger wins.
+type Worth = (i64, i64, i64, i64, u32, i64);
+
+struct Candidate {
+    record_ms: i64,
+    record_id: u128,
+    worth: Worth,
+    line: i64,
+    step_n: i64,
+    content_hash: u64,
+    file_id: Arc<str>,
+    batch: usize,
+    row: usize,
+}
+
+/// Resolves one bucket: `batches` hold the accepted rows of earlier runs and the candidates of this one, `earlier`
+/// the rows that lost before. A row read again (same file, same line) is the same row, not a duplicate.
+///
+/// # Errors
+/// [`crate::error::Kind::Internal`] when a batch is not what the schema declares.
+pub fn merge(batches: &[RecordBatch], earlier: Vec<Loser>, order: &FileOrder) -> Result<Merged> {
+    let mut candidates = Vec::with_capacity(batches.iter().map(RecordBatch::num_rows).sum());
+    for (at, batch) in batches.iter().enumerate() {
+        collect(batch, at, order, &mut candidates)?;
+    }
+    candidates.sort_unstable_by(|a, b| {
+        (a.record_ms, a.record_id)
+            .cmp(&(b.record_ms, b.record_id))
+            .then_with(|| b.worth.cmp(&a.worth))
+    });
+    let mut lost: HashMap<u128, Vec<Loser>> = HashMap::new();
+    for loser in earlier {
+        lost.entry(loser.record_id).or_default().push(loser);
+    }
+    let mut rows = Vec::with_capacity(candidates.len());
+    let mut losers = Vec::new();
+    for versions in candidates.chunk_by(|a, b| a.record_id == b.record_id) {
+        let Some((winner, others)) = versions.split_first() else {
+            continue;
+        };
+        rows.push((winner.batch, winner.row));
+        let mut known = lost.remove(&winner.record_id).unwrap_or_default();
+        let mut last = (&winner.file_id, winner.line);
+        for other in others {
+            // Equal worth means equal file and line: the same row, read again.
+            let this = (&other.file_id, other.line);
+            if this == last || known.iter().any(|l| (&l.file_id, l.line) == this) {
+                continue;
+            }
+            last = this;
+            losers.push(Loser {
+                record_ms: other.record_ms,
+                record_id: other.record_id,
+                file_id: Arc::clone(&other.file_id),
+                line: other.line,
+                step_n: other.step_n,
+                content_hash: other.content_hash,
+                outcome: outcome(other.content_hash, winner.content_hash),
+            });
+        }
+        for loser in &mut known {
+            loser.outcome = outcome(loser.content_hash, winner.content_hash);
+        }
+        losers.append(&mut known);
+    }
+    if !lost.is_empty() {
+        return Err(Error::internal("history knows a job that records has lost"));
+    }
+    losers.sort_unstable();
+    let sources: Vec<&RecordBatch> = batches.iter().collect();
+    let winners = if sources.is_empty() {
+        RecordBatch::new_empty(schema::dataset("records")?.arrow())
+    } else {
+        interleave_record_batch(&sources, &rows)?
+    };
+    Ok(Merged { winners, losers })
+}
+
+fn outcome(content: u64, winner: u64) -> Outcome {
+    if content == winner {
+        Outcome::Duplicate
+    } else {
+        Outcome::Superseded
+    }
+}
+
+fn collect(batch: &RecordBatch, at: usize, order: &FileOrder, into: &mut Vec<Candidate>) -> Result<()> {
+    let column = |name: &str| {
+        batch
+            .column_by_name(name)
+            .ok_or_else(|| Error::internal(format!("no column {name}")))
+    };
+    let id = column("record_id")?.as_fixed_size_binary();
+    let record_ms = column("record_utc")?.as_primitive::<TimestampMillisecondType>();
+    let format = column("format")?.as_string::<i32>();
+    let end = column("end_utc")?;
+    let received = column("received_utc")?.as_primitive::<TimestampMillisecondType>();
+    let wall = column("wall_s")?.as_primitive::<Int64Type>();
+    let cpu = column("cpu_ms")?.as_primitive::<Int64Type>();
+    let file = column("file_id")?.as_string::<i32>();
+    let line = column("line")?.as_primitive::<Int64Type>();
+    let steps = column("step_n")?.as_primitive::<Int64Type>();
+    let hash = column("content_hash")?.as_primitive::<UInt64Type>();
+    let measured: Vec<_> = MEASURED.iter().map(|name| column(name)).collect::<Result<_>>()?;
+    let mut last_file: Option<(Arc<str>, u32)> = None;
+    for row in 0..batch.num_rows() {
+        let file_id = file.value(row);
+        let (file_id, rank) = match &last_file {
+            Some((id, rank)) if &**id == file_id => (Arc::clone(id), *rank),
+            _ => {
+                let fresh = (Arc::<str>::from(file_id), order.rank(file_id)?);
+                last_file = Some(fresh.clone());
+                fresh
+            }
+        };
+        let worth = match format.value(row) {
+            // A finished job beats a running one, a longer look a shorter one (a window edge loses steps and with
+            // them CPU time), more known fields fewer.
+            "sacct" => {
+                let cpu_ms = if cpu.is_valid(row) { cpu.value(row) } else { -1 };
+                let known = measured.iter().filter(|column| column.is_valid(row)).count();
+                let known = i64::try_from(known).unwrap_or(i64::MAX);
+                (
+                    i64::from(end.is_valid(row)),
+                    wall.value(row),
+                    cpu_ms,
+                    known,
+                    rank,
+                    line.value(row),
+                )
+            }
+            // The collector stores what it receives last.
+            "gracc" => {
+                let received = if received.is_valid(row) {
+                    received.value(row)
+                } else {
+                    i64::MIN
+                };
+                (received, 0, 0, 0, rank, line.value(row))
+            }
+            // The APEL server replaces the whole row: the last one loaded wins.
+            _ => (0, 0, 0, 0, rank, line.value(row)),
+        };
+        let record_id =
+            <[u8; 16]>::try_from(id.value(row)).map_err(|_| Error::internal("a record id of odd length"))?;
+        into.push(Candidate {
+            record_ms: record_ms.value(row),
+            record_id: u128::from_be_bytes(record_id),
+            worth,
+            line: line.value(row),
+            step_n: steps.value(row),
+            content_hash: hash.value(row),
+            file_id,
+            batch: at,
+            row,
+        });
+    }
+    Ok(())
+}
+
+/// Fields that make one version of a Slurm job fuller than another.
+const MEASURED: &[&str] = &[
+    "submit_utc",
+    "eligible_utc",
+    "account",
+    "user",
+    "partition",
+    "qos",
+    "alloc_core_n",
+    "alloc_node_n",
+    "alloc_gpu_n",
+    "alloc_memory_byte",
+    "max_rss_byte",
+    "alloc_billing_n",
+    "node_list",
+    "state",
+    "exit_code",
+];

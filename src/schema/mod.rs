@@ -1,0 +1,8 @@
+//! The single source of every column of every dataset: `schemas/*.toml`, compiled in. Leaf: no I/O, no rooms.
+
+pub mod dataset;
+pub mod registry;
+pub mod render;
+
+pub use dataset::{Column, ColumnType, Dataset};
+pub use registry::{dataset, datasets};

@@ -1,0 +1,46 @@
+//! The datasets, parsed once from the files compiled into the program.
+
+use std::sync::LazyLock;
+
+use super::dataset::Dataset;
+use crate::error::{Error, Result};
+
+const FILES: &[&str] = &[
+    include_str!("../../schemas/usage.toml"),
+    include_str!("../../schemas/records.toml"),
+    include_str!("../../schemas/history.toml"),
+    include_str!("../../schemas/rejects.toml"),
+    include_str!("../../schemas/ledger.toml"),
+    include_str!("../../schemas/inputs.toml"),
+    include_str!("../../schemas/usage_part.toml"),
+    include_str!("../../schemas/runs.toml"),
+];
+
+static DATASETS: LazyLock<Result<Vec<Dataset>>> =
+    LazyLock::new(|| FILES.iter().map(|text| Dataset::parse(text)).collect());
+
+/// Every dataset, the headline first.
+///
+/// # Errors
+/// [`crate::error::Kind::Internal`] when a compiled-in schema file is wrong.
+pub fn datasets() -> Result<&'static [Dataset]> {
+    match &*DATASETS {
+        Ok(all) => Ok(all),
+        Err(e) => Err(Error::internal(e.to_string())),
+    }
+}
+
+/// The dataset called `name`.
+///
+/// # Errors
+/// [`crate::error::Kind::Usage`] naming the datasets there are.
+pub fn dataset(name: &str) -> Result<&'static Dataset> {
+    let all = datasets()?;
+    all.iter().find(|d| d.name == name).ok_or_else(|| {
+        let names: Vec<&str> = all.iter().map(|d| d.name.as_str()).collect();
+        Error::new(
+            crate::error::Kind::Usage,
+            format!("there is no dataset {name:?}; there are {}", names.join(", ")),
+        )
+    })
+}

@@ -1,0 +1,42 @@
+//! Splitting a whole into parts that add up to it.
+
+/// Shares of `total` in proportion to `weights`, exactly: floors first, then one unit each to the largest remainders,
+/// ties to the earliest. With no weight at all the last part takes everything.
+///
+/// ```text
+///        period 1      |        period 2        |  period 3
+///              [start .......................... end)
+/// weights      <--w1-->|<---------w2----------->|w3
+/// ```
+pub fn apportion(total: i64, weights: &[i64], shares: &mut Vec<i64>) {
+    shares.clear();
+    let sum: i128 = weights.iter().map(|w| i128::from(*w)).sum();
+    if sum <= 0 {
+        shares.resize(weights.len(), 0);
+        if let Some(last) = shares.last_mut() {
+            *last = total;
+        }
+        return;
+    }
+    let share = |weight: i64| i128::from(total) * i128::from(weight);
+    shares.extend(
+        weights
+            .iter()
+            .map(|w| i64::try_from(share(*w).div_euclid(sum)).unwrap_or(i64::MAX)),
+    );
+    let mut left = total - shares.iter().sum::<i64>();
+    if left > 0 {
+        let mut order: Vec<usize> = (0..weights.len()).collect();
+        let remainder = |at: &usize| weights.get(*at).map_or(0, |w| share(*w).rem_euclid(sum));
+        order.sort_by_key(|at| (std::cmp::Reverse(remainder(at)), *at));
+        for at in order {
+            if left == 0 {
+                break;
+            }
+            if let Some(share) = shares.get_mut(at) {
+                *share += 1;
+                left -= 1;
+            }
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! Attribute jobs to periods and add them up, per site, VO and allocation year.
+
+pub mod apportion;
+pub mod group;
+pub mod sums;
+pub mod usage;
+pub mod view;
+
+pub use usage::Usage;

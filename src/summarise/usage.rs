@@ -1,0 +1,183 @@
+//! From job records to groups of usage.
+
+use arrow::array::RecordBatch;
+
+use super::apportion::apportion;
+use super::group::{Groups, KeyRef};
+use super::sums::Sums;
+use super::view::RecordView;
+use crate::error::Result;
+use crate::normalise::factor::{Factors, Normaliser, Scale};
+use crate::pipeline::Plan;
+use crate::pipeline::plan::Attribution;
+use crate::time::Calendar;
+use crate::time::calendar::Period;
+
+/// Adds up the records of one site.
+pub struct Usage<'a> {
+    attribution: Attribution,
+    calendar: Calendar,
+    normaliser: Normaliser<'a>,
+    groups: Groups,
+    pieces: Vec<Period>,
+    weights: Vec<i64>,
+    shares: Shares,
+}
+
+/// Shares of one job's totals, by piece.
+#[derive(Default)]
+struct Shares {
+    wall_s: Vec<i64>,
+    held_s: Vec<i64>,
+    cpu_ms: Vec<i64>,
+}
+
+impl<'a> Usage<'a> {
+    /// Nothing yet.
+    #[must_use]
+    pub fn new(plan: &'a Plan, site: &'a str) -> Self {
+        Self {
+            attribution: plan.attribution,
+            calendar: Calendar::new(plan.calendar_zone.clone(), plan.grain, plan.allocation_year_start),
+            normaliser: Normaliser::new(plan.normalise.as_ref(), site),
+            groups: Groups::default(),
+            pieces: Vec::new(),
+            weights: Vec::new(),
+            shares: Shares::default(),
+        }
+    }
+
+    /// The groups so far.
+    #[must_use]
+    pub fn into_groups(self) -> Groups {
+        self.groups
+    }
+
+    /// Adds a batch of `records`; returns the rows refused for want of a benchmark.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] when the batch is not of `records`.
+    pub fn add(&mut self, batch: &RecordBatch) -> Result<Vec<usize>> {
+        let view = RecordView::new(batch)?;
+        let mut refused = Vec::new();
+        for row in 0..batch.num_rows() {
+            let stated = RecordView::word(view.benchmark, row).zip(RecordView::number(view.benchmark_per_core, row));
+            let stated = stated.and_then(|(name, milli)| Some((name, i64::try_from(milli).ok()?)));
+            let [_, cluster, ..] = view.dimensions;
+            let scale = self
+                .normaliser
+                .scale(RecordView::word(cluster, row), view.benchmark_ms(row), stated);
+            if scale == Scale::Rejected {
+                refused.push(row);
+            } else {
+                self.add_row(&view, row, scale);
+            }
+        }
+        Ok(refused)
+    }
+
+    fn add_row(&mut self, view: &RecordView<'_>, row: usize, scale: Scale) {
+        let end_ms = RecordView::number(view.end_utc, row);
+        let Some(end_piece) = self.cut(view, row, end_ms) else {
+            return;
+        };
+        let wall_s = view.wall_s.value(row);
+        let held_s = view.held_s(row);
+        let cpu_ms = RecordView::number(view.cpu_ms, row);
+        apportion(wall_s, &self.weights, &mut self.shares.wall_s);
+        apportion(held_s, &self.weights, &mut self.shares.held_s);
+        apportion(cpu_ms.unwrap_or(0), &self.weights, &mut self.shares.cpu_ms);
+        let core_n = RecordView::number(view.alloc_core_n, row).unwrap_or(0);
+        let gpu_n = RecordView::number(view.alloc_gpu_n, row).unwrap_or(0);
+        let node_n = RecordView::number(view.alloc_node_n, row).unwrap_or(0);
+        let billing_n = RecordView::number(view.alloc_billing_n, row).unwrap_or(0);
+        let factors = match scale {
+            Scale::Known(factors) | Scale::Fallback(factors) => factors,
+            Scale::Off | Scale::Missing | Scale::Rejected => [None; 3],
+        };
+        let dimensions = view.dimensions.map(|column| RecordView::word(column, row));
+        let vo = RecordView::word(view.vo, row);
+        for (at, period) in self.pieces.iter().enumerate() {
+            let share = |shares: &[i64]| shares.get(at).copied().unwrap_or(0);
+            let (wall, held) = (share(&self.shares.wall_s), share(&self.shares.held_s));
+            let cpu = cpu_ms.map(|_| share(&self.shares.cpu_ms));
+            let core_s = wall.saturating_mul(core_n);
+            let counts = end_ms.is_some() && at == end_piece;
+            let count = |flag: bool| i64::from(counts && flag);
+            let part = Sums {
+                counted: [
+                    count(true),
+                    wall,
+                    if at == end_piece {
+                        view.wall_fraction_ms.value(row)
+                    } else {
+                        0
+                    },
+                    core_s,
+                    held.saturating_mul(gpu_n),
+                    held.saturating_mul(node_n),
+                    held.saturating_mul(billing_n),
+                    count(view.is_cpu_unknown.value(row)),
+                    count(view.is_core_unknown.value(row)),
+                    count(view.is_core_assumed.value(row)),
+                    count(scale == Scale::Missing),
+                    count(matches!(scale, Scale::Fallback(_))),
+                ],
+                cpu_ms: cpu,
+                work_e7: work_e7(&factors, cpu, core_s),
+                earliest_end_ms: end_ms.filter(|_| counts),
+                latest_end_ms: end_ms.filter(|_| counts),
+            };
+            let key = KeyRef {
+                vo,
+                allocation_year: period.allocation_year,
+                month: period.month,
+                day: period.day,
+                dimensions,
+            };
+            self.groups.sums(key).add(&part);
+        }
+    }
+
+    /// Cuts a row into periods with their lengths; returns the piece that holds its end. `None`: nothing to attribute.
+    fn cut(&mut self, view: &RecordView<'_>, row: usize, end_ms: Option<i64>) -> Option<usize> {
+        self.pieces.clear();
+        self.weights.clear();
+        let start_ms = RecordView::number(view.start_utc, row);
+        let (from_ms, until_ms) = match (self.attribution, start_ms, end_ms) {
+            (Attribution::ByEnd, _, end) => (end?, end?),
+            (Attribution::Prorated, Some(start), Some(end)) if end > start => (start, end),
+            (Attribution::Prorated, Some(start), None) => (start, start + view.held_s(row) * 1000),
+            (Attribution::Prorated, _, Some(end)) => (end, end),
+            (Attribution::Prorated, None, None) => {
+                let at = view.record_utc.value(row);
+                (at, at)
+            }
+        };
+        // The instant of the end lies in the period that begins there when it is an edge: periods are half-open.
+        let mut at_ms = from_ms;
+        loop {
+            let period = self.calendar.period(at_ms)?;
+            self.pieces.push(period);
+            self.weights.push(period.until_ms.min(until_ms) - at_ms);
+            if until_ms < period.until_ms || (until_ms == period.until_ms && end_ms.is_none()) {
+                return Some(self.pieces.len() - 1);
+            }
+            at_ms = period.until_ms;
+        }
+    }
+}
+
+/// CPU and core wall times the factors, in units of 10^-7 (milliseconds times ten-thousandths).
+fn work_e7(factors: &Factors, cpu_ms: Option<i64>, core_s: i64) -> [Option<i128>; 6] {
+    let [a, b, c] = factors.map(|factor| {
+        let factor = i128::from(factor?);
+        Some((
+            cpu_ms.map(|cpu| i128::from(cpu) * factor),
+            i128::from(core_s) * 1000 * factor,
+        ))
+    });
+    let cpu = |pair: Option<(Option<i128>, i128)>| pair.and_then(|(cpu, _)| cpu);
+    let wall = |pair: Option<(Option<i128>, i128)>| pair.map(|(_, wall)| wall);
+    [cpu(a), wall(a), cpu(b), wall(b), cpu(c), wall(c)]
+}

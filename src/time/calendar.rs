@@ -1,0 +1,93 @@
+//! Days, months and allocation years as the pipeline cuts them.
+
+use std::collections::BTreeMap;
+
+use super::month::{Day, Month, date_of};
+use super::zone::{Local, Zone};
+use crate::pipeline::plan::Grain;
+
+/// A period of `usage`: a day or a month, and the allocation year it lies in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Period {
+    /// Its first instant, Unix milliseconds.
+    pub from_ms: i64,
+    /// The instant after its last (half-open), Unix milliseconds.
+    pub until_ms: i64,
+    /// First day of its calendar month.
+    pub month: Day,
+    /// The day, at day grain.
+    pub day: Option<Day>,
+    /// Year in which its allocation year begins.
+    pub allocation_year: i64,
+}
+
+/// Cuts time into periods in one zone. Remembers the periods it has cut: there are few.
+#[derive(Clone, Debug)]
+pub struct Calendar {
+    zone: Zone,
+    grain: Grain,
+    year_start: (i8, i8),
+    cut: BTreeMap<i64, Period>,
+}
+
+impl Calendar {
+    /// A calendar of `grain` in `zone` whose allocation years begin on `year_start` (month, day).
+    #[must_use]
+    pub fn new(zone: Zone, grain: Grain, year_start: (i8, i8)) -> Self {
+        Self {
+            zone,
+            grain,
+            year_start,
+            cut: BTreeMap::new(),
+        }
+    }
+
+    /// The period that holds an instant; `None` outside the years gridtally can name.
+    pub fn period(&mut self, ms: i64) -> Option<Period> {
+        if let Some((_, known)) = self.cut.range(..=ms).next_back()
+            && ms < known.until_ms
+        {
+            return Some(*known);
+        }
+        let unix_s = ms.div_euclid(1000);
+        let local_s = unix_s.checked_add(self.zone.offset_at(unix_s))?;
+        let day = Day::try_from(local_s.div_euclid(86_400)).ok()?;
+        let date = date_of(day)?;
+        let month = Month::of_day(day)?;
+        // An allocation year that begins inside a month cuts that month in two.
+        let (start_month, start_day) = self.year_start;
+        let started = (date.month(), date.day()) >= (start_month, start_day);
+        let allocation_year = i64::from(date.year()) - i64::from(!started);
+        let (first, after) = match self.grain {
+            Grain::Day => (day, day.checked_add(1)?),
+            Grain::Month => {
+                let (first, after) = (month.first_day(), month.next().first_day());
+                let cut = first + i32::from(start_day) - 1;
+                match (date.month() == start_month && start_day > 1, day >= cut) {
+                    (false, _) => (first, after),
+                    (true, true) => (cut, after),
+                    (true, false) => (first, cut),
+                }
+            }
+        };
+        let period = Period {
+            from_ms: self.midnight_ms(first),
+            until_ms: self.midnight_ms(after),
+            month: month.first_day(),
+            day: (self.grain == Grain::Day).then_some(day),
+            allocation_year,
+        };
+        self.cut.insert(period.from_ms, period);
+        Some(period)
+    }
+
+    /// The first instant of a local day. A midnight that clocks skip or repeat begins at its first possible instant.
+    fn midnight_ms(&self, day: Day) -> i64 {
+        let local_s = i64::from(day) * 86_400;
+        let unix_s = match self.zone.resolve(local_s) {
+            Local::Unique(unix_s) | Local::Fold { earlier: unix_s, .. } => unix_s,
+            Local::Gap(unix_s) => unix_s,
+        };
+        unix_s * 1000
+    }
+}

@@ -1,0 +1,101 @@
+//! Calendar months and days, as numbers.
+
+use std::fmt;
+use std::str::FromStr;
+
+use jiff::civil::Date;
+
+use crate::error::{Error, Kind, Result};
+
+/// Days since 1970-01-01 as Arrow's `Date32` counts them.
+pub type Day = i32;
+
+/// A calendar month.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Month {
+    year: i16,
+    month: i8,
+}
+
+/// The civil date of a day number.
+#[must_use]
+pub fn date_of(day: Day) -> Option<Date> {
+    let span = jiff::Span::new().try_days(day).ok()?;
+    Date::new(1970, 1, 1).ok()?.checked_add(span).ok()
+}
+
+/// The day number of a civil date.
+#[must_use]
+pub fn day_of(date: Date) -> Day {
+    // Days since the epoch of a civil date, by the well-known era arithmetic (400 years are 146 097 days).
+    let (year, month, day) = (i32::from(date.year()), i32::from(date.month()), i32::from(date.day()));
+    let year = if month <= 2 { year - 1 } else { year };
+    let era = year.div_euclid(400);
+    let year_of_era = year.rem_euclid(400);
+    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
+}
+
+impl Month {
+    /// The month of a civil date.
+    #[must_use]
+    pub fn of_date(date: Date) -> Self {
+        Self {
+            year: date.year(),
+            month: date.month(),
+        }
+    }
+
+    /// The month of a day number; `None` outside the years gridtally can name.
+    #[must_use]
+    pub fn of_day(day: Day) -> Option<Self> {
+        date_of(day).map(Self::of_date)
+    }
+
+    /// The UTC month of an instant in Unix milliseconds.
+    #[must_use]
+    pub fn of_ms(ms: i64) -> Option<Self> {
+        Self::of_day(i32::try_from(ms.div_euclid(86_400_000)).ok()?)
+    }
+
+    /// Its first day.
+    #[must_use]
+    pub fn first_day(self) -> Day {
+        Date::new(self.year, self.month, 1).map_or(0, day_of)
+    }
+
+    /// The month after it.
+    #[must_use]
+    pub fn next(self) -> Self {
+        if self.month == 12 {
+            Self {
+                year: self.year.saturating_add(1),
+                month: 1,
+            }
+        } else {
+            Self {
+                month: self.month + 1,
+                ..self
+            }
+        }
+    }
+}
+
+impl fmt::Display for Month {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:04}-{:02}", self.year, self.month)
+    }
+}
+
+impl FromStr for Month {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        text.split_once('-')
+            .filter(|(year, month)| year.len() == 4 && month.len() == 2)
+            .and_then(|(year, month)| Some((year.parse().ok()?, month.parse().ok()?)))
+            .and_then(|(year, month)| Date::new(year, month, 1).ok())
+            .map(Self::of_date)
+            .ok_or_else(|| Error::new(Kind::Usage, format!("{text:?} is not a month; write it like 2026-10")))
+    }
+}
