@@ -6,6 +6,7 @@ pub mod pipeline;
 pub mod records;
 pub mod reference;
 pub mod sources;
+pub mod store;
 pub mod time;
 
 #[global_allocator]
