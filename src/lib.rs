@@ -8,6 +8,7 @@ pub mod records;
 pub mod reference;
 pub mod schema;
 pub mod sources;
+pub mod store;
 pub mod summarise;
 pub mod time;
 

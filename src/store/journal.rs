@@ -1,0 +1,103 @@
+//! The journal of a commit: written whole before anything published is touched, gone when all of it is done.
+//!
+//! Once it is there the commit has happened: whoever finds it carries it out, from wherever the last one stopped.
+
+use super::location::Store;
+use super::manifest::MANIFEST;
+use super::publish::JOURNAL;
+use crate::error::{Error, Kind, Result};
+use serde::{Deserialize, Serialize};
+use std::io::Read;
+
+/// What remains to be done.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Journal {
+    pub(super) moves: Vec<Move>,
+    pub(super) deletes: Vec<String>,
+    /// The text of the new manifest.
+    pub(super) manifest: String,
+}
+
+/// A staged object and its place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Move {
+    pub(super) from: String,
+    pub(super) to: String,
+    pub(super) bytes: u64,
+    pub(super) blake3: String,
+}
+
+impl Journal {
+    pub(super) fn load(store: &Store) -> Result<Option<Self>> {
+        let Some(bytes) = store.get(JOURNAL)? else {
+            return Ok(None);
+        };
+        serde_json::from_slice(&bytes).map(Some).map_err(|e| {
+            Error::new(Kind::Data, "the journal of an interrupted run is damaged")
+                .at("store", store.url())
+                .at("path", JOURNAL)
+                .because(e)
+        })
+    }
+
+    /// Writes it down. When this returns, the commit is certain.
+    pub(super) fn save(&self, store: &Store) -> Result<()> {
+        store.sync_files(self.moves.iter().map(|step| step.from.as_str()))?;
+        store.sync_folders(self.moves.iter().map(|step| step.from.as_str()))?;
+        let text =
+            serde_json::to_vec_pretty(self).map_err(|e| Error::internal("the journal cannot be written").because(e))?;
+        store.put(JOURNAL, text.into())
+    }
+
+    /// Does what remains. Every step can be repeated.
+    pub(super) fn apply(&self, store: &Store) -> Result<()> {
+        for step in &self.moves {
+            if !store.rename(&step.from, &step.to)? {
+                step.check_done(store)?;
+            }
+        }
+        for path in &self.deletes {
+            store.delete(path)?;
+            store.prune(path);
+        }
+        let touched = self.moves.iter().map(|step| &step.to).chain(&self.deletes);
+        store.sync_folders(touched.map(String::as_str))?;
+        store.put(MANIFEST, self.manifest.clone().into())?;
+        store.delete(JOURNAL)?;
+        store.sync_folders(std::iter::once(JOURNAL))
+    }
+}
+
+impl Move {
+    /// A staged object that is gone has been moved already, if what lies at its target is what it was.
+    fn check_done(&self, store: &Store) -> Result<()> {
+        let lost = || {
+            Error::new(
+                Kind::Data,
+                "an interrupted run cannot be completed: a file it had staged is lost",
+            )
+            .at("staged", &self.from)
+            .at("target", &self.to)
+        };
+        if store.size(&self.to)? != Some(self.bytes) || hash(store, &self.to)? != self.blake3 {
+            return Err(lost());
+        }
+        Ok(())
+    }
+}
+
+/// BLAKE3 of an object, hexadecimal.
+pub(super) fn hash(store: &Store, path: &str) -> Result<String> {
+    let mut hasher = blake3::Hasher::new();
+    let mut contents = store.reader(path)?.sequential();
+    let mut buffer = vec![0; 64 << 10];
+    loop {
+        let n = contents
+            .read(&mut buffer)
+            .map_err(|e| Error::from(e).at("path", path))?;
+        match buffer.get(..n) {
+            None | Some([]) => return Ok(hasher.finalize().to_hex().to_string()),
+            Some(read) => hasher.update(read),
+        };
+    }
+}

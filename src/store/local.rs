@@ -1,0 +1,136 @@
+//! What only a local disk can and must do: locks that die with their owner, durable renames, no empty folders.
+
+use super::location::Store;
+use super::publish::{LOCK, STAGING};
+use crate::error::{Error, Kind, Result};
+use std::collections::BTreeSet;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+impl Store {
+    /// Takes the lock of the output; `None` where there is no lock to take (object stores).
+    pub(super) fn lock(&self) -> Result<Option<File>> {
+        let Some(root) = self.local_root() else {
+            return Ok(None);
+        };
+        let path = root.join(LOCK);
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder).map_err(|e| at(e, folder))?;
+        }
+        let file = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(&path)
+            .map_err(|e| at(e, &path))?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(file)),
+            Err(TryLockError::WouldBlock) => {
+                Err(Error::new(Kind::Busy, "another run holds the output").at("lock", path.display()))
+            }
+            Err(TryLockError::Error(e)) => Err(at(e, &path)),
+        }
+    }
+
+    /// Makes the contents of files durable. Nothing to do on object stores: there a successful write is durable.
+    pub(super) fn sync_files<'a>(&self, paths: impl Iterator<Item = &'a str>) -> Result<()> {
+        let Some(root) = self.local_root() else {
+            return Ok(());
+        };
+        for path in paths {
+            let path = root.join(path);
+            File::open(&path).and_then(|f| f.sync_all()).map_err(|e| at(e, &path))?;
+        }
+        Ok(())
+    }
+
+    /// Makes names durable: syncs every folder between the root and these paths. A folder that is gone was synced by
+    /// the sync of the nearest one that is left.
+    pub(super) fn sync_folders<'a>(&self, paths: impl Iterator<Item = &'a str>) -> Result<()> {
+        let Some(root) = self.local_root() else {
+            return Ok(());
+        };
+        let mut folders = BTreeSet::from([root.to_path_buf()]);
+        for path in paths {
+            let mut rest = path;
+            while let Some((folder, _)) = rest.rsplit_once('/') {
+                folders.insert(root.join(folder));
+                rest = folder;
+            }
+        }
+        if cfg!(unix) {
+            for folder in folders {
+                match File::open(&folder).and_then(|f| f.sync_all()) {
+                    Err(e) if e.kind() != ErrorKind::NotFound => return Err(at(e, &folder)),
+                    _ => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes the folders above `path` that have become empty, up to the root.
+    pub(super) fn prune(&self, path: &str) {
+        let Some(root) = self.local_root() else { return };
+        let mut rest = path;
+        while let Some((folder, _)) = rest.rsplit_once('/') {
+            // A folder that is not there may still have an empty parent; one that cannot be removed is in use.
+            match std::fs::remove_dir(root.join(folder)) {
+                Err(e) if e.kind() != ErrorKind::NotFound => return,
+                _ => rest = folder,
+            }
+        }
+    }
+
+    /// Removes the staging folder when there is nothing in it.
+    pub(super) fn remove_empty_staging_folder(&self) {
+        if let Some(root) = self.local_root() {
+            // Fails when somebody else is writing: then it is theirs to remove.
+            drop(std::fs::remove_dir(root.join(STAGING)));
+        }
+    }
+
+    /// Removes the staging folder with everything in it, part files of interrupted uploads included.
+    pub(super) fn remove_staging_folder(&self) -> Result<()> {
+        let Some(root) = self.local_root() else {
+            return Ok(());
+        };
+        let path = root.join(STAGING);
+        match std::fs::remove_dir_all(&path) {
+            Err(e) if e.kind() != ErrorKind::NotFound => Err(at(e, &path)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Files that listings leave out: the part files (`name#1`) of interrupted uploads, relative to the root.
+    pub(super) fn part_files(&self) -> Result<Vec<String>> {
+        let mut found = Vec::new();
+        let Some(root) = self.local_root() else {
+            return Ok(found);
+        };
+        let mut folders: Vec<PathBuf> = vec![root.to_path_buf()];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(&folder).map_err(|e| at(e, &folder))? {
+                let entry = entry.map_err(|e| at(e, &folder))?;
+                if entry.file_type().map_err(|e| at(e, &folder))?.is_dir() {
+                    folders.push(entry.path());
+                } else if is_part_file(&entry.file_name().to_string_lossy())
+                    && let Ok(path) = entry.path().strip_prefix(root)
+                {
+                    found.push(path.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/"));
+                }
+            }
+        }
+        Ok(found)
+    }
+}
+
+fn is_part_file(name: &str) -> bool {
+    name.split_once('#')
+        .is_some_and(|(_, number)| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
+}
+
+fn at(source: std::io::Error, path: &Path) -> Error {
+    Error::from(source).at("path", path.display())
+}

@@ -1,0 +1,314 @@
+//! Where outputs live: a local folder, a bucket, or memory, behind one synchronous face.
+
+use super::hive::MAX_SEGMENT_BYTES;
+use super::publish::STAGING;
+use super::writer::ObjectWriter;
+use crate::error::{Error, Kind, Result};
+use bytes::Bytes;
+use futures::TryStreamExt;
+use object_store::local::LocalFileSystem;
+use object_store::memory::InMemory;
+use object_store::path::Path;
+use object_store::prefix::PrefixStore;
+use object_store::{CopyMode, CopyOptions, GetOptions, ObjectStore, ObjectStoreExt, PutOptions, RenameOptions};
+use std::collections::BTreeMap;
+use std::path::{Path as FilePath, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::runtime::Runtime;
+use url::Url;
+
+/// Largest object, in bytes, that object stores copy on their side in one request (the limit of S3).
+const SERVER_SIDE_COPY_BYTES: u64 = 5 << 30;
+
+/// An object of a listing.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Entry {
+    /// Path relative to the root, `/`-separated.
+    pub path: String,
+    /// Size in bytes.
+    pub size: u64,
+}
+
+/// The root of an output. Cheap to clone; all clones share one connection.
+///
+/// Paths are relative to the root, `/`-separated, and taken literally: `site=A%2FB` is a folder of that very name on a
+/// local disk and a key of that very name in a bucket.
+#[derive(Clone)]
+pub struct Store {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    objects: Arc<dyn ObjectStore>,
+    runtime: Runtime,
+    local_root: Option<PathBuf>,
+    url: String,
+    temporary_n: AtomicU64,
+}
+
+impl Store {
+    /// Opens an output by path or URL and creates a local folder that is not there yet.
+    ///
+    /// Plain paths and `file://` are local folders; `s3://`, `gs://`, `az://`, `abfss://`, `http(s)://` (`WebDAV`) need
+    /// the feature `cloud` and are set up by the variables their own tools use (`AWS_ACCESS_KEY_ID`, `AWS_ENDPOINT`,
+    /// `AWS_ALLOW_HTTP`, `GOOGLE_SERVICE_ACCOUNT`, `AZURE_STORAGE_ACCOUNT_NAME`, ...). `memory://name` lives as long as
+    /// the process and is shared by everyone in it who says the same name.
+    ///
+    /// # Errors
+    /// `Config` for a URL that cannot be understood, `Io` when the folder cannot be made.
+    pub fn open(path_or_url: &str) -> Result<Self> {
+        Self::locate(path_or_url, true)
+    }
+
+    /// Opens an output to read it: as [`Store::open`], but a local folder must be there.
+    ///
+    /// # Errors
+    /// `NoInput` when it is not there, else as [`Store::open`].
+    pub fn open_existing(path_or_url: &str) -> Result<Self> {
+        Self::locate(path_or_url, false)
+    }
+
+    /// A store on top of any implementation; `local_root` is the folder behind it when it is a local disk, which is
+    /// what locks, durability and tidy folders need to know.
+    pub fn with_objects(objects: Arc<dyn ObjectStore>, local_root: Option<&FilePath>) -> Result<Self> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .thread_name("gridtally-store")
+            .enable_all()
+            .build()?;
+        let url = local_root.map_or_else(|| objects.to_string(), |root| root.display().to_string());
+        let inner = Inner {
+            objects,
+            runtime,
+            local_root: local_root.map(FilePath::to_path_buf),
+            url,
+            temporary_n: AtomicU64::new(0),
+        };
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    fn locate(location: &str, create: bool) -> Result<Self> {
+        if !location.contains("://") {
+            return Self::folder(FilePath::new(location), create);
+        }
+        let url = Url::parse(location).map_err(|e| bad_url(location).because(e))?;
+        match url.scheme() {
+            "file" => {
+                let path = url.to_file_path().map_err(|()| bad_url(location))?;
+                Self::folder(&path, create)
+            }
+            "memory" => Self::memory(&url),
+            _ => Self::remote(&url),
+        }
+    }
+
+    fn folder(path: &FilePath, create: bool) -> Result<Self> {
+        let context = |e: std::io::Error| Error::from(e).at("path", path.display());
+        if create {
+            std::fs::create_dir_all(path).map_err(context)?;
+        } else if !path.is_dir() {
+            return Err(Error::new(Kind::NoInput, "there is no such folder").at("path", path.display()));
+        }
+        let root = path.canonicalize().map_err(context)?;
+        let objects = LocalFileSystem::new_with_prefix(&root)?.with_automatic_cleanup(true);
+        Self::with_objects(Arc::new(objects), Some(&root))
+    }
+
+    fn memory(url: &Url) -> Result<Self> {
+        static SHARED: Mutex<BTreeMap<String, Arc<InMemory>>> = Mutex::new(BTreeMap::new());
+        let name = url.host_str().unwrap_or_default().to_owned();
+        let objects = {
+            let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(shared.entry(name).or_default())
+        };
+        let prefix = Path::from_url_path(url.path()).map_err(|e| bad_url(url.as_str()).because(e))?;
+        Self::with_objects(Arc::new(PrefixStore::new(objects, prefix)), None)
+    }
+
+    fn remote(url: &Url) -> Result<Self> {
+        // Each builder takes the keys it knows and leaves the others; only the stores' own variables are offered,
+        // because some of the keys also have short names (`endpoint`, `token`, `timeout`) anyone could have exported.
+        let options = std::env::vars_os().filter_map(|(key, value)| {
+            let key = key.into_string().ok()?.to_ascii_lowercase();
+            let known = ["aws_", "google_", "azure_"]
+                .iter()
+                .any(|prefix| key.starts_with(prefix));
+            known.then_some((key, value.into_string().ok()?))
+        });
+        let (objects, prefix) =
+            object_store::parse_url_opts(url, options).map_err(|e| bad_url(url.as_str()).because(e))?;
+        Self::with_objects(Arc::new(PrefixStore::new(objects, prefix)), None)
+    }
+
+    /// What people should see as the place: the folder, or the store's own name of itself.
+    pub fn url(&self) -> &str {
+        &self.inner.url
+    }
+
+    /// The folder behind it, when it is a local disk.
+    pub fn local_root(&self) -> Option<&FilePath> {
+        self.inner.local_root.as_deref()
+    }
+
+    /// The whole object, or `None` when there is none.
+    pub fn get(&self, path: &str) -> Result<Option<Bytes>> {
+        let location = parse(path)?;
+        let read = async { self.objects().get(&location).await?.bytes().await };
+        found(self.wait(read), path)
+    }
+
+    /// Size in bytes, or `None` when there is no such object.
+    pub fn size(&self, path: &str) -> Result<Option<u64>> {
+        let location = parse(path)?;
+        Ok(found(self.wait(self.objects().head(&location)), path)?.map(|meta| meta.size))
+    }
+
+    /// Whether there is such an object.
+    pub fn exists(&self, path: &str) -> Result<bool> {
+        Ok(self.size(path)?.is_some())
+    }
+
+    /// Writes a whole object at once: readers see the old one or the new one, and when this returns it is durable.
+    pub fn put(&self, path: &str, bytes: Bytes) -> Result<()> {
+        let mut writer = self.writer(path)?;
+        std::io::Write::write_all(&mut writer, &bytes).map_err(|e| Error::from(e).at("path", path))?;
+        writer.finish().map(drop)
+    }
+
+    /// All objects below a folder (`""` for all), sorted by path.
+    pub fn list(&self, prefix: &str) -> Result<Vec<Entry>> {
+        let prefix = parse(prefix)?;
+        let prefix = (!prefix.is_root()).then_some(&prefix);
+        let mut entries: Vec<Entry> = self
+            .wait(
+                self.objects()
+                    .list(prefix)
+                    .map_ok(|meta| Entry {
+                        path: meta.location.into(),
+                        size: meta.size,
+                    })
+                    .try_collect(),
+            )
+            .map_err(|e| Error::from(e).at("store", self.url()))?;
+        entries.sort();
+        Ok(entries)
+    }
+
+    /// Deletes an object and, on a local disk, the folders this leaves empty. One that is not there is no error.
+    pub fn delete(&self, path: &str) -> Result<()> {
+        let location = parse(path)?;
+        found(self.wait(self.objects().delete(&location)), path).map(drop)
+    }
+
+    /// Renames an object over another: atomic on a local disk, copy and delete elsewhere. `false` when there is none.
+    pub fn rename(&self, from: &str, to: &str) -> Result<bool> {
+        let (source, target) = (parse(from)?, parse(to)?);
+        if self.local_root().is_none() {
+            match self.size(from)? {
+                None => return Ok(false),
+                Some(size) if size > SERVER_SIDE_COPY_BYTES => {
+                    self.copy_streamed(from, to)?;
+                    self.delete(from)?;
+                    return Ok(true);
+                }
+                Some(_) => {}
+            }
+        }
+        let renamed = self.wait(self.objects().rename_opts(&source, &target, RenameOptions::default()));
+        Ok(found(renamed, from)?.is_some())
+    }
+
+    /// Copies an object; by way of the store itself where it can.
+    pub fn copy(&self, from: &str, to: &str) -> Result<()> {
+        let (source, target) = (parse(from)?, parse(to)?);
+        if self.local_root().is_some() || self.size(from)?.is_some_and(|size| size > SERVER_SIDE_COPY_BYTES) {
+            // A local copy is a hard link to the object store crate: two names of one file are not what is meant.
+            return self.copy_streamed(from, to);
+        }
+        let options = CopyOptions::new().with_mode(CopyMode::Overwrite);
+        self.wait(self.objects().copy_opts(&source, &target, options))
+            .map_err(|e| Error::from(e).at("path", from))
+    }
+
+    fn copy_streamed(&self, from: &str, to: &str) -> Result<()> {
+        let mut writer = self.writer(to)?;
+        std::io::copy(&mut self.reader(from)?.sequential(), &mut writer)
+            .map_err(|e| Error::from(e).at("from", from).at("to", to))?;
+        writer.finish().map(drop)
+    }
+
+    /// A writer of one object: nothing is seen at `path` before it is finished.
+    pub fn writer(&self, path: &str) -> Result<ObjectWriter> {
+        let target = parse(path)?;
+        if target.is_root() {
+            return Err(Error::internal("an object needs a name"));
+        }
+        // The object store crate writes `name#1` beside the target first. Elsewhere than in staging, a killed run
+        // would leave that behind in a folder people read.
+        let detour = if self.local_root().is_some() && !path.starts_with(STAGING) {
+            let n = self.inner.temporary_n.fetch_add(1, Ordering::Relaxed);
+            Some(parse(&format!("{STAGING}/put-{}-{n}", std::process::id()))?)
+        } else {
+            None
+        };
+        Ok(ObjectWriter::new(self.clone(), target, detour))
+    }
+
+    pub(super) fn objects(&self) -> &Arc<dyn ObjectStore> {
+        &self.inner.objects
+    }
+
+    pub(super) fn runtime(&self) -> &Runtime {
+        &self.inner.runtime
+    }
+
+    pub(super) fn wait<F: Future>(&self, future: F) -> F::Output {
+        self.inner.runtime.block_on(future)
+    }
+
+    pub(super) fn put_at(&self, location: &Path, bytes: Bytes) -> object_store::Result<()> {
+        self.wait(self.objects().put_opts(location, bytes.into(), PutOptions::default()))
+            .map(drop)
+    }
+
+    pub(super) fn get_range(&self, location: &Path, range: std::ops::Range<u64>) -> object_store::Result<Bytes> {
+        let options = GetOptions::new().with_range(Some(range));
+        self.wait(async { self.objects().get_opts(location, options).await?.bytes().await })
+    }
+}
+
+impl std::fmt::Debug for Store {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Store").field(&self.inner.url).finish()
+    }
+}
+
+/// Takes a path literally, where the object store crate's own conversions would percent-encode it a second time.
+pub(super) fn parse(path: &str) -> Result<Path> {
+    if let Some(name) = path.split('/').find(|name| name.len() > MAX_SEGMENT_BYTES) {
+        let message = format!(
+            "a name of {} bytes is too long, {MAX_SEGMENT_BYTES} are possible",
+            name.len()
+        );
+        return Err(Error::new(Kind::Data, message).at("path", path));
+    }
+    Path::parse(path).map_err(|e| {
+        Error::internal("this is not a path of the store")
+            .at("path", path)
+            .because(e)
+    })
+}
+
+/// Turns "not found" into `None` and gives every other error its path.
+fn found<T>(result: object_store::Result<T>, path: &str) -> Result<Option<T>> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(object_store::Error::NotFound { .. }) => Ok(None),
+        Err(e) => Err(Error::from(e).at("path", path)),
+    }
+}
+
+fn bad_url(url: &str) -> Error {
+    Error::config("this is not the location of an output").at("url", url)
+}

@@ -1,0 +1,135 @@
+//! `manifest.json`: what is published. Deterministic text: the same files and facts give the same bytes.
+
+use super::location::Store;
+use crate::error::{Error, Kind, Result};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// Where the manifest lies, below the root.
+pub const MANIFEST: &str = "manifest.json";
+
+/// The version of the manifest's form that this program writes and the newest it reads.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// One published file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FileEntry {
+    /// Path relative to the root, `/`-separated.
+    pub path: String,
+    /// Size in bytes.
+    pub bytes: u64,
+    /// BLAKE3 of the contents, hexadecimal.
+    pub blake3: String,
+    /// Rows, 0 for what is not a table.
+    pub rows: u64,
+    /// The dataset it belongs to.
+    pub dataset: String,
+    /// The version of the dataset's schema it follows.
+    pub schema_version: u32,
+}
+
+/// Everything that is published, and facts about how it was made.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Manifest {
+    /// Free facts, such as the fingerprints of inputs and configuration.
+    pub facts: BTreeMap<String, String>,
+    files: BTreeMap<String, FileEntry>,
+}
+
+#[derive(Deserialize)]
+struct Version {
+    format_version: u32,
+}
+
+#[derive(Deserialize)]
+struct Form {
+    #[serde(default)]
+    facts: BTreeMap<String, String>,
+    #[serde(default)]
+    files: Vec<FileEntry>,
+}
+
+impl Manifest {
+    /// Reads the manifest of an output; `None` when nothing has been published there.
+    ///
+    /// # Errors
+    /// `Data` when it is damaged or of a newer form.
+    pub fn load(store: &Store) -> Result<Option<Self>> {
+        let Some(bytes) = store.get(MANIFEST)? else {
+            return Ok(None);
+        };
+        Self::parse(&bytes).map(Some).map_err(|e| e.at("store", store.url()))
+    }
+
+    /// Reads the text of a manifest.
+    pub fn parse(text: &[u8]) -> Result<Self> {
+        let damaged = || Error::new(Kind::Data, "the manifest is damaged");
+        // The version comes first: a newer form may differ in everything else.
+        let version: Version = serde_json::from_slice(text).map_err(|e| damaged().because(e))?;
+        if version.format_version > FORMAT_VERSION {
+            return Err(Error::new(Kind::Data, "the manifest was written by a newer gridtally")
+                .at("format_version", version.format_version));
+        }
+        let form: Form = serde_json::from_slice(text).map_err(|e| damaged().because(e))?;
+        let mut manifest = Self {
+            facts: form.facts,
+            files: BTreeMap::new(),
+        };
+        for file in form.files {
+            if let Some(twice) = manifest.insert(file) {
+                return Err(damaged().at("file named twice", twice.path));
+            }
+        }
+        Ok(manifest)
+    }
+
+    /// The text: pretty, one file per line, sorted.
+    pub fn to_text(&self) -> Result<String> {
+        let json = |e: serde_json::Error| Error::internal("the manifest cannot be written").because(e);
+        let mut text = format!("{{\n  \"format_version\": {FORMAT_VERSION},\n  \"facts\": {{");
+        let mut separator = "";
+        for (key, value) in &self.facts {
+            let key = serde_json::to_string(key).map_err(json)?;
+            let value = serde_json::to_string(value).map_err(json)?;
+            let _infallible = write!(text, "{separator}\n    {key}: {value}");
+            separator = ",";
+        }
+        text.push_str(if self.facts.is_empty() { "},\n" } else { "\n  },\n" });
+        text.push_str("  \"files\": [");
+        separator = "";
+        for file in self.files.values() {
+            let file = serde_json::to_string(file).map_err(json)?;
+            let _infallible = write!(text, "{separator}\n    {file}");
+            separator = ",";
+        }
+        text.push_str(if self.files.is_empty() { "]\n}\n" } else { "\n  ]\n}\n" });
+        Ok(text)
+    }
+
+    /// The published files, sorted by path.
+    pub fn files(&self) -> impl ExactSizeIterator<Item = &FileEntry> {
+        self.files.values()
+    }
+
+    /// The published files of one dataset, sorted by path.
+    pub fn dataset(&self, dataset: &str) -> impl Iterator<Item = &FileEntry> {
+        self.files.values().filter(move |file| file.dataset == dataset)
+    }
+
+    /// One published file.
+    pub fn file(&self, path: &str) -> Option<&FileEntry> {
+        self.files.get(path)
+    }
+
+    /// Adds or replaces a file; gives the one it replaces.
+    pub fn insert(&mut self, file: FileEntry) -> Option<FileEntry> {
+        self.files.insert(file.path.clone(), file)
+    }
+
+    /// Takes a file out.
+    pub fn remove(&mut self, path: &str) -> Option<FileEntry> {
+        self.files.remove(path)
+    }
+}

@@ -1,0 +1,24 @@
+//! The only room that does I/O on outputs: objects in, objects out, published all at once or not at all.
+
+pub mod hive;
+mod journal;
+mod local;
+pub mod location;
+pub mod manifest;
+pub mod publish;
+mod reader;
+mod staged;
+pub mod table;
+mod table_reader;
+pub mod verify;
+mod writer;
+
+pub use location::{Entry, Store};
+pub use manifest::{FileEntry, Manifest};
+pub use publish::{Committed, Publication};
+pub use reader::ObjectReader;
+pub use staged::{Staged, StagedWriter};
+pub use table::{SCHEMA_VERSION_KEY, TableOptions, TableWriter};
+pub use table_reader::{footer, read_table, rows};
+pub use verify::{Finding, verify_files};
+pub use writer::{ObjectWriter, Written};

@@ -1,0 +1,203 @@
+//! Publishing many files at once, so that a run killed at any instant leaves the last good state, and the next run
+//! finishes or forgets what it was doing.
+//!
+//! Files are written below `.gridtally/staging/`, where no reader looks. The commit is one atomic write of
+//! `.gridtally/journal.json`: before it nothing has happened, after it everything will, by this run or by the next one
+//! that begins. Only renames (atomic on a local disk) and whole-object writes ever touch a published path, so a reader
+//! sees every single file in its old or its new state. Between the first move and the last a reader of several files
+//! can see some old and some new; the manifest is replaced after all of them.
+//!
+//! One writer at a time: on a local disk a lock that the system releases even when its owner is killed sees to that. On
+//! object stores there is no such lock, and **seeing to it is the operator's duty**. Uploads that a kill cuts off are
+//! invisible but may be billed there: give the bucket a rule that aborts incomplete uploads after a day.
+
+use super::journal::{Journal, Move};
+use super::location::{Store, parse};
+use super::manifest::{MANIFEST, Manifest};
+use super::staged::{Staged, StagedWriter};
+use crate::error::{Error, Result};
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The folder of the machinery, below the root.
+pub const MACHINERY: &str = ".gridtally";
+pub(super) const LOCK: &str = ".gridtally/lock";
+pub(super) const JOURNAL: &str = ".gridtally/journal.json";
+pub(super) const STAGING: &str = ".gridtally/staging";
+
+/// A transaction over many files. Dropped without [`Publication::commit`], it changes nothing.
+pub struct Publication {
+    store: Store,
+    published: Option<Manifest>,
+    changes: Mutex<Changes>,
+    staged_n: AtomicU64,
+    /// From the moment the journal may be there, what is staged belongs to it.
+    committing: bool,
+    _lock: Option<File>,
+}
+
+#[derive(Default)]
+struct Changes {
+    /// By published path: the file, and where it is staged unless it is published already.
+    added: BTreeMap<String, (Staged, bool)>,
+    removed: BTreeSet<String>,
+}
+
+/// What a commit did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Committed {
+    /// Paths written, sorted.
+    pub written: Vec<String>,
+    /// Paths removed, sorted.
+    pub removed: Vec<String>,
+    /// Files that were added and found to be published already, byte for byte.
+    pub unchanged: usize,
+}
+
+impl Publication {
+    /// Takes the lock, completes a commit that was interrupted, clears away what an interrupted run had staged, and
+    /// reads the manifest.
+    ///
+    /// # Errors
+    /// `Busy` when another run holds the output, `Data` when manifest or journal are damaged.
+    pub fn begin(store: &Store) -> Result<Self> {
+        let lock = store.lock()?;
+        if let Some(journal) = Journal::load(store)? {
+            journal.apply(store)?;
+        }
+        clear_staging(store)?;
+        Ok(Self {
+            store: store.clone(),
+            published: Manifest::load(store)?,
+            changes: Mutex::default(),
+            staged_n: AtomicU64::new(0),
+            committing: false,
+            _lock: lock,
+        })
+    }
+
+    /// What is published, before this publication; `None` when nothing is.
+    pub fn published(&self) -> Option<&Manifest> {
+        self.published.as_ref()
+    }
+
+    /// Starts a file that is to be published at `path`. Several threads may do this at once.
+    pub fn stage(&self, path: &str, dataset: &str, schema_version: u32) -> Result<StagedWriter> {
+        let location = parse(path)?;
+        let reserved = location.parts().next().is_none_or(|part| part.as_ref() == MACHINERY);
+        if reserved || location.as_ref() != path || path == MANIFEST {
+            return Err(Error::internal("nothing can be published at this path").at("path", path));
+        }
+        let n = self.staged_n.fetch_add(1, Ordering::Relaxed);
+        let staging = format!("{STAGING}/{n:08}");
+        Ok(StagedWriter {
+            writer: self.store.writer(&staging)?,
+            staging,
+            path: path.to_owned(),
+            dataset: dataset.to_owned(),
+            schema_version,
+        })
+    }
+
+    /// Adds a staged file. When the same bytes are published already, the staged ones are dropped and the published
+    /// ones stay untouched.
+    ///
+    /// # Errors
+    /// `Internal` when the path was added before.
+    pub fn add(&self, staged: Staged) -> Result<()> {
+        let entry = staged.entry();
+        let same = self
+            .published
+            .as_ref()
+            .and_then(|manifest| manifest.file(&entry.path))
+            .is_some_and(|old| old.bytes == entry.bytes && old.blake3 == entry.blake3);
+        // A published file that has been lost or cut short is replaced; anything subtler is for verify to find.
+        let unchanged = same && self.store.size(&entry.path)? == Some(entry.bytes);
+        if unchanged {
+            self.store.delete(&staged.staging)?;
+        }
+        match self.changes().added.entry(entry.path.clone()) {
+            Entry::Occupied(twice) => Err(Error::internal("a path is published twice").at("path", twice.key())),
+            Entry::Vacant(place) => {
+                place.insert((staged, unchanged));
+                Ok(())
+            }
+        }
+    }
+
+    /// Takes a published file away. One that is added as well stays; one that is not published is no error.
+    pub fn remove(&self, path: &str) {
+        self.changes().removed.insert(path.to_owned());
+    }
+
+    /// Publishes all of it, and replaces the facts of the manifest. When nothing changes, nothing is written.
+    ///
+    /// # Errors
+    /// After an error the commit has either not happened, or the next [`Publication::begin`] completes it.
+    pub fn commit(mut self, facts: BTreeMap<String, String>) -> Result<Committed> {
+        let Changes { added, removed } = std::mem::take(&mut *self.changes());
+        let mut manifest = self.published.clone().unwrap_or_default();
+        let mut committed = Committed::default();
+        manifest.facts = facts;
+        for path in removed {
+            if !added.contains_key(&path) && manifest.remove(&path).is_some() {
+                committed.removed.push(path);
+            }
+        }
+        let mut moves = Vec::new();
+        for (path, (staged, unchanged)) in added {
+            if unchanged {
+                committed.unchanged += 1;
+            } else {
+                moves.push(Move {
+                    from: staged.staging,
+                    to: path.clone(),
+                    bytes: staged.entry.bytes,
+                    blake3: staged.entry.blake3.clone(),
+                });
+                committed.written.push(path);
+            }
+            manifest.insert(staged.entry);
+        }
+        if moves.is_empty() && committed.removed.is_empty() {
+            // One object at most has to change, and that is atomic by itself.
+            if self.published.as_ref() != Some(&manifest) {
+                self.store.put(MANIFEST, manifest.to_text()?.into())?;
+            }
+        } else {
+            let journal = Journal {
+                moves,
+                deletes: committed.removed.clone(),
+                manifest: manifest.to_text()?,
+            };
+            self.committing = true;
+            journal.save(&self.store)?;
+            journal.apply(&self.store)?;
+        }
+        clear_staging(&self.store)?;
+        Ok(committed)
+    }
+
+    fn changes(&self) -> MutexGuard<'_, Changes> {
+        self.changes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Publication {
+    fn drop(&mut self) {
+        // Tidy at once where possible; otherwise the next run does it.
+        if !self.committing {
+            drop(clear_staging(&self.store));
+        }
+    }
+}
+
+fn clear_staging(store: &Store) -> Result<()> {
+    for entry in store.list(STAGING)? {
+        store.delete(&entry.path)?;
+    }
+    store.remove_staging_folder()
+}

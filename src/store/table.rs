@@ -1,0 +1,163 @@
+//! Writing Parquet: the same rows and options give the same bytes, however the rows arrive.
+//!
+//! The Parquet writer looks at its page limits once per call and per mini-batch, and it makes the mini-batches larger
+//! for a column without nulls in the slice at hand. So the bytes would depend on how rows are cut into batches. Here
+//! every call gets exactly [`PAGE_ROWS`] rows (the last one fewer), and the mini-batch and the page have the same
+//! number of rows, so neither depends on the caller any more. A row group is six such pages.
+
+use crate::error::{Error, Kind, Result};
+use arrow::array::RecordBatch;
+use arrow::compute::concat_batches;
+use arrow::datatypes::SchemaRef;
+use parquet::arrow::ArrowSchemaConverter;
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::file::metadata::{KeyValue, SortingColumn};
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::schema::types::{ColumnPath, SchemaDescriptor};
+use std::io::Write;
+
+/// Rows of a row group: what `DuckDB` hands to one thread.
+pub const ROW_GROUP_ROWS: usize = 122_880;
+
+/// Rows of a page.
+pub const PAGE_ROWS: usize = ROW_GROUP_ROWS / 6;
+
+/// Key of the footer entry that says which version of its schema a file follows, a plain number.
+pub const SCHEMA_VERSION_KEY: &str = "gridtally.schema_version";
+
+/// Chance that a bloom filter sends a reader to a row group for nothing.
+const BLOOM_FALSE_POSITIVES: f64 = 0.01;
+
+const ZSTD_LEVEL: i32 = 3;
+
+/// What a table says about itself beside its rows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TableOptions<'a> {
+    /// Columns by which the caller has sorted the rows: ascending, nulls first. Stated in the file, not checked.
+    pub sorting: Vec<&'a str>,
+    /// Columns that are looked up by value and get a bloom filter.
+    pub bloom: Vec<&'a str>,
+    /// Key-value pairs of the footer, in any order.
+    pub footer: Vec<(String, String)>,
+}
+
+/// Writes one Parquet file.
+pub struct TableWriter<W: Write + Send> {
+    writer: ArrowWriter<W>,
+    schema: SchemaRef,
+    pending: Vec<RecordBatch>,
+    pending_rows: usize,
+    rows: u64,
+}
+
+impl<W: Write + Send> TableWriter<W> {
+    /// Starts a file in `writer`.
+    ///
+    /// # Errors
+    /// `Internal` when an option names a column the schema does not have, or a key twice.
+    pub fn create(writer: W, schema: SchemaRef, options: &TableOptions<'_>) -> Result<Self> {
+        let properties = properties(&schema, options)?;
+        let writer = ArrowWriter::try_new(writer, SchemaRef::clone(&schema), Some(properties))?;
+        Ok(Self {
+            writer,
+            schema,
+            pending: Vec::new(),
+            pending_rows: 0,
+            rows: 0,
+        })
+    }
+
+    /// Adds rows.
+    ///
+    /// # Errors
+    /// `Internal` when they do not have the types of the schema, or nulls where it allows none.
+    pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        // The file's schema holds, with its metadata; batches only have to agree in types.
+        let batch = RecordBatch::try_new(SchemaRef::clone(&self.schema), batch.columns().to_vec())?;
+        let mut start = 0;
+        while start < batch.num_rows() {
+            let length = (batch.num_rows() - start).min(PAGE_ROWS - self.pending_rows);
+            self.pending.push(batch.slice(start, length));
+            self.pending_rows += length;
+            self.rows = self.rows.saturating_add(length as u64);
+            start += length;
+            if self.pending_rows == PAGE_ROWS {
+                self.write_pending()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the file; gives the number of its rows and the writer it went to.
+    pub fn finish(mut self) -> Result<(u64, W)> {
+        self.write_pending()?;
+        Ok((self.rows, self.writer.into_inner()?))
+    }
+
+    fn write_pending(&mut self) -> Result<()> {
+        let pending = std::mem::take(&mut self.pending);
+        self.pending_rows = 0;
+        match pending.as_slice() {
+            [] => {}
+            [one] => self.writer.write(one)?,
+            several => self.writer.write(&concat_batches(&self.schema, several)?)?,
+        }
+        Ok(())
+    }
+}
+
+fn properties(schema: &SchemaRef, options: &TableOptions<'_>) -> Result<WriterProperties> {
+    let columns = ArrowSchemaConverter::new().convert(schema)?;
+    let mut footer = options.footer.clone();
+    footer.sort();
+    if let Some([first, _]) = footer.windows(2).find(|pair| matches!(pair, [a, b] if a.0 == b.0)) {
+        return Err(Error::internal("the footer of a table names a key twice").at("key", &first.0));
+    }
+    let footer = footer
+        .into_iter()
+        .map(|(key, value)| KeyValue::new(key, value))
+        .collect();
+    let sorting = options
+        .sorting
+        .iter()
+        .map(|name| {
+            let column_idx = i32::try_from(leaf(&columns, name)?)
+                .map_err(|e| Error::internal("a table has too many columns").because(e))?;
+            Ok(SortingColumn {
+                column_idx,
+                descending: false,
+                nulls_first: true,
+            })
+        })
+        .collect::<Result<Vec<_>>>()?;
+    let level = ZstdLevel::try_new(ZSTD_LEVEL)?;
+    let mut builder = WriterProperties::builder()
+        .set_created_by(concat!("gridtally ", env!("CARGO_PKG_VERSION")).to_owned())
+        .set_compression(Compression::ZSTD(level))
+        .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
+        .set_write_batch_size(PAGE_ROWS)
+        .set_data_page_row_count_limit(PAGE_ROWS)
+        .set_dictionary_enabled(true)
+        .set_statistics_enabled(EnabledStatistics::Page)
+        .set_key_value_metadata(Some(footer))
+        .set_sorting_columns((!sorting.is_empty()).then_some(sorting));
+    for name in &options.bloom {
+        leaf(&columns, name)?;
+        let path = ColumnPath::from(*name);
+        builder = builder
+            .set_column_bloom_filter_enabled(path.clone(), true)
+            .set_column_bloom_filter_fpp(path.clone(), BLOOM_FALSE_POSITIVES)
+            .set_column_bloom_filter_max_ndv(path, ROW_GROUP_ROWS as u64);
+    }
+    Ok(builder.build())
+}
+
+/// The place of a plain column among the leaves of the schema.
+fn leaf(columns: &SchemaDescriptor, name: &str) -> Result<usize> {
+    columns
+        .columns()
+        .iter()
+        .position(|column| matches!(column.path().parts(), [only] if only == name))
+        .ok_or_else(|| Error::new(Kind::Internal, "a table has no such plain column").at("column", name))
+}

@@ -1,0 +1,73 @@
+//! Reading Parquet back.
+
+use super::reader::ObjectReader;
+use crate::error::{Error, Kind, Result};
+use arrow::array::RecordBatch;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::arrow::{ARROW_SCHEMA_META_KEY, ProjectionMask};
+use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
+use parquet::file::reader::ChunkReader;
+
+/// Reads a table in batches of at most `batch_rows` rows, all columns or the named ones (in the order of the file).
+///
+/// # Errors
+/// `Data` when the file has no such column, `Io` when it is damaged.
+pub fn read_table<R: ChunkReader + 'static>(
+    reader: R,
+    columns: Option<&[&str]>,
+    batch_rows: usize,
+) -> Result<impl Iterator<Item = Result<RecordBatch>> + use<R>> {
+    let mut builder = ParquetRecordBatchReaderBuilder::try_new(reader)?.with_batch_size(batch_rows.max(1));
+    if let Some(names) = columns {
+        let schema = builder.schema();
+        let roots = names
+            .iter()
+            .map(|name| {
+                schema.index_of(name).map_err(|e| {
+                    Error::new(Kind::Data, "the file does not have this column")
+                        .at("column", name)
+                        .because(e)
+                })
+            })
+            .collect::<Result<Vec<_>>>()?;
+        let mask = ProjectionMask::roots(builder.parquet_schema(), roots);
+        builder = builder.with_projection(mask);
+    }
+    let batches = builder.build()?;
+    Ok(batches.map(|batch| batch.map_err(|e| Error::io("a Parquet file is damaged").because(e))))
+}
+
+/// The key-value pairs of the footer, sorted, without the Arrow schema.
+pub fn footer<R: ChunkReader>(reader: &R) -> Result<Vec<(String, String)>> {
+    Ok(footer_of(&metadata(reader)?))
+}
+
+/// The number of rows.
+pub fn rows<R: ChunkReader>(reader: &R) -> Result<u64> {
+    rows_of(&metadata(reader)?)
+}
+
+/// Footer and rows with one look at the file.
+pub(super) fn describe(reader: &ObjectReader) -> Result<(Vec<(String, String)>, u64)> {
+    let metadata = metadata(reader)?;
+    Ok((footer_of(&metadata), rows_of(&metadata)?))
+}
+
+fn metadata<R: ChunkReader>(reader: &R) -> Result<ParquetMetaData> {
+    Ok(ParquetMetaDataReader::new().parse_and_finish(reader)?)
+}
+
+fn footer_of(metadata: &ParquetMetaData) -> Vec<(String, String)> {
+    let pairs = metadata.file_metadata().key_value_metadata().into_iter().flatten();
+    let mut footer: Vec<_> = pairs
+        .filter(|pair| pair.key != ARROW_SCHEMA_META_KEY)
+        .map(|pair| (pair.key.clone(), pair.value.clone().unwrap_or_default()))
+        .collect();
+    footer.sort();
+    footer
+}
+
+fn rows_of(metadata: &ParquetMetaData) -> Result<u64> {
+    u64::try_from(metadata.file_metadata().num_rows())
+        .map_err(|e| Error::io("a Parquet file states a negative number of rows").because(e))
+}

@@ -1,0 +1,127 @@
+//! Is what is published what the manifest says, all of it and nothing else?
+
+use super::journal::hash;
+use super::location::Store;
+use super::manifest::{FileEntry, MANIFEST, Manifest};
+use super::publish::{JOURNAL, LOCK, MACHINERY, STAGING};
+use super::table::SCHEMA_VERSION_KEY;
+use super::table_reader::describe;
+use crate::error::{Kind, Result};
+use std::collections::BTreeMap;
+
+/// Something that is not as it should be.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Finding {
+    /// Where.
+    pub path: String,
+    /// What.
+    pub problem: String,
+}
+
+/// Checks every file of the manifest (there, size, hash, and for Parquet: readable, rows, schema version) and looks for
+/// what does not belong there. Sorted by path; empty when all is well.
+///
+/// # Errors
+/// Only when looking itself fails; what is seen is a finding.
+pub fn verify_files(store: &Store) -> Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    let mut report = |path: &str, problem: String| {
+        findings.push(Finding {
+            path: path.to_owned(),
+            problem,
+        })
+    };
+    let manifest = match Manifest::load(store) {
+        Ok(Some(manifest)) => manifest,
+        Ok(None) => {
+            report(
+                MANIFEST,
+                "there is no manifest: nothing has been published here".to_owned(),
+            );
+            Manifest::default()
+        }
+        Err(e) if e.kind() == Kind::Data => {
+            report(MANIFEST, e.to_string());
+            return Ok(findings);
+        }
+        Err(e) => return Err(e),
+    };
+    let present: BTreeMap<String, u64> = store
+        .list("")?
+        .into_iter()
+        .map(|entry| (entry.path, entry.size))
+        .collect();
+    for file in manifest.files() {
+        match present.get(&file.path) {
+            None => report(&file.path, "in the manifest but not there".to_owned()),
+            Some(&size) if size != file.bytes => {
+                report(&file.path, format!("{size} bytes, the manifest says {}", file.bytes));
+            }
+            Some(_) if hash(store, &file.path)? != file.blake3 => {
+                report(
+                    &file.path,
+                    "its contents are not those of the manifest (blake3)".to_owned(),
+                );
+            }
+            Some(_) => {
+                for problem in table_problems(store, file)? {
+                    report(&file.path, problem);
+                }
+            }
+        }
+    }
+    for path in present.keys().map(String::as_str) {
+        if manifest.file(path).is_none()
+            && let Some(problem) = stray(path)
+        {
+            report(path, problem.to_owned());
+        }
+    }
+    for path in store.part_files()? {
+        report(&path, "left over from an interrupted write".to_owned());
+    }
+    findings.sort();
+    Ok(findings)
+}
+
+fn stray(path: &str) -> Option<&'static str> {
+    let below = |folder: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
+    match path {
+        MANIFEST | "gridtally.sql" | LOCK => None,
+        JOURNAL => Some("a commit was interrupted; the next run completes it"),
+        _ if below("runs") => None,
+        _ if below(STAGING) => Some("left over from an interrupted run; the next run removes it"),
+        _ if below(MACHINERY) => Some("does not belong here"),
+        _ => Some("not in the manifest"),
+    }
+}
+
+fn table_problems(store: &Store, file: &FileEntry) -> Result<Vec<String>> {
+    let mut problems = Vec::new();
+    let is_table = file
+        .path
+        .rsplit_once('.')
+        .is_some_and(|(_, extension)| extension.eq_ignore_ascii_case("parquet"));
+    if !is_table {
+        return Ok(problems);
+    }
+    let (footer, rows) = match describe(&store.reader(&file.path)?) {
+        Ok(described) => described,
+        Err(e) => return Ok(vec![format!("not readable as Parquet: {e}")]),
+    };
+    if rows != file.rows {
+        problems.push(format!("{rows} rows, the manifest says {}", file.rows));
+    }
+    let stated = footer
+        .iter()
+        .find(|(key, _)| key == SCHEMA_VERSION_KEY)
+        .map(|(_, version)| version.as_str());
+    if stated != Some(file.schema_version.to_string().as_str()) {
+        let stated = stated.unwrap_or("none");
+        problems.push(format!(
+            "schema version {stated}, the manifest says {}",
+            file.schema_version
+        ));
+    }
+    Ok(problems)
+}

@@ -1,0 +1,154 @@
+//! Writing one object with bounded memory, counting and hashing on the way.
+
+use super::location::Store;
+use crate::error::{Error, Result};
+use bytes::Bytes;
+use object_store::path::Path;
+use object_store::{MultipartUpload, ObjectStoreExt, RenameOptions};
+use std::io::{self, Write};
+use tokio::task::JoinHandle;
+
+/// Size of the parts of an upload. At most two of them are in memory: the one that fills and the one that leaves.
+/// (Object stores take 10 000 parts, so an object has at most 78 GiB.)
+const PART_BYTES: usize = 8 << 20;
+
+/// What has been written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// Size in bytes.
+    pub bytes: u64,
+    /// BLAKE3 of the contents, hexadecimal.
+    pub blake3: String,
+}
+
+/// Writes one object. Nothing is seen before [`ObjectWriter::finish`]; dropped before that, it leaves nothing behind.
+pub struct ObjectWriter {
+    store: Store,
+    target: Path,
+    /// Where the bytes go first, when they are renamed into place afterwards.
+    detour: Option<Path>,
+    part: Vec<u8>,
+    upload: Option<Box<dyn MultipartUpload>>,
+    leaving: Option<JoinHandle<object_store::Result<()>>>,
+    hasher: blake3::Hasher,
+    bytes: u64,
+}
+
+impl ObjectWriter {
+    pub(super) fn new(store: Store, target: Path, detour: Option<Path>) -> Self {
+        Self {
+            store,
+            target,
+            detour,
+            part: Vec::new(),
+            upload: None,
+            leaving: None,
+            hasher: blake3::Hasher::new(),
+            bytes: 0,
+        }
+    }
+
+    /// Ends the object and puts it in its place. On a local disk it is durable then, unless it is a staged object:
+    /// those are made durable together, when they are committed.
+    pub fn finish(mut self) -> Result<Written> {
+        self.complete().map_err(|e| Error::from(e).at("path", &self.target))?;
+        if let Some(detour) = self.detour.take() {
+            let store = self.store.clone();
+            store.sync_files(std::iter::once(detour.as_ref()))?;
+            store
+                .wait(
+                    store
+                        .objects()
+                        .rename_opts(&detour, &self.target, RenameOptions::default()),
+                )
+                .map_err(|e| Error::from(e).at("path", &self.target))?;
+            store.sync_folders(std::iter::once(self.target.as_ref()))?;
+            store.remove_empty_staging_folder();
+        }
+        Ok(Written {
+            bytes: self.bytes,
+            blake3: self.hasher.finalize().to_hex().to_string(),
+        })
+    }
+
+    fn complete(&mut self) -> object_store::Result<()> {
+        let last = Bytes::from(std::mem::take(&mut self.part));
+        if self.upload.is_none() {
+            return self.store.put_at(self.landing(), last);
+        }
+        if !last.is_empty() {
+            self.send(last)?;
+        }
+        self.arrive()?;
+        if let Some(upload) = &mut self.upload {
+            self.store.wait(upload.complete())?;
+        }
+        self.upload = None;
+        Ok(())
+    }
+
+    fn landing(&self) -> &Path {
+        self.detour.as_ref().unwrap_or(&self.target)
+    }
+
+    /// Waits for the part under way.
+    fn arrive(&mut self) -> object_store::Result<()> {
+        match self.leaving.take() {
+            Some(leaving) => self.store.wait(leaving)?,
+            None => Ok(()),
+        }
+    }
+
+    fn send(&mut self, part: Bytes) -> object_store::Result<()> {
+        self.arrive()?;
+        let upload = match &mut self.upload {
+            Some(upload) => upload,
+            None => {
+                let landing = self.detour.as_ref().unwrap_or(&self.target);
+                let upload = self.store.wait(self.store.objects().put_multipart(landing))?;
+                self.upload.insert(upload)
+            }
+        };
+        // Made inside the runtime, because a local upload decides then on which thread it writes.
+        let _inside = self.store.runtime().enter();
+        let sending = upload.put_part(part.into());
+        self.leaving = Some(self.store.runtime().spawn(sending));
+        Ok(())
+    }
+}
+
+impl Write for ObjectWriter {
+    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        let room = PART_BYTES.saturating_sub(self.part.len());
+        let taken = data.get(..room).unwrap_or(data);
+        self.part.extend_from_slice(taken);
+        self.hasher.update(taken);
+        self.bytes = self.bytes.saturating_add(taken.len() as u64);
+        if self.part.len() >= PART_BYTES {
+            let part = std::mem::replace(&mut self.part, Vec::with_capacity(PART_BYTES));
+            self.send(part.into()).map_err(io::Error::other)?;
+        }
+        Ok(taken.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Drop for ObjectWriter {
+    fn drop(&mut self) {
+        // Left behind by an error or by the caller: what cannot be cleaned up now is cleaned up by the next run.
+        // Waiting is impossible on a thread of a runtime; none of ours ever drops a writer.
+        if (self.upload.is_none() && self.detour.is_none()) || tokio::runtime::Handle::try_current().is_ok() {
+            return;
+        }
+        drop(self.arrive());
+        if let Some(mut upload) = self.upload.take() {
+            drop(self.store.wait(upload.abort()));
+        }
+        if self.detour.is_some() {
+            self.store.remove_empty_staging_folder();
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Damage and strays are found and named.
+
+use super::{local, memory};
+use arrow::array::{ArrayRef, Int64Array, RecordBatch};
+use gridtally::store::{Publication, SCHEMA_VERSION_KEY, Store, TableOptions, TableWriter, verify_files};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+fn publish(store: &Store, tables: &[(&str, i64)]) {
+    let publication = Publication::begin(store).unwrap();
+    for (path, rows) in tables {
+        let column: ArrayRef = Arc::new(Int64Array::from_iter_values(0..*rows));
+        let batch = RecordBatch::try_from_iter([("n", column)]).unwrap();
+        let options = TableOptions {
+            footer: vec![(SCHEMA_VERSION_KEY.to_owned(), "3".to_owned())],
+            ..TableOptions::default()
+        };
+        let writer = publication.stage(path, "usage", 3).unwrap();
+        let mut table = TableWriter::create(writer, batch.schema(), &options).unwrap();
+        table.write(&batch).unwrap();
+        let (rows, writer) = table.finish().unwrap();
+        publication.add(writer.finish(rows).unwrap()).unwrap();
+    }
+    publication.commit(BTreeMap::new()).unwrap();
+}
+
+fn problems(store: &Store) -> Vec<String> {
+    verify_files(store)
+        .unwrap()
+        .into_iter()
+        .map(|f| format!("{}: {}", f.path, f.problem))
+        .collect()
+}
+
+fn edit_manifest(store: &Store, from: &str, to: &str) {
+    let text = String::from_utf8(store.get("manifest.json").unwrap().unwrap().to_vec()).unwrap();
+    assert!(text.contains(from), "{text}");
+    store.put("manifest.json", text.replacen(from, to, 1).into()).unwrap();
+}
+
+#[test]
+fn a_sound_output_has_no_findings() {
+    let (_folder, on_disk) = local();
+    for store in [memory(), on_disk] {
+        publish(
+            &store,
+            &[("usage/site=A/part.parquet", 5), ("usage/site=B/part.parquet", 0)],
+        );
+        store.put("gridtally.sql", "CREATE VIEW x".into()).unwrap();
+        store.put("runs/1/report.json", "{}".into()).unwrap();
+        assert_eq!(problems(&store), [""; 0]);
+    }
+}
+
+#[test]
+fn strays_and_leftovers_are_found() {
+    let (folder, store) = local();
+    assert_eq!(
+        problems(&store),
+        ["manifest.json: there is no manifest: nothing has been published here"]
+    );
+    publish(&store, &[("usage/site=A/part.parquet", 5)]);
+    for stray in [
+        "usage/site=A/other.parquet",
+        "run",
+        ".gridtally/staging/1",
+        ".gridtally/journal.json",
+        ".gridtally/x",
+    ] {
+        store.put(stray, "x".into()).unwrap();
+    }
+    std::fs::write(folder.path().join("usage/part.parquet#1"), "x").unwrap();
+    assert_eq!(
+        problems(&store),
+        [
+            ".gridtally/journal.json: a commit was interrupted; the next run completes it",
+            ".gridtally/staging/1: left over from an interrupted run; the next run removes it",
+            ".gridtally/x: does not belong here",
+            "run: not in the manifest",
+            "usage/part.parquet#1: left over from an interrupted write",
+            "usage/site=A/other.parquet: not in the manifest",
+        ]
+    );
+}
+
+#[test]
+fn damage_is_found() {
+    let store = memory();
+    let part = "usage/site=A/part.parquet";
+    publish(&store, &[(part, 5), ("usage/site=B/part.parquet", 7)]);
+    let good = store.get(part).unwrap().unwrap();
+    let manifest = store.get("manifest.json").unwrap().unwrap();
+
+    store.delete("usage/site=B/part.parquet").unwrap();
+    store.put(part, good.slice(..good.len() - 1)).unwrap();
+    let size = good.len();
+    assert_eq!(
+        problems(&store),
+        [
+            format!("{part}: {} bytes, the manifest says {size}", size - 1),
+            "usage/site=B/part.parquet: in the manifest but not there".to_owned()
+        ]
+    );
+
+    publish(&store, &[("usage/site=B/part.parquet", 7)]);
+    let mut flipped = good.to_vec();
+    flipped[10] ^= 1;
+    let bad_hash = blake3::hash(&flipped).to_hex().to_string();
+    let good_hash = blake3::hash(&good).to_hex().to_string();
+    store.put(part, flipped.clone().into()).unwrap();
+    assert_eq!(
+        problems(&store),
+        [format!("{part}: its contents are not those of the manifest (blake3)")]
+    );
+
+    // A file that is what the manifest says, but not a table any more.
+    *flipped.last_mut().unwrap() = 0;
+    edit_manifest(&store, &good_hash, &blake3::hash(&flipped).to_hex());
+    store.put(part, flipped.into()).unwrap();
+    let found = problems(&store);
+    assert!(
+        found.len() == 1 && found[0].starts_with(&format!("{part}: not readable as Parquet")),
+        "{found:?}"
+    );
+    assert_ne!(bad_hash, good_hash);
+
+    store.put("manifest.json", manifest.clone()).unwrap();
+    store.put(part, good).unwrap();
+    edit_manifest(&store, "\"rows\":5", "\"rows\":6");
+    edit_manifest(&store, "\"schema_version\":3", "\"schema_version\":4");
+    assert_eq!(
+        problems(&store),
+        [
+            format!("{part}: 5 rows, the manifest says 6"),
+            format!("{part}: schema version 3, the manifest says 4")
+        ]
+    );
+
+    store.put("manifest.json", "{}".into()).unwrap();
+    let found = problems(&store);
+    assert!(
+        found.len() == 1 && found[0].starts_with("manifest.json: the manifest is damaged"),
+        "{found:?}"
+    );
+}
