@@ -1,9 +1,12 @@
 //! gridtally: where did every core-hour go, what was it worth, who pays - and prove it.
 
+pub mod cli;
 pub mod error;
+pub mod inspect;
 pub mod ledger;
 pub mod normalise;
 pub mod pipeline;
+pub mod problems;
 pub mod records;
 pub mod reference;
 pub mod schema;

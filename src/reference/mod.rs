@@ -1,4 +1,6 @@
 //! Dated tables the pipeline looks things up in.
 
 pub mod benchmark;
+mod csv_table;
+pub mod decimal;
 pub mod vo;

@@ -1,15 +1,196 @@
 //! VO by account, user, group, partition or QOS.
 
+use std::fmt::Write as _;
+use std::io::Read;
+use std::path::Path;
+
+use ahash::AHashMap;
+
+use super::csv_table::{CsvTable, is_any};
+use crate::pipeline::plan::{VoColumn, VoRule};
+use crate::problems::Problems;
 use crate::records::JobRow;
 
-/// The rows of a VO table.
+const COLUMNS: &[(&str, VoColumn)] = &[
+    ("account", VoColumn::Account),
+    ("user", VoColumn::User),
+    ("user_group", VoColumn::UserGroup),
+    ("partition", VoColumn::Partition),
+    ("qos", VoColumn::Qos),
+    ("vo", VoColumn::Vo),
+];
+
+/// The column that holds the answer when the table also matches on the VO the record names.
+const RESULT: &str = "to_vo";
+
+impl VoColumn {
+    /// The word in the pipeline file and in the header of a VO table.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Account => "account",
+            Self::User => "user",
+            Self::UserGroup => "user_group",
+            Self::Partition => "partition",
+            Self::Qos => "qos",
+            Self::Vo => "vo",
+        }
+    }
+
+    /// What a job says in this column; an empty text is nothing.
+    #[must_use]
+    pub fn of<'a>(self, row: &JobRow<'a>) -> Option<&'a str> {
+        match self {
+            Self::Account => row.account,
+            Self::User => row.user,
+            Self::UserGroup => row.user_group,
+            Self::Partition => row.partition,
+            Self::Qos => row.qos,
+            Self::Vo => row.vo,
+        }
+        .filter(|text| !text.is_empty())
+    }
+}
+
+impl VoRule {
+    /// The VO of a job; `None` when the rule has no answer.
+    #[must_use]
+    pub fn vo<'a>(&'a self, row: &JobRow<'a>) -> Option<&'a str> {
+        match self {
+            Self::Record => VoColumn::Vo.of(row),
+            Self::Column(column) => column.of(row),
+            Self::Table(table) => table.lookup(row),
+            Self::Value(vo) => Some(vo),
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Rule {
+    /// One cell per matching column; `None` matches anything, also nothing.
+    cells: Vec<Option<String>>,
+    vo: String,
+}
+
+/// The rows of a VO table: first match wins.
+///
+/// The header names the columns a row is matched by, any of `account`, `user`, `user_group`, `partition`, `qos` and
+/// `vo` (the VO as the record names it), and `to_vo`, the result. Without a `to_vo` the last column must be `vo`, and
+/// that is the result: `account,vo`. An empty or `*` cell matches anything; every other cell must be equal, letter
+/// case included.
 #[derive(Clone, Debug, Default)]
-pub struct VoTable {}
+pub struct VoTable {
+    columns: Vec<VoColumn>,
+    rules: Vec<Rule>,
+    /// Rules that can match a given value of the first column, in order.
+    by_first: AHashMap<String, Vec<usize>>,
+    /// Rules that match any value of the first column, in order.
+    any_first: Vec<usize>,
+}
 
 impl VoTable {
-    /// First match.
+    /// Reads the table at `path`; `file` is the name mistakes are told with. Rows with a mistake are left out.
+    pub fn load(path: &Path, file: &str, problems: &mut Problems) -> Self {
+        match std::fs::File::open(path) {
+            Ok(input) => Self::read(input, file, problems),
+            Err(why) => {
+                problems.mistake(file, 0, format!("cannot be opened: {why}"));
+                Self::default()
+            }
+        }
+    }
+
+    /// Reads a table; see [`Self::load`].
+    pub fn read(input: impl Read, file: &str, problems: &mut Problems) -> Self {
+        let csv = CsvTable::read(input, file, problems);
+        let known: Vec<&str> = COLUMNS.iter().map(|&(name, _)| name).chain([RESULT]).collect();
+        csv.refuse_unknown(&known, file, problems);
+        let last = csv.columns.len().saturating_sub(1);
+        let result = csv.columns.iter().position(|name| name == RESULT);
+        let result = result.or_else(|| (csv.columns.last().map(String::as_str) == Some("vo")).then_some(last));
+        let Some(result) = result else {
+            let message = "the header names no result: add a column \"to_vo\", or put \"vo\" last";
+            problems.mistake(file, 1, message);
+            return Self::default();
+        };
+        let mut places = Vec::new();
+        let mut table = Self::default();
+        for (place, name) in csv.columns.iter().enumerate() {
+            let column = COLUMNS.iter().find(|(known, _)| known == name);
+            if let Some(&(_, column)) = column.filter(|_| place != result) {
+                places.push(place);
+                table.columns.push(column);
+            }
+        }
+        if places.is_empty() {
+            problems.mistake(file, 1, "the header names no column to match, such as \"account\"");
+            return table;
+        }
+        for (line, cells) in &csv.rows {
+            let cell = |place: usize| cells.get(place).map_or("", String::as_str);
+            if is_any(cell(result)) {
+                problems.mistake(file, *line, "the row names no VO");
+                continue;
+            }
+            table.rules.push(Rule {
+                cells: places
+                    .iter()
+                    .map(|&place| Some(cell(place)).filter(|cell| !is_any(cell)).map(str::to_owned))
+                    .collect(),
+                vo: cell(result).to_owned(),
+            });
+        }
+        table.index();
+        table
+    }
+
+    fn index(&mut self) {
+        for (nth, rule) in self.rules.iter().enumerate() {
+            match rule.cells.first().and_then(Option::as_ref) {
+                None => {
+                    self.any_first.push(nth);
+                    self.by_first.values_mut().for_each(|rules| rules.push(nth));
+                }
+                Some(value) => {
+                    let seed = &self.any_first;
+                    self.by_first
+                        .entry(value.clone())
+                        .or_insert_with(|| seed.clone())
+                        .push(nth);
+                }
+            }
+        }
+    }
+
+    /// The VO of the first row that matches.
     #[must_use]
-    pub fn lookup(&self, _row: &JobRow<'_>) -> Option<&str> {
-        None
+    pub fn lookup(&self, row: &JobRow<'_>) -> Option<&str> {
+        let first = self.columns.first()?.of(row);
+        let candidates = first
+            .and_then(|value| self.by_first.get(value))
+            .unwrap_or(&self.any_first);
+        candidates
+            .iter()
+            .filter_map(|&nth| self.rules.get(nth))
+            .find(|rule| {
+                let mut pairs = self.columns.iter().zip(&rule.cells);
+                pairs.all(|(column, cell)| cell.is_none() || cell.as_deref() == column.of(row))
+            })
+            .map(|rule| rule.vo.as_str())
+    }
+
+    /// What the table says, in its order: what decides results.
+    #[must_use]
+    pub fn canonical(&self) -> String {
+        let mut text = String::new();
+        for column in &self.columns {
+            text.push_str(column.as_str());
+            text.push(' ');
+        }
+        for rule in &self.rules {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "\n{:?} {:?}", rule.cells, rule.vo);
+        }
+        text
     }
 }

@@ -1,0 +1,166 @@
+//! Counts everything a reader says.
+
+use std::collections::BTreeMap;
+
+use super::report::{FileReport, Period, ReasonCount, ValueCount};
+use crate::ledger::Reason;
+use crate::records::{Anomaly, JobRow};
+use crate::sources::{Position, Sink};
+
+/// Distinct values followed per column; a file with more is only said to have more.
+const DISTINCT: usize = 10_000;
+/// Values shown per column.
+const SHOWN: usize = 5;
+/// Examples kept per reason.
+const EXAMPLES: usize = 2;
+
+#[derive(Debug, Default)]
+struct ByReason {
+    rows: u64,
+    examples: Vec<String>,
+}
+
+/// What was seen so far.
+#[derive(Debug, Default)]
+pub(super) struct Counts {
+    rows: u64,
+    jobs: u64,
+    steps: u64,
+    reasons: BTreeMap<Reason, ByReason>,
+    start_ms: Option<i64>,
+    end_ms: Option<i64>,
+    anomalies: [u64; 32],
+    sites: BTreeMap<String, u64>,
+    clusters: BTreeMap<String, u64>,
+    views: BTreeMap<String, u64>,
+    vos: BTreeMap<String, u64>,
+    without_end: u64,
+    without_core: u64,
+    without_vo: u64,
+}
+
+impl Counts {
+    pub(super) fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    pub(super) fn jobs(&self) -> u64 {
+        self.jobs
+    }
+
+    pub(super) fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// Writes the counts into a report.
+    pub(super) fn fill(self, report: &mut FileReport) {
+        report.row_n = Some(self.rows);
+        report.job_n = Some(self.jobs);
+        report.step_n = Some(self.steps);
+        report.period = Some(Period::new(self.start_ms, self.end_ms)).filter(|period| !period.is_empty());
+        for (reason, by) in self.reasons {
+            report.outcomes.push(ReasonCount {
+                outcome: reason.outcome().as_str(),
+                reason: reason.code(),
+                meaning: reason.meaning(),
+                row_n: by.rows,
+                examples: by.examples,
+            });
+        }
+        for (nth, &job_n) in self.anomalies.iter().enumerate().filter(|&(_, &n)| n > 0) {
+            let known = Anomaly::ALL.iter().find(|anomaly| anomaly.bit().trailing_zeros() == bit(nth));
+            report.anomalies.push(ValueCount {
+                value: known.map_or_else(|| format!("bit {nth}"), |anomaly| anomaly.column().to_owned()),
+                job_n,
+            });
+        }
+        report.sites = top(self.sites);
+        report.clusters = top(self.clusters);
+        report.views = top(self.views);
+        report.vos = top(self.vos);
+        let mut say = |n: u64, what: &str| {
+            if n > 0 {
+                report.problems.push(format!("{n} of {} jobs {what}", self.jobs));
+            }
+        };
+        say(self.without_end, "have no end: they still run, or their end is not told");
+        say(self.without_core, "do not say how many cores they had");
+        say(self.without_vo, "name no VO");
+        if self.jobs == 0 && self.rows > 0 {
+            report.problems.push("no row is a job".to_owned());
+        }
+    }
+}
+
+fn bit(nth: usize) -> u32 {
+    u32::try_from(nth).unwrap_or(u32::MAX)
+}
+
+fn add(counts: &mut BTreeMap<String, u64>, value: Option<&str>) {
+    let Some(value) = value else { return };
+    if let Some(n) = counts.get_mut(value) {
+        *n += 1;
+    } else if counts.len() < DISTINCT {
+        counts.insert(value.to_owned(), 1);
+    }
+}
+
+/// The most frequent values, then how many more there are.
+fn top(counts: BTreeMap<String, u64>) -> Vec<ValueCount> {
+    let mut counts: Vec<ValueCount> = counts
+        .into_iter()
+        .map(|(value, job_n)| ValueCount { value, job_n })
+        .collect();
+    counts.sort_by(|a, b| b.job_n.cmp(&a.job_n).then_with(|| a.value.cmp(&b.value)));
+    if counts.len() > SHOWN {
+        let more = counts.split_off(SHOWN);
+        counts.push(ValueCount {
+            value: format!("({} more)", more.len()),
+            job_n: more.iter().map(|count| count.job_n).sum(),
+        });
+    }
+    counts
+}
+
+fn earlier(seen: Option<i64>, new: Option<i64>) -> Option<i64> {
+    [seen, new].into_iter().flatten().min()
+}
+
+impl Sink for Counts {
+    fn rows_read(&mut self, n: u64) {
+        self.rows += n;
+    }
+
+    fn job(&mut self, row: &JobRow<'_>, _: Position, step_n: u32) {
+        self.jobs += 1;
+        self.steps += u64::from(step_n);
+        self.reasons.entry(Reason::Job).or_default().rows += 1;
+        if step_n > 0 {
+            self.reasons.entry(Reason::Step).or_default().rows += u64::from(step_n);
+        }
+        self.start_ms = earlier(self.start_ms, row.start_ms);
+        self.end_ms = self.end_ms.max(row.end_ms);
+        for (nth, n) in self.anomalies.iter_mut().enumerate() {
+            *n += u64::from(row.anomalies >> bit(nth).min(31) & 1);
+        }
+        add(&mut self.sites, row.site);
+        add(&mut self.clusters, row.cluster);
+        add(&mut self.views, Some(row.view));
+        add(&mut self.vos, row.vo);
+        self.without_end += u64::from(row.end_ms.is_none());
+        self.without_core += u64::from(row.alloc_core_n.is_none());
+        self.without_vo += u64::from(row.vo.is_none());
+    }
+
+    fn reject(&mut self, reason: Reason, at: Position, rows: u64, detail: &str, _: &[u8]) {
+        let by = self.reasons.entry(reason).or_default();
+        by.rows += rows;
+        if by.examples.len() < EXAMPLES {
+            by.examples.push(format!("line {}: {detail}", at.line));
+        }
+    }
+
+    fn out_of_scope(&mut self, reason: Reason, rows: u64) {
+        self.reasons.entry(reason).or_default().rows += rows;
+    }
+}

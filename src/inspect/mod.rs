@@ -1,0 +1,89 @@
+//! What is this file? Looks, reads all of it as a run would, counts, and proposes a source for it.
+
+mod count;
+mod propose;
+mod report;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+use crate::pipeline::plan::{Acceptance, VoRule};
+use crate::pipeline::{Progress, SourcePlan};
+use crate::sources::compression::{Compression, decompress, peek};
+use crate::sources::dialect::{self, Dialect, HEAD_BYTES};
+use crate::sources::hints;
+use crate::sources::input::InputFile;
+use crate::time::Zone;
+use count::Counts;
+pub use report::{FileReport, Period, ReasonCount, ValueCount};
+
+/// Looks into one file.
+///
+/// # Errors
+/// When the file cannot be read or unpacked. A file of an unknown dialect is a finding, not an error.
+pub fn inspect(input: &InputFile, progress: &dyn Progress) -> Result<FileReport> {
+    let at_file = |why: Error| why.at("file", &input.path);
+    let (magic, raw) = peek(input.open()?, 16).map_err(at_file)?;
+    let compression = Compression::of(&magic);
+    let (head, text) = peek(decompress(raw).map_err(at_file)?, HEAD_BYTES).map_err(at_file)?;
+    let dialect = dialect::recognise(&head);
+    let hints = hints::of(dialect, &head);
+    let mut report = FileReport::new(input, compression, dialect, hints.version.clone());
+    report.problems.extend(hints.problems.iter().cloned());
+    let Some(dialect) = dialect else {
+        report.first_bytes = Some(printable(&head));
+        return Ok(report);
+    };
+    report.column_n = hints.column_n;
+    report.delimiter = hints.delimiter.clone();
+    if hints.naive_times {
+        let problem = "times are naive: set timezone in the source (counted here as if they were UTC)";
+        report.problems.push(problem.to_owned());
+    }
+    let mut counts = Counts::default();
+    for work in dialect::pieces(dialect, text, Arc::new(stand_in(dialect))).map_err(at_file)? {
+        let before = counts.rows();
+        work.map_err(at_file)?(&mut counts);
+        progress.add(counts.rows().saturating_sub(before));
+    }
+    if dialect == Dialect::Sacct && counts.jobs() > 0 && counts.steps() == 0 && hints.has_cpu_column {
+        let problem = "-X dump: CPU time unknown (without step rows sacct prints 00:00:00 for every job)";
+        report.problems.push(problem.to_owned());
+    }
+    counts.fill(&mut report);
+    report.proposal = Some(propose::source(&report, dialect, &hints));
+    Ok(report)
+}
+
+/// The source a file is read as when no pipeline says how: nothing overridden, good records of bad messages kept.
+fn stand_in(dialect: Dialect) -> SourcePlan {
+    SourcePlan {
+        name: "inspect".to_owned(),
+        format: dialect.format(),
+        paths: Vec::new(),
+        // Where the dialect names no site, its absence is no news.
+        site: (dialect == Dialect::Sacct).then(|| "-".to_owned()),
+        cluster: None,
+        zone: Some(Zone::utc()),
+        delimiter: None,
+        vo: VoRule::Record,
+        acceptance: Acceptance::StrictApel,
+        max_rejected: None,
+        fingerprint: String::new(),
+    }
+}
+
+/// A local file named on the command line.
+///
+/// # Errors
+/// [`crate::error::Kind::NoInput`] when there is no such file.
+pub fn local(path: &str) -> Result<InputFile> {
+    InputFile::local(Path::new(path), path.to_owned())
+}
+
+/// The first bytes, fit for a terminal.
+fn printable(head: &[u8]) -> String {
+    const SHOWN: usize = 64;
+    head.get(..SHOWN).unwrap_or(head).escape_ascii().to_string()
+}

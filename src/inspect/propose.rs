@@ -1,0 +1,44 @@
+//! A source for the pipeline file, from what a file told.
+
+use toml_edit::Value;
+
+use super::report::FileReport;
+use crate::sources::dialect::Dialect;
+use crate::sources::hints::Hints;
+
+/// `[[source]]` with comments where a person must decide.
+pub(super) fn source(report: &FileReport, dialect: Dialect, hints: &Hints) -> String {
+    let quote = |text: &str| Value::from(text).to_string().trim().to_owned();
+    let mut lines = vec![
+        "[[source]]".to_owned(),
+        format!("name = {}", quote(&name(&report.path))),
+        format!("format = {}", quote(dialect.as_str())),
+        format!("paths = [{}]", quote(&report.path)),
+    ];
+    if dialect == Dialect::Sacct {
+        lines.push("site = \"MY-SITE\"            # sacct names no site: put yours".to_owned());
+        if report.clusters.is_empty() {
+            lines.push("cluster = \"my-cluster\"      # the dump names no cluster".to_owned());
+        }
+        if hints.naive_times {
+            lines.push("timezone = \"Europe/Zurich\"  # zone of the client that printed these times: check it".to_owned());
+        }
+        if let Some(delimiter) = hints.delimiter.as_ref().filter(|delimiter| delimiter.as_str() != "|") {
+            lines.push(format!("delimiter = {}", quote(delimiter)));
+        }
+        lines.push("vo = { column = \"account\" } # or { table = \"vo.csv\" } or { value = \"atlas\" }".to_owned());
+    }
+    lines.join("\n")
+}
+
+/// The name of the file without folders and endings, as far as it makes a name.
+fn name(path: &str) -> String {
+    let file = path.rsplit('/').next().unwrap_or(path);
+    let stem = file.split('.').next().unwrap_or(file);
+    let name: String = stem
+        .chars()
+        .map(|letter| if letter.is_alphanumeric() { letter.to_ascii_lowercase() } else { '-' })
+        .collect();
+    let name = name.trim_matches('-').to_owned();
+    if name.is_empty() { "source".to_owned() } else { name }
+}

@@ -1,0 +1,188 @@
+//! What inspecting a file found, for people and for programs.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use crate::sources::compression::Compression;
+use crate::sources::dialect::Dialect;
+use crate::sources::input::InputFile;
+
+/// How many input rows ended for one reason.
+#[derive(Clone, Debug, Serialize)]
+pub struct ReasonCount {
+    /// `accepted`, `rejected` or `out_of_scope`.
+    pub outcome: &'static str,
+    /// Code of the reason.
+    pub reason: &'static str,
+    /// What the reason means.
+    pub meaning: &'static str,
+    /// Input rows.
+    pub row_n: u64,
+    /// The first few, with line and detail.
+    pub examples: Vec<String>,
+}
+
+/// How many jobs bear a value.
+#[derive(Clone, Debug, Serialize)]
+pub struct ValueCount {
+    /// The value.
+    pub value: String,
+    /// Jobs.
+    pub job_n: u64,
+}
+
+/// When the jobs of a file ran.
+#[derive(Clone, Debug, Serialize)]
+pub struct Period {
+    /// Earliest start, UTC, ISO 8601.
+    pub earliest_start_utc: Option<String>,
+    /// Latest end, UTC, ISO 8601.
+    pub latest_end_utc: Option<String>,
+}
+
+impl Period {
+    pub(super) fn new(start_ms: Option<i64>, end_ms: Option<i64>) -> Self {
+        let text = |ms: Option<i64>| Some(jiff::Timestamp::from_millisecond(ms?).ok()?.to_string());
+        Self {
+            earliest_start_utc: text(start_ms),
+            latest_end_utc: text(end_ms),
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.earliest_start_utc.is_none() && self.latest_end_utc.is_none()
+    }
+}
+
+/// What is known about one file. Counts are absent when no reader could read it.
+#[derive(Clone, Debug, Serialize)]
+pub struct FileReport {
+    /// Path or URL.
+    pub path: String,
+    /// Size as stored, bytes.
+    pub size_byte: u64,
+    /// `none`, `gzip`, `zstd`, `bzip2` or `xz`.
+    pub compression: &'static str,
+    /// `sacct`, `apel` or `gracc`; absent when unknown.
+    pub dialect: Option<&'static str>,
+    /// What tells the version of the format.
+    pub version: Option<String>,
+    /// Columns of the table.
+    pub column_n: Option<usize>,
+    /// Delimiter of the table.
+    pub delimiter: Option<String>,
+    /// First bytes of a file nothing is known about.
+    pub first_bytes: Option<String>,
+    /// Input rows.
+    pub row_n: Option<u64>,
+    /// Jobs among them.
+    pub job_n: Option<u64>,
+    /// Step rows folded into jobs.
+    pub step_n: Option<u64>,
+    /// When the jobs ran.
+    pub period: Option<Period>,
+    /// Rows by outcome and reason.
+    pub outcomes: Vec<ReasonCount>,
+    /// Sites the records name, most frequent first.
+    pub sites: Vec<ValueCount>,
+    /// Clusters.
+    pub clusters: Vec<ValueCount>,
+    /// Views.
+    pub views: Vec<ValueCount>,
+    /// VOs.
+    pub vos: Vec<ValueCount>,
+    /// Oddities the reader noticed.
+    pub anomalies: Vec<ValueCount>,
+    /// What to look at before this file is accounted.
+    pub problems: Vec<String>,
+    /// A `[[source]]` to start from.
+    pub proposal: Option<String>,
+}
+
+impl FileReport {
+    pub(super) fn new(
+        input: &InputFile,
+        compression: Compression,
+        dialect: Option<Dialect>,
+        version: Option<String>,
+    ) -> Self {
+        Self {
+            path: input.path.clone(),
+            size_byte: input.bytes,
+            compression: compression.as_str(),
+            dialect: dialect.map(Dialect::as_str),
+            version,
+            column_n: None,
+            delimiter: None,
+            first_bytes: None,
+            row_n: None,
+            job_n: None,
+            step_n: None,
+            period: None,
+            outcomes: Vec::new(),
+            sites: Vec::new(),
+            clusters: Vec::new(),
+            views: Vec::new(),
+            vos: Vec::new(),
+            anomalies: Vec::new(),
+            problems: Vec::new(),
+            proposal: None,
+        }
+    }
+
+    /// The report as text for a terminal.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut out = format!("{}\n", self.path);
+        // Writing to a string cannot fail.
+        let mut line = |key: &str, value: &str| {
+            let _ = writeln!(out, "  {key:<12} {value}");
+        };
+        line("size", &format!("{} bytes, compression {}", self.size_byte, self.compression));
+        let version = self.version.as_ref().map_or_else(String::new, |version| format!(", {version}"));
+        line("dialect", &format!("{}{version}", self.dialect.unwrap_or("unknown")));
+        if let (Some(column_n), Some(delimiter)) = (self.column_n, &self.delimiter) {
+            line("columns", &format!("{column_n}, delimiter {delimiter:?}"));
+        }
+        if let Some(bytes) = &self.first_bytes {
+            line("begins with", bytes);
+        }
+        if let (Some(row_n), Some(job_n), Some(step_n)) = (self.row_n, self.job_n, self.step_n) {
+            line("rows", &format!("{row_n} ({job_n} jobs, {step_n} steps)"));
+        }
+        if let Some(period) = &self.period {
+            let text = |end: &Option<String>| end.clone().unwrap_or_else(|| "?".to_owned());
+            let (start, end) = (text(&period.earliest_start_utc), text(&period.latest_end_utc));
+            line("period", &format!("{start} to {end}"));
+        }
+        for count in &self.outcomes {
+            let meaning = count.meaning.trim_end_matches('.');
+            line(count.outcome, &format!("{} {}: {meaning}", count.row_n, count.reason));
+            for example in &count.examples {
+                line("", &format!("  {example}"));
+            }
+        }
+        let values = [
+            ("sites", &self.sites),
+            ("clusters", &self.clusters),
+            ("views", &self.views),
+            ("VOs", &self.vos),
+            ("anomalies", &self.anomalies),
+        ];
+        for (key, counts) in values.iter().filter(|(_, counts)| !counts.is_empty()) {
+            let counts: Vec<String> = counts.iter().map(|count| format!("{} {}", count.value, count.job_n)).collect();
+            line(key, &counts.join(", "));
+        }
+        for problem in &self.problems {
+            line("problem", problem);
+        }
+        if let Some(proposal) = &self.proposal {
+            out.push('\n');
+            for text in proposal.lines() {
+                let _ = writeln!(out, "  {text}");
+            }
+        }
+        out
+    }
+}

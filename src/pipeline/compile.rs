@@ -1,0 +1,305 @@
+//! From what a pipeline file says to what it means: paths resolved, zones and tables looked up, everything checked.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::fingerprint;
+use super::plan::{Attribution, Format, Grain, MissingBenchmark, NormalisePlan, Plan, RejectLimit, SourcePlan, VoRule};
+use super::section::At;
+use super::spec::{MissingSpec, NormaliseSpec, SourceSpec, Spec, VoSpec};
+use crate::error::{Error, Result};
+use crate::problems::{Problems, did_you_mean};
+use crate::reference::benchmark::BenchmarkTable;
+use crate::reference::vo::VoTable;
+use crate::time::Zone;
+
+impl Plan {
+    /// Reads and checks a pipeline file; also gives remarks on what is legal and probably not meant.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Config`] with every mistake of the file and of the tables it names, one per line, each
+    /// as `file:line: message`.
+    pub fn load(file: &Path) -> Result<(Self, Vec<String>)> {
+        let label = file.to_string_lossy().into_owned();
+        let text = std::fs::read_to_string(file)
+            .map_err(|why| Error::config(format!("{label}: the pipeline file cannot be read")).because(why))?;
+        let file = std::path::absolute(file)
+            .map_err(|why| Error::config(format!("{label}: the pipeline file has no place")).because(why))?;
+        let mut compiler = Compiler {
+            base: file.parent().and_then(Path::to_str).map(str::to_owned).ok_or_else(|| {
+                Error::config(format!("{label}: the name of the pipeline's folder must be valid UTF-8"))
+            })?,
+            label,
+            problems: Problems::default(),
+        };
+        let spec = Spec::read(&compiler.label, &text, &mut compiler.problems);
+        let plan = compiler.plan(spec, &file);
+        let warnings = compiler.problems.finish()?;
+        // Every way to have no plan is a mistake that was told.
+        let plan = plan.ok_or_else(|| Error::internal("a pipeline file without a mistake gave no plan"))?;
+        Ok((plan, warnings))
+    }
+}
+
+impl RejectLimit {
+    /// Whether `rejected` rows of `rows` read are too many.
+    #[must_use]
+    pub fn exceeded(&self, rejected: u64, rows: u64) -> bool {
+        match *self {
+            Self::Count(limit) => rejected > limit,
+            Self::Fraction(limit) if limit >= 1.0 || rejected == 0 => false,
+            // The quotient is rounded as the number in the file was, so that 29 of 100 does not exceed 0.29.
+            Self::Fraction(limit) => rows == 0 || float(rejected) / float(rows) > limit,
+        }
+    }
+}
+
+fn float(count: u64) -> f64 {
+    const HALF: f64 = 4_294_967_296.0;
+    let high = u32::try_from(count >> 32).unwrap_or(u32::MAX);
+    let low = u32::try_from(count & u64::from(u32::MAX)).unwrap_or(u32::MAX);
+    f64::from(high) * HALF + f64::from(low)
+}
+
+/// Whether a path of the pipeline file is a URL.
+pub(crate) fn is_url(path: &str) -> bool {
+    path.split_once("://")
+        .is_some_and(|(scheme, _)| !scheme.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+}
+
+struct Compiler {
+    /// Name of the pipeline file in messages.
+    label: String,
+    /// Absolute folder of the pipeline file.
+    base: String,
+    problems: Problems,
+}
+
+impl Compiler {
+    fn wrong(&mut self, line: usize, message: impl Into<String>) {
+        self.problems.mistake(&self.label, line, message);
+    }
+
+    fn doubt(&mut self, line: usize, message: impl Into<String>) {
+        self.problems.warning(&self.label, line, message);
+    }
+
+    fn plan(&mut self, spec: Spec, file: &Path) -> Option<Plan> {
+        let pipeline = spec.pipeline;
+        let start = self.year_start(pipeline.allocation_year_start.as_ref());
+        let zone = match &pipeline.calendar_timezone {
+            Some(name) => self.zone(name),
+            None => Some(Zone::utc()),
+        };
+        let attribution = pipeline.attribution.map_or(Attribution::Prorated, |at| at.value);
+        let grain = pipeline.grain.map_or(Grain::Month, |at| at.value);
+        self.unique_names(&spec.sources);
+        let sources: Vec<_> = spec.sources.into_iter().map(|source| self.source(source)).collect();
+        let normalise = spec.normalise.map(|normalise| self.normalise(normalise));
+        let calendar_zone = zone?;
+        let allocation_year_start = start?;
+        // A `[normalise]` with a mistake must not turn into none at all.
+        let normalise = match normalise {
+            Some(normalise) => Some(normalise?),
+            None => None,
+        };
+        Some(Plan {
+            name: pipeline.name?.value,
+            file: file.to_owned(),
+            output: self.resolve(&pipeline.output?.value),
+            allocation_year_start,
+            attribution,
+            grain,
+            max_rejected: pipeline.max_rejected,
+            sources: sources
+                .into_iter()
+                .map(|source| source.map(Arc::new))
+                .collect::<Option<_>>()?,
+            fingerprint: fingerprint::of_plan(
+                allocation_year_start,
+                &calendar_zone,
+                attribution,
+                grain,
+                normalise.as_ref(),
+            ),
+            calendar_zone,
+            normalise,
+        })
+    }
+
+    /// A local path made absolute against the pipeline file; a URL as it is.
+    fn resolve(&self, path: &str) -> String {
+        if is_url(path) || Path::new(path).is_absolute() {
+            return path.to_owned();
+        }
+        let path = path.strip_prefix("./").unwrap_or(path);
+        format!("{}/{path}", self.base.trim_end_matches('/'))
+    }
+
+    /// The name of a table in messages: beside the pipeline file, however that was named.
+    fn table_label(&self, table: &str) -> String {
+        let folder = Path::new(&self.label).parent().unwrap_or(Path::new(""));
+        folder.join(table).to_string_lossy().into_owned()
+    }
+
+    fn zone(&mut self, name: &At<String>) -> Option<Zone> {
+        match Zone::named(&name.value) {
+            Ok(zone) => Some(zone),
+            Err(why) => {
+                let known: Vec<String> = jiff::tz::db().available().map(|zone| zone.to_string()).collect();
+                let hint = did_you_mean(&name.value, known.iter().map(String::as_str));
+                self.wrong(name.line, format!("{why}{hint}"));
+                None
+            }
+        }
+    }
+
+    fn year_start(&mut self, text: Option<&At<String>>) -> Option<(i8, i8)> {
+        /// Any year without a leap day: an allocation year must start in every year.
+        const COMMON_YEAR: i16 = 2023;
+        let Some(text) = text else {
+            return Some((1, 1));
+        };
+        let shape = text.value.len() == 5 && text.value.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
+        let day = text
+            .value
+            .split_once('-')
+            .filter(|(month, _)| shape && month.len() == 2)
+            .and_then(|(month, day)| Some((month.parse().ok()?, day.parse().ok()?)))
+            .filter(|&(month, day)| jiff::civil::Date::new(COMMON_YEAR, month, day).is_ok());
+        if day.is_none() {
+            let message = format!(
+                "allocation_year_start = \"{}\" is no month and day of every year, such as \"04-01\"",
+                text.value
+            );
+            self.wrong(text.line, message);
+        }
+        day
+    }
+
+    fn unique_names(&mut self, sources: &[SourceSpec]) {
+        let names: Vec<&At<String>> = sources.iter().filter_map(|source| source.name.as_ref()).collect();
+        for (nth, name) in names.iter().enumerate() {
+            if let Some(first) = names.iter().take(nth).find(|earlier| earlier.value == name.value) {
+                let message = format!("the source of line {} is also called \"{}\"", first.line, name.value);
+                self.wrong(name.line, message);
+            }
+        }
+    }
+
+    fn source(&mut self, spec: SourceSpec) -> Option<SourcePlan> {
+        self.odd_combinations(&spec);
+        let zone = spec.timezone.as_ref().map(|name| self.zone(name));
+        let vo = match spec.vo {
+            None => VoRule::Record,
+            Some(VoSpec::Column(column)) => VoRule::Column(column),
+            Some(VoSpec::Value(vo)) => VoRule::Value(vo),
+            Some(VoSpec::Table(table)) => {
+                let label = self.table_label(&table.value);
+                let path = self.resolve(&table.value);
+                if is_url(&table.value) {
+                    self.wrong(table.line, "a VO table is a file beside the pipeline, not a URL");
+                    return None;
+                }
+                VoRule::Table(Arc::new(VoTable::load(Path::new(&path), &label, &mut self.problems)))
+            }
+        };
+        let mut plan = SourcePlan {
+            name: spec.name?.value,
+            format: spec.format?.value,
+            paths: spec.paths.iter().map(|path| self.resolve(&path.value)).collect(),
+            site: spec.site.map(|at| at.value),
+            cluster: spec.cluster.map(|at| at.value),
+            zone: match zone {
+                Some(zone) => Some(zone?),
+                None => None,
+            },
+            delimiter: spec.delimiter.map(|at| at.value),
+            vo,
+            acceptance: spec.acceptance.map_or_else(Default::default, |at| at.value),
+            max_rejected: spec.max_rejected,
+            fingerprint: String::new(),
+        };
+        plan.fingerprint = fingerprint::of_source(&plan);
+        Some(plan)
+    }
+
+    /// Keys that are spelled right and do nothing, or are missing where the format does not stand in for them.
+    fn odd_combinations(&mut self, spec: &SourceSpec) {
+        let Some(format) = spec.format.as_ref().map(|at| at.value) else {
+            return;
+        };
+        let word = format.as_str();
+        if format == Format::Sacct {
+            if !spec.has_site {
+                self.wrong(spec.line, "sacct names no site: give the source a site");
+            }
+            if !spec.has_vo {
+                let message = "sacct names no VO: without a vo every job is counted as unmapped";
+                self.doubt(spec.line, message);
+            }
+            if spec.timezone.is_none() {
+                let message = "no timezone: rows are rejected when their times are printed without an offset";
+                self.doubt(spec.line, message);
+            }
+        } else if format != Format::Auto {
+            if let Some(delimiter) = &spec.delimiter {
+                self.doubt(delimiter.line, format!("delimiter does nothing for {word}"));
+            }
+            if let Some(zone) = &spec.timezone {
+                let message = format!("timezone does nothing for {word}: its times carry their zone");
+                self.doubt(zone.line, message);
+            }
+        }
+        if let Some(acceptance) = &spec.acceptance
+            && !matches!(format, Format::Apel | Format::Auto)
+        {
+            self.doubt(acceptance.line, format!("acceptance does nothing for {word}"));
+        }
+    }
+
+    fn normalise(&mut self, spec: NormaliseSpec) -> Option<NormalisePlan> {
+        let table = match &spec.benchmarks {
+            None => BenchmarkTable::default(),
+            Some(path) if is_url(&path.value) => {
+                let message = "benchmarks is a file beside the pipeline, not a URL";
+                self.wrong(path.line, message);
+                return None;
+            }
+            Some(path) => {
+                let label = self.table_label(&path.value);
+                let place = self.resolve(&path.value);
+                BenchmarkTable::load(Path::new(&place), &label, &mut self.problems)
+            }
+        };
+        let missing = match spec.missing? {
+            MissingSpec::Null => MissingBenchmark::Null,
+            MissingSpec::Reject => MissingBenchmark::Reject,
+            MissingSpec::Fallback {
+                value_e4_per_core,
+                benchmark,
+                line,
+            } => {
+                let kinds = table.kinds();
+                let only = match kinds.as_slice() {
+                    [only] => Some(*only),
+                    _ => None,
+                };
+                let Some(benchmark) = benchmark.or(only) else {
+                    let message = "the fallback does not say which benchmark it is, and the table does not name just \
+                                   one: missing = { fallback = .., benchmark = \"hs06\" }";
+                    self.wrong(line, message);
+                    return None;
+                };
+                MissingBenchmark::Fallback {
+                    benchmark,
+                    value_e4_per_core,
+                }
+            }
+        };
+        Some(NormalisePlan {
+            table: Arc::new(table),
+            missing,
+        })
+    }
+}

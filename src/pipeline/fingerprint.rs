@@ -1,0 +1,99 @@
+//! The canonical text of what decides bytes, and its hash.
+
+use super::plan::{
+    Acceptance, Attribution, Format, Grain, MissingBenchmark, NormalisePlan, SourcePlan, VoRule,
+};
+use crate::time::Zone;
+
+/// Bumped when the meaning of the canonical text changes.
+const VERSION: &str = "1";
+
+/// Key and value lines. Values are quoted, so that no two contents give the same text.
+struct Canonical(String);
+
+impl Canonical {
+    fn new(what: &str) -> Self {
+        Self(format!("{what} {VERSION}\n"))
+    }
+
+    fn line(&mut self, key: &str, value: &str) {
+        self.0.push_str(&format!("{key} = {value:?}\n"));
+    }
+
+    fn optional(&mut self, key: &str, value: Option<&str>) {
+        if let Some(value) = value {
+            self.line(key, value);
+        }
+    }
+
+    fn hash(self) -> String {
+        blake3::hash(self.0.as_bytes()).to_hex().to_string()
+    }
+}
+
+/// Of a source: everything that decides its records. Not where its files lie, nor how many rejects are tolerated.
+pub(super) fn of_source(source: &SourcePlan) -> String {
+    let mut text = Canonical::new("source");
+    text.line("name", &source.name);
+    text.line("format", source.format.as_str());
+    text.optional("site", source.site.as_deref());
+    text.optional("cluster", source.cluster.as_deref());
+    text.optional("zone", source.zone.as_ref().map(Zone::name));
+    text.optional("delimiter", source.delimiter.as_deref());
+    match &source.vo {
+        VoRule::Record => text.line("vo", "record"),
+        VoRule::Column(column) => text.line("vo.column", column.as_str()),
+        VoRule::Table(table) => text.line("vo.table", &table.canonical()),
+        VoRule::Value(vo) => text.line("vo.value", vo),
+    }
+    if matches!(source.format, Format::Apel | Format::Auto) {
+        text.line(
+            "acceptance",
+            match source.acceptance {
+                Acceptance::StrictApel => "strict-apel",
+                Acceptance::Salvage => "salvage",
+            },
+        );
+    }
+    text.hash()
+}
+
+/// Of a plan: everything besides the records that decides what is published.
+pub(super) fn of_plan(
+    allocation_year_start: (i8, i8),
+    calendar_zone: &Zone,
+    attribution: Attribution,
+    grain: Grain,
+    normalise: Option<&NormalisePlan>,
+) -> String {
+    let mut text = Canonical::new("plan");
+    let (month, day) = allocation_year_start;
+    text.line("allocation_year_start", &format!("{month:02}-{day:02}"));
+    text.line("calendar_zone", calendar_zone.name());
+    text.line(
+        "attribution",
+        match attribution {
+            Attribution::Prorated => "prorated",
+            Attribution::ByEnd => "by-end",
+        },
+    );
+    text.line(
+        "grain",
+        match grain {
+            Grain::Month => "month",
+            Grain::Day => "day",
+        },
+    );
+    if let Some(normalise) = normalise {
+        text.line("benchmarks", normalise.table.canonical());
+        match &normalise.missing {
+            MissingBenchmark::Null => text.line("missing", "null"),
+            MissingBenchmark::Reject => text.line("missing", "reject"),
+            MissingBenchmark::Fallback {
+                benchmark,
+                value_e4_per_core,
+            } => text.line("missing.fallback", &format!("{} {value_e4_per_core}", benchmark.as_str())),
+        }
+    }
+    text.hash()
+}

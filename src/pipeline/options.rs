@@ -1,0 +1,18 @@
+//! What the command line adds to a pipeline for one run.
+
+use crate::time::Month;
+
+/// Choices of one run; none of them changes what a record says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RunOptions {
+    /// Folder or URL to publish to, in place of the pipeline's `output`. Relative to the working directory.
+    pub out: Option<String>,
+    /// First month to publish, included, in the pipeline's calendar zone.
+    pub from: Option<Month>,
+    /// Last month to publish, included.
+    pub to: Option<Month>,
+    /// Read and check everything, publish nothing.
+    pub dry_run: bool,
+    /// Threads to parse with; `None` takes one per core.
+    pub threads: Option<usize>,
+}

@@ -1,0 +1,27 @@
+//! What long work tells the people who wait for it.
+
+/// Hears how far the work is. Never decides anything.
+pub trait Progress: Sync {
+    /// A phase begins: `total` units of work lie ahead (0 when nobody knows), such as `("reading", 123, "bytes")`.
+    fn begin(&self, phase: &str, total: u64, unit: &str);
+
+    /// `n` more units of the phase are done.
+    fn add(&self, n: u64);
+
+    /// A line worth keeping in a log.
+    fn note(&self, line: &str);
+
+    /// The phase is over.
+    fn end(&self);
+}
+
+/// Tells nobody.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Silent;
+
+impl Progress for Silent {
+    fn begin(&self, _: &str, _: u64, _: &str) {}
+    fn add(&self, _: u64) {}
+    fn note(&self, _: &str) {}
+    fn end(&self) {}
+}

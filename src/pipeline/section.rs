@@ -1,0 +1,230 @@
+//! One table of the pipeline file: typed access that remembers the line of everything it hands out.
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::problems::{Problems, did_you_mean};
+
+/// The text of a pipeline file, for turning byte offsets into lines.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Source<'a> {
+    /// The name of the file as problems show it.
+    pub(super) file: &'a str,
+    /// Its text.
+    pub(super) text: &'a str,
+}
+
+impl Source<'_> {
+    /// The 1-based line of a byte offset.
+    pub(super) fn line(self, offset: usize) -> usize {
+        let before = self.text.as_bytes().get(..offset).unwrap_or(self.text.as_bytes());
+        memchr::memchr_iter(b'\n', before).count() + 1
+    }
+}
+
+/// A value and the line it stands on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct At<T> {
+    /// The value.
+    pub value: T,
+    /// Its 1-based line.
+    pub line: usize,
+}
+
+/// A table whose keys are known.
+#[derive(Clone, Copy)]
+pub(super) struct Section<'a> {
+    source: Source<'a>,
+    table: &'a DeTable<'a>,
+    title: &'a str,
+    line: usize,
+}
+
+impl<'a> Section<'a> {
+    /// Opens a table and reports every key it should not have.
+    pub(super) fn open(
+        source: Source<'a>,
+        table: &'a DeTable<'a>,
+        title: &'a str,
+        line: usize,
+        known: &[&str],
+        problems: &mut Problems,
+    ) -> Self {
+        for (key, _) in table {
+            let name = key.get_ref().as_ref();
+            if !known.contains(&name) {
+                let mut hint = did_you_mean(name, known.iter().copied());
+                if hint.is_empty() {
+                    hint = format!("; known are {}", known.join(", "));
+                }
+                let at = source.line(key.span().start);
+                problems.mistake(source.file, at, format!("unknown key \"{name}\" in {title}{hint}"));
+            }
+        }
+        Self {
+            source,
+            table,
+            title,
+            line,
+        }
+    }
+
+    /// The line of the table itself.
+    pub(super) fn line(&self) -> usize {
+        self.line
+    }
+
+    /// The value of a key with its line.
+    pub(super) fn get(&self, key: &str) -> Option<(&'a DeValue<'a>, usize)> {
+        let (name, value) = self.table.iter().find(|(name, _)| name.get_ref().as_ref() == key)?;
+        Some((value.get_ref(), self.source.line(name.span().start)))
+    }
+
+    /// Whether the key is there, right or wrong.
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.get(key).is_some()
+    }
+
+    /// Reports a mistake on a line of this file.
+    pub(super) fn wrong(&self, line: usize, message: impl Into<String>, problems: &mut Problems) {
+        problems.mistake(self.source.file, line, message);
+    }
+
+    /// A text that must not be empty, if the key is there.
+    pub(super) fn text(&self, key: &str, problems: &mut Problems) -> Option<At<String>> {
+        let (value, line) = self.get(key)?;
+        let Some(text) = value.as_str() else {
+            let found = kind(value);
+            self.wrong(line, format!("{key} must be a text in quotes, not {found}"), problems);
+            return None;
+        };
+        if text.trim().is_empty() {
+            self.wrong(line, format!("{key} must not be empty"), problems);
+            return None;
+        }
+        Some(At {
+            value: text.to_owned(),
+            line,
+        })
+    }
+
+    /// A text that must be there.
+    pub(super) fn required_text(&self, key: &str, what: &str, problems: &mut Problems) -> Option<At<String>> {
+        if !self.has(key) {
+            let title = self.title;
+            self.wrong(self.line, format!("{title} has no {key} ({what})"), problems);
+        }
+        self.text(key, problems)
+    }
+
+    /// One word of a closed list.
+    pub(super) fn word<T: Copy>(&self, key: &str, words: &[(&str, T)], problems: &mut Problems) -> Option<At<T>> {
+        let text = self.text(key, problems)?;
+        let found = words.iter().find(|(word, _)| *word == text.value);
+        let Some(&(_, value)) = found else {
+            let known: Vec<&str> = words.iter().map(|&(word, _)| word).collect();
+            let hint = did_you_mean(&text.value, known.iter().copied());
+            let list = known.join("\", \"");
+            let message = format!("{key} = \"{}\" is none of \"{list}\"{hint}", text.value);
+            self.wrong(text.line, message, problems);
+            return None;
+        };
+        Some(At { value, line: text.line })
+    }
+
+    /// A list of texts that must not be empty.
+    pub(super) fn texts(&self, key: &str, problems: &mut Problems) -> Option<At<Vec<At<String>>>> {
+        let (value, line) = self.get(key)?;
+        let Some(array) = value.as_array() else {
+            let found = kind(value);
+            self.wrong(line, format!("{key} must be a list of texts, not {found}"), problems);
+            return None;
+        };
+        let mut texts = Vec::new();
+        for item in array {
+            let line = self.source.line(item.span().start);
+            match item.get_ref().as_str() {
+                Some(text) if !text.trim().is_empty() => texts.push(At {
+                    value: text.to_owned(),
+                    line,
+                }),
+                Some(_) => self.wrong(line, format!("{key} holds an empty text"), problems),
+                None => {
+                    let found = kind(item.get_ref());
+                    self.wrong(line, format!("{key} must hold texts only, not {found}"), problems);
+                }
+            }
+        }
+        if array.is_empty() {
+            self.wrong(line, format!("{key} is empty"), problems);
+        }
+        Some(At { value: texts, line })
+    }
+
+    /// A table inside this one.
+    pub(super) fn section(
+        &self,
+        key: &str,
+        title: &'a str,
+        known: &[&str],
+        problems: &mut Problems,
+    ) -> Option<Section<'a>> {
+        let (value, line) = self.get(key)?;
+        let Some(table) = value.as_table() else {
+            let found = kind(value);
+            self.wrong(line, format!("{key} must be a table, not {found}"), problems);
+            return None;
+        };
+        Some(Section::open(self.source, table, title, line, known, problems))
+    }
+
+    /// The tables of `[[key]]`.
+    pub(super) fn sections(
+        &self,
+        key: &str,
+        title: &'a str,
+        known: &[&str],
+        problems: &mut Problems,
+    ) -> Vec<Section<'a>> {
+        let Some((value, line)) = self.get(key) else {
+            return Vec::new();
+        };
+        let Some(array) = value.as_array() else {
+            self.wrong(line, format!("write [[{key}]], with two brackets"), problems);
+            return Vec::new();
+        };
+        let mut sections = Vec::new();
+        for item in array {
+            let line = self.source.line(item.span().start);
+            if let Some(table) = item.get_ref().as_table() {
+                sections.push(Section::open(self.source, table, title, line, known, problems));
+            } else {
+                self.wrong(line, format!("{key} must hold tables only"), problems);
+            }
+        }
+        sections
+    }
+}
+
+/// The root table as a section.
+pub(super) fn root<'a>(
+    source: Source<'a>,
+    table: &'a Spanned<DeTable<'a>>,
+    known: &[&str],
+    problems: &mut Problems,
+) -> Section<'a> {
+    Section::open(source, table.get_ref(), "the pipeline file", 1, known, problems)
+}
+
+/// What a value is, with its article.
+pub(super) fn kind(value: &DeValue<'_>) -> &'static str {
+    match value {
+        DeValue::String(_) => "a text",
+        DeValue::Integer(_) => "an integer",
+        DeValue::Float(_) => "a decimal number",
+        DeValue::Boolean(_) => "a truth value",
+        DeValue::Datetime(_) => "a date or time",
+        DeValue::Array(_) => "a list",
+        DeValue::Table(_) => "a table",
+    }
+}

@@ -1,0 +1,354 @@
+//! The pipeline file as it is written: every key, its type and its line. It can only fail on spelling; what the words
+//! mean is decided in [`super::compile`].
+
+use toml::de::{DeTable, DeValue};
+
+use super::plan::{Acceptance, Attribution, Format, Grain, RejectLimit, VoColumn};
+use crate::problems::Problems;
+use super::section::{At, Section, Source, kind, root};
+use crate::reference::benchmark::Benchmark;
+
+/// `[pipeline]`
+#[derive(Debug, Default)]
+pub struct PipelineSpec {
+    /// `name`
+    pub name: Option<At<String>>,
+    /// `output`
+    pub output: Option<At<String>>,
+    /// `allocation_year_start`, `MM-DD`
+    pub allocation_year_start: Option<At<String>>,
+    /// `calendar_timezone`
+    pub calendar_timezone: Option<At<String>>,
+    /// `attribution`
+    pub attribution: Option<At<Attribution>>,
+    /// `grain`
+    pub grain: Option<At<Grain>>,
+    /// `max_rejected`
+    pub max_rejected: Option<RejectLimit>,
+}
+
+/// `vo = { .. }`
+#[derive(Debug)]
+pub enum VoSpec {
+    /// `column`
+    Column(VoColumn),
+    /// `table`
+    Table(At<String>),
+    /// `value`
+    Value(String),
+}
+
+/// `[[source]]`
+#[derive(Debug)]
+pub struct SourceSpec {
+    /// Line of the table.
+    pub line: usize,
+    /// `name`
+    pub name: Option<At<String>>,
+    /// `format`
+    pub format: Option<At<Format>>,
+    /// `paths`
+    pub paths: Vec<At<String>>,
+    /// `site`
+    pub site: Option<At<String>>,
+    /// `cluster`
+    pub cluster: Option<At<String>>,
+    /// `timezone`
+    pub timezone: Option<At<String>>,
+    /// `delimiter`
+    pub delimiter: Option<At<String>>,
+    /// `vo`
+    pub vo: Option<VoSpec>,
+    /// Whether there is a `vo`, right or wrong.
+    pub has_vo: bool,
+    /// Whether there is a `site`, right or wrong.
+    pub has_site: bool,
+    /// `acceptance`
+    pub acceptance: Option<At<Acceptance>>,
+    /// `max_rejected`
+    pub max_rejected: Option<RejectLimit>,
+}
+
+/// `missing = ..`
+#[derive(Debug)]
+pub enum MissingSpec {
+    /// `"null"`
+    Null,
+    /// `"reject"`
+    Reject,
+    /// `{ fallback = 10.0, benchmark = "hs06" }`
+    Fallback {
+        /// Value per core in ten-thousandths.
+        value_e4_per_core: i64,
+        /// Which benchmark, if said.
+        benchmark: Option<Benchmark>,
+        /// Line of the table.
+        line: usize,
+    },
+}
+
+/// `[normalise]`
+#[derive(Debug)]
+pub struct NormaliseSpec {
+    /// Line of the table.
+    pub line: usize,
+    /// `benchmarks`
+    pub benchmarks: Option<At<String>>,
+    /// `missing`
+    pub missing: Option<MissingSpec>,
+}
+
+/// A pipeline file.
+#[derive(Debug, Default)]
+pub struct Spec {
+    /// `[pipeline]`
+    pub pipeline: PipelineSpec,
+    /// `[[source]]`
+    pub sources: Vec<SourceSpec>,
+    /// `[normalise]`
+    pub normalise: Option<NormaliseSpec>,
+}
+
+impl Spec {
+    /// Reads `text`; `file` is the name mistakes are told with. What is wrong is told and left out.
+    pub fn read(file: &str, text: &str, problems: &mut Problems) -> Self {
+        let source = Source { file, text };
+        let (table, errors) = DeTable::parse_recoverable(text);
+        for error in &errors {
+            let line = error.span().map_or(0, |span| source.line(span.start));
+            problems.mistake(file, line, error.message());
+        }
+        if !errors.is_empty() {
+            // What was recovered from broken TOML would only give mistakes that are not there.
+            return Self::default();
+        }
+        let top = root(source, &table, &["pipeline", "source", "normalise"], problems);
+        if !top.has("pipeline") {
+            top.wrong(0, "there is no [pipeline]", problems);
+        }
+        if !top.has("source") {
+            top.wrong(0, "there is no [[source]]", problems);
+        }
+        Self {
+            pipeline: pipeline(&top, problems),
+            sources: sources(&top, problems),
+            normalise: normalise(&top, problems),
+        }
+    }
+}
+
+fn pipeline(top: &Section<'_>, problems: &mut Problems) -> PipelineSpec {
+    const KEYS: &[&str] = &[
+        "name",
+        "output",
+        "allocation_year_start",
+        "calendar_timezone",
+        "attribution",
+        "grain",
+        "max_rejected",
+    ];
+    let Some(section) = top.section("pipeline", "[pipeline]", KEYS, problems) else {
+        return PipelineSpec::default();
+    };
+    PipelineSpec {
+        name: section.required_text("name", "a short name for this pipeline", problems),
+        output: section.required_text("output", "the folder or URL results go to", problems),
+        allocation_year_start: section.text("allocation_year_start", problems),
+        calendar_timezone: section.text("calendar_timezone", problems),
+        attribution: section.word(
+            "attribution",
+            &[("prorated", Attribution::Prorated), ("by-end", Attribution::ByEnd)],
+            problems,
+        ),
+        grain: section.word("grain", &[("month", Grain::Month), ("day", Grain::Day)], problems),
+        max_rejected: reject_limit(&section, problems),
+    }
+}
+
+fn sources(top: &Section<'_>, problems: &mut Problems) -> Vec<SourceSpec> {
+    const KEYS: &[&str] = &[
+        "name",
+        "format",
+        "paths",
+        "site",
+        "cluster",
+        "timezone",
+        "delimiter",
+        "vo",
+        "acceptance",
+        "max_rejected",
+    ];
+    const FORMATS: &[(&str, Format)] = &[
+        ("sacct", Format::Sacct),
+        ("apel", Format::Apel),
+        ("gracc", Format::Gracc),
+        ("auto", Format::Auto),
+    ];
+    const ACCEPTANCES: &[(&str, Acceptance)] = &[
+        ("strict-apel", Acceptance::StrictApel),
+        ("salvage", Acceptance::Salvage),
+    ];
+    top.sections("source", "[[source]]", KEYS, problems)
+        .iter()
+        .map(|section| {
+            if !section.has("format") {
+                let message = "[[source]] has no format (\"sacct\", \"apel\", \"gracc\" or \"auto\")";
+                section.wrong(section.line(), message, problems);
+            }
+            if !section.has("paths") {
+                let message = "[[source]] has no paths (files, folders, globs or URLs)";
+                section.wrong(section.line(), message, problems);
+            }
+            SourceSpec {
+                line: section.line(),
+                name: section.required_text("name", "one of its own for every source", problems),
+                format: section.word("format", FORMATS, problems),
+                paths: section.texts("paths", problems).map_or_else(Vec::new, |at| at.value),
+                site: section.text("site", problems),
+                cluster: section.text("cluster", problems),
+                timezone: section.text("timezone", problems),
+                delimiter: delimiter(section, problems),
+                vo: vo(section, problems),
+                has_vo: section.has("vo"),
+                has_site: section.has("site"),
+                acceptance: section.word("acceptance", ACCEPTANCES, problems),
+                max_rejected: reject_limit(section, problems),
+            }
+        })
+        .collect()
+}
+
+/// A delimiter may be white space, such as a tab, but not nothing and not a line end.
+fn delimiter(section: &Section<'_>, problems: &mut Problems) -> Option<At<String>> {
+    let (value, line) = section.get("delimiter")?;
+    match value.as_str() {
+        Some(text) if !text.is_empty() && !text.contains(['\n', '\r']) => Some(At {
+            value: text.to_owned(),
+            line,
+        }),
+        Some(_) => {
+            section.wrong(line, "delimiter must be one or more characters of one line", problems);
+            None
+        }
+        None => {
+            let found = kind(value);
+            section.wrong(line, format!("delimiter must be a text in quotes, not {found}"), problems);
+            None
+        }
+    }
+}
+
+fn vo(section: &Section<'_>, problems: &mut Problems) -> Option<VoSpec> {
+    const COLUMNS: &[(&str, VoColumn)] = &[
+        ("account", VoColumn::Account),
+        ("user", VoColumn::User),
+        ("user_group", VoColumn::UserGroup),
+        ("partition", VoColumn::Partition),
+        ("qos", VoColumn::Qos),
+        ("vo", VoColumn::Vo),
+    ];
+    const WAYS: &[&str] = &["column", "table", "value"];
+    let rule = section.section("vo", "vo", WAYS, problems)?;
+    if WAYS.iter().filter(|way| rule.has(way)).count() != 1 {
+        let message = "vo takes exactly one of column, table and value";
+        rule.wrong(rule.line(), message, problems);
+        return None;
+    }
+    if rule.has("column") {
+        return rule.word("column", COLUMNS, problems).map(|at| VoSpec::Column(at.value));
+    }
+    if rule.has("table") {
+        return rule.text("table", problems).map(VoSpec::Table);
+    }
+    rule.text("value", problems).map(|at| VoSpec::Value(at.value))
+}
+
+fn normalise(top: &Section<'_>, problems: &mut Problems) -> Option<NormaliseSpec> {
+    let section = top.section("normalise", "[normalise]", &["benchmarks", "missing"], problems)?;
+    let missing = missing(&section, problems);
+    let benchmarks = section.text("benchmarks", problems);
+    let fallback = matches!(missing, Some(MissingSpec::Fallback { .. }));
+    if !section.has("benchmarks") && !fallback {
+        let message = "[normalise] has no benchmarks (a table of benchmark values)";
+        section.wrong(section.line(), message, problems);
+    }
+    Some(NormaliseSpec {
+        line: section.line(),
+        benchmarks,
+        missing,
+    })
+}
+
+fn missing(section: &Section<'_>, problems: &mut Problems) -> Option<MissingSpec> {
+    const CHOICES: &str = "\"null\", \"reject\" or { fallback = 10.0 }";
+    let Some((value, line)) = section.get("missing") else {
+        let message = format!("[normalise] does not say what becomes of jobs without a benchmark: missing = {CHOICES}");
+        section.wrong(section.line(), message, problems);
+        return None;
+    };
+    match value {
+        DeValue::String(word) if word == "null" => Some(MissingSpec::Null),
+        DeValue::String(word) if word == "reject" => Some(MissingSpec::Reject),
+        DeValue::Table(_) => {
+            let table = section.section("missing", "missing", &["fallback", "benchmark"], problems)?;
+            let benchmark = table.text("benchmark", problems).and_then(|at| {
+                let found = Benchmark::parse(&at.value);
+                if found.is_none() {
+                    let message = format!("benchmark = \"{}\" is none of hs06, hs23, si00", at.value);
+                    table.wrong(at.line, message, problems);
+                }
+                found
+            });
+            let Some((value, at)) = table.get("fallback") else {
+                table.wrong(line, "missing has no fallback (a value per core)", problems);
+                return None;
+            };
+            let text = match value {
+                DeValue::Float(float) => float.as_str(),
+                DeValue::Integer(integer) if integer.radix() == 10 => integer.as_str(),
+                other => {
+                    let message = format!("fallback must be a decimal number, not {}", kind(other));
+                    table.wrong(at, message, problems);
+                    return None;
+                }
+            };
+            match crate::reference::decimal::ten_thousandths(&text.replace('_', "")) {
+                Ok(value_e4_per_core) => Some(MissingSpec::Fallback {
+                    value_e4_per_core,
+                    benchmark,
+                    line,
+                }),
+                Err(why) => {
+                    table.wrong(at, format!("fallback: {why}"), problems);
+                    None
+                }
+            }
+        }
+        _ => {
+            section.wrong(line, format!("missing must be {CHOICES}"), problems);
+            None
+        }
+    }
+}
+
+fn reject_limit(section: &Section<'_>, problems: &mut Problems) -> Option<RejectLimit> {
+    let (value, line) = section.get("max_rejected")?;
+    let limit = match value {
+        DeValue::Integer(number) => u64::from_str_radix(&number.as_str().replace('_', ""), number.radix())
+            .ok()
+            .map(RejectLimit::Count),
+        DeValue::Float(number) => number
+            .as_str()
+            .replace('_', "")
+            .parse()
+            .ok()
+            .filter(|fraction| (0.0..=1.0).contains(fraction))
+            .map(RejectLimit::Fraction),
+        _ => None,
+    };
+    if limit.is_none() {
+        let message = "max_rejected must be a number of rows (0, 1, 2, ..) or a fraction of them (0.0 to 1.0; 1.0 is any)";
+        section.wrong(line, message, problems);
+    }
+    limit
+}

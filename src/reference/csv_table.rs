@@ -1,0 +1,83 @@
+//! Reading small CSV tables by column name, with every mistake told by line.
+
+use std::io::Read;
+
+use crate::problems::{Problems, did_you_mean};
+
+/// The cells of a CSV table in memory. Lines starting with `#` are comments; blanks around cells are cut off.
+#[derive(Debug)]
+pub(super) struct CsvTable {
+    /// The header.
+    pub(super) columns: Vec<String>,
+    /// Each row with its 1-based line; as many cells as the header has.
+    pub(super) rows: Vec<(usize, Vec<String>)>,
+}
+
+impl CsvTable {
+    /// Reads all of it. Rows that do not fit the header are told and left out.
+    pub(super) fn read(input: impl Read, file: &str, problems: &mut Problems) -> Self {
+        let mut reader = csv::ReaderBuilder::new()
+            .flexible(true)
+            .comment(Some(b'#'))
+            .trim(csv::Trim::All)
+            .from_reader(input);
+        let columns: Vec<String> = match reader.headers() {
+            Ok(header) => header.iter().map(str::to_owned).collect(),
+            Err(why) => {
+                problems.mistake(file, 1, format!("cannot be read: {why}"));
+                return Self {
+                    columns: Vec::new(),
+                    rows: Vec::new(),
+                };
+            }
+        };
+        for (nth, column) in columns.iter().enumerate() {
+            if columns.iter().take(nth).any(|earlier| earlier == column) {
+                problems.mistake(file, 1, format!("the column \"{column}\" stands twice in the header"));
+            }
+        }
+        let mut rows = Vec::new();
+        let mut last_line = 1;
+        for record in reader.into_records() {
+            match record {
+                Ok(record) => {
+                    let line = record.position().map_or(0, csv::Position::line);
+                    let line = usize::try_from(line).unwrap_or(usize::MAX);
+                    last_line = line;
+                    if record.len() == columns.len() {
+                        rows.push((line, record.iter().map(str::to_owned).collect()));
+                    } else {
+                        let (found, wanted) = (record.len(), columns.len());
+                        problems.mistake(file, line, format!("{found} cells where the header has {wanted}"));
+                    }
+                }
+                Err(why) => problems.mistake(file, last_line, format!("cannot be read: {why}")),
+            }
+        }
+        Self { columns, rows }
+    }
+
+    /// The place of a column, or a mistake.
+    pub(super) fn column(&self, name: &str, file: &str, problems: &mut Problems) -> Option<usize> {
+        let place = self.columns.iter().position(|column| column == name);
+        if place.is_none() {
+            problems.mistake(file, 1, format!("the header has no column \"{name}\""));
+        }
+        place
+    }
+
+    /// Tells every column that is not in `known`.
+    pub(super) fn refuse_unknown(&self, known: &[&str], file: &str, problems: &mut Problems) {
+        for column in &self.columns {
+            if !known.contains(&column.as_str()) {
+                let hint = did_you_mean(column, known.iter().copied());
+                problems.mistake(file, 1, format!("unknown column \"{column}\" in the header{hint}"));
+            }
+        }
+    }
+}
+
+/// A cell that matches anything: empty or `*`.
+pub(super) fn is_any(cell: &str) -> bool {
+    cell.is_empty() || cell == "*"
+}

@@ -1,0 +1,116 @@
+//! Finding input files in object stores.
+
+use std::sync::Arc;
+
+use object_store::{ObjectMeta, ObjectStore};
+use url::Url;
+
+use super::input::{InputFile, Location, is_skipped};
+use super::remote;
+use crate::error::{Error, Kind, Result};
+
+/// The objects a URL means: the one of that name, or those below it, or those that match its pattern.
+pub(super) fn find(pattern: &str) -> Result<Vec<InputFile>> {
+    if pattern.contains(['?', '#']) {
+        let message = format!("{pattern}: a URL with ? or # cannot be an input; credentials come from the environment");
+        return Err(Error::config(message));
+    }
+    let (prefix, wild) = split(pattern);
+    let url = Url::parse(prefix).map_err(|why| Error::config(format!("{pattern} is no URL")).because(why))?;
+    let (store, path) = remote::connect(&url).map_err(|why| why.at("input", pattern))?;
+    let root = without_password(url);
+    let below = Below {
+        store: &store,
+        prefix: &path,
+        url: root.trim_end_matches('/'),
+    };
+    if let Some(wild) = wild {
+        let wanted = glob::Pattern::new(wild)
+            .map_err(|why| Error::config(format!("\"{pattern}\" is no pattern")).because(why))?;
+        return below.list(Some(&wanted)).map_err(|why| why.at("input", pattern));
+    }
+    if !prefix.ends_with('/')
+        && let Some(meta) = remote::head(&store, &path).map_err(|why| why.at("input", pattern))?
+    {
+        return Ok(vec![below.file(meta)]);
+    }
+    below.list(None).map_err(|why| why.at("input", pattern))
+}
+
+/// A URL up to its last folder without wildcards, and the rest.
+fn split(pattern: &str) -> (&str, Option<&str>) {
+    let Some(wild) = pattern.find(['*', '[']) else {
+        return (pattern, None);
+    };
+    let cut = pattern.get(..wild).and_then(|head| head.rfind('/')).map_or(0, |slash| slash + 1);
+    let (prefix, rest) = pattern.split_at_checked(cut).unwrap_or((pattern, ""));
+    (prefix, Some(rest))
+}
+
+fn without_password(mut url: Url) -> String {
+    // A URL that cannot have a password has none to show.
+    let _ = url.set_password(None);
+    url.into()
+}
+
+struct Below<'a> {
+    store: &'a Arc<dyn ObjectStore>,
+    prefix: &'a object_store::path::Path,
+    /// The URL of the prefix.
+    url: &'a str,
+}
+
+impl Below<'_> {
+    /// The part of an object's path below the prefix.
+    fn rest<'o>(&self, meta: &'o ObjectMeta) -> &'o str {
+        let whole = meta.location.as_ref();
+        whole.strip_prefix(self.prefix.as_ref()).unwrap_or(whole).trim_start_matches('/')
+    }
+
+    fn file(&self, meta: ObjectMeta) -> InputFile {
+        let rest = self.rest(&meta);
+        let path = if rest.is_empty() {
+            self.url.to_owned()
+        } else {
+            format!("{}/{rest}", self.url)
+        };
+        InputFile {
+            path,
+            bytes: meta.size,
+            location: Location::Remote {
+                store: Arc::clone(self.store),
+                path: meta.location,
+            },
+        }
+    }
+
+    fn list(&self, wanted: Option<&glob::Pattern>) -> Result<Vec<InputFile>> {
+        let options = glob::MatchOptions {
+            case_sensitive: true,
+            require_literal_separator: true,
+            require_literal_leading_dot: true,
+        };
+        let objects = remote::list(self.store, self.prefix).map_err(|why| match why.kind() {
+            Kind::Io => why.at("listing", self.url),
+            _ => why,
+        })?;
+        Ok(objects
+            .into_iter()
+            .filter(|meta| {
+                let rest = self.rest(meta);
+                // An empty object that ends its own folder is a marker some tools leave.
+                let sound = !rest.is_empty() && !rest.split('/').any(is_skipped);
+                sound && wanted.is_none_or(|pattern| matches_or_lies_below(pattern, rest, options))
+            })
+            .map(|meta| self.file(meta))
+            .collect())
+    }
+}
+
+/// As on a local disk, a pattern that matches a folder means everything in it.
+fn matches_or_lies_below(pattern: &glob::Pattern, rest: &str, options: glob::MatchOptions) -> bool {
+    let folders = rest.match_indices('/').filter_map(|(at, _)| rest.get(..at));
+    folders
+        .chain([rest])
+        .any(|path| pattern.matches_with(path, options))
+}

@@ -1,0 +1,222 @@
+//! What the first bytes of a file tell people about it, beyond its dialect.
+
+use memchr::memmem;
+
+use super::dialect::{Dialect, without_mark};
+
+/// Columns by which a header of `sacct` is recognised. One of the first two must be there.
+const SACCT_COLUMNS: &[&str] = &[
+    "JobID", "JobIDRaw", "JobName", "Account", "AllocCPUS", "AllocNodes", "AllocTRES", "AssocID", "Cluster", "CPUTime",
+    "CPUTimeRAW", "DBIndex", "Elapsed", "ElapsedRaw", "Eligible", "End", "ExitCode", "GID", "Group", "MaxRSS",
+    "MaxVMSize", "NCPUS", "NNodes", "NodeList", "Partition", "QOS", "ReqCPUS", "ReqMem", "ReqNodes", "ReqTRES",
+    "Reservation", "Start", "State", "Submit", "Suspended", "SystemCPU", "Timelimit", "TimelimitRaw", "TotalCPU",
+    "UID", "User", "UserCPU", "WCKey", "WorkDir", "AveRSS", "AveCPU", "NTasks", "Priority", "Comment",
+];
+
+/// Columns that came with a release of Slurm, newest first.
+const SACCT_RELEASES: &[(&str, &str)] = &[
+    ("SLUID", "Slurm 24.11 or later"),
+    ("Restarts", "Slurm 24.11 or later"),
+    ("StdOut", "Slurm 24.05 or later"),
+    ("Planned", "Slurm 23.02 or later"),
+    ("FailedNode", "Slurm 23.02 or later"),
+    ("Reserved", "Slurm before 23.02"),
+    ("SubmitLine", "Slurm 21.08 or later"),
+    ("Container", "Slurm 21.08 or later"),
+];
+
+/// The first line of a `sacct` dump.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SacctHeader {
+    /// What stands between two columns; only blanks when the columns have a fixed width.
+    pub delimiter: String,
+    /// The columns as they are spelled.
+    pub columns: Vec<String>,
+}
+
+impl SacctHeader {
+    /// The header, if the first line is one with a delimiter.
+    #[must_use]
+    pub fn find(head: &[u8]) -> Option<Self> {
+        Self::first_line(head).filter(|header| !header.is_fixed_width())
+    }
+
+    fn is_fixed_width(&self) -> bool {
+        self.delimiter.trim_matches(' ').is_empty()
+    }
+
+    fn first_line(head: &[u8]) -> Option<Self> {
+        let line = without_mark(head).split(|&byte| byte == b'\n').next()?;
+        let line = std::str::from_utf8(line).ok()?.trim_end_matches('\r').trim_start_matches(' ');
+        // Names of columns are letters only, so what ends the first one is the delimiter.
+        let first = line.find(|letter: char| !letter.is_ascii_alphanumeric())?;
+        let rest = line.get(first..)?;
+        let delimiter = rest.get(..rest.find(|letter: char| letter.is_ascii_alphanumeric())?)?;
+        let columns: Vec<String> = if delimiter.trim_matches(' ').is_empty() {
+            line.split_ascii_whitespace().map(str::to_owned).collect()
+        } else {
+            line.split(delimiter).map(|name| name.trim_end_matches(delimiter).to_owned()).collect()
+        };
+        let header = Self {
+            delimiter: delimiter.to_owned(),
+            columns,
+        };
+        let known = SACCT_COLUMNS.iter().filter(|name| header.has(name)).count();
+        ((header.has("JobID") || header.has("JobIDRaw")) && known >= 2).then_some(header)
+    }
+
+    /// Whether a column is there, whatever its letter case and however wide it was asked for (`JobName%30`).
+    #[must_use]
+    pub fn has(&self, name: &str) -> bool {
+        self.columns.iter().any(|column| {
+            let column = column.split('%').next().unwrap_or(column);
+            column.eq_ignore_ascii_case(name)
+        })
+    }
+}
+
+/// What the head of a file tells.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Hints {
+    /// Version of the format or of the software that wrote it.
+    pub version: Option<String>,
+    /// Number of columns of a table.
+    pub column_n: Option<usize>,
+    /// Delimiter of a table.
+    pub delimiter: Option<String>,
+    /// Whether times are printed without a zone or offset.
+    pub naive_times: bool,
+    /// Whether the table has a column for measured CPU time.
+    pub has_cpu_column: bool,
+    /// What is missing or in the way, one sentence each.
+    pub problems: Vec<String>,
+}
+
+/// Looks at the first bytes (unpacked) of a file.
+#[must_use]
+pub fn of(dialect: Option<Dialect>, head: &[u8]) -> Hints {
+    match dialect {
+        Some(Dialect::Sacct) => sacct(head),
+        Some(Dialect::Apel) => Hints {
+            version: apel_version(head),
+            ..Hints::default()
+        },
+        Some(Dialect::Gracc) => Hints {
+            version: quoted_after(head, "\"_index\"").map(|index| format!("index {index}")),
+            ..Hints::default()
+        },
+        None => Hints {
+            problems: vec![foreign(head)],
+            ..Hints::default()
+        },
+    }
+}
+
+fn sacct(head: &[u8]) -> Hints {
+    let Some(header) = SacctHeader::find(head) else {
+        return Hints::default();
+    };
+    let mut hints = Hints {
+        version: SACCT_RELEASES
+            .iter()
+            .find(|(column, _)| header.has(column))
+            .map(|&(_, release)| release.to_owned()),
+        column_n: Some(header.columns.iter().filter(|column| !column.is_empty()).count()),
+        naive_times: has_naive_time(head),
+        has_cpu_column: header.has("TotalCPU") || (header.has("UserCPU") && header.has("SystemCPU")),
+        ..Hints::default()
+    };
+    let wanted: &[(&[&str], &str)] = &[
+        (&["NodeList"], "no NodeList: hosts stay unknown"),
+        (&["Submit"], "no Submit: runs of one job id cannot be told apart by it"),
+        (&["Start"], "no Start: usage cannot be split over periods"),
+        (&["End"], "no End: usage has no period"),
+        (&["Elapsed", "ElapsedRaw"], "no Elapsed or ElapsedRaw: wall time must come from Start and End"),
+        (&["AllocCPUS", "NCPUS", "AllocTRES"], "no AllocCPUS, NCPUS or AllocTRES: cores stay unknown"),
+        (&["State"], "no State: pending and finished jobs look alike"),
+        (&["Account"], "no Account: usage has no account"),
+        (&["Cluster"], "no Cluster: set cluster in the source"),
+    ];
+    for (columns, problem) in wanted {
+        if !columns.iter().any(|column| header.has(column)) {
+            hints.problems.push((*problem).to_owned());
+        }
+    }
+    if !hints.has_cpu_column {
+        let problem = "no TotalCPU: CPU time unknown (CPUTime is allocated time, not used time)";
+        hints.problems.push(problem.to_owned());
+    }
+    hints.delimiter = Some(header.delimiter);
+    hints
+}
+
+/// `v0.3 individual-job`, or the namespace of an XML record.
+fn apel_version(head: &[u8]) -> Option<String> {
+    let text = without_mark(head).trim_ascii_start();
+    let line = text.split(|&byte| byte == b'\n').next()?;
+    if let Some(header) = line.strip_prefix(b"APEL-") {
+        let header = String::from_utf8_lossy(header);
+        let (kind, version) = header.split_once(':')?;
+        let kind = kind.trim().trim_end_matches("-message");
+        return Some(format!("{} {kind}", version.trim()));
+    }
+    // The namespace of the records themselves, not that of XML Schema.
+    let mut from = text;
+    while let Some(at) = memmem::find(from, b"xmlns") {
+        from = from.get(at + 5..)?;
+        let namespace = quoted(from)?;
+        if !namespace.contains("www.w3.org") {
+            return Some(format!("XML, {namespace}"));
+        }
+    }
+    None
+}
+
+/// The quoted text that follows a key.
+fn quoted_after(head: &[u8], key: &str) -> Option<String> {
+    let at = memmem::find(head, key.as_bytes())?;
+    quoted(head.get(at + key.len()..)?)
+}
+
+fn quoted(text: &[u8]) -> Option<String> {
+    let open = memchr::memchr(b'"', text)?;
+    let inner = text.get(open + 1..)?;
+    let inner = inner.get(..memchr::memchr(b'"', inner)?)?;
+    Some(String::from_utf8_lossy(inner).into_owned())
+}
+
+/// Whether a time such as `2026-03-01T12:00:00` stands there with neither offset nor `Z` behind it.
+fn has_naive_time(head: &[u8]) -> bool {
+    const SHAPE: &[u8] = b"0000-00-00T00:00:00";
+    head.windows(SHAPE.len() + 1).any(|window| {
+        let (time, next) = window.split_at(SHAPE.len());
+        let like = |(&byte, &shape): (&u8, &u8)| match shape {
+            b'0' => byte.is_ascii_digit(),
+            _ => byte == shape,
+        };
+        time.iter().zip(SHAPE).all(like) && !matches!(next, [b'+' | b'-' | b'Z' | b'.' | b'0'..=b'9'])
+    })
+}
+
+/// Why a file has no reader, as far as one can see.
+fn foreign(head: &[u8]) -> String {
+    let text = without_mark(head).trim_ascii_start();
+    let has = |word: &str| memmem::find(text, word.as_bytes()).is_some();
+    if text.is_empty() {
+        return "the file is empty".to_owned();
+    }
+    if SacctHeader::first_line(head).is_some() {
+        return "columns of fixed width cut their values off: dump with sacct -P (--parsable2)".to_owned();
+    }
+    if text.starts_with(b"{") && has("\"jobs\"") && (has("\"association\"") || has("\"job_id\"")) {
+        return "sacct --json has no reader: dump with sacct -P (--parsable2)".to_owned();
+    }
+    if has("multipart/signed") || has("application/pkcs7") {
+        return "an S/MIME message: unpack it first, the spool keeps the plain text".to_owned();
+    }
+    let lines = text.split(|&byte| byte == b'\n').take(5);
+    if lines.filter(|line| memchr::memchr_iter(b'|', line).count() >= 4).count() >= 2 {
+        return "a table without a header: dump with sacct -P and without --noheader (-n)".to_owned();
+    }
+    "no dialect with a reader is recognised".to_owned()
+}

@@ -1,0 +1,178 @@
+//! The files a source consists of: found, opened, hashed.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use object_store::ObjectStore;
+
+pub use super::arrival::arrival_ms;
+pub use super::compression::{Compression, decompress};
+use super::{find_local, find_remote, remote};
+use crate::error::{Error, Kind, Result};
+use crate::pipeline::SourcePlan;
+use crate::pipeline::compile::is_url;
+
+/// Where the bytes of an input are.
+#[derive(Clone, Debug)]
+pub enum Location {
+    /// In a file.
+    Local(PathBuf),
+    /// In an object store.
+    Remote {
+        /// The store.
+        store: Arc<dyn ObjectStore>,
+        /// The object's path in it.
+        path: object_store::path::Path,
+    },
+}
+
+/// One input file.
+#[derive(Clone, Debug)]
+pub struct InputFile {
+    /// The path people and the ledger see: relative to the folder of the pipeline file when it is local, the URL
+    /// otherwise; always with `/`.
+    pub path: String,
+    /// Where its bytes are.
+    pub location: Location,
+    /// Its size as stored, bytes.
+    pub bytes: u64,
+}
+
+/// The files of a source, sorted by path, each once. `base` is the folder of the pipeline file.
+///
+/// A path is taken literally if something has that name, else as a glob (`*`, `?`, `[..]`, `**`). Folders are read
+/// to all depths. In folders and globs, hidden files and names that end in `.lck` or `.tmp` are left out, and of a
+/// spooled message (a folder named with 14 hexadecimal digits) only its `body` is taken.
+///
+/// # Errors
+/// [`Kind::NoInput`] naming every pattern that gives no file; [`Kind::Io`] when a folder cannot be read.
+pub fn discover(plan: &SourcePlan, base: &Path) -> Result<Vec<InputFile>> {
+    let mut files: Vec<InputFile> = Vec::new();
+    let mut missing = Vec::new();
+    for pattern in &plan.paths {
+        let found = if is_url(pattern) && !pattern.starts_with("file://") {
+            find_remote::find(pattern)?
+        } else {
+            find_local::find(pattern, base)?
+        };
+        if found.is_empty() {
+            missing.push(format!("source {}: {} matches no file", plan.name, shown(pattern, base)));
+        }
+        files.extend(found);
+    }
+    if !missing.is_empty() {
+        return Err(Error::new(Kind::NoInput, missing.join("\n")));
+    }
+    files.sort_by(|a, b| a.path.cmp(&b.path));
+    files.dedup_by(|a, b| a.path == b.path);
+    Ok(files)
+}
+
+impl InputFile {
+    /// A local file, to be shown as `path`.
+    ///
+    /// # Errors
+    /// [`Kind::NoInput`] when there is no such file.
+    pub fn local(file: &Path, path: String) -> Result<Self> {
+        let gone = |why: std::io::Error| Error::new(Kind::NoInput, format!("{path} cannot be read")).because(why);
+        let meta = std::fs::metadata(file).map_err(gone)?;
+        if meta.is_dir() {
+            return Err(Error::new(Kind::NoInput, format!("{path} is a folder")));
+        }
+        Ok(Self {
+            path,
+            location: Location::Local(file.to_owned()),
+            bytes: meta.len(),
+        })
+    }
+
+    /// Its raw bytes, compressed if they are.
+    ///
+    /// # Errors
+    /// [`Kind::NoInput`] when it is gone, [`Kind::Io`] when it cannot be opened.
+    pub fn open(&self) -> Result<Box<dyn Read + Send>> {
+        match &self.location {
+            Location::Local(file) => {
+                let opened = File::open(file).map_err(|why| {
+                    let kind = match why.kind() {
+                        std::io::ErrorKind::NotFound => Kind::NoInput,
+                        _ => Kind::Io,
+                    };
+                    Error::new(kind, format!("{} cannot be opened", self.path)).because(why)
+                })?;
+                Ok(Box::new(opened))
+            }
+            Location::Remote { store, path } => {
+                remote::open(store, path).map_err(|why| why.at("input", &self.path))
+            }
+        }
+    }
+
+    /// BLAKE3 of its raw bytes, in hexadecimal: two files with the same hash are the same file.
+    ///
+    /// # Errors
+    /// As [`Self::open`], and [`Kind::Io`] when reading fails.
+    pub fn content_hash(&self) -> Result<String> {
+        const BUFFER_BYTES: usize = 1 << 20;
+        let mut input = self.open()?;
+        let mut hasher = blake3::Hasher::new();
+        let mut buffer = vec![0; BUFFER_BYTES];
+        loop {
+            match input.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(n) => {
+                    hasher.update(buffer.get(..n).unwrap_or_default());
+                }
+                Err(why) if why.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(why) => return Err(Error::io(format!("{} cannot be read", self.path)).because(why)),
+            }
+        }
+        Ok(hasher.finalize().to_hex().to_string())
+    }
+}
+
+/// A local path as the ledger shows it: relative to `base`, with `/`. A URL stays.
+pub(super) fn shown(path: &str, base: &Path) -> String {
+    if is_url(path) {
+        path.to_owned()
+    } else {
+        relative(Path::new(path), base)
+    }
+}
+
+/// `path` relative to `base`, both absolute, judged by their text alone.
+pub(super) fn relative(path: &Path, base: &Path) -> String {
+    let (path, base) = (clean(path), clean(base));
+    let same = path.components().zip(base.components()).take_while(|(a, b)| a == b).count();
+    let up = base.components().skip(same).map(|_| "..".to_owned());
+    let down = path
+        .components()
+        .skip(same)
+        .map(|part| part.as_os_str().to_string_lossy().into_owned());
+    let text = up.chain(down).collect::<Vec<_>>().join("/");
+    if text.is_empty() { ".".to_owned() } else { text }
+}
+
+/// Takes `.` and `..` out of a path.
+fn clean(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                if !out.pop() {
+                    out.push(part);
+                }
+            }
+            _ => out.push(part),
+        }
+    }
+    out
+}
+
+/// Whether folders and globs leave out what has this name.
+pub(super) fn is_skipped(name: &str) -> bool {
+    name.starts_with('.') || name.ends_with(".lck") || name.ends_with(".tmp")
+}
