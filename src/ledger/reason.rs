@@ -106,6 +106,8 @@ reasons! {
         FullerRecordStep = "fuller_record_step",
     }
     Rejected {
+        /// The file cannot be read as what its source says it is; what was read before the damage is kept.
+        UnreadableFile = "unreadable_file",
         /// The last record of the file has no end: the file was cut off.
         Truncated = "truncated",
         /// The fields cannot be told apart or do not match the header.

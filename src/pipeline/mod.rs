@@ -1,12 +1,23 @@
 //! From a pipeline file to a finished run.
 
+mod clock;
 pub mod compile;
+mod days;
 mod fingerprint;
 pub mod options;
+mod partition;
 pub mod plan;
 pub mod progress;
+mod reading;
+pub mod report;
+pub mod run;
+mod runs;
 mod section;
+mod shelf;
 pub mod spec;
+mod state;
+mod unscaled;
+mod usage;
 
 pub use options::RunOptions;
 pub use plan::{Format, Plan, SourcePlan};

@@ -2,6 +2,7 @@
 
 pub mod anomaly;
 pub mod columns;
+pub mod history;
 pub mod identity;
 pub mod intake;
 pub mod merge;

@@ -3,6 +3,7 @@
 pub mod dataset;
 pub mod registry;
 pub mod render;
+pub mod sql;
 
 pub use dataset::{Column, ColumnType, Dataset};
 pub use registry::{dataset, datasets};

@@ -1,10 +1,8 @@
-//! Reference tables, JSON and DuckDB views, all from the same declaration.
-
-use std::fmt::Write as _;
+//! Reference tables and JSON, from the same declaration.
 
 use serde_json::{Value, json};
 
-use super::dataset::{Column, ColumnType, Dataset};
+use super::dataset::{Column, Dataset};
 
 /// The reference page of one dataset.
 #[must_use]
@@ -97,53 +95,4 @@ pub fn reference(datasets: &[Dataset]) -> String {
         page.push_str(&markdown(dataset));
     }
     page
-}
-
-/// A DuckDB view over one dataset of the lake at `root`; `None` files give an empty view of the right shape.
-#[must_use]
-pub fn view(dataset: &Dataset, is_empty: bool) -> String {
-    let mut sql = String::new();
-    let comment = dataset.doc.replace('\'', "''");
-    if is_empty {
-        let columns: Vec<String> = dataset
-            .partition
-            .iter()
-            .chain(&dataset.columns)
-            .map(|c| format!("NULL::{} AS \"{}\"", c.kind.sql(), c.name))
-            .collect();
-        let _ = writeln!(
-            sql,
-            "CREATE OR REPLACE VIEW \"{}\" AS SELECT {} WHERE false;",
-            dataset.name,
-            columns.join(", ")
-        );
-    } else {
-        let types: Vec<String> = dataset
-            .partition
-            .iter()
-            .map(|c| {
-                format!(
-                    "'{}': {}",
-                    c.name,
-                    if c.kind == ColumnType::Int64 {
-                        "BIGINT".to_owned()
-                    } else {
-                        c.kind.sql()
-                    }
-                )
-            })
-            .collect();
-        let hive = if types.is_empty() {
-            "hive_partitioning = false".to_owned()
-        } else {
-            format!("hive_partitioning = true, hive_types = {{{}}}", types.join(", "))
-        };
-        let _ = writeln!(
-            sql,
-            "CREATE OR REPLACE VIEW \"{}\" AS SELECT * FROM read_parquet(getvariable('gridtally_root') || '/{}', {hive});",
-            dataset.name, dataset.path
-        );
-    }
-    let _ = writeln!(sql, "COMMENT ON VIEW \"{}\" IS '{comment}';", dataset.name);
-    sql
 }

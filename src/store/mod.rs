@@ -2,6 +2,7 @@
 
 pub mod hive;
 mod journal;
+pub mod lake;
 mod local;
 pub mod location;
 pub mod manifest;

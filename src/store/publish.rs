@@ -133,6 +133,17 @@ impl Publication {
         self.changes().removed.insert(path.to_owned());
     }
 
+    /// Whether `dataset` will have a file once this is committed.
+    pub fn will_hold(&self, dataset: &str) -> bool {
+        let changes = self.changes();
+        let is_added = changes
+            .added
+            .values()
+            .any(|(staged, _)| staged.entry().dataset == dataset);
+        let mut published = self.published.iter().flat_map(|manifest| manifest.dataset(dataset));
+        is_added || published.any(|file| !changes.removed.contains(&file.path))
+    }
+
     /// Publishes all of it, and replaces the facts of the manifest. When nothing changes, nothing is written.
     ///
     /// # Errors

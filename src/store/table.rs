@@ -89,6 +89,12 @@ impl<W: Write + Send> TableWriter<W> {
         Ok(())
     }
 
+    /// Adds a key-value pair to the footer: provenance that is only known once the rows are.
+    pub fn note(&mut self, key: &str, value: &str) {
+        self.writer
+            .append_key_value_metadata(KeyValue::new(key.to_owned(), value.to_owned()));
+    }
+
     /// Ends the file; gives the number of its rows and the writer it went to.
     pub fn finish(mut self) -> Result<(u64, W)> {
         self.write_pending()?;

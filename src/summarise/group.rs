@@ -59,7 +59,9 @@ pub struct KeyRef<'a> {
 }
 
 impl Key {
-    fn borrow(&self) -> KeyRef<'_> {
+    /// The same key, borrowed.
+    #[must_use]
+    pub fn borrow(&self) -> KeyRef<'_> {
         KeyRef {
             vo: self.vo.as_deref(),
             allocation_year: self.allocation_year,

@@ -5,8 +5,6 @@ use std::str::FromStr;
 
 use jiff::civil::Date;
 
-use crate::error::{Error, Kind, Result};
-
 /// Days since 1970-01-01 as Arrow's `Date32` counts them.
 pub type Day = i32;
 
@@ -37,6 +35,12 @@ pub fn day_of(date: Date) -> Day {
 }
 
 impl Month {
+    /// The month `month` (1 to 12) of `year` (1 to 9999).
+    #[must_use]
+    pub fn new(year: i16, month: i8) -> Option<Self> {
+        Date::new(year, month, 1).ok().filter(|_| year > 0).map(Self::of_date)
+    }
+
     /// The month of a civil date.
     #[must_use]
     pub fn of_date(date: Date) -> Self {
@@ -88,14 +92,14 @@ impl fmt::Display for Month {
 }
 
 impl FromStr for Month {
-    type Err = Error;
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<Self> {
+    fn from_str(text: &str) -> Result<Self, String> {
         text.split_once('-')
             .filter(|(year, month)| year.len() == 4 && month.len() == 2)
             .and_then(|(year, month)| Some((year.parse().ok()?, month.parse().ok()?)))
             .and_then(|(year, month)| Date::new(year, month, 1).ok())
             .map(Self::of_date)
-            .ok_or_else(|| Error::new(Kind::Usage, format!("{text:?} is not a month; write it like 2026-10")))
+            .ok_or_else(|| format!("{text:?} is no month such as 2026-03"))
     }
 }

@@ -1,0 +1,219 @@
+//! One (site, month) of records: what is published is merged with what was read, day by day, in bounded memory.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use arrow::array::{AsArray, RecordBatch};
+use arrow::datatypes::Int64Type;
+
+use super::days::Days;
+use crate::error::{Error, Result};
+use crate::ledger::{Outcome, Reason};
+use crate::pipeline::Plan;
+use crate::pipeline::unscaled::Unscaled;
+use crate::records::history;
+use crate::records::merge::{FileOrder, Loser, merge};
+use crate::records::spill::Spill;
+use crate::store::lake::{self, LakeTable};
+use crate::store::{Publication, Store};
+use crate::summarise::Usage;
+use crate::summarise::group::{Key, to_batch};
+use crate::summarise::sums::Sums;
+use crate::time::{Day, Month};
+
+/// What every partition needs to know of the run.
+pub(super) struct Context<'a> {
+    /// The pipeline.
+    pub(super) plan: &'a Plan,
+    /// The lake.
+    pub(super) store: &'a Store,
+    /// The transaction.
+    pub(super) publication: &'a Publication,
+    /// Candidates.
+    pub(super) spill: &'a Spill,
+    /// Arrival order of input files.
+    pub(super) order: &'a FileOrder,
+    /// Content hash of each input file, for provenance.
+    pub(super) hashes: &'a BTreeMap<Arc<str>, String>,
+    /// Paths of the input files, for refusals.
+    pub(super) paths: &'a BTreeMap<Arc<str>, String>,
+    /// Ignore what is published: everything is read again.
+    pub(super) is_rebuild: bool,
+}
+
+/// Rows of one partition by file and reason.
+pub(super) type Settled = BTreeMap<(Arc<str>, Reason), u64>;
+
+/// One partition, done.
+pub(super) struct Done {
+    /// Site.
+    pub(super) site: String,
+    /// Month.
+    pub(super) month: Month,
+    /// What the ledger must say about it; `None` when its records did not change.
+    pub(super) settled: Settled,
+    /// What it contributes to usage.
+    pub(super) part: Vec<(Key, Sums)>,
+}
+
+/// Merges, publishes and summarises one partition. With no `days` to merge, the published records are only
+/// summarised again.
+///
+/// # Errors
+/// [`crate::error::Kind::Io`] when the lake cannot be read or written.
+pub(super) fn process(context: &Context<'_>, site: &str, month: Month, days: &[Day]) -> Result<Done> {
+    let published = |dataset: &str| {
+        if context.is_rebuild {
+            return Ok(None);
+        }
+        lake::batches(
+            context.store,
+            context.publication,
+            &lake::month_path(dataset, site, month),
+        )
+    };
+    let mut records = Days::new(published("records")?);
+    let mut losers = Days::new(published("history")?);
+    let mut usage = Usage::new(context.plan, site);
+    let mut unscaled = Unscaled::new(context.paths);
+    let mut settled = Settled::new();
+    let is_merge = !days.is_empty();
+    let mut table = match is_merge {
+        true => Some(LakeTable::create(
+            context.publication,
+            "records",
+            &lake::month_path("records", site, month),
+        )?),
+        false => None,
+    };
+    let mut history_table: Option<LakeTable<'_>> = None;
+    let mut fresh = days.iter().copied().peekable();
+    while let Some(day) = earlier(records.next_day()?, fresh.peek().copied()) {
+        let mut batches = records.take(day)?;
+        let mut known = Vec::new();
+        for batch in losers.take(day)? {
+            known.append(&mut history::from_batch(&batch)?);
+        }
+        if fresh.next_if_eq(&day).is_some() {
+            batches.extend(context.spill.bucket(site, day)?);
+            let merged = merge(&batches, known, context.order)?;
+            batches = vec![merged.winners];
+            known = merged.losers;
+        }
+        settle(&batches, &known, &mut settled)?;
+        for batch in &batches {
+            if let Some(table) = &mut table {
+                table.write(batch)?;
+            }
+            for row in usage.add(batch)? {
+                unscaled.push(batch, row)?;
+            }
+        }
+        if is_merge && !known.is_empty() {
+            let table = match &mut history_table {
+                Some(table) => table,
+                none => none.insert(LakeTable::create(
+                    context.publication,
+                    "history",
+                    &lake::month_path("history", site, month),
+                )?),
+            };
+            table.write(&history::to_batch(&known)?)?;
+        }
+    }
+    if losers.next_day()?.is_some() {
+        return Err(Error::internal("history has days that records lacks")
+            .at("site", site)
+            .at("month", month));
+    }
+    unscaled.settle(&mut settled)?;
+    let provenance = provenance(context, &settled);
+    if let Some(table) = table {
+        table.finish(&provenance)?;
+    }
+    match history_table {
+        Some(table) => {
+            table.finish(&provenance)?;
+        }
+        None if is_merge => context.publication.remove(&lake::month_path("history", site, month)),
+        None => {}
+    }
+    unscaled.publish(context.publication, &lake::unscaled_path(site, month))?;
+    let part = usage.into_groups().into_sorted();
+    publish_part(context, site, month, &part)?;
+    Ok(Done {
+        site: site.to_owned(),
+        month,
+        settled,
+        part,
+    })
+}
+
+fn earlier(a: Option<Day>, b: Option<Day>) -> Option<Day> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (one, None) | (None, one) => one,
+    }
+}
+
+fn publish_part(context: &Context<'_>, site: &str, month: Month, part: &[(Key, Sums)]) -> Result<()> {
+    let path = lake::month_path("usage_part", site, month);
+    if part.is_empty() {
+        context.publication.remove(&path);
+        return Ok(());
+    }
+    let mut table = LakeTable::create(context.publication, "usage_part", &path)?;
+    table.write(&to_batch(part, crate::schema::dataset("usage_part")?)?)?;
+    table.finish(&[("gridtally.plan".to_owned(), context.plan.fingerprint.clone())])?;
+    Ok(())
+}
+
+/// Which inputs stand behind a file: the hashes that `b3sum` prints, and the pipeline's name.
+fn provenance(context: &Context<'_>, settled: &Settled) -> Vec<(String, String)> {
+    let mut inputs: Vec<&str> = settled
+        .keys()
+        .filter_map(|(file_id, _)| context.hashes.get(file_id).map(String::as_str))
+        .collect();
+    inputs.sort_unstable();
+    inputs.dedup();
+    vec![
+        ("gridtally.pipeline".to_owned(), context.plan.name.clone()),
+        ("gridtally.inputs_blake3".to_owned(), inputs.join(" ")),
+    ]
+}
+
+/// Counts the rows of one day into the ledger's terms.
+fn settle(winners: &[RecordBatch], losers: &[Loser], into: &mut Settled) -> Result<()> {
+    let mut count = |file_id: &Arc<str>, job: Reason, step: Reason, steps: i64| {
+        *into.entry((Arc::clone(file_id), job)).or_default() += 1;
+        if steps > 0 {
+            *into.entry((Arc::clone(file_id), step)).or_default() += u64::try_from(steps).unwrap_or(0);
+        }
+    };
+    for batch in winners {
+        let column = |name: &str| {
+            batch
+                .column_by_name(name)
+                .ok_or_else(|| Error::internal(format!("no column {name}")))
+        };
+        let files = column("file_id")?.as_string::<i32>();
+        let steps = column("step_n")?.as_primitive::<Int64Type>();
+        let mut last: Option<Arc<str>> = None;
+        for row in 0..batch.num_rows() {
+            let file_id = match &last {
+                Some(last) if &**last == files.value(row) => Arc::clone(last),
+                _ => Arc::from(files.value(row)),
+            };
+            count(&file_id, Reason::Job, Reason::Step, steps.value(row));
+            last = Some(file_id);
+        }
+    }
+    for loser in losers {
+        let (job, step) = match loser.outcome {
+            Outcome::Duplicate => (Reason::SameContent, Reason::SameContentStep),
+            _ => (Reason::FullerRecord, Reason::FullerRecordStep),
+        };
+        count(&loser.file_id, job, step, loser.step_n);
+    }
+    Ok(())
+}

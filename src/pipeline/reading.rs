@@ -1,0 +1,269 @@
+//! Reading inputs: files are split by feeders, parsed by workers, and what they say waits in the spill.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+
+use super::progress::Progress;
+use super::shelf::{Origin, RejectShelf};
+use crate::error::{Error, Kind, Result};
+use crate::ledger::Reason;
+use crate::pipeline::SourcePlan;
+use crate::records::spill::Spill;
+use crate::records::{Harvest, Intake, Reject, Tally, Window};
+use crate::sources::dialect::{self, Dialect};
+use crate::sources::input::InputFile;
+use crate::sources::{Position, Work, compression};
+
+/// Bytes looked at to recognise a dialect.
+const HEAD_BYTES: usize = 64 << 10;
+
+/// A file this run has to read.
+pub(super) struct Reading {
+    /// The file.
+    pub(super) file: InputFile,
+    /// The source it belongs to.
+    pub(super) source: Arc<SourcePlan>,
+    /// Its id in the ledger.
+    pub(super) file_id: Arc<str>,
+    /// Hash of its bytes.
+    pub blake3: String,
+    /// Other paths with the same bytes.
+    pub(super) copies: Vec<String>,
+}
+
+/// What reading one file came to.
+pub(super) struct ReadFile {
+    /// The dialect it was read as; `None` for an empty or unreadable file.
+    pub(super) dialect: Option<Dialect>,
+    /// Rows framed.
+    pub(super) rows_read: u64,
+    /// Rows that wait in the spill.
+    pub(super) rows_candidate: u64,
+    /// Rows that went elsewhere.
+    pub(super) tally: Tally,
+    /// Refusals.
+    pub(super) rejects: RejectShelf,
+}
+
+impl ReadFile {
+    fn new(reading: &Reading) -> Self {
+        let origin = Origin {
+            source: reading.source.name.clone(),
+            file_id: Arc::clone(&reading.file_id),
+            path: reading.file.path.clone(),
+        };
+        Self {
+            dialect: None,
+            rows_read: 0,
+            rows_candidate: 0,
+            tally: Tally::new(),
+            rejects: RejectShelf::new(origin),
+        }
+    }
+}
+
+/// One piece on its way to a worker.
+struct Task {
+    at: usize,
+    dialect: Dialect,
+    work: Work,
+}
+
+/// Reads all files on `threads` workers; the results are in the order of `files`.
+///
+/// A file that cannot be read as its source says is a reject like any other and stops nothing. Mistakes of the
+/// pipeline (a missing time zone) and failing disks do.
+///
+/// # Errors
+/// [`Kind::Config`] and [`Kind::Io`] as said; [`Kind::Internal`] when a thread died.
+pub(super) fn read_all(
+    files: &[Reading],
+    window: Window,
+    threads: usize,
+    spill: &Spill,
+    progress: &dyn Progress,
+) -> Result<Vec<ReadFile>> {
+    let results: Vec<Mutex<ReadFile>> = files.iter().map(|reading| Mutex::new(ReadFile::new(reading))).collect();
+    let next = AtomicUsize::new(0);
+    let failure: Mutex<Option<Error>> = Mutex::default();
+    let fail = |e: Error| {
+        if let Ok(mut failure) = failure.lock() {
+            failure.get_or_insert(e);
+        }
+    };
+    let failed = || failure.lock().is_ok_and(|f| f.is_some());
+    let (send, receive) = bounded::<Task>(2 * threads);
+    std::thread::scope(|scope| {
+        for _ in 0..threads.min(files.len()) {
+            let send = send.clone();
+            let (next, results, fail, failed) = (&next, &results, &fail, &failed);
+            scope.spawn(move || {
+                while let Some((at, reading)) = files.get(next.load(Ordering::Relaxed)).and_then(|_| {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    files.get(at).map(|reading| (at, reading))
+                }) {
+                    if failed() {
+                        break;
+                    }
+                    if let Err(e) = feed(at, reading, &send, results, failed) {
+                        fail(e.at("file", &reading.file.path));
+                    }
+                    progress.add(reading.file.bytes);
+                }
+            });
+        }
+        drop(send);
+        for _ in 0..threads {
+            let receive: Receiver<Task> = receive.clone();
+            let (results, fail, failed) = (&results, &fail, &failed);
+            scope.spawn(move || {
+                for task in receive {
+                    if failed() {
+                        continue; // drain, so that no feeder waits for ever
+                    }
+                    if let Err(e) = parse(task, files, window, spill, results) {
+                        fail(e);
+                    }
+                }
+            });
+        }
+        drop(receive);
+    });
+    if let Some(e) = failure.into_inner().map_err(|_| dead())? {
+        return Err(e);
+    }
+    results
+        .into_iter()
+        .map(|result| result.into_inner().map_err(|_| dead()))
+        .collect()
+}
+
+fn dead() -> Error {
+    Error::internal("a reading thread died")
+}
+
+/// Opens one file, recognises it and sends its pieces to the workers.
+fn feed(
+    at: usize,
+    reading: &Reading,
+    send: &Sender<Task>,
+    results: &[Mutex<ReadFile>],
+    failed: &dyn Fn() -> bool,
+) -> Result<()> {
+    let result = results.get(at).ok_or_else(dead)?;
+    let unreadable = |e: Error| match e.kind() {
+        Kind::Config | Kind::Io | Kind::NoInput | Kind::Internal => Err(e),
+        _ => {
+            let mut result = result.lock().map_err(|_| dead())?;
+            result.rows_read += 1;
+            *result.tally.entry((None, None, Reason::UnreadableFile)).or_default() += 1;
+            let reject = Reject {
+                reason: Reason::UnreadableFile,
+                at: Position::default(),
+                rows: 1,
+                detail: e.to_string(),
+                raw: Vec::new(),
+            };
+            result.rejects.push(vec![reject])
+        }
+    };
+    let mut input = match compression::decompress(reading.file.open()?) {
+        Ok(input) => input,
+        Err(e) => return unreadable(as_data(e)),
+    };
+    let head = match head(&mut *input) {
+        Ok(head) => head,
+        Err(e) => return unreadable(as_data(Error::io("the file cannot be read").because(e))),
+    };
+    if head.is_empty() {
+        return Ok(());
+    }
+    let dialect = match dialect_of(reading, &head) {
+        Ok(dialect) => dialect,
+        Err(e) => return unreadable(e),
+    };
+    result.lock().map_err(|_| dead())?.dialect = Some(dialect);
+    let whole = Box::new(std::io::Cursor::new(head).chain(input));
+    let pieces = match dialect::pieces(dialect, whole, Arc::clone(&reading.source)) {
+        Ok(pieces) => pieces,
+        Err(e) => return unreadable(as_data(e)),
+    };
+    for work in pieces {
+        if failed() {
+            break;
+        }
+        match work {
+            Ok(work) => send.send(Task { at, dialect, work }).map_err(|_| dead())?,
+            Err(e) => return unreadable(as_data(e)),
+        }
+    }
+    Ok(())
+}
+
+/// Damage in the bytes of a file (a cut-off archive) is the data's fault, a failing disk is not.
+fn as_data(e: Error) -> Error {
+    use std::io::ErrorKind::{InvalidData, InvalidInput, Other, UnexpectedEof};
+    let damaged = std::error::Error::source(&e)
+        .and_then(|source| source.downcast_ref::<std::io::Error>())
+        .is_some_and(|io| matches!(io.kind(), InvalidData | InvalidInput | Other | UnexpectedEof));
+    if e.kind() == Kind::Io && damaged {
+        Error::new(Kind::Data, e.to_string())
+    } else {
+        e
+    }
+}
+
+fn head(input: &mut dyn Read) -> std::io::Result<Vec<u8>> {
+    let mut head = Vec::with_capacity(HEAD_BYTES);
+    input
+        .take(u64::try_from(HEAD_BYTES).unwrap_or(u64::MAX))
+        .read_to_end(&mut head)?;
+    Ok(head)
+}
+
+fn dialect_of(reading: &Reading, head: &[u8]) -> Result<Dialect> {
+    use crate::pipeline::Format;
+    Ok(match reading.source.format {
+        Format::Sacct => Dialect::Sacct,
+        Format::Apel => Dialect::Apel,
+        Format::Gracc => Dialect::Gracc,
+        Format::Auto => dialect::recognise(head)
+            .ok_or_else(|| Error::new(Kind::Data, "neither sacct text, nor an APEL message, nor a GRACC dump"))?,
+    })
+}
+
+fn parse(task: Task, files: &[Reading], window: Window, spill: &Spill, results: &[Mutex<ReadFile>]) -> Result<()> {
+    let reading = files.get(task.at).ok_or_else(dead)?;
+    let format = task.dialect.format();
+    let mut intake = Intake::new(
+        Arc::clone(&reading.source),
+        format,
+        Arc::clone(&reading.file_id),
+        window,
+    );
+    (task.work)(&mut intake);
+    let harvest = intake.harvest().map_err(|e| e.at("file", &reading.file.path))?;
+    spill.push(&harvest)?;
+    let Harvest {
+        rejects,
+        tally,
+        rows_read,
+        rows_candidate,
+        ..
+    } = harvest;
+    let mut result = results.get(task.at).ok_or_else(dead)?.lock().map_err(|_| dead())?;
+    result.rows_read += rows_read;
+    result.rows_candidate += rows_candidate;
+    add(&mut result.tally, tally);
+    result.rejects.push(rejects)
+}
+
+fn add<K: Ord>(into: &mut BTreeMap<K, u64>, more: BTreeMap<K, u64>) {
+    for (key, n) in more {
+        *into.entry(key).or_default() += n;
+    }
+}

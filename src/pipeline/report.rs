@@ -1,0 +1,187 @@
+//! What a run tells people and tools.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::clock::Stopwatch;
+use super::reading::Reading;
+use super::state::State;
+use crate::ledger::Outcome;
+use crate::pipeline::Plan;
+use crate::sources::input::InputFile;
+use crate::store::{Committed, Store};
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// Something was published.
+    #[default]
+    Published,
+    /// Every input was known and nothing changed.
+    Unchanged,
+    /// `--dry-run`: everything was checked, nothing was published.
+    DryRun,
+}
+
+/// One source in this run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct SourceReport {
+    /// Files read.
+    pub files_read_n: u64,
+    /// Rows read.
+    pub rows_read_n: u64,
+    /// Rows its reader refused.
+    pub rejected_n: u64,
+}
+
+/// One run. The JSON form is stable: fields are added, never renamed.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct RunReport {
+    /// How it ended.
+    pub status: Status,
+    /// Pipeline.
+    pub pipeline: String,
+    /// Lake.
+    pub output: String,
+    /// Version of the program.
+    pub gridtally_version: String,
+    /// Input files found.
+    pub files_n: u64,
+    /// Input files read; the others were known.
+    pub files_read_n: u64,
+    /// Bytes read, as stored.
+    pub bytes_read_n: u64,
+    /// Rows read.
+    pub rows_read_n: u64,
+    /// By source.
+    pub sources: BTreeMap<String, SourceReport>,
+    /// Rows of the whole lake by outcome.
+    pub outcomes: BTreeMap<String, u64>,
+    /// Rows of the whole lake by outcome and reason.
+    pub reasons: BTreeMap<String, u64>,
+    /// Files published.
+    pub written: Vec<String>,
+    /// Files taken away.
+    pub removed: Vec<String>,
+    /// Files that were built and found unchanged.
+    pub unchanged_n: u64,
+    /// Wall-clock seconds.
+    pub seconds: f64,
+}
+
+impl RunReport {
+    pub(super) fn new(plan: &Plan, store: &Store, files: usize) -> Self {
+        Self {
+            pipeline: plan.name.clone(),
+            output: store.url().to_owned(),
+            gridtally_version: env!("CARGO_PKG_VERSION").to_owned(),
+            files_n: count(files),
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn read(&mut self, source: &str, file: &InputFile, rows_read: u64, rejected: u64) {
+        self.files_read_n += 1;
+        self.bytes_read_n += file.bytes;
+        self.rows_read_n += rows_read;
+        let source = self.sources.entry(source.to_owned()).or_default();
+        source.files_read_n += 1;
+        source.rows_read_n += rows_read;
+        source.rejected_n += rejected;
+    }
+
+    /// Takes the outcomes of the whole lake from the ledger.
+    pub(super) fn settle(&mut self, state: &State) {
+        for file_id in state.book.inputs().keys() {
+            for ((_, _, reason), rows) in state.book.places(file_id).into_iter().flatten() {
+                *self.outcomes.entry(reason.outcome().to_string()).or_default() += rows;
+                *self
+                    .reasons
+                    .entry(format!("{}/{}", reason.outcome(), reason))
+                    .or_default() += rows;
+            }
+        }
+    }
+
+    pub(super) fn finish_unchanged(&mut self, stopwatch: &Stopwatch) {
+        self.status = Status::Unchanged;
+        self.seconds = seconds(stopwatch.elapsed());
+    }
+
+    pub(super) fn finish_dry(&mut self, stopwatch: &Stopwatch) {
+        self.status = Status::DryRun;
+        self.seconds = seconds(stopwatch.elapsed());
+    }
+
+    pub(super) fn finish(&mut self, stopwatch: &Stopwatch, committed: &Committed) {
+        self.written.clone_from(&committed.written);
+        self.removed.clone_from(&committed.removed);
+        self.unchanged_n = count(committed.unchanged);
+        let nothing = committed.written.is_empty() && committed.removed.is_empty();
+        self.status = if nothing { Status::Unchanged } else { Status::Published };
+        self.seconds = seconds(stopwatch.elapsed());
+    }
+
+    /// The report for people.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        let head = match self.status {
+            Status::Published => "published",
+            Status::Unchanged => "nothing new: every input is known and no byte changed",
+            Status::DryRun => "dry run: nothing was published",
+        };
+        let _ = writeln!(
+            text,
+            "{}: {head} ({}, {:.1} s)",
+            self.pipeline, self.output, self.seconds
+        );
+        let _ = writeln!(
+            text,
+            "  {} of {} input files read, {} rows",
+            self.files_read_n, self.files_n, self.rows_read_n
+        );
+        for (reason, rows) in &self.reasons {
+            let _ = writeln!(text, "  {rows:>12} {}", reason.replace('/', ": "));
+        }
+        if self.status == Status::Published {
+            let _ = writeln!(
+                text,
+                "  {} files written, {} removed, {} unchanged",
+                self.written.len(),
+                self.removed.len(),
+                self.unchanged_n
+            );
+        }
+        text
+    }
+}
+
+/// The commonest reasons for refusal among the files just read, for the error message.
+pub(super) fn first_reasons(state: &State, files: &[Reading]) -> String {
+    let mut reasons: BTreeMap<&str, (u64, &str)> = BTreeMap::new();
+    for reading in files {
+        for ((_, _, reason), rows) in state.book.places(&reading.file_id).into_iter().flatten() {
+            if reason.outcome() == Outcome::Rejected {
+                reasons.entry(reason.code()).or_insert((0, &reading.file.path)).0 += rows;
+            }
+        }
+    }
+    let mut text = String::new();
+    for (reason, (rows, path)) in reasons {
+        let _ = write!(text, "\n  {rows} {reason}, first in {path}");
+    }
+    text
+}
+
+fn count(n: usize) -> u64 {
+    u64::try_from(n).unwrap_or(u64::MAX)
+}
+
+fn seconds(elapsed: Duration) -> f64 {
+    (elapsed.as_secs_f64() * 1000.0).round() / 1000.0
+}

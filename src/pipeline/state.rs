@@ -1,0 +1,193 @@
+//! What the lake already knows: its ledger, and the settings it was made under.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+
+use super::run::Found;
+use crate::error::{Error, Result};
+use crate::ledger::Book;
+use crate::pipeline::Plan;
+use crate::schema;
+use crate::sources::input::arrival_ms;
+use crate::store::lake::{self, LakeTable};
+use crate::store::{Publication, Store};
+use crate::time::Month;
+
+const LEDGER: &str = "ledger/ledger.parquet";
+const INPUTS: &str = "ledger/inputs.parquet";
+const VIEWS: &str = "gridtally.sql";
+
+/// The state of a lake.
+#[derive(Default)]
+pub(super) struct State {
+    /// The ledger.
+    pub(super) book: Book,
+    facts: BTreeMap<String, String>,
+    partitions: Vec<(String, Month)>,
+}
+
+impl State {
+    /// Reads it; empty for a new lake.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Io`] when the lake cannot be read.
+    pub(super) fn load(store: &Store, publication: &Publication) -> Result<Self> {
+        let table = |path: &str| -> Result<Vec<RecordBatch>> {
+            lake::batches(store, publication, path)?.map_or_else(|| Ok(Vec::new()), Iterator::collect)
+        };
+        let book = Book::load(&table(INPUTS)?, &table(LEDGER)?)?;
+        let Some(manifest) = publication.published() else {
+            return Ok(Self {
+                book,
+                ..Self::default()
+            });
+        };
+        Ok(Self {
+            book,
+            facts: manifest.facts.clone(),
+            partitions: manifest
+                .dataset("records")
+                .filter_map(|file| lake::parse_month_path(&file.path))
+                .collect(),
+        })
+    }
+
+    /// Every (site, month) that has published records.
+    #[must_use]
+    pub(super) fn partitions(&self) -> &[(String, Month)] {
+        &self.partitions
+    }
+
+    /// Whether a source is read under other settings now than when its files were read: then all records are built
+    /// anew from all files.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Config`] when files that would have to be read again are gone.
+    pub(super) fn wants_rebuild(&self, plan: &Plan, found: &[Found]) -> Result<bool> {
+        let changed: Vec<&str> = plan
+            .sources
+            .iter()
+            .filter(|source| {
+                self.facts
+                    .get(&source_fact(&source.name))
+                    .is_some_and(|was| *was != source.fingerprint)
+            })
+            .map(|source| source.name.as_str())
+            .collect();
+        let schema_changed = self
+            .facts
+            .get(RECORDS_FACT)
+            .is_some_and(|was| *was != records_version());
+        if changed.is_empty() && !schema_changed {
+            return Ok(false);
+        }
+        let gone: Vec<&str> = self
+            .book
+            .inputs()
+            .iter()
+            .filter(|(file_id, _)| !found.iter().any(|found| *found.file_id == ***file_id))
+            .filter_map(|(_, input)| input.paths.first().map(String::as_str))
+            .collect();
+        if gone.is_empty() {
+            return Ok(true);
+        }
+        let why = if changed.is_empty() {
+            "the lake was made by another version of gridtally".to_owned()
+        } else {
+            format!(
+                "the settings of {} changed since its files were read",
+                changed.join(", ")
+            )
+        };
+        Err(Error::config(format!(
+            "{why}, so every file has to be read again, but {} of them are no longer there (the first: {}); bring them \
+             back, publish to a new output, or restore the settings",
+            gone.len(),
+            gone.first().copied().unwrap_or_default()
+        )))
+    }
+
+    /// Whether usage was attributed or normalised under other settings.
+    #[must_use]
+    pub(super) fn plan_changed(&self, plan: &Plan) -> bool {
+        self.facts.get(PLAN_FACT).is_some_and(|was| *was != plan.fingerprint)
+    }
+
+    /// The facts to publish.
+    #[must_use]
+    pub(super) fn facts(&self, plan: &Plan) -> BTreeMap<String, String> {
+        let mut facts = self.facts.clone();
+        facts.insert(PLAN_FACT.to_owned(), plan.fingerprint.clone());
+        facts.insert(RECORDS_FACT.to_owned(), records_version());
+        facts.insert("pipeline".to_owned(), plan.name.clone());
+        for source in &plan.sources {
+            facts.insert(source_fact(&source.name), source.fingerprint.clone());
+        }
+        facts
+    }
+
+    /// (file id, arrival in the name, path) of every input.
+    #[must_use]
+    pub(super) fn arrivals(&self) -> Vec<(Arc<str>, Option<i64>, String)> {
+        let first = |(file_id, input): (&String, &crate::ledger::book::InputEntry)| {
+            let path = input.paths.first().cloned().unwrap_or_default();
+            (Arc::from(file_id.as_str()), arrival_ms(&path), path)
+        };
+        self.book.inputs().iter().map(first).collect()
+    }
+
+    /// Content hash by file id.
+    #[must_use]
+    pub(super) fn hashes(&self) -> BTreeMap<Arc<str>, String> {
+        self.book
+            .inputs()
+            .iter()
+            .map(|(id, input)| (Arc::from(id.as_str()), input.blake3.clone()))
+            .collect()
+    }
+
+    /// Path by file id.
+    #[must_use]
+    pub(super) fn paths(&self) -> BTreeMap<Arc<str>, String> {
+        self.arrivals()
+            .into_iter()
+            .map(|(file_id, _, path)| (file_id, path))
+            .collect()
+    }
+
+    /// Stages ledger, inputs and the DuckDB views.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Io`] when the lake cannot be written.
+    pub(super) fn publish(&self, plan: &Plan, publication: &Publication) -> Result<()> {
+        let (inputs, ledger) = self.book.publish()?;
+        for (dataset, path, batch) in [("inputs", INPUTS, inputs), ("ledger", LEDGER, ledger)] {
+            let mut table = LakeTable::create(publication, dataset, path)?;
+            table.write(&batch)?;
+            table.finish(&[])?;
+        }
+        let has = |dataset: &str| matches!(dataset, "inputs" | "ledger" | "runs") || publication.will_hold(dataset);
+        let mut views = publication.stage(VIEWS, VIEWS, 1)?;
+        std::io::Write::write_all(
+            &mut views,
+            schema::sql::script(&plan.name, schema::datasets()?, has).as_bytes(),
+        )?;
+        publication.add(views.finish(0)?)
+    }
+}
+
+const PLAN_FACT: &str = "plan";
+const RECORDS_FACT: &str = "schemas";
+
+fn source_fact(name: &str) -> String {
+    format!("source {name}")
+}
+
+/// Versions of the datasets that are built night upon night: another version means building them anew.
+fn records_version() -> String {
+    ["records", "history", "usage_part"]
+        .map(|name| schema::dataset(name).map_or(0, |dataset| dataset.version).to_string())
+        .join(".")
+}

@@ -1,0 +1,148 @@
+//! The lake's layout: which dataset lives where, and tables of the declared schema in and out.
+
+use arrow::array::RecordBatch;
+
+use super::hive::segment;
+use super::location::Store;
+use super::publish::Publication;
+use super::staged::StagedWriter;
+use super::table::{TableOptions, TableWriter};
+use super::table_reader::read_table;
+use crate::error::Result;
+use crate::schema::{self, Dataset};
+use crate::time::Month;
+
+/// Rows read at once from a published table.
+const READ_ROWS: usize = 16_384;
+
+/// Path of the `records`, `history` or `usage_part` file of one site and month.
+#[must_use]
+pub fn month_path(dataset: &str, site: &str, month: Month) -> String {
+    let month = format!("{month}-01");
+    format!(
+        "{dataset}/{}/{}/{dataset}.parquet",
+        segment("site", Some(site)),
+        segment("record_month", Some(&month))
+    )
+}
+
+/// Path of one `usage` file.
+#[must_use]
+pub fn usage_path(site: &str, vo: Option<&str>, allocation_year: i64) -> String {
+    let year = allocation_year.to_string();
+    format!(
+        "usage/{}/{}/{}/usage.parquet",
+        segment("site", Some(site)),
+        segment("vo", vo),
+        segment("allocation_year", Some(&year))
+    )
+}
+
+/// Path of the refusals of one input file.
+#[must_use]
+pub fn rejects_path(file_id: &str) -> String {
+    format!("rejects/{}/{file_id}.parquet", segment("stage", Some("read")))
+}
+
+/// Path of the refusals of one site and month for want of a benchmark.
+#[must_use]
+pub fn unscaled_path(site: &str, month: Month) -> String {
+    // The site is a path segment of its own elsewhere; here it is part of a file name.
+    let site = segment("", Some(site));
+    format!(
+        "rejects/{}/{}-{month}.parquet",
+        segment("stage", Some("normalise")),
+        site.trim_start_matches('=')
+    )
+}
+
+/// Site and month of a path made by [`month_path`].
+#[must_use]
+pub fn parse_month_path(path: &str) -> Option<(String, Month)> {
+    let mut segments = path.split('/').skip(1);
+    let (_, site) = super::hive::parse(segments.next()?)?;
+    let (_, month) = super::hive::parse(segments.next()?)?;
+    Some((site?, month?.get(..7)?.parse().ok()?))
+}
+
+/// Site, VO and allocation year of a path made by [`usage_path`].
+#[must_use]
+pub fn parse_usage_path(path: &str) -> Option<(String, Option<String>, i64)> {
+    let mut segments = path.split('/').skip(1);
+    let (_, site) = super::hive::parse(segments.next()?)?;
+    let (_, vo) = super::hive::parse(segments.next()?)?;
+    let (_, year) = super::hive::parse(segments.next()?)?;
+    Some((site?, vo, year?.parse().ok()?))
+}
+
+/// A table on its way into the lake.
+pub struct LakeTable<'a> {
+    publication: &'a Publication,
+    dataset: &'static Dataset,
+    writer: TableWriter<StagedWriter>,
+}
+
+impl<'a> LakeTable<'a> {
+    /// Starts a file of `dataset` at `path`.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Io`] when it cannot be staged.
+    pub fn create(publication: &'a Publication, dataset: &str, path: &str) -> Result<Self> {
+        let dataset = schema::dataset(dataset)?;
+        let options = TableOptions {
+            sorting: dataset.sort.iter().map(String::as_str).collect(),
+            bloom: dataset.bloom.iter().map(String::as_str).collect(),
+            footer: Vec::new(),
+        };
+        let staged = publication.stage(path, &dataset.name, dataset.version)?;
+        Ok(Self {
+            publication,
+            dataset,
+            writer: TableWriter::create(staged, dataset.arrow(), &options)?,
+        })
+    }
+
+    /// Adds rows, after the check at the door.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] when they are not what the schema declares.
+    pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        self.dataset.admit(batch)?;
+        self.writer.write(batch)
+    }
+
+    /// Ends the file with its provenance and hands it to the publication; gives its rows.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Io`] when it cannot be staged.
+    pub fn finish(mut self, provenance: &[(String, String)]) -> Result<u64> {
+        for (key, value) in provenance {
+            self.writer.note(key, value);
+        }
+        let (rows, staged) = self.writer.finish()?;
+        self.publication.add(staged.finish(rows)?)?;
+        Ok(rows)
+    }
+}
+
+/// The batches of a published table; `None` when it is not published.
+///
+/// # Errors
+/// [`crate::error::Kind::Io`] when it cannot be read.
+pub fn batches(
+    store: &Store,
+    publication: &Publication,
+    path: &str,
+) -> Result<Option<Box<dyn Iterator<Item = Result<RecordBatch>> + Send>>> {
+    if publication
+        .published()
+        .is_none_or(|manifest| manifest.file(path).is_none())
+    {
+        return Ok(None);
+    }
+    let read = read_table(store.reader(path)?, None, READ_ROWS)?;
+    let path = path.to_owned();
+    Ok(Some(Box::new(
+        read.map(move |batch| batch.map_err(|e| e.at("path", &path))),
+    )))
+}
