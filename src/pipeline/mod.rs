@@ -18,6 +18,7 @@ pub mod spec;
 mod state;
 mod unscaled;
 mod usage;
+pub mod verify;
 
 pub use options::RunOptions;
 pub use plan::{Format, Plan, SourcePlan};

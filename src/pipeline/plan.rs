@@ -116,6 +116,17 @@ pub enum Attribution {
     ByEnd,
 }
 
+impl Attribution {
+    /// The word in the pipeline file.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Prorated => "prorated",
+            Self::ByEnd => "by-end",
+        }
+    }
+}
+
 /// Finest period of `usage`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grain {

@@ -121,6 +121,7 @@ impl State {
         let mut facts = self.facts.clone();
         facts.insert(PLAN_FACT.to_owned(), plan.fingerprint.clone());
         facts.insert(RECORDS_FACT.to_owned(), records_version());
+        facts.insert(ATTRIBUTION_FACT.to_owned(), plan.attribution.as_str().to_owned());
         facts.insert("pipeline".to_owned(), plan.name.clone());
         for source in &plan.sources {
             facts.insert(source_fact(&source.name), source.fingerprint.clone());
@@ -178,6 +179,8 @@ impl State {
     }
 }
 
+/// How jobs were attributed to periods, for those who verify.
+pub(super) const ATTRIBUTION_FACT: &str = "attribution";
 const PLAN_FACT: &str = "plan";
 const RECORDS_FACT: &str = "schemas";
 

@@ -1,0 +1,333 @@
+//! Proves a lake from its files alone: bytes, schemas, the ledger's identity, and that usage is made of its records.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use arrow::array::{Array, AsArray, RecordBatch};
+use arrow::datatypes::Int64Type;
+use serde::Serialize;
+
+use super::state::ATTRIBUTION_FACT;
+use crate::error::{Error, Kind, Result};
+use crate::ledger::{Book, Outcome, Reason};
+use crate::schema;
+use crate::store::lake;
+use crate::store::{Manifest, Store, read_table, verify_files};
+use crate::summarise::group::Groups;
+use crate::summarise::sums::COUNTED;
+
+/// What was checked and what was found.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct VerifyReport {
+    /// Lake.
+    pub output: String,
+    /// Files checked.
+    pub files_n: u64,
+    /// Records counted.
+    pub records_n: u64,
+    /// Input rows accounted for.
+    pub rows_n: u64,
+    /// Everything that is not as it should be, as (path, problem).
+    pub findings: Vec<(String, String)>,
+}
+
+impl VerifyReport {
+    /// Whether all is well.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        self.findings.is_empty()
+    }
+
+    fn find(&mut self, path: &str, problem: impl Into<String>) {
+        self.findings.push((path.to_owned(), problem.into()));
+    }
+}
+
+/// Rows of `records` and `history` by (site, month), file and reason, as the files have them.
+type Counted = BTreeMap<(Option<String>, Option<crate::time::Month>), BTreeMap<(String, Reason), u64>>;
+
+/// Totals that must be conserved between `records`, `usage_part` and `usage`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Totals {
+    job_n: i128,
+    wall_s: i128,
+    alloc_core_s: i128,
+    cpu_ms: i128,
+}
+
+/// Verifies the lake at a path or URL.
+///
+/// # Errors
+/// [`Kind::NoInput`] when there is no lake; [`Kind::Io`] when it cannot be read. What is wrong with it is in the report.
+pub fn verify(output: &str) -> Result<VerifyReport> {
+    let store = Store::open_existing(output)?;
+    let manifest = Manifest::load(&store)?
+        .ok_or_else(|| Error::new(Kind::NoInput, format!("{output} is no lake: it has no manifest.json")))?;
+    let mut report = VerifyReport {
+        output: store.url().to_owned(),
+        ..VerifyReport::default()
+    };
+    for finding in verify_files(&store)? {
+        report.find(&finding.path, finding.problem);
+    }
+    if !report.is_sound() {
+        return Ok(report); // files that are not what they were prove nothing about their content
+    }
+    report.files_n = u64::try_from(manifest.files().len()).unwrap_or(u64::MAX);
+    let table = |path: &str| -> Result<Vec<RecordBatch>> { read_table(store.reader(path)?, None, 16_384)?.collect() };
+    let book = Book::load(&table("ledger/inputs.parquet")?, &table("ledger/ledger.parquet")?)?;
+    if let Err(e) = book.close() {
+        report.find("ledger/ledger.parquet", e.to_string());
+    }
+    report.rows_n = book.inputs().values().map(|input| input.rows_read).sum();
+
+    let refused = refused_ids(&store, &manifest, &book, &mut report)?;
+    let is_prorated = manifest.facts.get(ATTRIBUTION_FACT).is_none_or(|how| how == "prorated");
+    let mut counted = Counted::new();
+    let mut parts: BTreeMap<String, Totals> = BTreeMap::new();
+    for file in manifest.dataset("records").chain(manifest.dataset("history")) {
+        let Some((site, month)) = lake::parse_month_path(&file.path) else {
+            report.find(&file.path, "the path names no site and month");
+            continue;
+        };
+        let of = counted.entry((Some(site.clone()), Some(month))).or_default();
+        let mut totals = Totals::default();
+        let dataset = schema::dataset(&file.dataset)?;
+        for batch in read_table(store.reader(&file.path)?, None, 16_384)? {
+            let batch = batch?;
+            if let Err(e) = dataset.admit(&batch) {
+                report.find(&file.path, e.to_string());
+                break;
+            }
+            if file.dataset == "records" {
+                report.records_n += u64::try_from(batch.num_rows()).unwrap_or(0);
+                count_records(&batch, &refused, is_prorated, of, &mut totals)?;
+            } else {
+                count_history(&batch, of)?;
+            }
+        }
+        if file.dataset == "records" {
+            let path = lake::month_path("usage_part", &site, month);
+            let part = match manifest.file(&path) {
+                Some(_) => part_totals(&table(&path)?)?,
+                None => Totals::default(),
+            };
+            if part != totals {
+                report.find(&path, format!("contributes {part:?}, but the records have {totals:?}"));
+            }
+            let of_site = parts.entry(site).or_default();
+            *of_site = of_site.plus(part);
+        }
+    }
+    check_ledger(&book, &counted, &mut report);
+    let mut usage: BTreeMap<String, Totals> = BTreeMap::new();
+    for file in manifest.dataset("usage") {
+        let Some((site, _, _)) = lake::parse_usage_path(&file.path) else {
+            report.find(&file.path, "the path names no site, VO and allocation year");
+            continue;
+        };
+        let of_site = usage.entry(site).or_default();
+        *of_site = of_site.plus(usage_totals(&table(&file.path)?)?);
+    }
+    parts.retain(|_, totals| *totals != Totals::default());
+    usage.retain(|_, totals| *totals != Totals::default());
+    if parts != usage {
+        report.find(
+            "usage",
+            format!("usage holds {usage:?}, but its contributions are {parts:?}"),
+        );
+    }
+    report.findings.sort();
+    Ok(report)
+}
+
+impl Totals {
+    fn plus(self, other: Self) -> Self {
+        Self {
+            job_n: self.job_n + other.job_n,
+            wall_s: self.wall_s + other.wall_s,
+            alloc_core_s: self.alloc_core_s + other.alloc_core_s,
+            cpu_ms: self.cpu_ms + other.cpu_ms,
+        }
+    }
+}
+
+fn column<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a arrow::array::ArrayRef> {
+    batch
+        .column_by_name(name)
+        .ok_or_else(|| Error::internal(format!("no column {name}")))
+}
+
+fn sum(batch: &RecordBatch, name: &str) -> Result<i128> {
+    Ok(column(batch, name)?
+        .as_primitive::<Int64Type>()
+        .iter()
+        .flatten()
+        .map(i128::from)
+        .sum())
+}
+
+/// Records refused for want of a benchmark, and the check that rejects hold what the ledger says was rejected.
+fn refused_ids(
+    store: &Store,
+    manifest: &Manifest,
+    book: &Book,
+    report: &mut VerifyReport,
+) -> Result<BTreeSet<Vec<u8>>> {
+    let mut ids = BTreeSet::new();
+    let mut rejected: BTreeMap<String, i128> = BTreeMap::new();
+    for file in manifest.dataset("rejects") {
+        for batch in read_table(store.reader(&file.path)?, None, 16_384)? {
+            let batch = batch?;
+            let (files, rows) = (column(&batch, "file_id")?.as_string::<i32>(), column(&batch, "row_n")?);
+            let rows = rows.as_primitive::<Int64Type>();
+            let record_id = column(&batch, "record_id")?.as_fixed_size_binary();
+            for row in 0..batch.num_rows() {
+                *rejected.entry(files.value(row).to_owned()).or_default() += i128::from(rows.value(row));
+                if record_id.is_valid(row) {
+                    ids.insert(record_id.value(row).to_vec());
+                }
+            }
+        }
+    }
+    for file_id in book.inputs().keys() {
+        let said = book.outcomes(file_id).get(&Outcome::Rejected).copied().unwrap_or(0);
+        let held = rejected.remove(file_id).unwrap_or(0);
+        if i128::from(said) != held {
+            report.find(
+                "rejects",
+                format!("hold {held} rows of input {file_id}, the ledger says {said}"),
+            );
+        }
+    }
+    for (file_id, held) in rejected {
+        report.find(
+            "rejects",
+            format!("hold {held} rows of input {file_id}, which the ledger does not know"),
+        );
+    }
+    Ok(ids)
+}
+
+fn count_records(
+    batch: &RecordBatch,
+    refused: &BTreeSet<Vec<u8>>,
+    is_prorated: bool,
+    of: &mut BTreeMap<(String, Reason), u64>,
+    totals: &mut Totals,
+) -> Result<()> {
+    let int = |name: &str| column(batch, name).map(|c| c.as_primitive::<Int64Type>());
+    let (files, id) = (
+        column(batch, "file_id")?.as_string::<i32>(),
+        column(batch, "record_id")?.as_fixed_size_binary(),
+    );
+    let (end, steps) = (column(batch, "end_utc")?, int("step_n")?);
+    let (wall, cores, cpu) = (int("wall_s")?, int("alloc_core_n")?, int("cpu_ms")?);
+    for row in 0..batch.num_rows() {
+        let step_n = u64::try_from(steps.value(row)).unwrap_or(0);
+        let mut add = |reason: Reason, n: u64| {
+            if n > 0 {
+                *of.entry((files.value(row).to_owned(), reason)).or_default() += n;
+            }
+        };
+        if refused.contains(id.value(row)) {
+            add(Reason::BenchmarkMissing, 1 + step_n);
+            continue;
+        }
+        add(Reason::Job, 1);
+        add(Reason::Step, step_n);
+        if end.is_null(row) && !is_prorated {
+            continue;
+        }
+        let value = |column: &arrow::array::Int64Array| {
+            if column.is_valid(row) {
+                i128::from(column.value(row))
+            } else {
+                0
+            }
+        };
+        totals.job_n += i128::from(end.is_valid(row));
+        totals.wall_s += value(wall);
+        totals.alloc_core_s += value(wall) * value(cores);
+        totals.cpu_ms += value(cpu);
+    }
+    Ok(())
+}
+
+fn count_history(batch: &RecordBatch, of: &mut BTreeMap<(String, Reason), u64>) -> Result<()> {
+    let files = column(batch, "file_id")?.as_string::<i32>();
+    let outcome = column(batch, "outcome")?.as_string::<i32>();
+    let steps = column(batch, "step_n")?.as_primitive::<Int64Type>();
+    for row in 0..batch.num_rows() {
+        let (job, step) = match Outcome::parse(outcome.value(row)) {
+            Some(Outcome::Duplicate) => (Reason::SameContent, Reason::SameContentStep),
+            _ => (Reason::FullerRecord, Reason::FullerRecordStep),
+        };
+        *of.entry((files.value(row).to_owned(), job)).or_default() += 1;
+        let step_n = u64::try_from(steps.value(row)).unwrap_or(0);
+        if step_n > 0 {
+            *of.entry((files.value(row).to_owned(), step)).or_default() += step_n;
+        }
+    }
+    Ok(())
+}
+
+/// The ledger's lines about records and history against what these hold.
+fn check_ledger(book: &Book, counted: &Counted, report: &mut VerifyReport) {
+    let mut said = Counted::new();
+    for file_id in book.inputs().keys() {
+        for ((site, month, reason), rows) in book.places(file_id).into_iter().flatten() {
+            if crate::ledger::book::is_settled_by_merge(*reason) {
+                let of = said.entry((site.clone(), *month)).or_default();
+                *of.entry((file_id.clone(), *reason)).or_default() += rows;
+            }
+        }
+    }
+    let keys: BTreeSet<_> = said.keys().chain(counted.keys()).cloned().collect();
+    for key in keys {
+        let (said, held) = (said.get(&key), counted.get(&key));
+        if said != held {
+            let (site, month) = key;
+            let month = month.map(|month| month.to_string()).unwrap_or_default();
+            report.find(
+                "ledger/ledger.parquet",
+                format!(
+                    "{} {month}: the ledger says {said:?}, the files hold {held:?}",
+                    site.unwrap_or_default()
+                ),
+            );
+        }
+    }
+}
+
+fn part_totals(batches: &[RecordBatch]) -> Result<Totals> {
+    let mut groups = Groups::default();
+    for batch in batches {
+        groups.add_batch(batch)?;
+    }
+    let at = |name: &str| COUNTED.iter().position(|counted| *counted == name).unwrap_or(0);
+    let (job_n, wall_s, core_s) = (at("job_n"), at("wall_s"), at("alloc_core_s"));
+    let mut totals = Totals::default();
+    for (_, sums) in groups.into_sorted() {
+        let counted = |at: usize| sums.counted.get(at).copied().map_or(0, i128::from);
+        totals = totals.plus(Totals {
+            job_n: counted(job_n),
+            wall_s: counted(wall_s),
+            alloc_core_s: counted(core_s),
+            cpu_ms: sums.cpu_ms.map_or(0, i128::from),
+        });
+    }
+    Ok(totals)
+}
+
+fn usage_totals(batches: &[RecordBatch]) -> Result<Totals> {
+    let mut totals = Totals::default();
+    for batch in batches {
+        totals = totals.plus(Totals {
+            job_n: sum(batch, "job_n")?,
+            wall_s: sum(batch, "wall_s")?,
+            alloc_core_s: sum(batch, "alloc_core_s")?,
+            cpu_ms: sum(batch, "cpu_ms")?,
+        });
+    }
+    Ok(totals)
+}
