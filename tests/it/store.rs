@@ -25,6 +25,26 @@ fn memory() -> Store {
     Store::open(&format!("memory://store-test-{n}/a/prefix")).unwrap()
 }
 
+/// Runs a contract against every kind of store: memory, local, and a fresh prefix of the store that the environment
+/// variable `GRIDTALLY_TEST_STORE` names (`s3://bucket/scratch`), when it names one.
+fn every_kind(contract: impl Fn(&Store)) {
+    contract(&memory());
+    let (_folder, store) = local();
+    contract(&store);
+    if let Ok(url) = std::env::var("GRIDTALLY_TEST_STORE") {
+        let fresh = tempfile::tempdir().unwrap();
+        let name = fresh
+            .path()
+            .file_name()
+            .unwrap()
+            .to_str()
+            .unwrap()
+            .trim_start_matches('.')
+            .to_owned();
+        contract(&Store::open(&format!("{url}/{name}")).unwrap());
+    }
+}
+
 /// All files and all empty folders (with a trailing `/`) below a folder, sorted.
 fn tree(root: &Path) -> Vec<String> {
     let mut found = Vec::new();

@@ -1,6 +1,6 @@
 //! What every kind of store promises.
 
-use super::{local, memory, paths, tree};
+use super::{every_kind, local, paths, tree};
 use bytes::Bytes;
 use gridtally::error::Kind;
 use gridtally::store::{Entry, Store, hive};
@@ -56,16 +56,9 @@ pub(super) const AWKWARD: &[&str] = &[
     "a very long name a very long name a very long name a very long name a very long name a very long name",
 ];
 
-fn both(contract: impl Fn(&Store)) {
-    contract(&memory());
-    let (folder, store) = local();
-    contract(&store);
-    drop(folder);
-}
-
 #[test]
 fn objects_are_put_got_listed_renamed_and_deleted() {
-    both(|store| {
+    every_kind(|store| {
         assert_eq!(store.get("a/b.txt").unwrap(), None);
         assert_eq!(store.list("").unwrap(), []);
         assert_eq!(store.list("nowhere").unwrap(), []);
@@ -143,7 +136,7 @@ fn memory_is_shared_by_name_and_divided_by_prefix() {
 
 #[test]
 fn names_are_taken_literally_and_refused_when_too_long() {
-    both(|store| {
+    every_kind(|store| {
         let mut names: Vec<String> = AWKWARD
             .iter()
             .map(|value| format!("d/{}/part.parquet", hive::segment("site", Some(value))))
@@ -179,7 +172,7 @@ fn names_are_taken_literally_and_refused_when_too_long() {
 
 #[test]
 fn writers_count_and_hash_and_readers_read_ranges() {
-    both(|store| {
+    every_kind(|store| {
         for size in [0, 1, (8 << 20) - 1, 8 << 20, (8 << 20) + 1, 25 << 20] {
             let contents: Vec<u8> = (0..size).map(|i| u8::try_from(i % 251).unwrap()).collect();
             let mut writer = store.writer("big/object").unwrap();

@@ -1,7 +1,7 @@
 //! Transactions: all or nothing, whenever the run is killed.
 
 use super::failing::FailAfter;
-use super::{local, memory, paths, tree};
+use super::{every_kind, local, memory, paths, tree};
 use gridtally::error::{Kind, Result};
 use gridtally::store::{Committed, Manifest, Publication, Store};
 use object_store::ObjectStore;
@@ -74,12 +74,11 @@ fn state(store: &Store) -> Files {
 
 #[test]
 fn a_commit_says_what_it_did_and_the_manifest_what_there_is() {
-    let (_folder, on_disk) = local();
-    for store in [memory(), on_disk] {
-        let first = publish(&store, &before(), "1").unwrap();
+    every_kind(|store| {
+        let first = publish(store, &before(), "1").unwrap();
         assert_eq!(first.written, before().into_keys().collect::<Vec<_>>());
         assert_eq!((first.removed.len(), first.unchanged), (0, 0));
-        let second = publish(&store, &after(), "2").unwrap();
+        let second = publish(store, &after(), "2").unwrap();
         assert_eq!(
             second,
             Committed {
@@ -96,7 +95,7 @@ fn a_commit_says_what_it_did_and_the_manifest_what_there_is() {
                 unchanged: 1,
             }
         );
-        let manifest = Manifest::load(&store).unwrap().unwrap();
+        let manifest = Manifest::load(store).unwrap().unwrap();
         assert_eq!(manifest.facts, facts("2"));
         for file in manifest.files() {
             let contents = store.get(&file.path).unwrap().unwrap();
@@ -108,14 +107,14 @@ fn a_commit_says_what_it_did_and_the_manifest_what_there_is() {
         }
         let mut expected: Vec<String> = after().into_keys().collect();
         expected.insert(0, "manifest.json".to_owned());
-        assert_eq!(state(&store).into_keys().collect::<Vec<_>>(), expected);
+        assert_eq!(state(store).into_keys().collect::<Vec<_>>(), expected);
         if let Some(root) = store.local_root() {
             expected.insert(0, ".gridtally/lock".to_owned());
             assert_eq!(tree(root), expected, "no empty folders, nothing left over");
         }
         let text = store.get("manifest.json").unwrap().unwrap();
         assert_eq!(Manifest::parse(&text).unwrap().to_text().unwrap().as_bytes(), text);
-    }
+    });
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Damage and strays are found and named.
 
-use super::{local, memory};
+use super::{every_kind, local, memory};
 use arrow::array::{ArrayRef, Int64Array, RecordBatch};
 use gridtally::store::{Publication, SCHEMA_VERSION_KEY, Store, TableOptions, TableWriter, verify_files};
 use std::collections::BTreeMap;
@@ -40,16 +40,15 @@ fn edit_manifest(store: &Store, from: &str, to: &str) {
 
 #[test]
 fn a_sound_output_has_no_findings() {
-    let (_folder, on_disk) = local();
-    for store in [memory(), on_disk] {
+    every_kind(|store| {
         publish(
-            &store,
+            store,
             &[("usage/site=A/part.parquet", 5), ("usage/site=B/part.parquet", 0)],
         );
         store.put("gridtally.sql", "CREATE VIEW x".into()).unwrap();
         store.put("runs/1/report.json", "{}".into()).unwrap();
-        assert_eq!(problems(&store), [""; 0]);
-    }
+        assert_eq!(problems(store), [""; 0]);
+    });
 }
 
 #[test]
