@@ -1,5 +1,11 @@
 //! Bytes of one dialect become job rows and rejects. Only this room knows a vendor's column name.
 
+pub mod apel;
+mod clip;
+pub mod decimal;
+pub mod fqan;
+pub mod gracc;
+pub mod instant;
 pub mod sink;
 
 pub use sink::{Pieces, Position, Sink, Work};
