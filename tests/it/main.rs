@@ -6,4 +6,9 @@
     reason = "a test fails by panicking"
 )]
 
+mod apel;
+#[path = "support/collect_grid.rs"]
+mod collect_grid;
+mod decimal;
+mod gracc;
 mod zone;

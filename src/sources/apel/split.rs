@@ -65,7 +65,12 @@ impl Splitter {
         loop {
             match next_header(&self.buffer, self.searched, self.starts_line, self.is_ended) {
                 Search::Found(at) => {
-                    last = Some(at).filter(|&at| at > 0).or(last);
+                    if at == 0 {
+                        // Everything before it is already cut off: the message that went on here has ended.
+                        (self.within, self.is_over_long) = (None, false);
+                    } else {
+                        last = Some(at);
+                    }
                     self.searched = at + 1;
                 }
                 Search::Pending(until) => {
