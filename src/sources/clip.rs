@@ -2,5 +2,7 @@
 
 /// The first 80 characters of `text`, so that a detail stays one readable sentence.
 pub(crate) fn clip(text: &str) -> &str {
-    text.char_indices().nth(80).map_or(text, |(end, _)| text.get(..end).unwrap_or(text))
+    text.char_indices()
+        .nth(80)
+        .map_or(text, |(end, _)| text.get(..end).unwrap_or(text))
 }

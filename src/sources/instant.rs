@@ -18,7 +18,10 @@ pub fn rfc3339_ms(text: &str) -> Option<i64> {
             return None;
         }
         for place in 0..3 {
-            let digit = fraction.get(place).filter(|_| place < digits).map_or(0, |b| i64::from(b - b'0'));
+            let digit = fraction
+                .get(place)
+                .filter(|_| place < digits)
+                .map_or(0, |b| i64::from(b - b'0'));
             millis = millis * 10 + digit;
         }
         rest = fraction.get(digits..)?;
@@ -39,7 +42,28 @@ pub fn rfc3339_ms(text: &str) -> Option<i64> {
 
 /// `YYYY-MM-DDTHH:MM:SS` read as UTC, in Unix seconds.
 fn printed_s(bytes: &[u8]) -> Option<i64> {
-    let [y1, y2, y3, y4, b'-', mo1, mo2, b'-', d1, d2, b'T' | b't', h1, h2, b':', mi1, mi2, b':', s1, s2] = *bytes else {
+    let [
+        y1,
+        y2,
+        y3,
+        y4,
+        b'-',
+        mo1,
+        mo2,
+        b'-',
+        d1,
+        d2,
+        b'T' | b't',
+        h1,
+        h2,
+        b':',
+        mi1,
+        mi2,
+        b':',
+        s1,
+        s2,
+    ] = *bytes
+    else {
         return None;
     };
     let (year, month, day) = (number(&[y1, y2, y3, y4])?, number(&[mo1, mo2])?, number(&[d1, d2])?);
@@ -66,7 +90,11 @@ fn number(digits: &[u8]) -> Option<i64> {
 
 /// Proleptic Gregorian calendar, counting years from March so that the leap day is the last of its year.
 fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
-    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let (year, month) = if month > 2 {
+        (year, month - 3)
+    } else {
+        (year - 1, month + 9)
+    };
     let era = year.div_euclid(400);
     let year_of_era = year.rem_euclid(400);
     let day_of_year = (153 * month + 2) / 5 + day - 1;

@@ -82,7 +82,10 @@ fn fields_of_a_job() {
 fn decisions_on_a_record_are_those_of_the_server() {
     let long_id = format!("LocalJobId: {}\n", "x".repeat(256));
     for (more, expected) in [
-        ("ServiceLevelType: none\nServiceLevel: null\n", Err(Reason::MissingField)),
+        (
+            "ServiceLevelType: none\nServiceLevel: null\n",
+            Err(Reason::MissingField),
+        ),
         ("ServiceLevelType: custom\n", Err(Reason::BadBenchmark)),
         ("ServiceLevelType:\n", Err(Reason::MissingField)),
         ("ServiceLevel: None\n", Err(Reason::MissingField)),
@@ -127,13 +130,19 @@ fn decisions_on_a_record_are_those_of_the_server() {
 #[test]
 fn unknown_stays_unknown() {
     let row = one("VO: None\nProcessors: 0\nNodeCount: 0\nMemoryReal: 0\nFQAN: NULL\nGlobalUserName: null\n").unwrap();
-    assert_eq!((row.vo, row.global_user, row.alloc_core_n, row.alloc_node_n), (None, None, None, None));
+    assert_eq!(
+        (row.vo, row.global_user, row.alloc_core_n, row.alloc_node_n),
+        (None, None, None, None)
+    );
     assert_eq!((row.max_rss_byte, row.max_virtual_byte), (Some(0), None));
     assert_eq!(row.anomalies, Anomaly::CoreUnknown.bit());
     let row = one("ServiceLevel: -1\nProcessors: 1\n").unwrap();
     assert_eq!((row.benchmark, row.anomalies), (None, Anomaly::ValueDropped.bit()));
     let row = one("VO: local-dune\nVOGroup: g\nProcessors: 1\n").unwrap();
-    assert_eq!((row.vo, row.vo_group, row.anomalies), (Some("local-dune"), Some("g"), 0));
+    assert_eq!(
+        (row.vo, row.vo_group, row.anomalies),
+        (Some("local-dune"), Some("g"), 0)
+    );
 }
 
 #[test]
@@ -149,8 +158,14 @@ fn benchmark_dictionaries_of_v04() {
         ("ServiceLevel: {other: 1}", Err(Reason::BadBenchmark)),
         ("ServiceLevel: {\"hepspec\": 10.5}", Err(Reason::BadBenchmark)),
         ("ServiceLevel: {}", Err(Reason::BadBenchmark)),
-        ("ServiceLevelType: hepspec\nServiceLevel: {hepspec: 10.5}", Ok(("hs06", 10_500))),
-        ("ServiceLevelType: si2k\nServiceLevel: {hepspec: 10.5}", Err(Reason::BadBenchmark)),
+        (
+            "ServiceLevelType: hepspec\nServiceLevel: {hepspec: 10.5}",
+            Ok(("hs06", 10_500)),
+        ),
+        (
+            "ServiceLevelType: si2k\nServiceLevel: {hepspec: 10.5}",
+            Err(Reason::BadBenchmark),
+        ),
         ("Queue: q", Err(Reason::MissingField)),
     ] {
         let all = strict(format!(
@@ -214,7 +229,10 @@ fn one_bad_record_refuses_its_message_and_only_that() {
     );
     assert_eq!(all.jobs.iter().map(|(row, _)| row.job_id).collect::<Vec<_>>(), ["4"]);
     let all = read(&text, Acceptance::Salvage);
-    assert_eq!(all.jobs.iter().map(|(row, _)| row.job_id).collect::<Vec<_>>(), ["1", "3", "4"]);
+    assert_eq!(
+        all.jobs.iter().map(|(row, _)| row.job_id).collect::<Vec<_>>(),
+        ["1", "3", "4"]
+    );
     assert_eq!(all.reasons(), [Reason::BadDuration]);
     for (row, at) in &all.jobs {
         let start = usize::try_from(at.byte_offset).unwrap();
@@ -255,7 +273,10 @@ fn xml_and_json_are_counted() {
     let car = "<?xml version=\"1.0\"?><!-- <UsageRecord> --><c:UsageRecords xmlns:c=\"urn:x\"><c:UsageRecord>\n</c:UsageRecord>\
                <UsageRecord/></c:UsageRecords>";
     for block in [1, 7, 4096] {
-        let limits = Limits { block, ..Limits::default() };
+        let limits = Limits {
+            block,
+            ..Limits::default()
+        };
         let plan = plan(Format::Apel, Acceptance::StrictApel);
         let all = run(apel::pieces_within(input(car.as_bytes()), plan, limits).unwrap());
         assert_eq!(all.out_of_scope, BTreeMap::from([(Reason::OtherRecordType, 2)]));
@@ -289,8 +310,13 @@ const SMALL: Limits = Limits {
 fn what_is_too_long_is_said_and_bounded() {
     let giant: String = (0..20).map(|id| record(&id.to_string(), "")).collect();
     let long = record("long", &format!("Queue: {}\n", "q".repeat(2000)));
-    let text = format!("{HEADER}{giant}{HEADER}{}{long}{HEADER}{}", record("a", ""), record("b", ""));
-    let read = |acceptance| run(apel::pieces_within(input(text.as_bytes()), plan(Format::Apel, acceptance), SMALL).unwrap());
+    let text = format!(
+        "{HEADER}{giant}{HEADER}{}{long}{HEADER}{}",
+        record("a", ""),
+        record("b", "")
+    );
+    let read =
+        |acceptance| run(apel::pieces_within(input(text.as_bytes()), plan(Format::Apel, acceptance), SMALL).unwrap());
     let all = read(Acceptance::StrictApel);
     assert_eq!(all.jobs.iter().map(|(row, _)| row.job_id).collect::<Vec<_>>(), ["b"]);
     assert!(all.reasons().iter().all(|&reason| reason == Reason::TooLong));
@@ -368,7 +394,10 @@ fn golden_messages_give_what_the_server_stored() {
     let Some(folder) = shared("golden_messages_give_what_the_server_stored", "data/apel/golden") else {
         return;
     };
-    let mut files: Vec<_> = std::fs::read_dir(folder.join("messages")).unwrap().map(|f| f.unwrap().path()).collect();
+    let mut files: Vec<_> = std::fs::read_dir(folder.join("messages"))
+        .unwrap()
+        .map(|f| f.unwrap().path())
+        .collect();
     files.sort();
     let mut loaded: BTreeMap<(String, String), JobRow<'static>> = BTreeMap::new();
     let mut out_of_scope: BTreeMap<Reason, u64> = BTreeMap::new();
@@ -404,7 +433,13 @@ fn golden_messages_give_what_the_server_stored() {
             other => panic!("{other}"),
         };
         // The server keeps one spelling per VO, the first it saw.
-        let vo = words(&stored, "VO").map(|vo| if row.vo.unwrap().eq_ignore_ascii_case(vo) { row.vo.unwrap() } else { vo });
+        let vo = words(&stored, "VO").map(|vo| {
+            if row.vo.unwrap().eq_ignore_ascii_case(vo) {
+                row.vo.unwrap()
+            } else {
+                vo
+            }
+        });
         let milli: i64 = stored["ServiceLevel"].replace('.', "").parse().unwrap();
         let expected = JobRow {
             view: "batch",

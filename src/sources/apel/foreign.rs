@@ -19,7 +19,10 @@ pub(super) fn xml(mut input: Box<dyn Read + Send>, limits: Limits) -> Result<Wor
     let mut counter = Counter::default();
     let mut buffer = Vec::new();
     loop {
-        let read = input.by_ref().take(to_u64(limits.block.max(1))).read_to_end(&mut buffer)?;
+        let read = input
+            .by_ref()
+            .take(to_u64(limits.block.max(1)))
+            .read_to_end(&mut buffer)?;
         let is_ended = read == 0;
         let used = counter.feed(&buffer, is_ended);
         buffer.drain(..used.min(buffer.len()));
@@ -113,7 +116,11 @@ pub(super) fn json(input: Box<dyn Read + Send>, limits: Limits, at: Position) ->
             sink.out_of_scope(Reason::OtherRecordType, rows);
         }
         Err((reason, detail)) => {
-            let raw = if is_too_long { bytes.get(..limits.kept).unwrap_or(&bytes) } else { &bytes };
+            let raw = if is_too_long {
+                bytes.get(..limits.kept).unwrap_or(&bytes)
+            } else {
+                &bytes
+            };
             sink.rows_read(1);
             sink.reject(reason, at, 1, &detail, raw);
         }

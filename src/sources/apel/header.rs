@@ -74,7 +74,9 @@ pub(super) fn next_header(bytes: &[u8], from: usize, starts_line: bool, is_ended
         if !opens_line {
             continue;
         }
-        let window = bytes.get(start..bytes.len().min(start + NAME_LIMIT)).unwrap_or_default();
+        let window = bytes
+            .get(start..bytes.len().min(start + NAME_LIMIT))
+            .unwrap_or_default();
         let name = window
             .iter()
             .position(|b| !(b.is_ascii_alphanumeric() || *b == b'-'))

@@ -168,7 +168,10 @@ pub(super) fn over_long(limits: Limits) -> Bad {
 
 /// Why a record is too long.
 pub(super) fn too_long(limits: Limits) -> Bad {
-    Bad::new(Reason::TooLong, format!("the record is longer than {} bytes", limits.record))
+    Bad::new(
+        Reason::TooLong,
+        format!("the record is longer than {} bytes", limits.record),
+    )
 }
 
 /// Why every record of a message without a usable header is refused; `None` when the header is fine.

@@ -123,9 +123,16 @@ impl<'a> Values<'a> {
             Some((value, true)) => Ok(Some(value)),
             Some((_, false)) => Err(Bad::new(
                 reason,
-                format!("{} {:?} does not fit 32 bits, as the server requires", field.name(), clip(text)),
+                format!(
+                    "{} {:?} does not fit 32 bits, as the server requires",
+                    field.name(),
+                    clip(text)
+                ),
             )),
-            None => Err(Bad::new(reason, format!("{} {:?} is not an integer", field.name(), clip(text)))),
+            None => Err(Bad::new(
+                reason,
+                format!("{} {:?} is not an integer", field.name(), clip(text)),
+            )),
         }
     }
 
@@ -216,7 +223,10 @@ impl<'a> Job<'a> {
         if job.local_job_id.chars().nth(JOB_ID_LIMIT).is_some() {
             return Err(Bad::new(
                 Reason::BadJobId,
-                format!("LocalJobId {:?} is longer than {JOB_ID_LIMIT} characters", clip(job.local_job_id)),
+                format!(
+                    "LocalJobId {:?} is longer than {JOB_ID_LIMIT} characters",
+                    clip(job.local_job_id)
+                ),
             ));
         }
         if job.end_s < job.start_s {

@@ -21,7 +21,11 @@ pub(super) struct ServiceLevel {
 /// its own second check refuses that.
 pub(super) fn plain(kind: Option<&str>, level: Option<&str>) -> Result<ServiceLevel, Bad> {
     let (Some(kind), Some(level)) = (kind, level) else {
-        let missing = if kind.is_none() { "ServiceLevelType" } else { "ServiceLevel" };
+        let missing = if kind.is_none() {
+            "ServiceLevelType"
+        } else {
+            "ServiceLevel"
+        };
         return Err(Bad::new(
             Reason::MissingField,
             format!("{missing} is missing: the server requires both ServiceLevelType and ServiceLevel"),
@@ -101,7 +105,10 @@ fn value(text: &str) -> Result<i64, Bad> {
         .ok_or_else(|| {
             Bad::new(
                 Reason::BadBenchmark,
-                format!("ServiceLevel {:?} is not a number of at most seven digits before the point", clip(text.trim())),
+                format!(
+                    "ServiceLevel {:?} is not a number of at most seven digits before the point",
+                    clip(text.trim())
+                ),
             )
         })
 }

@@ -53,7 +53,11 @@ impl Splitter {
         let missing = want.saturating_sub(self.buffer.len());
         if missing > 0 && !self.is_ended {
             self.buffer.reserve(missing);
-            let read = self.input.by_ref().take(to_u64(missing)).read_to_end(&mut self.buffer)?;
+            let read = self
+                .input
+                .by_ref()
+                .take(to_u64(missing))
+                .read_to_end(&mut self.buffer)?;
             self.is_ended = read < missing;
         }
         Ok(())
@@ -210,7 +214,9 @@ impl Splitter {
             match kind {
                 Kind::Summary => sink.out_of_scope(Reason::Summary, 1),
                 Kind::Other => sink.out_of_scope(Reason::OtherRecordType, 1),
-                Kind::Job { .. } | Kind::Unknown(_) | Kind::Missing => sink.reject(bad.reason, at, 1, &bad.detail, &raw),
+                Kind::Job { .. } | Kind::Unknown(_) | Kind::Missing => {
+                    sink.reject(bad.reason, at, 1, &bad.detail, &raw)
+                }
             }
         })
     }

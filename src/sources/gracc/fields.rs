@@ -112,7 +112,11 @@ impl<'d, 'a> Fields<'d, 'a> {
             Some(ms) => Ok(Some(ms)),
             None => Err(Bad {
                 reason: Reason::BadTime,
-                detail: format!("{} {:?} is not a time such as 2016-06-24T23:54:52Z", key.name(), clip(&text)),
+                detail: format!(
+                    "{} {:?} is not a time such as 2016-06-24T23:54:52Z",
+                    key.name(),
+                    clip(&text)
+                ),
             }),
         }
     }

@@ -58,7 +58,11 @@ impl Lines {
         let missing = want.saturating_sub(self.buffer.len());
         if missing > 0 && !self.is_ended {
             self.buffer.reserve(missing);
-            let read = self.input.by_ref().take(to_u64(missing)).read_to_end(&mut self.buffer)?;
+            let read = self
+                .input
+                .by_ref()
+                .take(to_u64(missing))
+                .read_to_end(&mut self.buffer)?;
             self.is_ended = read < missing;
         }
         Ok(())
@@ -92,7 +96,9 @@ impl Lines {
             if let Some(end) = memchr::memrchr(b'\n', &self.buffer) {
                 let (bytes, at) = self.take(end + 1);
                 let limits = self.limits;
-                return Ok(Some(Box::new(move |sink: &mut dyn Sink| parse(&bytes, at, limits, false, sink))));
+                return Ok(Some(Box::new(move |sink: &mut dyn Sink| {
+                    parse(&bytes, at, limits, false, sink)
+                })));
             }
             if self.buffer.len() > self.limits.line {
                 self.is_skipping = true;
@@ -107,7 +113,9 @@ impl Lines {
                 self.is_done = true;
                 let (bytes, at) = self.take(self.buffer.len());
                 let limits = self.limits;
-                return Ok(Some(Box::new(move |sink: &mut dyn Sink| parse(&bytes, at, limits, true, sink))));
+                return Ok(Some(Box::new(move |sink: &mut dyn Sink| {
+                    parse(&bytes, at, limits, true, sink)
+                })));
             }
             want = self.buffer.len() + block;
         }

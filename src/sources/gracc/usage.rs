@@ -58,7 +58,9 @@ fn kind(document: &Document<'_>, fields: &mut Fields<'_, '_>) -> Result<Option<R
         .into_iter()
         .any(has);
     if !has_id && !has_usage {
-        return Err(not_a_record("the document has neither a record or job id nor times nor durations"));
+        return Err(not_a_record(
+            "the document has neither a record or job id nor times nor durations",
+        ));
     }
     Ok(None)
 }
@@ -105,7 +107,9 @@ fn job(
     let (start_ms, end_ms, wall_ms) = span(fields)?;
     let (cpu_user_ms, cpu_system_ms) = (fields.duration_ms(Key::CpuUser)?, fields.duration_ms(Key::CpuSystem)?);
     let cpu_ms = match fields.duration_ms(Key::CpuDuration)? {
-        None => cpu_user_ms.zip(cpu_system_ms).map(|(user, system)| user.saturating_add(system)),
+        None => cpu_user_ms
+            .zip(cpu_system_ms)
+            .map(|(user, system)| user.saturating_add(system)),
         total => total,
     };
     if cpu_ms.is_none() {
