@@ -8,6 +8,12 @@ mod find_remote;
 pub mod hints;
 pub mod input;
 mod remote;
+pub mod apel;
+mod clip;
+pub mod decimal;
+pub mod fqan;
+pub mod gracc;
+pub mod instant;
 pub mod sink;
 
 pub use sink::{Pieces, Position, Sink, Work};

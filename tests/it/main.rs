@@ -8,4 +8,9 @@
 
 mod store;
 mod support;
+mod apel;
+#[path = "support/collect_grid.rs"]
+mod collect_grid;
+mod decimal;
+mod gracc;
 mod zone;

@@ -1,0 +1,95 @@
+//! The first line of a message decides what its records are.
+
+use memchr::memmem;
+
+use crate::sources::clip::clip;
+
+/// Longest header name searched for; real ones have at most 32 bytes.
+const NAME_LIMIT: usize = 64;
+const PREFIX: &[u8] = b"APEL-";
+
+/// What the records of a message are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Individual jobs; `is_v04` has the benchmark as a dictionary. Any version but v0.4 takes the v0.3 rules, as the
+    /// server's record factory does.
+    Job {
+        /// v0.4
+        is_v04: bool,
+    },
+    /// Usage that arrives aggregated: summaries and normalised summaries.
+    Summary,
+    /// Sync, cloud and cloud-summary records.
+    Other,
+    /// A header the server refuses; holds it.
+    Unknown(String),
+    /// No header at all.
+    Missing,
+}
+
+impl Kind {
+    /// The kind a header line announces.
+    pub(super) fn of(line: &[u8]) -> Self {
+        let line = String::from_utf8_lossy(line);
+        let (name, version) = line.split_once(':').unwrap_or((&line, ""));
+        match (name.trim(), version.trim()) {
+            ("APEL-individual-job-message", version) => Self::Job {
+                is_v04: version == "v0.4",
+            },
+            ("APEL-summary-job-message", "v0.2" | "v0.3" | "v0.4") | ("APEL-normalised-summary-message", "v0.4") => {
+                Self::Summary
+            }
+            ("APEL-sync-message" | "APEL-cloud-message" | "APEL-cloud-summary-message", _) => Self::Other,
+            _ => Self::Unknown(clip(line.trim()).to_owned()),
+        }
+    }
+}
+
+/// What a search for the next header found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Search {
+    /// A header starts here (after any blanks of its line).
+    Found(usize),
+    /// None starts before this byte; from here on more input is needed.
+    Pending(usize),
+}
+
+/// The first header at or after `from`. A header is a line `APEL-...-message: ...`; no key of a record looks like one.
+/// `starts_line` says whether the first byte starts a line, `is_ended` that no more input follows.
+pub(super) fn next_header(bytes: &[u8], from: usize, starts_line: bool, is_ended: bool) -> Search {
+    let mut from = from;
+    loop {
+        let rest = bytes.get(from..).unwrap_or_default();
+        let Some(found) = memmem::find(rest, PREFIX) else {
+            let pending = bytes.len().saturating_sub(PREFIX.len() - 1).max(from);
+            return Search::Pending(if is_ended { bytes.len() } else { pending });
+        };
+        let start = from + found;
+        from = start + PREFIX.len();
+        let before = bytes.get(..start).unwrap_or_default();
+        let opens_line = match before.iter().rev().find(|b| !matches!(b, b' ' | b'\t')) {
+            None => starts_line,
+            Some(b) => matches!(b, b'\n' | b'\r'),
+        };
+        if !opens_line {
+            continue;
+        }
+        let window = bytes
+            .get(start..bytes.len().min(start + NAME_LIMIT))
+            .unwrap_or_default();
+        let name = window
+            .iter()
+            .position(|b| !(b.is_ascii_alphanumeric() || *b == b'-'))
+            .unwrap_or(window.len());
+        let blanks = window
+            .iter()
+            .skip(name)
+            .position(|b| !matches!(b, b' ' | b'\t'))
+            .map_or(window.len(), |n| name + n);
+        match window.get(blanks) {
+            Some(b':') if window.get(..name).is_some_and(|n| n.ends_with(b"-message")) => return Search::Found(start),
+            None if window.len() < NAME_LIMIT && !is_ended => return Search::Pending(start),
+            _ => {}
+        }
+    }
+}

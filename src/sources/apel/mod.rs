@@ -1,0 +1,74 @@
+//! APEL messages: `APEL-individual-job-message` v0.3 and v0.4 become job rows; summaries, sync and cloud records, XML
+//! and JSON are recognised, counted and left out.
+//!
+//! A file may be one message or many in a row. A message is `APEL-<kind>-message: vX.Y` on the first line, then
+//! records of `Key: Value` lines separated by `%%`. The rules are those of the APEL 2.5 server and its database in
+//! strict mode, including the one that a bad record refuses its whole message ([`Acceptance::StrictApel`]).
+//!
+//! [`Acceptance::StrictApel`]: crate::pipeline::plan::Acceptance::StrictApel
+
+mod foreign;
+mod header;
+mod limits;
+mod message;
+mod python;
+mod record;
+mod service_level;
+mod split;
+
+use std::io::{Cursor, Read};
+use std::sync::Arc;
+
+use crate::error::Result;
+use crate::pipeline::plan::SourcePlan;
+use crate::sources::{Pieces, Position};
+
+pub use limits::Limits;
+
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// Whether the start of a file looks like an APEL message or another record of that world.
+#[must_use]
+pub fn recognise(head: &[u8]) -> bool {
+    let text = head.strip_prefix(BYTE_ORDER_MARK).unwrap_or(head).trim_ascii_start();
+    let has = |word: &[u8]| memchr::memmem::find(text, word).is_some();
+    match text.first() {
+        Some(b'A') => header::next_header(text, 0, true, true) == header::Search::Found(0),
+        Some(b'<') => has(b"UsageRecord") || has(b"SummaryRecord"),
+        Some(b'{' | b'[') => has(b"\"APEL-") || has(b"\"UsageRecords\""),
+        _ => false,
+    }
+}
+
+/// Cuts a decompressed stream of messages into pieces.
+///
+/// # Errors
+/// [`crate::error::Kind::Io`] when reading fails.
+pub fn pieces(input: Box<dyn Read + Send>, plan: Arc<SourcePlan>) -> Result<Pieces> {
+    pieces_within(input, plan, Limits::default())
+}
+
+/// As [`pieces`], with other sizes. Rows and rejects do not depend on `limits.block`.
+///
+/// # Errors
+/// [`crate::error::Kind::Io`] when reading fails.
+pub fn pieces_within(mut input: Box<dyn Read + Send>, plan: Arc<SourcePlan>, limits: Limits) -> Result<Pieces> {
+    let mut at = Position {
+        line: 1,
+        byte_offset: 0,
+    };
+    let mut head = Vec::new();
+    // Enough to see past a byte order mark and blanks to the first character that decides.
+    input.by_ref().take(4096).read_to_end(&mut head)?;
+    if head.starts_with(BYTE_ORDER_MARK) {
+        head.drain(..BYTE_ORDER_MARK.len());
+        at.byte_offset = message::to_u64(BYTE_ORDER_MARK.len());
+    }
+    let first = head.trim_ascii_start().first().copied();
+    let input: Box<dyn Read + Send> = Box::new(Cursor::new(head).chain(input));
+    Ok(match first {
+        Some(b'<') => Box::new(std::iter::once_with(move || foreign::xml(input, limits))),
+        Some(b'{' | b'[') => Box::new(std::iter::once_with(move || foreign::json(input, limits, at))),
+        _ => Box::new(split::Splitter::new(input, plan, limits, at)),
+    })
+}

@@ -1,0 +1,56 @@
+//! Scalars as the APEL server's Python reads them.
+
+use std::borrow::Cow;
+
+use crate::sources::decimal;
+use crate::sources::instant;
+
+/// The words that mean "absent": empty, `none` and `null` in any case.
+pub(super) fn is_null(value: &str) -> bool {
+    value.is_empty() || value.eq_ignore_ascii_case("none") || value.eq_ignore_ascii_case("null")
+}
+
+/// Python's `int(text)`: blanks around it, a sign, single underscores between digits. `10.0` is none.
+pub(super) fn int(text: &str) -> Option<i64> {
+    let text = text.trim();
+    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let is_digits = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit() || b == b'_');
+    if !is_digits {
+        return None;
+    }
+    without_underscores(text)?.parse().ok()
+}
+
+/// Python's `float(text)`, in thousandths, rounded half away from zero as `DECIMAL(10,3)` is. `inf` and `nan` are
+/// floats to Python but no decimals to the database.
+pub(super) fn thousandths(text: &str) -> Option<i64> {
+    decimal::scaled(&without_underscores(text.trim())?, 3).map(|scaled| scaled.value)
+}
+
+/// Integer Unix seconds, or `YYYY-MM-DDTHH:MM:SSZ`; offsets, fractions and floats are refused. Unix seconds.
+pub(super) fn datetime_s(text: &str) -> Option<i64> {
+    if let Some(second) = int(text) {
+        return (0..=instant::LAST_S).contains(&second).then_some(second);
+    }
+    if text.len() != 20 || !text.ends_with('Z') || text.as_bytes().get(10) != Some(&b'T') {
+        return None;
+    }
+    instant::rfc3339_ms(text)
+        .map(|ms| ms.div_euclid(1000))
+        .filter(|s| (0..=instant::LAST_S).contains(s))
+}
+
+/// Underscores are legal between two digits only.
+fn without_underscores(text: &str) -> Option<Cow<'_, str>> {
+    if !text.contains('_') {
+        return Some(Cow::Borrowed(text));
+    }
+    let bytes = text.as_bytes();
+    let digit_at = |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_digit);
+    for (at, _) in text.match_indices('_') {
+        if !digit_at(at.checked_sub(1)) || !digit_at(Some(at + 1)) {
+            return None;
+        }
+    }
+    Some(Cow::Owned(text.replace('_', "")))
+}

@@ -1,0 +1,258 @@
+//! One individual job record: keys and values to typed fields, by the rules of the APEL 2.5 server.
+//!
+//! One rule of the server is left out on purpose: it refuses an `EndTime` later than now + 2 days. That depends on
+//! the day of the run, and the same input must give the same bytes on any day.
+
+use super::python;
+use super::service_level::{self, ServiceLevel};
+use crate::ledger::Reason;
+use crate::records::anomaly::Anomaly;
+use crate::sources::clip::clip;
+use crate::sources::fqan::Fqan;
+
+/// Longest `LocalJobId` the server's column holds, in characters.
+const JOB_ID_LIMIT: usize = 255;
+
+/// Why a record is refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Bad {
+    pub(super) reason: Reason,
+    pub(super) detail: String,
+}
+
+impl Bad {
+    pub(super) fn new(reason: Reason, detail: String) -> Self {
+        Self { reason, detail }
+    }
+}
+
+/// The typed fields of one record.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Job<'a> {
+    pub(super) site: &'a str,
+    pub(super) submit_host: Option<&'a str>,
+    pub(super) machine_name: Option<&'a str>,
+    pub(super) queue: Option<&'a str>,
+    pub(super) local_job_id: &'a str,
+    pub(super) local_user_id: Option<&'a str>,
+    pub(super) global_user_name: Option<&'a str>,
+    pub(super) vo: Option<&'a str>,
+    pub(super) vo_group: Option<&'a str>,
+    pub(super) vo_role: Option<&'a str>,
+    pub(super) wall_s: i64,
+    pub(super) cpu_s: i64,
+    pub(super) core_n: Option<i64>,
+    pub(super) node_n: Option<i64>,
+    pub(super) start_s: i64,
+    pub(super) end_s: i64,
+    pub(super) infrastructure: Option<&'a str>,
+    pub(super) memory_real_kb: Option<i64>,
+    pub(super) memory_virtual_kb: Option<i64>,
+    pub(super) service_level: Option<ServiceLevel>,
+    pub(super) anomalies: u32,
+}
+
+macro_rules! fields {
+    ($($name:ident,)+) => {
+        /// The keys of an individual job record. Case matters.
+        #[derive(Clone, Copy)]
+        enum Field { $($name,)+ }
+
+        const FIELD_N: usize = [$(stringify!($name)),+].len();
+
+        impl Field {
+            fn of(key: &str) -> Option<Self> {
+                match key { $(stringify!($name) => Some(Self::$name),)+ _ => None }
+            }
+
+            fn name(self) -> &'static str {
+                match self { $(Self::$name => stringify!($name),)+ }
+            }
+        }
+    };
+}
+
+fields! {
+    Site, SubmitHost, MachineName, Queue, LocalJobId, LocalUserId, GlobalUserName, FQAN, VO, VOGroup, VORole,
+    WallDuration, CpuDuration, Processors, NodeCount, StartTime, EndTime, InfrastructureDescription,
+    InfrastructureType, MemoryReal, MemoryVirtual, ServiceLevelType, ServiceLevel, UpdateTime, SubmitHostType,
+}
+
+/// The values of one record; null words are already gone, of a repeated key the last holds.
+struct Values<'a>([Option<&'a str>; FIELD_N]);
+
+impl<'a> Values<'a> {
+    fn read(text: &'a str) -> Result<Self, Bad> {
+        let mut values = [None; FIELD_N];
+        for line in lines(text) {
+            let Some((key, value)) = line.split_once(':') else {
+                let detail = if line.trim().is_empty() {
+                    "a blank line inside the record".to_owned()
+                } else {
+                    format!("line {:?} has no colon", clip(line.trim()))
+                };
+                return Err(Bad::new(Reason::FieldCount, detail));
+            };
+            let (key, value) = (key.trim(), value.trim());
+            let Some(field) = Field::of(key) else {
+                return Err(Bad::new(
+                    Reason::UnknownField,
+                    format!("{:?} is no key of an individual job record", clip(key)),
+                ));
+            };
+            if let Some(slot) = values.get_mut(field as usize) {
+                *slot = (!python::is_null(value)).then_some(value);
+            }
+        }
+        Ok(Self(values))
+    }
+
+    fn get(&self, field: Field) -> Option<&'a str> {
+        self.0.get(field as usize).copied().flatten()
+    }
+
+    fn required(&self, field: Field) -> Result<&'a str, Bad> {
+        self.get(field)
+            .ok_or_else(|| Bad::new(Reason::MissingField, format!("{} is missing", field.name())))
+    }
+
+    /// A 32-bit integer, as the parameters of the server's procedures are.
+    fn int(&self, field: Field, reason: Reason) -> Result<Option<i64>, Bad> {
+        let Some(text) = self.get(field) else { return Ok(None) };
+        match python::int(text).map(|value| (value, i32::try_from(value).is_ok())) {
+            Some((value, true)) => Ok(Some(value)),
+            Some((_, false)) => Err(Bad::new(
+                reason,
+                format!(
+                    "{} {:?} does not fit 32 bits, as the server requires",
+                    field.name(),
+                    clip(text)
+                ),
+            )),
+            None => Err(Bad::new(
+                reason,
+                format!("{} {:?} is not an integer", field.name(), clip(text)),
+            )),
+        }
+    }
+
+    fn duration_s(&self, field: Field) -> Result<i64, Bad> {
+        let text = self.required(field)?;
+        match self.int(field, Reason::BadDuration)? {
+            Some(value) if value >= 0 => Ok(value),
+            _ => Err(Bad::new(
+                Reason::BadDuration,
+                format!("{} {:?} is negative", field.name(), clip(text)),
+            )),
+        }
+    }
+
+    fn time_s(&self, field: Field) -> Result<i64, Bad> {
+        let text = self.required(field)?;
+        python::datetime_s(text).ok_or_else(|| {
+            Bad::new(
+                Reason::BadTime,
+                format!(
+                    "{} {:?} is neither Unix seconds nor YYYY-MM-DDTHH:MM:SSZ",
+                    field.name(),
+                    clip(text)
+                ),
+            )
+        })
+    }
+}
+
+/// Lines ended by LF, CR or both; a last line end starts no further line.
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = Some(text);
+    std::iter::from_fn(move || {
+        let text = rest?;
+        let Some(end) = memchr::memchr2(b'\n', b'\r', text.as_bytes()) else {
+            rest = None;
+            return Some(text);
+        };
+        let (line, tail) = text.split_at_checked(end)?;
+        let tail = tail.strip_prefix("\r\n").or_else(|| tail.get(1..)).unwrap_or_default();
+        rest = (!tail.is_empty()).then_some(tail);
+        Some(line)
+    })
+}
+
+impl<'a> Job<'a> {
+    /// Reads the text of one record, without the `%%` and without blanks around it.
+    pub(super) fn parse(text: &'a str, is_v04: bool) -> Result<Self, Bad> {
+        let values = Values::read(text)?;
+        let mut anomalies = 0;
+        let mut count = |field: Field| -> Result<Option<i64>, Bad> {
+            let value = values.int(field, Reason::BadNumber)?;
+            if value.is_some_and(|n| n < 0) {
+                anomalies |= Anomaly::ValueDropped.bit();
+            }
+            Ok(value.filter(|&n| n >= 0))
+        };
+        // Null is stored as 0 by the server, and 0 means unknown.
+        let core_n = count(Field::Processors)?.filter(|&n| n > 0);
+        let node_n = count(Field::NodeCount)?.filter(|&n| n > 0);
+        let (memory_real_kb, memory_virtual_kb) = (count(Field::MemoryReal)?, count(Field::MemoryVirtual)?);
+        if core_n.is_none() {
+            anomalies |= Anomaly::CoreUnknown.bit();
+        }
+        let mut job = Self {
+            site: values.required(Field::Site)?,
+            submit_host: values.get(Field::SubmitHost),
+            machine_name: values.get(Field::MachineName),
+            queue: values.get(Field::Queue),
+            local_job_id: values.required(Field::LocalJobId)?,
+            local_user_id: values.get(Field::LocalUserId),
+            global_user_name: values.get(Field::GlobalUserName),
+            vo: values.get(Field::VO),
+            vo_group: values.get(Field::VOGroup),
+            vo_role: values.get(Field::VORole),
+            wall_s: values.duration_s(Field::WallDuration)?,
+            cpu_s: values.duration_s(Field::CpuDuration)?,
+            core_n,
+            node_n,
+            start_s: values.time_s(Field::StartTime)?,
+            end_s: values.time_s(Field::EndTime)?,
+            infrastructure: values.get(Field::InfrastructureType),
+            memory_real_kb,
+            memory_virtual_kb,
+            service_level: None,
+            anomalies,
+        };
+        if job.local_job_id.chars().nth(JOB_ID_LIMIT).is_some() {
+            return Err(Bad::new(
+                Reason::BadJobId,
+                format!(
+                    "LocalJobId {:?} is longer than {JOB_ID_LIMIT} characters",
+                    clip(job.local_job_id)
+                ),
+            ));
+        }
+        if job.end_s < job.start_s {
+            return Err(Bad::new(
+                Reason::BadTime,
+                format!("EndTime {} is before StartTime {}", job.end_s, job.start_s),
+            ));
+        }
+        if let Some(fqan) = values.get(Field::FQAN) {
+            let fqan = Fqan::parse(fqan);
+            job.vo = Some(fqan.vo).filter(|vo| !python::is_null(vo));
+            job.vo_group = fqan.group;
+            job.vo_role = fqan.role;
+        }
+        let (kind, level) = (values.get(Field::ServiceLevelType), values.get(Field::ServiceLevel));
+        let service_level = if is_v04 {
+            service_level::dictionary(kind, level)?
+        } else {
+            service_level::plain(kind, level)?
+        };
+        // The server stores a negative level and then fails to summarise; a benchmark below zero cannot be.
+        if service_level.milli_per_core < 0 {
+            job.anomalies |= Anomaly::ValueDropped.bit();
+        } else {
+            job.service_level = Some(service_level);
+        }
+        Ok(job)
+    }
+}

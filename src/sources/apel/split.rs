@@ -1,0 +1,282 @@
+//! A stream of concatenated messages cut into pieces: whole messages where possible, whole records otherwise.
+
+use std::io::Read;
+use std::sync::Arc;
+
+use super::header::{Kind, Search, next_header};
+use super::limits::Limits;
+use super::message::{Piece, bad_header, line_ends, over_long, to_u64, too_long};
+use crate::error::Result;
+use crate::ledger::Reason;
+use crate::pipeline::plan::{Acceptance, SourcePlan};
+use crate::sources::{Position, Sink, Work};
+
+pub(super) struct Splitter {
+    input: Box<dyn Read + Send>,
+    plan: Arc<SourcePlan>,
+    limits: Limits,
+    buffer: Vec<u8>,
+    /// Position of the first byte of the buffer.
+    at: Position,
+    /// Kind of the message the buffer goes on with; `None` when it starts with a header or with the file.
+    within: Option<Kind>,
+    is_over_long: bool,
+    starts_line: bool,
+    /// No header starts before this byte, except at the very start.
+    searched: usize,
+    /// Inside a record that is too long and already counted.
+    is_skipping: bool,
+    is_ended: bool,
+    is_done: bool,
+}
+
+impl Splitter {
+    pub(super) fn new(input: Box<dyn Read + Send>, plan: Arc<SourcePlan>, limits: Limits, at: Position) -> Self {
+        Self {
+            input,
+            plan,
+            limits,
+            buffer: Vec::new(),
+            at,
+            within: None,
+            is_over_long: false,
+            starts_line: true,
+            searched: 0,
+            is_skipping: false,
+            is_ended: false,
+            is_done: false,
+        }
+    }
+
+    /// Reads until the buffer holds `want` bytes or the input ends.
+    fn fill(&mut self, want: usize) -> Result<()> {
+        let missing = want.saturating_sub(self.buffer.len());
+        if missing > 0 && !self.is_ended {
+            self.buffer.reserve(missing);
+            let read = self
+                .input
+                .by_ref()
+                .take(to_u64(missing))
+                .read_to_end(&mut self.buffer)?;
+            self.is_ended = read < missing;
+        }
+        Ok(())
+    }
+
+    /// The start of the last message in the buffer, when it is not the first.
+    fn last_boundary(&mut self) -> Option<usize> {
+        let mut last = None;
+        loop {
+            match next_header(&self.buffer, self.searched, self.starts_line, self.is_ended) {
+                Search::Found(at) => {
+                    if at == 0 {
+                        // Everything before it is already cut off: the message that went on here has ended.
+                        (self.within, self.is_over_long) = (None, false);
+                    } else {
+                        last = Some(at);
+                    }
+                    self.searched = at + 1;
+                }
+                Search::Pending(until) => {
+                    self.searched = self.searched.max(until);
+                    return last;
+                }
+            }
+        }
+    }
+
+    /// Takes `n` bytes off the front of the buffer.
+    fn take(&mut self, n: usize) -> (Vec<u8>, Position) {
+        let rest = self.buffer.split_off(n.min(self.buffer.len()));
+        let taken = std::mem::replace(&mut self.buffer, rest);
+        let at = self.at;
+        self.at.line += line_ends(&taken);
+        self.at.byte_offset += to_u64(taken.len());
+        self.searched = self.searched.saturating_sub(taken.len());
+        (taken, at)
+    }
+
+    /// A piece of the first `n` bytes, after which a message of kind `next` goes on, or a new one starts.
+    fn cut(&mut self, n: usize, next: Option<Kind>, starts_line: bool) -> Work {
+        let (bytes, at) = self.take(n);
+        let goes_on = next.is_some();
+        let piece = Piece {
+            bytes,
+            at,
+            within: std::mem::replace(&mut self.within, next),
+            is_over_long: self.is_over_long,
+            starts_line: std::mem::replace(&mut self.starts_line, starts_line),
+            is_last: self.is_ended && self.buffer.is_empty(),
+        };
+        self.is_over_long &= goes_on;
+        let (acceptance, limits) = (self.plan.acceptance, self.limits);
+        Box::new(move |sink: &mut dyn Sink| piece.parse(acceptance, limits, sink))
+    }
+
+    /// Kind of the message at the start of the buffer and where its records start; `None` while its first line is
+    /// incomplete.
+    fn kind(&self) -> Option<(Kind, usize)> {
+        if let Some(kind) = &self.within {
+            return Some((kind.clone(), 0));
+        }
+        if next_header(&self.buffer, 0, self.starts_line, self.is_ended) != Search::Found(0) {
+            return Some((Kind::Missing, 0));
+        }
+        let line_end = memchr::memchr2(b'\n', b'\r', &self.buffer)?;
+        let line = self.buffer.get(..line_end)?;
+        Some((Kind::of(line), line_end))
+    }
+
+    /// The end of the last complete `%%`, paired from the left as a search from the start would.
+    fn last_mark(&self, from: usize) -> Option<usize> {
+        let body = self.buffer.get(from..)?;
+        let last = memchr::memmem::rfind(body, b"%%")? + 2;
+        let run = body.get(..last)?.iter().rev().take_while(|&&b| b == b'%').count();
+        Some(from + last - run % 2)
+    }
+
+    fn step(&mut self) -> Result<Option<Work>> {
+        let mut want = self.limits.block.max(1);
+        loop {
+            self.fill(want)?;
+            if self.is_skipping && !self.skip() {
+                if self.is_ended {
+                    return Ok(None);
+                }
+                want = self.buffer.len() + self.limits.block.max(1);
+                continue;
+            }
+            if let Some(boundary) = self.last_boundary() {
+                return Ok(Some(self.cut(boundary, None, true)));
+            }
+            if self.is_ended {
+                self.is_done = true;
+                let n = self.buffer.len();
+                return Ok((n > 0).then(|| self.cut(n, None, true)));
+            }
+            want = self.buffer.len() + self.limits.block.max(1);
+            let Some((kind, body)) = self.kind() else {
+                if self.buffer.len() > self.limits.record {
+                    // A header line without an end is no header.
+                    self.within = Some(Kind::Missing);
+                }
+                continue;
+            };
+            let is_whole = matches!(kind, Kind::Job { .. }) && self.plan.acceptance == Acceptance::StrictApel;
+            if is_whole && !self.is_over_long {
+                self.is_over_long = self.searched > self.limits.message;
+                if !self.is_over_long {
+                    continue;
+                }
+            }
+            if let Some(mark) = self.last_mark(body) {
+                return Ok(Some(self.cut(mark, Some(kind), false)));
+            }
+            if body > 0 {
+                // The header alone, so that what is left is one record.
+                return Ok(Some(self.cut(body, Some(kind), false)));
+            }
+            let blanks = self.buffer.len() - self.buffer.trim_ascii_start().len();
+            let blanks = blanks.min(self.searched);
+            if blanks > 0 {
+                let (taken, _) = self.take(blanks);
+                self.starts_line = ends_line(&taken, self.starts_line);
+                self.within = Some(kind.clone());
+            }
+            if self.known_record() > self.limits.record {
+                return Ok(Some(self.too_long(kind)));
+            }
+            want = self.buffer.len() + self.limits.block.max(1);
+        }
+    }
+
+    /// How many bytes certainly belong to the record at the start of the buffer.
+    fn known_record(&self) -> usize {
+        let marks = self.buffer.iter().rev().take_while(|&&b| b == b'%').count();
+        self.searched.min(self.buffer.len() - marks)
+    }
+
+    /// Counts a record that does not fit and drops it from here on.
+    fn too_long(&mut self, kind: Kind) -> Work {
+        self.is_skipping = true;
+        let at = self.at;
+        let raw = self.buffer.get(..self.limits.kept).unwrap_or(&self.buffer).to_vec();
+        let bad = bad_header(&kind).unwrap_or_else(|| {
+            if self.is_over_long {
+                over_long(self.limits)
+            } else {
+                too_long(self.limits)
+            }
+        });
+        self.within = Some(kind.clone());
+        Box::new(move |sink: &mut dyn Sink| {
+            sink.rows_read(1);
+            match kind {
+                Kind::Summary => sink.out_of_scope(Reason::Summary, 1),
+                Kind::Other => sink.out_of_scope(Reason::OtherRecordType, 1),
+                Kind::Job { .. } | Kind::Unknown(_) | Kind::Missing => {
+                    sink.reject(bad.reason, at, 1, &bad.detail, &raw)
+                }
+            }
+        })
+    }
+
+    /// Drops the rest of the record that is too long. True when its end was found.
+    fn skip(&mut self) -> bool {
+        let mark = memchr::memmem::find(&self.buffer, b"%%");
+        let header = match next_header(&self.buffer, 0, self.starts_line, self.is_ended) {
+            Search::Found(at) => Some(at),
+            Search::Pending(until) => {
+                self.searched = until;
+                None
+            }
+        };
+        match (mark, header) {
+            (mark, Some(header)) if mark.is_none_or(|mark| header < mark) => {
+                self.take(header);
+                (self.within, self.is_over_long, self.starts_line) = (None, false, true);
+            }
+            (Some(mark), _) => {
+                self.take(mark + 2);
+                self.starts_line = false;
+            }
+            (None, _) => {
+                let (taken, _) = self.take(self.known_record());
+                self.starts_line = ends_line(&taken, self.starts_line);
+                return false;
+            }
+        }
+        self.searched = 0;
+        self.is_skipping = false;
+        true
+    }
+}
+
+/// Whether what follows `taken` starts a line; blanks at the end of `taken` do not change that.
+fn ends_line(taken: &[u8], starts_line: bool) -> bool {
+    match taken.iter().rev().find(|b| !matches!(b, b' ' | b'\t')) {
+        None => starts_line,
+        Some(b) => matches!(b, b'\n' | b'\r'),
+    }
+}
+
+impl Iterator for Splitter {
+    type Item = Result<Work>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.is_done {
+            return None;
+        }
+        match self.step() {
+            Ok(Some(work)) => Some(Ok(work)),
+            Ok(None) => {
+                self.is_done = true;
+                None
+            }
+            Err(error) => {
+                self.is_done = true;
+                Some(Err(error))
+            }
+        }
+    }
+}

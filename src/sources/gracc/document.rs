@@ -1,0 +1,129 @@
+//! The wanted fields of one line.
+
+use super::json::{Malformed, Scalar, Scanner, Text};
+
+macro_rules! keys {
+    ($($length:literal { $($name:ident = $text:literal,)+ })+) => {
+        /// Fields that are looked at. All others are stepped over.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(super) enum Key { $($($name,)+)+ }
+
+        impl Key {
+            const COUNT: usize = [$($($text),+),+].len();
+
+            /// By length first: most keys of a document are none of these.
+            fn of(key: &[u8]) -> Option<Self> {
+                match key.len() {
+                    $($length => {
+                        $(if key == $text.as_bytes() {
+                            return Some(Self::$name);
+                        })+
+                        None
+                    })+
+                    _ => None,
+                }
+            }
+
+            /// The name in the record.
+            pub(super) fn name(self) -> &'static str {
+                match self { $($(Self::$name => $text,)+)+ }
+            }
+        }
+    };
+}
+
+keys! {
+    2 { Dn = "DN", }
+    3 { Id = "_id", }
+    4 { Grid = "Grid", Type = "type", Gpus = "GPUs", }
+    5 { Queue = "Queue", Count = "Count", EnvelopeType = "_type", }
+    6 { VoName = "VOName", Memory = "Memory", Index = "_index", }
+    7 { JobName = "JobName", EndTime = "EndTime", Source = "_source", }
+    8 { SiteName = "SiteName", RecordId = "RecordId", }
+    9 { ProbeName = "ProbeName", StartTime = "StartTime", QueueTime = "QueueTime", NodeCount = "NodeCount",
+        Received = "@received", }
+    10 { SubmitHost = "SubmitHost", LocalJobId = "LocalJobId", Processors = "Processors", CommonName = "CommonName", }
+    11 { GlobalJobId = "GlobalJobId", ProjectName = "ProjectName", LocalUserId = "LocalUserId",
+         CpuDuration = "CpuDuration", }
+    12 { WallDuration = "WallDuration", ResourceType = "ResourceType", }
+    13 { MemoryMetric = "Memory_metric", }
+    16 { CpuUser = "CpuDuration_user", ReportableVoName = "ReportableVOName", }
+    17 { ExitCode = "Resource_ExitCode", }
+    18 { CpuSystem = "CpuDuration_system", MemoryUnit = "Memory_storageUnit", MemoryDescription = "Memory_description", }
+    19 { ExitSignal = "Resource_ExitSignal", }
+    25 { JobStatus = "Resource_condor-JobStatus", }
+}
+
+/// One line: either an index hit with its `_source`, or a bare `_source`.
+pub(super) struct Document<'a> {
+    values: [Scalar<'a>; Key::COUNT],
+    /// The part of the line that is the record.
+    is_object: bool,
+}
+
+impl<'a> Document<'a> {
+    /// Reads a line, all of which must be one JSON value.
+    pub(super) fn parse(line: &'a [u8]) -> Result<Self, Malformed> {
+        let mut scanner = Scanner::new(line);
+        let mut outer = Self {
+            values: [Scalar::Absent; Key::COUNT],
+            is_object: scanner.peek() == Some(b'{'),
+        };
+        if !outer.is_object {
+            scanner.scalar()?;
+            scanner.end()?;
+            return Ok(outer);
+        }
+        let mut source: Option<Self> = None;
+        scanner.object(|scanner, key| {
+            let key = key_of(key);
+            if key == Some(Key::Source) && scanner.peek() == Some(b'{') {
+                let mut inner = Self {
+                    values: [Scalar::Absent; Key::COUNT],
+                    is_object: true,
+                };
+                scanner.object(|scanner, key| inner.read(scanner, key_of(key)))?;
+                source = Some(inner);
+                return Ok(());
+            }
+            outer.read(scanner, key)
+        })?;
+        scanner.end()?;
+        let Some(mut source) = source else { return Ok(outer) };
+        for key in [Key::Id, Key::Index, Key::EnvelopeType] {
+            source.set(key, outer.get(key));
+        }
+        Ok(source)
+    }
+
+    fn read(&mut self, scanner: &mut Scanner<'a>, key: Option<Key>) -> Result<(), Malformed> {
+        let value = scanner.scalar()?;
+        if let Some(key) = key {
+            self.set(key, value);
+        }
+        Ok(())
+    }
+
+    fn set(&mut self, key: Key, value: Scalar<'a>) {
+        if let Some(slot) = self.values.get_mut(key as usize) {
+            *slot = value;
+        }
+    }
+
+    /// The value of a field; of a repeated one the last.
+    pub(super) fn get(&self, key: Key) -> Scalar<'a> {
+        self.values.get(key as usize).copied().unwrap_or_default()
+    }
+
+    /// Whether the line is an object at all.
+    pub(super) fn is_object(&self) -> bool {
+        self.is_object
+    }
+}
+
+fn key_of(key: Text<'_>) -> Option<Key> {
+    match key.plain() {
+        Some(plain) => Key::of(plain),
+        None => Key::of(key.decode().0.as_bytes()),
+    }
+}

@@ -1,0 +1,146 @@
+//! Fields of a document as typed values, tolerant of the spelling: a number may be a string, a count may be `8.0`.
+
+use std::borrow::Cow;
+
+use super::document::{Document, Key};
+use super::json::Scalar;
+use crate::ledger::Reason;
+use crate::records::anomaly::Anomaly;
+use crate::sources::clip::clip;
+use crate::sources::{decimal, instant};
+
+/// Why a document is refused.
+pub(super) struct Bad {
+    pub(super) reason: Reason,
+    pub(super) detail: String,
+}
+
+/// Reads fields and remembers what it noticed.
+pub(super) struct Fields<'d, 'a> {
+    document: &'d Document<'a>,
+    pub(super) anomalies: u32,
+}
+
+impl<'d, 'a> Fields<'d, 'a> {
+    pub(super) fn new(document: &'d Document<'a>) -> Self {
+        Self { document, anomalies: 0 }
+    }
+
+    pub(super) fn notice(&mut self, anomaly: Anomaly) {
+        self.anomalies |= anomaly.bit();
+    }
+
+    /// The text of a string or number; blank text is unknown.
+    pub(super) fn text(&mut self, key: Key) -> Result<Option<Cow<'a, str>>, Bad> {
+        match self.document.get(key) {
+            Scalar::Absent | Scalar::Null => Ok(None),
+            Scalar::Bool(value) => Ok(Some(Cow::Borrowed(if value { "true" } else { "false" }))),
+            Scalar::Number(text) => Ok(Some(Cow::Borrowed(text))),
+            Scalar::Text(text) => {
+                let (text, is_replaced) = text.decode();
+                if is_replaced {
+                    self.notice(Anomaly::InvalidText);
+                }
+                Ok(Some(text).filter(|text| !text.trim().is_empty()))
+            }
+            Scalar::Nested => Err(Bad {
+                reason: Reason::NotARecord,
+                detail: format!(
+                    "{} is a list or an object: the nested layout of May 2016, which is not a flat usage record",
+                    key.name()
+                ),
+            }),
+        }
+    }
+
+    /// A decimal number times ten to the `places`.
+    fn scaled(&mut self, key: Key, places: u32, reason: Reason) -> Result<Option<decimal::Scaled>, Bad> {
+        let Some(text) = self.text(key)? else { return Ok(None) };
+        match decimal::scaled(text.trim(), places) {
+            Some(scaled) => Ok(Some(scaled)),
+            None => Err(Bad {
+                reason,
+                detail: format!("{} {:?} is not a number, or too large", key.name(), clip(&text)),
+            }),
+        }
+    }
+
+    /// Seconds as milliseconds, rounded half up.
+    pub(super) fn duration_ms(&mut self, key: Key) -> Result<Option<i64>, Bad> {
+        let value = self.scaled(key, 3, Reason::BadDuration)?.map(|scaled| scaled.value);
+        match value {
+            Some(ms) if ms < 0 => Err(Bad {
+                reason: Reason::BadDuration,
+                detail: format!("{} is negative: {ms} ms", key.name()),
+            }),
+            _ => Ok(value),
+        }
+    }
+
+    /// A whole number.
+    pub(super) fn whole(&mut self, key: Key) -> Result<Option<i64>, Bad> {
+        match self.scaled(key, 0, Reason::BadNumber)? {
+            Some(scaled) if !scaled.is_exact => Err(Bad {
+                reason: Reason::BadNumber,
+                detail: format!("{} is not a whole number", key.name()),
+            }),
+            scaled => Ok(scaled.map(|scaled| scaled.value)),
+        }
+    }
+
+    /// A whole number that is at least zero; others are read as unknown.
+    pub(super) fn count(&mut self, key: Key) -> Result<Option<i64>, Bad> {
+        let value = self.whole(key)?;
+        if value.is_some_and(|n| n < 0) {
+            self.notice(Anomaly::ValueDropped);
+        }
+        Ok(value.filter(|&n| n >= 0))
+    }
+
+    /// A field that is no part of the usage: what cannot be read is unknown.
+    pub(super) fn optional<T>(&mut self, value: Result<Option<T>, Bad>) -> Option<T> {
+        value.unwrap_or_else(|_| {
+            self.notice(Anomaly::ValueDropped);
+            None
+        })
+    }
+
+    /// An RFC 3339 time, Unix milliseconds.
+    pub(super) fn time_ms(&mut self, key: Key) -> Result<Option<i64>, Bad> {
+        let Some(text) = self.text(key)? else { return Ok(None) };
+        match instant::rfc3339_ms(text.trim()) {
+            Some(ms) => Ok(Some(ms)),
+            None => Err(Bad {
+                reason: Reason::BadTime,
+                detail: format!(
+                    "{} {:?} is not a time such as 2016-06-24T23:54:52Z",
+                    key.name(),
+                    clip(&text)
+                ),
+            }),
+        }
+    }
+
+    /// `Memory` in bytes by `Memory_storageUnit`.
+    pub(super) fn memory_byte(&mut self) -> Result<Option<i64>, Bad> {
+        let Some(value) = self.scaled(Key::Memory, 3, Reason::BadNumber)? else {
+            return Ok(None);
+        };
+        let unit = self.text(Key::MemoryUnit)?;
+        let factor: i128 = match unit.as_deref().map(str::trim) {
+            Some("B" | "b") => 1,
+            Some("K" | "KB" | "kB" | "k" | "KiB") => 1 << 10,
+            Some("M" | "MB" | "MiB") => 1 << 20,
+            Some("G" | "GB" | "GiB") => 1 << 30,
+            _ => {
+                self.notice(Anomaly::ValueDropped);
+                return Ok(None);
+            }
+        };
+        let bytes = i64::try_from(i128::from(value.value) * factor / 1000).ok();
+        if bytes.is_none_or(|n| n < 0) {
+            self.notice(Anomaly::ValueDropped);
+        }
+        Ok(bytes.filter(|&n| n >= 0))
+    }
+}

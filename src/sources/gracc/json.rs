@@ -1,0 +1,330 @@
+//! JSON read in place: values nobody asked for are stepped over, not decoded.
+//!
+//! What is accepted is exactly the grammar of RFC 8259 (as `serde_json` skips it), except that text that is not UTF-8
+//! and unpaired surrogates are let through and replaced when the text is asked for.
+
+use std::borrow::Cow;
+
+/// Deepest nesting that is followed, as in `serde_json`.
+const DEPTH_LIMIT: usize = 127;
+
+/// Where and why a line is not JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Malformed {
+    /// 0-based byte within the line.
+    pub at: usize,
+    /// What is wrong there.
+    pub what: &'static str,
+}
+
+/// A string between its quotes, not yet decoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Text<'a> {
+    raw: &'a [u8],
+    has_escapes: bool,
+}
+
+impl<'a> Text<'a> {
+    /// The text, and whether something in it had to be replaced (bytes that are not UTF-8, unpaired surrogates).
+    #[must_use]
+    pub fn decode(&self) -> (Cow<'a, str>, bool) {
+        if self.has_escapes {
+            let (text, is_replaced) = unescape(self.raw);
+            return (Cow::Owned(text), is_replaced);
+        }
+        let text = String::from_utf8_lossy(self.raw);
+        let is_replaced = matches!(text, Cow::Owned(_));
+        (text, is_replaced)
+    }
+
+    /// The bytes between the quotes, when they need no decoding.
+    #[must_use]
+    pub fn plain(&self) -> Option<&'a [u8]> {
+        (!self.has_escapes).then_some(self.raw)
+    }
+}
+
+/// A value as far as it is looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scalar<'a> {
+    /// The key does not occur.
+    #[default]
+    Absent,
+    /// `null`
+    Null,
+    /// `true`, `false`
+    Bool(bool),
+    /// A number as written.
+    Number(&'a str),
+    /// A string.
+    Text(Text<'a>),
+    /// A list or an object, stepped over.
+    Nested,
+}
+
+/// Reads one line from left to right.
+#[derive(Clone, Debug)]
+pub struct Scanner<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    /// Some byte is a control character, so strings must be searched for them.
+    has_controls: bool,
+}
+
+impl<'a> Scanner<'a> {
+    /// Starts at the first byte.
+    #[must_use]
+    pub fn new(bytes: &'a [u8]) -> Self {
+        // One pass without branches over the line is far cheaper than a test per character of every string.
+        let lowest = bytes.iter().fold(u8::MAX, |lowest, &b| lowest.min(b));
+        Self {
+            bytes,
+            at: 0,
+            has_controls: lowest < 0x20,
+        }
+    }
+
+    /// The next byte after white space, without taking it.
+    pub fn peek(&mut self) -> Option<u8> {
+        while let Some(b) = self.bytes.get(self.at) {
+            if !matches!(b, b' ' | b'\n' | b'\r' | b'\t') {
+                return Some(*b);
+            }
+            self.at += 1;
+        }
+        None
+    }
+
+    fn error<T>(&self, what: &'static str) -> Result<T, Malformed> {
+        Err(Malformed { at: self.at, what })
+    }
+
+    fn take(&mut self, byte: u8) -> bool {
+        let is_there = self.peek() == Some(byte);
+        self.at += usize::from(is_there);
+        is_there
+    }
+
+    /// Nothing but white space may follow.
+    pub fn end(&mut self) -> Result<(), Malformed> {
+        if self.peek().is_some() {
+            return self.error("something follows the document");
+        }
+        Ok(())
+    }
+
+    /// Reads an object and hands every key to `each`, which must read the value.
+    pub fn object<F>(&mut self, mut each: F) -> Result<(), Malformed>
+    where
+        F: FnMut(&mut Self, Text<'a>) -> Result<(), Malformed>,
+    {
+        if !self.take(b'{') {
+            return self.error("an object was expected");
+        }
+        if self.take(b'}') {
+            return Ok(());
+        }
+        loop {
+            if self.peek() != Some(b'"') {
+                return self.error("a key was expected");
+            }
+            let key = self.string()?;
+            if !self.take(b':') {
+                return self.error("a colon was expected");
+            }
+            each(self, key)?;
+            if self.take(b',') {
+                continue;
+            }
+            if self.take(b'}') {
+                return Ok(());
+            }
+            return self.error("a comma or the end of the object was expected");
+        }
+    }
+
+    /// Reads any value; lists and objects are stepped over.
+    pub fn scalar(&mut self) -> Result<Scalar<'a>, Malformed> {
+        self.value(0)
+    }
+
+    fn value(&mut self, depth: usize) -> Result<Scalar<'a>, Malformed> {
+        match self.peek() {
+            Some(b'"') => Ok(Scalar::Text(self.string()?)),
+            Some(b'-' | b'0'..=b'9') => Ok(Scalar::Number(self.number()?)),
+            Some(b't') => self.word("true").map(|()| Scalar::Bool(true)),
+            Some(b'f') => self.word("false").map(|()| Scalar::Bool(false)),
+            Some(b'n') => self.word("null").map(|()| Scalar::Null),
+            Some(b'{' | b'[') if depth >= DEPTH_LIMIT => self.error("nested too deeply"),
+            Some(b'{') => {
+                self.object(|inner, _| inner.value(depth + 1).map(|_| ()))?;
+                Ok(Scalar::Nested)
+            }
+            Some(b'[') => {
+                self.list(depth)?;
+                Ok(Scalar::Nested)
+            }
+            Some(_) => self.error("a value was expected"),
+            None => self.error("the document ends too early"),
+        }
+    }
+
+    fn list(&mut self, depth: usize) -> Result<(), Malformed> {
+        self.at += 1;
+        if self.take(b']') {
+            return Ok(());
+        }
+        loop {
+            self.value(depth + 1)?;
+            if self.take(b',') {
+                continue;
+            }
+            if self.take(b']') {
+                return Ok(());
+            }
+            return self.error("a comma or the end of the list was expected");
+        }
+    }
+
+    fn word(&mut self, word: &'static str) -> Result<(), Malformed> {
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        if !rest.starts_with(word.as_bytes()) {
+            return self.error("a value was expected");
+        }
+        self.at += word.len();
+        Ok(())
+    }
+
+    fn digits(&mut self) -> usize {
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        let n = rest.iter().take_while(|b| b.is_ascii_digit()).count();
+        self.at += n;
+        n
+    }
+
+    fn number(&mut self) -> Result<&'a str, Malformed> {
+        let start = self.at;
+        let at_byte = |scanner: &Self, wanted: &[u8]| scanner.bytes.get(scanner.at).is_some_and(|b| wanted.contains(b));
+        if at_byte(self, b"-") {
+            self.at += 1;
+        }
+        if at_byte(self, b"0") {
+            self.at += 1;
+            if at_byte(self, b"0123456789") {
+                return self.error("a number must not start with 0");
+            }
+        } else if self.digits() == 0 {
+            return self.error("a digit was expected");
+        }
+        if at_byte(self, b".") {
+            self.at += 1;
+            if self.digits() == 0 {
+                return self.error("a digit was expected");
+            }
+        }
+        if at_byte(self, b"eE") {
+            self.at += 1;
+            if at_byte(self, b"+-") {
+                self.at += 1;
+            }
+            if self.digits() == 0 {
+                return self.error("a digit was expected");
+            }
+        }
+        let text = self.bytes.get(start..self.at).unwrap_or_default();
+        std::str::from_utf8(text).or_else(|_| self.error("a digit was expected"))
+    }
+
+    /// Reads a string that starts here.
+    fn string(&mut self) -> Result<Text<'a>, Malformed> {
+        self.at += 1;
+        let start = self.at;
+        let mut has_escapes = false;
+        loop {
+            let rest = self.bytes.get(self.at..).unwrap_or_default();
+            let Some(run) = memchr::memchr2(b'"', b'\\', rest) else {
+                self.at = self.bytes.len();
+                return self.error("a string has no end");
+            };
+            if self.has_controls
+                && let Some(control) = rest.iter().take(run).position(|&b| b < 0x20)
+            {
+                self.at += control;
+                return self.error("a control character inside a string");
+            }
+            self.at += run;
+            if self.bytes.get(self.at) == Some(&b'"') {
+                let raw = self.bytes.get(start..self.at).unwrap_or_default();
+                self.at += 1;
+                return Ok(Text { raw, has_escapes });
+            }
+            has_escapes = true;
+            match self.bytes.get(self.at + 1) {
+                Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => self.at += 2,
+                Some(b'u') => {
+                    let hex = self.bytes.get(self.at + 2..self.at + 6);
+                    if !hex.is_some_and(|hex| hex.iter().all(u8::is_ascii_hexdigit)) {
+                        return self.error("four hexadecimal digits were expected");
+                    }
+                    self.at += 6;
+                }
+                _ => return self.error("an escape that JSON does not have"),
+            }
+        }
+    }
+}
+
+/// Decodes a string whose escapes are known to be well-formed.
+fn unescape(raw: &[u8]) -> (String, bool) {
+    let mut out = Vec::with_capacity(raw.len());
+    let mut is_replaced = false;
+    let mut rest = raw;
+    while let Some(run) = memchr::memchr(b'\\', rest) {
+        let (plain, escape) = rest.split_at(run);
+        out.extend_from_slice(plain);
+        rest = escape.get(2..).unwrap_or_default();
+        match escape.get(1) {
+            Some(b'b') => out.push(8),
+            Some(b'f') => out.push(12),
+            Some(b'n') => out.push(b'\n'),
+            Some(b'r') => out.push(b'\r'),
+            Some(b't') => out.push(b'\t'),
+            Some(b'u') => {
+                let unit = hex4(rest);
+                rest = rest.get(4..).unwrap_or_default();
+                let mut code = u32::from(unit);
+                if (0xd800..0xdc00).contains(&unit) && rest.starts_with(b"\\u") {
+                    let low = hex4(rest.get(2..).unwrap_or_default());
+                    if (0xdc00..0xe000).contains(&low) {
+                        code = 0x1_0000 + ((u32::from(unit) - 0xd800) << 10) + (u32::from(low) - 0xdc00);
+                        rest = rest.get(6..).unwrap_or_default();
+                    }
+                }
+                let character = char::from_u32(code).unwrap_or_else(|| {
+                    is_replaced = true;
+                    char::REPLACEMENT_CHARACTER
+                });
+                out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+            }
+            Some(&other) => out.push(other),
+            None => {}
+        }
+    }
+    out.extend_from_slice(rest);
+    match String::from_utf8(out) {
+        Ok(text) => (text, is_replaced),
+        Err(error) => (String::from_utf8_lossy(error.as_bytes()).into_owned(), true),
+    }
+}
+
+fn hex4(bytes: &[u8]) -> u16 {
+    bytes.iter().take(4).fold(0, |value, b| {
+        let digit = match b {
+            b'0'..=b'9' => b - b'0',
+            b'a'..=b'f' => b - b'a' + 10,
+            b'A'..=b'F' => b - b'A' + 10,
+            _ => 0,
+        };
+        value * 16 + u16::from(digit)
+    })
+}

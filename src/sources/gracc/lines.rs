@@ -1,0 +1,190 @@
+//! A stream of lines cut into pieces of whole lines.
+
+use std::io::Read;
+
+use super::document::Document;
+use super::usage::{self, Scratch};
+use crate::error::Result;
+use crate::ledger::Reason;
+use crate::sources::{Position, Sink, Work};
+
+/// Sizes in bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// How much is read at a time; a piece is about as large.
+    pub block: usize,
+    /// Longest line.
+    pub line: usize,
+    /// How much of a line that is too long is kept as raw text; at most `line`.
+    pub kept: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            block: 2 << 20,
+            line: 16 << 20,
+            kept: 64 << 10,
+        }
+    }
+}
+
+pub(super) struct Lines {
+    input: Box<dyn Read + Send>,
+    limits: Limits,
+    buffer: Vec<u8>,
+    /// Position of the first byte of the buffer.
+    at: Position,
+    /// Inside a line that is too long and already counted.
+    is_skipping: bool,
+    is_ended: bool,
+    is_done: bool,
+}
+
+impl Lines {
+    pub(super) fn new(input: Box<dyn Read + Send>, limits: Limits, at: Position) -> Self {
+        Self {
+            input,
+            limits,
+            buffer: Vec::new(),
+            at,
+            is_skipping: false,
+            is_ended: false,
+            is_done: false,
+        }
+    }
+
+    fn fill(&mut self, want: usize) -> Result<()> {
+        let missing = want.saturating_sub(self.buffer.len());
+        if missing > 0 && !self.is_ended {
+            self.buffer.reserve(missing);
+            let read = self
+                .input
+                .by_ref()
+                .take(to_u64(missing))
+                .read_to_end(&mut self.buffer)?;
+            self.is_ended = read < missing;
+        }
+        Ok(())
+    }
+
+    /// Takes `n` bytes off the front of the buffer.
+    fn take(&mut self, n: usize) -> (Vec<u8>, Position) {
+        let rest = self.buffer.split_off(n.min(self.buffer.len()));
+        let taken = std::mem::replace(&mut self.buffer, rest);
+        let at = self.at;
+        self.at.line += to_u64(memchr::memchr_iter(b'\n', &taken).count());
+        self.at.byte_offset += to_u64(taken.len());
+        (taken, at)
+    }
+
+    fn step(&mut self) -> Result<Option<Work>> {
+        let block = self.limits.block.max(1);
+        let mut want = block;
+        loop {
+            self.fill(want)?;
+            if self.is_skipping {
+                let end = memchr::memchr(b'\n', &self.buffer);
+                self.take(end.map_or(self.buffer.len(), |end| end + 1));
+                self.is_skipping = end.is_none();
+                if self.is_ended && self.buffer.is_empty() {
+                    return Ok(None);
+                }
+                want = self.buffer.len() + if self.is_skipping { block } else { 0 };
+                continue;
+            }
+            if let Some(end) = memchr::memrchr(b'\n', &self.buffer) {
+                let (bytes, at) = self.take(end + 1);
+                let limits = self.limits;
+                return Ok(Some(Box::new(move |sink: &mut dyn Sink| {
+                    parse(&bytes, at, limits, false, sink)
+                })));
+            }
+            if self.buffer.len() > self.limits.line {
+                self.is_skipping = true;
+                let (at, limits) = (self.at, self.limits);
+                let raw = self.buffer.get(..limits.kept).unwrap_or(&self.buffer).to_vec();
+                return Ok(Some(Box::new(move |sink: &mut dyn Sink| {
+                    sink.rows_read(1);
+                    too_long(&raw, at, limits, sink);
+                })));
+            }
+            if self.is_ended {
+                self.is_done = true;
+                let (bytes, at) = self.take(self.buffer.len());
+                let limits = self.limits;
+                return Ok(Some(Box::new(move |sink: &mut dyn Sink| {
+                    parse(&bytes, at, limits, true, sink)
+                })));
+            }
+            want = self.buffer.len() + block;
+        }
+    }
+}
+
+impl Iterator for Lines {
+    type Item = Result<Work>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.is_done {
+            return None;
+        }
+        match self.step() {
+            Ok(Some(work)) => Some(Ok(work)),
+            Ok(None) => {
+                self.is_done = true;
+                None
+            }
+            Err(error) => {
+                self.is_done = true;
+                Some(Err(error))
+            }
+        }
+    }
+}
+
+/// Reads the lines of one piece. `is_cut_off` says that its last line has no end because the file has none.
+fn parse(bytes: &[u8], from: Position, limits: Limits, is_cut_off: bool, sink: &mut dyn Sink) {
+    let mut scratch = Scratch::default();
+    let mut start = 0;
+    let mut at = from;
+    while start < bytes.len() {
+        let rest = bytes.get(start..).unwrap_or_default();
+        let end = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+        let line = rest.get(..end).unwrap_or_default();
+        at.byte_offset = from.byte_offset + to_u64(start);
+        if line.len() > limits.line {
+            sink.rows_read(1);
+            too_long(line.get(..limits.kept).unwrap_or(line), at, limits, sink);
+        } else if !line.trim_ascii().is_empty() {
+            sink.rows_read(1);
+            one(line, at, is_cut_off, &mut scratch, sink);
+        }
+        start += end + 1;
+        at.line += 1;
+    }
+}
+
+fn one(line: &[u8], at: Position, is_cut_off: bool, scratch: &mut Scratch, sink: &mut dyn Sink) {
+    match Document::parse(line) {
+        Ok(document) => usage::take(line, &document, at, scratch, sink),
+        Err(malformed) => {
+            let (reason, what) = if is_cut_off {
+                (Reason::Truncated, "the file ends inside this line: ")
+            } else {
+                (Reason::BadJson, "")
+            };
+            let detail = format!("{what}column {}: {}", malformed.at + 1, malformed.what);
+            sink.reject(reason, at, 1, &detail, line);
+        }
+    }
+}
+
+fn too_long(raw: &[u8], at: Position, limits: Limits, sink: &mut dyn Sink) {
+    let detail = format!("the line is longer than {} bytes", limits.line);
+    sink.reject(Reason::TooLong, at, 1, &detail, raw);
+}
+
+pub(super) fn to_u64(n: usize) -> u64 {
+    u64::try_from(n).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,278 @@
+//! One document to one outcome.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+use super::document::{Document, Key};
+use super::fields::{Bad, Fields};
+use super::json::Scalar;
+use crate::ledger::Reason;
+use crate::records::JobRow;
+use crate::records::anomaly::Anomaly;
+use crate::sources::fqan::Fqan;
+use crate::sources::{Position, Sink};
+
+/// Buffers reused from document to document.
+#[derive(Default)]
+pub(super) struct Scratch {
+    view: String,
+    identity: String,
+}
+
+/// Gives the well-formed document of `line` its outcome.
+pub(super) fn take(line: &[u8], document: &Document<'_>, at: Position, scratch: &mut Scratch, sink: &mut dyn Sink) {
+    let mut fields = Fields::new(document);
+    let outcome = kind(document, &mut fields).and_then(|other| match other {
+        Some(reason) => {
+            sink.out_of_scope(reason, 1);
+            Ok(())
+        }
+        None => job(line, &mut fields, at, scratch, sink),
+    });
+    if let Err(bad) = outcome {
+        sink.reject(bad.reason, at, 1, &bad.detail, line);
+    }
+}
+
+/// Why a document is not accounted here; `None` for job usage.
+fn kind(document: &Document<'_>, fields: &mut Fields<'_, '_>) -> Result<Option<Reason>, Bad> {
+    if !document.is_object() {
+        return Err(not_a_record("the line is JSON, but not an object"));
+    }
+    let kind = match fields.text(Key::Type)? {
+        Some(kind) => Some(kind),
+        None => fields.text(Key::EnvelopeType)?,
+    };
+    let has = |key| document.get(key) != Scalar::Absent;
+    let is_summary_index = fields.text(Key::Index)?.is_some_and(|index| index.contains(".summary"));
+    let has_id = [Key::RecordId, Key::LocalJobId, Key::GlobalJobId].into_iter().any(has);
+    if is_summary_index || (has(Key::Count) && !has_id) {
+        return Ok(Some(Reason::Summary));
+    }
+    // Since Elasticsearch 7 every document is of the type `_doc`.
+    match kind.as_deref() {
+        None | Some("JobUsageRecord" | "UsageRecord" | "_doc" | "doc") => {}
+        Some(_) => return Ok(Some(Reason::OtherRecordType)),
+    }
+    let has_usage = [Key::WallDuration, Key::CpuDuration, Key::StartTime, Key::EndTime]
+        .into_iter()
+        .any(has);
+    if !has_id && !has_usage {
+        return Err(not_a_record(
+            "the document has neither a record or job id nor times nor durations",
+        ));
+    }
+    Ok(None)
+}
+
+fn not_a_record(why: &str) -> Bad {
+    Bad {
+        reason: Reason::NotARecord,
+        detail: why.to_owned(),
+    }
+}
+
+/// Start, end and wall time in milliseconds, the missing one from the other two as GRACC's own input stage does.
+fn span(fields: &mut Fields<'_, '_>) -> Result<(i64, i64, Option<i64>), Bad> {
+    let (start, end) = (fields.time_ms(Key::StartTime)?, fields.time_ms(Key::EndTime)?);
+    let wall = fields.duration_ms(Key::WallDuration)?;
+    match (start, end, wall) {
+        (Some(start), Some(end), wall) => Ok((start, end, wall)),
+        (Some(start), None, Some(wall)) => Ok((start, start.saturating_add(wall), Some(wall))),
+        (None, Some(end), Some(wall)) => Ok((end.saturating_sub(wall), end, Some(wall))),
+        _ => {
+            let missing: Vec<&str> = [
+                (start.is_none(), Key::StartTime),
+                (end.is_none(), Key::EndTime),
+                (wall.is_none(), Key::WallDuration),
+            ]
+            .into_iter()
+            .filter_map(|(is_missing, key)| is_missing.then_some(key.name()))
+            .collect();
+            Err(Bad {
+                reason: Reason::TimeUnknown,
+                detail: format!("{} missing: when it ran cannot be told", missing.join(" and ")),
+            })
+        }
+    }
+}
+
+fn job(
+    line: &[u8],
+    fields: &mut Fields<'_, '_>,
+    at: Position,
+    scratch: &mut Scratch,
+    sink: &mut dyn Sink,
+) -> Result<(), Bad> {
+    let (start_ms, end_ms, wall_ms) = span(fields)?;
+    let (cpu_user_ms, cpu_system_ms) = (fields.duration_ms(Key::CpuUser)?, fields.duration_ms(Key::CpuSystem)?);
+    let cpu_ms = match fields.duration_ms(Key::CpuDuration)? {
+        None => cpu_user_ms
+            .zip(cpu_system_ms)
+            .map(|(user, system)| user.saturating_add(system)),
+        total => total,
+    };
+    if cpu_ms.is_none() {
+        fields.notice(Anomaly::CpuUnknown);
+    }
+    let has_cores = fields.text(Key::Processors)?.is_some();
+    let alloc_core_n = match fields.count(Key::Processors)? {
+        Some(0) => {
+            // GRACC's own core hours are 0 then.
+            fields.notice(Anomaly::CoreUnknown);
+            Some(0)
+        }
+        None if has_cores => {
+            fields.notice(Anomaly::CoreUnknown);
+            None
+        }
+        None => {
+            fields.notice(Anomaly::CoreAssumed);
+            Some(1)
+        }
+        cores => cores,
+    };
+    let (node_n, gpu_n) = (fields.count(Key::NodeCount)?, fields.count(Key::Gpus)?);
+    let (max_rss_byte, max_virtual_byte) = memory(fields)?;
+
+    let submit_ms = fields.time_ms(Key::QueueTime);
+    let submit_ms = fields.optional(submit_ms);
+    let received_ms = fields.time_ms(Key::Received);
+    let received_ms = fields.optional(received_ms);
+    let exit_code = fields.whole(Key::ExitCode);
+    let exit_code = fields.optional(exit_code);
+    let exit_signal = fields.whole(Key::ExitSignal);
+    let exit_signal = fields.optional(exit_signal);
+
+    let (document_id, record_id) = (fields.text(Key::Id)?, fields.text(Key::RecordId)?);
+    let (local_job_id, global_job_id) = (fields.text(Key::LocalJobId)?, fields.text(Key::GlobalJobId)?);
+    let Some(job_id) = [&local_job_id, &global_job_id, &record_id, &document_id]
+        .into_iter()
+        .find_map(|id| id.as_deref())
+    else {
+        return Err(Bad {
+            reason: Reason::MissingField,
+            detail: "there is no LocalJobId, GlobalJobId, RecordId or _id".to_owned(),
+        });
+    };
+    let probe = fields.text(Key::ProbeName)?;
+    identify(
+        &mut scratch.identity,
+        &document_id,
+        &global_job_id,
+        &local_job_id,
+        probe.as_deref(),
+        (start_ms, end_ms),
+        line,
+    );
+    let resource_type = fields.text(Key::ResourceType)?;
+    let (vo_name, reportable_vo) = (fields.text(Key::VoName)?, fields.text(Key::ReportableVoName)?);
+    let fqan = vo_name.as_deref().map(Fqan::parse);
+    let (dn, common_name) = (fields.text(Key::Dn)?, fields.text(Key::CommonName)?);
+    let status = fields.text(Key::JobStatus)?;
+    let texts = [
+        Key::SiteName,
+        Key::SubmitHost,
+        Key::ProjectName,
+        Key::LocalUserId,
+        Key::Queue,
+        Key::Grid,
+        Key::JobName,
+    ];
+    let mut read: [Option<Cow<'_, str>>; 7] = Default::default();
+    for (slot, key) in read.iter_mut().zip(texts) {
+        *slot = fields.text(key)?;
+    }
+    let [site, submit_host, project, user, queue, grid, job_name] = &read;
+    let row = JobRow {
+        view: view(resource_type.as_deref(), &mut scratch.view),
+        site: site.as_deref(),
+        cluster: probe.as_deref(),
+        submit_host: submit_host.as_deref(),
+        job_id,
+        global_job_id: global_job_id.as_deref(),
+        identity_key: Some(&scratch.identity),
+        vo: reportable_vo.as_deref().or(fqan.map(|fqan| fqan.vo)),
+        vo_group: fqan.and_then(|fqan| fqan.group),
+        vo_role: fqan.and_then(|fqan| fqan.role),
+        account: project.as_deref(),
+        user: user.as_deref(),
+        global_user: dn.as_deref().or(common_name.as_deref()),
+        partition: queue.as_deref(),
+        infrastructure: grid.as_deref(),
+        job_name: job_name.as_deref(),
+        submit_ms,
+        start_ms: Some(start_ms),
+        end_ms: Some(end_ms),
+        received_ms,
+        wall_ms,
+        cpu_ms,
+        cpu_user_ms,
+        cpu_system_ms,
+        alloc_core_n,
+        alloc_node_n: node_n.filter(|&n| n > 0),
+        alloc_gpu_n: gpu_n,
+        max_rss_byte,
+        max_virtual_byte,
+        // HTCondor's JobStatus; the other probes only have an exit status.
+        state: match status.as_deref() {
+            Some("4") => Some("COMPLETED"),
+            Some("3") => Some("CANCELLED"),
+            _ => None,
+        },
+        exit_code,
+        exit_signal,
+        anomalies: fields.anomalies,
+        ..JobRow::default()
+    };
+    sink.job(&row, at, 0);
+    Ok(())
+}
+
+/// Resident and virtual peak. A `Memory` that the SGE probe describes as `maxvmem` is virtual.
+fn memory(fields: &mut Fields<'_, '_>) -> Result<(Option<i64>, Option<i64>), Bad> {
+    let byte = fields.memory_byte()?;
+    let is_peak = matches!(fields.text(Key::MemoryMetric)?.as_deref(), Some("max" | "total"));
+    let is_virtual = fields.text(Key::MemoryDescription)?.as_deref() == Some("maxvmem");
+    let byte = byte.filter(|_| is_peak);
+    Ok(if is_virtual { (None, byte) } else { (byte, None) })
+}
+
+/// `ResourceType` in lower case; missing means batch, and `BatchPilot` is the wire's misnomer for payload.
+fn view<'s>(resource_type: Option<&str>, scratch: &'s mut String) -> &'s str {
+    match resource_type.map(str::trim) {
+        None | Some("Batch") => "batch",
+        Some("Payload" | "BatchPilot") => "payload",
+        Some("Storage") => "storage",
+        Some(other) => {
+            scratch.clear();
+            scratch.push_str(&other.to_lowercase());
+            scratch
+        }
+    }
+}
+
+/// What makes two documents the same record, in layers: the index's own id (a content hash), else probe, job id and
+/// times, else the whole text.
+fn identify(
+    out: &mut String,
+    document_id: &Option<Cow<'_, str>>,
+    global_job_id: &Option<Cow<'_, str>>,
+    local_job_id: &Option<Cow<'_, str>>,
+    probe: Option<&str>,
+    (start_ms, end_ms): (i64, i64),
+    line: &[u8],
+) {
+    out.clear();
+    if let Some(id) = document_id {
+        out.push_str(id);
+        return;
+    }
+    let probe = probe.unwrap_or_default();
+    // Writing to a string cannot fail.
+    let _ = match (global_job_id, local_job_id) {
+        (Some(id), _) => write!(out, "global|{probe}|{id}|{start_ms}|{end_ms}"),
+        (None, Some(id)) => write!(out, "local|{probe}|{id}|{start_ms}|{end_ms}"),
+        (None, None) => write!(out, "content|{}", blake3::hash(line.trim_ascii())),
+    };
+}

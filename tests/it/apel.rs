@@ -1,0 +1,506 @@
+//! APEL messages: what the server accepts is accepted, what it refuses is refused, and nothing is lost on the way.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use gridtally::ledger::Reason;
+use gridtally::pipeline::plan::{Acceptance, Format};
+use gridtally::records::JobRow;
+use gridtally::records::anomaly::Anomaly;
+use gridtally::sources::apel::{self, Limits};
+use proptest::prelude::*;
+
+use crate::collect_grid::{Collected, input, plan, run, shared};
+
+const HEADER: &str = "APEL-individual-job-message: v0.3\n";
+
+fn read(text: impl AsRef<[u8]>, acceptance: Acceptance) -> Collected {
+    run(apel::pieces(input(text.as_ref()), plan(Format::Apel, acceptance)).unwrap())
+}
+
+fn strict(text: impl AsRef<[u8]>) -> Collected {
+    read(text, Acceptance::StrictApel)
+}
+
+/// A small sound record; `more` lines come after the ordinary ones, so they win.
+fn record(id: &str, more: &str) -> String {
+    format!(
+        "Site: S\nLocalJobId: {id}\nWallDuration: 10\nCpuDuration: 5\nStartTime: 1500000000\nEndTime: 1500000010\n\
+         ServiceLevelType: HEPSPEC\nServiceLevel: 10.5\n{more}%%\n"
+    )
+}
+
+fn one(more: &str) -> Result<JobRow<'static>, Reason> {
+    let all = strict(format!("{HEADER}{}", record("1", more)));
+    assert_eq!(all.rows_read, 1);
+    match all.jobs.first() {
+        Some((row, _)) => Ok(row.clone()),
+        None => Err(all.rejects[0].reason),
+    }
+}
+
+#[test]
+fn fields_of_a_job() {
+    let text = "APEL-individual-job-message: v0.3\nSite: EXAMPLE-T2\nSubmitHost: ce.example.org:9619/ce-condor\n\
+        MachineName: lrms.example.org\nQueue: long\nLocalJobId: Ab-1\nLocalUserId: pat\nGlobalUserName:/DC=org/CN=Pat\n\
+        FQAN: /atlas/uk/Role=production/Capability=NULL;/atlas\nVO: wrong\nWallDuration: 3600\nCpuDuration: 7_000\n\
+        Processors: 8\nNodeCount: 1\nStartTime: 1500000000\nEndTime: 2017-07-14T03:40:00Z\nInfrastructureType: grid\n\
+        InfrastructureDescription: APEL-CREAM-SLURM\nMemoryReal: 10\nMemoryVirtual: null\nUpdateTime: anything\n\
+        ServiceLevelType: hEpScOrE23\nServiceLevel: 17.98765\n%%\n";
+    let all = strict(text);
+    let (row, at) = &all.jobs[0];
+    assert_eq!((at.line, at.byte_offset), (2, 34));
+    let expected = JobRow {
+        view: "batch",
+        site: Some("EXAMPLE-T2"),
+        cluster: Some("lrms.example.org"),
+        submit_host: Some("ce.example.org:9619/ce-condor"),
+        job_id: "Ab-1",
+        identity_key: Some("ab-1|1500003600"),
+        vo: Some("atlas"),
+        vo_group: Some("/atlas/uk"),
+        vo_role: Some("Role=production"),
+        user: Some("pat"),
+        global_user: Some("/DC=org/CN=Pat"),
+        partition: Some("long"),
+        infrastructure: Some("grid"),
+        start_ms: Some(1_500_000_000_000),
+        end_ms: Some(1_500_003_600_000),
+        wall_ms: Some(3_600_000),
+        cpu_ms: Some(7_000_000),
+        alloc_core_n: Some(8),
+        alloc_node_n: Some(1),
+        max_rss_byte: Some(10_240),
+        benchmark: Some("hs23"),
+        benchmark_milli_per_core: Some(17_988),
+        ..JobRow::default()
+    };
+    assert_eq!(row, &expected);
+}
+
+#[test]
+fn decisions_on_a_record_are_those_of_the_server() {
+    let long_id = format!("LocalJobId: {}\n", "x".repeat(256));
+    for (more, expected) in [
+        (
+            "ServiceLevelType: none\nServiceLevel: null\n",
+            Err(Reason::MissingField),
+        ),
+        ("ServiceLevelType: custom\n", Err(Reason::BadBenchmark)),
+        ("ServiceLevelType:\n", Err(Reason::MissingField)),
+        ("ServiceLevel: None\n", Err(Reason::MissingField)),
+        ("ServiceLevel: abc\n", Err(Reason::BadBenchmark)),
+        ("ServiceLevel: nan\n", Err(Reason::BadBenchmark)),
+        ("ServiceLevel: 0\n", Ok(())),
+        ("ServiceLevel: -1\n", Ok(())),
+        ("WallDuration: -10\n", Err(Reason::BadDuration)),
+        ("WallDuration: 10.0\n", Err(Reason::BadDuration)),
+        ("WallDuration: 2147483647\n", Ok(())),
+        ("WallDuration: 2147483648\n", Err(Reason::BadDuration)),
+        ("CpuDuration: 99999999999999999999\n", Err(Reason::BadDuration)),
+        ("CpuDuration: none\n", Err(Reason::MissingField)),
+        ("MemoryVirtual: 2147483648\n", Err(Reason::BadNumber)),
+        ("Processors: four\n", Err(Reason::BadNumber)),
+        ("Processors: +4\n", Ok(())),
+        ("Processors: 1__0\n", Err(Reason::BadNumber)),
+        ("StartTime: 0\nEndTime: 0\n", Ok(())),
+        ("EndTime: 1499999999\n", Err(Reason::BadTime)),
+        ("EndTime: 2017-07-14T02:40:10Z\n", Ok(())),
+        ("EndTime: 2017-07-14T02:40:10+00:00\n", Err(Reason::BadTime)),
+        ("EndTime: 1500000010.0\n", Err(Reason::BadTime)),
+        // The server refuses a future end; that would make the result depend on the day of the run.
+        ("EndTime: 9500000010\n", Ok(())),
+        ("Foo: bar\n", Err(Reason::UnknownField)),
+        ("site: S\n", Err(Reason::UnknownField)),
+        ("LocalJobID: 1\n", Err(Reason::UnknownField)),
+        ("UpdateTime: x\nSubmitHostType: y\n", Ok(())),
+        ("Site: T\n", Ok(())),
+        ("Site: NULL\n", Err(Reason::MissingField)),
+        ("Site : S\n", Ok(())),
+        ("\nQueue: q\n", Err(Reason::FieldCount)),
+        ("no colon here\n", Err(Reason::FieldCount)),
+        ("      Queue: q\n", Ok(())),
+        ("Queue: q\r\n", Ok(())),
+        (long_id.as_str(), Err(Reason::BadJobId)),
+    ] {
+        assert_eq!(one(more).map(|_| ()), expected, "{more}");
+    }
+}
+
+#[test]
+fn unknown_stays_unknown() {
+    let row = one("VO: None\nProcessors: 0\nNodeCount: 0\nMemoryReal: 0\nFQAN: NULL\nGlobalUserName: null\n").unwrap();
+    assert_eq!(
+        (row.vo, row.global_user, row.alloc_core_n, row.alloc_node_n),
+        (None, None, None, None)
+    );
+    assert_eq!((row.max_rss_byte, row.max_virtual_byte), (Some(0), None));
+    assert_eq!(row.anomalies, Anomaly::CoreUnknown.bit());
+    let row = one("ServiceLevel: -1\nProcessors: 1\n").unwrap();
+    assert_eq!((row.benchmark, row.anomalies), (None, Anomaly::ValueDropped.bit()));
+    let row = one("VO: local-dune\nVOGroup: g\nProcessors: 1\n").unwrap();
+    assert_eq!(
+        (row.vo, row.vo_group, row.anomalies),
+        (Some("local-dune"), Some("g"), 0)
+    );
+}
+
+#[test]
+fn benchmark_dictionaries_of_v04() {
+    for (level, expected) in [
+        ("ServiceLevel: {hepspec: 10.5, HEPscore23: 12.25}", Ok(("hs23", 12_250))),
+        ("ServiceLevel: {HEPscore23: 12.25, si2k: 2500}", Ok(("hs23", 12_250))),
+        ("ServiceLevel: {si2k: 2500, HEPSPEC: 10.75}", Ok(("hs06", 10_750))),
+        ("ServiceLevel: {si2k: 2500, other: 1}", Ok(("si00", 2_500_000))),
+        ("ServiceLevel: {HEPSPEC: 12.25, hepspec: 1}", Ok(("hs06", 1000))),
+        ("ServiceLevel: {hepspec: 12.25, hepspec: 1}", Err(Reason::BadBenchmark)),
+        ("ServiceLevel: 10.5", Err(Reason::BadBenchmark)),
+        ("ServiceLevel: {other: 1}", Err(Reason::BadBenchmark)),
+        ("ServiceLevel: {\"hepspec\": 10.5}", Err(Reason::BadBenchmark)),
+        ("ServiceLevel: {}", Err(Reason::BadBenchmark)),
+        (
+            "ServiceLevelType: hepspec\nServiceLevel: {hepspec: 10.5}",
+            Ok(("hs06", 10_500)),
+        ),
+        (
+            "ServiceLevelType: si2k\nServiceLevel: {hepspec: 10.5}",
+            Err(Reason::BadBenchmark),
+        ),
+        ("Queue: q", Err(Reason::MissingField)),
+    ] {
+        let all = strict(format!(
+            "APEL-individual-job-message: v0.4\nSite: S\nLocalJobId: 1\nWallDuration: 10\nCpuDuration: 5\n\
+             StartTime: 1500000000\nEndTime: 1500000010\n{level}\n%%"
+        ));
+        let found = match all.jobs.first() {
+            Some((row, _)) => Ok((row.benchmark.unwrap(), row.benchmark_milli_per_core.unwrap())),
+            None => Err(all.rejects[0].reason),
+        };
+        assert_eq!(found, expected, "{level}");
+    }
+}
+
+#[test]
+fn headers_decide() {
+    let body = record("1", "");
+    for (header, jobs, rejects, out) in [
+        ("APEL-individual-job-message: v0.1", 1, 0, None),
+        ("APEL-individual-job-message: v9.9", 1, 0, None),
+        ("APEL-individual-job-message: v0.4", 0, 1, None),
+        ("APEL-summary-job-message: v0.2", 0, 0, Some(Reason::Summary)),
+        ("APEL-summary-job-message: v0.3", 0, 0, Some(Reason::Summary)),
+        ("APEL-summary-job-message: v0.4", 0, 0, Some(Reason::Summary)),
+        ("APEL-summary-job-message: v0.1", 0, 1, None),
+        ("APEL-normalised-summary-message: v0.4", 0, 0, Some(Reason::Summary)),
+        ("APEL-normalised-summary-message: v0.3", 0, 1, None),
+        ("APEL-sync-message: v0.9", 0, 0, Some(Reason::OtherRecordType)),
+        ("APEL-cloud-message: v0.4", 0, 0, Some(Reason::OtherRecordType)),
+        ("APEL-cloud-summary-message: v0.4", 0, 0, Some(Reason::OtherRecordType)),
+        ("APEL-foo-message: v0.1", 0, 1, None),
+        ("no header", 0, 1, None),
+    ] {
+        let all = strict(format!("{header}\n{body}"));
+        assert_eq!((all.jobs.len(), all.rejects.len()), (jobs, rejects), "{header}");
+        assert_eq!(all.out_of_scope.keys().next().copied(), out, "{header}");
+    }
+    assert_eq!(strict("").rows_read, 0);
+    assert_eq!(strict(HEADER).rows_read, 0);
+    assert_eq!(strict(format!("{HEADER}%%\n%%\n \n")).rows_read, 0);
+}
+
+#[test]
+fn one_bad_record_refuses_its_message_and_only_that() {
+    let text = format!(
+        "{HEADER}{}{}{}{HEADER}{}",
+        record("1", ""),
+        record("2", "WallDuration: soon\n"),
+        record("3", ""),
+        record("4", "")
+    );
+    let all = strict(&text);
+    assert_eq!(
+        all.reasons(),
+        [Reason::MessageRefused, Reason::BadDuration, Reason::MessageRefused]
+    );
+    assert_eq!(all.rejects[1].detail, "WallDuration \"soon\" is not an integer");
+    assert_eq!(
+        all.rejects[0].detail,
+        "the record at line 11 of the same message is refused (bad_duration)"
+    );
+    assert_eq!(all.jobs.iter().map(|(row, _)| row.job_id).collect::<Vec<_>>(), ["4"]);
+    let all = read(&text, Acceptance::Salvage);
+    assert_eq!(
+        all.jobs.iter().map(|(row, _)| row.job_id).collect::<Vec<_>>(),
+        ["1", "3", "4"]
+    );
+    assert_eq!(all.reasons(), [Reason::BadDuration]);
+    for (row, at) in &all.jobs {
+        let start = usize::try_from(at.byte_offset).unwrap();
+        assert!(text[start..].starts_with("Site: S"), "{row:?}");
+        assert_eq!(usize::try_from(at.line).unwrap(), text[..start].lines().count() + 1);
+    }
+}
+
+#[test]
+fn two_percent_signs_cut_a_record_wherever_they_are() {
+    let all = read(format!("{HEADER}{}", record("1", "Queue: a%%b\n")), Acceptance::Salvage);
+    assert_eq!(all.rows_read, 2);
+    assert_eq!((all.jobs.len(), all.reasons()), (1, vec![Reason::FieldCount]));
+}
+
+#[test]
+fn a_cut_off_file_says_so() {
+    let text = format!("{HEADER}{}{}", record("1", ""), record("2", ""));
+    let cut = &text[..text.len() - 60];
+    assert_eq!(read(cut, Acceptance::Salvage).reasons(), [Reason::Truncated]);
+    assert_eq!(strict(cut).reasons(), [Reason::MessageRefused, Reason::Truncated]);
+    // A message without the last separator, or without the last line end, is whole.
+    assert_eq!(strict(text.trim_end().trim_end_matches('%')).jobs.len(), 2);
+}
+
+#[test]
+fn text_that_is_not_utf8_is_replaced_and_said() {
+    let mut text = format!("{HEADER}{}", record("1", "LocalUserId: X\n")).into_bytes();
+    let at = text.iter().position(|&b| b == b'X').unwrap();
+    text[at] = 0xff;
+    let all = strict(text);
+    assert_eq!(all.jobs[0].0.user, Some("\u{fffd}"));
+    assert_ne!(all.jobs[0].0.anomalies & Anomaly::InvalidText.bit(), 0);
+}
+
+#[test]
+fn xml_and_json_are_counted() {
+    let car = "<?xml version=\"1.0\"?><!-- <UsageRecord> --><c:UsageRecords xmlns:c=\"urn:x\"><c:UsageRecord>\n</c:UsageRecord>\
+               <UsageRecord/></c:UsageRecords>";
+    for block in [1, 7, 4096] {
+        let limits = Limits {
+            block,
+            ..Limits::default()
+        };
+        let plan = plan(Format::Apel, Acceptance::StrictApel);
+        let all = run(apel::pieces_within(input(car.as_bytes()), plan, limits).unwrap());
+        assert_eq!(all.out_of_scope, BTreeMap::from([(Reason::OtherRecordType, 2)]));
+    }
+    let aur = "<aur:SummaryRecords><aur:SummaryRecord></aur:SummaryRecord></aur:SummaryRecords>";
+    assert_eq!(strict(aur).out_of_scope, BTreeMap::from([(Reason::Summary, 1)]));
+    let gpu = "{\"Type\": \"APEL-accelerator-message\", \"UsageRecords\": [{}, {}, {}]}";
+    assert_eq!(strict(gpu).out_of_scope, BTreeMap::from([(Reason::OtherRecordType, 3)]));
+    assert_eq!(strict("{\"Type\": ").reasons(), [Reason::BadMessage]);
+    for (head, expected) in [
+        (HEADER, true),
+        (car, true),
+        (gpu, true),
+        ("\u{feff}APEL-sync-message: v0.1\n", true),
+        ("JobID|State|Elapsed\n", false),
+        ("{\"_index\":\"x\",\"_source\":{}}", false),
+        ("Site: S\n", false),
+    ] {
+        assert_eq!(apel::recognise(head.as_bytes()), expected, "{head}");
+    }
+}
+
+const SMALL: Limits = Limits {
+    block: 64,
+    message: 1500,
+    record: 400,
+    kept: 40,
+};
+
+#[test]
+fn what_is_too_long_is_said_and_bounded() {
+    let giant: String = (0..20).map(|id| record(&id.to_string(), "")).collect();
+    let long = record("long", &format!("Queue: {}\n", "q".repeat(2000)));
+    let text = format!(
+        "{HEADER}{giant}{HEADER}{}{long}{HEADER}{}",
+        record("a", ""),
+        record("b", "")
+    );
+    let read =
+        |acceptance| run(apel::pieces_within(input(text.as_bytes()), plan(Format::Apel, acceptance), SMALL).unwrap());
+    let all = read(Acceptance::StrictApel);
+    assert_eq!(all.jobs.iter().map(|(row, _)| row.job_id).collect::<Vec<_>>(), ["b"]);
+    assert!(all.reasons().iter().all(|&reason| reason == Reason::TooLong));
+    let all = read(Acceptance::Salvage);
+    assert_eq!((all.jobs.len(), all.reasons()), (22, vec![Reason::TooLong]));
+    assert_eq!(all.rejects[0].raw.len(), 40);
+}
+
+fn parts() -> impl Strategy<Value = String> {
+    let part = prop_oneof![
+        4 => Just(HEADER.to_owned()),
+        1 => Just("  APEL-individual-job-message: v0.4\r\n".to_owned()),
+        1 => Just("APEL-summary-job-message: v0.2\n".to_owned()),
+        1 => Just("APEL-odd-message : v7\n".to_owned()),
+        8 => (0..5_u8).prop_map(|id| record(&id.to_string(), "")),
+        2 => Just(record("x", "ServiceLevel: {hepspec: 3}\n")),
+        2 => Just(record("bad", "WallDuration: x\n")),
+        1 => "[ %A\r\n]{0,12}".prop_map(|text| text),
+        1 => Just(record("long", &format!("Queue: {}\n", "q%".repeat(300)))),
+        1 => Just(" \n".repeat(300)),
+        1 => Just("APEL-".to_owned()),
+    ];
+    prop::collection::vec(part, 0..20).prop_map(|parts| parts.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(600))]
+
+    #[test]
+    fn block_size_changes_nothing(
+        text in parts(),
+        flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..6),
+        cut in any::<prop::sample::Index>(),
+        block in 1_usize..3000,
+        is_strict in any::<bool>(),
+    ) {
+        let mut bytes = text.into_bytes();
+        for (at, byte) in flips {
+            if !bytes.is_empty() {
+                let at = at.index(bytes.len());
+                bytes[at] = byte;
+            }
+        }
+        bytes.truncate(bytes.len() - cut.index(bytes.len() + 1).min(bytes.len()) % 200.min(bytes.len() + 1));
+        let acceptance = if is_strict { Acceptance::StrictApel } else { Acceptance::Salvage };
+        let read = |block| {
+            let limits = Limits { block, ..SMALL };
+            run(apel::pieces_within(input(&bytes), plan(Format::Apel, acceptance), limits).unwrap())
+        };
+        prop_assert_eq!(read(block), read(1 << 20));
+    }
+}
+
+fn golden_rows(folder: &Path) -> Vec<BTreeMap<String, String>> {
+    let mut reader = csv::Reader::from_path(folder.join("VJobRecords.csv")).unwrap();
+    reader.deserialize().map(Result::unwrap).collect()
+}
+
+fn words<'a>(row: &'a BTreeMap<String, String>, key: &str) -> Option<&'a str> {
+    Some(row[key].as_str()).filter(|value| *value != "None" && *value != "\\N")
+}
+
+fn number(row: &BTreeMap<String, String>, key: &str) -> Option<i64> {
+    words(row, key).map(|value| value.parse().unwrap())
+}
+
+fn time_ms(row: &BTreeMap<String, String>, key: &str) -> Option<i64> {
+    let text = format!("{}Z", row[key].replace(' ', "T"));
+    gridtally::sources::instant::rfc3339_ms(&text)
+}
+
+/// What the real server stored from four job messages, record by record.
+#[test]
+fn golden_messages_give_what_the_server_stored() {
+    let Some(folder) = shared("golden_messages_give_what_the_server_stored", "data/apel/golden") else {
+        return;
+    };
+    let mut files: Vec<_> = std::fs::read_dir(folder.join("messages"))
+        .unwrap()
+        .map(|f| f.unwrap().path())
+        .collect();
+    files.sort();
+    let mut loaded: BTreeMap<(String, String), JobRow<'static>> = BTreeMap::new();
+    let mut out_of_scope: BTreeMap<Reason, u64> = BTreeMap::new();
+    for file in files {
+        let bytes = std::fs::read(&file).unwrap();
+        assert!(apel::recognise(&bytes[..bytes.len().min(4096)]), "{}", file.display());
+        let all = strict(bytes);
+        assert_eq!(all.rejects, [], "{}", file.display());
+        for (row, _) in all.jobs {
+            let key = (row.site.unwrap().to_lowercase(), row.identity_key.unwrap().to_owned());
+            loaded.insert(key, row);
+        }
+        for (reason, rows) in all.out_of_scope {
+            *out_of_scope.entry(reason).or_default() += rows;
+        }
+    }
+    assert_eq!(
+        out_of_scope,
+        BTreeMap::from([(Reason::Summary, 210), (Reason::OtherRecordType, 21)])
+    );
+    let mut missing = Vec::new();
+    for stored in golden_rows(&folder) {
+        let end_ms = time_ms(&stored, "EndTime").unwrap();
+        let identity = format!("{}|{}", stored["LocalJobId"].to_lowercase(), end_ms / 1000);
+        let Some(row) = loaded.remove(&(stored["Site"].to_lowercase(), identity)) else {
+            missing.push(stored["LocalJobId"].clone());
+            continue;
+        };
+        let benchmark = match stored["ServiceLevelType"].to_lowercase().as_str() {
+            "hepspec" => "hs06",
+            "hepscore23" => "hs23",
+            "si2k" => "si00",
+            other => panic!("{other}"),
+        };
+        // The server keeps one spelling per VO, the first it saw.
+        let vo = words(&stored, "VO").map(|vo| {
+            if row.vo.unwrap().eq_ignore_ascii_case(vo) {
+                row.vo.unwrap()
+            } else {
+                vo
+            }
+        });
+        let milli: i64 = stored["ServiceLevel"].replace('.', "").parse().unwrap();
+        let expected = JobRow {
+            view: "batch",
+            site: words(&stored, "Site"),
+            cluster: words(&stored, "MachineName"),
+            submit_host: words(&stored, "SubmitHost"),
+            job_id: &stored["LocalJobId"],
+            identity_key: row.identity_key,
+            vo,
+            vo_group: words(&stored, "VOGroup"),
+            vo_role: words(&stored, "VORole"),
+            user: words(&stored, "LocalUserId"),
+            global_user: words(&stored, "GlobalUserName"),
+            partition: words(&stored, "Queue"),
+            infrastructure: words(&stored, "InfrastructureType"),
+            start_ms: time_ms(&stored, "StartTime"),
+            end_ms: Some(end_ms),
+            wall_ms: number(&stored, "WallDuration").map(|s| s * 1000),
+            cpu_ms: number(&stored, "CpuDuration").map(|s| s * 1000),
+            alloc_core_n: number(&stored, "Processors").filter(|&n| n > 0),
+            alloc_node_n: number(&stored, "NodeCount").filter(|&n| n > 0),
+            max_rss_byte: number(&stored, "MemoryReal").map(|kb| kb * 1024),
+            max_virtual_byte: number(&stored, "MemoryVirtual").map(|kb| kb * 1024),
+            benchmark: Some(benchmark),
+            benchmark_milli_per_core: Some(milli),
+            anomalies: row.anomalies,
+            ..JobRow::default()
+        };
+        assert_eq!(row, expected);
+    }
+    // The one job that came as XML.
+    assert_eq!(missing, ["jobid10"]);
+    assert!(loaded.is_empty());
+}
+
+/// Single messages of the server's own tests and a spool as it lies on disk.
+#[test]
+fn real_single_messages_and_spool() {
+    let test = "real_single_messages_and_spool";
+    let (Some(messages), Some(spool)) = (
+        shared(test, "data/apel/apel-messages"),
+        shared(test, "data/apel/dirq-sample/spool"),
+    ) else {
+        return;
+    };
+    for (file, jobs, rejects, out) in [
+        ("factory_01_L127.msg", 2, vec![], 0),
+        ("factory_02_L164.msg", 0, vec![], 2),
+        ("factory_04_L202.msg", 2, vec![], 0),
+        ("factory_06_L254.msg", 0, vec![], 3),
+        ("factory_07_L306.msg", 0, vec![], 1),
+        ("factory_08_L315.msg", 0, vec![], 1),
+        ("loader_01_L79.msg", 0, vec![], 2),
+        ("job_01_L70.msg", 0, vec![Reason::BadMessage], 0),
+        ("mysql_01_L290.msg", 0, vec![Reason::BadMessage], 0),
+    ] {
+        let all = strict(std::fs::read(messages.join(file)).unwrap());
+        assert_eq!((all.jobs.len(), all.reasons()), (jobs, rejects), "{file}");
+        assert_eq!(all.out_of_scope.values().sum::<u64>(), out, "{file}");
+    }
+    let body = spool.join("incoming/00000000/6b00ff7a2fe953/body");
+    let all = strict(std::fs::read(body).unwrap());
+    assert_eq!(all.out_of_scope, BTreeMap::from([(Reason::Summary, 30)]));
+}

@@ -1,0 +1,146 @@
+//! A sink that remembers, and sources to read from memory, for the grid readers.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use gridtally::ledger::Reason;
+use gridtally::pipeline::plan::{Acceptance, Format, SourcePlan, VoRule};
+use gridtally::records::JobRow;
+use gridtally::sources::{Pieces, Position, Sink};
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Reject {
+    pub(crate) reason: Reason,
+    pub(crate) at: Position,
+    pub(crate) rows: u64,
+    pub(crate) detail: String,
+    pub(crate) raw: Vec<u8>,
+}
+
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Collected {
+    pub(crate) rows_read: u64,
+    pub(crate) jobs: Vec<(JobRow<'static>, Position)>,
+    pub(crate) rejects: Vec<Reject>,
+    pub(crate) out_of_scope: BTreeMap<Reason, u64>,
+}
+
+impl Collected {
+    /// Rows that were given an outcome; must equal `rows_read`.
+    pub(crate) fn outcomes(&self) -> u64 {
+        u64::try_from(self.jobs.len()).unwrap()
+            + self.rejects.iter().map(|reject| reject.rows).sum::<u64>()
+            + self.out_of_scope.values().sum::<u64>()
+    }
+
+    pub(crate) fn reasons(&self) -> Vec<Reason> {
+        self.rejects.iter().map(|reject| reject.reason).collect()
+    }
+}
+
+fn keep(text: &str) -> &'static str {
+    Box::leak(text.to_owned().into_boxed_str())
+}
+
+impl Sink for Collected {
+    fn rows_read(&mut self, n: u64) {
+        self.rows_read += n;
+    }
+
+    fn job(&mut self, row: &JobRow<'_>, at: Position, step_n: u32) {
+        assert_eq!(step_n, 0);
+        let JobRow { gpus, .. } = row;
+        assert!(gpus.is_empty());
+        let row = JobRow {
+            view: keep(row.view),
+            site: row.site.map(keep),
+            cluster: row.cluster.map(keep),
+            submit_host: row.submit_host.map(keep),
+            job_id: keep(row.job_id),
+            raw_job_id: row.raw_job_id.map(keep),
+            global_job_id: row.global_job_id.map(keep),
+            identity_key: row.identity_key.map(keep),
+            vo: row.vo.map(keep),
+            vo_group: row.vo_group.map(keep),
+            vo_role: row.vo_role.map(keep),
+            account: row.account.map(keep),
+            user: row.user.map(keep),
+            user_group: row.user_group.map(keep),
+            global_user: row.global_user.map(keep),
+            partition: row.partition.map(keep),
+            qos: row.qos.map(keep),
+            infrastructure: row.infrastructure.map(keep),
+            job_name: row.job_name.map(keep),
+            node_list: row.node_list.map(keep),
+            state: row.state.map(keep),
+            benchmark: row.benchmark.map(keep),
+            gpus: &[],
+            ..*row
+        };
+        self.jobs.push((row, at));
+    }
+
+    fn reject(&mut self, reason: Reason, at: Position, rows: u64, detail: &str, raw: &[u8]) {
+        assert!(!detail.is_empty());
+        self.rejects.push(Reject {
+            reason,
+            at,
+            rows,
+            detail: detail.to_owned(),
+            raw: raw.to_vec(),
+        });
+    }
+
+    fn out_of_scope(&mut self, reason: Reason, rows: u64) {
+        if rows > 0 {
+            *self.out_of_scope.entry(reason).or_default() += rows;
+        }
+    }
+}
+
+/// Runs all pieces in order and checks that every row has one outcome.
+pub(crate) fn run(pieces: Pieces) -> Collected {
+    let mut all = Collected::default();
+    for work in pieces {
+        work.unwrap()(&mut all);
+    }
+    assert_eq!(all.rows_read, all.outcomes(), "{all:?}");
+    all
+}
+
+pub(crate) fn input(bytes: &[u8]) -> Box<dyn Read + Send> {
+    Box::new(std::io::Cursor::new(bytes.to_vec()))
+}
+
+pub(crate) fn plan(format: Format, acceptance: Acceptance) -> Arc<SourcePlan> {
+    Arc::new(SourcePlan {
+        name: "test".to_owned(),
+        format,
+        paths: Vec::new(),
+        site: None,
+        cluster: None,
+        zone: None,
+        delimiter: None,
+        vo: VoRule::Record,
+        acceptance,
+        max_rejected: None,
+        fingerprint: String::new(),
+    })
+}
+
+/// A file or folder of the shared real data, or a loud line saying that a test was skipped.
+#[expect(clippy::print_stderr, reason = "a skipped test must be seen")]
+pub(crate) fn shared(test: &str, path: &str) -> Option<PathBuf> {
+    let root = std::env::var_os("GRIDTALLY_SHARED").map_or_else(
+        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared"),
+        PathBuf::from,
+    );
+    let path = root.join(path);
+    if path.exists() {
+        return Some(path);
+    }
+    eprintln!("SKIPPED {test}: {} is not there", path.display());
+    None
+}
