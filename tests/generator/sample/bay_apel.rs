@@ -68,13 +68,13 @@ pub(super) fn messages(files: &mut BTreeMap<&'static str, Vec<u8>>) {
     let may = month(&mut rng, 650_000, utc(2026, 5, 1, 0, 0), 31);
 
     let first = message(Version::V03, &january);
-    files.insert("bay/apel/69788d80/69788d8100001a", first.clone());
+    files.insert("bay/apel/697eb3a0/697eb3a000001a", first.clone());
     // The same bytes under another name: sent twice by the spool.
-    files.insert("bay/apel/69788d80/69788d8200002b", first);
-    files.insert("bay/apel/69a0d700/69a0d70100003c", message(Version::V03, &february));
-    files.insert("bay/apel/69cab500/69cab50100004d", message(Version::V04, &march));
-    files.insert("bay/apel/69f24200/69f2420100005e", message(Version::V04, &april));
-    files.insert("bay/apel/6a1b2000/6a1b20010000a1", message(Version::V04, &may));
+    files.insert("bay/apel/697eb3a0/697eb3a700002b", first);
+    files.insert("bay/apel/69a39da0/69a39da000003c", message(Version::V03, &february));
+    files.insert("bay/apel/69cdcda0/69cdcda000004d", message(Version::V04, &march));
+    files.insert("bay/apel/69f55aa0/69f55aa000005e", message(Version::V04, &april));
+    files.insert("bay/apel/6a1e3920/6a1e39200000a1", message(Version::V04, &may));
     // Published again with what the batch system found later: more CPU time, nothing else changed.
     let again: Vec<Record> = april
         .iter()
@@ -84,9 +84,9 @@ pub(super) fn messages(files: &mut BTreeMap<&'static str, Vec<u8>>) {
             ..record.clone()
         })
         .collect();
-    files.insert("bay/apel/6a1b2000/6a1b20020000b2", message(Version::V04, &again));
-    files.insert("bay/apel/6a1b2000/6a1b20030000c3", refused(&mut rng));
-    files.insert("bay/apel/6a1b2000/6a1b20040000d4", summary());
+    files.insert("bay/apel/6a1e3920/6a1e392c0000b2", message(Version::V04, &again));
+    files.insert("bay/apel/6a1e3920/6a1e39390000c3", refused(&mut rng));
+    files.insert("bay/apel/6a1e3920/6a1e393f0000d4", summary());
 }
 
 fn odd(rng: &mut Rng) -> Vec<Record> {
