@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::apel::{self, Record, Version};
-use super::clock::zurich;
+use super::clock::{utc, zurich};
 use super::gracc::Document;
 use super::rng::Rng;
 use super::sacct::{Attempt, Gpus, HEADER, Person};
@@ -43,6 +43,15 @@ fn flush(out: &mut Vec<u8>, to: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
+/// GPUs in the spellings there are, mostly the full one.
+fn gpus(n: i64) -> Gpus {
+    match n % 10 {
+        0 => Gpus::Untyped(1),
+        1 => Gpus::Typed(&[("h100", 1)]),
+        _ => Gpus::Both(&[("h100", 1)]),
+    }
+}
+
 /// About `rows` rows of `sacct`, three to a job.
 pub(crate) fn sacct(rows: i64, to: &mut dyn Write) -> io::Result<()> {
     let mut rng = Rng::new(11);
@@ -73,7 +82,7 @@ pub(crate) fn sacct(rows: i64, to: &mut dyn Write) -> io::Result<()> {
             nodes: 1,
             cpus,
             memory_mib: cpus * 2_000,
-            gpus: if is_gpu { Gpus::Both(&[("h100", 1)]) } else { Gpus::None },
+            gpus: if is_gpu { gpus(n) } else { Gpus::None },
             limit_min: Some(1_440),
             node_list: format!("node{:04}", rng.between(1, 900)),
             user_ms,
@@ -93,7 +102,7 @@ pub(crate) fn sacct(rows: i64, to: &mut dyn Write) -> io::Result<()> {
 pub(crate) fn gracc(documents: i64, to: &mut dyn Write) -> io::Result<()> {
     let mut rng = Rng::new(12);
     let mut out = Vec::new();
-    let from = zurich(2026, 1, 1, 0, 0);
+    let from = utc(2026, 1, 1, 0, 0);
     for n in 0..documents {
         let wall = rng.between(30, 60_000);
         let processors = rng.pick(&[1, 2, 8]);
@@ -133,7 +142,8 @@ pub(crate) fn gracc(documents: i64, to: &mut dyn Write) -> io::Result<()> {
 pub(crate) fn apel_message(number: i64, left: i64) -> Vec<u8> {
     let mut rng = Rng::new(13 + u64::try_from(number).expect("not negative"));
     let mut out = Vec::new();
-    apel::header(&mut out, Version::V04);
+    let version = if number % 4 == 0 { Version::V03 } else { Version::V04 };
+    apel::header(&mut out, version);
     let from = zurich(2026, 1, 1, 0, 0);
     for n in 0..left.min(1_000) {
         let wall = rng.between(30, 60_000);
@@ -152,7 +162,7 @@ pub(crate) fn apel_message(number: i64, left: i64) -> Vec<u8> {
             processors: Some(processors),
             score_centi: 1_075,
         }
-        .write(&mut out, Version::V04);
+        .write(&mut out, version);
     }
     out
 }

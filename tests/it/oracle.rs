@@ -4,14 +4,26 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 
-use crate::support::python::{interpreter, run};
-use crate::support::sample::{lake, repository};
+use crate::support::python::python;
+use crate::support::sample::{lake, repository, run};
+
+/// Runs the oracle's file as if it had been called by name.
+const RUN: &str = "
+import os, runpy, sys
+sys.argv = sys.argv[1:]
+sys.path.insert(0, os.path.dirname(sys.argv[0]))
+sys.dont_write_bytecode = True
+try:
+    runpy.run_path(sys.argv[0], run_name='__main__')
+except SystemExit:
+    pass
+";
 
 fn compare(out: &Path, options: &[&str]) {
-    let report = run(Command::new(interpreter())
-        .arg(repository("tests/oracle/usage.py"))
-        .arg(out)
-        .args(options));
+    let oracle = repository("tests/oracle/usage.py");
+    let mut args = vec![oracle.to_str().unwrap(), out.to_str().unwrap()];
+    args.extend(options);
+    let report = python(RUN, &args);
     assert!(report.contains(" 0 differ"), "{report}");
 }
 

@@ -8,8 +8,8 @@ use std::process::Command;
 use gridtally::error::Kind;
 use gridtally::ledger::Reason;
 
-use crate::support::python::{python, run};
-use crate::support::sample::repository;
+use crate::support::python::python;
+use crate::support::sample::{repository, run};
 
 /// Runs one query and prints its answer the way terminals like it: aligned, numbers to the right.
 const QUERY: &str = r#"

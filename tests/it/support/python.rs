@@ -1,48 +1,58 @@
-//! A Python with DuckDB in a virtual environment of its own: the second opinion.
+//! A Python with the readers people use, as a second opinion on what is written. Made once, on first use, from the
+//! package index; tests fail when it cannot be made, because an oracle that is skipped proves nothing.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-const PACKAGES: [&str; 3] = ["duckdb==1.4.5", "pyarrow", "polars"];
+/// The versions the statements about these readers were found with.
+const PACKAGES: &[&str] = &["duckdb==2.0.0", "polars==2.1.0", "pyarrow==26.0.1"];
 
-/// The interpreter, made on first use.
-pub(crate) fn interpreter() -> &'static Path {
-    static PYTHON: OnceLock<PathBuf> = OnceLock::new();
-    PYTHON.get_or_init(|| {
-        let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("oracle-venv");
-        let python = home.join("bin/python");
-        let ready = home.join("ready");
-        if std::fs::read_to_string(&ready).is_ok_and(|text| text == PACKAGES.join(" ")) {
+/// Runs a script and gives what it prints. The arguments are `sys.argv[1:]`.
+pub(crate) fn python(script: &str, args: &[&str]) -> String {
+    let mut command = Command::new(interpreter());
+    command.args(["-W", "ignore", "-c", script]).args(args);
+    run(&mut command)
+}
+
+fn interpreter() -> &'static Path {
+    static INTERPRETER: OnceLock<PathBuf> = OnceLock::new();
+    INTERPRETER.get_or_init(|| {
+        let place = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let venv = place.join("oracle-venv");
+        let python = venv.join(if cfg!(windows) {
+            "Scripts/python.exe"
+        } else {
+            "bin/python"
+        });
+        // Several test runs may share the folder.
+        let lock = File::create(place.join("oracle-venv.lock")).expect("the lock of the oracle");
+        lock.lock().expect("the lock of the oracle");
+        let ready = venv.join("ready");
+        let wanted = PACKAGES.join("\n");
+        if std::fs::read_to_string(&ready).is_ok_and(|have| have == wanted) {
             return python;
         }
-        run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&home));
+        run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&venv));
         run(Command::new(&python)
             .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
             .args(PACKAGES));
-        std::fs::write(ready, PACKAGES.join(" ")).unwrap();
+        std::fs::write(&ready, wanted).expect("the mark of the oracle");
         python
     })
 }
 
-/// Runs `script` (Python source) with `args`; its standard output.
-pub(crate) fn python(script: &str, args: &[&str]) -> String {
-    run(Command::new(interpreter()).arg("-c").arg(script).args(args))
-}
-
-/// Runs a command that must succeed; its standard output.
-pub(crate) fn run(command: &mut Command) -> String {
+fn run(command: &mut Command) -> String {
     let output = command
         .output()
-        .unwrap_or_else(|e| panic!("{command:?} does not start: {e}"));
-    let (stdout, stderr) = (
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr),
-    );
+        .unwrap_or_else(|e| panic!("the Python oracle cannot be started: {command:?}: {e}"));
     assert!(
         output.status.success(),
-        "{command:?} ended with {}\n{stdout}\n{stderr}",
-        output.status
+        "the Python oracle failed: {}\n{}\n{}",
+        output.status,
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
     );
-    stdout.into_owned()
+    String::from_utf8(output.stdout).expect("the oracle prints UTF-8")
 }

@@ -17,13 +17,28 @@ pub(crate) fn lake() -> &'static Path {
         if out.exists() {
             std::fs::remove_dir_all(&out).unwrap();
         }
-        super::python::run(
-            Command::new(env!("CARGO_BIN_EXE_gridtally"))
-                .arg("run")
-                .arg(repository("pipelines/sample.toml"))
-                .arg("--out")
-                .arg(&out),
-        );
+        run(Command::new(env!("CARGO_BIN_EXE_gridtally"))
+            .arg("run")
+            .arg(repository("pipelines/sample.toml"))
+            .arg("--out")
+            .arg(&out));
         out
     })
+}
+
+/// Runs a command that must succeed; its standard output.
+pub(crate) fn run(command: &mut Command) -> String {
+    let output = command
+        .output()
+        .unwrap_or_else(|e| panic!("{command:?} does not start: {e}"));
+    let (stdout, stderr) = (
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr),
+    );
+    assert!(
+        output.status.success(),
+        "{command:?} ended with {}\n{stdout}\n{stderr}",
+        output.status
+    );
+    stdout.into_owned()
 }
