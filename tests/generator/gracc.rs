@@ -1,6 +1,7 @@
 //! Documents as a dump of a GRACC raw index holds them: flat fields beside the XML they were made from.
 
-use std::io::Write;
+use std::fmt::Write as _;
+use std::io::Write as _;
 
 use super::clock;
 
@@ -64,7 +65,7 @@ fn iso(centi: i64) -> String {
         }
     }
     if centi % 6_000 != 0 {
-        text.push_str(&format!("{}.{}S", s % 60, centi % 100));
+        let _ = write!(text, "{}.{}S", s % 60, centi % 100);
     }
     text
 }
@@ -94,15 +95,17 @@ impl Document {
             r#"<JobUsageRecord xmlns=\"http://www.gridforum.org/2003/ur-wg\"\n\t\txmlns:urwg=\"http://www.gridforum.org/2003/ur-wg\">\n<RecordIdentity urwg:recordId=\"{host}:{number}.1\" urwg:createTime=\"{end}\" />\n<JobIdentity>\n<LocalJobId >{number}</LocalJobId>\n</JobIdentity>\n<UserIdentity>\n\t<VOName>{vo}</VOName>\n\t<ReportableVOName>{short_vo}</ReportableVOName>\n</UserIdentity>\n<WallDuration urwg:description=\"Was entered in seconds\" >{wall}</WallDuration>\n<CpuDuration urwg:usageType=\"user\" >{user}</CpuDuration>\n<CpuDuration urwg:usageType=\"system\" >{system}</CpuDuration>\n"#
         );
         if let Some(n) = self.processors {
-            xml.push_str(&format!(r#"<Processors urwg:metric=\"max\" >{n}</Processors>\n"#));
+            let _ = write!(xml, r#"<Processors urwg:metric=\"max\" >{n}</Processors>\n"#);
         }
-        xml.push_str(&format!(
+        let _ = write!(
+            xml,
             r"<StartTime >{start}</StartTime>\n<EndTime >{end}</EndTime>\n<SiteName >{site}</SiteName>\n"
-        ));
+        );
         if self.is_wide {
-            xml.push_str(&format!(
+            let _ = write!(
+                xml,
                 r#"<JobName >job-{number}-of-a-long-campaign</JobName>\n<Status urwg:description=\"Condor Exit Status\" >0</Status>\n<NodeCount urwg:metric=\"max\" >1</NodeCount>\n<MachineName >{host}</MachineName>\n<SubmitHost >{host}</SubmitHost>\n<Queue urwg:description=\"Condor&apos;s JobUniverse field\" >5</Queue>\n<Host urwg:description=\"{site}\" >worker-{number}.bay.example (primary) </Host>\n<Network urwg:phaseUnit=\"{wall}\" urwg:storageUnit=\"b\" urwg:metric=\"total\" >0.0</Network>\n<TimeDuration urwg:type=\"RemoteUserCpu\" >{user}</TimeDuration>\n<TimeDuration urwg:type=\"LocalUserCpu\" >PT0S</TimeDuration>\n<TimeDuration urwg:type=\"RemoteSysCpu\" >{system}</TimeDuration>\n<TimeDuration urwg:type=\"LocalSysCpu\" >PT0S</TimeDuration>\n<TimeDuration urwg:type=\"CumulativeSuspensionTime\" >PT0S</TimeDuration>\n<TimeDuration urwg:type=\"CommittedSuspensionTime\" >PT0S</TimeDuration>\n<TimeDuration urwg:type=\"CommittedTime\" >{wall}</TimeDuration>\n<Resource urwg:description=\"CondorMyType\" >Job</Resource>\n<Resource urwg:description=\"AccountingGroup\" >group_of_{person}</Resource>\n<Resource urwg:description=\"ExitBySignal\" >false</Resource>\n<Resource urwg:description=\"ExitCode\" >0</Resource>\n<Resource urwg:description=\"condor.JobStatus\" >4</Resource>\n<ProbeName >condor:{host}</ProbeName>\n<Grid >OSG</Grid>\n<Resource urwg:description=\"ResourceType\" >Batch</Resource>\n"#
-            ));
+            );
         }
         xml.push_str(r"</JobUsageRecord>\n");
         xml

@@ -1,4 +1,4 @@
-//! A tiny random number generator whose numbers are the same everywhere and for ever (SplitMix64).
+//! A tiny random number generator whose numbers are the same everywhere and for ever (`SplitMix64`).
 
 /// The generator.
 #[derive(Clone, Debug)]

@@ -184,15 +184,12 @@ impl Attempt {
     /// `|End|ElapsedRaw|Suspended|`; returns until when it ran.
     fn times(&self, out: &mut Vec<u8>, phase: Phase, taken: i64) -> i64 {
         out.push(b'|');
-        let until = match (phase, self.end) {
-            (Phase::Ended, Some(end)) => {
-                clock::zurich_stamp(out, end);
-                end
-            }
-            _ => {
-                out.extend_from_slice(b"Unknown");
-                taken
-            }
+        let until = if let (Phase::Ended, Some(end)) = (phase, self.end) {
+            clock::zurich_stamp(out, end);
+            end
+        } else {
+            out.extend_from_slice(b"Unknown");
+            taken
         };
         let (elapsed, suspended) = match phase {
             Phase::Pending => (0, 0),

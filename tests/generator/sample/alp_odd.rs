@@ -22,7 +22,7 @@ fn edges() -> Vec<Attempt> {
     let mut year = plain(900_002, zurich(2026, 3, 31, 11, 30), 1_800, 2 * 86_400);
     year.cpus = 128;
     year.nodes = 2;
-    year.node_list = "g[011-012]".to_owned();
+    "g[011-012]".clone_into(&mut year.node_list);
     year.user_ms = 2 * 86_400 * 128 * 913;
     year.limit_min = Some(4_320);
     // Over the hour that does not exist: 00:30 to 04:30 is three hours.
@@ -114,7 +114,7 @@ fn devices() -> Vec<Attempt> {
         job.gpus = gpus;
         job.cluster = "moraine";
         job.partition = "gpu";
-        job.node_list = "m02".to_owned();
+        "m02".clone_into(&mut job.node_list);
         job.person = PEOPLE[4];
         jobs.push(job);
     }
@@ -122,7 +122,7 @@ fn devices() -> Vec<Attempt> {
     huge.partition = "himem";
     huge.memory_mib = 12 * 1_048_576;
     huge.cpus = 192;
-    huge.node_list = "fat1".to_owned();
+    "fat1".clone_into(&mut huge.node_list);
     huge.max_rss_kib = 11 * 1_073_741_824;
     jobs.push(huge);
     jobs

@@ -110,7 +110,7 @@ fn odd(rng: &mut Rng) -> Vec<Record> {
     greedy.cpu = greedy.wall * 4;
     // A name outside ASCII.
     let mut name = record(rng, 690_006, utc(2026, 3, 14, 8, 0));
-    name.global_user = "/DC=example/OU=People/CN=Zoë Erfunden-Müller".to_owned();
+    "/DC=example/OU=People/CN=Zoë Erfunden-Müller".clone_into(&mut name.global_user);
     vec![missing, zero, nobody, edge, greedy, name]
 }
 
