@@ -129,6 +129,24 @@ fn console(block: &[&str], dir: &Path, made: &mut String) {
     }
 }
 
+/// Where each dataset lies and what it is, as the schemas say.
+fn datasets() -> String {
+    let mut found: Vec<(String, String)> = Vec::new();
+    for entry in std::fs::read_dir(repository("schemas")).unwrap() {
+        let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+        let schema: toml::Table = toml::from_str(&text).unwrap();
+        let word = |key: &str| schema["dataset"][key].as_str().expect("a text").to_owned();
+        found.push((word("path"), word("doc")));
+    }
+    // The headline first, then as a listing would have them.
+    found.sort_by_key(|(path, _)| (!path.starts_with("usage/"), path.clone()));
+    let mut table = String::from("| under `out/` | what it holds |\n|---|---|\n");
+    for (path, doc) in found {
+        let _ = writeln!(table, "| `{path}` | {doc} |");
+    }
+    table
+}
+
 /// Fills the regions between `<!-- name -->` and `<!-- /name -->`.
 fn generated(text: &str) -> String {
     let mut codes = String::from("| code | meaning |\n|---|---|\n| 0 | done |\n");
@@ -146,7 +164,7 @@ fn generated(text: &str) -> String {
         );
     }
     let mut made = text.to_owned();
-    for (name, body) in [("exit codes", codes), ("reasons", reasons)] {
+    for (name, body) in [("exit codes", codes), ("reasons", reasons), ("datasets", datasets())] {
         let (open, close) = (format!("<!-- {name} -->\n"), format!("<!-- /{name} -->"));
         let (before, rest) = made.split_once(&open).expect("the region opens");
         let (_, after) = rest.split_once(&close).expect("the region closes");

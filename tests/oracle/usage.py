@@ -42,18 +42,19 @@ def spread(job, attribution, grain):
     """The job's usage by period: (period, measures)."""
     start, end = job["start"], job["end"]
     held_s = job["wall_s"] + job["suspended_s"]
+    if attribution == "by-end" and end is None:
+        return
     until = end if end is not None else start + held_s
-    begin = until if start is None or start >= until or attribution == "by-end" else start
     pieces = []
-    at = begin
-    while at < until:
+    at = start
+    while attribution == "prorated" and at is not None and at < until:
         period = period_of(at, grain)
         pieces.append((period, min(until, period[1]) - at))
         at = period[1]
+    # The last piece holds the last moment of the job, and counts it: a job that ends on the stroke of a period stays
+    # with its usage. A job that took no time, or is not split, lies in the period its end lies in.
     if not pieces:
-        # All of it in one period: the one its last moment lies in.
-        moment = until if start is None or start >= until else until - 1
-        pieces = [(period_of(moment, grain), 1)]
+        pieces = [(period_of(until, grain), 1)]
     lengths = [length for _, length in pieces]
     wall = shares(job["wall_s"], lengths)
     held = shares(held_s, lengths)
