@@ -3,6 +3,7 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
+    clippy::print_stderr,
     reason = "a test fails by panicking"
 )]
 
@@ -13,4 +14,10 @@ mod apel;
 mod collect_grid;
 mod decimal;
 mod gracc;
+#[path = "../generator/mod.rs"]
+mod generator;
+mod hygiene;
+mod oracle;
+mod readme;
+mod sample_data;
 mod zone;

@@ -1,0 +1,98 @@
+//! Inputs of the benchmark, made once and kept.
+
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use crate::generator::bulk;
+
+/// What is read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Dialect {
+    /// Slurm text.
+    Sacct,
+    /// GRACC documents.
+    Gracc,
+    /// APEL messages.
+    Apel,
+}
+
+/// One input on disk.
+pub(crate) struct Input {
+    /// What it is.
+    pub(crate) dialect: Dialect,
+    /// Rows, documents or records.
+    pub(crate) records: u64,
+    /// Where it and its pipeline are.
+    pub(crate) folder: PathBuf,
+    /// The file, or the folder of messages.
+    pub(crate) path: PathBuf,
+    /// Its size.
+    pub(crate) bytes: u64,
+}
+
+/// The input of a dialect with `n` records.
+pub(crate) fn make(dialect: Dialect, n: i64) -> Input {
+    let name = format!("{dialect:?}").to_lowercase();
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("bench/{name}-{n}"));
+    let path = folder.join(match dialect {
+        Dialect::Sacct => "sacct.txt",
+        Dialect::Gracc => "gracc.ndjson",
+        Dialect::Apel => "apel",
+    });
+    let ready = folder.join("ready");
+    if !ready.exists() {
+        fs::create_dir_all(&folder).unwrap();
+        match dialect {
+            Dialect::Sacct => to_file(&path, |to| bulk::sacct(n, to)),
+            Dialect::Gracc => to_file(&path, |to| bulk::gracc(n, to)),
+            Dialect::Apel => messages(&path, n),
+        }
+        fs::write(ready, "").unwrap();
+    }
+    fs::write(folder.join("pipeline.toml"), pipeline(dialect, &path)).unwrap();
+    Input {
+        dialect,
+        records: u64::try_from(n).expect("not negative"),
+        bytes: files(&path).iter().map(|file| fs::metadata(file).unwrap().len()).sum(),
+        folder,
+        path,
+    }
+}
+
+fn to_file(path: &Path, make: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) {
+    let mut to = BufWriter::new(File::create(path).unwrap());
+    make(&mut to).unwrap();
+    to.flush().unwrap();
+}
+
+/// A folder of messages, a thousand records each.
+fn messages(folder: &Path, n: i64) {
+    fs::create_dir_all(folder).unwrap();
+    for number in 0..(n + 999) / 1_000 {
+        let message = bulk::apel_message(number, n - number * 1_000);
+        fs::write(folder.join(format!("{number:014x}")), message).unwrap();
+    }
+}
+
+/// The files of an input: itself, or what the folder holds.
+pub(crate) fn files(path: &Path) -> Vec<PathBuf> {
+    if path.is_file() {
+        return vec![path.to_owned()];
+    }
+    fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()).collect()
+}
+
+fn pipeline(dialect: Dialect, path: &Path) -> String {
+    let name = format!("{dialect:?}").to_lowercase();
+    let path = path.display();
+    let said = match dialect {
+        Dialect::Sacct => "site = \"FELL\"\ntimezone = \"Europe/Zurich\"\nvo = { column = \"account\" }\n",
+        Dialect::Gracc | Dialect::Apel => "",
+    };
+    format!(
+        "[pipeline]\nname = \"bench\"\noutput = \"lake\"\nallocation_year_start = \"04-01\"\n\
+         calendar_timezone = \"Europe/Zurich\"\nattribution = \"prorated\"\ngrain = \"month\"\n\n\
+         [[source]]\nname = \"{name}\"\nformat = \"{name}\"\npaths = [\"{path}\"]\n{said}"
+    )
+}

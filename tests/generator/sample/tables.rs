@@ -1,0 +1,26 @@
+//! The dated tables beside the dumps.
+
+use std::collections::BTreeMap;
+
+const BENCHMARKS: &str = "\
+site,cluster,benchmark,value_per_core,valid_from,valid_to
+ALP-T2,glacier,hs06,10.84,2024-01-01,2026-03-01
+ALP-T2,glacier,hs06,12.40,2026-03-01,
+ALP-T2,glacier,hs23,11.20,2024-01-01,2026-03-01
+ALP-T2,glacier,hs23,13.05,2026-03-01,
+ALP-T2,moraine,hs23,17.5,2025-10-01,
+";
+
+const VO: &str = "\
+account,vo
+firn,firn
+lawine,lawine
+schnee-eis,Schnee & Eis
+moraene,moräne
+";
+
+/// Adds the tables.
+pub(crate) fn tables(files: &mut BTreeMap<&'static str, Vec<u8>>) {
+    files.insert("benchmarks.csv", BENCHMARKS.as_bytes().to_vec());
+    files.insert("vo.csv", VO.as_bytes().to_vec());
+}

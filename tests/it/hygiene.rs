@@ -1,0 +1,189 @@
+//! The rules of the house that no compiler checks.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::support::sample::repository;
+
+/// The rooms in the order data walks through them. A room knows the rooms before it.
+const ROOMS: [&str; 6] = ["sources", "records", "normalise", "charge", "summarise", "report"];
+
+/// What readers may say about a job is defined in `records`, and is the one thing they know of it.
+const VOCABULARY: [&str; 4] = [
+    "crate::records::JobRow",
+    "crate::records::Anomaly",
+    "crate::records::row::",
+    "crate::records::anomaly::",
+];
+
+/// Names of the vendors' columns that nothing else is called.
+const VENDOR_COLUMNS: [&str; 14] = [
+    "JobIDRaw",
+    "ElapsedRaw",
+    "AllocTRES",
+    "ReqTRES",
+    "TotalCPU",
+    "CPUTimeRAW",
+    "TimelimitRaw",
+    "LocalJobId",
+    "WallDuration",
+    "CpuDuration",
+    "ReportableVOName",
+    "InfrastructureType",
+    "ResourceType",
+    "CoreHours",
+];
+
+/// How `object_store` and the standard library write.
+const WRITING: [&str; 9] = [
+    "PutPayload",
+    "PutMode",
+    "PutOptions",
+    "put_opts",
+    "put_multipart",
+    "ParquetObjectWriter",
+    "fs::write",
+    "fs::rename",
+    "fs::remove_dir_all",
+];
+
+const FORBIDDEN: [&str; 6] = ["todo!", "unimplemented!", "FIXME", "TODO", "XXX", "dbg!"];
+
+/// One Rust file: its path under the folder asked for, and its text.
+struct Source {
+    path: String,
+    text: String,
+}
+
+impl Source {
+    /// Lines of code with their numbers: no comments, no tests.
+    fn code(&self) -> impl Iterator<Item = (usize, &str)> {
+        self.text
+            .lines()
+            .enumerate()
+            .take_while(|(_, line)| line.trim() != "#[cfg(test)]")
+            .map(|(at, line)| (at + 1, line.split("//").next().unwrap_or_default()))
+    }
+
+    fn room(&self) -> &str {
+        let head = self.path.split('/').next().unwrap_or_default();
+        head.strip_suffix(".rs").unwrap_or(head)
+    }
+}
+
+fn sources(folder: &str) -> Vec<Source> {
+    fn walk(root: &Path, dir: PathBuf, into: &mut Vec<Source>) {
+        for entry in std::fs::read_dir(dir).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                walk(root, path, into);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                into.push(Source {
+                    path: path.strip_prefix(root).unwrap().to_string_lossy().into_owned(),
+                    text: std::fs::read_to_string(&path).unwrap(),
+                });
+            }
+        }
+    }
+    let root = repository(folder);
+    let mut found = Vec::new();
+    walk(&root, root.clone(), &mut found);
+    found.sort_by(|a, b| a.path.cmp(&b.path));
+    assert!(!found.is_empty(), "no Rust files under {folder}");
+    found
+}
+
+/// Fails with every place where `is_bad` says why a line of code is.
+fn forbid(is_bad: impl Fn(&Source, &str) -> Option<String>) {
+    let mut places = Vec::new();
+    for source in sources("src") {
+        for (number, line) in source.code() {
+            if let Some(why) = is_bad(&source, line) {
+                places.push(format!("src/{}:{number}: {why}", source.path));
+            }
+        }
+    }
+    assert!(places.is_empty(), "{}", places.join("\n"));
+}
+
+#[test]
+fn files_are_small() {
+    for folder in ["src", "tests"] {
+        for source in sources(folder) {
+            let lines = source.text.lines().count();
+            assert!(
+                lines <= 500,
+                "{folder}/{} has {lines} lines; one noun a file",
+                source.path
+            );
+        }
+    }
+}
+
+#[test]
+fn nothing_is_left_to_be_done() {
+    for source in sources("src") {
+        for word in FORBIDDEN {
+            assert!(!source.text.contains(word), "src/{} says {word}", source.path);
+        }
+    }
+}
+
+#[test]
+fn rooms_know_only_the_rooms_before_them() {
+    forbid(|source, line| {
+        let here = ROOMS.iter().position(|room| *room == source.room())?;
+        ROOMS.iter().skip(here + 1).find_map(|later| {
+            let name = format!("crate::{later}");
+            let at = line.find(&name)?;
+            let rest = line.get(at..)?;
+            let is_vocabulary = source.room() == "sources"
+                && (VOCABULARY.iter().any(|word| rest.starts_with(word)) || only_vocabulary(rest));
+            (!is_vocabulary).then(|| format!("{} knows {later}", source.room()))
+        })
+    });
+}
+
+/// `crate::records::{Anomaly, JobRow};`
+fn only_vocabulary(rest: &str) -> bool {
+    rest.strip_prefix("crate::records::{")
+        .and_then(|names| names.split_once('}'))
+        .is_some_and(|(names, _)| {
+            names
+                .split(',')
+                .map(str::trim)
+                .all(|name| matches!(name, "JobRow" | "Anomaly" | "row::JobRow" | "anomaly::Anomaly"))
+        })
+}
+
+#[test]
+fn only_sources_knows_the_vendors_columns() {
+    forbid(|source, line| {
+        let word = VENDOR_COLUMNS.iter().find(|word| line.contains(**word))?;
+        (source.room() != "sources").then(|| format!("names {word}"))
+    });
+}
+
+#[test]
+fn only_store_writes() {
+    forbid(|source, line| {
+        let word = WRITING.iter().find(|word| line.contains(**word))?;
+        (source.room() != "store").then(|| format!("writes with {word}"))
+    });
+}
+
+#[test]
+fn code_is_formatted() {
+    let output = Command::new(env!("CARGO"))
+        .args(["fmt", "--all", "--check"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    if stderr.contains("no such command") || stderr.contains("is not installed") {
+        eprintln!("SKIPPED code_is_formatted: this toolchain has no rustfmt");
+        return;
+    }
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "cargo fmt changes\n{stdout}{stderr}");
+}
