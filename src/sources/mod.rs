@@ -14,6 +14,7 @@ pub mod decimal;
 pub mod fqan;
 pub mod gracc;
 pub mod instant;
+pub mod sacct;
 pub mod sink;
 
 pub use sink::{Pieces, Position, Sink, Work};

@@ -20,4 +20,5 @@ mod hygiene;
 mod oracle;
 mod readme;
 mod sample_data;
+mod sacct;
 mod zone;

@@ -2,3 +2,5 @@
 
 pub(crate) mod python;
 pub(crate) mod sample;
+//! What several tests share.
+pub(crate) mod collect;

@@ -1,0 +1,142 @@
+//! A row whose line does not have the right number of delimiters: the lines that belong to it, and its fields.
+
+use super::fields::{Fields, Line, scan};
+use super::layout::Layout;
+use super::solve::{self, Solution};
+use super::start::{self, Start};
+use crate::ledger::Reason;
+
+/// Lines one row may be spread over, and how often its fields are shared out anew: bounds for hostile input.
+const MAX_LINES: u64 = 10_000;
+const MAX_ATTEMPTS: u32 = 32;
+
+/// What became of it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Assembled {
+    /// One field per column.
+    Row {
+        /// The delimiters that separate columns.
+        cuts: Vec<usize>,
+        /// Behind the last byte of the last field.
+        end: usize,
+        /// Behind the row.
+        extent: Extent,
+    },
+    /// It cannot be told how.
+    Refused {
+        /// Too few fields, too many ways, or cut off.
+        reason: Reason,
+        /// In a sentence.
+        detail: String,
+        /// Behind what is refused.
+        extent: Extent,
+    },
+}
+
+/// How far a row reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Extent {
+    /// First byte behind it.
+    pub(super) next: usize,
+    /// Physical lines.
+    pub(super) lines: u64,
+}
+
+/// Puts together the row that begins with `first`, whose delimiters are `cuts`. With `is_one_line_tried`, the line
+/// alone has been read and refused.
+pub(super) fn assemble(
+    layout: &Layout,
+    text: &[u8],
+    first: Line,
+    cuts: &mut Vec<usize>,
+    kind: Start,
+    is_one_line_tried: bool,
+) -> Assembled {
+    let mut last = first;
+    let mut extent = Extent {
+        next: first.next,
+        lines: 1,
+    };
+    let mut enough: Option<(Extent, usize, Solution)> = None;
+    let mut attempts = 0;
+    loop {
+        if cuts.len() >= layout.delimiters() && !(is_one_line_tried && extent.lines == 1) {
+            attempts += 1;
+            let (solution, end) = share_out(layout, text, first.start, last.end, cuts, kind);
+            if let Solution::Cuts(cuts) = solution {
+                return Assembled::Row { cuts, end, extent };
+            }
+            enough.get_or_insert((extent, cuts.len(), solution));
+        }
+        if extent.lines >= MAX_LINES || attempts >= MAX_ATTEMPTS || last.next >= text.len() {
+            break;
+        }
+        let before = cuts.len();
+        let next = scan(text, last.next, &layout.delimiter, layout.is_crlf, cuts);
+        let own = cuts.get(before..).unwrap_or_default();
+        let line = text.get(next.start..next.end).unwrap_or_default();
+        if start::of(layout, text, next, own).is_some() || start::is_tool_message(line) {
+            cuts.truncate(before);
+            break;
+        }
+        if !next.is_ended {
+            if enough.is_some() {
+                cuts.truncate(before);
+                break;
+            }
+            return Assembled::Refused {
+                reason: Reason::Truncated,
+                detail: "the file ends within this row".to_owned(),
+                extent: Extent {
+                    next: next.next,
+                    lines: extent.lines + 1,
+                },
+            };
+        }
+        last = next;
+        extent = Extent {
+            next: next.next,
+            lines: extent.lines + 1,
+        };
+    }
+    let (extent, delimiters, solution) = enough.unwrap_or((extent, cuts.len(), Solution::None));
+    let found = delimiters + usize::from(!layout.is_trailing);
+    let named = layout.width();
+    let detail = match solution {
+        Solution::Several => {
+            format!("{found} fields where the header names {named}, and more than one way to share them out")
+        }
+        _ if found > named => format!("{found} fields where the header names {named}, and no way to share them out"),
+        _ if found == named => format!("{found} fields as the header names, but not of the types of their columns"),
+        _ => format!("{found} fields where the header names {named}"),
+    };
+    Assembled::Refused {
+        reason: Reason::FieldCount,
+        detail,
+        extent,
+    }
+}
+
+fn share_out(
+    layout: &Layout,
+    text: &[u8],
+    start: usize,
+    end: usize,
+    cuts: &[usize],
+    kind: Start,
+) -> (Solution, usize) {
+    let (cuts, end) = match (layout.is_trailing, cuts) {
+        (false, cuts) => (cuts, end),
+        (true, [cuts @ .., last]) if last + layout.delimiter.len() == end => (cuts, *last),
+        (true, _) => return (Solution::None, end),
+    };
+    let fields = Fields::new(text, start, end, cuts, layout.delimiter.len());
+    let solution = match kind {
+        Start::Step => solve::solve(&fields, &layout.step_groups),
+        Start::Job | Start::Unsure => match solve::solve(&fields, &layout.job_groups) {
+            Solution::None => solve::solve(&fields, &layout.loose_job_groups),
+            found => found,
+        },
+    };
+    (solution, end)
+}

@@ -1,0 +1,244 @@
+//! Printed instants in every format `SLURM_TIME_FORMAT` gives that can be read back.
+
+use super::scalar::{self, Int};
+use crate::time::{Local, Zone};
+
+const DAY_S: i64 = 86_400;
+
+/// An instant, or the two a printed local time can mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stamp {
+    /// Unix second; the earlier of two.
+    pub(super) earlier_s: i64,
+    /// The later of two, or the same.
+    pub(super) later_s: i64,
+    /// The time does not exist in its zone: clocks were turned forward.
+    pub(super) is_skipped: bool,
+}
+
+impl Stamp {
+    fn at(unix_s: i64) -> Self {
+        Self {
+            earlier_s: unix_s,
+            later_s: unix_s,
+            is_skipped: false,
+        }
+    }
+
+    /// It can mean two instants.
+    pub(super) fn is_double(self) -> bool {
+        self.earlier_s != self.later_s
+    }
+}
+
+/// Why a text is no instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Trouble {
+    /// None of the formats.
+    NoTime,
+    /// It is local, and the source names no zone.
+    NoZone,
+    /// `SLURM_TIME_FORMAT=relative`.
+    Relative,
+}
+
+impl Trouble {
+    /// The sentence after column and value.
+    pub(super) fn sentence(self) -> &'static str {
+        match self {
+            Self::NoTime => {
+                "is not a time (YYYY-MM-DDTHH:MM:SS with or without an offset, Unix seconds, Unknown or None)"
+            }
+            Self::NoZone => "is a local time and the source has no `timezone`",
+            Self::Relative => {
+                "is a relative time, which cannot be read back: write the dump with SLURM_TIME_FORMAT=standard or %s"
+            }
+        }
+    }
+}
+
+/// Reads instants; remembers the last date and its offset, because neighbouring rows share them.
+pub(super) struct Clock<'z> {
+    zone: Option<&'z Zone>,
+    date: [u8; 10],
+    day: i64,
+    offset_day: i64,
+    offset_s: Option<i64>,
+}
+
+impl<'z> Clock<'z> {
+    /// A clock for times of `zone`.
+    pub(super) fn new(zone: Option<&'z Zone>) -> Self {
+        Self {
+            zone,
+            date: [0; 10],
+            day: 0,
+            offset_day: i64::MIN,
+            offset_s: None,
+        }
+    }
+
+    /// The instant `text` means; `Ok(None)` for the words and values that stand for none.
+    pub(super) fn read(&mut self, text: &[u8]) -> Result<Option<Stamp>, Trouble> {
+        let Some((date, clock, rest)) = civil(text) else {
+            return other_format(text);
+        };
+        if *date != self.date {
+            self.day = day_number(date).ok_or(Trouble::NoTime)?;
+            self.date = *date;
+        }
+        let local_s = self.day * DAY_S + second_of_day(clock).ok_or(Trouble::NoTime)?;
+        if !rest.is_empty() {
+            let offset_s = offset(rest).ok_or(Trouble::NoTime)?;
+            return Ok(Some(Stamp::at(local_s - offset_s)));
+        }
+        let zone = self.zone.ok_or(Trouble::NoZone)?;
+        if self.offset_day != self.day {
+            self.offset_day = self.day;
+            let before = zone.offset_at((self.day - 1) * DAY_S);
+            let after = zone.offset_at((self.day + 2) * DAY_S);
+            self.offset_s = (before == after).then_some(before);
+        }
+        if let Some(offset_s) = self.offset_s {
+            return Ok(Some(Stamp::at(local_s - offset_s)));
+        }
+        Ok(Some(match zone.resolve(local_s) {
+            Local::Unique(unix_s) => Stamp::at(unix_s),
+            Local::Fold { earlier, later } => Stamp {
+                earlier_s: earlier,
+                later_s: later,
+                is_skipped: false,
+            },
+            Local::Gap(unix_s) => Stamp {
+                is_skipped: true,
+                ..Stamp::at(unix_s)
+            },
+        }))
+    }
+}
+
+/// Date, time of day and what follows, when `text` has the shape of `YYYY-MM-DDTHH:MM:SS...`.
+fn civil(text: &[u8]) -> Option<(&[u8; 10], &[u8; 8], &[u8])> {
+    let (date, rest) = text.split_first_chunk::<10>()?;
+    let (separator, rest) = rest.split_first()?;
+    let (clock, rest) = rest.split_first_chunk::<8>()?;
+    (matches!(separator, b'T' | b' ') && date[4] == b'-' && date[7] == b'-').then_some((date, clock, rest))
+}
+
+fn other_format(text: &[u8]) -> Result<Option<Stamp>, Trouble> {
+    /// 9999-12-31T23:59:59Z.
+    const LAST_S: i64 = 253_402_300_799;
+    match text {
+        b"" | b"Unknown" | b"None" | b"N/A" | b"0" => Ok(None),
+        [b'0'..=b'9', ..] if text.iter().all(u8::is_ascii_digit) => match scalar::int(text) {
+            Some(Int::Value(unix_s)) if unix_s <= LAST_S => Ok(Some(Stamp::at(unix_s))),
+            Some(Int::Dropped) => Ok(None),
+            _ => Err(Trouble::NoTime),
+        },
+        _ if is_relative(text) => Err(Trouble::Relative),
+        _ => Err(Trouble::NoTime),
+    }
+}
+
+/// `Ystday 12:00`, `Tomorr 08:15`, `Fri 12:00`, `21 Nov 12:00`, a bare `12:00:03`.
+fn is_relative(text: &[u8]) -> bool {
+    let is_clock = |word: &[u8]| word.contains(&b':') && word.iter().all(|b| b.is_ascii_digit() || *b == b':');
+    text.rsplit(|&b| b == b' ').next().is_some_and(is_clock)
+}
+
+/// Days since 1970-01-01 of `YYYY-MM-DD` in the Gregorian calendar.
+fn day_number(&[y0, y1, y2, y3, _, m0, m1, _, d0, d1]: &[u8; 10]) -> Option<i64> {
+    let (year, month, day) = (pair(y0, y1)? * 100 + pair(y2, y3)?, pair(m0, m1)?, pair(d0, d1)?);
+    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let month_days = match month {
+        2 if is_leap => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        1..=12 => 31,
+        _ => return None,
+    };
+    if day < 1 || day > month_days {
+        return None;
+    }
+    // Years counted from March, so that the leap day is the last day of the year.
+    let from_march = if month <= 2 { year - 1 } else { year };
+    let era = from_march.div_euclid(400);
+    let year_of_era = from_march.rem_euclid(400);
+    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    Some(era * 146_097 + day_of_era - 719_468)
+}
+
+fn second_of_day(&[h0, h1, c0, m0, m1, c1, s0, s1]: &[u8; 8]) -> Option<i64> {
+    let (hour, minute, second) = (pair(h0, h1)?, pair(m0, m1)?, pair(s0, s1)?);
+    (c0 == b':' && c1 == b':' && hour < 24 && minute < 60 && second < 60)
+        .then_some((hour * 60 + minute) * 60 + second)
+}
+
+/// Seconds east of UTC of `Z`, `+0200`, `+02:00` or `+02`.
+fn offset(text: &[u8]) -> Option<i64> {
+    let (sign, digits) = match text {
+        b"Z" | b"z" => return Some(0),
+        [b'+', digits @ ..] => (1, digits),
+        [b'-', digits @ ..] => (-1, digits),
+        _ => return None,
+    };
+    let (hour, minute) = match *digits {
+        [a, b, c, d] | [a, b, b':', c, d] => (pair(a, b)?, pair(c, d)?),
+        [a, b] => (pair(a, b)?, 0),
+        _ => return None,
+    };
+    (hour < 24 && minute < 60).then_some(sign * (hour * 3600 + minute * 60))
+}
+
+fn pair(tens: u8, ones: u8) -> Option<i64> {
+    let (tens, ones) = (tens.wrapping_sub(b'0'), ones.wrapping_sub(b'0'));
+    (tens <= 9 && ones <= 9).then(|| i64::from(tens * 10 + ones))
+}
+
+/// Start and end with the folds decided.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Span {
+    /// Unix second of the start.
+    pub(super) start_s: Option<i64>,
+    /// Unix second of the end.
+    pub(super) end_s: Option<i64>,
+    /// A fold stayed undecided; the earlier instant was taken.
+    pub(super) is_ambiguous: bool,
+}
+
+/// Decides the folds of start and end: end minus start must be what elapsed and suspended add up to.
+pub(super) fn span(start: Option<Stamp>, end: Option<Stamp>, length_s: Option<i64>) -> Span {
+    // Slurm takes start, end and suspension from different clocks readings; folds differ by half an hour or more.
+    const TOLERANCE_S: u64 = 2;
+    let undecided = Span {
+        start_s: start.map(|s| s.earlier_s),
+        end_s: end.map(|s| s.earlier_s),
+        is_ambiguous: [start, end].into_iter().flatten().any(Stamp::is_double),
+    };
+    let (Some(start), Some(end), Some(length_s), true) = (start, end, length_s, undecided.is_ambiguous) else {
+        return undecided;
+    };
+    let mut starts = vec![start.earlier_s, start.later_s];
+    let mut ends = vec![end.earlier_s, end.later_s];
+    starts.dedup();
+    ends.dedup();
+    let mut fitting = starts
+        .iter()
+        .flat_map(|&s| ends.iter().map(move |&e| (s, e)))
+        .filter(|(s, e)| (e - s).abs_diff(length_s) <= TOLERANCE_S);
+    match (fitting.next(), fitting.next()) {
+        (Some((start_s, end_s)), None) => Span {
+            start_s: Some(start_s),
+            end_s: Some(end_s),
+            is_ambiguous: false,
+        },
+        // Both pass: the pair taken at least keeps the length right.
+        (Some((start_s, end_s)), Some(_)) => Span {
+            start_s: Some(start_s),
+            end_s: Some(end_s),
+            is_ambiguous: true,
+        },
+        (None, _) => undecided,
+    }
+}

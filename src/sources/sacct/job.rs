@@ -1,0 +1,314 @@
+//! Job rows.
+//!
+//! **CPU time.** `sacct` itself adds up a job's TotalCPU from the step rows it fetched, so the figure of the job row
+//! holds when the steps are in the dump. Without steps (`-X`, or steps purged from the database) it prints `00:00:00`
+//! for every job: a job that ran, has no step row and has no CPU time is *unknown*, not idle. A job that has steps and
+//! no CPU time (its node died) stays at zero. `CPUTime` and `CPUTimeRAW` are allocated time and never taken for CPU.
+
+use std::borrow::Cow;
+
+use super::clock::{self, Clock, Stamp};
+use super::column::Role;
+use super::job_id::JobId;
+use super::memory::{MIB, Per};
+use super::refusal::Refusal;
+use super::row::Row;
+use super::step::Steps;
+use super::tres::{self, Alloc};
+use crate::ledger::Reason;
+use crate::records::{Anomaly, JobRow};
+use crate::sources::{Position, Sink};
+
+/// A job row that was read.
+pub(super) enum Read<'t> {
+    /// A job.
+    Job(Box<Job<'t>>),
+    /// It has not started.
+    NotStarted,
+}
+
+/// One job, waiting for its steps.
+#[derive(Debug, Default)]
+pub(super) struct Job<'t> {
+    /// Where the name stands in the piece.
+    pub(super) name: Option<(usize, usize)>,
+    /// Bits of [`Anomaly`].
+    pub(super) anomalies: u32,
+    job_id: &'t [u8],
+    raw_job_id: &'t [u8],
+    cluster: &'t [u8],
+    account: &'t [u8],
+    user: &'t [u8],
+    group: &'t [u8],
+    partition: &'t [u8],
+    qos: &'t [u8],
+    node_list: &'t [u8],
+    state: Option<&'static str>,
+    submit_s: Option<i64>,
+    eligible_s: Option<i64>,
+    start_s: Option<i64>,
+    end_s: Option<i64>,
+    wall_s: Option<i64>,
+    suspended_s: Option<i64>,
+    total_cpu_ms: Option<i64>,
+    user_cpu_ms: Option<i64>,
+    system_cpu_ms: Option<i64>,
+    core_n: Option<i64>,
+    node_n: Option<i64>,
+    alloc: Option<Alloc>,
+    gpus: Vec<(&'t [u8], i64)>,
+    requested_memory_byte: Option<i64>,
+    max_rss_byte: Option<i64>,
+    max_virtual_byte: Option<i64>,
+    time_limit_s: Option<i64>,
+    exit: Option<(i64, i64)>,
+}
+
+impl<'t> Job<'t> {
+    /// Reads a job row.
+    pub(super) fn read(row: &mut Row<'t, '_>, clock: &mut Clock<'_>) -> Result<Read<'t>, Refusal> {
+        let (id, raw) = (row.id(Role::JobId)?, row.id(Role::JobIdRaw)?);
+        let state = row.state()?;
+        if state == Some("PENDING") || [id, raw].iter().flatten().any(|id: &JobId<'_>| id.is_array_rest) {
+            return Ok(Read::NotStarted);
+        }
+        let mut job = Self {
+            job_id: id.or(raw).map(|id| id.base).unwrap_or_default(),
+            raw_job_id: raw.map(|raw| raw.base).unwrap_or_default(),
+            state,
+            ..Self::default()
+        };
+        job.times(row, clock)?;
+        if job.start_s.is_none() && job.end_s.is_none() {
+            return if state.is_none_or(waits) {
+                Ok(Read::NotStarted)
+            } else {
+                Err(Refusal {
+                    reason: Reason::TimeUnknown,
+                    detail: format!(
+                        "Start and End: neither is known of a job that is {}",
+                        state.unwrap_or("in no state")
+                    ),
+                })
+            };
+        }
+        job.amounts(row)?;
+        job.names(row);
+        job.anomalies = row.anomalies;
+        Ok(Read::Job(Box::new(job)))
+    }
+
+    fn times(&mut self, row: &mut Row<'t, '_>, clock: &mut Clock<'_>) -> Result<(), Refusal> {
+        let submit = row.time(clock, Role::Submit)?;
+        let eligible = row.time(clock, Role::Eligible)?;
+        let start = row.time(clock, Role::Start)?;
+        let end = row.time(clock, Role::End)?;
+        self.suspended_s = row.duration_ms(Role::Suspended)?.map(|ms| ms / 1000);
+        self.wall_s = match row.int(Role::ElapsedRaw)? {
+            Some(second) => Some(second),
+            None => row.duration_ms(Role::Elapsed)?.map(|ms| ms / 1000),
+        };
+        let suspended_s = self.suspended_s.unwrap_or(0);
+        let length_s = self.wall_s.map(|wall_s| wall_s.saturating_add(suspended_s));
+        let span = clock::span(start, end, length_s);
+        (self.start_s, self.end_s) = (span.start_s, span.end_s);
+        let mut is_ambiguous = span.is_ambiguous;
+        for (stamp, slot) in [(submit, &mut self.submit_s), (eligible, &mut self.eligible_s)] {
+            *slot = stamp.map(|stamp| stamp.earlier_s);
+            // The later pass is out of the question when the job had started by then.
+            is_ambiguous |= stamp.is_some_and(|stamp: Stamp| {
+                stamp.is_double() && span.start_s.is_none_or(|start_s| stamp.later_s <= start_s)
+            });
+        }
+        if is_ambiguous {
+            row.note(Anomaly::AmbiguousTime);
+        }
+        if [submit, eligible, start, end].iter().flatten().any(|stamp| stamp.is_skipped) {
+            row.note(Anomaly::SkippedTime);
+        }
+        match (self.start_s, self.end_s, length_s) {
+            (None, Some(end_s), Some(length_s)) if row.layout.column(Role::Start).is_none() => {
+                self.start_s = Some(end_s.saturating_sub(length_s));
+            }
+            (Some(start_s), Some(end_s), None) => {
+                self.wall_s = match end_s.saturating_sub(start_s).saturating_sub(suspended_s) {
+                    second @ 0.. => Some(second),
+                    _ => {
+                        row.note(Anomaly::ValueDropped);
+                        None
+                    }
+                };
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn amounts(&mut self, row: &mut Row<'t, '_>) -> Result<(), Refusal> {
+        self.total_cpu_ms = row.duration_ms(Role::TotalCpu)?;
+        self.user_cpu_ms = row.duration_ms(Role::UserCpu)?;
+        self.system_cpu_ms = row.duration_ms(Role::SystemCpu)?;
+        let allocated = row.text(Role::AllocTres);
+        if !allocated.is_empty() {
+            self.alloc = Some(tres::alloc(allocated, &mut self.gpus).map_err(|entry| {
+                let why = format!("has an entry that is none: {}", super::refusal::quoted(entry));
+                Refusal::of(Reason::BadNumber, row.layout, Role::AllocTres, allocated, &why)
+            })?);
+        }
+        let alloc = self.alloc.unwrap_or_default();
+        let cpu_n = row.count(Role::AllocCpus)?;
+        let node_n = row.count(Role::AllocNodes)?.or(row.count(Role::NNodes)?);
+        self.core_n = alloc.cpu.or(cpu_n);
+        self.node_n = alloc.node.or(node_n);
+        if let Some((byte, per)) = row.size(Role::ReqMem, MIB)? {
+            let times = match per {
+                Per::Job => Some(1),
+                Per::Cpu => row.count(Role::ReqCpus)?.or(self.core_n),
+                Per::Node => row.count(Role::ReqNodes)?.or(self.node_n),
+            };
+            self.requested_memory_byte = times.and_then(|times| byte.checked_mul(times));
+            if self.requested_memory_byte.is_none() {
+                row.note(Anomaly::ValueDropped);
+            }
+        }
+        self.max_rss_byte = row.size(Role::MaxRss, 1)?.map(|(byte, _)| byte);
+        self.max_virtual_byte = row.size(Role::MaxVmSize, 1)?.map(|(byte, _)| byte);
+        self.time_limit_s = row.time_limit_s()?;
+        self.exit = row.exit()?;
+        Ok(())
+    }
+
+    fn names(&mut self, row: &Row<'t, '_>) {
+        let or = |role: Role, fallback: Role| match row.text(role) {
+            b"" => row.text(fallback),
+            text => text,
+        };
+        self.cluster = row.text(Role::Cluster);
+        self.account = row.text(Role::Account);
+        // A user or group that has left keeps the number, as everywhere in Slurm.
+        self.user = or(Role::User, Role::Uid);
+        self.group = or(Role::Group, Role::Gid);
+        self.partition = row.text(Role::Partition);
+        self.qos = row.text(Role::Qos);
+        self.node_list = match row.text(Role::NodeList) {
+            b"None assigned" | b"(null)" | b"(unknown)" => b"",
+            text => text,
+        };
+        self.name = row.layout.column(Role::JobName).and_then(|column| row.fields.bounds(column));
+    }
+
+    /// It ran, so it must have used some CPU time.
+    fn ran(&self) -> bool {
+        self.start_s.is_some() && self.wall_s != Some(0)
+    }
+
+    /// CPU time, and whether the job row is where it comes from.
+    fn cpu_ms(&self, steps: &Steps) -> (Option<i64>, bool) {
+        let from_steps = steps.cpu_ms.filter(|_| !steps.is_incomplete);
+        match self.total_cpu_ms {
+            Some(ms) if ms > 0 => (Some(ms), true),
+            Some(_) if !self.ran() => (Some(0), true),
+            // Unfinished steps are not counted: of a running job, zero says nothing.
+            Some(_) => match from_steps {
+                Some(ms) if ms > 0 => (Some(ms), false),
+                Some(_) if self.end_s.is_some() => (Some(0), true),
+                None if self.end_s.is_some() && steps.count > 0 && !steps.is_incomplete => (Some(0), true),
+                _ => (None, false),
+            },
+            None if from_steps.is_some() => (from_steps, false),
+            None => match (self.user_cpu_ms, self.system_cpu_ms) {
+                (Some(user), Some(system)) if user.saturating_add(system) > 0 => (Some(user.saturating_add(system)), true),
+                _ if !self.ran() => (Some(0), false),
+                _ => (None, false),
+            },
+        }
+    }
+
+    /// Hands the job over.
+    pub(super) fn emit(&self, text: &[u8], at: Position, steps: &Steps, sink: &mut dyn Sink) {
+        let mut anomalies = self.anomalies;
+        let (cpu_ms, is_from_row) = self.cpu_ms(steps);
+        if cpu_ms.is_none() {
+            anomalies |= Anomaly::CpuUnknown.bit();
+        }
+        let mut decode = |bytes| decode(bytes, &mut anomalies);
+        let name = self.name.and_then(|(start, end)| text.get(start..end)).unwrap_or_default();
+        let [job_id, raw, cluster, account, user, group, partition, qos, job_name, nodes] = [
+            self.job_id,
+            self.raw_job_id,
+            self.cluster,
+            self.account,
+            self.user,
+            self.group,
+            self.partition,
+            self.qos,
+            name,
+            self.node_list,
+        ]
+        .map(&mut decode);
+        let models: Vec<_> = self.gpus.iter().map(|&(model, n)| (decode(model), n)).collect();
+        let gpus: Vec<_> = models.iter().map(|(model, n)| (model.as_ref(), *n)).collect();
+        let ms = |second: Option<i64>| second.and_then(|s| s.checked_mul(1000));
+        let row = JobRow {
+            view: "batch",
+            cluster: some(&cluster),
+            job_id: &job_id,
+            raw_job_id: some(&raw),
+            account: some(&account),
+            user: some(&user),
+            user_group: some(&group),
+            partition: some(&partition),
+            qos: some(&qos),
+            job_name: some(&job_name),
+            submit_ms: ms(self.submit_s),
+            eligible_ms: ms(self.eligible_s),
+            start_ms: ms(self.start_s),
+            end_ms: ms(self.end_s),
+            wall_ms: ms(self.wall_s),
+            suspended_s: self.suspended_s,
+            cpu_ms,
+            cpu_user_ms: self.user_cpu_ms.filter(|_| is_from_row),
+            cpu_system_ms: self.system_cpu_ms.filter(|_| is_from_row),
+            alloc_core_n: self.core_n,
+            alloc_node_n: self.node_n,
+            alloc_gpu_n: self.alloc.map(|alloc| alloc.gpu),
+            gpus: &gpus,
+            alloc_memory_byte: self.alloc.and_then(|alloc| alloc.memory_byte),
+            requested_memory_byte: self.requested_memory_byte,
+            max_rss_byte: self.max_rss_byte.max(steps.max_rss_byte),
+            max_virtual_byte: self.max_virtual_byte.max(steps.max_virtual_byte),
+            // Slurm leaves out a billing that truncates to zero.
+            alloc_billing_n: self.alloc.map(|alloc| alloc.billing.unwrap_or(0)),
+            time_limit_s: self.time_limit_s,
+            node_list: some(&nodes),
+            state: self.state,
+            exit_code: self.exit.map(|(code, _)| code),
+            exit_signal: self.exit.map(|(_, signal)| signal),
+            anomalies,
+            ..JobRow::default()
+        };
+        sink.job(&row, at, steps.count);
+    }
+}
+
+/// States of a job that waits (again) and holds nothing.
+fn waits(state: &str) -> bool {
+    matches!(
+        state,
+        "CONFIGURING" | "REQUEUED" | "REQUEUE_FED" | "REQUEUE_HOLD" | "SPECIAL_EXIT" | "RESV_DEL_HOLD" | "SUSPENDED" | "?"
+    )
+}
+
+fn decode<'a>(bytes: &'a [u8], anomalies: &mut u32) -> Cow<'a, str> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => {
+            *anomalies |= Anomaly::InvalidText.bit();
+            String::from_utf8_lossy(bytes)
+        }
+    }
+}
+
+fn some<'a>(text: &'a Cow<'_, str>) -> Option<&'a str> {
+    (!text.is_empty()).then_some(text.as_ref())
+}

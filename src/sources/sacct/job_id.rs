@@ -1,0 +1,58 @@
+//! Job and step identifiers: `123`, `123_4`, `123_[5-9%2]`, `123+0`, each perhaps with a step suffix.
+
+/// An identifier taken apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct JobId<'a> {
+    /// Everything before the step suffix.
+    pub(super) base: &'a [u8],
+    /// It names a step, such as `.batch`, `.extern`, `.0`, `.0+1`.
+    pub(super) is_step: bool,
+    /// One row for the tasks of an array that have not started: `123_[5-9%2]`.
+    pub(super) is_array_rest: bool,
+}
+
+impl<'a> JobId<'a> {
+    /// Takes `text` apart; `None` when it cannot be an identifier.
+    pub(super) fn parse(text: &'a [u8]) -> Option<Self> {
+        let digits = text.iter().take_while(|b| b.is_ascii_digit()).count();
+        if digits == 0 {
+            return None;
+        }
+        let mut at = digits;
+        let mut is_array_rest = false;
+        match text.get(at) {
+            Some(b'_') if text.get(at + 1) == Some(&b'[') => {
+                is_array_rest = true;
+                at += 2;
+                // A long list is printed in hexadecimal or cut off, perhaps without its bracket.
+                at += text
+                    .get(at..)?
+                    .iter()
+                    .take_while(|b| b.is_ascii_hexdigit() || b"x,-%:.]".contains(b))
+                    .count();
+            }
+            Some(b'_' | b'+') => {
+                let more = text.get(at + 1..)?.iter().take_while(|b| b.is_ascii_digit()).count();
+                if more == 0 {
+                    return None;
+                }
+                at += 1 + more;
+            }
+            _ => {}
+        }
+        let (base, rest) = text.split_at_checked(at)?;
+        let is_step = match rest {
+            [] => false,
+            [b'.', suffix @ ..] if !suffix.is_empty() => suffix
+                .iter()
+                .all(|b| b.is_ascii_alphanumeric() || b"+_".contains(b))
+                .then_some(true)?,
+            _ => return None,
+        };
+        Some(Self {
+            base,
+            is_step,
+            is_array_rest,
+        })
+    }
+}

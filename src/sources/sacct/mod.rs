@@ -1,0 +1,96 @@
+//! Text dumps of Slurm's `sacct`, written with `--parsable2` (`-P`) or `--parsable` (`-p`) and a header.
+//!
+//! Any columns in any order, of any release; any delimiter; naive times in the zone of the source, times with an
+//! offset, or Unix seconds. Job rows become jobs, step rows (`123.batch`, `123.0`) are folded into the job row before
+//! them. The delimiter is never escaped and names may hold line breaks, so rows are put together by the types of their
+//! columns; a row that can be read in two ways is refused, never guessed.
+//!
+//! Counting: a job row, a step row, a message of the tool, a repeated header and every damaged row is one row; the
+//! header, blank lines and a header that changes the columns are none.
+
+mod assemble;
+mod clock;
+mod column;
+mod duration;
+mod fields;
+mod job;
+mod job_id;
+mod layout;
+mod memory;
+mod piece;
+mod refusal;
+mod row;
+mod scalar;
+mod solve;
+mod splitter;
+mod start;
+mod state;
+mod step;
+mod tres;
+
+use std::io::Read;
+use std::sync::Arc;
+
+use self::layout::Header;
+use self::splitter::Splitter;
+use crate::error::Result;
+use crate::pipeline::SourcePlan;
+use crate::sources::Pieces;
+
+/// Bytes of a piece, about.
+const BLOCK_BYTE: usize = 3 << 20;
+
+/// Bytes one row may have, and all rows of one job together.
+const LIMIT_BYTE: usize = 64 << 20;
+
+/// The pieces of a dump. `input` is the decompressed text.
+///
+/// # Errors
+/// Items of the iterator are errors when reading fails, when the dump has no header, is fixed-width, lacks a column
+/// nothing can be accounted without ([`crate::error::Kind::Data`]), or prints local times while the source has no zone
+/// ([`crate::error::Kind::Config`]). The first piece is looked for at once, so such a dump fails here.
+pub fn pieces(input: Box<dyn Read + Send>, plan: Arc<SourcePlan>) -> Result<Pieces> {
+    pieces_with_block(input, plan, BLOCK_BYTE)
+}
+
+/// The same with pieces of about `block_byte`. The rows and rejects do not depend on it.
+///
+/// # Errors
+/// As [`pieces`].
+pub fn pieces_with_block(input: Box<dyn Read + Send>, plan: Arc<SourcePlan>, block_byte: usize) -> Result<Pieces> {
+    pieces_with_limit(input, plan, block_byte, LIMIT_BYTE)
+}
+
+/// The same with another limit for one row, or for all rows of one job together.
+///
+/// # Errors
+/// As [`pieces`].
+pub fn pieces_with_limit(
+    input: Box<dyn Read + Send>,
+    plan: Arc<SourcePlan>,
+    block_byte: usize,
+    limit_byte: usize,
+) -> Result<Pieces> {
+    let mut splitter = Splitter::new(input, plan, block_byte, limit_byte);
+    let first = splitter.next().transpose()?;
+    Ok(Box::new(first.into_iter().map(Ok).chain(splitter)))
+}
+
+/// Whether `head`, the first bytes of a file, is `sacct` text with a header. Fixed-width output counts: reading it
+/// says what is wrong with it.
+#[must_use]
+pub fn recognise(head: &[u8]) -> bool {
+    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    head.split(|&b| b == b'\n')
+        .find(|line| !line.iter().all(u8::is_ascii_whitespace) && !start::is_tool_message(line))
+        .is_some_and(|line| {
+            let line = line.strip_suffix(b"\r").unwrap_or(line);
+            match layout::header(line, None) {
+                Header::No => false,
+                Header::FixedWidth => true,
+                Header::Names { names, .. } => names
+                    .iter()
+                    .any(|name| name.eq_ignore_ascii_case(b"JobID") || name.eq_ignore_ascii_case(b"JobIDRaw")),
+            }
+        })
+}

@@ -1,0 +1,406 @@
+//! One piece of a dump: frames its rows, folds steps into their jobs, and gives every row its outcome.
+
+use std::sync::Arc;
+
+use super::assemble::{Assembled, Extent, assemble};
+use super::clock::Clock;
+use super::column::Role;
+use super::fields::{Fields, Line, scan};
+use super::job::{Job, Read};
+use super::job_id::JobId;
+use super::layout::Layout;
+use super::refusal::{Refusal, quoted};
+use super::row::Row;
+use super::start;
+use super::step::Steps;
+use crate::ledger::Reason;
+use crate::pipeline::SourcePlan;
+use crate::records::Anomaly;
+use crate::sources::{Position, Sink};
+
+/// Lines of one layout that begin with a job row, unless `is_continuation`.
+pub(super) struct Piece {
+    /// The bytes.
+    pub(super) text: Vec<u8>,
+    /// Where they stand in the file.
+    pub(super) position: Position,
+    /// Their layout.
+    pub(super) layout: Arc<Layout>,
+    /// The source.
+    pub(super) plan: Arc<SourcePlan>,
+    /// The job row its first steps belong to is in the piece before: the job's rows exceed the limit.
+    pub(super) is_continuation: bool,
+}
+
+impl Piece {
+    /// Reads the piece.
+    pub(super) fn read(&self, sink: &mut dyn Sink) {
+        let mut reader = Reader {
+            text: &self.text,
+            layout: &self.layout,
+            clock: Clock::new(self.plan.zone.as_ref()),
+            at: 0,
+            position: self.position,
+            open: Open::Nothing,
+            tail: Tail::Closed,
+            is_continuation: self.is_continuation,
+        };
+        let mut cuts = Vec::with_capacity(self.layout.width());
+        while reader.at < self.text.len() {
+            cuts.clear();
+            reader.line(&mut cuts, sink);
+        }
+        reader.close(sink);
+    }
+}
+
+/// The job whose steps are being folded.
+enum Open<'t> {
+    Nothing,
+    Job {
+        job: Box<Job<'t>>,
+        base: &'t [u8],
+        steps: Steps,
+        at: Position,
+    },
+    Refused {
+        refusal: Refusal,
+        base: &'t [u8],
+        rows: u64,
+        at: Position,
+        start: usize,
+        end: usize,
+    },
+    NotStarted {
+        base: &'t [u8],
+        rows: u64,
+    },
+}
+
+/// Which row a line may continue, when its last column is free text.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Tail {
+    Closed,
+    Job,
+    Step,
+}
+
+struct Reader<'t> {
+    text: &'t [u8],
+    layout: &'t Layout,
+    clock: Clock<'t>,
+    at: usize,
+    /// Of `at`.
+    position: Position,
+    open: Open<'t>,
+    tail: Tail,
+    is_continuation: bool,
+}
+
+impl<'t> Reader<'t> {
+    fn advance(&mut self, extent: Extent) {
+        let moved = extent.next.saturating_sub(self.at);
+        self.position.byte_offset += u64::try_from(moved).unwrap_or(0);
+        self.position.line += extent.lines;
+        self.at = extent.next;
+    }
+
+    fn raw(&self, end: usize) -> &'t [u8] {
+        self.text.get(self.at..end).unwrap_or_default()
+    }
+
+    /// Reads the row, or whatever it is, that begins at `at`.
+    fn line(&mut self, cuts: &mut Vec<usize>, sink: &mut dyn Sink) {
+        let layout = self.layout;
+        let line = scan(self.text, self.at, &layout.delimiter, layout.is_crlf, cuts);
+        let one = Extent {
+            next: line.next,
+            lines: 1,
+        };
+        let Some(fields) = self.exact(line, cuts).filter(|_| line.is_ended) else {
+            return self.odd(line, cuts, sink);
+        };
+        if fields.get(layout.id_column).and_then(JobId::parse).is_none() {
+            return self.odd(line, cuts, sink);
+        }
+        sink.rows_read(1);
+        let mut row = Row::new(layout, fields);
+        match self.take(&mut row, one, sink) {
+            Ok(()) => self.advance(one),
+            Err(refusal) => {
+                // Perhaps the fields only happen to be as many: the row may go on in the next line.
+                if layout.has_free_text()
+                    && let Some(kind) = start::of(layout, self.text, line, cuts)
+                    && let Assembled::Row { cuts, end, extent } = assemble(layout, self.text, line, cuts, kind, true)
+                {
+                    self.assembled(&cuts, end, extent, sink);
+                } else {
+                    self.refuse(refusal, &fields_of(layout, self.text, line, cuts), one, sink);
+                }
+            }
+        }
+    }
+
+    /// The fields of a line that has exactly one per column.
+    fn exact<'c>(&self, line: Line, cuts: &'c [usize]) -> Option<Fields<'t, 'c>> {
+        (cuts.len() == self.layout.delimiters()).then_some(())?;
+        if self.layout.is_trailing {
+            let (last, cuts) = cuts.split_last()?;
+            (last + self.layout.delimiter.len() == line.end).then_some(())?;
+            return Some(Fields::new(self.text, line.start, *last, cuts, self.layout.delimiter.len()));
+        }
+        Some(Fields::new(self.text, line.start, line.end, cuts, self.layout.delimiter.len()))
+    }
+
+    /// A line that is not a row by itself.
+    fn odd(&mut self, line: Line, cuts: &mut Vec<usize>, sink: &mut dyn Sink) {
+        let layout = self.layout;
+        let content = self.text.get(line.start..line.end).unwrap_or_default();
+        let one = Extent {
+            next: line.next,
+            lines: 1,
+        };
+        if cuts.is_empty() && content.iter().all(u8::is_ascii_whitespace) {
+            return self.advance(one);
+        }
+        if start::is_tool_message(content) {
+            sink.rows_read(1);
+            sink.out_of_scope(Reason::ToolMessage, 1);
+            return self.advance(one);
+        }
+        if !line.is_ended {
+            let detail = "the file ends within this row: the line has no end";
+            self.reject(Reason::Truncated, detail, one, sink);
+            return;
+        }
+        let Some(kind) = start::of(layout, self.text, line, cuts) else {
+            return self.stray(line, cuts, sink);
+        };
+        match assemble(layout, self.text, line, cuts, kind, false) {
+            Assembled::Row { cuts, end, extent } => {
+                sink.rows_read(1);
+                self.assembled(&cuts, end, extent, sink);
+            }
+            Assembled::Refused { reason, detail, extent } => {
+                self.tail = Tail::Closed;
+                self.reject(reason, &detail, extent, sink);
+            }
+        }
+    }
+
+    /// A row put together from surplus fields or several lines; it has been counted.
+    fn assembled(&mut self, cuts: &[usize], end: usize, extent: Extent, sink: &mut dyn Sink) {
+        let fields = Fields::new(self.text, self.at, end, cuts, self.layout.delimiter.len());
+        let mut row = Row::new(self.layout, fields);
+        row.note(Anomaly::Reassembled);
+        match self.take(&mut row, extent, sink) {
+            Ok(()) => self.advance(extent),
+            Err(refusal) => self.refuse(refusal, &fields, extent, sink),
+        }
+    }
+
+    /// A line that neither begins a row nor belongs to one that begins before it.
+    fn stray(&mut self, line: Line, cuts: &mut Vec<usize>, sink: &mut dyn Sink) {
+        let layout = self.layout;
+        let mut extent = Extent {
+            next: line.next,
+            lines: 1,
+        };
+        if self.tail != Tail::Closed && cuts.len() < layout.delimiters() {
+            self.continue_tail(line);
+            return self.advance(extent);
+        }
+        let (reason, detail) = if let Some(fields) = self.exact(line, cuts) {
+            let value = fields.get(layout.id_column).unwrap_or_default();
+            let role = match layout.column(Role::JobId) {
+                Some(column) if column == layout.id_column => Role::JobId,
+                _ => Role::JobIdRaw,
+            };
+            let why = "is not a job identifier";
+            let refusal = Refusal::of(Reason::BadJobId, layout, role, value, why);
+            (refusal.reason, refusal.detail)
+        } else {
+            let mut last = line;
+            while cuts.len() < layout.delimiters() && last.next < self.text.len() {
+                let before = cuts.len();
+                let next = scan(self.text, last.next, &layout.delimiter, layout.is_crlf, cuts);
+                let own = cuts.get(before..).unwrap_or_default();
+                let content = self.text.get(next.start..next.end).unwrap_or_default();
+                if !next.is_ended
+                    || start::of(layout, self.text, next, own).is_some()
+                    || start::is_tool_message(content)
+                    || own.len() >= layout.delimiters()
+                {
+                    cuts.truncate(before);
+                    break;
+                }
+                last = next;
+                extent = Extent {
+                    next: next.next,
+                    lines: extent.lines + 1,
+                };
+            }
+            let found = cuts.len() + usize::from(!layout.is_trailing);
+            let begins = quoted(self.raw(line.end));
+            let named = layout.width();
+            let detail = format!("{begins} begins no row: {found} fields where the header names {named}");
+            (Reason::FieldCount, detail)
+        };
+        self.tail = Tail::Closed;
+        self.reject(reason, &detail, extent, sink);
+    }
+
+    /// Adds a line to the last column of the row before it.
+    fn continue_tail(&mut self, line: Line) {
+        match &mut self.open {
+            Open::Job { job, .. } => {
+                job.anomalies |= Anomaly::Reassembled.bit();
+                let is_name_last = self.layout.column(Role::JobName).map(|c| c + 1) == Some(self.layout.width());
+                if let Some((_, end)) = job.name.as_mut().filter(|_| is_name_last && self.tail == Tail::Job) {
+                    *end = line.end;
+                }
+            }
+            Open::Refused { end, .. } => *end = line.next,
+            Open::NotStarted { .. } | Open::Nothing => {}
+        }
+    }
+
+    /// Gives a counted row to its job, or makes it the open job.
+    fn take(&mut self, row: &mut Row<'t, '_>, extent: Extent, sink: &mut dyn Sink) -> Result<(), Refusal> {
+        let (base, is_step) = base(row)?;
+        self.tail = Tail::Closed;
+        if is_step {
+            self.step(row, base, extent)?;
+        } else {
+            let at = self.position;
+            let opened = match Job::read(row, &mut self.clock)? {
+                Read::Job(job) => Open::Job {
+                    job,
+                    base,
+                    steps: Steps::default(),
+                    at,
+                },
+                Read::NotStarted => Open::NotStarted { base, rows: 1 },
+            };
+            self.close(sink);
+            self.open = opened;
+            self.is_continuation = false;
+        }
+        if self.layout.is_tail_open {
+            self.tail = if is_step { Tail::Step } else { Tail::Job };
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, row: &mut Row<'t, '_>, base: &'t [u8], extent: Extent) -> Result<(), Refusal> {
+        match &mut self.open {
+            Open::Job {
+                job, base: own, steps, ..
+            } if *own == base => {
+                steps.add(row)?;
+                job.anomalies |= row.anomalies;
+                Ok(())
+            }
+            Open::Refused {
+                base: own, rows, end, ..
+            } if *own == base => {
+                *rows += 1;
+                *end = extent.next;
+                Ok(())
+            }
+            Open::NotStarted { base: own, rows } if *own == base => {
+                *rows += 1;
+                Ok(())
+            }
+            Open::Nothing if self.is_continuation => Err(Refusal {
+                reason: Reason::TooLong,
+                detail: "the step rows of this job exceed the limit for one job".to_owned(),
+            }),
+            _ => Err(Refusal {
+                reason: Reason::StepWithoutJob,
+                detail: format!("no row of job {} stands before this step", quoted(base)),
+            }),
+        }
+    }
+
+    /// Refuses a counted row: a job row with the steps that follow, a step row alone.
+    fn refuse(&mut self, refusal: Refusal, fields: &Fields<'t, '_>, extent: Extent, sink: &mut dyn Sink) {
+        self.tail = Tail::Closed;
+        let mut row = Row::new(self.layout, *fields);
+        match base(&mut row) {
+            Ok((base, false)) => {
+                self.close(sink);
+                self.is_continuation = false;
+                self.open = Open::Refused {
+                    refusal,
+                    base,
+                    rows: 1,
+                    at: self.position,
+                    start: self.at,
+                    end: extent.next,
+                };
+                if self.layout.is_tail_open {
+                    self.tail = Tail::Job;
+                }
+            }
+            refused => {
+                if let (Open::Job { base: own, steps, .. }, Ok((base, _))) = (&mut self.open, refused)
+                    && *own == base
+                {
+                    steps.is_incomplete = true;
+                }
+                sink.reject(refusal.reason, self.position, 1, &refusal.detail, self.raw(extent.next));
+            }
+        }
+        self.advance(extent);
+    }
+
+    /// Counts and rejects what is no row.
+    fn reject(&mut self, reason: Reason, detail: &str, extent: Extent, sink: &mut dyn Sink) {
+        sink.rows_read(1);
+        sink.reject(reason, self.position, 1, detail, self.raw(extent.next));
+        self.advance(extent);
+    }
+
+    /// Hands over the open job.
+    fn close(&mut self, sink: &mut dyn Sink) {
+        match std::mem::replace(&mut self.open, Open::Nothing) {
+            Open::Nothing => {}
+            Open::Job { job, steps, at, .. } => job.emit(self.text, at, &steps, sink),
+            Open::Refused {
+                refusal,
+                rows,
+                at,
+                start,
+                end,
+                ..
+            } => {
+                let raw = self.text.get(start..end).unwrap_or_default();
+                sink.reject(refusal.reason, at, rows, &refusal.detail, raw);
+            }
+            Open::NotStarted { rows, .. } => sink.out_of_scope(Reason::NotStarted, rows),
+        }
+    }
+}
+
+/// The job number a row belongs to, and whether it is a step row.
+fn base<'t>(row: &mut Row<'t, '_>) -> Result<(&'t [u8], bool), Refusal> {
+    let id = row.id(Role::JobIdRaw)?;
+    let id = match id {
+        Some(id) => id,
+        None => row.id(Role::JobId)?.unwrap_or(JobId {
+            base: b"",
+            is_step: false,
+            is_array_rest: false,
+        }),
+    };
+    Ok((id.base, id.is_step))
+}
+
+fn fields_of<'t, 'c>(layout: &Layout, text: &'t [u8], line: Line, cuts: &'c [usize]) -> Fields<'t, 'c> {
+    let (cuts, end) = match cuts.split_last() {
+        Some((last, cuts)) if layout.is_trailing => (cuts, *last),
+        _ => (cuts, line.end),
+    };
+    Fields::new(text, line.start, end, cuts, layout.delimiter.len())
+}

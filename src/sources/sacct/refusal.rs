@@ -1,0 +1,34 @@
+//! Why a row cannot be believed, in one sentence.
+
+use super::column::Role;
+use super::layout::Layout;
+use crate::ledger::Reason;
+
+/// A reason and its sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Refusal {
+    /// The reason.
+    pub(super) reason: Reason,
+    /// Column, value and why.
+    pub(super) detail: String,
+}
+
+impl Refusal {
+    /// `COLUMN: "VALUE" WHY`.
+    pub(super) fn of(reason: Reason, layout: &Layout, role: Role, value: &[u8], why: &str) -> Self {
+        let column = layout.name(role);
+        Self {
+            reason,
+            detail: format!("{column}: {} {why}", quoted(value)),
+        }
+    }
+}
+
+/// The value in quotes, shortened.
+pub(super) fn quoted(value: &[u8]) -> String {
+    const SHOWN: usize = 80;
+    match value.get(..SHOWN) {
+        Some(head) if value.len() > SHOWN => format!("{:?}...", String::from_utf8_lossy(head)),
+        _ => format!("{:?}", String::from_utf8_lossy(value)),
+    }
+}

@@ -1,0 +1,181 @@
+//! A framed row and how its columns are read: every failure names column, value and why.
+
+use super::clock::{Clock, Stamp, Trouble};
+use super::column::Role;
+use super::fields::Fields;
+use super::job_id::JobId;
+use super::layout::Layout;
+use super::memory::{self, Per};
+use super::refusal::Refusal;
+use super::scalar::{self, Int};
+use super::{duration, state};
+use crate::ledger::Reason;
+use crate::records::Anomaly;
+
+/// One row with its layout; notes what it finds odd.
+pub(super) struct Row<'t, 'c> {
+    /// Its layout.
+    pub(super) layout: &'t Layout,
+    /// Its fields, one per column.
+    pub(super) fields: Fields<'t, 'c>,
+    /// Bits of [`Anomaly`].
+    pub(super) anomalies: u32,
+}
+
+impl<'t, 'c> Row<'t, 'c> {
+    /// A row with one field per column.
+    pub(super) fn new(layout: &'t Layout, fields: Fields<'t, 'c>) -> Self {
+        Self {
+            layout,
+            fields,
+            anomalies: 0,
+        }
+    }
+
+    /// Notes an oddity.
+    pub(super) fn note(&mut self, anomaly: Anomaly) {
+        self.anomalies |= anomaly.bit();
+    }
+
+    /// The text of `role`; empty when there is no such column.
+    pub(super) fn text(&self, role: Role) -> &'t [u8] {
+        self.layout
+            .column(role)
+            .and_then(|column| self.fields.get(column))
+            .unwrap_or_default()
+    }
+
+    fn refuse(&self, reason: Reason, role: Role, why: &str) -> Refusal {
+        Refusal::of(reason, self.layout, role, self.text(role), why)
+    }
+
+    /// The identifier in `role`; `Ok(None)` when there is no such column or nothing in it.
+    pub(super) fn id(&self, role: Role) -> Result<Option<JobId<'t>>, Refusal> {
+        match self.text(role) {
+            b"" => Ok(None),
+            text => JobId::parse(text)
+                .map(Some)
+                .ok_or_else(|| self.refuse(Reason::BadJobId, role, "is not a job identifier")),
+        }
+    }
+
+    /// The state word; `Ok(None)` when there is no such column.
+    pub(super) fn state(&self) -> Result<Option<&'static str>, Refusal> {
+        if self.layout.column(Role::State).is_none() {
+            return Ok(None);
+        }
+        match self.text(Role::State) {
+            b"" => Err(self.refuse(Reason::MissingField, Role::State, "is empty")),
+            text => state::known(state::first_word(text))
+                .map(Some)
+                .ok_or_else(|| self.refuse(Reason::UnknownState, Role::State, "is not a state of any known release")),
+        }
+    }
+
+    /// An instant.
+    pub(super) fn time(&self, clock: &mut Clock<'_>, role: Role) -> Result<Option<Stamp>, Refusal> {
+        clock
+            .read(self.text(role))
+            .map_err(|trouble: Trouble| self.refuse(Reason::BadTime, role, trouble.sentence()))
+    }
+
+    /// A duration, milliseconds.
+    pub(super) fn duration_ms(&mut self, role: Role) -> Result<Option<i64>, Refusal> {
+        match self.text(role) {
+            b"" => Ok(None),
+            b"INVALID" => {
+                // What sacct prints for a negative duration.
+                self.note(Anomaly::ValueDropped);
+                Ok(None)
+            }
+            text => duration::parse_ms(text)
+                .map(Some)
+                .ok_or_else(|| self.refuse(Reason::BadDuration, role, "is not a duration ([D-]HH:MM:SS)")),
+        }
+    }
+
+    /// A whole number.
+    pub(super) fn int(&mut self, role: Role) -> Result<Option<i64>, Refusal> {
+        match self.text(role) {
+            b"" => Ok(None),
+            text => match scalar::int(text) {
+                Some(Int::Value(value)) => Ok(Some(value)),
+                Some(Int::Dropped) => {
+                    self.note(Anomaly::ValueDropped);
+                    Ok(None)
+                }
+                None => Err(self.refuse(Reason::BadNumber, role, "is not a whole number that fits 64 bits")),
+            },
+        }
+    }
+
+    /// A size or a count with its unit, times `base`, and per what it counts.
+    pub(super) fn size(&mut self, role: Role, base: i64) -> Result<Option<(i64, Per)>, Refusal> {
+        match self.text(role) {
+            b"" => Ok(None),
+            text => match memory::parse(text, base) {
+                Ok(Some(value)) => Ok(Some(value)),
+                Ok(None) => {
+                    self.note(Anomaly::ValueDropped);
+                    Ok(None)
+                }
+                Err(()) => Err(self.refuse(Reason::BadNumber, role, "is not a number with a unit (K, M, G, T, P)")),
+            },
+        }
+    }
+
+    /// A count, which Slurm may print with a unit.
+    pub(super) fn count(&mut self, role: Role) -> Result<Option<i64>, Refusal> {
+        if let Some(value) = small(self.text(role)) {
+            return Ok(Some(value));
+        }
+        Ok(self.size(role, 1)?.map(|(count, _)| count))
+    }
+
+    /// `rc:signal`.
+    pub(super) fn exit(&self) -> Result<Option<(i64, i64)>, Refusal> {
+        match self.text(Role::ExitCode) {
+            b"" => Ok(None),
+            text => scalar::exit(text)
+                .map(Some)
+                .ok_or_else(|| self.refuse(Reason::BadNumber, Role::ExitCode, "is not an exit code (rc:signal)")),
+        }
+    }
+
+    /// The time limit, seconds; `Ok(None)` for `UNLIMITED` and `Partition_Limit`.
+    pub(super) fn time_limit_s(&mut self) -> Result<Option<i64>, Refusal> {
+        let raw = self.text(Role::TimelimitRaw);
+        if !raw.is_empty() {
+            if duration::is_word(raw) {
+                return Ok(None);
+            }
+            return match self.int(Role::TimelimitRaw)? {
+                Some(minute) => minute
+                    .checked_mul(60)
+                    .map(Some)
+                    .ok_or_else(|| self.refuse(Reason::BadNumber, Role::TimelimitRaw, "is too large")),
+                None => Ok(None),
+            };
+        }
+        if duration::is_word(self.text(Role::Timelimit)) {
+            return Ok(None);
+        }
+        Ok(self.duration_ms(Role::Timelimit)?.map(|ms| ms / 1000))
+    }
+}
+
+/// One to four digits, the frequent case.
+fn small(text: &[u8]) -> Option<i64> {
+    if text.is_empty() || text.len() > 4 {
+        return None;
+    }
+    let mut value = 0;
+    for &byte in text {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        value = value * 10 + i64::from(digit);
+    }
+    Some(value)
+}

@@ -1,0 +1,401 @@
+//! Cuts a dump into pieces at job rows and header lines, so that steps stay with their job.
+
+use std::io::Read;
+use std::sync::Arc;
+
+use memchr::memmem::Finder;
+
+use super::column::Role;
+use super::clock::{Clock, Trouble};
+use super::fields::{Fields, scan};
+use super::layout::{self, Header, Layout};
+use super::piece::Piece;
+use super::start::{self, Start};
+use crate::error::{Error, Kind, Result};
+use crate::ledger::Reason;
+use crate::pipeline::SourcePlan;
+use crate::sources::{Position, Sink, Work};
+
+/// A line end may be this far behind the first byte of a header or of a preamble.
+const MAX_HEADER_BYTE: usize = 64 * 1024;
+
+const BOM: &[u8] = b"\xef\xbb\xbf";
+
+/// The pieces of one dump, in order.
+pub(super) struct Splitter {
+    input: Box<dyn Read + Send>,
+    plan: Arc<SourcePlan>,
+    block_byte: usize,
+    limit_byte: usize,
+    /// Read and not yet given out.
+    text: Vec<u8>,
+    /// Of the first byte of `text`.
+    position: Position,
+    is_at_end: bool,
+    /// `None` before the first header.
+    layout: Option<Arc<Layout>>,
+    /// No row of this layout has shown yet what its times look like.
+    is_zone_unchecked: bool,
+    /// The next piece begins with steps of the piece before.
+    is_continuation: bool,
+    finders: Vec<Finder<'static>>,
+    is_done: bool,
+}
+
+impl Splitter {
+    /// Pieces of about `block_byte`; no row may be longer than `limit_byte`, nor all rows of one job together.
+    pub(super) fn new(
+        input: Box<dyn Read + Send>,
+        plan: Arc<SourcePlan>,
+        block_byte: usize,
+        limit_byte: usize,
+    ) -> Self {
+        Self {
+            input,
+            plan,
+            block_byte: block_byte.max(1),
+            limit_byte: limit_byte.max(1),
+            text: Vec::new(),
+            position: Position {
+                line: 1,
+                byte_offset: 0,
+            },
+            is_at_end: false,
+            layout: None,
+            is_zone_unchecked: true,
+            is_continuation: false,
+            finders: ["JobID", "jobid", "JOBID", "JobId"]
+                .into_iter()
+                .map(|name| Finder::new(name.as_bytes()).into_owned())
+                .collect(),
+            is_done: false,
+        }
+    }
+
+    /// Reads until `text` has `want` bytes or the input ends.
+    fn fill(&mut self, want: usize) -> Result<()> {
+        let missing = want.saturating_sub(self.text.len());
+        if missing == 0 || self.is_at_end {
+            return Ok(());
+        }
+        self.text.reserve(missing);
+        let missing = u64::try_from(missing).unwrap_or(u64::MAX);
+        let read = self.input.by_ref().take(missing).read_to_end(&mut self.text)?;
+        self.is_at_end = u64::try_from(read).unwrap_or(u64::MAX) < missing;
+        Ok(())
+    }
+
+    /// Takes the first `n` bytes off.
+    fn cut(&mut self, n: usize) -> (Vec<u8>, Position) {
+        let rest = self.text.split_off(n.min(self.text.len()));
+        let head = std::mem::replace(&mut self.text, rest);
+        let position = self.position;
+        self.position.byte_offset += u64::try_from(head.len()).unwrap_or(0);
+        self.position.line += u64::try_from(memchr::memchr_iter(b'\n', &head).count()).unwrap_or(0);
+        (head, position)
+    }
+
+    fn next_work(&mut self) -> Result<Option<Work>> {
+        loop {
+            let Some(layout) = self.layout.clone() else {
+                match self.preamble()? {
+                    Preamble::Again => continue,
+                    Preamble::Message(work) => return Ok(Some(work)),
+                    Preamble::Nothing => return Ok(None),
+                }
+            };
+            let mut want = self.block_byte;
+            let cut = loop {
+                self.fill(want)?;
+                if self.text.is_empty() {
+                    return Ok(None);
+                }
+                if let Some(work) = self.header_at_front(&layout)? {
+                    return Ok(Some(work));
+                }
+                if !self.layout.as_ref().is_some_and(|now| Arc::ptr_eq(now, &layout)) {
+                    break None;
+                }
+                if let Some(cut) = self.find_cut(&layout) {
+                    break Some(cut);
+                }
+                if self.text.len() >= self.limit_byte {
+                    return self.over_limit(&layout).map(Some);
+                }
+                want = self.text.len().saturating_mul(2).min(self.limit_byte);
+            };
+            let Some(cut) = cut else { continue };
+            let is_continuation = std::mem::take(&mut self.is_continuation);
+            let (text, position) = self.cut(cut);
+            if self.is_zone_unchecked && self.plan.zone.is_none() {
+                self.check_zone(&layout, &text)?;
+            }
+            let piece = Piece {
+                text,
+                position,
+                layout,
+                plan: Arc::clone(&self.plan),
+                is_continuation,
+            };
+            return Ok(Some(Box::new(move |sink: &mut dyn Sink| piece.read(sink))));
+        }
+    }
+
+    /// Where the piece that begins `text` ends: before a header, before the last job row, or at the end of the input.
+    fn find_cut(&self, layout: &Layout) -> Option<usize> {
+        let whole = if self.is_at_end {
+            self.text.len()
+        } else {
+            memchr::memrchr(b'\n', &self.text)? + 1
+        };
+        if let Some(header) = self.find_header(whole) {
+            return Some(header);
+        }
+        if self.is_at_end {
+            return Some(self.text.len());
+        }
+        self.last_start(layout, whole, |start| start == Start::Job)
+    }
+
+    /// The last line that begins a row of the wanted kind, behind the front of `text` and before `end`.
+    fn last_start(&self, layout: &Layout, mut end: usize, is_wanted: fn(Start) -> bool) -> Option<usize> {
+        let mut cuts = Vec::new();
+        loop {
+            let start = memchr::memrchr(b'\n', self.text.get(..end.checked_sub(1)?)?)? + 1;
+            cuts.clear();
+            let line = scan(&self.text, start, &layout.delimiter, layout.is_crlf, &mut cuts);
+            if start::of(layout, &self.text, line, &cuts).is_some_and(is_wanted) {
+                return Some(start);
+            }
+            end = start;
+        }
+    }
+
+    /// The first header line behind the front of `text`.
+    fn find_header(&self, whole: usize) -> Option<usize> {
+        let region = self.text.get(..whole)?;
+        let declared = self.plan.delimiter.as_deref().map(str::as_bytes);
+        let mut first: Option<usize> = None;
+        for finder in &self.finders {
+            let mut from = 0;
+            while let Some(found) = region.get(from..).and_then(|rest| finder.find(rest)) {
+                let at = from + found;
+                if first.is_some_and(|first| at >= first) {
+                    break;
+                }
+                let start = memchr::memrchr(b'\n', region.get(..at)?).map_or(0, |line| line + 1);
+                let end = memchr::memchr(b'\n', region.get(at..)?).map_or(whole, |line| at + line);
+                if start > 0 && is_header(region.get(start..end)?, declared) {
+                    first = Some(start);
+                    break;
+                }
+                from = end;
+            }
+        }
+        first
+    }
+
+    /// Takes a header line off the front; a header that repeats the layout is a row of its own.
+    fn header_at_front(&mut self, layout: &Layout) -> Result<Option<Work>> {
+        let Some(end) = memchr::memchr(b'\n', self.text.get(..self.text.len().min(MAX_HEADER_BYTE)).unwrap_or_default())
+        else {
+            return Ok(None);
+        };
+        let line = self.text.get(..end).unwrap_or_default();
+        let line = line.strip_prefix(BOM).unwrap_or(line);
+        let is_same = line.strip_suffix(b"\r").unwrap_or(line) == layout.header;
+        let declared = self.plan.delimiter.as_deref().map(str::as_bytes);
+        if !is_same && !is_header(line, declared) {
+            return Ok(None);
+        }
+        let Some(found) = Layout::of(line, declared).map_err(|e| e.at("line", self.position.line))? else {
+            return Ok(None);
+        };
+        let is_changed = !is_same || found.is_crlf != layout.is_crlf;
+        self.cut(end + 1);
+        self.is_continuation = false;
+        if is_changed {
+            self.layout = Some(Arc::new(found));
+            self.is_zone_unchecked = true;
+        }
+        Ok(is_same.then(message))
+    }
+
+    /// Reads up to the first header line.
+    fn preamble(&mut self) -> Result<Preamble> {
+        self.fill(MAX_HEADER_BYTE)?;
+        if self.position.byte_offset == 0 && self.text.starts_with(BOM) {
+            let line = self.position.line;
+            self.cut(BOM.len());
+            self.position.line = line;
+        }
+        if self.text.iter().all(u8::is_ascii_whitespace) && self.is_at_end {
+            return Ok(Preamble::Nothing);
+        }
+        let end = memchr::memchr(b'\n', &self.text);
+        let line = self.text.get(..end.unwrap_or(self.text.len())).unwrap_or_default();
+        let next = end.map_or(self.text.len(), |end| end + 1);
+        if line.iter().all(u8::is_ascii_whitespace) && end.is_some() {
+            self.cut(next);
+            return Ok(Preamble::Again);
+        }
+        if start::is_tool_message(line) {
+            self.cut(next);
+            return Ok(Preamble::Message(message()));
+        }
+        let declared = self.plan.delimiter.as_deref().map(str::as_bytes);
+        let found = Layout::of(line, declared).map_err(|e| e.at("line", self.position.line))?;
+        let Some(found) = found else {
+            let shown = super::refusal::quoted(line);
+            return Err(Error::new(
+                Kind::Data,
+                format!(
+                    "the first line of a sacct dump must name its columns, and this is none: {shown}; \
+                     write the dump with -P or -p and without --noheader, or name the `delimiter`"
+                ),
+            ));
+        };
+        self.layout = Some(Arc::new(found));
+        self.cut(next);
+        Ok(Preamble::Again)
+    }
+
+    /// No job row within the limit: either one job has very many steps, or one row is very long.
+    fn over_limit(&mut self, layout: &Arc<Layout>) -> Result<Work> {
+        // Before the last step row, else before the line that is too long.
+        let whole = memchr::memrchr(b'\n', &self.text).map_or(0, |at| at + 1);
+        let cut = self.last_start(layout, whole, |_| true).unwrap_or(whole);
+        if cut > 0 {
+            let is_continuation = std::mem::replace(&mut self.is_continuation, true);
+            let (text, position) = self.cut(cut);
+            let piece = Piece {
+                text,
+                position,
+                layout: Arc::clone(layout),
+                plan: Arc::clone(&self.plan),
+                is_continuation,
+            };
+            return Ok(Box::new(move |sink: &mut dyn Sink| piece.read(sink)));
+        }
+        let (text, position) = self.cut(self.text.len());
+        let skipped = self.skip_to_row(layout)?;
+        let limit_byte = self.limit_byte;
+        Ok(Box::new(move |sink: &mut dyn Sink| {
+            let detail = format!(
+                "a row longer than the limit of {limit_byte} bytes; {skipped} more bytes up to the next row were skipped"
+            );
+            sink.rows_read(1);
+            sink.reject(Reason::TooLong, position, 1, &detail, &text);
+        }))
+    }
+
+    /// Drops bytes up to the next line that begins a row.
+    fn skip_to_row(&mut self, layout: &Layout) -> Result<u64> {
+        let from = self.position.byte_offset;
+        let mut cuts = Vec::new();
+        // The rest of the line the limit fell into is never a row.
+        let mut is_within_line = true;
+        loop {
+            self.fill(self.block_byte.max(MAX_HEADER_BYTE))?;
+            if self.text.is_empty() {
+                break;
+            }
+            let line_end = memchr::memchr(b'\n', &self.text);
+            if !is_within_line && (line_end.is_some() || self.is_at_end) {
+                cuts.clear();
+                let line = scan(&self.text, 0, &layout.delimiter, layout.is_crlf, &mut cuts);
+                let declared = self.plan.delimiter.as_deref().map(str::as_bytes);
+                let content = self.text.get(..line.end).unwrap_or_default();
+                if start::of(layout, &self.text, line, &cuts).is_some() || is_header(content, declared) {
+                    break;
+                }
+            }
+            is_within_line = line_end.is_none();
+            let n = line_end.map_or(self.text.len(), |end| end + 1);
+            self.cut(n);
+        }
+        Ok(self.position.byte_offset - from)
+    }
+
+    /// Printed local times need a zone: says so at the first one, before any row is read.
+    fn check_zone(&mut self, layout: &Layout, text: &[u8]) -> Result<()> {
+        let mut clock = Clock::new(None);
+        let mut at = 0;
+        let mut cuts = Vec::new();
+        while at < text.len() {
+            cuts.clear();
+            let line = scan(text, at, &layout.delimiter, layout.is_crlf, &mut cuts);
+            at = line.next;
+            if cuts.len() != layout.delimiters() {
+                continue;
+            }
+            let fields = Fields::new(text, line.start, line.end, &cuts, layout.delimiter.len());
+            for role in [Role::End, Role::Start, Role::Submit, Role::Eligible] {
+                let Some(value) = layout.column(role).and_then(|column| fields.get(column)) else {
+                    continue;
+                };
+                match clock.read(value) {
+                    Err(Trouble::NoZone) => {
+                        return Err(Error::config(format!(
+                            "this sacct dump prints local times without an offset ({}: {}); set `timezone` of the source \
+                             to the zone sacct ran in, or write the dump with SLURM_TIME_FORMAT=%s",
+                            layout.name(role),
+                            super::refusal::quoted(value)
+                        )));
+                    }
+                    Ok(Some(_)) => {
+                        self.is_zone_unchecked = false;
+                        return Ok(());
+                    }
+                    Ok(None) | Err(_) => {}
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+enum Preamble {
+    /// A blank line, or the header, was read.
+    Again,
+    /// A message of the tool before it.
+    Message(Work),
+    /// The input holds nothing.
+    Nothing,
+}
+
+/// A message of the tool, or a repeated header: one row that is none of ours.
+fn message() -> Work {
+    Box::new(|sink: &mut dyn Sink| {
+        sink.rows_read(1);
+        sink.out_of_scope(Reason::ToolMessage, 1);
+    })
+}
+
+/// Whether a line within a dump is a header.
+pub(super) fn is_header(line: &[u8], declared: Option<&[u8]>) -> bool {
+    let line = line.strip_prefix(BOM).unwrap_or(line);
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    matches!(layout::header(line, declared), Header::Names { .. })
+}
+
+impl Iterator for Splitter {
+    type Item = Result<Work>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.is_done {
+            return None;
+        }
+        match self.next_work() {
+            Ok(Some(work)) => Some(Ok(work)),
+            Ok(None) => {
+                self.is_done = true;
+                None
+            }
+            Err(error) => {
+                self.is_done = true;
+                Some(Err(error))
+            }
+        }
+    }
+}

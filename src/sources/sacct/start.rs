@@ -1,0 +1,74 @@
+//! Does a line begin a row? The answer depends on the line alone, so a damaged row never swallows the next one, and
+//! a file cut at any such line reads the same.
+
+use super::fields::{Fields, Line};
+use super::job_id::JobId;
+use super::layout::Layout;
+use super::solve;
+
+/// What kind of row a line begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Start {
+    /// A job row.
+    Job,
+    /// A step row.
+    Step,
+    /// A row whose identifier is on a later line: its typed columns say so.
+    Unsure,
+}
+
+/// Whether `line` begins a row of `layout`; `cuts` are the delimiters of this line.
+pub(super) fn of(layout: &Layout, text: &[u8], line: Line, cuts: &[usize]) -> Option<Start> {
+    let fields = Fields::new(text, line.start, line.end, cuts, layout.delimiter.len());
+    if cuts.len() == layout.delimiters() || !layout.is_id_behind_free_text {
+        let is_typed = || {
+            (0..=layout.prefix_end).all(|c| {
+                let kind = layout.kinds.get(c).copied();
+                // The field before the first delimiter of a line could be anything: it must be closed.
+                let is_closed = c < cuts.len() || c + 1 == layout.width();
+                is_closed && kind.zip(fields.get(c)).is_some_and(|(kind, text)| kind.is_free() || kind.accepts(text))
+            })
+        };
+        if let Some(id) = fields.get(layout.id_column).and_then(JobId::parse)
+            && is_typed()
+        {
+            return Some(kind(id));
+        }
+    }
+    if !layout.is_id_behind_free_text {
+        return None;
+    }
+    if let Some(n) = solve::prefix(&fields, &layout.kinds, layout.id_column) {
+        return fields.get(n).and_then(JobId::parse).map(kind);
+    }
+    is_broken_off(layout, &fields).then_some(Start::Unsure)
+}
+
+fn kind(id: JobId<'_>) -> Start {
+    if id.is_step { Start::Step } else { Start::Job }
+}
+
+/// The line stops in a free text before the identifier, and enough columns before it have texts of their type.
+fn is_broken_off(layout: &Layout, fields: &Fields<'_, '_>) -> bool {
+    const EVIDENCE: usize = 3;
+    let last = fields.len() - 1;
+    if last >= layout.id_column || !layout.kinds.get(last).is_some_and(|kind| kind.is_free()) {
+        return false;
+    }
+    let mut evidence = 0;
+    for (c, kind) in layout.kinds.iter().enumerate().take(last) {
+        let Some(text) = fields.get(c) else { return false };
+        if !kind.is_free() && !kind.accepts(text) {
+            return false;
+        }
+        evidence += usize::from(kind.is_strict() && !text.is_empty());
+    }
+    evidence >= EVIDENCE
+}
+
+/// A line `sacct` writes to its error stream, which is often captured with the rows.
+pub(super) fn is_tool_message(line: &[u8]) -> bool {
+    [&b"sacct: "[..], b"Conversion error", b"slurmdbd: ", b"slurm_"]
+        .iter()
+        .any(|prefix| line.starts_with(prefix))
+}

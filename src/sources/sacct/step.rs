@@ -1,0 +1,42 @@
+//! Step rows: what they add to their job.
+
+use super::column::Role;
+use super::refusal::Refusal;
+use super::row::Row;
+use super::tres;
+
+/// The steps of one job so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Steps {
+    /// How many rows were folded in.
+    pub(super) count: u32,
+    /// Their CPU time, milliseconds; `None` while no step says any.
+    pub(super) cpu_ms: Option<i64>,
+    /// A step row was refused: the CPU time is not the whole sum.
+    pub(super) is_incomplete: bool,
+    /// Largest resident set, bytes.
+    pub(super) max_rss_byte: Option<i64>,
+    /// Largest virtual size, bytes.
+    pub(super) max_virtual_byte: Option<i64>,
+}
+
+impl Steps {
+    /// Folds one step row in.
+    pub(super) fn add(&mut self, row: &mut Row<'_, '_>) -> Result<(), Refusal> {
+        let measured = row.duration_ms(Role::TotalCpu)?;
+        let rss = row.size(Role::MaxRss, 1)?.map(|(byte, _)| byte);
+        let virtual_size = row.size(Role::MaxVmSize, 1)?.map(|(byte, _)| byte);
+        // The last poll of the accounting plugin; lower than the rusage at exit, so only where that is missing.
+        let polled = match measured {
+            None | Some(0) => tres::usage_cpu_ms(row.text(Role::TresUsageInTot)),
+            Some(_) => None,
+        };
+        if let Some(ms) = polled.or(measured) {
+            self.cpu_ms = Some(self.cpu_ms.unwrap_or(0).saturating_add(ms));
+        }
+        self.max_rss_byte = self.max_rss_byte.max(rss);
+        self.max_virtual_byte = self.max_virtual_byte.max(virtual_size);
+        self.count += 1;
+        Ok(())
+    }
+}

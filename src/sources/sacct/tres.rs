@@ -1,0 +1,78 @@
+//! TRES strings: `billing=4,cpu=4,gres/gpu:a100=1,gres/gpu=1,mem=16G,node=1`.
+
+use super::memory::{self, MIB};
+use super::duration;
+
+/// What a job was allocated. Names that are not in the string were not allocated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Alloc {
+    /// CPUs.
+    pub(super) cpu: Option<i64>,
+    /// Nodes.
+    pub(super) node: Option<i64>,
+    /// Memory, bytes.
+    pub(super) memory_byte: Option<i64>,
+    /// Weighted sum Slurm recorded.
+    pub(super) billing: Option<i64>,
+    /// GPUs: the untyped count if there is one, else the typed ones added up. They are the same devices.
+    pub(super) gpu: i64,
+}
+
+/// Reads an allocation; models of GPUs go to `gpus`, sorted. The error is the entry that is none.
+pub(super) fn alloc<'a>(text: &'a [u8], gpus: &mut Vec<(&'a [u8], i64)>) -> Result<Alloc, &'a [u8]> {
+    let mut found = Alloc::default();
+    let mut untyped = None;
+    let mut typed = 0_i64;
+    for entry in text.split(|&b| b == b',') {
+        let Some(equals) = memchr::memchr(b'=', entry) else {
+            return Err(entry);
+        };
+        let (name, value) = (entry.get(..equals).unwrap_or_default(), entry.get(equals + 1..).unwrap_or_default());
+        let slot = match name {
+            b"cpu" => &mut found.cpu,
+            b"node" => &mut found.node,
+            b"billing" => &mut found.billing,
+            b"mem" => {
+                found.memory_byte = memory::parse(value, MIB).map_err(|()| entry)?.map(|(byte, _)| byte);
+                continue;
+            }
+            b"gres/gpu" => &mut untyped,
+            _ => {
+                if let Some(model) = name.strip_prefix(b"gres/gpu:") {
+                    let count = count(value).map_err(|()| entry)?.unwrap_or(0);
+                    typed = typed.checked_add(count).ok_or(entry)?;
+                    gpus.push((model, count));
+                }
+                continue;
+            }
+        };
+        *slot = count(value).map_err(|()| entry)?;
+    }
+    found.gpu = untyped.unwrap_or(typed);
+    gpus.sort_unstable();
+    Ok(found)
+}
+
+/// CPU time of a usage string (`TRESUsageInTot`), milliseconds; whole seconds, as of the last poll.
+pub(super) fn usage_cpu_ms(text: &[u8]) -> Option<i64> {
+    text.split(|&b| b == b',')
+        .find_map(|entry| entry.strip_prefix(b"cpu="))
+        .and_then(duration::parse_ms)
+}
+
+/// Whether `text` has the form of a TRES string.
+pub(super) fn looks_like(text: &[u8]) -> bool {
+    text == b"NONE"
+        || text.split(|&b| b == b',').all(|entry| {
+            memchr::memchr(b'=', entry).is_some_and(|equals| {
+                entry.get(..equals).is_some_and(|name| {
+                    name.first().is_some_and(u8::is_ascii_alphabetic) && !name.iter().any(u8::is_ascii_whitespace)
+                }) && !entry.contains(&b'\n')
+            })
+        })
+}
+
+/// A count, which Slurm may shorten with a unit letter.
+fn count(value: &[u8]) -> Result<Option<i64>, ()> {
+    Ok(memory::parse(value, 1)?.map(|(count, _)| count))
+}

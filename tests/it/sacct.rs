@@ -1,0 +1,56 @@
+//! The `sacct` reader: every trap of its text as a small dump.
+
+mod damage;
+mod formats;
+mod real;
+mod steps;
+
+use std::sync::Arc;
+
+use gridtally::error::Result;
+use gridtally::pipeline::SourcePlan;
+use gridtally::pipeline::plan::{Acceptance, Format, VoRule};
+use gridtally::sources::sacct;
+use gridtally::time::Zone;
+
+use crate::support::collect::{Collect, Job};
+
+/// A source whose printed times are of `zone`.
+pub(crate) fn plan(zone: Option<&str>) -> SourcePlan {
+    SourcePlan {
+        name: "slurm".to_owned(),
+        format: Format::Sacct,
+        paths: Vec::new(),
+        site: None,
+        cluster: None,
+        zone: zone.map(|name| Zone::named(name).unwrap()),
+        delimiter: None,
+        vo: VoRule::Record,
+        acceptance: Acceptance::default(),
+        max_rejected: None,
+        fingerprint: String::new(),
+    }
+}
+
+pub(crate) fn try_read(dump: &[u8], plan: SourcePlan) -> Result<Collect> {
+    Collect::all(sacct::pieces(Box::new(std::io::Cursor::new(dump.to_vec())), Arc::new(plan))?)
+}
+
+/// Reads a dump of UTC times; every row must have an outcome.
+pub(crate) fn read(dump: impl AsRef<[u8]>) -> Collect {
+    read_in(dump, "UTC")
+}
+
+pub(crate) fn read_in(dump: impl AsRef<[u8]>, zone: &str) -> Collect {
+    let found = try_read(dump.as_ref(), plan(Some(zone))).unwrap();
+    assert_eq!(found.rows_read, found.outcomes(), "{found:#?}");
+    found
+}
+
+/// The only job of a dump without rejects.
+pub(crate) fn only(dump: impl AsRef<[u8]>) -> Job {
+    let found = read(dump);
+    assert!(found.rejects.is_empty(), "{:#?}", found.rejects);
+    assert_eq!(found.jobs.len(), 1, "{found:#?}");
+    found.jobs.into_iter().next().unwrap()
+}

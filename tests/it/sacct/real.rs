@@ -1,0 +1,166 @@
+//! Dumps of real clusters, where they are at hand.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use gridtally::error::Kind;
+use gridtally::time::{Local, Zone};
+
+use super::{plan, try_read};
+use crate::support::collect::Collect;
+
+/// The folder of real data, or a loud line.
+fn shared(test: &str) -> Option<PathBuf> {
+    let folder = std::env::var_os("GRIDTALLY_SHARED")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"), PathBuf::from)
+        .join("data/slurm");
+    if folder.is_dir() {
+        return Some(folder);
+    }
+    println!("SKIPPED {test}: there is no {}", folder.display());
+    None
+}
+
+fn bytes(path: &Path) -> Vec<u8> {
+    let file = std::fs::File::open(path).unwrap();
+    let mut text = Vec::new();
+    if path.extension().is_some_and(|e| e == "xz") {
+        liblzma::read::XzDecoder::new(file).read_to_end(&mut text).unwrap();
+    } else {
+        std::io::BufReader::new(file).read_to_end(&mut text).unwrap();
+    }
+    text
+}
+
+fn read(path: &Path, zone: &str) -> Collect {
+    let found = try_read(&bytes(path), plan(Some(zone))).unwrap();
+    assert_eq!(found.rows_read, found.outcomes(), "{}", path.display());
+    found
+}
+
+#[test]
+fn every_dump_of_the_real_clusters_reads_whole() {
+    let Some(folder) = shared("every_dump_of_the_real_clusters_reads_whole") else {
+        return;
+    };
+    let names = [
+        "sacct_all_P.txt.xz",
+        "sacct_all_parsable.txt.xz",
+        "sacct_all_D_P.txt.xz",
+        "sacct_all_X_P.txt.xz",
+        "sacct_epoch_P.txt",
+        "sacct_epoch_P.txt.xz",
+        "sacct_zurich_P.txt",
+        "sacct_zurich_P.txt.xz",
+        "sacct_tzoff_P.txt",
+        "sacct_tzoff_P.txt.xz",
+        "sacct_months_D_P.txt.xz",
+    ];
+    let mut files = 0;
+    for (release, zone) in [("22.05", "UTC"), ("24.11", "Europe/Zurich"), ("24.11-history", "Europe/Zurich")] {
+        for name in names {
+            let path = folder.join(release).join(name);
+            if !path.is_file() {
+                continue;
+            }
+            files += 1;
+            let zone = if name.contains("zurich") { "Europe/Zurich" } else { zone };
+            let found = read(&path, zone);
+            println!(
+                "{release}/{name}: {} rows, {} jobs, {} rejects, out of scope {:?}",
+                found.rows_read,
+                found.jobs.len(),
+                found.rejects.len(),
+                found.out_of_scope
+            );
+            for reject in &found.rejects {
+                println!("  line {}: {} {}", reject.line, reject.reason, reject.detail);
+            }
+            assert!(found.rejects.is_empty(), "{release}/{name}: {:#?}", found.rejects);
+        }
+    }
+    assert!(files >= 20, "{files} files");
+}
+
+#[test]
+fn both_ways_of_writing_one_query_read_the_same() {
+    let Some(folder) = shared("both_ways_of_writing_one_query_read_the_same") else {
+        return;
+    };
+    for (release, zone) in [("22.05", "UTC"), ("24.11", "Europe/Zurich"), ("24.11-history", "Europe/Zurich")] {
+        let with_trailing = read(&folder.join(release).join("sacct_all_parsable.txt.xz"), zone);
+        let without = read(&folder.join(release).join("sacct_all_P.txt.xz"), zone);
+        assert_eq!(with_trailing.jobs.len(), without.jobs.len());
+        for (a, b) in with_trailing.jobs.iter().zip(&without.jobs) {
+            // Rows that ran at capture differ between the two queries.
+            if a.row.end_ms.is_some() && b.row.end_ms.is_some() {
+                assert_eq!(a.row, b.row);
+            }
+        }
+        let allocations = read(&folder.join(release).join("sacct_all_X_P.txt.xz"), zone);
+        assert!(allocations.jobs.iter().all(|job| job.step_n == 0));
+        assert!(allocations.jobs.iter().filter(|job| job.row.cpu_ms.is_some_and(|ms| ms > 0)).count() == 0);
+        assert!(allocations.jobs.iter().filter(|job| job.row.cpu_ms.is_none()).count() * 10 > allocations.jobs.len() * 9);
+    }
+}
+
+#[test]
+fn dumps_that_lack_columns_say_which() {
+    let Some(folder) = shared("dumps_that_lack_columns_say_which") else {
+        return;
+    };
+    for (name, words) in [
+        ("sacct_delim_P.txt", "Elapsed"),
+        ("sacct_noconvert_P.txt", "State or End"),
+        ("sacct_fixedwidth.txt", "fixed-width"),
+        ("sacct_xdmod.txt", "name its columns"),
+    ] {
+        let error = try_read(&bytes(&folder.join("24.11").join(name)), plan(Some("UTC"))).unwrap_err();
+        assert_eq!(error.kind(), Kind::Data, "{name}: {error}");
+        assert!(error.to_string().contains(words), "{name}: {error}");
+    }
+}
+
+/// CPU seconds per account and user in October 2026 are what Slurm's own report says, to the second.
+#[test]
+fn october_is_what_sreport_says() {
+    let Some(folder) = shared("october_is_what_sreport_says") else {
+        return;
+    };
+    let folder = folder.join("24.11-history");
+    let found = read(&folder.join("sacct_months_D_P.txt.xz"), "Europe/Zurich");
+    let zone = Zone::named("Europe/Zurich").unwrap();
+    let instant_ms = |local_s: i64| match zone.resolve(local_s) {
+        Local::Unique(unix_s) => unix_s * 1000,
+        other => panic!("{other:?}"),
+    };
+    let (from_ms, until_ms) = (instant_ms(1_790_812_800), instant_ms(1_793_491_200));
+    assert_eq!((until_ms - from_ms) / 1000, 745 * 3600);
+    let mut ours: BTreeMap<(String, String), i64> = BTreeMap::new();
+    for job in &found.jobs {
+        let row = &job.row;
+        let (Some(start_ms), Some(end_ms)) = (row.start_ms, row.end_ms) else {
+            continue;
+        };
+        let overlap_s = (end_ms.min(until_ms) - start_ms.max(from_ms)) / 1000;
+        if overlap_s <= 0 {
+            continue;
+        }
+        let used_s = overlap_s - row.suspended_s.unwrap_or(0);
+        let key = (row.account.unwrap().to_owned(), row.user.unwrap().to_owned());
+        *ours.entry(key).or_default() += used_s * row.alloc_core_n.unwrap();
+    }
+    let report = String::from_utf8(bytes(&folder.join("sreport_acct_util_by_user.txt"))).unwrap();
+    let mut theirs: BTreeMap<(String, String), i64> = BTreeMap::new();
+    for line in report.lines() {
+        if let [_, account, user, _, "cpu", used] = line.split('|').collect::<Vec<_>>()[..]
+            && !user.is_empty()
+        {
+            theirs.insert((account.to_owned(), user.to_owned()), used.parse().unwrap());
+        }
+    }
+    assert_eq!(theirs.get(&("atlas".to_owned(), "alice".to_owned())), Some(&18_120));
+    assert_eq!(theirs.get(&("chem".to_owned(), "frank".to_owned())), Some(&269_910));
+    assert_eq!(ours, theirs);
+}
