@@ -6,7 +6,7 @@ use super::hive::segment;
 use super::location::Store;
 use super::publish::Publication;
 use super::staged::StagedWriter;
-use super::table::{TableOptions, TableWriter};
+use super::table::{SCHEMA_VERSION_KEY, TableOptions, TableWriter};
 use super::table_reader::read_table;
 use crate::error::Result;
 use crate::schema::{self, Dataset};
@@ -116,6 +116,7 @@ impl<'a> LakeTable<'a> {
     /// # Errors
     /// [`crate::error::Kind::Io`] when it cannot be staged.
     pub fn finish(mut self, provenance: &[(String, String)]) -> Result<u64> {
+        self.writer.note(SCHEMA_VERSION_KEY, &self.dataset.version.to_string());
         for (key, value) in provenance {
             self.writer.note(key, value);
         }
