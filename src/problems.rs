@@ -70,7 +70,5 @@ pub fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str
         .map(|candidate| (strsim::jaro_winkler(&lower, &candidate.to_lowercase()), candidate))
         .filter(|&(likeness, _)| likeness >= LIKE)
         .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map_or_else(String::new, |(_, candidate)| {
-            format!(", did you mean \"{candidate}\"?")
-        })
+        .map_or_else(String::new, |(_, candidate)| format!(", did you mean \"{candidate}\"?"))
 }

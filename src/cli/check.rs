@@ -61,8 +61,12 @@ pub(super) fn run(args: &Args) -> Result<()> {
         match discover(source, base) {
             Ok(files) => {
                 let bytes: u64 = files.iter().map(|file| file.bytes).sum();
-                let (name, format, n) = (&source.name, source.format.as_str(), files.len());
-                lines.push(format!("source {name}: {format}, {n} files, {bytes} bytes"));
+                let (name, format) = (&source.name, source.format.as_str());
+                let n = match files.len() {
+                    1 => "1 file".to_owned(),
+                    n => format!("{n} files"),
+                };
+                lines.push(format!("source {name}: {format}, {n}, {bytes} bytes"));
             }
             Err(why) if why.kind() == Kind::NoInput => missing.push(why.to_string()),
             Err(why) => return Err(why),

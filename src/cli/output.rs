@@ -25,7 +25,11 @@ pub fn data(bytes: &[u8]) -> Result<()> {
 /// # Errors
 /// As [`data`].
 pub fn text(text: &str) -> Result<()> {
-    let end = if text.ends_with('\n') || text.is_empty() { "" } else { "\n" };
+    let end = if text.ends_with('\n') || text.is_empty() {
+        ""
+    } else {
+        "\n"
+    };
     data(format!("{text}{end}").as_bytes())
 }
 

@@ -54,7 +54,11 @@ impl Default for Terminal {
 impl Phase {
     fn line(&self) -> String {
         let Self {
-            name, unit, total, done, ..
+            name,
+            unit,
+            total,
+            done,
+            ..
         } = self;
         if *total > 0 {
             let percent = u128::from(*done) * 100 / u128::from(*total);
@@ -68,12 +72,18 @@ impl Phase {
 fn bar(phase: &str, total: u64, unit: &str) -> ProgressBar {
     let target = ProgressDrawTarget::stderr();
     let (bar, template) = match (total, unit) {
-        (0, _) => (ProgressBar::no_length(), "{prefix} {spinner} {human_pos} {msg} {elapsed}"),
+        (0, _) => (
+            ProgressBar::no_length(),
+            "{prefix} {spinner} {human_pos} {msg} {elapsed}",
+        ),
         (_, "bytes") => (
             ProgressBar::new(total),
             "{prefix} [{bar:30}] {bytes}/{total_bytes} {bytes_per_sec} {eta}",
         ),
-        _ => (ProgressBar::new(total), "{prefix} [{bar:30}] {human_pos}/{human_len} {msg} {eta}"),
+        _ => (
+            ProgressBar::new(total),
+            "{prefix} [{bar:30}] {human_pos}/{human_len} {msg} {eta}",
+        ),
     };
     bar.set_draw_target(target);
     if let Ok(style) = ProgressStyle::with_template(template) {

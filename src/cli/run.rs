@@ -83,5 +83,8 @@ pub(super) fn run(args: &Args) -> Result<()> {
         output::people(&format!("warning: {warning}"));
     }
     let report = args.report;
-    Err(Error::internal(format!("run is not wired: {} {options:?} {report:?}", plan.name)))
+    Err(Error::internal(format!(
+        "run is not wired: {} {options:?} {report:?}",
+        plan.name
+    )))
 }

@@ -68,7 +68,9 @@ impl Counts {
             });
         }
         for (nth, &job_n) in self.anomalies.iter().enumerate().filter(|&(_, &n)| n > 0) {
-            let known = Anomaly::ALL.iter().find(|anomaly| anomaly.bit().trailing_zeros() == bit(nth));
+            let known = Anomaly::ALL
+                .iter()
+                .find(|anomaly| anomaly.bit().trailing_zeros() == bit(nth));
             report.anomalies.push(ValueCount {
                 value: known.map_or_else(|| format!("bit {nth}"), |anomaly| anomaly.column().to_owned()),
                 job_n,
@@ -83,7 +85,10 @@ impl Counts {
                 report.problems.push(format!("{n} of {} jobs {what}", self.jobs));
             }
         };
-        say(self.without_end, "have no end: they still run, or their end is not told");
+        say(
+            self.without_end,
+            "have no end: they still run, or their end is not told",
+        );
         say(self.without_core, "do not say how many cores they had");
         say(self.without_vo, "name no VO");
         if self.jobs == 0 && self.rows > 0 {

@@ -21,7 +21,9 @@ pub(super) fn source(report: &FileReport, dialect: Dialect, hints: &Hints) -> St
             lines.push("cluster = \"my-cluster\"      # the dump names no cluster".to_owned());
         }
         if hints.naive_times {
-            lines.push("timezone = \"Europe/Zurich\"  # zone of the client that printed these times: check it".to_owned());
+            lines.push(
+                "timezone = \"Europe/Zurich\"  # zone of the client that printed these times: check it".to_owned(),
+            );
         }
         if let Some(delimiter) = hints.delimiter.as_ref().filter(|delimiter| delimiter.as_str() != "|") {
             lines.push(format!("delimiter = {}", quote(delimiter)));
@@ -37,7 +39,13 @@ fn name(path: &str) -> String {
     let stem = file.split('.').next().unwrap_or(file);
     let name: String = stem
         .chars()
-        .map(|letter| if letter.is_alphanumeric() { letter.to_ascii_lowercase() } else { '-' })
+        .map(|letter| {
+            if letter.is_alphanumeric() {
+                letter.to_ascii_lowercase()
+            } else {
+                '-'
+            }
+        })
         .collect();
     let name = name.trim_matches('-').to_owned();
     if name.is_empty() { "source".to_owned() } else { name }

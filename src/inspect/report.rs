@@ -139,8 +139,14 @@ impl FileReport {
         let mut line = |key: &str, value: &str| {
             let _ = writeln!(out, "  {key:<12} {value}");
         };
-        line("size", &format!("{} bytes, compression {}", self.size_byte, self.compression));
-        let version = self.version.as_ref().map_or_else(String::new, |version| format!(", {version}"));
+        line(
+            "size",
+            &format!("{} bytes, compression {}", self.size_byte, self.compression),
+        );
+        let version = self
+            .version
+            .as_ref()
+            .map_or_else(String::new, |version| format!(", {version}"));
         line("dialect", &format!("{}{version}", self.dialect.unwrap_or("unknown")));
         if let (Some(column_n), Some(delimiter)) = (self.column_n, &self.delimiter) {
             line("columns", &format!("{column_n}, delimiter {delimiter:?}"));
@@ -171,7 +177,10 @@ impl FileReport {
             ("anomalies", &self.anomalies),
         ];
         for (key, counts) in values.iter().filter(|(_, counts)| !counts.is_empty()) {
-            let counts: Vec<String> = counts.iter().map(|count| format!("{} {}", count.value, count.job_n)).collect();
+            let counts: Vec<String> = counts
+                .iter()
+                .map(|count| format!("{} {}", count.value, count.job_n))
+                .collect();
             line(key, &counts.join(", "));
         }
         for problem in &self.problems {

@@ -27,7 +27,9 @@ impl Plan {
             .map_err(|why| Error::config(format!("{label}: the pipeline file has no place")).because(why))?;
         let mut compiler = Compiler {
             base: file.parent().and_then(Path::to_str).map(str::to_owned).ok_or_else(|| {
-                Error::config(format!("{label}: the name of the pipeline's folder must be valid UTF-8"))
+                Error::config(format!(
+                    "{label}: the name of the pipeline's folder must be valid UTF-8"
+                ))
             })?,
             label,
             problems: Problems::default(),

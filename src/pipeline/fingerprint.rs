@@ -1,8 +1,6 @@
 //! The canonical text of what decides bytes, and its hash.
 
-use super::plan::{
-    Acceptance, Attribution, Format, Grain, MissingBenchmark, NormalisePlan, SourcePlan, VoRule,
-};
+use super::plan::{Acceptance, Attribution, Format, Grain, MissingBenchmark, NormalisePlan, SourcePlan, VoRule};
 use crate::time::Zone;
 
 /// Bumped when the meaning of the canonical text changes.
@@ -92,7 +90,10 @@ pub(super) fn of_plan(
             MissingBenchmark::Fallback {
                 benchmark,
                 value_e4_per_core,
-            } => text.line("missing.fallback", &format!("{} {value_e4_per_core}", benchmark.as_str())),
+            } => text.line(
+                "missing.fallback",
+                &format!("{} {value_e4_per_core}", benchmark.as_str()),
+            ),
         }
     }
     text.hash()

@@ -4,8 +4,8 @@
 use toml::de::{DeTable, DeValue};
 
 use super::plan::{Acceptance, Attribution, Format, Grain, RejectLimit, VoColumn};
-use crate::problems::Problems;
 use super::section::{At, Section, Source, kind, root};
+use crate::problems::Problems;
 use crate::reference::benchmark::Benchmark;
 
 /// `[pipeline]`
@@ -232,7 +232,11 @@ fn delimiter(section: &Section<'_>, problems: &mut Problems) -> Option<At<String
         }
         None => {
             let found = kind(value);
-            section.wrong(line, format!("delimiter must be a text in quotes, not {found}"), problems);
+            section.wrong(
+                line,
+                format!("delimiter must be a text in quotes, not {found}"),
+                problems,
+            );
             None
         }
     }
@@ -255,7 +259,9 @@ fn vo(section: &Section<'_>, problems: &mut Problems) -> Option<VoSpec> {
         return None;
     }
     if rule.has("column") {
-        return rule.word("column", COLUMNS, problems).map(|at| VoSpec::Column(at.value));
+        return rule
+            .word("column", COLUMNS, problems)
+            .map(|at| VoSpec::Column(at.value));
     }
     if rule.has("table") {
         return rule.text("table", problems).map(VoSpec::Table);
@@ -347,7 +353,8 @@ fn reject_limit(section: &Section<'_>, problems: &mut Problems) -> Option<Reject
         _ => None,
     };
     if limit.is_none() {
-        let message = "max_rejected must be a number of rows (0, 1, 2, ..) or a fraction of them (0.0 to 1.0; 1.0 is any)";
+        let message =
+            "max_rejected must be a number of rows (0, 1, 2, ..) or a fraction of them (0.0 to 1.0; 1.0 is any)";
         section.wrong(line, message, problems);
     }
     limit

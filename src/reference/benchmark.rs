@@ -66,7 +66,14 @@ const NAMES: &[(&str, Benchmark)] = &[
     ("si2k", Benchmark::Si00),
 ];
 
-const COLUMNS: &[&str] = &["site", "cluster", "benchmark", "value_per_core", "valid_from", "valid_to"];
+const COLUMNS: &[&str] = &[
+    "site",
+    "cluster",
+    "benchmark",
+    "value_per_core",
+    "valid_from",
+    "valid_to",
+];
 
 /// One value and when it holds: `from_ms <= instant < until_ms`, Unix milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -258,9 +265,8 @@ fn tell_overlaps(spans: &[Span], kind: Benchmark, file: &str, problems: &mut Pro
         if let Some(earlier) = furthest.filter(|earlier| span.from_ms < earlier.until_ms) {
             let (first, second) = (earlier.line.min(span.line), earlier.line.max(span.line));
             let kind = kind.as_str();
-            let message = format!(
-                "line {second} overlaps line {first}: two {kind} values of one site and cluster hold at once"
-            );
+            let message =
+                format!("line {second} overlaps line {first}: two {kind} values of one site and cluster hold at once");
             problems.mistake(file, second, message);
         }
         if furthest.is_none_or(|earlier| span.until_ms > earlier.until_ms) {

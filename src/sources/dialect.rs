@@ -62,9 +62,15 @@ pub fn recognise(head: &[u8]) -> Option<Dialect> {
         b'A' if text.starts_with(b"APEL-") => Some(Dialect::Apel),
         b'<' if has("UsageRecord") || has("SummaryRecord") || has("StorageUsageRecord") => Some(Dialect::Apel),
         b'{' | b'[' if has("\"APEL-") || has("\"UsageRecords\"") => Some(Dialect::Apel),
-        b'{' if ["\"_source\"", "\"_index\"", "\"ProbeName\"", "\"RawXML\"", "\"JobUsageRecord\""]
-            .iter()
-            .any(|key| has(key)) =>
+        b'{' if [
+            "\"_source\"",
+            "\"_index\"",
+            "\"ProbeName\"",
+            "\"RawXML\"",
+            "\"JobUsageRecord\"",
+        ]
+        .iter()
+        .any(|key| has(key)) =>
         {
             Some(Dialect::Gracc)
         }

@@ -42,7 +42,10 @@ fn split(pattern: &str) -> (&str, Option<&str>) {
     let Some(wild) = pattern.find(['*', '[']) else {
         return (pattern, None);
     };
-    let cut = pattern.get(..wild).and_then(|head| head.rfind('/')).map_or(0, |slash| slash + 1);
+    let cut = pattern
+        .get(..wild)
+        .and_then(|head| head.rfind('/'))
+        .map_or(0, |slash| slash + 1);
     let (prefix, rest) = pattern.split_at_checked(cut).unwrap_or((pattern, ""));
     (prefix, Some(rest))
 }
@@ -64,7 +67,10 @@ impl Below<'_> {
     /// The part of an object's path below the prefix.
     fn rest<'o>(&self, meta: &'o ObjectMeta) -> &'o str {
         let whole = meta.location.as_ref();
-        whole.strip_prefix(self.prefix.as_ref()).unwrap_or(whole).trim_start_matches('/')
+        whole
+            .strip_prefix(self.prefix.as_ref())
+            .unwrap_or(whole)
+            .trim_start_matches('/')
     }
 
     fn file(&self, meta: ObjectMeta) -> InputFile {
@@ -110,7 +116,5 @@ impl Below<'_> {
 /// As on a local disk, a pattern that matches a folder means everything in it.
 fn matches_or_lies_below(pattern: &glob::Pattern, rest: &str, options: glob::MatchOptions) -> bool {
     let folders = rest.match_indices('/').filter_map(|(at, _)| rest.get(..at));
-    folders
-        .chain([rest])
-        .any(|path| pattern.matches_with(path, options))
+    folders.chain([rest]).any(|path| pattern.matches_with(path, options))
 }

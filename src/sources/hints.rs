@@ -6,11 +6,55 @@ use super::dialect::{Dialect, without_mark};
 
 /// Columns by which a header of `sacct` is recognised. One of the first two must be there.
 const SACCT_COLUMNS: &[&str] = &[
-    "JobID", "JobIDRaw", "JobName", "Account", "AllocCPUS", "AllocNodes", "AllocTRES", "AssocID", "Cluster", "CPUTime",
-    "CPUTimeRAW", "DBIndex", "Elapsed", "ElapsedRaw", "Eligible", "End", "ExitCode", "GID", "Group", "MaxRSS",
-    "MaxVMSize", "NCPUS", "NNodes", "NodeList", "Partition", "QOS", "ReqCPUS", "ReqMem", "ReqNodes", "ReqTRES",
-    "Reservation", "Start", "State", "Submit", "Suspended", "SystemCPU", "Timelimit", "TimelimitRaw", "TotalCPU",
-    "UID", "User", "UserCPU", "WCKey", "WorkDir", "AveRSS", "AveCPU", "NTasks", "Priority", "Comment",
+    "JobID",
+    "JobIDRaw",
+    "JobName",
+    "Account",
+    "AllocCPUS",
+    "AllocNodes",
+    "AllocTRES",
+    "AssocID",
+    "Cluster",
+    "CPUTime",
+    "CPUTimeRAW",
+    "DBIndex",
+    "Elapsed",
+    "ElapsedRaw",
+    "Eligible",
+    "End",
+    "ExitCode",
+    "GID",
+    "Group",
+    "MaxRSS",
+    "MaxVMSize",
+    "NCPUS",
+    "NNodes",
+    "NodeList",
+    "Partition",
+    "QOS",
+    "ReqCPUS",
+    "ReqMem",
+    "ReqNodes",
+    "ReqTRES",
+    "Reservation",
+    "Start",
+    "State",
+    "Submit",
+    "Suspended",
+    "SystemCPU",
+    "Timelimit",
+    "TimelimitRaw",
+    "TotalCPU",
+    "UID",
+    "User",
+    "UserCPU",
+    "WCKey",
+    "WorkDir",
+    "AveRSS",
+    "AveCPU",
+    "NTasks",
+    "Priority",
+    "Comment",
 ];
 
 /// Columns that came with a release of Slurm, newest first.
@@ -47,7 +91,10 @@ impl SacctHeader {
 
     fn first_line(head: &[u8]) -> Option<Self> {
         let line = without_mark(head).split(|&byte| byte == b'\n').next()?;
-        let line = std::str::from_utf8(line).ok()?.trim_end_matches('\r').trim_start_matches(' ');
+        let line = std::str::from_utf8(line)
+            .ok()?
+            .trim_end_matches('\r')
+            .trim_start_matches(' ');
         // Names of columns are letters only, so what ends the first one is the delimiter.
         let first = line.find(|letter: char| !letter.is_ascii_alphanumeric())?;
         let rest = line.get(first..)?;
@@ -55,7 +102,9 @@ impl SacctHeader {
         let columns: Vec<String> = if delimiter.trim_matches(' ').is_empty() {
             line.split_ascii_whitespace().map(str::to_owned).collect()
         } else {
-            line.split(delimiter).map(|name| name.trim_end_matches(delimiter).to_owned()).collect()
+            line.split(delimiter)
+                .map(|name| name.trim_end_matches(delimiter).to_owned())
+                .collect()
         };
         let header = Self {
             delimiter: delimiter.to_owned(),
@@ -131,8 +180,14 @@ fn sacct(head: &[u8]) -> Hints {
         (&["Submit"], "no Submit: runs of one job id cannot be told apart by it"),
         (&["Start"], "no Start: usage cannot be split over periods"),
         (&["End"], "no End: usage has no period"),
-        (&["Elapsed", "ElapsedRaw"], "no Elapsed or ElapsedRaw: wall time must come from Start and End"),
-        (&["AllocCPUS", "NCPUS", "AllocTRES"], "no AllocCPUS, NCPUS or AllocTRES: cores stay unknown"),
+        (
+            &["Elapsed", "ElapsedRaw"],
+            "no Elapsed or ElapsedRaw: wall time must come from Start and End",
+        ),
+        (
+            &["AllocCPUS", "NCPUS", "AllocTRES"],
+            "no AllocCPUS, NCPUS or AllocTRES: cores stay unknown",
+        ),
         (&["State"], "no State: pending and finished jobs look alike"),
         (&["Account"], "no Account: usage has no account"),
         (&["Cluster"], "no Cluster: set cluster in the source"),
@@ -215,7 +270,11 @@ fn foreign(head: &[u8]) -> String {
         return "an S/MIME message: unpack it first, the spool keeps the plain text".to_owned();
     }
     let lines = text.split(|&byte| byte == b'\n').take(5);
-    if lines.filter(|line| memchr::memchr_iter(b'|', line).count() >= 4).count() >= 2 {
+    if lines
+        .filter(|line| memchr::memchr_iter(b'|', line).count() >= 4)
+        .count()
+        >= 2
+    {
         return "a table without a header: dump with sacct -P and without --noheader (-n)".to_owned();
     }
     "no dialect with a reader is recognised".to_owned()

@@ -58,7 +58,11 @@ pub fn discover(plan: &SourcePlan, base: &Path) -> Result<Vec<InputFile>> {
             find_local::find(pattern, base)?
         };
         if found.is_empty() {
-            missing.push(format!("source {}: {} matches no file", plan.name, shown(pattern, base)));
+            missing.push(format!(
+                "source {}: {} matches no file",
+                plan.name,
+                shown(pattern, base)
+            ));
         }
         files.extend(found);
     }
@@ -104,9 +108,7 @@ impl InputFile {
                 })?;
                 Ok(Box::new(opened))
             }
-            Location::Remote { store, path } => {
-                remote::open(store, path).map_err(|why| why.at("input", &self.path))
-            }
+            Location::Remote { store, path } => remote::open(store, path).map_err(|why| why.at("input", &self.path)),
         }
     }
 
@@ -145,7 +147,11 @@ pub(super) fn shown(path: &str, base: &Path) -> String {
 /// `path` relative to `base`, both absolute, judged by their text alone.
 pub(super) fn relative(path: &Path, base: &Path) -> String {
     let (path, base) = (clean(path), clean(base));
-    let same = path.components().zip(base.components()).take_while(|(a, b)| a == b).count();
+    let same = path
+        .components()
+        .zip(base.components())
+        .take_while(|(a, b)| a == b)
+        .count();
     let up = base.components().skip(same).map(|_| "..".to_owned());
     let down = path
         .components()

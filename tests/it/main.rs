@@ -6,4 +6,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod cli;
+mod inputs;
+mod pipeline_file;
 mod zone;
