@@ -325,6 +325,7 @@ fn hints_tell_version_and_what_is_missing() {
 }
 
 #[test]
+#[expect(clippy::print_stderr, reason = "a test that is skipped must say so")]
 fn real_files_are_recognised() {
     let shared = std::env::var_os("GRIDTALLY_SHARED").map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"),
