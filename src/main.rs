@@ -1,3 +1,7 @@
 //! Parse, run, translate an error into an exit code.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    gridtally::cli::main()
+}

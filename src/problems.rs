@@ -43,7 +43,7 @@ fn rendered(entries: &mut [(String, usize, String)]) -> Vec<String> {
         }
     }
     let place = |name: &String| files.iter().position(|file| file == name);
-    entries.sort_by(|a, b| (place(&a.0), a.1).cmp(&(place(&b.0), b.1)));
+    entries.sort_by_key(|(file, line, _)| (place(file), *line));
     entries
         .iter()
         .map(|(file, line, message)| {

@@ -1,1 +1,84 @@
-//! The command line.
+//! The command line: one file per subcommand, and one definition for parser, help, manual and completions.
+
+mod check;
+mod completions;
+mod help;
+mod inspect;
+mod man;
+pub mod output;
+pub mod progress;
+mod run;
+mod schema;
+mod verify;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::error::{Kind, Result};
+
+/// Where did every core-hour go, what was it worth, who pays - and prove it.
+///
+/// gridtally turns months of raw accounting records (Slurm sacct dumps, APEL messages, GRACC index dumps) into typed,
+/// partitioned Parquet. A pipeline file says what is read and how it is counted; see `gridtally help check`.
+///
+/// stdout is data, stderr is people: what a command prints to stdout can be piped into the next one.
+#[derive(Debug, Parser)]
+#[command(name = "gridtally", version, after_long_help = help::exit_codes(), subcommand_required = true,
+          arg_required_else_help = true, propagate_version = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Run(run::Args),
+    Check(check::Args),
+    Inspect(inspect::Args),
+    Schema(schema::Args),
+    Verify(verify::Args),
+    Completions(completions::Args),
+    Man(man::Args),
+}
+
+/// Does what the command line says; the exit code is that of the error's kind.
+#[must_use]
+pub fn main() -> ExitCode {
+    let command = match Cli::try_parse() {
+        Ok(cli) => cli.command,
+        Err(stop) => {
+            // Help and version arrive here too, and go to stdout. There is nobody to tell if printing fails.
+            let _ = stop.print();
+            return ExitCode::from(if stop.use_stderr() { Kind::Usage.exit_code() } else { 0 });
+        }
+    };
+    match execute(&command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            output::people(&format!("gridtally: {error}"));
+            ExitCode::from(error.kind().exit_code())
+        }
+    }
+}
+
+fn execute(command: &Command) -> Result<()> {
+    match command {
+        Command::Run(args) => run::run(args),
+        Command::Check(args) => check::run(args),
+        Command::Inspect(args) => inspect::run(args),
+        Command::Schema(args) => schema::run(args),
+        Command::Verify(args) => verify::run(args),
+        Command::Completions(args) => completions::run(args),
+        Command::Man(args) => man::run(args),
+    }
+}
+
+/// How a report is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum ReportFormat {
+    /// For people.
+    Text,
+    /// For programs.
+    Json,
+}

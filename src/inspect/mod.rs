@@ -36,7 +36,7 @@ pub fn inspect(input: &InputFile, progress: &dyn Progress) -> Result<FileReport>
         return Ok(report);
     };
     report.column_n = hints.column_n;
-    report.delimiter = hints.delimiter.clone();
+    report.delimiter.clone_from(&hints.delimiter);
     if hints.naive_times {
         let problem = "times are naive: set timezone in the source (counted here as if they were UTC)";
         report.problems.push(problem.to_owned());

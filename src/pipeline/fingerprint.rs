@@ -1,5 +1,7 @@
 //! The canonical text of what decides bytes, and its hash.
 
+use std::fmt::Write as _;
+
 use super::plan::{Acceptance, Attribution, Format, Grain, MissingBenchmark, NormalisePlan, SourcePlan, VoRule};
 use crate::time::Zone;
 
@@ -15,7 +17,8 @@ impl Canonical {
     }
 
     fn line(&mut self, key: &str, value: &str) {
-        self.0.push_str(&format!("{key} = {value:?}\n"));
+        // Writing to a string cannot fail.
+        let _ = writeln!(self.0, "{key} = {value:?}");
     }
 
     fn optional(&mut self, key: &str, value: Option<&str>) {

@@ -17,9 +17,9 @@ use crate::problems::{Problems, did_you_mean};
 pub enum Benchmark {
     /// HEPSPEC06.
     Hs06,
-    /// HEPscore23.
+    /// `HEPscore23`.
     Hs23,
-    /// SPECint2000 (SI00, Si2k).
+    /// `SPECint2000` (SI00, Si2k).
     Si00,
 }
 

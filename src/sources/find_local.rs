@@ -66,7 +66,10 @@ impl Walk<'_> {
         let matches = glob::glob_with(&pattern, options)
             .map_err(|why| Error::config(format!("\"{pattern}\" is no pattern")).because(why))?;
         for path in matches {
-            let path = path.map_err(|why| unreadable(&why.path().to_owned(), why.into()))?;
+            let path = path.map_err(|why| {
+                let place = why.path().display().to_string();
+                Error::io(format!("{place} cannot be read")).because(why)
+            })?;
             self.entry(path)?;
         }
         Ok(())

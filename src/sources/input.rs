@@ -180,5 +180,6 @@ fn clean(path: &Path) -> PathBuf {
 
 /// Whether folders and globs leave out what has this name.
 pub(super) fn is_skipped(name: &str) -> bool {
-    name.starts_with('.') || name.ends_with(".lck") || name.ends_with(".tmp")
+    let unfinished = |ending: &std::ffi::OsStr| ending == "lck" || ending == "tmp";
+    name.starts_with('.') || Path::new(name).extension().is_some_and(unfinished)
 }

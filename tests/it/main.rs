@@ -21,4 +21,7 @@ mod oracle;
 mod readme;
 mod sample_data;
 mod sacct;
+mod cli;
+mod inputs;
+mod pipeline_file;
 mod zone;

@@ -1,0 +1,80 @@
+//! `gridtally check`
+
+use std::path::{Path, PathBuf};
+
+use super::output;
+use crate::error::{Error, Kind, Result};
+use crate::pipeline::Plan;
+use crate::sources::input::discover;
+
+/// Check a pipeline file: every mistake at once, before any data is touched.
+///
+/// Reads the pipeline file and the tables it names, and looks for its inputs without opening them. Every mistake is
+/// told as `file:line: message`; a remark that is no mistake is told as a warning.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+Example:
+  gridtally check zoo.toml
+
+A pipeline file:
+  [pipeline]
+  name = \"zoo\"
+  output = \"out\"                       # path or URL; `run --out` wins
+  allocation_year_start = \"04-01\"      # default 01-01
+  calendar_timezone = \"Europe/Zurich\"  # where days, months and years are cut; default UTC
+  attribution = \"prorated\"             # or \"by-end\", as APEL and GRACC do; default prorated
+  grain = \"month\"                      # or \"day\"; default month
+  max_rejected = 0.01                  # rows (an integer) or a fraction of them (1.0 is any)
+
+  [[source]]
+  name = \"zoo-slurm\"
+  format = \"sacct\"                     # sacct | apel | gracc | auto
+  paths = [\"dumps/*.txt.xz\"]           # files, folders, globs, URLs; relative to this file
+  site = \"ZOO-T2\"                      # may be absent where the records name it
+  cluster = \"zoo\"                      # for records that name none
+  timezone = \"Europe/Zurich\"           # zone of times printed without an offset; no default
+  delimiter = \"|\"                      # of sacct text; found from the header if absent
+  vo = { column = \"account\" }          # or { table = \"vo.csv\" } or { value = \"atlas\" }
+  acceptance = \"strict-apel\"           # or \"salvage\": what a bad record does to its APEL message
+  max_rejected = 100
+
+  [normalise]
+  benchmarks = \"benchmarks.csv\"        # site,cluster,benchmark,value_per_core,valid_from,valid_to
+  missing = \"null\"                     # or \"reject\", or { fallback = 10.0, benchmark = \"hs06\" }
+
+Columns of a VO table: any of account, user, user_group, partition, qos, vo to match by, and to_vo, the result. Without
+to_vo the last column must be vo, and that is the result. Empty or * matches anything; the first match wins.")]
+pub(super) struct Args {
+    /// The pipeline file.
+    pipeline: PathBuf,
+}
+
+pub(super) fn run(args: &Args) -> Result<()> {
+    let (plan, warnings) = Plan::load(&args.pipeline)?;
+    for warning in &warnings {
+        output::people(&format!("warning: {warning}"));
+    }
+    let base = plan.file.parent().unwrap_or(Path::new("/"));
+    let mut lines = Vec::new();
+    let mut missing = Vec::new();
+    for source in &plan.sources {
+        match discover(source, base) {
+            Ok(files) => {
+                let bytes: u64 = files.iter().map(|file| file.bytes).sum();
+                let (name, format) = (&source.name, source.format.as_str());
+                let n = match files.len() {
+                    1 => "1 file".to_owned(),
+                    n => format!("{n} files"),
+                };
+                lines.push(format!("source {name}: {format}, {n}, {bytes} bytes"));
+            }
+            Err(why) if why.kind() == Kind::NoInput => missing.push(why.to_string()),
+            Err(why) => return Err(why),
+        }
+    }
+    if !missing.is_empty() {
+        return Err(Error::new(Kind::NoInput, missing.join("\n")));
+    }
+    lines.push(format!("pipeline {}: good, publishes to {}", plan.name, plan.output));
+    output::text(&lines.join("\n"))
+}

@@ -1,0 +1,37 @@
+//! `gridtally schema`
+
+use crate::error::{Error, Result};
+
+/// Show the columns of the datasets: type, unit, meaning, origin.
+///
+/// Without a dataset, all of them are shown.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  All columns of the published usage:
+    gridtally schema usage
+
+  The same for a program:
+    gridtally schema usage --format json")]
+pub(super) struct Args {
+    /// The dataset, such as `usage`.
+    dataset: Option<String>,
+
+    /// Format on stdout.
+    #[arg(long, value_name = "FORMAT", default_value = "markdown")]
+    format: Format,
+}
+
+/// How a schema is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Format {
+    /// Tables for people.
+    Markdown,
+    /// For programs.
+    Json,
+}
+
+pub(super) fn run(args: &Args) -> Result<()> {
+    let (dataset, format) = (&args.dataset, args.format);
+    Err(Error::internal(format!("schema is not wired: {dataset:?} {format:?}")))
+}

@@ -1,0 +1,158 @@
+//! The program as people and schedulers meet it.
+
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+fn gridtally(args: &[&str], folder: &Path) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_gridtally"))
+        .args(args)
+        .current_dir(folder)
+        .output()
+        .unwrap()
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+const SUBCOMMANDS: &[&str] = &["run", "check", "inspect", "schema", "verify", "completions", "man"];
+
+#[test]
+fn help_teaches_every_subcommand_with_an_example() {
+    let here = tempfile::tempdir().unwrap();
+    let help = gridtally(&["--help"], here.path());
+    assert_eq!(help.status.code(), Some(0));
+    assert_eq!(stdout(&gridtally(&["help"], here.path())), stdout(&help));
+    for (kind, meaning) in gridtally::error::Kind::ALL {
+        assert!(stdout(&help).contains(&kind.exit_code().to_string()), "{meaning}");
+    }
+    for subcommand in SUBCOMMANDS {
+        let help = gridtally(&["help", subcommand], here.path());
+        assert_eq!(help.status.code(), Some(0));
+        assert!(stdout(&help).contains("Example"), "{subcommand}");
+        assert!(
+            stdout(&help).contains(&format!("gridtally {subcommand}")),
+            "{subcommand}"
+        );
+        let page = gridtally(&["man", subcommand], here.path());
+        assert!(stdout(&page).contains(".SH NAME"), "{subcommand}");
+    }
+}
+
+#[test]
+fn the_manual_and_the_completions_are_data_on_stdout() {
+    let here = tempfile::tempdir().unwrap();
+    let man = stdout(&gridtally(&["man"], here.path()));
+    assert!(man.contains(".TH gridtally") && man.contains("Exit codes:"), "{man}");
+    for subcommand in SUBCOMMANDS {
+        assert!(man.contains(&format!("gridtally\\-{subcommand}")), "{subcommand}");
+    }
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = gridtally(&["completions", shell], here.path());
+        assert!(
+            script.status.success() && stdout(&script).contains("inspect"),
+            "{shell}"
+        );
+    }
+    assert!(stdout(&gridtally(&["--version"], here.path())).starts_with("gridtally "));
+}
+
+#[test]
+fn a_wrong_command_line_is_exit_2_with_words_on_stderr() {
+    let here = tempfile::tempdir().unwrap();
+    let wrong: &[&[&str]] = &[
+        &[],
+        &["rum"],
+        &["run"],
+        &["run", "x.toml", "--from", "2026-13"],
+        &["run", "x.toml", "--from", "2026-03", "--to", "2026-02"],
+        &["run", "x.toml", "--threads", "0"],
+        &["inspect"],
+        &["man", "nothing"],
+    ];
+    for args in wrong {
+        let output = gridtally(args, here.path());
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert!(output.stdout.is_empty() && !output.stderr.is_empty(), "{args:?}");
+    }
+}
+
+#[test]
+fn check_says_good_wrong_or_without_input() {
+    let here = tempfile::tempdir().unwrap();
+    let good = "[pipeline]\nname = \"zoo\"\noutput = \"out\"\n\
+                [[source]]\nname = \"a\"\nformat = \"gracc\"\npaths = [\"in/*.json\"]\n";
+    fs::write(here.path().join("zoo.toml"), good).unwrap();
+
+    let output = gridtally(&["check", "zoo.toml"], here.path());
+    assert_eq!(output.status.code(), Some(66));
+    assert_eq!(stderr(&output), "gridtally: source a: in/*.json matches no file\n");
+
+    fs::create_dir(here.path().join("in")).unwrap();
+    fs::write(here.path().join("in/1.json"), "{}\n").unwrap();
+    let output = gridtally(&["check", "zoo.toml"], here.path());
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(
+        stdout(&output).contains("source a: gracc, 1 file, 3 bytes"),
+        "{}",
+        stdout(&output)
+    );
+    assert!(!here.path().join("out").exists());
+
+    fs::write(
+        here.path().join("bad.toml"),
+        format!("{good}tmezone = \"UTC\"\nsite = 3\n"),
+    )
+    .unwrap();
+    let output = gridtally(&["check", "bad.toml"], here.path());
+    assert_eq!(output.status.code(), Some(78));
+    assert!(output.stdout.is_empty());
+    let lines = stderr(&output);
+    assert!(
+        lines.contains("bad.toml:8: unknown key \"tmezone\" in [[source]], did you mean \"timezone\"?"),
+        "{lines}"
+    );
+    assert!(
+        lines.contains("bad.toml:9: site must be a text in quotes, not an integer"),
+        "{lines}"
+    );
+
+    let output = gridtally(&["check", "none.toml"], here.path());
+    assert_eq!(output.status.code(), Some(78));
+}
+
+#[test]
+fn inspect_tells_unknown_files_and_goes_on_after_missing_ones() {
+    let here = tempfile::tempdir().unwrap();
+    fs::write(here.path().join("odd.bin"), b"\x00\x01odd").unwrap();
+    let output = gridtally(&["inspect", "none", "odd.bin", "--format", "json"], here.path());
+    assert_eq!(output.status.code(), Some(66));
+    assert!(stderr(&output).contains("none cannot be read"));
+    let reports: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let report = reports.get(0).unwrap();
+    assert_eq!(report.get("path").unwrap(), "odd.bin");
+    assert!(report.get("dialect").unwrap().is_null());
+    assert_eq!(report.get("first_bytes").unwrap(), "\\x00\\x01odd");
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let here = tempfile::tempdir().unwrap();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_gridtally"))
+        .args(["completions", "zsh"])
+        .current_dir(here.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let mut words = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut words).unwrap();
+    assert_eq!((child.wait().unwrap().code(), words.as_str()), (Some(0), ""));
+}
