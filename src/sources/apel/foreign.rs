@@ -1,5 +1,5 @@
-//! Files of the APEL world that are not text messages: XML (CAR, aggregated records, StAR, OGF usage records) and JSON
-//! (accelerators, addresses). They are recognised and their records counted, so that the ledger names them.
+//! Files of the APEL world that are not text messages: XML (CAR, aggregated and storage records, OGF usage records) and
+//! JSON (accelerators, addresses). They are recognised and their records counted, so that the ledger names them.
 
 use std::io::Read;
 

@@ -10,7 +10,6 @@ use super::record::{Bad, Job};
 use crate::ledger::Reason;
 use crate::pipeline::plan::Acceptance;
 use crate::records::JobRow;
-use crate::records::anomaly::Anomaly;
 use crate::sources::{Position, Sink};
 
 /// Whole messages, or records of one message too large to be kept together.
@@ -216,7 +215,9 @@ fn judge(
     let jobs: Vec<Result<Job<'_>, Bad>> = frames
         .iter()
         .zip(&texts)
-        .map(|(frame, text)| parse(frame, text, is_v04, limits))
+        .map(|(frame, text)| {
+            parse(frame, text, is_v04, limits).map(|job| job.noticing_replaced(matches!(text, Cow::Owned(_))))
+        })
         .collect();
     let first_bad = frames.iter().zip(&jobs).find_map(|(frame, job)| {
         let bad = job.as_ref().err()?;
@@ -234,11 +235,11 @@ fn judge(
     }
 }
 
-fn parse<'a>(frame: &Frame<'_>, text: &'a Cow<'_, str>, is_v04: bool, limits: Limits) -> Result<Job<'a>, Bad> {
+fn parse<'a>(frame: &Frame<'_>, text: &'a str, is_v04: bool, limits: Limits) -> Result<Job<'a>, Bad> {
     if frame.is_too_long {
         return Err(too_long(limits));
     }
-    let mut job = Job::parse(text, is_v04).map_err(|bad| {
+    Job::parse(text, is_v04).map_err(|bad| {
         if frame.is_closed {
             bad
         } else {
@@ -247,11 +248,7 @@ fn parse<'a>(frame: &Frame<'_>, text: &'a Cow<'_, str>, is_v04: bool, limits: Li
                 format!("the file ends inside its last record: {}", bad.detail),
             )
         }
-    })?;
-    if matches!(text, Cow::Owned(_)) {
-        job.anomalies |= Anomaly::InvalidText.bit();
-    }
-    Ok(job)
+    })
 }
 
 fn refuse_all(frames: &[Frame<'_>], bad: &Bad, sink: &mut dyn Sink) {

@@ -56,6 +56,7 @@ macro_rules! fields {
     ($($name:ident,)+) => {
         /// The keys of an individual job record. Case matters.
         #[derive(Clone, Copy)]
+        #[expect(clippy::upper_case_acronyms, reason = "the names are the keys of the format")]
         enum Field { $($name,)+ }
 
         const FIELD_N: usize = [$(stringify!($name)),+].len();
@@ -179,6 +180,14 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
 }
 
 impl<'a> Job<'a> {
+    /// Notes that bytes of the record were not UTF-8 and had to be replaced.
+    pub(super) fn noticing_replaced(mut self, is_replaced: bool) -> Self {
+        if is_replaced {
+            self.anomalies |= Anomaly::InvalidText.bit();
+        }
+        self
+    }
+
     /// Reads the text of one record, without the `%%` and without blanks around it.
     pub(super) fn parse(text: &'a str, is_v04: bool) -> Result<Self, Bad> {
         let values = Values::read(text)?;

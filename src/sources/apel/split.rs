@@ -11,6 +11,10 @@ use crate::ledger::Reason;
 use crate::pipeline::plan::{Acceptance, SourcePlan};
 use crate::sources::{Position, Sink, Work};
 
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "five independent facts about the buffer, each with its name"
+)]
 pub(super) struct Splitter {
     input: Box<dyn Read + Send>,
     plan: Arc<SourcePlan>,
@@ -215,7 +219,7 @@ impl Splitter {
                 Kind::Summary => sink.out_of_scope(Reason::Summary, 1),
                 Kind::Other => sink.out_of_scope(Reason::OtherRecordType, 1),
                 Kind::Job { .. } | Kind::Unknown(_) | Kind::Missing => {
-                    sink.reject(bad.reason, at, 1, &bad.detail, &raw)
+                    sink.reject(bad.reason, at, 1, &bad.detail, &raw);
                 }
             }
         })

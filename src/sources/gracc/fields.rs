@@ -98,8 +98,12 @@ impl<'d, 'a> Fields<'d, 'a> {
     }
 
     /// A field that is no part of the usage: what cannot be read is unknown.
-    pub(super) fn optional<T>(&mut self, value: Result<Option<T>, Bad>) -> Option<T> {
-        value.unwrap_or_else(|_| {
+    pub(super) fn optional<T>(
+        &mut self,
+        key: Key,
+        read: impl Fn(&mut Self, Key) -> Result<Option<T>, Bad>,
+    ) -> Option<T> {
+        read(self, key).unwrap_or_else(|_| {
             self.notice(Anomaly::ValueDropped);
             None
         })

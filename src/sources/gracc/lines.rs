@@ -97,7 +97,7 @@ impl Lines {
                 let (bytes, at) = self.take(end + 1);
                 let limits = self.limits;
                 return Ok(Some(Box::new(move |sink: &mut dyn Sink| {
-                    parse(&bytes, at, limits, false, sink)
+                    parse(&bytes, at, limits, false, sink);
                 })));
             }
             if self.buffer.len() > self.limits.line {
@@ -114,7 +114,7 @@ impl Lines {
                 let (bytes, at) = self.take(self.buffer.len());
                 let limits = self.limits;
                 return Ok(Some(Box::new(move |sink: &mut dyn Sink| {
-                    parse(&bytes, at, limits, true, sink)
+                    parse(&bytes, at, limits, true, sink);
                 })));
             }
             want = self.buffer.len() + block;

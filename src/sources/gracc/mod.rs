@@ -37,15 +37,16 @@ pub fn recognise(head: &[u8]) -> bool {
 ///
 /// # Errors
 /// [`Kind::Io`] when reading fails, [`Kind::Data`] when the file is not one document per line.
+#[expect(clippy::needless_pass_by_value, reason = "every reader has this signature")]
 pub fn pieces(input: Box<dyn Read + Send>, plan: Arc<SourcePlan>) -> Result<Pieces> {
-    pieces_within(input, plan, Limits::default())
+    pieces_within(input, &plan, Limits::default())
 }
 
 /// As [`pieces`], with other sizes. Rows and rejects do not depend on `limits.block`.
 ///
 /// # Errors
 /// As [`pieces`].
-pub fn pieces_within(mut input: Box<dyn Read + Send>, plan: Arc<SourcePlan>, limits: Limits) -> Result<Pieces> {
+pub fn pieces_within(mut input: Box<dyn Read + Send>, plan: &SourcePlan, limits: Limits) -> Result<Pieces> {
     let mut at = Position {
         line: 1,
         byte_offset: 0,

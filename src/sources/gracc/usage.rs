@@ -97,6 +97,116 @@ fn span(fields: &mut Fields<'_, '_>) -> Result<(i64, i64, Option<i64>), Bad> {
     }
 }
 
+/// When it ran and what it used.
+struct Measured {
+    start_ms: i64,
+    end_ms: i64,
+    wall_ms: Option<i64>,
+    cpu_ms: Option<i64>,
+    cpu_user_ms: Option<i64>,
+    cpu_system_ms: Option<i64>,
+    core_n: Option<i64>,
+    node_n: Option<i64>,
+    gpu_n: Option<i64>,
+    max_rss_byte: Option<i64>,
+    max_virtual_byte: Option<i64>,
+}
+
+impl Measured {
+    fn read(fields: &mut Fields<'_, '_>) -> Result<Self, Bad> {
+        let (start_ms, end_ms, wall_ms) = span(fields)?;
+        let (cpu_user_ms, cpu_system_ms) = (fields.duration_ms(Key::CpuUser)?, fields.duration_ms(Key::CpuSystem)?);
+        let cpu_ms = match fields.duration_ms(Key::CpuDuration)? {
+            None => cpu_user_ms
+                .zip(cpu_system_ms)
+                .map(|(user, system)| user.saturating_add(system)),
+            total => total,
+        };
+        if cpu_ms.is_none() {
+            fields.notice(Anomaly::CpuUnknown);
+        }
+        let core_n = cores(fields)?;
+        let (node_n, gpu_n) = (fields.count(Key::NodeCount)?, fields.count(Key::Gpus)?);
+        let (max_rss_byte, max_virtual_byte) = memory(fields)?;
+        Ok(Self {
+            start_ms,
+            end_ms,
+            wall_ms,
+            cpu_ms,
+            cpu_user_ms,
+            cpu_system_ms,
+            core_n,
+            node_n: node_n.filter(|&n| n > 0),
+            gpu_n,
+            max_rss_byte,
+            max_virtual_byte,
+        })
+    }
+}
+
+/// Cores by GRACC's own rule for core hours: missing means 1, and 0 stays 0.
+fn cores(fields: &mut Fields<'_, '_>) -> Result<Option<i64>, Bad> {
+    let is_stated = fields.text(Key::Processors)?.is_some();
+    let cores = fields.count(Key::Processors)?;
+    if !is_stated {
+        fields.notice(Anomaly::CoreAssumed);
+        return Ok(Some(1));
+    }
+    if cores.is_none_or(|n| n == 0) {
+        fields.notice(Anomaly::CoreUnknown);
+    }
+    Ok(cores)
+}
+
+/// What names the record.
+struct Ids<'a> {
+    document: Option<Cow<'a, str>>,
+    record: Option<Cow<'a, str>>,
+    local: Option<Cow<'a, str>>,
+    global: Option<Cow<'a, str>>,
+    probe: Option<Cow<'a, str>>,
+}
+
+impl<'a> Ids<'a> {
+    fn read(fields: &mut Fields<'_, 'a>) -> Result<Self, Bad> {
+        Ok(Self {
+            document: fields.text(Key::Id)?,
+            record: fields.text(Key::RecordId)?,
+            local: fields.text(Key::LocalJobId)?,
+            global: fields.text(Key::GlobalJobId)?,
+            probe: fields.text(Key::ProbeName)?,
+        })
+    }
+
+    fn job_id(&self) -> Result<&str, Bad> {
+        [&self.local, &self.global, &self.record, &self.document]
+            .into_iter()
+            .find_map(|id| id.as_deref())
+            .ok_or_else(|| Bad {
+                reason: Reason::MissingField,
+                detail: "there is no LocalJobId, GlobalJobId, RecordId or _id".to_owned(),
+            })
+    }
+
+    /// What makes two documents the same record, in layers: the index's own id (a content hash), else probe, job id
+    /// and times, else the whole text.
+    fn identify(&self, out: &mut String, measured: &Measured, line: &[u8]) {
+        out.clear();
+        if let Some(id) = &self.document {
+            out.push_str(id);
+            return;
+        }
+        let probe = self.probe.as_deref().unwrap_or_default();
+        let (start_ms, end_ms) = (measured.start_ms, measured.end_ms);
+        // Writing to a string cannot fail.
+        let _ = match (&self.global, &self.local) {
+            (Some(id), _) => write!(out, "global|{probe}|{id}|{start_ms}|{end_ms}"),
+            (None, Some(id)) => write!(out, "local|{probe}|{id}|{start_ms}|{end_ms}"),
+            (None, None) => write!(out, "content|{}", blake3::hash(line.trim_ascii())),
+        };
+    }
+}
+
 fn job(
     line: &[u8],
     fields: &mut Fields<'_, '_>,
@@ -104,93 +214,24 @@ fn job(
     scratch: &mut Scratch,
     sink: &mut dyn Sink,
 ) -> Result<(), Bad> {
-    let (start_ms, end_ms, wall_ms) = span(fields)?;
-    let (cpu_user_ms, cpu_system_ms) = (fields.duration_ms(Key::CpuUser)?, fields.duration_ms(Key::CpuSystem)?);
-    let cpu_ms = match fields.duration_ms(Key::CpuDuration)? {
-        None => cpu_user_ms
-            .zip(cpu_system_ms)
-            .map(|(user, system)| user.saturating_add(system)),
-        total => total,
-    };
-    if cpu_ms.is_none() {
-        fields.notice(Anomaly::CpuUnknown);
-    }
-    let has_cores = fields.text(Key::Processors)?.is_some();
-    let alloc_core_n = match fields.count(Key::Processors)? {
-        Some(0) => {
-            // GRACC's own core hours are 0 then.
-            fields.notice(Anomaly::CoreUnknown);
-            Some(0)
-        }
-        None if has_cores => {
-            fields.notice(Anomaly::CoreUnknown);
-            None
-        }
-        None => {
-            fields.notice(Anomaly::CoreAssumed);
-            Some(1)
-        }
-        cores => cores,
-    };
-    let (node_n, gpu_n) = (fields.count(Key::NodeCount)?, fields.count(Key::Gpus)?);
-    let (max_rss_byte, max_virtual_byte) = memory(fields)?;
-
-    let submit_ms = fields.time_ms(Key::QueueTime);
-    let submit_ms = fields.optional(submit_ms);
-    let received_ms = fields.time_ms(Key::Received);
-    let received_ms = fields.optional(received_ms);
-    let exit_code = fields.whole(Key::ExitCode);
-    let exit_code = fields.optional(exit_code);
-    let exit_signal = fields.whole(Key::ExitSignal);
-    let exit_signal = fields.optional(exit_signal);
-
-    let (document_id, record_id) = (fields.text(Key::Id)?, fields.text(Key::RecordId)?);
-    let (local_job_id, global_job_id) = (fields.text(Key::LocalJobId)?, fields.text(Key::GlobalJobId)?);
-    let Some(job_id) = [&local_job_id, &global_job_id, &record_id, &document_id]
-        .into_iter()
-        .find_map(|id| id.as_deref())
-    else {
-        return Err(Bad {
-            reason: Reason::MissingField,
-            detail: "there is no LocalJobId, GlobalJobId, RecordId or _id".to_owned(),
-        });
-    };
-    let probe = fields.text(Key::ProbeName)?;
-    identify(
-        &mut scratch.identity,
-        &document_id,
-        &global_job_id,
-        &local_job_id,
-        probe.as_deref(),
-        (start_ms, end_ms),
-        line,
-    );
-    let resource_type = fields.text(Key::ResourceType)?;
+    let measured = Measured::read(fields)?;
+    let ids = Ids::read(fields)?;
+    ids.identify(&mut scratch.identity, &measured, line);
     let (vo_name, reportable_vo) = (fields.text(Key::VoName)?, fields.text(Key::ReportableVoName)?);
     let fqan = vo_name.as_deref().map(Fqan::parse);
     let (dn, common_name) = (fields.text(Key::Dn)?, fields.text(Key::CommonName)?);
-    let status = fields.text(Key::JobStatus)?;
-    let texts = [
-        Key::SiteName,
-        Key::SubmitHost,
-        Key::ProjectName,
-        Key::LocalUserId,
-        Key::Queue,
-        Key::Grid,
-        Key::JobName,
-    ];
-    let mut read: [Option<Cow<'_, str>>; 7] = Default::default();
-    for (slot, key) in read.iter_mut().zip(texts) {
-        *slot = fields.text(key)?;
-    }
-    let [site, submit_host, project, user, queue, grid, job_name] = &read;
+    let (site, submit_host) = (fields.text(Key::SiteName)?, fields.text(Key::SubmitHost)?);
+    let (project, user) = (fields.text(Key::ProjectName)?, fields.text(Key::LocalUserId)?);
+    let (queue, grid) = (fields.text(Key::Queue)?, fields.text(Key::Grid)?);
+    let (job_name, status) = (fields.text(Key::JobName)?, fields.text(Key::JobStatus)?);
+    let resource_type = fields.text(Key::ResourceType)?;
     let row = JobRow {
         view: view(resource_type.as_deref(), &mut scratch.view),
         site: site.as_deref(),
-        cluster: probe.as_deref(),
+        cluster: ids.probe.as_deref(),
         submit_host: submit_host.as_deref(),
-        job_id,
-        global_job_id: global_job_id.as_deref(),
+        job_id: ids.job_id()?,
+        global_job_id: ids.global.as_deref(),
         identity_key: Some(&scratch.identity),
         vo: reportable_vo.as_deref().or(fqan.map(|fqan| fqan.vo)),
         vo_group: fqan.and_then(|fqan| fqan.group),
@@ -201,27 +242,28 @@ fn job(
         partition: queue.as_deref(),
         infrastructure: grid.as_deref(),
         job_name: job_name.as_deref(),
-        submit_ms,
-        start_ms: Some(start_ms),
-        end_ms: Some(end_ms),
-        received_ms,
-        wall_ms,
-        cpu_ms,
-        cpu_user_ms,
-        cpu_system_ms,
-        alloc_core_n,
-        alloc_node_n: node_n.filter(|&n| n > 0),
-        alloc_gpu_n: gpu_n,
-        max_rss_byte,
-        max_virtual_byte,
+        submit_ms: fields.optional(Key::QueueTime, Fields::time_ms),
+        start_ms: Some(measured.start_ms),
+        end_ms: Some(measured.end_ms),
+        received_ms: fields.optional(Key::Received, Fields::time_ms),
+        wall_ms: measured.wall_ms,
+        cpu_ms: measured.cpu_ms,
+        cpu_user_ms: measured.cpu_user_ms,
+        cpu_system_ms: measured.cpu_system_ms,
+        alloc_core_n: measured.core_n,
+        alloc_node_n: measured.node_n,
+        alloc_gpu_n: measured.gpu_n,
+        max_rss_byte: measured.max_rss_byte,
+        max_virtual_byte: measured.max_virtual_byte,
         // HTCondor's JobStatus; the other probes only have an exit status.
         state: match status.as_deref() {
             Some("4") => Some("COMPLETED"),
             Some("3") => Some("CANCELLED"),
             _ => None,
         },
-        exit_code,
-        exit_signal,
+        exit_code: fields.optional(Key::ExitCode, Fields::whole),
+        exit_signal: fields.optional(Key::ExitSignal, Fields::whole),
+        // Last, so that it holds what the fields above noticed.
         anomalies: fields.anomalies,
         ..JobRow::default()
     };
@@ -250,29 +292,4 @@ fn view<'s>(resource_type: Option<&str>, scratch: &'s mut String) -> &'s str {
             scratch
         }
     }
-}
-
-/// What makes two documents the same record, in layers: the index's own id (a content hash), else probe, job id and
-/// times, else the whole text.
-fn identify(
-    out: &mut String,
-    document_id: &Option<Cow<'_, str>>,
-    global_job_id: &Option<Cow<'_, str>>,
-    local_job_id: &Option<Cow<'_, str>>,
-    probe: Option<&str>,
-    (start_ms, end_ms): (i64, i64),
-    line: &[u8],
-) {
-    out.clear();
-    if let Some(id) = document_id {
-        out.push_str(id);
-        return;
-    }
-    let probe = probe.unwrap_or_default();
-    // Writing to a string cannot fail.
-    let _ = match (global_job_id, local_job_id) {
-        (Some(id), _) => write!(out, "global|{probe}|{id}|{start_ms}|{end_ms}"),
-        (None, Some(id)) => write!(out, "local|{probe}|{id}|{start_ms}|{end_ms}"),
-        (None, None) => write!(out, "content|{}", blake3::hash(line.trim_ascii())),
-    };
 }
