@@ -51,13 +51,16 @@ impl Journal {
 
     /// Does what remains. Every step can be repeated.
     pub(super) fn apply(&self, store: &Store) -> Result<()> {
-        for step in &self.moves {
-            if !store.rename(&step.from, &step.to)? {
-                step.check_done(store)?;
+        store.for_each(&self.moves, |step| {
+            if store.rename(&step.from, &step.to)? {
+                Ok(())
+            } else {
+                step.check_done(store)
             }
-        }
+        })?;
+        store.delete_all(self.deletes.iter().map(String::as_str))?;
         for path in &self.deletes {
-            store.delete(path)?;
+            // An earlier run may have been killed between the file and its folder.
             store.prune(path);
         }
         let touched = self.moves.iter().map(|step| &step.to).chain(&self.deletes);

@@ -5,7 +5,7 @@ use super::publish::STAGING;
 use super::writer::ObjectWriter;
 use crate::error::{Error, Kind, Result};
 use bytes::Bytes;
-use futures::TryStreamExt;
+use futures::{StreamExt, TryStreamExt};
 use object_store::local::LocalFileSystem;
 use object_store::memory::InMemory;
 use object_store::path::Path;
@@ -13,13 +13,16 @@ use object_store::prefix::PrefixStore;
 use object_store::{CopyMode, CopyOptions, GetOptions, ObjectStore, ObjectStoreExt, PutOptions, RenameOptions};
 use std::collections::BTreeMap;
 use std::path::{Path as FilePath, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::runtime::Runtime;
 use url::Url;
 
 /// Largest object, in bytes, that object stores copy on their side in one request (the limit of S3).
 const SERVER_SIDE_COPY_BYTES: u64 = 5 << 30;
+
+/// Requests under way at once where many objects are moved.
+const ROUND_TRIPS_AT_ONCE: usize = 16;
 
 /// An object of a listing.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -199,6 +202,40 @@ impl Store {
     pub fn delete(&self, path: &str) -> Result<()> {
         let location = parse(path)?;
         found(self.wait(self.objects().delete(&location)), path).map(drop)
+    }
+
+    /// Deletes many objects, in as few requests as the store allows. Those that are not there are no error.
+    pub(super) fn delete_all<'a>(&self, paths: impl Iterator<Item = &'a str>) -> Result<()> {
+        let locations = paths.map(parse).collect::<Result<Vec<_>>>()?;
+        let locations = futures::stream::iter(locations.into_iter().map(Ok)).boxed();
+        let deleted: Vec<_> = self.wait(self.objects().delete_stream(locations).collect());
+        deleted.into_iter().try_for_each(|one| found(one, self.url()).map(drop))
+    }
+
+    /// Does something with every item: one after the other on a local disk, several at once where each costs a round
+    /// trip. Stops at the first error.
+    pub(super) fn for_each<T: Sync>(&self, items: &[T], action: impl Fn(&T) -> Result<()> + Sync) -> Result<()> {
+        if self.local_root().is_some() {
+            return items.iter().try_for_each(action);
+        }
+        let next = AtomicUsize::new(0);
+        let failure = Mutex::new(None);
+        std::thread::scope(|scope| {
+            for _ in 0..items.len().min(ROUND_TRIPS_AT_ONCE) {
+                scope.spawn(|| {
+                    while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        if let Err(e) = action(item) {
+                            next.store(items.len(), Ordering::Relaxed);
+                            failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(e);
+                        }
+                    }
+                });
+            }
+        });
+        failure
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner)
+            .map_or(Ok(()), Err)
     }
 
     /// Renames an object over another: atomic on a local disk, copy and delete elsewhere. `false` when there is none.

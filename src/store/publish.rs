@@ -207,8 +207,7 @@ impl Drop for Publication {
 }
 
 fn clear_staging(store: &Store) -> Result<()> {
-    for entry in store.list(STAGING)? {
-        store.delete(&entry.path)?;
-    }
+    let leftovers = store.list(STAGING)?;
+    store.delete_all(leftovers.iter().map(|entry| entry.path.as_str()))?;
     store.remove_staging_folder()
 }

@@ -353,3 +353,54 @@ fn a_damaged_journal_or_manifest_is_refused() {
     store.put(".gridtally/journal.json", lost.into()).unwrap();
     assert_eq!(Publication::begin(&store).err().unwrap().kind(), Kind::Data);
 }
+
+const KILLED_ROOT: &str = "GRIDTALLY_TEST_KILLED_ROOT";
+
+/// Not a test by itself: the process that [`killed_by_the_system_at_any_instant`] kills.
+#[test]
+fn publishes_until_it_is_killed() {
+    let Ok(root) = std::env::var(KILLED_ROOT) else { return };
+    let store = Store::open(&root).unwrap();
+    loop {
+        publish(&store, &after(), "2").unwrap();
+        publish(&store, &before(), "1").unwrap();
+    }
+}
+
+#[test]
+fn killed_by_the_system_at_any_instant() {
+    let (reference, references) = (memory(), [before(), after()]);
+    let states = references.map(|files| {
+        let run = if files == before() { "1" } else { "2" };
+        publish(&reference, &files, run).unwrap();
+        state(&reference)
+    });
+    let (folder, store) = local();
+    publish(&store, &before(), "1").unwrap();
+    for round in 0..20_u64 {
+        let mut child = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "store::publication::publishes_until_it_is_killed"])
+            .env(KILLED_ROOT, folder.path())
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(40 + round * 53 % 211));
+        child.kill().unwrap();
+        assert!(!child.wait().unwrap().success(), "it publishes for ever");
+        for (path, contents) in state(&store)
+            .iter()
+            .filter(|(path, _)| !path.starts_with(".gridtally/"))
+        {
+            assert!(
+                states.iter().any(|state| state.get(path) == Some(contents)),
+                "{path} is half written"
+            );
+        }
+        drop(Publication::begin(&store).expect("the lock goes with its owner"));
+        let settled = state(&store);
+        assert!(states.contains(&settled), "neither state in round {round}");
+        let mut expected: Vec<String> = settled.into_keys().collect();
+        expected.insert(0, ".gridtally/lock".to_owned());
+        assert_eq!(tree(folder.path()), expected);
+    }
+}
