@@ -10,6 +10,7 @@
 #[path = "../generator/mod.rs"]
 mod generator;
 mod hygiene;
+mod lessons;
 
 mod oracle;
 mod readme;
