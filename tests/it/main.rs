@@ -17,6 +17,8 @@ mod gracc;
 #[path = "../generator/mod.rs"]
 mod generator;
 mod hygiene;
+mod lessons;
+
 mod oracle;
 mod readme;
 mod sample_data;
