@@ -43,6 +43,16 @@ pub fn json(value: &impl Serialize) -> Result<()> {
     text(&json)
 }
 
+/// Writes a value to stdout as one line of JSON, the last one a program has to read.
+///
+/// # Errors
+/// As [`data`].
+pub fn json_line(value: &impl Serialize) -> Result<()> {
+    let json = serde_json::to_string(value)
+        .map_err(|why| Error::internal("a report cannot be written as JSON").because(why))?;
+    text(&json)
+}
+
 /// Writes a line to stderr. There is nobody to tell if that fails.
 pub fn people(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{line}");

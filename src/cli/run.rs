@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
+use super::progress::Terminal;
 use super::{ReportFormat, output};
 use crate::error::{Error, Result};
-use crate::pipeline::{Plan, RunOptions};
+use crate::pipeline::{self, Plan, RunOptions};
 use crate::time::Month;
 
 /// Run a pipeline: read its sources, publish its results.
@@ -82,9 +83,13 @@ pub(super) fn run(args: &Args) -> Result<()> {
     for warning in &warnings {
         output::people(&format!("warning: {warning}"));
     }
-    let report = args.report;
-    Err(Error::internal(format!(
-        "run is not wired: {} {options:?} {report:?}",
-        plan.name
-    )))
+    let progress = Terminal::new();
+    let report = pipeline::run::run(&plan, &options, &progress)?;
+    match args.report {
+        ReportFormat::Text => output::text(&report.text()),
+        ReportFormat::Json => {
+            output::people(&report.text());
+            output::json_line(&report)
+        }
+    }
 }

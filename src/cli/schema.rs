@@ -1,6 +1,8 @@
 //! `gridtally schema`
 
-use crate::error::{Error, Result};
+use super::output;
+use crate::error::Result;
+use crate::schema::{self, render};
 
 /// Show the columns of the datasets: type, unit, meaning, origin.
 ///
@@ -32,6 +34,19 @@ pub(super) enum Format {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
-    let (dataset, format) = (&args.dataset, args.format);
-    Err(Error::internal(format!("schema is not wired: {dataset:?} {format:?}")))
+    let one;
+    let datasets = match &args.dataset {
+        Some(name) => {
+            one = [schema::dataset(name)?.clone()];
+            &one[..]
+        }
+        None => schema::datasets()?,
+    };
+    match args.format {
+        Format::Markdown => output::text(&datasets.iter().map(render::markdown).collect::<Vec<_>>().join("\n")),
+        Format::Json => match (args.dataset.is_some(), datasets) {
+            (true, [dataset]) => output::json(&render::json(dataset)),
+            _ => output::json(&datasets.iter().map(render::json).collect::<Vec<_>>()),
+        },
+    }
 }

@@ -1,7 +1,8 @@
 //! `gridtally verify`
 
-use super::ReportFormat;
-use crate::error::{Error, Result};
+use super::{ReportFormat, output};
+use crate::error::{Error, Kind, Result};
+use crate::pipeline::verify;
 
 /// Verify published results: conservation, checksums, schema, no strays.
 ///
@@ -24,6 +25,16 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
-    let (out, report) = (&args.out, args.report);
-    Err(Error::internal(format!("verify is not wired: {out} {report:?}")))
+    let report = verify::verify(&args.out)?;
+    match args.report {
+        ReportFormat::Text => output::text(&report.text())?,
+        ReportFormat::Json => output::json_line(&report)?,
+    }
+    if report.is_sound() {
+        return Ok(());
+    }
+    Err(Error::new(
+        Kind::Data,
+        format!("{} does not verify: {} findings", report.output, report.findings.len()),
+    ))
 }

@@ -37,6 +37,21 @@ impl VerifyReport {
         self.findings.is_empty()
     }
 
+    /// The report for people.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        for (path, problem) in &self.findings {
+            text.push_str(&format!("{path}: {problem}\n"));
+        }
+        let verdict = if self.is_sound() { "sound" } else { "NOT sound" };
+        text.push_str(&format!(
+            "{}: {verdict}; {} files, {} records, {} input rows accounted for\n",
+            self.output, self.files_n, self.records_n, self.rows_n
+        ));
+        text
+    }
+
     fn find(&mut self, path: &str, problem: impl Into<String>) {
         self.findings.push((path.to_owned(), problem.into()));
     }

@@ -7,7 +7,7 @@ use memchr::memmem;
 
 use super::Pieces;
 use super::hints::SacctHeader;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::pipeline::{Format, SourcePlan};
 
 /// A dialect with a reader.

@@ -1,19 +1,19 @@
 //! Bytes of one dialect become job rows and rejects. Only this room knows a vendor's column name.
 
+pub mod apel;
 mod arrival;
+mod clip;
 pub mod compression;
+pub mod decimal;
 pub mod dialect;
 mod find_local;
 mod find_remote;
-pub mod hints;
-pub mod input;
-mod remote;
-pub mod apel;
-mod clip;
-pub mod decimal;
 pub mod fqan;
 pub mod gracc;
+pub mod hints;
+pub mod input;
 pub mod instant;
+mod remote;
 pub mod sacct;
 pub mod sink;
 

@@ -71,7 +71,10 @@ pub(super) fn header(line: &[u8], declared: Option<&[u8]>) -> Header {
         return Header::No;
     }
     if found.iter().all(|b| *b == b' ') && declared.is_none() {
-        let known = line.split(|&b| b == b' ').filter(|name| column::lookup(name).is_some()).count();
+        let known = line
+            .split(|&b| b == b' ')
+            .filter(|name| column::lookup(name).is_some())
+            .count();
         return if known >= 2 { Header::FixedWidth } else { Header::No };
     }
     let delimiter = match declared {
@@ -201,9 +204,10 @@ impl Layout {
     /// The name of the column `role` is in, as the header spells it.
     pub(super) fn name(&self, role: Role) -> String {
         let names = Fields::split(&self.header, &self.delimiter);
-        self.column(role)
-            .and_then(|i| names.into_iter().nth(i))
-            .map_or_else(|| format!("{role:?}"), |name| String::from_utf8_lossy(name).into_owned())
+        self.column(role).and_then(|i| names.into_iter().nth(i)).map_or_else(
+            || format!("{role:?}"),
+            |name| String::from_utf8_lossy(name).into_owned(),
+        )
     }
 }
 
