@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::clock::Stopwatch;
 use super::reading::Reading;
 use super::state::State;
-use crate::ledger::Outcome;
+use crate::ledger::{Outcome, Reason};
 use crate::pipeline::Plan;
 use crate::sources::input::InputFile;
 use crate::store::{Committed, Store};
@@ -96,7 +96,17 @@ impl RunReport {
 
     /// Takes the outcomes of the whole lake from the ledger.
     pub(super) fn settle(&mut self, state: &State) {
-        for file_id in state.book.inputs().keys() {
+        for (file_id, input) in state.book.inputs() {
+            // Under every other name it was seen, a file is a duplicate of itself.
+            let copies = count(input.paths.len().saturating_sub(1)) * input.rows_read;
+            if copies > 0 {
+                let reason = Reason::SameFile;
+                *self.outcomes.entry(reason.outcome().to_string()).or_default() += copies;
+                *self
+                    .reasons
+                    .entry(format!("{}/{reason}", reason.outcome()))
+                    .or_default() += copies;
+            }
             for ((_, _, reason), rows) in state.book.places(file_id).into_iter().flatten() {
                 *self.outcomes.entry(reason.outcome().to_string()).or_default() += rows;
                 *self

@@ -54,6 +54,7 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     let (files, is_news) = to_read(&mut state, &found, window);
     let is_resummarised = is_rebuild || state.plan_changed(plan);
     if files.is_empty() && !is_news && !is_resummarised {
+        report.settle(&state);
         report.finish_unchanged(&stopwatch);
         return Ok(report);
     }

@@ -7,23 +7,23 @@
     reason = "a test fails by panicking"
 )]
 
-mod store;
-mod support;
 mod apel;
 #[path = "support/collect_grid.rs"]
 mod collect_grid;
 mod decimal;
-mod gracc;
 #[path = "../generator/mod.rs"]
 mod generator;
+mod gracc;
 mod hygiene;
 mod lessons;
+mod store;
+mod support;
 
-mod oracle;
-mod readme;
-mod sample_data;
-mod sacct;
 mod cli;
 mod inputs;
+mod oracle;
 mod pipeline_file;
+mod readme;
+mod sacct;
+mod sample_data;
 mod zone;

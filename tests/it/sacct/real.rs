@@ -13,7 +13,10 @@ use crate::support::collect::Collect;
 /// The folder of real data, or a loud line.
 fn shared(test: &str) -> Option<PathBuf> {
     let folder = std::env::var_os("GRIDTALLY_SHARED")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"), PathBuf::from)
+        .map_or_else(
+            || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"),
+            PathBuf::from,
+        )
         .join("data/slurm");
     if folder.is_dir() {
         return Some(folder);
@@ -58,7 +61,11 @@ fn every_dump_of_the_real_clusters_reads_whole() {
         "sacct_months_D_P.txt.xz",
     ];
     let mut files = 0;
-    for (release, zone) in [("22.05", "UTC"), ("24.11", "Europe/Zurich"), ("24.11-history", "Europe/Zurich")] {
+    for (release, zone) in [
+        ("22.05", "UTC"),
+        ("24.11", "Europe/Zurich"),
+        ("24.11-history", "Europe/Zurich"),
+    ] {
         for name in names {
             let path = folder.join(release).join(name);
             if !path.is_file() {
@@ -88,7 +95,11 @@ fn both_ways_of_writing_one_query_read_the_same() {
     let Some(folder) = shared("both_ways_of_writing_one_query_read_the_same") else {
         return;
     };
-    for (release, zone) in [("22.05", "UTC"), ("24.11", "Europe/Zurich"), ("24.11-history", "Europe/Zurich")] {
+    for (release, zone) in [
+        ("22.05", "UTC"),
+        ("24.11", "Europe/Zurich"),
+        ("24.11-history", "Europe/Zurich"),
+    ] {
         let with_trailing = read(&folder.join(release).join("sacct_all_parsable.txt.xz"), zone);
         let without = read(&folder.join(release).join("sacct_all_P.txt.xz"), zone);
         assert_eq!(with_trailing.jobs.len(), without.jobs.len());
@@ -100,8 +111,17 @@ fn both_ways_of_writing_one_query_read_the_same() {
         }
         let allocations = read(&folder.join(release).join("sacct_all_X_P.txt.xz"), zone);
         assert!(allocations.jobs.iter().all(|job| job.step_n == 0));
-        assert!(allocations.jobs.iter().filter(|job| job.row.cpu_ms.is_some_and(|ms| ms > 0)).count() == 0);
-        assert!(allocations.jobs.iter().filter(|job| job.row.cpu_ms.is_none()).count() * 10 > allocations.jobs.len() * 9);
+        assert!(
+            allocations
+                .jobs
+                .iter()
+                .filter(|job| job.row.cpu_ms.is_some_and(|ms| ms > 0))
+                .count()
+                == 0
+        );
+        assert!(
+            allocations.jobs.iter().filter(|job| job.row.cpu_ms.is_none()).count() * 10 > allocations.jobs.len() * 9
+        );
     }
 }
 

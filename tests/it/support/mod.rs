@@ -1,6 +1,5 @@
-//! What several tests need.
+//! What several tests share.
 
+pub(crate) mod collect;
 pub(crate) mod python;
 pub(crate) mod sample;
-//! What several tests share.
-pub(crate) mod collect;
