@@ -51,10 +51,13 @@ def spread(job, attribution, grain):
         period = period_of(at, grain)
         pieces.append((period, min(until, period[1]) - at))
         at = period[1]
-    # The last piece holds the last moment of the job, and counts it: a job that ends on the stroke of a period stays
-    # with its usage. A job that took no time, or is not split, lies in the period its end lies in.
+    # The last piece holds the instant of the end, and counts the job: periods are half-open, so a job that ends on the
+    # stroke of a period counts in the one that begins there, as APEL counts it. A job that took no time, or is not
+    # split, lies in the period its end lies in.
     if not pieces:
         pieces = [(period_of(until, grain), 1)]
+    elif end is not None and pieces[-1][0][1] == end:
+        pieces.append((period_of(end, grain), 0))
     lengths = [length for _, length in pieces]
     wall = shares(job["wall_s"], lengths)
     held = shares(held_s, lengths)
@@ -91,7 +94,7 @@ def published(out):
         f"GROUP BY ALL"
     ).fetchall()
     width = len(KEYS)
-    return {tuple(row[:width]): tuple(int(value) for value in row[width:]) for row in rows}
+    return {tuple(row[:width]): tuple(int(value or 0) for value in row[width:]) for row in rows}
 
 
 def main():
