@@ -127,8 +127,14 @@ impl fmt::Display for Error {
             f.write_str(")")?;
         }
         let mut cause = self.source.as_deref().map(|s| s as &dyn std::error::Error);
+        let mut told = String::new();
         while let Some(inner) = cause {
-            write!(f, ": {inner}")?;
+            // Many libraries repeat their causes in their own sentence.
+            let text = inner.to_string();
+            if !told.contains(&text) {
+                write!(f, ": {text}")?;
+                told = text;
+            }
             cause = inner.source();
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 use super::progress::Terminal;
 use super::{ReportFormat, output};
-use crate::error::{Error, Result};
+use crate::error::{Error, Kind, Result};
 use crate::inspect;
 use crate::pipeline::Progress;
 
@@ -10,7 +10,7 @@ use crate::pipeline::Progress;
 ///
 /// Reads all of each file as a run would, counts every row, and proposes a `[[source]]` for the pipeline file. What
 /// packs a file (gzip, zstd, bzip2, xz) and what it speaks are recognised from its content. Times without an offset
-/// are counted as if they were UTC.
+/// are counted as if they were UTC. A file that cannot be read to its end gives exit code 65.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -32,10 +32,16 @@ pub(super) fn run(args: &Args) -> Result<()> {
     let progress = Terminal::new();
     let mut reports = Vec::new();
     let mut failed: Option<Error> = None;
+    let mut damaged = Vec::new();
     for (nth, file) in args.file.iter().enumerate() {
         progress.begin(file, 0, "rows");
         let report = inspect::local(file).and_then(|input| inspect::inspect(&input, &progress));
         progress.end();
+        if let Ok(report) = &report
+            && report.failure.is_some()
+        {
+            damaged.push(report.path.clone());
+        }
         match report {
             Ok(report) if args.format == ReportFormat::Text => {
                 let gap = if nth > 0 { "\n" } else { "" };
@@ -52,6 +58,10 @@ pub(super) fn run(args: &Args) -> Result<()> {
     }
     if args.format == ReportFormat::Json {
         output::json(&reports)?;
+    }
+    if failed.is_none() && !damaged.is_empty() {
+        let message = format!("not readable to the end: {}", damaged.join(", "));
+        return Err(Error::new(Kind::Data, message));
     }
     failed.map_or(Ok(()), Err)
 }

@@ -4,6 +4,7 @@ mod count;
 mod propose;
 mod report;
 
+use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -21,7 +22,7 @@ pub use report::{FileReport, Period, ReasonCount, ValueCount};
 /// Looks into one file.
 ///
 /// # Errors
-/// When the file cannot be read or unpacked. A file of an unknown dialect is a finding, not an error.
+/// When the file cannot be opened. An unknown dialect, or damage further on, is a finding, not an error.
 pub fn inspect(input: &InputFile, progress: &dyn Progress) -> Result<FileReport> {
     let at_file = |why: Error| why.at("file", &input.path);
     let (magic, raw) = peek(input.open()?, 16).map_err(at_file)?;
@@ -42,10 +43,9 @@ pub fn inspect(input: &InputFile, progress: &dyn Progress) -> Result<FileReport>
         report.problems.push(problem.to_owned());
     }
     let mut counts = Counts::default();
-    for work in dialect::pieces(dialect, text, Arc::new(stand_in(dialect))).map_err(at_file)? {
-        let before = counts.rows();
-        work.map_err(at_file)?(&mut counts);
-        progress.add(counts.rows().saturating_sub(before));
+    // What a reader refuses, or damage in the middle, is a finding: what came before it still counts.
+    if let Err(why) = read(dialect, text, &mut counts, progress) {
+        report.failure = Some(why.to_string());
     }
     if dialect == Dialect::Sacct && counts.jobs() > 0 && counts.steps() == 0 && hints.has_cpu_column {
         let problem = "-X dump: CPU time unknown (without step rows sacct prints 00:00:00 for every job)";
@@ -54,6 +54,15 @@ pub fn inspect(input: &InputFile, progress: &dyn Progress) -> Result<FileReport>
     counts.fill(&mut report);
     report.proposal = Some(propose::source(&report, dialect, &hints));
     Ok(report)
+}
+
+fn read(dialect: Dialect, text: Box<dyn Read + Send>, counts: &mut Counts, progress: &dyn Progress) -> Result<()> {
+    for work in dialect::pieces(dialect, text, Arc::new(stand_in(dialect)))? {
+        let before = counts.rows();
+        work?(counts);
+        progress.add(counts.rows().saturating_sub(before));
+    }
+    Ok(())
 }
 
 /// The source a file is read as when no pipeline says how: nothing overridden, good records of bad messages kept.

@@ -16,14 +16,13 @@ pub(super) fn source(report: &FileReport, dialect: Dialect, hints: &Hints) -> St
         format!("paths = [{}]", quote(&report.path)),
     ];
     if dialect == Dialect::Sacct {
-        lines.push("site = \"MY-SITE\"            # sacct names no site: put yours".to_owned());
+        // Left empty on purpose: `check` refuses the source until a person has decided.
+        lines.push("site = \"\"                 # sacct names no site".to_owned());
         if report.clusters.is_empty() {
-            lines.push("cluster = \"my-cluster\"      # the dump names no cluster".to_owned());
+            lines.push("cluster = \"\"              # the dump names no cluster".to_owned());
         }
         if hints.naive_times {
-            lines.push(
-                "timezone = \"Europe/Zurich\"  # zone of the client that printed these times: check it".to_owned(),
-            );
+            lines.push("timezone = \"\"             # zone of the client that printed these times".to_owned());
         }
         if let Some(delimiter) = hints.delimiter.as_ref().filter(|delimiter| delimiter.as_str() != "|") {
             lines.push(format!("delimiter = {}", quote(delimiter)));

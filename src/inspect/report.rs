@@ -94,6 +94,8 @@ pub struct FileReport {
     pub vos: Vec<ValueCount>,
     /// Oddities the reader noticed.
     pub anomalies: Vec<ValueCount>,
+    /// Why the file could not be read to its end; the counts are those up to there.
+    pub failure: Option<String>,
     /// What to look at before this file is accounted.
     pub problems: Vec<String>,
     /// A `[[source]]` to start from.
@@ -126,6 +128,7 @@ impl FileReport {
             views: Vec::new(),
             vos: Vec::new(),
             anomalies: Vec::new(),
+            failure: None,
             problems: Vec::new(),
             proposal: None,
         }
@@ -182,6 +185,9 @@ impl FileReport {
                 .map(|count| format!("{} {}", count.value, count.job_n))
                 .collect();
             line(key, &counts.join(", "));
+        }
+        if let Some(failure) = &self.failure {
+            line("FAILURE", failure);
         }
         for problem in &self.problems {
             line("problem", problem);

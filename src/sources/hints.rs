@@ -79,22 +79,26 @@ pub struct SacctHeader {
 }
 
 impl SacctHeader {
-    /// The header, if the first line is one with a delimiter.
+    /// The header, if one of the first lines is one with a delimiter. Messages of the tool may stand before it.
     #[must_use]
     pub fn find(head: &[u8]) -> Option<Self> {
-        Self::first_line(head).filter(|header| !header.is_fixed_width())
+        Self::any(head).filter(|header| !header.is_fixed_width())
     }
 
     fn is_fixed_width(&self) -> bool {
         self.delimiter.trim_matches(' ').is_empty()
     }
 
-    fn first_line(head: &[u8]) -> Option<Self> {
-        let line = without_mark(head).split(|&byte| byte == b'\n').next()?;
-        let line = std::str::from_utf8(line)
-            .ok()?
-            .trim_end_matches('\r')
-            .trim_start_matches(' ');
+    fn any(head: &[u8]) -> Option<Self> {
+        /// Lines looked at.
+        const FIRST: usize = 8;
+        let lines = without_mark(head).split(|&byte| byte == b'\n');
+        lines.take(FIRST).find_map(Self::in_line)
+    }
+
+    fn in_line(line: &[u8]) -> Option<Self> {
+        let line = std::str::from_utf8(line).ok()?;
+        let line = line.trim_end_matches('\r').trim_start_matches(' ');
         // Names of columns are letters only, so what ends the first one is the delimiter.
         let first = line.find(|letter: char| !letter.is_ascii_alphanumeric())?;
         let rest = line.get(first..)?;
@@ -260,7 +264,7 @@ fn foreign(head: &[u8]) -> String {
     if text.is_empty() {
         return "the file is empty".to_owned();
     }
-    if SacctHeader::first_line(head).is_some() {
+    if SacctHeader::any(head).is_some() {
         return "columns of fixed width cut their values off: dump with sacct -P (--parsable2)".to_owned();
     }
     if text.starts_with(b"{") && has("\"jobs\"") && (has("\"association\"") || has("\"job_id\"")) {

@@ -156,3 +156,13 @@ fn a_reader_that_goes_away_is_no_error() {
     child.stderr.take().unwrap().read_to_string(&mut words).unwrap();
     assert_eq!((child.wait().unwrap().code(), words.as_str()), (Some(0), ""));
 }
+
+#[test]
+fn a_cause_that_was_already_told_is_not_told_again() {
+    let inner = std::io::Error::other("disk on fire");
+    let outer = gridtally::error::Error::io("cannot write").because(gridtally::error::Error::from(inner));
+    assert_eq!(
+        outer.to_string(),
+        "cannot write: reading or writing failed: disk on fire"
+    );
+}

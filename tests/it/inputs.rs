@@ -359,3 +359,56 @@ fn real_files_are_recognised() {
         assert_eq!(recognise(&head), dialect, "{file}");
     }
 }
+
+/// Answers one file over HTTP, on loopback, until the test ends.
+#[cfg(feature = "cloud")]
+fn serve(body: Vec<u8>) -> std::net::SocketAddr {
+    use std::io::{BufRead, BufReader};
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for connection in listener.incoming() {
+            let mut connection = connection.unwrap();
+            let lines: Vec<String> = BufReader::new(connection.try_clone().unwrap())
+                .lines()
+                .map(|line| line.unwrap_or_default())
+                .take_while(|line| !line.is_empty())
+                .collect();
+            let request = lines.first().cloned().unwrap_or_default();
+            let known = request.contains(" /dumps/a.xz ");
+            let status = if known { "200 OK" } else { "404 Not Found" };
+            let bytes = if known { body.len() } else { 0 };
+            let head = format!(
+                "HTTP/1.1 {status}\r\nContent-Length: {bytes}\r\nLast-Modified: Thu, 01 Jan 2026 00:00:00 GMT\r\n\
+                 ETag: \"1\"\r\nConnection: close\r\n\r\n"
+            );
+            // A client that hangs up early is its own business.
+            let _ = connection.write_all(head.as_bytes());
+            if known && !request.starts_with("HEAD") {
+                let _ = connection.write_all(&body);
+            }
+        }
+    });
+    address
+}
+
+#[cfg(feature = "cloud")]
+#[test]
+fn a_url_is_an_input_like_any_other() {
+    let text = noise(50_000);
+    let packed = xz(&text);
+    let bytes = u64::try_from(packed.len()).unwrap();
+    let url = format!("http://{}/dumps/a.xz", serve(packed.clone()));
+    let folder = house(&[]);
+    let files = find(&folder, &[&url]).unwrap();
+    let [file] = files.as_slice() else {
+        panic!("one file is expected")
+    };
+    assert_eq!((file.path.as_str(), file.bytes), (url.as_str(), bytes));
+    let mut out = Vec::new();
+    decompress(file.open().unwrap()).unwrap().read_to_end(&mut out).unwrap();
+    assert_eq!(out, text);
+    assert_eq!(file.content_hash().unwrap(), blake3::hash(&packed).to_hex().to_string());
+    let error = find(&folder, &[&format!("{url}?token=x")]).unwrap_err();
+    assert_eq!(error.kind(), Kind::Config);
+}
