@@ -8,6 +8,7 @@
 )]
 
 mod apel;
+mod apel_golden;
 #[path = "support/collect_grid.rs"]
 mod collect_grid;
 mod decimal;

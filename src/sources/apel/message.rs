@@ -211,7 +211,7 @@ fn judge(
     if is_over_long && acceptance == Acceptance::StrictApel {
         return refuse_all(frames, &over_long(limits), sink);
     }
-    let texts: Vec<Cow<'_, str>> = frames.iter().map(|frame| String::from_utf8_lossy(frame.raw)).collect();
+    let texts: Vec<Cow<'_, str>> = frames.iter().map(|frame| text_of(frame.raw)).collect();
     let jobs: Vec<Result<Job<'_>, Bad>> = frames
         .iter()
         .zip(&texts)
@@ -233,6 +233,11 @@ fn judge(
             (Ok(job), _) => scratch.emit(job, frame.at, sink),
         }
     }
+}
+
+fn text_of(raw: &[u8]) -> Cow<'_, str> {
+    // Checking first is several times faster than decoding piece by piece.
+    std::str::from_utf8(raw).map_or_else(|_| String::from_utf8_lossy(raw), Cow::Borrowed)
 }
 
 fn parse<'a>(frame: &Frame<'_>, text: &'a str, is_v04: bool, limits: Limits) -> Result<Job<'a>, Bad> {

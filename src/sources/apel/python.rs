@@ -5,6 +5,17 @@ use std::borrow::Cow;
 use crate::sources::decimal;
 use crate::sources::instant;
 
+/// Python's `text.strip()`. Nearly every value starts and ends with an ASCII character, which needs no tables.
+pub(super) fn strip(text: &str) -> &str {
+    let text = text.trim_ascii();
+    let is_plain = |b: Option<&u8>| b.is_none_or(u8::is_ascii_graphic);
+    if is_plain(text.as_bytes().first()) && is_plain(text.as_bytes().last()) {
+        text
+    } else {
+        text.trim()
+    }
+}
+
 /// The words that mean "absent": empty, `none` and `null` in any case.
 pub(super) fn is_null(value: &str) -> bool {
     value.is_empty() || value.eq_ignore_ascii_case("none") || value.eq_ignore_ascii_case("null")
@@ -12,7 +23,7 @@ pub(super) fn is_null(value: &str) -> bool {
 
 /// Python's `int(text)`: blanks around it, a sign, single underscores between digits. `10.0` is none.
 pub(super) fn int(text: &str) -> Option<i64> {
-    let text = text.trim();
+    let text = strip(text);
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     let is_digits = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit() || b == b'_');
     if !is_digits {
@@ -24,7 +35,7 @@ pub(super) fn int(text: &str) -> Option<i64> {
 /// Python's `float(text)`, in thousandths, rounded half away from zero as `DECIMAL(10,3)` is. `inf` and `nan` are
 /// floats to Python but no decimals to the database.
 pub(super) fn thousandths(text: &str) -> Option<i64> {
-    decimal::scaled(&without_underscores(text.trim())?, 3).map(|scaled| scaled.value)
+    decimal::scaled(&without_underscores(strip(text))?, 3).map(|scaled| scaled.value)
 }
 
 /// Integer Unix seconds, or `YYYY-MM-DDTHH:MM:SSZ`; offsets, fractions and floats are refused. Unix seconds.
@@ -42,7 +53,7 @@ pub(super) fn datetime_s(text: &str) -> Option<i64> {
 
 /// Underscores are legal between two digits only.
 fn without_underscores(text: &str) -> Option<Cow<'_, str>> {
-    if !text.contains('_') {
+    if memchr::memchr(b'_', text.as_bytes()).is_none() {
         return Some(Cow::Borrowed(text));
     }
     let bytes = text.as_bytes();

@@ -86,7 +86,9 @@ impl<'a> Values<'a> {
     fn read(text: &'a str) -> Result<Self, Bad> {
         let mut values = [None; FIELD_N];
         for line in lines(text) {
-            let Some((key, value)) = line.split_once(':') else {
+            let Some((key, value)) = memchr::memchr(b':', line.as_bytes())
+                .and_then(|colon| Some((line.get(..colon)?, line.get(colon + 1..)?)))
+            else {
                 let detail = if line.trim().is_empty() {
                     "a blank line inside the record".to_owned()
                 } else {
@@ -94,7 +96,7 @@ impl<'a> Values<'a> {
                 };
                 return Err(Bad::new(Reason::FieldCount, detail));
             };
-            let (key, value) = (key.trim(), value.trim());
+            let (key, value) = (python::strip(key), python::strip(value));
             let Some(field) = Field::of(key) else {
                 return Err(Bad::new(
                     Reason::UnknownField,
@@ -229,7 +231,7 @@ impl<'a> Job<'a> {
             service_level: None,
             anomalies,
         };
-        if job.local_job_id.chars().nth(JOB_ID_LIMIT).is_some() {
+        if job.local_job_id.len() > JOB_ID_LIMIT && job.local_job_id.chars().nth(JOB_ID_LIMIT).is_some() {
             return Err(Bad::new(
                 Reason::BadJobId,
                 format!(

@@ -41,7 +41,7 @@ impl<'d, 'a> Fields<'d, 'a> {
                 if is_replaced {
                     self.notice(Anomaly::InvalidText);
                 }
-                Ok(Some(text).filter(|text| !text.trim().is_empty()))
+                Ok(Some(text).filter(|text| !text.trim_ascii().is_empty()))
             }
             Scalar::Nested => Err(Bad {
                 reason: Reason::NotARecord,

@@ -32,9 +32,10 @@ impl<'a> Text<'a> {
             let (text, is_replaced) = unescape(self.raw);
             return (Cow::Owned(text), is_replaced);
         }
-        let text = String::from_utf8_lossy(self.raw);
-        let is_replaced = matches!(text, Cow::Owned(_));
-        (text, is_replaced)
+        match std::str::from_utf8(self.raw) {
+            Ok(text) => (Cow::Borrowed(text), false),
+            Err(_) => (String::from_utf8_lossy(self.raw), true),
+        }
     }
 
     /// The bytes between the quotes, when they need no decoding.
