@@ -14,8 +14,8 @@
 //! `gridtally.sql` should say so.
 //!
 //! Unknown is [`NULL`], the name Hive gave it; all three read it as null. (`PyArrow` must be told the type when a
-//! column has no other value.) A value that happens to be spelled like [`NULL`] cannot be told from it by any reader,
-//! escaped or not: readers decode first and compare afterwards.
+//! column has no other value.) A value that happens to be spelled like [`NULL`] gets its first byte escaped. [`parse`]
+//! and `DuckDB`, which compare before they decode, read it back; Polars and `PyArrow` decode first and read null.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
@@ -32,6 +32,7 @@ const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'_').remove(b'.').remove(b'
 pub fn segment(key: &str, value: Option<&str>) -> String {
     let key = utf8_percent_encode(key, ESCAPED);
     match value {
+        Some(NULL) => format!("{key}=%5F{}", NULL.get(1..).unwrap_or_default()),
         Some(value) => format!("{key}={}", utf8_percent_encode(value, ESCAPED)),
         None => format!("{key}={NULL}"),
     }
@@ -51,6 +52,8 @@ pub fn parse(segment: &str) -> Option<(String, Option<String>)> {
             .map(std::borrow::Cow::into_owned)
     };
     let key = decode(key)?;
-    let value = decode(value)?;
-    Some((key, (value != NULL).then_some(value)))
+    if value == NULL {
+        return Some((key, None));
+    }
+    Some((key, Some(decode(value)?)))
 }

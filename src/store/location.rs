@@ -174,9 +174,7 @@ impl Store {
 
     /// Writes a whole object at once: readers see the old one or the new one, and when this returns it is durable.
     pub fn put(&self, path: &str, bytes: Bytes) -> Result<()> {
-        let mut writer = self.writer(path)?;
-        std::io::Write::write_all(&mut writer, &bytes).map_err(|e| Error::from(e).at("path", path))?;
-        writer.finish().map(drop)
+        self.writer(path)?.put(bytes)
     }
 
     /// All objects below a folder (`""` for all), sorted by path.

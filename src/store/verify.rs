@@ -29,7 +29,7 @@ pub fn verify_files(store: &Store) -> Result<Vec<Finding>> {
         findings.push(Finding {
             path: path.to_owned(),
             problem,
-        })
+        });
     };
     let manifest = match Manifest::load(store) {
         Ok(Some(manifest)) => manifest,

@@ -52,23 +52,38 @@ impl ObjectWriter {
     /// those are made durable together, when they are committed.
     pub fn finish(mut self) -> Result<Written> {
         self.complete().map_err(|e| Error::from(e).at("path", &self.target))?;
-        if let Some(detour) = self.detour.take() {
-            let store = self.store.clone();
-            store.sync_files(std::iter::once(detour.as_ref()))?;
-            store
-                .wait(
-                    store
-                        .objects()
-                        .rename_opts(&detour, &self.target, RenameOptions::default()),
-                )
-                .map_err(|e| Error::from(e).at("path", &self.target))?;
-            store.sync_folders(std::iter::once(self.target.as_ref()))?;
-            store.remove_empty_staging_folder();
-        }
+        self.settle()?;
         Ok(Written {
             bytes: self.bytes,
             blake3: self.hasher.finalize().to_hex().to_string(),
         })
+    }
+
+    /// Writes all of the object at once.
+    pub(super) fn put(mut self, bytes: Bytes) -> Result<()> {
+        self.store
+            .put_at(self.landing(), bytes)
+            .map_err(|e| Error::from(e).at("path", &self.target))?;
+        self.settle()
+    }
+
+    /// Renames what took a detour into its place, durably.
+    fn settle(&mut self) -> Result<()> {
+        let Some(detour) = self.detour.take() else {
+            return Ok(());
+        };
+        let store = &self.store;
+        store.sync_files(std::iter::once(detour.as_ref()))?;
+        store
+            .wait(
+                store
+                    .objects()
+                    .rename_opts(&detour, &self.target, RenameOptions::default()),
+            )
+            .map_err(|e| Error::from(e).at("path", &self.target))?;
+        store.sync_folders(std::iter::once(self.target.as_ref()))?;
+        store.remove_empty_staging_folder();
+        Ok(())
     }
 
     fn complete(&mut self) -> object_store::Result<()> {
@@ -101,13 +116,11 @@ impl ObjectWriter {
 
     fn send(&mut self, part: Bytes) -> object_store::Result<()> {
         self.arrive()?;
-        let upload = match &mut self.upload {
-            Some(upload) => upload,
-            None => {
-                let landing = self.detour.as_ref().unwrap_or(&self.target);
-                let upload = self.store.wait(self.store.objects().put_multipart(landing))?;
-                self.upload.insert(upload)
-            }
+        let upload = if let Some(upload) = &mut self.upload {
+            upload
+        } else {
+            let upload = self.store.wait(self.store.objects().put_multipart(self.landing()))?;
+            self.upload.insert(upload)
         };
         // Made inside the runtime, because a local upload decides then on which thread it writes.
         let _inside = self.store.runtime().enter();

@@ -225,6 +225,11 @@ fn segments_read_back_and_look_as_documented() {
         hive::parse("vo=__HIVE_DEFAULT_PARTITION__"),
         Some(("vo".to_owned(), None))
     );
+    let like_null = Some("__HIVE_DEFAULT_PARTITION__".to_owned());
+    assert_eq!(
+        hive::parse(&hive::segment("vo", like_null.as_deref())),
+        Some(("vo".to_owned(), like_null))
+    );
     for not_one in ["", "vo", "=x", "vo=%FF"] {
         assert_eq!(hive::parse(not_one), None, "{not_one}");
     }

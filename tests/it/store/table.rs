@@ -3,8 +3,8 @@
 use super::memory;
 use arrow::array::{
     Array, ArrayRef, Date32Array, Decimal128Array, DictionaryArray, FixedSizeBinaryArray, Int32Array, Int64Array,
-    ListBuilder, RecordBatch, StringArray, StringBuilder, StringViewArray, StructArray, TimestampMillisecondArray,
-    new_null_array,
+    ListArray, ListBuilder, RecordBatch, StringArray, StringBuilder, StringViewArray, StructArray,
+    TimestampMillisecondArray, new_null_array,
 };
 use arrow::buffer::OffsetBuffer;
 use arrow::datatypes::{DataType, Field, Fields, Int32Type, Schema, SchemaRef};
@@ -19,42 +19,14 @@ use std::sync::Arc;
 /// One of each kind of column gridtally publishes, `n` rows, with nulls in some stretches and not in others.
 pub(super) fn sample(n: usize) -> RecordBatch {
     let rows = || 0..i64::try_from(n).unwrap();
-    let sparse = |i: i64, kind: i64| (i / 30_000) % 3 == kind || (i % 7 == kind && i > 50_000);
     let ids = rows().map(|i| blake3::hash(&i.to_le_bytes()).as_bytes()[..16].to_vec());
     let ids: ArrayRef =
         Arc::new(FixedSizeBinaryArray::try_from_iter(ids.chain((n == 0).then(|| vec![0; 16]))).unwrap());
     let site: DictionaryArray<Int32Type> = rows()
         .map(|i| (!sparse(i, 0)).then_some(["CERN-PROD", "UKI-SCOTGRID", "é"][usize::try_from(i % 3).unwrap()]))
         .collect();
-    let mut tags = ListBuilder::new(StringBuilder::new());
-    for i in rows() {
-        for k in 0..(i % 4) {
-            tags.values().append_option((!sparse(i, 1)).then(|| format!("tag{k}")));
-        }
-        tags.append(!sparse(i, 2));
-    }
-    let gpu_fields = Fields::from(vec![
-        Field::new("model", DataType::Utf8, false),
-        Field::new("gpu_n", DataType::Int64, false),
-    ]);
-    let lengths: Vec<usize> = rows().map(|i| usize::try_from(i % 3).unwrap()).collect();
-    let gpu_n: usize = lengths.iter().sum();
-    let gpus = StructArray::new(
-        gpu_fields.clone(),
-        vec![
-            Arc::new(StringArray::from_iter_values((0..gpu_n).map(|i| format!("a{}", i % 5)))),
-            Arc::new(Int64Array::from_iter_values(
-                (0..gpu_n).map(|i| i64::try_from(i % 8).unwrap()),
-            )),
-        ],
-        None,
-    );
-    let gpus = arrow::array::ListArray::new(
-        Arc::new(Field::new("item", DataType::Struct(gpu_fields), false)),
-        OffsetBuffer::from_lengths(lengths),
-        Arc::new(gpus),
-        None,
-    );
+    let gpus = gpus(n);
+    let tags = tags(n);
     let columns: Vec<(Field, ArrayRef)> = vec![
         (
             Field::new("record_id", DataType::FixedSizeBinary(16), false).with_metadata(HashMap::from([(
@@ -77,9 +49,11 @@ pub(super) fn sample(n: usize) -> RecordBatch {
         ),
         (
             plain("user", DataType::Utf8),
-            Arc::new(StringArray::from_iter(rows().map(|i| {
-                (!sparse(i, 1)).then(|| "x".repeat(usize::try_from(i % 90).unwrap()))
-            }))),
+            Arc::new(
+                rows()
+                    .map(|i| (!sparse(i, 1)).then(|| "x".repeat(usize::try_from(i % 90).unwrap())))
+                    .collect::<StringArray>(),
+            ),
         ),
         (
             unit(
@@ -94,37 +68,85 @@ pub(super) fn sample(n: usize) -> RecordBatch {
         ),
         (
             plain("day", DataType::Date32),
-            Arc::new(Date32Array::from_iter(
-                rows().map(|i| (!sparse(i, 2)).then(|| i32::try_from(i % 31).unwrap())),
-            )),
+            Arc::new(
+                rows()
+                    .map(|i| (!sparse(i, 2)).then(|| i32::try_from(i % 31).unwrap()))
+                    .collect::<Date32Array>(),
+            ),
         ),
         (
             unit("charge", DataType::Decimal128(38, 6), "core-h", "what it cost"),
             Arc::new(
-                Decimal128Array::from_iter(rows().map(|i| (!sparse(i, 0)).then(|| i128::from(i) * 1_000_003)))
+                rows()
+                    .map(|i| (!sparse(i, 0)).then(|| i128::from(i) * 1_000_003))
+                    .collect::<Decimal128Array>()
                     .with_precision_and_scale(38, 6)
                     .unwrap(),
             ),
         ),
         (
             unit("wall_ms", DataType::Int64, "ms", "elapsed"),
-            Arc::new(Int64Array::from_iter(
-                rows().map(|i| (!sparse(i, 1)).then_some(i * 7919)),
-            )),
+            Arc::new(
+                rows()
+                    .map(|i| (!sparse(i, 1)).then_some(i * 7919))
+                    .collect::<Int64Array>(),
+            ),
         ),
         (
             plain("cores", DataType::Int32),
-            Arc::new(Int32Array::from_iter(
-                rows().map(|i| (i > 40_000).then(|| i32::try_from(i % 128).unwrap())),
-            )),
+            Arc::new(
+                rows()
+                    .map(|i| (i > 40_000).then(|| i32::try_from(i % 128).unwrap()))
+                    .collect::<Int32Array>(),
+            ),
         ),
         (plain("gpus", gpus.data_type().clone()), Arc::new(gpus)),
     ];
-    let tags = tags.finish();
     let (mut fields, mut arrays): (Vec<Field>, Vec<ArrayRef>) = columns.into_iter().unzip();
     fields.push(plain("tags", tags.data_type().clone()));
     arrays.push(Arc::new(tags));
     RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).unwrap()
+}
+
+/// Where a column has nulls: whole stretches of rows, and scattered ones.
+fn sparse(i: i64, kind: i64) -> bool {
+    (i / 30_000) % 3 == kind || (i % 7 == kind && i > 50_000)
+}
+
+fn gpus(n: usize) -> ListArray {
+    let gpu_fields = Fields::from(vec![
+        Field::new("model", DataType::Utf8, false),
+        Field::new("gpu_n", DataType::Int64, false),
+    ]);
+    let lengths: Vec<usize> = (0..n).map(|i| i % 3).collect();
+    let gpu_n: usize = lengths.iter().sum();
+    let gpus = StructArray::new(
+        gpu_fields.clone(),
+        vec![
+            Arc::new(StringArray::from_iter_values((0..gpu_n).map(|i| format!("a{}", i % 5)))),
+            Arc::new(Int64Array::from_iter_values(
+                (0..gpu_n).map(|i| i64::try_from(i % 8).unwrap()),
+            )),
+        ],
+        None,
+    );
+    ListArray::new(
+        Arc::new(Field::new("item", DataType::Struct(gpu_fields), false)),
+        OffsetBuffer::from_lengths(lengths),
+        Arc::new(gpus),
+        None,
+    )
+}
+
+fn tags(n: usize) -> ListArray {
+    let mut tags = ListBuilder::new(StringBuilder::new());
+    for i in 0..i64::try_from(n).unwrap() {
+        for k in 0..(i % 4) {
+            tags.values().append_option((!sparse(i, 1)).then(|| format!("tag{k}")));
+        }
+        tags.append(!sparse(i, 2));
+    }
+    tags.finish()
 }
 
 fn plain(name: &str, kind: DataType) -> Field {
@@ -271,7 +293,11 @@ fn the_layout_is_as_promised() {
         metadata.file_metadata().created_by(),
         Some(concat!("gridtally ", env!("CARGO_PKG_VERSION")))
     );
-    let groups: Vec<i64> = metadata.row_groups().iter().map(|group| group.num_rows()).collect();
+    let groups: Vec<i64> = metadata
+        .row_groups()
+        .iter()
+        .map(parquet::file::metadata::RowGroupMetaData::num_rows)
+        .collect();
     assert_eq!(groups, [122_880, 1]);
     let group = metadata.row_group(0);
     let sorting: Vec<i32> = group
