@@ -24,6 +24,8 @@ pub(super) enum Kind {
     Exit,
     /// `name=value,...`, or nothing.
     Tres,
+    /// How a step's tasks were laid out, or nothing (job rows).
+    Layout,
     /// One word or nothing: no white space.
     Word,
     /// Anything on one line.
@@ -67,6 +69,7 @@ impl Kind {
             Self::State => text.is_empty() || state::known(state::first_word(text)).is_some(),
             Self::Exit => text.is_empty() || scalar::exit(text).is_some(),
             Self::Tres => text.is_empty() || tres::looks_like(text),
+            Self::Layout => text.is_empty() || LAYOUTS.iter().any(|word| text.starts_with(word.as_bytes())),
             Self::Word => !text.iter().any(u8::is_ascii_whitespace),
             Self::Line => !text.contains(&b'\n'),
         }
@@ -84,6 +87,9 @@ fn looks_like_time(text: &[u8]) -> bool {
         _ => false,
     }
 }
+
+/// What task layouts begin with.
+const LAYOUTS: &[&str] = &["Unknown", "Block", "Cyclic", "CCyclic", "Plane", "Arbitrary"];
 
 macro_rules! roles {
     ($($(#[doc = $doc:literal])+ $name:ident,)+) => {
@@ -229,7 +235,7 @@ const COLUMNS: &[(&str, Kind, Option<Role>)] = &[
     ("jobid", Kind::Id, Some(Role::JobId)),
     ("jobidraw", Kind::Id, Some(Role::JobIdRaw)),
     ("jobname", Kind::Free, Some(Role::JobName)),
-    ("layout", Kind::Word, None),
+    ("layout", Kind::Layout, None),
     ("licenses", Kind::Free, None),
     ("maxdiskread", Kind::Number, None),
     ("maxdiskreadnode", Kind::Line, None),

@@ -80,6 +80,16 @@ pub(super) fn header(line: &[u8], declared: Option<&[u8]>) -> Header {
     let delimiter = match declared {
         Some(declared) if !declared.is_empty() => declared.to_vec(),
         _ => found,
+    let delimiter = match declared.filter(|declared| !declared.is_empty()) {
+        Some(declared) => declared.to_vec(),
+        None => match find_delimiter(line) {
+            Some(found) if found.iter().all(|b| *b == b' ') => {
+                let known = line.split(|&b| b == b' ').filter(|name| column::lookup(name).is_some()).count();
+                return if known >= 2 { Header::FixedWidth } else { Header::No };
+            }
+            Some(found) => found,
+            None => return Header::No,
+        },
     };
     let mut names: Vec<Vec<u8>> = Vec::new();
     let mut from = 0;
@@ -103,6 +113,16 @@ pub(super) fn header(line: &[u8], declared: Option<&[u8]>) -> Header {
     } else {
         Header::No
     }
+}
+
+/// The text between the first two names of a header.
+fn find_delimiter(line: &[u8]) -> Option<Vec<u8>> {
+    let first = line.iter().take_while(|b| b.is_ascii_alphanumeric()).count();
+    column::lookup(line.get(..first)?)?;
+    let rest = line.get(first..)?;
+    let len = rest.iter().take_while(|b| !b.is_ascii_alphanumeric()).count();
+    // One column only: a list of states, or a word of prose.
+    (len > 0 && len < rest.len()).then(|| rest.get(..len).map(<[u8]>::to_vec)).flatten()
 }
 
 impl Layout {

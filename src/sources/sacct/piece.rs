@@ -11,7 +11,7 @@ use super::job_id::JobId;
 use super::layout::Layout;
 use super::refusal::{Refusal, quoted};
 use super::row::Row;
-use super::start;
+use super::start::{self, Start};
 use super::step::Steps;
 use crate::ledger::Reason;
 use crate::pipeline::SourcePlan;
@@ -195,7 +195,15 @@ impl<'t> Reader<'t> {
             }
             Assembled::Refused { reason, detail, extent } => {
                 self.tail = Tail::Closed;
-                self.reject(reason, &detail, extent, sink);
+                match self.leading_base(line, cuts) {
+                    // The steps of a job row that cannot be read are refused with it.
+                    Some(base) if kind == Start::Job && reason != Reason::Truncated => {
+                        sink.rows_read(1);
+                        self.open_refused(Refusal { reason, detail }, base, extent, sink);
+                        self.advance(extent);
+                    }
+                    _ => self.reject(reason, &detail, extent, sink),
+                }
             }
         }
     }
@@ -341,16 +349,7 @@ impl<'t> Reader<'t> {
         let mut row = Row::new(self.layout, *fields);
         match base(&mut row) {
             Ok((base, false)) => {
-                self.close(sink);
-                self.is_continuation = false;
-                self.open = Open::Refused {
-                    refusal,
-                    base,
-                    rows: 1,
-                    at: self.position,
-                    start: self.at,
-                    end: extent.next,
-                };
+                self.open_refused(refusal, base, extent, sink);
                 if self.layout.is_tail_open {
                     self.tail = Tail::Job;
                 }
@@ -365,6 +364,31 @@ impl<'t> Reader<'t> {
             }
         }
         self.advance(extent);
+    }
+
+    /// Keeps a refused job row open for its steps.
+    fn open_refused(&mut self, refusal: Refusal, base: &'t [u8], extent: Extent, sink: &mut dyn Sink) {
+        self.close(sink);
+        self.is_continuation = false;
+        self.open = Open::Refused {
+            refusal,
+            base,
+            rows: 1,
+            at: self.position,
+            start: self.at,
+            end: extent.next,
+        };
+    }
+
+    /// The job number of a line whose first columns can be read though the rest cannot.
+    fn leading_base(&self, line: Line, cuts: &[usize]) -> Option<&'t [u8]> {
+        let layout = self.layout;
+        let column = layout.column(Role::JobIdRaw).or(layout.column(Role::JobId))?;
+        if layout.is_id_behind_free_text || column > layout.prefix_end {
+            return None;
+        }
+        let fields = Fields::new(self.text, line.start, line.end, cuts, layout.delimiter.len());
+        fields.get(column).and_then(JobId::parse).map(|id| id.base)
     }
 
     /// Counts and rejects what is no row.

@@ -66,6 +66,8 @@ fn every_dump_of_the_real_clusters_reads_whole() {
         ("24.11", "Europe/Zurich"),
         ("24.11-history", "Europe/Zurich"),
     ] {
+    let mut rejects = 0;
+    for (release, zone) in [("22.05", "UTC"), ("24.11", "Europe/Zurich"), ("24.11-history", "Europe/Zurich")] {
         for name in names {
             let path = folder.join(release).join(name);
             if !path.is_file() {
@@ -84,10 +86,11 @@ fn every_dump_of_the_real_clusters_reads_whole() {
             for reject in &found.rejects {
                 println!("  line {}: {} {}", reject.line, reject.reason, reject.detail);
             }
-            assert!(found.rejects.is_empty(), "{release}/{name}: {:#?}", found.rejects);
+            rejects += found.rejects.len();
         }
     }
     assert!(files >= 20, "{files} files");
+    assert_eq!(rejects, 0);
 }
 
 #[test]

@@ -1,1 +1,120 @@
-//! x
+//! Steps folded into their jobs, and what CPU time is.
+
+use gridtally::ledger::Reason;
+use gridtally::records::Anomaly;
+
+use super::{only, read};
+
+const HEADER: &str = "JobIDRaw|State|Submit|Start|End|ElapsedRaw|NCPUS|CPUTimeRAW|TotalCPU|UserCPU|SystemCPU|MaxRSS|TRESUsageInTot\n";
+
+#[test]
+fn steps_of_every_kind_stay_with_their_job() {
+    let found = read(format!(
+        "{HEADER}\
+         20|COMPLETED|1|10|70|60|4|240|01:00.500|01:00.000|00:00.500||\n\
+         20.batch|CANCELLED|10|10|70|60|4|240|00:30.500|||3248K|\n\
+         20.extern|COMPLETED|10|10|71|61|4|244|00:00:00|||100K|\n\
+         20.interactive|COMPLETED|10|10|70|60|4|240|00:10.000|||9M|\n\
+         20.0|FAILED|10|10|70|60|4|240|00:10.000|||1M|\n\
+         20.0+1|COMPLETED|10|10|70|60|4|240|00:10.000|||1M|\n\
+         20.TBD|COMPLETED|10|10|70|60|4|240|00:00.000||||\n\
+         21|COMPLETED|1|10|70|60|1|60|00:05.000||||\n"
+    ));
+    assert!(found.rejects.is_empty());
+    let [first, second] = &found.jobs[..] else { panic!("{found:#?}") };
+    assert_eq!((first.step_n, first.row.max_rss_byte), (6, Some(9 << 20)));
+    assert_eq!((first.row.cpu_ms, first.row.cpu_user_ms), (Some(60_500), Some(60_000)));
+    assert_eq!(first.row.state, Some("COMPLETED"));
+    assert_eq!((second.step_n, second.row.cpu_ms), (0, Some(5000)));
+}
+
+#[test]
+fn attempts_of_one_id_keep_their_own_steps() {
+    let found = read(format!(
+        "{HEADER}\
+         20|REQUEUED|1|10|20|10|1|10|00:01.000||||\n\
+         20.batch|CANCELLED|10|10|20|10|1|10|00:01.000|||1K|\n\
+         20|COMPLETED|1|30|70|40|1|40|00:09.000||||\n\
+         20.batch|COMPLETED|30|30|70|40|1|40|00:08.000|||2K|\n\
+         20.0|COMPLETED|30|30|70|40|1|40|00:01.000|||3K|\n"
+    ));
+    let runs: Vec<_> = found.jobs.iter().map(|j| (j.row.start_ms, j.step_n, j.row.cpu_ms, j.row.max_rss_byte)).collect();
+    assert_eq!(
+        runs,
+        [(Some(10_000), 1, Some(1000), Some(1024)), (Some(30_000), 2, Some(9000), Some(3072))]
+    );
+}
+
+#[test]
+fn orphan_steps_are_refused() {
+    let found = read(format!(
+        "{HEADER}19.batch|COMPLETED|1|10|70|60|1|60|00:01.000||||\n\
+         20|COMPLETED|1|10|70|60|1|60|00:01.000||||\n\
+         21.0|COMPLETED|1|10|70|60|1|60|00:01.000||||\n\
+         20.0|COMPLETED|1|10|70|60|1|60|00:01.000||||\n"
+    ));
+    let orphans: Vec<_> = found.rejects.iter().map(|reject| (reject.reason, reject.line)).collect();
+    assert_eq!(orphans, [(Reason::StepWithoutJob, 2), (Reason::StepWithoutJob, 4)]);
+    assert_eq!(found.jobs.first().unwrap().step_n, 1);
+}
+
+#[test]
+fn steps_share_the_lot_of_their_job_row() {
+    let found = read(format!(
+        "{HEADER}20|NO_STATE|1|10|70|60|1|60|00:01.000||||\n\
+         20.batch|COMPLETED|1|10|70|60|1|60|00:01.000||||\n\
+         20.0|COMPLETED|1|10|70|60|1|60|00:01.000||||\n\
+         21|PENDING|1|Unknown|Unknown|0|1|0|||||\n\
+         21.extern|COMPLETED|1|10|70|60|1|60|00:01.000||||\n"
+    ));
+    let reject = found.rejects.first().unwrap();
+    assert_eq!((reject.reason, reject.rows, found.rejects.len()), (Reason::UnknownState, 3, 1));
+    assert_eq!(reject.raw.iter().filter(|b| **b == b'\n').count(), 3);
+    assert_eq!(found.out_of_scope_rows(Reason::NotStarted), 2);
+}
+
+#[test]
+fn a_bad_step_is_refused_alone() {
+    let found = read(format!(
+        "{HEADER}20|COMPLETED|1|10|70|60|1|60|00:01.000||||\n\
+         20.batch|COMPLETED|1|10|70|60|1|60|quick||||\n\
+         20.0|COMPLETED|1|10|70|60|1|60|00:01.000|||5K|\n"
+    ));
+    assert_eq!(found.rejects.first().unwrap().detail, "TotalCPU: \"quick\" is not a duration ([D-]HH:MM:SS)");
+    let job = found.jobs.first().unwrap();
+    assert_eq!((job.step_n, job.row.cpu_ms, job.row.max_rss_byte), (1, Some(1000), Some(5 << 10)));
+}
+
+#[test]
+fn cpu_time_of_allocations_only_is_unknown_not_zero() {
+    let found = read(format!(
+        "{HEADER}20|COMPLETED|1|10|70|60|4|240|00:00:00|00:00:00|00:00:00||\n\
+         21|CANCELLED by 0|1|None|70|0|4|0|00:00:00|00:00:00|00:00:00||\n\
+         22|RUNNING|1|10|Unknown|60|4|240|00:00:00|00:00:00|00:00:00||\n\
+         23|NODE_FAIL|1|10|70|60|4|240|00:00:00|00:00:00|00:00:00||\n\
+         23.batch|CANCELLED|1|10|70|60|4|240|00:00:00|00:00:00|00:00:00||\n"
+    ));
+    let cpu: Vec<_> = found.jobs.iter().map(|job| (job.row.cpu_ms, job.has(Anomaly::CpuUnknown))).collect();
+    assert_eq!(cpu, [(None, true), (Some(0), false), (None, true), (Some(0), false)]);
+    assert_eq!(found.jobs.first().unwrap().row.cpu_user_ms, None);
+}
+
+#[test]
+fn steps_supply_what_the_job_row_does_not() {
+    let job = only(
+        "JobID|State|End|ElapsedRaw|TRESUsageInTot\n\
+         5|COMPLETED|900|100|\n\
+         5.batch|COMPLETED|900|100|cpu=00:01:00,mem=5K\n\
+         5.0|COMPLETED|900|100|cpu=1-00:00:00\n",
+    );
+    assert_eq!((job.row.cpu_ms, job.step_n), (Some(86_460_000), 2));
+    let job = only(
+        "JobID|State|End|ElapsedRaw|TotalCPU|TRESUsageInTot\n\
+         5|COMPLETED|900|100|00:00:00|\n\
+         5.batch|COMPLETED|900|100|00:00:00|cpu=00:01:00,mem=5K\n\
+         5.0|COMPLETED|900|100|00:02.000|cpu=00:00:01\n",
+    );
+    assert_eq!(job.row.cpu_ms, Some(62_000));
+    let job = only("JobID|State|End|ElapsedRaw|CPUTimeRAW\n5|COMPLETED|900|100|400\n5.0|COMPLETED|900|100|400\n");
+    assert_eq!((job.row.cpu_ms, job.has(Anomaly::CpuUnknown)), (None, true));
+}
