@@ -54,37 +54,14 @@ pub(super) enum Header {
 
 /// Looks at `line` (without its line end) as a header, with the delimiter the pipeline names, if it names one.
 pub(super) fn header(line: &[u8], declared: Option<&[u8]>) -> Header {
-    let first_end = line.iter().take_while(|b| b.is_ascii_alphanumeric()).count();
-    let first = line.get(..first_end).unwrap_or_default();
-    if column::lookup(first).is_none() {
-        return Header::No;
-    }
-    let found: Vec<u8> = line
-        .get(first_end..)
-        .unwrap_or_default()
-        .iter()
-        .copied()
-        .take_while(|b| !b.is_ascii_alphanumeric())
-        .collect();
-    if found.is_empty() {
-        // One column only: a state list, or a word of prose.
-        return Header::No;
-    }
-    if found.iter().all(|b| *b == b' ') && declared.is_none() {
-        let known = line
-            .split(|&b| b == b' ')
-            .filter(|name| column::lookup(name).is_some())
-            .count();
-        return if known >= 2 { Header::FixedWidth } else { Header::No };
-    }
-    let delimiter = match declared {
-        Some(declared) if !declared.is_empty() => declared.to_vec(),
-        _ => found,
     let delimiter = match declared.filter(|declared| !declared.is_empty()) {
         Some(declared) => declared.to_vec(),
         None => match find_delimiter(line) {
             Some(found) if found.iter().all(|b| *b == b' ') => {
-                let known = line.split(|&b| b == b' ').filter(|name| column::lookup(name).is_some()).count();
+                let known = line
+                    .split(|&b| b == b' ')
+                    .filter(|name| column::lookup(name).is_some())
+                    .count();
                 return if known >= 2 { Header::FixedWidth } else { Header::No };
             }
             Some(found) => found,
@@ -122,7 +99,9 @@ fn find_delimiter(line: &[u8]) -> Option<Vec<u8>> {
     let rest = line.get(first..)?;
     let len = rest.iter().take_while(|b| !b.is_ascii_alphanumeric()).count();
     // One column only: a list of states, or a word of prose.
-    (len > 0 && len < rest.len()).then(|| rest.get(..len).map(<[u8]>::to_vec)).flatten()
+    (len > 0 && len < rest.len())
+        .then(|| rest.get(..len).map(<[u8]>::to_vec))
+        .flatten()
 }
 
 impl Layout {

@@ -61,13 +61,12 @@ fn every_dump_of_the_real_clusters_reads_whole() {
         "sacct_months_D_P.txt.xz",
     ];
     let mut files = 0;
+    let mut rejects = 0;
     for (release, zone) in [
         ("22.05", "UTC"),
         ("24.11", "Europe/Zurich"),
         ("24.11-history", "Europe/Zurich"),
     ] {
-    let mut rejects = 0;
-    for (release, zone) in [("22.05", "UTC"), ("24.11", "Europe/Zurich"), ("24.11-history", "Europe/Zurich")] {
         for name in names {
             let path = folder.join(release).join(name);
             if !path.is_file() {
