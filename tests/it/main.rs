@@ -17,6 +17,7 @@ mod generator;
 mod gracc;
 mod hygiene;
 mod lessons;
+mod schemas;
 mod store;
 mod support;
 
