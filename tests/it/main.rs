@@ -9,4 +9,5 @@
 mod cli;
 mod inputs;
 mod pipeline_file;
+mod reference_tables;
 mod zone;
