@@ -5,6 +5,7 @@ use super::{ReportFormat, output};
 use crate::error::{Error, Kind, Result};
 use crate::inspect;
 use crate::pipeline::Progress;
+use crate::sources::input::InputFile;
 
 /// Tell what a file is: dialect, version, rows, period, problems.
 ///
@@ -19,7 +20,7 @@ Examples:
   Of many files, those that nothing is known about:
     gridtally inspect --format json spool/* | jq -r '.[] | select(.dialect == null) | .path'")]
 pub(super) struct Args {
-    /// The files.
+    /// Files, folders or URLs.
     #[arg(required = true)]
     file: Vec<String>,
 
@@ -33,21 +34,28 @@ pub(super) fn run(args: &Args) -> Result<()> {
     let mut reports = Vec::new();
     let mut failed: Option<Error> = None;
     let mut damaged = Vec::new();
-    for (nth, file) in args.file.iter().enumerate() {
-        progress.begin(file, 0, "rows");
-        let report = inspect::local(file).and_then(|input| inspect::inspect(&input, &progress));
-        progress.end();
-        if let Ok(report) = &report
-            && report.failure.is_some()
-        {
-            damaged.push(report.path.clone());
-        }
+    let mut shown = 0_usize;
+    let words = args.file.iter().map(|word| inspect::files(word));
+    for file in words.flat_map(each) {
+        let report = file.and_then(|input| {
+            progress.begin(&input.path, 0, "rows");
+            let report = inspect::inspect(&input, &progress);
+            progress.end();
+            report
+        });
         match report {
-            Ok(report) if args.format == ReportFormat::Text => {
-                let gap = if nth > 0 { "\n" } else { "" };
-                output::text(&format!("{gap}{}", report.text()))?;
+            Ok(report) => {
+                if report.failure.is_some() {
+                    damaged.push(report.path.clone());
+                }
+                if args.format == ReportFormat::Text {
+                    let gap = if shown > 0 { "\n" } else { "" };
+                    output::text(&format!("{gap}{}", report.text()))?;
+                    shown += 1;
+                } else {
+                    reports.push(report);
+                }
             }
-            Ok(report) => reports.push(report),
             // The other files are still worth a look; the last error is told at the end.
             Err(why) => {
                 if let Some(earlier) = failed.replace(why) {
@@ -64,4 +72,12 @@ pub(super) fn run(args: &Args) -> Result<()> {
         return Err(Error::new(Kind::Data, message));
     }
     failed.map_or(Ok(()), Err)
+}
+
+/// Every file by itself, or the one error there is instead.
+fn each(files: Result<Vec<InputFile>>) -> Vec<Result<InputFile>> {
+    match files {
+        Ok(files) => files.into_iter().map(Ok).collect(),
+        Err(why) => vec![Err(why)],
+    }
 }

@@ -8,13 +8,14 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Kind, Result};
+use crate::pipeline::compile::is_url;
 use crate::pipeline::plan::{Acceptance, VoRule};
 use crate::pipeline::{Progress, SourcePlan};
 use crate::sources::compression::{Compression, decompress, peek};
 use crate::sources::dialect::{self, Dialect, HEAD_BYTES};
 use crate::sources::hints;
-use crate::sources::input::InputFile;
+use crate::sources::input::{self, InputFile};
 use crate::time::Zone;
 use count::Counts;
 pub use report::{FileReport, Period, ReasonCount, ValueCount};
@@ -83,12 +84,26 @@ fn stand_in(dialect: Dialect) -> SourcePlan {
     }
 }
 
-/// A local file named on the command line.
+/// The files a word of the command line means: one file, all files of a folder, or those of a URL.
 ///
 /// # Errors
 /// [`crate::error::Kind::NoInput`] when there is no such file.
-pub fn local(path: &str) -> Result<InputFile> {
-    InputFile::local(Path::new(path), path.to_owned())
+pub fn files(word: &str) -> Result<Vec<InputFile>> {
+    let path = Path::new(word);
+    if !is_url(word) && !path.is_dir() {
+        return Ok(vec![InputFile::local(path, word.to_owned())?]);
+    }
+    let here = std::env::current_dir()?;
+    let pattern = if is_url(word) {
+        word.to_owned()
+    } else {
+        here.join(path).to_string_lossy().into_owned()
+    };
+    let found = input::find(&pattern, &here)?;
+    if found.is_empty() {
+        return Err(Error::new(Kind::NoInput, format!("{word} matches no file")));
+    }
+    Ok(found)
 }
 
 /// The first bytes, fit for a terminal.

@@ -52,11 +52,7 @@ pub fn discover(plan: &SourcePlan, base: &Path) -> Result<Vec<InputFile>> {
     let mut files: Vec<InputFile> = Vec::new();
     let mut missing = Vec::new();
     for pattern in &plan.paths {
-        let found = if is_url(pattern) && !pattern.starts_with("file://") {
-            find_remote::find(pattern)?
-        } else {
-            find_local::find(pattern, base)?
-        };
+        let found = find(pattern, base)?;
         if found.is_empty() {
             missing.push(format!(
                 "source {}: {} matches no file",
@@ -72,6 +68,15 @@ pub fn discover(plan: &SourcePlan, base: &Path) -> Result<Vec<InputFile>> {
     files.sort_by(|a, b| a.path.cmp(&b.path));
     files.dedup_by(|a, b| a.path == b.path);
     Ok(files)
+}
+
+/// The files of one path, in the order they are met; see [`discover`]. A local path must be absolute.
+pub(crate) fn find(pattern: &str, base: &Path) -> Result<Vec<InputFile>> {
+    if is_url(pattern) && !pattern.starts_with("file://") {
+        find_remote::find(pattern)
+    } else {
+        find_local::find(pattern, base)
+    }
 }
 
 impl InputFile {

@@ -139,6 +139,12 @@ fn inspect_tells_unknown_files_and_goes_on_after_missing_ones() {
     assert_eq!(report.get("path").unwrap(), "odd.bin");
     assert!(report.get("dialect").unwrap().is_null());
     assert_eq!(report.get("first_bytes").unwrap(), "\\x00\\x01odd");
+
+    fs::create_dir_all(here.path().join("d/e")).unwrap();
+    fs::write(here.path().join("d/e/f"), b"x").unwrap();
+    let output = gridtally(&["inspect", "odd.bin", "d"], here.path());
+    assert!(output.status.success());
+    assert!(stdout(&output).contains("\n\nd/e/f\n"), "{}", stdout(&output));
 }
 
 #[test]

@@ -371,7 +371,7 @@ fn serve(body: Vec<u8>) -> std::net::SocketAddr {
             let mut connection = connection.unwrap();
             let lines: Vec<String> = BufReader::new(connection.try_clone().unwrap())
                 .lines()
-                .map(|line| line.unwrap_or_default())
+                .map(Result::unwrap_or_default)
                 .take_while(|line| !line.is_empty())
                 .collect();
             let request = lines.first().cloned().unwrap_or_default();

@@ -28,4 +28,5 @@ mod pipeline_file;
 mod readme;
 mod sacct;
 mod sample_data;
+mod reference_tables;
 mod zone;
