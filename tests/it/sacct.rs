@@ -33,7 +33,10 @@ pub(crate) fn plan(zone: Option<&str>) -> SourcePlan {
 }
 
 pub(crate) fn try_read(dump: &[u8], plan: SourcePlan) -> Result<Collect> {
-    Collect::all(sacct::pieces(Box::new(std::io::Cursor::new(dump.to_vec())), Arc::new(plan))?)
+    Collect::all(sacct::pieces(
+        Box::new(std::io::Cursor::new(dump.to_vec())),
+        Arc::new(plan),
+    )?)
 }
 
 /// Reads a dump of UTC times; every row must have an outcome.

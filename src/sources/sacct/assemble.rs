@@ -117,14 +117,7 @@ pub(super) fn assemble(
     }
 }
 
-fn share_out(
-    layout: &Layout,
-    text: &[u8],
-    start: usize,
-    end: usize,
-    cuts: &[usize],
-    kind: Start,
-) -> (Solution, usize) {
+fn share_out(layout: &Layout, text: &[u8], start: usize, end: usize, cuts: &[usize], kind: Start) -> (Solution, usize) {
     let (cuts, end) = match (layout.is_trailing, cuts) {
         (false, cuts) => (cuts, end),
         (true, [cuts @ .., last]) if last + layout.delimiter.len() == end => (cuts, *last),

@@ -171,8 +171,7 @@ fn day_number(&[y0, y1, y2, y3, _, m0, m1, _, d0, d1]: &[u8; 10]) -> Option<i64>
 
 fn second_of_day(&[h0, h1, c0, m0, m1, c1, s0, s1]: &[u8; 8]) -> Option<i64> {
     let (hour, minute, second) = (pair(h0, h1)?, pair(m0, m1)?, pair(s0, s1)?);
-    (c0 == b':' && c1 == b':' && hour < 24 && minute < 60 && second < 60)
-        .then_some((hour * 60 + minute) * 60 + second)
+    (c0 == b':' && c1 == b':' && hour < 24 && minute < 60 && second < 60).then_some((hour * 60 + minute) * 60 + second)
 }
 
 /// Seconds east of UTC of `Z`, `+0200`, `+02:00` or `+02`.

@@ -61,7 +61,10 @@ impl Kind {
             Self::Time => looks_like_time(text),
             Self::Duration => text.is_empty() || text == b"INVALID" || duration::parse_ms(text).is_some(),
             Self::Limit => {
-                text.is_empty() || duration::is_word(text) || scalar::int(text).is_some() || duration::parse_ms(text).is_some()
+                text.is_empty()
+                    || duration::is_word(text)
+                    || scalar::int(text).is_some()
+                    || duration::parse_ms(text).is_some()
             }
             Self::State => text.is_empty() || state::known(state::first_word(text)).is_some(),
             Self::Exit => text.is_empty() || scalar::exit(text).is_some(),

@@ -123,7 +123,11 @@ impl<'t> Job<'t> {
         if is_ambiguous {
             row.note(Anomaly::AmbiguousTime);
         }
-        if [submit, eligible, start, end].iter().flatten().any(|stamp| stamp.is_skipped) {
+        if [submit, eligible, start, end]
+            .iter()
+            .flatten()
+            .any(|stamp| stamp.is_skipped)
+        {
             row.note(Anomaly::SkippedTime);
         }
         match (self.start_s, self.end_s, length_s) {
@@ -194,7 +198,10 @@ impl<'t> Job<'t> {
             b"None assigned" | b"(null)" | b"(unknown)" => b"",
             text => text,
         };
-        self.name = row.layout.column(Role::JobName).and_then(|column| row.fields.bounds(column));
+        self.name = row
+            .layout
+            .column(Role::JobName)
+            .and_then(|column| row.fields.bounds(column));
     }
 
     /// It ran, so it must have used some CPU time.
@@ -217,7 +224,9 @@ impl<'t> Job<'t> {
             },
             None if from_steps.is_some() => (from_steps, false),
             None => match (self.user_cpu_ms, self.system_cpu_ms) {
-                (Some(user), Some(system)) if user.saturating_add(system) > 0 => (Some(user.saturating_add(system)), true),
+                (Some(user), Some(system)) if user.saturating_add(system) > 0 => {
+                    (Some(user.saturating_add(system)), true)
+                }
                 _ if !self.ran() => (Some(0), false),
                 _ => (None, false),
             },
@@ -232,8 +241,22 @@ impl<'t> Job<'t> {
             anomalies |= Anomaly::CpuUnknown.bit();
         }
         let mut decode = |bytes| decode(bytes, &mut anomalies);
-        let name = self.name.and_then(|(start, end)| text.get(start..end)).unwrap_or_default();
-        let [job_id, raw, cluster, account, user, group, partition, qos, job_name, nodes] = [
+        let name = self
+            .name
+            .and_then(|(start, end)| text.get(start..end))
+            .unwrap_or_default();
+        let [
+            job_id,
+            raw,
+            cluster,
+            account,
+            user,
+            group,
+            partition,
+            qos,
+            job_name,
+            nodes,
+        ] = [
             self.job_id,
             self.raw_job_id,
             self.cluster,
@@ -295,7 +318,14 @@ impl<'t> Job<'t> {
 fn waits(state: &str) -> bool {
     matches!(
         state,
-        "CONFIGURING" | "REQUEUED" | "REQUEUE_FED" | "REQUEUE_HOLD" | "SPECIAL_EXIT" | "RESV_DEL_HOLD" | "SUSPENDED" | "?"
+        "CONFIGURING"
+            | "REQUEUED"
+            | "REQUEUE_FED"
+            | "REQUEUE_HOLD"
+            | "SPECIAL_EXIT"
+            | "RESV_DEL_HOLD"
+            | "SUSPENDED"
+            | "?"
     )
 }
 

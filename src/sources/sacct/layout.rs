@@ -58,7 +58,10 @@ pub(super) fn header(line: &[u8], declared: Option<&[u8]>) -> Header {
         Some(declared) => declared.to_vec(),
         None => match find_delimiter(line) {
             Some(found) if found.iter().all(|b| *b == b' ') => {
-                let known = line.split(|&b| b == b' ').filter(|name| column::lookup(name).is_some()).count();
+                let known = line
+                    .split(|&b| b == b' ')
+                    .filter(|name| column::lookup(name).is_some())
+                    .count();
                 return if known >= 2 { Header::FixedWidth } else { Header::No };
             }
             Some(found) => found,
@@ -96,7 +99,9 @@ fn find_delimiter(line: &[u8]) -> Option<Vec<u8>> {
     let rest = line.get(first..)?;
     let len = rest.iter().take_while(|b| !b.is_ascii_alphanumeric()).count();
     // One column only: a list of states, or a word of prose.
-    (len > 0 && len < rest.len()).then(|| rest.get(..len).map(<[u8]>::to_vec)).flatten()
+    (len > 0 && len < rest.len())
+        .then(|| rest.get(..len).map(<[u8]>::to_vec))
+        .flatten()
 }
 
 impl Layout {
@@ -198,9 +203,10 @@ impl Layout {
     /// The name of the column `role` is in, as the header spells it.
     pub(super) fn name(&self, role: Role) -> String {
         let names = Fields::split(&self.header, &self.delimiter);
-        self.column(role)
-            .and_then(|i| names.into_iter().nth(i))
-            .map_or_else(|| format!("{role:?}"), |name| String::from_utf8_lossy(name).into_owned())
+        self.column(role).and_then(|i| names.into_iter().nth(i)).map_or_else(
+            || format!("{role:?}"),
+            |name| String::from_utf8_lossy(name).into_owned(),
+        )
     }
 }
 

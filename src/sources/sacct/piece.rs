@@ -147,9 +147,21 @@ impl<'t> Reader<'t> {
         if self.layout.is_trailing {
             let (last, cuts) = cuts.split_last()?;
             (last + self.layout.delimiter.len() == line.end).then_some(())?;
-            return Some(Fields::new(self.text, line.start, *last, cuts, self.layout.delimiter.len()));
+            return Some(Fields::new(
+                self.text,
+                line.start,
+                *last,
+                cuts,
+                self.layout.delimiter.len(),
+            ));
         }
-        Some(Fields::new(self.text, line.start, line.end, cuts, self.layout.delimiter.len()))
+        Some(Fields::new(
+            self.text,
+            line.start,
+            line.end,
+            cuts,
+            self.layout.delimiter.len(),
+        ))
     }
 
     /// A line that is not a row by itself.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use memchr::memmem::Finder;
 
-use super::column::Role;
 use super::clock::{Clock, Trouble};
+use super::column::Role;
 use super::fields::{Fields, scan};
 use super::layout::{self, Header, Layout};
 use super::piece::Piece;
@@ -197,8 +197,12 @@ impl Splitter {
 
     /// Takes a header line off the front; a header that repeats the layout is a row of its own.
     fn header_at_front(&mut self, layout: &Layout) -> Result<Option<Work>> {
-        let Some(end) = memchr::memchr(b'\n', self.text.get(..self.text.len().min(MAX_HEADER_BYTE)).unwrap_or_default())
-        else {
+        let Some(end) = memchr::memchr(
+            b'\n',
+            self.text
+                .get(..self.text.len().min(MAX_HEADER_BYTE))
+                .unwrap_or_default(),
+        ) else {
             return Ok(None);
         };
         let line = self.text.get(..end).unwrap_or_default();

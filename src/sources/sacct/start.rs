@@ -26,7 +26,10 @@ pub(super) fn of(layout: &Layout, text: &[u8], line: Line, cuts: &[usize]) -> Op
                 let kind = layout.kinds.get(c).copied();
                 // The field before the first delimiter of a line could be anything: it must be closed.
                 let is_closed = c < cuts.len() || c + 1 == layout.width();
-                is_closed && kind.zip(fields.get(c)).is_some_and(|(kind, text)| kind.is_free() || kind.accepts(text))
+                is_closed
+                    && kind
+                        .zip(fields.get(c))
+                        .is_some_and(|(kind, text)| kind.is_free() || kind.accepts(text))
             })
         };
         if let Some(id) = fields.get(layout.id_column).and_then(JobId::parse)

@@ -1,7 +1,7 @@
 //! TRES strings: `billing=4,cpu=4,gres/gpu:a100=1,gres/gpu=1,mem=16G,node=1`.
 
-use super::memory::{self, MIB};
 use super::duration;
+use super::memory::{self, MIB};
 
 /// What a job was allocated. Names that are not in the string were not allocated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,7 +27,10 @@ pub(super) fn alloc<'a>(text: &'a [u8], gpus: &mut Vec<(&'a [u8], i64)>) -> Resu
         let Some(equals) = memchr::memchr(b'=', entry) else {
             return Err(entry);
         };
-        let (name, value) = (entry.get(..equals).unwrap_or_default(), entry.get(equals + 1..).unwrap_or_default());
+        let (name, value) = (
+            entry.get(..equals).unwrap_or_default(),
+            entry.get(equals + 1..).unwrap_or_default(),
+        );
         let slot = match name {
             b"cpu" => &mut found.cpu,
             b"node" => &mut found.node,

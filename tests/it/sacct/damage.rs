@@ -11,7 +11,8 @@ use super::{plan, read, try_read};
 use crate::support::collect::Collect;
 
 /// Names first in the middle, as `--format` lists usually have them.
-const HEADER: &str = "Cluster|JobIDRaw|JobID|JobName|Partition|Account|User|WCKey|Submit|Start|End|ElapsedRaw|State|NCPUS|TotalCPU\n";
+const HEADER: &str =
+    "Cluster|JobIDRaw|JobID|JobName|Partition|Account|User|WCKey|Submit|Start|End|ElapsedRaw|State|NCPUS|TotalCPU\n";
 
 fn job(id: u32, name: &str) -> String {
     format!("zoo|{id}|{id}|{name}|cpu|atlas|ada|*proj|1|10|70|60|COMPLETED|2|00:05.000\n")
@@ -45,8 +46,15 @@ fn names_may_hold_delimiters_line_breaks_and_anything_else() {
         assert_eq!((found.rows_read, found.jobs.len()), (4, 3), "{name:?}");
         let damaged = found.jobs.get(1).unwrap();
         assert_eq!((damaged.row.job_name, damaged.step_n), (Some(name), 1));
-        assert_eq!((damaged.row.account, damaged.row.alloc_core_n), (Some("atlas"), Some(2)));
-        assert_eq!(damaged.has(Anomaly::Reassembled), name.contains(['|', '\n']), "{name:?}");
+        assert_eq!(
+            (damaged.row.account, damaged.row.alloc_core_n),
+            (Some("atlas"), Some(2))
+        );
+        assert_eq!(
+            damaged.has(Anomaly::Reassembled),
+            name.contains(['|', '\n']),
+            "{name:?}"
+        );
         let last = found.jobs.get(2).unwrap();
         assert_eq!(usize::try_from(last.byte_offset).unwrap(), dump.find("zoo|3|").unwrap());
         assert_eq!(usize::try_from(last.line).unwrap(), dump.lines().count());
@@ -76,15 +84,31 @@ fn several_free_texts_are_told_apart_by_the_columns_between() {
     let dump = [
         header,
         &row(1, "com|ment", "pipe|in|name", "sbatch -J pipe|in|name", "/home"),
-        &row(2, "multi\nline|comment", "allocation", "sbatch --comment=multi\nline|comment", "/home/dir|pipe"),
+        &row(
+            2,
+            "multi\nline|comment",
+            "allocation",
+            "sbatch --comment=multi\nline|comment",
+            "/home/dir|pipe",
+        ),
         &row(3, "", "line1\nline2", "sbatch -J line1\nline2", "/home"),
-        &row(4, "", "oomer", "sbatch --wrap python3 -c \"\nimport time\nb=1\n\"", "/home"),
+        &row(
+            4,
+            "",
+            "oomer",
+            "sbatch --wrap python3 -c \"\nimport time\nb=1\n\"",
+            "/home",
+        ),
         &row(5, "", "plain", "sbatch", "/home"),
     ]
     .concat();
     let found = read(dump);
     assert!(found.rejects.is_empty(), "{:#?}", found.rejects);
-    let names: Vec<_> = found.jobs.iter().map(|job| (job.row.job_id, job.row.job_name.unwrap(), job.row.cpu_ms)).collect();
+    let names: Vec<_> = found
+        .jobs
+        .iter()
+        .map(|job| (job.row.job_id, job.row.job_name.unwrap(), job.row.cpu_ms))
+        .collect();
     assert_eq!(
         names,
         [
@@ -162,7 +186,11 @@ fn messages_blank_lines_and_headers_are_no_jobs() {
     .concat();
     let found = read(dump);
     assert!(found.rejects.is_empty(), "{:#?}", found.rejects);
-    let ids: Vec<_> = found.jobs.iter().map(|job| (job.row.job_id, job.step_n, job.line)).collect();
+    let ids: Vec<_> = found
+        .jobs
+        .iter()
+        .map(|job| (job.row.job_id, job.step_n, job.line))
+        .collect();
     assert_eq!(ids, [("1", 1, 4), ("2", 0, 10), ("3", 1, 12)]);
     assert_eq!(found.out_of_scope_rows(Reason::ToolMessage), 4);
 }
@@ -171,7 +199,10 @@ fn messages_blank_lines_and_headers_are_no_jobs() {
 fn a_second_header_that_lacks_columns_stops_the_file() {
     let dump = [HEADER, &job(1, "a"), "JobID|State|JobName\n", "2|FAILED|x\n"].concat();
     let error = try_read(dump.as_bytes(), plan(Some("UTC"))).unwrap_err();
-    assert!(error.to_string().contains("ElapsedRaw") && error.to_string().contains("line 3"), "{error}");
+    assert!(
+        error.to_string().contains("ElapsedRaw") && error.to_string().contains("line 3"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -211,13 +242,19 @@ fn a_row_without_end_is_too_long_and_the_next_one_is_read() {
     let reject = found.rejects.first().unwrap();
     assert_eq!(reject.reason, Reason::TooLong);
     assert!(reject.raw.len() >= 2000 && long.as_bytes().starts_with(&reject.raw));
-    assert_eq!(usize::try_from(found.jobs.get(1).unwrap().byte_offset).unwrap(), HEADER.len() + job(1, "a").len() + long.len());
+    assert_eq!(
+        usize::try_from(found.jobs.get(1).unwrap().byte_offset).unwrap(),
+        HEADER.len() + job(1, "a").len() + long.len()
+    );
 }
 
 #[test]
 fn a_job_with_more_steps_than_the_limit_keeps_its_row() {
     let steps: String = (0..100).map(|_| step(2, "s")).collect();
-    let found = read_with_limit(&[HEADER, &job(1, "a"), &job(2, "b"), &steps, &job(3, "c")].concat(), 2000);
+    let found = read_with_limit(
+        &[HEADER, &job(1, "a"), &job(2, "b"), &steps, &job(3, "c")].concat(),
+        2000,
+    );
     assert_eq!(found.jobs.len(), 3);
     let folded = found.jobs.get(1).unwrap().step_n;
     assert!(folded > 10, "{folded}");

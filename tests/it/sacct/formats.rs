@@ -22,19 +22,43 @@ fn every_column_lands_in_its_place() {
          billing=35,cpu=8,gres/gpu:a100=2,gres/gpu=2,mem=12.50G,node=2|150|n[1-2]|01:00:01|59:30.250|00:30.750|\n",
     );
     let row = &job.row;
-    assert_eq!((row.view, row.cluster, row.job_id, row.raw_job_id), ("batch", Some("zoo"), "9690_5", Some("9695")));
-    assert_eq!((row.job_name, row.partition, row.qos), (Some(" a 'name' "), Some("gpu"), Some("high")));
-    assert_eq!((row.account, row.user, row.user_group), (Some("atlas"), Some("ada"), Some("hep")));
-    assert_eq!((row.submit_ms, row.eligible_ms), (Some(1_790_812_800_000), Some(1_790_812_801_000)));
-    assert_eq!((row.start_ms, row.end_ms), (Some(1_790_812_860_000), Some(1_790_820_066_000)));
+    assert_eq!(
+        (row.view, row.cluster, row.job_id, row.raw_job_id),
+        ("batch", Some("zoo"), "9690_5", Some("9695"))
+    );
+    assert_eq!(
+        (row.job_name, row.partition, row.qos),
+        (Some(" a 'name' "), Some("gpu"), Some("high"))
+    );
+    assert_eq!(
+        (row.account, row.user, row.user_group),
+        (Some("atlas"), Some("ada"), Some("hep"))
+    );
+    assert_eq!(
+        (row.submit_ms, row.eligible_ms),
+        (Some(1_790_812_800_000), Some(1_790_812_801_000))
+    );
+    assert_eq!(
+        (row.start_ms, row.end_ms),
+        (Some(1_790_812_860_000), Some(1_790_820_066_000))
+    );
     assert_eq!((row.wall_ms, row.suspended_s), (Some(7_200_000), Some(6)));
-    assert_eq!((row.cpu_ms, row.cpu_user_ms, row.cpu_system_ms), (Some(3_601_000), Some(3_570_250), Some(30_750)));
-    assert_eq!((row.alloc_core_n, row.alloc_node_n, row.alloc_gpu_n), (Some(8), Some(2), Some(2)));
+    assert_eq!(
+        (row.cpu_ms, row.cpu_user_ms, row.cpu_system_ms),
+        (Some(3_601_000), Some(3_570_250), Some(30_750))
+    );
+    assert_eq!(
+        (row.alloc_core_n, row.alloc_node_n, row.alloc_gpu_n),
+        (Some(8), Some(2), Some(2))
+    );
     assert_eq!(row.gpus, &[("a100", 2)]);
     assert_eq!((row.alloc_billing_n, row.alloc_memory_byte), (Some(35), Some(25 << 29)));
     assert_eq!((row.requested_memory_byte, row.max_rss_byte), (Some(6 << 30), None));
     assert_eq!((row.time_limit_s, row.node_list), (Some(9000), Some("n[1-2]")));
-    assert_eq!((row.state, row.exit_code, row.exit_signal), (Some("FAILED"), Some(1), Some(9)));
+    assert_eq!(
+        (row.state, row.exit_code, row.exit_signal),
+        (Some("FAILED"), Some(1), Some(9))
+    );
     assert_eq!((row.anomalies, job.line, job.step_n), (0, 2, 0));
 }
 
@@ -55,13 +79,22 @@ fn any_delimiter_trailing_or_not_is_found() {
                     .collect();
                 for bom in ["", "\u{feff}"] {
                     let found = read(format!("{bom}{dump}"));
-                    assert!(found.rejects.is_empty(), "{delimiter:?} {is_trailing} {end:?}: {:#?}", found.rejects);
+                    assert!(
+                        found.rejects.is_empty(),
+                        "{delimiter:?} {is_trailing} {end:?}: {:#?}",
+                        found.rejects
+                    );
                     assert_eq!(found.rows_read, 3);
-                    let [first, second] = &found.jobs[..] else { panic!("{found:#?}") };
+                    let [first, second] = &found.jobs[..] else {
+                        panic!("{found:#?}")
+                    };
                     assert_eq!((first.row.job_id, first.row.job_name), ("12", Some("first^name")));
                     assert_eq!((first.row.account, first.step_n), (Some("atlas"), 1));
                     assert_eq!((second.row.account, second.row.state), (None, Some("CANCELLED")));
-                    assert_eq!(usize::try_from(first.byte_offset).unwrap(), bom.len() + dump.find("12").unwrap());
+                    assert_eq!(
+                        usize::try_from(first.byte_offset).unwrap(),
+                        bom.len() + dump.find("12").unwrap()
+                    );
                 }
                 assert!(sacct::recognise(dump.as_bytes()));
             }
@@ -80,7 +113,10 @@ fn a_declared_delimiter_wins() {
 #[test]
 fn names_are_taken_in_any_case_order_and_release() {
     let job = only("end|PLANNED|elapsedraw|STATE|Reserved|jobid|SomethingNew\n90|00:00:01|30|TIMEOUT||4|x y\n");
-    assert_eq!((job.row.job_id, job.row.start_ms, job.row.end_ms), ("4", Some(60_000), Some(90_000)));
+    assert_eq!(
+        (job.row.job_id, job.row.start_ms, job.row.end_ms),
+        ("4", Some(60_000), Some(90_000))
+    );
 }
 
 #[test]
@@ -88,8 +124,14 @@ fn what_cannot_be_accounted_is_said_at_once() {
     for (dump, words) in [
         ("User|State|Elapsed\nada|FAILED|00:00:01\n", "JobID or JobIDRaw"),
         ("JobID|User|Elapsed\n1|ada|00:00:01\n", "State or End"),
-        ("JobID|State|Start\n1|FAILED|5\n", "ElapsedRaw, Elapsed, or both Start and End"),
-        ("JobID           JobName  State\n------------ ---------- ----------\n1 a COMPLETED\n", "fixed-width"),
+        (
+            "JobID|State|Start\n1|FAILED|5\n",
+            "ElapsedRaw, Elapsed, or both Start and End",
+        ),
+        (
+            "JobID           JobName  State\n------------ ---------- ----------\n1 a COMPLETED\n",
+            "fixed-width",
+        ),
         ("1|COMPLETED|100|5\n", "name its columns"),
     ] {
         let error = try_read(dump.as_bytes(), plan(Some("UTC"))).unwrap_err();
@@ -113,10 +155,19 @@ fn local_times_need_a_zone() {
     let found = read_in(dump, "Europe/Zurich");
     assert_eq!(found.jobs.first().unwrap().row.start_ms, Some(1_782_900_000_000));
     assert_eq!(found.jobs.first().unwrap().row.wall_ms, Some(9000));
-    for same in ["1782900000", "2026-07-01T12:00:00+0200", "2026-07-01T12:00:00+02:00", "2026-07-01T10:00:00Z"] {
+    for same in [
+        "1782900000",
+        "2026-07-01T12:00:00+0200",
+        "2026-07-01T12:00:00+02:00",
+        "2026-07-01T10:00:00Z",
+    ] {
         let dump = format!("JobID|State|Start|End\n1|COMPLETED|{same}|{same}\n");
         let found = try_read(dump.as_bytes(), plan(None)).unwrap();
-        assert_eq!(found.jobs.first().unwrap().row.start_ms, Some(1_782_900_000_000), "{same}");
+        assert_eq!(
+            found.jobs.first().unwrap().row.start_ms,
+            Some(1_782_900_000_000),
+            "{same}"
+        );
     }
 }
 
@@ -130,10 +181,16 @@ fn relative_and_impossible_times_are_refused_with_a_reason() {
         ("2026-01-01T00:00:00+2", "is not a time"),
         ("soon", "is not a time"),
     ] {
-        let found = read(format!("JobID|State|Start|End\n1|COMPLETED|{value}|99\n2|COMPLETED|1|2\n"));
+        let found = read(format!(
+            "JobID|State|Start|End\n1|COMPLETED|{value}|99\n2|COMPLETED|1|2\n"
+        ));
         let reject = found.rejects.first().unwrap();
         assert_eq!(reject.reason, Reason::BadTime);
-        assert!(reject.detail.starts_with(&format!("Start: {value:?}")), "{}", reject.detail);
+        assert!(
+            reject.detail.starts_with(&format!("Start: {value:?}")),
+            "{}",
+            reject.detail
+        );
         assert!(reject.detail.contains(words), "{}", reject.detail);
         assert_eq!(found.jobs.len(), 1);
     }
@@ -147,10 +204,18 @@ fn folds_are_decided_by_the_length() {
         let job = found.jobs.into_iter().next().unwrap();
         let (start, end) = (job.row.start_ms.unwrap() / 1000, job.row.end_ms.unwrap() / 1000);
         // Seconds after 2026-10-25T00:00:00Z: the clocks go back at 3600.
-        (start - 1_792_886_400, end - 1_792_886_400, job.has(Anomaly::AmbiguousTime))
+        (
+            start - 1_792_886_400,
+            end - 1_792_886_400,
+            job.has(Anomaly::AmbiguousTime),
+        )
     };
-    let (at_0130, at_0230, at_0245, at_0330) =
-        ("2026-10-25T01:30:00", "2026-10-25T02:30:00", "2026-10-25T02:45:00", "2026-10-25T03:30:00");
+    let (at_0130, at_0230, at_0245, at_0330) = (
+        "2026-10-25T01:30:00",
+        "2026-10-25T02:30:00",
+        "2026-10-25T02:45:00",
+        "2026-10-25T03:30:00",
+    );
     assert_eq!(job(at_0130, at_0230, "3600|00:00:00"), (-1800, 1800, false));
     assert_eq!(job(at_0130, at_0230, "7140|00:01:00"), (-1800, 5400, false));
     assert_eq!(job(at_0230, at_0330, "7200|00:00:00"), (1800, 9000, false));
@@ -182,11 +247,22 @@ fn durations_of_two_and_three_parts() {
         let suspended = format!("JobID|State|End|Elapsed\n1|FAILED|0900000000|{text}\n");
         assert_eq!(only(suspended).row.wall_ms, Some(ms / 1000 * 1000), "{text}");
     }
-    for bad in ["12:xx", "1:2:3:4", "00:61:00", "1-02:03", "12", "-1:00:00", "99999999999999999999-00:00:00"] {
+    for bad in [
+        "12:xx",
+        "1:2:3:4",
+        "00:61:00",
+        "1-02:03",
+        "12",
+        "-1:00:00",
+        "99999999999999999999-00:00:00",
+    ] {
         let found = read(format!("JobID|State|End|Elapsed\n1|FAILED|900|{bad}\n"));
         let reject = found.rejects.first().unwrap();
         assert_eq!(reject.reason, Reason::BadDuration, "{bad}");
-        assert_eq!(reject.detail, format!("Elapsed: {bad:?} is not a duration ([D-]HH:MM:SS)"));
+        assert_eq!(
+            reject.detail,
+            format!("Elapsed: {bad:?} is not a duration ([D-]HH:MM:SS)")
+        );
     }
     assert!(only("JobID|State|Start|End|Elapsed\n1|FAILED|1|9|INVALID\n").has(Anomaly::ValueDropped));
 }
@@ -195,7 +271,9 @@ fn durations_of_two_and_three_parts() {
 fn memory_of_every_release() {
     let requested = |value: &str| {
         let columns = "ReqMem|ReqCPUS|ReqNodes|AllocCPUS|NNodes";
-        only(with(columns, &format!("{value}|4|2|8|2"))).row.requested_memory_byte
+        only(with(columns, &format!("{value}|4|2|8|2")))
+            .row
+            .requested_memory_byte
     };
     const MIB: i64 = 1 << 20;
     assert_eq!(requested("1000Mc"), Some(4000 * MIB));
@@ -229,10 +307,19 @@ fn gpus_are_counted_once() {
         gpus("billing=4,cpu=1,gres/gpu:t4=1,gres/gpu:a100=2,gres/gpu=3,mem=1M,node=1"),
         (Some(3), vec![("a100", 2), ("t4", 1)], Some(4))
     );
-    assert_eq!(gpus("cpu=1,gres/gpu:a100=2,gres/gpu:t4=1"), (Some(3), vec![("a100", 2), ("t4", 1)], Some(0)));
+    assert_eq!(
+        gpus("cpu=1,gres/gpu:a100=2,gres/gpu:t4=1"),
+        (Some(3), vec![("a100", 2), ("t4", 1)], Some(0))
+    );
     assert_eq!(gpus("cpu=1,gres/gpu=2"), (Some(2), vec![], Some(0)));
-    assert_eq!(gpus("cpu=1,gres/gpu:a100_1g.5gb=1"), (Some(1), vec![("a100_1g.5gb", 1)], Some(0)));
-    assert_eq!(gpus("cpu=1,gres/gpumem=5G,gres/gpuutil=40,license/x=2"), (Some(0), vec![], Some(0)));
+    assert_eq!(
+        gpus("cpu=1,gres/gpu:a100_1g.5gb=1"),
+        (Some(1), vec![("a100_1g.5gb", 1)], Some(0))
+    );
+    assert_eq!(
+        gpus("cpu=1,gres/gpumem=5G,gres/gpuutil=40,license/x=2"),
+        (Some(0), vec![], Some(0))
+    );
     assert_eq!(gpus(""), (None, vec![], None));
     let found = read(with("AllocTRES", "cpu=1,what"));
     assert_eq!(found.rejects.first().unwrap().reason, Reason::BadNumber);
@@ -247,7 +334,10 @@ fn limits_exits_and_sentinels() {
         assert_eq!(limit("TimelimitRaw", word), None);
         assert_eq!(limit("Timelimit", word), None);
     }
-    let job = only(with("TimelimitRaw|AllocCPUS|ExitCode|NodeList", "4294967294|4294967294||None assigned"));
+    let job = only(with(
+        "TimelimitRaw|AllocCPUS|ExitCode|NodeList",
+        "4294967294|4294967294||None assigned",
+    ));
     assert_eq!((job.row.time_limit_s, job.row.alloc_core_n), (None, None));
     assert_eq!((job.row.exit_code, job.row.node_list), (None, None));
     assert!(job.has(Anomaly::ValueDropped));
@@ -282,7 +372,11 @@ fn states() {
          14|CONFIGURING|Unknown|Unknown|0\n",
     );
     assert_eq!(found.rows_read, 15);
-    let jobs: Vec<_> = found.jobs.iter().map(|job| (job.row.job_id, job.row.start_ms, job.row.end_ms)).collect();
+    let jobs: Vec<_> = found
+        .jobs
+        .iter()
+        .map(|job| (job.row.job_id, job.row.start_ms, job.row.end_ms))
+        .collect();
     assert_eq!(
         jobs,
         [
@@ -295,7 +389,11 @@ fn states() {
         ]
     );
     assert_eq!(found.out_of_scope_rows(Reason::NotStarted), 4);
-    let reasons: Vec<_> = found.rejects.iter().map(|reject| (reject.reason, reject.line)).collect();
+    let reasons: Vec<_> = found
+        .rejects
+        .iter()
+        .map(|reject| (reject.reason, reject.line))
+        .collect();
     assert_eq!(
         reasons,
         [
@@ -306,5 +404,8 @@ fn states() {
             (Reason::BadJobId, 14),
         ]
     );
-    assert_eq!(found.rejects.last().unwrap().detail, "JobID: \"x\" is not a job identifier");
+    assert_eq!(
+        found.rejects.last().unwrap().detail,
+        "JobID: \"x\" is not a job identifier"
+    );
 }

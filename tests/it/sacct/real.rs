@@ -13,7 +13,10 @@ use crate::support::collect::Collect;
 /// The folder of real data, or a loud line.
 fn shared(test: &str) -> Option<PathBuf> {
     let folder = std::env::var_os("GRIDTALLY_SHARED")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"), PathBuf::from)
+        .map_or_else(
+            || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"),
+            PathBuf::from,
+        )
         .join("data/slurm");
     if folder.is_dir() {
         return Some(folder);
@@ -59,7 +62,11 @@ fn every_dump_of_the_real_clusters_reads_whole() {
     ];
     let mut files = 0;
     let mut rejects = 0;
-    for (release, zone) in [("22.05", "UTC"), ("24.11", "Europe/Zurich"), ("24.11-history", "Europe/Zurich")] {
+    for (release, zone) in [
+        ("22.05", "UTC"),
+        ("24.11", "Europe/Zurich"),
+        ("24.11-history", "Europe/Zurich"),
+    ] {
         for name in names {
             let path = folder.join(release).join(name);
             if !path.is_file() {
@@ -90,7 +97,11 @@ fn both_ways_of_writing_one_query_read_the_same() {
     let Some(folder) = shared("both_ways_of_writing_one_query_read_the_same") else {
         return;
     };
-    for (release, zone) in [("22.05", "UTC"), ("24.11", "Europe/Zurich"), ("24.11-history", "Europe/Zurich")] {
+    for (release, zone) in [
+        ("22.05", "UTC"),
+        ("24.11", "Europe/Zurich"),
+        ("24.11-history", "Europe/Zurich"),
+    ] {
         let with_trailing = read(&folder.join(release).join("sacct_all_parsable.txt.xz"), zone);
         let without = read(&folder.join(release).join("sacct_all_P.txt.xz"), zone);
         assert_eq!(with_trailing.jobs.len(), without.jobs.len());
@@ -102,8 +113,17 @@ fn both_ways_of_writing_one_query_read_the_same() {
         }
         let allocations = read(&folder.join(release).join("sacct_all_X_P.txt.xz"), zone);
         assert!(allocations.jobs.iter().all(|job| job.step_n == 0));
-        assert!(allocations.jobs.iter().filter(|job| job.row.cpu_ms.is_some_and(|ms| ms > 0)).count() == 0);
-        assert!(allocations.jobs.iter().filter(|job| job.row.cpu_ms.is_none()).count() * 10 > allocations.jobs.len() * 9);
+        assert!(
+            allocations
+                .jobs
+                .iter()
+                .filter(|job| job.row.cpu_ms.is_some_and(|ms| ms > 0))
+                .count()
+                == 0
+        );
+        assert!(
+            allocations.jobs.iter().filter(|job| job.row.cpu_ms.is_none()).count() * 10 > allocations.jobs.len() * 9
+        );
     }
 }
 
@@ -165,4 +185,127 @@ fn october_is_what_sreport_says() {
     assert_eq!(theirs.get(&("atlas".to_owned(), "alice".to_owned())), Some(&18_120));
     assert_eq!(theirs.get(&("chem".to_owned(), "frank".to_owned())), Some(&269_910));
     assert_eq!(ours, theirs);
+}
+
+/// A number that newer releases wrap as `{"set": true, "infinite": false, "number": 5}`.
+fn number(value: &serde_json::Value) -> Option<i64> {
+    value.as_i64().or_else(|| value.get("number")?.as_i64())
+}
+
+/// The same query as JSON, where names are escaped and nothing needs putting together, says the same of every job.
+#[test]
+fn the_text_says_what_the_json_says() {
+    let Some(folder) = shared("the_text_says_what_the_json_says") else {
+        return;
+    };
+    let mut compared = 0;
+    for (release, zone) in [
+        ("22.05", "UTC"),
+        ("24.11", "Europe/Zurich"),
+        ("24.11-history", "Europe/Zurich"),
+    ] {
+        let found = read(&folder.join(release).join("sacct_all_D_P.txt.xz"), zone);
+        let json: serde_json::Value =
+            serde_json::from_slice(&bytes(&folder.join(release).join("sacct_all.json.xz"))).unwrap();
+        for job in json.pointer("/jobs").and_then(|jobs| jobs.as_array()).unwrap() {
+            let at = |path: &str| job.pointer(path).unwrap_or(&serde_json::Value::Null);
+            let id = at("/job_id").to_string();
+            let time = |path: &str| number(at(path)).filter(|s| *s != 4_294_967_294).unwrap_or(0);
+            let (start_s, end_s) = (time("/time/start"), time("/time/end"));
+            let ours: Vec<_> = found
+                .jobs
+                .iter()
+                .map(|job| &job.row)
+                .filter(|row| row.raw_job_id == Some(&id) && row.start_ms.unwrap_or(0) == start_s * 1000)
+                .filter(|row| row.end_ms.unwrap_or(0) == end_s * 1000 && end_s > 0)
+                .collect();
+            let [row] = ours[..] else {
+                // Running at capture, or pending.
+                assert!(end_s == 0 || ours.len() > 1, "{release} {id}: {ours:#?}");
+                continue;
+            };
+            compared += 1;
+            let name = at("/name").as_str().unwrap();
+            // The text turns what is not UTF-8 into a question mark, JSON into an escape of its own.
+            if name.is_ascii() {
+                assert_eq!(row.job_name.unwrap_or(""), name, "{release} {id}");
+            }
+            assert_eq!(
+                row.account.unwrap_or(""),
+                at("/account").as_str().unwrap_or(""),
+                "{release} {id}"
+            );
+            assert_eq!(
+                row.user.unwrap_or(""),
+                at("/user").as_str().unwrap_or(""),
+                "{release} {id}"
+            );
+            assert_eq!(
+                row.partition.unwrap_or(""),
+                at("/partition").as_str().unwrap_or(""),
+                "{release} {id}"
+            );
+            assert_eq!(
+                row.wall_ms.unwrap() / 1000,
+                number(at("/time/elapsed")).unwrap(),
+                "{release} {id}"
+            );
+            assert_eq!(row.suspended_s, number(at("/time/suspended")), "{release} {id}");
+            assert_eq!(
+                row.submit_ms.unwrap() / 1000,
+                number(at("/time/submission")).unwrap(),
+                "{release} {id}"
+            );
+            let tres: BTreeMap<(String, String), i64> = at("/tres/allocated")
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|tres| {
+                    let text = |key: &str| tres.get(key).and_then(|v| v.as_str()).unwrap_or("").to_owned();
+                    (
+                        (text("type"), text("name")),
+                        tres.get("count").and_then(number).unwrap_or(0),
+                    )
+                })
+                .collect();
+            let count = |kind: &str, name: &str| tres.get(&(kind.to_owned(), name.to_owned())).copied();
+            if !tres.is_empty() {
+                assert_eq!(row.alloc_core_n, count("cpu", ""), "{release} {id}");
+                assert_eq!(row.alloc_node_n, count("node", "").or(Some(0)), "{release} {id}");
+                assert_eq!(
+                    row.alloc_billing_n,
+                    Some(count("billing", "").unwrap_or(0)),
+                    "{release} {id}"
+                );
+                assert_eq!(
+                    row.alloc_memory_byte,
+                    count("mem", "").map(|mib| mib << 20),
+                    "{release} {id}"
+                );
+                assert_eq!(
+                    row.alloc_gpu_n,
+                    Some(count("gres", "gpu").unwrap_or(0)),
+                    "{release} {id}"
+                );
+            }
+            // The job's own figure is zero in 22.05: the steps' add up to it.
+            let steps = at("/steps").as_array().unwrap();
+            let cpu_ms: i64 = steps
+                .iter()
+                .filter_map(|step| {
+                    let part = |unit: &str| step.pointer(&format!("/time/total/{unit}")).and_then(number);
+                    Some(part("seconds")? * 1000 + part("microseconds")? / 1000)
+                })
+                .sum();
+            if !steps.is_empty() {
+                let slack_ms = i64::try_from(steps.len()).unwrap();
+                assert!(
+                    (row.cpu_ms.unwrap() - cpu_ms).abs() <= slack_ms,
+                    "{release} {id}: {cpu_ms} {row:#?}"
+                );
+            }
+        }
+    }
+    assert!(compared > 1000, "{compared}");
+    println!("{compared} jobs compared");
 }

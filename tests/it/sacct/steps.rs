@@ -5,7 +5,8 @@ use gridtally::records::Anomaly;
 
 use super::{only, read};
 
-const HEADER: &str = "JobIDRaw|State|Submit|Start|End|ElapsedRaw|NCPUS|CPUTimeRAW|TotalCPU|UserCPU|SystemCPU|MaxRSS|TRESUsageInTot\n";
+const HEADER: &str =
+    "JobIDRaw|State|Submit|Start|End|ElapsedRaw|NCPUS|CPUTimeRAW|TotalCPU|UserCPU|SystemCPU|MaxRSS|TRESUsageInTot\n";
 
 #[test]
 fn steps_of_every_kind_stay_with_their_job() {
@@ -21,7 +22,9 @@ fn steps_of_every_kind_stay_with_their_job() {
          21|COMPLETED|1|10|70|60|1|60|00:05.000||||\n"
     ));
     assert!(found.rejects.is_empty());
-    let [first, second] = &found.jobs[..] else { panic!("{found:#?}") };
+    let [first, second] = &found.jobs[..] else {
+        panic!("{found:#?}")
+    };
     assert_eq!((first.step_n, first.row.max_rss_byte), (6, Some(9 << 20)));
     assert_eq!((first.row.cpu_ms, first.row.cpu_user_ms), (Some(60_500), Some(60_000)));
     assert_eq!(first.row.state, Some("COMPLETED"));
@@ -38,10 +41,17 @@ fn attempts_of_one_id_keep_their_own_steps() {
          20.batch|COMPLETED|30|30|70|40|1|40|00:08.000|||2K|\n\
          20.0|COMPLETED|30|30|70|40|1|40|00:01.000|||3K|\n"
     ));
-    let runs: Vec<_> = found.jobs.iter().map(|j| (j.row.start_ms, j.step_n, j.row.cpu_ms, j.row.max_rss_byte)).collect();
+    let runs: Vec<_> = found
+        .jobs
+        .iter()
+        .map(|j| (j.row.start_ms, j.step_n, j.row.cpu_ms, j.row.max_rss_byte))
+        .collect();
     assert_eq!(
         runs,
-        [(Some(10_000), 1, Some(1000), Some(1024)), (Some(30_000), 2, Some(9000), Some(3072))]
+        [
+            (Some(10_000), 1, Some(1000), Some(1024)),
+            (Some(30_000), 2, Some(9000), Some(3072))
+        ]
     );
 }
 
@@ -53,7 +63,11 @@ fn orphan_steps_are_refused() {
          21.0|COMPLETED|1|10|70|60|1|60|00:01.000||||\n\
          20.0|COMPLETED|1|10|70|60|1|60|00:01.000||||\n"
     ));
-    let orphans: Vec<_> = found.rejects.iter().map(|reject| (reject.reason, reject.line)).collect();
+    let orphans: Vec<_> = found
+        .rejects
+        .iter()
+        .map(|reject| (reject.reason, reject.line))
+        .collect();
     assert_eq!(orphans, [(Reason::StepWithoutJob, 2), (Reason::StepWithoutJob, 4)]);
     assert_eq!(found.jobs.first().unwrap().step_n, 1);
 }
@@ -68,7 +82,10 @@ fn steps_share_the_lot_of_their_job_row() {
          21.extern|COMPLETED|1|10|70|60|1|60|00:01.000||||\n"
     ));
     let reject = found.rejects.first().unwrap();
-    assert_eq!((reject.reason, reject.rows, found.rejects.len()), (Reason::UnknownState, 3, 1));
+    assert_eq!(
+        (reject.reason, reject.rows, found.rejects.len()),
+        (Reason::UnknownState, 3, 1)
+    );
     assert_eq!(reject.raw.iter().filter(|b| **b == b'\n').count(), 3);
     assert_eq!(found.out_of_scope_rows(Reason::NotStarted), 2);
 }
@@ -80,9 +97,15 @@ fn a_bad_step_is_refused_alone() {
          20.batch|COMPLETED|1|10|70|60|1|60|quick||||\n\
          20.0|COMPLETED|1|10|70|60|1|60|00:01.000|||5K|\n"
     ));
-    assert_eq!(found.rejects.first().unwrap().detail, "TotalCPU: \"quick\" is not a duration ([D-]HH:MM:SS)");
+    assert_eq!(
+        found.rejects.first().unwrap().detail,
+        "TotalCPU: \"quick\" is not a duration ([D-]HH:MM:SS)"
+    );
     let job = found.jobs.first().unwrap();
-    assert_eq!((job.step_n, job.row.cpu_ms, job.row.max_rss_byte), (1, Some(1000), Some(5 << 10)));
+    assert_eq!(
+        (job.step_n, job.row.cpu_ms, job.row.max_rss_byte),
+        (1, Some(1000), Some(5 << 10))
+    );
 }
 
 #[test]
@@ -94,7 +117,11 @@ fn cpu_time_of_allocations_only_is_unknown_not_zero() {
          23|NODE_FAIL|1|10|70|60|4|240|00:00:00|00:00:00|00:00:00||\n\
          23.batch|CANCELLED|1|10|70|60|4|240|00:00:00|00:00:00|00:00:00||\n"
     ));
-    let cpu: Vec<_> = found.jobs.iter().map(|job| (job.row.cpu_ms, job.has(Anomaly::CpuUnknown))).collect();
+    let cpu: Vec<_> = found
+        .jobs
+        .iter()
+        .map(|job| (job.row.cpu_ms, job.has(Anomaly::CpuUnknown)))
+        .collect();
     assert_eq!(cpu, [(None, true), (Some(0), false), (None, true), (Some(0), false)]);
     assert_eq!(found.jobs.first().unwrap().row.cpu_user_ms, None);
 }

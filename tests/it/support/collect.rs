@@ -58,7 +58,11 @@ impl Collect {
 
     /// Rows out of scope for `reason`.
     pub(crate) fn out_of_scope_rows(&self, reason: Reason) -> u64 {
-        self.out_of_scope.iter().filter(|(r, _)| *r == reason).map(|(_, rows)| rows).sum()
+        self.out_of_scope
+            .iter()
+            .filter(|(r, _)| *r == reason)
+            .map(|(_, rows)| rows)
+            .sum()
     }
 }
 
