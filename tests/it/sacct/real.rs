@@ -1,10 +1,17 @@
 //! Dumps of real clusters, where they are at hand.
+#![expect(
+    clippy::print_stdout,
+    reason = "a test that is skipped says so loudly, and the figures are worth seeing"
+)]
 
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use gridtally::error::Kind;
+use gridtally::records::JobRow;
+use gridtally::sources::sacct;
 use gridtally::time::{Local, Zone};
 
 use super::{plan, try_read};
@@ -256,56 +263,80 @@ fn the_text_says_what_the_json_says() {
                 number(at("/time/submission")).unwrap(),
                 "{release} {id}"
             );
-            let tres: BTreeMap<(String, String), i64> = at("/tres/allocated")
-                .as_array()
-                .unwrap()
-                .iter()
-                .map(|tres| {
-                    let text = |key: &str| tres.get(key).and_then(|v| v.as_str()).unwrap_or("").to_owned();
-                    (
-                        (text("type"), text("name")),
-                        tres.get("count").and_then(number).unwrap_or(0),
-                    )
-                })
-                .collect();
-            let count = |kind: &str, name: &str| tres.get(&(kind.to_owned(), name.to_owned())).copied();
-            if !tres.is_empty() {
-                assert_eq!(row.alloc_core_n, count("cpu", ""), "{release} {id}");
-                assert_eq!(row.alloc_node_n, count("node", "").or(Some(0)), "{release} {id}");
-                assert_eq!(
-                    row.alloc_billing_n,
-                    Some(count("billing", "").unwrap_or(0)),
-                    "{release} {id}"
-                );
-                assert_eq!(
-                    row.alloc_memory_byte,
-                    count("mem", "").map(|mib| mib << 20),
-                    "{release} {id}"
-                );
-                assert_eq!(
-                    row.alloc_gpu_n,
-                    Some(count("gres", "gpu").unwrap_or(0)),
-                    "{release} {id}"
-                );
-            }
-            // The job's own figure is zero in 22.05: the steps' add up to it.
-            let steps = at("/steps").as_array().unwrap();
-            let cpu_ms: i64 = steps
-                .iter()
-                .filter_map(|step| {
-                    let part = |unit: &str| step.pointer(&format!("/time/total/{unit}")).and_then(number);
-                    Some(part("seconds")? * 1000 + part("microseconds")? / 1000)
-                })
-                .sum();
-            if !steps.is_empty() {
-                let slack_ms = i64::try_from(steps.len()).unwrap();
-                assert!(
-                    (row.cpu_ms.unwrap() - cpu_ms).abs() <= slack_ms,
-                    "{release} {id}: {cpu_ms} {row:#?}"
-                );
-            }
+            allocation_is(row, job, &format!("{release} {id}"));
+            cpu_is(row, job, &format!("{release} {id}"));
         }
     }
     assert!(compared > 1000, "{compared}");
     println!("{compared} jobs compared");
+}
+
+fn allocation_is(row: &JobRow<'_>, job: &serde_json::Value, place: &str) {
+    let allocated = job.pointer("/tres/allocated").and_then(|tres| tres.as_array()).unwrap();
+    let count = |kind: &str, name: &str| {
+        allocated
+            .iter()
+            .find(|tres| {
+                let is = |key: &str, word: &str| tres.get(key).and_then(|v| v.as_str()).unwrap_or("") == word;
+                is("type", kind) && is("name", name)
+            })
+            .and_then(|tres| number(tres.get("count")?))
+    };
+    if allocated.is_empty() {
+        return;
+    }
+    assert_eq!(row.alloc_core_n, count("cpu", ""), "{place}");
+    assert_eq!(row.alloc_node_n, count("node", "").or(Some(0)), "{place}");
+    assert_eq!(row.alloc_billing_n, Some(count("billing", "").unwrap_or(0)), "{place}");
+    assert_eq!(row.alloc_memory_byte, count("mem", "").map(|mib| mib << 20), "{place}");
+    assert_eq!(row.alloc_gpu_n, Some(count("gres", "gpu").unwrap_or(0)), "{place}");
+}
+
+/// The job's own figure is zero in 22.05: the steps' add up to it.
+fn cpu_is(row: &JobRow<'_>, job: &serde_json::Value, place: &str) {
+    let steps = job.pointer("/steps").and_then(|steps| steps.as_array()).unwrap();
+    let cpu_ms: i64 = steps
+        .iter()
+        .filter_map(|step| {
+            let part = |unit: &str| step.pointer(&format!("/time/total/{unit}")).and_then(number);
+            Some(part("seconds")? * 1000 + part("microseconds")? / 1000)
+        })
+        .sum();
+    if !steps.is_empty() {
+        let slack_ms = i64::try_from(steps.len()).unwrap();
+        assert!(
+            (row.cpu_ms.unwrap() - cpu_ms).abs() <= slack_ms,
+            "{place}: {cpu_ms} {row:#?}"
+        );
+    }
+}
+
+#[test]
+fn real_dumps_read_the_same_in_pieces() {
+    let Some(folder) = shared("real_dumps_read_the_same_in_pieces") else {
+        return;
+    };
+    for (release, name) in [
+        ("22.05", "sacct_all_D_P.txt.xz"),
+        ("24.11", "sacct_all_parsable.txt.xz"),
+        ("24.11", "sacct_all_X_P.txt.xz"),
+        ("24.11-history", "sacct_months_D_P.txt.xz"),
+    ] {
+        let text = bytes(&folder.join(release).join(name));
+        let in_blocks = |block_byte: usize| {
+            let input = Box::new(std::io::Cursor::new(text.clone()));
+            let plan = Arc::new(plan(Some("Europe/Zurich")));
+            Collect::all(sacct::pieces_with_block(input, plan, block_byte).unwrap()).unwrap()
+        };
+        let whole = in_blocks(usize::MAX);
+        for block_byte in [1, 3000, 70_001] {
+            if block_byte == 1 && text.len() > 5_000_000 {
+                continue;
+            }
+            assert!(
+                whole == in_blocks(block_byte),
+                "{release}/{name} in blocks of {block_byte}"
+            );
+        }
+    }
 }
