@@ -26,7 +26,7 @@ mod inputs;
 mod oracle;
 mod pipeline_file;
 mod readme;
+mod reference_tables;
 mod sacct;
 mod sample_data;
-mod reference_tables;
 mod zone;

@@ -16,7 +16,10 @@ fn folder() -> PathBuf {
 fn lock_line(dataset: &Dataset) -> String {
     let mut text = format!("{:?} {:?} {:?}", dataset.sort, dataset.path, dataset.bloom);
     for column in dataset.partition.iter().chain(&dataset.columns) {
-        text.push_str(&format!("\n{} {:?} {} {}", column.name, column.kind, column.unit, column.null));
+        text.push_str(&format!(
+            "\n{} {:?} {} {}",
+            column.name, column.kind, column.unit, column.null
+        ));
     }
     let hash = blake3::hash(text.as_bytes()).to_hex();
     format!("{} {} {}", dataset.name, dataset.version, &hash[..16])
@@ -30,7 +33,10 @@ fn the_reference_page_is_the_rendered_one() {
         fs::write(&path, &page).unwrap();
     }
     let committed = fs::read_to_string(&path).unwrap_or_default();
-    assert_eq!(committed, page, "schemas/README.md drifted; UPDATE_README=1 cargo test schemas renders it");
+    assert_eq!(
+        committed, page,
+        "schemas/README.md drifted; UPDATE_README=1 cargo test schemas renders it"
+    );
 }
 
 #[test]
@@ -53,20 +59,37 @@ fn a_changed_dataset_has_a_new_version() {
         fs::write(&path, now.join("\n") + "\n").unwrap();
     }
     let locked = fs::read_to_string(&path).unwrap_or_default();
-    assert_eq!(locked.lines().collect::<Vec<_>>(), now, "UPDATE_README=1 cargo test schemas locks new versions");
+    assert_eq!(
+        locked.lines().collect::<Vec<_>>(),
+        now,
+        "UPDATE_README=1 cargo test schemas locks new versions"
+    );
 }
 
 #[test]
 fn every_column_says_what_it_is() {
     for dataset in schema::datasets().unwrap() {
         assert!(!dataset.doc.is_empty() && !dataset.title.is_empty());
-        assert_eq!(dataset.changes.last().map(|c| c.version), Some(dataset.version), "{}", dataset.name);
+        assert_eq!(
+            dataset.changes.last().map(|c| c.version),
+            Some(dataset.version),
+            "{}",
+            dataset.name
+        );
         for name in dataset.sort.iter().chain(&dataset.bloom) {
-            assert!(dataset.columns.iter().any(|c| &c.name == name), "{}: no column {name}", dataset.name);
+            assert!(
+                dataset.columns.iter().any(|c| &c.name == name),
+                "{}: no column {name}",
+                dataset.name
+            );
         }
         for column in dataset.partition.iter().chain(&dataset.columns) {
             let name = &column.name;
-            assert!(column.doc.ends_with('.'), "{}.{name}: the meaning is a sentence", dataset.name);
+            assert!(
+                column.doc.ends_with('.'),
+                "{}.{name}: the meaning is a sentence",
+                dataset.name
+            );
             let suffix = match column.unit.as_str() {
                 "s" | "core s" | "gpu s" | "node s" | "billing s" | "HS06 s" | "HEPscore23 s" | "SI00 s" => "_s",
                 "ms" => "_ms",
@@ -84,13 +107,23 @@ fn every_column_says_what_it_is() {
                 "1" => "_n",
                 _ => "",
             };
-            assert!(name.ends_with(suffix), "{}.{name} is in {:?} but does not end in {suffix}", dataset.name, column.unit);
+            assert!(
+                name.ends_with(suffix),
+                "{}.{name} is in {:?} but does not end in {suffix}",
+                dataset.name,
+                column.unit
+            );
             if column.kind == ColumnType::Bool {
                 assert!(name.starts_with("is_"), "{}.{name}", dataset.name);
             }
         }
         for column in &dataset.columns {
-            assert!(!column.origin.is_empty(), "{}.{}: from where?", dataset.name, column.name);
+            assert!(
+                !column.origin.is_empty(),
+                "{}.{}: from where?",
+                dataset.name,
+                column.name
+            );
         }
     }
 }
@@ -106,8 +139,18 @@ fn published_files_carry_the_declared_columns() {
                 let batch = batch.unwrap();
                 dataset.admit(&batch).unwrap();
                 for (field, column) in batch.schema().fields().iter().zip(&dataset.columns) {
-                    assert_eq!(field.metadata().get("description"), Some(&column.doc), "{}", column.name);
-                    assert_eq!(field.metadata().get("unit").map_or("", String::as_str), column.unit, "{}", column.name);
+                    assert_eq!(
+                        field.metadata().get("description"),
+                        Some(&column.doc),
+                        "{}",
+                        column.name
+                    );
+                    assert_eq!(
+                        field.metadata().get("unit").map_or("", String::as_str),
+                        column.unit,
+                        "{}",
+                        column.name
+                    );
                 }
                 seen += 1;
             }
@@ -122,7 +165,19 @@ fn the_door_names_what_drifted() {
     let ledger = schema::dataset("ledger").unwrap();
     let empty = arrow::array::RecordBatch::new_empty(ledger.arrow());
     assert!(ledger.admit(&empty).is_ok());
-    assert!(usage.admit(&empty).unwrap_err().to_string().contains("columns, declared are"));
+    assert!(
+        usage
+            .admit(&empty)
+            .unwrap_err()
+            .to_string()
+            .contains("columns, declared are")
+    );
     let turned = empty.project(&[1, 0, 2, 3, 4, 5, 6, 7]).unwrap();
-    assert!(ledger.admit(&turned).unwrap_err().to_string().contains("column path where source is declared"));
+    assert!(
+        ledger
+            .admit(&turned)
+            .unwrap_err()
+            .to_string()
+            .contains("column path where source is declared")
+    );
 }

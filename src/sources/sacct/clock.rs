@@ -87,7 +87,7 @@ impl<'z> Clock<'z> {
             self.day = day_number(date).ok_or(Trouble::NoTime)?;
             self.date = *date;
         }
-        let local_s = self.day * DAY_S + second_of_day(clock).ok_or(Trouble::NoTime)?;
+        let local_s = self.day * DAY_S + second_of_day(*clock).ok_or(Trouble::NoTime)?;
         if !rest.is_empty() {
             let offset_s = offset(rest).ok_or(Trouble::NoTime)?;
             return Ok(Some(Stamp::at(local_s - offset_s)));
@@ -169,7 +169,7 @@ fn day_number(&[y0, y1, y2, y3, _, m0, m1, _, d0, d1]: &[u8; 10]) -> Option<i64>
     Some(era * 146_097 + day_of_era - 719_468)
 }
 
-fn second_of_day(&[h0, h1, c0, m0, m1, c1, s0, s1]: &[u8; 8]) -> Option<i64> {
+fn second_of_day([h0, h1, c0, m0, m1, c1, s0, s1]: [u8; 8]) -> Option<i64> {
     let (hour, minute, second) = (pair(h0, h1)?, pair(m0, m1)?, pair(s0, s1)?);
     (c0 == b':' && c1 == b':' && hour < 24 && minute < 60 && second < 60).then_some((hour * 60 + minute) * 60 + second)
 }
@@ -208,7 +208,7 @@ pub(super) struct Span {
 
 /// Decides the folds of start and end: end minus start must be what elapsed and suspended add up to.
 pub(super) fn span(start: Option<Stamp>, end: Option<Stamp>, length_s: Option<i64>) -> Span {
-    // Slurm takes start, end and suspension from different clocks readings; folds differ by half an hour or more.
+    // Slurm takes start, end and suspension from different readings of the clock; folds differ by half an hour or more.
     const TOLERANCE_S: u64 = 2;
     let undecided = Span {
         start_s: start.map(|s| s.earlier_s),
@@ -218,25 +218,18 @@ pub(super) fn span(start: Option<Stamp>, end: Option<Stamp>, length_s: Option<i6
     let (Some(start), Some(end), Some(length_s), true) = (start, end, length_s, undecided.is_ambiguous) else {
         return undecided;
     };
-    let mut starts = vec![start.earlier_s, start.later_s];
-    let mut ends = vec![end.earlier_s, end.later_s];
-    starts.dedup();
-    ends.dedup();
-    let mut fitting = starts
-        .iter()
-        .flat_map(|&s| ends.iter().map(move |&e| (s, e)))
-        .filter(|(s, e)| (e - s).abs_diff(length_s) <= TOLERANCE_S);
+    let pass = |stamp: Stamp| [Some(stamp.earlier_s), Some(stamp.later_s).filter(|_| stamp.is_double())];
+    let mut fitting = pass(start)
+        .into_iter()
+        .flatten()
+        .flat_map(|from_s| pass(end).into_iter().flatten().map(move |until_s| (from_s, until_s)))
+        .filter(|(from_s, until_s)| (until_s - from_s).abs_diff(length_s) <= TOLERANCE_S);
     match (fitting.next(), fitting.next()) {
-        (Some((start_s, end_s)), None) => Span {
-            start_s: Some(start_s),
-            end_s: Some(end_s),
-            is_ambiguous: false,
-        },
-        // Both pass: the pair taken at least keeps the length right.
-        (Some((start_s, end_s)), Some(_)) => Span {
-            start_s: Some(start_s),
-            end_s: Some(end_s),
-            is_ambiguous: true,
+        // When two fit, the first at least keeps the length right.
+        (Some((from_s, until_s)), another) => Span {
+            start_s: Some(from_s),
+            end_s: Some(until_s),
+            is_ambiguous: another.is_some(),
         },
         (None, _) => undecided,
     }

@@ -80,7 +80,7 @@ impl Kind {
 fn looks_like_time(text: &[u8]) -> bool {
     match text {
         b"" | b"Unknown" | b"None" | b"N/A" => true,
-        [digits @ ..] if digits.iter().all(u8::is_ascii_digit) => true,
+        digits if digits.iter().all(u8::is_ascii_digit) => true,
         [y @ .., _] if y.len() >= 18 => {
             text.get(4) == Some(&b'-') && text.get(7) == Some(&b'-') && text.get(13) == Some(&b':')
         }

@@ -18,37 +18,12 @@ pub(super) struct Line {
 /// Scans the line that begins at `start`, adding the position of every delimiter to `cuts`.
 pub(super) fn scan(text: &[u8], start: usize, delimiter: &[u8], is_crlf: bool, cuts: &mut Vec<usize>) -> Line {
     let rest = text.get(start..).unwrap_or_default();
-    let mut end = text.len();
-    let mut is_ended = false;
-    match *delimiter {
-        [single] => {
-            for at in memchr2_iter(single, b'\n', rest) {
-                let at = start + at;
-                if text.get(at) == Some(&b'\n') {
-                    end = at;
-                    is_ended = true;
-                    break;
-                }
-                cuts.push(at);
-            }
-        }
-        _ => {
-            let first = delimiter.first().copied().unwrap_or(b'\n');
-            let mut free_from = start;
-            for at in memchr2_iter(first, b'\n', rest) {
-                let at = start + at;
-                if text.get(at) == Some(&b'\n') {
-                    end = at;
-                    is_ended = true;
-                    break;
-                }
-                if at >= free_from && text.get(at..).is_some_and(|t| t.starts_with(delimiter)) {
-                    cuts.push(at);
-                    free_from = at + delimiter.len();
-                }
-            }
-        }
-    }
+    let found = match *delimiter {
+        [single] => single_byte(rest, start, single, cuts),
+        _ => several_bytes(rest, start, delimiter, cuts),
+    };
+    let is_ended = found.is_some();
+    let mut end = found.unwrap_or(text.len());
     let next = end + usize::from(is_ended);
     if is_crlf && end > start && text.get(end - 1) == Some(&b'\r') {
         end -= 1;
@@ -59,6 +34,69 @@ pub(super) fn scan(text: &[u8], start: usize, delimiter: &[u8], is_crlf: bool, c
         next,
         is_ended,
     }
+}
+
+/// Delimiters of one byte, up to the line feed whose position is returned. Fields are short, eight bytes or so: looking
+/// at eight bytes at once and picking the hits out of the word is faster than a search per field.
+fn single_byte(rest: &[u8], start: usize, delimiter: u8, cuts: &mut Vec<usize>) -> Option<usize> {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    let (delimiters, feeds) = (ONES * u64::from(delimiter), ONES * u64::from(b'\n'));
+    let (words, tail) = rest.as_chunks::<8>();
+    let mut at = start;
+    for word in words {
+        let word = u64::from_le_bytes(*word);
+        let ends = zero_bytes(word ^ feeds);
+        let mut hits = zero_bytes(word ^ delimiters);
+        if ends != 0 {
+            // Only what stands before the line feed.
+            hits &= (ends & ends.wrapping_neg()) - 1;
+        }
+        while hits != 0 {
+            cuts.push(at + byte_index(hits));
+            hits &= hits - 1;
+        }
+        if ends != 0 {
+            return Some(at + byte_index(ends));
+        }
+        at += 8;
+    }
+    for (i, &byte) in tail.iter().enumerate() {
+        if byte == b'\n' {
+            return Some(at + i);
+        }
+        if byte == delimiter {
+            cuts.push(at + i);
+        }
+    }
+    None
+}
+
+/// The high bit of every byte of `word` that is zero, and no other bit.
+fn zero_bytes(word: u64) -> u64 {
+    const LOW_7: u64 = 0x7f7f_7f7f_7f7f_7f7f;
+    !(((word & LOW_7) + LOW_7) | word | LOW_7)
+}
+
+/// The index of the first byte with a bit set.
+fn byte_index(bits: u64) -> usize {
+    usize::try_from(bits.trailing_zeros() / 8).unwrap_or(0)
+}
+
+/// The same for delimiters of several bytes.
+fn several_bytes(rest: &[u8], start: usize, delimiter: &[u8], cuts: &mut Vec<usize>) -> Option<usize> {
+    let first = delimiter.first().copied().unwrap_or(b'\n');
+    let mut free_from = 0;
+    for at in memchr2_iter(first, b'\n', rest) {
+        let found = rest.get(at..)?;
+        if found.first() == Some(&b'\n') {
+            return Some(start + at);
+        }
+        if at >= free_from && found.starts_with(delimiter) {
+            cuts.push(start + at);
+            free_from = at + delimiter.len();
+        }
+    }
+    None
 }
 
 /// One record as fields.

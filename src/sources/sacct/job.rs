@@ -1,6 +1,6 @@
 //! Job rows.
 //!
-//! **CPU time.** `sacct` itself adds up a job's TotalCPU from the step rows it fetched, so the figure of the job row
+//! **CPU time.** `sacct` itself adds up a job's `TotalCPU` from the step rows it fetched, so the figure of the job row
 //! holds when the steps are in the dump. Without steps (`-X`, or steps purged from the database) it prints `00:00:00`
 //! for every job: a job that ran, has no step row and has no CPU time is *unknown*, not idle. A job that has steps and
 //! no CPU time (its node died) stays at zero. `CPUTime` and `CPUTimeRAW` are allocated time and never taken for CPU.
@@ -34,8 +34,8 @@ pub(super) struct Job<'t> {
     pub(super) name: Option<(usize, usize)>,
     /// Bits of [`Anomaly`].
     pub(super) anomalies: u32,
-    job_id: &'t [u8],
-    raw_job_id: &'t [u8],
+    id: &'t [u8],
+    raw_id: &'t [u8],
     cluster: &'t [u8],
     account: &'t [u8],
     user: &'t [u8],
@@ -73,8 +73,8 @@ impl<'t> Job<'t> {
             return Ok(Read::NotStarted);
         }
         let mut job = Self {
-            job_id: id.or(raw).map(|id| id.base).unwrap_or_default(),
-            raw_job_id: raw.map(|raw| raw.base).unwrap_or_default(),
+            id: id.or(raw).map(|id| id.base).unwrap_or_default(),
+            raw_id: raw.map(|raw| raw.base).unwrap_or_default(),
             state,
             ..Self::default()
         };
@@ -135,13 +135,11 @@ impl<'t> Job<'t> {
                 self.start_s = Some(end_s.saturating_sub(length_s));
             }
             (Some(start_s), Some(end_s), None) => {
-                self.wall_s = match end_s.saturating_sub(start_s).saturating_sub(suspended_s) {
-                    second @ 0.. => Some(second),
-                    _ => {
-                        row.note(Anomaly::ValueDropped);
-                        None
-                    }
-                };
+                let second = end_s.saturating_sub(start_s).saturating_sub(suspended_s);
+                self.wall_s = (second >= 0).then_some(second);
+                if second < 0 {
+                    row.note(Anomaly::ValueDropped);
+                }
             }
             _ => {}
         }
@@ -257,8 +255,8 @@ impl<'t> Job<'t> {
             job_name,
             nodes,
         ] = [
-            self.job_id,
-            self.raw_job_id,
+            self.id,
+            self.raw_id,
             self.cluster,
             self.account,
             self.user,
@@ -330,15 +328,13 @@ fn waits(state: &str) -> bool {
 }
 
 fn decode<'a>(bytes: &'a [u8], anomalies: &mut u32) -> Cow<'a, str> {
-    match std::str::from_utf8(bytes) {
-        Ok(text) => Cow::Borrowed(text),
-        Err(_) => {
-            *anomalies |= Anomaly::InvalidText.bit();
-            String::from_utf8_lossy(bytes)
-        }
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return Cow::Borrowed(text);
     }
+    *anomalies |= Anomaly::InvalidText.bit();
+    String::from_utf8_lossy(bytes)
 }
 
-fn some<'a>(text: &'a Cow<'_, str>) -> Option<&'a str> {
-    (!text.is_empty()).then_some(text.as_ref())
+fn some(text: &str) -> Option<&str> {
+    (!text.is_empty()).then_some(text)
 }

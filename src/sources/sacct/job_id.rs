@@ -14,7 +14,7 @@ pub(super) struct JobId<'a> {
 impl<'a> JobId<'a> {
     /// Takes `text` apart; `None` when it cannot be an identifier.
     pub(super) fn parse(text: &'a [u8]) -> Option<Self> {
-        let digits = text.iter().take_while(|b| b.is_ascii_digit()).count();
+        let digits = text.iter().position(|b| !b.is_ascii_digit()).unwrap_or(text.len());
         if digits == 0 {
             return None;
         }

@@ -16,6 +16,9 @@ pub(super) const MIB: i64 = 1 << 20;
 
 /// `text` in base units times `base`. `Ok(None)` is a size without a meaning (`16?`, as 15.08 printed, or a stand-in).
 pub(super) fn parse(text: &[u8], base: i64) -> Result<Option<(i64, Per)>, ()> {
+    if let Some(value) = short(text, base) {
+        return Ok(Some((value, Per::Job)));
+    }
     let (text, per) = match text {
         [head @ .., b'c'] => (head, Per::Cpu),
         [head @ .., b'n'] => (head, Per::Node),
@@ -50,6 +53,28 @@ pub(super) fn parse(text: &[u8], base: i64) -> Result<Option<(i64, Per)>, ()> {
         .and_then(|whole| Some(whole + (fraction.checked_mul(factor)? + scale / 2) / scale))
         .ok_or(())?;
     Ok(Some((i64::try_from(value).map_err(|_| ())?, per)))
+}
+
+/// Up to nine digits, perhaps with K, M or G: nearly every size there is.
+fn short(text: &[u8], base: i64) -> Option<i64> {
+    let (digits, factor) = match text {
+        [digits @ .., b'K'] => (digits, 1 << 10),
+        [digits @ .., b'M'] => (digits, 1 << 20),
+        [digits @ .., b'G'] => (digits, 1 << 30),
+        digits => (digits, base),
+    };
+    if digits.is_empty() || digits.len() > 9 {
+        return None;
+    }
+    let mut value = 0_i64;
+    for &byte in digits {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        value = value * 10 + i64::from(digit);
+    }
+    value.checked_mul(factor)
 }
 
 /// Whole part, fraction digits as a number, and the power of ten they count.

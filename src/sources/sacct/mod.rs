@@ -27,6 +27,7 @@ mod start;
 mod state;
 mod step;
 mod tres;
+mod zone_check;
 
 use std::io::Read;
 use std::sync::Arc;

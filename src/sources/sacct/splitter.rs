@@ -5,12 +5,11 @@ use std::sync::Arc;
 
 use memchr::memmem::Finder;
 
-use super::clock::{Clock, Trouble};
-use super::column::Role;
-use super::fields::{Fields, scan};
+use super::fields::scan;
 use super::layout::{self, Header, Layout};
 use super::piece::Piece;
 use super::start::{self, Start};
+use super::zone_check;
 use crate::error::{Error, Kind, Result};
 use crate::ledger::Reason;
 use crate::pipeline::SourcePlan;
@@ -22,6 +21,10 @@ const MAX_HEADER_BYTE: usize = 64 * 1024;
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// The pieces of one dump, in order.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent facts about the input, not states of one machine"
+)]
 pub(super) struct Splitter {
     input: Box<dyn Read + Send>,
     plan: Arc<SourcePlan>,
@@ -53,7 +56,7 @@ impl Splitter {
         Self {
             input,
             plan,
-            block_byte: block_byte.max(1),
+            block_byte: block_byte.clamp(1, limit_byte.max(1)),
             limit_byte: limit_byte.max(1),
             text: Vec::new(),
             position: Position {
@@ -128,7 +131,7 @@ impl Splitter {
             let is_continuation = std::mem::take(&mut self.is_continuation);
             let (text, position) = self.cut(cut);
             if self.is_zone_unchecked && self.plan.zone.is_none() {
-                self.check_zone(&layout, &text)?;
+                self.is_zone_unchecked = !zone_check::check(&layout, &text)?;
             }
             let piece = Piece {
                 text,
@@ -319,43 +322,6 @@ impl Splitter {
             self.cut(n);
         }
         Ok(self.position.byte_offset - from)
-    }
-
-    /// Printed local times need a zone: says so at the first one, before any row is read.
-    fn check_zone(&mut self, layout: &Layout, text: &[u8]) -> Result<()> {
-        let mut clock = Clock::new(None);
-        let mut at = 0;
-        let mut cuts = Vec::new();
-        while at < text.len() {
-            cuts.clear();
-            let line = scan(text, at, &layout.delimiter, layout.is_crlf, &mut cuts);
-            at = line.next;
-            if cuts.len() != layout.delimiters() {
-                continue;
-            }
-            let fields = Fields::new(text, line.start, line.end, &cuts, layout.delimiter.len());
-            for role in [Role::End, Role::Start, Role::Submit, Role::Eligible] {
-                let Some(value) = layout.column(role).and_then(|column| fields.get(column)) else {
-                    continue;
-                };
-                match clock.read(value) {
-                    Err(Trouble::NoZone) => {
-                        return Err(Error::config(format!(
-                            "this sacct dump prints local times without an offset ({}: {}); set `timezone` of the source \
-                             to the zone sacct ran in, or write the dump with SLURM_TIME_FORMAT=%s",
-                            layout.name(role),
-                            super::refusal::quoted(value)
-                        )));
-                    }
-                    Ok(Some(_)) => {
-                        self.is_zone_unchecked = false;
-                        return Ok(());
-                    }
-                    Ok(None) | Err(_) => {}
-                }
-            }
-        }
-        Ok(())
     }
 }
 

@@ -282,11 +282,53 @@ fn dump() -> impl Strategy<Value = String> {
     proptest::collection::vec(line, 0..40).prop_map(|lines| HEADER.to_owned() + &lines.concat())
 }
 
+/// Job number, whether a step, two comments, name, folder, and what to make of it.
+type WideRow = (u32, bool, String, String, String, String, u8);
+
+/// The same with the names before the identifier and at the end of the row, and perhaps a delimiter behind it.
+fn wide_dump() -> impl Strategy<Value = String> {
+    let header =
+        "Account|AdminComment|AllocCPUS|AllocNodes|AllocTRES|Comment|End|JobID|JobIDRaw|JobName|Start|State|WorkDir";
+    let name = prop_oneof![8 => Just("name".to_owned()), 1 => "[a-z|\n\r0-9. ]{0,12}", 1 => Just("a|b\nc".to_owned())];
+    let row = (
+        1..6_u32,
+        any::<bool>(),
+        name.clone(),
+        name.clone(),
+        name.clone(),
+        name,
+        0..12_u8,
+    );
+    (proptest::collection::vec(row, 0..30), any::<bool>()).prop_map(move |(rows, is_trailing): (Vec<WideRow>, bool)| {
+        let end = if is_trailing { "|\n" } else { "\n" };
+        let line = |(id, is_step, admin, comment, name, dir, kind)| {
+            let step = if is_step { ".0" } else { "" };
+            match kind {
+                0 => format!("{comment}\n"),
+                1 => format!("{header}{end}"),
+                _ => format!(
+                    "atlas|{admin}|1|1|cpu=1,node=1|{comment}|2026-10-01T00:01:00|{id}{step}|{id}{step}|{name}|\
+                     2026-10-01T00:00:00|COMPLETED|{dir}{end}"
+                ),
+            }
+        };
+        let lines: String = rows.into_iter().map(line).collect();
+        header.to_owned() + end + &lines
+    })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn cutting_into_pieces_changes_nothing(dump in dump(), block_byte in 1..3000_usize) {
+        let whole = read_in_blocks(dump.as_bytes(), 1 << 20);
+        prop_assert!(whole.as_ref().is_ok_and(|found| found.rows_read == found.outcomes()));
+        prop_assert_eq!(&whole, &read_in_blocks(dump.as_bytes(), block_byte));
+    }
+
+    #[test]
+    fn cutting_wide_dumps_changes_nothing(dump in wide_dump(), block_byte in 1..3000_usize) {
         let whole = read_in_blocks(dump.as_bytes(), 1 << 20);
         prop_assert!(whole.as_ref().is_ok_and(|found| found.rows_read == found.outcomes()));
         prop_assert_eq!(&whole, &read_in_blocks(dump.as_bytes(), block_byte));

@@ -267,6 +267,8 @@ fn durations_of_two_and_three_parts() {
     assert!(only("JobID|State|Start|End|Elapsed\n1|FAILED|1|9|INVALID\n").has(Anomaly::ValueDropped));
 }
 
+const MIB: i64 = 1 << 20;
+
 #[test]
 fn memory_of_every_release() {
     let requested = |value: &str| {
@@ -275,7 +277,6 @@ fn memory_of_every_release() {
             .row
             .requested_memory_byte
     };
-    const MIB: i64 = 1 << 20;
     assert_eq!(requested("1000Mc"), Some(4000 * MIB));
     assert_eq!(requested("3Gn"), Some(6 * 1024 * MIB));
     assert_eq!(requested("62.50Gn"), Some(125 * 1024 * MIB));

@@ -1,10 +1,17 @@
 //! Dumps of real clusters, where they are at hand.
+#![expect(
+    clippy::print_stdout,
+    reason = "a test that is skipped says so loudly, and the figures are worth seeing"
+)]
 
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use gridtally::error::Kind;
+use gridtally::records::JobRow;
+use gridtally::sources::sacct;
 use gridtally::time::{Local, Zone};
 
 use super::{plan, try_read};
@@ -185,4 +192,151 @@ fn october_is_what_sreport_says() {
     assert_eq!(theirs.get(&("atlas".to_owned(), "alice".to_owned())), Some(&18_120));
     assert_eq!(theirs.get(&("chem".to_owned(), "frank".to_owned())), Some(&269_910));
     assert_eq!(ours, theirs);
+}
+
+/// A number that newer releases wrap as `{"set": true, "infinite": false, "number": 5}`.
+fn number(value: &serde_json::Value) -> Option<i64> {
+    value.as_i64().or_else(|| value.get("number")?.as_i64())
+}
+
+/// The same query as JSON, where names are escaped and nothing needs putting together, says the same of every job.
+#[test]
+fn the_text_says_what_the_json_says() {
+    let Some(folder) = shared("the_text_says_what_the_json_says") else {
+        return;
+    };
+    let mut compared = 0;
+    for (release, zone) in [
+        ("22.05", "UTC"),
+        ("24.11", "Europe/Zurich"),
+        ("24.11-history", "Europe/Zurich"),
+    ] {
+        let found = read(&folder.join(release).join("sacct_all_D_P.txt.xz"), zone);
+        let json: serde_json::Value =
+            serde_json::from_slice(&bytes(&folder.join(release).join("sacct_all.json.xz"))).unwrap();
+        for job in json.pointer("/jobs").and_then(|jobs| jobs.as_array()).unwrap() {
+            let at = |path: &str| job.pointer(path).unwrap_or(&serde_json::Value::Null);
+            let id = at("/job_id").to_string();
+            let time = |path: &str| number(at(path)).filter(|s| *s != 4_294_967_294).unwrap_or(0);
+            let (start_s, end_s) = (time("/time/start"), time("/time/end"));
+            let ours: Vec<_> = found
+                .jobs
+                .iter()
+                .map(|job| &job.row)
+                .filter(|row| row.raw_job_id == Some(&id) && row.start_ms.unwrap_or(0) == start_s * 1000)
+                .filter(|row| row.end_ms.unwrap_or(0) == end_s * 1000 && end_s > 0)
+                .collect();
+            let [row] = ours[..] else {
+                // Running at capture, or pending.
+                assert!(end_s == 0 || ours.len() > 1, "{release} {id}: {ours:#?}");
+                continue;
+            };
+            compared += 1;
+            let name = at("/name").as_str().unwrap();
+            // The text turns what is not UTF-8 into a question mark, JSON into an escape of its own.
+            if name.is_ascii() {
+                assert_eq!(row.job_name.unwrap_or(""), name, "{release} {id}");
+            }
+            assert_eq!(
+                row.account.unwrap_or(""),
+                at("/account").as_str().unwrap_or(""),
+                "{release} {id}"
+            );
+            assert_eq!(
+                row.user.unwrap_or(""),
+                at("/user").as_str().unwrap_or(""),
+                "{release} {id}"
+            );
+            assert_eq!(
+                row.partition.unwrap_or(""),
+                at("/partition").as_str().unwrap_or(""),
+                "{release} {id}"
+            );
+            assert_eq!(
+                row.wall_ms.unwrap() / 1000,
+                number(at("/time/elapsed")).unwrap(),
+                "{release} {id}"
+            );
+            assert_eq!(row.suspended_s, number(at("/time/suspended")), "{release} {id}");
+            assert_eq!(
+                row.submit_ms.unwrap() / 1000,
+                number(at("/time/submission")).unwrap(),
+                "{release} {id}"
+            );
+            allocation_is(row, job, &format!("{release} {id}"));
+            cpu_is(row, job, &format!("{release} {id}"));
+        }
+    }
+    assert!(compared > 1000, "{compared}");
+    println!("{compared} jobs compared");
+}
+
+fn allocation_is(row: &JobRow<'_>, job: &serde_json::Value, place: &str) {
+    let allocated = job.pointer("/tres/allocated").and_then(|tres| tres.as_array()).unwrap();
+    let count = |kind: &str, name: &str| {
+        allocated
+            .iter()
+            .find(|tres| {
+                let is = |key: &str, word: &str| tres.get(key).and_then(|v| v.as_str()).unwrap_or("") == word;
+                is("type", kind) && is("name", name)
+            })
+            .and_then(|tres| number(tres.get("count")?))
+    };
+    if allocated.is_empty() {
+        return;
+    }
+    assert_eq!(row.alloc_core_n, count("cpu", ""), "{place}");
+    assert_eq!(row.alloc_node_n, count("node", "").or(Some(0)), "{place}");
+    assert_eq!(row.alloc_billing_n, Some(count("billing", "").unwrap_or(0)), "{place}");
+    assert_eq!(row.alloc_memory_byte, count("mem", "").map(|mib| mib << 20), "{place}");
+    assert_eq!(row.alloc_gpu_n, Some(count("gres", "gpu").unwrap_or(0)), "{place}");
+}
+
+/// The job's own figure is zero in 22.05: the steps' add up to it.
+fn cpu_is(row: &JobRow<'_>, job: &serde_json::Value, place: &str) {
+    let steps = job.pointer("/steps").and_then(|steps| steps.as_array()).unwrap();
+    let cpu_ms: i64 = steps
+        .iter()
+        .filter_map(|step| {
+            let part = |unit: &str| step.pointer(&format!("/time/total/{unit}")).and_then(number);
+            Some(part("seconds")? * 1000 + part("microseconds")? / 1000)
+        })
+        .sum();
+    if !steps.is_empty() {
+        let slack_ms = i64::try_from(steps.len()).unwrap();
+        assert!(
+            (row.cpu_ms.unwrap() - cpu_ms).abs() <= slack_ms,
+            "{place}: {cpu_ms} {row:#?}"
+        );
+    }
+}
+
+#[test]
+fn real_dumps_read_the_same_in_pieces() {
+    let Some(folder) = shared("real_dumps_read_the_same_in_pieces") else {
+        return;
+    };
+    for (release, name) in [
+        ("22.05", "sacct_all_D_P.txt.xz"),
+        ("24.11", "sacct_all_parsable.txt.xz"),
+        ("24.11", "sacct_all_X_P.txt.xz"),
+        ("24.11-history", "sacct_months_D_P.txt.xz"),
+    ] {
+        let text = bytes(&folder.join(release).join(name));
+        let in_blocks = |block_byte: usize| {
+            let input = Box::new(std::io::Cursor::new(text.clone()));
+            let plan = Arc::new(plan(Some("Europe/Zurich")));
+            Collect::all(sacct::pieces_with_block(input, plan, block_byte).unwrap()).unwrap()
+        };
+        let whole = in_blocks(usize::MAX);
+        for block_byte in [1, 3000, 70_001] {
+            if block_byte == 1 && text.len() > 5_000_000 {
+                continue;
+            }
+            assert!(
+                whole == in_blocks(block_byte),
+                "{release}/{name} in blocks of {block_byte}"
+            );
+        }
+    }
 }

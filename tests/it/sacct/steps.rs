@@ -86,7 +86,7 @@ fn steps_share_the_lot_of_their_job_row() {
         (reject.reason, reject.rows, found.rejects.len()),
         (Reason::UnknownState, 3, 1)
     );
-    assert_eq!(reject.raw.iter().filter(|b| **b == b'\n').count(), 3);
+    assert_eq!(reject.raw.split(|b| *b == b'\n').count(), 4);
     assert_eq!(found.out_of_scope_rows(Reason::NotStarted), 2);
 }
 
