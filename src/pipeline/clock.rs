@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 /// Measures one run.
 pub(super) struct Stopwatch {
     started: Instant,
+    lapped: Instant,
     started_ms: i64,
 }
 
@@ -14,6 +15,7 @@ impl Stopwatch {
     pub(super) fn start() -> Self {
         Self {
             started: Instant::now(),
+            lapped: Instant::now(),
             started_ms: jiff::Timestamp::now().as_millisecond(),
         }
     }
@@ -28,6 +30,15 @@ impl Stopwatch {
     #[must_use]
     pub(super) fn elapsed(&self) -> Duration {
         self.started.elapsed()
+    }
+
+    /// Seconds since the start or the last lap.
+    pub(super) fn lap(&mut self) -> f64 {
+        let now = Instant::now();
+        let seconds = now
+            .duration_since(std::mem::replace(&mut self.lapped, now))
+            .as_secs_f64();
+        (seconds * 1000.0).round() / 1000.0
     }
 
     /// Now, Unix milliseconds.

@@ -4,6 +4,7 @@ mod clock;
 pub mod compile;
 mod days;
 mod fingerprint;
+mod inputs;
 pub mod options;
 mod partition;
 pub mod plan;

@@ -8,13 +8,14 @@ use std::sync::{Arc, Mutex};
 use crossbeam_channel::{Receiver, Sender, bounded};
 
 use super::progress::Progress;
-use super::shelf::{Origin, RejectShelf};
+use super::shelf::RejectShelf;
 use crate::error::{Error, Kind, Result};
 use crate::ledger::Reason;
 use crate::pipeline::SourcePlan;
 use crate::records::spill::Spill;
 use crate::records::{Harvest, Intake, Reject, Tally, Window};
 use crate::sources::dialect::{self, Dialect};
+use crate::sources::hashing::HashingReader;
 use crate::sources::input::InputFile;
 use crate::sources::{Position, Work, compression};
 
@@ -27,10 +28,6 @@ pub(super) struct Reading {
     pub(super) file: InputFile,
     /// The source it belongs to.
     pub(super) source: Arc<SourcePlan>,
-    /// Its id in the ledger.
-    pub(super) file_id: Arc<str>,
-    /// Hash of its bytes.
-    pub blake3: String,
     /// Other paths with the same bytes.
     pub(super) copies: Vec<String>,
 }
@@ -47,21 +44,19 @@ pub(super) struct ReadFile {
     pub(super) tally: Tally,
     /// Refusals.
     pub(super) rejects: RejectShelf,
+    /// Hash of the bytes as they were read.
+    pub(super) blake3: String,
 }
 
 impl ReadFile {
     fn new(reading: &Reading) -> Self {
-        let origin = Origin {
-            source: reading.source.name.clone(),
-            file_id: Arc::clone(&reading.file_id),
-            path: reading.file.path.clone(),
-        };
         Self {
+            blake3: String::new(),
             dialect: None,
             rows_read: 0,
             rows_candidate: 0,
             tally: Tally::new(),
-            rejects: RejectShelf::new(origin),
+            rejects: RejectShelf::new(&reading.source.name, &reading.file.path),
         }
     }
 }
@@ -146,10 +141,31 @@ fn dead() -> Error {
     Error::internal("a reading thread died")
 }
 
-/// Opens one file, recognises it and sends its pieces to the workers.
+/// Reads one file to its end, hashing on the way.
 fn feed(
     at: usize,
     reading: &Reading,
+    send: &Sender<Task>,
+    results: &[Mutex<ReadFile>],
+    failed: &dyn Fn() -> bool,
+) -> Result<()> {
+    let bytes = HashingReader::new(reading.file.open()?);
+    split(at, reading, bytes.clone(), send, results, failed)?;
+    if failed() {
+        return Ok(());
+    }
+    let blake3 = bytes
+        .finish()
+        .map_err(|e| Error::io("the file cannot be read to its end").because(e))?;
+    results.get(at).ok_or_else(dead)?.lock().map_err(|_| dead())?.blake3 = blake3;
+    Ok(())
+}
+
+/// Recognises one file and sends its pieces to the workers.
+fn split(
+    at: usize,
+    reading: &Reading,
+    bytes: HashingReader,
     send: &Sender<Task>,
     results: &[Mutex<ReadFile>],
     failed: &dyn Fn() -> bool,
@@ -171,7 +187,7 @@ fn feed(
             result.rejects.push(vec![reject])
         }
     };
-    let mut input = match compression::decompress(reading.file.open()?) {
+    let mut input = match compression::decompress(Box::new(bytes)) {
         Ok(input) => input,
         Err(e) => return unreadable(as_data(e)),
     };
@@ -239,12 +255,8 @@ fn dialect_of(reading: &Reading, head: &[u8]) -> Result<Dialect> {
 fn parse(task: Task, files: &[Reading], window: Window, spill: &Spill, results: &[Mutex<ReadFile>]) -> Result<()> {
     let reading = files.get(task.at).ok_or_else(dead)?;
     let format = task.dialect.format();
-    let mut intake = Intake::new(
-        Arc::clone(&reading.source),
-        format,
-        Arc::clone(&reading.file_id),
-        window,
-    );
+    // The id of a file depends on all of its bytes: until they are read, its place in the list stands for it.
+    let mut intake = Intake::new(Arc::clone(&reading.source), format, task.at.to_string().into(), window);
     (task.work)(&mut intake);
     let harvest = intake.harvest().map_err(|e| e.at("file", &reading.file.path))?;
     spill.push(&harvest)?;

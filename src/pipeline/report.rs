@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -69,6 +70,8 @@ pub struct RunReport {
     pub removed: Vec<String>,
     /// Files that were built and found unchanged.
     pub unchanged_n: u64,
+    /// Wall-clock seconds by phase.
+    pub phases: BTreeMap<String, f64>,
     /// Wall-clock seconds.
     pub seconds: f64,
 }
@@ -172,10 +175,10 @@ impl RunReport {
 }
 
 /// The commonest reasons for refusal among the files just read, for the error message.
-pub(super) fn first_reasons(state: &State, files: &[Reading]) -> String {
+pub(super) fn first_reasons(state: &State, files: &[Reading], file_ids: &[Arc<str>]) -> String {
     let mut reasons: BTreeMap<&str, (u64, &str)> = BTreeMap::new();
-    for reading in files {
-        for ((_, _, reason), rows) in state.book.places(&reading.file_id).into_iter().flatten() {
+    for (reading, file_id) in files.iter().zip(file_ids) {
+        for ((_, _, reason), rows) in state.book.places(file_id).into_iter().flatten() {
             if reason.outcome() == Outcome::Rejected {
                 reasons.entry(reason.code()).or_insert((0, &reading.file.path)).0 += rows;
             }

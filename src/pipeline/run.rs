@@ -1,11 +1,11 @@
 //! One run: read what is new, merge it, attribute it, publish all of it at once or nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use super::clock::Stopwatch;
+use super::inputs;
 use super::options::RunOptions;
 use super::partition::{Context, Done, process};
 use super::progress::Progress;
@@ -20,7 +20,6 @@ use crate::pipeline::Plan;
 use crate::records::Window;
 use crate::records::merge::FileOrder;
 use crate::records::spill::{MEMORY_BUDGET, Spill};
-use crate::sources::input::{InputFile, discover};
 use crate::store::lake::{self, LakeTable};
 use crate::store::{Publication, Store};
 use crate::time::{Day, Month};
@@ -32,7 +31,7 @@ use crate::time::{Day, Month};
 /// [`Kind::Data`] when more rows are refused than the pipeline allows (nothing is published then), [`Kind::Busy`]
 /// while another run holds the lake, [`Kind::Io`], and [`Kind::Internal`] when the ledger does not close.
 pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result<RunReport> {
-    let stopwatch = Stopwatch::start();
+    let mut stopwatch = Stopwatch::start();
     let threads = options
         .threads
         .or_else(|| std::thread::available_parallelism().ok().map(Into::into))
@@ -42,16 +41,18 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
         from: options.from,
         to: options.to,
     };
-    let found = find(plan, threads, progress)?;
+    let mut found = inputs::find(plan)?;
     let store = Store::open(options.out.as_deref().unwrap_or(&plan.output))?;
     let publication = Publication::begin(&store)?;
     let mut state = State::load(&store, &publication)?;
+    inputs::hash(&mut found, &state.book, state.settings_changed(plan), threads, progress)?;
+    let mut phases = BTreeMap::from([("hash".to_owned(), stopwatch.lap())]);
     let is_rebuild = state.wants_rebuild(plan, &found)?;
     if is_rebuild {
         state = State::default();
     }
     let mut report = RunReport::new(plan, &store, found.len());
-    let (files, is_news) = to_read(&mut state, &found, window);
+    let (files, is_news) = inputs::to_read(&mut state.book, &found, window);
     let is_resummarised = is_rebuild || state.plan_changed(plan);
     if files.is_empty() && !is_news && !is_resummarised {
         report.settle(&state);
@@ -60,10 +61,17 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     }
 
     progress.begin("reading", files.iter().map(|f| f.file.bytes).sum(), "bytes");
-    let spill = Spill::new(MEMORY_BUDGET);
+    let mut spill = Spill::new(MEMORY_BUDGET);
     let read = read_all(&files, window, threads, &spill, progress)?;
+    let file_ids: Vec<Arc<str>> = files
+        .iter()
+        .zip(&read)
+        .map(|(file, read)| inputs::file_id(&file.source.name, &read.blake3))
+        .collect();
     progress.end();
-    account(&files, read, &publication, &mut state, &mut report, progress)?;
+    phases.insert("read".to_owned(), stopwatch.lap());
+    account(&files, &file_ids, read, &publication, &mut state, &mut report, progress)?;
+    spill.name_files(&file_ids);
 
     let mut partitions: BTreeMap<(String, Month), Vec<Day>> = spill.partitions()?;
     if is_resummarised && !is_rebuild {
@@ -84,10 +92,11 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
         is_rebuild,
     };
     let done = process_all(&context, &partitions, threads, progress)?;
+    phases.insert("merge".to_owned(), stopwatch.lap());
     for done in &done {
         state.book.settle(&done.site, done.month, &done.settled);
     }
-    check_limits(plan, &files, &state)?;
+    check_limits(plan, &files, &file_ids, &state)?;
     publish_usage(&context, &state, &done, is_resummarised)?;
     if is_rebuild {
         forget_stale(&publication, &state, &partitions);
@@ -95,6 +104,8 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     state.book.close()?;
     state.publish(plan, &publication)?;
     report.settle(&state);
+    phases.insert("summarise".to_owned(), stopwatch.lap());
+    report.phases = phases;
     if options.dry_run {
         report.finish_dry(&stopwatch);
         return Ok(report);
@@ -102,107 +113,23 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     progress.begin("publishing", 0, "files");
     let committed = publication.commit(state.facts(plan))?;
     progress.end();
+    report.phases.insert("publish".to_owned(), stopwatch.lap());
     report.finish(&stopwatch, &committed);
     super::runs::append(&store, plan, options, &report, &stopwatch)?;
     Ok(report)
 }
 
-/// One input file with its content hash.
-pub(super) struct Found {
-    pub(super) file: InputFile,
-    pub(super) blake3: String,
-    pub(super) file_id: Arc<str>,
-    pub(super) plan: Arc<super::SourcePlan>,
-}
-
-/// Finds and hashes every input of every source.
-fn find(plan: &Plan, threads: usize, progress: &dyn Progress) -> Result<Vec<Found>> {
-    let base = plan.file.parent().unwrap_or(Path::new("."));
-    let mut files = Vec::new();
-    for (at, source) in plan.sources.iter().enumerate() {
-        files.extend(discover(source, base)?.into_iter().map(|file| (at, file)));
-    }
-    progress.begin("hashing", files.iter().map(|(_, f)| f.bytes).sum(), "bytes");
-    let next = AtomicUsize::new(0);
-    let hashes: Mutex<Vec<(usize, Result<String>)>> = Mutex::default();
-    std::thread::scope(|scope| {
-        for _ in 0..threads.min(files.len()) {
-            scope.spawn(|| {
-                while let Some((at, (_, file))) = {
-                    let at = next.fetch_add(1, Ordering::Relaxed);
-                    files.get(at).map(|file| (at, file))
-                } {
-                    let hash = file.content_hash();
-                    progress.add(file.bytes);
-                    if let Ok(mut hashes) = hashes.lock() {
-                        hashes.push((at, hash));
-                    }
-                }
-            });
-        }
-    });
-    progress.end();
-    let mut hashes = hashes
-        .into_inner()
-        .map_err(|_| Error::internal("a hashing thread died"))?;
-    hashes.sort_by_key(|(at, _)| *at);
-    files
-        .into_iter()
-        .zip(hashes)
-        .map(|((at, file), (_, hash))| {
-            let blake3 = hash?;
-            let source = plan
-                .sources
-                .get(at)
-                .ok_or_else(|| Error::internal("a source vanished"))?;
-            let id = blake3::hash(format!("{}\n{blake3}", source.name).as_bytes()).to_hex();
-            let file_id = Arc::from(id.get(..16).unwrap_or(&id));
-            Ok(Found {
-                file,
-                blake3,
-                file_id,
-                plan: Arc::clone(source),
-            })
-        })
-        .collect()
-}
-
-/// Which files this run must read, and whether a known file was seen under a new name.
-fn to_read(state: &mut State, found: &[Found], window: Window) -> (Vec<Reading>, bool) {
-    let mut is_news = false;
-    let mut chosen: BTreeSet<Arc<str>> = BTreeSet::new();
-    let mut files = Vec::new();
-    for found in found {
-        if state.book.is_done(&found.file_id, |month| window.holds(month)) {
-            is_news |= state.book.seen(&found.file_id, &found.file.path);
-        } else if chosen.insert(Arc::clone(&found.file_id)) {
-            files.push(Reading {
-                file: found.file.clone(),
-                source: Arc::clone(&found.plan),
-                file_id: Arc::clone(&found.file_id),
-                blake3: found.blake3.clone(),
-                copies: Vec::new(),
-            });
-        } else if let Some(reading) = files
-            .iter_mut()
-            .find(|reading: &&mut Reading| reading.file_id == found.file_id)
-        {
-            reading.copies.push(found.file.path.clone());
-        }
-    }
-    (files, is_news)
-}
-
 /// Enters what was read into the ledger and stages the refusals.
 fn account(
     files: &[Reading],
+    file_ids: &[Arc<str>],
     read: Vec<ReadFile>,
     publication: &Publication,
     state: &mut State,
     report: &mut RunReport,
     progress: &dyn Progress,
 ) -> Result<()> {
-    for (reading, read) in files.iter().zip(read) {
+    for ((reading, file_id), read) in files.iter().zip(file_ids).zip(read) {
         let elsewhere: u64 = read.tally.values().sum();
         if read.rows_read != elsewhere + read.rows_candidate {
             return Err(Error::internal(format!(
@@ -234,19 +161,19 @@ fn account(
             paths,
             format: format.to_owned(),
             bytes: reading.file.bytes,
-            blake3: reading.blake3.clone(),
+            blake3: read.blake3.clone(),
             rows_read: read.rows_read,
         };
         debug_assert!(read.tally.keys().all(|(_, _, reason)| !is_settled_by_merge(*reason)));
         let places: Places = read.tally;
-        state.book.enter(&reading.file_id, entry, places);
-        let path = lake::rejects_path(&reading.file_id);
+        state.book.enter(file_id, entry, places);
+        let path = lake::rejects_path(file_id);
         if read.rejects.is_empty() {
             publication.remove(&path);
         } else {
             let mut table = LakeTable::create(publication, "rejects", &path)?;
-            read.rejects.into_batches(|batch| table.write(batch))?;
-            table.finish(&[("gridtally.inputs_blake3".to_owned(), reading.blake3.clone())])?;
+            read.rejects.into_batches(file_id, |batch| table.write(batch))?;
+            table.finish(&[("gridtally.inputs_blake3".to_owned(), read.blake3)])?;
         }
     }
     Ok(())
@@ -291,17 +218,13 @@ fn process_all(
 }
 
 /// Holds the rows refused against what the pipeline and its sources allow, over the files this run read.
-fn check_limits(plan: &Plan, files: &[Reading], state: &State) -> Result<()> {
+fn check_limits(plan: &Plan, files: &[Reading], file_ids: &[Arc<str>], state: &State) -> Result<()> {
     let mut by_source: BTreeMap<&str, SourceReport> = BTreeMap::new();
-    for reading in files {
+    for (reading, file_id) in files.iter().zip(file_ids) {
         let entry = by_source.entry(&reading.source.name).or_default();
-        let outcomes = state.book.outcomes(&reading.file_id);
+        let outcomes = state.book.outcomes(file_id);
         entry.rejected_n += outcomes.get(&Outcome::Rejected).copied().unwrap_or(0);
-        entry.rows_read_n += state
-            .book
-            .inputs()
-            .get(&*reading.file_id)
-            .map_or(0, |input| input.rows_read);
+        entry.rows_read_n += state.book.inputs().get(&**file_id).map_or(0, |input| input.rows_read);
     }
     let over = |limit: Option<super::plan::RejectLimit>, what: &str, sums: &SourceReport| match limit {
         Some(limit) if limit.exceeded(sums.rejected_n, sums.rows_read_n) => Err(Error::new(
@@ -310,7 +233,7 @@ fn check_limits(plan: &Plan, files: &[Reading], state: &State) -> Result<()> {
                 "{what}: {} of {} rows were refused, more than max_rejected allows; nothing was published{}",
                 sums.rejected_n,
                 sums.rows_read_n,
-                first_reasons(state, files),
+                first_reasons(state, files, file_ids),
             ),
         )),
         _ => Ok(()),

@@ -14,6 +14,7 @@ use arrow::ipc::writer::StreamWriter;
 use crate::error::{Error, Result};
 use crate::ledger::Reason;
 use crate::records::Reject;
+use crate::records::columns::with_text;
 use crate::schema;
 
 /// Raw text kept per refusal; `raw_byte_n` tells the full length and the file still holds the rest.
@@ -33,22 +34,22 @@ pub(super) struct RejectShelf {
 }
 
 /// What every row of a file's refusals shares.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Origin {
-    /// Source name.
-    pub(super) source: String,
-    /// Input file.
-    pub(super) file_id: Arc<str>,
-    /// Its path.
-    pub(super) path: String,
+struct Origin {
+    source: String,
+    file_id: String,
+    path: String,
 }
 
 impl RejectShelf {
-    /// An empty shelf for one file.
+    /// An empty shelf for one file of a source.
     #[must_use]
-    pub(super) fn new(origin: Origin) -> Self {
+    pub(super) fn new(source: &str, path: &str) -> Self {
         Self {
-            origin,
+            origin: Origin {
+                source: source.to_owned(),
+                file_id: String::new(),
+                path: path.to_owned(),
+            },
             resident: Vec::new(),
             bytes: 0,
             file: None,
@@ -108,11 +109,16 @@ impl RejectShelf {
         Ok(())
     }
 
-    /// Every refusal as batches of `rejects`, in the order of the file.
+    /// Every refusal as batches of `rejects`, in the order of the file, whose id is known by now.
     ///
     /// # Errors
     /// [`crate::error::Kind::Io`] when the temporary file cannot be read back.
-    pub(super) fn into_batches(mut self, mut write: impl FnMut(&RecordBatch) -> Result<()>) -> Result<()> {
+    pub(super) fn into_batches(
+        mut self,
+        file_id: &str,
+        mut write: impl FnMut(&RecordBatch) -> Result<()>,
+    ) -> Result<()> {
+        file_id.clone_into(&mut self.origin.file_id);
         if self.batches.is_empty() {
             self.resident.sort_by_key(key);
             return write(&batch(&self.resident, &self.origin)?);
@@ -137,7 +143,9 @@ impl RejectShelf {
                 .map(|(_, _, at, row)| (wanted.binary_search(at).unwrap_or(0), *row))
                 .collect();
             let refs: Vec<&RecordBatch> = batches.iter().collect();
-            write(&interleave_record_batch(&refs, &rows)?)?;
+            write(&with_text(&interleave_record_batch(&refs, &rows)?, "file_id", |_| {
+                file_id
+            })?)?;
         }
         Ok(())
     }
@@ -182,7 +190,7 @@ fn batch(rejects: &[Reject], origin: &Origin) -> Result<RecordBatch> {
     rejects.iter().for_each(|_| no_id.append_null());
     let arrays: Vec<ArrayRef> = vec![
         text(&|_| origin.source.clone()),
-        text(&|_| origin.file_id.to_string()),
+        text(&|_| origin.file_id.clone()),
         text(&|_| origin.path.clone()),
         int(&|reject| reject.at.line),
         int(&|reject| reject.at.byte_offset),

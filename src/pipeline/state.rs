@@ -1,11 +1,11 @@
 //! What the lake already knows: its ledger, and the settings it was made under.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 
-use super::run::Found;
+use super::inputs::Found;
 use crate::error::{Error, Result};
 use crate::ledger::Book;
 use crate::pipeline::Plan;
@@ -60,14 +60,9 @@ impl State {
         &self.partitions
     }
 
-    /// Whether a source is read under other settings now than when its files were read: then all records are built
-    /// anew from all files.
-    ///
-    /// # Errors
-    /// [`crate::error::Kind::Config`] when files that would have to be read again are gone.
-    pub(super) fn wants_rebuild(&self, plan: &Plan, found: &[Found]) -> Result<bool> {
-        let changed: Vec<&str> = plan
-            .sources
+    /// The sources that are read under other settings now than when their files were read.
+    fn changed_sources<'a>(&self, plan: &'a Plan) -> Vec<&'a str> {
+        plan.sources
             .iter()
             .filter(|source| {
                 self.facts
@@ -75,19 +70,33 @@ impl State {
                     .is_some_and(|was| *was != source.fingerprint)
             })
             .map(|source| source.name.as_str())
-            .collect();
+            .collect()
+    }
+
+    /// Whether the records on file were made under other settings, or by a version with other columns.
+    pub(super) fn settings_changed(&self, plan: &Plan) -> bool {
         let schema_changed = self
             .facts
             .get(RECORDS_FACT)
             .is_some_and(|was| *was != records_version());
-        if changed.is_empty() && !schema_changed {
+        schema_changed || !self.changed_sources(plan).is_empty()
+    }
+
+    /// Whether all records have to be built anew from all files, because the settings changed.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Config`] when files that would have to be read again are gone.
+    pub(super) fn wants_rebuild(&self, plan: &Plan, found: &[Found]) -> Result<bool> {
+        if !self.settings_changed(plan) {
             return Ok(false);
         }
+        let changed = self.changed_sources(plan);
+        let here: BTreeSet<Arc<str>> = found.iter().filter_map(Found::file_id).collect();
         let gone: Vec<&str> = self
             .book
             .inputs()
             .iter()
-            .filter(|(file_id, _)| !found.iter().any(|found| *found.file_id == ***file_id))
+            .filter(|(file_id, _)| !here.contains(file_id.as_str()))
             .filter_map(|(_, input)| input.paths.first().map(String::as_str))
             .collect();
         if gone.is_empty() {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    ArrayRef, BooleanBuilder, Decimal128Builder, FixedSizeBinaryBuilder, Int64Builder, ListBuilder, RecordBatch,
-    StringBuilder, StructBuilder, TimestampMillisecondBuilder, UInt64Builder,
+    ArrayRef, AsArray, BooleanBuilder, Decimal128Builder, FixedSizeBinaryBuilder, Int64Builder, ListBuilder,
+    RecordBatch, StringBuilder, StructBuilder, TimestampMillisecondBuilder, UInt64Builder,
 };
 use arrow::datatypes::{DataType, Field};
 
@@ -265,4 +265,27 @@ impl Columns {
         dataset.admit(&batch)?;
         Ok(batch)
     }
+}
+
+/// `batch` with every value of a text column replaced.
+///
+/// # Errors
+/// [`crate::error::Kind::Internal`] when there is no such column.
+pub fn with_text<'a>(batch: &'a RecordBatch, name: &str, replace: impl Fn(&'a str) -> &'a str) -> Result<RecordBatch> {
+    let at = batch.schema_ref().index_of(name)?;
+    let mut builder = StringBuilder::with_capacity(batch.num_rows(), 16 * batch.num_rows());
+    for value in batch
+        .columns()
+        .get(at)
+        .map(|column| column.as_string::<i32>())
+        .into_iter()
+        .flatten()
+    {
+        builder.append_option(value.map(&replace));
+    }
+    let mut columns = batch.columns().to_vec();
+    if let Some(column) = columns.get_mut(at) {
+        *column = Arc::new(builder.finish());
+    }
+    Ok(RecordBatch::try_new(batch.schema(), columns)?)
 }

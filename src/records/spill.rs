@@ -4,13 +4,14 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use arrow::array::RecordBatch;
 use arrow::compute::interleave_record_batch;
 use arrow::ipc::reader::StreamReader;
 use arrow::ipc::writer::StreamWriter;
 
+use super::columns::with_text;
 use super::intake::Harvest;
 use crate::error::{Error, Result};
 use crate::time::{Day, Month};
@@ -21,6 +22,7 @@ pub const MEMORY_BUDGET: usize = 96 << 20;
 /// All candidates of one run.
 pub struct Spill {
     budget: usize,
+    file_ids: Vec<Arc<str>>,
     resident: Mutex<Resident>,
     file: Mutex<SpillFile>,
 }
@@ -54,9 +56,15 @@ impl Spill {
     pub fn new(budget: usize) -> Self {
         Self {
             budget,
+            file_ids: Vec::new(),
             resident: Mutex::default(),
             file: Mutex::default(),
         }
+    }
+
+    /// Says what the files are called in the end: candidates hold the place of their file in this list until then.
+    pub fn name_files(&mut self, file_ids: &[Arc<str>]) {
+        file_ids.clone_into(&mut self.file_ids);
     }
 
     /// Adds one harvest.
@@ -164,7 +172,11 @@ impl Spill {
                 batches.push(batch?);
             }
         }
-        Ok(batches)
+        let name = |place: &str| place.parse().ok().and_then(|at: usize| self.file_ids.get(at));
+        batches
+            .iter()
+            .map(|batch| with_text(batch, "file_id", |place| name(place).map_or(place, |id| &**id)))
+            .collect()
     }
 }
 

@@ -92,6 +92,18 @@ pub fn gpu_fields() -> Fields {
     ])
 }
 
+/// How a column's values are laid out in Parquet, where the usual dictionary does not pay.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Encoding {
+    /// Dictionary, for values that repeat.
+    #[default]
+    Dictionary,
+    /// As they are, for values that hardly ever repeat.
+    Plain,
+    /// Differences of neighbours, for integers and times that rise.
+    Delta,
+}
+
 /// One column.
 #[derive(Clone, Debug)]
 pub struct Column {
@@ -107,6 +119,8 @@ pub struct Column {
     pub doc: String,
     /// Where it comes from, per source dialect.
     pub origin: BTreeMap<String, String>,
+    /// Layout in Parquet.
+    pub encoding: Encoding,
 }
 
 /// One change of a dataset.
@@ -302,6 +316,8 @@ mod raw {
         doc: String,
         #[serde(default, rename = "from")]
         origin: BTreeMap<String, String>,
+        #[serde(default)]
+        encoding: String,
     }
 
     #[derive(Deserialize)]
@@ -320,6 +336,12 @@ mod raw {
                 null: self.null,
                 doc: self.doc,
                 origin: self.origin,
+                encoding: match self.encoding.as_str() {
+                    "" => super::Encoding::Dictionary,
+                    "plain" => super::Encoding::Plain,
+                    "delta" => super::Encoding::Delta,
+                    _ => return None,
+                },
             })
         }
     }

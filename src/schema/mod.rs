@@ -5,5 +5,5 @@ pub mod registry;
 pub mod render;
 pub mod sql;
 
-pub use dataset::{Column, ColumnType, Dataset};
+pub use dataset::{Column, ColumnType, Dataset, Encoding};
 pub use registry::{dataset, datasets};

@@ -10,6 +10,7 @@ mod find_local;
 mod find_remote;
 pub mod fqan;
 pub mod gracc;
+pub mod hashing;
 pub mod hints;
 pub mod input;
 pub mod instant;

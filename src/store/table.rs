@@ -11,7 +11,7 @@ use arrow::compute::concat_batches;
 use arrow::datatypes::SchemaRef;
 use parquet::arrow::ArrowSchemaConverter;
 use parquet::arrow::ArrowWriter;
-use parquet::basic::{Compression, ZstdLevel};
+use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::file::metadata::{KeyValue, SortingColumn};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::{ColumnPath, SchemaDescriptor};
@@ -38,6 +38,10 @@ pub struct TableOptions<'a> {
     pub sorting: Vec<&'a str>,
     /// Columns that are looked up by value and get a bloom filter.
     pub bloom: Vec<&'a str>,
+    /// Columns whose values hardly ever repeat: a dictionary would be built in vain.
+    pub plain: Vec<&'a str>,
+    /// Integer and time columns that rise: their differences are stored.
+    pub delta: Vec<&'a str>,
     /// Key-value pairs of the footer, in any order.
     pub footer: Vec<(String, String)>,
 }
@@ -155,6 +159,18 @@ fn properties(schema: &SchemaRef, options: &TableOptions<'_>) -> Result<WriterPr
             .set_column_bloom_filter_enabled(path.clone(), true)
             .set_column_bloom_filter_fpp(path.clone(), BLOOM_FALSE_POSITIVES)
             .set_column_bloom_filter_max_ndv(path, ROW_GROUP_ROWS as u64);
+    }
+    for (name, encoding) in options
+        .plain
+        .iter()
+        .map(|name| (name, Encoding::PLAIN))
+        .chain(options.delta.iter().map(|name| (name, Encoding::DELTA_BINARY_PACKED)))
+    {
+        leaf(&columns, name)?;
+        let path = ColumnPath::from(*name);
+        builder = builder
+            .set_column_dictionary_enabled(path.clone(), false)
+            .set_column_encoding(path, encoding);
     }
     Ok(builder.build())
 }

@@ -1,0 +1,141 @@
+//! Which input files there are, and which of them this run has to read.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use super::progress::Progress;
+use super::reading::Reading;
+use crate::error::{Error, Result};
+use crate::ledger::Book;
+use crate::pipeline::{Plan, SourcePlan};
+use crate::records::Window;
+use crate::sources::input::{InputFile, discover};
+
+/// One input file, with its content hash where that was needed before reading it.
+pub(super) struct Found {
+    pub(super) file: InputFile,
+    pub(super) source: Arc<SourcePlan>,
+    blake3: Option<String>,
+}
+
+impl Found {
+    /// Its id in the ledger, if its bytes were hashed.
+    pub(super) fn file_id(&self) -> Option<Arc<str>> {
+        self.blake3.as_ref().map(|blake3| file_id(&self.source.name, blake3))
+    }
+}
+
+/// The id of a file: the same bytes in the same source are the same file, whatever their name.
+pub(super) fn file_id(source: &str, blake3: &str) -> Arc<str> {
+    let id = blake3::hash(format!("{source}\n{blake3}").as_bytes()).to_hex();
+    Arc::from(id.get(..16).unwrap_or(&id))
+}
+
+/// Finds every input of every source.
+///
+/// # Errors
+/// [`crate::error::Kind::NoInput`] naming the patterns without a file.
+pub(super) fn find(plan: &Plan) -> Result<Vec<Found>> {
+    let base = plan.file.parent().unwrap_or(Path::new("."));
+    let mut found = Vec::new();
+    for source in &plan.sources {
+        let files = discover(source, base)?.into_iter();
+        found.extend(files.map(|file| Found {
+            file,
+            source: Arc::clone(source),
+            blake3: None,
+        }));
+    }
+    Ok(found)
+}
+
+/// Hashes the files that may be known already: those whose size is that of a known file, or of another file here. All
+/// others are new for certain and are hashed while they are read.
+///
+/// # Errors
+/// [`crate::error::Kind::Io`] when a file cannot be read.
+pub(super) fn hash(
+    found: &mut [Found],
+    book: &Book,
+    is_everything: bool,
+    threads: usize,
+    progress: &dyn Progress,
+) -> Result<()> {
+    let mut sizes: BTreeMap<u64, usize> = BTreeMap::new();
+    for bytes in book
+        .inputs()
+        .values()
+        .map(|input| input.bytes)
+        .chain(found.iter().map(|f| f.file.bytes))
+    {
+        *sizes.entry(bytes).or_default() += 1;
+    }
+    let is_wanted =
+        |f: &Found| f.blake3.is_none() && (is_everything || sizes.get(&f.file.bytes).is_some_and(|n| *n > 1));
+    let wanted: Vec<usize> = (0..found.len())
+        .filter(|at| found.get(*at).is_some_and(is_wanted))
+        .collect();
+    let files: Vec<&InputFile> = wanted.iter().filter_map(|at| found.get(*at)).map(|f| &f.file).collect();
+    progress.begin("hashing", files.iter().map(|file| file.bytes).sum(), "bytes");
+    let next = AtomicUsize::new(0);
+    let hashes: Mutex<Vec<(usize, Result<String>)>> = Mutex::default();
+    std::thread::scope(|scope| {
+        for _ in 0..threads.min(files.len()) {
+            scope.spawn(|| {
+                while let Some((at, file)) = {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    files.get(at).map(|file| (at, *file))
+                } {
+                    let hash = file.content_hash();
+                    progress.add(file.bytes);
+                    if let Ok(mut hashes) = hashes.lock() {
+                        hashes.push((at, hash));
+                    }
+                }
+            });
+        }
+    });
+    progress.end();
+    let hashes = hashes
+        .into_inner()
+        .map_err(|_| Error::internal("a hashing thread died"))?;
+    for (at, hash) in hashes {
+        let at = wanted.get(at).copied().unwrap_or(usize::MAX);
+        if let Some(found) = found.get_mut(at) {
+            found.blake3 = Some(hash?);
+        }
+    }
+    Ok(())
+}
+
+/// Which files this run must read, and whether a known file was seen under a new name.
+pub(super) fn to_read(book: &mut Book, found: &[Found], window: Window) -> (Vec<Reading>, bool) {
+    let mut is_news = false;
+    let mut chosen: BTreeSet<Arc<str>> = BTreeSet::new();
+    let mut files: Vec<(Option<Arc<str>>, Reading)> = Vec::new();
+    for found in found {
+        let file_id = found.file_id();
+        if let Some(id) = &file_id {
+            if book.is_done(id, |month| window.holds(month)) {
+                is_news |= book.seen(id, &found.file.path);
+                continue;
+            }
+            if !chosen.insert(Arc::clone(id)) {
+                let same = files.iter_mut().find(|(other, _)| other.as_ref() == Some(id));
+                if let Some((_, reading)) = same {
+                    reading.copies.push(found.file.path.clone());
+                }
+                continue;
+            }
+        }
+        let reading = Reading {
+            file: found.file.clone(),
+            source: Arc::clone(&found.source),
+            copies: Vec::new(),
+        };
+        files.push((file_id, reading));
+    }
+    (files.into_iter().map(|(_, reading)| reading).collect(), is_news)
+}
