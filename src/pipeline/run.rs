@@ -60,7 +60,7 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     }
 
     progress.begin("reading", files.iter().map(|f| f.file.bytes).sum(), "bytes");
-    let spill = Spill::new(MEMORY_BUDGET);
+    let spill = Spill::new(options.memory_byte_n.unwrap_or(MEMORY_BUDGET));
     let read = read_all(&files, window, threads, &spill, progress)?;
     progress.end();
     account(&files, read, &publication, &mut state, &mut report, progress)?;

@@ -24,6 +24,7 @@ mod cli;
 mod inputs;
 mod oracle;
 mod pipeline_file;
+mod promises;
 mod readme;
 mod sacct;
 mod sample_data;
