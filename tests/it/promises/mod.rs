@@ -8,4 +8,5 @@ mod reading_along;
 mod same_bytes;
 mod scene;
 mod settings;
+mod tables;
 mod truths;
