@@ -33,6 +33,8 @@ pub(super) struct Reading {
     pub blake3: String,
     /// Other paths with the same bytes.
     pub(super) copies: Vec<String>,
+    /// The path its rows are accounted to: the first of all it was ever seen under.
+    pub(super) accounted_to: String,
 }
 
 /// What reading one file came to.
@@ -54,7 +56,7 @@ impl ReadFile {
         let origin = Origin {
             source: reading.source.name.clone(),
             file_id: Arc::clone(&reading.file_id),
-            path: reading.file.path.clone(),
+            path: reading.accounted_to.clone(),
         };
         Self {
             dialect: None,

@@ -14,7 +14,7 @@ use super::report::{RunReport, SourceReport, first_reasons};
 use super::state::State;
 use super::usage::publish_usage;
 use crate::error::{Error, Kind, Result};
-use crate::ledger::Outcome;
+use crate::ledger::{Outcome, Reason};
 use crate::ledger::book::{InputEntry, Places, is_settled_by_merge};
 use crate::pipeline::Plan;
 use crate::records::Window;
@@ -46,7 +46,7 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     let store = Store::open(options.out.as_deref().unwrap_or(&plan.output))?;
     let publication = Publication::begin(&store)?;
     let mut state = State::load(&store, &publication)?;
-    let is_rebuild = state.wants_rebuild(plan, &found)?;
+    let is_rebuild = state.wants_rebuild(plan, &found, window)? || state.is_reordered(&found, window);
     if is_rebuild {
         state = State::default();
     }
@@ -69,6 +69,14 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     if is_resummarised && !is_rebuild {
         for published in state.partitions() {
             partitions.entry(published.clone()).or_default();
+        }
+    }
+    for reading in &files {
+        // What the normalise room refused lies with its month, and may lie outside the months asked for.
+        for (site, month, reason) in state.book.places(&reading.file_id).into_iter().flat_map(BTreeMap::keys) {
+            if let (Some(site), Some(month), Reason::BenchmarkMissing) = (site, month, reason) {
+                partitions.entry((site.clone(), *month)).or_default();
+            }
         }
     }
     let order = FileOrder::new(state.arrivals());
@@ -173,7 +181,12 @@ fn to_read(state: &mut State, found: &[Found], window: Window) -> (Vec<Reading>,
     let mut chosen: BTreeSet<Arc<str>> = BTreeSet::new();
     let mut files = Vec::new();
     for found in found {
-        if state.book.is_done(&found.file_id, |month| window.holds(month)) {
+        let known = state.book.inputs().get(&*found.file_id).and_then(|input| input.paths.first());
+        // Refusals name the path their file is accounted to; only reading it again puts them under another.
+        let is_renamed = known.is_some_and(|first| found.file.path < *first)
+            && state.book.outcomes(&found.file_id).contains_key(&Outcome::Rejected);
+        let accounted_to = known.map_or(&found.file.path, |first| first.min(&found.file.path)).clone();
+        if !is_renamed && state.book.is_done(&found.file_id, |month| window.holds(month)) {
             is_news |= state.book.seen(&found.file_id, &found.file.path);
         } else if chosen.insert(Arc::clone(&found.file_id)) {
             files.push(Reading {
@@ -182,6 +195,7 @@ fn to_read(state: &mut State, found: &[Found], window: Window) -> (Vec<Reading>,
                 file_id: Arc::clone(&found.file_id),
                 blake3: found.blake3.clone(),
                 copies: Vec::new(),
+                accounted_to,
             });
         } else if let Some(reading) = files
             .iter_mut()

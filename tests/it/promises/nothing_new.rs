@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
+use gridtally::pipeline::RunOptions;
 use gridtally::pipeline::report::Status;
 
 use super::scene::{Pipeline, Scene, assert_same, lake_hash, lake_times};
@@ -79,7 +80,7 @@ fn a_file_under_another_name_changes_the_ledger_alone() {
     let pipeline = Pipeline::sample();
     let first = scene.run(&pipeline, "lake");
     let before = scene.lake("lake");
-    let copy = "data/alp/sacct-2026-03-again.txt";
+    let copy = "data/alp/sacct-2026-03.txt.again";
     fs::copy(scene.path("data/alp/sacct-2026-03.txt"), scene.path(copy)).unwrap();
     let mut more = pipeline.clone();
     more.sources[0].paths.push(copy.to_owned());
@@ -117,5 +118,18 @@ fn a_copy_that_sorts_before_its_original_comes_to_the_same_late_or_early() {
         scene.run(&more, &late);
         scene.run(&more, &at_once);
         assert_same(&scene.lake(&at_once), &scene.lake(&late), copy);
+        assert_eq!(scene.findings(&late), []);
+        // Where months are asked for, it comes to the same with the first run that asks for everything.
+        let windowed = format!("windowed{copy}");
+        let march = RunOptions {
+            from: Some("2026-03".parse().unwrap()),
+            to: Some("2026-03".parse().unwrap()),
+            ..RunOptions::default()
+        };
+        scene.run(&pipeline, &windowed);
+        scene.run_with(&more, &windowed, march);
+        assert_eq!(scene.findings(&windowed), []);
+        scene.run(&more, &windowed);
+        assert_same(&scene.lake(&at_once), &scene.lake(&windowed), copy);
     }
 }
