@@ -73,6 +73,7 @@ impl Args {
             to: self.to,
             dry_run: self.dry_run,
             threads: self.threads,
+            memory_byte_n: None,
         })
     }
 }

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use super::progress::Progress;
 use super::reading::Reading;
 use crate::error::{Error, Result};
-use crate::ledger::Book;
+use crate::ledger::{Book, Outcome};
 use crate::pipeline::{Plan, SourcePlan};
 use crate::records::Window;
 use crate::sources::input::{InputFile, discover};
@@ -117,8 +117,18 @@ pub(super) fn to_read(book: &mut Book, found: &[Found], window: Window) -> (Vec<
     let mut files: Vec<(Option<Arc<str>>, Reading)> = Vec::new();
     for found in found {
         let file_id = found.file_id();
+        let known = file_id
+            .as_ref()
+            .and_then(|id| book.inputs().get(&**id)?.paths.first().cloned());
+        let accounted_to = known
+            .as_ref()
+            .map_or(&found.file.path, |first| first.min(&found.file.path))
+            .clone();
         if let Some(id) = &file_id {
-            if book.is_done(id, |month| window.holds(month)) {
+            // Refusals name the path their file is accounted to; only reading it again puts them under another.
+            let is_renamed = known.is_some_and(|first| found.file.path < first)
+                && book.outcomes(id).contains_key(&Outcome::Rejected);
+            if !is_renamed && book.is_done(id, |month| window.holds(month)) {
                 is_news |= book.seen(id, &found.file.path);
                 continue;
             }
@@ -134,6 +144,7 @@ pub(super) fn to_read(book: &mut Book, found: &[Found], window: Window) -> (Vec<
             file: found.file.clone(),
             source: Arc::clone(&found.source),
             copies: Vec::new(),
+            accounted_to,
         };
         files.push((file_id, reading));
     }

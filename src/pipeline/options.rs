@@ -15,4 +15,7 @@ pub struct RunOptions {
     pub dry_run: bool,
     /// Threads to parse with; `None` takes one per core.
     pub threads: Option<usize>,
+    /// Bytes of records kept in memory before they go to a temporary file; `None` takes a budget that suits most
+    /// machines. Results do not depend on it.
+    pub memory_byte_n: Option<usize>,
 }

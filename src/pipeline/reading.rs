@@ -30,6 +30,8 @@ pub(super) struct Reading {
     pub(super) source: Arc<SourcePlan>,
     /// Other paths with the same bytes.
     pub(super) copies: Vec<String>,
+    /// The path its rows are accounted to: the first of all it was ever seen under.
+    pub(super) accounted_to: String,
 }
 
 /// What reading one file came to.
@@ -56,7 +58,7 @@ impl ReadFile {
             rows_read: 0,
             rows_candidate: 0,
             tally: Tally::new(),
-            rejects: RejectShelf::new(&reading.source.name, &reading.file.path),
+            rejects: RejectShelf::new(&reading.source.name, &reading.accounted_to),
         }
     }
 }

@@ -14,8 +14,8 @@ use super::report::{RunReport, SourceReport, first_reasons};
 use super::state::State;
 use super::usage::publish_usage;
 use crate::error::{Error, Kind, Result};
-use crate::ledger::Outcome;
 use crate::ledger::book::{InputEntry, Places, is_settled_by_merge};
+use crate::ledger::{Outcome, Reason};
 use crate::pipeline::Plan;
 use crate::records::Window;
 use crate::records::merge::FileOrder;
@@ -47,7 +47,7 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     let mut state = State::load(&store, &publication)?;
     inputs::hash(&mut found, &state.book, state.settings_changed(plan), threads, progress)?;
     let mut phases = BTreeMap::from([("hash".to_owned(), stopwatch.lap())]);
-    let is_rebuild = state.wants_rebuild(plan, &found)?;
+    let is_rebuild = state.wants_rebuild(plan, &found, window)? || state.is_reordered(&found, window);
     if is_rebuild {
         state = State::default();
     }
@@ -61,7 +61,7 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     }
 
     progress.begin("reading", files.iter().map(|f| f.file.bytes).sum(), "bytes");
-    let mut spill = Spill::new(MEMORY_BUDGET);
+    let mut spill = Spill::new(options.memory_byte_n.unwrap_or(MEMORY_BUDGET));
     let read = read_all(&files, window, threads, &spill, progress)?;
     let file_ids: Vec<Arc<str>> = files
         .iter()
@@ -77,6 +77,14 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     if is_resummarised && !is_rebuild {
         for published in state.partitions() {
             partitions.entry(published.clone()).or_default();
+        }
+    }
+    for file_id in &file_ids {
+        // What the normalise room refused lies with its month, and may lie outside the months asked for.
+        for (site, month, reason) in state.book.places(file_id).into_iter().flat_map(BTreeMap::keys) {
+            if let (Some(site), Some(month), Reason::BenchmarkMissing) = (site, month, reason) {
+                partitions.entry((site.clone(), *month)).or_default();
+            }
         }
     }
     let order = FileOrder::new(state.arrivals());

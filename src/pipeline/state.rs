@@ -8,7 +8,10 @@ use arrow::array::RecordBatch;
 use super::inputs::Found;
 use crate::error::{Error, Result};
 use crate::ledger::Book;
+use crate::ledger::book::InputEntry;
 use crate::pipeline::Plan;
+use crate::records::Window;
+use crate::records::merge::FileOrder;
 use crate::schema;
 use crate::sources::input::arrival_ms;
 use crate::store::lake::{self, LakeTable};
@@ -85,21 +88,15 @@ impl State {
     /// Whether all records have to be built anew from all files, because the settings changed.
     ///
     /// # Errors
-    /// [`crate::error::Kind::Config`] when files that would have to be read again are gone.
-    pub(super) fn wants_rebuild(&self, plan: &Plan, found: &[Found]) -> Result<bool> {
+    /// [`crate::error::Kind::Config`] when files that would have to be read again are gone, or only some months of
+    /// them are asked for: the lake would lose the others.
+    pub(super) fn wants_rebuild(&self, plan: &Plan, found: &[Found], window: Window) -> Result<bool> {
         if !self.settings_changed(plan) {
             return Ok(false);
         }
         let changed = self.changed_sources(plan);
-        let here: BTreeSet<Arc<str>> = found.iter().filter_map(Found::file_id).collect();
-        let gone: Vec<&str> = self
-            .book
-            .inputs()
-            .iter()
-            .filter(|(file_id, _)| !here.contains(file_id.as_str()))
-            .filter_map(|(_, input)| input.paths.first().map(String::as_str))
-            .collect();
-        if gone.is_empty() {
+        let gone = self.gone(found);
+        if gone.is_empty() && window.is_everything() {
             return Ok(true);
         }
         let why = if changed.is_empty() {
@@ -110,12 +107,51 @@ impl State {
                 changed.join(", ")
             )
         };
+        if gone.is_empty() {
+            return Err(Error::config(format!(
+                "{why}, so every file has to be read again, and --from and --to would leave months out that are \
+                 published; run once without them, publish to a new output, or restore the settings"
+            )));
+        }
         Err(Error::config(format!(
             "{why}, so every file has to be read again, but {} of them are no longer there (the first: {}); bring them \
              back, publish to a new output, or restore the settings",
             gone.len(),
             gone.first().copied().unwrap_or_default()
         )))
+    }
+
+    /// A path of every known file that is not among those found.
+    fn gone(&self, found: &[Found]) -> Vec<&str> {
+        let found: BTreeSet<Arc<str>> = found.iter().filter_map(Found::file_id).collect();
+        self.book
+            .inputs()
+            .iter()
+            .filter(|(file_id, _)| !found.contains(file_id.as_str()))
+            .filter_map(|(_, input)| input.paths.first().map(String::as_str))
+            .collect()
+    }
+
+    /// Whether known files are found under names that put them in another order. Of two versions of a job the other
+    /// one may win then, and only its file still tells what it says: records are built anew from all files. Where
+    /// that cannot be now (a file is gone, or some months alone are asked for), the lake remembers that it is due.
+    pub(super) fn is_reordered(&mut self, found: &[Found], window: Window) -> bool {
+        let mut book = self.book.clone();
+        let mut is_news = false;
+        for found in found {
+            is_news |= found.file_id().is_some_and(|id| book.seen(&id, &found.file.path));
+        }
+        let is_due = self.facts.contains_key(REORDERED_FACT)
+            || is_news && FileOrder::new(arrivals(&self.book)) != FileOrder::new(arrivals(&book));
+        if !is_due {
+            return false;
+        }
+        let can_be = window.is_everything() && self.gone(found).is_empty();
+        if !can_be {
+            let why = "files were seen under other names, records are due to be built anew";
+            self.facts.insert(REORDERED_FACT.to_owned(), why.to_owned());
+        }
+        can_be
     }
 
     /// Whether usage was attributed or normalised under other settings.
@@ -141,11 +177,7 @@ impl State {
     /// (file id, arrival in the name, path) of every input.
     #[must_use]
     pub(super) fn arrivals(&self) -> Vec<(Arc<str>, Option<i64>, String)> {
-        let first = |(file_id, input): (&String, &crate::ledger::book::InputEntry)| {
-            let path = input.paths.first().cloned().unwrap_or_default();
-            (Arc::from(file_id.as_str()), arrival_ms(&path), path)
-        };
-        self.book.inputs().iter().map(first).collect()
+        arrivals(&self.book)
     }
 
     /// Content hash by file id.
@@ -192,6 +224,16 @@ impl State {
 pub(super) const ATTRIBUTION_FACT: &str = "attribution";
 const PLAN_FACT: &str = "plan";
 const RECORDS_FACT: &str = "schemas";
+const REORDERED_FACT: &str = "reordered";
+
+/// (file id, arrival in the name, path) of every input of a book.
+fn arrivals(book: &Book) -> Vec<(Arc<str>, Option<i64>, String)> {
+    let first = |(file_id, input): (&String, &InputEntry)| {
+        let path = input.paths.first().cloned().unwrap_or_default();
+        (Arc::from(file_id.as_str()), arrival_ms(&path), path)
+    };
+    book.inputs().iter().map(first).collect()
+}
 
 fn source_fact(name: &str) -> String {
     format!("source {name}")

@@ -81,6 +81,12 @@ pub struct Window {
 }
 
 impl Window {
+    /// Whether every month is asked for.
+    #[must_use]
+    pub fn is_everything(&self) -> bool {
+        self.from.is_none() && self.to.is_none()
+    }
+
     /// Whether `month` is asked for.
     #[must_use]
     pub fn holds(&self, month: Month) -> bool {

@@ -15,7 +15,7 @@ use crate::ledger::Outcome;
 use crate::schema;
 
 /// Ranks input files by arrival: later ones hold the later word. The order is that of (arrival in the name, path).
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileOrder {
     rank: HashMap<Arc<str>, u32>,
 }

@@ -25,6 +25,7 @@ mod cli;
 mod inputs;
 mod oracle;
 mod pipeline_file;
+mod promises;
 mod readme;
 mod reference_tables;
 mod sacct;

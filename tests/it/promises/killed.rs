@@ -1,0 +1,123 @@
+//! A run that is killed at any moment leaves a lake that reads whole, and the next run finishes the work.
+
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use gridtally::store::{Manifest, read_table};
+
+use super::scene::{Pipeline, Scene, assert_same, lake_hash, published};
+
+const KILLS: u32 = 50;
+
+/// Reads every published table to its end.
+fn assert_readable(lake: &Path) {
+    for path in published(lake) {
+        if path.extension().is_some_and(|extension| extension == "parquet") {
+            let table = read_table(File::open(&path).unwrap(), None, 8192);
+            let rows: usize = table
+                .unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+                .map(|batch| batch.unwrap_or_else(|e| panic!("{}: {e}", path.display())).num_rows())
+                .sum();
+            assert!(rows > 0, "{}", path.display());
+        }
+    }
+}
+
+/// Unless a journal says that a commit is under way, what is there is what the manifest says.
+fn assert_consistent(lake: &Path) -> bool {
+    let manifest = match fs::read(lake.join("manifest.json")) {
+        Ok(text) => Manifest::parse(&text).unwrap(),
+        Err(_) => Manifest::default(),
+    };
+    if lake.join(".gridtally/journal.json").exists() {
+        return false;
+    }
+    let mut present = lake_hash(lake);
+    present.remove("manifest.json");
+    let stated = manifest
+        .files()
+        .map(|file| (file.path.clone(), file.blake3.clone()))
+        .collect();
+    assert_eq!(present, stated);
+    true
+}
+
+#[test]
+fn fifty_kills_and_a_clean_run() {
+    let scene = Scene::sample();
+    let pipelines = [
+        Pipeline::sample(),
+        // Everything is read and published anew when the runs alternate.
+        {
+            let mut other = Pipeline::sample()
+                .with("attribution", "\"by-end\"")
+                .with("grain", "\"day\"");
+            for source in &mut other.sources {
+                source.keys = source
+                    .keys
+                    .replace("vo = { table = \"data/vo.csv\" }", "vo = { column = \"user\" }");
+            }
+            other
+        },
+    ];
+    let files: Vec<_> = pipelines
+        .iter()
+        .enumerate()
+        .map(|(at, pipeline)| {
+            let file = format!("pipeline-{at}.toml");
+            scene.write(&file, pipeline.text().as_bytes());
+            scene.path(&file)
+        })
+        .collect();
+    let run = |at: usize, out: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gridtally"));
+        command.arg("run").arg(&files[at]).arg("--out").arg(scene.path(out));
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        command
+    };
+    let started = Instant::now();
+    assert!(run(0, "undisturbed").status().unwrap().success());
+    let whole = started.elapsed();
+    let undisturbed = scene.lake("undisturbed");
+    let lake = scene.path("lake");
+    let journal = lake.join(".gridtally/journal.json");
+    let (mut killed, mut amid_commit) = (0, 0);
+    let mut seed: u64 = 20_260_329;
+    for kill in 0..KILLS {
+        let mut child = run(usize::try_from(kill % 2).unwrap(), "lake").spawn().unwrap();
+        seed = seed
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        let fraction = u32::try_from(seed >> 54).unwrap();
+        if kill % 5 == 4 {
+            // The narrow place: as soon as the commit begins.
+            let patience = Instant::now();
+            while !journal.exists() && patience.elapsed() < 2 * whole && child.try_wait().unwrap().is_none() {
+                std::thread::sleep(Duration::from_micros(100));
+            }
+        } else {
+            std::thread::sleep(whole * fraction / 1024);
+        }
+        child.kill().unwrap();
+        killed += u32::from(!child.wait().unwrap().success());
+        if lake.exists() {
+            assert_readable(&lake);
+            amid_commit += u32::from(!assert_consistent(&lake));
+        }
+    }
+    eprintln!("{killed} of {KILLS} runs were killed, {amid_commit} while they published; a whole run takes {whole:?}");
+    assert!(killed > KILLS / 2, "only {killed} runs were caught alive");
+    // A run that takes over is not a run that does nothing: the last kill may have left either pipeline's lake.
+    assert!(run(1, "lake").status().unwrap().success());
+    assert!(run(0, "lake").status().unwrap().success());
+    assert_same(&undisturbed, &scene.lake("lake"), "after the kills");
+    assert_eq!(scene.findings("lake"), []);
+    assert!(assert_consistent(&lake));
+    let machinery: Vec<_> = fs::read_dir(lake.join(".gridtally"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    assert_eq!(machinery, ["lock"]);
+}

@@ -1,0 +1,12 @@
+//! What the product promises, tried on whole lakes: same bytes, nothing twice, nothing half, everything accounted for.
+
+mod killed;
+mod ledger_closes;
+mod nothing_new;
+mod pieces;
+mod reading_along;
+mod same_bytes;
+mod scene;
+mod settings;
+mod tables;
+mod truths;

@@ -1,0 +1,76 @@
+//! Whoever reads while runs go on sees whole files.
+
+use std::fs::File;
+use std::io::ErrorKind;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use gridtally::store::read_table;
+
+use super::scene::{Pipeline, Scene, published};
+
+/// Reads everything there is; the number of files.
+fn look(lake: &Path) -> usize {
+    let mut read = 0;
+    for path in published(lake) {
+        let file = match File::open(&path) {
+            Ok(file) => file,
+            // Taken away since the folder was listed.
+            Err(e) if e.kind() == ErrorKind::NotFound => continue,
+            Err(e) => panic!("{}: {e}", path.display()),
+        };
+        if path.extension().is_some_and(|extension| extension == "parquet") {
+            let table = read_table(file, None, 8192).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+            let rows: usize = table
+                .map(|batch| batch.unwrap_or_else(|e| panic!("{}: {e}", path.display())).num_rows())
+                .sum();
+            assert!(rows > 0, "{}", path.display());
+            read += 1;
+        } else if path.ends_with("manifest.json") {
+            let text = std::io::read_to_string(file).unwrap();
+            gridtally::store::Manifest::parse(text.as_bytes()).unwrap();
+        }
+    }
+    read
+}
+
+#[test]
+fn a_reader_never_sees_half_a_file() {
+    let scene = Scene::sample();
+    let pipeline = Pipeline::sample();
+    let files = pipeline.files();
+    let lake = scene.path("lake");
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let reader = scope.spawn(|| {
+            let (mut rounds, mut read) = (0, 0);
+            while !done.load(Ordering::Relaxed) {
+                read += look(&lake);
+                rounds += 1;
+            }
+            (rounds, read)
+        });
+        for night in (1..=files.len()).step_by(3) {
+            if reader.is_finished() {
+                break;
+            }
+            scene.run(&pipeline.only(&files[..night]), "lake");
+        }
+        for (attribution, grain) in [
+            ("by-end", "day"),
+            ("prorated", "day"),
+            ("by-end", "month"),
+            ("prorated", "month"),
+        ] {
+            if reader.is_finished() {
+                break;
+            }
+            let attribution = format!("\"{attribution}\"");
+            let other = pipeline.clone().with("attribution", &attribution);
+            scene.run(&other.with("grain", &format!("\"{grain}\"")), "lake");
+        }
+        done.store(true, Ordering::Relaxed);
+        let (rounds, read) = reader.join().unwrap();
+        assert!(rounds > 5 && read > 50, "{rounds} rounds, {read} files");
+    });
+}

@@ -1,0 +1,142 @@
+//! The same inputs give the same bytes, whatever the threads, the order, the memory and the nights.
+
+use gridtally::pipeline::RunOptions;
+
+use super::scene::{Pipeline, Scene, assert_same, lake_hash, shuffle};
+
+fn months() -> Vec<&'static str> {
+    vec!["2026-01", "2026-02", "2026-03", "2026-04", "2026-05", "2026-06"]
+}
+
+fn month(text: &str) -> RunOptions {
+    RunOptions {
+        from: Some(text.parse().unwrap()),
+        to: Some(text.parse().unwrap()),
+        ..RunOptions::default()
+    }
+}
+
+#[test]
+fn whatever_the_folder_the_threads_and_the_memory() {
+    let (scene, other) = (Scene::sample(), Scene::sample());
+    let pipeline = Pipeline::sample();
+    scene.run(&pipeline, "lake");
+    let lake = scene.lake("lake");
+    assert_eq!(scene.findings("lake"), []);
+    other.run(&pipeline, "deep/er/lake");
+    assert_same(&lake, &lake_hash(&other.path("deep/er/lake")), "another folder");
+    for (threads, memory) in [
+        (1, None),
+        (2, None),
+        (4, None),
+        (1, Some(1)),
+        (4, Some(1)),
+        (2, Some(40_000)),
+    ] {
+        let out = format!("lake-{threads}-{memory:?}");
+        let options = RunOptions {
+            threads: Some(threads),
+            memory_byte_n: memory,
+            ..RunOptions::default()
+        };
+        scene.run_with(&pipeline, &out, options);
+        assert_same(&lake, &scene.lake(&out), &out);
+    }
+}
+
+#[test]
+fn whatever_the_order_of_paths_and_sources() {
+    let scene = Scene::sample();
+    let pipeline = Pipeline::sample();
+    scene.run(&pipeline, "lake");
+    for seed in 0..3 {
+        let mut shuffled = pipeline.clone();
+        for source in &mut shuffled.sources {
+            shuffle(&mut source.paths, seed);
+        }
+        shuffle(&mut shuffled.sources, seed + 7);
+        let out = format!("lake-{seed}");
+        scene.run(&shuffled, &out);
+        assert_same(&scene.lake("lake"), &scene.lake(&out), &out);
+    }
+}
+
+/// Every night one more file, in any order.
+#[test]
+fn in_one_go_or_night_by_night() {
+    let scene = Scene::sample();
+    let pipeline = Pipeline::sample();
+    scene.run(&pipeline, "lake");
+    for (out, seed) in [("in-order", None), ("shuffled", Some(11))] {
+        let mut files = pipeline.files();
+        if let Some(seed) = seed {
+            shuffle(&mut files, seed);
+        }
+        for night in 1..=files.len() {
+            scene.run(&pipeline.only(&files[..night]), out);
+            assert_eq!(scene.findings(out), [], "{out}, night {night}");
+        }
+        assert_same(&scene.lake("lake"), &scene.lake(out), out);
+    }
+}
+
+/// Every night the new file alone lies there.
+#[test]
+fn in_one_go_or_with_the_new_file_alone() {
+    let scene = Scene::sample();
+    let pipeline = Pipeline::sample();
+    scene.run(&pipeline, "lake");
+    for (out, seed) in [("in-order", None), ("shuffled", Some(5)), ("otherwise", Some(99))] {
+        let mut files = pipeline.files();
+        if let Some(seed) = seed {
+            shuffle(&mut files, seed);
+        }
+        for file in &files {
+            scene.run(&pipeline.only(std::slice::from_ref(file)), out);
+        }
+        assert_same(&scene.lake("lake"), &scene.lake(out), out);
+        assert_eq!(scene.findings(out), []);
+    }
+}
+
+/// A month at a time, in any order, and what lies outside them in the end.
+#[test]
+fn in_one_go_or_month_by_month() {
+    let scene = Scene::sample();
+    let pipeline = Pipeline::sample();
+    scene.run(&pipeline, "lake");
+    let (forward, mut backward, mut shuffled) = (months(), months(), months());
+    backward.reverse();
+    shuffle(&mut shuffled, 3);
+    for (out, order) in [("forward", forward), ("backward", backward), ("shuffled", shuffled)] {
+        for text in order {
+            scene.run_with(&pipeline, out, month(text));
+            assert_eq!(scene.findings(out), [], "{out} {text}");
+        }
+        scene.run(&pipeline, out);
+        assert_same(&scene.lake("lake"), &scene.lake(out), out);
+    }
+}
+
+/// A month that was published once more changes nothing, and one beside it comes in addition.
+#[test]
+fn a_month_again_and_the_ones_beside_it() {
+    let scene = Scene::sample();
+    let pipeline = Pipeline::sample();
+    scene.run_with(&pipeline, "lake", month("2026-03"));
+    let march = scene.lake("lake");
+    scene.run_with(&pipeline, "lake", month("2026-03"));
+    assert_same(&march, &scene.lake("lake"), "March again");
+    let options = RunOptions {
+        from: Some("2026-02".parse().unwrap()),
+        ..RunOptions::default()
+    };
+    scene.run_with(&pipeline, "lake", options.clone());
+    scene.run_with(&pipeline, "at-once", options);
+    let in_march = |lake: &std::collections::BTreeMap<String, String>| -> Vec<_> {
+        let of = |(path, _): &(&String, &String)| path.contains("record_month=2026-03-01");
+        lake.iter().filter(of).map(|(a, b)| (a.clone(), b.clone())).collect()
+    };
+    assert_eq!(in_march(&march), in_march(&scene.lake("lake")));
+    assert_same(&scene.lake("at-once"), &scene.lake("lake"), "from February on");
+}

@@ -1,0 +1,245 @@
+//! What a change of settings does, what limits do, and what becomes of jobs without a benchmark.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use gridtally::error::Kind;
+use gridtally::pipeline::RunOptions;
+use gridtally::pipeline::report::Status;
+
+use super::scene::{Pipeline, Scene, assert_same, lake_hash, lake_times};
+use super::tables::{all, sum, text};
+
+fn is_of_records(path: &str) -> bool {
+    path.starts_with("records/") || path.starts_with("history/")
+}
+
+#[test]
+fn usage_follows_new_settings_and_records_stay() {
+    let scene = Scene::sample();
+    let pipeline = Pipeline::sample();
+    scene.run(&pipeline, "lake");
+    let mut benchmarks = pipeline.clone();
+    scene.write(
+        "data/other.csv",
+        b"site,cluster,benchmark,value_per_core,valid_from,valid_to\nALP-T2,,hs23,12.5,2020-01-01,\n",
+    );
+    benchmarks.normalise = Some("benchmarks = \"data/other.csv\"\nmissing = \"null\"\n".to_owned());
+    let mut without = pipeline.clone();
+    without.normalise = None;
+    let variants = [
+        pipeline.clone().with("attribution", "\"by-end\""),
+        pipeline.clone().with("grain", "\"day\""),
+        pipeline.clone().with("allocation_year_start", "\"02-15\""),
+        pipeline.clone().with("calendar_timezone", "\"Asia/Tokyo\""),
+        benchmarks,
+        without,
+        pipeline,
+    ];
+    let out = scene.path("lake");
+    for (at, variant) in variants.iter().enumerate() {
+        let before = lake_times(&out);
+        let report = scene.run(variant, "lake");
+        assert_eq!(
+            (report.status, report.files_read_n),
+            (Status::Published, 0),
+            "variant {at}"
+        );
+        let touched: BTreeSet<_> = lake_times(&out)
+            .into_iter()
+            .filter(|(path, time)| before.get(path) != Some(time))
+            .map(|(path, _)| path)
+            .collect();
+        assert!(
+            !touched.iter().any(|path| is_of_records(path)),
+            "variant {at}: {touched:?}"
+        );
+        let fresh = format!("fresh-{at}");
+        scene.run(variant, &fresh);
+        assert_same(&scene.lake(&fresh), &scene.lake("lake"), &format!("variant {at}"));
+        assert_eq!(scene.findings("lake"), [], "variant {at}");
+        assert_eq!(scene.run(variant, "lake").status, Status::Unchanged, "variant {at}");
+    }
+}
+
+fn with_vo_of_user() -> Pipeline {
+    let mut pipeline = Pipeline::sample();
+    let keys = &mut pipeline.sources[0].keys;
+    *keys = keys.replace("vo = { table = \"data/vo.csv\" }", "vo = { column = \"user\" }");
+    pipeline
+}
+
+#[test]
+fn records_are_built_anew_when_their_source_is_read_otherwise() {
+    let scene = Scene::sample();
+    scene.run(&Pipeline::sample(), "lake");
+    let other = with_vo_of_user();
+    let report = scene.run(&other, "lake");
+    assert_eq!(report.files_read_n + 1, report.files_n, "all but the copy in the spool");
+    scene.run(&other, "fresh");
+    assert_same(&scene.lake("fresh"), &scene.lake("lake"), "another VO rule");
+    // Another site: no partition of the old one may stay.
+    let mut moved = other;
+    let keys = &mut moved.sources[0].keys;
+    *keys = keys.replace("ALP-T2", "BAY/GRID");
+    scene.run(&moved, "lake");
+    scene.run(&moved, "moved");
+    assert_same(&scene.lake("moved"), &scene.lake("lake"), "another site");
+    assert_eq!(scene.findings("lake"), []);
+}
+
+#[test]
+fn records_cannot_be_built_anew_from_files_that_are_gone() {
+    let scene = Scene::sample();
+    scene.run(&Pipeline::sample(), "lake");
+    let before = (scene.lake("lake"), lake_times(&scene.path("lake")));
+    let mut other = with_vo_of_user();
+    other.sources[0].paths.retain(|path| !path.contains("2026-02"));
+    let e = scene.try_run(&other, "lake", RunOptions::default()).unwrap_err();
+    assert_eq!((e.kind(), e.kind().exit_code()), (Kind::Config, 78));
+    let said = e.to_string();
+    for word in [
+        "alp-slurm",
+        "sacct-2026-02.txt.gz",
+        "no longer there",
+        "restore the settings",
+    ] {
+        assert!(said.contains(word), "{said}");
+    }
+    assert_eq!(before, (scene.lake("lake"), lake_times(&scene.path("lake"))));
+}
+
+/// Built anew for some months alone, a lake would lose the others.
+#[test]
+fn records_are_not_built_anew_for_some_months_alone() {
+    let scene = Scene::sample();
+    scene.run(&Pipeline::sample(), "lake");
+    let before = scene.lake("lake");
+    let options = RunOptions {
+        from: Some("2026-03".parse().unwrap()),
+        ..RunOptions::default()
+    };
+    let e = scene.try_run(&with_vo_of_user(), "lake", options).unwrap_err();
+    assert_eq!(e.kind(), Kind::Config);
+    assert!(e.to_string().contains("--from"), "{e}");
+    assert_same(&before, &scene.lake("lake"), "after the refusal");
+}
+
+#[test]
+fn more_refusals_than_allowed_publish_nothing() {
+    let scene = Scene::sample();
+    let pipeline = Pipeline::sample();
+    let run = |pipeline: &Pipeline, out: &str| scene.try_run(pipeline, out, RunOptions::default());
+    let report = scene.run(&pipeline, "any");
+    let rejected = report.outcomes["rejected"];
+    let mut of_apel = pipeline.clone();
+    of_apel.sources[1].keys.push_str("max_rejected = 2\n");
+    let mut of_apel_fraction = pipeline.clone();
+    of_apel_fraction.sources[1].keys.push_str("max_rejected = 0.001\n");
+    for (at, wrong) in [
+        pipeline.clone().with("max_rejected", "0"),
+        pipeline.clone().with("max_rejected", &(rejected - 1).to_string()),
+        pipeline.clone().with("max_rejected", "0.0001"),
+        of_apel,
+        of_apel_fraction,
+    ]
+    .iter()
+    .enumerate()
+    {
+        let e = run(wrong, "none").unwrap_err();
+        assert_eq!((e.kind(), e.kind().exit_code()), (Kind::Data, 65), "{at}");
+        assert!(e.to_string().contains("max_rejected"), "{e}");
+        assert!(e.to_string().contains("bad_"), "the reasons are named: {e}");
+        assert!(lake_hash(&scene.path("none")).is_empty(), "{at}");
+    }
+    let mut of_apel = pipeline.clone();
+    of_apel.sources[1].keys.push_str("max_rejected = 3\n");
+    for right in [
+        pipeline.clone().with("max_rejected", &rejected.to_string()),
+        pipeline.clone().with("max_rejected", "0.5"),
+        of_apel,
+    ] {
+        run(&right, "some").unwrap();
+        assert_same(&scene.lake("any"), &scene.lake("some"), "limits decide no byte");
+    }
+}
+
+#[test]
+fn jobs_without_a_benchmark_are_refused_where_that_is_asked_for() {
+    let scene = Scene::sample();
+    let pipeline = Pipeline::sample();
+    scene.run(&pipeline, "null");
+    let missing = sum(&all(&scene.path("null"), "usage"), "benchmark_missing_job_n");
+    assert!(missing > 0);
+    let mut refusing = pipeline.clone();
+    refusing.normalise = Some("benchmarks = \"data/benchmarks.csv\"\nmissing = \"reject\"\n".to_owned());
+    let report = scene.run(&refusing, "lake");
+    assert_eq!(scene.findings("lake"), []);
+    let refused = all(&scene.path("lake"), "rejects");
+    let of_benchmark = |row: &usize| text(&refused, "reason", *row).as_deref() == Some("benchmark_missing");
+    let rows = (0..refused.num_rows()).filter(of_benchmark).count();
+    assert!(
+        i64::try_from(rows).unwrap() >= missing,
+        "{rows} refused, {missing} missing"
+    );
+    assert!(report.reasons["rejected/benchmark_missing"] >= u64::try_from(rows).unwrap());
+    let (with, without) = (all(&scene.path("null"), "usage"), all(&scene.path("lake"), "usage"));
+    assert_eq!(sum(&with, "job_n") - missing, sum(&without, "job_n"));
+    assert_eq!(sum(&without, "benchmark_missing_job_n"), 0);
+    assert!(scene.path("lake/rejects/stage=normalise").is_dir());
+    // There and back again.
+    scene.run(&pipeline, "lake");
+    assert_same(&scene.lake("null"), &scene.lake("lake"), "no longer refused");
+    scene.run(&refusing, "lake");
+    scene.run(&refusing, "fresh");
+    assert_same(&scene.lake("fresh"), &scene.lake("lake"), "refused again");
+    // Night by night it is the same.
+    let files = refusing.files();
+    for night in (1..=files.len()).step_by(4).chain([files.len()]) {
+        scene.run(&refusing.only(&files[..night]), "nights");
+        assert_eq!(scene.findings("nights"), [], "night {night}");
+    }
+    assert_same(&scene.lake("fresh"), &scene.lake("nights"), "refused night by night");
+}
+
+#[test]
+fn a_fallback_is_used_and_counted() {
+    let scene = Scene::sample();
+    let mut pipeline = Pipeline::sample();
+    scene.run(&pipeline, "null");
+    let before = all(&scene.path("null"), "usage");
+    pipeline.normalise =
+        Some("benchmarks = \"data/benchmarks.csv\"\nmissing = { fallback = 10.0, benchmark = \"hs23\" }\n".to_owned());
+    scene.run(&pipeline, "lake");
+    let after = all(&scene.path("lake"), "usage");
+    assert_eq!(sum(&after, "benchmark_missing_job_n"), 0);
+    assert_eq!(
+        sum(&after, "benchmark_fallback_job_n"),
+        sum(&before, "benchmark_missing_job_n")
+    );
+    assert_eq!(sum(&after, "wall_s"), sum(&before, "wall_s"));
+    assert_eq!(scene.findings("lake"), []);
+}
+
+#[test]
+fn a_dry_run_publishes_nothing() {
+    let scene = Scene::sample();
+    let pipeline = Pipeline::sample();
+    let dry = RunOptions {
+        dry_run: true,
+        ..RunOptions::default()
+    };
+    let report = scene.run_with(&pipeline, "lake", dry.clone());
+    assert_eq!(report.status, Status::DryRun);
+    assert!(lake_hash(&scene.path("lake")).is_empty() && !scene.path("lake/runs").exists());
+    let wet = scene.run(&pipeline, "lake");
+    assert_eq!(wet.reasons, report.reasons);
+    let before = (scene.lake("lake"), lake_times(&scene.path("lake")));
+    scene.run_with(&pipeline.with("grain", "\"day\""), "lake", dry);
+    assert_eq!(before, (scene.lake("lake"), lake_times(&scene.path("lake"))));
+    let machinery: Vec<_> = fs::read_dir(scene.path("lake/.gridtally"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    assert_eq!(machinery, ["lock"], "nothing staged is left");
+}

@@ -1,0 +1,94 @@
+//! Published tables, read and rewritten.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
+use arrow::compute::concat_batches;
+use arrow::datatypes::{Date32Type, Int64Type, TimestampMillisecondType};
+use gridtally::schema;
+use gridtally::store::{FileEntry, Manifest, Store, TableOptions, TableWriter, footer, read_table};
+
+use super::scene::published;
+
+/// The whole of one Parquet file.
+pub(super) fn read(path: &Path) -> RecordBatch {
+    let batches: Vec<_> = read_table(File::open(path).unwrap(), None, 8192)
+        .unwrap()
+        .map(Result::unwrap)
+        .collect();
+    concat_batches(batches.first().unwrap().schema_ref(), &batches).unwrap()
+}
+
+/// The files of a dataset.
+pub(super) fn files(lake: &Path, dataset: &str) -> Vec<PathBuf> {
+    let mut files = published(&lake.join(dataset));
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "parquet"));
+    files
+}
+
+/// The rows of a dataset, without the columns that are in the paths; or of one file.
+pub(super) fn all(lake: &Path, dataset: &str) -> RecordBatch {
+    if dataset.contains('.') {
+        return read(&lake.join(dataset));
+    }
+    let batches: Vec<_> = files(lake, dataset).iter().map(|path| read(path)).collect();
+    let none = RecordBatch::new_empty(schema::dataset(dataset).unwrap().arrow());
+    batches
+        .first()
+        .map_or(none, |first| concat_batches(first.schema_ref(), &batches).unwrap())
+}
+
+fn column<'a>(batch: &'a RecordBatch, name: &str) -> &'a ArrayRef {
+    batch.column_by_name(name).unwrap_or_else(|| panic!("no column {name}"))
+}
+
+/// A whole number, time or date; `None` for null.
+pub(super) fn int(batch: &RecordBatch, name: &str, row: usize) -> Option<i64> {
+    let column = column(batch, name);
+    if column.is_null(row) {
+        return None;
+    }
+    if let Some(int) = column.as_primitive_opt::<Int64Type>() {
+        Some(int.value(row))
+    } else if let Some(time) = column.as_primitive_opt::<TimestampMillisecondType>() {
+        Some(time.value(row))
+    } else {
+        Some(i64::from(column.as_primitive::<Date32Type>().value(row)))
+    }
+}
+
+/// A text; `None` for null.
+pub(super) fn text(batch: &RecordBatch, name: &str, row: usize) -> Option<String> {
+    let column = column(batch, name).as_string::<i32>();
+    column.is_valid(row).then(|| column.value(row).to_owned())
+}
+
+/// Sum of a column.
+pub(super) fn sum(batch: &RecordBatch, name: &str) -> i64 {
+    (0..batch.num_rows()).filter_map(|row| int(batch, name, row)).sum()
+}
+
+/// Replaces one published table, and what the manifest says of it, as somebody would who wants not to be found out.
+pub(super) fn forge(lake: &Path, path: &str, change: impl Fn(RecordBatch) -> RecordBatch) {
+    let store = Store::open_existing(lake.to_str().unwrap()).unwrap();
+    let mut manifest = Manifest::load(&store).unwrap().unwrap();
+    let old = manifest.file(path).unwrap().clone();
+    let file = lake.join(path);
+    let batch = change(read(&file));
+    let options = TableOptions {
+        footer: footer(&File::open(&file).unwrap()).unwrap(),
+        ..TableOptions::default()
+    };
+    let mut table = TableWriter::create(Vec::new(), schema::dataset(&old.dataset).unwrap().arrow(), &options).unwrap();
+    table.write(&batch).unwrap();
+    let (rows, bytes) = table.finish().unwrap();
+    std::fs::write(&file, &bytes).unwrap();
+    manifest.insert(FileEntry {
+        bytes: u64::try_from(bytes.len()).unwrap(),
+        blake3: blake3::hash(&bytes).to_hex().to_string(),
+        rows,
+        ..old
+    });
+    std::fs::write(lake.join("manifest.json"), manifest.to_text().unwrap()).unwrap();
+}
