@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use arrow::array::{AsArray, RecordBatch};
 use arrow::datatypes::Int64Type;
+use crossbeam_channel::bounded;
 
 use super::days::Days;
 use crate::error::{Error, Result};
@@ -54,6 +55,8 @@ pub(super) struct Done {
     pub(super) settled: Settled,
     /// What it contributes to usage.
     pub(super) part: Vec<(Key, Sums)>,
+    /// What stands behind its files.
+    provenance: Vec<(String, String)>,
 }
 
 /// Merges, publishes and summarises one partition. With no `days` to merge, the published records are only
@@ -62,15 +65,50 @@ pub(super) struct Done {
 /// # Errors
 /// [`crate::error::Kind::Io`] when the lake cannot be read or written.
 pub(super) fn process(context: &Context<'_>, site: &str, month: Month, days: &[Day]) -> Result<Done> {
+    if days.is_empty() {
+        return merge_days(context, site, month, days, &mut |_| Ok(()));
+    }
+    let path = lake::month_path("records", site, month);
+    let mut table = LakeTable::create(context.publication, "records", &path)?;
+    // Encoding and compressing is most of the work: it goes on beside the merging of the next day.
+    let (send, receive) = bounded::<RecordBatch>(2);
+    let (done, table) = std::thread::scope(|scope| {
+        let writer = scope.spawn(move || {
+            for batch in receive {
+                table.write(&batch)?;
+            }
+            Ok::<_, Error>(table)
+        });
+        let done = merge_days(context, site, month, days, &mut |batch| {
+            // A writer that failed has hung up, and says why below.
+            let _ = send.send(batch.clone());
+            Ok(())
+        });
+        drop(send);
+        let table = writer
+            .join()
+            .unwrap_or_else(|_| Err(Error::internal("a writing thread died")));
+        (done, table)
+    });
+    let (done, table) = (done?, table?);
+    table.finish(&done.provenance)?;
+    Ok(done)
+}
+
+/// Merges the days of a partition in order and hands each day's records to `write`.
+fn merge_days(
+    context: &Context<'_>,
+    site: &str,
+    month: Month,
+    days: &[Day],
+    write: &mut dyn FnMut(&RecordBatch) -> Result<()>,
+) -> Result<Done> {
     let published = |dataset: &str| {
         if context.is_rebuild {
             return Ok(None);
         }
-        lake::batches(
-            context.store,
-            context.publication,
-            &lake::month_path(dataset, site, month),
-        )
+        let path = lake::month_path(dataset, site, month);
+        lake::batches(context.store, context.publication, &path)
     };
     let mut records = Days::new(published("records")?);
     let mut losers = Days::new(published("history")?);
@@ -78,14 +116,7 @@ pub(super) fn process(context: &Context<'_>, site: &str, month: Month, days: &[D
     let mut unscaled = Unscaled::new(context.paths);
     let mut settled = Settled::new();
     let is_merge = !days.is_empty();
-    let mut table = match is_merge {
-        true => Some(LakeTable::create(
-            context.publication,
-            "records",
-            &lake::month_path("records", site, month),
-        )?),
-        false => None,
-    };
+    let history_path = lake::month_path("history", site, month);
     let mut history_table: Option<LakeTable<'_>> = None;
     let mut fresh = days.iter().copied().peekable();
     while let Some(day) = earlier(records.next_day()?, fresh.peek().copied()) {
@@ -102,9 +133,7 @@ pub(super) fn process(context: &Context<'_>, site: &str, month: Month, days: &[D
         }
         settle(&batches, &known, &mut settled)?;
         for batch in &batches {
-            if let Some(table) = &mut table {
-                table.write(batch)?;
-            }
+            write(batch)?;
             for row in usage.add(batch)? {
                 unscaled.push(batch, row)?;
             }
@@ -112,11 +141,7 @@ pub(super) fn process(context: &Context<'_>, site: &str, month: Month, days: &[D
         if is_merge && !known.is_empty() {
             let table = match &mut history_table {
                 Some(table) => table,
-                none => none.insert(LakeTable::create(
-                    context.publication,
-                    "history",
-                    &lake::month_path("history", site, month),
-                )?),
+                none => none.insert(LakeTable::create(context.publication, "history", &history_path)?),
             };
             table.write(&history::to_batch(&known)?)?;
         }
@@ -128,14 +153,11 @@ pub(super) fn process(context: &Context<'_>, site: &str, month: Month, days: &[D
     }
     unscaled.settle(&mut settled)?;
     let provenance = provenance(context, &settled);
-    if let Some(table) = table {
-        table.finish(&provenance)?;
-    }
     match history_table {
         Some(table) => {
             table.finish(&provenance)?;
         }
-        None if is_merge => context.publication.remove(&lake::month_path("history", site, month)),
+        None if is_merge => context.publication.remove(&history_path),
         None => {}
     }
     unscaled.publish(context.publication, &lake::unscaled_path(site, month))?;
@@ -146,6 +168,7 @@ pub(super) fn process(context: &Context<'_>, site: &str, month: Month, days: &[D
         month,
         settled,
         part,
+        provenance,
     })
 }
 

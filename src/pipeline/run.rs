@@ -195,7 +195,9 @@ fn process_all(
     progress: &dyn Progress,
 ) -> Result<Vec<Done>> {
     progress.begin("merging", u64::try_from(partitions.len()).unwrap_or(0), "partitions");
-    let work: Vec<_> = partitions.iter().collect();
+    // The largest first: the last one to finish should be a small one.
+    let mut work: Vec<_> = partitions.iter().collect();
+    work.sort_by_key(|(key, days)| (std::cmp::Reverse(context.spill.rows(&key.0, days)), *key));
     let next = AtomicUsize::new(0);
     let results: Mutex<Vec<(usize, Result<Done>)>> = Mutex::default();
     std::thread::scope(|scope| {

@@ -25,6 +25,7 @@ pub struct Spill {
     file_ids: Vec<Arc<str>>,
     resident: Mutex<Resident>,
     file: Mutex<SpillFile>,
+    rows: Mutex<BTreeMap<(String, Day), u64>>,
 }
 
 #[derive(Default)]
@@ -59,6 +60,7 @@ impl Spill {
             file_ids: Vec::new(),
             resident: Mutex::default(),
             file: Mutex::default(),
+            rows: Mutex::default(),
         }
     }
 
@@ -83,6 +85,8 @@ impl Spill {
                 let bucket = run.first().ok_or_else(|| Error::internal("an empty run"))?;
                 let site = usize::try_from(bucket.site).ok().and_then(|at| harvest.sites.get(at));
                 let site = site.ok_or_else(|| Error::internal("a bucket without a site"))?.clone();
+                let rows = u64::try_from(run.len()).unwrap_or(u64::MAX);
+                *lock(&self.rows)?.entry((site.clone(), bucket.day)).or_default() += rows;
                 resident.index.entry((site, bucket.day)).or_default().push(Run {
                     batch,
                     first,
@@ -146,6 +150,13 @@ impl Spill {
             days.dedup();
         }
         Ok(partitions)
+    }
+
+    /// About how many candidates some days of a site have.
+    #[must_use]
+    pub fn rows(&self, site: &str, days: &[Day]) -> u64 {
+        let Ok(rows) = lock(&self.rows) else { return 0 };
+        days.iter().filter_map(|day| rows.get(&(site.to_owned(), *day))).sum()
     }
 
     /// The candidates of one bucket, in no particular order.
