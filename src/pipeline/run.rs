@@ -14,8 +14,8 @@ use super::report::{RunReport, SourceReport, first_reasons};
 use super::state::State;
 use super::usage::publish_usage;
 use crate::error::{Error, Kind, Result};
-use crate::ledger::{Outcome, Reason};
 use crate::ledger::book::{InputEntry, Places, is_settled_by_merge};
+use crate::ledger::{Book, Outcome, Reason};
 use crate::pipeline::Plan;
 use crate::records::Window;
 use crate::records::merge::FileOrder;
@@ -47,11 +47,12 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     let publication = Publication::begin(&store)?;
     let mut state = State::load(&store, &publication)?;
     let is_rebuild = state.wants_rebuild(plan, &found, window)? || state.is_reordered(&found, window);
+    let mut former = Book::default();
     if is_rebuild {
-        state = State::default();
+        former = std::mem::take(&mut state).book;
     }
     let mut report = RunReport::new(plan, &store, found.len());
-    let (files, is_news) = to_read(&mut state, &found, window);
+    let (files, is_news) = to_read(&mut state, &former, &found, window);
     let is_resummarised = is_rebuild || state.plan_changed(plan);
     if files.is_empty() && !is_news && !is_resummarised {
         report.settle(&state);
@@ -175,17 +176,22 @@ fn find(plan: &Plan, threads: usize, progress: &dyn Progress) -> Result<Vec<Foun
         .collect()
 }
 
-/// Which files this run must read, and whether a known file was seen under a new name.
-fn to_read(state: &mut State, found: &[Found], window: Window) -> (Vec<Reading>, bool) {
+/// Which files this run must read, and whether a known file was seen under a new name. The names in `former` are kept,
+/// its rows are not.
+fn to_read(state: &mut State, former: &Book, found: &[Found], window: Window) -> (Vec<Reading>, bool) {
     let mut is_news = false;
     let mut chosen: BTreeSet<Arc<str>> = BTreeSet::new();
     let mut files = Vec::new();
     for found in found {
-        let known = state.book.inputs().get(&*found.file_id).and_then(|input| input.paths.first());
+        let names = |book: &Book| book.inputs().get(&*found.file_id).map(|input| input.paths.clone());
+        let names = names(&state.book).or_else(|| names(former)).unwrap_or_default();
+        let known = names.first();
         // Refusals name the path their file is accounted to; only reading it again puts them under another.
         let is_renamed = known.is_some_and(|first| found.file.path < *first)
             && state.book.outcomes(&found.file_id).contains_key(&Outcome::Rejected);
-        let accounted_to = known.map_or(&found.file.path, |first| first.min(&found.file.path)).clone();
+        let accounted_to = known
+            .map_or(&found.file.path, |first| first.min(&found.file.path))
+            .clone();
         if !is_renamed && state.book.is_done(&found.file_id, |month| window.holds(month)) {
             is_news |= state.book.seen(&found.file_id, &found.file.path);
         } else if chosen.insert(Arc::clone(&found.file_id)) {
@@ -194,7 +200,7 @@ fn to_read(state: &mut State, found: &[Found], window: Window) -> (Vec<Reading>,
                 source: Arc::clone(&found.plan),
                 file_id: Arc::clone(&found.file_id),
                 blake3: found.blake3.clone(),
-                copies: Vec::new(),
+                copies: names.into_iter().collect(),
                 accounted_to,
             });
         } else if let Some(reading) = files

@@ -19,7 +19,10 @@ fn the_rows_of_every_file_add_up() {
     let (inputs, ledger) = (all(&out, "ledger/inputs.parquet"), all(&out, "ledger/ledger.parquet"));
     let mut ended: BTreeMap<(String, String), BTreeMap<String, i64>> = BTreeMap::new();
     for row in 0..ledger.num_rows() {
-        let key = (text(&ledger, "path", row).unwrap(), text(&ledger, "file_id", row).unwrap());
+        let key = (
+            text(&ledger, "path", row).unwrap(),
+            text(&ledger, "file_id", row).unwrap(),
+        );
         *ended
             .entry(key)
             .or_default()
@@ -49,7 +52,11 @@ fn the_rows_of_every_file_add_up() {
     }
     assert!(ended.is_empty(), "lines of no file: {ended:?}");
     // The copy in the spool, in the same run.
-    assert!(report.reasons.contains_key("duplicate/same_file"), "{:?}", report.reasons);
+    assert!(
+        report.reasons.contains_key("duplicate/same_file"),
+        "{:?}",
+        report.reasons
+    );
     assert_eq!(scene.findings("lake"), []);
 }
 

@@ -100,7 +100,10 @@ fn check_tiling(
     let mut last: Option<gridtally::time::calendar::Period> = None;
     for _ in 0..periods {
         let period = calendar.period(at_ms).unwrap();
-        prop_assert!(period.from_ms <= at_ms && at_ms < period.until_ms, "{period:?} at {at_ms}");
+        prop_assert!(
+            period.from_ms <= at_ms && at_ms < period.until_ms,
+            "{period:?} at {at_ms}"
+        );
         if let Some(last) = last {
             prop_assert_eq!(period.from_ms, last.until_ms);
             prop_assert!(period.month >= last.month && period.allocation_year >= last.allocation_year);
@@ -112,7 +115,11 @@ fn check_tiling(
             }
         }
         // A calendar that never saw another instant says the same anywhere in the period.
-        for ms in [period.from_ms, i64::midpoint(period.from_ms, period.until_ms), period.until_ms - 1] {
+        for ms in [
+            period.from_ms,
+            i64::midpoint(period.from_ms, period.until_ms),
+            period.until_ms - 1,
+        ] {
             let mut fresh = Calendar::new(zone.clone(), grain, year_start);
             prop_assert_eq!(fresh.period(ms), Some(period));
         }

@@ -97,7 +97,11 @@ impl Pipeline {
     pub(super) fn only(&self, files: &[(usize, String)]) -> Self {
         let mut pipeline = self.clone();
         for (at, source) in pipeline.sources.iter_mut().enumerate() {
-            source.paths = files.iter().filter(|(of, _)| *of == at).map(|(_, p)| p.clone()).collect();
+            source.paths = files
+                .iter()
+                .filter(|(of, _)| *of == at)
+                .map(|(_, p)| p.clone())
+                .collect();
         }
         pipeline.sources.retain(|source| !source.paths.is_empty());
         pipeline
@@ -179,7 +183,8 @@ impl Scene {
     }
 
     pub(super) fn run_with(&self, pipeline: &Pipeline, out: &str, options: RunOptions) -> RunReport {
-        self.try_run(pipeline, out, options).unwrap_or_else(|e| panic!("{out}: {e}"))
+        self.try_run(pipeline, out, options)
+            .unwrap_or_else(|e| panic!("{out}: {e}"))
     }
 
     /// What `verify` finds in the lake `out`.
@@ -222,13 +227,19 @@ fn name(lake: &Path, path: &Path) -> String {
 /// BLAKE3 of every published file by its path in the lake.
 pub(super) fn lake_hash(lake: &Path) -> BTreeMap<String, String> {
     let hash = |path: &PathBuf| blake3::hash(&fs::read(path).unwrap()).to_hex().to_string();
-    published(lake).iter().map(|path| (name(lake, path), hash(path))).collect()
+    published(lake)
+        .iter()
+        .map(|path| (name(lake, path), hash(path)))
+        .collect()
 }
 
 /// When every published file was written.
 pub(super) fn lake_times(lake: &Path) -> BTreeMap<String, SystemTime> {
     let time = |path: &PathBuf| fs::metadata(path).unwrap().modified().unwrap();
-    published(lake).iter().map(|path| (name(lake, path), time(path))).collect()
+    published(lake)
+        .iter()
+        .map(|path| (name(lake, path), time(path)))
+        .collect()
 }
 
 /// Fails with the files that differ, not with two screens of hashes.
@@ -250,7 +261,9 @@ pub(super) fn assert_same(a: &BTreeMap<String, String>, b: &BTreeMap<String, Str
 /// A small shuffle that is the same in every run.
 pub(super) fn shuffle<T>(items: &mut [T], mut seed: u64) {
     for at in (1..items.len()).rev() {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        seed = seed
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         let other = usize::try_from(seed >> 33).unwrap() % (at + 1);
         items.swap(at, other);
     }

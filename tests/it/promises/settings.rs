@@ -40,13 +40,20 @@ fn usage_follows_new_settings_and_records_stay() {
     for (at, variant) in variants.iter().enumerate() {
         let before = lake_times(&out);
         let report = scene.run(variant, "lake");
-        assert_eq!((report.status, report.files_read_n), (Status::Published, 0), "variant {at}");
+        assert_eq!(
+            (report.status, report.files_read_n),
+            (Status::Published, 0),
+            "variant {at}"
+        );
         let touched: BTreeSet<_> = lake_times(&out)
             .into_iter()
             .filter(|(path, time)| before.get(path) != Some(time))
             .map(|(path, _)| path)
             .collect();
-        assert!(!touched.iter().any(|path| is_of_records(path)), "variant {at}: {touched:?}");
+        assert!(
+            !touched.iter().any(|path| is_of_records(path)),
+            "variant {at}: {touched:?}"
+        );
         let fresh = format!("fresh-{at}");
         scene.run(variant, &fresh);
         assert_same(&scene.lake(&fresh), &scene.lake("lake"), &format!("variant {at}"));
@@ -91,7 +98,12 @@ fn records_cannot_be_built_anew_from_files_that_are_gone() {
     let e = scene.try_run(&other, "lake", RunOptions::default()).unwrap_err();
     assert_eq!((e.kind(), e.kind().exit_code()), (Kind::Config, 78));
     let said = e.to_string();
-    for word in ["alp-slurm", "sacct-2026-02.txt.gz", "no longer there", "restore the settings"] {
+    for word in [
+        "alp-slurm",
+        "sacct-2026-02.txt.gz",
+        "no longer there",
+        "restore the settings",
+    ] {
         assert!(said.contains(word), "{said}");
     }
     assert_eq!(before, (scene.lake("lake"), lake_times(&scene.path("lake"))));
@@ -166,7 +178,10 @@ fn jobs_without_a_benchmark_are_refused_where_that_is_asked_for() {
     let refused = all(&scene.path("lake"), "rejects");
     let of_benchmark = |row: &usize| text(&refused, "reason", *row).as_deref() == Some("benchmark_missing");
     let rows = (0..refused.num_rows()).filter(of_benchmark).count();
-    assert!(i64::try_from(rows).unwrap() >= missing, "{rows} refused, {missing} missing");
+    assert!(
+        i64::try_from(rows).unwrap() >= missing,
+        "{rows} refused, {missing} missing"
+    );
     assert!(report.reasons["rejected/benchmark_missing"] >= u64::try_from(rows).unwrap());
     let (with, without) = (all(&scene.path("null"), "usage"), all(&scene.path("lake"), "usage"));
     assert_eq!(sum(&with, "job_n") - missing, sum(&without, "job_n"));
@@ -193,9 +208,8 @@ fn a_fallback_is_used_and_counted() {
     let mut pipeline = Pipeline::sample();
     scene.run(&pipeline, "null");
     let before = all(&scene.path("null"), "usage");
-    pipeline.normalise = Some(
-        "benchmarks = \"data/benchmarks.csv\"\nmissing = { fallback = 10.0, benchmark = \"hs23\" }\n".to_owned(),
-    );
+    pipeline.normalise =
+        Some("benchmarks = \"data/benchmarks.csv\"\nmissing = { fallback = 10.0, benchmark = \"hs23\" }\n".to_owned());
     scene.run(&pipeline, "lake");
     let after = all(&scene.path("lake"), "usage");
     assert_eq!(sum(&after, "benchmark_missing_job_n"), 0);

@@ -39,7 +39,11 @@ fn sreport(file: &Path) -> Reported {
             (_, "") => continue,
             (account, _) => account,
         };
-        *reported.entry(account.to_owned()).or_default().entry(*column).or_default() += used;
+        *reported
+            .entry(account.to_owned())
+            .or_default()
+            .entry(*column)
+            .or_default() += used;
     }
     reported
 }
@@ -73,7 +77,8 @@ fn usage_of_a_month_and_of_the_day_the_clocks_change_is_what_sreport_says() {
     let pipeline = Pipeline::of(Source {
         name: "zoo",
         paths: vec![dump.to_str().unwrap().to_owned()],
-        keys: "format = \"sacct\"\nsite = \"ZOO\"\ntimezone = \"Europe/Zurich\"\nvo = { column = \"account\" }\n".to_owned(),
+        keys: "format = \"sacct\"\nsite = \"ZOO\"\ntimezone = \"Europe/Zurich\"\nvo = { column = \"account\" }\n"
+            .to_owned(),
     })
     .with("max_rejected", "0");
     scene.run(&pipeline, "months");
@@ -175,7 +180,10 @@ fn stored(row: &BTreeMap<String, String>) -> BTreeMap<&'static str, Option<Strin
         ("vo_group", word("VOGroup")),
         ("vo_role", word("VORole")),
         ("wall_s", word("WallDuration")),
-        ("cpu_ms", word("CpuDuration").map(|s| (s.parse::<i64>().unwrap() * 1000).to_string())),
+        (
+            "cpu_ms",
+            word("CpuDuration").map(|s| (s.parse::<i64>().unwrap() * 1000).to_string()),
+        ),
         ("alloc_core_n", positive("Processors")),
         ("alloc_node_n", positive("NodeCount")),
         ("start_utc", time("StartTime")),
@@ -207,7 +215,10 @@ fn grid_messages_become_what_the_server_stored() {
     let mut reader = csv::Reader::from_path(golden.join("VJobRecords.csv")).unwrap();
     let rows = reader.deserialize().map(Result::<BTreeMap<String, String>, _>::unwrap);
     // One job came to the server as XML.
-    let mut expected: Vec<_> = rows.filter(|row| row["LocalJobId"] != "jobid10").map(|row| stored(&row)).collect();
+    let mut expected: Vec<_> = rows
+        .filter(|row| row["LocalJobId"] != "jobid10")
+        .map(|row| stored(&row))
+        .collect();
     let records = all(&scene.path("lake"), "records");
     let columns: Vec<_> = expected[0].keys().copied().collect();
     let mut found: Vec<BTreeMap<_, _>> = (0..records.num_rows())
@@ -253,11 +264,20 @@ fn one_bad_record_refuses_its_message_or_itself() {
     assert_eq!(all(&scene.path("strict"), "records").num_rows(), 0);
     let rejects = all(&scene.path("strict"), "rejects");
     let details: Vec<_> = (0..rejects.num_rows())
-        .map(|row| (text(&rejects, "reason", row).unwrap(), text(&rejects, "raw", row).unwrap()))
+        .map(|row| {
+            (
+                text(&rejects, "reason", row).unwrap(),
+                text(&rejects, "raw", row).unwrap(),
+            )
+        })
         .collect();
     assert_eq!(details.len(), 3);
     for (reason, raw) in &details {
-        assert_eq!(reason == "bad_duration", raw.contains("CpuDuration: 12.5 h"), "{details:?}");
+        assert_eq!(
+            reason == "bad_duration",
+            raw.contains("CpuDuration: 12.5 h"),
+            "{details:?}"
+        );
     }
     let salvage = run("salvage", "salvage");
     let expected: BTreeMap<String, u64> = reasons(&[("accepted/job", 2), ("rejected/bad_duration", 1)]);
