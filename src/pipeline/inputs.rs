@@ -110,41 +110,39 @@ pub(super) fn hash(
     Ok(())
 }
 
-/// Which files this run must read, and whether a known file was seen under a new name.
-pub(super) fn to_read(book: &mut Book, found: &[Found], window: Window) -> (Vec<Reading>, bool) {
+/// Which files this run must read, and whether a known file was seen under a new name. The names in `former` are kept,
+/// its rows are not.
+pub(super) fn to_read(book: &mut Book, former: &Book, found: &[Found], window: Window) -> (Vec<Reading>, bool) {
     let mut is_news = false;
     let mut chosen: BTreeSet<Arc<str>> = BTreeSet::new();
     let mut files: Vec<(Option<Arc<str>>, Reading)> = Vec::new();
     for found in found {
         let file_id = found.file_id();
-        let known = file_id
-            .as_ref()
-            .and_then(|id| book.inputs().get(&**id)?.paths.first().cloned());
-        let accounted_to = known
-            .as_ref()
-            .map_or(&found.file.path, |first| first.min(&found.file.path))
-            .clone();
+        let names = |book: &Book| Some(book.inputs().get(file_id.as_deref()?)?.paths.clone());
+        let names = names(book).or_else(|| names(former)).unwrap_or_default();
+        let known = names.first();
+        let path = &found.file.path;
         if let Some(id) = &file_id {
             // Refusals name the path their file is accounted to; only reading it again puts them under another.
-            let is_renamed = known.is_some_and(|first| found.file.path < first)
-                && book.outcomes(id).contains_key(&Outcome::Rejected);
+            let is_renamed =
+                known.is_some_and(|first| path < first) && book.outcomes(id).contains_key(&Outcome::Rejected);
             if !is_renamed && book.is_done(id, |month| window.holds(month)) {
-                is_news |= book.seen(id, &found.file.path);
+                is_news |= book.seen(id, path);
                 continue;
             }
             if !chosen.insert(Arc::clone(id)) {
                 let same = files.iter_mut().find(|(other, _)| other.as_ref() == Some(id));
                 if let Some((_, reading)) = same {
-                    reading.copies.push(found.file.path.clone());
+                    reading.copies.push(path.clone());
                 }
                 continue;
             }
         }
         let reading = Reading {
+            accounted_to: known.map_or(path, |first| first.min(path)).clone(),
             file: found.file.clone(),
             source: Arc::clone(&found.source),
-            copies: Vec::new(),
-            accounted_to,
+            copies: names.into_iter().collect(),
         };
         files.push((file_id, reading));
     }

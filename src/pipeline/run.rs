@@ -15,7 +15,7 @@ use super::state::State;
 use super::usage::publish_usage;
 use crate::error::{Error, Kind, Result};
 use crate::ledger::book::{InputEntry, Places, is_settled_by_merge};
-use crate::ledger::{Outcome, Reason};
+use crate::ledger::{Book, Outcome, Reason};
 use crate::pipeline::Plan;
 use crate::records::Window;
 use crate::records::merge::FileOrder;
@@ -48,11 +48,12 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     inputs::hash(&mut found, &state.book, state.settings_changed(plan), threads, progress)?;
     let mut phases = BTreeMap::from([("hash".to_owned(), stopwatch.lap())]);
     let is_rebuild = state.wants_rebuild(plan, &found, window)? || state.is_reordered(&found, window);
+    let mut former = Book::default();
     if is_rebuild {
-        state = State::default();
+        former = std::mem::take(&mut state).book;
     }
     let mut report = RunReport::new(plan, &store, found.len());
-    let (files, is_news) = inputs::to_read(&mut state.book, &found, window);
+    let (files, is_news) = inputs::to_read(&mut state.book, &former, &found, window);
     let is_resummarised = is_rebuild || state.plan_changed(plan);
     if files.is_empty() && !is_news && !is_resummarised {
         report.settle(&state);

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Int64Array, RecordBatch};
 
-use super::scene::{Pipeline, Scene};
+use super::scene::{Pipeline, Scene, published};
 use super::tables::{all, files, forge, int, text};
+use crate::support::sample::lake;
 
 #[test]
 fn the_rows_of_every_file_add_up() {
@@ -60,9 +62,13 @@ fn the_rows_of_every_file_add_up() {
     assert_eq!(scene.findings("lake"), []);
 }
 
-fn findings_after(damage: impl Fn(&std::path::Path)) -> Vec<(String, String)> {
-    let scene = Scene::sample();
-    scene.run(&Pipeline::sample(), "lake");
+/// What `verify` finds in a copy of the sample lake that was damaged.
+fn findings_after(damage: impl Fn(&Path)) -> Vec<(String, String)> {
+    let scene = Scene::empty();
+    for path in published(lake()) {
+        let name = path.strip_prefix(lake()).unwrap().to_str().unwrap();
+        scene.write(&format!("lake/{name}"), &fs::read(&path).unwrap());
+    }
     assert_eq!(scene.findings("lake"), []);
     damage(&scene.path("lake"));
     let found = scene.findings("lake");

@@ -153,3 +153,71 @@ fn a_copy_that_sorts_before_its_original_comes_to_the_same_late_or_early() {
         assert_same(&scene.lake(&at_once), &scene.lake(&windowed), copy);
     }
 }
+
+/// A dump that is written anew every night under one name.
+#[test]
+fn a_file_that_grows_counts_nothing_twice() {
+    let scene = Scene::sample();
+    let mut pipeline = Pipeline::sample();
+    let path = "data/alp/sacct-2026-03.txt";
+    let whole = fs::read(scene.path(path)).unwrap();
+    pipeline.sources.truncate(1);
+    pipeline.sources[0].paths = vec![path.to_owned()];
+    scene.run(&pipeline, "whole");
+    let lines: Vec<_> = whole.split_inclusive(|byte| *byte == b'\n').collect();
+    for part in 1..=4 {
+        scene.write(path, &lines[..lines.len() * part / 4].concat());
+        let report = scene.run(&pipeline, "grown");
+        assert_eq!((report.status, report.files_read_n), (Status::Published, 1));
+        assert_eq!(scene.findings("grown"), []);
+    }
+    let usage = |out: &str| -> BTreeMap<String, String> {
+        let of_usage = |(path, _): &(String, String)| path.starts_with("usage/");
+        scene.lake(out).into_iter().filter(of_usage).collect()
+    };
+    assert!(!usage("whole").is_empty());
+    assert_eq!(usage("whole"), usage("grown"));
+}
+
+/// Files move into an archive, some first and then the others.
+#[test]
+fn an_archive_comes_to_the_same_as_everything_at_once() {
+    let scene = Scene::sample();
+    let here = Pipeline::sample();
+    let (mut there, mut both) = (here.clone(), here.clone());
+    for at in 0..here.sources.len() {
+        for path in &here.sources[at].paths {
+            let archived = path.replace("data/", "archive/");
+            scene.write(&archived, &fs::read(scene.path(path)).unwrap());
+            both.sources[at].paths.push(archived);
+        }
+        there.sources[at].paths = here.sources[at]
+            .paths
+            .iter()
+            .map(|path| path.replace("data/", "archive/"))
+            .collect();
+    }
+    scene.run(&both, "at-once");
+    scene.run(&here, "moved");
+    let report = scene.run(&there, "moved");
+    assert!(report.files_read_n < 6, "only files with refusals are read again");
+    assert_same(&scene.lake("at-once"), &scene.lake("moved"), "moved at once");
+    // The even ones first.
+    let mut half = here.clone();
+    for at in 0..here.sources.len() {
+        for (to, from) in half.sources[at]
+            .paths
+            .iter_mut()
+            .zip(&there.sources[at].paths)
+            .step_by(2)
+        {
+            to.clone_from(from);
+        }
+    }
+    for pipeline in [&here, &half, &there] {
+        scene.run(pipeline, "by-half");
+        assert_eq!(scene.findings("by-half"), []);
+    }
+    assert_same(&scene.lake("at-once"), &scene.lake("by-half"), "moved by half");
+    assert_eq!(scene.run(&there, "by-half").status, Status::Unchanged);
+}

@@ -3,11 +3,13 @@
 use std::fs::File;
 use std::io::ErrorKind;
 use std::path::Path;
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use gridtally::error::Kind;
 use gridtally::store::read_table;
 
-use super::scene::{Pipeline, Scene, published};
+use super::scene::{Pipeline, Scene, assert_same, published};
 
 /// Reads everything there is; the number of files.
 fn look(lake: &Path) -> usize {
@@ -73,4 +75,39 @@ fn a_reader_never_sees_half_a_file() {
         let (rounds, read) = reader.join().unwrap();
         assert!(rounds > 5 && read > 50, "{rounds} rounds, {read} files");
     });
+}
+
+/// One of them publishes, or one after the other; the one that is turned away says so.
+#[test]
+fn runs_at_the_same_time_do_not_mix() {
+    let scene = Scene::sample();
+    let pipeline = Pipeline::sample();
+    scene.run(&pipeline, "alone");
+    let file = scene.file(&pipeline);
+    let runs: Vec<_> = (0..3)
+        .map(|_| {
+            Command::new(env!("CARGO_BIN_EXE_gridtally"))
+                .arg("run")
+                .arg(&file)
+                .arg("--out")
+                .arg(scene.path("lake"))
+                .stdout(Stdio::null())
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap()
+        })
+        .collect();
+    let mut published = 0;
+    for run in runs {
+        let output = run.wait_with_output().unwrap();
+        if output.status.success() {
+            published += 1;
+        } else {
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(i32::from(Kind::Busy.exit_code())), "{said}");
+        }
+    }
+    assert!(published > 0);
+    assert_same(&scene.lake("alone"), &scene.lake("lake"), "runs at the same time");
+    assert_eq!(scene.findings("lake"), []);
 }

@@ -169,12 +169,9 @@ impl Scene {
     }
 
     /// Runs a pipeline into the lake `out`.
-    pub(super) fn try_run(&self, pipeline: &Pipeline, out: &str, options: RunOptions) -> Result<RunReport> {
+    pub(super) fn try_run(&self, pipeline: &Pipeline, out: &str, mut options: RunOptions) -> Result<RunReport> {
         let (plan, _) = Plan::load(&self.file(pipeline))?;
-        let options = RunOptions {
-            out: Some(self.path(out).to_str().unwrap().to_owned()),
-            ..options
-        };
+        options.out = Some(self.path(out).to_str().unwrap().to_owned());
         run::run(&plan, &options, &Silent)
     }
 

@@ -201,7 +201,7 @@ fn grid_messages_become_what_the_server_stored() {
     for entry in fs::read_dir(golden.join("messages")).unwrap() {
         let entry = entry.unwrap();
         let name = entry.file_name().into_string().unwrap();
-        if name < "0005".to_owned() {
+        if name.as_str() < "0005" {
             scene.write(&format!("in/{name}"), &fs::read(entry.path()).unwrap());
         }
     }
