@@ -1,14 +1,14 @@
 //! The book itself: input files, and where their rows went. It closes, or the run fails.
 
 use std::collections::{BTreeMap, BTreeSet};
-
-use arrow::array::{Array, ArrayRef, AsArray, Date32Builder, Int64Builder, RecordBatch, StringBuilder};
-use arrow::datatypes::{Date32Type, Int64Type};
 use std::sync::Arc;
+
+use arrow::array::RecordBatch;
 
 use super::reason::{Outcome, Reason};
 use crate::error::{Error, Result};
 use crate::schema;
+use crate::schema::batch::{counts, date, dates, int, number, text, texts, word};
 use crate::time::Month;
 
 /// One input file by content.
@@ -152,44 +152,35 @@ impl Book {
     /// [`crate::error::Kind::Internal`] when a batch is not what the schema declares.
     pub fn load(inputs: &[RecordBatch], ledger: &[RecordBatch]) -> Result<Self> {
         let mut book = Self::default();
-        for batch in inputs {
-            let text = |name: &str| column(batch, name).map(|c| c.as_string::<i32>());
-            let int = |name: &str| column(batch, name).map(|c| c.as_primitive::<Int64Type>());
-            let (source, path, file_id, format) = (text("source")?, text("path")?, text("file_id")?, text("format")?);
-            let (bytes, blake3, rows) = (int("bytes")?, text("blake3")?, int("rows_read_n")?);
-            for row in 0..batch.num_rows() {
-                let entry = book
-                    .inputs
-                    .entry(file_id.value(row).to_owned())
-                    .or_insert_with(|| InputEntry {
-                        source: source.value(row).to_owned(),
-                        paths: BTreeSet::new(),
-                        format: format.value(row).to_owned(),
-                        bytes: u64::try_from(bytes.value(row)).unwrap_or(0),
-                        blake3: blake3.value(row).to_owned(),
-                        rows_read: u64::try_from(rows.value(row)).unwrap_or(0),
-                    });
+        for read in inputs {
+            let (source, path, file_id) = (text(read, "source")?, text(read, "path")?, text(read, "file_id")?);
+            let (format, blake3) = (text(read, "format")?, text(read, "blake3")?);
+            let (bytes, rows) = (int(read, "bytes")?, int(read, "rows_read_n")?);
+            for row in 0..read.num_rows() {
+                let file_id = file_id.value(row).to_owned();
+                let entry = book.inputs.entry(file_id).or_insert_with(|| InputEntry {
+                    source: source.value(row).to_owned(),
+                    paths: BTreeSet::new(),
+                    format: format.value(row).to_owned(),
+                    bytes: u64::try_from(bytes.value(row)).unwrap_or(0),
+                    blake3: blake3.value(row).to_owned(),
+                    rows_read: u64::try_from(rows.value(row)).unwrap_or(0),
+                });
                 entry.paths.insert(path.value(row).to_owned());
             }
         }
-        for batch in ledger {
-            let text = |name: &str| column(batch, name).map(|c| c.as_string::<i32>());
-            let (file_id, site, reason) = (text("file_id")?, text("site")?, text("reason")?);
-            let month = column(batch, "record_month")?.as_primitive::<Date32Type>();
-            let rows = column(batch, "row_n")?.as_primitive::<Int64Type>();
-            for row in 0..batch.num_rows() {
-                let reason = Reason::parse(reason.value(row)).ok_or_else(|| {
-                    Error::internal(format!("the ledger has an unknown reason {:?}", reason.value(row)))
-                })?;
+        for read in ledger {
+            let (file_id, site, reason) = (text(read, "file_id")?, text(read, "site")?, text(read, "reason")?);
+            let (month, rows) = (date(read, "record_month")?, int(read, "row_n")?);
+            for row in 0..read.num_rows() {
+                let word_of = reason.value(row);
+                let reason = Reason::parse(word_of)
+                    .ok_or_else(|| Error::internal(format!("the ledger has an unknown reason {word_of:?}")))?;
                 if reason == Reason::SameFile {
                     continue; // derived from the paths
                 }
-                let site = site.is_valid(row).then(|| site.value(row).to_owned());
-                let month = if month.is_valid(row) {
-                    Month::of_day(month.value(row))
-                } else {
-                    None
-                };
+                let site = word(site, row).map(str::to_owned);
+                let month = number(month, row).and_then(Month::of_day);
                 let places = book.places.entry(file_id.value(row).to_owned()).or_default();
                 *places.entry((site, month, reason)).or_default() += u64::try_from(rows.value(row)).unwrap_or(0);
             }
@@ -249,73 +240,33 @@ impl Book {
 type FileRow<'a> = (&'a str, &'a str, &'a str, &'a InputEntry, BTreeMap<Outcome, u64>);
 type LedgerRow<'a> = (&'a str, &'a str, &'a str, Option<&'a str>, Option<Month>, Reason, u64);
 
-fn column<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a ArrayRef> {
-    batch
-        .column_by_name(name)
-        .ok_or_else(|| Error::internal(format!("no column {name}")))
-}
-
-fn int(n: u64) -> i64 {
-    i64::try_from(n).unwrap_or(i64::MAX)
-}
-
 fn files_batch(rows: &[FileRow<'_>]) -> Result<RecordBatch> {
-    let text = |pick: &dyn Fn(&FileRow<'_>) -> String| -> ArrayRef {
-        let mut builder = StringBuilder::new();
-        rows.iter().for_each(|row| builder.append_value(pick(row)));
-        Arc::new(builder.finish())
-    };
-    let ints = |pick: &dyn Fn(&FileRow<'_>) -> u64| -> ArrayRef {
-        let mut builder = Int64Builder::new();
-        rows.iter().for_each(|row| builder.append_value(int(pick(row))));
-        Arc::new(builder.finish())
-    };
-    let outcome = |outcome: Outcome| ints(&|row| row.4.get(&outcome).copied().unwrap_or(0));
-    let arrays = vec![
-        text(&|row| row.0.to_owned()),
-        text(&|row| row.1.to_owned()),
-        text(&|row| row.2.to_owned()),
-        text(&|row| row.3.format.clone()),
-        ints(&|row| row.3.bytes),
-        text(&|row| row.3.blake3.clone()),
-        ints(&|row| row.3.rows_read),
+    let outcome = |outcome: Outcome| counts(rows.iter().map(|row| row.4.get(&outcome).copied().unwrap_or(0)));
+    schema::dataset("inputs")?.batch(vec![
+        texts(rows.iter().map(|row| Some(row.0))),
+        texts(rows.iter().map(|row| Some(row.1))),
+        texts(rows.iter().map(|row| Some(row.2))),
+        texts(rows.iter().map(|row| Some(&row.3.format))),
+        counts(rows.iter().map(|row| row.3.bytes)),
+        texts(rows.iter().map(|row| Some(&row.3.blake3))),
+        counts(rows.iter().map(|row| row.3.rows_read)),
         outcome(Outcome::Accepted),
         outcome(Outcome::Duplicate),
         outcome(Outcome::Superseded),
         outcome(Outcome::Rejected),
         outcome(Outcome::OutOfScope),
-    ];
-    admitted("inputs", arrays)
+    ])
 }
 
 fn ledger_batch(rows: &[LedgerRow<'_>]) -> Result<RecordBatch> {
-    let text = |pick: &dyn Fn(&LedgerRow<'_>) -> Option<String>| -> ArrayRef {
-        let mut builder = StringBuilder::new();
-        rows.iter().for_each(|row| builder.append_option(pick(row)));
-        Arc::new(builder.finish())
-    };
-    let mut month = Date32Builder::new();
-    let mut row_n = Int64Builder::new();
-    for row in rows {
-        month.append_option(row.4.map(Month::first_day));
-        row_n.append_value(int(row.6));
-    }
-    let arrays: Vec<ArrayRef> = vec![
-        text(&|row| Some(row.0.to_owned())),
-        text(&|row| Some(row.1.to_owned())),
-        text(&|row| Some(row.2.to_owned())),
-        text(&|row| row.3.map(str::to_owned)),
-        Arc::new(month.finish()),
-        text(&|row| Some(row.5.outcome().to_string())),
-        text(&|row| Some(row.5.code().to_owned())),
-        Arc::new(row_n.finish()),
-    ];
-    admitted("ledger", arrays)
-}
-
-fn admitted(dataset: &str, arrays: Vec<ArrayRef>) -> Result<RecordBatch> {
-    let dataset = schema::dataset(dataset)?;
-    let batch = RecordBatch::try_new(dataset.arrow(), arrays)?;
-    dataset.admit(&batch)?;
-    Ok(batch)
+    schema::dataset("ledger")?.batch(vec![
+        texts(rows.iter().map(|row| Some(row.0))),
+        texts(rows.iter().map(|row| Some(row.1))),
+        texts(rows.iter().map(|row| Some(row.2))),
+        texts(rows.iter().map(|row| row.3)),
+        dates(rows.iter().map(|row| row.4.map(Month::first_day))),
+        texts(rows.iter().map(|row| Some(row.5.outcome().as_str()))),
+        texts(rows.iter().map(|row| Some(row.5.code()))),
+        counts(rows.iter().map(|row| row.6)),
+    ])
 }

@@ -162,6 +162,16 @@ reasons! {
 }
 
 impl Reason {
+    /// The reasons of a job row and of its step rows once the versions of the job are weighed.
+    #[must_use]
+    pub fn of_rows(outcome: Outcome) -> (Self, Self) {
+        match outcome {
+            Outcome::Accepted | Outcome::Rejected | Outcome::OutOfScope => (Self::Job, Self::Step),
+            Outcome::Duplicate => (Self::SameContent, Self::SameContentStep),
+            Outcome::Superseded => (Self::FullerRecord, Self::FullerRecordStep),
+        }
+    }
+
     /// The reason whose code is `code`.
     #[must_use]
     pub fn parse(code: &str) -> Option<Self> {

@@ -1,10 +1,10 @@
 //! A published table, sorted by `record_utc`, taken one day at a time.
 
-use arrow::array::{AsArray, RecordBatch};
-use arrow::datatypes::TimestampMillisecondType;
+use arrow::array::RecordBatch;
 
 use crate::error::{Error, Result};
 use crate::records::identity::DAY_MS;
+use crate::schema::batch::time;
 use crate::time::Day;
 
 type Batches = Box<dyn Iterator<Item = Result<RecordBatch>> + Send>;
@@ -34,7 +34,7 @@ impl Days {
             }
         }
         let rest = self.rest.as_ref().ok_or_else(|| Error::internal("no rest"))?;
-        Ok(Some(day_of(record_utc(rest)?.value(0))))
+        Ok(Some(day_of(time(rest, "record_utc")?.value(0))))
     }
 
     /// The rows of `day`, if it is the next one.
@@ -45,7 +45,9 @@ impl Days {
         let mut taken = Vec::new();
         while self.next_day()? == Some(day) {
             let Some(rest) = self.rest.take() else { break };
-            let until = record_utc(&rest)?.values().partition_point(|ms| day_of(*ms) <= day);
+            let until = time(&rest, "record_utc")?
+                .values()
+                .partition_point(|ms| day_of(*ms) <= day);
             taken.push(rest.slice(0, until));
             self.rest = Some(rest.slice(until, rest.num_rows() - until));
         }
@@ -55,11 +57,4 @@ impl Days {
 
 fn day_of(ms: i64) -> Day {
     Day::try_from(ms.div_euclid(DAY_MS)).unwrap_or(Day::MAX)
-}
-
-fn record_utc(batch: &RecordBatch) -> Result<&arrow::array::PrimitiveArray<TimestampMillisecondType>> {
-    let column = batch
-        .column_by_name("record_utc")
-        .ok_or_else(|| Error::internal("no column record_utc"))?;
-    Ok(column.as_primitive())
 }

@@ -3,18 +3,18 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use arrow::array::{AsArray, RecordBatch};
-use arrow::datatypes::Int64Type;
+use arrow::array::RecordBatch;
 use crossbeam_channel::bounded;
 
 use super::days::Days;
 use crate::error::{Error, Result};
-use crate::ledger::{Outcome, Reason};
+use crate::ledger::Reason;
 use crate::pipeline::Plan;
 use crate::pipeline::unscaled::Unscaled;
 use crate::records::history;
 use crate::records::merge::{FileOrder, Loser, merge};
 use crate::records::spill::Spill;
+use crate::schema::batch::{int, text};
 use crate::store::lake::{self, LakeTable};
 use crate::store::{Publication, Store};
 use crate::summarise::Usage;
@@ -214,13 +214,7 @@ fn settle(winners: &[RecordBatch], losers: &[Loser], into: &mut Settled) -> Resu
         }
     };
     for batch in winners {
-        let column = |name: &str| {
-            batch
-                .column_by_name(name)
-                .ok_or_else(|| Error::internal(format!("no column {name}")))
-        };
-        let files = column("file_id")?.as_string::<i32>();
-        let steps = column("step_n")?.as_primitive::<Int64Type>();
+        let (files, steps) = (text(batch, "file_id")?, int(batch, "step_n")?);
         let mut last: Option<Arc<str>> = None;
         for row in 0..batch.num_rows() {
             let file_id = match &last {
@@ -232,10 +226,7 @@ fn settle(winners: &[RecordBatch], losers: &[Loser], into: &mut Settled) -> Resu
         }
     }
     for loser in losers {
-        let (job, step) = match loser.outcome {
-            Outcome::Duplicate => (Reason::SameContent, Reason::SameContentStep),
-            _ => (Reason::FullerRecord, Reason::FullerRecordStep),
-        };
+        let (job, step) = Reason::of_rows(loser.outcome);
         count(&loser.file_id, job, step, loser.step_n);
     }
     Ok(())

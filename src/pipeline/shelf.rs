@@ -3,11 +3,9 @@
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
-use std::sync::Arc;
 
-use arrow::array::{ArrayRef, AsArray, FixedSizeBinaryBuilder, Int64Builder, RecordBatch, StringBuilder};
+use arrow::array::RecordBatch;
 use arrow::compute::interleave_record_batch;
-use arrow::datatypes::Int64Type;
 use arrow::ipc::reader::StreamReader;
 use arrow::ipc::writer::StreamWriter;
 
@@ -16,6 +14,7 @@ use crate::ledger::Reason;
 use crate::records::Reject;
 use crate::records::columns::with_text;
 use crate::schema;
+use crate::schema::batch::{counts, identities, int, texts};
 
 /// Raw text kept per refusal; `raw_byte_n` tells the full length and the file still holds the rest.
 const RAW_LIMIT: usize = 64 << 10;
@@ -128,8 +127,8 @@ impl RejectShelf {
         let mut order: Vec<(i64, i64, usize, usize)> = Vec::new();
         for at in 0..self.batches.len() {
             let read = self.load(at)?;
-            let lines = column(&read, "line")?.as_primitive::<Int64Type>();
-            let offsets = column(&read, "byte_offset")?.as_primitive::<Int64Type>();
+            let lines = int(&read, "line")?;
+            let offsets = int(&read, "byte_offset")?;
             order.extend((0..read.num_rows()).map(|row| (lines.value(row), offsets.value(row), at, row)));
         }
         order.sort_unstable();
@@ -163,46 +162,29 @@ impl RejectShelf {
     }
 }
 
-fn column<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a ArrayRef> {
-    batch
-        .column_by_name(name)
-        .ok_or_else(|| Error::internal(format!("no column {name}")))
-}
-
 fn key(reject: &Reject) -> (u64, u64, Reason) {
     (reject.at.line, reject.at.byte_offset, reject.reason)
 }
 
 fn batch(rejects: &[Reject], origin: &Origin) -> Result<RecordBatch> {
-    let text = |pick: &dyn Fn(&Reject) -> String| -> ArrayRef {
-        let mut builder = StringBuilder::new();
-        rejects.iter().for_each(|reject| builder.append_value(pick(reject)));
-        Arc::new(builder.finish())
-    };
-    let int = |pick: &dyn Fn(&Reject) -> u64| -> ArrayRef {
-        let mut builder = Int64Builder::new();
-        rejects
-            .iter()
-            .for_each(|reject| builder.append_value(i64::try_from(pick(reject)).unwrap_or(i64::MAX)));
-        Arc::new(builder.finish())
-    };
-    let mut no_id = FixedSizeBinaryBuilder::new(16);
-    rejects.iter().for_each(|_| no_id.append_null());
-    let arrays: Vec<ArrayRef> = vec![
-        text(&|_| origin.source.clone()),
-        text(&|_| origin.file_id.clone()),
-        text(&|_| origin.path.clone()),
-        int(&|reject| reject.at.line),
-        int(&|reject| reject.at.byte_offset),
-        text(&|reject| reject.reason.code().to_owned()),
-        text(&|reject| reject.detail.clone()),
-        int(&|reject| reject.rows),
-        int(&|reject| u64::try_from(reject.raw.len()).unwrap_or(u64::MAX)),
-        text(&|reject| String::from_utf8_lossy(reject.raw.get(..RAW_LIMIT).unwrap_or(&reject.raw)).into_owned()),
-        Arc::new(no_id.finish()),
-    ];
-    let dataset = schema::dataset("rejects")?;
-    let batch = RecordBatch::try_new(dataset.arrow(), arrays)?;
-    dataset.admit(&batch)?;
-    Ok(batch)
+    let shared = |value: &str| texts(rejects.iter().map(|_| Some(value.to_owned())));
+    let raw =
+        |reject: &Reject| String::from_utf8_lossy(reject.raw.get(..RAW_LIMIT).unwrap_or(&reject.raw)).into_owned();
+    schema::dataset("rejects")?.batch(vec![
+        shared(&origin.source),
+        shared(&origin.file_id),
+        shared(&origin.path),
+        counts(rejects.iter().map(|reject| reject.at.line)),
+        counts(rejects.iter().map(|reject| reject.at.byte_offset)),
+        texts(rejects.iter().map(|reject| Some(reject.reason.code()))),
+        texts(rejects.iter().map(|reject| Some(&reject.detail))),
+        counts(rejects.iter().map(|reject| reject.rows)),
+        counts(
+            rejects
+                .iter()
+                .map(|reject| u64::try_from(reject.raw.len()).unwrap_or(u64::MAX)),
+        ),
+        texts(rejects.iter().map(|reject| Some(raw(reject)))),
+        identities(rejects.iter().map(|_| None))?,
+    ])
 }

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, AsArray, FixedSizeBinaryBuilder, Int64Builder, RecordBatch, StringBuilder};
-use arrow::datatypes::Int64Type;
+use arrow::array::RecordBatch;
 
 use super::partition::Settled;
 use crate::error::{Error, Result};
 use crate::ledger::Reason;
 use crate::schema;
+use crate::schema::batch::{id, identities, identity, int, ints, text, texts};
 use crate::store::Publication;
 use crate::store::lake::LakeTable;
 
@@ -22,7 +22,7 @@ struct Refused {
     step_n: i64,
     source: String,
     detail: String,
-    record_id: [u8; 16],
+    record_id: u128,
 }
 
 /// The refused records of one partition.
@@ -46,28 +46,18 @@ impl<'a> Unscaled<'a> {
     /// # Errors
     /// [`crate::error::Kind::Internal`] when the batch is not of `records`.
     pub(super) fn push(&mut self, batch: &RecordBatch, row: usize) -> Result<()> {
-        let column = |name: &str| {
-            batch
-                .column_by_name(name)
-                .ok_or_else(|| Error::internal(format!("no column {name}")))
-        };
-        let text = |name: &str| Ok::<_, Error>(column(name)?.as_string::<i32>().value(row));
-        let int = |name: &str| Ok::<_, Error>(column(name)?.as_primitive::<Int64Type>().value(row));
-        let record_id = column("record_id")?.as_fixed_size_binary().value(row);
         self.rows.push(Refused {
-            file_id: Arc::from(text("file_id")?),
-            line: int("line")?,
-            byte_offset: int("byte_offset")?,
-            step_n: int("step_n")?,
-            source: text("source")?.to_owned(),
+            file_id: Arc::from(text(batch, "file_id")?.value(row)),
+            line: int(batch, "line")?.value(row),
+            byte_offset: int(batch, "byte_offset")?.value(row),
+            step_n: int(batch, "step_n")?.value(row),
+            source: text(batch, "source")?.value(row).to_owned(),
             detail: format!(
                 "no benchmark for job {} of cluster {:?} at its end",
-                text("job_id")?,
-                text("cluster")?
+                text(batch, "job_id")?.value(row),
+                text(batch, "cluster")?.value(row)
             ),
-            record_id: record_id
-                .try_into()
-                .map_err(|_| Error::internal("a record id of odd length"))?,
+            record_id: identity(id(batch, "record_id")?, row)?,
         });
         Ok(())
     }
@@ -107,38 +97,22 @@ impl<'a> Unscaled<'a> {
             return Ok(());
         }
         self.rows.sort();
-        let text = |pick: &dyn Fn(&Refused) -> String| -> ArrayRef {
-            let mut builder = StringBuilder::new();
-            self.rows.iter().for_each(|row| builder.append_value(pick(row)));
-            Arc::new(builder.finish())
-        };
-        let int = |pick: &dyn Fn(&Refused) -> i64| -> ArrayRef {
-            let mut builder = Int64Builder::new();
-            self.rows.iter().for_each(|row| builder.append_value(pick(row)));
-            Arc::new(builder.finish())
-        };
-        let mut ids = FixedSizeBinaryBuilder::new(16);
-        let mut no_text = StringBuilder::new();
-        for row in &self.rows {
-            ids.append_value(row.record_id)?;
-            no_text.append_null();
-        }
-        let arrays: Vec<ArrayRef> = vec![
-            text(&|row| row.source.clone()),
-            text(&|row| row.file_id.to_string()),
-            text(&|row| self.paths.get(&row.file_id).cloned().unwrap_or_default()),
-            int(&|row| row.line),
-            int(&|row| row.byte_offset),
-            text(&|_| Reason::BenchmarkMissing.code().to_owned()),
-            text(&|row| row.detail.clone()),
-            int(&|row| 1 + row.step_n),
-            int(&|_| 0),
-            Arc::new(no_text.finish()),
-            Arc::new(ids.finish()),
-        ];
-        let dataset = schema::dataset("rejects")?;
+        let rows = &self.rows;
+        let path_of = |row: &Refused| self.paths.get(&row.file_id).cloned().unwrap_or_default();
         let mut table = LakeTable::create(publication, "rejects", path)?;
-        table.write(&RecordBatch::try_new(dataset.arrow(), arrays)?)?;
+        table.write(&schema::dataset("rejects")?.batch(vec![
+            texts(rows.iter().map(|row| Some(&row.source))),
+            texts(rows.iter().map(|row| Some(&row.file_id))),
+            texts(rows.iter().map(|row| Some(path_of(row)))),
+            ints(rows.iter().map(|row| Some(row.line))),
+            ints(rows.iter().map(|row| Some(row.byte_offset))),
+            texts(rows.iter().map(|_| Some(Reason::BenchmarkMissing.code()))),
+            texts(rows.iter().map(|row| Some(&row.detail))),
+            ints(rows.iter().map(|row| Some(1 + row.step_n))),
+            ints(rows.iter().map(|_| Some(0))),
+            texts(rows.iter().map(|_| None::<&str>)),
+            identities(rows.iter().map(|row| Some(row.record_id)))?,
+        ])?)?;
         table.finish(&[])?;
         Ok(())
     }

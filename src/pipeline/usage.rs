@@ -11,6 +11,9 @@ use crate::summarise::group::{Groups, Key, to_batch};
 use crate::summarise::sums::Sums;
 use crate::time::Month;
 
+/// Contributions of one site by month.
+type Parts<'a> = BTreeMap<Month, &'a [(Key, Sums)]>;
+
 /// VO and allocation year: one file of `usage` within a site.
 type Slice = (Option<String>, i64);
 
@@ -19,7 +22,7 @@ type Slice = (Option<String>, i64);
 /// # Errors
 /// [`crate::error::Kind::Io`] when the lake cannot be read or written.
 pub(super) fn publish_usage(context: &Context<'_>, state: &State, done: &[Done], is_everything: bool) -> Result<()> {
-    let mut by_site: BTreeMap<&str, BTreeMap<Month, &[(Key, Sums)]>> = BTreeMap::new();
+    let mut by_site: BTreeMap<&str, Parts<'_>> = BTreeMap::new();
     for done in done {
         by_site.entry(&done.site).or_default().insert(done.month, &done.part);
     }
@@ -36,7 +39,7 @@ fn publish_site(
     context: &Context<'_>,
     state: &State,
     site: &str,
-    fresh: &BTreeMap<Month, &[(Key, Sums)]>,
+    fresh: &Parts<'_>,
     is_everything: bool,
 ) -> Result<()> {
     let mut touched: BTreeSet<Slice> = BTreeSet::new();

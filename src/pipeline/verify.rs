@@ -1,15 +1,16 @@
 //! Proves a lake from its files alone: bytes, schemas, the ledger's identity, and that usage is made of its records.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 
-use arrow::array::{Array, AsArray, RecordBatch};
-use arrow::datatypes::Int64Type;
+use arrow::array::{Array, RecordBatch};
 use serde::Serialize;
 
 use super::state::ATTRIBUTION_FACT;
 use crate::error::{Error, Kind, Result};
 use crate::ledger::{Book, Outcome, Reason};
 use crate::schema;
+use crate::schema::batch::{id, int, number, text, time};
 use crate::store::lake;
 use crate::store::{Manifest, Store, read_table, verify_files};
 use crate::summarise::group::Groups;
@@ -42,13 +43,14 @@ impl VerifyReport {
     pub fn text(&self) -> String {
         let mut text = String::new();
         for (path, problem) in &self.findings {
-            text.push_str(&format!("{path}: {problem}\n"));
+            let _ = writeln!(text, "{path}: {problem}");
         }
         let verdict = if self.is_sound() { "sound" } else { "NOT sound" };
-        text.push_str(&format!(
-            "{}: {verdict}; {} files, {} records, {} input rows accounted for\n",
+        let _ = writeln!(
+            text,
+            "{}: {verdict}; {} files, {} records, {} input rows accounted for",
             self.output, self.files_n, self.records_n, self.rows_n
-        ));
+        );
         text
     }
 
@@ -166,19 +168,8 @@ impl Totals {
     }
 }
 
-fn column<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a arrow::array::ArrayRef> {
-    batch
-        .column_by_name(name)
-        .ok_or_else(|| Error::internal(format!("no column {name}")))
-}
-
 fn sum(batch: &RecordBatch, name: &str) -> Result<i128> {
-    Ok(column(batch, name)?
-        .as_primitive::<Int64Type>()
-        .iter()
-        .flatten()
-        .map(i128::from)
-        .sum())
+    Ok(int(batch, name)?.iter().flatten().map(i128::from).sum())
 }
 
 /// Records refused for want of a benchmark, and the check that rejects hold what the ledger says was rejected.
@@ -193,9 +184,8 @@ fn refused_ids(
     for file in manifest.dataset("rejects") {
         for batch in read_table(store.reader(&file.path)?, None, 16_384)? {
             let batch = batch?;
-            let (files, rows) = (column(&batch, "file_id")?.as_string::<i32>(), column(&batch, "row_n")?);
-            let rows = rows.as_primitive::<Int64Type>();
-            let record_id = column(&batch, "record_id")?.as_fixed_size_binary();
+            let (files, rows) = (text(&batch, "file_id")?, int(&batch, "row_n")?);
+            let record_id = id(&batch, "record_id")?;
             for row in 0..batch.num_rows() {
                 *rejected.entry(files.value(row).to_owned()).or_default() += i128::from(rows.value(row));
                 if record_id.is_valid(row) {
@@ -230,13 +220,13 @@ fn count_records(
     of: &mut BTreeMap<(String, Reason), u64>,
     totals: &mut Totals,
 ) -> Result<()> {
-    let int = |name: &str| column(batch, name).map(|c| c.as_primitive::<Int64Type>());
-    let (files, id) = (
-        column(batch, "file_id")?.as_string::<i32>(),
-        column(batch, "record_id")?.as_fixed_size_binary(),
+    let (files, ids) = (text(batch, "file_id")?, id(batch, "record_id")?);
+    let (end, steps) = (time(batch, "end_utc")?, int(batch, "step_n")?);
+    let (wall, cores, cpu) = (
+        int(batch, "wall_s")?,
+        int(batch, "alloc_core_n")?,
+        int(batch, "cpu_ms")?,
     );
-    let (end, steps) = (column(batch, "end_utc")?, int("step_n")?);
-    let (wall, cores, cpu) = (int("wall_s")?, int("alloc_core_n")?, int("cpu_ms")?);
     for row in 0..batch.num_rows() {
         let step_n = u64::try_from(steps.value(row)).unwrap_or(0);
         let mut add = |reason: Reason, n: u64| {
@@ -244,7 +234,7 @@ fn count_records(
                 *of.entry((files.value(row).to_owned(), reason)).or_default() += n;
             }
         };
-        if refused.contains(id.value(row)) {
+        if refused.contains(ids.value(row)) {
             add(Reason::BenchmarkMissing, 1 + step_n);
             continue;
         }
@@ -253,13 +243,7 @@ fn count_records(
         if end.is_null(row) && !is_prorated {
             continue;
         }
-        let value = |column: &arrow::array::Int64Array| {
-            if column.is_valid(row) {
-                i128::from(column.value(row))
-            } else {
-                0
-            }
-        };
+        let value = |column| number(column, row).map_or(0, i128::from);
         totals.job_n += i128::from(end.is_valid(row));
         totals.wall_s += value(wall);
         totals.alloc_core_s += value(wall) * value(cores);
@@ -269,14 +253,11 @@ fn count_records(
 }
 
 fn count_history(batch: &RecordBatch, of: &mut BTreeMap<(String, Reason), u64>) -> Result<()> {
-    let files = column(batch, "file_id")?.as_string::<i32>();
-    let outcome = column(batch, "outcome")?.as_string::<i32>();
-    let steps = column(batch, "step_n")?.as_primitive::<Int64Type>();
+    let (files, outcome) = (text(batch, "file_id")?, text(batch, "outcome")?);
+    let steps = int(batch, "step_n")?;
     for row in 0..batch.num_rows() {
-        let (job, step) = match Outcome::parse(outcome.value(row)) {
-            Some(Outcome::Duplicate) => (Reason::SameContent, Reason::SameContentStep),
-            _ => (Reason::FullerRecord, Reason::FullerRecordStep),
-        };
+        let outcome = Outcome::parse(outcome.value(row)).unwrap_or(Outcome::Superseded);
+        let (job, step) = Reason::of_rows(outcome);
         *of.entry((files.value(row).to_owned(), job)).or_default() += 1;
         let step_n = u64::try_from(steps.value(row)).unwrap_or(0);
         if step_n > 0 {

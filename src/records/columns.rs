@@ -277,7 +277,7 @@ pub fn with_text<'a>(batch: &'a RecordBatch, name: &str, replace: impl Fn(&'a st
     for value in batch
         .columns()
         .get(at)
-        .map(|column| column.as_string::<i32>())
+        .map(AsArray::as_string::<i32>)
         .into_iter()
         .flatten()
     {

@@ -6,13 +6,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow::array::{Array, AsArray, RecordBatch};
+use arrow::array::{Array, RecordBatch};
 use arrow::compute::interleave_record_batch;
-use arrow::datatypes::{Int64Type, TimestampMillisecondType, UInt64Type};
 
 use crate::error::{Error, Result};
 use crate::ledger::Outcome;
 use crate::schema;
+use crate::schema::batch::{column, id, identity, int, number, text, time, uint};
 
 /// Ranks input files by arrival: later ones hold the later word. The order is that of (arrival in the name, path).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -108,14 +108,14 @@ pub fn merge(batches: &[RecordBatch], earlier: Vec<Loser>, order: &FileOrder) ->
         };
         rows.push((winner.batch, winner.row));
         let mut known = lost.remove(&winner.record_id).unwrap_or_default();
-        let mut last = (&winner.file_id, winner.line);
+        let mut previous = (&winner.file_id, winner.line);
         for other in others {
             // Equal worth means equal file and line: the same row, read again.
             let this = (&other.file_id, other.line);
-            if this == last || known.iter().any(|l| (&l.file_id, l.line) == this) {
+            if this == previous || known.iter().any(|l| (&l.file_id, l.line) == this) {
                 continue;
             }
-            last = this;
+            previous = this;
             losers.push(Loser {
                 record_ms: other.record_ms,
                 record_id: other.record_id,
@@ -153,23 +153,13 @@ fn outcome(content: u64, winner: u64) -> Outcome {
 }
 
 fn collect(batch: &RecordBatch, at: usize, order: &FileOrder, into: &mut Vec<Candidate>) -> Result<()> {
-    let column = |name: &str| {
-        batch
-            .column_by_name(name)
-            .ok_or_else(|| Error::internal(format!("no column {name}")))
-    };
-    let id = column("record_id")?.as_fixed_size_binary();
-    let record_ms = column("record_utc")?.as_primitive::<TimestampMillisecondType>();
-    let format = column("format")?.as_string::<i32>();
-    let end = column("end_utc")?;
-    let received = column("received_utc")?.as_primitive::<TimestampMillisecondType>();
-    let wall = column("wall_s")?.as_primitive::<Int64Type>();
-    let cpu = column("cpu_ms")?.as_primitive::<Int64Type>();
-    let file = column("file_id")?.as_string::<i32>();
-    let line = column("line")?.as_primitive::<Int64Type>();
-    let steps = column("step_n")?.as_primitive::<Int64Type>();
-    let hash = column("content_hash")?.as_primitive::<UInt64Type>();
-    let measured: Vec<_> = MEASURED.iter().map(|name| column(name)).collect::<Result<_>>()?;
+    let (record_id, record_utc) = (id(batch, "record_id")?, time(batch, "record_utc")?);
+    let (format, file) = (text(batch, "format")?, text(batch, "file_id")?);
+    let (end, received) = (time(batch, "end_utc")?, time(batch, "received_utc")?);
+    let (wall, cpu) = (int(batch, "wall_s")?, int(batch, "cpu_ms")?);
+    let (line, steps) = (int(batch, "line")?, int(batch, "step_n")?);
+    let hash = uint(batch, "content_hash")?;
+    let measured: Vec<_> = MEASURED.iter().map(|name| column(batch, name)).collect::<Result<_>>()?;
     let mut last_file: Option<(Arc<str>, u32)> = None;
     for row in 0..batch.num_rows() {
         let file_id = file.value(row);
@@ -185,7 +175,7 @@ fn collect(batch: &RecordBatch, at: usize, order: &FileOrder, into: &mut Vec<Can
             // A finished job beats a running one, a longer look a shorter one (a window edge loses steps and with
             // them CPU time), more known fields fewer.
             "sacct" => {
-                let cpu_ms = if cpu.is_valid(row) { cpu.value(row) } else { -1 };
+                let cpu_ms = number(cpu, row).unwrap_or(-1);
                 let known = measured.iter().filter(|column| column.is_valid(row)).count();
                 let known = i64::try_from(known).unwrap_or(i64::MAX);
                 (
@@ -199,21 +189,15 @@ fn collect(batch: &RecordBatch, at: usize, order: &FileOrder, into: &mut Vec<Can
             }
             // The collector stores what it receives last.
             "gracc" => {
-                let received = if received.is_valid(row) {
-                    received.value(row)
-                } else {
-                    i64::MIN
-                };
+                let received = number(received, row).unwrap_or(i64::MIN);
                 (received, 0, 0, 0, rank, line.value(row))
             }
             // The APEL server replaces the whole row: the last one loaded wins.
             _ => (0, 0, 0, 0, rank, line.value(row)),
         };
-        let record_id =
-            <[u8; 16]>::try_from(id.value(row)).map_err(|_| Error::internal("a record id of odd length"))?;
         into.push(Candidate {
-            record_ms: record_ms.value(row),
-            record_id: u128::from_be_bytes(record_id),
+            record_ms: record_utc.value(row),
+            record_id: identity(record_id, row)?,
             worth,
             line: line.value(row),
             step_n: steps.value(row),

@@ -10,6 +10,7 @@ use crate::error::Result;
 use crate::normalise::factor::{Factors, Normaliser, Scale};
 use crate::pipeline::Plan;
 use crate::pipeline::plan::Attribution;
+use crate::schema::batch::{number, word};
 use crate::time::Calendar;
 use crate::time::calendar::Period;
 
@@ -61,12 +62,12 @@ impl<'a> Usage<'a> {
         let view = RecordView::new(batch)?;
         let mut refused = Vec::new();
         for row in 0..batch.num_rows() {
-            let stated = RecordView::word(view.benchmark, row).zip(RecordView::number(view.benchmark_per_core, row));
+            let stated = word(view.benchmark, row).zip(number(view.benchmark_per_core, row));
             let stated = stated.and_then(|(name, milli)| Some((name, i64::try_from(milli).ok()?)));
             let [_, cluster, ..] = view.dimensions;
             let scale = self
                 .normaliser
-                .scale(RecordView::word(cluster, row), view.benchmark_ms(row), stated);
+                .scale(word(cluster, row), view.benchmark_ms(row), stated);
             if scale == Scale::Rejected {
                 refused.push(row);
             } else {
@@ -77,26 +78,26 @@ impl<'a> Usage<'a> {
     }
 
     fn add_row(&mut self, view: &RecordView<'_>, row: usize, scale: Scale) {
-        let end_ms = RecordView::number(view.end_utc, row);
+        let end_ms = number(view.end_utc, row);
         let Some(end_piece) = self.cut(view, row, end_ms) else {
             return;
         };
         let wall_s = view.wall_s.value(row);
         let held_s = view.held_s(row);
-        let cpu_ms = RecordView::number(view.cpu_ms, row);
+        let cpu_ms = number(view.cpu_ms, row);
         apportion(wall_s, &self.weights, &mut self.shares.wall_s);
         apportion(held_s, &self.weights, &mut self.shares.held_s);
         apportion(cpu_ms.unwrap_or(0), &self.weights, &mut self.shares.cpu_ms);
-        let core_n = RecordView::number(view.alloc_core_n, row).unwrap_or(0);
-        let gpu_n = RecordView::number(view.alloc_gpu_n, row).unwrap_or(0);
-        let node_n = RecordView::number(view.alloc_node_n, row).unwrap_or(0);
-        let billing_n = RecordView::number(view.alloc_billing_n, row).unwrap_or(0);
+        let core_n = number(view.alloc_core_n, row).unwrap_or(0);
+        let gpu_n = number(view.alloc_gpu_n, row).unwrap_or(0);
+        let node_n = number(view.alloc_node_n, row).unwrap_or(0);
+        let billing_n = number(view.alloc_billing_n, row).unwrap_or(0);
         let factors = match scale {
             Scale::Known(factors) | Scale::Fallback(factors) => factors,
             Scale::Off | Scale::Missing | Scale::Rejected => [None; 3],
         };
-        let dimensions = view.dimensions.map(|column| RecordView::word(column, row));
-        let vo = RecordView::word(view.vo, row);
+        let dimensions = view.dimensions.map(|column| word(column, row));
+        let vo = word(view.vo, row);
         for (at, period) in self.pieces.iter().enumerate() {
             let share = |shares: &[i64]| shares.get(at).copied().unwrap_or(0);
             let (wall, held) = (share(&self.shares.wall_s), share(&self.shares.held_s));
@@ -143,7 +144,7 @@ impl<'a> Usage<'a> {
     fn cut(&mut self, view: &RecordView<'_>, row: usize, end_ms: Option<i64>) -> Option<usize> {
         self.pieces.clear();
         self.weights.clear();
-        let start_ms = RecordView::number(view.start_utc, row);
+        let start_ms = number(view.start_utc, row);
         let (from_ms, until_ms) = match (self.attribution, start_ms, end_ms) {
             (Attribution::ByEnd, _, end) => (end?, end?),
             (Attribution::Prorated, Some(start), Some(end)) if end > start => (start, end),

@@ -1,30 +1,27 @@
 //! The columns of `records` that `usage` is made of, looked up once per batch.
 
-use arrow::array::{Array, AsArray, BooleanArray, PrimitiveArray, RecordBatch, StringArray};
-use arrow::datatypes::{Decimal128Type, Int64Type, TimestampMillisecondType};
+use arrow::array::{BooleanArray, Decimal128Array, Int64Array, RecordBatch, StringArray, TimestampMillisecondArray};
 
-use crate::error::{Error, Result};
-
-type Ints = PrimitiveArray<Int64Type>;
-type Times = PrimitiveArray<TimestampMillisecondType>;
+use crate::error::Result;
+use crate::schema::batch::{decimal, flag, int, number, text, time};
 
 /// A batch of `records`, seen by the summarise and normalise rooms.
 pub struct RecordView<'a> {
-    pub(super) record_utc: &'a Times,
-    pub(super) start_utc: &'a Times,
-    pub(super) end_utc: &'a Times,
-    pub(super) wall_s: &'a Ints,
-    pub(super) wall_fraction_ms: &'a Ints,
-    pub(super) suspended_s: &'a Ints,
-    pub(super) cpu_ms: &'a Ints,
-    pub(super) alloc_core_n: &'a Ints,
-    pub(super) alloc_gpu_n: &'a Ints,
-    pub(super) alloc_node_n: &'a Ints,
-    pub(super) alloc_billing_n: &'a Ints,
+    pub(super) record_utc: &'a TimestampMillisecondArray,
+    pub(super) start_utc: &'a TimestampMillisecondArray,
+    pub(super) end_utc: &'a TimestampMillisecondArray,
+    pub(super) wall_s: &'a Int64Array,
+    pub(super) wall_fraction_ms: &'a Int64Array,
+    pub(super) suspended_s: &'a Int64Array,
+    pub(super) cpu_ms: &'a Int64Array,
+    pub(super) alloc_core_n: &'a Int64Array,
+    pub(super) alloc_gpu_n: &'a Int64Array,
+    pub(super) alloc_node_n: &'a Int64Array,
+    pub(super) alloc_billing_n: &'a Int64Array,
     pub(super) vo: &'a StringArray,
     pub(super) dimensions: [&'a StringArray; 9],
     pub(super) benchmark: &'a StringArray,
-    pub(super) benchmark_per_core: &'a PrimitiveArray<Decimal128Type>,
+    pub(super) benchmark_per_core: &'a Decimal128Array,
     pub(super) is_cpu_unknown: &'a BooleanArray,
     pub(super) is_core_unknown: &'a BooleanArray,
     pub(super) is_core_assumed: &'a BooleanArray,
@@ -36,68 +33,46 @@ impl<'a> RecordView<'a> {
     /// # Errors
     /// [`crate::error::Kind::Internal`] when the batch is not of `records`.
     pub fn new(batch: &'a RecordBatch) -> Result<Self> {
-        let column = |name: &str| {
-            batch
-                .column_by_name(name)
-                .ok_or_else(|| Error::internal(format!("no column {name}")))
-        };
-        let text = |name: &str| Ok::<_, Error>(column(name)?.as_string::<i32>());
-        let int = |name: &str| Ok::<_, Error>(column(name)?.as_primitive::<Int64Type>());
-        let time = |name: &str| Ok::<_, Error>(column(name)?.as_primitive::<TimestampMillisecondType>());
-        let flag = |name: &str| Ok::<_, Error>(column(name)?.as_boolean());
         let [d0, d1, d2, d3, d4, d5, d6, d7, d8] = super::group::DIMENSIONS;
         Ok(Self {
-            record_utc: time("record_utc")?,
-            start_utc: time("start_utc")?,
-            end_utc: time("end_utc")?,
-            wall_s: int("wall_s")?,
-            wall_fraction_ms: int("wall_fraction_ms")?,
-            suspended_s: int("suspended_s")?,
-            cpu_ms: int("cpu_ms")?,
-            alloc_core_n: int("alloc_core_n")?,
-            alloc_gpu_n: int("alloc_gpu_n")?,
-            alloc_node_n: int("alloc_node_n")?,
-            alloc_billing_n: int("alloc_billing_n")?,
-            vo: text("vo")?,
+            record_utc: time(batch, "record_utc")?,
+            start_utc: time(batch, "start_utc")?,
+            end_utc: time(batch, "end_utc")?,
+            wall_s: int(batch, "wall_s")?,
+            wall_fraction_ms: int(batch, "wall_fraction_ms")?,
+            suspended_s: int(batch, "suspended_s")?,
+            cpu_ms: int(batch, "cpu_ms")?,
+            alloc_core_n: int(batch, "alloc_core_n")?,
+            alloc_gpu_n: int(batch, "alloc_gpu_n")?,
+            alloc_node_n: int(batch, "alloc_node_n")?,
+            alloc_billing_n: int(batch, "alloc_billing_n")?,
+            vo: text(batch, "vo")?,
             dimensions: [
-                text(d0)?,
-                text(d1)?,
-                text(d2)?,
-                text(d3)?,
-                text(d4)?,
-                text(d5)?,
-                text(d6)?,
-                text(d7)?,
-                text(d8)?,
+                text(batch, d0)?,
+                text(batch, d1)?,
+                text(batch, d2)?,
+                text(batch, d3)?,
+                text(batch, d4)?,
+                text(batch, d5)?,
+                text(batch, d6)?,
+                text(batch, d7)?,
+                text(batch, d8)?,
             ],
-            benchmark: text("benchmark")?,
-            benchmark_per_core: column("benchmark_per_core")?.as_primitive::<Decimal128Type>(),
-            is_cpu_unknown: flag("is_cpu_unknown")?,
-            is_core_unknown: flag("is_core_unknown")?,
-            is_core_assumed: flag("is_core_assumed")?,
+            benchmark: text(batch, "benchmark")?,
+            benchmark_per_core: decimal(batch, "benchmark_per_core")?,
+            is_cpu_unknown: flag(batch, "is_cpu_unknown")?,
+            is_core_unknown: flag(batch, "is_core_unknown")?,
+            is_core_assumed: flag(batch, "is_core_assumed")?,
         })
-    }
-
-    /// Text of a row, `None` when null.
-    pub(super) fn word(column: &'a StringArray, row: usize) -> Option<&'a str> {
-        column.is_valid(row).then(|| column.value(row))
-    }
-
-    /// Number of a row, `None` when null.
-    pub(super) fn number<T: arrow::array::ArrowPrimitiveType>(
-        column: &PrimitiveArray<T>,
-        row: usize,
-    ) -> Option<T::Native> {
-        column.is_valid(row).then(|| column.value(row))
     }
 
     /// When the benchmark of a row must hold: its end, or the last moment known of a running job.
     pub(super) fn benchmark_ms(&self, row: usize) -> i64 {
-        Self::number(self.end_utc, row).unwrap_or_else(|| self.record_utc.value(row) + self.held_s(row) * 1000)
+        number(self.end_utc, row).unwrap_or_else(|| self.record_utc.value(row) + self.held_s(row) * 1000)
     }
 
     /// Wall time plus suspension, seconds: how long nodes, memory and GPUs were held.
     pub(super) fn held_s(&self, row: usize) -> i64 {
-        self.wall_s.value(row) + Self::number(self.suspended_s, row).unwrap_or(0)
+        self.wall_s.value(row) + number(self.suspended_s, row).unwrap_or(0)
     }
 }

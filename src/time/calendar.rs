@@ -85,8 +85,7 @@ impl Calendar {
     fn midnight_ms(&self, day: Day) -> i64 {
         let local_s = i64::from(day) * 86_400;
         let unix_s = match self.zone.resolve(local_s) {
-            Local::Unique(unix_s) | Local::Fold { earlier: unix_s, .. } => unix_s,
-            Local::Gap(unix_s) => unix_s,
+            Local::Unique(unix_s) | Local::Fold { earlier: unix_s, .. } | Local::Gap(unix_s) => unix_s,
         };
         unix_s * 1000
     }

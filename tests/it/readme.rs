@@ -133,7 +133,11 @@ fn console(block: &[&str], dir: &Path, made: &mut String) {
 fn datasets() -> String {
     let mut found: Vec<(String, String)> = Vec::new();
     for entry in std::fs::read_dir(repository("schemas")).unwrap() {
-        let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "toml") {
+            continue;
+        }
+        let text = std::fs::read_to_string(path).unwrap();
         let schema: toml::Table = toml::from_str(&text).unwrap();
         let word = |key: &str| schema["dataset"][key].as_str().expect("a text").to_owned();
         found.push((word("path"), word("doc")));

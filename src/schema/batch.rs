@@ -1,0 +1,141 @@
+//! Columns of a batch by name and type, and arrays from iterators: what every room does at its door.
+
+use std::sync::Arc;
+
+use arrow::array::{
+    Array, ArrayRef, ArrowPrimitiveType, AsArray, BooleanArray, Date32Array, Decimal128Array, FixedSizeBinaryArray,
+    FixedSizeBinaryBuilder, Int64Array, PrimitiveArray, RecordBatch, StringArray, TimestampMillisecondArray,
+    UInt64Array,
+};
+use arrow::datatypes::DataType;
+
+use super::dataset::Dataset;
+use crate::error::{Error, Result};
+
+/// The column called `name`.
+///
+/// # Errors
+/// [`crate::error::Kind::Internal`] when there is none: the batch came through a door that should have checked.
+pub fn column<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a ArrayRef> {
+    let found = batch.column_by_name(name);
+    found.ok_or_else(|| Error::internal(format!("a batch lacks the column {name}")))
+}
+
+macro_rules! typed {
+    ($($(#[doc = $doc:literal])+ $name:ident -> $array:ty, $cast:ident;)+) => {$(
+        $(#[doc = $doc])+
+        ///
+        /// # Errors
+        /// [`crate::error::Kind::Internal`] when there is none, or it is of another type.
+        pub fn $name<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a $array> {
+            let found = column(batch, name)?.$cast();
+            found.ok_or_else(|| Error::internal(format!("the column {name} is of another type")))
+        }
+    )+};
+}
+
+typed! {
+    /// A text column.
+    text -> StringArray, as_string_opt;
+    /// An integer column.
+    int -> Int64Array, as_primitive_opt;
+    /// An unsigned integer column.
+    uint -> UInt64Array, as_primitive_opt;
+    /// A column of instants, Unix milliseconds.
+    time -> TimestampMillisecondArray, as_primitive_opt;
+    /// A column of dates.
+    date -> Date32Array, as_primitive_opt;
+    /// A column of decimals.
+    decimal -> Decimal128Array, as_primitive_opt;
+    /// A column of truth values.
+    flag -> BooleanArray, as_boolean_opt;
+    /// A column of identities.
+    id -> FixedSizeBinaryArray, as_fixed_size_binary_opt;
+}
+
+/// The text of a row, `None` when null.
+pub fn word(column: &StringArray, row: usize) -> Option<&str> {
+    column.is_valid(row).then(|| column.value(row))
+}
+
+/// The number of a row, `None` when null.
+pub fn number<T: ArrowPrimitiveType>(column: &PrimitiveArray<T>, row: usize) -> Option<T::Native> {
+    column.is_valid(row).then(|| column.value(row))
+}
+
+/// The identity of a row.
+///
+/// # Errors
+/// [`crate::error::Kind::Internal`] when the column does not hold 16 bytes.
+pub fn identity(column: &FixedSizeBinaryArray, row: usize) -> Result<u128> {
+    let bytes = <[u8; 16]>::try_from(column.value(row));
+    bytes
+        .map(u128::from_be_bytes)
+        .map_err(|_| Error::internal("an identity is not 16 bytes long"))
+}
+
+/// An array of texts.
+pub fn texts<S: AsRef<str>>(values: impl IntoIterator<Item = Option<S>>) -> ArrayRef {
+    Arc::new(values.into_iter().collect::<StringArray>())
+}
+
+/// An array of integers.
+pub fn ints(values: impl IntoIterator<Item = Option<i64>>) -> ArrayRef {
+    Arc::new(values.into_iter().collect::<Int64Array>())
+}
+
+/// An array of counts. What does not fit 63 bits cannot have been counted.
+pub fn counts(values: impl IntoIterator<Item = u64>) -> ArrayRef {
+    ints(values.into_iter().map(|n| Some(i64::try_from(n).unwrap_or(i64::MAX))))
+}
+
+/// An array of unsigned integers.
+pub fn uints(values: impl IntoIterator<Item = u64>) -> ArrayRef {
+    Arc::new(UInt64Array::from_iter_values(values))
+}
+
+/// An array of instants.
+pub fn times(values: impl IntoIterator<Item = Option<i64>>) -> ArrayRef {
+    Arc::new(values.into_iter().collect::<TimestampMillisecondArray>())
+}
+
+/// An array of dates.
+pub fn dates(values: impl IntoIterator<Item = Option<i32>>) -> ArrayRef {
+    Arc::new(values.into_iter().collect::<Date32Array>())
+}
+
+/// An array of decimals of 38 digits, in units of 10^-`scale`.
+///
+/// # Errors
+/// [`crate::error::Kind::Internal`] when there are no such decimals.
+pub fn decimals(values: impl IntoIterator<Item = Option<i128>>, scale: i8) -> Result<ArrayRef> {
+    let array: Decimal128Array = values.into_iter().collect();
+    Ok(Arc::new(array.with_data_type(DataType::Decimal128(38, scale))))
+}
+
+/// An array of identities.
+///
+/// # Errors
+/// Never for 16 bytes; the builder checks all the same.
+pub fn identities(values: impl IntoIterator<Item = Option<u128>>) -> Result<ArrayRef> {
+    let mut builder = FixedSizeBinaryBuilder::new(16);
+    for value in values {
+        match value {
+            Some(value) => builder.append_value(value.to_be_bytes())?,
+            None => builder.append_null(),
+        }
+    }
+    Ok(Arc::new(builder.finish()))
+}
+
+impl Dataset {
+    /// A batch of this dataset from its columns, after the check at the door.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] naming what is not as declared.
+    pub fn batch(&self, columns: Vec<ArrayRef>) -> Result<RecordBatch> {
+        let batch = RecordBatch::try_new(self.arrow(), columns)?;
+        self.admit(&batch)?;
+        Ok(batch)
+    }
+}
