@@ -70,7 +70,7 @@ fn publish_site(
             }
         }
     }
-    let rows = total.finish()?;
+    let rows = total.finish().map_err(|e| e.at("site", site))?;
     let dataset = schema::dataset("usage")?;
     let mut written = BTreeSet::new();
     for (of, range) in slices(&rows)? {

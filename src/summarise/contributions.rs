@@ -8,8 +8,8 @@ use crate::engine::{How, Measure, add_up};
 use crate::error::Result;
 use crate::schema;
 
-/// Rows that are held before they are added up for the first time.
-const HELD_ROWS: usize = 262_144;
+/// New rows that are held before they are added up. While it adds up, the engine takes some 2 kB a row.
+const HELD_ROWS: usize = 32_768;
 
 /// `usage_part` rows of one site, held as they come and added up now and then, so that memory follows the number of
 /// groups and not that of months.
@@ -28,8 +28,8 @@ impl Contributions {
     pub fn add(&mut self, batch: RecordBatch) -> Result<()> {
         self.rows += batch.num_rows();
         self.batches.push(batch);
-        // Twice what the last time left: groups that do not repeat are not added up over and over.
-        if self.rows > HELD_ROWS.max(2 * self.added_up) {
+        // Half as many again as the last time left: groups that do not repeat are not added up over and over.
+        if self.rows > self.added_up + HELD_ROWS.max(self.added_up / 2) {
             let total = total(&self.batches)?;
             self.rows = total.num_rows();
             self.added_up = self.rows;
