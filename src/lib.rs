@@ -1,6 +1,7 @@
 //! gridtally: where did every core-hour go, what was it worth, who pays - and prove it.
 
 pub mod cli;
+pub mod engine;
 pub mod error;
 pub mod inspect;
 pub mod ledger;

@@ -1,13 +1,18 @@
 //! Published usage: contributions of all months of a site, added up per VO and allocation year.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use arrow::array::{AsArray, RecordBatch};
+use arrow::datatypes::Int64Type;
 
 use super::partition::{Context, Done};
 use super::state::State;
-use crate::error::Result;
-use crate::schema;
+use crate::error::{Error, Result};
+use crate::schema::{self, Dataset};
 use crate::store::lake::{self, LakeTable};
-use crate::summarise::group::{Groups, Key, to_batch};
+use crate::summarise::contributions::Contributions;
+use crate::summarise::group::{Key, to_batch};
 use crate::summarise::sums::Sums;
 use crate::time::Month;
 
@@ -42,11 +47,12 @@ fn publish_site(
     fresh: &Parts<'_>,
     is_everything: bool,
 ) -> Result<()> {
+    let part = schema::dataset("usage_part")?;
     let mut touched: BTreeSet<Slice> = BTreeSet::new();
-    let mut groups = Groups::default();
-    for (key, sums) in fresh.values().copied().flatten() {
-        touched.insert((key.vo.clone(), key.allocation_year));
-        groups.sums(key.borrow()).add(sums);
+    let mut total = Contributions::default();
+    for rows in fresh.values() {
+        touched.extend(rows.iter().map(|(key, _)| (key.vo.clone(), key.allocation_year)));
+        total.add(to_batch(rows, part)?)?;
     }
     for (other, month) in state.partitions() {
         if other != site || context.is_rebuild {
@@ -58,31 +64,23 @@ fn publish_site(
         };
         for batch in batches {
             let batch = batch?;
+            part.admit(&batch)?;
             if fresh.contains_key(month) {
                 // What the month contributed before: those files change as well.
-                let mut before = Groups::default();
-                before.add_batch(&batch)?;
-                touched.extend(
-                    before
-                        .into_sorted()
-                        .into_iter()
-                        .map(|(key, _)| (key.vo, key.allocation_year)),
-                );
+                touched.extend(slices(&batch)?.into_iter().map(|(slice, _)| slice));
             } else {
-                groups.add_batch(&batch)?;
+                total.add(batch)?;
             }
         }
     }
-    let rows = groups.into_sorted();
+    let rows = total.finish().map_err(|e| e.at("site", site))?;
     let dataset = schema::dataset("usage")?;
     let mut written = BTreeSet::new();
-    for slice in rows.chunk_by(|a, b| (&a.0.vo, a.0.allocation_year) == (&b.0.vo, b.0.allocation_year)) {
-        let Some((key, _)) = slice.first() else { continue };
-        let of = (key.vo.clone(), key.allocation_year);
+    for (of, range) in slices(&rows)? {
         if touched.contains(&of) || is_everything {
             let path = lake::usage_path(site, of.0.as_deref(), of.1);
             let mut table = LakeTable::create(context.publication, "usage", &path)?;
-            table.write(&to_batch(slice, dataset)?)?;
+            table.write(&project(&rows.slice(range.start, range.len()), dataset)?)?;
             table.finish(&[
                 ("gridtally.pipeline".to_owned(), context.plan.name.clone()),
                 ("gridtally.plan".to_owned(), context.plan.fingerprint.clone()),
@@ -96,6 +94,39 @@ fn publish_site(
             .remove(&lake::usage_path(site, vo.as_deref(), *year));
     }
     Ok(())
+}
+
+/// Runs of rows of one VO and allocation year, in the order of the rows.
+fn slices(batch: &RecordBatch) -> Result<Vec<(Slice, Range<usize>)>> {
+    let missing = || Error::internal("contributions without VO and allocation year");
+    let vo = batch.column_by_name("vo").and_then(|c| c.as_string_opt::<i32>());
+    let vo = vo.ok_or_else(missing)?;
+    let year = batch.column_by_name("allocation_year");
+    let year = year
+        .and_then(|c| c.as_primitive_opt::<Int64Type>())
+        .ok_or_else(missing)?;
+    let mut found: Vec<(Slice, Range<usize>)> = Vec::new();
+    for (row, (vo, year)) in vo.iter().zip(year.values()).enumerate() {
+        match found.last_mut() {
+            Some((of, range)) if of.0.as_deref() == vo && of.1 == *year => range.end = row + 1,
+            _ => found.push(((vo.map(str::to_owned), *year), row..row + 1)),
+        }
+    }
+    Ok(found)
+}
+
+/// The columns of `dataset` alone.
+fn project(batch: &RecordBatch, dataset: &Dataset) -> Result<RecordBatch> {
+    let columns = dataset.columns.iter().map(|column| {
+        batch
+            .column_by_name(&column.name)
+            .cloned()
+            .ok_or_else(|| Error::internal(format!("contributions have no column {}", column.name)))
+    });
+    Ok(RecordBatch::try_new(
+        dataset.arrow(),
+        columns.collect::<Result<Vec<_>>>()?,
+    )?)
 }
 
 /// After a change of settings, takes away the usage files that no group falls into any more.

@@ -117,7 +117,8 @@ impl Groups {
         self.rows
     }
 
-    /// Adds the rows of a `usage_part` batch.
+    /// Adds the rows of a `usage_part` batch, one by one. What is published is added up by
+    /// [`super::contributions::Contributions`]; this is the second, independent way, which verification uses.
     ///
     /// # Errors
     /// [`crate::error::Kind::Internal`] when the batch is not a `usage_part`.

@@ -1,6 +1,7 @@
 //! Attribute jobs to periods and add them up, per site, VO and allocation year.
 
 pub mod apportion;
+pub mod contributions;
 pub mod group;
 pub mod sums;
 pub mod usage;

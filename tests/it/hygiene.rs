@@ -172,6 +172,29 @@ fn only_store_writes() {
     });
 }
 
+/// What only the engine says of Polars, and only its bridge of the other Arrow.
+#[test]
+fn only_the_engine_knows_polars_and_only_the_bridge_both_arrows() {
+    forbid(|source, line| {
+        let is_bridge = source.path == "engine/bridge.rs";
+        let bridging = ["polars_arrow", "arrow::ffi", "unsafe"]
+            .iter()
+            .find(|word| line.contains(**word));
+        // The one error type knows every error there is.
+        let is_allowed = source.room() == "engine" || source.room() == "error";
+        let polars = (!is_allowed && line.contains("polars")).then_some(&"polars");
+        let other = (source.room() == "engine")
+            .then(|| line.split("crate::").skip(1).find(|name| !name.starts_with("error::")))
+            .flatten();
+        match (bridging, polars, other) {
+            (Some(word), _, _) if !is_bridge => Some(format!("says {word}")),
+            (_, Some(word), _) => Some(format!("knows {word}")),
+            (_, _, Some(room)) => Some(format!("the engine knows {room}")),
+            _ => None,
+        }
+    });
+}
+
 #[test]
 fn code_is_formatted() {
     let output = Command::new(env!("CARGO"))

@@ -12,6 +12,7 @@ mod apel_golden;
 #[path = "support/collect_grid.rs"]
 mod collect_grid;
 mod decimal;
+mod engine;
 #[path = "../generator/mod.rs"]
 mod generator;
 mod gracc;

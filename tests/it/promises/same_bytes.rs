@@ -1,5 +1,7 @@
 //! The same inputs give the same bytes, whatever the threads, the order, the memory and the nights.
 
+use std::process::Command;
+
 use gridtally::pipeline::RunOptions;
 
 use super::scene::{Pipeline, Scene, assert_same, lake_hash, shuffle};
@@ -41,6 +43,25 @@ fn whatever_the_folder_the_threads_and_the_memory() {
         };
         scene.run_with(&pipeline, &out, options);
         assert_same(&lake, &scene.lake(&out), &out);
+    }
+}
+
+/// Polars reads its number of threads once, from the environment: hence a process each.
+#[test]
+fn whatever_the_threads_of_the_expression_engine() {
+    let scene = Scene::sample();
+    let pipeline = scene.file(&Pipeline::sample());
+    for threads in ["1", "2", "7"] {
+        let run = Command::new(env!("CARGO_BIN_EXE_gridtally"))
+            .arg("run")
+            .arg(&pipeline)
+            .arg("--out")
+            .arg(scene.path(threads))
+            .env("POLARS_MAX_THREADS", threads)
+            .output()
+            .unwrap();
+        assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+        assert_same(&scene.lake("1"), &scene.lake(threads), threads);
     }
 }
 
