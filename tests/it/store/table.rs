@@ -166,6 +166,7 @@ pub(super) fn options() -> TableOptions<'static> {
             ("z".to_owned(), "last".to_owned()),
             ("a".to_owned(), "first".to_owned()),
         ],
+        ..TableOptions::default()
     }
 }
 
