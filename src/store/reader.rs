@@ -121,7 +121,12 @@ impl ObjectReader {
 
     /// One block of a remote object.
     fn block(&self, n: u64) -> io::Result<Bytes> {
-        let Source::Remote { store, location, blocks } = &*self.source else {
+        let Source::Remote {
+            store,
+            location,
+            blocks,
+        } = &*self.source
+        else {
             return Err(io::Error::other("a file is not read in blocks"));
         };
         let kept = || blocks.lock().unwrap_or_else(PoisonError::into_inner);
@@ -203,7 +208,9 @@ impl Read for Cursor {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.ahead.is_empty() {
             let left = self.reader.bytes.saturating_sub(self.position);
-            let length = usize::try_from(left).unwrap_or(usize::MAX).min(self.reader.stride(self.position, self.is_sequential));
+            let length = usize::try_from(left)
+                .unwrap_or(usize::MAX)
+                .min(self.reader.stride(self.position, self.is_sequential));
             if length == 0 {
                 return Ok(0);
             }

@@ -12,6 +12,7 @@ mod apel_golden;
 #[path = "support/collect_grid.rs"]
 mod collect_grid;
 mod decimal;
+mod garbage;
 #[path = "../generator/mod.rs"]
 mod generator;
 mod gracc;
@@ -23,6 +24,8 @@ mod support;
 
 mod cli;
 mod inputs;
+#[cfg(feature = "cloud")]
+mod objects;
 mod oracle;
 mod pipeline_file;
 mod promises;
@@ -30,4 +33,5 @@ mod readme;
 mod reference_tables;
 mod sacct;
 mod sample_data;
+mod views;
 mod zone;
