@@ -75,12 +75,12 @@ impl Store {
     /// A store on top of any implementation; `local_root` is the folder behind it when it is a local disk, which is
     /// what locks, durability and tidy folders need to know.
     pub fn with_objects(objects: Arc<dyn ObjectStore>, local_root: Option<&FilePath>) -> Result<Self> {
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(2)
-            .thread_name("gridtally-store")
-            .enable_all()
-            .build()?;
         let url = local_root.map_or_else(|| objects.to_string(), |root| root.display().to_string());
+        Self::named(objects, local_root, url)
+    }
+
+    fn named(objects: Arc<dyn ObjectStore>, local_root: Option<&FilePath>, url: String) -> Result<Self> {
+        let runtime = runtime()?;
         let inner = Inner {
             objects,
             runtime,
@@ -141,10 +141,13 @@ impl Store {
         });
         let (objects, prefix) =
             object_store::parse_url_opts(url, options).map_err(|e| bad_url(url.as_str()).because(e))?;
-        Self::with_objects(Arc::new(PrefixStore::new(objects, prefix)), None)
+        let mut shown = url.clone();
+        // A URL that cannot have a password has none to show.
+        let _ = shown.set_password(None);
+        Self::named(Arc::new(PrefixStore::new(objects, prefix)), None, shown.into())
     }
 
-    /// What people should see as the place: the folder, or the store's own name of itself.
+    /// What people should see as the place: the folder or the URL, without a password.
     pub fn url(&self) -> &str {
         &self.inner.url
     }
@@ -342,6 +345,14 @@ fn found<T>(result: object_store::Result<T>, path: &str) -> Result<Option<T>> {
         Err(object_store::Error::NotFound { .. }) => Ok(None),
         Err(e) => Err(Error::from(e).at("path", path)),
     }
+}
+
+fn runtime() -> std::io::Result<Runtime> {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .thread_name("gridtally-store")
+        .enable_all()
+        .build()
 }
 
 fn bad_url(url: &str) -> Error {

@@ -2,17 +2,24 @@
 
 use super::location::{Store, parse};
 use crate::error::{Error, Kind, Result};
-use bytes::{Buf, Bytes};
+use bytes::{Buf, Bytes, BytesMut};
 use object_store::path::Path;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How much a sequential read fetches at once: little from a disk, more where every request costs a round trip.
+/// How much a read from front to back fetches at once: little from a disk, more where every request costs a round trip.
 const LOCAL_STRIDE_BYTES: usize = 64 << 10;
-const REMOTE_STRIDE_BYTES: usize = 1 << 20;
+const REMOTE_STRIDE_BYTES: usize = 4 << 20;
+
+/// Tables are read page by page, which costs a round trip each where there is no disk: remote objects are fetched in
+/// blocks of this size, and the last of them are kept. All columns of a row group fit.
+const BLOCK_BYTES: usize = 256 << 10;
+const BLOCKS_KEPT: usize = 64;
+const BLOCK: u64 = BLOCK_BYTES as u64;
 
 /// One object, open for reading at any place, from several threads.
 #[derive(Clone)]
@@ -27,6 +34,8 @@ enum Source {
     Remote {
         store: Store,
         location: Path,
+        /// The blocks fetched last, by their place in the object; the last one used is at the end.
+        blocks: Mutex<VecDeque<(u64, Bytes)>>,
     },
 }
 
@@ -53,6 +62,7 @@ impl Store {
         let source = Source::Remote {
             store: self.clone(),
             location,
+            blocks: Mutex::default(),
         };
         Ok(ObjectReader {
             source: Arc::new(source),
@@ -73,6 +83,7 @@ impl ObjectReader {
             reader: self.clone(),
             position: 0,
             ahead: Bytes::new(),
+            is_sequential: true,
         }
     }
 
@@ -93,25 +104,70 @@ impl ObjectReader {
                 Ok(buffer.into())
             }
             Source::Remote { .. } if length == 0 => Ok(Bytes::new()),
-            Source::Remote { store, location } => {
-                let bytes = store.get_range(location, start..end).map_err(io::Error::other)?;
-                if bytes.len() == length {
-                    Ok(bytes)
-                } else {
-                    Err(io::Error::new(
-                        io::ErrorKind::UnexpectedEof,
-                        "the object shrank while it was read",
-                    ))
+            Source::Remote { store, location, .. } if length > BLOCK_BYTES => fetch(store, location, start, length),
+            Source::Remote { .. } => {
+                let first = self.block(start / BLOCK)?;
+                let from = usize::try_from(start % BLOCK).unwrap_or(0);
+                if let Some(_whole) = first.get(from..from + length) {
+                    return Ok(first.slice(from..from + length));
                 }
+                let mut bytes = BytesMut::from(first.get(from..).unwrap_or_default());
+                let second = self.block(start / BLOCK + 1)?;
+                bytes.extend_from_slice(second.get(..length - bytes.len()).unwrap_or_default());
+                Ok(bytes.freeze())
             }
         }
     }
 
-    fn stride(&self) -> usize {
+    /// One block of a remote object.
+    fn block(&self, n: u64) -> io::Result<Bytes> {
+        let Source::Remote {
+            store,
+            location,
+            blocks,
+        } = &*self.source
+        else {
+            return Err(io::Error::other("a file is not read in blocks"));
+        };
+        let kept = || blocks.lock().unwrap_or_else(PoisonError::into_inner);
+        {
+            let mut kept = kept();
+            if let Some(block) = kept.iter().position(|(at, _)| *at == n).and_then(|at| kept.remove(at)) {
+                kept.push_back(block.clone());
+                return Ok(block.1);
+            }
+        }
+        let start = n.saturating_mul(BLOCK);
+        let length = usize::try_from(self.bytes.saturating_sub(start).min(BLOCK)).unwrap_or(BLOCK_BYTES);
+        let block = fetch(store, location, start, length)?;
+        let mut kept = kept();
+        if kept.len() >= BLOCKS_KEPT {
+            kept.pop_front();
+        }
+        kept.push_back((n, block.clone()));
+        Ok(block)
+    }
+
+    /// How much to fetch when a read has come to `position`.
+    fn stride(&self, position: u64, is_sequential: bool) -> usize {
         match &*self.source {
             Source::File(_) => LOCAL_STRIDE_BYTES,
-            Source::Remote { .. } => REMOTE_STRIDE_BYTES,
+            Source::Remote { .. } if is_sequential => REMOTE_STRIDE_BYTES,
+            Source::Remote { .. } => usize::try_from(BLOCK - position % BLOCK).unwrap_or(BLOCK_BYTES),
         }
+    }
+}
+
+fn fetch(store: &Store, location: &Path, start: u64, length: usize) -> io::Result<Bytes> {
+    let end = start.saturating_add(length as u64);
+    let bytes = store.get_range(location, start..end).map_err(io::Error::other)?;
+    if bytes.len() == length {
+        Ok(bytes)
+    } else {
+        Err(io::Error::new(
+            io::ErrorKind::UnexpectedEof,
+            "the object shrank while it was read",
+        ))
     }
 }
 
@@ -129,6 +185,7 @@ impl ChunkReader for ObjectReader {
             reader: self.clone(),
             position: start,
             ahead: Bytes::new(),
+            is_sequential: false,
         })
     }
 
@@ -143,13 +200,17 @@ pub struct Cursor {
     reader: ObjectReader,
     position: u64,
     ahead: Bytes,
+    /// Reads everything, so that it may fetch far ahead.
+    is_sequential: bool,
 }
 
 impl Read for Cursor {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.ahead.is_empty() {
             let left = self.reader.bytes.saturating_sub(self.position);
-            let length = usize::try_from(left).unwrap_or(usize::MAX).min(self.reader.stride());
+            let length = usize::try_from(left)
+                .unwrap_or(usize::MAX)
+                .min(self.reader.stride(self.position, self.is_sequential));
             if length == 0 {
                 return Ok(0);
             }

@@ -13,6 +13,7 @@ mod apel_golden;
 mod collect_grid;
 mod decimal;
 mod engine;
+mod garbage;
 #[path = "../generator/mod.rs"]
 mod generator;
 mod gracc;
@@ -24,6 +25,8 @@ mod support;
 
 mod cli;
 mod inputs;
+#[cfg(feature = "cloud")]
+mod objects;
 mod oracle;
 mod pipeline_file;
 mod promises;
@@ -31,4 +34,5 @@ mod readme;
 mod reference_tables;
 mod sacct;
 mod sample_data;
+mod views;
 mod zone;

@@ -6,7 +6,7 @@ mod nothing_new;
 mod pieces;
 mod reading_along;
 mod same_bytes;
-mod scene;
+pub(crate) mod scene;
 mod settings;
 mod tables;
 mod truths;

@@ -222,7 +222,7 @@ fn name(lake: &Path, path: &Path) -> String {
 }
 
 /// BLAKE3 of every published file by its path in the lake.
-pub(super) fn lake_hash(lake: &Path) -> BTreeMap<String, String> {
+pub(crate) fn lake_hash(lake: &Path) -> BTreeMap<String, String> {
     let hash = |path: &PathBuf| blake3::hash(&fs::read(path).unwrap()).to_hex().to_string();
     published(lake)
         .iter()
@@ -240,7 +240,7 @@ pub(super) fn lake_times(lake: &Path) -> BTreeMap<String, SystemTime> {
 }
 
 /// Fails with the files that differ, not with two screens of hashes.
-pub(super) fn assert_same(a: &BTreeMap<String, String>, b: &BTreeMap<String, String>, what: &str) {
+pub(crate) fn assert_same(a: &BTreeMap<String, String>, b: &BTreeMap<String, String>, what: &str) {
     let keys: std::collections::BTreeSet<_> = a.keys().chain(b.keys()).collect();
     let differing: Vec<_> = keys
         .into_iter()

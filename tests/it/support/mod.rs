@@ -2,4 +2,6 @@
 
 pub(crate) mod collect;
 pub(crate) mod python;
+#[cfg(feature = "cloud")]
+pub(crate) mod s3;
 pub(crate) mod sample;

@@ -7,7 +7,12 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 /// The versions the statements about these readers were found with.
-const PACKAGES: &[&str] = &["duckdb==2.0.0", "polars==2.1.0", "pyarrow==26.0.1"];
+const PACKAGES: &[&str] = &[
+    "duckdb==2.0.0",
+    "polars==2.1.0",
+    "pyarrow==26.0.1",
+    "moto[server]==5.2.5",
+];
 
 /// Runs a script and gives what it prints. The arguments are `sys.argv[1:]`.
 pub(crate) fn python(script: &str, args: &[&str]) -> String {
@@ -16,7 +21,7 @@ pub(crate) fn python(script: &str, args: &[&str]) -> String {
     run(&mut command)
 }
 
-fn interpreter() -> &'static Path {
+pub(crate) fn interpreter() -> &'static Path {
     static INTERPRETER: OnceLock<PathBuf> = OnceLock::new();
     INTERPRETER.get_or_init(|| {
         let place = Path::new(env!("CARGO_TARGET_TMPDIR"));

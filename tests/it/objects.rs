@@ -1,0 +1,129 @@
+//! Inputs and lakes in an object store: the same bytes as on the local disk, whatever happens on the way.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::Instant;
+
+use super::support::s3::S3;
+use super::support::sample::repository;
+use crate::promises::scene::{assert_same, lake_hash};
+
+fn gridtally(s3: &S3, args: &[&str], folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gridtally"));
+    command.args(args).current_dir(folder);
+    s3.introduce(&mut command);
+    command
+}
+
+fn run(s3: &S3, args: &[&str], folder: &Path) -> String {
+    let output = gridtally(s3, args, folder).output().unwrap();
+    assert!(output.status.success(), "{args:?}: {}", told(&output));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn told(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn pipeline(inputs: &str) -> String {
+    let tables = repository("sample-data");
+    format!(
+        "[pipeline]\nname = \"sample\"\noutput = \"lake\"\ncalendar_timezone = \"Europe/Zurich\"\n\
+         [[source]]\nname = \"alp\"\nformat = \"sacct\"\npaths = [\"{inputs}/alp/sacct-2026-0[1-4].txt*\"]\n\
+         site = \"ALP-T2\"\ntimezone = \"Europe/Zurich\"\nvo = {{ table = {vo:?} }}\n\
+         [[source]]\nname = \"bay\"\nformat = \"apel\"\npaths = [\"{inputs}/bay/apel\"]\n",
+        vo = tables.join("vo.csv")
+    )
+}
+
+fn upload(s3: &S3, folder: &Path, key: &str) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let key = format!("{key}/{}", path.file_name().unwrap().to_str().unwrap());
+        if path.is_dir() {
+            upload(s3, &path, &key);
+        } else {
+            s3.put(&key, &std::fs::read(&path).unwrap());
+        }
+    }
+}
+
+/// What is published; the records of runs left out.
+fn published(s3: &S3, lake: &str) -> BTreeMap<String, String> {
+    let mut objects = s3.below(lake);
+    objects.retain(|path, _| !path.starts_with("runs/"));
+    objects
+}
+
+/// What does not say where its inputs are.
+fn figures(lake: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+    let is_figure = |path: &str| {
+        ["records/", "history/", "usage/", "usage_part/"]
+            .iter()
+            .any(|of| path.starts_with(of))
+    };
+    lake.iter()
+        .filter(|(path, _)| is_figure(path))
+        .map(|(path, hash)| (path.clone(), hash.clone()))
+        .collect()
+}
+
+#[test]
+fn object_stores_hold_the_same_bytes() {
+    let s3 = S3::start();
+    let here = tempfile::tempdir().unwrap();
+    let here = here.path();
+    let data = repository("sample-data");
+    upload(&s3, &data.join("alp"), "in/alp");
+    upload(&s3, &data.join("bay/apel"), "in/bay/apel");
+    std::fs::write(here.join("local.toml"), pipeline(data.to_str().unwrap())).unwrap();
+    std::fs::write(here.join("remote.toml"), pipeline("s3://bucket/in")).unwrap();
+
+    run(&s3, &["run", "local.toml", "--out", "lake"], here);
+    let local = lake_hash(&here.join("lake"));
+    run(&s3, &["run", "remote.toml", "--out", "from-remote"], here);
+    let from_remote = lake_hash(&here.join("from-remote"));
+    assert_same(&figures(&local), &figures(&from_remote), "inputs from a bucket");
+
+    let started = Instant::now();
+    run(&s3, &["run", "local.toml", "--out", "s3://bucket/lake"], here);
+    let whole = started.elapsed();
+    assert_same(&local, &published(&s3, "lake"), "a lake in a bucket");
+    run(&s3, &["run", "remote.toml", "--out", "s3://bucket/both"], here);
+    assert_same(&from_remote, &published(&s3, "both"), "inputs and lake in a bucket");
+
+    let before = s3.changes();
+    let again = run(&s3, &["run", "local.toml", "--out", "s3://bucket/lake"], here);
+    assert!(
+        again.contains("nothing new") && again.contains("s3://bucket/lake"),
+        "{again}"
+    );
+    assert_eq!(s3.changes(), before, "a run without news changes nothing in the bucket");
+    let sound = run(&s3, &["verify", "s3://bucket/lake"], here);
+    assert!(sound.contains("s3://bucket/lake: sound"), "{sound}");
+
+    for percent in [20, 40, 60, 75, 85, 92] {
+        let mut command = gridtally(&s3, &["run", "local.toml", "--out", "s3://bucket/killed"], here);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(whole * percent / 100);
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    run(&s3, &["run", "local.toml", "--out", "s3://bucket/killed"], here);
+    assert_same(
+        &local,
+        &published(&s3, "killed"),
+        "after six kills, and nothing left over",
+    );
+
+    let victim = local
+        .keys()
+        .find(|path| path.starts_with("records/") && !path.contains('%'))
+        .unwrap();
+    s3.put(&format!("lake/{victim}"), b"no table");
+    let damaged = gridtally(&s3, &["verify", "s3://bucket/lake"], here).output().unwrap();
+    assert_eq!(damaged.status.code(), Some(65), "{}", told(&damaged));
+    let findings = String::from_utf8(damaged.stdout).unwrap();
+    assert!(findings.contains(victim.as_str()), "{findings}");
+}

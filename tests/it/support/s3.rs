@@ -1,0 +1,134 @@
+//! A real S3 server on the loopback device, killed when it is dropped.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use gridtally::store::Store;
+use object_store::aws::AmazonS3Builder;
+
+use super::python::interpreter;
+
+/// The only bucket.
+pub(crate) const BUCKET: &str = "bucket";
+
+pub(crate) struct S3 {
+    server: Child,
+    port: u16,
+    log: PathBuf,
+}
+
+impl S3 {
+    /// Starts the server and makes the bucket.
+    pub(crate) fn start() -> Self {
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let log = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("s3-{port}.log"));
+        let server = Command::new(interpreter())
+            .args(["-c", "import sys; from moto.server import main; main(sys.argv[1:])"])
+            .args(["-H", "127.0.0.1", "-p", &port.to_string()])
+            .stdout(Stdio::null())
+            .stderr(File::create(&log).unwrap())
+            .spawn()
+            .expect("the S3 server starts");
+        let mut s3 = Self { server, port, log };
+        let patience = Instant::now();
+        while TcpStream::connect(("127.0.0.1", port)).is_err() {
+            let end = s3.server.try_wait().unwrap();
+            assert!(end.is_none(), "the S3 server ended with {end:?}: {}", s3.log());
+            let waited = patience.elapsed();
+            assert!(
+                waited < Duration::from_mins(1),
+                "the S3 server is not there: {}",
+                s3.log()
+            );
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        s3.make_bucket();
+        s3
+    }
+
+    fn log(&self) -> String {
+        fs::read_to_string(&self.log).unwrap_or_default()
+    }
+
+    /// Requests that change something, so far.
+    pub(crate) fn changes(&self) -> usize {
+        let log = self.log();
+        ["PUT /", "POST /", "DELETE /"]
+            .map(|verb| log.matches(verb).count())
+            .iter()
+            .sum()
+    }
+
+    fn make_bucket(&self) {
+        let mut connection = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        let head = format!(
+            "PUT /{BUCKET} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+            self.port
+        );
+        connection.write_all(head.as_bytes()).unwrap();
+        let mut answer = String::new();
+        connection.read_to_string(&mut answer).unwrap();
+        assert!(
+            answer.starts_with("HTTP/1.1 200"),
+            "the bucket cannot be made: {answer}"
+        );
+    }
+
+    pub(crate) fn put(&self, key: &str, bytes: &[u8]) {
+        self.bucket().put(key, bytes.to_vec().into()).unwrap();
+    }
+
+    fn endpoint(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
+    /// Gives a command the way to the server.
+    pub(crate) fn introduce(&self, command: &mut Command) {
+        command
+            .env("AWS_ENDPOINT_URL", self.endpoint())
+            .env("AWS_ENDPOINT", self.endpoint())
+            .env("AWS_ALLOW_HTTP", "true")
+            .env("AWS_ACCESS_KEY_ID", "test")
+            .env("AWS_SECRET_ACCESS_KEY", "test")
+            .env("AWS_REGION", "us-east-1");
+    }
+
+    fn bucket(&self) -> Store {
+        let objects = AmazonS3Builder::new()
+            .with_endpoint(self.endpoint())
+            .with_allow_http(true)
+            .with_access_key_id("test")
+            .with_secret_access_key("test")
+            .with_region("us-east-1")
+            .with_bucket_name(BUCKET)
+            .build()
+            .unwrap();
+        Store::with_objects(Arc::new(objects), None).unwrap()
+    }
+
+    /// BLAKE3 of every object below a folder, by its path in it.
+    pub(crate) fn below(&self, folder: &str) -> BTreeMap<String, String> {
+        let bucket = self.bucket();
+        let hash = |path: &str| blake3::hash(&bucket.get(path).unwrap().unwrap()).to_hex().to_string();
+        bucket
+            .list(folder)
+            .unwrap()
+            .into_iter()
+            .map(|entry| (entry.path[folder.len() + 1..].to_owned(), hash(&entry.path)))
+            .collect()
+    }
+}
+
+impl Drop for S3 {
+    fn drop(&mut self) {
+        drop(self.server.kill());
+        drop(self.server.wait());
+        drop(fs::remove_file(&self.log));
+    }
+}
