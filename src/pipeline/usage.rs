@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use arrow::array::{AsArray, RecordBatch};
-use arrow::datatypes::Int64Type;
+use arrow::array::RecordBatch;
 
 use super::partition::{Context, Done};
 use super::state::State;
 use crate::error::{Error, Result};
+use crate::schema::batch::{int, text};
 use crate::schema::{self, Dataset};
 use crate::store::lake::{self, LakeTable};
 use crate::summarise::contributions::Contributions;
@@ -98,13 +98,7 @@ fn publish_site(
 
 /// Runs of rows of one VO and allocation year, in the order of the rows.
 fn slices(batch: &RecordBatch) -> Result<Vec<(Slice, Range<usize>)>> {
-    let missing = || Error::internal("contributions without VO and allocation year");
-    let vo = batch.column_by_name("vo").and_then(|c| c.as_string_opt::<i32>());
-    let vo = vo.ok_or_else(missing)?;
-    let year = batch.column_by_name("allocation_year");
-    let year = year
-        .and_then(|c| c.as_primitive_opt::<Int64Type>())
-        .ok_or_else(missing)?;
+    let (vo, year) = (text(batch, "vo")?, int(batch, "allocation_year")?);
     let mut found: Vec<(Slice, Range<usize>)> = Vec::new();
     for (row, (vo, year)) in vo.iter().zip(year.values()).enumerate() {
         match found.last_mut() {

@@ -31,9 +31,9 @@ fn pipeline(inputs: &str) -> String {
     format!(
         "[pipeline]\nname = \"sample\"\noutput = \"lake\"\ncalendar_timezone = \"Europe/Zurich\"\n\
          [[source]]\nname = \"alp\"\nformat = \"sacct\"\npaths = [\"{inputs}/alp/sacct-2026-0[1-4].txt*\"]\n\
-         site = \"ALP-T2\"\ntimezone = \"Europe/Zurich\"\nvo = {{ table = {vo:?} }}\n\
+         site = \"ALP-T2\"\ntimezone = \"Europe/Zurich\"\nvo = {{ table = \"{vo}\" }}\n\
          [[source]]\nname = \"bay\"\nformat = \"apel\"\npaths = [\"{inputs}/bay/apel\"]\n",
-        vo = tables.join("vo.csv")
+        vo = tables.join("vo.csv").display()
     )
 }
 

@@ -1,5 +1,6 @@
 //! The schema files are the single source: everything rendered from them agrees, and a change raises a version.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
 
@@ -16,10 +17,11 @@ fn folder() -> PathBuf {
 fn lock_line(dataset: &Dataset) -> String {
     let mut text = format!("{:?} {:?} {:?}", dataset.sort, dataset.path, dataset.bloom);
     for column in dataset.partition.iter().chain(&dataset.columns) {
-        text.push_str(&format!(
+        let _ = write!(
+            text,
             "\n{} {:?} {} {}",
             column.name, column.kind, column.unit, column.null
-        ));
+        );
     }
     let hash = blake3::hash(text.as_bytes()).to_hex();
     format!("{} {} {}", dataset.name, dataset.version, &hash[..16])
