@@ -126,7 +126,7 @@ fn merge_days(
             known.append(&mut history::from_batch(&batch)?);
         }
         if fresh.next_if_eq(&day).is_some() {
-            batches.extend(context.spill.bucket(site, day)?);
+            batches.extend(context.spill.take(site, day)?);
             let merged = merge(&batches, known, context.order)?;
             batches = vec![merged.winners];
             known = merged.losers;

@@ -261,14 +261,16 @@ fn parse(task: Task, files: &[Reading], window: Window, spill: &Spill, results: 
     let mut intake = Intake::new(Arc::clone(&reading.source), format, task.at.to_string().into(), window);
     (task.work)(&mut intake);
     let harvest = intake.harvest().map_err(|e| e.at("file", &reading.file.path))?;
-    spill.push(&harvest)?;
     let Harvest {
+        batch,
+        buckets,
+        sites,
         rejects,
         tally,
         rows_read,
         rows_candidate,
-        ..
     } = harvest;
+    spill.push(batch, &buckets, &sites)?;
     let mut result = results.get(task.at).ok_or_else(dead)?.lock().map_err(|_| dead())?;
     result.rows_read += rows_read;
     result.rows_candidate += rows_candidate;

@@ -196,9 +196,8 @@ fn process_all(
     progress: &dyn Progress,
 ) -> Result<Vec<Done>> {
     progress.begin("merging", u64::try_from(partitions.len()).unwrap_or(0), "partitions");
-    // The largest first: the last one to finish should be a small one.
-    let mut work: Vec<_> = partitions.iter().collect();
-    work.sort_by_key(|(key, days)| (std::cmp::Reverse(context.spill.rows(&key.0, days)), *key));
+    // In the order of time, in which dumps mostly are: what waits in memory is given back soonest.
+    let work: Vec<_> = partitions.iter().collect();
     let next = AtomicUsize::new(0);
     let results: Mutex<Vec<(usize, Result<Done>)>> = Mutex::default();
     std::thread::scope(|scope| {
