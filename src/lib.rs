@@ -1,4 +1,25 @@
 //! gridtally: where did every core-hour go, what was it worth, who pays - and prove it.
+//!
+//! Data walks through the rooms once, in this order:
+//!
+//! ```text
+//! sources    bytes of one dialect -> job rows and rejects
+//! records    one identity, one typed model, duplicates resolved, bucket by bucket in bounded memory
+//! normalise  dated benchmark -> factors per job
+//! summarise  jobs -> periods -> groups; contributions added up per site, VO and allocation year
+//! ```
+//!
+//! Beside them: `schema` (every column, a leaf), `reference` (dated tables), `ledger` (where every row went), `engine`
+//! (group-bys on typed batches), `store` (everything written), `pipeline` (file -> plan -> run), `inspect`, `cli`.
+//!
+//! Invariants, held by tests:
+//! * Only `sources` knows a vendor's column name; it tells a [`sources::Sink`] and nobody else.
+//! * Only `store` writes outputs, and only through a publication: all of a run, or nothing.
+//! * Only `engine::bridge` knows both Arrow implementations, and only there is unsafe code.
+//! * Only `pipeline::clock` knows what time it is: equal inputs give equal bytes on any day.
+//! * Identity holds the instant that places a record, so all versions of a job share one day bucket.
+//! * The order among versions of a job does not depend on when a row was read.
+//! * For every input file, the rows framed equal the rows that ended somewhere, or the run fails.
 
 pub mod cli;
 pub mod engine;

@@ -18,7 +18,7 @@ Examples:
   Run a pipeline, results where the file says:
     gridtally run zoo.toml
 
-  Publish one quarter to another place, with a report for a program:
+  Take the records of one quarter to another place, with a report for a program:
     gridtally run zoo.toml --out s3://accounting/zoo --from 2026-01 --to 2026-03 --report json
 
   See what would happen:
@@ -31,11 +31,12 @@ pub(super) struct Args {
     #[arg(long, value_name = "URL")]
     out: Option<String>,
 
-    /// First month to publish, included.
+    /// First month of records to take, included: the UTC month of the start (sacct) or of the end (APEL, GRACC). The
+    /// rest of the files is left for a later run.
     #[arg(long, value_name = "YYYY-MM")]
     from: Option<Month>,
 
-    /// Last month to publish, included.
+    /// Last month of records to take, included.
     #[arg(long, value_name = "YYYY-MM")]
     to: Option<Month>,
 

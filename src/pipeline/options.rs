@@ -7,9 +7,9 @@ use crate::time::Month;
 pub struct RunOptions {
     /// Folder or URL to publish to, in place of the pipeline's `output`. Relative to the working directory.
     pub out: Option<String>,
-    /// First month to publish, included, in the pipeline's calendar zone.
+    /// First month of records to take (UTC month of `record_utc`), included.
     pub from: Option<Month>,
-    /// Last month to publish, included.
+    /// Last month of records to take, included.
     pub to: Option<Month>,
     /// Read and check everything, publish nothing.
     pub dry_run: bool,

@@ -8,7 +8,7 @@ use ahash::AHashMap;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-use super::csv_table::{CsvTable, is_any};
+use super::csv_table::{self, CsvTable, is_any};
 use super::decimal::ten_thousandths;
 use crate::problems::{Problems, did_you_mean};
 
@@ -119,13 +119,8 @@ pub struct BenchmarkTable {
 impl BenchmarkTable {
     /// Reads the table at `path`; `file` is the name mistakes are told with. Rows with a mistake are left out.
     pub fn load(path: &Path, file: &str, problems: &mut Problems) -> Self {
-        match std::fs::File::open(path) {
-            Ok(input) => Self::read(input, file, problems),
-            Err(why) => {
-                problems.mistake(file, 0, format!("cannot be opened: {why}"));
-                Self::default()
-            }
-        }
+        let input = csv_table::open(path, file, problems);
+        input.map_or_else(Self::default, |input| Self::read(input, file, problems))
     }
 
     /// Reads a table; see [`Self::load`].

@@ -1,6 +1,8 @@
 //! Reading small CSV tables by column name, with every mistake told by line.
 
+use std::fs::File;
 use std::io::Read;
+use std::path::Path;
 
 use crate::problems::{Problems, did_you_mean};
 
@@ -11,6 +13,14 @@ pub(super) struct CsvTable {
     pub(super) columns: Vec<String>,
     /// Each row with its 1-based line; as many cells as the header has.
     pub(super) rows: Vec<(usize, Vec<String>)>,
+}
+
+/// Opens the table at `path`; that it cannot be opened is told as a mistake of `file`.
+pub(super) fn open(path: &Path, file: &str, problems: &mut Problems) -> Option<File> {
+    let opened = File::open(path);
+    opened
+        .map_err(|why| problems.mistake(file, 0, format!("cannot be opened: {why}")))
+        .ok()
 }
 
 impl CsvTable {

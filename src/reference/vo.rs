@@ -6,7 +6,7 @@ use std::path::Path;
 
 use ahash::AHashMap;
 
-use super::csv_table::{CsvTable, is_any};
+use super::csv_table::{self, CsvTable, is_any};
 use crate::pipeline::plan::{VoColumn, VoRule};
 use crate::problems::Problems;
 use crate::records::JobRow;
@@ -91,13 +91,8 @@ pub struct VoTable {
 impl VoTable {
     /// Reads the table at `path`; `file` is the name mistakes are told with. Rows with a mistake are left out.
     pub fn load(path: &Path, file: &str, problems: &mut Problems) -> Self {
-        match std::fs::File::open(path) {
-            Ok(input) => Self::read(input, file, problems),
-            Err(why) => {
-                problems.mistake(file, 0, format!("cannot be opened: {why}"));
-                Self::default()
-            }
-        }
+        let input = csv_table::open(path, file, problems);
+        input.map_or_else(Self::default, |input| Self::read(input, file, problems))
     }
 
     /// Reads a table; see [`Self::load`].

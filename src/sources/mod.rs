@@ -17,5 +17,6 @@ pub mod instant;
 mod remote;
 pub mod sacct;
 pub mod sink;
+mod steps;
 
 pub use sink::{Pieces, Position, Sink, Work};

@@ -21,6 +21,7 @@ use std::sync::Arc;
 
 use crate::error::Result;
 use crate::pipeline::plan::SourcePlan;
+use crate::sources::steps::Steps;
 use crate::sources::{Pieces, Position};
 
 pub use limits::Limits;
@@ -69,6 +70,6 @@ pub fn pieces_within(mut input: Box<dyn Read + Send>, plan: Arc<SourcePlan>, lim
     Ok(match first {
         Some(b'<') => Box::new(std::iter::once_with(move || foreign::xml(input, limits))),
         Some(b'{' | b'[') => Box::new(std::iter::once_with(move || foreign::json(input, limits, at))),
-        _ => Box::new(split::Splitter::new(input, plan, limits, at)),
+        _ => Box::new(Steps::new(split::Splitter::new(input, plan, limits, at))),
     })
 }

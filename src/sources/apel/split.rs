@@ -9,6 +9,7 @@ use super::message::{Piece, bad_header, line_ends, over_long, to_u64, too_long};
 use crate::error::Result;
 use crate::ledger::Reason;
 use crate::pipeline::plan::{Acceptance, SourcePlan};
+use crate::sources::steps::{Step, fill};
 use crate::sources::{Position, Sink, Work};
 
 #[expect(
@@ -54,15 +55,8 @@ impl Splitter {
 
     /// Reads until the buffer holds `want` bytes or the input ends.
     fn fill(&mut self, want: usize) -> Result<()> {
-        let missing = want.saturating_sub(self.buffer.len());
-        if missing > 0 && !self.is_ended {
-            self.buffer.reserve(missing);
-            let read = self
-                .input
-                .by_ref()
-                .take(to_u64(missing))
-                .read_to_end(&mut self.buffer)?;
-            self.is_ended = read < missing;
+        if !self.is_ended {
+            self.is_ended = !fill(&mut self.input, &mut self.buffer, want)?;
         }
         Ok(())
     }
@@ -139,7 +133,7 @@ impl Splitter {
         Some(from + last - run % 2)
     }
 
-    fn step(&mut self) -> Result<Option<Work>> {
+    fn next_work(&mut self) -> Result<Option<Work>> {
         let mut want = self.limits.block.max(1);
         loop {
             self.fill(want)?;
@@ -264,23 +258,11 @@ fn ends_line(taken: &[u8], starts_line: bool) -> bool {
     }
 }
 
-impl Iterator for Splitter {
-    type Item = Result<Work>;
-
-    fn next(&mut self) -> Option<Self::Item> {
+impl Step for Splitter {
+    fn step(&mut self) -> Result<Option<Work>> {
         if self.is_done {
-            return None;
+            return Ok(None);
         }
-        match self.step() {
-            Ok(Some(work)) => Some(Ok(work)),
-            Ok(None) => {
-                self.is_done = true;
-                None
-            }
-            Err(error) => {
-                self.is_done = true;
-                Some(Err(error))
-            }
-        }
+        self.next_work()
     }
 }

@@ -6,6 +6,7 @@ use super::document::Document;
 use super::usage::{self, Scratch};
 use crate::error::Result;
 use crate::ledger::Reason;
+use crate::sources::steps::{Step, fill};
 use crate::sources::{Position, Sink, Work};
 
 /// Sizes in bytes.
@@ -55,15 +56,8 @@ impl Lines {
     }
 
     fn fill(&mut self, want: usize) -> Result<()> {
-        let missing = want.saturating_sub(self.buffer.len());
-        if missing > 0 && !self.is_ended {
-            self.buffer.reserve(missing);
-            let read = self
-                .input
-                .by_ref()
-                .take(to_u64(missing))
-                .read_to_end(&mut self.buffer)?;
-            self.is_ended = read < missing;
+        if !self.is_ended {
+            self.is_ended = !fill(&mut self.input, &mut self.buffer, want)?;
         }
         Ok(())
     }
@@ -78,7 +72,7 @@ impl Lines {
         (taken, at)
     }
 
-    fn step(&mut self) -> Result<Option<Work>> {
+    fn next_work(&mut self) -> Result<Option<Work>> {
         let block = self.limits.block.max(1);
         let mut want = block;
         loop {
@@ -122,24 +116,12 @@ impl Lines {
     }
 }
 
-impl Iterator for Lines {
-    type Item = Result<Work>;
-
-    fn next(&mut self) -> Option<Self::Item> {
+impl Step for Lines {
+    fn step(&mut self) -> Result<Option<Work>> {
         if self.is_done {
-            return None;
+            return Ok(None);
         }
-        match self.step() {
-            Ok(Some(work)) => Some(Ok(work)),
-            Ok(None) => {
-                self.is_done = true;
-                None
-            }
-            Err(error) => {
-                self.is_done = true;
-                Some(Err(error))
-            }
-        }
+        self.next_work()
     }
 }
 

@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::plan::SourcePlan;
+use crate::sources::steps::Steps;
 use crate::sources::{Pieces, Position};
 
 pub use lines::Limits;
@@ -61,7 +62,7 @@ pub fn pieces_within(mut input: Box<dyn Read + Send>, plan: &SourcePlan, limits:
         return Err(Error::new(Kind::Data, why).at("source", &plan.name));
     }
     let input = Box::new(Cursor::new(head).chain(input));
-    Ok(Box::new(lines::Lines::new(input, limits, at)))
+    Ok(Box::new(Steps::new(lines::Lines::new(input, limits, at))))
 }
 
 /// What a file is instead of lines of documents.

@@ -37,6 +37,7 @@ use self::splitter::Splitter;
 use crate::error::Result;
 use crate::pipeline::SourcePlan;
 use crate::sources::Pieces;
+use crate::sources::steps::Steps;
 
 /// Bytes of a piece, about.
 const BLOCK_BYTE: usize = 3 << 20;
@@ -72,7 +73,7 @@ pub fn pieces_with_limit(
     block_byte: usize,
     limit_byte: usize,
 ) -> Result<Pieces> {
-    let mut splitter = Splitter::new(input, plan, block_byte, limit_byte);
+    let mut splitter = Steps::new(Splitter::new(input, plan, block_byte, limit_byte));
     let first = splitter.next().transpose()?;
     Ok(Box::new(first.into_iter().map(Ok).chain(splitter)))
 }

@@ -13,6 +13,7 @@ use super::zone_check;
 use crate::error::{Error, Kind, Result};
 use crate::ledger::Reason;
 use crate::pipeline::SourcePlan;
+use crate::sources::steps::Step;
 use crate::sources::{Position, Sink, Work};
 
 /// A line end may be this far behind the first byte of a header or of a preamble.
@@ -42,7 +43,6 @@ pub(super) struct Splitter {
     /// The next piece begins with steps of the piece before.
     is_continuation: bool,
     finders: Vec<Finder<'static>>,
-    is_done: bool,
 }
 
 impl Splitter {
@@ -71,7 +71,6 @@ impl Splitter {
                 .into_iter()
                 .map(|name| Finder::new(name.as_bytes()).into_owned())
                 .collect(),
-            is_done: false,
         }
     }
 
@@ -349,23 +348,8 @@ pub(super) fn is_header(line: &[u8], declared: Option<&[u8]>) -> bool {
     matches!(layout::header(line, declared), Header::Names { .. })
 }
 
-impl Iterator for Splitter {
-    type Item = Result<Work>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.is_done {
-            return None;
-        }
-        match self.next_work() {
-            Ok(Some(work)) => Some(Ok(work)),
-            Ok(None) => {
-                self.is_done = true;
-                None
-            }
-            Err(error) => {
-                self.is_done = true;
-                Some(Err(error))
-            }
-        }
+impl Step for Splitter {
+    fn step(&mut self) -> Result<Option<Work>> {
+        self.next_work()
     }
 }
