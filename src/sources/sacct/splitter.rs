@@ -22,10 +22,6 @@ const MAX_HEADER_BYTE: usize = 64 * 1024;
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// The pieces of one dump, in order.
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "independent facts about the input, not states of one machine"
-)]
 pub(super) struct Splitter {
     input: Box<dyn Read + Send>,
     plan: Arc<SourcePlan>,
