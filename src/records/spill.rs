@@ -22,6 +22,8 @@ use crate::time::{Day, Month};
 pub const MEMORY_BUDGET: usize = 128 << 20;
 /// Candidates go to disk in segments of at most this share of the budget, the oldest first, while others fill up.
 const SEGMENTS: usize = 8;
+/// Writing to disk costs the kernel more per byte than the fastest packing does.
+const SPILL_LEVEL: i32 = -5;
 /// Runs of at least this many rows on average are copied run by run, shorter ones row by row.
 const LONG_RUN: usize = 32;
 
@@ -62,7 +64,15 @@ struct Run {
 struct SpillFile {
     file: Option<File>,
     end: u64,
-    index: BTreeMap<(String, Day), Vec<(u64, u64)>>,
+    index: BTreeMap<(String, Day), Vec<Place>>,
+}
+
+/// Where a packed batch lies in the file.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    at: u64,
+    len: usize,
+    unpacked_len: usize,
 }
 
 impl Spill {
@@ -143,6 +153,7 @@ impl Spill {
             writer.write(&batch)?;
             writer.finish()?;
             drop(writer);
+            let packed = zstd::bulk::compress(&bytes, SPILL_LEVEL)?;
             let mut spill = lock(&self.file)?;
             let at = spill.end;
             let file = match &mut spill.file {
@@ -152,10 +163,14 @@ impl Spill {
                 }
             };
             file.seek(SeekFrom::Start(at))?;
-            file.write_all(&bytes)?;
-            let len = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+            file.write_all(&packed)?;
+            let len = u64::try_from(packed.len()).unwrap_or(u64::MAX);
             spill.end += len;
-            spill.index.entry(key.clone()).or_default().push((at, len));
+            spill.index.entry(key.clone()).or_default().push(Place {
+                at,
+                len: packed.len(),
+                unpacked_len: bytes.len(),
+            });
         }
         Ok(())
     }
@@ -195,14 +210,15 @@ impl Spill {
             batches.push(gather(&from, &runs)?);
         }
         let places = lock(&self.file)?.index.get(&key).cloned().unwrap_or_default();
-        for (at, len) in places {
-            let mut bytes = vec![0; usize::try_from(len).map_err(|_| Error::internal("spill too large"))?];
+        for place in places {
+            let mut packed = vec![0; place.len];
             {
                 let mut spill = lock(&self.file)?;
                 let Some(file) = spill.file.as_mut() else { continue };
-                file.seek(SeekFrom::Start(at))?;
-                file.read_exact(&mut bytes)?;
+                file.seek(SeekFrom::Start(place.at))?;
+                file.read_exact(&mut packed)?;
             }
+            let bytes = zstd::bulk::decompress(&packed, place.unpacked_len)?;
             for batch in StreamReader::try_new(bytes.as_slice(), None)? {
                 batches.push(expand(&batch?)?);
             }
