@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use super::pool;
 use super::progress::Progress;
 use super::reading::Reading;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::ledger::{Book, Outcome};
 use crate::pipeline::{Plan, SourcePlan};
 use crate::records::Window;
@@ -79,32 +79,15 @@ pub(super) fn hash(
         .collect();
     let files: Vec<&InputFile> = wanted.iter().filter_map(|at| found.get(*at)).map(|f| &f.file).collect();
     progress.begin("hashing", files.iter().map(|file| file.bytes).sum(), "bytes");
-    let next = AtomicUsize::new(0);
-    let hashes: Mutex<Vec<(usize, Result<String>)>> = Mutex::default();
-    std::thread::scope(|scope| {
-        for _ in 0..threads.min(files.len()) {
-            scope.spawn(|| {
-                while let Some((at, file)) = {
-                    let at = next.fetch_add(1, Ordering::Relaxed);
-                    files.get(at).map(|file| (at, *file))
-                } {
-                    let hash = file.content_hash();
-                    progress.add(file.bytes);
-                    if let Ok(mut hashes) = hashes.lock() {
-                        hashes.push((at, hash));
-                    }
-                }
-            });
-        }
+    let hashes = pool::each(&files, threads, |file| {
+        let hash = file.content_hash();
+        progress.add(file.bytes);
+        hash
     });
     progress.end();
-    let hashes = hashes
-        .into_inner()
-        .map_err(|_| Error::internal("a hashing thread died"))?;
-    for (at, hash) in hashes {
-        let at = wanted.get(at).copied().unwrap_or(usize::MAX);
+    for (at, hash) in wanted.into_iter().zip(hashes?) {
         if let Some(found) = found.get_mut(at) {
-            found.blake3 = Some(hash?);
+            found.blake3 = Some(hash);
         }
     }
     Ok(())

@@ -8,6 +8,7 @@ mod inputs;
 pub mod options;
 mod partition;
 pub mod plan;
+mod pool;
 pub mod progress;
 mod reading;
 pub mod report;

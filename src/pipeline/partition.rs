@@ -51,7 +51,7 @@ pub(super) struct Done {
     pub(super) site: String,
     /// Month.
     pub(super) month: Month,
-    /// What the ledger must say about it; `None` when its records did not change.
+    /// What the ledger must say about it.
     pub(super) settled: Settled,
     /// What it contributes to usage.
     pub(super) part: Vec<(Key, Sums)>,
@@ -66,7 +66,7 @@ pub(super) struct Done {
 /// [`crate::error::Kind::Io`] when the lake cannot be read or written.
 pub(super) fn process(context: &Context<'_>, site: &str, month: Month, days: &[Day]) -> Result<Done> {
     if days.is_empty() {
-        return merge_days(context, site, month, days, &mut |_| Ok(()));
+        return merge_days(context, site, month, days, &mut |_| ());
     }
     let path = lake::month_path("records", site, month);
     let mut table = LakeTable::create(context.publication, "records", &path)?;
@@ -82,7 +82,6 @@ pub(super) fn process(context: &Context<'_>, site: &str, month: Month, days: &[D
         let done = merge_days(context, site, month, days, &mut |batch| {
             // A writer that failed has hung up, and says why below.
             let _ = send.send(batch.clone());
-            Ok(())
         });
         drop(send);
         let table = writer
@@ -101,7 +100,7 @@ fn merge_days(
     site: &str,
     month: Month,
     days: &[Day],
-    write: &mut dyn FnMut(&RecordBatch) -> Result<()>,
+    write: &mut dyn FnMut(&RecordBatch),
 ) -> Result<Done> {
     let published = |dataset: &str| {
         if context.is_rebuild {
@@ -133,7 +132,7 @@ fn merge_days(
         }
         settle(&batches, &known, &mut settled)?;
         for batch in &batches {
-            write(batch)?;
+            write(batch);
             for row in usage.add(batch)? {
                 unscaled.push(batch, row)?;
             }

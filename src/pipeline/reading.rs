@@ -19,9 +19,6 @@ use crate::sources::hashing::HashingReader;
 use crate::sources::input::InputFile;
 use crate::sources::{Position, Work, compression};
 
-/// Bytes looked at to recognise a dialect.
-const HEAD_BYTES: usize = 64 << 10;
-
 /// A file this run has to read.
 pub(super) struct Reading {
     /// The file.
@@ -236,22 +233,18 @@ fn as_data(e: Error) -> Error {
 }
 
 fn head(input: &mut dyn Read) -> std::io::Result<Vec<u8>> {
-    let mut head = Vec::with_capacity(HEAD_BYTES);
+    let mut head = Vec::with_capacity(dialect::HEAD_BYTES);
     input
-        .take(u64::try_from(HEAD_BYTES).unwrap_or(u64::MAX))
+        .take(u64::try_from(dialect::HEAD_BYTES).unwrap_or(u64::MAX))
         .read_to_end(&mut head)?;
     Ok(head)
 }
 
 fn dialect_of(reading: &Reading, head: &[u8]) -> Result<Dialect> {
-    use crate::pipeline::Format;
-    Ok(match reading.source.format {
-        Format::Sacct => Dialect::Sacct,
-        Format::Apel => Dialect::Apel,
-        Format::Gracc => Dialect::Gracc,
-        Format::Auto => dialect::recognise(head)
-            .ok_or_else(|| Error::new(Kind::Data, "neither sacct text, nor an APEL message, nor a GRACC dump"))?,
-    })
+    let declared = Dialect::of(reading.source.format);
+    declared
+        .or_else(|| dialect::recognise(head))
+        .ok_or_else(|| Error::new(Kind::Data, "neither sacct text, nor an APEL message, nor a GRACC dump"))
 }
 
 fn parse(task: Task, files: &[Reading], window: Window, spill: &Spill, results: &[Mutex<ReadFile>]) -> Result<()> {

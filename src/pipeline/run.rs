@@ -1,13 +1,13 @@
 //! One run: read what is new, merge it, attribute it, publish all of it at once or nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use super::clock::Stopwatch;
 use super::inputs;
 use super::options::RunOptions;
 use super::partition::{Context, Done, process};
+use super::pool;
 use super::progress::Progress;
 use super::reading::{ReadFile, Reading, read_all};
 use super::report::{RunReport, SourceReport, first_reasons};
@@ -198,33 +198,13 @@ fn process_all(
     progress.begin("merging", u64::try_from(partitions.len()).unwrap_or(0), "partitions");
     // In the order of time, in which dumps mostly are: what waits in memory is given back soonest.
     let work: Vec<_> = partitions.iter().collect();
-    let next = AtomicUsize::new(0);
-    let results: Mutex<Vec<(usize, Result<Done>)>> = Mutex::default();
-    std::thread::scope(|scope| {
-        for _ in 0..threads.min(work.len()) {
-            scope.spawn(|| {
-                while let Some((at, ((site, month), days))) = {
-                    let at = next.fetch_add(1, Ordering::Relaxed);
-                    work.get(at).map(|work| (at, *work))
-                } {
-                    let done = process(context, site, *month, days);
-                    progress.add(1);
-                    if let Ok(mut results) = results.lock() {
-                        results.push((at, done));
-                    }
-                }
-            });
-        }
+    let done = pool::each(&work, threads, |((site, month), days)| {
+        let done = process(context, site, *month, days);
+        progress.add(1);
+        done
     });
     progress.end();
-    let mut results = results
-        .into_inner()
-        .map_err(|_| Error::internal("a merging thread died"))?;
-    results.sort_by_key(|(at, _)| *at);
-    if results.len() != work.len() {
-        return Err(Error::internal("a merging thread died"));
-    }
-    results.into_iter().map(|(_, done)| done).collect()
+    done
 }
 
 /// Holds the rows refused against what the pipeline and its sources allow, over the files this run read.

@@ -243,14 +243,6 @@ fn delimiter(section: &Section<'_>, problems: &mut Problems) -> Option<At<String
 }
 
 fn vo(section: &Section<'_>, problems: &mut Problems) -> Option<VoSpec> {
-    const COLUMNS: &[(&str, VoColumn)] = &[
-        ("account", VoColumn::Account),
-        ("user", VoColumn::User),
-        ("user_group", VoColumn::UserGroup),
-        ("partition", VoColumn::Partition),
-        ("qos", VoColumn::Qos),
-        ("vo", VoColumn::Vo),
-    ];
     const WAYS: &[&str] = &["column", "table", "value"];
     let rule = section.section("vo", "vo", WAYS, problems)?;
     if WAYS.iter().filter(|way| rule.has(way)).count() != 1 {
@@ -260,7 +252,7 @@ fn vo(section: &Section<'_>, problems: &mut Problems) -> Option<VoSpec> {
     }
     if rule.has("column") {
         return rule
-            .word("column", COLUMNS, problems)
+            .word("column", crate::reference::vo::COLUMNS, problems)
             .map(|at| VoSpec::Column(at.value));
     }
     if rule.has("table") {

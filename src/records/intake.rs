@@ -11,8 +11,7 @@ use super::identity::{DAY_MS, content_hash, record_id, record_ms};
 use super::row::JobRow;
 use crate::error::{Error, Result};
 use crate::ledger::Reason;
-use crate::pipeline::plan::VoColumn;
-use crate::pipeline::{Format, SourcePlan, plan::VoRule};
+use crate::pipeline::{Format, SourcePlan};
 use crate::sources::{Position, Sink};
 use crate::time::Month;
 
@@ -231,13 +230,7 @@ impl Sink for Intake {
             row.cpu_ms = None;
             anomalies |= Anomaly::ValueDropped.bit() | Anomaly::CpuUnknown.bit();
         }
-        let vo = match &source.vo {
-            VoRule::Record => row.vo,
-            VoRule::Column(column) => vo_from(*column, &row),
-            VoRule::Table(table) => table.lookup(&row),
-            VoRule::Value(vo) => Some(vo.as_str()),
-        }
-        .filter(|vo| !vo.is_empty());
+        let vo = source.vo.vo(&row).filter(|vo| !vo.is_empty());
         if vo.is_none() {
             anomalies |= Anomaly::VoUnmapped.bit();
         }
@@ -280,17 +273,6 @@ impl Sink for Intake {
 
     fn out_of_scope(&mut self, reason: Reason, rows: u64) {
         self.count(None, None, reason, rows);
-    }
-}
-
-fn vo_from<'a>(column: VoColumn, row: &JobRow<'a>) -> Option<&'a str> {
-    match column {
-        VoColumn::Account => row.account,
-        VoColumn::User => row.user,
-        VoColumn::UserGroup => row.user_group,
-        VoColumn::Partition => row.partition,
-        VoColumn::Qos => row.qos,
-        VoColumn::Vo => row.vo,
     }
 }
 

@@ -11,7 +11,8 @@ use crate::pipeline::plan::{VoColumn, VoRule};
 use crate::problems::Problems;
 use crate::records::JobRow;
 
-const COLUMNS: &[(&str, VoColumn)] = &[
+/// The columns a VO may be taken from, by the name people write.
+pub(crate) const COLUMNS: &[(&str, VoColumn)] = &[
     ("account", VoColumn::Account),
     ("user", VoColumn::User),
     ("user_group", VoColumn::UserGroup),

@@ -1,0 +1,42 @@
+//! Independent pieces of work on a few threads.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::error::{Error, Result};
+
+/// Does `each` for every item on up to `threads` threads, which take the next item until none is left; the results are
+/// in the order of the items.
+///
+/// # Errors
+/// The first error in that order; [`crate::error::Kind::Internal`] when a thread died.
+pub(super) fn each<T: Sync, R: Send>(
+    items: &[T],
+    threads: usize,
+    each: impl Fn(&T) -> Result<R> + Sync,
+) -> Result<Vec<R>> {
+    let dead = || Error::internal("a working thread died");
+    let next = AtomicUsize::new(0);
+    let results: Mutex<Vec<(usize, Result<R>)>> = Mutex::default();
+    std::thread::scope(|scope| {
+        for _ in 0..threads.min(items.len()) {
+            scope.spawn(|| {
+                while let Some((at, item)) = {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    items.get(at).map(|item| (at, item))
+                } {
+                    let result = each(item);
+                    if let Ok(mut results) = results.lock() {
+                        results.push((at, result));
+                    }
+                }
+            });
+        }
+    });
+    let mut results = results.into_inner().map_err(|_| dead())?;
+    if results.len() != items.len() {
+        return Err(dead());
+    }
+    results.sort_by_key(|(at, _)| *at);
+    results.into_iter().map(|(_, result)| result).collect()
+}
