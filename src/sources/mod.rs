@@ -2,6 +2,7 @@
 
 pub mod apel;
 mod arrival;
+mod buffer;
 mod clip;
 pub mod compression;
 pub mod decimal;

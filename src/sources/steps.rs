@@ -1,6 +1,4 @@
-//! Splitters as iterators, and how they fill their buffers.
-
-use std::io::Read;
+//! Splitters as iterators.
 
 use super::Work;
 use crate::error::Result;
@@ -30,14 +28,4 @@ impl<S: Step> Iterator for Steps<S> {
         }
         next
     }
-}
-
-/// Reads until `buffer` holds `want` bytes; false when the input ended before.
-pub(super) fn fill(input: &mut dyn Read, buffer: &mut Vec<u8>, want: usize) -> Result<bool> {
-    let missing = want.saturating_sub(buffer.len());
-    buffer.reserve(missing);
-    let read = input
-        .take(u64::try_from(missing).unwrap_or(u64::MAX))
-        .read_to_end(buffer)?;
-    Ok(read == missing)
 }

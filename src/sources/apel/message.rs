@@ -10,11 +10,12 @@ use super::record::{Bad, Job};
 use crate::ledger::Reason;
 use crate::pipeline::plan::Acceptance;
 use crate::records::JobRow;
+use crate::sources::buffer::Block;
 use crate::sources::{Position, Sink};
 
 /// Whole messages, or records of one message too large to be kept together.
 pub(super) struct Piece {
-    pub(super) bytes: Vec<u8>,
+    pub(super) bytes: Block,
     /// Position of its first byte.
     pub(super) at: Position,
     /// Kind of the message that goes on here; `None` when the piece starts with a header or the start of the file.

@@ -9,7 +9,8 @@ use super::message::{Piece, bad_header, line_ends, over_long, to_u64, too_long};
 use crate::error::Result;
 use crate::ledger::Reason;
 use crate::pipeline::plan::{Acceptance, SourcePlan};
-use crate::sources::steps::{Step, fill};
+use crate::sources::buffer::{Block, Buffer};
+use crate::sources::steps::Step;
 use crate::sources::{Position, Sink, Work};
 
 #[expect(
@@ -20,7 +21,7 @@ pub(super) struct Splitter {
     input: Box<dyn Read + Send>,
     plan: Arc<SourcePlan>,
     limits: Limits,
-    buffer: Vec<u8>,
+    buffer: Buffer,
     /// Position of the first byte of the buffer.
     at: Position,
     /// Kind of the message the buffer goes on with; `None` when it starts with a header or with the file.
@@ -41,7 +42,7 @@ impl Splitter {
             input,
             plan,
             limits,
-            buffer: Vec::new(),
+            buffer: Buffer::default(),
             at,
             within: None,
             is_over_long: false,
@@ -56,7 +57,7 @@ impl Splitter {
     /// Reads until the buffer holds `want` bytes or the input ends.
     fn fill(&mut self, want: usize) -> Result<()> {
         if !self.is_ended {
-            self.is_ended = !fill(&mut self.input, &mut self.buffer, want)?;
+            self.is_ended = !self.buffer.fill(&mut self.input, want)?;
         }
         Ok(())
     }
@@ -84,9 +85,8 @@ impl Splitter {
     }
 
     /// Takes `n` bytes off the front of the buffer.
-    fn take(&mut self, n: usize) -> (Vec<u8>, Position) {
-        let rest = self.buffer.split_off(n.min(self.buffer.len()));
-        let taken = std::mem::replace(&mut self.buffer, rest);
+    fn take(&mut self, n: usize) -> (Block, Position) {
+        let taken = self.buffer.take(n);
         let at = self.at;
         self.at.line += line_ends(&taken);
         self.at.byte_offset += to_u64(taken.len());

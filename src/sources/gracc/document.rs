@@ -54,52 +54,66 @@ keys! {
     25 { JobStatus = "Resource_condor-JobStatus", }
 }
 
-/// One line: either an index hit with its `_source`, or a bare `_source`.
+/// One line: either an index hit with its `_source`, or a bare `_source`. Used again for the next line, because clearing
+/// it is cheaper than moving it.
 pub(super) struct Document<'a> {
     values: [Scalar<'a>; Key::COUNT],
-    /// The part of the line that is the record.
     is_object: bool,
 }
 
+/// What stands beside the record in an index hit.
+const ENVELOPE: [Key; 3] = [Key::Id, Key::Index, Key::EnvelopeType];
+
 impl<'a> Document<'a> {
-    /// Reads a line, all of which must be one JSON value.
-    pub(super) fn parse(line: &'a [u8]) -> Result<Self, Malformed> {
-        let mut scanner = Scanner::new(line);
-        let mut outer = Self {
+    /// Before the first line.
+    pub(super) fn new() -> Self {
+        Self {
             values: [Scalar::Absent; Key::COUNT],
-            is_object: scanner.peek() == Some(b'{'),
-        };
-        if !outer.is_object {
-            scanner.scalar()?;
-            scanner.end()?;
-            return Ok(outer);
+            is_object: false,
         }
-        let mut source: Option<Self> = None;
+    }
+
+    /// Reads a line, all of which must be one JSON value.
+    pub(super) fn read(&mut self, line: &'a [u8]) -> Result<(), Malformed> {
+        let mut scanner = Scanner::new(line);
+        self.values = [Scalar::Absent; Key::COUNT];
+        self.is_object = scanner.peek() == Some(b'{');
+        if !self.is_object {
+            scanner.scalar()?;
+            return scanner.end();
+        }
+        let mut envelope = [Scalar::Absent; ENVELOPE.len()];
+        let mut has_source = false;
         scanner.object(|scanner, key| {
             let key = key_of(key);
             if key == Some(Key::Source) && scanner.peek() == Some(b'{') {
-                let mut inner = Self {
-                    values: [Scalar::Absent; Key::COUNT],
-                    is_object: true,
-                };
-                scanner.object(|scanner, key| inner.read(scanner, key_of(key)))?;
-                source = Some(inner);
-                return Ok(());
+                self.values = [Scalar::Absent; Key::COUNT];
+                has_source = true;
+                return scanner.object(|scanner, key| {
+                    let value = scanner.scalar()?;
+                    if let Some(key) = key_of(key) {
+                        self.set(key, value);
+                    }
+                    Ok(())
+                });
             }
-            outer.read(scanner, key)
+            let value = scanner.scalar()?;
+            let Some(key) = key else { return Ok(()) };
+            if let Some(at) = ENVELOPE.iter().position(|own| *own == key)
+                && let Some(slot) = envelope.get_mut(at)
+            {
+                *slot = value;
+            }
+            if !has_source {
+                self.set(key, value);
+            }
+            Ok(())
         })?;
         scanner.end()?;
-        let Some(mut source) = source else { return Ok(outer) };
-        for key in [Key::Id, Key::Index, Key::EnvelopeType] {
-            source.set(key, outer.get(key));
-        }
-        Ok(source)
-    }
-
-    fn read(&mut self, scanner: &mut Scanner<'a>, key: Option<Key>) -> Result<(), Malformed> {
-        let value = scanner.scalar()?;
-        if let Some(key) = key {
-            self.set(key, value);
+        if has_source {
+            for (key, value) in ENVELOPE.into_iter().zip(envelope) {
+                self.set(key, value);
+            }
         }
         Ok(())
     }

@@ -6,7 +6,8 @@ use super::document::Document;
 use super::usage::{self, Scratch};
 use crate::error::Result;
 use crate::ledger::Reason;
-use crate::sources::steps::{Step, fill};
+use crate::sources::buffer::{Block, Buffer};
+use crate::sources::steps::Step;
 use crate::sources::{Position, Sink, Work};
 
 /// Sizes in bytes.
@@ -33,7 +34,7 @@ impl Default for Limits {
 pub(super) struct Lines {
     input: Box<dyn Read + Send>,
     limits: Limits,
-    buffer: Vec<u8>,
+    buffer: Buffer,
     /// Position of the first byte of the buffer.
     at: Position,
     /// Inside a line that is too long and already counted.
@@ -47,7 +48,7 @@ impl Lines {
         Self {
             input,
             limits,
-            buffer: Vec::new(),
+            buffer: Buffer::default(),
             at,
             is_skipping: false,
             is_ended: false,
@@ -57,15 +58,14 @@ impl Lines {
 
     fn fill(&mut self, want: usize) -> Result<()> {
         if !self.is_ended {
-            self.is_ended = !fill(&mut self.input, &mut self.buffer, want)?;
+            self.is_ended = !self.buffer.fill(&mut self.input, want)?;
         }
         Ok(())
     }
 
     /// Takes `n` bytes off the front of the buffer.
-    fn take(&mut self, n: usize) -> (Vec<u8>, Position) {
-        let rest = self.buffer.split_off(n.min(self.buffer.len()));
-        let taken = std::mem::replace(&mut self.buffer, rest);
+    fn take(&mut self, n: usize) -> (Block, Position) {
+        let taken = self.buffer.take(n);
         let at = self.at;
         self.at.line += to_u64(memchr::memchr_iter(b'\n', &taken).count());
         self.at.byte_offset += to_u64(taken.len());
@@ -128,6 +128,7 @@ impl Step for Lines {
 /// Reads the lines of one piece. `is_cut_off` says that its last line has no end because the file has none.
 fn parse(bytes: &[u8], from: Position, limits: Limits, is_cut_off: bool, sink: &mut dyn Sink) {
     let mut scratch = Scratch::default();
+    let mut document = Document::new();
     let mut start = 0;
     let mut at = from;
     while start < bytes.len() {
@@ -140,16 +141,23 @@ fn parse(bytes: &[u8], from: Position, limits: Limits, is_cut_off: bool, sink: &
             too_long(line.get(..limits.kept).unwrap_or(line), at, limits, sink);
         } else if !line.trim_ascii().is_empty() {
             sink.rows_read(1);
-            one(line, at, is_cut_off, &mut scratch, sink);
+            one(line, at, is_cut_off, &mut document, &mut scratch, sink);
         }
         start += end + 1;
         at.line += 1;
     }
 }
 
-fn one(line: &[u8], at: Position, is_cut_off: bool, scratch: &mut Scratch, sink: &mut dyn Sink) {
-    match Document::parse(line) {
-        Ok(document) => usage::take(line, &document, at, scratch, sink),
+fn one<'a>(
+    line: &'a [u8],
+    at: Position,
+    is_cut_off: bool,
+    document: &mut Document<'a>,
+    scratch: &mut Scratch,
+    sink: &mut dyn Sink,
+) {
+    match document.read(line) {
+        Ok(()) => usage::take(line, document, at, scratch, sink),
         Err(malformed) => {
             let (reason, what) = if is_cut_off {
                 (Reason::Truncated, "the file ends inside this line: ")

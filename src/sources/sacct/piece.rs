@@ -16,12 +16,13 @@ use super::step::Steps;
 use crate::ledger::Reason;
 use crate::pipeline::SourcePlan;
 use crate::records::Anomaly;
+use crate::sources::buffer::Block;
 use crate::sources::{Position, Sink};
 
 /// Lines of one layout that begin with a job row, unless `is_continuation`.
 pub(super) struct Piece {
     /// The bytes.
-    pub(super) text: Vec<u8>,
+    pub(super) text: Block,
     /// Where they stand in the file.
     pub(super) position: Position,
     /// Their layout.
@@ -120,11 +121,11 @@ impl<'t> Reader<'t> {
         let Some(fields) = self.exact(line, cuts).filter(|_| line.is_ended) else {
             return self.odd(line, cuts, sink);
         };
-        if fields.get(layout.id_column).and_then(JobId::parse).is_none() {
+        let Some(id) = fields.get(layout.id_column).and_then(JobId::parse) else {
             return self.odd(line, cuts, sink);
-        }
+        };
         sink.rows_read(1);
-        let mut row = Row::new(layout, fields);
+        let mut row = Row::with_id(layout, fields, layout.id_column, id);
         match self.take(&mut row, one, sink) {
             Ok(()) => self.advance(one),
             Err(refusal) => {

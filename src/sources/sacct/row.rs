@@ -20,6 +20,8 @@ pub(super) struct Row<'t, 'c> {
     pub(super) fields: Fields<'t, 'c>,
     /// Bits of [`Anomaly`].
     pub(super) anomalies: u32,
+    /// An identifier that was already taken apart, and its column.
+    known_id: Option<(usize, JobId<'t>)>,
 }
 
 impl<'t, 'c> Row<'t, 'c> {
@@ -29,6 +31,15 @@ impl<'t, 'c> Row<'t, 'c> {
             layout,
             fields,
             anomalies: 0,
+            known_id: None,
+        }
+    }
+
+    /// The same, with the identifier of a column already taken apart.
+    pub(super) fn with_id(layout: &'t Layout, fields: Fields<'t, 'c>, column: usize, id: JobId<'t>) -> Self {
+        Self {
+            known_id: Some((column, id)),
+            ..Self::new(layout, fields)
         }
     }
 
@@ -51,6 +62,11 @@ impl<'t, 'c> Row<'t, 'c> {
 
     /// The identifier in `role`; `Ok(None)` when there is no such column or nothing in it.
     pub(super) fn id(&self, role: Role) -> Result<Option<JobId<'t>>, Refusal> {
+        if let Some((column, id)) = self.known_id
+            && self.layout.column(role) == Some(column)
+        {
+            return Ok(Some(id));
+        }
         match self.text(role) {
             b"" => Ok(None),
             text => JobId::parse(text)

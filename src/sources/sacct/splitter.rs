@@ -13,6 +13,7 @@ use super::zone_check;
 use crate::error::{Error, Kind, Result};
 use crate::ledger::Reason;
 use crate::pipeline::SourcePlan;
+use crate::sources::buffer::{Block, Buffer};
 use crate::sources::steps::Step;
 use crate::sources::{Position, Sink, Work};
 
@@ -28,7 +29,7 @@ pub(super) struct Splitter {
     block_byte: usize,
     limit_byte: usize,
     /// Read and not yet given out.
-    text: Vec<u8>,
+    text: Buffer,
     /// Of the first byte of `text`.
     position: Position,
     is_at_end: bool,
@@ -54,7 +55,7 @@ impl Splitter {
             plan,
             block_byte: block_byte.clamp(1, limit_byte.max(1)),
             limit_byte: limit_byte.max(1),
-            text: Vec::new(),
+            text: Buffer::default(),
             position: Position {
                 line: 1,
                 byte_offset: 0,
@@ -76,17 +77,13 @@ impl Splitter {
         if missing == 0 || self.is_at_end {
             return Ok(());
         }
-        self.text.reserve(missing);
-        let missing = u64::try_from(missing).unwrap_or(u64::MAX);
-        let read = self.input.by_ref().take(missing).read_to_end(&mut self.text)?;
-        self.is_at_end = u64::try_from(read).unwrap_or(u64::MAX) < missing;
+        self.is_at_end = !self.text.fill(&mut self.input, want)?;
         Ok(())
     }
 
     /// Takes the first `n` bytes off.
-    fn cut(&mut self, n: usize) -> (Vec<u8>, Position) {
-        let rest = self.text.split_off(n.min(self.text.len()));
-        let head = std::mem::replace(&mut self.text, rest);
+    fn cut(&mut self, n: usize) -> (Block, Position) {
+        let head = self.text.take(n);
         let position = self.position;
         self.position.byte_offset += u64::try_from(head.len()).unwrap_or(0);
         self.position.line += u64::try_from(memchr::memchr_iter(b'\n', &head).count()).unwrap_or(0);
