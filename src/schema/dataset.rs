@@ -100,8 +100,14 @@ pub enum Encoding {
     Dictionary,
     /// As they are, for values that hardly ever repeat.
     Plain,
-    /// Differences of neighbours, for integers and times that rise.
+    /// Differences of neighbours, for integers and times that rise; what is left cannot be packed further.
     Delta,
+    /// What differs from the value before, for ids that begin alike.
+    Prefix,
+    /// As they are and not packed, for values without any pattern: hashes.
+    Hash,
+    /// Runs of equal values, for flags; what is left need not be packed further.
+    Flag,
 }
 
 /// One column.
@@ -329,15 +335,19 @@ mod raw {
 
     impl Column {
         pub(super) fn resolve(self) -> Option<super::Column> {
+            let kind = super::ColumnType::parse(&self.kind)?;
             Some(super::Column {
-                kind: super::ColumnType::parse(&self.kind)?,
                 name: self.name,
                 unit: self.unit,
                 null: self.null,
                 doc: self.doc,
                 origin: self.origin,
+                kind,
                 encoding: match self.encoding.as_str() {
+                    "" if kind == super::ColumnType::Bool => super::Encoding::Flag,
                     "" => super::Encoding::Dictionary,
+                    "hash" => super::Encoding::Hash,
+                    "prefix" => super::Encoding::Prefix,
                     "plain" => super::Encoding::Plain,
                     "delta" => super::Encoding::Delta,
                     _ => return None,

@@ -9,7 +9,7 @@ use super::staged::StagedWriter;
 use super::table::{SCHEMA_VERSION_KEY, TableOptions, TableWriter};
 use super::table_reader::read_table;
 use crate::error::Result;
-use crate::schema::{self, Dataset, Encoding};
+use crate::schema::{self, Dataset};
 use crate::time::Month;
 
 /// Rows read at once from a published table.
@@ -75,11 +75,6 @@ pub fn parse_usage_path(path: &str) -> Option<(String, Option<String>, i64)> {
     Some((site?, vo, year?.parse().ok()?))
 }
 
-fn encoded(dataset: &Dataset, encoding: Encoding) -> Vec<&str> {
-    let columns = dataset.columns.iter().filter(|column| column.encoding == encoding);
-    columns.map(|column| column.name.as_str()).collect()
-}
-
 /// A table on its way into the lake.
 pub struct LakeTable<'a> {
     publication: &'a Publication,
@@ -97,8 +92,11 @@ impl<'a> LakeTable<'a> {
         let options = TableOptions {
             sorting: dataset.sort.iter().map(String::as_str).collect(),
             bloom: dataset.bloom.iter().map(String::as_str).collect(),
-            plain: encoded(dataset, Encoding::Plain),
-            delta: encoded(dataset, Encoding::Delta),
+            encodings: dataset
+                .columns
+                .iter()
+                .map(|column| (column.name.as_str(), column.encoding))
+                .collect(),
             footer: Vec::new(),
         };
         let staged = publication.stage(path, &dataset.name, dataset.version)?;

@@ -6,6 +6,7 @@
 //! number of rows, so neither depends on the caller any more. A row group is six such pages.
 
 use crate::error::{Error, Kind, Result};
+use crate::schema;
 use arrow::array::RecordBatch;
 use arrow::compute::concat_batches;
 use arrow::datatypes::SchemaRef;
@@ -38,10 +39,8 @@ pub struct TableOptions<'a> {
     pub sorting: Vec<&'a str>,
     /// Columns that are looked up by value and get a bloom filter.
     pub bloom: Vec<&'a str>,
-    /// Columns whose values hardly ever repeat: a dictionary would be built in vain.
-    pub plain: Vec<&'a str>,
-    /// Integer and time columns that rise: their differences are stored.
-    pub delta: Vec<&'a str>,
+    /// Columns for which a dictionary is not the best layout.
+    pub encodings: Vec<(&'a str, schema::Encoding)>,
     /// Key-value pairs of the footer, in any order.
     pub footer: Vec<(String, String)>,
 }
@@ -160,17 +159,23 @@ fn properties(schema: &SchemaRef, options: &TableOptions<'_>) -> Result<WriterPr
             .set_column_bloom_filter_fpp(path.clone(), BLOOM_FALSE_POSITIVES)
             .set_column_bloom_filter_max_ndv(path, ROW_GROUP_ROWS as u64);
     }
-    for (name, encoding) in options
-        .plain
-        .iter()
-        .map(|name| (name, Encoding::PLAIN))
-        .chain(options.delta.iter().map(|name| (name, Encoding::DELTA_BINARY_PACKED)))
-    {
+    for (name, encoding) in &options.encodings {
+        let (encoding, is_packed) = match encoding {
+            schema::Encoding::Dictionary => continue,
+            schema::Encoding::Plain => (Encoding::PLAIN, true),
+            schema::Encoding::Delta => (Encoding::DELTA_BINARY_PACKED, false),
+            schema::Encoding::Prefix => (Encoding::DELTA_BYTE_ARRAY, true),
+            schema::Encoding::Hash => (Encoding::PLAIN, false),
+            schema::Encoding::Flag => (Encoding::RLE, false),
+        };
         leaf(&columns, name)?;
         let path = ColumnPath::from(*name);
         builder = builder
             .set_column_dictionary_enabled(path.clone(), false)
-            .set_column_encoding(path, encoding);
+            .set_column_encoding(path.clone(), encoding);
+        if !is_packed {
+            builder = builder.set_column_compression(path, Compression::UNCOMPRESSED);
+        }
     }
     Ok(builder.build())
 }
