@@ -11,8 +11,9 @@ use crate::error::{Error, Result};
 use crate::ledger::Reason;
 use crate::pipeline::Plan;
 use crate::pipeline::unscaled::Unscaled;
+use crate::records::file_order::FileOrder;
 use crate::records::history;
-use crate::records::merge::{FileOrder, Loser, merge};
+use crate::records::merge::{Loser, merge};
 use crate::records::spill::Spill;
 use crate::schema::batch::{int, text};
 use crate::store::lake::{self, LakeTable};
@@ -125,8 +126,8 @@ fn merge_days(
             known.append(&mut history::from_batch(&batch)?);
         }
         if fresh.next_if_eq(&day).is_some() {
-            batches.extend(context.spill.take(site, day)?);
-            let merged = merge(&batches, known, context.order)?;
+            let fresh = context.spill.take(site, day)?;
+            let merged = merge(&batches, fresh.as_ref(), known, context.order)?;
             batches = vec![merged.winners];
             known = merged.losers;
         }
@@ -206,27 +207,27 @@ fn provenance(context: &Context<'_>, settled: &Settled) -> Vec<(String, String)>
 
 /// Counts the rows of one day into the ledger's terms.
 fn settle(winners: &[RecordBatch], losers: &[Loser], into: &mut Settled) -> Result<()> {
-    let mut count = |file_id: &Arc<str>, job: Reason, step: Reason, steps: i64| {
-        *into.entry((Arc::clone(file_id), job)).or_default() += 1;
+    let mut count = |file_id: &Arc<str>, job: Reason, step: Reason, jobs: u64, steps: i64| {
+        *into.entry((Arc::clone(file_id), job)).or_default() += jobs;
         if steps > 0 {
             *into.entry((Arc::clone(file_id), step)).or_default() += u64::try_from(steps).unwrap_or(0);
         }
     };
     for batch in winners {
         let (files, steps) = (text(batch, "file_id")?, int(batch, "step_n")?);
-        let mut last: Option<Arc<str>> = None;
-        for row in 0..batch.num_rows() {
-            let file_id = match &last {
-                Some(last) if &**last == files.value(row) => Arc::clone(last),
-                _ => Arc::from(files.value(row)),
-            };
-            count(&file_id, Reason::Job, Reason::Step, steps.value(row));
-            last = Some(file_id);
+        let mut start = 0;
+        while start < batch.num_rows() {
+            // Rows mostly come from one file: they are counted a run at a time.
+            let file_id = files.value(start);
+            let rows = (start..batch.num_rows()).take_while(|row| files.value(*row) == file_id);
+            let (jobs, step_n) = rows.fold((0, 0), |(jobs, n), row| (jobs + 1, n + steps.value(row)));
+            count(&Arc::from(file_id), Reason::Job, Reason::Step, jobs, step_n);
+            start += usize::try_from(jobs).unwrap_or(usize::MAX);
         }
     }
     for loser in losers {
         let (job, step) = Reason::of_rows(loser.outcome);
-        count(&loser.file_id, job, step, loser.step_n);
+        count(&loser.file_id, job, step, 1, loser.step_n);
     }
     Ok(())
 }

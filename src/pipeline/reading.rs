@@ -12,6 +12,7 @@ use super::shelf::RejectShelf;
 use crate::error::{Error, Kind, Result};
 use crate::ledger::Reason;
 use crate::pipeline::SourcePlan;
+use crate::records::columns::Columns;
 use crate::records::spill::Spill;
 use crate::records::{Harvest, Intake, Reject, Tally, Window};
 use crate::sources::dialect::{self, Dialect};
@@ -115,11 +116,12 @@ pub(super) fn read_all(
             let receive: Receiver<Task> = receive.clone();
             let (results, fail, failed) = (&results, &fail, &failed);
             scope.spawn(move || {
+                let mut columns = Columns::new();
                 for task in receive {
                     if failed() {
                         continue; // drain, so that no feeder waits for ever
                     }
-                    if let Err(e) = parse(task, files, window, spill, results) {
+                    if let Err(e) = parse(task, files, window, spill, results, &mut columns) {
                         fail(e);
                     }
                 }
@@ -247,13 +249,28 @@ fn dialect_of(reading: &Reading, head: &[u8]) -> Result<Dialect> {
         .ok_or_else(|| Error::new(Kind::Data, "neither sacct text, nor an APEL message, nor a GRACC dump"))
 }
 
-fn parse(task: Task, files: &[Reading], window: Window, spill: &Spill, results: &[Mutex<ReadFile>]) -> Result<()> {
+fn parse(
+    task: Task,
+    files: &[Reading],
+    window: Window,
+    spill: &Spill,
+    results: &[Mutex<ReadFile>],
+    columns: &mut Columns,
+) -> Result<()> {
     let reading = files.get(task.at).ok_or_else(dead)?;
     let format = task.dialect.format();
     // The id of a file depends on all of its bytes: until they are read, its place in the list stands for it.
-    let mut intake = Intake::new(Arc::clone(&reading.source), format, task.at.to_string().into(), window);
+    let file_id = task.at.to_string().into();
+    let mut intake = Intake::new(
+        Arc::clone(&reading.source),
+        format,
+        file_id,
+        window,
+        std::mem::take(columns),
+    );
     (task.work)(&mut intake);
-    let harvest = intake.harvest().map_err(|e| e.at("file", &reading.file.path))?;
+    let harvest;
+    (harvest, *columns) = intake.harvest().map_err(|e| e.at("file", &reading.file.path))?;
     let Harvest {
         batch,
         buckets,

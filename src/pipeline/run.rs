@@ -18,7 +18,7 @@ use crate::ledger::book::{InputEntry, Places, is_settled_by_merge};
 use crate::ledger::{Book, Outcome, Reason};
 use crate::pipeline::Plan;
 use crate::records::Window;
-use crate::records::merge::FileOrder;
+use crate::records::file_order::FileOrder;
 use crate::records::spill::{MEMORY_BUDGET, Spill};
 use crate::store::lake::{self, LakeTable};
 use crate::store::{Publication, Store};
@@ -198,7 +198,8 @@ fn process_all(
     progress.begin("merging", u64::try_from(partitions.len()).unwrap_or(0), "partitions");
     // In the order of time, in which dumps mostly are: what waits in memory is given back soonest.
     let work: Vec<_> = partitions.iter().collect();
-    let done = pool::each(&work, threads, |((site, month), days)| {
+    // One more than there are threads: the last partitions of an odd number are then worked on side by side.
+    let done = pool::each(&work, threads + 1, |((site, month), days)| {
         let done = process(context, site, *month, days);
         progress.add(1);
         done

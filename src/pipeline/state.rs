@@ -11,7 +11,7 @@ use crate::ledger::Book;
 use crate::ledger::book::InputEntry;
 use crate::pipeline::Plan;
 use crate::records::Window;
-use crate::records::merge::FileOrder;
+use crate::records::file_order::FileOrder;
 use crate::schema;
 use crate::sources::input::arrival_ms;
 use crate::store::lake::{self, LakeTable};

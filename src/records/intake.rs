@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 
 use super::anomaly::Anomaly;
-use super::columns::{Columns, Sealed};
+use super::columns::{Columns, Origin, Sealed};
 use super::identity::{DAY_MS, content_hash, record_id, record_ms};
 use super::row::JobRow;
 use crate::error::{Error, Result};
@@ -54,7 +54,7 @@ pub struct Bucket {
 
 /// What one piece of input came to.
 pub struct Harvest {
-    /// The records, in reading order.
+    /// The records, in reading order, as a waiting batch.
     pub batch: RecordBatch,
     /// Bucket of each record.
     pub buckets: Vec<Bucket>,
@@ -111,15 +111,15 @@ pub struct Intake {
 }
 
 impl Intake {
-    /// An intake for `file_id`, read as `format` for `source`.
+    /// An intake for `file_id`, read as `format` for `source`; `columns` are empty, their room is used again.
     #[must_use]
-    pub fn new(source: Arc<SourcePlan>, format: Format, file_id: Arc<str>, window: Window) -> Self {
+    pub fn new(source: Arc<SourcePlan>, format: Format, file_id: Arc<str>, window: Window, columns: Columns) -> Self {
         Self {
             source,
             format,
             file_id,
             window,
-            columns: Columns::new(),
+            columns,
             buckets: Vec::new(),
             sites: Vec::new(),
             rejects: Vec::new(),
@@ -131,23 +131,28 @@ impl Intake {
         }
     }
 
-    /// Everything taken in since the last harvest.
+    /// Everything taken in, and the columns, empty again.
     ///
     /// # Errors
-    /// [`crate::error::Kind::Internal`] when the batch is not what the schema declares.
-    pub fn harvest(&mut self) -> Result<Harvest> {
+    /// [`crate::error::Kind::Internal`] when the columns disagree.
+    pub fn harvest(mut self) -> Result<(Harvest, Columns)> {
         if let Some(failure) = self.failure.take() {
             return Err(failure);
         }
-        Ok(Harvest {
-            batch: self.columns.finish()?,
-            buckets: std::mem::take(&mut self.buckets),
-            sites: std::mem::take(&mut self.sites),
-            rejects: std::mem::take(&mut self.rejects),
-            tally: std::mem::take(&mut self.tally),
-            rows_read: std::mem::take(&mut self.rows_read),
-            rows_candidate: std::mem::take(&mut self.rows_candidate),
-        })
+        let harvest = Harvest {
+            batch: self.columns.finish(Origin {
+                source: &self.source.name,
+                format: self.format.as_str(),
+                file_id: &self.file_id,
+            })?,
+            buckets: self.buckets,
+            sites: self.sites,
+            rejects: self.rejects,
+            tally: self.tally,
+            rows_read: self.rows_read,
+            rows_candidate: self.rows_candidate,
+        };
+        Ok((harvest, self.columns))
     }
 
     fn site_index(&mut self, site: &str) -> u32 {
@@ -235,17 +240,13 @@ impl Sink for Intake {
             anomalies |= Anomaly::VoUnmapped.bit();
         }
         let mut scratch = std::mem::take(&mut self.scratch);
-        let file_id = Arc::clone(&self.file_id);
         let sealed = Sealed {
             record_id: record_id(self.format, site, &row, record_ms, &mut scratch),
             record_ms,
-            source: &source.name,
-            format: self.format.as_str(),
             vo,
             wall_ms,
             anomalies,
             step_n,
-            file_id: &file_id,
             line: i64::try_from(at.line).unwrap_or(i64::MAX),
             byte_offset: i64::try_from(at.byte_offset).unwrap_or(i64::MAX),
             content_hash: content_hash(&row, wall_ms, vo, &mut scratch),

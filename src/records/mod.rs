@@ -2,12 +2,15 @@
 
 pub mod anomaly;
 pub mod columns;
+pub mod file_order;
 pub mod history;
 pub mod identity;
 pub mod intake;
 pub mod merge;
 pub mod row;
 pub mod spill;
+mod version;
+pub mod waiting;
 
 pub use anomaly::Anomaly;
 pub use intake::{Harvest, Intake, Reject, Tally, Window};

@@ -6,16 +6,14 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::sync::{Arc, Mutex};
 
-use arrow::array::{RecordBatch, new_null_array};
-use arrow::compute::{concat_batches, interleave_record_batch};
-use arrow::datatypes::Schema;
+use arrow::array::{Array, RecordBatch};
 use arrow::ipc::reader::StreamReader;
 use arrow::ipc::writer::StreamWriter;
 
-use super::columns::with_text;
 use super::intake::Bucket;
+use super::waiting::gather::with_words;
+use super::waiting::{Part, Run, gather, pack};
 use crate::error::{Error, Result};
-use crate::schema;
 use crate::time::{Day, Month};
 
 /// Bytes of Arrow data kept in memory.
@@ -24,8 +22,6 @@ pub const MEMORY_BUDGET: usize = 128 << 20;
 const SEGMENTS: usize = 8;
 /// Writing to disk costs the kernel more per byte than the fastest packing does.
 const SPILL_LEVEL: i32 = -5;
-/// Runs of at least this many rows on average are copied run by run, shorter ones row by row.
-const LONG_RUN: usize = 32;
 
 /// All candidates of one run.
 pub struct Spill {
@@ -46,18 +42,24 @@ struct Resident {
 #[derive(Default)]
 struct Segment {
     batches: Vec<RecordBatch>,
-    /// (site, day) -> runs of rows.
-    index: BTreeMap<(String, Day), Vec<Run>>,
+    /// (site, day) -> runs of rows, by batch.
+    index: BTreeMap<(String, Day), Vec<(usize, Vec<Run>)>>,
     bytes: usize,
     rows: usize,
 }
 
-/// `len` rows of batch `batch` from row `first` on.
-#[derive(Clone, Copy, Debug)]
-struct Run {
-    batch: usize,
-    first: usize,
-    len: usize,
+impl Segment {
+    fn parts(&self, runs: &[(usize, Vec<Run>)]) -> Vec<Part> {
+        runs.iter()
+            .filter_map(|(at, runs)| {
+                let batch = self.batches.get(*at)?.clone();
+                Some(Part {
+                    batch,
+                    runs: runs.clone(),
+                })
+            })
+            .collect()
+    }
 }
 
 #[derive(Default)]
@@ -100,8 +102,11 @@ impl Spill {
         if batch.num_rows() == 0 {
             return Ok(());
         }
-        let batch = compact(batch)?;
-        let bytes = batch.get_array_memory_size();
+        let bytes: usize = batch
+            .columns()
+            .iter()
+            .map(|column| column.get_buffer_memory_size())
+            .sum();
         let oldest = {
             let mut resident = lock(&self.resident)?;
             let Resident { segments, days, .. } = &mut *resident;
@@ -120,12 +125,13 @@ impl Spill {
                 let site = site.ok_or_else(|| Error::internal("a bucket without a site"))?;
                 let key = (site.clone(), bucket.day);
                 days.insert(key.clone());
-                segment.index.entry(key).or_default().push(Run {
-                    batch: at,
-                    first,
-                    len: run.len(),
-                });
-                first += run.len();
+                let run = Run { first, len: run.len() };
+                let runs = segment.index.entry(key).or_default();
+                match runs.last_mut() {
+                    Some((batch, runs)) if *batch == at => runs.push(run),
+                    _ => runs.push((at, vec![run])),
+                }
+                first += run.len;
             }
             segment.rows += batch.num_rows();
             segment.batches.push(batch);
@@ -147,7 +153,7 @@ impl Spill {
 
     fn flush(&self, segment: &Segment) -> Result<()> {
         for (key, runs) in &segment.index {
-            let batch = compact(gather(&segment.batches, runs)?)?;
+            let batch = pack(&gather(&segment.parts(runs))?)?;
             let mut bytes = Vec::with_capacity(batch.get_array_memory_size() + 4096);
             let mut writer = StreamWriter::try_new(&mut bytes, batch.schema_ref())?;
             writer.write(&batch)?;
@@ -188,26 +194,22 @@ impl Spill {
         Ok(partitions)
     }
 
-    /// Takes the candidates of one bucket, in no particular order. Memory is given back as soon as the last bucket of
-    /// a segment is taken.
+    /// Takes the candidates of one bucket, in no particular order, as a gathered batch; `None` if there are none.
+    /// Memory is given back as soon as the last bucket of a segment is taken.
     ///
     /// # Errors
     /// [`crate::error::Kind::Io`] when the temporary file cannot be read back.
-    pub fn take(&self, site: &str, day: Day) -> Result<Vec<RecordBatch>> {
+    pub fn take(&self, site: &str, day: Day) -> Result<Option<RecordBatch>> {
         let key = (site.to_owned(), day);
-        let mut taken = Vec::new();
+        let mut parts = Vec::new();
         for segment in &mut lock(&self.resident)?.segments {
             if let Some(runs) = segment.index.remove(&key) {
-                taken.push((segment.batches.clone(), runs.clone()));
-                segment.rows -= runs.iter().map(|run| run.len).sum::<usize>();
+                parts.append(&mut segment.parts(&runs));
+                segment.rows -= runs.iter().flat_map(|(_, runs)| runs).map(|run| run.len).sum::<usize>();
                 if segment.rows == 0 {
                     segment.batches = Vec::new();
                 }
             }
-        }
-        let mut batches = Vec::new();
-        for (from, runs) in taken {
-            batches.push(gather(&from, &runs)?);
         }
         let places = lock(&self.file)?.index.get(&key).cloned().unwrap_or_default();
         for place in places {
@@ -220,79 +222,21 @@ impl Spill {
             }
             let bytes = zstd::bulk::decompress(&packed, place.unpacked_len)?;
             for batch in StreamReader::try_new(bytes.as_slice(), None)? {
-                batches.push(expand(&batch?)?);
+                let batch = batch?;
+                let all = Run {
+                    first: 0,
+                    len: batch.num_rows(),
+                };
+                parts.push(Part { batch, runs: vec![all] });
             }
         }
+        if parts.is_empty() {
+            return Ok(None);
+        }
         let name = |place: &str| place.parse().ok().and_then(|at: usize| self.file_ids.get(at));
-        batches
-            .iter()
-            .map(|batch| with_text(batch, "file_id", |place| name(place).map_or(place, |id| &**id)))
-            .collect()
+        let gathered = gather(&parts)?;
+        with_words(&gathered, "file_id", |place| name(place).map_or(place, |id| &**id)).map(Some)
     }
-}
-
-/// The rows of `runs` of `batches` as one batch of all columns.
-fn gather(batches: &[RecordBatch], runs: &[Run]) -> Result<RecordBatch> {
-    let missing = || Error::internal("a run of no batch");
-    let total: usize = runs.iter().map(|run| run.len).sum();
-    if total >= LONG_RUN * runs.len() {
-        let slice = |run: &Run| {
-            let batch = batches.get(run.batch).ok_or_else(missing)?;
-            expand(&batch.slice(run.first, run.len))
-        };
-        let slices: Vec<RecordBatch> = runs.iter().map(slice).collect::<Result<_>>()?;
-        return match slices.as_slice() {
-            [one] => Ok(one.clone()),
-            several => Ok(concat_batches(&schema::dataset("records")?.arrow(), several)?),
-        };
-    }
-    // Number only the batches that are needed: interleaving looks at every batch it is given.
-    let mut used: Vec<usize> = runs.iter().map(|run| run.batch).collect();
-    used.sort_unstable();
-    used.dedup();
-    let needed: Vec<RecordBatch> = used
-        .iter()
-        .map(|at| expand(batches.get(*at).ok_or_else(missing)?))
-        .collect::<Result<_>>()?;
-    let mut rows = Vec::with_capacity(total);
-    for run in runs {
-        let at = used.binary_search(&run.batch).map_err(|_| missing())?;
-        rows.extend((run.first..run.first + run.len).map(|row| (at, row)));
-    }
-    Ok(interleave_record_batch(&needed.iter().collect::<Vec<_>>(), &rows)?)
-}
-
-/// `batch` without the columns that hold only nulls, and without the room its builders left for more rows: a dialect
-/// fills about two thirds of the columns of `records`.
-fn compact(batch: RecordBatch) -> Result<RecordBatch> {
-    let (schema, columns, _) = batch.into_parts();
-    let mut fields = Vec::with_capacity(columns.len());
-    let mut kept = Vec::with_capacity(columns.len());
-    for (field, mut column) in schema.fields().iter().zip(columns) {
-        if column.null_count() == column.len() {
-            continue;
-        }
-        if let Some(column) = Arc::get_mut(&mut column) {
-            column.shrink_to_fit();
-        }
-        fields.push(Arc::clone(field));
-        kept.push(column);
-    }
-    Ok(RecordBatch::try_new(Arc::new(Schema::new(fields)), kept)?)
-}
-
-/// `batch` with every column of `records` again.
-fn expand(batch: &RecordBatch) -> Result<RecordBatch> {
-    let records = schema::dataset("records")?;
-    let schema = records.arrow();
-    let columns = schema
-        .fields()
-        .iter()
-        .map(|field| match batch.column_by_name(field.name()) {
-            Some(column) => Arc::clone(column),
-            None => new_null_array(field.data_type(), batch.num_rows()),
-        });
-    Ok(RecordBatch::try_new(Arc::clone(&schema), columns.collect())?)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> Result<std::sync::MutexGuard<'_, T>> {

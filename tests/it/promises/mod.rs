@@ -10,3 +10,4 @@ pub(crate) mod scene;
 mod settings;
 mod tables;
 mod truths;
+mod waiting;

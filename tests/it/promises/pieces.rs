@@ -5,7 +5,10 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use gridtally::pipeline::plan::{Acceptance, Grain, VoRule};
 use gridtally::pipeline::{Format, SourcePlan};
-use gridtally::records::merge::{FileOrder, Loser, Merged, merge};
+use gridtally::records::columns::Columns;
+use gridtally::records::file_order::FileOrder;
+use gridtally::records::merge::{Loser, Merged, merge};
+use gridtally::records::waiting::{Part, Run, gather};
 use gridtally::records::{Intake, JobRow, Window};
 use gridtally::sources::{Position, Sink};
 use gridtally::summarise::apportion::apportion;
@@ -153,7 +156,8 @@ type Version = (i64, bool, i64, Option<i64>, usize, u64);
 
 const FILES: [&str; 4] = ["file-a", "file-b", "file-c", "file-d"];
 
-fn batch_of(versions: &[Version]) -> Vec<RecordBatch> {
+/// What the spill hands out for these rows, read from four files.
+fn gathered(versions: &[Version]) -> Option<RecordBatch> {
     let source = Arc::new(SourcePlan {
         name: "s".to_owned(),
         format: Format::Sacct,
@@ -168,7 +172,13 @@ fn batch_of(versions: &[Version]) -> Vec<RecordBatch> {
         fingerprint: String::new(),
     });
     let batch = |(at, file): (usize, &&str)| {
-        let mut intake = Intake::new(Arc::clone(&source), Format::Sacct, Arc::from(*file), Window::default());
+        let mut intake = Intake::new(
+            Arc::clone(&source),
+            Format::Sacct,
+            Arc::from(*file),
+            Window::default(),
+            Columns::new(),
+        );
         for (job, ended, wall_s, cpu_s, _, line) in versions.iter().filter(|version| version.4 == at) {
             let job_id = job.to_string();
             let row = JobRow {
@@ -187,19 +197,30 @@ fn batch_of(versions: &[Version]) -> Vec<RecordBatch> {
             };
             intake.job(&row, at, u32::try_from(*line % 3).unwrap());
         }
-        intake.harvest().unwrap().batch
+        let batch = intake.harvest().unwrap().0.batch;
+        let all = Run {
+            first: 0,
+            len: batch.num_rows(),
+        };
+        Part { batch, runs: vec![all] }
     };
-    FILES.iter().enumerate().map(batch).collect()
+    let parts: Vec<Part> = FILES.iter().enumerate().map(batch).collect();
+    let parts: Vec<Part> = parts.into_iter().filter(|part| part.batch.num_rows() > 0).collect();
+    (!parts.is_empty()).then(|| gather(&parts).unwrap())
 }
 
 fn nights(nights: &[&[Version]]) -> Merged {
     let arrivals = FILES.map(|file| (Arc::from(file), None, file.to_owned()));
     let order = FileOrder::new(arrivals.into());
-    let mut lake = merge(&[], Vec::new(), &order).unwrap();
+    let mut lake = merge(&[], None, Vec::new(), &order).unwrap();
     for night in nights {
-        let mut batches = vec![lake.winners];
-        batches.extend(batch_of(night));
-        lake = merge(&batches, lake.losers, &order).unwrap();
+        let fresh = gathered(night);
+        let published = if lake.winners.num_rows() == 0 {
+            vec![]
+        } else {
+            vec![lake.winners]
+        };
+        lake = merge(&published, fresh.as_ref(), lake.losers, &order).unwrap();
     }
     lake
 }

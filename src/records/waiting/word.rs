@@ -1,0 +1,368 @@
+//! Texts as codes of a dictionary where they repeat, as they are where they do not.
+
+use std::sync::Arc;
+
+use ahash::RandomState;
+use arrow::array::{
+    Array, ArrayBuilder, ArrayRef, AsArray, DictionaryArray, NullBufferBuilder, PrimitiveArray, StringArray,
+    StringBuilder, UInt32Array,
+};
+use arrow::buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow::datatypes::{ArrowDictionaryKeyType, ArrowNativeType, DataType, Field, UInt8Type, UInt16Type, UInt32Type};
+use hashbrown::HashTable;
+
+use super::gather::Run;
+use super::number::slices;
+use crate::error::{Error, Result};
+
+/// After so many rows it is asked whether texts repeat at all.
+const TRIAL_ROWS: usize = 1024;
+
+/// A column of texts under construction; keeps its room from batch to batch.
+pub struct Words {
+    /// Whether texts are expected to repeat; otherwise the dictionary is the column.
+    is_coded: bool,
+    /// Whether a text is still looked for among the earlier ones.
+    is_sought: bool,
+    codes: Vec<u32>,
+    valid: Option<NullBufferBuilder>,
+    ends: Vec<i32>,
+    bytes: Vec<u8>,
+    table: HashTable<u32>,
+    hasher: RandomState,
+    last: Option<u32>,
+    rows: usize,
+}
+
+impl Words {
+    /// A column whose texts repeat.
+    #[must_use]
+    pub fn coded() -> Self {
+        Self::new(true)
+    }
+
+    /// A column whose texts hardly ever repeat.
+    #[must_use]
+    pub fn plain() -> Self {
+        Self::new(false)
+    }
+
+    fn new(is_coded: bool) -> Self {
+        Self {
+            is_coded,
+            is_sought: is_coded,
+            codes: Vec::new(),
+            valid: None,
+            ends: vec![0],
+            bytes: Vec::new(),
+            table: HashTable::new(),
+            // Fixed, so that nothing about a run depends on chance.
+            hasher: RandomState::with_seeds(1, 2, 3, 4),
+            last: None,
+            rows: 0,
+        }
+    }
+
+    /// Appends a text or null.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] when the texts of one batch exceed 2 GiB.
+    #[inline]
+    pub fn push(&mut self, text: Option<&str>) -> Result<()> {
+        let before = self.rows;
+        self.rows += 1;
+        let Some(text) = text else {
+            self.valid
+                .get_or_insert_with(|| {
+                    let mut valid = NullBufferBuilder::new(before + 1024);
+                    valid.append_n_non_nulls(before);
+                    valid
+                })
+                .append_null();
+            if self.is_coded {
+                self.codes.push(0);
+            } else {
+                self.ends.push(self.end()?);
+            }
+            return Ok(());
+        };
+        if let Some(valid) = &mut self.valid {
+            valid.append_non_null();
+        }
+        if !self.is_coded {
+            self.last = Some(0);
+            return self.append(text).map(|_| ());
+        }
+        let code = match self.last {
+            Some(code) if entry(&self.ends, &self.bytes, code) == text.as_bytes() => code,
+            _ => self.code(text)?,
+        };
+        self.last = Some(code);
+        self.codes.push(code);
+        Ok(())
+    }
+
+    fn code(&mut self, text: &str) -> Result<u32> {
+        if !self.is_sought {
+            return self.append(text);
+        }
+        let hash = self.hasher.hash_one(text.as_bytes());
+        let (ends, bytes) = (&self.ends, &self.bytes);
+        let found = self
+            .table
+            .find(hash, |code| entry(ends, bytes, *code) == text.as_bytes());
+        if let Some(code) = found {
+            return Ok(*code);
+        }
+        let code = self.append(text)?;
+        let (ends, bytes, hasher) = (&self.ends, &self.bytes, &self.hasher);
+        self.table
+            .insert_unique(hash, code, |code| hasher.hash_one(entry(ends, bytes, *code)));
+        // Three new texts in four rows: looking them up costs more than it saves.
+        self.is_sought = self.rows < TRIAL_ROWS || self.ends.len() < self.rows - self.rows / 4;
+        Ok(code)
+    }
+
+    fn append(&mut self, text: &str) -> Result<u32> {
+        let code = self.ends.len() - 1;
+        self.bytes.extend_from_slice(text.as_bytes());
+        let end = self.end()?;
+        self.ends.push(end);
+        u32::try_from(code).map_err(|_| too_much())
+    }
+
+    fn end(&self) -> Result<i32> {
+        i32::try_from(self.bytes.len()).map_err(|_| too_much())
+    }
+
+    /// The packed column, `None` if it holds only nulls; starts anew.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] never for texts.
+    pub fn finish(&mut self, name: &str) -> Result<Option<(Field, ArrayRef)>> {
+        let nulls = self.valid.take().and_then(|mut valid| valid.finish());
+        let has_values = self.last.is_some();
+        let packed = if has_values {
+            let offsets = OffsetBuffer::new(ScalarBuffer::from(self.ends.clone()));
+            let bytes = Buffer::from(self.bytes.as_slice());
+            Some(if self.is_coded {
+                coded(name, &self.codes, nulls, StringArray::try_new(offsets, bytes, None)?)?
+            } else {
+                let texts = StringArray::try_new(offsets, bytes, nulls)?;
+                (Field::new(name, DataType::Utf8, true), Arc::new(texts) as ArrayRef)
+            })
+        } else {
+            None
+        };
+        self.is_sought = self.is_coded;
+        self.codes.clear();
+        self.ends.truncate(1);
+        self.bytes.clear();
+        self.table.clear();
+        self.last = None;
+        self.rows = 0;
+        Ok(packed)
+    }
+}
+
+fn too_much() -> Error {
+    Error::internal("the texts of one batch exceed 2 GiB")
+}
+
+fn entry<'a>(ends: &[i32], bytes: &'a [u8], code: u32) -> &'a [u8] {
+    let at = code.as_usize();
+    let bound = |at: usize| ends.get(at).map(|end| end.as_usize());
+    match (bound(at), bound(at + 1)) {
+        (Some(from), Some(to)) => bytes.get(from..to).unwrap_or_default(),
+        _ => &[],
+    }
+}
+
+/// A column of codes as wide as they must be.
+fn coded(name: &str, codes: &[u32], nulls: Option<NullBuffer>, entries: StringArray) -> Result<(Field, ArrayRef)> {
+    let entries: ArrayRef = Arc::new(entries);
+    let array = match entries.len() {
+        0..=0x100 => keyed::<UInt8Type>(codes, nulls, entries)?,
+        0x101..=0x1_0000 => keyed::<UInt16Type>(codes, nulls, entries)?,
+        _ => keyed::<UInt32Type>(codes, nulls, entries)?,
+    };
+    Ok((Field::new(name, array.data_type().clone(), true), array))
+}
+
+fn keyed<K>(codes: &[u32], nulls: Option<NullBuffer>, entries: ArrayRef) -> Result<ArrayRef>
+where
+    K: ArrowDictionaryKeyType,
+    K::Native: TryFrom<u32> + Default,
+{
+    // Whoever calls has seen that all codes fit.
+    let keys: Vec<K::Native> = codes
+        .iter()
+        .map(|c| K::Native::try_from(*c).unwrap_or_default())
+        .collect();
+    let keys = PrimitiveArray::<K>::new(ScalarBuffer::from(keys), nulls);
+    Ok(Arc::new(DictionaryArray::<K>::try_new(keys, entries)?))
+}
+
+/// A packed column of one text.
+///
+/// # Errors
+/// [`crate::error::Kind::Internal`] never for texts.
+pub fn constant(name: &str, text: &str, rows: usize) -> Result<(Field, ArrayRef)> {
+    coded(name, &vec![0; rows], None, StringArray::from_iter_values([text]))
+}
+
+/// Packs a gathered column of texts; `None` if it holds only nulls.
+pub(super) fn pack(name: &str, gathered: &ArrayRef) -> Result<Option<(Field, ArrayRef)>> {
+    let (keys, entries) = parts(gathered)?;
+    if keys.null_count() == keys.len() {
+        return Ok(None);
+    }
+    if entries.len() >= keys.len() {
+        let texts = arrow::compute::cast(gathered, &DataType::Utf8)?;
+        return Ok(Some((Field::new(name, DataType::Utf8, true), texts)));
+    }
+    let mut words = Words::coded();
+    let mut known: Vec<Option<u32>> = vec![None; entries.len()];
+    for row in 0..keys.len() {
+        if keys.is_null(row) {
+            words.push(None)?;
+            continue;
+        }
+        // The first row of an entry looks it up, the others know its code.
+        let at = keys.value(row).as_usize();
+        let slot = known.get_mut(at).ok_or_else(|| Error::internal("a code of no entry"))?;
+        match *slot {
+            Some(code) => words.push_code(code),
+            None => {
+                words.push(Some(entries.value(at)))?;
+                *slot = words.last;
+            }
+        }
+    }
+    words.finish(name)
+}
+
+impl Words {
+    fn push_code(&mut self, code: u32) {
+        self.rows += 1;
+        if let Some(valid) = &mut self.valid {
+            valid.append_non_null();
+        }
+        self.last = Some(code);
+        self.codes.push(code);
+    }
+}
+
+/// Codes and entries of a gathered column of texts.
+///
+/// # Errors
+/// [`crate::error::Kind::Internal`] when it is not one.
+pub fn parts(gathered: &ArrayRef) -> Result<(&UInt32Array, &StringArray)> {
+    let array = gathered.as_dictionary_opt::<UInt32Type>();
+    let parts = array.and_then(|array| Some((array.keys(), array.values().as_string_opt::<i32>()?)));
+    parts.ok_or_else(|| Error::internal("a gathered column of texts is not coded"))
+}
+
+/// Texts from several packed columns on their way into one gathered column.
+#[derive(Default)]
+pub(super) struct Gathering {
+    codes: Vec<u32>,
+    entries: StringBuilder,
+}
+
+impl Gathering {
+    /// Appends rows without a text.
+    pub(super) fn skip(&mut self, rows: usize) {
+        self.codes.extend(std::iter::repeat_n(0, rows));
+    }
+
+    /// Appends the texts of `runs`.
+    pub(super) fn take(&mut self, array: &ArrayRef, runs: &[Run]) -> Result<()> {
+        match array.data_type() {
+            DataType::Utf8 => self.take_texts(array.as_string::<i32>(), runs),
+            DataType::Dictionary(key, _) => {
+                let entries = array
+                    .as_any_dictionary()
+                    .values()
+                    .as_string_opt::<i32>()
+                    .ok_or_else(|| Error::internal("a dictionary of no texts"))?;
+                match &**key {
+                    DataType::UInt8 => self.take_codes(array.as_dictionary::<UInt8Type>().keys(), entries, runs),
+                    DataType::UInt16 => self.take_codes(array.as_dictionary::<UInt16Type>().keys(), entries, runs),
+                    DataType::UInt32 => self.take_codes(array.as_dictionary::<UInt32Type>().keys(), entries, runs),
+                    other => return Err(Error::internal(format!("codes are not packed as {other}"))),
+                }
+            }
+            other => return Err(Error::internal(format!("texts are not packed as {other}"))),
+        }
+        Ok(())
+    }
+
+    fn next_code(&self) -> u32 {
+        u32::try_from(self.entries.len()).unwrap_or(u32::MAX)
+    }
+
+    fn take_texts(&mut self, texts: &StringArray, runs: &[Run]) {
+        for run in runs {
+            for row in run.first..run.first + run.len {
+                self.codes.push(self.next_code());
+                self.entries.append_value(texts.value(row));
+            }
+        }
+    }
+
+    fn take_codes<K: ArrowDictionaryKeyType>(&mut self, keys: &PrimitiveArray<K>, entries: &StringArray, runs: &[Run])
+    where
+        u32: TryFrom<K::Native>,
+    {
+        let code = |key: K::Native| u32::try_from(key).unwrap_or(u32::MAX);
+        let rows: usize = runs.iter().map(|run| run.len).sum();
+        if entries.len() <= rows {
+            let base = self.next_code();
+            for entry in entries {
+                self.entries.append_value(entry.unwrap_or_default());
+            }
+            for keys in slices(keys.values(), runs) {
+                self.codes
+                    .extend(keys.iter().map(|key| base.saturating_add(code(*key))));
+            }
+            return;
+        }
+        // A few rows out of many entries: take only what they name.
+        for (run, keys) in runs.iter().zip(slices(keys.values(), runs)) {
+            debug_assert_eq!(run.len, keys.len());
+            for key in keys {
+                self.codes.push(self.next_code());
+                let at = code(*key).as_usize();
+                // The code of a null is arbitrary, and no entry may stand behind it.
+                self.entries
+                    .append_value(if at < entries.len() { entries.value(at) } else { "" });
+            }
+        }
+    }
+
+    /// Appends an entry no row names yet.
+    pub(super) fn push_entry(&mut self, entry: &str) {
+        self.entries.append_value(entry);
+    }
+
+    /// A gathered column of these entries, with codes that are already known.
+    pub(super) fn with_codes(mut self, codes: &UInt32Array) -> Result<ArrayRef> {
+        Ok(Arc::new(DictionaryArray::try_new(
+            codes.clone(),
+            Arc::new(self.entries.finish()),
+        )?))
+    }
+
+    /// The gathered column.
+    pub(super) fn finish(mut self, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
+        if self.entries.is_empty() {
+            self.entries.append_value("");
+        }
+        let keys = UInt32Array::new(self.codes.into(), nulls);
+        Ok(Arc::new(DictionaryArray::try_new(
+            keys,
+            Arc::new(self.entries.finish()),
+        )?))
+    }
+}
