@@ -274,6 +274,10 @@ impl Sink for Intake {
     fn out_of_scope(&mut self, reason: Reason, rows: u64) {
         self.count(None, None, reason, rows);
     }
+
+    fn format(&mut self, format: Format) {
+        self.format = format;
+    }
 }
 
 /// Wall time as stated, or the span without suspension; zero for a job that never started.

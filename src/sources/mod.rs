@@ -1,9 +1,11 @@
 //! Bytes of one dialect become job rows and rejects. Only this room knows a vendor's column name.
 
 pub mod apel;
+pub mod archive;
 mod arrival;
 mod clip;
 pub mod compression;
+pub mod cross_check;
 pub mod decimal;
 pub mod dialect;
 mod find_local;
@@ -18,5 +20,6 @@ mod remote;
 pub mod sacct;
 pub mod sink;
 mod steps;
+mod window;
 
 pub use sink::{Pieces, Position, Sink, Work};

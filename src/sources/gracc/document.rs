@@ -59,15 +59,42 @@ pub(super) struct Document<'a> {
     values: [Scalar<'a>; Key::COUNT],
     /// The part of the line that is the record.
     is_object: bool,
+    /// Some wanted field is a list or an object.
+    is_nested: bool,
+    /// Bytes that are not UTF-8 were replaced before it was read.
+    is_replaced: bool,
 }
 
 impl<'a> Document<'a> {
+    fn empty() -> Self {
+        Self {
+            values: [Scalar::Absent; Key::COUNT],
+            is_object: true,
+            is_nested: false,
+            is_replaced: false,
+        }
+    }
+
+    /// A record whose fields are known already.
+    pub(super) fn of(fields: impl Iterator<Item = (&'a str, Scalar<'a>)>, is_replaced: bool) -> Self {
+        let mut document = Self {
+            is_replaced,
+            ..Self::empty()
+        };
+        for (key, value) in fields {
+            if let Some(key) = Key::of(key.as_bytes()) {
+                document.set(key, value);
+            }
+        }
+        document
+    }
+
     /// Reads a line, all of which must be one JSON value.
     pub(super) fn parse(line: &'a [u8]) -> Result<Self, Malformed> {
         let mut scanner = Scanner::new(line);
         let mut outer = Self {
-            values: [Scalar::Absent; Key::COUNT],
             is_object: scanner.peek() == Some(b'{'),
+            ..Self::empty()
         };
         if !outer.is_object {
             scanner.scalar()?;
@@ -78,10 +105,7 @@ impl<'a> Document<'a> {
         scanner.object(|scanner, key| {
             let key = key_of(key);
             if key == Some(Key::Source) && scanner.peek() == Some(b'{') {
-                let mut inner = Self {
-                    values: [Scalar::Absent; Key::COUNT],
-                    is_object: true,
-                };
+                let mut inner = Self::empty();
                 scanner.object(|scanner, key| inner.read(scanner, key_of(key)))?;
                 source = Some(inner);
                 return Ok(());
@@ -105,6 +129,7 @@ impl<'a> Document<'a> {
     }
 
     fn set(&mut self, key: Key, value: Scalar<'a>) {
+        self.is_nested |= matches!(value, Scalar::Nested);
         if let Some(slot) = self.values.get_mut(key as usize) {
             *slot = value;
         }
@@ -113,6 +138,16 @@ impl<'a> Document<'a> {
     /// The value of a field; of a repeated one the last.
     pub(super) fn get(&self, key: Key) -> Scalar<'a> {
         self.values.get(key as usize).copied().unwrap_or_default()
+    }
+
+    /// Whether some wanted field is a list or an object, as in the layout of May 2016.
+    pub(super) fn is_nested(&self) -> bool {
+        self.is_nested
+    }
+
+    /// Whether bytes that are not UTF-8 were replaced before it was read.
+    pub(super) fn is_replaced(&self) -> bool {
+        self.is_replaced
     }
 
     /// Whether the line is an object at all.

@@ -3,6 +3,7 @@
 use std::io::Read;
 
 use super::document::Document;
+use super::{compare, nested};
 use super::usage::{self, Scratch};
 use crate::error::Result;
 use crate::ledger::Reason;
@@ -147,8 +148,13 @@ fn parse(bytes: &[u8], from: Position, limits: Limits, is_cut_off: bool, sink: &
     }
 }
 
-fn one(line: &[u8], at: Position, is_cut_off: bool, scratch: &mut Scratch, sink: &mut dyn Sink) {
+/// Gives one framed document its outcome.
+pub(super) fn one(line: &[u8], at: Position, is_cut_off: bool, scratch: &mut Scratch, sink: &mut dyn Sink) {
+    if let Some(check) = sink.cross_check() {
+        compare::document(line, check);
+    }
     match Document::parse(line) {
+        Ok(document) if document.is_nested() && nested::take(line, at, scratch, sink) => {}
         Ok(document) => usage::take(line, &document, at, scratch, sink),
         Err(malformed) => {
             let (reason, what) = if is_cut_off {
