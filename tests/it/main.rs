@@ -17,6 +17,7 @@ mod garbage;
 #[path = "../generator/mod.rs"]
 mod generator;
 mod gracc;
+mod gracc_encodings;
 mod hygiene;
 mod lessons;
 mod schemas;

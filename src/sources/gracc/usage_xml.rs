@@ -78,10 +78,8 @@ fn one(element: &Element, flat: &mut Flat) -> Result<(), Bad> {
             flat.number(name, seconds(name, &element.text)?);
             describe(element, name, flat);
         }
-        "StartTime" | "EndTime" | "QueueTime" => {
-            flat.text(name, element.text.trim_ascii());
-            describe(element, name, flat);
-        }
+        // The collector keeps no description of times (`calculated`, `Was entered in seconds`).
+        "StartTime" | "EndTime" | "QueueTime" => flat.text(name, element.text.trim_ascii()),
         "TimeDuration" => {
             // No part of the usage: one that cannot be read is left out.
             let key = format!("TimeDuration_{}", element.attribute("type").unwrap_or("unknown"));

@@ -62,6 +62,7 @@ impl Values {
                 // Documents may be missing: that must not look like a whole answer.
                 let why = "the response or list has no end: documents may be missing";
                 self.refuse(Reason::Truncated, why, Vec::new(), self.window.offset());
+                self.place = Place::Top;
                 return Ok(false);
             }
             (Place::Top, Some(b'{')) => self.object()?,
