@@ -20,11 +20,11 @@ use crate::time::Zone;
 use count::Counts;
 pub use report::{FileReport, Period, ReasonCount, ValueCount};
 
-/// Looks into one file.
+/// Looks into one file; with `cross_check`, also compares the two forms of records that are there twice.
 ///
 /// # Errors
 /// When the file cannot be opened. An unknown dialect, or damage further on, is a finding, not an error.
-pub fn inspect(input: &InputFile, progress: &dyn Progress) -> Result<FileReport> {
+pub fn inspect(input: &InputFile, cross_check: bool, progress: &dyn Progress) -> Result<FileReport> {
     let at_file = |why: Error| why.at("file", &input.path);
     let (magic, raw) = peek(input.open()?, 16).map_err(at_file)?;
     let compression = Compression::of(&magic);
@@ -43,7 +43,7 @@ pub fn inspect(input: &InputFile, progress: &dyn Progress) -> Result<FileReport>
         let problem = "times are naive: set timezone in the source (counted here as if they were UTC)";
         report.problems.push(problem.to_owned());
     }
-    let mut counts = Counts::default();
+    let mut counts = Counts::new(cross_check);
     // What a reader refuses, or damage in the middle, is a finding: what came before it still counts.
     if let Err(why) = read(dialect, text, &mut counts, progress) {
         report.failure = Some(why.to_string());
