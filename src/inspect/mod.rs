@@ -12,6 +12,7 @@ use crate::error::{Error, Kind, Result};
 use crate::pipeline::compile::is_url;
 use crate::pipeline::plan::{Acceptance, VoRule};
 use crate::pipeline::{Progress, SourcePlan};
+use crate::reference::site::SiteRule;
 use crate::sources::compression::{Compression, decompress, peek};
 use crate::sources::dialect::{self, Dialect, HEAD_BYTES};
 use crate::sources::hints;
@@ -74,6 +75,7 @@ fn stand_in(dialect: Dialect) -> SourcePlan {
         paths: Vec::new(),
         // Where the dialect names no site, its absence is no news.
         site: (dialect == Dialect::Sacct).then(|| "-".to_owned()),
+        site_rule: SiteRule::default(),
         cluster: None,
         zone: Some(Zone::utc()),
         delimiter: None,

@@ -13,7 +13,7 @@ use crate::error::{Error, Kind, Result};
 use crate::ledger::Reason;
 use crate::pipeline::SourcePlan;
 use crate::records::spill::Spill;
-use crate::records::{Harvest, Intake, Reject, Tally, Window};
+use crate::records::{Harvest, Intake, MappingCounts, Reject, Tally, Window};
 use crate::sources::dialect::{self, Dialect};
 use crate::sources::hashing::HashingReader;
 use crate::sources::input::InputFile;
@@ -41,6 +41,8 @@ pub(super) struct ReadFile {
     pub(super) rows_candidate: u64,
     /// Rows that went elsewhere.
     pub(super) tally: Tally,
+    /// Rules that gave VO and site, and names they do not know.
+    pub(super) mapping: MappingCounts,
     /// Refusals.
     pub(super) rejects: RejectShelf,
     /// Hash of the bytes as they were read.
@@ -55,6 +57,7 @@ impl ReadFile {
             rows_read: 0,
             rows_candidate: 0,
             tally: Tally::new(),
+            mapping: MappingCounts::default(),
             rejects: RejectShelf::new(&reading.source.name, &reading.accounted_to),
         }
     }
@@ -258,6 +261,7 @@ fn parse(task: Task, files: &[Reading], window: Window, spill: &Spill, results: 
         sites,
         rejects,
         tally,
+        mapping,
         rows_read,
         rows_candidate,
     } = harvest;
@@ -266,6 +270,7 @@ fn parse(task: Task, files: &[Reading], window: Window, spill: &Spill, results: 
     result.rows_read += rows_read;
     result.rows_candidate += rows_candidate;
     add(&mut result.tally, tally);
+    result.mapping.merge(&mapping);
     result.rejects.push(rejects)
 }
 

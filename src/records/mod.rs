@@ -5,10 +5,12 @@ pub mod columns;
 pub mod history;
 pub mod identity;
 pub mod intake;
+pub mod mapping;
 pub mod merge;
 pub mod row;
 pub mod spill;
 
 pub use anomaly::Anomaly;
 pub use intake::{Harvest, Intake, Reject, Tally, Window};
+pub use mapping::MappingCounts;
 pub use row::JobRow;

@@ -47,7 +47,8 @@ keys! {
          CpuDuration = "CpuDuration", }
     12 { WallDuration = "WallDuration", ResourceType = "ResourceType", }
     13 { MemoryMetric = "Memory_metric", }
-    16 { CpuUser = "CpuDuration_user", ReportableVoName = "ReportableVOName", }
+    16 { CpuUser = "CpuDuration_user", HostDescription = "Host_description",
+         ReportableVoName = "ReportableVOName", }
     17 { ExitCode = "Resource_ExitCode", }
     18 { CpuSystem = "CpuDuration_system", MemoryUnit = "Memory_storageUnit", MemoryDescription = "Memory_description", }
     19 { ExitSignal = "Resource_ExitSignal", }

@@ -159,6 +159,7 @@ fn batch_of(versions: &[Version]) -> Vec<RecordBatch> {
         format: Format::Sacct,
         paths: Vec::new(),
         site: Some("S".to_owned()),
+        site_rule: gridtally::reference::site::SiteRule::default(),
         cluster: None,
         zone: None,
         delimiter: None,
