@@ -147,13 +147,15 @@ impl FileReport {
         for (field, found) in check.differences() {
             let n = found.differ_n + found.only_flat_n + found.only_xml_n;
             let example = found.example.as_deref().unwrap_or_default();
-            self.problems
-                .push(format!("cross-check: {field} differs in {n} documents, such as {example}"));
+            self.problems.push(format!(
+                "cross-check: {field} differs in {n} documents, such as {example}"
+            ));
         }
         if let Some(example) = &check.unreadable_example {
             let n = check.unreadable_n;
-            self.problems
-                .push(format!("cross-check: the XML of {n} documents cannot be read, such as {example}"));
+            self.problems.push(format!(
+                "cross-check: the XML of {n} documents cannot be read, such as {example}"
+            ));
         }
         self.cross_check = Some(check);
     }

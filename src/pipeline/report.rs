@@ -11,8 +11,8 @@ use super::clock::Stopwatch;
 use super::reading::Reading;
 use super::state::State;
 use crate::ledger::{Outcome, Reason};
-use crate::records::MappingCounts;
 use crate::pipeline::Plan;
+use crate::records::MappingCounts;
 use crate::sources::input::InputFile;
 use crate::store::{Committed, Store};
 
@@ -102,7 +102,11 @@ impl RunReport {
     }
 
     pub(super) fn mapped(&mut self, source: &str, mapping: &MappingCounts) {
-        self.sources.entry(source.to_owned()).or_default().mapping.merge(mapping);
+        self.sources
+            .entry(source.to_owned())
+            .or_default()
+            .mapping
+            .merge(mapping);
     }
 
     /// Takes the outcomes of the whole lake from the ledger.

@@ -226,7 +226,9 @@ fn sources(top: &Section<'_>, problems: &mut Problems) -> Vec<SourceSpec> {
                 name: section.required_text("name", "one of its own for every source", problems),
                 format: section.word("format", FORMATS, problems),
                 paths: section.texts("paths", problems).map_or_else(Vec::new, |at| at.value),
-                site: (!is_table(section, "site")).then(|| section.text("site", problems)).flatten(),
+                site: (!is_table(section, "site"))
+                    .then(|| section.text("site", problems))
+                    .flatten(),
                 site_rule: is_table(section, "site").then(|| site(section, problems)).flatten(),
                 cluster: section.text("cluster", problems),
                 timezone: section.text("timezone", problems),
@@ -290,14 +292,23 @@ fn site(section: &Section<'_>, problems: &mut Problems) -> Option<SiteSpec> {
     }
     let level = rule.word("level", crate::reference::topology::LEVELS, problems);
     let level = level.map_or_else(Level::default, |at| at.value);
-    rule.text("topology", problems).map(|table| SiteSpec::Topology(table, level))
+    rule.text("topology", problems)
+        .map(|table| SiteSpec::Topology(table, level))
 }
 
 fn vo(section: &Section<'_>, problems: &mut Problems) -> Option<VoSpec> {
     const WAYS: &[&str] = &["column", "table", "value", "corrections"];
-    let rule = section.section("vo", "vo", &["column", "table", "value", "corrections", "known"], problems)?;
+    let rule = section.section(
+        "vo",
+        "vo",
+        &["column", "table", "value", "corrections", "known"],
+        problems,
+    )?;
     let is_corrected = rule.has("corrections") || rule.has("known");
-    let ways = WAYS.iter().filter(|way| rule.has(way) && **way != "corrections").count();
+    let ways = WAYS
+        .iter()
+        .filter(|way| rule.has(way) && **way != "corrections")
+        .count();
     if ways + usize::from(is_corrected) != 1 {
         let message = "vo takes exactly one of column, table, value, and corrections (with or without known)";
         rule.wrong(rule.line(), message, problems);

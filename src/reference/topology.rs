@@ -68,7 +68,8 @@ impl Topology {
     /// Reads a table with the columns `Facility`, `Site`, `ResourceGroup`, `Resource` and `FQDN`; others are ignored.
     pub fn read(input: impl Read, file: &str, problems: &mut Problems) -> Self {
         let csv = CsvTable::read(input, file, problems);
-        let places = ["Facility", "Site", "ResourceGroup", "Resource", "FQDN"].map(|name| csv.column(name, file, problems));
+        let places =
+            ["Facility", "Site", "ResourceGroup", "Resource", "FQDN"].map(|name| csv.column(name, file, problems));
         let mut topology = Self::default();
         let [Some(facility), Some(site), Some(group), Some(name), Some(fqdn)] = places else {
             return topology;

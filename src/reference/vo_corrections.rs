@@ -11,7 +11,16 @@ use crate::problems::Problems;
 use crate::records::JobRow;
 
 /// Names that stand for no VO.
-const SENTINELS: [&str; 8] = ["unknown", "other", "none", "generic", "obsolete", "n/a", "null", "undefined"];
+const SENTINELS: [&str; 8] = [
+    "unknown",
+    "other",
+    "none",
+    "generic",
+    "obsolete",
+    "n/a",
+    "null",
+    "undefined",
+];
 
 /// Which rule gave a VO.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,7 +103,8 @@ impl VoCorrections {
                 .entry(cell(name).to_owned())
                 .or_default()
                 .push(self.rows.len());
-            self.rows.push((cell(name).to_owned(), reportable, cell(result).to_owned()));
+            self.rows
+                .push((cell(name).to_owned(), reportable, cell(result).to_owned()));
             self.know(cell(result));
         }
     }

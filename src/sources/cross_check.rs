@@ -78,7 +78,8 @@ impl CrossCheck {
         };
         *counter += 1;
         if !agrees && check.example.is_none() {
-            let said = |said: Option<Said<'_>>| said.map_or_else(|| "nothing".to_owned(), |said| format!("{:?}", said.text));
+            let said =
+                |said: Option<Said<'_>>| said.map_or_else(|| "nothing".to_owned(), |said| format!("{:?}", said.text));
             check.example = Some(format!("{record}: flat {}, XML {}", said(flat), said(xml)));
         }
         agrees

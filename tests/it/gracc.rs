@@ -13,7 +13,7 @@ use proptest::prelude::*;
 
 use crate::collect_grid::{Collected, input, plan, run, shared};
 
-fn read(text: impl AsRef<[u8]>) -> Collected {
+pub(crate) fn read(text: impl AsRef<[u8]>) -> Collected {
     run(gracc::pieces(input(text.as_ref()), plan(Format::Gracc, Acceptance::StrictApel)).unwrap())
 }
 

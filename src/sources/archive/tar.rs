@@ -30,11 +30,9 @@ fn octal(field: &[u8]) -> Option<u64> {
     if let Some((first, rest)) = field.split_first()
         && first & 0x80 != 0
     {
-        return rest
-            .iter()
-            .try_fold(u64::from(first & 0x7f), |value, &byte| {
-                Some(value.checked_mul(256)? + u64::from(byte))
-            });
+        return rest.iter().try_fold(u64::from(first & 0x7f), |value, &byte| {
+            Some(value.checked_mul(256)? + u64::from(byte))
+        });
     }
     let text = std::str::from_utf8(field).ok()?;
     let digits = text.trim_matches([' ', '\0']);
@@ -223,7 +221,11 @@ fn name(header: &[u8]) -> String {
         Some(b"ustar\0") => field(345..500),
         _ => String::new(),
     };
-    if prefix.is_empty() { name } else { format!("{prefix}/{name}") }
+    if prefix.is_empty() {
+        name
+    } else {
+        format!("{prefix}/{name}")
+    }
 }
 
 /// `path` and `size` of a pax header: lines of `<length> <key>=<value>`.

@@ -59,10 +59,7 @@ pub(super) fn document(line: &[u8], check: &mut CrossCheck) {
         let number;
         let flat = match value {
             Value::Null => continue,
-            Value::String(text) => Said {
-                text,
-                is_number: false,
-            },
+            Value::String(text) => Said { text, is_number: false },
             other => {
                 number = other.to_string();
                 Said {

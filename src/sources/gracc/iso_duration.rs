@@ -29,12 +29,7 @@ pub(super) fn nanos(text: &str) -> Result<i128, &'static str> {
         });
     };
     // The units that may still come, in order; `T` opens the second list.
-    let mut units: &[(char, i128)] = &[
-        ('Y', 365 * DAY_S),
-        ('M', 30 * DAY_S),
-        ('W', 7 * DAY_S),
-        ('D', DAY_S),
-    ];
+    let mut units: &[(char, i128)] = &[('Y', 365 * DAY_S), ('M', 30 * DAY_S), ('W', 7 * DAY_S), ('D', DAY_S)];
     let (mut total, mut part_n, mut is_time) = (0_i128, 0, false);
     loop {
         if let Some(time) = rest.strip_prefix('T')

@@ -3,8 +3,8 @@
 use std::io::Read;
 
 use super::document::Document;
-use super::{compare, nested};
 use super::usage::{self, Scratch};
+use super::{compare, nested};
 use crate::error::Result;
 use crate::ledger::Reason;
 use crate::sources::steps::{Step, fill};

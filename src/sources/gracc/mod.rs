@@ -127,7 +127,11 @@ impl Layout {
                 // A damaged first line of many also ends too early, but hardly where a line may break.
                 let can_break = matches!(first_line.trim_ascii_end().last(), Some(b'{' | b'[' | b','));
                 let is_spread = can_break && first_line.len() < text.len();
-                if is_response || is_spread { Self::Values } else { Self::Lines }
+                if is_response || is_spread {
+                    Self::Values
+                } else {
+                    Self::Lines
+                }
             }
             _ => Self::Lines,
         }

@@ -28,9 +28,16 @@ fn read(line: &[u8]) -> Option<Result<Flat, Bad>> {
         Some(Value::Object(source)) => source,
         _ => std::mem::take(&mut envelope),
     };
-    let is_nested = ["EndTime", "StartTime", "WallDuration", "CpuDuration", "LocalJobId", "Status"]
-        .iter()
-        .any(|key| matches!(source.get(*key), Some(Value::Array(_) | Value::Object(_))));
+    let is_nested = [
+        "EndTime",
+        "StartTime",
+        "WallDuration",
+        "CpuDuration",
+        "LocalJobId",
+        "Status",
+    ]
+    .iter()
+    .any(|key| matches!(source.get(*key), Some(Value::Array(_) | Value::Object(_))));
     if !is_nested {
         return None;
     }
@@ -43,7 +50,10 @@ fn read(line: &[u8]) -> Option<Result<Flat, Bad>> {
         Some(Err(bad)) => return Some(Err(bad)),
         None => flatten(&source),
     };
-    for (key, value) in envelope.iter().chain(source.iter().filter(|(key, _)| key.starts_with('@'))) {
+    for (key, value) in envelope
+        .iter()
+        .chain(source.iter().filter(|(key, _)| key.starts_with('@')))
+    {
         if let Some(text) = scalar(value) {
             flat.text(key, &text);
         }
@@ -53,9 +63,14 @@ fn read(line: &[u8]) -> Option<Result<Flat, Bad>> {
 
 /// A record without what may stand before and behind it in a message.
 fn without_wrapping(text: &str) -> &str {
-    let start = ["<JobUsageRecord", "<UsageRecord"].iter().find_map(|tag| text.find(tag));
+    let start = ["<JobUsageRecord", "<UsageRecord"]
+        .iter()
+        .find_map(|tag| text.find(tag));
     let end = text.rfind('>').map(|end| end + 1);
-    start.zip(end).and_then(|(start, end)| text.get(start..end)).unwrap_or(text)
+    start
+        .zip(end)
+        .and_then(|(start, end)| text.get(start..end))
+        .unwrap_or(text)
 }
 
 fn flatten(source: &serde_json::Map<String, Value>) -> Flat {

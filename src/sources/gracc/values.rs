@@ -151,7 +151,12 @@ impl Values {
         }
         // The wrapping is damaged: documents are found by how they begin.
         let (offset, raw) = (self.window.offset(), self.kept(usize::MAX));
-        self.refuse(Reason::BadJson, "the response is damaged around its documents", raw, offset);
+        self.refuse(
+            Reason::BadJson,
+            "the response is damaged around its documents",
+            raw,
+            offset,
+        );
         if self.window.skip_to(JSON_MARK, 1)? {
             self.place = Place::List { is_response: true };
         } else {

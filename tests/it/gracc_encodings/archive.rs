@@ -56,19 +56,41 @@ fn members_are_read_one_after_another_each_as_what_it_is() {
         ("bundle", BUNDLE.as_bytes()),
         ("notes.txt", b"what is this?"),
         ("inner.tar.gz", &gzip(&inner)),
-        ("last.ndjson", format!("{{\"type\":\"JobUsageRecord\"}}\n{}", DOCUMENT.replace('\n', "")).as_bytes()),
+        (
+            "last.ndjson",
+            format!("{{\"type\":\"JobUsageRecord\"}}\n{}", DOCUMENT.replace('\n', "")).as_bytes(),
+        ),
     ]));
     let all = read(&bytes);
-    let ids: Vec<_> = all.jobs.iter().map(|(row, _)| (row.job_id, row.alloc_core_n, row.received_ms)).collect();
+    let ids: Vec<_> = all
+        .jobs
+        .iter()
+        .map(|(row, _)| (row.job_id, row.alloc_core_n, row.received_ms))
+        .collect();
     let other = ("7", Some(8), None);
     assert_eq!(ids, [("7", Some(8), Some(1_577_934_000_000)), other, other, other]);
     assert_eq!(all.jobs[0].0.wall_ms, Some(1_485_786_000));
     // Lines and offsets grow through the archive, so that no two rows have the same.
     let places: Vec<_> = all.jobs.iter().map(|(_, at)| (at.line, at.byte_offset)).collect();
-    assert!(places.is_sorted() && places.windows(2).all(|pair| pair[0].0 < pair[1].0), "{places:?}");
-    let details: Vec<_> = all.rejects.iter().map(|reject| (reject.reason, reject.detail.as_str())).collect();
-    let [notes, last, ..] = details.as_slice() else { panic!("{details:?}") };
-    assert_eq!(*notes, (Reason::UnreadableFile, "notes.txt: no dialect with a reader is recognised"));
+    assert!(
+        places.is_sorted() && places.windows(2).all(|pair| pair[0].0 < pair[1].0),
+        "{places:?}"
+    );
+    let details: Vec<_> = all
+        .rejects
+        .iter()
+        .map(|reject| (reject.reason, reject.detail.as_str()))
+        .collect();
+    let [notes, last, ..] = details.as_slice() else {
+        panic!("{details:?}")
+    };
+    assert_eq!(
+        *notes,
+        (
+            Reason::UnreadableFile,
+            "notes.txt: no dialect with a reader is recognised"
+        )
+    );
     assert_eq!(last.0, Reason::NotARecord);
     assert!(last.1.starts_with("last.ndjson, line 1: "), "{}", last.1);
     assert_eq!(all.out_of_scope.get(&Reason::OtherRecordType), Some(&1));
@@ -99,23 +121,49 @@ fn an_archive_of_a_killed_writer_keeps_what_it_holds() {
 
 #[test]
 fn bombs_are_refused_with_the_limit_they_break() {
-    let limits = Limits { members: 3, bytes: 10_000, depth: 1 };
-    let small: Vec<(&str, &[u8])> = ["a", "b", "c", "d"].iter().map(|name| (*name, DOCUMENT.as_bytes())).collect();
+    let limits = Limits {
+        members: 3,
+        bytes: 10_000,
+        depth: 1,
+    };
+    let small: Vec<(&str, &[u8])> = ["a", "b", "c", "d"]
+        .iter()
+        .map(|name| (*name, DOCUMENT.as_bytes()))
+        .collect();
     let all = run(within(&tar(&small), limits));
     assert_eq!((all.jobs.len(), all.reasons()), (3, vec![Reason::LimitExceeded]));
-    assert!(all.rejects[0].detail.contains("more than 3 members"), "{}", all.rejects[0].detail);
+    assert!(
+        all.rejects[0].detail.contains("more than 3 members"),
+        "{}",
+        all.rejects[0].detail
+    );
 
     let zeros = gzip(&vec![b'\n'; 1 << 20]);
-    let all = run(within(&tar(&[("a", DOCUMENT.as_bytes()), ("zeros.gz", &zeros), ("b", DOCUMENT.as_bytes())]), limits));
+    let all = run(within(
+        &tar(&[
+            ("a", DOCUMENT.as_bytes()),
+            ("zeros.gz", &zeros),
+            ("b", DOCUMENT.as_bytes()),
+        ]),
+        limits,
+    ));
     assert_eq!((all.jobs.len(), all.reasons()), (1, vec![Reason::LimitExceeded]));
-    assert!(all.rejects[0].detail.contains("10000 bytes"), "{}", all.rejects[0].detail);
+    assert!(
+        all.rejects[0].detail.contains("10000 bytes"),
+        "{}",
+        all.rejects[0].detail
+    );
 
     let mut nested = tar(&[("a", DOCUMENT.as_bytes())]);
     for _ in 0..2 {
         nested = tar(&[("inner.tar", &nested)]);
     }
     let all = run(within(&nested, limits));
-    assert!(all.jobs.is_empty() && all.rejects[0].detail.contains("nested too deeply"), "{:?}", all.rejects);
+    assert!(
+        all.jobs.is_empty() && all.rejects[0].detail.contains("nested too deeply"),
+        "{:?}",
+        all.rejects
+    );
 }
 
 #[test]

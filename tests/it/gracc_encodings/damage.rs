@@ -16,7 +16,10 @@ fn hit(n: u32) -> String {
 
 fn response(n: u32) -> String {
     let hits: Vec<String> = (0..n).map(hit).collect();
-    format!("{{\"took\":3,\"_shards\":{{\"failed\":0}},\"hits\":{{\"total\":{n},\"hits\":[{}]}}}}", hits.join(","))
+    format!(
+        "{{\"took\":3,\"_shards\":{{\"failed\":0}},\"hits\":{{\"total\":{n},\"hits\":[{}]}}}}",
+        hits.join(",")
+    )
 }
 
 fn xml(n: u32) -> String {
@@ -79,7 +82,10 @@ fn a_damaged_document_does_not_take_the_others_along() {
     // A response whose wrapping is damaged.
     let text = whole.replace("\"total\":4,", "\"total\":4;");
     let all = read(text.as_bytes());
-    assert_eq!((ids(&all), all.reasons()), (vec!["0", "1", "2", "3"], vec![Reason::BadJson]));
+    assert_eq!(
+        (ids(&all), all.reasons()),
+        (vec!["0", "1", "2", "3"], vec![Reason::BadJson])
+    );
 }
 
 #[test]
@@ -106,30 +112,52 @@ fn damaged_xml_costs_the_record_it_is_in() {
     let whole = envelope(3);
     let all = read(&whole.as_bytes()[..whole.rfind("PT30M").unwrap()]);
     assert_eq!((ids(&all), all.reasons()), (vec!["0", "1"], vec![Reason::Truncated]));
-    let text = whole.replacen("</JobUsageRecord>\n", "</JobUsageRecord>\ngarbage\n<!-- <JobUsageRecord> -->", 1);
+    let text = whole.replacen(
+        "</JobUsageRecord>\n",
+        "</JobUsageRecord>\ngarbage\n<!-- <JobUsageRecord> -->",
+        1,
+    );
     let all = read(text.as_bytes());
-    assert_eq!((ids(&all), all.reasons()), (vec!["0", "1", "2"], vec![Reason::NotARecord]));
+    assert_eq!(
+        (ids(&all), all.reasons()),
+        (vec!["0", "1", "2"], vec![Reason::NotARecord])
+    );
 }
 
 #[test]
 fn a_bundle_counts_a_record_once_whatever_stands_beside_it() {
     let (a, b) = (xml(1), xml(2));
     let quoted = xml(3).replace("<Processors>", "<JobName a=\"|x|\">a \"|\" b</JobName><Processors>");
-    let text = format!("replication|{a}|{a}|extra \"|replication|{b}|||replication|{quoted}|{quoted}||replication|{}", &b[..90]);
+    let text = format!(
+        "replication|{a}|{a}|extra \"|replication|{b}|||replication|{quoted}|{quoted}||replication|{}",
+        &b[..90]
+    );
     let all = read(text.as_bytes());
-    assert_eq!((ids(&all), all.reasons()), (vec!["1", "2", "3"], vec![Reason::Truncated]));
+    assert_eq!(
+        (ids(&all), all.reasons()),
+        (vec!["1", "2", "3"], vec![Reason::Truncated])
+    );
 }
 
 #[test]
 fn what_is_too_long_is_refused_and_passed_over() {
-    let limits = Limits { block: 100, line: 2000, kept: 50 };
+    let limits = Limits {
+        block: 100,
+        line: 2000,
+        kept: 50,
+    };
     let long = "x".repeat(600_000);
     let fat = hit(1).replace("\"SiteName\":\"S\"", &format!("\"SiteName\":\"{long}\""));
     let hits = format!("{{\"took\":1,\"hits\":{{\"hits\":[{},{fat},{}]}}}}", hit(0), hit(2));
     let fat = xml(1).replace("<Processors>", &format!("<JobName>{long}</JobName><Processors>"));
     let records = format!("<RecordEnvelope>{}{fat}{}</RecordEnvelope>", xml(0), xml(2));
     for text in [hits, records] {
-        let all = run(gracc::pieces_within(input(text.as_bytes()), &plan(Format::Gracc, Acceptance::StrictApel), limits).unwrap());
+        let all = run(gracc::pieces_within(
+            input(text.as_bytes()),
+            &plan(Format::Gracc, Acceptance::StrictApel),
+            limits,
+        )
+        .unwrap());
         assert_eq!((ids(&all), all.reasons()), (vec!["0", "2"], vec![Reason::TooLong]));
         assert!(all.rejects[0].raw.len() <= 50);
     }

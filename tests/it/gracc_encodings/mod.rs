@@ -34,8 +34,29 @@ fn durations_are_exact_and_strict() {
         assert_eq!(iso_duration::seconds(text).as_deref(), Ok(seconds), "{text}");
     }
     for text in [
-        "", "P", "PT", "PTS", "P1", "5S", "-PT5S", "+PT5S", "PT-5S", "garbage PT5S", "PT5S garbage", "PT5M5H", "PT5S5S",
-        "PT1.S", "PT.5S", "PT1.2.3S", "P5S", "PT5D", "PT1,5S", "pt5s", "P1DT", "PT99999999999999999999S", "PT5é",
+        "",
+        "P",
+        "PT",
+        "PTS",
+        "P1",
+        "5S",
+        "-PT5S",
+        "+PT5S",
+        "PT-5S",
+        "garbage PT5S",
+        "PT5S garbage",
+        "PT5M5H",
+        "PT5S5S",
+        "PT1.S",
+        "PT.5S",
+        "PT1.2.3S",
+        "P5S",
+        "PT5D",
+        "PT1,5S",
+        "pt5s",
+        "P1DT",
+        "PT99999999999999999999S",
+        "PT5é",
     ] {
         assert!(iso_duration::seconds(text).is_err(), "{text}");
     }
@@ -48,16 +69,34 @@ fn every_encoding_is_recognised() {
     let tar = crate::support::tar::tar(&[("a", b"x")]);
     for (head, expected) in [
         (record.to_owned(), Some(Dialect::Gracc)),
-        (format!("<?xml version=\"1.0\"?>\n<RecordEnvelope>{record}"), Some(Dialect::Gracc)),
+        (
+            format!("<?xml version=\"1.0\"?>\n<RecordEnvelope>{record}"),
+            Some(Dialect::Gracc),
+        ),
         (format!("replication|{record}|||"), Some(Dialect::Gracc)),
         ("<StorageElementRecord/>".to_owned(), Some(Dialect::Gracc)),
-        (r#"<UsageRecord xmlns="http://www.gridforum.org/2003/ur-wg">"#.to_owned(), Some(Dialect::Gracc)),
-        (r#"<urf:UsageRecord xmlns:urf="http://eu-emi.eu/namespaces/2012/11/computerecord">"#.to_owned(), Some(Dialect::Apel)),
+        (
+            r#"<UsageRecord xmlns="http://www.gridforum.org/2003/ur-wg">"#.to_owned(),
+            Some(Dialect::Gracc),
+        ),
+        (
+            r#"<urf:UsageRecord xmlns:urf="http://eu-emi.eu/namespaces/2012/11/computerecord">"#.to_owned(),
+            Some(Dialect::Apel),
+        ),
         (hit.to_owned(), Some(Dialect::Gracc)),
         (format!("[{hit}]"), Some(Dialect::Gracc)),
-        (format!(r#"{{"took":3,"_shards":{{}},"hits":{{"hits":[{hit}]}}}}"#), Some(Dialect::Gracc)),
-        (r#"{"took":3,"_shards":{"failed":0},"hits":{"total":0,"hits":[]}}"#.to_owned(), Some(Dialect::Gracc)),
-        ("{\n    \"ProbeName\": \"p\",\n    \"WallDuration\": 1\n}".to_owned(), Some(Dialect::Gracc)),
+        (
+            format!(r#"{{"took":3,"_shards":{{}},"hits":{{"hits":[{hit}]}}}}"#),
+            Some(Dialect::Gracc),
+        ),
+        (
+            r#"{"took":3,"_shards":{"failed":0},"hits":{"total":0,"hits":[]}}"#.to_owned(),
+            Some(Dialect::Gracc),
+        ),
+        (
+            "{\n    \"ProbeName\": \"p\",\n    \"WallDuration\": 1\n}".to_owned(),
+            Some(Dialect::Gracc),
+        ),
         ("<html><body/></html>".to_owned(), None),
         ("{\"unrelated\":1}".to_owned(), None),
     ] {
@@ -80,7 +119,11 @@ fn xml_has_nothing_that_expands() {
     let all = read(inside.as_bytes());
     assert_eq!(all.reasons(), [Reason::BadXml]);
     assert!(all.rejects[0].detail.contains("&b;"), "{}", all.rejects[0].detail);
-    let deep = format!("<JobUsageRecord>{}{}</JobUsageRecord>", "<a>".repeat(100), "</a>".repeat(100));
+    let deep = format!(
+        "<JobUsageRecord>{}{}</JobUsageRecord>",
+        "<a>".repeat(100),
+        "</a>".repeat(100)
+    );
     assert_eq!(read(deep.as_bytes()).reasons(), [Reason::LimitExceeded]);
     let many = format!("<JobUsageRecord>{}</JobUsageRecord>", "<a/>".repeat(200_000));
     assert_eq!(read(many.as_bytes()).reasons(), [Reason::LimitExceeded]);

@@ -70,7 +70,12 @@ fn flat() -> serde_json::Value {
 #[test]
 fn the_collectors_rules_make_xml_flat() {
     let check = compared(with_xml(flat(), XML).as_bytes());
-    assert_eq!((check.document_n, check.agreeing_n), (1, 1), "{:#?}", check.differences().collect::<Vec<_>>());
+    assert_eq!(
+        (check.document_n, check.agreeing_n),
+        (1, 1),
+        "{:#?}",
+        check.differences().collect::<Vec<_>>()
+    );
     assert_eq!(check.fields["CpuDuration"].last_digits_n, 1);
     assert_eq!(check.fields["Memory"].equal_n, 1);
 }
@@ -84,11 +89,25 @@ fn a_difference_is_told_with_field_and_example() {
     let lines = [
         with_xml(wrong, XML),
         flat().to_string(),
-        with_xml(flat(), "<JobUsageRecord><WallDuration>-PT5S</WallDuration></JobUsageRecord>"),
+        with_xml(
+            flat(),
+            "<JobUsageRecord><WallDuration>-PT5S</WallDuration></JobUsageRecord>",
+        ),
     ];
     let check = compared(lines.join("\n").as_bytes());
-    assert_eq!((check.document_n, check.agreeing_n, check.without_xml_n, check.unreadable_n), (1, 0, 1, 1));
-    let told: Vec<_> = check.differences().map(|(field, check)| (field, check.example.clone().unwrap())).collect();
+    assert_eq!(
+        (
+            check.document_n,
+            check.agreeing_n,
+            check.without_xml_n,
+            check.unreadable_n
+        ),
+        (1, 0, 1, 1)
+    );
+    let told: Vec<_> = check
+        .differences()
+        .map(|(field, check)| (field, check.example.clone().unwrap()))
+        .collect();
     assert_eq!(
         told,
         [
@@ -122,8 +141,15 @@ fn real_documents_say_the_same_twice() {
         let check = compared(&lines);
         // Whoever made the names in this data anonymous also did so to VOs called like the local user, but in the flat
         // fields alone.
-        let replaced_n = std::str::from_utf8(&lines).unwrap().lines().filter(|line| is_vo_replaced(line)).count() as u64;
-        let differences: Vec<_> = check.differences().map(|(field, check)| (field, check.differ_n)).collect();
+        let replaced_n = std::str::from_utf8(&lines)
+            .unwrap()
+            .lines()
+            .filter(|line| is_vo_replaced(line))
+            .count() as u64;
+        let differences: Vec<_> = check
+            .differences()
+            .map(|(field, check)| (field, check.differ_n))
+            .collect();
         let expected: &[(&str, u64)] = if replaced_n > 0 { &[("VOName", replaced_n)] } else { &[] };
         assert_eq!(differences, expected, "{}", path.display());
         assert_eq!((check.unreadable_n, check.without_xml_n), (0, 0));
@@ -158,10 +184,19 @@ fn the_collectors_own_pairs_agree() {
             flat.as_object_mut().unwrap().remove(key);
         }
         let check = compared(with_xml(flat.clone(), &xml).as_bytes());
-        assert_eq!((check.document_n, check.differences().collect::<Vec<_>>()), (1, vec![]), "{name}");
+        assert_eq!(
+            (check.document_n, check.differences().collect::<Vec<_>>()),
+            (1, vec![]),
+            "{name}"
+        );
         // Two readers, one job.
         let (from_xml, from_json) = (read(xml.as_bytes()), read(&json));
-        assert_eq!((from_xml.rejects.len(), from_xml.jobs.len()), (0, 1), "{name}: {:?}", from_xml.rejects);
+        assert_eq!(
+            (from_xml.rejects.len(), from_xml.jobs.len()),
+            (0, 1),
+            "{name}: {:?}",
+            from_xml.rejects
+        );
         let mut expected = from_json.jobs[0].0.clone();
         if flat["CpuDuration"] == 0 && !xml.contains("CpuDuration") {
             // The collector's 0 for a CPU time that nobody measured.
@@ -170,10 +205,19 @@ fn the_collectors_own_pairs_agree() {
         }
         assert_eq!(from_xml.jobs[0].0, expected, "{name}");
     }
-    for name in ["StorageElement01", "StorageElement02", "StorageElementRecord01", "StorageElementRecord02"] {
+    for name in [
+        "StorageElement01",
+        "StorageElement02",
+        "StorageElementRecord01",
+        "StorageElementRecord02",
+    ] {
         for ending in ["xml", "json"] {
             let all = read(&std::fs::read(folder.join(format!("{name}.{ending}"))).unwrap());
-            assert_eq!(all.out_of_scope.get(&Reason::OtherRecordType), Some(&1), "{name}.{ending}");
+            assert_eq!(
+                all.out_of_scope.get(&Reason::OtherRecordType),
+                Some(&1),
+                "{name}.{ending}"
+            );
             assert_eq!(all.rows_read, 1);
         }
     }
@@ -181,17 +225,30 @@ fn the_collectors_own_pairs_agree() {
 
 #[test]
 fn real_envelopes_and_bundles_give_each_record_once() {
-    let Some(folder) = shared("real_envelopes_and_bundles_give_each_record_once", "data/gracc/collector-pairs") else {
+    let Some(folder) = shared(
+        "real_envelopes_and_bundles_give_each_record_once",
+        "data/gracc/collector-pairs",
+    ) else {
         return;
     };
     let file = |name: &str| read(&std::fs::read(folder.join(name)).unwrap());
     let envelope = file("multiupdate-envelope.xml");
-    assert_eq!((envelope.rows_read, envelope.jobs.len()), (11, 7), "{:?}", envelope.rejects);
+    assert_eq!(
+        (envelope.rows_read, envelope.jobs.len()),
+        (11, 7),
+        "{:?}",
+        envelope.rejects
+    );
     assert_eq!(envelope.out_of_scope.get(&Reason::OtherRecordType), Some(&4));
     let bundle = file("replication-bundle.test.bundle");
     let entries = std::fs::read_to_string(folder.join("replication-bundle.test.bundle")).unwrap();
     let entry_n = entries.matches("replication|").count() as u64;
-    assert_eq!((bundle.rows_read, bundle.rejects.len()), (entry_n, 0), "{:?}", bundle.rejects);
+    assert_eq!(
+        (bundle.rows_read, bundle.rejects.len()),
+        (entry_n, 0),
+        "{:?}",
+        bundle.rejects
+    );
     let ends = file("test_endtime.xml");
     let local = |all: &crate::collect_grid::Collected| -> Vec<String> {
         all.jobs.iter().map(|(row, _)| row.job_id.to_owned()).collect()

@@ -35,7 +35,15 @@ fn record() -> impl Strategy<Value = Record> {
         any::<(bool, bool)>(),
     )
         .prop_map(
-            |(id, text, (wall_cs, user_cs, system_cs), start_s, core_n, resource_type, (is_dn_known, is_status_known))| Record {
+            |(
+                id,
+                text,
+                (wall_cs, user_cs, system_cs),
+                start_s,
+                core_n,
+                resource_type,
+                (is_dn_known, is_status_known),
+            )| Record {
                 id,
                 text,
                 wall_cs,
@@ -55,7 +63,10 @@ fn time(s: u32) -> String {
 }
 
 fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&#62;").replace('"', "&quot;")
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&#62;")
+        .replace('"', "&quot;")
 }
 
 impl Record {
@@ -105,7 +116,10 @@ impl Record {
             xml += "<Resource urwg:description=\"condor.JobStatus\">4</Resource>";
         }
         if !self.resource_type.is_empty() {
-            xml += &format!("<Resource urwg:description=\"ResourceType\">{}</Resource>", self.resource_type);
+            xml += &format!(
+                "<Resource urwg:description=\"ResourceType\">{}</Resource>",
+                self.resource_type
+            );
         }
         xml + "</JobUsageRecord>"
     }

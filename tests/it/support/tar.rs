@@ -2,7 +2,10 @@
 
 /// A tar of plain files with a proper end.
 pub(crate) fn tar(members: &[(&str, &[u8])]) -> Vec<u8> {
-    let mut out: Vec<u8> = members.iter().flat_map(|(name, data)| entry(name, b'0', data)).collect();
+    let mut out: Vec<u8> = members
+        .iter()
+        .flat_map(|(name, data)| entry(name, b'0', data))
+        .collect();
     out.extend([0; 1024]);
     out
 }
