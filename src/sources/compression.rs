@@ -90,7 +90,7 @@ pub fn decompress(raw: Box<dyn Read + Send>) -> Result<Box<dyn Read + Send>> {
         inner,
         compression,
         packed_n,
-        unpacked_n: 0,
+        out_n: 0,
     }))
 }
 
@@ -129,7 +129,7 @@ struct Unpacked {
     inner: Box<dyn Read + Send>,
     compression: Compression,
     packed_n: Arc<AtomicU64>,
-    unpacked_n: u64,
+    out_n: u64,
 }
 
 impl Read for Unpacked {
@@ -144,9 +144,9 @@ impl Read for Unpacked {
                 format!("the {name} stream is cut off or damaged, or could not be read: {why}"),
             )
         })?;
-        self.unpacked_n = self.unpacked_n.saturating_add(u64::try_from(n).unwrap_or(u64::MAX));
+        self.out_n = self.out_n.saturating_add(u64::try_from(n).unwrap_or(u64::MAX));
         let packed_n = self.packed_n.load(Ordering::Relaxed);
-        if self.unpacked_n > BOMB_FLOOR && self.unpacked_n / BOMB_RATIO > packed_n {
+        if self.out_n > BOMB_FLOOR && self.out_n / BOMB_RATIO > packed_n {
             let name = self.compression.as_str();
             return Err(io::Error::new(
                 io::ErrorKind::InvalidData,

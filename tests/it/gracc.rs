@@ -29,6 +29,7 @@ fn expected() -> JobRow<'static> {
         global_job_id: Some("condor.ce.example.org#42.0#1466812327"),
         identity_key: Some("0f3a"),
         vo: Some("atlas"),
+        vo_name: Some("/atlas/usatlas/Role=production/Capability=NULL"),
         vo_group: Some("/atlas/usatlas"),
         vo_role: Some("Role=production"),
         account: Some("TG-ABC"),

@@ -78,9 +78,8 @@ impl Element {
                 });
             }
         }
-        let mut document = match (open.pop(), open.is_empty()) {
-            (Some(document), true) => document,
-            _ => return Err(bad(&"an element has no end")),
+        let (Some(mut document), true) = (open.pop(), open.is_empty()) else {
+            return Err(bad(&"an element has no end"));
         };
         match (document.children.pop(), document.children.is_empty()) {
             (Some(root), true) if document.text.trim_ascii().is_empty() => Ok(root),

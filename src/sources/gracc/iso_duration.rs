@@ -48,8 +48,8 @@ pub(super) fn nanos(text: &str) -> Result<i128, &'static str> {
         let unit = unit.chars().next().ok_or("a number has no unit")?;
         let place = units.iter().position(|(known, _)| *known == unit);
         let place = place.ok_or("a unit is unknown, stands twice or stands in the wrong place")?;
-        let (_, unit_s) = units.get(place).ok_or("a unit is unknown")?;
-        total += scaled(number)? * unit_s;
+        let (_, factor) = units.get(place).ok_or("a unit is unknown")?;
+        total += scaled(number)? * factor;
         part_n += 1;
         units = units.get(place + 1..).unwrap_or_default();
         rest = rest.get(end + unit.len_utf8()..).unwrap_or_default();

@@ -175,7 +175,8 @@ impl Records {
     /// A record that begins here, up to its end tag, the start of another record, or the end of the input.
     fn record(&mut self, opening: &Tag) -> Result<()> {
         if opening.is_empty {
-            return self.emit(opening.end, false);
+            self.emit(opening.end, false);
+            return Ok(());
         }
         let mut i = opening.end;
         loop {
@@ -188,7 +189,8 @@ impl Records {
             let Some(run) = memchr::memchr(b'<', rest) else {
                 i += rest.len();
                 if !self.window.more()? {
-                    return self.emit(i, true);
+                    self.emit(i, true);
+                    return Ok(());
                 }
                 continue;
             };
@@ -209,11 +211,13 @@ impl Records {
                 continue;
             };
             if tag.is_closing && tag.name == opening.name {
-                return self.emit(tag.end, false);
+                self.emit(tag.end, false);
+                return Ok(());
             }
             if !tag.is_closing && RECORDS.contains(&tag.name.as_slice()) {
                 // Records do not nest: this one lost its end.
-                return self.emit(i, false);
+                self.emit(i, false);
+                return Ok(());
             }
             i = tag.end;
         }
@@ -235,19 +239,18 @@ impl Records {
     }
 
     /// Hands over the record of the next `n` bytes, unless it is the copy that a bundle keeps beside it.
-    fn emit(&mut self, n: usize, is_cut_off: bool) -> Result<()> {
+    fn emit(&mut self, n: usize, is_cut_off: bool) {
         let offset = self.window.offset();
         let is_copy = matches!(self.entry, Some((2.., true)));
         if is_copy && !is_cut_off {
             self.window.consume(n);
-            return Ok(());
+            return;
         }
         if let Some((_, is_taken)) = &mut self.entry {
             *is_taken = true;
         }
         let bytes = self.window.take(n);
         self.batch.push(Kind::Xml, bytes, offset, is_cut_off);
-        Ok(())
     }
 }
 
