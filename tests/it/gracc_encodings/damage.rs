@@ -182,7 +182,10 @@ proptest! {
         let mut bytes = match which {
             0 => response(n),
             1 => envelope(n),
-            2 => (0..n).map(|n| format!("replication|{0}|{0}||", xml(n))).collect(),
+            2 => {
+                let entries: Vec<String> = (0..n).map(|n| format!("replication|{0}|{0}||", xml(n))).collect();
+                entries.concat()
+            }
             _ => format!("[{}]", (0..n).map(hit).collect::<Vec<_>>().join("\n,")),
         }
         .into_bytes();

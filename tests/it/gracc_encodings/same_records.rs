@@ -62,6 +62,10 @@ fn time(s: u32) -> String {
     jiff::Timestamp::from_second(i64::from(s)).unwrap().to_string()
 }
 
+fn print(what: std::fmt::Arguments<'_>) -> String {
+    what.to_string()
+}
+
 fn escape(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
@@ -76,14 +80,14 @@ impl Record {
         let (d, h, m, s) = (s / 86_400, s / 3600 % 24, s / 60 % 60, s % 60);
         let mut text = "P".to_owned();
         if d > 0 {
-            text += &format!("{d}D");
+            text += &print(format_args!("{d}D"));
         }
         text += "T";
         if h > 0 {
-            text += &format!("{h}H");
+            text += &print(format_args!("{h}H"));
         }
         if m > 0 {
-            text += &format!("{m}M");
+            text += &print(format_args!("{m}M"));
         }
         text + &format!("{s}.{cs:02}S")
     }
@@ -96,9 +100,9 @@ impl Record {
              <JobIdentity><GlobalJobId >{text}#{id}</GlobalJobId><LocalJobId>{id}</LocalJobId></JobIdentity>\n<UserIdentity>"
         );
         if self.is_dn_known {
-            xml += &format!("<DN>/CN={text}</DN>");
+            xml += &print(format_args!("<DN>/CN={text}</DN>"));
         }
-        xml += &format!(
+        xml += &print(format_args!(
             "<VOName>/{text}/Role=pilot</VOName><ReportableVOName><![CDATA[{}]]></ReportableVOName></UserIdentity>\n\
              <WallDuration urwg:description=\"a > b\" >{}</WallDuration>\n\
              <CpuDuration urwg:usageType=\"user\">{}</CpuDuration><CpuDuration urwg:usageType=\"system\">{}</CpuDuration>\n\
@@ -111,15 +115,15 @@ impl Record {
             self.core_n,
             time(self.start_s),
             time(self.start_s + self.wall_cs / 100),
-        );
+        ));
         if self.is_status_known {
             xml += "<Resource urwg:description=\"condor.JobStatus\">4</Resource>";
         }
         if !self.resource_type.is_empty() {
-            xml += &format!(
+            xml += &print(format_args!(
                 "<Resource urwg:description=\"ResourceType\">{}</Resource>",
                 self.resource_type
-            );
+            ));
         }
         xml + "</JobUsageRecord>"
     }
@@ -195,7 +199,7 @@ proptest! {
             tar(&members)
         };
         let envelope = format!("<?xml version=\"1.0\"?>\n<RecordEnvelope>\n{}\n</RecordEnvelope>\n", join(&Record::xml, "\n"));
-        let bundle = records.iter().map(|r| format!("replication|{0}|{0}|<extra a=\"|\"/>|", r.xml())).collect::<String>();
+        let bundle = join(&|r| format!("replication|{0}|{0}|<extra a=\"|\"/>|", r.xml()), "");
         for (what, bytes) in [
             ("documents", join(&source(true), "\n").into_bytes()),
             ("texts for numbers", join(&source(false), "\r\n\n").into_bytes()),
