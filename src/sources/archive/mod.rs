@@ -12,6 +12,7 @@ use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::arrival::is_hex;
 use super::dialect::{self, Dialect, HEAD_BYTES};
 use super::input::is_skipped;
 use super::steps::{Step, Steps};
@@ -95,6 +96,22 @@ impl Read for Counted {
     }
 }
 
+/// Whether a member is one that folders leave out, too: hidden, unfinished, what a spool keeps beside the body of a
+/// message, and what in a spool is not yet, or no longer, a message.
+fn is_left_out(name: &str) -> bool {
+    let parts: Vec<&str> = name.split('/').collect();
+    let beside_body = parts
+        .iter()
+        .rev()
+        .nth(1)
+        .is_some_and(|folder| is_hex(folder, 14) && parts.last() != Some(&"body"));
+    let is_no_message = parts.windows(2).any(|pair| match pair {
+        [folder, inner] => matches!(*folder, "temporary" | "obsolete") && (is_hex(inner, 8) || is_hex(inner, 14)),
+        _ => false,
+    });
+    beside_body || is_no_message || parts.iter().any(|part| is_skipped(part))
+}
+
 /// A member whose pieces are being taken.
 struct Open {
     place: Arc<Place>,
@@ -171,7 +188,7 @@ impl Members {
             return self.beyond(detail);
         }
         let name = entry.name.trim_start_matches("./").to_owned();
-        if !entry.is_file || name.split('/').any(is_skipped) {
+        if !entry.is_file || is_left_out(&name) {
             return;
         }
         let place = Arc::new(Place::new(name, self.unpacked()));

@@ -53,6 +53,10 @@ fn members_are_read_one_after_another_each_as_what_it_is() {
         ("spool/.hidden", b"garbage"),
         ("spool/5e0d0000/5e0d00000f4240.lck", b"garbage"),
         ("spool/5e0d0000/5e0d00000f4240", MESSAGE.as_bytes()),
+        ("spool/5e0d0001/5e0d00000f4241/body", MESSAGE.as_bytes()),
+        ("spool/5e0d0001/5e0d00000f4241/signer", b"/CN=somebody"),
+        ("spool/obsolete/5e0d0001/5e0d00000f4242", b"garbage"),
+        ("spool/temporary/5e0d00000f4243/body", b"garbage"),
         ("bundle", BUNDLE.as_bytes()),
         ("notes.txt", b"what is this?"),
         ("inner.tar.gz", &gzip(&inner)),
@@ -94,7 +98,7 @@ fn members_are_read_one_after_another_each_as_what_it_is() {
     assert_eq!(last.0, Reason::NotARecord);
     assert!(last.1.starts_with("last.ndjson, line 1: "), "{}", last.1);
     assert_eq!(all.out_of_scope.get(&Reason::OtherRecordType), Some(&1));
-    assert_eq!(all.out_of_scope.get(&Reason::Summary), Some(&1));
+    assert_eq!(all.out_of_scope.get(&Reason::Summary), Some(&2));
 }
 
 #[test]
