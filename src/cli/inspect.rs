@@ -17,6 +17,9 @@ use crate::sources::input::InputFile;
 Examples:
   gridtally inspect sacct-2026-03.txt.xz
 
+  Whether the flat fields of a GRACC dump say what its XML says:
+    gridtally inspect --cross-check gracc.osg.raw-2026.03.ndjson.gz
+
   Of many files, those that nothing is known about:
     gridtally inspect --format json spool/* | jq -r '.[] | select(.dialect == null) | .path'")]
 pub(super) struct Args {
@@ -27,6 +30,13 @@ pub(super) struct Args {
     /// Format on stdout.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: ReportFormat,
+
+    /// Compare the two forms of records that are there twice.
+    ///
+    /// Documents of a GRACC index keep the XML they were made from (`RawXML`), which is passed over otherwise. This
+    /// reads both and tells every field they disagree on.
+    #[arg(long)]
+    cross_check: bool,
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
@@ -39,7 +49,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
     for file in words.flat_map(each) {
         let report = file.and_then(|input| {
             progress.begin(&input.path, 0, "rows");
-            let report = inspect::inspect(&input, &progress);
+            let report = inspect::inspect(&input, args.cross_check, &progress);
             progress.end();
             report
         });

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::report::{FileReport, Period, ReasonCount, ValueCount};
 use crate::ledger::Reason;
 use crate::records::{Anomaly, JobRow};
+use crate::sources::cross_check::CrossCheck;
 use crate::sources::{Position, Sink};
 
 /// Distinct values followed per column; a file with more is only said to have more.
@@ -37,9 +38,18 @@ pub(super) struct Counts {
     without_end: u64,
     without_core: u64,
     without_vo: u64,
+    cross_check: Option<CrossCheck>,
 }
 
 impl Counts {
+    /// Nothing seen yet; with `cross_check`, records that are there twice will be compared.
+    pub(super) fn new(cross_check: bool) -> Self {
+        Self {
+            cross_check: cross_check.then(CrossCheck::default),
+            ..Self::default()
+        }
+    }
+
     pub(super) fn rows(&self) -> u64 {
         self.rows
     }
@@ -93,6 +103,9 @@ impl Counts {
         say(self.without_vo, "name no VO");
         if self.jobs == 0 && self.rows > 0 {
             report.problems.push("no row is a job".to_owned());
+        }
+        if let Some(check) = self.cross_check {
+            report.crossed(check);
         }
     }
 }
@@ -167,5 +180,9 @@ impl Sink for Counts {
 
     fn out_of_scope(&mut self, reason: Reason, rows: u64) {
         self.reasons.entry(reason).or_default().rows += rows;
+    }
+
+    fn cross_check(&mut self) -> Option<&mut CrossCheck> {
+        self.cross_check.as_mut()
     }
 }

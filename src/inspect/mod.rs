@@ -12,6 +12,7 @@ use crate::error::{Error, Kind, Result};
 use crate::pipeline::compile::is_url;
 use crate::pipeline::plan::{Acceptance, VoRule};
 use crate::pipeline::{Progress, SourcePlan};
+use crate::reference::site::SiteRule;
 use crate::sources::compression::{Compression, decompress, peek};
 use crate::sources::dialect::{self, Dialect, HEAD_BYTES};
 use crate::sources::hints;
@@ -20,11 +21,11 @@ use crate::time::Zone;
 use count::Counts;
 pub use report::{FileReport, Period, ReasonCount, ValueCount};
 
-/// Looks into one file.
+/// Looks into one file; with `cross_check`, also compares the two forms of records that are there twice.
 ///
 /// # Errors
 /// When the file cannot be opened. An unknown dialect, or damage further on, is a finding, not an error.
-pub fn inspect(input: &InputFile, progress: &dyn Progress) -> Result<FileReport> {
+pub fn inspect(input: &InputFile, cross_check: bool, progress: &dyn Progress) -> Result<FileReport> {
     let at_file = |why: Error| why.at("file", &input.path);
     let (magic, raw) = peek(input.open()?, 16).map_err(at_file)?;
     let compression = Compression::of(&magic);
@@ -43,7 +44,7 @@ pub fn inspect(input: &InputFile, progress: &dyn Progress) -> Result<FileReport>
         let problem = "times are naive: set timezone in the source (counted here as if they were UTC)";
         report.problems.push(problem.to_owned());
     }
-    let mut counts = Counts::default();
+    let mut counts = Counts::new(cross_check);
     // What a reader refuses, or damage in the middle, is a finding: what came before it still counts.
     if let Err(why) = read(dialect, text, &mut counts, progress) {
         report.failure = Some(why.to_string());
@@ -74,6 +75,7 @@ fn stand_in(dialect: Dialect) -> SourcePlan {
         paths: Vec::new(),
         // Where the dialect names no site, its absence is no news.
         site: (dialect == Dialect::Sacct).then(|| "-".to_owned()),
+        site_rule: SiteRule::default(),
         cluster: None,
         zone: Some(Zone::utc()),
         delimiter: None,

@@ -12,7 +12,7 @@ pub(super) fn source(report: &FileReport, dialect: Dialect, hints: &Hints) -> St
     let mut lines = vec![
         "[[source]]".to_owned(),
         format!("name = {}", quote(&name(&report.path))),
-        format!("format = {}", quote(dialect.as_str())),
+        format!("format = {}", quote(dialect.format().as_str())),
         format!("paths = [{}]", quote(&report.path)),
     ];
     if dialect == Dialect::Sacct {

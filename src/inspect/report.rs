@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use crate::sources::compression::Compression;
+use crate::sources::cross_check::CrossCheck;
 use crate::sources::dialect::Dialect;
 use crate::sources::input::InputFile;
 
@@ -64,7 +65,7 @@ pub struct FileReport {
     pub size_byte: u64,
     /// `none`, `gzip`, `zstd`, `bzip2` or `xz`.
     pub compression: &'static str,
-    /// `sacct`, `apel` or `gracc`; absent when unknown.
+    /// `sacct`, `apel`, `gracc` or `archive`; absent when unknown.
     pub dialect: Option<&'static str>,
     /// What tells the version of the format.
     pub version: Option<String>,
@@ -98,6 +99,8 @@ pub struct FileReport {
     pub failure: Option<String>,
     /// What to look at before this file is accounted.
     pub problems: Vec<String>,
+    /// Comparison of the two forms of records that are there twice, when it was asked for.
+    pub cross_check: Option<CrossCheck>,
     /// A `[[source]]` to start from.
     pub proposal: Option<String>,
 }
@@ -130,8 +133,31 @@ impl FileReport {
             anomalies: Vec::new(),
             failure: None,
             problems: Vec::new(),
+            cross_check: None,
             proposal: None,
         }
+    }
+
+    /// Takes the comparison in, and tells every field the forms disagree on.
+    pub(super) fn crossed(&mut self, check: CrossCheck) {
+        if check.document_n == 0 {
+            let problem = "nothing to cross-check: no record is there in two forms that can be read";
+            self.problems.push(problem.to_owned());
+        }
+        for (field, found) in check.differences() {
+            let n = found.differ_n + found.only_flat_n + found.only_xml_n;
+            let example = found.example.as_deref().unwrap_or_default();
+            self.problems.push(format!(
+                "cross-check: {field} differs in {n} documents, such as {example}"
+            ));
+        }
+        if let Some(example) = &check.unreadable_example {
+            let n = check.unreadable_n;
+            self.problems.push(format!(
+                "cross-check: the XML of {n} documents cannot be read, such as {example}"
+            ));
+        }
+        self.cross_check = Some(check);
     }
 
     /// The report as text for a terminal.
@@ -185,6 +211,15 @@ impl FileReport {
                 .map(|count| format!("{} {}", count.value, count.job_n))
                 .collect();
             line(key, &counts.join(", "));
+        }
+        if let Some(check) = &self.cross_check {
+            let digits: u64 = check.fields.values().map(|field| field.last_digits_n).sum();
+            let text = format!(
+                "{} of {} documents say the same twice ({digits} numbers up to the last digits of a float), {} keep no \
+                 XML",
+                check.agreeing_n, check.document_n, check.without_xml_n
+            );
+            line("cross-check", &text);
         }
         if let Some(failure) = &self.failure {
             line("FAILURE", failure);

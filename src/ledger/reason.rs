@@ -134,6 +134,8 @@ reasons! {
         MessageRefused = "message_refused",
         /// A document that is not well-formed JSON.
         BadJson = "bad_json",
+        /// A record that is not well-formed XML, or uses what no usage record needs (document types, own entities).
+        BadXml = "bad_xml",
         /// A well-formed document that is not a usage record.
         NotARecord = "not_a_record",
         /// A benchmark that is none, or not one of the known kinds.
@@ -144,6 +146,8 @@ reasons! {
         TimeUnknown = "time_unknown",
         /// The record is longer than the limit for one record.
         TooLong = "too_long",
+        /// The input goes beyond a limit that keeps bombs out: nesting, number of members, unpacked size.
+        LimitExceeded = "limit_exceeded",
         /// No benchmark is known for the job and the pipeline says to reject it.
         BenchmarkMissing = "benchmark_missing",
     }

@@ -6,11 +6,14 @@ use std::sync::Arc;
 use super::fingerprint;
 use super::plan::{Attribution, Format, Grain, MissingBenchmark, NormalisePlan, Plan, RejectLimit, SourcePlan, VoRule};
 use super::section::At;
-use super::spec::{MissingSpec, NormaliseSpec, SourceSpec, Spec, VoSpec};
+use super::spec::{MissingSpec, NormaliseSpec, SiteSpec, SourceSpec, Spec, VoSpec};
 use crate::error::{Error, Result};
 use crate::problems::{Problems, did_you_mean};
 use crate::reference::benchmark::BenchmarkTable;
+use crate::reference::site::{SiteRule, SiteTable};
+use crate::reference::topology::Topology;
 use crate::reference::vo::VoTable;
+use crate::reference::vo_corrections::VoCorrections;
 use crate::time::Zone;
 
 impl Plan {
@@ -196,6 +199,20 @@ impl Compiler {
             None => VoRule::Record,
             Some(VoSpec::Column(column)) => VoRule::Column(column),
             Some(VoSpec::Value(vo)) => VoRule::Value(vo),
+            Some(VoSpec::Corrections { corrections, known }) => {
+                let mut rule = VoCorrections::default();
+                if let Some(table) = &corrections {
+                    let path = self.beside(table, "a table of VO corrections")?;
+                    let label = self.table_label(&table.value);
+                    rule.load(Path::new(&path), &label, &mut self.problems);
+                }
+                if let Some(table) = &known {
+                    let path = self.beside(table, "a table of known VOs")?;
+                    let label = self.table_label(&table.value);
+                    rule.load_known(Path::new(&path), &label, &mut self.problems);
+                }
+                VoRule::Corrections(Arc::new(rule))
+            }
             Some(VoSpec::Table(table)) => {
                 let label = self.table_label(&table.value);
                 let path = self.resolve(&table.value);
@@ -206,11 +223,26 @@ impl Compiler {
                 VoRule::Table(Arc::new(VoTable::load(Path::new(&path), &label, &mut self.problems)))
             }
         };
+        let site_rule = match spec.site_rule {
+            None => SiteRule::Record,
+            Some(SiteSpec::Column(column)) => SiteRule::Column(column),
+            Some(SiteSpec::Table(table)) => {
+                let (path, label) = (self.beside(&table, "a site table")?, self.table_label(&table.value));
+                let table = SiteTable::load(Path::new(&path), &label, &mut self.problems);
+                SiteRule::Table(Arc::new(table))
+            }
+            Some(SiteSpec::Topology(table, level)) => {
+                let (path, label) = (self.beside(&table, "a topology")?, self.table_label(&table.value));
+                let topology = Topology::load(Path::new(&path), &label, &mut self.problems);
+                SiteRule::Topology(Arc::new(topology), level)
+            }
+        };
         let mut plan = SourcePlan {
             name: spec.name?.value,
             format: spec.format?.value,
             paths: spec.paths.iter().map(|path| self.resolve(&path.value)).collect(),
             site: spec.site.map(|at| at.value),
+            site_rule,
             cluster: spec.cluster.map(|at| at.value),
             zone: match zone {
                 Some(zone) => Some(zone?),
@@ -224,6 +256,15 @@ impl Compiler {
         };
         plan.fingerprint = fingerprint::of_source(&plan);
         Some(plan)
+    }
+
+    /// The path of a table, which must not be a URL.
+    fn beside(&mut self, table: &At<String>, what: &str) -> Option<String> {
+        if is_url(&table.value) {
+            self.wrong(table.line, format!("{what} is a file beside the pipeline, not a URL"));
+            return None;
+        }
+        Some(self.resolve(&table.value))
     }
 
     /// Keys that are spelled right and do nothing, or are missing where the format does not stand in for them.

@@ -38,6 +38,7 @@ pub(super) fn of_source(source: &SourcePlan) -> String {
     text.line("name", &source.name);
     text.line("format", source.format.as_str());
     text.optional("site", source.site.as_deref());
+    text.optional("site.rule", source.site_rule.canonical().as_deref());
     text.optional("cluster", source.cluster.as_deref());
     text.optional("zone", source.zone.as_ref().map(Zone::name));
     text.optional("delimiter", source.delimiter.as_deref());
@@ -45,6 +46,7 @@ pub(super) fn of_source(source: &SourcePlan) -> String {
         VoRule::Record => text.line("vo", "record"),
         VoRule::Column(column) => text.line("vo.column", column.as_str()),
         VoRule::Table(table) => text.line("vo.table", &table.canonical()),
+        VoRule::Corrections(corrections) => text.line("vo.corrections", &corrections.canonical()),
         VoRule::Value(vo) => text.line("vo.value", vo),
     }
     if matches!(source.format, Format::Apel | Format::Auto) {

@@ -59,6 +59,8 @@ pub enum VoRule {
     Column(VoColumn),
     /// A table, first match wins.
     Table(Arc<crate::reference::vo::VoTable>),
+    /// GRACC's corrections and known VOs.
+    Corrections(Arc<crate::reference::vo_corrections::VoCorrections>),
     /// Always this one.
     Value(String),
 }
@@ -91,6 +93,8 @@ pub struct SourcePlan {
     pub paths: Vec<String>,
     /// Site of every record; `None` takes the record's.
     pub site: Option<String>,
+    /// Where the site comes from when the source does not name it.
+    pub site_rule: crate::reference::site::SiteRule,
     /// Cluster of records that do not name one.
     pub cluster: Option<String>,
     /// Zone of printed times without an offset; `None` refuses such times.

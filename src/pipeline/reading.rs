@@ -14,7 +14,7 @@ use crate::ledger::Reason;
 use crate::pipeline::SourcePlan;
 use crate::records::columns::Columns;
 use crate::records::spill::Spill;
-use crate::records::{Harvest, Intake, Reject, Tally, Window};
+use crate::records::{Harvest, Intake, MappingCounts, Reject, Tally, Window};
 use crate::sources::dialect::{self, Dialect};
 use crate::sources::hashing::HashingReader;
 use crate::sources::input::InputFile;
@@ -42,6 +42,8 @@ pub(super) struct ReadFile {
     pub(super) rows_candidate: u64,
     /// Rows that went elsewhere.
     pub(super) tally: Tally,
+    /// Rules that gave VO and site, and names they do not know.
+    pub(super) mapping: MappingCounts,
     /// Refusals.
     pub(super) rejects: RejectShelf,
     /// Hash of the bytes as they were read.
@@ -56,6 +58,7 @@ impl ReadFile {
             rows_read: 0,
             rows_candidate: 0,
             tally: Tally::new(),
+            mapping: MappingCounts::default(),
             rejects: RejectShelf::new(&reading.source.name, &reading.accounted_to),
         }
     }
@@ -243,9 +246,7 @@ fn head(input: &mut dyn Read) -> std::io::Result<Vec<u8>> {
 }
 
 fn dialect_of(reading: &Reading, head: &[u8]) -> Result<Dialect> {
-    let declared = Dialect::of(reading.source.format);
-    declared
-        .or_else(|| dialect::recognise(head))
+    dialect::choose(reading.source.format, head)
         .ok_or_else(|| Error::new(Kind::Data, "neither sacct text, nor an APEL message, nor a GRACC dump"))
 }
 
@@ -277,6 +278,7 @@ fn parse(
         sites,
         rejects,
         tally,
+        mapping,
         rows_read,
         rows_candidate,
     } = harvest;
@@ -285,6 +287,7 @@ fn parse(
     result.rows_read += rows_read;
     result.rows_candidate += rows_candidate;
     add(&mut result.tally, tally);
+    result.mapping.merge(&mapping);
     result.rejects.push(rejects)
 }
 

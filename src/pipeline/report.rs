@@ -12,6 +12,7 @@ use super::reading::Reading;
 use super::state::State;
 use crate::ledger::{Outcome, Reason};
 use crate::pipeline::Plan;
+use crate::records::MappingCounts;
 use crate::sources::input::InputFile;
 use crate::store::{Committed, Store};
 
@@ -37,6 +38,9 @@ pub struct SourceReport {
     pub rows_read_n: u64,
     /// Rows its reader refused.
     pub rejected_n: u64,
+    /// Rules that gave records their VO and site, and names they do not know.
+    #[serde(skip_serializing_if = "MappingCounts::is_empty")]
+    pub mapping: MappingCounts,
 }
 
 /// One run. The JSON form is stable: fields are added, never renamed.
@@ -95,6 +99,14 @@ impl RunReport {
         source.files_read_n += 1;
         source.rows_read_n += rows_read;
         source.rejected_n += rejected;
+    }
+
+    pub(super) fn mapped(&mut self, source: &str, mapping: &MappingCounts) {
+        self.sources
+            .entry(source.to_owned())
+            .or_default()
+            .mapping
+            .merge(mapping);
     }
 
     /// Takes the outcomes of the whole lake from the ledger.
@@ -161,6 +173,25 @@ impl RunReport {
         for (reason, rows) in &self.reasons {
             let _ = writeln!(text, "  {rows:>12} {}", reason.replace('/', ": "));
         }
+        for (name, source) in &self.sources {
+            let mapping = &source.mapping;
+            for (what, rules, unknown) in [
+                ("VO", &mapping.vo_rules, &mapping.vo_unmapped),
+                ("site", &mapping.site_rules, &mapping.site_unmapped),
+            ] {
+                if rules.is_empty() {
+                    continue;
+                }
+                let counts = |counts: &BTreeMap<String, u64>| {
+                    let counts: Vec<String> = counts.iter().map(|(rule, n)| format!("{rule} {n}")).collect();
+                    counts.join(", ")
+                };
+                let _ = writeln!(text, "  {name}: {what} by {}", counts(rules));
+                if !unknown.is_empty() {
+                    let _ = writeln!(text, "  {name}: no {what} known for {}", counts(&commonest(unknown)));
+                }
+            }
+        }
         if self.status == Status::Published {
             let _ = writeln!(
                 text,
@@ -189,6 +220,13 @@ pub(super) fn first_reasons(state: &State, files: &[Reading], file_ids: &[Arc<st
         let _ = write!(text, "\n  {rows} {reason}, first in {path}");
     }
     text
+}
+
+/// The ten commonest.
+fn commonest(counts: &BTreeMap<String, u64>) -> BTreeMap<String, u64> {
+    let mut all: Vec<(&String, &u64)> = counts.iter().collect();
+    all.sort_by(|a, b| b.1.cmp(a.1).then_with(|| a.0.cmp(b.0)));
+    all.into_iter().take(10).map(|(name, n)| (name.clone(), *n)).collect()
 }
 
 fn count(n: usize) -> u64 {

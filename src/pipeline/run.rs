@@ -160,6 +160,7 @@ fn account(
             ));
         }
         report.read(&reading.source.name, &reading.file, read.rows_read, refused);
+        report.mapped(&reading.source.name, &read.mapping);
         let mut paths: BTreeSet<String> = reading.copies.iter().cloned().collect();
         paths.insert(reading.file.path.clone());
         let format = read

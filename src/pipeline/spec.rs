@@ -7,6 +7,8 @@ use super::plan::{Acceptance, Attribution, Format, Grain, RejectLimit, VoColumn}
 use super::section::{At, Section, Source, kind, root};
 use crate::problems::Problems;
 use crate::reference::benchmark::Benchmark;
+use crate::reference::site::SiteColumn;
+use crate::reference::topology::Level;
 
 /// `[pipeline]`
 #[derive(Debug, Default)]
@@ -34,8 +36,26 @@ pub enum VoSpec {
     Column(VoColumn),
     /// `table`
     Table(At<String>),
+    /// `corrections`, `known`, or both
+    Corrections {
+        /// Table of corrections.
+        corrections: Option<At<String>>,
+        /// Table of known VOs.
+        known: Option<At<String>>,
+    },
     /// `value`
     Value(String),
+}
+
+/// `site = { .. }`
+#[derive(Debug)]
+pub enum SiteSpec {
+    /// `column`
+    Column(SiteColumn),
+    /// `table`
+    Table(At<String>),
+    /// `topology` with `level`
+    Topology(At<String>, Level),
 }
 
 /// `[[source]]`
@@ -51,6 +71,8 @@ pub struct SourceSpec {
     pub paths: Vec<At<String>>,
     /// `site`
     pub site: Option<At<String>>,
+    /// `site = { .. }`
+    pub site_rule: Option<SiteSpec>,
     /// `cluster`
     pub cluster: Option<At<String>>,
     /// `timezone`
@@ -204,7 +226,10 @@ fn sources(top: &Section<'_>, problems: &mut Problems) -> Vec<SourceSpec> {
                 name: section.required_text("name", "one of its own for every source", problems),
                 format: section.word("format", FORMATS, problems),
                 paths: section.texts("paths", problems).map_or_else(Vec::new, |at| at.value),
-                site: section.text("site", problems),
+                site: (!is_table(section, "site"))
+                    .then(|| section.text("site", problems))
+                    .flatten(),
+                site_rule: is_table(section, "site").then(|| site(section, problems)).flatten(),
                 cluster: section.text("cluster", problems),
                 timezone: section.text("timezone", problems),
                 delimiter: delimiter(section, problems),
@@ -242,13 +267,58 @@ fn delimiter(section: &Section<'_>, problems: &mut Problems) -> Option<At<String
     }
 }
 
-fn vo(section: &Section<'_>, problems: &mut Problems) -> Option<VoSpec> {
-    const WAYS: &[&str] = &["column", "table", "value"];
-    let rule = section.section("vo", "vo", WAYS, problems)?;
+fn is_table(section: &Section<'_>, key: &str) -> bool {
+    matches!(section.get(key), Some((DeValue::Table(_), _)))
+}
+
+fn site(section: &Section<'_>, problems: &mut Problems) -> Option<SiteSpec> {
+    const WAYS: &[&str] = &["column", "table", "topology"];
+    let rule = section.section("site", "site", &["column", "table", "topology", "level"], problems)?;
     if WAYS.iter().filter(|way| rule.has(way)).count() != 1 {
-        let message = "vo takes exactly one of column, table and value";
+        let message = "site takes exactly one of column, table and topology, or is the site itself in quotes";
         rule.wrong(rule.line(), message, problems);
         return None;
+    }
+    if rule.has("level") && !rule.has("topology") {
+        rule.wrong(rule.line(), "level goes with topology", problems);
+    }
+    if rule.has("column") {
+        return rule
+            .word("column", crate::reference::site::COLUMNS, problems)
+            .map(|at| SiteSpec::Column(at.value));
+    }
+    if rule.has("table") {
+        return rule.text("table", problems).map(SiteSpec::Table);
+    }
+    let level = rule.word("level", crate::reference::topology::LEVELS, problems);
+    let level = level.map_or_else(Level::default, |at| at.value);
+    rule.text("topology", problems)
+        .map(|table| SiteSpec::Topology(table, level))
+}
+
+fn vo(section: &Section<'_>, problems: &mut Problems) -> Option<VoSpec> {
+    const WAYS: &[&str] = &["column", "table", "value", "corrections"];
+    let rule = section.section(
+        "vo",
+        "vo",
+        &["column", "table", "value", "corrections", "known"],
+        problems,
+    )?;
+    let is_corrected = rule.has("corrections") || rule.has("known");
+    let ways = WAYS
+        .iter()
+        .filter(|way| rule.has(way) && **way != "corrections")
+        .count();
+    if ways + usize::from(is_corrected) != 1 {
+        let message = "vo takes exactly one of column, table, value, and corrections (with or without known)";
+        rule.wrong(rule.line(), message, problems);
+        return None;
+    }
+    if is_corrected {
+        return Some(VoSpec::Corrections {
+            corrections: rule.text("corrections", problems),
+            known: rule.text("known", problems),
+        });
     }
     if rule.has("column") {
         return rule

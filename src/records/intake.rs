@@ -8,10 +8,14 @@ use arrow::array::RecordBatch;
 use super::anomaly::Anomaly;
 use super::columns::{Columns, Origin, Sealed};
 use super::identity::{DAY_MS, content_hash, record_id, record_ms};
+use super::mapping::MappingCounts;
 use super::row::JobRow;
 use crate::error::{Error, Result};
 use crate::ledger::Reason;
+use crate::pipeline::plan::VoRule;
 use crate::pipeline::{Format, SourcePlan};
+use crate::reference::site::SiteRule;
+use crate::reference::vo_corrections::VoOrigin;
 use crate::sources::{Position, Sink};
 use crate::time::Month;
 
@@ -64,6 +68,8 @@ pub struct Harvest {
     pub rejects: Vec<Reject>,
     /// Rows that are not candidates.
     pub tally: Tally,
+    /// Rules that gave VO and site, and names they do not know.
+    pub mapping: MappingCounts,
     /// Rows the reader framed.
     pub rows_read: u64,
     /// Rows that are candidates, steps included.
@@ -104,6 +110,7 @@ pub struct Intake {
     sites: Vec<String>,
     rejects: Vec<Reject>,
     tally: Tally,
+    mapping: MappingCounts,
     rows_read: u64,
     rows_candidate: u64,
     scratch: Vec<u8>,
@@ -124,6 +131,7 @@ impl Intake {
             sites: Vec::new(),
             rejects: Vec::new(),
             tally: Tally::new(),
+            mapping: MappingCounts::default(),
             rows_read: 0,
             rows_candidate: 0,
             scratch: Vec::with_capacity(1024),
@@ -149,6 +157,7 @@ impl Intake {
             sites: self.sites,
             rejects: self.rejects,
             tally: self.tally,
+            mapping: self.mapping,
             rows_read: self.rows_read,
             rows_candidate: self.rows_candidate,
         };
@@ -170,6 +179,35 @@ impl Intake {
         self.reject(reason, at, rows, detail, raw.as_bytes());
     }
 
+    /// The site by a rule; which one fired is counted.
+    fn site<'r>(&mut self, rule: &'r SiteRule, row: &JobRow<'r>) -> Option<&'r str> {
+        let (site, fired) = rule.site(row);
+        if let Some(fired) = fired {
+            let unknown = (fired == "unmapped").then(|| {
+                let payload = row.payload_site.filter(|_| row.view == "payload");
+                payload.or(row.cluster).or(row.site).unwrap_or("(none)")
+            });
+            self.mapping.site(fired, unknown);
+        }
+        site
+    }
+
+    /// The VO by a rule; which of GRACC's corrections fired is counted.
+    fn vo<'r>(&mut self, rule: &'r VoRule, row: &JobRow<'r>) -> Option<&'r str> {
+        if let VoRule::Corrections(corrections) = rule {
+            let (vo, origin) = corrections.resolve(row);
+            let is_unknown = matches!(origin, VoOrigin::Unmapped | VoOrigin::Sentinel);
+            let unknown = row.vo_name.or(row.vo).filter(|_| is_unknown);
+            self.mapping.vo(origin.as_str(), unknown);
+            return vo;
+        }
+        let vo = rule.vo(row);
+        if let (VoRule::Table(_), None) = (rule, vo) {
+            self.mapping.vo("unmapped", row.vo_name.or(row.vo).or(row.account));
+        }
+        vo
+    }
+
     fn count(&mut self, site: Option<&str>, month: Option<Month>, reason: Reason, rows: u64) {
         *self.tally.entry((site.map(str::to_owned), month, reason)).or_default() += rows;
     }
@@ -183,7 +221,11 @@ impl Sink for Intake {
     fn job(&mut self, row: &JobRow<'_>, at: Position, step_n: u32) {
         let rows = 1 + u64::from(step_n);
         let source = Arc::clone(&self.source);
-        let site = source.site.as_deref().or(row.site).filter(|site| !site.is_empty());
+        let site = match &source.site {
+            Some(site) => Some(site.as_str()),
+            None => self.site(&source.site_rule, row),
+        };
+        let site = site.filter(|site| !site.is_empty());
         let Some(site) = site else {
             return self.refuse(
                 Reason::SiteUnknown,
@@ -235,7 +277,7 @@ impl Sink for Intake {
             row.cpu_ms = None;
             anomalies |= Anomaly::ValueDropped.bit() | Anomaly::CpuUnknown.bit();
         }
-        let vo = source.vo.vo(&row).filter(|vo| !vo.is_empty());
+        let vo = self.vo(&source.vo, &row).filter(|vo| !vo.is_empty());
         if vo.is_none() {
             anomalies |= Anomaly::VoUnmapped.bit();
         }
@@ -274,6 +316,10 @@ impl Sink for Intake {
 
     fn out_of_scope(&mut self, reason: Reason, rows: u64) {
         self.count(None, None, reason, rows);
+    }
+
+    fn format(&mut self, format: Format) {
+        self.format = format;
     }
 }
 

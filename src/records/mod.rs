@@ -6,6 +6,7 @@ pub mod file_order;
 pub mod history;
 pub mod identity;
 pub mod intake;
+pub mod mapping;
 pub mod merge;
 pub mod row;
 pub mod spill;
@@ -14,4 +15,5 @@ pub mod waiting;
 
 pub use anomaly::Anomaly;
 pub use intake::{Harvest, Intake, Reject, Tally, Window};
+pub use mapping::MappingCounts;
 pub use row::JobRow;

@@ -12,6 +12,8 @@ pub struct JobRow<'a> {
     pub cluster: Option<&'a str>,
     /// CE or host the job was submitted through.
     pub submit_host: Option<&'a str>,
+    /// Where a payload says it ran, as opposed to the site that reports it.
+    pub payload_site: Option<&'a str>,
     /// Job id as people know it (`123_4`, `1277340`). Never empty.
     pub job_id: &'a str,
     /// The plain number behind it where the source has both (Slurm `JobIDRaw`).
@@ -23,6 +25,8 @@ pub struct JobRow<'a> {
     pub identity_key: Option<&'a str>,
     /// VO as the record names it (already cut out of an FQAN); the pipeline's `vo` wins.
     pub vo: Option<&'a str>,
+    /// The VO's name as the record prints it, an FQAN or not, where it also states a short one.
+    pub vo_name: Option<&'a str>,
     /// VO group (`/atlas/uk`).
     pub vo_group: Option<&'a str>,
     /// VO role (`Role=production`).

@@ -3,4 +3,7 @@
 pub mod benchmark;
 mod csv_table;
 pub mod decimal;
+pub mod site;
+pub mod topology;
 pub mod vo;
+pub mod vo_corrections;

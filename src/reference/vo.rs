@@ -61,6 +61,7 @@ impl VoRule {
             Self::Record => VoColumn::Vo.of(row),
             Self::Column(column) => column.of(row),
             Self::Table(table) => table.lookup(row),
+            Self::Corrections(corrections) => corrections.resolve(row).0,
             Self::Value(vo) => Some(vo),
         }
     }

@@ -1,6 +1,8 @@
 //! Compressed input, recognised by its content: names lie, magic bytes do not.
 
 use std::io::{self, Cursor, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{Error, Result};
 
@@ -66,6 +68,14 @@ fn opens_bzip2_block(head: &[u8]) -> bool {
 pub fn decompress(raw: Box<dyn Read + Send>) -> Result<Box<dyn Read + Send>> {
     let (head, raw) = peek(raw, MAGIC_BYTES)?;
     let compression = Compression::of(&head);
+    let packed_n = Arc::new(AtomicU64::new(0));
+    let raw: Box<dyn Read + Send> = match compression {
+        Compression::None => raw,
+        _ => Box::new(Counted {
+            inner: raw,
+            packed_n: Arc::clone(&packed_n),
+        }),
+    };
     let inner: Box<dyn Read + Send> = match compression {
         Compression::None => return Ok(raw),
         Compression::Gzip => Box::new(flate2::read::MultiGzDecoder::new(raw)),
@@ -76,7 +86,33 @@ pub fn decompress(raw: Box<dyn Read + Send>) -> Result<Box<dyn Read + Send>> {
         Compression::Bzip2 => Box::new(bzip2::read::MultiBzDecoder::new(raw)),
         Compression::Xz => Box::new(liblzma::read::XzDecoder::new_multi_decoder(raw)),
     };
-    Ok(Box::new(Unpacked { inner, compression }))
+    Ok(Box::new(Unpacked {
+        inner,
+        compression,
+        packed_n,
+        out_n: 0,
+    }))
+}
+
+/// Below this many unpacked bytes nothing is a bomb.
+const BOMB_FLOOR: u64 = 128 << 20;
+/// Accounting records pack to a fifteenth, repeated ones to a hundredth. Nothing but a bomb packs to less than this
+/// fraction.
+const BOMB_RATIO: u64 = 800;
+
+/// Counts packed bytes.
+struct Counted {
+    inner: Box<dyn Read + Send>,
+    packed_n: Arc<AtomicU64>,
+}
+
+impl Read for Counted {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let n = self.inner.read(buffer)?;
+        self.packed_n
+            .fetch_add(u64::try_from(n).unwrap_or(u64::MAX), Ordering::Relaxed);
+        Ok(n)
+    }
 }
 
 /// The first `n` bytes of a stream (fewer when it is shorter), and the whole stream again.
@@ -92,11 +128,13 @@ pub(crate) fn peek(mut raw: Box<dyn Read + Send>, n: usize) -> Result<(Vec<u8>, 
 struct Unpacked {
     inner: Box<dyn Read + Send>,
     compression: Compression,
+    packed_n: Arc<AtomicU64>,
+    out_n: u64,
 }
 
 impl Read for Unpacked {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.inner.read(buffer).map_err(|why| {
+        let n = self.inner.read(buffer).map_err(|why| {
             if why.kind() == io::ErrorKind::Interrupted {
                 return why;
             }
@@ -105,6 +143,16 @@ impl Read for Unpacked {
                 why.kind(),
                 format!("the {name} stream is cut off or damaged, or could not be read: {why}"),
             )
-        })
+        })?;
+        self.out_n = self.out_n.saturating_add(u64::try_from(n).unwrap_or(u64::MAX));
+        let packed_n = self.packed_n.load(Ordering::Relaxed);
+        if self.out_n > BOMB_FLOOR && self.out_n / BOMB_RATIO > packed_n {
+            let name = self.compression.as_str();
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                format!("the {name} stream unpacks to more than {BOMB_RATIO} times its size: a bomb is not read on"),
+            ));
+        }
+        Ok(n)
     }
 }

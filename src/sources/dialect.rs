@@ -17,15 +17,20 @@ pub enum Dialect {
     Sacct,
     /// APEL messages, and the XML and JSON records of that world.
     Apel,
-    /// GRACC index dumps: JSON lines.
+    /// GRACC and Gratia records, JSON or XML.
     Gracc,
+    /// A tar whose members are of any dialect.
+    Archive,
 }
 
 impl Dialect {
     /// The word of the pipeline file's `format`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
-        self.format().as_str()
+        match self {
+            Self::Archive => "archive",
+            _ => self.format().as_str(),
+        }
     }
 
     /// The format a source of this dialect declares.
@@ -35,6 +40,7 @@ impl Dialect {
             Self::Sacct => Format::Sacct,
             Self::Apel => Format::Apel,
             Self::Gracc => Format::Gracc,
+            Self::Archive => Format::Auto,
         }
     }
 
@@ -53,27 +59,29 @@ impl Dialect {
 /// Bytes of unpacked input that are enough for [`recognise`].
 pub const HEAD_BYTES: usize = 64 * 1024;
 
+/// The dialect to read unpacked input as: a tar is one whatever its members are declared to be.
+#[must_use]
+pub fn choose(declared: Format, head: &[u8]) -> Option<Dialect> {
+    match recognise(head) {
+        Some(Dialect::Archive) => Some(Dialect::Archive),
+        recognised => Dialect::of(declared).or(recognised),
+    }
+}
+
 /// The dialect whose marks the first bytes (unpacked) bear.
 #[must_use]
 pub fn recognise(head: &[u8]) -> Option<Dialect> {
+    if super::archive::is_tar(head) {
+        return Some(Dialect::Archive);
+    }
     let text = without_mark(head).trim_ascii_start();
     let has = |word: &str| memmem::find(text, word.as_bytes()).is_some();
     match text.first()? {
+        b'{' | b'[' if has("\"APEL-") || has("\"UsageRecords\"") => Some(Dialect::Apel),
+        b'{' | b'[' | b'<' | b'r' if super::gracc::recognise(text) => Some(Dialect::Gracc),
         b'A' if text.starts_with(b"APEL-") => Some(Dialect::Apel),
         b'<' if has("UsageRecord") || has("SummaryRecord") || has("StorageUsageRecord") => Some(Dialect::Apel),
-        b'{' | b'[' if has("\"APEL-") || has("\"UsageRecords\"") => Some(Dialect::Apel),
-        b'{' if [
-            "\"_source\"",
-            "\"_index\"",
-            "\"ProbeName\"",
-            "\"RawXML\"",
-            "\"JobUsageRecord\"",
-        ]
-        .iter()
-        .any(|key| has(key)) =>
-        {
-            Some(Dialect::Gracc)
-        }
+        b'{' if ["\"_index\"", "\"ProbeName\"", "\"RawXML\""].iter().any(|key| has(key)) => Some(Dialect::Gracc),
         b'{' | b'[' | b'<' => None,
         _ => SacctHeader::find(head).map(|_| Dialect::Sacct),
     }
@@ -88,6 +96,7 @@ pub fn pieces(dialect: Dialect, input: Box<dyn Read + Send>, plan: Arc<SourcePla
         Dialect::Sacct => super::sacct::pieces(input, plan),
         Dialect::Apel => super::apel::pieces(input, plan),
         Dialect::Gracc => super::gracc::pieces(input, plan),
+        Dialect::Archive => super::archive::pieces(input, plan),
     }
 }
 

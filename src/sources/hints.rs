@@ -155,7 +155,13 @@ pub fn of(dialect: Option<Dialect>, head: &[u8]) -> Hints {
             ..Hints::default()
         },
         Some(Dialect::Gracc) => Hints {
-            version: quoted_after(head, "\"_index\"").map(|index| format!("index {index}")),
+            version: quoted_after(head, "\"_index\"")
+                .map(|index| format!("index {index}"))
+                .or_else(|| gratia_version(head)),
+            ..Hints::default()
+        },
+        Some(Dialect::Archive) => Hints {
+            version: Some("tar".to_owned()),
             ..Hints::default()
         },
         None => Hints {
@@ -229,6 +235,21 @@ fn apel_version(head: &[u8]) -> Option<String> {
         }
     }
     None
+}
+
+/// What XML records of Gratia come in.
+fn gratia_version(head: &[u8]) -> Option<String> {
+    let text = without_mark(head).trim_ascii_start();
+    let what = if text.starts_with(b"replication|") {
+        "Gratia XML, replication bundle"
+    } else if memmem::find(text, b"<RecordEnvelope").is_some() {
+        "Gratia XML, envelope"
+    } else if text.starts_with(b"<") {
+        "Gratia XML"
+    } else {
+        return None;
+    };
+    Some(what.to_owned())
 }
 
 /// The quoted text that follows a key.

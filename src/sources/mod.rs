@@ -1,10 +1,12 @@
 //! Bytes of one dialect become job rows and rejects. Only this room knows a vendor's column name.
 
 pub mod apel;
+pub mod archive;
 mod arrival;
 mod buffer;
 mod clip;
 pub mod compression;
+pub mod cross_check;
 pub mod decimal;
 pub mod dialect;
 mod find_local;
@@ -19,5 +21,6 @@ mod remote;
 pub mod sacct;
 pub mod sink;
 mod steps;
+mod window;
 
 pub use sink::{Pieces, Position, Sink, Work};

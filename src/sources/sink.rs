@@ -1,6 +1,8 @@
 //! What a reader talks to.
 
+use super::cross_check::CrossCheck;
 use crate::ledger::Reason;
+use crate::pipeline::Format;
 use crate::records::JobRow;
 
 /// Where in a file (after decompression) something was read.
@@ -27,6 +29,14 @@ pub trait Sink {
 
     /// `rows` input rows that are sound but not accounted here.
     fn out_of_scope(&mut self, reason: Reason, rows: u64);
+
+    /// What follows is of this format: members of an archive may be of several.
+    fn format(&mut self, _: Format) {}
+
+    /// Who compares documents that carry their record twice; with nobody, the second form is never decoded.
+    fn cross_check(&mut self) -> Option<&mut CrossCheck> {
+        None
+    }
 }
 
 /// A piece of input that can be parsed on any thread, in any order.

@@ -17,8 +17,10 @@ mod garbage;
 #[path = "../generator/mod.rs"]
 mod generator;
 mod gracc;
+mod gracc_encodings;
 mod hygiene;
 mod lessons;
+mod mapping;
 mod schemas;
 mod store;
 mod support;

@@ -238,7 +238,7 @@ missing = "zero"
             "zoo.toml:13: the source of line 9 is also called \"a\"",
             "zoo.toml:15: paths must hold texts only, not an integer",
             "zoo.toml:16: there is no time zone called \"Nowhere\"",
-            "zoo.toml:17: vo takes exactly one of column, table and value",
+            "zoo.toml:17: vo takes exactly one of column, table, value",
             "zoo.toml:18: max_rejected must be a number of rows",
             "zoo.toml:21: missing must be \"null\", \"reject\" or { fallback = 10.0 }",
             "b.csv:2: \"hs07\" is no benchmark",

@@ -22,6 +22,7 @@ pub(crate) fn plan(zone: Option<&str>) -> SourcePlan {
         format: Format::Sacct,
         paths: Vec::new(),
         site: None,
+        site_rule: gridtally::reference::site::SiteRule::default(),
         cluster: None,
         zone: zone.map(|name| Zone::named(name).unwrap()),
         delimiter: None,

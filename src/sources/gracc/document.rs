@@ -47,7 +47,8 @@ keys! {
          CpuDuration = "CpuDuration", }
     12 { WallDuration = "WallDuration", ResourceType = "ResourceType", }
     13 { MemoryMetric = "Memory_metric", }
-    16 { CpuUser = "CpuDuration_user", ReportableVoName = "ReportableVOName", }
+    16 { CpuUser = "CpuDuration_user", HostDescription = "Host_description",
+         ReportableVoName = "ReportableVOName", }
     17 { ExitCode = "Resource_ExitCode", }
     18 { CpuSystem = "CpuDuration_system", MemoryUnit = "Memory_storageUnit", MemoryDescription = "Memory_description", }
     19 { ExitSignal = "Resource_ExitSignal", }
@@ -58,7 +59,12 @@ keys! {
 /// it is cheaper than moving it.
 pub(super) struct Document<'a> {
     values: [Scalar<'a>; Key::COUNT],
+    /// The part of the line that is the record.
     is_object: bool,
+    /// Some wanted field is a list or an object.
+    is_nested: bool,
+    /// Bytes that are not UTF-8 were replaced before it was read.
+    is_replaced: bool,
 }
 
 /// What stands beside the record in an index hit.
@@ -66,17 +72,40 @@ const ENVELOPE: [Key; 3] = [Key::Id, Key::Index, Key::EnvelopeType];
 
 impl<'a> Document<'a> {
     /// Before the first line.
-    pub(super) fn new() -> Self {
+    pub(super) fn empty() -> Self {
         Self {
             values: [Scalar::Absent; Key::COUNT],
-            is_object: false,
+            is_object: true,
+            is_nested: false,
+            is_replaced: false,
         }
     }
 
-    /// Reads a line, all of which must be one JSON value.
+    /// A record whose fields are known already.
+    pub(super) fn of(fields: impl Iterator<Item = (&'a str, Scalar<'a>)>, is_replaced: bool) -> Self {
+        let mut document = Self {
+            is_replaced,
+            ..Self::empty()
+        };
+        for (key, value) in fields {
+            if let Some(key) = Key::of(key.as_bytes()) {
+                document.set(key, value);
+            }
+        }
+        document
+    }
+
+    /// A record of the fields of a line, all of which must be one JSON value.
+    pub(super) fn parse(line: &'a [u8]) -> Result<Self, Malformed> {
+        let mut document = Self::empty();
+        document.read(line)?;
+        Ok(document)
+    }
+
+    /// Reads a line in place of the one before.
     pub(super) fn read(&mut self, line: &'a [u8]) -> Result<(), Malformed> {
         let mut scanner = Scanner::new(line);
-        self.values = [Scalar::Absent; Key::COUNT];
+        self.clear();
         self.is_object = scanner.peek() == Some(b'{');
         if !self.is_object {
             scanner.scalar()?;
@@ -87,7 +116,7 @@ impl<'a> Document<'a> {
         scanner.object(|scanner, key| {
             let key = key_of(key);
             if key == Some(Key::Source) && scanner.peek() == Some(b'{') {
-                self.values = [Scalar::Absent; Key::COUNT];
+                self.clear();
                 has_source = true;
                 return scanner.object(|scanner, key| {
                     let value = scanner.scalar()?;
@@ -118,7 +147,13 @@ impl<'a> Document<'a> {
         Ok(())
     }
 
+    fn clear(&mut self) {
+        self.values = [Scalar::Absent; Key::COUNT];
+        self.is_nested = false;
+    }
+
     fn set(&mut self, key: Key, value: Scalar<'a>) {
+        self.is_nested |= matches!(value, Scalar::Nested);
         if let Some(slot) = self.values.get_mut(key as usize) {
             *slot = value;
         }
@@ -127,6 +162,16 @@ impl<'a> Document<'a> {
     /// The value of a field; of a repeated one the last.
     pub(super) fn get(&self, key: Key) -> Scalar<'a> {
         self.values.get(key as usize).copied().unwrap_or_default()
+    }
+
+    /// Whether some wanted field is a list or an object, as in the layout of May 2016.
+    pub(super) fn is_nested(&self) -> bool {
+        self.is_nested
+    }
+
+    /// Whether bytes that are not UTF-8 were replaced before it was read.
+    pub(super) fn is_replaced(&self) -> bool {
+        self.is_replaced
     }
 
     /// Whether the line is an object at all.

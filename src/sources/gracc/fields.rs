@@ -23,7 +23,12 @@ pub(super) struct Fields<'d, 'a> {
 
 impl<'d, 'a> Fields<'d, 'a> {
     pub(super) fn new(document: &'d Document<'a>) -> Self {
-        Self { document, anomalies: 0 }
+        let anomalies = if document.is_replaced() {
+            Anomaly::InvalidText.bit()
+        } else {
+            0
+        };
+        Self { document, anomalies }
     }
 
     pub(super) fn notice(&mut self, anomaly: Anomaly) {
@@ -46,7 +51,7 @@ impl<'d, 'a> Fields<'d, 'a> {
             Scalar::Nested => Err(Bad {
                 reason: Reason::NotARecord,
                 detail: format!(
-                    "{} is a list or an object: the nested layout of May 2016, which is not a flat usage record",
+                    "{} is a list or an object, and not one of the nested layout of May 2016",
                     key.name()
                 ),
             }),

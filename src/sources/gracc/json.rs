@@ -28,6 +28,15 @@ pub struct Text<'a> {
 }
 
 impl<'a> Text<'a> {
+    /// A text that needs no decoding.
+    #[must_use]
+    pub fn plainly(text: &'a str) -> Self {
+        Self {
+            raw: text.as_bytes(),
+            has_escapes: false,
+        }
+    }
+
     /// The text, and whether something in it had to be replaced (bytes that are not UTF-8, unpaired surrogates).
     #[must_use]
     pub fn decode(&self) -> (Cow<'a, str>, bool) {
@@ -109,6 +118,12 @@ impl<'a> Scanner<'a> {
         let is_there = self.peek() == Some(byte);
         self.at += usize::from(is_there);
         is_there
+    }
+
+    /// How many bytes are read.
+    #[must_use]
+    pub fn position(&self) -> usize {
+        self.at
     }
 
     /// Nothing but white space may follow.

@@ -4,6 +4,7 @@ use std::io::Read;
 
 use super::document::Document;
 use super::usage::{self, Scratch};
+use super::{compare, nested};
 use crate::error::Result;
 use crate::ledger::Reason;
 use crate::sources::buffer::{Block, Buffer};
@@ -128,7 +129,7 @@ impl Step for Lines {
 /// Reads the lines of one piece. `is_cut_off` says that its last line has no end because the file has none.
 fn parse(bytes: &[u8], from: Position, limits: Limits, is_cut_off: bool, sink: &mut dyn Sink) {
     let mut scratch = Scratch::default();
-    let mut document = Document::new();
+    let mut document = Document::empty();
     let mut start = 0;
     let mut at = from;
     while start < bytes.len() {
@@ -148,7 +149,8 @@ fn parse(bytes: &[u8], from: Position, limits: Limits, is_cut_off: bool, sink: &
     }
 }
 
-fn one<'a>(
+/// Gives one framed document its outcome.
+pub(super) fn one<'a>(
     line: &'a [u8],
     at: Position,
     is_cut_off: bool,
@@ -156,7 +158,11 @@ fn one<'a>(
     scratch: &mut Scratch,
     sink: &mut dyn Sink,
 ) {
+    if let Some(check) = sink.cross_check() {
+        compare::document(line, check);
+    }
     match document.read(line) {
+        Ok(()) if document.is_nested() && nested::take(line, at, scratch, sink) => {}
         Ok(()) => usage::take(line, document, at, scratch, sink),
         Err(malformed) => {
             let (reason, what) = if is_cut_off {

@@ -1,19 +1,33 @@
-//! GRACC raw index dumps: one JSON document per line, either an index hit (`{"_index":..,"_id":..,"_source":{..}}`, as
-//! elasticdump writes) or a bare `_source`.
+//! GRACC and Gratia records in each of their encodings:
+//!
+//! * index dumps, one JSON document per line: an index hit (`{"_index":..,"_id":..,"_source":{..}}`, as elasticdump
+//!   writes) or a bare `_source`, of every generation of the index (also those with texts for numbers, or nested values);
+//! * search and scroll responses, JSON lists, and documents spread over lines;
+//! * what the archive keeps: those in a tar (see [`super::archive`]);
+//! * XML records, alone, in a `RecordEnvelope` or in a `replication|` bundle.
 //!
 //! Three accounts of the same hours live in one index: what sites gave (`batch`), what users got inside pilots
 //! (`payload`), and transfers (`storage`). They are kept apart as views.
 
+mod batch;
+mod compare;
 mod document;
+mod element;
 mod fields;
+mod flat;
+pub mod iso_duration;
 pub mod json;
 mod lines;
+mod nested;
+mod records;
 mod usage;
+mod usage_xml;
+mod values;
 
 use std::io::{Cursor, Read};
 use std::sync::Arc;
 
-use crate::error::{Error, Kind, Result};
+use crate::error::Result;
 use crate::pipeline::plan::SourcePlan;
 use crate::sources::steps::Steps;
 use crate::sources::{Pieces, Position};
@@ -24,20 +38,35 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// How much of a file is looked at before it is cut into lines.
 const HEAD: u64 = 64 << 10;
 
-/// Whether the start of a file looks like a dump of a GRACC index (or a search response of one, for which
-/// [`pieces`] has a clear answer).
+/// Whether the start of a file looks like GRACC or Gratia.
 #[must_use]
 pub fn recognise(head: &[u8]) -> bool {
     let text = head.strip_prefix(BYTE_ORDER_MARK).unwrap_or(head).trim_ascii_start();
     let has = |word: &[u8]| memchr::memmem::find(text, word).is_some();
-    matches!(text.first(), Some(b'{' | b'['))
-        && (has(b"\"_source\"") || has(b"\"JobUsageRecord\"") || (has(b"\"ProbeName\"") && has(b"\"WallDuration\"")))
+    match text.first() {
+        Some(b'{' | b'[') => {
+            has(b"\"_source\"")
+                || has(b"\"JobUsageRecord\"")
+                || (has(b"\"ProbeName\"") && has(b"\"WallDuration\""))
+                || (has(b"\"hits\"") && (has(b"\"_shards\"") || has(b"\"_scroll_id\"")))
+        }
+        Some(b'<') => {
+            // The elements of APEL's and ARC's records are called alike; their namespaces are not.
+            let is_ours = has(b"www.gridforum.org/2003/ur-wg") || has(b"schema.ogf.org/urf/2003/09/urf");
+            has(b"JobUsageRecord")
+                || has(b"<RecordEnvelope")
+                || has(b"<StorageElement")
+                || (is_ours && has(b"UsageRecord"))
+        }
+        Some(b'r') => text.starts_with(b"replication|"),
+        _ => false,
+    }
 }
 
-/// Cuts a decompressed dump into pieces of whole lines.
+/// Cuts decompressed input into pieces of whole records.
 ///
 /// # Errors
-/// [`Kind::Io`] when reading fails, [`Kind::Data`] when the file is not one document per line.
+/// [`crate::error::Kind::Io`] when reading fails.
 #[expect(clippy::needless_pass_by_value, reason = "every reader has this signature")]
 pub fn pieces(input: Box<dyn Read + Send>, plan: Arc<SourcePlan>) -> Result<Pieces> {
     pieces_within(input, &plan, Limits::default())
@@ -47,7 +76,7 @@ pub fn pieces(input: Box<dyn Read + Send>, plan: Arc<SourcePlan>) -> Result<Piec
 ///
 /// # Errors
 /// As [`pieces`].
-pub fn pieces_within(mut input: Box<dyn Read + Send>, plan: &SourcePlan, limits: Limits) -> Result<Pieces> {
+pub fn pieces_within(mut input: Box<dyn Read + Send>, _: &SourcePlan, limits: Limits) -> Result<Pieces> {
     let mut at = Position {
         line: 1,
         byte_offset: 0,
@@ -58,40 +87,53 @@ pub fn pieces_within(mut input: Box<dyn Read + Send>, plan: &SourcePlan, limits:
         head.drain(..BYTE_ORDER_MARK.len());
         at.byte_offset = lines::to_u64(BYTE_ORDER_MARK.len());
     }
-    if let Some(why) = other_layout(&head) {
-        return Err(Error::new(Kind::Data, why).at("source", &plan.name));
-    }
+    let layout = Layout::of(&head);
     let input = Box::new(Cursor::new(head).chain(input));
-    Ok(Box::new(Steps::new(lines::Lines::new(input, limits, at))))
+    Ok(match layout {
+        Layout::Lines => Box::new(Steps::new(lines::Lines::new(input, limits, at))),
+        Layout::Values => Box::new(Steps::new(values::Values::new(input, limits, at))),
+        Layout::Records => Box::new(Steps::new(records::Records::new(input, limits, at))),
+    })
 }
 
-/// What a file is instead of lines of documents.
-fn other_layout(head: &[u8]) -> Option<&'static str> {
-    if head.get(257..262) == Some(b"ustar") {
-        return Some("this is a tar archive; unpack it and convert its records to one JSON document per line");
-    }
-    let text = head.trim_ascii_start();
-    match text.first() {
-        Some(b'[') => Some("this is one JSON list; a GRACC dump has one document per line (elasticdump --type=data)"),
-        Some(b'<') => Some("this is XML; a GRACC dump has one JSON document per line (elasticdump --type=data)"),
-        Some(b'{') => {
-            let first_line = text.split(|&b| b == b'\n').next().unwrap_or(text);
-            let mut is_response = false;
-            let mut scanner = json::Scanner::new(text);
-            // The end of the head may cut a value: then the keys before it must do.
-            let _ = scanner.object(|scanner, key| {
-                let (key, _) = key.decode();
-                is_response |= matches!(&*key, "hits" | "took" | "_shards" | "timed_out" | "_scroll_id");
-                scanner.scalar().map(|_| ())
-            });
-            if is_response {
-                Some("this is a search response; a GRACC dump has one document per line (elasticdump --type=data)")
-            } else if first_line.trim_ascii() == b"{" && first_line.len() < text.len() {
-                Some("this is a JSON document spread over several lines; a GRACC dump has one document per line")
-            } else {
-                None
+/// How the records of a file are laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Layout {
+    /// One JSON document per line.
+    Lines,
+    /// JSON in any other way.
+    Values,
+    /// XML.
+    Records,
+}
+
+impl Layout {
+    fn of(head: &[u8]) -> Self {
+        let text = head.trim_ascii_start();
+        match text.first() {
+            Some(b'[') => Self::Values,
+            Some(b'<') => Self::Records,
+            Some(b'r') if text.starts_with(b"replication|") => Self::Records,
+            Some(b'{') => {
+                let first_line = text.split(|&b| b == b'\n').next().unwrap_or(text);
+                let mut is_response = false;
+                let mut scanner = json::Scanner::new(text);
+                // The end of the head may cut a value: then the keys before it must do.
+                let _ = scanner.object(|scanner, key| {
+                    let (key, _) = key.decode();
+                    is_response |= matches!(&*key, "hits" | "took" | "_shards" | "timed_out" | "_scroll_id");
+                    scanner.scalar().map(|_| ())
+                });
+                // A damaged first line of many also ends too early, but hardly where a line may break.
+                let can_break = matches!(first_line.trim_ascii_end().last(), Some(b'{' | b'[' | b','));
+                let is_spread = can_break && first_line.len() < text.len();
+                if is_response || is_spread {
+                    Self::Values
+                } else {
+                    Self::Lines
+                }
             }
+            _ => Self::Lines,
         }
-        _ => None,
     }
 }

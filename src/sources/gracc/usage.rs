@@ -221,6 +221,7 @@ fn job(
     let fqan = vo_name.as_deref().map(Fqan::parse);
     let (dn, common_name) = (fields.text(Key::Dn)?, fields.text(Key::CommonName)?);
     let (site, submit_host) = (fields.text(Key::SiteName)?, fields.text(Key::SubmitHost)?);
+    let payload_site = fields.optional(Key::HostDescription, Fields::text);
     let (project, user) = (fields.text(Key::ProjectName)?, fields.text(Key::LocalUserId)?);
     let (queue, grid) = (fields.text(Key::Queue)?, fields.text(Key::Grid)?);
     let (job_name, status) = (fields.text(Key::JobName)?, fields.text(Key::JobStatus)?);
@@ -229,11 +230,13 @@ fn job(
         view: view(resource_type.as_deref(), &mut scratch.view),
         site: site.as_deref(),
         cluster: ids.probe.as_deref(),
+        payload_site: payload_site.as_deref(),
         submit_host: submit_host.as_deref(),
         job_id: ids.job_id()?,
         global_job_id: ids.global.as_deref(),
         identity_key: Some(&scratch.identity),
         vo: reportable_vo.as_deref().or(fqan.map(|fqan| fqan.vo)),
+        vo_name: vo_name.as_deref(),
         vo_group: fqan.and_then(|fqan| fqan.group),
         vo_role: fqan.and_then(|fqan| fqan.role),
         account: project.as_deref(),

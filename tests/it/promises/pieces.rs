@@ -163,6 +163,7 @@ fn gathered(versions: &[Version]) -> Option<RecordBatch> {
         format: Format::Sacct,
         paths: Vec::new(),
         site: Some("S".to_owned()),
+        site_rule: gridtally::reference::site::SiteRule::default(),
         cluster: None,
         zone: None,
         delimiter: None,

@@ -88,6 +88,8 @@ impl Sink for Collect {
                 global_job_id: row.global_job_id.map(keep),
                 identity_key: row.identity_key.map(keep),
                 vo: row.vo.map(keep),
+                vo_name: row.vo_name.map(keep),
+                payload_site: row.payload_site.map(keep),
                 vo_group: row.vo_group.map(keep),
                 vo_role: row.vo_role.map(keep),
                 account: row.account.map(keep),

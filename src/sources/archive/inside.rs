@@ -1,0 +1,86 @@
+//! A member's rows on their way to the sink of the whole archive.
+
+use crate::ledger::Reason;
+use crate::pipeline::Format;
+use crate::records::JobRow;
+use crate::sources::arrival::arrival_ms;
+use crate::sources::cross_check::CrossCheck;
+use crate::sources::{Position, Sink};
+
+/// What is said about a row besides what the row says.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    /// Name of the member.
+    pub(super) name: String,
+    /// Unpacked bytes of all members before it.
+    pub(super) base: u64,
+    /// When its records arrived, as far as the name tells.
+    received_ms: Option<i64>,
+}
+
+impl Place {
+    pub(super) fn new(name: String, base: u64) -> Self {
+        let received_ms = arrival_ms(&name).or_else(|| archived_ms(&name));
+        Self {
+            name,
+            base,
+            received_ms,
+        }
+    }
+
+    fn of(&self, at: Position) -> Position {
+        Position {
+            line: at.line.saturating_add(self.base),
+            byte_offset: at.byte_offset.saturating_add(self.base),
+        }
+    }
+}
+
+/// Arrival by the names of GRACC's archive, `gracc/YYYY/MM/DD/HH/record-..`: the hour, UTC.
+fn archived_ms(name: &str) -> Option<i64> {
+    let mut parts = name.rsplit('/');
+    parts.next().filter(|file| file.starts_with("record-"))?;
+    let mut digits = |n: usize| parts.next().filter(|part| part.len() == n);
+    let (hour, day, month, year) = (digits(2)?, digits(2)?, digits(2)?, digits(4)?);
+    crate::sources::instant::rfc3339_ms(&format!("{year}-{month}-{day}T{hour}:00:00Z"))
+}
+
+/// Adds the member to everything that is told.
+pub(super) struct Inside<'s> {
+    pub(super) sink: &'s mut dyn Sink,
+    pub(super) place: &'s Place,
+}
+
+impl Sink for Inside<'_> {
+    fn rows_read(&mut self, n: u64) {
+        self.sink.rows_read(n);
+    }
+
+    fn job(&mut self, row: &JobRow<'_>, at: Position, step_n: u32) {
+        let at = self.place.of(at);
+        if row.received_ms.is_none() && self.place.received_ms.is_some() {
+            let mut row = row.clone();
+            row.received_ms = self.place.received_ms;
+            self.sink.job(&row, at, step_n);
+        } else {
+            self.sink.job(row, at, step_n);
+        }
+    }
+
+    fn reject(&mut self, reason: Reason, at: Position, rows: u64, detail: &str, raw: &[u8]) {
+        let detail = format!("{}, line {}: {detail}", self.place.name, at.line);
+        self.sink.reject(reason, self.place.of(at), rows, &detail, raw);
+    }
+
+    fn out_of_scope(&mut self, reason: Reason, rows: u64) {
+        self.sink.out_of_scope(reason, rows);
+    }
+
+    fn format(&mut self, format: Format) {
+        self.sink.format(format);
+    }
+
+    fn cross_check(&mut self) -> Option<&mut CrossCheck> {
+        self.sink.cross_check()
+    }
+}

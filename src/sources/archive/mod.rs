@@ -1,0 +1,288 @@
+//! An archive is an input whose members are read one after another, each recognised on its own.
+//!
+//! Works for every dialect. Members may be packed and may be archives again. The line and offset of a record are those
+//! in its member plus the unpacked bytes of all members before it, so that they grow through the whole archive; the
+//! detail of a reject names the member and the line in it. Among several versions of a record, members count in the
+//! order of the archive.
+
+mod inside;
+mod tar;
+
+use std::io::{self, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::arrival::is_hex;
+use super::dialect::{self, Dialect, HEAD_BYTES};
+use super::input::is_skipped;
+use super::steps::{Step, Steps};
+use super::{Pieces, Position, Sink, Work, compression};
+use crate::error::{Error, Kind, Result};
+use crate::ledger::Reason;
+use crate::pipeline::{Format, SourcePlan};
+use inside::{Inside, Place};
+pub use tar::is_tar;
+use tar::{Member, Tar};
+
+/// Unpacked bytes whose pieces go to a worker together: an archive may hold a million members of a kilobyte.
+const PIECE_BYTES: u64 = 1 << 20;
+
+/// What keeps bombs out.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Members, those of archives inside counted on their own.
+    pub members: u64,
+    /// Unpacked bytes of all members.
+    pub bytes: u64,
+    /// Archives inside archives.
+    pub depth: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            members: 100_000_000,
+            bytes: 4 << 40,
+            depth: 3,
+        }
+    }
+}
+
+/// The pieces of all members of an unpacked archive.
+///
+/// # Errors
+/// None before the first piece.
+pub fn pieces(input: Box<dyn Read + Send>, plan: Arc<SourcePlan>) -> Result<Pieces> {
+    pieces_within(input, plan, Limits::default())
+}
+
+/// As [`pieces`], with other limits. Beyond one the archive is not read on, and one row is refused for it.
+///
+/// # Errors
+/// As [`pieces`].
+pub fn pieces_within(input: Box<dyn Read + Send>, plan: Arc<SourcePlan>, limits: Limits) -> Result<Pieces> {
+    Ok(Box::new(Steps::new(Members {
+        tar: Tar::new(input),
+        plan,
+        limits,
+        open: None,
+        unpacked: Arc::default(),
+        member_n: 0,
+        ready: Vec::new(),
+        handed_over: 0,
+        end: None,
+    })))
+}
+
+/// Counts what a member unpacks to, and stops at the limit.
+struct Counted {
+    inner: Box<dyn Read + Send>,
+    unpacked: Arc<AtomicU64>,
+    limit: u64,
+}
+
+impl Read for Counted {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let n = self.inner.read(buffer)?;
+        let more = u64::try_from(n).unwrap_or(u64::MAX);
+        let before = self.unpacked.fetch_add(more, Ordering::Relaxed);
+        if before.saturating_add(more) > self.limit {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                "the archive unpacks to more than its limit",
+            ));
+        }
+        Ok(n)
+    }
+}
+
+/// Whether a member is one that folders leave out, too: hidden, unfinished, what a spool keeps beside the body of a
+/// message, and what in a spool is not yet, or no longer, a message.
+fn is_left_out(name: &str) -> bool {
+    let parts: Vec<&str> = name.split('/').collect();
+    let beside_body = parts
+        .iter()
+        .rev()
+        .nth(1)
+        .is_some_and(|folder| is_hex(folder, 14) && parts.last() != Some(&"body"));
+    let is_no_message = parts.windows(2).any(|pair| match pair {
+        [folder, inner] => matches!(*folder, "temporary" | "obsolete") && (is_hex(inner, 8) || is_hex(inner, 14)),
+        _ => false,
+    });
+    beside_body || is_no_message || parts.iter().any(|part| is_skipped(part))
+}
+
+/// A member whose pieces are being taken.
+struct Open {
+    place: Arc<Place>,
+    format: Format,
+    pieces: Pieces,
+}
+
+/// How the archive ended.
+enum End {
+    Proper,
+    Failed(Error),
+}
+
+struct Members {
+    tar: Tar,
+    plan: Arc<SourcePlan>,
+    limits: Limits,
+    open: Option<Open>,
+    unpacked: Arc<AtomicU64>,
+    member_n: u64,
+    ready: Vec<Work>,
+    /// Unpacked bytes when pieces were last handed over.
+    handed_over: u64,
+    end: Option<End>,
+}
+
+impl Members {
+    fn unpacked(&self) -> u64 {
+        self.unpacked.load(Ordering::Relaxed)
+    }
+
+    /// One piece, or one member onwards.
+    fn advance(&mut self) {
+        if self.unpacked() > self.limits.bytes {
+            let detail = format!("the archive unpacks to more than {} bytes", self.limits.bytes);
+            return self.beyond(detail);
+        }
+        let Some(open) = &mut self.open else {
+            return self.enter();
+        };
+        match open.pieces.next() {
+            Some(Ok(work)) => {
+                let (place, format) = (Arc::clone(&open.place), open.format);
+                self.ready.push(Box::new(move |sink: &mut dyn Sink| {
+                    sink.format(format);
+                    work(&mut Inside { sink, place: &place });
+                }));
+            }
+            Some(Err(why)) => {
+                let place = Arc::clone(&open.place);
+                self.open = None;
+                self.unreadable(&place, why);
+            }
+            None => self.open = None,
+        }
+    }
+
+    /// Opens the next member, if it is a file that holds anything.
+    fn enter(&mut self) {
+        let entry = match self.tar.next() {
+            Ok(Some(entry)) => entry,
+            Ok(None) => {
+                self.end = Some(End::Proper);
+                return;
+            }
+            Err(why) => {
+                self.end = Some(End::Failed(Error::new(Kind::Data, why.to_string())));
+                return;
+            }
+        };
+        self.member_n += 1;
+        if self.member_n > self.limits.members {
+            let detail = format!("the archive has more than {} members", self.limits.members);
+            return self.beyond(detail);
+        }
+        let name = entry.name.trim_start_matches("./").to_owned();
+        if !entry.is_file || is_left_out(&name) {
+            return;
+        }
+        let place = Arc::new(Place::new(name, self.unpacked()));
+        match self.recognised(self.tar.member(), &place) {
+            Ok(open) => self.open = open,
+            Err(why) => self.unreadable(&place, why),
+        }
+    }
+
+    /// A member's pieces; `None` for an empty one.
+    fn recognised(&self, member: Member, place: &Arc<Place>) -> Result<Option<Open>> {
+        let member = Counted {
+            inner: compression::decompress(Box::new(member))?,
+            unpacked: Arc::clone(&self.unpacked),
+            limit: self.limits.bytes,
+        };
+        let (head, input) = compression::peek(Box::new(member), HEAD_BYTES)?;
+        if head.is_empty() {
+            return Ok(None);
+        }
+        let dialect = dialect::choose(self.plan.format, &head)
+            .ok_or_else(|| Error::new(Kind::Data, "no dialect with a reader is recognised"))?;
+        let pieces = if dialect == Dialect::Archive {
+            let depth = self.limits.depth.checked_sub(1);
+            let depth = depth.ok_or_else(|| Error::new(Kind::Data, "archives are nested too deeply"))?;
+            let limits = Limits {
+                depth,
+                bytes: self.limits.bytes.saturating_sub(self.unpacked()),
+                ..self.limits
+            };
+            pieces_within(input, Arc::clone(&self.plan), limits)?
+        } else {
+            dialect::pieces(dialect, input, Arc::clone(&self.plan))?
+        };
+        Ok(Some(Open {
+            place: Arc::clone(place),
+            format: dialect.format(),
+            pieces,
+        }))
+    }
+
+    /// A member that cannot be read, or an archive that cannot.
+    fn unreadable(&mut self, place: &Arc<Place>, why: Error) {
+        if self.unpacked() > self.limits.bytes {
+            return;
+        }
+        if why.kind() == Kind::Config || why.kind() == Kind::Internal {
+            self.end = Some(End::Failed(why));
+        } else if let Some(why) = self.tar.failure() {
+            let why = format!("{}: {why}", place.name);
+            self.end = Some(End::Failed(Error::new(Kind::Data, why)));
+        } else {
+            self.refuse(Reason::UnreadableFile, format!("{}: {why}", place.name));
+        }
+    }
+
+    fn beyond(&mut self, detail: String) {
+        self.refuse(Reason::LimitExceeded, detail);
+        self.end = Some(End::Proper);
+    }
+
+    fn refuse(&mut self, reason: Reason, detail: String) {
+        let at = Position {
+            line: self.unpacked(),
+            byte_offset: self.unpacked(),
+        };
+        self.ready.push(Box::new(move |sink: &mut dyn Sink| {
+            sink.rows_read(1);
+            sink.reject(reason, at, 1, &detail, &[]);
+        }));
+    }
+}
+
+impl Step for Members {
+    fn step(&mut self) -> Result<Option<Work>> {
+        while self.end.is_none() {
+            self.advance();
+            let is_enough = self.unpacked() - self.handed_over >= PIECE_BYTES;
+            if is_enough && !self.ready.is_empty() {
+                break;
+            }
+        }
+        self.handed_over = self.unpacked();
+        if !self.ready.is_empty() {
+            let ready = std::mem::take(&mut self.ready);
+            return Ok(Some(Box::new(move |sink: &mut dyn Sink| {
+                for work in ready {
+                    work(sink);
+                }
+            })));
+        }
+        match self.end.take() {
+            Some(End::Failed(why)) => Err(why),
+            _ => Ok(None),
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! A tar read from front to back: ustar, GNU and pax, as far as plain files go.
+
+use std::io::{self, Read};
+use std::sync::{Arc, Mutex};
+
+/// Size of a header and of the unit that data fills up to.
+const BLOCK: usize = 512;
+/// Longest name, and longest set of pax keys, that is read.
+const NAME_LIMIT: u64 = 1 << 20;
+
+/// Whether these bytes begin a tar: a header whose checksum is right.
+#[must_use]
+pub fn is_tar(head: &[u8]) -> bool {
+    head.get(..BLOCK)
+        .is_some_and(|header| header.first() != Some(&0) && has_checksum(header))
+}
+
+fn has_checksum(header: &[u8]) -> bool {
+    let stated = header.get(148..156).and_then(octal);
+    let sum: u64 = header
+        .iter()
+        .enumerate()
+        .map(|(at, &byte)| u64::from(if (148..156).contains(&at) { b' ' } else { byte }))
+        .sum();
+    stated == Some(sum)
+}
+
+/// A number as tar writes it: octal digits, or binary when the first bit is set.
+fn octal(field: &[u8]) -> Option<u64> {
+    if let Some((first, rest)) = field.split_first()
+        && first & 0x80 != 0
+    {
+        return rest.iter().try_fold(u64::from(first & 0x7f), |value, &byte| {
+            Some(value.checked_mul(256)? + u64::from(byte))
+        });
+    }
+    let text = std::str::from_utf8(field).ok()?;
+    let digits = text.trim_matches([' ', '\0']);
+    u64::from_str_radix(if digits.is_empty() { "0" } else { digits }, 8).ok()
+}
+
+/// What a header announces.
+pub(super) struct Entry {
+    pub(super) name: String,
+    /// A plain file; what else there is (folders, links, devices) holds no records.
+    pub(super) is_file: bool,
+}
+
+/// The stream, shared with the member that is being read.
+struct Stream {
+    input: Box<dyn Read + Send>,
+    /// Bytes of the open member that are not read yet, and the padding behind them.
+    left: u64,
+    padding: u64,
+    failure: Option<String>,
+}
+
+impl Stream {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let want = usize::try_from(self.left).unwrap_or(usize::MAX).min(buffer.len());
+        if want == 0 {
+            return Ok(0);
+        }
+        let read = self.input.read(buffer.get_mut(..want).unwrap_or_default());
+        let read = match read {
+            Ok(0) => Err(io::Error::new(
+                io::ErrorKind::UnexpectedEof,
+                "the archive ends inside a member",
+            )),
+            other => other,
+        };
+        match &read {
+            Ok(n) => self.left -= u64::try_from(*n).unwrap_or(u64::MAX),
+            Err(why) if why.kind() == io::ErrorKind::Interrupted => {}
+            Err(why) => self.failure = Some(why.to_string()),
+        }
+        read
+    }
+}
+
+/// A tar, member after member.
+pub(super) struct Tar(Arc<Mutex<Stream>>);
+
+/// The data of the open member.
+pub(super) struct Member(Arc<Mutex<Stream>>);
+
+impl Read for Member {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.lock().map_err(|_| dead())?.read(buffer)
+    }
+}
+
+fn dead() -> io::Error {
+    io::Error::other("a reading thread died")
+}
+
+fn damaged(what: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, format!("the archive is damaged: {what}"))
+}
+
+impl Tar {
+    pub(super) fn new(input: Box<dyn Read + Send>) -> Self {
+        Self(Arc::new(Mutex::new(Stream {
+            input,
+            left: 0,
+            padding: 0,
+            failure: None,
+        })))
+    }
+
+    /// Why the archive itself cannot be read on, as opposed to what is in a member.
+    pub(super) fn failure(&self) -> Option<String> {
+        self.0.lock().ok().and_then(|stream| stream.failure.clone())
+    }
+
+    /// The data of the member that [`Self::next`] opened.
+    pub(super) fn member(&self) -> Member {
+        Member(Arc::clone(&self.0))
+    }
+
+    /// Opens the next member; what is left of the last one is passed over. `None` at the end, which may also be that
+    /// of the input: archives of a writer that was killed have no proper one.
+    pub(super) fn next(&mut self) -> io::Result<Option<Entry>> {
+        self.skip()?;
+        let (mut long_name, mut size_in_pax) = (None, None);
+        loop {
+            let mut header = [0_u8; BLOCK];
+            let n = read_up_to(&mut *self.0.lock().map_err(|_| dead())?.input, &mut header)?;
+            if n == 0 || header.iter().all(|&byte| byte == 0) {
+                return Ok(None);
+            }
+            if n < BLOCK {
+                return Err(damaged("it ends inside a header"));
+            }
+            if !has_checksum(&header) {
+                return Err(damaged("a header has a wrong checksum"));
+            }
+            let field = |range: std::ops::Range<usize>| header.get(range).unwrap_or_default();
+            let size = octal(field(124..136)).ok_or_else(|| damaged("a size is no number"))?;
+            let kind = field(156..157).first().copied().unwrap_or_default();
+            match kind {
+                b'L' | b'K' | b'x' | b'g' => {
+                    let data = self.small(size)?;
+                    match kind {
+                        b'L' => long_name = Some(text(&data)),
+                        b'x' => {
+                            let (path, size) = pax(&data);
+                            long_name = path.or(long_name);
+                            size_in_pax = size.or(size_in_pax);
+                        }
+                        _ => {}
+                    }
+                }
+                _ => {
+                    self.open(size_in_pax.unwrap_or(size))?;
+                    return Ok(Some(Entry {
+                        name: long_name.unwrap_or_else(|| name(&header)),
+                        is_file: matches!(kind, 0 | b'0' | b'7'),
+                    }));
+                }
+            }
+        }
+    }
+
+    fn open(&mut self, size: u64) -> io::Result<()> {
+        let mut stream = self.0.lock().map_err(|_| dead())?;
+        stream.left = size;
+        let unit = u64::try_from(BLOCK).unwrap_or(512);
+        stream.padding = size.next_multiple_of(unit) - size;
+        Ok(())
+    }
+
+    /// A small member that belongs to the next header.
+    fn small(&mut self, size: u64) -> io::Result<Vec<u8>> {
+        if size > NAME_LIMIT {
+            return Err(damaged("a name is longer than a mebibyte"));
+        }
+        self.open(size)?;
+        let mut data = Vec::new();
+        self.member().read_to_end(&mut data)?;
+        self.skip()?;
+        Ok(data)
+    }
+
+    /// Passes over what is left of the open member.
+    fn skip(&mut self) -> io::Result<()> {
+        let mut stream = self.0.lock().map_err(|_| dead())?;
+        let wanted = stream.left.saturating_add(stream.padding);
+        let is_in_data = stream.left > 0;
+        (stream.left, stream.padding) = (0, 0);
+        let skipped = io::copy(&mut stream.input.by_ref().take(wanted), &mut io::sink())?;
+        if skipped < wanted && is_in_data {
+            return Err(damaged("it ends inside a member"));
+        }
+        Ok(())
+    }
+}
+
+fn read_up_to(input: &mut dyn Read, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut n = 0;
+    while let Some(rest) = buffer.get_mut(n..).filter(|rest| !rest.is_empty()) {
+        match input.read(rest) {
+            Ok(0) => break,
+            Ok(read) => n += read,
+            Err(why) if why.kind() == io::ErrorKind::Interrupted => {}
+            Err(why) => return Err(why),
+        }
+    }
+    Ok(n)
+}
+
+fn text(field: &[u8]) -> String {
+    let end = field.iter().position(|&byte| byte == 0).unwrap_or(field.len());
+    String::from_utf8_lossy(field.get(..end).unwrap_or_default()).into_owned()
+}
+
+fn name(header: &[u8]) -> String {
+    let field = |range: std::ops::Range<usize>| text(header.get(range).unwrap_or_default());
+    let name = field(0..100);
+    let prefix = match header.get(257..263) {
+        Some(b"ustar\0") => field(345..500),
+        _ => String::new(),
+    };
+    if prefix.is_empty() {
+        name
+    } else {
+        format!("{prefix}/{name}")
+    }
+}
+
+/// `path` and `size` of a pax header: lines of `<length> <key>=<value>`.
+fn pax(data: &[u8]) -> (Option<String>, Option<u64>) {
+    let (mut path, mut size) = (None, None);
+    let mut rest = data;
+    while let Some(blank) = memchr::memchr(b' ', rest) {
+        let length = std::str::from_utf8(rest.get(..blank).unwrap_or_default()).ok();
+        let Some(length) = length.and_then(|text| text.parse::<usize>().ok()) else {
+            break;
+        };
+        let Some(line) = rest.get(blank + 1..length) else { break };
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        if let Some(value) = line.strip_prefix(b"path=") {
+            path = Some(text(value));
+        } else if let Some(value) = line.strip_prefix(b"size=") {
+            size = std::str::from_utf8(value).ok().and_then(|value| value.parse().ok());
+        }
+        rest = rest.get(length..).unwrap_or_default();
+    }
+    (path, size)
+}

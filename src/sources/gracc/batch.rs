@@ -1,0 +1,155 @@
+//! Framed records on their way to a worker.
+
+use super::document::Document;
+use super::fields::Bad;
+use super::json::Scanner;
+use super::lines;
+use super::usage::{self, Scratch};
+use super::{Limits, usage_xml};
+use crate::ledger::Reason;
+use crate::sources::{Position, Sink, Work};
+
+/// What a frame holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A JSON document.
+    Json,
+    /// An XML record.
+    Xml,
+    /// Neither: refused as it stands.
+    Refused(Reason, &'static str),
+}
+
+/// One record's bytes.
+pub(super) struct Frame {
+    pub(super) kind: Kind,
+    pub(super) bytes: Vec<u8>,
+    pub(super) at: Position,
+    /// The input ended inside it.
+    pub(super) is_cut_off: bool,
+}
+
+/// Where a record of a damaged stretch begins anew.
+pub(super) const JSON_MARK: &[u8] = b"{\"_index\"";
+
+/// Frames that are handed over together.
+#[derive(Default)]
+pub(super) struct Batch {
+    frames: Vec<Frame>,
+    bytes: usize,
+    record_n: u64,
+}
+
+impl Batch {
+    /// Adds a frame that begins at this offset. In files without lines, records are numbered instead.
+    pub(super) fn push(&mut self, kind: Kind, bytes: Vec<u8>, byte_offset: u64, is_cut_off: bool) {
+        let first = self.record_n + 1;
+        // A damaged stretch may turn out to be several records; each needs a number of its own.
+        let behind = bytes.get(1..).unwrap_or_default();
+        let more_n = match kind {
+            Kind::Json => memchr::memmem::find_iter(behind, JSON_MARK).count(),
+            _ => 0,
+        };
+        self.record_n = first + lines::to_u64(more_n);
+        self.bytes += bytes.len();
+        self.frames.push(Frame {
+            kind,
+            bytes,
+            at: Position {
+                line: first,
+                byte_offset,
+            },
+            is_cut_off,
+        });
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.frames.is_empty()
+    }
+
+    /// Whether it is large enough to be worth a piece.
+    pub(super) fn is_full(&self, limits: Limits) -> bool {
+        self.bytes >= limits.block
+    }
+
+    /// The piece; the next batch goes on counting.
+    pub(super) fn work(&mut self, limits: Limits) -> Work {
+        let frames = std::mem::take(&mut self.frames);
+        self.bytes = 0;
+        Box::new(move |sink: &mut dyn Sink| {
+            let mut scratch = Scratch::default();
+            for frame in &frames {
+                take(frame, limits, &mut scratch, sink);
+            }
+        })
+    }
+}
+
+fn take(frame: &Frame, limits: Limits, scratch: &mut Scratch, sink: &mut dyn Sink) {
+    let (bytes, at) = (frame.bytes.as_slice(), frame.at);
+    match frame.kind {
+        Kind::Refused(reason, why) => {
+            sink.rows_read(1);
+            let raw = bytes.get(..limits.kept).unwrap_or(bytes);
+            sink.reject(reason, at, 1, why, raw);
+        }
+        Kind::Json => json(bytes, at, frame.is_cut_off, scratch, sink),
+        Kind::Xml => {
+            sink.rows_read(1);
+            xml(bytes, at, frame.is_cut_off, scratch, sink);
+        }
+    }
+}
+
+/// A document; where it is damaged, whole documents may follow inside the frame.
+fn json(bytes: &[u8], at: Position, is_cut_off: bool, scratch: &mut Scratch, sink: &mut dyn Sink) {
+    let behind = bytes.get(1..).unwrap_or_default();
+    let mut marks = memchr::memmem::find_iter(behind, JSON_MARK)
+        .map(|found| found + 1)
+        .peekable();
+    if marks.peek().is_none() || Document::parse(bytes).is_ok() {
+        sink.rows_read(1);
+        return lines::one(bytes, at, is_cut_off, &mut Document::empty(), scratch, sink);
+    }
+    let (mut start, mut line) = (0, at.line);
+    loop {
+        let end = marks.next();
+        let part = bytes.get(start..end.unwrap_or(bytes.len())).unwrap_or_default();
+        let here = Position {
+            line,
+            byte_offset: at.byte_offset + lines::to_u64(start),
+        };
+        sink.rows_read(1);
+        lines::one(
+            without_closing(part),
+            here,
+            is_cut_off && end.is_none(),
+            &mut Document::empty(),
+            scratch,
+            sink,
+        );
+        let Some(end) = end else { break };
+        (start, line) = (end, line + 1);
+    }
+}
+
+/// A part of a damaged stretch without what stands between documents or closes the list around them.
+fn without_closing(part: &[u8]) -> &[u8] {
+    let mut scanner = Scanner::new(part);
+    let is_whole = scanner.scalar().is_ok();
+    let (document, behind) = part.split_at(scanner.position().min(part.len()));
+    let is_closing = behind.iter().all(|b| b",]} \r\n\t".contains(b));
+    if is_whole && is_closing { document } else { part }
+}
+
+/// Gives one XML record its outcome.
+pub(super) fn xml(bytes: &[u8], at: Position, is_cut_off: bool, scratch: &mut Scratch, sink: &mut dyn Sink) {
+    match usage_xml::read(bytes) {
+        Ok(flat) => usage::take(bytes, &flat.document(), at, scratch, sink),
+        Err(Bad { detail, .. }) if is_cut_off => {
+            let detail = format!("the file ends inside this record: {detail}");
+            sink.reject(Reason::Truncated, at, 1, &detail, bytes);
+        }
+        Err(Bad { reason, detail }) => sink.reject(reason, at, 1, &detail, bytes),
+    }
+}
