@@ -242,9 +242,12 @@ fn head(input: &mut dyn Read) -> std::io::Result<Vec<u8>> {
 
 fn dialect_of(reading: &Reading, head: &[u8]) -> Result<Dialect> {
     let declared = Dialect::of(reading.source.format);
-    declared
-        .or_else(|| dialect::recognise(head))
-        .ok_or_else(|| Error::new(Kind::Data, "neither sacct text, nor an APEL message, nor a GRACC dump"))
+    declared.or_else(|| dialect::recognise(head)).ok_or_else(|| {
+        Error::new(
+            Kind::Data,
+            "neither sacct text, nor an APEL message, nor a GRACC dump, nor a log of a batch system",
+        )
+    })
 }
 
 fn parse(task: Task, files: &[Reading], window: Window, spill: &Spill, results: &[Mutex<ReadFile>]) -> Result<()> {

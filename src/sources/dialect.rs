@@ -19,6 +19,18 @@ pub enum Dialect {
     Apel,
     /// GRACC index dumps: JSON lines.
     Gracc,
+    /// PBS and Torque accounting logs.
+    Pbs,
+    /// SGE and UGE accounting files.
+    Sge,
+    /// LSF `lsb.acct` files.
+    Lsf,
+    /// `HTCondor` job histories.
+    Htcondor,
+    /// BLAH accounting logs of a CE.
+    Blah,
+    /// Standard Workload Format.
+    Swf,
 }
 
 impl Dialect {
@@ -35,6 +47,12 @@ impl Dialect {
             Self::Sacct => Format::Sacct,
             Self::Apel => Format::Apel,
             Self::Gracc => Format::Gracc,
+            Self::Pbs => Format::Pbs,
+            Self::Sge => Format::Sge,
+            Self::Lsf => Format::Lsf,
+            Self::Htcondor => Format::Htcondor,
+            Self::Blah => Format::Blah,
+            Self::Swf => Format::Swf,
         }
     }
 
@@ -45,6 +63,12 @@ impl Dialect {
             Format::Sacct => Some(Self::Sacct),
             Format::Apel => Some(Self::Apel),
             Format::Gracc => Some(Self::Gracc),
+            Format::Pbs => Some(Self::Pbs),
+            Format::Sge => Some(Self::Sge),
+            Format::Lsf => Some(Self::Lsf),
+            Format::Htcondor => Some(Self::Htcondor),
+            Format::Blah => Some(Self::Blah),
+            Format::Swf => Some(Self::Swf),
             Format::Auto => None,
         }
     }
@@ -74,9 +98,26 @@ pub fn recognise(head: &[u8]) -> Option<Dialect> {
         {
             Some(Dialect::Gracc)
         }
+        b'{' | b'[' if super::htcondor::recognise(text) => Some(Dialect::Htcondor),
         b'{' | b'[' | b'<' => None,
-        _ => SacctHeader::find(head).map(|_| Dialect::Sacct),
+        _ => SacctHeader::find(head)
+            .map(|_| Dialect::Sacct)
+            .or_else(|| batch_log(text)),
     }
+}
+
+/// The batch system one of whose first lines this is. Each grammar is strict enough to exclude the others.
+fn batch_log(text: &[u8]) -> Option<Dialect> {
+    type Recognise = fn(&[u8]) -> bool;
+    const LOGS: [(Dialect, Recognise); 6] = [
+        (Dialect::Pbs, super::pbs::recognise),
+        (Dialect::Blah, super::blah::recognise),
+        (Dialect::Lsf, super::lsf::recognise),
+        (Dialect::Sge, super::sge::recognise),
+        (Dialect::Htcondor, super::htcondor::recognise),
+        (Dialect::Swf, super::swf::recognise),
+    ];
+    LOGS.iter().find(|(_, is)| is(text)).map(|(dialect, _)| *dialect)
 }
 
 /// Cuts unpacked input of a dialect into pieces that can be parsed on any thread.
@@ -88,6 +129,12 @@ pub fn pieces(dialect: Dialect, input: Box<dyn Read + Send>, plan: Arc<SourcePla
         Dialect::Sacct => super::sacct::pieces(input, plan),
         Dialect::Apel => super::apel::pieces(input, plan),
         Dialect::Gracc => super::gracc::pieces(input, plan),
+        Dialect::Pbs => super::pbs::pieces(input, plan),
+        Dialect::Sge => super::sge::pieces(input, plan),
+        Dialect::Lsf => super::lsf::pieces(input, plan),
+        Dialect::Htcondor => super::htcondor::pieces(input, plan),
+        Dialect::Blah => super::blah::pieces(input, plan),
+        Dialect::Swf => super::swf::pieces(input, plan),
     }
 }
 

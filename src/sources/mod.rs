@@ -2,6 +2,7 @@
 
 pub mod apel;
 mod arrival;
+pub mod blah;
 mod clip;
 pub mod compression;
 pub mod decimal;
@@ -12,11 +13,18 @@ pub mod fqan;
 pub mod gracc;
 pub mod hashing;
 pub mod hints;
+pub mod htcondor;
 pub mod input;
 pub mod instant;
+pub mod lines;
+pub mod lsf;
+pub mod pbs;
+mod refusal;
 mod remote;
 pub mod sacct;
+pub mod sge;
 pub mod sink;
 mod steps;
+pub mod swf;
 
-pub use sink::{Pieces, Position, Sink, Work};
+pub use sink::{GridIdentity, Pieces, Position, Sink, Work};

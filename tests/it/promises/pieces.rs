@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
-use gridtally::pipeline::plan::{Acceptance, Grain, VoRule};
+use gridtally::pipeline::plan::{Acceptance, Grain, LogOptions, VoRule};
 use gridtally::pipeline::{Format, SourcePlan};
 use gridtally::records::merge::{FileOrder, Loser, Merged, merge};
 use gridtally::records::{Intake, JobRow, Window};
@@ -164,6 +164,7 @@ fn batch_of(versions: &[Version]) -> Vec<RecordBatch> {
         delimiter: None,
         vo: VoRule::Record,
         acceptance: Acceptance::StrictApel,
+        logs: LogOptions::default(),
         max_rejected: None,
         fingerprint: String::new(),
     });
