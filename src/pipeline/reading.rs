@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
+use super::grid::{Completing, GridIndex};
 use super::progress::Progress;
 use super::shelf::RejectShelf;
 use crate::error::{Error, Kind, Result};
@@ -25,6 +26,8 @@ pub(super) struct Reading {
     pub(super) file: InputFile,
     /// The source it belongs to.
     pub(super) source: Arc<SourcePlan>,
+    /// Where the grid identity of its jobs is told, if not by itself.
+    pub(super) grid: Option<Arc<GridIndex>>,
     /// Other paths with the same bytes.
     pub(super) copies: Vec<String>,
     /// The path its rows are accounted to: the first of all it was ever seen under.
@@ -221,15 +224,20 @@ fn split(
 
 /// Damage in the bytes of a file (a cut-off archive) is the data's fault, a failing disk is not.
 fn as_data(e: Error) -> Error {
-    use std::io::ErrorKind::{InvalidData, InvalidInput, Other, UnexpectedEof};
-    let damaged = std::error::Error::source(&e)
-        .and_then(|source| source.downcast_ref::<std::io::Error>())
-        .is_some_and(|io| matches!(io.kind(), InvalidData | InvalidInput | Other | UnexpectedEof));
-    if e.kind() == Kind::Io && damaged {
+    if is_damage(&e) {
         Error::new(Kind::Data, e.to_string())
     } else {
         e
     }
+}
+
+/// Whether reading failed because the bytes are damaged.
+pub(super) fn is_damage(e: &Error) -> bool {
+    use std::io::ErrorKind::{InvalidData, InvalidInput, Other, UnexpectedEof};
+    let damaged = std::error::Error::source(e)
+        .and_then(|source| source.downcast_ref::<std::io::Error>())
+        .is_some_and(|io| matches!(io.kind(), InvalidData | InvalidInput | Other | UnexpectedEof));
+    e.kind() == Kind::Io && damaged
 }
 
 fn head(input: &mut dyn Read) -> std::io::Result<Vec<u8>> {
@@ -255,8 +263,17 @@ fn parse(task: Task, files: &[Reading], window: Window, spill: &Spill, results: 
     let format = task.dialect.format();
     // The id of a file depends on all of its bytes: until they are read, its place in the list stands for it.
     let mut intake = Intake::new(Arc::clone(&reading.source), format, task.at.to_string().into(), window);
-    (task.work)(&mut intake);
+    match &reading.grid {
+        Some(index) => (task.work)(&mut Completing {
+            index,
+            inner: &mut intake,
+        }),
+        None => (task.work)(&mut intake),
+    }
     let harvest = intake.harvest().map_err(|e| e.at("file", &reading.file.path))?;
+    if let Some(index) = &reading.grid {
+        index.mark(&harvest.batch, &reading.source.name)?;
+    }
     let Harvest {
         batch,
         buckets,

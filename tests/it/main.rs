@@ -19,6 +19,7 @@ mod generator;
 mod gracc;
 mod hygiene;
 mod lessons;
+mod logs;
 mod schemas;
 mod store;
 mod support;
