@@ -80,14 +80,11 @@ fn a_file_that_is_cut_off_invents_nothing() {
     for format in FORMATS {
         let text = sample(format);
         let all = rows(&whole(format));
-        let mut most = 0;
         for end in 0..text.len() {
             let cut = read(format, &text[..end]);
             // What is left is what was there, in order, and at most the last record is lost.
             assert_eq!(rows(&cut), all[..cut.jobs.len()], "{format:?} cut at {end}");
             assert!(cut.rejects.len() <= 1, "{format:?} cut at {end} {:?}", cut.rejects);
-            assert!(cut.jobs.len() >= most, "{format:?} cut at {end}");
-            most = cut.jobs.len();
         }
     }
 }
@@ -101,7 +98,8 @@ fn a_record_that_is_too_long_is_one_row() {
             Format::Lsf => format!("\"JOB_FINISH\" \"9.1\" 17000 {}\n", "x".repeat(5000)),
             _ => format!("{}\n", "x".repeat(5000)),
         };
-        let damaged = [long.as_bytes(), &text].concat();
+        let (before, after) = text.split_at(first_record(format, &text));
+        let damaged = [before, long.as_bytes(), after].concat();
         let expected = within(format, &damaged, 1 << 20);
         assert_eq!(rows(&expected), rows(&whole(format)), "{format:?}");
         let [reject] = expected.rejects.as_slice() else {

@@ -140,7 +140,7 @@ fn sge() {
         ("13000.5", "-1", Reason::BadDuration),
         ("mpi:4:0", "mpi:four:0", Reason::BadNumber),
         (":4711:", ":0:", Reason::BadJobId),
-        ("long.q:n7:physics", "physics", Reason::BadNumber),
+        ("long.q:n7:physics", "physics", Reason::BadJobId),
     ] {
         assert_eq!(refused(Format::Sge, &line(from, to)), reason, "{to}");
     }
@@ -213,7 +213,7 @@ fn lsf() {
             Reason::BadNumber,
         ),
         ("7200.5", "fast", Reason::BadDuration),
-        ("done\"", "done", Reason::FieldCount),
+        ("done\"", "done", Reason::BadDuration),
     ] {
         assert_eq!(refused(Format::Lsf, &line(from, to)), reason, "{to}");
     }
@@ -223,7 +223,7 @@ fn lsf() {
         Format::Lsf,
         format!("{open}{LSF}\n{}", line("JOB_FINISH", "JOB_RESIZE")),
     );
-    assert_eq!(all.reasons(), [Reason::FieldCount]);
+    assert_eq!(all.reasons(), [Reason::BadDuration]);
     assert_eq!(all.jobs.len(), 1);
     assert_eq!(all.out_of_scope.get(&Reason::OtherRecordType), Some(&1));
 }
