@@ -225,6 +225,8 @@ impl Sink for Completing<'_> {
         let mut row = row.clone();
         let line = row.end_ms.and_then(|end_ms| self.index.find(row.job_id, end_ms));
         match line {
+            // A job whose own log tells its VO came from somewhere, too.
+            None if row.vo.is_some() => {}
             None => row.infrastructure = row.infrastructure.or(Some(LOCAL)),
             Some(line) => {
                 row.infrastructure = Some(GRID);

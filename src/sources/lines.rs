@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use memchr::{memchr, memchr_iter, memrchr_iter};
 
+use super::dialect::without_mark;
 use super::refusal::Refusal;
 use super::steps::{Step, Steps, fill};
 use super::{Pieces, Position, Sink, Work};
@@ -229,6 +230,11 @@ fn parse<G: Grammar>(grammar: &G, bytes: &[u8], from: Position, limits: Limits, 
         rest = after;
         let record = record.strip_suffix(b"\n").unwrap_or(record);
         let record = record.strip_suffix(b"\r").unwrap_or(record);
+        let record = if here.byte_offset == 0 {
+            without_mark(record)
+        } else {
+            record
+        };
         if record.len() > limits.record {
             sink.rows_read(1);
             too_long(record.get(..limits.kept).unwrap_or(record), here, limits, sink);

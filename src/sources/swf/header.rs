@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::sources::dialect::without_mark;
+
 /// Most queues that are given names.
 const QUEUES_MOST: usize = 10_000;
 
@@ -28,7 +30,7 @@ impl Header {
     #[must_use]
     pub fn of(head: &[u8]) -> Self {
         let mut header = Self::default();
-        for line in head.split(|&byte| byte == b'\n') {
+        for line in without_mark(head).split(|&byte| byte == b'\n') {
             let line = line.trim_ascii();
             let Some(comment) = line.strip_prefix(b";") else {
                 if line.is_empty() {

@@ -3,6 +3,7 @@
 mod joined;
 mod killed;
 mod ledger_closes;
+mod logs;
 mod nothing_new;
 mod pieces;
 mod reading_along;
