@@ -4,6 +4,7 @@ mod damage;
 mod golden;
 mod real;
 mod recognised;
+mod settings;
 
 use std::io::Read;
 use std::sync::Arc;

@@ -125,6 +125,19 @@ impl Framer {
         }
     }
 
+    /// How many of the next bytes, which begin at `at` of the buffer, say nothing: the inside of a text, most of a
+    /// record. They count as taken.
+    fn plain(&mut self, rest: &[u8], at: usize, longest: usize) -> usize {
+        let State::Inside(start) = self.state else {
+            return 0;
+        };
+        if !self.in_text || self.is_escaped || !self.is_mid_line {
+            return 0;
+        }
+        let plain = memchr::memchr3(b'"', b'\\', b'\n', rest).unwrap_or(rest.len());
+        plain.min(longest.saturating_sub(at - start))
+    }
+
     fn open(&mut self, at: usize) {
         *self = Self {
             state: State::Inside(at),
@@ -187,10 +200,18 @@ impl Step for Objects {
             let want = self.buffer.len() + self.limits.block.max(1);
             self.is_ended = !fill(&mut self.input, &mut self.buffer, want)?;
             let mut frames = Vec::new();
-            for (at, byte) in self.buffer.iter().enumerate().skip(self.scanned) {
-                self.framer.byte(*byte, at, self.limits.record, &mut frames);
+            let longest = self.limits.record;
+            while let Some(rest) = self.buffer.get(self.scanned..)
+                && let Some(byte) = rest.first()
+            {
+                let plain = self.framer.plain(rest, self.scanned, longest);
+                if plain > 0 {
+                    self.scanned += plain;
+                    continue;
+                }
+                self.framer.byte(*byte, self.scanned, longest, &mut frames);
+                self.scanned += 1;
             }
-            self.scanned = self.buffer.len();
             if self.is_ended {
                 self.is_done = true;
                 let kind = match self.framer.state {
