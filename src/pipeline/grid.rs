@@ -118,13 +118,12 @@ impl Sink for GridIndexBuilder {
             fqan: self.text(identity.fqan),
             submit_host: self.text(identity.submit_host),
         };
-        let who = match self.known.get(&who) {
-            Some(known) => Arc::clone(known),
-            None => {
-                let shared = Arc::new(who.clone());
-                self.known.insert(who, Arc::clone(&shared));
-                shared
-            }
+        let who = if let Some(known) = self.known.get(&who) {
+            Arc::clone(known)
+        } else {
+            let shared = Arc::new(who.clone());
+            self.known.insert(who, Arc::clone(&shared));
+            shared
         };
         self.lines.push(Line {
             hash: xxh3_128(identity.job_id.as_bytes()),

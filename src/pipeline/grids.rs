@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::grid::{GridIndex, GridIndexBuilder};
 use super::inputs::Found;
+use super::reading::Reading;
 use super::state::State;
 use crate::error::{Error, Result};
 use crate::ledger::{Book, Reason};
@@ -44,6 +45,17 @@ struct Joined {
     index: Arc<GridIndex>,
 }
 
+/// Whether the logs tell of jobs that were published without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Late {
+    /// No.
+    Not,
+    /// They do: everything has to be read again.
+    Rebuild,
+    /// They do, but not everything that would have to be read again is there.
+    LeftAsIs,
+}
+
 /// Indexes by the name of the source.
 #[derive(Default)]
 pub(super) struct Grids {
@@ -51,11 +63,31 @@ pub(super) struct Grids {
 }
 
 impl Grids {
-    /// Reads the CE logs of every source of which anything has to be read.
+    /// Reads the CE logs, and finds out whether they tell of jobs that were published without.
     ///
     /// # Errors
-    /// [`crate::error::Kind::Io`] when a log cannot be read.
-    pub(super) fn read(plan: &Plan, found: &[Found], state: &State, is_rebuild: bool, window: Window) -> Result<Self> {
+    /// [`crate::error::Kind::Io`] when a log or the lake cannot be read.
+    pub(super) fn prepare(
+        plan: &Plan,
+        found: &[Found],
+        state: &mut State,
+        store: &Store,
+        publication: &Publication,
+        is_rebuild: bool,
+        window: Window,
+    ) -> Result<(Self, Late)> {
+        let grids = Self::read(plan, found, state, is_rebuild, window)?;
+        let is_late = grids.survey(state, store, publication)? && !is_rebuild;
+        let late = match is_late {
+            false => Late::Not,
+            true if state.is_completed_late(found, window) => Late::Rebuild,
+            true => Late::LeftAsIs,
+        };
+        Ok((grids, late))
+    }
+
+    /// Reads the CE logs of every source of which anything has to be read.
+    fn read(plan: &Plan, found: &[Found], state: &State, is_rebuild: bool, window: Window) -> Result<Self> {
         let mut grids = Self::default();
         for source in plan.sources.iter().filter(|source| !source.logs.blah.is_empty()) {
             let is_new = |found: &Found| {
@@ -86,18 +118,21 @@ impl Grids {
         Ok(grids)
     }
 
-    /// The index jobs of a source's batch logs are completed from.
-    pub(super) fn of(&self, source: &SourcePlan) -> Option<Arc<GridIndex>> {
+    /// Tells every batch log to be read what its jobs are completed from.
+    pub(super) fn hand_out(&self, files: &mut [Reading]) {
+        for file in files {
+            file.grid = self.of(&file.source);
+        }
+    }
+
+    fn of(&self, source: &SourcePlan) -> Option<Arc<GridIndex>> {
         let joined = self.joined.get(&source.name).filter(|_| source.format != Format::Blah);
         joined.map(|joined| Arc::clone(&joined.index))
     }
 
     /// Marks the lines that published records were completed from. True when a line came later than the record it
     /// answers to: that record must be made anew.
-    ///
-    /// # Errors
-    /// [`crate::error::Kind::Io`] when the lake cannot be read.
-    pub(super) fn survey(&self, state: &State, store: &Store, publication: &Publication) -> Result<bool> {
+    fn survey(&self, state: &State, store: &Store, publication: &Publication) -> Result<bool> {
         let mut is_late = false;
         for (name, joined) in &self.joined {
             let Some((first_ms, last_ms)) = joined.index.reach_ms() else {
@@ -120,14 +155,21 @@ impl Grids {
         Ok(is_late)
     }
 
-    /// Tells the ledger which lines of the CE logs no job answers to. `read` are the ids, by path, of the files this
-    /// run read.
-    pub(super) fn settle(&self, book: &mut Book, read: &BTreeMap<(&str, &str), Arc<str>>) {
+    /// Tells the ledger which lines of the CE logs no job answers to. `files` are those this run read, with their ids.
+    pub(super) fn settle(&self, book: &mut Book, files: &[Reading], file_ids: &[Arc<str>]) {
+        let read: BTreeMap<(&str, &str), &Arc<str>> = files
+            .iter()
+            .zip(file_ids)
+            .map(|(file, id)| ((file.source.name.as_str(), file.file.path.as_str()), id))
+            .collect();
         for (name, joined) in &self.joined {
             let uses = joined.index.uses(joined.files.len());
             for (log, (used, unused)) in joined.files.iter().zip(uses) {
                 let known = log.file_id.clone();
-                let id = known.or_else(|| read.get(&(name.as_str(), log.file.path.as_str())).cloned());
+                let id = known.or_else(|| {
+                    read.get(&(name.as_str(), log.file.path.as_str()))
+                        .map(|id| Arc::clone(id))
+                });
                 if let Some(id) = id {
                     let parts = [(Reason::GridIdentity, used), (Reason::GridIdentityUnused, unused)];
                     book.divide(&id, &parts);

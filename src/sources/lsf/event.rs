@@ -19,18 +19,15 @@ pub(super) fn fields(text: &str) -> Result<Vec<Cow<'_, str>>, Refusal> {
                 format!("more than {FIELDS_MOST} fields"),
             ));
         }
-        let (field, after) = match rest.strip_prefix('"') {
-            Some(quoted) => unquote(quoted).ok_or_else(|| {
-                Refusal::new(
-                    Reason::FieldCount,
-                    format!("the quotes of field {} are not closed", fields.len()),
-                )
-            })?,
-            None => {
-                let end = rest.find(|c: char| c.is_ascii_whitespace()).unwrap_or(rest.len());
-                let (field, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
-                (Cow::Borrowed(field), after)
-            }
+        let (field, after) = if let Some(quoted) = rest.strip_prefix('"') {
+            unquote(quoted).ok_or_else(|| {
+                let detail = format!("the quotes of field {} are not closed", fields.len());
+                Refusal::new(Reason::FieldCount, detail)
+            })?
+        } else {
+            let end = rest.find(|c: char| c.is_ascii_whitespace()).unwrap_or(rest.len());
+            let (field, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
+            (Cow::Borrowed(field), after)
         };
         fields.push(field);
         rest = after.trim_ascii_start();

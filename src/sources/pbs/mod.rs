@@ -25,7 +25,6 @@ pub fn recognise(head: &[u8]) -> bool {
 ///
 /// # Errors
 /// None here; pieces fail with [`crate::error::Kind::Io`] when reading does.
-#[expect(clippy::unnecessary_wraps, reason = "every reader has this signature")]
 pub fn pieces(input: Box<dyn Read + Send>, plan: Arc<SourcePlan>) -> Result<Pieces> {
     drop(plan);
     Ok(pieces_within(input, Limits::default()))
@@ -51,11 +50,11 @@ impl<'a> Parts<'a> {
         let mut parts = line.trim_end_matches('\r').splitn(4, ';');
         let (date, kind, id) = (parts.next()?, parts.next()?, parts.next()?);
         let message = parts.next()?;
-        let like = |(byte, shape): (u8, &u8)| match shape {
+        let fits = |(byte, shape): (u8, &u8)| match shape {
             b'0' => byte.is_ascii_digit(),
             shape => byte == *shape,
         };
-        let is_date = date.len() == 19 && date.bytes().zip(b"00/00/0000 00:00:00").all(like);
+        let is_date = date.len() == 19 && date.bytes().zip(b"00/00/0000 00:00:00").all(fits);
         let is_kind = kind.len() == 1 && kind.bytes().all(|byte| byte.is_ascii_alphabetic());
         (is_date && is_kind).then_some(Self { kind, id, message })
     }

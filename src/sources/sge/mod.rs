@@ -31,7 +31,6 @@ pub fn recognise(head: &[u8]) -> bool {
 ///
 /// # Errors
 /// None here; pieces fail with [`crate::error::Kind::Io`] when reading does.
-#[expect(clippy::unnecessary_wraps, reason = "every reader has this signature")]
 pub fn pieces(input: Box<dyn Read + Send>, plan: Arc<SourcePlan>) -> Result<Pieces> {
     drop(plan);
     Ok(pieces_within(input, Limits::default()))

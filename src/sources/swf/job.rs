@@ -133,12 +133,7 @@ pub(super) fn take(columns: &[&str], swf: &Swf, record: &Record<'_>, sink: &mut 
         ),
         None => None,
     };
-    let asked_memory = row.scaled(ASKED_MEMORY, 0, Reason::BadNumber)?.filter(|n| *n > 0);
-    let requested_memory_byte = asked_memory.and_then(|asked| match &placed {
-        // Alea: bytes on every node.
-        Some(placed) => asked.checked_mul(placed.node_n),
-        None => asked.checked_mul(1024)?.checked_mul(asked_core_n.or(core_n)?),
-    });
+    let requested_memory_byte = requested_memory_byte(&row, placed.as_ref(), asked_core_n.or(core_n))?;
     let job_id = number.to_string();
     let queue = match &placed {
         Some(_) => columns.get(COLUMNS + 1).copied(),
@@ -172,6 +167,16 @@ pub(super) fn take(columns: &[&str], swf: &Swf, record: &Record<'_>, sink: &mut 
     };
     sink.job(&job, record.at, 0);
     Ok(())
+}
+
+/// Memory asked for, of the whole job.
+fn requested_memory_byte(row: &Row<'_>, placed: Option<&Placed>, core_n: Option<i64>) -> Result<Option<i64>, Refusal> {
+    let asked = row.scaled(ASKED_MEMORY, 0, Reason::BadNumber)?.filter(|n| *n > 0);
+    Ok(asked.and_then(|asked| match placed {
+        // Alea: bytes on every node.
+        Some(placed) => asked.checked_mul(placed.node_n),
+        None => asked.checked_mul(1024)?.checked_mul(core_n?),
+    }))
 }
 
 /// `{1129,1129,1130}`: the node of every processor.

@@ -18,7 +18,7 @@ pub(super) fn sample(format: Format) -> Vec<u8> {
     };
     for nth in 0..6 {
         let (start, end) = (1_700_000_000 + nth * 100, 1_700_003_600 + nth * 1000);
-        text.push_str(&match format {
+        let record = match format {
             Format::Pbs => format!(
                 "11/14/2023 22:13:20;E;{nth}.b;user=u{nth} group=g jobname=a b queue=q ctime={start} etime={start} start={start} exec_host=n1/0-1+n2/3 end={end} Exit_status=0 resources_used.cput=00:10:00 resources_used.mem=10kb resources_used.walltime=01:00:00\n"
             ),
@@ -35,8 +35,12 @@ pub(super) fn sample(format: Format) -> Vec<u8> {
             Format::Blah => format!(
                 "\"timestamp=2023-11-14 22:1{nth}:20\" \"userDN=/DC=org/CN=A B\" \"userFQAN=/atlas/Role=x\" \"userFQAN=/atlas\" \"ceID=ce:8443/q\" \"jobID=J{nth}\" \"lrmsID={nth}.b\" \"localUser=1\"\n"
             ),
-            _ => format!("{nth} {} 30 3600 4 50.5 2048 8 7200 512 1 12 4 -1 1 -1 -1 -1\n", nth * 100),
-        });
+            _ => format!(
+                "{nth} {} 30 3600 4 50.5 2048 8 7200 512 1 12 4 -1 1 -1 -1 -1\n",
+                nth * 100
+            ),
+        };
+        text.push_str(&record);
     }
     if format == Format::Htcondor {
         text.push_str("]\n");

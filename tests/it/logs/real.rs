@@ -16,8 +16,10 @@ fn log(test: &str, name: &str, format: Format) -> Option<Collected> {
     Some(read(format, std::fs::read(path).unwrap()))
 }
 
-/// (job, wall ms, CPU ms, cores, nodes) of every job.
-fn usage(all: &Collected) -> Vec<(&str, i64, Option<i64>, Option<i64>, Option<i64>)> {
+/// (job, wall ms, CPU ms, cores, nodes)
+type Usage<'a> = (&'a str, i64, Option<i64>, Option<i64>, Option<i64>);
+
+fn usage(all: &Collected) -> Vec<Usage<'_>> {
     let jobs = all.jobs.iter().map(|(row, _)| row);
     jobs.map(|row| {
         (

@@ -204,10 +204,9 @@ fn blah_completes_batch_logs_and_nothing_else() {
         paths: ce.clone(),
         keys: format!("format = \"blah\"\nblah = {ce:?}\n"),
     });
-    let why = scene
-        .try_run(&wrong, "lake", RunOptions::default())
-        .err()
-        .expect("a mistake");
+    let Err(why) = scene.try_run(&wrong, "lake", RunOptions::default()) else {
+        panic!("a mistake is taken");
+    };
     assert!(why.to_string().contains("blah does nothing for blah"), "{why}");
     // Alone they hold no usage: every line is counted, none is a job.
     let alone = Pipeline::of(Source {
