@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::compile::is_url;
-use crate::pipeline::plan::{Acceptance, VoRule};
+use crate::pipeline::plan::{Acceptance, LogOptions, VoRule};
 use crate::pipeline::{Progress, SourcePlan};
 use crate::reference::site::SiteRule;
 use crate::sources::compression::{Compression, decompress, peek};
@@ -74,13 +74,17 @@ fn stand_in(dialect: Dialect) -> SourcePlan {
         format: dialect.format(),
         paths: Vec::new(),
         // Where the dialect names no site, its absence is no news.
-        site: (dialect == Dialect::Sacct).then(|| "-".to_owned()),
+        site: (!matches!(dialect, Dialect::Apel | Dialect::Gracc | Dialect::Archive)).then(|| "-".to_owned()),
         site_rule: SiteRule::default(),
         cluster: None,
         zone: Some(Zone::utc()),
         delimiter: None,
         vo: VoRule::Record,
         acceptance: Acceptance::StrictApel,
+        logs: LogOptions {
+            blah: Vec::new(),
+            unix_start_time: Some(0),
+        },
         max_rejected: None,
         fingerprint: String::new(),
     }

@@ -15,6 +15,20 @@ pub(super) fn source(report: &FileReport, dialect: Dialect, hints: &Hints) -> St
         format!("format = {}", quote(dialect.format().as_str())),
         format!("paths = [{}]", quote(&report.path)),
     ];
+    let is_local = !matches!(dialect, Dialect::Apel | Dialect::Gracc | Dialect::Sacct | Dialect::Blah);
+    if is_local {
+        // Left empty on purpose: `check` refuses the source until a person has decided.
+        lines.push(format!(
+            "site = \"\"                 # {} names no site",
+            dialect.as_str()
+        ));
+    }
+    if matches!(dialect, Dialect::Pbs | Dialect::Sge | Dialect::Lsf | Dialect::Htcondor) {
+        lines.push("# blah = [\"blahp.log-*\"]      # the CE's logs, where grid jobs come through one".to_owned());
+    }
+    if dialect == Dialect::Swf && report.problems.iter().any(|problem| problem.contains("UnixStartTime")) {
+        lines.push("unix_start_time = 0         # Unix second from which its times count".to_owned());
+    }
     if dialect == Dialect::Sacct {
         // Left empty on purpose: `check` refuses the source until a person has decided.
         lines.push("site = \"\"                 # sacct names no site".to_owned());

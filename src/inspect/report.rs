@@ -65,7 +65,7 @@ pub struct FileReport {
     pub size_byte: u64,
     /// `none`, `gzip`, `zstd`, `bzip2` or `xz`.
     pub compression: &'static str,
-    /// `sacct`, `apel`, `gracc` or `archive`; absent when unknown.
+    /// The word of the pipeline file's `format`, or `archive`; absent when unknown.
     pub dialect: Option<&'static str>,
     /// What tells the version of the format.
     pub version: Option<String>,

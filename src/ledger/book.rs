@@ -117,6 +117,23 @@ impl Book {
         }
     }
 
+    /// Says anew which of a file's rows of some reasons have which of them; not if that are more or fewer rows than
+    /// before, because the file changed since it was read.
+    pub fn divide(&mut self, file_id: &str, parts: &[(Reason, u64)]) {
+        let Some(places) = self.places.get_mut(file_id) else {
+            return;
+        };
+        let of = |(_, _, reason): &(Option<String>, Option<Month>, Reason)| parts.iter().any(|part| part.0 == *reason);
+        let before: u64 = places.iter().filter(|(key, _)| of(key)).map(|(_, rows)| rows).sum();
+        if before != parts.iter().map(|part| part.1).sum::<u64>() {
+            return;
+        }
+        places.retain(|key, _| !of(key));
+        for (reason, rows) in parts.iter().filter(|part| part.1 > 0) {
+            places.insert((None, None, *reason), *rows);
+        }
+    }
+
     /// Rows of a file by outcome.
     #[must_use]
     pub fn outcomes(&self, file_id: &str) -> BTreeMap<Outcome, u64> {

@@ -160,6 +160,10 @@ reasons! {
         OtherRecordType = "other_record_type",
         /// Usage that arrives already aggregated.
         Summary = "summary",
+        /// A line of a CE's log: who a job is in the grid, not what it used.
+        GridIdentity = "grid_identity",
+        /// A line of a CE's log to which no job of the batch system's log answers (yet).
+        GridIdentityUnused = "grid_identity_unused",
         /// The record lies outside the months this run was asked for.
         OutsidePeriod = "outside_period",
     }

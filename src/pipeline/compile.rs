@@ -4,7 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::fingerprint;
-use super::plan::{Attribution, Format, Grain, MissingBenchmark, NormalisePlan, Plan, RejectLimit, SourcePlan, VoRule};
+use super::plan::{
+    Attribution, Format, Grain, LogOptions, MissingBenchmark, NormalisePlan, Plan, RejectLimit, SourcePlan, VoRule,
+};
 use super::section::At;
 use super::spec::{MissingSpec, NormaliseSpec, SiteSpec, SourceSpec, Spec, VoSpec};
 use crate::error::{Error, Result};
@@ -251,6 +253,10 @@ impl Compiler {
             delimiter: spec.delimiter.map(|at| at.value),
             vo,
             acceptance: spec.acceptance.map_or_else(Default::default, |at| at.value),
+            logs: LogOptions {
+                blah: spec.blah.iter().map(|path| self.resolve(&path.value)).collect(),
+                unix_start_time: spec.unix_start_time.map(|at| at.value),
+            },
             max_rejected: spec.max_rejected,
             fingerprint: String::new(),
         };
@@ -293,6 +299,24 @@ impl Compiler {
                 let message = format!("timezone does nothing for {word}: its times carry their zone");
                 self.doubt(zone.line, message);
             }
+        }
+        let is_batch_log = matches!(format, Format::Pbs | Format::Sge | Format::Lsf | Format::Htcondor);
+        if (is_batch_log || matches!(format, Format::Swf)) && !spec.has_site {
+            self.wrong(spec.line, format!("{word} names no site: give the source a site"));
+        }
+        if let Some(first) = spec.blah.first()
+            && !is_batch_log
+            && !matches!(format, Format::Sacct | Format::Auto)
+        {
+            self.wrong(
+                first.line,
+                format!("blah does nothing for {word}: it completes the log of a batch system"),
+            );
+        }
+        if let Some(start) = &spec.unix_start_time
+            && !matches!(format, Format::Swf | Format::Auto)
+        {
+            self.doubt(start.line, format!("unix_start_time does nothing for {word}"));
         }
         if let Some(acceptance) = &spec.acceptance
             && !matches!(format, Format::Apel | Format::Auto)

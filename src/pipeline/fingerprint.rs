@@ -49,6 +49,13 @@ pub(super) fn of_source(source: &SourcePlan) -> String {
         VoRule::Corrections(corrections) => text.line("vo.corrections", &corrections.canonical()),
         VoRule::Value(vo) => text.line("vo.value", vo),
     }
+    if !source.logs.blah.is_empty() {
+        // Which logs there are is found out run by run; that jobs are completed from some is a setting.
+        text.line("blah", "joined");
+    }
+    if let Some(second) = source.logs.unix_start_time {
+        text.line("unix_start_time", &second.to_string());
+    }
     if matches!(source.format, Format::Apel | Format::Auto) {
         text.line(
             "acceptance",

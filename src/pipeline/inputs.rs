@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use super::pool;
 use super::progress::Progress;
 use super::reading::Reading;
+use super::{grids, pool};
 use crate::error::Result;
 use crate::ledger::{Book, Outcome};
 use crate::pipeline::{Plan, SourcePlan};
@@ -47,6 +47,14 @@ pub(super) fn find(plan: &Plan) -> Result<Vec<Found>> {
             source: Arc::clone(source),
             blake3: None,
         }));
+        if let Some(companion) = grids::companion(source).map(Arc::new) {
+            let files = discover(&companion, base)?.into_iter();
+            found.extend(files.map(|file| Found {
+                file,
+                source: Arc::clone(&companion),
+                blake3: None,
+            }));
+        }
     }
     Ok(found)
 }
@@ -125,6 +133,7 @@ pub(super) fn to_read(book: &mut Book, former: &Book, found: &[Found], window: W
             accounted_to: known.map_or(path, |first| first.min(path)).clone(),
             file: found.file.clone(),
             source: Arc::clone(&found.source),
+            grid: None,
             copies: names.into_iter().collect(),
         };
         files.push((file_id, reading));

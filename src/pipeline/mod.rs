@@ -4,6 +4,8 @@ mod clock;
 pub mod compile;
 mod days;
 mod fingerprint;
+mod grid;
+mod grids;
 mod inputs;
 pub mod options;
 mod partition;

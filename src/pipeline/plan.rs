@@ -14,6 +14,18 @@ pub enum Format {
     Apel,
     /// GRACC index dumps.
     Gracc,
+    /// PBS and Torque accounting logs.
+    Pbs,
+    /// SGE and UGE accounting files.
+    Sge,
+    /// LSF `lsb.acct` files.
+    Lsf,
+    /// `HTCondor` job histories.
+    Htcondor,
+    /// BLAH accounting logs of a CE.
+    Blah,
+    /// Standard Workload Format.
+    Swf,
     /// Recognised per file from its content.
     Auto,
 }
@@ -26,6 +38,12 @@ impl Format {
             Self::Sacct => "sacct",
             Self::Apel => "apel",
             Self::Gracc => "gracc",
+            Self::Pbs => "pbs",
+            Self::Sge => "sge",
+            Self::Lsf => "lsf",
+            Self::Htcondor => "htcondor",
+            Self::Blah => "blah",
+            Self::Swf => "swf",
             Self::Auto => "auto",
         }
     }
@@ -39,6 +57,16 @@ pub enum Acceptance {
     StrictApel,
     /// Its good records are kept.
     Salvage,
+}
+
+/// What only the logs of batch systems need to be told.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LogOptions {
+    /// BLAH accounting logs that give the jobs of this source their grid identity: paths as in
+    /// [`SourcePlan::paths`]. Empty when jobs are taken as the batch system logs them.
+    pub blah: Vec<String>,
+    /// Unix second at which the times of a workload begin whose header does not say it (SWF).
+    pub unix_start_time: Option<i64>,
 }
 
 /// How rows may be refused before the run fails.
@@ -105,6 +133,8 @@ pub struct SourcePlan {
     pub vo: VoRule,
     /// APEL acceptance.
     pub acceptance: Acceptance,
+    /// What only the logs of batch systems need to be told.
+    pub logs: LogOptions,
     /// Own limit of rejected rows.
     pub max_rejected: Option<RejectLimit>,
     /// What of this source decides the bytes of its records: changes here mean reading again.

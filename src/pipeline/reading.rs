@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
+use super::grid::{Completing, GridIndex};
 use super::progress::Progress;
 use super::shelf::RejectShelf;
 use crate::error::{Error, Kind, Result};
@@ -14,6 +15,7 @@ use crate::ledger::Reason;
 use crate::pipeline::SourcePlan;
 use crate::records::columns::Columns;
 use crate::records::spill::Spill;
+use crate::records::waiting;
 use crate::records::{Harvest, Intake, MappingCounts, Reject, Tally, Window};
 use crate::sources::dialect::{self, Dialect};
 use crate::sources::hashing::HashingReader;
@@ -26,6 +28,8 @@ pub(super) struct Reading {
     pub(super) file: InputFile,
     /// The source it belongs to.
     pub(super) source: Arc<SourcePlan>,
+    /// Where the grid identity of its jobs is told, if not by itself.
+    pub(super) grid: Option<Arc<GridIndex>>,
     /// Other paths with the same bytes.
     pub(super) copies: Vec<String>,
     /// The path its rows are accounted to: the first of all it was ever seen under.
@@ -226,15 +230,20 @@ fn split(
 
 /// Damage in the bytes of a file (a cut-off archive) is the data's fault, a failing disk is not.
 fn as_data(e: Error) -> Error {
-    use std::io::ErrorKind::{InvalidData, InvalidInput, Other, UnexpectedEof};
-    let damaged = std::error::Error::source(&e)
-        .and_then(|source| source.downcast_ref::<std::io::Error>())
-        .is_some_and(|io| matches!(io.kind(), InvalidData | InvalidInput | Other | UnexpectedEof));
-    if e.kind() == Kind::Io && damaged {
+    if is_damage(&e) {
         Error::new(Kind::Data, e.to_string())
     } else {
         e
     }
+}
+
+/// Whether reading failed because the bytes are damaged.
+pub(super) fn is_damage(e: &Error) -> bool {
+    use std::io::ErrorKind::{InvalidData, InvalidInput, Other, UnexpectedEof};
+    let damaged = std::error::Error::source(e)
+        .and_then(|source| source.downcast_ref::<std::io::Error>())
+        .is_some_and(|io| matches!(io.kind(), InvalidData | InvalidInput | Other | UnexpectedEof));
+    e.kind() == Kind::Io && damaged
 }
 
 fn head(input: &mut dyn Read) -> std::io::Result<Vec<u8>> {
@@ -246,8 +255,12 @@ fn head(input: &mut dyn Read) -> std::io::Result<Vec<u8>> {
 }
 
 fn dialect_of(reading: &Reading, head: &[u8]) -> Result<Dialect> {
-    dialect::choose(reading.source.format, head)
-        .ok_or_else(|| Error::new(Kind::Data, "neither sacct text, nor an APEL message, nor a GRACC dump"))
+    dialect::choose(reading.source.format, head).ok_or_else(|| {
+        Error::new(
+            Kind::Data,
+            "neither sacct text, nor an APEL message, nor a GRACC dump, nor a log of a batch system",
+        )
+    })
 }
 
 fn parse(
@@ -269,9 +282,18 @@ fn parse(
         window,
         std::mem::take(columns),
     );
-    (task.work)(&mut intake);
+    match &reading.grid {
+        Some(index) => (task.work)(&mut Completing {
+            index,
+            inner: &mut intake,
+        }),
+        None => (task.work)(&mut intake),
+    }
     let harvest;
     (harvest, *columns) = intake.harvest().map_err(|e| e.at("file", &reading.file.path))?;
+    if let Some(index) = &reading.grid {
+        index.mark(&waiting::unpacked(&harvest.batch)?, &reading.source.name)?;
+    }
     let Harvest {
         batch,
         buckets,

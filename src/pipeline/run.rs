@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::clock::Stopwatch;
+use super::grids::{Grids, Late};
 use super::inputs;
 use super::options::RunOptions;
 use super::partition::{Context, Done, process};
@@ -47,13 +48,19 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     let mut state = State::load(&store, &publication)?;
     inputs::hash(&mut found, &state.book, state.settings_changed(plan), threads, progress)?;
     let mut phases = BTreeMap::from([("hash".to_owned(), stopwatch.lap())]);
-    let is_rebuild = state.wants_rebuild(plan, &found, window)? || state.is_reordered(&found, window);
+    let mut is_rebuild = state.wants_rebuild(plan, &found, window)? || state.is_reordered(&found, window);
+    let (grids, is_late) = Grids::prepare(plan, &found, &mut state, &store, &publication, is_rebuild, window)?;
+    is_rebuild |= is_late == Late::Rebuild;
+    if is_late == Late::LeftAsIs {
+        progress.note("a CE's log came later than jobs it tells of whose log is gone: they stay as they are");
+    }
     let mut former = Book::default();
     if is_rebuild {
         former = std::mem::take(&mut state).book;
     }
     let mut report = RunReport::new(plan, &store, found.len());
-    let (files, is_news) = inputs::to_read(&mut state.book, &former, &found, window);
+    let (mut files, is_news) = inputs::to_read(&mut state.book, &former, &found, window);
+    grids.hand_out(&mut files);
     let is_resummarised = is_rebuild || state.plan_changed(plan);
     if files.is_empty() && !is_news && !is_resummarised {
         report.settle(&state);
@@ -105,6 +112,7 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     for done in &done {
         state.book.settle(&done.site, done.month, &done.settled);
     }
+    grids.settle(&mut state.book, &files, &file_ids);
     check_limits(plan, &files, &file_ids, &state)?;
     publish_usage(&context, &state, &done, is_resummarised)?;
     if is_rebuild {

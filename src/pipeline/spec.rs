@@ -87,6 +87,10 @@ pub struct SourceSpec {
     pub has_site: bool,
     /// `acceptance`
     pub acceptance: Option<At<Acceptance>>,
+    /// `blah`
+    pub blah: Vec<At<String>>,
+    /// `unix_start_time`
+    pub unix_start_time: Option<At<i64>>,
     /// `max_rejected`
     pub max_rejected: Option<RejectLimit>,
 }
@@ -198,12 +202,20 @@ fn sources(top: &Section<'_>, problems: &mut Problems) -> Vec<SourceSpec> {
         "delimiter",
         "vo",
         "acceptance",
+        "blah",
+        "unix_start_time",
         "max_rejected",
     ];
     const FORMATS: &[(&str, Format)] = &[
         ("sacct", Format::Sacct),
         ("apel", Format::Apel),
         ("gracc", Format::Gracc),
+        ("pbs", Format::Pbs),
+        ("sge", Format::Sge),
+        ("lsf", Format::Lsf),
+        ("htcondor", Format::Htcondor),
+        ("blah", Format::Blah),
+        ("swf", Format::Swf),
         ("auto", Format::Auto),
     ];
     const ACCEPTANCES: &[(&str, Acceptance)] = &[
@@ -214,7 +226,8 @@ fn sources(top: &Section<'_>, problems: &mut Problems) -> Vec<SourceSpec> {
         .iter()
         .map(|section| {
             if !section.has("format") {
-                let message = "[[source]] has no format (\"sacct\", \"apel\", \"gracc\" or \"auto\")";
+                let message = "[[source]] has no format (\"sacct\", \"apel\", \"gracc\", \"pbs\", \"sge\", \"lsf\", \"htcondor\", \
+                               \"blah\", \"swf\" or \"auto\")";
                 section.wrong(section.line(), message, problems);
             }
             if !section.has("paths") {
@@ -237,10 +250,26 @@ fn sources(top: &Section<'_>, problems: &mut Problems) -> Vec<SourceSpec> {
                 has_vo: section.has("vo"),
                 has_site: section.has("site"),
                 acceptance: section.word("acceptance", ACCEPTANCES, problems),
+                blah: section.texts("blah", problems).map_or_else(Vec::new, |at| at.value),
+                unix_start_time: unix_second(section, problems),
                 max_rejected: reject_limit(section, problems),
             }
         })
         .collect()
+}
+
+/// A Unix second.
+fn unix_second(section: &Section<'_>, problems: &mut Problems) -> Option<At<i64>> {
+    let (value, line) = section.get("unix_start_time")?;
+    let second = match value {
+        DeValue::Integer(number) => i64::from_str_radix(&number.as_str().replace('_', ""), number.radix()).ok(),
+        _ => None,
+    };
+    if second.is_none() {
+        let message = "unix_start_time must be a whole number: seconds since 1970-01-01 UTC";
+        section.wrong(line, message, problems);
+    }
+    second.map(|value| At { value, line })
 }
 
 /// A delimiter may be white space, such as a tab, but not nothing and not a line end.

@@ -154,6 +154,23 @@ impl State {
         can_be
     }
 
+    /// Whether records were left without what a CE's log told later.
+    #[must_use]
+    pub(super) fn is_completion_due(&self) -> bool {
+        self.facts.contains_key(LATE_FACT)
+    }
+
+    /// Whether records can be built anew now because a CE's log came later than the jobs it tells of. Where that cannot
+    /// be now (a file is gone, or some months alone are asked for), the lake remembers that it is due.
+    pub(super) fn is_completed_late(&mut self, found: &[Found], window: Window) -> bool {
+        let can_be = window.is_everything() && self.gone(found).is_empty();
+        if !can_be {
+            let why = "a CE's log came later than jobs it tells of, records are due to be built anew";
+            self.facts.insert(LATE_FACT.to_owned(), why.to_owned());
+        }
+        can_be
+    }
+
     /// Whether usage was attributed or normalised under other settings.
     #[must_use]
     pub(super) fn plan_changed(&self, plan: &Plan) -> bool {
@@ -225,6 +242,7 @@ pub(super) const ATTRIBUTION_FACT: &str = "attribution";
 const PLAN_FACT: &str = "plan";
 const RECORDS_FACT: &str = "schemas";
 const REORDERED_FACT: &str = "reordered";
+const LATE_FACT: &str = "completed late";
 
 /// (file id, arrival in the name, path) of every input of a book.
 fn arrivals(book: &Book) -> Vec<(Arc<str>, Option<i64>, String)> {

@@ -9,13 +9,15 @@ use crate::pipeline::Format;
 pub const DAY_MS: i64 = 86_400_000;
 
 /// The instant that places a record, which is part of its identity and never changes between versions of it:
-/// start, or submit of a job that never started (sacct, where a running job has no end yet); end (APEL and GRACC,
-/// which only know ended jobs and key them by their end).
+/// start, or submit of a job that never started (sacct, where a running job has no end yet; SWF, where a cancelled one
+/// has none); end (APEL, GRACC and the logs of batch systems, which only know ended jobs and key them by their end).
 #[must_use]
 pub fn record_ms(format: Format, row: &JobRow<'_>) -> Option<i64> {
     match format {
-        Format::Sacct | Format::Auto => row.start_ms.or(row.submit_ms),
-        Format::Apel | Format::Gracc => row.end_ms,
+        Format::Sacct | Format::Auto | Format::Swf => row.start_ms.or(row.submit_ms),
+        Format::Apel | Format::Gracc | Format::Pbs | Format::Sge | Format::Lsf | Format::Htcondor | Format::Blah => {
+            row.end_ms
+        }
     }
 }
 

@@ -21,6 +21,18 @@ pub enum Dialect {
     Gracc,
     /// A tar whose members are of any dialect.
     Archive,
+    /// PBS and Torque accounting logs.
+    Pbs,
+    /// SGE and UGE accounting files.
+    Sge,
+    /// LSF `lsb.acct` files.
+    Lsf,
+    /// `HTCondor` job histories.
+    Htcondor,
+    /// BLAH accounting logs of a CE.
+    Blah,
+    /// Standard Workload Format.
+    Swf,
 }
 
 impl Dialect {
@@ -41,6 +53,12 @@ impl Dialect {
             Self::Apel => Format::Apel,
             Self::Gracc => Format::Gracc,
             Self::Archive => Format::Auto,
+            Self::Pbs => Format::Pbs,
+            Self::Sge => Format::Sge,
+            Self::Lsf => Format::Lsf,
+            Self::Htcondor => Format::Htcondor,
+            Self::Blah => Format::Blah,
+            Self::Swf => Format::Swf,
         }
     }
 
@@ -51,6 +69,12 @@ impl Dialect {
             Format::Sacct => Some(Self::Sacct),
             Format::Apel => Some(Self::Apel),
             Format::Gracc => Some(Self::Gracc),
+            Format::Pbs => Some(Self::Pbs),
+            Format::Sge => Some(Self::Sge),
+            Format::Lsf => Some(Self::Lsf),
+            Format::Htcondor => Some(Self::Htcondor),
+            Format::Blah => Some(Self::Blah),
+            Format::Swf => Some(Self::Swf),
             Format::Auto => None,
         }
     }
@@ -82,9 +106,26 @@ pub fn recognise(head: &[u8]) -> Option<Dialect> {
         b'A' if text.starts_with(b"APEL-") => Some(Dialect::Apel),
         b'<' if has("UsageRecord") || has("SummaryRecord") || has("StorageUsageRecord") => Some(Dialect::Apel),
         b'{' if ["\"_index\"", "\"ProbeName\"", "\"RawXML\""].iter().any(|key| has(key)) => Some(Dialect::Gracc),
+        b'{' | b'[' if super::htcondor::recognise(text) => Some(Dialect::Htcondor),
         b'{' | b'[' | b'<' => None,
-        _ => SacctHeader::find(head).map(|_| Dialect::Sacct),
+        _ => SacctHeader::find(head)
+            .map(|_| Dialect::Sacct)
+            .or_else(|| batch_log(text)),
     }
+}
+
+/// The batch system one of whose first lines this is. Each grammar is strict enough to exclude the others.
+fn batch_log(text: &[u8]) -> Option<Dialect> {
+    type Recognise = fn(&[u8]) -> bool;
+    const LOGS: [(Dialect, Recognise); 6] = [
+        (Dialect::Pbs, super::pbs::recognise),
+        (Dialect::Blah, super::blah::recognise),
+        (Dialect::Lsf, super::lsf::recognise),
+        (Dialect::Sge, super::sge::recognise),
+        (Dialect::Htcondor, super::htcondor::recognise),
+        (Dialect::Swf, super::swf::recognise),
+    ];
+    LOGS.iter().find(|(_, is)| is(text)).map(|(dialect, _)| *dialect)
 }
 
 /// Cuts unpacked input of a dialect into pieces that can be parsed on any thread.
@@ -97,6 +138,12 @@ pub fn pieces(dialect: Dialect, input: Box<dyn Read + Send>, plan: Arc<SourcePla
         Dialect::Apel => super::apel::pieces(input, plan),
         Dialect::Gracc => super::gracc::pieces(input, plan),
         Dialect::Archive => super::archive::pieces(input, plan),
+        Dialect::Pbs => super::pbs::pieces(input, plan),
+        Dialect::Sge => super::sge::pieces(input, plan),
+        Dialect::Lsf => super::lsf::pieces(input, plan),
+        Dialect::Htcondor => super::htcondor::pieces(input, plan),
+        Dialect::Blah => super::blah::pieces(input, plan),
+        Dialect::Swf => super::swf::pieces(input, plan),
     }
 }
 

@@ -3,6 +3,7 @@
 use memchr::memmem;
 
 use super::dialect::{Dialect, without_mark};
+use super::swf::Header;
 
 /// Columns by which a header of `sacct` is recognised. One of the first two must be there.
 const SACCT_COLUMNS: &[&str] = &[
@@ -164,6 +165,15 @@ pub fn of(dialect: Option<Dialect>, head: &[u8]) -> Hints {
             version: Some("tar".to_owned()),
             ..Hints::default()
         },
+        Some(Dialect::Swf) => swf(head),
+        Some(Dialect::Blah) => Hints {
+            problems: vec![
+                "a CE log holds no usage: name it in the blah = [..] of the source that reads the batch system's log"
+                    .to_owned(),
+            ],
+            ..Hints::default()
+        },
+        Some(Dialect::Pbs | Dialect::Sge | Dialect::Lsf | Dialect::Htcondor) => Hints::default(),
         None => Hints {
             problems: vec![foreign(head)],
             ..Hints::default()
@@ -212,6 +222,24 @@ fn sacct(head: &[u8]) -> Hints {
         hints.problems.push(problem.to_owned());
     }
     hints.delimiter = Some(header.delimiter);
+    hints
+}
+
+fn swf(head: &[u8]) -> Hints {
+    let header = Header::of(head);
+    let mut hints = Hints {
+        version: header.version.clone(),
+        ..Hints::default()
+    };
+    if header.unix_start_s.is_none() {
+        let problem = "no UnixStartTime in the header: set unix_start_time in the source (counted here as if times \
+                       were Unix seconds)";
+        hints.problems.push(problem.to_owned());
+    }
+    if header.has_burst_buffer {
+        let problem = "the column of burst buffer requests is not kept";
+        hints.problems.push(problem.to_owned());
+    }
     hints
 }
 

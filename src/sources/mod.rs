@@ -3,6 +3,7 @@
 pub mod apel;
 pub mod archive;
 mod arrival;
+pub mod blah;
 mod buffer;
 mod clip;
 pub mod compression;
@@ -15,12 +16,19 @@ pub mod fqan;
 pub mod gracc;
 pub mod hashing;
 pub mod hints;
+pub mod htcondor;
 pub mod input;
 pub mod instant;
+pub mod lines;
+pub mod lsf;
+pub mod pbs;
+mod refusal;
 mod remote;
 pub mod sacct;
+pub mod sge;
 pub mod sink;
 mod steps;
+pub mod swf;
 mod window;
 
-pub use sink::{Pieces, Position, Sink, Work};
+pub use sink::{GridIdentity, Pieces, Position, Sink, Work};

@@ -37,6 +37,29 @@ pub trait Sink {
     fn cross_check(&mut self) -> Option<&mut CrossCheck> {
         None
     }
+
+    /// One input row that says who a job of the batch system is in the grid, and nothing of its usage.
+    fn grid_identity(&mut self, identity: &GridIdentity<'_>, at: Position) {
+        let _ = (identity, at);
+        self.out_of_scope(Reason::GridIdentity, 1);
+    }
+}
+
+/// Who a job is in the grid, as its CE logged it when handing it to the batch system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GridIdentity<'a> {
+    /// The job id of the batch system.
+    pub job_id: &'a str,
+    /// When the CE handed it over, Unix milliseconds.
+    pub submit_ms: i64,
+    /// Certificate or token subject.
+    pub global_user: Option<&'a str>,
+    /// Primary VOMS attribute.
+    pub fqan: Option<&'a str>,
+    /// The CE, such as `ce.example.org:8443/cream-pbs-atlas`.
+    pub submit_host: Option<&'a str>,
+    /// The CE's own id of the job.
+    pub global_job_id: Option<&'a str>,
 }
 
 /// A piece of input that can be parsed on any thread, in any order.

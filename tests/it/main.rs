@@ -20,6 +20,7 @@ mod gracc;
 mod gracc_encodings;
 mod hygiene;
 mod lessons;
+mod logs;
 mod mapping;
 mod schemas;
 mod store;

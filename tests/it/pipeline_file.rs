@@ -232,7 +232,7 @@ missing = "zero"
             "zoo.toml:5: attribution = \"by-start\" is none of \"prorated\", \"by-end\"",
             "zoo.toml:6: grain must be a text in quotes, not an integer",
             "zoo.toml:7: max_rejected must be a number of rows",
-            "zoo.toml:10: format = \"sact\" is none of \"sacct\", \"apel\", \"gracc\", \"auto\", did you mean \"sacct\"?",
+            "zoo.toml:10: format = \"sact\" is none of \"sacct\", \"apel\", \"gracc\"",
             "zoo.toml:11: paths is empty",
             "zoo.toml:12: sacct names no site",
             "zoo.toml:13: the source of line 9 is also called \"a\"",

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use gridtally::error::Result;
 use gridtally::pipeline::SourcePlan;
-use gridtally::pipeline::plan::{Acceptance, Format, VoRule};
+use gridtally::pipeline::plan::{Acceptance, Format, LogOptions, VoRule};
 use gridtally::sources::sacct;
 use gridtally::time::Zone;
 
@@ -28,6 +28,7 @@ pub(crate) fn plan(zone: Option<&str>) -> SourcePlan {
         delimiter: None,
         vo: VoRule::Record,
         acceptance: Acceptance::default(),
+        logs: LogOptions::default(),
         max_rejected: None,
         fingerprint: String::new(),
     }

@@ -99,6 +99,22 @@ pub fn pack(gathered: &RecordBatch) -> Result<RecordBatch> {
     batch(columns)
 }
 
+/// All rows of a waiting batch as rows of `records`.
+///
+/// # Errors
+/// [`crate::error::Kind::Internal`] when it is not one.
+pub fn unpacked(waiting: &RecordBatch) -> Result<RecordBatch> {
+    let all = Run {
+        first: 0,
+        len: waiting.num_rows(),
+    };
+    let part = Part {
+        batch: waiting.clone(),
+        runs: vec![all],
+    };
+    to_records(&gather(&[part])?, None)
+}
+
 /// The rows `picked` of a gathered batch (all, in their order, without `picked`) as rows of `records`.
 ///
 /// # Errors

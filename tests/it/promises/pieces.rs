@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
-use gridtally::pipeline::plan::{Acceptance, Grain, VoRule};
+use gridtally::pipeline::plan::{Acceptance, Grain, LogOptions, VoRule};
 use gridtally::pipeline::{Format, SourcePlan};
 use gridtally::records::columns::Columns;
 use gridtally::records::file_order::FileOrder;
@@ -169,6 +169,7 @@ fn gathered(versions: &[Version]) -> Option<RecordBatch> {
         delimiter: None,
         vo: VoRule::Record,
         acceptance: Acceptance::StrictApel,
+        logs: LogOptions::default(),
         max_rejected: None,
         fingerprint: String::new(),
     });

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use gridtally::ledger::Reason;
-use gridtally::pipeline::plan::{Acceptance, Format, SourcePlan, VoRule};
+use gridtally::pipeline::plan::{Acceptance, Format, LogOptions, SourcePlan, VoRule};
 use gridtally::records::JobRow;
 use gridtally::sources::{Pieces, Position, Sink};
 
@@ -128,6 +128,7 @@ pub(crate) fn plan(format: Format, acceptance: Acceptance) -> Arc<SourcePlan> {
         delimiter: None,
         vo: VoRule::Record,
         acceptance,
+        logs: LogOptions::default(),
         max_rejected: None,
         fingerprint: String::new(),
     })

@@ -1,0 +1,266 @@
+//! Who the jobs of a batch system are in the grid, by the logs of its CE: an index of all their lines.
+//!
+//! Rule (APEL): a line answers to a job whose id is its `lrmsID` and which ended between a day before and 28 days after
+//! the line's timestamp. Where several do, the latest before the job's end counts, or else the first after it; lines
+//! that say the same at the same time are told apart by what they say, never by the order they were read in.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use arrow::array::RecordBatch;
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::error::{Error, Result};
+use crate::ledger::Reason;
+use crate::pipeline::Format;
+use crate::records::JobRow;
+use crate::schema::batch::{text, time};
+use crate::sources::cross_check::CrossCheck;
+use crate::sources::fqan::Fqan;
+use crate::sources::{GridIdentity, Position, Sink};
+
+const DAY_MS: i64 = 86_400_000;
+/// How long before the line's timestamp a job may have ended: clocks differ.
+const BEFORE_MS: i64 = DAY_MS;
+/// How long after it, and not any more then.
+const AFTER_MS: i64 = 28 * DAY_MS;
+/// Most lines an index holds: some 6 GB.
+const LINES_MOST: usize = 100_000_000;
+
+/// What many lines share.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Who {
+    global_user: Option<Arc<str>>,
+    fqan: Option<Arc<str>>,
+    submit_host: Option<Arc<str>>,
+}
+
+/// One line.
+struct Line {
+    /// Of the job id.
+    hash: u128,
+    submit_ms: i64,
+    who: Arc<Who>,
+    global_job_id: Option<Box<str>>,
+    /// Which of the files it is in, by place in their order.
+    file: u32,
+    is_used: AtomicBool,
+}
+
+/// The lines of all files, by job id and time.
+pub(super) struct GridIndex {
+    lines: Vec<Line>,
+}
+
+/// Takes lines in.
+#[derive(Default)]
+pub(super) struct GridIndexBuilder {
+    lines: Vec<Line>,
+    known: HashMap<Who, Arc<Who>>,
+    texts: HashMap<Box<str>, Arc<str>>,
+    file: u32,
+}
+
+impl GridIndexBuilder {
+    /// What comes next is of the file with this place in their order.
+    pub(super) fn file(&mut self, file: u32) {
+        self.file = file;
+    }
+
+    fn text(&mut self, text: Option<&str>) -> Option<Arc<str>> {
+        let text = text?;
+        if let Some(known) = self.texts.get(text) {
+            return Some(Arc::clone(known));
+        }
+        let new: Arc<str> = Arc::from(text);
+        self.texts.insert(Box::from(text), Arc::clone(&new));
+        Some(new)
+    }
+
+    /// The index of everything taken in.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Config`] when it would not fit any memory.
+    pub(super) fn finish(self) -> Result<GridIndex> {
+        let mut lines = self.lines;
+        if lines.len() > LINES_MOST {
+            return Err(Error::config(format!(
+                "the blah logs have more than {LINES_MOST} lines: name those of the last months only"
+            )));
+        }
+        lines.sort_unstable_by(|a, b| {
+            (a.hash, a.submit_ms, &a.who, &a.global_job_id, a.file).cmp(&(
+                b.hash,
+                b.submit_ms,
+                &b.who,
+                &b.global_job_id,
+                b.file,
+            ))
+        });
+        Ok(GridIndex { lines })
+    }
+}
+
+impl Sink for GridIndexBuilder {
+    fn rows_read(&mut self, _: u64) {}
+
+    fn job(&mut self, _: &JobRow<'_>, _: Position, _: u32) {}
+
+    fn reject(&mut self, _: Reason, _: Position, _: u64, _: &str, _: &[u8]) {}
+
+    fn out_of_scope(&mut self, _: Reason, _: u64) {}
+
+    fn grid_identity(&mut self, identity: &GridIdentity<'_>, _: Position) {
+        if self.lines.len() > LINES_MOST {
+            return;
+        }
+        let who = Who {
+            global_user: self.text(identity.global_user),
+            fqan: self.text(identity.fqan),
+            submit_host: self.text(identity.submit_host),
+        };
+        let who = if let Some(known) = self.known.get(&who) {
+            Arc::clone(known)
+        } else {
+            let shared = Arc::new(who.clone());
+            self.known.insert(who, Arc::clone(&shared));
+            shared
+        };
+        self.lines.push(Line {
+            hash: xxh3_128(identity.job_id.as_bytes()),
+            submit_ms: identity.submit_ms,
+            who,
+            global_job_id: identity.global_job_id.map(Box::from),
+            file: self.file,
+            is_used: AtomicBool::new(false),
+        });
+    }
+}
+
+impl GridIndex {
+    /// The line that answers to a job.
+    fn find(&self, job_id: &str, end_ms: i64) -> Option<&Line> {
+        let hash = xxh3_128(job_id.as_bytes());
+        let first = self.lines.partition_point(|line| line.hash < hash);
+        let of_job = self.lines.get(first..)?;
+        let of_job = of_job.get(..of_job.partition_point(|line| line.hash == hash))?;
+        let reaches = |line: &&Line| {
+            let age_ms = end_ms.saturating_sub(line.submit_ms);
+            (-BEFORE_MS..AFTER_MS).contains(&age_ms)
+        };
+        let before = of_job.get(..of_job.partition_point(|line| line.submit_ms <= end_ms))?;
+        let after = of_job.get(before.len()..)?;
+        // Of lines with one time the first in the order of the index.
+        let latest = before.last().and_then(|last| {
+            let same = before.partition_point(|line| line.submit_ms < last.submit_ms);
+            before.get(same)
+        });
+        latest.filter(reaches).or_else(|| after.first().filter(reaches))
+    }
+
+    /// The times between which jobs that any line can answer to ended.
+    pub(super) fn reach_ms(&self) -> Option<(i64, i64)> {
+        let times = self.lines.iter().map(|line| line.submit_ms);
+        let first = times.clone().min()?.saturating_sub(BEFORE_MS);
+        Some((first, times.max()?.saturating_add(AFTER_MS)))
+    }
+
+    /// Marks the lines that answer to records of `source`. True when a record does not say what its line says, because
+    /// the line was not there when it was made.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] when the batch is not of `records`.
+    pub(super) fn mark(&self, batch: &RecordBatch, source: &str) -> Result<bool> {
+        let (sources, jobs, ends) = (text(batch, "source")?, text(batch, "job_id")?, time(batch, "end_utc")?);
+        let (kinds, hosts) = (text(batch, "infrastructure")?, text(batch, "submit_host")?);
+        let ids = text(batch, "global_job_id")?;
+        let mut is_late = false;
+        for row in 0..batch.num_rows() {
+            if sources.value(row) != source || arrow::array::Array::is_null(ends, row) {
+                continue;
+            }
+            let Some(line) = self.find(jobs.value(row), ends.value(row)) else {
+                continue;
+            };
+            line.is_used.store(true, Ordering::Relaxed);
+            let word = crate::schema::batch::word;
+            let says = |said: Option<&str>, line: Option<&str>| line.is_none() || said == line;
+            is_late |= word(kinds, row) != Some(GRID)
+                || !says(word(hosts, row), line.who.submit_host.as_deref())
+                || !says(word(ids, row), line.global_job_id.as_deref());
+        }
+        Ok(is_late)
+    }
+
+    /// Lines of each file that were used, and that were not.
+    pub(super) fn uses(&self, file_n: usize) -> Vec<(u64, u64)> {
+        let mut uses = vec![(0, 0); file_n];
+        for line in &self.lines {
+            let place = usize::try_from(line.file).ok().and_then(|file| uses.get_mut(file));
+            if let Some((used, unused)) = place {
+                let is_used = line.is_used.load(Ordering::Relaxed);
+                *(if is_used { used } else { unused }) += 1;
+            }
+        }
+        uses
+    }
+}
+
+/// What `infrastructure` says of jobs that came through a CE, and of others.
+const GRID: &str = "grid";
+const LOCAL: &str = "local";
+
+/// Hands on what a reader says, jobs with their grid identity.
+pub(super) struct Completing<'a> {
+    pub(super) index: &'a GridIndex,
+    pub(super) inner: &'a mut dyn Sink,
+}
+
+impl Sink for Completing<'_> {
+    fn rows_read(&mut self, n: u64) {
+        self.inner.rows_read(n);
+    }
+
+    fn job(&mut self, row: &JobRow<'_>, at: Position, step_n: u32) {
+        let mut row = row.clone();
+        let line = row.end_ms.and_then(|end_ms| self.index.find(row.job_id, end_ms));
+        match line {
+            // A job whose own log tells its VO came from somewhere, too.
+            None if row.vo.is_some() => {}
+            None => row.infrastructure = row.infrastructure.or(Some(LOCAL)),
+            Some(line) => {
+                row.infrastructure = Some(GRID);
+                row.submit_host = line.who.submit_host.as_deref().or(row.submit_host);
+                row.global_job_id = line.global_job_id.as_deref().or(row.global_job_id);
+                row.global_user = line.who.global_user.as_deref().or(row.global_user);
+                if let Some(fqan) = line.who.fqan.as_deref().map(Fqan::parse) {
+                    row.vo = Some(fqan.vo);
+                    row.vo_group = fqan.group;
+                    row.vo_role = fqan.role;
+                }
+            }
+        }
+        self.inner.job(&row, at, step_n);
+    }
+
+    fn reject(&mut self, reason: Reason, at: Position, rows: u64, detail: &str, raw: &[u8]) {
+        self.inner.reject(reason, at, rows, detail, raw);
+    }
+
+    fn out_of_scope(&mut self, reason: Reason, rows: u64) {
+        self.inner.out_of_scope(reason, rows);
+    }
+
+    fn format(&mut self, format: Format) {
+        self.inner.format(format);
+    }
+
+    fn cross_check(&mut self) -> Option<&mut CrossCheck> {
+        self.inner.cross_check()
+    }
+
+    fn grid_identity(&mut self, identity: &GridIdentity<'_>, at: Position) {
+        self.inner.grid_identity(identity, at);
+    }
+}

@@ -1,0 +1,205 @@
+//! The CE logs of a run: which sources name some, what their lines came to.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::grid::{GridIndex, GridIndexBuilder};
+use super::inputs::Found;
+use super::reading::Reading;
+use super::state::State;
+use crate::error::{Error, Result};
+use crate::ledger::{Book, Reason};
+use crate::pipeline::{Format, Plan, SourcePlan};
+use crate::records::Window;
+use crate::sources::compression;
+use crate::sources::dialect::{self, Dialect};
+use crate::sources::input::InputFile;
+use crate::store::lake;
+use crate::store::{Publication, Store};
+use crate::time::Month;
+
+/// The source a joined source's CE logs are read as. Its files are accounted to the same name.
+pub(super) fn companion(source: &SourcePlan) -> Option<SourcePlan> {
+    if source.logs.blah.is_empty() {
+        return None;
+    }
+    Some(SourcePlan {
+        format: Format::Blah,
+        paths: source.logs.blah.clone(),
+        logs: super::plan::LogOptions::default(),
+        ..source.clone()
+    })
+}
+
+/// One file of CE logs, once.
+struct LogFile {
+    /// Known before it is read only when it was hashed.
+    file_id: Option<Arc<str>>,
+    file: InputFile,
+}
+
+/// The index of one source.
+struct Joined {
+    site: Option<String>,
+    files: Vec<LogFile>,
+    index: Arc<GridIndex>,
+}
+
+/// Whether the logs tell of jobs that were published without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Late {
+    /// No.
+    Not,
+    /// They do: everything has to be read again.
+    Rebuild,
+    /// They do, but not everything that would have to be read again is there.
+    LeftAsIs,
+}
+
+/// Indexes by the name of the source.
+#[derive(Default)]
+pub(super) struct Grids {
+    joined: BTreeMap<String, Joined>,
+}
+
+impl Grids {
+    /// Reads the CE logs, and finds out whether they tell of jobs that were published without.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Io`] when a log or the lake cannot be read.
+    pub(super) fn prepare(
+        plan: &Plan,
+        found: &[Found],
+        state: &mut State,
+        store: &Store,
+        publication: &Publication,
+        is_rebuild: bool,
+        window: Window,
+    ) -> Result<(Self, Late)> {
+        let grids = Self::read(plan, found, state, is_rebuild, window)?;
+        let is_late = grids.survey(state, store, publication)? && !is_rebuild;
+        let late = match is_late {
+            false => Late::Not,
+            true if state.is_completed_late(found, window) => Late::Rebuild,
+            true => Late::LeftAsIs,
+        };
+        Ok((grids, late))
+    }
+
+    /// Reads the CE logs of every source of which anything has to be read.
+    fn read(plan: &Plan, found: &[Found], state: &State, is_rebuild: bool, window: Window) -> Result<Self> {
+        let mut grids = Self::default();
+        for source in plan.sources.iter().filter(|source| !source.logs.blah.is_empty()) {
+            let is_new = |found: &Found| {
+                let id = found.file_id();
+                id.is_none_or(|id| !state.book.is_done(&id, |month| window.holds(month)))
+            };
+            let mut of_source = found.iter().filter(|found| found.source.name == source.name);
+            if !(is_rebuild || state.is_completion_due() || of_source.any(is_new)) {
+                continue;
+            }
+            let mut ids = BTreeSet::new();
+            let files: Vec<LogFile> = found
+                .iter()
+                .filter(|found| found.source.name == source.name && found.source.format == Format::Blah)
+                .map(|found| LogFile {
+                    file_id: found.file_id(),
+                    file: found.file.clone(),
+                })
+                .filter(|log| log.file_id.as_ref().is_none_or(|id| ids.insert(Arc::clone(id))))
+                .collect();
+            let joined = Joined {
+                site: source.site.clone(),
+                index: Arc::new(index(&files, source)?),
+                files,
+            };
+            grids.joined.insert(source.name.clone(), joined);
+        }
+        Ok(grids)
+    }
+
+    /// Tells every batch log to be read what its jobs are completed from.
+    pub(super) fn hand_out(&self, files: &mut [Reading]) {
+        for file in files {
+            file.grid = self.of(&file.source);
+        }
+    }
+
+    fn of(&self, source: &SourcePlan) -> Option<Arc<GridIndex>> {
+        let joined = self.joined.get(&source.name).filter(|_| source.format != Format::Blah);
+        joined.map(|joined| Arc::clone(&joined.index))
+    }
+
+    /// Marks the lines that published records were completed from. True when a line came later than the record it
+    /// answers to: that record must be made anew.
+    fn survey(&self, state: &State, store: &Store, publication: &Publication) -> Result<bool> {
+        let mut is_late = false;
+        for (name, joined) in &self.joined {
+            let Some((first_ms, last_ms)) = joined.index.reach_ms() else {
+                continue;
+            };
+            let months = (Month::of_ms(first_ms), Month::of_ms(last_ms));
+            for (site, month) in state.partitions() {
+                let is_reached = months.0.is_none_or(|first| *month >= first)
+                    && months.1.is_none_or(|last| *month <= last)
+                    && joined.site.as_ref().is_none_or(|own| own == site);
+                if !is_reached {
+                    continue;
+                }
+                let path = lake::month_path("records", site, *month);
+                for batch in lake::batches(store, publication, &path)?.into_iter().flatten() {
+                    is_late |= joined.index.mark(&batch?, name)?;
+                }
+            }
+        }
+        Ok(is_late)
+    }
+
+    /// Tells the ledger which lines of the CE logs no job answers to. `files` are those this run read, with their ids.
+    pub(super) fn settle(&self, book: &mut Book, files: &[Reading], file_ids: &[Arc<str>]) {
+        let read: BTreeMap<(&str, &str), &Arc<str>> = files
+            .iter()
+            .zip(file_ids)
+            .map(|(file, id)| ((file.source.name.as_str(), file.file.path.as_str()), id))
+            .collect();
+        for (name, joined) in &self.joined {
+            let uses = joined.index.uses(joined.files.len());
+            for (log, (used, unused)) in joined.files.iter().zip(uses) {
+                let known = log.file_id.clone();
+                let id = known.or_else(|| {
+                    read.get(&(name.as_str(), log.file.path.as_str()))
+                        .map(|id| Arc::clone(id))
+                });
+                if let Some(id) = id {
+                    let parts = [(Reason::GridIdentity, used), (Reason::GridIdentityUnused, unused)];
+                    book.divide(&id, &parts);
+                }
+            }
+        }
+    }
+}
+
+/// The lines of all logs. What a log holds besides is told when it is read as an input.
+fn index(files: &[LogFile], source: &Arc<SourcePlan>) -> Result<GridIndex> {
+    let mut builder = GridIndexBuilder::default();
+    for (log, place) in files.iter().zip(0..) {
+        builder.file(place);
+        let read = |builder: &mut GridIndexBuilder| -> Result<()> {
+            let input = compression::decompress(log.file.open()?)?;
+            for work in dialect::pieces(Dialect::Blah, input, Arc::clone(source))? {
+                work?(builder);
+            }
+            Ok(())
+        };
+        match read(&mut builder) {
+            // An archive that is damaged is told when it is read as an input; what came before the damage counts.
+            Err(why) if is_damage(&why) => {}
+            told => told.map_err(|why| why.at("file", &log.file.path))?,
+        }
+    }
+    builder.finish()
+}
+
+fn is_damage(why: &Error) -> bool {
+    super::reading::is_damage(why)
+}

@@ -1,0 +1,93 @@
+//! BLAH accounting logs of a CE: who handed which job to the batch system. They hold no usage; a source of a batch
+//! system's log that names them (`blah = [..]`) gives its jobs the identities they tell.
+//!
+//! One line is `"timestamp=2014-05-18 00:00:58" "userDN=..." "userFQAN=..." .. "ceID=..." "jobID=..." "lrmsID=..."
+//! "localUser=..."`; timestamps are UTC. Of several `userFQAN` the first is the primary one.
+
+use std::io::Read;
+use std::sync::Arc;
+
+use super::clip::clip;
+use super::lines::{Grammar, Limits, Record};
+use super::refusal::{Refusal, known};
+use super::{GridIdentity, Pieces, Position, Sink, instant, lines};
+use crate::error::Result;
+use crate::ledger::Reason;
+use crate::pipeline::plan::SourcePlan;
+
+/// Whether the first line is one of a BLAH log.
+#[must_use]
+pub fn recognise(head: &[u8]) -> bool {
+    let line = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let has = |word: &[u8]| memchr::memmem::find(line, word).is_some();
+    line.starts_with(b"\"timestamp=") && has(b"\"lrmsID=")
+}
+
+/// Cuts a decompressed log into pieces of whole lines.
+///
+/// # Errors
+/// None here; pieces fail with [`crate::error::Kind::Io`] when reading does.
+pub fn pieces(input: Box<dyn Read + Send>, plan: Arc<SourcePlan>) -> Result<Pieces> {
+    drop(plan);
+    Ok(pieces_within(input, Limits::default()))
+}
+
+/// As [`pieces`], with other sizes. Rows and rejects do not depend on `limits.block`.
+#[must_use]
+pub fn pieces_within(input: Box<dyn Read + Send>, limits: Limits) -> Pieces {
+    lines::pieces(input, Arc::new(Blah), limits, Position::start())
+}
+
+struct Blah;
+
+impl Grammar for Blah {
+    fn record(&self, record: &Record<'_>, sink: &mut dyn Sink) -> Result<(), Refusal> {
+        let line = record.text.trim();
+        let inner = line
+            .strip_prefix('"')
+            .and_then(|line| line.strip_suffix('"'))
+            .ok_or_else(|| Refusal::new(Reason::FieldCount, "the line is not \"key=value\" \"key=value\" .."))?;
+        let mut time = None;
+        let mut identity = GridIdentity {
+            job_id: "",
+            submit_ms: 0,
+            global_user: None,
+            fqan: None,
+            submit_host: None,
+            global_job_id: None,
+        };
+        for field in inner.split("\" \"") {
+            let (key, value) = field
+                .split_once('=')
+                .ok_or_else(|| Refusal::new(Reason::FieldCount, format!("{:?} is not key=value", clip(field))))?;
+            let value = value.trim();
+            match key.trim() {
+                "timestamp" => time = known(value),
+                "userDN" => identity.global_user = known(value),
+                "userFQAN" => identity.fqan = identity.fqan.or(known(value)),
+                "ceID" => identity.submit_host = known(value),
+                "jobID" => identity.global_job_id = known(value),
+                "lrmsID" => identity.job_id = value,
+                _ => {}
+            }
+        }
+        if identity.job_id.is_empty() {
+            return Err(Refusal::missing("lrmsID"));
+        }
+        let time = time.ok_or_else(|| Refusal::missing("timestamp"))?;
+        identity.submit_ms = utc_ms(time).ok_or_else(|| {
+            Refusal::new(
+                Reason::BadTime,
+                format!("timestamp {:?} is not a time such as 2014-05-18 00:00:58", clip(time)),
+            )
+        })?;
+        sink.grid_identity(&identity, record.at);
+        Ok(())
+    }
+}
+
+/// `YYYY-MM-DD HH:MM:SS` as Unix milliseconds.
+fn utc_ms(text: &str) -> Option<i64> {
+    let (day, time) = text.split_once(' ')?;
+    instant::rfc3339_ms(&format!("{day}T{time}Z"))
+}

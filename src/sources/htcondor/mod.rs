@@ -1,0 +1,60 @@
+//! Job histories of `HTCondor`: APEL's own layout with bars, and what `condor_history -json` prints.
+//!
+//! Times are Unix seconds. `RemoteWallClockTime` adds up all attempts of a job, so it may exceed end minus start.
+
+mod history;
+mod objects;
+mod piped;
+
+use std::io::{Cursor, Read};
+use std::sync::Arc;
+
+use super::lines::Limits;
+use super::{Pieces, Position, lines};
+use crate::error::Result;
+use crate::pipeline::plan::SourcePlan;
+
+/// How much of a file is looked at to tell the two layouts apart.
+const HEAD: u64 = 64 << 10;
+
+/// Whether the start of a file is a history in one of the two layouts.
+#[must_use]
+pub fn recognise(head: &[u8]) -> bool {
+    let text = head.trim_ascii_start();
+    if is_json(text) {
+        let has = |word: &str| memchr::memmem::find(text, word.as_bytes()).is_some();
+        return has("\"JobStatus\"") && (has("\"ClusterId\"") || has("\"GlobalJobId\""))
+            || has("\"RemoteWallClockTime\"") && has("\"GlobalJobId\"") && has("\"EnteredCurrentStatus\"");
+    }
+    let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    std::str::from_utf8(line).is_ok_and(piped::is_row)
+}
+
+fn is_json(text: &[u8]) -> bool {
+    matches!(text.first(), Some(b'{' | b'['))
+}
+
+/// Cuts a decompressed history into pieces of whole records. An array is cut between its elements, never held whole.
+///
+/// # Errors
+/// [`crate::error::Kind::Io`] when reading fails.
+pub fn pieces(input: Box<dyn Read + Send>, plan: Arc<SourcePlan>) -> Result<Pieces> {
+    drop(plan);
+    pieces_within(input, Limits::default())
+}
+
+/// As [`pieces`], with other sizes. Rows and rejects do not depend on `limits.block`.
+///
+/// # Errors
+/// As [`pieces`].
+pub fn pieces_within(mut input: Box<dyn Read + Send>, limits: Limits) -> Result<Pieces> {
+    let mut head = Vec::new();
+    input.by_ref().take(HEAD).read_to_end(&mut head)?;
+    let is_json = is_json(super::dialect::without_mark(&head).trim_ascii_start());
+    let input: Box<dyn Read + Send> = Box::new(Cursor::new(head).chain(input));
+    Ok(if is_json {
+        objects::pieces(input, limits)
+    } else {
+        lines::pieces(input, Arc::new(piped::Piped), limits, Position::start())
+    })
+}

@@ -1,0 +1,302 @@
+//! Logs of lines cut into pieces of whole records. A record is a line, or a line and those that go on with it.
+
+use std::borrow::Cow;
+use std::io::Read;
+use std::sync::Arc;
+
+use memchr::{memchr, memchr_iter, memrchr_iter};
+
+use super::buffer::{Block, Buffer};
+use super::dialect::without_mark;
+use super::refusal::Refusal;
+use super::steps::{Step, Steps};
+use super::{Pieces, Position, Sink, Work};
+use crate::error::Result;
+use crate::ledger::Reason;
+
+/// Sizes in bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// How much is read at a time; a piece is about as large.
+    pub block: usize,
+    /// Longest record.
+    pub record: usize,
+    /// How much of a record that is too long is kept as raw text; at most `record`.
+    pub kept: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            block: 2 << 20,
+            record: 4 << 20,
+            kept: 64 << 10,
+        }
+    }
+}
+
+/// The first bytes of a line that are enough for [`Grammar::begins`].
+const LOOKAHEAD: usize = 64;
+
+/// One record as a grammar gets to see it.
+pub(super) struct Record<'a> {
+    /// Its text without the line end; bytes that are not UTF-8 replaced.
+    pub(super) text: Cow<'a, str>,
+    /// Where it begins.
+    pub(super) at: Position,
+    /// The file ends behind it without a line end: its last value may be cut short.
+    pub(super) is_cut_off: bool,
+}
+
+impl Record<'_> {
+    /// Whether bytes had to be replaced.
+    pub(super) fn is_replaced(&self) -> bool {
+        matches!(self.text, Cow::Owned(_))
+    }
+
+    /// Refuses a record that is cut off, unless it is certain that every value looked at is whole.
+    pub(super) fn whole(&self, is_certain: bool) -> Result<(), Refusal> {
+        if self.is_cut_off && !is_certain {
+            let why = "the file ends without a line end, so the last value may be cut short";
+            return Err(Refusal::new(Reason::Truncated, why));
+        }
+        Ok(())
+    }
+}
+
+/// What a log says, record by record.
+pub(super) trait Grammar: Send + Sync + 'static {
+    /// Whether records may go on over several lines. Only then are `begins` and `goes_on` asked.
+    const IS_MULTILINE: bool = false;
+
+    /// Whether a line that begins with these (up to 64) bytes begins a record.
+    fn begins(&self, line: &[u8]) -> bool {
+        let _ = line;
+        true
+    }
+
+    /// Whether a record goes on after these lines.
+    fn goes_on(&self, record: &[u8]) -> bool {
+        let _ = record;
+        false
+    }
+
+    /// Whether a line, not blank, is a row of data: comments and headers are none.
+    fn is_row(&self, line: &[u8]) -> bool {
+        let _ = line;
+        true
+    }
+
+    /// Gives one record, already counted, its outcome: the refusal if it is returned, else what the sink is told.
+    fn record(&self, record: &Record<'_>, sink: &mut dyn Sink) -> Result<(), Refusal>;
+}
+
+/// The pieces of `input`, which begins at `at`.
+pub(super) fn pieces<G: Grammar>(input: Box<dyn Read + Send>, grammar: Arc<G>, limits: Limits, at: Position) -> Pieces {
+    Box::new(Steps::new(Lines {
+        input,
+        grammar,
+        limits,
+        buffer: Buffer::default(),
+        at,
+        is_skipping: false,
+        is_ended: false,
+        is_done: false,
+    }))
+}
+
+struct Lines<G> {
+    input: Box<dyn Read + Send>,
+    grammar: Arc<G>,
+    limits: Limits,
+    buffer: Buffer,
+    /// Position of the first byte of the buffer.
+    at: Position,
+    /// Inside a line that is too long and already counted.
+    is_skipping: bool,
+    is_ended: bool,
+    is_done: bool,
+}
+
+impl<G: Grammar> Lines<G> {
+    fn fill(&mut self, want: usize) -> Result<()> {
+        if !self.is_ended {
+            self.is_ended = !self.buffer.fill(&mut self.input, want)?;
+        }
+        Ok(())
+    }
+
+    /// Takes `n` bytes off the front of the buffer.
+    fn take(&mut self, n: usize) -> (Block, Position) {
+        let taken = self.buffer.take(n);
+        let at = self.at;
+        self.at = at.after(&taken);
+        (taken, at)
+    }
+
+    /// Where the last record of the buffer that may still go on begins.
+    fn cut(&self) -> Option<usize> {
+        if !G::IS_MULTILINE {
+            return memchr::memrchr(b'\n', &self.buffer).map(|end| end + 1);
+        }
+        memrchr_iter(b'\n', &self.buffer).map(|end| end + 1).find(|&start| {
+            let line = self.buffer.get(start..).unwrap_or_default();
+            line.len() >= LOOKAHEAD && self.grammar.begins(head(line))
+        })
+    }
+
+    fn work(&mut self, n: usize, is_last: bool) -> Work {
+        let (bytes, from) = self.take(n);
+        let (grammar, limits) = (Arc::clone(&self.grammar), self.limits);
+        Box::new(move |sink: &mut dyn Sink| parse(&*grammar, &bytes, from, limits, is_last, sink))
+    }
+
+    fn next_work(&mut self) -> Result<Option<Work>> {
+        let block = self.limits.block.max(1);
+        // A piece that ends in a long record is only cut where that is known not to be too long.
+        let longest = self.limits.record.saturating_add(LOOKAHEAD);
+        let mut want = block;
+        loop {
+            self.fill(want)?;
+            if self.is_skipping {
+                let end = memchr(b'\n', &self.buffer);
+                self.take(end.map_or(self.buffer.len(), |end| end + 1));
+                self.is_skipping = end.is_none();
+                if self.is_ended && self.buffer.is_empty() {
+                    return Ok(None);
+                }
+                want = self.buffer.len() + if self.is_skipping { block } else { 0 };
+                continue;
+            }
+            if self.is_ended {
+                self.is_done = true;
+                return Ok(Some(self.work(self.buffer.len(), true)));
+            }
+            if let Some(cut) = self.cut() {
+                return Ok(Some(self.work(cut, false)));
+            }
+            let line = memchr(b'\n', &self.buffer).map_or(self.buffer.len(), |end| end + 1);
+            if line > longest {
+                self.is_skipping = line == self.buffer.len();
+                let raw = self.buffer.get(..self.limits.kept).unwrap_or(&self.buffer).to_vec();
+                let (at, limits) = (self.at, self.limits);
+                if !self.is_skipping {
+                    self.take(line);
+                }
+                return Ok(Some(Box::new(move |sink: &mut dyn Sink| {
+                    sink.rows_read(1);
+                    too_long(&raw, at, limits, sink);
+                })));
+            }
+            if self.buffer.len() > longest.saturating_mul(2) {
+                // Lines that begin nothing, more of them than a record may have: each is a row of its own.
+                let end = memchr::memrchr(b'\n', &self.buffer).map_or(self.buffer.len(), |end| end + 1);
+                return Ok(Some(self.work(end, false)));
+            }
+            want = self.buffer.len() + block;
+        }
+    }
+}
+
+impl<G: Grammar> Step for Lines<G> {
+    fn step(&mut self) -> Result<Option<Work>> {
+        if self.is_done {
+            return Ok(None);
+        }
+        self.next_work()
+    }
+}
+
+/// Reads the records of one piece. `is_last` says that the file ends with it.
+fn parse<G: Grammar>(grammar: &G, bytes: &[u8], from: Position, limits: Limits, is_last: bool, sink: &mut dyn Sink) {
+    let mut at = from;
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let mut end = line_end(rest, 0);
+        if G::IS_MULTILINE && grammar.begins(head(rest)) {
+            while end < rest.len() {
+                let (so_far, more) = rest.split_at(end);
+                let next = line_end(rest, end);
+                if next > limits.record || grammar.begins(head(more)) || !grammar.goes_on(so_far) {
+                    break;
+                }
+                end = next;
+            }
+        }
+        let (record, after) = rest.split_at(end);
+        let is_cut_off = is_last && after.is_empty() && !record.ends_with(b"\n");
+        let here = at;
+        at = at.after(record);
+        rest = after;
+        let record = record.strip_suffix(b"\n").unwrap_or(record);
+        let record = record.strip_suffix(b"\r").unwrap_or(record);
+        let record = if here.byte_offset == 0 {
+            without_mark(record)
+        } else {
+            record
+        };
+        if record.len() > limits.record {
+            sink.rows_read(1);
+            too_long(record.get(..limits.kept).unwrap_or(record), here, limits, sink);
+            continue;
+        }
+        if record.trim_ascii().is_empty() || !grammar.is_row(record) {
+            continue;
+        }
+        sink.rows_read(1);
+        let text = String::from_utf8_lossy(record);
+        let told = grammar.record(
+            &Record {
+                text,
+                at: here,
+                is_cut_off,
+            },
+            sink,
+        );
+        if let Err(refusal) = told {
+            if is_cut_off && refusal.reason != Reason::Truncated {
+                let detail = format!("the file ends inside this record: {}", refusal.detail);
+                sink.reject(Reason::Truncated, here, 1, &detail, record);
+            } else {
+                sink.reject(refusal.reason, here, 1, &refusal.detail, record);
+            }
+        }
+    }
+}
+
+fn head(line: &[u8]) -> &[u8] {
+    line.get(..LOOKAHEAD).unwrap_or(line)
+}
+
+/// The end, line end included, of the line that begins at `from`.
+fn line_end(bytes: &[u8], from: usize) -> usize {
+    let line = bytes.get(from..).unwrap_or_default();
+    memchr(b'\n', line).map_or(bytes.len(), |end| from + end + 1)
+}
+
+fn too_long(raw: &[u8], at: Position, limits: Limits, sink: &mut dyn Sink) {
+    let detail = format!("the record is longer than {} bytes", limits.record);
+    sink.reject(Reason::TooLong, at, 1, &detail, raw);
+}
+
+impl Position {
+    /// The start of a file whose first `skipped` bytes (a byte order mark, header lines) were taken off.
+    pub(super) fn start() -> Self {
+        Self {
+            line: 1,
+            byte_offset: 0,
+        }
+    }
+
+    /// The position behind `bytes`, which begin here.
+    pub(super) fn after(self, bytes: &[u8]) -> Self {
+        Self {
+            line: self.line + to_u64(memchr_iter(b'\n', bytes).count()),
+            byte_offset: self.byte_offset + to_u64(bytes.len()),
+        }
+    }
+}
+
+fn to_u64(n: usize) -> u64 {
+    u64::try_from(n).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,202 @@
+//! One `JOB_FINISH` event to one job.
+
+use std::borrow::Cow;
+
+use super::event;
+use crate::ledger::Reason;
+use crate::records::{Anomaly, JobRow};
+use crate::sources::Sink;
+use crate::sources::clip::clip;
+use crate::sources::lines::Record;
+use crate::sources::refusal::{Refusal, instant_ms, known, whole};
+
+/// Fields before the list of asked hosts, by 0-based place.
+const END: usize = 2;
+const JOB_ID: usize = 3;
+const CORES: usize = 6;
+const SUBMIT: usize = 7;
+const START: usize = 10;
+const USER: usize = 11;
+const QUEUE: usize = 12;
+const FROM_HOST: usize = 16;
+const ASKED_HOSTS: usize = 22;
+
+/// Fields behind the list of execution hosts, counted from its end.
+const JOB_NAME: usize = 2;
+const USER_TIME: usize = 4;
+const SYSTEM_TIME: usize = 5;
+const PROJECT: usize = 24;
+const EXIT_STATUS: usize = 25;
+const INDEX: usize = 29;
+const MAX_MEMORY: usize = 30;
+const MAX_SWAP: usize = 31;
+
+struct Fields<'a> {
+    fields: Vec<Cow<'a, str>>,
+    /// Where the list of execution hosts begins and ends.
+    hosts: (usize, usize),
+}
+
+impl<'a> Fields<'a> {
+    /// Two lists of variable length, each after its count, shift what follows them.
+    fn of(text: &'a str) -> Result<Self, Refusal> {
+        let mut fields = Self {
+            fields: event::fields(text)?,
+            hosts: (0, 0),
+        };
+        let asked = fields.count("numAskedHosts", ASKED_HOSTS)?;
+        let at = ASKED_HOSTS.saturating_add(1).saturating_add(asked);
+        let used = fields.count("numExHosts", at)?;
+        let first = at.saturating_add(1);
+        fields.hosts = (first, first.saturating_add(used));
+        Ok(fields)
+    }
+
+    fn text(&self, name: &str, at: usize) -> Result<&str, Refusal> {
+        self.fields.get(at).map(|field| &**field).ok_or_else(|| {
+            Refusal::new(
+                Reason::FieldCount,
+                format!("{} fields: {name} would be field {at}", self.fields.len()),
+            )
+        })
+    }
+
+    /// A field behind the hosts.
+    fn late(&self, name: &str, behind: usize) -> Result<&str, Refusal> {
+        self.text(name, self.hosts.1.saturating_add(behind))
+    }
+
+    fn count(&self, name: &str, at: usize) -> Result<usize, Refusal> {
+        let text = self.text(name, at)?;
+        usize::try_from(whole(name, text)?)
+            .map_err(|_| Refusal::new(Reason::BadNumber, format!("{name} {:?} is negative", clip(text))))
+    }
+
+    fn time_ms(&self, name: &str, at: usize) -> Result<Option<i64>, Refusal> {
+        let ms = instant_ms(name, self.text(name, at)?)?;
+        Ok(Some(ms).filter(|ms| *ms != 0))
+    }
+
+    /// A number of seconds; -1 says that it was not measured.
+    fn seconds_ms(&self, name: &str, behind: usize) -> Result<Option<i64>, Refusal> {
+        let text = self.late(name, behind)?;
+        match crate::sources::decimal::scaled(text, 3) {
+            Some(ms) if ms.value >= 0 => Ok(Some(ms.value)),
+            Some(ms) if ms.value == -1000 => Ok(None),
+            _ => Err(Refusal::new(
+                Reason::BadDuration,
+                format!("{name} {:?} is not a duration in seconds", clip(text)),
+            )),
+        }
+    }
+}
+
+/// Gives an event its outcome. Times are taken as written: a site's host factors (field `hostFactor`) scale neither.
+pub(super) fn take(record: &Record<'_>, sink: &mut dyn Sink) -> Result<(), Refusal> {
+    let fields = Fields::of(&record.text)?;
+    let place = |behind: usize| fields.hosts.1.saturating_add(behind);
+    record.whole(fields.fields.len() > place(MAX_SWAP).saturating_add(1))?;
+    let number = whole("jobId", fields.text("jobId", JOB_ID)?)?;
+    if number <= 0 {
+        return Err(Refusal::new(Reason::BadJobId, format!("jobId {number} is none")));
+    }
+    let end_ms = fields
+        .time_ms("eventTime", END)?
+        .ok_or_else(|| Refusal::new(Reason::TimeUnknown, "the event has no time"))?;
+    let start_ms = fields.time_ms("startTime", START)?;
+    let user_ms = fields.seconds_ms("ru_utime", USER_TIME)?;
+    let system_ms = fields.seconds_ms("ru_stime", SYSTEM_TIME)?;
+    let hosts = fields.fields.get(fields.hosts.0..fields.hosts.1).unwrap_or_default();
+    let placed = Placed::of(hosts)?;
+    let asked_core_n = whole("numProcessors", fields.text("numProcessors", CORES)?)?;
+    let mut anomalies = if record.is_replaced() {
+        Anomaly::InvalidText.bit()
+    } else {
+        0
+    };
+    if record.text.contains('\n') {
+        anomalies |= Anomaly::Reassembled.bit();
+    }
+    // What old versions do not write, or write as -1, is unknown.
+    let late = |name: &str, behind: usize| {
+        let text = fields.late(name, behind).ok()?;
+        whole(name, text).ok().filter(|n| *n >= 0)
+    };
+    let index = late("idx", INDEX).filter(|index| *index > 0);
+    let job_id = match index {
+        Some(index) => format!("{number}[{index}]"),
+        None => number.to_string(),
+    };
+    let memory_byte = |name: &str, behind: usize| late(name, behind).and_then(|kb| kb.checked_mul(1024));
+    let status = late("exitStatus", EXIT_STATUS);
+    // What wait(2) gives: the exit code above, the signal below.
+    let (exit_code, exit_signal) = match status {
+        Some(status) if status & 0x7f != 0 => (None, Some(status & 0x7f)),
+        Some(status) => (Some(status >> 8 & 0xff), None),
+        None => (None, None),
+    };
+    let row = JobRow {
+        view: "batch",
+        job_id: &job_id,
+        submit_host: known(fields.text("fromHost", FROM_HOST)?),
+        account: fields.late("projectName", PROJECT).ok().and_then(known),
+        user: known(fields.text("userName", USER)?),
+        partition: known(fields.text("queue", QUEUE)?),
+        job_name: fields.late("jobName", JOB_NAME).ok().and_then(known),
+        submit_ms: fields.time_ms("submitTime", SUBMIT)?,
+        start_ms,
+        end_ms: Some(end_ms),
+        wall_ms: Some(start_ms.map_or(0, |start_ms| (end_ms - start_ms).max(0))),
+        cpu_ms: user_ms.zip(system_ms).map(|(user, system)| user.saturating_add(system)),
+        cpu_user_ms: user_ms,
+        cpu_system_ms: system_ms,
+        alloc_core_n: match placed.core_n {
+            // Never dispatched: it held nothing, whatever it asked for.
+            0 => start_ms.map(|_| asked_core_n),
+            n => Some(n),
+        },
+        alloc_node_n: Some(placed.node_n).filter(|n| *n > 0),
+        max_rss_byte: memory_byte("maxRMem", MAX_MEMORY),
+        max_virtual_byte: memory_byte("maxRSwap", MAX_SWAP),
+        node_list: known(&placed.list),
+        exit_code,
+        exit_signal,
+        anomalies,
+        ..JobRow::default()
+    };
+    sink.job(&row, record.at, 0);
+    Ok(())
+}
+
+/// Cores and nodes by the list of execution hosts: a host once per slot, or `16*host`.
+struct Placed {
+    core_n: i64,
+    node_n: i64,
+    list: String,
+}
+
+impl Placed {
+    fn of(hosts: &[Cow<'_, str>]) -> Result<Self, Refusal> {
+        let mut core_n = 0_i64;
+        let mut names: Vec<&str> = Vec::new();
+        for host in hosts {
+            let (n, name) = match host.split_once('*') {
+                Some((n, name)) => (whole("the slots of an execution host", n)?, name),
+                None => (1, &**host),
+            };
+            if !(0..=i64::from(u32::MAX)).contains(&n) {
+                let detail = format!("{:?} is no number of slots and a host", clip(host));
+                return Err(Refusal::new(Reason::BadNumber, detail));
+            }
+            core_n = core_n.saturating_add(n);
+            names.push(name);
+        }
+        names.sort_unstable();
+        names.dedup();
+        Ok(Self {
+            core_n,
+            node_n: i64::try_from(names.len()).unwrap_or(i64::MAX),
+            list: names.join(","),
+        })
+    }
+}

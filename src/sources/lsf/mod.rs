@@ -1,0 +1,83 @@
+//! LSF accounting files (`lsb.acct`): events of blank-separated fields, texts in quotes with quotes doubled.
+//!
+//! A text may hold line ends, so an event goes on until its quotes are closed or a line begins the next one. Only
+//! `JOB_FINISH` holds usage. Times are Unix seconds.
+
+mod event;
+mod job;
+
+use std::io::Read;
+use std::sync::Arc;
+
+use super::lines::{Grammar, Limits, Record};
+use super::refusal::Refusal;
+use super::{Pieces, Position, Sink, lines};
+use crate::error::Result;
+use crate::ledger::Reason;
+use crate::pipeline::plan::SourcePlan;
+
+/// Whether the first line begins an event.
+#[must_use]
+pub fn recognise(head: &[u8]) -> bool {
+    begins(head)
+}
+
+/// Cuts a decompressed file into pieces of whole events.
+///
+/// # Errors
+/// None here; pieces fail with [`crate::error::Kind::Io`] when reading does.
+pub fn pieces(input: Box<dyn Read + Send>, plan: Arc<SourcePlan>) -> Result<Pieces> {
+    drop(plan);
+    Ok(pieces_within(input, Limits::default()))
+}
+
+/// As [`pieces`], with other sizes. Rows and rejects do not depend on `limits.block`.
+#[must_use]
+pub fn pieces_within(input: Box<dyn Read + Send>, limits: Limits) -> Pieces {
+    lines::pieces(input, Arc::new(Lsf), limits, Position::start())
+}
+
+struct Lsf;
+
+/// `"JOB_FINISH" "9.11" 1380043655 `: a name in capitals, a version, a time.
+fn begins(line: &[u8]) -> bool {
+    let Some(rest) = line.strip_prefix(b"\"") else {
+        return false;
+    };
+    let name = rest
+        .iter()
+        .take_while(|b| b.is_ascii_uppercase() || matches!(b, b'_' | b'0'..=b'9'));
+    let Some(rest) = rest.get(name.count()..).and_then(|rest| rest.strip_prefix(b"\" \"")) else {
+        return false;
+    };
+    let version = rest.iter().take_while(|b| b.is_ascii_digit() || **b == b'.').count();
+    let rest = rest.get(version..).and_then(|rest| rest.strip_prefix(b"\" "));
+    version > 0 && rest.is_some_and(|rest| rest.first().is_some_and(u8::is_ascii_digit))
+}
+
+impl Grammar for Lsf {
+    const IS_MULTILINE: bool = true;
+
+    fn begins(&self, line: &[u8]) -> bool {
+        begins(line)
+    }
+
+    fn goes_on(&self, record: &[u8]) -> bool {
+        memchr::memchr_iter(b'"', record).count() % 2 == 1
+    }
+
+    fn record(&self, record: &Record<'_>, sink: &mut dyn Sink) -> Result<(), Refusal> {
+        if !begins(record.text.as_bytes()) {
+            return Err(Refusal::new(
+                Reason::FieldCount,
+                "the line begins no event such as \"JOB_FINISH\" \"9.11\" 1380043655",
+            ));
+        }
+        // Events of other kinds (resizes, reservations, migrations) tell nothing that the end of the job does not.
+        if !record.text.starts_with("\"JOB_FINISH\" ") {
+            sink.out_of_scope(Reason::OtherRecordType, 1);
+            return Ok(());
+        }
+        job::take(record, sink)
+    }
+}

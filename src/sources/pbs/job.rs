@@ -1,0 +1,265 @@
+//! One `E` record to one job.
+
+use super::Parts;
+use crate::ledger::Reason;
+use crate::records::{Anomaly, JobRow};
+use crate::sources::Sink;
+use crate::sources::clip::clip;
+use crate::sources::lines::Record;
+use crate::sources::refusal::{Refusal, instant_ms, known, whole};
+
+/// The values that are looked at.
+#[derive(Default)]
+struct Values<'a> {
+    user: Option<&'a str>,
+    group: Option<&'a str>,
+    account: Option<&'a str>,
+    job_name: Option<&'a str>,
+    queue: Option<&'a str>,
+    ctime: Option<&'a str>,
+    etime: Option<&'a str>,
+    start: Option<&'a str>,
+    end: Option<&'a str>,
+    exec_host: Option<&'a str>,
+    slots: Option<&'a str>,
+    nodes: Option<&'a str>,
+    ncpus: Option<&'a str>,
+    exit_status: Option<&'a str>,
+    cput: Option<&'a str>,
+    walltime: Option<&'a str>,
+    mem: Option<&'a str>,
+    vmem: Option<&'a str>,
+    limit: Option<&'a str>,
+    gpus: Option<&'a str>,
+}
+
+impl<'a> Values<'a> {
+    /// Reads `key=value` words. A word without `=` is what follows a blank in the value before it; of a key that comes
+    /// twice the last value counts, but who the job belongs to is said first, before anything a user may have named.
+    fn of(message: &'a str) -> Self {
+        let mut values = Self::default();
+        for word in message.split_ascii_whitespace() {
+            let Some((key, value)) = word.split_once('=') else {
+                continue;
+            };
+            let slot = match key {
+                "user" if values.user.is_none() => &mut values.user,
+                "group" if values.group.is_none() => &mut values.group,
+                "account" if values.account.is_none() => &mut values.account,
+                "jobname" if values.job_name.is_none() => &mut values.job_name,
+                "queue" => &mut values.queue,
+                "ctime" => &mut values.ctime,
+                "etime" => &mut values.etime,
+                "start" => &mut values.start,
+                "end" => &mut values.end,
+                "exec_host" => &mut values.exec_host,
+                "total_execution_slots" => &mut values.slots,
+                "unique_node_count" => &mut values.nodes,
+                "resources_used.ncpus" | "Resource_List.ncpus" => &mut values.ncpus,
+                "Exit_status" => &mut values.exit_status,
+                "resources_used.cput" => &mut values.cput,
+                "resources_used.walltime" => &mut values.walltime,
+                "resources_used.mem" => &mut values.mem,
+                "resources_used.vmem" => &mut values.vmem,
+                "Resource_List.walltime" => &mut values.limit,
+                "Resource_List.ngpus" => &mut values.gpus,
+                _ => continue,
+            };
+            *slot = known(value);
+        }
+        values
+    }
+}
+
+/// Gives an `E` record its outcome.
+///
+/// Unlike APEL's parser, a job without `exec_host` is kept with its cores unknown, units of memory are believed
+/// (`2gb` is not 2 kB) and a blank in a value does not break the line.
+pub(super) fn take(parts: &Parts<'_>, record: &Record<'_>, sink: &mut dyn Sink) -> Result<(), Refusal> {
+    let job_id = known(parts.id).ok_or_else(|| Refusal::new(Reason::BadJobId, "the job id is empty"))?;
+    let values = Values::of(parts.message);
+    let time = |name: &str, value: Option<&str>| instant_ms(name, value.ok_or_else(|| Refusal::missing(name))?);
+    let (start_ms, end_ms) = (time("start", values.start)?, time("end", values.end)?);
+    let duration = |name: &str, value: Option<&str>| value.map(|text| clock_ms(name, text)).transpose();
+    let wall_ms = duration("resources_used.walltime", values.walltime)?
+        .ok_or_else(|| Refusal::missing("resources_used.walltime"))?;
+    let cpu_ms = duration("resources_used.cput", values.cput)?;
+    let mut anomalies = if record.is_replaced() {
+        Anomaly::InvalidText.bit()
+    } else {
+        0
+    };
+    let placed = values.exec_host.map(Placed::of).transpose()?;
+    let stated = |name: &str, value: Option<&str>| value.map(|text| whole(name, text)).transpose();
+    let core_n = match &placed {
+        Some(placed) => Some(placed.core_n),
+        None => stated("total_execution_slots", values.slots)?.or(stated("ncpus", values.ncpus)?),
+    };
+    let node_n = match &placed {
+        Some(placed) => Some(placed.node_n),
+        None => stated("unique_node_count", values.nodes)?,
+    };
+    let mut dropped = false;
+    let mut optional = |value: Option<Result<i64, Refusal>>| match value {
+        Some(Ok(value)) => Some(value),
+        Some(Err(_)) => {
+            dropped = true;
+            None
+        }
+        None => None,
+    };
+    let submit_ms = optional(values.ctime.map(|text| instant_ms("ctime", text)));
+    let eligible_ms = optional(values.etime.map(|text| instant_ms("etime", text)));
+    let max_rss_byte = optional(values.mem.map(|text| size_byte("resources_used.mem", text)));
+    let max_virtual_byte = optional(values.vmem.map(|text| size_byte("resources_used.vmem", text)));
+    let limit_ms = optional(values.limit.map(|text| clock_ms("Resource_List.walltime", text)));
+    let gpu_n = optional(values.gpus.map(|text| whole("Resource_List.ngpus", text)));
+    let status = optional(values.exit_status.map(|text| whole("Exit_status", text)));
+    if dropped {
+        anomalies |= Anomaly::ValueDropped.bit();
+    }
+    // A signal is told as 256 plus its number; negative ones are the server's own ways to fail.
+    let (exit_code, exit_signal) = match status {
+        Some(status) if status > 256 => (None, Some(status - 256)),
+        status => (status, None),
+    };
+    let row = JobRow {
+        view: "batch",
+        job_id,
+        cluster: job_id.split_once('.').map(|(_, server)| server),
+        account: values.account,
+        user: values.user,
+        user_group: values.group,
+        partition: values.queue,
+        job_name: values.job_name,
+        submit_ms,
+        eligible_ms,
+        start_ms: Some(start_ms),
+        end_ms: Some(end_ms),
+        wall_ms: Some(wall_ms),
+        cpu_ms,
+        alloc_core_n: core_n,
+        alloc_node_n: node_n,
+        alloc_gpu_n: gpu_n,
+        max_rss_byte,
+        max_virtual_byte,
+        time_limit_s: limit_ms.map(|ms| ms / 1000),
+        node_list: values.exec_host,
+        exit_code,
+        exit_signal,
+        anomalies,
+        ..JobRow::default()
+    };
+    sink.job(&row, record.at, 0);
+    Ok(())
+}
+
+/// Cores and nodes by `exec_host`.
+struct Placed {
+    core_n: i64,
+    node_n: i64,
+}
+
+impl Placed {
+    /// `host/0+host/1` (one core each), `host/0-1,5+..` (Torque 5.1 and later: core numbers and ranges), `host/0*4` (PBS
+    /// Pro: four cores).
+    fn of(exec_host: &str) -> Result<Self, Refusal> {
+        let wrong = |part: &str| {
+            Refusal::new(
+                Reason::BadNumber,
+                format!("exec_host part {:?} is not host/cores", clip(part)),
+            )
+        };
+        let mut core_n = 0_i64;
+        let mut hosts: Vec<&str> = Vec::new();
+        for part in exec_host.split('+') {
+            let (host, cores) = part.split_once('/').ok_or_else(|| wrong(part))?;
+            core_n = cores_of(cores)
+                .and_then(|n| core_n.checked_add(n))
+                .ok_or_else(|| wrong(part))?;
+            hosts.push(host);
+        }
+        hosts.sort_unstable();
+        hosts.dedup();
+        Ok(Self {
+            core_n,
+            node_n: i64::try_from(hosts.len()).unwrap_or(i64::MAX),
+        })
+    }
+}
+
+fn cores_of(text: &str) -> Option<i64> {
+    let number = |text: &str| text.parse::<u32>().ok().map(i64::from);
+    if let Some((index, n)) = text.split_once('*') {
+        number(index)?;
+        return number(n);
+    }
+    text.split(',').try_fold(0_i64, |sum, part| {
+        let n = match part.split_once('-') {
+            Some((first, last)) => {
+                let n = number(last)? - number(first)? + 1;
+                (n > 0).then_some(n)?
+            }
+            None => number(part).map(|_| 1)?,
+        };
+        sum.checked_add(n)
+    })
+}
+
+/// `h:m:s`, `m:s` or seconds, as milliseconds. Minutes and seconds may have one digit (`19:23:4`).
+fn clock_ms(name: &str, text: &str) -> Result<i64, Refusal> {
+    let wrong = || {
+        Refusal::new(
+            Reason::BadDuration,
+            format!("{name} {:?} is neither h:m:s nor seconds", clip(text)),
+        )
+    };
+    let parts: Vec<&str> = text.split(':').collect();
+    if parts.len() > 3 {
+        return Err(wrong());
+    }
+    let mut seconds = 0_i64;
+    for part in parts {
+        let is_number = !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+        let value: i64 = part.parse().ok().filter(|_| is_number).ok_or_else(wrong)?;
+        seconds = seconds
+            .checked_mul(60)
+            .and_then(|seconds| seconds.checked_add(value))
+            .ok_or_else(wrong)?;
+    }
+    seconds.checked_mul(1000).ok_or_else(wrong)
+}
+
+/// `2031040kb`, `15gb`, `512b`, `3mw` (words of eight bytes) in bytes.
+fn size_byte(name: &str, text: &str) -> Result<i64, Refusal> {
+    let wrong = || {
+        Refusal::new(
+            Reason::BadNumber,
+            format!("{name} {:?} is no size such as 2031040kb", clip(text)),
+        )
+    };
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = text.split_at_checked(digits).ok_or_else(wrong)?;
+    let value: i64 = number.parse().map_err(|_| wrong())?;
+    let unit = unit.to_ascii_lowercase();
+    let (scale, word) = match unit.as_bytes() {
+        [] | [b'b'] => (1, 1),
+        [b'w'] => (1, 8),
+        [prefix, kind @ (b'b' | b'w')] => {
+            let shift = match prefix {
+                b'k' => 10,
+                b'm' => 20,
+                b'g' => 30,
+                b't' => 40,
+                b'p' => 50,
+                _ => return Err(wrong()),
+            };
+            (1_i64 << shift, if *kind == b'w' { 8 } else { 1 })
+        }
+        _ => return Err(wrong()),
+    };
+    value
+        .checked_mul(scale)
+        .and_then(|bytes| bytes.checked_mul(word))
+        .ok_or_else(wrong)
+}

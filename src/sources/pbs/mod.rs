@@ -1,0 +1,79 @@
+//! Accounting logs of PBS Pro, `OpenPBS` and Torque: `date;type;id;key=value key=value ...`.
+//!
+//! Only `E` records (a job ended) hold usage. Times are Unix seconds, whatever zone the date in front is printed in.
+
+mod job;
+
+use std::io::Read;
+use std::sync::Arc;
+
+use super::lines::{Grammar, Limits, Record};
+use super::refusal::Refusal;
+use super::{Pieces, Position, Sink, lines};
+use crate::error::Result;
+use crate::ledger::Reason;
+use crate::pipeline::plan::SourcePlan;
+
+/// Whether the first line is one of an accounting log.
+#[must_use]
+pub fn recognise(head: &[u8]) -> bool {
+    let line = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    std::str::from_utf8(line).is_ok_and(|line| Parts::of(line).is_some())
+}
+
+/// Cuts a decompressed log into pieces of whole lines.
+///
+/// # Errors
+/// None here; pieces fail with [`crate::error::Kind::Io`] when reading does.
+pub fn pieces(input: Box<dyn Read + Send>, plan: Arc<SourcePlan>) -> Result<Pieces> {
+    drop(plan);
+    Ok(pieces_within(input, Limits::default()))
+}
+
+/// As [`pieces`], with other sizes. Rows and rejects do not depend on `limits.block`.
+#[must_use]
+pub fn pieces_within(input: Box<dyn Read + Send>, limits: Limits) -> Pieces {
+    lines::pieces(input, Arc::new(Pbs), limits, Position::start())
+}
+
+struct Pbs;
+
+/// The four parts of a line.
+struct Parts<'a> {
+    kind: &'a str,
+    id: &'a str,
+    message: &'a str,
+}
+
+impl<'a> Parts<'a> {
+    fn of(line: &'a str) -> Option<Self> {
+        let mut parts = line.trim_end_matches('\r').splitn(4, ';');
+        let (date, kind, id) = (parts.next()?, parts.next()?, parts.next()?);
+        let message = parts.next()?;
+        let fits = |(byte, shape): (u8, &u8)| match shape {
+            b'0' => byte.is_ascii_digit(),
+            shape => byte == *shape,
+        };
+        let is_date = date.len() == 19 && date.bytes().zip(b"00/00/0000 00:00:00").all(fits);
+        let is_kind = kind.len() == 1 && kind.bytes().all(|byte| byte.is_ascii_alphabetic());
+        (is_date && is_kind).then_some(Self { kind, id, message })
+    }
+}
+
+impl Grammar for Pbs {
+    fn record(&self, record: &Record<'_>, sink: &mut dyn Sink) -> Result<(), Refusal> {
+        let Some(parts) = Parts::of(&record.text) else {
+            return Err(Refusal::new(
+                Reason::FieldCount,
+                "the line is not date;type;id;message with a date such as 03/21/2015 12:10:19",
+            ));
+        };
+        // Queued, started, deleted, rerun, licence counts: nothing was used by them that the end does not tell.
+        if parts.kind != "E" {
+            sink.out_of_scope(Reason::OtherRecordType, 1);
+            return Ok(());
+        }
+        record.whole(false)?;
+        job::take(&parts, record, sink)
+    }
+}

@@ -1,0 +1,67 @@
+//! Why a line of a log is refused, and the numbers it is made of.
+
+use super::clip::clip;
+use super::decimal;
+use crate::ledger::Reason;
+
+/// Why a row is refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Refusal {
+    /// Code.
+    pub(super) reason: Reason,
+    /// Field, value and why.
+    pub(super) detail: String,
+}
+
+impl Refusal {
+    pub(super) fn new(reason: Reason, detail: impl Into<String>) -> Self {
+        Self {
+            reason,
+            detail: detail.into(),
+        }
+    }
+
+    /// A field that must be there and is not.
+    pub(super) fn missing(name: &str) -> Self {
+        Self::new(Reason::MissingField, format!("there is no {name}"))
+    }
+}
+
+/// A whole number; a fraction of zeros (`30171136.0`) is let through, as some systems print counts as floats.
+pub(super) fn whole(name: &str, text: &str) -> Result<i64, Refusal> {
+    match decimal::scaled(text.trim(), 0) {
+        Some(scaled) if scaled.is_exact => Ok(scaled.value),
+        _ => Err(Refusal::new(
+            Reason::BadNumber,
+            format!("{name} {:?} is not a whole number, or too large", clip(text)),
+        )),
+    }
+}
+
+/// Unix seconds, whole or with a fraction, as milliseconds.
+pub(super) fn instant_ms(name: &str, text: &str) -> Result<i64, Refusal> {
+    decimal::scaled(text.trim(), 3)
+        .map(|scaled| scaled.value)
+        .ok_or_else(|| {
+            Refusal::new(
+                Reason::BadTime,
+                format!("{name} {:?} is not a time in Unix seconds", clip(text)),
+            )
+        })
+}
+
+/// Seconds, whole or with a fraction, as milliseconds; negative ones are refused.
+pub(super) fn seconds_ms(name: &str, text: &str) -> Result<i64, Refusal> {
+    match decimal::scaled(text.trim(), 3) {
+        Some(scaled) if scaled.value >= 0 => Ok(scaled.value),
+        _ => Err(Refusal::new(
+            Reason::BadDuration,
+            format!("{name} {:?} is not a duration in seconds", clip(text)),
+        )),
+    }
+}
+
+/// `text` unless it is blank.
+pub(super) fn known(text: &str) -> Option<&str> {
+    Some(text).filter(|text| !text.trim_ascii().is_empty())
+}

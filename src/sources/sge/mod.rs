@@ -1,0 +1,68 @@
+//! Accounting files of Sun, Son of and Univa Grid Engine (`accounting(5)`): 43 or more fields with colons between them.
+//!
+//! Times are Unix seconds, or milliseconds from UGE 8.2 on; which of the two is told by their size.
+
+mod job;
+
+use std::io::Read;
+use std::sync::Arc;
+
+use super::lines::{Grammar, Limits, Record};
+use super::refusal::Refusal;
+use super::{Pieces, Position, Sink, lines};
+use crate::error::Result;
+use crate::ledger::Reason;
+use crate::pipeline::plan::SourcePlan;
+
+/// Whether one of the first lines is a row of an accounting file.
+#[must_use]
+pub fn recognise(head: &[u8]) -> bool {
+    let mut lines = head.split(|&byte| byte == b'\n').take(16);
+    let first = lines.find(|line| !line.trim_ascii().is_empty() && !line.starts_with(b"#"));
+    first
+        .and_then(|line| std::str::from_utf8(line).ok())
+        .is_some_and(|line| {
+            let fields: Vec<&str> = line.split(':').collect();
+            fields.len() >= job::FIELDS_LEAST && job::has_numbers(&fields)
+        })
+}
+
+/// Cuts a decompressed file into pieces of whole lines.
+///
+/// # Errors
+/// None here; pieces fail with [`crate::error::Kind::Io`] when reading does.
+pub fn pieces(input: Box<dyn Read + Send>, plan: Arc<SourcePlan>) -> Result<Pieces> {
+    drop(plan);
+    Ok(pieces_within(input, Limits::default()))
+}
+
+/// As [`pieces`], with other sizes. Rows and rejects do not depend on `limits.block`.
+#[must_use]
+pub fn pieces_within(input: Box<dyn Read + Send>, limits: Limits) -> Pieces {
+    lines::pieces(input, Arc::new(Sge), limits, Position::start())
+}
+
+struct Sge;
+
+impl Grammar for Sge {
+    fn is_row(&self, line: &[u8]) -> bool {
+        !line.starts_with(b"#")
+    }
+
+    fn record(&self, record: &Record<'_>, sink: &mut dyn Sink) -> Result<(), Refusal> {
+        let fields: Vec<&str> = record.text.split(':').collect();
+        if fields.len() < job::FIELDS_LEAST {
+            return Err(Refusal::new(
+                Reason::FieldCount,
+                format!(
+                    "{} fields with colons between them, not at least {}",
+                    fields.len(),
+                    job::FIELDS_LEAST
+                ),
+            ));
+        }
+        // With one more field, the last that is looked at is known to have ended.
+        record.whole(fields.len() > job::FIELDS_LEAST)?;
+        job::take(&fields, record, sink)
+    }
+}

@@ -1,0 +1,81 @@
+//! The comments a workload begins with.
+
+use std::collections::BTreeMap;
+
+use crate::sources::dialect::without_mark;
+
+/// Most queues that are given names.
+const QUEUES_MOST: usize = 10_000;
+
+/// What the header says, as far as it matters to records.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Header {
+    /// `Version`.
+    pub version: Option<String>,
+    /// `UnixStartTime`: the Unix second that submit times count from.
+    pub unix_start_s: Option<i64>,
+    /// `TimeZoneString`: where the machine stood. No time is printed in it.
+    pub time_zone: Option<String>,
+    /// `MaxProcs`.
+    pub max_procs: Option<i64>,
+    /// `BurstBuffer`: a column of its own is appended to every job.
+    pub has_burst_buffer: bool,
+    /// `Queue: 3 normal`.
+    queues: BTreeMap<i64, String>,
+    is_known: bool,
+}
+
+impl Header {
+    /// Reads the comments at the start of a file.
+    #[must_use]
+    pub fn of(head: &[u8]) -> Self {
+        let mut header = Self::default();
+        for line in without_mark(head).split(|&byte| byte == b'\n') {
+            let line = line.trim_ascii();
+            let Some(comment) = line.strip_prefix(b";") else {
+                if line.is_empty() {
+                    continue;
+                }
+                break;
+            };
+            header.comment(&String::from_utf8_lossy(comment));
+        }
+        header
+    }
+
+    fn comment(&mut self, comment: &str) {
+        let Some((key, value)) = comment.trim_start_matches(';').split_once(':') else {
+            return;
+        };
+        let (key, value) = (key.trim(), value.trim());
+        let text = || Some(value.to_owned()).filter(|value| !value.is_empty());
+        match key {
+            "Version" => self.version = text(),
+            "UnixStartTime" => self.unix_start_s = value.parse().ok().filter(|second| *second >= 0),
+            "TimeZoneString" => self.time_zone = text(),
+            "MaxProcs" => self.max_procs = value.parse().ok(),
+            "BurstBuffer" => self.has_burst_buffer = true,
+            "Queue" if self.queues.len() < QUEUES_MOST => {
+                let named = value.split_once(char::is_whitespace);
+                if let Some((number, name)) = named.and_then(|(number, name)| Some((number.parse().ok()?, name))) {
+                    self.queues.insert(number, name.trim().to_owned());
+                }
+            }
+            "Computer" | "Installation" | "MaxJobs" | "MaxRecords" | "MaxNodes" | "Preemption" => {}
+            _ => return,
+        }
+        self.is_known = true;
+    }
+
+    /// Whether any key of the format is there.
+    #[must_use]
+    pub fn is_known(&self) -> bool {
+        self.is_known
+    }
+
+    /// The name of a queue.
+    #[must_use]
+    pub fn queue(&self, number: i64) -> Option<&str> {
+        self.queues.get(&number).map(String::as_str)
+    }
+}

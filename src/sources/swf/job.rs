@@ -1,0 +1,211 @@
+//! One line of a workload to one job.
+
+use super::{COLUMNS, Swf};
+use crate::ledger::Reason;
+use crate::records::{Anomaly, JobRow};
+use crate::sources::clip::clip;
+use crate::sources::lines::Record;
+use crate::sources::refusal::{Refusal, whole};
+use crate::sources::{Sink, decimal};
+
+/// 0-based columns with their names in the format's definition.
+type Column = (usize, &'static str);
+const JOB: Column = (0, "job number");
+const SUBMIT: Column = (1, "submit time");
+const WAIT: Column = (2, "wait time");
+const RUN: Column = (3, "run time");
+const PROCESSORS: Column = (4, "number of allocated processors");
+const AVERAGE_CPU: Column = (5, "average CPU time used");
+const MEMORY: Column = (6, "used memory");
+const ASKED_PROCESSORS: Column = (7, "requested number of processors");
+const ASKED_TIME: Column = (8, "requested time");
+const ASKED_MEMORY: Column = (9, "requested memory");
+const STATUS: Column = (10, "status");
+const USER: Column = (11, "user ID");
+const GROUP: Column = (12, "group ID");
+const QUEUE: Column = (14, "queue number");
+
+struct Row<'a> {
+    columns: &'a [&'a str],
+}
+
+impl<'a> Row<'a> {
+    fn text(&self, column: Column) -> &'a str {
+        self.columns.get(column.0).copied().unwrap_or_default()
+    }
+
+    /// A number times ten to the `places`; what is negative is unknown.
+    fn scaled(&self, column: Column, places: u32, reason: Reason) -> Result<Option<i64>, Refusal> {
+        let text = self.text(column);
+        match decimal::scaled(text, places) {
+            Some(scaled) => Ok(Some(scaled.value).filter(|value| *value >= 0)),
+            None => Err(Refusal::new(
+                reason,
+                format!("{} {:?} is not a number, or too large", column.1, clip(text)),
+            )),
+        }
+    }
+
+    fn ms(&self, column: Column) -> Result<Option<i64>, Refusal> {
+        self.scaled(column, 3, Reason::BadDuration)
+    }
+
+    fn count(&self, column: Column) -> Result<Option<i64>, Refusal> {
+        let n = whole(column.1, self.text(column))?;
+        Ok(Some(n).filter(|n| *n > 0))
+    }
+
+    fn id(&self, column: Column) -> Option<&'a str> {
+        Some(self.text(column)).filter(|text| !text.starts_with('-'))
+    }
+}
+
+/// Gives a line its outcome.
+///
+/// CPU time is written as the average per processor and becomes the sum over processors; used memory stays per
+/// processor. Lines of parts of a job (status 2 to 4: between a checkpoint and the next) repeat what the line of the
+/// whole job says.
+pub(super) fn take(columns: &[&str], swf: &Swf, record: &Record<'_>, sink: &mut dyn Sink) -> Result<(), Refusal> {
+    let placed = match columns.get(COLUMNS).filter(|text| text.starts_with('{')) {
+        Some(list) => Some(Placed::of(list)?),
+        None => None,
+    };
+    // The last column of the format itself is not looked at, so it may be cut short.
+    record.whole(placed.is_none() || columns.len() > COLUMNS + 2)?;
+    let row = Row { columns };
+    let number = whole(JOB.1, row.text(JOB))?;
+    if number < 0 {
+        return Err(Refusal::new(Reason::BadJobId, format!("job number {number} is none")));
+    }
+    let state = match whole(STATUS.1, row.text(STATUS))? {
+        1 => Some("COMPLETED"),
+        0 => Some("FAILED"),
+        5 => Some("CANCELLED"),
+        -1 => None,
+        2..=4 => {
+            sink.out_of_scope(Reason::OtherRecordType, 1);
+            return Ok(());
+        }
+        other => {
+            return Err(Refusal::new(
+                Reason::UnknownState,
+                format!("status {other} is none of -1 to 5"),
+            ));
+        }
+    };
+    let submit_ms = row
+        .scaled(SUBMIT, 3, Reason::BadTime)?
+        .and_then(|ms| swf.start_s.checked_mul(1000)?.checked_add(ms))
+        .ok_or_else(|| Refusal::new(Reason::TimeUnknown, "the submit time is unknown"))?;
+    let (wait_ms, run_ms) = (row.ms(WAIT)?, row.ms(RUN)?);
+    let start_ms = match (wait_ms, run_ms, state) {
+        (Some(wait_ms), Some(_), _) => Some(submit_ms.saturating_add(wait_ms)),
+        (None, Some(_), _) => {
+            let why = "the wait time is unknown: when it ran cannot be told";
+            return Err(Refusal::new(Reason::TimeUnknown, why));
+        }
+        // Taken back, or failed, before it ran.
+        (_, None, Some("CANCELLED" | "FAILED")) => None,
+        (_, None, _) => return Err(Refusal::new(Reason::BadDuration, "the run time is unknown")),
+    };
+    let (asked_core_n, mut core_n) = (row.count(ASKED_PROCESSORS)?, row.count(PROCESSORS)?);
+    let mut anomalies = if record.is_replaced() {
+        Anomaly::InvalidText.bit()
+    } else {
+        0
+    };
+    if start_ms.is_none() {
+        core_n = None;
+    } else if core_n.is_none() && asked_core_n.is_some() {
+        core_n = asked_core_n;
+        anomalies |= Anomaly::CoreAssumed.bit();
+    }
+    let (average_ms, memory_kb) = match &placed {
+        // Alea fills these two columns with 1 and 1024 in every line.
+        Some(_) => (None, None),
+        None => (row.ms(AVERAGE_CPU)?, row.scaled(MEMORY, 0, Reason::BadNumber)?),
+    };
+    let cpu_ms = match average_ms.zip(core_n) {
+        Some((average_ms, core_n)) => Some(
+            average_ms
+                .checked_mul(core_n)
+                .ok_or_else(|| Refusal::new(Reason::BadDuration, "CPU time times processors does not fit"))?,
+        ),
+        None => None,
+    };
+    let requested_memory_byte = requested_memory_byte(&row, placed.as_ref(), asked_core_n.or(core_n))?;
+    let job_id = number.to_string();
+    let queue = match &placed {
+        Some(_) => columns.get(COLUMNS + 1).copied(),
+        None => match row.id(QUEUE) {
+            Some(text) => Some(text.parse().ok().and_then(|n| swf.header.queue(n)).unwrap_or(text)),
+            None => None,
+        },
+    };
+    let job = JobRow {
+        view: "batch",
+        job_id: &job_id,
+        user: row.id(USER),
+        user_group: row.id(GROUP),
+        partition: queue,
+        submit_ms: Some(submit_ms),
+        start_ms,
+        end_ms: start_ms
+            .zip(run_ms)
+            .map(|(start_ms, run_ms)| start_ms.saturating_add(run_ms)),
+        wall_ms: Some(run_ms.unwrap_or(0)),
+        cpu_ms,
+        alloc_core_n: core_n,
+        alloc_node_n: placed.as_ref().map(|placed| placed.node_n),
+        max_rss_byte: memory_kb.filter(|kb| *kb > 0).and_then(|kb| kb.checked_mul(1024)),
+        requested_memory_byte,
+        time_limit_s: row.scaled(ASKED_TIME, 0, Reason::BadNumber)?.filter(|s| *s > 0),
+        node_list: placed.as_ref().map(|placed| placed.list.as_str()),
+        state,
+        anomalies,
+        ..JobRow::default()
+    };
+    sink.job(&job, record.at, 0);
+    Ok(())
+}
+
+/// Memory asked for, of the whole job.
+fn requested_memory_byte(row: &Row<'_>, placed: Option<&Placed>, core_n: Option<i64>) -> Result<Option<i64>, Refusal> {
+    let asked = row.scaled(ASKED_MEMORY, 0, Reason::BadNumber)?.filter(|n| *n > 0);
+    Ok(asked.and_then(|asked| match placed {
+        // Alea: bytes on every node.
+        Some(placed) => asked.checked_mul(placed.node_n),
+        None => asked.checked_mul(1024)?.checked_mul(core_n?),
+    }))
+}
+
+/// `{1129,1129,1130}`: the node of every processor.
+struct Placed {
+    node_n: i64,
+    /// Every node once, in the order they come.
+    list: String,
+}
+
+impl Placed {
+    fn of(text: &str) -> Result<Self, Refusal> {
+        let wrong = || Refusal::new(Reason::BadNumber, format!("{:?} is no list of nodes", clip(text)));
+        let inner = text
+            .strip_prefix('{')
+            .and_then(|text| text.strip_suffix('}'))
+            .ok_or_else(wrong)?;
+        let mut seen = std::collections::HashSet::new();
+        let mut nodes: Vec<&str> = Vec::new();
+        for node in inner.split(',') {
+            if node.is_empty() || !node.bytes().all(|byte| byte.is_ascii_digit()) {
+                return Err(wrong());
+            }
+            if seen.insert(node) {
+                nodes.push(node);
+            }
+        }
+        Ok(Self {
+            node_n: i64::try_from(nodes.len()).unwrap_or(i64::MAX),
+            list: nodes.join(","),
+        })
+    }
+}

@@ -1,0 +1,95 @@
+//! The Standard Workload Format of the Parallel Workloads Archive (version 2.2): comments with `;`, then 18 columns of
+//! numbers, -1 for unknown. Alea's dialect appends the node of every processor, queue and node specification.
+
+mod header;
+mod job;
+
+use std::io::{Cursor, Read};
+use std::sync::Arc;
+
+use super::decimal;
+use super::lines::{self, Grammar, Limits, Record};
+use super::refusal::Refusal;
+use super::{Pieces, Position, Sink};
+use crate::error::{Error, Kind, Result};
+use crate::ledger::Reason;
+use crate::pipeline::plan::SourcePlan;
+pub use header::Header;
+
+/// Columns of the format.
+const COLUMNS: usize = 18;
+/// Longest header.
+const HEAD: u64 = 1 << 20;
+
+/// Whether the file begins with a header of the format, or with a line of 18 numbers.
+#[must_use]
+pub fn recognise(head: &[u8]) -> bool {
+    let lines = head.split(|&byte| byte == b'\n');
+    let mut lines = lines.filter(|line| !line.trim_ascii().is_empty());
+    let has_header = head.starts_with(b";") && Header::of(head).is_known();
+    let first = lines.find(|line| !line.trim_ascii_start().starts_with(b";"));
+    let is_row = |line: &[u8]| {
+        let numbers = line
+            .split(u8::is_ascii_whitespace)
+            .filter(|word| !word.is_empty())
+            .take(COLUMNS);
+        let mut n = 0;
+        let are_numbers = numbers.into_iter().all(|word| {
+            n += 1;
+            std::str::from_utf8(word).is_ok_and(|word| decimal::scaled(word, 3).is_some())
+        });
+        are_numbers && n == COLUMNS
+    };
+    has_header || first.is_some_and(is_row)
+}
+
+/// Cuts a decompressed workload into pieces of whole lines.
+///
+/// # Errors
+/// [`Kind::Data`] when neither the header nor the source says when the workload begins; [`Kind::Io`] when reading
+/// fails.
+#[expect(clippy::needless_pass_by_value, reason = "every reader has this signature")]
+pub fn pieces(input: Box<dyn Read + Send>, plan: Arc<SourcePlan>) -> Result<Pieces> {
+    pieces_within(input, &plan, Limits::default())
+}
+
+/// As [`pieces`], with other sizes. Rows and rejects do not depend on `limits.block`.
+///
+/// # Errors
+/// As [`pieces`].
+pub fn pieces_within(mut input: Box<dyn Read + Send>, plan: &SourcePlan, limits: Limits) -> Result<Pieces> {
+    let mut head = Vec::new();
+    input.by_ref().take(HEAD).read_to_end(&mut head)?;
+    let header = Header::of(&head);
+    let Some(start_s) = header.unix_start_s.or(plan.logs.unix_start_time) else {
+        let why = "the header has no UnixStartTime, so its times have no date: set unix_start_time in the source \
+                   (0 when submit times are Unix seconds)";
+        return Err(Error::new(Kind::Data, why).at("source", &plan.name));
+    };
+    let swf = Swf { header, start_s };
+    let input = Box::new(Cursor::new(head).chain(input));
+    Ok(lines::pieces(input, Arc::new(swf), limits, Position::start()))
+}
+
+struct Swf {
+    header: Header,
+    /// Unix second at which its times begin.
+    start_s: i64,
+}
+
+impl Grammar for Swf {
+    fn is_row(&self, line: &[u8]) -> bool {
+        !line.trim_ascii_start().starts_with(b";")
+    }
+
+    fn record(&self, record: &Record<'_>, sink: &mut dyn Sink) -> Result<(), Refusal> {
+        let columns: Vec<&str> = record.text.split_ascii_whitespace().collect();
+        if columns.len() < COLUMNS {
+            return Err(Refusal::new(
+                Reason::FieldCount,
+                format!("{} columns, not {COLUMNS}", columns.len()),
+            ));
+        }
+        job::take(&columns, self, record, sink)
+    }
+}

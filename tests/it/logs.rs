@@ -1,0 +1,55 @@
+//! Logs of batch systems and workloads: what each line means, and that no damage loses a row.
+
+mod damage;
+mod golden;
+mod real;
+mod recognised;
+mod settings;
+
+use std::io::Read;
+use std::sync::Arc;
+
+use gridtally::pipeline::plan::{Acceptance, Format, LogOptions, SourcePlan};
+use gridtally::sources::lines::Limits;
+use gridtally::sources::{Pieces, blah, htcondor, lsf, pbs, sge, swf};
+
+use crate::collect_grid::{Collected, input, plan, run};
+
+/// Every log format of this kind.
+const FORMATS: [Format; 6] = [
+    Format::Pbs,
+    Format::Sge,
+    Format::Lsf,
+    Format::Htcondor,
+    Format::Blah,
+    Format::Swf,
+];
+
+/// Submit times count from here where a header does not say it.
+fn told(format: Format) -> Arc<SourcePlan> {
+    let plan = plan(format, Acceptance::StrictApel);
+    Arc::new(SourcePlan {
+        logs: LogOptions {
+            blah: Vec::new(),
+            unix_start_time: Some(0),
+        },
+        ..(*plan).clone()
+    })
+}
+
+fn pieces(format: Format, from: Box<dyn Read + Send>, limits: Limits) -> Pieces {
+    match format {
+        Format::Pbs => pbs::pieces_within(from, limits),
+        Format::Sge => sge::pieces_within(from, limits),
+        Format::Lsf => lsf::pieces_within(from, limits),
+        Format::Htcondor => htcondor::pieces_within(from, limits).unwrap(),
+        Format::Blah => blah::pieces_within(from, limits),
+        Format::Swf => swf::pieces_within(from, &told(format), limits).unwrap(),
+        other => panic!("{other:?} is no log"),
+    }
+}
+
+/// Reads all of a text.
+fn read(format: Format, text: impl AsRef<[u8]>) -> Collected {
+    run(pieces(format, input(text.as_ref()), Limits::default()))
+}

@@ -1,0 +1,50 @@
+//! Every log is recognised from its content.
+
+use gridtally::sources::dialect::{Dialect, recognise};
+use gridtally::sources::hints;
+
+use super::damage::sample;
+use super::{FORMATS, told};
+use crate::collect_grid::shared;
+
+#[test]
+fn from_content_alone() {
+    for format in FORMATS {
+        let text = sample(format);
+        assert_eq!(recognise(&text), Dialect::of(format), "{format:?}");
+        assert_eq!(told(format).format.as_str(), recognise(&text).unwrap().as_str());
+    }
+    let array = b"[{\"ClusterId\":1,\"ProcId\":0,\"JobStatus\":4}]";
+    assert_eq!(recognise(array), Some(Dialect::Htcondor));
+    for other in ["a:b:c\n", "a|b|c|d\n", "1 2 3\n", "; a comment\n", "\"JOB\n", "[1,2]"] {
+        assert_eq!(recognise(other.as_bytes()), None, "{other:?}");
+    }
+}
+
+#[test]
+fn a_workload_without_a_start_is_told() {
+    let text = b"1 0 0 60 4 50 2048 8 120 512 1 12 4 -1 3 -1 -1 -1\n";
+    let problems = hints::of(recognise(text), text).problems;
+    assert!(
+        problems.iter().any(|problem| problem.contains("unix_start_time")),
+        "{problems:?}"
+    );
+}
+
+#[test]
+fn real_logs() {
+    for (file, dialect) in [
+        ("apel/batch-logs/pbs.log", Dialect::Pbs),
+        ("apel/batch-logs/sge.log", Dialect::Sge),
+        ("apel/batch-logs/lsf.log", Dialect::Lsf),
+        ("apel/batch-logs/htcondor.log", Dialect::Htcondor),
+        ("apel/batch-logs/blah.log", Dialect::Blah),
+        // What a file is, its first line says.
+        ("apel/batch-logs/mixed.log", Dialect::Blah),
+    ] {
+        let Some(path) = shared("logs::recognised::real_logs", &format!("data/{file}")) else {
+            return;
+        };
+        assert_eq!(recognise(&std::fs::read(path).unwrap()), Some(dialect), "{file}");
+    }
+}
