@@ -13,7 +13,7 @@ use crate::pipeline::{Format, SourcePlan};
 /// A dialect with a reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
-    /// Slurm `sacct` text with a header.
+    /// Slurm `sacct`: text with a header, or `--json`.
     Sacct,
     /// APEL messages, and the XML and JSON records of that world.
     Apel,
@@ -74,6 +74,7 @@ pub fn recognise(head: &[u8]) -> Option<Dialect> {
         {
             Some(Dialect::Gracc)
         }
+        b'{' if super::sacct::json::recognise(text) => Some(Dialect::Sacct),
         b'{' | b'[' | b'<' => None,
         _ => SacctHeader::find(head).map(|_| Dialect::Sacct),
     }

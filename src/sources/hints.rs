@@ -149,6 +149,10 @@ pub struct Hints {
 #[must_use]
 pub fn of(dialect: Option<Dialect>, head: &[u8]) -> Hints {
     match dialect {
+        Some(Dialect::Sacct) if super::sacct::json::recognise(without_mark(head)) => Hints {
+            version: Some(super::sacct::json::version(head)),
+            ..Hints::default()
+        },
         Some(Dialect::Sacct) => sacct(head),
         Some(Dialect::Apel) => Hints {
             version: apel_version(head),
@@ -266,9 +270,6 @@ fn foreign(head: &[u8]) -> String {
     }
     if SacctHeader::any(head).is_some() {
         return "columns of fixed width cut their values off: dump with sacct -P (--parsable2)".to_owned();
-    }
-    if text.starts_with(b"{") && has("\"jobs\"") && (has("\"association\"") || has("\"job_id\"")) {
-        return "sacct --json has no reader: dump with sacct -P (--parsable2)".to_owned();
     }
     if has("multipart/signed") || has("application/pkcs7") {
         return "an S/MIME message: unpack it first, the spool keeps the plain text".to_owned();

@@ -1,6 +1,7 @@
 //! The `sacct` reader: every trap of its text as a small dump.
 
 mod damage;
+mod dialects;
 mod formats;
 mod real;
 mod steps;

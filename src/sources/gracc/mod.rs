@@ -6,7 +6,7 @@
 
 mod document;
 mod fields;
-pub mod json;
+pub use super::json;
 mod lines;
 mod usage;
 

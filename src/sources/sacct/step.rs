@@ -12,6 +12,8 @@ pub(super) struct Steps {
     pub(super) count: u32,
     /// Their CPU time, milliseconds; `None` while no step says any.
     pub(super) cpu_ms: Option<i64>,
+    /// The part of it that was only polled: of steps whose own figure is zero, milliseconds.
+    pub(super) polled_ms: i64,
     /// A step row was refused: the CPU time is not the whole sum.
     pub(super) is_incomplete: bool,
     /// Largest resident set, bytes.
@@ -31,6 +33,9 @@ impl Steps {
             None | Some(0) => tres::usage_cpu_ms(row.text(Role::TresUsageInTot)),
             Some(_) => None,
         };
+        if measured.is_some() {
+            self.polled_ms = self.polled_ms.saturating_add(polled.unwrap_or(0));
+        }
         if let Some(ms) = polled.or(measured) {
             self.cpu_ms = Some(self.cpu_ms.unwrap_or(0).saturating_add(ms));
         }
