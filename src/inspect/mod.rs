@@ -16,6 +16,7 @@ use crate::sources::compression::{Compression, decompress, peek};
 use crate::sources::dialect::{self, Dialect, HEAD_BYTES};
 use crate::sources::hints;
 use crate::sources::input::{self, InputFile};
+use crate::sources::sacct::FixedOrder;
 use crate::time::Zone;
 use count::Counts;
 pub use report::{FileReport, Period, ReasonCount, ValueCount};
@@ -38,6 +39,10 @@ pub fn inspect(input: &InputFile, progress: &dyn Progress) -> Result<FileReport>
         return Ok(report);
     };
     report.column_n = hints.column_n;
+    if let Some(layout) = hints.layout {
+        let problem = format!("no header: the columns have the fixed order of layout = \"{}\"", layout.as_str());
+        report.problems.push(problem);
+    }
     report.delimiter.clone_from(&hints.delimiter);
     if hints.naive_times {
         let problem = "times are naive: set timezone in the source (counted here as if they were UTC)";
@@ -45,7 +50,7 @@ pub fn inspect(input: &InputFile, progress: &dyn Progress) -> Result<FileReport>
     }
     let mut counts = Counts::default();
     // What a reader refuses, or damage in the middle, is a finding: what came before it still counts.
-    if let Err(why) = read(dialect, text, &mut counts, progress) {
+    if let Err(why) = read((dialect, stand_in(dialect, hints.layout)), text, &mut counts, progress) {
         report.failure = Some(why.to_string());
     }
     if dialect == Dialect::Sacct && counts.jobs() > 0 && counts.steps() == 0 && hints.has_cpu_column {
@@ -57,8 +62,13 @@ pub fn inspect(input: &InputFile, progress: &dyn Progress) -> Result<FileReport>
     Ok(report)
 }
 
-fn read(dialect: Dialect, text: Box<dyn Read + Send>, counts: &mut Counts, progress: &dyn Progress) -> Result<()> {
-    for work in dialect::pieces(dialect, text, Arc::new(stand_in(dialect)))? {
+fn read(
+    (dialect, plan): (Dialect, SourcePlan),
+    text: Box<dyn Read + Send>,
+    counts: &mut Counts,
+    progress: &dyn Progress,
+) -> Result<()> {
+    for work in dialect::pieces(dialect, text, Arc::new(plan))? {
         let before = counts.rows();
         work?(counts);
         progress.add(counts.rows().saturating_sub(before));
@@ -67,7 +77,7 @@ fn read(dialect: Dialect, text: Box<dyn Read + Send>, counts: &mut Counts, progr
 }
 
 /// The source a file is read as when no pipeline says how: nothing overridden, good records of bad messages kept.
-fn stand_in(dialect: Dialect) -> SourcePlan {
+fn stand_in(dialect: Dialect, layout: Option<FixedOrder>) -> SourcePlan {
     SourcePlan {
         name: "inspect".to_owned(),
         format: dialect.format(),
@@ -77,6 +87,7 @@ fn stand_in(dialect: Dialect) -> SourcePlan {
         cluster: None,
         zone: Some(Zone::utc()),
         delimiter: None,
+        layout,
         vo: VoRule::Record,
         acceptance: Acceptance::StrictApel,
         max_rejected: None,

@@ -7,6 +7,7 @@ use super::plan::{Acceptance, Attribution, Format, Grain, RejectLimit, VoColumn}
 use super::section::{At, Section, Source, kind, root};
 use crate::problems::Problems;
 use crate::reference::benchmark::Benchmark;
+use crate::sources::sacct::FixedOrder;
 
 /// `[pipeline]`
 #[derive(Debug, Default)]
@@ -57,6 +58,8 @@ pub struct SourceSpec {
     pub timezone: Option<At<String>>,
     /// `delimiter`
     pub delimiter: Option<At<String>>,
+    /// `layout`
+    pub layout: Option<At<FixedOrder>>,
     /// `vo`
     pub vo: Option<VoSpec>,
     /// Whether there is a `vo`, right or wrong.
@@ -174,6 +177,7 @@ fn sources(top: &Section<'_>, problems: &mut Problems) -> Vec<SourceSpec> {
         "cluster",
         "timezone",
         "delimiter",
+        "layout",
         "vo",
         "acceptance",
         "max_rejected",
@@ -208,6 +212,7 @@ fn sources(top: &Section<'_>, problems: &mut Problems) -> Vec<SourceSpec> {
                 cluster: section.text("cluster", problems),
                 timezone: section.text("timezone", problems),
                 delimiter: delimiter(section, problems),
+                layout: section.word("layout", FixedOrder::WORDS, problems),
                 vo: vo(section, problems),
                 has_vo: section.has("vo"),
                 has_site: section.has("site"),

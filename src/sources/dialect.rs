@@ -7,6 +7,7 @@ use memchr::memmem;
 
 use super::Pieces;
 use super::hints::SacctHeader;
+use super::sacct::FixedOrder;
 use crate::error::Result;
 use crate::pipeline::{Format, SourcePlan};
 
@@ -76,7 +77,7 @@ pub fn recognise(head: &[u8]) -> Option<Dialect> {
         }
         b'{' if super::sacct::json::recognise(text) => Some(Dialect::Sacct),
         b'{' | b'[' | b'<' => None,
-        _ => SacctHeader::find(head).map(|_| Dialect::Sacct),
+        _ => (SacctHeader::find(head).is_some() || FixedOrder::recognise(head).is_some()).then_some(Dialect::Sacct),
     }
 }
 

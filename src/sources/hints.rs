@@ -3,6 +3,7 @@
 use memchr::memmem;
 
 use super::dialect::{Dialect, without_mark};
+use super::sacct::FixedOrder;
 
 /// Columns by which a header of `sacct` is recognised. One of the first two must be there.
 const SACCT_COLUMNS: &[&str] = &[
@@ -118,6 +119,14 @@ impl SacctHeader {
         ((header.has("JobID") || header.has("JobIDRaw")) && known >= 2).then_some(header)
     }
 
+    /// The header a dump of a fixed order goes without.
+    fn fixed(order: FixedOrder) -> Self {
+        Self {
+            delimiter: "|".to_owned(),
+            columns: order.columns().map(str::to_owned).collect(),
+        }
+    }
+
     /// Whether a column is there, whatever its letter case and however wide it was asked for (`JobName%30`).
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
@@ -137,6 +146,8 @@ pub struct Hints {
     pub column_n: Option<usize>,
     /// Delimiter of a table.
     pub delimiter: Option<String>,
+    /// Fixed order of the columns of a table without a header.
+    pub layout: Option<FixedOrder>,
     /// Whether times are printed without a zone or offset.
     pub naive_times: bool,
     /// Whether the table has a column for measured CPU time.
@@ -170,7 +181,8 @@ pub fn of(dialect: Option<Dialect>, head: &[u8]) -> Hints {
 }
 
 fn sacct(head: &[u8]) -> Hints {
-    let Some(header) = SacctHeader::find(head) else {
+    let fixed = FixedOrder::recognise(head);
+    let Some(header) = SacctHeader::find(head).or_else(|| fixed.map(SacctHeader::fixed)) else {
         return Hints::default();
     };
     let mut hints = Hints {
@@ -179,6 +191,7 @@ fn sacct(head: &[u8]) -> Hints {
             .find(|(column, _)| header.has(column))
             .map(|&(_, release)| release.to_owned()),
         column_n: Some(header.columns.iter().filter(|column| !column.is_empty()).count()),
+        layout: fixed.filter(|_| SacctHeader::find(head).is_none()),
         naive_times: has_naive_time(head),
         has_cpu_column: header.has("TotalCPU") || (header.has("UserCPU") && header.has("SystemCPU")),
         ..Hints::default()
@@ -280,7 +293,7 @@ fn foreign(head: &[u8]) -> String {
         .count()
         >= 2
     {
-        return "a table without a header: dump with sacct -P and without --noheader (-n)".to_owned();
+        return "a table without a header and of no known order: dump with sacct -P and without --noheader (-n)".to_owned();
     }
     "no dialect with a reader is recognised".to_owned()
 }

@@ -26,6 +26,7 @@ pub(crate) fn plan(zone: Option<&str>) -> SourcePlan {
         cluster: None,
         zone: zone.map(|name| Zone::named(name).unwrap()),
         delimiter: None,
+        layout: None,
         vo: VoRule::Record,
         acceptance: Acceptance::default(),
         max_rejected: None,

@@ -14,6 +14,7 @@ mod column;
 mod cpu;
 mod duration;
 mod fields;
+mod fixed;
 mod job;
 mod job_id;
 pub mod json;
@@ -34,6 +35,7 @@ mod zone_check;
 use std::io::{Cursor, Read};
 use std::sync::Arc;
 
+pub use self::fixed::FixedOrder;
 use self::layout::Header;
 use self::splitter::Splitter;
 use crate::error::Result;

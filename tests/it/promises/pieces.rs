@@ -162,6 +162,7 @@ fn batch_of(versions: &[Version]) -> Vec<RecordBatch> {
         cluster: None,
         zone: None,
         delimiter: None,
+        layout: None,
         vo: VoRule::Record,
         acceptance: Acceptance::StrictApel,
         max_rejected: None,

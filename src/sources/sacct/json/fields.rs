@@ -98,6 +98,8 @@ pub(super) struct Fields<'a> {
     pub(super) cpu: CpuTime,
     /// `exit_code.return_code`
     pub(super) return_code: Number<'a>,
+    /// Whether that stands there bare, as v0.0.38 and older print it.
+    pub(super) is_code_bare: bool,
     /// `exit_code.signal.id`, `.signal_id` in old plugins
     pub(super) signal: Number<'a>,
     /// `state.current`: a word or a list of them
@@ -172,7 +174,10 @@ impl<'a> Fields<'a> {
             })?,
             b"exit_code" => object(scanner, |scanner, key| {
                 match key {
-                    b"return_code" => self.return_code = Number::read(scanner)?,
+                    b"return_code" => {
+                        self.is_code_bare = scanner.peek() != Some(b'{');
+                        self.return_code = Number::read(scanner)?;
+                    }
                     b"signal" => object(scanner, |scanner, key| {
                         match key {
                             b"id" | b"signal_id" => self.signal = Number::read(scanner)?,

@@ -47,7 +47,7 @@ struct Job {
     wall_s: Option<i64>,
     suspended_s: Option<i64>,
     limit_minute: Option<i64>,
-    exit: Option<(i64, i64)>,
+    exit: Option<(Option<i64>, i64)>,
     anomalies: u32,
 }
 
@@ -126,14 +126,21 @@ impl Job {
     }
 
     /// Exit code and signal as the text prints them: of a code above 127, 128 are taken off.
-    fn exit(&mut self, fields: &Fields<'_>) -> Result<Option<(i64, i64)>, Refusal> {
+    ///
+    /// The plugin of 22.05 prints `return_code` 0 and `SUCCESS` for every job no signal ended, whatever its code was:
+    /// of a job that failed, that is no exit code.
+    fn exit(&mut self, fields: &Fields<'_>) -> Result<Option<(Option<i64>, i64)>, Refusal> {
         let code = self.int("exit_code.return_code", fields.return_code)?;
         let signal = self.int("exit_code.signal", fields.signal)?;
         if code.is_none() && signal.is_none() {
             return Ok(None);
         }
+        if code == Some(0) && fields.is_code_bare && signal.is_none() && self.state == Some("FAILED") {
+            return Ok(Some((None, 0)));
+        }
         let code = code.unwrap_or(0);
-        Ok(Some((if code >= 128 { code - 128 } else { code }, signal.unwrap_or(0))))
+        let code = if code >= 128 { code - 128 } else { code };
+        Ok(Some((Some(code), signal.unwrap_or(0))))
     }
 
     fn note(&mut self, anomaly: Anomaly) {
@@ -227,7 +234,7 @@ impl Job {
             time_limit_s: self.limit_minute.and_then(|minute| minute.checked_mul(60)),
             node_list: nodes.as_deref(),
             state: self.state,
-            exit_code: self.exit.map(|(code, _)| code),
+            exit_code: self.exit.and_then(|(code, _)| code),
             exit_signal: self.exit.map(|(_, signal)| signal),
             anomalies,
             ..JobRow::default()
