@@ -40,7 +40,10 @@ pub fn inspect(input: &InputFile, progress: &dyn Progress) -> Result<FileReport>
     };
     report.column_n = hints.column_n;
     if let Some(layout) = hints.layout {
-        let problem = format!("no header: the columns have the fixed order of layout = \"{}\"", layout.as_str());
+        let problem = format!(
+            "no header: the columns have the fixed order of layout = \"{}\"",
+            layout.as_str()
+        );
         report.problems.push(problem);
     }
     report.delimiter.clone_from(&hints.delimiter);

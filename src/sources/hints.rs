@@ -293,7 +293,8 @@ fn foreign(head: &[u8]) -> String {
         .count()
         >= 2
     {
-        return "a table without a header and of no known order: dump with sacct -P and without --noheader (-n)".to_owned();
+        return "a table without a header and of no known order: dump with sacct -P and without --noheader (-n)"
+            .to_owned();
     }
     "no dialect with a reader is recognised".to_owned()
 }

@@ -3,6 +3,8 @@
 mod damage;
 mod dialects;
 mod formats;
+mod json;
+mod layouts;
 mod real;
 mod steps;
 

@@ -325,7 +325,9 @@ impl Framer {
 
 /// The line break and the blanks before the object at `start`, if its own lines are indented more.
 fn margin(buffer: &[u8], start: usize) -> Vec<u8> {
-    let before = buffer.get(start.saturating_sub(WIDEST_MARGIN)..start).unwrap_or_default();
+    let before = buffer
+        .get(start.saturating_sub(WIDEST_MARGIN)..start)
+        .unwrap_or_default();
     let Some(at) = memchr::memrchr(b'\n', before) else {
         return Vec::new();
     };

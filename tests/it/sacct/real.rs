@@ -143,7 +143,7 @@ fn dumps_that_lack_columns_say_which() {
         ("sacct_delim_P.txt", "Elapsed"),
         ("sacct_noconvert_P.txt", "State or End"),
         ("sacct_fixedwidth.txt", "fixed-width"),
-        ("sacct_xdmod.txt", "name its columns"),
+        ("sacct_xdmod.txt", "layout = \"xdmod\""),
     ] {
         let error = try_read(&bytes(&folder.join("24.11").join(name)), plan(Some("UTC"))).unwrap_err();
         assert_eq!(error.kind(), Kind::Data, "{name}: {error}");

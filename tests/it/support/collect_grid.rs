@@ -123,6 +123,7 @@ pub(crate) fn plan(format: Format, acceptance: Acceptance) -> Arc<SourcePlan> {
         cluster: None,
         zone: None,
         delimiter: None,
+        layout: None,
         vo: VoRule::Record,
         acceptance,
         max_rejected: None,

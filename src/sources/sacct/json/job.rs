@@ -100,7 +100,9 @@ impl Job {
             limit => self.int("time.limit", limit)?,
         };
         if let (None, Some(start_s), Some(end_s)) = (self.wall_s, self.start_s, self.end_s) {
-            let second = end_s.saturating_sub(start_s).saturating_sub(self.suspended_s.unwrap_or(0));
+            let second = end_s
+                .saturating_sub(start_s)
+                .saturating_sub(self.suspended_s.unwrap_or(0));
             self.wall_s = (second >= 0).then_some(second);
             if second < 0 {
                 self.note(Anomaly::ValueDropped);
@@ -158,7 +160,10 @@ impl Job {
             }
             Number::Bad(value) => Err(Refusal {
                 reason: Reason::BadNumber,
-                detail: format!("{name}: {} is not a whole number that fits 64 bits", value::shown(value)),
+                detail: format!(
+                    "{name}: {} is not a whole number that fits 64 bits",
+                    value::shown(value)
+                ),
             }),
         }
     }
@@ -172,10 +177,7 @@ impl Job {
         let cpu = if steps.count == 0 { fields.cpu } else { cpu };
         let folded = Steps {
             count: steps.count,
-            cpu_ms: steps
-                .cpu
-                .total_us
-                .map(|us| (us / 1000).saturating_add(steps.polled_ms)),
+            cpu_ms: steps.cpu.total_us.map(|us| (us / 1000).saturating_add(steps.polled_ms)),
             polled_ms: steps.polled_ms,
             ..Steps::default()
         };
@@ -197,7 +199,12 @@ impl Job {
             anomalies |= Anomaly::InvalidText.bit();
         }
         let alloc = fields.allocated.alloc;
-        let gpus: Vec<_> = fields.allocated.gpus.iter().map(|(model, n)| (model.as_ref(), *n)).collect();
+        let gpus: Vec<_> = fields
+            .allocated
+            .gpus
+            .iter()
+            .map(|(model, n)| (model.as_ref(), *n))
+            .collect();
         let raw_id = self.raw_id.to_string();
         let ms = |second: Option<i64>| second.and_then(|s| s.checked_mul(1000));
         let row = JobRow {

@@ -30,7 +30,8 @@ pub fn recognise(head: &[u8]) -> bool {
     text.starts_with(b"{")
         && (has("\"jobs\"") && has("\"association\"")
             || has("\"jobs\"") && (has("data_parser/") || has("data_parser\\/"))
-            || has("\"openapi/dbv") || has("\"openapi\\/dbv"))
+            || has("\"openapi/dbv")
+            || has("\"openapi\\/dbv"))
 }
 
 /// Keys that came with a plugin, newest first. The plugin's own name stands at the end of a document since 23.02.

@@ -210,7 +210,10 @@ fn read(bytes: &[u8], from: Position, frames: &[Frame], end: Option<End>, limits
     let (start, detail) = match end {
         None | Some(End::Skipped) => return,
         Some(End::InJob(start)) => (start, "the file ends inside this job"),
-        Some(End::InList) => (bytes.len(), "the file ends inside the list of jobs: some may be missing"),
+        Some(End::InList) => (
+            bytes.len(),
+            "the file ends inside the list of jobs: some may be missing",
+        ),
     };
     let at = place.go_to(start);
     let raw = bytes.get(start..).unwrap_or_default();

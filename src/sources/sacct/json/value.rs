@@ -61,7 +61,10 @@ impl<'a> Number<'a> {
             Some(scalar::Int::Value(number)) => Self::Is(number),
             Some(scalar::Int::Dropped) => Self::StandIn,
             // `5.0`, `1e3`: serialisers differ.
-            None => match std::str::from_utf8(digits).ok().and_then(|text| decimal::scaled(text, 0)) {
+            None => match std::str::from_utf8(digits)
+                .ok()
+                .and_then(|text| decimal::scaled(text, 0))
+            {
                 Some(scaled) if scaled.is_exact && scaled.value >= 0 => Self::Is(scaled.value),
                 _ => Self::Bad(value),
             },
