@@ -39,6 +39,8 @@ enum State {
     Within(usize),
     /// Behind an object, which nothing but a comma or the end of the list may follow.
     Behind(usize, usize),
+    /// Behind an object and its comma. If a key follows, a bracket was lost and the object goes on.
+    Comma(usize, usize),
     /// In something that is no object and begins here.
     Lost(usize),
 }
@@ -99,7 +101,7 @@ impl Framer {
             // The margin of the first object stands before it.
             State::Outside | State::Between if !self.is_margin_known => self.at.saturating_sub(WIDEST_MARGIN),
             State::Outside | State::Between => self.at,
-            State::Within(start) | State::Behind(start, _) | State::Lost(start) => start,
+            State::Within(start) | State::Behind(start, _) | State::Comma(start, _) | State::Lost(start) => start,
         }
     }
 
@@ -107,14 +109,14 @@ impl Framer {
     pub(in crate::sources) fn open(&self) -> Option<usize> {
         match self.state {
             State::Within(start) | State::Lost(start) => Some(start),
-            State::Outside | State::Between | State::Behind(..) => None,
+            State::Outside | State::Between | State::Behind(..) | State::Comma(..) => None,
         }
     }
 
     /// The closed object nothing is known to follow.
     pub(in crate::sources) fn last(&self) -> Option<Frame> {
         match self.state {
-            State::Behind(start, end) => Some(Frame {
+            State::Behind(start, end) | State::Comma(start, end) => Some(Frame {
                 start,
                 end,
                 ending: Ending::Closed,
@@ -130,6 +132,7 @@ impl Framer {
         self.state = match self.state {
             State::Within(start) => State::Within(moved(start)),
             State::Behind(start, end) => State::Behind(moved(start), moved(end)),
+            State::Comma(start, end) => State::Comma(moved(start), moved(end)),
             State::Lost(start) => State::Lost(moved(start)),
             state => state,
         };
@@ -153,6 +156,7 @@ impl Framer {
                 State::Between => self.between(buffer),
                 State::Within(start) => self.within(buffer, until, start, frames),
                 State::Behind(start, end) => self.behind(buffer, start, end, frames),
+                State::Comma(start, end) => self.comma(buffer, start, end, frames),
                 State::Lost(start) => self.lost(buffer, until, start, frames),
             }
         }
@@ -299,7 +303,21 @@ impl Framer {
     fn behind(&mut self, buffer: &[u8], start: usize, end: usize, frames: &mut Vec<Frame>) {
         match buffer.get(self.at) {
             Some(b' ' | b'\t' | b'\r' | b'\n') => self.at += 1,
-            Some(b',' | b']') => {
+            Some(b',') => {
+                self.at += 1;
+                self.state = State::Comma(start, end);
+            }
+            Some(b']') => self.comma(buffer, start, end, frames),
+            _ => self.state = State::Lost(start),
+        }
+    }
+
+    fn comma(&mut self, buffer: &[u8], start: usize, end: usize, frames: &mut Vec<Frame>) {
+        match buffer.get(self.at) {
+            Some(b' ' | b'\t' | b'\r' | b'\n') => self.at += 1,
+            // A key: a bracket closed the object too early.
+            Some(b'"') => self.state = State::Lost(start),
+            _ => {
                 frames.push(Frame {
                     start,
                     end,
@@ -307,7 +325,6 @@ impl Framer {
                 });
                 self.state = State::Between;
             }
-            _ => self.state = State::Lost(start),
         }
     }
 

@@ -239,13 +239,14 @@ fn same_jobs_many_dialects_one_answer() {
                     *excused.entry(why).or_default() += 1;
                 }
             }
-            // What is more in another rendering lies outside the days of the measure.
-            let more = others.keys().filter(|run| !runs.contains_key(*run)).count();
-            let is_longer = rendering.file.contains("months") || rendering.file.contains("xdmod");
-            assert!(
-                more == 0 || is_longer && *release == "24.11-history",
-                "{place}: {more} more"
-            );
+            for (run, job) in others.iter().filter(|(run, _)| !runs.contains_key(*run)) {
+                // Only a query by state lists jobs that were never eligible.
+                let is_never_eligible = job.row.eligible_ms.is_none() && rendering.population == Population::Ended;
+                // The measure of the history is two days, the bulk of it months.
+                let is_longer = rendering.file.contains("months") || rendering.file.contains("xdmod");
+                let is_outside = is_longer && *release == "24.11-history";
+                assert!(is_never_eligible || is_outside, "{place}: {run:?} is more");
+            }
         }
     }
     assert!(files >= 28 && pairs > 11_000, "{files} files, {pairs} pairs");
@@ -260,7 +261,7 @@ fn missing(job: &Job, runs: &BTreeMap<(String, Option<i64>), &Job>, population: 
     let is_excused = match population {
         Population::Runs => false,
         Population::Jobs => is_earlier,
-        Population::Ended => job.row.end_ms.is_none() || job.row.state == Some("DEADLINE"),
+        Population::Ended => job.row.end_ms.is_none(),
     };
     assert!(is_excused, "{place} lacks {:#?}", job.row);
 }
@@ -357,6 +358,11 @@ fn dumps_of_a_few_columns_agree_on_those() {
                 pairs += 1;
                 for column_name in columns.iter().copied().flatten() {
                     let ours = column(job, column_name);
+                    // Of a job that never started only AllocCPUS and AllocNodes tell, which these dumps lack.
+                    let has_started = of_id.iter().any(|base| base.row.start_ms.is_some());
+                    if ours == "None" && !has_started && COUNTS.contains(column_name) {
+                        continue;
+                    }
                     let is_near = |theirs: &str| {
                         number(theirs.to_owned())
                             .zip(number(ours.clone()))

@@ -47,7 +47,9 @@ pub(super) struct Splitter {
 }
 
 impl Splitter {
-    pub(super) fn new(input: Box<dyn Read + Send>, limits: Limits, at: Position) -> Self {
+    pub(super) fn new(input: Box<dyn Read + Send>, mut limits: Limits, at: Position) -> Self {
+        limits.block = limits.block.clamp(1, limits.job.max(1));
+        limits.kept = limits.kept.min(limits.job);
         Self {
             input,
             limits,
@@ -78,7 +80,7 @@ impl Splitter {
     }
 
     fn next_work(&mut self) -> Result<Option<Work>> {
-        let block = self.limits.block.max(1);
+        let block = self.limits.block;
         let mut want = block;
         loop {
             if !self.is_ended {
