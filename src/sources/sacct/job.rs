@@ -155,7 +155,12 @@ impl<'t> Job<'t> {
         }
         let alloc = self.alloc.unwrap_or_default();
         let cpu_n = row.count(Role::AllocCpus)?;
-        let node_n = row.count(Role::AllocNodes)?.or(row.count(Role::NNodes)?);
+        // Of a job that never started, NNodes are the nodes it asked for.
+        let node_n = match row.count(Role::AllocNodes)? {
+            None if self.start_s.is_none() => Some(0),
+            None => row.count(Role::NNodes)?,
+            some => some,
+        };
         self.core_n = alloc.cpu.or(cpu_n);
         self.node_n = alloc.node.or(node_n);
         if let Some((byte, per)) = row.size(Role::ReqMem, MIB)? {

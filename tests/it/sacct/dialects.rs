@@ -122,7 +122,17 @@ const RENDERINGS: &[Rendering] = &[
         layout: Some(FixedOrder::Xdmod),
         ..rendering("sacct_xdmod.txt", Population::Ended, &[TIMES, WHO, WHEN, HOW_MUCH])
     },
-    rendering("sacct_months_D_P.txt", Population::Runs, ALL),
+    rendering(
+        "sacct_months_D_P.txt",
+        Population::Runs,
+        &[
+            TIMES,
+            WHO,
+            WHEN,
+            HOW_MUCH,
+            &["suspended_s", "cpu_ms", "cpu_user_ms", "cpu_system_ms", "max_rss_byte", "step_n"],
+        ],
+    ),
 ];
 
 /// Differences a rendering cannot avoid: release, file, column, whether it applies to this pair, why.
