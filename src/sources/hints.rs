@@ -193,7 +193,9 @@ fn sacct(head: &[u8]) -> Hints {
         column_n: Some(header.columns.iter().filter(|column| !column.is_empty()).count()),
         layout: fixed.filter(|_| SacctHeader::find(head).is_none()),
         naive_times: has_naive_time(head),
-        has_cpu_column: header.has("TotalCPU") || (header.has("UserCPU") && header.has("SystemCPU")),
+        has_cpu_column: header.has("TotalCPU")
+            || header.has("CPUTimeRAW/TotalCPU")
+            || (header.has("UserCPU") && header.has("SystemCPU")),
         ..Hints::default()
     };
     let wanted: &[(&[&str], &str)] = &[
@@ -283,6 +285,9 @@ fn foreign(head: &[u8]) -> String {
     }
     if SacctHeader::any(head).is_some() {
         return "columns of fixed width cut their values off: dump with sacct -P (--parsable2)".to_owned();
+    }
+    if text.starts_with(b"{") && has("\"jobs\"") && has("\"job_id\"") {
+        return "a list of jobs, but not of sacct --json: squeue and scontrol know no ended jobs".to_owned();
     }
     if has("multipart/signed") || has("application/pkcs7") {
         return "an S/MIME message: unpack it first, the spool keeps the plain text".to_owned();

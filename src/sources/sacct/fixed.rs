@@ -15,10 +15,9 @@ pub enum FixedOrder {
     Xdmod90,
     /// Open XDMoD up to 8.5: 25 columns, with `ReqGRES` and without `AllocTRES`.
     Xdmod8,
-    /// APEL's Slurm parser: 15 columns, the eighth of them measured CPU time.
+    /// APEL's Slurm parser: 15 columns. The eighth is measured CPU time, or allocated time in whole seconds, as APEL's
+    /// documentation had it for years; that is not taken for measured.
     Apel,
-    /// The same with allocated time in the eighth column, as APEL's documentation had it for years.
-    ApelCpuTimeRaw,
 }
 
 const XDMOD: &str = "JobID|JobIDRaw|Cluster|Partition|QOS|Account|Group|GID|User|UID|Submit|Eligible|Start|End|Elapsed|\
@@ -29,9 +28,7 @@ const XDMOD_9_0: &str = "JobID|JobIDRaw|Cluster|Partition|Account|Group|GID|User
     ExitCode|State|NNodes|NCPUS|ReqCPUS|ReqMem|ReqGRES|ReqTRES|AllocTRES|Timelimit|NodeList|JobName";
 const XDMOD_8: &str = "JobID|JobIDRaw|Cluster|Partition|Account|Group|GID|User|UID|Submit|Eligible|Start|End|Elapsed|\
     ExitCode|State|NNodes|NCPUS|ReqCPUS|ReqMem|ReqGRES|ReqTRES|Timelimit|NodeList|JobName";
-const APEL: &str = "JobID|JobName|User|Group|Start|End|Elapsed|TotalCPU|Partition|NCPUS|NNodes|NodeList|MaxRSS|\
-    MaxVMSize|State";
-const APEL_CPU_TIME_RAW: &str = "JobID|JobName|User|Group|Start|End|Elapsed|CPUTimeRAW|Partition|NCPUS|NNodes|NodeList|\
+const APEL: &str = "JobID|JobName|User|Group|Start|End|Elapsed|CPUTimeRAW/TotalCPU|Partition|NCPUS|NNodes|NodeList|\
     MaxRSS|MaxVMSize|State";
 
 impl FixedOrder {
@@ -42,7 +39,6 @@ impl FixedOrder {
         ("xdmod-8", Self::Xdmod8),
         ("xdmod-9.5", Self::Xdmod95),
         ("apel", Self::Apel),
-        ("apel-cputimeraw", Self::ApelCpuTimeRaw),
     ];
 
     /// The word in the pipeline file.
@@ -62,7 +58,6 @@ impl FixedOrder {
             Self::Xdmod90 => XDMOD_9_0,
             Self::Xdmod8 => XDMOD_8,
             Self::Apel => APEL,
-            Self::ApelCpuTimeRaw => APEL_CPU_TIME_RAW,
         };
         columns.split('|')
     }

@@ -142,7 +142,7 @@ impl<'t> Job<'t> {
 
     fn amounts(&mut self, row: &mut Row<'t, '_>) -> Result<(), Refusal> {
         self.cpu = Measured {
-            total_ms: row.duration_ms(Role::TotalCpu)?,
+            total_ms: row.total_cpu_ms()?,
             user_ms: row.duration_ms(Role::UserCpu)?,
             system_ms: row.duration_ms(Role::SystemCpu)?,
         };

@@ -25,7 +25,7 @@ pub(super) struct Steps {
 impl Steps {
     /// Folds one step row in.
     pub(super) fn add(&mut self, row: &mut Row<'_, '_>) -> Result<(), Refusal> {
-        let measured = row.duration_ms(Role::TotalCpu)?;
+        let measured = row.total_cpu_ms()?;
         let rss = row.size(Role::MaxRss, 1)?.map(|(byte, _)| byte);
         let virtual_size = row.size(Role::MaxVmSize, 1)?.map(|(byte, _)| byte);
         // The last poll of the accounting plugin; lower than the rusage at exit, so only where that is missing.

@@ -5,6 +5,7 @@ mod ledger_closes;
 mod nothing_new;
 mod pieces;
 mod reading_along;
+mod renderings;
 mod same_bytes;
 pub(crate) mod scene;
 mod settings;

@@ -130,7 +130,14 @@ const RENDERINGS: &[Rendering] = &[
             WHO,
             WHEN,
             HOW_MUCH,
-            &["suspended_s", "cpu_ms", "cpu_user_ms", "cpu_system_ms", "max_rss_byte", "step_n"],
+            &[
+                "suspended_s",
+                "cpu_ms",
+                "cpu_user_ms",
+                "cpu_system_ms",
+                "max_rss_byte",
+                "step_n",
+            ],
         ],
     ),
 ];

@@ -126,7 +126,7 @@ fn apel_order_is_read() {
     let allocated = APEL
         .replace("|59:30.250|", "|14400|")
         .replace("|00:00:00|long", "|14400|long");
-    let found = read(&allocated, FixedOrder::ApelCpuTimeRaw);
+    let found = read(&allocated, FixedOrder::Apel);
     assert!(
         found
             .jobs
@@ -171,7 +171,7 @@ fn the_order_is_recognised_and_named() {
         (&between, "xdmod-9.0"),
         (&newer, "xdmod-9.5"),
         (APEL, "apel"),
-        (&allocated, "apel-cputimeraw"),
+        (&allocated, "apel"),
     ] {
         assert_eq!(
             FixedOrder::recognise(dump.as_bytes()).map(FixedOrder::as_str),

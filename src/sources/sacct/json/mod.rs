@@ -27,11 +27,21 @@ use crate::sources::{Pieces, Position};
 pub fn recognise(head: &[u8]) -> bool {
     let text = head.trim_ascii_start();
     let has = |word: &str| memchr::memmem::find(text, word.as_bytes()).is_some();
+    // What only jobs of the accounting database have, or, of an empty list, what only its plugin says.
     text.starts_with(b"{")
-        && (has("\"jobs\"") && has("\"association\"")
-            || has("\"jobs\"") && (has("data_parser/") || has("data_parser\\/"))
-            || has("\"openapi/dbv")
-            || has("\"openapi\\/dbv"))
+        && (has("\"openapi/dbv")
+            || has("\"openapi\\/dbv")
+            || has_list_of_jobs(text) && (has("\"association\"") || has("/slurmdbd\"")))
+}
+
+/// Whether some `"jobs"` has a list for its value.
+fn has_list_of_jobs(text: &[u8]) -> bool {
+    const KEY: &[u8] = b"\"jobs\"";
+    memchr::memmem::find_iter(text, KEY).any(|at| {
+        let rest = text.get(at + KEY.len()..).unwrap_or_default().trim_ascii_start();
+        rest.strip_prefix(b":")
+            .is_some_and(|rest| rest.trim_ascii_start().starts_with(b"["))
+    })
 }
 
 /// Keys that came with a plugin, newest first. The plugin's own name stands at the end of a document since 23.02.
