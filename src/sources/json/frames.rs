@@ -61,9 +61,8 @@ pub(in crate::sources) struct Framer {
     word: Vec<u8>,
     /// The key of the list and its colon were just read.
     is_due: bool,
-    /// The line break and the blanks before the first object; empty until it was seen, or when it has none.
-    margin: Vec<u8>,
-    is_margin_known: bool,
+    /// The line break and the blanks before the first object, empty when it has none; `None` until it was seen.
+    margin: Option<Vec<u8>>,
     list_n: u64,
 }
 
@@ -79,8 +78,7 @@ impl Framer {
             is_escaped: false,
             word: Vec::new(),
             is_due: false,
-            margin: Vec::new(),
-            is_margin_known: false,
+            margin: None,
             list_n: 0,
         }
     }
@@ -99,7 +97,7 @@ impl Framer {
     pub(in crate::sources) fn kept_from(&self) -> usize {
         match self.state {
             // The margin of the first object stands before it.
-            State::Outside | State::Between if !self.is_margin_known => self.at.saturating_sub(WIDEST_MARGIN),
+            State::Outside | State::Between if self.margin.is_none() => self.at.saturating_sub(WIDEST_MARGIN),
             State::Outside | State::Between => self.at,
             State::Within(start) | State::Behind(start, _) | State::Comma(start, _) | State::Lost(start) => start,
         }
@@ -191,8 +189,7 @@ impl Framer {
                     self.is_due = false;
                     self.word.clear();
                     self.list_n += 1;
-                    self.is_margin_known = false;
-                    self.margin.clear();
+                    self.margin = None;
                     self.state = State::Between;
                     return;
                 }
@@ -223,10 +220,7 @@ impl Framer {
     /// An object begins here.
     fn begin(&mut self, buffer: &[u8]) {
         let start = self.at;
-        if !self.is_margin_known {
-            self.is_margin_known = true;
-            self.margin = margin(buffer, start);
-        }
+        self.margin.get_or_insert_with(|| margin(buffer, start));
         self.at += 1;
         self.depth = 1;
         self.is_in_string = false;
@@ -280,10 +274,11 @@ impl Framer {
 
     /// Whether the line break at `at` stands before an object of the list.
     fn is_at_margin(&self, buffer: &[u8]) -> bool {
-        !self.margin.is_empty()
+        let margin = self.margin.as_deref().unwrap_or_default();
+        !margin.is_empty()
             && buffer
                 .get(self.at..)
-                .and_then(|rest| rest.strip_prefix(self.margin.as_slice()))
+                .and_then(|rest| rest.strip_prefix(margin))
                 .is_some_and(|rest| rest.first() == Some(&b'{'))
     }
 
@@ -296,7 +291,7 @@ impl Framer {
         });
         self.is_in_string = false;
         self.is_escaped = false;
-        self.at += self.margin.len();
+        self.at += self.margin.as_ref().map_or(0, Vec::len);
         self.state = State::Between;
     }
 

@@ -8,6 +8,7 @@
 use super::step::Steps;
 
 /// The figures of a job row, milliseconds.
+#[expect(clippy::struct_field_names, reason = "a unit belongs to its name")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Measured {
     /// User and system.

@@ -321,12 +321,20 @@ fn completed(text: &[u8], delimiter: &str) -> Vec<u8> {
         let is_row = id.starts_with(|letter: char| letter.is_ascii_digit())
             && line.strip_prefix(&id).is_some_and(|rest| rest.starts_with(delimiter));
         if is_row {
-            out += &format!("60{delimiter}2026-01-01T00:00:00{delimiter}");
+            out.extend(["60", delimiter, "2026-01-01T00:00:00", delimiter]);
         }
         out += line;
     }
     out.into_bytes()
 }
+
+const SIZES: &[&str] = &[
+    "requested_memory_byte",
+    "max_rss_byte",
+    "max_virtual_byte",
+    "alloc_memory_byte",
+];
+const COUNTS: &[&str] = &["alloc_core_n", "alloc_node_n", "alloc_gpu_n", "gpus", "alloc_billing_n"];
 
 /// Dumps of a few columns each: sizes in every unit, names, identifiers.
 #[test]
@@ -334,13 +342,6 @@ fn dumps_of_a_few_columns_agree_on_those() {
     let Some(folder) = shared("dumps_of_a_few_columns_agree_on_those") else {
         return;
     };
-    const SIZES: &[&str] = &[
-        "requested_memory_byte",
-        "max_rss_byte",
-        "max_virtual_byte",
-        "alloc_memory_byte",
-    ];
-    const COUNTS: &[&str] = &["alloc_core_n", "alloc_node_n", "alloc_gpu_n", "gpus", "alloc_billing_n"];
     let number = |text: String| {
         text.trim_matches(|letter: char| !letter.is_ascii_digit())
             .parse::<i64>()
@@ -403,7 +404,8 @@ fn dumps_of_a_few_columns_agree_on_those() {
         let states = String::from_utf8(bytes(&folder.join("sacct_states_only.txt"))).unwrap();
         let mut theirs: Vec<&str> = states.lines().filter_map(|line| line.split(' ').next()).collect();
         let mut ours: Vec<&str> = base.jobs.iter().filter_map(|job| job.row.state).collect();
-        (theirs.sort_unstable(), ours.sort_unstable());
+        theirs.sort_unstable();
+        ours.sort_unstable();
         assert_eq!(ours, theirs, "{release}");
     }
     assert!(pairs > 5000, "{pairs}");

@@ -358,7 +358,7 @@ fn a_file_that_was_cut_off_keeps_the_sound_jobs() {
     assert_eq!((reject.reason, reject.rows, reject.line), (Reason::Truncated, 1, 9));
     assert!(reject.raw.starts_with(b"{\n      \"job_id\": 2") && reject.raw.ends_with(b"\"name\": "));
     // Between two jobs: nothing sound is lost, and that more may have followed is told.
-    let found = read(&whole[..whole.find("},\n    {").unwrap() + 1]);
+    let found = read(&whole[..=whole.find("},\n    {").unwrap()]);
     assert_eq!((found.jobs.len(), found.rejects.len()), (1, 1));
     assert!(found.rejects.first().unwrap().detail.contains("some may be missing"));
     // Behind the list nothing is lost.

@@ -35,7 +35,7 @@ fn read(dump: &str, layout: FixedOrder) -> Collect {
 fn xdmod_order_is_read() {
     for (dump, end) in [
         (XDMOD.to_owned(), "\n"),
-        (XDMOD.replace("\n", "\r\n").replace("with\r\n", "with\n"), "\r\n"),
+        (XDMOD.replace('\n', "\r\n").replace("with\r\n", "with\n"), "\r\n"),
     ] {
         let found = read(&dump, FixedOrder::Xdmod);
         let [first, second, third] = &found.jobs[..] else {
@@ -71,7 +71,7 @@ fn xdmod_order_is_read() {
     }
     // `--parsable` instead of `--parsable2`.
     let lines = XDMOD.lines().take(1).chain(XDMOD.lines().skip(3));
-    let trailing: String = lines.map(|line| format!("{line}|\n")).collect();
+    let trailing: String = lines.flat_map(|line| [line, "|\n"]).collect();
     let found = read(&trailing, FixedOrder::Xdmod);
     assert_eq!(
         found.jobs.iter().map(|job| job.row.job_name).collect::<Vec<_>>(),

@@ -5,6 +5,7 @@ use super::value::{self, Number};
 use crate::sources::json::{Malformed, Scalar, Scanner, Text};
 
 /// CPU time as seconds and microseconds.
+#[expect(clippy::struct_field_names, reason = "a unit belongs to its name")]
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct CpuTime {
     /// User and system, microseconds.
