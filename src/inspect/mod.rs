@@ -56,7 +56,12 @@ pub fn inspect(input: &InputFile, progress: &dyn Progress) -> Result<FileReport>
     if let Err(why) = read((dialect, stand_in(dialect, hints.layout)), text, &mut counts, progress) {
         report.failure = Some(why.to_string());
     }
-    if dialect == Dialect::Sacct && counts.jobs() > 0 && counts.steps() == 0 && hints.has_cpu_column {
+    if dialect == Dialect::Sacct
+        && counts.jobs() > 0
+        && counts.steps() == 0
+        && hints.has_cpu_column
+        && !counts.has_cpu()
+    {
         let problem = "-X dump: CPU time unknown (without step rows sacct prints 00:00:00 for every job)";
         report.problems.push(problem.to_owned());
     }

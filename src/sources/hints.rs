@@ -220,6 +220,14 @@ fn sacct(head: &[u8]) -> Hints {
             hints.problems.push((*problem).to_owned());
         }
     }
+    if hints.layout == Some(FixedOrder::Apel) {
+        let (allocated, measured) = FixedOrder::cpu_columns(head);
+        if allocated > 0 {
+            hints.has_cpu_column = measured > 0;
+            let problem = "rows with CPUTimeRAW, which is allocated time: their CPU time is unknown (dump TotalCPU)";
+            hints.problems.push(problem.to_owned());
+        }
+    }
     if !hints.has_cpu_column {
         let problem = "no TotalCPU: CPU time unknown (CPUTime is allocated time, not used time)";
         hints.problems.push(problem.to_owned());

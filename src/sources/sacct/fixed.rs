@@ -88,6 +88,28 @@ impl FixedOrder {
         best.map(|(_, order)| order)
     }
 
+    /// Of a dump in APEL's order: how many of its first rows have allocated time where CPU time is expected, and how
+    /// many have a duration there.
+    #[must_use]
+    pub fn cpu_columns(head: &[u8]) -> (usize, usize) {
+        // Counted from the right, because a name may hold the delimiter.
+        let nth = APEL.split('|').rev().take_while(|name| !name.ends_with("/TotalCPU"));
+        let from_right = nth.count() + 1;
+        let cpu = head.split(|&b| b == b'\n').filter_map(|line| {
+            let fields = Fields::split(line, b"|");
+            fields
+                .len()
+                .checked_sub(from_right)
+                .and_then(|nth| fields.get(nth).copied())
+        });
+        let (mut allocated, mut measured) = (0, 0);
+        for text in cpu.filter(|text| !text.is_empty()) {
+            allocated += usize::from(Kind::Int.accepts(text));
+            measured += usize::from(Kind::Duration.accepts(text));
+        }
+        (allocated, measured)
+    }
+
     /// How many columns of strict types hold something, if the row has this order at all.
     fn evidence(self, row: &[u8]) -> Option<usize> {
         let kinds: Vec<Kind> = self.kinds();

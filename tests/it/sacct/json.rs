@@ -446,4 +446,14 @@ proptest! {
             prop_assert_eq!(&in_blocks(&text, block), &whole);
         }
     }
+
+    /// Brackets, quotes and line breaks in any order: no panic, no hang, every row one outcome.
+    #[test]
+    fn any_brackets_are_accounted_for(body in "[\\[\\]{}\",:\\\\\n j1]{0,300}", margin in 0_usize..5, block in 1_usize..200) {
+        let text = format!("{{\"jobs\": [\n{}{{\n      \"a\": 1}},{body}", " ".repeat(margin));
+        let whole = in_blocks(text.as_bytes(), 1 << 20);
+        prop_assert_eq!(whole.rows_read, whole.outcomes());
+        prop_assert!(whole.rows_read > 0);
+        prop_assert_eq!(&in_blocks(text.as_bytes(), block), &whole);
+    }
 }

@@ -194,3 +194,58 @@ fn the_order_is_recognised_and_named() {
         assert_eq!(FixedOrder::recognise(other.as_bytes()), None, "{other}");
     }
 }
+
+/// What the program tells about a file, and that a run with what it proposes accounts every row.
+#[test]
+fn inspect_proposes_a_source_that_runs() {
+    let here = tempfile::tempdir().unwrap();
+    let gridtally = |args: &[&str]| {
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_gridtally"))
+            .args(args)
+            .current_dir(here.path())
+            .output()
+            .unwrap();
+        let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        (output.status.code(), text)
+    };
+    let allocated = APEL
+        .replace("|59:30.250|", "|14400|")
+        .replace("|00:00:00|long", "|14400|long");
+    let json = format!(
+        "{{\n  \"jobs\": [\n{},\n{}\n  ]\n}}\n",
+        super::json::OLD,
+        super::json::NEW
+    );
+    for (dump, layout, told) in [
+        (XDMOD, "xdmod", "fixed order of layout = \"xdmod\""),
+        (APEL, "apel", "columns      15"),
+        (&allocated, "apel", "CPUTimeRAW, which is allocated time"),
+        (&json, "", "JSON, Slurm 23.11 or later"),
+    ] {
+        std::fs::write(here.path().join("dump"), dump).unwrap();
+        let (code, text) = gridtally(&["inspect", "dump"]);
+        assert!(code == Some(0) && text.contains(told), "{text}");
+        assert!(!text.contains("-X dump"), "{text}");
+        let proposed = text.split("[[source]]").nth(1).unwrap().replace("\n  ", "\n");
+        assert_eq!(proposed.contains("layout = "), !layout.is_empty(), "{text}");
+        assert!(
+            proposed.contains(&format!("layout = \"{layout}\"")) || layout.is_empty(),
+            "{text}"
+        );
+        let decided = proposed
+            .replace("site = \"\"", "site = \"A\"")
+            .replace("cluster = \"\"", "cluster = \"zoo\"")
+            .replace("timezone = \"\"", "timezone = \"UTC\"");
+        let pipeline = format!("[pipeline]\nname = \"p\"\noutput = \"lake\"\nmax_rejected = 0\n[[source]]{decided}");
+        std::fs::write(here.path().join("p.toml"), &pipeline).unwrap();
+        let (code, text) = gridtally(&["run", "p.toml"]);
+        assert_eq!(code, Some(0), "{pipeline}\n{text}");
+        std::fs::remove_dir_all(here.path().join("lake")).unwrap();
+        let misspelt = pipeline.replace("layout = \"", "layout = \"x");
+        if misspelt != pipeline {
+            std::fs::write(here.path().join("p.toml"), &misspelt).unwrap();
+            let (code, text) = gridtally(&["check", "p.toml"]);
+            assert!(code == Some(78) && text.contains("is none of \"xdmod\""), "{text}");
+        }
+    }
+}
