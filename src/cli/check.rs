@@ -34,6 +34,7 @@ A pipeline file:
   cluster = \"zoo\"                      # for records that name none
   timezone = \"Europe/Zurich\"           # zone of times printed without an offset; no default
   delimiter = \"|\"                      # of sacct text; found from the header if absent
+  layout = \"xdmod\"                   # of sacct text without a header: xdmod, xdmod-9.5, xdmod-9.0, xdmod-8, apel
   vo = { column = \"account\" }          # or { table = \"vo.csv\" } or { value = \"atlas\" }
   acceptance = \"strict-apel\"           # or \"salvage\": what a bad record does to its APEL message
   max_rejected = 100

@@ -39,6 +39,7 @@ pub(super) struct Counts {
     without_core: u64,
     without_vo: u64,
     cross_check: Option<CrossCheck>,
+    with_cpu: u64,
 }
 
 impl Counts {
@@ -56,6 +57,11 @@ impl Counts {
 
     pub(super) fn jobs(&self) -> u64 {
         self.jobs
+    }
+
+    /// Whether any job tells the CPU time it used.
+    pub(super) fn has_cpu(&self) -> bool {
+        self.with_cpu > 0
     }
 
     pub(super) fn steps(&self) -> u64 {
@@ -168,6 +174,7 @@ impl Sink for Counts {
         self.without_end += u64::from(row.end_ms.is_none());
         self.without_core += u64::from(row.alloc_core_n.is_none());
         self.without_vo += u64::from(row.vo.is_none());
+        self.with_cpu += u64::from(row.cpu_ms.is_some_and(|ms| ms > 0));
     }
 
     fn reject(&mut self, reason: Reason, at: Position, rows: u64, detail: &str, _: &[u8]) {

@@ -17,6 +17,7 @@ use crate::sources::compression::{Compression, decompress, peek};
 use crate::sources::dialect::{self, Dialect, HEAD_BYTES};
 use crate::sources::hints;
 use crate::sources::input::{self, InputFile};
+use crate::sources::sacct::FixedOrder;
 use crate::time::Zone;
 use count::Counts;
 pub use report::{FileReport, Period, ReasonCount, ValueCount};
@@ -39,6 +40,13 @@ pub fn inspect(input: &InputFile, cross_check: bool, progress: &dyn Progress) ->
         return Ok(report);
     };
     report.column_n = hints.column_n;
+    if let Some(layout) = hints.layout {
+        let problem = format!(
+            "no header: the columns have the fixed order of layout = \"{}\"",
+            layout.as_str()
+        );
+        report.problems.push(problem);
+    }
     report.delimiter.clone_from(&hints.delimiter);
     if hints.naive_times {
         let problem = "times are naive: set timezone in the source (counted here as if they were UTC)";
@@ -46,10 +54,15 @@ pub fn inspect(input: &InputFile, cross_check: bool, progress: &dyn Progress) ->
     }
     let mut counts = Counts::new(cross_check);
     // What a reader refuses, or damage in the middle, is a finding: what came before it still counts.
-    if let Err(why) = read(dialect, text, &mut counts, progress) {
+    if let Err(why) = read((dialect, stand_in(dialect, hints.layout)), text, &mut counts, progress) {
         report.failure = Some(why.to_string());
     }
-    if dialect == Dialect::Sacct && counts.jobs() > 0 && counts.steps() == 0 && hints.has_cpu_column {
+    if dialect == Dialect::Sacct
+        && counts.jobs() > 0
+        && counts.steps() == 0
+        && hints.has_cpu_column
+        && !counts.has_cpu()
+    {
         let problem = "-X dump: CPU time unknown (without step rows sacct prints 00:00:00 for every job)";
         report.problems.push(problem.to_owned());
     }
@@ -58,8 +71,13 @@ pub fn inspect(input: &InputFile, cross_check: bool, progress: &dyn Progress) ->
     Ok(report)
 }
 
-fn read(dialect: Dialect, text: Box<dyn Read + Send>, counts: &mut Counts, progress: &dyn Progress) -> Result<()> {
-    for work in dialect::pieces(dialect, text, Arc::new(stand_in(dialect)))? {
+fn read(
+    (dialect, plan): (Dialect, SourcePlan),
+    text: Box<dyn Read + Send>,
+    counts: &mut Counts,
+    progress: &dyn Progress,
+) -> Result<()> {
+    for work in dialect::pieces(dialect, text, Arc::new(plan))? {
         let before = counts.rows();
         work?(counts);
         progress.add(counts.rows().saturating_sub(before));
@@ -68,7 +86,7 @@ fn read(dialect: Dialect, text: Box<dyn Read + Send>, counts: &mut Counts, progr
 }
 
 /// The source a file is read as when no pipeline says how: nothing overridden, good records of bad messages kept.
-fn stand_in(dialect: Dialect) -> SourcePlan {
+fn stand_in(dialect: Dialect, layout: Option<FixedOrder>) -> SourcePlan {
     SourcePlan {
         name: "inspect".to_owned(),
         format: dialect.format(),
@@ -79,6 +97,7 @@ fn stand_in(dialect: Dialect) -> SourcePlan {
         cluster: None,
         zone: Some(Zone::utc()),
         delimiter: None,
+        layout,
         vo: VoRule::Record,
         acceptance: Acceptance::StrictApel,
         logs: LogOptions {

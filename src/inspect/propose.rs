@@ -38,6 +38,9 @@ pub(super) fn source(report: &FileReport, dialect: Dialect, hints: &Hints) -> St
         if hints.naive_times {
             lines.push("timezone = \"\"             # zone of the client that printed these times".to_owned());
         }
+        if let Some(layout) = hints.layout {
+            lines.push(format!("layout = {}", quote(layout.as_str())));
+        }
         if let Some(delimiter) = hints.delimiter.as_ref().filter(|delimiter| delimiter.as_str() != "|") {
             lines.push(format!("delimiter = {}", quote(delimiter)));
         }

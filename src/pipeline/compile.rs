@@ -251,6 +251,7 @@ impl Compiler {
                 None => None,
             },
             delimiter: spec.delimiter.map(|at| at.value),
+            layout: spec.layout.map(|at| at.value),
             vo,
             acceptance: spec.acceptance.map_or_else(Default::default, |at| at.value),
             logs: LogOptions {
@@ -294,6 +295,9 @@ impl Compiler {
         } else if format != Format::Auto {
             if let Some(delimiter) = &spec.delimiter {
                 self.doubt(delimiter.line, format!("delimiter does nothing for {word}"));
+            }
+            if let Some(layout) = &spec.layout {
+                self.doubt(layout.line, format!("layout does nothing for {word}"));
             }
             if let Some(zone) = &spec.timezone {
                 let message = format!("timezone does nothing for {word}: its times carry their zone");

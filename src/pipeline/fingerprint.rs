@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::plan::{Acceptance, Attribution, Format, Grain, MissingBenchmark, NormalisePlan, SourcePlan, VoRule};
+use crate::sources::sacct::FixedOrder;
 use crate::time::Zone;
 
 /// Bumped when the meaning of the canonical text changes.
@@ -42,6 +43,7 @@ pub(super) fn of_source(source: &SourcePlan) -> String {
     text.optional("cluster", source.cluster.as_deref());
     text.optional("zone", source.zone.as_ref().map(Zone::name));
     text.optional("delimiter", source.delimiter.as_deref());
+    text.optional("layout", source.layout.map(FixedOrder::as_str));
     match &source.vo {
         VoRule::Record => text.line("vo", "record"),
         VoRule::Column(column) => text.line("vo.column", column.as_str()),

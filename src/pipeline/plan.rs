@@ -129,6 +129,8 @@ pub struct SourcePlan {
     pub zone: Option<Zone>,
     /// Delimiter of `sacct` text; `None` finds it from the header.
     pub delimiter: Option<String>,
+    /// Fixed order of the columns of sacct text without a header.
+    pub layout: Option<crate::sources::sacct::FixedOrder>,
     /// VO rule.
     pub vo: VoRule,
     /// APEL acceptance.

@@ -9,6 +9,7 @@ use crate::problems::Problems;
 use crate::reference::benchmark::Benchmark;
 use crate::reference::site::SiteColumn;
 use crate::reference::topology::Level;
+use crate::sources::sacct::FixedOrder;
 
 /// `[pipeline]`
 #[derive(Debug, Default)]
@@ -79,6 +80,8 @@ pub struct SourceSpec {
     pub timezone: Option<At<String>>,
     /// `delimiter`
     pub delimiter: Option<At<String>>,
+    /// `layout`
+    pub layout: Option<At<FixedOrder>>,
     /// `vo`
     pub vo: Option<VoSpec>,
     /// Whether there is a `vo`, right or wrong.
@@ -200,6 +203,7 @@ fn sources(top: &Section<'_>, problems: &mut Problems) -> Vec<SourceSpec> {
         "cluster",
         "timezone",
         "delimiter",
+        "layout",
         "vo",
         "acceptance",
         "blah",
@@ -246,6 +250,7 @@ fn sources(top: &Section<'_>, problems: &mut Problems) -> Vec<SourceSpec> {
                 cluster: section.text("cluster", problems),
                 timezone: section.text("timezone", problems),
                 delimiter: delimiter(section, problems),
+                layout: section.word("layout", FixedOrder::WORDS, problems),
                 vo: vo(section, problems),
                 has_vo: section.has("vo"),
                 has_site: section.has("site"),

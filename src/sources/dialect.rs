@@ -7,13 +7,14 @@ use memchr::memmem;
 
 use super::Pieces;
 use super::hints::SacctHeader;
+use super::sacct::FixedOrder;
 use crate::error::Result;
 use crate::pipeline::{Format, SourcePlan};
 
 /// A dialect with a reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
-    /// Slurm `sacct` text with a header.
+    /// Slurm `sacct`: text with a header, or `--json`.
     Sacct,
     /// APEL messages, and the XML and JSON records of that world.
     Apel,
@@ -105,12 +106,13 @@ pub fn recognise(head: &[u8]) -> Option<Dialect> {
         b'{' | b'[' | b'<' | b'r' if super::gracc::recognise(text) => Some(Dialect::Gracc),
         b'A' if text.starts_with(b"APEL-") => Some(Dialect::Apel),
         b'<' if has("UsageRecord") || has("SummaryRecord") || has("StorageUsageRecord") => Some(Dialect::Apel),
+        b'{' if super::sacct::json::recognise(text) => Some(Dialect::Sacct),
         b'{' if ["\"_index\"", "\"ProbeName\"", "\"RawXML\""].iter().any(|key| has(key)) => Some(Dialect::Gracc),
         b'{' | b'[' if super::htcondor::recognise(text) => Some(Dialect::Htcondor),
         b'{' | b'[' | b'<' => None,
-        _ => SacctHeader::find(head)
-            .map(|_| Dialect::Sacct)
-            .or_else(|| batch_log(text)),
+        _ if SacctHeader::find(head).is_some() => Some(Dialect::Sacct),
+        // Batch logs have stricter grammars than a dump without a header.
+        _ => batch_log(text).or_else(|| FixedOrder::recognise(head).map(|_| Dialect::Sacct)),
     }
 }
 

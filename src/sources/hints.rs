@@ -3,6 +3,7 @@
 use memchr::memmem;
 
 use super::dialect::{Dialect, without_mark};
+use super::sacct::FixedOrder;
 use super::swf::Header;
 
 /// Columns by which a header of `sacct` is recognised. One of the first two must be there.
@@ -119,6 +120,14 @@ impl SacctHeader {
         ((header.has("JobID") || header.has("JobIDRaw")) && known >= 2).then_some(header)
     }
 
+    /// The header a dump of a fixed order goes without.
+    fn fixed(order: FixedOrder) -> Self {
+        Self {
+            delimiter: "|".to_owned(),
+            columns: order.columns().map(str::to_owned).collect(),
+        }
+    }
+
     /// Whether a column is there, whatever its letter case and however wide it was asked for (`JobName%30`).
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
@@ -138,6 +147,8 @@ pub struct Hints {
     pub column_n: Option<usize>,
     /// Delimiter of a table.
     pub delimiter: Option<String>,
+    /// Fixed order of the columns of a table without a header.
+    pub layout: Option<FixedOrder>,
     /// Whether times are printed without a zone or offset.
     pub naive_times: bool,
     /// Whether the table has a column for measured CPU time.
@@ -150,6 +161,10 @@ pub struct Hints {
 #[must_use]
 pub fn of(dialect: Option<Dialect>, head: &[u8]) -> Hints {
     match dialect {
+        Some(Dialect::Sacct) if super::sacct::json::recognise(without_mark(head)) => Hints {
+            version: Some(super::sacct::json::version(head)),
+            ..Hints::default()
+        },
         Some(Dialect::Sacct) => sacct(head),
         Some(Dialect::Apel) => Hints {
             version: apel_version(head),
@@ -182,7 +197,8 @@ pub fn of(dialect: Option<Dialect>, head: &[u8]) -> Hints {
 }
 
 fn sacct(head: &[u8]) -> Hints {
-    let Some(header) = SacctHeader::find(head) else {
+    let fixed = FixedOrder::recognise(head);
+    let Some(header) = SacctHeader::find(head).or_else(|| fixed.map(SacctHeader::fixed)) else {
         return Hints::default();
     };
     let mut hints = Hints {
@@ -191,8 +207,11 @@ fn sacct(head: &[u8]) -> Hints {
             .find(|(column, _)| header.has(column))
             .map(|&(_, release)| release.to_owned()),
         column_n: Some(header.columns.iter().filter(|column| !column.is_empty()).count()),
+        layout: fixed.filter(|_| SacctHeader::find(head).is_none()),
         naive_times: has_naive_time(head),
-        has_cpu_column: header.has("TotalCPU") || (header.has("UserCPU") && header.has("SystemCPU")),
+        has_cpu_column: header.has("TotalCPU")
+            || header.has("CPUTimeRAW/TotalCPU")
+            || (header.has("UserCPU") && header.has("SystemCPU")),
         ..Hints::default()
     };
     let wanted: &[(&[&str], &str)] = &[
@@ -215,6 +234,14 @@ fn sacct(head: &[u8]) -> Hints {
     for (columns, problem) in wanted {
         if !columns.iter().any(|column| header.has(column)) {
             hints.problems.push((*problem).to_owned());
+        }
+    }
+    if hints.layout == Some(FixedOrder::Apel) {
+        let (allocated, measured) = FixedOrder::cpu_columns(head);
+        if allocated > 0 {
+            hints.has_cpu_column = measured > 0;
+            let problem = "rows with CPUTimeRAW, which is allocated time: their CPU time is unknown (dump TotalCPU)";
+            hints.problems.push(problem.to_owned());
         }
     }
     if !hints.has_cpu_column {
@@ -316,8 +343,8 @@ fn foreign(head: &[u8]) -> String {
     if SacctHeader::any(head).is_some() {
         return "columns of fixed width cut their values off: dump with sacct -P (--parsable2)".to_owned();
     }
-    if text.starts_with(b"{") && has("\"jobs\"") && (has("\"association\"") || has("\"job_id\"")) {
-        return "sacct --json has no reader: dump with sacct -P (--parsable2)".to_owned();
+    if text.starts_with(b"{") && has("\"jobs\"") && has("\"job_id\"") {
+        return "a list of jobs, but not of sacct --json: squeue and scontrol know no ended jobs".to_owned();
     }
     if has("multipart/signed") || has("application/pkcs7") {
         return "an S/MIME message: unpack it first, the spool keeps the plain text".to_owned();
@@ -328,7 +355,8 @@ fn foreign(head: &[u8]) -> String {
         .count()
         >= 2
     {
-        return "a table without a header: dump with sacct -P and without --noheader (-n)".to_owned();
+        return "a table without a header and of no known order: dump with sacct -P and without --noheader (-n)"
+            .to_owned();
     }
     "no dialect with a reader is recognised".to_owned()
 }

@@ -19,6 +19,7 @@ pub mod hints;
 pub mod htcondor;
 pub mod input;
 pub mod instant;
+pub mod json;
 pub mod lines;
 pub mod lsf;
 pub mod pbs;

@@ -7,8 +7,8 @@ use gridtally::ledger::Reason;
 use gridtally::pipeline::plan::{Acceptance, Format};
 use gridtally::records::JobRow;
 use gridtally::records::anomaly::Anomaly;
-use gridtally::sources::gracc::json::{Scalar, Scanner};
 use gridtally::sources::gracc::{self, Limits};
+use gridtally::sources::json::{Scalar, Scanner};
 use proptest::prelude::*;
 
 use crate::collect_grid::{Collected, input, plan, run, shared};

@@ -320,7 +320,7 @@ fn hints_tell_version_and_what_is_missing() {
         of("{\n  \"jobs\": [ { \"job_id\": 1 } ] }")
             .problems
             .iter()
-            .any(|p| p.contains("--json"))
+            .any(|p| p.contains("not of sacct --json"))
     );
 }
 
@@ -341,11 +341,16 @@ fn real_files_are_recognised() {
         ("slurm/24.11/sacct_delim_P.txt", Some(Dialect::Sacct)),
         ("slurm/24.11/sacct_all_parsable.txt.xz", Some(Dialect::Sacct)),
         ("slurm/24.11/sacct_fixedwidth.txt", None),
-        ("slurm/24.11/sacct_all.json.xz", None),
-        ("slurm/24.11/sacct_xdmod.txt", None),
+        ("slurm/22.05/sacct_all.json.xz", Some(Dialect::Sacct)),
+        ("slurm/24.11/sacct_dupl_json.json.xz", Some(Dialect::Sacct)),
+        ("slurm/24.11/sinfo.json", None),
+        ("slurm/24.11/scontrol_node.json", None),
+        ("slurm/24.11/sacct_xdmod.txt", Some(Dialect::Sacct)),
+        ("slurm/24.11/sacct_states_only.txt", None),
+        ("traces/sacct/xdmod-pozidriv.log.gz", Some(Dialect::Sacct)),
         ("apel/golden/messages/0001-job-v0.3-grid.msg", Some(Dialect::Apel)),
         ("apel/apel-xml/car_01_L23.xml", Some(Dialect::Apel)),
-        ("apel/batch-logs/slurm.log", None),
+        ("apel/batch-logs/slurm.log", Some(Dialect::Sacct)),
         ("gracc/es-dump/raw0-2016.05.ndjson.gz", Some(Dialect::Gracc)),
         ("gracc/es-dump/stringtyped-2016.06.01.ndjson.gz", Some(Dialect::Gracc)),
     ] {

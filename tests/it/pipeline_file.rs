@@ -88,6 +88,7 @@ site = "ZOO-T2"
 cluster = "zoo24"
 timezone = "Europe/Zurich"
 delimiter = "\t"
+layout = "apel"
 vo = { column = "account" }
 max_rejected = 7
 [[source]]
@@ -141,6 +142,7 @@ missing = { fallback = 10.8, benchmark = "hs06" }
         Some("Europe/Zurich")
     );
     assert_eq!(slurm.delimiter.as_deref(), Some("\t"));
+    assert_eq!(slurm.layout, Some(gridtally::sources::sacct::FixedOrder::Apel));
     assert!(matches!(slurm.vo, VoRule::Column(VoColumn::Account)));
     assert_eq!(slurm.max_rejected, Some(RejectLimit::Count(7)));
     assert_eq!((apel.format, apel.acceptance), (Format::Apel, Acceptance::Salvage));
@@ -362,10 +364,10 @@ proptest::proptest! {
 
     /// Whatever stands behind a key, the answer is a plan or mistakes, never a panic.
     #[test]
-    fn no_value_makes_the_reader_panic(nth in 0_usize..16, value in "(\"[ -~é]{0,8}\"|[0-9+._e-]{1,8}|\\[[0-9,\"]{0,5}\\]|\\{ ?[a-z]{0,6} = [0-9.]{1,4} ?\\}|[ -~]{0,10})") {
+    fn no_value_makes_the_reader_panic(nth in 0_usize..17, value in "(\"[ -~é]{0,8}\"|[0-9+._e-]{1,8}|\\[[0-9,\"]{0,5}\\]|\\{ ?[a-z]{0,6} = [0-9.]{1,4} ?\\}|[ -~]{0,10})") {
         const KEYS: &[&str] = &[
             "name", "output", "allocation_year_start", "calendar_timezone", "attribution", "grain", "max_rejected",
-            "format", "paths", "site", "cluster", "timezone", "delimiter", "vo", "acceptance", "missing",
+            "format", "paths", "site", "cluster", "timezone", "delimiter", "layout", "vo", "acceptance", "missing",
         ];
         let key = KEYS.get(nth).unwrap();
         for table in ["[pipeline]", "[[source]]", "[normalise]"] {

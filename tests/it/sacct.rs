@@ -1,7 +1,10 @@
 //! The `sacct` reader: every trap of its text as a small dump.
 
 mod damage;
+mod dialects;
 mod formats;
+mod json;
+mod layouts;
 mod real;
 mod steps;
 
@@ -26,6 +29,7 @@ pub(crate) fn plan(zone: Option<&str>) -> SourcePlan {
         cluster: None,
         zone: zone.map(|name| Zone::named(name).unwrap()),
         delimiter: None,
+        layout: None,
         vo: VoRule::Record,
         acceptance: Acceptance::default(),
         logs: LogOptions::default(),

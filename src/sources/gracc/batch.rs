@@ -2,11 +2,11 @@
 
 use super::document::Document;
 use super::fields::Bad;
-use super::json::Scanner;
 use super::lines;
 use super::usage::{self, Scratch};
 use super::{Limits, usage_xml};
 use crate::ledger::Reason;
+use crate::sources::json::Scanner;
 use crate::sources::{Position, Sink, Work};
 
 /// What a frame holds.

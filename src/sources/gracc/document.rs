@@ -1,6 +1,6 @@
 //! The wanted fields of one line.
 
-use super::json::{Malformed, Scalar, Scanner, Text};
+use crate::sources::json::{Malformed, Scalar, Scanner, Text};
 
 macro_rules! keys {
     ($($length:literal { $($name:ident = $text:literal,)+ })+) => {

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 
 use super::document::{Document, Key};
-use super::json::Scalar;
 use crate::ledger::Reason;
 use crate::records::anomaly::Anomaly;
 use crate::sources::clip::clip;
+use crate::sources::json::Scalar;
 use crate::sources::{decimal, instant};
 
 /// Why a document is refused.

@@ -1,7 +1,7 @@
 //! A record as the collector stores it: one level of names, text and numbers.
 
 use super::document::Document;
-use super::json::{Scalar, Text};
+use crate::sources::json::{Scalar, Text};
 
 /// One value.
 #[derive(Clone, Debug, PartialEq, Eq)]

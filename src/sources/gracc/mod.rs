@@ -16,7 +16,6 @@ mod element;
 mod fields;
 mod flat;
 pub mod iso_duration;
-pub mod json;
 mod lines;
 mod nested;
 mod records;
@@ -29,6 +28,7 @@ use std::sync::Arc;
 
 use crate::error::Result;
 use crate::pipeline::plan::SourcePlan;
+use crate::sources::json::Scanner;
 use crate::sources::steps::Steps;
 use crate::sources::{Pieces, Position};
 
@@ -117,7 +117,7 @@ impl Layout {
             Some(b'{') => {
                 let first_line = text.split(|&b| b == b'\n').next().unwrap_or(text);
                 let mut is_response = false;
-                let mut scanner = json::Scanner::new(text);
+                let mut scanner = Scanner::new(text);
                 // The end of the head may cut a value: then the keys before it must do.
                 let _ = scanner.object(|scanner, key| {
                     let (key, _) = key.decode();

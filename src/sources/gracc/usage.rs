@@ -5,11 +5,11 @@ use std::fmt::Write;
 
 use super::document::{Document, Key};
 use super::fields::{Bad, Fields};
-use super::json::Scalar;
 use crate::ledger::Reason;
 use crate::records::JobRow;
 use crate::records::anomaly::Anomaly;
 use crate::sources::fqan::Fqan;
+use crate::sources::json::Scalar;
 use crate::sources::{Position, Sink};
 
 /// Buffers reused from document to document.

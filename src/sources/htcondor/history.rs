@@ -7,7 +7,7 @@ use crate::records::{Anomaly, JobRow};
 use crate::sources::clip::clip;
 use crate::sources::decimal;
 use crate::sources::fqan::Fqan;
-use crate::sources::gracc::json::{Scalar, Scanner};
+use crate::sources::json::{Scalar, Scanner};
 use crate::sources::refusal::Refusal;
 use crate::sources::{Position, Sink};
 

@@ -16,6 +16,8 @@ pub(super) enum Kind {
     Time,
     /// A duration, or nothing.
     Duration,
+    /// Measured CPU time as a duration, or allocated CPU time as whole seconds: APEL takes either.
+    EitherCpu,
     /// A time limit: duration, minutes or a word.
     Limit,
     /// A state word with what follows it.
@@ -60,6 +62,7 @@ impl Kind {
             Self::Number => text.is_empty() || memory::parse(text, 1).is_ok(),
             Self::Time => looks_like_time(text),
             Self::Duration => text.is_empty() || text == b"INVALID" || duration::parse_ms(text).is_some(),
+            Self::EitherCpu => Self::Duration.accepts(text) || Self::Int.accepts(text),
             Self::Limit => {
                 text.is_empty()
                     || duration::is_word(text)
@@ -219,6 +222,7 @@ const COLUMNS: &[(&str, Kind, Option<Role>)] = &[
     ("container", Kind::Free, None),
     ("cputime", Kind::Duration, None),
     ("cputimeraw", Kind::Int, None),
+    ("cputimeraw/totalcpu", Kind::EitherCpu, Some(Role::TotalCpu)),
     ("dbindex", Kind::Int, None),
     ("derivedexitcode", Kind::Exit, None),
     ("elapsed", Kind::Duration, Some(Role::Elapsed)),

@@ -1,14 +1,10 @@
 //! Job rows.
-//!
-//! **CPU time.** `sacct` itself adds up a job's `TotalCPU` from the step rows it fetched, so the figure of the job row
-//! holds when the steps are in the dump. Without steps (`-X`, or steps purged from the database) it prints `00:00:00`
-//! for every job: a job that ran, has no step row and has no CPU time is *unknown*, not idle. A job that has steps and
-//! no CPU time (its node died) stays at zero. `CPUTime` and `CPUTimeRAW` are allocated time and never taken for CPU.
 
 use std::borrow::Cow;
 
 use super::clock::{self, Clock, Stamp};
 use super::column::Role;
+use super::cpu::Measured;
 use super::job_id::JobId;
 use super::memory::{MIB, Per};
 use super::refusal::Refusal;
@@ -50,9 +46,7 @@ pub(super) struct Job<'t> {
     end_s: Option<i64>,
     wall_s: Option<i64>,
     suspended_s: Option<i64>,
-    total_cpu_ms: Option<i64>,
-    user_cpu_ms: Option<i64>,
-    system_cpu_ms: Option<i64>,
+    cpu: Measured,
     core_n: Option<i64>,
     node_n: Option<i64>,
     alloc: Option<Alloc>,
@@ -147,9 +141,11 @@ impl<'t> Job<'t> {
     }
 
     fn amounts(&mut self, row: &mut Row<'t, '_>) -> Result<(), Refusal> {
-        self.total_cpu_ms = row.duration_ms(Role::TotalCpu)?;
-        self.user_cpu_ms = row.duration_ms(Role::UserCpu)?;
-        self.system_cpu_ms = row.duration_ms(Role::SystemCpu)?;
+        self.cpu = Measured {
+            total_ms: row.total_cpu_ms()?,
+            user_ms: row.duration_ms(Role::UserCpu)?,
+            system_ms: row.duration_ms(Role::SystemCpu)?,
+        };
         let allocated = row.text(Role::AllocTres);
         if !allocated.is_empty() {
             self.alloc = Some(tres::alloc(allocated, &mut self.gpus).map_err(|entry| {
@@ -159,7 +155,12 @@ impl<'t> Job<'t> {
         }
         let alloc = self.alloc.unwrap_or_default();
         let cpu_n = row.count(Role::AllocCpus)?;
-        let node_n = row.count(Role::AllocNodes)?.or(row.count(Role::NNodes)?);
+        // Of a job that never started, NNodes are the nodes it asked for.
+        let node_n = match row.count(Role::AllocNodes)? {
+            None if self.start_s.is_none() => Some(0),
+            None => row.count(Role::NNodes)?,
+            some => some,
+        };
         self.core_n = alloc.cpu.or(cpu_n);
         self.node_n = alloc.node.or(node_n);
         if let Some((byte, per)) = row.size(Role::ReqMem, MIB)? {
@@ -207,34 +208,10 @@ impl<'t> Job<'t> {
         self.start_s.is_some() && self.wall_s != Some(0)
     }
 
-    /// CPU time, and whether the job row is where it comes from.
-    fn cpu_ms(&self, steps: &Steps) -> (Option<i64>, bool) {
-        let from_steps = steps.cpu_ms.filter(|_| !steps.is_incomplete);
-        match self.total_cpu_ms {
-            Some(ms) if ms > 0 => (Some(ms), true),
-            Some(_) if !self.ran() => (Some(0), true),
-            // Unfinished steps are not counted: of a running job, zero says nothing.
-            Some(_) => match from_steps {
-                Some(ms) if ms > 0 => (Some(ms), false),
-                Some(_) if self.end_s.is_some() => (Some(0), true),
-                None if self.end_s.is_some() && steps.count > 0 && !steps.is_incomplete => (Some(0), true),
-                _ => (None, false),
-            },
-            None if from_steps.is_some() => (from_steps, false),
-            None => match (self.user_cpu_ms, self.system_cpu_ms) {
-                (Some(user), Some(system)) if user.saturating_add(system) > 0 => {
-                    (Some(user.saturating_add(system)), true)
-                }
-                _ if !self.ran() => (Some(0), false),
-                _ => (None, false),
-            },
-        }
-    }
-
     /// Hands the job over.
     pub(super) fn emit(&self, text: &[u8], at: Position, steps: &Steps, sink: &mut dyn Sink) {
         let mut anomalies = self.anomalies;
-        let (cpu_ms, is_from_row) = self.cpu_ms(steps);
+        let (cpu_ms, is_from_row) = self.cpu.used_ms(self.ran(), self.end_s.is_some(), steps);
         if cpu_ms.is_none() {
             anomalies |= Anomaly::CpuUnknown.bit();
         }
@@ -288,8 +265,8 @@ impl<'t> Job<'t> {
             wall_ms: ms(self.wall_s),
             suspended_s: self.suspended_s,
             cpu_ms,
-            cpu_user_ms: self.user_cpu_ms.filter(|_| is_from_row),
-            cpu_system_ms: self.system_cpu_ms.filter(|_| is_from_row),
+            cpu_user_ms: self.cpu.user_ms.filter(|_| is_from_row),
+            cpu_system_ms: self.cpu.system_ms.filter(|_| is_from_row),
             alloc_core_n: self.core_n,
             alloc_node_n: self.node_n,
             alloc_gpu_n: self.alloc.map(|alloc| alloc.gpu),
@@ -313,7 +290,7 @@ impl<'t> Job<'t> {
 }
 
 /// States of a job that waits (again) and holds nothing.
-fn waits(state: &str) -> bool {
+pub(super) fn waits(state: &str) -> bool {
     matches!(
         state,
         "CONFIGURING"

@@ -2,6 +2,7 @@
 
 use super::column::{self, Kind, Role, STEP_ROLES};
 use super::fields::Fields;
+use super::fixed::FixedOrder;
 use super::solve::{self, Group};
 use crate::error::{Error, Kind as ErrorKind, Result};
 
@@ -130,6 +131,19 @@ impl Layout {
                 names,
             } => Self::from_names(text, is_crlf, delimiter, is_trailing, &names).map(Some),
         }
+    }
+
+    /// The layout of a dump without a header.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Data`] when the order lacks a column nothing can be accounted without: none does.
+    pub(super) fn fixed(order: FixedOrder, delimiter: Vec<u8>, is_trailing: bool, is_crlf: bool) -> Result<Self> {
+        let names: Vec<Vec<u8>> = order.columns().map(|name| name.as_bytes().to_vec()).collect();
+        let mut header = names.join(delimiter.as_slice());
+        if is_trailing {
+            header.extend_from_slice(&delimiter);
+        }
+        Self::from_names(&header, is_crlf, delimiter, is_trailing, &names)
     }
 
     fn from_names(

@@ -1,6 +1,6 @@
-//! Text dumps of Slurm's `sacct`, written with `--parsable2` (`-P`) or `--parsable` (`-p`) and a header.
+//! Dumps of Slurm's `sacct`: text written with `--parsable2` (`-P`) or `--parsable` (`-p`), and `--json` ([`json`]).
 //!
-//! Any columns in any order, of any release; any delimiter; naive times in the zone of the source, times with an
+//! Text has a header: any columns in any order, of any release; any delimiter; naive times in the zone of the source, times with an
 //! offset, or Unix seconds. Job rows become jobs, step rows (`123.batch`, `123.0`) are folded into the job row before
 //! them. The delimiter is never escaped and names may hold line breaks, so rows are put together by the types of their
 //! columns; a row that can be read in two ways is refused, never guessed.
@@ -11,10 +11,13 @@
 mod assemble;
 mod clock;
 mod column;
+mod cpu;
 mod duration;
 mod fields;
+mod fixed;
 mod job;
 mod job_id;
+pub mod json;
 mod layout;
 mod memory;
 mod piece;
@@ -29,15 +32,16 @@ mod step;
 mod tres;
 mod zone_check;
 
-use std::io::Read;
+use std::io::{Cursor, Read};
 use std::sync::Arc;
 
+pub use self::fixed::FixedOrder;
 use self::layout::Header;
 use self::splitter::Splitter;
 use crate::error::Result;
 use crate::pipeline::SourcePlan;
-use crate::sources::Pieces;
 use crate::sources::steps::Steps;
+use crate::sources::{Pieces, Position};
 
 /// Bytes of a piece, about.
 const BLOCK_BYTE: usize = 3 << 20;
@@ -45,14 +49,16 @@ const BLOCK_BYTE: usize = 3 << 20;
 /// Bytes one row may have, and all rows of one job together.
 const LIMIT_BYTE: usize = 64 << 20;
 
-/// The pieces of a dump. `input` is the decompressed text.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// The pieces of a dump. `input` is decompressed: text, or JSON if it begins with a brace.
 ///
 /// # Errors
 /// Items of the iterator are errors when reading fails, when the dump has no header, is fixed-width, lacks a column
 /// nothing can be accounted without ([`crate::error::Kind::Data`]), or prints local times while the source has no zone
 /// ([`crate::error::Kind::Config`]). The first piece is looked for at once, so such a dump fails here.
 pub fn pieces(input: Box<dyn Read + Send>, plan: Arc<SourcePlan>) -> Result<Pieces> {
-    pieces_with_block(input, plan, BLOCK_BYTE)
+    either(input, plan, (BLOCK_BYTE, LIMIT_BYTE), json::Limits::default())
 }
 
 /// The same with pieces of about `block_byte`. The rows and rejects do not depend on it.
@@ -60,7 +66,11 @@ pub fn pieces(input: Box<dyn Read + Send>, plan: Arc<SourcePlan>) -> Result<Piec
 /// # Errors
 /// As [`pieces`].
 pub fn pieces_with_block(input: Box<dyn Read + Send>, plan: Arc<SourcePlan>, block_byte: usize) -> Result<Pieces> {
-    pieces_with_limit(input, plan, block_byte, LIMIT_BYTE)
+    let limits = json::Limits {
+        block: block_byte,
+        ..json::Limits::default()
+    };
+    either(input, plan, (block_byte, LIMIT_BYTE), limits)
 }
 
 /// The same with another limit for one row, or for all rows of one job together.
@@ -73,16 +83,49 @@ pub fn pieces_with_limit(
     block_byte: usize,
     limit_byte: usize,
 ) -> Result<Pieces> {
+    let limits = json::Limits {
+        block: block_byte,
+        job: limit_byte,
+        ..json::Limits::default()
+    };
+    either(input, plan, (block_byte, limit_byte), limits)
+}
+
+fn either(
+    mut input: Box<dyn Read + Send>,
+    plan: Arc<SourcePlan>,
+    (block_byte, limit_byte): (usize, usize),
+    limits: json::Limits,
+) -> Result<Pieces> {
+    let mut head = Vec::new();
+    // Enough to see past a byte order mark and blanks to the first character that decides.
+    input.by_ref().take(4096).read_to_end(&mut head)?;
+    let text = head.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&head);
+    let mark_byte = head.len() - text.len();
+    let is_json = text.trim_ascii_start().first() == Some(&b'{');
+    let mut head = Cursor::new(head);
+    if is_json {
+        let at = Position {
+            line: 1,
+            byte_offset: u64::try_from(mark_byte).unwrap_or(0),
+        };
+        head.set_position(at.byte_offset);
+        return Ok(json::pieces(Box::new(head.chain(input)), limits, at));
+    }
+    let input = Box::new(head.chain(input));
     let mut splitter = Steps::new(Splitter::new(input, plan, block_byte, limit_byte));
     let first = splitter.next().transpose()?;
     Ok(Box::new(first.into_iter().map(Ok).chain(splitter)))
 }
 
-/// Whether `head`, the first bytes of a file, is `sacct` text with a header. Fixed-width output counts: reading it
-/// says what is wrong with it.
+/// Whether `head`, the first bytes of a file, is `sacct --json`, or `sacct` text with a header. Fixed-width output
+/// counts: reading it says what is wrong with it.
 #[must_use]
 pub fn recognise(head: &[u8]) -> bool {
-    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    let head = head.strip_prefix(BYTE_ORDER_MARK).unwrap_or(head);
+    if json::recognise(head) {
+        return true;
+    }
     head.split(|&b| b == b'\n')
         .find(|line| !line.iter().all(u8::is_ascii_whitespace) && !start::is_tool_message(line))
         .is_some_and(|line| {

@@ -1,7 +1,7 @@
 //! A framed row and how its columns are read: every failure names column, value and why.
 
 use super::clock::{Clock, Stamp, Trouble};
-use super::column::Role;
+use super::column::{Kind, Role};
 use super::fields::Fields;
 use super::job_id::JobId;
 use super::layout::Layout;
@@ -108,6 +108,16 @@ impl<'t, 'c> Row<'t, 'c> {
                 .map(Some)
                 .ok_or_else(|| self.refuse(Reason::BadDuration, role, "is not a duration ([D-]HH:MM:SS)")),
         }
+    }
+
+    /// Measured CPU time, milliseconds; allocated time in the same column is none.
+    pub(super) fn total_cpu_ms(&mut self) -> Result<Option<i64>, Refusal> {
+        let column = self.layout.column(Role::TotalCpu);
+        let kind = column.and_then(|column| self.layout.kinds.get(column));
+        if kind == Some(&Kind::EitherCpu) && Kind::Int.accepts(self.text(Role::TotalCpu)) {
+            return Ok(None);
+        }
+        self.duration_ms(Role::TotalCpu)
     }
 
     /// A whole number.

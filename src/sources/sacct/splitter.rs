@@ -6,6 +6,7 @@ use std::sync::Arc;
 use memchr::memmem::Finder;
 
 use super::fields::scan;
+use super::fixed::{self, FixedOrder};
 use super::layout::{self, Header, Layout};
 use super::piece::Piece;
 use super::start::{self, Start};
@@ -245,14 +246,15 @@ impl Splitter {
         let declared = self.plan.delimiter.as_deref().map(str::as_bytes);
         let found = Layout::of(line, declared).map_err(|e| e.at("line", self.position.line))?;
         let Some(found) = found else {
-            let shown = super::refusal::quoted(line);
-            return Err(Error::new(
-                Kind::Data,
-                format!(
-                    "the first line of a sacct dump must name its columns, and this is none: {shown}; \
-                     write the dump with -P or -p and without --noheader, or name the `delimiter`"
-                ),
-            ));
+            let Some(order) = self.plan.layout else {
+                return Err(no_header(line, &self.text));
+            };
+            // The dump has no header: its first line is a row already.
+            let delimiter = declared.unwrap_or(b"|").to_vec();
+            let is_trailing = fixed::is_trailing(&self.text, &delimiter);
+            let fixed = Layout::fixed(order, delimiter, is_trailing, line.ends_with(b"\r"))?;
+            self.layout = Some(Arc::new(fixed));
+            return Ok(Preamble::Again);
         };
         self.layout = Some(Arc::new(found));
         self.cut(next);
@@ -315,6 +317,26 @@ impl Splitter {
         }
         Ok(self.position.byte_offset - from)
     }
+}
+
+/// Why the first line, which names no columns, is none to begin a dump with.
+fn no_header(line: &[u8], head: &[u8]) -> Error {
+    let shown = super::refusal::quoted(line);
+    let advice = FixedOrder::recognise(head).map_or_else(
+        || {
+            "write the dump with -P or -p and without --noheader, name the `delimiter`, or name the `layout` if its \
+             columns have a known order"
+                .to_owned()
+        },
+        |order| {
+            let word = order.as_str();
+            format!("its columns look like the fixed order of layout = \"{word}\": name it in the source")
+        },
+    );
+    Error::new(
+        Kind::Data,
+        format!("the first line of a sacct dump must name its columns, and this is none: {shown}; {advice}"),
+    )
 }
 
 enum Preamble {

@@ -40,3 +40,33 @@ pub(super) fn first_word(text: &[u8]) -> &[u8] {
 pub(super) fn known(word: &[u8]) -> Option<&'static str> {
     STATES.iter().copied().find(|state| state.as_bytes() == word)
 }
+
+/// Flags in the order in which the text lets them stand for the job, the strongest first.
+const FLAGS: &[&str] = &[
+    "COMPLETING",
+    "STAGE_OUT",
+    "CONFIGURING",
+    "EXPEDITING",
+    "RESIZING",
+    "REQUEUED",
+    "REQUEUE_FED",
+    "REQUEUE_HOLD",
+    "SPECIAL_EXIT",
+    "STOPPED",
+    "REVOKED",
+    "RESV_DEL_HOLD",
+    "SIGNALING",
+];
+
+/// Which of several state words the text prints: the one with the highest number. Base states have 0.
+pub(super) fn precedence(state: &str) -> usize {
+    FLAGS
+        .iter()
+        .position(|flag| *flag == state)
+        .map_or(0, |at| FLAGS.len() - at)
+}
+
+/// Flags that only JSON shows beside the state.
+pub(super) fn is_silent_flag(word: &str) -> bool {
+    matches!(word, "LAUNCH_FAILED" | "UPDATE_DB" | "RECONFIG_FAIL" | "POWER_UP_NODE")
+}

@@ -12,6 +12,8 @@ pub(super) struct Steps {
     pub(super) count: u32,
     /// Their CPU time, milliseconds; `None` while no step says any.
     pub(super) cpu_ms: Option<i64>,
+    /// The part of it that was only polled: of steps whose own figure is zero, milliseconds.
+    pub(super) polled_ms: i64,
     /// A step row was refused: the CPU time is not the whole sum.
     pub(super) is_incomplete: bool,
     /// Largest resident set, bytes.
@@ -23,7 +25,7 @@ pub(super) struct Steps {
 impl Steps {
     /// Folds one step row in.
     pub(super) fn add(&mut self, row: &mut Row<'_, '_>) -> Result<(), Refusal> {
-        let measured = row.duration_ms(Role::TotalCpu)?;
+        let measured = row.total_cpu_ms()?;
         let rss = row.size(Role::MaxRss, 1)?.map(|(byte, _)| byte);
         let virtual_size = row.size(Role::MaxVmSize, 1)?.map(|(byte, _)| byte);
         // The last poll of the accounting plugin; lower than the rusage at exit, so only where that is missing.
@@ -31,6 +33,9 @@ impl Steps {
             None | Some(0) => tres::usage_cpu_ms(row.text(Role::TresUsageInTot)),
             Some(_) => None,
         };
+        if measured.is_some() {
+            self.polled_ms = self.polled_ms.saturating_add(polled.unwrap_or(0));
+        }
         if let Some(ms) = polled.or(measured) {
             self.cpu_ms = Some(self.cpu_ms.unwrap_or(0).saturating_add(ms));
         }

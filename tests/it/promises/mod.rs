@@ -7,6 +7,7 @@ mod logs;
 mod nothing_new;
 mod pieces;
 mod reading_along;
+mod renderings;
 mod same_bytes;
 pub(crate) mod scene;
 mod settings;

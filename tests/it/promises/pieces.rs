@@ -167,6 +167,7 @@ fn gathered(versions: &[Version]) -> Option<RecordBatch> {
         cluster: None,
         zone: None,
         delimiter: None,
+        layout: None,
         vo: VoRule::Record,
         acceptance: Acceptance::StrictApel,
         logs: LogOptions::default(),

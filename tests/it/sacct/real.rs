@@ -18,7 +18,7 @@ use super::{plan, try_read};
 use crate::support::collect::Collect;
 
 /// The folder of real data, or a loud line.
-fn shared(test: &str) -> Option<PathBuf> {
+pub(super) fn shared(test: &str) -> Option<PathBuf> {
     let folder = std::env::var_os("GRIDTALLY_SHARED")
         .map_or_else(
             || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"),
@@ -32,7 +32,7 @@ fn shared(test: &str) -> Option<PathBuf> {
     None
 }
 
-fn bytes(path: &Path) -> Vec<u8> {
+pub(super) fn bytes(path: &Path) -> Vec<u8> {
     let file = std::fs::File::open(path).unwrap();
     let mut text = Vec::new();
     if path.extension().is_some_and(|e| e == "xz") {
@@ -43,7 +43,7 @@ fn bytes(path: &Path) -> Vec<u8> {
     text
 }
 
-fn read(path: &Path, zone: &str) -> Collect {
+pub(super) fn read(path: &Path, zone: &str) -> Collect {
     let found = try_read(&bytes(path), plan(Some(zone))).unwrap();
     assert_eq!(found.rows_read, found.outcomes(), "{}", path.display());
     found
@@ -143,7 +143,7 @@ fn dumps_that_lack_columns_say_which() {
         ("sacct_delim_P.txt", "Elapsed"),
         ("sacct_noconvert_P.txt", "State or End"),
         ("sacct_fixedwidth.txt", "fixed-width"),
-        ("sacct_xdmod.txt", "name its columns"),
+        ("sacct_xdmod.txt", "layout = \"xdmod\""),
     ] {
         let error = try_read(&bytes(&folder.join("24.11").join(name)), plan(Some("UTC"))).unwrap_err();
         assert_eq!(error.kind(), Kind::Data, "{name}: {error}");

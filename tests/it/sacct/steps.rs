@@ -145,3 +145,37 @@ fn steps_supply_what_the_job_row_does_not() {
     let job = only("JobID|State|End|ElapsedRaw|CPUTimeRAW\n5|COMPLETED|900|100|400\n5.0|COMPLETED|900|100|400\n");
     assert_eq!((job.row.cpu_ms, job.has(Anomaly::CpuUnknown)), (None, true));
 }
+
+/// Slurm 25.05 prints no TotalCPU for some steps: what was polled of those is not in the sum of the job row.
+#[test]
+fn a_step_with_only_a_poll_adds_to_the_job_row() {
+    let row = |id: &str, total: &str, usage: &str| {
+        format!("{id}|COMPLETED|0|1000|4600|3600|4|14400|{total}|00:00:00|{total}||{usage}\n")
+    };
+    let dump = HEADER.to_owned()
+        + &row("7", "00:03.500", "")
+        + &row("7.batch", "00:03.500", "cpu=00:00:02,mem=1M")
+        + &row("7.0", "00:00:00", "cpu=01:00:05,mem=1M");
+    let job = only(dump);
+    assert_eq!(job.row.cpu_ms, Some(3_500 + 3_605_000));
+    // The parts of the row no longer add up to it.
+    assert_eq!(
+        (job.row.cpu_user_ms, job.row.cpu_system_ms, job.step_n),
+        (None, None, 2)
+    );
+    // All steps only polled: the row itself is zero.
+    let dump = HEADER.to_owned() + &row("7", "00:00:00", "") + &row("7.0", "00:00:00", "cpu=00:00:05");
+    assert_eq!(only(dump).row.cpu_ms, Some(5000));
+}
+
+#[test]
+fn nodes_a_job_only_asked_for_are_not_allocated() {
+    let header = "JobID|State|Submit|Start|End|ElapsedRaw|NNodes|NCPUS|AllocTRES\n";
+    let never = only(format!("{header}9|CANCELLED by 0|1000|None|1100|0|3|0|\n"));
+    assert_eq!((never.row.alloc_node_n, never.row.alloc_core_n), (Some(0), Some(0)));
+    let ran = only(format!(
+        "{header}9|COMPLETED|1000|1050|1100|50|3|6|gres/gpu:a100_1g.5gb=2,gres/gpu:t4=1\n"
+    ));
+    assert_eq!((ran.row.alloc_node_n, ran.row.alloc_gpu_n), (Some(3), Some(3)));
+    assert_eq!(ran.row.gpus, &[("a100_1g.5gb", 2), ("t4", 1)]);
+}

@@ -126,6 +126,7 @@ pub(crate) fn plan(format: Format, acceptance: Acceptance) -> Arc<SourcePlan> {
         cluster: None,
         zone: None,
         delimiter: None,
+        layout: None,
         vo: VoRule::Record,
         acceptance,
         logs: LogOptions::default(),

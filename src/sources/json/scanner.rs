@@ -190,6 +190,29 @@ impl<'a> Scanner<'a> {
         }
     }
 
+    /// Reads a list; `each` must read one value a call.
+    pub fn items<F>(&mut self, mut each: F) -> Result<(), Malformed>
+    where
+        F: FnMut(&mut Self) -> Result<(), Malformed>,
+    {
+        if !self.take(b'[') {
+            return self.error("a list was expected");
+        }
+        if self.take(b']') {
+            return Ok(());
+        }
+        loop {
+            each(self)?;
+            if self.take(b',') {
+                continue;
+            }
+            if self.take(b']') {
+                return Ok(());
+            }
+            return self.error("a comma or the end of the list was expected");
+        }
+    }
+
     fn list(&mut self, depth: usize) -> Result<(), Malformed> {
         self.at += 1;
         if self.take(b']') {

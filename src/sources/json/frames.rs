@@ -1,0 +1,358 @@
+//! Cuts the objects of one list out of a stream of JSON, so that no more than a few of them are held at once.
+//!
+//! `{ .., "jobs": [ {..}, {..} ], .. }`: only strings, brackets and the names of the outermost keys are looked at;
+//! whether an object is sound JSON is for its reader to say. Damage stays local. A string cannot hold a line break, so
+//! a line break ends a string whose quote was lost; and in indented output, which is what people have, a line that
+//! looks like the first line of the first object begins the next object, whatever brackets were lost before it.
+
+/// More bytes than a line break and the blanks people indent a list by.
+const WIDEST_MARGIN: usize = 64;
+
+/// One object of the list, or what stands in its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::sources) struct Frame {
+    /// First byte in the buffer.
+    pub(in crate::sources) start: usize,
+    /// Behind the last byte.
+    pub(in crate::sources) end: usize,
+    /// How it ended.
+    pub(in crate::sources) ending: Ending,
+}
+
+/// How a frame ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::sources) enum Ending {
+    /// With its bracket.
+    Closed,
+    /// Its brackets do not match: it was given up where the next object begins.
+    Broken,
+}
+
+/// Where the stream stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// Outside the list.
+    Outside,
+    /// In the list, between two objects.
+    Between,
+    /// In an object that begins here.
+    Within(usize),
+    /// Behind an object, which nothing but a comma or the end of the list may follow.
+    Behind(usize, usize),
+    /// Behind an object and its comma. If a key follows, a bracket was lost and the object goes on.
+    Comma(usize, usize),
+    /// In something that is no object and begins here.
+    Lost(usize),
+}
+
+/// Reads a stream in a buffer that grows at its end and is cut off at its front.
+#[derive(Debug)]
+pub(in crate::sources) struct Framer {
+    /// The key of the list.
+    key: &'static [u8],
+    state: State,
+    /// Up to here the buffer was looked at.
+    at: usize,
+    /// Brackets open: of the document while outside, of the object while within.
+    depth: usize,
+    is_in_string: bool,
+    is_escaped: bool,
+    /// The last string directly in the document, as far as it can matter.
+    word: Vec<u8>,
+    /// The key of the list and its colon were just read.
+    is_due: bool,
+    /// The line break and the blanks before the first object, empty when it has none; `None` until it was seen.
+    margin: Option<Vec<u8>>,
+    list_n: u64,
+}
+
+impl Framer {
+    /// Frames the objects of the lists called `key`.
+    pub(in crate::sources) fn new(key: &'static str) -> Self {
+        Self {
+            key: key.as_bytes(),
+            state: State::Outside,
+            at: 0,
+            depth: 0,
+            is_in_string: false,
+            is_escaped: false,
+            word: Vec::new(),
+            is_due: false,
+            margin: None,
+            list_n: 0,
+        }
+    }
+
+    /// How many lists of that name have begun.
+    pub(in crate::sources) fn list_n(&self) -> u64 {
+        self.list_n
+    }
+
+    /// Whether the stream stands in the list: if it ends here, it was cut off.
+    pub(in crate::sources) fn is_in_list(&self) -> bool {
+        self.state != State::Outside
+    }
+
+    /// The first byte that must stay in the buffer.
+    pub(in crate::sources) fn kept_from(&self) -> usize {
+        match self.state {
+            // The margin of the first object stands before it.
+            State::Outside | State::Between if self.margin.is_none() => self.at.saturating_sub(WIDEST_MARGIN),
+            State::Outside | State::Between => self.at,
+            State::Within(start) | State::Behind(start, _) | State::Comma(start, _) | State::Lost(start) => start,
+        }
+    }
+
+    /// The object the stream stands in, if it is not closed yet.
+    pub(in crate::sources) fn open(&self) -> Option<usize> {
+        match self.state {
+            State::Within(start) | State::Lost(start) => Some(start),
+            State::Outside | State::Between | State::Behind(..) | State::Comma(..) => None,
+        }
+    }
+
+    /// The closed object nothing is known to follow.
+    pub(in crate::sources) fn last(&self) -> Option<Frame> {
+        match self.state {
+            State::Behind(start, end) | State::Comma(start, end) => Some(Frame {
+                start,
+                end,
+                ending: Ending::Closed,
+            }),
+            _ => None,
+        }
+    }
+
+    /// The first `n` bytes of the buffer are gone.
+    pub(in crate::sources) fn cut(&mut self, n: usize) {
+        let moved = |at: usize| at.saturating_sub(n);
+        self.at = moved(self.at);
+        self.state = match self.state {
+            State::Within(start) => State::Within(moved(start)),
+            State::Behind(start, end) => State::Behind(moved(start), moved(end)),
+            State::Comma(start, end) => State::Comma(moved(start), moved(end)),
+            State::Lost(start) => State::Lost(moved(start)),
+            state => state,
+        };
+    }
+
+    /// All that was looked at may go: the rest of an object that is too long is only followed to its end.
+    pub(in crate::sources) fn let_go(&mut self) -> usize {
+        let at = self.at;
+        self.cut(at);
+        at
+    }
+
+    /// Looks at the buffer from where it stopped and adds what is complete. `is_last` says nothing more will come.
+    pub(in crate::sources) fn scan(&mut self, buffer: &[u8], is_last: bool, frames: &mut Vec<Frame>) {
+        // A margin at the end of the buffer is only recognised with what follows it.
+        let held = if is_last { 0 } else { WIDEST_MARGIN + 8 };
+        let until = buffer.len().saturating_sub(held);
+        while self.at < until {
+            match self.state {
+                State::Outside => self.outside(buffer, until),
+                State::Between => self.between(buffer),
+                State::Within(start) => self.within(buffer, until, start, frames),
+                State::Behind(start, end) => self.behind(buffer, start, end, frames),
+                State::Comma(start, end) => self.comma(buffer, start, end, frames),
+                State::Lost(start) => self.lost(buffer, until, start, frames),
+            }
+        }
+    }
+
+    fn outside(&mut self, buffer: &[u8], until: usize) {
+        for &byte in buffer.get(self.at..until).unwrap_or_default() {
+            self.at += 1;
+            if self.is_in_string {
+                match byte {
+                    _ if self.is_escaped => self.is_escaped = false,
+                    b'\\' => self.is_escaped = true,
+                    b'"' | b'\n' => self.is_in_string = false,
+                    _ => {}
+                }
+                // One byte more than the key is enough to tell that it is another.
+                if self.is_in_string && self.depth == 1 && self.word.len() <= self.key.len() {
+                    self.word.push(byte);
+                }
+                continue;
+            }
+            match byte {
+                b'"' => {
+                    self.is_in_string = true;
+                    self.is_due = false;
+                    if self.depth == 1 {
+                        self.word.clear();
+                    }
+                }
+                b':' => self.is_due = self.depth == 1 && self.word == self.key,
+                b'[' if self.is_due => {
+                    self.is_due = false;
+                    self.word.clear();
+                    self.list_n += 1;
+                    self.margin = None;
+                    self.state = State::Between;
+                    return;
+                }
+                b'{' | b'[' => {
+                    self.is_due = false;
+                    self.depth += 1;
+                }
+                b'}' | b']' => self.depth = self.depth.saturating_sub(1),
+                b',' => self.is_due = false,
+                _ => {}
+            }
+        }
+    }
+
+    fn between(&mut self, buffer: &[u8]) {
+        match buffer.get(self.at) {
+            Some(b'{') => self.begin(buffer),
+            Some(b']') => {
+                self.at += 1;
+                self.depth = 1;
+                self.state = State::Outside;
+            }
+            Some(b',' | b' ' | b'\t' | b'\r' | b'\n') => self.at += 1,
+            _ => self.state = State::Lost(self.at),
+        }
+    }
+
+    /// An object begins here.
+    fn begin(&mut self, buffer: &[u8]) {
+        let start = self.at;
+        self.margin.get_or_insert_with(|| margin(buffer, start));
+        self.at += 1;
+        self.depth = 1;
+        self.is_in_string = false;
+        self.is_escaped = false;
+        self.state = State::Within(start);
+    }
+
+    fn within(&mut self, buffer: &[u8], until: usize, start: usize, frames: &mut Vec<Frame>) {
+        while self.at < until {
+            if self.is_in_string {
+                if self.is_escaped {
+                    self.is_escaped = false;
+                    // A line break cannot be escaped either.
+                    self.at += usize::from(buffer.get(self.at) != Some(&b'\n'));
+                    continue;
+                }
+                let rest = buffer.get(self.at..until).unwrap_or_default();
+                let Some(run) = memchr::memchr3(b'"', b'\\', b'\n', rest) else {
+                    self.at = until;
+                    return;
+                };
+                self.at += run;
+                match buffer.get(self.at) {
+                    Some(b'\\') => self.is_escaped = true,
+                    Some(b'\n') => {
+                        self.is_in_string = false;
+                        continue;
+                    }
+                    _ => self.is_in_string = false,
+                }
+                self.at += 1;
+                continue;
+            }
+            match buffer.get(self.at) {
+                Some(b'"') => self.is_in_string = true,
+                Some(b'{' | b'[') => self.depth += 1,
+                Some(b'}' | b']') => {
+                    self.depth = self.depth.saturating_sub(1);
+                    if self.depth == 0 {
+                        self.at += 1;
+                        self.state = State::Behind(start, self.at);
+                        return;
+                    }
+                }
+                Some(b'\n') if self.is_at_margin(buffer) => return self.give_up(start, frames),
+                _ => {}
+            }
+            self.at += 1;
+        }
+    }
+
+    /// Whether the line break at `at` stands before an object of the list.
+    fn is_at_margin(&self, buffer: &[u8]) -> bool {
+        let margin = self.margin.as_deref().unwrap_or_default();
+        !margin.is_empty()
+            && buffer
+                .get(self.at..)
+                .and_then(|rest| rest.strip_prefix(margin))
+                .is_some_and(|rest| rest.first() == Some(&b'{'))
+    }
+
+    /// What began at `start` ends at this line break without having been closed.
+    fn give_up(&mut self, start: usize, frames: &mut Vec<Frame>) {
+        frames.push(Frame {
+            start,
+            end: self.at,
+            ending: Ending::Broken,
+        });
+        self.is_in_string = false;
+        self.is_escaped = false;
+        self.at += self.margin.as_ref().map_or(0, Vec::len);
+        self.state = State::Between;
+    }
+
+    fn behind(&mut self, buffer: &[u8], start: usize, end: usize, frames: &mut Vec<Frame>) {
+        match buffer.get(self.at) {
+            Some(b' ' | b'\t' | b'\r' | b'\n') => self.at += 1,
+            Some(b',') => {
+                self.at += 1;
+                self.state = State::Comma(start, end);
+            }
+            Some(b']') => self.comma(buffer, start, end, frames),
+            _ => self.state = State::Lost(start),
+        }
+    }
+
+    fn comma(&mut self, buffer: &[u8], start: usize, end: usize, frames: &mut Vec<Frame>) {
+        match buffer.get(self.at) {
+            Some(b' ' | b'\t' | b'\r' | b'\n') => self.at += 1,
+            // A key: a bracket closed the object too early.
+            Some(b'"') => self.state = State::Lost(start),
+            _ => {
+                frames.push(Frame {
+                    start,
+                    end,
+                    ending: Ending::Closed,
+                });
+                self.state = State::Between;
+            }
+        }
+    }
+
+    fn lost(&mut self, buffer: &[u8], until: usize, start: usize, frames: &mut Vec<Frame>) {
+        while let Some(run) = memchr::memchr(b'\n', buffer.get(self.at..until).unwrap_or_default()) {
+            self.at += run;
+            if self.is_at_margin(buffer) {
+                return self.give_up(start, frames);
+            }
+            self.at += 1;
+        }
+        self.at = until;
+    }
+}
+
+/// The line break and the blanks before the object at `start`, if its own lines are indented more.
+fn margin(buffer: &[u8], start: usize) -> Vec<u8> {
+    let before = buffer
+        .get(start.saturating_sub(WIDEST_MARGIN)..start)
+        .unwrap_or_default();
+    let Some(at) = memchr::memrchr(b'\n', before) else {
+        return Vec::new();
+    };
+    let margin = before.get(at..).unwrap_or_default();
+    let inner = buffer.get(start + 1..).unwrap_or_default();
+    let inner = inner.strip_prefix(b"\r").unwrap_or(inner);
+    let is_blank = |bytes: &[u8]| bytes.iter().all(|b| matches!(b, b' ' | b'\t'));
+    let is_deeper = inner
+        .strip_prefix(margin)
+        .is_some_and(|rest| matches!(rest.first(), Some(b' ' | b'\t')));
+    if margin.len() > 1 && is_blank(margin.get(1..).unwrap_or_default()) && is_deeper {
+        margin.to_vec()
+    } else {
+        Vec::new()
+    }
+}

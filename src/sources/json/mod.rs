@@ -1,0 +1,6 @@
+//! JSON as dumps use it: read in place, and cut out of streams too large to hold.
+
+pub(super) mod frames;
+mod scanner;
+
+pub use scanner::{Malformed, Scalar, Scanner, Text};

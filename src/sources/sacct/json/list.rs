@@ -1,0 +1,104 @@
+//! TRES as lists: `[{"type": "gres", "name": "gpu:a100", "id": 1001, "count": 2}, ..]`.
+
+use std::borrow::Cow;
+
+use super::value::{self, Number};
+use crate::sources::json::{Malformed, Scanner};
+use crate::sources::sacct::memory::MIB;
+use crate::sources::sacct::tres::Alloc;
+
+/// An allocation: what [`crate::sources::sacct::tres::alloc`] makes of the text of the same list.
+#[derive(Debug, Default)]
+pub(super) struct Allocated<'a> {
+    /// `None` while the list is empty: nothing was allocated, or nothing is known.
+    pub(super) alloc: Option<Alloc>,
+    /// GPUs by model, sorted.
+    pub(super) gpus: Vec<(Cow<'a, str>, i64)>,
+    /// A count that is none: name and value.
+    pub(super) bad: Option<(String, String)>,
+}
+
+/// One entry.
+#[derive(Default)]
+struct Entry<'a> {
+    kind: Option<Cow<'a, str>>,
+    name: Option<Cow<'a, str>>,
+    count: Number<'a>,
+}
+
+/// Hands every entry of a list to `each`; anything else than a list has none.
+fn entries<'a>(scanner: &mut Scanner<'a>, each: &mut dyn FnMut(Entry<'a>)) -> Result<(), Malformed> {
+    if scanner.peek() != Some(b'[') {
+        return scanner.scalar().map(|_| ());
+    }
+    scanner.items(|scanner| {
+        if scanner.peek() != Some(b'{') {
+            return scanner.scalar().map(|_| ());
+        }
+        let mut entry = Entry::default();
+        let mut is_replaced = false;
+        scanner.object(|scanner, key| {
+            match key.plain() {
+                Some(b"type") => entry.kind = value::decode(value::text(scanner)?, &mut is_replaced),
+                Some(b"name") => entry.name = value::decode(value::text(scanner)?, &mut is_replaced),
+                Some(b"count") => entry.count = Number::read(scanner)?,
+                _ => {
+                    scanner.scalar()?;
+                }
+            }
+            Ok(())
+        })?;
+        each(entry);
+        Ok(())
+    })
+}
+
+/// Reads an allocation. Counts: memory in MiB, everything else in pieces.
+pub(super) fn allocated<'a>(scanner: &mut Scanner<'a>) -> Result<Allocated<'a>, Malformed> {
+    let mut found = Allocated::default();
+    let mut untyped = None;
+    let mut typed = 0_i64;
+    entries(scanner, &mut |entry| {
+        let alloc = found.alloc.get_or_insert_with(Alloc::default);
+        let kind = entry.kind.as_deref().unwrap_or_default();
+        let name = entry.name.as_deref().unwrap_or_default();
+        let count = entry.count.known();
+        let is_wanted = matches!(kind, "cpu" | "mem" | "node" | "billing") || kind == "gres" && name.starts_with("gpu");
+        if let Number::Bad(value) = entry.count
+            && is_wanted
+        {
+            found.bad = Some((format!("{kind} {name}").trim().to_owned(), value::shown(value)));
+        }
+        match (kind, name) {
+            ("cpu", _) => alloc.cpu = count,
+            ("node", _) => alloc.node = count,
+            ("billing", _) => alloc.billing = count,
+            ("mem", _) => alloc.memory_byte = count.and_then(|mib| mib.checked_mul(MIB)),
+            ("gres", "gpu") => untyped = count,
+            ("gres", _) => {
+                if let Some(model) = name.strip_prefix("gpu:") {
+                    let count = count.unwrap_or(0);
+                    typed = typed.saturating_add(count);
+                    found.gpus.push((Cow::Owned(model.to_owned()), count));
+                }
+            }
+            _ => {}
+        }
+    })?;
+    if let Some(alloc) = &mut found.alloc {
+        // The same devices, with and without their model.
+        alloc.gpu = untyped.unwrap_or(typed);
+    }
+    found.gpus.sort_unstable();
+    Ok(found)
+}
+
+/// The count of one kind in a list (`mem`, `vmem`, `cpu`), in the unit the list has.
+pub(super) fn count(scanner: &mut Scanner<'_>, kinds: &mut [(&str, Option<i64>)]) -> Result<(), Malformed> {
+    entries(scanner, &mut |entry| {
+        let kind = entry.kind.as_deref().unwrap_or_default();
+        if let Some((_, slot)) = kinds.iter_mut().find(|(wanted, _)| *wanted == kind) {
+            *slot = entry.count.known();
+        }
+    })
+}

@@ -1,0 +1,246 @@
+//! A stream of JSON cut into pieces of whole jobs.
+
+use std::io::Read;
+
+use super::job;
+use crate::error::{Error, Kind, Result};
+use crate::ledger::Reason;
+use crate::sources::buffer::{Block, Buffer};
+use crate::sources::json::frames::{Ending, Frame, Framer};
+use crate::sources::steps::Step;
+use crate::sources::{Position, Sink, Work};
+
+/// Sizes in bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// How much is read at a time; a piece is about as large.
+    pub block: usize,
+    /// Longest job, with its steps.
+    pub job: usize,
+    /// How much of a job that is too long is kept as raw text; at most `job`.
+    pub kept: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            block: 2 << 20,
+            // A step takes some 7 kB: room for more steps than Slurm lets a script start in days.
+            job: 128 << 20,
+            kept: 64 << 10,
+        }
+    }
+}
+
+/// The pieces of one dump, in order.
+pub(super) struct Splitter {
+    input: Box<dyn Read + Send>,
+    limits: Limits,
+    buffer: Buffer,
+    /// Position of the first byte of the buffer.
+    at: Position,
+    framer: Framer,
+    frames: Vec<Frame>,
+    /// Inside a job that is too long and already refused.
+    is_skipping: bool,
+    is_ended: bool,
+    is_done: bool,
+}
+
+impl Splitter {
+    pub(super) fn new(input: Box<dyn Read + Send>, mut limits: Limits, at: Position) -> Self {
+        limits.block = limits.block.clamp(1, limits.job.max(1));
+        limits.kept = limits.kept.min(limits.job);
+        Self {
+            input,
+            limits,
+            buffer: Buffer::default(),
+            at,
+            framer: Framer::new("jobs"),
+            frames: Vec::new(),
+            is_skipping: false,
+            is_ended: false,
+            is_done: false,
+        }
+    }
+
+    /// Takes `n` bytes off the front of the buffer.
+    fn take(&mut self, n: usize) -> (Block, Position) {
+        let taken = self.buffer.take(n);
+        let at = self.at;
+        self.at.line += super::to_u64(memchr::memchr_iter(b'\n', &taken).count());
+        self.at.byte_offset += super::to_u64(taken.len());
+        (taken, at)
+    }
+
+    /// Forgets what the framer has let go of.
+    fn forget(&mut self, n: usize) {
+        self.framer.cut(n);
+        self.take(n);
+    }
+
+    fn next_work(&mut self) -> Result<Option<Work>> {
+        let block = self.limits.block;
+        let mut want = block;
+        loop {
+            if !self.is_ended {
+                self.is_ended = !self.buffer.fill(&mut self.input, want)?;
+            }
+            let Self {
+                framer, buffer, frames, ..
+            } = self;
+            framer.scan(buffer, self.is_ended, frames);
+            if self.is_skipping {
+                self.after_skipped();
+            }
+            if self.is_ended {
+                return self.finish();
+            }
+            if !self.frames.is_empty() {
+                return Ok(Some(self.piece(None)));
+            }
+            if let Some(start) = self.framer.open().filter(|_| !self.is_skipping)
+                && self.buffer.len() - start.min(self.buffer.len()) > self.limits.job
+            {
+                return Ok(Some(self.too_long(start)));
+            }
+            if self.is_skipping && self.framer.open().is_some() {
+                let gone = self.framer.let_go();
+                self.take(gone);
+            } else {
+                self.forget(self.framer.kept_from());
+            }
+            want = self.buffer.len() + block;
+        }
+    }
+
+    /// The end of a job that was refused already gives no second row.
+    fn after_skipped(&mut self) {
+        if !self.frames.is_empty() {
+            self.frames.remove(0);
+            self.is_skipping = false;
+        }
+    }
+
+    /// Everything framed so far, and how the file ends if it does.
+    fn piece(&mut self, end: Option<End>) -> Work {
+        let frames = std::mem::take(&mut self.frames);
+        let cut = match end {
+            None => frames.last().map_or(0, |frame| frame.end),
+            Some(_) => self.buffer.len(),
+        };
+        self.framer.cut(cut);
+        let (bytes, at) = self.take(cut);
+        let limits = self.limits;
+        Box::new(move |sink: &mut dyn Sink| read(&bytes, at, &frames, end, limits, sink))
+    }
+
+    fn too_long(&mut self, start: usize) -> Work {
+        self.forget(start);
+        self.is_skipping = true;
+        let raw = self.buffer.get(..self.limits.kept).unwrap_or(&self.buffer).to_vec();
+        let (at, limits) = (self.at, self.limits);
+        Box::new(move |sink: &mut dyn Sink| {
+            sink.rows_read(1);
+            too_long(&raw, at, limits, sink);
+        })
+    }
+
+    fn finish(&mut self) -> Result<Option<Work>> {
+        self.is_done = true;
+        if self.framer.list_n() == 0 {
+            let why = "this JSON has no list of jobs, so it is not what sacct --json prints";
+            return Err(Error::new(Kind::Data, why));
+        }
+        let end = match (self.framer.open(), self.framer.last()) {
+            (Some(_), _) if self.is_skipping => Some(End::Skipped),
+            (Some(start), _) => Some(End::InJob(start)),
+            (None, last) => {
+                // Behind an object that was too long there is no second row either.
+                self.frames.extend(last.filter(|_| !self.is_skipping));
+                self.framer.is_in_list().then_some(End::InList)
+            }
+        };
+        if self.frames.is_empty() && end.is_none() {
+            return Ok(None);
+        }
+        Ok(Some(self.piece(end)))
+    }
+}
+
+impl Step for Splitter {
+    fn step(&mut self) -> Result<Option<Work>> {
+        if self.is_done {
+            return Ok(None);
+        }
+        self.next_work()
+    }
+}
+
+/// Where a file ends that was cut off.
+#[derive(Clone, Copy, Debug)]
+enum End {
+    /// In the job that begins here.
+    InJob(usize),
+    /// Between two jobs.
+    InList,
+    /// In a job that was too long.
+    Skipped,
+}
+
+/// Reads the jobs of one piece.
+fn read(bytes: &[u8], from: Position, frames: &[Frame], end: Option<End>, limits: Limits, sink: &mut dyn Sink) {
+    let mut place = Place {
+        bytes,
+        at: from,
+        offset: 0,
+    };
+    for frame in frames {
+        let at = place.go_to(frame.start);
+        let raw = bytes.get(frame.start..frame.end).unwrap_or_default();
+        if raw.len() > limits.job {
+            sink.rows_read(1);
+            too_long(raw.get(..limits.kept).unwrap_or(raw), at, limits, sink);
+        } else if frame.ending == Ending::Broken {
+            sink.rows_read(1);
+            let detail = "the brackets of this job do not match; it was given up where the next one begins";
+            sink.reject(Reason::BadJson, at, 1, detail, raw);
+        } else {
+            job::take(raw, at, sink);
+        }
+    }
+    let (start, detail) = match end {
+        None | Some(End::Skipped) => return,
+        Some(End::InJob(start)) => (start, "the file ends inside this job"),
+        Some(End::InList) => (
+            bytes.len(),
+            "the file ends inside the list of jobs: some may be missing",
+        ),
+    };
+    let at = place.go_to(start);
+    let raw = bytes.get(start..).unwrap_or_default();
+    sink.rows_read(1);
+    sink.reject(Reason::Truncated, at, 1, detail, raw);
+}
+
+fn too_long(raw: &[u8], at: Position, limits: Limits, sink: &mut dyn Sink) {
+    let detail = format!("the job is longer than {} bytes", limits.job);
+    sink.reject(Reason::TooLong, at, 1, &detail, raw);
+}
+
+/// Counts lines on the way through a piece.
+struct Place<'a> {
+    bytes: &'a [u8],
+    at: Position,
+    offset: usize,
+}
+
+impl Place<'_> {
+    fn go_to(&mut self, offset: usize) -> Position {
+        let passed = self.bytes.get(self.offset..offset).unwrap_or_default();
+        self.at.line += super::to_u64(memchr::memchr_iter(b'\n', passed).count());
+        self.at.byte_offset += super::to_u64(passed.len());
+        self.offset = offset.max(self.offset);
+        self.at
+    }
+}
