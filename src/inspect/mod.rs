@@ -79,6 +79,7 @@ fn stand_in(dialect: Dialect) -> SourcePlan {
         delimiter: None,
         vo: VoRule::Record,
         acceptance: Acceptance::StrictApel,
+        publishing: crate::pipeline::plan::Publishing::default(),
         max_rejected: None,
         fingerprint: String::new(),
     }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::records::SummaryKind;
+
 /// Where a row of input ended. Every row ends in exactly one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Outcome {
@@ -90,6 +92,10 @@ reasons! {
         Job = "job",
         /// A step row, folded into its job.
         Step = "step",
+        /// A summary, pre-aggregated usage.
+        SummaryRecord = "summary_record",
+        /// A sync record: a count of jobs, to be compared.
+        SyncRecord = "sync_record",
     }
     Duplicate {
         /// A job row that says what the accepted row says.
@@ -98,12 +104,18 @@ reasons! {
         SameContentStep = "same_content_step",
         /// A row of a file whose bytes were already read under another name.
         SameFile = "same_file",
+        /// A summary that says what its later version says.
+        SameSummary = "same_summary",
     }
     Superseded {
         /// A job row that a fuller or later row of the same job replaces.
         FullerRecord = "fuller_record",
         /// A step row of a superseded job row.
         FullerRecordStep = "fuller_record_step",
+        /// A summary that a later version of the same row replaces.
+        LaterSummary = "later_summary",
+        /// A summary that the later publication of its month no longer holds (snapshot; APEL's server would keep it).
+        StaleSummary = "stale_summary",
     }
     Rejected {
         /// The file cannot be read as what its source says it is; what was read before the damage is kept.
@@ -146,6 +158,10 @@ reasons! {
         TooLong = "too_long",
         /// No benchmark is known for the job and the pipeline says to reject it.
         BenchmarkMissing = "benchmark_missing",
+        /// A summary without a benchmark, and the pipeline says to reject it.
+        SummaryBenchmarkMissing = "summary_benchmark_missing",
+        /// A summary of a site and month that also has jobs, and the pipeline says to reject it.
+        OverlapsJobs = "overlaps_jobs",
     }
     OutOfScope {
         /// A job that has not started: it used nothing yet.
@@ -158,6 +174,10 @@ reasons! {
         Summary = "summary",
         /// The record lies outside the months this run was asked for.
         OutsidePeriod = "outside_period",
+        /// A summary of a site and month that also has jobs, and the pipeline says that jobs count.
+        JobsCount = "jobs_count",
+        /// A job of a site and month that also has summaries, and the pipeline says that summaries count.
+        SummariesCount = "summaries_count",
     }
 }
 
@@ -170,6 +190,31 @@ impl Reason {
             Outcome::Duplicate => (Self::SameContent, Self::SameContentStep),
             Outcome::Superseded => (Self::FullerRecord, Self::FullerRecordStep),
         }
+    }
+
+    /// The reason of a summary that counts.
+    #[must_use]
+    pub fn accepted_summary(kind: SummaryKind) -> Self {
+        match kind {
+            SummaryKind::Summary | SummaryKind::NormalisedSummary => Self::SummaryRecord,
+            SummaryKind::Sync => Self::SyncRecord,
+        }
+    }
+
+    /// Whether it is settled when the summaries of a month are, and not when its jobs are.
+    #[must_use]
+    pub fn is_of_summaries(self) -> bool {
+        matches!(
+            self,
+            Self::SummaryRecord
+                | Self::SyncRecord
+                | Self::SameSummary
+                | Self::LaterSummary
+                | Self::StaleSummary
+                | Self::SummaryBenchmarkMissing
+                | Self::OverlapsJobs
+                | Self::JobsCount
+        )
     }
 
     /// The reason whose code is `code`.

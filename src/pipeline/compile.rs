@@ -4,7 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::fingerprint;
-use super::plan::{Attribution, Format, Grain, MissingBenchmark, NormalisePlan, Plan, RejectLimit, SourcePlan, VoRule};
+use super::plan::{
+    Attribution, Format, Grain, MissingBenchmark, NormalisePlan, Plan, Publishing, RejectLimit, Replacement,
+    SourcePlan, VoRule,
+};
 use super::section::At;
 use super::spec::{MissingSpec, NormaliseSpec, SourceSpec, Spec, VoSpec};
 use crate::error::{Error, Result};
@@ -95,6 +98,7 @@ impl Compiler {
         };
         let attribution = pipeline.attribution.map_or(Attribution::Prorated, |at| at.value);
         let grain = pipeline.grain.map_or(Grain::Month, |at| at.value);
+        let overlap = pipeline.overlap.map(|at| at.value);
         self.unique_names(&spec.sources);
         let sources: Vec<_> = spec.sources.into_iter().map(|source| self.source(source)).collect();
         let normalise = spec.normalise.map(|normalise| self.normalise(normalise));
@@ -112,6 +116,7 @@ impl Compiler {
             allocation_year_start,
             attribution,
             grain,
+            overlap,
             max_rejected: pipeline.max_rejected,
             sources: sources
                 .into_iter()
@@ -122,6 +127,7 @@ impl Compiler {
                 &calendar_zone,
                 attribution,
                 grain,
+                overlap,
                 normalise.as_ref(),
             ),
             calendar_zone,
@@ -219,6 +225,10 @@ impl Compiler {
             delimiter: spec.delimiter.map(|at| at.value),
             vo,
             acceptance: spec.acceptance.map_or_else(Default::default, |at| at.value),
+            publishing: Publishing {
+                replacement: spec.summaries.map_or_else(Default::default, |at| at.value),
+                publication: spec.publication.map(|at| at.value),
+            },
             max_rejected: spec.max_rejected,
             fingerprint: String::new(),
         };
@@ -251,6 +261,16 @@ impl Compiler {
             if let Some(zone) = &spec.timezone {
                 let message = format!("timezone does nothing for {word}: its times carry their zone");
                 self.doubt(zone.line, message);
+            }
+        }
+        if let Some(summaries) = &spec.summaries {
+            if summaries.value == Replacement::Snapshot && spec.publication.is_none() {
+                let message = "summaries = \"snapshot\" needs to know what one file is the complete publication of: \
+                               publication = \"source\" or \"site\"";
+                self.wrong(summaries.line, message);
+            }
+            if format == Format::Sacct {
+                self.doubt(summaries.line, format!("summaries does nothing for {word}"));
             }
         }
         if let Some(acceptance) = &spec.acceptance

@@ -18,6 +18,7 @@ mod section;
 mod shelf;
 pub mod spec;
 mod state;
+mod summaries;
 mod unscaled;
 mod usage;
 pub mod verify;

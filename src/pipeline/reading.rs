@@ -13,11 +13,14 @@ use crate::error::{Error, Kind, Result};
 use crate::ledger::Reason;
 use crate::pipeline::SourcePlan;
 use crate::records::spill::Spill;
-use crate::records::{Harvest, Intake, Reject, Tally, Window};
+use crate::records::{Harvest, Intake, Reject, Summary, Tally, Window};
 use crate::sources::dialect::{self, Dialect};
 use crate::sources::hashing::HashingReader;
 use crate::sources::input::InputFile;
 use crate::sources::{Position, Work, compression};
+
+/// Summaries of one file that are held in memory: a month of the largest central server has some 100 000.
+const SUMMARY_LIMIT: usize = 2_000_000;
 
 /// A file this run has to read.
 pub(super) struct Reading {
@@ -41,6 +44,8 @@ pub(super) struct ReadFile {
     pub(super) rows_candidate: u64,
     /// Rows that went elsewhere.
     pub(super) tally: Tally,
+    /// Summaries; those of a piece in order, the pieces in any order.
+    pub(super) summaries: Vec<Summary>,
     /// Refusals.
     pub(super) rejects: RejectShelf,
     /// Hash of the bytes as they were read.
@@ -55,6 +60,7 @@ impl ReadFile {
             rows_read: 0,
             rows_candidate: 0,
             tally: Tally::new(),
+            summaries: Vec::new(),
             rejects: RejectShelf::new(&reading.source.name, &reading.accounted_to),
         }
     }
@@ -258,6 +264,7 @@ fn parse(task: Task, files: &[Reading], window: Window, spill: &Spill, results: 
         batch,
         buckets,
         sites,
+        mut summaries,
         rejects,
         tally,
         rows_read,
@@ -267,6 +274,14 @@ fn parse(task: Task, files: &[Reading], window: Window, spill: &Spill, results: 
     let mut result = results.get(task.at).ok_or_else(dead)?.lock().map_err(|_| dead())?;
     result.rows_read += rows_read;
     result.rows_candidate += rows_candidate;
+    if result.summaries.len() + summaries.len() > SUMMARY_LIMIT {
+        return Err(Error::new(
+            Kind::Data,
+            format!("more than {SUMMARY_LIMIT} summaries: read the file in parts, with --from and --to"),
+        )
+        .at("file", &reading.file.path));
+    }
+    result.summaries.append(&mut summaries);
     add(&mut result.tally, tally);
     result.rejects.push(rejects)
 }

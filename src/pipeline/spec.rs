@@ -3,7 +3,7 @@
 
 use toml::de::{DeTable, DeValue};
 
-use super::plan::{Acceptance, Attribution, Format, Grain, RejectLimit, VoColumn};
+use super::plan::{Acceptance, Attribution, Format, Grain, Overlap, Publication, RejectLimit, Replacement, VoColumn};
 use super::section::{At, Section, Source, kind, root};
 use crate::problems::Problems;
 use crate::reference::benchmark::Benchmark;
@@ -23,6 +23,8 @@ pub struct PipelineSpec {
     pub attribution: Option<At<Attribution>>,
     /// `grain`
     pub grain: Option<At<Grain>>,
+    /// `overlap`
+    pub overlap: Option<At<Overlap>>,
     /// `max_rejected`
     pub max_rejected: Option<RejectLimit>,
 }
@@ -65,6 +67,10 @@ pub struct SourceSpec {
     pub has_site: bool,
     /// `acceptance`
     pub acceptance: Option<At<Acceptance>>,
+    /// `summaries`
+    pub summaries: Option<At<Replacement>>,
+    /// `publication`
+    pub publication: Option<At<Publication>>,
     /// `max_rejected`
     pub max_rejected: Option<RejectLimit>,
 }
@@ -145,7 +151,13 @@ fn pipeline(top: &Section<'_>, problems: &mut Problems) -> PipelineSpec {
         "calendar_timezone",
         "attribution",
         "grain",
+        "overlap",
         "max_rejected",
+    ];
+    const OVERLAPS: &[(&str, Overlap)] = &[
+        ("jobs", Overlap::Jobs),
+        ("summaries", Overlap::Summaries),
+        ("reject", Overlap::Reject),
     ];
     let Some(section) = top.section("pipeline", "[pipeline]", KEYS, problems) else {
         return PipelineSpec::default();
@@ -161,6 +173,7 @@ fn pipeline(top: &Section<'_>, problems: &mut Problems) -> PipelineSpec {
             problems,
         ),
         grain: section.word("grain", &[("month", Grain::Month), ("day", Grain::Day)], problems),
+        overlap: section.word("overlap", OVERLAPS, problems),
         max_rejected: reject_limit(&section, problems),
     }
 }
@@ -176,6 +189,8 @@ fn sources(top: &Section<'_>, problems: &mut Problems) -> Vec<SourceSpec> {
         "delimiter",
         "vo",
         "acceptance",
+        "summaries",
+        "publication",
         "max_rejected",
     ];
     const FORMATS: &[(&str, Format)] = &[
@@ -184,6 +199,9 @@ fn sources(top: &Section<'_>, problems: &mut Problems) -> Vec<SourceSpec> {
         ("gracc", Format::Gracc),
         ("auto", Format::Auto),
     ];
+    const REPLACEMENTS: &[(&str, Replacement)] =
+        &[("upsert", Replacement::Upsert), ("snapshot", Replacement::Snapshot)];
+    const PUBLICATIONS: &[(&str, Publication)] = &[("source", Publication::Source), ("site", Publication::Site)];
     const ACCEPTANCES: &[(&str, Acceptance)] = &[
         ("strict-apel", Acceptance::StrictApel),
         ("salvage", Acceptance::Salvage),
@@ -212,6 +230,8 @@ fn sources(top: &Section<'_>, problems: &mut Problems) -> Vec<SourceSpec> {
                 has_vo: section.has("vo"),
                 has_site: section.has("site"),
                 acceptance: section.word("acceptance", ACCEPTANCES, problems),
+                summaries: section.word("summaries", REPLACEMENTS, problems),
+                publication: section.word("publication", PUBLICATIONS, problems),
                 max_rejected: reject_limit(section, problems),
             }
         })

@@ -8,7 +8,9 @@ pub mod intake;
 pub mod merge;
 pub mod row;
 pub mod spill;
+pub mod summary;
 
 pub use anomaly::Anomaly;
 pub use intake::{Harvest, Intake, Reject, Tally, Window};
 pub use row::JobRow;
+pub use summary::{Summary, SummaryKind, SummaryRow};

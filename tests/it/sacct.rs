@@ -27,6 +27,7 @@ pub(crate) fn plan(zone: Option<&str>) -> SourcePlan {
         delimiter: None,
         vo: VoRule::Record,
         acceptance: Acceptance::default(),
+        publishing: gridtally::pipeline::plan::Publishing::default(),
         max_rejected: None,
         fingerprint: String::new(),
     }

@@ -1,5 +1,6 @@
-//! APEL messages: `APEL-individual-job-message` v0.3 and v0.4 become job rows; summaries, sync and cloud records, XML
-//! and JSON are recognised, counted and left out.
+//! APEL messages: `APEL-individual-job-message` v0.3 and v0.4 become job rows; summaries v0.2 and v0.4, normalised
+//! summaries v0.3 and v0.4 and sync records become summary rows; cloud records and other XML and JSON are recognised,
+//! counted and left out.
 //!
 //! A file may be one message or many in a row. A message is `APEL-<kind>-message: vX.Y` on the first line, then
 //! records of `Key: Value` lines separated by `%%`. The rules are those of the APEL 2.5 server and its database in
@@ -15,6 +16,7 @@ mod python;
 mod record;
 mod service_level;
 mod split;
+mod summary;
 
 use std::io::{Cursor, Read};
 use std::sync::Arc;

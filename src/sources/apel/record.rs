@@ -86,17 +86,7 @@ impl<'a> Values<'a> {
     fn read(text: &'a str) -> Result<Self, Bad> {
         let mut values = [None; FIELD_N];
         for line in lines(text) {
-            let Some((key, value)) = memchr::memchr(b':', line.as_bytes())
-                .and_then(|colon| Some((line.get(..colon)?, line.get(colon + 1..)?)))
-            else {
-                let detail = if line.trim().is_empty() {
-                    "a blank line inside the record".to_owned()
-                } else {
-                    format!("line {:?} has no colon", clip(line.trim()))
-                };
-                return Err(Bad::new(Reason::FieldCount, detail));
-            };
-            let (key, value) = (python::strip(key), python::strip(value));
+            let (key, value) = pair(line)?;
             let Some(field) = Field::of(key) else {
                 return Err(Bad::new(
                     Reason::UnknownField,
@@ -165,8 +155,23 @@ impl<'a> Values<'a> {
     }
 }
 
+/// Key and value of a line, without blanks around them.
+pub(super) fn pair(line: &str) -> Result<(&str, &str), Bad> {
+    let parts =
+        memchr::memchr(b':', line.as_bytes()).and_then(|colon| Some((line.get(..colon)?, line.get(colon + 1..)?)));
+    let Some((key, value)) = parts else {
+        let detail = if line.trim().is_empty() {
+            "a blank line inside the record".to_owned()
+        } else {
+            format!("line {:?} has no colon", clip(line.trim()))
+        };
+        return Err(Bad::new(Reason::FieldCount, detail));
+    };
+    Ok((python::strip(key), python::strip(value)))
+}
+
 /// Lines ended by LF, CR or both; a last line end starts no further line.
-fn lines(text: &str) -> impl Iterator<Item = &str> {
+pub(super) fn lines(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = Some(text);
     std::iter::from_fn(move || {
         let text = rest?;

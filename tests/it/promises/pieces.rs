@@ -164,6 +164,7 @@ fn batch_of(versions: &[Version]) -> Vec<RecordBatch> {
         delimiter: None,
         vo: VoRule::Record,
         acceptance: Acceptance::StrictApel,
+        publishing: gridtally::pipeline::plan::Publishing::default(),
         max_rejected: None,
         fingerprint: String::new(),
     });

@@ -125,6 +125,7 @@ pub(crate) fn plan(format: Format, acceptance: Acceptance) -> Arc<SourcePlan> {
         delimiter: None,
         vo: VoRule::Record,
         acceptance,
+        publishing: gridtally::pipeline::plan::Publishing::default(),
         max_rejected: None,
         fingerprint: String::new(),
     })
