@@ -9,6 +9,7 @@
 
 mod apel;
 mod apel_golden;
+mod apel_summaries;
 #[path = "support/collect_grid.rs"]
 mod collect_grid;
 mod decimal;
