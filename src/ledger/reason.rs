@@ -170,8 +170,18 @@ reasons! {
         ToolMessage = "tool_message",
         /// A record of another type than job usage.
         OtherRecordType = "other_record_type",
-        /// Usage that arrives already aggregated.
+        /// Usage that arrives already aggregated, in a form that is not read (GRACC summary documents).
         Summary = "summary",
+        /// An aggregated record in XML (AUR), which APEL's server refuses too.
+        AggregatedRecord = "aggregated_record",
+        /// An OGF usage record (`urf` of 2003), which APEL's server refuses too.
+        OgfUsageRecord = "ogf_usage_record",
+        /// A record of stored bytes (`StAR`).
+        StorageRecord = "storage_record",
+        /// A virtual machine, or a summary of them.
+        CloudRecord = "cloud_record",
+        /// Usage of accelerators by themselves.
+        AcceleratorRecord = "accelerator_record",
         /// The record lies outside the months this run was asked for.
         OutsidePeriod = "outside_period",
         /// A summary of a site and month that also has jobs, and the pipeline says that jobs count.

@@ -193,8 +193,8 @@ fn headers_decide() {
         ("APEL-normalised-summary-message: v0.4", 0, 1, None),
         ("APEL-normalised-summary-message: v0.3", 0, 1, None),
         ("APEL-sync-message: v0.9", 0, 1, None),
-        ("APEL-cloud-message: v0.4", 0, 0, Some(Reason::OtherRecordType)),
-        ("APEL-cloud-summary-message: v0.4", 0, 0, Some(Reason::OtherRecordType)),
+        ("APEL-cloud-message: v0.4", 0, 0, Some(Reason::CloudRecord)),
+        ("APEL-cloud-summary-message: v0.4", 0, 0, Some(Reason::CloudRecord)),
         ("APEL-foo-message: v0.1", 0, 1, None),
         ("no header", 0, 1, None),
     ] {
@@ -281,9 +281,20 @@ fn xml_and_json_are_counted() {
         assert_eq!(all.out_of_scope, BTreeMap::from([(Reason::OtherRecordType, 2)]));
     }
     let aur = "<aur:SummaryRecords><aur:SummaryRecord></aur:SummaryRecord></aur:SummaryRecords>";
-    assert_eq!(strict(aur).out_of_scope, BTreeMap::from([(Reason::Summary, 1)]));
+    assert_eq!(
+        strict(aur).out_of_scope,
+        BTreeMap::from([(Reason::AggregatedRecord, 1)])
+    );
+    let star = "<sr:StorageUsageRecords xmlns:sr='http://eu-emi.eu/namespaces/2011/02/storagerecord'>\
+                <sr:StorageUsageRecord/><sr:StorageUsageRecord/></sr:StorageUsageRecords>";
+    assert_eq!(strict(star).out_of_scope, BTreeMap::from([(Reason::StorageRecord, 2)]));
+    let ogf = "<JobUsageRecord xmlns='http://schema.ogf.org/urf/2003/09/urf'/>";
+    assert_eq!(strict(ogf).out_of_scope, BTreeMap::from([(Reason::OgfUsageRecord, 1)]));
     let gpu = "{\"Type\": \"APEL-accelerator-message\", \"UsageRecords\": [{}, {}, {}]}";
-    assert_eq!(strict(gpu).out_of_scope, BTreeMap::from([(Reason::OtherRecordType, 3)]));
+    assert_eq!(
+        strict(gpu).out_of_scope,
+        BTreeMap::from([(Reason::AcceleratorRecord, 3)])
+    );
     assert_eq!(strict("{\"Type\": ").reasons(), [Reason::BadMessage]);
     for (head, expected) in [
         (HEADER, true),

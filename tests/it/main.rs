@@ -8,6 +8,7 @@
 )]
 
 mod apel;
+mod apel_car;
 mod apel_golden;
 mod apel_summaries;
 #[path = "support/collect_grid.rs"]

@@ -199,7 +199,7 @@ fn judge(
     sink: &mut dyn Sink,
 ) {
     match kind {
-        Kind::Other => return sink.out_of_scope(Reason::OtherRecordType, to_u64(frames.len())),
+        Kind::Other => return sink.out_of_scope(Reason::CloudRecord, to_u64(frames.len())),
         Kind::Unknown(_) | Kind::Missing => {
             if let Some(bad) = bad_header(kind) {
                 refuse_all(frames, &bad, sink);
@@ -283,12 +283,12 @@ fn refuse_all(frames: &[Frame<'_>], bad: &Bad, sink: &mut dyn Sink) {
 
 /// Buffers reused from record to record.
 #[derive(Default)]
-struct Scratch {
+pub(super) struct Scratch {
     identity: String,
 }
 
 impl Scratch {
-    fn emit(&mut self, job: &Job<'_>, at: Position, sink: &mut dyn Sink) {
+    pub(super) fn emit(&mut self, job: &Job<'_>, at: Position, sink: &mut dyn Sink) {
         // The server compares its key (site, job id, end) without regard to case.
         self.identity.clear();
         if job.local_job_id.is_ascii() {

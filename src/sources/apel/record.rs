@@ -195,6 +195,26 @@ impl<'a> Job<'a> {
         self
     }
 
+    /// What holds for every job, however it is written.
+    pub(super) fn checked(self) -> Result<Self, Bad> {
+        if self.local_job_id.len() > JOB_ID_LIMIT && self.local_job_id.chars().nth(JOB_ID_LIMIT).is_some() {
+            return Err(Bad::new(
+                Reason::BadJobId,
+                format!(
+                    "LocalJobId {:?} is longer than {JOB_ID_LIMIT} characters",
+                    clip(self.local_job_id)
+                ),
+            ));
+        }
+        if self.end_s < self.start_s {
+            return Err(Bad::new(
+                Reason::BadTime,
+                format!("EndTime {} is before StartTime {}", self.end_s, self.start_s),
+            ));
+        }
+        Ok(self)
+    }
+
     /// Reads the text of one record, without the `%%` and without blanks around it.
     pub(super) fn parse(text: &'a str, is_v04: bool) -> Result<Self, Bad> {
         let values = Values::read(text)?;
@@ -236,21 +256,7 @@ impl<'a> Job<'a> {
             service_level: None,
             anomalies,
         };
-        if job.local_job_id.len() > JOB_ID_LIMIT && job.local_job_id.chars().nth(JOB_ID_LIMIT).is_some() {
-            return Err(Bad::new(
-                Reason::BadJobId,
-                format!(
-                    "LocalJobId {:?} is longer than {JOB_ID_LIMIT} characters",
-                    clip(job.local_job_id)
-                ),
-            ));
-        }
-        if job.end_s < job.start_s {
-            return Err(Bad::new(
-                Reason::BadTime,
-                format!("EndTime {} is before StartTime {}", job.end_s, job.start_s),
-            ));
-        }
+        job = job.checked()?;
         if let Some(fqan) = values.get(Field::FQAN) {
             let fqan = Fqan::parse(fqan);
             job.vo = Some(fqan.vo).filter(|vo| !python::is_null(vo));

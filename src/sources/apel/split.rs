@@ -211,7 +211,7 @@ impl Splitter {
         Box::new(move |sink: &mut dyn Sink| {
             sink.rows_read(1);
             match kind {
-                Kind::Other => sink.out_of_scope(Reason::OtherRecordType, 1),
+                Kind::Other => sink.out_of_scope(Reason::CloudRecord, 1),
                 Kind::Job { .. } | Kind::Summary(_) | Kind::Unknown(_) | Kind::Missing => {
                     sink.reject(bad.reason, at, 1, &bad.detail, &raw);
                 }
