@@ -17,6 +17,7 @@ mod runs;
 mod section;
 mod shelf;
 pub mod spec;
+pub mod stale;
 mod state;
 mod summaries;
 mod unscaled;

@@ -10,7 +10,7 @@ use gridtally::ledger::Reason;
 use gridtally::pipeline::plan::{Acceptance, Format};
 use gridtally::pipeline::progress::Silent;
 use gridtally::pipeline::report::RunReport;
-use gridtally::pipeline::{Plan, RunOptions, run as pipeline, verify};
+use gridtally::pipeline::{Plan, RunOptions, run as pipeline, stale, verify};
 use gridtally::records::{Summary, SummaryKind, SummaryRow};
 use gridtally::sources::apel;
 use gridtally::store::{Manifest, Store, lake, read_table};
@@ -427,6 +427,18 @@ fn upsert_keeps_what_snapshot_drops_and_says_which() {
         )
         .unwrap();
     assert_eq!(per_site.reasons["accepted/summary_record"], 5);
+    // Both lakes tell both totals and the row that makes the difference.
+    for lake in ["upsert", "snapshot"] {
+        let text = stale::report(scene.path().join(lake).to_str().unwrap()).unwrap().text();
+        assert!(
+            text.contains("upsert    4 rows, 26 jobs") && text.contains("snapshot  3 rows, 21 jobs"),
+            "{text}"
+        );
+        assert!(
+            text.contains("stale: OLD-NAME reef /CN=a -: 5 jobs, 100 s wall"),
+            "{text}"
+        );
+    }
     // Undeclared, nobody knows what is stale.
     scene.run("unsaid", "", "", &["in"]).unwrap();
     assert!(
