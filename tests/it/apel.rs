@@ -241,6 +241,23 @@ fn one_bad_record_refuses_its_message_and_only_that() {
 }
 
 #[test]
+fn salvage_reads_the_keys_of_v01() {
+    let text = "APEL-individual-job-message: v0.1\nSite: S\nLocalJobID: 7\nLocalUserID: pat\nUserFQAN: /reef/Role=pilot\n\
+        WallDuration: 10\nCpuDuration: 5\nStartTime: 1300000000\nEndTime: 1300000010\nScalingFactorUnit: SpecInt2000\n\
+        ScalingFactor: 2500\n%%\n";
+    assert_eq!(strict(text).reasons(), [Reason::UnknownField]);
+    let all = read(text, Acceptance::Salvage);
+    let row = &all.jobs[0].0;
+    assert_eq!((row.job_id, row.user, row.vo), ("7", Some("pat"), Some("reef")));
+    assert_eq!(
+        (row.benchmark, row.benchmark_milli_per_core),
+        (Some("si00"), Some(2_500_000))
+    );
+    let all = read(text.replace("SpecInt2000", "custom"), Acceptance::Salvage);
+    assert_eq!(all.jobs[0].0.benchmark, None);
+}
+
+#[test]
 fn two_percent_signs_cut_a_record_wherever_they_are() {
     let all = read(format!("{HEADER}{}", record("1", "Queue: a%%b\n")), Acceptance::Salvage);
     assert_eq!(all.rows_read, 2);

@@ -548,6 +548,47 @@ fn sync_records_are_kept_and_are_no_usage() {
     assert_eq!(scene.usage("out").into_keys().collect::<Vec<_>>(), ["batch"]);
 }
 
+/// Real messages of before 2014, in hours, and the report published from them.
+#[test]
+fn real_months_in_hours() {
+    let Some(folder) = shared("real_months_in_hours", "data/gracc/gratia-monthly") else {
+        return;
+    };
+    let scene = Scene::new();
+    let messages = format!("{}/*.apel-messages", folder.display());
+    scene.run("out", "", "acceptance = \"salvage\"", &[&messages]).unwrap();
+    let rows = scene.summaries("out", "summary");
+    for name in ["2012-11", "2013-03", "2013-06", "2013-09", "2014-01", "2014-06"] {
+        let month: Month = name.parse().unwrap();
+        let sum = |column| -> i64 {
+            rows.iter()
+                .filter(|row| row.month == month)
+                .filter_map(|row| row.number(column))
+                .sum()
+        };
+        let report = fs::read_to_string(folder.join(format!("{name}.summary.dat"))).unwrap();
+        let said = |at: usize| -> i64 {
+            report
+                .lines()
+                .map(|line| line.split('\t').nth(at).unwrap().parse::<i64>().unwrap())
+                .sum()
+        };
+        // CPU and wall hours of all sites.
+        assert_eq!(
+            (sum("cpu_s"), sum("wall_s")),
+            (said(4) * 3600, said(5) * 3600),
+            "{name}"
+        );
+        // The messages hold a few jobs of no length that the report leaves out.
+        assert!(
+            (0..100).contains(&(sum("job_n") - said(3))),
+            "{name}: {} and {}",
+            sum("job_n"),
+            said(3)
+        );
+    }
+}
+
 /// Real months in several versions: the totals of the real server for both ways.
 #[test]
 fn real_months_in_several_versions() {

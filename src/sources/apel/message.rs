@@ -260,7 +260,7 @@ fn parse<'a>(
         _ => {
             let is_v04 = matches!(kind, Kind::Job { is_v04: true });
             let is_replaced = matches!(text, Cow::Owned(_));
-            Job::parse(text, is_v04).map(|job| Record::Job(Box::new(job.noticing_replaced(is_replaced))))
+            Job::parse(text, is_v04, acceptance).map(|job| Record::Job(Box::new(job.noticing_replaced(is_replaced))))
         }
     };
     record.map_err(|bad| {

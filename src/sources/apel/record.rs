@@ -6,6 +6,7 @@
 use super::python;
 use super::service_level::{self, ServiceLevel};
 use crate::ledger::Reason;
+use crate::pipeline::plan::Acceptance;
 use crate::records::anomaly::Anomaly;
 use crate::sources::clip::clip;
 use crate::sources::fqan::Fqan;
@@ -66,6 +67,18 @@ macro_rules! fields {
                 match key { $(stringify!($name) => Some(Self::$name),)+ _ => None }
             }
 
+            /// The keys of messages before v0.2, which the server no longer knows.
+            fn of_old(key: &str) -> Option<Self> {
+                match key {
+                    "LocalJobID" => Some(Self::LocalJobId),
+                    "LocalUserID" => Some(Self::LocalUserId),
+                    "UserFQAN" => Some(Self::FQAN),
+                    "ScalingFactorUnit" => Some(Self::ServiceLevelType),
+                    "ScalingFactor" => Some(Self::ServiceLevel),
+                    _ => None,
+                }
+            }
+
             fn name(self) -> &'static str {
                 match self { $(Self::$name => stringify!($name),)+ }
             }
@@ -83,11 +96,12 @@ fields! {
 struct Values<'a>([Option<&'a str>; FIELD_N]);
 
 impl<'a> Values<'a> {
-    fn read(text: &'a str) -> Result<Self, Bad> {
+    fn read(text: &'a str, acceptance: Acceptance) -> Result<Self, Bad> {
         let mut values = [None; FIELD_N];
         for line in lines(text) {
             let (key, value) = pair(line)?;
-            let Some(field) = Field::of(key) else {
+            let old = || Field::of_old(key).filter(|_| acceptance == Acceptance::Salvage);
+            let Some(field) = Field::of(key).or_else(old) else {
                 return Err(Bad::new(
                     Reason::UnknownField,
                     format!("{:?} is no key of an individual job record", clip(key)),
@@ -216,8 +230,11 @@ impl<'a> Job<'a> {
     }
 
     /// Reads the text of one record, without the `%%` and without blanks around it.
-    pub(super) fn parse(text: &'a str, is_v04: bool) -> Result<Self, Bad> {
-        let values = Values::read(text)?;
+    ///
+    /// Salvage also reads the keys of v0.1, with the words for benchmarks that went with them; `custom` is a benchmark
+    /// nobody knows.
+    pub(super) fn parse(text: &'a str, is_v04: bool, acceptance: Acceptance) -> Result<Self, Bad> {
+        let values = Values::read(text, acceptance)?;
         let mut anomalies = 0;
         let mut count = |field: Field| -> Result<Option<i64>, Bad> {
             let value = values.int(field, Reason::BadNumber)?;
@@ -263,7 +280,15 @@ impl<'a> Job<'a> {
             job.vo_group = fqan.group;
             job.vo_role = fqan.role;
         }
-        let (kind, level) = (values.get(Field::ServiceLevelType), values.get(Field::ServiceLevel));
+        let (mut kind, level) = (values.get(Field::ServiceLevelType), values.get(Field::ServiceLevel));
+        if acceptance == Acceptance::Salvage {
+            kind = match kind {
+                Some("HepSpec06") => Some("HEPSPEC"),
+                Some("SpecInt2000") => Some("Si2k"),
+                Some("custom") => return Ok(job),
+                other => other,
+            };
+        }
         let service_level = if is_v04 {
             service_level::dictionary(kind, level)?
         } else {
