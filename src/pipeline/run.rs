@@ -6,22 +6,21 @@ use std::sync::Arc;
 use super::clock::Stopwatch;
 use super::inputs;
 use super::options::RunOptions;
-use super::partition::{Context, Done, Settled, process};
+use super::partition::{Context, Done, process};
 use super::pool;
 use super::progress::Progress;
 use super::reading::{ReadFile, Reading, read_all};
 use super::report::{RunReport, SourceReport, first_reasons};
 use super::state::State;
-use super::summaries::{self, Place, SettledSummaries};
-use super::usage::{Part, publish_part, publish_usage};
+use super::summaries::{self, Place};
+use super::usage::publish_usage;
 use crate::error::{Error, Kind, Result};
 use crate::ledger::book::{InputEntry, Places, is_settled_by_merge};
 use crate::ledger::{Book, Outcome, Reason};
 use crate::pipeline::Plan;
-use crate::pipeline::plan::Overlap;
+use crate::records::Window;
 use crate::records::merge::FileOrder;
 use crate::records::spill::{MEMORY_BUDGET, Spill};
-use crate::records::{Summary, Window};
 use crate::store::lake::{self, LakeTable};
 use crate::store::{Publication, Store};
 use crate::time::{Day, Month};
@@ -73,7 +72,7 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
         .collect();
     progress.end();
     phases.insert("read".to_owned(), stopwatch.lap());
-    let fresh = fresh_summaries(&mut read, &file_ids);
+    let fresh = summaries::fresh(&mut read, &file_ids);
     account(&files, &file_ids, read, &publication, &mut state, &mut report, progress)?;
     spill.name_files(&file_ids);
 
@@ -91,14 +90,7 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
             }
         }
     }
-    let months = summary_months(&state, &fresh, &partitions, is_resummarised && !is_rebuild);
-    if plan.overlap == Some(Overlap::Summaries) {
-        // Whether jobs count may have changed, without a new job.
-        let published = state.partitions().iter().filter(|(_, month)| months.contains(month));
-        for place in published.filter(|_| !is_rebuild) {
-            partitions.entry(place.clone()).or_default();
-        }
-    }
+    let months = summaries::months(plan, &state, &fresh, &mut partitions, is_resummarised, is_rebuild);
     let order = FileOrder::new(state.arrivals());
     let (hashes, paths) = (state.hashes(), state.paths());
     let context = Context {
@@ -112,14 +104,10 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
         is_rebuild,
     };
     let jobs: BTreeSet<Place> = state.partitions().iter().chain(partitions.keys()).cloned().collect();
-    let summaries = summaries::settle(&context, &state, fresh, &months, &jobs)?;
-    for (site, month) in &summaries.overlaps {
-        let word = plan.overlap.map_or("", Overlap::as_str);
-        progress.note(&format!("{site} {month} has jobs and summaries: overlap = \"{word}\""));
-    }
+    let summaries = summaries::settle(&context, &state, fresh, &months, &jobs, progress)?;
     let done = process_all(&context, &partitions, threads, progress)?;
     phases.insert("merge".to_owned(), stopwatch.lap());
-    let parts = contributions(&context, done, summaries, &mut state.book)?;
+    let parts = summaries::contributions(&context, done, summaries, &mut state.book)?;
     check_limits(plan, &files, &file_ids, &state)?;
     publish_usage(&context, &state, &parts, is_resummarised)?;
     if is_rebuild {
@@ -141,71 +129,6 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     report.finish(&stopwatch, &committed);
     super::runs::append(&store, plan, options, &report, &stopwatch)?;
     Ok(report)
-}
-
-/// The summaries that were read, by month, under the ids of their files.
-fn fresh_summaries(read: &mut [ReadFile], file_ids: &[Arc<str>]) -> BTreeMap<Month, Vec<Summary>> {
-    let mut fresh: BTreeMap<Month, Vec<Summary>> = BTreeMap::new();
-    for (read, file_id) in read.iter_mut().zip(file_ids) {
-        for mut row in std::mem::take(&mut read.summaries) {
-            row.file_id = Arc::clone(file_id);
-            fresh.entry(row.month).or_default().push(row);
-        }
-    }
-    fresh
-}
-
-/// The months whose summaries are to be settled: where there are new ones, and where jobs came to published ones.
-fn summary_months(
-    state: &State,
-    fresh: &BTreeMap<Month, Vec<Summary>>,
-    partitions: &BTreeMap<Place, Vec<Day>>,
-    is_everything: bool,
-) -> BTreeSet<Month> {
-    let published = state.summaries().iter();
-    let touched = published.filter(|place| is_everything || partitions.contains_key(*place));
-    touched.map(|(_, month)| *month).chain(fresh.keys().copied()).collect()
-}
-
-/// Tells the ledger what became of jobs and summaries, and gives what each place contributes to usage: its jobs or
-/// its summaries, never both.
-fn contributions(
-    context: &Context<'_>,
-    done: Vec<Done>,
-    summaries: SettledSummaries,
-    book: &mut Book,
-) -> Result<Vec<Part>> {
-    let mut parts = Vec::with_capacity(done.len());
-    for done in done {
-        let place = (done.site, done.month);
-        if !summaries.displaced.contains(&place) {
-            book.settle(&place.0, place.1, &done.settled);
-            parts.push(Part {
-                site: place.0,
-                month: place.1,
-                rows: done.part,
-            });
-            continue;
-        }
-        let mut settled = Settled::new();
-        for ((file_id, reason), rows) in done.settled {
-            let is_job = matches!(reason, Reason::Job | Reason::Step);
-            let reason = if is_job { Reason::SummariesCount } else { reason };
-            *settled.entry((file_id, reason)).or_default() += rows;
-        }
-        book.settle(&place.0, place.1, &settled);
-        context
-            .publication
-            .take_back(&lake::month_path("usage_part", &place.0, place.1))?;
-    }
-    for ((site, month), settled) in &summaries.settled {
-        book.settle_summaries(site, *month, settled);
-    }
-    for part in summaries.parts {
-        publish_part(context, &part)?;
-        parts.push(part);
-    }
-    Ok(parts)
 }
 
 /// Enters what was read into the ledger and stages the refusals.

@@ -6,21 +6,24 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::partition::{Context, Settled};
+use super::partition::{Context, Done, Settled};
+use super::reading::ReadFile;
 use super::state::State;
-use super::usage::Part;
+use super::usage::{Part, publish_part};
 use crate::error::{Error, Kind, Result};
-use crate::ledger::{Outcome, Reason};
+use crate::ledger::{Book, Outcome, Reason};
 use crate::normalise::factor::Scale;
 use crate::pipeline::plan::{Overlap, Publishing};
+use crate::pipeline::{Plan, Progress};
 use crate::records::Summary;
 use crate::records::summary::merge::merge;
 use crate::records::summary::{from_batch, to_batch};
 use crate::schema;
 use crate::schema::batch::{identities, ints, texts};
+use crate::store::Manifest;
 use crate::store::lake::{self, LakeTable};
 use crate::summarise::summaries::SummaryUsage;
-use crate::time::Month;
+use crate::time::{Day, Month};
 
 /// Versions of the summaries of one month, all sites, that are held in memory.
 const MONTH_LIMIT: usize = 4_000_000;
@@ -41,6 +44,84 @@ pub(super) struct SettledSummaries {
     pub(super) overlaps: BTreeSet<Place>,
 }
 
+/// The summaries that were read, by month, under the ids of their files.
+pub(super) fn fresh(read: &mut [ReadFile], file_ids: &[Arc<str>]) -> BTreeMap<Month, Vec<Summary>> {
+    let mut fresh: BTreeMap<Month, Vec<Summary>> = BTreeMap::new();
+    for (read, file_id) in read.iter_mut().zip(file_ids) {
+        for mut row in std::mem::take(&mut read.summaries) {
+            row.file_id = Arc::clone(file_id);
+            fresh.entry(row.month).or_default().push(row);
+        }
+    }
+    fresh
+}
+
+/// The months whose summaries are to be settled: where there are new ones, and where jobs came to published ones. Where
+/// summaries win over jobs, the jobs of these months are looked at again, for they may count now, or no longer.
+pub(super) fn months(
+    plan: &Plan,
+    state: &State,
+    fresh: &BTreeMap<Month, Vec<Summary>>,
+    partitions: &mut BTreeMap<Place, Vec<Day>>,
+    is_resummarised: bool,
+    is_rebuild: bool,
+) -> BTreeSet<Month> {
+    let is_everything = is_resummarised && !is_rebuild;
+    let published = state.summaries().iter();
+    let touched = published.filter(|place| is_everything || partitions.contains_key(*place));
+    let months: BTreeSet<Month> = touched.map(|(_, month)| *month).chain(fresh.keys().copied()).collect();
+    if plan.overlap == Some(Overlap::Summaries) && !is_rebuild {
+        for place in state.partitions().iter().filter(|(_, month)| months.contains(month)) {
+            partitions.entry(place.clone()).or_default();
+        }
+    }
+    months
+}
+
+/// Tells the ledger what became of jobs and summaries, and gives what each place contributes to usage: its jobs or
+/// its summaries, never both.
+///
+/// # Errors
+/// [`Kind::Io`] when the lake cannot be written.
+pub(super) fn contributions(
+    context: &Context<'_>,
+    done: Vec<Done>,
+    summaries: SettledSummaries,
+    book: &mut Book,
+) -> Result<Vec<Part>> {
+    let mut parts = Vec::with_capacity(done.len());
+    for done in done {
+        let place = (done.site, done.month);
+        if !summaries.displaced.contains(&place) {
+            book.settle(&place.0, place.1, &done.settled);
+            parts.push(Part {
+                site: place.0,
+                month: place.1,
+                rows: done.part,
+            });
+            continue;
+        }
+        let mut settled = Settled::new();
+        for ((file_id, reason), rows) in done.settled {
+            let is_job = matches!(reason, Reason::Job | Reason::Step);
+            let reason = if is_job { Reason::SummariesCount } else { reason };
+            *settled.entry((file_id, reason)).or_default() += rows;
+        }
+        book.settle(&place.0, place.1, &settled);
+        context
+            .publication
+            .take_back(&lake::month_path("usage_part", &place.0, place.1))?;
+    }
+    for ((site, month), settled) in &summaries.settled {
+        book.settle_summaries(site, *month, settled);
+    }
+    for part in summaries.parts {
+        publish_part(context, &part)?;
+        parts.push(part);
+    }
+    Ok(parts)
+}
+
 /// Settles and publishes every month in `months`: published rows together with `fresh` ones. `jobs` says which places
 /// have jobs.
 ///
@@ -53,6 +134,7 @@ pub(super) fn settle(
     mut fresh: BTreeMap<Month, Vec<Summary>>,
     months: &BTreeSet<Month>,
     jobs: &BTreeSet<Place>,
+    progress: &dyn Progress,
 ) -> Result<SettledSummaries> {
     let publishing: BTreeMap<&str, Publishing> = (context.plan.sources.iter())
         .map(|source| (source.name.as_str(), source.publishing))
@@ -71,12 +153,19 @@ pub(super) fn settle(
             place(context, (site, month), rows, jobs, &mut settled)?;
         }
     }
-    if context.plan.overlap.is_none() && !settled.overlaps.is_empty() {
-        return Err(undecided(&settled.overlaps));
+    match context.plan.overlap {
+        Some(overlap) => {
+            for (site, month) in &settled.overlaps {
+                let word = overlap.as_str();
+                progress.note(&format!("{site} {month} has jobs and summaries: overlap = \"{word}\""));
+            }
+        }
+        None if settled.overlaps.is_empty() => {}
+        None => return Err(undecided(&settled.overlaps)),
     }
     if context.is_rebuild {
         let published = context.publication.published();
-        for file in published.into_iter().flat_map(|manifest| manifest.files()) {
+        for file in published.into_iter().flat_map(Manifest::files) {
             if matches!(file.dataset.as_str(), "summary" | "summary_history") {
                 // What was added again stays.
                 context.publication.remove(&file.path);
@@ -169,7 +258,9 @@ fn place(
     publish(context, "summary_history", &place, &others)?;
     reject(context, &place, &others)?;
     if !jobs.contains(&place) || settled.displaced.contains(&place) {
-        winners.iter().for_each(|row| usage.add(row));
+        for row in winners {
+            usage.add(row);
+        }
         settled.parts.push(Part {
             site: site.clone(),
             month: *month,

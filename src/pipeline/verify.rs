@@ -9,13 +9,15 @@ use serde::Serialize;
 use super::state::ATTRIBUTION_FACT;
 use crate::error::{Error, Kind, Result};
 use crate::ledger::{Book, Outcome, Reason};
-use crate::records::summary::from_batch;
 use crate::schema;
 use crate::schema::batch::{id, int, number, text, time};
 use crate::store::lake;
 use crate::store::{Manifest, Store, read_table, verify_files};
 use crate::summarise::group::Groups;
 use crate::summarise::sums::COUNTED;
+
+#[path = "verify_summaries.rs"]
+mod of_summaries;
 
 /// What was checked and what was found.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -102,7 +104,7 @@ pub fn verify(output: &str) -> Result<VerifyReport> {
     let is_prorated = manifest.facts.get(ATTRIBUTION_FACT).is_none_or(|how| how == "prorated");
     let mut counted = Counted::new();
     let mut parts: BTreeMap<String, Totals> = BTreeMap::new();
-    let summarised = summaries(&store, &manifest, &mut counted, &mut report)?;
+    let summarised = of_summaries::count(&store, &manifest, &mut counted, &mut report)?;
     for file in manifest.dataset("records").chain(manifest.dataset("history")) {
         let Some((site, month)) = lake::parse_month_path(&file.path) else {
             report.find(&file.path, "the path names no site and month");
@@ -128,7 +130,7 @@ pub fn verify(output: &str) -> Result<VerifyReport> {
         }
         if file.dataset == "records" {
             if let Some(of_summaries) = of_summaries {
-                displace(of);
+                of_summaries::displace(of);
                 totals = *of_summaries;
             }
             let path = lake::month_path("usage_part", &site, month);
@@ -143,24 +145,7 @@ pub fn verify(output: &str) -> Result<VerifyReport> {
             *of_site = of_site.plus(part);
         }
     }
-    for ((site, month), totals) in &summarised {
-        let has_jobs = manifest.file(&lake::month_path("records", site, *month)).is_some();
-        if !has_jobs {
-            let path = lake::month_path("usage_part", site, *month);
-            let part = match manifest.file(&path) {
-                Some(_) => part_totals(&table(&path)?)?,
-                None => Totals::default(),
-            };
-            if part != *totals {
-                report.find(
-                    &path,
-                    format!("contributes {part:?}, but the summaries have {totals:?}"),
-                );
-            }
-            let of_site = parts.entry(site.clone()).or_default();
-            *of_site = of_site.plus(part);
-        }
-    }
+    of_summaries::check_parts(&store, &manifest, &summarised, &mut parts, &mut report)?;
     check_ledger(&book, &counted, &mut report);
     let mut usage: BTreeMap<String, Totals> = BTreeMap::new();
     for file in manifest.dataset("usage") {
@@ -237,57 +222,6 @@ fn refused_ids(
         );
     }
     Ok(ids)
-}
-
-/// Counts the summaries, and gives what those that count come to, by place. Sync records are no usage.
-fn summaries(
-    store: &Store,
-    manifest: &Manifest,
-    counted: &mut Counted,
-    report: &mut VerifyReport,
-) -> Result<BTreeMap<(String, crate::time::Month), Totals>> {
-    let mut totals = BTreeMap::new();
-    for file in manifest.dataset("summary").chain(manifest.dataset("summary_history")) {
-        let Some((site, month)) = lake::parse_month_path(&file.path) else {
-            report.find(&file.path, "the path names no site and month");
-            continue;
-        };
-        let of = counted.entry((Some(site.clone()), Some(month))).or_default();
-        for batch in read_table(store.reader(&file.path)?, None, 16_384)? {
-            for row in from_batch(&batch?, &site, month)? {
-                *of.entry((row.file_id.to_string(), row.reason)).or_default() += 1;
-                let is_accepted = row.reason.outcome() == Outcome::Accepted;
-                if is_accepted != (file.dataset == "summary") {
-                    report.find(
-                        &file.path,
-                        format!("holds a row whose outcome is {}", row.reason.outcome()),
-                    );
-                }
-                if is_accepted && row.is_usage() {
-                    let value = |name| row.number(name).map_or(0, i128::from);
-                    let of_place: &mut Totals = totals.entry((site.clone(), month)).or_default();
-                    *of_place = of_place.plus(Totals {
-                        job_n: value("job_n"),
-                        wall_s: value("wall_s"),
-                        alloc_core_s: value("wall_s") * value("alloc_core_n"),
-                        cpu_ms: value("cpu_s") * 1000,
-                    });
-                }
-            }
-        }
-    }
-    Ok(totals)
-}
-
-/// The ledger of jobs that do not count, because summaries of the same usage do.
-fn displace(of: &mut BTreeMap<(String, Reason), u64>) {
-    for reason in [Reason::Job, Reason::Step] {
-        let of_reason: Vec<_> = of.keys().filter(|(_, r)| *r == reason).cloned().collect();
-        for key in of_reason {
-            let rows = of.remove(&key).unwrap_or(0);
-            *of.entry((key.0, Reason::SummariesCount)).or_default() += rows;
-        }
-    }
 }
 
 fn count_records(

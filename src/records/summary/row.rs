@@ -204,7 +204,9 @@ impl Summary {
         }
         let summary_id = xxh3_128(&key);
         key.clear();
-        words.iter().for_each(|word| put(&mut key, word.as_deref()));
+        for word in &words {
+            put(&mut key, word.as_deref());
+        }
         for number in numbers {
             key.extend_from_slice(&number.unwrap_or(i64::MIN).to_le_bytes());
         }

@@ -289,14 +289,6 @@ impl Car {
             .ok_or_else(|| Bad::new(Reason::MissingField, format!("{name} is missing")))
     }
 
-    fn duration_s(&self, name: &'static str, text: &str) -> Result<i64, Bad> {
-        let seconds = iso8601_s(text).filter(|s| i32::try_from(*s).is_ok());
-        seconds.ok_or_else(|| {
-            let detail = format!("{name} {:?} is no ISO 8601 duration that fits 32 bits", clip(text));
-            Bad::new(Reason::BadDuration, detail)
-        })
-    }
-
     fn time_s(&self, name: &'static str) -> Result<i64, Bad> {
         let text = self.required(name)?;
         let has_zone = text.ends_with(['Z', 'z']) || text.get(19..).is_some_and(|rest| rest.contains(['+', '-']));
@@ -337,8 +329,8 @@ impl Car {
             vo: self.get("Group"),
             vo_group: self.get("VOGroup"),
             vo_role: self.get("VORole"),
-            wall_s: self.duration_s("WallDuration", self.required("WallDuration")?)?,
-            cpu_s: self.duration_s("CpuDuration", cpu)?,
+            wall_s: duration_s("WallDuration", self.required("WallDuration")?)?,
+            cpu_s: duration_s("CpuDuration", cpu)?,
             core_n,
             node_n: self.count("NodeCount")?,
             start_s: self.time_s("StartTime")?,
@@ -361,4 +353,12 @@ impl Car {
         }
         job.checked()
     }
+}
+
+fn duration_s(name: &str, text: &str) -> Result<i64, Bad> {
+    let seconds = iso8601_s(text).filter(|s| i32::try_from(*s).is_ok());
+    seconds.ok_or_else(|| {
+        let detail = format!("{name} {:?} is no ISO 8601 duration that fits 32 bits", clip(text));
+        Bad::new(Reason::BadDuration, detail)
+    })
 }

@@ -29,8 +29,8 @@ pub(super) fn xml(mut input: Box<dyn Read + Send>, plan: &SourcePlan, limits: Li
     let is_car = root.as_ref().is_some_and(|(of, _)| of == car::NAMESPACE);
     let reason = root.map_or(Reason::OtherRecordType, |(of, name)| reason_of(&of, &name));
     let is_whole = if is_car {
-        let room = limits.message.saturating_sub(head.len());
-        input.by_ref().take(to_u64(room)).read_to_end(&mut head)?;
+        let left = limits.message.saturating_sub(head.len());
+        input.by_ref().take(to_u64(left)).read_to_end(&mut head)?;
         let mut next = Vec::new();
         input.by_ref().take(1).read_to_end(&mut next)?;
         let is_whole = next.is_empty() && head.len() <= limits.message;
@@ -42,7 +42,7 @@ pub(super) fn xml(mut input: Box<dyn Read + Send>, plan: &SourcePlan, limits: Li
     if is_whole {
         let acceptance = plan.acceptance;
         return Ok(Box::new(move |sink: &mut dyn Sink| {
-            judge(&head, at, acceptance, limits, sink)
+            judge(&head, at, acceptance, limits, sink);
         }));
     }
     let kept = if is_car {

@@ -10,7 +10,7 @@ use super::record::{Bad, Job};
 use super::summary;
 use crate::ledger::Reason;
 use crate::pipeline::plan::Acceptance;
-use crate::records::{JobRow, SummaryRow};
+use crate::records::{Anomaly, JobRow, SummaryRow};
 use crate::sources::{Position, Sink};
 
 /// Whole messages, or records of one message too large to be kept together.
@@ -215,7 +215,13 @@ fn judge(
     let records: Vec<Result<Record<'_>, Bad>> = frames
         .iter()
         .zip(&texts)
-        .map(|(frame, text)| parse(frame, text, kind, acceptance, limits))
+        .map(|(frame, text)| {
+            let mut record = parse(frame, text, kind, acceptance, limits)?;
+            if let (Record::Job(job), Cow::Owned(_)) = (&mut record, text) {
+                job.anomalies |= Anomaly::InvalidText.bit();
+            }
+            Ok(record)
+        })
         .collect();
     let first_bad = frames.iter().zip(&records).find_map(|(frame, record)| {
         let bad = record.as_ref().err()?;
@@ -247,7 +253,7 @@ enum Record<'a> {
 
 fn parse<'a>(
     frame: &Frame<'_>,
-    text: &'a Cow<'_, str>,
+    text: &'a str,
     kind: &Kind,
     acceptance: Acceptance,
     limits: Limits,
@@ -255,13 +261,11 @@ fn parse<'a>(
     if frame.is_too_long {
         return Err(too_long(limits));
     }
-    let record = match kind {
-        Kind::Summary(shape) => summary::parse(text, *shape, acceptance).map(|row| Record::Summary(Box::new(row))),
-        _ => {
-            let is_v04 = matches!(kind, Kind::Job { is_v04: true });
-            let is_replaced = matches!(text, Cow::Owned(_));
-            Job::parse(text, is_v04, acceptance).map(|job| Record::Job(Box::new(job.noticing_replaced(is_replaced))))
-        }
+    let record = if let Kind::Summary(shape) = kind {
+        summary::parse(text, *shape, acceptance).map(|row| Record::Summary(Box::new(row)))
+    } else {
+        let is_v04 = matches!(kind, Kind::Job { is_v04: true });
+        Job::parse(text, is_v04, acceptance).map(|job| Record::Job(Box::new(job)))
     };
     record.map_err(|bad| {
         if frame.is_closed {

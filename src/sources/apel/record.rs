@@ -201,14 +201,6 @@ pub(super) fn lines(text: &str) -> impl Iterator<Item = &str> {
 }
 
 impl<'a> Job<'a> {
-    /// Notes that bytes of the record were not UTF-8 and had to be replaced.
-    pub(super) fn noticing_replaced(mut self, is_replaced: bool) -> Self {
-        if is_replaced {
-            self.anomalies |= Anomaly::InvalidText.bit();
-        }
-        self
-    }
-
     /// What holds for every job, however it is written.
     pub(super) fn checked(self) -> Result<Self, Bad> {
         if self.local_job_id.len() > JOB_ID_LIMIT && self.local_job_id.chars().nth(JOB_ID_LIMIT).is_some() {

@@ -54,7 +54,7 @@ pub(super) fn dictionary(kind: Option<&str>, level: Option<&str>) -> Result<Serv
     let Some(text) = level else {
         return Err(Bad::new(Reason::MissingField, "ServiceLevel is missing".to_owned()));
     };
-    let (found, number) = pick(text).map_err(|why| bad(why))?;
+    let (found, number) = pick(text).map_err(bad)?;
     if kind.is_some_and(|kind| benchmark(kind) != Some(found)) {
         return Err(bad("ServiceLevelType names another benchmark"));
     }
