@@ -12,7 +12,7 @@ use super::progress::Progress;
 use super::reading::{ReadFile, Reading, read_all};
 use super::report::{RunReport, SourceReport, first_reasons};
 use super::state::State;
-use super::summaries::{self, Place};
+use super::summaries;
 use super::usage::publish_usage;
 use crate::error::{Error, Kind, Result};
 use crate::ledger::book::{InputEntry, Places, is_settled_by_merge};
@@ -103,7 +103,7 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
         paths: &paths,
         is_rebuild,
     };
-    let jobs: BTreeSet<Place> = state.partitions().iter().chain(partitions.keys()).cloned().collect();
+    let jobs = summaries::job_places(state.partitions().iter().chain(partitions.keys()));
     let summaries = summaries::settle(&context, &state, fresh, &months, &jobs, progress)?;
     let done = process_all(&context, &partitions, threads, progress)?;
     phases.insert("merge".to_owned(), stopwatch.lap());

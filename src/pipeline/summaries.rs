@@ -31,6 +31,23 @@ const MONTH_LIMIT: usize = 4_000_000;
 /// A site and a month.
 pub(super) type Place = (String, Month);
 
+/// Places that have jobs, by [`folded`] place: site names that differ in case alone are one site, as for APEL's server.
+pub(super) type JobPlaces = BTreeMap<Place, BTreeSet<Place>>;
+
+/// A place as it is compared.
+pub(super) fn folded((site, month): &Place) -> Place {
+    (site.to_lowercase(), *month)
+}
+
+/// The places that have jobs, from all of them.
+pub(super) fn job_places<'a>(places: impl IntoIterator<Item = &'a Place>) -> JobPlaces {
+    let mut jobs = JobPlaces::new();
+    for place in places {
+        jobs.entry(folded(place)).or_default().insert(place.clone());
+    }
+    jobs
+}
+
 /// What settling the summaries came to.
 #[derive(Default)]
 pub(super) struct SettledSummaries {
@@ -68,7 +85,8 @@ pub(super) fn months(
 ) -> BTreeSet<Month> {
     let is_everything = is_resummarised && !is_rebuild;
     let published = state.summaries().iter();
-    let touched = published.filter(|place| is_everything || partitions.contains_key(*place));
+    let jobs = job_places(partitions.keys());
+    let touched = published.filter(|place| is_everything || jobs.contains_key(&folded(place)));
     let months: BTreeSet<Month> = touched.map(|(_, month)| *month).chain(fresh.keys().copied()).collect();
     if plan.overlap == Some(Overlap::Summaries) && !is_rebuild {
         for place in state.partitions().iter().filter(|(_, month)| months.contains(month)) {
@@ -108,9 +126,15 @@ pub(super) fn contributions(
             *settled.entry((file_id, reason)).or_default() += rows;
         }
         book.settle(&place.0, place.1, &settled);
-        context
-            .publication
-            .take_back(&lake::month_path("usage_part", &place.0, place.1))?;
+        let path = lake::month_path("usage_part", &place.0, place.1);
+        context.publication.take_back(&path)?;
+        context.publication.remove(&path);
+        // The summaries of the place say more about it below, unless they spell the site otherwise.
+        parts.push(Part {
+            site: place.0,
+            month: place.1,
+            rows: Vec::new(),
+        });
     }
     for ((site, month), settled) in &summaries.settled {
         book.settle_summaries(site, *month, settled);
@@ -133,7 +157,7 @@ pub(super) fn settle(
     state: &State,
     mut fresh: BTreeMap<Month, Vec<Summary>>,
     months: &BTreeSet<Month>,
-    jobs: &BTreeSet<Place>,
+    jobs: &JobPlaces,
     progress: &dyn Progress,
 ) -> Result<SettledSummaries> {
     let publishing: BTreeMap<&str, Publishing> = (context.plan.sources.iter())
@@ -219,7 +243,7 @@ fn place(
     context: &Context<'_>,
     place: Place,
     mut rows: Vec<Summary>,
-    jobs: &BTreeSet<Place>,
+    jobs: &JobPlaces,
     settled: &mut SettledSummaries,
 ) -> Result<()> {
     let (site, month) = &place;
@@ -230,8 +254,8 @@ fn place(
         }
     }
     let has_usage = rows.iter().any(|row| row.reason == Reason::SummaryRecord);
-    let is_overlap = has_usage && jobs.contains(&place);
-    if is_overlap {
+    let rivals = jobs.get(&folded(&place));
+    if let Some(rivals) = rivals.filter(|_| has_usage) {
         settled.overlaps.insert(place.clone());
         let lost = match context.plan.overlap {
             Some(Overlap::Jobs) | None => Some(Reason::JobsCount),
@@ -243,7 +267,7 @@ fn place(
                 .filter(|row| row.reason == Reason::SummaryRecord)
                 .for_each(|row| row.reason = lost),
             None => {
-                settled.displaced.insert(place.clone());
+                settled.displaced.extend(rivals.iter().cloned());
             }
         }
     }
@@ -257,7 +281,8 @@ fn place(
     publish(context, "summary", &place, &winners)?;
     publish(context, "summary_history", &place, &others)?;
     reject(context, &place, &others)?;
-    if !jobs.contains(&place) || settled.displaced.contains(&place) {
+    let has_jobs = rivals.is_some_and(|rivals| rivals.contains(&place));
+    if !has_jobs || settled.displaced.contains(&place) {
         for row in winners {
             usage.add(row);
         }

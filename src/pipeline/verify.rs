@@ -7,6 +7,7 @@ use arrow::array::{Array, RecordBatch};
 use serde::Serialize;
 
 use super::state::ATTRIBUTION_FACT;
+use super::summaries::folded;
 use crate::error::{Error, Kind, Result};
 use crate::ledger::{Book, Outcome, Reason};
 use crate::schema;
@@ -105,6 +106,7 @@ pub fn verify(output: &str) -> Result<VerifyReport> {
     let mut counted = Counted::new();
     let mut parts: BTreeMap<String, Totals> = BTreeMap::new();
     let summarised = of_summaries::count(&store, &manifest, &mut counted, &mut report)?;
+    let displaced: BTreeSet<_> = summarised.keys().map(folded).collect();
     for file in manifest.dataset("records").chain(manifest.dataset("history")) {
         let Some((site, month)) = lake::parse_month_path(&file.path) else {
             report.find(&file.path, "the path names no site and month");
@@ -113,7 +115,10 @@ pub fn verify(output: &str) -> Result<VerifyReport> {
         let of = counted.entry((Some(site.clone()), Some(month))).or_default();
         let mut totals = Totals::default();
         // Where summaries count, the jobs of the place do not.
-        let of_summaries = summarised.get(&(site.clone(), month));
+        let place = (site.clone(), month);
+        let of_summaries = displaced
+            .contains(&folded(&place))
+            .then(|| summarised.get(&place).copied().unwrap_or_default());
         let dataset = schema::dataset(&file.dataset)?;
         for batch in read_table(store.reader(&file.path)?, None, 16_384)? {
             let batch = batch?;
@@ -131,7 +136,7 @@ pub fn verify(output: &str) -> Result<VerifyReport> {
         if file.dataset == "records" {
             if let Some(of_summaries) = of_summaries {
                 of_summaries::displace(of);
-                totals = *of_summaries;
+                totals = of_summaries;
             }
             let path = lake::month_path("usage_part", &site, month);
             let part = match manifest.file(&path) {

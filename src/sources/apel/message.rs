@@ -247,8 +247,8 @@ fn text_of(raw: &[u8]) -> Cow<'_, str> {
 
 /// One sound record.
 enum Record<'a> {
-    Job(Box<Job<'a>>),
-    Summary(Box<SummaryRow<'a>>),
+    Job(Job<'a>),
+    Summary(SummaryRow<'a>),
 }
 
 fn parse<'a>(
@@ -262,10 +262,10 @@ fn parse<'a>(
         return Err(too_long(limits));
     }
     let record = if let Kind::Summary(shape) = kind {
-        summary::parse(text, *shape, acceptance).map(|row| Record::Summary(Box::new(row)))
+        summary::parse(text, *shape, acceptance).map(Record::Summary)
     } else {
         let is_v04 = matches!(kind, Kind::Job { is_v04: true });
-        Job::parse(text, is_v04, acceptance).map(|job| Record::Job(Box::new(job)))
+        Job::parse(text, is_v04, acceptance).map(Record::Job)
     };
     record.map_err(|bad| {
         if frame.is_closed {

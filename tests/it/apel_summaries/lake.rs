@@ -266,6 +266,20 @@ fn jobs_and_summaries_are_never_added_up() {
             assert_eq!(scene.bytes(&by), scene.bytes(&lake), "{lake}");
         }
     }
+    // Case makes no second site of a name.
+    scene.write("jobs", &JOB.replace("Site: B", "Site: b"));
+    let shouted = scene
+        .run("case", "overlap = \"summaries\"", keys, &["in", "jobs"])
+        .unwrap();
+    assert_eq!(shouted.reasons["out_of_scope/summaries_count"], 1);
+    assert_eq!(scene.usage("case"), scene.usage("by-summaries"));
+    scene.run("case", "overlap = \"jobs\"", keys, &["in", "jobs"]).unwrap();
+    assert_eq!(scene.usage("case"), scene.usage("by-jobs"));
+    scene
+        .run("case", "overlap = \"summaries\"", keys, &["in", "jobs"])
+        .unwrap();
+    assert_eq!(scene.usage("case"), scene.usage("by-summaries"));
+    scene.write("jobs", JOB);
     // A change of mind changes what counts, both ways.
     scene
         .run("by-reject", "overlap = \"summaries\"", keys, &["in", "jobs"])
