@@ -179,7 +179,7 @@ impl Sink for Counts {
     fn summary(&mut self, row: &SummaryRow<'_>, _: Position) {
         const DAY_MS: i64 = 86_400_000;
         *self.aggregates.entry(row.kind).or_default() += 1;
-        self.reasons.entry(Reason::accepted_summary(row.kind)).or_default().rows += 1;
+        self.reasons.entry(row.kind.accepted()).or_default().rows += 1;
         let edges = row
             .month
             .map(|month| [month.first_day(), month.next().first_day()].map(i64::from));

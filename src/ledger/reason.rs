@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use crate::records::SummaryKind;
-
 /// Where a row of input ended. Every row ends in exactly one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Outcome {
@@ -199,15 +197,6 @@ impl Reason {
             Outcome::Accepted | Outcome::Rejected | Outcome::OutOfScope => (Self::Job, Self::Step),
             Outcome::Duplicate => (Self::SameContent, Self::SameContentStep),
             Outcome::Superseded => (Self::FullerRecord, Self::FullerRecordStep),
-        }
-    }
-
-    /// The reason of a summary that counts.
-    #[must_use]
-    pub fn accepted_summary(kind: SummaryKind) -> Self {
-        match kind {
-            SummaryKind::Summary | SummaryKind::NormalisedSummary => Self::SummaryRecord,
-            SummaryKind::Sync => Self::SyncRecord,
         }
     }
 

@@ -99,7 +99,7 @@ pub fn from_batch(batch: &RecordBatch, site: &str, month: Month) -> Result<Vec<S
             is_stale: arrow::array::Array::is_valid(stale, at).then(|| stale.value(at)),
             reason: match reasons {
                 Some(reasons) => Reason::parse(reasons.value(at)).ok_or_else(|| unknown("reason"))?,
-                None => Reason::accepted_summary(kind),
+                None => kind.accepted(),
             },
         });
     }

@@ -59,7 +59,7 @@ pub fn merge(
         let is_dropped = row.is_stale == Some(true) && of(&row).replacement == Replacement::Snapshot;
         row.reason = if !is_taken && !is_dropped {
             is_taken = true;
-            Reason::accepted_summary(row.kind)
+            row.kind.accepted()
         } else if is_newest {
             Reason::StaleSummary
         } else if newer.is_some_and(|(_, hash)| hash == row.content_hash) {

@@ -33,6 +33,15 @@ impl SummaryKind {
         }
     }
 
+    /// The reason of one that counts.
+    #[must_use]
+    pub fn accepted(self) -> Reason {
+        match self {
+            Self::Summary | Self::NormalisedSummary => Reason::SummaryRecord,
+            Self::Sync => Reason::SyncRecord,
+        }
+    }
+
     /// The kind whose word is `text`.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
@@ -223,7 +232,7 @@ impl Summary {
             summary_id,
             content_hash: xxh3_64(&key),
             is_stale: None,
-            reason: Reason::accepted_summary(row.kind),
+            reason: row.kind.accepted(),
         }
     }
 
