@@ -9,6 +9,7 @@ pub mod output;
 pub mod progress;
 mod run;
 mod schema;
+mod summaries;
 mod verify;
 
 use std::process::ExitCode;
@@ -37,6 +38,7 @@ enum Command {
     Check(check::Args),
     Inspect(inspect::Args),
     Schema(schema::Args),
+    Summaries(summaries::Args),
     Verify(verify::Args),
     Completions(completions::Args),
     Man(man::Args),
@@ -68,6 +70,7 @@ fn execute(command: &Command) -> Result<()> {
         Command::Check(args) => check::run(args),
         Command::Inspect(args) => inspect::run(args),
         Command::Schema(args) => schema::run(args),
+        Command::Summaries(args) => summaries::run(args),
         Command::Verify(args) => verify::run(args),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),

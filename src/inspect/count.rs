@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::report::{FileReport, Period, ReasonCount, ValueCount};
 use crate::ledger::Reason;
-use crate::records::{Anomaly, JobRow};
+use crate::records::{Anomaly, JobRow, SummaryKind, SummaryRow};
 use crate::sources::cross_check::CrossCheck;
 use crate::sources::{Position, Sink};
 
@@ -27,6 +27,8 @@ pub(super) struct Counts {
     rows: u64,
     jobs: u64,
     steps: u64,
+    aggregates: BTreeMap<SummaryKind, u64>,
+    without_benchmark: u64,
     reasons: BTreeMap<Reason, ByReason>,
     start_ms: Option<i64>,
     end_ms: Option<i64>,
@@ -73,6 +75,12 @@ impl Counts {
         report.row_n = Some(self.rows);
         report.job_n = Some(self.jobs);
         report.step_n = Some(self.steps);
+        report.aggregates = (self.aggregates.iter())
+            .map(|(kind, n)| ValueCount {
+                value: kind.as_str().to_owned(),
+                job_n: *n,
+            })
+            .collect();
         report.period = Some(Period::new(self.start_ms, self.end_ms)).filter(|period| !period.is_empty());
         for (reason, by) in self.reasons {
             report.outcomes.push(ReasonCount {
@@ -107,8 +115,19 @@ impl Counts {
         );
         say(self.without_core, "do not say how many cores they had");
         say(self.without_vo, "name no VO");
-        if self.jobs == 0 && self.rows > 0 {
+        if self.jobs == 0 && self.rows > 0 && self.aggregates.is_empty() {
             report.problems.push("no row is a job".to_owned());
+        }
+        if self.without_benchmark > 0 {
+            report.problems.push(format!(
+                "{} summaries name no benchmark that is known: what their work is in, nobody says",
+                self.without_benchmark
+            ));
+        }
+        if self.aggregates.keys().any(|kind| *kind != SummaryKind::Sync) {
+            let problem = "summaries are usage told a second time where the site also sends jobs: overlap in [pipeline] \
+                           says which counts";
+            report.problems.push(problem.to_owned());
         }
         if let Some(check) = self.cross_check {
             report.crossed(check);
@@ -175,6 +194,27 @@ impl Sink for Counts {
         self.without_core += u64::from(row.alloc_core_n.is_none());
         self.without_vo += u64::from(row.vo.is_none());
         self.with_cpu += u64::from(row.cpu_ms.is_some_and(|ms| ms > 0));
+    }
+
+    fn summary(&mut self, row: &SummaryRow<'_>, _: Position) {
+        const DAY_MS: i64 = 86_400_000;
+        *self.aggregates.entry(row.kind).or_default() += 1;
+        self.reasons.entry(row.kind.accepted()).or_default().rows += 1;
+        let edges = row
+            .month
+            .map(|month| [month.first_day(), month.next().first_day()].map(i64::from));
+        let [first_ms, last_ms] = edges.map_or([None; 2], |[first, next]| {
+            let last_ms = next * DAY_MS - 1000;
+            [
+                Some(first * DAY_MS),
+                Some(row.latest_end_ms.map_or(last_ms, |end_ms| end_ms.min(last_ms))),
+            ]
+        });
+        self.start_ms = earlier(self.start_ms, first_ms);
+        self.end_ms = self.end_ms.max(last_ms);
+        add(&mut self.sites, row.site);
+        add(&mut self.vos, row.vo);
+        self.without_benchmark += u64::from(row.kind != SummaryKind::Sync && row.benchmark.is_none());
     }
 
     fn reject(&mut self, reason: Reason, at: Position, rows: u64, detail: &str, _: &[u8]) {

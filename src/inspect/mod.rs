@@ -104,6 +104,7 @@ fn stand_in(dialect: Dialect, layout: Option<FixedOrder>) -> SourcePlan {
             blah: Vec::new(),
             unix_start_time: Some(0),
         },
+        publishing: crate::pipeline::plan::Publishing::default(),
         max_rejected: None,
         fingerprint: String::new(),
     }

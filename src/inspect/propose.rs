@@ -46,6 +46,15 @@ pub(super) fn source(report: &FileReport, dialect: Dialect, hints: &Hints) -> St
         }
         lines.push("vo = { column = \"account\" } # or { table = \"vo.csv\" } or { value = \"atlas\" }".to_owned());
     }
+    if report.aggregates.iter().any(|count| count.value != "sync") {
+        lines.push(
+            "# publication = \"source\"    # if a file holds all that its publisher has of a month; or \"site\""
+                .to_owned(),
+        );
+        lines.push(
+            "# summaries = \"snapshot\"    # then a later file replaces the month; as it is, row by row".to_owned(),
+        );
+    }
     lines.join("\n")
 }
 

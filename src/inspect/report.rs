@@ -24,7 +24,7 @@ pub struct ReasonCount {
     pub examples: Vec<String>,
 }
 
-/// How many jobs bear a value.
+/// How many jobs, or aggregates, bear a value.
 #[derive(Clone, Debug, Serialize)]
 pub struct ValueCount {
     /// The value.
@@ -81,7 +81,9 @@ pub struct FileReport {
     pub job_n: Option<u64>,
     /// Step rows folded into jobs.
     pub step_n: Option<u64>,
-    /// When the jobs ran.
+    /// Aggregates by kind: `summary`, `normalised_summary`, `sync`.
+    pub aggregates: Vec<ValueCount>,
+    /// When the jobs ran; of aggregates, their months.
     pub period: Option<Period>,
     /// Rows by outcome and reason.
     pub outcomes: Vec<ReasonCount>,
@@ -124,6 +126,7 @@ impl FileReport {
             row_n: None,
             job_n: None,
             step_n: None,
+            aggregates: Vec::new(),
             period: None,
             outcomes: Vec::new(),
             sites: Vec::new(),
@@ -202,6 +205,7 @@ impl FileReport {
             ("sites", &self.sites),
             ("clusters", &self.clusters),
             ("views", &self.views),
+            ("aggregates", &self.aggregates),
             ("VOs", &self.vos),
             ("anomalies", &self.anomalies),
         ];

@@ -38,13 +38,14 @@ pub struct Book {
     places: BTreeMap<String, Places>,
 }
 
-/// Reasons that are settled per (site, month), when a partition of records is merged.
+/// Reasons that are settled per (site, month), when a partition of records or of summaries is merged.
 #[must_use]
 pub fn is_settled_by_merge(reason: Reason) -> bool {
     matches!(
         reason.outcome(),
         Outcome::Accepted | Outcome::Duplicate | Outcome::Superseded
-    ) || reason == Reason::BenchmarkMissing
+    ) || matches!(reason, Reason::BenchmarkMissing | Reason::SummariesCount)
+        || reason.is_of_summaries()
 }
 
 impl Book {
@@ -104,11 +105,21 @@ impl Book {
         }
     }
 
-    /// Replaces what is known of one (site, month): (file id, reason) -> rows.
+    /// Replaces what is known of the jobs of one (site, month): (file id, reason) -> rows.
     pub fn settle(&mut self, site: &str, month: Month, rows: &BTreeMap<(Arc<str>, Reason), u64>) {
+        self.replace(site, month, false, rows);
+    }
+
+    /// Replaces what is known of the summaries of one (site, month): (file id, reason) -> rows.
+    pub fn settle_summaries(&mut self, site: &str, month: Month, rows: &BTreeMap<(Arc<str>, Reason), u64>) {
+        self.replace(site, month, true, rows);
+    }
+
+    fn replace(&mut self, site: &str, month: Month, is_summaries: bool, rows: &BTreeMap<(Arc<str>, Reason), u64>) {
         for places in self.places.values_mut() {
             places.retain(|(s, m, reason), _| {
-                !(is_settled_by_merge(*reason) && s.as_deref() == Some(site) && *m == Some(month))
+                let is_replaced = is_settled_by_merge(*reason) && reason.is_of_summaries() == is_summaries;
+                !(is_replaced && s.as_deref() == Some(site) && *m == Some(month))
             });
         }
         for ((file_id, reason), n) in rows {

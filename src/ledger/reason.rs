@@ -90,6 +90,10 @@ reasons! {
         Job = "job",
         /// A step row, folded into its job.
         Step = "step",
+        /// A summary, pre-aggregated usage.
+        SummaryRecord = "summary_record",
+        /// A sync record: a count of jobs, to be compared.
+        SyncRecord = "sync_record",
     }
     Duplicate {
         /// A job row that says what the accepted row says.
@@ -98,12 +102,18 @@ reasons! {
         SameContentStep = "same_content_step",
         /// A row of a file whose bytes were already read under another name.
         SameFile = "same_file",
+        /// A summary that says what its later version says.
+        SameSummary = "same_summary",
     }
     Superseded {
         /// A job row that a fuller or later row of the same job replaces.
         FullerRecord = "fuller_record",
         /// A step row of a superseded job row.
         FullerRecordStep = "fuller_record_step",
+        /// A summary that a later version of the same row replaces.
+        LaterSummary = "later_summary",
+        /// A summary that the later publication of its month no longer holds (snapshot; APEL's server would keep it).
+        StaleSummary = "stale_summary",
     }
     Rejected {
         /// The file cannot be read as what its source says it is; what was read before the damage is kept.
@@ -150,6 +160,10 @@ reasons! {
         LimitExceeded = "limit_exceeded",
         /// No benchmark is known for the job and the pipeline says to reject it.
         BenchmarkMissing = "benchmark_missing",
+        /// A summary without a benchmark, and the pipeline says to reject it.
+        SummaryBenchmarkMissing = "summary_benchmark_missing",
+        /// A summary of a site and month that also has jobs, and the pipeline says to reject it.
+        OverlapsJobs = "overlaps_jobs",
     }
     OutOfScope {
         /// A job that has not started: it used nothing yet.
@@ -158,14 +172,28 @@ reasons! {
         ToolMessage = "tool_message",
         /// A record of another type than job usage.
         OtherRecordType = "other_record_type",
-        /// Usage that arrives already aggregated.
+        /// Usage that arrives already aggregated, in a form that is not read (GRACC summary documents).
         Summary = "summary",
         /// A line of a CE's log: who a job is in the grid, not what it used.
         GridIdentity = "grid_identity",
         /// A line of a CE's log to which no job of the batch system's log answers (yet).
         GridIdentityUnused = "grid_identity_unused",
+        /// An aggregated record in XML (AUR), which APEL's server refuses too.
+        AggregatedRecord = "aggregated_record",
+        /// An OGF usage record (`urf` of 2003), which APEL's server refuses too.
+        OgfUsageRecord = "ogf_usage_record",
+        /// A record of stored bytes (`StAR`).
+        StorageRecord = "storage_record",
+        /// A virtual machine, or a summary of them.
+        CloudRecord = "cloud_record",
+        /// Usage of accelerators by themselves.
+        AcceleratorRecord = "accelerator_record",
         /// The record lies outside the months this run was asked for.
         OutsidePeriod = "outside_period",
+        /// A summary of a site and month that also has jobs, and the pipeline says that jobs count.
+        JobsCount = "jobs_count",
+        /// A job of a site and month that also has summaries, and the pipeline says that summaries count.
+        SummariesCount = "summaries_count",
     }
 }
 
@@ -178,6 +206,22 @@ impl Reason {
             Outcome::Duplicate => (Self::SameContent, Self::SameContentStep),
             Outcome::Superseded => (Self::FullerRecord, Self::FullerRecordStep),
         }
+    }
+
+    /// Whether it is settled when the summaries of a month are, and not when its jobs are.
+    #[must_use]
+    pub fn is_of_summaries(self) -> bool {
+        matches!(
+            self,
+            Self::SummaryRecord
+                | Self::SyncRecord
+                | Self::SameSummary
+                | Self::LaterSummary
+                | Self::StaleSummary
+                | Self::SummaryBenchmarkMissing
+                | Self::OverlapsJobs
+                | Self::JobsCount
+        )
     }
 
     /// The reason whose code is `code`.

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use super::fingerprint;
 use super::plan::{
-    Attribution, Format, Grain, LogOptions, MissingBenchmark, NormalisePlan, Plan, RejectLimit, SourcePlan, VoRule,
+    Attribution, Format, Grain, LogOptions, MissingBenchmark, NormalisePlan, Plan, Publishing, RejectLimit,
+    Replacement, SourcePlan, VoRule,
 };
 use super::section::At;
 use super::spec::{MissingSpec, NormaliseSpec, SiteSpec, SourceSpec, Spec, VoSpec};
@@ -100,6 +101,7 @@ impl Compiler {
         };
         let attribution = pipeline.attribution.map_or(Attribution::Prorated, |at| at.value);
         let grain = pipeline.grain.map_or(Grain::Month, |at| at.value);
+        let overlap = pipeline.overlap.map(|at| at.value);
         self.unique_names(&spec.sources);
         let sources: Vec<_> = spec.sources.into_iter().map(|source| self.source(source)).collect();
         let normalise = spec.normalise.map(|normalise| self.normalise(normalise));
@@ -117,6 +119,7 @@ impl Compiler {
             allocation_year_start,
             attribution,
             grain,
+            overlap,
             max_rejected: pipeline.max_rejected,
             sources: sources
                 .into_iter()
@@ -127,6 +130,7 @@ impl Compiler {
                 &calendar_zone,
                 attribution,
                 grain,
+                overlap,
                 normalise.as_ref(),
             ),
             calendar_zone,
@@ -258,6 +262,10 @@ impl Compiler {
                 blah: spec.blah.iter().map(|path| self.resolve(&path.value)).collect(),
                 unix_start_time: spec.unix_start_time.map(|at| at.value),
             },
+            publishing: Publishing {
+                replacement: spec.summaries.map_or_else(Default::default, |at| at.value),
+                publication: spec.publication.map(|at| at.value),
+            },
             max_rejected: spec.max_rejected,
             fingerprint: String::new(),
         };
@@ -321,6 +329,16 @@ impl Compiler {
             && !matches!(format, Format::Swf | Format::Auto)
         {
             self.doubt(start.line, format!("unix_start_time does nothing for {word}"));
+        }
+        if let Some(summaries) = &spec.summaries {
+            if summaries.value == Replacement::Snapshot && spec.publication.is_none() {
+                let message = "summaries = \"snapshot\" needs to know what one file is the complete publication of: \
+                               publication = \"source\" or \"site\"";
+                self.wrong(summaries.line, message);
+            }
+            if format == Format::Sacct {
+                self.doubt(summaries.line, format!("summaries does nothing for {word}"));
+            }
         }
         if let Some(acceptance) = &spec.acceptance
             && !matches!(format, Format::Apel | Format::Auto)

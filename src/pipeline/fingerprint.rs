@@ -2,7 +2,10 @@
 
 use std::fmt::Write as _;
 
-use super::plan::{Acceptance, Attribution, Format, Grain, MissingBenchmark, NormalisePlan, SourcePlan, VoRule};
+use super::plan::{
+    Acceptance, Attribution, Format, Grain, MissingBenchmark, NormalisePlan, Overlap, Publication, Replacement,
+    SourcePlan, VoRule,
+};
 use crate::sources::sacct::FixedOrder;
 use crate::time::Zone;
 
@@ -67,6 +70,16 @@ pub(super) fn of_source(source: &SourcePlan) -> String {
             },
         );
     }
+    if source.publishing.replacement == Replacement::Snapshot {
+        text.line("summaries", "snapshot");
+    }
+    text.optional(
+        "publication",
+        source.publishing.publication.map(|publication| match publication {
+            Publication::Source => "source",
+            Publication::Site => "site",
+        }),
+    );
     text.hash()
 }
 
@@ -76,6 +89,7 @@ pub(super) fn of_plan(
     calendar_zone: &Zone,
     attribution: Attribution,
     grain: Grain,
+    overlap: Option<Overlap>,
     normalise: Option<&NormalisePlan>,
 ) -> String {
     let mut text = Canonical::new("plan");
@@ -96,6 +110,7 @@ pub(super) fn of_plan(
             Grain::Day => "day",
         },
     );
+    text.optional("overlap", overlap.map(Overlap::as_str));
     if let Some(normalise) = normalise {
         text.line("benchmarks", normalise.table.canonical());
         match &normalise.missing {

@@ -14,7 +14,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use crate::error::{Error, Result};
 use crate::ledger::Reason;
 use crate::pipeline::Format;
-use crate::records::JobRow;
+use crate::records::{JobRow, SummaryRow};
 use crate::schema::batch::{text, time};
 use crate::sources::cross_check::CrossCheck;
 use crate::sources::fqan::Fqan;
@@ -250,6 +250,10 @@ impl Sink for Completing<'_> {
 
     fn out_of_scope(&mut self, reason: Reason, rows: u64) {
         self.inner.out_of_scope(reason, rows);
+    }
+
+    fn summary(&mut self, row: &SummaryRow<'_>, at: Position) {
+        self.inner.summary(row, at);
     }
 
     fn format(&mut self, format: Format) {

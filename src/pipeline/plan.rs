@@ -69,6 +69,57 @@ pub struct LogOptions {
     pub unix_start_time: Option<i64>,
 }
 
+/// Which version of a summary counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Replacement {
+    /// The last version of each row, as APEL's server replaces them; rows are never retracted.
+    #[default]
+    Upsert,
+    /// The rows of the last publication of each month.
+    Snapshot,
+}
+
+/// What one input file is the complete publication of, for each month and kind of summary it names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Publication {
+    /// Everything its source has of that month.
+    Source,
+    /// Everything its source has of that month at each site the file names.
+    Site,
+}
+
+/// How a source publishes summaries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Publishing {
+    /// Which version counts.
+    pub replacement: Replacement,
+    /// What a file is; `None` when the pipeline does not say.
+    pub publication: Option<Publication>,
+}
+
+/// What counts where a site and month has jobs and summaries. They are the same hours, told twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Overlap {
+    /// Jobs; the summaries are out of scope.
+    Jobs,
+    /// Summaries; the jobs are out of scope.
+    Summaries,
+    /// Jobs; the summaries are rejected.
+    Reject,
+}
+
+impl Overlap {
+    /// The word in the pipeline file.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Jobs => "jobs",
+            Self::Summaries => "summaries",
+            Self::Reject => "reject",
+        }
+    }
+}
+
 /// How rows may be refused before the run fails.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RejectLimit {
@@ -137,6 +188,8 @@ pub struct SourcePlan {
     pub acceptance: Acceptance,
     /// What only the logs of batch systems need to be told.
     pub logs: LogOptions,
+    /// How summaries replace one another.
+    pub publishing: Publishing,
     /// Own limit of rejected rows.
     pub max_rejected: Option<RejectLimit>,
     /// What of this source decides the bytes of its records: changes here mean reading again.
@@ -214,6 +267,8 @@ pub struct Plan {
     pub attribution: Attribution,
     /// Grain.
     pub grain: Grain,
+    /// What counts where jobs and summaries overlap; without it an overlap fails the run.
+    pub overlap: Option<Overlap>,
     /// Limit of rejected rows over all sources.
     pub max_rejected: Option<RejectLimit>,
     /// Sources in file order.

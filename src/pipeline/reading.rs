@@ -16,11 +16,14 @@ use crate::pipeline::SourcePlan;
 use crate::records::columns::Columns;
 use crate::records::spill::Spill;
 use crate::records::waiting;
-use crate::records::{Harvest, Intake, MappingCounts, Reject, Tally, Window};
+use crate::records::{Harvest, Intake, MappingCounts, Reject, Summary, Tally, Window};
 use crate::sources::dialect::{self, Dialect};
 use crate::sources::hashing::HashingReader;
 use crate::sources::input::InputFile;
 use crate::sources::{Position, Work, compression};
+
+/// Summaries of one file that are held in memory: a month of the largest central server has some 100 000.
+const SUMMARY_LIMIT: usize = 2_000_000;
 
 /// A file this run has to read.
 pub(super) struct Reading {
@@ -48,6 +51,8 @@ pub(super) struct ReadFile {
     pub(super) tally: Tally,
     /// Rules that gave VO and site, and names they do not know.
     pub(super) mapping: MappingCounts,
+    /// Summaries; those of a piece in order, the pieces in any order.
+    pub(super) summaries: Vec<Summary>,
     /// Refusals.
     pub(super) rejects: RejectShelf,
     /// Hash of the bytes as they were read.
@@ -63,6 +68,7 @@ impl ReadFile {
             rows_candidate: 0,
             tally: Tally::new(),
             mapping: MappingCounts::default(),
+            summaries: Vec::new(),
             rejects: RejectShelf::new(&reading.source.name, &reading.accounted_to),
         }
     }
@@ -298,6 +304,7 @@ fn parse(
         batch,
         buckets,
         sites,
+        mut summaries,
         rejects,
         tally,
         mapping,
@@ -308,6 +315,14 @@ fn parse(
     let mut result = results.get(task.at).ok_or_else(dead)?.lock().map_err(|_| dead())?;
     result.rows_read += rows_read;
     result.rows_candidate += rows_candidate;
+    if result.summaries.len() + summaries.len() > SUMMARY_LIMIT {
+        return Err(Error::new(
+            Kind::Data,
+            format!("more than {SUMMARY_LIMIT} summaries: read the file in parts, with --from and --to"),
+        )
+        .at("file", &reading.file.path));
+    }
+    result.summaries.append(&mut summaries);
     add(&mut result.tally, tally);
     result.mapping.merge(&mapping);
     result.rejects.push(rejects)

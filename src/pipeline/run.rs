@@ -13,6 +13,7 @@ use super::progress::Progress;
 use super::reading::{ReadFile, Reading, read_all};
 use super::report::{RunReport, SourceReport, first_reasons};
 use super::state::State;
+use super::summaries;
 use super::usage::publish_usage;
 use crate::error::{Error, Kind, Result};
 use crate::ledger::book::{InputEntry, Places, is_settled_by_merge};
@@ -70,7 +71,7 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
 
     progress.begin("reading", files.iter().map(|f| f.file.bytes).sum(), "bytes");
     let mut spill = Spill::new(options.memory_byte_n.unwrap_or(MEMORY_BUDGET));
-    let read = read_all(&files, window, threads, &spill, progress)?;
+    let mut read = read_all(&files, window, threads, &spill, progress)?;
     let file_ids: Vec<Arc<str>> = files
         .iter()
         .zip(&read)
@@ -78,6 +79,7 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
         .collect();
     progress.end();
     phases.insert("read".to_owned(), stopwatch.lap());
+    let fresh = summaries::fresh(&mut read, &file_ids);
     account(&files, &file_ids, read, &publication, &mut state, &mut report, progress)?;
     spill.name_files(&file_ids);
 
@@ -95,6 +97,7 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
             }
         }
     }
+    let months = summaries::months(plan, &state, &fresh, &mut partitions, is_resummarised, is_rebuild);
     let order = FileOrder::new(state.arrivals());
     let (hashes, paths) = (state.hashes(), state.paths());
     let context = Context {
@@ -107,14 +110,14 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
         paths: &paths,
         is_rebuild,
     };
+    let jobs = summaries::job_places(state.partitions().iter().chain(partitions.keys()));
+    let summaries = summaries::settle(&context, &state, fresh, &months, &jobs, progress)?;
     let done = process_all(&context, &partitions, threads, progress)?;
     phases.insert("merge".to_owned(), stopwatch.lap());
-    for done in &done {
-        state.book.settle(&done.site, done.month, &done.settled);
-    }
+    let parts = summaries::contributions(&context, done, summaries, &mut state.book)?;
     grids.settle(&mut state.book, &files, &file_ids);
     check_limits(plan, &files, &file_ids, &state)?;
-    publish_usage(&context, &state, &done, is_resummarised)?;
+    publish_usage(&context, &state, &parts, is_resummarised)?;
     if is_rebuild {
         forget_stale(&publication, &state, &partitions);
     }

@@ -3,7 +3,7 @@
 
 use toml::de::{DeTable, DeValue};
 
-use super::plan::{Acceptance, Attribution, Format, Grain, RejectLimit, VoColumn};
+use super::plan::{Acceptance, Attribution, Format, Grain, Overlap, Publication, RejectLimit, Replacement, VoColumn};
 use super::section::{At, Section, Source, kind, root};
 use crate::problems::Problems;
 use crate::reference::benchmark::Benchmark;
@@ -26,6 +26,8 @@ pub struct PipelineSpec {
     pub attribution: Option<At<Attribution>>,
     /// `grain`
     pub grain: Option<At<Grain>>,
+    /// `overlap`
+    pub overlap: Option<At<Overlap>>,
     /// `max_rejected`
     pub max_rejected: Option<RejectLimit>,
 }
@@ -94,6 +96,10 @@ pub struct SourceSpec {
     pub blah: Vec<At<String>>,
     /// `unix_start_time`
     pub unix_start_time: Option<At<i64>>,
+    /// `summaries`
+    pub summaries: Option<At<Replacement>>,
+    /// `publication`
+    pub publication: Option<At<Publication>>,
     /// `max_rejected`
     pub max_rejected: Option<RejectLimit>,
 }
@@ -174,7 +180,13 @@ fn pipeline(top: &Section<'_>, problems: &mut Problems) -> PipelineSpec {
         "calendar_timezone",
         "attribution",
         "grain",
+        "overlap",
         "max_rejected",
+    ];
+    const OVERLAPS: &[(&str, Overlap)] = &[
+        ("jobs", Overlap::Jobs),
+        ("summaries", Overlap::Summaries),
+        ("reject", Overlap::Reject),
     ];
     let Some(section) = top.section("pipeline", "[pipeline]", KEYS, problems) else {
         return PipelineSpec::default();
@@ -190,6 +202,7 @@ fn pipeline(top: &Section<'_>, problems: &mut Problems) -> PipelineSpec {
             problems,
         ),
         grain: section.word("grain", &[("month", Grain::Month), ("day", Grain::Day)], problems),
+        overlap: section.word("overlap", OVERLAPS, problems),
         max_rejected: reject_limit(&section, problems),
     }
 }
@@ -208,6 +221,8 @@ fn sources(top: &Section<'_>, problems: &mut Problems) -> Vec<SourceSpec> {
         "acceptance",
         "blah",
         "unix_start_time",
+        "summaries",
+        "publication",
         "max_rejected",
     ];
     const FORMATS: &[(&str, Format)] = &[
@@ -222,6 +237,9 @@ fn sources(top: &Section<'_>, problems: &mut Problems) -> Vec<SourceSpec> {
         ("swf", Format::Swf),
         ("auto", Format::Auto),
     ];
+    const REPLACEMENTS: &[(&str, Replacement)] =
+        &[("upsert", Replacement::Upsert), ("snapshot", Replacement::Snapshot)];
+    const PUBLICATIONS: &[(&str, Publication)] = &[("source", Publication::Source), ("site", Publication::Site)];
     const ACCEPTANCES: &[(&str, Acceptance)] = &[
         ("strict-apel", Acceptance::StrictApel),
         ("salvage", Acceptance::Salvage),
@@ -257,6 +275,8 @@ fn sources(top: &Section<'_>, problems: &mut Problems) -> Vec<SourceSpec> {
                 acceptance: section.word("acceptance", ACCEPTANCES, problems),
                 blah: section.texts("blah", problems).map_or_else(Vec::new, |at| at.value),
                 unix_start_time: unix_second(section, problems),
+                summaries: section.word("summaries", REPLACEMENTS, problems),
+                publication: section.word("publication", PUBLICATIONS, problems),
                 max_rejected: reject_limit(section, problems),
             }
         })

@@ -29,6 +29,8 @@ pub(super) struct State {
     pub(super) book: Book,
     facts: BTreeMap<String, String>,
     partitions: Vec<(String, Month)>,
+    contributions: Vec<(String, Month)>,
+    summaries: Vec<(String, Month)>,
 }
 
 impl State {
@@ -47,13 +49,20 @@ impl State {
                 ..Self::default()
             });
         };
+        let places = |dataset: &str| -> Vec<(String, Month)> {
+            let files = manifest.dataset(dataset);
+            files.filter_map(|file| lake::parse_month_path(&file.path)).collect()
+        };
+        let mut summaries = places("summary");
+        summaries.append(&mut places("summary_history"));
+        summaries.sort();
+        summaries.dedup();
         Ok(Self {
             book,
             facts: manifest.facts.clone(),
-            partitions: manifest
-                .dataset("records")
-                .filter_map(|file| lake::parse_month_path(&file.path))
-                .collect(),
+            partitions: places("records"),
+            contributions: places("usage_part"),
+            summaries,
         })
     }
 
@@ -61,6 +70,18 @@ impl State {
     #[must_use]
     pub(super) fn partitions(&self) -> &[(String, Month)] {
         &self.partitions
+    }
+
+    /// Every (site, month) that contributes to usage.
+    #[must_use]
+    pub(super) fn contributions(&self) -> &[(String, Month)] {
+        &self.contributions
+    }
+
+    /// Every (site, month) that has summaries, whether they count or not.
+    #[must_use]
+    pub(super) fn summaries(&self) -> &[(String, Month)] {
+        &self.summaries
     }
 
     /// The sources that are read under other settings now than when their files were read.
@@ -259,7 +280,7 @@ fn source_fact(name: &str) -> String {
 
 /// Versions of the datasets that are built night upon night: another version means building them anew.
 fn records_version() -> String {
-    ["records", "history", "usage_part"]
+    ["records", "history", "usage_part", "summary", "summary_history"]
         .map(|name| schema::dataset(name).map_or(0, |dataset| dataset.version).to_string())
         .join(".")
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use arrow::array::RecordBatch;
 
-use super::partition::{Context, Done};
+use super::partition::Context;
 use super::state::State;
 use crate::error::{Error, Result};
 use crate::schema::batch::{int, text};
@@ -16,20 +16,46 @@ use crate::summarise::group::{Key, to_batch};
 use crate::summarise::sums::Sums;
 use crate::time::Month;
 
+/// What one site and month contributes to usage.
+pub(super) struct Part {
+    /// Site.
+    pub(super) site: String,
+    /// Month.
+    pub(super) month: Month,
+    /// Its groups, sorted.
+    pub(super) rows: Vec<(Key, Sums)>,
+}
+
 /// Contributions of one site by month.
 type Parts<'a> = BTreeMap<Month, &'a [(Key, Sums)]>;
 
 /// VO and allocation year: one file of `usage` within a site.
 type Slice = (Option<String>, i64);
 
-/// Publishes the usage files that the partitions in `done` touch.
+/// Publishes the contribution of one site and month for later runs, or removes it when it is nothing.
+///
+/// # Errors
+/// [`crate::error::Kind::Io`] when the lake cannot be written.
+pub(super) fn publish_part(context: &Context<'_>, part: &Part) -> Result<()> {
+    let path = lake::month_path("usage_part", &part.site, part.month);
+    if part.rows.is_empty() {
+        context.publication.remove(&path);
+        return Ok(());
+    }
+    let mut table = LakeTable::create(context.publication, "usage_part", &path)?;
+    table.write(&to_batch(&part.rows, schema::dataset("usage_part")?)?)?;
+    table.finish(&[("gridtally.plan".to_owned(), context.plan.fingerprint.clone())])?;
+    Ok(())
+}
+
+/// Publishes the usage files that the contributions in `done` touch.
 ///
 /// # Errors
 /// [`crate::error::Kind::Io`] when the lake cannot be read or written.
-pub(super) fn publish_usage(context: &Context<'_>, state: &State, done: &[Done], is_everything: bool) -> Result<()> {
+pub(super) fn publish_usage(context: &Context<'_>, state: &State, done: &[Part], is_everything: bool) -> Result<()> {
     let mut by_site: BTreeMap<&str, Parts<'_>> = BTreeMap::new();
     for done in done {
-        by_site.entry(&done.site).or_default().insert(done.month, &done.part);
+        by_site.entry(&done.site).or_default().insert(done.month, &done.rows);
     }
     for (site, fresh) in by_site {
         publish_site(context, state, site, &fresh, is_everything)?;
@@ -54,7 +80,7 @@ fn publish_site(
         touched.extend(rows.iter().map(|(key, _)| (key.vo.clone(), key.allocation_year)));
         total.add(to_batch(rows, part)?)?;
     }
-    for (other, month) in state.partitions() {
+    for (other, month) in state.contributions() {
         if other != site || context.is_rebuild {
             continue;
         }
@@ -124,11 +150,11 @@ fn project(batch: &RecordBatch, dataset: &Dataset) -> Result<RecordBatch> {
 }
 
 /// After a change of settings, takes away the usage files that no group falls into any more.
-fn forget(context: &Context<'_>, done: &[Done]) {
+fn forget(context: &Context<'_>, done: &[Part]) {
     let kept: BTreeSet<String> = done
         .iter()
         .flat_map(|done| {
-            done.part
+            done.rows
                 .iter()
                 .map(|(key, _)| lake::usage_path(&done.site, key.vo.as_deref(), key.allocation_year))
         })

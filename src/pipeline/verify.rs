@@ -7,6 +7,7 @@ use arrow::array::{Array, RecordBatch};
 use serde::Serialize;
 
 use super::state::ATTRIBUTION_FACT;
+use super::summaries::folded;
 use crate::error::{Error, Kind, Result};
 use crate::ledger::{Book, Outcome, Reason};
 use crate::schema;
@@ -15,6 +16,9 @@ use crate::store::lake;
 use crate::store::{Manifest, Store, read_table, verify_files};
 use crate::summarise::group::Groups;
 use crate::summarise::sums::COUNTED;
+
+#[path = "verify_summaries.rs"]
+mod of_summaries;
 
 /// What was checked and what was found.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -101,6 +105,8 @@ pub fn verify(output: &str) -> Result<VerifyReport> {
     let is_prorated = manifest.facts.get(ATTRIBUTION_FACT).is_none_or(|how| how == "prorated");
     let mut counted = Counted::new();
     let mut parts: BTreeMap<String, Totals> = BTreeMap::new();
+    let summarised = of_summaries::count(&store, &manifest, &mut counted, &mut report)?;
+    let displaced: BTreeSet<_> = summarised.keys().map(folded).collect();
     for file in manifest.dataset("records").chain(manifest.dataset("history")) {
         let Some((site, month)) = lake::parse_month_path(&file.path) else {
             report.find(&file.path, "the path names no site and month");
@@ -108,6 +114,11 @@ pub fn verify(output: &str) -> Result<VerifyReport> {
         };
         let of = counted.entry((Some(site.clone()), Some(month))).or_default();
         let mut totals = Totals::default();
+        // Where summaries count, the jobs of the place do not.
+        let place = (site.clone(), month);
+        let of_summaries = displaced
+            .contains(&folded(&place))
+            .then(|| summarised.get(&place).copied().unwrap_or_default());
         let dataset = schema::dataset(&file.dataset)?;
         for batch in read_table(store.reader(&file.path)?, None, 16_384)? {
             let batch = batch?;
@@ -123,6 +134,10 @@ pub fn verify(output: &str) -> Result<VerifyReport> {
             }
         }
         if file.dataset == "records" {
+            if let Some(of_summaries) = of_summaries {
+                of_summaries::displace(of);
+                totals = of_summaries;
+            }
             let path = lake::month_path("usage_part", &site, month);
             let part = match manifest.file(&path) {
                 Some(_) => part_totals(&table(&path)?)?,
@@ -135,6 +150,7 @@ pub fn verify(output: &str) -> Result<VerifyReport> {
             *of_site = of_site.plus(part);
         }
     }
+    of_summaries::check_parts(&store, &manifest, &summarised, &mut parts, &mut report)?;
     check_ledger(&book, &counted, &mut report);
     let mut usage: BTreeMap<String, Totals> = BTreeMap::new();
     for file in manifest.dataset("usage") {

@@ -10,6 +10,7 @@ use super::columns::{Columns, Origin, Sealed};
 use super::identity::{DAY_MS, content_hash, record_id, record_ms};
 use super::mapping::MappingCounts;
 use super::row::JobRow;
+use super::summary::{Summary, SummaryRow};
 use crate::error::{Error, Result};
 use crate::ledger::Reason;
 use crate::pipeline::plan::VoRule;
@@ -64,6 +65,8 @@ pub struct Harvest {
     pub buckets: Vec<Bucket>,
     /// Sites named by the buckets.
     pub sites: Vec<String>,
+    /// The summaries, in reading order.
+    pub summaries: Vec<Summary>,
     /// Refusals.
     pub rejects: Vec<Reject>,
     /// Rows that are not candidates.
@@ -108,6 +111,7 @@ pub struct Intake {
     columns: Columns,
     buckets: Vec<Bucket>,
     sites: Vec<String>,
+    summaries: Vec<Summary>,
     rejects: Vec<Reject>,
     tally: Tally,
     mapping: MappingCounts,
@@ -129,6 +133,7 @@ impl Intake {
             columns,
             buckets: Vec::new(),
             sites: Vec::new(),
+            summaries: Vec::new(),
             rejects: Vec::new(),
             tally: Tally::new(),
             mapping: MappingCounts::default(),
@@ -155,6 +160,7 @@ impl Intake {
             })?,
             buckets: self.buckets,
             sites: self.sites,
+            summaries: self.summaries,
             rejects: self.rejects,
             tally: self.tally,
             mapping: self.mapping,
@@ -174,7 +180,7 @@ impl Intake {
         u32::try_from(index).unwrap_or(u32::MAX)
     }
 
-    fn refuse(&mut self, reason: Reason, at: Position, rows: u64, row: &JobRow<'_>, detail: &str) {
+    fn refuse(&mut self, reason: Reason, at: Position, rows: u64, row: &impl std::fmt::Debug, detail: &str) {
         let raw = format!("{row:?}");
         self.reject(reason, at, rows, detail, raw.as_bytes());
     }
@@ -301,6 +307,35 @@ impl Sink for Intake {
         let day = i32::try_from(record_ms.div_euclid(DAY_MS)).unwrap_or(i32::MAX);
         self.buckets.push(Bucket { site, day });
         self.rows_candidate += rows;
+    }
+
+    fn summary(&mut self, row: &SummaryRow<'_>, at: Position) {
+        let source = Arc::clone(&self.source);
+        let site = source.site.as_deref().or(row.site).filter(|site| !site.is_empty());
+        let Some(site) = site else {
+            let detail = "neither the record nor the source names the site";
+            return self.refuse(Reason::SiteUnknown, at, 1, row, detail);
+        };
+        let Some(month) = row.month else {
+            return self.refuse(Reason::BadTime, at, 1, row, "the record names no month that exists");
+        };
+        if !self.window.holds(month) {
+            return self.count(Some(site), Some(month), Reason::OutsidePeriod, 1);
+        }
+        let as_job = JobRow {
+            vo: row.vo,
+            vo_group: row.vo_group,
+            vo_role: row.vo_role,
+            global_user: row.global_user,
+            ..JobRow::default()
+        };
+        let vo = source.vo.vo(&as_job).filter(|vo| !vo.is_empty());
+        let mut summary = Summary::seal(row, site, month, &source.name, vo);
+        summary.file_id = Arc::clone(&self.file_id);
+        summary.line = i64::try_from(at.line).unwrap_or(i64::MAX);
+        summary.byte_offset = i64::try_from(at.byte_offset).unwrap_or(i64::MAX);
+        self.summaries.push(summary);
+        self.rows_candidate += 1;
     }
 
     fn reject(&mut self, reason: Reason, at: Position, rows: u64, detail: &str, raw: &[u8]) {

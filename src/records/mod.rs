@@ -10,6 +10,7 @@ pub mod mapping;
 pub mod merge;
 pub mod row;
 pub mod spill;
+pub mod summary;
 mod version;
 pub mod waiting;
 
@@ -17,3 +18,4 @@ pub use anomaly::Anomaly;
 pub use intake::{Harvest, Intake, Reject, Tally, Window};
 pub use mapping::MappingCounts;
 pub use row::JobRow;
+pub use summary::{Summary, SummaryKind, SummaryRow};

@@ -9,6 +9,8 @@ const FILES: &[&str] = &[
     include_str!("../../schemas/usage.toml"),
     include_str!("../../schemas/records.toml"),
     include_str!("../../schemas/history.toml"),
+    include_str!("../../schemas/summary.toml"),
+    include_str!("../../schemas/summary_history.toml"),
     include_str!("../../schemas/rejects.toml"),
     include_str!("../../schemas/ledger.toml"),
     include_str!("../../schemas/inputs.toml"),

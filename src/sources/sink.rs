@@ -3,7 +3,7 @@
 use super::cross_check::CrossCheck;
 use crate::ledger::Reason;
 use crate::pipeline::Format;
-use crate::records::JobRow;
+use crate::records::{JobRow, SummaryRow};
 
 /// Where in a file (after decompression) something was read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,6 +22,11 @@ pub trait Sink {
 
     /// A job, with the number of step rows folded into it.
     fn job(&mut self, row: &JobRow<'_>, at: Position, step_n: u32);
+
+    /// An aggregate over jobs: one input row. Who does not take summaries counts them as out of scope.
+    fn summary(&mut self, _row: &SummaryRow<'_>, _at: Position) {
+        self.out_of_scope(Reason::Summary, 1);
+    }
 
     /// `rows` input rows that are refused together, with their raw text (the reader hands over all of it) and one
     /// sentence of detail naming field and value.

@@ -15,7 +15,7 @@ use crate::time::Month;
 /// Rows read at once from a published table.
 const READ_ROWS: usize = 16_384;
 
-/// Path of the `records`, `history` or `usage_part` file of one site and month.
+/// Path of the `records`, `history`, `summary`, `summary_history` or `usage_part` file of one site and month.
 #[must_use]
 pub fn month_path(dataset: &str, site: &str, month: Month) -> String {
     let month = format!("{month}-01");
@@ -52,6 +52,17 @@ pub fn unscaled_path(site: &str, month: Month) -> String {
     format!(
         "rejects/{}/{}-{month}.parquet",
         segment("stage", Some("normalise")),
+        site.trim_start_matches('=')
+    )
+}
+
+/// Path of the summaries of one site and month that are refused once the months are known.
+#[must_use]
+pub fn overlap_path(site: &str, month: Month) -> String {
+    let site = segment("", Some(site));
+    format!(
+        "rejects/{}/{}-{month}.parquet",
+        segment("stage", Some("summarise")),
         site.trim_start_matches('=')
     )
 }

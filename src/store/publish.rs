@@ -133,6 +133,18 @@ impl Publication {
         self.changes().removed.insert(path.to_owned());
     }
 
+    /// Takes back what was added at `path` in this transaction, as if it had not been.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Io`] when what was staged cannot be deleted.
+    pub fn take_back(&self, path: &str) -> Result<()> {
+        let added = self.changes().added.remove(path);
+        match added {
+            Some((staged, false)) => self.store.delete(&staged.staging),
+            _ => Ok(()),
+        }
+    }
+
     /// Whether `dataset` will have a file once this is committed.
     pub fn will_hold(&self, dataset: &str) -> bool {
         let changes = self.changes();

@@ -3,6 +3,7 @@
 pub mod apportion;
 pub mod contributions;
 pub mod group;
+pub mod summaries;
 pub mod sums;
 pub mod usage;
 pub mod view;

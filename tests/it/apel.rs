@@ -186,15 +186,15 @@ fn headers_decide() {
         ("APEL-individual-job-message: v0.1", 1, 0, None),
         ("APEL-individual-job-message: v9.9", 1, 0, None),
         ("APEL-individual-job-message: v0.4", 0, 1, None),
-        ("APEL-summary-job-message: v0.2", 0, 0, Some(Reason::Summary)),
-        ("APEL-summary-job-message: v0.3", 0, 0, Some(Reason::Summary)),
-        ("APEL-summary-job-message: v0.4", 0, 0, Some(Reason::Summary)),
+        ("APEL-summary-job-message: v0.2", 0, 1, None),
+        ("APEL-summary-job-message: v0.3", 0, 1, None),
+        ("APEL-summary-job-message: v0.4", 0, 1, None),
         ("APEL-summary-job-message: v0.1", 0, 1, None),
-        ("APEL-normalised-summary-message: v0.4", 0, 0, Some(Reason::Summary)),
+        ("APEL-normalised-summary-message: v0.4", 0, 1, None),
         ("APEL-normalised-summary-message: v0.3", 0, 1, None),
-        ("APEL-sync-message: v0.9", 0, 0, Some(Reason::OtherRecordType)),
-        ("APEL-cloud-message: v0.4", 0, 0, Some(Reason::OtherRecordType)),
-        ("APEL-cloud-summary-message: v0.4", 0, 0, Some(Reason::OtherRecordType)),
+        ("APEL-sync-message: v0.9", 0, 1, None),
+        ("APEL-cloud-message: v0.4", 0, 0, Some(Reason::CloudRecord)),
+        ("APEL-cloud-summary-message: v0.4", 0, 0, Some(Reason::CloudRecord)),
         ("APEL-foo-message: v0.1", 0, 1, None),
         ("no header", 0, 1, None),
     ] {
@@ -241,6 +241,23 @@ fn one_bad_record_refuses_its_message_and_only_that() {
 }
 
 #[test]
+fn salvage_reads_the_keys_of_v01() {
+    let text = "APEL-individual-job-message: v0.1\nSite: S\nLocalJobID: 7\nLocalUserID: pat\nUserFQAN: /reef/Role=pilot\n\
+        WallDuration: 10\nCpuDuration: 5\nStartTime: 1300000000\nEndTime: 1300000010\nScalingFactorUnit: SpecInt2000\n\
+        ScalingFactor: 2500\n%%\n";
+    assert_eq!(strict(text).reasons(), [Reason::UnknownField]);
+    let all = read(text, Acceptance::Salvage);
+    let row = &all.jobs[0].0;
+    assert_eq!((row.job_id, row.user, row.vo), ("7", Some("pat"), Some("reef")));
+    assert_eq!(
+        (row.benchmark, row.benchmark_milli_per_core),
+        (Some("si00"), Some(2_500_000))
+    );
+    let all = read(text.replace("SpecInt2000", "custom"), Acceptance::Salvage);
+    assert_eq!(all.jobs[0].0.benchmark, None);
+}
+
+#[test]
 fn two_percent_signs_cut_a_record_wherever_they_are() {
     let all = read(format!("{HEADER}{}", record("1", "Queue: a%%b\n")), Acceptance::Salvage);
     assert_eq!(all.rows_read, 2);
@@ -281,9 +298,20 @@ fn xml_and_json_are_counted() {
         assert_eq!(all.out_of_scope, BTreeMap::from([(Reason::OtherRecordType, 2)]));
     }
     let aur = "<aur:SummaryRecords><aur:SummaryRecord></aur:SummaryRecord></aur:SummaryRecords>";
-    assert_eq!(strict(aur).out_of_scope, BTreeMap::from([(Reason::Summary, 1)]));
+    assert_eq!(
+        strict(aur).out_of_scope,
+        BTreeMap::from([(Reason::AggregatedRecord, 1)])
+    );
+    let star = "<sr:StorageUsageRecords xmlns:sr='http://eu-emi.eu/namespaces/2011/02/storagerecord'>\
+                <sr:StorageUsageRecord/><sr:StorageUsageRecord/></sr:StorageUsageRecords>";
+    assert_eq!(strict(star).out_of_scope, BTreeMap::from([(Reason::StorageRecord, 2)]));
+    let ogf = "<JobUsageRecord xmlns='http://schema.ogf.org/urf/2003/09/urf'/>";
+    assert_eq!(strict(ogf).out_of_scope, BTreeMap::from([(Reason::OgfUsageRecord, 1)]));
     let gpu = "{\"Type\": \"APEL-accelerator-message\", \"UsageRecords\": [{}, {}, {}]}";
-    assert_eq!(strict(gpu).out_of_scope, BTreeMap::from([(Reason::OtherRecordType, 3)]));
+    assert_eq!(
+        strict(gpu).out_of_scope,
+        BTreeMap::from([(Reason::AcceleratorRecord, 3)])
+    );
     assert_eq!(strict("{\"Type\": ").reasons(), [Reason::BadMessage]);
     for (head, expected) in [
         (HEADER, true),
@@ -329,6 +357,7 @@ fn parts() -> impl Strategy<Value = String> {
         4 => Just(HEADER.to_owned()),
         1 => Just("  APEL-individual-job-message: v0.4\r\n".to_owned()),
         1 => Just("APEL-summary-job-message: v0.2\n".to_owned()),
+        3 => Just(crate::apel_summaries::record(3, "")),
         1 => Just("APEL-odd-message : v7\n".to_owned()),
         8 => (0..5_u8).prop_map(|id| record(&id.to_string(), "")),
         2 => Just(record("x", "ServiceLevel: {hepspec: 3}\n")),

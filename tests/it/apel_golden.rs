@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use gridtally::ledger::Reason;
-use gridtally::records::JobRow;
+use gridtally::records::{JobRow, SummaryKind};
 use gridtally::sources::apel;
 
 use crate::apel::strict;
@@ -41,11 +41,15 @@ fn golden_messages_give_what_the_server_stored() {
     files.sort();
     let mut loaded: BTreeMap<(String, String), JobRow<'static>> = BTreeMap::new();
     let mut out_of_scope: BTreeMap<Reason, u64> = BTreeMap::new();
+    let mut aggregates: BTreeMap<SummaryKind, u64> = BTreeMap::new();
     for file in files {
         let bytes = std::fs::read(&file).unwrap();
         assert!(apel::recognise(&bytes[..bytes.len().min(4096)]), "{}", file.display());
         let all = strict(bytes);
         assert_eq!(all.rejects, [], "{}", file.display());
+        for (row, _) in all.summaries {
+            *aggregates.entry(row.kind).or_default() += 1;
+        }
         for (row, _) in all.jobs {
             let key = (row.site.unwrap().to_lowercase(), row.identity_key.unwrap().to_owned());
             loaded.insert(key, row);
@@ -55,9 +59,14 @@ fn golden_messages_give_what_the_server_stored() {
         }
     }
     assert_eq!(
-        out_of_scope,
-        BTreeMap::from([(Reason::Summary, 210), (Reason::OtherRecordType, 21)])
+        aggregates,
+        BTreeMap::from([
+            (SummaryKind::Summary, 90),
+            (SummaryKind::NormalisedSummary, 120),
+            (SummaryKind::Sync, 20)
+        ])
     );
+    assert_eq!(out_of_scope, BTreeMap::new());
     let mut missing = Vec::new();
     for stored in golden_rows(&folder) {
         let end_ms = time_ms(&stored, "EndTime").unwrap();
@@ -110,8 +119,7 @@ fn golden_messages_give_what_the_server_stored() {
         };
         assert_eq!(row, expected);
     }
-    // The one job that came as XML.
-    assert_eq!(missing, ["jobid10"]);
+    assert!(missing.is_empty(), "{missing:?}");
     assert!(loaded.is_empty());
 }
 
@@ -127,20 +135,30 @@ fn real_single_messages_and_spool() {
     };
     for (file, jobs, rejects, out) in [
         ("factory_01_L127.msg", 2, vec![], 0),
-        ("factory_02_L164.msg", 0, vec![], 2),
+        // Without nodes, cores and benchmark: the server's parser takes them, its database does not.
+        ("factory_02_L164.msg", 0, vec![Reason::MissingField; 2], 0),
         ("factory_04_L202.msg", 2, vec![], 0),
-        ("factory_06_L254.msg", 0, vec![], 3),
-        ("factory_07_L306.msg", 0, vec![], 1),
+        (
+            "factory_06_L254.msg",
+            0,
+            vec![Reason::MissingField, Reason::MessageRefused, Reason::MessageRefused],
+            0,
+        ),
+        ("factory_07_L306.msg", 1, vec![], 0),
         ("factory_08_L315.msg", 0, vec![], 1),
-        ("loader_01_L79.msg", 0, vec![], 2),
+        ("loader_01_L79.msg", 0, vec![Reason::MissingField; 2], 0),
         ("job_01_L70.msg", 0, vec![Reason::BadMessage], 0),
         ("mysql_01_L290.msg", 0, vec![Reason::BadMessage], 0),
     ] {
         let all = strict(std::fs::read(messages.join(file)).unwrap());
-        assert_eq!((all.jobs.len(), all.reasons()), (jobs, rejects), "{file}");
+        assert_eq!(
+            (all.jobs.len() + all.summaries.len(), all.reasons()),
+            (jobs, rejects),
+            "{file}"
+        );
         assert_eq!(all.out_of_scope.values().sum::<u64>(), out, "{file}");
     }
     let body = spool.join("incoming/00000000/6b00ff7a2fe953/body");
     let all = strict(std::fs::read(body).unwrap());
-    assert_eq!(all.out_of_scope, BTreeMap::from([(Reason::Summary, 30)]));
+    assert_eq!(all.summaries.len(), 30);
 }

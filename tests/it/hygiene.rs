@@ -8,7 +8,7 @@ use crate::support::sample::repository;
 /// The rooms in the order data walks through them. A room knows the rooms before it.
 const ROOMS: [&str; 6] = ["sources", "records", "normalise", "charge", "summarise", "report"];
 
-/// What readers may say about a job is defined in `records`, and is the one thing they know of it.
+/// What readers may say about a job or a summary is defined in `records`, and is the one thing they know of it.
 const VOCABULARY: [&str; 4] = [
     "crate::records::JobRow",
     "crate::records::Anomaly",
@@ -149,10 +149,12 @@ fn only_vocabulary(rest: &str) -> bool {
     rest.strip_prefix("crate::records::{")
         .and_then(|names| names.split_once('}'))
         .is_some_and(|(names, _)| {
-            names
-                .split(',')
-                .map(str::trim)
-                .all(|name| matches!(name, "JobRow" | "Anomaly" | "row::JobRow" | "anomaly::Anomaly"))
+            names.split(',').map(str::trim).all(|name| {
+                matches!(
+                    name,
+                    "JobRow" | "Anomaly" | "SummaryKind" | "SummaryRow" | "row::JobRow" | "anomaly::Anomaly"
+                )
+            })
         })
 }
 

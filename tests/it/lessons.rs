@@ -100,7 +100,7 @@ const LESSONS: &[(&str, &str)] = &[
     ),
     (
         "SELECT reason, sum(row_n) FROM ledger WHERE outcome = 'out_of_scope' GROUP BY ALL ORDER BY ALL",
-        "not_started, 3; other_record_type, 1; summary, 1; tool_message, 2",
+        "jobs_count, 1; not_started, 3; other_record_type, 1; tool_message, 2",
     ),
     (
         "SELECT source, sum(row_n) FROM ledger WHERE outcome = 'superseded' AND source <> 'alp-slurm' GROUP BY ALL",

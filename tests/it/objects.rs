@@ -29,7 +29,7 @@ fn told(output: &Output) -> String {
 fn pipeline(inputs: &str) -> String {
     let tables = repository("sample-data");
     format!(
-        "[pipeline]\nname = \"sample\"\noutput = \"lake\"\ncalendar_timezone = \"Europe/Zurich\"\n\
+        "[pipeline]\nname = \"sample\"\noutput = \"lake\"\ncalendar_timezone = \"Europe/Zurich\"\noverlap = \"jobs\"\n\
          [[source]]\nname = \"alp\"\nformat = \"sacct\"\npaths = [\"{inputs}/alp/sacct-2026-0[1-4].txt*\"]\n\
          site = \"ALP-T2\"\ntimezone = \"Europe/Zurich\"\nvo = {{ table = \"{vo}\" }}\n\
          [[source]]\nname = \"bay\"\nformat = \"apel\"\npaths = [\"{inputs}/bay/apel\"]\n",

@@ -33,6 +33,7 @@ pub(crate) fn plan(zone: Option<&str>) -> SourcePlan {
         vo: VoRule::Record,
         acceptance: Acceptance::default(),
         logs: LogOptions::default(),
+        publishing: gridtally::pipeline::plan::Publishing::default(),
         max_rejected: None,
         fingerprint: String::new(),
     }

@@ -1,53 +1,149 @@
-//! Files of the APEL world that are not text messages: XML (CAR, aggregated and storage records, OGF usage records) and
-//! JSON (accelerators, addresses). They are recognised and their records counted, so that the ledger names them.
+//! Files of the APEL world that are not text messages. CAR is read; other XML (aggregated and storage records, OGF usage
+//! records) and JSON (accelerators, addresses) are recognised and their records counted, so that the ledger names them.
 
 use std::io::Read;
 
 use memchr::memmem;
 
+use super::car;
 use super::limits::Limits;
-use super::message::to_u64;
+use super::message::{Scratch, to_u64};
+use super::record::{Bad, Job};
 use crate::error::Result;
 use crate::ledger::Reason;
+use crate::pipeline::plan::{Acceptance, SourcePlan};
 use crate::sources::{Position, Sink, Work};
 
 /// Longest tag name looked at.
 const NAME_LIMIT: usize = 256;
 
-/// Counts the record elements of an XML file, a block at a time.
-pub(super) fn xml(mut input: Box<dyn Read + Send>, limits: Limits) -> Result<Work> {
-    let mut counter = Counter::default();
-    let mut buffer = Vec::new();
-    loop {
-        let read = input
-            .by_ref()
-            .take(to_u64(limits.block.max(1)))
-            .read_to_end(&mut buffer)?;
-        let is_ended = read == 0;
-        let used = counter.feed(&buffer, is_ended);
-        buffer.drain(..used.min(buffer.len()));
-        if is_ended {
-            break;
-        }
+/// How much of a document is looked at for its root element.
+const HEAD_BYTES: usize = 64 << 10;
+
+/// Reads a document of CAR, which is judged as a message is; counts the record elements of any other XML, a block at a
+/// time.
+pub(super) fn xml(mut input: Box<dyn Read + Send>, plan: &SourcePlan, limits: Limits, at: Position) -> Result<Work> {
+    let mut head = Vec::new();
+    input.by_ref().take(to_u64(HEAD_BYTES)).read_to_end(&mut head)?;
+    let root = car::root(&head);
+    let is_car = root.as_ref().is_some_and(|(of, _)| of == car::NAMESPACE);
+    let reason = root.map_or(Reason::OtherRecordType, |(of, name)| reason_of(&of, &name));
+    let is_whole = if is_car {
+        let left = limits.message.saturating_sub(head.len());
+        input.by_ref().take(to_u64(left)).read_to_end(&mut head)?;
+        let mut next = Vec::new();
+        input.by_ref().take(1).read_to_end(&mut next)?;
+        let is_whole = next.is_empty() && head.len() <= limits.message;
+        head.append(&mut next);
+        is_whole
+    } else {
+        false
+    };
+    if is_whole {
+        let acceptance = plan.acceptance;
+        return Ok(Box::new(move |sink: &mut dyn Sink| {
+            judge(&head, at, acceptance, limits, sink);
+        }));
     }
-    let (jobs, summaries) = (counter.others, counter.summaries);
+    let kept = if is_car {
+        head.get(..limits.kept).unwrap_or(&head).to_vec()
+    } else {
+        Vec::new()
+    };
+    let rows = count(head, input, limits)?;
     Ok(Box::new(move |sink: &mut dyn Sink| {
-        // A document of an unknown kind without any record element we know is one row.
-        let others = if jobs + summaries == 0 { 1 } else { jobs };
-        sink.rows_read(others + summaries);
-        if others > 0 {
-            sink.out_of_scope(Reason::OtherRecordType, others);
-        }
-        if summaries > 0 {
-            sink.out_of_scope(Reason::Summary, summaries);
+        sink.rows_read(rows);
+        if is_car {
+            let detail = format!("the document is longer than {} bytes", limits.message);
+            sink.reject(Reason::TooLong, at, rows, &detail, &kept);
+        } else {
+            sink.out_of_scope(reason, rows);
         }
     }))
 }
 
+/// Why records of another namespace are left out.
+fn reason_of(namespace: &[u8], root: &[u8]) -> Reason {
+    let has = |word: &[u8]| memmem::find(namespace, word).is_some();
+    match root {
+        _ if has(b"aggregatedcomputerecord") => Reason::AggregatedRecord,
+        _ if has(b"storagerecord") => Reason::StorageRecord,
+        _ if has(b"/2003/09/urf") || has(b"ur-wg") => Reason::OgfUsageRecord,
+        b"SummaryRecord" | b"SummaryRecords" => Reason::AggregatedRecord,
+        b"StorageUsageRecord" | b"StorageUsageRecords" => Reason::StorageRecord,
+        _ => Reason::OtherRecordType,
+    }
+}
+
+/// The record elements of a document; one of an unknown kind without any we know is one row.
+fn count(head: Vec<u8>, mut input: Box<dyn Read + Send>, limits: Limits) -> Result<u64> {
+    let mut counter = Counter::default();
+    let mut buffer = head;
+    loop {
+        let before = buffer.len();
+        input
+            .by_ref()
+            .take(to_u64(limits.block.max(1)))
+            .read_to_end(&mut buffer)?;
+        let is_ended = buffer.len() == before;
+        let used = counter.feed(&buffer, is_ended);
+        buffer.drain(..used.min(buffer.len()));
+        if is_ended {
+            return Ok(counter.records.max(1));
+        }
+    }
+}
+
+/// The verdict on a document of CAR.
+fn judge(document: &[u8], at: Position, acceptance: Acceptance, limits: Limits, sink: &mut dyn Sink) {
+    let (found, failure) = car::read(document, at, limits);
+    if found.is_empty() {
+        // A document without a record says nothing; one that cannot be read is one row.
+        if let Some(why) = failure {
+            sink.rows_read(1);
+            let kept = document.get(..limits.kept).unwrap_or(document);
+            sink.reject(
+                Reason::BadMessage,
+                at,
+                1,
+                &format!("the XML cannot be read: {why}"),
+                kept,
+            );
+        }
+        return;
+    }
+    sink.rows_read(to_u64(found.len()));
+    let jobs: Vec<Result<Job<'_>, Bad>> = (found.iter())
+        .map(|found| found.car.as_ref().map_err(Clone::clone).and_then(car::Car::job))
+        .collect();
+    let first_bad = found
+        .iter()
+        .zip(&jobs)
+        .find_map(|(found, job)| Some((found.at.line, job.as_ref().err()?.reason)));
+    let refused = match (first_bad, &failure) {
+        (Some((line, reason)), _) => Some(format!(
+            "the record at line {line} of the same document is refused ({reason})"
+        )),
+        (None, Some(why)) => Some(format!("the document cannot be read to its end: {why}")),
+        (None, None) => None,
+    };
+    let mut scratch = Scratch::default();
+    for (found, job) in found.iter().zip(&jobs) {
+        let raw = document.get(found.span.clone()).unwrap_or_default();
+        let raw = raw.get(..limits.kept).unwrap_or(raw);
+        match (job, &refused) {
+            (Err(bad), _) => sink.reject(bad.reason, found.at, 1, &bad.detail, raw),
+            (Ok(_), Some(detail)) if acceptance == Acceptance::StrictApel => {
+                sink.reject(Reason::MessageRefused, found.at, 1, detail, raw);
+            }
+            (Ok(job), _) => scratch.emit(job, found.at, sink),
+        }
+    }
+}
+
 #[derive(Default)]
 struct Counter {
-    others: u64,
-    summaries: u64,
+    records: u64,
     in_comment: bool,
 }
 
@@ -87,8 +183,7 @@ impl Counter {
             }
             let name = window.get(..end).unwrap_or_default();
             match name.rsplit(|&b| b == b':').next().unwrap_or(name) {
-                b"UsageRecord" | b"JobUsageRecord" | b"StorageUsageRecord" => self.others += 1,
-                b"SummaryRecord" => self.summaries += 1,
+                b"UsageRecord" | b"JobUsageRecord" | b"StorageUsageRecord" | b"SummaryRecord" => self.records += 1,
                 _ => {}
             }
             at += open + 1;
@@ -101,6 +196,12 @@ pub(super) fn json(input: Box<dyn Read + Send>, limits: Limits, at: Position) ->
     let mut bytes = Vec::new();
     input.take(to_u64(limits.message) + 1).read_to_end(&mut bytes)?;
     let is_too_long = bytes.len() > limits.message;
+    let is_accelerator = memmem::find(&bytes, b"\"APEL-accelerator-message\"").is_some();
+    let reason = if is_accelerator {
+        Reason::AcceleratorRecord
+    } else {
+        Reason::OtherRecordType
+    };
     let verdict = if is_too_long {
         let detail = format!("the JSON message is longer than {} bytes", limits.message);
         Err((Reason::TooLong, detail))
@@ -113,7 +214,7 @@ pub(super) fn json(input: Box<dyn Read + Send>, limits: Limits, at: Position) ->
     Ok(Box::new(move |sink: &mut dyn Sink| match verdict {
         Ok(rows) => {
             sink.rows_read(rows);
-            sink.out_of_scope(Reason::OtherRecordType, rows);
+            sink.out_of_scope(reason, rows);
         }
         Err((reason, detail)) => {
             let raw = if is_too_long {

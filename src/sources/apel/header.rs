@@ -2,6 +2,7 @@
 
 use memchr::memmem;
 
+use super::summary::Shape;
 use crate::sources::clip::clip;
 
 /// Longest header name searched for; real ones have at most 32 bytes.
@@ -17,9 +18,9 @@ pub(super) enum Kind {
         /// v0.4
         is_v04: bool,
     },
-    /// Usage that arrives aggregated: summaries and normalised summaries.
-    Summary,
-    /// Sync, cloud and cloud-summary records.
+    /// Usage that arrives aggregated, and counts of it.
+    Summary(Shape),
+    /// Cloud and cloud-summary records.
     Other,
     /// A header the server refuses; holds it.
     Unknown(String),
@@ -36,10 +37,12 @@ impl Kind {
             ("APEL-individual-job-message", version) => Self::Job {
                 is_v04: version == "v0.4",
             },
-            ("APEL-summary-job-message", "v0.2" | "v0.3" | "v0.4") | ("APEL-normalised-summary-message", "v0.4") => {
-                Self::Summary
-            }
-            ("APEL-sync-message" | "APEL-cloud-message" | "APEL-cloud-summary-message", _) => Self::Other,
+            ("APEL-summary-job-message", "v0.2") => Self::Summary(Shape::Levelled),
+            ("APEL-summary-job-message", "v0.3") => Self::Summary(Shape::Normalised),
+            ("APEL-summary-job-message", "v0.4") => Self::Summary(Shape::LevelledV04),
+            ("APEL-normalised-summary-message", "v0.4") => Self::Summary(Shape::NormalisedV04),
+            ("APEL-sync-message", _) => Self::Summary(Shape::Sync),
+            ("APEL-cloud-message" | "APEL-cloud-summary-message", _) => Self::Other,
             _ => Self::Unknown(clip(line.trim()).to_owned()),
         }
     }

@@ -7,9 +7,10 @@ use memchr::memmem;
 use super::header::{Kind, Search, next_header};
 use super::limits::Limits;
 use super::record::{Bad, Job};
+use super::summary;
 use crate::ledger::Reason;
 use crate::pipeline::plan::Acceptance;
-use crate::records::JobRow;
+use crate::records::{Anomaly, JobRow, SummaryRow};
 use crate::sources::buffer::Block;
 use crate::sources::{Position, Sink};
 
@@ -185,7 +186,7 @@ pub(super) fn bad_header(kind: &Kind) -> Option<Bad> {
             Reason::BadMessage,
             "there is no header line \"APEL-...-message: ...\" before this record".to_owned(),
         )),
-        Kind::Job { .. } | Kind::Summary | Kind::Other => None,
+        Kind::Job { .. } | Kind::Summary(_) | Kind::Other => None,
     }
 }
 
@@ -198,40 +199,44 @@ fn judge(
     scratch: &mut Scratch,
     sink: &mut dyn Sink,
 ) {
-    let is_v04 = match kind {
-        Kind::Summary => return sink.out_of_scope(Reason::Summary, to_u64(frames.len())),
-        Kind::Other => return sink.out_of_scope(Reason::OtherRecordType, to_u64(frames.len())),
+    match kind {
+        Kind::Other => return sink.out_of_scope(Reason::CloudRecord, to_u64(frames.len())),
         Kind::Unknown(_) | Kind::Missing => {
             if let Some(bad) = bad_header(kind) {
                 refuse_all(frames, &bad, sink);
             }
             return;
         }
-        Kind::Job { is_v04 } => *is_v04,
-    };
+        Kind::Job { .. } | Kind::Summary(_) => {}
+    }
     if is_over_long && acceptance == Acceptance::StrictApel {
         return refuse_all(frames, &over_long(limits), sink);
     }
     let texts: Vec<Cow<'_, str>> = frames.iter().map(|frame| text_of(frame.raw)).collect();
-    let jobs: Vec<Result<Job<'_>, Bad>> = frames
+    let records: Vec<Result<Record<'_>, Bad>> = frames
         .iter()
         .zip(&texts)
         .map(|(frame, text)| {
-            parse(frame, text, is_v04, limits).map(|job| job.noticing_replaced(matches!(text, Cow::Owned(_))))
+            let mut record = parse(frame, text, kind, acceptance, limits)?;
+            if let (Record::Job(job), Cow::Owned(_)) = (&mut record, text) {
+                job.anomalies |= Anomaly::InvalidText.bit();
+            }
+            Ok(record)
         })
         .collect();
-    let first_bad = frames.iter().zip(&jobs).find_map(|(frame, job)| {
-        let bad = job.as_ref().err()?;
+    let first_bad = frames.iter().zip(&records).find_map(|(frame, record)| {
+        let bad = record.as_ref().err()?;
         Some((frame.at.line, bad.reason))
     });
-    for (frame, job) in frames.iter().zip(&jobs) {
-        match (job, first_bad) {
+    for (frame, record) in frames.iter().zip(&records) {
+        match (record, first_bad) {
             (Err(bad), _) => sink.reject(bad.reason, frame.at, 1, &bad.detail, frame.raw),
             (Ok(_), Some((line, reason))) if acceptance == Acceptance::StrictApel => {
                 let detail = format!("the record at line {line} of the same message is refused ({reason})");
                 sink.reject(Reason::MessageRefused, frame.at, 1, &detail, frame.raw);
             }
-            (Ok(job), _) => scratch.emit(job, frame.at, sink),
+            (Ok(Record::Job(job)), _) => scratch.emit(job, frame.at, sink),
+            (Ok(Record::Summary(row)), _) => sink.summary(row, frame.at),
         }
     }
 }
@@ -241,11 +246,29 @@ fn text_of(raw: &[u8]) -> Cow<'_, str> {
     std::str::from_utf8(raw).map_or_else(|_| String::from_utf8_lossy(raw), Cow::Borrowed)
 }
 
-fn parse<'a>(frame: &Frame<'_>, text: &'a str, is_v04: bool, limits: Limits) -> Result<Job<'a>, Bad> {
+/// One sound record.
+enum Record<'a> {
+    Job(Job<'a>),
+    Summary(SummaryRow<'a>),
+}
+
+fn parse<'a>(
+    frame: &Frame<'_>,
+    text: &'a str,
+    kind: &Kind,
+    acceptance: Acceptance,
+    limits: Limits,
+) -> Result<Record<'a>, Bad> {
     if frame.is_too_long {
         return Err(too_long(limits));
     }
-    Job::parse(text, is_v04).map_err(|bad| {
+    let record = if let Kind::Summary(shape) = kind {
+        summary::parse(text, *shape, acceptance).map(Record::Summary)
+    } else {
+        let is_v04 = matches!(kind, Kind::Job { is_v04: true });
+        Job::parse(text, is_v04, acceptance).map(Record::Job)
+    };
+    record.map_err(|bad| {
         if frame.is_closed {
             bad
         } else {
@@ -265,12 +288,12 @@ fn refuse_all(frames: &[Frame<'_>], bad: &Bad, sink: &mut dyn Sink) {
 
 /// Buffers reused from record to record.
 #[derive(Default)]
-struct Scratch {
+pub(super) struct Scratch {
     identity: String,
 }
 
 impl Scratch {
-    fn emit(&mut self, job: &Job<'_>, at: Position, sink: &mut dyn Sink) {
+    pub(super) fn emit(&mut self, job: &Job<'_>, at: Position, sink: &mut dyn Sink) {
         // The server compares its key (site, job id, end) without regard to case.
         self.identity.clear();
         if job.local_job_id.is_ascii() {

@@ -1,5 +1,6 @@
-//! APEL messages: `APEL-individual-job-message` v0.3 and v0.4 become job rows; summaries, sync and cloud records, XML
-//! and JSON are recognised, counted and left out.
+//! APEL messages: `APEL-individual-job-message` v0.3 and v0.4 become job rows; summaries v0.2 and v0.4, normalised
+//! summaries v0.3 and v0.4 and sync records become summary rows; CAR, the XML of one job, becomes job rows; cloud
+//! records and other XML and JSON are recognised, named, counted and left out.
 //!
 //! A file may be one message or many in a row. A message is `APEL-<kind>-message: vX.Y` on the first line, then
 //! records of `Key: Value` lines separated by `%%`. The rules are those of the APEL 2.5 server and its database in
@@ -7,6 +8,8 @@
 //!
 //! [`Acceptance::StrictApel`]: crate::pipeline::plan::Acceptance::StrictApel
 
+mod car;
+mod duration;
 mod foreign;
 mod header;
 mod limits;
@@ -15,6 +18,7 @@ mod python;
 mod record;
 mod service_level;
 mod split;
+mod summary;
 
 use std::io::{Cursor, Read};
 use std::sync::Arc;
@@ -68,7 +72,7 @@ pub fn pieces_within(mut input: Box<dyn Read + Send>, plan: Arc<SourcePlan>, lim
     let first = head.trim_ascii_start().first().copied();
     let input: Box<dyn Read + Send> = Box::new(Cursor::new(head).chain(input));
     Ok(match first {
-        Some(b'<') => Box::new(std::iter::once_with(move || foreign::xml(input, limits))),
+        Some(b'<') => Box::new(std::iter::once_with(move || foreign::xml(input, &plan, limits, at))),
         Some(b'{' | b'[') => Box::new(std::iter::once_with(move || foreign::json(input, limits, at))),
         _ => Box::new(Steps::new(split::Splitter::new(input, plan, limits, at))),
     })

@@ -65,3 +65,18 @@ fn without_underscores(text: &str) -> Option<Cow<'_, str>> {
     }
     Some(Cow::Owned(text.replace('_', "")))
 }
+
+/// Python's `int(float(text))`: the fraction is cut off.
+pub(super) fn truncated(text: &str) -> Option<i64> {
+    let text = without_underscores(strip(text))?;
+    let nearest = decimal::scaled(&text, 0)?.value;
+    let whole = text.split('.').next().filter(|_| !text.contains(['e', 'E']));
+    let whole = whole.map(|whole| {
+        if matches!(whole, "" | "+" | "-") {
+            Some(0)
+        } else {
+            whole.parse().ok()
+        }
+    });
+    whole.unwrap_or(Some(nearest))
+}

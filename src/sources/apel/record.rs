@@ -6,6 +6,7 @@
 use super::python;
 use super::service_level::{self, ServiceLevel};
 use crate::ledger::Reason;
+use crate::pipeline::plan::Acceptance;
 use crate::records::anomaly::Anomaly;
 use crate::sources::clip::clip;
 use crate::sources::fqan::Fqan;
@@ -66,6 +67,18 @@ macro_rules! fields {
                 match key { $(stringify!($name) => Some(Self::$name),)+ _ => None }
             }
 
+            /// The keys of messages before v0.2, which the server no longer knows.
+            fn of_old(key: &str) -> Option<Self> {
+                match key {
+                    "LocalJobID" => Some(Self::LocalJobId),
+                    "LocalUserID" => Some(Self::LocalUserId),
+                    "UserFQAN" => Some(Self::FQAN),
+                    "ScalingFactorUnit" => Some(Self::ServiceLevelType),
+                    "ScalingFactor" => Some(Self::ServiceLevel),
+                    _ => None,
+                }
+            }
+
             fn name(self) -> &'static str {
                 match self { $(Self::$name => stringify!($name),)+ }
             }
@@ -83,21 +96,12 @@ fields! {
 struct Values<'a>([Option<&'a str>; FIELD_N]);
 
 impl<'a> Values<'a> {
-    fn read(text: &'a str) -> Result<Self, Bad> {
+    fn read(text: &'a str, acceptance: Acceptance) -> Result<Self, Bad> {
         let mut values = [None; FIELD_N];
         for line in lines(text) {
-            let Some((key, value)) = memchr::memchr(b':', line.as_bytes())
-                .and_then(|colon| Some((line.get(..colon)?, line.get(colon + 1..)?)))
-            else {
-                let detail = if line.trim().is_empty() {
-                    "a blank line inside the record".to_owned()
-                } else {
-                    format!("line {:?} has no colon", clip(line.trim()))
-                };
-                return Err(Bad::new(Reason::FieldCount, detail));
-            };
-            let (key, value) = (python::strip(key), python::strip(value));
-            let Some(field) = Field::of(key) else {
+            let (key, value) = pair(line)?;
+            let old = || Field::of_old(key).filter(|_| acceptance == Acceptance::Salvage);
+            let Some(field) = Field::of(key).or_else(old) else {
                 return Err(Bad::new(
                     Reason::UnknownField,
                     format!("{:?} is no key of an individual job record", clip(key)),
@@ -165,8 +169,23 @@ impl<'a> Values<'a> {
     }
 }
 
+/// Key and value of a line, without blanks around them.
+pub(super) fn pair(line: &str) -> Result<(&str, &str), Bad> {
+    let parts =
+        memchr::memchr(b':', line.as_bytes()).and_then(|colon| Some((line.get(..colon)?, line.get(colon + 1..)?)));
+    let Some((key, value)) = parts else {
+        let detail = if line.trim().is_empty() {
+            "a blank line inside the record".to_owned()
+        } else {
+            format!("line {:?} has no colon", clip(line.trim()))
+        };
+        return Err(Bad::new(Reason::FieldCount, detail));
+    };
+    Ok((python::strip(key), python::strip(value)))
+}
+
 /// Lines ended by LF, CR or both; a last line end starts no further line.
-fn lines(text: &str) -> impl Iterator<Item = &str> {
+pub(super) fn lines(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = Some(text);
     std::iter::from_fn(move || {
         let text = rest?;
@@ -182,17 +201,32 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
 }
 
 impl<'a> Job<'a> {
-    /// Notes that bytes of the record were not UTF-8 and had to be replaced.
-    pub(super) fn noticing_replaced(mut self, is_replaced: bool) -> Self {
-        if is_replaced {
-            self.anomalies |= Anomaly::InvalidText.bit();
+    /// What holds for every job, however it is written.
+    pub(super) fn checked(self) -> Result<Self, Bad> {
+        if self.local_job_id.len() > JOB_ID_LIMIT && self.local_job_id.chars().nth(JOB_ID_LIMIT).is_some() {
+            return Err(Bad::new(
+                Reason::BadJobId,
+                format!(
+                    "LocalJobId {:?} is longer than {JOB_ID_LIMIT} characters",
+                    clip(self.local_job_id)
+                ),
+            ));
         }
-        self
+        if self.end_s < self.start_s {
+            return Err(Bad::new(
+                Reason::BadTime,
+                format!("EndTime {} is before StartTime {}", self.end_s, self.start_s),
+            ));
+        }
+        Ok(self)
     }
 
     /// Reads the text of one record, without the `%%` and without blanks around it.
-    pub(super) fn parse(text: &'a str, is_v04: bool) -> Result<Self, Bad> {
-        let values = Values::read(text)?;
+    ///
+    /// Salvage also reads the keys of v0.1, with the words for benchmarks that went with them; `custom` is a benchmark
+    /// nobody knows.
+    pub(super) fn parse(text: &'a str, is_v04: bool, acceptance: Acceptance) -> Result<Self, Bad> {
+        let values = Values::read(text, acceptance)?;
         let mut anomalies = 0;
         let mut count = |field: Field| -> Result<Option<i64>, Bad> {
             let value = values.int(field, Reason::BadNumber)?;
@@ -231,28 +265,22 @@ impl<'a> Job<'a> {
             service_level: None,
             anomalies,
         };
-        if job.local_job_id.len() > JOB_ID_LIMIT && job.local_job_id.chars().nth(JOB_ID_LIMIT).is_some() {
-            return Err(Bad::new(
-                Reason::BadJobId,
-                format!(
-                    "LocalJobId {:?} is longer than {JOB_ID_LIMIT} characters",
-                    clip(job.local_job_id)
-                ),
-            ));
-        }
-        if job.end_s < job.start_s {
-            return Err(Bad::new(
-                Reason::BadTime,
-                format!("EndTime {} is before StartTime {}", job.end_s, job.start_s),
-            ));
-        }
+        job = job.checked()?;
         if let Some(fqan) = values.get(Field::FQAN) {
             let fqan = Fqan::parse(fqan);
             job.vo = Some(fqan.vo).filter(|vo| !python::is_null(vo));
             job.vo_group = fqan.group;
             job.vo_role = fqan.role;
         }
-        let (kind, level) = (values.get(Field::ServiceLevelType), values.get(Field::ServiceLevel));
+        let (mut kind, level) = (values.get(Field::ServiceLevelType), values.get(Field::ServiceLevel));
+        if acceptance == Acceptance::Salvage {
+            kind = match kind {
+                Some("HepSpec06") => Some("HEPSPEC"),
+                Some("SpecInt2000") => Some("Si2k"),
+                Some("custom") => return Ok(job),
+                other => other,
+            };
+        }
         let service_level = if is_v04 {
             service_level::dictionary(kind, level)?
         } else {

@@ -54,27 +54,7 @@ pub(super) fn dictionary(kind: Option<&str>, level: Option<&str>) -> Result<Serv
     let Some(text) = level else {
         return Err(Bad::new(Reason::MissingField, "ServiceLevel is missing".to_owned()));
     };
-    let mut names: Vec<&str> = Vec::new();
-    let mut best: Option<(&'static str, &str)> = None;
-    for entry in text.trim().trim_matches(['{', '}']).split(',') {
-        let mut parts = entry.split(':');
-        let (Some(name), Some(number), None) = (parts.next(), parts.next(), parts.next()) else {
-            return Err(bad("a v0.4 level must be a dictionary such as {hepspec: 10.5}"));
-        };
-        let name = name.trim();
-        if names.contains(&name) {
-            return Err(bad("a benchmark is named twice"));
-        }
-        names.push(name);
-        let Some(found) = benchmark(name) else { continue };
-        // Names that differ only in case count as one, of which the last holds.
-        if best.is_none_or(|(held, _)| preference(found) >= preference(held)) {
-            best = Some((found, number));
-        }
-    }
-    let Some((found, number)) = best else {
-        return Err(bad("it names none of hepscore23, hepspec, si2k"));
-    };
+    let (found, number) = pick(text).map_err(bad)?;
     if kind.is_some_and(|kind| benchmark(kind) != Some(found)) {
         return Err(bad("ServiceLevelType names another benchmark"));
     }
@@ -84,7 +64,30 @@ pub(super) fn dictionary(kind: Option<&str>, level: Option<&str>) -> Result<Serv
     })
 }
 
-fn benchmark(name: &str) -> Option<&'static str> {
+/// Of a dictionary `{name: number, ..}` the benchmark that is preferred, and its number.
+pub(super) fn pick(text: &str) -> Result<(&'static str, &str), &'static str> {
+    let mut names: Vec<&str> = Vec::new();
+    let mut best: Option<(&'static str, &str)> = None;
+    for entry in text.trim().trim_matches(['{', '}']).split(',') {
+        let mut parts = entry.split(':');
+        let (Some(name), Some(number), None) = (parts.next(), parts.next(), parts.next()) else {
+            return Err("a v0.4 value must be a dictionary such as {hepspec: 10.5}");
+        };
+        let name = name.trim();
+        if names.contains(&name) {
+            return Err("a benchmark is named twice");
+        }
+        names.push(name);
+        let Some(found) = benchmark(name) else { continue };
+        // Names that differ only in case count as one, of which the last holds.
+        if best.is_none_or(|(held, _)| preference(found) >= preference(held)) {
+            best = Some((found, number));
+        }
+    }
+    best.ok_or("it names none of hepscore23, hepspec, si2k")
+}
+
+pub(super) fn benchmark(name: &str) -> Option<&'static str> {
     [("hepspec", "hs06"), ("hepscore23", "hs23"), ("si2k", "si00")]
         .into_iter()
         .find(|(word, _)| word.eq_ignore_ascii_case(name))
@@ -99,7 +102,7 @@ fn preference(benchmark: &str) -> u8 {
     }
 }
 
-fn value(text: &str) -> Result<i64, Bad> {
+pub(super) fn value(text: &str) -> Result<i64, Bad> {
     python::thousandths(text)
         .filter(|milli| milli.abs() <= LIMIT_MILLI)
         .ok_or_else(|| {

@@ -160,7 +160,8 @@ impl Splitter {
                 }
                 continue;
             };
-            let is_whole = matches!(kind, Kind::Job { .. }) && self.plan.acceptance == Acceptance::StrictApel;
+            let is_whole =
+                matches!(kind, Kind::Job { .. } | Kind::Summary(_)) && self.plan.acceptance == Acceptance::StrictApel;
             if is_whole && !self.is_over_long {
                 self.is_over_long = self.searched > self.limits.message;
                 if !self.is_over_long {
@@ -210,9 +211,8 @@ impl Splitter {
         Box::new(move |sink: &mut dyn Sink| {
             sink.rows_read(1);
             match kind {
-                Kind::Summary => sink.out_of_scope(Reason::Summary, 1),
-                Kind::Other => sink.out_of_scope(Reason::OtherRecordType, 1),
-                Kind::Job { .. } | Kind::Unknown(_) | Kind::Missing => {
+                Kind::Other => sink.out_of_scope(Reason::CloudRecord, 1),
+                Kind::Job { .. } | Kind::Summary(_) | Kind::Unknown(_) | Kind::Missing => {
                     sink.reject(bad.reason, at, 1, &bad.detail, &raw);
                 }
             }

@@ -2,10 +2,10 @@
 
 use crate::ledger::Reason;
 use crate::pipeline::Format;
-use crate::records::JobRow;
+use crate::records::{JobRow, SummaryRow};
 use crate::sources::arrival::arrival_ms;
 use crate::sources::cross_check::CrossCheck;
-use crate::sources::{Position, Sink};
+use crate::sources::{GridIdentity, Position, Sink};
 
 /// What is said about a row besides what the row says.
 #[derive(Clone, Debug)]
@@ -74,6 +74,14 @@ impl Sink for Inside<'_> {
 
     fn out_of_scope(&mut self, reason: Reason, rows: u64) {
         self.sink.out_of_scope(reason, rows);
+    }
+
+    fn summary(&mut self, row: &SummaryRow<'_>, at: Position) {
+        self.sink.summary(row, self.place.of(at));
+    }
+
+    fn grid_identity(&mut self, identity: &GridIdentity<'_>, at: Position) {
+        self.sink.grid_identity(identity, self.place.of(at));
     }
 
     fn format(&mut self, format: Format) {

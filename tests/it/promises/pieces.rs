@@ -171,6 +171,7 @@ fn gathered(versions: &[Version]) -> Option<RecordBatch> {
         vo: VoRule::Record,
         acceptance: Acceptance::StrictApel,
         logs: LogOptions::default(),
+        publishing: gridtally::pipeline::plan::Publishing::default(),
         max_rejected: None,
         fingerprint: String::new(),
     });

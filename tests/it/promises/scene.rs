@@ -52,6 +52,7 @@ impl Pipeline {
             ("calendar_timezone", "\"Europe/Zurich\""),
             ("attribution", "\"prorated\""),
             ("grain", "\"month\""),
+            ("overlap", "\"jobs\""),
             ("max_rejected", "1.0"),
         ];
         Self {

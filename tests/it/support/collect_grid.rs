@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use gridtally::ledger::Reason;
 use gridtally::pipeline::plan::{Acceptance, Format, LogOptions, SourcePlan, VoRule};
-use gridtally::records::JobRow;
+use gridtally::records::{JobRow, SummaryRow};
 use gridtally::sources::{Pieces, Position, Sink};
 
 #[derive(Clone, Debug, PartialEq)]
@@ -23,6 +23,7 @@ pub(crate) struct Reject {
 pub(crate) struct Collected {
     pub(crate) rows_read: u64,
     pub(crate) jobs: Vec<(JobRow<'static>, Position)>,
+    pub(crate) summaries: Vec<(SummaryRow<'static>, Position)>,
     pub(crate) rejects: Vec<Reject>,
     pub(crate) out_of_scope: BTreeMap<Reason, u64>,
 }
@@ -30,7 +31,7 @@ pub(crate) struct Collected {
 impl Collected {
     /// Rows that were given an outcome; must equal `rows_read`.
     pub(crate) fn outcomes(&self) -> u64 {
-        u64::try_from(self.jobs.len()).unwrap()
+        u64::try_from(self.jobs.len() + self.summaries.len()).unwrap()
             + self.rejects.iter().map(|reject| reject.rows).sum::<u64>()
             + self.out_of_scope.values().sum::<u64>()
     }
@@ -84,6 +85,23 @@ impl Sink for Collected {
         self.jobs.push((row, at));
     }
 
+    fn summary(&mut self, row: &SummaryRow<'_>, at: Position) {
+        let row = SummaryRow {
+            site: row.site.map(keep),
+            vo: row.vo.map(keep),
+            vo_group: row.vo_group.map(keep),
+            vo_role: row.vo_role.map(keep),
+            global_user: row.global_user.map(keep),
+            submit_host: row.submit_host.map(keep),
+            infrastructure: row.infrastructure.map(keep),
+            infrastructure_description: row.infrastructure_description.map(keep),
+            service_level_type: row.service_level_type.map(keep),
+            benchmark: row.benchmark.map(keep),
+            ..*row
+        };
+        self.summaries.push((row, at));
+    }
+
     fn reject(&mut self, reason: Reason, at: Position, rows: u64, detail: &str, raw: &[u8]) {
         assert!(!detail.is_empty());
         self.rejects.push(Reject {
@@ -130,6 +148,7 @@ pub(crate) fn plan(format: Format, acceptance: Acceptance) -> Arc<SourcePlan> {
         vo: VoRule::Record,
         acceptance,
         logs: LogOptions::default(),
+        publishing: gridtally::pipeline::plan::Publishing::default(),
         max_rejected: None,
         fingerprint: String::new(),
     })

@@ -1,0 +1,36 @@
+//! `gridtally summaries`
+
+use super::{ReportFormat, output};
+use crate::error::Result;
+use crate::pipeline::stale;
+
+/// Compare what summaries come to by row and by publication, and name the rows that differ.
+///
+/// APEL's server replaces a summary when a later one has the same key, and never retracts one: a month that was
+/// published again under another benchmark, VO spelling, submit host or site name counts twice there. By publication,
+/// only the last file of a month counts. This tells both totals per source and month, and every stale row that makes
+/// the difference. The source must say what a publication is.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  Both totals of every month, and the stale rows:
+    gridtally summaries out
+
+  The stale rows as a table of your own:
+    gridtally summaries out --report json | jq -r '.stale[] | [.month, .site, .job_n] | @tsv'")]
+pub(super) struct Args {
+    /// Folder or URL results were published to.
+    out: String,
+
+    /// Format of the report on stdout.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    report: ReportFormat,
+}
+
+pub(super) fn run(args: &Args) -> Result<()> {
+    let report = stale::report(&args.out)?;
+    match args.report {
+        ReportFormat::Text => output::text(&report.text()),
+        ReportFormat::Json => output::json_line(&report),
+    }
+}

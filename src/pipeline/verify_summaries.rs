@@ -1,0 +1,96 @@
+//! Summaries in the proof of a lake: they account for themselves, and contribute what they say.
+
+use std::collections::BTreeMap;
+
+use super::{Counted, Totals, VerifyReport, part_totals};
+use crate::error::Result;
+use crate::ledger::{Outcome, Reason};
+use crate::records::summary::from_batch;
+use crate::store::{Manifest, Store, lake, read_table};
+use crate::time::Month;
+
+/// What the summaries that count come to, by site and month.
+pub(super) type Summarised = BTreeMap<(String, Month), Totals>;
+
+/// Counts the summaries, and gives what those that count come to, by place. Sync records are no usage.
+pub(super) fn count(
+    store: &Store,
+    manifest: &Manifest,
+    counted: &mut Counted,
+    report: &mut VerifyReport,
+) -> Result<Summarised> {
+    let mut totals = BTreeMap::new();
+    for file in manifest.dataset("summary").chain(manifest.dataset("summary_history")) {
+        let Some((site, month)) = lake::parse_month_path(&file.path) else {
+            report.find(&file.path, "the path names no site and month");
+            continue;
+        };
+        let of = counted.entry((Some(site.clone()), Some(month))).or_default();
+        for batch in read_table(store.reader(&file.path)?, None, 16_384)? {
+            for row in from_batch(&batch?, &site, month)? {
+                *of.entry((row.file_id.to_string(), row.reason)).or_default() += 1;
+                let is_accepted = row.reason.outcome() == Outcome::Accepted;
+                if is_accepted != (file.dataset == "summary") {
+                    report.find(
+                        &file.path,
+                        format!("holds a row whose outcome is {}", row.reason.outcome()),
+                    );
+                }
+                if is_accepted && row.is_usage() {
+                    let value = |name| row.number(name).map_or(0, i128::from);
+                    let of_place: &mut Totals = totals.entry((site.clone(), month)).or_default();
+                    *of_place = of_place.plus(Totals {
+                        job_n: value("job_n"),
+                        wall_s: value("wall_s"),
+                        alloc_core_s: value("wall_s") * value("alloc_core_n"),
+                        cpu_ms: value("cpu_s") * 1000,
+                    });
+                }
+            }
+        }
+    }
+    Ok(totals)
+}
+
+/// The ledger of jobs that do not count, because summaries of the same usage do.
+pub(super) fn displace(of: &mut BTreeMap<(String, Reason), u64>) {
+    for reason in [Reason::Job, Reason::Step] {
+        let of_reason: Vec<_> = of.keys().filter(|(_, r)| *r == reason).cloned().collect();
+        for key in of_reason {
+            let rows = of.remove(&key).unwrap_or(0);
+            *of.entry((key.0, Reason::SummariesCount)).or_default() += rows;
+        }
+    }
+}
+
+/// Holds what a site and month without jobs contributes to usage against its summaries.
+pub(super) fn check_parts(
+    store: &Store,
+    manifest: &Manifest,
+    summarised: &Summarised,
+    parts: &mut BTreeMap<String, Totals>,
+    report: &mut VerifyReport,
+) -> Result<()> {
+    for ((site, month), totals) in summarised {
+        if manifest.file(&lake::month_path("records", site, *month)).is_some() {
+            continue; // compared with the jobs
+        }
+        let path = lake::month_path("usage_part", site, *month);
+        let part = match manifest.file(&path) {
+            Some(_) => {
+                let batches = read_table(store.reader(&path)?, None, 16_384)?;
+                part_totals(&batches.collect::<Result<Vec<_>>>()?)?
+            }
+            None => Totals::default(),
+        };
+        if part != *totals {
+            report.find(
+                &path,
+                format!("contributes {part:?}, but the summaries have {totals:?}"),
+            );
+        }
+        let of_site = parts.entry(site.clone()).or_default();
+        *of_site = of_site.plus(part);
+    }
+    Ok(())
+}

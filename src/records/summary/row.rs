@@ -1,0 +1,264 @@
+//! What a reader says about one summary, and the same sealed: owned, with site, VO, identity and provenance.
+
+use std::sync::Arc;
+
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
+
+use crate::ledger::Reason;
+use crate::time::Month;
+
+/// What kind of aggregate a row is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum SummaryKind {
+    /// Jobs of a month added up, with the benchmark they ran under (APEL summary v0.2, v0.4).
+    #[default]
+    Summary,
+    /// The same with work instead of a benchmark: times are already multiplied by it (APEL v0.3, normalised v0.4).
+    NormalisedSummary,
+    /// Only a count of jobs, sent to find out whether all arrived. It is no usage.
+    Sync,
+}
+
+impl SummaryKind {
+    /// Every kind.
+    pub const ALL: [Self; 3] = [Self::Summary, Self::NormalisedSummary, Self::Sync];
+
+    /// The word stored.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Summary => "summary",
+            Self::NormalisedSummary => "normalised_summary",
+            Self::Sync => "sync",
+        }
+    }
+
+    /// The reason of one that counts.
+    #[must_use]
+    pub fn accepted(self) -> Reason {
+        match self {
+            Self::Summary | Self::NormalisedSummary => Reason::SummaryRecord,
+            Self::Sync => Reason::SyncRecord,
+        }
+    }
+
+    /// The kind whose word is `text`.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == text)
+    }
+}
+
+/// One aggregate as a source states it: borrowed, typed, in the units of the names. `None` is unknown.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SummaryRow<'a> {
+    /// What it is.
+    pub kind: SummaryKind,
+    /// Site as the record names it; the pipeline's `site` wins.
+    pub site: Option<&'a str>,
+    /// UTC month in which the jobs ended; `None` when the record names none that exists.
+    pub month: Option<Month>,
+    /// VO as the record names it; the pipeline's `vo` wins.
+    pub vo: Option<&'a str>,
+    /// VO group.
+    pub vo_group: Option<&'a str>,
+    /// VO role.
+    pub vo_role: Option<&'a str>,
+    /// Certificate subject or token subject.
+    pub global_user: Option<&'a str>,
+    /// CE or host the jobs were submitted through.
+    pub submit_host: Option<&'a str>,
+    /// `grid`, `local`, ...
+    pub infrastructure: Option<&'a str>,
+    /// Client, CE and LRMS (`APEL-CREAM-SLURM`); part of no identity.
+    pub infrastructure_description: Option<&'a str>,
+    /// Benchmark type as the record spells it.
+    pub service_level_type: Option<&'a str>,
+    /// The same as one of `hs06`, `hs23`, `si00`; `None` when it is none of them.
+    pub benchmark: Option<&'a str>,
+    /// Value per core of that benchmark, in thousandths.
+    pub benchmark_milli_per_core: Option<i64>,
+    /// Nodes of each job.
+    pub alloc_node_n: Option<i64>,
+    /// Cores of each job.
+    pub alloc_core_n: Option<i64>,
+    /// Earliest end, Unix milliseconds.
+    pub earliest_end_ms: Option<i64>,
+    /// Latest end, Unix milliseconds.
+    pub latest_end_ms: Option<i64>,
+    /// Elapsed wall-clock time, **not** times cores, seconds.
+    pub wall_s: Option<i64>,
+    /// CPU time, seconds.
+    pub cpu_s: Option<i64>,
+    /// Wall time times the benchmark's value, seconds of that benchmark.
+    pub normalised_wall_s: Option<i64>,
+    /// CPU time times the benchmark's value, seconds of that benchmark.
+    pub normalised_cpu_s: Option<i64>,
+    /// Jobs.
+    pub job_n: Option<i64>,
+}
+
+/// One summary on its way through the records room.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// Site it is accounted to.
+    pub site: String,
+    /// Month it is accounted to.
+    pub month: Month,
+    /// What it is.
+    pub kind: SummaryKind,
+    /// Name of the pipeline's source.
+    pub source: String,
+    /// Dimensions, in the order of [`WORDS`].
+    pub words: [Option<String>; 10],
+    /// Numbers, in the order of [`NUMBERS`].
+    pub numbers: [Option<i64>; 11],
+    /// Input file.
+    pub file_id: Arc<str>,
+    /// Line on which it starts.
+    pub line: i64,
+    /// Offset at which it starts.
+    pub byte_offset: i64,
+    /// Identity: what APEL's server replaces rows by.
+    pub summary_id: u128,
+    /// Hash of what it says.
+    pub content_hash: u64,
+    /// Whether a later publication of its month no longer holds it; unknown when the source does not say what a
+    /// publication is.
+    pub is_stale: Option<bool>,
+    /// What became of it.
+    pub reason: Reason,
+}
+
+/// Columns of [`Summary::words`].
+pub(super) const WORDS: [&str; 10] = [
+    "vo",
+    "vo_group",
+    "vo_role",
+    "global_user",
+    "submit_host",
+    "infrastructure",
+    "infrastructure_description",
+    "service_level_type",
+    "benchmark",
+    "stated_vo",
+];
+
+/// Columns of [`Summary::numbers`]. Times are Unix milliseconds, the benchmark is in thousandths.
+pub(super) const NUMBERS: [&str; 11] = [
+    "benchmark_per_core",
+    "alloc_node_n",
+    "alloc_core_n",
+    "earliest_end_utc",
+    "latest_end_utc",
+    "wall_s",
+    "cpu_s",
+    "normalised_wall_s",
+    "normalised_cpu_s",
+    "job_n",
+    "sync_job_n",
+];
+
+impl Summary {
+    /// Seals a row of `source`. The rule of identity is the key of APEL's server: site, month, user, VO, group, role,
+    /// submit host, infrastructure, benchmark type and value, nodes and cores, texts compared without regard to case
+    /// and to blanks at their end. VO is the one the record states, so that a mapping does not merge what it sent apart.
+    #[must_use]
+    pub fn seal(row: &SummaryRow<'_>, site: &str, month: Month, source: &str, vo: Option<&str>) -> Self {
+        let is_sync = row.kind == SummaryKind::Sync;
+        let words = [
+            vo,
+            row.vo_group,
+            row.vo_role,
+            row.global_user,
+            row.submit_host,
+            row.infrastructure,
+            row.infrastructure_description,
+            row.service_level_type,
+            row.benchmark,
+            row.vo,
+        ]
+        .map(|word| word.map(str::to_owned));
+        let numbers = [
+            row.benchmark_milli_per_core,
+            row.alloc_node_n,
+            row.alloc_core_n,
+            row.earliest_end_ms,
+            row.latest_end_ms,
+            row.wall_s,
+            row.cpu_s,
+            row.normalised_wall_s,
+            row.normalised_cpu_s,
+            row.job_n.filter(|_| !is_sync),
+            row.job_n.filter(|_| is_sync),
+        ];
+        let mut key = Vec::with_capacity(256);
+        for word in [
+            Some(row.kind.as_str()),
+            Some(site),
+            row.global_user,
+            row.vo,
+            row.vo_role,
+            row.vo_group,
+            row.submit_host,
+            row.infrastructure,
+            row.service_level_type,
+        ] {
+            put(&mut key, word.map(|word| word.trim_end().to_lowercase()).as_deref());
+        }
+        key.extend_from_slice(&month.first_day().to_le_bytes());
+        for number in [row.benchmark_milli_per_core, row.alloc_node_n, row.alloc_core_n] {
+            // The server stores no null: unknown is 0.
+            key.extend_from_slice(&number.unwrap_or(0).to_le_bytes());
+        }
+        let summary_id = xxh3_128(&key);
+        key.clear();
+        for word in &words {
+            put(&mut key, word.as_deref());
+        }
+        for number in numbers {
+            key.extend_from_slice(&number.unwrap_or(i64::MIN).to_le_bytes());
+        }
+        Self {
+            site: site.to_owned(),
+            month,
+            kind: row.kind,
+            source: source.to_owned(),
+            words,
+            numbers,
+            file_id: Arc::from(""),
+            line: 0,
+            byte_offset: 0,
+            summary_id,
+            content_hash: xxh3_64(&key),
+            is_stale: None,
+            reason: row.kind.accepted(),
+        }
+    }
+
+    /// A text column.
+    #[must_use]
+    pub fn word(&self, column: &str) -> Option<&str> {
+        let at = WORDS.iter().position(|name| *name == column)?;
+        self.words.get(at)?.as_deref()
+    }
+
+    /// A number column.
+    #[must_use]
+    pub fn number(&self, column: &str) -> Option<i64> {
+        let at = NUMBERS.iter().position(|name| *name == column)?;
+        self.numbers.get(at).copied().flatten()
+    }
+
+    /// Whether it holds usage: sync records only count.
+    #[must_use]
+    pub fn is_usage(&self) -> bool {
+        self.kind != SummaryKind::Sync
+    }
+}
+
+fn put(into: &mut Vec<u8>, word: Option<&str>) {
+    let word = word.unwrap_or("\u{0}");
+    into.extend_from_slice(&word.len().to_le_bytes());
+    into.extend_from_slice(word.as_bytes());
+}

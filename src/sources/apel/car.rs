@@ -1,0 +1,364 @@
+//! CAR, the XML of the EMI compute accounting record: one job per `UsageRecord`.
+//!
+//! Rules of the APEL 2.5 server, with names matched by namespace and not by prefix. Deviations: `GroupAttribute` of type
+//! `vo-group` and `vo-role`, which every writer writes and the server does not read, are taken. A document type is
+//! refused, because no accounting record needs one and entities are how small documents become large.
+
+use std::borrow::Cow;
+
+use quick_xml::NsReader;
+use quick_xml::escape::resolve_predefined_entity;
+use quick_xml::events::{BytesStart, Event};
+use quick_xml::name::{Namespace, ResolveResult};
+
+use super::duration::iso8601_s;
+use super::limits::Limits;
+use super::message::{line_ends, to_u64};
+use super::record::{Bad, Job};
+use super::{python, service_level};
+use crate::ledger::Reason;
+use crate::records::anomaly::Anomaly;
+use crate::sources::Position;
+use crate::sources::clip::clip;
+use crate::sources::fqan::Fqan;
+use crate::sources::instant::rfc3339_ms;
+
+/// Namespace of the record.
+pub(super) const NAMESPACE: &[u8] = b"http://eu-emi.eu/namespaces/2012/11/computerecord";
+/// Deepest element; real ones lie four deep.
+const DEPTH_LIMIT: usize = 64;
+
+/// One `UsageRecord` element.
+pub(super) struct Found {
+    pub(super) at: Position,
+    /// Where it lies in the document.
+    pub(super) span: std::ops::Range<usize>,
+    pub(super) car: Result<Car, Bad>,
+}
+
+/// The texts of a record that are read, the first of each name.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Car {
+    texts: Vec<(&'static str, String)>,
+}
+
+/// Elements whose text is read.
+const ELEMENTS: &[&str] = &[
+    "Site",
+    "SubmitHost",
+    "MachineName",
+    "Queue",
+    "LocalJobId",
+    "LocalUserId",
+    "GlobalUserName",
+    "Group",
+    "WallDuration",
+    "CpuDuration",
+    "Processors",
+    "NodeCount",
+    "StartTime",
+    "EndTime",
+    "ServiceLevel",
+];
+
+/// The records of a document, and why it could not be read to its end.
+pub(super) fn read(document: &[u8], at: Position, limits: Limits) -> (Vec<Found>, Option<String>) {
+    let mut walk = Walk {
+        reader: NsReader::from_reader(document),
+        document,
+        limits,
+        base: at,
+        reached: 0,
+        lines: 0,
+        depth: 0,
+        open: None,
+        found: Vec::new(),
+    };
+    let failure = walk.run().err();
+    if let (Some(mut open), Some(why)) = (walk.open.take(), &failure) {
+        open.span.end = document.len();
+        open.car = Err(Bad::new(
+            Reason::Truncated,
+            format!("the document ends inside the record: {why}"),
+        ));
+        walk.found.push(open);
+    }
+    (walk.found, failure)
+}
+
+struct Walk<'a> {
+    reader: NsReader<&'a [u8]>,
+    document: &'a [u8],
+    limits: Limits,
+    base: Position,
+    reached: usize,
+    lines: u64,
+    depth: usize,
+    open: Option<Found>,
+    found: Vec<Found>,
+}
+
+impl Walk<'_> {
+    fn run(&mut self) -> Result<(), String> {
+        // Name of the element whose text is wanted, its depth, and the text so far.
+        let mut wanted: Option<(&'static str, usize, String)> = None;
+        loop {
+            let start = self.place();
+            let (of, event) = self.reader.read_resolved_event().map_err(|why| why.to_string())?;
+            let is_ours = of == ResolveResult::Bound(Namespace(NAMESPACE));
+            match event {
+                Event::Start(tag) => {
+                    self.depth += 1;
+                    if self.depth > DEPTH_LIMIT {
+                        return Err(format!("elements lie more than {DEPTH_LIMIT} deep"));
+                    }
+                    let tag = tag.into_owned();
+                    if let Some(name) = self.enter(&tag, start, is_ours)? {
+                        wanted = Some((name, self.depth, String::new()));
+                    }
+                }
+                Event::Empty(tag) => {
+                    let tag = tag.into_owned();
+                    self.enter(&tag, start, is_ours)?;
+                    if is_ours && tag.local_name().as_ref() == b"UsageRecord" {
+                        self.leave();
+                    }
+                }
+                Event::End(tag) => {
+                    let is_record = is_ours && tag.local_name().as_ref() == b"UsageRecord";
+                    if let Some((name, _, text)) = wanted.take_if(|(_, depth, _)| *depth == self.depth) {
+                        self.put(name, text.trim().to_owned());
+                    }
+                    self.depth = self.depth.saturating_sub(1);
+                    if is_record {
+                        self.leave();
+                    }
+                }
+                Event::Text(text) => {
+                    if let Some((_, _, into)) = &mut wanted {
+                        into.push_str(&text.decode().map_err(|why| why.to_string())?);
+                    }
+                }
+                Event::CData(text) => {
+                    if let Some((_, _, into)) = &mut wanted {
+                        into.push_str(&text.decode().map_err(|why| why.to_string())?);
+                    }
+                }
+                Event::GeneralRef(name) => {
+                    let character = name.resolve_char_ref().map_err(|why| why.to_string())?;
+                    let name = name.decode().map_err(|why| why.to_string())?;
+                    let known = character.map(String::from);
+                    let known = known.or_else(|| resolve_predefined_entity(&name).map(str::to_owned));
+                    let Some(known) = known else {
+                        return Err(format!("the entity &{}; is none of XML's own", clip(&name)));
+                    };
+                    if let Some((_, _, into)) = &mut wanted {
+                        into.push_str(&known);
+                    }
+                }
+                Event::DocType(_) => {
+                    return Err("it declares a document type, which no accounting record needs".to_owned());
+                }
+                Event::Eof if self.depth > 0 => return Err("elements are left open".to_owned()),
+                Event::Eof => return Ok(()),
+                Event::Comment(_) | Event::Decl(_) | Event::PI(_) => {}
+            }
+            if let Some(open) = &self.open
+                && self.place().saturating_sub(open.span.start) > self.limits.record
+            {
+                return Err(format!("a record is longer than {} bytes", self.limits.record));
+            }
+        }
+    }
+
+    fn place(&self) -> usize {
+        usize::try_from(self.reader.buffer_position()).unwrap_or(usize::MAX)
+    }
+
+    /// Opens a record, or says which text is wanted next.
+    fn enter(&mut self, tag: &BytesStart<'_>, start: usize, is_ours: bool) -> Result<Option<&'static str>, String> {
+        let local = tag.local_name();
+        let local = local.as_ref();
+        if !is_ours {
+            return Ok(None);
+        }
+        if local == b"UsageRecord" && self.open.is_none() {
+            self.lines += line_ends(self.document.get(self.reached..start).unwrap_or_default());
+            self.reached = start;
+            self.open = Some(Found {
+                at: Position {
+                    line: self.base.line + self.lines,
+                    byte_offset: self.base.byte_offset + to_u64(start),
+                },
+                span: start..start,
+                car: Ok(Car::default()),
+            });
+            return Ok(None);
+        }
+        if self.open.is_none() {
+            return Ok(None);
+        }
+        let attribute = |name: &str| self.attribute(tag, name);
+        match local {
+            b"Infrastructure" => {
+                let kind = attribute("type")?;
+                if let Some(kind) = kind {
+                    self.put("Infrastructure", kind);
+                }
+                Ok(None)
+            }
+            b"ServiceLevel" => {
+                if let Some(kind) = attribute("type")? {
+                    self.put("ServiceLevelType", kind);
+                }
+                Ok(Some("ServiceLevel"))
+            }
+            b"CpuDuration" => {
+                let is_all = attribute("usageType")?.is_some_and(|kind| kind == "all");
+                Ok(Some(if is_all { "CpuDuration of all" } else { "CpuDuration" }))
+            }
+            b"GroupAttribute" => Ok(match attribute("type")?.as_deref() {
+                Some("FQAN") => Some("FQAN"),
+                Some("group" | "vo-group") => Some("VOGroup"),
+                Some("role" | "vo-role") => Some("VORole"),
+                _ => None,
+            }),
+            other => Ok(ELEMENTS.iter().find(|name| name.as_bytes() == other).copied()),
+        }
+    }
+
+    /// An attribute, with the record's namespace or without one.
+    fn attribute(&self, tag: &BytesStart<'_>, name: &str) -> Result<Option<String>, String> {
+        for attribute in tag.attributes() {
+            let attribute = attribute.map_err(|why| why.to_string())?;
+            let (of, local) = self.reader.resolver().resolve_attribute(attribute.key);
+            let is_ours = matches!(of, ResolveResult::Unbound) || of == ResolveResult::Bound(Namespace(NAMESPACE));
+            if is_ours && local.as_ref() == name.as_bytes() {
+                let value = attribute.normalized_value(quick_xml::XmlVersion::Implicit1_0);
+                return value
+                    .map(|value| Some(value.trim().to_owned()))
+                    .map_err(|why| why.to_string());
+            }
+        }
+        Ok(None)
+    }
+
+    fn put(&mut self, name: &'static str, text: String) {
+        if let Some(Found { car: Ok(car), .. }) = &mut self.open
+            && !car.texts.iter().any(|(known, _)| *known == name)
+        {
+            car.texts.push((name, text));
+        }
+    }
+
+    fn leave(&mut self) {
+        let end = self.place();
+        if let Some(mut open) = self.open.take() {
+            open.span.end = end;
+            self.found.push(open);
+        }
+    }
+}
+
+/// The namespace and local name of the root element, if the start of a document shows it.
+pub(super) fn root(head: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
+    let mut reader = NsReader::from_reader(head);
+    loop {
+        match reader.read_resolved_event().ok()? {
+            (of, Event::Start(tag) | Event::Empty(tag)) => {
+                let of = match of {
+                    ResolveResult::Bound(Namespace(of)) => of.to_vec(),
+                    ResolveResult::Unbound | ResolveResult::Unknown(_) => Vec::new(),
+                };
+                return Some((of, tag.local_name().as_ref().to_vec()));
+            }
+            (_, Event::Eof) => return None,
+            _ => {}
+        }
+    }
+}
+
+impl Car {
+    fn get(&self, name: &str) -> Option<&str> {
+        let (_, text) = self.texts.iter().find(|(known, _)| *known == name)?;
+        Some(text.as_str()).filter(|text| !python::is_null(text))
+    }
+
+    fn required(&self, name: &str) -> Result<&str, Bad> {
+        self.get(name)
+            .ok_or_else(|| Bad::new(Reason::MissingField, format!("{name} is missing")))
+    }
+
+    fn time_s(&self, name: &'static str) -> Result<i64, Bad> {
+        let text = self.required(name)?;
+        let has_zone = text.ends_with(['Z', 'z']) || text.get(19..).is_some_and(|rest| rest.contains(['+', '-']));
+        let zoned = if has_zone {
+            Cow::Borrowed(text)
+        } else {
+            Cow::Owned(format!("{text}Z"))
+        };
+        let seconds = rfc3339_ms(&zoned).map(|ms| ms.div_euclid(1000)).filter(|s| *s >= 0);
+        seconds.ok_or_else(|| Bad::new(Reason::BadTime, format!("{name} {:?} is no ISO 8601 time", clip(text))))
+    }
+
+    fn count(&self, name: &'static str) -> Result<Option<i64>, Bad> {
+        let Some(text) = self.get(name) else { return Ok(None) };
+        let number = python::int(text).filter(|n| i32::try_from(*n).is_ok());
+        let number = number.ok_or_else(|| {
+            let detail = format!("{name} {:?} is no integer that fits 32 bits", clip(text));
+            Bad::new(Reason::BadNumber, detail)
+        })?;
+        Ok(Some(number).filter(|n| *n > 0))
+    }
+
+    /// The job, by the rules that hold for text messages.
+    pub(super) fn job(&self) -> Result<Job<'_>, Bad> {
+        let cpu = self
+            .get("CpuDuration of all")
+            .map_or_else(|| self.required("CpuDuration"), Ok)?;
+        let core_n = self.count("Processors")?;
+        let level = service_level::plain(self.get("ServiceLevelType"), self.get("ServiceLevel"))?;
+        let mut job = Job {
+            site: self.required("Site")?,
+            submit_host: self.get("SubmitHost"),
+            machine_name: self.get("MachineName"),
+            queue: self.get("Queue"),
+            local_job_id: self.required("LocalJobId")?,
+            local_user_id: self.get("LocalUserId"),
+            global_user_name: self.get("GlobalUserName"),
+            vo: self.get("Group"),
+            vo_group: self.get("VOGroup"),
+            vo_role: self.get("VORole"),
+            wall_s: duration_s("WallDuration", self.required("WallDuration")?)?,
+            cpu_s: duration_s("CpuDuration", cpu)?,
+            core_n,
+            node_n: self.count("NodeCount")?,
+            start_s: self.time_s("StartTime")?,
+            end_s: self.time_s("EndTime")?,
+            infrastructure: self.get("Infrastructure"),
+            memory_real_kb: None,
+            memory_virtual_kb: None,
+            service_level: Some(level).filter(|level| level.milli_per_core >= 0),
+            anomalies: if core_n.is_none() {
+                Anomaly::CoreUnknown.bit()
+            } else {
+                0
+            },
+        };
+        if let Some(fqan) = self.get("FQAN") {
+            let fqan = Fqan::parse(fqan);
+            job.vo = Some(fqan.vo).filter(|vo| !python::is_null(vo));
+            job.vo_group = fqan.group;
+            job.vo_role = fqan.role;
+        }
+        job.checked()
+    }
+}
+
+fn duration_s(name: &str, text: &str) -> Result<i64, Bad> {
+    let seconds = iso8601_s(text).filter(|s| i32::try_from(*s).is_ok());
+    seconds.ok_or_else(|| {
+        let detail = format!("{name} {:?} is no ISO 8601 duration that fits 32 bits", clip(text));
+        Bad::new(Reason::BadDuration, detail)
+    })
+}

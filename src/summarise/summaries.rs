@@ -1,0 +1,140 @@
+//! From summaries to groups of usage: rows of their own, under the view `summary`.
+
+use super::group::{Groups, Key, KeyRef};
+use super::sums::Sums;
+use crate::normalise::factor::{Normaliser, Scale};
+use crate::pipeline::Plan;
+use crate::pipeline::plan::Grain;
+use crate::records::{Summary, SummaryKind};
+use crate::reference::benchmark::Benchmark;
+use crate::time::{Calendar, Zone};
+
+/// The view under which summaries appear in `usage`.
+pub const VIEW: &str = "summary";
+
+/// The benchmark of a normalised summary that names none: APEL's server adds such work up as HEPSPEC06.
+const UNNAMED: Benchmark = Benchmark::Hs06;
+
+/// Adds up the summaries of one site.
+pub struct SummaryUsage<'a> {
+    calendar: Calendar,
+    normaliser: Normaliser<'a>,
+    is_normalised: bool,
+    groups: Groups,
+}
+
+impl<'a> SummaryUsage<'a> {
+    /// Nothing yet.
+    #[must_use]
+    pub fn new(plan: &'a Plan, site: &'a str) -> Self {
+        Self {
+            // A summary says its month and no instant: the zone decides nothing, and it has no day.
+            calendar: Calendar::new(Zone::utc(), Grain::Month, plan.allocation_year_start),
+            normaliser: Normaliser::new(plan.normalise.as_ref(), site),
+            is_normalised: plan.normalise.is_some(),
+            groups: Groups::default(),
+        }
+    }
+
+    /// What scales a summary: the benchmark it states, else that of its site at its last end. Work that arrives
+    /// normalised is taken as it is.
+    #[must_use]
+    pub fn scale(&self, row: &Summary) -> Scale {
+        if row.kind == SummaryKind::NormalisedSummary {
+            return if self.is_normalised {
+                Scale::Known([None; 3])
+            } else {
+                Scale::Off
+            };
+        }
+        let stated = row.word("benchmark").zip(row.number("benchmark_per_core"));
+        let last_ms = i64::from(row.month.next().first_day()) * 86_400_000 - 1;
+        let at_ms = row
+            .number("latest_end_utc")
+            .map_or(last_ms, |end_ms| end_ms.min(last_ms));
+        self.normaliser.scale(None, at_ms, stated)
+    }
+
+    /// Adds one that counts.
+    pub fn add(&mut self, row: &Summary) {
+        let first_ms = i64::from(row.month.first_day()) * 86_400_000;
+        let Some(period) = self.calendar.period(first_ms).filter(|_| row.is_usage()) else {
+            return;
+        };
+        let scale = self.scale(row);
+        let number = |name: &str| row.number(name).unwrap_or(0);
+        let (job_n, wall_s, core_n) = (number("job_n"), number("wall_s"), number("alloc_core_n"));
+        let core_s = wall_s.saturating_mul(core_n);
+        let count = |flag: bool| if flag { job_n } else { 0 };
+        let cpu_ms = row.number("cpu_s").map(|s| s.saturating_mul(1000));
+        let part = Sums {
+            counted: [
+                job_n,
+                wall_s,
+                0,
+                core_s,
+                0,
+                wall_s.saturating_mul(number("alloc_node_n")),
+                0,
+                count(cpu_ms.is_none()),
+                count(row.number("alloc_core_n").is_none()),
+                0,
+                count(scale == Scale::Missing),
+                count(matches!(scale, Scale::Fallback(_))),
+            ],
+            cpu_ms,
+            work_e7: work_e7(row, scale, cpu_ms, core_s, core_n),
+            earliest_end_ms: row.number("earliest_end_utc"),
+            latest_end_ms: row.number("latest_end_utc"),
+        };
+        // In the order of `DIMENSIONS`: source, cluster, account, view, partition, qos, vo_group, vo_role, submit_host.
+        let dimensions = [
+            Some(row.source.as_str()),
+            None,
+            None,
+            Some(VIEW),
+            None,
+            None,
+            row.word("vo_group"),
+            row.word("vo_role"),
+            row.word("submit_host"),
+        ];
+        let key = KeyRef {
+            vo: row.word("vo"),
+            allocation_year: period.allocation_year,
+            month: row.month.first_day(),
+            day: None,
+            dimensions,
+        };
+        self.groups.sums(key).add(&part);
+    }
+
+    /// The groups, sorted.
+    #[must_use]
+    pub fn into_sorted(self) -> Vec<(Key, Sums)> {
+        self.groups.into_sorted()
+    }
+}
+
+/// CPU and core wall work in units of 10^-7.
+fn work_e7(row: &Summary, scale: Scale, cpu_ms: Option<i64>, core_s: i64, core_n: i64) -> [Option<i128>; 6] {
+    const E7: i128 = 10_000_000;
+    let mut work = [None; 6];
+    let factors = match scale {
+        Scale::Known(factors) | Scale::Fallback(factors) => factors,
+        Scale::Off | Scale::Missing | Scale::Rejected => return work,
+    };
+    let named = row.word("benchmark").and_then(Benchmark::parse).unwrap_or(UNNAMED);
+    let pairs = work.as_chunks_mut::<2>().0;
+    for (([cpu, wall], factor), benchmark) in pairs.iter_mut().zip(factors).zip(Benchmark::ALL) {
+        if let Some(factor) = factor.map(i128::from) {
+            *cpu = cpu_ms.map(|cpu_ms| i128::from(cpu_ms) * factor);
+            *wall = Some(i128::from(core_s) * 1000 * factor);
+        } else if row.kind == SummaryKind::NormalisedSummary && benchmark == named {
+            *cpu = row.number("normalised_cpu_s").map(|s| i128::from(s) * E7);
+            let wall_s = row.number("normalised_wall_s");
+            *wall = wall_s.map(|s| i128::from(s) * i128::from(core_n) * E7);
+        }
+    }
+    work
+}

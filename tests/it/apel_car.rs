@@ -1,0 +1,218 @@
+//! CAR: jobs as XML, and XML that wants to do harm.
+
+use std::fmt::Write as _;
+
+use gridtally::ledger::Reason;
+use gridtally::pipeline::plan::{Acceptance, Format};
+use gridtally::records::JobRow;
+use gridtally::sources::apel::{self, Limits};
+use proptest::prelude::*;
+
+use crate::collect_grid::{Collected, input, plan, run, shared};
+
+const OPEN: &str =
+    "<?xml version=\"1.0\"?>\n<UsageRecords xmlns=\"http://eu-emi.eu/namespaces/2012/11/computerecord\">\n";
+const CLOSE: &str = "</UsageRecords>\n";
+
+fn read(text: impl AsRef<[u8]>, acceptance: Acceptance) -> Collected {
+    run(apel::pieces(input(text.as_ref()), plan(Format::Apel, acceptance)).unwrap())
+}
+
+fn record(id: &str, more: &str) -> String {
+    format!(
+        "<UsageRecord xmlns:urf=\"http://eu-emi.eu/namespaces/2012/11/computerecord\">\
+         <JobIdentity><LocalJobId>{id}</LocalJobId></JobIdentity>\
+         <UserIdentity><GlobalUserName urf:type=\"rfc2253\">CN=Pat &amp; Co,O=Reef</GlobalUserName><Group>reef</Group>\
+         <GroupAttribute urf:type=\"vo-group\">/reef/deep</GroupAttribute></UserIdentity>\
+         <Infrastructure urf:description=\"x\" urf:type=\"grid\"/>{more}<WallDuration>PT1H0.5S</WallDuration>\
+         <CpuDuration urf:usageType=\"user\">PT1S</CpuDuration><CpuDuration urf:usageType=\"all\">P1DT1M</CpuDuration>\
+         <ServiceLevel urf:type=\"HEPSPEC\">10.5</ServiceLevel><Processors>8</Processors><NodeCount>0</NodeCount>\
+         <StartTime>2026-03-01T10:00:00+01:00</StartTime><EndTime>2026-03-01T10:00:00</EndTime>\
+         <MachineName>lrms</MachineName><SubmitHost>ce</SubmitHost><Queue>long</Queue><Site urf:type=\"x\">S</Site>\
+         </UsageRecord>\n"
+    )
+}
+
+fn document(records: &[String]) -> String {
+    format!("{OPEN}{}{CLOSE}", records.concat())
+}
+
+#[test]
+fn fields_of_a_job() {
+    let text = document(&[record("Ab", "")]);
+    let all = read(&text, Acceptance::StrictApel);
+    let (row, at) = &all.jobs[0];
+    assert_eq!((at.line, usize::try_from(at.byte_offset).unwrap()), (3, OPEN.len()));
+    let expected = JobRow {
+        view: "batch",
+        site: Some("S"),
+        cluster: Some("lrms"),
+        submit_host: Some("ce"),
+        job_id: "Ab",
+        identity_key: Some("ab|1772359200"),
+        vo: Some("reef"),
+        vo_group: Some("/reef/deep"),
+        global_user: Some("CN=Pat & Co,O=Reef"),
+        partition: Some("long"),
+        infrastructure: Some("grid"),
+        start_ms: Some(1_772_355_600_000),
+        end_ms: Some(1_772_359_200_000),
+        wall_ms: Some(3_601_000),
+        cpu_ms: Some(86_460_000),
+        alloc_core_n: Some(8),
+        benchmark: Some("hs06"),
+        benchmark_milli_per_core: Some(10_500),
+        ..JobRow::default()
+    };
+    assert_eq!(row, &expected);
+    // The prefix does not matter, the namespace does, and an FQAN wins.
+    let fqan = "<GroupAttribute urf:type=\"FQAN\">/kelp/Role=pilot/Capability=NULL;/reef</GroupAttribute>";
+    let all = read(document(&[record("1", fqan)]), Acceptance::StrictApel);
+    let row = &all.jobs[0].0;
+    assert_eq!(
+        (row.vo, row.vo_group, row.vo_role),
+        (Some("kelp"), Some("/kelp"), Some("Role=pilot"))
+    );
+    let foreign = record("1", "<Site xmlns=\"urn:other\">WRONG</Site>");
+    assert_eq!(
+        read(document(&[foreign]), Acceptance::StrictApel).jobs[0].0.site,
+        Some("S")
+    );
+}
+
+#[test]
+fn a_bad_record_refuses_its_document() {
+    let bad = record("2", "").replace("PT1H0.5S", "1 hour");
+    let text = document(&[record("1", ""), bad, record("3", "").replace("HEPSPEC", "custom")]);
+    let all = read(&text, Acceptance::StrictApel);
+    assert_eq!(
+        all.reasons(),
+        [Reason::MessageRefused, Reason::BadDuration, Reason::BadBenchmark]
+    );
+    assert!(all.rejects[1].raw.starts_with(b"<UsageRecord") && all.rejects[1].raw.ends_with(b"</UsageRecord>"));
+    let all = read(&text, Acceptance::Salvage);
+    assert_eq!(
+        (all.jobs.len(), all.reasons()),
+        (1, vec![Reason::BadDuration, Reason::BadBenchmark])
+    );
+    for gone in ["Site", "LocalJobId", "EndTime", "ServiceLevel", "WallDuration"] {
+        let text = record("1", "")
+            .replace(&format!("<{gone}"), "<Nothing")
+            .replace(&format!("</{gone}>"), "</Nothing>");
+        assert_eq!(
+            read(document(&[text]), Acceptance::Salvage).reasons(),
+            [Reason::MissingField],
+            "{gone}"
+        );
+    }
+}
+
+#[test]
+fn damage_loses_only_what_is_damaged() {
+    let text = document(&[record("1", ""), record("2", "")]);
+    let cut = &text[..text.len() - 200];
+    assert_eq!(
+        read(cut, Acceptance::StrictApel).reasons(),
+        [Reason::MessageRefused, Reason::Truncated]
+    );
+    let all = read(cut, Acceptance::Salvage);
+    assert_eq!((all.jobs.len(), all.reasons()), (1, vec![Reason::Truncated]));
+    assert_eq!(
+        read(&text[..OPEN.len()], Acceptance::Salvage).reasons(),
+        [Reason::BadMessage]
+    );
+    assert_eq!(read(document(&[]), Acceptance::StrictApel).rows_read, 0);
+}
+
+#[test]
+fn bombs_are_refused() {
+    let laughs = "<?xml version=\"1.0\"?><!DOCTYPE x [<!ENTITY a \"ha\"><!ENTITY b \"&a;&a;&a;&a;\">]>";
+    let text = document(&[record("&b;", "")]).replace("<?xml version=\"1.0\"?>", laughs);
+    let all = read(&text, Acceptance::Salvage);
+    assert_eq!(all.reasons(), [Reason::BadMessage]);
+    assert!(
+        all.rejects[0].detail.contains("document type"),
+        "{}",
+        all.rejects[0].detail
+    );
+    // An entity nobody declared.
+    assert_eq!(
+        read(document(&[record("&b;", "")]), Acceptance::Salvage).reasons(),
+        [Reason::Truncated]
+    );
+    let deep = record(
+        "1",
+        &format!("{}{}", "<Deep>".repeat(100_000), "</Deep>".repeat(100_000)),
+    );
+    let all = read(document(&[deep]), Acceptance::Salvage);
+    assert!(all.rejects[0].detail.contains("deep"), "{}", all.rejects[0].detail);
+    let mut many = String::new();
+    for n in 0..100_000 {
+        write!(many, " xmlns:n{n}=\"urn:{n}\"").unwrap();
+    }
+    let all = read(document(&[record("1", &format!("<X{many}/>"))]), Acceptance::Salvage);
+    assert_eq!(all.jobs.len(), 0, "{:?}", all.reasons());
+    let limits = Limits {
+        message: 4000,
+        record: 1500,
+        kept: 100,
+        ..Limits::default()
+    };
+    let small = |text: String| {
+        run(apel::pieces_within(input(text.as_bytes()), plan(Format::Apel, Acceptance::Salvage), limits).unwrap())
+    };
+    let long = small(document(&[record("1", ""), record("2", &" ".repeat(1000))]));
+    assert_eq!((long.jobs.len(), long.reasons()), (1, vec![Reason::Truncated]));
+    let large = small(document(
+        &(0..9).map(|n| record(&n.to_string(), "")).collect::<Vec<_>>(),
+    ));
+    assert_eq!((large.rows_read, large.reasons()), (9, vec![Reason::TooLong]));
+    assert_eq!(large.rejects[0].raw.len(), 100);
+}
+
+/// The XML of the server's own tests.
+#[test]
+fn real_xml() {
+    let Some(folder) = shared("real_xml", "data/apel/apel-xml") else {
+        return;
+    };
+    for (file, jobs, rejects, out) in [
+        ("car_01_L23.xml", 0, vec![Reason::BadBenchmark], vec![]),
+        ("car_02_L55.xml", 1, vec![], vec![]),
+        ("aur_01_L14.xml", 0, vec![], vec![Reason::AggregatedRecord]),
+        ("star_01_L17.xml", 0, vec![], vec![Reason::StorageRecord]),
+        ("star_04_L130.xml", 0, vec![], vec![Reason::StorageRecord]),
+        ("loader_03_L156.xml", 0, vec![], vec![Reason::StorageRecord]),
+        ("xml_01_L11.xml", 0, vec![], vec![Reason::OtherRecordType]),
+    ] {
+        let all = read(std::fs::read(folder.join(file)).unwrap(), Acceptance::StrictApel);
+        let found = (
+            all.jobs.len(),
+            all.reasons(),
+            all.out_of_scope.keys().copied().collect(),
+        );
+        assert_eq!(found, (jobs, rejects, out), "{file}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    /// Whatever happens to the bytes, every row has one outcome and nothing panics.
+    #[test]
+    fn damaged_xml_is_accounted_for(
+        flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..8),
+        cut in any::<prop::sample::Index>(),
+        is_strict in any::<bool>(),
+    ) {
+        let mut bytes = document(&[record("1", ""), record("2", ""), record("3", "")]).into_bytes();
+        for (at, byte) in flips {
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+        }
+        bytes.truncate(bytes.len() - cut.index(bytes.len()) / 4);
+        let acceptance = if is_strict { Acceptance::StrictApel } else { Acceptance::Salvage };
+        let all = read(&bytes, acceptance);
+        prop_assert_eq!(all.rows_read, all.outcomes());
+    }
+}
