@@ -41,10 +41,11 @@ pub struct Book {
 /// Reasons that are settled per (site, month), when a partition of records is merged.
 #[must_use]
 pub fn is_settled_by_merge(reason: Reason) -> bool {
-    matches!(
+    let is_of_records = matches!(
         reason.outcome(),
         Outcome::Accepted | Outcome::Duplicate | Outcome::Superseded
-    ) || reason == Reason::BenchmarkMissing
+    ) && reason != Reason::Inventory;
+    is_of_records || reason == Reason::BenchmarkMissing
 }
 
 impl Book {

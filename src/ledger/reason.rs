@@ -90,6 +90,8 @@ reasons! {
         Job = "job",
         /// A step row, folded into its job.
         Step = "step",
+        /// A row of the machine's inventory: it tells of nodes, their events, partitions or associations.
+        Inventory = "inventory",
     }
     Duplicate {
         /// A job row that says what the accepted row says.
@@ -142,6 +144,10 @@ reasons! {
         SiteUnknown = "site_unknown",
         /// Neither the record's times nor its end say when it ran.
         TimeUnknown = "time_unknown",
+        /// A list of hosts that is none, or means more hosts than any cluster has.
+        BadHostlist = "bad_hostlist",
+        /// A row that contradicts another one of the same file about the same thing.
+        Contradiction = "contradiction",
         /// The record is longer than the limit for one record.
         TooLong = "too_long",
         /// No benchmark is known for the job and the pipeline says to reject it.
@@ -156,6 +162,10 @@ reasons! {
         OtherRecordType = "other_record_type",
         /// Usage that arrives already aggregated.
         Summary = "summary",
+        /// A line of configuration that names no node, partition or association by itself.
+        Setting = "setting",
+        /// A line that includes another file, which is read only if the pipeline names it.
+        Include = "include",
         /// The record lies outside the months this run was asked for.
         OutsidePeriod = "outside_period",
     }

@@ -244,9 +244,7 @@ fn entry(name: &str) -> Result<Entry<'_>, HostlistError> {
     let mut brackets = Vec::new();
     let mut rest = name;
     while let Some((prefix, behind)) = rest.split_once('[') {
-        let (inside, behind) = behind
-            .split_once(']')
-            .ok_or_else(|| wrong("brackets do not match"))?;
+        let (inside, behind) = behind.split_once(']').ok_or_else(|| wrong("brackets do not match"))?;
         let ranges = inside.split(',').map(range).collect::<Result<Vec<_>, _>>()?;
         let host_n = ranges.iter().map(|range| range.host_n()).sum();
         brackets.push(Bracket { prefix, ranges, host_n });

@@ -14,6 +14,7 @@ pub mod hashing;
 pub mod hints;
 pub mod input;
 pub mod instant;
+pub mod inventory;
 mod remote;
 pub mod sacct;
 pub mod sink;

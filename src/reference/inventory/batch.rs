@@ -53,7 +53,9 @@ pub fn batches(rows: &[Placed], origin: &Origin) -> Result<Vec<(&'static str, Re
             InventoryRow::Event(row) => shelves.events.push((placed, row)),
             InventoryRow::Partition(row) => {
                 shelves.partitions.push((placed, row));
-                shelves.weights.extend(row.weights.iter().map(|weight| (placed, &**row, weight)));
+                shelves
+                    .weights
+                    .extend(row.weights.iter().map(|weight| (placed, &**row, weight)));
             }
             InventoryRow::Association(row) => shelves.associations.push((placed, row)),
         }
@@ -217,7 +219,15 @@ fn partitions(mut rows: Vec<(&Placed, &PartitionRow)>, origin: &Origin) -> Vec<A
 }
 
 fn weights(mut rows: Vec<(&Placed, &PartitionRow, &Weight)>, origin: &Origin) -> Result<Vec<ArrayRef>> {
-    rows.sort_by_key(|(placed, row, weight)| (cluster(&row.cluster, origin), &row.partition, &weight.tres, row.as_of_ms, placed.line));
+    rows.sort_by_key(|(placed, row, weight)| {
+        (
+            cluster(&row.cluster, origin),
+            &row.partition,
+            &weight.tres,
+            row.as_of_ms,
+            placed.line,
+        )
+    });
     let scale = i8::try_from(WEIGHT_PLACES).map_err(|e| Error::internal("weights have too many places").because(e))?;
     Ok(vec![
         texts(rows.iter().map(|_| origin.site.as_ref())),
@@ -234,7 +244,15 @@ fn weights(mut rows: Vec<(&Placed, &PartitionRow, &Weight)>, origin: &Origin) ->
 }
 
 fn associations(mut rows: Vec<(&Placed, &AssociationRow)>, origin: &Origin) -> Vec<ArrayRef> {
-    rows.sort_by_key(|(placed, row)| (cluster(&row.cluster, origin), &row.account, &row.user, &row.partition, placed.line));
+    rows.sort_by_key(|(placed, row)| {
+        (
+            cluster(&row.cluster, origin),
+            &row.account,
+            &row.user,
+            &row.partition,
+            placed.line,
+        )
+    });
     let text = |of: fn(&AssociationRow) -> Option<&String>| texts(rows.iter().map(|(_, row)| of(row)));
     let mut columns = vec![
         texts(rows.iter().map(|_| origin.site.as_ref())),

@@ -54,9 +54,7 @@ impl Gpus {
             };
             let n = match count {
                 None => 1,
-                Some(count) => {
-                    quantity::size(count, 1).ok_or_else(|| format!("\"{entry}\" does not say how many"))?
-                }
+                Some(count) => quantity::size(count, 1).ok_or_else(|| format!("\"{entry}\" does not say how many"))?,
             };
             found.add(model, n).ok_or_else(|| format!("\"{entry}\" is too many"))?;
         }

@@ -5,6 +5,7 @@ mod batch;
 pub mod gpus;
 pub mod quantity;
 pub mod row;
+pub mod state;
 pub mod tres;
 pub mod weights;
 
