@@ -1,5 +1,6 @@
 //! What inspecting a file found, for people and for programs.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde::Serialize;
@@ -82,6 +83,8 @@ pub struct FileReport {
     pub step_n: Option<u64>,
     /// When the jobs ran.
     pub period: Option<Period>,
+    /// What a file about the machine tells, added up: nodes, CPUs, ...
+    pub inventory: BTreeMap<&'static str, i64>,
     /// Rows by outcome and reason.
     pub outcomes: Vec<ReasonCount>,
     /// Sites the records name, most frequent first.
@@ -122,6 +125,7 @@ impl FileReport {
             job_n: None,
             step_n: None,
             period: None,
+            inventory: BTreeMap::new(),
             outcomes: Vec::new(),
             sites: Vec::new(),
             clusters: Vec::new(),
@@ -158,7 +162,19 @@ impl FileReport {
             line("begins with", bytes);
         }
         if let (Some(row_n), Some(job_n), Some(step_n)) = (self.row_n, self.job_n, self.step_n) {
-            line("rows", &format!("{row_n} ({job_n} jobs, {step_n} steps)"));
+            let of_jobs = format!("{row_n} ({job_n} jobs, {step_n} steps)");
+            line(
+                "rows",
+                &if self.inventory.is_empty() {
+                    of_jobs
+                } else {
+                    row_n.to_string()
+                },
+            );
+        }
+        if !self.inventory.is_empty() {
+            let sums: Vec<String> = self.inventory.iter().map(|(what, n)| format!("{what} {n}")).collect();
+            line("machine", &sums.join(", "));
         }
         if let Some(period) = &self.period {
             let text = |end: &Option<String>| end.clone().unwrap_or_else(|| "?".to_owned());

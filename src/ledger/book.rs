@@ -72,6 +72,16 @@ impl Book {
             })
     }
 
+    /// Takes over what another book knows of some files.
+    pub fn keep(&mut self, from: &Self, is_kept: impl Fn(&InputEntry) -> bool) {
+        for (file_id, input) in from.inputs.iter().filter(|(_, input)| is_kept(input)) {
+            self.inputs.insert(file_id.clone(), input.clone());
+            if let Some(places) = from.places.get(file_id) {
+                self.places.insert(file_id.clone(), places.clone());
+            }
+        }
+    }
+
     /// Notes that a known file was seen under another path; true if that is news.
     pub fn seen(&mut self, file_id: &str, path: &str) -> bool {
         self.inputs
@@ -98,7 +108,12 @@ impl Book {
             }
         }
         match self.inputs.get_mut(file_id) {
-            Some(known) => known.paths.extend(input.paths),
+            Some(known) => {
+                let mut paths = std::mem::take(&mut known.paths);
+                paths.extend(input.paths.iter().cloned());
+                // The same bytes may have been read as something else this time.
+                *known = InputEntry { paths, ..input };
+            }
             None => {
                 self.inputs.insert(file_id.to_owned(), input);
             }

@@ -5,6 +5,8 @@ pub mod compile;
 mod days;
 mod fingerprint;
 mod inputs;
+mod inventory;
+pub mod inventory_spec;
 pub mod options;
 mod partition;
 pub mod plan;

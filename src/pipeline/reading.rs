@@ -11,9 +11,10 @@ use super::progress::Progress;
 use super::shelf::RejectShelf;
 use crate::error::{Error, Kind, Result};
 use crate::ledger::Reason;
-use crate::pipeline::SourcePlan;
+use crate::pipeline::{Format, SourcePlan};
 use crate::records::spill::Spill;
 use crate::records::{Harvest, Intake, Reject, Tally, Window};
+use crate::reference::inventory::Placed;
 use crate::sources::dialect::{self, Dialect};
 use crate::sources::hashing::HashingReader;
 use crate::sources::input::InputFile;
@@ -43,6 +44,8 @@ pub(super) struct ReadFile {
     pub(super) tally: Tally,
     /// Refusals.
     pub(super) rejects: RejectShelf,
+    /// What was told about the machine.
+    pub(super) inventory: Vec<Placed>,
     /// Hash of the bytes as they were read.
     pub(super) blake3: String,
 }
@@ -56,6 +59,7 @@ impl ReadFile {
             rows_candidate: 0,
             tally: Tally::new(),
             rejects: RejectShelf::new(&reading.source.name, &reading.accounted_to),
+            inventory: Vec::new(),
         }
     }
 }
@@ -241,10 +245,24 @@ fn head(input: &mut dyn Read) -> std::io::Result<Vec<u8>> {
 }
 
 fn dialect_of(reading: &Reading, head: &[u8]) -> Result<Dialect> {
-    let declared = Dialect::of(reading.source.format);
-    declared
-        .or_else(|| dialect::recognise(head))
-        .ok_or_else(|| Error::new(Kind::Data, "neither sacct text, nor an APEL message, nor a GRACC dump"))
+    if let Some(declared) = Dialect::of(reading.source.format) {
+        return Ok(declared);
+    }
+    let is_inventory = matches!(reading.source.format, Format::Inventory(_));
+    let data = |message: String| Err(Error::new(Kind::Data, message));
+    match dialect::recognise(head) {
+        Some(Dialect::Inventory(kind)) if !is_inventory => data(format!(
+            "an inventory of the machine ({}): name it under [[inventory]]",
+            kind.as_str()
+        )),
+        Some(found) if is_inventory && !matches!(found, Dialect::Inventory(_)) => data(format!(
+            "accounting of jobs ({}): name it under [[source]]",
+            found.as_str()
+        )),
+        Some(found) => Ok(found),
+        None if is_inventory => data("no known form of inventory".to_owned()),
+        None => data("neither sacct text, nor an APEL message, nor a GRACC dump".to_owned()),
+    }
 }
 
 fn parse(task: Task, files: &[Reading], window: Window, spill: &Spill, results: &[Mutex<ReadFile>]) -> Result<()> {
@@ -259,6 +277,7 @@ fn parse(task: Task, files: &[Reading], window: Window, spill: &Spill, results: 
         buckets,
         sites,
         rejects,
+        inventory,
         tally,
         rows_read,
         rows_candidate,
@@ -268,6 +287,7 @@ fn parse(task: Task, files: &[Reading], window: Window, spill: &Spill, results: 
     result.rows_read += rows_read;
     result.rows_candidate += rows_candidate;
     add(&mut result.tally, tally);
+    result.inventory.extend(inventory);
     result.rejects.push(rejects)
 }
 

@@ -20,6 +20,7 @@ use crate::pipeline::Plan;
 use crate::records::Window;
 use crate::records::merge::FileOrder;
 use crate::records::spill::{MEMORY_BUDGET, Spill};
+use crate::reference::inventory;
 use crate::store::lake::{self, LakeTable};
 use crate::store::{Publication, Store};
 use crate::time::{Day, Month};
@@ -47,13 +48,14 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     let mut state = State::load(&store, &publication)?;
     inputs::hash(&mut found, &state.book, state.settings_changed(plan), threads, progress)?;
     let mut phases = BTreeMap::from([("hash".to_owned(), stopwatch.lap())]);
+    let stale = state.stale_inventories(plan);
     let is_rebuild = state.wants_rebuild(plan, &found, window)? || state.is_reordered(&found, window);
     let mut former = Book::default();
     if is_rebuild {
-        former = std::mem::take(&mut state).book;
+        former = state.forget_records();
     }
     let mut report = RunReport::new(plan, &store, found.len());
-    let (files, is_news) = inputs::to_read(&mut state.book, &former, &found, window);
+    let (files, is_news) = inputs::to_read(&mut state.book, &former, &found, window, &stale);
     let is_resummarised = is_rebuild || state.plan_changed(plan);
     if files.is_empty() && !is_news && !is_resummarised {
         report.settle(&state);
@@ -71,7 +73,16 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
         .collect();
     progress.end();
     phases.insert("read".to_owned(), stopwatch.lap());
-    account(&files, &file_ids, read, &publication, &mut state, &mut report, progress)?;
+    account(
+        plan,
+        &files,
+        &file_ids,
+        read,
+        &publication,
+        &mut state,
+        &mut report,
+        progress,
+    )?;
     spill.name_files(&file_ids);
 
     let mut partitions: BTreeMap<(String, Month), Vec<Day>> = spill.partitions()?;
@@ -129,7 +140,9 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
 }
 
 /// Enters what was read into the ledger and stages the refusals.
+#[expect(clippy::too_many_arguments, reason = "everything a run holds meets here once")]
 fn account(
+    plan: &Plan,
     files: &[Reading],
     file_ids: &[Arc<str>],
     read: Vec<ReadFile>,
@@ -176,6 +189,17 @@ fn account(
         debug_assert!(read.tally.keys().all(|(_, _, reason)| !is_settled_by_merge(*reason)));
         let places: Places = read.tally;
         state.book.enter(file_id, entry, places);
+        if reading.source.is_inventory() {
+            let as_of_ms = plan.as_of.get(&reading.source.name).copied();
+            super::inventory::publish(
+                publication,
+                &reading.source,
+                as_of_ms,
+                file_id,
+                &read.blake3,
+                &read.inventory,
+            )?;
+        }
         let path = lake::rejects_path(file_id);
         if read.rejects.is_empty() {
             publication.remove(&path);
@@ -255,6 +279,11 @@ fn forget_stale(publication: &Publication, state: &State, partitions: &BTreeMap<
                 .inputs()
                 .keys()
                 .any(|file_id| lake::rejects_path(file_id) == file.path),
+            dataset if inventory::DATASETS.contains(&dataset) => !state
+                .book
+                .inputs()
+                .iter()
+                .any(|(file_id, input)| lake::inventory_path(dataset, &input.source, file_id) == file.path),
             _ => false,
         };
         if is_stale {

@@ -12,6 +12,7 @@ use super::row::JobRow;
 use crate::error::{Error, Result};
 use crate::ledger::Reason;
 use crate::pipeline::{Format, SourcePlan};
+use crate::reference::inventory::{InventoryRow, Placed};
 use crate::sources::{Position, Sink};
 use crate::time::Month;
 
@@ -62,6 +63,8 @@ pub struct Harvest {
     pub sites: Vec<String>,
     /// Refusals.
     pub rejects: Vec<Reject>,
+    /// What was told about the machine.
+    pub inventory: Vec<Placed>,
     /// Rows that are not candidates.
     pub tally: Tally,
     /// Rows the reader framed.
@@ -103,6 +106,7 @@ pub struct Intake {
     buckets: Vec<Bucket>,
     sites: Vec<String>,
     rejects: Vec<Reject>,
+    inventory: Vec<Placed>,
     tally: Tally,
     rows_read: u64,
     rows_candidate: u64,
@@ -123,6 +127,7 @@ impl Intake {
             buckets: Vec::new(),
             sites: Vec::new(),
             rejects: Vec::new(),
+            inventory: Vec::new(),
             tally: Tally::new(),
             rows_read: 0,
             rows_candidate: 0,
@@ -144,6 +149,7 @@ impl Intake {
             buckets: std::mem::take(&mut self.buckets),
             sites: std::mem::take(&mut self.sites),
             rejects: std::mem::take(&mut self.rejects),
+            inventory: self.inventory,
             tally: std::mem::take(&mut self.tally),
             rows_read: std::mem::take(&mut self.rows_read),
             rows_candidate: std::mem::take(&mut self.rows_candidate),
@@ -268,6 +274,17 @@ impl Sink for Intake {
             rows,
             detail: detail.to_owned(),
             raw: raw.to_vec(),
+        });
+    }
+
+    fn inventory(&mut self, row: &InventoryRow, at: Position, rows: u64) {
+        if rows > 0 {
+            self.count(None, None, Reason::Inventory, rows);
+        }
+        self.inventory.push(Placed {
+            row: row.clone(),
+            line: at.line,
+            input_row_n: rows,
         });
     }
 

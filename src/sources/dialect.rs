@@ -7,6 +7,7 @@ use memchr::memmem;
 
 use super::Pieces;
 use super::hints::SacctHeader;
+use super::inventory;
 use crate::error::Result;
 use crate::pipeline::{Format, SourcePlan};
 
@@ -19,6 +20,8 @@ pub enum Dialect {
     Apel,
     /// GRACC index dumps: JSON lines.
     Gracc,
+    /// What the batch system says about its own machine.
+    Inventory(inventory::Kind),
 }
 
 impl Dialect {
@@ -35,6 +38,7 @@ impl Dialect {
             Self::Sacct => Format::Sacct,
             Self::Apel => Format::Apel,
             Self::Gracc => Format::Gracc,
+            Self::Inventory(kind) => Format::Inventory(kind),
         }
     }
 
@@ -45,7 +49,8 @@ impl Dialect {
             Format::Sacct => Some(Self::Sacct),
             Format::Apel => Some(Self::Apel),
             Format::Gracc => Some(Self::Gracc),
-            Format::Auto => None,
+            Format::Auto | Format::Inventory(inventory::Kind::Auto) => None,
+            Format::Inventory(kind) => Some(Self::Inventory(kind)),
         }
     }
 }
@@ -56,6 +61,9 @@ pub const HEAD_BYTES: usize = 64 * 1024;
 /// The dialect whose marks the first bytes (unpacked) bear.
 #[must_use]
 pub fn recognise(head: &[u8]) -> Option<Dialect> {
+    if let Some(kind) = inventory::recognise(head) {
+        return Some(Dialect::Inventory(kind));
+    }
     let text = without_mark(head).trim_ascii_start();
     let has = |word: &str| memmem::find(text, word.as_bytes()).is_some();
     match text.first()? {
@@ -88,6 +96,7 @@ pub fn pieces(dialect: Dialect, input: Box<dyn Read + Send>, plan: Arc<SourcePla
         Dialect::Sacct => super::sacct::pieces(input, plan),
         Dialect::Apel => super::apel::pieces(input, plan),
         Dialect::Gracc => super::gracc::pieces(input, plan),
+        Dialect::Inventory(kind) => inventory::pieces(kind, input, plan),
     }
 }
 

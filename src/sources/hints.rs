@@ -158,6 +158,7 @@ pub fn of(dialect: Option<Dialect>, head: &[u8]) -> Hints {
             version: quoted_after(head, "\"_index\"").map(|index| format!("index {index}")),
             ..Hints::default()
         },
+        Some(Dialect::Inventory(kind)) => super::inventory::hints(kind, head),
         None => Hints {
             problems: vec![foreign(head)],
             ..Hints::default()
@@ -266,6 +267,9 @@ fn foreign(head: &[u8]) -> String {
     }
     if SacctHeader::any(head).is_some() {
         return "columns of fixed width cut their values off: dump with sacct -P (--parsable2)".to_owned();
+    }
+    if text.starts_with(b"{") && has("\"sinfo\"") && has("\"partition\"") {
+        return "sinfo --json groups nodes since 23.02: dump with scontrol show node --json".to_owned();
     }
     if text.starts_with(b"{") && has("\"jobs\"") && (has("\"association\"") || has("\"job_id\"")) {
         return "sacct --json has no reader: dump with sacct -P (--parsable2)".to_owned();

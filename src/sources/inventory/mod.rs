@@ -25,6 +25,7 @@ use std::sync::Arc;
 
 pub use kind::{Kind, recognise};
 
+use super::hints::Hints;
 use super::{Pieces, Position, Sink, Work};
 use crate::error::{Error, Kind as ErrorKind, Result};
 use crate::ledger::Reason;
@@ -61,6 +62,29 @@ pub fn pieces(kind: Kind, input: Box<dyn Read + Send>, plan: Arc<SourcePlan>) ->
     }
     let work: Work = Box::new(move |sink| read(&bytes, &plan, sink));
     Ok(Box::new(std::iter::once(Ok(work))))
+}
+
+/// What the first bytes of a file tell people about it.
+#[must_use]
+pub fn hints(kind: Kind, head: &[u8]) -> Hints {
+    let text = String::from_utf8_lossy(head);
+    let after = |mark: &str| {
+        let rest = text.split(mark).nth(1)?;
+        let end = rest.find([' ', '"', '\n', ',']).unwrap_or(rest.len());
+        rest.get(..end).filter(|version| !version.is_empty()).map(str::to_owned)
+    };
+    let version = match kind {
+        Kind::ScontrolNode => after(" Version="),
+        Kind::NodeJson => after("\"release\": \"")
+            .or_else(|| after("\"version\": \""))
+            .or_else(|| after("\"slurmd_version\": \"")),
+        _ => None,
+    };
+    Hints {
+        version: version.map(|version| format!("Slurm {version}")),
+        naive_times: matches!(kind, Kind::SacctmgrEvent | Kind::Sinfo) && text.contains(':'),
+        ..Hints::default()
+    }
 }
 
 /// Gives a row its outcome.
