@@ -149,7 +149,7 @@ impl Intake {
             buckets: std::mem::take(&mut self.buckets),
             sites: std::mem::take(&mut self.sites),
             rejects: std::mem::take(&mut self.rejects),
-            inventory: self.inventory,
+            inventory: std::mem::take(&mut self.inventory),
             tally: std::mem::take(&mut self.tally),
             rows_read: std::mem::take(&mut self.rows_read),
             rows_candidate: std::mem::take(&mut self.rows_candidate),

@@ -17,7 +17,9 @@ mod garbage;
 #[path = "../generator/mod.rs"]
 mod generator;
 mod gracc;
+mod hostlist;
 mod hygiene;
+mod inventory;
 mod lessons;
 mod schemas;
 mod store;

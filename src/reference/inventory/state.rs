@@ -17,18 +17,24 @@ const MARKS: &[(char, &str)] = &[
 #[must_use]
 pub fn split(text: &str) -> (Option<String>, Option<String>) {
     let mut flags: Vec<String> = Vec::new();
-    let mut rest = text.trim();
-    while let Some((mark, word)) = rest
-        .chars()
-        .last()
-        .and_then(|last| MARKS.iter().find(|(mark, _)| *mark == last))
-    {
-        flags.push((*word).to_owned());
-        rest = rest.strip_suffix(*mark).unwrap_or_default();
+    let mut words: Vec<String> = Vec::new();
+    for word in text.split('+').map(str::trim) {
+        let mut rest = word;
+        while let Some((mark, flag)) = rest
+            .chars()
+            .last()
+            .and_then(|last| MARKS.iter().find(|(mark, _)| *mark == last))
+        {
+            flags.push((*flag).to_owned());
+            rest = rest.strip_suffix(*mark).unwrap_or_default();
+        }
+        if !rest.is_empty() {
+            words.push(rest.to_uppercase());
+        }
     }
-    let mut words = rest.split('+').map(str::trim).filter(|word| !word.is_empty());
-    let first = words.next().map(str::to_uppercase);
-    flags.extend(words.map(str::to_uppercase));
+    let mut words = words.into_iter();
+    let first = words.next();
+    flags.extend(words);
     (first, joined(flags))
 }
 
