@@ -65,7 +65,7 @@ pub struct FileReport {
     pub size_byte: u64,
     /// `none`, `gzip`, `zstd`, `bzip2` or `xz`.
     pub compression: &'static str,
-    /// `sacct`, `apel` or `gracc`; absent when unknown.
+    /// `sacct`, `apel`, `gracc` or the form of an inventory; absent when unknown.
     pub dialect: Option<&'static str>,
     /// What tells the version of the format.
     pub version: Option<String>,
@@ -101,7 +101,7 @@ pub struct FileReport {
     pub failure: Option<String>,
     /// What to look at before this file is accounted.
     pub problems: Vec<String>,
-    /// A `[[source]]` to start from.
+    /// A `[[source]]` or `[[inventory]]` to start from.
     pub proposal: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Bytes of one dialect become job rows and rejects. Only this room knows a vendor's column name.
+//! Bytes of one dialect become job rows, or rows about the machine, and rejects. Only this room knows a vendor's column name.
 
 pub mod apel;
 mod arrival;

@@ -14,7 +14,6 @@ use gridtally::records::JobRow;
 use gridtally::reference::inventory::{AssociationRow, EventRow, InventoryRow, NodeRow, PartitionRow, Placed};
 use gridtally::sources::inventory::{Kind, pieces, recognise};
 use gridtally::sources::{Position, Sink};
-use gridtally::time::Zone;
 
 /// Everything a reader said.
 #[derive(Debug, Default)]
