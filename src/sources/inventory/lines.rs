@@ -58,20 +58,19 @@ pub(super) struct Record {
     pub(super) is_too_long: bool,
 }
 
-/// Records of `scontrol`: each begins with a line that starts with `key`; others go on with the record before them. Text
-/// before the first record is a record of its own, for a reader to refuse.
+/// Records of `scontrol`: each begins with a line that is not indented; indented ones go on with the record before them,
+/// also behind a blank line (24.11 prints one before `ReservationName`). What does not begin with `key` is for the reader
+/// to refuse.
 pub(super) fn records(bytes: &[u8], key: &str) -> Vec<Record> {
     let mut records: Vec<Record> = Vec::new();
-    let mut is_open = false;
     for line in lines(bytes) {
         if line.is_blank() {
-            is_open = false;
             continue;
         }
         let text = line.text();
         let is_indented = text.starts_with([' ', '\t']);
         match records.last_mut() {
-            Some(record) if is_open && is_indented && !text.trim_start().starts_with(key) => {
+            Some(record) if is_indented && !text.trim_start().starts_with(key) => {
                 record.is_ended = line.is_ended;
                 if record.text.len() + text.len() > RECORD_LIMIT {
                     record.is_too_long = true;
@@ -80,15 +79,12 @@ pub(super) fn records(bytes: &[u8], key: &str) -> Vec<Record> {
                     record.text.push_str(text.trim());
                 }
             }
-            _ => {
-                records.push(Record {
-                    at: line.at,
-                    is_too_long: text.len() > RECORD_LIMIT,
-                    text: text.into_owned(),
-                    is_ended: line.is_ended,
-                });
-                is_open = true;
-            }
+            _ => records.push(Record {
+                at: line.at,
+                is_too_long: text.len() > RECORD_LIMIT,
+                text: text.into_owned(),
+                is_ended: line.is_ended,
+            }),
         }
     }
     records
