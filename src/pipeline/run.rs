@@ -48,14 +48,15 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     let mut state = State::load(&store, &publication)?;
     inputs::hash(&mut found, &state.book, state.settings_changed(plan), threads, progress)?;
     let mut phases = BTreeMap::from([("hash".to_owned(), stopwatch.lap())]);
-    let stale = state.stale_inventories(plan);
+    let outdated = state.stale_inventories(plan);
     let is_rebuild = state.wants_rebuild(plan, &found, window)? || state.is_reordered(&found, window);
-    let mut former = Book::default();
-    if is_rebuild {
-        former = state.forget_records();
-    }
+    let former = if is_rebuild {
+        state.forget_records()
+    } else {
+        Book::default()
+    };
     let mut report = RunReport::new(plan, &store, found.len());
-    let (files, is_news) = inputs::to_read(&mut state.book, &former, &found, window, &stale);
+    let (files, is_news) = inputs::to_read(&mut state.book, &former, &found, window, &outdated);
     let is_resummarised = is_rebuild || state.plan_changed(plan);
     if files.is_empty() && !is_news && !is_resummarised {
         report.settle(&state);
@@ -91,14 +92,7 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
             partitions.entry(published.clone()).or_default();
         }
     }
-    for file_id in &file_ids {
-        // What the normalise room refused lies with its month, and may lie outside the months asked for.
-        for (site, month, reason) in state.book.places(file_id).into_iter().flat_map(BTreeMap::keys) {
-            if let (Some(site), Some(month), Reason::BenchmarkMissing) = (site, month, reason) {
-                partitions.entry((site.clone(), *month)).or_default();
-            }
-        }
-    }
+    add_refused(&mut partitions, &state, &file_ids);
     let order = FileOrder::new(state.arrivals());
     let (hashes, paths) = (state.hashes(), state.paths());
     let context = Context {
@@ -137,6 +131,18 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     report.finish(&stopwatch, &committed);
     super::runs::append(&store, plan, options, &report, &stopwatch)?;
     Ok(report)
+}
+
+/// Adds the partitions of what the normalise room refused: it lies with its month, and may lie outside the months asked
+/// for.
+fn add_refused(partitions: &mut BTreeMap<(String, Month), Vec<Day>>, state: &State, file_ids: &[Arc<str>]) {
+    for file_id in file_ids {
+        for (site, month, reason) in state.book.places(file_id).into_iter().flat_map(BTreeMap::keys) {
+            if let (Some(site), Some(month), Reason::BenchmarkMissing) = (site, month, reason) {
+                partitions.entry((site.clone(), *month)).or_default();
+            }
+        }
+    }
 }
 
 /// Enters what was read into the ledger and stages the refusals.

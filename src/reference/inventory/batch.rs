@@ -10,7 +10,7 @@ use super::row::{AssociationRow, EventRow, InventoryRow, NodeRow, PartitionRow};
 use super::weights::{WEIGHT_PLACES, Weight};
 use crate::error::{Error, Result};
 use crate::schema;
-use crate::schema::batch::{decimals, ints, texts, times};
+use crate::schema::batch::{counts, decimals, ints, texts, times};
 use crate::schema::dataset::gpu_fields;
 
 /// The datasets an inventory fills.
@@ -85,12 +85,8 @@ struct Shelves<'r> {
     associations: Vec<(&'r Placed, &'r AssociationRow)>,
 }
 
-fn count(n: u64) -> Option<i64> {
-    Some(i64::try_from(n).unwrap_or(i64::MAX))
-}
-
-fn cluster<'r>(named: &'r Option<String>, origin: &'r Origin) -> Option<&'r str> {
-    named.as_deref().or(origin.cluster.as_deref())
+fn cluster<'r>(named: Option<&'r String>, origin: &'r Origin) -> Option<&'r str> {
+    named.or(origin.cluster.as_ref()).map(String::as_str)
 }
 
 fn flags(values: impl IntoIterator<Item = Option<bool>>) -> ArrayRef {
@@ -101,8 +97,8 @@ fn flags(values: impl IntoIterator<Item = Option<bool>>) -> ArrayRef {
 fn tail<'r>(placed: impl Iterator<Item = &'r Placed> + Clone, origin: &Origin) -> [ArrayRef; 3] {
     [
         texts(placed.clone().map(|_| Some(&origin.file_id))),
-        ints(placed.clone().map(|placed| count(placed.line))),
-        ints(placed.map(|placed| count(placed.input_row_n))),
+        counts(placed.clone().map(|placed| placed.line)),
+        counts(placed.map(|placed| placed.input_row_n)),
     ]
 }
 
@@ -126,12 +122,19 @@ fn gpu_lists<'r>(values: impl Iterator<Item = Option<&'r Gpus>>) -> ArrayRef {
 }
 
 fn nodes(mut rows: Vec<(&Placed, &NodeRow)>, origin: &Origin) -> Vec<ArrayRef> {
-    rows.sort_by_key(|(placed, row)| (cluster(&row.cluster, origin), &row.node, row.as_of_ms, placed.line));
+    rows.sort_by_key(|(placed, row)| {
+        (
+            cluster(row.cluster.as_ref(), origin),
+            &row.node,
+            row.as_of_ms,
+            placed.line,
+        )
+    });
     let text = |of: fn(&NodeRow) -> Option<&String>| texts(rows.iter().map(|(_, row)| of(row)));
     let int = |of: fn(&NodeRow) -> Option<i64>| ints(rows.iter().map(|(_, row)| of(row)));
     let mut columns = vec![
         texts(rows.iter().map(|_| origin.site.as_ref())),
-        texts(rows.iter().map(|(_, row)| cluster(&row.cluster, origin))),
+        texts(rows.iter().map(|(_, row)| cluster(row.cluster.as_ref(), origin))),
         text(|row| Some(&row.node)),
         times(rows.iter().map(|(_, row)| row.as_of_ms.or(origin.as_of_ms))),
         int(|row| row.cpu_n),
@@ -161,12 +164,19 @@ fn nodes(mut rows: Vec<(&Placed, &NodeRow)>, origin: &Origin) -> Vec<ArrayRef> {
 }
 
 fn events(mut rows: Vec<(&Placed, &EventRow)>, origin: &Origin) -> Vec<ArrayRef> {
-    rows.sort_by_key(|(placed, row)| (cluster(&row.cluster, origin), &row.node, row.start_ms, placed.line));
+    rows.sort_by_key(|(placed, row)| {
+        (
+            cluster(row.cluster.as_ref(), origin),
+            &row.node,
+            row.start_ms,
+            placed.line,
+        )
+    });
     let text = |of: fn(&EventRow) -> Option<&String>| texts(rows.iter().map(|(_, row)| of(row)));
     let int = |of: fn(&EventRow) -> Option<i64>| ints(rows.iter().map(|(_, row)| of(row)));
     let mut columns = vec![
         texts(rows.iter().map(|_| origin.site.as_ref())),
-        texts(rows.iter().map(|(_, row)| cluster(&row.cluster, origin))),
+        texts(rows.iter().map(|(_, row)| cluster(row.cluster.as_ref(), origin))),
         text(|row| row.node.as_ref()),
         times(rows.iter().map(|(_, row)| Some(row.start_ms))),
         times(rows.iter().map(|(_, row)| row.end_ms)),
@@ -189,12 +199,19 @@ fn events(mut rows: Vec<(&Placed, &EventRow)>, origin: &Origin) -> Vec<ArrayRef>
 }
 
 fn partitions(mut rows: Vec<(&Placed, &PartitionRow)>, origin: &Origin) -> Vec<ArrayRef> {
-    rows.sort_by_key(|(placed, row)| (cluster(&row.cluster, origin), &row.partition, row.as_of_ms, placed.line));
+    rows.sort_by_key(|(placed, row)| {
+        (
+            cluster(row.cluster.as_ref(), origin),
+            &row.partition,
+            row.as_of_ms,
+            placed.line,
+        )
+    });
     let text = |of: fn(&PartitionRow) -> Option<&String>| texts(rows.iter().map(|(_, row)| of(row)));
     let int = |of: fn(&PartitionRow) -> Option<i64>| ints(rows.iter().map(|(_, row)| of(row)));
     let mut columns = vec![
         texts(rows.iter().map(|_| origin.site.as_ref())),
-        texts(rows.iter().map(|(_, row)| cluster(&row.cluster, origin))),
+        texts(rows.iter().map(|(_, row)| cluster(row.cluster.as_ref(), origin))),
         text(|row| Some(&row.partition)),
         times(rows.iter().map(|(_, row)| row.as_of_ms.or(origin.as_of_ms))),
         text(|row| row.nodes.as_ref()),
@@ -221,7 +238,7 @@ fn partitions(mut rows: Vec<(&Placed, &PartitionRow)>, origin: &Origin) -> Vec<A
 fn weights(mut rows: Vec<(&Placed, &PartitionRow, &Weight)>, origin: &Origin) -> Result<Vec<ArrayRef>> {
     rows.sort_by_key(|(placed, row, weight)| {
         (
-            cluster(&row.cluster, origin),
+            cluster(row.cluster.as_ref(), origin),
             &row.partition,
             &weight.tres,
             row.as_of_ms,
@@ -231,7 +248,7 @@ fn weights(mut rows: Vec<(&Placed, &PartitionRow, &Weight)>, origin: &Origin) ->
     let scale = i8::try_from(WEIGHT_PLACES).map_err(|e| Error::internal("weights have too many places").because(e))?;
     Ok(vec![
         texts(rows.iter().map(|_| origin.site.as_ref())),
-        texts(rows.iter().map(|(_, row, _)| cluster(&row.cluster, origin))),
+        texts(rows.iter().map(|(_, row, _)| cluster(row.cluster.as_ref(), origin))),
         texts(rows.iter().map(|(_, row, _)| Some(&row.partition))),
         texts(rows.iter().map(|(.., weight)| Some(&weight.tres))),
         times(rows.iter().map(|(_, row, _)| row.as_of_ms.or(origin.as_of_ms))),
@@ -239,14 +256,14 @@ fn weights(mut rows: Vec<(&Placed, &PartitionRow, &Weight)>, origin: &Origin) ->
         ints(rows.iter().map(|(.., weight)| Some(weight.per_n))),
         texts(rows.iter().map(|(_, row, _)| row.billing_rule)),
         texts(rows.iter().map(|_| Some(&origin.file_id))),
-        ints(rows.iter().map(|(placed, ..)| count(placed.line))),
+        counts(rows.iter().map(|(placed, ..)| placed.line)),
     ])
 }
 
 fn associations(mut rows: Vec<(&Placed, &AssociationRow)>, origin: &Origin) -> Vec<ArrayRef> {
     rows.sort_by_key(|(placed, row)| {
         (
-            cluster(&row.cluster, origin),
+            cluster(row.cluster.as_ref(), origin),
             &row.account,
             &row.user,
             &row.partition,
@@ -256,7 +273,7 @@ fn associations(mut rows: Vec<(&Placed, &AssociationRow)>, origin: &Origin) -> V
     let text = |of: fn(&AssociationRow) -> Option<&String>| texts(rows.iter().map(|(_, row)| of(row)));
     let mut columns = vec![
         texts(rows.iter().map(|_| origin.site.as_ref())),
-        texts(rows.iter().map(|(_, row)| cluster(&row.cluster, origin))),
+        texts(rows.iter().map(|(_, row)| cluster(row.cluster.as_ref(), origin))),
         text(|row| Some(&row.account)),
         text(|row| row.user.as_ref()),
         text(|row| row.partition.as_ref()),

@@ -177,7 +177,7 @@ fn a_real_dump_and_a_real_listing_have_the_same_associations() {
         let folder = root.join(version);
         let listed = told(&folder, "sacctmgr_assoc_P.txt", Kind::SacctmgrAssoc);
         let dumped = told(&folder, "sacctmgr_dump.cfg", Kind::SacctmgrDump);
-        let shares = |told: &Told| -> BTreeMap<(String, Option<String>), (Option<i64>, Option<bool>)> {
+        let shares = |told: &Told| -> BTreeMap<_, _> {
             let key = |row: &AssociationRow| (row.account.clone(), row.user.clone());
             let rows = told.associations().into_iter();
             rows.map(|row| (key(row), (row.share_n, row.is_parent_share))).collect()
