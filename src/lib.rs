@@ -9,8 +9,9 @@
 //! summarise  jobs -> periods -> groups; contributions added up per site, VO and allocation year
 //! ```
 //!
-//! Beside them: `schema` (every column, a leaf), `reference` (dated tables), `ledger` (where every row went), `engine`
-//! (group-bys on typed batches), `store` (everything written), `pipeline` (file -> plan -> run), `inspect`, `cli`.
+//! Beside them: `schema` (every column, a leaf), `reference` (dated tables, and the machine behind the jobs), `ledger`
+//! (where every row went), `engine` (group-bys on typed batches), `store` (everything written), `pipeline`
+//! (file -> plan -> run), `inspect`, `cli`.
 //!
 //! Invariants, held by tests:
 //! * Only `sources` knows a vendor's column name; it tells a [`sources::Sink`] and nobody else.

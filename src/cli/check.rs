@@ -39,6 +39,16 @@ A pipeline file:
   acceptance = \"strict-apel\"           # or \"salvage\": what a bad record does to its APEL message
   max_rejected = 100
 
+  [[inventory]]                        # what the batch system says about its own machine
+  name = \"zoo-machine\"
+  format = \"auto\"                      # default; scontrol-node | scontrol-partition | node-json | sinfo | slurm-conf |
+                                       # sacctmgr-event | sacctmgr-assoc | sacctmgr-dump
+  paths = [\"machine/*\"]
+  site = \"ZOO-T2\"
+  cluster = \"zoo\"                      # for files that name none
+  as_of = 2026-11-01                   # when it was so, for files that do not say: a day, or an instant with offset
+  timezone = \"Europe/Zurich\"           # zone of printed times, and of the day above
+
   [normalise]
   benchmarks = \"benchmarks.csv\"        # site,cluster,benchmark,value_per_core,valid_from,valid_to
   missing = \"null\"                     # or \"reject\", or { fallback = 10.0, benchmark = \"hs06\" }
@@ -63,11 +73,12 @@ pub(super) fn run(args: &Args) -> Result<()> {
             Ok(files) => {
                 let bytes: u64 = files.iter().map(|file| file.bytes).sum();
                 let (name, format) = (&source.name, source.format.as_str());
+                let what = if source.is_inventory() { "inventory" } else { "source" };
                 let n = match files.len() {
                     1 => "1 file".to_owned(),
                     n => format!("{n} files"),
                 };
-                lines.push(format!("source {name}: {format}, {n}, {bytes} bytes"));
+                lines.push(format!("{what} {name}: {format}, {n}, {bytes} bytes"));
             }
             Err(why) if why.kind() == Kind::NoInput => missing.push(why.to_string()),
             Err(why) => return Err(why),

@@ -9,7 +9,7 @@ use crate::sources::input::InputFile;
 
 /// Tell what a file is: dialect, version, rows, period, problems.
 ///
-/// Reads all of each file as a run would, counts every row, and proposes a `[[source]]` for the pipeline file. What
+/// Reads all of each file as a run would, counts every row, and proposes a `[[source]]` or `[[inventory]]` for the pipeline file. What
 /// packs a file (gzip, zstd, bzip2, xz) and what it speaks are recognised from its content. Times without an offset
 /// are counted as if they were UTC. A file that cannot be read to its end gives exit code 65.
 #[derive(Debug, clap::Args)]

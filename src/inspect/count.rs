@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::report::{FileReport, Period, ReasonCount, ValueCount};
 use crate::ledger::Reason;
 use crate::records::{Anomaly, JobRow, SummaryKind, SummaryRow};
+use crate::reference::inventory::{Gpus, InventoryRow};
 use crate::sources::cross_check::CrossCheck;
 use crate::sources::{Position, Sink};
 
@@ -42,6 +43,8 @@ pub(super) struct Counts {
     without_vo: u64,
     cross_check: Option<CrossCheck>,
     with_cpu: u64,
+    inventory: BTreeMap<&'static str, i64>,
+    undated: bool,
 }
 
 impl Counts {
@@ -51,6 +54,57 @@ impl Counts {
             cross_check: cross_check.then(CrossCheck::default),
             ..Self::default()
         }
+    }
+
+    /// Writes what was counted of a machine into a report.
+    pub(super) fn fill_inventory(self, report: &mut FileReport) {
+        let undated = self.undated;
+        let inventory = self.inventory.clone();
+        let before = report.problems.clone();
+        self.fill(report);
+        // Nothing is missing of jobs where there are none.
+        report.problems = before;
+        report.inventory = inventory;
+        if undated {
+            let problem = "the file does not say when it was true: set as_of in the inventory";
+            report.problems.push(problem.to_owned());
+        }
+    }
+
+    /// Adds a row of the machine up.
+    fn machine(&mut self, row: &InventoryRow) {
+        let mut add = |what: &'static str, n: Option<i64>| {
+            if let Some(n) = n {
+                let sum = self.inventory.entry(what).or_default();
+                *sum = sum.saturating_add(n);
+            }
+        };
+        add(row.dataset(), Some(1));
+        let cluster = match row {
+            InventoryRow::Node(node) => {
+                add("cpu_n", node.cpu_n);
+                add("core_n", node.core_n());
+                add("memory_byte", node.memory_byte);
+                add("gpu_n", node.gpus.as_ref().map(Gpus::device_n));
+                self.undated |= node.as_of_ms.is_none();
+                &node.cluster
+            }
+            InventoryRow::Event(event) => {
+                self.start_ms = earlier(self.start_ms, Some(event.start_ms));
+                self.end_ms = self.end_ms.max(event.end_ms);
+                &event.cluster
+            }
+            InventoryRow::Partition(partition) => {
+                add("billing_weight", i64::try_from(partition.weights.len()).ok());
+                self.undated |= partition.as_of_ms.is_none();
+                &partition.cluster
+            }
+            InventoryRow::Association(association) => {
+                self.undated = true;
+                &association.cluster
+            }
+        };
+        self::add(&mut self.clusters, cluster.as_deref());
     }
 
     pub(super) fn rows(&self) -> u64 {
@@ -223,6 +277,13 @@ impl Sink for Counts {
         if by.examples.len() < EXAMPLES {
             by.examples.push(format!("line {}: {detail}", at.line));
         }
+    }
+
+    fn inventory(&mut self, row: &InventoryRow, _: Position, rows: u64) {
+        if rows > 0 {
+            self.reasons.entry(Reason::Inventory).or_default().rows += rows;
+        }
+        self.machine(row);
     }
 
     fn out_of_scope(&mut self, reason: Reason, rows: u64) {

@@ -66,7 +66,11 @@ pub fn inspect(input: &InputFile, cross_check: bool, progress: &dyn Progress) ->
         let problem = "-X dump: CPU time unknown (without step rows sacct prints 00:00:00 for every job)";
         report.problems.push(problem.to_owned());
     }
-    counts.fill(&mut report);
+    if let Dialect::Inventory(_) = dialect {
+        counts.fill_inventory(&mut report);
+    } else {
+        counts.fill(&mut report);
+    }
     report.proposal = Some(propose::source(&report, dialect, &hints));
     Ok(report)
 }

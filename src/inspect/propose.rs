@@ -9,6 +9,24 @@ use crate::sources::hints::Hints;
 /// `[[source]]` with comments where a person must decide.
 pub(super) fn source(report: &FileReport, dialect: Dialect, hints: &Hints) -> String {
     let quote = |text: &str| Value::from(text).to_string().trim().to_owned();
+    if let Dialect::Inventory(kind) = dialect {
+        let mut lines = vec![
+            "[[inventory]]".to_owned(),
+            format!("name = {}", quote(&name(&report.path))),
+            format!("format = {}", quote(kind.as_str())),
+            format!("paths = [{}]", quote(&report.path)),
+        ];
+        if report.clusters.is_empty() {
+            lines.push("cluster = \"\"              # the file names no cluster".to_owned());
+        }
+        if hints.naive_times {
+            lines.push("timezone = \"\"             # zone of the client that printed these times".to_owned());
+        }
+        if report.problems.iter().any(|problem| problem.contains("as_of")) {
+            lines.push("as_of = \"\"                # the day this was true".to_owned());
+        }
+        return lines.join("\n");
+    }
     let mut lines = vec![
         "[[source]]".to_owned(),
         format!("name = {}", quote(&name(&report.path))),

@@ -1,5 +1,6 @@
 //! What inspecting a file found, for people and for programs.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde::Serialize;
@@ -65,7 +66,7 @@ pub struct FileReport {
     pub size_byte: u64,
     /// `none`, `gzip`, `zstd`, `bzip2` or `xz`.
     pub compression: &'static str,
-    /// The word of the pipeline file's `format`, or `archive`; absent when unknown.
+    /// The word of the pipeline file's `format`, `archive`, or the form of an inventory; absent when unknown.
     pub dialect: Option<&'static str>,
     /// What tells the version of the format.
     pub version: Option<String>,
@@ -85,6 +86,8 @@ pub struct FileReport {
     pub aggregates: Vec<ValueCount>,
     /// When the jobs ran; of aggregates, their months.
     pub period: Option<Period>,
+    /// What a file about the machine tells, added up: nodes, CPUs, ...
+    pub inventory: BTreeMap<&'static str, i64>,
     /// Rows by outcome and reason.
     pub outcomes: Vec<ReasonCount>,
     /// Sites the records name, most frequent first.
@@ -103,7 +106,7 @@ pub struct FileReport {
     pub problems: Vec<String>,
     /// Comparison of the two forms of records that are there twice, when it was asked for.
     pub cross_check: Option<CrossCheck>,
-    /// A `[[source]]` to start from.
+    /// A `[[source]]` or `[[inventory]]` to start from.
     pub proposal: Option<String>,
 }
 
@@ -128,6 +131,7 @@ impl FileReport {
             step_n: None,
             aggregates: Vec::new(),
             period: None,
+            inventory: BTreeMap::new(),
             outcomes: Vec::new(),
             sites: Vec::new(),
             clusters: Vec::new(),
@@ -187,7 +191,19 @@ impl FileReport {
             line("begins with", bytes);
         }
         if let (Some(row_n), Some(job_n), Some(step_n)) = (self.row_n, self.job_n, self.step_n) {
-            line("rows", &format!("{row_n} ({job_n} jobs, {step_n} steps)"));
+            let of_jobs = format!("{row_n} ({job_n} jobs, {step_n} steps)");
+            line(
+                "rows",
+                &if self.inventory.is_empty() {
+                    of_jobs
+                } else {
+                    row_n.to_string()
+                },
+            );
+        }
+        if !self.inventory.is_empty() {
+            let sums: Vec<String> = self.inventory.iter().map(|(what, n)| format!("{what} {n}")).collect();
+            line("machine", &sums.join(", "));
         }
         if let Some(period) = &self.period {
             let text = |end: &Option<String>| end.clone().unwrap_or_else(|| "?".to_owned());

@@ -41,11 +41,11 @@ pub struct Book {
 /// Reasons that are settled per (site, month), when a partition of records or of summaries is merged.
 #[must_use]
 pub fn is_settled_by_merge(reason: Reason) -> bool {
-    matches!(
+    let is_of_records = matches!(
         reason.outcome(),
         Outcome::Accepted | Outcome::Duplicate | Outcome::Superseded
-    ) || matches!(reason, Reason::BenchmarkMissing | Reason::SummariesCount)
-        || reason.is_of_summaries()
+    ) && reason != Reason::Inventory;
+    is_of_records || matches!(reason, Reason::BenchmarkMissing | Reason::SummariesCount) || reason.is_of_summaries()
 }
 
 impl Book {
@@ -70,6 +70,16 @@ impl Book {
                     .keys()
                     .any(|(_, month, reason)| *reason == Reason::OutsidePeriod && month.is_none_or(&wanted))
             })
+    }
+
+    /// Takes over what another book knows of some files.
+    pub fn keep(&mut self, from: &Self, is_kept: impl Fn(&InputEntry) -> bool) {
+        for (file_id, input) in from.inputs.iter().filter(|(_, input)| is_kept(input)) {
+            self.inputs.insert(file_id.clone(), input.clone());
+            if let Some(places) = from.places.get(file_id) {
+                self.places.insert(file_id.clone(), places.clone());
+            }
+        }
     }
 
     /// Notes that a known file was seen under another path; true if that is news.
@@ -98,7 +108,12 @@ impl Book {
             }
         }
         match self.inputs.get_mut(file_id) {
-            Some(known) => known.paths.extend(input.paths),
+            Some(known) => {
+                let mut paths = std::mem::take(&mut known.paths);
+                paths.extend(input.paths.iter().cloned());
+                // The same bytes may have been read as something else this time.
+                *known = InputEntry { paths, ..input };
+            }
             None => {
                 self.inputs.insert(file_id.to_owned(), input);
             }

@@ -94,6 +94,8 @@ reasons! {
         SummaryRecord = "summary_record",
         /// A sync record: a count of jobs, to be compared.
         SyncRecord = "sync_record",
+        /// A row of the machine's inventory: it tells of nodes, their events, partitions or associations.
+        Inventory = "inventory",
     }
     Duplicate {
         /// A job row that says what the accepted row says.
@@ -154,6 +156,10 @@ reasons! {
         SiteUnknown = "site_unknown",
         /// Neither the record's times nor its end say when it ran.
         TimeUnknown = "time_unknown",
+        /// A list of hosts that is none, or means more hosts than any cluster has.
+        BadHostlist = "bad_hostlist",
+        /// A row that contradicts another one of the same file about the same thing.
+        Contradiction = "contradiction",
         /// The record is longer than the limit for one record.
         TooLong = "too_long",
         /// The input goes beyond a limit that keeps bombs out: nesting, number of members, unpacked size.
@@ -188,6 +194,10 @@ reasons! {
         CloudRecord = "cloud_record",
         /// Usage of accelerators by themselves.
         AcceleratorRecord = "accelerator_record",
+        /// A line of configuration that names no node, partition or association by itself.
+        Setting = "setting",
+        /// A line that includes another file, which is read only if the pipeline names it.
+        Include = "include",
         /// The record lies outside the months this run was asked for.
         OutsidePeriod = "outside_period",
         /// A summary of a site and month that also has jobs, and the pipeline says that jobs count.

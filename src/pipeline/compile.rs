@@ -1,5 +1,6 @@
 //! From what a pipeline file says to what it means: paths resolved, zones and tables looked up, everything checked.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -75,7 +76,7 @@ pub(crate) fn is_url(path: &str) -> bool {
         .is_some_and(|(scheme, _)| !scheme.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }
 
-struct Compiler {
+pub(super) struct Compiler {
     /// Name of the pipeline file in messages.
     label: String,
     /// Absolute folder of the pipeline file.
@@ -84,11 +85,11 @@ struct Compiler {
 }
 
 impl Compiler {
-    fn wrong(&mut self, line: usize, message: impl Into<String>) {
+    pub(super) fn wrong(&mut self, line: usize, message: impl Into<String>) {
         self.problems.mistake(&self.label, line, message);
     }
 
-    fn doubt(&mut self, line: usize, message: impl Into<String>) {
+    pub(super) fn doubt(&mut self, line: usize, message: impl Into<String>) {
         self.problems.warning(&self.label, line, message);
     }
 
@@ -102,8 +103,18 @@ impl Compiler {
         let attribution = pipeline.attribution.map_or(Attribution::Prorated, |at| at.value);
         let grain = pipeline.grain.map_or(Grain::Month, |at| at.value);
         let overlap = pipeline.overlap.map(|at| at.value);
-        self.unique_names(&spec.sources);
-        let sources: Vec<_> = spec.sources.into_iter().map(|source| self.source(source)).collect();
+        let source_names = spec.sources.iter().map(|source| &source.name);
+        let names = source_names.chain(spec.inventories.iter().map(|inventory| &inventory.name));
+        self.unique_names(&names.flatten().collect::<Vec<_>>());
+        let mut sources: Vec<_> = spec.sources.into_iter().map(|source| self.source(source)).collect();
+        let mut as_of = BTreeMap::new();
+        for inventory in spec.inventories {
+            let compiled = self.inventory(inventory).map(|(inventory, as_of_ms)| {
+                as_of.extend(as_of_ms.map(|as_of_ms| (inventory.name.clone(), as_of_ms)));
+                inventory
+            });
+            sources.push(compiled);
+        }
         let normalise = spec.normalise.map(|normalise| self.normalise(normalise));
         let calendar_zone = zone?;
         let allocation_year_start = start?;
@@ -135,11 +146,12 @@ impl Compiler {
             ),
             calendar_zone,
             normalise,
+            as_of,
         })
     }
 
     /// A local path made absolute against the pipeline file; a URL as it is.
-    fn resolve(&self, path: &str) -> String {
+    pub(super) fn resolve(&self, path: &str) -> String {
         if is_url(path) || Path::new(path).is_absolute() {
             return path.to_owned();
         }
@@ -153,7 +165,7 @@ impl Compiler {
         folder.join(table).to_string_lossy().into_owned()
     }
 
-    fn zone(&mut self, name: &At<String>) -> Option<Zone> {
+    pub(super) fn zone(&mut self, name: &At<String>) -> Option<Zone> {
         match Zone::named(&name.value) {
             Ok(zone) => Some(zone),
             Err(why) => {
@@ -188,8 +200,7 @@ impl Compiler {
         day
     }
 
-    fn unique_names(&mut self, sources: &[SourceSpec]) {
-        let names: Vec<&At<String>> = sources.iter().filter_map(|source| source.name.as_ref()).collect();
+    fn unique_names(&mut self, names: &[&At<String>]) {
         for (nth, name) in names.iter().enumerate() {
             if let Some(first) = names.iter().take(nth).find(|earlier| earlier.value == name.value) {
                 let message = format!("the source of line {} is also called \"{}\"", first.line, name.value);

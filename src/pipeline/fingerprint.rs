@@ -6,6 +6,7 @@ use super::plan::{
     Acceptance, Attribution, Format, Grain, MissingBenchmark, NormalisePlan, Overlap, Publication, Replacement,
     SourcePlan, VoRule,
 };
+use crate::reference::inventory::DATASETS;
 use crate::sources::sacct::FixedOrder;
 use crate::time::Zone;
 
@@ -80,6 +81,22 @@ pub(super) fn of_source(source: &SourcePlan) -> String {
             Publication::Site => "site",
         }),
     );
+    text.hash()
+}
+
+/// Of an inventory: everything that decides its rows.
+pub(super) fn of_inventory(inventory: &SourcePlan, as_of_ms: Option<i64>) -> String {
+    let mut text = Canonical::new("inventory");
+    text.line("name", &inventory.name);
+    text.line("format", inventory.format.as_str());
+    text.optional("site", inventory.site.as_deref());
+    text.optional("cluster", inventory.cluster.as_deref());
+    text.optional("zone", inventory.zone.as_ref().map(Zone::name));
+    text.optional("as_of_ms", as_of_ms.map(|ms| ms.to_string()).as_deref());
+    for dataset in DATASETS {
+        let version = crate::schema::dataset(dataset).map_or(0, |dataset| dataset.version);
+        text.line(dataset, &version.to_string());
+    }
     text.hash()
 }
 

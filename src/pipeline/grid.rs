@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::ledger::Reason;
 use crate::pipeline::Format;
 use crate::records::{JobRow, SummaryRow};
+use crate::reference::inventory::InventoryRow;
 use crate::schema::batch::{text, time};
 use crate::sources::cross_check::CrossCheck;
 use crate::sources::fqan::Fqan;
@@ -254,6 +255,10 @@ impl Sink for Completing<'_> {
 
     fn summary(&mut self, row: &SummaryRow<'_>, at: Position) {
         self.inner.summary(row, at);
+    }
+
+    fn inventory(&mut self, row: &InventoryRow, at: Position, rows: u64) {
+        self.inner.inventory(row, at, rows);
     }
 
     fn format(&mut self, format: Format) {

@@ -103,7 +103,15 @@ pub(super) fn hash(
 
 /// Which files this run must read, and whether a known file was seen under a new name. The names in `former` are kept,
 /// its rows are not.
-pub(super) fn to_read(book: &mut Book, former: &Book, found: &[Found], window: Window) -> (Vec<Reading>, bool) {
+///
+/// The files of the inventories in `stale` are read again even if they are known.
+pub(super) fn to_read(
+    book: &mut Book,
+    former: &Book,
+    found: &[Found],
+    window: Window,
+    stale: &BTreeSet<String>,
+) -> (Vec<Reading>, bool) {
     let mut is_news = false;
     let mut chosen: BTreeSet<Arc<str>> = BTreeSet::new();
     let mut files: Vec<(Option<Arc<str>>, Reading)> = Vec::new();
@@ -117,7 +125,7 @@ pub(super) fn to_read(book: &mut Book, former: &Book, found: &[Found], window: W
             // Refusals name the path their file is accounted to; only reading it again puts them under another.
             let is_renamed =
                 known.is_some_and(|first| path < first) && book.outcomes(id).contains_key(&Outcome::Rejected);
-            if !is_renamed && book.is_done(id, |month| window.holds(month)) {
+            if !is_renamed && !stale.contains(&found.source.name) && book.is_done(id, |month| window.holds(month)) {
                 is_news |= book.seen(id, path);
                 continue;
             }

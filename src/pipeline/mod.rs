@@ -7,6 +7,8 @@ mod fingerprint;
 mod grid;
 mod grids;
 mod inputs;
+mod inventory;
+pub mod inventory_spec;
 pub mod options;
 mod partition;
 pub mod plan;

@@ -1,8 +1,10 @@
 //! The pipeline file with everything looked up and checked: the only thing that can run.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::sources::inventory;
 use crate::time::Zone;
 
 /// The dialect family a source is declared to have.
@@ -28,6 +30,8 @@ pub enum Format {
     Swf,
     /// Recognised per file from its content.
     Auto,
+    /// What the batch system says about its own machine: of an `[[inventory]]`, not of a `[[source]]`.
+    Inventory(inventory::Kind),
 }
 
 impl Format {
@@ -45,6 +49,7 @@ impl Format {
             Self::Blah => "blah",
             Self::Swf => "swf",
             Self::Auto => "auto",
+            Self::Inventory(kind) => kind.as_str(),
         }
     }
 }
@@ -205,6 +210,14 @@ pub enum Attribution {
     ByEnd,
 }
 
+impl SourcePlan {
+    /// Whether it tells of the machine instead of the jobs.
+    #[must_use]
+    pub fn is_inventory(&self) -> bool {
+        matches!(self.format, Format::Inventory(_))
+    }
+}
+
 impl Attribution {
     /// The word in the pipeline file.
     #[must_use]
@@ -271,8 +284,10 @@ pub struct Plan {
     pub overlap: Option<Overlap>,
     /// Limit of rejected rows over all sources.
     pub max_rejected: Option<RejectLimit>,
-    /// Sources in file order.
+    /// Sources in file order, then inventories in file order.
     pub sources: Vec<Arc<SourcePlan>>,
+    /// By name of an inventory: when its files were true if they do not say, Unix milliseconds.
+    pub as_of: BTreeMap<String, i64>,
     /// Benchmarks; `None` leaves the work columns null.
     pub normalise: Option<NormalisePlan>,
     /// What of this plan decides the bytes of `usage` besides the records.

@@ -12,11 +12,12 @@ use super::progress::Progress;
 use super::shelf::RejectShelf;
 use crate::error::{Error, Kind, Result};
 use crate::ledger::Reason;
-use crate::pipeline::SourcePlan;
+use crate::pipeline::{Format, SourcePlan};
 use crate::records::columns::Columns;
 use crate::records::spill::Spill;
 use crate::records::waiting;
 use crate::records::{Harvest, Intake, MappingCounts, Reject, Summary, Tally, Window};
+use crate::reference::inventory::Placed;
 use crate::sources::dialect::{self, Dialect};
 use crate::sources::hashing::HashingReader;
 use crate::sources::input::InputFile;
@@ -55,6 +56,8 @@ pub(super) struct ReadFile {
     pub(super) summaries: Vec<Summary>,
     /// Refusals.
     pub(super) rejects: RejectShelf,
+    /// What was told about the machine.
+    pub(super) inventory: Vec<Placed>,
     /// Hash of the bytes as they were read.
     pub(super) blake3: String,
 }
@@ -70,6 +73,7 @@ impl ReadFile {
             mapping: MappingCounts::default(),
             summaries: Vec::new(),
             rejects: RejectShelf::new(&reading.source.name, &reading.accounted_to),
+            inventory: Vec::new(),
         }
     }
 }
@@ -261,12 +265,23 @@ fn head(input: &mut dyn Read) -> std::io::Result<Vec<u8>> {
 }
 
 fn dialect_of(reading: &Reading, head: &[u8]) -> Result<Dialect> {
-    dialect::choose(reading.source.format, head).ok_or_else(|| {
-        Error::new(
-            Kind::Data,
-            "neither sacct text, nor an APEL message, nor a GRACC dump, nor a log of a batch system",
-        )
-    })
+    let is_inventory = matches!(reading.source.format, Format::Inventory(_));
+    let data = |message: String| Err(Error::new(Kind::Data, message));
+    match dialect::choose(reading.source.format, head) {
+        Some(Dialect::Inventory(kind)) if !is_inventory => data(format!(
+            "an inventory of the machine ({}): name it under [[inventory]]",
+            kind.as_str()
+        )),
+        Some(found) if is_inventory && !matches!(found, Dialect::Inventory(_) | Dialect::Archive) => data(format!(
+            "accounting of jobs ({}): name it under [[source]]",
+            found.as_str()
+        )),
+        Some(found) => Ok(found),
+        None if is_inventory => data("no known form of inventory".to_owned()),
+        None => {
+            data("neither sacct text, nor an APEL message, nor a GRACC dump, nor a log of a batch system".to_owned())
+        }
+    }
 }
 
 fn parse(
@@ -306,6 +321,7 @@ fn parse(
         sites,
         mut summaries,
         rejects,
+        inventory,
         tally,
         mapping,
         rows_read,
@@ -325,6 +341,7 @@ fn parse(
     result.summaries.append(&mut summaries);
     add(&mut result.tally, tally);
     result.mapping.merge(&mapping);
+    result.inventory.extend(inventory);
     result.rejects.push(rejects)
 }
 

@@ -22,6 +22,7 @@ use crate::pipeline::Plan;
 use crate::records::Window;
 use crate::records::file_order::FileOrder;
 use crate::records::spill::{MEMORY_BUDGET, Spill};
+use crate::reference::inventory;
 use crate::store::lake::{self, LakeTable};
 use crate::store::{Publication, Store};
 use crate::time::{Day, Month};
@@ -49,6 +50,7 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     let mut state = State::load(&store, &publication)?;
     inputs::hash(&mut found, &state.book, state.settings_changed(plan), threads, progress)?;
     let mut phases = BTreeMap::from([("hash".to_owned(), stopwatch.lap())]);
+    let outdated = state.stale_inventories(plan);
     let mut is_rebuild = state.wants_rebuild(plan, &found, window)? || state.is_reordered(&found, window);
     let (grids, is_late) = Grids::prepare(plan, &found, &mut state, &store, &publication, is_rebuild, window)?;
     is_rebuild |= is_late == Late::Rebuild;
@@ -57,10 +59,10 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     }
     let mut former = Book::default();
     if is_rebuild {
-        former = std::mem::take(&mut state).book;
+        former = state.forget_records();
     }
     let mut report = RunReport::new(plan, &store, found.len());
-    let (mut files, is_news) = inputs::to_read(&mut state.book, &former, &found, window);
+    let (mut files, is_news) = inputs::to_read(&mut state.book, &former, &found, window, &outdated);
     grids.hand_out(&mut files);
     let is_resummarised = is_rebuild || state.plan_changed(plan);
     if files.is_empty() && !is_news && !is_resummarised {
@@ -80,7 +82,16 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     progress.end();
     phases.insert("read".to_owned(), stopwatch.lap());
     let fresh = summaries::fresh(&mut read, &file_ids);
-    account(&files, &file_ids, read, &publication, &mut state, &mut report, progress)?;
+    account(
+        plan,
+        &files,
+        &file_ids,
+        read,
+        &publication,
+        &mut state,
+        &mut report,
+        progress,
+    )?;
     spill.name_files(&file_ids);
 
     let mut partitions: BTreeMap<(String, Month), Vec<Day>> = spill.partitions()?;
@@ -89,14 +100,7 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
             partitions.entry(published.clone()).or_default();
         }
     }
-    for file_id in &file_ids {
-        // What the normalise room refused lies with its month, and may lie outside the months asked for.
-        for (site, month, reason) in state.book.places(file_id).into_iter().flat_map(BTreeMap::keys) {
-            if let (Some(site), Some(month), Reason::BenchmarkMissing) = (site, month, reason) {
-                partitions.entry((site.clone(), *month)).or_default();
-            }
-        }
-    }
+    add_refused(&mut partitions, &state, &file_ids);
     let months = summaries::months(plan, &state, &fresh, &mut partitions, is_resummarised, is_rebuild);
     let order = FileOrder::new(state.arrivals());
     let (hashes, paths) = (state.hashes(), state.paths());
@@ -139,8 +143,22 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     Ok(report)
 }
 
+/// Adds the partitions of what the normalise room refused: it lies with its month, and may lie outside the months asked
+/// for.
+fn add_refused(partitions: &mut BTreeMap<(String, Month), Vec<Day>>, state: &State, file_ids: &[Arc<str>]) {
+    for file_id in file_ids {
+        for (site, month, reason) in state.book.places(file_id).into_iter().flat_map(BTreeMap::keys) {
+            if let (Some(site), Some(month), Reason::BenchmarkMissing) = (site, month, reason) {
+                partitions.entry((site.clone(), *month)).or_default();
+            }
+        }
+    }
+}
+
 /// Enters what was read into the ledger and stages the refusals.
+#[expect(clippy::too_many_arguments, reason = "everything a run holds meets here once")]
 fn account(
+    plan: &Plan,
     files: &[Reading],
     file_ids: &[Arc<str>],
     read: Vec<ReadFile>,
@@ -188,6 +206,17 @@ fn account(
         debug_assert!(read.tally.keys().all(|(_, _, reason)| !is_settled_by_merge(*reason)));
         let places: Places = read.tally;
         state.book.enter(file_id, entry, places);
+        if reading.source.is_inventory() {
+            let as_of_ms = plan.as_of.get(&reading.source.name).copied();
+            super::inventory::publish(
+                publication,
+                &reading.source,
+                as_of_ms,
+                file_id,
+                &read.blake3,
+                &read.inventory,
+            )?;
+        }
         let path = lake::rejects_path(file_id);
         if read.rejects.is_empty() {
             publication.remove(&path);
@@ -268,6 +297,11 @@ fn forget_stale(publication: &Publication, state: &State, partitions: &BTreeMap<
                 .inputs()
                 .keys()
                 .any(|file_id| lake::rejects_path(file_id) == file.path),
+            dataset if inventory::DATASETS.contains(&dataset) => !state
+                .book
+                .inputs()
+                .iter()
+                .any(|(file_id, input)| lake::inventory_path(dataset, &input.source, file_id) == file.path),
             _ => false,
         };
         if is_stale {

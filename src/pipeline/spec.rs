@@ -3,6 +3,7 @@
 
 use toml::de::{DeTable, DeValue};
 
+use super::inventory_spec::{InventorySpec, inventories};
 use super::plan::{Acceptance, Attribution, Format, Grain, Overlap, Publication, RejectLimit, Replacement, VoColumn};
 use super::section::{At, Section, Source, kind, root};
 use crate::problems::Problems;
@@ -140,6 +141,8 @@ pub struct Spec {
     pub pipeline: PipelineSpec,
     /// `[[source]]`
     pub sources: Vec<SourceSpec>,
+    /// `[[inventory]]`
+    pub inventories: Vec<InventorySpec>,
     /// `[normalise]`
     pub normalise: Option<NormaliseSpec>,
 }
@@ -157,16 +160,22 @@ impl Spec {
             // What was recovered from broken TOML would only give mistakes that are not there.
             return Self::default();
         }
-        let top = root(source, &table, &["pipeline", "source", "normalise"], problems);
+        let top = root(
+            source,
+            &table,
+            &["pipeline", "source", "inventory", "normalise"],
+            problems,
+        );
         if !top.has("pipeline") {
             top.wrong(0, "there is no [pipeline]", problems);
         }
-        if !top.has("source") {
+        if !top.has("source") && !top.has("inventory") {
             top.wrong(0, "there is no [[source]]", problems);
         }
         Self {
             pipeline: pipeline(&top, problems),
             sources: sources(&top, problems),
+            inventories: inventories(&top, problems),
             normalise: normalise(&top, problems),
         }
     }
@@ -453,7 +462,7 @@ fn missing(section: &Section<'_>, problems: &mut Problems) -> Option<MissingSpec
     }
 }
 
-fn reject_limit(section: &Section<'_>, problems: &mut Problems) -> Option<RejectLimit> {
+pub(super) fn reject_limit(section: &Section<'_>, problems: &mut Problems) -> Option<RejectLimit> {
     let (value, line) = section.get("max_rejected")?;
     let limit = match value {
         DeValue::Integer(number) => u64::from_str_radix(&number.as_str().replace('_', ""), number.radix())

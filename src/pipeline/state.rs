@@ -9,11 +9,12 @@ use super::inputs::Found;
 use crate::error::{Error, Result};
 use crate::ledger::Book;
 use crate::ledger::book::InputEntry;
-use crate::pipeline::Plan;
+use crate::pipeline::{Plan, SourcePlan};
 use crate::records::Window;
 use crate::records::file_order::FileOrder;
 use crate::schema;
 use crate::sources::input::arrival_ms;
+use crate::sources::inventory;
 use crate::store::lake::{self, LakeTable};
 use crate::store::{Publication, Store};
 use crate::time::Month;
@@ -88,13 +89,33 @@ impl State {
     fn changed_sources<'a>(&self, plan: &'a Plan) -> Vec<&'a str> {
         plan.sources
             .iter()
-            .filter(|source| {
-                self.facts
-                    .get(&source_fact(&source.name))
-                    .is_some_and(|was| *was != source.fingerprint)
-            })
+            .filter(|source| !source.is_inventory() && self.is_changed(source))
             .map(|source| source.name.as_str())
             .collect()
+    }
+
+    fn is_changed(&self, source: &SourcePlan) -> bool {
+        self.facts
+            .get(&source_fact(&source.name))
+            .is_some_and(|was| *was != source.fingerprint)
+    }
+
+    /// The inventories whose files are read under other settings now. No record depends on them, and files that are
+    /// gone keep what they said.
+    #[must_use]
+    pub(super) fn stale_inventories(&self, plan: &Plan) -> BTreeSet<String> {
+        let changed = plan
+            .sources
+            .iter()
+            .filter(|source| source.is_inventory() && self.is_changed(source));
+        changed.map(|source| source.name.clone()).collect()
+    }
+
+    /// Forgets everything but what is known of the machine; gives the book as it was.
+    pub(super) fn forget_records(&mut self) -> Book {
+        let former = std::mem::take(self).book;
+        self.book.keep(&former, is_inventory);
+        former
     }
 
     /// Whether the records on file were made under other settings, or by a version with other columns.
@@ -148,7 +169,7 @@ impl State {
         self.book
             .inputs()
             .iter()
-            .filter(|(file_id, _)| !found.contains(file_id.as_str()))
+            .filter(|(file_id, input)| !is_inventory(input) && !found.contains(file_id.as_str()))
             .filter_map(|(_, input)| input.paths.first().map(String::as_str))
             .collect()
     }
@@ -271,7 +292,13 @@ fn arrivals(book: &Book) -> Vec<(Arc<str>, Option<i64>, String)> {
         let path = input.paths.first().cloned().unwrap_or_default();
         (Arc::from(file_id.as_str()), arrival_ms(&path), path)
     };
-    book.inputs().iter().map(first).collect()
+    let of_records = book.inputs().iter().filter(|(_, input)| !is_inventory(input));
+    of_records.map(first).collect()
+}
+
+/// Whether a file tells of the machine. Such files come and go; no record is made of them.
+fn is_inventory(input: &InputEntry) -> bool {
+    inventory::Kind::is_format(&input.format)
 }
 
 fn source_fact(name: &str) -> String {

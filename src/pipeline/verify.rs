@@ -101,6 +101,9 @@ pub fn verify(output: &str) -> Result<VerifyReport> {
     }
     report.rows_n = book.inputs().values().map(|input| input.rows_read).sum();
 
+    report
+        .findings
+        .extend(super::inventory::verify(&store, &manifest, &book)?);
     let refused = refused_ids(&store, &manifest, &book, &mut report)?;
     let is_prorated = manifest.facts.get(ATTRIBUTION_FACT).is_none_or(|how| how == "prorated");
     let mut counted = Counted::new();

@@ -14,7 +14,7 @@ pub const DAY_MS: i64 = 86_400_000;
 #[must_use]
 pub fn record_ms(format: Format, row: &JobRow<'_>) -> Option<i64> {
     match format {
-        Format::Sacct | Format::Auto | Format::Swf => row.start_ms.or(row.submit_ms),
+        Format::Sacct | Format::Auto | Format::Inventory(_) | Format::Swf => row.start_ms.or(row.submit_ms),
         Format::Apel | Format::Gracc | Format::Pbs | Format::Sge | Format::Lsf | Format::Htcondor | Format::Blah => {
             row.end_ms
         }

@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::ledger::Reason;
 use crate::pipeline::plan::VoRule;
 use crate::pipeline::{Format, SourcePlan};
+use crate::reference::inventory::{InventoryRow, Placed};
 use crate::reference::site::SiteRule;
 use crate::reference::vo_corrections::VoOrigin;
 use crate::sources::{Position, Sink};
@@ -69,6 +70,8 @@ pub struct Harvest {
     pub summaries: Vec<Summary>,
     /// Refusals.
     pub rejects: Vec<Reject>,
+    /// What was told about the machine.
+    pub inventory: Vec<Placed>,
     /// Rows that are not candidates.
     pub tally: Tally,
     /// Rules that gave VO and site, and names they do not know.
@@ -113,6 +116,7 @@ pub struct Intake {
     sites: Vec<String>,
     summaries: Vec<Summary>,
     rejects: Vec<Reject>,
+    inventory: Vec<Placed>,
     tally: Tally,
     mapping: MappingCounts,
     rows_read: u64,
@@ -135,6 +139,7 @@ impl Intake {
             sites: Vec::new(),
             summaries: Vec::new(),
             rejects: Vec::new(),
+            inventory: Vec::new(),
             tally: Tally::new(),
             mapping: MappingCounts::default(),
             rows_read: 0,
@@ -162,6 +167,7 @@ impl Intake {
             sites: self.sites,
             summaries: self.summaries,
             rejects: self.rejects,
+            inventory: self.inventory,
             tally: self.tally,
             mapping: self.mapping,
             rows_read: self.rows_read,
@@ -346,6 +352,17 @@ impl Sink for Intake {
             rows,
             detail: detail.to_owned(),
             raw: raw.to_vec(),
+        });
+    }
+
+    fn inventory(&mut self, row: &InventoryRow, at: Position, rows: u64) {
+        if rows > 0 {
+            self.count(None, None, Reason::Inventory, rows);
+        }
+        self.inventory.push(Placed {
+            row: row.clone(),
+            line: at.line,
+            input_row_n: rows,
         });
     }
 

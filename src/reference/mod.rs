@@ -1,8 +1,10 @@
-//! Dated tables the pipeline looks things up in.
+//! Dated tables the pipeline looks things up in, and the machine behind the jobs.
 
 pub mod benchmark;
 mod csv_table;
 pub mod decimal;
+pub mod hostlist;
+pub mod inventory;
 pub mod site;
 pub mod topology;
 pub mod vo;

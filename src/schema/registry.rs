@@ -16,6 +16,11 @@ const FILES: &[&str] = &[
     include_str!("../../schemas/inputs.toml"),
     include_str!("../../schemas/usage_part.toml"),
     include_str!("../../schemas/runs.toml"),
+    include_str!("../../schemas/node.toml"),
+    include_str!("../../schemas/node_event.toml"),
+    include_str!("../../schemas/partition.toml"),
+    include_str!("../../schemas/billing_weight.toml"),
+    include_str!("../../schemas/association.toml"),
 ];
 
 static DATASETS: LazyLock<Result<Vec<Dataset>>> =

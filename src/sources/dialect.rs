@@ -7,6 +7,7 @@ use memchr::memmem;
 
 use super::Pieces;
 use super::hints::SacctHeader;
+use super::inventory;
 use super::sacct::FixedOrder;
 use crate::error::Result;
 use crate::pipeline::{Format, SourcePlan};
@@ -34,6 +35,8 @@ pub enum Dialect {
     Blah,
     /// Standard Workload Format.
     Swf,
+    /// What the batch system says about its own machine.
+    Inventory(inventory::Kind),
 }
 
 impl Dialect {
@@ -60,6 +63,7 @@ impl Dialect {
             Self::Htcondor => Format::Htcondor,
             Self::Blah => Format::Blah,
             Self::Swf => Format::Swf,
+            Self::Inventory(kind) => Format::Inventory(kind),
         }
     }
 
@@ -76,7 +80,8 @@ impl Dialect {
             Format::Htcondor => Some(Self::Htcondor),
             Format::Blah => Some(Self::Blah),
             Format::Swf => Some(Self::Swf),
-            Format::Auto => None,
+            Format::Auto | Format::Inventory(inventory::Kind::Auto) => None,
+            Format::Inventory(kind) => Some(Self::Inventory(kind)),
         }
     }
 }
@@ -98,6 +103,9 @@ pub fn choose(declared: Format, head: &[u8]) -> Option<Dialect> {
 pub fn recognise(head: &[u8]) -> Option<Dialect> {
     if super::archive::is_tar(head) {
         return Some(Dialect::Archive);
+    }
+    if let Some(kind) = inventory::recognise(head) {
+        return Some(Dialect::Inventory(kind));
     }
     let text = without_mark(head).trim_ascii_start();
     let has = |word: &str| memmem::find(text, word.as_bytes()).is_some();
@@ -146,6 +154,7 @@ pub fn pieces(dialect: Dialect, input: Box<dyn Read + Send>, plan: Arc<SourcePla
         Dialect::Htcondor => super::htcondor::pieces(input, plan),
         Dialect::Blah => super::blah::pieces(input, plan),
         Dialect::Swf => super::swf::pieces(input, plan),
+        Dialect::Inventory(kind) => inventory::pieces(kind, input, plan),
     }
 }
 

@@ -189,6 +189,7 @@ pub fn of(dialect: Option<Dialect>, head: &[u8]) -> Hints {
             ..Hints::default()
         },
         Some(Dialect::Pbs | Dialect::Sge | Dialect::Lsf | Dialect::Htcondor) => Hints::default(),
+        Some(Dialect::Inventory(kind)) => super::inventory::hints(kind, head),
         None => Hints {
             problems: vec![foreign(head)],
             ..Hints::default()
@@ -342,6 +343,9 @@ fn foreign(head: &[u8]) -> String {
     }
     if SacctHeader::any(head).is_some() {
         return "columns of fixed width cut their values off: dump with sacct -P (--parsable2)".to_owned();
+    }
+    if text.starts_with(b"{") && has("\"sinfo\"") && has("\"partition\"") {
+        return "sinfo --json groups nodes since 23.02: dump with scontrol show node --json".to_owned();
     }
     if text.starts_with(b"{") && has("\"jobs\"") && has("\"job_id\"") {
         return "a list of jobs, but not of sacct --json: squeue and scontrol know no ended jobs".to_owned();

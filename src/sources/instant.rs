@@ -41,7 +41,7 @@ pub fn rfc3339_ms(text: &str) -> Option<i64> {
 }
 
 /// `YYYY-MM-DDTHH:MM:SS` read as UTC, in Unix seconds.
-fn printed_s(bytes: &[u8]) -> Option<i64> {
+pub(super) fn printed_s(bytes: &[u8]) -> Option<i64> {
     let [
         y1,
         y2,

@@ -1,4 +1,4 @@
-//! Bytes of one dialect become job rows and rejects. Only this room knows a vendor's column name.
+//! Bytes of one dialect become job rows, or rows about the machine, and rejects. Only this room knows a vendor's column name.
 
 pub mod apel;
 pub mod archive;
@@ -19,6 +19,7 @@ pub mod hints;
 pub mod htcondor;
 pub mod input;
 pub mod instant;
+pub mod inventory;
 pub mod json;
 pub mod lines;
 pub mod lsf;

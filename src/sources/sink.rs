@@ -4,6 +4,7 @@ use super::cross_check::CrossCheck;
 use crate::ledger::Reason;
 use crate::pipeline::Format;
 use crate::records::{JobRow, SummaryRow};
+use crate::reference::inventory::InventoryRow;
 
 /// Where in a file (after decompression) something was read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,6 +32,15 @@ pub trait Sink {
     /// `rows` input rows that are refused together, with their raw text (the reader hands over all of it) and one
     /// sentence of detail naming field and value.
     fn reject(&mut self, reason: Reason, at: Position, rows: u64, detail: &str, raw: &[u8]);
+
+    /// Something about the machine behind the jobs, told by `rows` input rows: none when another row of the same line
+    /// accounts for it. A sink that keeps no inventory refuses it.
+    fn inventory(&mut self, row: &InventoryRow, at: Position, rows: u64) {
+        if rows > 0 {
+            let detail = format!("a row of {}, which this sink does not keep", row.dataset());
+            self.reject(Reason::NotARecord, at, rows, &detail, b"");
+        }
+    }
 
     /// `rows` input rows that are sound but not accounted here.
     fn out_of_scope(&mut self, reason: Reason, rows: u64);

@@ -44,6 +44,12 @@ pub fn rejects_path(file_id: &str) -> String {
     format!("rejects/{}/{file_id}.parquet", segment("stage", Some("read")))
 }
 
+/// Path of what one inventory file says for one dataset.
+#[must_use]
+pub fn inventory_path(dataset: &str, source: &str, file_id: &str) -> String {
+    format!("{dataset}/{}/{file_id}.parquet", segment("source", Some(source)))
+}
+
 /// Path of the refusals of one site and month for want of a benchmark.
 #[must_use]
 pub fn unscaled_path(site: &str, month: Month) -> String {

@@ -3,6 +3,7 @@
 use crate::ledger::Reason;
 use crate::pipeline::Format;
 use crate::records::{JobRow, SummaryRow};
+use crate::reference::inventory::InventoryRow;
 use crate::sources::arrival::arrival_ms;
 use crate::sources::cross_check::CrossCheck;
 use crate::sources::{GridIdentity, Position, Sink};
@@ -82,6 +83,10 @@ impl Sink for Inside<'_> {
 
     fn grid_identity(&mut self, identity: &GridIdentity<'_>, at: Position) {
         self.sink.grid_identity(identity, self.place.of(at));
+    }
+
+    fn inventory(&mut self, row: &InventoryRow, at: Position, rows: u64) {
+        self.sink.inventory(row, self.place.of(at), rows);
     }
 
     fn format(&mut self, format: Format) {

@@ -1,0 +1,97 @@
+//! What is published of the machine behind the jobs: a file per dataset and input file, so that what did not change is
+//! not written again.
+
+use std::collections::BTreeMap;
+
+use super::plan::SourcePlan;
+use crate::error::Result;
+use crate::ledger::{Book, Reason};
+use crate::reference::inventory::{DATASETS, Origin, Placed, batches};
+use crate::schema;
+use crate::schema::batch::{int, text};
+use crate::store::lake::{self, LakeTable};
+use crate::store::{Manifest, Publication, Store, read_table};
+
+/// Stages what one file says, and takes away what it no longer does.
+///
+/// # Errors
+/// [`crate::error::Kind::Io`] when it cannot be staged.
+pub(super) fn publish(
+    publication: &Publication,
+    source: &SourcePlan,
+    as_of_ms: Option<i64>,
+    file_id: &str,
+    blake3: &str,
+    rows: &[Placed],
+) -> Result<()> {
+    let origin = Origin {
+        site: source.site.clone(),
+        cluster: source.cluster.clone(),
+        as_of_ms,
+        file_id: file_id.to_owned(),
+    };
+    for dataset in DATASETS {
+        // What is added below stays.
+        publication.remove(&lake::inventory_path(dataset, &source.name, file_id));
+    }
+    for (dataset, batch) in batches(rows, &origin)? {
+        let path = lake::inventory_path(dataset, &source.name, file_id);
+        let mut table = LakeTable::create(publication, dataset, &path)?;
+        table.write(&batch)?;
+        table.finish(&[("gridtally.inputs_blake3".to_owned(), blake3.to_owned())])?;
+    }
+    Ok(())
+}
+
+/// Holds the published rows against the ledger: the input rows they account for are those it says are of the machine.
+/// Gives (path, problem).
+///
+/// # Errors
+/// [`crate::error::Kind::Io`] when a file cannot be read.
+pub(super) fn verify(store: &Store, manifest: &Manifest, book: &Book) -> Result<Vec<(String, String)>> {
+    let mut findings = Vec::new();
+    let mut held: BTreeMap<String, i128> = BTreeMap::new();
+    for dataset in DATASETS {
+        let declared = schema::dataset(dataset)?;
+        for file in manifest.dataset(dataset) {
+            for batch in read_table(store.reader(&file.path)?, None, 16_384)? {
+                let batch = batch?;
+                if let Err(why) = declared.admit(&batch) {
+                    findings.push((file.path.clone(), why.to_string()));
+                    break;
+                }
+                let files = text(&batch, "file_id")?;
+                // Weights are further rows of their partitions.
+                let counts = (dataset != "billing_weight")
+                    .then(|| int(&batch, "input_row_n"))
+                    .transpose()?;
+                for row in 0..batch.num_rows() {
+                    let file_id = files.value(row);
+                    let source = book.inputs().get(file_id).map(|input| input.source.as_str());
+                    if source.is_none_or(|source| lake::inventory_path(dataset, source, file_id) != file.path) {
+                        findings.push((
+                            file.path.clone(),
+                            format!("row {row} is of input {file_id}, which belongs elsewhere"),
+                        ));
+                        break;
+                    }
+                    *held.entry(file_id.to_owned()).or_default() +=
+                        counts.map_or(0, |counts| i128::from(counts.value(row)));
+                }
+            }
+        }
+    }
+    for file_id in book.inputs().keys() {
+        let places = book.places(file_id).into_iter().flatten();
+        let said: u64 = places
+            .filter(|((.., reason), _)| *reason == Reason::Inventory)
+            .map(|(_, n)| n)
+            .sum();
+        let held = held.remove(file_id).unwrap_or(0);
+        if i128::from(said) != held {
+            let problem = format!("{held} rows of input {file_id} are told of the machine, the ledger says {said}");
+            findings.push(("ledger/ledger.parquet".to_owned(), problem));
+        }
+    }
+    Ok(findings)
+}

@@ -1,0 +1,155 @@
+//! `[[inventory]]` as it is written, and what it means.
+
+use toml::de::DeValue;
+
+use super::compile::Compiler;
+use super::fingerprint;
+use super::plan::{Acceptance, Format, LogOptions, Publishing, RejectLimit, SourcePlan, VoRule};
+use super::section::{At, Section, kind};
+use super::spec::reject_limit;
+use crate::problems::Problems;
+use crate::reference::site::SiteRule;
+use crate::sources::instant::rfc3339_ms;
+use crate::sources::inventory::Kind;
+use crate::time::{Local, Zone};
+
+/// `[[inventory]]`
+#[derive(Debug)]
+pub struct InventorySpec {
+    /// Line of the table.
+    pub line: usize,
+    /// `name`
+    pub name: Option<At<String>>,
+    /// `format`
+    pub format: Option<At<Kind>>,
+    /// `paths`
+    pub paths: Vec<At<String>>,
+    /// `site`
+    pub site: Option<At<String>>,
+    /// `cluster`
+    pub cluster: Option<At<String>>,
+    /// `as_of`
+    pub as_of: Option<At<String>>,
+    /// `timezone`
+    pub timezone: Option<At<String>>,
+    /// `max_rejected`
+    pub max_rejected: Option<RejectLimit>,
+}
+
+/// Reads every `[[inventory]]`.
+pub(super) fn inventories(top: &Section<'_>, problems: &mut Problems) -> Vec<InventorySpec> {
+    const KEYS: &[&str] = &[
+        "name",
+        "format",
+        "paths",
+        "site",
+        "cluster",
+        "as_of",
+        "timezone",
+        "max_rejected",
+    ];
+    let words: Vec<(&str, Kind)> = [("auto", Kind::Auto)].iter().chain(Kind::ALL).copied().collect();
+    let sections = top.sections("inventory", "[[inventory]]", KEYS, problems);
+    let specs = sections.iter().map(|section| {
+        if !section.has("paths") {
+            let message = "[[inventory]] has no paths (files, folders, globs or URLs)";
+            section.wrong(section.line(), message, problems);
+        }
+        InventorySpec {
+            line: section.line(),
+            name: section.required_text("name", "one of its own for every inventory and source", problems),
+            format: section.word("format", &words, problems),
+            paths: section.texts("paths", problems).map_or_else(Vec::new, |at| at.value),
+            site: section.text("site", problems),
+            cluster: section.text("cluster", problems),
+            as_of: as_of(section, problems),
+            timezone: section.text("timezone", problems),
+            max_rejected: reject_limit(section, problems),
+        }
+    });
+    specs.collect()
+}
+
+/// A day or an instant, with or without quotes.
+fn as_of(section: &Section<'_>, problems: &mut Problems) -> Option<At<String>> {
+    let (value, line) = section.get("as_of")?;
+    match value {
+        DeValue::Datetime(time) => Some(At {
+            value: time.to_string(),
+            line,
+        }),
+        DeValue::String(_) => section.text("as_of", problems),
+        other => {
+            let message = format!("as_of must be a day or an instant, not {}", kind(other));
+            section.wrong(line, message, problems);
+            None
+        }
+    }
+}
+
+/// Unix milliseconds of a day's first instant in `zone`, or of an instant with its offset.
+fn instant(text: &str, zone: &Zone) -> Option<i64> {
+    if text.len() > 10 {
+        return rfc3339_ms(text);
+    }
+    let midnight_ms = rfc3339_ms(&format!("{text}T00:00:00Z"))?;
+    let unix_s = match zone.resolve(midnight_ms / 1000) {
+        Local::Unique(unix_s) | Local::Gap(unix_s) => unix_s,
+        Local::Fold { earlier, .. } => earlier,
+    };
+    Some(unix_s * 1000)
+}
+
+impl Compiler {
+    /// What an `[[inventory]]` means, and when its files were true if they do not say.
+    pub(super) fn inventory(&mut self, spec: InventorySpec) -> Option<(SourcePlan, Option<i64>)> {
+        let format = spec.format.as_ref().map_or(Kind::Auto, |at| at.value);
+        let zone = match spec.timezone.as_ref().map(|name| self.zone(name)) {
+            Some(zone) => Some(zone?),
+            None => None,
+        };
+        let as_of_ms = match &spec.as_of {
+            None => None,
+            Some(text) => {
+                let found = instant(&text.value, zone.as_ref().unwrap_or(&Zone::utc()));
+                if found.is_none() {
+                    let message = format!(
+                        "as_of = \"{}\" is neither a day such as 2026-11-01 nor an instant with an offset such as \
+                         2026-11-01T06:00:00Z",
+                        text.value
+                    );
+                    self.wrong(text.line, message);
+                }
+                found
+            }
+        };
+        let has_times = matches!(format, Kind::Auto | Kind::SacctmgrEvent);
+        if spec.timezone.is_none() && has_times {
+            let message = "no timezone: events are rejected when their times are printed without an offset";
+            self.doubt(spec.line, message);
+        }
+        if spec.as_of.is_none() && format != Kind::SacctmgrEvent {
+            let message = "no as_of: what files say that do not tell when it was true has no date";
+            self.doubt(spec.line, message);
+        }
+        let mut plan = SourcePlan {
+            name: spec.name?.value,
+            format: Format::Inventory(format),
+            paths: spec.paths.iter().map(|path| self.resolve(&path.value)).collect(),
+            site: spec.site.map(|at| at.value),
+            cluster: spec.cluster.map(|at| at.value),
+            zone,
+            delimiter: None,
+            vo: VoRule::Record,
+            acceptance: Acceptance::default(),
+            max_rejected: spec.max_rejected,
+            layout: None,
+            logs: LogOptions::default(),
+            publishing: Publishing::default(),
+            site_rule: SiteRule::default(),
+            fingerprint: String::new(),
+        };
+        plan.fingerprint = fingerprint::of_inventory(&plan, as_of_ms);
+        Some((plan, as_of_ms))
+    }
+}

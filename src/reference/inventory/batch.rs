@@ -1,0 +1,295 @@
+//! Rows as batches of the published datasets.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, BooleanArray, Int64Builder, ListBuilder, RecordBatch, StringBuilder, StructBuilder};
+use arrow::datatypes::{DataType, Field};
+
+use super::gpus::Gpus;
+use super::row::{AssociationRow, EventRow, InventoryRow, NodeRow, PartitionRow};
+use super::weights::{WEIGHT_PLACES, Weight};
+use crate::error::{Error, Result};
+use crate::schema;
+use crate::schema::batch::{counts, decimals, ints, texts, times};
+use crate::schema::dataset::gpu_fields;
+
+/// The datasets an inventory fills.
+pub const DATASETS: [&str; 5] = ["node", "node_event", "partition", "billing_weight", "association"];
+
+/// A row and where it was read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Placed {
+    /// The row.
+    pub row: InventoryRow,
+    /// Line of the file it begins on.
+    pub line: u64,
+    /// Input rows it accounts for: more than one when several are folded into it, none when another row of the same
+    /// line accounts for them.
+    pub input_row_n: u64,
+}
+
+/// What the pipeline adds where the file is silent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// Site.
+    pub site: Option<String>,
+    /// Cluster of rows that name none.
+    pub cluster: Option<String>,
+    /// When it was so, Unix milliseconds.
+    pub as_of_ms: Option<i64>,
+    /// The file.
+    pub file_id: String,
+}
+
+/// The batches of one file, one for each dataset that has rows; rows are sorted as the datasets declare.
+///
+/// # Errors
+/// [`crate::error::Kind::Internal`] when a batch is not what the schema declares.
+pub fn batches(rows: &[Placed], origin: &Origin) -> Result<Vec<(&'static str, RecordBatch)>> {
+    let mut shelves = Shelves::default();
+    for placed in rows {
+        match &placed.row {
+            InventoryRow::Node(row) => shelves.nodes.push((placed, row)),
+            InventoryRow::Event(row) => shelves.events.push((placed, row)),
+            InventoryRow::Partition(row) => {
+                shelves.partitions.push((placed, row));
+                shelves
+                    .weights
+                    .extend(row.weights.iter().map(|weight| (placed, &**row, weight)));
+            }
+            InventoryRow::Association(row) => shelves.associations.push((placed, row)),
+        }
+    }
+    let mut found = Vec::new();
+    let mut add = |dataset: &'static str, columns: Vec<ArrayRef>| -> Result<()> {
+        if columns.first().is_some_and(|column| !column.is_empty()) {
+            found.push((dataset, schema::dataset(dataset)?.batch(columns)?));
+        }
+        Ok(())
+    };
+    add("node", nodes(shelves.nodes, origin))?;
+    add("node_event", events(shelves.events, origin))?;
+    add("partition", partitions(shelves.partitions, origin))?;
+    add("billing_weight", weights(shelves.weights, origin)?)?;
+    add("association", associations(shelves.associations, origin))?;
+    Ok(found)
+}
+
+/// Rows by dataset.
+#[derive(Default)]
+struct Shelves<'r> {
+    nodes: Vec<(&'r Placed, &'r NodeRow)>,
+    events: Vec<(&'r Placed, &'r EventRow)>,
+    partitions: Vec<(&'r Placed, &'r PartitionRow)>,
+    weights: Vec<(&'r Placed, &'r PartitionRow, &'r Weight)>,
+    associations: Vec<(&'r Placed, &'r AssociationRow)>,
+}
+
+fn cluster<'r>(named: Option<&'r String>, origin: &'r Origin) -> Option<&'r str> {
+    named.or(origin.cluster.as_ref()).map(String::as_str)
+}
+
+fn flags(values: impl IntoIterator<Item = Option<bool>>) -> ArrayRef {
+    Arc::new(values.into_iter().collect::<BooleanArray>())
+}
+
+/// What every dataset ends in.
+fn tail<'r>(placed: impl Iterator<Item = &'r Placed> + Clone, origin: &Origin) -> [ArrayRef; 3] {
+    [
+        texts(placed.clone().map(|_| Some(&origin.file_id))),
+        counts(placed.clone().map(|placed| placed.line)),
+        counts(placed.map(|placed| placed.input_row_n)),
+    ]
+}
+
+fn gpu_lists<'r>(values: impl Iterator<Item = Option<&'r Gpus>>) -> ArrayRef {
+    let element = Field::new("element", DataType::Struct(gpu_fields()), false);
+    let mut lists = ListBuilder::new(StructBuilder::from_fields(gpu_fields(), 0)).with_field(element);
+    for value in values {
+        for (model, device_n) in value.into_iter().flat_map(|gpus| &gpus.models) {
+            let one = lists.values();
+            if let Some(models) = one.field_builder::<StringBuilder>(0) {
+                models.append_value(model);
+            }
+            if let Some(counts) = one.field_builder::<Int64Builder>(1) {
+                counts.append_value(*device_n);
+            }
+            one.append(true);
+        }
+        lists.append(value.is_some());
+    }
+    Arc::new(lists.finish())
+}
+
+fn nodes(mut rows: Vec<(&Placed, &NodeRow)>, origin: &Origin) -> Vec<ArrayRef> {
+    rows.sort_by_key(|(placed, row)| {
+        (
+            cluster(row.cluster.as_ref(), origin),
+            &row.node,
+            row.as_of_ms,
+            placed.line,
+        )
+    });
+    let text = |of: fn(&NodeRow) -> Option<&String>| texts(rows.iter().map(|(_, row)| of(row)));
+    let int = |of: fn(&NodeRow) -> Option<i64>| ints(rows.iter().map(|(_, row)| of(row)));
+    let mut columns = vec![
+        texts(rows.iter().map(|_| origin.site.as_ref())),
+        texts(rows.iter().map(|(_, row)| cluster(row.cluster.as_ref(), origin))),
+        text(|row| Some(&row.node)),
+        times(rows.iter().map(|(_, row)| row.as_of_ms.or(origin.as_of_ms))),
+        int(|row| row.cpu_n),
+        int(|row| row.effective_cpu_n),
+        int(|row| row.socket_n),
+        int(|row| row.core_per_socket_n),
+        int(|row| row.thread_per_core_n),
+        int(NodeRow::core_n),
+        int(|row| row.memory_byte),
+        int(|row| row.system_memory_byte),
+        int(|row| row.disk_byte),
+        int(|row| row.gpus.as_ref().map(Gpus::device_n)),
+        int(|row| row.gpus.as_ref().map(Gpus::mig_device_n)),
+        gpu_lists(rows.iter().map(|(_, row)| row.gpus.as_ref())),
+        text(|row| row.gres.as_ref()),
+        text(|row| row.features.as_ref()),
+        int(|row| row.weight_n),
+        text(|row| row.partitions.as_ref()),
+        text(|row| row.state.as_ref()),
+        text(|row| row.state_flags.as_ref()),
+        text(|row| row.reason.as_ref()),
+        int(|row| row.billing_n),
+        text(|row| row.slurm_version.as_ref()),
+    ];
+    columns.extend(tail(rows.iter().map(|(placed, _)| *placed), origin));
+    columns
+}
+
+fn events(mut rows: Vec<(&Placed, &EventRow)>, origin: &Origin) -> Vec<ArrayRef> {
+    rows.sort_by_key(|(placed, row)| {
+        (
+            cluster(row.cluster.as_ref(), origin),
+            &row.node,
+            row.start_ms,
+            placed.line,
+        )
+    });
+    let text = |of: fn(&EventRow) -> Option<&String>| texts(rows.iter().map(|(_, row)| of(row)));
+    let int = |of: fn(&EventRow) -> Option<i64>| ints(rows.iter().map(|(_, row)| of(row)));
+    let mut columns = vec![
+        texts(rows.iter().map(|_| origin.site.as_ref())),
+        texts(rows.iter().map(|(_, row)| cluster(row.cluster.as_ref(), origin))),
+        text(|row| row.node.as_ref()),
+        times(rows.iter().map(|(_, row)| Some(row.start_ms))),
+        times(rows.iter().map(|(_, row)| row.end_ms)),
+        flags(rows.iter().map(|(_, row)| Some(row.is_ambiguous))),
+        text(|row| row.state.as_ref()),
+        text(|row| row.state_flags.as_ref()),
+        text(|row| row.reason.as_ref()),
+        text(|row| row.user.as_ref()),
+        text(|row| row.cluster_nodes.as_ref()),
+        text(|row| row.tres.as_ref()),
+        int(|row| row.cpu_n),
+        int(|row| row.node_n),
+        int(|row| row.memory_byte),
+        int(|row| row.billing_n),
+        int(|row| row.gpus.as_ref().map(Gpus::device_n)),
+        gpu_lists(rows.iter().map(|(_, row)| row.gpus.as_ref())),
+    ];
+    columns.extend(tail(rows.iter().map(|(placed, _)| *placed), origin));
+    columns
+}
+
+fn partitions(mut rows: Vec<(&Placed, &PartitionRow)>, origin: &Origin) -> Vec<ArrayRef> {
+    rows.sort_by_key(|(placed, row)| {
+        (
+            cluster(row.cluster.as_ref(), origin),
+            &row.partition,
+            row.as_of_ms,
+            placed.line,
+        )
+    });
+    let text = |of: fn(&PartitionRow) -> Option<&String>| texts(rows.iter().map(|(_, row)| of(row)));
+    let int = |of: fn(&PartitionRow) -> Option<i64>| ints(rows.iter().map(|(_, row)| of(row)));
+    let mut columns = vec![
+        texts(rows.iter().map(|_| origin.site.as_ref())),
+        texts(rows.iter().map(|(_, row)| cluster(row.cluster.as_ref(), origin))),
+        text(|row| Some(&row.partition)),
+        times(rows.iter().map(|(_, row)| row.as_of_ms.or(origin.as_of_ms))),
+        text(|row| row.nodes.as_ref()),
+        int(|row| row.node_n),
+        int(|row| row.cpu_n),
+        int(|row| row.memory_byte),
+        int(|row| row.gpus.as_ref().map(Gpus::device_n)),
+        gpu_lists(rows.iter().map(|(_, row)| row.gpus.as_ref())),
+        text(|row| row.state.as_ref()),
+        flags(rows.iter().map(|(_, row)| row.is_default)),
+        flags(rows.iter().map(|(_, row)| row.is_exclusive)),
+        text(|row| row.over_subscribe.as_ref()),
+        int(|row| row.max_time_s),
+        int(|row| row.priority_job_factor_n),
+        int(|row| row.priority_tier_n),
+        text(|row| row.qos.as_ref()),
+        text(|row| row.billing_weights.as_ref()),
+        texts(rows.iter().map(|(_, row)| row.billing_rule)),
+    ];
+    columns.extend(tail(rows.iter().map(|(placed, _)| *placed), origin));
+    columns
+}
+
+fn weights(mut rows: Vec<(&Placed, &PartitionRow, &Weight)>, origin: &Origin) -> Result<Vec<ArrayRef>> {
+    rows.sort_by_key(|(placed, row, weight)| {
+        (
+            cluster(row.cluster.as_ref(), origin),
+            &row.partition,
+            &weight.tres,
+            row.as_of_ms,
+            placed.line,
+        )
+    });
+    let scale = i8::try_from(WEIGHT_PLACES).map_err(|e| Error::internal("weights have too many places").because(e))?;
+    Ok(vec![
+        texts(rows.iter().map(|_| origin.site.as_ref())),
+        texts(rows.iter().map(|(_, row, _)| cluster(row.cluster.as_ref(), origin))),
+        texts(rows.iter().map(|(_, row, _)| Some(&row.partition))),
+        texts(rows.iter().map(|(.., weight)| Some(&weight.tres))),
+        times(rows.iter().map(|(_, row, _)| row.as_of_ms.or(origin.as_of_ms))),
+        decimals(rows.iter().map(|(.., weight)| Some(weight.weight_e12)), scale)?,
+        ints(rows.iter().map(|(.., weight)| Some(weight.per_n))),
+        texts(rows.iter().map(|(_, row, _)| row.billing_rule)),
+        texts(rows.iter().map(|_| Some(&origin.file_id))),
+        counts(rows.iter().map(|(placed, ..)| placed.line)),
+    ])
+}
+
+fn associations(mut rows: Vec<(&Placed, &AssociationRow)>, origin: &Origin) -> Vec<ArrayRef> {
+    rows.sort_by_key(|(placed, row)| {
+        (
+            cluster(row.cluster.as_ref(), origin),
+            &row.account,
+            &row.user,
+            &row.partition,
+            placed.line,
+        )
+    });
+    let text = |of: fn(&AssociationRow) -> Option<&String>| texts(rows.iter().map(|(_, row)| of(row)));
+    let mut columns = vec![
+        texts(rows.iter().map(|_| origin.site.as_ref())),
+        texts(rows.iter().map(|(_, row)| cluster(row.cluster.as_ref(), origin))),
+        text(|row| Some(&row.account)),
+        text(|row| row.user.as_ref()),
+        text(|row| row.partition.as_ref()),
+        times(rows.iter().map(|_| origin.as_of_ms)),
+        text(|row| row.parent_account.as_ref()),
+        ints(rows.iter().map(|(_, row)| row.share_n)),
+        flags(rows.iter().map(|(_, row)| row.is_parent_share)),
+        text(|row| row.default_account.as_ref()),
+        text(|row| row.default_qos.as_ref()),
+        text(|row| row.qos.as_ref()),
+        text(|row| row.description.as_ref()),
+        text(|row| row.organization.as_ref()),
+        text(|row| row.grp_tres.as_ref()),
+        text(|row| row.grp_tres_mins.as_ref()),
+        text(|row| row.limits.as_ref()),
+    ];
+    columns.extend(tail(rows.iter().map(|(placed, _)| *placed), origin));
+    columns
+}

@@ -1,0 +1,200 @@
+//! What is known about the machine behind the jobs, row by row. `None` is unknown and stays distinguishable from zero.
+
+use super::gpus::Gpus;
+use super::weights::Weight;
+
+/// A row of an inventory.
+#[derive(Clone, Debug, PartialEq)]
+pub enum InventoryRow {
+    /// A node as it was at an instant.
+    Node(Box<NodeRow>),
+    /// Something that happened to a node or to the cluster.
+    Event(Box<EventRow>),
+    /// A partition as it was at an instant.
+    Partition(Box<PartitionRow>),
+    /// An account or a user in an account.
+    Association(Box<AssociationRow>),
+}
+
+impl InventoryRow {
+    /// The dataset it belongs to.
+    #[must_use]
+    pub fn dataset(&self) -> &'static str {
+        match self {
+            Self::Node(_) => "node",
+            Self::Event(_) => "node_event",
+            Self::Partition(_) => "partition",
+            Self::Association(_) => "association",
+        }
+    }
+}
+
+/// A node.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct NodeRow {
+    /// Cluster, if the file names it.
+    pub cluster: Option<String>,
+    /// Name.
+    pub node: String,
+    /// When this was so, Unix milliseconds, if the file says.
+    pub as_of_ms: Option<i64>,
+    /// Schedulable CPUs as configured (threads or cores, as the site chose).
+    pub cpu_n: Option<i64>,
+    /// CPUs left for jobs when some are set aside for the system.
+    pub effective_cpu_n: Option<i64>,
+    /// Sockets.
+    pub socket_n: Option<i64>,
+    /// Cores of one socket.
+    pub core_per_socket_n: Option<i64>,
+    /// Threads of one core.
+    pub thread_per_core_n: Option<i64>,
+    /// Memory, bytes.
+    pub memory_byte: Option<i64>,
+    /// Memory set aside for the system, bytes.
+    pub system_memory_byte: Option<i64>,
+    /// Local scratch disk, bytes.
+    pub disk_byte: Option<i64>,
+    /// GPUs; `None` where the file cannot tell.
+    pub gpus: Option<Gpus>,
+    /// Generic resources as printed.
+    pub gres: Option<String>,
+    /// Features as printed.
+    pub features: Option<String>,
+    /// Scheduling weight.
+    pub weight_n: Option<i64>,
+    /// Partitions, comma-separated, sorted.
+    pub partitions: Option<String>,
+    /// First word of the state, upper case.
+    pub state: Option<String>,
+    /// The other words and marks of the state, `+` between them, sorted.
+    pub state_flags: Option<String>,
+    /// Why it is down or drained.
+    pub reason: Option<String>,
+    /// Largest weighted sum of all its resources.
+    pub billing_n: Option<i64>,
+    /// Release of Slurm on the node.
+    pub slurm_version: Option<String>,
+}
+
+impl NodeRow {
+    /// Physical cores.
+    #[must_use]
+    pub fn core_n(&self) -> Option<i64> {
+        self.socket_n?.checked_mul(self.core_per_socket_n?)
+    }
+}
+
+/// An event.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct EventRow {
+    /// Cluster.
+    pub cluster: Option<String>,
+    /// Node; `None` for an event of the cluster.
+    pub node: Option<String>,
+    /// Nodes of the cluster, as a host list.
+    pub cluster_nodes: Option<String>,
+    /// Began, Unix milliseconds.
+    pub start_ms: i64,
+    /// Ended, Unix milliseconds; `None` while it lasts.
+    pub end_ms: Option<i64>,
+    /// A printed time happened twice (clocks were turned back); the first time that fits was taken.
+    pub is_ambiguous: bool,
+    /// State (`DOWN`, `DRAIN`), upper case.
+    pub state: Option<String>,
+    /// The other words and marks of the state.
+    pub state_flags: Option<String>,
+    /// Reason.
+    pub reason: Option<String>,
+    /// Who said so.
+    pub user: Option<String>,
+    /// Resources as printed.
+    pub tres: Option<String>,
+    /// CPUs.
+    pub cpu_n: Option<i64>,
+    /// Nodes.
+    pub node_n: Option<i64>,
+    /// Memory, bytes.
+    pub memory_byte: Option<i64>,
+    /// Weighted sum.
+    pub billing_n: Option<i64>,
+    /// GPUs.
+    pub gpus: Option<Gpus>,
+}
+
+/// A partition.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PartitionRow {
+    /// Cluster, if the file names it.
+    pub cluster: Option<String>,
+    /// Name.
+    pub partition: String,
+    /// When this was so, Unix milliseconds, if the file says.
+    pub as_of_ms: Option<i64>,
+    /// Nodes, as a host list.
+    pub nodes: Option<String>,
+    /// How many.
+    pub node_n: Option<i64>,
+    /// CPUs.
+    pub cpu_n: Option<i64>,
+    /// Memory, bytes.
+    pub memory_byte: Option<i64>,
+    /// GPUs.
+    pub gpus: Option<Gpus>,
+    /// State, upper case.
+    pub state: Option<String>,
+    /// Jobs go here when they name none.
+    pub is_default: Option<bool>,
+    /// A job takes whole nodes.
+    pub is_exclusive: Option<bool>,
+    /// Sharing of resources, upper case.
+    pub over_subscribe: Option<String>,
+    /// Longest job, seconds; `None` without a limit.
+    pub max_time_s: Option<i64>,
+    /// Factor of the job's priority.
+    pub priority_job_factor_n: Option<i64>,
+    /// Tier.
+    pub priority_tier_n: Option<i64>,
+    /// Quality of service of the partition.
+    pub qos: Option<String>,
+    /// Weights as printed.
+    pub billing_weights: Option<String>,
+    /// The same, read.
+    pub weights: Vec<Weight>,
+    /// How weighted amounts become one number: `sum`, `max_tres` or `max_tres_gres`; `None` where the file cannot tell.
+    pub billing_rule: Option<&'static str>,
+}
+
+/// An association.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct AssociationRow {
+    /// Cluster.
+    pub cluster: Option<String>,
+    /// Account.
+    pub account: String,
+    /// The account above it.
+    pub parent_account: Option<String>,
+    /// User; `None` for the account itself.
+    pub user: Option<String>,
+    /// Partition it is restricted to.
+    pub partition: Option<String>,
+    /// Shares; `None` when those of the parent count.
+    pub share_n: Option<i64>,
+    /// The parent's shares count.
+    pub is_parent_share: Option<bool>,
+    /// The user's default account.
+    pub default_account: Option<String>,
+    /// Default quality of service.
+    pub default_qos: Option<String>,
+    /// Allowed ones, comma-separated.
+    pub qos: Option<String>,
+    /// Description of an account.
+    pub description: Option<String>,
+    /// Organisation of an account.
+    pub organization: Option<String>,
+    /// Every limit that is set, `name=value`, `;` between them, sorted by name in lower case.
+    pub limits: Option<String>,
+    /// Limit of resource minutes of the whole association.
+    pub grp_tres_mins: Option<String>,
+    /// Limit of resources at one time.
+    pub grp_tres: Option<String>,
+}

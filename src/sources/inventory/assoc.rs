@@ -1,0 +1,95 @@
+//! `sacctmgr -P show assoc` (and `show user withassoc`): accounts, users in accounts, shares and limits.
+
+use super::fields::Fields;
+use super::{Trouble, table};
+use crate::ledger::Reason;
+use crate::pipeline::SourcePlan;
+use crate::reference::inventory::{AssociationRow, InventoryRow, quantity};
+use crate::sources::Sink;
+
+/// Columns with a place of their own.
+const KNOWN: &[&str] = &[
+    "cluster",
+    "account",
+    "user",
+    "partition",
+    "share",
+    "fairshare",
+    "parentname",
+    "defaultaccount",
+    "defacct",
+    "defqos",
+    "defaultqos",
+    "qos",
+    "description",
+    "descr",
+    "organization",
+    "org",
+    "grptres",
+    "grptresmins",
+];
+
+/// Stands for the parent's shares inside Slurm.
+const PARENT_SHARE: i64 = 2_147_483_647;
+
+/// Whether a line is the header of a listing of associations.
+pub(super) fn is_header(line: &str) -> bool {
+    let columns = table::columns(line);
+    let has = |name: &str| columns.iter().any(|column| column == name);
+    has("cluster") && has("account") && has("user") && (has("share") || has("fairshare"))
+}
+
+pub(super) fn read(bytes: &[u8], _: &SourcePlan, sink: &mut dyn Sink) {
+    table::read(bytes, is_header, "", sink, |fields| {
+        association(fields).map(|row| InventoryRow::Association(Box::new(row)))
+    });
+}
+
+/// Reads an association from fields by their names in lower case.
+pub(super) fn association(fields: &Fields<'_>) -> Result<AssociationRow, Trouble> {
+    let first = |keys: &[&str]| keys.iter().find_map(|key| fields.text(key));
+    let account = fields.required("account")?.to_owned();
+    let user = fields.name("user").map(str::to_owned);
+    let (share_n, is_parent_share) = share(first(&["share", "fairshare"]).as_deref())?;
+    let limits: Vec<String> = fields
+        .0
+        .keys()
+        .filter(|key| !KNOWN.contains(key))
+        .filter_map(|key| Some(format!("{key}={}", fields.get(key)?)))
+        .collect();
+    Ok(AssociationRow {
+        cluster: fields.text("cluster"),
+        parent_account: if user.is_some() {
+            Some(account.clone())
+        } else {
+            fields.text("parentname")
+        },
+        account,
+        user,
+        partition: fields.name("partition").map(str::to_owned),
+        share_n,
+        is_parent_share,
+        default_account: first(&["defaultaccount", "defacct"]),
+        default_qos: first(&["defqos", "defaultqos"]),
+        qos: fields.text("qos"),
+        description: first(&["description", "descr"]),
+        organization: first(&["organization", "org"]),
+        limits: (!limits.is_empty()).then(|| limits.join(";")),
+        grp_tres_mins: fields.text("grptresmins"),
+        grp_tres: fields.text("grptres"),
+    })
+}
+
+fn share(text: Option<&str>) -> Result<(Option<i64>, Option<bool>), Trouble> {
+    let Some(text) = text else {
+        return Ok((None, None));
+    };
+    if text.eq_ignore_ascii_case("parent") {
+        return Ok((None, Some(true)));
+    }
+    match quantity::count(text) {
+        Some(PARENT_SHARE) => Ok((None, Some(true))),
+        Some(share_n) => Ok((Some(share_n), Some(false))),
+        None => Err((Reason::BadNumber, format!("share {text:?} is not a number"))),
+    }
+}

@@ -1,0 +1,83 @@
+//! Partitions of `slurm.conf`.
+
+use std::collections::BTreeSet;
+
+use super::Trouble;
+use super::fields::Fields;
+use super::slurm_conf::{Conf, borrowed, hostlist_trouble};
+use crate::ledger::Reason;
+use crate::reference::hostlist::Hostlist;
+use crate::reference::inventory::{NodeRow, PartitionRow, weights};
+
+/// Reads a partition; also gives the names of its nodes, where the file can tell.
+pub(super) fn partition(fields: &Fields<'_>, conf: &Conf) -> Result<(PartitionRow, Option<BTreeSet<String>>), Trouble> {
+    let printed = fields.get("tresbillingweights");
+    let weights = weights::parse(printed.unwrap_or_default())
+        .map_err(|why| (Reason::BadNumber, format!("TRESBillingWeights: {why}")))?;
+    let nodes = fields.get("nodes");
+    let members = members(nodes.unwrap_or_default(), conf)?;
+    let known: Option<Vec<&NodeRow>> = members
+        .as_ref()
+        .and_then(|members| members.iter().map(|name| conf.nodes.get(name)).collect());
+    let sum = |of: fn(&NodeRow) -> Option<i64>| {
+        let nodes = known.as_ref()?;
+        nodes.iter().try_fold(0_i64, |sum, node| sum.checked_add(of(node)?))
+    };
+    let over_subscribe = fields.upper("oversubscribe").or_else(|| fields.upper("shared"));
+    let row = PartitionRow {
+        cluster: conf.cluster.clone(),
+        partition: fields.required("partitionname")?.to_owned(),
+        as_of_ms: None,
+        nodes: nodes.map(str::to_owned),
+        node_n: members.as_ref().and_then(|members| i64::try_from(members.len()).ok()),
+        cpu_n: sum(|node| node.cpu_n),
+        memory_byte: sum(|node| node.memory_byte),
+        gpus: None,
+        state: Some(fields.upper("state").unwrap_or_else(|| "UP".to_owned())),
+        is_default: Some(fields.yes_no("default").unwrap_or(false)),
+        is_exclusive: Some(over_subscribe.as_deref() == Some("EXCLUSIVE")),
+        over_subscribe,
+        max_time_s: fields.seconds("maxtime")?,
+        priority_job_factor_n: fields.int("priorityjobfactor")?,
+        priority_tier_n: fields.int("prioritytier")?,
+        qos: fields.text("qos"),
+        billing_weights: printed.map(str::to_owned),
+        weights,
+        billing_rule: conf.billing_rule(),
+    };
+    Ok((row, members))
+}
+
+/// The nodes a list names, sets of nodes replaced by theirs; `None` where included files would have to be known.
+fn members(list: &str, conf: &Conf) -> Result<Option<BTreeSet<String>>, Trouble> {
+    if list.eq_ignore_ascii_case("ALL") {
+        return Ok((!conf.has_include).then(|| conf.nodes.keys().cloned().collect()));
+    }
+    let mut found = BTreeSet::new();
+    for host in Hostlist::parse(list).map_err(hostlist_trouble("Nodes"))?.hosts() {
+        let Some(set) = conf.node_sets.get(&*host) else {
+            // A name that is no node here may be a set of an included file.
+            if conf.has_include && !conf.nodes.contains_key(&*host) {
+                return Ok(None);
+            }
+            found.insert(host.into_owned());
+            continue;
+        };
+        let set = Fields(borrowed(set));
+        if let Some(nodes) = set.get("nodes") {
+            let nodes = Hostlist::parse(nodes).map_err(hostlist_trouble("NodeSet"))?;
+            found.extend(nodes.hosts().map(std::borrow::Cow::into_owned));
+        }
+        if let Some(feature) = set.get("feature") {
+            if conf.has_include {
+                return Ok(None);
+            }
+            let has = |node: &&NodeRow| {
+                let features = node.features.as_deref().unwrap_or_default();
+                features.split(',').any(|one| one.trim() == feature)
+            };
+            found.extend(conf.nodes.values().filter(has).map(|node| node.node.clone()));
+        }
+    }
+    Ok(Some(found))
+}

@@ -1,0 +1,61 @@
+//! `sacctmgr -P show event`: intervals in which nodes were down or drained, and what the cluster consisted of.
+
+use super::fields::Fields;
+use super::{Trouble, missing, table};
+use crate::ledger::Reason;
+use crate::pipeline::SourcePlan;
+use crate::reference::inventory::{EventRow, InventoryRow, state};
+use crate::sources::Sink;
+use crate::time::Zone;
+
+/// Whether a line is the header of a listing of events.
+pub(super) fn is_header(line: &str) -> bool {
+    let columns = table::columns(line);
+    let has = |name: &str| columns.iter().any(|column| column == name);
+    has("nodename") && (has("timestart") || has("start"))
+}
+
+pub(super) fn read(bytes: &[u8], plan: &SourcePlan, sink: &mut dyn Sink) {
+    table::read(bytes, is_header, "reason", sink, |fields| {
+        event(fields, plan.zone.as_ref()).map(|row| InventoryRow::Event(Box::new(row)))
+    });
+}
+
+fn event(fields: &Fields<'_>, zone: Option<&Zone>) -> Result<EventRow, Trouble> {
+    let key = |long: &'static str, short: &'static str| if fields.has(long) { long } else { short };
+    let start = fields
+        .moment(key("timestart", "start"), zone)?
+        .ok_or_else(|| missing("TimeStart"))?;
+    let end = fields.moment(key("timeend", "end"), zone)?;
+    let start_ms = start.earlier_ms;
+    let end_ms = end.map(|end| {
+        if end.earlier_ms < start_ms {
+            end.later_ms
+        } else {
+            end.earlier_ms
+        }
+    });
+    if end_ms.is_some_and(|end_ms| end_ms < start_ms) {
+        return Err((Reason::BadTime, "the event ends before it begins".to_owned()));
+    }
+    let tres = fields.tres("tres")?;
+    let (state, state_flags) = state::split(fields.get("state").unwrap_or_default());
+    Ok(EventRow {
+        cluster: fields.text("cluster"),
+        node: fields.text("nodename"),
+        cluster_nodes: fields.text("clusternodes"),
+        start_ms,
+        end_ms,
+        is_ambiguous: start.is_double() || end.is_some_and(super::moment::Moment::is_double),
+        state,
+        state_flags,
+        reason: fields.text("reason"),
+        user: fields.text("user"),
+        tres: fields.text("tres"),
+        cpu_n: tres.cpu_n,
+        node_n: tres.node_n,
+        memory_byte: tres.memory_byte,
+        billing_n: tres.billing_n,
+        gpus: fields.get("tres").map(|_| tres.gpus),
+    })
+}

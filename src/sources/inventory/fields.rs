@@ -1,0 +1,95 @@
+//! Typed access to the fields of a row by name.
+
+use std::collections::BTreeMap;
+
+use super::moment::{self, Moment};
+use super::{Trouble, missing};
+use crate::ledger::Reason;
+use crate::reference::inventory::quantity;
+use crate::reference::inventory::tres::MIB;
+use crate::reference::inventory::{is_absent, tres::Tres};
+use crate::time::Zone;
+
+/// The fields of a row. What stands for nothing is as absent as what is not there.
+pub(super) struct Fields<'t>(pub(super) BTreeMap<&'t str, &'t str>);
+
+impl<'t> Fields<'t> {
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.0.contains_key(key)
+    }
+
+    pub(super) fn get(&self, key: &str) -> Option<&'t str> {
+        self.0.get(key).copied().filter(|value| !is_absent(value))
+    }
+
+    pub(super) fn text(&self, key: &str) -> Option<String> {
+        self.get(key).map(str::to_owned)
+    }
+
+    pub(super) fn upper(&self, key: &str) -> Option<String> {
+        self.get(key).map(str::to_uppercase)
+    }
+
+    pub(super) fn required(&self, key: &str) -> Result<&'t str, Trouble> {
+        self.name(key).ok_or_else(|| missing(key))
+    }
+
+    /// A name, which may be spelled like a word that stands for nothing.
+    pub(super) fn name(&self, key: &str) -> Option<&'t str> {
+        self.0.get(key).copied().filter(|name| !matches!(*name, "" | "(null)"))
+    }
+
+    /// A count. The numbers that stand for "not set" are `None`; anything that is no number is a mistake.
+    pub(super) fn int(&self, key: &str) -> Result<Option<i64>, Trouble> {
+        let Some(text) = self.get(key).filter(|text| !text.eq_ignore_ascii_case("UNLIMITED")) else {
+            return Ok(None);
+        };
+        let is_number = text.bytes().all(|byte| byte.is_ascii_digit()) && text.len() <= 20;
+        if !is_number {
+            return Err((Reason::BadNumber, format!("{key} {text:?} is not a number")));
+        }
+        Ok(quantity::count(text))
+    }
+
+    /// Mebibytes, as bytes.
+    pub(super) fn mebibytes(&self, key: &str) -> Result<Option<i64>, Trouble> {
+        let wrong = || (Reason::BadNumber, format!("{key} is too large"));
+        self.int(key)?
+            .map(|mib| mib.checked_mul(MIB).ok_or_else(wrong))
+            .transpose()
+    }
+
+    pub(super) fn tres(&self, key: &str) -> Result<Tres, Trouble> {
+        Tres::parse(self.get(key).unwrap_or_default()).map_err(|why| (Reason::BadNumber, format!("{key}: {why}")))
+    }
+
+    pub(super) fn moment(&self, key: &str, zone: Option<&Zone>) -> Result<Option<Moment>, Trouble> {
+        let text = self.get(key).unwrap_or_default();
+        moment::read(text, zone).map_err(|why| (Reason::BadTime, format!("{key} {text:?} {why}")))
+    }
+
+    pub(super) fn seconds(&self, key: &str) -> Result<Option<i64>, Trouble> {
+        let text = self.get(key).unwrap_or_default();
+        moment::duration_s(text).map_err(|()| (Reason::BadDuration, format!("{key} {text:?} is not a duration")))
+    }
+
+    pub(super) fn yes_no(&self, key: &str) -> Option<bool> {
+        match self.get(key)?.to_ascii_uppercase().as_str() {
+            "YES" | "TRUE" | "1" | "UP" => Some(true),
+            "NO" | "FALSE" | "0" | "DOWN" => Some(false),
+            _ => None,
+        }
+    }
+}
+
+/// Names of a comma list, sorted, each once, without the `*` of the default; `None` when there are none.
+pub(super) fn sorted_names<'t>(names: impl IntoIterator<Item = &'t str>) -> Option<String> {
+    let mut names: Vec<&str> = names
+        .into_iter()
+        .map(|name| name.trim().trim_end_matches('*'))
+        .filter(|name| !is_absent(name))
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    (!names.is_empty()).then(|| names.join(","))
+}

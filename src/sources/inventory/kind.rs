@@ -1,0 +1,108 @@
+//! Which of the inventory formats a file has, judged by its content.
+
+use memchr::memmem;
+
+use super::assoc;
+use super::event;
+use super::sinfo;
+
+/// A format of an inventory file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Recognised per file from its content.
+    Auto,
+    /// `scontrol show node`, one line per node (`-o`) or several.
+    ScontrolNode,
+    /// `scontrol show partition`, one line per partition (`-o`) or several.
+    ScontrolPartition,
+    /// `scontrol show node --json`, and `sinfo --json` before 23.02.
+    NodeJson,
+    /// `sinfo -N`, long (`-l`) or with a format of columns between `|`.
+    Sinfo,
+    /// `slurm.conf`.
+    SlurmConf,
+    /// `sacctmgr -P show event`.
+    SacctmgrEvent,
+    /// `sacctmgr -P show assoc`.
+    SacctmgrAssoc,
+    /// `sacctmgr dump`.
+    SacctmgrDump,
+}
+
+impl Kind {
+    /// Every format with a reader, and its word.
+    pub const ALL: &'static [(&'static str, Self)] = &[
+        ("scontrol-node", Self::ScontrolNode),
+        ("scontrol-partition", Self::ScontrolPartition),
+        ("node-json", Self::NodeJson),
+        ("sinfo", Self::Sinfo),
+        ("slurm-conf", Self::SlurmConf),
+        ("sacctmgr-event", Self::SacctmgrEvent),
+        ("sacctmgr-assoc", Self::SacctmgrAssoc),
+        ("sacctmgr-dump", Self::SacctmgrDump),
+    ];
+
+    /// The word of the pipeline file, and of the ledger.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        let known = Self::ALL.iter().find(|(_, kind)| *kind == self);
+        known.map_or("inventory", |(word, _)| word)
+    }
+
+    /// Whether `format`, as the ledger has it, is that of an inventory.
+    #[must_use]
+    pub fn is_format(format: &str) -> bool {
+        format == Self::Auto.as_str() || Self::ALL.iter().any(|(word, _)| *word == format)
+    }
+}
+
+/// The format whose marks the first bytes (unpacked) bear.
+#[must_use]
+pub fn recognise(head: &[u8]) -> Option<Kind> {
+    let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    let text = text.trim_ascii_start();
+    let has = |word: &str| memmem::find(text, word.as_bytes()).is_some();
+    match text.first()? {
+        b'{' => return (has("\"nodes\"") && has("\"real_memory\"") && !has("\"sinfo\"")).then_some(Kind::NodeJson),
+        b'[' | b'<' => return None,
+        _ => {}
+    }
+    if text.starts_with(b"NodeName=") && (has("CPUTot=") || has(" CPUAlloc=")) {
+        return Some(Kind::ScontrolNode);
+    }
+    if text.starts_with(b"PartitionName=") && has("TotalCPUs=") {
+        return Some(Kind::ScontrolPartition);
+    }
+    let lines = || text.split(|byte| *byte == b'\n').take(64).map(String::from_utf8_lossy);
+    let first = lines().next()?;
+    if event::is_header(&first) {
+        return Some(Kind::SacctmgrEvent);
+    }
+    if assoc::is_header(&first) {
+        return Some(Kind::SacctmgrAssoc);
+    }
+    if lines().take(3).any(|line| sinfo::is_header(&line)) || sinfo::is_headerless(&first) {
+        return Some(Kind::Sinfo);
+    }
+    let is_one = |marks: &[&str]| {
+        lines().any(|line| {
+            let line = line.trim_start().to_ascii_lowercase();
+            marks.iter().any(|mark| line.starts_with(mark))
+        })
+    };
+    if is_one(&[
+        "cluster - '",
+        "parent - '",
+        "# to edit this file start with a cluster line",
+    ]) {
+        return Some(Kind::SacctmgrDump);
+    }
+    is_one(&[
+        "clustername=",
+        "slurmctldhost=",
+        "controlmachine=",
+        "nodename=",
+        "partitionname=",
+    ])
+    .then_some(Kind::SlurmConf)
+}

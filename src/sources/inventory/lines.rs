@@ -1,0 +1,91 @@
+//! Lines and records of text, with their places.
+
+use std::borrow::Cow;
+
+use crate::sources::Position;
+
+/// A line without its end.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Line<'t> {
+    pub(super) at: Position,
+    pub(super) bytes: &'t [u8],
+    /// Whether a line end follows; the last line of a file that was cut off has none.
+    pub(super) is_ended: bool,
+}
+
+impl<'t> Line<'t> {
+    pub(super) fn text(&self) -> Cow<'t, str> {
+        String::from_utf8_lossy(self.bytes)
+    }
+
+    pub(super) fn is_blank(&self) -> bool {
+        self.bytes.trim_ascii().is_empty()
+    }
+}
+
+/// The lines of a file; a byte order mark is taken off.
+pub(super) fn lines(bytes: &[u8]) -> impl Iterator<Item = Line<'_>> {
+    let mark = if bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+    let (mut offset, mut number) = (mark, 0);
+    std::iter::from_fn(move || {
+        let rest = bytes.get(offset..).filter(|rest| !rest.is_empty())?;
+        let end = memchr::memchr(b'\n', rest);
+        let line = rest.get(..end.unwrap_or(rest.len()))?;
+        number += 1;
+        let at = Position {
+            line: number,
+            byte_offset: u64::try_from(offset).unwrap_or(u64::MAX),
+        };
+        offset += line.len() + 1;
+        Some(Line {
+            at,
+            bytes: line.strip_suffix(b"\r").unwrap_or(line),
+            is_ended: end.is_some(),
+        })
+    })
+}
+
+/// Longest record, bytes: a node with many partitions and features needs a few thousand.
+const RECORD_LIMIT: usize = 1 << 20;
+
+/// A record that begins with a given key and may go on over indented lines.
+#[derive(Clone, Debug)]
+pub(super) struct Record {
+    pub(super) at: Position,
+    /// Its lines with blanks between them.
+    pub(super) text: String,
+    pub(super) is_ended: bool,
+    pub(super) is_too_long: bool,
+}
+
+/// Records of `scontrol`: each begins with a line that is not indented; indented ones go on with the record before them,
+/// also behind a blank line (24.11 prints one before `ReservationName`). What does not begin with `key` is for the reader
+/// to refuse.
+pub(super) fn records(bytes: &[u8], key: &str) -> Vec<Record> {
+    let mut records: Vec<Record> = Vec::new();
+    for line in lines(bytes) {
+        if line.is_blank() {
+            continue;
+        }
+        let text = line.text();
+        let is_indented = text.starts_with([' ', '\t']);
+        match records.last_mut() {
+            Some(record) if is_indented && !text.trim_start().starts_with(key) => {
+                record.is_ended = line.is_ended;
+                if record.text.len() + text.len() > RECORD_LIMIT {
+                    record.is_too_long = true;
+                } else {
+                    record.text.push(' ');
+                    record.text.push_str(text.trim());
+                }
+            }
+            _ => records.push(Record {
+                at: line.at,
+                is_too_long: text.len() > RECORD_LIMIT,
+                text: text.into_owned(),
+                is_ended: line.is_ended,
+            }),
+        }
+    }
+    records
+}

@@ -1,0 +1,105 @@
+//! What the batch system says about its own machine: nodes, their events, partitions, associations.
+//!
+//! One row of the file (a node of `scontrol`, a line of `sinfo`, a logical line of `slurm.conf`, an element of JSON)
+//! gets exactly one outcome. Headers, comments and blank lines are no rows. Files are small beside accounting dumps and
+//! are read whole, within a limit.
+
+mod assoc;
+mod conf_lines;
+mod conf_partition;
+mod dump;
+mod event;
+mod fields;
+mod kind;
+mod lines;
+mod moment;
+mod node_json;
+mod pairs;
+mod scontrol;
+mod sinfo;
+mod slurm_conf;
+mod table;
+
+use std::io::Read;
+use std::sync::Arc;
+
+pub use kind::{Kind, recognise};
+
+use super::hints::Hints;
+use super::{Pieces, Position, Sink, Work};
+use crate::error::{Error, Kind as ErrorKind, Result};
+use crate::ledger::Reason;
+use crate::pipeline::SourcePlan;
+use crate::reference::inventory::InventoryRow;
+
+/// Largest file, bytes unpacked: 50 000 nodes as JSON, a million associations.
+const FILE_LIMIT: u64 = 128 << 20;
+
+/// Why a row is refused: the reason and a sentence naming field and value.
+type Trouble = (Reason, String);
+
+/// Reads an inventory file of a known kind as one piece.
+///
+/// # Errors
+/// [`ErrorKind::Data`] when the file is larger than the limit, or its kind is not known; what reading gives.
+pub fn pieces(kind: Kind, input: Box<dyn Read + Send>, plan: Arc<SourcePlan>) -> Result<Pieces> {
+    let read: fn(&[u8], &SourcePlan, &mut dyn Sink) = match kind {
+        Kind::Auto => return Err(Error::new(ErrorKind::Data, "no known form of inventory")),
+        Kind::ScontrolNode => scontrol::nodes,
+        Kind::ScontrolPartition => scontrol::partitions,
+        Kind::NodeJson => node_json::read,
+        Kind::Sinfo => sinfo::read,
+        Kind::SlurmConf => slurm_conf::read,
+        Kind::SacctmgrEvent => event::read,
+        Kind::SacctmgrAssoc => assoc::read,
+        Kind::SacctmgrDump => dump::read,
+    };
+    let mut bytes = Vec::new();
+    input.take(FILE_LIMIT + 1).read_to_end(&mut bytes)?;
+    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > FILE_LIMIT {
+        let message = format!("an inventory of more than {FILE_LIMIT} bytes");
+        return Err(Error::new(ErrorKind::Data, message));
+    }
+    let work: Work = Box::new(move |sink| read(&bytes, &plan, sink));
+    Ok(Box::new(std::iter::once(Ok(work))))
+}
+
+/// What the first bytes of a file tell people about it.
+#[must_use]
+pub fn hints(kind: Kind, head: &[u8]) -> Hints {
+    let text = String::from_utf8_lossy(head);
+    let after = |mark: &str| {
+        let rest = text.split(mark).nth(1)?;
+        let end = rest.find([' ', '"', '\n', ',']).unwrap_or(rest.len());
+        rest.get(..end).filter(|version| !version.is_empty()).map(str::to_owned)
+    };
+    let version = match kind {
+        Kind::ScontrolNode => after(" Version="),
+        Kind::NodeJson => after("\"release\": \"")
+            .or_else(|| after("\"version\": \""))
+            .or_else(|| after("\"slurmd_version\": \"")),
+        _ => None,
+    };
+    Hints {
+        version: version.map(|version| format!("Slurm {version}")),
+        naive_times: matches!(kind, Kind::SacctmgrEvent | Kind::Sinfo) && text.contains(':'),
+        ..Hints::default()
+    }
+}
+
+/// Gives a row its outcome.
+fn settle(row: Result<InventoryRow, Trouble>, at: Position, raw: &[u8], sink: &mut dyn Sink) {
+    match row {
+        Ok(row) => sink.inventory(&row, at, 1),
+        Err((reason, detail)) => sink.reject(reason, at, 1, &detail, raw),
+    }
+}
+
+/// A last row without an end of line: the file was cut off there.
+fn cut_off() -> Trouble {
+    (Reason::Truncated, "the last row has no line end".to_owned())
+}
+
+fn missing(field: &str) -> Trouble {
+    (Reason::MissingField, format!("{field} is missing or empty"))
+}

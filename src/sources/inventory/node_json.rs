@@ -1,0 +1,184 @@
+//! `scontrol show node --json` (23.02 and later) and `sinfo --json` of 22.05, which has the same nodes.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::Value;
+
+use super::fields::sorted_names;
+use super::{Trouble, missing, settle};
+use crate::ledger::Reason;
+use crate::pipeline::SourcePlan;
+use crate::reference::inventory::tres::{MIB, Tres};
+use crate::reference::inventory::{Gpus, InventoryRow, NodeRow, is_absent, state};
+use crate::sources::{Position, Sink};
+
+#[derive(Deserialize)]
+struct Document {
+    nodes: Vec<Element>,
+    #[serde(default)]
+    last_update: Value,
+    #[serde(default)]
+    meta: Value,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Element {
+    Node(Box<Node>),
+    Other(IgnoredAny),
+}
+
+macro_rules! members {
+    ($($name:ident,)+) => {
+        /// The members that are read; each may be of any type until it is looked at.
+        #[derive(Deserialize)]
+        struct Node {
+            $(#[serde(default)] $name: Value,)+
+        }
+
+        impl Node {
+            fn get(&self, key: &str) -> &Value {
+                match key {
+                    $(stringify!($name) => &self.$name,)+
+                    _ => &Value::Null,
+                }
+            }
+        }
+    };
+}
+
+members! {
+    name, cluster_name, cpus, effective_cpus, sockets, cores, threads, real_memory, specialized_memory, temporary_disk,
+    tres, gres, state, state_flags, features, weight, partitions, reason, version, slurmd_version,
+}
+
+pub(super) fn read(bytes: &[u8], _: &SourcePlan, sink: &mut dyn Sink) {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let document: Document = match serde_json::from_slice(bytes) {
+        Ok(document) => document,
+        Err(why) => {
+            sink.rows_read(1);
+            let at = Position {
+                line: u64::try_from(why.line()).unwrap_or(u64::MAX),
+                byte_offset: 0,
+            };
+            let detail = format!("not a listing of nodes: {why}");
+            sink.reject(Reason::BadJson, at, 1, &detail, bytes.get(..4096).unwrap_or(bytes));
+            return;
+        }
+    };
+    sink.rows_read(u64::try_from(document.nodes.len()).unwrap_or(u64::MAX));
+    let as_of_ms = number(&document.last_update)
+        .filter(|seconds| *seconds > 0)
+        .and_then(|seconds| seconds.checked_mul(1000));
+    let cluster = document.meta.pointer("/slurm/cluster").and_then(word);
+    for (nth, element) in document.nodes.iter().enumerate() {
+        let at = Position {
+            line: u64::try_from(nth + 1).unwrap_or(u64::MAX),
+            byte_offset: 0,
+        };
+        let row = match element {
+            Element::Node(node) => node.read().map(|row| {
+                InventoryRow::Node(Box::new(NodeRow {
+                    as_of_ms,
+                    cluster: row.cluster.or_else(|| cluster.map(str::to_owned)),
+                    ..row
+                }))
+            }),
+            Element::Other(_) => Err((Reason::NotARecord, "an element of nodes is not a node".to_owned())),
+        };
+        settle(row, at, b"", sink);
+    }
+}
+
+/// A text that says something.
+fn word(value: &Value) -> Option<&str> {
+    value.as_str().filter(|text| !is_absent(text))
+}
+
+/// A number, plain or as `{"set": true, "infinite": false, "number": 1}`.
+fn number(value: &Value) -> Option<i64> {
+    if let Some(number) = value.as_i64() {
+        return (!matches!(number, 4_294_967_294 | 4_294_967_295)).then_some(number);
+    }
+    let is = |key: &str| value.get(key).and_then(Value::as_bool);
+    (is("set") == Some(true) && is("infinite") != Some(true))
+        .then(|| value.get("number")?.as_i64())
+        .flatten()
+}
+
+impl Node {
+    fn count(&self, key: &str) -> Result<Option<i64>, Trouble> {
+        let value = self.get(key);
+        let wrong = || (Reason::BadNumber, format!("{key} {value} is not a count"));
+        match value {
+            Value::Null => Ok(None),
+            Value::Number(_) | Value::Object(_) => match number(value) {
+                Some(n) if n < 0 => Err(wrong()),
+                found => Ok(found),
+            },
+            _ => Err(wrong()),
+        }
+    }
+
+    fn mebibytes(&self, key: &str) -> Result<Option<i64>, Trouble> {
+        let wrong = || (Reason::BadNumber, format!("{key} is too large"));
+        let count = self.count(key)?;
+        count.map(|mib| mib.checked_mul(MIB).ok_or_else(wrong)).transpose()
+    }
+
+    /// A list, or a text with commas.
+    fn list(&self, key: &str) -> Vec<Cow<'_, str>> {
+        match self.get(key) {
+            Value::Array(items) => items.iter().filter_map(word).map(Cow::Borrowed).collect(),
+            Value::String(text) => text.split(',').filter(|t| !is_absent(t)).map(Cow::Borrowed).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    fn read(&self) -> Result<NodeRow, Trouble> {
+        let text = |key: &str| word(self.get(key)).map(str::to_owned);
+        let node = word(&self.name).ok_or_else(|| missing("name"))?;
+        let tres = Tres::parse(word(self.get("tres")).unwrap_or_default())
+            .map_err(|why| (Reason::BadNumber, format!("tres: {why}")))?;
+        let of_gres = Gpus::of_gres(word(self.get("gres")).unwrap_or_default())
+            .map_err(|why| (Reason::BadNumber, format!("gres: {why}")))?;
+        let words = self.list("state");
+        let flags = self.list("state_flags");
+        let (state, state_flags) = state::of_words(words.iter().chain(&flags));
+        let features = self.list("features").join(",");
+        Ok(NodeRow {
+            cluster: text("cluster_name"),
+            node: node.to_owned(),
+            as_of_ms: None,
+            cpu_n: Some(self.count("cpus")?.ok_or_else(|| missing("cpus"))?),
+            effective_cpu_n: self.count("effective_cpus")?,
+            socket_n: self.count("sockets")?,
+            core_per_socket_n: self.count("cores")?,
+            thread_per_core_n: self.count("threads")?,
+            memory_byte: self.mebibytes("real_memory")?,
+            // Text leaves it out when nothing is set aside.
+            system_memory_byte: self.mebibytes("specialized_memory")?.filter(|bytes| *bytes > 0),
+            disk_byte: self.mebibytes("temporary_disk")?,
+            gpus: Some(Gpus {
+                untyped_n: tres.gpus.untyped_n.or(of_gres.untyped_n),
+                models: if of_gres.models.is_empty() {
+                    tres.gpus.models
+                } else {
+                    of_gres.models
+                },
+            }),
+            gres: text("gres"),
+            features: (!features.is_empty()).then_some(features),
+            weight_n: self.count("weight")?,
+            partitions: sorted_names(self.list("partitions").iter().map(AsRef::as_ref)),
+            state,
+            state_flags,
+            reason: text("reason"),
+            billing_n: tres.billing_n,
+            slurm_version: text("version").or_else(|| text("slurmd_version")),
+        })
+    }
+}

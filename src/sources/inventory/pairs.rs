@@ -1,0 +1,142 @@
+//! `Key=value` pairs of `scontrol`, whose values may hold blanks.
+
+use std::collections::BTreeMap;
+
+/// Keys of `scontrol show node` and `show partition` over all releases: what begins a new pair. Anything else that looks
+/// like one belongs to the value before it (`Reason=set State=down by hand`).
+const KEYS: &[&str] = &[
+    "ActiveFeatures",
+    "AllocMem",
+    "AllocNodes",
+    "AllocTRES",
+    "AllowAccounts",
+    "AllowGroups",
+    "AllowQos",
+    "Alternate",
+    "Arch",
+    "AvailableFeatures",
+    "AveWatts",
+    "BcastAddr",
+    "Boards",
+    "BootTime",
+    "CPUAlloc",
+    "CPUEfctv",
+    "CPUErr",
+    "CPULoad",
+    "CPUSpecList",
+    "CPUTot",
+    "CapWatts",
+    "CfgTRES",
+    "CertFlags",
+    "Comment",
+    "CoreSpecCount",
+    "CoresPerSocket",
+    "CpuBind",
+    "CurrentWatts",
+    "DefMemPerCPU",
+    "DefMemPerNode",
+    "Default",
+    "DefaultTime",
+    "DenyAccounts",
+    "DenyQos",
+    "DisableRootJobs",
+    "DynamicNode",
+    "ExclusiveTopo",
+    "ExclusiveUser",
+    "ExtSensorsJoules",
+    "ExtSensorsTemp",
+    "ExtSensorsWatts",
+    "Extra",
+    "FreeMem",
+    "GpuSpec",
+    "GraceTime",
+    "Gres",
+    "GresDrain",
+    "GresUsed",
+    "Hidden",
+    "InstanceId",
+    "InstanceType",
+    "JobDefaults",
+    "LLN",
+    "LastBusyTime",
+    "MCS_label",
+    "MaxCPUsPerNode",
+    "MaxCPUsPerSocket",
+    "MaxMemPerCPU",
+    "MaxMemPerNode",
+    "MaxNodes",
+    "MaxTime",
+    "MemSpecLimit",
+    "MinNodes",
+    "NodeAddr",
+    "NodeHostName",
+    "NodeName",
+    "NodeSets",
+    "Nodes",
+    "OS",
+    "OverSubscribe",
+    "OverTimeLimit",
+    "Owner",
+    "Parameters",
+    "PartitionName",
+    "Partitions",
+    "Port",
+    "PowerDownOnIdle",
+    "PreemptMode",
+    "PriorityJobFactor",
+    "PriorityTier",
+    "QoS",
+    "RealMemory",
+    "Reason",
+    "ReqResv",
+    "ReservationName",
+    "ResumeAfterTime",
+    "ResumeTimeout",
+    "ResumeTime",
+    "RestrictedCoresPerGPU",
+    "RootOnly",
+    "SelectTypeParameters",
+    "Shared",
+    "SlurmdStartTime",
+    "Sockets",
+    "State",
+    "SuspendTime",
+    "SuspendTimeout",
+    "TLSCertLastRenewal",
+    "TRES",
+    "TRESBillingWeights",
+    "ThreadsPerCore",
+    "TmpDisk",
+    "TopoPath",
+    "Topology",
+    "TotalCPUs",
+    "TotalNodes",
+    "Version",
+    "Weight",
+];
+
+/// The pairs of a record. A key that stands again is part of the value before it.
+pub(super) fn pairs(text: &str) -> BTreeMap<&str, &str> {
+    let mut found: BTreeMap<&str, &str> = BTreeMap::new();
+    // (key, where its value begins)
+    let mut open: Option<(&str, usize)> = None;
+    let mut at = 0;
+    for word in text.split(' ') {
+        let start = at;
+        at += word.len() + 1;
+        let Some((key, _)) = word.split_once('=') else {
+            continue;
+        };
+        if !KEYS.contains(&key) || found.contains_key(key) || open.is_some_and(|(before, _)| before == key) {
+            continue;
+        }
+        if let Some((before, from)) = open {
+            found.insert(before, text.get(from..start).unwrap_or_default().trim());
+        }
+        open = Some((key, start + key.len() + 1));
+    }
+    if let Some((before, from)) = open {
+        found.insert(before, text.get(from..).unwrap_or_default().trim());
+    }
+    found
+}

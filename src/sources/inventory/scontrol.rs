@@ -1,0 +1,143 @@
+//! `scontrol show node` and `scontrol show partition`, one line each (`-o`) or several.
+
+use super::fields::{Fields, sorted_names};
+use super::lines::{Record, records};
+use super::pairs::pairs;
+use super::{Trouble, cut_off, settle};
+use crate::ledger::Reason;
+use crate::pipeline::SourcePlan;
+use crate::reference::hostlist::Hostlist;
+use crate::reference::inventory::{Gpus, InventoryRow, NodeRow, PartitionRow, state, weights};
+use crate::sources::Sink;
+
+pub(super) fn nodes(bytes: &[u8], _: &SourcePlan, sink: &mut dyn Sink) {
+    each(bytes, "NodeName=", sink, |fields| {
+        node(fields).map(|row| InventoryRow::Node(Box::new(row)))
+    });
+}
+
+pub(super) fn partitions(bytes: &[u8], _: &SourcePlan, sink: &mut dyn Sink) {
+    each(bytes, "PartitionName=", sink, |fields| {
+        partition(fields).map(|row| InventoryRow::Partition(Box::new(row)))
+    });
+}
+
+fn each(bytes: &[u8], key: &str, sink: &mut dyn Sink, read: impl Fn(&Fields<'_>) -> Result<InventoryRow, Trouble>) {
+    let records = records(bytes, key);
+    sink.rows_read(u64::try_from(records.len()).unwrap_or(u64::MAX));
+    for record in &records {
+        if is_message(&record.text) {
+            sink.out_of_scope(Reason::ToolMessage, 1);
+            continue;
+        }
+        settle(one(record, key, &read), record.at, record.text.as_bytes(), sink);
+    }
+}
+
+/// What Slurm's tools say to people, caught with their output.
+pub(super) fn is_message(line: &str) -> bool {
+    ["scontrol: ", "sinfo: ", "sacctmgr: ", "slurm_load_"]
+        .iter()
+        .any(|tool| line.starts_with(tool))
+}
+
+fn one(
+    record: &Record,
+    key: &str,
+    read: impl Fn(&Fields<'_>) -> Result<InventoryRow, Trouble>,
+) -> Result<InventoryRow, Trouble> {
+    if record.is_too_long {
+        return Err((Reason::TooLong, "the record is longer than a record can be".to_owned()));
+    }
+    if !record.is_ended {
+        return Err(cut_off());
+    }
+    if !record.text.starts_with(key) {
+        return Err((Reason::FieldCount, format!("the record does not begin with {key}")));
+    }
+    read(&Fields(pairs(&record.text)))
+}
+
+fn node(fields: &Fields<'_>) -> Result<NodeRow, Trouble> {
+    let tres = fields.tres("CfgTRES")?;
+    let of_gres = Gpus::of_gres(fields.get("Gres").unwrap_or_default())
+        .map_err(|why| (Reason::BadNumber, format!("Gres: {why}")))?;
+    // The configured resources know only the types a site accounts; Gres knows the devices.
+    let gpus = Gpus {
+        untyped_n: tres.gpus.untyped_n.or(of_gres.untyped_n),
+        models: if of_gres.models.is_empty() {
+            tres.gpus.models
+        } else {
+            of_gres.models
+        },
+    };
+    let (state, state_flags) = state::split(fields.get("State").unwrap_or_default());
+    let cpu_n = fields.int("CPUTot")?.ok_or_else(|| super::missing("CPUTot"))?;
+    Ok(NodeRow {
+        cluster: None,
+        node: fields.required("NodeName")?.to_owned(),
+        as_of_ms: None,
+        cpu_n: Some(cpu_n),
+        effective_cpu_n: fields.int("CPUEfctv")?,
+        socket_n: fields.int("Sockets")?,
+        core_per_socket_n: fields.int("CoresPerSocket")?,
+        thread_per_core_n: fields.int("ThreadsPerCore")?,
+        memory_byte: fields.mebibytes("RealMemory")?,
+        system_memory_byte: fields.mebibytes("MemSpecLimit")?,
+        disk_byte: fields.mebibytes("TmpDisk")?,
+        gpus: Some(gpus),
+        gres: fields.text("Gres"),
+        features: fields.text("AvailableFeatures"),
+        weight_n: fields.int("Weight")?,
+        partitions: sorted_names(fields.get("Partitions").unwrap_or_default().split(',')),
+        state,
+        state_flags,
+        reason: fields.get("Reason").map(|reason| without_author(reason).to_owned()),
+        billing_n: tres.billing_n,
+        slurm_version: fields.text("Version"),
+    })
+}
+
+/// A reason without the `[user@time]` behind it.
+fn without_author(reason: &str) -> &str {
+    let author = reason
+        .strip_suffix(']')
+        .and_then(|text| text.rsplit_once('['))
+        .filter(|(_, author)| author.contains('@') && !author.contains(' '));
+    author.map_or(reason, |(text, _)| text.trim_end())
+}
+
+fn partition(fields: &Fields<'_>) -> Result<PartitionRow, Trouble> {
+    let tres = fields.tres("TRES")?;
+    let printed = fields.get("TRESBillingWeights");
+    let weights = weights::parse(printed.unwrap_or_default())
+        .map_err(|why| (Reason::BadNumber, format!("TRESBillingWeights: {why}")))?;
+    let nodes = fields.get("Nodes");
+    let listed = nodes
+        .map(|list| Hostlist::parse(list).map_err(|why| (Reason::BadHostlist, format!("Nodes: {why}"))))
+        .transpose()?;
+    let over_subscribe = fields.upper("OverSubscribe").or_else(|| fields.upper("Shared"));
+    Ok(PartitionRow {
+        cluster: None,
+        partition: fields.required("PartitionName")?.to_owned(),
+        as_of_ms: None,
+        nodes: nodes.map(str::to_owned),
+        node_n: fields
+            .int("TotalNodes")?
+            .or_else(|| listed.and_then(|list| i64::try_from(list.len()).ok())),
+        cpu_n: fields.int("TotalCPUs")?.or(tres.cpu_n),
+        memory_byte: tres.memory_byte,
+        gpus: fields.has("TRES").then_some(tres.gpus),
+        state: fields.upper("State"),
+        is_default: fields.yes_no("Default"),
+        is_exclusive: over_subscribe.as_deref().map(|sharing| sharing == "EXCLUSIVE"),
+        over_subscribe,
+        max_time_s: fields.seconds("MaxTime")?,
+        priority_job_factor_n: fields.int("PriorityJobFactor")?,
+        priority_tier_n: fields.int("PriorityTier")?,
+        qos: fields.text("QoS"),
+        billing_weights: printed.map(str::to_owned),
+        weights,
+        billing_rule: None,
+    })
+}

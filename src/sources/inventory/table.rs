@@ -1,0 +1,88 @@
+//! Tables of `sacctmgr -P`: a header, then fields between `|`.
+
+use std::collections::BTreeMap;
+
+use super::fields::Fields;
+use super::lines::lines;
+use super::scontrol::is_message;
+use super::{Trouble, cut_off, settle};
+use crate::ledger::Reason;
+use crate::reference::inventory::InventoryRow;
+use crate::sources::Sink;
+
+/// A column's name without blanks, in lower case: `Cluster Nodes` and `ClusterNodes` are one column.
+fn normal(name: &str) -> String {
+    name.chars()
+        .filter(|letter| !letter.is_whitespace())
+        .flat_map(char::to_lowercase)
+        .collect()
+}
+
+/// The normal names of a header's columns.
+pub(super) fn columns(line: &str) -> Vec<String> {
+    let line = line.trim_end();
+    line.strip_suffix('|').unwrap_or(line).split('|').map(normal).collect()
+}
+
+/// Reads every row with `read`. Surplus fields belong to the column `free`, the only one that can hold a `|`.
+pub(super) fn read(
+    bytes: &[u8],
+    is_header: impl Fn(&str) -> bool,
+    free: &str,
+    sink: &mut dyn Sink,
+    read: impl Fn(&Fields<'_>) -> Result<InventoryRow, Trouble>,
+) {
+    let mut header: Option<Vec<String>> = None;
+    for line in lines(bytes) {
+        if line.is_blank() {
+            continue;
+        }
+        let text = line.text();
+        if is_header(&text) {
+            header = Some(columns(&text));
+            continue;
+        }
+        sink.rows_read(1);
+        if is_message(&text) {
+            sink.out_of_scope(Reason::ToolMessage, 1);
+            continue;
+        }
+        let row = match &header {
+            _ if !line.is_ended => Err(cut_off()),
+            None => Err((Reason::FieldCount, "no header stands before this row".to_owned())),
+            Some(columns) => fields(&text, columns, free).and_then(|fields| read(&fields)),
+        };
+        settle(row, line.at, line.bytes, sink);
+    }
+}
+
+fn fields<'t>(text: &'t str, columns: &'t [String], free: &str) -> Result<Fields<'t>, Trouble> {
+    let bars: Vec<usize> = memchr::memchr_iter(b'|', text.as_bytes()).collect();
+    let count = |n: usize| {
+        let detail = format!("{n} fields where the header has {}", columns.len());
+        (Reason::FieldCount, detail)
+    };
+    let found_n = bars.len() + 1;
+    // `-p` ends every line with a delimiter.
+    let is_closed = text.ends_with('|') && found_n == columns.len() + 1;
+    let surplus = if is_closed {
+        0
+    } else {
+        found_n.checked_sub(columns.len()).ok_or_else(|| count(found_n))?
+    };
+    let free_at = columns.iter().position(|name| name == free);
+    if surplus > 0 && free_at.is_none() {
+        return Err(count(found_n));
+    }
+    let mut values = BTreeMap::new();
+    let (mut from, mut bar) = (0, 0);
+    for (nth, name) in columns.iter().enumerate() {
+        if Some(nth) == free_at {
+            bar += surplus;
+        }
+        let end = bars.get(bar).copied().unwrap_or(text.len());
+        values.insert(name.as_str(), text.get(from..end).unwrap_or_default().trim());
+        (from, bar) = (end + 1, bar + 1);
+    }
+    Ok(Fields(values))
+}

@@ -1,0 +1,131 @@
+//! What the batch system says about its own machine: every form of it, and the lake made of it.
+
+mod damage;
+mod formats;
+mod lake;
+mod real;
+mod tables;
+
+use std::sync::Arc;
+
+use gridtally::ledger::Reason;
+use gridtally::pipeline::{Format, SourcePlan};
+use gridtally::records::JobRow;
+use gridtally::reference::inventory::{AssociationRow, EventRow, InventoryRow, NodeRow, PartitionRow, Placed};
+use gridtally::sources::inventory::{Kind, pieces, recognise};
+use gridtally::sources::{Position, Sink};
+
+/// Everything a reader said.
+#[derive(Debug, Default)]
+struct Told {
+    rows_read: u64,
+    rows: Vec<Placed>,
+    rejects: Vec<(Reason, u64, String)>,
+    out_of_scope: Vec<(Reason, u64)>,
+}
+
+impl Sink for Told {
+    fn rows_read(&mut self, n: u64) {
+        self.rows_read += n;
+    }
+
+    fn job(&mut self, row: &JobRow<'_>, _: Position, _: u32) {
+        panic!("an inventory has no jobs: {row:?}");
+    }
+
+    fn reject(&mut self, reason: Reason, at: Position, rows: u64, detail: &str, _: &[u8]) {
+        assert_eq!(rows, 1);
+        self.rejects.push((reason, at.line, detail.to_owned()));
+    }
+
+    fn inventory(&mut self, row: &InventoryRow, at: Position, rows: u64) {
+        self.rows.push(Placed {
+            row: row.clone(),
+            line: at.line,
+            input_row_n: rows,
+        });
+    }
+
+    fn out_of_scope(&mut self, reason: Reason, rows: u64) {
+        self.out_of_scope.push((reason, rows));
+    }
+}
+
+impl Told {
+    fn nodes(&self) -> Vec<&NodeRow> {
+        let of = |placed| match placed {
+            &Placed {
+                row: InventoryRow::Node(ref row),
+                ..
+            } => Some(&**row),
+            _ => None,
+        };
+        self.rows.iter().filter_map(of).collect()
+    }
+
+    fn events(&self) -> Vec<&EventRow> {
+        let of = |placed| match placed {
+            &Placed {
+                row: InventoryRow::Event(ref row),
+                ..
+            } => Some(&**row),
+            _ => None,
+        };
+        self.rows.iter().filter_map(of).collect()
+    }
+
+    fn partitions(&self) -> Vec<&PartitionRow> {
+        let of = |placed| match placed {
+            &Placed {
+                row: InventoryRow::Partition(ref row),
+                ..
+            } => Some(&**row),
+            _ => None,
+        };
+        self.rows.iter().filter_map(of).collect()
+    }
+
+    fn associations(&self) -> Vec<&AssociationRow> {
+        let of = |placed| match placed {
+            &Placed {
+                row: InventoryRow::Association(ref row),
+                ..
+            } => Some(&**row),
+            _ => None,
+        };
+        self.rows.iter().filter_map(of).collect()
+    }
+
+    fn reasons(&self) -> Vec<Reason> {
+        self.rejects.iter().map(|(reason, ..)| *reason).collect()
+    }
+}
+
+/// Reads a file as a form of inventory; every row must have one outcome.
+fn read_as(kind: Kind, bytes: &[u8], zone: Option<&str>) -> Told {
+    let plan = SourcePlan {
+        format: Format::Inventory(kind),
+        ..crate::sacct::plan(zone)
+    };
+    let mut told = Told::default();
+    for work in pieces(kind, Box::new(std::io::Cursor::new(bytes.to_vec())), Arc::new(plan)).unwrap() {
+        work.unwrap()(&mut told);
+    }
+    let accounted: u64 = told.rows.iter().map(|row| row.input_row_n).sum();
+    let elsewhere: u64 = told.out_of_scope.iter().map(|(_, rows)| rows).sum();
+    let refused = u64::try_from(told.rejects.len()).unwrap();
+    assert_eq!(told.rows_read, accounted + elsewhere + refused, "{told:#?}");
+    told
+}
+
+/// Reads a file as what its content says it is.
+fn read(text: &str, kind: Kind) -> Told {
+    assert_eq!(recognise(text.as_bytes()), Some(kind), "{text}");
+    read_as(kind, text.as_bytes(), Some("Europe/Zurich"))
+}
+
+/// The only row of a kind.
+fn only<T: Clone>(rows: &[&T]) -> T {
+    assert_eq!(rows.len(), 1);
+    rows.first().map(|row| (*row).clone()).unwrap()
+}

@@ -1,0 +1,197 @@
+//! Listings of real clusters, where they are at hand: all forms of one machine agree.
+#![expect(clippy::print_stdout, reason = "a test that is skipped says so loudly")]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use gridtally::reference::hostlist::{Hostlist, compress};
+use gridtally::reference::inventory::{AssociationRow, Gpus, NodeRow};
+use gridtally::sources::inventory::{Kind, recognise};
+
+use super::{Told, read_as};
+
+fn shared(test: &str) -> Option<PathBuf> {
+    let folder = std::env::var_os("GRIDTALLY_SHARED")
+        .map_or_else(
+            || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"),
+            PathBuf::from,
+        )
+        .join("data/slurm");
+    if folder.is_dir() {
+        return Some(folder);
+    }
+    println!("SKIPPED {test}: there is no {}", folder.display());
+    None
+}
+
+/// Reads a file as what it is, without a refusal.
+fn told(folder: &Path, name: &str, kind: Kind) -> Told {
+    let bytes = std::fs::read(folder.join(name)).unwrap();
+    assert_eq!(recognise(&bytes), Some(kind), "{name}");
+    let told = read_as(kind, &bytes, Some("Europe/Zurich"));
+    assert!(told.rejects.is_empty(), "{name}: {:#?}", told.rejects);
+    told
+}
+
+/// Nodes by name without what only some forms tell.
+fn hardware(told: &Told) -> BTreeMap<String, NodeRow> {
+    let strip = |row: &NodeRow| NodeRow {
+        cluster: None,
+        as_of_ms: None,
+        effective_cpu_n: None,
+        billing_n: None,
+        slurm_version: None,
+        state: None,
+        state_flags: None,
+        reason: None,
+        disk_byte: None,
+        // Only some forms have a count beside the models.
+        gpus: row.gpus.as_ref().map(|gpus| Gpus {
+            untyped_n: Some(gpus.device_n()),
+            models: gpus.models.clone(),
+        }),
+        ..row.clone()
+    };
+    told.nodes()
+        .into_iter()
+        .map(|row| (row.node.clone(), strip(row)))
+        .collect()
+}
+
+#[test]
+fn every_form_of_a_real_cluster_tells_the_same_nodes() {
+    let Some(root) = shared("every_form_of_a_real_cluster_tells_the_same_nodes") else {
+        return;
+    };
+    for (version, json) in [
+        ("22.05", "sinfo.json"),
+        ("24.11", "scontrol_node.json"),
+        ("24.11-history", "scontrol_node.json"),
+    ] {
+        let folder = root.join(version);
+        let one_line = told(&folder, "scontrol_node_o.txt", Kind::ScontrolNode);
+        let nodes = hardware(&one_line);
+        assert_eq!(nodes.len(), 11, "{version}");
+        let sum = |of: fn(&NodeRow) -> Option<i64>| nodes.values().filter_map(of).sum::<i64>();
+        // What the cluster registered with its database: cpu=272, mem=1312.50G, gres/gpu=8.
+        let registered = told(&folder, "sacctmgr_event_P.txt", Kind::SacctmgrEvent);
+        let cluster = registered
+            .events()
+            .into_iter()
+            .find(|event| event.node.is_none())
+            .cloned()
+            .unwrap();
+        assert_eq!(Some(sum(|node| node.cpu_n)), cluster.cpu_n);
+        assert_eq!(Some(sum(|node| node.memory_byte)), cluster.memory_byte);
+        assert_eq!(
+            sum(|node| node.gpus.as_ref().map(Gpus::device_n)),
+            cluster.gpus.as_ref().unwrap().device_n()
+        );
+        assert_eq!(sum(NodeRow::core_n), 208);
+        let list = cluster.cluster_nodes.unwrap();
+        assert_eq!(compress(nodes.keys()), list, "{version}");
+        assert_eq!(
+            Hostlist::parse(&list).unwrap().hosts().collect::<Vec<_>>(),
+            nodes.keys().cloned().collect::<Vec<_>>()
+        );
+        for name in ["scontrol_node.txt", "scontrol_node_d.txt"] {
+            let several = told(&folder, name, Kind::ScontrolNode);
+            assert_eq!(hardware(&several), nodes, "{version} {name}");
+        }
+        let json = told(&folder, json, Kind::NodeJson);
+        assert_eq!(hardware(&json), nodes, "{version} JSON");
+        let states = |told: &Told| -> Vec<_> {
+            told.nodes()
+                .iter()
+                .map(|row| (row.state.clone(), row.state_flags.clone(), row.billing_n))
+                .collect()
+        };
+        assert_eq!(states(&json), states(&one_line), "{version}");
+        let sinfo = told(&folder, "sinfo_N_P.txt", Kind::Sinfo);
+        assert_eq!(hardware(&sinfo), nodes, "{version} sinfo");
+        assert_eq!(sinfo.rows_read, 27, "{version}: a line per node and partition");
+        let long = told(&folder, "sinfo_N_l.txt", Kind::Sinfo);
+        for (name, row) in hardware(&long) {
+            let node = &nodes[&name];
+            assert_eq!(
+                (row.cpu_n, row.core_n(), &row.partitions),
+                (node.cpu_n, node.core_n(), &node.partitions)
+            );
+            assert!(
+                row.memory_byte.is_none_or(|byte| Some(byte) == node.memory_byte),
+                "{version} {name}"
+            );
+        }
+        let conf = hardware(&told(&folder, "slurm.conf", Kind::SlurmConf));
+        assert_eq!(conf, nodes, "{version} slurm.conf");
+        println!("{version}: 11 nodes, 272 CPUs, 208 cores, 8 GPUs agree in seven forms");
+    }
+}
+
+#[test]
+fn partitions_of_a_real_cluster_agree_in_every_form() {
+    let Some(root) = shared("partitions_of_a_real_cluster_agree_in_every_form") else {
+        return;
+    };
+    for version in ["22.05", "24.11", "24.11-history"] {
+        let folder = root.join(version);
+        let one_line = told(&folder, "scontrol_part_o.txt", Kind::ScontrolPartition);
+        let several = told(&folder, "scontrol_part.txt", Kind::ScontrolPartition);
+        assert_eq!(one_line.partitions(), several.partitions(), "{version}");
+        let conf = told(&folder, "slurm.conf", Kind::SlurmConf);
+        assert_eq!(conf.partitions().len(), 6);
+        for (shown, configured) in one_line.partitions().into_iter().zip(conf.partitions()) {
+            assert_eq!(shown.partition, configured.partition);
+            assert_eq!(
+                (
+                    shown.node_n,
+                    shown.cpu_n,
+                    shown.memory_byte,
+                    &shown.weights,
+                    shown.is_exclusive,
+                    shown.is_default
+                ),
+                (
+                    configured.node_n,
+                    configured.cpu_n,
+                    configured.memory_byte,
+                    &configured.weights,
+                    configured.is_exclusive,
+                    configured.is_default
+                ),
+                "{version} {}",
+                shown.partition
+            );
+            assert_eq!((shown.max_time_s, configured.max_time_s), (Some(86_400), Some(86_400)));
+            assert_eq!(configured.billing_rule, Some("sum"));
+        }
+    }
+}
+
+#[test]
+fn a_real_dump_and_a_real_listing_have_the_same_associations() {
+    let Some(root) = shared("a_real_dump_and_a_real_listing_have_the_same_associations") else {
+        return;
+    };
+    for version in ["22.05", "24.11"] {
+        let folder = root.join(version);
+        let listed = told(&folder, "sacctmgr_assoc_P.txt", Kind::SacctmgrAssoc);
+        let dumped = told(&folder, "sacctmgr_dump.cfg", Kind::SacctmgrDump);
+        let shares = |told: &Told| -> BTreeMap<_, _> {
+            let key = |row: &AssociationRow| (row.account.clone(), row.user.clone());
+            let rows = told.associations().into_iter();
+            rows.map(|row| (key(row), (row.share_n, row.is_parent_share))).collect()
+        };
+        assert_eq!(shares(&listed), shares(&dumped), "{version}");
+        assert_eq!(listed.associations().len(), 17);
+        let dave = listed
+            .associations()
+            .into_iter()
+            .find(|row| row.user.as_deref() == Some("dave"))
+            .cloned()
+            .unwrap();
+        assert_eq!((dave.share_n, dave.is_parent_share), (None, Some(true)));
+        let users = told(&folder, "sacctmgr_user_P.txt", Kind::SacctmgrAssoc);
+        assert!(users.associations().iter().all(|row| row.user.is_some()));
+    }
+}
