@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Beside them: `schema` (every column, a leaf), `reference` (dated tables), `ledger` (where every row went), `engine`
-//! (group-bys on typed batches), `store` (everything written), `pipeline` (file -> plan -> run), `inspect`, `cli`.
+//! (group-bys on typed batches), `privacy` (who is named), `store` (everything written), `pipeline` (file -> plan -> run), `inspect`, `cli`.
 //!
 //! Invariants, held by tests:
 //! * Only `sources` knows a vendor's column name; it tells a [`sources::Sink`] and nobody else.
@@ -28,6 +28,7 @@ pub mod inspect;
 pub mod ledger;
 pub mod normalise;
 pub mod pipeline;
+pub mod privacy;
 pub mod problems;
 pub mod records;
 pub mod reference;

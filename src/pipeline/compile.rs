@@ -8,6 +8,7 @@ use super::plan::{Attribution, Format, Grain, MissingBenchmark, NormalisePlan, P
 use super::section::At;
 use super::spec::{MissingSpec, NormaliseSpec, SourceSpec, Spec, VoSpec};
 use crate::error::{Error, Result};
+use crate::privacy::Privacy;
 use crate::problems::{Problems, did_you_mean};
 use crate::reference::benchmark::BenchmarkTable;
 use crate::reference::vo::VoTable;
@@ -69,6 +70,15 @@ pub(crate) fn is_url(path: &str) -> bool {
         .is_some_and(|(scheme, _)| !scheme.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }
 
+/// A local path made absolute against the folder `base`; a URL as it is.
+fn resolve(base: &str, path: &str) -> String {
+    if is_url(path) || Path::new(path).is_absolute() {
+        return path.to_owned();
+    }
+    let path = path.strip_prefix("./").unwrap_or(path);
+    format!("{}/{path}", base.trim_end_matches('/'))
+}
+
 struct Compiler {
     /// Name of the pipeline file in messages.
     label: String,
@@ -96,7 +106,21 @@ impl Compiler {
         let attribution = pipeline.attribution.map_or(Attribution::Prorated, |at| at.value);
         let grain = pipeline.grain.map_or(Grain::Month, |at| at.value);
         self.unique_names(&spec.sources);
-        let sources: Vec<_> = spec.sources.into_iter().map(|source| self.source(source)).collect();
+        let has_privacy = spec.privacy.is_some();
+        let privacy = spec.privacy.and_then(|privacy| {
+            let base = self.base.clone();
+            let place = |path: &str| resolve(&base, path);
+            privacy.compile(&spec.sources, &self.label, place, &mut self.problems)
+        });
+        if has_privacy && privacy.is_none() {
+            return None;
+        }
+        let privacy = privacy.filter(Privacy::withholds).map(Arc::new);
+        let sources: Vec<_> = spec
+            .sources
+            .into_iter()
+            .map(|source| self.source(source, privacy.as_deref()))
+            .collect();
         let normalise = spec.normalise.map(|normalise| self.normalise(normalise));
         let calendar_zone = zone?;
         let allocation_year_start = start?;
@@ -126,16 +150,13 @@ impl Compiler {
             ),
             calendar_zone,
             normalise,
+            privacy,
         })
     }
 
     /// A local path made absolute against the pipeline file; a URL as it is.
     fn resolve(&self, path: &str) -> String {
-        if is_url(path) || Path::new(path).is_absolute() {
-            return path.to_owned();
-        }
-        let path = path.strip_prefix("./").unwrap_or(path);
-        format!("{}/{path}", self.base.trim_end_matches('/'))
+        resolve(&self.base, path)
     }
 
     /// The name of a table in messages: beside the pipeline file, however that was named.
@@ -189,7 +210,7 @@ impl Compiler {
         }
     }
 
-    fn source(&mut self, spec: SourceSpec) -> Option<SourcePlan> {
+    fn source(&mut self, spec: SourceSpec, privacy: Option<&Privacy>) -> Option<SourcePlan> {
         self.odd_combinations(&spec);
         let zone = spec.timezone.as_ref().map(|name| self.zone(name));
         let vo = match spec.vo {
@@ -222,7 +243,7 @@ impl Compiler {
             max_rejected: spec.max_rejected,
             fingerprint: String::new(),
         };
-        plan.fingerprint = fingerprint::of_source(&plan);
+        plan.fingerprint = fingerprint::of_source(&plan, privacy);
         Some(plan)
     }
 

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::plan::{Acceptance, Attribution, Format, Grain, MissingBenchmark, NormalisePlan, SourcePlan, VoRule};
+use crate::privacy::Privacy;
 use crate::time::Zone;
 
 /// Bumped when the meaning of the canonical text changes.
@@ -33,7 +34,7 @@ impl Canonical {
 }
 
 /// Of a source: everything that decides its records. Not where its files lie, nor how many rejects are tolerated.
-pub(super) fn of_source(source: &SourcePlan) -> String {
+pub(super) fn of_source(source: &SourcePlan, privacy: Option<&Privacy>) -> String {
     let mut text = Canonical::new("source");
     text.line("name", &source.name);
     text.line("format", source.format.as_str());
@@ -56,6 +57,7 @@ pub(super) fn of_source(source: &SourcePlan) -> String {
             },
         );
     }
+    text.optional("privacy", privacy.map(Privacy::canonical).as_deref());
     text.hash()
 }
 

@@ -10,6 +10,7 @@ use super::reading::Reading;
 use crate::error::Result;
 use crate::ledger::{Book, Outcome};
 use crate::pipeline::{Plan, SourcePlan};
+use crate::privacy::Privacy;
 use crate::records::Window;
 use crate::sources::input::{InputFile, discover};
 
@@ -17,6 +18,7 @@ use crate::sources::input::{InputFile, discover};
 pub(super) struct Found {
     pub(super) file: InputFile,
     pub(super) source: Arc<SourcePlan>,
+    privacy: Option<Arc<Privacy>>,
     blake3: Option<String>,
 }
 
@@ -45,6 +47,7 @@ pub(super) fn find(plan: &Plan) -> Result<Vec<Found>> {
         found.extend(files.map(|file| Found {
             file,
             source: Arc::clone(source),
+            privacy: plan.privacy.clone(),
             blake3: None,
         }));
     }
@@ -125,6 +128,7 @@ pub(super) fn to_read(book: &mut Book, former: &Book, found: &[Found], window: W
             accounted_to: known.map_or(path, |first| first.min(path)).clone(),
             file: found.file.clone(),
             source: Arc::clone(&found.source),
+            privacy: found.privacy.clone(),
             copies: names.into_iter().collect(),
         };
         files.push((file_id, reading));

@@ -9,6 +9,7 @@ pub mod options;
 mod partition;
 pub mod plan;
 mod pool;
+mod privacy;
 pub mod progress;
 mod reading;
 pub mod report;

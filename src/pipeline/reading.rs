@@ -12,6 +12,7 @@ use super::shelf::RejectShelf;
 use crate::error::{Error, Kind, Result};
 use crate::ledger::Reason;
 use crate::pipeline::SourcePlan;
+use crate::privacy::Privacy;
 use crate::records::spill::Spill;
 use crate::records::{Harvest, Intake, Reject, Tally, Window};
 use crate::sources::dialect::{self, Dialect};
@@ -25,6 +26,8 @@ pub(super) struct Reading {
     pub(super) file: InputFile,
     /// The source it belongs to.
     pub(super) source: Arc<SourcePlan>,
+    /// What becomes of names.
+    pub(super) privacy: Option<Arc<Privacy>>,
     /// Other paths with the same bytes.
     pub(super) copies: Vec<String>,
     /// The path its rows are accounted to: the first of all it was ever seen under.
@@ -176,13 +179,8 @@ fn split(
             let mut result = result.lock().map_err(|_| dead())?;
             result.rows_read += 1;
             *result.tally.entry((None, None, Reason::UnreadableFile)).or_default() += 1;
-            let reject = Reject {
-                reason: Reason::UnreadableFile,
-                at: Position::default(),
-                rows: 1,
-                detail: e.to_string(),
-                raw: Vec::new(),
-            };
+            let (at, detail) = (Position::default(), e.to_string());
+            let reject = Reject::new(Reason::UnreadableFile, at, 1, &detail, b"", reading.privacy.is_some());
             result.rejects.push(vec![reject])
         }
     };
@@ -251,7 +249,8 @@ fn parse(task: Task, files: &[Reading], window: Window, spill: &Spill, results: 
     let reading = files.get(task.at).ok_or_else(dead)?;
     let format = task.dialect.format();
     // The id of a file depends on all of its bytes: until they are read, its place in the list stands for it.
-    let mut intake = Intake::new(Arc::clone(&reading.source), format, task.at.to_string().into(), window);
+    let mut intake = Intake::new(Arc::clone(&reading.source), format, task.at.to_string().into(), window)
+        .under(reading.privacy.clone());
     (task.work)(&mut intake);
     let harvest = intake.harvest().map_err(|e| e.at("file", &reading.file.path))?;
     let Harvest {

@@ -63,7 +63,7 @@ impl RejectShelf {
     /// [`crate::error::Kind::Io`] when the temporary file cannot be written.
     pub(super) fn push(&mut self, mut rejects: Vec<Reject>) -> Result<()> {
         for reject in &rejects {
-            self.bytes += 256 + reject.detail.len() + reject.raw.len().min(RAW_LIMIT);
+            self.bytes += 256 + reject.detail.len() + reject.raw.as_ref().map_or(0, Vec::len).min(RAW_LIMIT);
         }
         if rejects.is_empty() {
             return Ok(());
@@ -168,8 +168,10 @@ fn key(reject: &Reject) -> (u64, u64, Reason) {
 
 fn batch(rejects: &[Reject], origin: &Origin) -> Result<RecordBatch> {
     let shared = |value: &str| texts(rejects.iter().map(|_| Some(value.to_owned())));
-    let raw =
-        |reject: &Reject| String::from_utf8_lossy(reject.raw.get(..RAW_LIMIT).unwrap_or(&reject.raw)).into_owned();
+    let raw = |reject: &Reject| {
+        let raw = reject.raw.as_ref()?;
+        Some(String::from_utf8_lossy(raw.get(..RAW_LIMIT).unwrap_or(raw)).into_owned())
+    };
     schema::dataset("rejects")?.batch(vec![
         shared(&origin.source),
         shared(&origin.file_id),
@@ -179,12 +181,8 @@ fn batch(rejects: &[Reject], origin: &Origin) -> Result<RecordBatch> {
         texts(rejects.iter().map(|reject| Some(reject.reason.code()))),
         texts(rejects.iter().map(|reject| Some(&reject.detail))),
         counts(rejects.iter().map(|reject| reject.rows)),
-        counts(
-            rejects
-                .iter()
-                .map(|reject| u64::try_from(reject.raw.len()).unwrap_or(u64::MAX)),
-        ),
-        texts(rejects.iter().map(|reject| Some(raw(reject)))),
+        counts(rejects.iter().map(|reject| reject.raw_byte_n)),
+        texts(rejects.iter().map(raw)),
         identities(rejects.iter().map(|_| None))?,
     ])
 }

@@ -4,6 +4,7 @@
 use toml::de::{DeTable, DeValue};
 
 use super::plan::{Acceptance, Attribution, Format, Grain, RejectLimit, VoColumn};
+use super::privacy::{self, PrivacySpec};
 use super::section::{At, Section, Source, kind, root};
 use crate::problems::Problems;
 use crate::reference::benchmark::Benchmark;
@@ -107,6 +108,8 @@ pub struct Spec {
     pub sources: Vec<SourceSpec>,
     /// `[normalise]`
     pub normalise: Option<NormaliseSpec>,
+    /// `[privacy]`
+    pub privacy: Option<PrivacySpec>,
 }
 
 impl Spec {
@@ -122,7 +125,12 @@ impl Spec {
             // What was recovered from broken TOML would only give mistakes that are not there.
             return Self::default();
         }
-        let top = root(source, &table, &["pipeline", "source", "normalise"], problems);
+        let top = root(
+            source,
+            &table,
+            &["pipeline", "source", "normalise", "privacy"],
+            problems,
+        );
         if !top.has("pipeline") {
             top.wrong(0, "there is no [pipeline]", problems);
         }
@@ -133,6 +141,7 @@ impl Spec {
             pipeline: pipeline(&top, problems),
             sources: sources(&top, problems),
             normalise: normalise(&top, problems),
+            privacy: privacy::read(&top, problems),
         }
     }
 }

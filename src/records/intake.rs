@@ -12,6 +12,7 @@ use super::row::JobRow;
 use crate::error::{Error, Result};
 use crate::ledger::Reason;
 use crate::pipeline::{Format, SourcePlan};
+use crate::privacy::Privacy;
 use crate::sources::{Position, Sink};
 use crate::time::Month;
 
@@ -36,9 +37,31 @@ pub struct Reject {
     pub rows: u64,
     /// Field, value and why.
     pub detail: String,
-    /// Raw text.
-    pub raw: Vec<u8>,
+    /// Length of the raw text.
+    pub raw_byte_n: u64,
+    /// Raw text; `None` when it is withheld for privacy.
+    pub raw: Option<Vec<u8>>,
 }
+
+impl Reject {
+    /// A refusal as a reader tells it. Where names are withheld, so are the raw text and the values in the detail: they
+    /// may hold any field, also under the wrong column. The row can still be found in its file.
+    #[must_use]
+    pub fn new(reason: Reason, at: Position, rows: u64, detail: &str, raw: &[u8], is_withheld: bool) -> Self {
+        let detail = if is_withheld { WITHHELD } else { detail };
+        Self {
+            reason,
+            at,
+            rows,
+            detail: detail.to_owned(),
+            raw_byte_n: u64::try_from(raw.len()).unwrap_or(u64::MAX),
+            raw: (!is_withheld).then(|| raw.to_vec()),
+        }
+    }
+}
+
+/// The detail of a refusal whose values may name a person.
+const WITHHELD: &str = "withheld for privacy; see this line of the file";
 
 /// Where rows went that did not become candidates for `records`: (site, month, reason) -> rows.
 pub type Tally = BTreeMap<(Option<String>, Option<Month>, Reason), u64>;
@@ -99,6 +122,7 @@ pub struct Intake {
     format: Format,
     file_id: Arc<str>,
     window: Window,
+    privacy: Option<Arc<Privacy>>,
     columns: Columns,
     buckets: Vec<Bucket>,
     sites: Vec<String>,
@@ -119,6 +143,7 @@ impl Intake {
             format,
             file_id,
             window,
+            privacy: None,
             columns: Columns::new(),
             buckets: Vec::new(),
             sites: Vec::new(),
@@ -129,6 +154,13 @@ impl Intake {
             scratch: Vec::with_capacity(1024),
             failure: None,
         }
+    }
+
+    /// With names masked before anything else sees them.
+    #[must_use]
+    pub fn under(mut self, privacy: Option<Arc<Privacy>>) -> Self {
+        self.privacy = privacy;
+        self
     }
 
     /// Everything taken in since the last harvest.
@@ -161,8 +193,15 @@ impl Intake {
     }
 
     fn refuse(&mut self, reason: Reason, at: Position, rows: u64, row: &JobRow<'_>, detail: &str) {
-        let raw = format!("{row:?}");
-        self.reject(reason, at, rows, detail, raw.as_bytes());
+        let raw = match &self.privacy {
+            // Refused before it is placed in time: there is no period for a pseudonym.
+            Some(privacy) => format!("{:?}", privacy.mask(row, "", None).apply(row)),
+            None => format!("{row:?}"),
+        };
+        self.count(None, None, reason, rows);
+        // The sentence is this room's own and the row is masked: nothing is left to withhold.
+        self.rejects
+            .push(Reject::new(reason, at, rows, detail, raw.as_bytes(), false));
     }
 
     fn count(&mut self, site: Option<&str>, month: Option<Month>, reason: Reason, rows: u64) {
@@ -234,6 +273,11 @@ impl Sink for Intake {
         if vo.is_none() {
             anomalies |= Anomaly::VoUnmapped.bit();
         }
+        // The VO is found by the names as they are; nothing behind this line sees them, hashes included.
+        let masked = self.privacy.as_ref().map(|privacy| privacy.mask(&row, site, month));
+        if let Some(masked) = &masked {
+            row = masked.apply(&row);
+        }
         let mut scratch = std::mem::take(&mut self.scratch);
         let file_id = Arc::clone(&self.file_id);
         let sealed = Sealed {
@@ -262,13 +306,9 @@ impl Sink for Intake {
 
     fn reject(&mut self, reason: Reason, at: Position, rows: u64, detail: &str, raw: &[u8]) {
         self.count(None, None, reason, rows);
-        self.rejects.push(Reject {
-            reason,
-            at,
-            rows,
-            detail: detail.to_owned(),
-            raw: raw.to_vec(),
-        });
+        let is_withheld = self.privacy.is_some();
+        self.rejects
+            .push(Reject::new(reason, at, rows, detail, raw, is_withheld));
     }
 
     fn out_of_scope(&mut self, reason: Reason, rows: u64) {

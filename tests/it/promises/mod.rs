@@ -4,6 +4,7 @@ mod killed;
 mod ledger_closes;
 mod nothing_new;
 mod pieces;
+mod privacy;
 mod reading_along;
 mod same_bytes;
 pub(crate) mod scene;
