@@ -7,6 +7,8 @@ mod inspect;
 mod man;
 pub mod output;
 pub mod progress;
+mod rejects;
+mod replay;
 mod run;
 mod schema;
 mod verify;
@@ -37,6 +39,8 @@ enum Command {
     Check(check::Args),
     Inspect(inspect::Args),
     Schema(schema::Args),
+    Rejects(rejects::Args),
+    Replay(replay::Args),
     Verify(verify::Args),
     Completions(completions::Args),
     Man(man::Args),
@@ -68,6 +72,8 @@ fn execute(command: &Command) -> Result<()> {
         Command::Check(args) => check::run(args),
         Command::Inspect(args) => inspect::run(args),
         Command::Schema(args) => schema::run(args),
+        Command::Rejects(args) => rejects::run(args),
+        Command::Replay(args) => replay::run(args),
         Command::Verify(args) => verify::run(args),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),

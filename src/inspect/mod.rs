@@ -16,6 +16,7 @@ use crate::sources::compression::{Compression, decompress, peek};
 use crate::sources::dialect::{self, Dialect, HEAD_BYTES};
 use crate::sources::hints;
 use crate::sources::input::{self, InputFile};
+use crate::sources::repair::is_repair;
 use crate::time::Zone;
 use count::Counts;
 pub use report::{FileReport, Period, ReasonCount, ValueCount};
@@ -33,6 +34,10 @@ pub fn inspect(input: &InputFile, progress: &dyn Progress) -> Result<FileReport>
     let hints = hints::of(dialect, &head);
     let mut report = FileReport::new(input, compression, dialect, hints.version.clone());
     report.problems.extend(hints.problems.iter().cloned());
+    if is_repair(&head) {
+        let problem = "a repair file, made by gridtally replay: put it among the paths of the source it names";
+        report.problems.push(problem.to_owned());
+    }
     let Some(dialect) = dialect else {
         report.first_bytes = Some(printable(&head));
         return Ok(report);

@@ -104,6 +104,8 @@ reasons! {
         FullerRecord = "fuller_record",
         /// A step row of a superseded job row.
         FullerRecordStep = "fuller_record_step",
+        /// A refused row that was mended by hand and read again from a repair file.
+        Repaired = "repaired",
     }
     Rejected {
         /// The file cannot be read as what its source says it is; what was read before the damage is kept.
@@ -158,6 +160,8 @@ reasons! {
         Summary = "summary",
         /// The record lies outside the months this run was asked for.
         OutsidePeriod = "outside_period",
+        /// A row of a repair file whose original is not refused, or was mended by another file before.
+        RepairUnmatched = "repair_unmatched",
     }
 }
 

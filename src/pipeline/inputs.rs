@@ -29,6 +29,19 @@ impl Found {
     }
 }
 
+impl Found {
+    fn reading(&self, known: Option<&String>, copies: Vec<String>) -> Reading {
+        let path = &self.file.path;
+        Reading {
+            accounted_to: known.map_or(path, |first| first.min(path)).clone(),
+            file: self.file.clone(),
+            source: Arc::clone(&self.source),
+            privacy: self.privacy.clone(),
+            copies,
+        }
+    }
+}
+
 /// The id of a file: the same bytes in the same source are the same file, whatever their name.
 pub(super) fn file_id(source: &str, blake3: &str) -> Arc<str> {
     let id = blake3::hash(format!("{source}\n{blake3}").as_bytes()).to_hex();
@@ -102,6 +115,8 @@ pub(super) fn to_read(book: &mut Book, former: &Book, found: &[Found], window: W
     let mut is_news = false;
     let mut chosen: BTreeSet<Arc<str>> = BTreeSet::new();
     let mut files: Vec<(Option<Arc<str>>, Reading)> = Vec::new();
+    // Repair files whose originals were not there: these may come with any file that is new.
+    let mut waiting: Vec<(Option<Arc<str>>, Reading)> = Vec::new();
     for found in found {
         let file_id = found.file_id();
         let names = |book: &Book| Some(book.inputs().get(file_id.as_deref()?)?.paths.clone());
@@ -114,6 +129,10 @@ pub(super) fn to_read(book: &mut Book, former: &Book, found: &[Found], window: W
                 known.is_some_and(|first| path < first) && book.outcomes(id).contains_key(&Outcome::Rejected);
             if !is_renamed && book.is_done(id, |month| window.holds(month)) {
                 is_news |= book.seen(id, path);
+                if book.has_unmatched(id) && chosen.insert(Arc::clone(id)) {
+                    let names = names.clone().into_iter().collect();
+                    waiting.push((file_id.clone(), found.reading(known, names)));
+                }
                 continue;
             }
             if !chosen.insert(Arc::clone(id)) {
@@ -124,14 +143,11 @@ pub(super) fn to_read(book: &mut Book, former: &Book, found: &[Found], window: W
                 continue;
             }
         }
-        let reading = Reading {
-            accounted_to: known.map_or(path, |first| first.min(path)).clone(),
-            file: found.file.clone(),
-            source: Arc::clone(&found.source),
-            privacy: found.privacy.clone(),
-            copies: names.into_iter().collect(),
-        };
+        let reading = found.reading(known, names.iter().cloned().collect());
         files.push((file_id, reading));
+    }
+    if !files.is_empty() {
+        files.append(&mut waiting);
     }
     (files.into_iter().map(|(_, reading)| reading).collect(), is_news)
 }

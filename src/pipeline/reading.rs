@@ -18,6 +18,7 @@ use crate::records::{Harvest, Intake, Reject, Tally, Window};
 use crate::sources::dialect::{self, Dialect};
 use crate::sources::hashing::HashingReader;
 use crate::sources::input::InputFile;
+use crate::sources::repair::is_repair;
 use crate::sources::{Position, Work, compression};
 
 /// A file this run has to read.
@@ -48,18 +49,56 @@ pub(super) struct ReadFile {
     pub(super) rejects: RejectShelf,
     /// Hash of the bytes as they were read.
     pub(super) blake3: String,
+    /// Whether it is a repair file, which is read after all others.
+    pub(super) is_repair: bool,
 }
 
 impl ReadFile {
-    fn new(reading: &Reading) -> Self {
+    /// Nothing read yet.
+    pub(super) fn new(reading: &Reading) -> Self {
         Self {
             blake3: String::new(),
+            is_repair: false,
             dialect: None,
             rows_read: 0,
             rows_candidate: 0,
             tally: Tally::new(),
             rejects: RejectShelf::new(&reading.source.name, &reading.accounted_to),
         }
+    }
+}
+
+impl ReadFile {
+    /// Adds what an intake took from a piece.
+    ///
+    /// # Errors
+    /// [`Kind::Io`] when refusals cannot be put by.
+    pub(super) fn take(&mut self, rows: u64, candidates: u64, tally: Tally, rejects: Vec<Reject>) -> Result<()> {
+        self.rows_read += rows;
+        self.rows_candidate += candidates;
+        add(&mut self.tally, tally);
+        self.rejects.push(rejects)
+    }
+
+    /// Refuses the rest of the file: it cannot be read as what its source says.
+    ///
+    /// # Errors
+    /// As [`ReadFile::take`].
+    pub(super) fn refuse_file(&mut self, why: &Error, is_private: bool) -> Result<()> {
+        let tally = Tally::from([((None, None, Reason::UnreadableFile), 1)]);
+        let (at, detail) = (Position::default(), why.to_string());
+        let reject = Reject::new(Reason::UnreadableFile, at, 1, &detail, b"", is_private);
+        self.take(1, 0, tally, vec![reject])
+    }
+
+    /// Takes the place of what was framed before; the hash stays.
+    pub(super) fn fill(&mut self, read: Self) {
+        let blake3 = std::mem::take(&mut self.blake3);
+        *self = Self {
+            blake3,
+            is_repair: true,
+            ..read
+        };
     }
 }
 
@@ -177,11 +216,7 @@ fn split(
         Kind::Config | Kind::Io | Kind::NoInput | Kind::Internal => Err(e),
         _ => {
             let mut result = result.lock().map_err(|_| dead())?;
-            result.rows_read += 1;
-            *result.tally.entry((None, None, Reason::UnreadableFile)).or_default() += 1;
-            let (at, detail) = (Position::default(), e.to_string());
-            let reject = Reject::new(Reason::UnreadableFile, at, 1, &detail, b"", reading.privacy.is_some());
-            result.rejects.push(vec![reject])
+            result.refuse_file(&e, reading.privacy.is_some())
         }
     };
     let mut input = match compression::decompress(Box::new(bytes)) {
@@ -193,6 +228,10 @@ fn split(
         Err(e) => return unreadable(as_data(Error::io("the file cannot be read").because(e))),
     };
     if head.is_empty() {
+        return Ok(());
+    }
+    if is_repair(&head) {
+        result.lock().map_err(|_| dead())?.is_repair = true;
         return Ok(());
     }
     let dialect = match dialect_of(reading, &head) {
@@ -264,10 +303,7 @@ fn parse(task: Task, files: &[Reading], window: Window, spill: &Spill, results: 
     } = harvest;
     spill.push(batch, &buckets, &sites)?;
     let mut result = results.get(task.at).ok_or_else(dead)?.lock().map_err(|_| dead())?;
-    result.rows_read += rows_read;
-    result.rows_candidate += rows_candidate;
-    add(&mut result.tally, tally);
-    result.rejects.push(rejects)
+    result.take(rows_read, rows_candidate, tally, rejects)
 }
 
 fn add<K: Ord>(into: &mut BTreeMap<K, u64>, more: BTreeMap<K, u64>) {

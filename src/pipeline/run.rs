@@ -10,6 +10,7 @@ use super::partition::{Context, Done, process};
 use super::pool;
 use super::progress::Progress;
 use super::reading::{ReadFile, Reading, read_all};
+use super::repair::{Marks, Repairs, annotate, settle};
 use super::report::{RunReport, SourceReport, first_reasons};
 use super::state::State;
 use super::usage::publish_usage;
@@ -63,15 +64,22 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
 
     progress.begin("reading", files.iter().map(|f| f.file.bytes).sum(), "bytes");
     let mut spill = Spill::new(options.memory_byte_n.unwrap_or(MEMORY_BUDGET));
-    let read = read_all(&files, window, threads, &spill, progress)?;
+    let mut read = read_all(&files, window, threads, &spill, progress)?;
     let file_ids: Vec<Arc<str>> = files
         .iter()
         .zip(&read)
         .map(|(file, read)| inputs::file_id(&file.source.name, &read.blake3))
         .collect();
+    let mut repairs = Repairs::load(&store, &publication, is_rebuild)?;
+    let lake = (&store, &publication, &state);
+    repairs.read((&files, &file_ids), &mut read, window, &spill, lake)?;
     progress.end();
     phases.insert("read".to_owned(), stopwatch.lap());
-    account(&files, &file_ids, read, &publication, &mut state, &mut report, progress)?;
+    let marks = repairs.marks();
+    let known = (&files[..], &file_ids[..], &marks);
+    account(known, read, &publication, &mut state, &mut report, progress)?;
+    repairs.touch(&file_ids, (&store, &publication), &mut state)?;
+    repairs.publish(&publication)?;
     spill.name_files(&file_ids);
 
     let mut partitions: BTreeMap<(String, Month), Vec<Day>> = spill.partitions()?;
@@ -130,8 +138,7 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
 
 /// Enters what was read into the ledger and stages the refusals.
 fn account(
-    files: &[Reading],
-    file_ids: &[Arc<str>],
+    (files, file_ids, marks): (&[Reading], &[Arc<str>], &BTreeMap<String, Marks>),
     read: Vec<ReadFile>,
     publication: &Publication,
     state: &mut State,
@@ -176,12 +183,15 @@ fn account(
         debug_assert!(read.tally.keys().all(|(_, _, reason)| !is_settled_by_merge(*reason)));
         let places: Places = read.tally;
         state.book.enter(file_id, entry, places);
+        let marks = marks.get(&**file_id);
+        settle(&mut state.book, file_id, marks)?;
         let path = lake::rejects_path(file_id);
         if read.rejects.is_empty() {
             publication.remove(&path);
         } else {
             let mut table = LakeTable::create(publication, "rejects", &path)?;
-            read.rejects.into_batches(file_id, |batch| table.write(batch))?;
+            read.rejects
+                .into_batches(file_id, |batch| table.write(&annotate(batch, marks)?))?;
             table.finish(&[("gridtally.inputs_blake3".to_owned(), read.blake3)])?;
         }
     }

@@ -14,7 +14,7 @@ use crate::ledger::Reason;
 use crate::records::Reject;
 use crate::records::columns::with_text;
 use crate::schema;
-use crate::schema::batch::{counts, identities, int, texts};
+use crate::schema::batch::{counts, identities, int, text, texts};
 
 /// Raw text kept per refusal; `raw_byte_n` tells the full length and the file still holds the rest.
 const RAW_LIMIT: usize = 64 << 10;
@@ -108,6 +108,33 @@ impl RejectShelf {
         Ok(())
     }
 
+    /// Calls `see` with line, byte offset, reason and rows of every refusal.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Io`] when the temporary file cannot be read back.
+    pub(super) fn visit(&mut self, mut see: impl FnMut(u64, u64, Reason, u64)) -> Result<()> {
+        for reject in &self.resident {
+            see(reject.at.line, reject.at.byte_offset, reject.reason, reject.rows);
+        }
+        let whole = |number: i64| u64::try_from(number).unwrap_or(0);
+        for at in 0..self.batches.len() {
+            let batch = self.load(at)?;
+            let (line, offset) = (int(&batch, "line")?, int(&batch, "byte_offset")?);
+            let (reason, rows) = (text(&batch, "reason")?, int(&batch, "row_n")?);
+            for row in 0..batch.num_rows() {
+                if let Some(reason) = Reason::parse(reason.value(row)) {
+                    see(
+                        whole(line.value(row)),
+                        whole(offset.value(row)),
+                        reason,
+                        whole(rows.value(row)),
+                    );
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Every refusal as batches of `rejects`, in the order of the file, whose id is known by now.
     ///
     /// # Errors
@@ -184,5 +211,6 @@ fn batch(rejects: &[Reject], origin: &Origin) -> Result<RecordBatch> {
         counts(rejects.iter().map(|reject| reject.raw_byte_n)),
         texts(rejects.iter().map(raw)),
         identities(rejects.iter().map(|_| None))?,
+        texts(rejects.iter().map(|_| None::<&str>)),
     ])
 }

@@ -180,14 +180,19 @@ fn refused_ids(
     report: &mut VerifyReport,
 ) -> Result<BTreeSet<Vec<u8>>> {
     let mut ids = BTreeSet::new();
-    let mut rejected: BTreeMap<String, i128> = BTreeMap::new();
+    // Rows by input and whether they were mended.
+    let mut held: BTreeMap<(String, bool), i128> = BTreeMap::new();
     for file in manifest.dataset("rejects") {
         for batch in read_table(store.reader(&file.path)?, None, 16_384)? {
             let batch = batch?;
             let (files, rows) = (text(&batch, "file_id")?, int(&batch, "row_n")?);
             let record_id = id(&batch, "record_id")?;
+            // Lakes of earlier versions have no such column until their files change.
+            let repaired = text(&batch, "repaired_by").ok();
             for row in 0..batch.num_rows() {
-                *rejected.entry(files.value(row).to_owned()).or_default() += i128::from(rows.value(row));
+                let is_mended = repaired.is_some_and(|repaired| repaired.is_valid(row));
+                let of = (files.value(row).to_owned(), is_mended);
+                *held.entry(of).or_default() += i128::from(rows.value(row));
                 if record_id.is_valid(row) {
                     ids.insert(record_id.value(row).to_vec());
                 }
@@ -195,16 +200,21 @@ fn refused_ids(
         }
     }
     for file_id in book.inputs().keys() {
-        let said = book.outcomes(file_id).get(&Outcome::Rejected).copied().unwrap_or(0);
-        let held = rejected.remove(file_id).unwrap_or(0);
-        if i128::from(said) != held {
-            report.find(
-                "rejects",
-                format!("hold {held} rows of input {file_id}, the ledger says {said}"),
-            );
+        let rejected = book.outcomes(file_id).get(&Outcome::Rejected).copied().unwrap_or(0);
+        let places = book.places(file_id).into_iter().flatten();
+        let repaired = places.filter(|((_, _, reason), _)| *reason == Reason::Repaired);
+        let repaired: u64 = repaired.map(|(_, rows)| rows).sum();
+        for (is_mended, said, what) in [(false, rejected, "refused"), (true, repaired, "mended")] {
+            let held = held.remove(&(file_id.clone(), is_mended)).unwrap_or(0);
+            if i128::from(said) != held {
+                report.find(
+                    "rejects",
+                    format!("hold {held} {what} rows of input {file_id}, the ledger says {said}"),
+                );
+            }
         }
     }
-    for (file_id, held) in rejected {
+    for ((file_id, _), held) in held {
         report.find(
             "rejects",
             format!("hold {held} rows of input {file_id}, which the ledger does not know"),

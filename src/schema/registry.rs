@@ -10,6 +10,7 @@ const FILES: &[&str] = &[
     include_str!("../../schemas/records.toml"),
     include_str!("../../schemas/history.toml"),
     include_str!("../../schemas/rejects.toml"),
+    include_str!("../../schemas/repairs.toml"),
     include_str!("../../schemas/ledger.toml"),
     include_str!("../../schemas/inputs.toml"),
     include_str!("../../schemas/usage_part.toml"),

@@ -28,6 +28,14 @@ impl Dialect {
         self.format().as_str()
     }
 
+    /// The dialect with this word.
+    #[must_use]
+    pub fn named(word: &str) -> Option<Self> {
+        [Self::Sacct, Self::Apel, Self::Gracc]
+            .into_iter()
+            .find(|dialect| dialect.as_str() == word)
+    }
+
     /// The format a source of this dialect declares.
     #[must_use]
     pub fn format(self) -> Format {

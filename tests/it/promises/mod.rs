@@ -6,6 +6,7 @@ mod nothing_new;
 mod pieces;
 mod privacy;
 mod reading_along;
+mod repair;
 mod same_bytes;
 pub(crate) mod scene;
 mod settings;
