@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::privacy::Privacy;
 use crate::problems::{Problems, did_you_mean};
 use crate::reference::benchmark::BenchmarkTable;
+use crate::reference::correction::CorrectionTable;
 use crate::reference::vo::VoTable;
 use crate::time::Zone;
 
@@ -103,6 +104,7 @@ impl Compiler {
             Some(name) => self.zone(name),
             None => Some(Zone::utc()),
         };
+        let corrections = pipeline.corrections.map(|path| self.corrections(&path));
         let attribution = pipeline.attribution.map_or(Attribution::Prorated, |at| at.value);
         let grain = pipeline.grain.map_or(Grain::Month, |at| at.value);
         self.unique_names(&spec.sources);
@@ -151,6 +153,7 @@ impl Compiler {
             calendar_zone,
             normalise,
             privacy,
+            corrections,
         })
     }
 
@@ -175,6 +178,16 @@ impl Compiler {
                 None
             }
         }
+    }
+
+    fn corrections(&mut self, path: &At<String>) -> Arc<CorrectionTable> {
+        if is_url(&path.value) {
+            self.wrong(path.line, "corrections is a file beside the pipeline, not a URL");
+            return Arc::default();
+        }
+        let label = self.table_label(&path.value);
+        let place = self.resolve(&path.value);
+        Arc::new(CorrectionTable::load(Path::new(&place), &label, &mut self.problems))
     }
 
     fn year_start(&mut self, text: Option<&At<String>>) -> Option<(i8, i8)> {

@@ -2,6 +2,7 @@
 
 mod clock;
 pub mod compile;
+mod corrections;
 mod days;
 mod fingerprint;
 mod inputs;

@@ -184,6 +184,8 @@ pub struct Plan {
     pub sources: Vec<Arc<SourcePlan>>,
     /// Benchmarks; `None` leaves the work columns null.
     pub normalise: Option<NormalisePlan>,
+    /// Signed corrections.
+    pub corrections: Option<Arc<crate::reference::correction::CorrectionTable>>,
     /// What becomes of names; `None` keeps them.
     pub privacy: Option<Arc<crate::privacy::Privacy>>,
     /// What of this plan decides the bytes of `usage` besides the records.

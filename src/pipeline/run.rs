@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::clock::Stopwatch;
+use super::corrections;
 use super::inputs;
 use super::options::RunOptions;
 use super::partition::{Context, Done, process};
@@ -46,6 +47,7 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     let store = Store::open(options.out.as_deref().unwrap_or(&plan.output))?;
     let publication = Publication::begin(&store)?;
     let mut state = State::load(&store, &publication)?;
+    let fresh = corrections::fresh(plan, &state)?;
     inputs::hash(&mut found, &state.book, state.settings_changed(plan), threads, progress)?;
     let mut phases = BTreeMap::from([("hash".to_owned(), stopwatch.lap())]);
     let is_rebuild = state.wants_rebuild(plan, &found, window)? || state.is_reordered(&found, window);
@@ -56,7 +58,7 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     let mut report = RunReport::new(plan, &store, found.len());
     let (files, is_news) = inputs::to_read(&mut state.book, &former, &found, window);
     let is_resummarised = is_rebuild || state.plan_changed(plan);
-    if files.is_empty() && !is_news && !is_resummarised {
+    if files.is_empty() && !is_news && !is_resummarised && fresh.is_empty() {
         report.settle(&state);
         report.finish_unchanged(&stopwatch);
         return Ok(report);
@@ -88,6 +90,14 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
             partitions.entry(published.clone()).or_default();
         }
     }
+    for touched in corrections::touched(plan, fresh, &state) {
+        partitions.entry(touched).or_default();
+    }
+    if is_rebuild {
+        for made in corrections::additions(plan) {
+            partitions.entry(made).or_default();
+        }
+    }
     for file_id in &file_ids {
         // What the normalise room refused lies with its month, and may lie outside the months asked for.
         for (site, month, reason) in state.book.places(file_id).into_iter().flat_map(BTreeMap::keys) {
@@ -115,6 +125,10 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     }
     check_limits(plan, &files, &file_ids, &state)?;
     publish_usage(&context, &state, &done, is_resummarised)?;
+    report.unmatched_corrections = corrections::publish(plan, &done, is_rebuild, (&store, &publication))?;
+    for id in &report.unmatched_corrections {
+        progress.note(&format!("correction {id} matches nothing"));
+    }
     if is_rebuild {
         forget_stale(&publication, &state, &partitions);
     }

@@ -26,6 +26,8 @@ pub struct PipelineSpec {
     pub grain: Option<At<Grain>>,
     /// `max_rejected`
     pub max_rejected: Option<RejectLimit>,
+    /// `corrections`
+    pub corrections: Option<At<String>>,
 }
 
 /// `vo = { .. }`
@@ -155,6 +157,7 @@ fn pipeline(top: &Section<'_>, problems: &mut Problems) -> PipelineSpec {
         "attribution",
         "grain",
         "max_rejected",
+        "corrections",
     ];
     let Some(section) = top.section("pipeline", "[pipeline]", KEYS, problems) else {
         return PipelineSpec::default();
@@ -171,6 +174,7 @@ fn pipeline(top: &Section<'_>, problems: &mut Problems) -> PipelineSpec {
         ),
         grain: section.word("grain", &[("month", Grain::Month), ("day", Grain::Day)], problems),
         max_rejected: reject_limit(&section, problems),
+        corrections: section.text("corrections", problems),
     }
 }
 

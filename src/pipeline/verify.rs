@@ -101,6 +101,8 @@ pub fn verify(output: &str) -> Result<VerifyReport> {
     let is_prorated = manifest.facts.get(ATTRIBUTION_FACT).is_none_or(|how| how == "prorated");
     let mut counted = Counted::new();
     let mut parts: BTreeMap<String, Totals> = BTreeMap::new();
+    let mut of_records: BTreeMap<(String, crate::time::Month), Totals> = BTreeMap::new();
+    let mut entries = Totals::default();
     for file in manifest.dataset("records").chain(manifest.dataset("history")) {
         let Some((site, month)) = lake::parse_month_path(&file.path) else {
             report.find(&file.path, "the path names no site and month");
@@ -123,17 +125,41 @@ pub fn verify(output: &str) -> Result<VerifyReport> {
             }
         }
         if file.dataset == "records" {
-            let path = lake::month_path("usage_part", &site, month);
-            let part = match manifest.file(&path) {
-                Some(_) => part_totals(&table(&path)?)?,
-                None => Totals::default(),
-            };
-            if part != totals {
-                report.find(&path, format!("contributes {part:?}, but the records have {totals:?}"));
-            }
-            let of_site = parts.entry(site).or_default();
-            *of_site = of_site.plus(part);
+            of_records.insert((site, month), totals);
         }
+    }
+    for file in manifest.dataset("usage_part") {
+        let Some((site, month)) = lake::parse_month_path(&file.path) else {
+            report.find(&file.path, "the path names no site and month");
+            continue;
+        };
+        let (recorded, corrected) = part_totals(&table(&file.path)?)?;
+        let held = of_records.remove(&(site.clone(), month)).unwrap_or_default();
+        if recorded != held {
+            report.find(
+                &file.path,
+                format!("contributes {recorded:?}, but the records have {held:?}"),
+            );
+        }
+        let of_site = parts.entry(site).or_default();
+        *of_site = of_site.plus(recorded).plus(corrected);
+        entries = entries.plus(corrected);
+    }
+    for ((site, month), totals) in of_records {
+        if totals != Totals::default() {
+            let path = lake::month_path("usage_part", &site, month);
+            report.find(&path, format!("contributes nothing, but the records have {totals:?}"));
+        }
+    }
+    let mut told = Totals::default();
+    for file in manifest.dataset("corrections") {
+        told = told.plus(usage_totals(&table(&file.path)?)?);
+    }
+    if told != entries {
+        report.find(
+            "corrections",
+            format!("tell of {told:?}, but their entries in usage are {entries:?}"),
+        );
     }
     check_ledger(&book, &counted, &mut report);
     let mut usage: BTreeMap<String, Totals> = BTreeMap::new();
@@ -305,24 +331,29 @@ fn check_ledger(book: &Book, counted: &Counted, report: &mut VerifyReport) {
     }
 }
 
-fn part_totals(batches: &[RecordBatch]) -> Result<Totals> {
+/// What records contribute, and what corrections do.
+fn part_totals(batches: &[RecordBatch]) -> Result<(Totals, Totals)> {
     let mut groups = Groups::default();
     for batch in batches {
         groups.add_batch(batch)?;
     }
     let at = |name: &str| COUNTED.iter().position(|counted| *counted == name).unwrap_or(0);
     let (job_n, wall_s, core_s) = (at("job_n"), at("wall_s"), at("alloc_core_s"));
-    let mut totals = Totals::default();
-    for (_, sums) in groups.into_sorted() {
+    let (mut recorded, mut corrected) = (Totals::default(), Totals::default());
+    for (key, sums) in groups.into_sorted() {
         let counted = |at: usize| sums.counted.get(at).copied().map_or(0, i128::from);
-        totals = totals.plus(Totals {
+        let totals = match key.correction_id {
+            None => &mut recorded,
+            Some(_) => &mut corrected,
+        };
+        *totals = totals.plus(Totals {
             job_n: counted(job_n),
             wall_s: counted(wall_s),
             alloc_core_s: counted(core_s),
             cpu_ms: sums.cpu_ms.map_or(0, i128::from),
         });
     }
-    Ok(totals)
+    Ok((recorded, corrected))
 }
 
 fn usage_totals(batches: &[RecordBatch]) -> Result<Totals> {

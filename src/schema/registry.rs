@@ -14,6 +14,7 @@ const FILES: &[&str] = &[
     include_str!("../../schemas/ledger.toml"),
     include_str!("../../schemas/inputs.toml"),
     include_str!("../../schemas/usage_part.toml"),
+    include_str!("../../schemas/corrections.toml"),
     include_str!("../../schemas/runs.toml"),
 ];
 

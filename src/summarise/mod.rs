@@ -2,6 +2,7 @@
 
 pub mod apportion;
 pub mod contributions;
+mod correct;
 pub mod group;
 pub mod sums;
 pub mod usage;

@@ -1,5 +1,6 @@
 //! What the product promises, tried on whole lakes: same bytes, nothing twice, nothing half, everything accounted for.
 
+mod corrections;
 mod killed;
 mod ledger_closes;
 mod nothing_new;
