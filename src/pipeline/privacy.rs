@@ -80,13 +80,7 @@ impl PrivacySpec {
             pseudonyms: None,
         };
         let wants_key = actions.contains(&Action::Pseudonym);
-        if !wants_key {
-            if !privacy.withholds() {
-                problems.warning(label, self.line, "[privacy] keeps every field: it does nothing");
-            } else if self.has_key || self.has_rotation {
-                problems.warning(label, self.line, "key and rotate do nothing without a pseudonym");
-            }
-        } else {
+        if wants_key {
             if !self.has_key {
                 let message = "[privacy] has pseudonyms and no key: key = { file = \"..\" } or key = { env = \"..\" }";
                 problems.mistake(label, self.line, message);
@@ -108,6 +102,10 @@ impl PrivacySpec {
                 key: key?,
                 rotation: self.rotation?.value,
             });
+        } else if !privacy.withholds() {
+            problems.warning(label, self.line, "[privacy] keeps every field: it does nothing");
+        } else if self.has_key || self.has_rotation {
+            problems.warning(label, self.line, "key and rotate do nothing without a pseudonym");
         }
         for source in sources {
             source.forbid_vo_of(&privacy, label, problems);

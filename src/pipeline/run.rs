@@ -22,6 +22,7 @@ use crate::pipeline::Plan;
 use crate::records::Window;
 use crate::records::merge::FileOrder;
 use crate::records::spill::{MEMORY_BUDGET, Spill};
+use crate::reference::correction::Correction;
 use crate::store::lake::{self, LakeTable};
 use crate::store::{Publication, Store};
 use crate::time::{Day, Month};
@@ -84,28 +85,7 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     repairs.publish(&publication)?;
     spill.name_files(&file_ids);
 
-    let mut partitions: BTreeMap<(String, Month), Vec<Day>> = spill.partitions()?;
-    if is_resummarised && !is_rebuild {
-        for published in state.partitions() {
-            partitions.entry(published.clone()).or_default();
-        }
-    }
-    for touched in corrections::touched(plan, fresh, &state) {
-        partitions.entry(touched).or_default();
-    }
-    if is_rebuild {
-        for made in corrections::additions(plan) {
-            partitions.entry(made).or_default();
-        }
-    }
-    for file_id in &file_ids {
-        // What the normalise room refused lies with its month, and may lie outside the months asked for.
-        for (site, month, reason) in state.book.places(file_id).into_iter().flat_map(BTreeMap::keys) {
-            if let (Some(site), Some(month), Reason::BenchmarkMissing) = (site, month, reason) {
-                partitions.entry((site.clone(), *month)).or_default();
-            }
-        }
-    }
+    let partitions = partitions(plan, &spill, &state, &file_ids, fresh, (is_rebuild, is_resummarised))?;
     let order = FileOrder::new(state.arrivals());
     let (hashes, paths) = (state.hashes(), state.paths());
     let context = Context {
@@ -148,6 +128,40 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     report.finish(&stopwatch, &committed);
     super::runs::append(&store, plan, options, &report, &stopwatch)?;
     Ok(report)
+}
+
+/// The partitions to build, each with the days that have something new.
+fn partitions(
+    plan: &Plan,
+    spill: &Spill,
+    state: &State,
+    file_ids: &[Arc<str>],
+    fresh: &[Correction],
+    (is_rebuild, is_resummarised): (bool, bool),
+) -> Result<BTreeMap<(String, Month), Vec<Day>>> {
+    let mut partitions: BTreeMap<(String, Month), Vec<Day>> = spill.partitions()?;
+    if is_resummarised && !is_rebuild {
+        for published in state.partitions() {
+            partitions.entry(published.clone()).or_default();
+        }
+    }
+    for touched in corrections::touched(plan, fresh, state) {
+        partitions.entry(touched).or_default();
+    }
+    if is_rebuild {
+        for made in corrections::additions(plan) {
+            partitions.entry(made).or_default();
+        }
+    }
+    for file_id in file_ids {
+        // What the normalise room refused lies with its month, and may lie outside the months asked for.
+        for (site, month, reason) in state.book.places(file_id).into_iter().flat_map(BTreeMap::keys) {
+            if let (Some(site), Some(month), Reason::BenchmarkMissing) = (site, month, reason) {
+                partitions.entry((site.clone(), *month)).or_default();
+            }
+        }
+    }
+    Ok(partitions)
 }
 
 /// Enters what was read into the ledger and stages the refusals.

@@ -100,9 +100,7 @@ pub fn verify(output: &str) -> Result<VerifyReport> {
     let refused = refused_ids(&store, &manifest, &book, &mut report)?;
     let is_prorated = manifest.facts.get(ATTRIBUTION_FACT).is_none_or(|how| how == "prorated");
     let mut counted = Counted::new();
-    let mut parts: BTreeMap<String, Totals> = BTreeMap::new();
     let mut of_records: BTreeMap<(String, crate::time::Month), Totals> = BTreeMap::new();
-    let mut entries = Totals::default();
     for file in manifest.dataset("records").chain(manifest.dataset("history")) {
         let Some((site, month)) = lake::parse_month_path(&file.path) else {
             report.find(&file.path, "the path names no site and month");
@@ -128,6 +126,39 @@ pub fn verify(output: &str) -> Result<VerifyReport> {
             of_records.insert((site, month), totals);
         }
     }
+    let mut parts = check_parts(&store, &manifest, of_records, &mut report)?;
+    check_ledger(&book, &counted, &mut report);
+    let mut usage: BTreeMap<String, Totals> = BTreeMap::new();
+    for file in manifest.dataset("usage") {
+        let Some((site, _, _)) = lake::parse_usage_path(&file.path) else {
+            report.find(&file.path, "the path names no site, VO and allocation year");
+            continue;
+        };
+        let of_site = usage.entry(site).or_default();
+        *of_site = of_site.plus(usage_totals(&table(&file.path)?)?);
+    }
+    parts.retain(|_, totals| *totals != Totals::default());
+    usage.retain(|_, totals| *totals != Totals::default());
+    if parts != usage {
+        report.find(
+            "usage",
+            format!("usage holds {usage:?}, but its contributions are {parts:?}"),
+        );
+    }
+    report.findings.sort();
+    Ok(report)
+}
+
+/// What is contributed against the records and the corrections; gives the contributions of each site.
+fn check_parts(
+    store: &Store,
+    manifest: &Manifest,
+    mut of_records: BTreeMap<(String, crate::time::Month), Totals>,
+    report: &mut VerifyReport,
+) -> Result<BTreeMap<String, Totals>> {
+    let table = |path: &str| -> Result<Vec<RecordBatch>> { read_table(store.reader(path)?, None, 16_384)?.collect() };
+    let mut parts: BTreeMap<String, Totals> = BTreeMap::new();
+    let mut entries = Totals::default();
     for file in manifest.dataset("usage_part") {
         let Some((site, month)) = lake::parse_month_path(&file.path) else {
             report.find(&file.path, "the path names no site and month");
@@ -161,26 +192,7 @@ pub fn verify(output: &str) -> Result<VerifyReport> {
             format!("tell of {told:?}, but their entries in usage are {entries:?}"),
         );
     }
-    check_ledger(&book, &counted, &mut report);
-    let mut usage: BTreeMap<String, Totals> = BTreeMap::new();
-    for file in manifest.dataset("usage") {
-        let Some((site, _, _)) = lake::parse_usage_path(&file.path) else {
-            report.find(&file.path, "the path names no site, VO and allocation year");
-            continue;
-        };
-        let of_site = usage.entry(site).or_default();
-        *of_site = of_site.plus(usage_totals(&table(&file.path)?)?);
-    }
-    parts.retain(|_, totals| *totals != Totals::default());
-    usage.retain(|_, totals| *totals != Totals::default());
-    if parts != usage {
-        report.find(
-            "usage",
-            format!("usage holds {usage:?}, but its contributions are {parts:?}"),
-        );
-    }
-    report.findings.sort();
-    Ok(report)
+    Ok(parts)
 }
 
 impl Totals {

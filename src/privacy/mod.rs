@@ -6,6 +6,8 @@
 mod key;
 mod mask;
 
+use std::fmt::Write as _;
+
 pub use key::{Key, KeyPlace, MIN_KEY_BYTES};
 pub use mask::Masked;
 
@@ -140,14 +142,12 @@ impl Privacy {
     pub fn canonical(&self) -> String {
         let mut text = String::from("privacy 1");
         for (field, action) in Field::ALL.iter().zip(self.actions) {
-            text.push_str(&format!(" {}={}", field.as_str(), action.as_str()));
+            // Writing to a string cannot fail.
+            let _ = write!(text, " {}={}", field.as_str(), action.as_str());
         }
         if let Some(pseudonyms) = &self.pseudonyms {
-            text.push_str(&format!(
-                " rotate={} key={}",
-                pseudonyms.rotation.as_str(),
-                pseudonyms.key.fingerprint()
-            ));
+            let (rotation, key) = (pseudonyms.rotation.as_str(), pseudonyms.key.fingerprint());
+            let _ = write!(text, " rotate={rotation} key={key}");
         }
         text
     }

@@ -1,6 +1,7 @@
 //! Signed corrections: what people add to, take out of, or move within usage, and answer for with their name.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::io::Read;
 use std::path::Path;
 
@@ -220,10 +221,12 @@ impl CorrectionTable {
     /// What was signed so far, a line for each row: id and hash of what it says. Grows at its end only.
     #[must_use]
     pub fn signed(&self) -> String {
-        self.rows
-            .iter()
-            .map(|row| format!("{}\t{}\n", row.id, row.hash))
-            .collect()
+        let mut text = String::new();
+        for row in &self.rows {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "{}\t{}", row.id, row.hash);
+        }
+        text
     }
 
     /// The rows behind those of an earlier table.
@@ -303,10 +306,10 @@ fn parse<'c>(cell: &impl Fn(&str) -> &'c str) -> Result<Correction, String> {
             return Err("add adds nothing".to_owned());
         }
     }
-    if matches!(action, Action::Void | Action::Remap) && !FILTERS.iter().any(|name| given(&name)) {
+    if matches!(action, Action::Void | Action::Remap) && !FILTERS.iter().any(given) {
         return Err(format!("{} without a filter would take everything", action.as_str()));
     }
-    if action == Action::Remap && !TARGETS.iter().any(|name| given(&name)) {
+    if action == Action::Remap && !TARGETS.iter().any(given) {
         return Err("remap needs to_vo or to_account".to_owned());
     }
     let undoes = text(UNDOES);

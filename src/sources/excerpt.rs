@@ -140,11 +140,10 @@ impl Open {
 
 fn is_header(dialect: Dialect, line: &[u8]) -> bool {
     let line = without_mark(line);
-    match dialect {
-        Dialect::Sacct => memchr::memmem::find(line, b"JobID").is_some() && SacctHeader::find(line).is_some(),
-        Dialect::Apel => line.starts_with(b"APEL-"),
-        _ => false,
+    if dialect == Dialect::Apel {
+        return line.starts_with(b"APEL-");
     }
+    dialect == Dialect::Sacct && memchr::memmem::find(line, b"JobID").is_some() && SacctHeader::find(line).is_some()
 }
 
 /// The end a row of a dialect must have when it stands alone.

@@ -201,7 +201,7 @@ impl Reader<'_> {
     fn read_into(&self, unit: &Unit, intake: &mut Intake) -> Result<Option<String>> {
         let mut text = unit.header.to_vec();
         text.extend_from_slice(&unit.body);
-        let lines = unit.header.iter().filter(|byte| **byte == b'\n').count();
+        let lines = memchr::memchr_iter(b'\n', &unit.header).count();
         let mut sink = Moved {
             intake,
             header_lines: u64::try_from(lines).unwrap_or(u64::MAX),

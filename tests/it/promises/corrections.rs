@@ -1,6 +1,7 @@
 //! Signed corrections: entries of their own, which can be undone to the byte, and are never silent.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
@@ -21,6 +22,14 @@ const SIGNED: &str = "E. Office,as agreed,2026-06-01";
 fn row(cells: &str) -> String {
     let given = cells.split(',').count();
     format!("{cells}{}{SIGNED}\n", ",".repeat(17 - given))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    for byte in bytes {
+        write!(text, "{byte:02x}").unwrap();
+    }
+    text
 }
 
 struct House {
@@ -61,10 +70,7 @@ impl House {
     /// SHA-256 of the files of datasets.
     fn sha256(&self, out: &str, datasets: &[&str]) -> BTreeMap<String, String> {
         let root = self.scene.path(out);
-        let of = |path: &Path| {
-            let digest = Sha256::digest(fs::read(path).unwrap());
-            digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>()
-        };
+        let of = |path: &Path| hex(&Sha256::digest(fs::read(path).unwrap()));
         datasets
             .iter()
             .flat_map(|dataset| published(&root.join(dataset)))
@@ -281,7 +287,7 @@ fn corrections_hold_for_what_comes_later() {
     ]);
     let files = house.pipeline.files();
     for upto in 1..=files.len() {
-        if upto % 4 == 0 || upto == files.len() {
+        if upto % 8 == 0 || upto == files.len() {
             house.scene.run(&house.pipeline.only(&files[..upto]), "lake");
             assert_eq!(house.scene.findings("lake"), [], "{upto} files");
         }
@@ -317,7 +323,7 @@ fn one_job_can_be_taken_out() {
     );
     let bytes = records.column_by_name("record_id").unwrap();
     let bytes = arrow::array::AsArray::as_fixed_size_binary(bytes).value(row);
-    let id: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let id = hex(bytes);
     let dashed = [&id[..8], &id[8..12], &id[12..16], &id[16..20], &id[20..]].join("-");
     let wanted = int(&records, "wall_s", row).unwrap();
     for (at, cells) in [

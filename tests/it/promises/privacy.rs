@@ -168,12 +168,14 @@ const PSEUDONYMS: &str = "[privacy]\nglobal_user = \"pseudonym\"\nuser = \"pseud
                           job_name = \"pseudonym\"\nrotate = \"quarter\"\nkey = { file = \"key\" }\n";
 const DROPS: &str = "[privacy]\nglobal_user = \"drop\"\nuser = \"drop\"\nuser_group = \"drop\"\njob_name = \"drop\"\n";
 
-fn run(scene: &Scene, privacy: &str, out: &str, options: RunOptions) -> gridtally::error::Result<Status> {
+fn run(scene: &Scene, privacy: &str, out: &str) -> gridtally::error::Result<Status> {
     scene.write("night.toml", format!("{SOURCES}{privacy}").as_bytes());
     let (plan, _) = Plan::load(&scene.path("night.toml"))?;
     let options = RunOptions {
         out: Some(scene.path(out).to_str().unwrap().to_owned()),
-        ..options
+        // Little memory: candidates go through a file.
+        memory_byte_n: Some(1),
+        ..RunOptions::default()
     };
     let report = gridtally::pipeline::run::run(&plan, &options, &Silent)?;
     // The report of a run is read by programs that keep it.
@@ -209,7 +211,10 @@ fn everything(lake: &Path) -> Vec<(String, Vec<u8>)> {
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).unwrap().flatten() {
             let path = entry.path();
-            found.push((format!("the name {path:?}"), entry.file_name().into_encoded_bytes()));
+            found.push((
+                format!("the name {}", path.display()),
+                entry.file_name().into_encoded_bytes(),
+            ));
             if path.is_dir() {
                 folders.push(path);
                 continue;
@@ -237,7 +242,7 @@ fn everything(lake: &Path) -> Vec<(String, Vec<u8>)> {
 #[test]
 fn withheld_names_are_nowhere() {
     let scene = scene();
-    run(&scene, "", "open", RunOptions::default()).ok();
+    run(&scene, "", "open").ok();
     let open: Vec<u8> = everything(&scene.path("open"))
         .into_iter()
         .flat_map(|(_, bytes)| bytes)
@@ -250,12 +255,7 @@ fn withheld_names_are_nowhere() {
         );
     }
     for (privacy, out) in [(PSEUDONYMS, "pseudonyms"), (DROPS, "drops")] {
-        // Little memory: candidates and refusals go through files.
-        let options = RunOptions {
-            memory_byte_n: Some(1),
-            ..RunOptions::default()
-        };
-        run(&scene, privacy, out, options).unwrap();
+        run(&scene, privacy, out).unwrap();
         for (place, bytes) in everything(&scene.path(out)) {
             no_name(&bytes, &place, NAMES);
             no_name(&bytes, &place, [KEY.trim()]);
@@ -292,7 +292,7 @@ fn users(lake: &Path, source: &str) -> Vec<(String, Option<String>)> {
 #[test]
 fn a_pseudonym_lasts_a_period_and_no_longer() {
     let scene = scene();
-    run(&scene, PSEUDONYMS, "lake", RunOptions::default()).unwrap();
+    run(&scene, PSEUDONYMS, "lake").unwrap();
     let user = |out: &str| -> Vec<String> {
         let users = users(&scene.path(out), "slurm");
         users.into_iter().map(|(_, user)| user.unwrap()).collect()
@@ -319,22 +319,10 @@ fn a_pseudonym_lasts_a_period_and_no_longer() {
         "{elsewhere:?}"
     );
 
-    run(
-        &scene,
-        &PSEUDONYMS.replace("quarter", "month"),
-        "month",
-        RunOptions::default(),
-    )
-    .unwrap();
+    run(&scene, &PSEUDONYMS.replace("quarter", "month"), "month").unwrap();
     let by_month = user("month");
     assert_ne!(by_month[0], by_month[1]);
-    run(
-        &scene,
-        &PSEUDONYMS.replace("quarter", "year"),
-        "year",
-        RunOptions::default(),
-    )
-    .unwrap();
+    run(&scene, &PSEUDONYMS.replace("quarter", "year"), "year").unwrap();
     let by_year = user("year");
     assert_eq!(by_year[0], by_year[2]);
     // HMAC-SHA256 as anybody can compute it: a change of the recipe would break what people have stored.
@@ -344,16 +332,16 @@ fn a_pseudonym_lasts_a_period_and_no_longer() {
 #[test]
 fn a_change_of_privacy_builds_everything_anew() {
     let scene = scene();
-    run(&scene, "", "lake", RunOptions::default()).unwrap();
+    run(&scene, "", "lake").unwrap();
     let other_key = PSEUDONYMS.replace("\"key\"", "\"key2\"");
     scene.write("key2", b"another key, as long as the first one was");
     for (at, privacy) in [PSEUDONYMS, DROPS, &other_key, ""].into_iter().enumerate() {
-        let status = run(&scene, privacy, "lake", RunOptions::default()).unwrap();
+        let status = run(&scene, privacy, "lake").unwrap();
         assert_eq!(status, Status::Published, "{privacy}");
         let fresh = format!("fresh{at}");
-        run(&scene, privacy, &fresh, RunOptions::default()).unwrap();
+        run(&scene, privacy, &fresh).unwrap();
         assert_same(&scene.lake("lake"), &scene.lake(&fresh), privacy);
-        let again = run(&scene, privacy, "lake", RunOptions::default()).unwrap();
+        let again = run(&scene, privacy, "lake").unwrap();
         assert_eq!(again, Status::Unchanged, "{privacy}");
         if !privacy.is_empty() {
             for (place, bytes) in everything(&scene.path("lake")) {
@@ -364,7 +352,7 @@ fn a_change_of_privacy_builds_everything_anew() {
     // A lake whose files are gone is not half masked.
     fs::remove_file(scene.path("data/apel.msg")).unwrap();
     scene.write("data/apel.msg", b"APEL-individual-job-message: v0.3\n%%\n");
-    let error = run(&scene, PSEUDONYMS, "lake", RunOptions::default()).unwrap_err();
+    let error = run(&scene, PSEUDONYMS, "lake").unwrap_err();
     assert_eq!(error.kind(), Kind::Config);
     assert!(error.to_string().contains("no longer there"), "{error}");
 }
@@ -374,7 +362,7 @@ fn privacy_that_cannot_be_kept_is_refused() {
     let scene = scene();
     scene.write("short", b"tiny\n");
     let refused = |privacy: &str| {
-        let error = run(&scene, privacy, "never", RunOptions::default()).unwrap_err();
+        let error = run(&scene, privacy, "never").unwrap_err();
         assert_eq!(error.kind(), Kind::Config, "{error}");
         assert!(!scene.path("never").exists(), "{privacy}");
         error.to_string()

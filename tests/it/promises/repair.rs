@@ -90,14 +90,16 @@ paths = ["in/gracc"]
 "#;
 
 fn night(scene: &Scene, out: &str) -> RunReport {
-    try_night(scene, out, RunOptions::default()).unwrap()
+    try_night(scene, out, None).unwrap()
 }
 
-fn try_night(scene: &Scene, out: &str, options: RunOptions) -> gridtally::error::Result<RunReport> {
+fn try_night(scene: &Scene, out: &str, month: Option<&str>) -> gridtally::error::Result<RunReport> {
     let (plan, _) = Plan::load(&scene.path("night.toml"))?;
     let options = RunOptions {
         out: Some(scene.path(out).to_str().unwrap().to_owned()),
-        ..options
+        from: month.map(|month| month.parse::<Month>().unwrap()),
+        to: month.map(|month| month.parse::<Month>().unwrap()),
+        ..RunOptions::default()
     };
     run::run(&plan, &options, &Silent)
 }
@@ -288,15 +290,10 @@ fn months_left_for_later_are_mended_later() {
     night(&scene, "lake");
     try_replay(&scene, "todo").unwrap();
     hand_in(&scene, "mended", mend);
-    let of = |month: &str| RunOptions {
-        from: Some(month.parse::<Month>().unwrap()),
-        to: Some(month.parse::<Month>().unwrap()),
-        ..RunOptions::default()
-    };
-    let report = try_night(&scene, "parts", of("2026-01")).unwrap();
+    let report = try_night(&scene, "parts", Some("2026-01")).unwrap();
     assert_eq!(rows(&report, "superseded/repaired"), 3, "{:?}", report.reasons);
     closes(&scene, "parts");
-    let report = try_night(&scene, "parts", of("2026-03")).unwrap();
+    let report = try_night(&scene, "parts", Some("2026-03")).unwrap();
     assert_eq!(rows(&report, "superseded/repaired"), 9, "{:?}", report.reasons);
     closes(&scene, "parts");
     night(&scene, "fresh");
