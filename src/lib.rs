@@ -10,8 +10,8 @@
 //! ```
 //!
 //! Beside them: `schema` (every column, a leaf), `reference` (dated tables, and the machine behind the jobs), `ledger`
-//! (where every row went), `engine` (group-bys on typed batches), `store` (everything written), `pipeline`
-//! (file -> plan -> run), `inspect`, `cli`.
+//! (where every row went), `engine` (group-bys on typed batches), `privacy` (who is named), `store` (everything written),
+//! `pipeline` (file -> plan -> run), `inspect`, `cli`.
 //!
 //! Invariants, held by tests:
 //! * Only `sources` knows a vendor's column name; it tells a [`sources::Sink`] and nobody else.
@@ -29,6 +29,7 @@ pub mod inspect;
 pub mod ledger;
 pub mod normalise;
 pub mod pipeline;
+pub mod privacy;
 pub mod problems;
 pub mod records;
 pub mod reference;

@@ -7,6 +7,8 @@ mod inspect;
 mod man;
 pub mod output;
 pub mod progress;
+mod rejects;
+mod replay;
 mod run;
 mod schema;
 mod summaries;
@@ -39,6 +41,8 @@ enum Command {
     Inspect(inspect::Args),
     Schema(schema::Args),
     Summaries(summaries::Args),
+    Rejects(rejects::Args),
+    Replay(replay::Args),
     Verify(verify::Args),
     Completions(completions::Args),
     Man(man::Args),
@@ -71,6 +75,8 @@ fn execute(command: &Command) -> Result<()> {
         Command::Inspect(args) => inspect::run(args),
         Command::Schema(args) => schema::run(args),
         Command::Summaries(args) => summaries::run(args),
+        Command::Rejects(args) => rejects::run(args),
+        Command::Replay(args) => replay::run(args),
         Command::Verify(args) => verify::run(args),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),

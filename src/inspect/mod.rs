@@ -17,6 +17,7 @@ use crate::sources::compression::{Compression, decompress, peek};
 use crate::sources::dialect::{self, Dialect, HEAD_BYTES};
 use crate::sources::hints;
 use crate::sources::input::{self, InputFile};
+use crate::sources::repair::is_repair;
 use crate::sources::sacct::FixedOrder;
 use crate::time::Zone;
 use count::Counts;
@@ -35,6 +36,10 @@ pub fn inspect(input: &InputFile, cross_check: bool, progress: &dyn Progress) ->
     let hints = hints::of(dialect, &head);
     let mut report = FileReport::new(input, compression, dialect, hints.version.clone());
     report.problems.extend(hints.problems.iter().cloned());
+    if is_repair(&head) {
+        let problem = "a repair file, made by gridtally replay: put it among the paths of the source it names";
+        report.problems.push(problem.to_owned());
+    }
     let Some(dialect) = dialect else {
         report.first_bytes = Some(printable(&head));
         return Ok(report);

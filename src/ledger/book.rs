@@ -44,7 +44,7 @@ pub fn is_settled_by_merge(reason: Reason) -> bool {
     let is_of_records = matches!(
         reason.outcome(),
         Outcome::Accepted | Outcome::Duplicate | Outcome::Superseded
-    ) && reason != Reason::Inventory;
+    ) && !matches!(reason, Reason::Inventory | Reason::Repaired);
     is_of_records || matches!(reason, Reason::BenchmarkMissing | Reason::SummariesCount) || reason.is_of_summaries()
 }
 
@@ -158,6 +158,31 @@ impl Book {
         for (reason, rows) in parts.iter().filter(|part| part.1 > 0) {
             places.insert((None, None, *reason), *rows);
         }
+    }
+
+    /// Moves rows of a file that no site or month is known of from one reason to another.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] when there are not as many.
+    pub fn shift(&mut self, file_id: &str, from: Reason, to: Reason, rows: u64) -> Result<()> {
+        let places = self.places.entry(file_id.to_owned()).or_default();
+        let key = (None, None, from);
+        let left = places.get(&key).and_then(|have| have.checked_sub(rows));
+        match left
+            .ok_or_else(|| Error::internal("rows are moved in the ledger that are not there").at("input", file_id))?
+        {
+            0 => places.remove(&key),
+            left => places.insert(key, left),
+        };
+        *places.entry((None, None, to)).or_default() += rows;
+        Ok(())
+    }
+
+    /// Whether rows of a repair file wait for their originals.
+    #[must_use]
+    pub fn has_unmatched(&self, file_id: &str) -> bool {
+        let places = self.places.get(file_id);
+        places.is_some_and(|places| places.keys().any(|(_, _, reason)| *reason == Reason::RepairUnmatched))
     }
 
     /// Rows of a file by outcome.

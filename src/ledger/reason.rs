@@ -116,6 +116,8 @@ reasons! {
         LaterSummary = "later_summary",
         /// A summary that the later publication of its month no longer holds (snapshot; APEL's server would keep it).
         StaleSummary = "stale_summary",
+        /// A refused row that was mended by hand and read again from a repair file.
+        Repaired = "repaired",
     }
     Rejected {
         /// The file cannot be read as what its source says it is; what was read before the damage is kept.
@@ -204,6 +206,8 @@ reasons! {
         JobsCount = "jobs_count",
         /// A job of a site and month that also has summaries, and the pipeline says that summaries count.
         SummariesCount = "summaries_count",
+        /// A row of a repair file whose original is not refused, or was mended by another file before.
+        RepairUnmatched = "repair_unmatched",
     }
 }
 

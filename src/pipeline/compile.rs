@@ -12,8 +12,10 @@ use super::plan::{
 use super::section::At;
 use super::spec::{MissingSpec, NormaliseSpec, SiteSpec, SourceSpec, Spec, VoSpec};
 use crate::error::{Error, Result};
+use crate::privacy::Privacy;
 use crate::problems::{Problems, did_you_mean};
 use crate::reference::benchmark::BenchmarkTable;
+use crate::reference::correction::CorrectionTable;
 use crate::reference::site::{SiteRule, SiteTable};
 use crate::reference::topology::Topology;
 use crate::reference::vo::VoTable;
@@ -76,6 +78,15 @@ pub(crate) fn is_url(path: &str) -> bool {
         .is_some_and(|(scheme, _)| !scheme.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }
 
+/// A local path made absolute against the folder `base`; a URL as it is.
+fn resolve(base: &str, path: &str) -> String {
+    if is_url(path) || Path::new(path).is_absolute() {
+        return path.to_owned();
+    }
+    let path = path.strip_prefix("./").unwrap_or(path);
+    format!("{}/{path}", base.trim_end_matches('/'))
+}
+
 pub(super) struct Compiler {
     /// Name of the pipeline file in messages.
     label: String,
@@ -100,13 +111,28 @@ impl Compiler {
             Some(name) => self.zone(name),
             None => Some(Zone::utc()),
         };
+        let corrections = pipeline.corrections.map(|path| self.corrections(&path));
         let attribution = pipeline.attribution.map_or(Attribution::Prorated, |at| at.value);
         let grain = pipeline.grain.map_or(Grain::Month, |at| at.value);
         let overlap = pipeline.overlap.map(|at| at.value);
         let source_names = spec.sources.iter().map(|source| &source.name);
         let names = source_names.chain(spec.inventories.iter().map(|inventory| &inventory.name));
         self.unique_names(&names.flatten().collect::<Vec<_>>());
-        let mut sources: Vec<_> = spec.sources.into_iter().map(|source| self.source(source)).collect();
+        let has_privacy = spec.privacy.is_some();
+        let privacy = spec.privacy.and_then(|privacy| {
+            let base = self.base.clone();
+            let place = |path: &str| resolve(&base, path);
+            privacy.compile(&spec.sources, &self.label, place, &mut self.problems)
+        });
+        if has_privacy && privacy.is_none() {
+            return None;
+        }
+        let privacy = privacy.filter(Privacy::withholds).map(Arc::new);
+        let mut sources: Vec<_> = spec
+            .sources
+            .into_iter()
+            .map(|source| self.source(source, privacy.as_deref()))
+            .collect();
         let mut as_of = BTreeMap::new();
         for inventory in spec.inventories {
             let compiled = self.inventory(inventory).map(|(inventory, as_of_ms)| {
@@ -147,16 +173,14 @@ impl Compiler {
             calendar_zone,
             normalise,
             as_of,
+            privacy,
+            corrections,
         })
     }
 
     /// A local path made absolute against the pipeline file; a URL as it is.
     pub(super) fn resolve(&self, path: &str) -> String {
-        if is_url(path) || Path::new(path).is_absolute() {
-            return path.to_owned();
-        }
-        let path = path.strip_prefix("./").unwrap_or(path);
-        format!("{}/{path}", self.base.trim_end_matches('/'))
+        resolve(&self.base, path)
     }
 
     /// The name of a table in messages: beside the pipeline file, however that was named.
@@ -175,6 +199,16 @@ impl Compiler {
                 None
             }
         }
+    }
+
+    fn corrections(&mut self, path: &At<String>) -> Arc<CorrectionTable> {
+        if is_url(&path.value) {
+            self.wrong(path.line, "corrections is a file beside the pipeline, not a URL");
+            return Arc::default();
+        }
+        let label = self.table_label(&path.value);
+        let place = self.resolve(&path.value);
+        Arc::new(CorrectionTable::load(Path::new(&place), &label, &mut self.problems))
     }
 
     fn year_start(&mut self, text: Option<&At<String>>) -> Option<(i8, i8)> {
@@ -209,7 +243,7 @@ impl Compiler {
         }
     }
 
-    fn source(&mut self, spec: SourceSpec) -> Option<SourcePlan> {
+    fn source(&mut self, spec: SourceSpec, privacy: Option<&Privacy>) -> Option<SourcePlan> {
         self.odd_combinations(&spec);
         let zone = spec.timezone.as_ref().map(|name| self.zone(name));
         let vo = match spec.vo {
@@ -280,7 +314,7 @@ impl Compiler {
             max_rejected: spec.max_rejected,
             fingerprint: String::new(),
         };
-        plan.fingerprint = fingerprint::of_source(&plan);
+        plan.fingerprint = fingerprint::of_source(&plan, privacy);
         Some(plan)
     }
 

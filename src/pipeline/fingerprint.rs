@@ -6,6 +6,7 @@ use super::plan::{
     Acceptance, Attribution, Format, Grain, MissingBenchmark, NormalisePlan, Overlap, Publication, Replacement,
     SourcePlan, VoRule,
 };
+use crate::privacy::Privacy;
 use crate::reference::inventory::DATASETS;
 use crate::sources::sacct::FixedOrder;
 use crate::time::Zone;
@@ -38,7 +39,7 @@ impl Canonical {
 }
 
 /// Of a source: everything that decides its records. Not where its files lie, nor how many rejects are tolerated.
-pub(super) fn of_source(source: &SourcePlan) -> String {
+pub(super) fn of_source(source: &SourcePlan, privacy: Option<&Privacy>) -> String {
     let mut text = Canonical::new("source");
     text.line("name", &source.name);
     text.line("format", source.format.as_str());
@@ -81,6 +82,7 @@ pub(super) fn of_source(source: &SourcePlan) -> String {
             Publication::Site => "site",
         }),
     );
+    text.optional("privacy", privacy.map(Privacy::canonical).as_deref());
     text.hash()
 }
 

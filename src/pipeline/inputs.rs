@@ -10,6 +10,7 @@ use super::{grids, pool};
 use crate::error::Result;
 use crate::ledger::{Book, Outcome};
 use crate::pipeline::{Plan, SourcePlan};
+use crate::privacy::Privacy;
 use crate::records::Window;
 use crate::sources::input::{InputFile, discover};
 
@@ -17,6 +18,7 @@ use crate::sources::input::{InputFile, discover};
 pub(super) struct Found {
     pub(super) file: InputFile,
     pub(super) source: Arc<SourcePlan>,
+    privacy: Option<Arc<Privacy>>,
     blake3: Option<String>,
 }
 
@@ -24,6 +26,20 @@ impl Found {
     /// Its id in the ledger, if its bytes were hashed.
     pub(super) fn file_id(&self) -> Option<Arc<str>> {
         self.blake3.as_ref().map(|blake3| file_id(&self.source.name, blake3))
+    }
+}
+
+impl Found {
+    fn reading(&self, known: Option<&String>, copies: Vec<String>) -> Reading {
+        let path = &self.file.path;
+        Reading {
+            grid: None,
+            accounted_to: known.map_or(path, |first| first.min(path)).clone(),
+            file: self.file.clone(),
+            source: Arc::clone(&self.source),
+            privacy: self.privacy.clone(),
+            copies,
+        }
     }
 }
 
@@ -45,6 +61,7 @@ pub(super) fn find(plan: &Plan) -> Result<Vec<Found>> {
         found.extend(files.map(|file| Found {
             file,
             source: Arc::clone(source),
+            privacy: plan.privacy.clone(),
             blake3: None,
         }));
         if let Some(companion) = grids::companion(source).map(Arc::new) {
@@ -52,6 +69,7 @@ pub(super) fn find(plan: &Plan) -> Result<Vec<Found>> {
             found.extend(files.map(|file| Found {
                 file,
                 source: Arc::clone(&companion),
+                privacy: plan.privacy.clone(),
                 blake3: None,
             }));
         }
@@ -115,6 +133,8 @@ pub(super) fn to_read(
     let mut is_news = false;
     let mut chosen: BTreeSet<Arc<str>> = BTreeSet::new();
     let mut files: Vec<(Option<Arc<str>>, Reading)> = Vec::new();
+    // Repair files whose originals were not there: these may come with any file that is new.
+    let mut waiting: Vec<(Option<Arc<str>>, Reading)> = Vec::new();
     for found in found {
         let file_id = found.file_id();
         let names = |book: &Book| Some(book.inputs().get(file_id.as_deref()?)?.paths.clone());
@@ -127,6 +147,10 @@ pub(super) fn to_read(
                 known.is_some_and(|first| path < first) && book.outcomes(id).contains_key(&Outcome::Rejected);
             if !is_renamed && !stale.contains(&found.source.name) && book.is_done(id, |month| window.holds(month)) {
                 is_news |= book.seen(id, path);
+                if book.has_unmatched(id) && chosen.insert(Arc::clone(id)) {
+                    let names = names.clone().into_iter().collect();
+                    waiting.push((file_id.clone(), found.reading(known, names)));
+                }
                 continue;
             }
             if !chosen.insert(Arc::clone(id)) {
@@ -137,14 +161,11 @@ pub(super) fn to_read(
                 continue;
             }
         }
-        let reading = Reading {
-            accounted_to: known.map_or(path, |first| first.min(path)).clone(),
-            file: found.file.clone(),
-            source: Arc::clone(&found.source),
-            grid: None,
-            copies: names.into_iter().collect(),
-        };
+        let reading = found.reading(known, names.iter().cloned().collect());
         files.push((file_id, reading));
+    }
+    if !files.is_empty() {
+        files.append(&mut waiting);
     }
     (files.into_iter().map(|(_, reading)| reading).collect(), is_news)
 }

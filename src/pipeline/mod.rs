@@ -2,6 +2,7 @@
 
 mod clock;
 pub mod compile;
+mod corrections;
 mod days;
 mod fingerprint;
 mod grid;
@@ -13,8 +14,12 @@ pub mod options;
 mod partition;
 pub mod plan;
 mod pool;
+mod privacy;
 pub mod progress;
 mod reading;
+pub mod rejects;
+mod repair;
+pub mod replay;
 pub mod report;
 pub mod run;
 mod runs;

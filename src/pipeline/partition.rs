@@ -161,6 +161,7 @@ fn merge_days(
         None => {}
     }
     unscaled.publish(context.publication, &lake::unscaled_path(site, month))?;
+    usage.add_corrections(month);
     let part = usage.into_groups().into_sorted();
     publish_part(context, site, month, &part)?;
     Ok(Done {

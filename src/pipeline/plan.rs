@@ -290,6 +290,10 @@ pub struct Plan {
     pub as_of: BTreeMap<String, i64>,
     /// Benchmarks; `None` leaves the work columns null.
     pub normalise: Option<NormalisePlan>,
+    /// Signed corrections.
+    pub corrections: Option<Arc<crate::reference::correction::CorrectionTable>>,
+    /// What becomes of names; `None` keeps them.
+    pub privacy: Option<Arc<crate::privacy::Privacy>>,
     /// What of this plan decides the bytes of `usage` besides the records.
     pub fingerprint: String,
 }

@@ -13,6 +13,7 @@ use super::shelf::RejectShelf;
 use crate::error::{Error, Kind, Result};
 use crate::ledger::Reason;
 use crate::pipeline::{Format, SourcePlan};
+use crate::privacy::Privacy;
 use crate::records::columns::Columns;
 use crate::records::spill::Spill;
 use crate::records::waiting;
@@ -21,6 +22,7 @@ use crate::reference::inventory::Placed;
 use crate::sources::dialect::{self, Dialect};
 use crate::sources::hashing::HashingReader;
 use crate::sources::input::InputFile;
+use crate::sources::repair::is_repair;
 use crate::sources::{Position, Work, compression};
 
 /// Summaries of one file that are held in memory: a month of the largest central server has some 100 000.
@@ -34,6 +36,8 @@ pub(super) struct Reading {
     pub(super) source: Arc<SourcePlan>,
     /// Where the grid identity of its jobs is told, if not by itself.
     pub(super) grid: Option<Arc<GridIndex>>,
+    /// What becomes of names.
+    pub(super) privacy: Option<Arc<Privacy>>,
     /// Other paths with the same bytes.
     pub(super) copies: Vec<String>,
     /// The path its rows are accounted to: the first of all it was ever seen under.
@@ -60,12 +64,16 @@ pub(super) struct ReadFile {
     pub(super) inventory: Vec<Placed>,
     /// Hash of the bytes as they were read.
     pub(super) blake3: String,
+    /// Whether it is a repair file, which is read after all others.
+    pub(super) is_repair: bool,
 }
 
 impl ReadFile {
-    fn new(reading: &Reading) -> Self {
+    /// Nothing read yet.
+    pub(super) fn new(reading: &Reading) -> Self {
         Self {
             blake3: String::new(),
+            is_repair: false,
             dialect: None,
             rows_read: 0,
             rows_candidate: 0,
@@ -75,6 +83,61 @@ impl ReadFile {
             rejects: RejectShelf::new(&reading.source.name, &reading.accounted_to),
             inventory: Vec::new(),
         }
+    }
+}
+
+impl ReadFile {
+    /// Adds what an intake took from a piece.
+    ///
+    /// # Errors
+    /// [`Kind::Io`] when refusals cannot be put by.
+    pub(super) fn take(&mut self, rows: u64, candidates: u64, tally: Tally, rejects: Vec<Reject>) -> Result<()> {
+        self.rows_read += rows;
+        self.rows_candidate += candidates;
+        add(&mut self.tally, tally);
+        self.rejects.push(rejects)
+    }
+
+    /// Takes what was told besides jobs.
+    ///
+    /// # Errors
+    /// [`Kind::Data`] when there are more summaries than are held.
+    pub(super) fn keep(
+        &mut self,
+        summaries: &mut Vec<Summary>,
+        mapping: &MappingCounts,
+        inventory: Vec<Placed>,
+        path: &str,
+    ) -> Result<()> {
+        if self.summaries.len() + summaries.len() > SUMMARY_LIMIT {
+            let message = format!("more than {SUMMARY_LIMIT} summaries: read the file in parts, with --from and --to");
+            return Err(Error::new(Kind::Data, message).at("file", path));
+        }
+        self.summaries.append(summaries);
+        self.mapping.merge(mapping);
+        self.inventory.extend(inventory);
+        Ok(())
+    }
+
+    /// Refuses the rest of the file: it cannot be read as what its source says.
+    ///
+    /// # Errors
+    /// As [`ReadFile::take`].
+    pub(super) fn refuse_file(&mut self, why: &Error, is_private: bool) -> Result<()> {
+        let tally = Tally::from([((None, None, Reason::UnreadableFile), 1)]);
+        let (at, detail) = (Position::default(), why.to_string());
+        let reject = Reject::new(Reason::UnreadableFile, at, 1, &detail, b"", is_private);
+        self.take(1, 0, tally, vec![reject])
+    }
+
+    /// Takes the place of what was framed before; the hash stays.
+    pub(super) fn fill(&mut self, read: Self) {
+        let blake3 = std::mem::take(&mut self.blake3);
+        *self = Self {
+            blake3,
+            is_repair: true,
+            ..read
+        };
     }
 }
 
@@ -193,16 +256,7 @@ fn split(
         Kind::Config | Kind::Io | Kind::NoInput | Kind::Internal => Err(e),
         _ => {
             let mut result = result.lock().map_err(|_| dead())?;
-            result.rows_read += 1;
-            *result.tally.entry((None, None, Reason::UnreadableFile)).or_default() += 1;
-            let reject = Reject {
-                reason: Reason::UnreadableFile,
-                at: Position::default(),
-                rows: 1,
-                detail: e.to_string(),
-                raw: Vec::new(),
-            };
-            result.rejects.push(vec![reject])
+            result.refuse_file(&e, reading.privacy.is_some())
         }
     };
     let mut input = match compression::decompress(Box::new(bytes)) {
@@ -214,6 +268,10 @@ fn split(
         Err(e) => return unreadable(as_data(Error::io("the file cannot be read").because(e))),
     };
     if head.is_empty() {
+        return Ok(());
+    }
+    if is_repair(&head) {
+        result.lock().map_err(|_| dead())?.is_repair = true;
         return Ok(());
     }
     let dialect = match dialect_of(reading, &head) {
@@ -302,7 +360,8 @@ fn parse(
         file_id,
         window,
         std::mem::take(columns),
-    );
+    )
+    .under(reading.privacy.clone());
     match &reading.grid {
         Some(index) => (task.work)(&mut Completing {
             index,
@@ -329,20 +388,8 @@ fn parse(
     } = harvest;
     spill.push(batch, &buckets, &sites)?;
     let mut result = results.get(task.at).ok_or_else(dead)?.lock().map_err(|_| dead())?;
-    result.rows_read += rows_read;
-    result.rows_candidate += rows_candidate;
-    if result.summaries.len() + summaries.len() > SUMMARY_LIMIT {
-        return Err(Error::new(
-            Kind::Data,
-            format!("more than {SUMMARY_LIMIT} summaries: read the file in parts, with --from and --to"),
-        )
-        .at("file", &reading.file.path));
-    }
-    result.summaries.append(&mut summaries);
-    add(&mut result.tally, tally);
-    result.mapping.merge(&mapping);
-    result.inventory.extend(inventory);
-    result.rejects.push(rejects)
+    result.keep(&mut summaries, &mapping, inventory, &reading.file.path)?;
+    result.take(rows_read, rows_candidate, tally, rejects)
 }
 
 fn add<K: Ord>(into: &mut BTreeMap<K, u64>, more: BTreeMap<K, u64>) {

@@ -68,6 +68,8 @@ pub struct RunReport {
     pub outcomes: BTreeMap<String, u64>,
     /// Rows of the whole lake by outcome and reason.
     pub reasons: BTreeMap<String, u64>,
+    /// Corrections that match nothing, by id.
+    pub unmatched_corrections: Vec<String>,
     /// Files published.
     pub written: Vec<String>,
     /// Files taken away.
@@ -191,6 +193,10 @@ impl RunReport {
                     let _ = writeln!(text, "  {name}: no {what} known for {}", counts(&commonest(unknown)));
                 }
             }
+        }
+        if !self.unmatched_corrections.is_empty() {
+            let ids = self.unmatched_corrections.join(", ");
+            let _ = writeln!(text, "  corrections that match nothing: {ids}");
         }
         if self.status == Status::Published {
             let _ = writeln!(

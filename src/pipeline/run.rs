@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::clock::Stopwatch;
+use super::corrections;
 use super::grids::{Grids, Late};
 use super::inputs;
 use super::options::RunOptions;
@@ -11,6 +12,7 @@ use super::partition::{Context, Done, process};
 use super::pool;
 use super::progress::Progress;
 use super::reading::{ReadFile, Reading, read_all};
+use super::repair::{Marks, Repairs, annotate, settle};
 use super::report::{RunReport, SourceReport, first_reasons};
 use super::state::State;
 use super::summaries;
@@ -22,6 +24,7 @@ use crate::pipeline::Plan;
 use crate::records::Window;
 use crate::records::file_order::FileOrder;
 use crate::records::spill::{MEMORY_BUDGET, Spill};
+use crate::reference::correction::Correction;
 use crate::reference::inventory;
 use crate::store::lake::{self, LakeTable};
 use crate::store::{Publication, Store};
@@ -48,6 +51,7 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     let store = Store::open(options.out.as_deref().unwrap_or(&plan.output))?;
     let publication = Publication::begin(&store)?;
     let mut state = State::load(&store, &publication)?;
+    let fresh = corrections::fresh(plan, &state)?;
     inputs::hash(&mut found, &state.book, state.settings_changed(plan), threads, progress)?;
     let mut phases = BTreeMap::from([("hash".to_owned(), stopwatch.lap())]);
     let outdated = state.stale_inventories(plan);
@@ -65,7 +69,7 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     let (mut files, is_news) = inputs::to_read(&mut state.book, &former, &found, window, &outdated);
     grids.hand_out(&mut files);
     let is_resummarised = is_rebuild || state.plan_changed(plan);
-    if files.is_empty() && !is_news && !is_resummarised {
+    if files.is_empty() && !is_news && !is_resummarised && fresh.is_empty() {
         report.settle(&state);
         report.finish_unchanged(&stopwatch);
         return Ok(report);
@@ -79,29 +83,21 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
         .zip(&read)
         .map(|(file, read)| inputs::file_id(&file.source.name, &read.blake3))
         .collect();
+    let mut repairs = Repairs::load(&store, &publication, is_rebuild)?;
+    let lake = (&store, &publication, &state);
+    repairs.read((&files, &file_ids), &mut read, window, &spill, lake)?;
     progress.end();
     phases.insert("read".to_owned(), stopwatch.lap());
-    let fresh = summaries::fresh(&mut read, &file_ids);
-    account(
-        plan,
-        &files,
-        &file_ids,
-        read,
-        &publication,
-        &mut state,
-        &mut report,
-        progress,
-    )?;
+    let summed = summaries::fresh(&mut read, &file_ids);
+    let marks = repairs.marks();
+    let known = (&files[..], &file_ids[..], &marks);
+    account(plan, known, read, &publication, &mut state, &mut report, progress)?;
+    repairs.touch(&file_ids, (&store, &publication), &mut state)?;
+    repairs.publish(&publication)?;
     spill.name_files(&file_ids);
 
-    let mut partitions: BTreeMap<(String, Month), Vec<Day>> = spill.partitions()?;
-    if is_resummarised && !is_rebuild {
-        for published in state.partitions() {
-            partitions.entry(published.clone()).or_default();
-        }
-    }
-    add_refused(&mut partitions, &state, &file_ids);
-    let months = summaries::months(plan, &state, &fresh, &mut partitions, is_resummarised, is_rebuild);
+    let mut partitions = partitions(plan, &spill, &state, &file_ids, fresh, (is_rebuild, is_resummarised))?;
+    let months = summaries::months(plan, &state, &summed, &mut partitions, is_resummarised, is_rebuild);
     let order = FileOrder::new(state.arrivals());
     let (hashes, paths) = (state.hashes(), state.paths());
     let context = Context {
@@ -114,14 +110,19 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
         paths: &paths,
         is_rebuild,
     };
-    let jobs = summaries::job_places(state.partitions().iter().chain(partitions.keys()));
-    let summaries = summaries::settle(&context, &state, fresh, &months, &jobs, progress)?;
+    let with_jobs = spill.partitions()?;
+    let jobs = summaries::job_places(state.partitions().iter().chain(with_jobs.keys()));
+    let summaries = summaries::settle(&context, &state, summed, &months, &jobs, progress)?;
     let done = process_all(&context, &partitions, threads, progress)?;
     phases.insert("merge".to_owned(), stopwatch.lap());
     let parts = summaries::contributions(&context, done, summaries, &mut state.book)?;
     grids.settle(&mut state.book, &files, &file_ids);
     check_limits(plan, &files, &file_ids, &state)?;
     publish_usage(&context, &state, &parts, is_resummarised)?;
+    report.unmatched_corrections = corrections::publish(plan, &parts, is_rebuild, (&store, &publication))?;
+    for id in &report.unmatched_corrections {
+        progress.note(&format!("correction {id} matches nothing"));
+    }
     if is_rebuild {
         forget_stale(&publication, &state, &partitions);
     }
@@ -143,24 +144,46 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     Ok(report)
 }
 
-/// Adds the partitions of what the normalise room refused: it lies with its month, and may lie outside the months asked
-/// for.
-fn add_refused(partitions: &mut BTreeMap<(String, Month), Vec<Day>>, state: &State, file_ids: &[Arc<str>]) {
+/// The partitions to build, each with the days that have something new.
+fn partitions(
+    plan: &Plan,
+    spill: &Spill,
+    state: &State,
+    file_ids: &[Arc<str>],
+    fresh: &[Correction],
+    (is_rebuild, is_resummarised): (bool, bool),
+) -> Result<BTreeMap<(String, Month), Vec<Day>>> {
+    let mut partitions: BTreeMap<(String, Month), Vec<Day>> = spill.partitions()?;
+    if is_resummarised && !is_rebuild {
+        // Additions make contributions where there are no records.
+        for published in state.partitions().iter().chain(state.contributions()) {
+            partitions.entry(published.clone()).or_default();
+        }
+    }
+    for touched in corrections::touched(plan, fresh, state) {
+        partitions.entry(touched).or_default();
+    }
+    if is_rebuild {
+        for made in corrections::additions(plan) {
+            partitions.entry(made).or_default();
+        }
+    }
     for file_id in file_ids {
+        // What the normalise room refused lies with its month, and may lie outside the months asked for.
         for (site, month, reason) in state.book.places(file_id).into_iter().flat_map(BTreeMap::keys) {
             if let (Some(site), Some(month), Reason::BenchmarkMissing) = (site, month, reason) {
                 partitions.entry((site.clone(), *month)).or_default();
             }
         }
     }
+    Ok(partitions)
 }
 
 /// Enters what was read into the ledger and stages the refusals.
 #[expect(clippy::too_many_arguments, reason = "everything a run holds meets here once")]
 fn account(
     plan: &Plan,
-    files: &[Reading],
-    file_ids: &[Arc<str>],
+    (files, file_ids, marks): (&[Reading], &[Arc<str>], &BTreeMap<String, Marks>),
     read: Vec<ReadFile>,
     publication: &Publication,
     state: &mut State,
@@ -217,12 +240,15 @@ fn account(
                 &read.inventory,
             )?;
         }
+        let marks = marks.get(&**file_id);
+        settle(&mut state.book, file_id, marks)?;
         let path = lake::rejects_path(file_id);
         if read.rejects.is_empty() {
             publication.remove(&path);
         } else {
             let mut table = LakeTable::create(publication, "rejects", &path)?;
-            read.rejects.into_batches(file_id, |batch| table.write(batch))?;
+            read.rejects
+                .into_batches(file_id, |batch| table.write(&annotate(batch, marks)?))?;
             table.finish(&[("gridtally.inputs_blake3".to_owned(), read.blake3)])?;
         }
     }

@@ -14,7 +14,7 @@ use crate::ledger::Reason;
 use crate::records::Reject;
 use crate::records::columns::with_text;
 use crate::schema;
-use crate::schema::batch::{counts, identities, int, texts};
+use crate::schema::batch::{counts, identities, int, text, texts};
 
 /// Raw text kept per refusal; `raw_byte_n` tells the full length and the file still holds the rest.
 const RAW_LIMIT: usize = 64 << 10;
@@ -63,7 +63,7 @@ impl RejectShelf {
     /// [`crate::error::Kind::Io`] when the temporary file cannot be written.
     pub(super) fn push(&mut self, mut rejects: Vec<Reject>) -> Result<()> {
         for reject in &rejects {
-            self.bytes += 256 + reject.detail.len() + reject.raw.len().min(RAW_LIMIT);
+            self.bytes += 256 + reject.detail.len() + reject.raw.as_ref().map_or(0, Vec::len).min(RAW_LIMIT);
         }
         if rejects.is_empty() {
             return Ok(());
@@ -104,6 +104,33 @@ impl RejectShelf {
             let len = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
             self.batches.push((self.end, len));
             self.end += len;
+        }
+        Ok(())
+    }
+
+    /// Calls `see` with line, byte offset, reason and rows of every refusal.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Io`] when the temporary file cannot be read back.
+    pub(super) fn visit(&mut self, mut see: impl FnMut(u64, u64, Reason, u64)) -> Result<()> {
+        for reject in &self.resident {
+            see(reject.at.line, reject.at.byte_offset, reject.reason, reject.rows);
+        }
+        let whole = |number: i64| u64::try_from(number).unwrap_or(0);
+        for at in 0..self.batches.len() {
+            let batch = self.load(at)?;
+            let (line, offset) = (int(&batch, "line")?, int(&batch, "byte_offset")?);
+            let (reason, rows) = (text(&batch, "reason")?, int(&batch, "row_n")?);
+            for row in 0..batch.num_rows() {
+                if let Some(reason) = Reason::parse(reason.value(row)) {
+                    see(
+                        whole(line.value(row)),
+                        whole(offset.value(row)),
+                        reason,
+                        whole(rows.value(row)),
+                    );
+                }
+            }
         }
         Ok(())
     }
@@ -168,8 +195,10 @@ fn key(reject: &Reject) -> (u64, u64, Reason) {
 
 fn batch(rejects: &[Reject], origin: &Origin) -> Result<RecordBatch> {
     let shared = |value: &str| texts(rejects.iter().map(|_| Some(value.to_owned())));
-    let raw =
-        |reject: &Reject| String::from_utf8_lossy(reject.raw.get(..RAW_LIMIT).unwrap_or(&reject.raw)).into_owned();
+    let raw = |reject: &Reject| {
+        let raw = reject.raw.as_ref()?;
+        Some(String::from_utf8_lossy(raw.get(..RAW_LIMIT).unwrap_or(raw)).into_owned())
+    };
     schema::dataset("rejects")?.batch(vec![
         shared(&origin.source),
         shared(&origin.file_id),
@@ -179,12 +208,9 @@ fn batch(rejects: &[Reject], origin: &Origin) -> Result<RecordBatch> {
         texts(rejects.iter().map(|reject| Some(reject.reason.code()))),
         texts(rejects.iter().map(|reject| Some(&reject.detail))),
         counts(rejects.iter().map(|reject| reject.rows)),
-        counts(
-            rejects
-                .iter()
-                .map(|reject| u64::try_from(reject.raw.len()).unwrap_or(u64::MAX)),
-        ),
-        texts(rejects.iter().map(|reject| Some(raw(reject)))),
+        counts(rejects.iter().map(|reject| reject.raw_byte_n)),
+        texts(rejects.iter().map(raw)),
         identities(rejects.iter().map(|_| None))?,
+        texts(rejects.iter().map(|_| None::<&str>)),
     ])
 }

@@ -5,6 +5,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::inventory_spec::{InventorySpec, inventories};
 use super::plan::{Acceptance, Attribution, Format, Grain, Overlap, Publication, RejectLimit, Replacement, VoColumn};
+use super::privacy::{self, PrivacySpec};
 use super::section::{At, Section, Source, kind, root};
 use crate::problems::Problems;
 use crate::reference::benchmark::Benchmark;
@@ -31,6 +32,8 @@ pub struct PipelineSpec {
     pub overlap: Option<At<Overlap>>,
     /// `max_rejected`
     pub max_rejected: Option<RejectLimit>,
+    /// `corrections`
+    pub corrections: Option<At<String>>,
 }
 
 /// `vo = { .. }`
@@ -145,6 +148,8 @@ pub struct Spec {
     pub inventories: Vec<InventorySpec>,
     /// `[normalise]`
     pub normalise: Option<NormaliseSpec>,
+    /// `[privacy]`
+    pub privacy: Option<PrivacySpec>,
 }
 
 impl Spec {
@@ -163,7 +168,7 @@ impl Spec {
         let top = root(
             source,
             &table,
-            &["pipeline", "source", "inventory", "normalise"],
+            &["pipeline", "source", "inventory", "normalise", "privacy"],
             problems,
         );
         if !top.has("pipeline") {
@@ -177,6 +182,7 @@ impl Spec {
             sources: sources(&top, problems),
             inventories: inventories(&top, problems),
             normalise: normalise(&top, problems),
+            privacy: privacy::read(&top, problems),
         }
     }
 }
@@ -191,6 +197,7 @@ fn pipeline(top: &Section<'_>, problems: &mut Problems) -> PipelineSpec {
         "grain",
         "overlap",
         "max_rejected",
+        "corrections",
     ];
     const OVERLAPS: &[(&str, Overlap)] = &[
         ("jobs", Overlap::Jobs),
@@ -213,6 +220,7 @@ fn pipeline(top: &Section<'_>, problems: &mut Problems) -> PipelineSpec {
         grain: section.word("grain", &[("month", Grain::Month), ("day", Grain::Day)], problems),
         overlap: section.word("overlap", OVERLAPS, problems),
         max_rejected: reject_limit(&section, problems),
+        corrections: section.text("corrections", problems),
     }
 }
 

@@ -67,7 +67,12 @@ impl State {
         })
     }
 
-    /// Every (site, month) that has published records.
+    /// The corrections that were applied, as [`crate::reference::correction::CorrectionTable::signed`] tells them.
+    pub(super) fn signed_corrections(&self) -> &str {
+        self.facts.get(CORRECTIONS_FACT).map_or("", String::as_str)
+    }
+
+    /// Every (site, month) that has published records or contributions.
     #[must_use]
     pub(super) fn partitions(&self) -> &[(String, Month)] {
         &self.partitions
@@ -227,6 +232,9 @@ impl State {
         facts.insert(RECORDS_FACT.to_owned(), records_version());
         facts.insert(ATTRIBUTION_FACT.to_owned(), plan.attribution.as_str().to_owned());
         facts.insert("pipeline".to_owned(), plan.name.clone());
+        if let Some(corrections) = plan.corrections.as_deref().filter(|table| !table.rows.is_empty()) {
+            facts.insert(CORRECTIONS_FACT.to_owned(), corrections.signed());
+        }
         for source in &plan.sources {
             facts.insert(source_fact(&source.name), source.fingerprint.clone());
         }
@@ -281,6 +289,7 @@ impl State {
 
 /// How jobs were attributed to periods, for those who verify.
 pub(super) const ATTRIBUTION_FACT: &str = "attribution";
+const CORRECTIONS_FACT: &str = "corrections";
 const PLAN_FACT: &str = "plan";
 const RECORDS_FACT: &str = "schemas";
 const REORDERED_FACT: &str = "reordered";

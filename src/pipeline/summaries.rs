@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::corrections::is_addition;
 use super::partition::{Context, Done, Settled};
 use super::reading::ReadFile;
 use super::state::State;
@@ -129,17 +130,29 @@ pub(super) fn contributions(
         let path = lake::month_path("usage_part", &place.0, place.1);
         context.publication.take_back(&path)?;
         context.publication.remove(&path);
-        // The summaries of the place say more about it below, unless they spell the site otherwise.
+        // The summaries of the place say more about it below, unless they spell the site otherwise. What was added by
+        // hand still counts; what was taken from or given to jobs goes with them.
         parts.push(Part {
             site: place.0,
             month: place.1,
-            rows: Vec::new(),
+            rows: done
+                .part
+                .into_iter()
+                .filter(|(key, _)| is_addition(context.plan, key))
+                .collect(),
         });
     }
     for ((site, month), settled) in &summaries.settled {
         book.settle_summaries(site, *month, settled);
     }
-    for part in summaries.parts {
+    for mut part in summaries.parts {
+        let same = parts
+            .iter_mut()
+            .find(|own| own.site == part.site && own.month == part.month);
+        if let Some(same) = same {
+            part.rows.append(&mut same.rows);
+            part.rows.sort_by(|a, b| a.0.cmp(&b.0));
+        }
         publish_part(context, &part)?;
         parts.push(part);
     }

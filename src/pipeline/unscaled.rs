@@ -112,6 +112,7 @@ impl<'a> Unscaled<'a> {
             ints(rows.iter().map(|_| Some(0))),
             texts(rows.iter().map(|_| None::<&str>)),
             identities(rows.iter().map(|row| Some(row.record_id)))?,
+            texts(rows.iter().map(|_| None::<&str>)),
         ])?)?;
         table.finish(&[])?;
         Ok(())

@@ -107,7 +107,7 @@ pub fn verify(output: &str) -> Result<VerifyReport> {
     let refused = refused_ids(&store, &manifest, &book, &mut report)?;
     let is_prorated = manifest.facts.get(ATTRIBUTION_FACT).is_none_or(|how| how == "prorated");
     let mut counted = Counted::new();
-    let mut parts: BTreeMap<String, Totals> = BTreeMap::new();
+    let mut expected: BTreeMap<(String, crate::time::Month), Totals> = BTreeMap::new();
     let summarised = of_summaries::count(&store, &manifest, &mut counted, &mut report)?;
     let displaced: BTreeSet<_> = summarised.keys().map(folded).collect();
     for file in manifest.dataset("records").chain(manifest.dataset("history")) {
@@ -141,19 +141,13 @@ pub fn verify(output: &str) -> Result<VerifyReport> {
                 of_summaries::displace(of);
                 totals = of_summaries;
             }
-            let path = lake::month_path("usage_part", &site, month);
-            let part = match manifest.file(&path) {
-                Some(_) => part_totals(&table(&path)?)?,
-                None => Totals::default(),
-            };
-            if part != totals {
-                report.find(&path, format!("contributes {part:?}, but the records have {totals:?}"));
-            }
-            let of_site = parts.entry(site).or_default();
-            *of_site = of_site.plus(part);
+            expected.insert((site, month), totals);
         }
     }
-    of_summaries::check_parts(&store, &manifest, &summarised, &mut parts, &mut report)?;
+    for (place, totals) in summarised {
+        expected.entry(place).or_insert(totals);
+    }
+    let mut parts = check_parts(&store, &manifest, expected, &mut report)?;
     check_ledger(&book, &counted, &mut report);
     let mut usage: BTreeMap<String, Totals> = BTreeMap::new();
     for file in manifest.dataset("usage") {
@@ -174,6 +168,52 @@ pub fn verify(output: &str) -> Result<VerifyReport> {
     }
     report.findings.sort();
     Ok(report)
+}
+
+/// What is contributed against the records and the corrections; gives the contributions of each site.
+fn check_parts(
+    store: &Store,
+    manifest: &Manifest,
+    mut expected: BTreeMap<(String, crate::time::Month), Totals>,
+    report: &mut VerifyReport,
+) -> Result<BTreeMap<String, Totals>> {
+    let table = |path: &str| -> Result<Vec<RecordBatch>> { read_table(store.reader(path)?, None, 16_384)?.collect() };
+    let mut parts: BTreeMap<String, Totals> = BTreeMap::new();
+    let mut entries = Totals::default();
+    for file in manifest.dataset("usage_part") {
+        let Some((site, month)) = lake::parse_month_path(&file.path) else {
+            report.find(&file.path, "the path names no site and month");
+            continue;
+        };
+        let (recorded, corrected) = part_totals(&table(&file.path)?)?;
+        let held = expected.remove(&(site.clone(), month)).unwrap_or_default();
+        if recorded != held {
+            report.find(
+                &file.path,
+                format!("contributes {recorded:?}, but the records have {held:?}"),
+            );
+        }
+        let of_site = parts.entry(site).or_default();
+        *of_site = of_site.plus(recorded).plus(corrected);
+        entries = entries.plus(corrected);
+    }
+    for ((site, month), totals) in expected {
+        if totals != Totals::default() {
+            let path = lake::month_path("usage_part", &site, month);
+            report.find(&path, format!("contributes nothing, but the records have {totals:?}"));
+        }
+    }
+    let mut told = Totals::default();
+    for file in manifest.dataset("corrections") {
+        told = told.plus(usage_totals(&table(&file.path)?)?);
+    }
+    if told != entries {
+        report.find(
+            "corrections",
+            format!("tell of {told:?}, but their entries in usage are {entries:?}"),
+        );
+    }
+    Ok(parts)
 }
 
 impl Totals {
@@ -199,14 +239,19 @@ fn refused_ids(
     report: &mut VerifyReport,
 ) -> Result<BTreeSet<Vec<u8>>> {
     let mut ids = BTreeSet::new();
-    let mut rejected: BTreeMap<String, i128> = BTreeMap::new();
+    // Rows by input and whether they were mended.
+    let mut held: BTreeMap<(String, bool), i128> = BTreeMap::new();
     for file in manifest.dataset("rejects") {
         for batch in read_table(store.reader(&file.path)?, None, 16_384)? {
             let batch = batch?;
             let (files, rows) = (text(&batch, "file_id")?, int(&batch, "row_n")?);
             let record_id = id(&batch, "record_id")?;
+            // Lakes of earlier versions have no such column until their files change.
+            let repaired = text(&batch, "repaired_by").ok();
             for row in 0..batch.num_rows() {
-                *rejected.entry(files.value(row).to_owned()).or_default() += i128::from(rows.value(row));
+                let is_mended = repaired.is_some_and(|repaired| repaired.is_valid(row));
+                let of = (files.value(row).to_owned(), is_mended);
+                *held.entry(of).or_default() += i128::from(rows.value(row));
                 if record_id.is_valid(row) {
                     ids.insert(record_id.value(row).to_vec());
                 }
@@ -214,16 +259,21 @@ fn refused_ids(
         }
     }
     for file_id in book.inputs().keys() {
-        let said = book.outcomes(file_id).get(&Outcome::Rejected).copied().unwrap_or(0);
-        let held = rejected.remove(file_id).unwrap_or(0);
-        if i128::from(said) != held {
-            report.find(
-                "rejects",
-                format!("hold {held} rows of input {file_id}, the ledger says {said}"),
-            );
+        let rejected = book.outcomes(file_id).get(&Outcome::Rejected).copied().unwrap_or(0);
+        let places = book.places(file_id).into_iter().flatten();
+        let repaired = places.filter(|((_, _, reason), _)| *reason == Reason::Repaired);
+        let repaired: u64 = repaired.map(|(_, rows)| rows).sum();
+        for (is_mended, said, what) in [(false, rejected, "refused"), (true, repaired, "mended")] {
+            let held = held.remove(&(file_id.clone(), is_mended)).unwrap_or(0);
+            if i128::from(said) != held {
+                report.find(
+                    "rejects",
+                    format!("hold {held} {what} rows of input {file_id}, the ledger says {said}"),
+                );
+            }
         }
     }
-    for (file_id, held) in rejected {
+    for ((file_id, _), held) in held {
         report.find(
             "rejects",
             format!("hold {held} rows of input {file_id}, which the ledger does not know"),
@@ -314,24 +364,29 @@ fn check_ledger(book: &Book, counted: &Counted, report: &mut VerifyReport) {
     }
 }
 
-fn part_totals(batches: &[RecordBatch]) -> Result<Totals> {
+/// What records contribute, and what corrections do.
+fn part_totals(batches: &[RecordBatch]) -> Result<(Totals, Totals)> {
     let mut groups = Groups::default();
     for batch in batches {
         groups.add_batch(batch)?;
     }
     let at = |name: &str| COUNTED.iter().position(|counted| *counted == name).unwrap_or(0);
     let (job_n, wall_s, core_s) = (at("job_n"), at("wall_s"), at("alloc_core_s"));
-    let mut totals = Totals::default();
-    for (_, sums) in groups.into_sorted() {
+    let (mut recorded, mut corrected) = (Totals::default(), Totals::default());
+    for (key, sums) in groups.into_sorted() {
         let counted = |at: usize| sums.counted.get(at).copied().map_or(0, i128::from);
-        totals = totals.plus(Totals {
+        let totals = match key.correction_id {
+            None => &mut recorded,
+            Some(_) => &mut corrected,
+        };
+        *totals = totals.plus(Totals {
             job_n: counted(job_n),
             wall_s: counted(wall_s),
             alloc_core_s: counted(core_s),
             cpu_ms: sums.cpu_ms.map_or(0, i128::from),
         });
     }
-    Ok(totals)
+    Ok((recorded, corrected))
 }
 
 fn usage_totals(batches: &[RecordBatch]) -> Result<Totals> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Counted, Totals, VerifyReport, part_totals};
+use super::{Counted, Totals, VerifyReport};
 use crate::error::Result;
 use crate::ledger::{Outcome, Reason};
 use crate::records::summary::from_batch;
@@ -61,36 +61,4 @@ pub(super) fn displace(of: &mut BTreeMap<(String, Reason), u64>) {
             *of.entry((key.0, Reason::SummariesCount)).or_default() += rows;
         }
     }
-}
-
-/// Holds what a site and month without jobs contributes to usage against its summaries.
-pub(super) fn check_parts(
-    store: &Store,
-    manifest: &Manifest,
-    summarised: &Summarised,
-    parts: &mut BTreeMap<String, Totals>,
-    report: &mut VerifyReport,
-) -> Result<()> {
-    for ((site, month), totals) in summarised {
-        if manifest.file(&lake::month_path("records", site, *month)).is_some() {
-            continue; // compared with the jobs
-        }
-        let path = lake::month_path("usage_part", site, *month);
-        let part = match manifest.file(&path) {
-            Some(_) => {
-                let batches = read_table(store.reader(&path)?, None, 16_384)?;
-                part_totals(&batches.collect::<Result<Vec<_>>>()?)?
-            }
-            None => Totals::default(),
-        };
-        if part != *totals {
-            report.find(
-                &path,
-                format!("contributes {part:?}, but the summaries have {totals:?}"),
-            );
-        }
-        let of_site = parts.entry(site.clone()).or_default();
-        *of_site = of_site.plus(part);
-    }
-    Ok(())
 }

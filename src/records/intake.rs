@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::ledger::Reason;
 use crate::pipeline::plan::VoRule;
 use crate::pipeline::{Format, SourcePlan};
+use crate::privacy::{Field, Privacy};
 use crate::reference::inventory::{InventoryRow, Placed};
 use crate::reference::site::SiteRule;
 use crate::reference::vo_corrections::VoOrigin;
@@ -42,9 +43,31 @@ pub struct Reject {
     pub rows: u64,
     /// Field, value and why.
     pub detail: String,
-    /// Raw text.
-    pub raw: Vec<u8>,
+    /// Length of the raw text.
+    pub raw_byte_n: u64,
+    /// Raw text; `None` when it is withheld for privacy.
+    pub raw: Option<Vec<u8>>,
 }
+
+impl Reject {
+    /// A refusal as a reader tells it. Where names are withheld, so are the raw text and the values in the detail: they
+    /// may hold any field, also under the wrong column. The row can still be found in its file.
+    #[must_use]
+    pub fn new(reason: Reason, at: Position, rows: u64, detail: &str, raw: &[u8], is_withheld: bool) -> Self {
+        let detail = if is_withheld { WITHHELD } else { detail };
+        Self {
+            reason,
+            at,
+            rows,
+            detail: detail.to_owned(),
+            raw_byte_n: u64::try_from(raw.len()).unwrap_or(u64::MAX),
+            raw: (!is_withheld).then(|| raw.to_vec()),
+        }
+    }
+}
+
+/// The detail of a refusal whose values may name a person.
+const WITHHELD: &str = "withheld for privacy; see this line of the file";
 
 /// Where rows went that did not become candidates for `records`: (site, month, reason) -> rows.
 pub type Tally = BTreeMap<(Option<String>, Option<Month>, Reason), u64>;
@@ -111,6 +134,7 @@ pub struct Intake {
     format: Format,
     file_id: Arc<str>,
     window: Window,
+    privacy: Option<Arc<Privacy>>,
     columns: Columns,
     buckets: Vec<Bucket>,
     sites: Vec<String>,
@@ -134,6 +158,7 @@ impl Intake {
             format,
             file_id,
             window,
+            privacy: None,
             columns,
             buckets: Vec::new(),
             sites: Vec::new(),
@@ -147,6 +172,13 @@ impl Intake {
             scratch: Vec::with_capacity(1024),
             failure: None,
         }
+    }
+
+    /// With names masked before anything else sees them.
+    #[must_use]
+    pub fn under(mut self, privacy: Option<Arc<Privacy>>) -> Self {
+        self.privacy = privacy;
+        self
     }
 
     /// Everything taken in, and the columns, empty again.
@@ -186,9 +218,28 @@ impl Intake {
         u32::try_from(index).unwrap_or(u32::MAX)
     }
 
-    fn refuse(&mut self, reason: Reason, at: Position, rows: u64, row: &impl std::fmt::Debug, detail: &str) {
-        let raw = format!("{row:?}");
-        self.reject(reason, at, rows, detail, raw.as_bytes());
+    fn refuse_job(&mut self, reason: Reason, at: Position, rows: u64, row: &JobRow<'_>, detail: &str) {
+        let raw = match &self.privacy {
+            // Refused before it is placed in time: there is no period for a pseudonym.
+            Some(privacy) => format!("{:?}", privacy.mask(row, "", None).apply(row)),
+            None => format!("{row:?}"),
+        };
+        self.refuse(reason, at, rows, &raw, detail);
+    }
+
+    fn refuse_summary(&mut self, reason: Reason, at: Position, row: &SummaryRow<'_>, detail: &str) {
+        let mut row = row.clone();
+        if let Some(privacy) = &self.privacy {
+            row.global_user = row.global_user.filter(|_| privacy.keeps(Field::GlobalUser));
+        }
+        self.refuse(reason, at, 1, &format!("{row:?}"), detail);
+    }
+
+    fn refuse(&mut self, reason: Reason, at: Position, rows: u64, raw: &str, detail: &str) {
+        self.count(None, None, reason, rows);
+        // The sentence is this room's own and the row is masked: nothing is left to withhold.
+        self.rejects
+            .push(Reject::new(reason, at, rows, detail, raw.as_bytes(), false));
     }
 
     /// The site by a rule; which one fired is counted.
@@ -239,7 +290,7 @@ impl Sink for Intake {
         };
         let site = site.filter(|site| !site.is_empty());
         let Some(site) = site else {
-            return self.refuse(
+            return self.refuse_job(
                 Reason::SiteUnknown,
                 at,
                 rows,
@@ -248,7 +299,7 @@ impl Sink for Intake {
             );
         };
         let Some(record_ms) = record_ms(self.format, row) else {
-            return self.refuse(
+            return self.refuse_job(
                 Reason::TimeUnknown,
                 at,
                 rows,
@@ -258,7 +309,7 @@ impl Sink for Intake {
         };
         let times = [Some(record_ms), row.start_ms, row.end_ms];
         if times.into_iter().flatten().any(|ms| !TIME_LIMIT_MS.contains(&ms)) {
-            return self.refuse(
+            return self.refuse_job(
                 Reason::BadTime,
                 at,
                 rows,
@@ -268,10 +319,10 @@ impl Sink for Intake {
         }
         let wall_ms = match settle_wall(row) {
             Ok(wall_ms) => wall_ms,
-            Err(detail) => return self.refuse(Reason::BadDuration, at, rows, row, detail),
+            Err(detail) => return self.refuse_job(Reason::BadDuration, at, rows, row, detail),
         };
         if let Some(detail) = beyond_limits(row, wall_ms) {
-            return self.refuse(Reason::BadNumber, at, rows, row, detail);
+            return self.refuse_job(Reason::BadNumber, at, rows, row, detail);
         }
         let month = Month::of_ms(record_ms);
         if month.is_some_and(|month| !self.window.holds(month)) {
@@ -292,6 +343,11 @@ impl Sink for Intake {
         let vo = self.vo(&source.vo, &row).filter(|vo| !vo.is_empty());
         if vo.is_none() {
             anomalies |= Anomaly::VoUnmapped.bit();
+        }
+        // The VO is found by the names as they are; nothing behind this line sees them, hashes included.
+        let masked = self.privacy.as_ref().map(|privacy| privacy.mask(&row, site, month));
+        if let Some(masked) = &masked {
+            row = masked.apply(&row);
         }
         let mut scratch = std::mem::take(&mut self.scratch);
         let sealed = Sealed {
@@ -320,10 +376,10 @@ impl Sink for Intake {
         let site = source.site.as_deref().or(row.site).filter(|site| !site.is_empty());
         let Some(site) = site else {
             let detail = "neither the record nor the source names the site";
-            return self.refuse(Reason::SiteUnknown, at, 1, row, detail);
+            return self.refuse_summary(Reason::SiteUnknown, at, row, detail);
         };
         let Some(month) = row.month else {
-            return self.refuse(Reason::BadTime, at, 1, row, "the record names no month that exists");
+            return self.refuse_summary(Reason::BadTime, at, row, "the record names no month that exists");
         };
         if !self.window.holds(month) {
             return self.count(Some(site), Some(month), Reason::OutsidePeriod, 1);
@@ -336,7 +392,15 @@ impl Sink for Intake {
             ..JobRow::default()
         };
         let vo = source.vo.vo(&as_job).filter(|vo| !vo.is_empty());
-        let mut summary = Summary::seal(row, site, month, &source.name, vo);
+        let masked = self
+            .privacy
+            .as_ref()
+            .map(|privacy| privacy.mask(&as_job, site, Some(month)));
+        let mut row = row.clone();
+        if let Some(masked) = &masked {
+            row.global_user = masked.apply(&as_job).global_user;
+        }
+        let mut summary = Summary::seal(&row, site, month, &source.name, vo);
         summary.file_id = Arc::clone(&self.file_id);
         summary.line = i64::try_from(at.line).unwrap_or(i64::MAX);
         summary.byte_offset = i64::try_from(at.byte_offset).unwrap_or(i64::MAX);
@@ -346,21 +410,24 @@ impl Sink for Intake {
 
     fn reject(&mut self, reason: Reason, at: Position, rows: u64, detail: &str, raw: &[u8]) {
         self.count(None, None, reason, rows);
-        self.rejects.push(Reject {
-            reason,
-            at,
-            rows,
-            detail: detail.to_owned(),
-            raw: raw.to_vec(),
-        });
+        let is_withheld = self.privacy.is_some();
+        self.rejects
+            .push(Reject::new(reason, at, rows, detail, raw, is_withheld));
     }
 
     fn inventory(&mut self, row: &InventoryRow, at: Position, rows: u64) {
         if rows > 0 {
             self.count(None, None, Reason::Inventory, rows);
         }
+        let mut row = row.clone();
+        if let (Some(privacy), InventoryRow::Association(association)) = (&self.privacy, &mut row)
+            && !privacy.keeps(Field::User)
+        {
+            // An association has no period a pseudonym could belong to.
+            association.user = association.user.take().filter(|user| user.is_empty());
+        }
         self.inventory.push(Placed {
-            row: row.clone(),
+            row,
             line: at.line,
             input_row_n: rows,
         });

@@ -1,6 +1,7 @@
 //! Dated tables the pipeline looks things up in, and the machine behind the jobs.
 
 pub mod benchmark;
+pub mod correction;
 mod csv_table;
 pub mod decimal;
 pub mod hostlist;

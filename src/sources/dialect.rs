@@ -49,6 +49,24 @@ impl Dialect {
         }
     }
 
+    /// The dialect with this word.
+    #[must_use]
+    pub fn named(word: &str) -> Option<Self> {
+        [
+            Self::Sacct,
+            Self::Apel,
+            Self::Gracc,
+            Self::Pbs,
+            Self::Sge,
+            Self::Lsf,
+            Self::Htcondor,
+            Self::Blah,
+            Self::Swf,
+        ]
+        .into_iter()
+        .find(|dialect| dialect.as_str() == word)
+    }
+
     /// The format a source of this dialect declares.
     #[must_use]
     pub fn format(self) -> Format {

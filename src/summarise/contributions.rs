@@ -52,6 +52,7 @@ fn total(batches: &[RecordBatch]) -> Result<RecordBatch> {
     let dataset = schema::dataset("usage_part")?;
     let mut keys = vec!["vo", "allocation_year", "month", "day"];
     keys.extend(DIMENSIONS);
+    keys.push("correction_id");
     let sums = COUNTED.iter().chain(["cpu_ms"].iter()).chain(&WORK_COLUMNS);
     let mut measures: Vec<Measure<'_>> = sums.map(|column| Measure { column, how: How::Sum }).collect();
     measures.push(Measure {

@@ -36,6 +36,8 @@ pub struct Key {
     pub day: Option<Day>,
     /// In the order of [`DIMENSIONS`].
     pub dimensions: [Option<String>; 9],
+    /// The correction it is an entry of; `None` is what records say.
+    pub correction_id: Option<String>,
 }
 
 /// A key that borrows, for looking up a row's group without allocating.
@@ -51,6 +53,8 @@ pub struct KeyRef<'a> {
     pub day: Option<Day>,
     /// In the order of [`DIMENSIONS`].
     pub dimensions: [Option<&'a str>; 9],
+    /// The correction it is an entry of; `None` is what records say.
+    pub correction_id: Option<&'a str>,
 }
 
 impl Key {
@@ -63,11 +67,33 @@ impl Key {
             month: self.month,
             day: self.day,
             dimensions: self.dimensions.each_ref().map(Option::as_deref),
+            correction_id: self.correction_id.as_deref(),
         }
     }
 }
 
-impl KeyRef<'_> {
+impl<'a> KeyRef<'a> {
+    /// The dimension of a name.
+    #[must_use]
+    pub fn dimension(&self, name: &str) -> Option<&'a str> {
+        let at = DIMENSIONS.iter().position(|dimension| *dimension == name)?;
+        self.dimensions.get(at).copied().flatten()
+    }
+
+    /// The account.
+    #[must_use]
+    pub fn account(&self) -> Option<&'a str> {
+        self.dimension("account")
+    }
+
+    /// The same usage under another account.
+    pub fn set_account(&mut self, account: &'a str) {
+        let at = DIMENSIONS.iter().position(|dimension| *dimension == "account");
+        if let Some(place) = at.and_then(|at| self.dimensions.get_mut(at)) {
+            *place = Some(account);
+        }
+    }
+
     fn own(&self) -> Key {
         Key {
             vo: self.vo.map(str::to_owned),
@@ -75,6 +101,7 @@ impl KeyRef<'_> {
             month: self.month,
             day: self.day,
             dimensions: self.dimensions.map(|d| d.map(str::to_owned)),
+            correction_id: self.correction_id.map(str::to_owned),
         }
     }
 }
@@ -138,6 +165,7 @@ impl Groups {
             .map(|name| decimal(batch, name))
             .collect::<Result<Vec<_>>>()?;
         let cpu = int(batch, "cpu_ms")?;
+        let correction = text(batch, "correction_id")?;
         let (earliest, latest) = (time(batch, "earliest_end_utc")?, time(batch, "latest_end_utc")?);
         for row in 0..batch.num_rows() {
             let mut words = [None; 9];
@@ -160,6 +188,7 @@ impl Groups {
                 month: month.value(row),
                 day: number(day, row),
                 dimensions: words,
+                correction_id: word(correction, row),
             };
             self.sums(key).add(&part);
         }
@@ -196,6 +225,7 @@ fn array(name: &str, rows: &[(Key, Sums)]) -> Result<ArrayRef> {
         "allocation_year" => ints(keys.map(|key| Some(key.allocation_year))),
         "month" => dates(keys.map(|key| Some(key.month))),
         "day" => dates(keys.map(|key| key.day)),
+        "correction_id" => texts(keys.map(|key| key.correction_id.as_deref())),
         "cpu_ms" => ints(sums.map(|sums| sums.cpu_ms)),
         "earliest_end_utc" => times(sums.map(|sums| sums.earliest_end_ms)),
         "latest_end_utc" => times(sums.map(|sums| sums.latest_end_ms)),

@@ -2,6 +2,7 @@
 
 pub mod apportion;
 pub mod contributions;
+mod correct;
 pub mod group;
 pub mod summaries;
 pub mod sums;

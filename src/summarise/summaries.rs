@@ -100,6 +100,7 @@ impl<'a> SummaryUsage<'a> {
             row.word("submit_host"),
         ];
         let key = KeyRef {
+            correction_id: None,
             vo: row.word("vo"),
             allocation_year: period.allocation_year,
             month: row.month.first_day(),

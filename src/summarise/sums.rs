@@ -42,6 +42,18 @@ pub struct Sums {
 }
 
 impl Sums {
+    /// What takes these sums out again; the ends it counted stay known elsewhere.
+    #[must_use]
+    pub fn negated(&self) -> Self {
+        Self {
+            counted: self.counted.map(i64::saturating_neg),
+            cpu_ms: self.cpu_ms.map(i64::saturating_neg),
+            work_e7: self.work_e7.map(|work| work.map(i128::saturating_neg)),
+            earliest_end_ms: None,
+            latest_end_ms: None,
+        }
+    }
+
     /// Adds another group's sums. Saturates at the ends of 63 bits, which no real lake reaches.
     pub fn add(&mut self, other: &Self) {
         for (sum, part) in self.counted.iter_mut().zip(other.counted) {

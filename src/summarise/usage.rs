@@ -3,6 +3,7 @@
 use arrow::array::RecordBatch;
 
 use super::apportion::apportion;
+use super::correct::{Corrector, Names};
 use super::group::{Groups, KeyRef};
 use super::sums::Sums;
 use super::view::RecordView;
@@ -11,14 +12,15 @@ use crate::normalise::factor::{Factors, Normaliser, Scale};
 use crate::pipeline::Plan;
 use crate::pipeline::plan::Attribution;
 use crate::schema::batch::{number, word};
-use crate::time::Calendar;
 use crate::time::calendar::Period;
+use crate::time::{Calendar, Month};
 
 /// Adds up the records of one site.
 pub struct Usage<'a> {
     attribution: Attribution,
     calendar: Calendar,
     normaliser: Normaliser<'a>,
+    corrector: Corrector<'a>,
     groups: Groups,
     pieces: Vec<Period>,
     weights: Vec<i64>,
@@ -41,11 +43,18 @@ impl<'a> Usage<'a> {
             attribution: plan.attribution,
             calendar: Calendar::new(plan.calendar_zone.clone(), plan.grain, plan.allocation_year_start),
             normaliser: Normaliser::new(plan.normalise.as_ref(), site),
+            corrector: Corrector::new(plan.corrections.as_deref(), site),
             groups: Groups::default(),
             pieces: Vec::new(),
             weights: Vec::new(),
             shares: Shares::default(),
         }
+    }
+
+    /// Adds what corrections add to the records of a month.
+    pub fn add_corrections(&mut self, month: Month) {
+        self.corrector
+            .post_additions(month, &mut self.calendar, &mut self.groups);
     }
 
     /// The groups so far.
@@ -60,6 +69,7 @@ impl<'a> Usage<'a> {
     /// [`crate::error::Kind::Internal`] when the batch is not of `records`.
     pub fn add(&mut self, batch: &RecordBatch) -> Result<Vec<usize>> {
         let view = RecordView::new(batch)?;
+        let names = self.corrector.names(batch)?;
         let mut refused = Vec::new();
         for row in 0..batch.num_rows() {
             let stated = word(view.benchmark, row).zip(number(view.benchmark_per_core, row));
@@ -71,13 +81,13 @@ impl<'a> Usage<'a> {
             if scale == Scale::Rejected {
                 refused.push(row);
             } else {
-                self.add_row(&view, row, scale);
+                self.add_row(&view, row, scale, names.as_ref());
             }
         }
         Ok(refused)
     }
 
-    fn add_row(&mut self, view: &RecordView<'_>, row: usize, scale: Scale) {
+    fn add_row(&mut self, view: &RecordView<'_>, row: usize, scale: Scale, names: Option<&Names<'_>>) {
         let end_ms = number(view.end_utc, row);
         let Some(end_piece) = self.cut(view, row, end_ms) else {
             return;
@@ -135,8 +145,12 @@ impl<'a> Usage<'a> {
                 month: period.month,
                 day: period.day,
                 dimensions,
+                correction_id: None,
             };
             self.groups.sums(key).add(&part);
+            if let Some(names) = names {
+                self.corrector.post(names, row, key, &part, &mut self.groups);
+            }
         }
     }
 

@@ -249,6 +249,7 @@ fn key() -> impl Strategy<Value = Key> {
                 month,
                 day,
                 dimensions,
+                correction_id: None,
             }
         },
     )
@@ -319,6 +320,7 @@ fn many_contributions_are_added_up_on_the_way() {
                 month: 0,
                 day: None,
                 dimensions,
+                correction_id: None,
             };
             (key, sums)
         })

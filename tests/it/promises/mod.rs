@@ -1,13 +1,16 @@
 //! What the product promises, tried on whole lakes: same bytes, nothing twice, nothing half, everything accounted for.
 
+mod corrections;
 mod joined;
 mod killed;
 mod ledger_closes;
 mod logs;
 mod nothing_new;
 mod pieces;
+mod privacy;
 mod reading_along;
 mod renderings;
+mod repair;
 mod same_bytes;
 pub(crate) mod scene;
 mod settings;

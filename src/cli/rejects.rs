@@ -1,0 +1,98 @@
+//! `gridtally rejects`
+
+use super::output;
+use crate::error::{Error, Kind, Result};
+use crate::ledger::{Outcome, Reason};
+use crate::pipeline::rejects::{RejectFilter, summarise};
+
+/// Sum up what was refused: how many rows, in which files, why, with examples.
+///
+/// Rows that were mended (see `gridtally replay`) are told apart from those that are still refused.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  What was refused, with three examples for each file and reason:
+    gridtally rejects out
+
+  The bad times of one source, for a spreadsheet:
+    gridtally rejects out --source alp-slurm --reason bad_time --format csv
+
+  What the reason codes mean:
+    gridtally rejects --reasons")]
+pub(super) struct Args {
+    /// Folder or URL results were published to.
+    #[arg(required_unless_present = "reasons")]
+    out: Option<String>,
+
+    /// Only this source.
+    #[arg(long, value_name = "NAME")]
+    source: Option<String>,
+
+    /// Only this reason code; may be given several times.
+    #[arg(long, value_name = "CODE", value_parser = reason)]
+    reason: Vec<Reason>,
+
+    /// Examples for each file and reason.
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    examples: usize,
+
+    /// Format on stdout.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Format,
+
+    /// List the reason codes and what they mean, and do nothing else.
+    #[arg(long)]
+    reasons: bool,
+}
+
+/// How the summary is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// For people.
+    Text,
+    /// For programs.
+    Json,
+    /// For spreadsheets; one example at most.
+    Csv,
+}
+
+/// A reason for refusal, by its code.
+pub(super) fn reason(code: &str) -> Result<Reason, String> {
+    let refusals = || {
+        Reason::ALL
+            .iter()
+            .filter(|reason| reason.outcome() == Outcome::Rejected)
+    };
+    refusals().find(|reason| reason.code() == code).copied().ok_or_else(|| {
+        let codes: Vec<&str> = refusals().map(|reason| reason.code()).collect();
+        format!("no reason for refusal; known are {}", codes.join(", "))
+    })
+}
+
+pub(super) fn run(args: &Args) -> Result<()> {
+    if args.reasons {
+        let lines = Reason::ALL.iter().map(|reason| {
+            format!(
+                "{:<12} {:<18} {}",
+                reason.outcome().as_str(),
+                reason.code(),
+                reason.meaning()
+            )
+        });
+        return output::text(&lines.collect::<Vec<_>>().join("\n"));
+    }
+    let out = args
+        .out
+        .as_deref()
+        .ok_or_else(|| Error::new(Kind::Usage, "no lake is named"))?;
+    let filter = RejectFilter {
+        source: args.source.clone(),
+        reasons: args.reason.clone(),
+    };
+    let report = summarise(out, &filter, args.examples)?;
+    match args.format {
+        Format::Text => output::text(&report.text()),
+        Format::Json => output::json(&report),
+        Format::Csv => output::data(&report.csv()?),
+    }
+}

@@ -1,0 +1,329 @@
+//! Reading one repair file.
+
+use std::io::{BufReader, Cursor};
+use std::sync::Arc;
+
+use super::entry::{Entry, Fate, Key};
+use super::targets::Targets;
+use crate::error::{Error, Kind, Result};
+use crate::ledger::Reason;
+use crate::pipeline::Format;
+use crate::pipeline::grid::Completing;
+use crate::pipeline::reading::{ReadFile, Reading};
+use crate::records::columns::Columns;
+use crate::records::spill::Spill;
+use crate::records::waiting;
+use crate::records::{Harvest, Intake, JobRow, SummaryRow, Window};
+use crate::reference::inventory::InventoryRow;
+use crate::sources::dialect::{self, Dialect};
+use crate::sources::repair::{Unit, Units};
+use crate::sources::{GridIdentity, Position, Sink, compression};
+
+/// Rows taken before they go to the spill.
+const ROWS_HELD: usize = 8192;
+
+struct Reader<'a> {
+    reading: &'a Reading,
+    dialect: Dialect,
+    at: usize,
+    window: Window,
+    intake: Intake,
+    held: usize,
+    filled: ReadFile,
+    spill: &'a Spill,
+}
+
+/// Reads a repair file; `at` is its place in the list of files, which stands for its id in the spill.
+///
+/// # Errors
+/// [`Kind::Io`] when reading fails. What is wrong with the file is a refusal.
+pub(super) fn read(
+    reading: &Reading,
+    at: usize,
+    own: &str,
+    window: Window,
+    spill: &Spill,
+    targets: &mut Targets<'_>,
+) -> Result<(ReadFile, Vec<Entry>)> {
+    let mut entries = Vec::new();
+    let opened = compression::decompress(reading.file.open()?)
+        .and_then(|input| Units::open(Box::new(BufReader::new(input))))
+        .and_then(|units| Ok((dialect_of(reading, &units)?, units)));
+    let (dialect, mut units) = match opened {
+        Ok(opened) => opened,
+        Err(e) => return Ok((unreadable(ReadFile::new(reading), reading, e)?, entries)),
+    };
+    let mut filled = ReadFile::new(reading);
+    filled.dialect = Some(dialect);
+    let mut reader = Reader {
+        reading,
+        dialect,
+        at,
+        window,
+        intake: intake(reading, dialect.format(), at, window),
+        held: 0,
+        filled,
+        spill,
+    };
+    let file_id = units.title().file_id.clone();
+    loop {
+        let unit = match units.next_unit() {
+            Ok(Some(unit)) => unit,
+            Ok(None) => break,
+            Err(e) => {
+                reader.flush()?;
+                return Ok((unreadable(reader.filled, reading, e)?, entries));
+            }
+        };
+        let place = Position {
+            line: unit.line,
+            byte_offset: unit.byte_offset,
+        };
+        let key = unit.refused.as_ref().map_err(Clone::clone).and_then(|refused| {
+            let reason = Reason::parse(&refused.reason).ok_or_else(|| format!("no reason {:?}", refused.reason))?;
+            Ok((refused.line, refused.byte_offset, reason))
+        });
+        let key: Key = match key {
+            Ok(key) => key,
+            Err(why) => {
+                reader.intake.rows_read(1);
+                reader.intake.reject(
+                    Reason::BadMessage,
+                    place,
+                    1,
+                    &format!("control line: {why}"),
+                    &unit.body,
+                );
+                continue;
+            }
+        };
+        let mut entry = Entry {
+            source: reading.source.name.clone(),
+            repair_file_id: own.to_owned(),
+            repair_line: unit.line,
+            file_id: file_id.clone(),
+            key,
+            fate: Fate::Unmatched,
+            row_n: 0,
+            repair_row_n: 0,
+        };
+        let target = targets.open(&reading.source.name, &file_id, key, own)?;
+        let (fate, rows) = reader.take(&unit, target.is_some())?;
+        entry.fate = fate;
+        entry.repair_row_n = rows;
+        if let (Fate::Repaired, Some(row_n)) = (fate, target) {
+            targets.mend(&file_id, key, own, row_n);
+            entry.row_n = row_n;
+        }
+        entries.push(entry);
+    }
+    reader.flush()?;
+    Ok((reader.filled, entries))
+}
+
+fn intake(reading: &Reading, format: Format, at: usize, window: Window) -> Intake {
+    Intake::new(
+        Arc::clone(&reading.source),
+        format,
+        at.to_string().into(),
+        window,
+        Columns::new(),
+    )
+    .under(reading.privacy.clone())
+}
+
+/// The dialect of the rows, and that they are of this source.
+fn dialect_of(reading: &Reading, units: &Units) -> Result<Dialect> {
+    let title = units.title();
+    let wrong = |message: String| Err(Error::new(Kind::Data, message));
+    if title.source != reading.source.name {
+        return wrong(format!("a repair file of the source {:?}", title.source));
+    }
+    let Some(dialect) = Dialect::named(&title.format) else {
+        return wrong(format!(
+            "a repair file of rows in {:?}, which nothing reads",
+            title.format
+        ));
+    };
+    match Dialect::of(reading.source.format) {
+        Some(declared) if declared != dialect => wrong(format!(
+            "a repair file of rows in {}, and the source is {}",
+            dialect.as_str(),
+            declared.as_str()
+        )),
+        _ => Ok(dialect),
+    }
+}
+
+fn unreadable(mut filled: ReadFile, reading: &Reading, e: Error) -> Result<ReadFile> {
+    if matches!(e.kind(), Kind::Config | Kind::NoInput | Kind::Internal) {
+        return Err(e);
+    }
+    filled.refuse_file(&e, reading.privacy.is_some())?;
+    Ok(filled)
+}
+
+impl Reader<'_> {
+    fn intake(&self) -> Intake {
+        intake(self.reading, self.dialect.format(), self.at, self.window)
+    }
+
+    /// Takes the rows of one text: all of them, or none.
+    fn take(&mut self, unit: &Unit, is_open: bool) -> Result<(Fate, u64)> {
+        let mut trial = self.intake();
+        let failure = self.read_into(unit, &mut trial)?;
+        let (tried, _) = trial.harvest()?;
+        let rows = tried.rows_read.max(u64::from(failure.is_some()));
+        let place = Position {
+            line: unit.line,
+            byte_offset: unit.byte_offset,
+        };
+        let is_later = tried
+            .tally
+            .keys()
+            .any(|(_, _, reason)| *reason == Reason::OutsidePeriod);
+        if !is_open {
+            self.intake.rows_read(rows);
+            if rows > 0 {
+                self.intake.out_of_scope(Reason::RepairUnmatched, rows);
+            }
+            return Ok((Fate::Unmatched, rows));
+        }
+        let refused = tried
+            .rejects
+            .first()
+            .map(|reject| (reject.reason, reject.detail.clone()))
+            .or_else(|| failure.map(|why| (Reason::UnreadableFile, why)))
+            .or_else(|| (rows == 0).then(|| (Reason::NotARecord, "the text holds no row".to_owned())));
+        if let Some((reason, detail)) = refused {
+            let rows = rows.max(1);
+            self.intake.rows_read(rows);
+            self.intake.reject(reason, place, rows, &detail, &unit.body);
+            return Ok((Fate::Refused, rows));
+        }
+        let none_yet = self.intake();
+        let mut intake = std::mem::replace(&mut self.intake, none_yet);
+        let failure = self.read_into(unit, &mut intake);
+        self.intake = intake;
+        failure?;
+        self.held += 1;
+        if self.held >= ROWS_HELD {
+            self.flush()?;
+        }
+        Ok((if is_later { Fate::Later } else { Fate::Repaired }, rows))
+    }
+
+    /// Reads a text with its header; gives what the reader of the dialect says against it.
+    fn read_into(&self, unit: &Unit, intake: &mut Intake) -> Result<Option<String>> {
+        let mut text = unit.header.to_vec();
+        text.extend_from_slice(&unit.body);
+        let lines = memchr::memchr_iter(b'\n', &unit.header).count();
+        let mut sink = Moved {
+            intake,
+            header_lines: u64::try_from(lines).unwrap_or(u64::MAX),
+            header_bytes: u64::try_from(unit.header.len()).unwrap_or(u64::MAX),
+            line: unit.line,
+            byte_offset: unit.byte_offset,
+        };
+        let source = Arc::clone(&self.reading.source);
+        let said = |e: Error| match e.kind() {
+            // A missing time zone is the pipeline's fault in a repair file as in any other.
+            Kind::Config | Kind::Internal => Err(e),
+            _ => Ok(Some(e.to_string())),
+        };
+        let pieces = match dialect::pieces(self.dialect, Box::new(Cursor::new(text)), source) {
+            Ok(pieces) => pieces,
+            Err(e) => return said(e),
+        };
+        for work in pieces {
+            match work {
+                Ok(work) => match &self.reading.grid {
+                    Some(index) => work(&mut Completing {
+                        index,
+                        inner: &mut sink,
+                    }),
+                    None => work(&mut sink),
+                },
+                Err(e) => return said(e),
+            }
+        }
+        Ok(None)
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.held = 0;
+        let none_yet = self.intake();
+        let (harvest, _) = std::mem::replace(&mut self.intake, none_yet).harvest()?;
+        if let Some(index) = &self.reading.grid {
+            index.mark(&waiting::unpacked(&harvest.batch)?, &self.reading.source.name)?;
+        }
+        let Harvest {
+            batch,
+            buckets,
+            sites,
+            mut summaries,
+            rejects,
+            inventory,
+            tally,
+            mapping,
+            rows_read,
+            rows_candidate,
+        } = harvest;
+        self.spill.push(batch, &buckets, &sites)?;
+        let path = &self.reading.file.path;
+        self.filled.keep(&mut summaries, &mapping, inventory, path)?;
+        self.filled.take(rows_read, rows_candidate, tally, rejects)
+    }
+}
+
+/// Tells an intake where a row stands in the repair file: a row is known by its file and line.
+struct Moved<'a> {
+    intake: &'a mut Intake,
+    header_lines: u64,
+    header_bytes: u64,
+    line: u64,
+    byte_offset: u64,
+}
+
+impl Moved<'_> {
+    fn place(&self, at: Position) -> Position {
+        Position {
+            line: self.line + at.line.saturating_sub(self.header_lines + 1),
+            byte_offset: self.byte_offset + at.byte_offset.saturating_sub(self.header_bytes),
+        }
+    }
+}
+
+impl Sink for Moved<'_> {
+    fn rows_read(&mut self, n: u64) {
+        self.intake.rows_read(n);
+    }
+
+    fn job(&mut self, row: &JobRow<'_>, at: Position, step_n: u32) {
+        self.intake.job(row, self.place(at), step_n);
+    }
+
+    fn reject(&mut self, reason: Reason, at: Position, rows: u64, detail: &str, raw: &[u8]) {
+        self.intake.reject(reason, self.place(at), rows, detail, raw);
+    }
+
+    fn out_of_scope(&mut self, reason: Reason, rows: u64) {
+        self.intake.out_of_scope(reason, rows);
+    }
+
+    fn summary(&mut self, row: &SummaryRow<'_>, at: Position) {
+        self.intake.summary(row, self.place(at));
+    }
+
+    fn inventory(&mut self, row: &InventoryRow, at: Position, rows: u64) {
+        self.intake.inventory(row, self.place(at), rows);
+    }
+
+    fn grid_identity(&mut self, identity: &GridIdentity<'_>, at: Position) {
+        self.intake.grid_identity(identity, self.place(at));
+    }
+
+    fn format(&mut self, format: Format) {
+        self.intake.format(format);
+    }
+}

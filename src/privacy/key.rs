@@ -1,0 +1,98 @@
+//! The secret behind pseudonyms: where it comes from, and the only place that uses it.
+
+use std::fmt;
+use std::fmt::Write as _;
+use std::path::Path;
+
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+
+/// A shorter key could be guessed.
+pub const MIN_KEY_BYTES: usize = 16;
+/// A longer one is a file named by mistake.
+const MAX_KEY_BYTES: u64 = 4096;
+
+/// Where a key comes from. The key itself never stands in the pipeline file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KeyPlace {
+    /// The content of a file, without the line ends behind it.
+    File(String),
+    /// The value of an environment variable.
+    Env(String),
+}
+
+/// A key for HMAC-SHA256 (RFC 2104). It is never shown.
+#[derive(Clone)]
+pub struct Key(Hmac<Sha256>);
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Key(secret)")
+    }
+}
+
+impl Key {
+    /// Fetches the key.
+    ///
+    /// # Errors
+    /// In a sentence that does not hold the key: it is not there, cannot be read, or is too short.
+    pub fn fetch(place: &KeyPlace) -> Result<Self, String> {
+        match place {
+            KeyPlace::Env(name) => {
+                let value = std::env::var_os(name)
+                    .filter(|value| !value.is_empty())
+                    .ok_or_else(|| format!("the environment variable {name}, which holds the key, is not set"))?;
+                Self::new(value.as_encoded_bytes())
+            }
+            KeyPlace::File(path) => {
+                let size = std::fs::metadata(Path::new(path)).map(|meta| meta.len());
+                let read = size.and_then(|size| {
+                    if size > MAX_KEY_BYTES {
+                        return Err(std::io::Error::other("it is too large for a key"));
+                    }
+                    std::fs::read(path)
+                });
+                let bytes = read.map_err(|why| format!("the key file {path} cannot be read: {why}"))?;
+                Self::new(bytes.trim_ascii_end())
+            }
+        }
+    }
+
+    /// A key of these bytes.
+    ///
+    /// # Errors
+    /// When it has fewer than [`MIN_KEY_BYTES`] bytes.
+    pub fn new(bytes: &[u8]) -> Result<Self, String> {
+        if bytes.len() < MIN_KEY_BYTES {
+            return Err(format!(
+                "the key has {} bytes; fewer than {MIN_KEY_BYTES} can be guessed (make one with: openssl rand -hex 32)",
+                bytes.len()
+            ));
+        }
+        Hmac::new_from_slice(bytes)
+            .map(Self)
+            .map_err(|_| "the key cannot be used".to_owned())
+    }
+
+    /// The first `bytes` bytes of the code of `parts`, in hexadecimal. Each part goes in with its length, so that no
+    /// two lists of parts are the same message.
+    pub(super) fn code(&self, parts: &[&str], bytes: usize) -> String {
+        let mut mac = self.0.clone();
+        for part in parts {
+            mac.update(&u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
+            mac.update(part.as_bytes());
+        }
+        let code = mac.finalize().into_bytes();
+        let mut text = String::with_capacity(2 * bytes);
+        for byte in code.iter().take(bytes) {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "{byte:02x}");
+        }
+        text
+    }
+
+    /// Tells keys apart without telling them.
+    pub(super) fn fingerprint(&self) -> String {
+        self.code(&["gridtally key fingerprint"], 16)
+    }
+}

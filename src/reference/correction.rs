@@ -1,0 +1,353 @@
+//! Signed corrections: what people add to, take out of, or move within usage, and answer for with their name.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::io::Read;
+use std::path::Path;
+
+use super::csv_table::{self, CsvTable, is_any};
+use crate::problems::Problems;
+use crate::time::Month;
+use crate::time::month::{Day, day_of};
+
+/// What stands for "the field is empty" in a filter.
+const NONE: &str = "-";
+/// More would not be corrections any more.
+const LIMIT: usize = 10_000;
+/// Bytes an id may have.
+const ID_LIMIT: usize = 100;
+
+const REQUIRED: [&str; 5] = ["id", "action", "author", "reason", "date"];
+const FILTERS: [&str; 10] = [
+    "site",
+    "month",
+    "source",
+    "view",
+    "vo",
+    "account",
+    "user",
+    "cluster",
+    "job_id",
+    "record_id",
+];
+const TARGETS: [&str; 2] = ["to_vo", "to_account"];
+const AMOUNTS: [&str; 4] = ["job_n", "wall_s", "alloc_core_s", "cpu_ms"];
+const UNDOES: &str = "undoes";
+
+/// What a correction does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Adds usage no record tells of.
+    Add,
+    /// Takes out what it matches.
+    Void,
+    /// Moves what it matches to another VO or account.
+    Remap,
+    /// Takes back another correction.
+    Undo,
+}
+
+impl Action {
+    const ALL: [Self; 4] = [Self::Add, Self::Void, Self::Remap, Self::Undo];
+
+    /// The word in the table.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Add => "add",
+            Self::Void => "void",
+            Self::Remap => "remap",
+            Self::Undo => "undo",
+        }
+    }
+}
+
+/// One signed row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Correction {
+    /// Its own name, never used twice.
+    pub id: String,
+    /// What it does.
+    pub action: Action,
+    /// Who signs.
+    pub author: String,
+    /// Why.
+    pub reason: String,
+    /// When it was signed.
+    pub signed_on: Day,
+    /// Site; `None` is any.
+    pub site: Option<String>,
+    /// Month of usage; `None` is any.
+    pub month: Option<Month>,
+    /// Other columns that must be equal, by name; an inner `None` means that they must be empty.
+    pub filters: Vec<(&'static str, Option<String>)>,
+    /// VO it moves to.
+    pub to_vo: Option<String>,
+    /// Account it moves to.
+    pub to_account: Option<String>,
+    /// Jobs, wall seconds, core seconds added.
+    pub added: [i64; 3],
+    /// CPU milliseconds added.
+    pub added_cpu_ms: Option<i64>,
+    /// The correction an undo takes back.
+    pub undoes: Option<String>,
+    /// Whether a later row takes it back.
+    pub is_undone: bool,
+    /// Hash of what the row says.
+    hash: String,
+}
+
+impl Correction {
+    /// Whether it changes usage.
+    #[must_use]
+    pub fn is_active(&self) -> bool {
+        !self.is_undone && self.action != Action::Undo
+    }
+
+    /// The filter on a column, if there is one.
+    #[must_use]
+    pub fn filter(&self, column: &str) -> Option<Option<&str>> {
+        let found = self.filters.iter().find(|(name, _)| *name == column);
+        found.map(|(_, value)| value.as_deref())
+    }
+
+    /// Whether usage in the records of a site and month may depend on it. Records are filed by their UTC month of start
+    /// or end and usage by the month it ran in: never before the month before.
+    #[must_use]
+    pub fn may_touch(&self, site: &str, record_month: Month) -> bool {
+        self.site.as_deref().is_none_or(|own| own == site)
+            && self.month.is_none_or(|month| record_month <= month.next())
+    }
+
+    /// Whether usage of this VO and account is what it gives (rather than what it takes).
+    #[must_use]
+    pub fn gives(&self, vo: Option<&str>, account: Option<&str>) -> bool {
+        match self.action {
+            Action::Add => true,
+            Action::Void | Action::Undo => false,
+            Action::Remap => {
+                self.to_vo.as_deref().is_none_or(|to| vo == Some(to))
+                    && self.to_account.as_deref().is_none_or(|to| account == Some(to))
+            }
+        }
+    }
+}
+
+/// The table, in its order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CorrectionTable {
+    /// Every row, also undone ones.
+    pub rows: Vec<Correction>,
+}
+
+impl CorrectionTable {
+    /// Reads the table at `path`; `file` is the name mistakes are told with. Rows with a mistake are left out.
+    pub fn load(path: &Path, file: &str, problems: &mut Problems) -> Self {
+        let input = csv_table::open(path, file, problems);
+        input.map_or_else(Self::default, |input| Self::read(input, file, problems))
+    }
+
+    /// Reads a table; see [`Self::load`].
+    ///
+    /// `void` and `remap` take what equals all of their filters (`site`, `month` of usage, `source`, `view`, `vo`,
+    /// `account`, `user`, `cluster`, `job_id`, `record_id`); an empty or `*` cell takes anything, `-` takes what has no
+    /// such value. Rows are applied in their order, each to what those before it have left.
+    pub fn read(input: impl Read, file: &str, problems: &mut Problems) -> Self {
+        let csv = CsvTable::read(input, file, problems);
+        let known: Vec<&str> = REQUIRED
+            .into_iter()
+            .chain(FILTERS)
+            .chain(TARGETS)
+            .chain(AMOUNTS)
+            .chain([UNDOES])
+            .collect();
+        csv.refuse_unknown(&known, file, problems);
+        let is_complete = REQUIRED
+            .into_iter()
+            .all(|name| csv.column(name, file, problems).is_some());
+        let mut table = Self::default();
+        if !is_complete {
+            return table;
+        }
+        if csv.rows.len() > LIMIT {
+            problems.mistake(file, 0, format!("more than {LIMIT} corrections"));
+            return table;
+        }
+        let mut ids: BTreeSet<String> = BTreeSet::new();
+        for (line, cells) in &csv.rows {
+            let cell = |name: &str| {
+                let place = csv.columns.iter().position(|column| column == name);
+                place.and_then(|place| cells.get(place)).map_or("", String::as_str)
+            };
+            match parse(&cell) {
+                Ok(row) if !ids.insert(row.id.clone()) => {
+                    problems.mistake(file, *line, format!("the id \"{}\" stands here twice", row.id));
+                }
+                Ok(row) => {
+                    if let Err(why) = table.add(row) {
+                        problems.mistake(file, *line, why);
+                    }
+                }
+                Err(why) => problems.mistake(file, *line, why),
+            }
+        }
+        table
+    }
+
+    fn add(&mut self, row: Correction) -> Result<(), String> {
+        if let Some(undoes) = &row.undoes {
+            let target = self.rows.iter_mut().find(|earlier| earlier.id == *undoes);
+            let target = target.ok_or_else(|| format!("no row before this one has the id \"{undoes}\""))?;
+            if target.action == Action::Undo {
+                return Err(format!(
+                    "\"{undoes}\" is an undo: write the correction again under a new id"
+                ));
+            }
+            if target.is_undone {
+                return Err(format!("\"{undoes}\" is undone already"));
+            }
+            target.is_undone = true;
+        }
+        self.rows.push(row);
+        Ok(())
+    }
+
+    /// The row with an id.
+    #[must_use]
+    pub fn get(&self, id: &str) -> Option<&Correction> {
+        self.rows.iter().find(|row| row.id == id)
+    }
+
+    /// What was signed so far, a line for each row: id and hash of what it says. Grows at its end only.
+    #[must_use]
+    pub fn signed(&self) -> String {
+        let mut text = String::new();
+        for row in &self.rows {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "{}\t{}", row.id, row.hash);
+        }
+        text
+    }
+
+    /// The rows behind those of an earlier table.
+    ///
+    /// # Errors
+    /// In a sentence, when a row of the earlier table was changed, removed, or is not in its place any more.
+    pub fn since(&self, signed: &str) -> Result<&[Correction], String> {
+        let mut rows = self.rows.iter();
+        for line in signed.lines() {
+            let (id, hash) = line.split_once('\t').unwrap_or((line, ""));
+            match rows.next() {
+                Some(row) if row.id == id && row.hash == hash => {}
+                Some(row) if row.id == id => {
+                    return Err(format!(
+                        "the correction \"{id}\" was changed after it was applied; restore it, undo it in a new row \
+                         (action undo, undoes {id}) and write it again under a new id"
+                    ));
+                }
+                _ if self.get(id).is_some() => {
+                    return Err(format!(
+                        "the correction \"{id}\" is not in its place any more; rows may only be added at the end"
+                    ));
+                }
+                _ => {
+                    return Err(format!(
+                        "the correction \"{id}\" was applied and is gone; restore its row and undo it in a new one \
+                         (action undo, undoes {id})"
+                    ));
+                }
+            }
+        }
+        Ok(rows.as_slice())
+    }
+}
+
+fn parse<'c>(cell: &impl Fn(&str) -> &'c str) -> Result<Correction, String> {
+    let id = cell("id");
+    if id.is_empty() || id.len() > ID_LIMIT || id.chars().any(char::is_control) {
+        return Err(format!("an id is a text of 1 to {ID_LIMIT} bytes"));
+    }
+    let action = Action::ALL.into_iter().find(|action| action.as_str() == cell("action"));
+    let action = action.ok_or_else(|| format!("\"{}\" is no action (add, void, remap, undo)", cell("action")))?;
+    for name in ["author", "reason"] {
+        if cell(name).is_empty() {
+            return Err(format!("a correction is signed: {name} is empty"));
+        }
+    }
+    let given = |name: &&str| !is_any(cell(name));
+    let forbid = |names: &[&str]| match names.iter().find(|name| given(name)) {
+        Some(name) => Err(format!("{name} means nothing to {}", action.as_str())),
+        None => Ok(()),
+    };
+    let none: &[&str] = &[];
+    match action {
+        Action::Add => forbid(&[&TARGETS[..], &["user", "job_id", "record_id", UNDOES]].concat())?,
+        Action::Void => forbid(&[&TARGETS[..], &AMOUNTS, &[UNDOES]].concat())?,
+        Action::Remap => forbid(&[&AMOUNTS[..], &[UNDOES]].concat())?,
+        Action::Undo => forbid(&[&FILTERS[..], &TARGETS, &AMOUNTS, none].concat())?,
+    }
+    let amount = |name: &str| match cell(name) {
+        "" => Ok(None),
+        text => text
+            .parse::<i64>()
+            .map(Some)
+            .map_err(|_| format!("{name}: \"{text}\" is no whole number")),
+    };
+    let text = |name: &str| Some(cell(name)).filter(|text| !is_any(text)).map(str::to_owned);
+    let month = text("month").map(|text| text.parse::<Month>()).transpose()?;
+    let [jobs, wall, cores, cpu] = AMOUNTS.map(amount);
+    let (jobs, wall, cores, added_cpu_ms) = (jobs?, wall?, cores?, cpu?);
+    let added = [jobs, wall, cores].map(Option::unwrap_or_default);
+    if action == Action::Add {
+        if cell("site").is_empty() || month.is_none() {
+            return Err("add needs a site and a month".to_owned());
+        }
+        if added == [0; 3] && added_cpu_ms.unwrap_or(0) == 0 {
+            return Err("add adds nothing".to_owned());
+        }
+    }
+    if matches!(action, Action::Void | Action::Remap) && !FILTERS.iter().any(given) {
+        return Err(format!("{} without a filter would take everything", action.as_str()));
+    }
+    if action == Action::Remap && !TARGETS.iter().any(given) {
+        return Err("remap needs to_vo or to_account".to_owned());
+    }
+    let undoes = text(UNDOES);
+    if (action == Action::Undo) != undoes.is_some() {
+        return Err("undo needs undoes, the id of a row before it".to_owned());
+    }
+    let filters = FILTERS
+        .into_iter()
+        .filter(|name| !matches!(*name, "site" | "month"))
+        .filter_map(|name| Some((name, text(name)?)))
+        .map(|(name, value)| (name, Some(value).filter(|value| value != NONE)))
+        .collect();
+    let canonical: Vec<String> = REQUIRED
+        .iter()
+        .chain(&FILTERS)
+        .chain(&TARGETS)
+        .chain(&AMOUNTS)
+        .chain(&[UNDOES])
+        .map(|name| format!("{name}={:?}", if is_any(cell(name)) { "" } else { cell(name) }))
+        .collect();
+    let date: jiff::civil::Date = cell("date")
+        .parse()
+        .map_err(|_| format!("date: \"{}\" is no day such as 2026-04-01", cell("date")))?;
+    Ok(Correction {
+        id: id.to_owned(),
+        action,
+        author: cell("author").to_owned(),
+        reason: cell("reason").to_owned(),
+        signed_on: day_of(date),
+        site: text("site"),
+        month,
+        filters,
+        to_vo: text("to_vo"),
+        to_account: text("to_account"),
+        added,
+        added_cpu_ms,
+        undoes,
+        is_undone: false,
+        hash: blake3::hash(canonical.join("\n").as_bytes()).to_hex().to_string(),
+    })
+}

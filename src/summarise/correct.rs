@@ -1,0 +1,142 @@
+//! Corrections as entries of their own: what a record contributes stays, and a correction posts beside it what it takes
+//! and what it gives. The sum is the corrected number; without the entries of one id it is what it was before.
+
+use arrow::array::{FixedSizeBinaryArray, RecordBatch, StringArray};
+
+use super::group::{Groups, KeyRef};
+use super::sums::{COUNTED, Sums};
+use crate::error::Result;
+use crate::reference::correction::{Action, Correction, CorrectionTable};
+use crate::schema::batch::{id, text, word};
+use crate::time::month::Day;
+use crate::time::{Calendar, Month};
+
+/// What stands in `source` and `view` of added usage when the correction does not say.
+const ADDED_SOURCE: &str = "corrections";
+const ADDED_VIEW: &str = "batch";
+
+/// The corrections of one site.
+pub(super) struct Corrector<'a> {
+    /// Active voids and remaps, in their order.
+    rules: Vec<&'a Correction>,
+    additions: Vec<&'a Correction>,
+}
+
+/// Columns of `records` that only corrections look at.
+pub(super) struct Names<'a> {
+    user: &'a StringArray,
+    job_id: &'a StringArray,
+    record_id: &'a FixedSizeBinaryArray,
+}
+
+impl<'a> Corrector<'a> {
+    pub(super) fn new(table: Option<&'a CorrectionTable>, site: &str) -> Self {
+        let own = table.into_iter().flat_map(|table| &table.rows);
+        let own = own.filter(|row| row.is_active() && row.site.as_deref().is_none_or(|own| own == site));
+        let (additions, rules) = own.partition(|row| row.action == Action::Add);
+        Self { rules, additions }
+    }
+
+    /// The columns to look at; `None` when there is nothing to correct.
+    pub(super) fn names<'b>(&self, batch: &'b RecordBatch) -> Result<Option<Names<'b>>> {
+        if self.rules.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(Names {
+            user: text(batch, "user")?,
+            job_id: text(batch, "job_id")?,
+            record_id: id(batch, "record_id")?,
+        }))
+    }
+
+    /// Posts what corrections make of one contribution of a record.
+    pub(super) fn post(&self, names: &Names<'_>, row: usize, key: KeyRef<'_>, part: &Sums, groups: &mut Groups) {
+        let mut now = key;
+        for rule in &self.rules {
+            let is_there = rule.action == Action::Remap && rule.gives(now.vo, now.account());
+            if is_there || !takes(rule, names, row, &now) {
+                continue;
+            }
+            now.correction_id = Some(&rule.id);
+            groups.sums(now).add(&part.negated());
+            if rule.action == Action::Void {
+                return;
+            }
+            now.vo = rule.to_vo.as_deref().or(now.vo);
+            if let Some(account) = &rule.to_account {
+                now.set_account(account);
+            }
+            groups.sums(now).add(part);
+        }
+    }
+
+    /// Posts what corrections add to the records of a month.
+    pub(super) fn post_additions(&self, month: Month, calendar: &mut Calendar, groups: &mut Groups) {
+        for rule in self.additions.iter().filter(|rule| rule.month == Some(month)) {
+            // Noon in UTC of the first day is in the month everywhere.
+            let noon_ms = i64::from(month.first_day()) * 86_400_000 + 43_200_000;
+            let Some(period) = calendar.period(noon_ms) else {
+                continue;
+            };
+            let says = |column: &str| rule.filter(column).flatten();
+            let mut dimensions = [None; 9];
+            for (name, value) in super::group::DIMENSIONS.iter().zip(&mut dimensions) {
+                *value = match *name {
+                    "source" => says("source").or(Some(ADDED_SOURCE)),
+                    "view" => says("view").or(Some(ADDED_VIEW)),
+                    name => says(name),
+                };
+            }
+            let mut part = Sums {
+                cpu_ms: rule.added_cpu_ms,
+                ..Sums::default()
+            };
+            for (name, amount) in ["job_n", "wall_s", "alloc_core_s"].iter().zip(rule.added) {
+                let at = COUNTED.iter().position(|counted| counted == name);
+                if let Some(sum) = at.and_then(|at| part.counted.get_mut(at)) {
+                    *sum = amount;
+                }
+            }
+            let key = KeyRef {
+                vo: says("vo"),
+                allocation_year: period.allocation_year,
+                month: period.month,
+                day: period.day,
+                dimensions,
+                correction_id: Some(&rule.id),
+            };
+            groups.sums(key).add(&part);
+        }
+    }
+}
+
+fn takes(rule: &Correction, names: &Names<'_>, row: usize, key: &KeyRef<'_>) -> bool {
+    let first_day = |month: Month| -> Day { month.first_day() };
+    if rule.month.is_some_and(|month| first_day(month) != key.month) {
+        return false;
+    }
+    rule.filters.iter().all(|(name, wanted)| {
+        let wanted = wanted.as_deref();
+        match *name {
+            "vo" => key.vo == wanted,
+            "user" => word(names.user, row) == wanted,
+            "job_id" => Some(names.job_id.value(row)) == wanted,
+            "record_id" => wanted.is_some_and(|wanted| is_id(names.record_id.value(row), wanted)),
+            name => key.dimension(name) == wanted,
+        }
+    })
+}
+
+/// Whether bytes are an identity as people write it: hexadecimal, with or without dashes.
+fn is_id(bytes: &[u8], text: &str) -> bool {
+    let mut digits = text.bytes().filter(|byte| *byte != b'-').map(|byte| {
+        let digit = char::from(byte).to_digit(16)?;
+        u8::try_from(digit).ok()
+    });
+    let equal = bytes.iter().all(|byte| {
+        let high = digits.next().flatten();
+        let low = digits.next().flatten();
+        high.zip(low).is_some_and(|(high, low)| (high << 4 | low) == *byte)
+    });
+    equal && digits.next().is_none()
+}
