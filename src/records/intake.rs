@@ -1,16 +1,16 @@
 //! The records room's front desk: takes what a reader says, resolves site and VO, seals identity, and keeps the tally.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
-
-use arrow::array::RecordBatch;
 
 use super::anomaly::Anomaly;
 use super::columns::{Columns, Origin, Sealed};
+use super::harvest::{Bucket, Harvest, Reject, Tally};
 use super::identity::{DAY_MS, content_hash, record_id, record_ms};
 use super::mapping::MappingCounts;
+use super::plausible::{TIME_LIMIT_MS, anomalies_of, beyond_limits, settle_wall};
 use super::row::JobRow;
 use super::summary::{Summary, SummaryRow};
+use super::window::Window;
 use crate::error::{Error, Result};
 use crate::ledger::Reason;
 use crate::pipeline::plan::VoRule;
@@ -21,112 +21,6 @@ use crate::reference::site::SiteRule;
 use crate::reference::vo_corrections::VoOrigin;
 use crate::sources::{Position, Sink};
 use crate::time::Month;
-
-/// No job holds this many cores, nodes or GPUs, runs this long (ms) or uses this much CPU (ms): beyond it a number is
-/// a mistake. The products of two of them fit 63 bits.
-const COUNT_LIMIT: i64 = 100_000_000;
-const WALL_LIMIT_MS: i64 = 10_000_000_000_000;
-const CPU_LIMIT_MS: i64 = 1_000_000_000_000_000_000;
-/// Jobs lie between 1970 and 2200; anything else is a broken clock.
-const TIME_LIMIT_MS: std::ops::Range<i64> = 0..7_258_118_400_000;
-/// 2^64 nanoseconds in milliseconds: where a wrapped counter lands.
-const COUNTER_WRAP_MS: i64 = 18_446_744_073_000;
-
-/// One refusal, as `rejects` stores it.
-#[derive(Clone, Debug)]
-pub struct Reject {
-    /// Why.
-    pub reason: Reason,
-    /// Where.
-    pub at: Position,
-    /// Rows refused together.
-    pub rows: u64,
-    /// Field, value and why.
-    pub detail: String,
-    /// Length of the raw text.
-    pub raw_byte_n: u64,
-    /// Raw text; `None` when it is withheld for privacy.
-    pub raw: Option<Vec<u8>>,
-}
-
-impl Reject {
-    /// A refusal as a reader tells it. Where names are withheld, so are the raw text and the values in the detail: they
-    /// may hold any field, also under the wrong column. The row can still be found in its file.
-    #[must_use]
-    pub fn new(reason: Reason, at: Position, rows: u64, detail: &str, raw: &[u8], is_withheld: bool) -> Self {
-        let detail = if is_withheld { WITHHELD } else { detail };
-        Self {
-            reason,
-            at,
-            rows,
-            detail: detail.to_owned(),
-            raw_byte_n: u64::try_from(raw.len()).unwrap_or(u64::MAX),
-            raw: (!is_withheld).then(|| raw.to_vec()),
-        }
-    }
-}
-
-/// The detail of a refusal whose values may name a person.
-const WITHHELD: &str = "withheld for privacy; see this line of the file";
-
-/// Where rows went that did not become candidates for `records`: (site, month, reason) -> rows.
-pub type Tally = BTreeMap<(Option<String>, Option<Month>, Reason), u64>;
-
-/// Day bucket a record belongs to: everything that can be the same job is in the same bucket.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Bucket {
-    /// Index into [`Harvest::sites`].
-    pub site: u32,
-    /// Days since 1970 of `record_utc`.
-    pub day: i32,
-}
-
-/// What one piece of input came to.
-pub struct Harvest {
-    /// The records, in reading order, as a waiting batch.
-    pub batch: RecordBatch,
-    /// Bucket of each record.
-    pub buckets: Vec<Bucket>,
-    /// Sites named by the buckets.
-    pub sites: Vec<String>,
-    /// The summaries, in reading order.
-    pub summaries: Vec<Summary>,
-    /// Refusals.
-    pub rejects: Vec<Reject>,
-    /// What was told about the machine.
-    pub inventory: Vec<Placed>,
-    /// Rows that are not candidates.
-    pub tally: Tally,
-    /// Rules that gave VO and site, and names they do not know.
-    pub mapping: MappingCounts,
-    /// Rows the reader framed.
-    pub rows_read: u64,
-    /// Rows that are candidates, steps included.
-    pub rows_candidate: u64,
-}
-
-/// Months a run was asked for, both included; `None` is open.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Window {
-    /// First month.
-    pub from: Option<Month>,
-    /// Last month.
-    pub to: Option<Month>,
-}
-
-impl Window {
-    /// Whether every month is asked for.
-    #[must_use]
-    pub fn is_everything(&self) -> bool {
-        self.from.is_none() && self.to.is_none()
-    }
-
-    /// Whether `month` is asked for.
-    #[must_use]
-    pub fn holds(&self, month: Month) -> bool {
-        self.from.is_none_or(|from| month >= from) && self.to.is_none_or(|to| month <= to)
-    }
-}
 
 /// A [`Sink`] for one thread and one input file.
 pub struct Intake {
@@ -440,73 +334,4 @@ impl Sink for Intake {
     fn format(&mut self, format: Format) {
         self.format = format;
     }
-}
-
-/// Wall time as stated, or the span without suspension; zero for a job that never started.
-fn settle_wall(row: &JobRow<'_>) -> Result<i64, &'static str> {
-    let wall_ms = match (row.wall_ms, row.start_ms, row.end_ms) {
-        (Some(wall_ms), ..) => wall_ms,
-        (None, Some(start), Some(end)) => (end - start).max(0) - row.suspended_s.unwrap_or(0).saturating_mul(1000),
-        (None, None, _) => 0,
-        (None, Some(_), None) => return Err("no elapsed time, and no end to derive it from"),
-    };
-    if wall_ms < 0 {
-        Err("the wall time is negative")
-    } else {
-        Ok(wall_ms)
-    }
-}
-
-fn beyond_limits(row: &JobRow<'_>, wall_ms: i64) -> Option<&'static str> {
-    let count = |n: Option<i64>| n.is_some_and(|n| !(0..=COUNT_LIMIT).contains(&n));
-    if wall_ms > WALL_LIMIT_MS
-        || row
-            .suspended_s
-            .is_some_and(|s| !(0..=WALL_LIMIT_MS / 1000).contains(&s))
-    {
-        Some("a wall or suspended time of more than 300 years")
-    } else if row.cpu_ms.is_some_and(|cpu| cpu > CPU_LIMIT_MS) {
-        Some("a CPU time of more than 30 million years")
-    } else if count(row.alloc_core_n) || count(row.alloc_node_n) || count(row.alloc_gpu_n) || count(row.alloc_billing_n)
-    {
-        Some("a number of cores, nodes, GPUs or billing units that is negative or above 100 million")
-    } else {
-        None
-    }
-}
-
-fn anomalies_of(row: &JobRow<'_>, wall_ms: i64) -> u32 {
-    let mut bits = 0;
-    let mut flag = |when: bool, anomaly: Anomaly| {
-        if when {
-            bits |= anomaly.bit();
-        }
-    };
-    let core_n = row.alloc_core_n.unwrap_or(0);
-    let core_wall_ms = wall_ms.saturating_mul(core_n);
-    if let Some(cpu_ms) = row.cpu_ms {
-        flag(
-            core_n > 0 && cpu_ms > core_wall_ms.saturating_add(core_wall_ms / 10).saturating_add(60_000),
-            Anomaly::CpuAboveCoreWall,
-        );
-        flag(
-            core_n >= 2 && wall_ms >= 60_000 && cpu_ms == core_wall_ms,
-            Anomaly::CpuEqualsCoreWall,
-        );
-        flag(cpu_ms >= COUNTER_WRAP_MS, Anomaly::CpuCounterWrap);
-    }
-    flag(row.cpu_ms.is_none() && wall_ms > 0, Anomaly::CpuUnknown);
-    flag(core_n == 0 && wall_ms > 0, Anomaly::CoreUnknown);
-    if let Some(start) = row.start_ms {
-        flag((0..DAY_MS).contains(&start), Anomaly::EpochStart);
-        if let Some(end) = row.end_ms {
-            flag(end < start, Anomaly::EndBeforeStart);
-            let held_ms = wall_ms.saturating_add(row.suspended_s.unwrap_or(0).saturating_mul(1000));
-            flag(
-                (end.saturating_sub(start)).abs_diff(held_ms) > 1000,
-                Anomaly::WallUnlikeSpan,
-            );
-        }
-    }
-    bits
 }

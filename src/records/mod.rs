@@ -3,19 +3,24 @@
 pub mod anomaly;
 pub mod columns;
 pub mod file_order;
+pub mod harvest;
 pub mod history;
 pub mod identity;
 pub mod intake;
 pub mod mapping;
 pub mod merge;
+mod plausible;
 pub mod row;
 pub mod spill;
 pub mod summary;
 mod version;
 pub mod waiting;
+pub mod window;
 
 pub use anomaly::Anomaly;
-pub use intake::{Harvest, Intake, Reject, Tally, Window};
+pub use harvest::{Harvest, Reject, Tally};
+pub use intake::Intake;
 pub use mapping::MappingCounts;
 pub use row::JobRow;
 pub use summary::{Summary, SummaryKind, SummaryRow};
+pub use window::Window;

@@ -10,7 +10,7 @@ use arrow::array::{Array, RecordBatch};
 use arrow::ipc::reader::StreamReader;
 use arrow::ipc::writer::StreamWriter;
 
-use super::intake::Bucket;
+use super::harvest::Bucket;
 use super::waiting::gather::with_words;
 use super::waiting::{Part, Run, gather, pack};
 use crate::error::{Error, Result};

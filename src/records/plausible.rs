@@ -1,0 +1,84 @@
+//! What a record can be believed: limits beyond which a number is a mistake, and oddities that are told and kept.
+
+use super::anomaly::Anomaly;
+use super::identity::DAY_MS;
+use super::row::JobRow;
+
+/// No job holds this many cores, nodes or GPUs, runs this long (ms) or uses this much CPU (ms): beyond it a number is
+/// a mistake. The products of two of them fit 63 bits.
+const COUNT_LIMIT: i64 = 100_000_000;
+const WALL_LIMIT_MS: i64 = 10_000_000_000_000;
+const CPU_LIMIT_MS: i64 = 1_000_000_000_000_000_000;
+/// Jobs lie between 1970 and 2200; anything else is a broken clock.
+pub(super) const TIME_LIMIT_MS: std::ops::Range<i64> = 0..7_258_118_400_000;
+/// 2^64 nanoseconds in milliseconds: where a wrapped counter lands.
+const COUNTER_WRAP_MS: i64 = 18_446_744_073_000;
+
+/// Wall time as stated, or the span without suspension; zero for a job that never started.
+pub(super) fn settle_wall(row: &JobRow<'_>) -> Result<i64, &'static str> {
+    let wall_ms = match (row.wall_ms, row.start_ms, row.end_ms) {
+        (Some(wall_ms), ..) => wall_ms,
+        (None, Some(start), Some(end)) => (end - start).max(0) - row.suspended_s.unwrap_or(0).saturating_mul(1000),
+        (None, None, _) => 0,
+        (None, Some(_), None) => return Err("no elapsed time, and no end to derive it from"),
+    };
+    if wall_ms < 0 {
+        Err("the wall time is negative")
+    } else {
+        Ok(wall_ms)
+    }
+}
+
+pub(super) fn beyond_limits(row: &JobRow<'_>, wall_ms: i64) -> Option<&'static str> {
+    let count = |n: Option<i64>| n.is_some_and(|n| !(0..=COUNT_LIMIT).contains(&n));
+    if wall_ms > WALL_LIMIT_MS
+        || row
+            .suspended_s
+            .is_some_and(|s| !(0..=WALL_LIMIT_MS / 1000).contains(&s))
+    {
+        Some("a wall or suspended time of more than 300 years")
+    } else if row.cpu_ms.is_some_and(|cpu| cpu > CPU_LIMIT_MS) {
+        Some("a CPU time of more than 30 million years")
+    } else if count(row.alloc_core_n) || count(row.alloc_node_n) || count(row.alloc_gpu_n) || count(row.alloc_billing_n)
+    {
+        Some("a number of cores, nodes, GPUs or billing units that is negative or above 100 million")
+    } else {
+        None
+    }
+}
+
+pub(super) fn anomalies_of(row: &JobRow<'_>, wall_ms: i64) -> u32 {
+    let mut bits = 0;
+    let mut flag = |when: bool, anomaly: Anomaly| {
+        if when {
+            bits |= anomaly.bit();
+        }
+    };
+    let core_n = row.alloc_core_n.unwrap_or(0);
+    let core_wall_ms = wall_ms.saturating_mul(core_n);
+    if let Some(cpu_ms) = row.cpu_ms {
+        flag(
+            core_n > 0 && cpu_ms > core_wall_ms.saturating_add(core_wall_ms / 10).saturating_add(60_000),
+            Anomaly::CpuAboveCoreWall,
+        );
+        flag(
+            core_n >= 2 && wall_ms >= 60_000 && cpu_ms == core_wall_ms,
+            Anomaly::CpuEqualsCoreWall,
+        );
+        flag(cpu_ms >= COUNTER_WRAP_MS, Anomaly::CpuCounterWrap);
+    }
+    flag(row.cpu_ms.is_none() && wall_ms > 0, Anomaly::CpuUnknown);
+    flag(core_n == 0 && wall_ms > 0, Anomaly::CoreUnknown);
+    if let Some(start) = row.start_ms {
+        flag((0..DAY_MS).contains(&start), Anomaly::EpochStart);
+        if let Some(end) = row.end_ms {
+            flag(end < start, Anomaly::EndBeforeStart);
+            let held_ms = wall_ms.saturating_add(row.suspended_s.unwrap_or(0).saturating_mul(1000));
+            flag(
+                (end.saturating_sub(start)).abs_diff(held_ms) > 1000,
+                Anomaly::WallUnlikeSpan,
+            );
+        }
+    }
+    bits
+}

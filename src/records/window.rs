@@ -1,0 +1,26 @@
+//! The months a run is about.
+
+use crate::time::Month;
+
+/// Months a run was asked for, both included; `None` is open.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Window {
+    /// First month.
+    pub from: Option<Month>,
+    /// Last month.
+    pub to: Option<Month>,
+}
+
+impl Window {
+    /// Whether every month is asked for.
+    #[must_use]
+    pub fn is_everything(&self) -> bool {
+        self.from.is_none() && self.to.is_none()
+    }
+
+    /// Whether `month` is asked for.
+    #[must_use]
+    pub fn holds(&self, month: Month) -> bool {
+        self.from.is_none_or(|from| month >= from) && self.to.is_none_or(|to| month <= to)
+    }
+}
