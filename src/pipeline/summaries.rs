@@ -368,6 +368,7 @@ fn reject(context: &Context<'_>, (site, month): &Place, rows: &[&Summary]) -> Re
         ints(rows.iter().map(|_| Some(0))),
         texts(rows.iter().map(|_| None::<&str>)),
         identities(rows.iter().map(|row| Some(row.summary_id)))?,
+        texts(rows.iter().map(|_| None::<&str>)),
     ])?)?;
     table.finish(&[])?;
     Ok(())

@@ -344,7 +344,10 @@ fn real_files_are_recognised() {
         ("slurm/22.05/sacct_all.json.xz", Some(Dialect::Sacct)),
         ("slurm/24.11/sacct_dupl_json.json.xz", Some(Dialect::Sacct)),
         ("slurm/24.11/sinfo.json", None),
-        ("slurm/24.11/scontrol_node.json", None),
+        (
+            "slurm/24.11/scontrol_node.json",
+            Some(Dialect::Inventory(gridtally::sources::inventory::Kind::NodeJson)),
+        ),
         ("slurm/24.11/sacct_xdmod.txt", Some(Dialect::Sacct)),
         ("slurm/24.11/sacct_states_only.txt", None),
         ("traces/sacct/xdmod-pozidriv.log.gz", Some(Dialect::Sacct)),

@@ -21,7 +21,7 @@ const DOCUMENT: &str = r#"{
     "WallDuration": 1.485786e+06,
     "type": "JobUsageRecord"
 }"#;
-const MESSAGE: &str = "APEL-summary-job-message: v0.2\nSite: S\nMonth: 1\nYear: 2020\n%%\n";
+const MESSAGE: &str = "APEL-cloud-message: v0.4\nVMUUID: a\n%%\n";
 const BUNDLE: &str = "replication|<StorageElement/>|||";
 
 fn within(bytes: &[u8], limits: Limits) -> Pieces {
@@ -98,7 +98,7 @@ fn members_are_read_one_after_another_each_as_what_it_is() {
     assert_eq!(last.0, Reason::NotARecord);
     assert!(last.1.starts_with("last.ndjson, line 1: "), "{}", last.1);
     assert_eq!(all.out_of_scope.get(&Reason::OtherRecordType), Some(&1));
-    assert_eq!(all.out_of_scope.get(&Reason::Summary), Some(&2));
+    assert_eq!(all.out_of_scope.get(&Reason::CloudRecord), Some(&2));
 }
 
 #[test]
