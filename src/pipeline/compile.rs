@@ -135,10 +135,12 @@ impl Compiler {
             .collect();
         let mut as_of = BTreeMap::new();
         for inventory in spec.inventories {
-            let compiled = self.inventory(inventory).map(|(inventory, as_of_ms)| {
-                as_of.extend(as_of_ms.map(|as_of_ms| (inventory.name.clone(), as_of_ms)));
-                inventory
-            });
+            let compiled = self
+                .inventory(inventory, privacy.as_deref())
+                .map(|(inventory, as_of_ms)| {
+                    as_of.extend(as_of_ms.map(|as_of_ms| (inventory.name.clone(), as_of_ms)));
+                    inventory
+                });
             sources.push(compiled);
         }
         let normalise = spec.normalise.map(|normalise| self.normalise(normalise));

@@ -6,7 +6,7 @@ use super::plan::{
     Acceptance, Attribution, Format, Grain, MissingBenchmark, NormalisePlan, Overlap, Publication, Replacement,
     SourcePlan, VoRule,
 };
-use crate::privacy::Privacy;
+use crate::privacy::{Field, Privacy};
 use crate::reference::inventory::DATASETS;
 use crate::sources::sacct::FixedOrder;
 use crate::time::Zone;
@@ -87,7 +87,7 @@ pub(super) fn of_source(source: &SourcePlan, privacy: Option<&Privacy>) -> Strin
 }
 
 /// Of an inventory: everything that decides its rows.
-pub(super) fn of_inventory(inventory: &SourcePlan, as_of_ms: Option<i64>) -> String {
+pub(super) fn of_inventory(inventory: &SourcePlan, as_of_ms: Option<i64>, privacy: Option<&Privacy>) -> String {
     let mut text = Canonical::new("inventory");
     text.line("name", &inventory.name);
     text.line("format", inventory.format.as_str());
@@ -95,6 +95,11 @@ pub(super) fn of_inventory(inventory: &SourcePlan, as_of_ms: Option<i64>) -> Str
     text.optional("cluster", inventory.cluster.as_deref());
     text.optional("zone", inventory.zone.as_ref().map(Zone::name));
     text.optional("as_of_ms", as_of_ms.map(|ms| ms.to_string()).as_deref());
+    if let Some(privacy) = privacy {
+        let users = if privacy.keeps(Field::User) { "kept" } else { "withheld" };
+        text.line("users", users);
+        text.line("raw", "withheld");
+    }
     for dataset in DATASETS {
         let version = crate::schema::dataset(dataset).map_or(0, |dataset| dataset.version);
         text.line(dataset, &version.to_string());

@@ -7,6 +7,7 @@ use super::fingerprint;
 use super::plan::{Acceptance, Format, LogOptions, Publishing, RejectLimit, SourcePlan, VoRule};
 use super::section::{At, Section, kind};
 use super::spec::reject_limit;
+use crate::privacy::Privacy;
 use crate::problems::Problems;
 use crate::reference::site::SiteRule;
 use crate::sources::instant::rfc3339_ms;
@@ -102,7 +103,11 @@ fn instant(text: &str, zone: &Zone) -> Option<i64> {
 
 impl Compiler {
     /// What an `[[inventory]]` means, and when its files were true if they do not say.
-    pub(super) fn inventory(&mut self, spec: InventorySpec) -> Option<(SourcePlan, Option<i64>)> {
+    pub(super) fn inventory(
+        &mut self,
+        spec: InventorySpec,
+        privacy: Option<&Privacy>,
+    ) -> Option<(SourcePlan, Option<i64>)> {
         let format = spec.format.as_ref().map_or(Kind::Auto, |at| at.value);
         let zone = match spec.timezone.as_ref().map(|name| self.zone(name)) {
             Some(zone) => Some(zone?),
@@ -149,7 +154,7 @@ impl Compiler {
             site_rule: SiteRule::default(),
             fingerprint: String::new(),
         };
-        plan.fingerprint = fingerprint::of_inventory(&plan, as_of_ms);
+        plan.fingerprint = fingerprint::of_inventory(&plan, as_of_ms, privacy);
         Some((plan, as_of_ms))
     }
 }

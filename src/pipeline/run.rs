@@ -54,7 +54,7 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     let fresh = corrections::fresh(plan, &state)?;
     inputs::hash(&mut found, &state.book, state.settings_changed(plan), threads, progress)?;
     let mut phases = BTreeMap::from([("hash".to_owned(), stopwatch.lap())]);
-    let outdated = state.stale_inventories(plan);
+    let outdated = state.stale_inventories(plan, &found)?;
     let mut is_rebuild = state.wants_rebuild(plan, &found, window)? || state.is_reordered(&found, window);
     let (grids, is_late) = Grids::prepare(plan, &found, &mut state, &store, &publication, is_rebuild, window)?;
     is_rebuild |= is_late == Late::Rebuild;

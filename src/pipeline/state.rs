@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::ledger::Book;
 use crate::ledger::book::InputEntry;
 use crate::pipeline::{Plan, SourcePlan};
+use crate::privacy::Field;
 use crate::records::Window;
 use crate::records::file_order::FileOrder;
 use crate::schema;
@@ -107,13 +108,25 @@ impl State {
 
     /// The inventories whose files are read under other settings now. No record depends on them, and files that are
     /// gone keep what they said.
-    #[must_use]
-    pub(super) fn stale_inventories(&self, plan: &Plan) -> BTreeSet<String> {
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Config`] when they name users that are to be withheld from now on.
+    pub(super) fn stale_inventories(&self, plan: &Plan, found: &[Found]) -> Result<BTreeSet<String>> {
+        if withholds_users(plan) && !self.facts.contains_key(WITHHELD_FACT) {
+            let gone = self.gone(found, is_inventory);
+            if let Some(first) = gone.first() {
+                return Err(Error::config(format!(
+                    "[privacy] withholds users, and {} listings of the machine that were read before name them and are \
+                     no longer there (the first: {first}); bring them back, or publish to a new output",
+                    gone.len()
+                )));
+            }
+        }
         let changed = plan
             .sources
             .iter()
             .filter(|source| source.is_inventory() && self.is_changed(source));
-        changed.map(|source| source.name.clone()).collect()
+        Ok(changed.map(|source| source.name.clone()).collect())
     }
 
     /// Forgets everything but what is known of the machine; gives the book as it was.
@@ -142,7 +155,7 @@ impl State {
             return Ok(false);
         }
         let changed = self.changed_sources(plan);
-        let gone = self.gone(found);
+        let gone = self.gone(found, |input| !is_inventory(input));
         if gone.is_empty() && window.is_everything() {
             return Ok(true);
         }
@@ -168,13 +181,13 @@ impl State {
         )))
     }
 
-    /// A path of every known file that is not among those found.
-    fn gone(&self, found: &[Found]) -> Vec<&str> {
+    /// A path of every known file of a kind that is not among those found.
+    fn gone(&self, found: &[Found], is_of_kind: impl Fn(&InputEntry) -> bool) -> Vec<&str> {
         let found: BTreeSet<Arc<str>> = found.iter().filter_map(Found::file_id).collect();
         self.book
             .inputs()
             .iter()
-            .filter(|(file_id, input)| !is_inventory(input) && !found.contains(file_id.as_str()))
+            .filter(|(file_id, input)| is_of_kind(input) && !found.contains(file_id.as_str()))
             .filter_map(|(_, input)| input.paths.first().map(String::as_str))
             .collect()
     }
@@ -193,7 +206,7 @@ impl State {
         if !is_due {
             return false;
         }
-        let can_be = window.is_everything() && self.gone(found).is_empty();
+        let can_be = window.is_everything() && self.gone(found, |input| !is_inventory(input)).is_empty();
         if !can_be {
             let why = "files were seen under other names, records are due to be built anew";
             self.facts.insert(REORDERED_FACT.to_owned(), why.to_owned());
@@ -210,7 +223,7 @@ impl State {
     /// Whether records can be built anew now because a CE's log came later than the jobs it tells of. Where that cannot
     /// be now (a file is gone, or some months alone are asked for), the lake remembers that it is due.
     pub(super) fn is_completed_late(&mut self, found: &[Found], window: Window) -> bool {
-        let can_be = window.is_everything() && self.gone(found).is_empty();
+        let can_be = window.is_everything() && self.gone(found, |input| !is_inventory(input)).is_empty();
         if !can_be {
             let why = "a CE's log came later than jobs it tells of, records are due to be built anew";
             self.facts.insert(LATE_FACT.to_owned(), why.to_owned());
@@ -234,6 +247,11 @@ impl State {
         facts.insert("pipeline".to_owned(), plan.name.clone());
         if let Some(corrections) = plan.corrections.as_deref().filter(|table| !table.rows.is_empty()) {
             facts.insert(CORRECTIONS_FACT.to_owned(), corrections.signed());
+        }
+        if withholds_users(plan) {
+            facts.insert(WITHHELD_FACT.to_owned(), "users".to_owned());
+        } else {
+            facts.remove(WITHHELD_FACT);
         }
         for source in &plan.sources {
             facts.insert(source_fact(&source.name), source.fingerprint.clone());
@@ -293,6 +311,8 @@ const CORRECTIONS_FACT: &str = "corrections";
 const PLAN_FACT: &str = "plan";
 const RECORDS_FACT: &str = "schemas";
 const REORDERED_FACT: &str = "reordered";
+/// Listings of the machine were read without the names of users.
+const WITHHELD_FACT: &str = "withheld";
 const LATE_FACT: &str = "completed late";
 
 /// (file id, arrival in the name, path) of every input of a book.
@@ -306,6 +326,10 @@ fn arrivals(book: &Book) -> Vec<(Arc<str>, Option<i64>, String)> {
 }
 
 /// Whether a file tells of the machine. Such files come and go; no record is made of them.
+fn withholds_users(plan: &Plan) -> bool {
+    plan.privacy.as_ref().is_some_and(|privacy| !privacy.keeps(Field::User))
+}
+
 fn is_inventory(input: &InputEntry) -> bool {
     inventory::Kind::is_format(&input.format)
 }

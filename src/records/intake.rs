@@ -314,11 +314,8 @@ impl Sink for Intake {
             self.count(None, None, Reason::Inventory, rows);
         }
         let mut row = row.clone();
-        if let (Some(privacy), InventoryRow::Association(association)) = (&self.privacy, &mut row)
-            && !privacy.keeps(Field::User)
-        {
-            // An association has no period a pseudonym could belong to.
-            association.user = association.user.take().filter(|user| user.is_empty());
+        if self.privacy.as_ref().is_some_and(|privacy| !privacy.keeps(Field::User)) {
+            row.withhold_users();
         }
         self.inventory.push(Placed {
             row,

@@ -27,6 +27,23 @@ impl InventoryRow {
             Self::Association(_) => "association",
         }
     }
+
+    /// Takes away who is named, and the free text that may name somebody. A user of an account stays one: it says
+    /// `withheld`, because without a user the row would be the account's own. There is no period a pseudonym could
+    /// belong to.
+    pub fn withhold_users(&mut self) {
+        match self {
+            Self::Node(node) => node.reason = None,
+            Self::Event(event) => (event.user, event.reason) = (None, None),
+            Self::Partition(_) => {}
+            Self::Association(association) => {
+                (association.description, association.organization) = (None, None);
+                if let Some(user) = &mut association.user {
+                    "withheld".clone_into(user);
+                }
+            }
+        }
+    }
 }
 
 /// A node.

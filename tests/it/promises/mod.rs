@@ -15,5 +15,6 @@ mod same_bytes;
 pub(crate) mod scene;
 mod settings;
 mod tables;
+mod together;
 mod truths;
 mod waiting;

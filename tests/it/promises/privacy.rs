@@ -131,6 +131,18 @@ fn scene() -> Scene {
         "\n",
     );
     scene.write("data/gracc.ndjson", gracc.as_bytes());
+    let summary = "APEL-summary-job-message: v0.2\nSite: COVE\nMonth: 1\nYear: 2026\nGlobalUserName: \
+                   /DC=example/CN=Wendeline Quark\nVO: firn\nVOGroup: /firn\nVORole: None\nSubmitHost: ce\n\
+                   InfrastructureType: grid\nServiceLevelType: HEPSPEC\nServiceLevel: 10\nNodeCount: 1\n\
+                   Processors: 1\nEarliestEndTime: 1767225600\nLatestEndTime: 1768000000\nWallDuration: 100\n\
+                   CpuDuration: 90\nNumberOfJobs: 3\n%%\n";
+    scene.write("data/summary.msg", summary.as_bytes());
+    let associations =
+        "Cluster|Account|User|Partition|Share|QOS|Def QOS\nc1|root||||normal|\nc1|firn|wendeline||1|normal|\n";
+    scene.write("data/assoc.txt", associations.as_bytes());
+    let events = "Cluster|NodeName|Cluster Nodes|TimeStart|TimeEnd|State|Reason|User|TRES\n\
+                  c1|n1||2026-01-01T00:00:00|2026-01-02T00:00:00|DOWN|asked by poor-ottokar|ottokar77(77)|cpu=4\n";
+    scene.write("data/events.txt", events.as_bytes());
     scene.write("data/noise.bin", b"\x1f\x8bwendeline was here, ottokar77 too");
     scene.write("key", KEY.as_bytes());
     scene
@@ -162,6 +174,15 @@ name = "noise"
 format = "auto"
 site = "ALP"
 paths = ["data/noise.bin"]
+[[source]]
+name = "summaries"
+format = "apel"
+paths = ["data/summary.msg"]
+[[inventory]]
+name = "machine"
+paths = ["data/assoc.txt", "data/events.txt"]
+timezone = "UTC"
+as_of = "2026-01-01"
 "#;
 
 const PSEUDONYMS: &str = "[privacy]\nglobal_user = \"pseudonym\"\nuser = \"pseudonym\"\nuser_group = \"drop\"\n\
@@ -264,7 +285,15 @@ fn withheld_names_are_nowhere() {
     }
     // The same jobs, the same hours, the same refusals.
     for out in ["pseudonyms", "drops"] {
-        for dataset in ["records", "history", "rejects", "usage"] {
+        for dataset in [
+            "records",
+            "history",
+            "rejects",
+            "usage",
+            "summary",
+            "association",
+            "node_event",
+        ] {
             let (open, closed) = (all(&scene.path("open"), dataset), all(&scene.path(out), dataset));
             assert_eq!(open.num_rows(), closed.num_rows(), "{out}: {dataset}");
         }
@@ -414,4 +443,29 @@ fn privacy_that_cannot_be_kept_is_refused() {
     scene.write("night.toml", format!("{SOURCES}{PSEUDONYMS}").as_bytes());
     let (plan, _) = Plan::load(&scene.path("night.toml")).unwrap();
     assert!(!format!("{plan:?}").contains(KEY.trim()));
+}
+
+#[test]
+fn listings_that_are_gone_do_not_keep_what_is_withheld_from_now_on() {
+    let scene = scene();
+    run(&scene, "", "lake").ok();
+    // Overwritten, as every night; the lake keeps the former listing.
+    let former = fs::read_to_string(scene.path("data/assoc.txt")).unwrap();
+    scene.write("data/assoc.txt", former.replace("wendeline", "amund").as_bytes());
+    let refused = run(&scene, DROPS, "lake").unwrap_err();
+    assert_eq!(refused.kind(), Kind::Config);
+    assert!(refused.to_string().contains("data/assoc.txt"), "{refused}");
+    // With the listing back, its users go; once they are gone, it may be overwritten again.
+    scene.write("data/assoc.txt", former.as_bytes());
+    run(&scene, DROPS, "lake").unwrap();
+    scene.write("data/assoc.txt", former.replace("wendeline", "amund").as_bytes());
+    run(&scene, DROPS, "lake").unwrap();
+    let associations = all(&scene.path("lake"), "association");
+    let users: BTreeSet<_> = (0..associations.num_rows())
+        .filter_map(|row| text(&associations, "user", row))
+        .collect();
+    assert_eq!(
+        (associations.num_rows(), users),
+        (4, BTreeSet::from(["withheld".to_owned()]))
+    );
 }

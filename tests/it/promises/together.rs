@@ -1,0 +1,92 @@
+//! Summaries and corrections in one lake: what was added by hand counts beside either, what was taken from jobs goes with
+//! the jobs.
+
+use std::path::Path;
+
+use gridtally::pipeline::progress::Silent;
+use gridtally::pipeline::report::RunReport;
+use gridtally::pipeline::{Plan, RunOptions};
+
+use super::scene::{Scene, assert_same, lake_hash};
+use super::tables::{all, int, text};
+
+const SUMMARY: &str = "APEL-summary-job-message: v0.2\nSite: B\nMonth: 3\nYear: 2026\nGlobalUserName: /CN=a\nVO: reef\n\
+    VOGroup: /reef\nVORole: None\nSubmitHost: ce\nInfrastructureType: grid\nServiceLevelType: HEPSPEC\nServiceLevel: 10\n\
+    NodeCount: 1\nProcessors: 1\nEarliestEndTime: 1772841600\nLatestEndTime: 1772850000\nWallDuration: 700\n\
+    CpuDuration: 600\nNumberOfJobs: 7\n%%\n";
+const JOBS: &str = "APEL-individual-job-message: v0.3\nSite: B\nLocalJobId: 1\nFQAN: /reef\nWallDuration: 10\n\
+    CpuDuration: 5\nProcessors: 2\nStartTime: 1772841600\nEndTime: 1772841610\nServiceLevelType: HEPSPEC\nServiceLevel: 10\n%%\n\
+    Site: B\nLocalJobId: 2\nFQAN: /reef\nWallDuration: 20\nCpuDuration: 5\nProcessors: 2\nStartTime: 1772841600\n\
+    EndTime: 1772841620\nServiceLevelType: HEPSPEC\nServiceLevel: 10\n%%\n";
+const CORRECTIONS: &str = "id,action,site,month,vo,account,job_id,job_n,wall_s,alloc_core_s,cpu_ms,undoes,author,reason,date\n\
+    A,add,B,2026-03,reef,,,5,50,50,5000,,E. Office,log lost,2026-04-02\n\
+    V,void,B,2026-03,reef,,1,,,,,,E. Office,broken node,2026-04-02\n";
+
+fn run(scene: &Scene, overlap: &str, out: &str) -> RunReport {
+    let pipeline = format!(
+        "[pipeline]\nname = \"p\"\noutput = \"out\"\noverlap = \"{overlap}\"\ncorrections = \"corrections.csv\"\n\
+         [[source]]\nname = \"s\"\nformat = \"apel\"\npaths = [\"in\"]\nacceptance = \"salvage\"\n"
+    );
+    scene.write("p.toml", pipeline.as_bytes());
+    let (plan, _) = Plan::load(&scene.path("p.toml")).unwrap();
+    let options = RunOptions {
+        out: Some(scene.path(out).to_str().unwrap().to_owned()),
+        ..RunOptions::default()
+    };
+    gridtally::pipeline::run::run(&plan, &options, &Silent).unwrap()
+}
+
+/// Jobs by (view, correction).
+fn jobs(lake: &Path) -> Vec<(String, Option<String>, i64)> {
+    let usage = all(lake, "usage");
+    let mut rows: Vec<_> = (0..usage.num_rows())
+        .map(|row| {
+            let view = text(&usage, "view", row).unwrap_or_default();
+            (
+                view,
+                text(&usage, "correction_id", row),
+                int(&usage, "job_n", row).unwrap(),
+            )
+        })
+        .collect();
+    rows.sort();
+    rows
+}
+
+#[test]
+fn corrections_keep_to_what_counts() {
+    let scene = Scene::empty();
+    scene.write("in/summary.msg", SUMMARY.as_bytes());
+    scene.write("in/jobs.msg", JOBS.as_bytes());
+    scene.write("corrections.csv", CORRECTIONS.as_bytes());
+    let of = |rows: &[(String, Option<String>, i64)], id: Option<&str>| -> i64 {
+        rows.iter().filter(|row| row.1.as_deref() == id).map(|row| row.2).sum()
+    };
+    let report = run(&scene, "jobs", "by-jobs");
+    assert_eq!(report.unmatched_corrections, Vec::<String>::new());
+    let rows = jobs(&scene.path("by-jobs"));
+    assert_eq!(
+        (of(&rows, None), of(&rows, Some("A")), of(&rows, Some("V"))),
+        (2, 5, -1),
+        "{rows:?}"
+    );
+    assert_eq!(scene.findings("by-jobs"), []);
+
+    let report = run(&scene, "summaries", "by-summaries");
+    assert_eq!(
+        report.unmatched_corrections,
+        ["V"],
+        "the job it would take away does not count"
+    );
+    let rows = jobs(&scene.path("by-summaries"));
+    assert_eq!(
+        (of(&rows, None), of(&rows, Some("A")), of(&rows, Some("V"))),
+        (7, 5, 0),
+        "{rows:?}"
+    );
+    assert_eq!(scene.findings("by-summaries"), []);
+    // A change of mind comes to what a fresh start comes to.
+    run(&scene, "jobs", "by-summaries");
+    let hashes = |out: &str| lake_hash(&scene.path(out));
+    assert_same(&hashes("by-summaries"), &hashes("by-jobs"), "after a change of mind");
+}
