@@ -1,11 +1,9 @@
-//! Reading inputs: files are split by feeders, parsed by workers, and what they say waits in the spill.
+//! Reading inputs: threads cut files into pieces and parse them, and what they say waits in the spill.
 
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-
-use crossbeam_channel::{Receiver, Sender, bounded};
 
 use super::progress::Progress;
 use super::shelf::RejectShelf;
@@ -18,7 +16,7 @@ use crate::records::{Harvest, Intake, MappingCounts, Reject, Tally, Window};
 use crate::sources::dialect::{self, Dialect};
 use crate::sources::hashing::HashingReader;
 use crate::sources::input::InputFile;
-use crate::sources::{Position, Work, compression};
+use crate::sources::{Pieces, Position, Work, compression};
 
 /// A file this run has to read.
 pub(super) struct Reading {
@@ -64,14 +62,37 @@ impl ReadFile {
     }
 }
 
-/// One piece on its way to a worker.
-struct Task {
-    at: usize,
-    dialect: Dialect,
-    work: Work,
+/// How far a file is read.
+enum Feed {
+    /// Not at all.
+    Unopened,
+    /// Its pieces are being taken.
+    Open {
+        dialect: Dialect,
+        pieces: Pieces,
+        bytes: HashingReader,
+    },
+    /// To its end.
+    Done,
 }
 
-/// Reads all files on `threads` workers; the results are in the order of `files`.
+/// What the threads share.
+struct Room<'a> {
+    files: &'a [Reading],
+    feeds: Vec<Mutex<Feed>>,
+    results: Vec<Mutex<ReadFile>>,
+    /// The next file nobody has opened.
+    next: AtomicUsize,
+    failure: Mutex<Option<Error>>,
+    window: Window,
+    spill: &'a Spill,
+    progress: &'a dyn Progress,
+}
+
+/// Reads all files on `threads` threads; the results are in the order of `files`.
+///
+/// Every thread opens files of its own as long as there are any, and helps with those of the others then. Whoever has
+/// cut a piece off a file parses it, too: its bytes are still near.
 ///
 /// A file that cannot be read as its source says is a reject like any other and stops nothing. Mistakes of the
 /// pipeline (a missing time zone) and failing disks do.
@@ -85,143 +106,163 @@ pub(super) fn read_all(
     spill: &Spill,
     progress: &dyn Progress,
 ) -> Result<Vec<ReadFile>> {
-    let results: Vec<Mutex<ReadFile>> = files.iter().map(|reading| Mutex::new(ReadFile::new(reading))).collect();
-    let next = AtomicUsize::new(0);
-    let failure: Mutex<Option<Error>> = Mutex::default();
-    let fail = |e: Error| {
-        if let Ok(mut failure) = failure.lock() {
-            failure.get_or_insert(e);
-        }
+    let room = Room {
+        files,
+        feeds: files.iter().map(|_| Mutex::new(Feed::Unopened)).collect(),
+        results: files.iter().map(|reading| Mutex::new(ReadFile::new(reading))).collect(),
+        next: AtomicUsize::new(0),
+        failure: Mutex::default(),
+        window,
+        spill,
+        progress,
     };
-    let failed = || failure.lock().is_ok_and(|f| f.is_some());
-    let (send, receive) = bounded::<Task>(2 * threads);
     std::thread::scope(|scope| {
-        for _ in 0..threads.min(files.len()) {
-            let send = send.clone();
-            let (next, results, fail, failed) = (&next, &results, &fail, &failed);
-            scope.spawn(move || {
-                while let Some((at, reading)) = files.get(next.load(Ordering::Relaxed)).and_then(|_| {
-                    let at = next.fetch_add(1, Ordering::Relaxed);
-                    files.get(at).map(|reading| (at, reading))
-                }) {
-                    if failed() {
-                        break;
-                    }
-                    if let Err(e) = feed(at, reading, &send, results, failed) {
-                        fail(e.at("file", &reading.file.path));
-                    }
-                    progress.add(reading.file.bytes);
-                }
-            });
-        }
-        drop(send);
         for _ in 0..threads {
-            let receive: Receiver<Task> = receive.clone();
-            let (results, fail, failed) = (&results, &fail, &failed);
-            scope.spawn(move || {
-                let mut columns = Columns::new();
-                for task in receive {
-                    if failed() {
-                        continue; // drain, so that no feeder waits for ever
-                    }
-                    if let Err(e) = parse(task, files, window, spill, results, &mut columns) {
-                        fail(e);
-                    }
+            scope.spawn(|| {
+                if let Err(e) = room.work()
+                    && let Ok(mut failure) = room.failure.lock()
+                {
+                    failure.get_or_insert(e);
                 }
             });
         }
-        drop(receive);
     });
-    if let Some(e) = failure.into_inner().map_err(|_| dead())? {
+    if let Some(e) = room.failure.into_inner().map_err(|_| dead())? {
         return Err(e);
     }
-    results
-        .into_iter()
-        .map(|result| result.into_inner().map_err(|_| dead()))
-        .collect()
+    let results = room.results.into_iter();
+    results.map(|result| result.into_inner().map_err(|_| dead())).collect()
 }
 
 fn dead() -> Error {
     Error::internal("a reading thread died")
 }
 
-/// Reads one file to its end, hashing on the way.
-fn feed(
-    at: usize,
-    reading: &Reading,
-    send: &Sender<Task>,
-    results: &[Mutex<ReadFile>],
-    failed: &dyn Fn() -> bool,
-) -> Result<()> {
-    let bytes = HashingReader::new(reading.file.open()?);
-    split(at, reading, bytes.clone(), send, results, failed)?;
-    if failed() {
-        return Ok(());
+impl Room<'_> {
+    /// What one thread does.
+    fn work(&self) -> Result<()> {
+        let mut desk = Desk {
+            room: self,
+            columns: Columns::new(),
+            open: None,
+        };
+        loop {
+            let at = self.next.fetch_add(1, Ordering::Relaxed);
+            if at >= self.files.len() {
+                break;
+            }
+            self.read(at, &mut desk)?;
+        }
+        for at in 0..self.files.len() {
+            self.read(at, &mut desk)?;
+        }
+        desk.clear()
     }
-    let blake3 = bytes
-        .finish()
-        .map_err(|e| Error::io("the file cannot be read to its end").because(e))?;
-    results.get(at).ok_or_else(dead)?.lock().map_err(|_| dead())?.blake3 = blake3;
-    Ok(())
+
+    /// Takes pieces of one file until there are no more.
+    fn read(&self, at: usize, desk: &mut Desk<'_>) -> Result<()> {
+        let reading = self.files.get(at).ok_or_else(dead)?;
+        while !self.has_failed()
+            && let Some((dialect, work)) = self.piece(at, reading).map_err(|e| e.at("file", &reading.file.path))?
+        {
+            desk.take(at, dialect, work)?;
+        }
+        Ok(())
+    }
+
+    fn has_failed(&self) -> bool {
+        self.failure.lock().is_ok_and(|failure| failure.is_some())
+    }
+
+    /// The next piece of a file, which is opened first if need be; at its end its hash is known.
+    fn piece(&self, at: usize, reading: &Reading) -> Result<Option<(Dialect, Work)>> {
+        let mut feed = self.feeds.get(at).ok_or_else(dead)?.lock().map_err(|_| dead())?;
+        let result = self.results.get(at).ok_or_else(dead)?;
+        if matches!(*feed, Feed::Unopened) {
+            let bytes = HashingReader::new(reading.file.open()?);
+            let opened = open(reading, bytes.clone());
+            *feed = match opened {
+                Ok(Some((dialect, pieces))) => {
+                    result.lock().map_err(|_| dead())?.dialect = Some(dialect);
+                    Feed::Open { dialect, pieces, bytes }
+                }
+                Ok(None) => return self.finish(&mut feed, bytes, result, reading),
+                Err(Unopened { dialect, why }) => {
+                    result.lock().map_err(|_| dead())?.dialect = dialect;
+                    unreadable(result, why)?;
+                    return self.finish(&mut feed, bytes, result, reading);
+                }
+            };
+        }
+        let Feed::Open { dialect, pieces, bytes } = &mut *feed else {
+            return Ok(None);
+        };
+        match pieces.next() {
+            Some(Ok(work)) => return Ok(Some((*dialect, work))),
+            Some(Err(e)) => unreadable(result, as_data(e))?,
+            None => {}
+        }
+        let bytes = bytes.clone();
+        self.finish(&mut feed, bytes, result, reading)
+    }
+
+    /// Reads what nobody asked for, and closes the file.
+    fn finish<T>(
+        &self,
+        feed: &mut Feed,
+        bytes: HashingReader,
+        result: &Mutex<ReadFile>,
+        reading: &Reading,
+    ) -> Result<Option<T>> {
+        *feed = Feed::Done;
+        let blake3 = bytes
+            .finish()
+            .map_err(|e| Error::io("the file cannot be read to its end").because(e))?;
+        result.lock().map_err(|_| dead())?.blake3 = blake3;
+        self.progress.add(reading.file.bytes);
+        Ok(None)
+    }
 }
 
-/// Recognises one file and sends its pieces to the workers.
-fn split(
-    at: usize,
-    reading: &Reading,
-    bytes: HashingReader,
-    send: &Sender<Task>,
-    results: &[Mutex<ReadFile>],
-    failed: &dyn Fn() -> bool,
-) -> Result<()> {
-    let result = results.get(at).ok_or_else(dead)?;
-    let unreadable = |e: Error| match e.kind() {
-        Kind::Config | Kind::Io | Kind::NoInput | Kind::Internal => Err(e),
-        _ => {
-            let mut result = result.lock().map_err(|_| dead())?;
-            result.rows_read += 1;
-            *result.tally.entry((None, None, Reason::UnreadableFile)).or_default() += 1;
-            let reject = Reject {
-                reason: Reason::UnreadableFile,
-                at: Position::default(),
-                rows: 1,
-                detail: e.to_string(),
-                raw: Vec::new(),
-            };
-            result.rejects.push(vec![reject])
-        }
+/// Counts a file, or the rest of one, that cannot be read as its source says.
+fn unreadable(result: &Mutex<ReadFile>, e: Error) -> Result<()> {
+    if matches!(e.kind(), Kind::Config | Kind::Io | Kind::NoInput | Kind::Internal) {
+        return Err(e);
+    }
+    let mut result = result.lock().map_err(|_| dead())?;
+    result.rows_read += 1;
+    *result.tally.entry((None, None, Reason::UnreadableFile)).or_default() += 1;
+    let reject = Reject {
+        reason: Reason::UnreadableFile,
+        at: Position::default(),
+        rows: 1,
+        detail: e.to_string(),
+        raw: Vec::new(),
     };
-    let mut input = match compression::decompress(Box::new(bytes)) {
-        Ok(input) => input,
-        Err(e) => return unreadable(as_data(e)),
-    };
-    let head = match head(&mut *input) {
-        Ok(head) => head,
-        Err(e) => return unreadable(as_data(Error::io("the file cannot be read").because(e))),
-    };
+    result.rejects.push(vec![reject])
+}
+
+/// Why a file has no pieces, and the dialect if it was recognised.
+struct Unopened {
+    dialect: Option<Dialect>,
+    why: Error,
+}
+
+/// Recognises one file; `None` for an empty one.
+fn open(reading: &Reading, bytes: HashingReader) -> Result<Option<(Dialect, Pieces)>, Unopened> {
+    let none = |why| Unopened { dialect: None, why };
+    let mut input = compression::decompress(Box::new(bytes)).map_err(|e| none(as_data(e)))?;
+    let head = head(&mut *input).map_err(|e| none(as_data(Error::io("the file cannot be read").because(e))))?;
     if head.is_empty() {
-        return Ok(());
+        return Ok(None);
     }
-    let dialect = match dialect_of(reading, &head) {
-        Ok(dialect) => dialect,
-        Err(e) => return unreadable(e),
-    };
-    result.lock().map_err(|_| dead())?.dialect = Some(dialect);
+    let dialect = dialect_of(reading, &head).map_err(none)?;
     let whole = Box::new(std::io::Cursor::new(head).chain(input));
-    let pieces = match dialect::pieces(dialect, whole, Arc::clone(&reading.source)) {
-        Ok(pieces) => pieces,
-        Err(e) => return unreadable(as_data(e)),
-    };
-    for work in pieces {
-        if failed() {
-            break;
-        }
-        match work {
-            Ok(work) => send.send(Task { at, dialect, work }).map_err(|_| dead())?,
-            Err(e) => return unreadable(as_data(e)),
-        }
-    }
-    Ok(())
+    let pieces = dialect::pieces(dialect, whole, Arc::clone(&reading.source)).map_err(|e| Unopened {
+        dialect: Some(dialect),
+        why: as_data(e),
+    })?;
+    Ok(Some((dialect, pieces)))
 }
 
 /// Damage in the bytes of a file (a cut-off archive) is the data's fault, a failing disk is not.
@@ -250,45 +291,62 @@ fn dialect_of(reading: &Reading, head: &[u8]) -> Result<Dialect> {
         .ok_or_else(|| Error::new(Kind::Data, "neither sacct text, nor an APEL message, nor a GRACC dump"))
 }
 
-fn parse(
-    task: Task,
-    files: &[Reading],
-    window: Window,
-    spill: &Spill,
-    results: &[Mutex<ReadFile>],
-    columns: &mut Columns,
-) -> Result<()> {
-    let reading = files.get(task.at).ok_or_else(dead)?;
-    let format = task.dialect.format();
-    // The id of a file depends on all of its bytes: until they are read, its place in the list stands for it.
-    let file_id = task.at.to_string().into();
-    let mut intake = Intake::new(
-        Arc::clone(&reading.source),
-        format,
-        file_id,
-        window,
-        std::mem::take(columns),
-    );
-    (task.work)(&mut intake);
-    let harvest;
-    (harvest, *columns) = intake.harvest().map_err(|e| e.at("file", &reading.file.path))?;
-    let Harvest {
-        batch,
-        buckets,
-        sites,
-        rejects,
-        tally,
-        mapping,
-        rows_read,
-        rows_candidate,
-    } = harvest;
-    spill.push(batch, &buckets, &sites)?;
-    let mut result = results.get(task.at).ok_or_else(dead)?.lock().map_err(|_| dead())?;
-    result.rows_read += rows_read;
-    result.rows_candidate += rows_candidate;
-    add(&mut result.tally, tally);
-    result.mapping.merge(&mapping);
-    result.rejects.push(rejects)
+/// Where one thread puts what pieces say, until it is worth a batch.
+struct Desk<'a> {
+    room: &'a Room<'a>,
+    columns: Columns,
+    /// The file pieces were taken of, and what they said.
+    open: Option<(usize, Intake)>,
+}
+
+impl Desk<'_> {
+    fn take(&mut self, at: usize, dialect: Dialect, work: Work) -> Result<()> {
+        if self.open.as_ref().is_some_and(|(open, _)| *open != at) {
+            self.clear()?;
+        }
+        let room = self.room;
+        let reading = room.files.get(at).ok_or_else(dead)?;
+        let columns = &mut self.columns;
+        let (_, intake) = self.open.get_or_insert_with(|| {
+            // The id of a file depends on all of its bytes: until they are read, its place in the list stands for it.
+            let (source, file_id) = (Arc::clone(&reading.source), at.to_string().into());
+            let intake = Intake::new(source, dialect.format(), file_id, room.window, std::mem::take(columns));
+            (at, intake)
+        });
+        work(intake);
+        // The members of an archive may be of several formats, a batch is of one.
+        if intake.is_full() || dialect == Dialect::Archive {
+            self.clear()?;
+        }
+        Ok(())
+    }
+
+    /// Hands over what was taken in.
+    fn clear(&mut self) -> Result<()> {
+        let Some((at, intake)) = self.open.take() else {
+            return Ok(());
+        };
+        let reading = self.room.files.get(at).ok_or_else(dead)?;
+        let harvest;
+        (harvest, self.columns) = intake.harvest().map_err(|e| e.at("file", &reading.file.path))?;
+        let Harvest {
+            batch,
+            buckets,
+            sites,
+            rejects,
+            tally,
+            mapping,
+            rows_read,
+            rows_candidate,
+        } = harvest;
+        self.room.spill.push(batch, &buckets, &sites)?;
+        let mut result = self.room.results.get(at).ok_or_else(dead)?.lock().map_err(|_| dead())?;
+        result.rows_read += rows_read;
+        result.rows_candidate += rows_candidate;
+        add(&mut result.tally, tally);
+        result.mapping.merge(&mapping);
+        result.rejects.push(rejects)
+    }
 }
 
 fn add<K: Ord>(into: &mut BTreeMap<K, u64>, more: BTreeMap<K, u64>) {

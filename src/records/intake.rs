@@ -29,6 +29,9 @@ const TIME_LIMIT_MS: std::ops::Range<i64> = 0..7_258_118_400_000;
 /// 2^64 nanoseconds in milliseconds: where a wrapped counter lands.
 const COUNTER_WRAP_MS: i64 = 18_446_744_073_000;
 
+/// Rows of a waiting batch: so many that its dictionaries pay, so few that no thread holds much back.
+const BATCH_ROWS: usize = 8192;
+
 /// One refusal, as `rejects` stores it.
 #[derive(Clone, Debug)]
 pub struct Reject {
@@ -137,6 +140,12 @@ impl Intake {
             scratch: Vec::with_capacity(1024),
             failure: None,
         }
+    }
+
+    /// Whether it holds as much as is worth a waiting batch. Refusals come with their raw text and do not wait.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.columns.rows() >= BATCH_ROWS || !self.rejects.is_empty()
     }
 
     /// Everything taken in, and the columns, empty again.
