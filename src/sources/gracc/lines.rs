@@ -25,7 +25,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            block: 256 << 10,
+            block: 128 << 10,
             line: 16 << 20,
             kept: 64 << 10,
         }

@@ -18,6 +18,7 @@ mod flat;
 pub mod iso_duration;
 pub mod json;
 mod lines;
+pub mod marks;
 mod nested;
 mod records;
 mod usage;
