@@ -279,20 +279,29 @@ impl Sink for Intake {
         } else {
             None
         };
-        let mut row = row.clone();
-        row.cluster = row.cluster.or(fallback_cluster);
-        let mut anomalies = row.anomalies | anomalies_of(&row, wall_ms);
-        if row.cpu_ms.is_some_and(|cpu| cpu < 0) {
-            row.cpu_ms = None;
+        let mut anomalies = row.anomalies | anomalies_of(row, wall_ms);
+        let is_negative = row.cpu_ms.is_some_and(|cpu| cpu < 0);
+        if is_negative {
             anomalies |= Anomaly::ValueDropped.bit() | Anomaly::CpuUnknown.bit();
         }
-        let vo = self.vo(&source.vo, &row).filter(|vo| !vo.is_empty());
+        let corrected;
+        let row = if is_negative || fallback_cluster.is_some() {
+            corrected = JobRow {
+                cluster: row.cluster.or(fallback_cluster),
+                cpu_ms: row.cpu_ms.filter(|cpu| *cpu >= 0),
+                ..row.clone()
+            };
+            &corrected
+        } else {
+            row
+        };
+        let vo = self.vo(&source.vo, row).filter(|vo| !vo.is_empty());
         if vo.is_none() {
             anomalies |= Anomaly::VoUnmapped.bit();
         }
         let mut scratch = std::mem::take(&mut self.scratch);
         let sealed = Sealed {
-            record_id: record_id(self.format, site, &row, record_ms, &mut scratch),
+            record_id: record_id(self.format, site, row, record_ms, &mut scratch),
             record_ms,
             vo,
             wall_ms,
@@ -300,9 +309,9 @@ impl Sink for Intake {
             step_n,
             line: i64::try_from(at.line).unwrap_or(i64::MAX),
             byte_offset: i64::try_from(at.byte_offset).unwrap_or(i64::MAX),
-            content_hash: content_hash(&row, wall_ms, vo, &mut scratch),
+            content_hash: content_hash(row, wall_ms, vo, &mut scratch),
         };
-        if let Err(e) = self.columns.push(&row, &sealed) {
+        if let Err(e) = self.columns.push(row, &sealed) {
             self.failure.get_or_insert(e);
         }
         self.scratch = scratch;

@@ -12,6 +12,9 @@ const SPARE_BLOCKS: usize = 8;
 /// A block that had to grow beyond this for one long record is not kept.
 const SPARE_BYTES: usize = 8 << 20;
 
+/// Blocks grow by this much, so that what is left over from the block before makes none grow.
+const ROOM_BYTES: usize = 32 << 10;
+
 type Spares = Arc<Mutex<Vec<Vec<u8>>>>;
 
 /// Bytes read and not yet given out.
@@ -28,7 +31,7 @@ impl Buffer {
     /// Reads until it holds `want` bytes; false when the input ended before.
     pub(super) fn fill(&mut self, input: &mut dyn Read, want: usize) -> Result<bool> {
         if self.bytes.len() < want {
-            self.bytes.resize(want, 0);
+            self.bytes.resize(want.next_multiple_of(ROOM_BYTES), 0);
         }
         while self.len < want {
             let room = self.bytes.get_mut(self.len..want).unwrap_or_default();

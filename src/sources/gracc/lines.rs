@@ -75,7 +75,8 @@ impl Lines {
 
     fn next_work(&mut self) -> Result<Option<Work>> {
         let block = self.limits.block.max(1);
-        let mut want = block;
+        // Always whole blocks, so that reads and hashes stay aligned.
+        let mut want = self.buffer.len() + block;
         loop {
             self.fill(want)?;
             if self.is_skipping {
