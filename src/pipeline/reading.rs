@@ -1,154 +1,56 @@
-//! Reading inputs: files are split by feeders, parsed by workers, and what they say waits in the spill.
+//! Reading inputs: threads cut files into pieces and parse them, and what they say waits in the spill.
 
-use std::collections::BTreeMap;
 use std::io::Read;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use crossbeam_channel::{Receiver, Sender, bounded};
-
-use super::grid::{Completing, GridIndex};
+use super::desk::Desk;
 use super::progress::Progress;
-use super::shelf::RejectShelf;
+pub(super) use super::read_file::{ReadFile, Reading};
 use crate::error::{Error, Kind, Result};
-use crate::ledger::Reason;
-use crate::pipeline::{Format, SourcePlan};
-use crate::privacy::Privacy;
-use crate::records::columns::Columns;
+use crate::pipeline::Format;
+use crate::records::Window;
 use crate::records::spill::Spill;
-use crate::records::waiting;
-use crate::records::{Harvest, Intake, MappingCounts, Reject, Summary, Tally, Window};
-use crate::reference::inventory::Placed;
 use crate::sources::dialect::{self, Dialect};
 use crate::sources::hashing::HashingReader;
-use crate::sources::input::InputFile;
 use crate::sources::repair::is_repair;
-use crate::sources::{Position, Work, compression};
+use crate::sources::{Pieces, Work, compression};
 
-/// Summaries of one file that are held in memory: a month of the largest central server has some 100 000.
-const SUMMARY_LIMIT: usize = 2_000_000;
-
-/// A file this run has to read.
-pub(super) struct Reading {
-    /// The file.
-    pub(super) file: InputFile,
-    /// The source it belongs to.
-    pub(super) source: Arc<SourcePlan>,
-    /// Where the grid identity of its jobs is told, if not by itself.
-    pub(super) grid: Option<Arc<GridIndex>>,
-    /// What becomes of names.
-    pub(super) privacy: Option<Arc<Privacy>>,
-    /// Other paths with the same bytes.
-    pub(super) copies: Vec<String>,
-    /// The path its rows are accounted to: the first of all it was ever seen under.
-    pub(super) accounted_to: String,
+/// How far a file is read.
+enum Feed {
+    /// Not at all.
+    Unopened,
+    /// Its pieces are being taken.
+    Open {
+        dialect: Dialect,
+        pieces: Pieces,
+        bytes: HashingReader,
+    },
+    /// To its end.
+    Done,
 }
 
-/// What reading one file came to.
-pub(super) struct ReadFile {
-    /// The dialect it was read as; `None` for an empty or unreadable file.
-    pub(super) dialect: Option<Dialect>,
-    /// Rows framed.
-    pub(super) rows_read: u64,
-    /// Rows that wait in the spill.
-    pub(super) rows_candidate: u64,
-    /// Rows that went elsewhere.
-    pub(super) tally: Tally,
-    /// Rules that gave VO and site, and names they do not know.
-    pub(super) mapping: MappingCounts,
-    /// Summaries; those of a piece in order, the pieces in any order.
-    pub(super) summaries: Vec<Summary>,
-    /// Refusals.
-    pub(super) rejects: RejectShelf,
-    /// What was told about the machine.
-    pub(super) inventory: Vec<Placed>,
-    /// Hash of the bytes as they were read.
-    pub(super) blake3: String,
-    /// Whether it is a repair file, which is read after all others.
-    pub(super) is_repair: bool,
+/// What the threads share.
+pub(super) struct Room<'a> {
+    /// The files.
+    pub(super) files: &'a [Reading],
+    feeds: Vec<Mutex<Feed>>,
+    /// What they came to.
+    pub(super) results: Vec<Mutex<ReadFile>>,
+    /// The next file nobody has opened.
+    next: AtomicUsize,
+    failure: Mutex<Option<Error>>,
+    /// The months asked for.
+    pub(super) window: Window,
+    /// Candidates.
+    pub(super) spill: &'a Spill,
+    progress: &'a dyn Progress,
 }
 
-impl ReadFile {
-    /// Nothing read yet.
-    pub(super) fn new(reading: &Reading) -> Self {
-        Self {
-            blake3: String::new(),
-            is_repair: false,
-            dialect: None,
-            rows_read: 0,
-            rows_candidate: 0,
-            tally: Tally::new(),
-            mapping: MappingCounts::default(),
-            summaries: Vec::new(),
-            rejects: RejectShelf::new(&reading.source.name, &reading.accounted_to),
-            inventory: Vec::new(),
-        }
-    }
-}
-
-impl ReadFile {
-    /// Adds what an intake took from a piece.
-    ///
-    /// # Errors
-    /// [`Kind::Io`] when refusals cannot be put by.
-    pub(super) fn take(&mut self, rows: u64, candidates: u64, tally: Tally, rejects: Vec<Reject>) -> Result<()> {
-        self.rows_read += rows;
-        self.rows_candidate += candidates;
-        add(&mut self.tally, tally);
-        self.rejects.push(rejects)
-    }
-
-    /// Takes what was told besides jobs.
-    ///
-    /// # Errors
-    /// [`Kind::Data`] when there are more summaries than are held.
-    pub(super) fn keep(
-        &mut self,
-        summaries: &mut Vec<Summary>,
-        mapping: &MappingCounts,
-        inventory: Vec<Placed>,
-        path: &str,
-    ) -> Result<()> {
-        if self.summaries.len() + summaries.len() > SUMMARY_LIMIT {
-            let message = format!("more than {SUMMARY_LIMIT} summaries: read the file in parts, with --from and --to");
-            return Err(Error::new(Kind::Data, message).at("file", path));
-        }
-        self.summaries.append(summaries);
-        self.mapping.merge(mapping);
-        self.inventory.extend(inventory);
-        Ok(())
-    }
-
-    /// Refuses the rest of the file: it cannot be read as what its source says.
-    ///
-    /// # Errors
-    /// As [`ReadFile::take`].
-    pub(super) fn refuse_file(&mut self, why: &Error, is_private: bool) -> Result<()> {
-        let tally = Tally::from([((None, None, Reason::UnreadableFile), 1)]);
-        let (at, detail) = (Position::default(), why.to_string());
-        let reject = Reject::new(Reason::UnreadableFile, at, 1, &detail, b"", is_private);
-        self.take(1, 0, tally, vec![reject])
-    }
-
-    /// Takes the place of what was framed before; the hash stays.
-    pub(super) fn fill(&mut self, read: Self) {
-        let blake3 = std::mem::take(&mut self.blake3);
-        *self = Self {
-            blake3,
-            is_repair: true,
-            ..read
-        };
-    }
-}
-
-/// One piece on its way to a worker.
-struct Task {
-    at: usize,
-    dialect: Dialect,
-    work: Work,
-}
-
-/// Reads all files on `threads` workers; the results are in the order of `files`.
+/// Reads all files on `threads` threads; the results are in the order of `files`.
+///
+/// Every thread opens files of its own as long as there are any, and helps with those of the others then. Whoever has
+/// cut a piece off a file parses it, too: its bytes are still near.
 ///
 /// A file that cannot be read as its source says is a reject like any other and stops nothing. Mistakes of the
 /// pipeline (a missing time zone) and failing disks do.
@@ -162,138 +64,159 @@ pub(super) fn read_all(
     spill: &Spill,
     progress: &dyn Progress,
 ) -> Result<Vec<ReadFile>> {
-    let results: Vec<Mutex<ReadFile>> = files.iter().map(|reading| Mutex::new(ReadFile::new(reading))).collect();
-    let next = AtomicUsize::new(0);
-    let failure: Mutex<Option<Error>> = Mutex::default();
-    let fail = |e: Error| {
-        if let Ok(mut failure) = failure.lock() {
-            failure.get_or_insert(e);
-        }
+    let room = Room {
+        files,
+        feeds: files.iter().map(|_| Mutex::new(Feed::Unopened)).collect(),
+        results: files.iter().map(|reading| Mutex::new(ReadFile::new(reading))).collect(),
+        next: AtomicUsize::new(0),
+        failure: Mutex::default(),
+        window,
+        spill,
+        progress,
     };
-    let failed = || failure.lock().is_ok_and(|f| f.is_some());
-    let (send, receive) = bounded::<Task>(2 * threads);
     std::thread::scope(|scope| {
-        for _ in 0..threads.min(files.len()) {
-            let send = send.clone();
-            let (next, results, fail, failed) = (&next, &results, &fail, &failed);
-            scope.spawn(move || {
-                while let Some((at, reading)) = files.get(next.load(Ordering::Relaxed)).and_then(|_| {
-                    let at = next.fetch_add(1, Ordering::Relaxed);
-                    files.get(at).map(|reading| (at, reading))
-                }) {
-                    if failed() {
-                        break;
-                    }
-                    if let Err(e) = feed(at, reading, &send, results, failed) {
-                        fail(e.at("file", &reading.file.path));
-                    }
-                    progress.add(reading.file.bytes);
-                }
-            });
-        }
-        drop(send);
         for _ in 0..threads {
-            let receive: Receiver<Task> = receive.clone();
-            let (results, fail, failed) = (&results, &fail, &failed);
-            scope.spawn(move || {
-                let mut columns = Columns::new();
-                for task in receive {
-                    if failed() {
-                        continue; // drain, so that no feeder waits for ever
-                    }
-                    if let Err(e) = parse(task, files, window, spill, results, &mut columns) {
-                        fail(e);
-                    }
+            scope.spawn(|| {
+                if let Err(e) = room.work()
+                    && let Ok(mut failure) = room.failure.lock()
+                {
+                    failure.get_or_insert(e);
                 }
             });
         }
-        drop(receive);
     });
-    if let Some(e) = failure.into_inner().map_err(|_| dead())? {
+    if let Some(e) = room.failure.into_inner().map_err(|_| dead())? {
         return Err(e);
     }
-    results
-        .into_iter()
-        .map(|result| result.into_inner().map_err(|_| dead()))
-        .collect()
+    let results = room.results.into_iter();
+    results.map(|result| result.into_inner().map_err(|_| dead())).collect()
 }
 
-fn dead() -> Error {
+pub(super) fn dead() -> Error {
     Error::internal("a reading thread died")
 }
 
-/// Reads one file to its end, hashing on the way.
-fn feed(
-    at: usize,
-    reading: &Reading,
-    send: &Sender<Task>,
-    results: &[Mutex<ReadFile>],
-    failed: &dyn Fn() -> bool,
-) -> Result<()> {
-    let bytes = HashingReader::new(reading.file.open()?);
-    split(at, reading, bytes.clone(), send, results, failed)?;
-    if failed() {
-        return Ok(());
+impl Room<'_> {
+    /// What one thread does.
+    fn work(&self) -> Result<()> {
+        let mut desk = Desk::new(self);
+        loop {
+            let at = self.next.fetch_add(1, Ordering::Relaxed);
+            if at >= self.files.len() {
+                break;
+            }
+            self.read(at, &mut desk)?;
+        }
+        for at in 0..self.files.len() {
+            self.read(at, &mut desk)?;
+        }
+        desk.clear()
     }
-    let blake3 = bytes
-        .finish()
-        .map_err(|e| Error::io("the file cannot be read to its end").because(e))?;
-    results.get(at).ok_or_else(dead)?.lock().map_err(|_| dead())?.blake3 = blake3;
-    Ok(())
+
+    /// Takes pieces of one file until there are no more.
+    fn read(&self, at: usize, desk: &mut Desk<'_>) -> Result<()> {
+        let reading = self.files.get(at).ok_or_else(dead)?;
+        while !self.has_failed()
+            && let Some((dialect, work)) = self.piece(at, reading).map_err(|e| e.at("file", &reading.file.path))?
+        {
+            desk.take(at, dialect, work)?;
+        }
+        Ok(())
+    }
+
+    fn has_failed(&self) -> bool {
+        self.failure.lock().is_ok_and(|failure| failure.is_some())
+    }
+
+    /// The next piece of a file, which is opened first if need be; at its end its hash is known.
+    fn piece(&self, at: usize, reading: &Reading) -> Result<Option<(Dialect, Work)>> {
+        let mut feed = self.feeds.get(at).ok_or_else(dead)?.lock().map_err(|_| dead())?;
+        let result = self.results.get(at).ok_or_else(dead)?;
+        if matches!(*feed, Feed::Unopened) {
+            let bytes = HashingReader::new(reading.file.open()?);
+            let opened = open(reading, bytes.clone());
+            *feed = match opened {
+                Ok(Some((dialect, pieces))) => {
+                    result.lock().map_err(|_| dead())?.dialect = Some(dialect);
+                    Feed::Open { dialect, pieces, bytes }
+                }
+                Ok(None) => return self.finish(&mut feed, bytes, result, reading),
+                Err(Unopened::Repair) => {
+                    result.lock().map_err(|_| dead())?.is_repair = true;
+                    return self.finish(&mut feed, bytes, result, reading);
+                }
+                Err(Unopened::For { dialect, why }) => {
+                    result.lock().map_err(|_| dead())?.dialect = dialect;
+                    unreadable(result, why, reading)?;
+                    return self.finish(&mut feed, bytes, result, reading);
+                }
+            };
+        }
+        let Feed::Open { dialect, pieces, bytes } = &mut *feed else {
+            return Ok(None);
+        };
+        match pieces.next() {
+            Some(Ok(work)) => return Ok(Some((*dialect, work))),
+            Some(Err(e)) => unreadable(result, as_data(e), reading)?,
+            None => {}
+        }
+        let bytes = bytes.clone();
+        self.finish(&mut feed, bytes, result, reading)
+    }
+
+    /// Reads what nobody asked for, and closes the file.
+    fn finish<T>(
+        &self,
+        feed: &mut Feed,
+        bytes: HashingReader,
+        result: &Mutex<ReadFile>,
+        reading: &Reading,
+    ) -> Result<Option<T>> {
+        *feed = Feed::Done;
+        let blake3 = bytes
+            .finish()
+            .map_err(|e| Error::io("the file cannot be read to its end").because(e))?;
+        result.lock().map_err(|_| dead())?.blake3 = blake3;
+        self.progress.add(reading.file.bytes);
+        Ok(None)
+    }
 }
 
-/// Recognises one file and sends its pieces to the workers.
-fn split(
-    at: usize,
-    reading: &Reading,
-    bytes: HashingReader,
-    send: &Sender<Task>,
-    results: &[Mutex<ReadFile>],
-    failed: &dyn Fn() -> bool,
-) -> Result<()> {
-    let result = results.get(at).ok_or_else(dead)?;
-    let unreadable = |e: Error| match e.kind() {
-        Kind::Config | Kind::Io | Kind::NoInput | Kind::Internal => Err(e),
-        _ => {
-            let mut result = result.lock().map_err(|_| dead())?;
-            result.refuse_file(&e, reading.privacy.is_some())
-        }
-    };
-    let mut input = match compression::decompress(Box::new(bytes)) {
-        Ok(input) => input,
-        Err(e) => return unreadable(as_data(e)),
-    };
-    let head = match head(&mut *input) {
-        Ok(head) => head,
-        Err(e) => return unreadable(as_data(Error::io("the file cannot be read").because(e))),
-    };
+/// Counts a file, or the rest of one, that cannot be read as its source says.
+fn unreadable(result: &Mutex<ReadFile>, e: Error, reading: &Reading) -> Result<()> {
+    if matches!(e.kind(), Kind::Config | Kind::Io | Kind::NoInput | Kind::Internal) {
+        return Err(e);
+    }
+    let is_private = reading.privacy.is_some();
+    result.lock().map_err(|_| dead())?.refuse_file(&e, is_private)
+}
+
+/// Why a file has no pieces.
+enum Unopened {
+    /// It is a repair file, which is read after all others.
+    Repair,
+    /// Something is wrong with it; the dialect, if it was recognised.
+    For { dialect: Option<Dialect>, why: Error },
+}
+
+/// Recognises one file; `None` for an empty one.
+fn open(reading: &Reading, bytes: HashingReader) -> Result<Option<(Dialect, Pieces)>, Unopened> {
+    let none = |why| Unopened::For { dialect: None, why };
+    let mut input = compression::decompress(Box::new(bytes)).map_err(|e| none(as_data(e)))?;
+    let head = head(&mut *input).map_err(|e| none(as_data(Error::io("the file cannot be read").because(e))))?;
     if head.is_empty() {
-        return Ok(());
+        return Ok(None);
     }
     if is_repair(&head) {
-        result.lock().map_err(|_| dead())?.is_repair = true;
-        return Ok(());
+        return Err(Unopened::Repair);
     }
-    let dialect = match dialect_of(reading, &head) {
-        Ok(dialect) => dialect,
-        Err(e) => return unreadable(e),
-    };
-    result.lock().map_err(|_| dead())?.dialect = Some(dialect);
+    let dialect = dialect_of(reading, &head).map_err(none)?;
     let whole = Box::new(std::io::Cursor::new(head).chain(input));
-    let pieces = match dialect::pieces(dialect, whole, Arc::clone(&reading.source)) {
-        Ok(pieces) => pieces,
-        Err(e) => return unreadable(as_data(e)),
-    };
-    for work in pieces {
-        if failed() {
-            break;
-        }
-        match work {
-            Ok(work) => send.send(Task { at, dialect, work }).map_err(|_| dead())?,
-            Err(e) => return unreadable(as_data(e)),
-        }
-    }
-    Ok(())
+    let pieces = dialect::pieces(dialect, whole, Arc::clone(&reading.source)).map_err(|e| Unopened::For {
+        dialect: Some(dialect),
+        why: as_data(e),
+    })?;
+    Ok(Some((dialect, pieces)))
 }
 
 /// Damage in the bytes of a file (a cut-off archive) is the data's fault, a failing disk is not.
@@ -339,61 +262,5 @@ fn dialect_of(reading: &Reading, head: &[u8]) -> Result<Dialect> {
         None => {
             data("neither sacct text, nor an APEL message, nor a GRACC dump, nor a log of a batch system".to_owned())
         }
-    }
-}
-
-fn parse(
-    task: Task,
-    files: &[Reading],
-    window: Window,
-    spill: &Spill,
-    results: &[Mutex<ReadFile>],
-    columns: &mut Columns,
-) -> Result<()> {
-    let reading = files.get(task.at).ok_or_else(dead)?;
-    let format = task.dialect.format();
-    // The id of a file depends on all of its bytes: until they are read, its place in the list stands for it.
-    let file_id = task.at.to_string().into();
-    let mut intake = Intake::new(
-        Arc::clone(&reading.source),
-        format,
-        file_id,
-        window,
-        std::mem::take(columns),
-    )
-    .under(reading.privacy.clone());
-    match &reading.grid {
-        Some(index) => (task.work)(&mut Completing {
-            index,
-            inner: &mut intake,
-        }),
-        None => (task.work)(&mut intake),
-    }
-    let harvest;
-    (harvest, *columns) = intake.harvest().map_err(|e| e.at("file", &reading.file.path))?;
-    if let Some(index) = &reading.grid {
-        index.mark(&waiting::unpacked(&harvest.batch)?, &reading.source.name)?;
-    }
-    let Harvest {
-        batch,
-        buckets,
-        sites,
-        mut summaries,
-        rejects,
-        inventory,
-        tally,
-        mapping,
-        rows_read,
-        rows_candidate,
-    } = harvest;
-    spill.push(batch, &buckets, &sites)?;
-    let mut result = results.get(task.at).ok_or_else(dead)?.lock().map_err(|_| dead())?;
-    result.keep(&mut summaries, &mapping, inventory, &reading.file.path)?;
-    result.take(rows_read, rows_candidate, tally, rejects)
-}
-
-fn add<K: Ord>(into: &mut BTreeMap<K, u64>, more: BTreeMap<K, u64>) {
-    for (key, n) in more {
-        *into.entry(key).or_default() += n;
     }
 }

@@ -22,6 +22,9 @@ use crate::reference::vo_corrections::VoOrigin;
 use crate::sources::{Position, Sink};
 use crate::time::Month;
 
+/// Rows of a waiting batch: so many that its dictionaries pay, so few that no thread holds much back.
+const BATCH_ROWS: usize = 8192;
+
 /// A [`Sink`] for one thread and one input file.
 pub struct Intake {
     source: Arc<SourcePlan>,
@@ -73,6 +76,13 @@ impl Intake {
     pub fn under(mut self, privacy: Option<Arc<Privacy>>) -> Self {
         self.privacy = privacy;
         self
+    }
+
+    /// Whether it holds as much as is worth a waiting batch. Refusals come with their raw text and do not wait.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        let besides = self.summaries.len() + self.inventory.len();
+        self.columns.rows() + besides >= BATCH_ROWS || !self.rejects.is_empty()
     }
 
     /// Everything taken in, and the columns, empty again.
@@ -227,25 +237,33 @@ impl Sink for Intake {
         } else {
             None
         };
-        let mut row = row.clone();
-        row.cluster = row.cluster.or(fallback_cluster);
-        let mut anomalies = row.anomalies | anomalies_of(&row, wall_ms);
-        if row.cpu_ms.is_some_and(|cpu| cpu < 0) {
-            row.cpu_ms = None;
+        let mut anomalies = row.anomalies | anomalies_of(row, wall_ms);
+        let is_negative = row.cpu_ms.is_some_and(|cpu| cpu < 0);
+        if is_negative {
             anomalies |= Anomaly::ValueDropped.bit() | Anomaly::CpuUnknown.bit();
         }
-        let vo = self.vo(&source.vo, &row).filter(|vo| !vo.is_empty());
+        let corrected;
+        let row = if is_negative || fallback_cluster.is_some() {
+            corrected = JobRow {
+                cluster: row.cluster.or(fallback_cluster),
+                cpu_ms: row.cpu_ms.filter(|cpu| *cpu >= 0),
+                ..row.clone()
+            };
+            &corrected
+        } else {
+            row
+        };
+        let vo = self.vo(&source.vo, row).filter(|vo| !vo.is_empty());
         if vo.is_none() {
             anomalies |= Anomaly::VoUnmapped.bit();
         }
         // The VO is found by the names as they are; nothing behind this line sees them, hashes included.
-        let masked = self.privacy.as_ref().map(|privacy| privacy.mask(&row, site, month));
-        if let Some(masked) = &masked {
-            row = masked.apply(&row);
-        }
+        let masks = self.privacy.as_ref().map(|privacy| privacy.mask(row, site, month));
+        let masked = masks.as_ref().map(|masks| masks.apply(row));
+        let row = masked.as_ref().unwrap_or(row);
         let mut scratch = std::mem::take(&mut self.scratch);
         let sealed = Sealed {
-            record_id: record_id(self.format, site, &row, record_ms, &mut scratch),
+            record_id: record_id(self.format, site, row, record_ms, &mut scratch),
             record_ms,
             vo,
             wall_ms,
@@ -253,9 +271,9 @@ impl Sink for Intake {
             step_n,
             line: i64::try_from(at.line).unwrap_or(i64::MAX),
             byte_offset: i64::try_from(at.byte_offset).unwrap_or(i64::MAX),
-            content_hash: content_hash(&row, wall_ms, vo, &mut scratch),
+            content_hash: content_hash(row, wall_ms, vo, &mut scratch),
         };
-        if let Err(e) = self.columns.push(&row, &sealed) {
+        if let Err(e) = self.columns.push(row, &sealed) {
             self.failure.get_or_insert(e);
         }
         self.scratch = scratch;

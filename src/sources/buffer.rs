@@ -12,24 +12,37 @@ const SPARE_BLOCKS: usize = 8;
 /// A block that had to grow beyond this for one long record is not kept.
 const SPARE_BYTES: usize = 8 << 20;
 
+/// Blocks grow by this much, so that what is left over from the block before makes none grow.
+const ROOM_BYTES: usize = 32 << 10;
+
 type Spares = Arc<Mutex<Vec<Vec<u8>>>>;
 
 /// Bytes read and not yet given out.
 #[derive(Default)]
 pub(super) struct Buffer {
+    /// All of it may be read into: what is zeroed once need not be zeroed again.
     bytes: Vec<u8>,
+    /// How many are filled.
+    len: usize,
     spares: Spares,
 }
 
 impl Buffer {
     /// Reads until it holds `want` bytes; false when the input ended before.
     pub(super) fn fill(&mut self, input: &mut dyn Read, want: usize) -> Result<bool> {
-        let missing = want.saturating_sub(self.bytes.len());
-        self.bytes.reserve(missing);
-        let read = input
-            .take(u64::try_from(missing).unwrap_or(u64::MAX))
-            .read_to_end(&mut self.bytes)?;
-        Ok(read == missing)
+        if self.bytes.len() < want {
+            self.bytes.resize(want.next_multiple_of(ROOM_BYTES), 0);
+        }
+        while self.len < want {
+            let room = self.bytes.get_mut(self.len..want).unwrap_or_default();
+            match input.read(room) {
+                Ok(0) => return Ok(false),
+                Ok(n) => self.len += n,
+                Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(e.into()),
+            }
+        }
+        Ok(true)
     }
 
     /// Takes the first `n` bytes off as a block.
@@ -40,11 +53,17 @@ impl Buffer {
             .ok()
             .and_then(|mut spares| spares.pop())
             .unwrap_or_default();
-        rest.extend_from_slice(self.bytes.get(n..).unwrap_or_default());
-        let mut bytes = std::mem::replace(&mut self.bytes, rest);
-        bytes.truncate(n);
+        let n = n.min(self.len);
+        let left = self.bytes.get(n..self.len).unwrap_or_default();
+        match rest.get_mut(..left.len()) {
+            Some(start) => start.copy_from_slice(left),
+            None => left.clone_into(&mut rest),
+        }
+        self.len = left.len();
+        let bytes = std::mem::replace(&mut self.bytes, rest);
         Block {
             bytes,
+            len: n,
             spares: Arc::clone(&self.spares),
         }
     }
@@ -54,13 +73,14 @@ impl Deref for Buffer {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        &self.bytes
+        self.bytes.get(..self.len).unwrap_or_default()
     }
 }
 
 /// Bytes on their way to a worker; what they stand in goes back to the splitter afterwards.
 pub(super) struct Block {
     bytes: Vec<u8>,
+    len: usize,
     spares: Spares,
 }
 
@@ -68,17 +88,16 @@ impl Deref for Block {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        &self.bytes
+        self.bytes.get(..self.len).unwrap_or_default()
     }
 }
 
 impl Drop for Block {
     fn drop(&mut self) {
-        let mut bytes = std::mem::take(&mut self.bytes);
+        let bytes = std::mem::take(&mut self.bytes);
         if bytes.capacity() > SPARE_BYTES {
             return;
         }
-        bytes.clear();
         if let Ok(mut spares) = self.spares.lock()
             && spares.len() < SPARE_BLOCKS
         {

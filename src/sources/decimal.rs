@@ -13,7 +13,12 @@ pub struct Scaled {
 /// (`1.485786e+06`). `None` when it is not such a number or does not fit 64 bits.
 #[must_use]
 pub fn scaled(text: &str, places: u32) -> Option<Scaled> {
-    let bytes = text.as_bytes();
+    scaled_ascii(text.as_bytes(), places)
+}
+
+/// The same of text that may be anything.
+#[must_use]
+pub fn scaled_ascii(bytes: &[u8], places: u32) -> Option<Scaled> {
     let (is_negative, bytes) = match bytes.split_first() {
         Some((b'-', rest)) => (true, rest),
         Some((b'+', rest)) => (false, rest),

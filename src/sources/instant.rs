@@ -8,7 +8,12 @@ pub const LAST_S: i64 = 253_402_300_799;
 /// that does not exist. Second 60 is a leap second and counts as the first of the next minute.
 #[must_use]
 pub fn rfc3339_ms(text: &str) -> Option<i64> {
-    let bytes = text.as_bytes();
+    rfc3339_ascii_ms(text.as_bytes())
+}
+
+/// The same of text that may be anything.
+#[must_use]
+pub fn rfc3339_ascii_ms(bytes: &[u8]) -> Option<i64> {
     let second = printed_s(bytes.get(..19)?)?;
     let mut rest = bytes.get(19..)?;
     let mut millis = 0;

@@ -314,7 +314,7 @@ proptest! {
                 prop_assert_eq!(text.decode(), (expected.as_str().into(), false));
             }
             (Scalar::Number(text), serde_json::Value::Number(expected)) => {
-                prop_assert_eq!(text.to_owned(), expected.to_string());
+                prop_assert_eq!(text.to_vec(), expected.to_string().into_bytes());
             }
             (Scalar::Bool(found), serde_json::Value::Bool(expected)) => prop_assert_eq!(found, *expected),
             (Scalar::Null, serde_json::Value::Null)

@@ -21,6 +21,8 @@ pub struct Numbers {
     values: Vec<i64>,
     valid: Option<NullBufferBuilder>,
     last: Option<i64>,
+    /// Nulls before the first value: only counted, because most columns have nothing else.
+    leading_null_n: usize,
 }
 
 impl Numbers {
@@ -29,9 +31,12 @@ impl Numbers {
     pub fn push(&mut self, value: Option<i64>) {
         match value {
             Some(value) => {
-                if self.last.is_none() {
+                if self.last.is_none() && self.leading_null_n > 0 {
                     // The nulls before take a value that widens nothing.
-                    self.values.fill(value);
+                    self.values.resize(self.leading_null_n, value);
+                    let mut valid = NullBufferBuilder::new(self.leading_null_n + 1024);
+                    valid.append_n_nulls(self.leading_null_n);
+                    self.valid = Some(valid);
                 }
                 self.last = Some(value);
                 self.values.push(value);
@@ -39,6 +44,7 @@ impl Numbers {
                     valid.append_non_null();
                 }
             }
+            None if self.last.is_none() => self.leading_null_n += 1,
             None => {
                 let before = self.values.len();
                 self.valid
@@ -59,6 +65,7 @@ impl Numbers {
         let packed = self.last.and_then(|_| pack(name, &self.values, nulls));
         self.values.clear();
         self.last = None;
+        self.leading_null_n = 0;
         packed
     }
 }

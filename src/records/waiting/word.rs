@@ -72,6 +72,10 @@ impl Words {
         let before = self.rows;
         self.rows += 1;
         let Some(text) = text else {
+            // Most columns have no text at all: nulls before the first one are only counted.
+            if self.last.is_none() {
+                return Ok(());
+            }
             self.valid
                 .get_or_insert_with(|| {
                     let mut valid = NullBufferBuilder::new(before + 1024);
@@ -86,6 +90,16 @@ impl Words {
             }
             return Ok(());
         };
+        if self.last.is_none() && before > 0 {
+            let mut valid = NullBufferBuilder::new(before + 1024);
+            valid.append_n_nulls(before);
+            self.valid = Some(valid);
+            if self.is_coded {
+                self.codes.resize(before, 0);
+            } else {
+                self.ends.resize(before + 1, 0);
+            }
+        }
         if let Some(valid) = &mut self.valid {
             valid.append_non_null();
         }

@@ -1,5 +1,6 @@
 //! The wanted fields of one line.
 
+use crate::sources::json::marks::Marks;
 use crate::sources::json::{Malformed, Scalar, Scanner, Text};
 
 macro_rules! keys {
@@ -65,6 +66,8 @@ pub(super) struct Document<'a> {
     is_nested: bool,
     /// Bytes that are not UTF-8 were replaced before it was read.
     is_replaced: bool,
+    /// Room for those of the next line.
+    marks: Marks,
 }
 
 /// What stands beside the record in an index hit.
@@ -78,6 +81,7 @@ impl<'a> Document<'a> {
             is_object: true,
             is_nested: false,
             is_replaced: false,
+            marks: Marks::default(),
         }
     }
 
@@ -104,7 +108,13 @@ impl<'a> Document<'a> {
 
     /// Reads a line in place of the one before.
     pub(super) fn read(&mut self, line: &'a [u8]) -> Result<(), Malformed> {
-        let mut scanner = Scanner::new(line);
+        let mut scanner = Scanner::with(line, std::mem::take(&mut self.marks));
+        let outcome = self.read_from(&mut scanner);
+        self.marks = scanner.into_marks();
+        outcome
+    }
+
+    fn read_from(&mut self, scanner: &mut Scanner<'a>) -> Result<(), Malformed> {
         self.clear();
         self.is_object = scanner.peek() == Some(b'{');
         if !self.is_object {

@@ -40,13 +40,13 @@ impl<'d, 'a> Fields<'d, 'a> {
         match self.document.get(key) {
             Scalar::Absent | Scalar::Null => Ok(None),
             Scalar::Bool(value) => Ok(Some(Cow::Borrowed(if value { "true" } else { "false" }))),
-            Scalar::Number(text) => Ok(Some(Cow::Borrowed(text))),
+            Scalar::Number(ascii) => Ok(Some(String::from_utf8_lossy(ascii))),
             Scalar::Text(text) => {
                 let (text, is_replaced) = text.decode();
                 if is_replaced {
                     self.notice(Anomaly::InvalidText);
                 }
-                Ok(Some(text).filter(|text| !text.trim_ascii().is_empty()))
+                Ok(Some(text).filter(|text| text.bytes().any(|b| !b.is_ascii_whitespace())))
             }
             Scalar::Nested => Err(Bad {
                 reason: Reason::NotARecord,
@@ -60,6 +60,11 @@ impl<'d, 'a> Fields<'d, 'a> {
 
     /// A decimal number times ten to the `places`.
     fn scaled(&mut self, key: Key, places: u32, reason: Reason) -> Result<Option<decimal::Scaled>, Bad> {
+        if let Some(bytes) = self.document.get(key).bytes()
+            && let Some(scaled) = decimal::scaled_ascii(bytes, places)
+        {
+            return Ok(Some(scaled));
+        }
         let Some(text) = self.text(key)? else { return Ok(None) };
         match decimal::scaled(text.trim(), places) {
             Some(scaled) => Ok(Some(scaled)),
@@ -116,6 +121,11 @@ impl<'d, 'a> Fields<'d, 'a> {
 
     /// An RFC 3339 time, Unix milliseconds.
     pub(super) fn time_ms(&mut self, key: Key) -> Result<Option<i64>, Bad> {
+        if let Some(bytes) = self.document.get(key).bytes()
+            && let Some(ms) = instant::rfc3339_ascii_ms(bytes)
+        {
+            return Ok(Some(ms));
+        }
         let Some(text) = self.text(key)? else { return Ok(None) };
         match instant::rfc3339_ms(text.trim()) {
             Some(ms) => Ok(Some(ms)),

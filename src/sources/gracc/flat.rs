@@ -23,7 +23,7 @@ impl Value {
     fn scalar(&self) -> Scalar<'_> {
         match self {
             Self::Text(text) => Scalar::Text(Text::plainly(text)),
-            Self::Number(text) => Scalar::Number(text),
+            Self::Number(text) => Scalar::Number(text.as_bytes()),
         }
     }
 }

@@ -25,7 +25,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            block: 2 << 20,
+            block: 128 << 10,
             line: 16 << 20,
             kept: 64 << 10,
         }
@@ -75,7 +75,8 @@ impl Lines {
 
     fn next_work(&mut self) -> Result<Option<Work>> {
         let block = self.limits.block.max(1);
-        let mut want = block;
+        // Always whole blocks, so that reads and hashes stay aligned.
+        let mut want = self.buffer.len() + block;
         loop {
             self.fill(want)?;
             if self.is_skipping {

@@ -82,7 +82,8 @@ impl<'a> Job<'a> {
     fn text(&mut self, name: &str) -> Option<Cow<'a, str>> {
         match self.get(name) {
             Scalar::Absent | Scalar::Null | Scalar::Bool(_) | Scalar::Nested => None,
-            Scalar::Number(text) => Some(Cow::Borrowed(text)),
+            // A number is of digits, and digits are text.
+            Scalar::Number(digits) => std::str::from_utf8(digits).ok().map(Cow::Borrowed),
             Scalar::Text(text) => {
                 let (text, is_replaced) = text.decode();
                 if is_replaced {

@@ -1,6 +1,7 @@
 //! JSON as dumps use it: read in place, and cut out of streams too large to hold.
 
 pub(super) mod frames;
+pub mod marks;
 mod scanner;
 
 pub use scanner::{Malformed, Scalar, Scanner, Text};

@@ -5,11 +5,10 @@
 
 use std::borrow::Cow;
 
+use super::marks::Marks;
+
 /// Deepest nesting that is followed, as in `serde_json`.
 const DEPTH_LIMIT: usize = 127;
-
-/// How many words of eight bytes are searched in a register first.
-const NEAR_WORDS: usize = 6;
 
 /// Where and why a line is not JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,12 +66,24 @@ pub enum Scalar<'a> {
     Null,
     /// `true`, `false`
     Bool(bool),
-    /// A number as written.
-    Number(&'a str),
+    /// A number as written, all of it ASCII.
+    Number(&'a [u8]),
     /// A string.
     Text(Text<'a>),
     /// A list or an object, stepped over.
     Nested,
+}
+
+impl<'a> Scalar<'a> {
+    /// The bytes of a number, and of a text that needs no decoding; they may be anything.
+    #[must_use]
+    pub fn bytes(&self) -> Option<&'a [u8]> {
+        match self {
+            Self::Number(ascii) => Some(ascii),
+            Self::Text(text) => text.plain(),
+            _ => None,
+        }
+    }
 }
 
 /// Reads one line from left to right.
@@ -80,21 +91,27 @@ pub enum Scalar<'a> {
 pub struct Scanner<'a> {
     bytes: &'a [u8],
     at: usize,
-    /// Some byte is a control character, so strings must be searched for them.
-    has_controls: bool,
+    marks: Marks,
 }
 
 impl<'a> Scanner<'a> {
     /// Starts at the first byte.
     #[must_use]
     pub fn new(bytes: &'a [u8]) -> Self {
-        // One pass without branches over the line is far cheaper than a test per character of every string.
-        let lowest = bytes.iter().fold(u8::MAX, |lowest, &b| lowest.min(b));
-        Self {
-            bytes,
-            at: 0,
-            has_controls: lowest < 0x20,
-        }
+        Self::with(bytes, Marks::default())
+    }
+
+    /// The same in the room of the marks of another line.
+    #[must_use]
+    pub fn with(bytes: &'a [u8], mut marks: Marks) -> Self {
+        marks.read(bytes);
+        Self { bytes, at: 0, marks }
+    }
+
+    /// The marks, for the next line.
+    #[must_use]
+    pub fn into_marks(self) -> Marks {
+        self.marks
     }
 
     /// The next byte after white space, without taking it.
@@ -247,51 +264,63 @@ impl<'a> Scanner<'a> {
         n
     }
 
-    fn number(&mut self) -> Result<&'a str, Malformed> {
+    fn number(&mut self) -> Result<&'a [u8], Malformed> {
         let start = self.at;
-        let at_byte = |scanner: &Self, wanted: &[u8]| scanner.bytes.get(scanner.at).is_some_and(|b| wanted.contains(b));
-        if at_byte(self, b"-") {
+        let next = |scanner: &Self| scanner.bytes.get(scanner.at).copied();
+        if next(self) == Some(b'-') {
             self.at += 1;
         }
-        if at_byte(self, b"0") {
+        if next(self) == Some(b'0') {
             self.at += 1;
-            if at_byte(self, b"0123456789") {
+            if matches!(next(self), Some(b'0'..=b'9')) {
                 return self.error("a number must not start with 0");
             }
         } else if self.digits() == 0 {
             return self.error("a digit was expected");
         }
-        if at_byte(self, b".") {
+        if next(self) == Some(b'.') {
             self.at += 1;
             if self.digits() == 0 {
                 return self.error("a digit was expected");
             }
         }
-        if at_byte(self, b"eE") {
+        if matches!(next(self), Some(b'e' | b'E')) {
             self.at += 1;
-            if at_byte(self, b"+-") {
+            if matches!(next(self), Some(b'+' | b'-')) {
                 self.at += 1;
             }
             if self.digits() == 0 {
                 return self.error("a digit was expected");
             }
         }
-        let text = self.bytes.get(start..self.at).unwrap_or_default();
-        std::str::from_utf8(text).or_else(|_| self.error("a digit was expected"))
+        Ok(self.bytes.get(start..self.at).unwrap_or_default())
     }
 
     /// Reads a string that starts here.
+    #[inline]
     fn string(&mut self) -> Result<Text<'a>, Malformed> {
         self.at += 1;
+        let start = self.at;
+        if let Some((end, has_escapes)) = self.marks.end(start) {
+            let raw = self.bytes.get(start..end).unwrap_or_default();
+            self.at = end + 1;
+            return Ok(Text { raw, has_escapes });
+        }
+        self.unusual_string()
+    }
+
+    /// The same byte by byte, which knows what is wrong.
+    #[inline(never)]
+    fn unusual_string(&mut self) -> Result<Text<'a>, Malformed> {
         let start = self.at;
         let mut has_escapes = false;
         loop {
             let rest = self.bytes.get(self.at..).unwrap_or_default();
-            let Some(run) = next_mark(rest) else {
+            let Some(run) = memchr::memchr2(b'"', b'\\', rest) else {
                 self.at = self.bytes.len();
                 return self.error("a string has no end");
             };
-            if self.has_controls
+            if self.marks.has_controls
                 && let Some(control) = rest.iter().take(run).position(|&b| b < 0x20)
             {
                 self.at += control;
@@ -317,27 +346,6 @@ impl<'a> Scanner<'a> {
             }
         }
     }
-}
-
-/// The first quote or backslash. Most are near (short values, escapes in `RawXML`), where eight bytes at a time in a
-/// register beat the set-up of a vector search; far ones are left to it.
-#[inline]
-fn next_mark(bytes: &[u8]) -> Option<usize> {
-    const LOW: u64 = u64::from_ne_bytes([0x01; 8]);
-    const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
-    // The lowest bit set marks the first byte that is zero; bits above it may be carries.
-    let zeros = |word: u64| word.wrapping_sub(LOW) & !word & HIGH;
-    let (words, _) = bytes.as_chunks::<8>();
-    let mut at = 0;
-    for word in words.iter().take(NEAR_WORDS) {
-        let word = u64::from_le_bytes(*word);
-        let marks = zeros(word ^ (LOW * u64::from(b'"'))) | zeros(word ^ (LOW * u64::from(b'\\')));
-        if marks != 0 {
-            return usize::try_from(marks.trailing_zeros() / 8).ok().map(|n| at + n);
-        }
-        at += 8;
-    }
-    memchr::memchr2(b'"', b'\\', bytes.get(at..)?).map(|run| at + run)
 }
 
 /// Decodes a string whose escapes are known to be well-formed.

@@ -44,7 +44,7 @@ use crate::sources::steps::Steps;
 use crate::sources::{Pieces, Position};
 
 /// Bytes of a piece, about.
-const BLOCK_BYTE: usize = 3 << 20;
+const BLOCK_BYTE: usize = 256 << 10;
 
 /// Bytes one row may have, and all rows of one job together.
 const LIMIT_BYTE: usize = 64 << 20;

@@ -100,7 +100,7 @@ impl Splitter {
                     Preamble::Nothing => return Ok(None),
                 }
             };
-            let mut want = self.block_byte;
+            let mut want = self.text.len().saturating_add(self.block_byte).min(self.limit_byte);
             let cut = loop {
                 self.fill(want)?;
                 if self.text.is_empty() {

@@ -49,7 +49,7 @@ impl<'a> Number<'a> {
     fn of(value: Scalar<'a>) -> Self {
         let digits = match value {
             Scalar::Absent | Scalar::Null => return Self::Absent,
-            Scalar::Number(digits) => digits.as_bytes(),
+            Scalar::Number(digits) => digits,
             Scalar::Text(text) => match text.plain() {
                 Some(b"") => return Self::Absent,
                 Some(plain) => plain,
@@ -85,7 +85,7 @@ pub(super) fn shown(value: Scalar<'_>) -> String {
     match value {
         Scalar::Absent | Scalar::Null => "nothing".to_owned(),
         Scalar::Bool(value) => value.to_string(),
-        Scalar::Number(digits) => crate::sources::clip::clip(digits).to_owned(),
+        Scalar::Number(digits) => crate::sources::clip::clip(&String::from_utf8_lossy(digits)).to_owned(),
         Scalar::Text(text) => format!("{:?}", crate::sources::clip::clip(&text.decode().0)),
         Scalar::Nested => "a list or an object".to_owned(),
     }

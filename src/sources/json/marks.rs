@@ -1,0 +1,141 @@
+//! Where the quotes and backslashes of a line are: found for all of it at once, sixteen bytes at a time, instead of
+//! string by string.
+
+use wide::u8x16;
+
+/// Bytes that share a word of marks.
+const WORD: usize = 64;
+
+/// The marks of one line. Used again for the next one, because it keeps its room.
+#[derive(Clone, Debug, Default)]
+pub struct Marks {
+    words: Vec<Word>,
+    /// No control character stands where a string could be, and all escapes are of the usual kinds.
+    is_usual: bool,
+    /// Some byte is a control character.
+    pub(super) has_controls: bool,
+}
+
+/// A bit per byte, the first byte in the lowest bit.
+#[derive(Clone, Copy, Debug)]
+struct Word {
+    /// Quotes that no backslash takes their meaning.
+    quotes: u64,
+    backslashes: u64,
+}
+
+impl Marks {
+    /// Finds the marks of `line`.
+    pub(super) fn read(&mut self, line: &[u8]) {
+        let mut eye = Eye::default();
+        self.words.clear();
+        // White space at the end, such as that of a line end, is in no string.
+        let (chunks, rest) = line.trim_ascii_end().as_chunks::<WORD>();
+        self.words.extend(chunks.iter().map(|chunk| eye.word(chunk)));
+        if !rest.is_empty() {
+            let mut last = [b' '; WORD];
+            last.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+            self.words.push(eye.word(&last));
+        }
+        self.has_controls = eye.lowest.reduce_min() < b' ';
+        // A backslash at the very end escapes nothing.
+        self.is_usual = eye.unusual == 0 && eye.is_escaped == 0 && !self.has_controls;
+    }
+
+    /// The quote that ends the string whose first byte is `start`, and whether there are escapes before it; `None`
+    /// when the string must be looked at byte by byte.
+    #[inline]
+    pub(super) fn end(&self, start: usize) -> Option<(usize, bool)> {
+        if !self.is_usual {
+            return None;
+        }
+        let mut at = start / WORD;
+        let mut mask = u64::MAX << (start % WORD);
+        let mut escapes = 0;
+        loop {
+            let word = self.words.get(at)?;
+            let (quotes, backslashes) = (word.quotes & mask, word.backslashes & mask);
+            if quotes != 0 {
+                let before = (quotes & quotes.wrapping_neg()).wrapping_sub(1);
+                let end = at * WORD + usize::try_from(quotes.trailing_zeros()).ok()?;
+                return Some((end, (escapes | backslashes & before) != 0));
+            }
+            escapes |= backslashes;
+            mask = u64::MAX;
+            at += 1;
+        }
+    }
+}
+
+/// Looks at one word after another.
+struct Eye {
+    lowest: u8x16,
+    /// 1 when a backslash at the end of the word before escapes the first byte.
+    is_escaped: u64,
+    /// Escaped bytes that need a closer look.
+    unusual: u64,
+}
+
+impl Default for Eye {
+    fn default() -> Self {
+        Self {
+            lowest: u8x16::splat(u8::MAX),
+            is_escaped: 0,
+            unusual: 0,
+        }
+    }
+}
+
+impl Eye {
+    #[inline]
+    fn word(&mut self, bytes: &[u8; WORD]) -> Word {
+        let lanes = lanes(bytes);
+        for lane in lanes {
+            self.lowest = self.lowest.min(lane);
+        }
+        let quotes = bits(lanes, |lane| equal(lane, b'"'));
+        let backslashes = bits(lanes, |lane| equal(lane, b'\\'));
+        if backslashes | self.is_escaped == 0 {
+            return Word { quotes, backslashes };
+        }
+        let escaped = self.escaped(backslashes);
+        let whites = bits(lanes, |lane| equal(lane, b'n') | equal(lane, b't'));
+        self.unusual |= escaped & !(quotes | backslashes | whites);
+        Word {
+            quotes: quotes & !escaped,
+            backslashes,
+        }
+    }
+
+    /// Which bytes a backslash stands before that is not escaped itself. Runs of backslashes escape what follows them
+    /// when they are odd in length; a carry through the run tells.
+    #[inline]
+    fn escaped(&mut self, backslashes: u64) -> u64 {
+        const EVEN: u64 = 0x5555_5555_5555_5555;
+        let backslashes = backslashes & !self.is_escaped;
+        let behind = backslashes << 1 | self.is_escaped;
+        let odd_starts = backslashes & !EVEN & !behind;
+        let (even_runs, is_over) = odd_starts.overflowing_add(backslashes);
+        self.is_escaped = u64::from(is_over);
+        (EVEN ^ (even_runs << 1)) & behind
+    }
+}
+
+#[inline]
+fn lanes(bytes: &[u8; WORD]) -> [u8x16; 4] {
+    let (lanes, _) = bytes.as_chunks::<16>();
+    let lane = |at: usize| lanes.get(at).map_or(u8x16::splat(b' '), |lane| u8x16::new(*lane));
+    [lane(0), lane(1), lane(2), lane(3)]
+}
+
+#[inline]
+fn equal(lane: u8x16, byte: u8) -> u8x16 {
+    lane.simd_eq(u8x16::splat(byte))
+}
+
+/// A bit for every byte that is picked.
+#[inline]
+fn bits(lanes: [u8x16; 4], pick: impl Fn(u8x16) -> u8x16) -> u64 {
+    let [a, b, c, d] = lanes.map(|lane| u64::from(pick(lane).to_bitmask()));
+    a | b << 16 | c << 32 | d << 48
+}
