@@ -167,8 +167,12 @@ impl RejectReport {
                 group.row_n, group.reason, group.meaning
             );
             for example in &group.examples {
-                let _ = writeln!(text, "           line {}: {}", example.line, example.detail);
-                if let Some(raw) = &example.raw {
+                let _ = match example.line {
+                    // The file as a whole.
+                    0 => writeln!(text, "           {}", example.detail),
+                    line => writeln!(text, "           line {line}: {}", example.detail),
+                };
+                if let Some(raw) = example.raw.as_ref().filter(|raw| !raw.is_empty()) {
                     let _ = writeln!(text, "             {}", raw.trim_end().escape_debug());
                 }
             }

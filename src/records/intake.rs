@@ -9,6 +9,7 @@ use super::identity::{DAY_MS, content_hash, record_id, record_ms};
 use super::mapping::MappingCounts;
 use super::plausible::{TIME_LIMIT_MS, anomalies_of, beyond_limits, settle_wall};
 use super::row::JobRow;
+use super::stated;
 use super::summary::{Summary, SummaryRow};
 use super::window::Window;
 use crate::error::{Error, Result};
@@ -125,8 +126,8 @@ impl Intake {
     fn refuse_job(&mut self, reason: Reason, at: Position, rows: u64, row: &JobRow<'_>, detail: &str) {
         let raw = match &self.privacy {
             // Refused before it is placed in time: there is no period for a pseudonym.
-            Some(privacy) => format!("{:?}", privacy.mask(row, "", None).apply(row)),
-            None => format!("{row:?}"),
+            Some(privacy) => stated::job(&privacy.mask(row, "", None).apply(row)),
+            None => stated::job(row),
         };
         self.refuse(reason, at, rows, &raw, detail);
     }
@@ -136,7 +137,7 @@ impl Intake {
         if let Some(privacy) = &self.privacy {
             row.global_user = row.global_user.filter(|_| privacy.keeps(Field::GlobalUser));
         }
-        self.refuse(reason, at, 1, &format!("{row:?}"), detail);
+        self.refuse(reason, at, 1, &stated::summary(&row), detail);
     }
 
     fn refuse(&mut self, reason: Reason, at: Position, rows: u64, raw: &str, detail: &str) {
@@ -223,7 +224,7 @@ impl Sink for Intake {
         }
         let wall_ms = match settle_wall(row) {
             Ok(wall_ms) => wall_ms,
-            Err(detail) => return self.refuse_job(Reason::BadDuration, at, rows, row, detail),
+            Err((reason, detail)) => return self.refuse_job(reason, at, rows, row, detail),
         };
         if let Some(detail) = beyond_limits(row, wall_ms) {
             return self.refuse_job(Reason::BadNumber, at, rows, row, detail);

@@ -3,6 +3,7 @@
 use super::anomaly::Anomaly;
 use super::identity::DAY_MS;
 use super::row::JobRow;
+use crate::ledger::Reason;
 
 /// No job holds this many cores, nodes or GPUs, runs this long (ms) or uses this much CPU (ms): beyond it a number is
 /// a mistake. The products of two of them fit 63 bits.
@@ -15,15 +16,18 @@ pub(super) const TIME_LIMIT_MS: std::ops::Range<i64> = 0..7_258_118_400_000;
 const COUNTER_WRAP_MS: i64 = 18_446_744_073_000;
 
 /// Wall time as stated, or the span without suspension; zero for a job that never started.
-pub(super) fn settle_wall(row: &JobRow<'_>) -> Result<i64, &'static str> {
+pub(super) fn settle_wall(row: &JobRow<'_>) -> Result<i64, (Reason, &'static str)> {
     let wall_ms = match (row.wall_ms, row.start_ms, row.end_ms) {
         (Some(wall_ms), ..) => wall_ms,
         (None, Some(start), Some(end)) => (end - start).max(0) - row.suspended_s.unwrap_or(0).saturating_mul(1000),
         (None, None, _) => 0,
-        (None, Some(_), None) => return Err("no elapsed time, and no end to derive it from"),
+        (None, Some(_), None) => {
+            let detail = "it started, but neither an end nor an elapsed time is known";
+            return Err((Reason::TimeUnknown, detail));
+        }
     };
     if wall_ms < 0 {
-        Err("the wall time is negative")
+        Err((Reason::BadDuration, "the wall time is negative"))
     } else {
         Ok(wall_ms)
     }

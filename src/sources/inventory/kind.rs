@@ -73,6 +73,10 @@ pub fn recognise(head: &[u8]) -> Option<Kind> {
     if text.starts_with(b"PartitionName=") && has("TotalCPUs=") {
         return Some(Kind::ScontrolPartition);
     }
+    if text.starts_with(b"Current Association Manager state") {
+        // `scontrol show assoc_mgr`: usage and limits of the moment, not the tree.
+        return None;
+    }
     let lines = || text.split(|byte| *byte == b'\n').take(64).map(String::from_utf8_lossy);
     let first = lines().next()?;
     if event::is_header(&first) {

@@ -42,6 +42,9 @@ struct Named {
     pairs: Pairs,
 }
 
+/// Keys of lines of `gres.conf`, of which a node has one per kind of device: where its devices are, not what it is.
+const GRES_CONF: &[&str] = &["name", "file", "autodetect", "multiplefiles"];
+
 pub(super) fn read(bytes: &[u8], _: &SourcePlan, sink: &mut dyn Sink) {
     let mut conf = Conf::default();
     let (mut node_lines, mut partition_lines) = (Vec::new(), Vec::new());
@@ -70,6 +73,10 @@ pub(super) fn read(bytes: &[u8], _: &SourcePlan, sink: &mut dyn Sink) {
         };
         let (first, pairs) = read;
         let (key, lines, defaults) = match first.as_str() {
+            "nodename" if GRES_CONF.iter().any(|key| pairs.contains_key(*key)) => {
+                sink.out_of_scope(Reason::Setting, 1);
+                continue;
+            }
             "nodename" => ("nodename", &mut node_lines, &mut node_defaults),
             "partitionname" => ("partitionname", &mut partition_lines, &mut partition_defaults),
             _ => {

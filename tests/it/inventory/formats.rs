@@ -230,3 +230,21 @@ fn slurm_conf_gives_nodes_with_defaults_and_partitions_with_weights() {
         Some("sum")
     );
 }
+
+/// A node has a line in `gres.conf` for each kind of its devices; none of them makes it another node.
+#[test]
+fn lines_of_gres_conf_configure_no_nodes() {
+    let text = "AutoDetect=off\nNodeName=gpu1 Name=gpu Type=a100 File=/dev/gpu[0-3]\n\
+                NodeName=gpu2 Name=gpu Type=a100 File=/dev/gpu[0-1]\nNodeName=gpu2 Name=gpu Type=t4 File=/dev/gpu[2-3]\n";
+    let told = read_as(Kind::SlurmConf, text.as_bytes(), None);
+    assert_eq!(told.reasons(), []);
+    assert!(told.nodes().is_empty());
+    assert_eq!(told.out_of_scope.iter().map(|(_, rows)| rows).sum::<u64>(), 4);
+}
+
+#[test]
+fn the_association_manager_is_no_slurm_conf() {
+    let text = "Current Association Manager state\n\nUser Records\n\nAssociation Records\n\n\
+                ClusterName=alp Account=root UserName= Partition= Priority=0 ID=1\n";
+    assert_eq!(gridtally::sources::inventory::recognise(text.as_bytes()), None);
+}
