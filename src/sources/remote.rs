@@ -151,7 +151,9 @@ impl RangeReader {
 
     /// Asks for what follows the block at hand, if anything does.
     fn ask(&mut self) -> Result<()> {
-        self.end = self.end.saturating_add(u64::try_from(self.block.len()).unwrap_or(u64::MAX));
+        self.end = self
+            .end
+            .saturating_add(u64::try_from(self.block.len()).unwrap_or(u64::MAX));
         if self.end < self.object_bytes {
             self.next = Some(start(block(Arc::clone(&self.store), self.path.clone(), self.end))?);
         }

@@ -21,7 +21,11 @@ fn options(
     let is_plain = url.scheme() == "http";
     let is_web = is_plain || url.scheme() == "https";
     // A server without ranges sends a whole file in one answer, which may take as long as it takes if it goes on.
-    let of_web = [("allow_http", "true", is_plain), ("timeout", "1day", is_web), ("read_timeout", "1min", is_web)];
+    let of_web = [
+        ("allow_http", "true", is_plain),
+        ("timeout", "1day", is_web),
+        ("read_timeout", "1min", is_web),
+    ];
     let of_web = of_web.into_iter().filter(|(_, _, holds)| *holds);
     variables
         .filter_map(|(key, value)| Some((key.into_string().ok()?.to_ascii_lowercase(), value.into_string().ok()?)))

@@ -75,7 +75,9 @@ impl Lease {
             Err(why) => return Err(at(why)),
         };
         let token = claim.token.clone();
-        HELD.lock().unwrap_or_else(PoisonError::into_inner).insert(token.clone());
+        HELD.lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(token.clone());
         let held = Arc::new(Held {
             store: store.clone(),
             state: Mutex::new(State {
