@@ -113,7 +113,9 @@ impl InputFile {
                 })?;
                 Ok(Box::new(opened))
             }
-            Location::Remote { store, path } => remote::open(store, path).map_err(|why| why.at("input", &self.path)),
+            Location::Remote { store, path } => {
+                remote::open(store, path, self.bytes).map_err(|why| why.at("input", &self.path))
+            }
         }
     }
 

@@ -8,14 +8,15 @@ use bytes::{Buf, Bytes};
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use object_store::path::Path;
-use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt};
+use object_store::{GetOptions, ObjectMeta, ObjectStore, ObjectStoreExt};
 use tokio::runtime::Runtime;
 use url::Url;
 
 use crate::error::{Error, Kind, Result};
 
-/// Environment variables that configure an object store; others must not be mistaken for its options.
-const VARIABLES: &[&str] = &["AWS_", "AZURE_", "GOOGLE_"];
+/// How much of an object is asked for at once. Two such blocks are in memory per open input: the one that is read and
+/// the one on its way.
+const BLOCK_BYTES: u64 = 4 << 20;
 
 fn runtime() -> Result<&'static Runtime> {
     static RUNTIME: OnceLock<Result<Runtime, String>> = OnceLock::new();
@@ -50,12 +51,7 @@ fn wait<T: Send + 'static>(future: impl Future<Output = T> + Send + 'static) -> 
 /// The store a URL names, and the object's path in it. Keys and endpoints come from the environment
 /// (`AWS_*`, `AZURE_*`, `GOOGLE_*`).
 pub(super) fn connect(url: &Url) -> Result<(Arc<dyn ObjectStore>, Path)> {
-    let plain = (url.scheme() == "http").then(|| ("allow_http".to_owned(), "true".to_owned()));
-    let options = std::env::vars_os()
-        .filter_map(|(key, value)| Some((key.into_string().ok()?, value.into_string().ok()?)))
-        .filter(|(key, _)| VARIABLES.iter().any(|prefix| key.starts_with(prefix)))
-        .chain(plain);
-    let (store, path) = object_store::parse_url_opts(url, options)?;
+    let (store, path) = crate::store::connect::connect(url)?;
     Ok((Arc::from(store), path))
 }
 
@@ -82,21 +78,115 @@ pub(super) fn list(store: &Arc<dyn ObjectStore>, prefix: &Path) -> Result<Vec<Ob
     .map_err(Error::from)
 }
 
-/// Opens an object for reading from its beginning.
-pub(super) fn open(store: &Arc<dyn ObjectStore>, path: &Path) -> Result<Box<dyn Read + Send>> {
-    let (store, path) = (Arc::clone(store), path.clone());
-    let answer = wait(async move { store.get(&path).await })?;
-    let stream = match answer {
-        Ok(object) => object.into_stream(),
-        Err(why @ object_store::Error::NotFound { .. }) => {
-            return Err(Error::new(Kind::NoInput, "an input is gone").because(why));
+/// Opens an object of this size for reading from its beginning. It is read in ranges, so that no request lasts long
+/// and one that fails is repeated by itself; from a server that knows no ranges it comes in one piece, chunk by chunk.
+pub(super) fn open(store: &Arc<dyn ObjectStore>, path: &Path, bytes: u64) -> Result<Box<dyn Read + Send>> {
+    // There is no range of an empty object.
+    if bytes > 0 {
+        match wait(block(Arc::clone(store), path.clone(), 0))? {
+            Ok(first) => return Ok(Box::new(RangeReader::new(store, path, first)?)),
+            Err(object_store::Error::NotSupported { .. }) => {}
+            Err(why) => return Err(gone(why)),
         }
-        Err(why) => return Err(why.into()),
-    };
-    Ok(Box::new(ObjectReader {
-        next: Some(fetch(stream)?),
+    }
+    let (store, path) = (Arc::clone(store), path.clone());
+    let object = wait(async move { store.get(&path).await })?.map_err(gone)?;
+    Ok(Box::new(StreamReader {
+        next: Some(fetch(object.into_stream())?),
         chunk: Bytes::new(),
     }))
+}
+
+fn gone(why: object_store::Error) -> Error {
+    match why {
+        object_store::Error::NotFound { .. } => Error::new(Kind::NoInput, "an input is gone").because(why),
+        _ => why.into(),
+    }
+}
+
+/// A part of an object, and which object it is of.
+struct Block {
+    bytes: Bytes,
+    object_bytes: u64,
+    e_tag: Option<String>,
+}
+
+async fn block(store: Arc<dyn ObjectStore>, path: Path, start: u64) -> object_store::Result<Block> {
+    let range = start..start.saturating_add(BLOCK_BYTES);
+    let answer = store.get_opts(&path, GetOptions::new().with_range(Some(range))).await?;
+    let (object_bytes, e_tag) = (answer.meta.size, answer.meta.e_tag.clone());
+    Ok(Block {
+        bytes: answer.bytes().await?,
+        object_bytes,
+        e_tag,
+    })
+}
+
+/// Reads an object block by block; the next one is on its way while one is being read.
+struct RangeReader {
+    store: Arc<dyn ObjectStore>,
+    path: Path,
+    block: Bytes,
+    /// Where the block at hand ends in the object.
+    end: u64,
+    object_bytes: u64,
+    e_tag: Option<String>,
+    next: Option<Receiver<object_store::Result<Block>>>,
+}
+
+impl RangeReader {
+    fn new(store: &Arc<dyn ObjectStore>, path: &Path, first: Block) -> Result<Self> {
+        let mut reader = Self {
+            store: Arc::clone(store),
+            path: path.clone(),
+            end: 0,
+            object_bytes: first.object_bytes,
+            e_tag: first.e_tag,
+            block: first.bytes,
+            next: None,
+        };
+        reader.ask()?;
+        Ok(reader)
+    }
+
+    /// Asks for what follows the block at hand, if anything does.
+    fn ask(&mut self) -> Result<()> {
+        self.end = self
+            .end
+            .saturating_add(u64::try_from(self.block.len()).unwrap_or(u64::MAX));
+        if self.end < self.object_bytes {
+            self.next = Some(start(block(Arc::clone(&self.store), self.path.clone(), self.end))?);
+        }
+        Ok(())
+    }
+}
+
+impl Read for RangeReader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if !self.block.has_remaining() {
+            let Some(next) = self.next.take() else {
+                return Ok(0);
+            };
+            let next = next
+                .recv()
+                .map_err(|_| io::Error::other("reading from the object store ended without an answer"))?
+                .map_err(io::Error::other)?;
+            if next.object_bytes != self.object_bytes || next.e_tag != self.e_tag || next.bytes.is_empty() {
+                return Err(io::Error::other("the object was replaced while it was read"));
+            }
+            self.block = next.bytes;
+            self.ask().map_err(io::Error::other)?;
+        }
+        Ok(take(&mut self.block, buffer))
+    }
+}
+
+fn take(bytes: &mut Bytes, buffer: &mut [u8]) -> usize {
+    let n = buffer.len().min(bytes.remaining());
+    if let Some(part) = buffer.get_mut(..n) {
+        bytes.copy_to_slice(part);
+    }
+    n
 }
 
 type Chunks = BoxStream<'static, object_store::Result<Bytes>>;
@@ -106,13 +196,13 @@ fn fetch(mut stream: Chunks) -> Result<Receiver<Fetched>> {
     start(async move { stream.next().await.map(|chunk| (chunk, stream)) })
 }
 
-/// Reads the chunks of an object in order; the next one is on its way while one is being read.
-struct ObjectReader {
+/// Reads the chunks of one answer in order; the next one is on its way while one is being read.
+struct StreamReader {
     next: Option<Receiver<Fetched>>,
     chunk: Bytes,
 }
 
-impl Read for ObjectReader {
+impl Read for StreamReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         while !self.chunk.has_remaining() {
             let Some(next) = self.next.take() else {
@@ -127,10 +217,6 @@ impl Read for ObjectReader {
             self.chunk = chunk.map_err(io::Error::other)?;
             self.next = Some(fetch(stream).map_err(io::Error::other)?);
         }
-        let n = buffer.len().min(self.chunk.remaining());
-        if let Some(part) = buffer.get_mut(..n) {
-            self.chunk.copy_to_slice(part);
-        }
-        Ok(n)
+        Ok(take(&mut self.chunk, buffer))
     }
 }

@@ -3,6 +3,7 @@
 //! Once it is there the commit has happened: whoever finds it carries it out, from wherever the last one stopped.
 
 use super::location::Store;
+use super::lock::Lock;
 use super::manifest::MANIFEST;
 use super::publish::JOURNAL;
 use crate::error::{Error, Kind, Result};
@@ -50,7 +51,7 @@ impl Journal {
     }
 
     /// Does what remains. Every step can be repeated.
-    pub(super) fn apply(&self, store: &Store) -> Result<()> {
+    pub(super) fn apply(&self, store: &Store, lock: &Lock) -> Result<()> {
         store.for_each(&self.moves, |step| {
             if store.rename(&step.from, &step.to)? {
                 Ok(())
@@ -65,6 +66,7 @@ impl Journal {
         }
         let touched = self.moves.iter().map(|step| &step.to).chain(&self.deletes);
         store.sync_folders(touched.map(String::as_str))?;
+        lock.hold()?;
         store.put(MANIFEST, self.manifest.clone().into())?;
         store.delete(JOURNAL)?;
         store.sync_folders(std::iter::once(JOURNAL))

@@ -9,8 +9,8 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 impl Store {
-    /// Takes the lock of the output; `None` where there is no lock to take (object stores).
-    pub(super) fn lock(&self) -> Result<Option<File>> {
+    /// Takes the lock of an output on a local disk; `None` elsewhere.
+    pub(super) fn lock_on_disk(&self) -> Result<Option<File>> {
         let Some(root) = self.local_root() else {
             return Ok(None);
         };

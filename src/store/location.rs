@@ -1,5 +1,6 @@
 //! Where outputs live: a local folder, a bucket, or memory, behind one synchronous face.
 
+use super::connect::connect;
 use super::hive::MAX_SEGMENT_BYTES;
 use super::publish::STAGING;
 use super::writer::ObjectWriter;
@@ -130,20 +131,10 @@ impl Store {
     }
 
     fn remote(url: &Url) -> Result<Self> {
-        // Each builder takes the keys it knows and leaves the others; only the stores' own variables are offered,
-        // because some of the keys also have short names (`endpoint`, `token`, `timeout`) anyone could have exported.
-        let options = std::env::vars_os().filter_map(|(key, value)| {
-            let key = key.into_string().ok()?.to_ascii_lowercase();
-            let known = ["aws_", "google_", "azure_"]
-                .iter()
-                .any(|prefix| key.starts_with(prefix));
-            known.then_some((key, value.into_string().ok()?))
-        });
-        let (objects, prefix) =
-            object_store::parse_url_opts(url, options).map_err(|e| bad_url(url.as_str()).because(e))?;
         let mut shown = url.clone();
         // A URL that cannot have a password has none to show.
         let _ = shown.set_password(None);
+        let (objects, prefix) = connect(url).map_err(|e| bad_url(shown.as_str()).because(e))?;
         Self::named(Arc::new(PrefixStore::new(objects, prefix)), None, shown.into())
     }
 

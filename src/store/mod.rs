@@ -1,11 +1,15 @@
 //! The only room that does I/O on outputs: objects in, objects out, published all at once or not at all.
 
+pub(crate) mod connect;
 pub mod hive;
 mod journal;
 pub mod lake;
+mod lease;
 mod local;
 pub mod location;
+mod lock;
 pub mod manifest;
+mod process;
 pub mod publish;
 mod reader;
 mod staged;

@@ -7,18 +7,19 @@
 //! sees every single file in its old or its new state. Between the first move and the last a reader of several files
 //! can see some old and some new; the manifest is replaced after all of them.
 //!
-//! One writer at a time: on a local disk a lock that the system releases even when its owner is killed sees to that. On
-//! object stores there is no such lock, and **seeing to it is the operator's duty**. Uploads that a kill cuts off are
-//! invisible but may be billed there: give the bucket a rule that aborts incomplete uploads after a day.
+//! One writer at a time: on a local disk a lock that the system releases even when its owner is killed sees to that, on
+//! object stores one made of conditional writes. Stores that have none (`WebDAV`, or S3 with
+//! `AWS_CONDITIONAL_PUT=disabled`) have no lock: there **seeing to it is the operator's duty**. Uploads that a kill cuts
+//! off are invisible but may be billed: give the bucket a rule that aborts incomplete uploads after a day.
 
 use super::journal::{Journal, Move};
 use super::location::{Store, parse};
+use super::lock::Lock;
 use super::manifest::{MANIFEST, Manifest};
 use super::staged::{Staged, StagedWriter};
 use crate::error::{Error, Result};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -36,7 +37,7 @@ pub struct Publication {
     staged_n: AtomicU64,
     /// From the moment the journal may be there, what is staged belongs to it.
     committing: bool,
-    _lock: Option<File>,
+    lock: Lock,
 }
 
 #[derive(Default)]
@@ -64,18 +65,18 @@ impl Publication {
     /// # Errors
     /// `Busy` when another run holds the output, `Data` when manifest or journal are damaged.
     pub fn begin(store: &Store) -> Result<Self> {
-        let lock = store.lock()?;
+        let lock = Lock::take(store)?;
         if let Some(journal) = Journal::load(store)? {
-            journal.apply(store)?;
+            journal.apply(store, &lock)?;
         }
-        clear_staging(store)?;
+        clear_staging(store, "")?;
         Ok(Self {
             store: store.clone(),
             published: Manifest::load(store)?,
             changes: Mutex::default(),
             staged_n: AtomicU64::new(0),
             committing: false,
-            _lock: lock,
+            lock,
         })
     }
 
@@ -92,7 +93,7 @@ impl Publication {
             return Err(Error::internal("nothing can be published at this path").at("path", path));
         }
         let n = self.staged_n.fetch_add(1, Ordering::Relaxed);
-        let staging = format!("{STAGING}/{n:08}");
+        let staging = format!("{STAGING}/{}{n:08}", self.lock.staging_prefix());
         Ok(StagedWriter {
             writer: self.store.writer(&staging)?,
             staging,
@@ -188,6 +189,7 @@ impl Publication {
         if moves.is_empty() && committed.removed.is_empty() {
             // One object at most has to change, and that is atomic by itself.
             if self.published.as_ref() != Some(&manifest) {
+                self.lock.hold()?;
                 self.store.put(MANIFEST, manifest.to_text()?.into())?;
             }
         } else {
@@ -196,11 +198,12 @@ impl Publication {
                 deletes: committed.removed.clone(),
                 manifest: manifest.to_text()?,
             };
+            self.lock.hold()?;
             self.committing = true;
             journal.save(&self.store)?;
-            journal.apply(&self.store)?;
+            journal.apply(&self.store, &self.lock)?;
         }
-        clear_staging(&self.store)?;
+        clear_staging(&self.store, &self.lock.staging_prefix())?;
         Ok(committed)
     }
 
@@ -213,13 +216,16 @@ impl Drop for Publication {
     fn drop(&mut self) {
         // Tidy at once where possible; otherwise the next run does it.
         if !self.committing {
-            drop(clear_staging(&self.store));
+            drop(clear_staging(&self.store, &self.lock.staging_prefix()));
         }
     }
 }
 
-fn clear_staging(store: &Store) -> Result<()> {
+/// Deletes the staged objects whose names begin like this.
+fn clear_staging(store: &Store, prefix: &str) -> Result<()> {
+    let ours = format!("{STAGING}/{prefix}");
     let leftovers = store.list(STAGING)?;
-    store.delete_all(leftovers.iter().map(|entry| entry.path.as_str()))?;
+    let leftovers = leftovers.iter().map(|entry| entry.path.as_str());
+    store.delete_all(leftovers.filter(|path| path.starts_with(&ours)))?;
     store.remove_staging_folder()
 }

@@ -5,19 +5,55 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::Instant;
 
+use gridtally::store::Store;
+
+use super::support::azure::Azure;
 use super::support::s3::S3;
 use super::support::sample::repository;
 use crate::promises::scene::{assert_same, lake_hash};
 
-fn gridtally(s3: &S3, args: &[&str], folder: &Path) -> Command {
+mod azure;
+mod locking;
+mod parts;
+mod web;
+
+/// A server that is running.
+trait Cloud {
+    /// Gives a command the way to the server.
+    fn introduce(&self, command: &mut Command);
+    /// All of its objects.
+    fn store(&self) -> Store;
+}
+
+impl Cloud for S3 {
+    fn introduce(&self, command: &mut Command) {
+        Self::introduce(self, command);
+    }
+
+    fn store(&self) -> Store {
+        self.bucket()
+    }
+}
+
+impl Cloud for Azure {
+    fn introduce(&self, command: &mut Command) {
+        Self::introduce(self, command);
+    }
+
+    fn store(&self) -> Store {
+        self.container()
+    }
+}
+
+fn gridtally(cloud: &impl Cloud, args: &[&str], folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_gridtally"));
     command.args(args).current_dir(folder);
-    s3.introduce(&mut command);
+    cloud.introduce(&mut command);
     command
 }
 
-fn run(s3: &S3, args: &[&str], folder: &Path) -> String {
-    let output = gridtally(s3, args, folder).output().unwrap();
+fn run(cloud: &impl Cloud, args: &[&str], folder: &Path) -> String {
+    let output = gridtally(cloud, args, folder).output().unwrap();
     assert!(output.status.success(), "{args:?}: {}", told(&output));
     String::from_utf8(output.stdout).unwrap()
 }
@@ -37,23 +73,27 @@ fn pipeline(inputs: &str) -> String {
     )
 }
 
-fn upload(s3: &S3, folder: &Path, key: &str) {
+fn upload(store: &Store, folder: &Path, key: &str) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let key = format!("{key}/{}", path.file_name().unwrap().to_str().unwrap());
         if path.is_dir() {
-            upload(s3, &path, &key);
+            upload(store, &path, &key);
         } else {
-            s3.put(&key, &std::fs::read(&path).unwrap());
+            store.put(&key, std::fs::read(&path).unwrap().into()).unwrap();
         }
     }
 }
 
-/// What is published; the records of runs left out.
-fn published(s3: &S3, lake: &str) -> BTreeMap<String, String> {
-    let mut objects = s3.below(lake);
-    objects.retain(|path, _| !path.starts_with("runs/"));
+/// BLAKE3 of every object of a lake by its path in it; the records of runs left out.
+fn published(cloud: &impl Cloud, lake: &str) -> BTreeMap<String, String> {
+    let store = cloud.store();
+    let hash = |path: &str| blake3::hash(&store.get(path).unwrap().unwrap()).to_hex().to_string();
+    let objects = store.list(lake).unwrap().into_iter();
     objects
+        .map(|entry| (entry.path[lake.len() + 1..].to_owned(), hash(&entry.path)))
+        .filter(|(path, _)| !path.starts_with("runs/"))
+        .collect()
 }
 
 /// What does not say where its inputs are.
@@ -75,8 +115,8 @@ fn object_stores_hold_the_same_bytes() {
     let here = tempfile::tempdir().unwrap();
     let here = here.path();
     let data = repository("sample-data");
-    upload(&s3, &data.join("alp"), "in/alp");
-    upload(&s3, &data.join("bay/apel"), "in/bay/apel");
+    upload(&s3.bucket(), &data.join("alp"), "in/alp");
+    upload(&s3.bucket(), &data.join("bay/apel"), "in/bay/apel");
     std::fs::write(here.join("local.toml"), pipeline(data.to_str().unwrap())).unwrap();
     std::fs::write(here.join("remote.toml"), pipeline("s3://bucket/in")).unwrap();
 

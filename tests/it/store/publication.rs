@@ -128,7 +128,8 @@ fn nothing_changed_means_nothing_written() {
         .into_iter()
         .filter(|(_, contents)| contents.len() < 100)
         .count();
-    let stages_and_drops = 2 * small + 1 + 2 + 1 + 1; // the big file: begin, two parts, complete, drop
+    // The big file: begin, two parts, complete, drop. And the lock: made, renewed and given back.
+    let stages_and_drops = 2 * small + 1 + 2 + 1 + 1 + 3;
     let watched = FailAfter::new(inner, i64::try_from(stages_and_drops).unwrap(), false);
     let again = publish(&Store::with_objects(Arc::new(watched), None).unwrap(), &before(), "1").unwrap();
     assert_eq!(

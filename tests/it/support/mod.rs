@@ -1,5 +1,7 @@
 //! What several tests share.
 
+#[cfg(feature = "cloud")]
+pub(crate) mod azure;
 pub(crate) mod collect;
 pub(crate) mod python;
 #[cfg(feature = "cloud")]

@@ -1,6 +1,5 @@
 //! A real S3 server on the loopback device, killed when it is dropped.
 
-use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -52,39 +51,51 @@ impl S3 {
         s3
     }
 
-    fn log(&self) -> String {
+    /// What the server was asked, a line per request.
+    pub(crate) fn log(&self) -> String {
         fs::read_to_string(&self.log).unwrap_or_default()
     }
 
-    /// Requests that change something, so far.
+    /// Requests that change something other than the lock, so far.
     pub(crate) fn changes(&self) -> usize {
-        let log = self.log();
-        ["PUT /", "POST /", "DELETE /"]
-            .map(|verb| log.matches(verb).count())
-            .iter()
-            .sum()
+        let changes = |line: &&str| ["PUT /", "POST /", "DELETE /"].iter().any(|verb| line.contains(verb));
+        let is_lock = |line: &str| line.contains("/.gridtally/lock ");
+        self.log().lines().filter(changes).filter(|line| !is_lock(line)).count()
     }
 
     fn make_bucket(&self) {
-        let mut connection = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
-        let head = format!(
-            "PUT /{BUCKET} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
-            self.port
-        );
-        connection.write_all(head.as_bytes()).unwrap();
-        let mut answer = String::new();
-        connection.read_to_string(&mut answer).unwrap();
+        let answer = self.ask("PUT", &format!("/{BUCKET}"));
         assert!(
             answer.starts_with("HTTP/1.1 200"),
             "the bucket cannot be made: {answer}"
         );
     }
 
+    /// The whole answer to a request of one line.
+    fn ask(&self, verb: &str, target: &str) -> String {
+        let mut connection = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        let head = format!(
+            "{verb} {target} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+            self.port
+        );
+        connection.write_all(head.as_bytes()).unwrap();
+        let mut answer = String::new();
+        connection.read_to_string(&mut answer).unwrap();
+        answer
+    }
+
+    /// Uploads in parts that were begun and neither ended nor aborted.
+    pub(crate) fn uploads(&self) -> usize {
+        let answer = self.ask("GET", &format!("/{BUCKET}?uploads"));
+        assert!(answer.contains("ListMultipartUploadsResult"), "{answer}");
+        answer.matches("<UploadId>").count()
+    }
+
     pub(crate) fn put(&self, key: &str, bytes: &[u8]) {
         self.bucket().put(key, bytes.to_vec().into()).unwrap();
     }
 
-    fn endpoint(&self) -> String {
+    pub(crate) fn endpoint(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
 
@@ -99,7 +110,7 @@ impl S3 {
             .env("AWS_REGION", "us-east-1");
     }
 
-    fn bucket(&self) -> Store {
+    pub(crate) fn bucket(&self) -> Store {
         let objects = AmazonS3Builder::new()
             .with_endpoint(self.endpoint())
             .with_allow_http(true)
@@ -110,18 +121,6 @@ impl S3 {
             .build()
             .unwrap();
         Store::with_objects(Arc::new(objects), None).unwrap()
-    }
-
-    /// BLAKE3 of every object below a folder, by its path in it.
-    pub(crate) fn below(&self, folder: &str) -> BTreeMap<String, String> {
-        let bucket = self.bucket();
-        let hash = |path: &str| blake3::hash(&bucket.get(path).unwrap().unwrap()).to_hex().to_string();
-        bucket
-            .list(folder)
-            .unwrap()
-            .into_iter()
-            .map(|entry| (entry.path[folder.len() + 1..].to_owned(), hash(&entry.path)))
-            .collect()
     }
 }
 

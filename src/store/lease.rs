@@ -1,0 +1,257 @@
+//! The lock of an output in an object store: an object that is there as long as somebody writes.
+//!
+//! It is made with a conditional write (`If-None-Match: *`), so of two runs one gets it. Its owner renews it every few
+//! seconds with another (`If-Match`), so one that was killed is found out without comparing clocks: a lock that nobody
+//! renews while [`LEASE`] passes has no owner any more and is taken over, by one run again. On the owner's own machine
+//! a look at its process settles the question at once. An owner that was only stopped finds its lock gone before it
+//! touches anything published, and ends.
+
+use super::location::{Store, parse};
+use super::publish::LOCK;
+use crate::error::{Error, Kind, Result};
+use object_store::{Error as StoreError, ObjectStoreExt, PutMode, PutOptions, UpdateVersion};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// How long a lock of an owner elsewhere must stay as it is before it counts as abandoned.
+const LEASE: Duration = Duration::from_secs(20);
+
+/// How often an owner renews its lock: often enough that one lost request is no loss.
+const RENEWAL: Duration = Duration::from_secs(4);
+
+/// How often a lock is looked at while it is not known whether its owner lives.
+const POLL: Duration = Duration::from_millis(500);
+
+/// The locks this process holds, by token.
+static HELD: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+
+/// What the lock says.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Claim {
+    /// Differs in every run.
+    token: String,
+    /// The owner's process, for runs on its machine; see [`super::process`].
+    process: Option<String>,
+    /// Makes every renewal another object, also to stores that name versions by their contents.
+    renewals: u64,
+}
+
+/// A lock that is held. Dropped, it is given back.
+pub(super) struct Lease {
+    held: Arc<Held>,
+    stop: Option<Sender<()>>,
+    heart: Option<JoinHandle<()>>,
+    token: String,
+}
+
+struct Held {
+    store: Store,
+    state: Mutex<State>,
+}
+
+struct State {
+    claim: Claim,
+    version: UpdateVersion,
+    is_lost: bool,
+}
+
+impl Lease {
+    /// Takes the lock; `None` where the store knows no conditional writes (`WebDAV`).
+    ///
+    /// # Errors
+    /// `Busy` when another run holds it. Finding out takes [`LEASE`] at most.
+    pub(super) fn take(store: &Store) -> Result<Option<Self>> {
+        let claim = Claim::new();
+        let version = match put(store, &claim, PutMode::Create)? {
+            Ok(version) => version,
+            Err(StoreError::NotImplemented { .. }) => return Ok(None),
+            Err(StoreError::AlreadyExists { .. } | StoreError::Precondition { .. }) => take_over(store, &claim)?,
+            Err(why) => return Err(at(why)),
+        };
+        let token = claim.token.clone();
+        HELD.lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(token.clone());
+        let held = Arc::new(Held {
+            store: store.clone(),
+            state: Mutex::new(State {
+                claim,
+                version,
+                is_lost: false,
+            }),
+        });
+        let (stop, stopped) = channel();
+        let mut lease = Self {
+            held: Arc::clone(&held),
+            stop: Some(stop),
+            heart: None,
+            token,
+        };
+        let heart = std::thread::Builder::new()
+            .name("gridtally-lock".to_owned())
+            .spawn(move || {
+                while stopped.recv_timeout(RENEWAL) == Err(RecvTimeoutError::Timeout) {
+                    // A request that fails is repeated; a lock that is lost is noticed by who relies on it.
+                    drop(held.renew());
+                }
+            })?;
+        lease.heart = Some(heart);
+        Ok(Some(lease))
+    }
+
+    /// Makes sure that it is still held, for another while.
+    ///
+    /// # Errors
+    /// `Busy` when another run has taken it over.
+    pub(super) fn renew(&self) -> Result<()> {
+        self.held.renew()
+    }
+
+    /// A word no other run uses.
+    pub(super) fn token(&self) -> &str {
+        &self.token
+    }
+}
+
+impl Held {
+    fn renew(&self) -> Result<()> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.is_lost {
+            return Err(lost());
+        }
+        state.claim.renewals = state.claim.renewals.saturating_add(1);
+        match put(&self.store, &state.claim, PutMode::Update(state.version.clone()))? {
+            Ok(version) => state.version = version,
+            Err(why) if is_refused(&why) => match read(&self.store)? {
+                // Our own write, whose answer was lost on the way.
+                Some((claim, version)) if claim.token == state.claim.token => state.version = version,
+                _ => {
+                    state.is_lost = true;
+                    return Err(lost());
+                }
+            },
+            Err(why) => return Err(at(why)),
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(heart) = self.heart.take() {
+            drop(heart.join());
+        }
+        // What cannot be given back is taken over by the next run.
+        if self.held.renew().is_ok() {
+            drop(self.held.store.delete(LOCK));
+        }
+        HELD.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.token);
+    }
+}
+
+impl Claim {
+    fn new() -> Self {
+        // The standard library seeds these from the system's randomness.
+        let random = || RandomState::new().build_hasher().finish();
+        Self {
+            token: format!("{:016x}{:016x}", random(), random()),
+            process: super::process::own(),
+            renewals: 0,
+        }
+    }
+
+    /// Whether its owner lives; `None` when that cannot be seen from here.
+    fn is_alive(&self) -> Option<bool> {
+        let process = self.process.as_deref()?;
+        if super::process::own().as_deref() == Some(process) {
+            let held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
+            return Some(held.contains(&self.token));
+        }
+        super::process::is_alive(process)
+    }
+}
+
+/// Takes the place of an owner that is gone.
+fn take_over(store: &Store, claim: &Claim) -> Result<UpdateVersion> {
+    let busy = || Error::new(Kind::Busy, "another run holds the output").at("lock", format!("{}/{LOCK}", store.url()));
+    let mut seen: Option<(UpdateVersion, Instant)> = None;
+    loop {
+        let mode = match read(store)? {
+            // Given back this moment.
+            None => PutMode::Create,
+            // Our own write, whose answer was lost on the way.
+            Some((theirs, version)) if theirs.token == claim.token => return Ok(version),
+            Some((theirs, version)) => {
+                let (first, since) = seen.get_or_insert_with(|| (version.clone(), Instant::now()));
+                match theirs.is_alive() {
+                    Some(true) => return Err(busy()),
+                    None if *first != version => return Err(busy()),
+                    None if since.elapsed() < LEASE => {
+                        std::thread::sleep(POLL);
+                        continue;
+                    }
+                    Some(false) | None => PutMode::Update(version),
+                }
+            }
+        };
+        return match put(store, claim, mode)? {
+            Ok(version) => Ok(version),
+            Err(why) if is_refused(&why) => match read(store)? {
+                Some((now, version)) if now.token == claim.token => Ok(version),
+                _ => Err(busy()),
+            },
+            Err(why) => Err(at(why)),
+        };
+    }
+}
+
+fn put(store: &Store, claim: &Claim, mode: PutMode) -> Result<object_store::Result<UpdateVersion>> {
+    let text = serde_json::to_vec(claim).map_err(|why| Error::internal("a lock cannot be written").because(why))?;
+    let location = parse(LOCK)?;
+    let written = store.wait(store.objects().put_opts(&location, text.into(), PutOptions::from(mode)));
+    Ok(written.map(UpdateVersion::from))
+}
+
+fn read(store: &Store) -> Result<Option<(Claim, UpdateVersion)>> {
+    let location = parse(LOCK)?;
+    let read = store.wait(async {
+        let found = store.objects().get(&location).await?;
+        let version = UpdateVersion {
+            e_tag: found.meta.e_tag.clone(),
+            version: found.meta.version.clone(),
+        };
+        Ok((found.bytes().await?, version))
+    });
+    match read {
+        // A lock that says nothing is still one.
+        Ok((text, version)) => Ok(Some((serde_json::from_slice(&text).unwrap_or_default(), version))),
+        Err(StoreError::NotFound { .. }) => Ok(None),
+        Err(why) => Err(at(why)),
+    }
+}
+
+/// Whether the store says that somebody else was first.
+fn is_refused(why: &StoreError) -> bool {
+    matches!(
+        why,
+        StoreError::Precondition { .. } | StoreError::AlreadyExists { .. } | StoreError::NotFound { .. }
+    )
+}
+
+fn at(why: StoreError) -> Error {
+    Error::from(why).at("path", LOCK)
+}
+
+fn lost() -> Error {
+    Error::new(
+        Kind::Busy,
+        "another run has taken the output over, because this one stood still for too long",
+    )
+}

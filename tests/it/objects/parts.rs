@@ -1,0 +1,104 @@
+//! Objects larger than one part of an upload.
+
+use super::*;
+use std::fmt::Write as _;
+use std::io::{Read as _, Write as _};
+
+/// Bytes that cannot be compressed, the same in every run.
+pub(super) fn noise(bytes: usize) -> Vec<u8> {
+    let mut noise = vec![0; bytes];
+    blake3::Hasher::new().update(b"noise").finalize_xof().fill(&mut noise);
+    noise
+}
+
+/// A dump with as many jobs, whose names fill a table that cannot be compressed well.
+pub(super) fn dump(jobs: usize) -> String {
+    const SYMBOLS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    const NAME_BYTES: usize = 256;
+    let noise = noise(jobs * NAME_BYTES);
+    let mut text = String::from(
+        "JobIDRaw|JobID|JobName|Partition|Account|User|Submit|Start|End|ElapsedRaw|State|NNodes|NCPUS|AllocTRES|TotalCPU\n",
+    );
+    for (n, name) in noise.chunks(NAME_BYTES).enumerate() {
+        let name: String = name
+            .iter()
+            .map(|byte| char::from(SYMBOLS[usize::from(byte % 64)]))
+            .collect();
+        writeln!(
+            text,
+            "{n}|{n}|{name}|cpu|firn|anouk|2026-01-10T10:00:00|2026-01-10T11:00:00|2026-01-10T12:00:00|3600|COMPLETED|1|1|cpu=1,node=1|00:59:00"
+        )
+        .unwrap();
+    }
+    text
+}
+
+/// A pipeline of one such dump.
+pub(super) fn of_dump(input: &str) -> String {
+    format!(
+        "[pipeline]\nname = \"large\"\noutput = \"lake\"\ncalendar_timezone = \"Europe/Zurich\"\n\
+         [[source]]\nname = \"alp\"\nformat = \"sacct\"\npaths = [\"{input}\"]\n\
+         site = \"ALP-T2\"\ncluster = \"glacier\"\ntimezone = \"Europe/Zurich\"\nvo = {{ table = \"{vo}\" }}\n",
+        vo = repository("sample-data/vo.csv").display()
+    )
+}
+
+#[test]
+fn large_inputs_come_in_ranges_and_large_tables_leave_in_parts() {
+    let s3 = S3::start();
+    let here = tempfile::tempdir().unwrap();
+    let here = here.path();
+    let dump = dump(50_000);
+    std::fs::write(here.join("large.txt"), &dump).unwrap();
+    std::fs::write(
+        here.join("local.toml"),
+        of_dump(here.join("large.txt").to_str().unwrap()),
+    )
+    .unwrap();
+    std::fs::write(here.join("remote.toml"), of_dump("s3://bucket/in/large.txt")).unwrap();
+    s3.put("in/large.txt", dump.as_bytes());
+    run(&s3, &["run", "local.toml", "--out", "lake"], here);
+
+    run(&s3, &["run", "remote.toml", "--out", "s3://bucket/lake"], here);
+    let asked = s3.log();
+    let ranges = asked.matches("GET /bucket/in/large.txt HTTP/1.1\" 206").count();
+    assert!(ranges >= dump.len() >> 22, "{ranges} ranges of {} bytes", dump.len());
+    assert!(
+        !asked.contains("GET /bucket/in/large.txt HTTP/1.1\" 200"),
+        "the whole of it is never asked for"
+    );
+    assert!(asked.contains("partNumber=2"), "a table is larger than a part");
+    assert_eq!(s3.uploads(), 0, "every upload has ended");
+    let (local, remote) = (lake_hash(&here.join("lake")), published(&s3, "lake"));
+    let records = |lake: &BTreeMap<String, String>| figures(lake);
+    assert!(!records(&local).is_empty());
+    assert_eq!(records(&local), records(&remote));
+    let sound = run(&s3, &["verify", "s3://bucket/lake"], here);
+    assert!(sound.contains("sound"), "{sound}");
+}
+
+#[test]
+fn an_upload_that_is_dropped_is_aborted() {
+    let s3 = S3::start();
+    let store = s3.bucket();
+    let noise = noise(20_000_000);
+    let mut writer = store.writer("large").unwrap();
+    writer.write_all(&noise).unwrap();
+    assert_eq!(s3.uploads(), 1, "under way");
+    drop(writer);
+    assert_eq!(s3.uploads(), 0, "aborted");
+    assert!(!store.exists("large").unwrap());
+
+    let mut writer = store.writer("large").unwrap();
+    writer.write_all(&noise).unwrap();
+    let written = writer.finish().unwrap();
+    assert_eq!((written.bytes, s3.uploads()), (20_000_000, 0));
+    let mut back = Vec::new();
+    store
+        .reader("large")
+        .unwrap()
+        .sequential()
+        .read_to_end(&mut back)
+        .unwrap();
+    assert!(back == noise);
+}
