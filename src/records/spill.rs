@@ -43,13 +43,16 @@ struct Resident {
 struct Segment {
     batches: Vec<RecordBatch>,
     /// (site, day) -> runs of rows, by batch.
-    index: BTreeMap<(String, Day), Vec<(usize, Vec<Run>)>>,
+    index: BTreeMap<(String, Day), Vec<RunsOf>>,
     bytes: usize,
     rows: usize,
 }
 
+/// A batch of the segment, and runs of its rows.
+type RunsOf = (usize, Vec<Run>);
+
 impl Segment {
-    fn parts(&self, runs: &[(usize, Vec<Run>)]) -> Vec<Part> {
+    fn parts(&self, runs: &[RunsOf]) -> Vec<Part> {
         runs.iter()
             .filter_map(|(at, runs)| {
                 let batch = self.batches.get(*at)?.clone();
@@ -102,11 +105,7 @@ impl Spill {
         if batch.num_rows() == 0 {
             return Ok(());
         }
-        let bytes: usize = batch
-            .columns()
-            .iter()
-            .map(|column| column.get_buffer_memory_size())
-            .sum();
+        let bytes: usize = batch.columns().iter().map(Array::get_buffer_memory_size).sum();
         let oldest = {
             let mut resident = lock(&self.resident)?;
             let Resident { segments, days, .. } = &mut *resident;

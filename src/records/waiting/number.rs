@@ -83,7 +83,7 @@ pub fn pack(name: &str, values: &[i64], nulls: Option<NullBuffer>) -> Option<(Fi
     let offset = |value: &i64| value.wrapping_sub(low).cast_unsigned();
     let range = offset(&high);
     let is_multiple = |scale: &u64| values.iter().all(|value| offset(value).is_multiple_of(*scale));
-    let scale = if range <= u64::from(u8::MAX) {
+    let scale = if u8::try_from(range).is_ok() {
         1
     } else {
         SCALES.into_iter().find(is_multiple).unwrap_or(1)

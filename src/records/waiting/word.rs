@@ -245,12 +245,11 @@ pub(super) fn pack(name: &str, gathered: &ArrayRef) -> Result<Option<(Field, Arr
         // The first row of an entry looks it up, the others know its code.
         let at = keys.value(row).as_usize();
         let slot = known.get_mut(at).ok_or_else(|| Error::internal("a code of no entry"))?;
-        match *slot {
-            Some(code) => words.push_code(code),
-            None => {
-                words.push(Some(entries.value(at)))?;
-                *slot = words.last;
-            }
+        if let Some(code) = *slot {
+            words.push_code(code);
+        } else {
+            words.push(Some(entries.value(at)))?;
+            *slot = words.last;
         }
     }
     words.finish(name)
