@@ -17,6 +17,7 @@ mod pool;
 mod privacy;
 pub mod progress;
 mod reading;
+mod refused;
 pub mod rejects;
 mod repair;
 pub mod replay;

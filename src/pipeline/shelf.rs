@@ -1,15 +1,17 @@
 //! Refusals of one file until it is read to its end. Pieces arrive in any order; what does not fit memory goes to an
 //! unnamed temporary file, so that a file that is refused whole does not end in memory whole.
 
+use std::borrow::Cow;
+
 use arrow::array::RecordBatch;
 use arrow::compute::interleave_record_batch;
 
+use super::refused::{self, RefusedRow};
 use crate::error::{Error, Result};
 use crate::ledger::Reason;
 use crate::records::Reject;
 use crate::records::columns::with_text;
-use crate::schema;
-use crate::schema::batch::{counts, identities, int, text, texts};
+use crate::schema::batch::{int, text};
 use crate::scratch::{self, Scratch, Stretch};
 
 /// Raw text kept per refusal; `raw_byte_n` tells the full length and the file still holds the rest.
@@ -167,23 +169,20 @@ fn key(reject: &Reject) -> (u64, u64, Reason) {
 }
 
 fn batch(rejects: &[Reject], origin: &Origin) -> Result<RecordBatch> {
-    let shared = |value: &str| texts(rejects.iter().map(|_| Some(value.to_owned())));
-    let raw = |reject: &Reject| {
-        let raw = reject.raw.as_ref()?;
-        Some(String::from_utf8_lossy(raw.get(..RAW_LIMIT).unwrap_or(raw)).into_owned())
-    };
-    schema::dataset("rejects")?.batch(vec![
-        shared(&origin.source),
-        shared(&origin.file_id),
-        shared(&origin.path),
-        counts(rejects.iter().map(|reject| reject.at.line)),
-        counts(rejects.iter().map(|reject| reject.at.byte_offset)),
-        texts(rejects.iter().map(|reject| Some(reject.reason.code()))),
-        texts(rejects.iter().map(|reject| Some(&reject.detail))),
-        counts(rejects.iter().map(|reject| reject.rows)),
-        counts(rejects.iter().map(|reject| reject.raw_byte_n)),
-        texts(rejects.iter().map(raw)),
-        identities(rejects.iter().map(|_| None))?,
-        texts(rejects.iter().map(|_| None::<&str>)),
-    ])
+    // What does not fit 63 bits cannot have been counted.
+    let count = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
+    let refused = rejects.iter().map(|reject| RefusedRow {
+        source: &origin.source,
+        file_id: &origin.file_id,
+        path: &origin.path,
+        line: count(reject.at.line),
+        byte_offset: count(reject.at.byte_offset),
+        reason: reject.reason,
+        detail: Cow::Borrowed(&reject.detail),
+        rows: count(reject.rows),
+        raw_byte_n: count(reject.raw_byte_n),
+        raw: (reject.raw.as_deref()).map(|raw| String::from_utf8_lossy(raw.get(..RAW_LIMIT).unwrap_or(raw))),
+        record_id: None,
+    });
+    refused::batch(&refused.collect::<Vec<_>>())
 }
