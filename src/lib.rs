@@ -34,6 +34,7 @@ pub mod problems;
 pub mod records;
 pub mod reference;
 pub mod schema;
+mod scratch;
 pub mod sources;
 pub mod store;
 pub mod summarise;

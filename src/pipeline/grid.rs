@@ -13,12 +13,10 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::error::{Error, Result};
 use crate::ledger::Reason;
-use crate::pipeline::Format;
-use crate::records::{JobRow, SummaryRow};
-use crate::reference::inventory::InventoryRow;
+use crate::records::JobRow;
 use crate::schema::batch::{text, time};
-use crate::sources::cross_check::CrossCheck;
 use crate::sources::fqan::Fqan;
+use crate::sources::relay::Relay;
 use crate::sources::{GridIdentity, Position, Sink};
 
 const DAY_MS: i64 = 86_400_000;
@@ -218,12 +216,12 @@ pub(super) struct Completing<'a> {
     pub(super) inner: &'a mut dyn Sink,
 }
 
-impl Sink for Completing<'_> {
-    fn rows_read(&mut self, n: u64) {
-        self.inner.rows_read(n);
+impl Relay for Completing<'_> {
+    fn inner(&mut self) -> &mut dyn Sink {
+        self.inner
     }
 
-    fn job(&mut self, row: &JobRow<'_>, at: Position, step_n: u32) {
+    fn relay_job(&mut self, row: &JobRow<'_>, at: Position, step_n: u32) {
         let mut row = row.clone();
         let line = row.end_ms.and_then(|end_ms| self.index.find(row.job_id, end_ms));
         match line {
@@ -243,33 +241,5 @@ impl Sink for Completing<'_> {
             }
         }
         self.inner.job(&row, at, step_n);
-    }
-
-    fn reject(&mut self, reason: Reason, at: Position, rows: u64, detail: &str, raw: &[u8]) {
-        self.inner.reject(reason, at, rows, detail, raw);
-    }
-
-    fn out_of_scope(&mut self, reason: Reason, rows: u64) {
-        self.inner.out_of_scope(reason, rows);
-    }
-
-    fn summary(&mut self, row: &SummaryRow<'_>, at: Position) {
-        self.inner.summary(row, at);
-    }
-
-    fn inventory(&mut self, row: &InventoryRow, at: Position, rows: u64) {
-        self.inner.inventory(row, at, rows);
-    }
-
-    fn format(&mut self, format: Format) {
-        self.inner.format(format);
-    }
-
-    fn cross_check(&mut self) -> Option<&mut CrossCheck> {
-        self.inner.cross_check()
-    }
-
-    fn grid_identity(&mut self, identity: &GridIdentity<'_>, at: Position) {
-        self.inner.grid_identity(identity, at);
     }
 }

@@ -19,6 +19,7 @@ mod privacy;
 pub mod progress;
 mod read_file;
 mod reading;
+mod refused;
 pub mod rejects;
 mod repair;
 pub mod replay;

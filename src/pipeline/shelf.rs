@@ -1,20 +1,18 @@
 //! Refusals of one file until it is read to its end. Pieces arrive in any order; what does not fit memory goes to an
 //! unnamed temporary file, so that a file that is refused whole does not end in memory whole.
 
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::borrow::Cow;
 
 use arrow::array::RecordBatch;
 use arrow::compute::interleave_record_batch;
-use arrow::ipc::reader::StreamReader;
-use arrow::ipc::writer::StreamWriter;
 
+use super::refused::{self, RefusedRow};
 use crate::error::{Error, Result};
 use crate::ledger::Reason;
 use crate::records::Reject;
 use crate::records::columns::with_text;
-use crate::schema;
-use crate::schema::batch::{counts, identities, int, text, texts};
+use crate::schema::batch::{int, text};
+use crate::scratch::{self, Scratch, Stretch};
 
 /// Raw text kept per refusal; `raw_byte_n` tells the full length and the file still holds the rest.
 const RAW_LIMIT: usize = 64 << 10;
@@ -26,10 +24,9 @@ pub(super) struct RejectShelf {
     origin: Origin,
     resident: Vec<Reject>,
     bytes: usize,
-    file: Option<File>,
-    end: u64,
-    /// Place and length of each batch on disk.
-    batches: Vec<(u64, u64)>,
+    scratch: Scratch,
+    /// Each batch on disk.
+    batches: Vec<Stretch>,
 }
 
 /// What every row of a file's refusals shares.
@@ -51,8 +48,7 @@ impl RejectShelf {
             },
             resident: Vec::new(),
             bytes: 0,
-            file: None,
-            end: 0,
+            scratch: Scratch::default(),
             batches: Vec::new(),
         }
     }
@@ -87,23 +83,8 @@ impl RejectShelf {
         resident.sort_by_key(key);
         // One batch per run of 1 000, so that reading back in order needs little memory.
         for run in resident.chunks(1000) {
-            let batch = batch(run, &self.origin)?;
-            let mut bytes = Vec::new();
-            let mut writer = StreamWriter::try_new(&mut bytes, batch.schema_ref())?;
-            writer.write(&batch)?;
-            writer.finish()?;
-            drop(writer);
-            let file = match &mut self.file {
-                Some(file) => file,
-                none => {
-                    none.insert(tempfile::tempfile().map_err(|e| Error::io("cannot make a temporary file").because(e))?)
-                }
-            };
-            file.seek(SeekFrom::Start(self.end))?;
-            file.write_all(&bytes)?;
-            let len = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-            self.batches.push((self.end, len));
-            self.end += len;
+            let bytes = scratch::to_bytes(&batch(run, &self.origin)?)?;
+            self.batches.push(self.scratch.push(&bytes)?);
         }
         Ok(())
     }
@@ -178,14 +159,8 @@ impl RejectShelf {
 
     fn load(&mut self, at: usize) -> Result<RecordBatch> {
         let gone = || Error::internal("the shelf of rejects lost a batch");
-        let (place, len) = self.batches.get(at).copied().ok_or_else(gone)?;
-        let file = self.file.as_mut().ok_or_else(gone)?;
-        let mut bytes = vec![0; usize::try_from(len).map_err(|_| gone())?];
-        file.seek(SeekFrom::Start(place))?;
-        file.read_exact(&mut bytes)?;
-        Ok(StreamReader::try_new(bytes.as_slice(), None)?
-            .next()
-            .ok_or_else(gone)??)
+        let batch = self.batches.get(at).copied().ok_or_else(gone)?;
+        scratch::from_bytes(&self.scratch.load(batch)?)
     }
 }
 
@@ -194,23 +169,20 @@ fn key(reject: &Reject) -> (u64, u64, Reason) {
 }
 
 fn batch(rejects: &[Reject], origin: &Origin) -> Result<RecordBatch> {
-    let shared = |value: &str| texts(rejects.iter().map(|_| Some(value.to_owned())));
-    let raw = |reject: &Reject| {
-        let raw = reject.raw.as_ref()?;
-        Some(String::from_utf8_lossy(raw.get(..RAW_LIMIT).unwrap_or(raw)).into_owned())
-    };
-    schema::dataset("rejects")?.batch(vec![
-        shared(&origin.source),
-        shared(&origin.file_id),
-        shared(&origin.path),
-        counts(rejects.iter().map(|reject| reject.at.line)),
-        counts(rejects.iter().map(|reject| reject.at.byte_offset)),
-        texts(rejects.iter().map(|reject| Some(reject.reason.code()))),
-        texts(rejects.iter().map(|reject| Some(&reject.detail))),
-        counts(rejects.iter().map(|reject| reject.rows)),
-        counts(rejects.iter().map(|reject| reject.raw_byte_n)),
-        texts(rejects.iter().map(raw)),
-        identities(rejects.iter().map(|_| None))?,
-        texts(rejects.iter().map(|_| None::<&str>)),
-    ])
+    // What does not fit 63 bits cannot have been counted.
+    let count = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
+    let refused = rejects.iter().map(|reject| RefusedRow {
+        source: &origin.source,
+        file_id: &origin.file_id,
+        path: &origin.path,
+        line: count(reject.at.line),
+        byte_offset: count(reject.at.byte_offset),
+        reason: reject.reason,
+        detail: Cow::Borrowed(&reject.detail),
+        rows: count(reject.rows),
+        raw_byte_n: count(reject.raw_byte_n),
+        raw: (reject.raw.as_deref()).map(|raw| String::from_utf8_lossy(raw.get(..RAW_LIMIT).unwrap_or(raw))),
+        record_id: None,
+    });
+    refused::batch(&refused.collect::<Vec<_>>())
 }

@@ -3,12 +3,14 @@
 //! A month is settled as a whole because a publication may name other sites than the one before it. Summaries are few:
 //! one month of all sites is held in memory.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::corrections::is_addition;
 use super::partition::{Context, Done, Settled};
 use super::reading::ReadFile;
+use super::refused::{self, RefusedRow};
 use super::state::State;
 use super::usage::{Part, publish_part};
 use crate::error::{Error, Kind, Result};
@@ -20,7 +22,6 @@ use crate::records::Summary;
 use crate::records::summary::merge::merge;
 use crate::records::summary::{from_batch, to_batch};
 use crate::schema;
-use crate::schema::batch::{identities, ints, texts};
 use crate::store::Manifest;
 use crate::store::lake::{self, LakeTable};
 use crate::summarise::summaries::SummaryUsage;
@@ -350,26 +351,25 @@ fn reject(context: &Context<'_>, (site, month): &Place, rows: &[&Summary]) -> Re
         return Ok(());
     }
     rows.sort_by_key(|row| (&row.file_id, row.line, row.byte_offset));
-    let path_of = |row: &Summary| context.paths.get(&row.file_id).cloned().unwrap_or_default();
-    let detail = |row: &Summary| match row.reason {
-        Reason::OverlapsJobs => format!("{site} has jobs in {month}, and the pipeline rejects summaries beside jobs"),
-        _ => "no benchmark is known for the summary".to_owned(),
-    };
+    let overlap = format!("{site} has jobs in {month}, and the pipeline rejects summaries beside jobs");
+    let refused = rows.iter().map(|row| RefusedRow {
+        source: &row.source,
+        file_id: &row.file_id,
+        path: context.paths.get(&row.file_id).map_or("", String::as_str),
+        line: row.line,
+        byte_offset: row.byte_offset,
+        reason: row.reason,
+        detail: Cow::Borrowed(match row.reason {
+            Reason::OverlapsJobs => &overlap,
+            _ => "no benchmark is known for the summary",
+        }),
+        rows: 1,
+        raw_byte_n: 0,
+        raw: None,
+        record_id: Some(row.summary_id),
+    });
     let mut table = LakeTable::create(context.publication, "rejects", &path)?;
-    table.write(&schema::dataset("rejects")?.batch(vec![
-        texts(rows.iter().map(|row| Some(&row.source))),
-        texts(rows.iter().map(|row| Some(&row.file_id))),
-        texts(rows.iter().map(|row| Some(path_of(row)))),
-        ints(rows.iter().map(|row| Some(row.line))),
-        ints(rows.iter().map(|row| Some(row.byte_offset))),
-        texts(rows.iter().map(|row| Some(row.reason.code()))),
-        texts(rows.iter().map(|row| Some(detail(row)))),
-        ints(rows.iter().map(|_| Some(1))),
-        ints(rows.iter().map(|_| Some(0))),
-        texts(rows.iter().map(|_| None::<&str>)),
-        identities(rows.iter().map(|row| Some(row.summary_id)))?,
-        texts(rows.iter().map(|_| None::<&str>)),
-    ])?)?;
+    table.write(&refused::batch(&refused.collect::<Vec<_>>())?)?;
     table.finish(&[])?;
     Ok(())
 }

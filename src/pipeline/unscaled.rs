@@ -1,15 +1,16 @@
 //! Records refused at the normalise room's door: `missing = "reject"` and no benchmark known.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 
 use super::partition::Settled;
+use super::refused::{self, RefusedRow};
 use crate::error::{Error, Result};
 use crate::ledger::Reason;
-use crate::schema;
-use crate::schema::batch::{id, identities, identity, int, ints, text, texts};
+use crate::schema::batch::{id, identity, int, text};
 use crate::store::Publication;
 use crate::store::lake::LakeTable;
 
@@ -97,23 +98,21 @@ impl<'a> Unscaled<'a> {
             return Ok(());
         }
         self.rows.sort();
-        let rows = &self.rows;
-        let path_of = |row: &Refused| self.paths.get(&row.file_id).cloned().unwrap_or_default();
+        let refused = self.rows.iter().map(|row| RefusedRow {
+            source: &row.source,
+            file_id: &row.file_id,
+            path: self.paths.get(&row.file_id).map_or("", String::as_str),
+            line: row.line,
+            byte_offset: row.byte_offset,
+            reason: Reason::BenchmarkMissing,
+            detail: Cow::Borrowed(&row.detail),
+            rows: 1 + row.step_n,
+            raw_byte_n: 0,
+            raw: None,
+            record_id: Some(row.record_id),
+        });
         let mut table = LakeTable::create(publication, "rejects", path)?;
-        table.write(&schema::dataset("rejects")?.batch(vec![
-            texts(rows.iter().map(|row| Some(&row.source))),
-            texts(rows.iter().map(|row| Some(&row.file_id))),
-            texts(rows.iter().map(|row| Some(path_of(row)))),
-            ints(rows.iter().map(|row| Some(row.line))),
-            ints(rows.iter().map(|row| Some(row.byte_offset))),
-            texts(rows.iter().map(|_| Some(Reason::BenchmarkMissing.code()))),
-            texts(rows.iter().map(|row| Some(&row.detail))),
-            ints(rows.iter().map(|row| Some(1 + row.step_n))),
-            ints(rows.iter().map(|_| Some(0))),
-            texts(rows.iter().map(|_| None::<&str>)),
-            identities(rows.iter().map(|row| Some(row.record_id)))?,
-            texts(rows.iter().map(|_| None::<&str>)),
-        ])?)?;
+        table.write(&refused::batch(&refused.collect::<Vec<_>>())?)?;
         table.finish(&[])?;
         Ok(())
     }

@@ -2,18 +2,15 @@
 //! budget goes to one unnamed temporary file, bucket by bucket, so that memory stays flat whatever the input's size.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom, Write};
 use std::sync::{Arc, Mutex};
 
 use arrow::array::{Array, RecordBatch};
-use arrow::ipc::reader::StreamReader;
-use arrow::ipc::writer::StreamWriter;
 
 use super::harvest::Bucket;
 use super::waiting::gather::with_words;
 use super::waiting::{Part, Run, gather, pack};
 use crate::error::{Error, Result};
+use crate::scratch::{self, Scratch, Stretch};
 use crate::time::{Day, Month};
 
 /// Bytes of Arrow data kept in memory.
@@ -67,16 +64,14 @@ impl Segment {
 
 #[derive(Default)]
 struct SpillFile {
-    file: Option<File>,
-    end: u64,
+    scratch: Scratch,
     index: BTreeMap<(String, Day), Vec<Place>>,
 }
 
 /// Where a packed batch lies in the file.
 #[derive(Clone, Copy, Debug)]
 struct Place {
-    at: u64,
-    len: usize,
+    packed: Stretch,
     unpacked_len: usize,
 }
 
@@ -153,27 +148,12 @@ impl Spill {
     fn flush(&self, segment: &Segment) -> Result<()> {
         for (key, runs) in &segment.index {
             let batch = pack(&gather(&segment.parts(runs))?)?;
-            let mut bytes = Vec::with_capacity(batch.get_array_memory_size() + 4096);
-            let mut writer = StreamWriter::try_new(&mut bytes, batch.schema_ref())?;
-            writer.write(&batch)?;
-            writer.finish()?;
-            drop(writer);
+            let bytes = scratch::to_bytes(&batch)?;
             let packed = zstd::bulk::compress(&bytes, SPILL_LEVEL)?;
             let mut spill = lock(&self.file)?;
-            let at = spill.end;
-            let file = match &mut spill.file {
-                Some(file) => file,
-                none => {
-                    none.insert(tempfile::tempfile().map_err(|e| Error::io("cannot make a temporary file").because(e))?)
-                }
-            };
-            file.seek(SeekFrom::Start(at))?;
-            file.write_all(&packed)?;
-            let len = u64::try_from(packed.len()).unwrap_or(u64::MAX);
-            spill.end += len;
+            let packed = spill.scratch.push(&packed)?;
             spill.index.entry(key.clone()).or_default().push(Place {
-                at,
-                len: packed.len(),
+                packed,
                 unpacked_len: bytes.len(),
             });
         }
@@ -212,22 +192,13 @@ impl Spill {
         }
         let places = lock(&self.file)?.index.get(&key).cloned().unwrap_or_default();
         for place in places {
-            let mut packed = vec![0; place.len];
-            {
-                let mut spill = lock(&self.file)?;
-                let Some(file) = spill.file.as_mut() else { continue };
-                file.seek(SeekFrom::Start(place.at))?;
-                file.read_exact(&mut packed)?;
-            }
-            let bytes = zstd::bulk::decompress(&packed, place.unpacked_len)?;
-            for batch in StreamReader::try_new(bytes.as_slice(), None)? {
-                let batch = batch?;
-                let all = Run {
-                    first: 0,
-                    len: batch.num_rows(),
-                };
-                parts.push(Part { batch, runs: vec![all] });
-            }
+            let packed = lock(&self.file)?.scratch.load(place.packed)?;
+            let batch = scratch::from_bytes(&zstd::bulk::decompress(&packed, place.unpacked_len)?)?;
+            let all = Run {
+                first: 0,
+                len: batch.num_rows(),
+            };
+            parts.push(Part { batch, runs: vec![all] });
         }
         if parts.is_empty() {
             return Ok(None);

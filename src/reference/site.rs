@@ -1,13 +1,11 @@
 //! Site by cluster, probe, CE, payload site or table, or by a topology of resources.
 
-use std::fmt::Write as _;
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-use ahash::AHashMap;
-
-use super::csv_table::{self, CsvTable, is_any};
+use super::csv_table::{self, CsvTable};
+use super::first_match::{Column, FirstMatch, Wording};
 use super::topology::{Level, Topology};
 use crate::problems::Problems;
 use crate::records::JobRow;
@@ -71,6 +69,16 @@ impl SiteColumn {
     }
 }
 
+impl Column for SiteColumn {
+    fn word(self) -> &'static str {
+        self.as_str()
+    }
+
+    fn of_row<'a>(self, row: &JobRow<'a>) -> Option<&'a str> {
+        self.of(row)
+    }
+}
+
 /// Where a record's site comes from when the source does not name it.
 #[derive(Clone, Debug, Default)]
 pub enum SiteRule {
@@ -118,24 +126,10 @@ impl SiteRule {
     }
 }
 
-#[derive(Clone, Debug)]
-struct Rule {
-    /// One cell per matching column; `None` matches anything, also nothing.
-    cells: Vec<Option<String>>,
-    site: String,
-}
-
 /// The rows of a site table: first match wins. The header names the columns to match and `to_site`; an empty or `*`
 /// cell matches anything, every other cell must be equal, letter case included.
 #[derive(Clone, Debug, Default)]
-pub struct SiteTable {
-    columns: Vec<SiteColumn>,
-    rules: Vec<Rule>,
-    /// Rules that can match a given value of the first column, in order.
-    by_first: AHashMap<String, Vec<usize>>,
-    /// Rules that match any value of the first column, in order.
-    any_first: Vec<usize>,
-}
+pub struct SiteTable(FirstMatch<SiteColumn>);
 
 impl SiteTable {
     /// Reads the table at `path`; `file` is the name mistakes are told with.
@@ -149,84 +143,25 @@ impl SiteTable {
         let csv = CsvTable::read(input, file, problems);
         let known: Vec<&str> = COLUMNS.iter().map(|&(name, _)| name).chain([RESULT]).collect();
         csv.refuse_unknown(&known, file, problems);
-        let mut table = Self::default();
         let Some(result) = csv.column(RESULT, file, problems) else {
-            return table;
+            return Self::default();
         };
-        let mut places = Vec::new();
-        for (place, name) in csv.columns.iter().enumerate() {
-            if let Some(&(_, column)) = COLUMNS.iter().find(|(known, _)| known == name) {
-                places.push(place);
-                table.columns.push(column);
-            }
-        }
-        if places.is_empty() {
-            problems.mistake(file, 1, "the header names no column to match, such as \"cluster\"");
-            return table;
-        }
-        for (line, cells) in &csv.rows {
-            let cell = |place: usize| cells.get(place).map_or("", String::as_str);
-            if is_any(cell(result)) {
-                problems.mistake(file, *line, "the row names no site");
-                continue;
-            }
-            let rule = Rule {
-                cells: places
-                    .iter()
-                    .map(|&place| Some(cell(place)).filter(|cell| !is_any(cell)).map(str::to_owned))
-                    .collect(),
-                site: cell(result).to_owned(),
-            };
-            table.add(rule);
-        }
-        table
-    }
-
-    fn add(&mut self, rule: Rule) {
-        let nth = self.rules.len();
-        match rule.cells.first().and_then(Option::as_ref) {
-            None => {
-                self.any_first.push(nth);
-                self.by_first.values_mut().for_each(|rules| rules.push(nth));
-            }
-            Some(value) => {
-                let seed = &self.any_first;
-                self.by_first
-                    .entry(value.clone())
-                    .or_insert_with(|| seed.clone())
-                    .push(nth);
-            }
-        }
-        self.rules.push(rule);
+        let wording = Wording {
+            noun: "site",
+            example: "cluster",
+        };
+        Self(FirstMatch::read(&csv, result, COLUMNS, &wording, file, problems))
     }
 
     /// The site of the first row that matches.
     #[must_use]
     pub fn lookup(&self, row: &JobRow<'_>) -> Option<&str> {
-        let first = self.columns.first()?.of(row);
-        let candidates = first
-            .and_then(|value| self.by_first.get(value))
-            .unwrap_or(&self.any_first);
-        let rules = candidates.iter().filter_map(|&nth| self.rules.get(nth));
-        let mut matching = rules.filter(|rule| {
-            let mut pairs = self.columns.iter().zip(&rule.cells);
-            pairs.all(|(column, cell)| cell.is_none() || cell.as_deref() == column.of(row))
-        });
-        matching.next().map(|rule| rule.site.as_str())
+        self.0.lookup(row)
     }
 
     /// What the table says, in its order: what decides results.
     #[must_use]
     pub fn canonical(&self) -> String {
-        let mut text = String::new();
-        for column in &self.columns {
-            text.push_str(column.as_str());
-            text.push(' ');
-        }
-        for rule in &self.rules {
-            // Writing to a string cannot fail.
-            let _ = write!(text, "\n{:?} {:?}", rule.cells, rule.site);
-        }
-        text
+        self.0.canonical()
     }
 }

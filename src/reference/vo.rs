@@ -1,12 +1,10 @@
 //! VO by account, user, group, partition or QOS.
 
-use std::fmt::Write as _;
 use std::io::Read;
 use std::path::Path;
 
-use ahash::AHashMap;
-
-use super::csv_table::{self, CsvTable, is_any};
+use super::csv_table::{self, CsvTable};
+use super::first_match::{Column, FirstMatch, Wording};
 use crate::pipeline::plan::{VoColumn, VoRule};
 use crate::problems::Problems;
 use crate::records::JobRow;
@@ -53,6 +51,16 @@ impl VoColumn {
     }
 }
 
+impl Column for VoColumn {
+    fn word(self) -> &'static str {
+        self.as_str()
+    }
+
+    fn of_row<'a>(self, row: &JobRow<'a>) -> Option<&'a str> {
+        self.of(row)
+    }
+}
+
 impl VoRule {
     /// The VO of a job; `None` when the rule has no answer.
     #[must_use]
@@ -67,13 +75,6 @@ impl VoRule {
     }
 }
 
-#[derive(Clone, Debug)]
-struct Rule {
-    /// One cell per matching column; `None` matches anything, also nothing.
-    cells: Vec<Option<String>>,
-    vo: String,
-}
-
 /// The rows of a VO table: first match wins.
 ///
 /// The header names the columns a row is matched by, any of `account`, `user`, `user_group`, `partition`, `qos` and
@@ -81,14 +82,7 @@ struct Rule {
 /// that is the result: `account,vo`. An empty or `*` cell matches anything; every other cell must be equal, letter
 /// case included.
 #[derive(Clone, Debug, Default)]
-pub struct VoTable {
-    columns: Vec<VoColumn>,
-    rules: Vec<Rule>,
-    /// Rules that can match a given value of the first column, in order.
-    by_first: AHashMap<String, Vec<usize>>,
-    /// Rules that match any value of the first column, in order.
-    any_first: Vec<usize>,
-}
+pub struct VoTable(FirstMatch<VoColumn>);
 
 impl VoTable {
     /// Reads the table at `path`; `file` is the name mistakes are told with. Rows with a mistake are left out.
@@ -110,84 +104,22 @@ impl VoTable {
             problems.mistake(file, 1, message);
             return Self::default();
         };
-        let mut places = Vec::new();
-        let mut table = Self::default();
-        for (place, name) in csv.columns.iter().enumerate() {
-            let column = COLUMNS.iter().find(|(known, _)| known == name);
-            if let Some(&(_, column)) = column.filter(|_| place != result) {
-                places.push(place);
-                table.columns.push(column);
-            }
-        }
-        if places.is_empty() {
-            problems.mistake(file, 1, "the header names no column to match, such as \"account\"");
-            return table;
-        }
-        for (line, cells) in &csv.rows {
-            let cell = |place: usize| cells.get(place).map_or("", String::as_str);
-            if is_any(cell(result)) {
-                problems.mistake(file, *line, "the row names no VO");
-                continue;
-            }
-            table.rules.push(Rule {
-                cells: places
-                    .iter()
-                    .map(|&place| Some(cell(place)).filter(|cell| !is_any(cell)).map(str::to_owned))
-                    .collect(),
-                vo: cell(result).to_owned(),
-            });
-        }
-        table.index();
-        table
-    }
-
-    fn index(&mut self) {
-        for (nth, rule) in self.rules.iter().enumerate() {
-            match rule.cells.first().and_then(Option::as_ref) {
-                None => {
-                    self.any_first.push(nth);
-                    self.by_first.values_mut().for_each(|rules| rules.push(nth));
-                }
-                Some(value) => {
-                    let seed = &self.any_first;
-                    self.by_first
-                        .entry(value.clone())
-                        .or_insert_with(|| seed.clone())
-                        .push(nth);
-                }
-            }
-        }
+        let wording = Wording {
+            noun: "VO",
+            example: "account",
+        };
+        Self(FirstMatch::read(&csv, result, COLUMNS, &wording, file, problems))
     }
 
     /// The VO of the first row that matches.
     #[must_use]
     pub fn lookup(&self, row: &JobRow<'_>) -> Option<&str> {
-        let first = self.columns.first()?.of(row);
-        let candidates = first
-            .and_then(|value| self.by_first.get(value))
-            .unwrap_or(&self.any_first);
-        candidates
-            .iter()
-            .filter_map(|&nth| self.rules.get(nth))
-            .find(|rule| {
-                let mut pairs = self.columns.iter().zip(&rule.cells);
-                pairs.all(|(column, cell)| cell.is_none() || cell.as_deref() == column.of(row))
-            })
-            .map(|rule| rule.vo.as_str())
+        self.0.lookup(row)
     }
 
     /// What the table says, in its order: what decides results.
     #[must_use]
     pub fn canonical(&self) -> String {
-        let mut text = String::new();
-        for column in &self.columns {
-            text.push_str(column.as_str());
-            text.push(' ');
-        }
-        for rule in &self.rules {
-            // Writing to a string cannot fail.
-            let _ = write!(text, "\n{:?} {:?}", rule.cells, rule.vo);
-        }
-        text
+        self.0.canonical()
     }
 }

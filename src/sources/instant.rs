@@ -1,5 +1,7 @@
 //! Printed instants to Unix milliseconds.
 
+use crate::time::month::day_number;
+
 /// Last second that has a four-digit year: 9999-12-31T23:59:59Z.
 pub const LAST_S: i64 = 253_402_300_799;
 
@@ -38,7 +40,7 @@ pub fn rfc3339_ascii_ms(bytes: &[u8]) -> Option<i64> {
             if hours > 23 || minutes > 59 {
                 return None;
             }
-            (hours * 3600 + minutes * 60) * if sign == b'-' { -1 } else { 1 }
+            i64::from(hours * 3600 + minutes * 60) * if sign == b'-' { -1 } else { 1 }
         }
         _ => return None,
     };
@@ -73,35 +75,15 @@ pub(super) fn printed_s(bytes: &[u8]) -> Option<i64> {
     };
     let (year, month, day) = (number(&[y1, y2, y3, y4])?, number(&[mo1, mo2])?, number(&[d1, d2])?);
     let (hour, minute, second) = (number(&[h1, h2])?, number(&[mi1, mi2])?, number(&[s1, s2])?);
-    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    let days_in_month = match month {
-        2 if is_leap => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        1..=12 => 31,
-        _ => return None,
-    };
-    if day < 1 || day > days_in_month || hour > 23 || minute > 59 || second > 60 {
+    let day = i64::from(day_number(year, month, day)?);
+    if hour > 23 || minute > 59 || second > 60 {
         return None;
     }
-    Some(((days_since_1970(year, month, day) * 24 + hour) * 60 + minute) * 60 + second)
+    Some(i64::from((hour * 60 + minute) * 60 + second) + day * 86_400)
 }
 
-fn number(digits: &[u8]) -> Option<i64> {
+fn number(digits: &[u8]) -> Option<i32> {
     digits.iter().try_fold(0, |value, b| {
-        b.is_ascii_digit().then(|| value * 10 + i64::from(b - b'0'))
+        b.is_ascii_digit().then(|| value * 10 + i32::from(b - b'0'))
     })
-}
-
-/// Proleptic Gregorian calendar, counting years from March so that the leap day is the last of its year.
-fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
-    let (year, month) = if month > 2 {
-        (year, month - 3)
-    } else {
-        (year - 1, month + 9)
-    };
-    let era = year.div_euclid(400);
-    let year_of_era = year.rem_euclid(400);
-    let day_of_year = (153 * month + 2) / 5 + day - 1;
-    era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
 }

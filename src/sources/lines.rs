@@ -13,6 +13,7 @@ use super::steps::{Step, Steps};
 use super::{Pieces, Position, Sink, Work};
 use crate::error::Result;
 use crate::ledger::Reason;
+use crate::records::Anomaly;
 
 /// Sizes in bytes.
 #[derive(Clone, Copy, Debug)]
@@ -49,9 +50,12 @@ pub(super) struct Record<'a> {
 }
 
 impl Record<'_> {
-    /// Whether bytes had to be replaced.
-    pub(super) fn is_replaced(&self) -> bool {
-        matches!(self.text, Cow::Owned(_))
+    /// What is to be said of the record as it is written: bits of [`Anomaly`].
+    pub(super) fn anomalies(&self) -> u32 {
+        match self.text {
+            Cow::Owned(_) => Anomaly::InvalidText.bit(),
+            Cow::Borrowed(_) => 0,
+        }
     }
 
     /// Refuses a record that is cut off, unless it is certain that every value looked at is whole.

@@ -26,6 +26,7 @@ pub mod lines;
 pub mod lsf;
 pub mod pbs;
 mod refusal;
+pub(crate) mod relay;
 mod remote;
 pub mod repair;
 pub mod sacct;

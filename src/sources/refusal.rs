@@ -1,4 +1,4 @@
-//! Why a line of a log is refused, and the numbers it is made of.
+//! Why a row is refused, and the numbers that lines of logs are made of.
 
 use super::clip::clip;
 use super::decimal;

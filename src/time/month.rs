@@ -25,8 +25,27 @@ pub fn date_of(day: Day) -> Option<Date> {
 /// The day number of a civil date.
 #[must_use]
 pub fn day_of(date: Date) -> Day {
-    // Days since the epoch of a civil date, by the well-known era arithmetic (400 years are 146 097 days).
-    let (year, month, day) = (i32::from(date.year()), i32::from(date.month()), i32::from(date.day()));
+    days_since_1970(i32::from(date.year()), i32::from(date.month()), i32::from(date.day()))
+}
+
+/// The day number of a printed date; `None` when there is no such day.
+pub(crate) fn day_number(year: i32, month: i32, day: i32) -> Option<Day> {
+    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let days_in_month = match month {
+        2 if is_leap => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        1..=12 => 31,
+        _ => return None,
+    };
+    (1..=days_in_month)
+        .contains(&day)
+        .then(|| days_since_1970(year, month, day))
+}
+
+/// Days since the epoch of a civil date, by the well-known era arithmetic: 400 years are 146 097 days, and years are
+/// counted from March, so that the leap day is the last of its year.
+fn days_since_1970(year: i32, month: i32, day: i32) -> Day {
     let year = if month <= 2 { year - 1 } else { year };
     let era = year.div_euclid(400);
     let year_of_era = year.rem_euclid(400);

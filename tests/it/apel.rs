@@ -9,7 +9,7 @@ use gridtally::records::anomaly::Anomaly;
 use gridtally::sources::apel::{self, Limits};
 use proptest::prelude::*;
 
-use crate::collect_grid::{Collected, input, plan, run};
+use crate::support::collect::{Collected, Job, input, plan, run};
 
 const HEADER: &str = "APEL-individual-job-message: v0.3\n";
 
@@ -33,7 +33,7 @@ fn one(more: &str) -> Result<JobRow<'static>, Reason> {
     let all = strict(format!("{HEADER}{}", record("1", more)));
     assert_eq!(all.rows_read, 1);
     match all.jobs.first() {
-        Some((row, _)) => Ok(row.clone()),
+        Some(Job { row, .. }) => Ok(row.clone()),
         None => Err(all.rejects[0].reason),
     }
 }
@@ -47,7 +47,7 @@ fn fields_of_a_job() {
         InfrastructureDescription: APEL-CREAM-SLURM\nMemoryReal: 10\nMemoryVirtual: null\nUpdateTime: anything\n\
         ServiceLevelType: hEpScOrE23\nServiceLevel: 17.98765\n%%\n";
     let all = strict(text);
-    let (row, at) = &all.jobs[0];
+    let Job { row, at, .. } = &all.jobs[0];
     assert_eq!((at.line, at.byte_offset), (2, 34));
     let expected = JobRow {
         view: "batch",
@@ -172,7 +172,7 @@ fn benchmark_dictionaries_of_v04() {
              StartTime: 1500000000\nEndTime: 1500000010\n{level}\n%%"
         ));
         let found = match all.jobs.first() {
-            Some((row, _)) => Ok((row.benchmark.unwrap(), row.benchmark_milli_per_core.unwrap())),
+            Some(Job { row, .. }) => Ok((row.benchmark.unwrap(), row.benchmark_milli_per_core.unwrap())),
             None => Err(all.rejects[0].reason),
         };
         assert_eq!(found, expected, "{level}");
@@ -226,14 +226,11 @@ fn one_bad_record_refuses_its_message_and_only_that() {
         all.rejects[0].detail,
         "the record at line 11 of the same message is refused (bad_duration)"
     );
-    assert_eq!(all.jobs.iter().map(|(row, _)| row.job_id).collect::<Vec<_>>(), ["4"]);
+    assert_eq!(all.rows().map(|row| row.job_id).collect::<Vec<_>>(), ["4"]);
     let all = read(&text, Acceptance::Salvage);
-    assert_eq!(
-        all.jobs.iter().map(|(row, _)| row.job_id).collect::<Vec<_>>(),
-        ["1", "3", "4"]
-    );
+    assert_eq!(all.rows().map(|row| row.job_id).collect::<Vec<_>>(), ["1", "3", "4"]);
     assert_eq!(all.reasons(), [Reason::BadDuration]);
-    for (row, at) in &all.jobs {
+    for Job { row, at, .. } in &all.jobs {
         let start = usize::try_from(at.byte_offset).unwrap();
         assert!(text[start..].starts_with("Site: S"), "{row:?}");
         assert_eq!(usize::try_from(at.line).unwrap(), text[..start].lines().count() + 1);
@@ -247,14 +244,14 @@ fn salvage_reads_the_keys_of_v01() {
         ScalingFactor: 2500\n%%\n";
     assert_eq!(strict(text).reasons(), [Reason::UnknownField]);
     let all = read(text, Acceptance::Salvage);
-    let row = &all.jobs[0].0;
+    let row = &all.jobs[0].row;
     assert_eq!((row.job_id, row.user, row.vo), ("7", Some("pat"), Some("reef")));
     assert_eq!(
         (row.benchmark, row.benchmark_milli_per_core),
         (Some("si00"), Some(2_500_000))
     );
     let all = read(text.replace("SpecInt2000", "custom"), Acceptance::Salvage);
-    assert_eq!(all.jobs[0].0.benchmark, None);
+    assert_eq!(all.jobs[0].row.benchmark, None);
 }
 
 #[test]
@@ -280,8 +277,8 @@ fn text_that_is_not_utf8_is_replaced_and_said() {
     let at = text.iter().position(|&b| b == b'X').unwrap();
     text[at] = 0xff;
     let all = strict(text);
-    assert_eq!(all.jobs[0].0.user, Some("\u{fffd}"));
-    assert_ne!(all.jobs[0].0.anomalies & Anomaly::InvalidText.bit(), 0);
+    assert_eq!(all.jobs[0].row.user, Some("\u{fffd}"));
+    assert_ne!(all.jobs[0].row.anomalies & Anomaly::InvalidText.bit(), 0);
 }
 
 #[test]
@@ -345,7 +342,7 @@ fn what_is_too_long_is_said_and_bounded() {
     let read =
         |acceptance| run(apel::pieces_within(input(text.as_bytes()), plan(Format::Apel, acceptance), SMALL).unwrap());
     let all = read(Acceptance::StrictApel);
-    assert_eq!(all.jobs.iter().map(|(row, _)| row.job_id).collect::<Vec<_>>(), ["b"]);
+    assert_eq!(all.rows().map(|row| row.job_id).collect::<Vec<_>>(), ["b"]);
     assert!(all.reasons().iter().all(|&reason| reason == Reason::TooLong));
     let all = read(Acceptance::Salvage);
     assert_eq!((all.jobs.len(), all.reasons()), (22, vec![Reason::TooLong]));

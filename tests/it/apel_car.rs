@@ -8,7 +8,7 @@ use gridtally::records::JobRow;
 use gridtally::sources::apel::{self, Limits};
 use proptest::prelude::*;
 
-use crate::collect_grid::{Collected, input, plan, run, shared};
+use crate::support::collect::{Collected, Job, input, plan, run, shared};
 
 const OPEN: &str =
     "<?xml version=\"1.0\"?>\n<UsageRecords xmlns=\"http://eu-emi.eu/namespaces/2012/11/computerecord\">\n";
@@ -41,7 +41,7 @@ fn document(records: &[String]) -> String {
 fn fields_of_a_job() {
     let text = document(&[record("Ab", "")]);
     let all = read(&text, Acceptance::StrictApel);
-    let (row, at) = &all.jobs[0];
+    let Job { row, at, .. } = &all.jobs[0];
     assert_eq!((at.line, usize::try_from(at.byte_offset).unwrap()), (3, OPEN.len()));
     let expected = JobRow {
         view: "batch",
@@ -68,14 +68,14 @@ fn fields_of_a_job() {
     // The prefix does not matter, the namespace does, and an FQAN wins.
     let fqan = "<GroupAttribute urf:type=\"FQAN\">/kelp/Role=pilot/Capability=NULL;/reef</GroupAttribute>";
     let all = read(document(&[record("1", fqan)]), Acceptance::StrictApel);
-    let row = &all.jobs[0].0;
+    let row = &all.jobs[0].row;
     assert_eq!(
         (row.vo, row.vo_group, row.vo_role),
         (Some("kelp"), Some("/kelp"), Some("Role=pilot"))
     );
     let foreign = record("1", "<Site xmlns=\"urn:other\">WRONG</Site>");
     assert_eq!(
-        read(document(&[foreign]), Acceptance::StrictApel).jobs[0].0.site,
+        read(document(&[foreign]), Acceptance::StrictApel).jobs[0].row.site,
         Some("S")
     );
 }

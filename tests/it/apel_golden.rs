@@ -8,7 +8,7 @@ use gridtally::records::{JobRow, SummaryKind};
 use gridtally::sources::apel;
 
 use crate::apel::strict;
-use crate::collect_grid::shared;
+use crate::support::collect::{Job, shared};
 
 fn golden_rows(folder: &Path) -> Vec<BTreeMap<String, String>> {
     let mut reader = csv::Reader::from_path(folder.join("VJobRecords.csv")).unwrap();
@@ -50,7 +50,7 @@ fn golden_messages_give_what_the_server_stored() {
         for (row, _) in all.summaries {
             *aggregates.entry(row.kind).or_default() += 1;
         }
-        for (row, _) in all.jobs {
+        for Job { row, .. } in all.jobs {
             let key = (row.site.unwrap().to_lowercase(), row.identity_key.unwrap().to_owned());
             loaded.insert(key, row);
         }

@@ -11,7 +11,7 @@ use gridtally::records::{SummaryKind, SummaryRow};
 use gridtally::sources::apel;
 use gridtally::time::Month;
 
-use crate::collect_grid::{Collected, input, plan, run, shared};
+use crate::support::collect::{Collected, input, plan, run, shared};
 
 const V02: &str = "APEL-summary-job-message: v0.2\n";
 const V03: &str = "APEL-summary-job-message: v0.3\n";

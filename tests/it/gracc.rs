@@ -11,7 +11,7 @@ use gridtally::sources::gracc::{self, Limits};
 use gridtally::sources::json::{Scalar, Scanner};
 use proptest::prelude::*;
 
-use crate::collect_grid::{Collected, input, plan, run, shared};
+use crate::support::collect::{Collected, input, plan, run, shared};
 
 pub(crate) fn read(text: impl AsRef<[u8]>) -> Collected {
     run(gracc::pieces(input(text.as_ref()), plan(Format::Gracc, Acceptance::StrictApel)).unwrap())
@@ -60,7 +60,7 @@ fn expected() -> JobRow<'static> {
 #[test]
 fn fields_of_a_hit_and_of_a_bare_document() {
     let all = read(HIT);
-    assert_eq!(all.jobs[0].0, expected());
+    assert_eq!(all.jobs[0].row, expected());
     let source: serde_json::Value = serde_json::from_str(HIT).unwrap();
     let bare = read(source["_source"].to_string());
     let row = JobRow {
@@ -70,7 +70,7 @@ fn fields_of_a_hit_and_of_a_bare_document() {
         // serde_json prints the number as the nearest float.
         ..expected()
     };
-    assert_eq!(bare.jobs[0].0, row);
+    assert_eq!(bare.jobs[0].row, row);
 }
 
 /// A document of `fields` on top of a small sound one; a `null` takes a field away.
@@ -94,7 +94,7 @@ fn document(fields: &str) -> String {
 fn one(fields: &str) -> JobRow<'static> {
     let all = read(document(fields));
     assert_eq!(all.rejects, [], "{fields}");
-    all.jobs[0].0.clone()
+    all.jobs[0].row.clone()
 }
 
 fn reject(fields: &str) -> Reason {
@@ -432,12 +432,7 @@ fn golden_dumps_give_the_measured_totals() {
             "{file}"
         );
         for (view, n, wall, cpu, hours) in views {
-            let rows: Vec<_> = all
-                .jobs
-                .iter()
-                .map(|(row, _)| row)
-                .filter(|row| row.view == *view)
-                .collect();
+            let rows: Vec<_> = all.rows().filter(|row| row.view == *view).collect();
             assert_eq!(rows.len(), *n, "{file} {view}");
             if wall.is_empty() {
                 continue;
@@ -457,9 +452,9 @@ fn golden_dumps_give_the_measured_totals() {
         let all = read(unpack(&folder.join(format!("{file}.ndjson.gz"))));
         assert_eq!((all.rejects.len(), all.jobs.len() as u64), (0, all.rows_read), "{file}");
         if file.starts_with("transfer") {
-            let wall: i64 = all.jobs.iter().map(|(row, _)| row.wall_ms.unwrap()).sum();
+            let wall: i64 = all.rows().map(|row| row.wall_ms.unwrap()).sum();
             assert_eq!(seconds(wall), "142233.31");
-            assert!(all.jobs.iter().all(|(row, _)| row.view == "storage"));
+            assert!(all.rows().all(|row| row.view == "storage"));
         }
     }
 }

@@ -13,7 +13,7 @@ use gridtally::pipeline::plan::{Acceptance, Format, LogOptions, SourcePlan};
 use gridtally::sources::lines::Limits;
 use gridtally::sources::{Pieces, blah, htcondor, lsf, pbs, sge, swf};
 
-use crate::collect_grid::{Collected, input, plan, run};
+use crate::support::collect::{Collected, input, run, source};
 
 /// Every log format of this kind.
 const FORMATS: [Format; 6] = [
@@ -27,13 +27,12 @@ const FORMATS: [Format; 6] = [
 
 /// Submit times count from here where a header does not say it.
 fn told(format: Format) -> Arc<SourcePlan> {
-    let plan = plan(format, Acceptance::StrictApel);
     Arc::new(SourcePlan {
         logs: LogOptions {
             blah: Vec::new(),
             unix_start_time: Some(0),
         },
-        ..(*plan).clone()
+        ..source(format, Acceptance::StrictApel)
     })
 }
 

@@ -11,8 +11,6 @@ mod apel;
 mod apel_car;
 mod apel_golden;
 mod apel_summaries;
-#[path = "support/collect_grid.rs"]
-mod collect_grid;
 mod decimal;
 mod engine;
 mod garbage;

@@ -10,7 +10,7 @@ use gridtally::reference::site::{SiteColumn, SiteRule, SiteTable};
 use gridtally::reference::topology::{Level, Topology};
 use gridtally::reference::vo_corrections::{VoCorrections, VoOrigin};
 
-use crate::collect_grid::shared;
+use crate::support::collect::shared;
 use crate::support::tar::{gzip, tar};
 
 fn corrections(text: &str) -> (VoCorrections, Vec<String>) {
@@ -297,7 +297,7 @@ fn real_documents_are_found_in_the_real_topology() {
         .unwrap();
     let (mut by_vo_rule, mut by_site_rule) = (BTreeMap::new(), BTreeMap::new());
     let all = crate::gracc::read(bytes);
-    for (row, _) in &all.jobs {
+    for row in all.rows() {
         let (vo, origin) = vos.resolve(row);
         assert_eq!(
             vo.is_none(),

@@ -12,46 +12,33 @@ use std::sync::Arc;
 
 use gridtally::error::Result;
 use gridtally::pipeline::SourcePlan;
-use gridtally::pipeline::plan::{Acceptance, Format, LogOptions, VoRule};
+use gridtally::pipeline::plan::{Acceptance, Format};
 use gridtally::sources::sacct;
 use gridtally::time::Zone;
 
-use crate::support::collect::{Collect, Job};
+use crate::support::collect::{Collected, Job, source};
 
 /// A source whose printed times are of `zone`.
 pub(crate) fn plan(zone: Option<&str>) -> SourcePlan {
     SourcePlan {
-        name: "slurm".to_owned(),
-        format: Format::Sacct,
-        paths: Vec::new(),
-        site: None,
-        site_rule: gridtally::reference::site::SiteRule::default(),
-        cluster: None,
         zone: zone.map(|name| Zone::named(name).unwrap()),
-        delimiter: None,
-        layout: None,
-        vo: VoRule::Record,
-        acceptance: Acceptance::default(),
-        logs: LogOptions::default(),
-        publishing: gridtally::pipeline::plan::Publishing::default(),
-        max_rejected: None,
-        fingerprint: String::new(),
+        ..source(Format::Sacct, Acceptance::default())
     }
 }
 
-pub(crate) fn try_read(dump: &[u8], plan: SourcePlan) -> Result<Collect> {
-    Collect::all(sacct::pieces(
+pub(crate) fn try_read(dump: &[u8], plan: SourcePlan) -> Result<Collected> {
+    Collected::all(sacct::pieces(
         Box::new(std::io::Cursor::new(dump.to_vec())),
         Arc::new(plan),
     )?)
 }
 
 /// Reads a dump of UTC times; every row must have an outcome.
-pub(crate) fn read(dump: impl AsRef<[u8]>) -> Collect {
+pub(crate) fn read(dump: impl AsRef<[u8]>) -> Collected {
     read_in(dump, "UTC")
 }
 
-pub(crate) fn read_in(dump: impl AsRef<[u8]>, zone: &str) -> Collect {
+pub(crate) fn read_in(dump: impl AsRef<[u8]>, zone: &str) -> Collected {
     let found = try_read(dump.as_ref(), plan(Some(zone))).unwrap();
     assert_eq!(found.rows_read, found.outcomes(), "{found:#?}");
     found

@@ -13,11 +13,11 @@ use crate::pipeline::reading::{ReadFile, Reading};
 use crate::records::columns::Columns;
 use crate::records::spill::Spill;
 use crate::records::waiting;
-use crate::records::{Harvest, Intake, JobRow, SummaryRow, Window};
-use crate::reference::inventory::InventoryRow;
+use crate::records::{Harvest, Intake, Window};
 use crate::sources::dialect::{self, Dialect};
+use crate::sources::relay::Relay;
 use crate::sources::repair::{Unit, Units};
-use crate::sources::{GridIdentity, Position, Sink, compression};
+use crate::sources::{Position, Sink, compression};
 
 /// Rows taken before they go to the spill.
 const ROWS_HELD: usize = 8192;
@@ -285,45 +285,15 @@ struct Moved<'a> {
     byte_offset: u64,
 }
 
-impl Moved<'_> {
+impl Relay for Moved<'_> {
+    fn inner(&mut self) -> &mut dyn Sink {
+        self.intake
+    }
+
     fn place(&self, at: Position) -> Position {
         Position {
             line: self.line + at.line.saturating_sub(self.header_lines + 1),
             byte_offset: self.byte_offset + at.byte_offset.saturating_sub(self.header_bytes),
         }
-    }
-}
-
-impl Sink for Moved<'_> {
-    fn rows_read(&mut self, n: u64) {
-        self.intake.rows_read(n);
-    }
-
-    fn job(&mut self, row: &JobRow<'_>, at: Position, step_n: u32) {
-        self.intake.job(row, self.place(at), step_n);
-    }
-
-    fn reject(&mut self, reason: Reason, at: Position, rows: u64, detail: &str, raw: &[u8]) {
-        self.intake.reject(reason, self.place(at), rows, detail, raw);
-    }
-
-    fn out_of_scope(&mut self, reason: Reason, rows: u64) {
-        self.intake.out_of_scope(reason, rows);
-    }
-
-    fn summary(&mut self, row: &SummaryRow<'_>, at: Position) {
-        self.intake.summary(row, self.place(at));
-    }
-
-    fn inventory(&mut self, row: &InventoryRow, at: Position, rows: u64) {
-        self.intake.inventory(row, self.place(at), rows);
-    }
-
-    fn grid_identity(&mut self, identity: &GridIdentity<'_>, at: Position) {
-        self.intake.grid_identity(identity, self.place(at));
-    }
-
-    fn format(&mut self, format: Format) {
-        self.intake.format(format);
     }
 }

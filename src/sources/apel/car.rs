@@ -14,7 +14,7 @@ use quick_xml::name::{Namespace, ResolveResult};
 use super::duration::iso8601_s;
 use super::limits::Limits;
 use super::message::{line_ends, to_u64};
-use super::record::{Bad, Job};
+use super::record::Job;
 use super::{python, service_level};
 use crate::ledger::Reason;
 use crate::records::anomaly::Anomaly;
@@ -22,6 +22,7 @@ use crate::sources::Position;
 use crate::sources::clip::clip;
 use crate::sources::fqan::Fqan;
 use crate::sources::instant::rfc3339_ms;
+use crate::sources::refusal::Refusal;
 
 /// Namespace of the record.
 pub(super) const NAMESPACE: &[u8] = b"http://eu-emi.eu/namespaces/2012/11/computerecord";
@@ -33,7 +34,7 @@ pub(super) struct Found {
     pub(super) at: Position,
     /// Where it lies in the document.
     pub(super) span: std::ops::Range<usize>,
-    pub(super) car: Result<Car, Bad>,
+    pub(super) car: Result<Car, Refusal>,
 }
 
 /// The texts of a record that are read, the first of each name.
@@ -77,7 +78,7 @@ pub(super) fn read(document: &[u8], at: Position, limits: Limits) -> (Vec<Found>
     let failure = walk.run().err();
     if let (Some(mut open), Some(why)) = (walk.open.take(), &failure) {
         open.span.end = document.len();
-        open.car = Err(Bad::new(
+        open.car = Err(Refusal::new(
             Reason::Truncated,
             format!("the document ends inside the record: {why}"),
         ));
@@ -284,12 +285,12 @@ impl Car {
         Some(text.as_str()).filter(|text| !python::is_null(text))
     }
 
-    fn required(&self, name: &str) -> Result<&str, Bad> {
+    fn required(&self, name: &str) -> Result<&str, Refusal> {
         self.get(name)
-            .ok_or_else(|| Bad::new(Reason::MissingField, format!("{name} is missing")))
+            .ok_or_else(|| Refusal::new(Reason::MissingField, format!("{name} is missing")))
     }
 
-    fn time_s(&self, name: &'static str) -> Result<i64, Bad> {
+    fn time_s(&self, name: &'static str) -> Result<i64, Refusal> {
         let text = self.required(name)?;
         let has_zone = text.ends_with(['Z', 'z']) || text.get(19..).is_some_and(|rest| rest.contains(['+', '-']));
         let zoned = if has_zone {
@@ -298,21 +299,21 @@ impl Car {
             Cow::Owned(format!("{text}Z"))
         };
         let seconds = rfc3339_ms(&zoned).map(|ms| ms.div_euclid(1000)).filter(|s| *s >= 0);
-        seconds.ok_or_else(|| Bad::new(Reason::BadTime, format!("{name} {:?} is no ISO 8601 time", clip(text))))
+        seconds.ok_or_else(|| Refusal::new(Reason::BadTime, format!("{name} {:?} is no ISO 8601 time", clip(text))))
     }
 
-    fn count(&self, name: &'static str) -> Result<Option<i64>, Bad> {
+    fn count(&self, name: &'static str) -> Result<Option<i64>, Refusal> {
         let Some(text) = self.get(name) else { return Ok(None) };
         let number = python::int(text).filter(|n| i32::try_from(*n).is_ok());
         let number = number.ok_or_else(|| {
             let detail = format!("{name} {:?} is no integer that fits 32 bits", clip(text));
-            Bad::new(Reason::BadNumber, detail)
+            Refusal::new(Reason::BadNumber, detail)
         })?;
         Ok(Some(number).filter(|n| *n > 0))
     }
 
     /// The job, by the rules that hold for text messages.
-    pub(super) fn job(&self) -> Result<Job<'_>, Bad> {
+    pub(super) fn job(&self) -> Result<Job<'_>, Refusal> {
         let cpu = self
             .get("CpuDuration of all")
             .map_or_else(|| self.required("CpuDuration"), Ok)?;
@@ -355,10 +356,10 @@ impl Car {
     }
 }
 
-fn duration_s(name: &str, text: &str) -> Result<i64, Bad> {
+fn duration_s(name: &str, text: &str) -> Result<i64, Refusal> {
     let seconds = iso8601_s(text).filter(|s| i32::try_from(*s).is_ok());
     seconds.ok_or_else(|| {
         let detail = format!("{name} {:?} is no ISO 8601 duration that fits 32 bits", clip(text));
-        Bad::new(Reason::BadDuration, detail)
+        Refusal::new(Reason::BadDuration, detail)
     })
 }

@@ -8,10 +8,11 @@ use memchr::memmem;
 use super::car;
 use super::limits::Limits;
 use super::message::{Scratch, to_u64};
-use super::record::{Bad, Job};
+use super::record::Job;
 use crate::error::Result;
 use crate::ledger::Reason;
 use crate::pipeline::plan::{Acceptance, SourcePlan};
+use crate::sources::refusal::Refusal;
 use crate::sources::{Position, Sink, Work};
 
 /// Longest tag name looked at.
@@ -113,7 +114,7 @@ fn judge(document: &[u8], at: Position, acceptance: Acceptance, limits: Limits, 
         return;
     }
     sink.rows_read(to_u64(found.len()));
-    let jobs: Vec<Result<Job<'_>, Bad>> = (found.iter())
+    let jobs: Vec<Result<Job<'_>, Refusal>> = (found.iter())
         .map(|found| found.car.as_ref().map_err(Clone::clone).and_then(car::Car::job))
         .collect();
     let first_bad = found

@@ -6,12 +6,13 @@ use memchr::memmem;
 
 use super::header::{Kind, Search, next_header};
 use super::limits::Limits;
-use super::record::{Bad, Job};
+use super::record::Job;
 use super::summary;
 use crate::ledger::Reason;
 use crate::pipeline::plan::Acceptance;
 use crate::records::{Anomaly, JobRow, SummaryRow};
 use crate::sources::buffer::Block;
+use crate::sources::refusal::Refusal;
 use crate::sources::{Position, Sink};
 
 /// Whole messages, or records of one message too large to be kept together.
@@ -157,8 +158,8 @@ impl Piece {
 }
 
 /// Why every record of a message that is too long is refused under the strict rule.
-pub(super) fn over_long(limits: Limits) -> Bad {
-    Bad::new(
+pub(super) fn over_long(limits: Limits) -> Refusal {
+    Refusal::new(
         Reason::TooLong,
         format!(
             "the message is longer than {} bytes: too long to be accepted or refused as a whole",
@@ -168,21 +169,21 @@ pub(super) fn over_long(limits: Limits) -> Bad {
 }
 
 /// Why a record is too long.
-pub(super) fn too_long(limits: Limits) -> Bad {
-    Bad::new(
+pub(super) fn too_long(limits: Limits) -> Refusal {
+    Refusal::new(
         Reason::TooLong,
         format!("the record is longer than {} bytes", limits.record),
     )
 }
 
 /// Why every record of a message without a usable header is refused; `None` when the header is fine.
-pub(super) fn bad_header(kind: &Kind) -> Option<Bad> {
+pub(super) fn bad_header(kind: &Kind) -> Option<Refusal> {
     match kind {
-        Kind::Unknown(header) => Some(Bad::new(
+        Kind::Unknown(header) => Some(Refusal::new(
             Reason::BadMessage,
             format!("the header {header:?} is none the server knows"),
         )),
-        Kind::Missing => Some(Bad::new(
+        Kind::Missing => Some(Refusal::new(
             Reason::BadMessage,
             "there is no header line \"APEL-...-message: ...\" before this record".to_owned(),
         )),
@@ -213,7 +214,7 @@ fn judge(
         return refuse_all(frames, &over_long(limits), sink);
     }
     let texts: Vec<Cow<'_, str>> = frames.iter().map(|frame| text_of(frame.raw)).collect();
-    let records: Vec<Result<Record<'_>, Bad>> = frames
+    let records: Vec<Result<Record<'_>, Refusal>> = frames
         .iter()
         .zip(&texts)
         .map(|(frame, text)| {
@@ -258,7 +259,7 @@ fn parse<'a>(
     kind: &Kind,
     acceptance: Acceptance,
     limits: Limits,
-) -> Result<Record<'a>, Bad> {
+) -> Result<Record<'a>, Refusal> {
     if frame.is_too_long {
         return Err(too_long(limits));
     }
@@ -272,7 +273,7 @@ fn parse<'a>(
         if frame.is_closed {
             bad
         } else {
-            Bad::new(
+            Refusal::new(
                 Reason::Truncated,
                 format!("the file ends inside its last record: {}", bad.detail),
             )
@@ -280,7 +281,7 @@ fn parse<'a>(
     })
 }
 
-fn refuse_all(frames: &[Frame<'_>], bad: &Bad, sink: &mut dyn Sink) {
+fn refuse_all(frames: &[Frame<'_>], bad: &Refusal, sink: &mut dyn Sink) {
     for frame in frames {
         sink.reject(bad.reason, frame.at, 1, &bad.detail, frame.raw);
     }

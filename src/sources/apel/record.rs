@@ -10,22 +10,10 @@ use crate::pipeline::plan::Acceptance;
 use crate::records::anomaly::Anomaly;
 use crate::sources::clip::clip;
 use crate::sources::fqan::Fqan;
+use crate::sources::refusal::Refusal;
 
 /// Longest `LocalJobId` the server's column holds, in characters.
 const JOB_ID_LIMIT: usize = 255;
-
-/// Why a record is refused.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Bad {
-    pub(super) reason: Reason,
-    pub(super) detail: String,
-}
-
-impl Bad {
-    pub(super) fn new(reason: Reason, detail: String) -> Self {
-        Self { reason, detail }
-    }
-}
 
 /// The typed fields of one record.
 #[derive(Clone, Debug, Default)]
@@ -96,13 +84,13 @@ fields! {
 struct Values<'a>([Option<&'a str>; FIELD_N]);
 
 impl<'a> Values<'a> {
-    fn read(text: &'a str, acceptance: Acceptance) -> Result<Self, Bad> {
+    fn read(text: &'a str, acceptance: Acceptance) -> Result<Self, Refusal> {
         let mut values = [None; FIELD_N];
         for line in lines(text) {
             let (key, value) = pair(line)?;
             let old = || Field::of_old(key).filter(|_| acceptance == Acceptance::Salvage);
             let Some(field) = Field::of(key).or_else(old) else {
-                return Err(Bad::new(
+                return Err(Refusal::new(
                     Reason::UnknownField,
                     format!("{:?} is no key of an individual job record", clip(key)),
                 ));
@@ -118,17 +106,17 @@ impl<'a> Values<'a> {
         self.0.get(field as usize).copied().flatten()
     }
 
-    fn required(&self, field: Field) -> Result<&'a str, Bad> {
+    fn required(&self, field: Field) -> Result<&'a str, Refusal> {
         self.get(field)
-            .ok_or_else(|| Bad::new(Reason::MissingField, format!("{} is missing", field.name())))
+            .ok_or_else(|| Refusal::new(Reason::MissingField, format!("{} is missing", field.name())))
     }
 
     /// A 32-bit integer, as the parameters of the server's procedures are.
-    fn int(&self, field: Field, reason: Reason) -> Result<Option<i64>, Bad> {
+    fn int(&self, field: Field, reason: Reason) -> Result<Option<i64>, Refusal> {
         let Some(text) = self.get(field) else { return Ok(None) };
         match python::int(text).map(|value| (value, i32::try_from(value).is_ok())) {
             Some((value, true)) => Ok(Some(value)),
-            Some((_, false)) => Err(Bad::new(
+            Some((_, false)) => Err(Refusal::new(
                 reason,
                 format!(
                     "{} {:?} does not fit 32 bits, as the server requires",
@@ -136,28 +124,28 @@ impl<'a> Values<'a> {
                     clip(text)
                 ),
             )),
-            None => Err(Bad::new(
+            None => Err(Refusal::new(
                 reason,
                 format!("{} {:?} is not an integer", field.name(), clip(text)),
             )),
         }
     }
 
-    fn duration_s(&self, field: Field) -> Result<i64, Bad> {
+    fn duration_s(&self, field: Field) -> Result<i64, Refusal> {
         let text = self.required(field)?;
         match self.int(field, Reason::BadDuration)? {
             Some(value) if value >= 0 => Ok(value),
-            _ => Err(Bad::new(
+            _ => Err(Refusal::new(
                 Reason::BadDuration,
                 format!("{} {:?} is negative", field.name(), clip(text)),
             )),
         }
     }
 
-    fn time_s(&self, field: Field) -> Result<i64, Bad> {
+    fn time_s(&self, field: Field) -> Result<i64, Refusal> {
         let text = self.required(field)?;
         python::datetime_s(text).ok_or_else(|| {
-            Bad::new(
+            Refusal::new(
                 Reason::BadTime,
                 format!(
                     "{} {:?} is neither Unix seconds nor YYYY-MM-DDTHH:MM:SSZ",
@@ -170,7 +158,7 @@ impl<'a> Values<'a> {
 }
 
 /// Key and value of a line, without blanks around them.
-pub(super) fn pair(line: &str) -> Result<(&str, &str), Bad> {
+pub(super) fn pair(line: &str) -> Result<(&str, &str), Refusal> {
     let parts =
         memchr::memchr(b':', line.as_bytes()).and_then(|colon| Some((line.get(..colon)?, line.get(colon + 1..)?)));
     let Some((key, value)) = parts else {
@@ -179,7 +167,7 @@ pub(super) fn pair(line: &str) -> Result<(&str, &str), Bad> {
         } else {
             format!("line {:?} has no colon", clip(line.trim()))
         };
-        return Err(Bad::new(Reason::FieldCount, detail));
+        return Err(Refusal::new(Reason::FieldCount, detail));
     };
     Ok((python::strip(key), python::strip(value)))
 }
@@ -202,9 +190,9 @@ pub(super) fn lines(text: &str) -> impl Iterator<Item = &str> {
 
 impl<'a> Job<'a> {
     /// What holds for every job, however it is written.
-    pub(super) fn checked(self) -> Result<Self, Bad> {
+    pub(super) fn checked(self) -> Result<Self, Refusal> {
         if self.local_job_id.len() > JOB_ID_LIMIT && self.local_job_id.chars().nth(JOB_ID_LIMIT).is_some() {
-            return Err(Bad::new(
+            return Err(Refusal::new(
                 Reason::BadJobId,
                 format!(
                     "LocalJobId {:?} is longer than {JOB_ID_LIMIT} characters",
@@ -213,7 +201,7 @@ impl<'a> Job<'a> {
             ));
         }
         if self.end_s < self.start_s {
-            return Err(Bad::new(
+            return Err(Refusal::new(
                 Reason::BadTime,
                 format!("EndTime {} is before StartTime {}", self.end_s, self.start_s),
             ));
@@ -225,10 +213,10 @@ impl<'a> Job<'a> {
     ///
     /// Salvage also reads the keys of v0.1, with the words for benchmarks that went with them; `custom` is a benchmark
     /// nobody knows.
-    pub(super) fn parse(text: &'a str, is_v04: bool, acceptance: Acceptance) -> Result<Self, Bad> {
+    pub(super) fn parse(text: &'a str, is_v04: bool, acceptance: Acceptance) -> Result<Self, Refusal> {
         let values = Values::read(text, acceptance)?;
         let mut anomalies = 0;
-        let mut count = |field: Field| -> Result<Option<i64>, Bad> {
+        let mut count = |field: Field| -> Result<Option<i64>, Refusal> {
             let value = values.int(field, Reason::BadNumber)?;
             if value.is_some_and(|n| n < 0) {
                 anomalies |= Anomaly::ValueDropped.bit();

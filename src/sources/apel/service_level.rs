@@ -1,9 +1,9 @@
 //! The benchmark an individual job record states.
 
 use super::python;
-use super::record::Bad;
 use crate::ledger::Reason;
 use crate::sources::clip::clip;
+use crate::sources::refusal::Refusal;
 
 /// `DECIMAL(10,3)` in thousandths.
 const LIMIT_MILLI: i64 = 9_999_999_999;
@@ -19,20 +19,20 @@ pub(super) struct ServiceLevel {
 
 /// v0.3: a type and a number, in practice both required: with neither, the server substitutes the type `custom` and
 /// its own second check refuses that.
-pub(super) fn plain(kind: Option<&str>, level: Option<&str>) -> Result<ServiceLevel, Bad> {
+pub(super) fn plain(kind: Option<&str>, level: Option<&str>) -> Result<ServiceLevel, Refusal> {
     let (Some(kind), Some(level)) = (kind, level) else {
         let missing = if kind.is_none() {
             "ServiceLevelType"
         } else {
             "ServiceLevel"
         };
-        return Err(Bad::new(
+        return Err(Refusal::new(
             Reason::MissingField,
             format!("{missing} is missing: the server requires both ServiceLevelType and ServiceLevel"),
         ));
     };
     let benchmark = benchmark(kind).ok_or_else(|| {
-        Bad::new(
+        Refusal::new(
             Reason::BadBenchmark,
             format!("ServiceLevelType {:?} is none of Si2k, HEPSPEC, HEPscore23", clip(kind)),
         )
@@ -44,15 +44,15 @@ pub(super) fn plain(kind: Option<&str>, level: Option<&str>) -> Result<ServiceLe
 }
 
 /// v0.4: `{hepspec: 10.5, HEPscore23: 12.25}`, of which hepscore23 is preferred to hepspec and that to si2k.
-pub(super) fn dictionary(kind: Option<&str>, level: Option<&str>) -> Result<ServiceLevel, Bad> {
+pub(super) fn dictionary(kind: Option<&str>, level: Option<&str>) -> Result<ServiceLevel, Refusal> {
     let bad = |why: &str| {
-        Bad::new(
+        Refusal::new(
             Reason::BadBenchmark,
             format!("ServiceLevel {:?}: {why}", clip(level.unwrap_or_default())),
         )
     };
     let Some(text) = level else {
-        return Err(Bad::new(Reason::MissingField, "ServiceLevel is missing".to_owned()));
+        return Err(Refusal::new(Reason::MissingField, "ServiceLevel is missing".to_owned()));
     };
     let (found, number) = pick(text).map_err(bad)?;
     if kind.is_some_and(|kind| benchmark(kind) != Some(found)) {
@@ -102,11 +102,11 @@ fn preference(benchmark: &str) -> u8 {
     }
 }
 
-pub(super) fn value(text: &str) -> Result<i64, Bad> {
+pub(super) fn value(text: &str) -> Result<i64, Refusal> {
     python::thousandths(text)
         .filter(|milli| milli.abs() <= LIMIT_MILLI)
         .ok_or_else(|| {
-            Bad::new(
+            Refusal::new(
                 Reason::BadBenchmark,
                 format!(
                     "ServiceLevel {:?} is not a number of at most seven digits before the point",

@@ -9,12 +9,13 @@
 //! summaries without nodes, cores or benchmark, which pass the server's parser but not its database.
 
 use super::python;
-use super::record::{Bad, lines, pair};
+use super::record::{lines, pair};
 use super::service_level;
 use crate::ledger::Reason;
 use crate::pipeline::plan::Acceptance;
 use crate::records::{SummaryKind, SummaryRow};
 use crate::sources::clip::clip;
+use crate::sources::refusal::Refusal;
 use crate::time::Month;
 
 /// What a record of this kind looks like.
@@ -77,7 +78,7 @@ struct Values<'a> {
 }
 
 impl<'a> Values<'a> {
-    fn read(text: &'a str, shape: Shape, acceptance: Acceptance) -> Result<Self, Bad> {
+    fn read(text: &'a str, shape: Shape, acceptance: Acceptance) -> Result<Self, Refusal> {
         const OLD: &[&str] = &["Group", "NormalisedWallDuration", "NormalisedCpuDuration"];
         let mut values = Self {
             pairs: Vec::with_capacity(20),
@@ -89,7 +90,7 @@ impl<'a> Values<'a> {
                 let is_old = shape == Shape::Levelled && acceptance == Acceptance::Salvage && OLD.contains(&key);
                 if !is_old {
                     let detail = format!("{:?} is no key of a {} record", clip(key), shape.kind().as_str());
-                    return Err(Bad::new(Reason::UnknownField, detail));
+                    return Err(Refusal::new(Reason::UnknownField, detail));
                 }
                 values.unit_s = 3600;
             }
@@ -106,70 +107,70 @@ impl<'a> Values<'a> {
         self.pairs.iter().find(|(known, _)| *known == key)?.1
     }
 
-    fn required(&self, key: &str) -> Result<&'a str, Bad> {
+    fn required(&self, key: &str) -> Result<&'a str, Refusal> {
         self.get(key)
-            .ok_or_else(|| Bad::new(Reason::MissingField, format!("{key} is missing")))
+            .ok_or_else(|| Refusal::new(Reason::MissingField, format!("{key} is missing")))
     }
 
-    fn int(&self, key: &str, reason: Reason) -> Result<Option<i64>, Bad> {
+    fn int(&self, key: &str, reason: Reason) -> Result<Option<i64>, Refusal> {
         let Some(text) = self.get(key) else { return Ok(None) };
         let value = python::int(text);
-        let wrong = || Bad::new(reason, format!("{key} {:?} is not an integer", clip(text)));
+        let wrong = || Refusal::new(reason, format!("{key} {:?} is not an integer", clip(text)));
         value.map(Some).ok_or_else(wrong)
     }
 
     /// A 32-bit count of at least 0. Python lets a negative one through; there can be none.
-    fn count(&self, key: &str) -> Result<Option<i64>, Bad> {
+    fn count(&self, key: &str) -> Result<Option<i64>, Refusal> {
         let count = self.int(key, Reason::BadNumber)?;
         match count.map(i32::try_from) {
-            Some(Ok(n)) if n < 0 => Err(Bad::new(Reason::BadNumber, format!("{key} {n} is negative"))),
+            Some(Ok(n)) if n < 0 => Err(Refusal::new(Reason::BadNumber, format!("{key} {n} is negative"))),
             Some(Err(_)) => {
                 let detail = format!(
                     "{key} {:?} does not fit 32 bits",
                     clip(self.get(key).unwrap_or_default())
                 );
-                Err(Bad::new(Reason::BadNumber, detail))
+                Err(Refusal::new(Reason::BadNumber, detail))
             }
             _ => Ok(count),
         }
     }
 
     /// Nodes or cores, which the server's database must have; 0 is unknown.
-    fn size(&self, key: &str, acceptance: Acceptance) -> Result<Option<i64>, Bad> {
+    fn size(&self, key: &str, acceptance: Acceptance) -> Result<Option<i64>, Refusal> {
         let count = self.count(key)?;
         if count.is_none() && acceptance == Acceptance::StrictApel {
             let detail = format!("{key} is missing: the server's database takes no summary without it");
-            return Err(Bad::new(Reason::MissingField, detail));
+            return Err(Refusal::new(Reason::MissingField, detail));
         }
         Ok(count.filter(|&n| n > 0))
     }
 
-    fn duration_s(&self, key: &str) -> Result<i64, Bad> {
+    fn duration_s(&self, key: &str) -> Result<i64, Refusal> {
         let text = self.required(key)?;
         self.int(key, Reason::BadDuration)?
             .filter(|&value| value >= 0)
             .and_then(|value| value.checked_mul(self.unit_s))
             .ok_or_else(|| {
-                Bad::new(
+                Refusal::new(
                     Reason::BadDuration,
                     format!("{key} {:?} is negative or too long", clip(text)),
                 )
             })
     }
 
-    fn time_ms(&self, key: &str) -> Result<Option<i64>, Bad> {
+    fn time_ms(&self, key: &str) -> Result<Option<i64>, Refusal> {
         let Some(text) = self.get(key) else { return Ok(None) };
         let wrong = || {
             let detail = format!(
                 "{key} {:?} is neither Unix seconds nor YYYY-MM-DDTHH:MM:SSZ",
                 clip(text)
             );
-            Bad::new(Reason::BadTime, detail)
+            Refusal::new(Reason::BadTime, detail)
         };
         python::datetime_s(text).map(|s| Some(s * 1000)).ok_or_else(wrong)
     }
 
-    fn month(&self, is_checked: bool) -> Result<Option<Month>, Bad> {
+    fn month(&self, is_checked: bool) -> Result<Option<Month>, Refusal> {
         let (month, year) = (self.required("Month")?, self.required("Year")?);
         let number = |key| self.int(key, Reason::BadTime);
         let found = number("Month")?
@@ -177,14 +178,14 @@ impl<'a> Values<'a> {
             .and_then(|(month, year)| Month::new(i16::try_from(year).ok()?, i8::try_from(month).ok()?));
         if found.is_none() && is_checked {
             let detail = format!("there is no month {} of year {}", clip(month), clip(year));
-            return Err(Bad::new(Reason::BadTime, detail));
+            return Err(Refusal::new(Reason::BadTime, detail));
         }
         Ok(found)
     }
 }
 
 /// Reads the text of one record, without the `%%` and without blanks around it.
-pub(super) fn parse(text: &str, shape: Shape, acceptance: Acceptance) -> Result<SummaryRow<'_>, Bad> {
+pub(super) fn parse(text: &str, shape: Shape, acceptance: Acceptance) -> Result<SummaryRow<'_>, Refusal> {
     let values = Values::read(text, shape, acceptance)?;
     let mut row = SummaryRow {
         kind: shape.kind(),
@@ -218,7 +219,7 @@ pub(super) fn parse(text: &str, shape: Shape, acceptance: Acceptance) -> Result<
 }
 
 /// Both ends lie in the month, whose last instant is the first of the next, and in their order.
-fn check_ends(row: &SummaryRow<'_>) -> Result<(), Bad> {
+fn check_ends(row: &SummaryRow<'_>) -> Result<(), Refusal> {
     let Some(month) = row.month else { return Ok(()) };
     let midnight_ms = |day: i32| i64::from(day) * 86_400_000;
     let within = midnight_ms(month.first_day())..=midnight_ms(month.next().first_day());
@@ -228,13 +229,13 @@ fn check_ends(row: &SummaryRow<'_>) -> Result<(), Bad> {
     ] {
         if let Some(end_ms) = end_ms.filter(|end_ms| !within.contains(end_ms)) {
             let detail = format!("{key} {} lies outside the month {month}", end_ms / 1000);
-            return Err(Bad::new(Reason::BadTime, detail));
+            return Err(Refusal::new(Reason::BadTime, detail));
         }
     }
     match (row.earliest_end_ms, row.latest_end_ms) {
         (Some(earliest), Some(latest)) if earliest > latest => {
             let detail = "EarliestEndTime is after LatestEndTime".to_owned();
-            Err(Bad::new(Reason::BadTime, detail))
+            Err(Refusal::new(Reason::BadTime, detail))
         }
         _ => Ok(()),
     }
@@ -245,7 +246,7 @@ fn benchmark<'a>(
     shape: Shape,
     acceptance: Acceptance,
     row: &mut SummaryRow<'a>,
-) -> Result<(), Bad> {
+) -> Result<(), Refusal> {
     let (kind, level) = (values.get("ServiceLevelType"), values.get("ServiceLevel"));
     match shape {
         Shape::Levelled if values.unit_s != 1 => {
@@ -258,7 +259,7 @@ fn benchmark<'a>(
         Shape::Levelled | Shape::LevelledV04 if level.is_none() => {
             if acceptance == Acceptance::StrictApel {
                 let detail = "ServiceLevel is missing: the server's database takes no summary without it".to_owned();
-                return Err(Bad::new(Reason::MissingField, detail));
+                return Err(Refusal::new(Reason::MissingField, detail));
             }
             row.service_level_type = kind;
         }
@@ -287,7 +288,7 @@ fn benchmark<'a>(
                 of_wall != of_cpu || kind.is_some_and(|kind| service_level::benchmark(kind) != Some(of_wall));
             if is_mixed {
                 let detail = "the normalised durations are of different benchmarks".to_owned();
-                return Err(Bad::new(Reason::BadBenchmark, detail));
+                return Err(Refusal::new(Reason::BadBenchmark, detail));
             }
             row.benchmark = Some(of_wall);
             row.service_level_type = Some(stored(of_wall));
@@ -312,9 +313,9 @@ fn stored(benchmark: &str) -> &'static str {
 }
 
 /// The preferred entry of a dictionary of work; fractions of a second are cut off, as the server does.
-fn work(values: &Values<'_>, key: &str) -> Result<(&'static str, i64), Bad> {
+fn work(values: &Values<'_>, key: &str) -> Result<(&'static str, i64), Refusal> {
     let text = values.required(key)?;
-    let bad = |why: &str| Bad::new(Reason::BadDuration, format!("{key} {:?}: {why}", clip(text)));
+    let bad = |why: &str| Refusal::new(Reason::BadDuration, format!("{key} {:?}: {why}", clip(text)));
     let (benchmark, number) = service_level::pick(text).map_err(bad)?;
     let seconds = python::truncated(number).ok_or_else(|| bad("it is no number"))?;
     if seconds < 0 {

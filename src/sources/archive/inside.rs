@@ -1,12 +1,10 @@
 //! A member's rows on their way to the sink of the whole archive.
 
 use crate::ledger::Reason;
-use crate::pipeline::Format;
-use crate::records::{JobRow, SummaryRow};
-use crate::reference::inventory::InventoryRow;
+use crate::records::JobRow;
 use crate::sources::arrival::arrival_ms;
-use crate::sources::cross_check::CrossCheck;
-use crate::sources::{GridIdentity, Position, Sink};
+use crate::sources::relay::Relay;
+use crate::sources::{Position, Sink};
 
 /// What is said about a row besides what the row says.
 #[derive(Clone, Debug)]
@@ -52,13 +50,16 @@ pub(super) struct Inside<'s> {
     pub(super) place: &'s Place,
 }
 
-impl Sink for Inside<'_> {
-    fn rows_read(&mut self, n: u64) {
-        self.sink.rows_read(n);
+impl Relay for Inside<'_> {
+    fn inner(&mut self) -> &mut dyn Sink {
+        self.sink
     }
 
-    fn job(&mut self, row: &JobRow<'_>, at: Position, step_n: u32) {
-        let at = self.place.of(at);
+    fn place(&self, at: Position) -> Position {
+        self.place.of(at)
+    }
+
+    fn relay_job(&mut self, row: &JobRow<'_>, at: Position, step_n: u32) {
         if row.received_ms.is_none() && self.place.received_ms.is_some() {
             let mut row = row.clone();
             row.received_ms = self.place.received_ms;
@@ -68,32 +69,8 @@ impl Sink for Inside<'_> {
         }
     }
 
-    fn reject(&mut self, reason: Reason, at: Position, rows: u64, detail: &str, raw: &[u8]) {
+    fn relay_reject(&mut self, reason: Reason, at: Position, rows: u64, detail: &str, raw: &[u8]) {
         let detail = format!("{}, line {}: {detail}", self.place.name, at.line);
         self.sink.reject(reason, self.place.of(at), rows, &detail, raw);
-    }
-
-    fn out_of_scope(&mut self, reason: Reason, rows: u64) {
-        self.sink.out_of_scope(reason, rows);
-    }
-
-    fn summary(&mut self, row: &SummaryRow<'_>, at: Position) {
-        self.sink.summary(row, self.place.of(at));
-    }
-
-    fn grid_identity(&mut self, identity: &GridIdentity<'_>, at: Position) {
-        self.sink.grid_identity(identity, self.place.of(at));
-    }
-
-    fn inventory(&mut self, row: &InventoryRow, at: Position, rows: u64) {
-        self.sink.inventory(row, self.place.of(at), rows);
-    }
-
-    fn format(&mut self, format: Format) {
-        self.sink.format(format);
-    }
-
-    fn cross_check(&mut self) -> Option<&mut CrossCheck> {
-        self.sink.cross_check()
     }
 }

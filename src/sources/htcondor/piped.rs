@@ -64,11 +64,7 @@ impl Grammar for Piped {
         }
         let start_ms = Some(instant_ms("JobStartDate", start)?).filter(|ms| *ms != 0);
         let end_ms = instant_ms("EnteredCurrentStatus", end)?;
-        let mut anomalies = if record.is_replaced() {
-            Anomaly::InvalidText.bit()
-        } else {
-            0
-        };
+        let mut anomalies = record.anomalies();
         let mut kb = |name: &str, text: &str| {
             let value = whole(name, text).ok().filter(|kb| *kb >= 0);
             if value.is_none() {

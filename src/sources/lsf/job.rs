@@ -109,11 +109,7 @@ pub(super) fn take(record: &Record<'_>, sink: &mut dyn Sink) -> Result<(), Refus
     let hosts = fields.fields.get(fields.hosts.0..fields.hosts.1).unwrap_or_default();
     let placed = Placed::of(hosts)?;
     let asked_core_n = whole("numProcessors", fields.text("numProcessors", CORES)?)?;
-    let mut anomalies = if record.is_replaced() {
-        Anomaly::InvalidText.bit()
-    } else {
-        0
-    };
+    let mut anomalies = record.anomalies();
     if record.text.contains('\n') {
         anomalies |= Anomaly::Reassembled.bit();
     }

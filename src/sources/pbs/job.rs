@@ -84,11 +84,7 @@ pub(super) fn take(parts: &Parts<'_>, record: &Record<'_>, sink: &mut dyn Sink) 
     let wall_ms = duration("resources_used.walltime", values.walltime)?
         .ok_or_else(|| Refusal::missing("resources_used.walltime"))?;
     let cpu_ms = duration("resources_used.cput", values.cput)?;
-    let mut anomalies = if record.is_replaced() {
-        Anomaly::InvalidText.bit()
-    } else {
-        0
-    };
+    let mut anomalies = record.anomalies();
     let placed = values.exec_host.map(Placed::of).transpose()?;
     let stated = |name: &str, value: Option<&str>| value.map(|text| whole(name, text)).transpose();
     let core_n = match &placed {

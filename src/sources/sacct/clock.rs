@@ -1,6 +1,8 @@
 //! Printed instants in every format `SLURM_TIME_FORMAT` gives that can be read back.
 
 use super::scalar::{self, Int};
+use crate::sources::instant::LAST_S;
+use crate::time::month::day_number;
 use crate::time::{Local, Zone};
 
 const DAY_S: i64 = 86_400;
@@ -84,7 +86,7 @@ impl<'z> Clock<'z> {
             return other_format(text);
         };
         if *date != self.date {
-            self.day = day_number(date).ok_or(Trouble::NoTime)?;
+            self.day = day_of(date).ok_or(Trouble::NoTime)?;
             self.date = *date;
         }
         let local_s = self.day * DAY_S + second_of_day(*clock).ok_or(Trouble::NoTime)?;
@@ -126,8 +128,6 @@ fn civil(text: &[u8]) -> Option<(&[u8; 10], &[u8; 8], &[u8])> {
 }
 
 fn other_format(text: &[u8]) -> Result<Option<Stamp>, Trouble> {
-    /// 9999-12-31T23:59:59Z.
-    const LAST_S: i64 = 253_402_300_799;
     match text {
         b"" | b"Unknown" | b"None" | b"N/A" | b"0" => Ok(None),
         [b'0'..=b'9', ..] if text.iter().all(u8::is_ascii_digit) => match scalar::int(text) {
@@ -147,31 +147,15 @@ fn is_relative(text: &[u8]) -> bool {
 }
 
 /// Days since 1970-01-01 of `YYYY-MM-DD` in the Gregorian calendar.
-fn day_number(&[y0, y1, y2, y3, _, m0, m1, _, d0, d1]: &[u8; 10]) -> Option<i64> {
+fn day_of(&[y0, y1, y2, y3, _, m0, m1, _, d0, d1]: &[u8; 10]) -> Option<i64> {
     let (year, month, day) = (pair(y0, y1)? * 100 + pair(y2, y3)?, pair(m0, m1)?, pair(d0, d1)?);
-    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    let month_days = match month {
-        2 if is_leap => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        1..=12 => 31,
-        _ => return None,
-    };
-    if day < 1 || day > month_days {
-        return None;
-    }
-    // Years counted from March, so that the leap day is the last day of the year.
-    let from_march = if month <= 2 { year - 1 } else { year };
-    let era = from_march.div_euclid(400);
-    let year_of_era = from_march.rem_euclid(400);
-    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    Some(era * 146_097 + day_of_era - 719_468)
+    day_number(year, month, day).map(i64::from)
 }
 
 fn second_of_day([h0, h1, c0, m0, m1, c1, s0, s1]: [u8; 8]) -> Option<i64> {
     let (hour, minute, second) = (pair(h0, h1)?, pair(m0, m1)?, pair(s0, s1)?);
-    (c0 == b':' && c1 == b':' && hour < 24 && minute < 60 && second < 60).then_some((hour * 60 + minute) * 60 + second)
+    (c0 == b':' && c1 == b':' && hour < 24 && minute < 60 && second < 60)
+        .then(|| i64::from((hour * 60 + minute) * 60 + second))
 }
 
 /// Seconds east of UTC of `Z`, `+0200`, `+02:00` or `+02`.
@@ -187,12 +171,12 @@ fn offset(text: &[u8]) -> Option<i64> {
         [a, b] => (pair(a, b)?, 0),
         _ => return None,
     };
-    (hour < 24 && minute < 60).then_some(sign * (hour * 3600 + minute * 60))
+    (hour < 24 && minute < 60).then(|| i64::from(sign * (hour * 3600 + minute * 60)))
 }
 
-fn pair(tens: u8, ones: u8) -> Option<i64> {
+fn pair(tens: u8, ones: u8) -> Option<i32> {
     let (tens, ones) = (tens.wrapping_sub(b'0'), ones.wrapping_sub(b'0'));
-    (tens <= 9 && ones <= 9).then(|| i64::from(tens * 10 + ones))
+    (tens <= 9 && ones <= 9).then(|| i32::from(tens * 10 + ones))
 }
 
 /// Start and end with the folds decided.

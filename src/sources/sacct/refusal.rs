@@ -3,24 +3,13 @@
 use super::column::Role;
 use super::layout::Layout;
 use crate::ledger::Reason;
-
-/// A reason and its sentence.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Refusal {
-    /// The reason.
-    pub(super) reason: Reason,
-    /// Column, value and why.
-    pub(super) detail: String,
-}
+pub(super) use crate::sources::refusal::Refusal;
 
 impl Refusal {
     /// `COLUMN: "VALUE" WHY`.
     pub(super) fn of(reason: Reason, layout: &Layout, role: Role, value: &[u8], why: &str) -> Self {
         let column = layout.name(role);
-        Self {
-            reason,
-            detail: format!("{column}: {} {why}", quoted(value)),
-        }
+        Self::new(reason, format!("{column}: {} {why}", quoted(value)))
     }
 }
 

@@ -113,11 +113,7 @@ pub(super) fn take(fields: &[&str], record: &Record<'_>, sink: &mut dyn Sink) ->
     } else {
         number.to_string()
     };
-    let mut anomalies = if record.is_replaced() {
-        Anomaly::InvalidText.bit()
-    } else {
-        0
-    };
+    let mut anomalies = record.anomalies();
     let mut optional = |value: Result<i64, Refusal>| {
         let value = value.ok().filter(|value| *value >= 0);
         if value.is_none() {

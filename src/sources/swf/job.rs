@@ -109,11 +109,7 @@ pub(super) fn take(columns: &[&str], swf: &Swf, record: &Record<'_>, sink: &mut 
         (_, None, _) => return Err(Refusal::new(Reason::BadDuration, "the run time is unknown")),
     };
     let (asked_core_n, mut core_n) = (row.count(ASKED_PROCESSORS)?, row.count(PROCESSORS)?);
-    let mut anomalies = if record.is_replaced() {
-        Anomaly::InvalidText.bit()
-    } else {
-        0
-    };
+    let mut anomalies = record.anomalies();
     if start_ms.is_none() {
         core_n = None;
     } else if core_n.is_none() && asked_core_n.is_some() {

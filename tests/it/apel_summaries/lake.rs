@@ -14,7 +14,7 @@ use gridtally::store::{Manifest, Store, lake, read_table};
 use gridtally::time::Month;
 
 use super::{SYNC, V03, record};
-use crate::collect_grid::shared;
+use crate::support::collect::shared;
 
 /// A folder with files and a pipeline.
 struct Scene(tempfile::TempDir);

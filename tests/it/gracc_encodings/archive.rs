@@ -7,7 +7,7 @@ use gridtally::sources::archive::{self, Limits};
 use gridtally::sources::{Pieces, compression};
 
 use super::read;
-use crate::collect_grid::{Collected, input, plan, run};
+use crate::support::collect::{Collected, Job, input, plan, run};
 use crate::support::tar::{entry, gzip, tar};
 
 const DOCUMENT: &str = r#"{
@@ -67,15 +67,18 @@ fn members_are_read_one_after_another_each_as_what_it_is() {
     ]));
     let all = read(&bytes);
     let ids: Vec<_> = all
-        .jobs
-        .iter()
-        .map(|(row, _)| (row.job_id, row.alloc_core_n, row.received_ms))
+        .rows()
+        .map(|row| (row.job_id, row.alloc_core_n, row.received_ms))
         .collect();
     let other = ("7", Some(8), None);
     assert_eq!(ids, [("7", Some(8), Some(1_577_934_000_000)), other, other, other]);
-    assert_eq!(all.jobs[0].0.wall_ms, Some(1_485_786_000));
+    assert_eq!(all.jobs[0].row.wall_ms, Some(1_485_786_000));
     // Lines and offsets grow through the archive, so that no two rows have the same.
-    let places: Vec<_> = all.jobs.iter().map(|(_, at)| (at.line, at.byte_offset)).collect();
+    let places: Vec<_> = all
+        .jobs
+        .iter()
+        .map(|Job { at, .. }| (at.line, at.byte_offset))
+        .collect();
     assert!(
         places.is_sorted() && places.windows(2).all(|pair| pair[0].0 < pair[1].0),
         "{places:?}"

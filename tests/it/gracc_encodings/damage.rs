@@ -6,7 +6,7 @@ use gridtally::sources::gracc::{self, Limits};
 use proptest::prelude::*;
 
 use super::read;
-use crate::collect_grid::{Collected, input, plan, run};
+use crate::support::collect::{Collected, Job, input, plan, run};
 
 fn hit(n: u32) -> String {
     format!(
@@ -36,16 +36,16 @@ fn envelope(n: u32) -> String {
 }
 
 fn ids(all: &Collected) -> Vec<&'static str> {
-    all.jobs.iter().map(|(row, _)| row.job_id).collect()
+    all.rows().map(|row| row.job_id).collect()
 }
 
 #[test]
 fn records_are_numbered_where_lines_mean_nothing() {
     for text in [response(3), envelope(3).replace('\n', "")] {
         let all = read(text.as_bytes());
-        let lines: Vec<u64> = all.jobs.iter().map(|(_, at)| at.line).collect();
+        let lines: Vec<u64> = all.jobs.iter().map(|Job { at, .. }| at.line).collect();
         assert_eq!(lines, [1, 2, 3]);
-        let at = usize::try_from(all.jobs[2].1.byte_offset).unwrap();
+        let at = usize::try_from(all.jobs[2].at.byte_offset).unwrap();
         assert!(text[at..].starts_with(&hit(2)) || text[at..].starts_with(&xml(2)));
     }
 }

@@ -10,7 +10,7 @@ use gridtally::pipeline::plan::{Acceptance, Format};
 use gridtally::sources::dialect::{self, Dialect};
 use gridtally::sources::gracc::iso_duration;
 
-use crate::collect_grid::{Collected, input, plan, run};
+use crate::support::collect::{Collected, input, plan, run};
 
 /// Reads bytes as an undeclared source would: recognised by content alone.
 fn read(bytes: &[u8]) -> Collected {

@@ -9,7 +9,7 @@ use gridtally::sources::cross_check::CrossCheck;
 use gridtally::sources::{Position, Sink, gracc};
 
 use super::read;
-use crate::collect_grid::{input, plan, shared};
+use crate::support::collect::{input, plan, shared};
 
 /// Only compares.
 #[derive(Default)]
@@ -226,13 +226,13 @@ fn the_collectors_own_pairs_agree() {
             "{name}: {:?}",
             from_xml.rejects
         );
-        let mut expected = from_json.jobs[0].0.clone();
+        let mut expected = from_json.jobs[0].row.clone();
         if flat["CpuDuration"] == 0 && !xml.contains("CpuDuration") {
             // The collector's 0 for a CPU time that nobody measured.
             expected.cpu_ms = None;
-            expected.anomalies = from_xml.jobs[0].0.anomalies;
+            expected.anomalies = from_xml.jobs[0].row.anomalies;
         }
-        assert_eq!(from_xml.jobs[0].0, expected, "{name}");
+        assert_eq!(from_xml.jobs[0].row, expected, "{name}");
     }
     for name in [
         "StorageElement01",
@@ -279,8 +279,8 @@ fn real_envelopes_and_bundles_give_each_record_once() {
         bundle.rejects
     );
     let ends = file("test_endtime.xml");
-    let local = |all: &crate::collect_grid::Collected| -> Vec<String> {
-        all.jobs.iter().map(|(row, _)| row.job_id.to_owned()).collect()
+    let local = |all: &crate::support::collect::Collected| -> Vec<String> {
+        all.rows().map(|row| row.job_id.to_owned()).collect()
     };
     // One record says everything, one lacks its end, one its start and end, one its end and wall time.
     assert_eq!(ends.rows_read, 4, "{:?}", local(&ends));

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use super::read;
-use crate::collect_grid::Collected;
+use crate::support::collect::Collected;
 use crate::support::tar::{gzip, tar};
 
 /// One record before it is written down.
@@ -165,7 +165,7 @@ impl Record {
 
 fn rows(all: &Collected) -> Vec<JobRow<'static>> {
     assert_eq!(all.rejects, []);
-    all.jobs.iter().map(|(row, _)| row.clone()).collect()
+    all.rows().cloned().collect()
 }
 
 proptest! {

@@ -11,17 +11,7 @@ use gridtally::sources::inventory::{Kind, recognise};
 use super::{Told, read_as};
 
 fn shared(test: &str) -> Option<PathBuf> {
-    let folder = std::env::var_os("GRIDTALLY_SHARED")
-        .map_or_else(
-            || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"),
-            PathBuf::from,
-        )
-        .join("data/slurm");
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    println!("SKIPPED {test}: there is no {}", folder.display());
-    None
+    crate::support::collect::shared(test, "data/slurm")
 }
 
 /// Reads a file as what it is, without a refusal.

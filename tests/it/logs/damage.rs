@@ -6,7 +6,7 @@ use gridtally::sources::lines::Limits;
 use proptest::prelude::*;
 
 use super::{FORMATS, pieces, read};
-use crate::collect_grid::{Collected, input, run};
+use crate::support::collect::{Collected, input, run};
 
 /// Six records of a format, after what stands before them.
 pub(super) fn sample(format: Format) -> Vec<u8> {
@@ -58,7 +58,7 @@ fn within(format: Format, text: &[u8], block: usize) -> Collected {
 }
 
 fn rows(all: &Collected) -> Vec<JobRow<'static>> {
-    all.jobs.iter().map(|(row, _)| row.clone()).collect()
+    all.rows().cloned().collect()
 }
 
 fn whole(format: Format) -> Collected {

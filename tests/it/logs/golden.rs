@@ -6,13 +6,13 @@ use gridtally::records::{Anomaly, JobRow};
 use gridtally::sources::swf;
 
 use super::read;
-use crate::collect_grid::{Collected, input, plan};
+use crate::support::collect::{Collected, Job, input, plan};
 
 /// The one job of a text.
 fn one(format: Format, text: &str) -> JobRow<'static> {
     let all = read(format, text);
     assert_eq!((all.jobs.len(), all.rejects.len()), (1, 0), "{all:?}");
-    all.jobs[0].0.clone()
+    all.jobs[0].row.clone()
 }
 
 /// Why the one row of a text is refused.
@@ -303,8 +303,8 @@ fn htcondor() {
         exit_code: Some(3),
         ..expected
     };
-    assert_eq!(all.jobs[0].0, fuller);
-    let (removed, at) = &all.jobs[1];
+    assert_eq!(all.jobs[0].row, fuller);
+    let Job { row: removed, at, .. } = &all.jobs[1];
     assert_eq!(
         (removed.job_id, removed.state, removed.start_ms),
         ("43.1", Some("CANCELLED"), None)
@@ -314,7 +314,7 @@ fn htcondor() {
     // In one line, in lines, or as printed: one answer.
     let values: Vec<serde_json::Value> = serde_json::from_str(HISTORY).unwrap();
     let lines: Vec<String> = values.iter().map(ToString::to_string).collect();
-    let rows = |all: Collected| all.jobs.into_iter().map(|(row, _)| row).collect::<Vec<_>>();
+    let rows = |all: Collected| all.rows().cloned().collect::<Vec<_>>();
     let as_printed = rows(all);
     assert_eq!(rows(read(Format::Htcondor, lines.join("\n"))), as_printed);
     assert_eq!(

@@ -9,7 +9,7 @@ use gridtally::sources::compression::decompress;
 use gridtally::sources::lines::Limits;
 
 use super::{pieces, read};
-use crate::collect_grid::{Collected, run, shared};
+use crate::support::collect::{Collected, run, shared};
 
 fn log(test: &str, name: &str, format: Format) -> Option<Collected> {
     let path = shared(test, &format!("data/apel/batch-logs/{name}.log"))?;
@@ -20,7 +20,7 @@ fn log(test: &str, name: &str, format: Format) -> Option<Collected> {
 type Usage<'a> = (&'a str, i64, Option<i64>, Option<i64>, Option<i64>);
 
 fn usage(all: &Collected) -> Vec<Usage<'_>> {
-    let jobs = all.jobs.iter().map(|(row, _)| row);
+    let jobs = all.rows();
     jobs.map(|row| {
         (
             row.job_id,
@@ -62,7 +62,7 @@ fn pbs() {
     // One line lacks `start`, glued to the value before it; one is no `E` record.
     assert_eq!(all.reasons(), [Reason::MissingField]);
     assert_eq!(all.out_of_scope.get(&Reason::OtherRecordType), Some(&1));
-    let (last, _) = &all.jobs[2];
+    let last = &all.jobs[2].row;
     assert_eq!((last.exit_code, last.exit_signal), (None, Some(15)));
     assert_eq!(last.max_rss_byte, Some(2_574_308 * 1024));
 }
@@ -83,12 +83,12 @@ fn sge() {
             ("43", 1000, Some(90), Some(1), None),
         ]
     );
-    let (ms, _) = &all.jobs[3];
+    let ms = &all.jobs[3].row;
     assert_eq!(
         (ms.start_ms, ms.end_ms),
         (Some(1_412_932_865_141), Some(1_412_933_085_629))
     );
-    let (first, _) = &all.jobs[0];
+    let first = &all.jobs[0].row;
     assert_eq!((first.exit_code, first.exit_signal), (None, Some(10)));
     assert_eq!(first.max_virtual_byte, Some(821_923_840));
     assert_eq!(all.rejects, []);
@@ -104,15 +104,15 @@ fn lsf() {
         [
             ("699195", 544_000, Some(294_490), Some(1), Some(1)),
             ("436491[23]", 16_000, Some(1_586), Some(16), Some(2)),
-            ("31255091", 25_000, all.jobs[2].0.cpu_ms, Some(1), Some(1)),
+            ("31255091", 25_000, all.jobs[2].row.cpu_ms, Some(1), Some(1)),
             // Ends before it starts.
             ("699195", 0, Some(294_490), Some(1), Some(1)),
             ("699195", 544_000, Some(294_490), Some(1), Some(1)),
         ]
     );
     // A line end in the middle of a text does not end the event.
-    assert!(all.jobs[1].0.anomalies & Anomaly::Reassembled.bit() != 0);
-    assert_eq!(all.jobs[1].0.exit_code, Some(255));
+    assert!(all.jobs[1].row.anomalies & Anomaly::Reassembled.bit() != 0);
+    assert_eq!(all.jobs[1].row.exit_code, Some(255));
     // One event counts more hosts than it names.
     assert_eq!(all.reasons(), [Reason::FieldCount]);
     assert_eq!(all.out_of_scope.get(&Reason::OtherRecordType), Some(&1));
@@ -191,7 +191,7 @@ fn workloads() {
         };
         let all = workload(&path);
         assert_eq!((all.jobs.len(), all.rejects.len()), (jobs, rejects), "{name}");
-        let sum = |of: fn(&JobRow<'_>) -> i64| all.jobs.iter().map(|(row, _)| of(row)).sum::<i64>();
+        let sum = |of: fn(&JobRow<'_>) -> i64| all.rows().map(|row| of(row)).sum::<i64>();
         assert_eq!(sum(|row| row.wall_ms.unwrap() / 1000), wall_s, "{name}");
         let core = sum(|row| row.wall_ms.unwrap() / 1000 * row.alloc_core_n.unwrap_or(0));
         assert_eq!(core, core_s, "{name}");
@@ -221,23 +221,23 @@ fn jobs_of_workloads() {
         state: Some("COMPLETED"),
         ..JobRow::default()
     };
-    assert_eq!(workload(&path).jobs[0].0, expected);
+    assert_eq!(workload(&path).jobs[0].row, expected);
     let Some(path) = shared(test, "data/traces/swf/SDSC-SP2-5K-sample.swf.gz") else {
         return;
     };
     let all = workload(&path);
-    let (first, _) = &all.jobs[0];
+    let first = &all.jobs[0].row;
     assert_eq!(
         (first.wall_ms, first.start_ms, first.alloc_core_n),
         (Some(0), None, None)
     );
     assert_eq!((first.state, first.partition), (Some("CANCELLED"), Some("low")));
-    assert_eq!(all.jobs.iter().filter(|(row, _)| row.start_ms.is_none()).count(), 355);
+    assert_eq!(all.rows().filter(|row| row.start_ms.is_none()).count(), 355);
     let Some(path) = shared(test, "data/traces/swf/wagap-2013.swf.gz") else {
         return;
     };
     let all = workload(&path);
-    let (row, _) = &all.jobs[6];
+    let row = &all.jobs[6].row;
     assert_eq!((row.alloc_core_n, row.alloc_node_n), (Some(64), Some(8)));
     assert_eq!(row.requested_memory_byte, Some(8 * 8_589_934_592));
     assert_eq!((row.partition, row.cpu_ms), (Some("q_1d"), None));

@@ -5,7 +5,7 @@ use gridtally::sources::hints;
 
 use super::damage::sample;
 use super::{FORMATS, told};
-use crate::collect_grid::shared;
+use crate::support::collect::shared;
 
 #[test]
 fn from_content_alone() {

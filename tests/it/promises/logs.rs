@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::scene::{Pipeline, Scene, Source};
 use super::tables::{all, sum};
-use crate::collect_grid::shared;
+use crate::support::collect::shared;
 
 fn source(name: &'static str, path: &str, keys: &str) -> Source {
     Source {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
-use gridtally::pipeline::plan::{Acceptance, Grain, LogOptions, VoRule};
+use gridtally::pipeline::plan::{Acceptance, Grain};
 use gridtally::pipeline::{Format, SourcePlan};
 use gridtally::records::columns::Columns;
 use gridtally::records::file_order::FileOrder;
@@ -16,6 +16,7 @@ use gridtally::time::{Calendar, Zone};
 use proptest::prelude::*;
 
 use super::scene::shuffle;
+use crate::support::collect::source;
 
 proptest! {
     #[test]
@@ -159,21 +160,8 @@ const FILES: [&str; 4] = ["file-a", "file-b", "file-c", "file-d"];
 /// What the spill hands out for these rows, read from four files.
 fn gathered(versions: &[Version]) -> Option<RecordBatch> {
     let source = Arc::new(SourcePlan {
-        name: "s".to_owned(),
-        format: Format::Sacct,
-        paths: Vec::new(),
         site: Some("S".to_owned()),
-        site_rule: gridtally::reference::site::SiteRule::default(),
-        cluster: None,
-        zone: None,
-        delimiter: None,
-        layout: None,
-        vo: VoRule::Record,
-        acceptance: Acceptance::StrictApel,
-        logs: LogOptions::default(),
-        publishing: gridtally::pipeline::plan::Publishing::default(),
-        max_rejected: None,
-        fingerprint: String::new(),
+        ..source(Format::Sacct, Acceptance::StrictApel)
     });
     let batch = |(at, file): (usize, &&str)| {
         let mut intake = Intake::new(

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::scene::{Pipeline, Scene, Source};
 use super::tables::{all, int, text};
-use crate::collect_grid::shared;
+use crate::support::collect::shared;
 
 const KEYS: &str = "format = \"sacct\"\nsite = \"ZOO\"\nvo = { column = \"account\" }\n";
 

@@ -9,7 +9,7 @@ use gridtally::sources::instant::rfc3339_ms;
 
 use super::scene::{Pipeline, Scene, Source};
 use super::tables::{all, int, text};
-use crate::collect_grid::shared;
+use crate::support::collect::shared;
 
 /// account -> TRES -> seconds, as `sreport cluster AccountUtilizationByUser` prints them.
 type Reported = BTreeMap<String, BTreeMap<&'static str, i64>>;

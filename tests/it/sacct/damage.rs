@@ -8,7 +8,7 @@ use gridtally::sources::sacct;
 use proptest::prelude::*;
 
 use super::{plan, read, try_read};
-use crate::support::collect::Collect;
+use crate::support::collect::Collected;
 
 /// Names first in the middle, as `--format` lists usually have them.
 const HEADER: &str =
@@ -56,8 +56,11 @@ fn names_may_hold_delimiters_line_breaks_and_anything_else() {
             "{name:?}"
         );
         let last = found.jobs.get(2).unwrap();
-        assert_eq!(usize::try_from(last.byte_offset).unwrap(), dump.find("zoo|3|").unwrap());
-        assert_eq!(usize::try_from(last.line).unwrap(), dump.lines().count());
+        assert_eq!(
+            usize::try_from(last.at.byte_offset).unwrap(),
+            dump.find("zoo|3|").unwrap()
+        );
+        assert_eq!(usize::try_from(last.at.line).unwrap(), dump.lines().count());
     }
 }
 
@@ -148,7 +151,7 @@ fn a_bad_row_never_takes_its_neighbours_along() {
         assert_eq!(ids, [("1", 1), ("3", 1)], "{bad:?}: {found:#?}");
         assert_eq!(found.rejects.len(), 1, "{bad:?}: {:#?}", found.rejects);
         assert_eq!(found.rejects.first().unwrap().raw, bad.as_bytes());
-        assert_eq!(found.rejects.first().unwrap().line, 4);
+        assert_eq!(found.rejects.first().unwrap().at.line, 4);
     }
 }
 
@@ -189,7 +192,7 @@ fn messages_blank_lines_and_headers_are_no_jobs() {
     let ids: Vec<_> = found
         .jobs
         .iter()
-        .map(|job| (job.row.job_id, job.step_n, job.line))
+        .map(|job| (job.row.job_id, job.step_n, job.at.line))
         .collect();
     assert_eq!(ids, [("1", 1, 4), ("2", 0, 10), ("3", 1, 12)]);
     assert_eq!(found.out_of_scope_rows(Reason::ToolMessage), 4);
@@ -217,17 +220,17 @@ fn text_that_is_not_utf8_is_replaced_and_marked() {
 }
 
 /// A damaged header in the middle may stop the file: then always with the same words.
-fn read_in_blocks(dump: &[u8], block_byte: usize) -> Result<Collect, String> {
+fn read_in_blocks(dump: &[u8], block_byte: usize) -> Result<Collected, String> {
     let input = Box::new(std::io::Cursor::new(dump.to_vec()));
     sacct::pieces_with_block(input, Arc::new(plan(Some("UTC"))), block_byte)
-        .and_then(Collect::all)
+        .and_then(Collected::all)
         .map_err(|error| error.to_string())
 }
 
-fn read_with_limit(dump: &str, limit_byte: usize) -> Collect {
+fn read_with_limit(dump: &str, limit_byte: usize) -> Collected {
     let input = Box::new(std::io::Cursor::new(dump.to_owned()));
     let pieces = sacct::pieces_with_limit(input, Arc::new(plan(Some("UTC"))), 256, limit_byte).unwrap();
-    let found = Collect::all(pieces).unwrap();
+    let found = Collected::all(pieces).unwrap();
     assert_eq!(found.rows_read, found.outcomes());
     found
 }
@@ -243,7 +246,7 @@ fn a_row_without_end_is_too_long_and_the_next_one_is_read() {
     assert_eq!(reject.reason, Reason::TooLong);
     assert!(reject.raw.len() >= 2000 && long.as_bytes().starts_with(&reject.raw));
     assert_eq!(
-        usize::try_from(found.jobs.get(1).unwrap().byte_offset).unwrap(),
+        usize::try_from(found.jobs.get(1).unwrap().at.byte_offset).unwrap(),
         HEADER.len() + job(1, "a").len() + long.len()
     );
 }

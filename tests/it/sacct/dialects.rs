@@ -15,7 +15,7 @@ use gridtally::sources::sacct::FixedOrder;
 
 use super::real::{bytes, read, shared};
 use super::{plan, try_read};
-use crate::support::collect::{Collect, Job};
+use crate::support::collect::{Collected, Job};
 
 const CLUSTERS: &[(&str, &str)] = &[
     ("22.05", "UTC"),
@@ -191,7 +191,7 @@ fn key(job: &Job) -> (String, Option<i64>) {
     (raw.to_owned(), job.row.start_ms.or(job.row.submit_ms))
 }
 
-fn by_run(found: &Collect) -> BTreeMap<(String, Option<i64>), &Job> {
+fn by_run(found: &Collected) -> BTreeMap<(String, Option<i64>), &Job> {
     let runs: BTreeMap<_, _> = found.jobs.iter().map(|job| (key(job), job)).collect();
     assert_eq!(runs.len(), found.jobs.len(), "two rows of one run");
     runs
@@ -203,7 +203,7 @@ fn file(folder: &Path, name: &str) -> Option<PathBuf> {
     [packed, plain].into_iter().find(|path| path.is_file())
 }
 
-fn measure(folder: &Path, zone: &str) -> Collect {
+fn measure(folder: &Path, zone: &str) -> Collected {
     let found = read(&folder.join("sacct_all_D_P.txt.xz"), zone);
     assert_eq!(found.rejects, []);
     found

@@ -59,7 +59,7 @@ fn every_column_lands_in_its_place() {
         (row.state, row.exit_code, row.exit_signal),
         (Some("FAILED"), Some(1), Some(9))
     );
-    assert_eq!((row.anomalies, job.line, job.step_n), (0, 2, 0));
+    assert_eq!((row.anomalies, job.at.line, job.step_n), (0, 2, 0));
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn any_delimiter_trailing_or_not_is_found() {
                     assert_eq!((first.row.account, first.step_n), (Some("atlas"), 1));
                     assert_eq!((second.row.account, second.row.state), (None, Some("CANCELLED")));
                     assert_eq!(
-                        usize::try_from(first.byte_offset).unwrap(),
+                        usize::try_from(first.at.byte_offset).unwrap(),
                         bom.len() + dump.find("12").unwrap()
                     );
                 }
@@ -393,7 +393,7 @@ fn states() {
     let reasons: Vec<_> = found
         .rejects
         .iter()
-        .map(|reject| (reject.reason, reject.line))
+        .map(|reject| (reject.reason, reject.at.line))
         .collect();
     assert_eq!(
         reasons,

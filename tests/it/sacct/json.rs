@@ -8,7 +8,7 @@ use gridtally::sources::sacct;
 use proptest::prelude::*;
 
 use super::{plan, read, try_read};
-use crate::support::collect::Collect;
+use crate::support::collect::Collected;
 
 /// One job as the plugin of 22.05 prints it: bare numbers, `null`, the job's own CPU time zero.
 pub(super) const OLD: &str = r#"    {
@@ -184,7 +184,7 @@ fn both_plugins_say_the_same() {
             (row.state, row.exit_code, row.exit_signal),
             (Some("FAILED"), Some(0), Some(9))
         );
-        assert_eq!((row.anomalies, job.step_n, job.line), (0, 2, 3));
+        assert_eq!((row.anomalies, job.step_n, job.at.line), (0, 2, 3));
     }
 }
 
@@ -355,7 +355,7 @@ fn a_file_that_was_cut_off_keeps_the_sound_jobs() {
     let [reject] = &found.rejects[..] else {
         panic!("{found:#?}")
     };
-    assert_eq!((reject.reason, reject.rows, reject.line), (Reason::Truncated, 1, 9));
+    assert_eq!((reject.reason, reject.rows, reject.at.line), (Reason::Truncated, 1, 9));
     assert!(reject.raw.starts_with(b"{\n      \"job_id\": 2") && reject.raw.ends_with(b"\"name\": "));
     // Between two jobs: nothing sound is lost, and that more may have followed is told.
     let found = read(&whole[..=whole.find("},\n    {").unwrap()]);
@@ -375,7 +375,7 @@ fn documents_may_follow_one_another_and_stand_on_one_line() {
     assert_eq!(ids, ["1", "2", "3", "1", "2"], "{:#?}", found.rejects);
     assert_eq!((found.rows_read, found.rejects.len()), (5, 0));
     assert_eq!(
-        found.jobs.first().unwrap().byte_offset,
+        found.jobs.first().unwrap().at.byte_offset,
         3 + pretty.find("{\n      \"job_id\"").unwrap() as u64
     );
 }
@@ -390,7 +390,7 @@ fn a_job_of_hostile_size_is_refused_and_the_next_is_read() {
     for block in [1, 100, 1 << 20] {
         let input = Box::new(std::io::Cursor::new(document(&jobs).into_bytes()));
         let pieces = sacct::pieces_with_limit(input, Arc::new(plan(None)), block, 2000).unwrap();
-        let found = Collect::all(pieces).unwrap();
+        let found = Collected::all(pieces).unwrap();
         let ids: Vec<_> = found.jobs.iter().map(|job| job.row.job_id).collect();
         assert_eq!(ids, ["1", "3"], "{block}: {:#?}", found.rejects);
         let [reject] = &found.rejects[..] else {
@@ -420,9 +420,9 @@ fn json_of_something_else_is_no_dump() {
     ));
 }
 
-fn in_blocks(text: &[u8], block: usize) -> Collect {
+fn in_blocks(text: &[u8], block: usize) -> Collected {
     let input = Box::new(std::io::Cursor::new(text.to_vec()));
-    Collect::all(sacct::pieces_with_block(input, Arc::new(plan(None)), block).unwrap()).unwrap()
+    Collected::all(sacct::pieces_with_block(input, Arc::new(plan(None)), block).unwrap()).unwrap()
 }
 
 proptest! {
@@ -438,7 +438,7 @@ proptest! {
         }
         text.truncate(len - cut % (len / 2));
         let input = Box::new(std::io::Cursor::new(text.clone()));
-        let Ok(whole) = Collect::all(sacct::pieces_with_block(input, Arc::new(plan(Some("UTC"))), usize::MAX >> 8).unwrap_or_else(|_| Box::new(std::iter::empty()))) else {
+        let Ok(whole) = Collected::all(sacct::pieces_with_block(input, Arc::new(plan(Some("UTC"))), usize::MAX >> 8).unwrap_or_else(|_| Box::new(std::iter::empty()))) else {
             return Ok(());
         };
         prop_assert_eq!(whole.rows_read, whole.outcomes());

@@ -7,7 +7,7 @@ use gridtally::sources::hints;
 use gridtally::sources::sacct::FixedOrder;
 
 use super::{plan, try_read};
-use crate::support::collect::Collect;
+use crate::support::collect::Collected;
 
 const XDMOD: &str = "\
     31_4|35|zoo|gpu|normal|atlas|hep|500|ada|1001|2026-03-01T10:00:00|2026-03-01T10:00:00|2026-03-01T10:00:05|2026-03-01T11:00:05|01:00:00|0:0|COMPLETED|1|4|4|16G|billing=4,cpu=4,mem=16G,node=1|billing=4,cpu=4,gres/gpu:a100_3g.20gb=1,gres/gpu=1,mem=16G,node=1|02:00:00|g1|plain\n\
@@ -22,7 +22,7 @@ const APEL: &str = "\
     41.batch|batch|||2026-03-01T10:00:05|2026-03-01T11:00:05|01:00:00|59:30.250||4|1|n1|2048K|1G|COMPLETED\n\
     42|b|ada|hep|2026-03-01T10:00:05|2026-03-01T11:00:05|01:00:00|00:00:00|long|4|1|n1|||OUT_OF_MEMORY\n";
 
-fn read(dump: &str, layout: FixedOrder) -> Collect {
+fn read(dump: &str, layout: FixedOrder) -> Collected {
     let mut source = plan(Some("UTC"));
     source.layout = Some(layout);
     let found = try_read(dump.as_bytes(), source).unwrap();

@@ -15,21 +15,11 @@ use gridtally::sources::sacct;
 use gridtally::time::{Local, Zone};
 
 use super::{plan, try_read};
-use crate::support::collect::Collect;
+use crate::support::collect::Collected;
 
 /// The folder of real data, or a loud line.
 pub(super) fn shared(test: &str) -> Option<PathBuf> {
-    let folder = std::env::var_os("GRIDTALLY_SHARED")
-        .map_or_else(
-            || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"),
-            PathBuf::from,
-        )
-        .join("data/slurm");
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    println!("SKIPPED {test}: there is no {}", folder.display());
-    None
+    crate::support::collect::shared(test, "data/slurm")
 }
 
 pub(super) fn bytes(path: &Path) -> Vec<u8> {
@@ -43,7 +33,7 @@ pub(super) fn bytes(path: &Path) -> Vec<u8> {
     text
 }
 
-pub(super) fn read(path: &Path, zone: &str) -> Collect {
+pub(super) fn read(path: &Path, zone: &str) -> Collected {
     let found = try_read(&bytes(path), plan(Some(zone))).unwrap();
     assert_eq!(found.rows_read, found.outcomes(), "{}", path.display());
     found
@@ -90,7 +80,7 @@ fn every_dump_of_the_real_clusters_reads_whole() {
                 found.out_of_scope
             );
             for reject in &found.rejects {
-                println!("  line {}: {} {}", reject.line, reject.reason, reject.detail);
+                println!("  line {}: {} {}", reject.at.line, reject.reason, reject.detail);
             }
             rejects += found.rejects.len();
         }
@@ -326,7 +316,7 @@ fn real_dumps_read_the_same_in_pieces() {
         let in_blocks = |block_byte: usize| {
             let input = Box::new(std::io::Cursor::new(text.clone()));
             let plan = Arc::new(plan(Some("Europe/Zurich")));
-            Collect::all(sacct::pieces_with_block(input, plan, block_byte).unwrap()).unwrap()
+            Collected::all(sacct::pieces_with_block(input, plan, block_byte).unwrap()).unwrap()
         };
         let whole = in_blocks(usize::MAX);
         for block_byte in [1, 3000, 70_001] {

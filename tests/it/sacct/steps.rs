@@ -66,7 +66,7 @@ fn orphan_steps_are_refused() {
     let orphans: Vec<_> = found
         .rejects
         .iter()
-        .map(|reject| (reject.reason, reject.line))
+        .map(|reject| (reject.reason, reject.at.line))
         .collect();
     assert_eq!(orphans, [(Reason::StepWithoutJob, 2), (Reason::StepWithoutJob, 4)]);
     assert_eq!(found.jobs.first().unwrap().step_n, 1);

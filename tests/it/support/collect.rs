@@ -1,15 +1,20 @@
-//! A sink that keeps everything, for readers under test.
+//! A sink that keeps everything, for readers under test; sources to read from memory; the shared real data.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use gridtally::ledger::Reason;
-use gridtally::records::{Anomaly, JobRow};
+use gridtally::pipeline::plan::{Acceptance, Format, LogOptions, SourcePlan, VoRule};
+use gridtally::records::{Anomaly, JobRow, SummaryRow};
 use gridtally::sources::{Pieces, Position, Sink};
 
 /// A job as a reader handed it over.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Job {
     pub(crate) row: JobRow<'static>,
-    pub(crate) line: u64,
-    pub(crate) byte_offset: u64,
+    pub(crate) at: Position,
     pub(crate) step_n: u32,
 }
 
@@ -20,11 +25,10 @@ impl Job {
 }
 
 /// A rejection.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Reject {
     pub(crate) reason: Reason,
-    pub(crate) line: u64,
-    pub(crate) byte_offset: u64,
+    pub(crate) at: Position,
     pub(crate) rows: u64,
     pub(crate) detail: String,
     pub(crate) raw: Vec<u8>,
@@ -32,14 +36,15 @@ pub(crate) struct Reject {
 
 /// Keeps everything.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Collect {
+pub(crate) struct Collected {
     pub(crate) rows_read: u64,
     pub(crate) jobs: Vec<Job>,
+    pub(crate) summaries: Vec<(SummaryRow<'static>, Position)>,
     pub(crate) rejects: Vec<Reject>,
-    pub(crate) out_of_scope: Vec<(Reason, u64)>,
+    pub(crate) out_of_scope: BTreeMap<Reason, u64>,
 }
 
-impl Collect {
+impl Collected {
     /// Runs every piece in order.
     pub(crate) fn all(pieces: Pieces) -> gridtally::error::Result<Self> {
         let mut sink = Self::default();
@@ -49,20 +54,26 @@ impl Collect {
         Ok(sink)
     }
 
-    /// Rows that got an outcome.
+    /// Rows that were given an outcome; must equal `rows_read`.
     pub(crate) fn outcomes(&self) -> u64 {
         let jobs: u64 = self.jobs.iter().map(|job| 1 + u64::from(job.step_n)).sum();
-        let rejects: u64 = self.rejects.iter().map(|reject| reject.rows).sum();
-        jobs + rejects + self.out_of_scope.iter().map(|(_, rows)| rows).sum::<u64>()
+        jobs + u64::try_from(self.summaries.len()).unwrap()
+            + self.rejects.iter().map(|reject| reject.rows).sum::<u64>()
+            + self.out_of_scope.values().sum::<u64>()
     }
 
     /// Rows out of scope for `reason`.
     pub(crate) fn out_of_scope_rows(&self, reason: Reason) -> u64 {
-        self.out_of_scope
-            .iter()
-            .filter(|(r, _)| *r == reason)
-            .map(|(_, rows)| rows)
-            .sum()
+        self.out_of_scope.get(&reason).copied().unwrap_or_default()
+    }
+
+    pub(crate) fn reasons(&self) -> Vec<Reason> {
+        self.rejects.iter().map(|reject| reject.reason).collect()
+    }
+
+    /// What the jobs say.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = &JobRow<'static>> {
+        self.jobs.iter().map(|job| &job.row)
     }
 }
 
@@ -70,7 +81,7 @@ fn keep(text: &str) -> &'static str {
     Box::leak(text.to_owned().into_boxed_str())
 }
 
-impl Sink for Collect {
+impl Sink for Collected {
     fn rows_read(&mut self, n: u64) {
         self.rows_read += n;
     }
@@ -106,17 +117,33 @@ impl Sink for Collect {
                 gpus: Box::leak(gpus.into_boxed_slice()),
                 ..*row
             },
-            line: at.line,
-            byte_offset: at.byte_offset,
+            at,
             step_n,
         });
     }
 
+    fn summary(&mut self, row: &SummaryRow<'_>, at: Position) {
+        let row = SummaryRow {
+            site: row.site.map(keep),
+            vo: row.vo.map(keep),
+            vo_group: row.vo_group.map(keep),
+            vo_role: row.vo_role.map(keep),
+            global_user: row.global_user.map(keep),
+            submit_host: row.submit_host.map(keep),
+            infrastructure: row.infrastructure.map(keep),
+            infrastructure_description: row.infrastructure_description.map(keep),
+            service_level_type: row.service_level_type.map(keep),
+            benchmark: row.benchmark.map(keep),
+            ..*row
+        };
+        self.summaries.push((row, at));
+    }
+
     fn reject(&mut self, reason: Reason, at: Position, rows: u64, detail: &str, raw: &[u8]) {
+        assert!(!detail.is_empty());
         self.rejects.push(Reject {
             reason,
-            line: at.line,
-            byte_offset: at.byte_offset,
+            at,
             rows,
             detail: detail.to_owned(),
             raw: raw.to_vec(),
@@ -124,6 +151,60 @@ impl Sink for Collect {
     }
 
     fn out_of_scope(&mut self, reason: Reason, rows: u64) {
-        self.out_of_scope.push((reason, rows));
+        if rows > 0 {
+            *self.out_of_scope.entry(reason).or_default() += rows;
+        }
     }
+}
+
+/// Runs all pieces of a grid source in order and checks that every row has one outcome.
+pub(crate) fn run(pieces: Pieces) -> Collected {
+    let all = Collected::all(pieces).unwrap();
+    assert_eq!(all.rows_read, all.outcomes(), "{all:?}");
+    assert!(all.jobs.iter().all(|job| job.step_n == 0 && job.row.gpus.is_empty()));
+    all
+}
+
+pub(crate) fn input(bytes: &[u8]) -> Box<dyn Read + Send> {
+    Box::new(std::io::Cursor::new(bytes.to_vec()))
+}
+
+pub(crate) fn plan(format: Format, acceptance: Acceptance) -> Arc<SourcePlan> {
+    Arc::new(source(format, acceptance))
+}
+
+/// A source of which nothing else is said.
+pub(crate) fn source(format: Format, acceptance: Acceptance) -> SourcePlan {
+    SourcePlan {
+        name: "test".to_owned(),
+        format,
+        paths: Vec::new(),
+        site: None,
+        site_rule: gridtally::reference::site::SiteRule::default(),
+        cluster: None,
+        zone: None,
+        delimiter: None,
+        layout: None,
+        vo: VoRule::Record,
+        acceptance,
+        logs: LogOptions::default(),
+        publishing: gridtally::pipeline::plan::Publishing::default(),
+        max_rejected: None,
+        fingerprint: String::new(),
+    }
+}
+
+/// A file or folder of the shared real data, or a loud line saying that a test was skipped.
+#[expect(clippy::print_stderr, reason = "a skipped test must be seen")]
+pub(crate) fn shared(test: &str, path: &str) -> Option<PathBuf> {
+    let root = std::env::var_os("GRIDTALLY_SHARED").map_or_else(
+        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared"),
+        PathBuf::from,
+    );
+    let path = root.join(path);
+    if path.exists() {
+        return Some(path);
+    }
+    eprintln!("SKIPPED {test}: {} is not there", path.display());
+    None
 }

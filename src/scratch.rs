@@ -1,0 +1,80 @@
+//! One unnamed temporary file: what does not fit memory waits there until it is asked for.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom, Write};
+
+use arrow::array::RecordBatch;
+use arrow::ipc::reader::StreamReader;
+use arrow::ipc::writer::StreamWriter;
+
+use crate::error::{Error, Result};
+
+/// A file that only grows, and is gone with the value that holds it. It is not made before something is put into it.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    file: Option<File>,
+    end: u64,
+}
+
+/// Where something lies in a [`Scratch`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stretch {
+    at: u64,
+    len: usize,
+}
+
+impl Scratch {
+    /// Puts `bytes` behind all that is there.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Io`] when the file cannot be made or written.
+    pub(crate) fn push(&mut self, bytes: &[u8]) -> Result<Stretch> {
+        let file = match &mut self.file {
+            Some(file) => file,
+            none => {
+                none.insert(tempfile::tempfile().map_err(|e| Error::io("cannot make a temporary file").because(e))?)
+            }
+        };
+        file.seek(SeekFrom::Start(self.end))?;
+        file.write_all(bytes)?;
+        let at = self.end;
+        self.end += u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        Ok(Stretch { at, len: bytes.len() })
+    }
+
+    /// What was put there.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Io`] when it cannot be read back, [`crate::error::Kind::Internal`] when it is another
+    /// file's.
+    pub(crate) fn load(&mut self, stretch: Stretch) -> Result<Vec<u8>> {
+        let file = self.file.as_mut();
+        let file = file.ok_or_else(|| Error::internal("nothing was put into the temporary file"))?;
+        let mut bytes = vec![0; stretch.len];
+        file.seek(SeekFrom::Start(stretch.at))?;
+        file.read_exact(&mut bytes)?;
+        Ok(bytes)
+    }
+}
+
+/// A batch as bytes that tell its schema, too.
+///
+/// # Errors
+/// [`crate::error::Kind::Internal`] when Arrow cannot write it.
+pub(crate) fn to_bytes(batch: &RecordBatch) -> Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(batch.get_array_memory_size() + 4096);
+    let mut writer = StreamWriter::try_new(&mut bytes, batch.schema_ref())?;
+    writer.write(batch)?;
+    writer.finish()?;
+    drop(writer);
+    Ok(bytes)
+}
+
+/// The batch [`to_bytes`] was given.
+///
+/// # Errors
+/// [`crate::error::Kind::Internal`] when the bytes hold none.
+pub(crate) fn from_bytes(bytes: &[u8]) -> Result<RecordBatch> {
+    let batch = StreamReader::try_new(bytes, None)?.next();
+    Ok(batch.ok_or_else(|| Error::internal("the temporary file lost a batch"))??)
+}
