@@ -13,6 +13,7 @@ mod apel_golden;
 mod apel_summaries;
 mod decimal;
 mod engine;
+mod everything;
 mod garbage;
 #[path = "../generator/mod.rs"]
 mod generator;
