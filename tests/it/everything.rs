@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use crate::collect_grid::shared;
+use crate::support::collect::shared;
 use crate::support::python::python;
 
 /// The pipeline; `@DATA@` is the folder of the data.
