@@ -19,8 +19,6 @@ use crate::schema::dataset::gpu_fields;
 pub struct Origin<'a> {
     /// Source name.
     pub source: &'a str,
-    /// Dialect family.
-    pub format: &'a str,
     /// Input file.
     pub file_id: &'a str,
 }
@@ -31,6 +29,8 @@ pub struct Sealed<'a> {
     pub record_id: u128,
     /// Instant that places it, Unix milliseconds.
     pub record_ms: i64,
+    /// Dialect family: an archive may hold several.
+    pub format: &'a str,
     /// VO after the pipeline's rule.
     pub vo: Option<&'a str>,
     /// Wall time, known by now.
@@ -89,7 +89,7 @@ columns! {
     numbers: cpu_ms cpu_user_ms cpu_system_ms alloc_core_n alloc_node_n alloc_gpu_n alloc_memory_byte;
     numbers: requested_memory_byte max_rss_byte max_virtual_byte alloc_billing_n time_limit_s exit_code exit_signal;
     numbers: benchmark_per_core anomalies step_n line byte_offset;
-    coded: view cluster submit_host vo vo_group vo_role account user user_group global_user partition;
+    coded: format view cluster submit_host vo vo_group vo_role account user user_group global_user partition;
     coded: qos infrastructure node_list state benchmark;
     plain: job_id raw_job_id global_job_id job_name;
 }
@@ -152,6 +152,7 @@ impl Columns {
     }
 
     fn push_texts(&mut self, row: &JobRow<'_>, sealed: &Sealed<'_>) -> Result<()> {
+        self.format.push(Some(sealed.format))?;
         self.view.push(Some(row.view))?;
         self.cluster.push(row.cluster)?;
         self.submit_host.push(row.submit_host)?;
@@ -196,7 +197,6 @@ impl Columns {
         let mut columns = Vec::with_capacity(64);
         let rows = self.rows();
         columns.push(word::constant("source", origin.source, rows)?);
-        columns.push(word::constant("format", origin.format, rows)?);
         columns.push(word::constant("file_id", origin.file_id, rows)?);
         let ids = FixedSizeBinaryArray::try_new(16, Buffer::from(self.record_id.as_slice()), None)?;
         columns.push(whole("record_id", Arc::new(ids)));

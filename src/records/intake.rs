@@ -97,7 +97,6 @@ impl Intake {
         let harvest = Harvest {
             batch: self.columns.finish(Origin {
                 source: &self.source.name,
-                format: self.format.as_str(),
                 file_id: &self.file_id,
             })?,
             buckets: self.buckets,
@@ -266,6 +265,7 @@ impl Sink for Intake {
         let sealed = Sealed {
             record_id: record_id(self.format, site, row, record_ms, &mut scratch),
             record_ms,
+            format: self.format.as_str(),
             vo,
             wall_ms,
             anomalies,

@@ -261,6 +261,8 @@ fn json() -> impl Strategy<Value = serde_json::Value> {
         any::<i64>().prop_map(Into::into),
         any::<f64>().prop_map(Into::into),
         "\\PC{0,12}|[\\x00-\\x1f\"\\\\/é😀]{0,6}".prop_map(Into::into),
+        // Longer than the word of 64 bytes in which marks are found, with runs that cross its edge.
+        "([a-z ]{0,70}[\"\\\\\n\t]{0,9}){0,4}".prop_map(Into::into),
     ];
     leaf.prop_recursive(4, 40, 6, |inner| {
         prop_oneof![
