@@ -38,11 +38,7 @@ use crate::time::{Day, Month};
 /// while another run holds the lake, [`Kind::Io`], and [`Kind::Internal`] when the ledger does not close.
 pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result<RunReport> {
     let mut stopwatch = Stopwatch::start();
-    let threads = options
-        .threads
-        .or_else(|| std::thread::available_parallelism().ok().map(Into::into))
-        .unwrap_or(1)
-        .max(1);
+    let threads = threads(options);
     let window = Window {
         from: options.from,
         to: options.to,
@@ -144,6 +140,15 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     Ok(report)
 }
 
+/// Threads to work with: as many as asked for, or as the machine has.
+fn threads(options: &RunOptions) -> usize {
+    options
+        .threads
+        .or_else(|| std::thread::available_parallelism().ok().map(Into::into))
+        .unwrap_or(1)
+        .max(1)
+}
+
 /// The partitions to build, each with the days that have something new.
 fn partitions(
     plan: &Plan,
@@ -180,7 +185,6 @@ fn partitions(
 }
 
 /// Enters what was read into the ledger and stages the refusals.
-#[expect(clippy::too_many_arguments, reason = "everything a run holds meets here once")]
 fn account(
     plan: &Plan,
     (files, file_ids, marks): (&[Reading], &[Arc<str>], &BTreeMap<String, Marks>),

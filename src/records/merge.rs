@@ -128,15 +128,14 @@ pub fn merge(
         return Err(Error::internal("history knows a job that records has lost"));
     }
     losers.sort_unstable();
-    let winners = match (published, fresh) {
-        ([], Some(fresh)) => pick_fresh(fresh, &rows)?,
-        _ => {
-            let mut batches = published.to_vec();
-            if let Some(fresh) = fresh {
-                batches.push(waiting::to_records(fresh, None)?);
-            }
-            pick(&batches, &rows)?
+    let winners = if let ([], Some(fresh)) = (published, fresh) {
+        pick_fresh(fresh, &rows)?
+    } else {
+        let mut batches = published.to_vec();
+        if let Some(fresh) = fresh {
+            batches.push(waiting::to_records(fresh, None)?);
         }
+        pick(&batches, &rows)?
     };
     Ok(Merged { winners, losers })
 }

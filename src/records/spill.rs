@@ -36,11 +36,14 @@ struct Resident {
     days: BTreeSet<(String, Day)>,
 }
 
+/// Places of batches in their segment, each with its runs of rows.
+type BatchRuns = Vec<(usize, Vec<Run>)>;
+
 #[derive(Default)]
 struct Segment {
     batches: Vec<RecordBatch>,
     /// (site, day) -> runs of rows, by batch.
-    index: BTreeMap<(String, Day), Vec<(usize, Vec<Run>)>>,
+    index: BTreeMap<(String, Day), BatchRuns>,
     bytes: usize,
     rows: usize,
 }
@@ -97,11 +100,7 @@ impl Spill {
         if batch.num_rows() == 0 {
             return Ok(());
         }
-        let bytes: usize = batch
-            .columns()
-            .iter()
-            .map(|column| column.get_buffer_memory_size())
-            .sum();
+        let bytes: usize = batch.columns().iter().map(Array::get_buffer_memory_size).sum();
         let oldest = {
             let mut resident = lock(&self.resident)?;
             let Resident { segments, days, .. } = &mut *resident;

@@ -23,33 +23,31 @@ pub struct Numbers {
     last: Option<i64>,
 }
 
+/// What is said of `rows` values before the first null.
+pub(super) fn all_valid(rows: usize) -> NullBufferBuilder {
+    let mut valid = NullBufferBuilder::new(rows + 1024);
+    valid.append_n_non_nulls(rows);
+    valid
+}
+
 impl Numbers {
     /// Appends a value or null.
     #[inline]
     pub fn push(&mut self, value: Option<i64>) {
-        match value {
-            Some(value) => {
-                if self.last.is_none() {
-                    // The nulls before take a value that widens nothing.
-                    self.values.fill(value);
-                }
-                self.last = Some(value);
-                self.values.push(value);
-                if let Some(valid) = &mut self.valid {
-                    valid.append_non_null();
-                }
+        if let Some(value) = value {
+            if self.last.is_none() {
+                // The nulls before take a value that widens nothing.
+                self.values.fill(value);
             }
-            None => {
-                let before = self.values.len();
-                self.valid
-                    .get_or_insert_with(|| {
-                        let mut valid = NullBufferBuilder::new(before + 1024);
-                        valid.append_n_non_nulls(before);
-                        valid
-                    })
-                    .append_null();
-                self.values.push(self.last.unwrap_or_default());
+            self.last = Some(value);
+            self.values.push(value);
+            if let Some(valid) = &mut self.valid {
+                valid.append_non_null();
             }
+        } else {
+            let before = self.values.len();
+            self.valid.get_or_insert_with(|| all_valid(before)).append_null();
+            self.values.push(self.last.unwrap_or_default());
         }
     }
 
@@ -76,7 +74,7 @@ pub fn pack(name: &str, values: &[i64], nulls: Option<NullBuffer>) -> Option<(Fi
     let offset = |value: &i64| value.wrapping_sub(low).cast_unsigned();
     let range = offset(&high);
     let is_multiple = |scale: &u64| values.iter().all(|value| offset(value).is_multiple_of(*scale));
-    let scale = if range <= u64::from(u8::MAX) {
+    let scale = if u8::try_from(range).is_ok() {
         1
     } else {
         SCALES.into_iter().find(is_multiple).unwrap_or(1)

@@ -12,7 +12,7 @@ use arrow::datatypes::{ArrowDictionaryKeyType, ArrowNativeType, DataType, Field,
 use hashbrown::HashTable;
 
 use super::gather::Run;
-use super::number::slices;
+use super::number::{all_valid, slices};
 use crate::error::{Error, Result};
 
 /// After so many rows it is asked whether texts repeat at all.
@@ -72,13 +72,7 @@ impl Words {
         let before = self.rows;
         self.rows += 1;
         let Some(text) = text else {
-            self.valid
-                .get_or_insert_with(|| {
-                    let mut valid = NullBufferBuilder::new(before + 1024);
-                    valid.append_n_non_nulls(before);
-                    valid
-                })
-                .append_null();
+            self.valid.get_or_insert_with(|| all_valid(before)).append_null();
             if self.is_coded {
                 self.codes.push(0);
             } else {
@@ -231,12 +225,11 @@ pub(super) fn pack(name: &str, gathered: &ArrayRef) -> Result<Option<(Field, Arr
         // The first row of an entry looks it up, the others know its code.
         let at = keys.value(row).as_usize();
         let slot = known.get_mut(at).ok_or_else(|| Error::internal("a code of no entry"))?;
-        match *slot {
-            Some(code) => words.push_code(code),
-            None => {
-                words.push(Some(entries.value(at)))?;
-                *slot = words.last;
-            }
+        if let Some(code) = *slot {
+            words.push_code(code);
+        } else {
+            words.push(Some(entries.value(at)))?;
+            *slot = words.last;
         }
     }
     words.finish(name)
