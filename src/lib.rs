@@ -11,10 +11,12 @@
 //!
 //! Beside them: `schema` (every column, a leaf), `reference` (dated tables, and the machine behind the jobs), `ledger`
 //! (where every row went), `engine` (group-bys on typed batches), `privacy` (who is named), `store` (everything written),
-//! `pipeline` (file -> plan -> run), `inspect`, `cli`.
+//! `time` (zones, months, allocation years), `scratch` (what does not fit memory), `pipeline` (file -> plan -> run),
+//! `problems` (what is wrong with a pipeline file, all of it at once), `inspect`, `cli`.
 //!
 //! Invariants, held by tests:
-//! * Only `sources` knows a vendor's column name; it tells a [`sources::Sink`] and nobody else.
+//! * Only `sources` knows a vendor's column name; it tells a [`sources::Sink`] and nobody else. A sink that stands before
+//!   another forwards by one piece of code, so that it cannot forget a kind of row.
 //! * Only `store` writes outputs, and only through a publication: all of a run, or nothing.
 //! * Only `engine::bridge` knows both Arrow implementations, and only there is unsafe code.
 //! * Only `pipeline::clock` knows what time it is: equal inputs give equal bytes on any day.

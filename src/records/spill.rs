@@ -36,20 +36,20 @@ struct Resident {
     days: BTreeSet<(String, Day)>,
 }
 
+/// Places of batches in their segment, each with its runs of rows.
+type BatchRuns = Vec<(usize, Vec<Run>)>;
+
 #[derive(Default)]
 struct Segment {
     batches: Vec<RecordBatch>,
     /// (site, day) -> runs of rows, by batch.
-    index: BTreeMap<(String, Day), Vec<RunsOf>>,
+    index: BTreeMap<(String, Day), BatchRuns>,
     bytes: usize,
     rows: usize,
 }
 
-/// A batch of the segment, and runs of its rows.
-type RunsOf = (usize, Vec<Run>);
-
 impl Segment {
-    fn parts(&self, runs: &[RunsOf]) -> Vec<Part> {
+    fn parts(&self, runs: &[(usize, Vec<Run>)]) -> Vec<Part> {
         runs.iter()
             .filter_map(|(at, runs)| {
                 let batch = self.batches.get(*at)?.clone();

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use memchr::{memchr, memchr_iter, memrchr_iter};
 
-use super::buffer::{Block, Buffer};
 use super::dialect::without_mark;
+use super::feed::Feed;
 use super::refusal::Refusal;
 use super::steps::{Step, Steps};
 use super::{Pieces, Position, Sink, Work};
@@ -98,59 +98,37 @@ pub(super) trait Grammar: Send + Sync + 'static {
 /// The pieces of `input`, which begins at `at`.
 pub(super) fn pieces<G: Grammar>(input: Box<dyn Read + Send>, grammar: Arc<G>, limits: Limits, at: Position) -> Pieces {
     Box::new(Steps::new(Lines {
-        input,
+        feed: Feed::new(input, at),
         grammar,
         limits,
-        buffer: Buffer::default(),
-        at,
         is_skipping: false,
-        is_ended: false,
         is_done: false,
     }))
 }
 
 struct Lines<G> {
-    input: Box<dyn Read + Send>,
+    feed: Feed,
     grammar: Arc<G>,
     limits: Limits,
-    buffer: Buffer,
-    /// Position of the first byte of the buffer.
-    at: Position,
     /// Inside a line that is too long and already counted.
     is_skipping: bool,
-    is_ended: bool,
     is_done: bool,
 }
 
 impl<G: Grammar> Lines<G> {
-    fn fill(&mut self, want: usize) -> Result<()> {
-        if !self.is_ended {
-            self.is_ended = !self.buffer.fill(&mut self.input, want)?;
-        }
-        Ok(())
-    }
-
-    /// Takes `n` bytes off the front of the buffer.
-    fn take(&mut self, n: usize) -> (Block, Position) {
-        let taken = self.buffer.take(n);
-        let at = self.at;
-        self.at = at.after(&taken);
-        (taken, at)
-    }
-
     /// Where the last record of the buffer that may still go on begins.
     fn cut(&self) -> Option<usize> {
         if !G::IS_MULTILINE {
-            return memchr::memrchr(b'\n', &self.buffer).map(|end| end + 1);
+            return memchr::memrchr(b'\n', &self.feed).map(|end| end + 1);
         }
-        memrchr_iter(b'\n', &self.buffer).map(|end| end + 1).find(|&start| {
-            let line = self.buffer.get(start..).unwrap_or_default();
+        memrchr_iter(b'\n', &self.feed).map(|end| end + 1).find(|&start| {
+            let line = self.feed.get(start..).unwrap_or_default();
             line.len() >= LOOKAHEAD && self.grammar.begins(head(line))
         })
     }
 
     fn work(&mut self, n: usize, is_last: bool) -> Work {
-        let (bytes, from) = self.take(n);
+        let (bytes, from) = self.feed.take(n);
         let (grammar, limits) = (Arc::clone(&self.grammar), self.limits);
         Box::new(move |sink: &mut dyn Sink| parse(&*grammar, &bytes, from, limits, is_last, sink))
     }
@@ -161,43 +139,43 @@ impl<G: Grammar> Lines<G> {
         let longest = self.limits.record.saturating_add(LOOKAHEAD);
         let mut want = block;
         loop {
-            self.fill(want)?;
+            self.feed.fill(want)?;
             if self.is_skipping {
-                let end = memchr(b'\n', &self.buffer);
-                self.take(end.map_or(self.buffer.len(), |end| end + 1));
+                let end = memchr(b'\n', &self.feed);
+                self.feed.take(end.map_or(self.feed.len(), |end| end + 1));
                 self.is_skipping = end.is_none();
-                if self.is_ended && self.buffer.is_empty() {
+                if self.feed.is_ended() && self.feed.is_empty() {
                     return Ok(None);
                 }
-                want = self.buffer.len() + if self.is_skipping { block } else { 0 };
+                want = self.feed.len() + if self.is_skipping { block } else { 0 };
                 continue;
             }
-            if self.is_ended {
+            if self.feed.is_ended() {
                 self.is_done = true;
-                return Ok(Some(self.work(self.buffer.len(), true)));
+                return Ok(Some(self.work(self.feed.len(), true)));
             }
             if let Some(cut) = self.cut() {
                 return Ok(Some(self.work(cut, false)));
             }
-            let line = memchr(b'\n', &self.buffer).map_or(self.buffer.len(), |end| end + 1);
+            let line = memchr(b'\n', &self.feed).map_or(self.feed.len(), |end| end + 1);
             if line > longest {
-                self.is_skipping = line == self.buffer.len();
-                let raw = self.buffer.get(..self.limits.kept).unwrap_or(&self.buffer).to_vec();
-                let (at, limits) = (self.at, self.limits);
+                self.is_skipping = line == self.feed.len();
+                let raw = self.feed.get(..self.limits.kept).unwrap_or(&self.feed).to_vec();
+                let (at, limits) = (self.feed.at(), self.limits);
                 if !self.is_skipping {
-                    self.take(line);
+                    self.feed.take(line);
                 }
                 return Ok(Some(Box::new(move |sink: &mut dyn Sink| {
                     sink.rows_read(1);
                     too_long(&raw, at, limits, sink);
                 })));
             }
-            if self.buffer.len() > longest.saturating_mul(2) {
+            if self.feed.len() > longest.saturating_mul(2) {
                 // Lines that begin nothing, more of them than a record may have: each is a row of its own.
-                let end = memchr::memrchr(b'\n', &self.buffer).map_or(self.buffer.len(), |end| end + 1);
+                let end = memchr::memrchr(b'\n', &self.feed).map_or(self.feed.len(), |end| end + 1);
                 return Ok(Some(self.work(end, false)));
             }
-            want = self.buffer.len() + block;
+            want = self.feed.len() + block;
         }
     }
 }

@@ -11,6 +11,7 @@ pub mod cross_check;
 pub mod decimal;
 pub mod dialect;
 pub mod excerpt;
+mod feed;
 mod find_local;
 mod find_remote;
 pub mod fqan;

@@ -25,6 +25,13 @@ pub struct Numbers {
     leading_null_n: usize,
 }
 
+/// What is said of `rows` values before the first null.
+pub(super) fn all_valid(rows: usize) -> NullBufferBuilder {
+    let mut valid = NullBufferBuilder::new(rows + 1024);
+    valid.append_n_non_nulls(rows);
+    valid
+}
+
 impl Numbers {
     /// Appends a value or null.
     #[inline]
@@ -47,13 +54,7 @@ impl Numbers {
             None if self.last.is_none() => self.leading_null_n += 1,
             None => {
                 let before = self.values.len();
-                self.valid
-                    .get_or_insert_with(|| {
-                        let mut valid = NullBufferBuilder::new(before + 1024);
-                        valid.append_n_non_nulls(before);
-                        valid
-                    })
-                    .append_null();
+                self.valid.get_or_insert_with(|| all_valid(before)).append_null();
                 self.values.push(self.last.unwrap_or_default());
             }
         }

@@ -12,7 +12,7 @@ use arrow::datatypes::{ArrowDictionaryKeyType, ArrowNativeType, DataType, Field,
 use hashbrown::HashTable;
 
 use super::gather::Run;
-use super::number::slices;
+use super::number::{all_valid, slices};
 use crate::error::{Error, Result};
 
 /// After so many rows it is asked whether texts repeat at all.
@@ -76,13 +76,7 @@ impl Words {
             if self.last.is_none() {
                 return Ok(());
             }
-            self.valid
-                .get_or_insert_with(|| {
-                    let mut valid = NullBufferBuilder::new(before + 1024);
-                    valid.append_n_non_nulls(before);
-                    valid
-                })
-                .append_null();
+            self.valid.get_or_insert_with(|| all_valid(before)).append_null();
             if self.is_coded {
                 self.codes.push(0);
             } else {

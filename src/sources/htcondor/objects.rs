@@ -8,7 +8,7 @@ use std::io::Read;
 use super::history;
 use crate::error::Result;
 use crate::ledger::Reason;
-use crate::sources::buffer::Buffer;
+use crate::sources::feed::{Feed, Place};
 use crate::sources::lines::Limits;
 use crate::sources::steps::{Step, Steps};
 use crate::sources::{Pieces, Position, Sink, Work};
@@ -16,13 +16,10 @@ use crate::sources::{Pieces, Position, Sink, Work};
 /// The pieces of a history in JSON.
 pub(super) fn pieces(input: Box<dyn Read + Send>, limits: Limits) -> Pieces {
     Box::new(Steps::new(Objects {
-        input,
+        feed: Feed::new(input, Position::start()),
         limits,
-        buffer: Buffer::default(),
-        at: Position::start(),
         scanned: 0,
         framer: Framer::default(),
-        is_ended: false,
         is_done: false,
     }))
 }
@@ -183,26 +180,21 @@ impl Framer {
 }
 
 struct Objects {
-    input: Box<dyn Read + Send>,
+    feed: Feed,
     limits: Limits,
-    buffer: Buffer,
-    /// Position of the first byte of the buffer.
-    at: Position,
-    /// Bytes of the buffer the framer has taken.
+    /// Bytes of the feed the framer has taken.
     scanned: usize,
     framer: Framer,
-    is_ended: bool,
     is_done: bool,
 }
 
 impl Step for Objects {
     fn step(&mut self) -> Result<Option<Work>> {
         while !self.is_done {
-            let want = self.buffer.len() + self.limits.block.max(1);
-            self.is_ended = !self.buffer.fill(&mut self.input, want)?;
+            self.feed.fill(self.feed.len() + self.limits.block.max(1))?;
             let mut frames = Vec::new();
             let longest = self.limits.record;
-            while let Some(rest) = self.buffer.get(self.scanned..)
+            while let Some(rest) = self.feed.get(self.scanned..)
                 && let Some(byte) = rest.first()
             {
                 let plain = self.framer.plain(rest, self.scanned, longest);
@@ -213,7 +205,7 @@ impl Step for Objects {
                 self.framer.byte(*byte, self.scanned, longest, &mut frames);
                 self.scanned += 1;
             }
-            if self.is_ended {
+            if self.feed.is_ended() {
                 self.is_done = true;
                 let kind = match self.framer.state {
                     State::Inside(_) => Some(Kind::CutOff),
@@ -228,11 +220,9 @@ impl Step for Objects {
                 self.framer.state = State::Outside;
             }
             let needed = self.framer.needed(self.scanned);
-            let bytes = self.buffer.take(needed);
+            let (bytes, from) = self.feed.take(needed);
             self.scanned -= needed;
             self.framer.shift(needed);
-            let from = self.at;
-            self.at = from.after(&bytes);
             if !frames.is_empty() {
                 let limits = self.limits;
                 return Ok(Some(Box::new(move |sink: &mut dyn Sink| {
@@ -245,11 +235,9 @@ impl Step for Objects {
 }
 
 fn parse(bytes: &[u8], from: Position, frames: &[Frame], limits: Limits, sink: &mut dyn Sink) {
-    let mut at = from;
-    let mut done = 0;
+    let mut place = Place::new(bytes, from);
     for frame in frames {
-        at = at.after(bytes.get(done..frame.start).unwrap_or_default());
-        done = frame.start;
+        let at = place.go_to(frame.start);
         let raw = bytes.get(frame.start..frame.end).unwrap_or_default();
         sink.rows_read(1);
         let (reason, detail) = match frame.kind {

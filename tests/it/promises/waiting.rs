@@ -11,7 +11,9 @@ use proptest::{collection, option};
 
 fn packed(values: &[Option<i64>]) -> Vec<Option<i64>> {
     let mut numbers = Numbers::default();
-    values.iter().for_each(|value| numbers.push(*value));
+    for value in values {
+        numbers.push(*value);
+    }
     let Some((field, array)) = numbers.finish("n") else {
         return vec![None; values.len()];
     };

@@ -146,7 +146,7 @@ fn steps_supply_what_the_job_row_does_not() {
     assert_eq!((job.row.cpu_ms, job.has(Anomaly::CpuUnknown)), (None, true));
 }
 
-/// Slurm 25.05 prints no TotalCPU for some steps: what was polled of those is not in the sum of the job row.
+/// Slurm 25.05 prints no `TotalCPU` for some steps: what was polled of those is not in the sum of the job row.
 #[test]
 fn a_step_with_only_a_poll_adds_to_the_job_row() {
     let row = |id: &str, total: &str, usage: &str| {

@@ -76,7 +76,3 @@ pub fn version(head: &[u8]) -> String {
 pub(super) fn pieces(input: Box<dyn Read + Send>, limits: Limits, at: Position) -> Pieces {
     Box::new(Steps::new(Splitter::new(input, limits, at)))
 }
-
-fn to_u64(n: usize) -> u64 {
-    u64::try_from(n).unwrap_or(u64::MAX)
-}

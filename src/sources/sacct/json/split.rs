@@ -5,7 +5,7 @@ use std::io::Read;
 use super::job;
 use crate::error::{Error, Kind, Result};
 use crate::ledger::Reason;
-use crate::sources::buffer::{Block, Buffer};
+use crate::sources::feed::{Feed, Place};
 use crate::sources::json::frames::{Ending, Frame, Framer};
 use crate::sources::steps::Step;
 use crate::sources::{Position, Sink, Work};
@@ -34,16 +34,12 @@ impl Default for Limits {
 
 /// The pieces of one dump, in order.
 pub(super) struct Splitter {
-    input: Box<dyn Read + Send>,
+    feed: Feed,
     limits: Limits,
-    buffer: Buffer,
-    /// Position of the first byte of the buffer.
-    at: Position,
     framer: Framer,
     frames: Vec<Frame>,
     /// Inside a job that is too long and already refused.
     is_skipping: bool,
-    is_ended: bool,
     is_done: bool,
 }
 
@@ -52,65 +48,48 @@ impl Splitter {
         limits.block = limits.block.clamp(1, limits.job.max(1));
         limits.kept = limits.kept.min(limits.job);
         Self {
-            input,
+            feed: Feed::new(input, at),
             limits,
-            buffer: Buffer::default(),
-            at,
             framer: Framer::new("jobs"),
             frames: Vec::new(),
             is_skipping: false,
-            is_ended: false,
             is_done: false,
         }
-    }
-
-    /// Takes `n` bytes off the front of the buffer.
-    fn take(&mut self, n: usize) -> (Block, Position) {
-        let taken = self.buffer.take(n);
-        let at = self.at;
-        self.at.line += super::to_u64(memchr::memchr_iter(b'\n', &taken).count());
-        self.at.byte_offset += super::to_u64(taken.len());
-        (taken, at)
     }
 
     /// Forgets what the framer has let go of.
     fn forget(&mut self, n: usize) {
         self.framer.cut(n);
-        self.take(n);
+        self.feed.take(n);
     }
 
     fn next_work(&mut self) -> Result<Option<Work>> {
         let block = self.limits.block;
         let mut want = block;
         loop {
-            if !self.is_ended {
-                self.is_ended = !self.buffer.fill(&mut self.input, want)?;
-            }
-            let Self {
-                framer, buffer, frames, ..
-            } = self;
-            framer.scan(buffer, self.is_ended, frames);
+            self.feed.fill(want)?;
+            self.framer.scan(&self.feed, self.feed.is_ended(), &mut self.frames);
             if self.is_skipping {
                 self.after_skipped();
             }
-            if self.is_ended {
+            if self.feed.is_ended() {
                 return self.finish();
             }
             if !self.frames.is_empty() {
                 return Ok(Some(self.piece(None)));
             }
             if let Some(start) = self.framer.open().filter(|_| !self.is_skipping)
-                && self.buffer.len() - start.min(self.buffer.len()) > self.limits.job
+                && self.feed.len() - start.min(self.feed.len()) > self.limits.job
             {
                 return Ok(Some(self.too_long(start)));
             }
             if self.is_skipping && self.framer.open().is_some() {
                 let gone = self.framer.let_go();
-                self.take(gone);
+                self.feed.take(gone);
             } else {
                 self.forget(self.framer.kept_from());
             }
-            want = self.buffer.len() + block;
+            want = self.feed.len() + block;
         }
     }
 
@@ -127,10 +106,10 @@ impl Splitter {
         let frames = std::mem::take(&mut self.frames);
         let cut = match end {
             None => frames.last().map_or(0, |frame| frame.end),
-            Some(_) => self.buffer.len(),
+            Some(_) => self.feed.len(),
         };
         self.framer.cut(cut);
-        let (bytes, at) = self.take(cut);
+        let (bytes, at) = self.feed.take(cut);
         let limits = self.limits;
         Box::new(move |sink: &mut dyn Sink| read(&bytes, at, &frames, end, limits, sink))
     }
@@ -138,8 +117,8 @@ impl Splitter {
     fn too_long(&mut self, start: usize) -> Work {
         self.forget(start);
         self.is_skipping = true;
-        let raw = self.buffer.get(..self.limits.kept).unwrap_or(&self.buffer).to_vec();
-        let (at, limits) = (self.at, self.limits);
+        let raw = self.feed.get(..self.limits.kept).unwrap_or(&self.feed).to_vec();
+        let (at, limits) = (self.feed.at(), self.limits);
         Box::new(move |sink: &mut dyn Sink| {
             sink.rows_read(1);
             too_long(&raw, at, limits, sink);
@@ -190,11 +169,7 @@ enum End {
 
 /// Reads the jobs of one piece.
 fn read(bytes: &[u8], from: Position, frames: &[Frame], end: Option<End>, limits: Limits, sink: &mut dyn Sink) {
-    let mut place = Place {
-        bytes,
-        at: from,
-        offset: 0,
-    };
+    let mut place = Place::new(bytes, from);
     for frame in frames {
         let at = place.go_to(frame.start);
         let raw = bytes.get(frame.start..frame.end).unwrap_or_default();
@@ -226,21 +201,4 @@ fn read(bytes: &[u8], from: Position, frames: &[Frame], end: Option<End>, limits
 fn too_long(raw: &[u8], at: Position, limits: Limits, sink: &mut dyn Sink) {
     let detail = format!("the job is longer than {} bytes", limits.job);
     sink.reject(Reason::TooLong, at, 1, &detail, raw);
-}
-
-/// Counts lines on the way through a piece.
-struct Place<'a> {
-    bytes: &'a [u8],
-    at: Position,
-    offset: usize,
-}
-
-impl Place<'_> {
-    fn go_to(&mut self, offset: usize) -> Position {
-        let passed = self.bytes.get(self.offset..offset).unwrap_or_default();
-        self.at.line += super::to_u64(memchr::memchr_iter(b'\n', passed).count());
-        self.at.byte_offset += super::to_u64(passed.len());
-        self.offset = offset.max(self.offset);
-        self.at
-    }
 }
