@@ -27,7 +27,7 @@ use crate::error::{Kind, Result};
 ///
 /// stdout is data, stderr is people: what a command prints to stdout can be piped into the next one.
 #[derive(Debug, Parser)]
-#[command(name = "gridtally", version, after_long_help = help::exit_codes(), subcommand_required = true,
+#[command(name = "gridtally", version, after_long_help = help::epilogue(), subcommand_required = true,
           arg_required_else_help = true, propagate_version = true)]
 pub struct Cli {
     #[command(subcommand)]

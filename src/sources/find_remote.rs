@@ -34,6 +34,10 @@ pub(super) fn find(pattern: &str) -> Result<Vec<InputFile>> {
     {
         return Ok(vec![below.file(meta)]);
     }
+    if is_web(below.url) && !prefix.ends_with('/') {
+        // It may still be a folder of a server that lists its folders; most web servers do not.
+        return Ok(below.list(None).unwrap_or_default());
+    }
     below.list(None).map_err(|why| why.at("input", pattern))
 }
 
@@ -48,6 +52,10 @@ fn split(pattern: &str) -> (&str, Option<&str>) {
         .map_or(0, |slash| slash + 1);
     let (prefix, rest) = pattern.split_at_checked(cut).unwrap_or((pattern, ""));
     (prefix, Some(rest))
+}
+
+fn is_web(url: &str) -> bool {
+    url.starts_with("http://") || url.starts_with("https://")
 }
 
 fn without_password(mut url: Url) -> String {
@@ -97,6 +105,10 @@ impl Below<'_> {
             require_literal_leading_dot: true,
         };
         let objects = remote::list(self.store, self.prefix).map_err(|why| match why.kind() {
+            Kind::Io if is_web(self.url) => {
+                let message = "the web server does not list its files (WebDAV); name each of them";
+                Error::io(message).at("listing", self.url).because(why)
+            }
             Kind::Io => why.at("listing", self.url),
             _ => why,
         })?;

@@ -23,7 +23,7 @@ pub(crate) struct S3 {
 }
 
 impl S3 {
-    /// Starts the server and makes the bucket.
+    /// Starts the server and makes the bucket, which everybody may read.
     pub(crate) fn start() -> Self {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let log = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("s3-{port}.log"));
@@ -56,6 +56,15 @@ impl S3 {
         fs::read_to_string(&self.log).unwrap_or_default()
     }
 
+    /// How often it was asked this and answered with this status.
+    pub(crate) fn answered(&self, asked: &str, status: u16) -> usize {
+        let (asked, status) = (format!("{asked} HTTP/1.1"), format!("\" {status} "));
+        let log = self.log();
+        log.lines()
+            .filter(|line| line.contains(&asked) && line.contains(&status))
+            .count()
+    }
+
     /// Requests that change something other than the lock, so far.
     pub(crate) fn changes(&self) -> usize {
         let changes = |line: &&str| ["PUT /", "POST /", "DELETE /"].iter().any(|verb| line.contains(verb));
@@ -75,7 +84,8 @@ impl S3 {
     fn ask(&self, verb: &str, target: &str) -> String {
         let mut connection = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
         let head = format!(
-            "{verb} {target} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+            "{verb} {target} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nContent-Length: 0\r\n\
+             x-amz-acl: public-read\r\nConnection: close\r\n\r\n",
             self.port
         );
         connection.write_all(head.as_bytes()).unwrap();
