@@ -15,6 +15,7 @@ mod apel_summaries;
 mod collect_grid;
 mod decimal;
 mod engine;
+mod fuzz;
 mod garbage;
 #[path = "../generator/mod.rs"]
 mod generator;
