@@ -8,6 +8,7 @@
 //! What every execution is held to: no panic; every row framed has one outcome; the same rows however the input is cut
 //! into pieces; an end within a time limit; no more said, and no more memory taken, than the input can account for.
 
+mod found;
 mod memory;
 mod mutate;
 mod pool;
