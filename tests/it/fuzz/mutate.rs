@@ -207,9 +207,14 @@ fn once(rng: &mut Rng, input: &mut Vec<u8>, other: &[u8]) {
         }
         _ => {
             // One byte, or one short piece, very often.
-            let repeated = input[range(rng, input, 12)].to_vec();
+            let repeated = if rng.one_in(4) {
+                rng.pick(TOKENS).to_vec()
+            } else {
+                input[range(rng, input, 12)].to_vec()
+            };
             let at = place(rng, input);
-            let times = below(rng, 300);
+            let most = if rng.one_in(20) { 20_000 } else { 300 };
+            let times = below(rng, most);
             input.splice(at..at, repeated.repeat(times));
         }
     }

@@ -119,6 +119,9 @@ fn work(state: &State, pool: &Pool, start: u64, time: Duration) {
     // At least one round however slow the machine is.
     while begin.elapsed() < time || seed - start < 200 {
         state.seed.store(seed, Ordering::Release);
+        if super::is_alone() {
+            std::fs::write(std::env::temp_dir().join("gridtally-fuzz-now"), seed.to_string()).unwrap();
+        }
         memory::forget();
         let before = memory::peak_kb();
         let case = case(pool, seed);

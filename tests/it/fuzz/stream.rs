@@ -109,6 +109,9 @@ fn plan(rng: &mut Rng, format: Format, layout: Option<FixedOrder>) -> SourcePlan
 /// Unpacks, recognises and reads `input` as a run would.
 pub(super) fn read(rng: &mut Rng, input: Vec<u8>, format: Format, layout: Option<FixedOrder>) -> Result<(), String> {
     let plan = Arc::new(plan(rng, format, layout));
+    if rng.one_in(1000) {
+        return endless(rng, input, &plan);
+    }
     if rng.one_in(3) {
         return cut(rng, &input, &plan);
     }
@@ -199,6 +202,63 @@ fn cut(rng: &mut Rng, input: &[u8], plan: &Arc<SourcePlan>) -> Result<(), String
             }
         }
         _ => Ok(()),
+    }
+}
+
+/// Bytes after which an input that goes on for ever ends all the same.
+const ENDLESS: u64 = 48 << 20;
+/// Memory reading it may take, kilobytes, when no record may be longer than a few of them.
+const ENDLESS_KB: u64 = 20 << 10;
+
+/// Begins like `input` and goes on for ever: what is kept of it must not depend on how long that is.
+fn endless(rng: &mut Rng, mut input: Vec<u8>, plan: &Arc<SourcePlan>) -> Result<(), String> {
+    let Some(dialect) = dialect::choose(plan.format, &input) else {
+        return Ok(());
+    };
+    input.truncate(below(rng, input.len() + 1));
+    let again = rng.pick::<&[u8]>(&[b"x", b"[", b"{", b"<a>", b"3", b"%", b" ", b"\n", b"\\", b"\"", b"|", b"x=1,", b"\n%%\n"]);
+    let again: Vec<u8> = again.repeat(4096);
+    let mut grown = u64::MAX;
+    // Once may be chance: the memory of what ran before.
+    for _ in 0..3 {
+        let rest = Repeat {
+            text: again.clone(),
+            at: 0,
+        };
+        let bytes = if super::is_alone() { ENDLESS } else { ENDLESS / 16 };
+        let whole = Cursor::new(input.clone()).chain(rest.take(bytes));
+        let Some(Ok(pieces)) = sized(dialect, Box::new(whole), plan, (4096, 16 << 10)) else {
+            return Ok(());
+        };
+        super::memory::forget();
+        let before = super::memory::peak_kb().unwrap_or(u64::MAX);
+        let mut watch = Watch::default();
+        for work in pieces.map_while(Result::ok) {
+            work(&mut watch);
+            if watch.rows_read > 100_000 {
+                break;
+            }
+        }
+        close(watch)?;
+        grown = grown.min(super::memory::peak_kb().unwrap_or(0).saturating_sub(before));
+        if grown <= ENDLESS_KB {
+            return Ok(());
+        }
+    }
+    Err(format!("{grown} kB are kept of {dialect:?} that goes on with {:?}", &again[..4]))
+}
+
+/// One text, over and over.
+struct Repeat {
+    text: Vec<u8>,
+    at: usize,
+}
+
+impl Read for Repeat {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let n = (&self.text[self.at..]).read(buffer)?;
+        self.at = (self.at + n) % self.text.len();
+        Ok(n)
     }
 }
 
