@@ -32,7 +32,9 @@ fn number(name: &str) -> Option<u64> {
 
 /// Whether this process does nothing else, so that its memory tells about the reader.
 fn is_alone() -> bool {
-    number("GRIDTALLY_FUZZ_SECONDS").or(number("GRIDTALLY_FUZZ_SEED")).is_some()
+    number("GRIDTALLY_FUZZ_SECONDS")
+        .or(number("GRIDTALLY_FUZZ_SEED"))
+        .is_some()
 }
 
 #[test]

@@ -223,7 +223,9 @@ fn literals(code: &str) -> Vec<String> {
         let body = &here[1..];
         if is_raw {
             let close = format!("\"{}", "#".repeat(hashes));
-            let Some((text, after)) = body.split_once(&close) else { break };
+            let Some((text, after)) = body.split_once(&close) else {
+                break;
+            };
             found.push(text.to_owned());
             rest = after;
         } else {

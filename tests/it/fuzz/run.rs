@@ -85,7 +85,11 @@ pub(super) fn many(pool: Pool, start: u64, time: Duration) -> Vec<String> {
         is_over: AtomicBool::new(false),
         findings: Mutex::default(),
     });
-    eprintln!("fuzzing from {start} for {time:?}: {} targets, {}", target::all().len(), pool.told());
+    eprintln!(
+        "fuzzing from {start} for {time:?}: {} targets, {}",
+        target::all().len(),
+        pool.told()
+    );
     let pool = Arc::new(pool);
     let worker = std::thread::spawn({
         let (state, pool) = (Arc::clone(&state), Arc::clone(&pool));
@@ -104,7 +108,11 @@ pub(super) fn many(pool: Pool, start: u64, time: Duration) -> Vec<String> {
         }
         if told.elapsed() > Duration::from_secs(60) {
             told = Instant::now();
-            eprintln!("{} executions, {} findings", seen - start, state.findings.lock().unwrap().len());
+            eprintln!(
+                "{} executions, {} findings",
+                seen - start,
+                state.findings.lock().unwrap().len()
+            );
         }
     }
     worker.join().unwrap();
@@ -127,7 +135,9 @@ fn work(state: &State, pool: &Pool, start: u64, time: Duration) {
         let case = case(pool, seed);
         let target = case.target;
         let mut wrong = execute(case, here.path());
-        let grown = memory::peak_kb().unwrap_or(0).saturating_sub(before.unwrap_or(u64::MAX));
+        let grown = memory::peak_kb()
+            .unwrap_or(0)
+            .saturating_sub(before.unwrap_or(u64::MAX));
         if wrong.is_none() && grown > GROWTH_KB {
             wrong = Some(format!("{grown} kB more memory"));
         }

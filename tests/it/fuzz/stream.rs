@@ -11,7 +11,7 @@ use gridtally::reference::site::SiteRule;
 use gridtally::sources::cross_check::CrossCheck;
 use gridtally::sources::dialect::{self, Dialect, HEAD_BYTES};
 use gridtally::sources::sacct::FixedOrder;
-use gridtally::sources::{Pieces, apel, blah, compression, gracc, htcondor, lsf, lines, pbs, sacct, sge, swf};
+use gridtally::sources::{Pieces, apel, blah, compression, gracc, htcondor, lines, lsf, pbs, sacct, sge, swf};
 use gridtally::time::Zone;
 
 use super::mutate::below;
@@ -68,7 +68,10 @@ fn packed(rng: &mut Rng, bytes: Vec<u8>) -> Vec<u8> {
             to.write_all(&bytes).unwrap();
             to.finish().unwrap()
         }
-        4 => crate::support::tar::tar(&[("697eb3a0/697eb3a000001a/body", &bytes), ("b.gz", &crate::support::tar::gzip(&bytes))]),
+        4 => crate::support::tar::tar(&[
+            ("697eb3a0/697eb3a000001a/body", &bytes),
+            ("b.gz", &crate::support::tar::gzip(&bytes)),
+        ]),
         _ => return bytes,
     };
     if rng.one_in(2) {
@@ -87,7 +90,8 @@ fn plan(rng: &mut Rng, format: Format, layout: Option<FixedOrder>) -> SourcePlan
         site: rng.one_in(2).then(|| "S".to_owned()),
         site_rule: SiteRule::default(),
         cluster: rng.one_in(2).then(|| "c".to_owned()),
-        zone: (!rng.one_in(8)).then(|| Zone::named(rng.pick(&["UTC", "Europe/Zurich", "Australia/Lord_Howe"])).unwrap()),
+        zone: (!rng.one_in(8))
+            .then(|| Zone::named(rng.pick(&["UTC", "Europe/Zurich", "Australia/Lord_Howe"])).unwrap()),
         delimiter: rng.one_in(10).then(|| rng.pick(&["|", ",", "\t", ";;"]).to_owned()),
         layout,
         vo: VoRule::Record,
@@ -98,7 +102,9 @@ fn plan(rng: &mut Rng, format: Format, layout: Option<FixedOrder>) -> SourcePlan
         },
         logs: LogOptions {
             blah: Vec::new(),
-            unix_start_time: rng.one_in(2).then(|| rng.pick(&[0, 1_700_000_000, -5, i64::MAX, i64::MIN])),
+            unix_start_time: rng
+                .one_in(2)
+                .then(|| rng.pick(&[0, 1_700_000_000, -5, i64::MAX, i64::MIN])),
         },
         publishing: Publishing::default(),
         max_rejected: None,
@@ -109,7 +115,7 @@ fn plan(rng: &mut Rng, format: Format, layout: Option<FixedOrder>) -> SourcePlan
 /// Unpacks, recognises and reads `input` as a run would.
 pub(super) fn read(rng: &mut Rng, input: Vec<u8>, format: Format, layout: Option<FixedOrder>) -> Result<(), String> {
     let plan = Arc::new(plan(rng, format, layout));
-    if rng.one_in(1000) {
+    if rng.one_in(3000) {
         return endless(rng, input, &plan);
     }
     if rng.one_in(3) {
@@ -198,7 +204,9 @@ fn cut(rng: &mut Rng, input: &[u8], plan: &Arc<SourcePlan>) -> Result<(), String
             if small == large {
                 Ok(())
             } else {
-                Err(format!("in pieces of {block}: {small:?}, whole: {large:?} (limit {limit})"))
+                Err(format!(
+                    "in pieces of {block}: {small:?}, whole: {large:?} (limit {limit})"
+                ))
             }
         }
         _ => Ok(()),
@@ -206,9 +214,9 @@ fn cut(rng: &mut Rng, input: &[u8], plan: &Arc<SourcePlan>) -> Result<(), String
 }
 
 /// Bytes after which an input that goes on for ever ends all the same.
-const ENDLESS: u64 = 48 << 20;
+const ENDLESS: u64 = 24 << 20;
 /// Memory reading it may take, kilobytes, when no record may be longer than a few of them.
-const ENDLESS_KB: u64 = 20 << 10;
+const ENDLESS_KB: u64 = 12 << 10;
 
 /// Begins like `input` and goes on for ever: what is kept of it must not depend on how long that is.
 fn endless(rng: &mut Rng, mut input: Vec<u8>, plan: &Arc<SourcePlan>) -> Result<(), String> {
@@ -216,7 +224,9 @@ fn endless(rng: &mut Rng, mut input: Vec<u8>, plan: &Arc<SourcePlan>) -> Result<
         return Ok(());
     };
     input.truncate(below(rng, input.len() + 1));
-    let again = rng.pick::<&[u8]>(&[b"x", b"[", b"{", b"<a>", b"3", b"%", b" ", b"\n", b"\\", b"\"", b"|", b"x=1,", b"\n%%\n"]);
+    let again = rng.pick::<&[u8]>(&[
+        b"x", b"[", b"{", b"<a>", b"3", b"%", b" ", b"\n", b"\\", b"\"", b"|", b"x=1,", b"\n%%\n",
+    ]);
     let again: Vec<u8> = again.repeat(4096);
     let mut grown = u64::MAX;
     // Once may be chance: the memory of what ran before.
@@ -245,7 +255,10 @@ fn endless(rng: &mut Rng, mut input: Vec<u8>, plan: &Arc<SourcePlan>) -> Result<
             return Ok(());
         }
     }
-    Err(format!("{grown} kB are kept of {dialect:?} that goes on with {:?}", &again[..4]))
+    Err(format!(
+        "{grown} kB are kept of {dialect:?} that goes on with {:?}",
+        &again[..4]
+    ))
 }
 
 /// One text, over and over.

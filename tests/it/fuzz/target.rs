@@ -136,7 +136,11 @@ fn hosts(text: &str) -> Result<(), String> {
     drop(Tres::parse(text));
     drop(Gpus::of_gres(text));
     drop(weights::parse(text));
-    let _ = (quantity::size(text, 1024), quantity::count(text), quantity::decimal(text, 4));
+    let _ = (
+        quantity::size(text, 1024),
+        quantity::count(text),
+        quantity::decimal(text, 4),
+    );
     let Ok(list) = Hostlist::parse(text) else { return Ok(()) };
     if list.len() > 5000 {
         return Ok(());
@@ -145,7 +149,10 @@ fn hosts(text: &str) -> Result<(), String> {
     if u64::try_from(hosts.len()).unwrap() != list.len() {
         return Err(format!("{} hosts of {}", hosts.len(), list.len()));
     }
-    if hosts.iter().any(|host| host.contains(|char: char| "[], \t\n".contains(char))) {
+    if hosts
+        .iter()
+        .any(|host| host.contains(|char: char| "[], \t\n".contains(char)))
+    {
         return Ok(());
     }
     let written = hostlist::compress(&hosts);

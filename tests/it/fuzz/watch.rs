@@ -92,7 +92,10 @@ impl Sink for Watch {
         assert!(!detail.is_empty(), "a refusal without a detail");
         assert!(rows > 0, "a refusal of no row");
         self.raw += u64::try_from(detail.len() + raw.len()).unwrap();
-        assert!(self.raw <= RAW_LIMIT, "a reader hands over more than the input can hold");
+        assert!(
+            self.raw <= RAW_LIMIT,
+            "a reader hands over more than the input can hold"
+        );
         self.said(rows, format_args!("{reason:?}{at:?}{rows}{detail}"));
         self.digest.0.write(raw);
         if let Some(intake) = &mut self.intake {
