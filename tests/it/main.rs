@@ -14,6 +14,7 @@ mod apel_summaries;
 mod decimal;
 mod engine;
 mod everything;
+mod fuzz;
 mod garbage;
 #[path = "../generator/mod.rs"]
 mod generator;

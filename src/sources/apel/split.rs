@@ -121,6 +121,9 @@ impl Splitter {
             return Some((Kind::Missing, 0));
         }
         let line_end = memchr::memchr2(b'\n', b'\r', &self.buffer)?;
+        if line_end > self.limits.record {
+            return Some((Kind::Missing, 0));
+        }
         let line = self.buffer.get(..line_end)?;
         Some((Kind::of(line), line_end))
     }
@@ -208,6 +211,9 @@ impl Splitter {
             }
         });
         self.within = Some(kind.clone());
+        // It may begin like a header: its own beginning must not be taken for the end of it.
+        self.take(1);
+        self.starts_line = false;
         Box::new(move |sink: &mut dyn Sink| {
             sink.rows_read(1);
             match kind {

@@ -195,6 +195,10 @@ fn read(bytes: &[u8], from: Position, frames: &[Frame], end: Option<End>, limits
     let at = place.go_to(start);
     let raw = bytes.get(start..).unwrap_or_default();
     sink.rows_read(1);
+    if raw.len() > limits.job {
+        // Whether its end is missing was not known where pieces are smaller.
+        return too_long(raw.get(..limits.kept).unwrap_or(raw), at, limits, sink);
+    }
     sink.reject(Reason::Truncated, at, 1, detail, raw);
 }
 

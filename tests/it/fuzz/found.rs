@@ -1,0 +1,49 @@
+//! What fuzzing found, as small as it can be.
+
+use std::io::Read;
+
+use gridtally::ledger::Reason;
+use gridtally::pipeline::plan::{Acceptance, Format};
+use gridtally::sources::{apel, sacct};
+
+use crate::collect_grid::{input, plan, run};
+use crate::support::collect::Collect;
+
+/// A header without an end was counted once per block, and all of it was kept.
+#[test]
+fn a_header_line_without_end_is_one_row() {
+    for acceptance in [Acceptance::StrictApel, Acceptance::Salvage] {
+        for end in ["", "\n", "\n%%\nSite: A\n"] {
+            let text = format!("APEL-summary-job-message: v0.{}{end}", "3".repeat(3000));
+            let limits = |block| apel::Limits {
+                block,
+                message: 400,
+                record: 100,
+                kept: 10,
+            };
+            let read = |block| {
+                run(apel::pieces_within(input(text.as_bytes()), plan(Format::Apel, acceptance), limits(block)).unwrap())
+            };
+            let whole = read(1 << 20);
+            for block in [1, 7, 64, 150] {
+                assert_eq!(read(block), whole, "{acceptance:?} {end:?} {block}");
+            }
+            assert_eq!(whole.rejects[0].reason, Reason::BadMessage, "{whole:?}");
+        }
+    }
+    let endless = std::io::Cursor::new("APEL-summary-job-message: v0.").chain(std::io::repeat(b'3').take(40 << 20));
+    let all = run(apel::pieces(Box::new(endless), plan(Format::Apel, Acceptance::StrictApel)).unwrap());
+    assert_eq!((all.rows_read, all.rejects.len()), (1, 1));
+}
+
+/// Whether a job that is too long was cut off by the end of the file depended on the size of the pieces.
+#[test]
+fn a_job_too_long_is_that_also_at_the_end_of_a_file() {
+    let text = format!("{{\"jobs\": [{{\"comment\": \"{}", "x".repeat(1000));
+    for block in [1, 100, 700, 5000] {
+        let pieces = sacct::pieces_with_limit(input(text.as_bytes()), crate::sacct::plan(None).into(), block, 700);
+        let all = Collect::all(pieces.unwrap()).unwrap();
+        let reasons: Vec<Reason> = all.rejects.iter().map(|reject| reject.reason).collect();
+        assert_eq!((all.rows_read, reasons), (1, vec![Reason::TooLong]), "{block}");
+    }
+}

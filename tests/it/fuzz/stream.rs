@@ -1,0 +1,347 @@
+//! Bytes on their way through a reader.
+
+use std::io::{self, Cursor, Read, Write as _};
+use std::sync::Arc;
+
+use gridtally::pipeline::plan::{Acceptance, LogOptions, Publishing, VoRule};
+use gridtally::pipeline::{Format, SourcePlan};
+use gridtally::records::columns::Columns;
+use gridtally::records::{Harvest, Intake, Window};
+use gridtally::reference::site::SiteRule;
+use gridtally::sources::cross_check::CrossCheck;
+use gridtally::sources::dialect::{self, Dialect, HEAD_BYTES};
+use gridtally::sources::sacct::FixedOrder;
+use gridtally::sources::{Pieces, apel, blah, compression, gracc, htcondor, lines, lsf, pbs, sacct, sge, swf};
+use gridtally::time::Zone;
+
+use super::mutate::below;
+use super::watch::{Told, Watch};
+use crate::generator::rng::Rng;
+
+/// Bytes that arrive a few at a time, interrupted, and sometimes not to their end.
+struct Arriving {
+    bytes: Cursor<Vec<u8>>,
+    rng: Rng,
+    /// Most bytes at a time.
+    most: usize,
+    /// Where the disk fails.
+    fails_at: Option<u64>,
+}
+
+impl Read for Arriving {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.fails_at.is_some_and(|at| self.bytes.position() >= at) {
+            return Err(io::Error::other("the disk fails"));
+        }
+        if self.rng.one_in(64) {
+            return Err(io::Error::from(io::ErrorKind::Interrupted));
+        }
+        let n = 1 + below(&mut self.rng, self.most);
+        let n = n.min(buffer.len());
+        self.bytes.read(&mut buffer[..n])
+    }
+}
+
+fn arriving(rng: &mut Rng, bytes: Vec<u8>) -> Arriving {
+    Arriving {
+        most: rng.pick(&[1, 7, 500, 4096, 1 << 20]),
+        fails_at: rng
+            .one_in(50)
+            .then(|| u64::try_from(below(rng, bytes.len() + 1)).unwrap()),
+        rng: Rng::new(rng.bits()),
+        bytes: Cursor::new(bytes),
+    }
+}
+
+/// Packs, mostly not; then maybe damages what is packed.
+fn packed(rng: &mut Rng, bytes: Vec<u8>) -> Vec<u8> {
+    let mut packed = match rng.between(0, 40) {
+        0 => crate::support::tar::gzip(&bytes),
+        1 => zstd::encode_all(bytes.as_slice(), 1).unwrap(),
+        2 => {
+            let mut to = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+            to.write_all(&bytes).unwrap();
+            to.finish().unwrap()
+        }
+        3 => {
+            let mut to = liblzma::write::XzEncoder::new(Vec::new(), 0);
+            to.write_all(&bytes).unwrap();
+            to.finish().unwrap()
+        }
+        4 => crate::support::tar::tar(&[
+            ("697eb3a0/697eb3a000001a/body", &bytes),
+            ("b.gz", &crate::support::tar::gzip(&bytes)),
+        ]),
+        _ => return bytes,
+    };
+    if rng.one_in(2) {
+        let other = packed.clone();
+        super::mutate::mutate(rng, &mut packed, &other);
+    }
+    packed
+}
+
+/// What a source may be told.
+fn plan(rng: &mut Rng, format: Format, layout: Option<FixedOrder>) -> SourcePlan {
+    SourcePlan {
+        name: "fuzz".to_owned(),
+        format,
+        paths: Vec::new(),
+        site: rng.one_in(2).then(|| "S".to_owned()),
+        site_rule: SiteRule::default(),
+        cluster: rng.one_in(2).then(|| "c".to_owned()),
+        zone: (!rng.one_in(8))
+            .then(|| Zone::named(rng.pick(&["UTC", "Europe/Zurich", "Australia/Lord_Howe"])).unwrap()),
+        delimiter: rng.one_in(10).then(|| rng.pick(&["|", ",", "\t", ";;"]).to_owned()),
+        layout,
+        vo: VoRule::Record,
+        acceptance: if rng.one_in(2) {
+            Acceptance::StrictApel
+        } else {
+            Acceptance::Salvage
+        },
+        logs: LogOptions {
+            blah: Vec::new(),
+            unix_start_time: rng
+                .one_in(2)
+                .then(|| rng.pick(&[0, 1_700_000_000, -5, i64::MAX, i64::MIN])),
+        },
+        publishing: Publishing::default(),
+        max_rejected: None,
+        fingerprint: String::new(),
+    }
+}
+
+/// Unpacks, recognises and reads `input` as a run would.
+pub(super) fn read(rng: &mut Rng, input: Vec<u8>, format: Format, layout: Option<FixedOrder>) -> Result<(), String> {
+    let plan = Arc::new(plan(rng, format, layout));
+    if rng.one_in(3000) {
+        return endless(rng, input, &plan);
+    }
+    if rng.one_in(3) {
+        return cut(rng, &input, &plan);
+    }
+    let raw = packed(rng, input);
+    let Ok(mut unpacked) = compression::decompress(Box::new(arriving(rng, raw))) else {
+        return Ok(());
+    };
+    let mut head = Vec::new();
+    let wanted = u64::try_from(HEAD_BYTES).unwrap();
+    if unpacked.by_ref().take(wanted).read_to_end(&mut head).is_err() {
+        return Ok(());
+    }
+    let _ = gridtally::sources::hints::of(dialect::recognise(&head), &head);
+    let Some(dialect) = dialect::choose(format, &head) else {
+        return Ok(());
+    };
+    let whole = Box::new(Cursor::new(head).chain(unpacked));
+    let Ok(pieces) = dialect::pieces(dialect, whole, Arc::clone(&plan)) else {
+        return Ok(());
+    };
+    let mut watch = Watch::default();
+    if rng.one_in(2) {
+        let id = "0".into();
+        let intake = Intake::new(plan, dialect.format(), id, Window::default(), Columns::new());
+        watch.intake = Some(intake);
+    }
+    watch.cross_check = rng.one_in(2).then(CrossCheck::default);
+    // Workers take pieces in any order.
+    let is_shuffled = rng.one_in(4);
+    let mut works = Vec::new();
+    for work in pieces {
+        let Ok(work) = work else { break };
+        if is_shuffled {
+            works.push(work);
+        } else {
+            work(&mut watch);
+        }
+    }
+    while !works.is_empty() {
+        works.swap_remove(below(rng, works.len()))(&mut watch);
+    }
+    close(watch)
+}
+
+/// Every row has one outcome, here and in the records room.
+fn close(watch: Watch) -> Result<(), String> {
+    if watch.rows_read != watch.outcomes {
+        return Err(format!("{} rows, {} outcomes", watch.rows_read, watch.outcomes));
+    }
+    let Some(intake) = watch.intake else { return Ok(()) };
+    let (harvest, _) = intake.harvest().map_err(|why| format!("the harvest fails: {why}"))?;
+    let Harvest {
+        summaries,
+        inventory,
+        tally,
+        rows_read,
+        rows_candidate,
+        ..
+    } = harvest;
+    let placed: u64 = inventory.iter().map(|placed| placed.input_row_n).sum();
+    let outcomes = rows_candidate + tally.values().sum::<u64>();
+    let beside = placed + u64::try_from(summaries.len()).unwrap();
+    if rows_read != outcomes && rows_read != outcomes + beside {
+        return Err(format!(
+            "the records room: {rows_read} rows, {outcomes} outcomes and {beside} beside them"
+        ));
+    }
+    Ok(())
+}
+
+/// Reads the same bytes in large pieces and in small ones: the rows must not depend on it.
+fn cut(rng: &mut Rng, input: &[u8], plan: &Arc<SourcePlan>) -> Result<(), String> {
+    let Some(dialect) = dialect::choose(plan.format, input) else {
+        return Ok(());
+    };
+    let block = 1 + below(rng, rng.clone().pick(&[16, 300, 5000]));
+    let limit = rng.pick(&[64, 700, 1 << 20]);
+    let small = sized(dialect, Box::new(arriving_whole(rng, input)), plan, (block, limit));
+    let large = sized(dialect, Box::new(Cursor::new(input.to_vec())), plan, (1 << 20, limit));
+    match (small, large) {
+        (Some(small), Some(large)) => {
+            let small = all(small)?;
+            let large = all(large)?;
+            if small == large {
+                Ok(())
+            } else {
+                Err(format!(
+                    "in pieces of {block}: {small:?}, whole: {large:?} (limit {limit})"
+                ))
+            }
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Bytes after which an input that goes on for ever ends all the same.
+const ENDLESS: u64 = 24 << 20;
+/// Memory reading it may take, kilobytes, when no record may be longer than a few of them.
+const ENDLESS_KB: u64 = 12 << 10;
+
+/// Begins like `input` and goes on for ever: what is kept of it must not depend on how long that is.
+fn endless(rng: &mut Rng, mut input: Vec<u8>, plan: &Arc<SourcePlan>) -> Result<(), String> {
+    let Some(dialect) = dialect::choose(plan.format, &input) else {
+        return Ok(());
+    };
+    input.truncate(below(rng, input.len() + 1));
+    let again = rng.pick::<&[u8]>(&[
+        b"x", b"[", b"{", b"<a>", b"3", b"%", b" ", b"\n", b"\\", b"\"", b"|", b"x=1,", b"\n%%\n",
+    ]);
+    let again: Vec<u8> = again.repeat(4096);
+    let mut grown = u64::MAX;
+    // Once may be chance: the memory of what ran before.
+    for _ in 0..3 {
+        let rest = Repeat {
+            text: again.clone(),
+            at: 0,
+        };
+        let bytes = if super::is_alone() { ENDLESS } else { ENDLESS / 16 };
+        let whole = Cursor::new(input.clone()).chain(rest.take(bytes));
+        let Some(Ok(pieces)) = sized(dialect, Box::new(whole), plan, (4096, 16 << 10)) else {
+            return Ok(());
+        };
+        super::memory::forget();
+        let before = super::memory::peak_kb().unwrap_or(u64::MAX);
+        let mut watch = Watch::default();
+        for work in pieces.map_while(Result::ok) {
+            work(&mut watch);
+            if watch.rows_read > 100_000 {
+                break;
+            }
+        }
+        close(watch)?;
+        grown = grown.min(super::memory::peak_kb().unwrap_or(0).saturating_sub(before));
+        if grown <= ENDLESS_KB {
+            return Ok(());
+        }
+    }
+    Err(format!(
+        "{grown} kB are kept of {dialect:?} that goes on with {:?}",
+        &again[..4]
+    ))
+}
+
+/// One text, over and over.
+struct Repeat {
+    text: Vec<u8>,
+    at: usize,
+}
+
+impl Read for Repeat {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let n = (&self.text[self.at..]).read(buffer)?;
+        self.at = (self.at + n) % self.text.len();
+        Ok(n)
+    }
+}
+
+fn arriving_whole(rng: &mut Rng, bytes: &[u8]) -> Arriving {
+    Arriving {
+        fails_at: None,
+        ..arriving(rng, bytes.to_vec())
+    }
+}
+
+/// What all pieces say, and whether there was an end or an error.
+fn all(pieces: gridtally::error::Result<Pieces>) -> Result<(Told, bool), String> {
+    let mut watch = Watch::default();
+    let mut is_whole = true;
+    match pieces {
+        Ok(pieces) => {
+            for work in pieces {
+                match work {
+                    Ok(work) => work(&mut watch),
+                    Err(_) => is_whole = false,
+                }
+            }
+        }
+        Err(_) => is_whole = false,
+    }
+    let told = watch.told();
+    close(watch)?;
+    Ok((told, is_whole))
+}
+
+/// The pieces of a dialect whose sizes can be chosen: `block` to read at a time, `limit` for one record.
+fn sized(
+    dialect: Dialect,
+    input: Box<dyn Read + Send>,
+    plan: &Arc<SourcePlan>,
+    (block, limit): (usize, usize),
+) -> Option<gridtally::error::Result<Pieces>> {
+    let kept = limit.min(64);
+    let lines = lines::Limits {
+        block,
+        record: limit,
+        kept,
+    };
+    Some(match dialect {
+        Dialect::Sacct => sacct::pieces_with_limit(input, Arc::clone(plan), block, limit),
+        Dialect::Apel => apel::pieces_within(
+            input,
+            Arc::clone(plan),
+            apel::Limits {
+                block,
+                message: limit.saturating_mul(4),
+                record: limit,
+                kept,
+            },
+        ),
+        Dialect::Gracc => gracc::pieces_within(
+            input,
+            plan,
+            gracc::Limits {
+                block,
+                line: limit,
+                kept,
+            },
+        ),
+        Dialect::Pbs => Ok(pbs::pieces_within(input, lines)),
+        Dialect::Sge => Ok(sge::pieces_within(input, lines)),
+        Dialect::Lsf => Ok(lsf::pieces_within(input, lines)),
+        Dialect::Blah => Ok(blah::pieces_within(input, lines)),
+        Dialect::Htcondor => htcondor::pieces_within(input, lines),
+        Dialect::Swf => swf::pieces_within(input, plan, lines),
+        Dialect::Archive | Dialect::Inventory(_) => return None,
+    })
+}

@@ -1,0 +1,180 @@
+//! What is fuzzed.
+
+use std::io::{BufReader, Cursor};
+use std::path::Path;
+
+use gridtally::pipeline::progress::Silent;
+use gridtally::pipeline::{Format, Plan};
+use gridtally::problems::Problems;
+use gridtally::reference::benchmark::BenchmarkTable;
+use gridtally::reference::correction::CorrectionTable;
+use gridtally::reference::hostlist::{self, Hostlist};
+use gridtally::reference::inventory::{gpus::Gpus, quantity, tres::Tres, weights};
+use gridtally::reference::site::SiteTable;
+use gridtally::reference::topology::Topology;
+use gridtally::reference::vo::VoTable;
+use gridtally::reference::vo_corrections::VoCorrections;
+use gridtally::sources::input::InputFile;
+use gridtally::sources::inventory::Kind;
+use gridtally::sources::repair::Units;
+use gridtally::sources::sacct::FixedOrder;
+
+use super::stream;
+use crate::generator::rng::Rng;
+
+/// One way into the program.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Target {
+    /// A source, or an inventory, of a declared format (or `auto`), with inputs of a kind.
+    Source(Format, &'static str),
+    /// A dump without a header.
+    Headerless(FixedOrder),
+    /// `gridtally inspect`.
+    Inspect,
+    Repair,
+    Hosts,
+    Tables,
+    Pipeline,
+}
+
+const SOURCES: &[(Format, &str)] = &[
+    (Format::Sacct, "sacct"),
+    (Format::Sacct, "sacct json"),
+    (Format::Apel, "apel"),
+    (Format::Apel, "apel summaries"),
+    (Format::Apel, "apel xml"),
+    (Format::Apel, "apel json"),
+    (Format::Gracc, "gracc"),
+    (Format::Gracc, "gratia xml"),
+    (Format::Pbs, "pbs"),
+    (Format::Sge, "sge"),
+    (Format::Lsf, "lsf"),
+    (Format::Htcondor, "htcondor"),
+    (Format::Htcondor, "htcondor json"),
+    (Format::Blah, "blah"),
+    (Format::Swf, "swf"),
+    (Format::Auto, "archive"),
+];
+
+/// Every target: each format as declared and as recognised.
+pub(super) fn all() -> Vec<Target> {
+    let mut all = Vec::new();
+    for &(format, kind) in SOURCES {
+        all.push(Target::Source(format, kind));
+        all.push(Target::Source(Format::Auto, kind));
+    }
+    for &(word, kind) in Kind::ALL {
+        all.push(Target::Source(Format::Inventory(kind), word));
+        all.push(Target::Source(Format::Inventory(Kind::Auto), word));
+    }
+    for &(_, order) in FixedOrder::WORDS {
+        all.push(Target::Headerless(order));
+    }
+    all.push(Target::Source(Format::Auto, "sacct headerless"));
+    all.push(Target::Inspect);
+    all.push(Target::Repair);
+    all.push(Target::Hosts);
+    all.push(Target::Tables);
+    all.push(Target::Pipeline);
+    all
+}
+
+/// The kinds of input targets ask for.
+pub(super) fn kinds() -> impl Iterator<Item = &'static str> {
+    all().into_iter().filter_map(Target::kind)
+}
+
+impl Target {
+    /// The kind of input it understands; `None` for any.
+    pub(super) fn kind(self) -> Option<&'static str> {
+        match self {
+            Self::Source(_, kind) => Some(kind),
+            Self::Headerless(_) => Some("sacct headerless"),
+            Self::Inspect => None,
+            Self::Repair => Some("repair"),
+            Self::Hosts => Some("hosts"),
+            Self::Tables => Some("table"),
+            Self::Pipeline => Some("pipeline"),
+        }
+    }
+
+    /// Does it, with `here` for files.
+    pub(super) fn run(self, rng: &mut Rng, input: Vec<u8>, here: &Path) -> Result<(), String> {
+        match self {
+            Self::Source(format, _) => return stream::read(rng, input, format, None),
+            Self::Headerless(order) => return stream::read(rng, input, Format::Sacct, Some(order)),
+            Self::Inspect => {
+                let path = here.join("input");
+                std::fs::write(&path, &input).unwrap();
+                let file = InputFile::local(&path, "input".to_owned()).unwrap();
+                if let Ok(report) = gridtally::inspect::inspect(&file, rng.one_in(2), &Silent) {
+                    drop(serde_json::to_string(&report).map_err(|why| why.to_string())?);
+                }
+            }
+            Self::Repair => repair(input),
+            Self::Hosts => return hosts(&String::from_utf8_lossy(&input)),
+            Self::Tables => tables(&input),
+            Self::Pipeline => {
+                let path = here.join("p.toml");
+                std::fs::write(&path, &input).unwrap();
+                drop(Plan::load(&path));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn repair(input: Vec<u8>) {
+    let Ok(mut units) = Units::open(Box::new(BufReader::new(Cursor::new(input)))) else {
+        return;
+    };
+    while let Ok(Some(_)) = units.next_unit() {}
+}
+
+/// What is written back means the same hosts.
+fn hosts(text: &str) -> Result<(), String> {
+    drop(Tres::parse(text));
+    drop(Gpus::of_gres(text));
+    drop(weights::parse(text));
+    let _ = (
+        quantity::size(text, 1024),
+        quantity::count(text),
+        quantity::decimal(text, 4),
+    );
+    let Ok(list) = Hostlist::parse(text) else { return Ok(()) };
+    if list.len() > 5000 {
+        return Ok(());
+    }
+    let hosts: Vec<String> = list.hosts().map(std::borrow::Cow::into_owned).collect();
+    if u64::try_from(hosts.len()).unwrap() != list.len() {
+        return Err(format!("{} hosts of {}", hosts.len(), list.len()));
+    }
+    if hosts
+        .iter()
+        .any(|host| host.contains(|char: char| "[], \t\n".contains(char)))
+    {
+        return Ok(());
+    }
+    let written = hostlist::compress(&hosts);
+    let Ok(again) = Hostlist::parse(&written) else {
+        return Err(format!("{written:?} cannot be read again"));
+    };
+    if hosts.is_empty() || hostlist::is_none(&written) || again.hosts().eq(hosts.iter().map(String::as_str)) {
+        Ok(())
+    } else {
+        Err(format!("{written:?} means other hosts"))
+    }
+}
+
+fn tables(input: &[u8]) {
+    let problems = &mut Problems::default();
+    drop(BenchmarkTable::read(input, "t", problems).canonical().to_owned());
+    drop(VoTable::read(input, "t", problems).canonical());
+    drop(SiteTable::read(input, "t", problems).canonical());
+    drop(Topology::read(input, "t", problems).canonical());
+    drop(CorrectionTable::read(input, "t", problems).signed());
+    let mut corrections = VoCorrections::default();
+    corrections.read(input, "t", problems);
+    drop(corrections.canonical());
+    drop(std::mem::take(problems).finish());
+}

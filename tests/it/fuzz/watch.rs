@@ -1,0 +1,139 @@
+//! A sink that believes nothing.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::hash::{DefaultHasher, Hasher as _};
+
+use gridtally::ledger::Reason;
+use gridtally::pipeline::Format;
+use gridtally::records::{Intake, JobRow, SummaryRow};
+use gridtally::reference::inventory::InventoryRow;
+use gridtally::sources::cross_check::CrossCheck;
+use gridtally::sources::{GridIdentity, Position, Sink};
+
+/// Things a reader may say about one input; inputs have some thousand rows.
+const SAID_LIMIT: u64 = 2_000_000;
+/// Bytes of raw text and details it may hand over.
+const RAW_LIMIT: u64 = 256 << 20;
+
+/// Counts, and passes on to the records room where there is one.
+#[derive(Default)]
+pub(super) struct Watch {
+    pub(super) rows_read: u64,
+    pub(super) outcomes: u64,
+    pub(super) intake: Option<Intake>,
+    pub(super) cross_check: Option<CrossCheck>,
+    out_of_scope: BTreeMap<Reason, u64>,
+    said: u64,
+    raw: u64,
+    digest: Digest,
+}
+
+/// Everything that was said, in order, as one number.
+#[derive(Default)]
+struct Digest(DefaultHasher);
+
+impl std::fmt::Write for Digest {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        self.0.write(text.as_bytes());
+        Ok(())
+    }
+}
+
+/// What is the same however an input is cut into pieces.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Told {
+    rows_read: u64,
+    out_of_scope: BTreeMap<Reason, u64>,
+    digest: u64,
+}
+
+impl Watch {
+    /// What was told.
+    pub(super) fn told(&self) -> Told {
+        Told {
+            rows_read: self.rows_read,
+            out_of_scope: self.out_of_scope.clone(),
+            digest: self.digest.0.finish(),
+        }
+    }
+
+    fn said(&mut self, rows: u64, what: std::fmt::Arguments<'_>) {
+        self.outcomes += rows;
+        self.said += 1;
+        assert!(self.said <= SAID_LIMIT, "a reader says more than the input can hold");
+        self.digest.write_fmt(what).unwrap();
+    }
+}
+
+impl Sink for Watch {
+    fn rows_read(&mut self, n: u64) {
+        self.rows_read += n;
+        if let Some(intake) = &mut self.intake {
+            intake.rows_read(n);
+        }
+    }
+
+    fn job(&mut self, row: &JobRow<'_>, at: Position, step_n: u32) {
+        self.said(1 + u64::from(step_n), format_args!("{row:?}{at:?}{step_n}"));
+        if let Some(intake) = &mut self.intake {
+            intake.job(row, at, step_n);
+        }
+    }
+
+    fn summary(&mut self, row: &SummaryRow<'_>, at: Position) {
+        self.said(1, format_args!("{row:?}{at:?}"));
+        if let Some(intake) = &mut self.intake {
+            intake.summary(row, at);
+        }
+    }
+
+    fn reject(&mut self, reason: Reason, at: Position, rows: u64, detail: &str, raw: &[u8]) {
+        assert!(!detail.is_empty(), "a refusal without a detail");
+        assert!(rows > 0, "a refusal of no row");
+        self.raw += u64::try_from(detail.len() + raw.len()).unwrap();
+        assert!(
+            self.raw <= RAW_LIMIT,
+            "a reader hands over more than the input can hold"
+        );
+        self.said(rows, format_args!("{reason:?}{at:?}{rows}{detail}"));
+        self.digest.0.write(raw);
+        if let Some(intake) = &mut self.intake {
+            intake.reject(reason, at, rows, detail, raw);
+        }
+    }
+
+    fn inventory(&mut self, row: &InventoryRow, at: Position, rows: u64) {
+        self.said(rows, format_args!("{row:?}{at:?}{rows}"));
+        if let Some(intake) = &mut self.intake {
+            intake.inventory(row, at, rows);
+        }
+    }
+
+    fn out_of_scope(&mut self, reason: Reason, rows: u64) {
+        self.outcomes += rows;
+        if rows > 0 {
+            *self.out_of_scope.entry(reason).or_default() += rows;
+        }
+        if let Some(intake) = &mut self.intake {
+            intake.out_of_scope(reason, rows);
+        }
+    }
+
+    fn format(&mut self, format: Format) {
+        if let Some(intake) = &mut self.intake {
+            intake.format(format);
+        }
+    }
+
+    fn cross_check(&mut self) -> Option<&mut CrossCheck> {
+        self.cross_check.as_mut()
+    }
+
+    fn grid_identity(&mut self, identity: &GridIdentity<'_>, at: Position) {
+        self.said(1, format_args!("{identity:?}{at:?}"));
+        if let Some(intake) = &mut self.intake {
+            intake.grid_identity(identity, at);
+        }
+    }
+}
