@@ -6,8 +6,7 @@ use gridtally::ledger::Reason;
 use gridtally::pipeline::plan::{Acceptance, Format};
 use gridtally::sources::{apel, sacct};
 
-use crate::collect_grid::{input, plan, run};
-use crate::support::collect::Collect;
+use crate::support::collect::{Collected, input, plan, run};
 
 /// A header without an end was counted once per block, and all of it was kept.
 #[test]
@@ -42,7 +41,7 @@ fn a_job_too_long_is_that_also_at_the_end_of_a_file() {
     let text = format!("{{\"jobs\": [{{\"comment\": \"{}", "x".repeat(1000));
     for block in [1, 100, 700, 5000] {
         let pieces = sacct::pieces_with_limit(input(text.as_bytes()), crate::sacct::plan(None).into(), block, 700);
-        let all = Collect::all(pieces.unwrap()).unwrap();
+        let all = Collected::all(pieces.unwrap()).unwrap();
         let reasons: Vec<Reason> = all.rejects.iter().map(|reject| reject.reason).collect();
         assert_eq!((all.rows_read, reasons), (1, vec![Reason::TooLong]), "{block}");
     }

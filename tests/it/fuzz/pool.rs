@@ -59,7 +59,7 @@ impl Pool {
         pool.folder(&repository("sample-data"));
         pool.folder(&repository("pipelines"));
         pool.literals(&repository("tests"));
-        if let Some(shared) = crate::collect_grid::shared("fuzz with real data", "data") {
+        if let Some(shared) = crate::support::collect::shared("fuzz with real data", "data") {
             pool.folder(&shared);
         }
         let tar = pool.archive();
