@@ -1,5 +1,5 @@
-//! The whole of the real data in one pipeline: every file is read or named with a reason, every row has one outcome, and
-//! the outcomes are those that were found right by hand and by the data's own truths.
+//! The whole of the real data in one pipeline: every file is read or named with a reason, every row has one outcome,
+//! and the outcomes are those that were found right by hand and by the data's own truths.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
