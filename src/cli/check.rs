@@ -67,7 +67,7 @@ A pipeline file:
   missing = \"null\"                     # or \"reject\", or { fallback = 10.0, benchmark = \"hs06\" }
 
   [privacy]                            # what is withheld before anything is written
-  user = \"pseudonym\"                   # or \"keep\", \"drop\"; likewise user_group, global_user, job_name
+  user = \"pseudonym\"                   # or \"keep\", \"drop\"; likewise job_name, ...
   rotate = \"quarter\"                   # or \"year\", \"month\"
   key = { env = \"GRIDTALLY_KEY\" }      # or { file = \"privacy.key\" }
 
