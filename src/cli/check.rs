@@ -24,37 +24,56 @@ A pipeline file:
   calendar_timezone = \"Europe/Zurich\"  # where days, months and years are cut; default UTC
   attribution = \"prorated\"             # or \"by-end\", as APEL and GRACC do; default prorated
   grain = \"month\"                      # or \"day\"; default month
+  overlap = \"jobs\"                     # or \"summaries\", \"reject\": what counts where both arrive
+  corrections = \"corrections.csv\"      # signed corrections, see the README
   max_rejected = 0.01                  # rows (an integer) or a fraction of them (1.0 is any)
 
   [[source]]
   name = \"zoo-slurm\"
-  format = \"sacct\"                     # sacct | apel | gracc | auto
+  format = \"sacct\"                     # sacct | apel | gracc | pbs | sge | lsf | htcondor | blah |
+                                       # swf | auto
   paths = [\"dumps/*.txt.xz\"]           # files, folders, globs, URLs; relative to this file
-  site = \"ZOO-T2\"                      # may be absent where the records name it
+  site = \"ZOO-T2\"                      # may be absent where the records name it; or a rule:
+                                       # { column = \"cluster\" }, { table = \"sites.csv\" },
+                                       # { topology = \"resources.csv\", level = \"site\" }
   cluster = \"zoo\"                      # for records that name none
   timezone = \"Europe/Zurich\"           # zone of times printed without an offset; no default
   delimiter = \"|\"                      # of sacct text; found from the header if absent
-  layout = \"xdmod\"                   # of sacct text without a header: xdmod, xdmod-9.5, xdmod-9.0, xdmod-8, apel
-  vo = { column = \"account\" }          # or { table = \"vo.csv\" } or { value = \"atlas\" }
+  layout = \"xdmod\"                     # of sacct text without a header: xdmod, xdmod-9.5,
+                                       # xdmod-9.0, xdmod-8, apel
+  vo = { column = \"account\" }          # or { table = \"vo.csv\" }, { value = \"atlas\" },
+                                       # { corrections = \"vo.csv\", known = \"vos.csv\" }
   acceptance = \"strict-apel\"           # or \"salvage\": what a bad record does to its APEL message
+  summaries = \"snapshot\"               # or \"upsert\": what a later summary replaces
+  publication = \"source\"               # or \"site\": whose month one file of summaries holds whole
+  blah = [\"blahp.log-*\"]               # CE logs, of a source of batch logs
+  unix_start_time = 1356996147         # of a swf trace that does not name its own
   max_rejected = 100
 
   [[inventory]]                        # what the batch system says about its own machine
   name = \"zoo-machine\"
-  format = \"auto\"                      # default; scontrol-node | scontrol-partition | node-json | sinfo | slurm-conf |
-                                       # sacctmgr-event | sacctmgr-assoc | sacctmgr-dump
+  format = \"auto\"                      # default; scontrol-node | scontrol-partition | node-json |
+                                       # sinfo | slurm-conf | sacctmgr-event | sacctmgr-assoc |
+                                       # sacctmgr-dump
   paths = [\"machine/*\"]
   site = \"ZOO-T2\"
   cluster = \"zoo\"                      # for files that name none
-  as_of = 2026-11-01                   # when it was so, for files that do not say: a day, or an instant with offset
+  as_of = 2026-11-01                   # a day, or an instant with offset: when it was so, for files
+                                       # that do not say
   timezone = \"Europe/Zurich\"           # zone of printed times, and of the day above
 
   [normalise]
   benchmarks = \"benchmarks.csv\"        # site,cluster,benchmark,value_per_core,valid_from,valid_to
   missing = \"null\"                     # or \"reject\", or { fallback = 10.0, benchmark = \"hs06\" }
 
-Columns of a VO table: any of account, user, user_group, partition, qos, vo to match by, and to_vo, the result. Without
-to_vo the last column must be vo, and that is the result. Empty or * matches anything; the first match wins.")]
+  [privacy]                            # what is withheld before anything is written
+  user = \"pseudonym\"                   # or \"keep\", \"drop\"; likewise job_name, ...
+  rotate = \"quarter\"                   # or \"year\", \"month\"
+  key = { env = \"GRIDTALLY_KEY\" }      # or { file = \"privacy.key\" }
+
+Columns of a VO table: any of account, user, user_group, partition, qos, vo to match by, and to_vo,
+the result. Without to_vo the last column must be vo, and that is the result. Empty or * matches
+anything; the first match wins.")]
 pub(super) struct Args {
     /// The pipeline file.
     pipeline: PathBuf,

@@ -22,8 +22,9 @@ use crate::error::{Kind, Result};
 
 /// Where did every core-hour go, what was it worth, who pays - and prove it.
 ///
-/// gridtally turns months of raw accounting records (Slurm sacct dumps, APEL messages, GRACC index dumps) into typed,
-/// partitioned Parquet. A pipeline file says what is read and how it is counted; see `gridtally help check`.
+/// gridtally turns months of raw accounting records (Slurm sacct dumps, APEL messages, GRACC records, logs of batch
+/// systems) into typed, partitioned Parquet. A pipeline file says what is read and how it is counted; see
+/// `gridtally help check`.
 ///
 /// stdout is data, stderr is people: what a command prints to stdout can be piped into the next one.
 #[derive(Debug, Parser)]

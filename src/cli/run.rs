@@ -31,8 +31,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "URL")]
     out: Option<String>,
 
-    /// First month of records to take, included: the UTC month of the start (sacct) or of the end (APEL, GRACC). The
-    /// rest of the files is left for a later run.
+    /// First month of records to take, included: the UTC month of the start (sacct, SWF) or of the end (all others).
+    /// The rest of the files is left for a later run.
     #[arg(long, value_name = "YYYY-MM")]
     from: Option<Month>,
 

@@ -131,6 +131,14 @@ fn scene() -> Scene {
         "\n",
     );
     scene.write("data/gracc.ndjson", gracc.as_bytes());
+    tell_more(&scene);
+    scene.write("data/noise.bin", b"\x1f\x8bwendeline was here, ottokar77 too");
+    scene.write("key", KEY.as_bytes());
+    scene
+}
+
+/// Names outside of job records.
+fn tell_more(scene: &Scene) {
     let summary = "APEL-summary-job-message: v0.2\nSite: COVE\nMonth: 1\nYear: 2026\nGlobalUserName: \
                    /DC=example/CN=Wendeline Quark\nVO: firn\nVOGroup: /firn\nVORole: None\nSubmitHost: ce\n\
                    InfrastructureType: grid\nServiceLevelType: HEPSPEC\nServiceLevel: 10\nNodeCount: 1\n\
@@ -143,9 +151,6 @@ fn scene() -> Scene {
     let events = "Cluster|NodeName|Cluster Nodes|TimeStart|TimeEnd|State|Reason|User|TRES\n\
                   c1|n1||2026-01-01T00:00:00|2026-01-02T00:00:00|DOWN|asked by poor-ottokar|ottokar77(77)|cpu=4\n";
     scene.write("data/events.txt", events.as_bytes());
-    scene.write("data/noise.bin", b"\x1f\x8bwendeline was here, ottokar77 too");
-    scene.write("key", KEY.as_bytes());
-    scene
 }
 
 const SOURCES: &str = r#"
