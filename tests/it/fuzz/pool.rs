@@ -195,7 +195,7 @@ fn kind_of(input: &[u8]) -> &'static str {
         Some("gracc") if is_xml => "gratia xml",
         Some("htcondor") if is_json => "htcondor json",
         Some(word) => word,
-        None if input.iter().filter(|byte| **byte == b',').count() > 2 && has("\n") => "table",
+        None if memchr::memchr_iter(b',', input).count() > 2 && has("\n") => "table",
         None => "other",
     }
 }
@@ -210,8 +210,8 @@ fn literals(code: &str) -> Vec<String> {
             rest = here.split_once('\n').map_or("", |(_, after)| after);
             continue;
         }
-        if here.starts_with("'\"'") {
-            rest = &here[3..];
+        if let Some(after) = here.strip_prefix("'\"'") {
+            rest = after;
             continue;
         }
         if !here.starts_with('"') {

@@ -106,7 +106,7 @@ pub(super) fn many(pool: Pool, start: u64, time: Duration) -> Vec<String> {
             let finding = told_of(&pool, seen, &format!("no end within {HANG:?}"));
             return [state.findings.lock().unwrap().clone(), vec![finding]].concat();
         }
-        if told.elapsed() > Duration::from_secs(60) {
+        if told.elapsed() > Duration::from_mins(1) {
             told = Instant::now();
             eprintln!(
                 "{} executions, {} findings",
