@@ -11,6 +11,7 @@ use super::compile::is_url;
 use super::rejects::RejectFilter;
 use crate::error::{Error, Kind, Result};
 use crate::ledger::Reason;
+use crate::records::stated::UNDERSTOOD;
 use crate::schema::batch::{int, text, word};
 use crate::sources::compression::decompress;
 use crate::sources::dialect::Dialect;
@@ -128,7 +129,7 @@ impl Item {
 
     /// Whether the raw text is the record as it was read, because a row that can be read was refused all the same.
     fn is_rendering(&self) -> bool {
-        self.raw.as_deref().is_some_and(|raw| raw.starts_with("JobRow {"))
+        self.raw.as_deref().is_some_and(|raw| raw.starts_with(UNDERSTOOD))
     }
 
     fn wanted(&self) -> Wanted {

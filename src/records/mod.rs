@@ -12,7 +12,7 @@ pub mod merge;
 mod plausible;
 pub mod row;
 pub mod spill;
-mod stated;
+pub mod stated;
 pub mod summary;
 mod version;
 pub mod waiting;

@@ -6,20 +6,29 @@ use std::fmt::{Display, Write as _};
 use super::row::JobRow;
 use super::summary::SummaryRow;
 
+/// How such a text begins, which no row of any dialect does.
+pub const UNDERSTOOD: &str = "understood as ";
+
 struct Words(String);
 
 impl Words {
+    fn new() -> Self {
+        let mut text = String::with_capacity(256);
+        text.push_str(UNDERSTOOD);
+        Self(text)
+    }
+
     fn say(&mut self, key: &str, value: Option<impl Display>) {
         let Some(value) = value else { return };
-        let gap = if self.0.is_empty() { "" } else { " " };
+        let gap = if self.0.len() == UNDERSTOOD.len() { "" } else { " " };
         // Writing to memory cannot fail.
         let _ = write!(self.0, "{gap}{key}={value}");
     }
 }
 
-/// `job_id=387 user=alice start_ms=...`: the fields that tell which job it was and when it ran.
+/// `understood as job_id=387 user=alice start_ms=...`: the fields that tell which job it was and when it ran.
 pub(super) fn job(row: &JobRow<'_>) -> String {
-    let mut words = Words(String::with_capacity(256));
+    let mut words = Words::new();
     words.say("view", Some(row.view));
     words.say("site", row.site);
     words.say("cluster", row.cluster);
@@ -49,7 +58,7 @@ pub(super) fn job(row: &JobRow<'_>) -> String {
 
 /// The same of an aggregate.
 pub(super) fn summary(row: &SummaryRow<'_>) -> String {
-    let mut words = Words(String::with_capacity(256));
+    let mut words = Words::new();
     words.say("kind", Some(row.kind.as_str()));
     words.say("site", row.site);
     words.say("month", row.month);
