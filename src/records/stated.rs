@@ -27,7 +27,8 @@ impl Words {
 }
 
 /// `understood as job_id=387 user=alice start_ms=...`: the fields that tell which job it was and when it ran.
-pub(super) fn job(row: &JobRow<'_>) -> String {
+#[must_use]
+pub fn job(row: &JobRow<'_>) -> String {
     let mut words = Words::new();
     words.say("view", Some(row.view));
     words.say("site", row.site);
@@ -57,7 +58,8 @@ pub(super) fn job(row: &JobRow<'_>) -> String {
 }
 
 /// The same of an aggregate.
-pub(super) fn summary(row: &SummaryRow<'_>) -> String {
+#[must_use]
+pub fn summary(row: &SummaryRow<'_>) -> String {
     let mut words = Words::new();
     words.say("kind", Some(row.kind.as_str()));
     words.say("site", row.site);
@@ -75,28 +77,4 @@ pub(super) fn summary(row: &SummaryRow<'_>) -> String {
     words.say("wall_s", row.wall_s);
     words.say("cpu_s", row.cpu_s);
     words.0
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_row_says_what_is_known_of_it_and_nothing_else() {
-        let row = JobRow {
-            view: "batch",
-            job_id: "387",
-            raw_job_id: Some("387"),
-            user: Some("alice"),
-            start_ms: Some(1000),
-            ..JobRow::default()
-        };
-        assert_eq!(job(&row), "view=batch job_id=387 user=alice start_ms=1000");
-        let row = SummaryRow {
-            site: Some("ALP"),
-            job_n: Some(3),
-            ..SummaryRow::default()
-        };
-        assert_eq!(summary(&row), format!("kind={} site=ALP job_n=3", row.kind.as_str()));
-    }
 }

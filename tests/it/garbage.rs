@@ -6,6 +6,7 @@ use std::process::{Command, Output};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use gridtally::records::{JobRow, SummaryRow, stated};
 
 const FORMATS: [(&str, &str); 4] = [
     ("sacct", "site = \"A\"\ntimezone = \"UTC\"\nvo = { value = \"v\" }\n"),
@@ -93,4 +94,30 @@ fn a_line_that_unpacks_without_end_is_refused_for_its_length() {
             told(&output)
         );
     }
+}
+
+#[test]
+fn what_is_refused_though_it_could_be_read_says_what_is_known_of_it_and_nothing_else() {
+    let row = JobRow {
+        view: "batch",
+        job_id: "387",
+        raw_job_id: Some("387"),
+        user: Some("alice"),
+        start_ms: Some(1000),
+        ..JobRow::default()
+    };
+    assert_eq!(
+        stated::job(&row),
+        "understood as view=batch job_id=387 user=alice start_ms=1000"
+    );
+    let row = SummaryRow {
+        site: Some("ALP"),
+        job_n: Some(3),
+        ..SummaryRow::default()
+    };
+    let kind = row.kind.as_str();
+    assert_eq!(
+        stated::summary(&row),
+        format!("understood as kind={kind} site=ALP job_n=3")
+    );
 }
