@@ -26,7 +26,6 @@ pub mod replay;
 pub mod report;
 pub mod run;
 mod runs;
-mod section;
 mod shelf;
 pub mod spec;
 pub mod stale;
@@ -35,6 +34,8 @@ mod summaries;
 mod unscaled;
 mod usage;
 pub mod verify;
+
+use crate::problems::section;
 
 pub use options::RunOptions;
 pub use plan::{Format, Plan, SourcePlan};

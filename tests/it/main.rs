@@ -36,6 +36,7 @@ mod inputs;
 mod objects;
 mod oracle;
 mod pipeline_file;
+mod policies;
 mod promises;
 mod readme;
 mod reference_tables;
