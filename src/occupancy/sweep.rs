@@ -69,11 +69,11 @@ pub fn sweep(history: &History, intervals: &mut [Interval], shapes: &Shapes, gri
             next_start += 1;
         }
         fences.pass(at_s);
-        let start_s = intervals
+        let begins_s = intervals
             .get(next_start)
             .map_or(i64::MAX, |next| i64::from(next.start_s));
-        let end_s = ends.get(next_end).map_or(i64::MAX, |key| second(*key));
-        let until_s = fences.next_s.min(start_s.min(end_s).saturating_add(base_s));
+        let stops_s = ends.get(next_end).map_or(i64::MAX, |key| second(*key));
+        let until_s = fences.next_s.min(begins_s.min(stops_s).saturating_add(base_s));
         if let Some((is_exclusive, held)) = used.split_last() {
             let segment = fences.segment;
             if segment.is_some() || held.iter().any(|amount| *amount != 0) {

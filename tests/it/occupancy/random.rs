@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use gridtally::occupancy::{
-    Grid, History, Interval, Question, Resource, Resources, Scheme, Segment, Shapes, Slice, State, Thresholds, bill,
-    tally_all,
+    Grid, History, Interval, NodeTally, Question, Resource, Resources, Scheme, Segment, Shapes, Slice, State,
+    Thresholds, bill, tally_all,
 };
 use gridtally::time::Zone;
 use gridtally::time::month::date_of;
@@ -110,6 +110,26 @@ fn history(phases: &[Phase], resources: &Resources) -> History {
     }
 }
 
+/// The ledger's identity, and what jobs held beyond what there is.
+fn closes(tally: &NodeTally, truth: &brute::Answer) {
+    for day in &tally.days {
+        for unit in &day.units {
+            for r in 0..3 {
+                let sum = day.allocated[r] + unit.overhead[r] + unit.stranded[r] + day.down[r] + day.reserved[r];
+                assert_eq!(day.capacity[r], sum, "the ledger closes");
+            }
+        }
+    }
+    for r in 0..3 {
+        let of = tally.findings.iter().filter(|finding| finding.resource == r);
+        let (over_s, over) = of.fold((0, 0), |(s, over), finding| {
+            (s + finding.until_s - finding.from_s, over + finding.over)
+        });
+        assert_eq!(over_s, truth.over_s[r]);
+        assert_eq!(over, truth.days.values().map(|day| day.over[r]).sum::<i128>());
+    }
+}
+
 fn agrees(case: &Case, threads: usize) {
     let places = [Resource::Core, Resource::Memory, Resource::Gpu, model()];
     // The first of the following is not asked; it makes the kernel follow the model.
@@ -182,22 +202,7 @@ fn agrees(case: &Case, threads: usize) {
             tally.shapes.values().sum::<i64>(),
             tally.days.iter().map(|day| day.up_s).sum::<i64>()
         );
-        for day in &tally.days {
-            for unit in &day.units {
-                for r in 0..3 {
-                    let sum = day.allocated[r] + unit.overhead[r] + unit.stranded[r] + day.down[r] + day.reserved[r];
-                    assert_eq!(day.capacity[r], sum, "the ledger closes");
-                }
-            }
-        }
-        for r in 0..3 {
-            let of = tally.findings.iter().filter(|finding| finding.resource == r);
-            let (over_s, over) = of.fold((0, 0), |(s, over), finding| {
-                (s + finding.until_s - finding.from_s, over + finding.over)
-            });
-            assert_eq!(over_s, truth.over_s[r]);
-            assert_eq!(over, truth.days.values().map(|day| day.over[r]).sum::<i128>());
-        }
+        closes(tally, &truth);
         // The jobs' bills, each known by its tag.
         let mut intervals: Vec<Interval> = Vec::new();
         for (tag, job) in (0_u32..).zip(jobs) {
