@@ -7,6 +7,7 @@ use super::plan::{
     SourcePlan, VoRule,
 };
 use crate::privacy::{Field, Privacy};
+use crate::reference::first_match::Column;
 use crate::reference::inventory::DATASETS;
 use crate::sources::sacct::FixedOrder;
 use crate::time::Zone;

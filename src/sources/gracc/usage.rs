@@ -228,12 +228,7 @@ impl<'a> Ids<'a> {
     }
 }
 
-fn job(
-    fields: &mut Fields<'_, '_>,
-    at: Position,
-    scratch: &mut Scratch,
-    sink: &mut dyn Sink,
-) -> Result<(), Bad> {
+fn job(fields: &mut Fields<'_, '_>, at: Position, scratch: &mut Scratch, sink: &mut dyn Sink) -> Result<(), Bad> {
     let measured = Measured::read(fields)?;
     let ids = Ids::read(fields)?;
     let resource_type = fields.text(Key::ResourceType)?;
