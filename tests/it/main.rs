@@ -11,6 +11,7 @@ mod apel;
 mod apel_car;
 mod apel_golden;
 mod apel_summaries;
+mod benchmarks;
 mod decimal;
 mod engine;
 mod everything;
