@@ -7,6 +7,8 @@ pub mod decimal;
 pub mod first_match;
 pub mod hostlist;
 pub mod inventory;
+pub mod node_type;
+pub mod ratio;
 pub mod site;
 pub mod topology;
 pub mod vo;

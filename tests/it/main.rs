@@ -31,6 +31,7 @@ mod schemas;
 mod store;
 mod support;
 
+mod capacity;
 mod cli;
 mod inputs;
 #[cfg(feature = "cloud")]
