@@ -25,6 +25,7 @@
 //! * The order among versions of a job does not depend on when a row was read.
 //! * For every input file, the rows framed equal the rows that ended somewhere, or the run fails.
 
+pub mod capacity;
 pub mod cli;
 pub mod engine;
 pub mod error;

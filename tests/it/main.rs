@@ -32,6 +32,7 @@ mod schemas;
 mod store;
 mod support;
 
+mod capacity;
 mod cli;
 mod inputs;
 #[cfg(feature = "cloud")]
