@@ -27,6 +27,7 @@ mod inventory;
 mod lessons;
 mod logs;
 mod mapping;
+mod occupancy;
 mod schemas;
 mod store;
 mod support;
