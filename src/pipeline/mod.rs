@@ -1,6 +1,8 @@
 //! From a pipeline file to a finished run.
 
 mod clock;
+pub mod charge_spec;
+mod charges;
 pub mod compile;
 mod corrections;
 mod days;
