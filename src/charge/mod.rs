@@ -22,6 +22,7 @@ mod read_table;
 pub mod show;
 pub mod table;
 pub mod tariff;
+pub mod weights;
 
 pub use policy::{Options, Policy};
 pub use price::{Priced, price};

@@ -1,6 +1,7 @@
 //! From a pipeline file to a finished run.
 
 mod clock;
+pub mod billing;
 pub mod charge_spec;
 mod charges;
 pub mod compile;
