@@ -66,6 +66,10 @@ A pipeline file:
   benchmarks = \"benchmarks.csv\"        # site,cluster,benchmark,value_per_core,valid_from,valid_to
   missing = \"null\"                     # or \"reject\", or { fallback = 10.0, benchmark = \"hs06\" }
 
+  [[charge]]                           # what jobs cost; see `gridtally policy`
+  policies = [\"policies/zoo.toml\"]    # files, or folders of them
+  options = { combine = \"max\" }        # of what a policy leaves open
+
   [privacy]                            # what is withheld before anything is written
   user = \"pseudonym\"                   # or \"keep\", \"drop\"; likewise job_name, ...
   rotate = \"quarter\"                   # or \"year\", \"month\"

@@ -11,6 +11,7 @@ use crate::charge::example::Verdict;
 use crate::charge::inputs::INPUTS;
 use crate::charge::{Policy, page};
 use crate::error::{Error, Kind, Result};
+use crate::pipeline::billing;
 use crate::problems::Problems;
 
 /// Test and show charge policies.
@@ -27,7 +28,10 @@ Examples:
     gridtally policy show pipelines/policies/fasrc-tres.toml
 
   What a formula can read:
-    gridtally policy columns")]
+    gridtally policy columns
+
+  Billing weights of your own partitions as a policy:
+    gridtally policy weights out > billing.toml")]
 pub(super) struct Args {
     #[command(subcommand)]
     command: Command,
@@ -52,6 +56,15 @@ enum Command {
     },
     /// List the columns a formula can read.
     Columns,
+    /// Print the policy of a cluster's TRESBillingWeights, as an [[inventory]] of the lake tells them.
+    Weights {
+        /// Folder or URL results were published to.
+        out: String,
+
+        /// The cluster; may be left out when there is one.
+        #[arg(long)]
+        cluster: Option<String>,
+    },
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
@@ -62,6 +75,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
             let pages = policies.iter().map(page::page).collect::<Result<Vec<_>>>()?;
             output::text(&pages.join("\n"))
         }
+        Command::Weights { out, cluster } => output::text(&billing::policy(out, cluster.as_deref())?),
         Command::Columns => {
             let mut table = String::new();
             for input in INPUTS {

@@ -92,7 +92,7 @@ pub(super) struct Compiler {
     label: String,
     /// Absolute folder of the pipeline file.
     base: String,
-    problems: Problems,
+    pub(super) problems: Problems,
 }
 
 impl Compiler {
@@ -142,6 +142,7 @@ impl Compiler {
             sources.push(compiled);
         }
         let normalise = spec.normalise.map(|normalise| self.normalise(normalise));
+        let tariffs = self.tariffs(&spec.charges);
         let calendar_zone = zone?;
         let allocation_year_start = start?;
         // A `[normalise]` with a mistake must not turn into none at all.
@@ -169,11 +170,13 @@ impl Compiler {
                 grain,
                 overlap,
                 normalise.as_ref(),
+                &tariffs,
             ),
             calendar_zone,
             normalise,
             as_of,
             privacy,
+            tariffs,
             corrections,
         })
     }
@@ -184,7 +187,7 @@ impl Compiler {
     }
 
     /// The name of a table in messages: beside the pipeline file, however that was named.
-    fn table_label(&self, table: &str) -> String {
+    pub(super) fn table_label(&self, table: &str) -> String {
         let folder = Path::new(&self.label).parent().unwrap_or(Path::new(""));
         folder.join(table).to_string_lossy().into_owned()
     }

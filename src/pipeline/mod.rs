@@ -2,6 +2,9 @@
 
 pub mod as_of;
 mod clock;
+pub mod billing;
+pub mod charge_spec;
+mod charges;
 pub mod compile;
 mod corrections;
 mod days;

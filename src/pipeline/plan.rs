@@ -293,6 +293,8 @@ pub struct Plan {
     pub as_of: BTreeMap<String, AsOf>,
     /// Benchmarks; `None` leaves the work columns null.
     pub normalise: Option<NormalisePlan>,
+    /// What jobs are charged by, ordered by policy, version and options.
+    pub tariffs: Vec<Arc<crate::charge::Tariff>>,
     /// Signed corrections.
     pub corrections: Option<Arc<crate::reference::correction::CorrectionTable>>,
     /// What becomes of names; `None` keeps them.

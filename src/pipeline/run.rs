@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::charges;
 use super::clock::Stopwatch;
 use super::corrections;
 use super::grids::{Grids, Late};
@@ -109,12 +110,14 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
         is_rebuild,
     };
     let summaries = summaries::settle(&context, &state, summed, &months, &jobs, progress)?;
-    let done = process_all(&context, &partitions, threads, progress)?;
+    let mut done = process_all(&context, &partitions, threads, progress)?;
     phases.insert("merge".to_owned(), stopwatch.lap());
+    let charged = charges::collect(&context, &mut done, &summaries.displaced)?;
     let parts = summaries::contributions(&context, done, summaries, &mut state.book)?;
     grids.settle(&mut state.book, &files, &file_ids);
     check_limits(plan, &files, &file_ids, &state)?;
     publish_usage(&context, &state, &parts, is_resummarised)?;
+    charges::publish(&context, &state, &charged, is_resummarised)?;
     report.unmatched_corrections = corrections::publish(plan, &parts, is_rebuild, (&store, &publication))?;
     for id in &report.unmatched_corrections {
         progress.note(&format!("correction {id} matches nothing"));
@@ -330,7 +333,7 @@ fn forget_stale(publication: &Publication, state: &State, partitions: &BTreeMap<
     };
     for file in published.files() {
         let is_stale = match file.dataset.as_str() {
-            "records" | "history" | "usage_part" => {
+            "records" | "history" | "usage_part" | "job_charges" | "charge_part" => {
                 lake::parse_month_path(&file.path).is_none_or(|partition| !partitions.contains_key(&partition))
             }
             "rejects" => !state

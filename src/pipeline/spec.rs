@@ -3,6 +3,7 @@
 
 use toml::de::{DeTable, DeValue};
 
+use super::charge_spec::{ChargeSpec, charges};
 use super::inventory_spec::{InventorySpec, inventories};
 use super::plan::{Acceptance, Attribution, Format, Grain, Overlap, Publication, RejectLimit, Replacement, VoColumn};
 use super::privacy::{self, PrivacySpec};
@@ -149,6 +150,8 @@ pub struct Spec {
     pub inventories: Vec<InventorySpec>,
     /// `[normalise]`
     pub normalise: Option<NormaliseSpec>,
+    /// `[[charge]]`
+    pub charges: Vec<ChargeSpec>,
     /// `[privacy]`
     pub privacy: Option<PrivacySpec>,
 }
@@ -170,7 +173,7 @@ impl Spec {
             source,
             &table,
             "the pipeline file",
-            &["pipeline", "source", "inventory", "normalise", "privacy"],
+            &["pipeline", "source", "inventory", "normalise", "charge", "privacy"],
             problems,
         );
         if !top.has("pipeline") {
@@ -184,6 +187,7 @@ impl Spec {
             sources: sources(&top, problems),
             inventories: inventories(&top, problems),
             normalise: normalise(&top, problems),
+            charges: charges(&top, problems),
             privacy: privacy::read(&top, problems),
         }
     }

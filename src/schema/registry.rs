@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 
 const FILES: &[&str] = &[
     include_str!("../../schemas/usage.toml"),
+    include_str!("../../schemas/charges.toml"),
     include_str!("../../schemas/records.toml"),
     include_str!("../../schemas/history.toml"),
     include_str!("../../schemas/summary.toml"),
@@ -16,6 +17,9 @@ const FILES: &[&str] = &[
     include_str!("../../schemas/ledger.toml"),
     include_str!("../../schemas/inputs.toml"),
     include_str!("../../schemas/usage_part.toml"),
+    include_str!("../../schemas/charge_part.toml"),
+    include_str!("../../schemas/job_charges.toml"),
+    include_str!("../../schemas/policy.toml"),
     include_str!("../../schemas/corrections.toml"),
     include_str!("../../schemas/runs.toml"),
     include_str!("../../schemas/node.toml"),

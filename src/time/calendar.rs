@@ -81,8 +81,20 @@ impl Calendar {
         Some(period)
     }
 
-    /// The first instant of a local day. A midnight that clocks skip or repeat begins at its first possible instant.
-    fn midnight_ms(&self, day: Day) -> i64 {
+    /// The length of the allocation year that begins in `year`, seconds; `None` outside the years gridtally can name.
+    #[must_use]
+    pub fn year_s(&self, year: i64) -> Option<i64> {
+        let (month, day) = self.year_start;
+        let first = |year: i64| {
+            let date = jiff::civil::Date::new(i16::try_from(year).ok()?, month, day).ok()?;
+            Some(self.midnight_ms(super::month::day_of(date)))
+        };
+        Some((first(year + 1)? - first(year)?) / 1000)
+    }
+
+    /// The first instant of a local day, Unix milliseconds. A midnight that clocks skip or repeat begins at its first possible instant.
+    #[must_use]
+    pub fn midnight_ms(&self, day: Day) -> i64 {
         let local_s = i64::from(day) * 86_400;
         let unix_s = match self.zone.resolve(local_s) {
             Local::Unique(unix_s) | Local::Fold { earlier: unix_s, .. } | Local::Gap(unix_s) => unix_s,
