@@ -152,10 +152,17 @@ impl Facts {
     pub fn why_unpriced(&self, policy: &super::Policy, row: usize) -> String {
         let is_known = |name: &str| self.columns.get(name).is_some_and(|array| array.is_valid(row));
         for name in policy.reads() {
-            let name = if matches!(name, "hours" | "minutes") { "seconds" } else { name };
+            let name = if matches!(name, "hours" | "minutes") {
+                "seconds"
+            } else {
+                name
+            };
             let stands_in = policy.unknown.iter().any(|(known, _)| known == name);
             let is_input = INPUTS.iter().any(|input| input.name == name);
-            let is_untold = policy.extras.iter().any(|extra| extra.name == name && extra.absent.is_none());
+            let is_untold = policy
+                .extras
+                .iter()
+                .any(|extra| extra.name == name && extra.absent.is_none());
             if (is_input && !stands_in && !is_known(name)) || is_untold {
                 return format!("{name} is unknown");
             }

@@ -38,9 +38,16 @@ pub fn policy(cluster: &str, partitions: &BTreeMap<String, Billing>) -> Result<S
     );
     if !models.is_empty() {
         let gives: Vec<String> = models.iter().map(|model| format!("\"n_{}\"", name(model))).collect();
-        let _ = writeln!(file, "[[devices]]\ntitle = \"GPUs by model\"\ngives = [{}]\nrows = [", gives.join(", "));
+        let _ = writeln!(
+            file,
+            "[[devices]]\ntitle = \"GPUs by model\"\ngives = [{}]\nrows = [",
+            gives.join(", ")
+        );
         for model in &models {
-            let ones: Vec<&str> = models.iter().map(|other| if other == model { "1" } else { "0" }).collect();
+            let ones: Vec<&str> = models
+                .iter()
+                .map(|other| if other == model { "1" } else { "0" })
+                .collect();
             let _ = writeln!(file, "  [\"{model}\", {}],", ones.join(", "));
         }
         let zeros = vec!["0"; models.len()].join(", ");
@@ -93,13 +100,28 @@ fn steps(file: &mut String, tres: &BTreeSet<&str>) {
     let node_parts = of(|tres| matches!(tres, "cpu" | "mem" | "node"));
     let gres_parts = of(|tres| tres.starts_with("gres/"));
     let global_parts = of(|tres| !matches!(tres, "cpu" | "mem" | "node") && !tres.starts_with("gres/"));
-    let sum = |parts: &[String]| if parts.is_empty() { "0".to_owned() } else { parts.join(" + ") };
+    let sum = |parts: &[String]| {
+        if parts.is_empty() {
+            "0".to_owned()
+        } else {
+            parts.join(" + ")
+        }
+    };
     let largest = |parts: &[&[String]]| {
         let all: Vec<&str> = parts.iter().flat_map(|part| part.iter().map(String::as_str)).collect();
         format!("greatest({})", [all.as_slice(), &["0"]].concat().join(", "))
     };
-    let _ = writeln!(file, "[[let]]\nname = \"sum_of_all\"\nis = \"{} + {}\"\n", sum(&node_parts), sum(&gres_parts));
-    let _ = writeln!(file, "[[let]]\nname = \"largest\"\nis = \"{}\"\n", largest(&[&node_parts, &gres_parts]));
+    let _ = writeln!(
+        file,
+        "[[let]]\nname = \"sum_of_all\"\nis = \"{} + {}\"\n",
+        sum(&node_parts),
+        sum(&gres_parts)
+    );
+    let _ = writeln!(
+        file,
+        "[[let]]\nname = \"largest\"\nis = \"{}\"\n",
+        largest(&[&node_parts, &gres_parts])
+    );
     let _ = writeln!(
         file,
         "[[let]]\nname = \"largest_and_gres\"\nis = \"{} + {}\"\n",
@@ -112,7 +134,10 @@ fn steps(file: &mut String, tres: &BTreeSet<&str>) {
          'max_tres_gres' THEN largest_and_gres ELSE sum_of_all END\"\n",
         sum(&global_parts)
     );
-    let _ = writeln!(file, "# Slurm stores a whole number.\n[[let]]\nname = \"stored\"\nis = \"floor(billed)\"\n");
+    let _ = writeln!(
+        file,
+        "# Slurm stores a whole number.\n[[let]]\nname = \"stored\"\nis = \"floor(billed)\"\n"
+    );
 }
 
 /// An example worked out here, not by the formula: three cores and 5 GiB on one node for ten seconds.
@@ -160,6 +185,12 @@ fn is_untold(tres: &str) -> bool {
 /// A resource as a name in formulas.
 fn name(tres: &str) -> String {
     tres.chars()
-        .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' })
+        .map(|c| {
+            if c.is_ascii_alphanumeric() {
+                c.to_ascii_lowercase()
+            } else {
+                '_'
+            }
+        })
         .collect()
 }

@@ -25,7 +25,10 @@ pub fn policy(output: &str, cluster: Option<&str>) -> Result<String> {
             let (clusters, partitions) = (text(&batch, "cluster")?, text(&batch, "partition")?);
             let (rules, as_of) = (text(&batch, "billing_rule")?, time(&batch, "as_of_utc")?);
             for row in 0..batch.num_rows() {
-                let place = (word(clusters, row).unwrap_or("").to_owned(), partitions.value(row).to_owned());
+                let place = (
+                    word(clusters, row).unwrap_or("").to_owned(),
+                    partitions.value(row).to_owned(),
+                );
                 let at = crate::schema::batch::number(as_of, row).unwrap_or(i64::MIN);
                 let (last, billing) = known.entry(place.clone()).or_insert((i64::MIN, Billing::default()));
                 *last = at.max(*last);
@@ -47,7 +50,10 @@ pub fn policy(output: &str, cluster: Option<&str>) -> Result<String> {
             let (tres, as_of) = (text(&batch, "tres")?, time(&batch, "as_of_utc")?);
             let (weight, per_n) = (decimal(&batch, "weight")?, int(&batch, "per_n")?);
             for row in 0..batch.num_rows() {
-                let place = (word(clusters, row).unwrap_or("").to_owned(), partitions.value(row).to_owned());
+                let place = (
+                    word(clusters, row).unwrap_or("").to_owned(),
+                    partitions.value(row).to_owned(),
+                );
                 let at = crate::schema::batch::number(as_of, row).unwrap_or(i64::MIN);
                 if let Some((_, billing)) = known.get_mut(&place).filter(|(last, _)| at >= *last) {
                     let weight = (weight.value(row), per_n.value(row));
@@ -72,7 +78,8 @@ pub fn policy(output: &str, cluster: Option<&str>) -> Result<String> {
         .map(|((_, partition), (_, billing))| (partition.clone(), billing.clone()))
         .collect();
     if partitions.is_empty() {
-        let message = format!("{output} knows no partition of {cluster}: it needs an [[inventory]] with scontrol or slurm.conf");
+        let message =
+            format!("{output} knows no partition of {cluster}: it needs an [[inventory]] with scontrol or slurm.conf");
         return Err(Error::new(Kind::NoInput, message));
     }
     weights::policy(cluster, &partitions).map_err(Error::config)

@@ -23,7 +23,11 @@ pub(super) fn charges(top: &Section<'_>, problems: &mut Problems) -> Vec<ChargeS
     let sections = top.sections("charge", "[[charge]]", &["policies", "options"], problems);
     let specs = sections.iter().map(|section| {
         if !section.has("policies") {
-            section.wrong(section.line(), "[[charge]] has no policies (files or folders of them)", problems);
+            section.wrong(
+                section.line(),
+                "[[charge]] has no policies (files or folders of them)",
+                problems,
+            );
         }
         let mut options = Vec::new();
         let chosen = section.free_section("options", "options", problems);
@@ -36,7 +40,11 @@ pub(super) fn charges(top: &Section<'_>, problems: &mut Problems) -> Vec<ChargeS
                         line,
                     },
                 )),
-                None => section.wrong(line, format!("{name} must be a text in quotes, not {}", kind(found)), problems),
+                None => section.wrong(
+                    line,
+                    format!("{name} must be a text in quotes, not {}", kind(found)),
+                    problems,
+                ),
             }
         }
         ChargeSpec {
@@ -94,7 +102,10 @@ impl Compiler {
                 self.wrong(named.line, format!("there is no policy file in {}", named.value));
             }
             let label = |name: &String| Path::new(&named.value).join(name).to_string_lossy().into_owned();
-            names.iter().map(|name| (place.join(name), self.table_label(&label(name)))).collect()
+            names
+                .iter()
+                .map(|name| (place.join(name), self.table_label(&label(name))))
+                .collect()
         } else {
             vec![(place, self.table_label(&named.value))]
         };
@@ -105,7 +116,10 @@ impl Compiler {
             };
             if policy.subject != Subject::Jobs {
                 let subject = policy.subject.as_str();
-                let message = format!("{} charges for {subject}, which no job record tells of: it can be tested, not run", policy.id);
+                let message = format!(
+                    "{} charges for {subject}, which no job record tells of: it can be tested, not run",
+                    policy.id
+                );
                 self.wrong(named.line, message);
             } else if self.holds(&policy) {
                 policies.push(policy);
@@ -144,8 +158,16 @@ fn clash(a: &Tariff, b: &Tariff) -> Option<String> {
     if a.policy.version == b.policy.version {
         return Some(format!("the policy {name} is named twice"));
     }
-    let span = |policy: &Policy| (policy.valid_from.unwrap_or(i32::MIN), policy.valid_to.unwrap_or(i32::MAX));
+    let span = |policy: &Policy| {
+        (
+            policy.valid_from.unwrap_or(i32::MIN),
+            policy.valid_to.unwrap_or(i32::MAX),
+        )
+    };
     let ((a_from, a_to), (b_from, b_to)) = (span(&a.policy), span(&b.policy));
-    let message = format!("two versions of {} hold at once: {} and {}", a.policy.id, a.policy.version, b.policy.version);
+    let message = format!(
+        "two versions of {} hold at once: {} and {}",
+        a.policy.id, a.policy.version, b.policy.version
+    );
     (a_from < b_to && b_from < a_to).then_some(message)
 }

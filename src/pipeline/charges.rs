@@ -8,8 +8,8 @@ use super::partition::{Context, Done};
 use super::state::State;
 use super::usage::{Slice, project, slices};
 use crate::error::Result;
-use crate::schema::batch::texts;
 use crate::schema;
+use crate::schema::batch::texts;
 use crate::store::lake::{self, LakeTable};
 use crate::summarise::charges::part;
 use crate::time::Month;
@@ -80,9 +80,8 @@ pub(super) fn publish(context: &Context<'_>, state: &State, parts: &[ChargePart]
                 context.publication.remove(&file.path);
             }
         }
-        publish_policies(context)?;
     }
-    Ok(())
+    publish_policies(context)
 }
 
 fn publish_site(
@@ -105,7 +104,10 @@ fn publish_site(
             continue;
         }
         let path = lake::month_path("charge_part", site, *month);
-        for batch in lake::batches(context.store, context.publication, &path)?.into_iter().flatten() {
+        for batch in lake::batches(context.store, context.publication, &path)?
+            .into_iter()
+            .flatten()
+        {
             let batch = batch?;
             if fresh.contains_key(month) {
                 // What the month was charged before: those files change as well.
@@ -133,7 +135,9 @@ fn publish_site(
         written.insert(of);
     }
     for (vo, year) in touched.difference(&written) {
-        context.publication.remove(&lake::charges_path(site, vo.as_deref(), *year));
+        context
+            .publication
+            .remove(&lake::charges_path(site, vo.as_deref(), *year));
     }
     Ok(())
 }

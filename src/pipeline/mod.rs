@@ -1,10 +1,10 @@
 //! From a pipeline file to a finished run.
 
 pub mod as_of;
-mod clock;
 pub mod billing;
 pub mod charge_spec;
 mod charges;
+mod clock;
 pub mod compile;
 mod corrections;
 mod days;

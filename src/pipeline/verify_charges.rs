@@ -20,7 +20,10 @@ pub(super) fn check(store: &Store, manifest: &Manifest, report: &mut VerifyRepor
     let jobs = sums(store, manifest, "job_charges", report)?;
     for dataset in ["charge_part", "charges"] {
         let added_up = sums(store, manifest, dataset, report)?;
-        for payer in jobs.keys().chain(added_up.keys().filter(|payer| !jobs.contains_key(*payer))) {
+        for payer in jobs
+            .keys()
+            .chain(added_up.keys().filter(|payer| !jobs.contains_key(*payer)))
+        {
             let (of_jobs, here) = (jobs.get(payer), added_up.get(payer));
             if of_jobs != here {
                 let (site, policy, version, options) = payer;

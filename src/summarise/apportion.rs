@@ -47,7 +47,11 @@ pub fn apportion_wide(total: i128, weights: &[i64]) -> Option<Vec<i128>> {
     let sum: i128 = weights.iter().map(|weight| i128::from(*weight)).sum();
     if sum <= 0 {
         let last = weights.len().checked_sub(1)?;
-        return Some((0..weights.len()).map(|at| if at == last { total } else { 0 }).collect());
+        return Some(
+            (0..weights.len())
+                .map(|at| if at == last { total } else { 0 })
+                .collect(),
+        );
     }
     let parts: Option<Vec<(i128, i128)>> = weights
         .iter()

@@ -19,7 +19,16 @@ use crate::schema::batch::{column, dates, decimals, ints, number, texts};
 
 /// Columns of `job_charges` that are taken from `records` as they are.
 const RECORDED: [&str; 10] = [
-    "record_utc", "record_id", "job_id", "vo", "source", "cluster", "account", "view", "partition", "qos",
+    "record_utc",
+    "record_id",
+    "job_id",
+    "vo",
+    "source",
+    "cluster",
+    "account",
+    "view",
+    "partition",
+    "qos",
 ];
 
 /// Columns of `charge_part` that tell rows apart, in their order.
@@ -80,7 +89,10 @@ impl<'a> Charges<'a> {
         let midnight = |day: Option<i32>, open: i64| day.map_or(open, |day| cutter.calendar.midnight_ms(day));
         let holds = plan.tariffs.iter().map(|tariff| {
             let policy = &tariff.policy;
-            (midnight(policy.valid_from, i64::MIN), midnight(policy.valid_to, i64::MAX))
+            (
+                midnight(policy.valid_from, i64::MIN),
+                midnight(policy.valid_to, i64::MAX),
+            )
         });
         let mut reads: BTreeSet<&str> = BTreeSet::new();
         for tariff in &plan.tariffs {
@@ -160,7 +172,8 @@ impl<'a> Charges<'a> {
             let start = if at == 0 { cutter.from_ms } else { period.from_ms };
             let within = (start + weight).min(until_ms).saturating_sub(start.max(from_ms)).max(0);
             // A job without length, and the empty piece after a job that ends on an edge, belong where they lie.
-            let is_held = within > 0 || (*weight == 0 && from_ms <= start && start < until_ms && (is_instant || at == last));
+            let is_held =
+                within > 0 || (*weight == 0 && from_ms <= start && start < until_ms && (is_instant || at == last));
             weights.push(within);
             held.push(is_held);
         }
@@ -180,22 +193,27 @@ impl<'a> Charges<'a> {
         apportion(view.held_s(row), &weights, &mut helds);
         let core_n = number(view.alloc_core_n, row).unwrap_or(0);
         let gpu_n = number(view.alloc_gpu_n, row).unwrap_or(0);
-        // A job counts where it ends; under a policy that no longer holds then it was only charged in part.
+        // A job counts where it ends; a policy that no longer holds then charged it in part.
+        let is_empty_end = cutter.weights.last().is_some_and(|weight| *weight == 0);
+        let end_ms = cutter.until_ms - i64::from(!is_empty_end);
+        let ends_here = from_ms <= end_ms && end_ms < until_ms;
         let why = charge.is_none().then(|| self.why_unpriced(nth, facts, row));
         for (at, period) in cutter.pieces.iter().enumerate() {
             let share = shares.get(at).copied().unwrap_or(0);
             if held.get(at) != Some(&true) && share == 0 {
                 continue;
             }
-            let counts = i64::from(end_piece == Some(at));
+            let counts = i64::from(end_piece == Some(at) && ends_here);
             let of = |shares: &[i64]| shares.get(at).copied().unwrap_or(0);
-            rows.record.push(u32::try_from(row).map_err(|e| Error::internal("a batch of 4 billion rows").because(e))?);
+            rows.record
+                .push(u32::try_from(row).map_err(|e| Error::internal("a batch of 4 billion rows").because(e))?);
             rows.tariff.push(nth);
             rows.allocation_year.push(Some(period.allocation_year));
             rows.month.push(Some(period.month));
             rows.day.push(period.day);
             rows.job_n.push(Some(if charge.is_some() { counts } else { 0 }));
-            rows.unpriced_job_n.push(Some(if charge.is_none() { counts } else { 0 }));
+            rows.unpriced_job_n
+                .push(Some(if charge.is_none() { counts } else { 0 }));
             rows.alloc_core_s.push(Some(of(&walls).saturating_mul(core_n)));
             rows.alloc_gpu_s.push(Some(of(&helds).saturating_mul(gpu_n)));
             rows.charge.push(charge.map(|_| share));

@@ -5,7 +5,7 @@ use gridtally::problems::Problems;
 
 use crate::support::sample::repository;
 
-fn shipped() -> Vec<Policy> {
+pub(super) fn shipped() -> Vec<Policy> {
     let mut problems = Problems::default();
     let mut files: Vec<_> = std::fs::read_dir(repository("pipelines/policies"))
         .unwrap()
