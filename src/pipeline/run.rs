@@ -12,10 +12,11 @@ use super::partition::{Context, Done, process};
 use super::pool;
 use super::progress::Progress;
 use super::reading::{ReadFile, Reading, read_all};
+use super::recompute::{self, Asked, Outdated, Scaled};
 use super::repair::{Marks, Repairs, annotate, settle};
 use super::report::{RunReport, SourceReport, first_reasons};
 use super::state::State;
-use super::summaries;
+use super::summaries::{self, SettledSummaries};
 use super::usage::publish_usage;
 use crate::error::{Error, Kind, Result};
 use crate::ledger::book::{InputEntry, Places, is_settled_by_merge};
@@ -65,7 +66,12 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     let (mut files, is_news) = inputs::to_read(&mut state.book, &former, &found, window, &outdated);
     grids.hand_out(&mut files);
     let is_resummarised = is_rebuild || state.plan_changed(plan);
-    if files.is_empty() && !is_news && !is_resummarised && fresh.is_empty() {
+    let outdated = if is_rebuild {
+        Outdated::default()
+    } else {
+        Outdated::find(&state, plan)
+    };
+    if files.is_empty() && !is_news && !is_resummarised && fresh.is_empty() && outdated.is_empty() {
         report.settle(&state);
         report.finish_unchanged(&stopwatch);
         return Ok(report);
@@ -92,8 +98,12 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     repairs.publish(&publication)?;
     spill.name_files(&file_ids);
 
-    let mut partitions = partitions(plan, &spill, &state, &file_ids, fresh, (is_rebuild, is_resummarised))?;
-    let months = summaries::months(plan, &state, &summed, &mut partitions, is_resummarised, is_rebuild);
+    let how = (is_rebuild, is_resummarised);
+    let mut partitions = partitions(plan, &spill, &state, &file_ids, fresh, how)?;
+    for place in &outdated.jobs {
+        partitions.entry(place.clone()).or_default();
+    }
+    let months = summaries::months(plan, &state, &summed, &mut partitions, &outdated, how);
     let order = FileOrder::new(state.arrivals());
     let (hashes, paths) = (state.hashes(), state.paths());
     let context = Context {
@@ -105,16 +115,23 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
         hashes: &hashes,
         paths: &paths,
         is_rebuild,
+        outdated: &outdated,
     };
     let with_jobs = spill.partitions()?;
     let jobs = summaries::job_places(state.partitions().iter().chain(with_jobs.keys()));
     let summaries = summaries::settle(&context, &state, summed, &months, &jobs, progress)?;
     let done = process_all(&context, &partitions, threads, progress)?;
     phases.insert("merge".to_owned(), stopwatch.lap());
+    let benchmarks = benchmarks(&done, &summaries, &mut report);
     let parts = summaries::contributions(&context, done, summaries, &mut state.book)?;
     grids.settle(&mut state.book, &files, &file_ids);
     check_limits(plan, &files, &file_ids, &state)?;
+    let is_fresh = |place: &(String, Month)| partitions.get(place).is_some_and(|days| !days.is_empty());
+    report.recomputed = recompute::compare(&context, &outdated, &parts, is_fresh)?;
     publish_usage(&context, &state, &parts, is_resummarised)?;
+    for (scaled, place, asked_ms) in benchmarks {
+        state.note_benchmarks(plan, scaled, &place, asked_ms);
+    }
     report.unmatched_corrections = corrections::publish(plan, &parts, is_rebuild, (&store, &publication))?;
     for id in &report.unmatched_corrections {
         progress.note(&format!("correction {id} matches nothing"));
@@ -144,6 +161,24 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
 fn threads(options: &RunOptions) -> usize {
     let available = || std::thread::available_parallelism().ok().map(Into::into);
     options.threads.or_else(available).unwrap_or(1).max(1)
+}
+
+/// Between which instants benchmarks were looked for, by place; the report counts where they came from.
+fn benchmarks(
+    done: &[Done],
+    summaries: &SettledSummaries,
+    report: &mut RunReport,
+) -> Vec<(Scaled, (String, Month), Asked)> {
+    for ((benchmark, origin), records) in done.iter().flat_map(|done| &done.origins) {
+        let of = report.benchmarks.entry((*benchmark).to_owned()).or_default();
+        *of.entry((*origin).to_owned()).or_default() += records;
+    }
+    let jobs = done
+        .iter()
+        .map(|done| (Scaled::Jobs, (done.site.clone(), done.month), done.asked_ms));
+    let summaries = summaries.asked_ms.iter();
+    let summaries = summaries.map(|(place, asked_ms)| (Scaled::Summaries, place.clone(), *asked_ms));
+    jobs.chain(summaries).collect()
 }
 
 /// The partitions to build, each with the days that have something new.
