@@ -8,7 +8,7 @@ use arrow::array::{Array, ArrayRef, Decimal128Array, RecordBatch, StringBuilder,
 use super::normaliser::Normaliser;
 use super::scale::Scale;
 use crate::error::{Error, Result};
-use crate::reference::benchmark::{Benchmark, Factors, Place};
+use crate::reference::benchmark::{Benchmark, Factors, Origin, Place};
 use crate::schema::batch::{decimal, int, number, text, time, word};
 
 /// Records by benchmark and where its value came from; `none` where nothing is known.
@@ -142,7 +142,7 @@ pub fn with_factors(batch: &RecordBatch, scales: &Scales) -> Result<RecordBatch>
             }
             let made: ArrayRef = if name.ends_with("_origin") {
                 let mut words = StringBuilder::with_capacity(rows, 8 * rows);
-                (0..rows).for_each(|row| words.append_option(of(row).1.map(|origin| origin.as_str())));
+                (0..rows).for_each(|row| words.append_option(of(row).1.map(Origin::as_str)));
                 Arc::new(words.finish())
             } else {
                 let values: Decimal128Array = (0..rows).map(|row| of(row).0).collect();

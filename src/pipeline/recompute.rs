@@ -171,15 +171,15 @@ pub(super) fn compare(
             if former == now {
                 continue;
             }
-            let [a, b, c] = *former;
-            let [d, e, f] = *now;
+            let mut change = *now;
+            change.iter_mut().zip(former).for_each(|(now, was)| *now -= was);
             rows.push(Recomputed {
                 site: site.clone(),
                 month: Month::of_day(day).map_or_else(String::new, |month| month.to_string()),
                 benchmark: kind.as_str().to_owned(),
                 former: amounts(*former),
                 now: amounts(*now),
-                change: amounts([d - a, e - b, f - c]),
+                change: amounts(change),
                 has_new_records,
             });
         }

@@ -29,19 +29,29 @@ pub struct WorkSums {
 impl WorkSums {
     /// From the integers of [`WORK_COLUMNS`].
     #[must_use]
-    pub fn from_e7([a, b, c, d, e, f, g, h, i]: [Option<i128>; 9]) -> Self {
+    pub fn from_e7(e7: [Option<i128>; 9]) -> Self {
+        let of = |measure: usize| Each::from_scaled([0, 3, 6].map(|kind| e7.get(kind + measure).copied().flatten()));
         Self {
-            cpu: Each::from_scaled([a, d, g]),
-            wall: Each::from_scaled([b, e, h]),
-            core_wall: Each::from_scaled([c, f, i]),
+            cpu: of(0),
+            wall: of(1),
+            core_wall: of(2),
         }
     }
 
     /// The integers of [`WORK_COLUMNS`].
     #[must_use]
     pub fn e7(&self) -> [Option<i128>; 9] {
-        let ([a, d, g], [b, e, h], [c, f, i]) = (self.cpu.scaled(), self.wall.scaled(), self.core_wall.scaled());
-        [a, b, c, d, e, f, g, h, i]
+        let mut e7 = [None; 9];
+        let kinds = self
+            .cpu
+            .scaled()
+            .into_iter()
+            .zip(self.wall.scaled())
+            .zip(self.core_wall.scaled());
+        for (of_kind, ((cpu, wall), core_wall)) in e7.as_chunks_mut::<3>().0.iter_mut().zip(kinds) {
+            *of_kind = [cpu, wall, core_wall];
+        }
+        e7
     }
 
     /// Each sum.

@@ -27,10 +27,12 @@ mod inventory;
 mod lessons;
 mod logs;
 mod mapping;
+mod occupancy;
 mod schemas;
 mod store;
 mod support;
 
+mod capacity;
 mod cli;
 mod inputs;
 #[cfg(feature = "cloud")]

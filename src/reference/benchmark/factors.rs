@@ -35,11 +35,13 @@ impl Factors {
     /// What is known here, and of `other` what is not known here.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
-        let [a, b, c] = self.origins;
-        let [d, e, f] = other.origins;
+        let mut origins = self.origins;
+        for (own, of_other) in origins.iter_mut().zip(other.origins) {
+            *own = own.or(of_other);
+        }
         Self {
             per_core: self.per_core.or(other.per_core),
-            origins: [a.or(d), b.or(e), c.or(f)],
+            origins,
         }
     }
 

@@ -1,5 +1,6 @@
 //! What the table needs to know of nodes: their class, and how many cores each weighs.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::Read;
 use std::path::Path;
@@ -175,7 +176,7 @@ pub(super) fn hosts(pattern: &str) -> Result<Vec<String>, String> {
     if list.is_empty() {
         return Err("nodes: names no node".to_owned());
     }
-    let mut hosts: Vec<String> = list.hosts().map(|host| host.into_owned()).collect();
+    let mut hosts: Vec<String> = list.hosts().map(Cow::into_owned).collect();
     hosts.sort_unstable();
     hosts.dedup();
     Ok(hosts)

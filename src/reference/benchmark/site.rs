@@ -1,5 +1,6 @@
 //! What a table says of one site.
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 
 use super::factors::Factors;
@@ -7,6 +8,7 @@ use super::kind::Benchmark;
 use super::nodes::named;
 use super::scope::{Level, Origin, Place};
 use super::table::{BenchmarkTable, Entry, Part};
+use super::timeline::Timeline;
 use crate::reference::hostlist::Hostlist;
 
 /// The rows that may hold for jobs of one site.
@@ -22,6 +24,7 @@ pub struct SiteBenchmarks<'a> {
 
 /// Which words of a place make a difference.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "a flag for each word of a place")]
 struct Uses {
     cluster: bool,
     submit_host: bool,
@@ -35,7 +38,7 @@ impl<'a> SiteBenchmarks<'a> {
         let mut boundaries = Vec::new();
         let mut uses = Uses::default();
         for entry in own.into_iter().chain([&table.anywhere]).flat_map(|part| &part.entries) {
-            let spans = entry.timelines.iter().flat_map(|timeline| timeline.spans());
+            let spans = entry.timelines.iter().flat_map(Timeline::spans);
             boundaries.extend(spans.flat_map(|span| [span.from_ms, span.until_ms]));
             uses.cluster |= entry.scope.cluster.is_some();
             uses.submit_host |= entry.scope.submit_host.is_some();
@@ -133,45 +136,55 @@ impl<'a> SiteBenchmarks<'a> {
     /// What decides the answers between two instants, both included: equal texts, equal answers.
     #[must_use]
     pub fn relevant(&self, (from_ms, until_ms): (i64, i64)) -> String {
-        let mut lines = Vec::new();
-        for (part, of) in self.parts().zip(self.own.iter().map(|_| "site").chain(["any"])) {
+        let mut said = Vec::new();
+        let of_parts = self.own.iter().map(|_| "site").chain(["any"]);
+        for (part, of) in self.parts().zip(of_parts) {
             for entry in &part.entries {
                 let scope = entry.scope.text();
                 for (kind, timeline) in Benchmark::ALL.into_iter().zip(&entry.timelines) {
-                    for span in timeline.spans() {
-                        if span.from_ms > until_ms || span.until_ms <= from_ms {
-                            continue;
-                        }
-                        let (from, until) = (span.from_ms.max(from_ms), span.until_ms.min(until_ms.saturating_add(1)));
-                        let kind = kind.as_str();
-                        let (value, core_n) = (span.value_e4, span.core_n);
-                        lines.push(((of, scope.clone(), kind, from), until, value, core_n));
-                    }
+                    let held = timeline.spans().iter();
+                    let held = held.filter(|span| span.from_ms <= until_ms && span.until_ms > from_ms);
+                    said.extend(held.map(|span| Said {
+                        of,
+                        scope: scope.clone(),
+                        kind: kind.as_str(),
+                        from_ms: span.from_ms.max(from_ms),
+                        until_ms: span.until_ms.min(until_ms.saturating_add(1)),
+                        value: (span.value_e4, span.core_n),
+                    }));
                 }
             }
         }
-        lines.sort();
+        said.sort();
         // Two rows that say the same one after the other are one.
-        let mut joined: Vec<((&str, String, &str, i64), i64, i64, Option<i64>)> = Vec::new();
-        for line in lines {
-            match joined.last_mut() {
-                Some(((of, scope, kind, _), until, value, core_n))
-                    if (*of, &*scope, *kind) == (line.0.0, &line.0.1, line.0.2)
-                        && *until == line.0.3
-                        && (*value, *core_n) == (line.2, line.3) =>
-                {
-                    *until = line.1;
-                }
-                _ => joined.push(line),
+        said.dedup_by(|next, last| {
+            let is_same = (next.of, &next.scope, next.kind, next.value)
+                == (last.of, &last.scope, last.kind, last.value)
+                && last.until_ms == next.from_ms;
+            if is_same {
+                last.until_ms = next.until_ms;
             }
-        }
-        let mut lines: Vec<String> = joined.iter().map(|line| format!("{line:?}")).collect();
+            is_same
+        });
+        let mut lines: Vec<String> = said.iter().map(|said| format!("{said:?}")).collect();
         if self.uses.nodes {
             self.table.nodes.relevant(self.site, (from_ms, until_ms), &mut lines);
             lines.sort();
         }
         lines.join("\n")
     }
+}
+
+/// A value that holds between two instants.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Said {
+    of: &'static str,
+    scope: String,
+    kind: &'static str,
+    from_ms: i64,
+    until_ms: i64,
+    /// In ten-thousandths, and the cores it weighs.
+    value: (i64, Option<i64>),
 }
 
 /// The closest entry that names a node or its class and satisfies `is_there`.
@@ -196,5 +209,5 @@ fn closest<'p>(
 /// The nodes of a place; none when the list is none or means more than any cluster has.
 fn expand(place: &Place<'_>) -> Vec<String> {
     let list = place.node_list.and_then(|text| Hostlist::parse(text).ok());
-    list.map_or_else(Vec::new, |list| list.hosts().map(|host| host.into_owned()).collect())
+    list.map_or_else(Vec::new, |list| list.hosts().map(Cow::into_owned).collect())
 }

@@ -2,6 +2,7 @@
 
 mod benchmarks;
 mod corrections;
+mod encodings;
 mod joined;
 mod killed;
 mod ledger_closes;
