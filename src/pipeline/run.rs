@@ -26,7 +26,7 @@ use crate::records::Window;
 use crate::records::file_order::FileOrder;
 use crate::records::spill::{MEMORY_BUDGET, Spill};
 use crate::reference::correction::Correction;
-use crate::reference::inventory;
+use crate::reference::inventory::{self, Placed};
 use crate::store::lake::{self, LakeTable};
 use crate::store::{Publication, Store};
 use crate::time::{Day, Month};
@@ -90,8 +90,10 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     repairs.publish(&publication)?;
     spill.name_files(&file_ids);
 
+    let with_jobs = spill.partitions()?;
+    let jobs = summaries::job_places(state.partitions().iter().chain(with_jobs.keys()));
     let how = (is_rebuild, is_resummarised);
-    let mut partitions = partitions(plan, &spill, &state, &file_ids, (fresh, &outdated), how)?;
+    let mut partitions = partitions(plan, with_jobs, &state, &file_ids, (fresh, &outdated), how);
     let months = summaries::months(plan, &state, &summed, &mut partitions, &outdated, how);
     let order = FileOrder::new(state.arrivals());
     let (hashes, paths) = (state.hashes(), state.paths());
@@ -106,8 +108,6 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
         is_rebuild,
         outdated: &outdated,
     };
-    let with_jobs = spill.partitions()?;
-    let jobs = summaries::job_places(state.partitions().iter().chain(with_jobs.keys()));
     let summaries = summaries::settle(&context, &state, summed, &months, &jobs, progress)?;
     let done = process_all(&context, &partitions, threads, progress)?;
     phases.insert("merge".to_owned(), stopwatch.lap());
@@ -178,16 +178,16 @@ fn note_benchmarks(
     }
 }
 
-/// The partitions to build, each with the days that have something new.
+/// The partitions to build, each with the days that have something new: beside those with new jobs, those that other
+/// news touch.
 fn partitions(
     plan: &Plan,
-    spill: &Spill,
+    mut partitions: BTreeMap<(String, Month), Vec<Day>>,
     state: &State,
     file_ids: &[Arc<str>],
     (fresh, outdated): (&[Correction], &Outdated),
     (is_rebuild, is_resummarised): (bool, bool),
-) -> Result<BTreeMap<(String, Month), Vec<Day>>> {
-    let mut partitions: BTreeMap<(String, Month), Vec<Day>> = spill.partitions()?;
+) -> BTreeMap<(String, Month), Vec<Day>> {
     for place in &outdated.jobs {
         partitions.entry(place.clone()).or_default();
     }
@@ -213,7 +213,7 @@ fn partitions(
             }
         }
     }
-    Ok(partitions)
+    partitions
 }
 
 /// Enters what was read into the ledger and stages the refusals.
@@ -266,11 +266,10 @@ fn account(
         let places: Places = read.tally;
         state.book.enter(file_id, entry, places);
         if reading.source.is_inventory() {
-            let as_of_ms = plan.as_of.get(&reading.source.name).copied();
             super::inventory::publish(
                 publication,
                 &reading.source,
-                as_of_ms,
+                as_of(plan, reading, &read.inventory)?,
                 file_id,
                 &read.blake3,
                 &read.inventory,
@@ -289,6 +288,21 @@ fn account(
         }
     }
     Ok(())
+}
+
+/// When a file of an inventory was true if its rows do not say, Unix milliseconds.
+fn as_of(plan: &Plan, reading: &Reading, rows: &[Placed]) -> Result<Option<i64>> {
+    let Some(as_of) = plan.as_of.get(&reading.source.name) else {
+        return Ok(None);
+    };
+    let found = as_of.of(&reading.file.path);
+    if found.is_none() && rows.iter().any(|placed| placed.row.is_undated()) {
+        let why = "as_of = \"path\", and the path names no day, such as nodes-2026-11-01.txt";
+        return Err(Error::new(Kind::Config, why)
+            .at("inventory", &reading.source.name)
+            .at("file", &reading.file.path));
+    }
+    Ok(found)
 }
 
 /// Partitions are independent of one another: workers take the next one until none is left.
