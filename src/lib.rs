@@ -7,6 +7,7 @@
 //! records    one identity, one typed model, duplicates resolved, bucket by bucket in bounded memory
 //! normalise  dated benchmark -> factors per job
 //! summarise  jobs -> periods -> groups; contributions added up per site, VO and allocation year
+//! report     the lake in the words of those who want to hear it: federation messages, tables, pages
 //! ```
 //!
 //! Beside them: `schema` (every column, a leaf), `reference` (dated tables, and the machine behind the jobs), `ledger`
@@ -35,6 +36,7 @@ pub mod privacy;
 pub mod problems;
 pub mod records;
 pub mod reference;
+pub mod report;
 pub mod schema;
 mod scratch;
 pub mod sources;

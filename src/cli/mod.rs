@@ -9,6 +9,7 @@ pub mod output;
 pub mod progress;
 mod rejects;
 mod replay;
+mod report;
 mod run;
 mod schema;
 mod summaries;
@@ -41,6 +42,7 @@ enum Command {
     Check(check::Args),
     Inspect(inspect::Args),
     Schema(schema::Args),
+    Report(report::Args),
     Summaries(summaries::Args),
     Rejects(rejects::Args),
     Replay(replay::Args),
@@ -75,6 +77,7 @@ fn execute(command: &Command) -> Result<()> {
         Command::Check(args) => check::run(args),
         Command::Inspect(args) => inspect::run(args),
         Command::Schema(args) => schema::run(args),
+        Command::Report(args) => report::run(args),
         Command::Summaries(args) => summaries::run(args),
         Command::Rejects(args) => rejects::run(args),
         Command::Replay(args) => replay::run(args),

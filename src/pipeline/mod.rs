@@ -1,6 +1,6 @@
 //! From a pipeline file to a finished run.
 
-mod clock;
+pub mod clock;
 pub mod compile;
 mod corrections;
 mod days;

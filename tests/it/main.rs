@@ -39,6 +39,7 @@ mod pipeline_file;
 mod promises;
 mod readme;
 mod reference_tables;
+mod report;
 mod sacct;
 mod sample_data;
 mod views;
