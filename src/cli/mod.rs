@@ -7,6 +7,7 @@ mod help;
 mod inspect;
 mod man;
 pub mod output;
+mod policy;
 pub mod progress;
 mod rejects;
 mod replay;
@@ -44,6 +45,7 @@ enum Command {
     Inspect(inspect::Args),
     Schema(schema::Args),
     Report(report::Args),
+    Policy(policy::Args),
     Capacity(capacity::Args),
     Summaries(summaries::Args),
     Rejects(rejects::Args),
@@ -80,6 +82,7 @@ fn execute(command: &Command) -> Result<()> {
         Command::Inspect(args) => inspect::run(args),
         Command::Schema(args) => schema::run(args),
         Command::Report(args) => report::run(args),
+        Command::Policy(args) => policy::run(args),
         Command::Capacity(args) => capacity::run(args),
         Command::Summaries(args) => summaries::run(args),
         Command::Rejects(args) => rejects::run(args),
