@@ -163,21 +163,115 @@ impl<'a> Scanner<'a> {
             return Ok(());
         }
         loop {
-            if self.peek() != Some(b'"') {
-                return self.error("a key was expected");
-            }
-            let key = self.string()?;
-            if !self.take(b':') {
-                return self.error("a colon was expected");
-            }
+            let key = self.key()?;
             each(self, key)?;
-            if self.take(b',') {
-                continue;
-            }
-            if self.take(b'}') {
+            if self.is_last()? {
                 return Ok(());
             }
-            return self.error("a comma or the end of the object was expected");
+        }
+    }
+
+    /// Reads an object of which only some keys are wanted: `of` tells which, `each` gets their values. All other values
+    /// are stepped over.
+    ///
+    /// Nearly every member is a key without escapes and a text or a whole number, without white space between them:
+    /// those are read here at once, and whatever is different by [`Self::member`].
+    pub fn members<K, O, E>(&mut self, of: O, mut each: E) -> Result<(), Malformed>
+    where
+        O: Fn(Text<'a>) -> Option<K>,
+        E: FnMut(K, Scalar<'a>),
+    {
+        if !self.take(b'{') {
+            return self.error("an object was expected");
+        }
+        if self.take(b'}') {
+            return Ok(());
+        }
+        loop {
+            while let Some((key, value, end)) = self.usual_member() {
+                if let Some(key) = of(key) {
+                    each(key, value);
+                }
+                self.at = end + 1;
+                if self.bytes.get(end) == Some(&b'}') {
+                    return Ok(());
+                }
+            }
+            if self.member(&of, &mut each)? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// A usual member that begins here and where the comma or brace behind it is.
+    #[inline]
+    fn usual_member(&self) -> Option<(Text<'a>, Scalar<'a>, usize)> {
+        let (bytes, key) = (self.bytes, self.at + 1);
+        let (key_end, false) = self.marks.end(key)? else {
+            return None;
+        };
+        let value = key_end + 2;
+        let [b'"', b':', first] = *bytes.get(key_end..)?.first_chunk()? else {
+            return None;
+        };
+        (*bytes.get(self.at)? == b'"').then_some(())?;
+        let (scalar, end) = if first == b'"' {
+            let (end, has_escapes) = self.marks.end(value + 1)?;
+            let raw = bytes.get(value + 1..end)?;
+            (Scalar::Text(Text { raw, has_escapes }), end + 1)
+        } else {
+            let digit_n = leading_digits(u64::from_le_bytes(*bytes.get(value..)?.first_chunk()?));
+            let is_whole = digit_n == 1 || (digit_n > 1 && digit_n < 8 && first != b'0');
+            is_whole.then_some(())?;
+            (Scalar::Number(bytes.get(value..value + digit_n)?), value + digit_n)
+        };
+        matches!(bytes.get(end)?, b',' | b'}').then_some(())?;
+        let raw = bytes.get(key..key_end)?;
+        Some((
+            Text {
+                raw,
+                has_escapes: false,
+            },
+            scalar,
+            end,
+        ))
+    }
+
+    /// Reads any member and what is behind it; true at the end of the object.
+    #[inline(never)]
+    fn member<K>(
+        &mut self,
+        of: &impl Fn(Text<'a>) -> Option<K>,
+        each: &mut impl FnMut(K, Scalar<'a>),
+    ) -> Result<bool, Malformed> {
+        let key = self.key()?;
+        let value = self.scalar()?;
+        if let Some(key) = of(key) {
+            each(key, value);
+        }
+        self.is_last()
+    }
+
+    /// A key and its colon.
+    fn key(&mut self) -> Result<Text<'a>, Malformed> {
+        if self.peek() != Some(b'"') {
+            return self.error("a key was expected");
+        }
+        let key = self.string()?;
+        if !self.take(b':') {
+            return self.error("a colon was expected");
+        }
+        Ok(key)
+    }
+
+    /// What is behind a member: a comma, or the end of the object.
+    fn is_last(&mut self) -> Result<bool, Malformed> {
+        if self.take(b',') {
+            Ok(false)
+        } else if self.take(b'}') {
+            Ok(true)
+        } else {
+            self.error("a comma or the end of the object was expected")
         }
     }
 
@@ -256,14 +350,24 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
+    /// Takes digits; their number.
     #[inline]
     fn digits(&mut self) -> usize {
-        let rest = self.bytes.get(self.at..).unwrap_or_default();
-        let n = rest.iter().take_while(|b| b.is_ascii_digit()).count();
-        self.at += n;
-        n
+        let start = self.at;
+        loop {
+            let rest = self.bytes.get(self.at..).unwrap_or_default();
+            let n = match rest.first_chunk() {
+                Some(eight) => leading_digits(u64::from_le_bytes(*eight)),
+                None => rest.iter().take_while(|b| b.is_ascii_digit()).count(),
+            };
+            self.at += n;
+            if n < 8 {
+                return self.at - start;
+            }
+        }
     }
 
+    #[inline]
     fn number(&mut self) -> Result<&'a [u8], Malformed> {
         let start = self.at;
         let next = |scanner: &Self| scanner.bytes.get(scanner.at).copied();
@@ -299,8 +403,7 @@ impl<'a> Scanner<'a> {
     /// Reads a string that starts here.
     #[inline]
     fn string(&mut self) -> Result<Text<'a>, Malformed> {
-        self.at += 1;
-        let start = self.at;
+        let start = self.at + 1;
         if let Some((end, has_escapes)) = self.marks.end(start) {
             let raw = self.bytes.get(start..end).unwrap_or_default();
             self.at = end + 1;
@@ -312,6 +415,7 @@ impl<'a> Scanner<'a> {
     /// The same byte by byte, which knows what is wrong.
     #[inline(never)]
     fn unusual_string(&mut self) -> Result<Text<'a>, Malformed> {
+        self.at += 1;
         let start = self.at;
         let mut has_escapes = false;
         loop {
@@ -346,6 +450,17 @@ impl<'a> Scanner<'a> {
             }
         }
     }
+}
+
+/// How many of eight bytes, the first one lowest, are digits before the first that is none.
+#[inline]
+fn leading_digits(eight: u64) -> usize {
+    const HIGH: u64 = 0xf0f0_f0f0_f0f0_f0f0;
+    const ZEROS: u64 = 0x3030_3030_3030_3030;
+    const SIX: u64 = 0x0606_0606_0606_0606;
+    // A digit is 0x30 to 0x39, and still 0x3. when six more. A carry out of a byte reaches only those behind it.
+    let others = ((eight & HIGH) ^ ZEROS) | ((eight.wrapping_add(SIX) & HIGH) ^ ZEROS);
+    others.trailing_zeros() as usize / 8
 }
 
 /// Decodes a string whose escapes are known to be well-formed.
