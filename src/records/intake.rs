@@ -28,7 +28,8 @@ const BATCH_ROWS: usize = 8192;
 
 /// A [`Sink`] for one thread and one input file.
 pub struct Intake {
-    source: Arc<SourcePlan>,
+    /// Counted apart: it is taken up for every job, and a counter that threads share goes from core to core.
+    source: Arc<Arc<SourcePlan>>,
     format: Format,
     file_id: Arc<str>,
     window: Window,
@@ -52,7 +53,7 @@ impl Intake {
     #[must_use]
     pub fn new(source: Arc<SourcePlan>, format: Format, file_id: Arc<str>, window: Window, columns: Columns) -> Self {
         Self {
-            source,
+            source: Arc::new(source),
             format,
             file_id,
             window,
