@@ -6,6 +6,7 @@
 //! sources    bytes of one dialect -> job rows and rejects
 //! records    one identity, one typed model, duplicates resolved, bucket by bucket in bounded memory
 //! normalise  dated benchmark -> factors per job
+//! occupancy  jobs on nodes -> free resources per instant -> canonical units, true overhead, billing rates
 //! summarise  jobs -> periods -> groups; contributions added up per site, VO and allocation year
 //! ```
 //!
@@ -24,12 +25,14 @@
 //! * The order among versions of a job does not depend on when a row was read.
 //! * For every input file, the rows framed equal the rows that ended somewhere, or the run fails.
 
+pub mod capacity;
 pub mod cli;
 pub mod engine;
 pub mod error;
 pub mod inspect;
 pub mod ledger;
 pub mod normalise;
+pub mod occupancy;
 pub mod pipeline;
 pub mod privacy;
 pub mod problems;

@@ -1,5 +1,6 @@
 //! The command line: one file per subcommand, and one definition for parser, help, manual and completions.
 
+mod capacity;
 mod check;
 mod completions;
 mod help;
@@ -41,6 +42,7 @@ enum Command {
     Check(check::Args),
     Inspect(inspect::Args),
     Schema(schema::Args),
+    Capacity(capacity::Args),
     Summaries(summaries::Args),
     Rejects(rejects::Args),
     Replay(replay::Args),
@@ -75,6 +77,7 @@ fn execute(command: &Command) -> Result<()> {
         Command::Check(args) => check::run(args),
         Command::Inspect(args) => inspect::run(args),
         Command::Schema(args) => schema::run(args),
+        Command::Capacity(args) => capacity::run(args),
         Command::Summaries(args) => summaries::run(args),
         Command::Rejects(args) => rejects::run(args),
         Command::Replay(args) => replay::run(args),
@@ -91,4 +94,15 @@ pub enum ReportFormat {
     Text,
     /// For programs.
     Json,
+}
+
+/// How a table is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum TableFormat {
+    /// For people.
+    Text,
+    /// For programs.
+    Json,
+    /// For spreadsheets.
+    Csv,
 }

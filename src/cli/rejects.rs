@@ -1,6 +1,6 @@
 //! `gridtally rejects`
 
-use super::output;
+use super::{TableFormat, output};
 use crate::error::{Error, Kind, Result};
 use crate::ledger::{Outcome, Reason};
 use crate::pipeline::rejects::{RejectFilter, summarise};
@@ -36,24 +36,13 @@ pub(super) struct Args {
     #[arg(long, value_name = "N", default_value_t = 3)]
     examples: usize,
 
-    /// Format on stdout.
+    /// Format on stdout; CSV shows one example at most.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: Format,
+    format: TableFormat,
 
     /// List the reason codes and what they mean, and do nothing else.
     #[arg(long)]
     reasons: bool,
-}
-
-/// How the summary is printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
-    /// For people.
-    Text,
-    /// For programs.
-    Json,
-    /// For spreadsheets; one example at most.
-    Csv,
 }
 
 /// A reason for refusal, by its code.
@@ -91,8 +80,8 @@ pub(super) fn run(args: &Args) -> Result<()> {
     };
     let report = summarise(out, &filter, args.examples)?;
     match args.format {
-        Format::Text => output::text(&report.text()),
-        Format::Json => output::json(&report),
-        Format::Csv => output::data(&report.csv()?),
+        TableFormat::Text => output::text(&report.text()),
+        TableFormat::Json => output::json(&report),
+        TableFormat::Csv => output::data(&report.csv()?),
     }
 }

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use crate::pipeline::plan::{MissingBenchmark, NormalisePlan};
-use crate::reference::benchmark::{Benchmark, BenchmarkTable};
+use crate::reference::benchmark::{Benchmark, BenchmarkTable, Each, Score};
 
-/// Values per core of one job, in ten-thousandths, by [`Benchmark::ALL`].
-pub type Factors = [Option<i64>; 3];
+/// Values per core of one job.
+pub type Factors = Each<Score>;
 
 /// What normalising one job came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,15 +48,14 @@ impl<'a> Normaliser<'a> {
         let (Some(plan), Some(table)) = (self.plan, &self.table) else {
             return Scale::Off;
         };
-        let mut factors = Benchmark::ALL.map(|benchmark| table.value(Some(self.site), cluster, benchmark, at_ms));
-        if let Some((name, milli_per_core)) = stated {
-            for (factor, benchmark) in factors.iter_mut().zip(Benchmark::ALL) {
-                if benchmark.as_str() == name && milli_per_core > 0 {
-                    *factor = Some(milli_per_core.saturating_mul(10));
-                }
-            }
-        }
-        if factors.iter().any(Option::is_some) {
+        let stated = stated
+            .and_then(|(name, milli_per_core)| Some((Benchmark::parse(name)?, milli_per_core)))
+            .filter(|(_, milli_per_core)| *milli_per_core > 0)
+            .map_or_else(Factors::default, |(kind, milli_per_core)| {
+                Factors::only(kind, i128::from(milli_per_core) * 10)
+            });
+        let factors = stated.or(table.values(Some(self.site), cluster, at_ms));
+        if !factors.is_empty() {
             return Scale::Known(factors);
         }
         match &plan.missing {
@@ -65,7 +64,7 @@ impl<'a> Normaliser<'a> {
             MissingBenchmark::Fallback {
                 benchmark,
                 value_e4_per_core,
-            } => Scale::Fallback(Benchmark::ALL.map(|b| (b == *benchmark).then_some(*value_e4_per_core))),
+            } => Scale::Fallback(Factors::only(*benchmark, i128::from(*value_e4_per_core))),
         }
     }
 }

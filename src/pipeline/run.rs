@@ -92,7 +92,9 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     repairs.publish(&publication)?;
     spill.name_files(&file_ids);
 
-    let mut partitions = partitions(plan, &spill, &state, &file_ids, fresh, (is_rebuild, is_resummarised))?;
+    let with_jobs = spill.partitions()?;
+    let jobs = summaries::job_places(state.partitions().iter().chain(with_jobs.keys()));
+    let mut partitions = partitions(plan, with_jobs, &state, &file_ids, fresh, (is_rebuild, is_resummarised));
     let months = summaries::months(plan, &state, &summed, &mut partitions, is_resummarised, is_rebuild);
     let order = FileOrder::new(state.arrivals());
     let (hashes, paths) = (state.hashes(), state.paths());
@@ -106,8 +108,6 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
         paths: &paths,
         is_rebuild,
     };
-    let with_jobs = spill.partitions()?;
-    let jobs = summaries::job_places(state.partitions().iter().chain(with_jobs.keys()));
     let summaries = summaries::settle(&context, &state, summed, &months, &jobs, progress)?;
     let done = process_all(&context, &partitions, threads, progress)?;
     phases.insert("merge".to_owned(), stopwatch.lap());
@@ -146,16 +146,16 @@ fn threads(options: &RunOptions) -> usize {
     options.threads.or_else(available).unwrap_or(1).max(1)
 }
 
-/// The partitions to build, each with the days that have something new.
+/// The partitions to build, each with the days that have something new: beside those with new jobs, those that other
+/// news touch.
 fn partitions(
     plan: &Plan,
-    spill: &Spill,
+    mut partitions: BTreeMap<(String, Month), Vec<Day>>,
     state: &State,
     file_ids: &[Arc<str>],
     fresh: &[Correction],
     (is_rebuild, is_resummarised): (bool, bool),
-) -> Result<BTreeMap<(String, Month), Vec<Day>>> {
-    let mut partitions: BTreeMap<(String, Month), Vec<Day>> = spill.partitions()?;
+) -> BTreeMap<(String, Month), Vec<Day>> {
     if is_resummarised && !is_rebuild {
         // Additions make contributions where there are no records.
         for published in state.partitions().iter().chain(state.contributions()) {
@@ -178,7 +178,7 @@ fn partitions(
             }
         }
     }
-    Ok(partitions)
+    partitions
 }
 
 /// Enters what was read into the ledger and stages the refusals.

@@ -1,12 +1,12 @@
 //! From summaries to groups of usage: rows of their own, under the view `summary`.
 
 use super::group::{Groups, Key, KeyRef};
-use super::sums::Sums;
-use crate::normalise::factor::{Normaliser, Scale};
+use super::sums::{Sums, work_e7};
+use crate::normalise::factor::{Factors, Normaliser, Scale};
 use crate::pipeline::Plan;
 use crate::pipeline::plan::Grain;
 use crate::records::{Summary, SummaryKind};
-use crate::reference::benchmark::Benchmark;
+use crate::reference::benchmark::{Benchmark, Each, WorkDone};
 use crate::time::{Calendar, Zone};
 
 /// The view under which summaries appear in `usage`.
@@ -42,7 +42,7 @@ impl<'a> SummaryUsage<'a> {
     pub fn scale(&self, row: &Summary) -> Scale {
         if row.kind == SummaryKind::NormalisedSummary {
             return if self.is_normalised {
-                Scale::Known([None; 3])
+                Scale::Known(Factors::default())
             } else {
                 Scale::Off
             };
@@ -83,7 +83,7 @@ impl<'a> SummaryUsage<'a> {
                 count(matches!(scale, Scale::Fallback(_))),
             ],
             cpu_ms,
-            work_e7: work_e7(row, scale, cpu_ms, core_s, core_n),
+            work_e7: work(row, scale, cpu_ms, core_s, core_n),
             earliest_end_ms: row.number("earliest_end_utc"),
             latest_end_ms: row.number("latest_end_utc"),
         };
@@ -117,25 +117,25 @@ impl<'a> SummaryUsage<'a> {
     }
 }
 
-/// CPU and core wall work in units of 10^-7.
-fn work_e7(row: &Summary, scale: Scale, cpu_ms: Option<i64>, core_s: i64, core_n: i64) -> [Option<i128>; 6] {
+/// The work of a summary: as it arrives, where it arrives normalised.
+fn work(row: &Summary, scale: Scale, cpu_ms: Option<i64>, core_s: i64, core_n: i64) -> [Option<i128>; 6] {
     const E7: i128 = 10_000_000;
-    let mut work = [None; 6];
     let factors = match scale {
         Scale::Known(factors) | Scale::Fallback(factors) => factors,
-        Scale::Off | Scale::Missing | Scale::Rejected => return work,
+        Scale::Off | Scale::Missing | Scale::Rejected => return [None; 6],
     };
-    let named = row.word("benchmark").and_then(Benchmark::parse).unwrap_or(UNNAMED);
-    let pairs = work.as_chunks_mut::<2>().0;
-    for (([cpu, wall], factor), benchmark) in pairs.iter_mut().zip(factors).zip(Benchmark::ALL) {
-        if let Some(factor) = factor.map(i128::from) {
-            *cpu = cpu_ms.map(|cpu_ms| i128::from(cpu_ms) * factor);
-            *wall = Some(i128::from(core_s) * 1000 * factor);
-        } else if row.kind == SummaryKind::NormalisedSummary && benchmark == named {
-            *cpu = row.number("normalised_cpu_s").map(|s| i128::from(s) * E7);
-            let wall_s = row.number("normalised_wall_s");
-            *wall = wall_s.map(|s| i128::from(s) * i128::from(core_n) * E7);
-        }
+    let mut cpu = cpu_ms.map_or_else(Each::default, |cpu_ms| factors.over_ms(cpu_ms));
+    let mut core_wall = factors.over_s(core_s);
+    if row.kind == SummaryKind::NormalisedSummary {
+        let named = row.word("benchmark").and_then(Benchmark::parse).unwrap_or(UNNAMED);
+        let arrived = |name: &str, times: i64| {
+            let score_s = row
+                .number(name)
+                .map(|score_s| i128::from(score_s) * i128::from(times) * E7);
+            score_s.map_or_else(Each::default, |e7| Each::<WorkDone>::only(named, e7))
+        };
+        cpu = cpu.or(arrived("normalised_cpu_s", 1));
+        core_wall = core_wall.or(arrived("normalised_wall_s", core_n));
     }
-    work
+    work_e7(cpu, core_wall)
 }

@@ -1,5 +1,7 @@
 //! The measures of `usage`, as exact sums.
 
+use crate::reference::benchmark::{Each, WorkDone};
+
 /// Work columns, in the order of [`crate::reference::benchmark::Benchmark::ALL`]: CPU and core wall of each.
 pub const WORK_COLUMNS: [&str; 6] = [
     "cpu_hs06_s",
@@ -9,6 +11,13 @@ pub const WORK_COLUMNS: [&str; 6] = [
     "cpu_si00_s",
     "core_wall_si00_s",
 ];
+
+/// CPU and core wall work in the order of [`WORK_COLUMNS`].
+#[must_use]
+pub fn work_e7(cpu: Each<WorkDone>, core_wall: Each<WorkDone>) -> [Option<i128>; 6] {
+    let ([cpu_hs06, cpu_hs23, cpu_si00], [wall_hs06, wall_hs23, wall_si00]) = (cpu.scaled(), core_wall.scaled());
+    [cpu_hs06, wall_hs06, cpu_hs23, wall_hs23, cpu_si00, wall_si00]
+}
 
 /// Integer measures that are never null, in the order of the schema up to `alloc_billing_s`, then the counts.
 pub const COUNTED: [&str; 12] = [

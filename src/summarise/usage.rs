@@ -5,12 +5,13 @@ use arrow::array::RecordBatch;
 use super::apportion::apportion;
 use super::correct::{Corrector, Names};
 use super::group::{Groups, KeyRef};
-use super::sums::Sums;
+use super::sums::{Sums, work_e7};
 use super::view::RecordView;
 use crate::error::Result;
 use crate::normalise::factor::{Factors, Normaliser, Scale};
 use crate::pipeline::Plan;
 use crate::pipeline::plan::Attribution;
+use crate::reference::benchmark::Each;
 use crate::schema::batch::{number, word};
 use crate::time::calendar::Period;
 use crate::time::{Calendar, Month};
@@ -104,7 +105,7 @@ impl<'a> Usage<'a> {
         let billing_n = number(view.alloc_billing_n, row).unwrap_or(0);
         let factors = match scale {
             Scale::Known(factors) | Scale::Fallback(factors) => factors,
-            Scale::Off | Scale::Missing | Scale::Rejected => [None; 3],
+            Scale::Off | Scale::Missing | Scale::Rejected => Factors::default(),
         };
         let dimensions = view.dimensions.map(|column| word(column, row));
         let vo = word(view.vo, row);
@@ -135,7 +136,10 @@ impl<'a> Usage<'a> {
                     count(matches!(scale, Scale::Fallback(_))),
                 ],
                 cpu_ms: cpu,
-                work_e7: work_e7(&factors, cpu, core_s),
+                work_e7: work_e7(
+                    cpu.map_or_else(Each::default, |cpu_ms| factors.over_ms(cpu_ms)),
+                    factors.over_s(core_s),
+                ),
                 earliest_end_ms: end_ms.filter(|_| counts),
                 latest_end_ms: end_ms.filter(|_| counts),
             };
@@ -181,18 +185,4 @@ impl<'a> Usage<'a> {
             at_ms = period.until_ms;
         }
     }
-}
-
-/// CPU and core wall times the factors, in units of 10^-7 (milliseconds times ten-thousandths).
-fn work_e7(factors: &Factors, cpu_ms: Option<i64>, core_s: i64) -> [Option<i128>; 6] {
-    let [a, b, c] = factors.map(|factor| {
-        let factor = i128::from(factor?);
-        Some((
-            cpu_ms.map(|cpu| i128::from(cpu) * factor),
-            i128::from(core_s) * 1000 * factor,
-        ))
-    });
-    let cpu = |pair: Option<(Option<i128>, i128)>| pair.and_then(|(cpu, _)| cpu);
-    let wall = |pair: Option<(Option<i128>, i128)>| pair.map(|(_, wall)| wall);
-    [cpu(a), wall(a), cpu(b), wall(b), cpu(c), wall(c)]
 }

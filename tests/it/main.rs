@@ -11,6 +11,7 @@ mod apel;
 mod apel_car;
 mod apel_golden;
 mod apel_summaries;
+mod benchmarks;
 mod decimal;
 mod engine;
 mod everything;
@@ -26,10 +27,12 @@ mod inventory;
 mod lessons;
 mod logs;
 mod mapping;
+mod occupancy;
 mod schemas;
 mod store;
 mod support;
 
+mod capacity;
 mod cli;
 mod inputs;
 #[cfg(feature = "cloud")]

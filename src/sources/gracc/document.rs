@@ -18,13 +18,14 @@ macro_rules! keys {
 }
 
 keys! {
-    Dn = "DN", Id = "_id", Grid = "Grid", Type = "type", Gpus = "GPUs", Queue = "Queue", Count = "Count",
+    Dn = "DN", Id = "_id", Grid = "Grid", Type = "type", Gpus = "GPUs", Host = "Host", Queue = "Queue", Count = "Count",
     EnvelopeType = "_type", VoName = "VOName", Memory = "Memory", Index = "_index", JobName = "JobName",
     EndTime = "EndTime", Source = "_source", SiteName = "SiteName", RecordId = "RecordId", ProbeName = "ProbeName",
     StartTime = "StartTime", QueueTime = "QueueTime", NodeCount = "NodeCount", Received = "@received",
     SubmitHost = "SubmitHost", LocalJobId = "LocalJobId", Processors = "Processors", CommonName = "CommonName",
     GlobalJobId = "GlobalJobId", ProjectName = "ProjectName", LocalUserId = "LocalUserId",
-    CpuDuration = "CpuDuration", WallDuration = "WallDuration", ResourceType = "ResourceType",
+    CpuDuration = "CpuDuration", MachineName = "MachineName", WallDuration = "WallDuration",
+    ResourceType = "ResourceType",
     MemoryMetric = "Memory_metric", CpuUser = "CpuDuration_user", HostDescription = "Host_description",
     ReportableVoName = "ReportableVOName", ExitCode = "Resource_ExitCode", CpuSystem = "CpuDuration_system",
     MemoryUnit = "Memory_storageUnit", MemoryDescription = "Memory_description", ExitSignal = "Resource_ExitSignal",
@@ -32,8 +33,8 @@ keys! {
 }
 
 /// At most one key for each [`place`]: most keys of a document are none of ours, and one look tells.
-const PLACES: [Option<Key>; 128] = {
-    let mut places = [None; 128];
+const PLACES: [Option<Key>; 256] = {
+    let mut places = [None; 256];
     let mut at = 0;
     while at < Key::COUNT {
         let name = Key::NAMES[at].as_bytes();
@@ -47,7 +48,7 @@ const PLACES: [Option<Key>; 128] = {
 
 /// Factors that give every key a place of its own.
 const fn place(first: u8, last: u8, len: usize) -> usize {
-    (first as usize + 2 * last as usize + 31 * len) % 128
+    (first as usize + 2 * last as usize + 37 * len) % 256
 }
 
 impl Key {

@@ -8,63 +8,11 @@ use ahash::AHashMap;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-use super::csv_table::{self, CsvTable, is_any};
-use super::decimal::ten_thousandths;
+use super::kind::{Benchmark, NAMES};
+use super::quantity::{Each, Score};
 use crate::problems::{Problems, did_you_mean};
-
-/// Kinds of benchmark. They are different scales and are never added to one another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Benchmark {
-    /// HEPSPEC06.
-    Hs06,
-    /// `HEPscore23`.
-    Hs23,
-    /// `SPECint2000` (SI00, Si2k).
-    Si00,
-}
-
-impl Benchmark {
-    /// Every kind.
-    pub const ALL: [Self; 3] = [Self::Hs06, Self::Hs23, Self::Si00];
-
-    /// The word stored in `records` and used in column names.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Hs06 => "hs06",
-            Self::Hs23 => "hs23",
-            Self::Si00 => "si00",
-        }
-    }
-
-    /// The kind people mean by `name`, upper or lower case: `hs06`, `hepspec06`, `hepspec`; `hs23`, `hepscore23`;
-    /// `si00`, `si2k`.
-    #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
-        NAMES
-            .iter()
-            .find(|(known, _)| known.eq_ignore_ascii_case(name))
-            .map(|&(_, kind)| kind)
-    }
-
-    fn place(self) -> usize {
-        match self {
-            Self::Hs06 => 0,
-            Self::Hs23 => 1,
-            Self::Si00 => 2,
-        }
-    }
-}
-
-const NAMES: &[(&str, Benchmark)] = &[
-    ("hs06", Benchmark::Hs06),
-    ("hepspec06", Benchmark::Hs06),
-    ("hepspec", Benchmark::Hs06),
-    ("hs23", Benchmark::Hs23),
-    ("hepscore23", Benchmark::Hs23),
-    ("si00", Benchmark::Si00),
-    ("si2k", Benchmark::Si00),
-];
+use crate::reference::csv_table::{self, CsvTable, is_any};
+use crate::reference::decimal::ten_thousandths;
 
 const COLUMNS: &[&str] = &[
     "site",
@@ -230,6 +178,12 @@ impl BenchmarkTable {
                 .and_then(|dated| dated.at(benchmark, at_ms))
                 .or_else(|| place.whole.at(benchmark, at_ms))
         })
+    }
+
+    /// Every kind's value per core for a job that ran on `cluster` of `site` at an instant.
+    #[must_use]
+    pub fn values(&self, site: Option<&str>, cluster: Option<&str>, at_ms: i64) -> Each<Score> {
+        Each::from_scaled(Benchmark::ALL.map(|kind| self.value(site, cluster, kind, at_ms).map(i128::from)))
     }
 
     /// The kinds the table names, in their own order.

@@ -1,0 +1,194 @@
+//! The report as text and as CSV.
+
+use std::fmt::Write as _;
+
+use super::limit;
+use super::report::{CapacityReport, SiteReport, TypeLine};
+use crate::error::{Error, Result};
+
+const HEADER: [&str; 14] = [
+    "node type",
+    "nodes",
+    "CPUs",
+    "logical",
+    "per logical CPU",
+    "installed",
+    "scaling factor",
+    "multiplies by",
+    "delivered",
+    "accounted",
+    "wrong by",
+    "CPU limit",
+    "wall limit",
+    "at least",
+];
+
+impl CapacityReport {
+    /// The report for people.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        for (nth, site) in self.sites.iter().enumerate() {
+            if nth > 0 {
+                text.push('\n');
+            }
+            one_site(&mut text, site);
+        }
+        text
+    }
+
+    /// A line for each node type with the numbers of its site beside it, as CSV.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] when it cannot be written into memory.
+    pub fn csv(&self) -> Result<Vec<u8>> {
+        let failed = |why: csv::Error| Error::internal("the report cannot be written as CSV").because(why);
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        let header = [
+            "site",
+            "valid_from",
+            "valid_to",
+            "ce_physcpu",
+            "ce_logcpu",
+            "cores",
+            "benchmark",
+            "installed_hs06",
+            "installed_si00",
+            "ce_si00",
+            "cpu_scaling_reference_si00",
+            "cluster",
+            "node_type",
+            "node_n",
+            "physical_cpu_n",
+            "logical_cpu_n",
+            "type_benchmark",
+            "type_per_core",
+            "type_installed",
+            "scaling_factor",
+            "cpumult",
+            "delivered_si00_h",
+            "accounted_si00_h",
+            "misreported_percent",
+            "cpu_limit_s",
+            "wall_limit_s",
+            "least_wall_limit_s",
+        ];
+        writer.write_record(header).map_err(failed)?;
+        for site in &self.sites {
+            for one in &site.types {
+                writer.write_record(cells(site, one)).map_err(failed)?;
+            }
+        }
+        let flushed = writer.into_inner();
+        flushed.map_err(|why| Error::internal("the report cannot be written as CSV").because(why.into_error()))
+    }
+}
+
+fn cells(site: &SiteReport, one: &TypeLine) -> [String; 27] {
+    let word = |word: &Option<String>| word.clone().unwrap_or_default();
+    let seconds = |seconds: Option<i64>| seconds.map(|s| s.to_string()).unwrap_or_default();
+    [
+        site.site.clone(),
+        word(&site.valid_from),
+        word(&site.valid_to),
+        site.ce_physcpu.to_string(),
+        site.ce_logcpu.to_string(),
+        site.cores.clone(),
+        site.benchmark.clone(),
+        site.installed_hs06.clone(),
+        site.installed_si00.clone(),
+        site.ce_si00.clone(),
+        site.cpu_scaling_reference_si00.clone(),
+        word(&one.cluster),
+        one.node_type.clone(),
+        one.node_n.to_string(),
+        one.physical_cpu_n.to_string(),
+        one.logical_cpu_n.to_string(),
+        one.benchmark.to_owned(),
+        one.per_core.clone(),
+        one.installed.clone(),
+        one.scaling_factor.clone(),
+        one.cpumult.clone(),
+        one.delivered_si00_h.clone(),
+        one.accounted_si00_h.clone(),
+        one.misreported_percent.clone(),
+        seconds(one.cpu_limit_s),
+        seconds(one.wall_limit_s),
+        seconds(one.least_wall_limit_s),
+    ]
+}
+
+fn one_site(text: &mut String, site: &SiteReport) {
+    let since = site
+        .valid_from
+        .as_ref()
+        .map_or_else(String::new, |day| format!(" from {day}"));
+    let until = site
+        .valid_to
+        .as_ref()
+        .map_or_else(String::new, |day| format!(" until {day}"));
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "{}{since}{until}", site.site);
+    table(text, &site.types);
+    let _ = writeln!(text, "  CE_PHYSCPU={}", site.ce_physcpu);
+    let _ = writeln!(text, "  CE_LOGCPU={}", site.ce_logcpu);
+    let _ = writeln!(text, "  Cores={}", site.cores);
+    let _ = writeln!(text, "  Benchmark={} ({})", site.benchmark, site.benchmark_scale);
+    let _ = writeln!(text, "  CE_SI00={}", site.ce_si00);
+    let (si00, hs06) = (&site.cpu_scaling_reference_si00, &site.cpu_scaling_reference_hs06);
+    let _ = writeln!(text, "  CPUScalingReferenceSI00={si00} ({hs06} HS06)");
+    let (hs06, si00) = (&site.installed_hs06, &site.installed_si00);
+    let _ = writeln!(text, "  installed capacity {hs06} HS06 = {si00} SI00");
+    for warning in &site.warnings {
+        let _ = writeln!(text, "  warning: {warning}");
+    }
+}
+
+/// The node types, aligned; columns nobody asked for are left out.
+fn table(text: &mut String, types: &[TypeLine]) {
+    let mut rows = vec![HEADER.map(str::to_owned)];
+    rows.extend(types.iter().map(|one| {
+        let seconds = |seconds: Option<i64>| seconds.map(limit::text).unwrap_or_default();
+        let place = one
+            .cluster
+            .as_ref()
+            .map_or_else(String::new, |cluster| format!("{cluster} "));
+        [
+            format!("{place}{}", one.node_type),
+            one.node_n.to_string(),
+            one.physical_cpu_n.to_string(),
+            one.logical_cpu_n.to_string(),
+            format!("{} {}", one.per_core, one.benchmark),
+            format!("{} {}", one.installed, one.benchmark),
+            one.scaling_factor.clone(),
+            one.cpumult.clone(),
+            format!("{} SI00 h/h", one.delivered_si00_h),
+            format!("{} SI00 h/h", one.accounted_si00_h),
+            format!("{} %", one.misreported_percent),
+            seconds(one.cpu_limit_s),
+            seconds(one.wall_limit_s),
+            seconds(one.least_wall_limit_s),
+        ]
+    }));
+    let width = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or_default()
+    };
+    let is_asked = |column: usize| {
+        rows.iter()
+            .skip(1)
+            .any(|row| row.get(column).is_some_and(|cell| !cell.is_empty()))
+    };
+    for row in &rows {
+        let mut line = String::from(" ");
+        for (column, cell) in row.iter().enumerate().filter(|(column, _)| is_asked(*column)) {
+            let width = width(column);
+            // Names to the left, numbers to the right.
+            let _ = match column {
+                0 => write!(line, " {cell:<width$}"),
+                _ => write!(line, "  {cell:>width$}"),
+            };
+        }
+        let _ = writeln!(text, "{}", line.trim_end());
+    }
+}

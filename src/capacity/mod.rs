@@ -1,0 +1,15 @@
+//! What a site could deliver: installed capacity, the values a site publishes, and what its batch system must scale by.
+//!
+//! Two values are told apart everywhere. The *power* is what nodes are worth, measured, whatever the batch system does.
+//! The *accounting reference* is what one second of the batch system's times is multiplied by. They are equal where all
+//! nodes are alike and nothing is scaled.
+
+pub mod limit;
+mod lines;
+pub mod reference;
+pub mod report;
+pub mod site;
+
+pub use reference::{Reference, ReferenceChoice};
+pub use report::{CapacityReport, Question};
+pub use site::SitePower;

@@ -1,0 +1,120 @@
+//! Exact quotients, rounded once, where they are printed.
+
+/// A quotient of integers with a positive divisor.
+#[derive(Clone, Copy, Debug)]
+pub struct Ratio {
+    number: i128,
+    divisor: i128,
+}
+
+impl Ratio {
+    /// `number / divisor`; `None` unless the divisor is positive.
+    #[must_use]
+    pub fn new(number: i128, divisor: i128) -> Option<Self> {
+        (divisor > 0).then_some(Self { number, divisor }.reduced())
+    }
+
+    /// A decimal in ten-thousandths.
+    #[must_use]
+    pub fn from_e4(e4: i64) -> Self {
+        Self {
+            number: i128::from(e4),
+            divisor: 10_000,
+        }
+        .reduced()
+    }
+
+    /// Their product.
+    #[must_use]
+    pub fn times(self, other: Self) -> Self {
+        Self {
+            number: self.number.saturating_mul(other.number),
+            divisor: self.divisor.saturating_mul(other.divisor),
+        }
+        .reduced()
+    }
+
+    /// The quotient of two; `None` unless `other` is positive.
+    #[must_use]
+    pub fn over(self, other: Self) -> Option<Self> {
+        (other.number > 0).then_some(
+            Self {
+                number: self.number.saturating_mul(other.divisor),
+                divisor: self.divisor.saturating_mul(other.number),
+            }
+            .reduced(),
+        )
+    }
+
+    /// Their difference.
+    #[must_use]
+    pub fn minus(self, other: Self) -> Self {
+        let left = self.number.saturating_mul(other.divisor);
+        Self {
+            number: left.saturating_sub(other.number.saturating_mul(self.divisor)),
+            divisor: self.divisor.saturating_mul(other.divisor),
+        }
+        .reduced()
+    }
+
+    /// The integer nearest to `self` times ten to the power of `decimals`, halves away from zero.
+    #[must_use]
+    pub fn scaled(self, decimals: u32) -> i128 {
+        let number = self.number.saturating_mul(10_i128.saturating_pow(decimals));
+        let (whole, rest) = (number / self.divisor, (number % self.divisor).abs());
+        let up = i128::from(rest >= self.divisor - rest && rest > 0);
+        whole.saturating_add(if number < 0 { -up } else { up })
+    }
+
+    /// As a decimal of at most so many places, rounded half up, without zeros at its end.
+    #[must_use]
+    pub fn text(self, decimals: u32) -> String {
+        decimal(self.scaled(decimals), decimals)
+    }
+
+    fn reduced(self) -> Self {
+        let (mut a, mut b) = (self.number.unsigned_abs(), self.divisor.unsigned_abs());
+        while b != 0 {
+            (a, b) = (b, a % b);
+        }
+        let common = i128::try_from(a).unwrap_or(1).max(1);
+        Self {
+            number: self.number / common,
+            divisor: self.divisor / common,
+        }
+    }
+}
+
+impl PartialEq for Ratio {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Ratio {}
+
+impl PartialOrd for Ratio {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Ratio {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.minus(*other).number.cmp(&0)
+    }
+}
+
+/// An integer of so many decimals as text, without zeros at its end.
+#[must_use]
+pub fn decimal(scaled: i128, decimals: u32) -> String {
+    let one = 10_u128.saturating_pow(decimals);
+    let (whole, rest) = (scaled.unsigned_abs() / one, scaled.unsigned_abs() % one);
+    let sign = if scaled < 0 { "-" } else { "" };
+    if rest == 0 {
+        return format!("{sign}{whole}");
+    }
+    let places = usize::try_from(decimals).unwrap_or_default();
+    let rest = format!("{rest:0>places$}");
+    format!("{sign}{whole}.{}", rest.trim_end_matches('0'))
+}
