@@ -28,8 +28,7 @@ const BATCH_ROWS: usize = 8192;
 
 /// A [`Sink`] for one thread and one input file.
 pub struct Intake {
-    /// Counted apart: it is taken up for every job, and a counter that threads share goes from core to core.
-    source: Arc<Arc<SourcePlan>>,
+    source: Arc<SourcePlan>,
     format: Format,
     file_id: Arc<str>,
     window: Window,
@@ -51,9 +50,11 @@ pub struct Intake {
 impl Intake {
     /// An intake for `file_id`, read as `format` for `source`; `columns` are empty, their room is used again.
     #[must_use]
+    #[expect(clippy::needless_pass_by_value, reason = "whoever makes one has the plan to give")]
     pub fn new(source: Arc<SourcePlan>, format: Format, file_id: Arc<str>, window: Window, columns: Columns) -> Self {
         Self {
-            source: Arc::new(source),
+            // A copy of its own: it is taken up for every job, and a counter that threads share goes from core to core.
+            source: Arc::new(SourcePlan::clone(&source)),
             format,
             file_id,
             window,
