@@ -3,6 +3,7 @@
 mod capacity;
 mod check;
 mod completions;
+mod explain;
 mod help;
 mod inspect;
 mod man;
@@ -46,6 +47,7 @@ enum Command {
     Schema(schema::Args),
     Report(report::Args),
     Policy(policy::Args),
+    Explain(explain::Args),
     Capacity(capacity::Args),
     Summaries(summaries::Args),
     Rejects(rejects::Args),
@@ -83,6 +85,7 @@ fn execute(command: &Command) -> Result<()> {
         Command::Schema(args) => schema::run(args),
         Command::Report(args) => report::run(args),
         Command::Policy(args) => policy::run(args),
+        Command::Explain(args) => explain::run(args),
         Command::Capacity(args) => capacity::run(args),
         Command::Summaries(args) => summaries::run(args),
         Command::Rejects(args) => rejects::run(args),

@@ -9,6 +9,7 @@ pub mod compile;
 mod corrections;
 mod days;
 mod desk;
+pub mod explain;
 mod fingerprint;
 mod grid;
 mod grids;

@@ -46,7 +46,7 @@ in = { site = "ALP-T2", memory = 2, hours = 2 }
 expect = 4
 "#;
 
-fn charged() -> Pipeline {
+pub(super) fn charged() -> Pipeline {
     let mut pipeline = Pipeline::sample();
     pipeline.normalise.as_mut().unwrap().push_str(
         "[[charge]]\npolicies = [\"policies\"]\n[[charge]]\npolicies = [\"memory.toml\"]\noptions = { fee = \"yes\" }\n\
@@ -55,7 +55,7 @@ fn charged() -> Pipeline {
     pipeline
 }
 
-fn scene() -> Scene {
+pub(super) fn scene() -> Scene {
     let scene = Scene::sample();
     scene.write(
         "policies/winter.toml",

@@ -4,6 +4,7 @@ mod benchmarks;
 mod charges;
 mod corrections;
 mod encodings;
+mod explain;
 mod joined;
 mod killed;
 mod ledger_closes;
