@@ -53,7 +53,9 @@ pub fn cell(output: &str, path: &str, top: usize) -> Result<Vec<Cell>> {
     let manifest = Manifest::load(&store)?
         .ok_or_else(|| Error::new(Kind::NoInput, format!("{output} is no lake: it has no manifest.json")))?;
     let wanted = path.trim_end_matches('/');
-    let is_there = manifest.dataset("charges").any(|file| file.path == wanted || file.path.starts_with(&format!("{wanted}/")));
+    let is_there = manifest
+        .dataset("charges")
+        .any(|file| file.path == wanted || file.path.starts_with(&format!("{wanted}/")));
     let Some((site, vo, year)) = lake::parse_usage_path(&format!("{wanted}/")).filter(|_| is_there) else {
         return Err(Error::new(Kind::NoInput, format!("{output} has no {wanted}")));
     };
@@ -78,10 +80,17 @@ pub fn cell(output: &str, path: &str, top: usize) -> Result<Vec<Cell>> {
             }
         }
     }
-    Ok(payers.into_iter().map(|(key, jobs)| of_policy(key, jobs, top)).collect())
+    Ok(payers
+        .into_iter()
+        .map(|(key, jobs)| of_policy(key, jobs, top))
+        .collect())
 }
 
-fn of_policy([policy, version, options, unit]: [String; 4], jobs: BTreeMap<(String, Option<String>), i128>, top: usize) -> Cell {
+fn of_policy(
+    [policy, version, options, unit]: [String; 4],
+    jobs: BTreeMap<(String, Option<String>), i128>,
+    top: usize,
+) -> Cell {
     let mut sorted: Vec<((String, Option<String>), i128)> = jobs.into_iter().collect();
     sorted.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     let total: i128 = sorted.iter().map(|(_, charge)| charge).sum();

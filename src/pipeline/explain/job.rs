@@ -123,11 +123,7 @@ pub fn explain(output: &str, job: &str, inputs: &Path) -> Result<Vec<Explained>>
         .ok_or_else(|| Error::new(Kind::NoInput, format!("{output} is no lake: it has no manifest.json")))?;
     let table = |path: &str| -> Result<Vec<RecordBatch>> { read_table(store.reader(path)?, None, 16_384)?.collect() };
     let book = Book::load(&table("ledger/inputs.parquet")?, &table("ledger/ledger.parquet")?)?;
-    let lake = Lake {
-        store,
-        manifest,
-        book,
-    };
+    let lake = Lake { store, manifest, book };
     let plain = job.replace('-', "").to_lowercase();
     let mut found = Vec::new();
     for file in lake.manifest.dataset("records") {
@@ -138,7 +134,10 @@ pub fn explain(output: &str, job: &str, inputs: &Path) -> Result<Vec<Explained>>
             let batch = batch?;
             let ids = id(&batch, "record_id")?;
             let names = ["job_id", "raw_job_id", "global_job_id"];
-            let names = names.map(|name| text(&batch, name)).into_iter().collect::<Result<Vec<_>>>()?;
+            let names = names
+                .map(|name| text(&batch, name))
+                .into_iter()
+                .collect::<Result<Vec<_>>>()?;
             for row in 0..batch.num_rows() {
                 let is_named = names.iter().any(|name| word(name, row) == Some(job));
                 if found.len() < MOST && (is_named || hex(ids.value(row)) == plain) {
@@ -196,7 +195,10 @@ impl Lake {
     fn input(&self, file_id: &str) -> (String, String) {
         let input = self.book.inputs().get(file_id);
         let path = input.and_then(|input| input.paths.first().cloned());
-        (path.unwrap_or_default(), input.map_or_else(String::new, |input| input.blake3.clone()))
+        (
+            path.unwrap_or_default(),
+            input.map_or_else(String::new, |input| input.blake3.clone()),
+        )
     }
 
     fn batches(&self, path: &str) -> Result<Vec<RecordBatch>> {
@@ -326,13 +328,19 @@ fn work(record: &RecordBatch) -> Result<Vec<String>> {
         if let Some(cpu) = number(int(record, "cpu_ms")?, 0) {
             let work = i128::from(cpu) * value;
             let value = amount(value, 4);
-            lines.push(format!("cpu_{kind}_s = {cpu} ms / 1000 * {value} = {}", amount(work, 7)));
+            lines.push(format!(
+                "cpu_{kind}_s = {cpu} ms / 1000 * {value} = {}",
+                amount(work, 7)
+            ));
         }
         let wall = int(record, "wall_s")?.value(0);
         if let Some(cores) = number(int(record, "alloc_core_n")?, 0) {
             let work = i128::from(wall) * i128::from(cores) * value;
             let value = amount(value, 4);
-            lines.push(format!("core_wall_{kind}_s = {wall} s * {cores} cores * {value} = {}", amount(work, 4)));
+            lines.push(format!(
+                "core_wall_{kind}_s = {wall} s * {cores} cores * {value} = {}",
+                amount(work, 4)
+            ));
         }
     }
     Ok(lines)

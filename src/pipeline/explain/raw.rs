@@ -5,9 +5,9 @@ use std::path::Path;
 
 use crate::error::Result;
 use crate::sources::compression::decompress;
+use crate::sources::dialect::recognise;
 use crate::sources::excerpt::{Extent, Wanted, excerpts};
 use crate::sources::input::InputFile;
-use crate::sources::dialect::recognise;
 
 /// Longest excerpt that is shown, in characters.
 const SHOWN: usize = 4_000;
@@ -16,7 +16,12 @@ const SHOWN: usize = 4_000;
 ///
 /// # Errors
 /// [`crate::error::Kind::Io`] when reading fails.
-pub(super) fn row(folder: &Path, path: &str, blake3: &str, byte_offset: u64) -> Result<std::result::Result<[String; 2], String>> {
+pub(super) fn row(
+    folder: &Path,
+    path: &str,
+    blake3: &str,
+    byte_offset: u64,
+) -> Result<std::result::Result<[String; 2], String>> {
     let place = folder.join(path);
     if !place.is_file() {
         return Ok(Err(format!("{path} is not under {} (say --inputs)", folder.display())));

@@ -13,21 +13,37 @@ impl Explained {
             // Writing to a string cannot fail.
             let _ = writeln!(text, "{line}");
         };
-        say(&format!("Job {} of {}: record {}", self.job_id, self.site, self.record_id));
+        say(&format!(
+            "Job {} of {}: record {}",
+            self.job_id, self.site, self.record_id
+        ));
         say("\nWhere it comes from");
-        say(&format!("  source {}, format {}, input {}", self.source, self.format, self.file_id));
-        say(&format!("  {} line {}, byte {}", self.path, self.line, self.byte_offset));
+        say(&format!(
+            "  source {}, format {}, input {}",
+            self.source, self.format, self.file_id
+        ));
+        say(&format!(
+            "  {} line {}, byte {}",
+            self.path, self.line, self.byte_offset
+        ));
         match (&self.raw, &self.raw_missing) {
             (Some([header, row]), _) => {
                 for line in header.lines().chain(row.lines()) {
                     say(&format!("  | {line}"));
                 }
             }
-            (None, why) => say(&format!("  the row is not shown: {}", why.as_deref().unwrap_or_default())),
+            (None, why) => say(&format!(
+                "  the row is not shown: {}",
+                why.as_deref().unwrap_or_default()
+            )),
         }
         say("\nHow it was read");
         for field in &self.fields {
-            let unit = if field.unit.is_empty() { String::new() } else { format!(" {}", field.unit) };
+            let unit = if field.unit.is_empty() {
+                String::new()
+            } else {
+                format!(" {}", field.unit)
+            };
             say(&format!("  {} = {}{unit}   ({})", field.name, field.value, field.from));
         }
         say("\nOther rows of the same job");
@@ -49,8 +65,15 @@ impl Explained {
             say("  no policy of the lake is for this job");
         }
         for charge in &self.charges {
-            let options = if charge.options.is_empty() { String::new() } else { format!(" ({})", charge.options) };
-            say(&format!("  {} {}{options}: {}", charge.policy, charge.version, charge.title));
+            let options = if charge.options.is_empty() {
+                String::new()
+            } else {
+                format!(" ({})", charge.options)
+            };
+            say(&format!(
+                "  {} {}{options}: {}",
+                charge.policy, charge.version, charge.title
+            ));
             for line in &charge.steps {
                 say(&format!("    {line}"));
             }

@@ -19,10 +19,18 @@ fn every_number_on_the_page_follows_from_the_page() {
         assert!(!pages.is_empty(), "{job}");
         for page in &pages {
             let told = page.text();
-            let field = |name: &str| page.fields.iter().find(|field| field.name == name).map(|field| field.value.clone());
+            let field = |name: &str| {
+                page.fields
+                    .iter()
+                    .find(|field| field.name == name)
+                    .map(|field| field.value.clone())
+            };
             // The row that is shown is the row of the job.
             let raw = page.raw.as_ref().map(|[_, row]| row.clone()).unwrap_or_default();
-            assert!(raw.contains(job.split(['_', '.']).next().unwrap()) || page.raw_missing.is_some(), "{told}");
+            assert!(
+                raw.contains(job.split(['_', '.']).next().unwrap()) || page.raw_missing.is_some(),
+                "{told}"
+            );
             let cores: Option<i64> = field("alloc_core_n").map(|cores| cores.parse().unwrap());
             let wall: i64 = field("wall_s").unwrap().parse().unwrap();
             for charge in page.charges.iter().filter(|charge| charge.policy == "cores") {
@@ -30,10 +38,25 @@ fn every_number_on_the_page_follows_from_the_page() {
                 let exact = cores.unwrap() * price * wall * 1_000_000_000;
                 let last = charge.steps.last().unwrap();
                 let line = format!("= {} * {price} * {wall} / 3600 = ", cores.unwrap());
-                assert!(charge.steps.iter().any(|step| step.contains(&line)), "{line} is not in\n{told}");
-                let result = last.split(['=', ':']).next_back().unwrap().trim().split(' ').next().unwrap().to_owned();
+                assert!(
+                    charge.steps.iter().any(|step| step.contains(&line)),
+                    "{line} is not in\n{told}"
+                );
+                let result = last
+                    .split(['=', ':'])
+                    .next_back()
+                    .unwrap()
+                    .trim()
+                    .split(' ')
+                    .next()
+                    .unwrap()
+                    .to_owned();
                 let billionths = (result.parse::<f64>().unwrap() * 1e9).round();
-                assert!((billionths * 3600.0 - f64::from(u32::try_from(exact / 1_000_000_000).unwrap()) * 1e9).abs() < 3.6e3, "{told}");
+                assert!(
+                    (billionths * 3600.0 - f64::from(u32::try_from(exact / 1_000_000_000).unwrap()) * 1e9).abs()
+                        < 3.6e3,
+                    "{told}"
+                );
                 for piece in &charge.pieces {
                     assert!(lake.join(&piece.cell).is_file(), "{told}");
                 }
