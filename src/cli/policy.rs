@@ -9,9 +9,9 @@ use serde_json::json;
 use super::{ReportFormat, output};
 use crate::charge::example::Verdict;
 use crate::charge::inputs::INPUTS;
-use crate::charge::{Policy, page};
+use crate::charge::{Options, Policy, Tariff, page};
 use crate::error::{Error, Kind, Result};
-use crate::pipeline::billing;
+use crate::pipeline::{billing, reprice};
 use crate::problems::Problems;
 
 /// Test and show charge policies.
@@ -29,6 +29,9 @@ Examples:
 
   What a formula can read:
     gridtally policy columns
+
+  What if GPUs were charged by reference units?
+    gridtally policy diff gpu-2019.toml rgu-2024.toml --from out
 
   Billing weights of your own partitions as a policy:
     gridtally policy weights out > billing.toml")]
@@ -54,6 +57,26 @@ enum Command {
         #[arg(required = true)]
         files: Vec<PathBuf>,
     },
+    /// Price the jobs of a lake under two policies: whose part of the whole grows, whose shrinks.
+    Diff {
+        /// The first policy file.
+        a: PathBuf,
+
+        /// The second policy file.
+        b: PathBuf,
+
+        /// Folder or URL results were published to.
+        #[arg(long, value_name = "OUT")]
+        from: String,
+
+        /// An option of a policy that has it, as name=value; may be given again.
+        #[arg(long, value_name = "NAME=VALUE")]
+        option: Vec<String>,
+
+        /// Format of the report on stdout.
+        #[arg(long, value_name = "FORMAT", default_value = "text")]
+        report: ReportFormat,
+    },
     /// List the columns a formula can read.
     Columns,
     /// Print the policy of a cluster's TRESBillingWeights, as an [[inventory]] of the lake tells them.
@@ -74,6 +97,19 @@ pub(super) fn run(args: &Args) -> Result<()> {
             let policies = load(files)?;
             let pages = policies.iter().map(page::page).collect::<Result<Vec<_>>>()?;
             output::text(&pages.join("\n"))
+        }
+        Command::Diff {
+            a,
+            b,
+            from,
+            option,
+            report,
+        } => {
+            let compared = reprice::compare(from, &tariff(a, option)?, &tariff(b, option)?)?;
+            match report {
+                ReportFormat::Text => output::text(&compared.text()),
+                ReportFormat::Json => output::json(&compared),
+            }
         }
         Command::Weights { out, cluster } => output::text(&billing::policy(out, cluster.as_deref())?),
         Command::Columns => {
@@ -118,6 +154,30 @@ fn load(named: &[PathBuf]) -> Result<Vec<Policy>> {
         output::people(&format!("warning: {warning}"));
     }
     Ok(policies)
+}
+
+/// The policy of a file, whose examples must hold, with those of the options it has.
+fn tariff(file: &Path, options: &[String]) -> Result<Tariff> {
+    let policy = load(&[file.to_path_buf()])?.into_iter().next();
+    let policy = policy.ok_or_else(|| Error::new(Kind::NoInput, "there is no policy file"))?;
+    if policy.test()?.iter().any(|verdict| !verdict.failures.is_empty()) {
+        let message = format!(
+            "examples of {} fail; see gridtally policy test {}",
+            policy.name(),
+            file.display()
+        );
+        return Err(Error::config(message));
+    }
+    let mut chosen = Options::new();
+    for option in options {
+        let Some((name, value)) = option.split_once('=') else {
+            return Err(Error::new(Kind::Usage, format!("--option {option} is not NAME=VALUE")));
+        };
+        if policy.choices.iter().any(|choice| choice.name == name) {
+            chosen.insert(name.to_owned(), value.to_owned());
+        }
+    }
+    Tariff::new(policy, &chosen).map_err(Error::config)
 }
 
 /// Where policies are when nobody says so.

@@ -31,6 +31,7 @@ pub mod rejects;
 mod repair;
 pub mod replay;
 pub mod report;
+pub mod reprice;
 pub mod run;
 mod runs;
 mod shelf;

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use arrow::array::{Array, RecordBatch};
+use gridtally::charge::Tariff;
 use gridtally::error::Kind;
-use gridtally::pipeline::RunOptions;
 use gridtally::pipeline::report::Status;
+use gridtally::pipeline::{RunOptions, reprice};
 use gridtally::schema::batch::{decimal, id};
 
 use super::scene::{Pipeline, Scene, assert_same};
@@ -225,6 +226,32 @@ fn new_policies_charge_again_and_none_takes_the_charges_away() {
     scene.run(&Pipeline::sample(), "lake");
     scene.run(&Pipeline::sample(), "without");
     assert_same(&scene.lake("without"), &scene.lake("lake"), "no policy");
+}
+
+/// Doubling every price changes no part; charging memory instead of cores does, and the parts are still the whole.
+#[test]
+fn two_policies_are_compared_by_their_parts() {
+    let scene = scene();
+    scene.run(&charged(), "lake");
+    let tariff = |text: &str| Tariff::restored("p.toml", text, "").unwrap();
+    let out = scene.path("lake");
+    let compare = |a: &str, b: &str| reprice::compare(out.to_str().unwrap(), &tariff(a), &tariff(b)).unwrap();
+    let same = compare(&cores("a", "", 1), &cores("b", "", 2));
+    assert!(same.payers.len() > 3 && same.payers.iter().all(|payer| payer.change_e4 == 0));
+    let core_s: i64 = sum(&all(&out, "usage"), "alloc_core_s");
+    let total: i128 = same
+        .payers
+        .iter()
+        .map(|payer| gridtally::engine::formula::parse(&payer.a).unwrap())
+        .sum();
+    // Each job is rounded to billionths of an hour.
+    assert!((total * 3600 - i128::from(core_s) * 10_i128.pow(12)).abs() < 3600 * 1000 * 1000);
+    let other = compare(&cores("a", "", 1), MEMORY);
+    assert!(
+        other.payers.iter().any(|payer| payer.change_e4 > 0) && other.payers.iter().any(|payer| payer.change_e4 < 0)
+    );
+    assert!(other.job_n[1] > 0, "the second is for one site alone");
+    assert!(other.text().contains("jobs priced by both"));
 }
 
 #[test]
