@@ -105,7 +105,15 @@ pub(super) fn run(args: &Args) -> Result<()> {
             option,
             report,
         } => {
-            let compared = reprice::compare(from, &tariff(a, option)?, &tariff(b, option)?)?;
+            let (a, b) = (tariff(a, option)?, tariff(b, option)?);
+            let has = |name: &str| a.options.contains_key(name) || b.options.contains_key(name);
+            if let Some(odd) = option
+                .iter()
+                .find(|option| !option.split_once('=').is_some_and(|(name, _)| has(name)))
+            {
+                return Err(Error::new(Kind::Usage, format!("neither policy has the option {odd}")));
+            }
+            let compared = reprice::compare(from, &a, &b)?;
             match report {
                 ReportFormat::Text => output::text(&compared.text()),
                 ReportFormat::Json => output::json(&compared),
