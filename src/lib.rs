@@ -9,7 +9,8 @@
 //! summarise  jobs -> periods -> groups; contributions added up per site, VO and allocation year
 //! ```
 //!
-//! Beside them: `schema` (every column, a leaf), `reference` (dated tables, and the machine behind the jobs), `ledger`
+//! Beside them: `schema` (every column, a leaf), `reference` (dated tables, and the machine behind the jobs), `capacity`
+//! (what nodes could deliver), `reconcile` (what others make of the same jobs), `ledger`
 //! (where every row went), `engine` (group-bys on typed batches), `privacy` (who is named), `store` (everything written),
 //! `time` (zones, months, allocation years), `scratch` (what does not fit memory), `pipeline` (file -> plan -> run),
 //! `problems` (what is wrong with a pipeline file, all of it at once), `inspect`, `cli`.
@@ -34,6 +35,7 @@ pub mod normalise;
 pub mod pipeline;
 pub mod privacy;
 pub mod problems;
+pub mod reconcile;
 pub mod records;
 pub mod reference;
 pub mod schema;

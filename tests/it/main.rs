@@ -40,6 +40,7 @@ mod oracle;
 mod pipeline_file;
 mod promises;
 mod readme;
+mod reconcile;
 mod reference_tables;
 mod sacct;
 mod sample_data;
