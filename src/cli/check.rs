@@ -71,7 +71,7 @@ A pipeline file:
   rotate = \"quarter\"                   # or \"year\", \"month\"
   key = { env = \"GRIDTALLY_KEY\" }      # or { file = \"privacy.key\" }
 
-Columns of a VO table: any of account, user, user_group, partition, qos, vo to match by, and to_vo,
+Columns of a VO table: any of account, user, global_user (DN), user_group, partition, qos, vo to match by, and to_vo,
 the result. Without to_vo the last column must be vo, and that is the result. Empty or * matches
 anything; the first match wins.")]
 pub(super) struct Args {

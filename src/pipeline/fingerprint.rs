@@ -7,6 +7,7 @@ use super::plan::{
     SourcePlan, VoRule,
 };
 use crate::privacy::{Field, Privacy};
+use crate::reference::first_match::Column;
 use crate::reference::inventory::DATASETS;
 use crate::sources::sacct::FixedOrder;
 use crate::time::Zone;
@@ -55,6 +56,10 @@ pub(super) fn of_source(source: &SourcePlan, privacy: Option<&Privacy>) -> Strin
         VoRule::Table(table) => text.line("vo.table", &table.canonical()),
         VoRule::Corrections(corrections) => text.line("vo.corrections", &corrections.canonical()),
         VoRule::Value(vo) => text.line("vo.value", vo),
+    }
+    if matches!(source.format, Format::Gracc | Format::Auto) {
+        // Lakes from when a document's own id was its identity are read anew.
+        text.line("gracc.identity", "view, probe, job and times");
     }
     if !source.logs.blah.is_empty() {
         // Which logs there are is found out run by run; that jobs are completed from some is a setting.

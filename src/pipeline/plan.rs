@@ -156,6 +156,8 @@ pub enum VoColumn {
     Account,
     /// `user`
     User,
+    /// `global_user`: certificate or token subject
+    GlobalUser,
     /// `user_group`
     UserGroup,
     /// `partition`

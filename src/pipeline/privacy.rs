@@ -121,6 +121,7 @@ impl SourceSpec {
         use super::spec::VoSpec;
         let field = match &self.vo {
             Some(VoSpec::Column(VoColumn::User)) => Field::User,
+            Some(VoSpec::Column(VoColumn::GlobalUser)) => Field::GlobalUser,
             Some(VoSpec::Column(VoColumn::UserGroup)) => Field::UserGroup,
             _ => return,
         };

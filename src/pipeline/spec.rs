@@ -9,6 +9,7 @@ use super::privacy::{self, PrivacySpec};
 use super::section::{At, Section, Source, kind, root};
 use crate::problems::Problems;
 use crate::reference::benchmark::Benchmark;
+use crate::reference::first_match::Column;
 use crate::reference::site::SiteColumn;
 use crate::reference::topology::Level;
 use crate::sources::sacct::FixedOrder;
@@ -355,7 +356,7 @@ fn site(section: &Section<'_>, problems: &mut Problems) -> Option<SiteSpec> {
     }
     if rule.has("column") {
         return rule
-            .word("column", crate::reference::site::COLUMNS, problems)
+            .word("column", SiteColumn::KNOWN, problems)
             .map(|at| SiteSpec::Column(at.value));
     }
     if rule.has("table") {
@@ -393,7 +394,7 @@ fn vo(section: &Section<'_>, problems: &mut Problems) -> Option<VoSpec> {
     }
     if rule.has("column") {
         return rule
-            .word("column", crate::reference::vo::COLUMNS, problems)
+            .word("column", VoColumn::KNOWN, problems)
             .map(|at| VoSpec::Column(at.value));
     }
     if rule.has("table") {

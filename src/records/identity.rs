@@ -24,8 +24,8 @@ pub fn record_ms(format: Format, row: &JobRow<'_>) -> Option<i64> {
 /// Identity of the attempt. `scratch` is reused between calls.
 ///
 /// Slurm: site, cluster, raw job number and start (or submit): requeued attempts of one job number start at different
-/// times, and job numbers wrap over the years. APEL and GRACC: site and the reader's key (the server's own key, the
-/// document id).
+/// times, and job numbers wrap over the years. APEL and GRACC: site and the reader's key (the server's own key; view,
+/// probe, job id and times, which all encodings of a record share).
 #[must_use]
 pub fn record_id(format: Format, site: &str, row: &JobRow<'_>, record_ms: i64, scratch: &mut Vec<u8>) -> u128 {
     scratch.clear();

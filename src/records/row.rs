@@ -20,7 +20,8 @@ pub struct JobRow<'a> {
     pub raw_job_id: Option<&'a str>,
     /// Grid-wide id.
     pub global_job_id: Option<&'a str>,
-    /// What tells this record from others of the same job *besides* job id and time: GRACC's document id.
+    /// What tells this record from all others, in place of cluster, job id and time: the key of APEL's server, or what all
+    /// encodings of a GRACC record share.
     /// With a key present, the key alone (with site and source kind) is the identity.
     pub identity_key: Option<&'a str>,
     /// VO as the record names it (already cut out of an FQAN); the pipeline's `vo` wins.

@@ -1,20 +1,44 @@
 //! Tables whose first matching row answers.
 
 use std::fmt::Write as _;
+use std::io::Read;
+use std::path::Path;
 
 use ahash::AHashMap;
 
-use super::csv_table::{CsvTable, is_any};
+use super::csv_table::{self, CsvTable, is_any};
 use crate::problems::Problems;
 use crate::records::JobRow;
 
 /// A column of a record that rows are matched by.
-pub(super) trait Column: Copy {
-    /// The word in the header.
-    fn word(self) -> &'static str;
+pub trait Column: Copy + PartialEq + 'static {
+    /// The columns by the name people write.
+    const KNOWN: &'static [(&'static str, Self)];
+    /// What a table of these is made of.
+    const TABLE: Wording;
 
     /// What a job says in it; an empty text is nothing.
-    fn of_row<'a>(self, row: &JobRow<'a>) -> Option<&'a str>;
+    fn of<'a>(self, row: &JobRow<'a>) -> Option<&'a str>;
+
+    /// The word in the pipeline file and in the header of a table.
+    #[must_use]
+    fn as_str(self) -> &'static str {
+        let known = Self::KNOWN.iter().find(|(_, column)| *column == self);
+        known.map_or("", |(word, _)| word)
+    }
+}
+
+/// The words of a kind of table.
+#[derive(Clone, Copy, Debug)]
+pub struct Wording {
+    /// What an answer is: `site`.
+    pub noun: &'static str,
+    /// A column people match by: `cluster`.
+    pub example: &'static str,
+    /// The column that holds the answers: `to_site`.
+    pub result: &'static str,
+    /// The column that holds them where that one is missing, if it is the last.
+    pub last: Option<&'static str>,
 }
 
 #[derive(Clone, Debug)]
@@ -24,10 +48,10 @@ struct Rule {
     answer: String,
 }
 
-/// The rows of a table, first match wins. An empty or `*` cell matches anything; every other cell must be equal, letter
-/// case included.
+/// The rows of a table, first match wins. The header names the columns a row is matched by, and the column of the answer.
+/// An empty or `*` cell matches anything; every other cell must be equal, letter case included.
 #[derive(Clone, Debug)]
-pub(super) struct FirstMatch<C> {
+pub struct FirstMatch<C> {
     columns: Vec<C>,
     rules: Vec<Rule>,
     /// Rules that can match a given value of the first column, in order.
@@ -47,36 +71,36 @@ impl<C> Default for FirstMatch<C> {
     }
 }
 
-/// What mistakes in a table are told with.
-pub(super) struct Wording {
-    /// What an answer is: `site`.
-    pub(super) noun: &'static str,
-    /// A column people match by: `cluster`.
-    pub(super) example: &'static str,
-}
-
 impl<C: Column> FirstMatch<C> {
-    /// The table with its answers in the column at `result`, matched by the columns in `known`. Rows with a mistake are
-    /// told and left out.
-    pub(super) fn read(
-        csv: &CsvTable,
-        result: usize,
-        known: &[(&str, C)],
-        wording: &Wording,
-        file: &str,
-        problems: &mut Problems,
-    ) -> Self {
-        let mut places = Vec::new();
+    /// Reads the table at `path`; `file` is the name mistakes are told with. Rows with a mistake are left out.
+    pub fn load(path: &Path, file: &str, problems: &mut Problems) -> Self {
+        let input = csv_table::open(path, file, problems);
+        input.map_or_else(Self::default, |input| Self::read(input, file, problems))
+    }
+
+    /// Reads a table; see [`Self::load`].
+    pub fn read(input: impl Read, file: &str, problems: &mut Problems) -> Self {
+        let csv = CsvTable::read(input, file, problems);
+        let known: Vec<&str> = C::KNOWN
+            .iter()
+            .map(|&(name, _)| name)
+            .chain([C::TABLE.result])
+            .collect();
+        csv.refuse_unknown(&known, file, problems);
         let mut table = Self::default();
+        let Some(result) = result_of::<C>(&csv, file, problems) else {
+            return table;
+        };
+        let mut places = Vec::new();
         for (place, name) in csv.columns.iter().enumerate() {
-            let column = known.iter().find(|(known, _)| known == name);
+            let column = C::KNOWN.iter().find(|(known, _)| known == name);
             if let Some(&(_, column)) = column.filter(|_| place != result) {
                 places.push(place);
                 table.columns.push(column);
             }
         }
         if places.is_empty() {
-            let example = wording.example;
+            let example = C::TABLE.example;
             let message = format!("the header names no column to match, such as \"{example}\"");
             problems.mistake(file, 1, message);
             return table;
@@ -84,7 +108,7 @@ impl<C: Column> FirstMatch<C> {
         for (line, cells) in &csv.rows {
             let cell = |place: usize| cells.get(place).map_or("", String::as_str);
             if is_any(cell(result)) {
-                problems.mistake(file, *line, format!("the row names no {}", wording.noun));
+                problems.mistake(file, *line, format!("the row names no {}", C::TABLE.noun));
                 continue;
             }
             let cells = places
@@ -118,24 +142,26 @@ impl<C: Column> FirstMatch<C> {
     }
 
     /// The answer of the first row that matches.
-    pub(super) fn lookup(&self, row: &JobRow<'_>) -> Option<&str> {
-        let first = self.columns.first()?.of_row(row);
+    #[must_use]
+    pub fn lookup(&self, row: &JobRow<'_>) -> Option<&str> {
+        let first = self.columns.first()?.of(row);
         let candidates = first
             .and_then(|value| self.by_first.get(value))
             .unwrap_or(&self.any_first);
         let rules = candidates.iter().filter_map(|&nth| self.rules.get(nth));
         let mut matching = rules.filter(|rule| {
             let mut pairs = self.columns.iter().zip(&rule.cells);
-            pairs.all(|(column, cell)| cell.is_none() || cell.as_deref() == column.of_row(row))
+            pairs.all(|(column, cell)| cell.is_none() || cell.as_deref() == column.of(row))
         });
         matching.next().map(|rule| rule.answer.as_str())
     }
 
     /// What the table says, in its order: what decides results.
-    pub(super) fn canonical(&self) -> String {
+    #[must_use]
+    pub fn canonical(&self) -> String {
         let mut text = String::new();
         for column in &self.columns {
-            text.push_str(column.word());
+            text.push_str(column.as_str());
             text.push(' ');
         }
         for rule in &self.rules {
@@ -144,4 +170,20 @@ impl<C: Column> FirstMatch<C> {
         }
         text
     }
+}
+
+/// The place of the answers, or a mistake.
+fn result_of<C: Column>(csv: &CsvTable, file: &str, problems: &mut Problems) -> Option<usize> {
+    let Wording { result, last, .. } = C::TABLE;
+    let Some(last) = last else {
+        return csv.column(result, file, problems);
+    };
+    let named = csv.columns.iter().position(|name| name == result);
+    let ends_with = csv.columns.last().is_some_and(|name| name == last);
+    let found = named.or_else(|| ends_with.then(|| csv.columns.len() - 1));
+    if found.is_none() {
+        let message = format!("the header names no result: add a column \"{result}\", or put \"{last}\" last");
+        problems.mistake(file, 1, message);
+    }
+    found
 }

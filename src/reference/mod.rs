@@ -4,7 +4,7 @@ pub mod benchmark;
 pub mod correction;
 mod csv_table;
 pub mod decimal;
-mod first_match;
+pub mod first_match;
 pub mod hostlist;
 pub mod inventory;
 pub mod node_type;

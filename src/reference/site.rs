@@ -1,13 +1,9 @@
 //! Site by cluster, probe, CE, payload site or table, or by a topology of resources.
 
-use std::io::Read;
-use std::path::Path;
 use std::sync::Arc;
 
-use super::csv_table::{self, CsvTable};
 use super::first_match::{Column, FirstMatch, Wording};
 use super::topology::{Level, Topology};
-use crate::problems::Problems;
 use crate::records::JobRow;
 
 /// Columns of a record a site may be taken from.
@@ -27,36 +23,23 @@ pub enum SiteColumn {
     View,
 }
 
-/// The columns by the name people write.
-pub(crate) const COLUMNS: &[(&str, SiteColumn)] = &[
-    ("site", SiteColumn::Site),
-    ("cluster", SiteColumn::Cluster),
-    ("submit_host", SiteColumn::SubmitHost),
-    ("partition", SiteColumn::Partition),
-    ("payload_site", SiteColumn::PayloadSite),
-    ("view", SiteColumn::View),
-];
+impl Column for SiteColumn {
+    const KNOWN: &'static [(&'static str, Self)] = &[
+        ("site", Self::Site),
+        ("cluster", Self::Cluster),
+        ("submit_host", Self::SubmitHost),
+        ("partition", Self::Partition),
+        ("payload_site", Self::PayloadSite),
+        ("view", Self::View),
+    ];
+    const TABLE: Wording = Wording {
+        noun: "site",
+        example: "cluster",
+        result: "to_site",
+        last: None,
+    };
 
-/// The column that holds the answer.
-const RESULT: &str = "to_site";
-
-impl SiteColumn {
-    /// The word in the pipeline file and in the header of a site table.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Site => "site",
-            Self::Cluster => "cluster",
-            Self::SubmitHost => "submit_host",
-            Self::Partition => "partition",
-            Self::PayloadSite => "payload_site",
-            Self::View => "view",
-        }
-    }
-
-    /// What a job says in this column; an empty text is nothing.
-    #[must_use]
-    pub fn of<'a>(self, row: &JobRow<'a>) -> Option<&'a str> {
+    fn of<'a>(self, row: &JobRow<'a>) -> Option<&'a str> {
         match self {
             Self::Site => row.site,
             Self::Cluster => row.cluster,
@@ -69,15 +52,8 @@ impl SiteColumn {
     }
 }
 
-impl Column for SiteColumn {
-    fn word(self) -> &'static str {
-        self.as_str()
-    }
-
-    fn of_row<'a>(self, row: &JobRow<'a>) -> Option<&'a str> {
-        self.of(row)
-    }
-}
+/// Sites by what records say; the answer is in `to_site`.
+pub type SiteTable = FirstMatch<SiteColumn>;
 
 /// Where a record's site comes from when the source does not name it.
 #[derive(Clone, Debug, Default)]
@@ -123,45 +99,5 @@ impl SiteRule {
             Self::Table(table) => Some(format!("table {}", table.canonical())),
             Self::Topology(topology, level) => Some(format!("topology {} {}", level.as_str(), topology.canonical())),
         }
-    }
-}
-
-/// The rows of a site table: first match wins. The header names the columns to match and `to_site`; an empty or `*`
-/// cell matches anything, every other cell must be equal, letter case included.
-#[derive(Clone, Debug, Default)]
-pub struct SiteTable(FirstMatch<SiteColumn>);
-
-impl SiteTable {
-    /// Reads the table at `path`; `file` is the name mistakes are told with.
-    pub fn load(path: &Path, file: &str, problems: &mut Problems) -> Self {
-        let input = csv_table::open(path, file, problems);
-        input.map_or_else(Self::default, |input| Self::read(input, file, problems))
-    }
-
-    /// Reads a table.
-    pub fn read(input: impl Read, file: &str, problems: &mut Problems) -> Self {
-        let csv = CsvTable::read(input, file, problems);
-        let known: Vec<&str> = COLUMNS.iter().map(|&(name, _)| name).chain([RESULT]).collect();
-        csv.refuse_unknown(&known, file, problems);
-        let Some(result) = csv.column(RESULT, file, problems) else {
-            return Self::default();
-        };
-        let wording = Wording {
-            noun: "site",
-            example: "cluster",
-        };
-        Self(FirstMatch::read(&csv, result, COLUMNS, &wording, file, problems))
-    }
-
-    /// The site of the first row that matches.
-    #[must_use]
-    pub fn lookup(&self, row: &JobRow<'_>) -> Option<&str> {
-        self.0.lookup(row)
-    }
-
-    /// What the table says, in its order: what decides results.
-    #[must_use]
-    pub fn canonical(&self) -> String {
-        self.0.canonical()
     }
 }

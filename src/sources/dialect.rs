@@ -8,6 +8,7 @@ use memchr::memmem;
 use super::Pieces;
 use super::hints::SacctHeader;
 use super::inventory;
+use super::lines::Limits;
 use super::sacct::FixedOrder;
 use crate::error::Result;
 use crate::pipeline::{Format, SourcePlan};
@@ -166,12 +167,12 @@ pub fn pieces(dialect: Dialect, input: Box<dyn Read + Send>, plan: Arc<SourcePla
         Dialect::Apel => super::apel::pieces(input, plan),
         Dialect::Gracc => super::gracc::pieces(input, plan),
         Dialect::Archive => super::archive::pieces(input, plan),
-        Dialect::Pbs => super::pbs::pieces(input, plan),
-        Dialect::Sge => super::sge::pieces(input, plan),
-        Dialect::Lsf => super::lsf::pieces(input, plan),
-        Dialect::Htcondor => super::htcondor::pieces(input, plan),
-        Dialect::Blah => super::blah::pieces(input, plan),
-        Dialect::Swf => super::swf::pieces(input, plan),
+        Dialect::Pbs => Ok(super::pbs::pieces(input, Limits::default())),
+        Dialect::Sge => Ok(super::sge::pieces(input, Limits::default())),
+        Dialect::Lsf => Ok(super::lsf::pieces(input, Limits::default())),
+        Dialect::Htcondor => super::htcondor::pieces(input, Limits::default()),
+        Dialect::Blah => Ok(super::blah::pieces(input, Limits::default())),
+        Dialect::Swf => super::swf::pieces(input, &plan, Limits::default()),
         Dialect::Inventory(kind) => inventory::pieces(kind, input, plan),
     }
 }

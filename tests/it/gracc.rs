@@ -27,7 +27,9 @@ fn expected() -> JobRow<'static> {
         submit_host: Some("ce.example.org"),
         job_id: "42.0",
         global_job_id: Some("condor.ce.example.org#42.0#1466812327"),
-        identity_key: Some("0f3a"),
+        identity_key: Some(
+            "global|batch|condor:ce.example.org|condor.ce.example.org#42.0#1466812327|1466812492000|1466822647000",
+        ),
         vo: Some("atlas"),
         vo_name: Some("/atlas/usatlas/Role=production/Capability=NULL"),
         vo_group: Some("/atlas/usatlas"),
@@ -63,14 +65,8 @@ fn fields_of_a_hit_and_of_a_bare_document() {
     assert_eq!(all.jobs[0].row, expected());
     let source: serde_json::Value = serde_json::from_str(HIT).unwrap();
     let bare = read(source["_source"].to_string());
-    let row = JobRow {
-        identity_key: Some(
-            "global|condor:ce.example.org|condor.ce.example.org#42.0#1466812327|1466812492000|1466822647000",
-        ),
-        // serde_json prints the number as the nearest float.
-        ..expected()
-    };
-    assert_eq!(bare.jobs[0].row, row);
+    // serde_json prints the number as the nearest float.
+    assert_eq!(bare.jobs[0].row, expected());
 }
 
 /// A document of `fields` on top of a small sound one; a `null` takes a field away.
@@ -159,7 +155,7 @@ fn views_ids_and_memory() {
     let row = one(r#"{"LocalJobId":null,"RecordId":"r","Resource_condor-JobStatus":"3","Resource_ExitCode":"x"}"#);
     assert_eq!((row.job_id, row.state, row.exit_code), ("r", Some("CANCELLED"), None));
     assert_eq!(row.anomalies, Anomaly::ValueDropped.bit());
-    assert!(row.identity_key.unwrap().starts_with("content|"));
+    assert!(row.identity_key.unwrap().starts_with("measured|batch|"));
     assert_eq!(reject(r#"{"LocalJobId":""}"#), Reason::MissingField);
     for (memory, rss, virtual_size) in [
         (

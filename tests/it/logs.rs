@@ -38,12 +38,12 @@ fn told(format: Format) -> Arc<SourcePlan> {
 
 fn pieces(format: Format, from: Box<dyn Read + Send>, limits: Limits) -> Pieces {
     match format {
-        Format::Pbs => pbs::pieces_within(from, limits),
-        Format::Sge => sge::pieces_within(from, limits),
-        Format::Lsf => lsf::pieces_within(from, limits),
-        Format::Htcondor => htcondor::pieces_within(from, limits).unwrap(),
-        Format::Blah => blah::pieces_within(from, limits),
-        Format::Swf => swf::pieces_within(from, &told(format), limits).unwrap(),
+        Format::Pbs => pbs::pieces(from, limits),
+        Format::Sge => sge::pieces(from, limits),
+        Format::Lsf => lsf::pieces(from, limits),
+        Format::Htcondor => htcondor::pieces(from, limits).unwrap(),
+        Format::Blah => blah::pieces(from, limits),
+        Format::Swf => swf::pieces(from, &told(format), limits).unwrap(),
         other => panic!("{other:?} is no log"),
     }
 }

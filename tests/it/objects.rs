@@ -6,6 +6,7 @@ use std::process::{Command, Output, Stdio};
 use std::time::Instant;
 
 use gridtally::store::Store;
+use tempfile::TempDir;
 
 use super::support::azure::Azure;
 use super::support::s3::S3;
@@ -73,6 +74,23 @@ fn pipeline(inputs: &str) -> String {
     )
 }
 
+/// A folder with pipelines of the sample data: its inputs here, and at `remote`.
+fn sample(remote: &str) -> TempDir {
+    let here = tempfile::tempdir().unwrap();
+    let data = repository("sample-data");
+    for (file, inputs) in [("local.toml", data.to_str().unwrap()), ("remote.toml", remote)] {
+        std::fs::write(here.path().join(file), pipeline(inputs)).unwrap();
+    }
+    here
+}
+
+/// The inputs of [`pipeline`] under `in/`.
+fn upload_sample(store: &Store) {
+    for folder in ["alp", "bay/apel"] {
+        upload(store, &repository("sample-data").join(folder), &format!("in/{folder}"));
+    }
+}
+
 fn upload(store: &Store, folder: &Path, key: &str) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -112,13 +130,9 @@ fn figures(lake: &BTreeMap<String, String>) -> BTreeMap<String, String> {
 #[test]
 fn object_stores_hold_the_same_bytes() {
     let s3 = S3::start();
-    let here = tempfile::tempdir().unwrap();
+    let here = sample("s3://bucket/in");
     let here = here.path();
-    let data = repository("sample-data");
-    upload(&s3.bucket(), &data.join("alp"), "in/alp");
-    upload(&s3.bucket(), &data.join("bay/apel"), "in/bay/apel");
-    std::fs::write(here.join("local.toml"), pipeline(data.to_str().unwrap())).unwrap();
-    std::fs::write(here.join("remote.toml"), pipeline("s3://bucket/in")).unwrap();
+    upload_sample(&s3.bucket());
 
     run(&s3, &["run", "local.toml", "--out", "lake"], here);
     let local = lake_hash(&here.join("lake"));

@@ -138,6 +138,17 @@ fn the_first_matching_row_names_the_vo() {
     assert_eq!(of(Some("atlas"), Some("grid")).as_deref(), Some("wlcg"));
     assert_eq!(of(Some("atlas"), Some("gpu")).as_deref(), Some("ATLAS"));
     assert_eq!(of(Some("cms"), Some("gpu")), None);
+
+    let table = vo_table("global_user,vo\n/DC=org/CN=Robot: fit,fit\n");
+    let of = |global_user| {
+        let row = JobRow {
+            global_user: Some(global_user),
+            ..JobRow::default()
+        };
+        table.lookup(&row).map(str::to_owned)
+    };
+    assert_eq!(of("/DC=org/CN=Robot: fit").as_deref(), Some("fit"));
+    assert_eq!(of("/DC=org/CN=Pat"), None);
 }
 
 #[test]

@@ -11,9 +11,7 @@ use super::clip::clip;
 use super::lines::{Grammar, Limits, Record};
 use super::refusal::{Refusal, known};
 use super::{GridIdentity, Pieces, Position, Sink, instant, lines};
-use crate::error::Result;
 use crate::ledger::Reason;
-use crate::pipeline::plan::SourcePlan;
 
 /// Whether the first line is one of a BLAH log.
 #[must_use]
@@ -23,18 +21,9 @@ pub fn recognise(head: &[u8]) -> bool {
     line.starts_with(b"\"timestamp=") && has(b"\"lrmsID=")
 }
 
-/// Cuts a decompressed log into pieces of whole lines.
-///
-/// # Errors
-/// None here; pieces fail with [`crate::error::Kind::Io`] when reading does.
-pub fn pieces(input: Box<dyn Read + Send>, plan: Arc<SourcePlan>) -> Result<Pieces> {
-    drop(plan);
-    Ok(pieces_within(input, Limits::default()))
-}
-
-/// As [`pieces`], with other sizes. Rows and rejects do not depend on `limits.block`.
+/// Cuts a decompressed log into pieces of whole lines. Rows and rejects do not depend on `limits.block`.
 #[must_use]
-pub fn pieces_within(input: Box<dyn Read + Send>, limits: Limits) -> Pieces {
+pub fn pieces(input: Box<dyn Read + Send>, limits: Limits) -> Pieces {
     lines::pieces(input, Arc::new(Blah), limits, Position::start())
 }
 

@@ -36,7 +36,7 @@ macro_rules! keys {
 keys! {
     2 { Dn = "DN", }
     3 { Id = "_id", }
-    4 { Grid = "Grid", Type = "type", Gpus = "GPUs", }
+    4 { Grid = "Grid", Type = "type", Gpus = "GPUs", Host = "Host", }
     5 { Queue = "Queue", Count = "Count", EnvelopeType = "_type", }
     6 { VoName = "VOName", Memory = "Memory", Index = "_index", }
     7 { JobName = "JobName", EndTime = "EndTime", Source = "_source", }
@@ -45,7 +45,7 @@ keys! {
         Received = "@received", }
     10 { SubmitHost = "SubmitHost", LocalJobId = "LocalJobId", Processors = "Processors", CommonName = "CommonName", }
     11 { GlobalJobId = "GlobalJobId", ProjectName = "ProjectName", LocalUserId = "LocalUserId",
-         CpuDuration = "CpuDuration", }
+         CpuDuration = "CpuDuration", MachineName = "MachineName", }
     12 { WallDuration = "WallDuration", ResourceType = "ResourceType", }
     13 { MemoryMetric = "Memory_metric", }
     16 { CpuUser = "CpuDuration_user", HostDescription = "Host_description",

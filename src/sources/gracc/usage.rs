@@ -27,7 +27,7 @@ pub(super) fn take(line: &[u8], document: &Document<'_>, at: Position, scratch: 
             sink.out_of_scope(reason, 1);
             Ok(())
         }
-        None => job(line, &mut fields, at, scratch, sink),
+        None => job(&mut fields, at, scratch, sink),
     });
     if let Err(bad) = outcome {
         sink.reject(bad.reason, at, 1, &bad.detail, line);
@@ -142,6 +142,23 @@ impl Measured {
             max_virtual_byte,
         })
     }
+
+    /// All of it. The collector writes 0 for the wall and CPU time that an XML record lacks.
+    fn numbers(&self) -> [Option<i64>; 11] {
+        [
+            Some(self.start_ms),
+            Some(self.end_ms),
+            self.wall_ms.or(Some(0)),
+            self.cpu_ms.or(Some(0)),
+            self.cpu_user_ms,
+            self.cpu_system_ms,
+            self.core_n,
+            self.node_n,
+            self.gpu_n,
+            self.max_rss_byte,
+            self.max_virtual_byte,
+        ]
+    }
 }
 
 /// Cores by GRACC's own rule for core hours: missing means 1, and 0 stays 0.
@@ -188,35 +205,35 @@ impl<'a> Ids<'a> {
             })
     }
 
-    /// What makes two documents the same record, in layers: the index's own id (a content hash), else probe, job id
-    /// and times, else the whole text.
-    fn identify(&self, out: &mut String, measured: &Measured, line: &[u8]) {
+    /// What makes two documents the same record, in whatever encoding each came: view, probe, job id and times. Neither
+    /// `RecordId` (each sending has its own) nor the index's `_id` (the other encodings lack it) can tell. A record
+    /// without a job id, as of a pilot in a container, is the same when everything measured is, which is how the index
+    /// tells it too.
+    fn identify(&self, out: &mut String, view: &str, measured: &Measured, fields: &mut Fields<'_, 'a>) {
         out.clear();
-        if let Some(id) = &self.document {
-            out.push_str(id);
-            return;
-        }
         let probe = self.probe.as_deref().unwrap_or_default();
         let (start_ms, end_ms) = (measured.start_ms, measured.end_ms);
         // Writing to a string cannot fail.
         let _ = match (&self.global, &self.local) {
-            (Some(id), _) => write!(out, "global|{probe}|{id}|{start_ms}|{end_ms}"),
-            (None, Some(id)) => write!(out, "local|{probe}|{id}|{start_ms}|{end_ms}"),
-            (None, None) => write!(out, "content|{}", blake3::hash(line.trim_ascii())),
+            (Some(id), _) => write!(out, "global|{view}|{probe}|{id}|{start_ms}|{end_ms}"),
+            (None, Some(id)) => write!(out, "local|{view}|{probe}|{id}|{start_ms}|{end_ms}"),
+            (None, None) => write!(out, "measured|{view}|{probe}|{:?}", measured.numbers()),
         };
+        if self.global.is_none() && self.local.is_none() {
+            for key in [Key::MachineName, Key::Host, Key::SubmitHost, Key::Queue] {
+                let text = fields.optional(key, Fields::text);
+                let _ = write!(out, "|{:?}", text.as_deref().unwrap_or_default());
+            }
+        }
     }
 }
 
-fn job(
-    line: &[u8],
-    fields: &mut Fields<'_, '_>,
-    at: Position,
-    scratch: &mut Scratch,
-    sink: &mut dyn Sink,
-) -> Result<(), Bad> {
+fn job(fields: &mut Fields<'_, '_>, at: Position, scratch: &mut Scratch, sink: &mut dyn Sink) -> Result<(), Bad> {
     let measured = Measured::read(fields)?;
     let ids = Ids::read(fields)?;
-    ids.identify(&mut scratch.identity, &measured, line);
+    let resource_type = fields.text(Key::ResourceType)?;
+    let view = view(resource_type.as_deref(), &mut scratch.view);
+    ids.identify(&mut scratch.identity, view, &measured, fields);
     let (vo_name, reportable_vo) = (fields.text(Key::VoName)?, fields.text(Key::ReportableVoName)?);
     let fqan = vo_name.as_deref().map(Fqan::parse);
     let (dn, common_name) = (fields.text(Key::Dn)?, fields.text(Key::CommonName)?);
@@ -225,9 +242,8 @@ fn job(
     let (project, user) = (fields.text(Key::ProjectName)?, fields.text(Key::LocalUserId)?);
     let (queue, grid) = (fields.text(Key::Queue)?, fields.text(Key::Grid)?);
     let (job_name, status) = (fields.text(Key::JobName)?, fields.text(Key::JobStatus)?);
-    let resource_type = fields.text(Key::ResourceType)?;
     let row = JobRow {
-        view: view(resource_type.as_deref(), &mut scratch.view),
+        view,
         site: site.as_deref(),
         cluster: ids.probe.as_deref(),
         payload_site: payload_site.as_deref(),

@@ -12,7 +12,6 @@ use std::sync::Arc;
 use super::lines::Limits;
 use super::{Pieces, Position, lines};
 use crate::error::Result;
-use crate::pipeline::plan::SourcePlan;
 
 /// How much of a file is looked at to tell the two layouts apart.
 const HEAD: u64 = 64 << 10;
@@ -34,20 +33,12 @@ fn is_json(text: &[u8]) -> bool {
     matches!(text.first(), Some(b'{' | b'['))
 }
 
-/// Cuts a decompressed history into pieces of whole records. An array is cut between its elements, never held whole.
+/// Cuts a decompressed history into pieces of whole records. An array is cut between its elements, never held whole. Rows and
+/// rejects do not depend on `limits.block`.
 ///
 /// # Errors
 /// [`crate::error::Kind::Io`] when reading fails.
-pub fn pieces(input: Box<dyn Read + Send>, plan: Arc<SourcePlan>) -> Result<Pieces> {
-    drop(plan);
-    pieces_within(input, Limits::default())
-}
-
-/// As [`pieces`], with other sizes. Rows and rejects do not depend on `limits.block`.
-///
-/// # Errors
-/// As [`pieces`].
-pub fn pieces_within(mut input: Box<dyn Read + Send>, limits: Limits) -> Result<Pieces> {
+pub fn pieces(mut input: Box<dyn Read + Send>, limits: Limits) -> Result<Pieces> {
     let mut head = Vec::new();
     input.by_ref().take(HEAD).read_to_end(&mut head)?;
     let is_json = is_json(super::dialect::without_mark(&head).trim_ascii_start());

@@ -10,9 +10,7 @@ use std::sync::Arc;
 use super::lines::{Grammar, Limits, Record};
 use super::refusal::Refusal;
 use super::{Pieces, Position, Sink, lines};
-use crate::error::Result;
 use crate::ledger::Reason;
-use crate::pipeline::plan::SourcePlan;
 
 /// Whether the first line is one of an accounting log.
 #[must_use]
@@ -21,18 +19,9 @@ pub fn recognise(head: &[u8]) -> bool {
     std::str::from_utf8(line).is_ok_and(|line| Parts::of(line).is_some())
 }
 
-/// Cuts a decompressed log into pieces of whole lines.
-///
-/// # Errors
-/// None here; pieces fail with [`crate::error::Kind::Io`] when reading does.
-pub fn pieces(input: Box<dyn Read + Send>, plan: Arc<SourcePlan>) -> Result<Pieces> {
-    drop(plan);
-    Ok(pieces_within(input, Limits::default()))
-}
-
-/// As [`pieces`], with other sizes. Rows and rejects do not depend on `limits.block`.
+/// Cuts a decompressed log into pieces of whole lines. Rows and rejects do not depend on `limits.block`.
 #[must_use]
-pub fn pieces_within(input: Box<dyn Read + Send>, limits: Limits) -> Pieces {
+pub fn pieces(input: Box<dyn Read + Send>, limits: Limits) -> Pieces {
     lines::pieces(input, Arc::new(Pbs), limits, Position::start())
 }
 

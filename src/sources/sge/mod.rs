@@ -10,9 +10,7 @@ use std::sync::Arc;
 use super::lines::{Grammar, Limits, Record};
 use super::refusal::Refusal;
 use super::{Pieces, Position, Sink, lines};
-use crate::error::Result;
 use crate::ledger::Reason;
-use crate::pipeline::plan::SourcePlan;
 
 /// Whether one of the first lines is a row of an accounting file.
 #[must_use]
@@ -27,18 +25,9 @@ pub fn recognise(head: &[u8]) -> bool {
         })
 }
 
-/// Cuts a decompressed file into pieces of whole lines.
-///
-/// # Errors
-/// None here; pieces fail with [`crate::error::Kind::Io`] when reading does.
-pub fn pieces(input: Box<dyn Read + Send>, plan: Arc<SourcePlan>) -> Result<Pieces> {
-    drop(plan);
-    Ok(pieces_within(input, Limits::default()))
-}
-
-/// As [`pieces`], with other sizes. Rows and rejects do not depend on `limits.block`.
+/// Cuts a decompressed file into pieces of whole lines. Rows and rejects do not depend on `limits.block`.
 #[must_use]
-pub fn pieces_within(input: Box<dyn Read + Send>, limits: Limits) -> Pieces {
+pub fn pieces(input: Box<dyn Read + Send>, limits: Limits) -> Pieces {
     lines::pieces(input, Arc::new(Sge), limits, Position::start())
 }
 

@@ -43,21 +43,12 @@ pub fn recognise(head: &[u8]) -> bool {
     has_header || first.is_some_and(is_row)
 }
 
-/// Cuts a decompressed workload into pieces of whole lines.
+/// Cuts a decompressed workload into pieces of whole lines. Rows and rejects do not depend on `limits.block`.
 ///
 /// # Errors
 /// [`Kind::Data`] when neither the header nor the source says when the workload begins; [`Kind::Io`] when reading
 /// fails.
-#[expect(clippy::needless_pass_by_value, reason = "every reader has this signature")]
-pub fn pieces(input: Box<dyn Read + Send>, plan: Arc<SourcePlan>) -> Result<Pieces> {
-    pieces_within(input, &plan, Limits::default())
-}
-
-/// As [`pieces`], with other sizes. Rows and rejects do not depend on `limits.block`.
-///
-/// # Errors
-/// As [`pieces`].
-pub fn pieces_within(mut input: Box<dyn Read + Send>, plan: &SourcePlan, limits: Limits) -> Result<Pieces> {
+pub fn pieces(mut input: Box<dyn Read + Send>, plan: &SourcePlan, limits: Limits) -> Result<Pieces> {
     let mut head = Vec::new();
     input.by_ref().take(HEAD).read_to_end(&mut head)?;
     let header = Header::of(&head);

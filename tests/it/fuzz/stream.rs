@@ -336,12 +336,12 @@ fn sized(
                 kept,
             },
         ),
-        Dialect::Pbs => Ok(pbs::pieces_within(input, lines)),
-        Dialect::Sge => Ok(sge::pieces_within(input, lines)),
-        Dialect::Lsf => Ok(lsf::pieces_within(input, lines)),
-        Dialect::Blah => Ok(blah::pieces_within(input, lines)),
-        Dialect::Htcondor => htcondor::pieces_within(input, lines),
-        Dialect::Swf => swf::pieces_within(input, plan, lines),
+        Dialect::Pbs => Ok(pbs::pieces(input, lines)),
+        Dialect::Sge => Ok(sge::pieces(input, lines)),
+        Dialect::Lsf => Ok(lsf::pieces(input, lines)),
+        Dialect::Blah => Ok(blah::pieces(input, lines)),
+        Dialect::Htcondor => htcondor::pieces(input, lines),
+        Dialect::Swf => swf::pieces(input, plan, lines),
         Dialect::Archive | Dialect::Inventory(_) => return None,
     })
 }

@@ -3,6 +3,7 @@
 use gridtally::ledger::Reason;
 use gridtally::pipeline::plan::{Acceptance, Format};
 use gridtally::records::{Anomaly, JobRow};
+use gridtally::sources::lines::Limits;
 use gridtally::sources::swf;
 
 use super::read;
@@ -441,7 +442,9 @@ fn swf() {
 fn swf_without_a_start_needs_one() {
     let text = "7 100 30 60 4 50 2048 8 120 512 1 12 4 -1 3 -1 -1 -1\n";
     let plain = plan(Format::Swf, Acceptance::StrictApel);
-    let why = swf::pieces(input(text.as_bytes()), plain).err().expect("an error");
+    let why = swf::pieces(input(text.as_bytes()), &plain, Limits::default())
+        .err()
+        .expect("an error");
     assert_eq!(why.kind(), gridtally::error::Kind::Data);
     assert!(why.to_string().contains("set unix_start_time"), "{why}");
     assert_eq!(one(Format::Swf, text).submit_ms, Some(100_000));

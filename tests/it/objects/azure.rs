@@ -8,13 +8,9 @@ fn azure_holds_the_same_bytes() {
     let Some(azure) = Azure::start("azure_holds_the_same_bytes") else {
         return;
     };
-    let here = tempfile::tempdir().unwrap();
+    let here = sample("az://container/in");
     let here = here.path();
     let data = repository("sample-data");
-    let nights = here.join("nights");
-    std::fs::create_dir(&nights).unwrap();
-    std::fs::write(here.join("local.toml"), pipeline(data.to_str().unwrap())).unwrap();
-    std::fs::write(here.join("remote.toml"), pipeline("az://container/in")).unwrap();
     run(&azure, &["run", "local.toml", "--out", "lake"], here);
     let local = lake_hash(&here.join("lake"));
 

@@ -106,13 +106,9 @@ fn files_of_web_servers_are_read_with_ranges_and_without() {
 #[test]
 fn inputs_of_google_are_found_by_its_variables() {
     let s3 = S3::start();
-    let here = tempfile::tempdir().unwrap();
+    let here = sample("gs://bucket/in");
     let here = here.path();
-    let data = repository("sample-data");
-    upload(&s3.bucket(), &data.join("alp"), "in/alp");
-    upload(&s3.bucket(), &data.join("bay/apel"), "in/bay/apel");
-    std::fs::write(here.join("local.toml"), pipeline(data.to_str().unwrap())).unwrap();
-    std::fs::write(here.join("remote.toml"), pipeline("gs://bucket/in")).unwrap();
+    upload_sample(&s3.bucket());
     let mut lakes = Vec::new();
     for file in ["local.toml", "remote.toml"] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_gridtally"));

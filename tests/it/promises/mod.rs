@@ -1,6 +1,7 @@
 //! What the product promises, tried on whole lakes: same bytes, nothing twice, nothing half, everything accounted for.
 
 mod corrections;
+mod encodings;
 mod joined;
 mod killed;
 mod ledger_closes;

@@ -8,7 +8,6 @@ use std::path::Path;
 use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::datatypes::DataType;
 use gridtally::error::Kind;
-use gridtally::pipeline::progress::Silent;
 use gridtally::pipeline::report::Status;
 use gridtally::pipeline::{Plan, RunOptions};
 use gridtally::store::{footer, read_table};
@@ -196,14 +195,12 @@ const DROPS: &str = "[privacy]\nglobal_user = \"drop\"\nuser = \"drop\"\nuser_gr
 
 fn run(scene: &Scene, privacy: &str, out: &str) -> gridtally::error::Result<Status> {
     scene.write("night.toml", format!("{SOURCES}{privacy}").as_bytes());
-    let (plan, _) = Plan::load(&scene.path("night.toml"))?;
     let options = RunOptions {
-        out: Some(scene.path(out).to_str().unwrap().to_owned()),
         // Little memory: candidates go through a file.
         memory_byte_n: Some(1),
         ..RunOptions::default()
     };
-    let report = gridtally::pipeline::run::run(&plan, &options, &Silent)?;
+    let report = scene.run_file("night.toml", out, options)?;
     // The report of a run is read by programs that keep it.
     no_name(serde_json::to_vec(&report).unwrap().as_slice(), "the report", NAMES);
     no_name(report.text().as_bytes(), "the report", NAMES);
@@ -440,10 +437,13 @@ fn privacy_that_cannot_be_kept_is_refused() {
         "{told}"
     );
     // A VO that is the user's name would tell it.
-    let text = format!("{SOURCES}[privacy]\nuser = \"drop\"\n").replace("column = \"account\"", "column = \"user\"");
-    scene.write("vo.toml", text.as_bytes());
-    let error = Plan::load(&scene.path("vo.toml")).unwrap_err();
-    assert!(error.to_string().contains("vo takes the column user"), "{error}");
+    for field in ["user", "user_group", "global_user"] {
+        let text = format!("{SOURCES}[privacy]\n{field} = \"drop\"\n");
+        let text = text.replace("column = \"account\"", &format!("column = {field:?}"));
+        scene.write("vo.toml", text.as_bytes());
+        let error = Plan::load(&scene.path("vo.toml")).unwrap_err().to_string();
+        assert!(error.contains(&format!("vo takes the column {field}, ")), "{error}");
+    }
     // The key is not in what a program prints of itself.
     scene.write("night.toml", format!("{SOURCES}{PSEUDONYMS}").as_bytes());
     let (plan, _) = Plan::load(&scene.path("night.toml")).unwrap();

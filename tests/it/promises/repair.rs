@@ -4,11 +4,10 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use gridtally::pipeline::progress::Silent;
+use gridtally::pipeline::RunOptions;
 use gridtally::pipeline::rejects::{RejectFilter, summarise};
 use gridtally::pipeline::replay::{Replay, ReplayReport, export};
 use gridtally::pipeline::report::{RunReport, Status};
-use gridtally::pipeline::{Plan, RunOptions, run};
 use gridtally::time::Month;
 
 use super::scene::{Scene, assert_same, lake_hash};
@@ -37,7 +36,7 @@ fn document(id: &str, wall: &str) -> String {
     format!(
         "{{\"_index\":\"i\",\"_id\":\"{id}\",\"_source\":{{\"SiteName\":\"BAY\",\"ResourceType\":\"Batch\",\"ProbeName\":\"p:ce\",\
          \"WallDuration\":{wall},\"CpuDuration\":90,\"Processors\":1,\"StartTime\":\"2026-01-08T01:12:43Z\",\
-         \"EndTime\":\"2026-01-08T10:51:07Z\",\"LocalJobId\":\"7\",\"VOName\":\"/kelp\",\"ReportableVOName\":\"kelp\",\
+         \"EndTime\":\"2026-01-08T10:51:07Z\",\"LocalJobId\":\"{id}\",\"VOName\":\"/kelp\",\"ReportableVOName\":\"kelp\",\
          \"@received\":\"2026-01-08T23:18:22Z\"}}}}\n"
     )
 }
@@ -94,14 +93,12 @@ fn night(scene: &Scene, out: &str) -> RunReport {
 }
 
 fn try_night(scene: &Scene, out: &str, month: Option<&str>) -> gridtally::error::Result<RunReport> {
-    let (plan, _) = Plan::load(&scene.path("night.toml"))?;
     let options = RunOptions {
-        out: Some(scene.path(out).to_str().unwrap().to_owned()),
         from: month.map(|month| month.parse::<Month>().unwrap()),
         to: month.map(|month| month.parse::<Month>().unwrap()),
         ..RunOptions::default()
     };
-    run::run(&plan, &options, &Silent)
+    scene.run_file("night.toml", out, options)
 }
 
 fn try_replay(scene: &Scene, to: &str) -> gridtally::error::Result<ReplayReport> {
@@ -204,8 +201,9 @@ fn mended_rows_count_once_in_the_place_of_their_originals() {
         scene.write(&path.replace("in/", "whole/in/"), mend(&text).as_bytes());
     }
     scene.write("whole/night.toml", PIPELINE.as_bytes());
-    let (plan, _) = Plan::load(&scene.path("whole/night.toml")).unwrap();
-    run::run(&plan, &RunOptions::default(), &Silent).unwrap();
+    scene
+        .run_file("whole/night.toml", "whole/lake", RunOptions::default())
+        .unwrap();
     assert_eq!(jobs(&scene, "lake"), jobs(&scene, "whole/lake"));
     let usage = |lake: &str| lake_hash(&scene.path(lake).join("usage"));
     assert_eq!(

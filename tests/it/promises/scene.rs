@@ -170,8 +170,14 @@ impl Scene {
     }
 
     /// Runs a pipeline into the lake `out`.
-    pub(super) fn try_run(&self, pipeline: &Pipeline, out: &str, mut options: RunOptions) -> Result<RunReport> {
-        let (plan, _) = Plan::load(&self.file(pipeline))?;
+    pub(super) fn try_run(&self, pipeline: &Pipeline, out: &str, options: RunOptions) -> Result<RunReport> {
+        self.file(pipeline);
+        self.run_file("pipeline.toml", out, options)
+    }
+
+    /// Runs the pipeline of a file into the lake `out`.
+    pub(super) fn run_file(&self, file: &str, out: &str, mut options: RunOptions) -> Result<RunReport> {
+        let (plan, _) = Plan::load(&self.path(file))?;
         options.out = Some(self.path(out).to_str().unwrap().to_owned());
         run::run(&plan, &options, &Silent)
     }

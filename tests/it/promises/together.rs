@@ -3,9 +3,8 @@
 
 use std::path::Path;
 
-use gridtally::pipeline::progress::Silent;
+use gridtally::pipeline::RunOptions;
 use gridtally::pipeline::report::RunReport;
-use gridtally::pipeline::{Plan, RunOptions};
 
 use super::scene::{Scene, assert_same, lake_hash};
 use super::tables::{all, int, text};
@@ -28,12 +27,7 @@ fn run(scene: &Scene, overlap: &str, out: &str) -> RunReport {
          [[source]]\nname = \"s\"\nformat = \"apel\"\npaths = [\"in\"]\nacceptance = \"salvage\"\n"
     );
     scene.write("p.toml", pipeline.as_bytes());
-    let (plan, _) = Plan::load(&scene.path("p.toml")).unwrap();
-    let options = RunOptions {
-        out: Some(scene.path(out).to_str().unwrap().to_owned()),
-        ..RunOptions::default()
-    };
-    gridtally::pipeline::run::run(&plan, &options, &Silent).unwrap()
+    scene.run_file("p.toml", out, RunOptions::default()).unwrap()
 }
 
 /// Jobs by (view, correction).
