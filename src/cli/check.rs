@@ -66,6 +66,9 @@ A pipeline file:
   benchmarks = \"benchmarks.csv\"        # site,cluster,benchmark,value_per_core,valid_from,valid_to
   missing = \"null\"                     # or \"reject\", or { fallback = 10.0, benchmark = \"hs06\" }
 
+  [capacity]                           # what could be delivered, see `gridtally capacity --help`
+  nodes = \"nodes.csv\"
+
   [privacy]                            # what is withheld before anything is written
   user = \"pseudonym\"                   # or \"keep\", \"drop\"; likewise job_name, ...
   rotate = \"quarter\"                   # or \"year\", \"month\"

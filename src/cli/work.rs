@@ -56,8 +56,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "PIPELINE")]
     pipeline: Option<PathBuf>,
 
-    /// What is told apart beside site and month: `all`, or any of vo, vo_group, vo_role, global_user, submit_host,
-    /// infrastructure, benchmark, benchmark_per_core, alloc_node_n, alloc_core_n.
+    /// What is told apart beside site and month: `all`, or any of `vo`, `vo_group`, `vo_role`, `global_user`,
+    /// `submit_host`, `infrastructure`, `benchmark`, `benchmark_per_core`, `alloc_node_n`, `alloc_core_n`.
     #[arg(long, value_name = "COLUMN,...")]
     by: Option<String>,
 

@@ -92,7 +92,7 @@ pub(super) struct Compiler {
     label: String,
     /// Absolute folder of the pipeline file.
     base: String,
-    problems: Problems,
+    pub(super) problems: Problems,
 }
 
 impl Compiler {
@@ -112,6 +112,7 @@ impl Compiler {
             None => Some(Zone::utc()),
         };
         let corrections = pipeline.corrections.map(|path| self.corrections(&path));
+        let capacity = spec.capacity.and_then(|path| self.node_types(&path)).map(Arc::new);
         let attribution = pipeline.attribution.map_or(Attribution::Prorated, |at| at.value);
         let grain = pipeline.grain.map_or(Grain::Month, |at| at.value);
         let overlap = pipeline.overlap.map(|at| at.value);
@@ -176,6 +177,7 @@ impl Compiler {
             normalise,
             as_of,
             privacy,
+            capacity,
             corrections,
         })
     }
@@ -186,7 +188,7 @@ impl Compiler {
     }
 
     /// The name of a table in messages: beside the pipeline file, however that was named.
-    fn table_label(&self, table: &str) -> String {
+    pub(super) fn table_label(&self, table: &str) -> String {
         let folder = Path::new(&self.label).parent().unwrap_or(Path::new(""));
         folder.join(table).to_string_lossy().into_owned()
     }
@@ -321,7 +323,7 @@ impl Compiler {
     }
 
     /// The path of a table, which must not be a URL.
-    fn beside(&mut self, table: &At<String>, what: &str) -> Option<String> {
+    pub(super) fn beside(&mut self, table: &At<String>, what: &str) -> Option<String> {
         if is_url(&table.value) {
             self.wrong(table.line, format!("{what} is a file beside the pipeline, not a URL"));
             return None;

@@ -1,5 +1,6 @@
 //! From a pipeline file to a finished run.
 
+mod capacity;
 mod clock;
 pub mod compile;
 mod corrections;

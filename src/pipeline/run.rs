@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::capacity;
 use super::clock::Stopwatch;
 use super::corrections;
 use super::grids::{Grids, Late};
@@ -65,7 +66,7 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     let (mut files, is_news) = inputs::to_read(&mut state.book, &former, &found, window, &outdated);
     grids.hand_out(&mut files);
     let is_resummarised = is_rebuild || state.plan_changed(plan);
-    if files.is_empty() && !is_news && !is_resummarised && fresh.is_empty() {
+    if files.is_empty() && !is_news && !is_resummarised && fresh.is_empty() && !capacity::is_changed(plan, &state) {
         report.settle(&state);
         report.finish_unchanged(&stopwatch);
         return Ok(report);
@@ -115,6 +116,7 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     grids.settle(&mut state.book, &files, &file_ids);
     check_limits(plan, &files, &file_ids, &state)?;
     publish_usage(&context, &state, &parts, is_resummarised)?;
+    capacity::publish(plan, &publication)?;
     report.unmatched_corrections = corrections::publish(plan, &parts, is_rebuild, (&store, &publication))?;
     for id in &report.unmatched_corrections {
         progress.note(&format!("correction {id} matches nothing"));

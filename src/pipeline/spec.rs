@@ -3,6 +3,7 @@
 
 use toml::de::{DeTable, DeValue};
 
+use super::capacity;
 use super::inventory_spec::{InventorySpec, inventories};
 use super::plan::{Acceptance, Attribution, Format, Grain, Overlap, Publication, RejectLimit, Replacement, VoColumn};
 use super::privacy::{self, PrivacySpec};
@@ -151,6 +152,8 @@ pub struct Spec {
     pub normalise: Option<NormaliseSpec>,
     /// `[privacy]`
     pub privacy: Option<PrivacySpec>,
+    /// `nodes` of `[capacity]`
+    pub capacity: Option<At<String>>,
 }
 
 impl Spec {
@@ -169,7 +172,7 @@ impl Spec {
         let top = root(
             source,
             &table,
-            &["pipeline", "source", "inventory", "normalise", "privacy"],
+            &["pipeline", "source", "inventory", "normalise", "privacy", "capacity"],
             problems,
         );
         if !top.has("pipeline") {
@@ -184,6 +187,7 @@ impl Spec {
             inventories: inventories(&top, problems),
             normalise: normalise(&top, problems),
             privacy: privacy::read(&top, problems),
+            capacity: capacity::read(&top, problems),
         }
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 
+use super::capacity;
 use super::inputs::Found;
 use crate::error::{Error, Result};
 use crate::ledger::Book;
@@ -237,6 +238,11 @@ impl State {
         self.facts.get(PLAN_FACT).is_some_and(|was| *was != plan.fingerprint)
     }
 
+    /// A fact that was published.
+    pub(super) fn fact(&self, name: &str) -> Option<&str> {
+        self.facts.get(name).map(String::as_str)
+    }
+
     /// The facts to publish.
     #[must_use]
     pub(super) fn facts(&self, plan: &Plan) -> BTreeMap<String, String> {
@@ -247,6 +253,10 @@ impl State {
         facts.insert("pipeline".to_owned(), plan.name.clone());
         if let Some(corrections) = plan.corrections.as_deref().filter(|table| !table.rows.is_empty()) {
             facts.insert(CORRECTIONS_FACT.to_owned(), corrections.signed());
+        }
+        match capacity::fingerprint(plan) {
+            Some(fingerprint) => drop(facts.insert(capacity::FACT.to_owned(), fingerprint)),
+            None => drop(facts.remove(capacity::FACT)),
         }
         if withholds_users(plan) {
             facts.insert(WITHHELD_FACT.to_owned(), "users".to_owned());

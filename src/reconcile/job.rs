@@ -54,18 +54,11 @@ struct Columns<'a> {
 
 impl<'a> Columns<'a> {
     fn new(batch: &'a RecordBatch) -> Result<Self> {
-        let [a, b, c, d, e, f] = WORDS;
+        let [vo, vo_group, vo_role, global_user, submit_host, infrastructure] = WORDS.map(|name| text(batch, name));
         Ok(Self {
             view: text(batch, "view")?,
             cluster: text(batch, "cluster")?,
-            words: [
-                text(batch, a)?,
-                text(batch, b)?,
-                text(batch, c)?,
-                text(batch, d)?,
-                text(batch, e)?,
-                text(batch, f)?,
-            ],
+            words: [vo?, vo_group?, vo_role?, global_user?, submit_host?, infrastructure?],
             end_utc: time(batch, "end_utc")?,
             wall_s: int(batch, "wall_s")?,
             wall_fraction_ms: int(batch, "wall_fraction_ms")?,
@@ -140,13 +133,13 @@ impl Jobs<'_> {
         let key = self.key(columns, row, (month, level, core_n), names);
         let sums = groups.entry(key).or_default();
         let cpu_ms = number(columns.cpu_ms, row).unwrap_or(0).max(0);
-        let wall_ms = i128::from(wall_s) * 1000 + i128::from(columns.wall_fraction_ms.value(row));
-        let cpu_s = self.mode.cpu_s(cpu_ms);
+        let exact_wall_ms = i128::from(wall_s) * 1000 + i128::from(columns.wall_fraction_ms.value(row));
+        let whole_cpu_s = self.mode.cpu_s(cpu_ms);
         let part = |column| i128::from(number(column, row).unwrap_or(0).max(0));
         sums.job_n += 1;
         sums.wall_s += i128::from(wall_s);
-        sums.wall_ms += wall_ms;
-        sums.cpu_s += i128::from(cpu_s);
+        sums.wall_ms += exact_wall_ms;
+        sums.cpu_s += i128::from(whole_cpu_s);
         sums.cpu_ms += i128::from(cpu_ms);
         sums.cpu_parts_ms += part(columns.cpu_user_ms) + part(columns.cpu_system_ms);
         sums.note_end(Some(end_ms), Some(end_ms));
@@ -155,13 +148,13 @@ impl Jobs<'_> {
             return;
         };
         let work = |ms: i128| e10(ms.saturating_mul(i128::from(e4)), kind);
-        sums.native_wall_e10 += work(wall_ms);
+        sums.native_wall_e10 += work(exact_wall_ms);
         sums.native_cpu_e10 += work(i128::from(cpu_ms));
-        sums.native_core_wall_e10 += work(wall_ms.saturating_mul(i128::from(core_n.max(1))));
+        sums.native_core_wall_e10 += work(exact_wall_ms.saturating_mul(i128::from(core_n.max(1))));
         match self.mode {
             Mode::Auditor => {
                 sums.rounded_wall += rounded_work(wall_s, kind, e4);
-                sums.rounded_cpu += rounded_work(cpu_s, kind, e4);
+                sums.rounded_cpu += rounded_work(whole_cpu_s, kind, e4);
             }
             Mode::Gracc => sums.note_factor(match kind {
                 Benchmark::Si00 => e4 / 250,

@@ -8,19 +8,19 @@ use super::cell::{Cell, MEASURES};
 use super::report::{Left, WorkReport};
 use crate::error::{Error, Result};
 
-/// What people are shown; programs get every column.
-const SHOWN: [&str; 11] = [
-    "job_n",
-    "wall_s",
-    "cpu_s",
-    "normalised_wall_s",
-    "normalised_cpu_s",
-    "native_wall_s",
-    "native_cpu_s",
-    "wall_difference_s",
-    "cpu_difference_s",
-    "egi_cpu_efficiency_percent",
-    "wlcg_cpu_efficiency_percent",
+/// What people are shown, and under which heading; programs get every column.
+const SHOWN: [(&str, &str); 11] = [
+    ("job_n", "jobs"),
+    ("wall_s", "wall s"),
+    ("cpu_s", "CPU s"),
+    ("normalised_wall_s", "published wall"),
+    ("normalised_cpu_s", "published CPU"),
+    ("native_wall_s", "exact wall"),
+    ("native_cpu_s", "exact CPU"),
+    ("wall_difference_s", "off wall"),
+    ("cpu_difference_s", "off CPU"),
+    ("egi_cpu_efficiency_percent", "EGI %"),
+    ("wlcg_cpu_efficiency_percent", "WLCG %"),
 ];
 
 impl Left {
@@ -60,28 +60,12 @@ impl WorkReport {
     /// The report for people.
     #[must_use]
     pub fn text(&self) -> String {
-        let shown = |column: &&str| SHOWN.contains(column);
         let names = self.header();
-        let measures = MEASURES.iter().map(|(name, _)| *name).filter(shown);
-        let mut rows = vec![
-            names
-                .iter()
-                .copied()
-                .chain(measures)
-                .map(str::to_owned)
-                .collect::<Vec<_>>(),
-        ];
+        let headings = SHOWN.iter().map(|(_, heading)| *heading);
+        let mut rows = vec![names.iter().copied().chain(headings).map(str::to_owned).collect::<Vec<_>>()];
         for cell in &self.cells {
-            let measures = MEASURES
-                .iter()
-                .zip(cell.measures())
-                .filter(|((name, _), _)| shown(name));
-            rows.push(
-                Self::place(cell)
-                    .into_iter()
-                    .chain(measures.map(|(_, text)| text))
-                    .collect(),
-            );
+            let measures = SHOWN.iter().map(|(name, _)| cell.measure(name).unwrap_or_default());
+            rows.push(Self::place(cell).into_iter().chain(measures).collect());
         }
         let width = |column: usize| {
             let cells = rows.iter().filter_map(|row| row.get(column));

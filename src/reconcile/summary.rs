@@ -39,9 +39,10 @@ pub(super) fn numbers(mode: Mode, row: &Summary, key: &Key) -> Numbers {
         let work_e7 = seconds.saturating_mul(i128::from(key.level_e3)).saturating_mul(10_000);
         e10(work_e7, key.kind.unwrap_or(Benchmark::Hs06))
     };
-    let native = match is_normalised {
-        true => (stated("normalised_wall_s"), stated("normalised_cpu_s")),
-        false => (exact(wall_s), exact(cpu_s)),
+    let native = if is_normalised {
+        (stated("normalised_wall_s"), stated("normalised_cpu_s"))
+    } else {
+        (exact(wall_s), exact(cpu_s))
     };
     let published = match (mode, is_normalised) {
         (Mode::Native, _) | (_, true) => native,
