@@ -6,6 +6,7 @@
 //! sources    bytes of one dialect -> job rows and rejects
 //! records    one identity, one typed model, duplicates resolved, bucket by bucket in bounded memory
 //! normalise  dated benchmark -> factors per job
+//! occupancy  jobs on nodes -> free resources per instant -> canonical units, true overhead, billing rates
 //! summarise  jobs -> periods -> groups; contributions added up per site, VO and allocation year
 //! ```
 //!
@@ -32,6 +33,7 @@ pub mod error;
 pub mod inspect;
 pub mod ledger;
 pub mod normalise;
+pub mod occupancy;
 pub mod pipeline;
 pub mod privacy;
 pub mod problems;

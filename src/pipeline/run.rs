@@ -26,7 +26,7 @@ use crate::records::Window;
 use crate::records::file_order::FileOrder;
 use crate::records::spill::{MEMORY_BUDGET, Spill};
 use crate::reference::correction::Correction;
-use crate::reference::inventory;
+use crate::reference::inventory::{self, Placed};
 use crate::store::lake::{self, LakeTable};
 use crate::store::{Publication, Store};
 use crate::time::{Day, Month};
@@ -93,7 +93,9 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     repairs.publish(&publication)?;
     spill.name_files(&file_ids);
 
-    let mut partitions = partitions(plan, &spill, &state, &file_ids, fresh, (is_rebuild, is_resummarised))?;
+    let with_jobs = spill.partitions()?;
+    let jobs = summaries::job_places(state.partitions().iter().chain(with_jobs.keys()));
+    let mut partitions = partitions(plan, with_jobs, &state, &file_ids, fresh, (is_rebuild, is_resummarised));
     let months = summaries::months(plan, &state, &summed, &mut partitions, is_resummarised, is_rebuild);
     let order = FileOrder::new(state.arrivals());
     let (hashes, paths) = (state.hashes(), state.paths());
@@ -107,8 +109,6 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
         paths: &paths,
         is_rebuild,
     };
-    let with_jobs = spill.partitions()?;
-    let jobs = summaries::job_places(state.partitions().iter().chain(with_jobs.keys()));
     let summaries = summaries::settle(&context, &state, summed, &months, &jobs, progress)?;
     let done = process_all(&context, &partitions, threads, progress)?;
     phases.insert("merge".to_owned(), stopwatch.lap());
@@ -148,16 +148,16 @@ fn threads(options: &RunOptions) -> usize {
     options.threads.or_else(available).unwrap_or(1).max(1)
 }
 
-/// The partitions to build, each with the days that have something new.
+/// The partitions to build, each with the days that have something new: beside those with new jobs, those that other
+/// news touch.
 fn partitions(
     plan: &Plan,
-    spill: &Spill,
+    mut partitions: BTreeMap<(String, Month), Vec<Day>>,
     state: &State,
     file_ids: &[Arc<str>],
     fresh: &[Correction],
     (is_rebuild, is_resummarised): (bool, bool),
-) -> Result<BTreeMap<(String, Month), Vec<Day>>> {
-    let mut partitions: BTreeMap<(String, Month), Vec<Day>> = spill.partitions()?;
+) -> BTreeMap<(String, Month), Vec<Day>> {
     if is_resummarised && !is_rebuild {
         // Additions make contributions where there are no records.
         for published in state.partitions().iter().chain(state.contributions()) {
@@ -180,7 +180,7 @@ fn partitions(
             }
         }
     }
-    Ok(partitions)
+    partitions
 }
 
 /// Enters what was read into the ledger and stages the refusals.
@@ -233,11 +233,10 @@ fn account(
         let places: Places = read.tally;
         state.book.enter(file_id, entry, places);
         if reading.source.is_inventory() {
-            let as_of_ms = plan.as_of.get(&reading.source.name).copied();
             super::inventory::publish(
                 publication,
                 &reading.source,
-                as_of_ms,
+                as_of(plan, reading, &read.inventory)?,
                 file_id,
                 &read.blake3,
                 &read.inventory,
@@ -256,6 +255,21 @@ fn account(
         }
     }
     Ok(())
+}
+
+/// When a file of an inventory was true if its rows do not say, Unix milliseconds.
+fn as_of(plan: &Plan, reading: &Reading, rows: &[Placed]) -> Result<Option<i64>> {
+    let Some(as_of) = plan.as_of.get(&reading.source.name) else {
+        return Ok(None);
+    };
+    let found = as_of.of(&reading.file.path);
+    if found.is_none() && rows.iter().any(|placed| placed.row.is_undated()) {
+        let why = "as_of = \"path\", and the path names no day, such as nodes-2026-11-01.txt";
+        return Err(Error::new(Kind::Config, why)
+            .at("inventory", &reading.source.name)
+            .at("file", &reading.file.path));
+    }
+    Ok(found)
 }
 
 /// Partitions are independent of one another: workers take the next one until none is left.

@@ -27,6 +27,7 @@ mod inventory;
 mod lessons;
 mod logs;
 mod mapping;
+mod occupancy;
 mod schemas;
 mod store;
 mod support;
@@ -34,6 +35,7 @@ mod support;
 mod capacity;
 mod cli;
 mod inputs;
+mod inspect;
 #[cfg(feature = "cloud")]
 mod objects;
 mod oracle;

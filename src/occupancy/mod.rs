@@ -1,0 +1,49 @@
+//! What every node could still have run: jobs on nodes -> free resources per instant -> canonical units, true overhead,
+//! and who bears the cost of what was not used.
+//!
+//! The canonical unit is that of Andrijauskas, Sfiligoi and Würthwein (*Defining a canonical unit for accounting
+//! purposes*). A unit names resources with thresholds (1 core and 2 GB; 1 GPU). At an instant a node holds
+//! `min over the named resources of floor(free / threshold)` units: what the scheduler could still have placed there.
+//!
+//! **The ledger.** For every node, resource and period
+//! `capacity = allocated + overhead + stranded + down + reserved`, exactly, in resource-seconds:
+//!
+//! * *capacity*: what the inventory says the node has;
+//! * *allocated*: what jobs were given (never what their processes used), as much of it as there is;
+//! * *overhead*: units times threshold, of each resource the unit names: jobs of that shape would have fitted;
+//! * *stranded*: free, and of no use to this unit: leftovers below a threshold, resources the unit does not name, and
+//!   everything beside a job that has the node to itself;
+//! * *down*: not allocated while the node is down or drained. What runs on a draining node is allocated;
+//! * *reserved*: not allocated while the node is in a reservation or in maintenance, and what is set aside for the
+//!   system at all times.
+//!
+//! What jobs hold beyond capacity is no part of this: it is summed up as *over-allocated* and every stretch of it is a
+//! [`Finding`]. Nothing is cut off without being told.
+//!
+//! **Billing.** A node's jobs share its billable resources in proportion to what they hold: what is allocated (by usage),
+//! with what is stranded (overhead-aware, the paper's scheme: overhead is the provider's loss), or with both stranded and
+//! overhead (the whole node). Where nothing of a resource is allocated nobody can be billed: its rate is unknown and the
+//! loss is the provider's.
+//!
+//! Time is whole seconds, intervals are half-open, amounts are integers. The kernel goes through each node's events once,
+//! in order; nodes are independent of one another and are worked on in parallel, slices of time one after the other.
+
+pub mod billing;
+pub mod grid;
+pub mod history;
+pub mod parallel;
+pub mod resource;
+pub mod slice;
+pub mod sweep;
+pub mod tally;
+pub mod unit;
+
+pub use billing::{Scheme, bill, rate};
+pub use grid::Grid;
+pub use history::{History, Segment, State};
+pub use parallel::tally_all;
+pub use resource::{LEDGER_N, Resource, Resources};
+pub use slice::{Interval, Shapes, Slice};
+pub use sweep::{Stretch, Visit, sweep};
+pub use tally::{DaySums, Finding, Histogram, NodeTally, Question, UnitSums, tally};
+pub use unit::{PRESETS, Thresholds, Unit};

@@ -1,0 +1,5 @@
+//! The occupancy kernel: the paper's figures as cases, and an independent brute force.
+
+mod brute;
+mod cases;
+mod random;

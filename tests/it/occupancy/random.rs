@@ -1,0 +1,239 @@
+//! The kernel against the brute force on small clusters of every kind.
+
+use std::collections::BTreeMap;
+
+use gridtally::occupancy::{
+    Grid, History, Interval, NodeTally, Question, Resource, Resources, Scheme, Segment, Shapes, Slice, State,
+    Thresholds, bill, tally_all,
+};
+use gridtally::time::Zone;
+use gridtally::time::month::date_of;
+use proptest::prelude::*;
+
+use super::brute::{self, Job, Mood, Payer, Phase};
+use super::cases::unit;
+
+/// Instants around which a local day or hour begins, ends or happens twice.
+const MOMENTS: [(&str, i64); 5] = [
+    ("UTC", 1_767_225_600),
+    ("Europe/Zurich", 1_792_890_000),
+    ("Europe/Zurich", 1_774_746_000),
+    ("Asia/Kolkata", 1_790_793_000),
+    ("America/St_Johns", 1_793_503_800),
+];
+
+#[derive(Clone, Debug)]
+struct Case {
+    zone: &'static str,
+    span: (i64, i64),
+    /// By node.
+    nodes: Vec<(Vec<Phase>, Vec<Job>)>,
+    units: Vec<[i64; 4]>,
+    payer: Payer,
+}
+
+fn amounts(most: i64) -> impl Strategy<Value = [i64; 4]> {
+    (0..=most, 0..=most * 3, 0..=3_i64)
+        .prop_flat_map(|(core_n, byte, gpu_n)| (0..=gpu_n).prop_map(move |model_n| [core_n, byte, gpu_n, model_n]))
+}
+
+fn cases() -> impl Strategy<Value = Case> {
+    (0..MOMENTS.len(), 0..90_i64, 1..150_i64).prop_flat_map(|(moment, before_s, length_s)| {
+        let (zone, at_s) = MOMENTS[moment];
+        let span = (at_s - before_s, at_s - before_s + length_s);
+        let job = (-20..length_s, 0..80_i64, amounts(4), prop::bool::weighted(0.1)).prop_map(
+            move |(start_s, run_s, held, is_exclusive)| Job {
+                start_s: span.0 + start_s,
+                end_s: span.0 + start_s + run_s,
+                held,
+                is_exclusive,
+            },
+        );
+        let mood = prop_oneof![4 => Just(Mood::Up), 1 => Just(Mood::Down), 1 => Just(Mood::Reserved)];
+        let phase = (
+            -20..length_s,
+            mood,
+            prop_oneof![8 => amounts(9), 1 => Just([0; 4])],
+            prop::bool::weighted(0.2),
+        );
+        let phase = phase.prop_map(move |(from_s, mood, has, is_kept)| Phase {
+            from_s: span.0 + from_s,
+            mood,
+            has,
+            kept_back: if is_kept { [1, 2, 0, 0].map(|n: i64| n) } else { [0; 4] },
+        });
+        let node = (prop::collection::vec(phase, 0..4), prop::collection::vec(job, 0..12));
+        let unit = (0..3_i64, 0..4_i64, 0..2_i64, 0..2_i64)
+            .prop_map(|(core_n, byte, gpu_n, model_n)| [core_n, byte, gpu_n, model_n])
+            .prop_filter("a unit names something", |unit| *unit != [0; 4]);
+        let payer = prop_oneof![Just(Payer::Aware), Just(Payer::Usage), Just(Payer::Whole)];
+        (
+            prop::collection::vec(node, 1..4),
+            prop::collection::vec(unit, 1..4),
+            payer,
+        )
+            .prop_map(move |(mut nodes, units, payer)| {
+                for (phases, _) in &mut nodes {
+                    phases.sort_by_key(|phase| phase.from_s);
+                    phases.dedup_by_key(|phase| phase.from_s);
+                }
+                Case {
+                    zone,
+                    span,
+                    nodes,
+                    units,
+                    payer,
+                }
+            })
+    })
+}
+
+fn model() -> Resource {
+    Resource::GpuModel("m".to_owned())
+}
+
+fn history(phases: &[Phase], resources: &Resources) -> History {
+    let state = |mood| match mood {
+        Mood::Up => State::Up,
+        Mood::Down => State::Down,
+        Mood::Reserved => State::Reserved,
+    };
+    let segments = phases.iter().map(|phase| Segment {
+        from_s: phase.from_s,
+        state: state(phase.mood),
+        capacity: phase.has.to_vec(),
+        set_aside: phase.kept_back.to_vec(),
+    });
+    History {
+        segments: segments.collect(),
+        known: vec![true; resources.width()],
+    }
+}
+
+/// The ledger's identity, and what jobs held beyond what there is.
+fn closes(tally: &NodeTally, truth: &brute::Answer) {
+    for day in &tally.days {
+        for unit in &day.units {
+            for r in 0..3 {
+                let sum = day.allocated[r] + unit.overhead[r] + unit.stranded[r] + day.down[r] + day.reserved[r];
+                assert_eq!(day.capacity[r], sum, "the ledger closes");
+            }
+        }
+    }
+    for r in 0..3 {
+        let of = tally.findings.iter().filter(|finding| finding.resource == r);
+        let (over_s, over) = of.fold((0, 0), |(s, over), finding| {
+            (s + finding.until_s - finding.from_s, over + finding.over)
+        });
+        assert_eq!(over_s, truth.over_s[r]);
+        assert_eq!(over, truth.days.values().map(|day| day.over[r]).sum::<i128>());
+    }
+}
+
+fn agrees(case: &Case, threads: usize) {
+    let places = [Resource::Core, Resource::Memory, Resource::Gpu, model()];
+    // The first of the following is not asked; it makes the kernel follow the model.
+    let mut named: Vec<_> = vec![unit("model", &[(model(), 1)])];
+    named.extend(case.units.iter().map(|amounts| {
+        let thresholds: Vec<_> = places.iter().cloned().zip(*amounts).filter(|(_, n)| *n > 0).collect();
+        unit("u", &thresholds)
+    }));
+    let resources = Resources::of(&named);
+    let thresholds: Vec<Thresholds> = named.iter().skip(1).map(|unit| unit.thresholds(&resources)).collect();
+    let scheme = match case.payer {
+        Payer::Aware => Scheme::OverheadAware,
+        Payer::Usage => Scheme::UsageOnly,
+        Payer::Whole => Scheme::WholeNode,
+    };
+    let zone = Zone::named(case.zone).unwrap();
+    let (from_s, until_s) = case.span;
+    let grid = Grid::new(&zone, from_s, until_s);
+    let mut shapes = Shapes::new(resources.width());
+    let mut slice = Slice::new(from_s, until_s, case.nodes.len());
+    for (node, (_, jobs)) in (0..).zip(&case.nodes) {
+        for job in jobs {
+            let shape = shapes.number(&job.held, job.is_exclusive).unwrap();
+            slice.push(node, (job.start_s, job.end_s), shape, 0);
+        }
+    }
+    let histories: Vec<History> = case
+        .nodes
+        .iter()
+        .map(|(phases, _)| history(phases, &resources))
+        .collect();
+    let question = Question {
+        units: &thresholds,
+        scheme,
+    };
+    let tallies = tally_all(slice, &histories, &shapes, &grid, |_| question, threads).unwrap();
+    for ((tally, history), (phases, jobs)) in tallies.iter().zip(&histories).zip(&case.nodes) {
+        let truth = brute::answer(phases, jobs, &case.units, case.payer, case.zone, case.span);
+        let days: BTreeMap<String, brute::Day> = tally
+            .days
+            .iter()
+            .map(|day| {
+                let units = day.units.iter().map(|unit| brute::UnitDay {
+                    unit_s: unit.unit_s,
+                    overhead: unit.overhead,
+                    stranded: unit.stranded,
+                    billed: unit.billed,
+                });
+                let told = brute::Day {
+                    there_s: day.node_s,
+                    up_s: day.up_s,
+                    capacity: day.capacity,
+                    allocated: day.allocated,
+                    down: day.down,
+                    reserved: day.reserved,
+                    over: day.over,
+                    units: units.collect(),
+                };
+                (date_of(day.day).unwrap().to_string(), told)
+            })
+            .collect();
+        assert_eq!(days, truth.days);
+        let histogram: BTreeMap<(usize, i64, i64), i64> = tally
+            .histogram
+            .iter()
+            .map(|((unit, hour, n), s)| ((*unit, i64::from(*hour), *n), *s))
+            .collect();
+        assert_eq!(histogram, truth.histogram);
+        assert_eq!(
+            tally.shapes.values().sum::<i64>(),
+            tally.days.iter().map(|day| day.up_s).sum::<i64>()
+        );
+        closes(tally, &truth);
+        // The jobs' bills, each known by its tag.
+        let mut intervals: Vec<Interval> = Vec::new();
+        for (tag, job) in (0_u32..).zip(jobs) {
+            let (start_s, end_s) = (job.start_s.max(from_s), job.end_s.min(until_s));
+            if start_s < end_s {
+                let relative = |s: i64| u32::try_from(s - from_s).unwrap();
+                let shape = shapes.number(&job.held, job.is_exclusive).unwrap();
+                intervals.push(Interval {
+                    start_s: relative(start_s),
+                    end_s: relative(end_s),
+                    shape,
+                    tag,
+                });
+            }
+        }
+        let billed = bill(history, &mut intervals, &shapes, &grid, &thresholds[0], scheme);
+        for (interval, billed) in intervals.iter().zip(&billed) {
+            let expected = truth.billed[usize::try_from(interval.tag).unwrap()];
+            for r in 0..3 {
+                let got = f64::from(u32::try_from(billed[r] / 1_000_000).unwrap()) / 1e6;
+                assert!((got - expected[r]).abs() < 3e-6, "{got} {}", expected[r]);
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2500, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_kernel_agrees_with_counting_every_second(case in cases(), threads in 1..3_usize) {
+        agrees(&case, threads);
+    }
+}
