@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use super::{TableFormat, output};
 use crate::error::{Error, Kind, Result};
-use crate::pipeline::Plan;
 use crate::problems::Problems;
 use crate::reconcile::{Dimension, Mode, Question, remarks, report};
+use crate::reference::benchmark::BenchmarkTable;
 use crate::reference::site_rename::SiteRenames;
 use crate::time::Month;
 
@@ -26,8 +26,8 @@ use crate::time::Month;
 ///
 /// * `auditor`: work is rounded to whole seconds for each job and then added up.
 ///
-/// Jobs belong to the UTC month of their end. A job's benchmark is the one its record states; jobs that state none have
-/// one only with `--pipeline`. Work is in seconds of HEPSPEC06 or HEPscore23; SI00 counts as 1/250 of HEPSPEC06.
+/// Jobs belong to the UTC month of their end. A job's benchmark is the one its record states, else the one the pipeline
+/// scales it by. Work is in seconds of HEPSPEC06 or HEPscore23; SI00 counts as 1/250 of HEPSPEC06.
 /// `normalised_*` is what the mode publishes, `native_*` the exact work of the same jobs, and wall time is times cores
 /// only in `core_wall`. Two efficiencies, jobs of unknown cores counted as one core: EGI's is normalised CPU over
 /// normalised core wall time, WLCG's is CPU time over core wall time, not normalised.
@@ -40,10 +40,11 @@ Examples:
   Its rows one by one, for a spreadsheet:
     gridtally work out --as apel --by all --format csv
 
-  What OSG's exporter would send for two VOs, with the factors of a pipeline's benchmark table:
-    gridtally work out --as gracc --pipeline site.toml --vo atlas --vo cms --rename renames.csv
+  What OSG's exporter would send for two VOs:
+    gridtally work out --as gracc --vo atlas --vo cms --rename renames.csv
 
-Columns of --rename: site,vo,to_site; an empty or * cell matches anything, the first match wins.")]
+Columns of --rename: site,vo,to_site; an empty or * cell matches anything, the first match wins.
+--site-values is a table as `benchmarks` of the pipeline file; its rows for whole sites count.")]
 pub(super) struct Args {
     /// Folder or URL results were published to.
     out: String,
@@ -51,10 +52,6 @@ pub(super) struct Args {
     /// Whose rules: native, apel, apel-pre-2.3, gracc, auditor.
     #[arg(long = "as", value_name = "MODE", value_parser = Mode::parse)]
     mode: Mode,
-
-    /// Pipeline file whose benchmarks hold for jobs that state none.
-    #[arg(long, value_name = "PIPELINE")]
-    pipeline: Option<PathBuf>,
 
     /// What is told apart beside site and month: `all`, or any of `vo`, `vo_group`, `vo_role`, `global_user`,
     /// `submit_host`, `infrastructure`, `benchmark`, `benchmark_per_core`, `alloc_node_n`, `alloc_core_n`.
@@ -81,6 +78,10 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE")]
     rename: Option<PathBuf>,
 
+    /// Table of benchmarks of whole sites, for values of 200 and more (only `gracc` distrusts such).
+    #[arg(long, value_name = "FILE")]
+    site_values: Option<PathBuf>,
+
     /// Format on stdout.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: TableFormat,
@@ -88,8 +89,12 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Result<()> {
     let usage = |why: String| Error::new(Kind::Usage, why);
-    if args.rename.is_some() && args.mode != Mode::Gracc {
-        return Err(usage(format!("--rename does nothing for {}", args.mode.as_str())));
+    let of_gracc = [("rename", &args.rename), ("site-values", &args.site_values)];
+    if let Some((option, _)) = of_gracc
+        .iter()
+        .find(|(_, given)| given.is_some() && args.mode != Mode::Gracc)
+    {
+        return Err(usage(format!("--{option} does nothing for {}", args.mode.as_str())));
     }
     let by = match args.by.as_deref() {
         None => None,
@@ -103,24 +108,20 @@ pub(super) fn run(args: &Args) -> Result<()> {
             )
         }
     };
-    let plan = match &args.pipeline {
-        None => None,
-        Some(file) => Some(Plan::load(file)?.0),
-    };
-    if let Some(plan) = plan.as_ref().filter(|plan| plan.normalise.is_none()) {
-        return Err(Error::config(format!(
-            "{}: there is no [normalise]",
-            plan.file.display()
-        )));
-    }
     let mut problems = Problems::default();
     let renames = args.rename.as_ref().map_or_else(SiteRenames::default, |path| {
         SiteRenames::load(path, &path.to_string_lossy(), &mut problems)
     });
-    problems.finish()?;
+    let site_values = args
+        .site_values
+        .as_ref()
+        .map(|path| BenchmarkTable::load(path, &path.to_string_lossy(), None, &mut problems));
+    for remark in problems.finish()? {
+        output::people(&format!("warning: {remark}"));
+    }
     let question = Question {
         mode: args.mode,
-        plan: plan.as_ref(),
+        site_values: site_values.as_ref(),
         by,
         site: args.site.as_deref(),
         vos: &args.vo,

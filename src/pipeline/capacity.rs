@@ -16,10 +16,10 @@ use crate::time::Month;
 /// The table of nodes the published capacity was made of.
 pub(super) const FACT: &str = "capacity";
 
-/// Reads the table: the path of the nodes.
+/// Reads the table: its path.
 pub(super) fn read(top: &Section<'_>, problems: &mut Problems) -> Option<At<String>> {
-    let section = top.section("capacity", "[capacity]", &["nodes"], problems)?;
-    section.required_text("nodes", "the table of node types", problems)
+    let section = top.section("capacity", "[capacity]", &["node_types"], problems)?;
+    section.required_text("node_types", "the table of node types", problems)
 }
 
 impl Compiler {

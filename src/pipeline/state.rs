@@ -7,6 +7,7 @@ use arrow::array::RecordBatch;
 
 use super::capacity;
 use super::inputs::Found;
+use super::recompute::{self, Asked, Scaled};
 use crate::error::{Error, Result};
 use crate::ledger::Book;
 use crate::ledger::book::InputEntry;
@@ -232,7 +233,7 @@ impl State {
         can_be
     }
 
-    /// Whether usage was attributed or normalised under other settings.
+    /// Whether usage was attributed under other settings.
     #[must_use]
     pub(super) fn plan_changed(&self, plan: &Plan) -> bool {
         self.facts.get(PLAN_FACT).is_some_and(|was| *was != plan.fingerprint)
@@ -241,6 +242,12 @@ impl State {
     /// A fact that was published.
     pub(super) fn fact(&self, name: &str) -> Option<&str> {
         self.facts.get(name).map(String::as_str)
+    }
+
+    /// Writes down which benchmarks a place was scaled by.
+    pub(super) fn note_benchmarks(&mut self, plan: &Plan, scaled: Scaled, place: &(String, Month), asked: Asked) {
+        let (name, value) = recompute::fact(plan, scaled, place, asked);
+        self.facts.insert(name, value);
     }
 
     /// The facts to publish.
@@ -294,11 +301,12 @@ impl State {
             .collect()
     }
 
-    /// Stages ledger, inputs and the DuckDB views.
+    /// Stages installed capacity, ledger, inputs and the DuckDB views.
     ///
     /// # Errors
     /// [`crate::error::Kind::Io`] when the lake cannot be written.
     pub(super) fn publish(&self, plan: &Plan, publication: &Publication) -> Result<()> {
+        capacity::publish(plan, publication)?;
         let (inputs, ledger) = self.book.publish()?;
         for (dataset, path, batch) in [("inputs", INPUTS, inputs), ("ledger", LEDGER, ledger)] {
             let mut table = LakeTable::create(publication, dataset, path)?;

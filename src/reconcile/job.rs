@@ -8,15 +8,13 @@ use super::names::Names;
 use super::report::Left;
 use super::rules::rounded_work;
 use crate::error::Result;
-use crate::normalise::factor::{Normaliser, Scale};
 use crate::reference::benchmark::Benchmark;
 use crate::schema::batch::{decimal, int, number, text, time, word};
 use crate::time::Month;
 
 /// The columns that are read.
-pub(super) const COLUMNS: [&str; 18] = [
+pub(super) const COLUMNS: [&str; 20] = [
     "view",
-    "cluster",
     "submit_host",
     "vo",
     "vo_group",
@@ -33,12 +31,14 @@ pub(super) const COLUMNS: [&str; 18] = [
     "alloc_node_n",
     "benchmark",
     "benchmark_per_core",
+    "hs06_per_core",
+    "hs23_per_core",
+    "si00_per_core",
 ];
 
 /// Columns of a batch.
 struct Columns<'a> {
     view: &'a StringArray,
-    cluster: &'a StringArray,
     words: [&'a StringArray; 6],
     end_utc: &'a TimestampMillisecondArray,
     wall_s: &'a Int64Array,
@@ -50,6 +50,8 @@ struct Columns<'a> {
     alloc_node_n: &'a Int64Array,
     benchmark: &'a StringArray,
     benchmark_per_core: &'a Decimal128Array,
+    /// What the pipeline scales the job by, in the order of [`Benchmark::ALL`].
+    factors: [&'a Decimal128Array; 3],
 }
 
 impl<'a> Columns<'a> {
@@ -57,7 +59,6 @@ impl<'a> Columns<'a> {
         let [vo, vo_group, vo_role, global_user, submit_host, infrastructure] = WORDS.map(|name| text(batch, name));
         Ok(Self {
             view: text(batch, "view")?,
-            cluster: text(batch, "cluster")?,
             words: [vo?, vo_group?, vo_role?, global_user?, submit_host?, infrastructure?],
             end_utc: time(batch, "end_utc")?,
             wall_s: int(batch, "wall_s")?,
@@ -69,7 +70,21 @@ impl<'a> Columns<'a> {
             alloc_node_n: int(batch, "alloc_node_n")?,
             benchmark: text(batch, "benchmark")?,
             benchmark_per_core: decimal(batch, "benchmark_per_core")?,
+            factors: [
+                decimal(batch, "hs06_per_core")?,
+                decimal(batch, "hs23_per_core")?,
+                decimal(batch, "si00_per_core")?,
+            ],
         })
+    }
+
+    /// What the pipeline scales a job by on one scale, in ten-thousandths per core.
+    fn factor_e4(&self, kind: Benchmark, row: usize) -> Option<i64> {
+        let (_, column) = Benchmark::ALL
+            .into_iter()
+            .zip(self.factors)
+            .find(|(each, _)| *each == kind)?;
+        i64::try_from(number(column, row)?).ok()
     }
 }
 
@@ -79,7 +94,6 @@ pub(super) struct Jobs<'a> {
     pub(super) vos: &'a [String],
     pub(super) from: Option<Month>,
     pub(super) to: Option<Month>,
-    pub(super) normaliser: Normaliser<'a>,
 }
 
 impl Jobs<'_> {
@@ -123,7 +137,7 @@ impl Jobs<'_> {
             left.no_wall_job_n += 1;
             return;
         }
-        let level = self.level(columns, row, end_ms);
+        let level = self.level(columns, row);
         // A job without a benchmark never becomes one of their records.
         if level.is_none() && !matches!(self.mode, Mode::Native | Mode::Gracc) {
             left.benchmark_missing_job_n += 1;
@@ -147,7 +161,9 @@ impl Jobs<'_> {
             sums.native_unknown_job_n += 1;
             return;
         };
-        let work = |ms: i128| e10(ms.saturating_mul(i128::from(e4)), kind);
+        // Where the pipeline prefers another value to the record's own, that is the exact one.
+        let exact_e4 = columns.factor_e4(kind, row).unwrap_or(e4);
+        let work = |ms: i128| e10(ms.saturating_mul(i128::from(exact_e4)), kind);
         sums.native_wall_e10 += work(exact_wall_ms);
         sums.native_cpu_e10 += work(i128::from(cpu_ms));
         sums.native_core_wall_e10 += work(exact_wall_ms.saturating_mul(i128::from(core_n.max(1))));
@@ -164,9 +180,9 @@ impl Jobs<'_> {
         }
     }
 
-    /// The benchmark that is published of a job: what its record states, else what the pipeline's table has, and of
+    /// The benchmark that is published of a job: what its record states, else what the pipeline scales it by, and of
     /// several kinds the first of [`PRIORITY`]. In ten-thousandths per core.
-    fn level(&self, columns: &Columns<'_>, row: usize, end_ms: i64) -> Option<(Benchmark, i64)> {
+    fn level(&self, columns: &Columns<'_>, row: usize) -> Option<(Benchmark, i64)> {
         let stated = word(columns.benchmark, row)
             .and_then(Benchmark::parse)
             .zip(number(columns.benchmark_per_core, row).and_then(|e3| i64::try_from(e3).ok()));
@@ -175,14 +191,8 @@ impl Jobs<'_> {
             let is_shown = self.mode.folds_case() && e3 == 0;
             return (e3 > 0 || is_shown).then_some((kind, e3.saturating_mul(10)));
         }
-        let (Scale::Known(factors) | Scale::Fallback(factors)) =
-            self.normaliser.scale(word(columns.cluster, row), end_ms, None)
-        else {
-            return None;
-        };
-        let known = Benchmark::ALL.into_iter().zip(factors.scaled());
-        let known = known.filter_map(|(kind, e4)| Some((kind, i64::try_from(e4?).ok()?)));
-        known.min_by_key(|(kind, _)| PRIORITY.iter().position(|each| each == kind))
+        let known = |kind| Some((kind, columns.factor_e4(kind, row)?));
+        PRIORITY.into_iter().find_map(known)
     }
 
     fn key(

@@ -62,7 +62,14 @@ impl WorkReport {
     pub fn text(&self) -> String {
         let names = self.header();
         let headings = SHOWN.iter().map(|(_, heading)| *heading);
-        let mut rows = vec![names.iter().copied().chain(headings).map(str::to_owned).collect::<Vec<_>>()];
+        let mut rows = vec![
+            names
+                .iter()
+                .copied()
+                .chain(headings)
+                .map(str::to_owned)
+                .collect::<Vec<_>>(),
+        ];
         for cell in &self.cells {
             let measures = SHOWN.iter().map(|(name, _)| cell.measure(name).unwrap_or_default());
             rows.push(Self::place(cell).into_iter().chain(measures).collect());

@@ -13,11 +13,8 @@ use super::names::Names;
 use super::rules::{Numbers, publish};
 use super::summary;
 use crate::error::{Error, Kind, Result};
-use crate::normalise::factor::Normaliser;
-use crate::pipeline::Plan;
-use crate::pipeline::plan::NormalisePlan;
 use crate::records::summary::from_batch;
-use crate::reference::benchmark::Benchmark;
+use crate::reference::benchmark::{Benchmark, BenchmarkTable, Level, Place};
 use crate::reference::site_rename::SiteRenames;
 use crate::store::{Manifest, Store, lake, read_table};
 use crate::time::Month;
@@ -30,8 +27,8 @@ const READ_ROWS: usize = 16_384;
 pub struct Question<'a> {
     /// Whose rules.
     pub mode: Mode,
-    /// Benchmarks for jobs that state none; without it such jobs have none.
-    pub plan: Option<&'a Plan>,
+    /// Values of whole sites, for where OSG's exporter distrusts that of a CE.
+    pub site_values: Option<&'a BenchmarkTable>,
     /// What cells are told apart by; `None` is the mode's own default.
     pub by: Option<Vec<Dimension>>,
     /// Only this site.
@@ -86,7 +83,6 @@ pub fn report(output: &str, question: &Question<'_>) -> Result<WorkReport> {
     let mut walk = Walk {
         store: &store,
         question,
-        normalise: question.plan.and_then(|plan| plan.normalise.as_ref()),
         names: Names::new(question.mode.folds_case()),
         buckets: BTreeMap::new(),
         cells: Cells::new(&by),
@@ -124,7 +120,6 @@ pub fn report(output: &str, question: &Question<'_>) -> Result<WorkReport> {
 struct Walk<'a> {
     store: &'a Store,
     question: &'a Question<'a>,
-    normalise: Option<&'a NormalisePlan>,
     names: Names,
     /// Of renamed sites, by the name they get.
     buckets: BTreeMap<(String, Key), Bucket>,
@@ -143,7 +138,6 @@ impl Walk<'_> {
             vos: question.vos,
             from: question.from,
             to: question.to,
-            normaliser: Normaliser::new(self.normalise, site),
         };
         let mut groups = Groups::default();
         for (.., path) in files.iter().filter(|(_, is_jobs, _)| *is_jobs) {
@@ -205,8 +199,9 @@ impl Walk<'_> {
 
     /// The table's value for a site as a whole.
     fn site_value_e4(&self, site: &str, at_ms: Option<i64>) -> Option<i64> {
-        let values = self.normalise?.table.values(Some(site), None, at_ms?).scaled();
-        let known = Benchmark::ALL.into_iter().zip(values);
+        let table = self.question.site_values?.site(site);
+        let values = table.factors(&[Level::Site], &Place::default(), at_ms?).per_core;
+        let known = Benchmark::ALL.into_iter().zip(values.scaled());
         let hepspec = known
             .filter(|(kind, _)| *kind != Benchmark::Si00)
             .find_map(|(_, e4)| e4)?;

@@ -30,6 +30,6 @@ ALP-T2,moraine,m-2025,13,1,16,hs23,17.5,2025-10-01,
 /// Adds the tables.
 pub(crate) fn tables(files: &mut BTreeMap<&'static str, Vec<u8>>) {
     files.insert("benchmarks.csv", BENCHMARKS.as_bytes().to_vec());
-    files.insert("nodes.csv", NODES.as_bytes().to_vec());
+    files.insert("node_types.csv", NODES.as_bytes().to_vec());
     files.insert("vo.csv", VO.as_bytes().to_vec());
 }

@@ -67,11 +67,14 @@ impl Scene {
     }
 
     fn ask(&self, question: &str) -> Vec<String> {
-        python(ASK, &[&self.out(), question]).lines().map(str::to_owned).collect()
+        python(ASK, &[&self.out(), question])
+            .lines()
+            .map(str::to_owned)
+            .collect()
     }
 }
 
-const WITH: &str = "[capacity]\nnodes = \"nodes.csv\"\n";
+const WITH: &str = "[capacity]\nnode_types = \"nodes.csv\"\n";
 
 #[test]
 fn delivered_work_is_divided_by_what_could_be() {
@@ -104,7 +107,10 @@ fn delivered_work_is_divided_by_what_could_be() {
     let spare = scene.ask("SELECT month, node_n, until_utc - from_utc, capacity_si00_s FROM capacity WHERE node_type = 'spare' ORDER BY ALL");
     assert_eq!(
         spare,
-        ["2026-01-01 2 23:00:00 414000000.0000000", "2026-02-01 2 1 day, 1:00:00 450000000.0000000"]
+        [
+            "2026-01-01 2 23:00:00 414000000.0000000",
+            "2026-02-01 2 1 day, 1:00:00 450000000.0000000"
+        ]
     );
     assert_eq!(scene.ask("SELECT count(*) FROM capacity WHERE site = 'T'"), ["3"]);
 }
@@ -117,13 +123,18 @@ fn only_capacity_follows_its_table() {
     assert_eq!(scene.ask("SELECT count(*) FROM capacity"), ["0"]);
     let data = |report: &RunReport| -> Vec<String> {
         let paths = report.written.iter().chain(&report.removed);
-        paths.filter(|path| path.ends_with(".parquet") && !path.starts_with("runs/")).cloned().collect()
+        paths
+            .filter(|path| path.ends_with(".parquet") && !path.starts_with("runs/"))
+            .cloned()
+            .collect()
     };
     let files = ["capacity/site=S/capacity.parquet", "capacity/site=T/capacity.parquet"];
     assert_eq!(data(&scene.run(WITH)), files);
     assert_eq!(data(&scene.run(WITH)), <[&str; 0]>::default());
     // One site has new nodes, the other goes.
-    let nodes = NODES.replace("S,a,new,1,", "S,a,new,2,").replace("T,,other,1,1,1,hs06,10,2026-02-01,\n", "");
+    let nodes = NODES
+        .replace("S,a,new,1,", "S,a,new,2,")
+        .replace("T,,other,1,1,1,hs06,10,2026-02-01,\n", "");
     scene.write("nodes.csv", &nodes);
     assert_eq!(data(&scene.run(WITH)), files);
     assert_eq!(scene.ask("SELECT count(DISTINCT site) FROM capacity"), ["1"]);

@@ -6,6 +6,7 @@ use std::process::Command;
 use gridtally::error::Kind;
 use gridtally::problems::Problems;
 use gridtally::reconcile::{Mode, WorkReport};
+use gridtally::reference::benchmark::BenchmarkTable;
 use gridtally::reference::site_rename::SiteRenames;
 
 use super::{Lake, columns};
@@ -163,7 +164,7 @@ fn apel_keeps_three_decimals_of_a_benchmark() {
         ["10.877"]
     );
     // Of a table with several kinds one counts, and each job once.
-    let lake = slurm(&[sacct("a", 1)], "S,,hs06,10,,\nS,,hs23,11,,\nS,,si00,3000,,\n");
+    let lake = slurm(&[sacct("a", 1)], "S,,hs06,10,,\nS,,hs23,11,,\nS,,si00,2600,,\n");
     for mode in [Mode::Native, Mode::Apel, Mode::Auditor] {
         let report = lake.work(mode, "benchmark");
         assert_eq!(
@@ -171,6 +172,23 @@ fn apel_keeps_three_decimals_of_a_benchmark() {
             (vec!["1".to_owned()], vec!["hs23".to_owned()])
         );
     }
+}
+
+/// APEL publishes what the record states. What is exact is what the pipeline scales by, and it may prefer its table.
+#[test]
+fn the_difference_is_that_of_the_benchmarks_too() {
+    let stated = format!("{V03}{}", job(1, 100, 100, &level("HEPSPEC", "10"), ""));
+    let table = "site,cluster,benchmark,value_per_core,valid_from,valid_to\nS,,hs06,12.5,,\n";
+    let lake = Lake::new(
+        &[("in/1.msg", &stated), ("benchmarks.csv", table)],
+        &format!(
+            "{SOURCE}[normalise]\nbenchmarks = \"benchmarks.csv\"\norder = [\"site\", \"record\"]\nmissing = \"null\"\n"
+        ),
+    );
+    let report = lake.work(Mode::Apel, "vo");
+    let row = columns(&report, &report.cells[0]);
+    let told = ["normalised_wall_s", "native_wall_s", "wall_difference_s"].map(|name| row[name].as_str());
+    assert_eq!(told, ["1000", "1250", "-250"]);
 }
 
 #[test]
@@ -200,12 +218,16 @@ fn gracc_takes_the_mean_whoever_ran_where() {
 
 #[test]
 fn gracc_distrusts_the_value_of_a_whole_node() {
-    let lake = slurm(&[sacct("a", 1)], "S,a,hs06,2500,,\n");
+    let stated = |value: &str| apel(V03, &[job(1, 100, 100, &level("HEPSPEC", value), "")]);
+    let lake = stated("200");
     assert_eq!(work(&lake, Mode::Gracc), pair("1200", "1200"));
-    let lake = slurm(&[sacct("a", 1)], "S,a,hs06,200,,\nS,,hs06,14.5,,\n");
-    assert_eq!(work(&lake, Mode::Gracc), pair("1450", "1450"));
-    let lake = slurm(&[sacct("a", 1)], "S,a,hs06,199.9999,,\n");
-    assert_eq!(work(&lake, Mode::Gracc), pair("19999", "19999"));
+    let mut problems = Problems::default();
+    let table = "site,cluster,benchmark,value_per_core,valid_from,valid_to\nS,lrms,hs06,17,,\nS,,hs06,14.5,,\n";
+    let values = BenchmarkTable::read(table.as_bytes(), "benchmarks.csv", None, &mut problems);
+    problems.finish().unwrap();
+    let report = lake.ask(Mode::Gracc, "vo", &SiteRenames::default(), Some(&values));
+    assert_eq!(column(&report, "normalised_wall_s"), ["1450"]);
+    assert_eq!(work(&stated("199.999"), Mode::Gracc), pair("19999", "19999"));
 }
 
 /// 100 s times 1.15 is 114.99999999999999 in binary floating point, and that is cut off.
@@ -237,7 +259,7 @@ fn of_renamed_sites_the_smaller_factor_counts() {
     .unwrap();
     let renames = SiteRenames::load(&table, "renames.csv", &mut problems);
     problems.finish().unwrap();
-    let report = lake.ask(Mode::Gracc, "vo", &renames);
+    let report = lake.ask(Mode::Gracc, "vo", &renames, None);
     assert_eq!(
         (column(&report, "site"), column(&report, "normalised_wall_s")),
         (vec!["Nebraska".to_owned()], vec!["3000".to_owned()])
@@ -330,6 +352,7 @@ fn the_command_prints_every_mode() {
         (&["--as", "apel", "--by", "vos"][..], Kind::Usage.exit_code()),
         (&["--as", "osg"], Kind::Usage.exit_code()),
         (&["--as", "apel", "--rename", "x.csv"], Kind::Usage.exit_code()),
+        (&["--as", "auditor", "--site-values", "x.csv"], Kind::Usage.exit_code()),
         (&["--as", "gracc", "--rename", "x.csv"], Kind::Config.exit_code()),
     ] {
         let output = gridtally(options).output().unwrap();
