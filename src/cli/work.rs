@@ -22,7 +22,7 @@ use crate::time::Month;
 /// * `apel-pre-2.3`: the same by a server before 2.3.0, which divided every benchmark but HEPSPEC06 by 250.
 ///
 /// * `gracc`: the unweighted mean of the distinct benchmarks of a site, VO, user and number of cores, 12 when none is known
-///   or it is 200 and more (then the pipeline's value for the whole site, if there is one); seconds and work are cut off.
+///   or it is 200 and more (then the site's own in `--site-values`, if there is one); seconds and work are cut off.
 ///
 /// * `auditor`: work is rounded to whole seconds for each job and then added up.
 ///

@@ -143,6 +143,7 @@ impl Spec {
         let top = root(
             source,
             &table,
+            "the pipeline file",
             &["pipeline", "source", "inventory", "normalise", "privacy", "capacity"],
             problems,
         );

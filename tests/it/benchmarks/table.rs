@@ -1,5 +1,7 @@
 //! Which row of a table holds for a job.
 
+use std::fmt::Write as _;
+
 use gridtally::problems::Problems;
 use gridtally::reference::benchmark::{Benchmark, BenchmarkTable, Origin, Place};
 use proptest::prelude::*;
@@ -302,11 +304,12 @@ proptest! {
                 from.checked_add(jiff::Span::new().days(days)).unwrap()
             };
             let word = |word: Option<u8>| word.map_or_else(String::new, |word| format!("w{word}"));
-            text += &format!(
-                "{},{},{},hs06,{},{},{},{},range jump\n",
+            writeln!(
+                text,
+                "{},{},{},hs06,{},{},{},{},range jump",
                 if row.is_own { "A" } else { "" }, word(row.cluster), word(row.partition), row.value,
                 day(row.days.0), day(row.days.1), day(row.recorded)
-            );
+            ).unwrap();
         }
         let (table, mistakes, _) = read_on(&text, Some(JAN_1_MS + known_on * DAY_MS));
         prop_assert_eq!(mistakes, Vec::<String>::new());

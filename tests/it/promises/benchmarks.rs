@@ -122,13 +122,22 @@ fn a_correction_recomputes_what_it_concerns_says_by_how_much_and_can_be_undone()
         })
         .collect()
     };
-    // Nothing of the other site, nothing of months in which no job of glacier ended while the row holds.
-    let concerned: BTreeSet<String> = [
-        "site=ALP-T2 record_month=2026-02-01",
-        "site=ALP-T2 record_month=2026-03-01",
-    ]
-    .map(str::to_owned)
-    .into();
+    // Those with a job of glacier that ended while the row holds, and no others: not the other site, nor its history.
+    let held = days(2026, 2, 1)..days(2026, 3, 16);
+    let mut concerned = BTreeSet::new();
+    for path in files(&out, "records") {
+        let batch = read(&path);
+        let is_concerned = (0..batch.num_rows()).any(|row| {
+            let ended = int(&batch, "end_utc", row).map(|ms| ms.div_euclid(86_400_000));
+            text(&batch, "cluster", row).as_deref() == Some("glacier") && ended.is_some_and(|day| held.contains(&day))
+        });
+        if is_concerned {
+            let path = path.strip_prefix(&out).unwrap().to_str().unwrap().to_owned();
+            let parts: Vec<&str> = path.split('/').filter(|part| part.contains('=')).collect();
+            concerned.insert(parts.join(" "));
+        }
+    }
+    assert_eq!(concerned.len(), 3, "{concerned:?}");
     assert_eq!(months("records"), concerned);
     assert_eq!(months("usage_part"), concerned);
     assert!(changed.iter().all(|path| !path.contains("BAY")), "{changed:?}");

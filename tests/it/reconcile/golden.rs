@@ -17,9 +17,10 @@ fn rows(folder: &Path, file: &str) -> Vec<Row> {
 
 fn lake(folder: &Path) -> Lake {
     let messages = folder.join("messages");
+    let paths = messages.display();
     Lake::new(
         &[],
-        &format!("[[source]]\nname = \"apel\"\nformat = \"apel\"\npaths = [{messages:?}]\n"),
+        &format!("[[source]]\nname = \"apel\"\nformat = \"apel\"\npaths = [\"{paths}\"]\n"),
     )
 }
 
@@ -30,7 +31,7 @@ fn word(text: &str) -> String {
 }
 
 /// A row of the server under the names of our columns.
-fn theirs(row: &Row) -> BTreeMap<&'static str, String> {
+fn stored(row: &Row) -> BTreeMap<&'static str, String> {
     let mut out = BTreeMap::from([("month", format!("{}-{:0>2}", row["Year"], row["Month"]))]);
     for (name, column) in [
         ("Site", "site"),
@@ -77,7 +78,7 @@ fn theirs(row: &Row) -> BTreeMap<&'static str, String> {
 }
 
 /// Our cells under the same names, in the same spelling.
-fn ours(lake: &Lake, by: &str, like: &BTreeMap<&'static str, String>) -> BTreeSet<BTreeMap<&'static str, String>> {
+fn cells(lake: &Lake, by: &str, like: &BTreeMap<&'static str, String>) -> BTreeSet<BTreeMap<&'static str, String>> {
     let report = lake.work(Mode::Apel, by);
     let cells = report.cells.iter().map(|cell| {
         let mut row = columns(&report, cell);
@@ -119,18 +120,18 @@ fn every_row_of_the_server_s_summaries_and_views() {
     let lake = lake(&folder);
     // One by one: groups of jobs, summaries, and summaries that arrive normalised.
     let golden = rows(&folder, "HybridSuperSummaries.csv");
-    let golden: BTreeSet<_> = golden.iter().map(theirs).collect();
+    let golden: BTreeSet<_> = golden.iter().map(stored).collect();
     assert_eq!(golden.len(), 1926);
-    assert_same(&ours(&lake, "all", golden.first().unwrap()), &golden);
+    assert_same(&cells(&lake, "all", golden.first().unwrap()), &golden);
     // The normalised view adds rounded rows up over levels of one benchmark.
     let view = rows(&folder, "VNormalisedSuperSummaries.csv");
-    let view: BTreeSet<_> = view.iter().map(theirs).collect();
+    let view: BTreeSet<_> = view.iter().map(stored).collect();
     let by = "vo,vo_group,vo_role,global_user,submit_host,infrastructure,benchmark,alloc_node_n,alloc_core_n";
-    assert_same(&ours(&lake, by, view.first().unwrap()), &view);
+    assert_same(&cells(&lake, by, view.first().unwrap()), &view);
     let normalised = rows(&folder, "VNormalisedSummaries.csv");
-    let normalised: BTreeSet<_> = normalised.iter().map(theirs).collect();
-    let ours = ours(&lake, by, normalised.first().unwrap());
-    assert!(normalised.len() == 120 && normalised.is_subset(&ours));
+    let normalised: BTreeSet<_> = normalised.iter().map(stored).collect();
+    let held = cells(&lake, by, normalised.first().unwrap());
+    assert!(normalised.len() == 120 && normalised.is_subset(&held));
 }
 
 /// The central server's views in hours and kSI2K hours: work divided by four and rounded once more.

@@ -45,10 +45,11 @@ fn users_add_up_to_the_published_report_but_for_the_known_row() {
             let _ = writeln!(table, "{site},,hs06,{},{month}-01,", Ratio::from_e4(*e4).text(4));
         }
         let messages = monthly.join(format!("{month}.apel-messages"));
+        let messages = messages.display();
         let lake = Lake::new(
             &[("benchmarks.csv", &table)],
             &format!(
-                "[[source]]\nname = \"gratia\"\nformat = \"apel\"\nacceptance = \"salvage\"\npaths = [{messages:?}]\n\
+                "[[source]]\nname = \"gratia\"\nformat = \"apel\"\nacceptance = \"salvage\"\npaths = [\"{messages}\"]\n\
                  [normalise]\nbenchmarks = \"benchmarks.csv\"\nmissing = \"reject\"\n"
             ),
         );
@@ -77,10 +78,9 @@ fn users_add_up_to_the_published_report_but_for_the_known_row() {
             .map(|cell| {
                 let row = columns(&by_vo, cell);
                 let number = |name: &str| row[name].parse::<i64>().unwrap();
-                let hours =
-                    ["cpu_s", "wall_s", "normalised_cpu_s", "normalised_wall_s"].map(|name| number(name) / 3600);
-                let [a, b, c, d] = hours;
-                ((row["site"].clone(), row["vo"].clone()), [number("job_n"), a, b, c, d])
+                let names = ["job_n", "cpu_s", "wall_s", "normalised_cpu_s", "normalised_wall_s"];
+                let hours = names.map(|name| number(name) / if name == "job_n" { 1 } else { 3600 });
+                ((row["site"].clone(), row["vo"].clone()), hours)
             })
             .collect();
         let report = std::fs::read_to_string(monthly.join(format!("{month}.summary.dat"))).unwrap();
@@ -95,14 +95,8 @@ fn users_add_up_to_the_published_report_but_for_the_known_row() {
             // Users' hours times the factor of the month come as near as rounding lets them.
             let (product_e4, bound_e4) = bounds[&place];
             assert!((product_e4 - theirs[3] * 10_000).abs() <= bound_e4, "{month} {place:?}");
-            let [a, b, c, d, e] = ours.remove(&place).unwrap();
-            let off = [
-                a - theirs[0],
-                b - theirs[1],
-                c - theirs[2],
-                d - theirs[3],
-                e - theirs[4],
-            ];
+            let mut off = ours.remove(&place).unwrap();
+            off.iter_mut().zip(theirs).for_each(|(ours, theirs)| *ours -= theirs);
             if off != [0; 5] {
                 differing.push((month, place.0, place.1, off));
             }
