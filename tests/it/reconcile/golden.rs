@@ -78,11 +78,11 @@ fn stored(row: &Row) -> BTreeMap<&'static str, String> {
 }
 
 /// Our cells under the same names, in the same spelling.
-fn cells(lake: &Lake, by: &str, like: &BTreeMap<&'static str, String>) -> BTreeSet<BTreeMap<&'static str, String>> {
+fn cells(lake: &Lake, by: &str, wanted: &BTreeMap<&'static str, String>) -> BTreeSet<BTreeMap<&'static str, String>> {
     let report = lake.work(Mode::Apel, by);
     let cells = report.cells.iter().map(|cell| {
         let mut row = columns(&report, cell);
-        row.retain(|name, _| like.contains_key(name));
+        row.retain(|name, _| wanted.contains_key(name));
         for column in [
             "site",
             "global_user",
