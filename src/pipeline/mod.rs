@@ -2,7 +2,7 @@
 
 pub mod as_of;
 mod capacity;
-mod clock;
+pub mod clock;
 pub mod compile;
 mod corrections;
 mod days;

@@ -43,7 +43,7 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     let threads = threads(options);
     let window = window(options);
     let mut found = inputs::find(plan)?;
-    let store = Store::open(options.out.as_deref().unwrap_or(&plan.output))?;
+    let store = open(options.out.as_deref().unwrap_or(&plan.output), progress)?;
     let publication = Publication::begin(&store)?;
     let mut state = State::load(&store, &publication)?;
     let fresh = corrections::fresh(plan, &state)?;
@@ -294,6 +294,18 @@ fn account(
         }
     }
     Ok(())
+}
+
+/// Opens the output, and says so where nothing keeps a second run out.
+fn open(output: &str, progress: &dyn Progress) -> Result<Store> {
+    let store = Store::open(output)?;
+    if store.is_web() {
+        let place = store.url();
+        progress.note(&format!(
+            "{place} knows no lock: see to it that one run at a time writes there"
+        ));
+    }
+    Ok(store)
 }
 
 /// When a file of an inventory was true if its rows do not say, Unix milliseconds.

@@ -45,6 +45,7 @@ mod promises;
 mod readme;
 mod reconcile;
 mod reference_tables;
+mod report;
 mod sacct;
 mod sample_data;
 mod views;
