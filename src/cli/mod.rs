@@ -8,11 +8,14 @@ mod inspect;
 mod man;
 pub mod output;
 pub mod progress;
+mod publication;
+mod reconcile;
 mod rejects;
 mod replay;
 mod report;
 mod run;
 mod schema;
+mod selection;
 mod summaries;
 mod verify;
 
@@ -44,6 +47,8 @@ enum Command {
     Inspect(inspect::Args),
     Schema(schema::Args),
     Report(report::Args),
+    Publication(publication::Args),
+    Reconcile(reconcile::Args),
     Capacity(capacity::Args),
     Summaries(summaries::Args),
     Rejects(rejects::Args),
@@ -80,6 +85,8 @@ fn execute(command: &Command) -> Result<()> {
         Command::Inspect(args) => inspect::run(args),
         Command::Schema(args) => schema::run(args),
         Command::Report(args) => report::run(args),
+        Command::Publication(args) => publication::run(args),
+        Command::Reconcile(args) => reconcile::run(args),
         Command::Capacity(args) => capacity::run(args),
         Command::Summaries(args) => summaries::run(args),
         Command::Rejects(args) => rejects::run(args),

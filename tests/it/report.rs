@@ -2,5 +2,8 @@
 
 mod apel;
 mod check;
+mod completeness;
 mod federation;
+mod publication;
+mod reconcile;
 mod scene;

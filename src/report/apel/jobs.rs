@@ -79,6 +79,8 @@ pub struct SendableJob<'a> {
     pub queue: Option<&'a str>,
     /// `grid` or `local`.
     pub infrastructure: Option<&'a str>,
+    /// The pipeline's source it came from.
+    pub source: &'a str,
     /// The dialect it was read from.
     pub format: &'a str,
     /// Start.
@@ -118,7 +120,8 @@ pub enum Wanted {
 }
 
 /// Columns every message needs.
-const COLUMNS: [&str; 18] = [
+const COLUMNS: [&str; 19] = [
+    "source",
     "format",
     "view",
     "cluster",
@@ -211,6 +214,7 @@ macro_rules! rows {
 }
 
 rows! {
+    source: StringArray = text,
     format: StringArray = text,
     view: StringArray = text,
     cluster: StringArray = text,
@@ -283,6 +287,7 @@ impl<'a> Rows<'a> {
             global_user: word(self.global_user, row),
             queue: optional(self.partition),
             infrastructure: word(self.infrastructure, row),
+            source: self.source.value(row),
             format: self.format.value(row),
             start_s: start_ms.div_euclid(1000),
             end_s: end_ms.div_euclid(1000),
