@@ -135,12 +135,10 @@ impl Compiler {
             .collect();
         let mut as_of = BTreeMap::new();
         for inventory in spec.inventories {
-            let compiled = self
-                .inventory(inventory, privacy.as_deref())
-                .map(|(inventory, as_of_ms)| {
-                    as_of.extend(as_of_ms.map(|as_of_ms| (inventory.name.clone(), as_of_ms)));
-                    inventory
-                });
+            let compiled = self.inventory(inventory, privacy.as_deref()).map(|(inventory, own)| {
+                as_of.extend(own.map(|own| (inventory.name.clone(), own)));
+                inventory
+            });
             sources.push(compiled);
         }
         let normalise = spec.normalise.map(|normalise| self.normalise(normalise));

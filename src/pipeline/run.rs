@@ -25,7 +25,7 @@ use crate::records::Window;
 use crate::records::file_order::FileOrder;
 use crate::records::spill::{MEMORY_BUDGET, Spill};
 use crate::reference::correction::Correction;
-use crate::reference::inventory;
+use crate::reference::inventory::{self, Placed};
 use crate::store::lake::{self, LakeTable};
 use crate::store::{Publication, Store};
 use crate::time::{Day, Month};
@@ -231,11 +231,10 @@ fn account(
         let places: Places = read.tally;
         state.book.enter(file_id, entry, places);
         if reading.source.is_inventory() {
-            let as_of_ms = plan.as_of.get(&reading.source.name).copied();
             super::inventory::publish(
                 publication,
                 &reading.source,
-                as_of_ms,
+                as_of(plan, reading, &read.inventory)?,
                 file_id,
                 &read.blake3,
                 &read.inventory,
@@ -254,6 +253,21 @@ fn account(
         }
     }
     Ok(())
+}
+
+/// When a file of an inventory was true if its rows do not say, Unix milliseconds.
+fn as_of(plan: &Plan, reading: &Reading, rows: &[Placed]) -> Result<Option<i64>> {
+    let Some(as_of) = plan.as_of.get(&reading.source.name) else {
+        return Ok(None);
+    };
+    let found = as_of.of(&reading.file.path);
+    if found.is_none() && rows.iter().any(|placed| placed.row.is_undated()) {
+        let why = "as_of = \"path\", and the path names no day, such as nodes-2026-11-01.txt";
+        return Err(Error::new(Kind::Config, why)
+            .at("inventory", &reading.source.name)
+            .at("file", &reading.file.path));
+    }
+    Ok(found)
 }
 
 /// Partitions are independent of one another: workers take the next one until none is left.
