@@ -208,9 +208,11 @@ fn pauses(days: &Days, last_day: Day, add: &mut impl FnMut(Finding, Day, Day, i6
 
 /// The days at which the level before and after differ most, one for each shift.
 fn shifts(days: &Days, add: &mut impl FnMut(Finding, Day, Day, i64, i64)) {
-    let mut worst: Option<(i64, Day, i64, i64)> = None;
-    let mut settle = |worst: &mut Option<(i64, Day, i64, i64)>| {
-        if let Some((_, day, before, after)) = worst.take() {
+    // Misfits, day, level before and after.
+    type Shift = (usize, Day, i64, i64);
+    let mut best: Option<Shift> = None;
+    let mut settle = |best: &mut Option<Shift>| {
+        if let Some((_, day, before, after)) = best.take() {
             add(Finding::LevelShift, day, day, before / 3600, after / 3600);
         }
     };
@@ -228,16 +230,23 @@ fn shifts(days: &Days, add: &mut impl FnMut(Finding, Day, Day, i64, i64)) {
             *less > 0 && more / less >= LEVEL_FACTOR
         });
         let Some((before, after)) = shifted else {
-            settle(&mut worst);
+            settle(&mut best);
             continue;
         };
-        // Of the days around a shift, the one that parts the two levels best.
-        let contrast = before.max(after).saturating_mul(1000) / before.min(after).max(1);
-        if worst.is_none_or(|(known, ..)| contrast > known) {
-            worst = Some((contrast, day, before, after));
+        // Of the days around a shift, the one with the fewest days on the wrong side of it.
+        let wrong = |from: Day, to: Day, own: i64, other: i64| {
+            let values = days.range(from..to).map(|(_, (_, core_s))| *core_s);
+            values
+                .filter(|value| value.abs_diff(own) > value.abs_diff(other))
+                .count()
+        };
+        let misfits = wrong(day.saturating_sub(LEVEL_DAYS), day, before, after)
+            + wrong(day, day.saturating_add(LEVEL_DAYS), after, before);
+        if best.is_none_or(|(known, ..)| misfits < known) {
+            best = Some((misfits, day, before, after));
         }
     }
-    settle(&mut worst);
+    settle(&mut best);
 }
 
 /// The findings.

@@ -45,10 +45,8 @@ pub(super) fn run(args: &Args) -> Result<()> {
             ("detail", "", ColumnKind::Text),
         ],
     );
-    for file in &found {
-        let bytes =
-            std::fs::read(file).map_err(|why| Error::io(format!("{} cannot be read", file.display())).because(why))?;
-        for finding in message(&String::from_utf8_lossy(&bytes), Some(now_s)) {
+    for (file, text) in &found {
+        for finding in message(text, Some(now_s)) {
             table.push(vec![
                 Cell::text(file.display().to_string()),
                 Cell::Int(i128::try_from(finding.record).unwrap_or(0)),

@@ -64,6 +64,9 @@ pub struct Verdict {
     pub evidence: String,
 }
 
+/// Work of which a rounded second is more than a thousandth proves nothing.
+const SMALL_WORK_S: i128 = 1000;
+
 fn verdict(cause: Cause, evidence: impl Into<String>) -> Verdict {
     Verdict {
         cause,
@@ -204,8 +207,10 @@ fn by_sums(of_a: &Cell, of_b: &Cell) -> Option<Verdict> {
     }
     let rows = i128::try_from(of_a.rows.len().max(of_b.rows.len())).unwrap_or(i128::MAX);
     for (seconds, hours, which) in [(a, b, "B"), (b, a, "A")] {
-        let is_hours = |s: i128, h: i128| s > 3600 * 4 && (s - h * 3600).abs() <= 3600 * rows && h * 1000 < s;
-        if is_hours(seconds.wall_s, hours.wall_s) && is_hours(seconds.cpu_s, hours.cpu_s) {
+        let is_rounded = |s: i128, h: i128| (s - h * 3600).abs() <= 3600 * rows;
+        // A few hours could be anything.
+        let is_plain = seconds.wall_s > 3600 * 4 && hours.wall_s * 1000 < seconds.wall_s;
+        if is_plain && is_rounded(seconds.wall_s, hours.wall_s) && is_rounded(seconds.cpu_s, hours.cpu_s) {
             return Some(verdict(
                 Cause::HoursOrSeconds,
                 format!(
@@ -248,8 +253,9 @@ fn factor(key: &CellKey, a: &Side, b: &Side) -> Option<Verdict> {
     if !of_a.has_same_time(of_b) || of_a.wall_s == 0 {
         return None;
     }
-    if of_a.wall_work_s == 0 || of_b.wall_work_s == 0 {
-        return None; // one side tells no work
+    // One side tells no work, or so little that rounding hides any factor.
+    if of_a.wall_work_s.min(of_b.wall_work_s) < SMALL_WORK_S {
+        return None;
     }
     let wall = ratio_e4(of_a.wall_work_s, of_b.wall_work_s)?;
     let (factor_a, factor_b) = (

@@ -54,7 +54,8 @@ pub fn compare(a: &Side, b: &Side, tolerance_e6: i128) -> Comparison {
             b.cells.get(*key).unwrap_or(&nothing),
         );
         let spelled_alike = of_a.spellings.keys().eq(of_b.spellings.keys());
-        if spelled_alike && is_same(of_a.amount(), of_b.amount(), tolerance_e6) {
+        let rows = of_a.rows.len().max(of_b.rows.len());
+        if spelled_alike && is_same(of_a.amount(), of_b.amount(), rows, tolerance_e6) {
             continue;
         }
         let spelled = of_a.spellings.keys().chain(of_b.spellings.keys()).next();
@@ -72,13 +73,16 @@ pub fn compare(a: &Side, b: &Side, tolerance_e6: i128) -> Comparison {
     comparison
 }
 
-/// Whether two sums are the same; work is only compared where both sides tell some.
-fn is_same(a: Amount, b: Amount, tolerance_e6: i128) -> bool {
+/// Whether two sums of so many rows are the same; work is only compared where both sides tell some.
+fn is_same(a: Amount, b: Amount, rows: usize, tolerance_e6: i128) -> bool {
     let near = |a: i128, b: i128| (a - b).abs().saturating_mul(1_000_000) <= tolerance_e6.saturating_mul(a.max(b));
+    // Publishers round work once for each row.
+    let slack = i128::try_from(rows).unwrap_or(i128::MAX);
+    let near_work = |a: i128, b: i128| (a - b).abs() <= slack || near(a, b);
     let times = near(a.job_n, b.job_n) && near(a.wall_s, b.wall_s) && near(a.cpu_s, b.cpu_s);
     let has_work = |amount: Amount| amount.wall_work_s > 0 || amount.cpu_work_s > 0;
-    let work = !has_work(a) || !has_work(b) || (near(a.wall_work_s, b.wall_work_s) && near(a.cpu_work_s, b.cpu_work_s));
-    times && work
+    let is_told = has_work(a) && has_work(b);
+    times && (!is_told || (near_work(a.wall_work_s, b.wall_work_s) && near_work(a.cpu_work_s, b.cpu_work_s)))
 }
 
 /// Numbers of jobs by site and month, where one side counts them (sync records).

@@ -14,6 +14,7 @@ use crate::report::lake::{Lake, Selection};
 use crate::report::publication::diff::by_key;
 use crate::report::publication::messages::texts;
 use crate::report::publication::told::Told;
+use crate::report::table::divide;
 use crate::time::Month;
 
 /// How far from the edge of a month a job may end for a zone to matter, in seconds.
@@ -274,10 +275,10 @@ impl Side {
             let wall_s = number("WallDuration");
             let level = level_e3(told);
             let (wall_work_s, cpu_work_s) = match level {
-                Some((level, unit)) => (
-                    wall_s * i128::from(level) / unit,
-                    number("CpuDuration") * i128::from(level) / unit,
-                ),
+                Some((level, unit)) => {
+                    let work = |seconds: i128| divide(seconds * i128::from(level), unit).unwrap_or(0);
+                    (work(wall_s), work(number("CpuDuration")))
+                }
                 None => (number("NormalisedWallDuration"), number("NormalisedCpuDuration")),
             };
             let mut key = BTreeMap::new();

@@ -141,9 +141,8 @@ fn defects_of_single_records_are_named() {
     assert_all(&folded, Cause::CaseOfNames, 5);
     let lower: Vec<Told> = spelled.iter().filter(|told| told.vo() != "CMS").cloned().collect();
     let both = |told: &Told| {
-        lower
-            .iter()
-            .any(|kept| kept.site() == told.site() && kept.vo() == "cms")
+        let of = |told: &Told| (told.site().to_owned(), told.month());
+        lower.iter().any(|kept| of(kept) == of(told) && kept.vo() == "cms")
     };
     let told: Vec<Told> = spelled
         .iter()
@@ -211,7 +210,7 @@ fn a_lake_is_held_against_what_was_received() {
     };
     let same = compare(&a, &received("sent"), 0);
     assert!(
-        same.compared_n > 100 && same.differences.is_empty(),
+        same.compared_n > 20 && same.differences.is_empty(),
         "{:?}",
         same.differences.first()
     );
