@@ -7,6 +7,7 @@ mod help;
 mod inspect;
 mod man;
 pub mod output;
+mod policy;
 pub mod progress;
 mod publication;
 mod reconcile;
@@ -49,6 +50,7 @@ enum Command {
     Report(report::Args),
     Publication(publication::Args),
     Reconcile(reconcile::Args),
+    Policy(policy::Args),
     Capacity(capacity::Args),
     Summaries(summaries::Args),
     Rejects(rejects::Args),
@@ -87,6 +89,7 @@ fn execute(command: &Command) -> Result<()> {
         Command::Report(args) => report::run(args),
         Command::Publication(args) => publication::run(args),
         Command::Reconcile(args) => reconcile::run(args),
+        Command::Policy(args) => policy::run(args),
         Command::Capacity(args) => capacity::run(args),
         Command::Summaries(args) => summaries::run(args),
         Command::Rejects(args) => rejects::run(args),

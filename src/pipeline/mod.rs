@@ -27,7 +27,6 @@ pub mod replay;
 pub mod report;
 pub mod run;
 mod runs;
-mod section;
 mod shelf;
 pub mod spec;
 pub mod stale;
@@ -37,6 +36,8 @@ pub mod sync;
 mod unscaled;
 mod usage;
 pub mod verify;
+
+use crate::problems::section;
 
 pub use options::RunOptions;
 pub use plan::{Format, Plan, SourcePlan};

@@ -169,6 +169,7 @@ impl Spec {
         let top = root(
             source,
             &table,
+            "the pipeline file",
             &["pipeline", "source", "inventory", "normalise", "privacy"],
             problems,
         );

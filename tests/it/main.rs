@@ -40,6 +40,7 @@ mod inspect;
 mod objects;
 mod oracle;
 mod pipeline_file;
+mod policies;
 mod promises;
 mod readme;
 mod reference_tables;
