@@ -7,3 +7,4 @@ mod federation;
 mod publication;
 mod reconcile;
 mod scene;
+mod site;
