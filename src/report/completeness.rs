@@ -18,6 +18,8 @@ const USUAL_JOBS: i64 = 3;
 const LEVEL_DAYS: i32 = 14;
 /// Of which so many must have jobs.
 const LEVEL_ACTIVE_DAYS: usize = 10;
+/// Of the days before and after a shift, so many may look like those on the other side of it.
+const LEVEL_MISFITS: usize = 2;
 /// A level that changes by less is weather.
 const LEVEL_FACTOR: i64 = 3;
 
@@ -242,7 +244,7 @@ fn shifts(days: &Days, add: &mut impl FnMut(Finding, Day, Day, i64, i64)) {
         };
         let misfits = wrong(day.saturating_sub(LEVEL_DAYS), day, before, after)
             + wrong(day, day.saturating_add(LEVEL_DAYS), after, before);
-        if best.is_none_or(|(known, ..)| misfits < known) {
+        if misfits <= LEVEL_MISFITS && best.is_none_or(|(known, ..)| misfits < known) {
             best = Some((misfits, day, before, after));
         }
     }

@@ -302,14 +302,15 @@ impl<'a> Rows<'a> {
         })
     }
 
-    /// The values by which the lake scales the job, to thousandths as the server stores them; in an old lake, what the
-    /// job states itself.
+    /// The values by which the lake scales the job, to thousandths as the server stores them; where it scales nothing,
+    /// what the job states itself.
     fn levels(&self, row: usize) -> Levels {
-        if self.factors.iter().any(Option::is_some) {
-            return self.factors.map(|column| {
-                let e4 = column.and_then(|column| number(column, row))?;
-                i64::try_from((e4 + 5).div_euclid(10)).ok()
-            });
+        let scaled = self.factors.map(|column| {
+            let e4 = column.and_then(|column| number(column, row))?;
+            i64::try_from((e4 + 5).div_euclid(10)).ok()
+        });
+        if scaled.iter().any(Option::is_some) {
+            return scaled;
         }
         let stated = word(self.benchmark, row).zip(number(self.benchmark_per_core, row));
         Benchmark::ALL.map(|kind| {

@@ -330,7 +330,7 @@ fn month_boundary(key: &CellKey, a: &Side, b: &Side) -> Option<Verdict> {
     let (site, vo, month) = key;
     let amount = |side: &Side| side.cells.get(key).map(Cell::amount).unwrap_or_default();
     let (of_a, of_b) = (amount(a), amount(b));
-    if of_a.job_n == of_b.job_n {
+    if of_a.has_same_time(of_b) {
         return None;
     }
     for (jobs, cut, other, which) in [(a, of_a, of_b, "B"), (b, of_b, of_a, "A")] {

@@ -20,8 +20,8 @@ pub struct Sums {
     pub job_n: i128,
     /// Core time, seconds.
     pub core_s: i128,
-    /// CPU time, milliseconds.
-    pub cpu_ms: i128,
+    /// CPU time, milliseconds; `None` where it is unknown of every job.
+    pub cpu_ms: Option<i128>,
     /// GPU time, seconds.
     pub gpu_s: i128,
     /// Work of core time in HEPSPEC06 and `HEPscore23` seconds; `None` where none is known.
@@ -36,22 +36,27 @@ pub struct Sums {
     pub corrected_core_s: i128,
 }
 
+/// The sum of what is known.
+fn known_sum(a: Option<i128>, b: Option<i128>) -> Option<i128> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a + b),
+        (a, b) => a.or(b),
+    }
+}
+
 impl Sums {
     /// Adds another.
     pub fn add(&mut self, other: &Self) {
         self.job_n += other.job_n;
         self.core_s += other.core_s;
-        self.cpu_ms += other.cpu_ms;
+        self.cpu_ms = known_sum(self.cpu_ms, other.cpu_ms);
         self.gpu_s += other.gpu_s;
         self.benchmark_missing_n += other.benchmark_missing_n;
         self.cpu_unknown_n += other.cpu_unknown_n;
         self.corrected_job_n += other.corrected_job_n;
         self.corrected_core_s += other.corrected_core_s;
         for (work, more) in self.work_s.iter_mut().zip(other.work_s) {
-            *work = match (*work, more) {
-                (Some(a), Some(b)) => Some(a + b),
-                (a, b) => a.or(b),
-            };
+            *work = known_sum(*work, more);
         }
     }
 }
@@ -149,7 +154,7 @@ impl SiteData {
                 let sums = Sums {
                     job_n: jobs.value(row).into(),
                     core_s: cores.value(row).into(),
-                    cpu_ms: number(cpu, row).map_or(0, i128::from),
+                    cpu_ms: number(cpu, row).map(i128::from),
                     gpu_s: gpus.value(row).into(),
                     work_s: works.map(|work| number(work, row)),
                     benchmark_missing_n: missing.value(row).into(),
@@ -286,7 +291,10 @@ impl SiteData {
 /// CPU time of core time in percent.
 #[must_use]
 pub fn efficiency(sums: &Sums) -> Cell {
-    Cell::ratio(sums.cpu_ms.saturating_mul(100), sums.core_s.saturating_mul(1000), 1)
+    let cpu_ms = sums.cpu_ms.map(|cpu_ms| cpu_ms.saturating_mul(100));
+    cpu_ms.map_or(Cell::Empty, |cpu_ms| {
+        Cell::ratio(cpu_ms, sums.core_s.saturating_mul(1000), 1)
+    })
 }
 
 /// Jobs, core hours, CPU hours, efficiency, GPU hours, work, jobs without benchmark, corrected jobs.
@@ -300,7 +308,8 @@ pub fn amounts(sums: &Sums) -> Vec<Cell> {
     vec![
         Cell::Int(sums.job_n),
         hours(sums.core_s),
-        Cell::ratio(sums.cpu_ms, 3_600_000, 2),
+        sums.cpu_ms
+            .map_or(Cell::Empty, |cpu_ms| Cell::ratio(cpu_ms, 3_600_000, 2)),
         efficiency(sums),
         hours(sums.gpu_s),
         hs06,

@@ -70,6 +70,13 @@ fn head(body: &mut String, data: &SiteData) {
             total.benchmark_missing_n, total.job_n
         );
     }
+    if total.cpu_unknown_n > 0 {
+        let _ = writeln!(
+            body,
+            "<p class=\"note\">Of {} jobs the CPU time is unknown: it is not in the CPU hours, and efficiency is too low by it.</p>",
+            total.cpu_unknown_n
+        );
+    }
     if total.corrected_job_n != 0 || total.corrected_core_s != 0 {
         let _ = writeln!(
             body,
@@ -156,8 +163,11 @@ fn usage(data: &SiteData) -> String {
         Some(Cell::Text(view)) => is_own(view),
         _ => false,
     });
+    let mut totals = vec![Cell::text("total"), Cell::Empty, Cell::Empty];
+    totals.extend(amounts(&data.total()));
     let mut out = table(&Table {
         rows: own,
+        exact_totals: Some(totals),
         ..all.clone()
     });
     if !others.is_empty() {

@@ -29,8 +29,8 @@ fn the_page_says_what_the_lake_says() {
         let sql = format!(
             "import duckdb, sys\n\
              lake = duckdb.sql(f\"\"\"SELECT sum(job_n), round(sum(alloc_core_s) / 3600, 2) FROM read_parquet('{{sys.argv[1]}}/usage/**/*.parquet', \
-             hive_partitioning = true) WHERE site = '{site}' AND view IN ('batch', 'summary')\"\"\").fetchone()\n\
-             file = duckdb.sql(f\"SELECT sum(jobs), sum(core_hours) FROM read_csv('{{sys.argv[2]}}') WHERE view IN ('batch', 'summary')\").fetchone()\n\
+             hive_partitioning = true) WHERE site = '{site}' AND view IN ('batch', 'summary')\"\"\").fetchall()[0]\n\
+             file = duckdb.sql(f\"SELECT sum(jobs), sum(core_hours) FROM read_csv('{{sys.argv[2]}}') WHERE view IN ('batch', 'summary')\").fetchall()[0]\n\
              assert lake[0] == file[0], (lake, file)\n\
              assert abs(float(lake[1]) - float(file[1])) < 0.5, (lake, file)\n\
              print(lake[0], '%.2f' % lake[1])"
