@@ -46,12 +46,11 @@ impl Told {
         for piece in text.split("%%") {
             let mut body = String::new();
             for line in piece.lines() {
-                match MessageKind::of_header(line.trim()) {
-                    Some(found) => kind = Some(found),
-                    None => {
-                        body.push_str(line);
-                        body.push('\n');
-                    }
+                if let Some(found) = MessageKind::of_header(line.trim()) {
+                    kind = Some(found);
+                } else {
+                    body.push_str(line);
+                    body.push('\n');
                 }
             }
             if body.trim().is_empty() {

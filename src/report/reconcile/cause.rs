@@ -274,16 +274,16 @@ fn factor(key: &CellKey, a: &Side, b: &Side) -> Option<Verdict> {
     if !is_alike {
         return None;
     }
-    for (mine, side, which) in [
+    for (mine, account, which) in [
         (factor_b, a, "B"),
         (factor_a, b, "A"),
         (factor_b, b, "B"),
         (factor_a, a, "A"),
     ] {
-        let other = side.levels_e3.iter().find(|((of, at), levels)| {
+        let other = account.levels_e3.iter().find(|((of, at), levels)| {
             of == site && at != month && levels.iter().any(|e3| near(mine, i128::from(*e3) * 10))
         });
-        let now = side.levels_e3.get(&(site.clone(), *month));
+        let now = account.levels_e3.get(&(site.clone(), *month));
         let is_current = now.is_some_and(|levels| levels.iter().any(|e3| near(mine, i128::from(*e3) * 10)));
         if let (Some(((_, at), _)), false) = (other, is_current) {
             return Some(verdict(
@@ -292,8 +292,8 @@ fn factor(key: &CellKey, a: &Side, b: &Side) -> Option<Verdict> {
             ));
         }
     }
-    for (mine, side, which) in [(factor_b, a, "B"), (factor_a, b, "A")] {
-        if let Some(at) = month_of_mean_factor(mine, side, site, *month) {
+    for (mine, account, which) in [(factor_b, a, "B"), (factor_a, b, "A")] {
+        if let Some(at) = month_of_mean_factor(mine, account, site, *month) {
             return Some(verdict(
                 Cause::StaleFactor,
                 format!("{told}: {which} has the one of {at}"),
@@ -304,9 +304,9 @@ fn factor(key: &CellKey, a: &Side, b: &Side) -> Option<Verdict> {
 }
 
 /// The other month of a site whose mean factor this is.
-fn month_of_mean_factor(factor_e4: i128, side: &Side, site: &str, month: Month) -> Option<Month> {
+fn month_of_mean_factor(factor_e4: i128, account: &Side, site: &str, month: Month) -> Option<Month> {
     let mut means: BTreeMap<Month, Amount> = BTreeMap::new();
-    for ((of, _, at), cell) in &side.cells {
+    for ((of, _, at), cell) in &account.cells {
         if of == site {
             let sum = means.entry(*at).or_default();
             *sum = sum.plus(cell.amount());

@@ -41,13 +41,13 @@ impl Amount {
     /// The sum.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
-        self.zip(other, |a, b| a.saturating_add(b))
+        self.zip(other, i128::saturating_add)
     }
 
     /// The difference.
     #[must_use]
     pub fn minus(self, other: Self) -> Self {
-        self.zip(other, |a, b| a.saturating_sub(b))
+        self.zip(other, i128::saturating_sub)
     }
 
     /// So many times.
@@ -254,7 +254,7 @@ impl Side {
     /// Messages of any kind. Of several with one key the last holds.
     #[must_use]
     pub fn of_messages(told: &[Told], selection: &Selection) -> Self {
-        let mut side = Self::default();
+        let mut account = Self::default();
         for told in by_key(told).into_values() {
             let Some(month) = told.month().filter(|month| selection.has_month(*month)) else {
                 continue;
@@ -265,7 +265,7 @@ impl Side {
                 continue;
             }
             if told.kind == MessageKind::Sync {
-                *side.counts.entry((site.to_lowercase(), month)).or_default() += number("NumberOfJobs");
+                *account.counts.entry((site.to_lowercase(), month)).or_default() += number("NumberOfJobs");
                 continue;
             }
             if !selection.has_vo(Some(vo)) {
@@ -298,7 +298,8 @@ impl Side {
             key.insert("cores", cores.to_string());
             if let Some((level, _)) = level {
                 key.insert("benchmark", level.to_string());
-                side.levels_e3
+                account
+                    .levels_e3
                     .entry((site.to_lowercase(), month))
                     .or_default()
                     .insert(level);
@@ -311,9 +312,9 @@ impl Side {
                 wall_work_s,
                 cpu_work_s,
             };
-            side.add(site, vo, month, Fine { key, amount });
+            account.add(site, vo, month, Fine { key, amount });
         }
-        side
+        account
     }
 }
 

@@ -44,7 +44,7 @@ fn grouped(value: i128) -> String {
     let digits = value.unsigned_abs().to_string();
     let mut out = String::new();
     for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at) % 3 == 0 {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
             out.push('\u{202f}');
         }
         out.push(digit);
@@ -68,10 +68,10 @@ impl Frame {
 }
 
 fn open(out: &mut String, id: &str, title: &str, description: &str) {
-    let _ = write!(
+    let _ = writeln!(
         out,
         "<figure>\n<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\">\n\
-         <title id=\"{id}-t\">{}</title>\n<desc id=\"{id}-d\">{}</desc>\n",
+         <title id=\"{id}-t\">{}</title>\n<desc id=\"{id}-d\">{}</desc>",
         escape(title),
         escape(description)
     );
@@ -81,10 +81,10 @@ fn axes(out: &mut String, frame: &Frame, labels: &[String], unit: &str) {
     for step in 0..=4_i128 {
         let value = frame.top * step / 4;
         let y = frame.y(value);
-        let _ = write!(
+        let _ = writeln!(
             out,
             "<line x1=\"{LEFT}\" x2=\"{}\" y1=\"{y}\" y2=\"{y}\" class=\"grid\"/>\
-             <text x=\"{}\" y=\"{}\" class=\"tick end\">{}</text>\n",
+             <text x=\"{}\" y=\"{}\" class=\"tick end\">{}</text>",
             WIDTH - RIGHT,
             LEFT - 8,
             y + 4,
@@ -92,7 +92,7 @@ fn axes(out: &mut String, frame: &Frame, labels: &[String], unit: &str) {
         );
     }
     let every = labels.len().div_ceil(14).max(1);
-    for (at, label) in labels.iter().enumerate().filter(|(at, _)| at % every == 0) {
+    for (at, label) in labels.iter().enumerate().filter(|(at, _)| at.is_multiple_of(every)) {
         let middle = i128::midpoint(frame.x(at), frame.x(at + 1));
         let _ = writeln!(
             out,

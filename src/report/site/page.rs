@@ -24,7 +24,7 @@ pub fn write(data: &SiteData) -> String {
     quality(&mut body, data);
     definitions(&mut body, data);
     provenance(&mut body, data);
-    let _ = write!(body, "<script>\n{SCRIPT}</script>\n");
+    let _ = writeln!(body, "<script>\n{SCRIPT}</script>");
     page(&format!("{}: usage and work", data.site), &body)
 }
 
