@@ -105,10 +105,10 @@ fn defects_of_every_record_are_named() {
     assert_all(&odd, Cause::Unexplained, 70);
     let slack = {
         let mut bad = good.clone();
-        bad.iter_mut().for_each(|told| {
+        for told in &mut bad {
             let value = told.number("CpuDuration").unwrap();
             set(told, "CpuDuration", value * 9993 / 10_000);
-        });
+        }
         compare(&side(&good), &side(&bad), 1_000)
     };
     assert!(
