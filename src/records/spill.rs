@@ -33,8 +33,11 @@ pub struct Spill {
 struct Resident {
     segments: VecDeque<Segment>,
     bytes: usize,
-    days: BTreeSet<(String, Day)>,
+    days: BTreeSet<Key>,
 }
+
+/// (site, day)
+type Key = (String, Day);
 
 /// Places of batches in their segment, each with its runs of rows.
 type BatchRuns = Vec<(usize, Vec<Run>)>;
@@ -42,8 +45,8 @@ type BatchRuns = Vec<(usize, Vec<Run>)>;
 #[derive(Default)]
 struct Segment {
     batches: Vec<RecordBatch>,
-    /// (site, day) -> runs of rows, by batch.
-    index: BTreeMap<(String, Day), BatchRuns>,
+    /// Runs of rows, by batch.
+    index: BTreeMap<Key, BatchRuns>,
     bytes: usize,
     rows: usize,
 }
@@ -65,7 +68,7 @@ impl Segment {
 #[derive(Default)]
 struct SpillFile {
     scratch: Scratch,
-    index: BTreeMap<(String, Day), Vec<Place>>,
+    index: BTreeMap<Key, Vec<Place>>,
 }
 
 /// Where a packed batch lies in the file.
@@ -199,8 +202,8 @@ impl Spill {
     }
 }
 
-/// The runs of rows of each bucket.
-fn by_bucket(buckets: &[Bucket], sites: &[String]) -> Result<Vec<((String, Day), Vec<Run>)>> {
+/// The runs of rows of each (site, day).
+fn by_bucket(buckets: &[Bucket], sites: &[String]) -> Result<Vec<(Key, Vec<Run>)>> {
     let mut found: Vec<(Bucket, Vec<Run>)> = Vec::new();
     let mut first = 0;
     for run in buckets.chunk_by(|a, b| a == b) {
