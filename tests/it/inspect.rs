@@ -188,7 +188,11 @@ fn views_spellings_and_ce_logs_are_told() {
              \"EndTime\":\"2020-01-01T00:00:01Z\"}}\n"
         )
     };
-    let records = [record(1, "reef", "Batch"), record(2, "REEF", "Payload"), record(3, "kelp", "Batch")];
+    let records = [
+        record(1, "reef", "Batch"),
+        record(2, "REEF", "Payload"),
+        record(3, "kelp", "Batch"),
+    ];
     fs::write(here.join("g.ndjson"), records.concat()).unwrap();
     fs::write(
         here.join("ce.log"),
@@ -200,7 +204,10 @@ fn views_spellings_and_ce_logs_are_told() {
     assert!(problems.contains("two accounts of the same hours"), "{problems}");
     assert!(problems.contains("(REEF and reef)"), "{problems}");
     let proposal = reports[1]["proposal"].as_str().unwrap();
-    assert!(proposal.contains("# blah = [\"ce.log\"]") && !proposal.contains("\n[["), "{proposal}");
+    assert!(
+        proposal.contains("# blah = [\"ce.log\"]") && !proposal.contains("\n[["),
+        "{proposal}"
+    );
 }
 
 /// Listings that people take for dumps are told by name, with what to give instead.
