@@ -313,7 +313,16 @@ impl State {
             table.write(&batch)?;
             table.finish(&[])?;
         }
-        let has = |dataset: &str| matches!(dataset, "inputs" | "ledger" | "runs") || publication.will_hold(dataset);
+        let (is_told, is_locked) = (
+            publication.holds_beside("publication")?,
+            publication.holds_beside("month_lock")?,
+        );
+        let has = |dataset: &str| match dataset {
+            "inputs" | "ledger" | "runs" => true,
+            "publication" => is_told,
+            "month_lock" => is_locked,
+            dataset => publication.will_hold(dataset),
+        };
         let mut views = publication.stage(VIEWS, VIEWS, 1)?;
         std::io::Write::write_all(
             &mut views,
