@@ -73,6 +73,9 @@ A pipeline file:
   policies = [\"policies/zoo.toml\"]    # files, or folders of them
   options = { combine = \"max\" }        # of what a policy leaves open
 
+  [capacity]                           # what could be delivered, see `gridtally capacity --help`
+  node_types = \"node_types.csv\"
+
   [privacy]                            # what is withheld before anything is written
   user = \"pseudonym\"                   # or \"keep\", \"drop\"; likewise job_name, ...
   rotate = \"quarter\"                   # or \"year\", \"month\"

@@ -2,6 +2,7 @@
 
 pub mod as_of;
 pub mod billing;
+mod capacity;
 pub mod charge_spec;
 mod charges;
 pub mod clock;

@@ -297,6 +297,8 @@ pub struct Plan {
     pub normalise: Option<NormalisePlan>,
     /// What jobs are charged by, ordered by policy, version and options.
     pub tariffs: Vec<Arc<crate::charge::Tariff>>,
+    /// Node types, of which installed capacity is made.
+    pub capacity: Option<Arc<crate::reference::node_type::NodeTypeTable>>,
     /// Signed corrections.
     pub corrections: Option<Arc<crate::reference::correction::CorrectionTable>>,
     /// What becomes of names; `None` keeps them.

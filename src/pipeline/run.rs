@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::capacity;
 use super::charges;
 use super::clock::Stopwatch;
 use super::corrections;
@@ -66,7 +67,8 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     let is_resummarised = is_rebuild || state.plan_changed(plan);
     // After a rebuild the state knows of no place.
     let outdated = Outdated::find(&state, plan);
-    if files.is_empty() && !is_news && !is_resummarised && fresh.is_empty() && outdated.is_empty() {
+    let is_settled = fresh.is_empty() && outdated.is_empty() && !capacity::is_changed(plan, &state);
+    if files.is_empty() && !is_news && !is_resummarised && is_settled {
         report.settle(&state);
         report.finish_unchanged(&stopwatch);
         return Ok(report);
@@ -122,9 +124,7 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     publish_usage(&context, &state, &parts, is_resummarised)?;
     charges::publish(&context, &state, &charged, is_resummarised)?;
     report.unmatched_corrections = corrections::publish(plan, &parts, is_rebuild, (&store, &publication))?;
-    for id in &report.unmatched_corrections {
-        progress.note(&format!("correction {id} matches nothing"));
-    }
+    note_unmatched(&report, progress);
     if is_rebuild {
         forget_stale(&publication, &state, &partitions);
     }
@@ -151,6 +151,12 @@ fn window(options: &RunOptions) -> Window {
     Window {
         from: options.from,
         to: options.to,
+    }
+}
+
+fn note_unmatched(report: &RunReport, progress: &dyn Progress) {
+    for id in &report.unmatched_corrections {
+        progress.note(&format!("correction {id} matches nothing"));
     }
 }
 

@@ -3,6 +3,7 @@
 
 use toml::de::{DeTable, DeValue};
 
+use super::capacity;
 use super::charge_spec::{ChargeSpec, charges};
 use super::inventory_spec::{InventorySpec, inventories};
 use super::normalise_spec::{self, NormaliseSpec};
@@ -125,6 +126,8 @@ pub struct Spec {
     pub charges: Vec<ChargeSpec>,
     /// `[privacy]`
     pub privacy: Option<PrivacySpec>,
+    /// `node_types` of `[capacity]`
+    pub capacity: Option<At<String>>,
 }
 
 impl Spec {
@@ -145,6 +148,7 @@ impl Spec {
             &table,
             "the pipeline file",
             &["pipeline", "source", "inventory", "normalise", "charge", "privacy"],
+            &["pipeline", "source", "inventory", "normalise", "privacy", "capacity"],
             problems,
         );
         if !top.has("pipeline") {
@@ -160,6 +164,7 @@ impl Spec {
             normalise: normalise_spec::read(&top, problems),
             charges: charges(&top, problems),
             privacy: privacy::read(&top, problems),
+            capacity: capacity::read(&top, problems),
         }
     }
 }
