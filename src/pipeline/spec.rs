@@ -147,8 +147,15 @@ impl Spec {
             source,
             &table,
             "the pipeline file",
-            &["pipeline", "source", "inventory", "normalise", "charge", "privacy"],
-            &["pipeline", "source", "inventory", "normalise", "privacy", "capacity"],
+            &[
+                "pipeline",
+                "source",
+                "inventory",
+                "normalise",
+                "charge",
+                "privacy",
+                "capacity",
+            ],
             problems,
         );
         if !top.has("pipeline") {
