@@ -132,15 +132,15 @@ fn payers(sums: &BTreeMap<(String, Option<String>), [i128; 2]>) -> Vec<Payer> {
         .iter()
         .map(|((view, account), [a, b])| {
             let [all_a, all_b] = totals.get(view.as_str()).copied().unwrap_or_default();
-            let (share_a_e4, share_b_e4) = (share(*a, all_a), share(*b, all_b));
+            let (before, after) = (share(*a, all_a), share(*b, all_b));
             Payer {
                 view: view.clone(),
                 account: account.clone(),
                 a: amount(*a, CHARGE_SCALE),
                 b: amount(*b, CHARGE_SCALE),
-                share_a_e4,
-                share_b_e4,
-                change_e4: share_b_e4 - share_a_e4,
+                share_a_e4: before,
+                share_b_e4: after,
+                change_e4: after - before,
             }
         })
         .collect();

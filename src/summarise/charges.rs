@@ -189,8 +189,8 @@ impl<'a> Charges<'a> {
         let shares = apportion_wide(charge.unwrap_or(0), &weights).ok_or_else(too_large)?;
         let mut walls = Vec::new();
         apportion(view.wall_s.value(row), &weights, &mut walls);
-        let mut helds = Vec::new();
-        apportion(view.held_s(row), &weights, &mut helds);
+        let mut gpu_times = Vec::new();
+        apportion(view.held_s(row), &weights, &mut gpu_times);
         let core_n = number(view.alloc_core_n, row).unwrap_or(0);
         let gpu_n = number(view.alloc_gpu_n, row).unwrap_or(0);
         // A job counts where it ends; a policy that no longer holds then charged it in part.
@@ -215,7 +215,7 @@ impl<'a> Charges<'a> {
             rows.unpriced_job_n
                 .push(Some(if charge.is_none() { counts } else { 0 }));
             rows.alloc_core_s.push(Some(of(&walls).saturating_mul(core_n)));
-            rows.alloc_gpu_s.push(Some(of(&helds).saturating_mul(gpu_n)));
+            rows.alloc_gpu_s.push(Some(of(&gpu_times).saturating_mul(gpu_n)));
             rows.charge.push(charge.map(|_| share));
             rows.why_unpriced.push(why.clone());
         }
