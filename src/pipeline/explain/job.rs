@@ -291,7 +291,7 @@ fn pieces(rows: &[RecordBatch], site: &str, record_id: &str, tariff: &Tariff) ->
 fn fields(record: &RecordBatch, format: &str) -> Result<Vec<Field>> {
     let mut fields = Vec::new();
     for column in &schema::dataset("records")?.columns {
-        let array: &ArrayRef = crate::schema::batch::column(record, &column.name)?;
+        let array: &ArrayRef = schema::batch::column(record, &column.name)?;
         if array.is_null(0) {
             continue;
         }
