@@ -30,6 +30,7 @@ pub mod report;
 pub mod run;
 mod runs;
 mod shelf;
+pub mod scaled_spec;
 pub mod spec;
 pub mod stale;
 mod state;

@@ -64,7 +64,12 @@ impl Row {
         let mut tell = |column: &str, why: String| wrong.push(format!("{column}: {why}"));
         let core_n = count(cell("cores")).map_err(|why| tell("cores", why));
         let cpu_n = count(cell("cpus_per_core")).map_err(|why| tell("cpus_per_core", why));
-        let mut day = |column: &str, open: i64| day_ms(cell(column), open).map_err(|why| tell(column, why));
+        let value = match (core_n, cpu_n) {
+            (Ok(core_n), Ok(cpu_n)) => value(&cell, core_n, cpu_n).map_err(|why| wrong.push(why)),
+            _ => Err(()),
+        };
+        let mut day =
+            |column: &str, open: i64| day_ms(cell(column), open).map_err(|why| wrong.push(format!("{column}: {why}")));
         let from = day("valid_from", i64::MIN);
         let until = day("valid_to", i64::MAX);
         let recorded = day("recorded_at", i64::MIN);
@@ -74,10 +79,6 @@ impl Row {
             let (to, from) = (cell("valid_to"), cell("valid_from"));
             wrong.push(format!("valid_to {to} is not after valid_from {from}"));
         }
-        let value = match (core_n, cpu_n) {
-            (Ok(core_n), Ok(cpu_n)) => value(&cell, core_n, cpu_n).map_err(|why| wrong.push(why)),
-            _ => Err(()),
-        };
         let accepted = |word: &str| cell("accept").split_whitespace().any(|accepted| accepted == word);
         for word in cell("accept").split_whitespace() {
             if !matches!(word, "range" | "jump") {

@@ -15,6 +15,7 @@ mod renderings;
 mod repair;
 mod same_bytes;
 pub(crate) mod scene;
+mod scaled;
 mod settings;
 mod tables;
 mod together;
