@@ -105,7 +105,9 @@ impl<'a> Normaliser<'a> {
             site.factors(&[Level::Node], &place, at_ms).per_core.scaled()
         });
         let of_kind = Benchmark::ALL.iter().position(|each| *each == kind);
-        let node_e4 = nodes.zip(of_kind).and_then(|(nodes, at)| nodes.get(at).copied().flatten());
+        let node_e4 = nodes
+            .zip(of_kind)
+            .and_then(|(nodes, at)| nodes.get(at).copied().flatten());
         Some(Reference {
             per_core: Each::only(kind, i128::from(scaled_to.value_e4_per_core)),
             kind,

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, BooleanArray, Decimal128Array, Int64Array, RecordBatch, StringBuilder, new_null_array};
+use arrow::array::{
+    Array, ArrayRef, BooleanArray, Decimal128Array, Int64Array, RecordBatch, StringBuilder, new_null_array,
+};
 
 use super::normaliser::Normaliser;
 use super::scale::{Reference, Scale};

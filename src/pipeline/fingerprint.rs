@@ -71,7 +71,10 @@ pub(super) fn of_source(source: &SourcePlan, privacy: Option<&Privacy>) -> Strin
     }
     if let Some(scaled_to) = &source.logs.scaled_to {
         // To what is a matter of benchmarks: records hold the times as they are logged.
-        text.line("scaled", &format!("cpu {} wall {}", scaled_to.is_cpu, scaled_to.is_wall));
+        text.line(
+            "scaled",
+            &format!("cpu {} wall {}", scaled_to.is_cpu, scaled_to.is_wall),
+        );
     }
     if matches!(source.format, Format::Apel | Format::Auto) {
         text.line(

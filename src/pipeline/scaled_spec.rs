@@ -30,7 +30,11 @@ pub(super) fn read(source: &Section<'_>, problems: &mut Problems) -> Option<Scal
         section.wrong(name.line, message, problems);
     }
     if !section.has("value") {
-        section.wrong(section.line(), "scaled_to has no value (the reference, per core)", problems);
+        section.wrong(
+            section.line(),
+            "scaled_to has no value (the reference, per core)",
+            problems,
+        );
     }
     let value_e4_per_core = decimal(&section, "value", problems);
     let (is_cpu, is_wall) = section

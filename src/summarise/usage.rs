@@ -54,7 +54,9 @@ fn scaled_work(
     (scaled_cpu_ms, scaled_wall_ms): (Option<i64>, Option<i64>),
     core_n: i64,
 ) -> WorkSums {
-    let node = reference.node_e4.map_or_else(Each::default, |e4| Each::only(reference.kind, i128::from(e4)));
+    let node = reference
+        .node_e4
+        .map_or_else(Each::default, |e4| Each::only(reference.kind, i128::from(e4)));
     let raw = node.or(per_core.without(reference.kind));
     let cpu = cpu_ms.map_or_else(Each::default, |cpu_ms| raw.over_ms(cpu_ms));
     let (wall, core_wall) = (raw.over_s(wall_s), raw.over_s(wall_s.saturating_mul(core_n)));

@@ -25,7 +25,9 @@ fn log(jobs: &[Job]) -> String {
     let line = |(nth, job): (usize, &Job)| {
         let end_s = job.start_s + job.wall_s;
         let [cpu, wall] = job.logged.map(hours);
-        let printed = jiff::Timestamp::from_second(end_s).unwrap().strftime("%m/%d/%Y %H:%M:%S");
+        let printed = jiff::Timestamp::from_second(end_s)
+            .unwrap()
+            .strftime("%m/%d/%Y %H:%M:%S");
         format!(
             "{printed};E;{nth}.server;user=u group=g jobname=j queue=q ctime={0} qtime={0} etime={0} start={0} owner=u@h \
              exec_host={1}/0 Resource_List.nodes=1 session=1 end={end_s} Exit_status=0 resources_used.cput={cpu} \
@@ -87,7 +89,10 @@ fn any_reference_gives_the_same_work() {
             logged: [cpu_s, wall_s].map(|s| s * NODE / reference),
         };
         scene.write("log", log(&[job]).as_bytes());
-        for (unscale, rows) in [("", "LIV,,hs06,5.32,,,\n"), (", unscale = true", "LIV,n1,si00,1330,1,,\n")] {
+        for (unscale, rows) in [
+            ("", "LIV,,hs06,5.32,,,\n"),
+            (", unscale = true", "LIV,n1,si00,1330,1,,\n"),
+        ] {
             scene.write("b.csv", format!("{HEAD}{rows}").as_bytes());
             let keys = format!("scaled_to = {{ benchmark = \"si00\", value = {reference}{unscale} }}");
             let out = format!("out{reference}{}", unscale.len());
@@ -95,7 +100,11 @@ fn any_reference_gives_the_same_work() {
             let (work, cpu_ms, wall) = usage(&scene, &out, "si00");
             assert_eq!(work, done, "{reference}");
             // Start and end are instants: wall time is known. CPU time is, where the node's value is.
-            assert_eq!((wall, cpu_ms), (wall_s, (!unscale.is_empty()).then_some(cpu_s * 1000)), "{reference}");
+            assert_eq!(
+                (wall, cpu_ms),
+                (wall_s, (!unscale.is_empty()).then_some(cpu_s * 1000)),
+                "{reference}"
+            );
             assert_eq!(scene.findings(&out), []);
         }
     }
@@ -110,7 +119,10 @@ fn raw_times_come_back_by_the_value_of_the_nodes_as_it_is_known() {
         wall_s: 1000,
         logged,
     };
-    scene.write("log", log(&[job("n1", [1330, 1330]), job("n2", [1330, 1330])]).as_bytes());
+    scene.write(
+        "log",
+        log(&[job("n1", [1330, 1330]), job("n2", [1330, 1330])]).as_bytes(),
+    );
     let keys = "scaled_to = { benchmark = \"si00\", value = 1000, times = \"cpu\", unscale = true }";
     let cpu = || -> Vec<(Option<i64>, Option<String>)> {
         let batch = read(&files(&scene.path("out"), "records")[0]);
@@ -129,7 +141,10 @@ fn raw_times_come_back_by_the_value_of_the_nodes_as_it_is_known() {
     scene.write("b.csv", format!("{HEAD}LIV,n1,si00,1330,1,,\n").as_bytes());
     scene.run(&pipeline(keys), "out");
     let bytes = scene.lake("out");
-    assert_eq!(cpu().iter().map(|(cpu, _)| *cpu).collect::<Vec<_>>(), [Some(1_000_000), None]);
+    assert_eq!(
+        cpu().iter().map(|(cpu, _)| *cpu).collect::<Vec<_>>(),
+        [Some(1_000_000), None]
+    );
     // Wall time is raw, so its work is that of the node; of the unknown node it is unknown, and CPU work is not.
     let (work, ..) = usage(&scene, "out", "si00");
     let e7 = |si00_s: i128| Some(si00_s * 10_000_000);
@@ -137,7 +152,10 @@ fn raw_times_come_back_by_the_value_of_the_nodes_as_it_is_known() {
     // A node measured otherwise changes the raw time, not the work, and back.
     scene.write("b.csv", format!("{HEAD}LIV,n[1-2],si00,2660,1,,\n").as_bytes());
     assert_eq!(scene.run(&pipeline(keys), "out").status, Status::Published);
-    assert_eq!(cpu().iter().map(|(cpu, _)| *cpu).collect::<Vec<_>>(), [Some(500_000), Some(500_000)]);
+    assert_eq!(
+        cpu().iter().map(|(cpu, _)| *cpu).collect::<Vec<_>>(),
+        [Some(500_000), Some(500_000)]
+    );
     assert_eq!(usage(&scene, "out", "si00").0[0], e7(2 * 1330 * 1000));
     scene.write("b.csv", format!("{HEAD}LIV,n1,si00,1330,1,,\n").as_bytes());
     scene.run(&pipeline(keys), "out");
