@@ -9,6 +9,7 @@
 //! charge     policies as data -> what each job costs
 //! occupancy  jobs on nodes -> free resources per instant -> canonical units, true overhead, billing rates
 //! summarise  jobs -> periods -> groups; contributions added up per site, VO and allocation year
+//! report     the lake in the words of those who want to hear it: federation messages, tables, pages
 //! ```
 //!
 //! Beside them: `schema` (every column, a leaf), `reference` (dated tables, and the machine behind the jobs), `ledger`
@@ -40,6 +41,7 @@ pub mod privacy;
 pub mod problems;
 pub mod records;
 pub mod reference;
+pub mod report;
 pub mod schema;
 mod scratch;
 pub mod sources;

@@ -11,6 +11,7 @@ mod policy;
 pub mod progress;
 mod rejects;
 mod replay;
+mod report;
 mod run;
 mod schema;
 mod summaries;
@@ -43,6 +44,7 @@ enum Command {
     Check(check::Args),
     Inspect(inspect::Args),
     Schema(schema::Args),
+    Report(report::Args),
     Policy(policy::Args),
     Capacity(capacity::Args),
     Summaries(summaries::Args),
@@ -79,6 +81,7 @@ fn execute(command: &Command) -> Result<()> {
         Command::Check(args) => check::run(args),
         Command::Inspect(args) => inspect::run(args),
         Command::Schema(args) => schema::run(args),
+        Command::Report(args) => report::run(args),
         Command::Policy(args) => policy::run(args),
         Command::Capacity(args) => capacity::run(args),
         Command::Summaries(args) => summaries::run(args),

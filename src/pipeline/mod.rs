@@ -1,7 +1,7 @@
 //! From a pipeline file to a finished run.
 
 pub mod as_of;
-mod clock;
+pub mod clock;
 pub mod compile;
 mod corrections;
 mod days;

@@ -44,6 +44,7 @@ mod policies;
 mod promises;
 mod readme;
 mod reference_tables;
+mod report;
 mod sacct;
 mod sample_data;
 mod views;
