@@ -29,6 +29,7 @@ pub mod replay;
 pub mod report;
 pub mod run;
 mod runs;
+pub mod scaled_spec;
 mod shelf;
 pub mod spec;
 pub mod stale;
