@@ -164,7 +164,7 @@ fn raw_times_come_back_by_the_value_of_the_nodes_as_it_is_known() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(8))]
+    #![proptest_config(ProptestConfig { cases: 6, failure_persistence: None, ..ProptestConfig::default() })]
     /// However usage is cut in time, the parts of scaled and raw work are the whole, exactly.
     #[test]
     fn parts_are_the_whole(
