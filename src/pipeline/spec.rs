@@ -3,6 +3,7 @@
 
 use toml::de::{DeTable, DeValue};
 
+use super::capacity;
 use super::inventory_spec::{InventorySpec, inventories};
 use super::normalise_spec::{self, NormaliseSpec};
 use super::plan::{Acceptance, Attribution, Format, Grain, Overlap, Publication, RejectLimit, Replacement, VoColumn};
@@ -125,6 +126,8 @@ pub struct Spec {
     pub normalise: Option<NormaliseSpec>,
     /// `[privacy]`
     pub privacy: Option<PrivacySpec>,
+    /// `node_types` of `[capacity]`
+    pub capacity: Option<At<String>>,
 }
 
 impl Spec {
@@ -144,7 +147,7 @@ impl Spec {
             source,
             &table,
             "the pipeline file",
-            &["pipeline", "source", "inventory", "normalise", "privacy"],
+            &["pipeline", "source", "inventory", "normalise", "privacy", "capacity"],
             problems,
         );
         if !top.has("pipeline") {
@@ -159,6 +162,7 @@ impl Spec {
             inventories: inventories(&top, problems),
             normalise: normalise_spec::read(&top, problems),
             privacy: privacy::read(&top, problems),
+            capacity: capacity::read(&top, problems),
         }
     }
 }
