@@ -338,7 +338,11 @@ fn quoted(text: &[u8]) -> Option<String> {
 fn times(header: &SacctHeader, head: &[u8]) -> Option<String> {
     /// Lines looked at.
     const FIRST: usize = 64;
-    let is_time = |name: &str| ["Submit", "Eligible", "Start", "End"].iter().any(|time| name.eq_ignore_ascii_case(time));
+    let is_time = |name: &str| {
+        ["Submit", "Eligible", "Start", "End"]
+            .iter()
+            .any(|time| name.eq_ignore_ascii_case(time))
+    };
     let text = String::from_utf8_lossy(head);
     text.lines().take(FIRST).find_map(|line| {
         let values = header.columns.iter().zip(line.split(&header.delimiter));

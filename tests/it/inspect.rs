@@ -216,10 +216,11 @@ fn zones_leave_traces() {
     let here = tempfile::tempdir().unwrap();
     let here = here.path();
     let dump = |file: &str, rows: &[[&str; 3]]| {
-        let mut text = "JobIDRaw|Submit|Start|End|ElapsedRaw|State|NCPUS|Account|Cluster|TotalCPU\n".to_owned();
-        for (nth, [start, end, elapsed]) in rows.iter().enumerate() {
-            text += &format!("{nth}|{start}|{start}|{end}|{elapsed}|COMPLETED|1|a|c|00:00:01\n");
-        }
+        let header = "JobIDRaw|Submit|Start|End|ElapsedRaw|State|NCPUS|Account|Cluster|TotalCPU\n".to_owned();
+        let rows = rows.iter().enumerate().map(|(nth, [start, end, elapsed])| {
+            format!("{nth}|{start}|{start}|{end}|{elapsed}|COMPLETED|1|a|c|00:00:01\n")
+        });
+        let text: String = std::iter::once(header).chain(rows).collect();
         fs::write(here.join(file), text).unwrap();
     };
     dump(
@@ -232,7 +233,10 @@ fn zones_leave_traces() {
             ["2026-05-01T00:00:00", "2026-05-01T01:00:00", "3600"],
         ],
     );
-    dump("offsets", &[["2026-03-29T00:00:00+0100", "2026-03-29T04:00:00+0200", "10800"]]);
+    dump(
+        "offsets",
+        &[["2026-03-29T00:00:00+0100", "2026-03-29T04:00:00+0200", "10800"]],
+    );
     dump("seconds", &[["1774738800", "1774749600", "10800"]]);
     let reports = inspect(here, &["local", "offsets", "seconds"]);
     let problems = reports[0]["problems"].to_string();
@@ -245,7 +249,11 @@ fn zones_leave_traces() {
     let times: Vec<&str> = reports.iter().map(|report| report["times"].as_str().unwrap()).collect();
     assert_eq!(
         times,
-        ["local, without an offset", "with an offset, such as +0100", "Unix seconds"]
+        [
+            "local, without an offset",
+            "with an offset, such as +0100",
+            "Unix seconds"
+        ]
     );
     assert!(!reports[1]["problems"].to_string().contains("clocks"));
 }
