@@ -181,15 +181,15 @@ pub fn with_factors(batch: &RecordBatch, scales: &Scales) -> Result<RecordBatch>
 
 /// CPU time as it was before worker nodes scaled it, where that is known.
 fn raw_cpu(batch: &RecordBatch, scales: &Scales, columns: &mut [ArrayRef]) -> Result<()> {
-    let scaled = int(batch, "scaled_cpu_ms")?;
+    let logged = int(batch, "scaled_cpu_ms")?;
     let (cpu, is_unknown) = (int(batch, "cpu_ms")?, flag(batch, "is_cpu_unknown")?);
-    let raw = |row: usize| match number(scaled, row) {
-        Some(scaled_ms) => scales.of(row).1.and_then(|reference| reference.raw_ms(scaled_ms)),
+    let raw = |row: usize| match number(logged, row) {
+        Some(logged_ms) => scales.of(row).1.and_then(|reference| reference.raw_ms(logged_ms)),
         None => number(cpu, row),
     };
     let rows = batch.num_rows();
     let cpu_ms: Int64Array = (0..rows).map(raw).collect();
-    let unknown = |row: usize| match number(scaled, row) {
+    let unknown = |row: usize| match number(logged, row) {
         Some(_) => cpu_ms.is_null(row),
         None => is_unknown.value(row),
     };

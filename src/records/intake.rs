@@ -190,8 +190,8 @@ impl Sink for Intake {
     fn job(&mut self, row: &JobRow<'_>, at: Position, step_n: u32) {
         let rows = 1 + u64::from(step_n);
         let source = Arc::clone(&self.source);
-        let scaled = source.logs.scaled_to.map(|scaled_to| scaled(row, scaled_to));
-        let row = scaled.as_ref().unwrap_or(row);
+        let apart = source.logs.scaled_to.map(|scaled_to| set_apart(row, scaled_to));
+        let row = apart.as_ref().unwrap_or(row);
         let site = match &source.site {
             Some(site) => Some(site.as_str()),
             None => self.site(&source.site_rule, row),
@@ -358,7 +358,7 @@ impl Sink for Intake {
 
 /// The row of a source whose times arrive scaled: they are set apart, and what they were before is not known from it.
 /// Start and end are instants and scaled by nothing.
-fn scaled<'a>(row: &JobRow<'a>, scaled_to: ScaledTo) -> JobRow<'a> {
+fn set_apart<'a>(row: &JobRow<'a>, scaled_to: ScaledTo) -> JobRow<'a> {
     let mut row = row.clone();
     if scaled_to.is_cpu {
         row.scaled_cpu_ms = row.cpu_ms.take().filter(|cpu_ms| *cpu_ms >= 0);
