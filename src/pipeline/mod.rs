@@ -35,6 +35,7 @@ pub mod report;
 pub mod reprice;
 pub mod run;
 mod runs;
+pub mod scaled_spec;
 mod shelf;
 pub mod spec;
 pub mod stale;

@@ -78,7 +78,7 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     let mut spill = Spill::new(options.memory_byte_n.unwrap_or(MEMORY_BUDGET));
     let mut read = read_all(&files, window, threads, &spill, progress)?;
     let file_ids: Vec<Arc<str>> = (files.iter().zip(&read))
-        .map(|(file, read)| inputs::file_id(&file.source.name, &read.blake3))
+        .map(|(file, read)| inputs::file_id(&file.source.name, &read.blake3, file.dated_ms))
         .collect();
     let mut repairs = Repairs::load(&store, &publication, is_rebuild)?;
     let lake = (&store, &publication, &state);
