@@ -9,11 +9,14 @@ mod man;
 pub mod output;
 mod policy;
 pub mod progress;
+mod publication;
+mod reconcile;
 mod rejects;
 mod replay;
 mod report;
 mod run;
 mod schema;
+mod selection;
 mod summaries;
 mod verify;
 
@@ -45,6 +48,8 @@ enum Command {
     Inspect(inspect::Args),
     Schema(schema::Args),
     Report(report::Args),
+    Publication(publication::Args),
+    Reconcile(reconcile::Args),
     Policy(policy::Args),
     Capacity(capacity::Args),
     Summaries(summaries::Args),
@@ -82,6 +87,8 @@ fn execute(command: &Command) -> Result<()> {
         Command::Inspect(args) => inspect::run(args),
         Command::Schema(args) => schema::run(args),
         Command::Report(args) => report::run(args),
+        Command::Publication(args) => publication::run(args),
+        Command::Reconcile(args) => reconcile::run(args),
         Command::Policy(args) => policy::run(args),
         Command::Capacity(args) => capacity::run(args),
         Command::Summaries(args) => summaries::run(args),

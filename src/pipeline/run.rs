@@ -12,10 +12,11 @@ use super::partition::{Context, Done, process};
 use super::pool;
 use super::progress::Progress;
 use super::reading::{ReadFile, Reading, read_all};
+use super::recompute::{self, Outdated, Scaled};
 use super::repair::{Marks, Repairs, annotate, settle};
 use super::report::{RunReport, SourceReport, first_reasons};
 use super::state::State;
-use super::summaries;
+use super::summaries::{self, SettledSummaries};
 use super::usage::publish_usage;
 use crate::error::{Error, Kind, Result};
 use crate::ledger::book::{InputEntry, Places, is_settled_by_merge};
@@ -39,12 +40,9 @@ use crate::time::{Day, Month};
 pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result<RunReport> {
     let mut stopwatch = Stopwatch::start();
     let threads = threads(options);
-    let window = Window {
-        from: options.from,
-        to: options.to,
-    };
+    let window = window(options);
     let mut found = inputs::find(plan)?;
-    let store = Store::open(options.out.as_deref().unwrap_or(&plan.output))?;
+    let store = open(options.out.as_deref().unwrap_or(&plan.output), progress)?;
     let publication = Publication::begin(&store)?;
     let mut state = State::load(&store, &publication)?;
     let fresh = corrections::fresh(plan, &state)?;
@@ -65,7 +63,9 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     let (mut files, is_news) = inputs::to_read(&mut state.book, &former, &found, window, &outdated);
     grids.hand_out(&mut files);
     let is_resummarised = is_rebuild || state.plan_changed(plan);
-    if files.is_empty() && !is_news && !is_resummarised && fresh.is_empty() {
+    // After a rebuild the state knows of no place.
+    let outdated = Outdated::find(&state, plan);
+    if files.is_empty() && !is_news && !is_resummarised && fresh.is_empty() && outdated.is_empty() {
         report.settle(&state);
         report.finish_unchanged(&stopwatch);
         return Ok(report);
@@ -74,9 +74,7 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     progress.begin("reading", files.iter().map(|f| f.file.bytes).sum(), "bytes");
     let mut spill = Spill::new(options.memory_byte_n.unwrap_or(MEMORY_BUDGET));
     let mut read = read_all(&files, window, threads, &spill, progress)?;
-    let file_ids: Vec<Arc<str>> = files
-        .iter()
-        .zip(&read)
+    let file_ids: Vec<Arc<str>> = (files.iter().zip(&read))
         .map(|(file, read)| inputs::file_id(&file.source.name, &read.blake3))
         .collect();
     let mut repairs = Repairs::load(&store, &publication, is_rebuild)?;
@@ -94,8 +92,9 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
 
     let with_jobs = spill.partitions()?;
     let jobs = summaries::job_places(state.partitions().iter().chain(with_jobs.keys()));
-    let mut partitions = partitions(plan, with_jobs, &state, &file_ids, fresh, (is_rebuild, is_resummarised));
-    let months = summaries::months(plan, &state, &summed, &mut partitions, is_resummarised, is_rebuild);
+    let how = (is_rebuild, is_resummarised);
+    let mut partitions = partitions(plan, with_jobs, &state, &file_ids, (fresh, &outdated), how);
+    let months = summaries::months(plan, &state, &summed, &mut partitions, &outdated, how);
     let order = FileOrder::new(state.arrivals());
     let (hashes, paths) = (state.hashes(), state.paths());
     let context = Context {
@@ -107,13 +106,17 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
         hashes: &hashes,
         paths: &paths,
         is_rebuild,
+        outdated: &outdated,
     };
     let summaries = summaries::settle(&context, &state, summed, &months, &jobs, progress)?;
     let done = process_all(&context, &partitions, threads, progress)?;
     phases.insert("merge".to_owned(), stopwatch.lap());
+    note_benchmarks(plan, &done, &summaries, &mut state, &mut report);
     let parts = summaries::contributions(&context, done, summaries, &mut state.book)?;
     grids.settle(&mut state.book, &files, &file_ids);
     check_limits(plan, &files, &file_ids, &state)?;
+    let is_fresh = |place: &(String, Month)| partitions.get(place).is_some_and(|days| !days.is_empty());
+    report.recomputed = recompute::compare(&context, &outdated, &parts, is_fresh)?;
     publish_usage(&context, &state, &parts, is_resummarised)?;
     report.unmatched_corrections = corrections::publish(plan, &parts, is_rebuild, (&store, &publication))?;
     for id in &report.unmatched_corrections {
@@ -129,21 +132,50 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     report.phases = phases;
     if options.dry_run {
         report.finish_dry(&stopwatch);
-        return Ok(report);
+    } else {
+        progress.begin("publishing", 0, "files");
+        let committed = publication.commit(state.facts(plan))?;
+        progress.end();
+        report.phases.insert("publish".to_owned(), stopwatch.lap());
+        report.finish(&stopwatch, &committed);
+        super::runs::append(&store, plan, options, &report, &stopwatch)?;
     }
-    progress.begin("publishing", 0, "files");
-    let committed = publication.commit(state.facts(plan))?;
-    progress.end();
-    report.phases.insert("publish".to_owned(), stopwatch.lap());
-    report.finish(&stopwatch, &committed);
-    super::runs::append(&store, plan, options, &report, &stopwatch)?;
     Ok(report)
+}
+
+/// The months asked for.
+fn window(options: &RunOptions) -> Window {
+    Window {
+        from: options.from,
+        to: options.to,
+    }
 }
 
 /// As many as were asked for, or as the machine has.
 fn threads(options: &RunOptions) -> usize {
     let available = || std::thread::available_parallelism().ok().map(Into::into);
     options.threads.or_else(available).unwrap_or(1).max(1)
+}
+
+/// Writes down which benchmarks each place was scaled by, and counts where they came from.
+fn note_benchmarks(
+    plan: &Plan,
+    done: &[Done],
+    summaries: &SettledSummaries,
+    state: &mut State,
+    report: &mut RunReport,
+) {
+    for done in done {
+        let place = (done.site.clone(), done.month);
+        state.note_benchmarks(plan, Scaled::Jobs, &place, done.asked_ms);
+        for ((benchmark, origin), records) in &done.origins {
+            let of = report.benchmarks.entry((*benchmark).to_owned()).or_default();
+            *of.entry((*origin).to_owned()).or_default() += records;
+        }
+    }
+    for (place, asked_ms) in &summaries.asked_ms {
+        state.note_benchmarks(plan, Scaled::Summaries, place, *asked_ms);
+    }
 }
 
 /// The partitions to build, each with the days that have something new: beside those with new jobs, those that other
@@ -153,9 +185,12 @@ fn partitions(
     mut partitions: BTreeMap<(String, Month), Vec<Day>>,
     state: &State,
     file_ids: &[Arc<str>],
-    fresh: &[Correction],
+    (fresh, outdated): (&[Correction], &Outdated),
     (is_rebuild, is_resummarised): (bool, bool),
 ) -> BTreeMap<(String, Month), Vec<Day>> {
+    for place in &outdated.jobs {
+        partitions.entry(place.clone()).or_default();
+    }
     if is_resummarised && !is_rebuild {
         // Additions make contributions where there are no records.
         for published in state.partitions().iter().chain(state.contributions()) {
@@ -253,6 +288,18 @@ fn account(
         }
     }
     Ok(())
+}
+
+/// Opens the output, and says so where nothing keeps a second run out.
+fn open(output: &str, progress: &dyn Progress) -> Result<Store> {
+    let store = Store::open(output)?;
+    if store.is_web() {
+        let place = store.url();
+        progress.note(&format!(
+            "{place} knows no lock: see to it that one run at a time writes there"
+        ));
+    }
+    Ok(store)
 }
 
 /// When a file of an inventory was true if its rows do not say, Unix milliseconds.

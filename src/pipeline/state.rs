@@ -6,6 +6,7 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 
 use super::inputs::Found;
+use super::recompute::{self, Asked, Scaled};
 use crate::error::{Error, Result};
 use crate::ledger::Book;
 use crate::ledger::book::InputEntry;
@@ -231,10 +232,21 @@ impl State {
         can_be
     }
 
-    /// Whether usage was attributed or normalised under other settings.
+    /// Whether usage was attributed under other settings.
     #[must_use]
     pub(super) fn plan_changed(&self, plan: &Plan) -> bool {
         self.facts.get(PLAN_FACT).is_some_and(|was| *was != plan.fingerprint)
+    }
+
+    /// A fact that was published.
+    pub(super) fn fact(&self, name: &str) -> Option<&str> {
+        self.facts.get(name).map(String::as_str)
+    }
+
+    /// Writes down which benchmarks a place was scaled by.
+    pub(super) fn note_benchmarks(&mut self, plan: &Plan, scaled: Scaled, place: &(String, Month), asked: Asked) {
+        let (name, value) = recompute::fact(plan, scaled, place, asked);
+        self.facts.insert(name, value);
     }
 
     /// The facts to publish.
@@ -295,7 +307,16 @@ impl State {
             table.write(&batch)?;
             table.finish(&[])?;
         }
-        let has = |dataset: &str| matches!(dataset, "inputs" | "ledger" | "runs") || publication.will_hold(dataset);
+        let (is_told, is_locked) = (
+            publication.holds_beside("publication")?,
+            publication.holds_beside("month_lock")?,
+        );
+        let has = |dataset: &str| match dataset {
+            "inputs" | "ledger" | "runs" => true,
+            "publication" => is_told,
+            "month_lock" => is_locked,
+            dataset => publication.will_hold(dataset),
+        };
         let mut views = publication.stage(VIEWS, VIEWS, 1)?;
         std::io::Write::write_all(
             &mut views,

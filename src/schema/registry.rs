@@ -18,6 +18,8 @@ const FILES: &[&str] = &[
     include_str!("../../schemas/usage_part.toml"),
     include_str!("../../schemas/corrections.toml"),
     include_str!("../../schemas/runs.toml"),
+    include_str!("../../schemas/publication.toml"),
+    include_str!("../../schemas/month_lock.toml"),
     include_str!("../../schemas/node.toml"),
     include_str!("../../schemas/node_event.toml"),
     include_str!("../../schemas/partition.toml"),

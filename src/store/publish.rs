@@ -157,6 +157,14 @@ impl Publication {
         is_added || published.any(|file| !changes.removed.contains(&file.path))
     }
 
+    /// Whether a folder beside the manifest holds anything: what was sent, and the locks of months, belong to no run.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Io`] when it cannot be listed.
+    pub fn holds_beside(&self, folder: &str) -> Result<bool> {
+        Ok(!self.store.list(folder)?.is_empty())
+    }
+
     /// Publishes all of it, and replaces the facts of the manifest. When nothing changes, nothing is written.
     ///
     /// # Errors
