@@ -1,6 +1,7 @@
 //! Charge policies: the shipped ones by their own examples, what is refused, and formulas against plain arithmetic.
 
 mod billing;
+mod centres;
 mod files;
 mod formulas;
 mod properties;

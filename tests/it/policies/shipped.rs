@@ -10,6 +10,7 @@ pub(super) fn shipped() -> Vec<Policy> {
     let mut files: Vec<_> = std::fs::read_dir(repository("pipelines/policies"))
         .unwrap()
         .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
         .collect();
     files.sort();
     let policies: Vec<Policy> = files
