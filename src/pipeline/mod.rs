@@ -12,6 +12,7 @@ mod inputs;
 mod inventory;
 pub mod inventory_spec;
 pub mod options;
+pub mod overhead;
 mod partition;
 pub mod plan;
 mod pool;

@@ -8,6 +8,7 @@ use super::corrections;
 use super::grids::{Grids, Late};
 use super::inputs;
 use super::options::RunOptions;
+use super::overhead;
 use super::partition::{Context, Done, process};
 use super::pool;
 use super::progress::Progress;
@@ -65,7 +66,8 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     let (mut files, is_news) = inputs::to_read(&mut state.book, &former, &found, window, &outdated);
     grids.hand_out(&mut files);
     let is_resummarised = is_rebuild || state.plan_changed(plan);
-    if files.is_empty() && !is_news && !is_resummarised && fresh.is_empty() {
+    let is_same = !is_resummarised && !overhead::is_changed(plan, &state);
+    if files.is_empty() && !is_news && is_same && fresh.is_empty() {
         report.settle(&state);
         report.finish_unchanged(&stopwatch);
         return Ok(report);
@@ -122,6 +124,21 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     if is_rebuild {
         forget_stale(&publication, &state, &partitions);
     }
+    let present = found
+        .iter()
+        .filter_map(inputs::Found::file_id)
+        .chain(file_ids.iter().cloned());
+    let bench = overhead::Bench {
+        plan,
+        present: present.collect(),
+        store: &store,
+        publication: &publication,
+        threads,
+        progress,
+    };
+    let touched = partitions.keys().cloned().collect();
+    report.overhead = overhead::publish(&bench, &mut state, &touched, is_rebuild)?;
+    phases.insert("overhead".to_owned(), stopwatch.lap());
     state.book.close()?;
     state.publish(plan, &publication)?;
     report.settle(&state);

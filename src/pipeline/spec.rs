@@ -4,6 +4,7 @@
 use toml::de::{DeTable, DeValue};
 
 use super::inventory_spec::{InventorySpec, inventories};
+use super::overhead::{self, plan::OverheadSpec};
 use super::plan::{Acceptance, Attribution, Format, Grain, Overlap, Publication, RejectLimit, Replacement, VoColumn};
 use super::privacy::{self, PrivacySpec};
 use super::section::{At, Section, Source, kind, root};
@@ -147,6 +148,8 @@ pub struct Spec {
     pub sources: Vec<SourceSpec>,
     /// `[[inventory]]`
     pub inventories: Vec<InventorySpec>,
+    /// `[overhead]`
+    pub overhead: Option<OverheadSpec>,
     /// `[normalise]`
     pub normalise: Option<NormaliseSpec>,
     /// `[privacy]`
@@ -169,7 +172,7 @@ impl Spec {
         let top = root(
             source,
             &table,
-            &["pipeline", "source", "inventory", "normalise", "privacy"],
+            &["pipeline", "source", "inventory", "overhead", "normalise", "privacy"],
             problems,
         );
         if !top.has("pipeline") {
@@ -182,6 +185,7 @@ impl Spec {
             pipeline: pipeline(&top, problems),
             sources: sources(&top, problems),
             inventories: inventories(&top, problems),
+            overhead: overhead::plan::read(&top, problems),
             normalise: normalise(&top, problems),
             privacy: privacy::read(&top, problems),
         }

@@ -73,6 +73,20 @@ impl State {
         self.facts.get(CORRECTIONS_FACT).map_or("", String::as_str)
     }
 
+    /// A fact of the lake.
+    #[must_use]
+    pub(super) fn fact(&self, key: &str) -> Option<&str> {
+        self.facts.get(key).map(String::as_str)
+    }
+
+    /// Replaces a fact of the lake, or forgets it.
+    pub(super) fn set_fact(&mut self, key: &str, value: Option<String>) {
+        match value {
+            Some(value) => self.facts.insert(key.to_owned(), value),
+            None => self.facts.remove(key),
+        };
+    }
+
     /// Every (site, month) that has published records or contributions.
     #[must_use]
     pub(super) fn partitions(&self) -> &[(String, Month)] {

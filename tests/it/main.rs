@@ -38,6 +38,7 @@ mod inputs;
 #[cfg(feature = "cloud")]
 mod objects;
 mod oracle;
+mod overhead;
 mod pipeline_file;
 mod promises;
 mod readme;
