@@ -59,7 +59,7 @@ A pipeline file:
   site = \"ZOO-T2\"
   cluster = \"zoo\"                      # for files that name none
   as_of = 2026-11-01                   # a day, or an instant with offset: when it was so, for files
-                                       # that do not say
+                                       # that do not say; \"path\": the day that their path names
   timezone = \"Europe/Zurich\"           # zone of printed times, and of the day above
 
   [overhead]                           # what nodes could still have run

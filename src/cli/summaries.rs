@@ -10,6 +10,9 @@ use crate::pipeline::stale;
 /// published again under another benchmark, VO spelling, submit host or site name counts twice there. By publication,
 /// only the last file of a month counts. This tells both totals per source and month, and every stale row that makes
 /// the difference. The source must say what a publication is.
+///
+/// Where sites sent how many jobs there are (APEL's sync messages), it also tells every site, month and submit host of
+/// which another number arrived, as records or in summaries.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:

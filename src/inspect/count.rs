@@ -40,6 +40,8 @@ pub(super) struct Counts {
     vos: BTreeMap<String, u64>,
     without_end: u64,
     without_core: u64,
+    /// Counted where the records have to name their site.
+    without_site: Option<u64>,
     without_vo: u64,
     cross_check: Option<CrossCheck>,
     with_cpu: u64,
@@ -48,9 +50,11 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    /// Nothing seen yet; with `cross_check`, records that are there twice will be compared.
-    pub(super) fn new(cross_check: bool) -> Self {
+    /// Nothing seen yet. With `cross_check`, records that are there twice will be compared; with `names_site`, records
+    /// have to name their site.
+    pub(super) fn new(cross_check: bool, names_site: bool) -> Self {
         Self {
+            without_site: names_site.then_some(0),
             cross_check: cross_check.then(CrossCheck::default),
             ..Self::default()
         }
@@ -80,13 +84,13 @@ impl Counts {
             }
         };
         add(row.dataset(), Some(1));
+        self.undated |= row.is_undated();
         let cluster = match row {
             InventoryRow::Node(node) => {
                 add("cpu_n", node.cpu_n);
                 add("core_n", node.core_n());
                 add("memory_byte", node.memory_byte);
                 add("gpu_n", node.gpus.as_ref().map(Gpus::device_n));
-                self.undated |= node.as_of_ms.is_none();
                 &node.cluster
             }
             InventoryRow::Event(event) => {
@@ -96,13 +100,9 @@ impl Counts {
             }
             InventoryRow::Partition(partition) => {
                 add("billing_weight", i64::try_from(partition.weights.len()).ok());
-                self.undated |= partition.as_of_ms.is_none();
                 &partition.cluster
             }
-            InventoryRow::Association(association) => {
-                self.undated = true;
-                &association.cluster
-            }
+            InventoryRow::Association(association) => &association.cluster,
         };
         self::add(&mut self.clusters, cluster.as_deref());
     }
@@ -124,8 +124,22 @@ impl Counts {
         self.steps
     }
 
+    /// Counts jobs without a site among others that have one as a run will, which refuses them. Where no job has one,
+    /// the source must name it, and then none is refused.
+    fn refuse_without_site(&mut self) {
+        let n = self.without_site.unwrap_or(0);
+        if n == 0 || n == self.jobs {
+            return;
+        }
+        if let Some(accepted) = self.reasons.get_mut(&Reason::Job) {
+            accepted.rows = accepted.rows.saturating_sub(n);
+        }
+        self.reasons.entry(Reason::SiteUnknown).or_default().rows += n;
+    }
+
     /// Writes the counts into a report.
-    pub(super) fn fill(self, report: &mut FileReport) {
+    pub(super) fn fill(mut self, report: &mut FileReport) {
+        self.refuse_without_site();
         report.row_n = Some(self.rows);
         report.job_n = Some(self.jobs);
         report.step_n = Some(self.steps);
@@ -169,6 +183,10 @@ impl Counts {
         );
         say(self.without_core, "do not say how many cores they had");
         say(self.without_vo, "name no VO");
+        say(
+            self.without_site.unwrap_or(0),
+            "name no site: only a source that names it takes them",
+        );
         if self.jobs == 0 && self.rows > 0 && self.aggregates.is_empty() {
             report.problems.push("no row is a job".to_owned());
         }
@@ -247,6 +265,9 @@ impl Sink for Counts {
         self.without_end += u64::from(row.end_ms.is_none());
         self.without_core += u64::from(row.alloc_core_n.is_none());
         self.without_vo += u64::from(row.vo.is_none());
+        if let Some(n) = &mut self.without_site {
+            *n += u64::from(row.site.is_none_or(str::is_empty));
+        }
         self.with_cpu += u64::from(row.cpu_ms.is_some_and(|ms| ms > 0));
     }
 

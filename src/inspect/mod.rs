@@ -57,7 +57,7 @@ pub fn inspect(input: &InputFile, cross_check: bool, progress: &dyn Progress) ->
         let problem = "times are naive: set timezone in the source (counted here as if they were UTC)";
         report.problems.push(problem.to_owned());
     }
-    let mut counts = Counts::new(cross_check);
+    let mut counts = Counts::new(cross_check, matches!(dialect, Dialect::Apel | Dialect::Gracc));
     // What a reader refuses, or damage in the middle, is a finding: what came before it still counts.
     if let Err(why) = read((dialect, stand_in(dialect, hints.layout)), text, &mut counts, progress) {
         report.failure = Some(why.to_string());

@@ -23,7 +23,9 @@ pub(super) fn source(report: &FileReport, dialect: Dialect, hints: &Hints) -> St
             lines.push("timezone = \"\"             # zone of the client that printed these times".to_owned());
         }
         if report.problems.iter().any(|problem| problem.contains("as_of")) {
-            lines.push("as_of = \"\"                # the day this was true".to_owned());
+            lines.push(
+                "as_of = \"\"                # the day this was true, or \"path\" if the path names it".to_owned(),
+            );
         }
         return lines.join("\n");
     }
@@ -40,6 +42,9 @@ pub(super) fn source(report: &FileReport, dialect: Dialect, hints: &Hints) -> St
             "site = \"\"                 # {} names no site",
             dialect.as_str()
         ));
+    }
+    if matches!(dialect, Dialect::Apel | Dialect::Gracc) && report.sites.is_empty() && report.job_n > Some(0) {
+        lines.push("site = \"\"                 # the records name no site".to_owned());
     }
     if matches!(dialect, Dialect::Pbs | Dialect::Sge | Dialect::Lsf | Dialect::Htcondor) {
         lines.push("# blah = [\"blahp.log-*\"]      # the CE's logs, where grid jobs come through one".to_owned());

@@ -139,17 +139,18 @@ impl Compiler {
         let mut as_of = BTreeMap::new();
         for inventory in spec.inventories {
             self.doubt_inventory(&inventory);
-            let compiled = self
-                .inventory(inventory, privacy.as_deref())
-                .map(|(inventory, as_of_ms)| {
-                    as_of.extend(as_of_ms.map(|as_of_ms| (inventory.name.clone(), as_of_ms)));
-                    inventory
-                });
+            let compiled = self.inventory(inventory, privacy.as_deref()).map(|(inventory, own)| {
+                as_of.extend(own.map(|own| (inventory.name.clone(), own)));
+                inventory
+            });
             sources.push(compiled);
         }
         let has_inventory = sources.len() > source_n;
         let overhead = spec.overhead.map(|overhead| {
-            sources.extend(self.nodes(&overhead, privacy.as_deref()));
+            match self.nodes(&overhead, privacy.as_deref()) {
+                Ok(nodes) => sources.extend(nodes.map(Some)),
+                Err(_told) => sources.push(None),
+            }
             self.overhead(overhead, has_inventory)
         });
         let normalise = spec.normalise.map(|normalise| self.normalise(normalise));

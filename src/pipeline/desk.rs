@@ -1,12 +1,9 @@
 //! Where a reading thread puts what pieces of files say.
 
-use std::sync::Arc;
-
-use super::grid::Completing;
 use super::reading::{Room, dead};
 use crate::error::Result;
+use crate::records::Intake;
 use crate::records::columns::Columns;
-use crate::records::{Harvest, Intake, waiting};
 use crate::sources::Work;
 use crate::sources::dialect::Dialect;
 
@@ -40,17 +37,11 @@ impl<'a> Desk<'a> {
         let reading = room.files.get(at).ok_or_else(dead)?;
         let columns = &mut self.columns;
         let (_, intake) = self.open.get_or_insert_with(|| {
-            // The id of a file depends on all of its bytes: until they are read, its place in the list stands for it.
-            let (source, file_id) = (Arc::clone(&reading.source), at.to_string().into());
-            let intake = Intake::new(source, dialect.format(), file_id, room.window, std::mem::take(columns));
-            (at, intake.under(reading.privacy.clone()))
+            let intake = reading.intake(at, dialect, room.window, std::mem::take(columns));
+            (at, intake)
         });
-        match &reading.grid {
-            Some(index) => work(&mut Completing { index, inner: intake }),
-            None => work(intake),
-        }
-        // The members of an archive may be of several formats, a batch is of one.
-        if intake.is_full() || dialect == Dialect::Archive {
+        reading.tell(work, intake);
+        if intake.is_full() {
             self.clear()?;
         }
         Ok(())
@@ -67,25 +58,8 @@ impl<'a> Desk<'a> {
         };
         let reading = self.room.files.get(at).ok_or_else(dead)?;
         let harvest;
-        (harvest, self.columns) = intake.harvest().map_err(|e| e.at("file", &reading.file.path))?;
-        if let Some(index) = &reading.grid {
-            index.mark(&waiting::unpacked(&harvest.batch)?, &reading.source.name)?;
-        }
-        let Harvest {
-            batch,
-            buckets,
-            sites,
-            mut summaries,
-            rejects,
-            inventory,
-            tally,
-            mapping,
-            rows_read,
-            rows_candidate,
-        } = harvest;
-        self.room.spill.push(batch, &buckets, &sites)?;
-        let mut result = self.room.results.get(at).ok_or_else(dead)?.lock().map_err(|_| dead())?;
-        result.keep(&mut summaries, &mapping, inventory, &reading.file.path)?;
-        result.take(rows_read, rows_candidate, tally, rejects)
+        (harvest, self.columns) = reading.put_by(intake, self.room.spill)?;
+        let result = self.room.results.get(at).ok_or_else(dead)?;
+        result.lock().map_err(|_| dead())?.take(harvest, &reading.file.path)
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::as_of::AsOf;
 use super::plan::{
     Acceptance, Attribution, Format, Grain, MissingBenchmark, NormalisePlan, Overlap, Publication, Replacement,
     SourcePlan, VoRule,
@@ -92,14 +93,14 @@ pub(super) fn of_source(source: &SourcePlan, privacy: Option<&Privacy>) -> Strin
 }
 
 /// Of an inventory: everything that decides its rows.
-pub(super) fn of_inventory(inventory: &SourcePlan, as_of_ms: Option<i64>, privacy: Option<&Privacy>) -> String {
+pub(super) fn of_inventory(inventory: &SourcePlan, as_of: Option<&AsOf>, privacy: Option<&Privacy>) -> String {
     let mut text = Canonical::new("inventory");
     text.line("name", &inventory.name);
     text.line("format", inventory.format.as_str());
     text.optional("site", inventory.site.as_deref());
     text.optional("cluster", inventory.cluster.as_deref());
     text.optional("zone", inventory.zone.as_ref().map(Zone::name));
-    text.optional("as_of_ms", as_of_ms.map(|ms| ms.to_string()).as_deref());
+    text.optional("as_of_ms", as_of.map(AsOf::canonical).as_deref());
     if let Some(privacy) = privacy {
         let users = if privacy.keeps(Field::User) { "kept" } else { "withheld" };
         text.line("users", users);

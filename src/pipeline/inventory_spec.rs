@@ -2,6 +2,7 @@
 
 use toml::de::DeValue;
 
+use super::as_of::AsOf;
 use super::compile::Compiler;
 use super::fingerprint;
 use super::plan::{Acceptance, Format, LogOptions, Publishing, RejectLimit, SourcePlan, VoRule};
@@ -10,9 +11,8 @@ use super::spec::reject_limit;
 use crate::privacy::Privacy;
 use crate::problems::Problems;
 use crate::reference::site::SiteRule;
-use crate::sources::instant::rfc3339_ms;
 use crate::sources::inventory::Kind;
-use crate::time::{Local, Zone};
+use crate::time::Zone;
 
 /// `[[inventory]]`
 #[derive(Debug)]
@@ -71,7 +71,7 @@ pub(super) fn inventories(top: &Section<'_>, problems: &mut Problems) -> Vec<Inv
     specs.collect()
 }
 
-/// A day or an instant, with or without quotes.
+/// A day or an instant, with or without quotes, or where to find it.
 fn as_of(section: &Section<'_>, problems: &mut Problems) -> Option<At<String>> {
     let (value, line) = section.get("as_of")?;
     match value {
@@ -81,24 +81,11 @@ fn as_of(section: &Section<'_>, problems: &mut Problems) -> Option<At<String>> {
         }),
         DeValue::String(_) => section.text("as_of", problems),
         other => {
-            let message = format!("as_of must be a day or an instant, not {}", kind(other));
+            let message = format!("as_of must be a day, an instant or \"path\", not {}", kind(other));
             section.wrong(line, message, problems);
             None
         }
     }
-}
-
-/// Unix milliseconds of a day's first instant in `zone`, or of an instant with its offset.
-fn instant(text: &str, zone: &Zone) -> Option<i64> {
-    if text.len() > 10 {
-        return rfc3339_ms(text);
-    }
-    let midnight_ms = rfc3339_ms(&format!("{text}T00:00:00Z"))?;
-    let unix_s = match zone.resolve(midnight_ms / 1000) {
-        Local::Unique(unix_s) | Local::Gap(unix_s) => unix_s,
-        Local::Fold { earlier, .. } => earlier,
-    };
-    Some(unix_s * 1000)
 }
 
 impl Compiler {
@@ -121,20 +108,20 @@ impl Compiler {
         &mut self,
         spec: InventorySpec,
         privacy: Option<&Privacy>,
-    ) -> Option<(SourcePlan, Option<i64>)> {
+    ) -> Option<(SourcePlan, Option<AsOf>)> {
         let format = spec.format.as_ref().map_or(Kind::Auto, |at| at.value);
         let zone = match spec.timezone.as_ref().map(|name| self.zone(name)) {
             Some(zone) => Some(zone?),
             None => None,
         };
-        let as_of_ms = match &spec.as_of {
+        let as_of = match &spec.as_of {
             None => None,
             Some(text) => {
-                let found = instant(&text.value, zone.as_ref().unwrap_or(&Zone::utc()));
+                let found = AsOf::parse(&text.value, zone.as_ref().unwrap_or(&Zone::utc()));
                 if found.is_none() {
                     let message = format!(
-                        "as_of = \"{}\" is neither a day such as 2026-11-01 nor an instant with an offset such as \
-                         2026-11-01T06:00:00Z",
+                        "as_of = \"{}\" is neither a day such as 2026-11-01, nor an instant with an offset such as \
+                         2026-11-01T06:00:00Z, nor \"path\"",
                         text.value
                     );
                     self.wrong(text.line, message);
@@ -159,7 +146,7 @@ impl Compiler {
             site_rule: SiteRule::default(),
             fingerprint: String::new(),
         };
-        plan.fingerprint = fingerprint::of_inventory(&plan, as_of_ms, privacy);
-        Some((plan, as_of_ms))
+        plan.fingerprint = fingerprint::of_inventory(&plan, as_of.as_ref(), privacy);
+        Some((plan, as_of))
     }
 }

@@ -1,5 +1,6 @@
 //! From a pipeline file to a finished run.
 
+pub mod as_of;
 mod clock;
 pub mod compile;
 mod corrections;
@@ -33,6 +34,7 @@ pub mod spec;
 pub mod stale;
 mod state;
 mod summaries;
+pub mod sync;
 mod unscaled;
 mod usage;
 pub mod verify;

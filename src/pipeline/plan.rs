@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::as_of::AsOf;
 use crate::sources::inventory;
 use crate::time::Zone;
 
@@ -288,8 +289,8 @@ pub struct Plan {
     pub max_rejected: Option<RejectLimit>,
     /// Sources in file order, then inventories in file order.
     pub sources: Vec<Arc<SourcePlan>>,
-    /// By name of an inventory: when its files were true if they do not say, Unix milliseconds.
-    pub as_of: BTreeMap<String, i64>,
+    /// By name of an inventory: when its files were true if they do not say.
+    pub as_of: BTreeMap<String, AsOf>,
     /// True overhead; `None` leaves its datasets out.
     pub overhead: Option<crate::pipeline::overhead::plan::OverheadPlan>,
     /// Benchmarks; `None` leaves the work columns null.

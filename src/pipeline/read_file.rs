@@ -1,19 +1,20 @@
 //! One file to read, and what reading it came to.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::grid::GridIndex;
+use super::grid::{Completing, GridIndex};
 use super::shelf::RejectShelf;
 use crate::error::{Error, Kind, Result};
 use crate::ledger::Reason;
 use crate::pipeline::SourcePlan;
 use crate::privacy::Privacy;
-use crate::records::{MappingCounts, Reject, Summary, Tally};
+use crate::records::columns::Columns;
+use crate::records::spill::Spill;
+use crate::records::{Harvest, Intake, MappingCounts, Reject, Summary, Tally, Window, waiting};
 use crate::reference::inventory::Placed;
-use crate::sources::Position;
 use crate::sources::dialect::Dialect;
 use crate::sources::input::InputFile;
+use crate::sources::{Position, Sink, Work};
 
 /// Summaries of one file that are held in memory: a month of the largest central server has some 100 000.
 const SUMMARY_LIMIT: usize = 2_000_000;
@@ -32,6 +33,36 @@ pub(super) struct Reading {
     pub(super) copies: Vec<String>,
     /// The path its rows are accounted to: the first of all it was ever seen under.
     pub(super) accounted_to: String,
+}
+
+impl Reading {
+    /// An intake for its rows. The id of a file depends on all of its bytes: until they are read, its place in the list
+    /// of files, `at`, stands for it.
+    pub(super) fn intake(&self, at: usize, dialect: Dialect, window: Window, columns: Columns) -> Intake {
+        let (source, file_id) = (Arc::clone(&self.source), at.to_string().into());
+        Intake::new(source, dialect.format(), file_id, window, columns).under(self.privacy.clone())
+    }
+
+    /// Lets a piece say what it holds: jobs with their grid identity, where that is told elsewhere.
+    pub(super) fn tell(&self, work: Work, sink: &mut dyn Sink) {
+        match &self.grid {
+            Some(index) => work(&mut Completing { index, inner: sink }),
+            None => work(sink),
+        }
+    }
+
+    /// Ends an intake: its candidates wait in the spill from here on, the rest is for [`ReadFile::take`].
+    ///
+    /// # Errors
+    /// [`Kind::Io`] when candidates cannot be put by.
+    pub(super) fn put_by(&self, intake: Intake, spill: &Spill) -> Result<(Harvest, Columns)> {
+        let (harvest, columns) = intake.harvest().map_err(|e| e.at("file", &self.file.path))?;
+        if let Some(index) = &self.grid {
+            index.mark(&waiting::unpacked(&harvest.batch)?, &self.source.name)?;
+        }
+        spill.push(harvest.batch.clone(), &harvest.buckets, &harvest.sites)?;
+        Ok((harvest, columns))
+    }
 }
 
 /// What reading one file came to.
@@ -74,50 +105,37 @@ impl ReadFile {
             inventory: Vec::new(),
         }
     }
-}
 
-impl ReadFile {
-    /// Adds what an intake took from a piece.
+    /// Takes what an intake was told.
     ///
     /// # Errors
-    /// [`Kind::Io`] when refusals cannot be put by.
-    pub(super) fn take(&mut self, rows: u64, candidates: u64, tally: Tally, rejects: Vec<Reject>) -> Result<()> {
-        self.rows_read += rows;
-        self.rows_candidate += candidates;
-        add(&mut self.tally, tally);
-        self.rejects.push(rejects)
-    }
-
-    /// Takes what was told besides jobs.
-    ///
-    /// # Errors
-    /// [`Kind::Data`] when there are more summaries than are held.
-    pub(super) fn keep(
-        &mut self,
-        summaries: &mut Vec<Summary>,
-        mapping: &MappingCounts,
-        inventory: Vec<Placed>,
-        path: &str,
-    ) -> Result<()> {
-        if self.summaries.len() + summaries.len() > SUMMARY_LIMIT {
+    /// [`Kind::Io`] when refusals cannot be put by, [`Kind::Data`] when there are more summaries than are held.
+    pub(super) fn take(&mut self, mut harvest: Harvest, path: &str) -> Result<()> {
+        if self.summaries.len() + harvest.summaries.len() > SUMMARY_LIMIT {
             let message = format!("more than {SUMMARY_LIMIT} summaries: read the file in parts, with --from and --to");
             return Err(Error::new(Kind::Data, message).at("file", path));
         }
-        self.summaries.append(summaries);
-        self.mapping.merge(mapping);
-        self.inventory.extend(inventory);
-        Ok(())
+        self.summaries.append(&mut harvest.summaries);
+        self.mapping.merge(&harvest.mapping);
+        self.inventory.append(&mut harvest.inventory);
+        self.rows_read += harvest.rows_read;
+        self.rows_candidate += harvest.rows_candidate;
+        for (place, rows) in harvest.tally {
+            *self.tally.entry(place).or_default() += rows;
+        }
+        self.rejects.push(harvest.rejects)
     }
 
     /// Refuses the rest of the file: it cannot be read as what its source says.
     ///
     /// # Errors
-    /// As [`ReadFile::take`].
+    /// [`Kind::Io`] when the refusal cannot be put by.
     pub(super) fn refuse_file(&mut self, why: &Error, is_private: bool) -> Result<()> {
-        let tally = Tally::from([((None, None, Reason::UnreadableFile), 1)]);
         let (at, detail) = (Position::default(), why.to_string());
         let reject = Reject::new(Reason::UnreadableFile, at, 1, &detail, b"", is_private);
-        self.take(1, 0, tally, vec![reject])
+        self.rows_read += 1;
+        *self.tally.entry((None, None, reject.reason)).or_default() += 1;
+        self.rejects.push(vec![reject])
     }
 
     /// Takes the place of what was framed before; the hash stays.
@@ -128,11 +146,5 @@ impl ReadFile {
             is_repair: true,
             ..read
         };
-    }
-}
-
-fn add<K: Ord>(into: &mut BTreeMap<K, u64>, more: BTreeMap<K, u64>) {
-    for (key, n) in more {
-        *into.entry(key).or_default() += n;
     }
 }

@@ -26,7 +26,7 @@ use crate::records::Window;
 use crate::records::file_order::FileOrder;
 use crate::records::spill::{MEMORY_BUDGET, Spill};
 use crate::reference::correction::Correction;
-use crate::reference::inventory;
+use crate::reference::inventory::{self, Placed};
 use crate::store::lake::{self, LakeTable};
 use crate::store::{Publication, Store};
 use crate::time::{Day, Month};
@@ -76,11 +76,7 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     progress.begin("reading", files.iter().map(|f| f.file.bytes).sum(), "bytes");
     let mut spill = Spill::new(options.memory_byte_n.unwrap_or(MEMORY_BUDGET));
     let mut read = read_all(&files, window, threads, &spill, progress)?;
-    let file_ids: Vec<Arc<str>> = files
-        .iter()
-        .zip(&read)
-        .map(|(file, read)| inputs::file_id(&file.source.name, &read.blake3))
-        .collect();
+    let file_ids = file_ids(&files, &read);
     let mut repairs = Repairs::load(&store, &publication, is_rebuild)?;
     let lake = (&store, &publication, &state);
     repairs.read((&files, &file_ids), &mut read, window, &spill, lake)?;
@@ -94,7 +90,9 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     repairs.publish(&publication)?;
     spill.name_files(&file_ids);
 
-    let mut partitions = partitions(plan, &spill, &state, &file_ids, fresh, (is_rebuild, is_resummarised))?;
+    let with_jobs = spill.partitions()?;
+    let jobs = summaries::job_places(state.partitions().iter().chain(with_jobs.keys()));
+    let mut partitions = partitions(plan, with_jobs, &state, &file_ids, fresh, (is_rebuild, is_resummarised));
     let months = summaries::months(plan, &state, &summed, &mut partitions, is_resummarised, is_rebuild);
     let order = FileOrder::new(state.arrivals());
     let (hashes, paths) = (state.hashes(), state.paths());
@@ -108,8 +106,6 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
         paths: &paths,
         is_rebuild,
     };
-    let with_jobs = spill.partitions()?;
-    let jobs = summaries::job_places(state.partitions().iter().chain(with_jobs.keys()));
     let summaries = summaries::settle(&context, &state, summed, &months, &jobs, progress)?;
     let done = process_all(&context, &partitions, threads, progress)?;
     phases.insert("merge".to_owned(), stopwatch.lap());
@@ -118,26 +114,13 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     check_limits(plan, &files, &file_ids, &state)?;
     publish_usage(&context, &state, &parts, is_resummarised)?;
     report.unmatched_corrections = corrections::publish(plan, &parts, is_rebuild, (&store, &publication))?;
-    for id in &report.unmatched_corrections {
-        progress.note(&format!("correction {id} matches nothing"));
-    }
+    tell_unmatched(&report, progress);
     if is_rebuild {
         forget_stale(&publication, &state, &partitions);
     }
-    let present = found
-        .iter()
-        .filter_map(inputs::Found::file_id)
-        .chain(file_ids.iter().cloned());
-    let bench = overhead::Bench {
-        plan,
-        present: present.collect(),
-        store: &store,
-        publication: &publication,
-        threads,
-        progress,
-    };
-    let touched = partitions.keys().cloned().collect();
-    report.overhead = overhead::publish(&bench, &mut state, &touched, is_rebuild)?;
+    let present = found.iter().filter_map(inputs::Found::file_id).chain(file_ids);
+    let sweep = overhead::Sweep::new((plan, &store, &publication), present, (threads, progress));
+    report.overhead = sweep.publish(&mut state, &partitions, is_rebuild)?;
     phases.insert("overhead".to_owned(), stopwatch.lap());
     state.book.close()?;
     state.publish(plan, &publication)?;
@@ -148,13 +131,43 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
         report.finish_dry(&stopwatch);
         return Ok(report);
     }
+    publish(
+        (plan, &store, options),
+        publication,
+        &state,
+        &mut report,
+        (&mut stopwatch, progress),
+    )?;
+    Ok(report)
+}
+
+/// Publishes all that was staged, and tells of the run.
+fn publish(
+    (plan, store, options): (&Plan, &Store, &RunOptions),
+    publication: Publication,
+    state: &State,
+    report: &mut RunReport,
+    (stopwatch, progress): (&mut Stopwatch, &dyn Progress),
+) -> Result<()> {
     progress.begin("publishing", 0, "files");
     let committed = publication.commit(state.facts(plan))?;
     progress.end();
     report.phases.insert("publish".to_owned(), stopwatch.lap());
-    report.finish(&stopwatch, &committed);
-    super::runs::append(&store, plan, options, &report, &stopwatch)?;
-    Ok(report)
+    report.finish(stopwatch, &committed);
+    super::runs::append(store, plan, options, report, stopwatch)
+}
+
+/// Ids of the files that were read.
+fn file_ids(files: &[Reading], read: &[ReadFile]) -> Vec<Arc<str>> {
+    let ids = files.iter().zip(read);
+    ids.map(|(file, read)| inputs::file_id(&file.source.name, &read.blake3))
+        .collect()
+}
+
+fn tell_unmatched(report: &RunReport, progress: &dyn Progress) {
+    for id in &report.unmatched_corrections {
+        progress.note(&format!("correction {id} matches nothing"));
+    }
 }
 
 /// As many as were asked for, or as the machine has.
@@ -163,16 +176,16 @@ fn threads(options: &RunOptions) -> usize {
     options.threads.or_else(available).unwrap_or(1).max(1)
 }
 
-/// The partitions to build, each with the days that have something new.
+/// The partitions to build, each with the days that have something new: beside those with new jobs, those that other
+/// news touch.
 fn partitions(
     plan: &Plan,
-    spill: &Spill,
+    mut partitions: BTreeMap<(String, Month), Vec<Day>>,
     state: &State,
     file_ids: &[Arc<str>],
     fresh: &[Correction],
     (is_rebuild, is_resummarised): (bool, bool),
-) -> Result<BTreeMap<(String, Month), Vec<Day>>> {
-    let mut partitions: BTreeMap<(String, Month), Vec<Day>> = spill.partitions()?;
+) -> BTreeMap<(String, Month), Vec<Day>> {
     if is_resummarised && !is_rebuild {
         // Additions make contributions where there are no records.
         for published in state.partitions().iter().chain(state.contributions()) {
@@ -195,7 +208,7 @@ fn partitions(
             }
         }
     }
-    Ok(partitions)
+    partitions
 }
 
 /// Enters what was read into the ledger and stages the refusals.
@@ -248,11 +261,10 @@ fn account(
         let places: Places = read.tally;
         state.book.enter(file_id, entry, places);
         if reading.source.is_inventory() {
-            let as_of_ms = plan.as_of.get(&reading.source.name).copied();
             super::inventory::publish(
                 publication,
                 &reading.source,
-                as_of_ms,
+                as_of(plan, reading, &read.inventory)?,
                 file_id,
                 &read.blake3,
                 &read.inventory,
@@ -271,6 +283,21 @@ fn account(
         }
     }
     Ok(())
+}
+
+/// When a file of an inventory was true if its rows do not say, Unix milliseconds.
+fn as_of(plan: &Plan, reading: &Reading, rows: &[Placed]) -> Result<Option<i64>> {
+    let Some(as_of) = plan.as_of.get(&reading.source.name) else {
+        return Ok(None);
+    };
+    let found = as_of.of(&reading.file.path);
+    if found.is_none() && rows.iter().any(|placed| placed.row.is_undated()) {
+        let why = "as_of = \"path\", and the path names no day, such as nodes-2026-11-01.txt";
+        return Err(Error::new(Kind::Config, why)
+            .at("inventory", &reading.source.name)
+            .at("file", &reading.file.path));
+    }
+    Ok(found)
 }
 
 /// Partitions are independent of one another: workers take the next one until none is left.

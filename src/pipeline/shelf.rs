@@ -10,8 +10,7 @@ use super::refused::{self, RefusedRow};
 use crate::error::{Error, Result};
 use crate::ledger::Reason;
 use crate::records::Reject;
-use crate::records::columns::with_text;
-use crate::schema::batch::{int, text};
+use crate::schema::batch::{int, text, texts};
 use crate::scratch::{self, Scratch, Stretch};
 
 /// Raw text kept per refusal; `raw_byte_n` tells the full length and the file still holds the rest.
@@ -150,9 +149,7 @@ impl RejectShelf {
                 .map(|(_, _, at, row)| (wanted.binary_search(at).unwrap_or(0), *row))
                 .collect();
             let refs: Vec<&RecordBatch> = batches.iter().collect();
-            write(&with_text(&interleave_record_batch(&refs, &rows)?, "file_id", |_| {
-                file_id
-            })?)?;
+            write(&of_file(&interleave_record_batch(&refs, &rows)?, file_id)?)?;
         }
         Ok(())
     }
@@ -185,4 +182,14 @@ fn batch(rejects: &[Reject], origin: &Origin) -> Result<RecordBatch> {
         record_id: None,
     });
     refused::batch(&refused.collect::<Vec<_>>())
+}
+
+/// Refusals with the id of their file.
+fn of_file(batch: &RecordBatch, file_id: &str) -> Result<RecordBatch> {
+    let at = batch.schema_ref().index_of("file_id")?;
+    let mut columns = batch.columns().to_vec();
+    if let Some(column) = columns.get_mut(at) {
+        *column = texts(std::iter::repeat_n(Some(file_id), batch.num_rows()));
+    }
+    Ok(RecordBatch::try_new(batch.schema(), columns)?)
 }

@@ -1,10 +1,12 @@
-//! The difference between two ways of counting summaries: by row, as APEL's server does, and by publication.
+//! The difference between two ways of counting summaries: by row, as APEL's server does, and by publication; and counts
+//! that were sent to be compared.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde::Serialize;
 
+use super::sync::{self, SyncCount};
 use crate::error::{Error, Kind, Result};
 use crate::ledger::Reason;
 use crate::records::Summary;
@@ -73,6 +75,8 @@ pub struct StaleReport {
     pub months: Vec<MonthDifference>,
     /// The rows that differ.
     pub stale: Vec<StaleRow>,
+    /// Counts of jobs that sites sent, beside what arrived.
+    pub sync: Vec<SyncCount>,
 }
 
 /// Compares the two ways for the lake at a path or URL. Rows that lost to jobs are not compared; sync records are no
@@ -119,6 +123,7 @@ pub fn report(output: &str) -> Result<StaleReport> {
         output: store.url().to_owned(),
         months: months.collect(),
         stale,
+        sync: sync::counts(&store, &manifest)?,
     })
 }
 
@@ -185,6 +190,7 @@ impl StaleReport {
         if self.months.is_empty() {
             text.push_str("no summary counts here\n");
         }
+        sync::text_of(&self.sync, &mut text);
         text
     }
 }

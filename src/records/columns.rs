@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, Int64Builder, ListBuilder, RecordBatch, StringBuilder, StructBuilder};
+use arrow::array::{Array, ArrayRef, Int64Builder, ListBuilder, RecordBatch, StringBuilder, StructBuilder};
 use arrow::array::{FixedSizeBinaryArray, UInt64Array};
 use arrow::buffer::Buffer;
 use arrow::datatypes::{DataType, Field};
@@ -215,27 +215,4 @@ impl Columns {
 
 fn whole(name: &str, array: ArrayRef) -> (Field, ArrayRef) {
     (Field::new(name, array.data_type().clone(), true), array)
-}
-
-/// `batch` with every value of a text column replaced.
-///
-/// # Errors
-/// [`crate::error::Kind::Internal`] when there is no such column.
-pub fn with_text<'a>(batch: &'a RecordBatch, name: &str, replace: impl Fn(&'a str) -> &'a str) -> Result<RecordBatch> {
-    let at = batch.schema_ref().index_of(name)?;
-    let mut builder = StringBuilder::with_capacity(batch.num_rows(), 16 * batch.num_rows());
-    for value in batch
-        .columns()
-        .get(at)
-        .map(AsArray::as_string::<i32>)
-        .into_iter()
-        .flatten()
-    {
-        builder.append_option(value.map(&replace));
-    }
-    let mut columns = batch.columns().to_vec();
-    if let Some(column) = columns.get_mut(at) {
-        *column = Arc::new(builder.finish());
-    }
-    Ok(RecordBatch::try_new(batch.schema(), columns)?)
 }

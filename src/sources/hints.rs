@@ -59,6 +59,9 @@ const SACCT_COLUMNS: &[&str] = &[
     "Comment",
 ];
 
+/// Columns that `squeue` prints, whose first one is a `JOBID` too.
+const SQUEUE_COLUMNS: &[&str] = &["SUBMIT_TIME", "START_TIME", "END_TIME", "TIME_LEFT", "NODELIST(REASON)"];
+
 /// Columns that came with a release of Slurm, newest first.
 const SACCT_RELEASES: &[(&str, &str)] = &[
     ("SLUID", "Slurm 24.11 or later"),
@@ -91,7 +94,8 @@ impl SacctHeader {
         self.delimiter.trim_matches(' ').is_empty()
     }
 
-    fn any(head: &[u8]) -> Option<Self> {
+    /// The header, whatever stands between its columns.
+    pub(super) fn any(head: &[u8]) -> Option<Self> {
         /// Lines looked at.
         const FIRST: usize = 8;
         let lines = without_mark(head).split(|&byte| byte == b'\n');
@@ -117,6 +121,9 @@ impl SacctHeader {
             columns,
         };
         let known = SACCT_COLUMNS.iter().filter(|name| header.has(name)).count();
+        if SQUEUE_COLUMNS.iter().any(|name| header.has(name)) {
+            return None;
+        }
         ((header.has("JobID") || header.has("JobIDRaw")) && known >= 2).then_some(header)
     }
 
@@ -191,7 +198,7 @@ pub fn of(dialect: Option<Dialect>, head: &[u8]) -> Hints {
         Some(Dialect::Pbs | Dialect::Sge | Dialect::Lsf | Dialect::Htcondor) => Hints::default(),
         Some(Dialect::Inventory(kind)) => super::inventory::hints(kind, head),
         None => Hints {
-            problems: vec![foreign(head)],
+            problems: vec![super::foreign::problem(head).to_owned()],
             ..Hints::default()
         },
     }
@@ -216,7 +223,10 @@ fn sacct(head: &[u8]) -> Hints {
         ..Hints::default()
     };
     let wanted: &[(&[&str], &str)] = &[
-        (&["NodeList"], "no NodeList: hosts stay unknown"),
+        (
+            &["NodeList"],
+            "no NodeList: hosts stay unknown, and with them the true overhead",
+        ),
         (&["Submit"], "no Submit: runs of one job id cannot be told apart by it"),
         (&["Start"], "no Start: usage cannot be split over periods"),
         (&["End"], "no End: usage has no period"),
@@ -332,35 +342,4 @@ fn has_naive_time(head: &[u8]) -> bool {
         };
         time.iter().zip(SHAPE).all(like) && !matches!(next, [b'+' | b'-' | b'Z' | b'.' | b'0'..=b'9'])
     })
-}
-
-/// Why a file has no reader, as far as one can see.
-fn foreign(head: &[u8]) -> String {
-    let text = without_mark(head).trim_ascii_start();
-    let has = |word: &str| memmem::find(text, word.as_bytes()).is_some();
-    if text.is_empty() {
-        return "the file is empty".to_owned();
-    }
-    if SacctHeader::any(head).is_some() {
-        return "columns of fixed width cut their values off: dump with sacct -P (--parsable2)".to_owned();
-    }
-    if text.starts_with(b"{") && has("\"sinfo\"") && has("\"partition\"") {
-        return "sinfo --json groups nodes since 23.02: dump with scontrol show node --json".to_owned();
-    }
-    if text.starts_with(b"{") && has("\"jobs\"") && has("\"job_id\"") {
-        return "a list of jobs, but not of sacct --json: squeue and scontrol know no ended jobs".to_owned();
-    }
-    if has("multipart/signed") || has("application/pkcs7") {
-        return "an S/MIME message: unpack it first, the spool keeps the plain text".to_owned();
-    }
-    let lines = text.split(|&byte| byte == b'\n').take(5);
-    if lines
-        .filter(|line| memchr::memchr_iter(b'|', line).count() >= 4)
-        .count()
-        >= 2
-    {
-        return "a table without a header and of no known order: dump with sacct -P and without --noheader (-n)"
-            .to_owned();
-    }
-    "no dialect with a reader is recognised".to_owned()
 }

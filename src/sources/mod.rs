@@ -14,6 +14,7 @@ pub mod excerpt;
 mod feed;
 mod find_local;
 mod find_remote;
+mod foreign;
 pub mod fqan;
 pub mod gracc;
 pub mod hashing;

@@ -1,6 +1,7 @@
 //! Summaries: what the server takes and stores of them; and, in a lake, which of them count.
 
 mod lake;
+mod sync;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

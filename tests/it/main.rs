@@ -35,6 +35,7 @@ mod support;
 mod capacity;
 mod cli;
 mod inputs;
+mod inspect;
 #[cfg(feature = "cloud")]
 mod objects;
 mod oracle;

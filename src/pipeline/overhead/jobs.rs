@@ -54,13 +54,12 @@ fn span(batch: &Columns<'_>, row: usize) -> Option<(i64, i64)> {
         return None;
     }
     let start_s = number(batch.start, row)?.div_euclid(1000);
-    let end_s = match number(batch.end, row) {
-        Some(end_ms) => end_ms.div_euclid(1000),
-        None => {
-            let run_s = number(batch.wall, row)?.max(0);
-            let suspended_s = number(batch.suspended, row).unwrap_or(0).max(0);
-            start_s.checked_add(run_s)?.checked_add(suspended_s)?
-        }
+    let end_s = if let Some(end_ms) = number(batch.end, row) {
+        end_ms.div_euclid(1000)
+    } else {
+        let run_s = number(batch.wall, row)?.max(0);
+        let suspended_s = number(batch.suspended, row).unwrap_or(0).max(0);
+        start_s.checked_add(run_s)?.checked_add(suspended_s)?
     };
     (start_s < end_s).then_some((start_s, end_s))
 }
@@ -171,7 +170,7 @@ impl Board {
             if let Some(machine) = machine {
                 for node in machine.nodes(cluster.as_deref(), resources.width()) {
                     let number = u32::try_from(board.nodes.len()).unwrap_or(u32::MAX);
-                    of.places.insert(node.node.clone(), number);
+                    of.places.insert(node.name.clone(), number);
                     board.nodes.push(node);
                 }
                 of.exclusive = machine.exclusive().into_iter().map(str::to_owned).collect();
@@ -272,14 +271,14 @@ impl Board {
                 let nth = usize::try_from(nth).unwrap_or(usize::MAX);
                 *core_n = cores.get(nth).copied().unwrap_or(*core_n);
             }
-            let shape = self.shapes.number(&share, is_exclusive).ok_or_else(too_many)?;
-            months.push(*node, (start_s, end_s - suspended_s), shape)?;
+            let number = self.shapes.number(&share, is_exclusive).ok_or_else(too_many)?;
+            months.push(*node, (start_s, end_s - suspended_s), number)?;
             if suspended_s > 0 {
                 if let Some(core_n) = share.first_mut() {
                     *core_n = 0;
                 }
-                let shape = self.shapes.number(&share, is_exclusive).ok_or_else(too_many)?;
-                months.push(*node, (end_s - suspended_s, end_s), shape)?;
+                let number = self.shapes.number(&share, is_exclusive).ok_or_else(too_many)?;
+                months.push(*node, (end_s - suspended_s, end_s), number)?;
             }
         }
         Ok(())
@@ -310,7 +309,7 @@ impl Board {
                     let number = u32::try_from(self.nodes.len()).ok()?;
                     self.nodes.push(Node {
                         cluster: cluster.map(str::to_owned),
-                        node: host.to_string(),
+                        name: host.to_string(),
                         partitions: None,
                         history: History::constant(&vec![0; self.resources.width()]),
                     });

@@ -61,7 +61,7 @@ pub(super) struct Node {
     /// Cluster as the jobs name it.
     pub(super) cluster: Option<String>,
     /// Name.
-    pub(super) node: String,
+    pub(super) name: String,
     /// Partitions, comma-separated, sorted.
     pub(super) partitions: Option<String>,
     /// What it was over time.
@@ -302,7 +302,7 @@ impl Machine {
             let events = events.get(name).map(Vec::as_slice).unwrap_or_default();
             Node {
                 cluster: owned(cluster),
-                node: name.to_owned(),
+                name: name.to_owned(),
                 partitions: partitions.or_else(|| listed.get(name).cloned()),
                 history: history(&listings, events, has_events, validity.get(name), width),
             }

@@ -14,6 +14,7 @@ pub(super) mod rows;
 mod site;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -72,21 +73,55 @@ impl OverheadReport {
             }
         );
         for (kind, row_n) in &self.findings {
-            text.push_str(&format!("  {row_n:>12} overhead findings: {kind}\n"));
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "  {row_n:>12} overhead findings: {kind}");
         }
         text
     }
 }
 
 /// What the room works with.
-pub(super) struct Bench<'a> {
-    pub(super) plan: &'a Plan,
+pub(super) struct Sweep<'a> {
+    plan: &'a Plan,
+    store: &'a Store,
+    publication: &'a Publication,
     /// Ids of the input files that are there now.
-    pub(super) present: BTreeSet<Arc<str>>,
-    pub(super) store: &'a Store,
-    pub(super) publication: &'a Publication,
-    pub(super) threads: usize,
-    pub(super) progress: &'a dyn Progress,
+    present: BTreeSet<Arc<str>>,
+    threads: usize,
+    progress: &'a dyn Progress,
+}
+
+impl<'a> Sweep<'a> {
+    /// For a plan and a lake, with as many threads; `present` are the ids of the input files that are there now.
+    pub(super) fn new(
+        (plan, store, publication): (&'a Plan, &'a Store, &'a Publication),
+        present: impl Iterator<Item = Arc<str>>,
+        (threads, progress): (usize, &'a dyn Progress),
+    ) -> Self {
+        Self {
+            plan,
+            store,
+            publication,
+            present: present.collect(),
+            threads,
+            progress,
+        }
+    }
+
+    /// Stages the datasets that change. `touched` are the sites and months whose records are new.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Config`] when it cannot be told which nodes an inventory lists,
+    /// [`crate::error::Kind::Data`] when a sum does not fit its column, [`crate::error::Kind::Io`] when the lake cannot be
+    /// read or written.
+    pub(super) fn publish(
+        &self,
+        state: &mut State,
+        touched: &BTreeMap<(String, Month), Vec<Day>>,
+        is_rebuild: bool,
+    ) -> Result<Option<OverheadReport>> {
+        publish(self, state, touched, is_rebuild)
+    }
 }
 
 /// A file of records: its month, where it is published, where its bytes are now.
@@ -113,33 +148,28 @@ pub(super) fn is_changed(plan: &Plan, state: &State) -> bool {
     settings(plan).as_deref() != state.fact(SETTINGS_FACT)
 }
 
-/// Stages the datasets that change. `touched` are the sites and months whose records are new.
-///
-/// # Errors
-/// [`crate::error::Kind::Config`] when it cannot be told which nodes an inventory lists, [`crate::error::Kind::Data`] when
-/// a sum does not fit its column, [`crate::error::Kind::Io`] when the lake cannot be read or written.
-pub(super) fn publish(
-    bench: &Bench<'_>,
+fn publish(
+    sweep: &Sweep<'_>,
     state: &mut State,
-    touched: &BTreeSet<(String, Month)>,
+    touched: &BTreeMap<(String, Month), Vec<Day>>,
     is_rebuild: bool,
 ) -> Result<Option<OverheadReport>> {
-    let published = published(bench.publication);
-    let (Some(overhead), Some(settings)) = (&bench.plan.overhead, settings(bench.plan)) else {
+    let published = published(sweep.publication);
+    let (Some(overhead), Some(settings)) = (&sweep.plan.overhead, settings(sweep.plan)) else {
         for place in &published {
-            remove(bench.publication, place);
+            remove(sweep.publication, place);
         }
         state.set_fact(SETTINGS_FACT, None);
         state.set_fact(MACHINE_FACT, None);
         return Ok(None);
     };
     let resources = Resources::of(&overhead.units);
-    let (machine, machine_hash) = machine(bench, &resources)?;
+    let (machine, machine_hash) = machine(sweep, &resources)?;
     let is_everything = is_rebuild
         || overhead.nodes == NodesFrom::Jobs
         || state.fact(SETTINGS_FACT) != Some(&settings)
         || state.fact(MACHINE_FACT) != Some(&machine_hash);
-    let sites = record_files(bench)?;
+    let sites = record_files(sweep)?;
     let with_nodes: BTreeSet<String> = sites
         .iter()
         .filter(|(_, files)| files.iter().any(|file| !file.reach.clusters.is_empty()))
@@ -160,12 +190,12 @@ pub(super) fn publish(
             continue;
         };
         let of_site: Vec<&Place> = published.iter().filter(|place| place.0 == *site).collect();
-        let periods = periods(bench.plan, overhead, span);
+        let periods = periods(sweep.plan, overhead, span);
         kept.extend(periods.iter().map(|(period, _)| place(site, period)));
         let fresh = if is_everything {
             Some((i64::MIN, i64::MAX))
         } else {
-            reach_of_touched(bench, site, files, touched)?
+            reach_of_touched(sweep, site, files, touched)?
         };
         let (first, last) = (of_site.first().copied(), of_site.last().copied());
         let due = periods.into_iter().filter(|(period, (from_s, until_s))| {
@@ -178,7 +208,7 @@ pub(super) fn publish(
         if !due.is_empty() {
             let machine = (overhead.nodes == NodesFrom::Inventory).then_some(&machine);
             site::publish(
-                bench,
+                sweep,
                 overhead,
                 &resources,
                 (site, &with_nodes),
@@ -189,12 +219,12 @@ pub(super) fn publish(
         }
     }
     for stale in published.difference(&kept) {
-        remove(bench.publication, stale);
+        remove(sweep.publication, stale);
     }
     if report.is_from_jobs && report.month_n > 0 {
         let note =
             "overhead: nodes = \"from-jobs\": what nodes have is the most that jobs held at one time, never more";
-        bench.progress.note(note);
+        sweep.progress.note(note);
     }
     state.set_fact(SETTINGS_FACT, Some(settings));
     state.set_fact(MACHINE_FACT, Some(machine_hash));
@@ -227,20 +257,20 @@ fn remove(publication: &Publication, (site, month, year): &Place) {
 
 /// What inventories say, and a hash of the files that say it. A listing without a date says what is so now, as long as
 /// its file is there; later it says nothing.
-fn machine(bench: &Bench<'_>, resources: &Resources) -> Result<(Machine, String)> {
+fn machine(sweep: &Sweep<'_>, resources: &Resources) -> Result<(Machine, String)> {
     let mut machine = Machine::default();
     let mut hasher = blake3::Hasher::new();
     for dataset in ["node", "node_event", "partition"] {
-        for current in bench.publication.current(dataset) {
+        for current in sweep.publication.current(dataset) {
             let file_id = current
                 .path
                 .rsplit('/')
                 .next()
                 .and_then(|name| name.strip_suffix(".parquet"));
-            let is_present = file_id.is_some_and(|file_id| bench.present.contains(file_id));
+            let is_present = file_id.is_some_and(|file_id| sweep.present.contains(file_id));
             hasher.update(current.path.as_bytes()).update(current.blake3.as_bytes());
             hasher.update(&[u8::from(is_present)]);
-            for batch in read_table(bench.store.reader(&current.place)?, None, READ_ROWS)? {
+            for batch in read_table(sweep.store.reader(&current.place)?, None, READ_ROWS)? {
                 let batch = batch?;
                 match dataset {
                     "node" => machine.add_nodes(&batch, resources, is_present)?,
@@ -254,9 +284,9 @@ fn machine(bench: &Bench<'_>, resources: &Resources) -> Result<(Machine, String)
 }
 
 /// The files of records as they will be published, by site, with what they span.
-fn record_files(bench: &Bench<'_>) -> Result<BTreeMap<String, Vec<RecordFile>>> {
-    let current = bench.publication.current("records");
-    let reaches = pool::each(&current, bench.threads, |file| reach(bench.store, &file.place))?;
+fn record_files(sweep: &Sweep<'_>) -> Result<BTreeMap<String, Vec<RecordFile>>> {
+    let current = sweep.publication.current("records");
+    let reaches = pool::each(&current, sweep.threads, |file| reach(sweep.store, &file.place))?;
     let mut sites: BTreeMap<String, Vec<RecordFile>> = BTreeMap::new();
     for (file, reach) in current.into_iter().zip(reaches) {
         if let Some((site, month)) = parse_month_path(&file.path) {
@@ -281,20 +311,20 @@ fn reach(store: &Store, place: &str) -> Result<Reach> {
 
 /// What the touched records of a site span, as they were and as they are.
 fn reach_of_touched(
-    bench: &Bench<'_>,
+    sweep: &Sweep<'_>,
     site: &str,
     files: &[RecordFile],
-    touched: &BTreeSet<(String, Month)>,
+    touched: &BTreeMap<(String, Month), Vec<Day>>,
 ) -> Result<Option<(i64, i64)>> {
     let mut span = None;
-    for (_, month) in touched.iter().filter(|(of, _)| of == site) {
+    for (_, month) in touched.keys().filter(|(of, _)| of == site) {
         let now = files.iter().find(|file| file.month == *month);
         let path = lake::month_path("records", site, *month);
-        let was = bench.publication.published().and_then(|manifest| manifest.file(&path));
+        let was = sweep.publication.published().and_then(|manifest| manifest.file(&path));
         let was = match was {
             // What was not written again did not change.
-            Some(file) if now.is_some_and(|now| now.place != file.path) => reach(bench.store, &file.path)?.span,
-            Some(file) if now.is_none() => reach(bench.store, &file.path)?.span,
+            Some(file) if now.is_some_and(|now| now.place != file.path) => reach(sweep.store, &file.path)?.span,
+            Some(file) if now.is_none() => reach(sweep.store, &file.path)?.span,
             _ => None,
         };
         let now = now.filter(|now| now.place != now.path).and_then(|now| now.reach.span);
@@ -309,16 +339,15 @@ fn reach_of_touched(
 fn periods(plan: &Plan, overhead: &OverheadPlan, span: (i64, i64)) -> Vec<(Period, (i64, i64))> {
     let mut days = Calendar::new(plan.calendar_zone.clone(), Grain::Day, plan.allocation_year_start);
     let mut months = Calendar::new(plan.calendar_zone.clone(), Grain::Month, plan.allocation_year_start);
-    let (from_ms, until_ms) = match overhead.period {
-        Some((from, to)) => (days.begins_ms(from), days.begins_ms(to)),
-        None => {
-            let first = days.period(span.0.saturating_mul(1000));
-            let last = days.period((span.1 - 1).saturating_mul(1000));
-            let Some((first, last)) = first.zip(last) else {
-                return Vec::new();
-            };
-            (first.from_ms, last.until_ms)
-        }
+    let (from_ms, until_ms) = if let Some((from, to)) = overhead.period {
+        (days.begins_ms(from), days.begins_ms(to))
+    } else {
+        let first = days.period(span.0.saturating_mul(1000));
+        let last = days.period((span.1 - 1).saturating_mul(1000));
+        let Some((first, last)) = first.zip(last) else {
+            return Vec::new();
+        };
+        (first.from_ms, last.until_ms)
     };
     let mut found = Vec::new();
     let mut at_ms = from_ms;

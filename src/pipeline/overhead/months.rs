@@ -26,7 +26,7 @@ pub(super) struct Month {
 /// Slices in the order of time.
 #[derive(Debug, Default)]
 pub(super) struct Months {
-    months: Vec<Month>,
+    slices: Vec<Month>,
     waiting_n: usize,
     scratch: Scratch,
 }
@@ -42,25 +42,25 @@ impl Months {
             stored: Vec::new(),
         });
         Self {
-            months: months.collect(),
+            slices: months.collect(),
             ..Self::default()
         }
     }
 
     /// They.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Month> {
-        self.months.iter()
+        self.slices.iter()
     }
 
     /// How many.
     pub(super) fn len(&self) -> usize {
-        self.months.len()
+        self.slices.len()
     }
 
     /// The slices a time lies in, with what of it does.
     pub(super) fn overlaps(&self, (start_s, end_s): (i64, i64)) -> impl Iterator<Item = (usize, (i64, i64))> + '_ {
-        let first = self.months.partition_point(|month| month.until_s <= start_s);
-        let rest = self.months.iter().enumerate().skip(first);
+        let first = self.slices.partition_point(|month| month.until_s <= start_s);
+        let rest = self.slices.iter().enumerate().skip(first);
         let within = rest.take_while(move |(_, month)| month.from_s < end_s);
         within.map(move |(nth, month)| (nth, (start_s.max(month.from_s), end_s.min(month.until_s))))
     }
@@ -70,8 +70,8 @@ impl Months {
     /// # Errors
     /// [`crate::error::Kind::Io`] when the temporary file cannot be written.
     pub(super) fn push(&mut self, node: u32, (start_s, end_s): (i64, i64), shape: u32) -> Result<()> {
-        let first = self.months.partition_point(|month| month.until_s <= start_s);
-        for month in self.months.iter_mut().skip(first) {
+        let first = self.slices.partition_point(|month| month.until_s <= start_s);
+        for month in self.slices.iter_mut().skip(first) {
             if month.from_s >= end_s {
                 break;
             }
@@ -88,7 +88,7 @@ impl Months {
 
     fn store(&mut self) -> Result<()> {
         self.waiting_n = 0;
-        for month in &mut self.months {
+        for month in &mut self.slices {
             let waiting = std::mem::take(&mut month.waiting);
             if waiting.is_empty() {
                 continue;
@@ -104,7 +104,7 @@ impl Months {
     /// # Errors
     /// [`crate::error::Kind::Io`] when the temporary file cannot be read.
     pub(super) fn slice(&mut self, nth: usize, node_n: usize) -> Result<Slice> {
-        let Some(month) = self.months.get(nth) else {
+        let Some(month) = self.slices.get(nth) else {
             return Ok(Slice::new(0, 0, node_n));
         };
         let mut slice = Slice::new(month.from_s, month.until_s, node_n);

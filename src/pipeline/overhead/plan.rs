@@ -259,15 +259,21 @@ pub fn bytes(text: &str) -> Option<i64> {
     bytes.filter(|_| is_whole)
 }
 
+/// A mistake was told.
+pub(in crate::pipeline) struct Told;
+
 impl Compiler {
     /// The inventory that the files of `nodes` are.
+    ///
+    /// # Errors
+    /// When a mistake was told.
     pub(in crate::pipeline) fn nodes(
         &mut self,
         spec: &OverheadSpec,
         privacy: Option<&Privacy>,
-    ) -> Option<Option<SourcePlan>> {
+    ) -> Result<Option<SourcePlan>, Told> {
         let Some(NodesSpec::Files(paths)) = &spec.nodes else {
-            return None;
+            return Ok(None);
         };
         let inventory = InventorySpec {
             line: spec.line,
@@ -280,7 +286,8 @@ impl Compiler {
             timezone: None,
             max_rejected: None,
         };
-        Some(self.inventory(inventory, privacy).map(|(plan, _)| plan))
+        let compiled = self.inventory(inventory, privacy);
+        compiled.map(|(plan, _)| Some(plan)).ok_or(Told)
     }
 
     /// What `[overhead]` means. `has_inventory`: whether the pipeline has any.

@@ -53,7 +53,7 @@ fn place<'l>(line: &'l Line<'_>) -> (Option<&'l str>, Option<&'l str>, &'l str, 
     (
         node.cluster.as_deref(),
         node.partitions.as_deref(),
-        &node.node,
+        &node.name,
         line.unit,
         line.day.day,
     )
@@ -93,7 +93,7 @@ pub(super) fn overhead(asked: &[Asked<'_>], is_from_jobs: bool) -> Result<Record
     let mut columns: Vec<ArrayRef> = vec![
         texts(lines.iter().map(|line| line.node.cluster.as_deref())),
         texts(lines.iter().map(|line| line.node.partitions.as_deref())),
-        texts(lines.iter().map(|line| Some(&line.node.node))),
+        texts(lines.iter().map(|line| Some(&line.node.name))),
         texts(lines.iter().map(|line| line.unit)),
         dates(lines.iter().map(|line| Some(line.day.day))),
         Arc::new(lines.iter().map(|_| Some(is_from_jobs)).collect::<BooleanArray>()),
@@ -103,7 +103,7 @@ pub(super) fn overhead(asked: &[Asked<'_>], is_from_jobs: bool) -> Result<Record
     let unit_s = lines.iter().map(|line| {
         let unit_s = line
             .of_unit
-            .map(|unit| fit(unit.unit_s, "the integral of units", &line.node.node));
+            .map(|unit| fit(unit.unit_s, "the integral of units", &line.node.name));
         unit_s.transpose()
     });
     columns.push(ints(unit_s.collect::<Result<Vec<_>>>()?));
@@ -118,7 +118,7 @@ pub(super) fn overhead(asked: &[Asked<'_>], is_from_jobs: bool) -> Result<Record
                 columns.push(decimals(values, 0)?);
             } else {
                 let values = values.zip(&lines).map(|(value, line)| {
-                    let value = value.map(|value| fit(value, "a sum of resource-seconds", &line.node.node));
+                    let value = value.map(|value| fit(value, "a sum of resource-seconds", &line.node.name));
                     value.transpose()
                 });
                 columns.push(ints(values.collect::<Result<Vec<_>>>()?));

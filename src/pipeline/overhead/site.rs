@@ -10,7 +10,7 @@ use super::machine::{Machine, Node};
 use super::months::Months;
 use super::plan::OverheadPlan;
 use super::rows::{self, Asked};
-use super::{Bench, OverheadReport, READ_ROWS, RecordFile};
+use super::{OverheadReport, READ_ROWS, RecordFile, Sweep};
 use crate::error::Result;
 use crate::occupancy::{Grid, History, Question, Resources, Thresholds, peaks, tally_all};
 use crate::store::lake::{self, LakeTable};
@@ -19,7 +19,7 @@ use crate::time::calendar::Period;
 
 /// Sweeps the months of a site that are due and stages them. Without a machine the jobs say what nodes have.
 pub(super) fn publish(
-    bench: &Bench<'_>,
+    sweep: &Sweep<'_>,
     overhead: &OverheadPlan,
     resources: &Resources,
     (site, sites): (&str, &BTreeSet<String>),
@@ -30,7 +30,7 @@ pub(super) fn publish(
     let mut months = Months::new(due);
     let mut findings = Findings::default();
     let mut board = Board::new(machines(machine, (site, sites), files)?, resources);
-    bench.progress.begin("placing jobs", 0, "files");
+    sweep.progress.begin("placing jobs", 0, "files");
     for file in files {
         let is_needed = file
             .reach
@@ -39,12 +39,12 @@ pub(super) fn publish(
         if !is_needed && !file.reach.clusters.is_empty() {
             continue;
         }
-        for batch in read_table(bench.store.reader(&file.place)?, Some(&COLUMNS), READ_ROWS)? {
+        for batch in read_table(sweep.store.reader(&file.place)?, Some(&COLUMNS), READ_ROWS)? {
             board.add(&batch?, &mut months, &mut findings)?;
         }
-        bench.progress.add(1);
+        sweep.progress.add(1);
     }
-    bench.progress.end();
+    sweep.progress.end();
     if machine.is_none() {
         capacity_from_jobs(&mut board, &mut months)?;
     }
@@ -53,7 +53,7 @@ pub(super) fn publish(
         .iter()
         .map(|node| Asking::of(node, overhead, resources))
         .collect();
-    bench
+    sweep
         .progress
         .begin("sweeping", u64::try_from(months.len()).unwrap_or(0), "months");
     let histories: Vec<History> = board.nodes.iter().map(|node| node.history.clone()).collect();
@@ -62,12 +62,12 @@ pub(super) fn publish(
         report.month_n += 1;
         report.node_month_n += u64::try_from(board.nodes.len()).unwrap_or(0);
         report.interval_n += u64::try_from(slice.len()).unwrap_or(0);
-        let grid = Grid::new(&bench.plan.calendar_zone, slice.from_s(), slice.until_s());
+        let grid = Grid::new(&sweep.plan.calendar_zone, slice.from_s(), slice.until_s());
         let ask = |nth: usize| Question {
             units: asked_of.get(nth).map_or(&[], |asking| &asking.thresholds),
             scheme: overhead.scheme,
         };
-        let tallies = tally_all(slice, &histories, &board.shapes, &grid, ask, bench.threads)?;
+        let tallies = tally_all(slice, &histories, &board.shapes, &grid, ask, sweep.threads)?;
         let asked: Vec<Asked<'_>> = board
             .nodes
             .iter()
@@ -91,11 +91,11 @@ pub(super) fn publish(
                 rows::shapes(&asked)?,
                 rows::findings(told)?,
             ];
-            write(bench, site, &month.period, &batches)?;
+            write(sweep, site, &month.period, &batches)?;
         }
-        bench.progress.add(1);
+        sweep.progress.add(1);
     }
-    bench.progress.end();
+    sweep.progress.end();
     Ok(())
 }
 
@@ -191,7 +191,7 @@ fn of_nodes(asked: &[Asked<'_>], asked_of: &[Asking<'_>], (from_s, until_s): (i6
             kind,
             cluster: of.node.cluster.clone(),
             partition: of.node.partitions.clone(),
-            node: Some(of.node.node.clone()),
+            node: Some(of.node.name.clone()),
             resource: Some(resource),
             start_s,
             end_s,
@@ -217,16 +217,16 @@ fn of_nodes(asked: &[Asked<'_>], asked_of: &[Asking<'_>], (from_s, until_s): (i6
 }
 
 /// Stages the datasets of a month; what has no rows is taken away.
-fn write(bench: &Bench<'_>, site: &str, period: &Period, batches: &[RecordBatch]) -> Result<()> {
+fn write(sweep: &Sweep<'_>, site: &str, period: &Period, batches: &[RecordBatch]) -> Result<()> {
     for (dataset, batch) in rows::DATASETS.into_iter().zip(batches) {
         let path = lake::overhead_path(dataset, site, period.allocation_year, period.month);
         if batch.num_rows() == 0 {
-            bench.publication.remove(&path);
+            sweep.publication.remove(&path);
             continue;
         }
-        let mut table = LakeTable::create(bench.publication, dataset, &path)?;
+        let mut table = LakeTable::create(sweep.publication, dataset, &path)?;
         table.write(batch)?;
-        table.finish(&[("gridtally.pipeline".to_owned(), bench.plan.name.clone())])?;
+        table.finish(&[("gridtally.pipeline".to_owned(), sweep.plan.name.clone())])?;
     }
     Ok(())
 }

@@ -7,13 +7,10 @@ use super::entry::{Entry, Fate, Key};
 use super::targets::Targets;
 use crate::error::{Error, Kind, Result};
 use crate::ledger::Reason;
-use crate::pipeline::Format;
-use crate::pipeline::grid::Completing;
 use crate::pipeline::reading::{ReadFile, Reading};
 use crate::records::columns::Columns;
 use crate::records::spill::Spill;
-use crate::records::waiting;
-use crate::records::{Harvest, Intake, Window};
+use crate::records::{Intake, Window};
 use crate::sources::dialect::{self, Dialect};
 use crate::sources::relay::Relay;
 use crate::sources::repair::{Unit, Units};
@@ -60,7 +57,7 @@ pub(super) fn read(
         dialect,
         at,
         window,
-        intake: intake(reading, dialect.format(), at, window),
+        intake: reading.intake(at, dialect, window, Columns::new()),
         held: 0,
         filled,
         spill,
@@ -121,17 +118,6 @@ pub(super) fn read(
     Ok((reader.filled, entries))
 }
 
-fn intake(reading: &Reading, format: Format, at: usize, window: Window) -> Intake {
-    Intake::new(
-        Arc::clone(&reading.source),
-        format,
-        at.to_string().into(),
-        window,
-        Columns::new(),
-    )
-    .under(reading.privacy.clone())
-}
-
 /// The dialect of the rows, and that they are of this source.
 fn dialect_of(reading: &Reading, units: &Units) -> Result<Dialect> {
     let title = units.title();
@@ -165,13 +151,13 @@ fn unreadable(mut filled: ReadFile, reading: &Reading, e: Error) -> Result<ReadF
 
 impl Reader<'_> {
     fn intake(&self) -> Intake {
-        intake(self.reading, self.dialect.format(), self.at, self.window)
+        self.reading.intake(self.at, self.dialect, self.window, Columns::new())
     }
 
     /// Takes the rows of one text: all of them, or none.
     fn take(&mut self, unit: &Unit, is_open: bool) -> Result<(Fate, u64)> {
         let mut trial = self.intake();
-        let failure = self.read_into(unit, &mut trial)?;
+        let failure = read_into(self.reading, self.dialect, unit, &mut trial)?;
         let (tried, _) = trial.harvest()?;
         let rows = tried.rows_read.max(u64::from(failure.is_some()));
         let place = Position {
@@ -201,11 +187,7 @@ impl Reader<'_> {
             self.intake.reject(reason, place, rows, &detail, &unit.body);
             return Ok((Fate::Refused, rows));
         }
-        let none_yet = self.intake();
-        let mut intake = std::mem::replace(&mut self.intake, none_yet);
-        let failure = self.read_into(unit, &mut intake);
-        self.intake = intake;
-        failure?;
+        read_into(self.reading, self.dialect, unit, &mut self.intake)?;
         self.held += 1;
         if self.held >= ROWS_HELD {
             self.flush()?;
@@ -213,67 +195,44 @@ impl Reader<'_> {
         Ok((if is_later { Fate::Later } else { Fate::Repaired }, rows))
     }
 
-    /// Reads a text with its header; gives what the reader of the dialect says against it.
-    fn read_into(&self, unit: &Unit, intake: &mut Intake) -> Result<Option<String>> {
-        let mut text = unit.header.to_vec();
-        text.extend_from_slice(&unit.body);
-        let lines = memchr::memchr_iter(b'\n', &unit.header).count();
-        let mut sink = Moved {
-            intake,
-            header_lines: u64::try_from(lines).unwrap_or(u64::MAX),
-            header_bytes: u64::try_from(unit.header.len()).unwrap_or(u64::MAX),
-            line: unit.line,
-            byte_offset: unit.byte_offset,
-        };
-        let source = Arc::clone(&self.reading.source);
-        let said = |e: Error| match e.kind() {
-            // A missing time zone is the pipeline's fault in a repair file as in any other.
-            Kind::Config | Kind::Internal => Err(e),
-            _ => Ok(Some(e.to_string())),
-        };
-        let pieces = match dialect::pieces(self.dialect, Box::new(Cursor::new(text)), source) {
-            Ok(pieces) => pieces,
-            Err(e) => return said(e),
-        };
-        for work in pieces {
-            match work {
-                Ok(work) => match &self.reading.grid {
-                    Some(index) => work(&mut Completing {
-                        index,
-                        inner: &mut sink,
-                    }),
-                    None => work(&mut sink),
-                },
-                Err(e) => return said(e),
-            }
-        }
-        Ok(None)
-    }
-
     fn flush(&mut self) -> Result<()> {
         self.held = 0;
         let none_yet = self.intake();
-        let (harvest, _) = std::mem::replace(&mut self.intake, none_yet).harvest()?;
-        if let Some(index) = &self.reading.grid {
-            index.mark(&waiting::unpacked(&harvest.batch)?, &self.reading.source.name)?;
-        }
-        let Harvest {
-            batch,
-            buckets,
-            sites,
-            mut summaries,
-            rejects,
-            inventory,
-            tally,
-            mapping,
-            rows_read,
-            rows_candidate,
-        } = harvest;
-        self.spill.push(batch, &buckets, &sites)?;
-        let path = &self.reading.file.path;
-        self.filled.keep(&mut summaries, &mapping, inventory, path)?;
-        self.filled.take(rows_read, rows_candidate, tally, rejects)
+        let intake = std::mem::replace(&mut self.intake, none_yet);
+        let (harvest, _) = self.reading.put_by(intake, self.spill)?;
+        self.filled.take(harvest, &self.reading.file.path)
     }
+}
+
+/// Reads a text with its header; gives what the reader of the dialect says against it.
+fn read_into(reading: &Reading, dialect: Dialect, unit: &Unit, intake: &mut Intake) -> Result<Option<String>> {
+    let mut text = unit.header.to_vec();
+    text.extend_from_slice(&unit.body);
+    let lines = memchr::memchr_iter(b'\n', &unit.header).count();
+    let mut sink = Moved {
+        intake,
+        header_lines: u64::try_from(lines).unwrap_or(u64::MAX),
+        header_bytes: u64::try_from(unit.header.len()).unwrap_or(u64::MAX),
+        line: unit.line,
+        byte_offset: unit.byte_offset,
+    };
+    let source = Arc::clone(&reading.source);
+    let said = |e: Error| match e.kind() {
+        // A missing time zone is the pipeline's fault in a repair file as in any other.
+        Kind::Config | Kind::Internal => Err(e),
+        _ => Ok(Some(e.to_string())),
+    };
+    let pieces = match dialect::pieces(dialect, Box::new(Cursor::new(text)), source) {
+        Ok(pieces) => pieces,
+        Err(e) => return said(e),
+    };
+    for work in pieces {
+        match work {
+            Ok(work) => reading.tell(work, &mut sink),
+            Err(e) => return said(e),
+        }
+    }
+    Ok(None)
 }
 
 /// Tells an intake where a row stands in the repair file: a row is known by its file and line.

@@ -28,6 +28,17 @@ impl InventoryRow {
         }
     }
 
+    /// Whether it does not say itself when it was so.
+    #[must_use]
+    pub fn is_undated(&self) -> bool {
+        match self {
+            Self::Node(node) => node.as_of_ms.is_none(),
+            Self::Partition(partition) => partition.as_of_ms.is_none(),
+            Self::Event(_) => false,
+            Self::Association(_) => true,
+        }
+    }
+
     /// Takes away who is named, and the free text that may name somebody. A user of an account stays one: it says
     /// `withheld`, because without a user the row would be the account's own. There is no period a pseudonym could
     /// belong to.

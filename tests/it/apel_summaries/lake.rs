@@ -17,25 +17,25 @@ use super::{SYNC, V03, record};
 use crate::support::collect::shared;
 
 /// A folder with files and a pipeline.
-struct Scene(tempfile::TempDir);
+pub(super) struct Scene(tempfile::TempDir);
 
 impl Scene {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self(tempfile::tempdir().unwrap())
     }
 
-    fn path(&self) -> &Path {
+    pub(super) fn path(&self) -> &Path {
         self.0.path()
     }
 
-    fn write(&self, name: &str, text: &str) {
+    pub(super) fn write(&self, name: &str, text: &str) {
         let file = self.path().join(name);
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(file, text).unwrap();
     }
 
     /// Runs a pipeline of one source over `paths`, and verifies the lake.
-    fn run(&self, lake: &str, head: &str, keys: &str, paths: &[&str]) -> Result<RunReport> {
+    pub(super) fn run(&self, lake: &str, head: &str, keys: &str, paths: &[&str]) -> Result<RunReport> {
         let mut text = format!("[pipeline]\nname = \"p\"\noutput = \"{lake}\"\nmax_rejected = 1.0\n{head}\n");
         let _ = writeln!(
             text,

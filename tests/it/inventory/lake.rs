@@ -231,6 +231,51 @@ fn mistakes_of_an_inventory_are_told_at_once() {
 }
 
 #[test]
+fn the_path_of_a_listing_may_say_when_it_was_true() {
+    let scene = Scene::new();
+    let paths = [
+        ("nodes-2026-10-25.txt", "2026-10-24T22:00:00Z"),
+        ("20261026/nodes.txt", "2026-10-25T23:00:00Z"),
+        ("2026/10/27/2026-nodes-11111111.txt", "2026-10-26T23:00:00Z"),
+        ("old-2020-01-01/2026.10.28T0600.txt", "2026-10-27T23:00:00Z"),
+    ];
+    for (nth, (path, _)) in paths.iter().enumerate() {
+        fs::create_dir_all(scene.folder.path().join("in").join(path).parent().unwrap()).unwrap();
+        scene.write(&format!("in/{path}"), &format!("NodeName=a{nth} CPUTot=4 State=IDLE\n"));
+    }
+    scene.run(&Scene::pipeline("\"path\"", "v", "\"in\""));
+    let mut told = BTreeMap::new();
+    for batch in scene.rows("node") {
+        for row in 0..batch.num_rows() {
+            let ms = time(&batch, "as_of_utc").unwrap().value(row);
+            let node = text(&batch, "node").unwrap().value(row).to_owned();
+            told.insert(node, jiff::Timestamp::from_millisecond(ms).unwrap().to_string());
+        }
+    }
+    let wanted = paths
+        .iter()
+        .enumerate()
+        .map(|(nth, (_, at))| (format!("a{nth}"), (*at).to_owned()));
+    assert_eq!(told, wanted.collect());
+
+    // Nothing is made up for a path that names none.
+    for path in [
+        "nodes.txt",
+        "in/2026-13-01.txt",
+        "in/12026-10-01.txt",
+        "in/2026-1001.txt",
+    ] {
+        scene.write(path, NODES);
+        scene.write("p.toml", &Scene::pipeline("\"path\"", "v", &format!("{path:?}")));
+        let (plan, _) = Plan::load(&scene.folder.path().join("p.toml")).unwrap();
+        let why = run::run(&plan, &RunOptions::default(), &Silent).unwrap_err();
+        assert!(why.to_string().contains("names no day"), "{path}: {why}");
+    }
+    // Events tell their own times.
+    scene.run(&Scene::pipeline("\"path\"", "v", "\"events.txt\""));
+}
+
+#[test]
 fn inspect_knows_an_inventory_and_proposes_one() {
     let scene = Scene::new();
     let inspect = |name: &str| -> String {

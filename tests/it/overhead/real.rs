@@ -1,5 +1,4 @@
 //! A real Slurm cluster and a real trace with a node for every processor.
-#![expect(clippy::print_stdout, reason = "a test that is skipped says so loudly")]
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
