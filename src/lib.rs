@@ -6,14 +6,16 @@
 //! sources    bytes of one dialect -> job rows and rejects
 //! records    one identity, one typed model, duplicates resolved, bucket by bucket in bounded memory
 //! normalise  dated benchmark -> factors per job
+//! charge     policies as data -> what each job costs
 //! occupancy  jobs on nodes -> free resources per instant -> canonical units, true overhead, billing rates
 //! summarise  jobs -> periods -> groups; contributions added up per site, VO and allocation year
+//! report     the lake in the words of those who want to hear it: federation messages, tables, pages
 //! ```
 //!
 //! Beside them: `schema` (every column, a leaf), `reference` (dated tables, and the machine behind the jobs), `ledger`
-//! (where every row went), `engine` (group-bys on typed batches), `privacy` (who is named), `store` (everything written),
+//! (where every row went), `engine` (group-bys and formulas on typed batches), `privacy` (who is named), `store` (everything written),
 //! `time` (zones, months, allocation years), `scratch` (what does not fit memory), `pipeline` (file -> plan -> run),
-//! `problems` (what is wrong with a pipeline file, all of it at once), `inspect`, `cli`.
+//! `problems` (what is wrong with a pipeline or policy file, all of it at once), `inspect`, `cli`.
 //!
 //! Invariants, held by tests:
 //! * Only `sources` knows a vendor's column name; it tells a [`sources::Sink`] and nobody else. A sink that stands before
@@ -26,6 +28,7 @@
 //! * For every input file, the rows framed equal the rows that ended somewhere, or the run fails.
 
 pub mod capacity;
+pub mod charge;
 pub mod cli;
 pub mod engine;
 pub mod error;
@@ -38,6 +41,7 @@ pub mod privacy;
 pub mod problems;
 pub mod records;
 pub mod reference;
+pub mod report;
 pub mod schema;
 mod scratch;
 pub mod sources;

@@ -79,6 +79,9 @@ A pipeline file:
 
   [normalise]
   benchmarks = \"benchmarks.csv\"        # site,cluster,benchmark,value_per_core,valid_from,valid_to
+  nodes = \"nodes.csv\"                  # site,cluster,nodes,node_class,cores,valid_from,valid_to
+  order = [\"record\", \"node\", \"cluster\", \"site\"]  # where a job's benchmark is looked for first
+  known_on = 2026-06-30                # benchmarks recorded later do not count
   missing = \"null\"                     # or \"reject\", or { fallback = 10.0, benchmark = \"hs06\" }
 
   [privacy]                            # what is withheld before anything is written

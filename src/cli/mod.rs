@@ -7,9 +7,11 @@ mod help;
 mod inspect;
 mod man;
 pub mod output;
+mod policy;
 pub mod progress;
 mod rejects;
 mod replay;
+mod report;
 mod run;
 mod schema;
 mod summaries;
@@ -42,6 +44,8 @@ enum Command {
     Check(check::Args),
     Inspect(inspect::Args),
     Schema(schema::Args),
+    Report(report::Args),
+    Policy(policy::Args),
     Capacity(capacity::Args),
     Summaries(summaries::Args),
     Rejects(rejects::Args),
@@ -77,6 +81,8 @@ fn execute(command: &Command) -> Result<()> {
         Command::Check(args) => check::run(args),
         Command::Inspect(args) => inspect::run(args),
         Command::Schema(args) => schema::run(args),
+        Command::Report(args) => report::run(args),
+        Command::Policy(args) => policy::run(args),
         Command::Capacity(args) => capacity::run(args),
         Command::Summaries(args) => summaries::run(args),
         Command::Rejects(args) => rejects::run(args),

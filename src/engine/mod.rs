@@ -1,4 +1,4 @@
-//! The expression engine: group-bys over typed batches, in memory, by Polars.
+//! The expression engine: group-bys and formulas over typed batches, in memory, by Polars.
 //!
 //! What holds in this room:
 //!
@@ -10,7 +10,12 @@
 //!   number of threads Polars takes (`POLARS_MAX_THREADS`).
 
 pub mod bridge;
+pub mod evaluate;
 mod exact;
+pub mod formula;
 pub mod group;
+pub mod words;
 
+pub use evaluate::evaluate;
+pub use formula::{Formula, Mistake, SCALE, Type, Value};
 pub use group::{How, Measure, add_up};

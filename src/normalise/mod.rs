@@ -1,5 +1,9 @@
 //! Dated benchmarks: from time to work.
 
-pub mod factor;
+mod normaliser;
+mod records;
+mod scale;
 
-pub use factor::{Factors, Scale};
+pub use normaliser::Normaliser;
+pub use records::{Origins, Scales, factors_of, with_factors};
+pub use scale::Scale;

@@ -1,6 +1,13 @@
-//! The only place that knows what time it is: the record of a run says when it ran, nothing else does.
+//! The only place that knows what time it is: the record of a run says when it ran, a message that is sent says when,
+//! nothing else does.
 
 use std::time::{Duration, Instant};
+
+/// Now, Unix milliseconds.
+#[must_use]
+pub fn now_ms() -> i64 {
+    jiff::Timestamp::now().as_millisecond()
+}
 
 /// Measures one run.
 pub(super) struct Stopwatch {

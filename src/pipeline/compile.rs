@@ -7,15 +7,13 @@ use std::sync::Arc;
 use super::fingerprint;
 use super::overhead::plan::OverheadSpec;
 use super::plan::{
-    Attribution, Format, Grain, LogOptions, MissingBenchmark, NormalisePlan, Plan, Publishing, RejectLimit,
-    Replacement, SourcePlan, VoRule,
+    Attribution, Format, Grain, LogOptions, Plan, Publishing, RejectLimit, Replacement, SourcePlan, VoRule,
 };
 use super::section::At;
-use super::spec::{MissingSpec, NormaliseSpec, SiteSpec, SourceSpec, Spec, VoSpec};
+use super::spec::{SiteSpec, SourceSpec, Spec, VoSpec};
 use crate::error::{Error, Result};
 use crate::privacy::Privacy;
 use crate::problems::{Problems, did_you_mean};
-use crate::reference::benchmark::BenchmarkTable;
 use crate::reference::correction::CorrectionTable;
 use crate::reference::site::{SiteRule, SiteTable};
 use crate::reference::topology::Topology;
@@ -93,7 +91,7 @@ pub(super) struct Compiler {
     label: String,
     /// Absolute folder of the pipeline file.
     base: String,
-    problems: Problems,
+    pub(super) problems: Problems,
 }
 
 impl Compiler {
@@ -178,14 +176,7 @@ impl Compiler {
                 .into_iter()
                 .map(|source| source.map(Arc::new))
                 .collect::<Option<_>>()?,
-            fingerprint: fingerprint::of_plan(
-                allocation_year_start,
-                &calendar_zone,
-                attribution,
-                grain,
-                overlap,
-                normalise.as_ref(),
-            ),
+            fingerprint: fingerprint::of_plan(allocation_year_start, &calendar_zone, attribution, grain, overlap),
             calendar_zone,
             normalise,
             overhead,
@@ -201,7 +192,7 @@ impl Compiler {
     }
 
     /// The name of a table in messages: beside the pipeline file, however that was named.
-    fn table_label(&self, table: &str) -> String {
+    pub(super) fn table_label(&self, table: &str) -> String {
         let folder = Path::new(&self.label).parent().unwrap_or(Path::new(""));
         folder.join(table).to_string_lossy().into_owned()
     }
@@ -336,7 +327,7 @@ impl Compiler {
     }
 
     /// The path of a table, which must not be a URL.
-    fn beside(&mut self, table: &At<String>, what: &str) -> Option<String> {
+    pub(super) fn beside(&mut self, table: &At<String>, what: &str) -> Option<String> {
         if is_url(&table.value) {
             self.wrong(table.line, format!("{what} is a file beside the pipeline, not a URL"));
             return None;
@@ -407,50 +398,5 @@ impl Compiler {
         {
             self.doubt(acceptance.line, format!("acceptance does nothing for {word}"));
         }
-    }
-
-    fn normalise(&mut self, spec: NormaliseSpec) -> Option<NormalisePlan> {
-        let table = match &spec.benchmarks {
-            None => BenchmarkTable::default(),
-            Some(path) if is_url(&path.value) => {
-                let message = "benchmarks is a file beside the pipeline, not a URL";
-                self.wrong(path.line, message);
-                return None;
-            }
-            Some(path) => {
-                let label = self.table_label(&path.value);
-                let place = self.resolve(&path.value);
-                BenchmarkTable::load(Path::new(&place), &label, &mut self.problems)
-            }
-        };
-        let missing = match spec.missing? {
-            MissingSpec::Null => MissingBenchmark::Null,
-            MissingSpec::Reject => MissingBenchmark::Reject,
-            MissingSpec::Fallback {
-                value_e4_per_core,
-                benchmark,
-                line,
-            } => {
-                let kinds = table.kinds();
-                let only = match kinds.as_slice() {
-                    [only] => Some(*only),
-                    _ => None,
-                };
-                let Some(benchmark) = benchmark.or(only) else {
-                    let message = "the fallback does not say which benchmark it is, and the table does not name just \
-                                   one: missing = { fallback = .., benchmark = \"hs06\" }";
-                    self.wrong(line, message);
-                    return None;
-                };
-                MissingBenchmark::Fallback {
-                    benchmark,
-                    value_e4_per_core,
-                }
-            }
-        };
-        Some(NormalisePlan {
-            table: Arc::new(table),
-            missing,
-        })
     }
 }

@@ -113,14 +113,13 @@ pub(super) fn of_inventory(inventory: &SourcePlan, as_of: Option<&AsOf>, privacy
     text.hash()
 }
 
-/// Of a plan: everything besides the records that decides what is published.
+/// Of a plan: everything besides the records and their benchmarks that decides what is published.
 pub(super) fn of_plan(
     allocation_year_start: (i8, i8),
     calendar_zone: &Zone,
     attribution: Attribution,
     grain: Grain,
     overlap: Option<Overlap>,
-    normalise: Option<&NormalisePlan>,
 ) -> String {
     let mut text = Canonical::new("plan");
     let (month, day) = allocation_year_start;
@@ -141,19 +140,28 @@ pub(super) fn of_plan(
         },
     );
     text.optional("overlap", overlap.map(Overlap::as_str));
-    if let Some(normalise) = normalise {
-        text.line("benchmarks", normalise.table.canonical());
-        match &normalise.missing {
-            MissingBenchmark::Null => text.line("missing", "null"),
-            MissingBenchmark::Reject => text.line("missing", "reject"),
-            MissingBenchmark::Fallback {
-                benchmark,
-                value_e4_per_core,
-            } => text.line(
-                "missing.fallback",
-                &format!("{} {value_e4_per_core}", benchmark.as_str()),
-            ),
-        }
+    text.hash()
+}
+
+/// Of the benchmarks of one site: everything that decides the factors of jobs that end between two instants, both
+/// included; without a time, of jobs that ask for none.
+pub(super) fn of_benchmarks(normalise: &NormalisePlan, site: &str, between_ms: Option<(i64, i64)>) -> String {
+    let mut text = Canonical::new("benchmarks");
+    let order: Vec<&str> = normalise.order.iter().map(|level| level.as_str()).collect();
+    text.line("order", &order.join(" "));
+    match &normalise.missing {
+        MissingBenchmark::Null => text.line("missing", "null"),
+        MissingBenchmark::Reject => text.line("missing", "reject"),
+        MissingBenchmark::Fallback {
+            benchmark,
+            value_e4_per_core,
+        } => text.line(
+            "missing.fallback",
+            &format!("{} {value_e4_per_core}", benchmark.as_str()),
+        ),
+    }
+    if let Some(between_ms) = between_ms {
+        text.line("rows", &normalise.table.site(site).relevant(between_ms));
     }
     text.hash()
 }

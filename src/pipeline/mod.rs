@@ -1,7 +1,7 @@
 //! From a pipeline file to a finished run.
 
 pub mod as_of;
-mod clock;
+pub mod clock;
 pub mod compile;
 mod corrections;
 mod days;
@@ -12,6 +12,7 @@ mod grids;
 mod inputs;
 mod inventory;
 pub mod inventory_spec;
+pub mod normalise_spec;
 pub mod options;
 pub mod overhead;
 mod partition;
@@ -21,6 +22,7 @@ mod privacy;
 pub mod progress;
 mod read_file;
 mod reading;
+pub mod recompute;
 mod refused;
 pub mod rejects;
 mod repair;
@@ -28,7 +30,6 @@ pub mod replay;
 pub mod report;
 pub mod run;
 mod runs;
-mod section;
 mod shelf;
 pub mod spec;
 pub mod stale;
@@ -38,6 +39,8 @@ pub mod sync;
 mod unscaled;
 mod usage;
 pub mod verify;
+
+use crate::problems::section;
 
 pub use options::RunOptions;
 pub use plan::{Format, Plan, SourcePlan};

@@ -7,8 +7,10 @@ use arrow::array::RecordBatch;
 use crossbeam_channel::bounded;
 
 use super::days::Days;
+use super::recompute::{Asked, Outdated};
 use crate::error::{Error, Result};
 use crate::ledger::Reason;
+use crate::normalise::{Normaliser, Origins, factors_of, with_factors};
 use crate::pipeline::Plan;
 use crate::pipeline::unscaled::Unscaled;
 use crate::records::file_order::FileOrder;
@@ -41,6 +43,8 @@ pub(super) struct Context<'a> {
     pub(super) paths: &'a BTreeMap<Arc<str>, String>,
     /// Ignore what is published: everything is read again.
     pub(super) is_rebuild: bool,
+    /// Places that were scaled by other benchmarks.
+    pub(super) outdated: &'a Outdated,
 }
 
 /// Rows of one partition by file and reason.
@@ -56,17 +60,21 @@ pub(super) struct Done {
     pub(super) settled: Settled,
     /// What it contributes to usage.
     pub(super) part: Vec<(Key, Sums)>,
+    /// Between which instants benchmarks were looked for.
+    pub(super) asked_ms: Asked,
+    /// Records by benchmark and where its value came from.
+    pub(super) origins: Origins,
     /// What stands behind its files.
     provenance: Vec<(String, String)>,
 }
 
 /// Merges, publishes and summarises one partition. With no `days` to merge, the published records are only
-/// summarised again.
+/// summarised again; they are written where their factors may have changed.
 ///
 /// # Errors
 /// [`crate::error::Kind::Io`] when the lake cannot be read or written.
 pub(super) fn process(context: &Context<'_>, site: &str, month: Month, days: &[Day]) -> Result<Done> {
-    if days.is_empty() {
+    if days.is_empty() && !context.outdated.jobs.contains(&(site.to_owned(), month)) {
         return merge_days(context, site, month, days, &mut |_| ());
     }
     let path = lake::month_path("records", site, month);
@@ -113,6 +121,8 @@ fn merge_days(
     let mut records = Days::new(published("records")?);
     let mut losers = Days::new(published("history")?);
     let mut usage = Usage::new(context.plan, site);
+    let mut normaliser = Normaliser::new(context.plan.normalise.as_ref(), site);
+    let mut origins = Origins::default();
     let mut unscaled = Unscaled::new(context.paths);
     let mut settled = Settled::new();
     let is_merge = !days.is_empty();
@@ -133,9 +143,12 @@ fn merge_days(
         }
         settle(&batches, &known, &mut settled)?;
         for batch in &batches {
-            write(batch);
-            for row in usage.add(batch)? {
-                unscaled.push(batch, row)?;
+            let scales = factors_of(batch, &mut normaliser)?;
+            scales.count(&mut origins);
+            let batch = with_factors(batch, &scales)?;
+            write(&batch);
+            for row in usage.add(&batch, &scales)? {
+                unscaled.push(&batch, row)?;
             }
         }
         if is_merge && !known.is_empty() {
@@ -169,6 +182,8 @@ fn merge_days(
         month,
         settled,
         part,
+        asked_ms: normaliser.asked_ms(),
+        origins,
         provenance,
     })
 }

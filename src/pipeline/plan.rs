@@ -262,6 +262,8 @@ pub enum MissingBenchmark {
 pub struct NormalisePlan {
     /// The dated table.
     pub table: Arc<crate::reference::benchmark::BenchmarkTable>,
+    /// Where a job's benchmark is looked for, the first step first.
+    pub order: Vec<crate::reference::benchmark::Level>,
     /// For jobs the table does not cover.
     pub missing: MissingBenchmark,
 }
@@ -299,6 +301,6 @@ pub struct Plan {
     pub corrections: Option<Arc<crate::reference::correction::CorrectionTable>>,
     /// What becomes of names; `None` keeps them.
     pub privacy: Option<Arc<crate::privacy::Privacy>>,
-    /// What of this plan decides the bytes of `usage` besides the records.
+    /// What of this plan decides the bytes of `usage` besides the records and the benchmarks.
     pub fingerprint: String,
 }

@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::clock::Stopwatch;
 use super::overhead::OverheadReport;
 use super::reading::Reading;
+use super::recompute::Recomputed;
 use super::state::State;
 use crate::ledger::{Outcome, Reason};
 use crate::pipeline::Plan;
@@ -74,6 +75,10 @@ pub struct RunReport {
     /// What was swept for `[overhead]`, if the pipeline has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overhead: Option<OverheadReport>,
+    /// Records of the partitions built, by benchmark and where its value came from; `none` without any value.
+    pub benchmarks: BTreeMap<String, BTreeMap<String, u64>>,
+    /// What other benchmarks than before made of work that was published.
+    pub recomputed: Vec<Recomputed>,
     /// Files published.
     pub written: Vec<String>,
     /// Files taken away.
@@ -198,6 +203,36 @@ impl RunReport {
                 }
             }
         }
+        for (benchmark, origins) in &self.benchmarks {
+            let counts: Vec<String> = origins.iter().map(|(origin, n)| format!("{origin} {n}")).collect();
+            let what = if benchmark == "none" { "no benchmark" } else { benchmark };
+            let counts = if benchmark == "none" {
+                counts.join("").replace("none ", "")
+            } else {
+                counts.join(", ")
+            };
+            let _ = writeln!(text, "  records by {what}: {counts}");
+        }
+        for month in &self.recomputed {
+            let news = if month.has_new_records {
+                ", new records included"
+            } else {
+                ""
+            };
+            let _ = writeln!(
+                text,
+                "  {} {} {}: CPU {} s becomes {} s ({}), core wall {} s becomes {} s ({}){news}",
+                month.site,
+                month.month,
+                month.benchmark,
+                month.former.cpu_s,
+                month.now.cpu_s,
+                signed(&month.change.cpu_s),
+                month.former.core_wall_s,
+                month.now.core_wall_s,
+                signed(&month.change.core_wall_s),
+            );
+        }
         if !self.unmatched_corrections.is_empty() {
             let ids = self.unmatched_corrections.join(", ");
             let _ = writeln!(text, "  corrections that match nothing: {ids}");
@@ -233,6 +268,15 @@ pub(super) fn first_reasons(state: &State, files: &[Reading], file_ids: &[Arc<st
         let _ = write!(text, "\n  {rows} {reason}, first in {path}");
     }
     text
+}
+
+/// A difference as people read it.
+fn signed(number: &str) -> String {
+    if number.starts_with('-') {
+        number.to_owned()
+    } else {
+        format!("+{number}")
+    }
 }
 
 /// The ten commonest.

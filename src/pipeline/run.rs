@@ -13,10 +13,11 @@ use super::partition::{Context, Done, process};
 use super::pool;
 use super::progress::Progress;
 use super::reading::{ReadFile, Reading, read_all};
+use super::recompute::{self, Outdated, Scaled};
 use super::repair::{Marks, Repairs, annotate, settle};
 use super::report::{RunReport, SourceReport, first_reasons};
 use super::state::State;
-use super::summaries;
+use super::summaries::{self, SettledSummaries};
 use super::usage::publish_usage;
 use crate::error::{Error, Kind, Result};
 use crate::ledger::book::{InputEntry, Places, is_settled_by_merge};
@@ -40,12 +41,9 @@ use crate::time::{Day, Month};
 pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result<RunReport> {
     let mut stopwatch = Stopwatch::start();
     let threads = threads(options);
-    let window = Window {
-        from: options.from,
-        to: options.to,
-    };
+    let window = window(options);
     let mut found = inputs::find(plan)?;
-    let store = Store::open(options.out.as_deref().unwrap_or(&plan.output))?;
+    let store = open(options.out.as_deref().unwrap_or(&plan.output), progress)?;
     let publication = Publication::begin(&store)?;
     let mut state = State::load(&store, &publication)?;
     let fresh = corrections::fresh(plan, &state)?;
@@ -55,9 +53,7 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     let mut is_rebuild = state.wants_rebuild(plan, &found, window)? || state.is_reordered(&found, window);
     let (grids, is_late) = Grids::prepare(plan, &found, &mut state, &store, &publication, is_rebuild, window)?;
     is_rebuild |= is_late == Late::Rebuild;
-    if is_late == Late::LeftAsIs {
-        progress.note("a CE's log came later than jobs it tells of whose log is gone: they stay as they are");
-    }
+    tell_late(is_late, progress);
     let mut former = Book::default();
     if is_rebuild {
         former = state.forget_records();
@@ -66,7 +62,9 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     let (mut files, is_news) = inputs::to_read(&mut state.book, &former, &found, window, &outdated);
     grids.hand_out(&mut files);
     let is_resummarised = is_rebuild || state.plan_changed(plan);
-    let is_same = !is_resummarised && !overhead::is_changed(plan, &state);
+    // After a rebuild the state knows of no place.
+    let outdated = Outdated::find(&state, plan);
+    let is_same = !is_resummarised && outdated.is_empty() && !overhead::is_changed(plan, &state);
     if files.is_empty() && !is_news && is_same && fresh.is_empty() {
         report.settle(&state);
         report.finish_unchanged(&stopwatch);
@@ -92,8 +90,9 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
 
     let with_jobs = spill.partitions()?;
     let jobs = summaries::job_places(state.partitions().iter().chain(with_jobs.keys()));
-    let mut partitions = partitions(plan, with_jobs, &state, &file_ids, fresh, (is_rebuild, is_resummarised));
-    let months = summaries::months(plan, &state, &summed, &mut partitions, is_resummarised, is_rebuild);
+    let how = (is_rebuild, is_resummarised);
+    let mut partitions = partitions(plan, with_jobs, &state, &file_ids, (fresh, &outdated), how);
+    let months = summaries::months(plan, &state, &summed, &mut partitions, &outdated, how);
     let order = FileOrder::new(state.arrivals());
     let (hashes, paths) = (state.hashes(), state.paths());
     let context = Context {
@@ -105,13 +104,17 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
         hashes: &hashes,
         paths: &paths,
         is_rebuild,
+        outdated: &outdated,
     };
     let summaries = summaries::settle(&context, &state, summed, &months, &jobs, progress)?;
     let done = process_all(&context, &partitions, threads, progress)?;
     phases.insert("merge".to_owned(), stopwatch.lap());
+    note_benchmarks(plan, &done, &summaries, &mut state, &mut report);
     let parts = summaries::contributions(&context, done, summaries, &mut state.book)?;
     grids.settle(&mut state.book, &files, &file_ids);
     check_limits(plan, &files, &file_ids, &state)?;
+    let is_fresh = |place: &(String, Month)| partitions.get(place).is_some_and(|days| !days.is_empty());
+    report.recomputed = recompute::compare(&context, &outdated, &parts, is_fresh)?;
     publish_usage(&context, &state, &parts, is_resummarised)?;
     report.unmatched_corrections = corrections::publish(plan, &parts, is_rebuild, (&store, &publication))?;
     tell_unmatched(&report, progress);
@@ -164,9 +167,23 @@ fn file_ids(files: &[Reading], read: &[ReadFile]) -> Vec<Arc<str>> {
         .collect()
 }
 
+fn tell_late(is_late: Late, progress: &dyn Progress) {
+    if is_late == Late::LeftAsIs {
+        progress.note("a CE's log came later than jobs it tells of whose log is gone: they stay as they are");
+    }
+}
+
 fn tell_unmatched(report: &RunReport, progress: &dyn Progress) {
     for id in &report.unmatched_corrections {
         progress.note(&format!("correction {id} matches nothing"));
+    }
+}
+
+/// The months asked for.
+fn window(options: &RunOptions) -> Window {
+    Window {
+        from: options.from,
+        to: options.to,
     }
 }
 
@@ -176,6 +193,27 @@ fn threads(options: &RunOptions) -> usize {
     options.threads.or_else(available).unwrap_or(1).max(1)
 }
 
+/// Writes down which benchmarks each place was scaled by, and counts where they came from.
+fn note_benchmarks(
+    plan: &Plan,
+    done: &[Done],
+    summaries: &SettledSummaries,
+    state: &mut State,
+    report: &mut RunReport,
+) {
+    for done in done {
+        let place = (done.site.clone(), done.month);
+        state.note_benchmarks(plan, Scaled::Jobs, &place, done.asked_ms);
+        for ((benchmark, origin), records) in &done.origins {
+            let of = report.benchmarks.entry((*benchmark).to_owned()).or_default();
+            *of.entry((*origin).to_owned()).or_default() += records;
+        }
+    }
+    for (place, asked_ms) in &summaries.asked_ms {
+        state.note_benchmarks(plan, Scaled::Summaries, place, *asked_ms);
+    }
+}
+
 /// The partitions to build, each with the days that have something new: beside those with new jobs, those that other
 /// news touch.
 fn partitions(
@@ -183,9 +221,12 @@ fn partitions(
     mut partitions: BTreeMap<(String, Month), Vec<Day>>,
     state: &State,
     file_ids: &[Arc<str>],
-    fresh: &[Correction],
+    (fresh, outdated): (&[Correction], &Outdated),
     (is_rebuild, is_resummarised): (bool, bool),
 ) -> BTreeMap<(String, Month), Vec<Day>> {
+    for place in &outdated.jobs {
+        partitions.entry(place.clone()).or_default();
+    }
     if is_resummarised && !is_rebuild {
         // Additions make contributions where there are no records.
         for published in state.partitions().iter().chain(state.contributions()) {
@@ -283,6 +324,18 @@ fn account(
         }
     }
     Ok(())
+}
+
+/// Opens the output, and says so where nothing keeps a second run out.
+fn open(output: &str, progress: &dyn Progress) -> Result<Store> {
+    let store = Store::open(output)?;
+    if store.is_web() {
+        let place = store.url();
+        progress.note(&format!(
+            "{place} knows no lock: see to it that one run at a time writes there"
+        ));
+    }
+    Ok(store)
 }
 
 /// When a file of an inventory was true if its rows do not say, Unix milliseconds.

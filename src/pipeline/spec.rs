@@ -4,12 +4,12 @@
 use toml::de::{DeTable, DeValue};
 
 use super::inventory_spec::{InventorySpec, inventories};
+use super::normalise_spec::{self, NormaliseSpec};
 use super::overhead::{self, plan::OverheadSpec};
 use super::plan::{Acceptance, Attribution, Format, Grain, Overlap, Publication, RejectLimit, Replacement, VoColumn};
 use super::privacy::{self, PrivacySpec};
 use super::section::{At, Section, Source, kind, root};
 use crate::problems::Problems;
-use crate::reference::benchmark::Benchmark;
 use crate::reference::first_match::Column;
 use crate::reference::site::SiteColumn;
 use crate::reference::topology::Level;
@@ -110,35 +110,6 @@ pub struct SourceSpec {
     pub max_rejected: Option<RejectLimit>,
 }
 
-/// `missing = ..`
-#[derive(Debug)]
-pub enum MissingSpec {
-    /// `"null"`
-    Null,
-    /// `"reject"`
-    Reject,
-    /// `{ fallback = 10.0, benchmark = "hs06" }`
-    Fallback {
-        /// Value per core in ten-thousandths.
-        value_e4_per_core: i64,
-        /// Which benchmark, if said.
-        benchmark: Option<Benchmark>,
-        /// Line of the table.
-        line: usize,
-    },
-}
-
-/// `[normalise]`
-#[derive(Debug)]
-pub struct NormaliseSpec {
-    /// Line of the table.
-    pub line: usize,
-    /// `benchmarks`
-    pub benchmarks: Option<At<String>>,
-    /// `missing`
-    pub missing: Option<MissingSpec>,
-}
-
 /// A pipeline file.
 #[derive(Debug, Default)]
 pub struct Spec {
@@ -172,6 +143,7 @@ impl Spec {
         let top = root(
             source,
             &table,
+            "the pipeline file",
             &["pipeline", "source", "inventory", "overhead", "normalise", "privacy"],
             problems,
         );
@@ -186,7 +158,7 @@ impl Spec {
             sources: sources(&top, problems),
             inventories: inventories(&top, problems),
             overhead: overhead::plan::read(&top, problems),
-            normalise: normalise(&top, problems),
+            normalise: normalise_spec::read(&top, problems),
             privacy: privacy::read(&top, problems),
         }
     }
@@ -405,74 +377,6 @@ fn vo(section: &Section<'_>, problems: &mut Problems) -> Option<VoSpec> {
         return rule.text("table", problems).map(VoSpec::Table);
     }
     rule.text("value", problems).map(|at| VoSpec::Value(at.value))
-}
-
-fn normalise(top: &Section<'_>, problems: &mut Problems) -> Option<NormaliseSpec> {
-    let section = top.section("normalise", "[normalise]", &["benchmarks", "missing"], problems)?;
-    let missing = missing(&section, problems);
-    let benchmarks = section.text("benchmarks", problems);
-    let fallback = matches!(missing, Some(MissingSpec::Fallback { .. }));
-    if !section.has("benchmarks") && !fallback {
-        let message = "[normalise] has no benchmarks (a table of benchmark values)";
-        section.wrong(section.line(), message, problems);
-    }
-    Some(NormaliseSpec {
-        line: section.line(),
-        benchmarks,
-        missing,
-    })
-}
-
-fn missing(section: &Section<'_>, problems: &mut Problems) -> Option<MissingSpec> {
-    const CHOICES: &str = "\"null\", \"reject\" or { fallback = 10.0 }";
-    let Some((value, line)) = section.get("missing") else {
-        let message = format!("[normalise] does not say what becomes of jobs without a benchmark: missing = {CHOICES}");
-        section.wrong(section.line(), message, problems);
-        return None;
-    };
-    match value {
-        DeValue::String(word) if word == "null" => Some(MissingSpec::Null),
-        DeValue::String(word) if word == "reject" => Some(MissingSpec::Reject),
-        DeValue::Table(_) => {
-            let table = section.section("missing", "missing", &["fallback", "benchmark"], problems)?;
-            let benchmark = table.text("benchmark", problems).and_then(|at| {
-                let found = Benchmark::parse(&at.value);
-                if found.is_none() {
-                    let message = format!("benchmark = \"{}\" is none of hs06, hs23, si00", at.value);
-                    table.wrong(at.line, message, problems);
-                }
-                found
-            });
-            let Some((value, at)) = table.get("fallback") else {
-                table.wrong(line, "missing has no fallback (a value per core)", problems);
-                return None;
-            };
-            let text = match value {
-                DeValue::Float(float) => float.as_str(),
-                DeValue::Integer(integer) if integer.radix() == 10 => integer.as_str(),
-                other => {
-                    let message = format!("fallback must be a decimal number, not {}", kind(other));
-                    table.wrong(at, message, problems);
-                    return None;
-                }
-            };
-            match crate::reference::decimal::ten_thousandths(&text.replace('_', "")) {
-                Ok(value_e4_per_core) => Some(MissingSpec::Fallback {
-                    value_e4_per_core,
-                    benchmark,
-                    line,
-                }),
-                Err(why) => {
-                    table.wrong(at, format!("fallback: {why}"), problems);
-                    None
-                }
-            }
-        }
-        _ => {
-            section.wrong(line, format!("missing must be {CHOICES}"), problems);
-            None
-        }
-    }
 }
 
 pub(super) fn reject_limit(section: &Section<'_>, problems: &mut Problems) -> Option<RejectLimit> {

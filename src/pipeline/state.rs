@@ -6,6 +6,7 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 
 use super::inputs::Found;
+use super::recompute::{self, Asked, Scaled};
 use crate::error::{Error, Result};
 use crate::ledger::Book;
 use crate::ledger::book::InputEntry;
@@ -71,12 +72,6 @@ impl State {
     /// The corrections that were applied, as [`crate::reference::correction::CorrectionTable::signed`] tells them.
     pub(super) fn signed_corrections(&self) -> &str {
         self.facts.get(CORRECTIONS_FACT).map_or("", String::as_str)
-    }
-
-    /// A fact of the lake.
-    #[must_use]
-    pub(super) fn fact(&self, key: &str) -> Option<&str> {
-        self.facts.get(key).map(String::as_str)
     }
 
     /// Replaces a fact of the lake, or forgets it.
@@ -245,10 +240,21 @@ impl State {
         can_be
     }
 
-    /// Whether usage was attributed or normalised under other settings.
+    /// Whether usage was attributed under other settings.
     #[must_use]
     pub(super) fn plan_changed(&self, plan: &Plan) -> bool {
         self.facts.get(PLAN_FACT).is_some_and(|was| *was != plan.fingerprint)
+    }
+
+    /// A fact that was published.
+    pub(super) fn fact(&self, name: &str) -> Option<&str> {
+        self.facts.get(name).map(String::as_str)
+    }
+
+    /// Writes down which benchmarks a place was scaled by.
+    pub(super) fn note_benchmarks(&mut self, plan: &Plan, scaled: Scaled, place: &(String, Month), asked: Asked) {
+        let (name, value) = recompute::fact(plan, scaled, place, asked);
+        self.facts.insert(name, value);
     }
 
     /// The facts to publish.

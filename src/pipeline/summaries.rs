@@ -10,12 +10,13 @@ use std::sync::Arc;
 use super::corrections::is_addition;
 use super::partition::{Context, Done, Settled};
 use super::reading::ReadFile;
+use super::recompute::{Asked, Outdated};
 use super::refused::{self, RefusedRow};
 use super::state::State;
 use super::usage::{Part, publish_part};
 use crate::error::{Error, Kind, Result};
 use crate::ledger::{Book, Outcome, Reason};
-use crate::normalise::factor::Scale;
+use crate::normalise::Scale;
 use crate::pipeline::plan::{Overlap, Publishing};
 use crate::pipeline::{Plan, Progress};
 use crate::records::Summary;
@@ -59,6 +60,8 @@ pub(super) struct SettledSummaries {
     pub(super) parts: Vec<Part>,
     /// Places whose jobs do not count.
     pub(super) displaced: BTreeSet<Place>,
+    /// Between which instants benchmarks were looked for.
+    pub(super) asked_ms: BTreeMap<Place, Asked>,
     /// Places that have both, for people.
     pub(super) overlaps: BTreeSet<Place>,
 }
@@ -82,13 +85,14 @@ pub(super) fn months(
     state: &State,
     fresh: &BTreeMap<Month, Vec<Summary>>,
     partitions: &mut BTreeMap<Place, Vec<Day>>,
-    is_resummarised: bool,
-    is_rebuild: bool,
+    outdated: &Outdated,
+    (is_rebuild, is_resummarised): (bool, bool),
 ) -> BTreeSet<Month> {
     let is_everything = is_resummarised && !is_rebuild;
     let published = state.summaries().iter();
     let jobs = job_places(partitions.keys());
-    let touched = published.filter(|place| is_everything || jobs.contains_key(&folded(place)));
+    let touched = published
+        .filter(|place| is_everything || outdated.summaries.contains(place) || jobs.contains_key(&folded(place)));
     let months: BTreeSet<Month> = touched.map(|(_, month)| *month).chain(fresh.keys().copied()).collect();
     if plan.overlap == Some(Overlap::Summaries) && !is_rebuild {
         for place in state.partitions().iter().filter(|(_, month)| months.contains(month)) {
@@ -296,6 +300,7 @@ fn place(
     publish(context, "summary_history", &place, &others)?;
     reject(context, &place, &others)?;
     let has_jobs = rivals.is_some_and(|rivals| rivals.contains(&place));
+    settled.asked_ms.insert(place.clone(), usage.asked_ms());
     if !has_jobs || settled.displaced.contains(&place) {
         for row in winners {
             usage.add(row);

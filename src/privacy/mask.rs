@@ -14,6 +14,8 @@ pub struct Masked {
     masks: [Option<String>; 4],
     /// Which fields keep what the source has.
     kept: [bool; 4],
+    /// The grid-wide id holds a name that is withheld.
+    is_in_id: bool,
 }
 
 impl Privacy {
@@ -27,6 +29,8 @@ impl Privacy {
             .zip(masked.masks.iter_mut().zip(&mut masked.kept))
         {
             *kept = action == Action::Keep;
+            let is_withheld = |name| row.global_job_id.is_some_and(|id| holds_word(id, name));
+            masked.is_in_id |= !*kept && field.of(row).is_some_and(is_withheld);
             if let (Action::Pseudonym, Some(name), Some(month)) = (action, field.of(row), month) {
                 *mask = self.pseudonym(field, name, site, month);
             }
@@ -56,8 +60,19 @@ impl Masked {
                 *field.of_mut(&mut row) = mask.as_deref();
             }
         }
+        row.global_job_id = row.global_job_id.filter(|_| !self.is_in_id);
         row
     }
+}
+
+/// Whether a word stands in an id by itself, as the owner's name does in `condor.anna@host#1.0#7`.
+fn holds_word(id: &str, word: &str) -> bool {
+    let ends = |letter: Option<char>| letter.is_none_or(|letter| !letter.is_alphanumeric());
+    id.match_indices(word).any(|(at, found)| {
+        let (before, rest) = id.split_at(at);
+        let behind = rest.get(found.len()..).unwrap_or_default();
+        ends(before.chars().next_back()) && ends(behind.chars().next())
+    })
 }
 
 impl Field {

@@ -50,9 +50,11 @@ pub struct Intake {
 impl Intake {
     /// An intake for `file_id`, read as `format` for `source`; `columns` are empty, their room is used again.
     #[must_use]
+    #[expect(clippy::needless_pass_by_value, reason = "whoever makes one has the plan to give")]
     pub fn new(source: Arc<SourcePlan>, format: Format, file_id: Arc<str>, window: Window, columns: Columns) -> Self {
         Self {
-            source,
+            // A copy of its own: it is taken up for every job, and a counter that threads share goes from core to core.
+            source: Arc::new(SourcePlan::clone(&source)),
             format,
             file_id,
             window,

@@ -76,6 +76,12 @@ impl CsvTable {
         place
     }
 
+    /// A cell of a row by its column; empty when there is no such column.
+    pub(super) fn cell<'c>(&self, cells: &'c [String], name: &str) -> &'c str {
+        let place = self.columns.iter().position(|column| column == name);
+        place.and_then(|place| cells.get(place)).map_or("", String::as_str)
+    }
+
     /// Tells every column that is not in `known`.
     pub(super) fn refuse_unknown(&self, known: &[&str], file: &str, problems: &mut Problems) {
         for column in &self.columns {

@@ -1,7 +1,7 @@
 //! What only a local disk can and must do: locks that die with their owner, durable renames, no empty folders.
 
 use super::location::Store;
-use super::publish::{LOCK, STAGING};
+use super::publish::{LOCK, MACHINERY, STAGING};
 use crate::error::{Error, Kind, Result};
 use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -101,6 +101,19 @@ impl Store {
             Err(e) if e.kind() != ErrorKind::NotFound => Err(at(e, &path)),
             _ => Ok(()),
         }
+    }
+
+    /// Takes the empty folders of the machinery away from a place that is no lake, such as a spool others read.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Io`] when they cannot be removed.
+    pub fn leave_no_machinery(&self) -> Result<()> {
+        self.remove_staging_folder()?;
+        if let Some(root) = self.local_root() {
+            // A folder that holds something is not ours to remove.
+            drop(std::fs::remove_dir(root.join(MACHINERY)));
+        }
+        Ok(())
     }
 
     /// Files that listings leave out: the part files (`name#1`) of interrupted uploads, relative to the root.

@@ -15,7 +15,7 @@ use object_store::{CopyMode, CopyOptions, GetOptions, ObjectStore, ObjectStoreEx
 use std::collections::BTreeMap;
 use std::path::{Path as FilePath, PathBuf};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::runtime::Runtime;
 use url::Url;
 
@@ -49,6 +49,8 @@ struct Inner {
     local_root: Option<PathBuf>,
     url: String,
     temporary_n: AtomicU64,
+    /// Held by who writes to a web server: two that make the same folder at once are told that it is there.
+    web: Option<Mutex<()>>,
 }
 
 impl Store {
@@ -82,12 +84,14 @@ impl Store {
 
     fn named(objects: Arc<dyn ObjectStore>, local_root: Option<&FilePath>, url: String) -> Result<Self> {
         let runtime = runtime()?;
+        let is_web = ["http://", "https://"].iter().any(|scheme| url.starts_with(scheme));
         let inner = Inner {
             objects,
             runtime,
             local_root: local_root.map(FilePath::to_path_buf),
             url,
             temporary_n: AtomicU64::new(0),
+            web: is_web.then(Mutex::default),
         };
         Ok(Self { inner: Arc::new(inner) })
     }
@@ -244,6 +248,7 @@ impl Store {
                 Some(_) => {}
             }
         }
+        let _alone = self.alone();
         let renamed = self.wait(self.objects().rename_opts(&source, &target, RenameOptions::default()));
         Ok(found(renamed, from)?.is_some())
     }
@@ -256,6 +261,7 @@ impl Store {
             return self.copy_streamed(from, to);
         }
         let options = CopyOptions::new().with_mode(CopyMode::Overwrite);
+        let _alone = self.alone();
         self.wait(self.objects().copy_opts(&source, &target, options))
             .map_err(|e| Error::from(e).at("path", from))
     }
@@ -296,7 +302,19 @@ impl Store {
         self.inner.runtime.block_on(future)
     }
 
+    /// Whether it is a web server (`WebDAV`), which takes an object in one request only, however large it is, and knows
+    /// no lock that two runs could agree on.
+    pub fn is_web(&self) -> bool {
+        self.inner.web.is_some()
+    }
+
+    fn alone(&self) -> Option<MutexGuard<'_, ()>> {
+        let web = self.inner.web.as_ref()?;
+        Some(web.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
     pub(super) fn put_at(&self, location: &Path, bytes: Bytes) -> object_store::Result<()> {
+        let _alone = self.alone();
         self.wait(self.objects().put_opts(location, bytes.into(), PutOptions::default()))
             .map(drop)
     }

@@ -1,4 +1,4 @@
-//! Writing one object with bounded memory, counting and hashing on the way.
+//! Writing one object with bounded memory (but to a web server, which takes it whole), counting and hashing on the way.
 
 use super::location::Store;
 use crate::error::{Error, Result};
@@ -132,12 +132,17 @@ impl ObjectWriter {
 
 impl Write for ObjectWriter {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        let is_whole = self.store.is_web();
         let room = PART_BYTES.saturating_sub(self.part.len());
-        let taken = data.get(..room).unwrap_or(data);
+        let taken = if is_whole {
+            data
+        } else {
+            data.get(..room).unwrap_or(data)
+        };
         self.part.extend_from_slice(taken);
         self.hasher.update(taken);
         self.bytes = self.bytes.saturating_add(taken.len() as u64);
-        if self.part.len() >= PART_BYTES {
+        if self.part.len() >= PART_BYTES && !is_whole {
             let part = std::mem::replace(&mut self.part, Vec::with_capacity(PART_BYTES));
             self.send(part.into()).map_err(io::Error::other)?;
         }

@@ -4,7 +4,7 @@ use ahash::RandomState;
 use arrow::array::{ArrayRef, RecordBatch};
 use hashbrown::HashTable;
 
-use super::sums::{COUNTED, Sums, WORK_COLUMNS};
+use super::sums::{COUNTED, Sums, WORK_COLUMNS, WorkSums};
 use crate::error::{Error, Result};
 use crate::schema::Dataset;
 use crate::schema::batch::{date, dates, decimal, decimals, int, ints, number, text, texts, time, times, word};
@@ -177,9 +177,11 @@ impl Groups {
                 *sum = column.value(row);
             }
             part.cpu_ms = number(cpu, row);
-            for (sum, column) in part.work_e7.iter_mut().zip(&work) {
+            let mut work_e7 = [None; 9];
+            for (sum, column) in work_e7.iter_mut().zip(&work) {
                 *sum = number(column, row);
             }
+            part.work = WorkSums::from_e7(work_e7);
             part.earliest_end_ms = number(earliest, row);
             part.latest_end_ms = number(latest, row);
             let key = KeyRef {
@@ -218,7 +220,7 @@ fn array(name: &str, rows: &[(Key, Sums)]) -> Result<ArrayRef> {
         return Ok(ints(sums.map(|sums| sums.counted.get(at).copied())));
     }
     if let Some(at) = WORK_COLUMNS.iter().position(|work| *work == name) {
-        return decimals(sums.map(|sums| sums.work_e7.get(at).copied().flatten()), 7);
+        return decimals(sums.map(|sums| sums.work.e7().get(at).copied().flatten()), 7);
     }
     Ok(match name {
         "vo" => texts(keys.map(|key| key.vo.as_deref())),

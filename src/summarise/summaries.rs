@@ -1,12 +1,12 @@
 //! From summaries to groups of usage: rows of their own, under the view `summary`.
 
 use super::group::{Groups, Key, KeyRef};
-use super::sums::{Sums, work_e7};
-use crate::normalise::factor::{Factors, Normaliser, Scale};
+use super::sums::{Sums, WorkSums};
+use crate::normalise::{Normaliser, Scale};
 use crate::pipeline::Plan;
 use crate::pipeline::plan::Grain;
 use crate::records::{Summary, SummaryKind};
-use crate::reference::benchmark::{Benchmark, Each, WorkDone};
+use crate::reference::benchmark::{Benchmark, Each, Factors, Place, WorkDone};
 use crate::time::{Calendar, Zone};
 
 /// The view under which summaries appear in `usage`.
@@ -36,10 +36,10 @@ impl<'a> SummaryUsage<'a> {
         }
     }
 
-    /// What scales a summary: the benchmark it states, else that of its site at its last end. Work that arrives
+    /// What scales a summary: the benchmark it states, else that of its CE or site at its last end. Work that arrives
     /// normalised is taken as it is.
     #[must_use]
-    pub fn scale(&self, row: &Summary) -> Scale {
+    pub fn scale(&mut self, row: &Summary) -> Scale {
         if row.kind == SummaryKind::NormalisedSummary {
             return if self.is_normalised {
                 Scale::Known(Factors::default())
@@ -52,7 +52,11 @@ impl<'a> SummaryUsage<'a> {
         let at_ms = row
             .number("latest_end_utc")
             .map_or(last_ms, |end_ms| end_ms.min(last_ms));
-        self.normaliser.scale(None, at_ms, stated)
+        let place = Place {
+            submit_host: row.word("submit_host"),
+            ..Place::default()
+        };
+        self.normaliser.scale(place, at_ms, stated)
     }
 
     /// Adds one that counts.
@@ -83,7 +87,7 @@ impl<'a> SummaryUsage<'a> {
                 count(matches!(scale, Scale::Fallback(_))),
             ],
             cpu_ms,
-            work_e7: work(row, scale, cpu_ms, core_s, core_n),
+            work: work(row, scale, cpu_ms, wall_s, core_n),
             earliest_end_ms: row.number("earliest_end_utc"),
             latest_end_ms: row.number("latest_end_utc"),
         };
@@ -110,6 +114,12 @@ impl<'a> SummaryUsage<'a> {
         self.groups.sums(key).add(&part);
     }
 
+    /// Between which instants, both included, the benchmark table was asked.
+    #[must_use]
+    pub fn asked_ms(&self) -> Option<(i64, i64)> {
+        self.normaliser.asked_ms()
+    }
+
     /// The groups, sorted.
     #[must_use]
     pub fn into_sorted(self) -> Vec<(Key, Sums)> {
@@ -118,24 +128,28 @@ impl<'a> SummaryUsage<'a> {
 }
 
 /// The work of a summary: as it arrives, where it arrives normalised.
-fn work(row: &Summary, scale: Scale, cpu_ms: Option<i64>, core_s: i64, core_n: i64) -> [Option<i128>; 6] {
+fn work(row: &Summary, scale: Scale, cpu_ms: Option<i64>, wall_s: i64, core_n: i64) -> WorkSums {
     const E7: i128 = 10_000_000;
-    let factors = match scale {
-        Scale::Known(factors) | Scale::Fallback(factors) => factors,
-        Scale::Off | Scale::Missing | Scale::Rejected => return [None; 6],
+    if matches!(scale, Scale::Off | Scale::Missing | Scale::Rejected) {
+        return WorkSums::default();
+    }
+    let per_core = scale.factors().per_core;
+    let mut work = WorkSums {
+        cpu: cpu_ms.map_or_else(Each::default, |cpu_ms| per_core.over_ms(cpu_ms)),
+        wall: per_core.over_s(wall_s),
+        core_wall: per_core.over_s(wall_s.saturating_mul(core_n)),
     };
-    let mut cpu = cpu_ms.map_or_else(Each::default, |cpu_ms| factors.over_ms(cpu_ms));
-    let mut core_wall = factors.over_s(core_s);
     if row.kind == SummaryKind::NormalisedSummary {
         let named = row.word("benchmark").and_then(Benchmark::parse).unwrap_or(UNNAMED);
         let arrived = |name: &str, times: i64| {
-            let score_s = row
+            let e7 = row
                 .number(name)
                 .map(|score_s| i128::from(score_s) * i128::from(times) * E7);
-            score_s.map_or_else(Each::default, |e7| Each::<WorkDone>::only(named, e7))
+            e7.map_or_else(Each::default, |e7| Each::<WorkDone>::only(named, e7))
         };
-        cpu = cpu.or(arrived("normalised_cpu_s", 1));
-        core_wall = core_wall.or(arrived("normalised_wall_s", core_n));
+        work.cpu = work.cpu.or(arrived("normalised_cpu_s", 1));
+        work.wall = work.wall.or(arrived("normalised_wall_s", 1));
+        work.core_wall = work.core_wall.or(arrived("normalised_wall_s", core_n));
     }
-    work_e7(cpu, core_wall)
+    work
 }

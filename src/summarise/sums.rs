@@ -2,21 +2,67 @@
 
 use crate::reference::benchmark::{Each, WorkDone};
 
-/// Work columns, in the order of [`crate::reference::benchmark::Benchmark::ALL`]: CPU and core wall of each.
-pub const WORK_COLUMNS: [&str; 6] = [
+/// Work columns by [`crate::reference::benchmark::Benchmark::ALL`]: CPU, wall and core wall of each.
+pub const WORK_COLUMNS: [&str; 9] = [
     "cpu_hs06_s",
+    "wall_hs06_s",
     "core_wall_hs06_s",
     "cpu_hs23_s",
+    "wall_hs23_s",
     "core_wall_hs23_s",
     "cpu_si00_s",
+    "wall_si00_s",
     "core_wall_si00_s",
 ];
 
-/// CPU and core wall work in the order of [`WORK_COLUMNS`].
-#[must_use]
-pub fn work_e7(cpu: Each<WorkDone>, core_wall: Each<WorkDone>) -> [Option<i128>; 6] {
-    let ([cpu_hs06, cpu_hs23, cpu_si00], [wall_hs06, wall_hs23, wall_si00]) = (cpu.scaled(), core_wall.scaled());
-    [cpu_hs06, wall_hs06, cpu_hs23, wall_hs23, cpu_si00, wall_si00]
+/// Work: time times the value per core, on each scale.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WorkSums {
+    /// Of CPU time.
+    pub cpu: Each<WorkDone>,
+    /// Of wall time, not times cores.
+    pub wall: Each<WorkDone>,
+    /// Of wall time times cores.
+    pub core_wall: Each<WorkDone>,
+}
+
+impl WorkSums {
+    /// From the integers of [`WORK_COLUMNS`].
+    #[must_use]
+    pub fn from_e7(e7: [Option<i128>; 9]) -> Self {
+        let of = |measure: usize| Each::from_scaled([0, 3, 6].map(|kind| e7.get(kind + measure).copied().flatten()));
+        Self {
+            cpu: of(0),
+            wall: of(1),
+            core_wall: of(2),
+        }
+    }
+
+    /// The integers of [`WORK_COLUMNS`].
+    #[must_use]
+    pub fn e7(&self) -> [Option<i128>; 9] {
+        let mut e7 = [None; 9];
+        let kinds = self
+            .cpu
+            .scaled()
+            .into_iter()
+            .zip(self.wall.scaled())
+            .zip(self.core_wall.scaled());
+        for (of_kind, ((cpu, wall), core_wall)) in e7.as_chunks_mut::<3>().0.iter_mut().zip(kinds) {
+            *of_kind = [cpu, wall, core_wall];
+        }
+        e7
+    }
+
+    /// Each sum.
+    #[must_use]
+    pub fn plus(&self, other: &Self) -> Self {
+        Self {
+            cpu: self.cpu.plus(other.cpu),
+            wall: self.wall.plus(other.wall),
+            core_wall: self.core_wall.plus(other.core_wall),
+        }
+    }
 }
 
 /// Integer measures that are never null, in the order of the schema up to `alloc_billing_s`, then the counts.
@@ -35,15 +81,15 @@ pub const COUNTED: [&str; 12] = [
     "benchmark_fallback_job_n",
 ];
 
-/// Sums of one group. Decimals are in units of 10^-7.
+/// Sums of one group.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sums {
     /// In the order of [`COUNTED`].
     pub counted: [i64; 12],
     /// CPU time; null while nothing is known.
     pub cpu_ms: Option<i64>,
-    /// In the order of [`WORK_COLUMNS`].
-    pub work_e7: [Option<i128>; 6],
+    /// Work.
+    pub work: WorkSums,
     /// Earliest end counted.
     pub earliest_end_ms: Option<i64>,
     /// Latest end counted.
@@ -57,7 +103,11 @@ impl Sums {
         Self {
             counted: self.counted.map(i64::saturating_neg),
             cpu_ms: self.cpu_ms.map(i64::saturating_neg),
-            work_e7: self.work_e7.map(|work| work.map(i128::saturating_neg)),
+            work: WorkSums {
+                cpu: self.work.cpu.negated(),
+                wall: self.work.wall.negated(),
+                core_wall: self.work.core_wall.negated(),
+            },
             earliest_end_ms: None,
             latest_end_ms: None,
         }
@@ -69,9 +119,7 @@ impl Sums {
             *sum = sum.saturating_add(part);
         }
         self.cpu_ms = plus(self.cpu_ms, other.cpu_ms, i64::saturating_add);
-        for (sum, part) in self.work_e7.iter_mut().zip(other.work_e7) {
-            *sum = plus(*sum, part, i128::saturating_add);
-        }
+        self.work = self.work.plus(&other.work);
         self.earliest_end_ms = plus(self.earliest_end_ms, other.earliest_end_ms, i64::min);
         self.latest_end_ms = plus(self.latest_end_ms, other.latest_end_ms, i64::max);
     }

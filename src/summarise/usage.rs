@@ -5,10 +5,10 @@ use arrow::array::RecordBatch;
 use super::apportion::apportion;
 use super::correct::{Corrector, Names};
 use super::group::{Groups, KeyRef};
-use super::sums::{Sums, work_e7};
+use super::sums::{Sums, WorkSums};
 use super::view::RecordView;
 use crate::error::Result;
-use crate::normalise::factor::{Factors, Normaliser, Scale};
+use crate::normalise::{Scale, Scales};
 use crate::pipeline::Plan;
 use crate::pipeline::plan::Attribution;
 use crate::reference::benchmark::Each;
@@ -20,7 +20,6 @@ use crate::time::{Calendar, Month};
 pub struct Usage<'a> {
     attribution: Attribution,
     calendar: Calendar,
-    normaliser: Normaliser<'a>,
     corrector: Corrector<'a>,
     groups: Groups,
     pieces: Vec<Period>,
@@ -43,7 +42,6 @@ impl<'a> Usage<'a> {
         Self {
             attribution: plan.attribution,
             calendar: Calendar::new(plan.calendar_zone.clone(), plan.grain, plan.allocation_year_start),
-            normaliser: Normaliser::new(plan.normalise.as_ref(), site),
             corrector: Corrector::new(plan.corrections.as_deref(), site),
             groups: Groups::default(),
             pieces: Vec::new(),
@@ -64,21 +62,16 @@ impl<'a> Usage<'a> {
         self.groups
     }
 
-    /// Adds a batch of `records`; returns the rows refused for want of a benchmark.
+    /// Adds a batch of `records` with the scale of each row; returns the rows refused for want of a benchmark.
     ///
     /// # Errors
     /// [`crate::error::Kind::Internal`] when the batch is not of `records`.
-    pub fn add(&mut self, batch: &RecordBatch) -> Result<Vec<usize>> {
+    pub fn add(&mut self, batch: &RecordBatch, scales: &Scales) -> Result<Vec<usize>> {
         let view = RecordView::new(batch)?;
         let names = self.corrector.names(batch)?;
         let mut refused = Vec::new();
         for row in 0..batch.num_rows() {
-            let stated = word(view.benchmark, row).zip(number(view.benchmark_per_core, row));
-            let stated = stated.and_then(|(name, milli)| Some((name, i64::try_from(milli).ok()?)));
-            let [_, cluster, ..] = view.dimensions;
-            let scale = self
-                .normaliser
-                .scale(word(cluster, row), view.benchmark_ms(row), stated);
+            let scale = scales.of(row);
             if scale == Scale::Rejected {
                 refused.push(row);
             } else {
@@ -103,10 +96,7 @@ impl<'a> Usage<'a> {
         let gpu_n = number(view.alloc_gpu_n, row).unwrap_or(0);
         let node_n = number(view.alloc_node_n, row).unwrap_or(0);
         let billing_n = number(view.alloc_billing_n, row).unwrap_or(0);
-        let factors = match scale {
-            Scale::Known(factors) | Scale::Fallback(factors) => factors,
-            Scale::Off | Scale::Missing | Scale::Rejected => Factors::default(),
-        };
+        let per_core = scale.factors().per_core;
         let dimensions = view.dimensions.map(|column| word(column, row));
         let vo = word(view.vo, row);
         for (at, period) in self.pieces.iter().enumerate() {
@@ -136,10 +126,11 @@ impl<'a> Usage<'a> {
                     count(matches!(scale, Scale::Fallback(_))),
                 ],
                 cpu_ms: cpu,
-                work_e7: work_e7(
-                    cpu.map_or_else(Each::default, |cpu_ms| factors.over_ms(cpu_ms)),
-                    factors.over_s(core_s),
-                ),
+                work: WorkSums {
+                    cpu: cpu.map_or_else(Each::default, |cpu_ms| per_core.over_ms(cpu_ms)),
+                    wall: per_core.over_s(wall),
+                    core_wall: per_core.over_s(core_s),
+                },
                 earliest_end_ms: end_ms.filter(|_| counts),
                 latest_end_ms: end_ms.filter(|_| counts),
             };

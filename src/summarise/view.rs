@@ -1,11 +1,11 @@
 //! The columns of `records` that `usage` is made of, looked up once per batch.
 
-use arrow::array::{BooleanArray, Decimal128Array, Int64Array, RecordBatch, StringArray, TimestampMillisecondArray};
+use arrow::array::{BooleanArray, Int64Array, RecordBatch, StringArray, TimestampMillisecondArray};
 
 use crate::error::Result;
-use crate::schema::batch::{decimal, flag, int, number, text, time};
+use crate::schema::batch::{flag, int, number, text, time};
 
-/// A batch of `records`, seen by the summarise and normalise rooms.
+/// A batch of `records`, seen by the summarise room.
 pub struct RecordView<'a> {
     pub(super) record_utc: &'a TimestampMillisecondArray,
     pub(super) start_utc: &'a TimestampMillisecondArray,
@@ -20,8 +20,6 @@ pub struct RecordView<'a> {
     pub(super) alloc_billing_n: &'a Int64Array,
     pub(super) vo: &'a StringArray,
     pub(super) dimensions: [&'a StringArray; 9],
-    pub(super) benchmark: &'a StringArray,
-    pub(super) benchmark_per_core: &'a Decimal128Array,
     pub(super) is_cpu_unknown: &'a BooleanArray,
     pub(super) is_core_unknown: &'a BooleanArray,
     pub(super) is_core_assumed: &'a BooleanArray,
@@ -58,17 +56,10 @@ impl<'a> RecordView<'a> {
                 text(batch, d7)?,
                 text(batch, d8)?,
             ],
-            benchmark: text(batch, "benchmark")?,
-            benchmark_per_core: decimal(batch, "benchmark_per_core")?,
             is_cpu_unknown: flag(batch, "is_cpu_unknown")?,
             is_core_unknown: flag(batch, "is_core_unknown")?,
             is_core_assumed: flag(batch, "is_core_assumed")?,
         })
-    }
-
-    /// When the benchmark of a row must hold: its end, or the last moment known of a running job.
-    pub(super) fn benchmark_ms(&self, row: usize) -> i64 {
-        number(self.end_utc, row).unwrap_or_else(|| self.record_utc.value(row) + self.held_s(row) * 1000)
     }
 
     /// Wall time plus suspension, seconds: how long nodes, memory and GPUs were held.

@@ -81,6 +81,18 @@ impl Month {
         Self::of_day(i32::try_from(ms.div_euclid(86_400_000)).ok()?)
     }
 
+    /// Its year.
+    #[must_use]
+    pub fn year(self) -> i16 {
+        self.year
+    }
+
+    /// Its number in the year, from 1.
+    #[must_use]
+    pub fn number(self) -> i8 {
+        self.month
+    }
+
     /// Its first day.
     #[must_use]
     pub fn first_day(self) -> Day {

@@ -21,7 +21,16 @@ fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
-const SUBCOMMANDS: &[&str] = &["run", "check", "inspect", "schema", "verify", "completions", "man"];
+const SUBCOMMANDS: &[&str] = &[
+    "run",
+    "check",
+    "inspect",
+    "schema",
+    "policy",
+    "verify",
+    "completions",
+    "man",
+];
 
 #[test]
 fn help_teaches_every_subcommand_with_an_example() {

@@ -13,7 +13,7 @@ use gridtally::error::Kind;
 use gridtally::schema;
 use gridtally::summarise::contributions::Contributions;
 use gridtally::summarise::group::{Groups, Key, to_batch};
-use gridtally::summarise::sums::Sums;
+use gridtally::summarise::sums::{Sums, WorkSums};
 use proptest::option;
 use proptest::prelude::*;
 
@@ -261,14 +261,14 @@ fn measured() -> impl Strategy<Value = Sums> {
     (
         prop::array::uniform12(0..i64::MAX / 1000),
         option::of(0..i64::MAX / 1000),
-        prop::array::uniform6(work),
+        prop::array::uniform9(work),
         option::of(time.clone()),
         option::of(time),
     )
         .prop_map(|(counted, cpu_ms, work_e7, earliest_end_ms, latest_end_ms)| Sums {
             counted,
             cpu_ms,
-            work_e7,
+            work: WorkSums::from_e7(work_e7),
             earliest_end_ms,
             latest_end_ms,
         })

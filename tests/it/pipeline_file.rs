@@ -247,6 +247,7 @@ missing = "zero"
             "b.csv:2: value_per_core: \"0\" must be above zero",
             "b.csv:2: valid_from: \"2020-13-01\" is no day",
             "b.csv:3: value_per_core: \"1.23456\" has more than 4 decimals",
+            "b.csv:3: valid_to 2020-01-01 is not after valid_from 2021-01-01",
         ],
     );
 }

@@ -35,7 +35,9 @@ impl Benchmark {
             .map(|&(_, kind)| kind)
     }
 
-    pub(super) fn place(self) -> usize {
+    /// Its place in [`Benchmark::ALL`].
+    #[must_use]
+    pub fn place(self) -> usize {
         match self {
             Self::Hs06 => 0,
             Self::Hs23 => 1,

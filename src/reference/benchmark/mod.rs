@@ -1,11 +1,22 @@
 //! Benchmarks: their kinds, quantities that know theirs, and dated values per scope.
 
+mod factors;
 mod kind;
+mod lint;
+mod nodes;
 mod quantity;
+mod row;
+mod scope;
+mod site;
 mod table;
+mod timeline;
 
+pub use factors::Factors;
 pub use kind::Benchmark;
+pub use nodes::NodeTable;
 pub use quantity::{
     Dimension, Each, Hs06, Hs23, OneToOne, Pooled, Power, Quantity, SI00_PER_HS06, Score, Si00, Unit, Work, WorkDone,
 };
+pub use scope::{Level, Origin, Place};
+pub use site::SiteBenchmarks;
 pub use table::BenchmarkTable;

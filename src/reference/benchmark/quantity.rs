@@ -225,7 +225,7 @@ impl<D: Dimension> Pooled<D> {
 }
 
 /// What is known on each scale; the scales do not mix.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Each<D> {
     /// HEPSPEC06.
     pub hs06: Option<Quantity<Hs06, D>>,

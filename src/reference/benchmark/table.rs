@@ -1,244 +1,260 @@
-//! Dated benchmark values per site and cluster.
+//! Dated benchmark values per site and scope, as known now or on a day in the past.
 
-use std::fmt::Write as _;
+use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::Path;
 
 use ahash::AHashMap;
-use jiff::civil::Date;
-use jiff::tz::TimeZone;
 
-use super::kind::{Benchmark, NAMES};
-use super::quantity::{Each, Score};
-use crate::problems::{Problems, did_you_mean};
-use crate::reference::csv_table::{self, CsvTable, is_any};
-use crate::reference::decimal::ten_thousandths;
+use super::kind::Benchmark;
+use super::lint;
+use super::nodes::{NodeTable, hosts};
+use super::row::{COLUMNS, REQUIRED, Row, VALUES};
+use super::scope::{Level, Origin, Scope};
+use super::site::SiteBenchmarks;
+use super::timeline::{Span, Timeline};
+use crate::problems::Problems;
+use crate::reference::csv_table::{self, CsvTable};
 
-const COLUMNS: &[&str] = &[
-    "site",
-    "cluster",
-    "benchmark",
-    "value_per_core",
-    "valid_from",
-    "valid_to",
-];
-
-/// One value and when it holds: `from_ms <= instant < until_ms`, Unix milliseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Span {
-    from_ms: i64,
-    until_ms: i64,
-    value_e4: i64,
-    line: usize,
+/// The values of one scope.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub(super) scope: Scope,
+    pub(super) level: Level,
+    pub(super) origin: Origin,
+    /// In the order of [`Benchmark::ALL`].
+    pub(super) timelines: [Timeline; 3],
 }
 
-/// The values of one scope, by kind, each list ascending and free of overlaps.
-#[derive(Clone, Debug, Default)]
-struct Dated([Vec<Span>; 3]);
-
-impl Dated {
-    fn at(&self, kind: Benchmark, at_ms: i64) -> Option<i64> {
-        let spans = self.0.get(kind.place())?;
-        let after = spans.partition_point(|span| span.from_ms <= at_ms);
-        let span = spans.get(after.checked_sub(1)?)?;
-        (at_ms < span.until_ms).then_some(span.value_e4)
+impl Entry {
+    pub(super) fn at(&self, kind: Benchmark, at_ms: i64) -> Option<&Span> {
+        self.timelines.get(kind.place())?.at(at_ms)
     }
 }
 
-/// The scopes of one site: itself, and its clusters.
+/// The scopes of one site, or of any site.
 #[derive(Clone, Debug, Default)]
-struct Site {
-    whole: Dated,
-    clusters: AHashMap<String, Dated>,
+pub(super) struct Part {
+    /// The closest first.
+    pub(super) entries: Vec<Entry>,
+    /// Entries that name a node, by its name.
+    pub(super) nodes: AHashMap<String, Vec<usize>>,
 }
 
-/// The rows of `benchmarks.csv`: `site,cluster,benchmark,value_per_core,valid_from,valid_to`.
+/// The rows of `benchmarks.csv`. At least `site,benchmark,value_per_core,valid_from,valid_to`.
 ///
-/// An empty or `*` site or cluster means any. Days are `YYYY-MM-DD`, midnight UTC; `valid_from` is included,
-/// `valid_to` is not, an empty one is open. Of the rows that hold at an instant the most specific counts: site and
-/// cluster, then site, then cluster at any site, then any.
+/// * `site`, and the scope in any of `cluster`, `submit_host`, `partition`, `node_class` and `nodes` (a list of hosts
+///   as Slurm writes them): empty or `*` means any.
+/// * One value: `value_per_core`, as the jobs count cores; or `value_per_cpu`, of a logical CPU, with `cpus_per_core`
+///   when a job's core is several; or `value_per_system` with `cores`, shared evenly and rounded half up to four
+///   decimals.
+/// * `valid_from` is included, `valid_to` is not, an empty one is open. Days are `YYYY-MM-DD`, midnight UTC.
+/// * `recorded_at`: when it was learnt. Of rows of one scope that hold at once the one recorded last counts.
+/// * `cores`: of a node; weighs the nodes of a job that ran on several.
+/// * `source` is for people. `accept` holds the words `range` and `jump` for values that look wrong and are right.
+///
+/// Of the rows that hold for a job those of its site come before those of any site, then the closest one counts: nodes,
+/// node class, partition, CE, cluster, site.
 #[derive(Clone, Debug, Default)]
 pub struct BenchmarkTable {
-    sites: AHashMap<String, Site>,
-    anywhere: Site,
-    canonical: String,
+    pub(super) sites: BTreeMap<String, Part>,
+    pub(super) anywhere: Part,
+    pub(super) nodes: NodeTable,
 }
 
 impl BenchmarkTable {
-    /// Reads the table at `path`; `file` is the name mistakes are told with. Rows with a mistake are left out.
-    pub fn load(path: &Path, file: &str, problems: &mut Problems) -> Self {
+    /// Reads the table at `path`; `file` is the name mistakes are told with. Rows with a mistake are left out, and so
+    /// are rows recorded after `known_on_ms`.
+    pub fn load(path: &Path, file: &str, known_on_ms: Option<i64>, problems: &mut Problems) -> Self {
         let input = csv_table::open(path, file, problems);
-        input.map_or_else(Self::default, |input| Self::read(input, file, problems))
+        input.map_or_else(Self::default, |input| Self::read(input, file, known_on_ms, problems))
     }
 
     /// Reads a table; see [`Self::load`].
-    pub fn read(input: impl Read, file: &str, problems: &mut Problems) -> Self {
+    pub fn read(input: impl Read, file: &str, known_on_ms: Option<i64>, problems: &mut Problems) -> Self {
         let csv = CsvTable::read(input, file, problems);
         csv.refuse_unknown(COLUMNS, file, problems);
-        let mut places = [0; 6];
-        let mut complete = true;
-        for (place, name) in places.iter_mut().zip(COLUMNS) {
-            match csv.column(name, file, problems) {
-                Some(found) => *place = found,
-                None => complete = false,
+        let missing = REQUIRED
+            .iter()
+            .filter(|name| csv.column(name, file, problems).is_none())
+            .count();
+        if !VALUES
+            .iter()
+            .any(|name| csv.columns.iter().any(|column| column == name))
+        {
+            problems.mistake(file, 1, "the header has no column \"value_per_core\"");
+            return Self::default();
+        }
+        if missing > 0 {
+            return Self::default();
+        }
+        let mut rows = Vec::new();
+        for (line, cells) in &csv.rows {
+            match Row::read(*line, |name| csv.cell(cells, name)) {
+                Ok(row) => rows.push(row),
+                Err(mistakes) => (mistakes.into_iter()).for_each(|mistake| problems.mistake(file, *line, mistake)),
+            }
+        }
+        lint::ranges(&rows, file, problems);
+        // What is wrong is wrong on any day: only what counts is cut.
+        rows.retain(|row| known_on_ms.is_none_or(|day| row.span.recorded_ms <= day));
+        Self::of_rows(rows, file, problems)
+    }
+
+    /// With the classes and cores of nodes.
+    #[must_use]
+    pub fn with_nodes(mut self, nodes: NodeTable) -> Self {
+        self.nodes = nodes;
+        self
+    }
+
+    fn of_rows(rows: Vec<Row>, file: &str, problems: &mut Problems) -> Self {
+        let mut sites: BTreeMap<Option<String>, BTreeMap<Scope, [Vec<Span>; 3]>> = BTreeMap::new();
+        for row in rows {
+            let spans = sites.entry(row.site).or_default().entry(row.scope).or_default();
+            if let Some(spans) = spans.get_mut(row.kind.place()) {
+                spans.push(row.span);
             }
         }
         let mut table = Self::default();
-        if !complete {
-            return table;
-        }
-        for (line, cells) in &csv.rows {
-            let cell = |nth: usize| {
-                let place = places.get(nth).copied().unwrap_or_default();
-                cells.get(place).map_or("", String::as_str)
-            };
-            table.add(*line, cell, file, problems);
-        }
-        table.order(file, problems);
-        table
-    }
-
-    fn add<'c>(&mut self, line: usize, cell: impl Fn(usize) -> &'c str, file: &str, problems: &mut Problems) {
-        let (site, cluster) = (cell(0), cell(1));
-        let mut tell = |message: String| problems.mistake(file, line, message);
-        let kind = Benchmark::parse(cell(2));
-        if kind.is_none() {
-            let hint = did_you_mean(cell(2), NAMES.iter().map(|&(name, _)| name));
-            tell(format!("\"{}\" is no benchmark (hs06, hs23, si00){hint}", cell(2)));
-        }
-        let value = ten_thousandths(cell(3)).map_err(|why| tell(format!("value_per_core: {why}")));
-        let from = day_ms(cell(4), i64::MIN).map_err(|why| tell(format!("valid_from: {why}")));
-        let until = day_ms(cell(5), i64::MAX).map_err(|why| tell(format!("valid_to: {why}")));
-        let (Some(kind), Ok(value_e4), Ok(from_ms), Ok(until_ms)) = (kind, value, from, until) else {
-            return;
-        };
-        if until_ms <= from_ms {
-            tell(format!("valid_to {} is not after valid_from {}", cell(5), cell(4)));
-            return;
-        }
-        let place = if is_any(site) {
-            &mut self.anywhere
-        } else {
-            self.sites.entry(site.to_owned()).or_default()
-        };
-        let dated = if is_any(cluster) {
-            &mut place.whole
-        } else {
-            place.clusters.entry(cluster.to_owned()).or_default()
-        };
-        if let Some(spans) = dated.0.get_mut(kind.place()) {
-            spans.push(Span {
-                from_ms,
-                until_ms,
-                value_e4,
-                line,
-            });
-        }
-    }
-
-    /// Sorts every list, tells overlaps and writes the canonical text.
-    fn order(&mut self, file: &str, problems: &mut Problems) {
-        let mut lines = Vec::new();
-        let sites = self.sites.iter_mut().map(|(name, site)| (name.as_str(), site));
-        for (site_name, site) in sites.chain([("", &mut self.anywhere)]) {
-            let clusters = site.clusters.iter_mut().map(|(name, dated)| (name.as_str(), dated));
-            for (cluster_name, dated) in clusters.chain([("", &mut site.whole)]) {
-                for (kind, spans) in Benchmark::ALL.into_iter().zip(&mut dated.0) {
-                    spans.sort_by_key(|span| (span.from_ms, span.line));
-                    tell_overlaps(spans, kind, file, problems);
-                    for span in spans {
-                        let Span {
-                            from_ms,
-                            until_ms,
-                            value_e4,
-                            ..
-                        } = span;
-                        let kind = kind.as_str();
-                        lines.push(format!(
-                            "{site_name:?} {cluster_name:?} {kind} {value_e4} {from_ms} {until_ms}"
-                        ));
+        for (site, scopes) in sites {
+            let mut part = Part::default();
+            for (scope, spans) in scopes {
+                let mut kinds = Benchmark::ALL.into_iter();
+                let timelines = spans.map(|spans| {
+                    let (timeline, clashes) = Timeline::new(spans);
+                    let kind = kinds.next().map_or("", Benchmark::as_str);
+                    for (first, second) in clashes {
+                        let message = format!(
+                            "line {second} overlaps line {first}: two {kind} values of one site and cluster hold at once"
+                        );
+                        problems.mistake(file, second, message);
                     }
+                    timeline
+                });
+                part.entries.push(Entry {
+                    level: scope.level(),
+                    origin: scope.origin(site.is_none()),
+                    scope,
+                    timelines,
+                });
+            }
+            part.entries
+                .sort_by_key(|entry| std::cmp::Reverse(entry.scope.closeness()));
+            part.place_nodes(file, problems);
+            match site {
+                Some(site) => {
+                    table.sites.insert(site, part);
                 }
+                None => table.anywhere = part,
             }
         }
-        lines.sort();
-        for line in lines {
-            // Writing to a string cannot fail.
-            let _ = writeln!(self.canonical, "{line}");
-        }
-    }
-
-    /// The value per core, in ten-thousandths, that holds for a job that ran on `cluster` of `site` at an instant.
-    #[must_use]
-    pub fn value(&self, site: Option<&str>, cluster: Option<&str>, benchmark: Benchmark, at_ms: i64) -> Option<i64> {
-        let own = site.and_then(|name| self.sites.get(name));
-        [own, Some(&self.anywhere)].into_iter().flatten().find_map(|place| {
-            cluster
-                .and_then(|name| place.clusters.get(name))
-                .and_then(|dated| dated.at(benchmark, at_ms))
-                .or_else(|| place.whole.at(benchmark, at_ms))
-        })
-    }
-
-    /// Every kind's value per core for a job that ran on `cluster` of `site` at an instant.
-    #[must_use]
-    pub fn values(&self, site: Option<&str>, cluster: Option<&str>, at_ms: i64) -> Each<Score> {
-        Each::from_scaled(Benchmark::ALL.map(|kind| self.value(site, cluster, kind, at_ms).map(i128::from)))
+        lint::series(&table, file, problems);
+        table
     }
 
     /// The kinds the table names, in their own order.
     #[must_use]
     pub fn kinds(&self) -> Vec<Benchmark> {
         let has = |kind: &Benchmark| {
-            self.sites.values().chain([&self.anywhere]).any(|site| {
-                site.clusters
-                    .values()
-                    .chain([&site.whole])
-                    .any(|dated| dated.0.get(kind.place()).is_some_and(|spans| !spans.is_empty()))
-            })
+            let mut timelines = self.parts().flat_map(|(_, part)| &part.entries).filter_map(|entry| {
+                let timeline: Option<&Timeline> = entry.timelines.get(kind.place());
+                timeline
+            });
+            timelines.any(|timeline| !timeline.spans().is_empty())
         };
         Benchmark::ALL.into_iter().filter(has).collect()
     }
 
-    /// What the table says, independent of the order and spelling of its rows: what decides results.
+    /// The part for any site, then every site's.
+    pub(super) fn parts(&self) -> impl Iterator<Item = (Option<&str>, &Part)> {
+        let sites = self.sites.iter().map(|(site, part)| (Some(site.as_str()), part));
+        std::iter::once((None, &self.anywhere)).chain(sites)
+    }
+
+    /// What it says of one site.
     #[must_use]
-    pub fn canonical(&self) -> &str {
-        &self.canonical
+    pub fn site<'a>(&'a self, site: &'a str) -> SiteBenchmarks<'a> {
+        SiteBenchmarks::new(self, site)
+    }
+
+    /// The line of a row that scales nodes, of a site or (without one) of any, in one kind.
+    #[must_use]
+    pub fn node_row(&self, site: Option<&str>, kind: Benchmark) -> Option<usize> {
+        let parts = self.parts().filter(|(of, _)| match (of, site) {
+            (Some(of), Some(site)) => *of == site,
+            _ => true,
+        });
+        let entries = parts
+            .flat_map(|(_, part)| &part.entries)
+            .filter(|entry| entry.level == Level::Node);
+        let spans = entries
+            .filter_map(|entry| entry.timelines.get(kind.place()))
+            .flat_map(|timeline: &Timeline| timeline.spans());
+        spans.map(|span| span.line).min()
+    }
+
+    /// The steps of an order that rows of the table belong to.
+    #[must_use]
+    pub fn levels(&self) -> Vec<Level> {
+        let mut levels: Vec<Level> = (self.parts().flat_map(|(_, part)| &part.entries))
+            .map(|entry| entry.level)
+            .collect();
+        levels.sort_unstable();
+        levels.dedup();
+        levels
     }
 }
 
-fn tell_overlaps(spans: &[Span], kind: Benchmark, file: &str, problems: &mut Problems) {
-    // Compared with the span that reaches furthest so far, not only with the one before.
-    let mut furthest: Option<&Span> = None;
-    for span in spans {
-        if let Some(earlier) = furthest.filter(|earlier| span.from_ms < earlier.until_ms) {
-            let (first, second) = (earlier.line.min(span.line), earlier.line.max(span.line));
-            let kind = kind.as_str();
-            let message =
-                format!("line {second} overlaps line {first}: two {kind} values of one site and cluster hold at once");
+impl Part {
+    /// Notes which entries name which nodes, and tells of nodes that two rows of the same closeness name at once.
+    fn place_nodes(&mut self, file: &str, problems: &mut Problems) {
+        let mut told = Vec::new();
+        for (at, entry) in self.entries.iter().enumerate() {
+            let Some(pattern) = &entry.scope.nodes else { continue };
+            let line = entry
+                .timelines
+                .iter()
+                .flat_map(Timeline::spans)
+                .map(|span| span.line)
+                .min();
+            match hosts(pattern) {
+                Ok(hosts) => {
+                    for host in hosts {
+                        let others = self.nodes.entry(host).or_default();
+                        for other in others.iter().filter_map(|other| self.entries.get(*other)) {
+                            let is_alike = |a: &Scope, b: &Scope| {
+                                (&a.cluster, &a.submit_host, &a.partition, &a.node_class)
+                                    == (&b.cluster, &b.submit_host, &b.partition, &b.node_class)
+                            };
+                            if is_alike(&entry.scope, &other.scope) {
+                                told.extend(clash(entry, other));
+                            }
+                        }
+                        others.push(at);
+                    }
+                }
+                Err(why) => problems.mistake(file, line.unwrap_or(0), why),
+            }
+        }
+        told.sort_unstable();
+        told.dedup();
+        for (first, second) in told {
+            let message = format!("line {second} overlaps line {first}: both name one node, and hold at once");
             problems.mistake(file, second, message);
         }
-        if furthest.is_none_or(|earlier| span.until_ms > earlier.until_ms) {
-            furthest = Some(span);
-        }
     }
 }
 
-/// Midnight UTC of `YYYY-MM-DD`, Unix milliseconds; `open` for an empty cell.
-fn day_ms(cell: &str, open: i64) -> Result<i64, String> {
-    if cell.is_empty() {
-        return Ok(open);
-    }
-    let wrong = || format!("\"{cell}\" is no day such as 2024-04-01");
-    let shape = cell.len() == 10
-        && cell.bytes().enumerate().all(|(nth, byte)| match nth {
-            4 | 7 => byte == b'-',
-            _ => byte.is_ascii_digit(),
-        });
-    if !shape {
-        return Err(wrong());
-    }
-    let day: Date = cell.parse().map_err(|_| wrong())?;
-    let midnight = day.to_zoned(TimeZone::UTC).map_err(|_| wrong())?;
-    Ok(midnight.timestamp().as_millisecond())
+/// The lines of spans of one kind that hold at once.
+fn clash(a: &Entry, b: &Entry) -> Option<(usize, usize)> {
+    a.timelines.iter().zip(&b.timelines).find_map(|(a, b)| {
+        a.spans().iter().find_map(|a| {
+            let other = b
+                .spans()
+                .iter()
+                .find(|b| a.from_ms < b.until_ms && b.from_ms < a.until_ms)?;
+            Some((a.line.min(other.line), a.line.max(other.line)))
+        })
+    })
 }

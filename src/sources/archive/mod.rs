@@ -97,9 +97,10 @@ impl Read for Counted {
 }
 
 /// Whether a member is one that folders leave out, too: hidden, unfinished, what a spool keeps beside the body of a
-/// message, and what in a spool is not yet, or no longer, a message.
+/// message, and what in a spool is not yet, or no longer, a message. That a path begins elsewhere (`../dumps/x`) says
+/// nothing of its file, which is read and never unpacked to a disk.
 fn is_left_out(name: &str) -> bool {
-    let parts: Vec<&str> = name.split('/').collect();
+    let parts: Vec<&str> = name.split('/').filter(|part| !matches!(*part, "." | "..")).collect();
     let beside_body = parts
         .iter()
         .rev()

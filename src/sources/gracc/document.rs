@@ -4,56 +4,65 @@ use crate::sources::json::marks::Marks;
 use crate::sources::json::{Malformed, Scalar, Scanner, Text};
 
 macro_rules! keys {
-    ($($length:literal { $($name:ident = $text:literal,)+ })+) => {
+    ($($name:ident = $text:literal,)+) => {
         /// Fields that are looked at. All others are stepped over.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub(super) enum Key { $($($name,)+)+ }
+        pub(super) enum Key { $($name,)+ }
 
         impl Key {
-            const COUNT: usize = [$($($text),+),+].len();
-
-            /// By length first: most keys of a document are none of these.
-            fn of(key: &[u8]) -> Option<Self> {
-                match key.len() {
-                    $($length => {
-                        $(if key == $text.as_bytes() {
-                            return Some(Self::$name);
-                        })+
-                        None
-                    })+
-                    _ => None,
-                }
-            }
-
-            /// The name in the record.
-            pub(super) fn name(self) -> &'static str {
-                match self { $($(Self::$name => $text,)+)+ }
-            }
+            const COUNT: usize = Self::ALL.len();
+            const ALL: &[Self] = &[$(Self::$name,)+];
+            const NAMES: &[&str] = &[$($text,)+];
         }
     };
 }
 
 keys! {
-    2 { Dn = "DN", }
-    3 { Id = "_id", }
-    4 { Grid = "Grid", Type = "type", Gpus = "GPUs", Host = "Host", }
-    5 { Queue = "Queue", Count = "Count", EnvelopeType = "_type", }
-    6 { VoName = "VOName", Memory = "Memory", Index = "_index", }
-    7 { JobName = "JobName", EndTime = "EndTime", Source = "_source", }
-    8 { SiteName = "SiteName", RecordId = "RecordId", }
-    9 { ProbeName = "ProbeName", StartTime = "StartTime", QueueTime = "QueueTime", NodeCount = "NodeCount",
-        Received = "@received", }
-    10 { SubmitHost = "SubmitHost", LocalJobId = "LocalJobId", Processors = "Processors", CommonName = "CommonName", }
-    11 { GlobalJobId = "GlobalJobId", ProjectName = "ProjectName", LocalUserId = "LocalUserId",
-         CpuDuration = "CpuDuration", MachineName = "MachineName", }
-    12 { WallDuration = "WallDuration", ResourceType = "ResourceType", }
-    13 { MemoryMetric = "Memory_metric", }
-    16 { CpuUser = "CpuDuration_user", HostDescription = "Host_description",
-         ReportableVoName = "ReportableVOName", }
-    17 { ExitCode = "Resource_ExitCode", }
-    18 { CpuSystem = "CpuDuration_system", MemoryUnit = "Memory_storageUnit", MemoryDescription = "Memory_description", }
-    19 { ExitSignal = "Resource_ExitSignal", }
-    25 { JobStatus = "Resource_condor-JobStatus", }
+    Dn = "DN", Id = "_id", Grid = "Grid", Type = "type", Gpus = "GPUs", Host = "Host", Queue = "Queue", Count = "Count",
+    EnvelopeType = "_type", VoName = "VOName", Memory = "Memory", Index = "_index", JobName = "JobName",
+    EndTime = "EndTime", Source = "_source", SiteName = "SiteName", RecordId = "RecordId", ProbeName = "ProbeName",
+    StartTime = "StartTime", QueueTime = "QueueTime", NodeCount = "NodeCount", Received = "@received",
+    SubmitHost = "SubmitHost", LocalJobId = "LocalJobId", Processors = "Processors", CommonName = "CommonName",
+    GlobalJobId = "GlobalJobId", ProjectName = "ProjectName", LocalUserId = "LocalUserId",
+    CpuDuration = "CpuDuration", MachineName = "MachineName", WallDuration = "WallDuration",
+    ResourceType = "ResourceType",
+    MemoryMetric = "Memory_metric", CpuUser = "CpuDuration_user", HostDescription = "Host_description",
+    ReportableVoName = "ReportableVOName", ExitCode = "Resource_ExitCode", CpuSystem = "CpuDuration_system",
+    MemoryUnit = "Memory_storageUnit", MemoryDescription = "Memory_description", ExitSignal = "Resource_ExitSignal",
+    JobStatus = "Resource_condor-JobStatus",
+}
+
+/// At most one key for each [`place`]: most keys of a document are none of ours, and one look tells.
+const PLACES: [Option<Key>; 256] = {
+    let mut places = [None; 256];
+    let mut at = 0;
+    while at < Key::COUNT {
+        let name = Key::NAMES[at].as_bytes();
+        let place = place(name[0], name[name.len() - 1], name.len());
+        assert!(places[place].is_none(), "two keys in one place: choose other factors");
+        places[place] = Some(Key::ALL[at]);
+        at += 1;
+    }
+    places
+};
+
+/// Factors that give every key a place of its own.
+const fn place(first: u8, last: u8, len: usize) -> usize {
+    (first as usize + 2 * last as usize + 37 * len) % 256
+}
+
+impl Key {
+    #[inline]
+    fn of(key: &[u8]) -> Option<Self> {
+        let (first, last) = (*key.first()?, *key.last()?);
+        let found = (*PLACES.get(place(first, last, key.len()))?)?;
+        (found.name().as_bytes() == key).then_some(found)
+    }
+
+    /// The name in the record.
+    pub(super) fn name(self) -> &'static str {
+        Self::NAMES.get(self as usize).copied().unwrap_or_default()
+    }
 }
 
 /// One line: either an index hit with its `_source`, or a bare `_source`. Used again for the next line, because clearing
@@ -128,13 +137,7 @@ impl<'a> Document<'a> {
             if key == Some(Key::Source) && scanner.peek() == Some(b'{') {
                 self.clear();
                 has_source = true;
-                return scanner.object(|scanner, key| {
-                    let value = scanner.scalar()?;
-                    if let Some(key) = key_of(key) {
-                        self.set(key, value);
-                    }
-                    Ok(())
-                });
+                return scanner.members(key_of, |key, value| self.set(key, value));
             }
             let value = scanner.scalar()?;
             let Some(key) = key else { return Ok(()) };
@@ -190,6 +193,7 @@ impl<'a> Document<'a> {
     }
 }
 
+#[inline]
 fn key_of(key: Text<'_>) -> Option<Key> {
     match key.plain() {
         Some(plain) => Key::of(plain),

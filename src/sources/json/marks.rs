@@ -9,9 +9,8 @@ const WORD: usize = 64;
 /// The marks of one line. Used again for the next one, because it keeps its room.
 #[derive(Clone, Debug, Default)]
 pub struct Marks {
+    /// None when a control character stands where a string could be, or some escape is of an unusual kind.
     words: Vec<Word>,
-    /// No control character stands where a string could be, and all escapes are of the usual kinds.
-    is_usual: bool,
     /// Some byte is a control character.
     pub(super) has_controls: bool,
 }
@@ -39,16 +38,16 @@ impl Marks {
         }
         self.has_controls = eye.lowest.reduce_min() < b' ';
         // A backslash at the very end escapes nothing.
-        self.is_usual = eye.unusual == 0 && eye.is_escaped == 0 && !self.has_controls;
+        let is_usual = eye.unusual == 0 && eye.is_escaped == 0 && !self.has_controls;
+        if !is_usual {
+            self.words.clear();
+        }
     }
 
     /// The quote that ends the string whose first byte is `start`, and whether there are escapes before it; `None`
     /// when the string must be looked at byte by byte.
     #[inline]
     pub(super) fn end(&self, start: usize) -> Option<(usize, bool)> {
-        if !self.is_usual {
-            return None;
-        }
         let mut at = start / WORD;
         let mut mask = u64::MAX << (start % WORD);
         let mut escapes = 0;

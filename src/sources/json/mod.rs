@@ -3,5 +3,7 @@
 pub(super) mod frames;
 pub mod marks;
 mod scanner;
+mod text;
 
-pub use scanner::{Malformed, Scalar, Scanner, Text};
+pub use scanner::{Malformed, Scalar, Scanner};
+pub use text::Text;

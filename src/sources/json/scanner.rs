@@ -3,9 +3,8 @@
 //! What is accepted is exactly the grammar of RFC 8259 (as `serde_json` skips it), except that text that is not UTF-8
 //! and unpaired surrogates are let through and replaced when the text is asked for.
 
-use std::borrow::Cow;
-
 use super::marks::Marks;
+use super::text::Text;
 
 /// Deepest nesting that is followed, as in `serde_json`.
 const DEPTH_LIMIT: usize = 127;
@@ -17,43 +16,6 @@ pub struct Malformed {
     pub at: usize,
     /// What is wrong there.
     pub what: &'static str,
-}
-
-/// A string between its quotes, not yet decoded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Text<'a> {
-    raw: &'a [u8],
-    has_escapes: bool,
-}
-
-impl<'a> Text<'a> {
-    /// A text that needs no decoding.
-    #[must_use]
-    pub fn plainly(text: &'a str) -> Self {
-        Self {
-            raw: text.as_bytes(),
-            has_escapes: false,
-        }
-    }
-
-    /// The text, and whether something in it had to be replaced (bytes that are not UTF-8, unpaired surrogates).
-    #[must_use]
-    pub fn decode(&self) -> (Cow<'a, str>, bool) {
-        if self.has_escapes {
-            let (text, is_replaced) = unescape(self.raw);
-            return (Cow::Owned(text), is_replaced);
-        }
-        match std::str::from_utf8(self.raw) {
-            Ok(text) => (Cow::Borrowed(text), false),
-            Err(_) => (String::from_utf8_lossy(self.raw), true),
-        }
-    }
-
-    /// The bytes between the quotes, when they need no decoding.
-    #[must_use]
-    pub fn plain(&self) -> Option<&'a [u8]> {
-        (!self.has_escapes).then_some(self.raw)
-    }
 }
 
 /// A value as far as it is looked at.
@@ -163,21 +125,115 @@ impl<'a> Scanner<'a> {
             return Ok(());
         }
         loop {
-            if self.peek() != Some(b'"') {
-                return self.error("a key was expected");
-            }
-            let key = self.string()?;
-            if !self.take(b':') {
-                return self.error("a colon was expected");
-            }
+            let key = self.key()?;
             each(self, key)?;
-            if self.take(b',') {
-                continue;
-            }
-            if self.take(b'}') {
+            if self.is_last()? {
                 return Ok(());
             }
-            return self.error("a comma or the end of the object was expected");
+        }
+    }
+
+    /// Reads an object of which only some keys are wanted: `of` tells which, `each` gets their values. All other values
+    /// are stepped over.
+    ///
+    /// Nearly every member is a key without escapes and a text or a whole number, without white space between them:
+    /// those are read here at once, and whatever is different by [`Self::member`].
+    pub fn members<K, O, E>(&mut self, of: O, mut each: E) -> Result<(), Malformed>
+    where
+        O: Fn(Text<'a>) -> Option<K>,
+        E: FnMut(K, Scalar<'a>),
+    {
+        if !self.take(b'{') {
+            return self.error("an object was expected");
+        }
+        if self.take(b'}') {
+            return Ok(());
+        }
+        loop {
+            while let Some((key, value, end)) = self.usual_member() {
+                if let Some(key) = of(key) {
+                    each(key, value);
+                }
+                self.at = end + 1;
+                if self.bytes.get(end) == Some(&b'}') {
+                    return Ok(());
+                }
+            }
+            if self.member(&of, &mut each)? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// A usual member that begins here and where the comma or brace behind it is.
+    #[inline]
+    fn usual_member(&self) -> Option<(Text<'a>, Scalar<'a>, usize)> {
+        let (bytes, key) = (self.bytes, self.at + 1);
+        let (key_end, false) = self.marks.end(key)? else {
+            return None;
+        };
+        let value = key_end + 2;
+        let [b'"', b':', first] = *bytes.get(key_end..)?.first_chunk()? else {
+            return None;
+        };
+        (*bytes.get(self.at)? == b'"').then_some(())?;
+        let (scalar, end) = if first == b'"' {
+            let (end, has_escapes) = self.marks.end(value + 1)?;
+            let raw = bytes.get(value + 1..end)?;
+            (Scalar::Text(Text { raw, has_escapes }), end + 1)
+        } else {
+            let digit_n = leading_digits(u64::from_le_bytes(*bytes.get(value..)?.first_chunk()?));
+            let is_whole = digit_n == 1 || (digit_n > 1 && digit_n < 8 && first != b'0');
+            is_whole.then_some(())?;
+            (Scalar::Number(bytes.get(value..value + digit_n)?), value + digit_n)
+        };
+        matches!(bytes.get(end)?, b',' | b'}').then_some(())?;
+        let raw = bytes.get(key..key_end)?;
+        Some((
+            Text {
+                raw,
+                has_escapes: false,
+            },
+            scalar,
+            end,
+        ))
+    }
+
+    /// Reads any member and what is behind it; true at the end of the object.
+    #[inline(never)]
+    fn member<K>(
+        &mut self,
+        of: &impl Fn(Text<'a>) -> Option<K>,
+        each: &mut impl FnMut(K, Scalar<'a>),
+    ) -> Result<bool, Malformed> {
+        let key = self.key()?;
+        let value = self.scalar()?;
+        if let Some(key) = of(key) {
+            each(key, value);
+        }
+        self.is_last()
+    }
+
+    /// A key and its colon.
+    fn key(&mut self) -> Result<Text<'a>, Malformed> {
+        if self.peek() != Some(b'"') {
+            return self.error("a key was expected");
+        }
+        let key = self.string()?;
+        if !self.take(b':') {
+            return self.error("a colon was expected");
+        }
+        Ok(key)
+    }
+
+    /// What is behind a member: a comma, or the end of the object.
+    fn is_last(&mut self) -> Result<bool, Malformed> {
+        if self.take(b',') {
+            Ok(false)
+        } else if self.take(b'}') {
+            Ok(true)
+        } else {
+            self.error("a comma or the end of the object was expected")
         }
     }
 
@@ -256,14 +312,24 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
+    /// Takes digits; their number.
     #[inline]
     fn digits(&mut self) -> usize {
-        let rest = self.bytes.get(self.at..).unwrap_or_default();
-        let n = rest.iter().take_while(|b| b.is_ascii_digit()).count();
-        self.at += n;
-        n
+        let start = self.at;
+        loop {
+            let rest = self.bytes.get(self.at..).unwrap_or_default();
+            let n = match rest.first_chunk() {
+                Some(eight) => leading_digits(u64::from_le_bytes(*eight)),
+                None => rest.iter().take_while(|b| b.is_ascii_digit()).count(),
+            };
+            self.at += n;
+            if n < 8 {
+                return self.at - start;
+            }
+        }
     }
 
+    #[inline]
     fn number(&mut self) -> Result<&'a [u8], Malformed> {
         let start = self.at;
         let next = |scanner: &Self| scanner.bytes.get(scanner.at).copied();
@@ -299,8 +365,7 @@ impl<'a> Scanner<'a> {
     /// Reads a string that starts here.
     #[inline]
     fn string(&mut self) -> Result<Text<'a>, Malformed> {
-        self.at += 1;
-        let start = self.at;
+        let start = self.at + 1;
         if let Some((end, has_escapes)) = self.marks.end(start) {
             let raw = self.bytes.get(start..end).unwrap_or_default();
             self.at = end + 1;
@@ -312,6 +377,7 @@ impl<'a> Scanner<'a> {
     /// The same byte by byte, which knows what is wrong.
     #[inline(never)]
     fn unusual_string(&mut self) -> Result<Text<'a>, Malformed> {
+        self.at += 1;
         let start = self.at;
         let mut has_escapes = false;
         loop {
@@ -348,57 +414,13 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// Decodes a string whose escapes are known to be well-formed.
-fn unescape(raw: &[u8]) -> (String, bool) {
-    let mut out = Vec::with_capacity(raw.len());
-    let mut is_replaced = false;
-    let mut rest = raw;
-    while let Some(run) = memchr::memchr(b'\\', rest) {
-        let (plain, escape) = rest.split_at(run);
-        out.extend_from_slice(plain);
-        rest = escape.get(2..).unwrap_or_default();
-        match escape.get(1) {
-            Some(b'b') => out.push(8),
-            Some(b'f') => out.push(12),
-            Some(b'n') => out.push(b'\n'),
-            Some(b'r') => out.push(b'\r'),
-            Some(b't') => out.push(b'\t'),
-            Some(b'u') => {
-                let unit = hex4(rest);
-                rest = rest.get(4..).unwrap_or_default();
-                let mut code = u32::from(unit);
-                if (0xd800..0xdc00).contains(&unit) && rest.starts_with(b"\\u") {
-                    let low = hex4(rest.get(2..).unwrap_or_default());
-                    if (0xdc00..0xe000).contains(&low) {
-                        code = 0x1_0000 + ((u32::from(unit) - 0xd800) << 10) + (u32::from(low) - 0xdc00);
-                        rest = rest.get(6..).unwrap_or_default();
-                    }
-                }
-                let character = char::from_u32(code).unwrap_or_else(|| {
-                    is_replaced = true;
-                    char::REPLACEMENT_CHARACTER
-                });
-                out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
-            }
-            Some(&other) => out.push(other),
-            None => {}
-        }
-    }
-    out.extend_from_slice(rest);
-    match String::from_utf8(out) {
-        Ok(text) => (text, is_replaced),
-        Err(error) => (String::from_utf8_lossy(error.as_bytes()).into_owned(), true),
-    }
-}
-
-fn hex4(bytes: &[u8]) -> u16 {
-    bytes.iter().take(4).fold(0, |value, b| {
-        let digit = match b {
-            b'0'..=b'9' => b - b'0',
-            b'a'..=b'f' => b - b'a' + 10,
-            b'A'..=b'F' => b - b'A' + 10,
-            _ => 0,
-        };
-        value * 16 + u16::from(digit)
-    })
+/// How many of eight bytes, the first one lowest, are digits before the first that is none.
+#[inline]
+fn leading_digits(eight: u64) -> usize {
+    const HIGH: u64 = 0xf0f0_f0f0_f0f0_f0f0;
+    const ZEROS: u64 = 0x3030_3030_3030_3030;
+    const SIX: u64 = 0x0606_0606_0606_0606;
+    // A digit is 0x30 to 0x39, and still 0x3. when six more. A carry out of a byte reaches only those behind it.
+    let others = ((eight & HIGH) ^ ZEROS) | ((eight.wrapping_add(SIX) & HIGH) ^ ZEROS);
+    others.trailing_zeros() as usize / 8
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use gridtally::pipeline::progress::Silent;
 use gridtally::pipeline::{Format, Plan};
 use gridtally::problems::Problems;
-use gridtally::reference::benchmark::BenchmarkTable;
+use gridtally::reference::benchmark::{BenchmarkTable, NodeTable};
 use gridtally::reference::correction::CorrectionTable;
 use gridtally::reference::hostlist::{self, Hostlist};
 use gridtally::reference::inventory::{gpus::Gpus, quantity, tres::Tres, weights};
@@ -168,7 +168,9 @@ fn hosts(text: &str) -> Result<(), String> {
 
 fn tables(input: &[u8]) {
     let problems = &mut Problems::default();
-    drop(BenchmarkTable::read(input, "t", problems).canonical().to_owned());
+    let nodes = NodeTable::read(input, "t", problems);
+    let table = BenchmarkTable::read(input, "t", Some(0), problems).with_nodes(nodes);
+    drop(table.site("A").relevant((i64::MIN, i64::MAX)));
     drop(VoTable::read(input, "t", problems).canonical());
     drop(SiteTable::read(input, "t", problems).canonical());
     drop(Topology::read(input, "t", problems).canonical());

@@ -105,6 +105,19 @@ fn members_are_read_one_after_another_each_as_what_it_is() {
 }
 
 #[test]
+fn a_member_is_read_wherever_its_path_leads() {
+    let members = [
+        ("./a", DOCUMENT),
+        ("../../dumps/b", DOCUMENT),
+        ("/var/c", DOCUMENT),
+        ("x/../d", DOCUMENT),
+        ("x/.hidden", DOCUMENT),
+    ];
+    let all = read(&tar(&members.map(|(name, text)| (name, text.as_bytes()))));
+    assert_eq!((all.jobs.len(), all.rejects.len()), (4, 0));
+}
+
+#[test]
 fn an_archive_of_a_killed_writer_keeps_what_it_holds() {
     let whole = tar(&[("a", DOCUMENT.as_bytes()), ("b", DOCUMENT.as_bytes())]);
     // Without the proper end of an archive.

@@ -1,4 +1,5 @@
-//! Inputs from web servers, with ranges and without, and by the interface Google's storage shares with S3.
+//! Inputs from web servers, with ranges and without, and by the interface Google's storage shares with S3; a lake on a
+//! server of `WebDAV`.
 
 use super::super::support::python::interpreter;
 use super::*;
@@ -8,7 +9,17 @@ use std::path::PathBuf;
 use std::process::Child;
 use std::time::Duration;
 
-/// The web server of Python, which knows no ranges.
+/// Serves a folder by `WebDAV` to everybody.
+const DAV: &str = r"
+import sys
+from cheroot import wsgi
+from wsgidav.wsgidav_app import WsgiDAVApp
+folder, port = sys.argv[1:]
+app = WsgiDAVApp({'provider_mapping': {'/': folder}, 'simple_dc': {'user_mapping': {'*': True}}, 'verbose': 3})
+wsgi.Server(('127.0.0.1', int(port)), app, numthreads=8).start()
+";
+
+/// A web server of Python: its own, which knows no ranges, or one that takes writes.
 struct Web {
     server: Child,
     port: u16,
@@ -17,18 +28,24 @@ struct Web {
 
 impl Web {
     fn start(folder: &Path) -> Self {
+        let folder = folder.to_str().unwrap();
+        Self::of(|port| {
+            ["-m", "http.server", port, "--bind", "127.0.0.1", "--directory", folder]
+                .map(str::to_owned)
+                .into()
+        })
+    }
+
+    fn dav(folder: &Path) -> Self {
+        let folder = folder.to_str().unwrap();
+        Self::of(|port| ["-c", DAV, folder, port].map(str::to_owned).into())
+    }
+
+    fn of(arguments: impl Fn(&str) -> Vec<String>) -> Self {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let log = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("web-{port}.log"));
         let server = Command::new(interpreter())
-            .args([
-                "-m",
-                "http.server",
-                &port.to_string(),
-                "--bind",
-                "127.0.0.1",
-                "--directory",
-            ])
-            .arg(folder)
+            .args(arguments(&port.to_string()))
             .stdout(Stdio::null())
             .stderr(File::create(&log).unwrap())
             .spawn()
@@ -123,4 +140,54 @@ fn inputs_of_google_are_found_by_its_variables() {
         lakes.push(figures(&lake_hash(&here.join(file.trim_end_matches(".toml")))));
     }
     assert_same(&lakes[0], &lakes[1], "inputs of gs://");
+}
+
+#[test]
+fn a_lake_on_a_web_server_holds_the_same_bytes() {
+    let here = sample("not used");
+    let here = here.path();
+    let served = here.join("served");
+    std::fs::create_dir(&served).unwrap();
+    let web = Web::dav(&served);
+    let url = format!("{}/lake", web.url());
+    let gridtally = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gridtally"));
+        command.args(args).current_dir(here);
+        command
+    };
+    let run = |args: &[&str]| {
+        let output = gridtally(args).output().unwrap();
+        assert!(output.status.success(), "{args:?}: {}", told(&output));
+        format!("{}{}", String::from_utf8_lossy(&output.stdout), told(&output))
+    };
+    run(&["run", "local.toml", "--out", "lake"]);
+    let local = lake_hash(&here.join("lake"));
+
+    let mut killed = gridtally(&["run", "local.toml", "--out", &url])
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let patience = Instant::now();
+    while !served.join("lake/.gridtally").exists() {
+        assert!(patience.elapsed() < Duration::from_mins(1), "the run begins to write");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+
+    let text = run(&["run", "local.toml", "--out", &url]);
+    assert!(text.contains("knows no lock"), "{text}");
+    assert_same(&local, &lake_hash(&served.join("lake")), "a lake on a web server");
+    let text = run(&["run", "local.toml", "--out", &url]);
+    assert!(text.contains("nothing new"), "{text}");
+    let text = run(&["verify", &url]);
+    assert!(text.contains("sound"), "{text}");
+
+    let noise = parts::noise(20_000_000);
+    let store = Store::open(&url).unwrap();
+    let mut writer = store.writer("large/object").unwrap();
+    std::io::Write::write_all(&mut writer, &noise).unwrap();
+    assert!(!served.join("lake/large").exists(), "nothing is seen before the end");
+    writer.finish().unwrap();
+    assert!(std::fs::read(served.join("lake/large/object")).unwrap() == noise);
 }

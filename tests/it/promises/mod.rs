@@ -1,5 +1,6 @@
 //! What the product promises, tried on whole lakes: same bytes, nothing twice, nothing half, everything accounted for.
 
+mod benchmarks;
 mod corrections;
 mod encodings;
 mod joined;

@@ -124,7 +124,7 @@ fn scene() -> Scene {
         r#""CommonName":"/CN=Ottokar Zwirn","ResourceType":"Batch","ProbeName":"p:ce","WallDuration":100,"#,
         r#""CpuDuration":90,"Processors":1,"StartTime":"2026-01-08T01:12:43Z","EndTime":"2026-01-08T10:51:07Z","#,
         r#""LocalUserId":"ottokar77","GlobalUsername":"zwirn@home.example","JobName":"poor-ottokar","#,
-        r#""LocalJobId":"7","VOName":"/kelp","ReportableVOName":"kelp","@received":"2026-01-08T23:18:22Z"}}"#,
+        r#""LocalJobId":"7","GlobalJobId":"condor.ottokar77@ce#7.0#9","VOName":"/kelp","ReportableVOName":"kelp","@received":"2026-01-08T23:18:22Z"}}"#,
         "\n",
         r#"{"_index":"i","_id":"bb","_source":{"DN":"/DC=example/CN=Wendeline Quark","oh": Ottokar Zwirn}}"#,
         "\n",

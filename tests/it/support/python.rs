@@ -12,6 +12,8 @@ const PACKAGES: &[&str] = &[
     "polars==2.1.0",
     "pyarrow==26.0.1",
     "moto[server]==5.2.5",
+    "wsgidav==4.4.0",
+    "cheroot==11.1.2",
 ];
 
 /// Runs a script and gives what it prints. The arguments are `sys.argv[1:]`.

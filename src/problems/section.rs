@@ -1,22 +1,22 @@
-//! One table of the pipeline file: typed access that remembers the line of everything it hands out.
+//! One table of a TOML file: typed access that remembers the line of everything it hands out.
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::problems::{Problems, did_you_mean};
+use super::{Problems, did_you_mean};
 
-/// The text of a pipeline file, for turning byte offsets into lines.
+/// The text of a file, for turning byte offsets into lines.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Source<'a> {
+pub(crate) struct Source<'a> {
     /// The name of the file as problems show it.
-    pub(super) file: &'a str,
+    pub(crate) file: &'a str,
     /// Its text.
-    pub(super) text: &'a str,
+    pub(crate) text: &'a str,
 }
 
 impl Source<'_> {
     /// The 1-based line of a byte offset.
-    pub(super) fn line(self, offset: usize) -> usize {
+    pub(crate) fn line(self, offset: usize) -> usize {
         let before = self.text.as_bytes().get(..offset).unwrap_or(self.text.as_bytes());
         memchr::memchr_iter(b'\n', before).count() + 1
     }
@@ -33,7 +33,7 @@ pub struct At<T> {
 
 /// A table whose keys are known.
 #[derive(Clone, Copy)]
-pub(super) struct Section<'a> {
+pub(crate) struct Section<'a> {
     source: Source<'a>,
     table: &'a DeTable<'a>,
     title: &'a str,
@@ -42,7 +42,7 @@ pub(super) struct Section<'a> {
 
 impl<'a> Section<'a> {
     /// Opens a table and reports every key it should not have.
-    pub(super) fn open(
+    pub(crate) fn open(
         source: Source<'a>,
         table: &'a DeTable<'a>,
         title: &'a str,
@@ -70,28 +70,28 @@ impl<'a> Section<'a> {
     }
 
     /// The line of the table itself.
-    pub(super) fn line(&self) -> usize {
+    pub(crate) fn line(&self) -> usize {
         self.line
     }
 
     /// The value of a key with its line.
-    pub(super) fn get(&self, key: &str) -> Option<(&'a DeValue<'a>, usize)> {
+    pub(crate) fn get(&self, key: &str) -> Option<(&'a DeValue<'a>, usize)> {
         let (name, value) = self.table.iter().find(|(name, _)| name.get_ref().as_ref() == key)?;
         Some((value.get_ref(), self.source.line(name.span().start)))
     }
 
     /// Whether the key is there, right or wrong.
-    pub(super) fn has(&self, key: &str) -> bool {
+    pub(crate) fn has(&self, key: &str) -> bool {
         self.get(key).is_some()
     }
 
     /// Reports a mistake on a line of this file.
-    pub(super) fn wrong(&self, line: usize, message: impl Into<String>, problems: &mut Problems) {
+    pub(crate) fn wrong(&self, line: usize, message: impl Into<String>, problems: &mut Problems) {
         problems.mistake(self.source.file, line, message);
     }
 
     /// A text that must not be empty, if the key is there.
-    pub(super) fn text(&self, key: &str, problems: &mut Problems) -> Option<At<String>> {
+    pub(crate) fn text(&self, key: &str, problems: &mut Problems) -> Option<At<String>> {
         let (value, line) = self.get(key)?;
         let Some(text) = value.as_str() else {
             let found = kind(value);
@@ -109,7 +109,7 @@ impl<'a> Section<'a> {
     }
 
     /// A text that must be there.
-    pub(super) fn required_text(&self, key: &str, what: &str, problems: &mut Problems) -> Option<At<String>> {
+    pub(crate) fn required_text(&self, key: &str, what: &str, problems: &mut Problems) -> Option<At<String>> {
         if !self.has(key) {
             let title = self.title;
             self.wrong(self.line, format!("{title} has no {key} ({what})"), problems);
@@ -118,7 +118,7 @@ impl<'a> Section<'a> {
     }
 
     /// One word of a closed list.
-    pub(super) fn word<T: Copy>(&self, key: &str, words: &[(&str, T)], problems: &mut Problems) -> Option<At<T>> {
+    pub(crate) fn word<T: Copy>(&self, key: &str, words: &[(&str, T)], problems: &mut Problems) -> Option<At<T>> {
         let text = self.text(key, problems)?;
         let found = words.iter().find(|(word, _)| *word == text.value);
         let Some(&(_, value)) = found else {
@@ -133,7 +133,7 @@ impl<'a> Section<'a> {
     }
 
     /// A list of texts that must not be empty.
-    pub(super) fn texts(&self, key: &str, problems: &mut Problems) -> Option<At<Vec<At<String>>>> {
+    pub(crate) fn texts(&self, key: &str, problems: &mut Problems) -> Option<At<Vec<At<String>>>> {
         let (value, line) = self.get(key)?;
         let Some(array) = value.as_array() else {
             let found = kind(value);
@@ -162,7 +162,7 @@ impl<'a> Section<'a> {
     }
 
     /// A table inside this one.
-    pub(super) fn section(
+    pub(crate) fn section(
         &self,
         key: &str,
         title: &'a str,
@@ -178,8 +178,42 @@ impl<'a> Section<'a> {
         Some(Section::open(self.source, table, title, line, known, problems))
     }
 
+    /// A table inside this one whose keys are names the writer chose.
+    pub(crate) fn free_section(&self, key: &str, title: &'a str, problems: &mut Problems) -> Option<Section<'a>> {
+        let (value, line) = self.get(key)?;
+        let Some(table) = value.as_table() else {
+            let found = kind(value);
+            self.wrong(line, format!("{key} must be a table, not {found}"), problems);
+            return None;
+        };
+        let source = self.source;
+        Some(Section {
+            source,
+            table,
+            title,
+            line,
+        })
+    }
+
+    /// Every key with its value and line, in the order of the file.
+    pub(crate) fn entries(&self) -> Vec<(&'a str, &'a DeValue<'a>, usize)> {
+        let mut entries: Vec<_> = self
+            .table
+            .iter()
+            .map(|(name, value)| (name.get_ref().as_ref(), value.get_ref(), name.span().start))
+            .collect();
+        entries.sort_by_key(|(_, _, start)| *start);
+        let line = |(name, value, start)| (name, value, self.source.line(start));
+        entries.into_iter().map(line).collect()
+    }
+
+    /// The line of a value inside this table.
+    pub(crate) fn line_of(&self, value: &Spanned<DeValue<'_>>) -> usize {
+        self.source.line(value.span().start)
+    }
+
     /// The tables of `[[key]]`.
-    pub(super) fn sections(
+    pub(crate) fn sections(
         &self,
         key: &str,
         title: &'a str,
@@ -207,17 +241,18 @@ impl<'a> Section<'a> {
 }
 
 /// The root table as a section.
-pub(super) fn root<'a>(
+pub(crate) fn root<'a>(
     source: Source<'a>,
     table: &'a Spanned<DeTable<'a>>,
+    title: &'a str,
     known: &[&str],
     problems: &mut Problems,
 ) -> Section<'a> {
-    Section::open(source, table.get_ref(), "the pipeline file", 1, known, problems)
+    Section::open(source, table.get_ref(), title, 1, known, problems)
 }
 
 /// What a value is, with its article.
-pub(super) fn kind(value: &DeValue<'_>) -> &'static str {
+pub(crate) fn kind(value: &DeValue<'_>) -> &'static str {
     match value {
         DeValue::String(_) => "a text",
         DeValue::Integer(_) => "an integer",

@@ -1,4 +1,6 @@
-//! Every mistake of a pipeline file, collected and told at once.
+//! Every mistake of a pipeline or policy file, collected and told at once.
+
+pub(crate) mod section;
 
 use std::fmt::Write as _;
 
@@ -20,6 +22,18 @@ impl Problems {
     /// Something that is legal and probably not what was meant.
     pub fn warning(&mut self, file: &str, line: usize, message: impl Into<String>) {
         self.warnings.push((file.to_owned(), line, message.into()));
+    }
+
+    /// Whether there is a mistake.
+    #[must_use]
+    pub fn has_mistakes(&self) -> bool {
+        !self.mistakes.is_empty()
+    }
+
+    /// Takes over what another collection holds.
+    pub fn append(&mut self, mut other: Self) {
+        self.mistakes.append(&mut other.mistakes);
+        self.warnings.append(&mut other.warnings);
     }
 
     /// The remarks, or one error that holds every mistake on a line of its own.

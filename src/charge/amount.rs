@@ -1,0 +1,178 @@
+//! Decimal amounts: read, rounded, printed.
+
+use std::fmt::Write as _;
+
+use crate::engine::SCALE;
+use crate::engine::formula::parse;
+
+/// Decimal places of a stored charge.
+pub const CHARGE_SCALE: u32 = 9;
+
+/// How digits that are cut off count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// To the nearest, a tie to the even digit.
+    #[default]
+    HalfEven,
+    /// To the nearest, a tie away from zero.
+    HalfUp,
+    /// Towards zero: they are cut off.
+    Down,
+    /// Away from zero.
+    Up,
+}
+
+impl Mode {
+    /// The words of a policy file.
+    pub const WORDS: &'static [(&'static str, Self)] = &[
+        ("half-even", Self::HalfEven),
+        ("half-up", Self::HalfUp),
+        ("down", Self::Down),
+        ("up", Self::Up),
+    ];
+
+    /// The word.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        Self::WORDS
+            .iter()
+            .find(|(_, mode)| *mode == self)
+            .map_or("", |(word, _)| *word)
+    }
+}
+
+/// Rounding of a charge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rounding {
+    /// Decimal places that stay, at most [`CHARGE_SCALE`].
+    pub digits: u32,
+    /// How.
+    pub mode: Mode,
+}
+
+impl Default for Rounding {
+    fn default() -> Self {
+        Self {
+            digits: CHARGE_SCALE,
+            mode: Mode::HalfEven,
+        }
+    }
+}
+
+/// `value` in units of 10^-`from`, rounded to `digits` places and told in units of 10^-`digits`.
+#[must_use]
+pub fn round(value: i128, from: u32, digits: u32, mode: Mode) -> i128 {
+    if digits >= from {
+        return value.saturating_mul(10_i128.pow(digits - from));
+    }
+    let unit = 10_i128.pow(from - digits);
+    let (whole, rest) = (value / unit, (value % unit).abs());
+    let away = match mode {
+        Mode::Down => false,
+        Mode::Up => rest > 0,
+        Mode::HalfUp => rest * 2 >= unit,
+        Mode::HalfEven => rest * 2 > unit || (rest * 2 == unit && whole % 2 != 0),
+    };
+    whole + if away { value.signum() } else { 0 }
+}
+
+/// `numerator * 10^SCALE / denominator`, a tie to the even digit; `None` when it does not fit.
+#[must_use]
+pub fn ratio(numerator: i128, denominator: i128) -> Option<i128> {
+    let scaled = numerator.checked_mul(10_i128.pow(SCALE))?;
+    let (whole, rest) = (scaled.checked_div(denominator)?, scaled.checked_rem(denominator)?);
+    let (rest, denominator) = (rest.checked_abs()?.checked_mul(2)?, denominator.checked_abs()?);
+    let away = rest > denominator || (rest == denominator && whole % 2 != 0);
+    let sign = numerator.signum() * if denominator < 0 { -1 } else { 1 };
+    Some(whole + if away { sign } else { 0 })
+}
+
+/// A number of units as a decimal of [`SCALE`] places.
+#[must_use]
+pub fn whole(value: i64) -> i128 {
+    i128::from(value) * 10_i128.pow(SCALE)
+}
+
+/// A decimal text with the number of places it is written with.
+#[must_use]
+pub fn written(text: &str) -> Option<(i128, u32)> {
+    let value = parse(text)?;
+    let places = text.split_once('.').map_or(0, |(_, places)| places.len());
+    Some((value, u32::try_from(places).ok()?))
+}
+
+/// A value in units of 10^-`scale` as people write it: no zeros at the end.
+#[must_use]
+pub fn text(value: i128, scale: u32) -> String {
+    let unit = 10_u128.pow(scale);
+    let magnitude = value.unsigned_abs();
+    let mut text = if value < 0 { "-".to_owned() } else { String::new() };
+    // Writing to a string cannot fail.
+    let _ = write!(text, "{}", magnitude / unit);
+    let places = format!("{:0width$}", magnitude % unit, width = scale as usize);
+    let places = places.trim_end_matches('0');
+    if scale > 0 && !places.is_empty() {
+        let _ = write!(text, ".{places}");
+    }
+    text
+}
+
+/// A unit of memory. A policy says which it means: 1 GB is 1 000 000 000 bytes, 1 GiB is 1 073 741 824.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemoryUnit {
+    /// 10^6 bytes.
+    Mb,
+    /// 10^9 bytes.
+    Gb,
+    /// 10^12 bytes.
+    Tb,
+    /// 2^20 bytes.
+    Mib,
+    /// 2^30 bytes.
+    Gib,
+    /// 2^40 bytes.
+    Tib,
+}
+
+impl MemoryUnit {
+    /// The words of a policy file.
+    pub const WORDS: &'static [(&'static str, Self)] = &[
+        ("MB", Self::Mb),
+        ("GB", Self::Gb),
+        ("TB", Self::Tb),
+        ("MiB", Self::Mib),
+        ("GiB", Self::Gib),
+        ("TiB", Self::Tib),
+    ];
+
+    /// The unit of a word.
+    #[must_use]
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::WORDS
+            .iter()
+            .find(|(known, _)| *known == word)
+            .map(|(_, unit)| *unit)
+    }
+
+    /// The word.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        Self::WORDS
+            .iter()
+            .find(|(_, unit)| *unit == self)
+            .map_or("", |(word, _)| *word)
+    }
+
+    /// How many bytes it has.
+    #[must_use]
+    pub fn byte_n(self) -> i128 {
+        match self {
+            Self::Mb => 1_000_000,
+            Self::Gb => 1_000_000_000,
+            Self::Tb => 1_000_000_000_000,
+            Self::Mib => 1 << 20,
+            Self::Gib => 1 << 30,
+            Self::Tib => 1 << 40,
+        }
+    }
+}

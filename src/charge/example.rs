@@ -1,0 +1,201 @@
+//! Worked examples: what a policy says of itself, and whether it is so.
+
+use std::collections::BTreeMap;
+
+use super::amount::{CHARGE_SCALE, Mode, round, text};
+use super::facts::Facts;
+use super::policy::{Options, Policy};
+use super::price::{Priced, price};
+use super::show;
+use crate::engine::{SCALE, Value};
+use crate::error::Result;
+
+/// What an example expects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expected {
+    /// A charge, compared at the places it is written with.
+    Charge {
+        /// In units of the last of [`SCALE`] places.
+        value: i128,
+        /// Places it is written with.
+        places: u32,
+    },
+    /// The policy is not for this job.
+    NotCharged,
+    /// The charge is unknown.
+    Unknown,
+}
+
+impl std::fmt::Display for Expected {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Charge { value, .. } => f.write_str(&text(*value, SCALE)),
+            Self::NotCharged => f.write_str("not charged"),
+            Self::Unknown => f.write_str("unknown"),
+        }
+    }
+}
+
+/// How the number a centre prints relates to the right one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Printing {
+    /// It is the charge, rounded to the places printed.
+    #[default]
+    Rounded,
+    /// It is the charge, cut off at the places printed.
+    Truncated,
+    /// It is neither: the centre's page is wrong.
+    Wrong,
+}
+
+impl Printing {
+    /// The words of a policy file.
+    pub const WORDS: &'static [(&'static str, Self)] = &[
+        ("rounded", Self::Rounded),
+        ("truncated", Self::Truncated),
+        ("wrong", Self::Wrong),
+    ];
+
+    /// The word.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Rounded => "rounded",
+            Self::Truncated => "truncated",
+            Self::Wrong => "wrong",
+        }
+    }
+}
+
+/// A worked example.
+#[derive(Clone, Debug)]
+pub struct Example {
+    /// Its name.
+    pub name: String,
+    /// Line it stands on.
+    pub line: usize,
+    /// Options it chooses.
+    pub options: Options,
+    /// What is known of the job; memory in bytes.
+    pub inputs: BTreeMap<String, Value>,
+    /// Its inputs as they are written, in their order.
+    pub written: Vec<(String, String)>,
+    /// GPUs by model.
+    pub gpus: Vec<(String, i64)>,
+    /// What it should cost.
+    pub expected: Expected,
+    /// Named values on the way, with the places they are written with.
+    pub shows: Vec<(String, i128, u32)>,
+    /// What the centre prints, as it prints it, with its value and places.
+    pub printed: Option<(String, i128, u32)>,
+    /// How that relates to the charge.
+    pub printing: Printing,
+    /// Remark.
+    pub note: Option<String>,
+}
+
+/// What came of an example.
+#[derive(Clone, Debug)]
+pub struct Verdict {
+    /// The example's name.
+    pub name: String,
+    /// Its line.
+    pub line: usize,
+    /// What it expects.
+    pub expected: String,
+    /// What the formula gives.
+    pub computed: String,
+    /// What the centre prints.
+    pub printed: Option<String>,
+    /// How that relates to the charge.
+    pub printing: Printing,
+    /// Why it fails, a line each; nothing when it holds.
+    pub failures: Vec<String>,
+}
+
+impl Policy {
+    /// Runs every example.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Data`] when a number does not fit.
+    pub fn test(&self) -> Result<Vec<Verdict>> {
+        self.examples.iter().map(|example| verdict(self, example)).collect()
+    }
+}
+
+/// The charge of an example with every value on the way.
+///
+/// # Errors
+/// As [`price`].
+pub fn priced(policy: &Policy, example: &Example) -> Result<(Options, Priced)> {
+    let options = policy.choose(&example.options).map_err(crate::error::Error::config)?;
+    let facts = Facts::of_example(&example.inputs, &example.gpus)?;
+    let priced = price(policy, &options, &facts, true)?;
+    Ok((options, priced))
+}
+
+fn verdict(policy: &Policy, example: &Example) -> Result<Verdict> {
+    let (_, priced) = priced(policy, example)?;
+    let is_in_scope = priced.is_in_scope.first().copied().unwrap_or(false);
+    let charge = priced.charge.first().copied().flatten();
+    let computed = match (is_in_scope, charge) {
+        (false, _) => "not charged".to_owned(),
+        (true, None) => "unknown".to_owned(),
+        (true, Some(charge)) => text(charge, CHARGE_SCALE),
+    };
+    let mut failures = Vec::new();
+    let is_met = match (example.expected, charge) {
+        (Expected::NotCharged, _) => !is_in_scope,
+        (Expected::Unknown, charge) => is_in_scope && charge.is_none(),
+        (Expected::Charge { value, places }, Some(charge)) => same(charge, CHARGE_SCALE, value, places),
+        (Expected::Charge { .. }, None) => false,
+    };
+    if !is_met {
+        failures.push(format!(
+            "expected {}, but the policy gives {computed}",
+            example.expected
+        ));
+        failures.extend(show::trace(policy, &priced, 0));
+    }
+    for (name, value, places) in &example.shows {
+        let given = priced.value(0, name);
+        let number = given.as_deref().and_then(crate::engine::formula::parse);
+        if !number.is_some_and(|number| same(number, SCALE, *value, *places)) {
+            let given = given.unwrap_or_else(|| "unknown".to_owned());
+            failures.push(format!("{name} should be {}, but is {given}", text(*value, SCALE)));
+        }
+    }
+    if let (Some((printed, value, places)), Some(charge)) = (&example.printed, charge) {
+        let at = |mode: Mode| round(charge, CHARGE_SCALE, (*places).min(CHARGE_SCALE), mode);
+        let value = round(*value, SCALE, (*places).min(CHARGE_SCALE), Mode::Down);
+        let is_rounded = at(Mode::HalfUp) == value || at(Mode::HalfEven) == value;
+        let is_truncated = at(Mode::Down) == value;
+        let is_as_said = match example.printing {
+            Printing::Rounded => is_rounded,
+            Printing::Truncated => is_truncated && !is_rounded,
+            Printing::Wrong => !is_rounded && !is_truncated,
+        };
+        if !is_as_said {
+            failures.push(format!(
+                "the centre prints {printed}, said to be {} from {computed}, which it is not",
+                example.printing.as_str()
+            ));
+        }
+    }
+    Ok(Verdict {
+        name: example.name.clone(),
+        line: example.line,
+        expected: example.expected.to_string(),
+        computed,
+        printed: example.printed.as_ref().map(|(printed, ..)| printed.clone()),
+        printing: example.printing,
+        failures,
+    })
+}
+
+/// Whether a value, rounded to the places another is written with, is that other.
+fn same(value: i128, scale: u32, other: i128, places: u32) -> bool {
+    let places = places.min(scale);
+    let other_here = round(other, SCALE, places, Mode::Down);
+    round(value, scale, places, Mode::HalfEven) == other_here || round(value, scale, places, Mode::HalfUp) == other_here
+}

@@ -1,0 +1,148 @@
+//! What is known of the jobs to be charged, as columns formulas can read.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use arrow::array::{
+    Array, ArrayRef, AsArray, Decimal128Array, Int64Builder, ListArray, ListBuilder, RecordBatch, StringArray,
+    StringBuilder, StructBuilder,
+};
+use arrow::datatypes::{DataType, Field};
+
+use super::amount::whole;
+use super::inputs::INPUTS;
+use super::table::{decimals, devices, elements};
+use crate::engine::{Type, Value};
+use crate::error::{Error, Result};
+use crate::schema::batch::{column, int, number, text};
+use crate::schema::dataset::gpu_fields;
+
+/// Jobs, or examples of jobs, as columns. Memory is in bytes here.
+#[derive(Clone, Debug)]
+pub struct Facts {
+    pub(super) rows: usize,
+    pub(super) columns: BTreeMap<String, ArrayRef>,
+    pub(super) gpus: ListArray,
+}
+
+impl Facts {
+    /// The inputs in `reads` of the records of one site.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] when the batch is none of `records`.
+    pub fn of_records(batch: &RecordBatch, site: &str, reads: &BTreeSet<&str>) -> Result<Self> {
+        let rows = batch.num_rows();
+        let mut columns = BTreeMap::new();
+        for input in INPUTS.iter().filter(|input| !input.record.is_empty()) {
+            let is_needed = reads.contains(input.name)
+                || (input.name == "seconds" && (reads.contains("hours") || reads.contains("minutes")));
+            if !is_needed {
+                continue;
+            }
+            let array: ArrayRef = match (input.name, input.kind) {
+                ("site", _) => Arc::new(StringArray::from_iter_values(std::iter::repeat_n(site, rows))),
+                ("seconds", _) => {
+                    let (seconds, fraction) = (int(batch, "wall_s")?, int(batch, "wall_fraction_ms")?);
+                    let milliseconds = 10_i128.pow(crate::engine::SCALE - 3);
+                    decimals((0..rows).map(|row| {
+                        let fraction = i128::from(fraction.value(row)) * milliseconds;
+                        Some(whole(seconds.value(row)) + fraction)
+                    }))
+                }
+                (_, Type::Number) => {
+                    let values = int(batch, input.record)?;
+                    decimals((0..rows).map(|row| number(values, row).map(whole)))
+                }
+                _ => {
+                    let values = text(batch, input.record)?;
+                    Arc::new(values.clone())
+                }
+            };
+            columns.insert(input.name.to_owned(), array);
+        }
+        let gpus = column(batch, "gpus")?.as_list_opt::<i32>().cloned();
+        let gpus = gpus.ok_or_else(|| Error::internal("the column gpus is of another type"))?;
+        let mut facts = Self { rows, columns, gpus };
+        if reads.contains("gpu_model") {
+            facts.name_models()?;
+        }
+        Ok(facts)
+    }
+
+    /// One job of which this much is known.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] when arrays cannot be made.
+    pub fn of_example(known: &BTreeMap<String, Value>, gpus: &[(String, i64)]) -> Result<Self> {
+        let element = Field::new("element", DataType::Struct(gpu_fields()), false);
+        let mut list = ListBuilder::new(StructBuilder::from_fields(gpu_fields(), 0)).with_field(element);
+        for (model, count) in gpus {
+            let devices = list.values();
+            if let Some(models) = devices.field_builder::<StringBuilder>(0) {
+                models.append_value(model);
+            }
+            if let Some(counts) = devices.field_builder::<Int64Builder>(1) {
+                counts.append_value(*count);
+            }
+            devices.append(true);
+        }
+        list.append(!gpus.is_empty());
+        let columns = known
+            .iter()
+            .map(|(name, value)| {
+                let kind = value.kind();
+                (name.clone(), super::table::column(kind, std::iter::once(Some(value))))
+            })
+            .collect();
+        let mut facts = Self {
+            rows: 1,
+            columns,
+            gpus: list.finish(),
+        };
+        facts.name_models()?;
+        Ok(facts)
+    }
+
+    /// How many jobs.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// A column of numbers.
+    pub(super) fn number(&self, name: &str) -> Option<&Decimal128Array> {
+        self.columns.get(name)?.as_primitive_opt()
+    }
+
+    /// Works out `gpu_model`: the one model of a job's GPUs.
+    fn name_models(&mut self) -> Result<()> {
+        if self.columns.contains_key("gpu_model") {
+            return Ok(());
+        }
+        let (models, _) = elements(self.gpus.values().as_struct_opt())?;
+        let named = (0..self.rows).map(|row| {
+            let mut range = devices(&self.gpus, row);
+            let first = range.next().filter(|_| self.gpus.is_valid(row))?;
+            let model = models.value(first);
+            range.all(|at| models.value(at) == model).then_some(model)
+        });
+        let named: StringArray = named.collect();
+        self.columns.insert("gpu_model".to_owned(), Arc::new(named));
+        Ok(())
+    }
+
+    /// These rows alone.
+    pub(super) fn take(&self, rows: &arrow::array::UInt32Array) -> Result<Self> {
+        let take = |array: &dyn Array| arrow::compute::take(array, rows, None);
+        let mut columns = BTreeMap::new();
+        for (name, array) in &self.columns {
+            columns.insert(name.clone(), take(array)?);
+        }
+        let gpus = take(&self.gpus)?.as_list_opt::<i32>().cloned();
+        Ok(Self {
+            rows: rows.len(),
+            columns,
+            gpus: gpus.ok_or_else(|| Error::internal("a list changed its type"))?,
+        })
+    }
+}

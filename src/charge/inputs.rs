@@ -1,0 +1,98 @@
+//! The columns a formula may read.
+
+use crate::engine::Type;
+
+/// A column every job has.
+#[derive(Clone, Copy, Debug)]
+pub struct Input {
+    /// Its name in formulas, tables and examples.
+    pub name: &'static str,
+    /// Its type.
+    pub kind: Type,
+    /// What it means.
+    pub doc: &'static str,
+    /// The column of `records` it is taken from; empty when it is worked out.
+    pub record: &'static str,
+}
+
+const fn number(name: &'static str, record: &'static str, doc: &'static str) -> Input {
+    Input {
+        name,
+        kind: Type::Number,
+        doc,
+        record,
+    }
+}
+
+const fn text(name: &'static str, record: &'static str, doc: &'static str) -> Input {
+    Input {
+        name,
+        kind: Type::Text,
+        doc,
+        record,
+    }
+}
+
+/// Every input, in the order they are documented.
+pub const INPUTS: [Input; 23] = [
+    number("cores", "alloc_core_n", "Cores allocated."),
+    number("nodes", "alloc_node_n", "Nodes allocated."),
+    number("gpus", "alloc_gpu_n", "GPUs allocated, of any model."),
+    number(
+        "memory",
+        "alloc_memory_byte",
+        "Memory allocated, in the policy's memory_unit.",
+    ),
+    number(
+        "requested_memory",
+        "requested_memory_byte",
+        "Memory requested, in the policy's memory_unit.",
+    ),
+    number(
+        "seconds",
+        "wall_s",
+        "Elapsed time of the job, suspension taken off, at least minimum_seconds.",
+    ),
+    number("minutes", "", "seconds / 60."),
+    number(
+        "hours",
+        "",
+        "seconds / 3600, to 12 decimals: multiply by seconds and divide last to keep every digit.",
+    ),
+    number(
+        "suspended_seconds",
+        "suspended_s",
+        "Time suspended between start and end.",
+    ),
+    number("limit_seconds", "time_limit_s", "Time limit of the job."),
+    number(
+        "billing",
+        "alloc_billing_n",
+        "Slurm's recorded billing; not recorded when it is 0.",
+    ),
+    text("gpu_model", "", "Model of the job's GPUs, when all are of one model."),
+    text("source", "source", "Name of the pipeline's source."),
+    text("site", "site", "Site."),
+    text("cluster", "cluster", "Cluster."),
+    text("partition", "partition", "Partition or queue."),
+    text("qos", "qos", "Quality of service."),
+    text("account", "account", "Account or project."),
+    text("username", "user", "Local user name."),
+    text("vo", "vo", "Virtual organisation."),
+    text("state", "state", "State word of the source."),
+    text("view", "view", "Account of hours: batch, payload, ..."),
+    text(
+        "submit_host",
+        "submit_host",
+        "CE or host the job was submitted through.",
+    ),
+];
+
+/// Columns of text a scope can name.
+pub const SCOPES: [&str; 7] = ["site", "cluster", "partition", "qos", "account", "state", "view"];
+
+/// The input called `name`.
+#[must_use]
+pub fn input(name: &str) -> Option<&'static Input> {
+    INPUTS.iter().find(|input| input.name == name)
+}

@@ -1,0 +1,26 @@
+//! The charge room: what jobs cost under a policy that is data.
+//!
+//! A policy is a dated TOML file: for whom it holds, tables, a formula in SQL over documented columns, and worked
+//! examples. A policy whose examples fail is refused everywhere.
+//!
+//! What holds in this room:
+//!
+//! * A charge is a decimal, rounded once, as its policy says; no float takes part.
+//! * What is charged is what was allocated. The time a job computed is no input.
+//! * An unknown input gives no charge, counted and named; nothing stands in for it unless the policy says so.
+
+pub mod amount;
+pub mod example;
+pub mod facts;
+pub mod inputs;
+pub mod page;
+pub mod policy;
+pub mod price;
+mod read;
+mod read_example;
+mod read_table;
+pub mod show;
+pub mod table;
+
+pub use policy::{Options, Policy};
+pub use price::{Priced, price};

@@ -1,0 +1,198 @@
+//! A policy as a page for people.
+
+use std::fmt::Write as _;
+
+use super::amount::text;
+use super::example::Printing;
+use super::policy::{Policy, Subject};
+use super::show::{settlement, source};
+use crate::engine::{SCALE, Value};
+use crate::error::Result;
+use crate::time::Day;
+use crate::time::month::date_of;
+
+/// The page, in Markdown.
+///
+/// # Errors
+/// [`crate::error::Kind::Data`] when an example cannot be computed.
+pub fn page(policy: &Policy) -> Result<String> {
+    let mut page = format!("# {}\n\n", policy.title);
+    let mut say = |line: String| {
+        page.push_str(&line);
+        page.push('\n');
+    };
+    say(format!(
+        "* policy `{}`, version `{}` ({})",
+        policy.id, policy.version, policy.file
+    ));
+    say(format!("* holds {}", period(policy.valid_from, policy.valid_to)));
+    say(format!(
+        "* charges for {}, in `{}`, from the pool `{}`",
+        policy.subject.as_str(),
+        policy.unit,
+        policy.pool
+    ));
+    if let Some(unit) = policy.memory_unit {
+        say(format!(
+            "* memory is counted in {} of {} bytes",
+            unit.as_str(),
+            unit.byte_n()
+        ));
+    }
+    for (name, values) in &policy.scope.only {
+        say(format!("* only for {name} {}", values.join(", ")));
+    }
+    if let Some(when) = &policy.scope.when {
+        say(format!("* only when `{}`", source(when)));
+    }
+    if let Some(seconds) = policy.minimum_seconds {
+        say(format!(
+            "* every job counts for at least {} seconds",
+            text(seconds, SCALE)
+        ));
+    }
+    say(format!("* {}", settlement(policy)));
+    for (name, value) in &policy.unknown {
+        say(format!("* where {name} is unknown, {} stands for it", cell(value)));
+    }
+    say(format!("* source: {}", policy.source));
+    if policy.subject == Subject::Storage {
+        say("* storage is not in job records: the policy can be tested, but not run".to_owned());
+    }
+    if let Some(note) = &policy.note {
+        say(format!("\n{note}"));
+    }
+    say("\n## Formula\n".to_owned());
+    for step in &policy.steps {
+        say(format!("    {} = {}", step.name, source(step)));
+    }
+    let constants = policy.constants.iter();
+    let constants: Vec<String> = constants
+        .map(|(name, value)| format!("{name} = {}", cell(value)))
+        .collect();
+    if !constants.is_empty() {
+        say(format!("\nConstants: {}.", constants.join(", ")));
+    }
+    inputs(policy, &mut say);
+    tables(policy, &mut say);
+    examples(policy, &mut say)?;
+    Ok(page)
+}
+
+fn inputs(policy: &Policy, say: &mut impl FnMut(String)) {
+    if !policy.choices.is_empty() {
+        say("\n## Options\n\n| option | values | default | decides |\n|---|---|---|---|".to_owned());
+    }
+    for choice in &policy.choices {
+        let doc = choice.doc.as_deref().unwrap_or_default();
+        say(format!(
+            "| {} | {} | {} | {doc} |",
+            choice.name,
+            choice.values.join(", "),
+            choice.default
+        ));
+    }
+    let reads = policy.reads();
+    let used: Vec<_> = super::inputs::INPUTS
+        .iter()
+        .filter(|input| reads.contains(input.name))
+        .collect();
+    say("\n## Columns it reads\n\n| column | meaning |\n|---|---|".to_owned());
+    for input in used {
+        say(format!("| {} | {} |", input.name, input.doc));
+    }
+    for extra in &policy.extras {
+        let absent = extra.absent.as_ref().map_or_else(|| "unknown".to_owned(), cell);
+        say(format!(
+            "| {} | {} Jobs do not tell it: {absent}. |",
+            extra.name, extra.doc
+        ));
+    }
+}
+
+fn tables(policy: &Policy, say: &mut impl FnMut(String)) {
+    for table in &policy.tables {
+        let title = table.title.clone().unwrap_or_else(|| "Table".to_owned());
+        let names: Vec<&str> = table
+            .by
+            .iter()
+            .chain(&table.gives)
+            .map(|(name, _)| name.as_str())
+            .collect();
+        say(format!(
+            "\n## {title}\n\n| {} |\n|{}",
+            names.join(" | "),
+            "---|".repeat(names.len())
+        ));
+        for row in &table.rows {
+            let cells: Vec<String> = row.iter().map(cell).collect();
+            say(format!("| {} |", cells.join(" | ")));
+        }
+        if let Some(missing) = &table.missing {
+            let cells: Vec<String> = missing.iter().map(cell).collect();
+            say(format!("\nAnything else: {}.", cells.join(", ")));
+        }
+    }
+    for devices in &policy.devices {
+        let title = devices.title.clone().unwrap_or_else(|| "Devices".to_owned());
+        let names = devices.gives.join(" | ");
+        say(format!(
+            "\n## {title}\n\n| device | {names} |\n|---|{}",
+            "---|".repeat(devices.gives.len())
+        ));
+        for (model, values) in &devices.rows {
+            let values: Vec<String> = values.iter().map(|value| text(*value, SCALE)).collect();
+            say(format!("| {model} | {} |", values.join(" | ")));
+        }
+    }
+}
+
+fn examples(policy: &Policy, say: &mut impl FnMut(String)) -> Result<()> {
+    say("\n## Examples\n\n| example | job | expected | computed | printed |\n|---|---|---|---|---|".to_owned());
+    for (example, verdict) in policy.examples.iter().zip(policy.test()?) {
+        let options = example.options.iter();
+        let inputs = example.written.iter().map(|(name, value)| (name, value));
+        let job: Vec<String> = inputs
+            .chain(options)
+            .map(|(name, value)| format!("{name} = {value}"))
+            .collect();
+        let printed = match (&verdict.printed, verdict.printing) {
+            (None, _) => String::new(),
+            (Some(printed), Printing::Rounded) => printed.clone(),
+            (Some(printed), printing) => format!("{printed} ({})", printing.as_str()),
+        };
+        let outcome = if verdict.failures.is_empty() { "" } else { " FAILED" };
+        let mut line = format!(
+            "| {} | {} | {}{outcome} | ",
+            verdict.name,
+            job.join(", "),
+            verdict.expected
+        );
+        // Writing to a string cannot fail.
+        let _ = write!(line, "{} | {printed} |", verdict.computed);
+        say(line);
+        if let Some(note) = &example.note {
+            say(format!("| | {note} | | | |"));
+        }
+    }
+    Ok(())
+}
+
+/// When a policy holds, in words.
+#[must_use]
+pub fn period(from: Option<Day>, to: Option<Day>) -> String {
+    let day = |day: Day| date_of(day).map_or_else(|| day.to_string(), |date| date.to_string());
+    match (from, to) {
+        (None, None) => "always".to_owned(),
+        (Some(from), None) => format!("from {}", day(from)),
+        (None, Some(to)) => format!("before {}", day(to)),
+        (Some(from), Some(to)) => format!("from {} until before {}", day(from), day(to)),
+    }
+}
+
+fn cell(value: &Value) -> String {
+    match value {
+        Value::Number(number) => text(*number, SCALE),
+        Value::Text(text) => text.clone(),
+    }
+}

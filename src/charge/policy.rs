@@ -1,0 +1,245 @@
+//! A policy: read, checked and compiled.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use super::amount::{MemoryUnit, Rounding};
+use super::example::Example;
+use super::read;
+use super::table::{Devices, Table};
+use crate::engine::{Formula, Type, Value};
+use crate::error::{Error, Result};
+use crate::problems::Problems;
+use crate::time::Day;
+
+/// What a policy charges for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Subject {
+    /// Jobs.
+    #[default]
+    Jobs,
+    /// Reserved windows, used or not.
+    Reservations,
+    /// Stored bytes.
+    Storage,
+}
+
+impl Subject {
+    /// The words of a policy file.
+    pub const WORDS: &'static [(&'static str, Self)] = &[
+        ("jobs", Self::Jobs),
+        ("reservations", Self::Reservations),
+        ("storage", Self::Storage),
+    ];
+
+    /// The word.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Jobs => "jobs",
+            Self::Reservations => "reservations",
+            Self::Storage => "storage",
+        }
+    }
+}
+
+/// Values chosen for a policy's options.
+pub type Options = BTreeMap<String, String>;
+
+/// One thing the centre leaves open, or changed its mind about.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    /// Its name; also a text column of the formula.
+    pub name: String,
+    /// What can be chosen.
+    pub values: Vec<String>,
+    /// What is chosen when nothing is said.
+    pub default: String,
+    /// What it decides.
+    pub doc: Option<String>,
+}
+
+/// A column jobs do not have: reservations, licences, the kind of processor.
+#[derive(Clone, Debug)]
+pub struct Extra {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub kind: Type,
+    /// What it means.
+    pub doc: String,
+    /// What it is for jobs, which do not tell it; `None` leaves it unknown.
+    pub absent: Option<Value>,
+}
+
+/// Where a step's value comes from, as the file says it.
+#[derive(Clone, Debug)]
+pub enum Origin {
+    /// An expression.
+    Expression(String),
+    /// Steps of a tier: the expression, bounds with values, the value above, whether a bound belongs to its own step.
+    Tier {
+        /// What is looked up.
+        by: String,
+        /// Bounds with values.
+        steps: Vec<(i128, i128)>,
+        /// Beyond the last bound.
+        above: Option<i128>,
+        /// Whether a bound belongs to its own step.
+        is_upper_included: bool,
+    },
+}
+
+/// A named value on the way to the charge.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// Its name.
+    pub name: String,
+    /// As it is written.
+    pub origin: Origin,
+    /// Compiled.
+    pub formula: Formula,
+}
+
+/// Which jobs a policy is for.
+#[derive(Clone, Debug, Default)]
+pub struct Scope {
+    /// Column and the values it may have; all must match.
+    pub only: Vec<(String, Vec<String>)>,
+    /// A condition besides.
+    pub when: Option<Step>,
+}
+
+/// A policy file.
+#[derive(Clone, Debug)]
+pub struct Policy {
+    /// Name that stays over all versions.
+    pub id: String,
+    /// Which version.
+    pub version: String,
+    /// One line for people.
+    pub title: String,
+    /// Where the centre says it.
+    pub source: String,
+    /// What a reader should know.
+    pub note: Option<String>,
+    /// What it charges for.
+    pub subject: Subject,
+    /// What is drawn on: charges of two pools are never added up.
+    pub pool: String,
+    /// What a charge is counted in.
+    pub unit: String,
+    /// Unit of `memory`; `None` when an option of that name says it, or nothing reads memory.
+    pub memory_unit: Option<MemoryUnit>,
+    /// First day on which it holds; open when absent.
+    pub valid_from: Option<Day>,
+    /// First day on which it no longer holds.
+    pub valid_to: Option<Day>,
+    /// Which jobs it is for.
+    pub scope: Scope,
+    /// Constants by name.
+    pub constants: Vec<(String, Value)>,
+    /// Options.
+    pub choices: Vec<Choice>,
+    /// Columns jobs do not have.
+    pub extras: Vec<Extra>,
+    /// What stands for an input that a record does not tell.
+    pub unknown: Vec<(String, Value)>,
+    /// Lookup tables, in order.
+    pub tables: Vec<Table>,
+    /// Device catalogues.
+    pub devices: Vec<Devices>,
+    /// Named values, then the last one, the charge.
+    pub steps: Vec<Step>,
+    /// Every job is charged for at least so long.
+    pub minimum_seconds: Option<i128>,
+    /// Every job is charged at least so much.
+    pub minimum_charge: Option<i128>,
+    /// How the charge is rounded, once.
+    pub rounding: Rounding,
+    /// Worked examples.
+    pub examples: Vec<Example>,
+    /// The file, as mistakes name it.
+    pub file: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// The name of the last step.
+pub const CHARGE: &str = "charge";
+
+/// The option that is the unit of memory.
+pub const MEMORY_UNIT: &str = "memory_unit";
+
+impl Policy {
+    /// Reads the file at `path`; mistakes are told under the name `file`.
+    pub fn load(path: &Path, file: &str, problems: &mut Problems) -> Option<Self> {
+        match std::fs::read_to_string(path) {
+            Ok(text) => Self::read(file, &text, problems),
+            Err(why) => {
+                problems.mistake(file, 0, format!("cannot be read: {why}"));
+                None
+            }
+        }
+    }
+
+    /// Reads `text`; every mistake is told under the name `file`.
+    pub fn read(file: &str, text: &str, problems: &mut Problems) -> Option<Self> {
+        read::policy(file, text, problems)
+    }
+
+    /// The options with what was not chosen at its default.
+    ///
+    /// # Errors
+    /// A sentence when there is no such option, or no such value of it.
+    pub fn choose(&self, chosen: &Options) -> std::result::Result<Options, String> {
+        for (name, value) in chosen {
+            let Some(choice) = self.choices.iter().find(|choice| choice.name == *name) else {
+                let names = self.choices.iter().map(|choice| choice.name.as_str());
+                let hint = crate::problems::did_you_mean(name, names);
+                return Err(format!("{} has no option \"{name}\"{hint}", self.id));
+            };
+            if !choice.values.contains(value) {
+                return Err(format!("{name} = \"{value}\" is none of {}", choice.values.join(", ")));
+            }
+        }
+        let defaults = self.choices.iter().map(|choice| {
+            let value = chosen.get(&choice.name).unwrap_or(&choice.default);
+            (choice.name.clone(), value.clone())
+        });
+        Ok(defaults.collect())
+    }
+
+    /// The unit of memory under these options.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] when the options are none of this policy.
+    pub fn memory_unit(&self, options: &Options) -> Result<Option<MemoryUnit>> {
+        match (self.memory_unit, options.get(MEMORY_UNIT)) {
+            (Some(unit), _) => Ok(Some(unit)),
+            (None, None) => Ok(None),
+            (None, Some(word)) => MemoryUnit::parse(word)
+                .map(Some)
+                .ok_or_else(|| Error::internal(format!("{word} is no unit of memory"))),
+        }
+    }
+
+    /// The inputs that formulas and tables read.
+    #[must_use]
+    pub fn reads(&self) -> BTreeSet<&str> {
+        let steps = self.steps.iter().chain(&self.scope.when);
+        let mut reads: BTreeSet<&str> = steps
+            .flat_map(|step| step.formula.reads().iter().map(String::as_str))
+            .collect();
+        for table in &self.tables {
+            reads.extend(table.by.iter().map(|(name, _)| name.as_str()));
+        }
+        reads
+    }
+
+    /// Id and version, as people name it.
+    #[must_use]
+    pub fn name(&self) -> String {
+        format!("{} {}", self.id, self.version)
+    }
+}

@@ -1,0 +1,251 @@
+//! Charges of many jobs under one policy.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use arrow::array::{Array, ArrayRef, AsArray, Decimal128Array, RecordBatch, RecordBatchOptions, UInt32Array};
+use arrow::datatypes::{Decimal128Type, Field, Schema};
+
+use super::amount::{CHARGE_SCALE, ratio, round};
+use super::facts::Facts;
+use super::policy::{CHARGE, Options, Policy};
+use super::table::{column, decimals, numbers, words};
+use crate::engine::{Formula, SCALE, Type, Value, evaluate};
+use crate::error::{Error, Kind, Result};
+
+/// The name under which the condition of a scope is computed.
+const WHEN: &str = "when";
+
+/// What every job costs.
+#[derive(Clone, Debug)]
+pub struct Priced {
+    /// Whether the policy is for this job.
+    pub is_in_scope: Vec<bool>,
+    /// The charge in units of 10^-[`CHARGE_SCALE`]; `None` when it is unknown or the policy is not for this job.
+    pub charge: Vec<Option<i128>>,
+    /// Every named value of the jobs in scope by the columns of the scope, in their order.
+    pub values: BTreeMap<String, ArrayRef>,
+    /// Row of `values` of every job.
+    pub row: Vec<Option<usize>>,
+}
+
+/// Charges jobs. `chosen` are options as [`Policy::choose`] gives them; with `is_traced` every named value is kept.
+///
+/// # Errors
+/// [`Kind::Data`] naming the policy when a number does not fit.
+pub fn price(policy: &Policy, chosen: &Options, facts: &Facts, is_traced: bool) -> Result<Priced> {
+    priced(policy, chosen, facts, is_traced).map_err(|why| why.at("policy", policy.name()))
+}
+
+fn priced(policy: &Policy, chosen: &Options, facts: &Facts, is_traced: bool) -> Result<Priced> {
+    let within = within(policy, facts)?;
+    let rows: Vec<u32> = within.iter().filter_map(|row| u32::try_from(*row).ok()).collect();
+    let mut columns = if within.len() == facts.rows {
+        facts.clone()
+    } else {
+        facts.take(&UInt32Array::from(rows))?
+    };
+    prepare(policy, chosen, &mut columns)?;
+    let constants = constants(policy, chosen, &columns);
+    let steps = policy.steps.iter().map(|step| (step.name.as_str(), &step.formula));
+    let condition = policy.scope.when.iter().map(|step| (WHEN, &step.formula));
+    let borrowed = constants.iter().map(|(name, formula)| (name.as_str(), formula));
+    let formulas: Vec<(&str, &Formula)> = borrowed.chain(steps).chain(condition).collect();
+    let batch = batch(&columns)?;
+    let names: Vec<String> = if is_traced {
+        let given = batch.schema_ref().fields().iter().map(|field| field.name().clone());
+        given
+            .chain(formulas.iter().map(|(name, _)| (*name).to_owned()))
+            .collect()
+    } else {
+        let condition = policy.scope.when.as_ref().map(|_| WHEN.to_owned());
+        condition.into_iter().chain([CHARGE.to_owned()]).collect()
+    };
+    let wanted: Vec<&str> = names.iter().map(String::as_str).collect();
+    let given = evaluate(&batch, &formulas, &wanted)?;
+    let charge = crate::schema::batch::decimal(&given, CHARGE)?;
+    let condition = given.column_by_name(WHEN).and_then(|array| array.as_boolean_opt());
+    let mut result = Priced {
+        is_in_scope: vec![false; facts.rows],
+        charge: vec![None; facts.rows],
+        values: BTreeMap::new(),
+        row: vec![None; facts.rows],
+    };
+    for (at, row) in within.iter().enumerate() {
+        // A condition that is unknown does not keep a job out: it is in, and not charged.
+        let is_met = condition.is_none_or(|condition| condition.is_null(at) || condition.value(at));
+        let is_known = condition.is_none_or(|condition| condition.is_valid(at)) && charge.is_valid(at);
+        if let (Some(is_in_scope), Some(place)) = (result.is_in_scope.get_mut(*row), result.row.get_mut(*row)) {
+            (*is_in_scope, *place) = (is_met, Some(at));
+        }
+        if let Some(slot) = result.charge.get_mut(*row).filter(|_| is_met && is_known) {
+            *slot = Some(settled(policy, charge.value(at))?);
+        }
+    }
+    if is_traced {
+        let fields = given.schema_ref().fields().iter();
+        let values = fields.zip(given.columns());
+        result.values = values
+            .map(|(field, array)| (field.name().clone(), ArrayRef::clone(array)))
+            .collect();
+    }
+    Ok(result)
+}
+
+/// Minimum and rounding.
+fn settled(policy: &Policy, value: i128) -> Result<i128> {
+    let least = policy.minimum_charge.map_or(value, |minimum| value.max(minimum));
+    let rounding = policy.rounding;
+    let rounded = round(least, SCALE, rounding.digits, rounding.mode);
+    rounded
+        .checked_mul(10_i128.pow(CHARGE_SCALE.saturating_sub(rounding.digits)))
+        .ok_or_else(|| Error::new(Kind::Data, "a charge does not fit"))
+}
+
+/// The rows that match the columns of the scope.
+fn within(policy: &Policy, facts: &Facts) -> Result<Vec<usize>> {
+    let mut rows: Vec<usize> = (0..facts.rows).collect();
+    for (name, wanted) in &policy.scope.only {
+        let Some(array) = facts.columns.get(name) else {
+            return Ok(Vec::new());
+        };
+        let texts = words(array)?;
+        rows.retain(|row| texts.is_valid(*row) && wanted.iter().any(|wanted| wanted == texts.value(*row)));
+    }
+    Ok(rows)
+}
+
+/// Fills stand-ins, converts units, works out hours, tables and devices.
+fn prepare(policy: &Policy, chosen: &Options, facts: &mut Facts) -> Result<()> {
+    let reads = policy.reads();
+    let unit = policy.memory_unit(chosen)?;
+    for name in ["memory", "requested_memory"] {
+        let Some(bytes) = facts.number(name) else { continue };
+        let byte_n = unit.map_or(1, super::amount::MemoryUnit::byte_n);
+        let scale = 10_i128.pow(SCALE);
+        // Bytes are stored with decimals: a whole number of bytes is divided exactly once.
+        let in_unit = bytes.iter().map(|value| match value {
+            Some(value) => ratio(value, byte_n.checked_mul(scale)?),
+            None => None,
+        });
+        let array = decimals(in_unit);
+        facts.columns.insert(name.to_owned(), array);
+    }
+    stand_in(policy, facts)?;
+    if let (Some(minimum), Some(seconds)) = (policy.minimum_seconds, facts.number("seconds")) {
+        let array = decimals(seconds.iter().map(|value| value.map(|value| value.max(minimum))));
+        facts.columns.insert("seconds".to_owned(), array);
+    }
+    for (name, per) in [("minutes", 60), ("hours", 3600)] {
+        if let Some(seconds) = facts.number("seconds").filter(|_| reads.contains(name)) {
+            let scale = 10_i128.pow(SCALE);
+            let array = decimals(seconds.iter().map(|value| ratio(value?, per * scale)));
+            facts.columns.insert(name.to_owned(), array);
+        }
+    }
+    for devices in &policy.devices {
+        let none = Decimal128Array::new_null(facts.rows);
+        let gpu_n = facts.number("gpus").unwrap_or(&none);
+        let sums = devices.add_up(&facts.gpus, gpu_n)?;
+        facts.columns.extend(devices.gives.iter().cloned().zip(sums));
+    }
+    for table in &policy.tables {
+        let by: Vec<ArrayRef> = table
+            .by
+            .iter()
+            .map(|(name, kind)| known(policy, chosen, facts, name, *kind))
+            .collect();
+        let given = table.look_up(&by)?;
+        let names = table.gives.iter().map(|(name, _)| name.clone());
+        facts.columns.extend(names.zip(given));
+    }
+    Ok(())
+}
+
+/// A column a table is looked up by: of the jobs, an option, a constant, or an extra that stands in.
+fn known(policy: &Policy, chosen: &Options, facts: &Facts, name: &str, kind: Type) -> ArrayRef {
+    if let Some(array) = facts.columns.get(name) {
+        return ArrayRef::clone(array);
+    }
+    let option = chosen.get(name).map(|value| Value::Text(value.clone()));
+    let constant = || policy.constants.iter().find(|(known, _)| known == name);
+    let extra = || policy.extras.iter().find(|extra| extra.name == name);
+    let value = option
+        .or_else(|| constant().map(|(_, value)| value.clone()))
+        .or_else(|| extra().and_then(|extra| extra.absent.clone()));
+    column(kind, std::iter::repeat_n(value.as_ref(), facts.rows))
+}
+
+/// What the policy says of inputs a record does not tell.
+fn stand_in(policy: &Policy, facts: &mut Facts) -> Result<()> {
+    for (name, value) in &policy.unknown {
+        let array = facts.columns.get(name);
+        let filled = match (value, array) {
+            (_, None) => column(value.kind(), std::iter::repeat_n(Some(value), facts.rows)),
+            (Value::Number(value), Some(array)) => decimals(numbers(array)?.iter().map(|known| known.or(Some(*value)))),
+            (Value::Text(value), Some(array)) => {
+                let texts = words(array)?.iter().map(|known| known.or(Some(value)));
+                std::sync::Arc::new(texts.collect::<arrow::array::StringArray>())
+            }
+        };
+        facts.columns.insert(name.clone(), filled);
+    }
+    Ok(())
+}
+
+/// Constants, options, and what jobs do not have, as formulas of one value. Inputs nobody told are unknown.
+fn constants(policy: &Policy, chosen: &Options, facts: &Facts) -> Vec<(String, Formula)> {
+    let mut formulas = Vec::new();
+    let mut add = |name: &str, value: Option<&Value>, kind: Type| {
+        if !facts.columns.contains_key(name) {
+            formulas.push((name.to_owned(), Formula::constant(value, kind)));
+        }
+    };
+    for (name, value) in &policy.constants {
+        add(name, Some(value), value.kind());
+    }
+    for (name, value) in chosen {
+        add(name, Some(&Value::Text(value.clone())), Type::Text);
+    }
+    for extra in &policy.extras {
+        add(&extra.name, extra.absent.as_ref(), extra.kind);
+    }
+    let reads: BTreeSet<&str> = policy.reads();
+    for input in super::inputs::INPUTS.iter().filter(|input| reads.contains(input.name)) {
+        add(input.name, None, input.kind);
+    }
+    formulas
+}
+
+fn batch(facts: &Facts) -> Result<RecordBatch> {
+    let fields: Vec<Field> = facts
+        .columns
+        .iter()
+        .map(|(name, array)| Field::new(name, array.data_type().clone(), true))
+        .collect();
+    let arrays = facts.columns.values().cloned().collect();
+    let options = RecordBatchOptions::new().with_row_count(Some(facts.rows));
+    Ok(RecordBatch::try_new_with_options(
+        std::sync::Arc::new(Schema::new(fields)),
+        arrays,
+        &options,
+    )?)
+}
+
+impl Priced {
+    /// A named value of a job as people write it; `None` when it is unknown or was not kept.
+    #[must_use]
+    pub fn value(&self, job: usize, name: &str) -> Option<String> {
+        let row = (*self.row.get(job)?)?;
+        let array = self.values.get(name)?;
+        if array.is_null(row) {
+            return None;
+        }
+        if let Some(number) = array.as_primitive_opt::<Decimal128Type>() {
+            return Some(super::amount::text(number.value(row), SCALE));
+        }
+        if let Some(text) = array.as_string_opt::<i32>() {
+            return Some(format!("'{}'", text.value(row)));
+        }
+        array.as_boolean_opt().map(|truth| truth.value(row).to_string())
+    }
+}

@@ -1,0 +1,442 @@
+//! A policy file as it is written, to a policy that can charge.
+
+use std::collections::BTreeMap;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::amount::{CHARGE_SCALE, MemoryUnit, Mode, Rounding, whole};
+use super::inputs::{INPUTS, SCOPES};
+use super::policy::{CHARGE, Choice, Extra, MEMORY_UNIT, Origin, Policy, Scope, Step, Subject};
+use super::{read_example, read_table};
+use crate::engine::formula::parse;
+use crate::engine::{Formula, Mistake, Type, Value, words};
+use crate::problems::section::{At, Section, Source, kind, root};
+use crate::problems::{Problems, did_you_mean};
+use crate::time::Day;
+use crate::time::month::day_of;
+
+const KEYS: &[&str] = &[
+    "id",
+    "version",
+    "title",
+    "source",
+    "note",
+    "charges_for",
+    "pool",
+    "unit",
+    "memory_unit",
+    "valid_from",
+    "valid_to",
+    "minimum_seconds",
+    "minimum_charge",
+    "formula",
+    "round",
+    "scope",
+    "constants",
+    "unknown",
+    "option",
+    "input",
+    "table",
+    "devices",
+    "let",
+    "tier",
+    "example",
+];
+
+/// Names known so far, each with its type.
+pub(super) struct Names {
+    pub(super) types: BTreeMap<String, Type>,
+}
+
+impl Names {
+    /// Adds a name; tells when it is taken or cannot be one.
+    pub(super) fn add(&mut self, section: &Section<'_>, line: usize, name: &str, kind: Type, problems: &mut Problems) {
+        let is_name = name.starts_with(|c: char| c.is_ascii_lowercase())
+            && name
+                .bytes()
+                .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
+        if !is_name {
+            let message = format!("\"{name}\" is no name: lower-case letters, digits and _, a letter first");
+            section.wrong(line, message, problems);
+        } else if self.types.insert(name.to_owned(), kind).is_some() {
+            section.wrong(line, format!("the name \"{name}\" is taken"), problems);
+        }
+    }
+
+    /// Compiles an expression; tells what is wrong with it.
+    pub(super) fn compile(&self, section: &Section<'_>, sql: &At<String>, problems: &mut Problems) -> Option<Formula> {
+        let mistake = match Formula::compile(&sql.value, &self.types) {
+            Ok(formula) => return Some(formula),
+            Err(mistake) => mistake,
+        };
+        let message = match mistake {
+            Mistake::NoColumn(name) => {
+                let mut hint = did_you_mean(&name, self.types.keys().map(String::as_str));
+                if hint.is_empty() {
+                    hint.push_str("; `gridtally policy columns` lists what a formula can read");
+                }
+                format!("there is no \"{name}\"{hint}")
+            }
+            Mistake::NoFunction(name) => {
+                let hint = match name.to_lowercase().as_str() {
+                    "max" => "; the largest of several values is greatest(a, b)".to_owned(),
+                    "min" => "; the smallest of several values is least(a, b)".to_owned(),
+                    lower => did_you_mean(lower, words::FUNCTIONS),
+                };
+                format!(
+                    "formulas have no function {name}{hint} (there are {})",
+                    words::FUNCTIONS.join(", ")
+                )
+            }
+            Mistake::Wrong(why) => format!("\"{}\" is no formula: {why}", sql.value),
+        };
+        section.wrong(sql.line, message, problems);
+        None
+    }
+}
+
+/// Reads a policy file. Everything that is wrong with it is told; then there is no policy.
+pub(super) fn policy(file: &str, text: &str, problems: &mut Problems) -> Option<Policy> {
+    let source = Source { file, text };
+    let (table, errors) = DeTable::parse_recoverable(text);
+    for error in &errors {
+        let line = error.span().map_or(0, |span| source.line(span.start));
+        problems.mistake(file, line, error.message());
+    }
+    if !errors.is_empty() {
+        return None;
+    }
+    let mut own = Problems::default();
+    let read = read(source, &table, &mut own);
+    let is_sound = !own.has_mistakes();
+    problems.append(own);
+    read.filter(|_| is_sound)
+}
+
+fn read(source: Source<'_>, table: &Spanned<DeTable<'_>>, problems: &mut Problems) -> Option<Policy> {
+    let top = root(source, table, "the policy file", KEYS, problems);
+    let mut names = Names {
+        types: INPUTS.iter().map(|input| (input.name.to_owned(), input.kind)).collect(),
+    };
+    let id = top.required_text("id", "a name that stays over all versions", problems);
+    let version = top.required_text("version", "a name of this version, such as \"2024\"", problems);
+    let title = top.required_text("title", "one line for people", problems);
+    let stated = top.required_text("source", "where the centre says so", problems);
+    let pool = top.required_text("pool", "what is drawn on: \"cpu\", \"gpu\", ...", problems);
+    let unit = top.required_text("unit", "what a charge is counted in, such as \"core_hour\"", problems);
+    let subject = top.word("charges_for", Subject::WORDS, problems);
+    let (valid_from, valid_to) = validity(&top, problems);
+    let choices = choices(&top, &mut names, problems);
+    let constants = constants(&top, &mut names, problems);
+    let extras = extras(&top, &mut names, problems);
+    let tables = read_table::tables(&top, &mut names, problems);
+    let devices = read_table::devices(&top, &mut names, problems);
+    let mut steps = read_table::steps(&top, &mut names, problems);
+    let formula = top.required_text("formula", "what a job costs, an SQL expression", problems);
+    let compiled = formula.as_ref().and_then(|sql| names.compile(&top, sql, problems));
+    if let (Some(sql), Some(formula)) = (&formula, &compiled)
+        && formula.kind() != Type::Number
+    {
+        let given = formula.kind().as_str();
+        top.wrong(sql.line, format!("the formula gives {given}, not a number"), problems);
+    }
+    let scope = scope(&top, &names, problems);
+    let memory_unit = memory_unit(&top, &choices, problems);
+    let unknown = unknown(&top, &names, memory_unit, problems);
+    let rounding = rounding(&top, problems);
+    let minimum_seconds = number(&top, "minimum_seconds", problems);
+    let minimum_charge = number(&top, "minimum_charge", problems);
+    steps.push(Step {
+        name: CHARGE.to_owned(),
+        origin: Origin::Expression(formula?.value),
+        formula: compiled?,
+    });
+    let mut policy = Policy {
+        id: id?.value,
+        version: version?.value,
+        title: title?.value,
+        source: stated?.value,
+        note: top.text("note", problems).map(|at| at.value),
+        subject: subject.map_or_else(Subject::default, |at| at.value),
+        pool: pool?.value,
+        unit: unit?.value,
+        memory_unit,
+        valid_from,
+        valid_to,
+        scope,
+        constants,
+        choices,
+        extras,
+        unknown,
+        tables,
+        devices,
+        steps,
+        minimum_seconds,
+        minimum_charge,
+        rounding,
+        examples: Vec::new(),
+        file: source.file.to_owned(),
+        text: source.text.to_owned(),
+    };
+    let has_unit = memory_unit.is_some() || policy.choices.iter().any(|choice| choice.name == MEMORY_UNIT);
+    let reads = policy.reads();
+    let reads_memory = reads.contains("memory") || reads.contains("requested_memory");
+    if reads_memory && !has_unit {
+        let message =
+            "the formula reads memory, but there is no memory_unit (MB, GB, TB are decimal; MiB, GiB, TiB binary)";
+        top.wrong(0, message, problems);
+    }
+    policy.examples = read_example::examples(&top, &policy, problems);
+    if policy.examples.is_empty() {
+        top.wrong(
+            0,
+            "there is no [[example]]: a policy is believed for its examples",
+            problems,
+        );
+    }
+    Some(policy)
+}
+
+/// A number, exactly as it is written.
+pub(super) fn exact(value: &DeValue<'_>) -> Option<i128> {
+    match value {
+        DeValue::Integer(number) if number.radix() == 10 => parse(&number.as_str().replace('_', "")),
+        DeValue::Float(number) => parse(&number.as_str().replace('_', "")),
+        _ => None,
+    }
+}
+
+/// A number or a text.
+pub(super) fn value(value: &DeValue<'_>) -> Option<Value> {
+    match value.as_str() {
+        Some(text) => Some(Value::Text(text.to_owned())),
+        None => exact(value).map(Value::Number),
+    }
+}
+
+fn number(section: &Section<'_>, key: &str, problems: &mut Problems) -> Option<i128> {
+    let (value, line) = section.get(key)?;
+    let number = exact(value);
+    if number.is_none() {
+        let found = kind(value);
+        section.wrong(
+            line,
+            format!("{key} must be a number of at most 12 decimals, not {found}"),
+            problems,
+        );
+    }
+    number
+}
+
+/// A day without quotes.
+fn day(section: &Section<'_>, key: &str, problems: &mut Problems) -> Option<Day> {
+    let (value, line) = section.get(key)?;
+    let date = match value {
+        DeValue::Datetime(found) if found.time.is_none() && found.offset.is_none() => found.date,
+        _ => None,
+    };
+    let parts = date.and_then(|date| Some((i16::try_from(date.year).ok()?, date.month, date.day)));
+    let civil = parts.and_then(|(year, month, day)| {
+        jiff::civil::Date::new(year, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok()
+    });
+    if civil.is_none() {
+        section.wrong(
+            line,
+            format!("{key} must be a day such as 2024-04-01, without quotes"),
+            problems,
+        );
+    }
+    civil.map(day_of)
+}
+
+fn validity(top: &Section<'_>, problems: &mut Problems) -> (Option<Day>, Option<Day>) {
+    let (from, to) = (day(top, "valid_from", problems), day(top, "valid_to", problems));
+    if let (Some(first), Some(after), Some((_, line))) = (from, to, top.get("valid_to"))
+        && after <= first
+    {
+        top.wrong(
+            line,
+            "valid_to is not after valid_from (it is the first day that no longer counts)",
+            problems,
+        );
+    }
+    (from, to)
+}
+
+fn choices(top: &Section<'_>, names: &mut Names, problems: &mut Problems) -> Vec<Choice> {
+    let sections = top.sections("option", "[[option]]", &["name", "values", "default", "doc"], problems);
+    let choices = sections.iter().filter_map(|section| {
+        let name = section.required_text("name", "also a text the formula can read", problems);
+        let values = section.texts("values", problems);
+        let default = section.required_text("default", "what holds when nothing is said", problems);
+        if !section.has("values") {
+            section.wrong(
+                section.line(),
+                "[[option]] has no values (what can be chosen)",
+                problems,
+            );
+        }
+        let (name, values, default) = (name?, values?, default?);
+        names.add(section, name.line, &name.value, Type::Text, problems);
+        let values: Vec<String> = values.value.into_iter().map(|at| at.value).collect();
+        if !values.contains(&default.value) {
+            let message = format!("default = \"{}\" is none of {}", default.value, values.join(", "));
+            section.wrong(default.line, message, problems);
+        }
+        if name.value == MEMORY_UNIT
+            && let Some(odd) = values.iter().find(|word| MemoryUnit::parse(word).is_none())
+        {
+            section.wrong(
+                name.line,
+                format!("\"{odd}\" is no unit of memory (MB, GB, TB, MiB, GiB, TiB)"),
+                problems,
+            );
+        }
+        Some(Choice {
+            name: name.value,
+            values,
+            default: default.value,
+            doc: section.text("doc", problems).map(|at| at.value),
+        })
+    });
+    choices.collect()
+}
+
+fn constants(top: &Section<'_>, names: &mut Names, problems: &mut Problems) -> Vec<(String, Value)> {
+    let mut constants = Vec::new();
+    let section = top.free_section("constants", "[constants]", problems);
+    for (name, found, line) in section.iter().flat_map(Section::entries) {
+        match value(found) {
+            Some(value) => {
+                names.add(top, line, name, value.kind(), problems);
+                constants.push((name.to_owned(), value));
+            }
+            None => top.wrong(
+                line,
+                format!("{name} must be a number of at most 12 decimals, or a text"),
+                problems,
+            ),
+        }
+    }
+    constants
+}
+
+fn extras(top: &Section<'_>, names: &mut Names, problems: &mut Problems) -> Vec<Extra> {
+    const TYPES: &[(&str, Type)] = &[("number", Type::Number), ("text", Type::Text)];
+    let sections = top.sections("input", "[[input]]", &["name", "type", "doc", "absent"], problems);
+    let extras = sections.iter().filter_map(|section| {
+        let name = section.required_text("name", "what formulas call it", problems);
+        let doc = section.required_text("doc", "what it means", problems);
+        let kind = section
+            .word("type", TYPES, problems)
+            .map_or(Type::Number, |at| at.value);
+        let absent = section.get("absent").and_then(|(found, line)| {
+            let value = value(found).filter(|value| value.kind() == kind);
+            if value.is_none() {
+                section.wrong(line, format!("absent must be {}", kind.as_str()), problems);
+            }
+            value
+        });
+        let (name, doc) = (name?, doc?.value);
+        names.add(section, name.line, &name.value, kind, problems);
+        Some(Extra {
+            name: name.value,
+            kind,
+            doc,
+            absent,
+        })
+    });
+    extras.collect()
+}
+
+fn scope(top: &Section<'_>, names: &Names, problems: &mut Problems) -> Scope {
+    let known: Vec<&str> = SCOPES.iter().copied().chain(["when"]).collect();
+    let Some(section) = top.section("scope", "[scope]", &known, problems) else {
+        return Scope::default();
+    };
+    let mut scope = Scope::default();
+    for name in SCOPES {
+        if let Some(values) = section.texts(name, problems) {
+            let values = values.value.into_iter().map(|at| at.value).collect();
+            scope.only.push((name.to_owned(), values));
+        }
+    }
+    let Some(sql) = section.text("when", problems) else {
+        return scope;
+    };
+    if let Some(formula) = names.compile(&section, &sql, problems) {
+        if formula.kind() != Type::Truth {
+            let given = formula.kind().as_str();
+            section.wrong(sql.line, format!("when gives {given}, not a condition"), problems);
+        }
+        scope.when = Some(Step {
+            name: "when".to_owned(),
+            origin: Origin::Expression(sql.value),
+            formula,
+        });
+    }
+    scope
+}
+
+fn memory_unit(top: &Section<'_>, choices: &[Choice], problems: &mut Problems) -> Option<MemoryUnit> {
+    let unit = top.word(MEMORY_UNIT, MemoryUnit::WORDS, problems)?;
+    if choices.iter().any(|choice| choice.name == MEMORY_UNIT) {
+        top.wrong(unit.line, "memory_unit is an option and fixed at once", problems);
+    }
+    Some(unit.value)
+}
+
+fn unknown(
+    top: &Section<'_>,
+    names: &Names,
+    unit: Option<MemoryUnit>,
+    problems: &mut Problems,
+) -> Vec<(String, Value)> {
+    let mut stand_ins = Vec::new();
+    let section = top.free_section("unknown", "[unknown]", problems);
+    for (name, found, line) in section.iter().flat_map(Section::entries) {
+        let input = INPUTS.iter().find(|input| input.name == name);
+        let Some(input) = input else {
+            let hint = did_you_mean(name, names.types.keys().map(String::as_str));
+            top.wrong(line, format!("\"{name}\" is no column of a job{hint}"), problems);
+            continue;
+        };
+        match value(found).filter(|value| value.kind() == input.kind) {
+            Some(Value::Number(number)) if name.ends_with("memory") && number != 0 && unit.is_none() => {
+                top.wrong(
+                    line,
+                    format!("{name} stands in a unit that is an option: only 0 is clear"),
+                    problems,
+                );
+            }
+            Some(value) => stand_ins.push((name.to_owned(), value)),
+            None => top.wrong(line, format!("{name} must be {}", input.kind.as_str()), problems),
+        }
+    }
+    stand_ins
+}
+
+fn rounding(top: &Section<'_>, problems: &mut Problems) -> Rounding {
+    let default = Rounding::default();
+    let Some(section) = top.section("round", "[round]", &["digits", "mode"], problems) else {
+        return default;
+    };
+    let digits = match number(&section, "digits", problems) {
+        None => default.digits,
+        Some(number) => {
+            let found = (0..=CHARGE_SCALE).find(|digits| whole(i64::from(*digits)) == number);
+            if found.is_none() {
+                let message = format!("digits must be a whole number from 0 to {CHARGE_SCALE}");
+                section.wrong(section.line(), message, problems);
+            }
+            found.unwrap_or(default.digits)
+        }
+    };
+    Rounding {
+        digits,
+        mode: section
+            .word("mode", Mode::WORDS, problems)
+            .map_or(default.mode, |at| at.value),
+    }
+}

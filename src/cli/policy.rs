@@ -1,0 +1,203 @@
+//! `gridtally policy`
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use clap::Subcommand;
+use serde_json::json;
+
+use super::{ReportFormat, output};
+use crate::charge::example::Verdict;
+use crate::charge::inputs::INPUTS;
+use crate::charge::{Policy, page};
+use crate::error::{Error, Kind, Result};
+use crate::problems::Problems;
+
+/// Test and show charge policies.
+///
+/// A policy is a TOML file that says for which jobs it holds and when, what a job costs as an SQL expression over
+/// documented columns, and worked examples. A policy whose examples fail is refused by `check` and `run`.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  Run the examples of every policy in a folder:
+    gridtally policy test pipelines/policies
+
+  A policy as a page:
+    gridtally policy show pipelines/policies/fasrc-tres.toml
+
+  What a formula can read:
+    gridtally policy columns")]
+pub(super) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run the worked examples policies carry; exit code 65 when one fails.
+    Test {
+        /// Policy files, or folders of them; without any, the folder `policies` or `pipelines/policies`.
+        files: Vec<PathBuf>,
+
+        /// Format of the table on stdout.
+        #[arg(long, value_name = "FORMAT", default_value = "text")]
+        report: ReportFormat,
+    },
+    /// Print a policy as a page: formula, tables, examples.
+    Show {
+        /// Policy files, or folders of them.
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+    },
+    /// List the columns a formula can read.
+    Columns,
+}
+
+pub(super) fn run(args: &Args) -> Result<()> {
+    match &args.command {
+        Command::Test { files, report } => test(files, *report),
+        Command::Show { files } => {
+            let policies = load(files)?;
+            let pages = policies.iter().map(page::page).collect::<Result<Vec<_>>>()?;
+            output::text(&pages.join("\n"))
+        }
+        Command::Columns => {
+            let mut table = String::new();
+            for input in INPUTS {
+                // Writing to a string cannot fail.
+                let _ = writeln!(table, "{:<18} {:<9} {}", input.name, input.kind.as_str(), input.doc);
+            }
+            output::text(&table)
+        }
+    }
+}
+
+/// The policies of the files and folders named.
+fn load(named: &[PathBuf]) -> Result<Vec<Policy>> {
+    let mut files: Vec<PathBuf> = Vec::new();
+    for path in named {
+        if !path.is_dir() {
+            files.push(path.clone());
+            continue;
+        }
+        let unreadable = |why| Error::new(Kind::NoInput, format!("{} cannot be read", path.display())).because(why);
+        let mut inside: Vec<PathBuf> = Vec::new();
+        for entry in std::fs::read_dir(path).map_err(unreadable)? {
+            let path = entry.map_err(unreadable)?.path();
+            if path.extension().is_some_and(|extension| extension == "toml") {
+                inside.push(path);
+            }
+        }
+        inside.sort();
+        files.append(&mut inside);
+    }
+    if files.is_empty() {
+        return Err(Error::new(Kind::NoInput, "there is no policy file"));
+    }
+    let mut problems = Problems::default();
+    let policies = files
+        .iter()
+        .filter_map(|file| Policy::load(file, &file.display().to_string(), &mut problems))
+        .collect();
+    for warning in problems.finish()? {
+        output::people(&format!("warning: {warning}"));
+    }
+    Ok(policies)
+}
+
+/// Where policies are when nobody says so.
+fn usual() -> Vec<PathBuf> {
+    let places = ["policies", "pipelines/policies"].map(Path::new);
+    places
+        .into_iter()
+        .filter(|path| path.is_dir())
+        .map(Path::to_path_buf)
+        .collect()
+}
+
+fn test(files: &[PathBuf], report: ReportFormat) -> Result<()> {
+    let policies = if files.is_empty() {
+        load(&usual())?
+    } else {
+        load(files)?
+    };
+    let mut tested = Vec::new();
+    for policy in &policies {
+        tested.push((policy, policy.test()?));
+    }
+    match report {
+        ReportFormat::Text => output::text(&table(&tested))?,
+        ReportFormat::Json => output::json(&json!(
+            tested
+                .iter()
+                .flat_map(|(policy, verdicts)| verdicts.iter().map(|verdict| row(policy, verdict)))
+                .collect::<Vec<_>>()
+        ))?,
+    }
+    let failed: usize = tested
+        .iter()
+        .map(|(_, verdicts)| verdicts.iter().filter(|verdict| !verdict.failures.is_empty()).count())
+        .sum();
+    if failed > 0 {
+        let message = format!(
+            "{failed} {} of policies failed",
+            if failed == 1 { "example" } else { "examples" }
+        );
+        return Err(Error::new(Kind::Data, message));
+    }
+    Ok(())
+}
+
+fn row(policy: &Policy, verdict: &Verdict) -> serde_json::Value {
+    json!({
+        "policy": policy.id, "version": policy.version, "file": policy.file, "line": verdict.line,
+        "example": verdict.name, "expected": verdict.expected, "computed": verdict.computed,
+        "printed": verdict.printed, "printed_is": verdict.printed.as_ref().map(|_| verdict.printing.as_str()),
+        "failures": verdict.failures,
+    })
+}
+
+/// A line for every example, and below one that fails, why.
+fn table(tested: &[(&Policy, Vec<Verdict>)]) -> String {
+    let names = tested.iter().flat_map(|(policy, verdicts)| {
+        let name = policy.name();
+        verdicts
+            .iter()
+            .map(move |verdict| (name.chars().count(), verdict.name.chars().count()))
+    });
+    let (policy_width, name_width) = names.fold((6, 7), |(a, b), (c, d)| (a.max(c), b.max(d)));
+    let mut text = format!(
+        "{:<policy_width$}  {:<name_width$}  {:>12}  {:>20}  printed\n",
+        "policy", "example", "expected", "computed"
+    );
+    let (mut passed, mut all) = (0, 0);
+    for (policy, verdicts) in tested {
+        for verdict in verdicts {
+            all += 1;
+            let mut printed = verdict.printed.clone().unwrap_or_default();
+            if verdict.printed.is_some() && verdict.printing != crate::charge::example::Printing::Rounded {
+                // Writing to a string cannot fail.
+                let _ = write!(printed, " ({})", verdict.printing.as_str());
+            }
+            let line = format!(
+                "{:<policy_width$}  {:<name_width$}  {:>12}  {:>20}  {printed}",
+                policy.name(),
+                verdict.name,
+                verdict.expected,
+                verdict.computed
+            );
+            let _ = writeln!(text, "{}", line.trim_end());
+            if verdict.failures.is_empty() {
+                passed += 1;
+            } else {
+                let _ = writeln!(text, "  FAILED {}:{}", policy.file, verdict.line);
+                for failure in &verdict.failures {
+                    let _ = writeln!(text, "    {failure}");
+                }
+            }
+        }
+    }
+    let _ = writeln!(text, "{passed} of {all} examples hold");
+    text
+}

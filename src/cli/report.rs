@@ -1,0 +1,60 @@
+//! `gridtally report`
+
+mod apel;
+mod check_apel;
+mod federation;
+mod gracc;
+mod selection;
+mod sreport;
+
+use super::output;
+use crate::error::Result;
+use crate::report::render::{TableFormat, render};
+use crate::report::table::Table;
+
+/// Tell what a lake says in the words of a federation, a portal or a board.
+///
+/// Reports read a published lake and change nothing in it.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  The summaries and sync records of March for APEL, as files in a folder:
+    gridtally report apel out --from 2026-03 --to 2026-03 --message summary-v0.4 --message sync --out outgoing
+
+  What WLCG's portal shows of a year, beside what was pledged:
+    gridtally report wlcg out --from 2025-04 --to 2026-03 --sites sites.csv --pledges pledges.csv
+
+  What is wrong with messages that were received, or are about to be sent:
+    gridtally report check-apel spool/incoming")]
+pub(super) struct Args {
+    #[command(subcommand)]
+    kind: Kind,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Kind {
+    Apel(Box<apel::Args>),
+    CheckApel(check_apel::Args),
+    Egi(federation::EgiArgs),
+    Wlcg(federation::WlcgArgs),
+    Osg(federation::OsgArgs),
+    Gracc(gracc::Args),
+    Sreport(sreport::Args),
+}
+
+pub(super) fn run(args: &Args) -> Result<()> {
+    match &args.kind {
+        Kind::Apel(args) => apel::run(args),
+        Kind::CheckApel(args) => check_apel::run(args),
+        Kind::Egi(args) => federation::egi(args),
+        Kind::Wlcg(args) => federation::wlcg(args),
+        Kind::Osg(args) => federation::osg(args),
+        Kind::Gracc(args) => gracc::run(args),
+        Kind::Sreport(args) => sreport::run(args),
+    }
+}
+
+/// Prints a table.
+fn print(table: &Table, format: TableFormat) -> Result<()> {
+    output::data(&render(table, format)?)
+}

@@ -1,0 +1,162 @@
+//! `gridtally report apel`
+
+use super::print;
+use super::selection::SelectionArgs;
+use crate::cli::output;
+use crate::error::{Error, Kind, Result};
+use crate::pipeline::clock;
+use crate::privacy::{Action, Key, KeyPlace, Privacy, Pseudonyms, Rotation};
+use crate::reference::benchmark::Benchmark;
+use crate::report::apel::MessageKind;
+use crate::report::apel::message::{BATCH_RECORDS, MAX_BATCH_RECORDS};
+use crate::report::apel::outbox::{Layout, Outbox};
+use crate::report::apel::publish::{Request, publish};
+use crate::report::apel::users::Users;
+use crate::report::lake::Lake;
+use crate::report::render::TableFormat;
+
+/// Write the messages of the APEL accounting system: jobs, summaries, normalised summaries, sync records.
+///
+/// Jobs lie in the UTC month of their end, whole, as everywhere in APEL. Only the view `batch` is told, and where
+/// received summaries count they are sent on in place of jobs. Every record is held against the rules of APEL's server
+/// before it leaves, because one bad record would make it refuse the whole message. The same lake gives the same messages.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  Look at the summaries of a site and month, names withheld:
+    gridtally report apel out --site ALP-T2 --from 2026-03 --to 2026-03 --message summary-v0.2
+
+  Put summaries and sync records of a quarter where APEL's sender takes them from:
+    gridtally report apel out --from 2026-01 --to 2026-03 --message summary-v0.4 --message sync \\
+        --out /var/spool/apel/outgoing --layout spool")]
+pub(super) struct Args {
+    /// Folder or URL results were published to.
+    lake: String,
+
+    #[command(flatten)]
+    selection: SelectionArgs,
+
+    /// Kind of message; may be given several times.
+    #[arg(long, value_name = "KIND", required = true)]
+    message: Vec<MessageKind>,
+
+    /// The only benchmark to name: hs06, hs23 or si00. Otherwise a dictionary names all that are known, and a message
+    /// that has none names the one the server would pick: HEPscore23, else HEPSPEC06, else SI00.
+    #[arg(long, value_name = "NAME", value_parser = benchmark)]
+    benchmark: Option<Benchmark>,
+
+    /// What becomes of the names of people.
+    #[arg(long, value_name = "HOW", default_value = "withhold")]
+    users: UsersArg,
+
+    /// File that holds the key of pseudonyms.
+    #[arg(long, value_name = "FILE", conflicts_with = "key_env")]
+    key_file: Option<String>,
+
+    /// Environment variable that holds the key of pseudonyms.
+    #[arg(long, value_name = "NAME")]
+    key_env: Option<String>,
+
+    /// Records of a message.
+    #[arg(long, value_name = "N", default_value_t = BATCH_RECORDS, value_parser = batch)]
+    batch: usize,
+
+    /// Leave out, and count, usage that the messages cannot tell (unknown CPU time, no benchmark), in place of failing.
+    #[arg(long)]
+    leave_out: bool,
+
+    /// Folder or URL to put the messages in. Without it they go to stdout, one after the other.
+    #[arg(long, value_name = "URL")]
+    out: Option<String>,
+
+    /// How messages lie in that folder.
+    #[arg(long, value_name = "LAYOUT", default_value = "files", requires = "out")]
+    layout: Layout,
+
+    /// Format of the list of what was written.
+    #[arg(long, value_name = "FORMAT", default_value = "table", requires = "out")]
+    format: TableFormat,
+}
+
+/// What becomes of names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum UsersArg {
+    /// Subjects are `withheld`, local users left out.
+    Withhold,
+    /// Keyed pseudonyms that rotate with the year.
+    Pseudonym,
+    /// As the lake has them.
+    Keep,
+}
+
+fn benchmark(text: &str) -> Result<Benchmark, String> {
+    Benchmark::parse(text).ok_or_else(|| "one of hs06, hs23, si00 is needed".to_owned())
+}
+
+fn batch(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(n @ 1..=MAX_BATCH_RECORDS) => Ok(n),
+        _ => Err(format!("a number from 1 to {MAX_BATCH_RECORDS} is needed")),
+    }
+}
+
+impl Args {
+    fn users(&self) -> Result<Users> {
+        let key = match (&self.key_file, &self.key_env) {
+            (Some(file), _) => Some(KeyPlace::File(file.clone())),
+            (None, Some(env)) => Some(KeyPlace::Env(env.clone())),
+            (None, None) => None,
+        };
+        match (self.users, key) {
+            (UsersArg::Withhold, None) => Ok(Users::Withhold),
+            (UsersArg::Keep, None) => Ok(Users::Keep),
+            (UsersArg::Pseudonym, Some(place)) => {
+                let key = Key::fetch(&place).map_err(Error::config)?;
+                Ok(Users::Pseudonym(Box::new(Privacy {
+                    actions: [Action::Pseudonym; 4],
+                    pseudonyms: Some(Pseudonyms {
+                        key,
+                        rotation: Rotation::Year,
+                    }),
+                })))
+            }
+            (UsersArg::Pseudonym, None) => Err(Error::new(
+                Kind::Usage,
+                "pseudonyms need a key: --key-file or --key-env",
+            )),
+            (_, Some(_)) => Err(Error::new(Kind::Usage, "a key is only for --users pseudonym")),
+        }
+    }
+}
+
+pub(super) fn run(args: &Args) -> Result<()> {
+    let now_ms = clock::now_ms();
+    let mut kinds = args.message.clone();
+    kinds.sort_unstable();
+    kinds.dedup();
+    let request = Request {
+        selection: args.selection.selection()?,
+        kinds,
+        benchmark: args.benchmark,
+        users: args.users()?,
+        batch_records: args.batch,
+        is_leaving_out: args.leave_out,
+        now_s: Some(now_ms.div_euclid(1000)),
+    };
+    let lake = Lake::open(&args.lake)?;
+    let published = if let Some(out) = &args.out {
+        let mut outbox = Outbox::open(out, args.layout, now_ms)?;
+        let published = publish(&lake, &request, &mut |kind, site, month, number, text| {
+            outbox.put(kind, site, month, number, text).map(drop)
+        })?;
+        outbox.close()?;
+        print(&published.table(), args.format)?;
+        published
+    } else {
+        publish(&lake, &request, &mut |_, _, _, _, text| output::text(&text))?
+    };
+    for line in published.left_out_lines() {
+        output::people(&line);
+    }
+    Ok(())
+}

@@ -1,0 +1,142 @@
+//! `gridtally report egi`, `wlcg` and `osg`
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use super::print;
+use super::selection::SelectionArgs;
+use crate::cli::output;
+use crate::error::Result;
+use crate::pipeline::clock;
+use crate::report::federation::{FederationUsage, Scale, gather};
+use crate::report::lake::Lake;
+use crate::report::render::TableFormat;
+use crate::report::sites::{SiteEntry, load_pledges, load_sites};
+use crate::report::{osg as osg_report, portal};
+
+/// What these reports have in common.
+#[derive(Clone, Debug, clap::Args)]
+struct Common {
+    /// Folder or URL results were published to.
+    lake: String,
+
+    #[command(flatten)]
+    selection: SelectionArgs,
+
+    /// Benchmark in which work is counted.
+    #[arg(long, value_name = "NAME", default_value = "hepspec")]
+    work: Scale,
+
+    /// Table of what the federation knows of its sites: `site,federation,country,ngi,tier,norm_factor,resources`.
+    #[arg(long, value_name = "CSV")]
+    sites: Option<PathBuf>,
+
+    /// Format on stdout.
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    format: TableFormat,
+}
+
+impl Common {
+    fn gather(&self) -> Result<FederationUsage> {
+        let usage = gather(&Lake::open(&self.lake)?, &self.selection.selection()?)?;
+        for note in &usage.notes {
+            output::people(note);
+        }
+        Ok(usage)
+    }
+
+    fn sites(&self) -> Result<BTreeMap<String, SiteEntry>> {
+        self.sites.as_deref().map_or_else(|| Ok(BTreeMap::new()), load_sites)
+    }
+}
+
+/// Show usage as EGI's accounting portal does, or export it in the portal's columns.
+///
+/// Hours of CPU, of wall time, of wall time times processors, raw and normalised; efficiency as EGI defines it (of
+/// normalised times) and as WLCG does (of raw ones). Jobs lie whole in the UTC month of their end.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  A quarter by site, VO and month:
+    gridtally report egi out --from 2026-01 --to 2026-03
+
+  The series the portal exports, by CE:
+    gridtally report egi out --series --sites sites.csv --format json")]
+pub(super) struct EgiArgs {
+    #[command(flatten)]
+    common: Common,
+
+    /// The columns of the portal's export, by CE, in place of its metrics.
+    #[arg(long)]
+    series: bool,
+}
+
+pub(super) fn egi(args: &EgiArgs) -> Result<()> {
+    let usage = args.common.gather()?;
+    let table = if args.series {
+        portal::export(&usage.groups, args.common.work, &args.common.sites()?)
+    } else {
+        portal::egi(&usage.groups, args.common.work)
+    };
+    print(&table, args.common.format)
+}
+
+/// Show usage as WLCG's reports do: work of all cores by federation, VO and month, grid and local, beside the pledges.
+///
+/// A pledge is the power promised times the hours of the month; pledge years run from April to March.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+Example:
+  A pledge year:
+    gridtally report wlcg out --from 2025-04 --to 2026-03 --sites sites.csv --pledges pledges.csv")]
+pub(super) struct WlcgArgs {
+    #[command(flatten)]
+    common: Common,
+
+    /// Table of pledges: `federation,vo,pledge_year,power`. The year is the one in which the pledge year begins.
+    #[arg(long, value_name = "CSV", requires = "sites")]
+    pledges: Option<PathBuf>,
+}
+
+pub(super) fn wlcg(args: &WlcgArgs) -> Result<()> {
+    let pledges = args
+        .pledges
+        .as_deref()
+        .map_or_else(|| Ok(BTreeMap::new()), load_pledges)?;
+    let sites = args.common.sites()?;
+    let usage = args.common.gather()?;
+    let table = portal::wlcg(&usage.groups, args.common.work, &sites, &pledges);
+    print(&table, args.common.format)
+}
+
+/// Write OSG's federation report: fifteen columns by resource group, VO and month, in hours.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+Example:
+  The file OSG publishes, tab separated without a header:
+    gridtally report osg out --from 2013-06 --to 2013-06 --sites sites.csv --summary-dat > 2013-06.summary.dat")]
+pub(super) struct OsgArgs {
+    #[command(flatten)]
+    common: Common,
+
+    /// Write the published form, tab separated and without a header, in place of --format.
+    #[arg(long, conflicts_with = "format")]
+    summary_dat: bool,
+
+    /// What the column `reported_at` says; now (UTC) if not given.
+    #[arg(long, value_name = "TIME")]
+    reported_at: Option<String>,
+}
+
+pub(super) fn osg(args: &OsgArgs) -> Result<()> {
+    let sites = args.common.sites()?;
+    let usage = args.common.gather()?;
+    let now =
+        jiff::Timestamp::from_millisecond(clock::now_ms()).map(|now| now.strftime("%Y-%m-%d %H:%M:%S").to_string());
+    let reported_at = args.reported_at.clone().or(now.ok()).unwrap_or_default();
+    let table = osg_report::report(&usage.groups, args.common.work, &sites, &reported_at);
+    if args.summary_dat {
+        return output::text(&osg_report::summary_dat(&table));
+    }
+    print(&table, args.common.format)
+}

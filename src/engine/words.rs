@@ -1,0 +1,71 @@
+//! What can be told of a formula from its words alone, before SQL makes something else of them.
+
+use super::formula::{Mistake, SCALE};
+
+/// The functions formulas have.
+pub const FUNCTIONS: [&str; 11] = [
+    "greatest", "least", "ceil", "ceiling", "floor", "round", "abs", "coalesce", "ifnull", "nullif", "if",
+];
+
+/// Words that stand before a bracket and are no function.
+const KEYWORDS: [&str; 11] = [
+    "and", "or", "not", "in", "then", "else", "when", "case", "between", "is", "end",
+];
+
+/// Digits a float holds in any case; literals pass through one.
+const DIGITS: usize = 15;
+
+/// Refuses functions formulas do not have, and literals that would lose digits.
+pub(super) fn check(sql: &str) -> Result<(), Mistake> {
+    let mut rest = sql;
+    while let Some(first) = rest.chars().next() {
+        let after = |length: usize| rest.get(length..).unwrap_or_default();
+        if first == '\'' || first == '"' {
+            let Some(end) = after(1).find(first) else {
+                return Err(Mistake::Wrong(format!("a text that begins with {first} has no end")));
+            };
+            rest = after(end + 2);
+        } else if first.is_ascii_digit() {
+            let length = rest
+                .find(|c: char| !(c.is_ascii_alphanumeric() || c == '.' || c == '_'))
+                .unwrap_or(rest.len());
+            literal(rest.get(..length).unwrap_or_default())?;
+            rest = after(length);
+        } else if first.is_alphabetic() || first == '_' {
+            let length = rest
+                .find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.'))
+                .unwrap_or(rest.len());
+            let word = rest.get(..length).unwrap_or_default();
+            rest = after(length);
+            let lower = word.to_lowercase();
+            let is_known = FUNCTIONS.contains(&lower.as_str()) || KEYWORDS.contains(&lower.as_str());
+            if rest.trim_start().starts_with('(') && !is_known {
+                return Err(Mistake::NoFunction(word.to_owned()));
+            }
+        } else if rest.starts_with("--") || rest.starts_with("/*") || first == ';' {
+            return Err(Mistake::Wrong(
+                "a formula is one expression, without comments".to_owned(),
+            ));
+        } else {
+            rest = after(first.len_utf8());
+        }
+    }
+    Ok(())
+}
+
+fn literal(text: &str) -> Result<(), Mistake> {
+    let wrong = |why: String| Err(Mistake::Wrong(format!("{text}: {why}")));
+    if !text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
+        return wrong("numbers are written plainly, such as 1000 or 0.25".to_owned());
+    }
+    let (_, places) = text.split_once('.').unwrap_or((text, ""));
+    if places.trim_end_matches('0').len() > SCALE as usize {
+        return wrong(format!("more than {SCALE} decimals"));
+    }
+    let digits = text.bytes().filter(u8::is_ascii_digit).count();
+    let zeros = text.bytes().take_while(|byte| matches!(byte, b'0' | b'.')).count();
+    if digits.saturating_sub(zeros) > DIGITS {
+        return wrong(format!("more than {DIGITS} digits; write it under [constants]"));
+    }
+    Ok(())
+}

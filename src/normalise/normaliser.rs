@@ -1,0 +1,148 @@
+//! Which benchmark values scale one job.
+
+use ahash::RandomState;
+use hashbrown::HashTable;
+
+use super::scale::Scale;
+use crate::pipeline::plan::{MissingBenchmark, NormalisePlan};
+use crate::reference::benchmark::{Benchmark, Factors, Level, Origin, Place, SiteBenchmarks};
+
+/// Answers that are kept. Nodes make nearly every job of many nodes a place of its own.
+const KEPT: usize = 8192;
+
+/// Looks factors up for the jobs of one site. Jobs mostly share theirs, so answers are kept.
+pub struct Normaliser<'a> {
+    plan: Option<&'a NormalisePlan>,
+    site: Option<SiteBenchmarks<'a>>,
+    kept: HashTable<usize>,
+    answers: Vec<Answer>,
+    hasher: RandomState,
+    last: usize,
+    /// Earliest and latest instant asked for.
+    asked_ms: Option<(i64, i64)>,
+}
+
+/// What the table knows of one place for some time.
+struct Answer {
+    season: usize,
+    words: [Option<String>; 4],
+    /// Of the steps before the record's own value.
+    before: Factors,
+    /// Of the steps behind it.
+    after: Factors,
+}
+
+fn words<'p>(place: &Place<'p>) -> [Option<&'p str>; 4] {
+    [place.cluster, place.submit_host, place.partition, place.node_list]
+}
+
+impl Answer {
+    fn is_of(&self, season: usize, words: &[Option<&str>; 4]) -> bool {
+        self.season == season && self.words.each_ref().map(Option::as_deref) == *words
+    }
+}
+
+impl<'a> Normaliser<'a> {
+    /// For one site.
+    #[must_use]
+    pub fn new(plan: Option<&'a NormalisePlan>, site: &'a str) -> Self {
+        Self {
+            plan,
+            site: plan.map(|plan| plan.table.site(site)),
+            kept: HashTable::new(),
+            answers: Vec::new(),
+            hasher: RandomState::with_seeds(1, 2, 3, 4),
+            last: 0,
+            asked_ms: None,
+        }
+    }
+
+    /// Whether the pipeline normalises.
+    #[must_use]
+    pub fn is_on(&self) -> bool {
+        self.plan.is_some()
+    }
+
+    /// Between which instants, both included, the table was asked; `None` when it was not.
+    #[must_use]
+    pub fn asked_ms(&self) -> Option<(i64, i64)> {
+        self.asked_ms
+    }
+
+    /// The scale of a job that ran at `place` and ended at `at_ms`, by the steps of the pipeline's order; `stated` is
+    /// the benchmark its record states, per core and in thousandths. Each kind is looked for on its own: they are never
+    /// converted into one another.
+    pub fn scale(&mut self, place: Place<'_>, at_ms: i64, stated: Option<(&str, i64)>) -> Scale {
+        let Some(plan) = self.plan else { return Scale::Off };
+        let at_record = plan.order.iter().position(|level| *level == Level::Record);
+        let Some((before, after)) = self.answer(plan, at_record, place, at_ms) else {
+            return Scale::Off;
+        };
+        let stated = stated
+            .filter(|(_, milli)| *milli > 0 && at_record.is_some())
+            .and_then(|(name, milli)| Some((Benchmark::parse(name)?, milli.checked_mul(10)?)));
+        let stated = stated.map_or_else(Factors::default, |(kind, e4)| Factors::only(kind, e4, Origin::Record));
+        let factors = before.or(stated).or(after);
+        if !factors.is_empty() {
+            return Scale::Known(factors);
+        }
+        match &plan.missing {
+            MissingBenchmark::Null => Scale::Missing,
+            MissingBenchmark::Reject => Scale::Rejected,
+            MissingBenchmark::Fallback {
+                benchmark,
+                value_e4_per_core,
+            } => Scale::Fallback(Factors::only(*benchmark, *value_e4_per_core, Origin::Fallback)),
+        }
+    }
+
+    /// What the table knows before and behind the step of the record.
+    fn answer(
+        &mut self,
+        plan: &NormalisePlan,
+        at_record: Option<usize>,
+        place: Place<'_>,
+        at_ms: i64,
+    ) -> Option<(Factors, Factors)> {
+        let site = self.site.as_ref()?;
+        let (from_ms, until_ms) = self.asked_ms.unwrap_or((at_ms, at_ms));
+        self.asked_ms = Some((from_ms.min(at_ms), until_ms.max(at_ms)));
+        let place = site.telling(place);
+        let (season, words) = (site.season(at_ms), words(&place));
+        if let Some(answer) = self
+            .answers
+            .get(self.last)
+            .filter(|answer| answer.is_of(season, &words))
+        {
+            return Some((answer.before, answer.after));
+        }
+        let hash = self.hasher.hash_one((season, words));
+        let answers = &self.answers;
+        let is_same = |at: &usize| answers.get(*at).is_some_and(|answer| answer.is_of(season, &words));
+        if let Some(at) = self.kept.find(hash, is_same).copied() {
+            self.last = at;
+            return self.answers.get(at).map(|answer| (answer.before, answer.after));
+        }
+        let (before, after) = plan.order.split_at(at_record.unwrap_or(plan.order.len()));
+        let answer = Answer {
+            season,
+            words: words.map(|word| word.map(str::to_owned)),
+            before: site.factors(before, &place, at_ms),
+            after: site.factors(after, &place, at_ms),
+        };
+        if self.answers.len() >= KEPT {
+            self.answers.clear();
+            self.kept.clear();
+        }
+        self.last = self.answers.len();
+        let found = (answer.before, answer.after);
+        self.answers.push(answer);
+        let (answers, hasher) = (&self.answers, &self.hasher);
+        self.kept.insert_unique(hash, self.last, |at| {
+            answers.get(*at).map_or(0, |answer| {
+                hasher.hash_one((answer.season, answer.words.each_ref().map(Option::as_deref)))
+            })
+        });
+        Some(found)
+    }
+}

@@ -1,0 +1,159 @@
+//! The factors of a batch of `records`, and the columns that tell them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, Decimal128Array, RecordBatch, StringBuilder, new_null_array};
+
+use super::normaliser::Normaliser;
+use super::scale::Scale;
+use crate::error::{Error, Result};
+use crate::reference::benchmark::{Benchmark, Factors, Origin, Place};
+use crate::schema::batch::{decimal, int, number, text, time, word};
+
+/// Records by benchmark and where its value came from; `none` where nothing is known.
+pub type Origins = BTreeMap<(&'static str, &'static str), u64>;
+
+/// The scale of every row of a batch: most rows share one.
+#[derive(Debug, Default)]
+pub struct Scales {
+    distinct: Vec<Scale>,
+    of_row: Vec<u32>,
+}
+
+impl Scales {
+    /// The scale of a row.
+    #[must_use]
+    pub fn of(&self, row: usize) -> Scale {
+        let place = self.of_row.get(row).and_then(|code| usize::try_from(*code).ok());
+        place
+            .and_then(|place| self.distinct.get(place))
+            .copied()
+            .unwrap_or(Scale::Off)
+    }
+
+    /// Counts where the values of the rows came from.
+    pub fn count(&self, into: &mut Origins) {
+        let mut rows = vec![0_u64; self.distinct.len()];
+        for code in &self.of_row {
+            let place = usize::try_from(*code).ok();
+            if let Some(n) = place.and_then(|place| rows.get_mut(place)) {
+                *n += 1;
+            }
+        }
+        for (scale, n) in self.distinct.iter().zip(rows) {
+            let factors = scale.factors();
+            if factors.is_empty() && *scale != Scale::Off {
+                *into.entry(("none", "none")).or_default() += n;
+            }
+            for (kind, origin) in Benchmark::ALL.into_iter().zip(factors.origins) {
+                if let Some(origin) = origin {
+                    *into.entry((kind.as_str(), origin.as_str())).or_default() += n;
+                }
+            }
+        }
+    }
+
+    fn push(&mut self, scale: Scale) {
+        let last = self.of_row.last().copied().unwrap_or(0);
+        let is_last = |code: u32| {
+            usize::try_from(code).is_ok_and(|place| self.distinct.get(place).is_some_and(|known| *known == scale))
+        };
+        let code = if is_last(last) {
+            last
+        } else {
+            // Not looked for further back than a neighbourhood: a scale that comes again is only written twice.
+            let near = self.distinct.len().saturating_sub(16);
+            let known = self.distinct.iter().skip(near).position(|known| *known == scale);
+            let place = known.map_or(self.distinct.len(), |at| near + at);
+            if known.is_none() {
+                self.distinct.push(scale);
+            }
+            u32::try_from(place).unwrap_or(u32::MAX)
+        };
+        self.of_row.push(code);
+    }
+}
+
+/// Looks up the factors of every row of a batch of `records`.
+///
+/// # Errors
+/// [`crate::error::Kind::Internal`] when the batch is not of `records`.
+pub fn factors_of(batch: &RecordBatch, normaliser: &mut Normaliser<'_>) -> Result<Scales> {
+    let mut scales = Scales::default();
+    if !normaliser.is_on() {
+        return Ok(scales);
+    }
+    let [cluster, submit_host, partition, node_list, benchmark] =
+        ["cluster", "submit_host", "partition", "node_list", "benchmark"].map(|name| text(batch, name));
+    let (cluster, submit_host, partition) = (cluster?, submit_host?, partition?);
+    let (node_list, benchmark) = (node_list?, benchmark?);
+    let per_core = decimal(batch, "benchmark_per_core")?;
+    let (record, end) = (time(batch, "record_utc")?, time(batch, "end_utc")?);
+    let (wall, suspended) = (int(batch, "wall_s")?, int(batch, "suspended_s")?);
+    for row in 0..batch.num_rows() {
+        let stated = word(benchmark, row).zip(number(per_core, row));
+        let stated = stated.and_then(|(name, milli)| Some((name, i64::try_from(milli).ok()?)));
+        let place = Place {
+            cluster: word(cluster, row),
+            submit_host: word(submit_host, row),
+            partition: word(partition, row),
+            node_list: word(node_list, row),
+        };
+        // The end, or the last moment known of a running job.
+        let at_ms = number(end, row).unwrap_or_else(|| {
+            let held_s = wall.value(row).saturating_add(number(suspended, row).unwrap_or(0));
+            record.value(row).saturating_add(held_s.saturating_mul(1000))
+        });
+        scales.push(normaliser.scale(place, at_ms, stated));
+    }
+    Ok(scales)
+}
+
+/// The batch with the columns that tell the factor of each row and where it came from.
+///
+/// # Errors
+/// [`crate::error::Kind::Internal`] when the batch is not of `records`.
+pub fn with_factors(batch: &RecordBatch, scales: &Scales) -> Result<RecordBatch> {
+    let rows = batch.num_rows();
+    let mut columns = batch.columns().to_vec();
+    let factors: Vec<Factors> = scales.distinct.iter().map(Scale::factors).collect();
+    for (place, kind) in Benchmark::ALL.into_iter().enumerate() {
+        let known = factors.iter().map(|factors| {
+            let value = factors.per_core.scaled().get(place).copied().flatten();
+            (value, factors.origins.get(place).copied().flatten())
+        });
+        let known: Vec<_> = known.collect();
+        let is_known = known.iter().any(|(value, _)| value.is_some());
+        let of = |row: usize| {
+            let code = scales.of_row.get(row).and_then(|code| usize::try_from(*code).ok());
+            code.and_then(|code| known.get(code)).copied().unwrap_or((None, None))
+        };
+        let value_column = format!("{}_per_core", kind.as_str());
+        let origin_column = format!("{}_origin", kind.as_str());
+        for name in [value_column, origin_column] {
+            let at = batch.schema_ref().index_of(&name)?;
+            let Some(column) = columns.get_mut(at) else { continue };
+            if !is_known {
+                if column.null_count() < rows {
+                    *column = new_null_array(column.data_type(), rows);
+                }
+                continue;
+            }
+            let made: ArrayRef = if name.ends_with("_origin") {
+                let mut words = StringBuilder::with_capacity(rows, 8 * rows);
+                (0..rows).for_each(|row| words.append_option(of(row).1.map(Origin::as_str)));
+                Arc::new(words.finish())
+            } else {
+                let values: Decimal128Array = (0..rows).map(|row| of(row).0).collect();
+                let (precision, scale) = match column.data_type() {
+                    arrow::datatypes::DataType::Decimal128(precision, scale) => (*precision, *scale),
+                    _ => return Err(Error::internal("a factor is a decimal").at("column", &name)),
+                };
+                Arc::new(values.with_precision_and_scale(precision, scale)?)
+            };
+            *column = made;
+        }
+    }
+    Ok(RecordBatch::try_new(batch.schema(), columns)?)
+}

@@ -1,0 +1,183 @@
+//! What the table needs to know of nodes: their class, and how many cores each weighs.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+use std::io::Read;
+use std::path::Path;
+
+use ahash::AHashMap;
+
+use super::row::{count, day_ms};
+use crate::problems::Problems;
+use crate::reference::csv_table::{self, CsvTable, is_any};
+use crate::reference::hostlist::Hostlist;
+
+const COLUMNS: &[&str] = &[
+    "site",
+    "cluster",
+    "nodes",
+    "node_class",
+    "cores",
+    "valid_from",
+    "valid_to",
+];
+const REQUIRED: &[&str] = &["site", "nodes"];
+
+/// Most names one row may mean.
+pub(super) const ROW_NODES: u64 = 100_000;
+
+/// What is known of one node for some time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Known {
+    cluster: Option<String>,
+    class: Option<String>,
+    core_n: Option<i64>,
+    from_ms: i64,
+    until_ms: i64,
+    line: usize,
+}
+
+/// The rows of `nodes.csv`: `site,cluster,nodes,node_class,cores,valid_from,valid_to`. Nodes are written as Slurm
+/// writes lists of hosts; an empty or `*` site or cluster means any.
+#[derive(Clone, Debug, Default)]
+pub struct NodeTable {
+    /// By site (empty for any) and node.
+    nodes: AHashMap<String, AHashMap<String, Vec<Known>>>,
+}
+
+impl NodeTable {
+    /// Reads the table at `path`; `file` is the name mistakes are told with. Rows with a mistake are left out.
+    pub fn load(path: &Path, file: &str, problems: &mut Problems) -> Self {
+        let input = csv_table::open(path, file, problems);
+        input.map_or_else(Self::default, |input| Self::read(input, file, problems))
+    }
+
+    /// Reads a table; see [`Self::load`].
+    pub fn read(input: impl Read, file: &str, problems: &mut Problems) -> Self {
+        let csv = CsvTable::read(input, file, problems);
+        csv.refuse_unknown(COLUMNS, file, problems);
+        let mut table = Self::default();
+        let is_complete = REQUIRED
+            .iter()
+            .filter(|name| csv.column(name, file, problems).is_none())
+            .count()
+            == 0;
+        if !is_complete {
+            return table;
+        }
+        for (line, cells) in &csv.rows {
+            let cell = |name: &str| csv.cell(cells, name);
+            if let Err(why) = table.add(*line, cell) {
+                problems.mistake(file, *line, why);
+            }
+        }
+        table
+    }
+
+    fn add<'c>(&mut self, line: usize, cell: impl Fn(&str) -> &'c str) -> Result<(), String> {
+        let text = |column: &str| Some(cell(column)).filter(|text| !is_any(text)).map(str::to_owned);
+        let known = Known {
+            cluster: text("cluster"),
+            class: text("node_class"),
+            core_n: count(cell("cores")).map_err(|why| format!("cores: {why}"))?,
+            from_ms: day_ms(cell("valid_from"), i64::MIN).map_err(|why| format!("valid_from: {why}"))?,
+            until_ms: day_ms(cell("valid_to"), i64::MAX).map_err(|why| format!("valid_to: {why}"))?,
+            line,
+        };
+        if known.until_ms <= known.from_ms {
+            let (to, from) = (cell("valid_to"), cell("valid_from"));
+            return Err(format!("valid_to {to} is not after valid_from {from}"));
+        }
+        if known.class.is_none() && known.core_n.is_none() {
+            return Err("says neither node_class nor cores".to_owned());
+        }
+        let of_site = self.nodes.entry(text("site").unwrap_or_default()).or_default();
+        for host in hosts(cell("nodes"))? {
+            let told = of_site.entry(host).or_default();
+            let clash = told.iter().find(|other| {
+                other.cluster == known.cluster && other.from_ms < known.until_ms && known.from_ms < other.until_ms
+            });
+            if let Some(other) = clash {
+                return Err(format!(
+                    "line {line} overlaps line {}: both tell of one node at once",
+                    other.line
+                ));
+            }
+            told.push(known.clone());
+        }
+        Ok(())
+    }
+
+    fn known(&self, site: &str, cluster: Option<&str>, host: &str, at_ms: i64) -> Option<&Known> {
+        ["", site].iter().rev().find_map(|site| {
+            let told = named(self.nodes.get(*site)?, host)?;
+            let holds = |known: &&Known| known.from_ms <= at_ms && at_ms < known.until_ms;
+            let of = |wanted: Option<&str>| {
+                told.iter()
+                    .filter(holds)
+                    .find(|known| known.cluster.as_deref() == wanted)
+            };
+            cluster.and_then(|cluster| of(Some(cluster))).or_else(|| of(None))
+        })
+    }
+
+    /// Class of a node.
+    pub(super) fn class(&self, site: &str, cluster: Option<&str>, host: &str, at_ms: i64) -> Option<&str> {
+        self.known(site, cluster, host, at_ms)?.class.as_deref()
+    }
+
+    /// Cores of a node.
+    pub(super) fn core_n(&self, site: &str, cluster: Option<&str>, host: &str, at_ms: i64) -> Option<i64> {
+        self.known(site, cluster, host, at_ms)?.core_n
+    }
+
+    fn of_site<'s>(&'s self, site: &'s str) -> impl Iterator<Item = (&'s String, &'s Known)> {
+        let sites = ["", site].into_iter().filter_map(|site| self.nodes.get(site));
+        sites
+            .flatten()
+            .flat_map(|(host, told)| told.iter().map(move |known| (host, known)))
+    }
+
+    /// The instants at which something of a site changes.
+    pub(super) fn boundaries(&self, site: &str, into: &mut Vec<i64>) {
+        for (_, known) in self.of_site(site) {
+            into.extend([known.from_ms, known.until_ms]);
+        }
+    }
+
+    /// What it says of a site between two instants, a line each, in no order.
+    pub(super) fn relevant(&self, site: &str, (from_ms, until_ms): (i64, i64), into: &mut Vec<String>) {
+        for (host, known) in self.of_site(site) {
+            if known.from_ms > until_ms || known.until_ms <= from_ms {
+                continue;
+            }
+            let (from, until) = (known.from_ms.max(from_ms), known.until_ms.min(until_ms));
+            let mut line = String::new();
+            // Writing to a string cannot fail.
+            let _ = write!(
+                line,
+                "node {host:?} {:?} {:?} {:?} {from} {until}",
+                known.cluster, known.class, known.core_n
+            );
+            into.push(line);
+        }
+    }
+}
+
+/// What is known under the name of a host, or under its name without the domain.
+pub(super) fn named<'m, T>(of: &'m AHashMap<String, T>, host: &str) -> Option<&'m T> {
+    of.get(host)
+        .or_else(|| host.split_once('.').and_then(|(short, _)| of.get(short)))
+}
+
+/// The hosts of a pattern.
+pub(super) fn hosts(pattern: &str) -> Result<Vec<String>, String> {
+    let list = Hostlist::parse_within(pattern, ROW_NODES).map_err(|why| format!("nodes: {why}"))?;
+    if list.is_empty() {
+        return Err("nodes: names no node".to_owned());
+    }
+    let mut hosts: Vec<String> = list.hosts().map(Cow::into_owned).collect();
+    hosts.sort_unstable();
+    hosts.dedup();
+    Ok(hosts)
+}

@@ -1,0 +1,346 @@
+//! Jobs added up by the keys of APEL's server, and work as the server rounds it.
+//!
+//! The server compares texts without regard to case and to blanks at their end: rows that differ in nothing else would
+//! replace one another there, so they are one row here, in the spelling of the job that ended first.
+
+use std::collections::BTreeMap;
+
+use hashbrown::HashMap;
+
+use super::jobs::{LeftOut, LeftOutCounts, Levels, SendableJob};
+use super::kind::MessageKind;
+use super::users::Users;
+use crate::records::{Summary, SummaryKind};
+use crate::reference::benchmark::Benchmark;
+use crate::report::table::divide;
+use crate::time::Month;
+
+/// Benchmarks in the order in which the server prefers them.
+const PREFERRED: [usize; 3] = [1, 0, 2];
+
+/// Texts of a key: subject, VO, group, role, submit host, infrastructure.
+pub type Words = [Option<String>; 6];
+
+/// Work of wall and CPU time, in seconds of a benchmark; the last is of one nobody named.
+pub type Works = [Option<(i64, i64)>; 4];
+
+/// Sums of jobs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sums {
+    /// Jobs.
+    pub job_n: i64,
+    /// Wall time, not times cores, seconds.
+    pub wall_s: i64,
+    /// CPU time, milliseconds.
+    pub cpu_ms: i64,
+    /// Earliest end, Unix milliseconds.
+    pub earliest_end_ms: Option<i64>,
+    /// Latest end, Unix milliseconds.
+    pub latest_end_ms: Option<i64>,
+}
+
+impl Sums {
+    fn add(&mut self, other: &Self) {
+        self.job_n = self.job_n.saturating_add(other.job_n);
+        self.wall_s = self.wall_s.saturating_add(other.wall_s);
+        self.cpu_ms = self.cpu_ms.saturating_add(other.cpu_ms);
+        let ends = [self.earliest_end_ms, other.earliest_end_ms];
+        self.earliest_end_ms = ends.into_iter().flatten().min();
+        self.latest_end_ms = self.latest_end_ms.max(other.latest_end_ms);
+    }
+
+    /// CPU time in seconds, rounded once.
+    #[must_use]
+    pub fn cpu_s(&self) -> i64 {
+        rounded(i128::from(self.cpu_ms), 1000)
+    }
+}
+
+/// What is known of one key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Aggregate {
+    /// Site.
+    pub site: String,
+    /// Month.
+    pub month: Month,
+    /// Texts of the key.
+    pub words: Words,
+    /// Nodes of each job; 0 is unknown.
+    pub node_n: i64,
+    /// Cores of each job; 0 is unknown.
+    pub core_n: i64,
+    /// Values per core, in thousandths.
+    pub levels_e3: Levels,
+    /// Work; of jobs it is what the server would round it to.
+    pub works: Works,
+    /// Sums.
+    pub sums: Sums,
+}
+
+/// Adds jobs up, as they are spelled.
+#[derive(Default)]
+pub struct Gathering {
+    by_site: BTreeMap<String, HashMap<Box<[u8]>, usize, ahash::RandomState>>,
+    groups: Vec<Aggregate>,
+    key: Vec<u8>,
+}
+
+impl Gathering {
+    /// Adds one job.
+    pub fn add(&mut self, site: &str, job: &SendableJob<'_>, users: &Users) {
+        let global_user = job.global_user.filter(|_| !matches!(users, Users::Withhold));
+        let words = [
+            global_user,
+            job.vo,
+            job.vo_group,
+            job.vo_role,
+            job.submit_host,
+            job.infrastructure,
+        ];
+        let (node_n, core_n) = (job.node_n.unwrap_or(0), job.core_n.unwrap_or(0));
+        self.key.clear();
+        self.key.extend_from_slice(&job.month.first_day().to_le_bytes());
+        self.key.push(u8::from(job.global_user.is_some()));
+        for word in words {
+            let length = word.map_or(u32::MAX, |word| u32::try_from(word.len()).unwrap_or(u32::MAX));
+            self.key.extend_from_slice(&length.to_le_bytes());
+            self.key.extend_from_slice(word.unwrap_or_default().as_bytes());
+        }
+        for number in [node_n, core_n]
+            .into_iter()
+            .chain(job.levels_e3.map(|level| level.unwrap_or(i64::MIN)))
+        {
+            self.key.extend_from_slice(&number.to_le_bytes());
+        }
+        if !self.by_site.contains_key(site) {
+            self.by_site.insert(site.to_owned(), HashMap::default());
+        }
+        let Some(known) = self.by_site.get_mut(site) else {
+            return;
+        };
+        let at = if let Some(at) = known.get(self.key.as_slice()) {
+            *at
+        } else {
+            let mut owned = words.map(|word| word.map(str::to_owned));
+            if let Some(subject) = owned.first_mut() {
+                *subject = users
+                    .subject(job.global_user, site, job.month)
+                    .map(std::borrow::Cow::into_owned);
+            }
+            known.insert(self.key.clone().into_boxed_slice(), self.groups.len());
+            self.groups.push(Aggregate {
+                site: site.to_owned(),
+                month: job.month,
+                words: owned,
+                node_n,
+                core_n,
+                levels_e3: job.levels_e3,
+                works: Works::default(),
+                sums: Sums::default(),
+            });
+            self.groups.len() - 1
+        };
+        if let Some(group) = self.groups.get_mut(at) {
+            group.sums.add(&Sums {
+                job_n: 1,
+                wall_s: job.wall_s,
+                cpu_ms: job.cpu_ms,
+                earliest_end_ms: Some(job.end_ms),
+                latest_end_ms: Some(job.end_ms),
+            });
+        }
+    }
+
+    /// One aggregate per key of the server, sorted; work rounded once for each.
+    #[must_use]
+    pub fn finish(self) -> Vec<Aggregate> {
+        let mut merged = merge(self.groups);
+        for group in &mut merged {
+            group.works = server_work(&group.levels_e3, &group.sums);
+        }
+        merged
+    }
+}
+
+/// Makes one of those that the server would take for one.
+fn merge(mut groups: Vec<Aggregate>) -> Vec<Aggregate> {
+    groups.sort_by(|a, b| {
+        let of = |group: &Aggregate| (group.sums.earliest_end_ms, group.words.clone());
+        of(a).cmp(&of(b))
+    });
+    let mut merged: BTreeMap<Key, Aggregate> = BTreeMap::new();
+    for group in groups {
+        let key = key(&group);
+        match merged.get_mut(&key) {
+            Some(same) => {
+                same.sums.add(&group.sums);
+                for (work, other) in same.works.iter_mut().zip(group.works) {
+                    *work = match (*work, other) {
+                        (Some(a), Some(b)) => Some((a.0.saturating_add(b.0), a.1.saturating_add(b.1))),
+                        (a, b) => a.or(b),
+                    };
+                }
+            }
+            None => {
+                merged.insert(key, group);
+            }
+        }
+    }
+    merged.into_values().collect()
+}
+
+/// By what the server tells rows apart, after site and month.
+type Key = (String, Month, [Option<String>; 6], i64, i64, Levels, [bool; 4]);
+
+fn key(group: &Aggregate) -> Key {
+    let folded = |word: &Option<String>| word.as_ref().map(|word| word.trim_end().to_lowercase());
+    let words = std::array::from_fn(|at| group.words.get(at).and_then(folded));
+    (
+        group.site.clone(),
+        group.month,
+        words,
+        group.node_n,
+        group.core_n,
+        group.levels_e3,
+        group.works.map(|work| work.is_some()),
+    )
+}
+
+/// A summary that was received, to be sent on.
+#[must_use]
+pub fn of_summary(row: &Summary, users: &Users) -> Aggregate {
+    let named = row.word("benchmark").and_then(Benchmark::parse);
+    let place = named.map_or(3, Benchmark::place);
+    let number = |name: &str| row.number(name).unwrap_or(0);
+    let sums = Sums {
+        job_n: number("job_n"),
+        wall_s: number("wall_s"),
+        cpu_ms: number("cpu_s").saturating_mul(1000),
+        earliest_end_ms: row.number("earliest_end_utc"),
+        latest_end_ms: row.number("latest_end_utc"),
+    };
+    let mut levels_e3: Levels = [None; 3];
+    let mut works = Works::default();
+    if row.kind == SummaryKind::NormalisedSummary {
+        if let Some(work) = works.get_mut(place) {
+            *work = row.number("normalised_wall_s").zip(row.number("normalised_cpu_s"));
+        }
+    } else {
+        if let Some(level) = levels_e3.get_mut(place) {
+            *level = row.number("benchmark_per_core");
+        }
+        works = server_work(&levels_e3, &sums);
+    }
+    let word = |name: &str| row.word(name).map(str::to_owned);
+    let subject = users.subject(row.word("global_user"), &row.site, row.month);
+    Aggregate {
+        site: row.site.clone(),
+        month: row.month,
+        words: [
+            subject.map(std::borrow::Cow::into_owned),
+            word("vo"),
+            word("vo_group"),
+            word("vo_role"),
+            word("submit_host"),
+            word("infrastructure"),
+        ],
+        node_n: number("alloc_node_n"),
+        core_n: number("alloc_core_n"),
+        levels_e3,
+        works,
+        sums,
+    }
+}
+
+/// The server's own arithmetic: level in thousandths, SI00 divided by 250, rounded once, half up.
+fn server_work(levels_e3: &Levels, sums: &Sums) -> Works {
+    let mut works = Works::default();
+    for ((work, level), benchmark) in works.iter_mut().zip(levels_e3).zip(Benchmark::ALL) {
+        *work = level.map(|level| {
+            let unit = if benchmark == Benchmark::Si00 { 250_000 } else { 1000 };
+            let wall = i128::from(sums.wall_s.max(0)) * i128::from(level);
+            let cpu = i128::from(sums.cpu_ms.max(0)) * i128::from(level);
+            (rounded(wall, unit), rounded(cpu, unit * 1000))
+        });
+    }
+    works
+}
+
+fn rounded(numerator: i128, denominator: i128) -> i64 {
+    let rounded = divide(numerator, denominator).unwrap_or(0);
+    i64::try_from(rounded).unwrap_or(if rounded < 0 { i64::MIN } else { i64::MAX })
+}
+
+/// The one benchmark a message without a dictionary names: the one asked for, else the one the server would pick.
+#[must_use]
+pub fn preferred(is_known: impl Fn(usize) -> bool, wanted: Option<Benchmark>) -> Option<usize> {
+    match wanted {
+        Some(wanted) => Some(wanted.place()).filter(|place| is_known(*place)),
+        None => PREFERRED.into_iter().find(|place| is_known(*place)),
+    }
+}
+
+/// The rows of one kind of message: keys the kind does not tell apart are added up, as the server adds up rounded work
+/// over benchmark values. What the kind cannot tell is counted.
+#[must_use]
+pub fn rows(
+    groups: &[Aggregate],
+    kind: MessageKind,
+    wanted: Option<Benchmark>,
+    left_out: &mut LeftOutCounts,
+) -> Vec<Aggregate> {
+    let mut reduced = Vec::with_capacity(groups.len());
+    for group in groups {
+        let mut group = group.clone();
+        let sought = if kind.is_normalised() {
+            group.levels_e3 = [None; 3];
+            let unnamed = kind == MessageKind::NormalisedV03 && wanted.is_none();
+            let known = |place: usize| group.works.get(place).is_some_and(Option::is_some);
+            preferred(known, wanted).or((unnamed && known(3)).then_some(3))
+        } else {
+            group.works = Works::default();
+            preferred(|place| group.levels_e3.get(place).is_some_and(Option::is_some), wanted)
+        };
+        let Some(place) = sought else {
+            let is_normalised = !kind.is_normalised() && wanted.is_none();
+            let why = if is_normalised {
+                LeftOut::AlreadyNormalised
+            } else {
+                LeftOut::BenchmarkMissing
+            };
+            *left_out.entry((why, String::new())).or_default() += group.sums.job_n;
+            continue;
+        };
+        if !kind.has_dictionary() || wanted.is_some() {
+            for (at, level) in group.levels_e3.iter_mut().enumerate() {
+                *level = level.filter(|_| at == place);
+            }
+            for (at, work) in group.works.iter_mut().enumerate() {
+                *work = work.filter(|_| at == place);
+            }
+        }
+        reduced.push(group);
+    }
+    merge(reduced)
+}
+
+/// Site, month and submit host.
+pub type HostMonth = (String, Month, Option<String>);
+
+/// Jobs by site, month and submit host: what a sync message tells.
+#[must_use]
+pub fn counts(groups: &[Aggregate]) -> BTreeMap<HostMonth, i64> {
+    let mut counts: BTreeMap<HostMonth, (Option<String>, i64)> = BTreeMap::new();
+    for group in groups {
+        let [.., host, _] = &group.words;
+        let folded = host.as_ref().map(|host| host.trim_end().to_lowercase());
+        let count = counts
+            .entry((group.site.clone(), group.month, folded))
+            .or_insert_with(|| (host.clone(), 0));
+        count.1 = count.1.saturating_add(group.sums.job_n);
+    }
+    let spelled = counts
+        .into_iter()
+        .map(|((site, month, _), (host, n))| ((site, month, host), n));
+    spelled.collect()
+}

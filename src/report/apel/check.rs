@@ -1,0 +1,346 @@
+//! A message held against the rules of APEL's server: what we write before it leaves, and what was received.
+//!
+//! Written from the server's documented behaviour and not from the reader of this program, so that the two can be held
+//! against each other.
+
+use std::collections::BTreeMap;
+
+use super::kind::MessageKind;
+use super::rules::{FieldRule, Form, JOB, NORMALISED, Rule, SUMMARY, SYNC};
+use crate::time::Month;
+
+/// The largest integer the server's procedures take.
+const INT_MAX: i128 = 2_147_483_647;
+/// The longest job id its column holds, in characters.
+const JOB_ID_CHARS: usize = 255;
+/// Longest infrastructure description and type.
+const DESCRIPTION_CHARS: usize = 100;
+const INFRASTRUCTURE_CHARS: usize = 20;
+/// A job may end this much later than now.
+const FUTURE_S: i64 = 2 * 86_400;
+
+/// One broken rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// 1-based number of the record; 0 is the message itself.
+    pub record: usize,
+    /// Rule.
+    pub rule: Rule,
+    /// Field and value, in a sentence.
+    pub detail: String,
+}
+
+fn broken(rule: Rule, detail: impl Into<String>) -> Finding {
+    Finding {
+        record: 0,
+        rule,
+        detail: detail.into(),
+    }
+}
+
+/// Everything wrong with a message: the first broken rule of each record. Empty means the server loads it. `now_s`
+/// (Unix seconds) is needed for the rules about the future, which are not checked without it.
+#[must_use]
+pub fn message(text: &str, now_s: Option<i64>) -> Vec<Finding> {
+    let text = text.trim();
+    let (header, body) = text.split_once('\n').unwrap_or((text, ""));
+    let Some(kind) = MessageKind::of_header(header) else {
+        return vec![broken(
+            Rule::Header,
+            format!("{:?} is no header the server knows", clip(header)),
+        )];
+    };
+    let mut findings = Vec::new();
+    let mut record_n = 0;
+    for text in body.split("%%").map(str::trim).filter(|text| !text.is_empty()) {
+        record_n += 1;
+        if let Err(mut finding) = record(text, kind, now_s) {
+            finding.record = record_n;
+            findings.push(finding);
+        }
+    }
+    if record_n == 0 {
+        findings.push(broken(Rule::Empty, "the message has no record"));
+    }
+    findings
+}
+
+/// One record, without the `%%`.
+///
+/// # Errors
+/// The first rule it breaks.
+pub fn record(text: &str, kind: MessageKind, now_s: Option<i64>) -> Result<(), Finding> {
+    let fields = match kind {
+        MessageKind::JobV03 | MessageKind::JobV04 => JOB,
+        MessageKind::SummaryV02 | MessageKind::SummaryV04 => SUMMARY,
+        MessageKind::NormalisedV03 | MessageKind::NormalisedV04 => NORMALISED,
+        MessageKind::Sync => SYNC,
+    };
+    let record = Record::read(text, fields)?;
+    for &(key, form, is_mandatory) in fields {
+        if is_mandatory && record.get(key).is_none() {
+            return Err(broken(Rule::Mandatory, format!("{key} is missing")));
+        }
+        if let Some(value) = record.get(key) {
+            well_formed(key, value, form, kind)?;
+        }
+    }
+    if kind.is_job() {
+        job(&record, kind, now_s)
+    } else if kind == MessageKind::Sync {
+        within_int(&record, "NumberOfJobs")
+    } else {
+        summary(&record, kind, now_s)
+    }
+}
+
+/// The fields of a record; null words are gone.
+struct Record<'a>(BTreeMap<&'static str, &'a str>);
+
+impl<'a> Record<'a> {
+    fn read(text: &'a str, fields: &[FieldRule]) -> Result<Self, Finding> {
+        let mut values = BTreeMap::new();
+        for line in text.lines() {
+            let Some((key, value)) = line.split_once(':') else {
+                return Err(broken(Rule::Line, format!("the line {:?} has no colon", clip(line))));
+            };
+            let (key, value) = (key.trim(), value.trim());
+            let Some((known, ..)) = fields.iter().find(|(known, ..)| *known == key) else {
+                return Err(broken(
+                    Rule::Key,
+                    format!("{:?} is no key of this kind of record", clip(key)),
+                ));
+            };
+            let is_null = ["", "none", "null"].iter().any(|null| value.eq_ignore_ascii_case(null));
+            if is_null {
+                values.remove(known);
+            } else {
+                values.insert(*known, value);
+            }
+        }
+        Ok(Self(values))
+    }
+
+    fn get(&self, key: &str) -> Option<&'a str> {
+        self.0.get(key).copied()
+    }
+
+    fn int(&self, key: &str) -> Option<i128> {
+        self.get(key).and_then(integer)
+    }
+
+    fn time_s(&self, key: &str) -> Option<i64> {
+        self.get(key).and_then(instant)
+    }
+}
+
+/// What Python's `int()` takes: digits, a sign, underscores between digits.
+fn integer(text: &str) -> Option<i128> {
+    let digits = text.trim().trim_start_matches(['+', '-']);
+    let is_plain = digits
+        .split('_')
+        .all(|part| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit()));
+    if !is_plain || text.trim().len() > digits.len() + 1 {
+        return None;
+    }
+    text.trim().replace('_', "").parse().ok()
+}
+
+/// What Python's `float()` takes, without infinities.
+fn is_number(text: &str) -> bool {
+    let text = text.trim();
+    let is_digit = text.bytes().any(|b| b.is_ascii_digit());
+    let is_plain = text
+        .bytes()
+        .all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'-' | b'+' | b'e' | b'E'));
+    is_digit && is_plain && text.parse::<f64>().is_ok_and(f64::is_finite)
+}
+
+fn instant(text: &str) -> Option<i64> {
+    if let Some(seconds) = integer(text) {
+        return i64::try_from(seconds).ok();
+    }
+    let is_utc = text.len() == "2026-03-01T00:00:00Z".len() && text.ends_with('Z');
+    let instant: jiff::Timestamp = text.parse().ok().filter(|_| is_utc)?;
+    Some(instant.as_second())
+}
+
+fn well_formed(key: &str, value: &str, form: Form, kind: MessageKind) -> Result<(), Finding> {
+    let wrong = |rule: Rule, what: &str| Err(broken(rule, format!("{key} {:?} {what}", clip(value))));
+    match form {
+        Form::Int | Form::Work if (form == Form::Int || !kind.has_dictionary()) && integer(value).is_none() => {
+            wrong(Rule::Integer, "is no integer")
+        }
+        Form::Time if instant(value).is_none() => wrong(Rule::Time, "is neither Unix seconds nor YYYY-MM-DDTHH:MM:SSZ"),
+        Form::Level | Form::Work if kind.has_dictionary() => match dictionary(value) {
+            Ok(_) => Ok(()),
+            Err(why) => wrong(Rule::Benchmark, why),
+        },
+        Form::Level if !is_number(value) => wrong(Rule::Number, "is no number"),
+        Form::Text | Form::Ignored | Form::Int | Form::Time | Form::Level | Form::Work => Ok(()),
+    }
+}
+
+/// The benchmark the server picks of a dictionary, by its name in lower case.
+fn dictionary(text: &str) -> Result<&'static str, &'static str> {
+    const BY_PREFERENCE: [&str; 3] = ["hepscore23", "hepspec", "si2k"];
+    let inside = text.trim().trim_start_matches('{').trim_end_matches('}');
+    let mut names: Vec<&str> = Vec::new();
+    for entry in inside.split(',') {
+        let mut parts = entry.split(':');
+        let (Some(name), Some(value), None) = (parts.next(), parts.next(), parts.next()) else {
+            return Err("is no dictionary such as {hepspec: 10.5}");
+        };
+        if names.contains(&name.trim()) {
+            return Err("names a benchmark twice");
+        }
+        if !is_number(value) {
+            return Err("holds what is no number");
+        }
+        names.push(name.trim());
+    }
+    let is_there = |known: &&str| names.iter().any(|name| name.eq_ignore_ascii_case(known));
+    BY_PREFERENCE
+        .into_iter()
+        .find(is_there)
+        .ok_or("names none of hepscore23, hepspec, si2k")
+}
+
+fn within_int(record: &Record<'_>, key: &str) -> Result<(), Finding> {
+    match record.int(key) {
+        Some(value) if value.abs() > INT_MAX => {
+            Err(broken(Rule::Database, format!("{key} {value} does not fit 32 bits")))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn not_negative(record: &Record<'_>, keys: &[&str]) -> Result<(), Finding> {
+    for key in keys {
+        if let Some(value) = record.int(key).filter(|value| *value < 0) {
+            return Err(broken(Rule::Negative, format!("{key} {value} is negative")));
+        }
+    }
+    Ok(())
+}
+
+fn not_longer(record: &Record<'_>, key: &str, chars: usize) -> Result<(), Finding> {
+    match record.get(key) {
+        Some(value) if value.chars().count() > chars => Err(broken(
+            Rule::Database,
+            format!("{key} {:?} is longer than {chars} characters", clip(value)),
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn job(record: &Record<'_>, kind: MessageKind, now_s: Option<i64>) -> Result<(), Finding> {
+    let (start_s, end_s) = (record.time_s("StartTime"), record.time_s("EndTime"));
+    if start_s.zip(end_s).is_some_and(|(start, end)| end < start) {
+        return Err(broken(Rule::Order, "EndTime is before StartTime"));
+    }
+    if now_s
+        .zip(end_s)
+        .is_some_and(|(now, end)| end > now.saturating_add(FUTURE_S))
+    {
+        return Err(broken(Rule::Future, "EndTime lies more than two days ahead"));
+    }
+    let (kind_word, level) = (record.get("ServiceLevelType"), record.get("ServiceLevel"));
+    if kind == MessageKind::JobV04 {
+        let Some(level) = level else {
+            // The real loader dies of this one and leaves the message locked.
+            return Err(broken(Rule::Mandatory, "ServiceLevel is missing"));
+        };
+        let picked = dictionary(level).map_err(|why| broken(Rule::Benchmark, why))?;
+        if kind_word.is_some_and(|word| !word.eq_ignore_ascii_case(picked)) {
+            return Err(broken(Rule::Benchmark, "ServiceLevelType names another benchmark"));
+        }
+    } else {
+        // With neither, the server puts in the type `custom`, which its own second check refuses.
+        let (Some(word), Some(_)) = (kind_word, level) else {
+            return Err(broken(Rule::Mandatory, "ServiceLevelType or ServiceLevel is missing"));
+        };
+        if !["si2k", "hepspec", "hepscore23"]
+            .iter()
+            .any(|known| known.eq_ignore_ascii_case(word))
+        {
+            return Err(broken(
+                Rule::Benchmark,
+                format!("ServiceLevelType {:?} is not known", clip(word)),
+            ));
+        }
+    }
+    not_negative(record, &["WallDuration", "CpuDuration"])?;
+    for key in [
+        "WallDuration",
+        "CpuDuration",
+        "Processors",
+        "NodeCount",
+        "MemoryReal",
+        "MemoryVirtual",
+    ] {
+        within_int(record, key)?;
+    }
+    not_longer(record, "LocalJobId", JOB_ID_CHARS)?;
+    not_longer(record, "LocalUserId", JOB_ID_CHARS)?;
+    not_longer(record, "InfrastructureDescription", DESCRIPTION_CHARS)?;
+    not_longer(record, "InfrastructureType", INFRASTRUCTURE_CHARS)
+}
+
+fn summary(record: &Record<'_>, kind: MessageKind, now_s: Option<i64>) -> Result<(), Finding> {
+    let month = record
+        .int("Year")
+        .zip(record.int("Month"))
+        .and_then(|(year, month)| Month::new(i16::try_from(year).ok()?, i8::try_from(month).ok()?));
+    let Some(month) = month else {
+        return Err(broken(Rule::Month, "there is no such month"));
+    };
+    let midnight_s = |month: Month| i64::from(month.first_day()) * 86_400;
+    let (first_s, next_s) = (midnight_s(month), midnight_s(month.next()));
+    if now_s.is_some_and(|now| first_s > now) {
+        return Err(broken(Rule::Future, format!("{month} lies ahead")));
+    }
+    let ends = [record.time_s("EarliestEndTime"), record.time_s("LatestEndTime")];
+    // The first instant of the next month is legal.
+    if ends.iter().flatten().any(|end| !(first_s..=next_s).contains(end)) {
+        return Err(broken(Rule::Ends, format!("an end lies outside {month}")));
+    }
+    if let [Some(earliest), Some(latest)] = ends
+        && earliest > latest
+    {
+        return Err(broken(Rule::Ends, "EarliestEndTime is after LatestEndTime"));
+    }
+    let durations = [
+        "WallDuration",
+        "CpuDuration",
+        "NormalisedWallDuration",
+        "NormalisedCpuDuration",
+    ];
+    not_negative(record, &durations)?;
+    if kind == MessageKind::NormalisedV04 {
+        let picked = ["NormalisedWallDuration", "NormalisedCpuDuration"].map(|key| {
+            let value = record.get(key).unwrap_or_default();
+            dictionary(value).map_err(|why| broken(Rule::Benchmark, why))
+        });
+        let [wall, cpu] = picked;
+        let (wall, cpu) = (wall?, cpu?);
+        let other = record
+            .get("ServiceLevelType")
+            .is_some_and(|word| !word.eq_ignore_ascii_case(wall));
+        if wall != cpu || other {
+            return Err(broken(Rule::Benchmark, "the work is of different benchmarks"));
+        }
+    }
+    for key in ["NumberOfJobs", "NodeCount", "Processors"] {
+        within_int(record, key)?;
+    }
+    Ok(())
+}
+
+/// The start of a text, for a sentence.
+fn clip(text: &str) -> &str {
+    const CHARS: usize = 80;
+    text.char_indices()
+        .nth(CHARS)
+        .map_or(text, |(at, _)| text.get(..at).unwrap_or(text))
+}

@@ -1,0 +1,315 @@
+//! The jobs of a lake that can be sent, with the benchmark values that held for each.
+
+use std::collections::BTreeMap;
+
+use arrow::array::{AsArray, RecordBatch};
+
+use crate::error::Result;
+use crate::reference::benchmark::Benchmark;
+use crate::report::lake::{Lake, Selection};
+use crate::schema::batch::{decimal, int, number, text, time, word};
+use crate::time::Month;
+
+/// Why something of the lake is not in the messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LeftOut {
+    /// The job never started: there is no usage to tell.
+    NeverStarted,
+    /// The CPU time of the job is unknown, and every message must tell it.
+    CpuUnknown,
+    /// No benchmark is known for it, or not the one asked for.
+    BenchmarkMissing,
+    /// It arrived added up, so single jobs cannot be told.
+    OnlySummaries,
+    /// It arrived normalised, so the benchmark cannot be told.
+    AlreadyNormalised,
+    /// A text holds what no message can carry: a line end, `%%`, a word that means null, blanks at an end.
+    UnwritableText,
+    /// The server would refuse the record, and its whole message with it.
+    Refused,
+}
+
+impl LeftOut {
+    /// The word in reports.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::NeverStarted => "never_started",
+            Self::CpuUnknown => "cpu_unknown",
+            Self::BenchmarkMissing => "benchmark_missing",
+            Self::OnlySummaries => "only_summaries",
+            Self::AlreadyNormalised => "already_normalised",
+            Self::UnwritableText => "unwritable_text",
+            Self::Refused => "refused",
+        }
+    }
+
+    /// Whether usage is missing from the messages because of it.
+    #[must_use]
+    pub fn is_loss(self) -> bool {
+        self != Self::NeverStarted
+    }
+}
+
+/// Jobs left out, by reason and, where there is one, the rule that says so.
+pub type LeftOutCounts = BTreeMap<(LeftOut, String), i64>;
+
+/// One job that can be sent; times in Unix seconds.
+#[derive(Clone, Debug)]
+pub struct SendableJob<'a> {
+    /// UTC month of its end.
+    pub month: Month,
+    /// LRMS server or Slurm cluster.
+    pub cluster: Option<&'a str>,
+    /// CE.
+    pub submit_host: Option<&'a str>,
+    /// Job id of the batch system; empty when only groups are wanted.
+    pub job_id: &'a str,
+    /// VO.
+    pub vo: Option<&'a str>,
+    /// VO group.
+    pub vo_group: Option<&'a str>,
+    /// VO role.
+    pub vo_role: Option<&'a str>,
+    /// Local user.
+    pub user: Option<&'a str>,
+    /// Subject.
+    pub global_user: Option<&'a str>,
+    /// Queue or partition.
+    pub queue: Option<&'a str>,
+    /// `grid` or `local`.
+    pub infrastructure: Option<&'a str>,
+    /// The dialect it was read from.
+    pub format: &'a str,
+    /// Start.
+    pub start_s: i64,
+    /// End.
+    pub end_s: i64,
+    /// End, Unix milliseconds.
+    pub end_ms: i64,
+    /// Wall time, not times cores.
+    pub wall_s: i64,
+    /// CPU time, milliseconds.
+    pub cpu_ms: i64,
+    /// Cores.
+    pub core_n: Option<i64>,
+    /// Nodes.
+    pub node_n: Option<i64>,
+    /// Largest resident memory, byte.
+    pub max_rss_byte: Option<i64>,
+    /// Largest virtual memory, byte.
+    pub max_virtual_byte: Option<i64>,
+    /// Value per core in thousandths, by [`Benchmark::ALL`].
+    pub levels_e3: Levels,
+}
+
+/// Values per core in thousandths, by [`Benchmark::ALL`].
+pub type Levels = [Option<i64>; 3];
+
+/// What is wanted of jobs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// Jobs that can be told one by one.
+    Jobs,
+    /// What groups of jobs that can be told need.
+    Groups,
+    /// The same of all jobs that started: unknown CPU time adds nothing and is counted, and so is a missing benchmark.
+    Everything,
+}
+
+/// Columns every message needs.
+const COLUMNS: [&str; 18] = [
+    "format",
+    "view",
+    "cluster",
+    "submit_host",
+    "vo",
+    "vo_group",
+    "vo_role",
+    "global_user",
+    "infrastructure",
+    "record_utc",
+    "start_utc",
+    "end_utc",
+    "wall_s",
+    "cpu_ms",
+    "alloc_core_n",
+    "alloc_node_n",
+    "benchmark",
+    "benchmark_per_core",
+];
+
+/// Columns only messages of single jobs need.
+const JOB_COLUMNS: [&str; 5] = ["job_id", "user", "partition", "max_rss_byte", "max_virtual_byte"];
+
+/// The values by which the lake scales each job, by [`Benchmark::ALL`]; records of before version
+/// [`FACTORS_SINCE`] do not have them.
+const FACTOR_COLUMNS: [&str; 3] = ["hs06_per_core", "hs23_per_core", "si00_per_core"];
+
+/// The first version of `records` that says what scales each job.
+const FACTORS_SINCE: u32 = 2;
+
+/// Calls `see` with the site and every job of the selection that can be sent, and counts the others. Jobs do not count
+/// where summaries do.
+///
+/// # Errors
+/// [`crate::error::Kind::Io`] when the lake cannot be read, and what `see` fails with.
+pub fn each_job(
+    lake: &Lake,
+    selection: &Selection,
+    wanted: Wanted,
+    left_out: &mut LeftOutCounts,
+    mut see: impl FnMut(&str, &SendableJob<'_>) -> Result<()>,
+) -> Result<()> {
+    let is_by_job = wanted == Wanted::Jobs;
+    let displaced = lake.summarised_places()?;
+    let mut columns: Vec<&str> = COLUMNS.to_vec();
+    if is_by_job {
+        columns.extend(JOB_COLUMNS);
+    }
+    for (site, month, path) in lake.months("records")? {
+        // A job lies in the month of its start, or of its end: never in a later one than that in which it ended.
+        let is_wanted = selection.has_site(&site) && selection.to.is_none_or(|to| month <= to);
+        if !is_wanted || displaced.contains(&(site.to_lowercase(), month)) {
+            continue;
+        }
+        let version = lake.manifest.file(&path).map_or(0, |file| file.schema_version);
+        let factors: &[&str] = if version >= FACTORS_SINCE { &FACTOR_COLUMNS } else { &[] };
+        let columns: Vec<&str> = columns.iter().chain(factors).copied().collect();
+        for batch in lake.batches(&path, Some(&columns))? {
+            let batch = batch?;
+            let rows = Rows::new(&batch, is_by_job)?;
+            for row in 0..batch.num_rows() {
+                let Some(job) = rows.job(row, selection, wanted, left_out) else {
+                    continue;
+                };
+                see(&site, &job)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+macro_rules! rows {
+    ($($name:ident: $array:ident = $get:ident,)+; $($job:ident: $job_array:ident = $job_get:ident,)+) => {
+        struct Rows<'a> {
+            $($name: &'a arrow::array::$array,)+
+            $($job: Option<&'a arrow::array::$job_array>,)+
+            factors: [Option<&'a arrow::array::Decimal128Array>; 3],
+        }
+
+        impl<'a> Rows<'a> {
+            fn new(batch: &'a RecordBatch, is_by_job: bool) -> Result<Self> {
+                Ok(Self {
+                    $($name: $get(batch, stringify!($name))?,)+
+                    $($job: is_by_job.then(|| $job_get(batch, stringify!($job))).transpose()?,)+
+                    factors: FACTOR_COLUMNS.map(|name| batch.column_by_name(name)?.as_primitive_opt()),
+                })
+            }
+        }
+    };
+}
+
+rows! {
+    format: StringArray = text,
+    view: StringArray = text,
+    cluster: StringArray = text,
+    submit_host: StringArray = text,
+    vo: StringArray = text,
+    vo_group: StringArray = text,
+    vo_role: StringArray = text,
+    global_user: StringArray = text,
+    infrastructure: StringArray = text,
+    start_utc: TimestampMillisecondArray = time,
+    end_utc: TimestampMillisecondArray = time,
+    wall_s: Int64Array = int,
+    cpu_ms: Int64Array = int,
+    alloc_core_n: Int64Array = int,
+    alloc_node_n: Int64Array = int,
+    benchmark: StringArray = text,
+    benchmark_per_core: Decimal128Array = decimal,
+    ;
+    job_id: StringArray = text,
+    user: StringArray = text,
+    partition: StringArray = text,
+    max_rss_byte: Int64Array = int,
+    max_virtual_byte: Int64Array = int,
+}
+
+impl<'a> Rows<'a> {
+    fn job(
+        &self,
+        row: usize,
+        selection: &Selection,
+        wanted: Wanted,
+        left_out: &mut LeftOutCounts,
+    ) -> Option<SendableJob<'a>> {
+        // Without an end it still ran when it was last seen.
+        let end_ms = number(self.end_utc, row)?;
+        let month = Month::of_ms(end_ms).filter(|month| selection.has_month(*month))?;
+        let vo = word(self.vo, row);
+        if self.view.value(row) != "batch" || !selection.has_vo(vo) {
+            return None;
+        }
+        let mut count = |why: LeftOut| *left_out.entry((why, String::new())).or_default() += 1;
+        let Some(start_ms) = number(self.start_utc, row) else {
+            count(LeftOut::NeverStarted);
+            return None;
+        };
+        let cpu_ms = number(self.cpu_ms, row);
+        let levels_e3 = self.levels(row);
+        let lacks = match (cpu_ms, levels_e3) {
+            (None, _) => Some(LeftOut::CpuUnknown),
+            (_, [None, None, None]) => Some(LeftOut::BenchmarkMissing),
+            _ => None,
+        };
+        if let Some(why) = lacks {
+            count(why);
+            if wanted != Wanted::Everything {
+                return None;
+            }
+        }
+        let optional = |column: Option<&'a arrow::array::StringArray>| column.and_then(|column| word(column, row));
+        let amount = |column: Option<&'a arrow::array::Int64Array>| column.and_then(|column| number(column, row));
+        Some(SendableJob {
+            month,
+            cluster: word(self.cluster, row),
+            submit_host: word(self.submit_host, row),
+            job_id: optional(self.job_id).unwrap_or_default(),
+            vo,
+            vo_group: word(self.vo_group, row),
+            vo_role: word(self.vo_role, row),
+            user: optional(self.user),
+            global_user: word(self.global_user, row),
+            queue: optional(self.partition),
+            infrastructure: word(self.infrastructure, row),
+            format: self.format.value(row),
+            start_s: start_ms.div_euclid(1000),
+            end_s: end_ms.div_euclid(1000),
+            end_ms,
+            wall_s: self.wall_s.value(row),
+            cpu_ms: cpu_ms.unwrap_or(0),
+            core_n: number(self.alloc_core_n, row).filter(|n| *n > 0),
+            node_n: number(self.alloc_node_n, row).filter(|n| *n > 0),
+            max_rss_byte: amount(self.max_rss_byte),
+            max_virtual_byte: amount(self.max_virtual_byte),
+            levels_e3,
+        })
+    }
+
+    /// The values by which the lake scales the job, to thousandths as the server stores them; in an old lake, what the
+    /// job states itself.
+    fn levels(&self, row: usize) -> Levels {
+        if self.factors.iter().any(Option::is_some) {
+            return self.factors.map(|column| {
+                let e4 = column.and_then(|column| number(column, row))?;
+                i64::try_from((e4 + 5).div_euclid(10)).ok()
+            });
+        }
+        let stated = word(self.benchmark, row).zip(number(self.benchmark_per_core, row));
+        Benchmark::ALL.map(|kind| {
+            let own = stated.filter(|(name, milli)| *name == kind.as_str() && *milli > 0);
+            own.and_then(|(_, milli)| i64::try_from(milli).ok())
+        })
+    }
+}

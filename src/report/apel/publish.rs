@@ -1,0 +1,307 @@
+//! From a lake to messages.
+
+use std::collections::BTreeMap;
+
+use super::aggregate::{self, Aggregate, Gathering};
+use super::check;
+use super::jobs::{LeftOut, LeftOutCounts, SendableJob, Wanted, each_job};
+use super::kind::MessageKind;
+use super::message::{self, Batch, RecordText};
+use super::users::Users;
+use crate::error::{Error, Kind, Result};
+use crate::records::{Summary, SummaryKind};
+use crate::reference::benchmark::Benchmark;
+use crate::report::lake::{Lake, Selection};
+use crate::report::table::{Cell, ColumnKind, Table};
+use crate::time::Month;
+
+/// What is to be written.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// Which part of the lake.
+    pub selection: Selection,
+    /// Kinds of message, each once.
+    pub kinds: Vec<MessageKind>,
+    /// The only benchmark to name; the one the server would pick if none is asked for.
+    pub benchmark: Option<Benchmark>,
+    /// What becomes of names.
+    pub users: Users,
+    /// Records of a message.
+    pub batch_records: usize,
+    /// Whether usage that cannot be told is left out, and counted; else it is an error.
+    pub is_leaving_out: bool,
+    /// Now, Unix seconds, for the rules about the future.
+    pub now_s: Option<i64>,
+}
+
+/// One kind of message for one site and month.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sent {
+    /// Messages.
+    pub message_n: i64,
+    /// Records in them.
+    pub record_n: i64,
+    /// Jobs they tell of.
+    pub job_n: i64,
+    /// Wall time, not times cores, seconds.
+    pub wall_s: i64,
+    /// CPU time, seconds, as it is written.
+    pub cpu_s: i64,
+    /// BLAKE3 over the records.
+    pub blake3: String,
+}
+
+/// What was written, and what was not.
+#[derive(Clone, Debug, Default)]
+pub struct Published {
+    /// By kind, site and month.
+    pub sent: BTreeMap<(MessageKind, String, Month), Sent>,
+    /// Jobs that are not in the messages of a kind, by reason.
+    pub left_out: BTreeMap<MessageKind, LeftOutCounts>,
+}
+
+/// Takes messages: kind, site, month, number among its like, text.
+pub type Take<'a> = dyn FnMut(MessageKind, &str, Month, usize, String) -> Result<()> + 'a;
+
+/// Writes the messages of a lake. They are handed out sorted, and the same lake gives the same messages.
+///
+/// # Errors
+/// [`Kind::Data`] when usage cannot be told and is not to be left out; then too, messages may have been handed out
+/// before. [`Kind::Io`] when the lake cannot be read.
+pub fn publish(lake: &Lake, request: &Request, take: &mut Take<'_>) -> Result<Published> {
+    let mut published = Published::default();
+    let summaries = lake.summaries(&request.selection)?;
+    let usage: Vec<&Summary> = summaries.iter().filter(|row| row.kind != SummaryKind::Sync).collect();
+    let (by_job, added_up): (Vec<MessageKind>, Vec<MessageKind>) = request.kinds.iter().partition(|kind| kind.is_job());
+    if !added_up.is_empty() {
+        let mut lost = LeftOutCounts::new();
+        let mut gathering = Gathering::default();
+        each_job(lake, &request.selection, Wanted::Groups, &mut lost, |site, job| {
+            gathering.add(site, job, &request.users);
+            Ok(())
+        })?;
+        let mut groups = gathering.finish();
+        groups.extend(usage.iter().map(|row| aggregate::of_summary(row, &request.users)));
+        for kind in added_up {
+            let mut lost = lost.clone();
+            aggregates(&groups, kind, request, &mut lost, &mut published, take)?;
+            settle(kind, lost, request, &mut published)?;
+        }
+    }
+    for kind in by_job {
+        let mut lost = LeftOutCounts::new();
+        let told: i64 = usage.iter().filter_map(|row| row.number("job_n")).sum();
+        if told > 0 {
+            lost.insert((LeftOut::OnlySummaries, String::new()), told);
+        }
+        let mut writer = Writer::new(kind, request, &mut published, take);
+        let mut refused = LeftOutCounts::new();
+        each_job(lake, &request.selection, Wanted::Jobs, &mut lost, |site, job| {
+            writer.job(site, job, &mut refused)
+        })?;
+        writer.finish()?;
+        lost.extend(refused);
+        settle(kind, lost, request, &mut published)?;
+    }
+    Ok(published)
+}
+
+/// Keeps what was left out, or fails because of it.
+fn settle(kind: MessageKind, lost: LeftOutCounts, request: &Request, published: &mut Published) -> Result<()> {
+    let losses = lost.iter().filter(|((why, _), _)| why.is_loss());
+    let told: Vec<String> = losses
+        .map(|((why, rule), n)| match rule.as_str() {
+            "" => format!("{n} {}", why.as_str()),
+            rule => format!("{n} {} ({rule})", why.as_str()),
+        })
+        .collect();
+    if !told.is_empty() && !request.is_leaving_out {
+        let message = format!(
+            "jobs that {} messages cannot tell of: {}; --leave-out writes the others and counts these",
+            kind.as_str(),
+            told.join(", ")
+        );
+        return Err(Error::new(Kind::Data, message));
+    }
+    published.left_out.insert(kind, lost);
+    Ok(())
+}
+
+fn aggregates(
+    groups: &[Aggregate],
+    kind: MessageKind,
+    request: &Request,
+    lost: &mut LeftOutCounts,
+    published: &mut Published,
+    take: &mut Take<'_>,
+) -> Result<()> {
+    let mut writer = Writer::new(kind, request, published, take);
+    if kind == MessageKind::Sync {
+        for ((site, month, host), job_n) in aggregate::counts(groups) {
+            let text = message::sync(&site, month, host.as_deref(), job_n);
+            writer.push(&site, month, text, (job_n, 0, 0), lost)?;
+        }
+    } else {
+        for row in aggregate::rows(groups, kind, request.benchmark, lost) {
+            let sums = (row.sums.job_n, row.sums.wall_s, row.sums.cpu_s());
+            writer.push(&row.site, row.month, message::summary(&row, kind), sums, lost)?;
+        }
+    }
+    writer.finish()
+}
+
+/// Gathers records into messages by site and month.
+struct Writer<'w, 'a> {
+    kind: MessageKind,
+    request: &'w Request,
+    published: &'w mut Published,
+    take: &'w mut Take<'a>,
+    open: BTreeMap<(String, Month), (Batch, blake3::Hasher)>,
+}
+
+impl<'w, 'a> Writer<'w, 'a> {
+    fn new(kind: MessageKind, request: &'w Request, published: &'w mut Published, take: &'w mut Take<'a>) -> Self {
+        Self {
+            kind,
+            request,
+            published,
+            take,
+            open: BTreeMap::new(),
+        }
+    }
+
+    fn job(&mut self, site: &str, job: &SendableJob<'_>, lost: &mut LeftOutCounts) -> Result<()> {
+        let known = |place: usize| job.levels_e3.get(place).is_some_and(Option::is_some);
+        if aggregate::preferred(known, self.request.benchmark).is_none() {
+            *lost.entry((LeftOut::BenchmarkMissing, String::new())).or_default() += 1;
+            return Ok(());
+        }
+        let text = message::job(site, job, self.kind, self.request.benchmark, &self.request.users);
+        let cpu_s = crate::report::table::divide(i128::from(job.cpu_ms), 1000);
+        let cpu_s = cpu_s.and_then(|s| i64::try_from(s).ok()).unwrap_or(0);
+        self.push(site, job.month, text, (1, job.wall_s, cpu_s), lost)
+    }
+
+    /// Adds a record that the server would take; counts another.
+    fn push(
+        &mut self,
+        site: &str,
+        month: Month,
+        text: RecordText,
+        (job_n, wall_s, cpu_s): (i64, i64, i64),
+        lost: &mut LeftOutCounts,
+    ) -> Result<()> {
+        let text = match text.finish() {
+            Ok(text) => text,
+            Err(key) => {
+                *lost.entry((LeftOut::UnwritableText, key.to_owned())).or_default() += job_n;
+                return Ok(());
+            }
+        };
+        if let Err(finding) = check::record(text.trim_end(), self.kind, self.request.now_s) {
+            let rule = finding.rule.as_str().to_owned();
+            *lost.entry((LeftOut::Refused, rule)).or_default() += job_n;
+            return Ok(());
+        }
+        let place = (site.to_owned(), month);
+        let (batch, hasher) = self.open.entry(place.clone()).or_default();
+        batch.push(self.kind, &text);
+        hasher.update(text.as_bytes());
+        let is_full = batch.record_n() >= self.request.batch_records.max(1);
+        let sent = self
+            .published
+            .sent
+            .entry((self.kind, place.0.clone(), month))
+            .or_default();
+        sent.record_n += 1;
+        sent.job_n = sent.job_n.saturating_add(job_n);
+        sent.wall_s = sent.wall_s.saturating_add(wall_s);
+        sent.cpu_s = sent.cpu_s.saturating_add(cpu_s);
+        if is_full {
+            self.hand_out(&place)?;
+        }
+        Ok(())
+    }
+
+    fn hand_out(&mut self, (site, month): &(String, Month)) -> Result<()> {
+        let Some((batch, _)) = self.open.get_mut(&(site.clone(), *month)) else {
+            return Ok(());
+        };
+        let Some((text, _)) = batch.take() else { return Ok(()) };
+        let sent = self
+            .published
+            .sent
+            .entry((self.kind, site.clone(), *month))
+            .or_default();
+        sent.message_n += 1;
+        let number = usize::try_from(sent.message_n).unwrap_or(0);
+        (self.take)(self.kind, site, *month, number, text)
+    }
+
+    fn finish(mut self) -> Result<()> {
+        let places: Vec<(String, Month)> = self.open.keys().cloned().collect();
+        for place in places {
+            self.hand_out(&place)?;
+            let hash = self
+                .open
+                .get(&place)
+                .map(|(_, hasher)| hasher.finalize().to_hex().to_string());
+            if let Some(sent) = self.published.sent.get_mut(&(self.kind, place.0, place.1)) {
+                sent.blake3 = hash.unwrap_or_default();
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Published {
+    /// What was written.
+    #[must_use]
+    pub fn table(&self) -> Table {
+        let mut table = Table::new(
+            "Messages for APEL",
+            &[
+                ("message", "", ColumnKind::Text),
+                ("site", "", ColumnKind::Text),
+                ("month", "", ColumnKind::Text),
+                ("message_n", "1", ColumnKind::Sum),
+                ("record_n", "1", ColumnKind::Sum),
+                ("job_n", "1", ColumnKind::Sum),
+                ("wall_s", "s", ColumnKind::Sum),
+                ("cpu_s", "s", ColumnKind::Sum),
+                ("content", "BLAKE3", ColumnKind::Text),
+            ],
+        );
+        for ((kind, site, month), sent) in &self.sent {
+            table.push(vec![
+                Cell::text(kind.as_str()),
+                Cell::text(site),
+                Cell::text(month.to_string()),
+                Cell::int(sent.message_n),
+                Cell::int(sent.record_n),
+                Cell::int(sent.job_n),
+                Cell::int(sent.wall_s),
+                Cell::int(sent.cpu_s),
+                Cell::text(sent.blake3.get(..16).unwrap_or(&sent.blake3)),
+            ]);
+        }
+        table
+    }
+
+    /// What was left out, a line for people each.
+    #[must_use]
+    pub fn left_out_lines(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        for (kind, lost) in &self.left_out {
+            for ((why, rule), n) in lost {
+                let rule = if rule.is_empty() {
+                    String::new()
+                } else {
+                    format!(" ({rule})")
+                };
+                lines.push(format!("{}: {n} jobs left out: {}{rule}", kind.as_str(), why.as_str()));
+            }
+        }
+        lines
+    }
+}

@@ -1,0 +1,158 @@
+//! Usage as federations count it: whole jobs in the UTC month of their end, and received summaries where they count.
+
+use std::collections::BTreeMap;
+
+use super::apel::aggregate::{Aggregate, Gathering, of_summary};
+use super::apel::jobs::{LeftOutCounts, Wanted, each_job};
+use super::apel::users::Users;
+use super::lake::{Lake, Selection};
+use crate::error::Result;
+use crate::records::SummaryKind;
+use crate::reference::benchmark::Benchmark;
+use crate::time::Month;
+
+/// Everything of a selection, as federations count it.
+#[derive(Clone, Debug, Default)]
+pub struct FederationUsage {
+    /// By the keys of APEL's server, without names of people.
+    pub groups: Vec<Aggregate>,
+    /// What is unknown of some jobs.
+    pub notes: Vec<String>,
+}
+
+/// Adds up a selection of a lake.
+///
+/// # Errors
+/// [`crate::error::Kind::Io`] when it cannot be read.
+pub fn gather(lake: &Lake, selection: &Selection) -> Result<FederationUsage> {
+    let mut unknown = LeftOutCounts::new();
+    let mut gathering = Gathering::default();
+    each_job(lake, selection, Wanted::Everything, &mut unknown, |site, job| {
+        gathering.add(site, job, &Users::Withhold);
+        Ok(())
+    })?;
+    let mut groups = gathering.finish();
+    let summaries = lake.summaries(selection)?;
+    let usage = summaries.iter().filter(|row| row.kind != SummaryKind::Sync);
+    groups.extend(usage.map(|row| of_summary(row, &Users::Withhold)));
+    let mut notes: Vec<String> = unknown
+        .iter()
+        .map(|((why, _), n)| format!("{n} jobs: {}", why.as_str()))
+        .collect();
+    if lake.manifest.dataset("corrections").next().is_some() {
+        notes.push("corrections are entries of usage, and are not in federation reports".to_owned());
+    }
+    Ok(FederationUsage { groups, notes })
+}
+
+/// Sums in the units of a federation: seconds, and seconds of the benchmark asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FederationSums {
+    /// Jobs.
+    pub job_n: i128,
+    /// CPU time, milliseconds.
+    pub cpu_ms: i128,
+    /// Wall time, not times cores.
+    pub wall_s: i128,
+    /// Wall time times cores; jobs of unknown cores count as one core, and are counted.
+    pub core_wall_s: i128,
+    /// CPU time in seconds of the benchmark.
+    pub cpu_work_s: i128,
+    /// Wall time, not times cores, in seconds of the benchmark.
+    pub wall_work_s: i128,
+    /// The same times cores.
+    pub core_wall_work_s: i128,
+    /// Jobs without such work.
+    pub unscaled_job_n: i128,
+    /// Jobs of unknown cores.
+    pub core_unknown_job_n: i128,
+    /// Earliest end, Unix milliseconds.
+    pub earliest_end_ms: Option<i64>,
+    /// Latest end, Unix milliseconds.
+    pub latest_end_ms: Option<i64>,
+}
+
+impl FederationSums {
+    /// Adds one group, its work by `scale`.
+    pub fn add(&mut self, group: &Aggregate, scale: Scale) {
+        let cores = i128::from(group.core_n.max(1));
+        let (wall_s, job_n) = (i128::from(group.sums.wall_s), i128::from(group.sums.job_n));
+        self.job_n += job_n;
+        self.cpu_ms += i128::from(group.sums.cpu_ms);
+        self.wall_s += wall_s;
+        self.core_wall_s += wall_s * cores;
+        match scale.work(group) {
+            Some((wall, cpu)) => {
+                self.wall_work_s += i128::from(wall);
+                self.core_wall_work_s += i128::from(wall) * cores;
+                self.cpu_work_s += i128::from(cpu);
+            }
+            None => self.unscaled_job_n += job_n,
+        }
+        if group.core_n == 0 {
+            self.core_unknown_job_n += job_n;
+        }
+        let earliest = [self.earliest_end_ms, group.sums.earliest_end_ms];
+        self.earliest_end_ms = earliest.into_iter().flatten().min();
+        self.latest_end_ms = self.latest_end_ms.max(group.sums.latest_end_ms);
+    }
+}
+
+/// In which benchmark work is counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Scale {
+    /// `HEPscore23` where it is known, else HEPSPEC06, else SI00 divided by 250: they add up one to one by decree.
+    #[default]
+    Hepspec,
+    /// HEPSPEC06 alone; work of an unnamed benchmark is HEPSPEC06, as for APEL's server.
+    Hs06,
+    /// `HEPscore23` alone.
+    Hs23,
+}
+
+impl Scale {
+    /// The name in the column of the benchmark.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Hepspec => "hepspec",
+            Self::Hs06 => "hs06",
+            Self::Hs23 => "hs23",
+        }
+    }
+
+    /// Wall and CPU work of a group, in seconds.
+    #[must_use]
+    pub fn work(self, group: &Aggregate) -> Option<(i64, i64)> {
+        let of = |kind: Benchmark| group.works.get(kind.place()).copied().flatten();
+        let [.., unnamed] = group.works;
+        match self {
+            Self::Hepspec => of(Benchmark::Hs23)
+                .or(of(Benchmark::Hs06))
+                .or(of(Benchmark::Si00))
+                .or(unnamed),
+            Self::Hs06 => of(Benchmark::Hs06).or(unnamed),
+            Self::Hs23 => of(Benchmark::Hs23),
+        }
+    }
+}
+
+/// Sums by any key of a group.
+pub fn sums_by<K: Ord>(
+    groups: &[Aggregate],
+    scale: Scale,
+    key: impl Fn(&Aggregate) -> K,
+) -> BTreeMap<K, FederationSums> {
+    let mut sums: BTreeMap<K, FederationSums> = BTreeMap::new();
+    for group in groups {
+        sums.entry(key(group)).or_default().add(group, scale);
+    }
+    sums
+}
+
+/// Site, VO and month of a group.
+#[must_use]
+pub fn site_vo_month(group: &Aggregate) -> (String, String, Month) {
+    let [_, vo, ..] = &group.words;
+    (group.site.clone(), vo.clone().unwrap_or_default(), group.month)
+}

@@ -1,0 +1,73 @@
+//! The frame of every HTML page: one file, no network, fit for print.
+
+use std::fmt::Write as _;
+
+use super::table::{Cell, Table};
+
+const STYLE: &str = include_str!("page.css");
+
+/// Text as it may stand between tags or in a quoted attribute.
+#[must_use]
+pub fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            c if c.is_control() && c != '\n' && c != '\t' => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// A page around a body that is HTML already.
+#[must_use]
+pub fn page(title: &str, body: &str) -> String {
+    let title = escape(title);
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n\
+         <style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n{body}</main>\n</body>\n</html>\n"
+    )
+}
+
+/// A table with units in its head and totals in its foot.
+#[must_use]
+pub fn table(table: &Table) -> String {
+    let mut out = String::from("<div class=\"scroll\"><table>\n<thead><tr>");
+    let class = |at: usize| match table.columns.get(at) {
+        Some(column) if column.kind.is_number() => " class=\"n\"",
+        _ => "",
+    };
+    for (at, column) in table.columns.iter().enumerate() {
+        let unit = match column.unit {
+            "" => String::new(),
+            unit => format!(" <span class=\"unit\">{}</span>", escape(unit)),
+        };
+        let name = escape(&column.name.replace('_', " "));
+        let _ = write!(out, "<th scope=\"col\"{}>{name}{unit}</th>", class(at));
+    }
+    out.push_str("</tr></thead>\n<tbody>\n");
+    let row = |out: &mut String, cells: &[Cell]| {
+        out.push_str("<tr>");
+        for (at, cell) in cells.iter().enumerate() {
+            let _ = write!(out, "<td{}>{}</td>", class(at), escape(&cell.to_string()));
+        }
+        out.push_str("</tr>\n");
+    };
+    for cells in &table.rows {
+        row(&mut out, cells);
+    }
+    out.push_str("</tbody>\n");
+    if let Some(totals) = table.totals() {
+        out.push_str("<tfoot>");
+        row(&mut out, &totals);
+        out.push_str("</tfoot>\n");
+    }
+    out.push_str("</table></div>\n");
+    out
+}

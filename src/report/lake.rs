@@ -1,0 +1,137 @@
+//! A lake opened for a report: which sites, months and VOs are asked for, and the batches that may hold them.
+
+use std::collections::BTreeSet;
+
+use arrow::array::RecordBatch;
+
+use crate::error::{Error, Kind, Result};
+use crate::records::Summary;
+use crate::records::summary::from_batch;
+use crate::store::{Manifest, Store, lake, read_table};
+use crate::time::Month;
+
+/// Rows read at once.
+const BATCH_ROWS: usize = 16_384;
+
+/// Which part of a lake a report is about. Nothing said means everything.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Selection {
+    /// Sites, by their exact names.
+    pub sites: BTreeSet<String>,
+    /// VOs, whatever the case of their letters.
+    pub vos: BTreeSet<String>,
+    /// First month, included.
+    pub from: Option<Month>,
+    /// Last month, included.
+    pub to: Option<Month>,
+}
+
+impl Selection {
+    /// Whether a site is asked for.
+    #[must_use]
+    pub fn has_site(&self, site: &str) -> bool {
+        self.sites.is_empty() || self.sites.contains(site)
+    }
+
+    /// Whether a month is asked for.
+    #[must_use]
+    pub fn has_month(&self, month: Month) -> bool {
+        self.from.is_none_or(|from| from <= month) && self.to.is_none_or(|to| month <= to)
+    }
+
+    /// Whether a VO is asked for; unknown ones only when none is named.
+    #[must_use]
+    pub fn has_vo(&self, vo: Option<&str>) -> bool {
+        self.vos.is_empty() || vo.is_some_and(|vo| self.vos.iter().any(|wanted| wanted.eq_ignore_ascii_case(vo)))
+    }
+}
+
+/// A published lake.
+#[derive(Debug)]
+pub struct Lake {
+    /// Where it lies.
+    pub store: Store,
+    /// What is published.
+    pub manifest: Manifest,
+}
+
+impl Lake {
+    /// Opens the lake at a path or URL.
+    ///
+    /// # Errors
+    /// [`Kind::NoInput`] when there is none; [`Kind::Io`] when it cannot be read.
+    pub fn open(output: &str) -> Result<Self> {
+        let store = Store::open_existing(output)?;
+        let manifest = Manifest::load(&store)?
+            .ok_or_else(|| Error::new(Kind::NoInput, format!("{output} is no lake: it has no manifest.json")))?;
+        Ok(Self { store, manifest })
+    }
+
+    /// The batches of one published file: all columns, or the named ones.
+    ///
+    /// # Errors
+    /// [`Kind::Io`] when it cannot be read.
+    pub fn batches(
+        &self,
+        path: &str,
+        columns: Option<&[&str]>,
+    ) -> Result<impl Iterator<Item = Result<RecordBatch>> + use<>> {
+        let path = path.to_owned();
+        let read = read_table(self.store.reader(&path)?, columns, BATCH_ROWS)?;
+        Ok(read.map(move |batch| batch.map_err(|e| e.at("path", &path))))
+    }
+
+    /// The files of a dataset that is partitioned by site and record month: (site, month, path), sorted.
+    ///
+    /// # Errors
+    /// [`Kind::Data`] when a path names neither.
+    pub fn months(&self, dataset: &str) -> Result<Vec<(String, Month, String)>> {
+        let mut files = Vec::new();
+        for file in self.manifest.dataset(dataset) {
+            let (site, month) = lake::parse_month_path(&file.path)
+                .ok_or_else(|| Error::new(Kind::Data, "the path names no site and month").at("path", &file.path))?;
+            files.push((site, month, file.path.clone()));
+        }
+        files.sort();
+        Ok(files)
+    }
+
+    /// The summaries and sync records of the selection that count.
+    ///
+    /// # Errors
+    /// [`Kind::Io`] when they cannot be read.
+    pub fn summaries(&self, selection: &Selection) -> Result<Vec<Summary>> {
+        let mut rows = Vec::new();
+        for (site, month, path) in self.months("summary")? {
+            if selection.has_site(&site) && selection.has_month(month) {
+                for batch in self.batches(&path, None)? {
+                    let read = from_batch(&batch?, &site, month)?;
+                    rows.extend(
+                        read.into_iter()
+                            .filter(|row| !row.is_usage() || selection.has_vo(row.word("vo"))),
+                    );
+                }
+            }
+        }
+        Ok(rows)
+    }
+
+    /// Sites (in lower case) and months in which summaries count, so that jobs do not.
+    ///
+    /// # Errors
+    /// [`Kind::Io`] when they cannot be read.
+    pub fn summarised_places(&self) -> Result<BTreeSet<(String, Month)>> {
+        let mut places = BTreeSet::new();
+        for (site, month, path) in self.months("summary")? {
+            for batch in self.batches(&path, Some(&["kind"]))? {
+                let batch = batch?;
+                let kinds = crate::schema::batch::text(&batch, "kind")?;
+                if kinds.iter().flatten().any(|kind| kind != "sync") {
+                    places.insert((site.to_lowercase(), month));
+                    break;
+                }
+            }
+        }
+        Ok(places)
+    }
+}

@@ -1,0 +1,87 @@
+//! OSG's federation report: fifteen columns by resource group, VO and month.
+
+use std::collections::BTreeMap;
+
+use super::apel::aggregate::Aggregate;
+use super::federation::{Scale, site_vo_month, sums_by};
+use super::sites::SiteEntry;
+use super::table::{Cell, ColumnKind, Table, divide};
+use crate::time::Month;
+
+const HOUR_S: i128 = 3600;
+
+/// The report, in hours. `reported_at` is what its column of that name says.
+#[must_use]
+pub fn report(groups: &[Aggregate], scale: Scale, sites: &BTreeMap<String, SiteEntry>, reported_at: &str) -> Table {
+    let mut table = Table::new(
+        "OSG federation report",
+        &[
+            ("resource_group", "", ColumnKind::Text),
+            ("norm_factor", "", ColumnKind::Text),
+            ("vo", "", ColumnKind::Text),
+            ("jobs", "1", ColumnKind::Sum),
+            ("cpu_hours", "h", ColumnKind::Sum),
+            ("wall_hours", "h", ColumnKind::Sum),
+            ("norm_cpu_hours", "HS06 h", ColumnKind::Sum),
+            ("norm_wall_hours", "HS06 h", ColumnKind::Sum),
+            ("first_reported", "", ColumnKind::Text),
+            ("last_reported", "", ColumnKind::Text),
+            ("reported_at", "", ColumnKind::Text),
+            ("federation", "", ColumnKind::Text),
+            ("resources_reporting", "", ColumnKind::Text),
+            ("month", "", ColumnKind::Text),
+            ("year", "", ColumnKind::Text),
+        ],
+    );
+    for ((site, vo, month), sums) in sums_by(groups, scale, site_vo_month) {
+        let entry = sites.get(&site).cloned().unwrap_or_default();
+        let hours = |seconds: i128, unit: i128| divide(seconds, unit * HOUR_S).map_or(Cell::Empty, Cell::Int);
+        let resources = entry
+            .resources
+            .split(';')
+            .map(str::trim)
+            .filter(|name| !name.is_empty());
+        let quoted: Vec<String> = resources.map(|name| format!("\"{name}\"")).collect();
+        table.push(vec![
+            Cell::text(site),
+            Cell::text(entry.norm_factor),
+            Cell::text(vo),
+            Cell::Int(sums.job_n),
+            hours(sums.cpu_ms, 1000),
+            hours(sums.wall_s, 1),
+            hours(sums.cpu_work_s, 1),
+            hours(sums.wall_work_s, 1),
+            day(sums.earliest_end_ms, month),
+            day(sums.latest_end_ms, month),
+            Cell::text(reported_at),
+            Cell::text(entry.federation),
+            Cell::text(quoted.join(",")),
+            Cell::text(format!("{:02}", month.number())),
+            Cell::text(month.year().to_string()),
+        ]);
+    }
+    table
+}
+
+/// The UTC day of an end; the first instant of the next month belongs to the last day of this one.
+fn day(end_ms: Option<i64>, month: Month) -> Cell {
+    let Some(end_ms) = end_ms else { return Cell::Empty };
+    let last = month.next().first_day() - 1;
+    let day = i32::try_from(end_ms.div_euclid(86_400_000)).unwrap_or(last).min(last);
+    crate::time::month::date_of(day).map_or(Cell::Empty, |date| Cell::text(date.to_string()))
+}
+
+/// The published form: tab separated, no header.
+#[must_use]
+pub fn summary_dat(table: &Table) -> String {
+    let mut text = String::new();
+    for row in &table.rows {
+        let cells: Vec<String> = row
+            .iter()
+            .map(|cell| cell.to_string().replace(['\t', '\n', '\r'], " "))
+            .collect();
+        text.push_str(&cells.join("\t"));
+        text.push('\n');
+    }
+    text
+}

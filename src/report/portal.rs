@@ -1,0 +1,266 @@
+//! The tables of the portals: EGI's, WLCG's, and the columns EGI's portal exports.
+
+use std::collections::BTreeMap;
+
+use super::apel::aggregate::Aggregate;
+use super::federation::{FederationSums, Scale, site_vo_month, sums_by};
+use super::sites::SiteEntry;
+use super::table::{Cell, ColumnKind, Table};
+use crate::time::Month;
+
+const HOUR_S: i128 = 3600;
+/// Digits after the point of hours.
+const HOUR_DIGITS: u8 = 2;
+/// Digits after the point of percentages.
+const PERCENT_DIGITS: u8 = 1;
+/// Pledge years begin in April.
+const PLEDGE_MONTH: i8 = 4;
+
+fn hours(seconds: i128) -> Cell {
+    Cell::ratio(seconds, HOUR_S, HOUR_DIGITS)
+}
+
+/// Hours of work; unknown where no job of these has any.
+fn work(seconds: i128, sums: &FederationSums) -> Cell {
+    if sums.unscaled_job_n == sums.job_n && sums.job_n > 0 {
+        return Cell::Empty;
+    }
+    hours(seconds)
+}
+
+fn cpu_hours(sums: &FederationSums) -> Cell {
+    Cell::ratio(sums.cpu_ms, HOUR_S * 1000, HOUR_DIGITS)
+}
+
+/// CPU time of the wall time of all cores, unscaled: WLCG's efficiency.
+fn raw_efficiency(sums: &FederationSums) -> Cell {
+    Cell::ratio(
+        sums.cpu_ms.saturating_mul(100),
+        sums.core_wall_s.saturating_mul(1000),
+        PERCENT_DIGITS,
+    )
+}
+
+/// The same of scaled times: EGI's efficiency. Sites whose benchmarks differ weigh by their power.
+fn scaled_efficiency(sums: &FederationSums) -> Cell {
+    Cell::ratio(
+        sums.cpu_work_s.saturating_mul(100),
+        sums.core_wall_work_s,
+        PERCENT_DIGITS,
+    )
+}
+
+/// The year in which the pledge year of a month begins.
+#[must_use]
+pub fn pledge_year(month: Month) -> i16 {
+    if month.number() < PLEDGE_MONTH {
+        month.year().saturating_sub(1)
+    } else {
+        month.year()
+    }
+}
+
+/// EGI's metrics by site, VO and month.
+#[must_use]
+pub fn egi(groups: &[Aggregate], scale: Scale) -> Table {
+    let hour = ColumnKind::DecimalSum(HOUR_DIGITS);
+    let percent = ColumnKind::Decimal(PERCENT_DIGITS);
+    let mut table = Table::new(
+        format!("EGI view, work in {}", scale.as_str()),
+        &[
+            ("site", "", ColumnKind::Text),
+            ("vo", "", ColumnKind::Text),
+            ("month", "", ColumnKind::Text),
+            ("number_of_jobs", "1", ColumnKind::Sum),
+            ("sum_cpu", "h", hour),
+            ("normalized_sum_cpu", "work h", hour),
+            ("sum_elapsed", "h", hour),
+            ("normalized_sum_elapsed", "work h", hour),
+            ("sum_elapsed_processors", "core h", hour),
+            ("normalized_sum_elapsed_processors", "work h", hour),
+            ("cpu_efficiency", "% of normalised", percent),
+            ("cpu_efficiency_raw", "% of raw", percent),
+            ("unscaled_jobs", "1", ColumnKind::Sum),
+            ("processors_unknown_jobs", "1", ColumnKind::Sum),
+        ],
+    );
+    for ((site, vo, month), sums) in sums_by(groups, scale, site_vo_month) {
+        table.push(vec![
+            Cell::text(site),
+            Cell::text(vo),
+            Cell::text(month.to_string()),
+            Cell::Int(sums.job_n),
+            cpu_hours(&sums),
+            work(sums.cpu_work_s, &sums),
+            hours(sums.wall_s),
+            work(sums.wall_work_s, &sums),
+            hours(sums.core_wall_s),
+            work(sums.core_wall_work_s, &sums),
+            scaled_efficiency(&sums),
+            raw_efficiency(&sums),
+            Cell::Int(sums.unscaled_job_n),
+            Cell::Int(sums.core_unknown_job_n),
+        ]);
+    }
+    table
+}
+
+/// The columns the portal exports: one series per CE.
+#[must_use]
+pub fn export(groups: &[Aggregate], scale: Scale, sites: &BTreeMap<String, SiteEntry>) -> Table {
+    let hour = ColumnKind::DecimalSum(HOUR_DIGITS);
+    let mut table = Table::new(
+        "EGI portal export",
+        &[
+            ("time", "", ColumnKind::Text),
+            ("benchmark", "", ColumnKind::Text),
+            ("ce", "", ColumnKind::Text),
+            ("country", "", ColumnKind::Text),
+            ("federation", "", ColumnKind::Text),
+            ("infrastructure", "", ColumnKind::Text),
+            ("site", "", ColumnKind::Text),
+            ("tier", "", ColumnKind::Text),
+            ("vo", "", ColumnKind::Text),
+            ("ngi", "", ColumnKind::Text),
+            ("number_of_jobs", "1", ColumnKind::Sum),
+            ("raw_cpu_eff", "%", ColumnKind::Decimal(PERCENT_DIGITS)),
+            ("raw_cpu_time", "h", hour),
+            ("raw_cpu_work", "work h", hour),
+            ("raw_wc_time", "core h", hour),
+            ("raw_wc_work", "work h", hour),
+        ],
+    );
+    let key = |group: &Aggregate| {
+        let [_, vo, _, _, host, infrastructure] = &group.words;
+        let of = |word: &Option<String>| word.clone().unwrap_or_default();
+        (
+            group.site.clone(),
+            group.month,
+            of(vo),
+            of(host),
+            is_local(infrastructure.as_deref()),
+        )
+    };
+    for ((site, month, vo, host, is_local), sums) in sums_by(groups, scale, key) {
+        let entry = sites.get(&site).cloned().unwrap_or_default();
+        table.push(vec![
+            Cell::text(format!("{month}-01T00:00:00Z")),
+            Cell::text(scale.as_str()),
+            Cell::text(host),
+            Cell::text(entry.country),
+            Cell::text(entry.federation),
+            Cell::text(if is_local { "Grid-Local" } else { "Grid" }),
+            Cell::text(site),
+            Cell::text(entry.tier),
+            Cell::text(vo),
+            Cell::text(entry.ngi),
+            Cell::Int(sums.job_n),
+            raw_efficiency(&sums),
+            cpu_hours(&sums),
+            work(sums.cpu_work_s, &sums),
+            hours(sums.core_wall_s),
+            work(sums.core_wall_work_s, &sums),
+        ]);
+    }
+    table
+}
+
+/// Jobs say `local`, or nothing of a grid.
+fn is_local(infrastructure: Option<&str>) -> bool {
+    infrastructure.is_some_and(|word| word.eq_ignore_ascii_case("local"))
+}
+
+/// Federation, VO in lower case, and the year in which a pledge year begins.
+pub type Pledges = BTreeMap<(String, String, i16), u32>;
+
+/// WLCG's view by federation, VO and month: work of all cores from the grid, of local jobs and together, and what was
+/// promised for the month: power times the hours of its days.
+#[must_use]
+pub fn wlcg(groups: &[Aggregate], scale: Scale, sites: &BTreeMap<String, SiteEntry>, pledges: &Pledges) -> Table {
+    let hour = ColumnKind::DecimalSum(HOUR_DIGITS);
+    let percent = ColumnKind::Decimal(PERCENT_DIGITS);
+    let mut table = Table::new(
+        format!("WLCG view, work in {}", scale.as_str()),
+        &[
+            ("federation", "", ColumnKind::Text),
+            ("site", "", ColumnKind::Text),
+            ("vo", "", ColumnKind::Text),
+            ("pledge_year", "", ColumnKind::Number),
+            ("month", "", ColumnKind::Text),
+            ("number_of_jobs", "1", ColumnKind::Sum),
+            ("cpu_time", "h", hour),
+            ("cpu_work", "work h", hour),
+            ("wallclock_time", "core h", hour),
+            ("wallclock_work", "work h", hour),
+            ("wallclock_work_grid", "work h", hour),
+            ("wallclock_work_local", "work h", hour),
+            ("efficiency", "% of raw", percent),
+            ("efficiency_work", "% of normalised", percent),
+            ("pledge", "work h", ColumnKind::Sum),
+            ("of_pledge", "%", percent),
+        ],
+    );
+    let local: Vec<Aggregate> = groups
+        .iter()
+        .filter(|group| {
+            let [.., infrastructure] = &group.words;
+            is_local(infrastructure.as_deref())
+        })
+        .cloned()
+        .collect();
+    let federation = |site: &str| {
+        let named = sites.get(site).map(|entry| entry.federation.clone());
+        named.filter(|name| !name.is_empty()).unwrap_or_default()
+    };
+    let key = |group: &Aggregate| {
+        let (site, vo, month) = site_vo_month(group);
+        (federation(&site), site, vo, month)
+    };
+    let of_local = sums_by(&local, scale, key);
+    // The pledge of a federation and VO stands in one row of the month, so that it adds up; the share is of all rows.
+    let by_federation = sums_by(groups, scale, |group| {
+        let (federation, _, vo, month) = key(group);
+        (federation, vo.to_lowercase(), month)
+    });
+    let mut told: std::collections::BTreeSet<(String, String, Month)> = std::collections::BTreeSet::new();
+    for ((federation, site, vo, month), sums) in sums_by(groups, scale, key) {
+        let of = (federation.clone(), vo.to_lowercase(), month);
+        let year = pledge_year(month);
+        let promised = pledges.get(&(of.0.clone(), of.1.clone(), year)).map(|power| {
+            let days = i128::from(month.next().first_day() - month.first_day());
+            i128::from(*power) * days * 24
+        });
+        let promised = promised.filter(|_| told.insert(of.clone()));
+        let share = promised.map_or(Cell::Empty, |promised| {
+            let work = by_federation.get(&of).map_or(0, |sums| sums.core_wall_work_s);
+            Cell::ratio(
+                work.saturating_mul(100),
+                promised.saturating_mul(HOUR_S),
+                PERCENT_DIGITS,
+            )
+        });
+        let local = of_local
+            .get(&(federation.clone(), site.clone(), vo.clone(), month))
+            .copied()
+            .unwrap_or_default();
+        table.push(vec![
+            Cell::text(federation),
+            Cell::text(site),
+            Cell::text(vo),
+            Cell::int(year),
+            Cell::text(month.to_string()),
+            Cell::Int(sums.job_n),
+            cpu_hours(&sums),
+            work(sums.cpu_work_s, &sums),
+            hours(sums.core_wall_s),
+            work(sums.core_wall_work_s, &sums),
+            work(sums.core_wall_work_s - local.core_wall_work_s, &sums),
+            work(local.core_wall_work_s, &sums),
+            raw_efficiency(&sums),
+            scaled_efficiency(&sums),
+            promised.map_or(Cell::Empty, Cell::Int),
+            share,
+        ]);
+    }
+    table
+}

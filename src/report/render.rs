@@ -1,0 +1,233 @@
+//! Tables as text, CSV, JSON, Markdown, HTML and Parquet.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, Decimal128Array, RecordBatch, StringArray};
+use arrow::datatypes::{DataType, Field, Schema};
+
+use super::html;
+use super::table::{Cell, ColumnKind, Table, TableColumn};
+use crate::error::{Error, Result};
+use crate::store::{TableOptions, TableWriter};
+
+/// How a report is written to stdout.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum TableFormat {
+    /// For people: aligned, with units and totals.
+    #[default]
+    Table,
+    /// For spreadsheets: one header line, no totals.
+    Csv,
+    /// For programs: an array of objects, numbers exact.
+    Json,
+    /// For programs that read much: one row group, decimals exact.
+    Parquet,
+    /// A page of its own.
+    Html,
+    /// For tickets and wikis.
+    Markdown,
+}
+
+/// The table in a format.
+///
+/// # Errors
+/// [`crate::error::Kind::Internal`] when it cannot be written.
+pub fn render(table: &Table, format: TableFormat) -> Result<Vec<u8>> {
+    Ok(match format {
+        TableFormat::Table => text(table).into_bytes(),
+        TableFormat::Csv => csv(table)?,
+        TableFormat::Json => json(table)?.into_bytes(),
+        TableFormat::Parquet => parquet(table)?,
+        TableFormat::Html => html::page(&table.title, &html::table(table)).into_bytes(),
+        TableFormat::Markdown => markdown(table).into_bytes(),
+    })
+}
+
+/// Aligned columns under names and units, totals below a rule. Numbers stand to the right.
+#[must_use]
+pub fn text(table: &Table) -> String {
+    if table.rows.is_empty() {
+        return format!("{}: nothing\n", table.title);
+    }
+    let totals = table.totals();
+    let units: Vec<String> = (table.columns.iter())
+        .map(|column| match column.unit {
+            "" => String::new(),
+            unit => format!("[{unit}]"),
+        })
+        .collect();
+    let has_units = units.iter().any(|unit| !unit.is_empty());
+    let shown: Vec<Vec<String>> = (table.rows.iter())
+        .chain(&totals)
+        .map(|row| row.iter().map(|cell| one_line(&cell.to_string())).collect())
+        .collect();
+    let width = |at: usize, column: &TableColumn| {
+        let cells = shown
+            .iter()
+            .filter_map(|row| row.get(at))
+            .map(|cell| cell.chars().count());
+        let unit = units.get(at).map_or(0, String::len);
+        cells.max().unwrap_or(0).max(column.name.chars().count()).max(unit)
+    };
+    let widths: Vec<usize> = (table.columns.iter().enumerate())
+        .map(|(at, column)| width(at, column))
+        .collect();
+    let mut out = String::new();
+    let mut line = |cells: &mut dyn Iterator<Item = &str>| {
+        let mut text = String::new();
+        for ((cell, width), column) in cells.zip(&widths).zip(&table.columns) {
+            let pad = " ".repeat(width.saturating_sub(cell.chars().count()));
+            let gap = if text.is_empty() { "" } else { "  " };
+            let _ = if column.kind.is_number() {
+                write!(text, "{gap}{pad}{cell}")
+            } else {
+                write!(text, "{gap}{cell}{pad}")
+            };
+        }
+        let _ = writeln!(out, "{}", text.trim_end());
+    };
+    line(&mut table.columns.iter().map(|column| column.name.as_str()));
+    if has_units {
+        line(&mut units.iter().map(String::as_str));
+    }
+    let rule: Vec<String> = widths.iter().map(|width| "-".repeat(*width)).collect();
+    line(&mut rule.iter().map(String::as_str));
+    for (at, row) in shown.iter().enumerate() {
+        if totals.is_some() && at + 1 == shown.len() {
+            line(&mut rule.iter().map(String::as_str));
+        }
+        line(&mut row.iter().map(String::as_str));
+    }
+    out
+}
+
+/// A name with a line end in it must not break the table.
+fn one_line(text: &str) -> String {
+    text.chars()
+        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
+        .collect()
+}
+
+fn csv(table: &Table) -> Result<Vec<u8>> {
+    let wrong = |e: csv::Error| Error::internal("a report cannot be written as CSV").because(e);
+    let mut writer = csv::WriterBuilder::new().from_writer(Vec::new());
+    writer
+        .write_record(table.columns.iter().map(|column| column.name.as_str()))
+        .map_err(wrong)?;
+    for row in &table.rows {
+        writer.write_record(row.iter().map(Cell::to_string)).map_err(wrong)?;
+    }
+    writer
+        .into_inner()
+        .map_err(|e| Error::internal("a report cannot be written as CSV").because(e.into_error()))
+}
+
+fn quoted(text: &str) -> Result<String> {
+    serde_json::to_string(text).map_err(|e| Error::internal("a report cannot be written as JSON").because(e))
+}
+
+/// One row as an object; the digits of decimals as they are.
+///
+/// # Errors
+/// [`crate::error::Kind::Internal`] when a text cannot be written as JSON.
+pub fn json_object(columns: &[TableColumn], row: &[Cell]) -> Result<String> {
+    let mut fields = Vec::with_capacity(row.len());
+    for (column, cell) in columns.iter().zip(row) {
+        let value = match cell {
+            Cell::Empty => "null".to_owned(),
+            Cell::Text(text) => quoted(text)?,
+            number => number.to_string(),
+        };
+        fields.push(format!("{}: {value}", quoted(&column.name)?));
+    }
+    Ok(format!("{{{}}}", fields.join(", ")))
+}
+
+fn json(table: &Table) -> Result<String> {
+    let rows = (table.rows.iter())
+        .map(|row| Ok(format!("  {}", json_object(&table.columns, row)?)))
+        .collect::<Result<Vec<_>>>()?;
+    Ok(if rows.is_empty() {
+        "[]\n".to_owned()
+    } else {
+        format!("[\n{}\n]\n", rows.join(",\n"))
+    })
+}
+
+/// A Markdown table with totals in bold.
+#[must_use]
+pub fn markdown(table: &Table) -> String {
+    let cell = |text: &str| one_line(text).replace('|', "\\|");
+    let mut out = String::new();
+    let names = table.columns.iter().map(|column| match column.unit {
+        "" => column.name.clone(),
+        unit => format!("{} [{unit}]", column.name),
+    });
+    let _ = writeln!(out, "| {} |", names.collect::<Vec<_>>().join(" | "));
+    let rules = table
+        .columns
+        .iter()
+        .map(|column| if column.kind.is_number() { "--:" } else { "---" });
+    let _ = writeln!(out, "|{}|", rules.collect::<Vec<_>>().join("|"));
+    for row in &table.rows {
+        let cells: Vec<String> = row.iter().map(|value| cell(&value.to_string())).collect();
+        let _ = writeln!(out, "| {} |", cells.join(" | "));
+    }
+    if let Some(totals) = table.totals() {
+        let cells = totals.iter().map(|value| match value {
+            Cell::Empty => String::new(),
+            value => format!("**{}**", cell(&value.to_string())),
+        });
+        let _ = writeln!(out, "| {} |", cells.collect::<Vec<_>>().join(" | "));
+    }
+    out
+}
+
+fn parquet(table: &Table) -> Result<Vec<u8>> {
+    let mut fields = Vec::new();
+    let mut arrays: Vec<ArrayRef> = Vec::new();
+    for (at, column) in table.columns.iter().enumerate() {
+        let cells = || table.rows.iter().filter_map(|row| row.get(at));
+        let array: ArrayRef = match column.kind {
+            ColumnKind::Text => Arc::new(
+                cells()
+                    .map(|cell| match cell {
+                        Cell::Empty => None,
+                        cell => Some(cell.to_string()),
+                    })
+                    .collect::<StringArray>(),
+            ),
+            kind => {
+                let scale = match kind {
+                    ColumnKind::Decimal(scale) | ColumnKind::DecimalSum(scale) => scale,
+                    _ => 0,
+                };
+                let scale = i8::try_from(scale).unwrap_or(0);
+                let values: Decimal128Array = cells()
+                    .map(|cell| match cell {
+                        Cell::Int(value) | Cell::Decimal { value, .. } => Some(*value),
+                        _ => None,
+                    })
+                    .collect();
+                let values = values.with_precision_and_scale(38, scale)?;
+                if scale == 0 {
+                    arrow::compute::cast(&values, &DataType::Int64)?
+                } else {
+                    Arc::new(values)
+                }
+            }
+        };
+        let metadata = [("unit".to_owned(), column.unit.to_owned())];
+        let metadata = metadata.into_iter().filter(|(_, unit)| !unit.is_empty());
+        fields.push(
+            Field::new(&column.name, array.data_type().clone(), true)
+                .with_metadata(metadata.collect::<std::collections::HashMap<String, String>>()),
+        );
+        arrays.push(array);
+    }
+    let schema = Arc::new(Schema::new(fields));
+    let mut writer = TableWriter::create(Vec::new(), Arc::clone(&schema), &TableOptions::default())?;
+    writer.write(&RecordBatch::try_new(schema, arrays)?)?;
+    Ok(writer.finish()?.1)
+}

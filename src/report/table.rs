@@ -1,0 +1,186 @@
+//! A table of a report: typed cells under columns with units, rendered by [`super::render`].
+
+use std::fmt;
+
+/// One value.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Cell {
+    /// Unknown, or nothing to say.
+    Empty,
+    /// Words.
+    Text(String),
+    /// A whole number.
+    Int(i128),
+    /// An exact decimal: `value` in units of 10^-`scale`.
+    Decimal {
+        /// The digits.
+        value: i128,
+        /// Digits after the point.
+        scale: u8,
+    },
+}
+
+impl Cell {
+    /// Words, or nothing.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Text(text.into())
+    }
+
+    /// Words where there are any.
+    #[must_use]
+    pub fn word(word: Option<&str>) -> Self {
+        word.map_or(Self::Empty, |word| Self::Text(word.to_owned()))
+    }
+
+    /// A whole number.
+    pub fn int(value: impl Into<i128>) -> Self {
+        Self::Int(value.into())
+    }
+
+    /// `numerator / denominator` rounded once, half away from zero, to `scale` digits after the point; nothing when
+    /// there is nothing to divide by, or it does not fit.
+    #[must_use]
+    pub fn ratio(numerator: i128, denominator: i128, scale: u8) -> Self {
+        let power = 10_i128.checked_pow(u32::from(scale));
+        let shifted = power.and_then(|power| numerator.checked_mul(power));
+        match shifted.and_then(|shifted| divide(shifted, denominator)) {
+            Some(value) => Self::Decimal { value, scale },
+            None => Self::Empty,
+        }
+    }
+
+    fn is_number(&self) -> bool {
+        matches!(self, Self::Int(_) | Self::Decimal { .. })
+    }
+
+    /// The sum of two cells of one column; what is no number adds nothing.
+    fn plus(&self, other: &Self) -> Self {
+        match (self, other) {
+            (Self::Int(a), Self::Int(b)) => Self::Int(a.saturating_add(*b)),
+            (Self::Decimal { value: a, scale }, Self::Decimal { value: b, .. }) => Self::Decimal {
+                value: a.saturating_add(*b),
+                scale: *scale,
+            },
+            (number, _) | (_, number) if number.is_number() => number.clone(),
+            _ => Self::Empty,
+        }
+    }
+}
+
+/// Rounds half away from zero; `None` when there is nothing to divide by.
+#[must_use]
+pub fn divide(numerator: i128, denominator: i128) -> Option<i128> {
+    if denominator == 0 {
+        return None;
+    }
+    let (quotient, rest) = (numerator / denominator, numerator % denominator);
+    let is_up = rest.unsigned_abs() >= denominator.unsigned_abs() - rest.unsigned_abs();
+    let away = if (numerator < 0) == (denominator < 0) { 1 } else { -1 };
+    Some(if is_up && rest != 0 { quotient + away } else { quotient })
+}
+
+impl fmt::Display for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => Ok(()),
+            Self::Text(text) => f.write_str(text),
+            Self::Int(value) | Self::Decimal { value, scale: 0 } => write!(f, "{value}"),
+            Self::Decimal { value, scale } => {
+                let power = 10_u128.saturating_pow(u32::from(*scale));
+                let (whole, rest) = (value.unsigned_abs() / power, value.unsigned_abs() % power);
+                let sign = if *value < 0 { "-" } else { "" };
+                write!(f, "{sign}{whole}.{rest:0width$}", width = usize::from(*scale))
+            }
+        }
+    }
+}
+
+/// What a column holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnKind {
+    /// Words.
+    Text,
+    /// Whole numbers that are added up in the totals.
+    Sum,
+    /// Decimals with so many digits after the point that are added up in the totals.
+    DecimalSum(u8),
+    /// Whole numbers that nobody adds up.
+    Number,
+    /// Decimals that nobody adds up.
+    Decimal(u8),
+}
+
+impl ColumnKind {
+    /// Whether it is set to the right.
+    #[must_use]
+    pub fn is_number(self) -> bool {
+        self != Self::Text
+    }
+
+    /// Whether it has a total.
+    #[must_use]
+    pub fn is_sum(self) -> bool {
+        matches!(self, Self::Sum | Self::DecimalSum(_))
+    }
+}
+
+/// One column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableColumn {
+    /// Its name in files.
+    pub name: String,
+    /// Its unit, for people; empty where it has none.
+    pub unit: &'static str,
+    /// What it holds.
+    pub kind: ColumnKind,
+}
+
+/// Rows under columns.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Table {
+    /// What it shows.
+    pub title: String,
+    /// Its columns.
+    pub columns: Vec<TableColumn>,
+    /// Its rows, each as long as `columns`.
+    pub rows: Vec<Vec<Cell>>,
+}
+
+impl Table {
+    /// A table of (name, unit, kind) columns without rows.
+    #[must_use]
+    pub fn new(title: impl Into<String>, columns: &[(&str, &'static str, ColumnKind)]) -> Self {
+        let columns = columns.iter().map(|&(name, unit, kind)| TableColumn {
+            name: name.to_owned(),
+            unit,
+            kind,
+        });
+        Self {
+            title: title.into(),
+            columns: columns.collect(),
+            rows: Vec::new(),
+        }
+    }
+
+    /// Adds a row.
+    pub fn push(&mut self, row: Vec<Cell>) {
+        debug_assert_eq!(row.len(), self.columns.len(), "{}", self.title);
+        self.rows.push(row);
+    }
+
+    /// The totals of the columns that have any; `None` when none does, or there are fewer than two rows.
+    #[must_use]
+    pub fn totals(&self) -> Option<Vec<Cell>> {
+        if self.rows.len() < 2 || !self.columns.iter().any(|column| column.kind.is_sum()) {
+            return None;
+        }
+        let totals = self.columns.iter().enumerate().map(|(at, column)| {
+            if !column.kind.is_sum() {
+                return if at == 0 { Cell::text("total") } else { Cell::Empty };
+            }
+            let cells = self.rows.iter().filter_map(|row| row.get(at));
+            cells.fold(Cell::Empty, |sum, cell| sum.plus(cell))
+        });
+        Some(totals.collect())
+    }
+}

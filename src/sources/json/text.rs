@@ -1,0 +1,95 @@
+//! Strings of JSON, decoded when somebody asks for them.
+
+use std::borrow::Cow;
+
+/// A string between its quotes, not yet decoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Text<'a> {
+    pub(super) raw: &'a [u8],
+    pub(super) has_escapes: bool,
+}
+
+impl<'a> Text<'a> {
+    /// A text that needs no decoding.
+    #[must_use]
+    pub fn plainly(text: &'a str) -> Self {
+        Self {
+            raw: text.as_bytes(),
+            has_escapes: false,
+        }
+    }
+
+    /// The text, and whether something in it had to be replaced (bytes that are not UTF-8, unpaired surrogates).
+    #[must_use]
+    pub fn decode(&self) -> (Cow<'a, str>, bool) {
+        if self.has_escapes {
+            let (text, is_replaced) = unescape(self.raw);
+            return (Cow::Owned(text), is_replaced);
+        }
+        match std::str::from_utf8(self.raw) {
+            Ok(text) => (Cow::Borrowed(text), false),
+            Err(_) => (String::from_utf8_lossy(self.raw), true),
+        }
+    }
+
+    /// The bytes between the quotes, when they need no decoding.
+    #[must_use]
+    pub fn plain(&self) -> Option<&'a [u8]> {
+        (!self.has_escapes).then_some(self.raw)
+    }
+}
+
+/// Decodes a string whose escapes are known to be well-formed.
+fn unescape(raw: &[u8]) -> (String, bool) {
+    let mut out = Vec::with_capacity(raw.len());
+    let mut is_replaced = false;
+    let mut rest = raw;
+    while let Some(run) = memchr::memchr(b'\\', rest) {
+        let (plain, escape) = rest.split_at(run);
+        out.extend_from_slice(plain);
+        rest = escape.get(2..).unwrap_or_default();
+        match escape.get(1) {
+            Some(b'b') => out.push(8),
+            Some(b'f') => out.push(12),
+            Some(b'n') => out.push(b'\n'),
+            Some(b'r') => out.push(b'\r'),
+            Some(b't') => out.push(b'\t'),
+            Some(b'u') => {
+                let unit = hex4(rest);
+                rest = rest.get(4..).unwrap_or_default();
+                let mut code = u32::from(unit);
+                if (0xd800..0xdc00).contains(&unit) && rest.starts_with(b"\\u") {
+                    let low = hex4(rest.get(2..).unwrap_or_default());
+                    if (0xdc00..0xe000).contains(&low) {
+                        code = 0x1_0000 + ((u32::from(unit) - 0xd800) << 10) + (u32::from(low) - 0xdc00);
+                        rest = rest.get(6..).unwrap_or_default();
+                    }
+                }
+                let character = char::from_u32(code).unwrap_or_else(|| {
+                    is_replaced = true;
+                    char::REPLACEMENT_CHARACTER
+                });
+                out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+            }
+            Some(&other) => out.push(other),
+            None => {}
+        }
+    }
+    out.extend_from_slice(rest);
+    match String::from_utf8(out) {
+        Ok(text) => (text, is_replaced),
+        Err(error) => (String::from_utf8_lossy(error.as_bytes()).into_owned(), true),
+    }
+}
+
+fn hex4(bytes: &[u8]) -> u16 {
+    bytes.iter().take(4).fold(0, |value, b| {
+        let digit = match b {
+            b'0'..=b'9' => b - b'0',
+            b'a'..=b'f' => b - b'a' + 10,
+            b'A'..=b'F' => b - b'A' + 10,
+            _ => 0,
+        };
+        value * 16 + u16::from(digit)
+    })
+}

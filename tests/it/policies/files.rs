@@ -1,0 +1,226 @@
+//! What a policy file may say, and what is told when it says something else.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use gridtally::charge::Policy;
+
+use super::{GOOD, read};
+
+/// Every mistake of `GOOD` with `from` replaced.
+fn mistakes(from: &str, to: &str) -> String {
+    assert!(GOOD.contains(from), "{from}");
+    read(&GOOD.replacen(from, to, 1))
+        .map(|policy| policy.name())
+        .unwrap_err()
+}
+
+#[test]
+fn mistakes_are_told_with_their_line_all_at_once() {
+    let text = GOOD
+        .replace("pool = \"cpu\"", "pol = \"cpu\"")
+        .replace("memory / 4", "memry / 4")
+        .replace("hours = 2", "hous = 2");
+    let told = read(&text).map(|policy| policy.name()).unwrap_err();
+    for line in [
+        "p.toml:5: unknown key \"pol\" in the policy file, did you mean \"pool\"?",
+        "p.toml:1: the policy file has no pool",
+        "p.toml:8: there is no \"memry\", did you mean \"memory\"?",
+    ] {
+        assert!(told.contains(line), "{line} is not in\n{told}");
+    }
+    let told = mistakes("hours = 2", "hous = 2");
+    assert!(
+        told.contains("p.toml:12: a job has no \"hous\", did you mean \"hours\"?"),
+        "{told}"
+    );
+}
+
+/// What is replaced, by what, and what is told of it.
+const CASES: &[(&str, &str, &str)] = &[
+    (
+        "greatest(cores, memory / 4)",
+        "max(cores, memory / 4)",
+        "greatest(a, b)",
+    ),
+    (
+        "greatest(cores, memory / 4)",
+        "sqrt(cores)",
+        "formulas have no function sqrt",
+    ),
+    (
+        "greatest(cores, memory / 4)",
+        "grestest(cores, 4)",
+        "did you mean \"greatest\"?",
+    ),
+    (
+        "\"greatest(cores, memory / 4) * hours\"",
+        "\"cores > 3\"",
+        "gives a truth value, not a number",
+    ),
+    (
+        "greatest(cores, memory / 4)",
+        "CAST(cores AS DOUBLE)",
+        "no function CAST",
+    ),
+    (
+        "greatest(cores, memory / 4)",
+        "cores::double",
+        "CAST (all numbers are decimals)",
+    ),
+    ("greatest(cores, memory / 4)", "cores // 4", "floor(a / b)"),
+    ("greatest(cores, memory / 4)", "cores % 4", "floor(a / b)"),
+    (
+        "greatest(cores, memory / 4)",
+        "0.1234567890123 * cores",
+        "more than 12 decimals",
+    ),
+    ("greatest(cores, memory / 4)", "1e3 * cores", "written plainly"),
+    (
+        "greatest(cores, memory / 4)",
+        "1234567890.123456 * cores",
+        "more than 15 digits",
+    ),
+    ("greatest(cores, memory / 4)", "cores +", "is no formula"),
+    ("greatest(cores, memory / 4)", "(SELECT 1)", "no"),
+    ("memory_unit = \"GB\"", "memory_unit = \"Gb\"", "none of \"MB\", \"GB\""),
+    ("memory_unit = \"GB\"\n", "", "there is no memory_unit"),
+    ("expect = 4", "expect = \"free\"", "expect must be a number"),
+    ("expect = 4", "", "has no expect"),
+    (
+        "id = \"zoo-core\"",
+        "id = \"zoo-core\"\nvalid_to = \"2024\"",
+        "valid_to must be a day",
+    ),
+    (
+        "id = \"zoo-core\"",
+        "id = \"zoo-core\"\nvalid_from = 2024-04-01\nvalid_to = 2024-04-01",
+        "is not after",
+    ),
+    (
+        "[[example]]",
+        "[constants]\ncores = 3\n[[example]]",
+        "the name \"cores\" is taken",
+    ),
+    (
+        "[[example]]",
+        "[[tier]]\nname = \"t\"\nby = \"cores\"\nsteps = [[1, 1]]\n[[example]]",
+        "whose a bound is",
+    ),
+    (
+        "[[example]]",
+        "[[tier]]\nname = \"t\"\nby = \"cores\"\nupper = \"included\"\nsteps = [[2, 1], [1, 2]]\n[[example]]",
+        "must rise",
+    ),
+    (
+        "[[example]]",
+        "[[table]]\nby = [\"qos\"]\ngives = [\"f\"]\nrows = [[\"a\", 1], [\"a\", 2]]\n[[example]]",
+        "same keys",
+    ),
+    (
+        "[[example]]",
+        "[[table]]\nby = [\"qos\"]\ngives = [\"f\"]\nrows = [[\"a\", 1, 2]]\n[[example]]",
+        "3 cells, where 2",
+    ),
+    (
+        "[[example]]",
+        "[unknown]\ncore = 1\n[[example]]",
+        "did you mean \"cores\"?",
+    ),
+    ("[[example]]", "[round]\ndigits = 12\n[[example]]", "from 0 to 9"),
+    ("in = {", "options = { x = \"y\" }\nin = {", "has no option \"x\""),
+];
+
+#[test]
+fn what_is_no_policy_is_refused() {
+    for (from, to, told) in CASES {
+        let all = mistakes(from, to);
+        assert!(all.contains(told), "{to}: {told:?} is not in\n{all}");
+    }
+    let bare = GOOD.split("[[example]]").next().unwrap();
+    assert!(
+        read(bare)
+            .map(|policy| policy.name())
+            .unwrap_err()
+            .contains("there is no [[example]]")
+    );
+}
+
+/// Bytes of every sort are a mistake or a policy, never a panic.
+#[test]
+fn damaged_files_are_told() {
+    for cut in 0..GOOD.len() {
+        let _ = read(&GOOD[..cut]);
+        let mut damaged = GOOD.as_bytes().to_vec();
+        damaged[cut] = b"\"[]{}=,.0x'"[cut % 11];
+        let _ = read(&String::from_utf8_lossy(&damaged)).map(|policy: Policy| policy.test());
+    }
+}
+
+fn gridtally(args: &[&str], folder: &Path) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_gridtally"))
+        .args(args)
+        .current_dir(folder)
+        .output()
+        .unwrap()
+}
+
+#[test]
+fn a_failing_example_is_shown_with_its_numbers_and_exit_65() {
+    let here = tempfile::tempdir().unwrap();
+    fs::create_dir(here.path().join("policies")).unwrap();
+    fs::write(here.path().join("policies/zoo.toml"), GOOD).unwrap();
+    let output = gridtally(&["policy", "test"], here.path());
+    assert!(output.status.success());
+    assert!(String::from_utf8_lossy(&output.stdout).contains("1 of 1 examples hold"));
+
+    fs::write(
+        here.path().join("policies/zoo.toml"),
+        GOOD.replace("expect = 4", "expect = 5"),
+    )
+    .unwrap();
+    let output = gridtally(&["policy", "test", "policies/zoo.toml"], here.path());
+    assert_eq!(output.status.code(), Some(65));
+    let table = String::from_utf8_lossy(&output.stdout);
+    for line in [
+        "FAILED policies/zoo.toml:10",
+        "expected 5, but the policy gives 4",
+        "cores = 1, hours = 2, memory = 8",
+        "charge = greatest(cores, memory / 4) * hours = greatest(1, 8 / 4) * 2 = 4",
+        "0 of 1 examples hold",
+    ] {
+        assert!(table.contains(line), "{line} is not in\n{table}");
+    }
+    let output = gridtally(&["policy", "test", "--report", "json", "policies"], here.path());
+    let rows: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(rows[0]["computed"], "4");
+    assert_eq!(rows[0]["failures"].as_array().unwrap().len(), 3);
+
+    let output = gridtally(&["policy", "show", "policies/zoo.toml"], here.path());
+    assert!(String::from_utf8_lossy(&output.stdout).starts_with("# Cores of the zoo"));
+    let output = gridtally(&["policy", "columns"], here.path());
+    assert!(String::from_utf8_lossy(&output.stdout).contains("cores"));
+    let output = gridtally(&["policy", "test", "none.toml"], here.path());
+    assert_eq!(output.status.code(), Some(78));
+}
+
+#[test]
+fn what_a_centre_prints_must_be_what_it_is_said_to_be() {
+    let said = |printed: &str| {
+        let text = GOOD
+            .replace("hours = 2", "hours = 0.6666")
+            .replace("expect = 4", &format!("expect = 1.3332\n{printed}"));
+        let verdicts = read(&text).unwrap().test().unwrap();
+        verdicts[0].failures.is_empty()
+    };
+    assert!(said("printed = \"1.33\""));
+    assert!(said("printed = \"1.333\"\nprinted_is = \"rounded\""));
+    assert!(!said("printed = \"1.34\""));
+    assert!(said("printed = \"1.34\"\nprinted_is = \"wrong\""));
+    assert!(!said("printed = \"1.33\"\nprinted_is = \"wrong\""));
+    assert!(
+        !said("printed = \"1.33\"\nprinted_is = \"truncated\""),
+        "rounding gives the same"
+    );
+}

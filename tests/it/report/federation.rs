@@ -1,0 +1,241 @@
+//! Tables of federations against what was published, and against numbers worked by hand.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use gridtally::report::federation::{Scale, gather};
+use gridtally::report::gracc::documents;
+use gridtally::report::lake::Selection;
+use gridtally::report::render::{TableFormat, render};
+use gridtally::report::sites::{load_pledges, load_sites};
+use gridtally::report::sreport::{TimeUnit, report as sreport};
+use gridtally::report::{osg, portal};
+
+use super::scene::Scene;
+use crate::support::collect::shared;
+
+/// Six months of per-user messages in hours: our report is the published one, line by line, but for one line that the
+/// publisher's own script cut: it dropped the first record of the file.
+#[test]
+fn the_osg_report_is_the_published_one() {
+    let Some(folder) = shared("the_osg_report_is_the_published_one", "data/gracc/gratia-monthly") else {
+        return;
+    };
+    let scene = Scene::new();
+    let mut differing = Vec::new();
+    let mut lines = 0;
+    for name in ["2012-11", "2013-03", "2013-06", "2013-09", "2014-01", "2014-06"] {
+        let messages = folder.join(format!("{name}.apel-messages"));
+        let published = std::fs::read_to_string(folder.join(format!("{name}.summary.dat"))).unwrap();
+        let source = format!("format = \"apel\"\npaths = [{messages:?}]\nacceptance = \"salvage\"\n");
+        let lake = scene.lake(name, &source, "");
+        // What the federation knows of its sites is told beside its numbers.
+        let mut sites = BTreeMap::new();
+        for line in published.lines() {
+            let fields: Vec<&str> = line.split('\t').collect();
+            let resources = fields[12].replace('"', "").replace(',', ";");
+            sites.insert(
+                fields[0],
+                format!("{},{},{},{resources}\n", fields[0], fields[11], fields[1]),
+            );
+        }
+        let table = sites
+            .values()
+            .fold("site,federation,norm_factor,resources\n".to_owned(), |text, site| {
+                text + site
+            });
+        scene.write("sites.csv", &table);
+        let sites = load_sites(&scene.path("sites.csv")).unwrap();
+        let usage = gather(&lake, &Selection::default()).unwrap();
+        let at = published.lines().next().unwrap().split('\t').nth(10).unwrap();
+        let ours = osg::summary_dat(&osg::report(&usage.groups, Scale::Hs06, &sites, at));
+        let key = |line: &str| {
+            let fields: Vec<&str> = line.split('\t').collect();
+            (fields[0].to_owned(), fields[2].to_owned())
+        };
+        // The days of local midnights are compared apart: the messages name instants.
+        let rest = |line: &str| {
+            let mut fields: Vec<String> = line.split('\t').map(str::to_owned).collect();
+            fields.drain(8..11);
+            fields
+        };
+        let ours: BTreeMap<_, _> = ours.lines().map(|line| (key(line), rest(line))).collect();
+        assert_eq!(ours.len(), published.lines().count());
+        for line in published.lines() {
+            lines += 1;
+            let mine = &ours[&key(line)];
+            if *mine != rest(line) {
+                differing.push((name, mine.clone(), rest(line)));
+            }
+        }
+    }
+    assert_eq!(lines, 188);
+    let [(name, ours, published)] = differing.as_slice() else {
+        panic!("{differing:?}");
+    };
+    let first = std::fs::read_to_string(folder.join(format!("{name}.apel-messages"))).unwrap();
+    let first = first.split("%%").next().unwrap();
+    let of_first = |key: &str| {
+        let line = first.lines().find(|line| line.starts_with(&format!("{key}:"))).unwrap();
+        line.split_once(": ").unwrap().1.trim().parse::<i64>().unwrap()
+    };
+    let keys = [
+        (3, "NumberOfJobs"),
+        (4, "CpuDuration"),
+        (5, "WallDuration"),
+        (6, "NormalisedCpuDuration"),
+        (7, "NormalisedWallDuration"),
+    ];
+    for (at, key) in keys {
+        let number = |row: &[String]| row[at].parse::<i64>().unwrap();
+        assert_eq!(number(ours) - number(published), of_first(key), "{key}");
+    }
+    assert_eq!((ours[0].as_str(), ours[2].as_str()), ("AGLT2", "atlas"));
+}
+
+const MESSAGES: &str = "APEL-summary-job-message: v0.4\n\
+    Site: S\nMonth: 2\nYear: 2025\nVO: Reef\nSubmitHost: ce1\nInfrastructureType: grid\nNodeCount: 1\nProcessors: 8\n\
+    WallDuration: 360000\nCpuDuration: 2160000\nNumberOfJobs: 10\nServiceLevel: {hepspec: 10}\n%%\n\
+    Site: S\nMonth: 2\nYear: 2025\nVO: Reef\nSubmitHost: ce2\nInfrastructureType: local\nNodeCount: 1\nProcessors: 0\n\
+    WallDuration: 36000\nCpuDuration: 18000\nNumberOfJobs: 1\nServiceLevel: {HEPscore23: 20}\n%%\n\
+    Site: S\nMonth: 4\nYear: 2025\nVO: Reef\nSubmitHost: ce1\nInfrastructureType: grid\nNodeCount: 1\nProcessors: 1\n\
+    WallDuration: 3600\nCpuDuration: 3600\nNumberOfJobs: 1\nServiceLevel: {hepspec: 10}\n%%\n";
+
+#[test]
+fn portals_show_hours_work_both_efficiencies_and_pledges() {
+    let scene = Scene::new();
+    scene.write("in/1.msg", MESSAGES);
+    scene.write("sites.csv", "site,federation,country,ngi,tier\nS,F,Coral,NGI_C,2\n");
+    scene.write(
+        "pledges.csv",
+        "federation,vo,pledge_year,power\nF,reef,2024,100\nF,reef,2025,10\n",
+    );
+    let lake = scene.of_messages("lake", &[&scene.path("in")]);
+    let usage = gather(&lake, &Selection::default()).unwrap();
+    let csv = |table| String::from_utf8(render(&table, TableFormat::Csv).unwrap()).unwrap();
+    // 100 h on 8 cores of 10, 600 h of CPU; 10 h on unknown cores of 20, 5 h of CPU.
+    let egi = csv(portal::egi(&usage.groups, Scale::Hepspec));
+    let lines: Vec<&str> = egi.lines().collect();
+    assert_eq!(
+        lines[1],
+        "S,Reef,2025-02,11,605.00,6100.00,110.00,1200.00,810.00,8200.00,74.4,74.7,0,1"
+    );
+    assert_eq!(
+        lines[2],
+        "S,Reef,2025-04,1,1.00,10.00,1.00,10.00,1.00,10.00,100.0,100.0,0,0"
+    );
+    let hs06 = csv(portal::egi(&usage.groups, Scale::Hs06));
+    assert!(
+        hs06.contains("S,Reef,2025-02,11,605.00,6000.00,110.00,1000.00,810.00,8000.00,75.0,74.7,1,1"),
+        "{hs06}"
+    );
+    let sites = load_sites(&scene.path("sites.csv")).unwrap();
+    let pledges = load_pledges(&scene.path("pledges.csv")).unwrap();
+    let wlcg = csv(portal::wlcg(&usage.groups, Scale::Hepspec, &sites, &pledges));
+    let lines: Vec<&str> = wlcg.lines().collect();
+    // February 2025 is of the pledge year that began in April 2024: 100 x 28 x 24 h; April of the next: 10 x 30 x 24.
+    assert_eq!(
+        lines[1],
+        "F,S,Reef,2024,2025-02,11,605.00,6100.00,810.00,8200.00,8000.00,200.00,74.7,74.4,67200,12.2"
+    );
+    assert_eq!(
+        lines[2],
+        "F,S,Reef,2025,2025-04,1,1.00,10.00,1.00,10.00,10.00,0.00,100.0,100.0,7200,0.1"
+    );
+    let export = csv(portal::export(&usage.groups, Scale::Hepspec, &sites));
+    assert_eq!(
+        export.lines().nth(2).unwrap(),
+        "2025-02-01T00:00:00Z,hepspec,ce2,Coral,F,Grid-Local,S,2,Reef,NGI_C,1,50.0,5.00,100.00,10.00,200.00"
+    );
+}
+
+/// Our documents of the real dumps come to the golden totals of each resource type.
+#[test]
+fn gracc_documents_add_up_to_the_dump() {
+    let Some(folder) = shared("gracc_documents_add_up_to_the_dump", "data/gracc/es-dump") else {
+        return;
+    };
+    let mut found: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|f| f.unwrap().path()).collect();
+    found.sort();
+    let dump = found.iter().find(|path| {
+        let name = path.to_string_lossy();
+        name.contains("raw2-2016.06") && !name.contains("transfer")
+    });
+    let dump = dump.expect("the dump of June 2016");
+    let scene = Scene::new();
+    let lake = scene.lake("lake", &format!("format = \"gracc\"\npaths = [{dump:?}]\n"), "");
+    let mut totals: BTreeMap<String, (i64, f64, f64, f64)> = BTreeMap::new();
+    let n = documents(&lake, &Selection::default(), |line| {
+        let document: serde_json::Value = serde_json::from_str(line).unwrap();
+        let number = |key: &str| document[key].as_f64().unwrap();
+        let of = totals
+            .entry(document["ResourceType"].as_str().unwrap().to_owned())
+            .or_default();
+        of.0 += document["Count"].as_i64().unwrap();
+        of.1 += number("WallDuration");
+        of.2 += number("CpuDuration");
+        of.3 += number("CoreHours");
+        assert!(document["EndTime"].as_str().unwrap().ends_with("T00:00:00.000Z"));
+        Ok(())
+    })
+    .unwrap();
+    assert!(n > 150, "{n}");
+    for (kind, expected) in [
+        ("Batch", (355, 6_813_777.0, 8_577_071.9, 3_334.506_944)),
+        ("Payload", (433, 1_503_854.0, 724_732.0, 425.457_222)),
+    ] {
+        let ours = totals[kind];
+        assert_eq!(ours.0, expected.0);
+        for (mine, golden) in [(ours.1, expected.1), (ours.2, expected.2), (ours.3, expected.3)] {
+            assert!((mine - golden).abs() < 0.001, "{kind}: {mine} {golden}");
+        }
+    }
+    assert_eq!(totals["Storage"].0, 212);
+}
+
+/// Slurm's own table of October 2026, for the accounts whose rows sreport does not roll up.
+#[test]
+fn sreport_prints_what_slurm_prints() {
+    let test = "sreport_prints_what_slurm_prints";
+    let Some(folder) = shared(test, "data/slurm/24.11-history") else {
+        return;
+    };
+    let scene = Scene::new();
+    let dump = folder.join("sacct_months_D_P.txt.xz");
+    let mut pipeline =
+        "[pipeline]\nname = \"zoo\"\noutput = \"zoo\"\ncalendar_timezone = \"Europe/Zurich\"\n".to_owned();
+    let _ = write!(
+        pipeline,
+        "[[source]]\nname = \"zoo\"\nformat = \"sacct\"\npaths = [{dump:?}]\nsite = \"ZOO\"\ntimezone = \"Europe/Zurich\"\n"
+    );
+    scene.write("zoo.toml", &pipeline);
+    let lake = scene.run("zoo");
+    let month = Some("2026-10".parse().unwrap());
+    let selection = Selection {
+        from: month,
+        to: month,
+        ..Selection::default()
+    };
+    let table = sreport(&lake, &selection, TimeUnit::Seconds).unwrap();
+    let ours: BTreeMap<(String, String), i64> = (table.rows.iter())
+        .map(|row| {
+            let cell = |at: usize| row[at].to_string();
+            ((cell(1), cell(2)), cell(3).parse().unwrap())
+        })
+        .collect();
+    let theirs = std::fs::read_to_string(folder.join("sreport_acct_util_by_user.txt")).unwrap();
+    let mut compared = 0;
+    for line in theirs.lines().filter(|line| line.starts_with("zoo24|")) {
+        let fields: Vec<&str> = line.split('|').collect();
+        // Lines of users, and of accounts that only hold others, are not ours.
+        let Some(mine) = ours.get(&(fields[1].to_owned(), fields[4].to_owned())) else {
+            continue;
+        };
+        if fields[2].is_empty() && fields[4] != "gres/gpu" && fields[1] != "root" {
+            let used: i64 = fields[5].parse().unwrap();
+            assert_eq!(*mine, used, "{line}");
+            compared += 1;
+        }
+    }
+    assert!(compared >= 9, "{compared}");
+}
