@@ -168,6 +168,11 @@ impl Counts {
                 job_n,
             });
         }
+        if ["batch", "payload"].iter().all(|view| self.views.contains_key(*view)) {
+            let problem = "batch and payload are two accounts of the same hours: never add them up";
+            report.problems.push(problem.to_owned());
+        }
+        report.problems.extend(spellings(&self.vos));
         report.sites = top(self.sites);
         report.clusters = top(self.clusters);
         report.views = top(self.views);
@@ -235,6 +240,23 @@ fn top(counts: BTreeMap<String, u64>) -> Vec<ValueCount> {
         });
     }
     counts
+}
+
+/// Names that differ in letter case alone, which are as many VOs until something makes one of them.
+fn spellings(vos: &BTreeMap<String, u64>) -> Option<String> {
+    let mut folded: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for vo in vos.keys() {
+        folded.entry(vo.to_lowercase()).or_default().push(vo);
+    }
+    let several: Vec<String> = folded
+        .into_values()
+        .filter(|names| names.len() > 1)
+        .map(|names| names.join(" and "))
+        .collect();
+    (!several.is_empty()).then(|| {
+        let names = several.get(..SHOWN).unwrap_or(&several).join(", ");
+        format!("VOs in several letter cases ({names}): vo = {{ known = \"vos.csv\" }} makes one of each")
+    })
 }
 
 fn earlier(seen: Option<i64>, new: Option<i64>) -> Option<i64> {

@@ -77,8 +77,8 @@ pub(super) fn find(plan: &Plan) -> Result<Vec<Found>> {
     Ok(found)
 }
 
-/// Hashes the files that may be known already: those whose size is that of a known file, or of another file here. All
-/// others are new for certain and are hashed while they are read.
+/// Hashes the files that may be known already: those whose size is that of a known file, or which have the size and the
+/// first bytes of another file here. All others are new for certain and are hashed while they are read.
 ///
 /// # Errors
 /// [`crate::error::Kind::Io`] when a file cannot be read.
@@ -89,21 +89,25 @@ pub(super) fn hash(
     threads: usize,
     progress: &dyn Progress,
 ) -> Result<()> {
-    let mut sizes: BTreeMap<u64, usize> = BTreeMap::new();
-    for bytes in book
-        .inputs()
-        .values()
-        .map(|input| input.bytes)
-        .chain(found.iter().map(|f| f.file.bytes))
-    {
-        *sizes.entry(bytes).or_default() += 1;
-    }
-    let is_wanted =
-        |f: &Found| f.blake3.is_none() && (is_everything || sizes.get(&f.file.bytes).is_some_and(|n| *n > 1));
-    let wanted: Vec<usize> = (0..found.len())
-        .filter(|at| found.get(*at).is_some_and(is_wanted))
+    let known: BTreeSet<u64> = book.inputs().values().map(|input| input.bytes).collect();
+    let is_known = |f: &Found| is_everything || known.contains(&f.file.bytes);
+    let sizes = count(found.iter().map(|f| f.file.bytes));
+    let is_repeated = |f: &Found| sizes.get(&f.file.bytes).is_some_and(|n| *n > 1);
+    let fresh: Vec<&Found> = found.iter().filter(|f| !is_known(f) && is_repeated(f)).collect();
+    let glimpses = pool::each(&fresh, threads, |f| Ok((f.file.bytes, f.file.glimpse()?)))?;
+    let looks = count(glimpses.iter().copied());
+    let mut glimpses = glimpses.into_iter();
+    let is_wanted = |f: &Found| {
+        let is_alike = |look| looks.get(&look).is_some_and(|n| *n > 1);
+        is_known(f) || (is_repeated(f) && glimpses.next().is_some_and(is_alike))
+    };
+    let wanted: Vec<bool> = found.iter().map(is_wanted).collect();
+    let mut wanted: Vec<&mut Found> = found
+        .iter_mut()
+        .zip(wanted)
+        .filter_map(|(f, is)| is.then_some(f))
         .collect();
-    let files: Vec<&InputFile> = wanted.iter().filter_map(|at| found.get(*at)).map(|f| &f.file).collect();
+    let files: Vec<&InputFile> = wanted.iter().map(|f| &f.file).collect();
     progress.begin("hashing", files.iter().map(|file| file.bytes).sum(), "bytes");
     let hashes = pool::each(&files, threads, |file| {
         let hash = file.content_hash();
@@ -111,12 +115,19 @@ pub(super) fn hash(
         hash
     });
     progress.end();
-    for (at, hash) in wanted.into_iter().zip(hashes?) {
-        if let Some(found) = found.get_mut(at) {
-            found.blake3 = Some(hash);
-        }
+    for (found, hash) in wanted.iter_mut().zip(hashes?) {
+        found.blake3 = Some(hash);
     }
     Ok(())
+}
+
+/// How often each occurs.
+fn count<T: Ord>(all: impl Iterator<Item = T>) -> BTreeMap<T, usize> {
+    let mut counts = BTreeMap::new();
+    for one in all {
+        *counts.entry(one).or_default() += 1;
+    }
+    counts
 }
 
 /// Which files this run must read, and whether a known file was seen under a new name. The names in `former` are kept,

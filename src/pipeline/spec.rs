@@ -3,6 +3,7 @@
 
 use toml::de::{DeTable, DeValue};
 
+use super::capacity;
 use super::inventory_spec::{InventorySpec, inventories};
 use super::normalise_spec::{self, NormaliseSpec};
 use super::overhead::{self, plan::OverheadSpec};
@@ -125,6 +126,8 @@ pub struct Spec {
     pub normalise: Option<NormaliseSpec>,
     /// `[privacy]`
     pub privacy: Option<PrivacySpec>,
+    /// `node_types` of `[capacity]`
+    pub capacity: Option<At<String>>,
 }
 
 impl Spec {
@@ -144,7 +147,15 @@ impl Spec {
             source,
             &table,
             "the pipeline file",
-            &["pipeline", "source", "inventory", "overhead", "normalise", "privacy"],
+            &[
+                "pipeline",
+                "source",
+                "inventory",
+                "overhead",
+                "normalise",
+                "privacy",
+                "capacity",
+            ],
             problems,
         );
         if !top.has("pipeline") {
@@ -160,6 +171,7 @@ impl Spec {
             overhead: overhead::plan::read(&top, problems),
             normalise: normalise_spec::read(&top, problems),
             privacy: privacy::read(&top, problems),
+            capacity: capacity::read(&top, problems),
         }
     }
 }

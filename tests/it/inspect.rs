@@ -176,6 +176,40 @@ fn proposals_work_when_pasted() {
     }
 }
 
+/// What a person should know of records before adding them up.
+#[test]
+fn views_spellings_and_ce_logs_are_told() {
+    let here = tempfile::tempdir().unwrap();
+    let here = here.path();
+    let record = |id: u32, vo: &str, kind: &str| {
+        format!(
+            "{{\"type\":\"JobUsageRecord\",\"SiteName\":\"S\",\"ProbeName\":\"p\",\"LocalJobId\":\"{id}\",\"ReportableVOName\":\"{vo}\",\
+             \"ResourceType\":\"{kind}\",\"WallDuration\":1,\"StartTime\":\"2020-01-01T00:00:00Z\",\
+             \"EndTime\":\"2020-01-01T00:00:01Z\"}}\n"
+        )
+    };
+    let records = [
+        record(1, "reef", "Batch"),
+        record(2, "REEF", "Payload"),
+        record(3, "kelp", "Batch"),
+    ];
+    fs::write(here.join("g.ndjson"), records.concat()).unwrap();
+    fs::write(
+        here.join("ce.log"),
+        "\"timestamp=2024-03-01 00:00:00\" \"userDN=/CN=x\" \"userFQAN=/reef\" \"ceID=ce\" \"jobID=1\" \"lrmsID=1\" \"localUser=1\"\n",
+    )
+    .unwrap();
+    let reports = inspect(here, &["g.ndjson", "ce.log"]);
+    let problems = reports[0]["problems"].to_string();
+    assert!(problems.contains("two accounts of the same hours"), "{problems}");
+    assert!(problems.contains("(REEF and reef)"), "{problems}");
+    let proposal = reports[1]["proposal"].as_str().unwrap();
+    assert!(
+        proposal.contains("# blah = [\"ce.log\"]") && !proposal.contains("\n[["),
+        "{proposal}"
+    );
+}
+
 /// Listings that people take for dumps are told by name, with what to give instead.
 #[test]
 fn listings_without_a_reader_are_named() {
