@@ -47,6 +47,8 @@ A pipeline file:
   summaries = \"snapshot\"               # or \"upsert\": what a later summary replaces
   publication = \"source\"               # or \"site\": whose month one file of summaries holds whole
   blah = [\"blahp.log-*\"]               # CE logs, of a source of batch logs
+  scaled_to = { benchmark = \"si00\", value = 1000, times = \"both\", unscale = true }
+                                       # times are scaled by the worker nodes (or \"cpu\", \"wall\")
   unix_start_time = 1356996147         # of a swf trace that does not name its own
   max_rejected = 100
 

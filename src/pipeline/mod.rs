@@ -31,6 +31,7 @@ pub mod replay;
 pub mod report;
 pub mod run;
 mod runs;
+pub mod scaled_spec;
 mod shelf;
 pub mod spec;
 pub mod stale;

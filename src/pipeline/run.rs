@@ -164,7 +164,7 @@ fn publish(
 /// Ids of the files that were read.
 fn file_ids(files: &[Reading], read: &[ReadFile]) -> Vec<Arc<str>> {
     let ids = files.iter().zip(read);
-    ids.map(|(file, read)| inputs::file_id(&file.source.name, &read.blake3))
+    ids.map(|(file, read)| inputs::file_id(&file.source.name, &read.blake3, file.dated_ms))
         .collect()
 }
 

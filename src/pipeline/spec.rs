@@ -9,6 +9,7 @@ use super::normalise_spec::{self, NormaliseSpec};
 use super::overhead::{self, plan::OverheadSpec};
 use super::plan::{Acceptance, Attribution, Format, Grain, Overlap, Publication, RejectLimit, Replacement, VoColumn};
 use super::privacy::{self, PrivacySpec};
+use super::scaled_spec::{self, ScaledSpec};
 use super::section::{At, Section, Source, kind, root};
 use crate::problems::Problems;
 use crate::reference::first_match::Column;
@@ -103,6 +104,8 @@ pub struct SourceSpec {
     pub blah: Vec<At<String>>,
     /// `unix_start_time`
     pub unix_start_time: Option<At<i64>>,
+    /// `scaled_to`
+    pub scaled_to: Option<ScaledSpec>,
     /// `summaries`
     pub summaries: Option<At<Replacement>>,
     /// `publication`
@@ -227,6 +230,7 @@ fn sources(top: &Section<'_>, problems: &mut Problems) -> Vec<SourceSpec> {
         "acceptance",
         "blah",
         "unix_start_time",
+        "scaled_to",
         "summaries",
         "publication",
         "max_rejected",
@@ -281,6 +285,7 @@ fn sources(top: &Section<'_>, problems: &mut Problems) -> Vec<SourceSpec> {
                 acceptance: section.word("acceptance", ACCEPTANCES, problems),
                 blah: section.texts("blah", problems).map_or_else(Vec::new, |at| at.value),
                 unix_start_time: unix_second(section, problems),
+                scaled_to: scaled_spec::read(section, problems),
                 summaries: section.word("summaries", REPLACEMENTS, problems),
                 publication: section.word("publication", PUBLICATIONS, problems),
                 max_rejected: reject_limit(section, problems),
