@@ -19,6 +19,7 @@ mod inventory;
 pub mod inventory_spec;
 pub mod normalise_spec;
 pub mod options;
+pub mod overhead;
 mod partition;
 pub mod plan;
 mod pool;

@@ -314,6 +314,8 @@ pub struct Plan {
     pub sources: Vec<Arc<SourcePlan>>,
     /// By name of an inventory: when its files were true if they do not say.
     pub as_of: BTreeMap<String, AsOf>,
+    /// True overhead; `None` leaves its datasets out.
+    pub overhead: Option<crate::pipeline::overhead::plan::OverheadPlan>,
     /// Benchmarks; `None` leaves the work columns null.
     pub normalise: Option<NormalisePlan>,
     /// What jobs are charged by, ordered by policy, version and options.

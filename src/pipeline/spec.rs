@@ -7,6 +7,7 @@ use super::capacity;
 use super::charge_spec::{ChargeSpec, charges};
 use super::inventory_spec::{InventorySpec, inventories};
 use super::normalise_spec::{self, NormaliseSpec};
+use super::overhead::{self, plan::OverheadSpec};
 use super::plan::{Acceptance, Attribution, Format, Grain, Overlap, Publication, RejectLimit, Replacement, VoColumn};
 use super::privacy::{self, PrivacySpec};
 use super::scaled_spec::{self, ScaledSpec};
@@ -123,6 +124,8 @@ pub struct Spec {
     pub sources: Vec<SourceSpec>,
     /// `[[inventory]]`
     pub inventories: Vec<InventorySpec>,
+    /// `[overhead]`
+    pub overhead: Option<OverheadSpec>,
     /// `[normalise]`
     pub normalise: Option<NormaliseSpec>,
     /// `[[charge]]`
@@ -154,6 +157,7 @@ impl Spec {
                 "pipeline",
                 "source",
                 "inventory",
+                "overhead",
                 "normalise",
                 "charge",
                 "privacy",
@@ -171,6 +175,7 @@ impl Spec {
             pipeline: pipeline(&top, problems),
             sources: sources(&top, problems),
             inventories: inventories(&top, problems),
+            overhead: overhead::plan::read(&top, problems),
             normalise: normalise_spec::read(&top, problems),
             charges: charges(&top, problems),
             privacy: privacy::read(&top, problems),

@@ -86,7 +86,7 @@ impl<'a> Charges<'a> {
     #[must_use]
     pub fn new(plan: &'a Plan, site: &'a str) -> Self {
         let cutter = Cutter::new(plan);
-        let midnight = |day: Option<i32>, open: i64| day.map_or(open, |day| cutter.calendar.midnight_ms(day));
+        let midnight = |day: Option<i32>, open: i64| day.map_or(open, |day| cutter.calendar.begins_ms(day));
         let holds = plan.tariffs.iter().map(|tariff| {
             let policy = &tariff.policy;
             (

@@ -71,8 +71,8 @@ impl Calendar {
             }
         };
         let period = Period {
-            from_ms: self.midnight_ms(first),
-            until_ms: self.midnight_ms(after),
+            from_ms: self.begins_ms(first),
+            until_ms: self.begins_ms(after),
             month: month.first_day(),
             day: (self.grain == Grain::Day).then_some(day),
             allocation_year,
@@ -87,14 +87,15 @@ impl Calendar {
         let (month, day) = self.year_start;
         let first = |year: i64| {
             let date = jiff::civil::Date::new(i16::try_from(year).ok()?, month, day).ok()?;
-            Some(self.midnight_ms(super::month::day_of(date)))
+            Some(self.begins_ms(super::month::day_of(date)))
         };
         Some((first(year + 1)? - first(year)?) / 1000)
     }
 
-    /// The first instant of a local day, Unix milliseconds. A midnight that clocks skip or repeat begins at its first possible instant.
+    /// The first instant of a local day, Unix milliseconds. A midnight that clocks skip or repeat begins at its first
+    /// possible instant.
     #[must_use]
-    pub fn midnight_ms(&self, day: Day) -> i64 {
+    pub fn begins_ms(&self, day: Day) -> i64 {
         let local_s = i64::from(day) * 86_400;
         let unix_s = match self.zone.resolve(local_s) {
             Local::Unique(unix_s) | Local::Fold { earlier: unix_s, .. } | Local::Gap(unix_s) => unix_s,
