@@ -79,7 +79,7 @@ enum Command {
     },
     /// List the columns a formula can read.
     Columns,
-    /// Print the policy of a cluster's TRESBillingWeights, as an [[inventory]] of the lake tells them.
+    /// Print the policy of a cluster's `TRESBillingWeights`, as an inventory of the lake tells them.
     Weights {
         /// Folder or URL results were published to.
         out: String,

@@ -7,7 +7,7 @@ use crate::error::{Error, Kind, Result};
 use crate::schema::batch::{decimal, int, text, time, word};
 use crate::store::{Manifest, Store, read_table};
 
-/// The policy of the TRESBillingWeights of a cluster, as the lake's inventories tell them; of several listings the last.
+/// The policy of the billing weights of a cluster, as the lake's inventories tell them; of several listings the last.
 ///
 /// # Errors
 /// [`Kind::NoInput`] when there is no lake, or it knows no partition of the cluster; [`Kind::Usage`] when it knows

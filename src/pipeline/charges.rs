@@ -42,20 +42,17 @@ pub(super) fn collect(
             context.publication.take_back(&jobs)?;
             rows = None;
         }
-        match rows.filter(|rows| rows.num_rows() > 0) {
-            Some(rows) => {
-                let mut table = LakeTable::create(context.publication, "charge_part", &path)?;
-                table.write(&rows)?;
-                table.finish(&[("gridtally.plan".to_owned(), context.plan.fingerprint.clone())])?;
-                parts.push(ChargePart { site, month, rows });
-            }
-            None => {
-                context.publication.remove(&jobs);
-                context.publication.remove(&path);
-                let rows = RecordBatch::new_empty(schema::dataset("charge_part")?.arrow());
-                parts.push(ChargePart { site, month, rows });
-            }
-        }
+        let rows = if let Some(rows) = rows.filter(|rows| rows.num_rows() > 0) {
+            let mut table = LakeTable::create(context.publication, "charge_part", &path)?;
+            table.write(&rows)?;
+            table.finish(&[("gridtally.plan".to_owned(), context.plan.fingerprint.clone())])?;
+            rows
+        } else {
+            context.publication.remove(&jobs);
+            context.publication.remove(&path);
+            RecordBatch::new_empty(schema::dataset("charge_part")?.arrow())
+        };
+        parts.push(ChargePart { site, month, rows });
     }
     Ok(parts)
 }
