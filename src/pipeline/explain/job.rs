@@ -1,5 +1,6 @@
 //! A job and everything that was made of it.
 
+use std::fmt::Write as _;
 use std::path::Path;
 
 use arrow::array::{Array, ArrayRef, RecordBatch};
@@ -124,7 +125,7 @@ pub fn explain(output: &str, job: &str, inputs: &Path) -> Result<Vec<Explained>>
     let table = |path: &str| -> Result<Vec<RecordBatch>> { read_table(store.reader(path)?, None, 16_384)?.collect() };
     let book = Book::load(&table("ledger/inputs.parquet")?, &table("ledger/ledger.parquet")?)?;
     let lake = Lake { store, manifest, book };
-    let plain = job.replace('-', "").to_lowercase();
+    let wanted = identity(job);
     let mut found = Vec::new();
     for file in lake.manifest.dataset("records") {
         let Some((site, month)) = lake::parse_month_path(&file.path) else {
@@ -140,7 +141,8 @@ pub fn explain(output: &str, job: &str, inputs: &Path) -> Result<Vec<Explained>>
                 .collect::<Result<Vec<_>>>()?;
             for row in 0..batch.num_rows() {
                 let is_named = names.iter().any(|name| word(name, row) == Some(job));
-                if found.len() < MOST && (is_named || hex(ids.value(row)) == plain) {
+                if found.len() < MOST && (is_named || wanted.as_ref().map(<[u8; 16]>::as_slice) == Some(ids.value(row)))
+                {
                     found.push(lake.job(&site, month, &batch.slice(row, 1), inputs)?);
                 }
             }
@@ -162,7 +164,7 @@ impl Lake {
     /// The one row of `record`.
     fn job(&self, site: &str, month: crate::time::Month, record: &RecordBatch, inputs: &Path) -> Result<Explained> {
         let of = |name: &str| -> Result<String> { Ok(word(text(record, name)?, 0).unwrap_or_default().to_owned()) };
-        let record_id = hex(id(record, "record_id")?.value(0));
+        let record_id = id(record, "record_id")?.value(0);
         let file_id = of("file_id")?;
         let (path, blake3) = self.input(&file_id);
         let byte_offset = int(record, "byte_offset")?.value(0);
@@ -177,11 +179,11 @@ impl Lake {
             job_id: of("job_id")?,
             source: of("source")?,
             fields: fields(record, &format)?,
-            history: self.history(site, month, &record_id)?,
+            history: self.history(site, month, record_id)?,
             work: work(record)?,
-            charges: self.charges(site, month, record, &record_id)?,
+            charges: self.charges(site, month, record, record_id)?,
             line: int(record, "line")?.value(0),
-            record_id,
+            record_id: hex(record_id),
             format,
             file_id,
             path,
@@ -208,12 +210,12 @@ impl Lake {
         read_table(self.store.reader(path)?, None, 16_384)?.collect()
     }
 
-    fn history(&self, site: &str, month: crate::time::Month, record_id: &str) -> Result<Vec<Past>> {
+    fn history(&self, site: &str, month: crate::time::Month, record_id: &[u8]) -> Result<Vec<Past>> {
         let mut past = Vec::new();
         for batch in self.batches(&lake::month_path("history", site, month))? {
             let (ids, outcome) = (id(&batch, "record_id")?, text(&batch, "outcome")?);
             let (files, line) = (text(&batch, "file_id")?, int(&batch, "line")?);
-            for row in (0..batch.num_rows()).filter(|row| hex(ids.value(*row)) == record_id) {
+            for row in (0..batch.num_rows()).filter(|row| ids.value(*row) == record_id) {
                 past.push(Past {
                     outcome: outcome.value(row).to_owned(),
                     path: self.input(files.value(row)).0,
@@ -229,7 +231,7 @@ impl Lake {
         site: &str,
         month: crate::time::Month,
         record: &RecordBatch,
-        record_id: &str,
+        record_id: &[u8],
     ) -> Result<Vec<Charged>> {
         let rows = self.batches(&lake::month_path("job_charges", site, month))?;
         let mut charges = Vec::new();
@@ -262,7 +264,7 @@ impl Lake {
     }
 }
 
-fn pieces(rows: &[RecordBatch], site: &str, record_id: &str, tariff: &Tariff) -> Result<Vec<Piece>> {
+fn pieces(rows: &[RecordBatch], site: &str, record_id: &[u8], tariff: &Tariff) -> Result<Vec<Piece>> {
     let mut pieces = Vec::new();
     for batch in rows {
         let (ids, charge) = (id(batch, "record_id")?, decimal(batch, "charge")?);
@@ -272,7 +274,7 @@ fn pieces(rows: &[RecordBatch], site: &str, record_id: &str, tariff: &Tariff) ->
         let (year, month) = (int(batch, "allocation_year")?, date(batch, "month")?);
         for row in 0..batch.num_rows() {
             let key = (policy.value(row), version.value(row), options.value(row));
-            if key != tariff.key() || hex(ids.value(row)) != record_id {
+            if key != tariff.key() || ids.value(row) != record_id {
                 continue;
             }
             let month = crate::time::month::date_of(month.value(row));
@@ -347,5 +349,18 @@ fn work(record: &RecordBatch) -> Result<Vec<String>> {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let mut text = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}
+
+/// The bytes of an identity as people write it, with or without dashes.
+fn identity(text: &str) -> Option<[u8; 16]> {
+    let digits = text.replace('-', "");
+    let is_hex = digits.len() == 32 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let value = u128::from_str_radix(&digits, 16).ok().filter(|_| is_hex)?;
+    Some(value.to_be_bytes())
 }
