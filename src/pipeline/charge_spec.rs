@@ -93,16 +93,16 @@ impl Compiler {
         let place = PathBuf::from(self.resolve(&named.value));
         let files: Vec<(PathBuf, String)> = if place.is_dir() {
             let inside = std::fs::read_dir(&place).into_iter().flatten().flatten();
-            let names = inside.map(|entry| entry.file_name().to_string_lossy().into_owned());
-            let mut names: Vec<String> = names
+            let files_inside = inside.map(|entry| entry.file_name().to_string_lossy().into_owned());
+            let mut files_inside: Vec<String> = files_inside
                 .filter(|name| Path::new(name).extension().is_some_and(|extension| extension == "toml"))
                 .collect();
-            names.sort();
-            if names.is_empty() {
+            files_inside.sort();
+            if files_inside.is_empty() {
                 self.wrong(named.line, format!("there is no policy file in {}", named.value));
             }
             let label = |name: &String| Path::new(&named.value).join(name).to_string_lossy().into_owned();
-            names
+            files_inside
                 .iter()
                 .map(|name| (place.join(name), self.table_label(&label(name))))
                 .collect()

@@ -125,7 +125,7 @@ fn merge_days(
     let mut losers = Days::new(published("history")?);
     let mut usage = Usage::new(context.plan, site);
     let mut charges = Charges::new(context.plan, site);
-    let mut charged: Option<LakeTable<'_>> = None;
+    let mut job_charges: Option<LakeTable<'_>> = None;
     let mut normaliser = Normaliser::new(context.plan.normalise.as_ref(), site);
     let mut origins = Origins::default();
     let mut unscaled = Unscaled::new(context.paths);
@@ -155,7 +155,7 @@ fn merge_days(
             write(&batch);
             let refused = usage.add(&batch, &scales)?;
             if let Some(rows) = charges.add(&batch, &refused)? {
-                let table = match &mut charged {
+                let table = match &mut job_charges {
                     Some(table) => table,
                     none => none.insert(LakeTable::create(context.publication, "job_charges", &charges_path)?),
                 };
@@ -180,8 +180,8 @@ fn merge_days(
     }
     unscaled.settle(&mut settled)?;
     let provenance = provenance(context, &settled);
-    let is_charged = charged.is_some();
-    if let Some(table) = charged {
+    let is_charged = job_charges.is_some();
+    if let Some(table) = job_charges {
         table.finish(&provenance)?;
     }
     match history_table {
