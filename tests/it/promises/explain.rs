@@ -33,7 +33,11 @@ fn every_number_on_the_page_follows_from_the_page() {
             );
             let cores: Option<i64> = field("alloc_core_n").map(|cores| cores.parse().unwrap());
             let wall: i64 = field("wall_s").unwrap().parse().unwrap();
-            for charge in page.charges.iter().filter(|charge| charge.policy == "cores") {
+            let priced = page
+                .charges
+                .iter()
+                .filter(|charge| charge.pieces.iter().all(|piece| piece.charge.is_some()));
+            for charge in priced.filter(|charge| charge.policy == "cores") {
                 let price = if charge.version == "winter" { 1 } else { 2 };
                 let exact = cores.unwrap() * price * wall * 1_000_000_000;
                 let last = charge.steps.last().unwrap();
