@@ -78,6 +78,9 @@ fn charge(batch: &RecordBatch, row: usize) -> Option<i128> {
     charges.is_valid(row).then(|| charges.value(row))
 }
 
+/// Record, policy, version and options.
+type Paid = (Vec<u8>, String, String, String);
+
 #[test]
 fn every_charge_is_its_jobs_and_pieces_add_up() {
     let scene = scene();
@@ -85,7 +88,7 @@ fn every_charge_is_its_jobs_and_pieces_add_up() {
     assert_eq!(scene.findings("lake"), []);
     let lake = scene.path("lake");
     let (records, jobs) = (all(&lake, "records"), all(&lake, "job_charges"));
-    let mut pieces: BTreeMap<(Vec<u8>, String, String, String), (i128, i64)> = BTreeMap::new();
+    let mut pieces: BTreeMap<Paid, (i128, i64)> = BTreeMap::new();
     let ids = id(&jobs, "record_id").unwrap();
     for row in 0..jobs.num_rows() {
         let of = |name: &str| text(&jobs, name, row).unwrap();
