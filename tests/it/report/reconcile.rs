@@ -215,6 +215,27 @@ fn a_lake_is_held_against_what_was_received() {
         same.differences.first()
     );
     assert_eq!(compare(&a, &received("sync"), 0).differences, []);
+    // A dictionary of benchmarks is read as the server does; without names and without one record of them all.
+    let request = gridtally::report::apel::publish::Request {
+        kinds: vec![MessageKind::SummaryV04],
+        batch_records: 10_000,
+        ..Default::default()
+    };
+    let mut nameless = Vec::new();
+    gridtally::report::apel::publish::publish(&lake, &request, &mut |_, _, _, _, text| {
+        nameless.extend(Told::read(&text)?);
+        Ok(())
+    })
+    .unwrap();
+    assert_eq!(compare(&a, &side(&nameless), 0).differences, []);
+    let largest = nameless
+        .iter()
+        .position(|told| told.vo() == "lhcb" && told.job_n() > 0)
+        .unwrap();
+    nameless.remove(largest);
+    let short = compare(&a, &side(&nameless), 0);
+    assert_eq!(short.differences.len(), 1, "{short:?}");
+    assert_eq!(short.differences[0].verdict.cause, Cause::MissingJobs, "{short:?}");
     // The same jobs, ended five hours and a half later by a clock that is not UTC.
     let mut local = String::from("APEL-individual-job-message: v0.3\n");
     for mut told in Told::read(&std::fs::read_to_string(&jobs).unwrap()).unwrap() {
