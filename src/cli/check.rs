@@ -69,6 +69,9 @@ A pipeline file:
   known_on = 2026-06-30                # benchmarks recorded later do not count
   missing = \"null\"                     # or \"reject\", or { fallback = 10.0, benchmark = \"hs06\" }
 
+  [capacity]                           # what could be delivered, see `gridtally capacity --help`
+  node_types = \"node_types.csv\"
+
   [privacy]                            # what is withheld before anything is written
   user = \"pseudonym\"                   # or \"keep\", \"drop\"; likewise job_name, ...
   rotate = \"quarter\"                   # or \"year\", \"month\"

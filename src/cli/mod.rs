@@ -19,6 +19,7 @@ mod schema;
 mod selection;
 mod summaries;
 mod verify;
+mod work;
 
 use std::process::ExitCode;
 
@@ -55,6 +56,7 @@ enum Command {
     Summaries(summaries::Args),
     Rejects(rejects::Args),
     Replay(replay::Args),
+    Work(work::Args),
     Verify(verify::Args),
     Completions(completions::Args),
     Man(man::Args),
@@ -94,6 +96,7 @@ fn execute(command: &Command) -> Result<()> {
         Command::Summaries(args) => summaries::run(args),
         Command::Rejects(args) => rejects::run(args),
         Command::Replay(args) => replay::run(args),
+        Command::Work(args) => work::run(args),
         Command::Verify(args) => verify::run(args),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),

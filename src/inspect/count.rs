@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::clock_changes::ClockChanges;
 use super::report::{FileReport, Period, ReasonCount, ValueCount};
 use crate::ledger::Reason;
 use crate::records::{Anomaly, JobRow, SummaryKind, SummaryRow};
@@ -40,6 +41,8 @@ pub(super) struct Counts {
     vos: BTreeMap<String, u64>,
     without_end: u64,
     without_core: u64,
+    /// Looked for where times are local.
+    changes: Option<ClockChanges>,
     /// Counted where the records have to name their site.
     without_site: Option<u64>,
     without_vo: u64,
@@ -58,6 +61,11 @@ impl Counts {
             cross_check: cross_check.then(CrossCheck::default),
             ..Self::default()
         }
+    }
+
+    /// Looks for jobs over which clocks were changed: local times are read as if they were UTC.
+    pub(super) fn look_for_clock_changes(&mut self) {
+        self.changes = Some(ClockChanges::default());
     }
 
     /// Writes what was counted of a machine into a report.
@@ -173,6 +181,7 @@ impl Counts {
             report.problems.push(problem.to_owned());
         }
         report.problems.extend(spellings(&self.vos));
+        report.problems.extend(self.changes.iter().flat_map(ClockChanges::told));
         report.sites = top(self.sites);
         report.clusters = top(self.clusters);
         report.views = top(self.views);
@@ -287,6 +296,9 @@ impl Sink for Counts {
         self.without_end += u64::from(row.end_ms.is_none());
         self.without_core += u64::from(row.alloc_core_n.is_none());
         self.without_vo += u64::from(row.vo.is_none());
+        if let Some(changes) = &mut self.changes {
+            changes.look(row);
+        }
         if let Some(n) = &mut self.without_site {
             *n += u64::from(row.site.is_none_or(str::is_empty));
         }

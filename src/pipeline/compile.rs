@@ -110,6 +110,7 @@ impl Compiler {
             None => Some(Zone::utc()),
         };
         let corrections = pipeline.corrections.map(|path| self.corrections(&path));
+        let capacity = spec.capacity.and_then(|path| self.node_types(&path)).map(Arc::new);
         let attribution = pipeline.attribution.map_or(Attribution::Prorated, |at| at.value);
         let grain = pipeline.grain.map_or(Grain::Month, |at| at.value);
         let overlap = pipeline.overlap.map(|at| at.value);
@@ -165,6 +166,7 @@ impl Compiler {
             normalise,
             as_of,
             privacy,
+            capacity,
             corrections,
         })
     }

@@ -20,12 +20,15 @@ pub(super) struct Found {
     pub(super) source: Arc<SourcePlan>,
     privacy: Option<Arc<Privacy>>,
     blake3: Option<String>,
+    /// When its path says that it was true, Unix milliseconds.
+    dated_ms: Option<i64>,
 }
 
 impl Found {
     /// Its id in the ledger, if its bytes were hashed.
     pub(super) fn file_id(&self) -> Option<Arc<str>> {
-        self.blake3.as_ref().map(|blake3| file_id(&self.source.name, blake3))
+        let blake3 = self.blake3.as_ref()?;
+        Some(file_id(&self.source.name, blake3, self.dated_ms))
     }
 }
 
@@ -34,6 +37,7 @@ impl Found {
         let path = &self.file.path;
         Reading {
             grid: None,
+            dated_ms: self.dated_ms,
             accounted_to: known.map_or(path, |first| first.min(path)).clone(),
             file: self.file.clone(),
             source: Arc::clone(&self.source),
@@ -43,9 +47,11 @@ impl Found {
     }
 }
 
-/// The id of a file: the same bytes in the same source are the same file, whatever their name.
-pub(super) fn file_id(source: &str, blake3: &str) -> Arc<str> {
-    let id = blake3::hash(format!("{source}\n{blake3}").as_bytes()).to_hex();
+/// The id of a file: the same bytes in the same source are the same file, whatever their name. Where names date listings,
+/// those of two days are two: a machine may be again what it was before.
+pub(super) fn file_id(source: &str, blake3: &str, dated_ms: Option<i64>) -> Arc<str> {
+    let dated = dated_ms.map_or_else(String::new, |ms| format!("\n{ms}"));
+    let id = blake3::hash(format!("{source}\n{blake3}{dated}").as_bytes()).to_hex();
     Arc::from(id.get(..16).unwrap_or(&id))
 }
 
@@ -58,7 +64,9 @@ pub(super) fn find(plan: &Plan) -> Result<Vec<Found>> {
     let mut found = Vec::new();
     for source in &plan.sources {
         let files = discover(source, base)?.into_iter();
+        let as_of = plan.as_of.get(&source.name);
         found.extend(files.map(|file| Found {
+            dated_ms: as_of.and_then(|as_of| as_of.in_path(&file.path)),
             file,
             source: Arc::clone(source),
             privacy: plan.privacy.clone(),
@@ -67,6 +75,7 @@ pub(super) fn find(plan: &Plan) -> Result<Vec<Found>> {
         if let Some(companion) = grids::companion(source).map(Arc::new) {
             let files = discover(&companion, base)?.into_iter();
             found.extend(files.map(|file| Found {
+                dated_ms: None,
                 file,
                 source: Arc::clone(&companion),
                 privacy: plan.privacy.clone(),

@@ -1,6 +1,7 @@
 //! From a pipeline file to a finished run.
 
 pub mod as_of;
+mod capacity;
 pub mod clock;
 pub mod compile;
 mod corrections;

@@ -295,6 +295,8 @@ pub struct Plan {
     pub as_of: BTreeMap<String, AsOf>,
     /// Benchmarks; `None` leaves the work columns null.
     pub normalise: Option<NormalisePlan>,
+    /// Node types, of which installed capacity is made.
+    pub capacity: Option<Arc<crate::reference::node_type::NodeTypeTable>>,
     /// Signed corrections.
     pub corrections: Option<Arc<crate::reference::correction::CorrectionTable>>,
     /// What becomes of names; `None` keeps them.

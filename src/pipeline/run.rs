@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::capacity;
 use super::clock::Stopwatch;
 use super::corrections;
 use super::grids::{Grids, Late};
@@ -65,7 +66,8 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     let is_resummarised = is_rebuild || state.plan_changed(plan);
     // After a rebuild the state knows of no place.
     let outdated = Outdated::find(&state, plan);
-    if files.is_empty() && !is_news && !is_resummarised && fresh.is_empty() && outdated.is_empty() {
+    let is_settled = fresh.is_empty() && outdated.is_empty() && !capacity::is_changed(plan, &state);
+    if files.is_empty() && !is_news && !is_resummarised && is_settled {
         report.settle(&state);
         report.finish_unchanged(&stopwatch);
         return Ok(report);
@@ -75,7 +77,7 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     let mut spill = Spill::new(options.memory_byte_n.unwrap_or(MEMORY_BUDGET));
     let mut read = read_all(&files, window, threads, &spill, progress)?;
     let file_ids: Vec<Arc<str>> = (files.iter().zip(&read))
-        .map(|(file, read)| inputs::file_id(&file.source.name, &read.blake3))
+        .map(|(file, read)| inputs::file_id(&file.source.name, &read.blake3, file.dated_ms))
         .collect();
     let mut repairs = Repairs::load(&store, &publication, is_rebuild)?;
     let lake = (&store, &publication, &state);
@@ -119,9 +121,7 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     report.recomputed = recompute::compare(&context, &outdated, &parts, is_fresh)?;
     publish_usage(&context, &state, &parts, is_resummarised)?;
     report.unmatched_corrections = corrections::publish(plan, &parts, is_rebuild, (&store, &publication))?;
-    for id in &report.unmatched_corrections {
-        progress.note(&format!("correction {id} matches nothing"));
-    }
+    note_unmatched(&report, progress);
     if is_rebuild {
         forget_stale(&publication, &state, &partitions);
     }
@@ -148,6 +148,12 @@ fn window(options: &RunOptions) -> Window {
     Window {
         from: options.from,
         to: options.to,
+    }
+}
+
+fn note_unmatched(report: &RunReport, progress: &dyn Progress) {
+    for id in &report.unmatched_corrections {
+        progress.note(&format!("correction {id} matches nothing"));
     }
 }
 

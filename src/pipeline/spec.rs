@@ -3,6 +3,7 @@
 
 use toml::de::{DeTable, DeValue};
 
+use super::capacity;
 use super::inventory_spec::{InventorySpec, inventories};
 use super::normalise_spec::{self, NormaliseSpec};
 use super::plan::{Acceptance, Attribution, Format, Grain, Overlap, Publication, RejectLimit, Replacement, VoColumn};
@@ -122,6 +123,8 @@ pub struct Spec {
     pub normalise: Option<NormaliseSpec>,
     /// `[privacy]`
     pub privacy: Option<PrivacySpec>,
+    /// `node_types` of `[capacity]`
+    pub capacity: Option<At<String>>,
 }
 
 impl Spec {
@@ -141,7 +144,7 @@ impl Spec {
             source,
             &table,
             "the pipeline file",
-            &["pipeline", "source", "inventory", "normalise", "privacy"],
+            &["pipeline", "source", "inventory", "normalise", "privacy", "capacity"],
             problems,
         );
         if !top.has("pipeline") {
@@ -156,6 +159,7 @@ impl Spec {
             inventories: inventories(&top, problems),
             normalise: normalise_spec::read(&top, problems),
             privacy: privacy::read(&top, problems),
+            capacity: capacity::read(&top, problems),
         }
     }
 }

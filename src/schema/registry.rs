@@ -16,6 +16,7 @@ const FILES: &[&str] = &[
     include_str!("../../schemas/ledger.toml"),
     include_str!("../../schemas/inputs.toml"),
     include_str!("../../schemas/usage_part.toml"),
+    include_str!("../../schemas/capacity.toml"),
     include_str!("../../schemas/corrections.toml"),
     include_str!("../../schemas/runs.toml"),
     include_str!("../../schemas/publication.toml"),

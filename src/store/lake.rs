@@ -38,6 +38,12 @@ pub fn usage_path(site: &str, vo: Option<&str>, allocation_year: i64) -> String 
     )
 }
 
+/// Path of the installed capacity of one site.
+#[must_use]
+pub fn capacity_path(site: &str) -> String {
+    format!("capacity/{}/capacity.parquet", segment("site", Some(site)))
+}
+
 /// Path of the refusals of one input file.
 #[must_use]
 pub fn rejects_path(file_id: &str) -> String {
