@@ -142,6 +142,15 @@ impl Told {
         self.number("CpuDuration")
     }
 
+    /// Wall and CPU work, seconds of the benchmark, of records that tell work in place of a benchmark.
+    #[must_use]
+    pub fn work_s(&self) -> (Option<i64>, Option<i64>) {
+        (
+            self.number("NormalisedWallDuration"),
+            self.number("NormalisedCpuDuration"),
+        )
+    }
+
     /// Grid, local or another word.
     #[must_use]
     pub fn infrastructure(&self) -> Option<&str> {

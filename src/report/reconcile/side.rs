@@ -281,7 +281,10 @@ impl Side {
                     let work = |seconds: i128| divide(seconds * i128::from(level), unit).unwrap_or(0);
                     (work(wall_s), work(cpu_s))
                 }
-                None => (number("NormalisedWallDuration"), number("NormalisedCpuDuration")),
+                None => {
+                    let (wall, cpu) = told.work_s();
+                    (i128::from(wall.unwrap_or(0)), i128::from(cpu.unwrap_or(0)))
+                }
             };
             let mut key = BTreeMap::new();
             for (name, field) in [
