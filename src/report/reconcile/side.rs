@@ -276,15 +276,12 @@ impl Side {
             let wall_s = i128::from(told.wall_s().unwrap_or(0));
             let cpu_s = i128::from(told.cpu_s().unwrap_or(0));
             let level = level_e3(told);
-            let (wall_work_s, cpu_work_s) = match level {
-                Some((level, unit)) => {
-                    let work = |seconds: i128| divide(seconds * i128::from(level), unit).unwrap_or(0);
-                    (work(wall_s), work(cpu_s))
-                }
-                None => {
-                    let (wall, cpu) = told.work_s();
-                    (i128::from(wall.unwrap_or(0)), i128::from(cpu.unwrap_or(0)))
-                }
+            let (wall_work_s, cpu_work_s) = if let Some((level, unit)) = level {
+                let work = |seconds: i128| divide(seconds * i128::from(level), unit).unwrap_or(0);
+                (work(wall_s), work(cpu_s))
+            } else {
+                let (wall, cpu) = told.work_s();
+                (i128::from(wall.unwrap_or(0)), i128::from(cpu.unwrap_or(0)))
             };
             let mut key = BTreeMap::new();
             for (name, field) in [
