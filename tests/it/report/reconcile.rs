@@ -272,13 +272,17 @@ fn what_one_side_withholds_hides_no_cause() {
         Ok(())
     })
     .unwrap();
-    assert_eq!(compare(&a, &side(&nameless), 0).differences, []);
+    // Without names, rows of users who spell a VO in their own way become one row in one spelling: that is told.
+    let causes = |told: &[Told]| -> Vec<Cause> {
+        let differences = compare(&a, &side(told), 0).differences;
+        let causes = differences.iter().map(|one| one.verdict.cause);
+        causes.filter(|cause| *cause != Cause::CaseOfNames).collect()
+    };
+    assert_eq!(causes(&nameless), []);
     let largest = nameless
         .iter()
         .position(|told| told.vo() == "lhcb" && told.job_n() > 0)
         .unwrap();
     nameless.remove(largest);
-    let short = compare(&a, &side(&nameless), 0);
-    assert_eq!(short.differences.len(), 1, "{short:?}");
-    assert_eq!(short.differences[0].verdict.cause, Cause::MissingJobs, "{short:?}");
+    assert_eq!(causes(&nameless), [Cause::MissingJobs]);
 }
