@@ -201,7 +201,7 @@ def everything(sample):
     for line in (sample / "vo.csv").read_text().splitlines()[1:]:
         account, vo = line.split(",")
         vos[account] = vo
-    for path in sorted((sample / "alp").iterdir()):
+    for path in sorted((sample / "alp").glob("sacct-*")):
         yield from sacct(path, vos)
     for path in sorted((sample / "bay" / "apel").glob("*/*")):
         yield from apel(path)
