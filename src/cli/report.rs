@@ -4,6 +4,7 @@ mod apel;
 mod check_apel;
 mod federation;
 mod gracc;
+mod overhead;
 mod selection;
 mod sreport;
 
@@ -39,6 +40,7 @@ enum Kind {
     Wlcg(federation::WlcgArgs),
     Osg(federation::OsgArgs),
     Gracc(gracc::Args),
+    Overhead(overhead::Args),
     Sreport(sreport::Args),
 }
 
@@ -50,6 +52,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
         Kind::Wlcg(args) => federation::wlcg(args),
         Kind::Osg(args) => federation::osg(args),
         Kind::Gracc(args) => gracc::run(args),
+        Kind::Overhead(args) => overhead::run(args),
         Kind::Sreport(args) => sreport::run(args),
     }
 }

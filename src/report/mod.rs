@@ -6,11 +6,13 @@
 //! Parquet.
 
 pub mod apel;
+pub mod drawing;
 pub mod federation;
 pub mod gracc;
 pub mod html;
 pub mod lake;
 pub mod osg;
+pub mod overhead;
 pub mod portal;
 pub mod render;
 pub mod sites;
