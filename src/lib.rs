@@ -12,8 +12,9 @@
 //! report     the lake in the words of those who want to hear it: federation messages, tables, pages
 //! ```
 //!
-//! Beside them: `schema` (every column, a leaf), `reference` (dated tables, and the machine behind the jobs), `ledger`
-//! (where every row went), `engine` (group-bys and formulas on typed batches), `privacy` (who is named), `store` (everything written),
+//! Beside them: `schema` (every column, a leaf), `reference` (dated tables, and the machine behind the jobs), `capacity`
+//! (what nodes could deliver), `reconcile` (what others make of the same jobs), `ledger` (where every row went), `engine`
+//! (group-bys and formulas on typed batches), `privacy` (who is named), `store` (everything written),
 //! `time` (zones, months, allocation years), `scratch` (what does not fit memory), `pipeline` (file -> plan -> run),
 //! `problems` (what is wrong with a pipeline or policy file, all of it at once), `inspect`, `cli`.
 //!
@@ -39,6 +40,7 @@ pub mod occupancy;
 pub mod pipeline;
 pub mod privacy;
 pub mod problems;
+pub mod reconcile;
 pub mod records;
 pub mod reference;
 pub mod report;

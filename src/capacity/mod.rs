@@ -6,6 +6,7 @@
 
 pub mod limit;
 mod lines;
+pub mod monthly;
 pub mod reference;
 pub mod report;
 pub mod site;

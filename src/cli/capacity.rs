@@ -22,10 +22,10 @@ use crate::time::month::day_of;
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
-  gridtally capacity nodes.csv
+  gridtally capacity node_types.csv
 
   What the mean as reference would report wrongly, and limits on each type:
-    gridtally capacity nodes.csv --reference mean --cpu-limit 48h --wall-limit 72h
+    gridtally capacity node_types.csv --reference mean --cpu-limit 48h --wall-limit 72h
 
 Columns of the table (counts are of one node):
   site,cluster,node_type,node_n,physical_cpu_n,logical_cpu_n,benchmark,value_per_core,valid_from,valid_to

@@ -47,6 +47,8 @@ A pipeline file:
   summaries = \"snapshot\"               # or \"upsert\": what a later summary replaces
   publication = \"source\"               # or \"site\": whose month one file of summaries holds whole
   blah = [\"blahp.log-*\"]               # CE logs, of a source of batch logs
+  scaled_to = { benchmark = \"si00\", value = 1000, times = \"both\", unscale = true }
+                                       # times are scaled by the worker nodes (or \"cpu\", \"wall\")
   unix_start_time = 1356996147         # of a swf trace that does not name its own
   max_rejected = 100
 
@@ -83,6 +85,9 @@ A pipeline file:
   order = [\"record\", \"node\", \"cluster\", \"site\"]  # where a job's benchmark is looked for first
   known_on = 2026-06-30                # benchmarks recorded later do not count
   missing = \"null\"                     # or \"reject\", or { fallback = 10.0, benchmark = \"hs06\" }
+
+  [capacity]                           # what could be delivered, see `gridtally capacity --help`
+  node_types = \"node_types.csv\"
 
   [privacy]                            # what is withheld before anything is written
   user = \"pseudonym\"                   # or \"keep\", \"drop\"; likewise job_name, ...

@@ -9,13 +9,17 @@ mod man;
 pub mod output;
 mod policy;
 pub mod progress;
+mod publication;
+mod reconcile;
 mod rejects;
 mod replay;
 mod report;
 mod run;
 mod schema;
+mod selection;
 mod summaries;
 mod verify;
+mod work;
 
 use std::process::ExitCode;
 
@@ -45,11 +49,14 @@ enum Command {
     Inspect(inspect::Args),
     Schema(schema::Args),
     Report(report::Args),
+    Publication(publication::Args),
+    Reconcile(reconcile::Args),
     Policy(policy::Args),
     Capacity(capacity::Args),
     Summaries(summaries::Args),
     Rejects(rejects::Args),
     Replay(replay::Args),
+    Work(work::Args),
     Verify(verify::Args),
     Completions(completions::Args),
     Man(man::Args),
@@ -82,11 +89,14 @@ fn execute(command: &Command) -> Result<()> {
         Command::Inspect(args) => inspect::run(args),
         Command::Schema(args) => schema::run(args),
         Command::Report(args) => report::run(args),
+        Command::Publication(args) => publication::run(args),
+        Command::Reconcile(args) => reconcile::run(args),
         Command::Policy(args) => policy::run(args),
         Command::Capacity(args) => capacity::run(args),
         Command::Summaries(args) => summaries::run(args),
         Command::Rejects(args) => rejects::run(args),
         Command::Replay(args) => replay::run(args),
+        Command::Work(args) => work::run(args),
         Command::Verify(args) => verify::run(args),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),

@@ -2,10 +2,12 @@
 
 mod apel;
 mod check_apel;
+mod completeness;
 mod federation;
 mod gracc;
 mod overhead;
 mod selection;
+mod site;
 mod sreport;
 
 use super::output;
@@ -15,7 +17,7 @@ use crate::report::table::Table;
 
 /// Tell what a lake says in the words of a federation, a portal or a board.
 ///
-/// Reports read a published lake and change nothing in it.
+/// Reports read a published lake and change nothing in it, but for the book `apel --receiver` keeps of what was sent.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -24,6 +26,9 @@ Examples:
 
   What WLCG's portal shows of a year, beside what was pledged:
     gridtally report wlcg out --from 2025-04 --to 2026-03 --sites sites.csv --pledges pledges.csv
+
+  A page for the board, about one site:
+    gridtally report site out --site ALP-T2 --out board
 
   What is wrong with messages that were received, or are about to be sent:
     gridtally report check-apel spool/incoming")]
@@ -42,6 +47,8 @@ enum Kind {
     Gracc(gracc::Args),
     Overhead(overhead::Args),
     Sreport(sreport::Args),
+    Completeness(completeness::Args),
+    Site(site::Args),
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
@@ -54,6 +61,8 @@ pub(super) fn run(args: &Args) -> Result<()> {
         Kind::Gracc(args) => gracc::run(args),
         Kind::Overhead(args) => overhead::run(args),
         Kind::Sreport(args) => sreport::run(args),
+        Kind::Completeness(args) => completeness::run(args),
+        Kind::Site(args) => site::run(args),
     }
 }
 

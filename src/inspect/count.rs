@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::clock_changes::ClockChanges;
 use super::report::{FileReport, Period, ReasonCount, ValueCount};
 use crate::ledger::Reason;
 use crate::records::{Anomaly, JobRow, SummaryKind, SummaryRow};
@@ -40,6 +41,8 @@ pub(super) struct Counts {
     vos: BTreeMap<String, u64>,
     without_end: u64,
     without_core: u64,
+    /// Looked for where times are local.
+    changes: Option<ClockChanges>,
     /// Counted where the records have to name their site.
     without_site: Option<u64>,
     without_vo: u64,
@@ -58,6 +61,11 @@ impl Counts {
             cross_check: cross_check.then(CrossCheck::default),
             ..Self::default()
         }
+    }
+
+    /// Looks for jobs over which clocks were changed: local times are read as if they were UTC.
+    pub(super) fn look_for_clock_changes(&mut self) {
+        self.changes = Some(ClockChanges::default());
     }
 
     /// Writes what was counted of a machine into a report.
@@ -168,6 +176,12 @@ impl Counts {
                 job_n,
             });
         }
+        if ["batch", "payload"].iter().all(|view| self.views.contains_key(*view)) {
+            let problem = "batch and payload are two accounts of the same hours: never add them up";
+            report.problems.push(problem.to_owned());
+        }
+        report.problems.extend(spellings(&self.vos));
+        report.problems.extend(self.changes.iter().flat_map(ClockChanges::told));
         report.sites = top(self.sites);
         report.clusters = top(self.clusters);
         report.views = top(self.views);
@@ -237,6 +251,23 @@ fn top(counts: BTreeMap<String, u64>) -> Vec<ValueCount> {
     counts
 }
 
+/// Names that differ in letter case alone, which are as many VOs until something makes one of them.
+fn spellings(vos: &BTreeMap<String, u64>) -> Option<String> {
+    let mut folded: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for vo in vos.keys() {
+        folded.entry(vo.to_lowercase()).or_default().push(vo);
+    }
+    let several: Vec<String> = folded
+        .into_values()
+        .filter(|names| names.len() > 1)
+        .map(|names| names.join(" and "))
+        .collect();
+    (!several.is_empty()).then(|| {
+        let names = several.get(..SHOWN).unwrap_or(&several).join(", ");
+        format!("VOs in several letter cases ({names}): vo = {{ known = \"vos.csv\" }} makes one of each")
+    })
+}
+
 fn earlier(seen: Option<i64>, new: Option<i64>) -> Option<i64> {
     [seen, new].into_iter().flatten().min()
 }
@@ -265,6 +296,9 @@ impl Sink for Counts {
         self.without_end += u64::from(row.end_ms.is_none());
         self.without_core += u64::from(row.alloc_core_n.is_none());
         self.without_vo += u64::from(row.vo.is_none());
+        if let Some(changes) = &mut self.changes {
+            changes.look(row);
+        }
         if let Some(n) = &mut self.without_site {
             *n += u64::from(row.site.is_none_or(str::is_empty));
         }

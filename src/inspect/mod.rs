@@ -1,5 +1,6 @@
 //! What is this file? Looks, reads all of it as a run would, counts, and proposes a source for it.
 
+mod clock_changes;
 mod count;
 mod propose;
 mod report;
@@ -53,11 +54,15 @@ pub fn inspect(input: &InputFile, cross_check: bool, progress: &dyn Progress) ->
         report.problems.push(problem);
     }
     report.delimiter.clone_from(&hints.delimiter);
+    report.times.clone_from(&hints.times);
     if hints.naive_times {
         let problem = "times are naive: set timezone in the source (counted here as if they were UTC)";
         report.problems.push(problem.to_owned());
     }
     let mut counts = Counts::new(cross_check, matches!(dialect, Dialect::Apel | Dialect::Gracc));
+    if hints.naive_times {
+        counts.look_for_clock_changes();
+    }
     // What a reader refuses, or damage in the middle, is a finding: what came before it still counts.
     if let Err(why) = read((dialect, stand_in(dialect, hints.layout)), text, &mut counts, progress) {
         report.failure = Some(why.to_string());
@@ -112,6 +117,7 @@ fn stand_in(dialect: Dialect, layout: Option<FixedOrder>) -> SourcePlan {
         logs: LogOptions {
             blah: Vec::new(),
             unix_start_time: Some(0),
+            scaled_to: None,
         },
         publishing: crate::pipeline::plan::Publishing::default(),
         max_rejected: None,

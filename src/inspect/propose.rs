@@ -29,13 +29,17 @@ pub(super) fn source(report: &FileReport, dialect: Dialect, hints: &Hints) -> St
         }
         return lines.join("\n");
     }
+    if dialect == Dialect::Blah {
+        let path = quote(&report.path);
+        return format!("# in the [[source]] of the batch system's log:\n# blah = [{path}]");
+    }
     let mut lines = vec![
         "[[source]]".to_owned(),
         format!("name = {}", quote(&name(&report.path))),
         format!("format = {}", quote(dialect.format().as_str())),
         format!("paths = [{}]", quote(&report.path)),
     ];
-    let is_local = !matches!(dialect, Dialect::Apel | Dialect::Gracc | Dialect::Sacct | Dialect::Blah);
+    let is_local = !matches!(dialect, Dialect::Apel | Dialect::Gracc | Dialect::Sacct);
     if is_local {
         // Left empty on purpose: `check` refuses the source until a person has decided.
         lines.push(format!(
@@ -47,7 +51,11 @@ pub(super) fn source(report: &FileReport, dialect: Dialect, hints: &Hints) -> St
         lines.push("site = \"\"                 # the records name no site".to_owned());
     }
     if matches!(dialect, Dialect::Pbs | Dialect::Sge | Dialect::Lsf | Dialect::Htcondor) {
+        if report.clusters.is_empty() {
+            lines.push("cluster = \"\"              # the log names no cluster".to_owned());
+        }
         lines.push("# blah = [\"blahp.log-*\"]      # the CE's logs, where grid jobs come through one".to_owned());
+        lines.push("# vo = { column = \"user_group\" } # or { table = \"vo.csv\" }, where no CE names VOs".to_owned());
     }
     if dialect == Dialect::Swf && report.problems.iter().any(|problem| problem.contains("UnixStartTime")) {
         lines.push("unix_start_time = 0         # Unix second from which its times count".to_owned());

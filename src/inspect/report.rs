@@ -74,6 +74,8 @@ pub struct FileReport {
     pub column_n: Option<usize>,
     /// Delimiter of the table.
     pub delimiter: Option<String>,
+    /// How a table prints its times.
+    pub times: Option<String>,
     /// First bytes of a file nothing is known about.
     pub first_bytes: Option<String>,
     /// Input rows.
@@ -125,6 +127,7 @@ impl FileReport {
             version,
             column_n: None,
             delimiter: None,
+            times: None,
             first_bytes: None,
             row_n: None,
             job_n: None,
@@ -186,6 +189,9 @@ impl FileReport {
         line("dialect", &format!("{}{version}", self.dialect.unwrap_or("unknown")));
         if let (Some(column_n), Some(delimiter)) = (self.column_n, &self.delimiter) {
             line("columns", &format!("{column_n}, delimiter {delimiter:?}"));
+        }
+        if let Some(times) = &self.times {
+            line("times", times);
         }
         if let Some(bytes) = &self.first_bytes {
             line("begins with", bytes);

@@ -39,6 +39,15 @@ impl AsOf {
         }
     }
 
+    /// The same, where it is the path that tells.
+    #[must_use]
+    pub fn in_path(&self, path: &str) -> Option<i64> {
+        match self {
+            Self::At(_) => None,
+            Self::Path(_) => self.of(path),
+        }
+    }
+
     /// What decides results.
     #[must_use]
     pub fn canonical(&self) -> String {

@@ -111,6 +111,7 @@ impl Compiler {
             None => Some(Zone::utc()),
         };
         let corrections = pipeline.corrections.map(|path| self.corrections(&path));
+        let capacity = spec.capacity.and_then(|path| self.node_types(&path)).map(Arc::new);
         let attribution = pipeline.attribution.map_or(Attribution::Prorated, |at| at.value);
         let grain = pipeline.grain.map_or(Grain::Month, |at| at.value);
         let overlap = pipeline.overlap.map(|at| at.value);
@@ -128,6 +129,7 @@ impl Compiler {
             return None;
         }
         let privacy = privacy.filter(Privacy::withholds).map(Arc::new);
+        let scaled = self.scaled_sources(&spec.sources);
         let mut sources: Vec<_> = spec
             .sources
             .into_iter()
@@ -155,7 +157,7 @@ impl Compiler {
         let calendar_zone = zone?;
         let allocation_year_start = start?;
         // A `[normalise]` with a mistake must not turn into none at all.
-        let normalise = match normalise {
+        let mut normalise = match normalise {
             Some(normalise) => Some(normalise?),
             None => None,
         };
@@ -163,6 +165,7 @@ impl Compiler {
             Some(overhead) => Some(overhead?),
             None => None,
         };
+        self.scaled_once(scaled, normalise.as_mut());
         Some(Plan {
             name: pipeline.name?.value,
             file: file.to_owned(),
@@ -182,6 +185,7 @@ impl Compiler {
             overhead,
             as_of,
             privacy,
+            capacity,
             corrections,
         })
     }
@@ -314,6 +318,7 @@ impl Compiler {
             logs: LogOptions {
                 blah: spec.blah.iter().map(|path| self.resolve(&path.value)).collect(),
                 unix_start_time: spec.unix_start_time.map(|at| at.value),
+                scaled_to: spec.scaled_to.map(|spec| spec.scaled_to),
             },
             publishing: Publishing {
                 replacement: spec.summaries.map_or_else(Default::default, |at| at.value),

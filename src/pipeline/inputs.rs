@@ -20,12 +20,15 @@ pub(super) struct Found {
     pub(super) source: Arc<SourcePlan>,
     privacy: Option<Arc<Privacy>>,
     blake3: Option<String>,
+    /// When its path says that it was true, Unix milliseconds.
+    dated_ms: Option<i64>,
 }
 
 impl Found {
     /// Its id in the ledger, if its bytes were hashed.
     pub(super) fn file_id(&self) -> Option<Arc<str>> {
-        self.blake3.as_ref().map(|blake3| file_id(&self.source.name, blake3))
+        let blake3 = self.blake3.as_ref()?;
+        Some(file_id(&self.source.name, blake3, self.dated_ms))
     }
 }
 
@@ -34,6 +37,7 @@ impl Found {
         let path = &self.file.path;
         Reading {
             grid: None,
+            dated_ms: self.dated_ms,
             accounted_to: known.map_or(path, |first| first.min(path)).clone(),
             file: self.file.clone(),
             source: Arc::clone(&self.source),
@@ -43,9 +47,11 @@ impl Found {
     }
 }
 
-/// The id of a file: the same bytes in the same source are the same file, whatever their name.
-pub(super) fn file_id(source: &str, blake3: &str) -> Arc<str> {
-    let id = blake3::hash(format!("{source}\n{blake3}").as_bytes()).to_hex();
+/// The id of a file: the same bytes in the same source are the same file, whatever their name. Where names date listings,
+/// those of two days are two: a machine may be again what it was before.
+pub(super) fn file_id(source: &str, blake3: &str, dated_ms: Option<i64>) -> Arc<str> {
+    let dated = dated_ms.map_or_else(String::new, |ms| format!("\n{ms}"));
+    let id = blake3::hash(format!("{source}\n{blake3}{dated}").as_bytes()).to_hex();
     Arc::from(id.get(..16).unwrap_or(&id))
 }
 
@@ -58,7 +64,9 @@ pub(super) fn find(plan: &Plan) -> Result<Vec<Found>> {
     let mut found = Vec::new();
     for source in &plan.sources {
         let files = discover(source, base)?.into_iter();
+        let as_of = plan.as_of.get(&source.name);
         found.extend(files.map(|file| Found {
+            dated_ms: as_of.and_then(|as_of| as_of.in_path(&file.path)),
             file,
             source: Arc::clone(source),
             privacy: plan.privacy.clone(),
@@ -67,6 +75,7 @@ pub(super) fn find(plan: &Plan) -> Result<Vec<Found>> {
         if let Some(companion) = grids::companion(source).map(Arc::new) {
             let files = discover(&companion, base)?.into_iter();
             found.extend(files.map(|file| Found {
+                dated_ms: None,
                 file,
                 source: Arc::clone(&companion),
                 privacy: plan.privacy.clone(),
@@ -77,8 +86,8 @@ pub(super) fn find(plan: &Plan) -> Result<Vec<Found>> {
     Ok(found)
 }
 
-/// Hashes the files that may be known already: those whose size is that of a known file, or of another file here. All
-/// others are new for certain and are hashed while they are read.
+/// Hashes the files that may be known already: those whose size is that of a known file, or which have the size and the
+/// first bytes of another file here. All others are new for certain and are hashed while they are read.
 ///
 /// # Errors
 /// [`crate::error::Kind::Io`] when a file cannot be read.
@@ -89,21 +98,25 @@ pub(super) fn hash(
     threads: usize,
     progress: &dyn Progress,
 ) -> Result<()> {
-    let mut sizes: BTreeMap<u64, usize> = BTreeMap::new();
-    for bytes in book
-        .inputs()
-        .values()
-        .map(|input| input.bytes)
-        .chain(found.iter().map(|f| f.file.bytes))
-    {
-        *sizes.entry(bytes).or_default() += 1;
-    }
-    let is_wanted =
-        |f: &Found| f.blake3.is_none() && (is_everything || sizes.get(&f.file.bytes).is_some_and(|n| *n > 1));
-    let wanted: Vec<usize> = (0..found.len())
-        .filter(|at| found.get(*at).is_some_and(is_wanted))
+    let known: BTreeSet<u64> = book.inputs().values().map(|input| input.bytes).collect();
+    let is_known = |f: &Found| is_everything || known.contains(&f.file.bytes);
+    let sizes = count(found.iter().map(|f| f.file.bytes));
+    let is_repeated = |f: &Found| sizes.get(&f.file.bytes).is_some_and(|n| *n > 1);
+    let fresh: Vec<&Found> = found.iter().filter(|f| !is_known(f) && is_repeated(f)).collect();
+    let glimpses = pool::each(&fresh, threads, |f| Ok((f.file.bytes, f.file.glimpse()?)))?;
+    let looks = count(glimpses.iter().copied());
+    let mut glimpses = glimpses.into_iter();
+    let is_wanted = |f: &Found| {
+        let is_alike = |look| looks.get(&look).is_some_and(|n| *n > 1);
+        is_known(f) || (is_repeated(f) && glimpses.next().is_some_and(is_alike))
+    };
+    let wanted: Vec<bool> = found.iter().map(is_wanted).collect();
+    let mut wanted: Vec<&mut Found> = found
+        .iter_mut()
+        .zip(wanted)
+        .filter_map(|(f, is)| is.then_some(f))
         .collect();
-    let files: Vec<&InputFile> = wanted.iter().filter_map(|at| found.get(*at)).map(|f| &f.file).collect();
+    let files: Vec<&InputFile> = wanted.iter().map(|f| &f.file).collect();
     progress.begin("hashing", files.iter().map(|file| file.bytes).sum(), "bytes");
     let hashes = pool::each(&files, threads, |file| {
         let hash = file.content_hash();
@@ -111,12 +124,19 @@ pub(super) fn hash(
         hash
     });
     progress.end();
-    for (at, hash) in wanted.into_iter().zip(hashes?) {
-        if let Some(found) = found.get_mut(at) {
-            found.blake3 = Some(hash);
-        }
+    for (found, hash) in wanted.iter_mut().zip(hashes?) {
+        found.blake3 = Some(hash);
     }
     Ok(())
+}
+
+/// How often each occurs.
+fn count<T: Ord>(all: impl Iterator<Item = T>) -> BTreeMap<T, usize> {
+    let mut counts = BTreeMap::new();
+    for one in all {
+        *counts.entry(one).or_default() += 1;
+    }
+    counts
 }
 
 /// Which files this run must read, and whether a known file was seen under a new name. The names in `former` are kept,

@@ -1,6 +1,7 @@
 //! From a pipeline file to a finished run.
 
 pub mod as_of;
+mod capacity;
 pub mod clock;
 pub mod compile;
 mod corrections;
@@ -30,6 +31,7 @@ pub mod replay;
 pub mod report;
 pub mod run;
 mod runs;
+pub mod scaled_spec;
 mod shelf;
 pub mod spec;
 pub mod stale;

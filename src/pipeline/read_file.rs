@@ -29,6 +29,8 @@ pub(super) struct Reading {
     pub(super) grid: Option<Arc<GridIndex>>,
     /// What becomes of names.
     pub(super) privacy: Option<Arc<Privacy>>,
+    /// When its path says that it was true, Unix milliseconds; of listings of a machine.
+    pub(super) dated_ms: Option<i64>,
     /// Other paths with the same bytes.
     pub(super) copies: Vec<String>,
     /// The path its rows are accounted to: the first of all it was ever seen under.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::capacity;
 use super::clock::Stopwatch;
 use super::corrections;
 use super::grids::{Grids, Late};
@@ -65,7 +66,8 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     // After a rebuild the state knows of no place.
     let outdated = Outdated::find(&state, plan);
     let is_same = !is_resummarised && outdated.is_empty() && !overhead::is_changed(plan, &state);
-    if files.is_empty() && !is_news && is_same && fresh.is_empty() {
+    let is_settled = is_same && fresh.is_empty() && !capacity::is_changed(plan, &state);
+    if files.is_empty() && !is_news && is_settled {
         report.settle(&state);
         report.finish_unchanged(&stopwatch);
         return Ok(report);
@@ -117,14 +119,13 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     report.recomputed = recompute::compare(&context, &outdated, &parts, is_fresh)?;
     publish_usage(&context, &state, &parts, is_resummarised)?;
     report.unmatched_corrections = corrections::publish(plan, &parts, is_rebuild, (&store, &publication))?;
-    tell_unmatched(&report, progress);
+    note_unmatched(&report, progress);
     if is_rebuild {
         forget_stale(&publication, &state, &partitions);
     }
     let present = found.iter().filter_map(inputs::Found::file_id).chain(file_ids);
     let sweep = overhead::Sweep::new((plan, &store, &publication), present, (threads, progress));
     report.overhead = sweep.publish(&mut state, &partitions, is_rebuild)?;
-    phases.insert("overhead".to_owned(), stopwatch.lap());
     state.book.close()?;
     state.publish(plan, &publication)?;
     report.settle(&state);
@@ -163,7 +164,7 @@ fn publish(
 /// Ids of the files that were read.
 fn file_ids(files: &[Reading], read: &[ReadFile]) -> Vec<Arc<str>> {
     let ids = files.iter().zip(read);
-    ids.map(|(file, read)| inputs::file_id(&file.source.name, &read.blake3))
+    ids.map(|(file, read)| inputs::file_id(&file.source.name, &read.blake3, file.dated_ms))
         .collect()
 }
 
@@ -173,17 +174,17 @@ fn tell_late(is_late: Late, progress: &dyn Progress) {
     }
 }
 
-fn tell_unmatched(report: &RunReport, progress: &dyn Progress) {
-    for id in &report.unmatched_corrections {
-        progress.note(&format!("correction {id} matches nothing"));
-    }
-}
-
 /// The months asked for.
 fn window(options: &RunOptions) -> Window {
     Window {
         from: options.from,
         to: options.to,
+    }
+}
+
+fn note_unmatched(report: &RunReport, progress: &dyn Progress) {
+    for id in &report.unmatched_corrections {
+        progress.note(&format!("correction {id} matches nothing"));
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 
+use super::capacity;
 use super::inputs::Found;
 use super::recompute::{self, Asked, Scaled};
 use crate::error::{Error, Result};
@@ -268,6 +269,10 @@ impl State {
         if let Some(corrections) = plan.corrections.as_deref().filter(|table| !table.rows.is_empty()) {
             facts.insert(CORRECTIONS_FACT.to_owned(), corrections.signed());
         }
+        match capacity::fingerprint(plan) {
+            Some(fingerprint) => drop(facts.insert(capacity::FACT.to_owned(), fingerprint)),
+            None => drop(facts.remove(capacity::FACT)),
+        }
         if withholds_users(plan) {
             facts.insert(WITHHELD_FACT.to_owned(), "users".to_owned());
         } else {
@@ -304,18 +309,28 @@ impl State {
             .collect()
     }
 
-    /// Stages ledger, inputs and the DuckDB views.
+    /// Stages installed capacity, ledger, inputs and the DuckDB views.
     ///
     /// # Errors
     /// [`crate::error::Kind::Io`] when the lake cannot be written.
     pub(super) fn publish(&self, plan: &Plan, publication: &Publication) -> Result<()> {
+        capacity::publish(plan, publication)?;
         let (inputs, ledger) = self.book.publish()?;
         for (dataset, path, batch) in [("inputs", INPUTS, inputs), ("ledger", LEDGER, ledger)] {
             let mut table = LakeTable::create(publication, dataset, path)?;
             table.write(&batch)?;
             table.finish(&[])?;
         }
-        let has = |dataset: &str| matches!(dataset, "inputs" | "ledger" | "runs") || publication.will_hold(dataset);
+        let (is_told, is_locked) = (
+            publication.holds_beside("publication")?,
+            publication.holds_beside("month_lock")?,
+        );
+        let has = |dataset: &str| match dataset {
+            "inputs" | "ledger" | "runs" => true,
+            "publication" => is_told,
+            "month_lock" => is_locked,
+            dataset => publication.will_hold(dataset),
+        };
         let mut views = publication.stage(VIEWS, VIEWS, 1)?;
         std::io::Write::write_all(
             &mut views,

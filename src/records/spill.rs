@@ -33,8 +33,11 @@ pub struct Spill {
 struct Resident {
     segments: VecDeque<Segment>,
     bytes: usize,
-    days: BTreeSet<(String, Day)>,
+    days: BTreeSet<Key>,
 }
+
+/// (site, day)
+type Key = (String, Day);
 
 /// Places of batches in their segment, each with its runs of rows.
 type BatchRuns = Vec<(usize, Vec<Run>)>;
@@ -42,8 +45,8 @@ type BatchRuns = Vec<(usize, Vec<Run>)>;
 #[derive(Default)]
 struct Segment {
     batches: Vec<RecordBatch>,
-    /// (site, day) -> runs of rows, by batch.
-    index: BTreeMap<(String, Day), BatchRuns>,
+    /// Runs of rows, by batch.
+    index: BTreeMap<Key, BatchRuns>,
     bytes: usize,
     rows: usize,
 }
@@ -65,7 +68,7 @@ impl Segment {
 #[derive(Default)]
 struct SpillFile {
     scratch: Scratch,
-    index: BTreeMap<(String, Day), Vec<Place>>,
+    index: BTreeMap<Key, Vec<Place>>,
 }
 
 /// Where a packed batch lies in the file.
@@ -101,6 +104,7 @@ impl Spill {
             return Ok(());
         }
         let bytes: usize = batch.columns().iter().map(Array::get_buffer_memory_size).sum();
+        let runs = by_bucket(buckets, sites)?;
         let oldest = {
             let mut resident = lock(&self.resident)?;
             let Resident { segments, days, .. } = &mut *resident;
@@ -112,20 +116,9 @@ impl Spill {
             }
             let segment = segments.back_mut().ok_or_else(|| Error::internal("no segment"))?;
             let at = segment.batches.len();
-            let mut first = 0;
-            for run in buckets.chunk_by(|a, b| a == b) {
-                let bucket = run.first().ok_or_else(|| Error::internal("an empty run"))?;
-                let site = usize::try_from(bucket.site).ok().and_then(|at| sites.get(at));
-                let site = site.ok_or_else(|| Error::internal("a bucket without a site"))?;
-                let key = (site.clone(), bucket.day);
+            for (key, runs) in runs {
                 days.insert(key.clone());
-                let run = Run { first, len: run.len() };
-                let runs = segment.index.entry(key).or_default();
-                match runs.last_mut() {
-                    Some((batch, runs)) if *batch == at => runs.push(run),
-                    _ => runs.push((at, vec![run])),
-                }
-                first += run.len;
+                segment.index.entry(key).or_default().push((at, runs));
             }
             segment.rows += batch.num_rows();
             segment.batches.push(batch);
@@ -207,6 +200,28 @@ impl Spill {
         let gathered = gather(&parts)?;
         with_words(&gathered, "file_id", |place| name(place).map_or(place, |id| &**id)).map(Some)
     }
+}
+
+/// The runs of rows of each (site, day).
+fn by_bucket(buckets: &[Bucket], sites: &[String]) -> Result<Vec<(Key, Vec<Run>)>> {
+    let mut found: Vec<(Bucket, Vec<Run>)> = Vec::new();
+    let mut first = 0;
+    for run in buckets.chunk_by(|a, b| a == b) {
+        let bucket = run.first().ok_or_else(|| Error::internal("an empty run"))?;
+        let run = Run { first, len: run.len() };
+        first += run.len;
+        // Rows are few sites and days at a time, and the last ones come again.
+        match found.iter_mut().rfind(|(known, _)| known == bucket) {
+            Some((_, runs)) => runs.push(run),
+            None => found.push((*bucket, vec![run])),
+        }
+    }
+    let named = found.into_iter().map(|(bucket, runs)| {
+        let site = usize::try_from(bucket.site).ok().and_then(|at| sites.get(at));
+        let site = site.ok_or_else(|| Error::internal("a bucket without a site"))?;
+        Ok(((site.clone(), bucket.day), runs))
+    });
+    named.collect()
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> Result<std::sync::MutexGuard<'_, T>> {

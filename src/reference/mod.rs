@@ -10,6 +10,7 @@ pub mod inventory;
 pub mod node_type;
 pub mod ratio;
 pub mod site;
+pub mod site_rename;
 pub mod topology;
 pub mod vo;
 pub mod vo_corrections;

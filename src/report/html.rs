@@ -4,6 +4,9 @@ use std::fmt::Write as _;
 
 use super::table::{Cell, Table};
 
+/// Cells longer than this may take several lines.
+const WRAPPED_CHARS: usize = 40;
+
 const STYLE: &str = include_str!("page.css");
 
 /// Text as it may stand between tags or in a quoted attribute.
@@ -46,7 +49,7 @@ pub fn table(table: &Table) -> String {
     };
     for (at, column) in table.columns.iter().enumerate() {
         let unit = match column.unit {
-            "" => String::new(),
+            "" | "1" => String::new(),
             unit => format!(" <span class=\"unit\">{}</span>", escape(unit)),
         };
         let name = escape(&column.name.replace('_', " "));
@@ -56,7 +59,13 @@ pub fn table(table: &Table) -> String {
     let row = |out: &mut String, cells: &[Cell]| {
         out.push_str("<tr>");
         for (at, cell) in cells.iter().enumerate() {
-            let _ = write!(out, "<td{}>{}</td>", class(at), escape(&cell.to_string()));
+            let text = cell.to_string();
+            let class = if text.chars().count() > WRAPPED_CHARS {
+                " class=\"w\""
+            } else {
+                class(at)
+            };
+            let _ = write!(out, "<td{class}>{}</td>", escape(&text));
         }
         out.push_str("</tr>\n");
     };

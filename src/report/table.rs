@@ -144,6 +144,8 @@ pub struct Table {
     pub columns: Vec<TableColumn>,
     /// Its rows, each as long as `columns`.
     pub rows: Vec<Vec<Cell>>,
+    /// Totals that are known better than by adding up rounded cells.
+    pub exact_totals: Option<Vec<Cell>>,
 }
 
 impl Table {
@@ -159,6 +161,7 @@ impl Table {
             title: title.into(),
             columns: columns.collect(),
             rows: Vec::new(),
+            exact_totals: None,
         }
     }
 
@@ -173,6 +176,9 @@ impl Table {
     pub fn totals(&self) -> Option<Vec<Cell>> {
         if self.rows.len() < 2 || !self.columns.iter().any(|column| column.kind.is_sum()) {
             return None;
+        }
+        if self.exact_totals.is_some() {
+            return self.exact_totals.clone();
         }
         let totals = self.columns.iter().enumerate().map(|(at, column)| {
             if !column.kind.is_sum() {

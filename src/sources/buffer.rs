@@ -14,6 +14,8 @@ const SPARE_BYTES: usize = 8 << 20;
 
 /// Blocks grow by this much, so that what is left over from the block before makes none grow.
 const ROOM_BYTES: usize = 32 << 10;
+/// A block begins with this much at most: a small file does not pay for the room of a large one.
+const FIRST_BYTES: usize = 256 << 10;
 
 type Spares = Arc<Mutex<Vec<Vec<u8>>>>;
 
@@ -30,11 +32,13 @@ pub(super) struct Buffer {
 impl Buffer {
     /// Reads until it holds `want` bytes; false when the input ended before.
     pub(super) fn fill(&mut self, input: &mut dyn Read, want: usize) -> Result<bool> {
-        if self.bytes.len() < want {
-            self.bytes.resize(want.next_multiple_of(ROOM_BYTES), 0);
-        }
         while self.len < want {
-            let room = self.bytes.get_mut(self.len..want).unwrap_or_default();
+            if self.len == self.bytes.len() {
+                let most = self.len + self.len.max(FIRST_BYTES);
+                self.bytes.resize(want.min(most).next_multiple_of(ROOM_BYTES), 0);
+            }
+            let until = want.min(self.bytes.len());
+            let room = self.bytes.get_mut(self.len..until).unwrap_or_default();
             match input.read(room) {
                 Ok(0) => return Ok(false),
                 Ok(n) => self.len += n,

@@ -111,10 +111,10 @@ pub const HEAD_BYTES: usize = 64 * 1024;
 /// The dialect to read unpacked input as: a tar is one whatever its members are declared to be.
 #[must_use]
 pub fn choose(declared: Format, head: &[u8]) -> Option<Dialect> {
-    match recognise(head) {
-        Some(Dialect::Archive) => Some(Dialect::Archive),
-        recognised => Dialect::of(declared).or(recognised),
+    if super::archive::is_tar(head) {
+        return Some(Dialect::Archive);
     }
+    Dialect::of(declared).or_else(|| recognise(head))
 }
 
 /// The dialect whose marks the first bytes (unpacked) bear.

@@ -3,8 +3,8 @@
 use std::io::Read;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Bytes read at once while draining.
-const DRAIN_BYTES: usize = 1 << 20;
+/// Bytes read at once while draining: few, because nearly always nothing is left.
+const DRAIN_BYTES: usize = 64 << 10;
 
 struct Shared {
     input: Box<dyn Read + Send>,

@@ -156,6 +156,8 @@ pub struct Hints {
     pub delimiter: Option<String>,
     /// Fixed order of the columns of a table without a header.
     pub layout: Option<FixedOrder>,
+    /// How a table prints its times.
+    pub times: Option<String>,
     /// Whether times are printed without a zone or offset.
     pub naive_times: bool,
     /// Whether the table has a column for measured CPU time.
@@ -216,6 +218,7 @@ fn sacct(head: &[u8]) -> Hints {
             .map(|&(_, release)| release.to_owned()),
         column_n: Some(header.columns.iter().filter(|column| !column.is_empty()).count()),
         layout: fixed.filter(|_| SacctHeader::find(head).is_none()),
+        times: times(&header, head),
         naive_times: has_naive_time(head),
         has_cpu_column: header.has("TotalCPU")
             || header.has("CPUTimeRAW/TotalCPU")
@@ -329,6 +332,33 @@ fn quoted(text: &[u8]) -> Option<String> {
     let inner = text.get(open + 1..)?;
     let inner = inner.get(..memchr::memchr(b'"', inner)?)?;
     Some(String::from_utf8_lossy(inner).into_owned())
+}
+
+/// How the first times of a dump are printed.
+fn times(header: &SacctHeader, head: &[u8]) -> Option<String> {
+    /// Lines looked at.
+    const FIRST: usize = 64;
+    let is_time = |name: &str| {
+        ["Submit", "Eligible", "Start", "End"]
+            .iter()
+            .any(|time| name.eq_ignore_ascii_case(time))
+    };
+    let text = String::from_utf8_lossy(head);
+    text.lines().take(FIRST).find_map(|line| {
+        let values = header.columns.iter().zip(line.split(&header.delimiter));
+        let mut times = values.filter(|(name, _)| is_time(name)).map(|(_, value)| value);
+        times.find_map(|value| {
+            if value.len() >= 9 && value.bytes().all(|byte| byte.is_ascii_digit()) {
+                return Some("Unix seconds".to_owned());
+            }
+            let (time, zone) = value.split_at_checked("0000-00-00T00:00:00".len())?;
+            let is_printed = time.starts_with(|digit: char| digit.is_ascii_digit()) && time.contains('T');
+            is_printed.then(|| match zone {
+                "" => "local, without an offset".to_owned(),
+                zone => format!("with an offset, such as {zone}"),
+            })
+        })
+    })
 }
 
 /// Whether a time such as `2026-03-01T12:00:00` stands there with neither offset nor `Z` behind it.

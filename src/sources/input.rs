@@ -119,6 +119,18 @@ impl InputFile {
         }
     }
 
+    /// A hash of its first bytes: files that differ here are not the same.
+    ///
+    /// # Errors
+    /// As [`Self::content_hash`].
+    pub fn glimpse(&self) -> Result<u64> {
+        const GLIMPSE_BYTES: u64 = 16 << 10;
+        let mut first = Vec::new();
+        let read = self.open()?.take(GLIMPSE_BYTES).read_to_end(&mut first);
+        read.map_err(|why| Error::io(format!("{} cannot be read", self.path)).because(why))?;
+        Ok(xxhash_rust::xxh3::xxh3_64(&first))
+    }
+
     /// BLAKE3 of its raw bytes, in hexadecimal: two files with the same hash are the same file.
     ///
     /// # Errors

@@ -60,6 +60,12 @@ pub fn parse_overhead_path(path: &str) -> Option<(String, i64, Month)> {
     Some((site?, year?.parse().ok()?, month?.get(..7)?.parse().ok()?))
 }
 
+/// Path of the installed capacity of one site.
+#[must_use]
+pub fn capacity_path(site: &str) -> String {
+    format!("capacity/{}/capacity.parquet", segment("site", Some(site)))
+}
+
 /// Path of the refusals of one input file.
 #[must_use]
 pub fn rejects_path(file_id: &str) -> String {

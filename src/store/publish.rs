@@ -199,6 +199,30 @@ impl Publication {
         is_added || published.any(|file| !changes.removed.contains(&file.path))
     }
 
+    /// The paths `dataset` will have once this is committed, sorted.
+    pub fn paths(&self, dataset: &str) -> Vec<String> {
+        let changes = self.changes();
+        let added = changes
+            .added
+            .values()
+            .filter(|(staged, _)| staged.entry().dataset == dataset);
+        let published = self.published.iter().flat_map(|manifest| manifest.dataset(dataset));
+        let kept = published.filter(|file| !changes.removed.contains(&file.path));
+        let paths: BTreeSet<String> = added
+            .map(|(staged, _)| staged.entry().path.clone())
+            .chain(kept.map(|file| file.path.clone()))
+            .collect();
+        paths.into_iter().collect()
+    }
+
+    /// Whether a folder beside the manifest holds anything: what was sent, and the locks of months, belong to no run.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Io`] when it cannot be listed.
+    pub fn holds_beside(&self, folder: &str) -> Result<bool> {
+        Ok(!self.store.list(folder)?.is_empty())
+    }
+
     /// Publishes all of it, and replaces the facts of the manifest. When nothing changes, nothing is written.
     ///
     /// # Errors

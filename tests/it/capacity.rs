@@ -1,6 +1,8 @@
 //! Scaling, capacity and accounting references, case by case as Liverpool's note of 2010 and the HEPscore23 migration
 //! page work them out (LV and HS of the acceptance tables), and the command that prints them.
 
+mod lake;
+
 use std::fmt::Write as _;
 use std::process::Command;
 

@@ -176,6 +176,88 @@ fn proposals_work_when_pasted() {
     }
 }
 
+/// What a person should know of records before adding them up.
+#[test]
+fn views_spellings_and_ce_logs_are_told() {
+    let here = tempfile::tempdir().unwrap();
+    let here = here.path();
+    let record = |id: u32, vo: &str, kind: &str| {
+        format!(
+            "{{\"type\":\"JobUsageRecord\",\"SiteName\":\"S\",\"ProbeName\":\"p\",\"LocalJobId\":\"{id}\",\"ReportableVOName\":\"{vo}\",\
+             \"ResourceType\":\"{kind}\",\"WallDuration\":1,\"StartTime\":\"2020-01-01T00:00:00Z\",\
+             \"EndTime\":\"2020-01-01T00:00:01Z\"}}\n"
+        )
+    };
+    let records = [
+        record(1, "reef", "Batch"),
+        record(2, "REEF", "Payload"),
+        record(3, "kelp", "Batch"),
+    ];
+    fs::write(here.join("g.ndjson"), records.concat()).unwrap();
+    fs::write(
+        here.join("ce.log"),
+        "\"timestamp=2024-03-01 00:00:00\" \"userDN=/CN=x\" \"userFQAN=/reef\" \"ceID=ce\" \"jobID=1\" \"lrmsID=1\" \"localUser=1\"\n",
+    )
+    .unwrap();
+    let reports = inspect(here, &["g.ndjson", "ce.log"]);
+    let problems = reports[0]["problems"].to_string();
+    assert!(problems.contains("two accounts of the same hours"), "{problems}");
+    assert!(problems.contains("(REEF and reef)"), "{problems}");
+    let proposal = reports[1]["proposal"].as_str().unwrap();
+    assert!(
+        proposal.contains("# blah = [\"ce.log\"]") && !proposal.contains("\n[["),
+        "{proposal}"
+    );
+}
+
+/// What a dump tells of the zone its times are in.
+#[test]
+fn zones_leave_traces() {
+    let here = tempfile::tempdir().unwrap();
+    let here = here.path();
+    let dump = |file: &str, rows: &[[&str; 3]]| {
+        let header = "JobIDRaw|Submit|Start|End|ElapsedRaw|State|NCPUS|Account|Cluster|TotalCPU\n".to_owned();
+        let rows = rows.iter().enumerate().map(|(nth, [start, end, elapsed])| {
+            format!("{nth}|{start}|{start}|{end}|{elapsed}|COMPLETED|1|a|c|00:00:01\n")
+        });
+        let text: String = std::iter::once(header).chain(rows).collect();
+        fs::write(here.join(file), text).unwrap();
+    };
+    dump(
+        "local",
+        &[
+            ["2026-03-29T00:00:00", "2026-03-29T04:00:00", "10800"],
+            ["2026-03-29T01:30:00", "2026-03-29T09:00:00", "23400"],
+            ["2026-10-25T02:50:00", "2026-10-25T02:10:00", "1200"],
+            ["2026-10-25T01:00:00", "2026-10-25T05:00:00", "18000"],
+            ["2026-05-01T00:00:00", "2026-05-01T01:00:00", "3600"],
+        ],
+    );
+    dump(
+        "offsets",
+        &[["2026-03-29T00:00:00+0100", "2026-03-29T04:00:00+0200", "10800"]],
+    );
+    dump("seconds", &[["1774738800", "1774749600", "10800"]]);
+    let reports = inspect(here, &["local", "offsets", "seconds"]);
+    let problems = reports[0]["problems"].to_string();
+    for says in [
+        "2 jobs took an hour less than their times say: clocks went forward between 2026-03-29T01:30:00 and 2026-03-29T04:00:00",
+        "2 jobs took an hour more than their times say: clocks went back between 2026-10-25T02:50:00 and 2026-10-25T03:10:00",
+    ] {
+        assert!(problems.contains(says), "{says}: {problems}");
+    }
+    let times: Vec<&str> = reports.iter().map(|report| report["times"].as_str().unwrap()).collect();
+    assert_eq!(
+        times,
+        [
+            "local, without an offset",
+            "with an offset, such as +0100",
+            "Unix seconds"
+        ]
+    );
+    assert!(!reports[1]["problems"].to_string().contains("clocks"));
+}
+
 /// Listings that people take for dumps are told by name, with what to give instead.
 #[test]
 fn listings_without_a_reader_are_named() {

@@ -44,6 +44,7 @@ mod pipeline_file;
 mod policies;
 mod promises;
 mod readme;
+mod reconcile;
 mod reference_tables;
 mod report;
 mod sacct;

@@ -2,5 +2,9 @@
 
 mod apel;
 mod check;
+mod completeness;
 mod federation;
+mod publication;
+mod reconcile;
 mod scene;
+mod site;

@@ -1,8 +1,8 @@
 //! `gridtally report apel`
 
 use super::print;
-use super::selection::SelectionArgs;
 use crate::cli::output;
+use crate::cli::selection::SelectionArgs;
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::clock;
 use crate::privacy::{Action, Key, KeyPlace, Privacy, Pseudonyms, Rotation};
@@ -13,6 +13,8 @@ use crate::report::apel::outbox::{Layout, Outbox};
 use crate::report::apel::publish::{Request, publish};
 use crate::report::apel::users::Users;
 use crate::report::lake::Lake;
+use crate::report::publication::diff::{self, Change};
+use crate::report::publication::send;
 use crate::report::render::TableFormat;
 
 /// Write the messages of the APEL accounting system: jobs, summaries, normalised summaries, sync records.
@@ -28,6 +30,10 @@ Examples:
 
   Put summaries and sync records of a quarter where APEL's sender takes them from:
     gridtally report apel out --from 2026-01 --to 2026-03 --message summary-v0.4 --message sync \\
+        --out /var/spool/apel/outgoing --layout spool
+
+  The same every night: only what differs is sent, what is gone is taken back, and the lake keeps book:
+    gridtally report apel out --message summary-v0.4 --message sync --receiver apel \
         --out /var/spool/apel/outgoing --layout spool")]
 pub(super) struct Args {
     /// Folder or URL results were published to.
@@ -73,8 +79,17 @@ pub(super) struct Args {
     #[arg(long, value_name = "LAYOUT", default_value = "files", requires = "out")]
     layout: Layout,
 
-    /// Format of the list of what was written.
-    #[arg(long, value_name = "FORMAT", default_value = "table", requires = "out")]
+    /// Keep book in the lake of what this receiver was sent: only months that differ from what it holds are sent, whole,
+    /// and records that are gone are taken back by records of the same key with zeros. Locked months fail.
+    #[arg(long, value_name = "NAME")]
+    receiver: Option<String>,
+
+    /// Show what differs from what the receiver holds, and send nothing.
+    #[arg(long, requires = "receiver", conflicts_with = "out")]
+    diff: bool,
+
+    /// Format of the list of what was written, or of the difference.
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
     format: TableFormat,
 }
 
@@ -129,6 +144,57 @@ impl Args {
     }
 }
 
+/// Sends what differs from what the receiver holds, or shows it.
+fn run_for(args: &Args, receiver: &str, request: &Request, now_ms: i64) -> Result<()> {
+    if !request.selection.vos.is_empty() {
+        let message = "what a receiver holds is told by site and month, whole: --vo cannot be part of it";
+        return Err(Error::new(Kind::Usage, message));
+    }
+    let lake = Lake::open(&args.lake)?;
+    let plan = send::plan(&lake, request, receiver)?;
+    for line in plan.published.left_out_lines() {
+        output::people(&line);
+    }
+    let title = format!("What differs from what {receiver} holds");
+    if args.diff {
+        return print(&diff::table(&title, &plan.changes), args.format);
+    }
+    let Some(out) = &args.out else {
+        return Err(Error::new(
+            Kind::Usage,
+            "--receiver needs --out, where to send, or --diff",
+        ));
+    };
+    let mut outbox = Outbox::open(out, args.layout, now_ms)?;
+    let sent = send::send(
+        &lake,
+        request,
+        receiver,
+        &plan,
+        now_ms,
+        &mut |kind, site, month, number, text| outbox.put(kind, site, month, number, text).map(drop),
+    );
+    outbox.close()?;
+    let retracted = sent?.iter().filter(|entry| entry.is_retraction).count();
+    print(&diff::table(&title, &plan.changes), args.format)?;
+    let lost = plan
+        .changes
+        .iter()
+        .filter(|change| matches!(change, Change::Vanished(told) if told.kind.is_job()));
+    for change in lost {
+        let told = change.record();
+        output::people(&format!(
+            "{}: jobs that were sent are gone, and single jobs cannot be taken back",
+            told.site()
+        ));
+    }
+    output::people(&format!(
+        "{} months sent, {retracted} records taken back",
+        plan.places.len()
+    ));
+    Ok(())
+}
+
 pub(super) fn run(args: &Args) -> Result<()> {
     let now_ms = clock::now_ms();
     let mut kinds = args.message.clone();
@@ -143,6 +209,9 @@ pub(super) fn run(args: &Args) -> Result<()> {
         is_leaving_out: args.leave_out,
         now_s: Some(now_ms.div_euclid(1000)),
     };
+    if let Some(receiver) = &args.receiver {
+        return run_for(args, receiver, &request, now_ms);
+    }
     let lake = Lake::open(&args.lake)?;
     let published = if let Some(out) = &args.out {
         let mut outbox = Outbox::open(out, args.layout, now_ms)?;

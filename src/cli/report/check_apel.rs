@@ -1,11 +1,12 @@
 //! `gridtally report check-apel`
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::print;
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::clock;
 use crate::report::apel::check::message;
+use crate::report::publication::messages::texts;
 use crate::report::render::TableFormat;
 use crate::report::table::{Cell, ColumnKind, Table};
 
@@ -29,39 +30,10 @@ pub(super) struct Args {
     format: TableFormat,
 }
 
-/// Every file below a path, sorted; what writers have not finished is passed over.
-fn files(path: &Path, into: &mut Vec<PathBuf>) -> Result<()> {
-    let told = |why: std::io::Error| {
-        let kind = match why.kind() {
-            std::io::ErrorKind::NotFound => Kind::NoInput,
-            _ => Kind::Io,
-        };
-        Error::new(kind, format!("{} cannot be read", path.display())).because(why)
-    };
-    if !std::fs::metadata(path).map_err(told)?.is_dir() {
-        into.push(path.to_owned());
-        return Ok(());
-    }
-    let mut entries = std::fs::read_dir(path)
-        .and_then(Iterator::collect::<std::io::Result<Vec<_>>>)
-        .map_err(told)?;
-    entries.sort_by_key(std::fs::DirEntry::file_name);
-    for entry in entries {
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
-        let is_unfinished = [".lck", ".tmp"].iter().any(|end| name.ends_with(end)) || name.starts_with('.');
-        // Beside the body of a received message lie its sender's name and number.
-        if !is_unfinished && !["signer", "empaid", "error", "locked"].contains(&&*name) {
-            files(&entry.path(), into)?;
-        }
-    }
-    Ok(())
-}
-
 pub(super) fn run(args: &Args) -> Result<()> {
     let mut found = Vec::new();
     for path in &args.paths {
-        files(path, &mut found)?;
+        found.append(&mut texts(path)?);
     }
     let now_s = clock::now_ms().div_euclid(1000);
     let mut table = Table::new(
@@ -73,10 +45,8 @@ pub(super) fn run(args: &Args) -> Result<()> {
             ("detail", "", ColumnKind::Text),
         ],
     );
-    for file in &found {
-        let bytes =
-            std::fs::read(file).map_err(|why| Error::io(format!("{} cannot be read", file.display())).because(why))?;
-        for finding in message(&String::from_utf8_lossy(&bytes), Some(now_s)) {
+    for (file, text) in &found {
+        for finding in message(text, Some(now_s)) {
             table.push(vec![
                 Cell::text(file.display().to_string()),
                 Cell::Int(i128::try_from(finding.record).unwrap_or(0)),

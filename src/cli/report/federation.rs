@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::print;
-use super::selection::SelectionArgs;
 use crate::cli::output;
+use crate::cli::selection::SelectionArgs;
 use crate::error::Result;
 use crate::pipeline::clock;
 use crate::report::federation::{FederationUsage, Scale, gather};

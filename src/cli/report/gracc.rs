@@ -1,7 +1,7 @@
 //! `gridtally report gracc`
 
-use super::selection::SelectionArgs;
 use crate::cli::output;
+use crate::cli::selection::SelectionArgs;
 use crate::error::Result;
 use crate::report::gracc::documents;
 use crate::report::lake::Lake;

@@ -1,8 +1,8 @@
 //! `gridtally report sreport`
 
 use super::print;
-use super::selection::SelectionArgs;
 use crate::cli::output;
+use crate::cli::selection::SelectionArgs;
 use crate::error::Result;
 use crate::report::lake::Lake;
 use crate::report::render::TableFormat;

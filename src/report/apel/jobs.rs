@@ -79,6 +79,8 @@ pub struct SendableJob<'a> {
     pub queue: Option<&'a str>,
     /// `grid` or `local`.
     pub infrastructure: Option<&'a str>,
+    /// The pipeline's source it came from.
+    pub source: &'a str,
     /// The dialect it was read from.
     pub format: &'a str,
     /// Start.
@@ -118,7 +120,8 @@ pub enum Wanted {
 }
 
 /// Columns every message needs.
-const COLUMNS: [&str; 18] = [
+const COLUMNS: [&str; 19] = [
+    "source",
     "format",
     "view",
     "cluster",
@@ -211,6 +214,7 @@ macro_rules! rows {
 }
 
 rows! {
+    source: StringArray = text,
     format: StringArray = text,
     view: StringArray = text,
     cluster: StringArray = text,
@@ -283,6 +287,7 @@ impl<'a> Rows<'a> {
             global_user: word(self.global_user, row),
             queue: optional(self.partition),
             infrastructure: word(self.infrastructure, row),
+            source: self.source.value(row),
             format: self.format.value(row),
             start_s: start_ms.div_euclid(1000),
             end_s: end_ms.div_euclid(1000),
@@ -297,14 +302,15 @@ impl<'a> Rows<'a> {
         })
     }
 
-    /// The values by which the lake scales the job, to thousandths as the server stores them; in an old lake, what the
-    /// job states itself.
+    /// The values by which the lake scales the job, to thousandths as the server stores them; where it scales nothing,
+    /// what the job states itself.
     fn levels(&self, row: usize) -> Levels {
-        if self.factors.iter().any(Option::is_some) {
-            return self.factors.map(|column| {
-                let e4 = column.and_then(|column| number(column, row))?;
-                i64::try_from((e4 + 5).div_euclid(10)).ok()
-            });
+        let scaled = self.factors.map(|column| {
+            let e4 = column.and_then(|column| number(column, row))?;
+            i64::try_from((e4 + 5).div_euclid(10)).ok()
+        });
+        if scaled.iter().any(Option::is_some) {
+            return scaled;
         }
         let stated = word(self.benchmark, row).zip(number(self.benchmark_per_core, row));
         Benchmark::ALL.map(|kind| {

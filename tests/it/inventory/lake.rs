@@ -258,6 +258,15 @@ fn the_path_of_a_listing_may_say_when_it_was_true() {
         .map(|(nth, (_, at))| (format!("a{nth}"), (*at).to_owned()));
     assert_eq!(told, wanted.collect());
 
+    // A machine may be again what it was: the same bytes of another day are another listing.
+    let nodes = "NodeName=a9 CPUTot=4 State=IDLE\n";
+    scene.write("in/nodes-2026-11-01.txt", nodes);
+    scene.write("in/nodes-2026-11-02.txt", &nodes.replace('4', "8"));
+    scene.write("in/nodes-2026-11-03.txt", nodes);
+    scene.write("in/copy-2026-11-03.txt", nodes);
+    scene.run(&Scene::pipeline("\"path\"", "v", "\"in\""));
+    assert_eq!(scene.count("node"), paths.len() + 3);
+
     // Nothing is made up for a path that names none.
     for path in [
         "nodes.txt",

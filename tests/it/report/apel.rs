@@ -239,6 +239,52 @@ const SACCT: &str = "JobIDRaw|JobID|Cluster|Submit|Start|End|ElapsedRaw|State|NC
     3|3|alp|2026-03-01T10:00:00|2026-03-01T11:00:00|2026-03-01T12:00:00|3600|COMPLETED|2|1|cpu=2|01:00:00.500|reef|bert|main\n\
     4|4|alp|2026-03-01T10:00:00|None|2026-03-01T12:00:00|0|CANCELLED|2|1||00:00:00|reef|bert|main\n";
 
+/// A Slurm site: months by the end, benchmarks of the pipeline, no names.
+#[test]
+fn a_slurm_site_sends_by_end_with_the_benchmarks_of_its_pipeline() {
+    let scene = Scene::new();
+    scene.write("dump.txt", SACCT);
+    scene.write(
+        "b.csv",
+        "site,cluster,benchmark,value_per_core,valid_from,valid_to\nALP,,hs06,10.5,,\nALP,,hs23,12.0004,,\n",
+    );
+    let source = "format = \"sacct\"\npaths = [\"dump.txt\"]\nsite = \"ALP\"\ntimezone = \"UTC\"\nvo = { column = \"account\" }\n";
+    let lake = scene.lake(
+        "alp",
+        source,
+        "[normalise]\nbenchmarks = \"b.csv\"\nmissing = \"null\"\n",
+    );
+    let mut texts = Vec::new();
+    let request = Request {
+        kinds: vec![MessageKind::SummaryV04, MessageKind::NormalisedV03, MessageKind::Sync],
+        batch_records: 1000,
+        ..Request::default()
+    };
+    publish(&lake, &request, &mut |_, _, month, _, text| {
+        texts.push(format!("{month}\n{text}"));
+        Ok(())
+    })
+    .unwrap();
+    let march = "2026-03\nAPEL-summary-job-message: v0.4\nSite: ALP\nMonth: 3\nYear: 2026\nVO: reef\nNodeCount: 1\n\
+                 Processors: 2\nEarliestEndTime: 1772366400\nLatestEndTime: 1772366400\nWallDuration: 7200\n\
+                 CpuDuration: 7201\nServiceLevel: {HEPSPEC: 10.5, HEPscore23: 12}\nNumberOfJobs: 2\n%%\n";
+    assert_eq!(texts[0], march);
+    assert!(
+        texts[1].contains("Month: 4\n") && texts[1].contains("CpuDuration: 18000\n"),
+        "{}",
+        texts[1]
+    );
+    assert!(
+        texts[2]
+            .contains("ServiceLevelType: HEPscore23\nNormalisedWallDuration: 86400\nNormalisedCpuDuration: 86412\n")
+    );
+    assert_eq!(
+        texts[4],
+        "2026-03\nAPEL-sync-message: v0.1\nSite: ALP\nNumberOfJobs: 2\nMonth: 3\nYear: 2026\n%%\n"
+    );
+    assert_eq!(texts.len(), 6);
+}
+
 /// Nothing says what a core of this site is worth, and nothing is invented.
 #[test]
 fn usage_without_a_benchmark_is_not_sent_silently() {

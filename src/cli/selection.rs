@@ -1,4 +1,4 @@
-//! Which part of a lake a report is about.
+//! Which part of a lake a command is about.
 
 use crate::error::{Error, Kind, Result};
 use crate::report::lake::Selection;

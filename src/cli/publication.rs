@@ -1,0 +1,210 @@
+//! `gridtally publication`
+
+use std::path::{Path, PathBuf};
+
+use super::output;
+use crate::error::{Error, Kind, Result};
+use crate::pipeline::clock;
+use crate::report::lake::Lake;
+use crate::report::publication::diff::{diff, table};
+use crate::report::publication::ledger;
+use crate::report::publication::lock::{self, LockEvent};
+use crate::report::publication::told::Told;
+use crate::report::render::{TableFormat, render};
+use crate::report::table::{Cell, ColumnKind, Table};
+use crate::time::Month;
+
+/// Look at what was published to whom, compare publications, lock months.
+///
+/// `gridtally report apel --receiver NAME` keeps this book in the lake.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  What was sent, when, with which content:
+    gridtally publication list out
+
+  What changed between two versions of a month, as files or folders of messages:
+    gridtally publication diff may-1.msg may-2.msg
+
+  Nobody may publish March differently any more:
+    gridtally publication lock out --month 2026-03 --reason 'report of the board' --author 'E. Office'")]
+pub(super) struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// List the publications of a lake.
+    List {
+        /// Folder or URL results were published to.
+        lake: String,
+        /// Format on stdout.
+        #[arg(long, value_name = "FORMAT", default_value = "table")]
+        format: TableFormat,
+    },
+    /// Tell what changed between two versions: files, or folders, of APEL messages.
+    Diff {
+        /// The earlier version.
+        before: PathBuf,
+        /// The later version.
+        after: PathBuf,
+        /// Format on stdout.
+        #[arg(long, value_name = "FORMAT", default_value = "table")]
+        format: TableFormat,
+    },
+    /// Lock a month: what differs from what was published is not sent any more.
+    Lock(LockArgs),
+    /// Unlock a month.
+    Unlock(LockArgs),
+    /// List every lock and unlock of a lake.
+    Locks {
+        /// Folder or URL results were published to.
+        lake: String,
+        /// Format on stdout.
+        #[arg(long, value_name = "FORMAT", default_value = "table")]
+        format: TableFormat,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+struct LockArgs {
+    /// Folder or URL results were published to.
+    lake: String,
+
+    /// Month.
+    #[arg(long, value_name = "YYYY-MM")]
+    month: Month,
+
+    /// Only this site; every site if not given.
+    #[arg(long, value_name = "SITE")]
+    site: Option<String>,
+
+    /// Why.
+    #[arg(long, value_name = "TEXT")]
+    reason: String,
+
+    /// Who.
+    #[arg(long, value_name = "NAME")]
+    author: String,
+}
+
+pub(super) fn run(args: &Args) -> Result<()> {
+    match &args.action {
+        Action::List { lake, format } => list(lake, *format),
+        Action::Diff { before, after, format } => {
+            let changes = diff(&read(before)?, &read(after)?);
+            let title = format!("From {} to {}", before.display(), after.display());
+            output::data(&render(&table(&title, &changes), *format)?)
+        }
+        Action::Lock(args) => lock_month(args, true),
+        Action::Unlock(args) => lock_month(args, false),
+        Action::Locks { lake, format } => locks(lake, *format),
+    }
+}
+
+/// Every record of the messages at a path.
+fn read(path: &Path) -> Result<Vec<Told>> {
+    let mut told = Vec::new();
+    for (file, text) in crate::report::publication::messages::texts(path)? {
+        told.append(&mut Told::read(&text).map_err(|e| e.at("file", file.display()))?);
+    }
+    Ok(told)
+}
+
+fn instant(ms: i64) -> Cell {
+    let at = jiff::Timestamp::from_millisecond(ms);
+    at.map_or(Cell::Empty, |at| {
+        Cell::text(at.strftime("%Y-%m-%d %H:%M:%S").to_string())
+    })
+}
+
+fn list(lake: &str, format: TableFormat) -> Result<()> {
+    let lake = Lake::open(lake)?;
+    let mut found = Table::new(
+        "Publications",
+        &[
+            ("published_utc", "UTC", ColumnKind::Text),
+            ("receiver", "", ColumnKind::Text),
+            ("message", "", ColumnKind::Text),
+            ("site", "", ColumnKind::Text),
+            ("month", "", ColumnKind::Text),
+            ("sent_n", "1", ColumnKind::Sum),
+            ("retracted_n", "1", ColumnKind::Sum),
+            ("job_n", "1", ColumnKind::Sum),
+            ("content", "BLAKE3", ColumnKind::Text),
+        ],
+    );
+    let entries = ledger::load(&lake.store)?;
+    let same = |a: &ledger::Entry, b: &ledger::Entry| {
+        (&a.publication_id, &a.receiver, &a.place) == (&b.publication_id, &b.receiver, &b.place)
+    };
+    for place in entries.chunk_by(same) {
+        let Some(first) = place.first() else { continue };
+        let count = |is_retraction: bool| {
+            place
+                .iter()
+                .filter(|entry| entry.is_retraction == is_retraction)
+                .count()
+        };
+        let jobs: i64 = place.iter().filter_map(|entry| entry.told.number("NumberOfJobs")).sum();
+        found.push(vec![
+            instant(first.published_ms),
+            Cell::text(&first.receiver),
+            Cell::text(first.place.0.as_str()),
+            Cell::text(&first.place.1),
+            Cell::text(first.place.2.to_string()),
+            Cell::Int(i128::try_from(count(false)).unwrap_or(0)),
+            Cell::Int(i128::try_from(count(true)).unwrap_or(0)),
+            Cell::int(jobs),
+            Cell::text(first.content.get(..16).unwrap_or(&first.content)),
+        ]);
+    }
+    output::data(&render(&found, format)?)
+}
+
+fn lock_month(args: &LockArgs, is_locked: bool) -> Result<()> {
+    let lake = Lake::open(&args.lake)?;
+    for (what, text) in [("reason", &args.reason), ("author", &args.author)] {
+        if text.trim().is_empty() {
+            return Err(Error::new(Kind::Usage, format!("a lock needs a {what}")));
+        }
+    }
+    lock::append(
+        &lake.store,
+        &LockEvent {
+            at_ms: clock::now_ms(),
+            site: args.site.clone(),
+            month: args.month,
+            is_locked,
+            reason: args.reason.clone(),
+            author: args.author.clone(),
+        },
+    )
+}
+
+fn locks(lake: &str, format: TableFormat) -> Result<()> {
+    let lake = Lake::open(lake)?;
+    let mut found = Table::new(
+        "Locks of months",
+        &[
+            ("at_utc", "UTC", ColumnKind::Text),
+            ("site", "", ColumnKind::Text),
+            ("month", "", ColumnKind::Text),
+            ("event", "", ColumnKind::Text),
+            ("reason", "", ColumnKind::Text),
+            ("author", "", ColumnKind::Text),
+        ],
+    );
+    for event in lock::load(&lake.store)? {
+        found.push(vec![
+            instant(event.at_ms),
+            Cell::word(event.site.as_deref()),
+            Cell::text(event.month.to_string()),
+            Cell::text(if event.is_locked { "locked" } else { "unlocked" }),
+            Cell::text(event.reason),
+            Cell::text(event.author),
+        ]);
+    }
+    output::data(&render(&found, format)?)
+}

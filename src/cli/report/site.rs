@@ -1,0 +1,47 @@
+//! `gridtally report site`
+
+use bytes::Bytes;
+
+use crate::cli::output;
+use crate::cli::selection::SelectionArgs;
+use crate::error::{Error, Kind, Result};
+use crate::report::lake::Lake;
+use crate::report::render::{TableFormat, render};
+use crate::report::site::data::SiteData;
+use crate::report::site::page;
+use crate::store::Store;
+
+/// Write a page about one site that a resource board reads, and the same numbers as CSV beside it.
+///
+/// Usage and work by VO and month, efficiency, what is odd about the data, what the terms mean, where the numbers come
+/// from. One file that fetches nothing, with charts, tables that sort (also by keyboard), ready for print.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+Example:
+    gridtally report site out --site ALP-T2 --from 2025-04 --to 2026-03 --out board")]
+pub(super) struct Args {
+    /// Folder or URL results were published to.
+    lake: String,
+
+    #[command(flatten)]
+    selection: SelectionArgs,
+
+    /// Folder or URL for index.html and usage.csv.
+    #[arg(long, value_name = "URL")]
+    out: String,
+}
+
+pub(super) fn run(args: &Args) -> Result<()> {
+    let mut selection = args.selection.selection()?;
+    let mut sites = std::mem::take(&mut selection.sites).into_iter();
+    let (Some(site), None) = (sites.next(), sites.next()) else {
+        return Err(Error::new(Kind::Usage, "a page is about one site: --site NAME, once"));
+    };
+    let data = SiteData::read(&Lake::open(&args.lake)?, &site, &selection)?;
+    let out = Store::open(&args.out)?;
+    out.put("index.html", Bytes::from(page::write(&data)))?;
+    out.put("usage.csv", Bytes::from(render(&data.table(), TableFormat::Csv)?))?;
+    out.leave_no_machinery()?;
+    output::people(&format!("{site}: index.html and usage.csv in {}", args.out));
+    Ok(())
+}

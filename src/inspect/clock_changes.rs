@@ -1,0 +1,63 @@
+//! What local times tell of their zone: when its clocks were changed.
+
+use crate::records::JobRow;
+
+const HOUR_MS: i64 = 3_600_000;
+
+/// Jobs that took an hour more or less than their printed times say.
+#[derive(Debug, Default)]
+pub(super) struct ClockChanges {
+    forward: Change,
+    back: Change,
+}
+
+/// Jobs that tell of changes in one direction.
+#[derive(Debug, Default)]
+struct Change {
+    jobs: u64,
+    /// What all of them have in common: their latest start and earliest end, as printed, in Unix milliseconds.
+    common: Option<(i64, i64)>,
+}
+
+impl ClockChanges {
+    /// Looks at a job whose local times were read as if they were UTC.
+    pub(super) fn look(&mut self, row: &JobRow<'_>) {
+        let (Some(start), Some(end), Some(wall)) = (row.start_ms, row.end_ms, row.wall_ms) else {
+            return;
+        };
+        let suspended = row.suspended_s.unwrap_or(0).saturating_mul(1000);
+        let surplus = end.saturating_sub(start).saturating_sub(wall).saturating_sub(suspended);
+        match surplus {
+            HOUR_MS => self.forward.add(start, end),
+            // The hour is printed twice, and the end may lie in the second one.
+            _ if surplus == -HOUR_MS => self.back.add(start, end.saturating_add(HOUR_MS)),
+            _ => {}
+        }
+    }
+
+    /// A sentence for each direction.
+    pub(super) fn told(&self) -> Vec<String> {
+        let each = [("forward", "less", &self.forward), ("back", "more", &self.back)];
+        each.into_iter()
+            .filter_map(|(direction, how, change)| {
+                let n = change.jobs;
+                let (from, to) = change.common.filter(|(from, to)| from < to)?;
+                let time = |ms| jiff::Timestamp::from_millisecond(ms).ok().map(|at| at.to_string());
+                let (from, to) = (time(from)?, time(to)?);
+                let (from, to) = (from.trim_end_matches('Z'), to.trim_end_matches('Z'));
+                Some(format!(
+                    "{n} jobs took an hour {how} than their times say: clocks went {direction} between {from} and {to}, \
+                     local time; timezone must be a zone where they did"
+                ))
+            })
+            .collect()
+    }
+}
+
+impl Change {
+    fn add(&mut self, start: i64, end: i64) {
+        self.jobs += 1;
+        let (latest, earliest) = self.common.unwrap_or((start, end));
+        self.common = Some((latest.max(start), earliest.min(end)));
+    }
+}

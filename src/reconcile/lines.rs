@@ -1,0 +1,151 @@
+//! The report as text, JSON and CSV.
+
+use std::fmt::Write as _;
+
+use serde_json::{Map, Value, json};
+
+use super::cell::{Cell, MEASURES};
+use super::report::{Left, WorkReport};
+use crate::error::{Error, Result};
+
+/// What people are shown, and under which heading; programs get every column.
+const SHOWN: [(&str, &str); 11] = [
+    ("job_n", "jobs"),
+    ("wall_s", "wall s"),
+    ("cpu_s", "CPU s"),
+    ("normalised_wall_s", "published wall"),
+    ("normalised_cpu_s", "published CPU"),
+    ("native_wall_s", "exact wall"),
+    ("native_cpu_s", "exact CPU"),
+    ("wall_difference_s", "off wall"),
+    ("cpu_difference_s", "off CPU"),
+    ("egi_cpu_efficiency_percent", "EGI %"),
+    ("wlcg_cpu_efficiency_percent", "WLCG %"),
+];
+
+impl Left {
+    /// What is not published, in sentences.
+    fn sentences(&self) -> Vec<String> {
+        let told = [
+            (self.not_ended_job_n, "had not ended"),
+            (
+                self.other_view_job_n,
+                "tell of hours that other jobs tell of too (another view)",
+            ),
+            (
+                self.benchmark_missing_job_n,
+                "have no benchmark and never become its records",
+            ),
+            (self.no_wall_job_n, "have no wall time"),
+        ];
+        let told = told.into_iter().filter(|(n, _)| *n > 0);
+        told.map(|(n, why)| format!("not published: {n} jobs {why}")).collect()
+    }
+}
+
+impl WorkReport {
+    fn header(&self) -> Vec<&'static str> {
+        let dimensions = self.by.iter().map(|dimension| dimension.as_str());
+        ["site", "month"].into_iter().chain(dimensions).collect()
+    }
+
+    fn place(cell: &Cell) -> Vec<String> {
+        let dimensions = cell.dimensions.iter().map(|value| value.clone().unwrap_or_default());
+        [cell.site.clone(), cell.month.to_string()]
+            .into_iter()
+            .chain(dimensions)
+            .collect()
+    }
+
+    /// The report for people.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let names = self.header();
+        let headings = SHOWN.iter().map(|(_, heading)| *heading);
+        let mut rows = vec![
+            names
+                .iter()
+                .copied()
+                .chain(headings)
+                .map(str::to_owned)
+                .collect::<Vec<_>>(),
+        ];
+        for cell in &self.cells {
+            let measures = SHOWN.iter().map(|(name, _)| cell.measure(name).unwrap_or_default());
+            rows.push(Self::place(cell).into_iter().chain(measures).collect());
+        }
+        let width = |column: usize| {
+            let cells = rows.iter().filter_map(|row| row.get(column));
+            cells.map(|cell| cell.chars().count()).max().unwrap_or_default()
+        };
+        let widths: Vec<usize> = (0..names.len() + SHOWN.len()).map(width).collect();
+        let mut text = format!("{}: {}\n", self.mode.as_str(), self.mode.meaning());
+        for row in &rows {
+            let mut line = String::new();
+            for ((nth, cell), width) in row.iter().enumerate().zip(&widths) {
+                // Writing to a string cannot fail. Names to the left, numbers to the right.
+                let _ = if nth < names.len() {
+                    write!(line, "{cell:<width$}  ")
+                } else {
+                    write!(line, "{cell:>width$}  ")
+                };
+            }
+            let _ = writeln!(text, "{}", line.trim_end());
+        }
+        for sentence in self.left.sentences() {
+            let _ = writeln!(text, "{sentence}");
+        }
+        text
+    }
+
+    /// The report for programs. What is no integer is a text, so that nothing of it is lost.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        let cells = self.cells.iter().map(|cell| {
+            let mut row = Map::new();
+            row.insert("site".to_owned(), json!(cell.site));
+            row.insert("month".to_owned(), json!(cell.month.to_string()));
+            for (dimension, value) in self.by.iter().zip(&cell.dimensions) {
+                row.insert(dimension.as_str().to_owned(), json!(value));
+            }
+            for ((name, is_integer), text) in MEASURES.iter().zip(cell.measures()) {
+                let integer = text.parse::<i64>().ok().filter(|_| *is_integer);
+                let text = Some(text).filter(|text| !text.is_empty());
+                row.insert((*name).to_owned(), integer.map_or_else(|| json!(text), |n| json!(n)));
+            }
+            Value::Object(row)
+        });
+        json!({
+            "output": self.output,
+            "mode": self.mode.as_str(),
+            "meaning": self.mode.meaning(),
+            "cells": cells.collect::<Vec<_>>(),
+            "left": self.left,
+        })
+    }
+
+    /// A line for each cell, as CSV.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] when it cannot be written into memory.
+    pub fn csv(&self) -> Result<Vec<u8>> {
+        let failed = |why: csv::Error| Error::internal("the report cannot be written as CSV").because(why);
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        let measures = MEASURES.iter().map(|(name, _)| *name);
+        writer
+            .write_record(self.header().into_iter().chain(measures))
+            .map_err(failed)?;
+        for cell in &self.cells {
+            let cells = Self::place(cell).into_iter().chain(cell.measures());
+            writer.write_record(cells).map_err(failed)?;
+        }
+        let flushed = writer.into_inner();
+        flushed.map_err(|why| Error::internal("the report cannot be written as CSV").because(why.into_error()))
+    }
+}
+
+/// What is not published, for those who read the numbers elsewhere.
+#[must_use]
+pub fn remarks(report: &WorkReport) -> Vec<String> {
+    report.left.sentences()
+}

@@ -1,0 +1,249 @@
+//! Walking a lake, site by site: memory follows the number of groups of one site.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::cell::{Cell, Dimension, default_dimensions};
+use super::gracc::Bucket;
+use super::group::{Groups, Key, Sums};
+use super::job::{COLUMNS, Jobs};
+use super::mode::Mode;
+use super::names::Names;
+use super::rules::{Numbers, publish};
+use super::summary;
+use crate::error::{Error, Kind, Result};
+use crate::records::summary::from_batch;
+use crate::reference::benchmark::{Benchmark, BenchmarkTable, Level, Place};
+use crate::reference::site_rename::SiteRenames;
+use crate::store::{Manifest, Store, lake, read_table};
+use crate::time::Month;
+
+/// Rows read at once.
+const READ_ROWS: usize = 16_384;
+
+/// What is asked.
+#[derive(Clone, Debug)]
+pub struct Question<'a> {
+    /// Whose rules.
+    pub mode: Mode,
+    /// Values of whole sites, for where OSG's exporter distrusts that of a CE.
+    pub site_values: Option<&'a BenchmarkTable>,
+    /// What cells are told apart by; `None` is the mode's own default.
+    pub by: Option<Vec<Dimension>>,
+    /// Only this site.
+    pub site: Option<&'a str>,
+    /// Only these VOs; empty is all.
+    pub vos: &'a [String],
+    /// First month.
+    pub from: Option<Month>,
+    /// Last month.
+    pub to: Option<Month>,
+    /// Sites that are published under another name.
+    pub renames: &'a SiteRenames,
+}
+
+/// Jobs that are not published, and why.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Left {
+    /// They had not ended.
+    pub not_ended_job_n: u64,
+    /// They tell of hours that other jobs tell of too (pilots and payloads).
+    pub other_view_job_n: u64,
+    /// No benchmark is known.
+    pub benchmark_missing_job_n: u64,
+    /// They have no wall time, which AUDITOR leaves out.
+    pub no_wall_job_n: u64,
+}
+
+/// What a mode publishes of a lake.
+#[derive(Clone, Debug)]
+pub struct WorkReport {
+    /// Lake.
+    pub output: String,
+    /// Whose rules.
+    pub mode: Mode,
+    /// What cells are told apart by.
+    pub by: Vec<Dimension>,
+    /// By site, month and dimensions.
+    pub cells: Vec<Cell>,
+    /// What is not in them.
+    pub left: Left,
+}
+
+/// Tells what a mode would have published of the lake at a path or URL.
+///
+/// # Errors
+/// [`Kind::NoInput`] when there is no lake; [`Kind::Io`] when it cannot be read.
+pub fn report(output: &str, question: &Question<'_>) -> Result<WorkReport> {
+    let store = Store::open_existing(output)?;
+    let manifest = Manifest::load(&store)?
+        .ok_or_else(|| Error::new(Kind::NoInput, format!("{output} is no lake: it has no manifest.json")))?;
+    let by = question.by.clone().unwrap_or_else(|| default_dimensions(question.mode));
+    let mut walk = Walk {
+        store: &store,
+        question,
+        names: Names::new(question.mode.folds_case()),
+        buckets: BTreeMap::new(),
+        cells: Cells::new(&by),
+        left: Left::default(),
+    };
+    let mut sites: BTreeMap<String, Vec<(Month, bool, String)>> = BTreeMap::new();
+    for (dataset, is_jobs) in [("records", true), ("summary", false)] {
+        for file in manifest.dataset(dataset) {
+            let Some((site, month)) = lake::parse_month_path(&file.path) else {
+                return Err(Error::new(Kind::Data, "the path names no site and month").at("path", &file.path));
+            };
+            // A job of a later month has not ended before it.
+            let is_asked = question.site.is_none_or(|wanted| wanted == site)
+                && question.to.is_none_or(|to| month <= to)
+                && (is_jobs || question.mode.takes_summaries());
+            if is_asked {
+                sites.entry(site).or_default().push((month, is_jobs, file.path.clone()));
+            }
+        }
+    }
+    for (site, files) in &sites {
+        walk.site(site, files)?;
+    }
+    walk.finish_buckets();
+    let (cells, left) = (walk.cells.finish(), walk.left);
+    Ok(WorkReport {
+        output: store.url().to_owned(),
+        mode: question.mode,
+        by,
+        cells,
+        left,
+    })
+}
+
+struct Walk<'a> {
+    store: &'a Store,
+    question: &'a Question<'a>,
+    names: Names,
+    /// Of renamed sites, by the name they get.
+    buckets: BTreeMap<(String, Key), Bucket>,
+    cells: Cells<'a>,
+    left: Left,
+}
+
+impl Walk<'_> {
+    fn site(&mut self, site: &str, files: &[(Month, bool, String)]) -> Result<()> {
+        let question = self.question;
+        if question.mode != Mode::Gracc {
+            self.names = Names::new(question.mode.folds_case());
+        }
+        let jobs = Jobs {
+            mode: question.mode,
+            vos: question.vos,
+            from: question.from,
+            to: question.to,
+        };
+        let mut groups = Groups::default();
+        for (.., path) in files.iter().filter(|(_, is_jobs, _)| *is_jobs) {
+            let batches = read_table(self.store.reader(path)?, Some(&COLUMNS), READ_ROWS)?;
+            for batch in batches {
+                let batch = batch.map_err(|why| why.at("path", path))?;
+                jobs.add(&batch, &mut self.names, &mut groups, &mut self.left)?;
+            }
+        }
+        let mut published: BTreeMap<Key, Numbers> = BTreeMap::new();
+        for (key, sums) in &groups {
+            if question.mode == Mode::Gracc {
+                self.bucket(site, key, sums);
+            } else {
+                published.insert(*key, publish(question.mode, key, sums));
+            }
+        }
+        for (month, _, path) in files.iter().filter(|(_, is_jobs, _)| !is_jobs) {
+            self.summaries(site, *month, path, &mut published)?;
+        }
+        for (key, numbers) in &published {
+            self.cells.add(site, key, numbers, &self.names);
+        }
+        Ok(())
+    }
+
+    /// Summaries replace what jobs come to under the same key, as rows of the server's table do.
+    fn summaries(
+        &mut self,
+        site: &str,
+        month: Month,
+        path: &str,
+        published: &mut BTreeMap<Key, Numbers>,
+    ) -> Result<()> {
+        let question = self.question;
+        if question.from.is_some_and(|from| month < from) {
+            return Ok(());
+        }
+        let is_asked =
+            |vo: Option<&str>| question.vos.is_empty() || question.vos.iter().any(|wanted| Some(wanted.as_str()) == vo);
+        for batch in read_table(self.store.reader(path)?, None, READ_ROWS)? {
+            for row in from_batch(&batch.map_err(|why| why.at("path", path))?, site, month)? {
+                if row.is_usage() && is_asked(row.word("vo")) {
+                    let key = summary::key(&row, &mut self.names);
+                    published.insert(key, summary::numbers(question.mode, &row, &key));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn bucket(&mut self, site: &str, key: &Key, sums: &Sums) {
+        let [vo, ..] = key.words;
+        let name = self.question.renames.name(site, self.names.text(vo));
+        let bucket = Bucket::new(key, sums, self.site_value_e4(name, sums.latest_ms));
+        let place = self.buckets.entry((name.to_owned(), *key));
+        place.and_modify(|held| held.merge(&bucket)).or_insert(bucket);
+    }
+
+    /// The table's value for a site as a whole.
+    fn site_value_e4(&self, site: &str, at_ms: Option<i64>) -> Option<i64> {
+        let table = self.question.site_values?.site(site);
+        let values = table.factors(&[Level::Site], &Place::default(), at_ms?).per_core;
+        let known = Benchmark::ALL.into_iter().zip(values.scaled());
+        let hepspec = known
+            .filter(|(kind, _)| *kind != Benchmark::Si00)
+            .find_map(|(_, e4)| e4)?;
+        i64::try_from(hepspec).ok()
+    }
+
+    fn finish_buckets(&mut self) {
+        for ((site, key), bucket) in &self.buckets {
+            self.cells.add(site, key, &bucket.numbers(), &self.names);
+        }
+    }
+}
+
+/// Cells by what they are told apart by.
+struct Cells<'a> {
+    by: &'a [Dimension],
+    sums: BTreeMap<(String, Month, Vec<Option<String>>), Numbers>,
+}
+
+impl<'a> Cells<'a> {
+    fn new(by: &'a [Dimension]) -> Self {
+        Self {
+            by,
+            sums: BTreeMap::new(),
+        }
+    }
+
+    fn add(&mut self, site: &str, key: &Key, numbers: &Numbers, names: &Names) {
+        let dimensions = self.by.iter().map(|dimension| dimension.value(key, names)).collect();
+        let place = (site.to_owned(), key.month, dimensions);
+        self.sums.entry(place).or_default().add(numbers);
+    }
+
+    fn finish(self) -> Vec<Cell> {
+        let cells = self.sums.into_iter();
+        cells
+            .map(|((site, month, dimensions), numbers)| Cell {
+                site,
+                month,
+                dimensions,
+                numbers,
+            })
+            .collect()
+    }
+}

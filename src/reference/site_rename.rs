@@ -1,0 +1,51 @@
+//! Sites that are published under another name.
+
+use std::path::Path;
+
+use super::csv_table::{self, CsvTable, is_any};
+use crate::problems::Problems;
+
+const COLUMNS: [&str; 3] = ["site", "vo", "to_site"];
+
+/// The rows of a table `site,vo,to_site`: the first one that matches gives the name. An empty or `*` cell matches
+/// anything.
+#[derive(Clone, Debug, Default)]
+pub struct SiteRenames {
+    rows: Vec<[String; 3]>,
+}
+
+impl SiteRenames {
+    /// Reads the table at `path`; `file` is the name mistakes are told with.
+    pub fn load(path: &Path, file: &str, problems: &mut Problems) -> Self {
+        let Some(input) = csv_table::open(path, file, problems) else {
+            return Self::default();
+        };
+        let csv = CsvTable::read(input, file, problems);
+        csv.refuse_unknown(&COLUMNS, file, problems);
+        let places = COLUMNS.map(|name| csv.column(name, file, problems));
+        let mut table = Self::default();
+        for (line, cells) in &csv.rows {
+            let row = places.map(|place| place.and_then(|at| cells.get(at)).cloned().unwrap_or_default());
+            let [site, vo, to_site] = &row;
+            if is_any(to_site) {
+                problems.mistake(file, *line, "the row names no site");
+            } else if is_any(site) && is_any(vo) {
+                problems.mistake(file, *line, "the row renames every site");
+            } else {
+                table.rows.push(row);
+            }
+        }
+        table
+    }
+
+    /// The name a site is published under for a VO.
+    #[must_use]
+    pub fn name<'a>(&'a self, site: &'a str, vo: Option<&str>) -> &'a str {
+        let is_like = |cell: &str, value: Option<&str>| is_any(cell) || Some(cell) == value;
+        let found = self
+            .rows
+            .iter()
+            .find(|[of, for_vo, _]| is_like(of, Some(site)) && is_like(for_vo, vo));
+        found.map_or(site, |[.., to_site]| to_site)
+    }
+}

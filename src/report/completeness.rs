@@ -1,0 +1,291 @@
+//! Days that are missing, judged by a site's own history: gaps, probes that fell silent, months that end early, levels
+//! that shift.
+
+use std::collections::BTreeMap;
+
+use super::lake::{Lake, Selection};
+use super::table::{Cell, ColumnKind, Table};
+use crate::error::Result;
+use crate::schema::batch::{int, number, text, time, word};
+use crate::time::month::date_of;
+use crate::time::{Day, Month};
+
+/// Days before and after a day that say what is usual.
+const WINDOW_DAYS: i32 = 28;
+/// A day without a job is no surprise where fewer are usual: at 3 a day it happens one day in twenty.
+const USUAL_JOBS: i64 = 3;
+/// A level is one of so many days.
+const LEVEL_DAYS: i32 = 14;
+/// Of which so many must have jobs.
+const LEVEL_ACTIVE_DAYS: usize = 10;
+/// Of the days before and after a shift, so many may look like those on the other side of it.
+const LEVEL_MISFITS: usize = 2;
+/// A level that changes by less is weather.
+const LEVEL_FACTOR: i64 = 3;
+
+/// What was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Finding {
+    /// Days without a job where jobs are usual.
+    Gap,
+    /// The same, up to the end of a month.
+    MonthEndsEarly,
+    /// No job for longer than ever before, while others still report.
+    Silent,
+    /// Core time per day changed at once, by a factor of three or more.
+    LevelShift,
+}
+
+impl Finding {
+    /// The word in reports.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Gap => "gap",
+            Self::MonthEndsEarly => "month_ends_early",
+            Self::Silent => "silent",
+            Self::LevelShift => "level_shift",
+        }
+    }
+}
+
+/// One finding.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Incomplete {
+    /// Site.
+    pub site: String,
+    /// CE, or cluster where jobs name none.
+    pub ce: String,
+    /// What.
+    pub finding: Finding,
+    /// First day.
+    pub from: Day,
+    /// Last day.
+    pub to: Day,
+    /// What is usual: jobs a day, or core hours a day for a level.
+    pub usual: i64,
+    /// What there is instead.
+    pub observed: i64,
+}
+
+/// Jobs that ended and core seconds, by UTC day.
+pub type Days = BTreeMap<Day, (i64, i64)>;
+
+/// Days by site and CE.
+pub type History = BTreeMap<(String, String), Days>;
+
+/// Reads the history of every site and CE from the records of a lake. All of it, because the past says what is usual;
+/// only sites are selected.
+///
+/// # Errors
+/// [`crate::error::Kind::Io`] when the lake cannot be read.
+pub fn history(lake: &Lake, selection: &Selection) -> Result<History> {
+    const COLUMNS: [&str; 6] = ["view", "cluster", "submit_host", "end_utc", "wall_s", "alloc_core_n"];
+    let mut history = History::new();
+    for (site, _, path) in lake.months("records")? {
+        if !selection.has_site(&site) {
+            continue;
+        }
+        for batch in lake.batches(&path, Some(&COLUMNS))? {
+            let batch = batch?;
+            let (view, cluster, host) = (
+                text(&batch, "view")?,
+                text(&batch, "cluster")?,
+                text(&batch, "submit_host")?,
+            );
+            let (end, wall, cores) = (
+                time(&batch, "end_utc")?,
+                int(&batch, "wall_s")?,
+                int(&batch, "alloc_core_n")?,
+            );
+            let mut of_site: BTreeMap<&str, Days> = BTreeMap::new();
+            for row in 0..batch.num_rows() {
+                let Some(end_ms) = number(end, row) else { continue };
+                if view.value(row) != "batch" {
+                    continue;
+                }
+                let ce = word(host, row).or(word(cluster, row)).unwrap_or_default();
+                let day = Day::try_from(end_ms.div_euclid(86_400_000)).unwrap_or(Day::MAX);
+                let sums = of_site.entry(ce).or_default().entry(day).or_default();
+                sums.0 += 1;
+                let core_n = number(cores, row).unwrap_or(1);
+                sums.1 = sums.1.saturating_add(wall.value(row).saturating_mul(core_n));
+            }
+            for (ce, days) in of_site {
+                let known = history.entry((site.clone(), ce.to_owned())).or_default();
+                for (day, (jobs, core_s)) in days {
+                    let sums = known.entry(day).or_default();
+                    sums.0 += jobs;
+                    sums.1 = sums.1.saturating_add(core_s);
+                }
+            }
+        }
+    }
+    Ok(history)
+}
+
+/// Everything that looks incomplete in the months selected, sorted.
+#[must_use]
+pub fn find(history: &History, selection: &Selection) -> Vec<Incomplete> {
+    let last_day = history
+        .values()
+        .filter_map(|days| days.keys().next_back())
+        .max()
+        .copied();
+    let Some(last_day) = last_day else { return Vec::new() };
+    let mut found = Vec::new();
+    for ((site, ce), days) in history {
+        let mut add = |finding: Finding, from: Day, to: Day, usual: i64, observed: i64| {
+            found.push(Incomplete {
+                site: site.clone(),
+                ce: ce.clone(),
+                finding,
+                from,
+                to,
+                usual,
+                observed,
+            });
+        };
+        pauses(days, last_day, &mut add);
+        shifts(days, &mut add);
+    }
+    found.retain(|one| {
+        let months = [one.from, one.to].map(|day| Month::of_day(day).is_some_and(|month| selection.has_month(month)));
+        months.contains(&true)
+    });
+    found.sort();
+    found
+}
+
+fn median(mut values: Vec<i64>) -> i64 {
+    values.sort_unstable();
+    values.get(values.len() / 2).copied().unwrap_or(0)
+}
+
+/// Jobs of a usual day around a pause: the median of the days with jobs, of the window before it and after.
+fn usual(days: &Days, from: Day, to: Day) -> i64 {
+    let before = days.range(from.saturating_sub(WINDOW_DAYS)..from);
+    let after = days.range(to.saturating_add(1)..=to.saturating_add(WINDOW_DAYS));
+    median(before.chain(after).map(|(_, (jobs, _))| *jobs).collect())
+}
+
+fn pauses(days: &Days, last_day: Day, add: &mut impl FnMut(Finding, Day, Day, i64, i64)) {
+    let active: Vec<Day> = days.keys().copied().collect();
+    let pauses: Vec<(Day, Day)> = active
+        .windows(2)
+        .filter_map(|pair| match pair {
+            [a, b] if b - a > 1 => Some((a + 1, b - 1)),
+            _ => None,
+        })
+        .collect();
+    let lengths: Vec<i64> = active
+        .iter()
+        .zip(active.iter().skip(1))
+        .map(|(a, b)| i64::from(b - a))
+        .collect();
+    let usual_pause = median(lengths.clone());
+    for (from, to) in pauses {
+        let jobs = usual(days, from, to);
+        let length = i64::from(to - from) + 1;
+        // Where a job ends every few days, a pause of a few days is usual.
+        if jobs < USUAL_JOBS || length < usual_pause.saturating_mul(2).saturating_sub(1) {
+            continue;
+        }
+        let month_end = Month::of_day(from).map_or(to, |month| month.next().first_day() - 1);
+        let finding = if month_end <= to && length > 1 {
+            Finding::MonthEndsEarly
+        } else {
+            Finding::Gap
+        };
+        add(finding, from, to, jobs, 0);
+    }
+    if let (Some(last), Some(longest)) = (active.last(), lengths.iter().max()) {
+        let silence = i64::from(last_day - last);
+        let jobs = usual(days, last + 1, last_day);
+        if silence > longest.saturating_mul(2) && silence >= 2 && jobs >= USUAL_JOBS {
+            add(Finding::Silent, last + 1, last_day, jobs, 0);
+        }
+    }
+}
+
+/// The days at which the level before and after differ most, one for each shift.
+fn shifts(days: &Days, add: &mut impl FnMut(Finding, Day, Day, i64, i64)) {
+    // Misfits, day, level before and after.
+    type Shift = (usize, Day, i64, i64);
+    let mut best: Option<Shift> = None;
+    let mut settle = |best: &mut Option<Shift>| {
+        if let Some((_, day, before, after)) = best.take() {
+            add(Finding::LevelShift, day, day, before / 3600, after / 3600);
+        }
+    };
+    let (Some(first), Some(last)) = (days.keys().next(), days.keys().next_back()) else {
+        return;
+    };
+    for day in *first..=*last {
+        let level = |from: Day, to: Day| {
+            let values: Vec<i64> = days.range(from..to).map(|(_, (_, core_s))| *core_s).collect();
+            (values.len() >= LEVEL_ACTIVE_DAYS).then(|| median(values))
+        };
+        let pair = level(day.saturating_sub(LEVEL_DAYS), day).zip(level(day, day.saturating_add(LEVEL_DAYS)));
+        let shifted = pair.filter(|(before, after)| {
+            let (less, more) = (before.min(after), before.max(after));
+            *less > 0 && more / less >= LEVEL_FACTOR
+        });
+        let Some((before, after)) = shifted else {
+            settle(&mut best);
+            continue;
+        };
+        // Of the days around a shift, the one with the fewest days on the wrong side of it.
+        let wrong = |from: Day, to: Day, own: i64, other: i64| {
+            let values = days.range(from..to).map(|(_, (_, core_s))| *core_s);
+            values
+                .filter(|value| value.abs_diff(own) > value.abs_diff(other))
+                .count()
+        };
+        let misfits = wrong(day.saturating_sub(LEVEL_DAYS), day, before, after)
+            + wrong(day, day.saturating_add(LEVEL_DAYS), after, before);
+        if misfits <= LEVEL_MISFITS && best.is_none_or(|(known, ..)| misfits < known) {
+            best = Some((misfits, day, before, after));
+        }
+    }
+    settle(&mut best);
+}
+
+/// The findings.
+#[must_use]
+pub fn table(found: &[Incomplete]) -> Table {
+    let mut table = Table::new(
+        "What looks incomplete",
+        &[
+            ("site", "", ColumnKind::Text),
+            ("ce", "", ColumnKind::Text),
+            ("finding", "", ColumnKind::Text),
+            ("from", "", ColumnKind::Text),
+            ("to", "", ColumnKind::Text),
+            ("day_n", "d", ColumnKind::Number),
+            ("usual", "a day", ColumnKind::Number),
+            ("observed", "a day", ColumnKind::Number),
+            ("of", "", ColumnKind::Text),
+        ],
+    );
+    for one in found {
+        let day = |day: Day| date_of(day).map_or(Cell::Empty, |date| Cell::text(date.to_string()));
+        let of = if one.finding == Finding::LevelShift {
+            "core hours"
+        } else {
+            "jobs"
+        };
+        table.push(vec![
+            Cell::text(&one.site),
+            Cell::text(&one.ce),
+            Cell::text(one.finding.as_str()),
+            day(one.from),
+            day(one.to),
+            Cell::int(one.to - one.from + 1),
+            Cell::int(one.usual),
+            Cell::int(one.observed),
+            Cell::text(of),
+        ]);
+    }
+    table
+}

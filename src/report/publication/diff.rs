@@ -1,0 +1,241 @@
+//! What changed between two publications.
+
+use std::collections::BTreeMap;
+
+use super::told::{RecordKey, Told};
+use crate::report::table::{Cell, ColumnKind, Table};
+
+/// What became of one record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// It was not there before.
+    Added(Told),
+    /// It is not there any more.
+    Vanished(Told),
+    /// It is there under the same key and says something else.
+    Changed {
+        /// As it was.
+        before: Told,
+        /// As it is.
+        after: Told,
+    },
+    /// It says the same under a key that differs in one field.
+    Moved {
+        /// As it was.
+        before: Told,
+        /// As it is.
+        after: Told,
+    },
+}
+
+/// A field that differs: its key, and its values before and after; empty when it is missing.
+pub type FieldChange = (String, String, String);
+
+impl Change {
+    /// The word in reports.
+    #[must_use]
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Added(_) => "added",
+            Self::Vanished(_) => "vanished",
+            Self::Changed { .. } => "changed",
+            Self::Moved { .. } => "moved",
+        }
+    }
+
+    /// The record as it is, or as it was when it is gone.
+    #[must_use]
+    pub fn record(&self) -> &Told {
+        match self {
+            Self::Added(told) | Self::Vanished(told) => told,
+            Self::Changed { after, .. } | Self::Moved { after, .. } => after,
+        }
+    }
+
+    /// Every field that differs.
+    #[must_use]
+    pub fn fields(&self) -> Vec<FieldChange> {
+        match self {
+            Self::Added(_) | Self::Vanished(_) => Vec::new(),
+            Self::Changed { before, after } | Self::Moved { before, after } => differing(before, after),
+        }
+    }
+}
+
+fn differing(before: &Told, after: &Told) -> Vec<FieldChange> {
+    let keys: std::collections::BTreeSet<&String> = before.fields.keys().chain(after.fields.keys()).collect();
+    let of = |told: &Told, key: &str| told.word(key).unwrap_or_default().to_owned();
+    keys.into_iter()
+        .map(|key| (key.clone(), of(before, key), of(after, key)))
+        .filter(|(_, before, after)| before != after)
+        .collect()
+}
+
+/// Records by key; of those with one key the last holds, as for the server.
+#[must_use]
+pub fn by_key(told: &[Told]) -> BTreeMap<RecordKey, &Told> {
+    told.iter().map(|told| (told.key(), told)).collect()
+}
+
+/// Everything that differs, in the order of keys.
+#[must_use]
+pub fn diff(before: &[Told], after: &[Told]) -> Vec<Change> {
+    let (before, after) = (by_key(before), by_key(after));
+    let mut vanished: BTreeMap<&RecordKey, &Told> = BTreeMap::new();
+    let mut changes: BTreeMap<RecordKey, Change> = BTreeMap::new();
+    for (key, told) in &before {
+        match after.get(key) {
+            Some(now) if now == told => {}
+            Some(now) => {
+                let change = Change::Changed {
+                    before: (*told).clone(),
+                    after: (*now).clone(),
+                };
+                changes.insert(key.clone(), change);
+            }
+            None => {
+                vanished.insert(key, told);
+            }
+        }
+    }
+    let added: BTreeMap<&RecordKey, &Told> = after
+        .iter()
+        .filter(|(key, _)| !before.contains_key(*key))
+        .map(|(key, told)| (key, *told))
+        .collect();
+    let mut arrived = same_content(&added);
+    let left = same_content(&vanished);
+    for (content, keys) in left {
+        // Only a record that has one twin can be said to have moved to it.
+        let twin = arrived.get(&content).map(Vec::as_slice);
+        let ([from], Some([to])) = (keys.as_slice(), twin) else {
+            continue;
+        };
+        let distance = from.1.iter().zip(&to.1).filter(|(a, b)| a != b).count();
+        if distance != 1 || from.0 != to.0 {
+            continue;
+        }
+        if let (Some(was), Some(is)) = (vanished.remove(*from), added.get(*to)) {
+            let change = Change::Moved {
+                before: was.clone(),
+                after: (*is).clone(),
+            };
+            changes.insert((*to).clone(), change);
+            arrived.remove(&content);
+        }
+    }
+    for (key, told) in vanished {
+        changes.insert(key.clone(), Change::Vanished(told.clone()));
+    }
+    for (key, told) in added {
+        changes
+            .entry(key.clone())
+            .or_insert_with(|| Change::Added(told.clone()));
+    }
+    changes.into_values().collect()
+}
+
+/// What a record says beside its key.
+type Content = Vec<(String, String)>;
+
+fn same_content<'a>(records: &BTreeMap<&'a RecordKey, &Told>) -> BTreeMap<Content, Vec<&'a RecordKey>> {
+    let mut by_content: BTreeMap<Content, Vec<&'a RecordKey>> = BTreeMap::new();
+    for (key, told) in records {
+        let own = told.key_fields();
+        let content: Content = (told.fields.iter())
+            .filter(|(name, _)| !own.contains(&name.as_str()))
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect();
+        by_content.entry(content).or_default().push(key);
+    }
+    by_content
+}
+
+/// What becomes of `before` by the changes: the proof that they are all of them.
+#[must_use]
+pub fn apply(before: &[Told], changes: &[Change]) -> Vec<Told> {
+    let mut told: BTreeMap<RecordKey, Told> = by_key(before)
+        .into_iter()
+        .map(|(key, told)| (key, told.clone()))
+        .collect();
+    for change in changes {
+        match change {
+            Change::Vanished(gone) | Change::Moved { before: gone, .. } => {
+                told.remove(&gone.key());
+            }
+            Change::Added(_) | Change::Changed { .. } => {}
+        }
+    }
+    for change in changes {
+        if !matches!(change, Change::Vanished(_)) {
+            let is = change.record();
+            told.insert(is.key(), is.clone());
+        }
+    }
+    told.into_values().collect()
+}
+
+/// The changes, a line for every field that differs.
+#[must_use]
+pub fn table(title: &str, changes: &[Change]) -> Table {
+    let mut table = Table::new(
+        title,
+        &[
+            ("change", "", ColumnKind::Text),
+            ("message", "", ColumnKind::Text),
+            ("site", "", ColumnKind::Text),
+            ("month", "", ColumnKind::Text),
+            ("vo", "", ColumnKind::Text),
+            ("record", "", ColumnKind::Text),
+            ("field", "", ColumnKind::Text),
+            ("before", "", ColumnKind::Text),
+            ("after", "", ColumnKind::Text),
+            ("job_n", "1", ColumnKind::Sum),
+            ("wall_s", "s", ColumnKind::Sum),
+            ("cpu_s", "s", ColumnKind::Sum),
+        ],
+    );
+    for change in changes {
+        let told = change.record();
+        let (before, after) = match change {
+            Change::Added(told) => (None, Some(told)),
+            Change::Vanished(told) => (Some(told), None),
+            Change::Changed { before, after } | Change::Moved { before, after } => (Some(before), Some(after)),
+        };
+        let delta = |of: &dyn Fn(&Told) -> i64| i128::from(after.map_or(0, of)) - i128::from(before.map_or(0, of));
+        let number = |name: &'static str| move |told: &Told| told.number(name).unwrap_or(0);
+        let mut fields = change.fields();
+        if fields.is_empty() {
+            fields.push((String::new(), String::new(), String::new()));
+        }
+        for (at, (field, was, is)) in fields.into_iter().enumerate() {
+            // Differences stand once for a record, so that they add up.
+            let once = |value: i128| if at == 0 { Cell::Int(value) } else { Cell::Empty };
+            table.push(vec![
+                Cell::text(change.as_str()),
+                Cell::text(told.kind.as_str()),
+                Cell::text(told.site()),
+                Cell::text(told.month().map(|month| month.to_string()).unwrap_or_default()),
+                Cell::text(told.vo()),
+                Cell::text(rest_of_key(told)),
+                Cell::text(field),
+                Cell::text(was),
+                Cell::text(is),
+                once(delta(&Told::job_n)),
+                once(delta(&number("WallDuration"))),
+                once(delta(&number("CpuDuration"))),
+            ]);
+        }
+    }
+    table
+}
+
+/// What tells it from others of its site, month and VO.
+fn rest_of_key(told: &Told) -> String {
+    let rest = told
+        .key_fields()
+        .into_iter()
+        .filter(|name| !["Site", "Year", "Month", "VO"].contains(name));
+    let values = rest.filter_map(|name| Some(format!("{name}={}", told.word(name)?)));
+    values.collect::<Vec<_>>().join(" ")
+}

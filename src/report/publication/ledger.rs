@@ -1,0 +1,131 @@
+//! What was sent to whom, when, with which content: one file for each publication, only ever added.
+
+use std::collections::BTreeMap;
+
+use super::told::Told;
+use crate::error::{Error, Kind, Result};
+use crate::report::apel::MessageKind;
+use crate::schema;
+use crate::schema::batch::{date, dates, ints, number, text, texts, time, times};
+use crate::store::{Store, TableOptions, TableWriter, read_table};
+use crate::time::Month;
+
+/// Folder of the ledger in a lake.
+pub const FOLDER: &str = "publication";
+
+/// A kind of message for one site and month.
+pub type Place = (MessageKind, String, Month);
+
+/// One record of the ledger.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Names the publication: when, and by which process.
+    pub publication_id: String,
+    /// When, Unix milliseconds.
+    pub published_ms: i64,
+    /// To whom.
+    pub receiver: String,
+    /// Whether it takes the record back.
+    pub is_retraction: bool,
+    /// Site and month it belongs to.
+    pub place: Place,
+    /// BLAKE3 over all records of its place in this publication.
+    pub content: String,
+    /// The record; of single jobs one that counts those of the place.
+    pub told: Told,
+}
+
+/// Reads the ledger, oldest first; empty when nothing was ever published.
+///
+/// # Errors
+/// [`Kind::Io`] when it cannot be read, [`Kind::Data`] when it is damaged.
+pub fn load(store: &Store) -> Result<Vec<Entry>> {
+    let mut entries = Vec::new();
+    for file in store.list(FOLDER)? {
+        for batch in read_table(store.reader(&file.path)?, None, 16_384)? {
+            let batch = batch?;
+            schema::dataset("publication")?.admit(&batch)?;
+            let words = |name| text(&batch, name);
+            let (id, receiver, message) = (words("publication_id")?, words("receiver")?, words("message")?);
+            let (site, state, content, record) = (
+                words("site")?,
+                words("state")?,
+                words("content_blake3")?,
+                words("record")?,
+            );
+            let (at, month) = (time(&batch, "published_utc")?, date(&batch, "month")?);
+            for row in 0..batch.num_rows() {
+                let damaged = || Error::new(Kind::Data, "the ledger of publications is damaged").at("path", &file.path);
+                let kind = MessageKind::ALL
+                    .into_iter()
+                    .find(|kind| kind.as_str() == message.value(row));
+                let month = number(month, row).and_then(Month::of_day);
+                let (kind, month) = kind.zip(month).ok_or_else(damaged)?;
+                entries.push(Entry {
+                    publication_id: id.value(row).to_owned(),
+                    published_ms: at.value(row),
+                    receiver: receiver.value(row).to_owned(),
+                    is_retraction: state.value(row) == "retracted",
+                    place: (kind, site.value(row).to_owned(), month),
+                    content: content.value(row).to_owned(),
+                    told: Told::parse(kind, record.value(row)),
+                });
+            }
+        }
+    }
+    entries.sort_by(|a, b| (a.published_ms, &a.publication_id).cmp(&(b.published_ms, &b.publication_id)));
+    Ok(entries)
+}
+
+/// Adds a publication.
+///
+/// # Errors
+/// [`Kind::Io`] when the lake cannot be written.
+pub fn append(store: &Store, entries: &[Entry]) -> Result<()> {
+    let Some(first) = entries.first() else { return Ok(()) };
+    let dataset = schema::dataset("publication")?;
+    let words = |of: &dyn Fn(&Entry) -> String| texts(entries.iter().map(|entry| Some(of(entry))));
+    let optional = |name: &'static str| texts(entries.iter().map(|entry| entry.told.word(name)));
+    let numbers = |name: &'static str| ints(entries.iter().map(|entry| entry.told.number(name)));
+    let batch = dataset.batch(vec![
+        words(&|entry| entry.publication_id.clone()),
+        times(entries.iter().map(|entry| Some(entry.published_ms))),
+        words(&|entry| entry.receiver.clone()),
+        words(&|entry| entry.place.0.as_str().to_owned()),
+        words(&|entry| entry.place.1.clone()),
+        dates(entries.iter().map(|entry| Some(entry.place.2.first_day()))),
+        words(&|entry| if entry.is_retraction { "retracted" } else { "sent" }.to_owned()),
+        optional("VO"),
+        optional("SubmitHost"),
+        ints(
+            entries
+                .iter()
+                .map(|entry| Some(entry.told.number("NumberOfJobs").unwrap_or(0))),
+        ),
+        numbers("WallDuration"),
+        numbers("CpuDuration"),
+        words(&|entry| entry.told.text()),
+        words(&|entry| entry.content.clone()),
+    ])?;
+    let mut table = TableWriter::create(Vec::new(), dataset.arrow(), &TableOptions::default())?;
+    table.write(&batch)?;
+    let (_, bytes) = table.finish()?;
+    store.put(&format!("{FOLDER}/{}.parquet", first.publication_id), bytes.into())
+}
+
+/// What a receiver holds after all publications: of each place, what the last one sent.
+#[must_use]
+pub fn held<'a>(entries: &'a [Entry], receiver: &str) -> BTreeMap<Place, Vec<&'a Entry>> {
+    let mut held: BTreeMap<Place, Vec<&'a Entry>> = BTreeMap::new();
+    for entry in entries.iter().filter(|entry| entry.receiver == receiver) {
+        let of = held.entry(entry.place.clone()).or_default();
+        if of
+            .first()
+            .is_some_and(|first| first.publication_id != entry.publication_id)
+        {
+            of.clear();
+        }
+        of.push(entry);
+    }
+    held
+}

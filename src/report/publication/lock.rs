@@ -1,0 +1,86 @@
+//! Months nobody may publish differently: events that lock and unlock, only ever added, each with its reason.
+
+use crate::error::{Error, Kind, Result};
+use crate::schema;
+use crate::schema::batch::{date, dates, flag, number, text, texts, time, times, word};
+use crate::store::{Store, TableOptions, TableWriter, read_table};
+use crate::time::Month;
+use std::sync::Arc;
+
+/// Folder of the events in a lake.
+pub const FOLDER: &str = "month_lock";
+
+/// A month was locked or unlocked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LockEvent {
+    /// When, Unix milliseconds.
+    pub at_ms: i64,
+    /// Site; `None` for every site.
+    pub site: Option<String>,
+    /// Month.
+    pub month: Month,
+    /// Whether it was locked, or unlocked.
+    pub is_locked: bool,
+    /// Why.
+    pub reason: String,
+    /// Who.
+    pub author: String,
+}
+
+/// Reads the events, oldest first.
+///
+/// # Errors
+/// [`Kind::Io`] when they cannot be read, [`Kind::Data`] when they are damaged.
+pub fn load(store: &Store) -> Result<Vec<LockEvent>> {
+    let mut events = Vec::new();
+    for file in store.list(FOLDER)? {
+        for batch in read_table(store.reader(&file.path)?, None, 16_384)? {
+            let batch = batch?;
+            schema::dataset("month_lock")?.admit(&batch)?;
+            let (at, month) = (time(&batch, "at_utc")?, date(&batch, "month")?);
+            let (site, locked) = (text(&batch, "site")?, flag(&batch, "is_locked")?);
+            let (reason, author) = (text(&batch, "reason")?, text(&batch, "author")?);
+            for row in 0..batch.num_rows() {
+                let damaged = || Error::new(Kind::Data, "a lock of a month is damaged").at("path", &file.path);
+                events.push(LockEvent {
+                    at_ms: at.value(row),
+                    site: word(site, row).map(str::to_owned),
+                    month: number(month, row).and_then(Month::of_day).ok_or_else(damaged)?,
+                    is_locked: locked.value(row),
+                    reason: reason.value(row).to_owned(),
+                    author: author.value(row).to_owned(),
+                });
+            }
+        }
+    }
+    events.sort_by_key(|event| event.at_ms);
+    Ok(events)
+}
+
+/// Adds an event.
+///
+/// # Errors
+/// [`Kind::Io`] when the lake cannot be written.
+pub fn append(store: &Store, event: &LockEvent) -> Result<()> {
+    let dataset = schema::dataset("month_lock")?;
+    let batch = dataset.batch(vec![
+        times([Some(event.at_ms)]),
+        texts([event.site.as_deref()]),
+        dates([Some(event.month.first_day())]),
+        Arc::new(arrow::array::BooleanArray::from(vec![event.is_locked])),
+        texts([Some(&event.reason)]),
+        texts([Some(&event.author)]),
+    ])?;
+    let mut table = TableWriter::create(Vec::new(), dataset.arrow(), &TableOptions::default())?;
+    table.write(&batch)?;
+    let (_, bytes) = table.finish()?;
+    let name = format!("{FOLDER}/{}-{}.parquet", event.at_ms, std::process::id());
+    store.put(&name, bytes.into())
+}
+
+/// The event that locks a site and month, if it is locked: the last one about it, or about the month at every site.
+#[must_use]
+pub fn lock_of<'a>(events: &'a [LockEvent], site: &str, month: Month) -> Option<&'a LockEvent> {
+    let about = |event: &&LockEvent| event.month == month && event.site.as_deref().is_none_or(|of| of == site);
+    events.iter().rfind(about).filter(|event| event.is_locked)
+}

@@ -1,0 +1,43 @@
+//! Messages on disk.
+
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Kind, Result};
+
+/// Every message at or below a path with its text, sorted. What writers have not finished is passed over, and what the
+/// receiver of a spool lays beside a message.
+///
+/// # Errors
+/// [`Kind::NoInput`] when there is nothing, [`Kind::Io`] when it cannot be read.
+pub fn texts(path: &Path) -> Result<Vec<(PathBuf, String)>> {
+    let mut found = Vec::new();
+    walk(path, &mut found)?;
+    Ok(found)
+}
+
+fn walk(path: &Path, into: &mut Vec<(PathBuf, String)>) -> Result<()> {
+    let told = |why: std::io::Error| {
+        let kind = match why.kind() {
+            std::io::ErrorKind::NotFound => Kind::NoInput,
+            _ => Kind::Io,
+        };
+        Error::new(kind, format!("{} cannot be read", path.display())).because(why)
+    };
+    if !std::fs::metadata(path).map_err(told)?.is_dir() {
+        let bytes = std::fs::read(path).map_err(told)?;
+        into.push((path.to_owned(), String::from_utf8_lossy(&bytes).into_owned()));
+        return Ok(());
+    }
+    let entries = std::fs::read_dir(path).and_then(Iterator::collect::<std::io::Result<Vec<_>>>);
+    let mut entries = entries.map_err(told)?;
+    entries.sort_by_key(std::fs::DirEntry::file_name);
+    for entry in entries {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        let is_unfinished = [".lck", ".tmp"].iter().any(|end| name.ends_with(end)) || name.starts_with('.');
+        if !is_unfinished && !["signer", "empaid", "error", "locked"].contains(&&*name) {
+            walk(&entry.path(), into)?;
+        }
+    }
+    Ok(())
+}

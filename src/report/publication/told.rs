@@ -1,0 +1,218 @@
+//! A record as a message tells it, whoever wrote it.
+
+use std::collections::BTreeMap;
+
+use crate::error::{Error, Kind, Result};
+use crate::report::apel::MessageKind;
+use crate::time::Month;
+
+/// One record of a message.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Told {
+    /// What it is.
+    pub kind: MessageKind,
+    /// Values by key; null words are left out.
+    pub fields: BTreeMap<String, String>,
+}
+
+/// By what APEL's server tells records apart.
+pub type RecordKey = (MessageKind, Vec<String>);
+
+impl Told {
+    /// A record from its `Key: Value` lines. Lines without a colon are passed over: whoever reads an archive wants what
+    /// is in it.
+    #[must_use]
+    pub fn parse(kind: MessageKind, text: &str) -> Self {
+        let mut fields = BTreeMap::new();
+        for (key, value) in text.lines().filter_map(|line| line.split_once(':')) {
+            let (key, value) = (key.trim(), value.trim());
+            let is_null = ["", "none", "null"].iter().any(|null| value.eq_ignore_ascii_case(null));
+            if is_null {
+                fields.remove(key);
+            } else {
+                fields.insert(key.to_owned(), value.to_owned());
+            }
+        }
+        Self { kind, fields }
+    }
+
+    /// Every record of a text of messages.
+    ///
+    /// # Errors
+    /// [`Kind::Data`] when there is no header the server knows.
+    pub fn read(text: &str) -> Result<Vec<Self>> {
+        let mut told = Vec::new();
+        let mut kind = None;
+        for piece in text.split("%%") {
+            let mut body = String::new();
+            for line in piece.lines() {
+                if let Some(found) = MessageKind::of_header(line.trim()) {
+                    kind = Some(found);
+                } else {
+                    body.push_str(line);
+                    body.push('\n');
+                }
+            }
+            if body.trim().is_empty() {
+                continue;
+            }
+            let Some(kind) = kind else {
+                return Err(Error::new(
+                    Kind::Data,
+                    "there is no header APEL's server knows before the first record",
+                ));
+            };
+            told.push(Self::parse(kind, &body));
+        }
+        Ok(told)
+    }
+
+    /// The keys of its identity.
+    #[must_use]
+    pub fn key_fields(&self) -> Vec<&'static str> {
+        let shared = [
+            "Site",
+            "Year",
+            "Month",
+            "GlobalUserName",
+            "VO",
+            "VOGroup",
+            "VORole",
+            "SubmitHost",
+        ];
+        match self.kind {
+            MessageKind::JobV03 | MessageKind::JobV04 => vec!["Site", "LocalJobId", "EndTime"],
+            MessageKind::Sync => vec!["Site", "Year", "Month", "SubmitHost"],
+            MessageKind::SummaryV02 | MessageKind::SummaryV04 => {
+                let own = [
+                    "InfrastructureType",
+                    "ServiceLevelType",
+                    "ServiceLevel",
+                    "NodeCount",
+                    "Processors",
+                ];
+                shared.into_iter().chain(own).collect()
+            }
+            MessageKind::NormalisedV03 | MessageKind::NormalisedV04 => {
+                let own = ["Infrastructure", "ServiceLevelType", "NodeCount", "Processors"];
+                shared.into_iter().chain(own).collect()
+            }
+        }
+    }
+
+    /// Its identity: texts without regard to case, numbers however they are written.
+    #[must_use]
+    pub fn key(&self) -> RecordKey {
+        let fields = self.key_fields();
+        let of = |name: &&str| {
+            let value = self.fields.get(*name).map_or("", String::as_str);
+            match value.parse::<i64>() {
+                Ok(number) => number.to_string(),
+                Err(_) => value.to_lowercase(),
+            }
+        };
+        (self.kind, fields.iter().map(of).collect())
+    }
+
+    /// A text field.
+    #[must_use]
+    pub fn word(&self, name: &str) -> Option<&str> {
+        self.fields.get(name).map(String::as_str)
+    }
+
+    /// A whole number; the first of a dictionary.
+    #[must_use]
+    pub fn number(&self, name: &str) -> Option<i64> {
+        let value = self.word(name)?;
+        let inside = value.trim_start_matches('{').trim_end_matches('}');
+        let first = inside.split(',').next().unwrap_or_default();
+        let number = first.split_once(':').map_or(first, |(_, number)| number).trim();
+        number.split('.').next().unwrap_or_default().parse().ok()
+    }
+
+    /// Jobs it tells of.
+    #[must_use]
+    pub fn job_n(&self) -> i64 {
+        if self.kind.is_job() {
+            1
+        } else {
+            self.number("NumberOfJobs").unwrap_or(0)
+        }
+    }
+
+    /// Its site; empty when it names none.
+    #[must_use]
+    pub fn site(&self) -> &str {
+        self.word("Site").unwrap_or_default()
+    }
+
+    /// Its VO: the one it names, or the first part of its FQAN.
+    #[must_use]
+    pub fn vo(&self) -> &str {
+        let fqan = || {
+            let fqan = self.word("FQAN")?.split(';').next()?;
+            fqan.trim_start_matches('/').split('/').next()
+        };
+        self.word("VO")
+            .or_else(|| self.word("Group"))
+            .or_else(fqan)
+            .unwrap_or_default()
+    }
+
+    /// Its month, if it names one.
+    #[must_use]
+    pub fn month(&self) -> Option<Month> {
+        if self.kind.is_job() {
+            let end = self.word("EndTime")?;
+            let end_s = end
+                .parse::<i64>()
+                .ok()
+                .or_else(|| end.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_second))?;
+            return Month::of_ms(end_s.checked_mul(1000)?);
+        }
+        let number = |name: &str| self.number(name);
+        let year = i16::try_from(number("Year")?).ok()?;
+        Month::new(year, i8::try_from(number("Month")?).ok()?)
+    }
+
+    /// The same key with nothing in it: what takes a summary or a count back, because the server replaces by key.
+    /// Single jobs cannot be taken back.
+    #[must_use]
+    pub fn retraction(&self) -> Option<Self> {
+        if self.kind.is_job() {
+            return None;
+        }
+        let mut nothing = self.clone();
+        for key in ["WallDuration", "CpuDuration", "NumberOfJobs"] {
+            if let Some(value) = nothing.fields.get_mut(key) {
+                "0".clone_into(value);
+            }
+        }
+        for key in ["NormalisedWallDuration", "NormalisedCpuDuration"] {
+            if let Some(value) = nothing.fields.get_mut(key) {
+                *value = zeroed(value);
+            }
+        }
+        Some(nothing)
+    }
+
+    /// Its lines, in the order of their keys.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let lines = self.fields.iter().map(|(key, value)| format!("{key}: {value}\n"));
+        lines.collect()
+    }
+}
+
+/// `{HEPSPEC: 0}` of `{HEPSPEC: 17}`, `0` of `17`.
+fn zeroed(value: &str) -> String {
+    if !value.starts_with('{') {
+        return "0".to_owned();
+    }
+    let inside = value.trim_start_matches('{').trim_end_matches('}');
+    let entries = inside.split(',').map(|entry| {
+        let name = entry.split(':').next().unwrap_or_default().trim();
+        format!("{name}: 0")
+    });
+    format!("{{{}}}", entries.collect::<Vec<_>>().join(", "))
+}

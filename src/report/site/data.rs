@@ -1,0 +1,320 @@
+//! What the page is about: usage of one site as the lake has it.
+
+use std::collections::BTreeMap;
+
+use crate::error::{Error, Kind, Result};
+use crate::report::completeness::{Incomplete, find, history};
+use crate::report::lake::{Lake, Selection};
+use crate::report::table::{Cell, ColumnKind, Table, divide};
+use crate::schema::batch::{date, decimal, flag, int, number, text, word};
+use crate::store::lake::parse_usage_path;
+use crate::time::Month;
+
+/// Units of the decimals of usage.
+const WORK_SCALE: i128 = 10_000_000;
+
+/// Sums of one VO, view and month.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sums {
+    /// Jobs.
+    pub job_n: i128,
+    /// Core time, seconds.
+    pub core_s: i128,
+    /// CPU time, milliseconds; `None` where it is unknown of every job.
+    pub cpu_ms: Option<i128>,
+    /// GPU time, seconds.
+    pub gpu_s: i128,
+    /// Work of core time in HEPSPEC06 and `HEPscore23` seconds; `None` where none is known.
+    pub work_s: [Option<i128>; 2],
+    /// Jobs without any work.
+    pub benchmark_missing_n: i128,
+    /// Jobs whose CPU time is unknown.
+    pub cpu_unknown_n: i128,
+    /// Jobs that corrections added or took away.
+    pub corrected_job_n: i128,
+    /// Core seconds that corrections added or took away.
+    pub corrected_core_s: i128,
+}
+
+/// The sum of what is known.
+fn known_sum(a: Option<i128>, b: Option<i128>) -> Option<i128> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a + b),
+        (a, b) => a.or(b),
+    }
+}
+
+impl Sums {
+    /// Adds another.
+    pub fn add(&mut self, other: &Self) {
+        self.job_n += other.job_n;
+        self.core_s += other.core_s;
+        self.cpu_ms = known_sum(self.cpu_ms, other.cpu_ms);
+        self.gpu_s += other.gpu_s;
+        self.benchmark_missing_n += other.benchmark_missing_n;
+        self.cpu_unknown_n += other.cpu_unknown_n;
+        self.corrected_job_n += other.corrected_job_n;
+        self.corrected_core_s += other.corrected_core_s;
+        for (work, more) in self.work_s.iter_mut().zip(other.work_s) {
+            *work = known_sum(*work, more);
+        }
+    }
+}
+
+/// Month, VO, view.
+pub type Key = (Month, String, String);
+
+/// Everything the page shows.
+#[derive(Clone, Debug, Default)]
+pub struct SiteData {
+    /// Site.
+    pub site: String,
+    /// Usage, with corrections.
+    pub usage: BTreeMap<Key, Sums>,
+    /// Records by the flag that is set on them: flag, what it means, how many.
+    pub flags: Vec<(String, String, i128)>,
+    /// Input rows by outcome and reason.
+    pub outcomes: BTreeMap<(String, String), i128>,
+    /// What looks incomplete.
+    pub incomplete: Vec<Incomplete>,
+    /// What the lake says of itself.
+    pub facts: BTreeMap<String, String>,
+    /// Input files of the site, by source: how many.
+    pub inputs: BTreeMap<String, usize>,
+    /// Published files the page was made of, by their hash.
+    pub blake3: String,
+}
+
+/// Views whose hours are the site's own account; others tell of the same hours.
+#[must_use]
+pub fn is_own(view: &str) -> bool {
+    matches!(view, "batch" | "summary")
+}
+
+impl SiteData {
+    /// Reads one site.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] when the lake has no such site, naming those it has; [`Kind::Io`] when it cannot be read.
+    pub fn read(lake: &Lake, site: &str, selection: &Selection) -> Result<Self> {
+        let mut data = Self {
+            site: site.to_owned(),
+            facts: lake.manifest.facts.clone(),
+            ..Self::default()
+        };
+        let mut hasher = blake3::Hasher::new();
+        let mut sites = std::collections::BTreeSet::new();
+        for file in lake.manifest.dataset("usage") {
+            let Some((of, vo, _)) = parse_usage_path(&file.path) else {
+                continue;
+            };
+            if of == site && selection.has_vo(vo.as_deref()) {
+                hasher.update(file.blake3.as_bytes());
+                data.add_usage(lake, &file.path, vo.as_deref(), selection)?;
+            }
+            sites.insert(of);
+        }
+        if !sites.contains(site) {
+            let names: Vec<String> = sites.into_iter().collect();
+            let message = format!("the lake has no usage of {site:?}; it has {}", names.join(", "));
+            return Err(Error::new(Kind::Usage, message));
+        }
+        data.blake3 = hasher.finalize().to_hex().to_string();
+        data.add_quality(lake, selection)?;
+        let own = Selection {
+            sites: std::iter::once(site.to_owned()).collect(),
+            ..selection.clone()
+        };
+        data.incomplete = find(&history(lake, &own)?, &own);
+        Ok(data)
+    }
+
+    fn add_usage(&mut self, lake: &Lake, path: &str, vo: Option<&str>, selection: &Selection) -> Result<()> {
+        for batch in lake.batches(path, None)? {
+            let batch = batch?;
+            let (month, view) = (date(&batch, "month")?, text(&batch, "view")?);
+            let correction = text(&batch, "correction_id")?;
+            let (jobs, cores, gpus) = (
+                int(&batch, "job_n")?,
+                int(&batch, "alloc_core_s")?,
+                int(&batch, "alloc_gpu_s")?,
+            );
+            let (cpu, missing) = (int(&batch, "cpu_ms")?, int(&batch, "benchmark_missing_job_n")?);
+            let unknown = int(&batch, "cpu_unknown_job_n")?;
+            let works = [
+                decimal(&batch, "core_wall_hs06_s")?,
+                decimal(&batch, "core_wall_hs23_s")?,
+            ];
+            for row in 0..batch.num_rows() {
+                let Some(of) = Month::of_day(month.value(row)).filter(|month| selection.has_month(*month)) else {
+                    continue;
+                };
+                let is_correction = word(correction, row).is_some();
+                let corrected = |value: i64| if is_correction { i128::from(value) } else { 0 };
+                let sums = Sums {
+                    job_n: jobs.value(row).into(),
+                    core_s: cores.value(row).into(),
+                    cpu_ms: number(cpu, row).map(i128::from),
+                    gpu_s: gpus.value(row).into(),
+                    work_s: works.map(|work| number(work, row)),
+                    benchmark_missing_n: missing.value(row).into(),
+                    cpu_unknown_n: unknown.value(row).into(),
+                    corrected_job_n: corrected(jobs.value(row)),
+                    corrected_core_s: corrected(cores.value(row)),
+                };
+                let key = (of, vo.unwrap_or_default().to_owned(), view.value(row).to_owned());
+                self.usage.entry(key).or_default().add(&sums);
+            }
+        }
+        Ok(())
+    }
+
+    fn add_quality(&mut self, lake: &Lake, selection: &Selection) -> Result<()> {
+        let dataset = crate::schema::dataset("records")?;
+        let flags: Vec<(&str, &str)> = (dataset.columns.iter())
+            .filter(|column| column.name.starts_with("is_"))
+            .map(|column| (column.name.as_str(), column.doc.as_str()))
+            .collect();
+        let names: Vec<&str> = flags.iter().map(|(name, _)| *name).collect();
+        let mut counts = vec![0_i128; names.len()];
+        for (site, month, path) in lake.months("records")? {
+            if site != self.site || !selection.has_month(month) {
+                continue;
+            }
+            for batch in lake.batches(&path, Some(&names))? {
+                let batch = batch?;
+                for (count, name) in counts.iter_mut().zip(&names) {
+                    *count += i128::try_from(flag(&batch, name)?.true_count()).unwrap_or(0);
+                }
+            }
+        }
+        let told = flags.iter().zip(counts).filter(|(_, n)| *n > 0);
+        self.flags = told
+            .map(|((name, doc), n)| ((*name).to_owned(), (*doc).to_owned(), n))
+            .collect();
+        for file in lake.manifest.dataset("ledger") {
+            for batch in lake.batches(&file.path, None)? {
+                let batch = batch?;
+                let (site, source) = (text(&batch, "site")?, text(&batch, "source")?);
+                let (outcome, reason) = (text(&batch, "outcome")?, text(&batch, "reason")?);
+                let (file_id, rows) = (text(&batch, "file_id")?, int(&batch, "row_n")?);
+                let mut files: BTreeMap<String, std::collections::BTreeSet<String>> = BTreeMap::new();
+                for row in 0..batch.num_rows() {
+                    if word(site, row) != Some(&self.site) {
+                        continue;
+                    }
+                    let key = (outcome.value(row).to_owned(), reason.value(row).to_owned());
+                    *self.outcomes.entry(key).or_default() += i128::from(rows.value(row));
+                    let of = files.entry(source.value(row).to_owned()).or_default();
+                    of.insert(file_id.value(row).to_owned());
+                }
+                for (source, files) in files {
+                    *self.inputs.entry(source).or_default() += files.len();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The sums of the site's own account: views that tell of the same hours again are left out.
+    #[must_use]
+    pub fn total(&self) -> Sums {
+        let mut total = Sums::default();
+        for ((_, _, view), sums) in &self.usage {
+            if is_own(view) {
+                total.add(sums);
+            }
+        }
+        total
+    }
+
+    /// Usage by month, VO and view: what the page shows and the file beside it holds.
+    #[must_use]
+    pub fn table(&self) -> Table {
+        let hour = ColumnKind::DecimalSum(2);
+        let mut table = Table::new(
+            format!("Usage of {}", self.site),
+            &[
+                ("month", "", ColumnKind::Text),
+                ("vo", "", ColumnKind::Text),
+                ("view", "", ColumnKind::Text),
+                ("jobs", "1", ColumnKind::Sum),
+                ("core_hours", "core h", hour),
+                ("cpu_hours", "h", hour),
+                ("efficiency", "%", ColumnKind::Decimal(1)),
+                ("gpu_hours", "gpu h", hour),
+                ("hs06_hours", "HS06 h", hour),
+                ("hs23_hours", "HS23 h", hour),
+                ("jobs_without_benchmark", "1", ColumnKind::Sum),
+                ("corrected_jobs", "1", ColumnKind::Sum),
+            ],
+        );
+        for ((month, vo, view), sums) in &self.usage {
+            let mut row = vec![
+                Cell::text(month.to_string()),
+                Cell::text(if vo.is_empty() { "(unknown)" } else { vo.as_str() }),
+                Cell::text(view.as_str()),
+            ];
+            row.extend(amounts(sums));
+            table.push(row);
+        }
+        table
+    }
+
+    /// Sums by VO of the site's own account, largest first.
+    #[must_use]
+    pub fn by_vo(&self) -> Vec<(String, Sums)> {
+        let mut by_vo: BTreeMap<&str, Sums> = BTreeMap::new();
+        for ((_, vo, view), sums) in &self.usage {
+            if is_own(view) {
+                by_vo.entry(vo).or_default().add(sums);
+            }
+        }
+        let mut sorted: Vec<(String, Sums)> = by_vo.into_iter().map(|(vo, sums)| (vo.to_owned(), sums)).collect();
+        sorted.sort_by(|a, b| (std::cmp::Reverse(a.1.core_s), &a.0).cmp(&(std::cmp::Reverse(b.1.core_s), &b.0)));
+        sorted
+    }
+
+    /// Sums by month of the site's own account.
+    #[must_use]
+    pub fn by_month(&self) -> BTreeMap<Month, Sums> {
+        let mut by_month: BTreeMap<Month, Sums> = BTreeMap::new();
+        for ((month, _, view), sums) in &self.usage {
+            if is_own(view) {
+                by_month.entry(*month).or_default().add(sums);
+            }
+        }
+        by_month
+    }
+}
+
+/// CPU time of core time in percent.
+#[must_use]
+pub fn efficiency(sums: &Sums) -> Cell {
+    let cpu_ms = sums.cpu_ms.map(|cpu_ms| cpu_ms.saturating_mul(100));
+    cpu_ms.map_or(Cell::Empty, |cpu_ms| {
+        Cell::ratio(cpu_ms, sums.core_s.saturating_mul(1000), 1)
+    })
+}
+
+/// Jobs, core hours, CPU hours, efficiency, GPU hours, work, jobs without benchmark, corrected jobs.
+#[must_use]
+pub fn amounts(sums: &Sums) -> Vec<Cell> {
+    let hours = |seconds: i128| Cell::ratio(seconds, 3600, 2);
+    let [hs06, hs23] = sums.work_s.map(|work| match work {
+        Some(work) => Cell::ratio(divide(work, WORK_SCALE / 1000).unwrap_or(0), 3_600_000, 2),
+        None => Cell::Empty,
+    });
+    vec![
+        Cell::Int(sums.job_n),
+        hours(sums.core_s),
+        sums.cpu_ms
+            .map_or(Cell::Empty, |cpu_ms| Cell::ratio(cpu_ms, 3_600_000, 2)),
+        efficiency(sums),
+        hours(sums.gpu_s),
+        hs06,
+        hs23,
+        Cell::Int(sums.benchmark_missing_n),
+        Cell::Int(sums.corrected_job_n),
+    ]
+}

@@ -1,0 +1,7 @@
+//! One page about one site that a resource board reads, and the same numbers as CSV beside it.
+//!
+//! [`data`] reads the lake, [`chart`] draws, [`page`] writes.
+
+pub mod chart;
+pub mod data;
+pub mod page;

@@ -1,0 +1,80 @@
+//! What looks incomplete: worked days.
+
+use gridtally::report::completeness::{Days, Finding, History, find};
+use gridtally::report::lake::Selection;
+use gridtally::time::Month;
+
+fn day(text: &str) -> i32 {
+    gridtally::time::month::day_of(text.parse().unwrap())
+}
+
+/// Ten jobs and 36 000 core seconds on every day of a range, but for some.
+fn days(from: &str, to: &str, without: &[&str]) -> Days {
+    let without: Vec<i32> = without.iter().map(|text| day(text)).collect();
+    (day(from)..=day(to))
+        .filter(|day| !without.contains(day))
+        .map(|day| (day, (10, 36_000)))
+        .collect()
+}
+
+fn found(history: &[(&str, Days)]) -> Vec<(String, Finding, i32, i32, i64, i64)> {
+    let history: History = (history.iter())
+        .map(|(ce, days)| (("S".to_owned(), (*ce).to_owned()), days.clone()))
+        .collect();
+    find(&history, &Selection::default())
+        .into_iter()
+        .map(|one| (one.ce, one.finding, one.from, one.to, one.usual, one.observed))
+        .collect()
+}
+
+#[test]
+fn gaps_silence_early_ends_and_shifts_are_found_where_they_are() {
+    let whole = ("whole", days("2026-01-01", "2026-03-31", &[]));
+    assert_eq!(found(std::slice::from_ref(&whole)), []);
+    let gap = ("gap", days("2026-01-01", "2026-03-31", &["2026-02-10"]));
+    let early = (
+        "early",
+        days("2026-01-01", "2026-03-31", &["2026-01-29", "2026-01-30", "2026-01-31"]),
+    );
+    let silent = ("silent", days("2026-01-01", "2026-03-20", &[]));
+    let mut shifted = days("2026-01-01", "2026-03-31", &[]);
+    for (day_of, sums) in &mut shifted {
+        if *day_of >= day("2026-03-01") {
+            sums.1 *= 4;
+        }
+    }
+    let all = found(&[whole, gap, early, silent, ("shift", shifted)]);
+    let expected = [
+        ("early", Finding::MonthEndsEarly, "2026-01-29", "2026-01-31", 10, 0),
+        ("gap", Finding::Gap, "2026-02-10", "2026-02-10", 10, 0),
+        ("shift", Finding::LevelShift, "2026-03-01", "2026-03-01", 10, 40),
+        ("silent", Finding::Silent, "2026-03-21", "2026-03-31", 10, 0),
+    ];
+    let expected = expected
+        .map(|(ce, finding, from, to, usual, observed)| (ce.to_owned(), finding, day(from), day(to), usual, observed));
+    assert_eq!(all, expected);
+}
+
+#[test]
+fn a_ce_that_hardly_ever_runs_is_not_missed() {
+    let weekly: Days = (0..12)
+        .map(|week| (day("2026-01-05") + 7 * week, (10, 36_000)))
+        .collect();
+    let whole = ("whole", days("2026-01-01", "2026-03-31", &[]));
+    assert_eq!(found(&[whole.clone(), ("weekly", weekly)]), []);
+    // One or two jobs a day: a day without any is no surprise.
+    let mut thin = days("2026-01-01", "2026-03-31", &["2026-02-10"]);
+    for sums in thin.values_mut() {
+        sums.0 = 1;
+    }
+    assert_eq!(found(&[whole.clone(), ("thin", thin)]), []);
+    // Only the months that are asked for.
+    let gap = days("2026-01-01", "2026-03-31", &["2026-02-10"]);
+    let history = History::from([(("S".to_owned(), "gap".to_owned()), gap)]);
+    let march = Selection {
+        from: Month::new(2026, 3),
+        ..Selection::default()
+    };
+    assert_eq!(find(&history, &march), []);
+    assert_eq!(find(&history, &Selection::default()).len(), 1);
+}

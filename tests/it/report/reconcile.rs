@@ -1,0 +1,251 @@
+//! Two accounts with one known defect between them: its cause is named, and a defect nobody knows is not guessed at.
+
+use gridtally::report::apel::MessageKind;
+use gridtally::report::federation::Scale;
+use gridtally::report::lake::Selection;
+use gridtally::report::publication::told::Told;
+use gridtally::report::reconcile::cause::Cause;
+use gridtally::report::reconcile::compare::{Comparison, compare};
+use gridtally::report::reconcile::side::Side;
+
+use super::scene::{Scene, texts};
+use crate::support::collect::shared;
+
+/// A real month: OSG's normalised summaries of August and September 2015, as last published.
+fn real() -> Option<Vec<Told>> {
+    let folder = shared("reconcile", "data/apel/real-2015")?;
+    let mut told = Vec::new();
+    for name in ["send_07_2015.apel__2015-09-09", "send_08_2015.apel__2015-09-09_b0de"] {
+        let mut files = std::fs::read_dir(&folder).unwrap().map(|f| f.unwrap().path());
+        let file = files.find(|path| path.to_string_lossy().contains(name)).unwrap();
+        told.extend(Told::read(&std::fs::read_to_string(file).unwrap()).unwrap());
+    }
+    Some(told)
+}
+
+fn side(told: &[Told]) -> Side {
+    Side::of_messages(told, &Selection::default())
+}
+
+fn set(told: &mut Told, key: &str, value: i64) {
+    told.fields.insert(key.to_owned(), value.to_string());
+}
+
+const DURATIONS: [&str; 4] = [
+    "WallDuration",
+    "CpuDuration",
+    "NormalisedWallDuration",
+    "NormalisedCpuDuration",
+];
+
+/// Every record changed by a defect, against the good ones.
+fn with_defect(good: &[Told], defect: impl Fn(&mut Told)) -> Comparison {
+    let mut bad = good.to_vec();
+    bad.iter_mut().for_each(defect);
+    compare(&side(good), &side(&bad), 0)
+}
+
+/// All causes, and how often each; cells too small to prove anything may be unexplained, but never wrongly explained.
+fn assert_all(comparison: &Comparison, cause: Cause, at_least: usize) {
+    let named = comparison
+        .differences
+        .iter()
+        .filter(|one| one.verdict.cause == cause)
+        .count();
+    for one in &comparison.differences {
+        let is_small = one.a.wall_s < 200_000 && one.verdict.cause == Cause::Unexplained;
+        assert!(one.verdict.cause == cause || is_small, "{one:?}");
+        assert!(!one.verdict.evidence.is_empty());
+    }
+    assert!(named >= at_least, "{named} of {}", comparison.differences.len());
+}
+
+#[test]
+fn defects_of_every_record_are_named() {
+    let Some(good) = real() else { return };
+    let same = compare(&side(&good), &side(&good), 0);
+    assert!(same.compared_n > 100, "{}", same.compared_n);
+    assert_eq!(same.differences, []);
+    let scaled = |divide: i64| {
+        with_defect(&good, |told| {
+            for key in ["NormalisedWallDuration", "NormalisedCpuDuration"] {
+                let value = told.number(key).unwrap();
+                set(told, key, value / divide);
+            }
+        })
+    };
+    assert_all(&scaled(250), Cause::By250, 70);
+    assert_all(&scaled(4), Cause::OtherFactor, 70);
+    let hours = with_defect(&good, |told| {
+        for key in DURATIONS {
+            let value = told.number(key).unwrap();
+            set(told, key, (value + 1800) / 3600);
+        }
+    });
+    assert_all(&hours, Cause::HoursOrSeconds, 70);
+    let cores = with_defect(&good, |told| {
+        let n = told.number("Processors").unwrap();
+        for key in ["WallDuration", "NormalisedWallDuration"] {
+            let value = told.number(key).unwrap();
+            set(told, key, value * n);
+        }
+    });
+    assert_all(&cores, Cause::WallTimesCores, 20);
+    let renamed = with_defect(&good, |told| {
+        if told.site() == "AGLT2" {
+            told.fields.insert("Site".to_owned(), "AGLT2-NEW".to_owned());
+        }
+    });
+    assert_all(&renamed, Cause::OtherName, 4);
+    // A defect nobody wrote down: CPU time 7 % short.
+    let odd = with_defect(&good, |told| {
+        let value = told.number("CpuDuration").unwrap();
+        set(told, "CpuDuration", value * 93 / 100);
+    });
+    assert_all(&odd, Cause::Unexplained, 70);
+    let slack = {
+        let mut bad = good.clone();
+        for told in &mut bad {
+            let value = told.number("CpuDuration").unwrap();
+            set(told, "CpuDuration", value * 9993 / 10_000);
+        }
+        compare(&side(&good), &side(&bad), 1_000)
+    };
+    assert!(
+        slack.differences.iter().all(|one| one.a.cpu_s < 3000),
+        "{:?}",
+        slack.differences
+    );
+}
+
+#[test]
+fn defects_of_single_records_are_named() {
+    let Some(good) = real() else { return };
+    // The first record dropped, as a publisher's script did for eleven months.
+    let dropped = compare(&side(&good), &side(&good[1..]), 0);
+    assert_eq!(dropped.differences.len(), 1);
+    assert_all(&dropped, Cause::MissingJobs, 1);
+    assert!(
+        dropped.differences[0].verdict.evidence.contains("lacks 1 of"),
+        "{dropped:?}"
+    );
+    // VO names compared with regard to case: half of the records fall under another spelling and are lost.
+    let mut spelled = good.clone();
+    for told in spelled
+        .iter_mut()
+        .filter(|told| told.number("Processors") == Some(1) && told.vo() == "cms")
+    {
+        told.fields.insert("VO".to_owned(), "CMS".to_owned());
+    }
+    let folded = compare(&side(&good), &side(&spelled), 0);
+    assert_all(&folded, Cause::CaseOfNames, 5);
+    let lower: Vec<Told> = spelled.iter().filter(|told| told.vo() != "CMS").cloned().collect();
+    let both = |told: &Told| {
+        let of = |told: &Told| (told.site().to_owned(), told.month());
+        lower.iter().any(|kept| of(kept) == of(told) && kept.vo() == "cms")
+    };
+    let told: Vec<Told> = spelled
+        .iter()
+        .filter(|told| told.vo() != "CMS" || both(told))
+        .cloned()
+        .collect();
+    let lost = compare(&side(&told), &side(&lower), 0);
+    assert_all(&lost, Cause::CaseOfNames, 2);
+    // A republished month under another number of nodes, and the old rows left behind.
+    let mut stale = good.clone();
+    for told in good.iter().filter(|told| told.site() == "BNL-ATLAS") {
+        let mut twin = told.clone();
+        set(&mut twin, "NodeCount", 0);
+        stale.push(twin);
+    }
+    assert_all(&compare(&side(&good), &side(&stale), 0), Cause::StaleRows, 2);
+    // Everything twice, under keys of its own.
+    let mut twice = good.clone();
+    for told in &good {
+        let mut twin = told.clone();
+        twin.fields.insert("SubmitHost".to_owned(), "elsewhere".to_owned());
+        twin.fields.insert("VOGroup".to_owned(), "/other".to_owned());
+        twice.push(twin);
+    }
+    assert_all(&compare(&side(&good), &side(&twice), 0), Cause::DoubleCounting, 70);
+    // A site's factor of July used in August.
+    let factor = |told: &Told| {
+        (
+            told.number("NormalisedWallDuration").unwrap(),
+            told.number("WallDuration").unwrap(),
+        )
+    };
+    let (mut before, mut after) = (good.clone(), good.clone());
+    for (list, is_stale) in [(&mut before, false), (&mut after, true)] {
+        for told in list
+            .iter_mut()
+            .filter(|told| told.site() == "MWT2" || told.site() == "AGLT2")
+        {
+            let (_, wall) = factor(told);
+            let cpu = told.number("CpuDuration").unwrap();
+            let is_new = told.number("Month") == Some(8) && !is_stale;
+            let level = if is_new { 12 } else { 10 };
+            set(told, "NormalisedWallDuration", wall * level);
+            set(told, "NormalisedCpuDuration", cpu * level);
+        }
+    }
+    assert_all(&compare(&side(&before), &side(&after), 0), Cause::StaleFactor, 2);
+}
+
+/// Real jobs of a lake against summaries of the same jobs whose months were cut in local time, and with one record lost.
+#[test]
+fn a_lake_is_held_against_what_was_received() {
+    let Some(folder) = shared("a_lake_is_held_against_what_was_received", "data/apel/golden/messages") else {
+        return;
+    };
+    let scene = Scene::new();
+    let jobs = folder.join("0001-job-v0.3-grid.msg");
+    let lake = scene.of_messages("lake", &[&jobs]);
+    scene.send(&lake, MessageKind::SummaryV02, "sent");
+    scene.send(&lake, MessageKind::Sync, "sync");
+    let a = Side::of_lake(&lake, None, &Selection::default(), Scale::Hepspec).unwrap();
+    let received = |folder: &str| {
+        let path = scene.path(folder);
+        Side::open(path.to_str().unwrap(), None, &Selection::default(), Scale::Hepspec).unwrap()
+    };
+    let same = compare(&a, &received("sent"), 0);
+    assert!(
+        same.compared_n > 20 && same.differences.is_empty(),
+        "{:?}",
+        same.differences.first()
+    );
+    assert_eq!(compare(&a, &received("sync"), 0).differences, []);
+    // The same jobs, ended five hours and a half later by a clock that is not UTC.
+    let mut local = String::from("APEL-individual-job-message: v0.3\n");
+    for mut told in Told::read(&std::fs::read_to_string(&jobs).unwrap()).unwrap() {
+        for key in ["StartTime", "EndTime"] {
+            let value = told.number(key).unwrap();
+            set(&mut told, key, value + 19_800);
+        }
+        local.push_str(&told.text());
+        local.push_str("%%\n");
+    }
+    scene.write("local.msg", &local);
+    let moved = scene.of_messages("local-lake", &[&scene.path("local.msg")]);
+    scene.send(&moved, MessageKind::SummaryV02, "local");
+    let cut = compare(&a, &received("local"), 0);
+    assert!(!cut.differences.is_empty());
+    for one in &cut.differences {
+        assert_eq!(one.verdict.cause, Cause::MonthBoundary, "{one:?}");
+    }
+    assert!(
+        cut.differences
+            .iter()
+            .any(|one| one.verdict.evidence.contains("UTC+05:30")),
+        "{:?}",
+        cut.differences
+    );
+    // A sync record that counts one job more.
+    let text = texts(&scene.path("sync")).concat();
+    let mut counts = Told::read(&text).unwrap();
+    let n = counts[0].job_n();
+    set(&mut counts[0], "NumberOfJobs", n + 1);
+    let short = compare(&a, &side(&counts), 0);
+    assert_eq!(short.differences.len(), 1);
+    assert_eq!(short.differences[0].verdict.cause, Cause::MissingJobs);
+}
