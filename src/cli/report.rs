@@ -6,7 +6,6 @@ mod completeness;
 mod federation;
 mod gracc;
 mod overhead;
-mod selection;
 mod site;
 mod sreport;
 

@@ -27,6 +27,8 @@ use gridtally::store::read_table;
 use gridtally::time::Zone;
 use parquet::arrow::ArrowWriter;
 
+use python::{interpreter, run};
+
 const NODE_N: i32 = 2_000;
 const CORE_N: i64 = 64;
 const MEMORY_BYTE: i64 = 256 << 30;
@@ -108,7 +110,10 @@ fn compare(full: i64) {
         let per_s = whole(interval_n) / ours.wall_s;
         let (mut theirs_s, mut theirs_mb, mut times) = (String::new(), String::new(), String::new());
         if is_compared {
-            let answer = python::run(SQL, &[file.to_str().unwrap(), &slice_n.to_string()]);
+            let answer = run(Command::new(interpreter())
+                .args(["-c", SQL])
+                .arg(&file)
+                .arg(slice_n.to_string()));
             let theirs = Cost::parse(&answer);
             assert_eq!(
                 (ours.unit_s, ours.core_s),
