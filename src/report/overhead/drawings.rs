@@ -94,11 +94,14 @@ fn columns(days: impl Iterator<Item = (i32, Sums)>, day_n: usize) -> Vec<(String
     columns
 }
 
+/// An ink, its word and what it is of.
+type Part = (&'static str, &'static str, fn(&Ledger) -> i128);
+
 /// What the capacity was, over time.
 pub(super) fn ledger(view: &View) -> Result<String> {
     let lead = view.lead();
     let columns = columns(view.days.iter().map(|(day, sums)| (*day, *sums)), view.days.len());
-    let parts: [(&str, &str, fn(&Ledger) -> i128); 6] = [
+    let parts: [Part; 6] = [
         ("allocated", "allocated to jobs", |ledger| ledger.allocated),
         ("overhead", "overhead", |ledger| ledger.overhead),
         ("stranded", "stranded", |ledger| ledger.stranded),

@@ -94,9 +94,13 @@ impl Overhead {
                 if let Some(caution) = caution(view) {
                     let _ = writeln!(text, "{caution}");
                 }
-                of_view(view).iter().for_each(|of| table(&mut text, of));
+                for of in of_view(view) {
+                    table(&mut text, &of);
+                }
             }
-            of_cluster(cluster).iter().for_each(|of| table(&mut text, of));
+            for of in of_cluster(cluster) {
+                table(&mut text, &of);
+            }
         }
         text
     }
@@ -121,7 +125,9 @@ impl Overhead {
                 if unit.is_some() {
                     body.push_str(&drawings::heat(view)?);
                 }
-                of_view.for_each(|table| body.push_str(&titled(&table)));
+                for table in of_view {
+                    body.push_str(&titled(&table));
+                }
                 sections.push((title(place, unit.as_deref()), body));
             }
             let body: String = of_cluster(cluster).iter().map(titled).collect();

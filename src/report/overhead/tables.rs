@@ -267,6 +267,9 @@ pub(super) fn shapes(cluster: &Cluster) -> Table {
     table
 }
 
+/// Kind and resource.
+type Key<'f> = (&'f str, Option<&'f str>);
+
 /// Findings by kind and resource.
 pub(super) fn finding_kinds(cluster: &Cluster) -> Table {
     let columns = [
@@ -276,7 +279,7 @@ pub(super) fn finding_kinds(cluster: &Cluster) -> Table {
         ("nodes", "", ColumnKind::Number),
     ];
     let mut table = Table::new("What cannot be, or cannot be told", &columns);
-    let mut kinds: BTreeMap<(&str, Option<&str>), (i64, BTreeSet<&str>)> = BTreeMap::new();
+    let mut kinds: BTreeMap<Key<'_>, (i64, BTreeSet<&str>)> = BTreeMap::new();
     for found in &cluster.findings {
         let (n, nodes) = kinds.entry((&found.kind, found.resource.as_deref())).or_default();
         *n += 1;
