@@ -110,7 +110,7 @@ pub(super) fn histogram(view: &View) -> Table {
     let columns = [
         ("units_free", "", ColumnKind::Text),
         ("node_time", "h", ColumnKind::DecimalSum(1)),
-        ("share", "%", ColumnKind::DecimalSum(1)),
+        ("share", "%", ColumnKind::Decimal(1)),
     ];
     let mut table = Table::new("Units free on a node, share of the time", &columns);
     let all: i128 = view.histogram.values().sum();
