@@ -5,6 +5,7 @@ mod check_apel;
 mod completeness;
 mod federation;
 mod gracc;
+mod overhead;
 mod site;
 mod sreport;
 
@@ -43,6 +44,7 @@ enum Kind {
     Wlcg(federation::WlcgArgs),
     Osg(federation::OsgArgs),
     Gracc(gracc::Args),
+    Overhead(overhead::Args),
     Sreport(sreport::Args),
     Completeness(completeness::Args),
     Site(site::Args),
@@ -56,6 +58,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
         Kind::Wlcg(args) => federation::wlcg(args),
         Kind::Osg(args) => federation::osg(args),
         Kind::Gracc(args) => gracc::run(args),
+        Kind::Overhead(args) => overhead::run(args),
         Kind::Sreport(args) => sreport::run(args),
         Kind::Completeness(args) => completeness::run(args),
         Kind::Site(args) => site::run(args),

@@ -34,6 +34,7 @@ pub fn page(title: &str, body: &str) -> String {
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n\
+         <link rel=\"icon\" href=\"data:,\">\n\
          <style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n{body}</main>\n</body>\n</html>\n"
     )
 }
@@ -41,7 +42,7 @@ pub fn page(title: &str, body: &str) -> String {
 /// A table with units in its head and totals in its foot.
 #[must_use]
 pub fn table(table: &Table) -> String {
-    let mut out = String::from("<div class=\"scroll\"><table>\n<thead><tr>");
+    let mut out = String::from("<div class=\"scroll\" tabindex=\"0\"><table>\n<thead><tr>");
     let class = |at: usize| match table.columns.get(at) {
         Some(column) if column.kind.is_number() => " class=\"n\"",
         _ => "",

@@ -9,11 +9,13 @@
 
 pub mod apel;
 pub mod completeness;
+pub mod drawing;
 pub mod federation;
 pub mod gracc;
 pub mod html;
 pub mod lake;
 pub mod osg;
+pub mod overhead;
 pub mod portal;
 pub mod publication;
 pub mod reconcile;

@@ -2,6 +2,7 @@
 
 mod lake;
 mod real;
+mod report;
 mod spec;
 
 use std::collections::BTreeMap;

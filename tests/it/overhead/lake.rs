@@ -23,15 +23,15 @@ const HEAD: &str = "[pipeline]\nname = \"oak\"\noutput = \"lake\"\n[[source]]\nn
     paths = [\"jobs-*.txt\"]\nsite = \"A\"\ntimezone = \"UTC\"\nvo = { value = \"v\" }\n\
     [[inventory]]\nname = \"state\"\npaths = [\"events.txt\", \"partitions.txt\"]\ntimezone = \"UTC\"\nas_of = \"2026-10-01\"\n";
 
-fn pipeline(overhead: &str) -> String {
+pub(super) fn pipeline(overhead: &str) -> String {
     format!("{HEAD}[overhead]\n{overhead}\n")
 }
 
-const UNITS: &str =
+pub(super) const UNITS: &str =
     "[[overhead.unit]]\nname = \"1c2g\"\ncore = 1\nmemory = \"2GiB\"\n[[overhead.unit]]\nname = \"gpu\"\ngpu = 1\n";
-const LISTED: &str = "nodes = [\"nodes.txt\"]\n";
+pub(super) const LISTED: &str = "nodes = [\"nodes.txt\"]\n";
 
-fn scene(months: &[(&str, &str)]) -> Scene {
+pub(super) fn scene(months: &[(&str, &str)]) -> Scene {
     let scene = Scene::new(&[
         ("nodes.txt", NODES),
         ("partitions.txt", PARTITIONS),
@@ -43,7 +43,7 @@ fn scene(months: &[(&str, &str)]) -> Scene {
     scene
 }
 
-const BOTH: [(&str, &str); 2] = [("10", OCTOBER), ("11", NOVEMBER)];
+pub(super) const BOTH: [(&str, &str); 2] = [("10", OCTOBER), ("11", NOVEMBER)];
 
 #[test]
 fn a_day_of_two_nodes_by_hand() {

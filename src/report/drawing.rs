@@ -1,0 +1,146 @@
+//! Drawings inside pages: SVG whose colours follow the scheme of the page.
+
+use plotters::chart::ChartBuilder;
+use plotters::drawing::IntoDrawingArea;
+use plotters::element::Rectangle;
+use plotters::prelude::SVGBackend;
+use plotters::style::{Color, IntoFont, RGBColor};
+use std::fmt::Write as _;
+
+use super::html::escape;
+use crate::error::{Error, Result};
+
+/// Colours of drawings: names of variables of the page's style.
+const INKS: [&str; 14] = [
+    "ink",
+    "line",
+    "allocated",
+    "overhead",
+    "stranded",
+    "down",
+    "reserved",
+    "unknown",
+    "heat0",
+    "heat1",
+    "heat2",
+    "heat3",
+    "heat4",
+    "heat5",
+];
+
+/// A colour no drawing has otherwise stands in for each while it is drawn.
+fn ink(name: &str) -> RGBColor {
+    let at = INKS.iter().position(|ink| *ink == name).unwrap_or(0);
+    RGBColor(0xF1, 0xD0, u8::try_from(at).unwrap_or(0))
+}
+
+fn themed(mut svg: String) -> String {
+    for name in INKS {
+        let RGBColor(red, green, blue) = ink(name);
+        svg = svg.replace(
+            &format!("\"#{red:02X}{green:02X}{blue:02X}\""),
+            &format!("\"var(--{name})\""),
+        );
+    }
+    svg
+}
+
+fn failed(why: impl std::fmt::Display) -> Error {
+    Error::internal(format!("a chart cannot be drawn: {why}"))
+}
+
+/// What a drawing looks like besides its marks.
+pub struct Frame<'a> {
+    /// Pixels.
+    pub size: (u32, u32),
+    /// End of the axis to the right, which begins with 0.
+    pub x_n: i32,
+    /// End of the axis upwards, which begins with 0.
+    pub y_n: i32,
+    /// Pixels for the labels of the axis upwards.
+    pub left: u32,
+    /// Words for a place to the right; empty where there shall be none.
+    pub x_name: &'a dyn Fn(i32) -> String,
+    /// Words for a place upwards.
+    pub y_name: &'a dyn Fn(i32) -> String,
+    /// Places to the right that are asked for their words, at most.
+    pub x_label_n: usize,
+    /// Places upwards that are asked for their words, at most.
+    pub y_label_n: usize,
+    /// What the axis to the right is.
+    pub x_title: &'a str,
+}
+
+/// A rectangle: left and bottom, right and top, the name of its ink.
+pub type Mark<'a> = ((i32, i32), (i32, i32), &'a str);
+
+/// Draws rectangles.
+///
+/// # Errors
+/// [`crate::error::Kind::Internal`] when they cannot be drawn.
+pub fn rectangles(frame: &Frame<'_>, marks: &[Mark<'_>]) -> Result<String> {
+    let mut svg = String::new();
+    {
+        let area = SVGBackend::with_string(&mut svg, frame.size).into_drawing_area();
+        let mut chart = ChartBuilder::on(&area)
+            .margin(8)
+            .x_label_area_size(if frame.x_title.is_empty() { 28 } else { 44 })
+            .y_label_area_size(frame.left)
+            .build_cartesian_2d(0..frame.x_n.max(1), 0..frame.y_n.max(1))
+            .map_err(failed)?;
+        let x_name = |x: &i32| (frame.x_name)(*x);
+        let y_name = |y: &i32| (frame.y_name)(*y);
+        let words = ("sans-serif", 13).into_font().color(&ink("ink"));
+        chart
+            .configure_mesh()
+            .disable_mesh()
+            .axis_style(ink("line"))
+            .label_style(words.clone())
+            .axis_desc_style(words)
+            .x_desc(frame.x_title)
+            .x_labels(frame.x_label_n)
+            .y_labels(frame.y_label_n)
+            .x_label_formatter(&x_name)
+            .y_label_formatter(&y_name)
+            .draw()
+            .map_err(failed)?;
+        let drawn = marks
+            .iter()
+            .map(|(low, high, name)| Rectangle::new([*low, *high], ink(name).filled()));
+        chart.draw_series(drawn).map_err(failed)?;
+        area.present().map_err(failed)?;
+    }
+    Ok(themed(svg))
+}
+
+/// A drawing with its caption. `alt` says in words what is to be seen.
+#[must_use]
+pub fn figure(caption: &str, alt: &str, svg: &str) -> String {
+    format!(
+        "<figure><figcaption>{}</figcaption><div class=\"scroll\" tabindex=\"0\" role=\"img\" aria-label=\"{}\">{svg}</div></figure>\n",
+        escape(caption),
+        escape(alt)
+    )
+}
+
+/// The legend of a drawing: an ink and a word each.
+#[must_use]
+pub fn legend(entries: &[(&str, &str)]) -> String {
+    let mut html = String::from("<ul class=\"legend\">");
+    for (ink, word) in entries {
+        // Writing to a string cannot fail.
+        let _ = write!(
+            html,
+            "<li><svg viewBox=\"0 0 10 10\" aria-hidden=\"true\"><rect width=\"10\" height=\"10\" fill=\"var(--{ink})\"/></svg>{}</li>",
+            escape(word)
+        );
+    }
+    html.push_str("</ul>\n");
+    html
+}
+
+/// Something that is shown when asked for.
+#[must_use]
+pub fn details(summary: &str, body: &str) -> String {
+    format!("<details><summary>{}</summary>\n{body}</details>\n", escape(summary))
+}

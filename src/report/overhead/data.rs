@@ -1,0 +1,277 @@
+//! What the overhead datasets of a lake add up to.
+
+use std::collections::BTreeMap;
+
+use arrow::array::{Array, RecordBatch};
+
+use crate::error::{Error, Kind, Result};
+use crate::schema::batch::{date, decimal, int, number, text, time, word};
+use crate::store::lake::parse_overhead_path;
+use crate::store::{FileEntry, Manifest, Store, read_table};
+use crate::time::Day;
+
+/// Rows read at once.
+const READ_ROWS: usize = 65_536;
+/// Resources of the ledger as columns name them.
+const RESOURCES: [&str; 3] = ["core", "memory_byte", "gpu"];
+
+/// Resource-seconds of one resource.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Ledger {
+    pub(super) capacity: i128,
+    pub(super) allocated: i128,
+    pub(super) overhead: i128,
+    pub(super) stranded: i128,
+    pub(super) down: i128,
+    pub(super) reserved: i128,
+    pub(super) over: i128,
+    pub(super) billed: i128,
+    /// Capacity of rows in which overhead and stranded are not known.
+    pub(super) unknown: i128,
+}
+
+/// Sums over some nodes and days.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Sums {
+    pub(super) node_s: i128,
+    pub(super) up_s: i128,
+    pub(super) unit_s: i128,
+    pub(super) ledgers: [Ledger; 3],
+}
+
+/// One canonical unit on one cluster.
+#[derive(Clone, Debug, Default)]
+pub(super) struct View {
+    pub(super) all: Sums,
+    pub(super) is_from_jobs: bool,
+    pub(super) days: BTreeMap<Day, Sums>,
+    pub(super) partitions: BTreeMap<String, Sums>,
+    pub(super) nodes: BTreeMap<String, Sums>,
+    pub(super) node_days: BTreeMap<(String, Day), Sums>,
+    /// Node-seconds by number of units.
+    pub(super) histogram: BTreeMap<i64, i128>,
+    /// Node-seconds and unit-node-seconds by hour of the week.
+    pub(super) hours: BTreeMap<i64, (i128, i128)>,
+}
+
+/// Free cores, GiB and GPUs.
+pub(super) type Shape = (i64, i64, i64);
+
+/// One finding as it is listed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Found {
+    pub(super) kind: String,
+    pub(super) node: Option<String>,
+    pub(super) resource: Option<String>,
+    pub(super) start_ms: i64,
+    pub(super) end_ms: i64,
+    pub(super) used_n: Option<i64>,
+    pub(super) capacity_n: Option<i64>,
+    pub(super) job_n: Option<i64>,
+    pub(super) over: Option<i128>,
+}
+
+/// One cluster of a site.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Cluster {
+    /// By unit; nodes no unit is for under none.
+    pub(super) views: BTreeMap<Option<String>, View>,
+    pub(super) shapes: BTreeMap<Shape, i128>,
+    pub(super) findings: Vec<Found>,
+}
+
+/// Site and cluster.
+pub(super) type Place = (String, String);
+
+/// Reads the overhead datasets of a lake.
+///
+/// # Errors
+/// [`Kind::NoInput`] when there are none, [`Kind::Io`] when they cannot be read.
+pub(super) fn read(store: &Store, site: Option<&str>) -> Result<BTreeMap<Place, Cluster>> {
+    let nothing = |what: &str| Error::new(Kind::NoInput, format!("{} {what}", store.url()));
+    let manifest = Manifest::load(store)?.ok_or_else(|| nothing("is no lake: it has no manifest.json"))?;
+    let mut clusters: BTreeMap<Place, Cluster> = BTreeMap::new();
+    for (dataset, add) in [
+        (
+            "overhead",
+            overhead as fn(&RecordBatch, &str, &mut BTreeMap<Place, Cluster>) -> Result<()>,
+        ),
+        ("overhead_histogram", histogram),
+        ("overhead_shape", shapes),
+        ("overhead_finding", findings),
+    ] {
+        let files = manifest
+            .dataset(dataset)
+            .filter_map(|file| of_site(file, site).map(|of| (file, of)));
+        for (file, of) in files {
+            for batch in read_table(store.reader(&file.path)?, None, READ_ROWS)? {
+                add(&batch?, &of, &mut clusters)?;
+            }
+        }
+    }
+    if clusters.is_empty() {
+        let what = match site {
+            Some(site) => format!("has no overhead of the site {site}"),
+            None => "has no overhead: its pipeline needs [overhead]".to_owned(),
+        };
+        return Err(nothing(&what));
+    }
+    Ok(clusters)
+}
+
+fn of_site(file: &FileEntry, site: Option<&str>) -> Option<String> {
+    let (of, ..) = parse_overhead_path(&file.path)?;
+    site.is_none_or(|site| site == of).then_some(of)
+}
+
+fn place(site: &str, cluster: Option<&str>) -> Place {
+    (site.to_owned(), cluster.unwrap_or("-").to_owned())
+}
+
+fn overhead(batch: &RecordBatch, site: &str, into: &mut BTreeMap<Place, Cluster>) -> Result<()> {
+    let (cluster, partition) = (text(batch, "cluster")?, text(batch, "partition")?);
+    let (node, unit, day) = (text(batch, "node")?, text(batch, "unit")?, date(batch, "day")?);
+    let from_jobs = crate::schema::batch::flag(batch, "is_from_jobs")?;
+    let (node_s, up_s, unit_s) = (int(batch, "node_s")?, int(batch, "up_s")?, int(batch, "unit_s")?);
+    let amount = |column: &str, row: usize| -> Result<Option<i128>> {
+        if column.ends_with("_byte_s") {
+            return Ok(number(decimal(batch, column)?, row));
+        }
+        Ok(number(int(batch, column)?, row).map(i128::from))
+    };
+    for row in 0..batch.num_rows() {
+        let mut sums = Sums {
+            node_s: node_s.value(row).into(),
+            up_s: up_s.value(row).into(),
+            unit_s: number(unit_s, row).unwrap_or(0).into(),
+            ..Sums::default()
+        };
+        for (ledger, resource) in sums.ledgers.iter_mut().zip(RESOURCES) {
+            let of = |measure: &str| amount(&format!("{measure}_{resource}_s"), row);
+            let overhead = of("overhead")?;
+            *ledger = Ledger {
+                capacity: of("capacity")?.unwrap_or(0),
+                allocated: of("allocated")?.unwrap_or(0),
+                overhead: overhead.unwrap_or(0),
+                stranded: of("stranded")?.unwrap_or(0),
+                down: of("down")?.unwrap_or(0),
+                reserved: of("reserved")?.unwrap_or(0),
+                over: of("over_allocated")?.unwrap_or(0),
+                billed: of("billed")?.unwrap_or(0),
+                unknown: 0,
+            };
+            if overhead.is_none() {
+                ledger.unknown = ledger.capacity - ledger.allocated - ledger.down - ledger.reserved;
+            }
+        }
+        let view = into
+            .entry(place(site, word(cluster, row)))
+            .or_default()
+            .views
+            .entry(word(unit, row).map(str::to_owned))
+            .or_default();
+        let (name, day) = (node.value(row).to_owned(), day.value(row));
+        view.is_from_jobs |= from_jobs.value(row);
+        view.all.add(&sums);
+        view.days.entry(day).or_default().add(&sums);
+        let partition = word(partition, row).unwrap_or("-").to_owned();
+        view.partitions.entry(partition).or_default().add(&sums);
+        view.nodes.entry(name.clone()).or_default().add(&sums);
+        view.node_days.entry((name, day)).or_default().add(&sums);
+    }
+    Ok(())
+}
+
+fn histogram(batch: &RecordBatch, site: &str, into: &mut BTreeMap<Place, Cluster>) -> Result<()> {
+    let (cluster, unit) = (text(batch, "cluster")?, text(batch, "unit")?);
+    let (hour, unit_n, time_s) = (
+        int(batch, "hour_of_week")?,
+        int(batch, "units_n")?,
+        int(batch, "time_s")?,
+    );
+    for row in 0..batch.num_rows() {
+        let view = into
+            .entry(place(site, word(cluster, row)))
+            .or_default()
+            .views
+            .entry(word(unit, row).map(str::to_owned))
+            .or_default();
+        let (unit_n, time_s) = (unit_n.value(row), i128::from(time_s.value(row)));
+        *view.histogram.entry(unit_n).or_default() += time_s;
+        let hour = view.hours.entry(hour.value(row)).or_default();
+        hour.0 += time_s;
+        hour.1 += time_s * i128::from(unit_n);
+    }
+    Ok(())
+}
+
+fn shapes(batch: &RecordBatch, site: &str, into: &mut BTreeMap<Place, Cluster>) -> Result<()> {
+    let cluster = text(batch, "cluster")?;
+    let amounts = [
+        int(batch, "free_core_n")?,
+        int(batch, "free_memory_gib_n")?,
+        int(batch, "free_gpu_n")?,
+    ];
+    let time_s = int(batch, "time_s")?;
+    for row in 0..batch.num_rows() {
+        let [core_n, gib_n, gpu_n] = amounts.map(|amounts| amounts.value(row));
+        let shapes = &mut into.entry(place(site, word(cluster, row))).or_default().shapes;
+        *shapes.entry((core_n, gib_n, gpu_n)).or_default() += i128::from(time_s.value(row));
+    }
+    Ok(())
+}
+
+fn findings(batch: &RecordBatch, site: &str, into: &mut BTreeMap<Place, Cluster>) -> Result<()> {
+    let (kind, cluster) = (text(batch, "kind")?, text(batch, "cluster")?);
+    let (node, resource) = (text(batch, "node")?, text(batch, "resource")?);
+    let (start, end) = (time(batch, "start_utc")?, time(batch, "end_utc")?);
+    let (used, capacity, jobs) = (int(batch, "used_n")?, int(batch, "capacity_n")?, int(batch, "job_n")?);
+    let over = decimal(batch, "over_s")?;
+    for row in 0..batch.num_rows() {
+        let findings = &mut into.entry(place(site, word(cluster, row))).or_default().findings;
+        findings.push(Found {
+            kind: kind.value(row).to_owned(),
+            node: word(node, row).map(str::to_owned),
+            resource: word(resource, row).map(str::to_owned),
+            start_ms: start.value(row),
+            end_ms: end.value(row),
+            used_n: number(used, row),
+            capacity_n: number(capacity, row),
+            job_n: number(jobs, row),
+            over: over.is_valid(row).then(|| over.value(row)),
+        });
+    }
+    Ok(())
+}
+
+impl Sums {
+    pub(super) fn add(&mut self, other: &Self) {
+        self.node_s += other.node_s;
+        self.up_s += other.up_s;
+        self.unit_s += other.unit_s;
+        for (ledger, other) in self.ledgers.iter_mut().zip(&other.ledgers) {
+            ledger.capacity += other.capacity;
+            ledger.allocated += other.allocated;
+            ledger.overhead += other.overhead;
+            ledger.stranded += other.stranded;
+            ledger.down += other.down;
+            ledger.reserved += other.reserved;
+            ledger.over += other.over;
+            ledger.billed += other.billed;
+            ledger.unknown += other.unknown;
+        }
+    }
+}
+
+impl View {
+    /// Place of the resource the drawings are of: the first of cores, GPUs and memory that the unit takes of.
+    pub(super) fn lead(&self) -> usize {
+        let [core, memory, gpu] = &self.all.ledgers;
+        match (core.overhead > 0, gpu.overhead > 0, memory.overhead > 0) {
+            (true, ..) => 0,
+            (_, true, _) => 2,
+            (_, _, true) => 1,
+            _ => 0,
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! The drawings of the report.
+
+use super::data::{Ledger, Sums, View};
+use super::tables::{bars, day_name, permille};
+use crate::error::Result;
+use crate::report::drawing::{Frame, figure, legend, rectangles};
+
+const SIZE: (u32, u32) = (640, 280);
+/// Columns of a drawing over time.
+const COLUMN_N: usize = 120;
+/// Rows of the heat map.
+const ROW_N: usize = 40;
+/// Classes of heat: shares of overhead in tenths of a percent from which they begin.
+const HEATS: [(i32, &str, &str); 6] = [
+    (0, "heat0", "under 5 %"),
+    (50, "heat1", "5 to 20 %"),
+    (200, "heat2", "20 to 40 %"),
+    (400, "heat3", "40 to 60 %"),
+    (600, "heat4", "60 to 80 %"),
+    (800, "heat5", "80 % and more"),
+];
+
+fn place(nth: usize) -> i32 {
+    i32::try_from(nth).unwrap_or(i32::MAX)
+}
+
+fn share(permille: i32) -> String {
+    format!("{} %", permille / 10)
+}
+
+/// How many units nodes had free, by share of the time.
+pub(super) fn histogram(view: &View) -> Result<String> {
+    let bars = bars(&view.histogram);
+    let all: i128 = bars.iter().map(|(_, time_s)| time_s).sum();
+    let shares: Vec<i32> = bars
+        .iter()
+        .map(|(_, time_s)| permille(*time_s, all).unwrap_or(0))
+        .collect();
+    let top = shares.iter().copied().max().unwrap_or(0).clamp(100, 1000);
+    // Each bar is six places wide, and a place stays free beside it.
+    let marks: Vec<_> = shares
+        .iter()
+        .enumerate()
+        .map(|(nth, share)| {
+            let left = place(nth) * 8 + 1;
+            (
+                (left, 0),
+                (left + 6, *share),
+                if nth == 0 { "stranded" } else { "overhead" },
+            )
+        })
+        .collect();
+    let name = |x: i32| {
+        let is_middle = x.rem_euclid(8) == 4;
+        let nth = usize::try_from(x / 8).unwrap_or(usize::MAX);
+        let bar = bars.get(nth).filter(|_| is_middle);
+        bar.map(|(label, _)| label.clone()).unwrap_or_default()
+    };
+    let frame = Frame {
+        size: SIZE,
+        x_n: place(bars.len()) * 8,
+        y_n: top,
+        left: 52,
+        x_name: &name,
+        y_name: &share,
+        // A label for every place, of which most are empty.
+        x_label_n: bars.len() * 8 + 1,
+        y_label_n: 6,
+        x_title: "units free on a node",
+    };
+    let none = shares.first().copied().unwrap_or(0);
+    Ok(figure(
+        "Units free on a node, share of the time in which nodes took jobs.",
+        &format!(
+            "Bars: no unit was free for {} of the time; the table below has all numbers.",
+            share(none)
+        ),
+        &rectangles(&frame, &marks)?,
+    ))
+}
+
+/// Days put together so that they fit a drawing: the name of the first and their sums.
+fn columns(days: impl Iterator<Item = (i32, Sums)>, day_n: usize) -> Vec<(String, Sums)> {
+    let width = day_n.div_ceil(COLUMN_N).max(1);
+    let mut columns: Vec<(String, Sums)> = Vec::new();
+    for (nth, (day, sums)) in days.enumerate() {
+        if nth % width == 0 {
+            columns.push((day_name(day), Sums::default()));
+        }
+        if let Some((_, column)) = columns.last_mut() {
+            column.add(&sums);
+        }
+    }
+    columns
+}
+
+/// An ink, its word and what it is of.
+type Part = (&'static str, &'static str, fn(&Ledger) -> i128);
+
+/// What the capacity was, over time.
+pub(super) fn ledger(view: &View) -> Result<String> {
+    let lead = view.lead();
+    let columns = columns(view.days.iter().map(|(day, sums)| (*day, *sums)), view.days.len());
+    let parts: [Part; 6] = [
+        ("allocated", "allocated to jobs", |ledger| ledger.allocated),
+        ("overhead", "overhead", |ledger| ledger.overhead),
+        ("stranded", "stranded", |ledger| ledger.stranded),
+        ("down", "down", |ledger| ledger.down),
+        ("reserved", "reserved", |ledger| ledger.reserved),
+        ("unknown", "not known", |ledger| ledger.unknown),
+    ];
+    let mut marks = Vec::new();
+    for (nth, (_, sums)) in columns.iter().enumerate() {
+        let ledger = sums.ledgers.get(lead).copied().unwrap_or_default();
+        let (mut below, mut sum) = (0, 0);
+        for (ink, _, part) in parts {
+            sum += part(&ledger);
+            let above = permille(sum, ledger.capacity).unwrap_or(0);
+            if above > below {
+                marks.push(((place(nth), below), (place(nth) + 1, above), ink));
+            }
+            below = above;
+        }
+    }
+    let name = |x: i32| {
+        let column = usize::try_from(x).ok().and_then(|nth| columns.get(nth));
+        column.map(|(name, _)| name.clone()).unwrap_or_default()
+    };
+    let frame = Frame {
+        size: SIZE,
+        x_n: place(columns.len()),
+        y_n: 1000,
+        left: 52,
+        x_name: &name,
+        y_name: &share,
+        x_label_n: 5,
+        y_label_n: 6,
+        x_title: "",
+    };
+    let resource = ["cores", "memory", "GPUs"].get(lead).copied().unwrap_or_default();
+    let drawn = figure(
+        &format!("Where the capacity of the {resource} was, over time."),
+        "Stacked shares of the capacity, day by day; the table below has all numbers.",
+        &rectangles(&frame, &marks)?,
+    );
+    let entries = parts.map(|(ink, word, _)| (ink, word));
+    let shown: Vec<_> = entries
+        .into_iter()
+        .filter(|(ink, _)| marks.iter().any(|(_, _, drawn)| drawn == ink))
+        .collect();
+    Ok(legend(&shown) + &drawn)
+}
+
+/// Overhead by node and time.
+pub(super) fn heat(view: &View) -> Result<String> {
+    let lead = view.lead();
+    let of = |sums: &Sums| sums.ledgers.get(lead).copied().unwrap_or_default();
+    let mut nodes: Vec<(&String, &Sums)> = view.nodes.iter().collect();
+    nodes.sort_by(|a, b| of(b.1).overhead.cmp(&of(a.1).overhead).then_with(|| a.0.cmp(b.0)));
+    let node_n = nodes.len();
+    nodes.truncate(ROW_N);
+    nodes.sort_by(|a, b| b.0.cmp(a.0));
+    let mut marks = Vec::new();
+    let mut names: Vec<String> = Vec::new();
+    for (row, (node, _)) in nodes.iter().enumerate() {
+        let days = view.days.keys().map(|day| {
+            let sums = view.node_days.get(&((*node).clone(), *day)).copied();
+            (*day, sums.unwrap_or_default())
+        });
+        let columns = columns(days, view.days.len());
+        for (nth, (_, sums)) in columns.iter().enumerate() {
+            let ledger = of(sums);
+            let Some(share) = permille(ledger.overhead, ledger.capacity) else {
+                continue;
+            };
+            let class = HEATS.iter().rev().find(|(from, ..)| share >= *from);
+            let ink = class.map_or("heat0", |(_, ink, _)| ink);
+            marks.push(((place(nth), place(row)), (place(nth) + 1, place(row) + 1), ink));
+        }
+        names = columns.into_iter().map(|(name, _)| name).collect();
+    }
+    let x_name = |x: i32| {
+        let name = usize::try_from(x).ok().and_then(|nth| names.get(nth));
+        name.cloned().unwrap_or_default()
+    };
+    let y_name = |y: i32| {
+        let node = usize::try_from(y).ok().and_then(|nth| nodes.get(nth));
+        node.map(|(name, _)| name.chars().take(12).collect())
+            .unwrap_or_default()
+    };
+    let row_n = u32::try_from(nodes.len()).unwrap_or(1);
+    let frame = Frame {
+        size: (SIZE.0, 72 + 16 * row_n),
+        x_n: place(names.len()),
+        y_n: place(nodes.len()),
+        left: 96,
+        x_name: &x_name,
+        y_name: &y_name,
+        x_label_n: 5,
+        y_label_n: nodes.len() + 1,
+        x_title: "",
+    };
+    let caption = if node_n > ROW_N {
+        format!("Overhead by node and time: the {ROW_N} of {node_n} nodes with the most.")
+    } else {
+        "Overhead by node and time.".to_owned()
+    };
+    let drawn = figure(
+        &caption,
+        "A map of nodes against days; the darker or brighter, the more could still have run. The tables tell the sums.",
+        &rectangles(&frame, &marks)?,
+    );
+    Ok(legend(&HEATS.map(|(_, ink, word)| (ink, word))) + &drawn)
+}

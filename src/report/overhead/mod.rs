@@ -1,0 +1,191 @@
+//! What the nodes could still have run: tables for the terminal, and a page with drawings.
+
+mod data;
+mod drawings;
+mod tables;
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use self::data::{Cluster, Place, View};
+use super::drawing::details;
+use super::html::{self, escape};
+use super::render::{json_object, text as plain};
+use super::table::Table;
+use crate::error::{Error, Result};
+use crate::store::Store;
+
+/// What the overhead datasets of a lake say, ready to be shown.
+pub struct Overhead {
+    clusters: BTreeMap<Place, Cluster>,
+}
+
+/// Reads the overhead datasets of the lake at a path or URL, of one site or all.
+///
+/// # Errors
+/// [`crate::error::Kind::NoInput`] when there is no lake or it has no overhead; [`crate::error::Kind::Io`] when it cannot
+/// be read.
+pub fn read(output: &str, site: Option<&str>) -> Result<Overhead> {
+    let store = Store::open_existing(output)?;
+    let clusters = data::read(&store, site)?;
+    Ok(Overhead { clusters })
+}
+
+/// The days of a view in words.
+fn span(view: &View) -> String {
+    let day = |day: Option<&i32>| day.map(|day| tables::day_name(*day)).unwrap_or_default();
+    let days = &view.days;
+    format!("{} to {}", day(days.keys().next()), day(days.keys().next_back()))
+}
+
+fn title((site, cluster): &Place, unit: Option<&str>) -> String {
+    let unit = unit.map_or_else(|| "nodes no unit is for".to_owned(), |unit| format!("unit {unit}"));
+    format!("{site}, {cluster}: {unit}")
+}
+
+/// What must be known before anything is believed.
+fn caution(view: &View) -> Option<&'static str> {
+    view.is_from_jobs.then_some(
+        "Nobody said what the nodes have: the most that jobs held at one time stands in for it, so what was never used is \
+         not counted as overhead.",
+    )
+}
+
+/// The tables of a unit: the ledger, then the others.
+fn of_view(view: &View) -> Vec<Table> {
+    let mut tables = vec![tables::ledger(view), tables::histogram(view)];
+    if !view.hours.is_empty() {
+        tables.push(tables::hours_of_week(view));
+    }
+    tables.extend([tables::partitions(view), tables::nodes(view)]);
+    tables.retain(|table| !table.rows.is_empty());
+    tables
+}
+
+/// The tables of a cluster whatever the unit.
+fn of_cluster(cluster: &Cluster) -> Vec<Table> {
+    let mut tables = vec![
+        tables::shapes(cluster),
+        tables::finding_kinds(cluster),
+        tables::findings(cluster),
+    ];
+    tables.retain(|table| !table.rows.is_empty());
+    tables
+}
+
+fn titled(table: &Table) -> String {
+    format!("<h3>{}</h3>\n{}", escape(&table.title), html::table(table))
+}
+
+impl Overhead {
+    /// The tables for a terminal.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        let table = |text: &mut String, table: &Table| {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "\n{}\n{}", table.title, plain(table));
+        };
+        for (place, cluster) in &self.clusters {
+            for (unit, view) in &cluster.views {
+                let separator = if text.is_empty() { "" } else { "\n" };
+                let _ = writeln!(text, "{separator}{}, {}", title(place, unit.as_deref()), span(view));
+                let _ = writeln!(text, "{}", tables::sentence(view));
+                if let Some(caution) = caution(view) {
+                    let _ = writeln!(text, "{caution}");
+                }
+                for of in of_view(view) {
+                    table(&mut text, &of);
+                }
+            }
+            for of in of_cluster(cluster) {
+                table(&mut text, &of);
+            }
+        }
+        text
+    }
+
+    /// The page: one file that needs no other.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] when a chart cannot be drawn.
+    pub fn html(&self) -> Result<String> {
+        let mut sections: Vec<(String, String)> = Vec::new();
+        for (place, cluster) in &self.clusters {
+            for (unit, view) in &cluster.views {
+                let mut body = format!("<p>{}. {}</p>\n", span(view), escape(&tables::sentence(view)));
+                body.extend(caution(view).map(|caution| format!("<p><strong>{}</strong></p>\n", escape(caution))));
+                let mut of_view = of_view(view).into_iter();
+                body.extend(of_view.next().as_ref().map(titled));
+                if unit.is_some() {
+                    body.push_str(&drawings::histogram(view)?);
+                }
+                body.push_str(&drawings::ledger(view)?);
+                body.push_str(&details("By day, in numbers", &html::table(&tables::days(view))));
+                if unit.is_some() {
+                    body.push_str(&drawings::heat(view)?);
+                }
+                for table in of_view {
+                    body.push_str(&titled(&table));
+                }
+                sections.push((title(place, unit.as_deref()), body));
+            }
+            let body: String = of_cluster(cluster).iter().map(titled).collect();
+            if !body.is_empty() {
+                let (site, cluster) = place;
+                sections.push((format!("{site}, {cluster}: free shapes and findings"), body));
+            }
+        }
+        let mut body = String::from(
+            "<p>For every node and resource, second by second: capacity = allocated to jobs + overhead (canonical units that \
+             were free: one more job of that shape would have fitted) + stranded (free, and of no use to the unit) + down + \
+             reserved. The rate is what jobs are billed of what they were given; the rest of the capacity is the provider's \
+             loss.</p>\n<nav aria-label=\"Sections\"><ul class=\"legend\">",
+        );
+        for (nth, (title, _)) in sections.iter().enumerate() {
+            let _ = write!(body, "<li><a href=\"#s{nth}\">{}</a></li>", escape(title));
+        }
+        body.push_str("</ul></nav>\n");
+        for (nth, (title, section)) in sections.iter().enumerate() {
+            let _ = write!(
+                body,
+                "<section id=\"s{nth}\">\n<h2>{}</h2>\n{section}</section>\n",
+                escape(title)
+            );
+        }
+        Ok(html::page("What the nodes could still have run", &body))
+    }
+
+    /// The tables for programs: a line of JSON for every row, with what it is of.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] when it cannot be written.
+    pub fn json(&self) -> Result<String> {
+        let quoted = |text: &str| {
+            serde_json::to_string(text)
+                .map_err(|why| Error::internal("a report cannot be written as JSON").because(why))
+        };
+        let mut lines = String::new();
+        for (place, cluster) in &self.clusters {
+            let (site, name) = (quoted(&place.0)?, quoted(&place.1)?);
+            let of_units = cluster
+                .views
+                .iter()
+                .map(|(unit, view)| (unit.as_deref(), of_view(view)));
+            for (unit, tables) in of_units.chain([(None, of_cluster(cluster))]) {
+                let unit = unit.map_or(Ok("null".to_owned()), quoted)?;
+                for table in &tables {
+                    for row in &table.rows {
+                        let _ = writeln!(
+                            lines,
+                            "{{\"site\": {site}, \"cluster\": {name}, \"unit\": {unit}, \"table\": {}, \"row\": {}}}",
+                            quoted(&table.title)?,
+                            json_object(&table.columns, row)?
+                        );
+                    }
+                }
+            }
+        }
+        Ok(lines)
+    }
+}

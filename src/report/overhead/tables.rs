@@ -1,0 +1,353 @@
+//! The tables of the report.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+
+use super::data::{Cluster, Found, Sums, View};
+use crate::report::table::{Cell, ColumnKind, Table, divide};
+use crate::time::Day;
+use crate::time::month::date_of;
+
+/// Rows of a list of the largest.
+const TOP_N: usize = 15;
+const HOUR_S: i128 = 3600;
+const GIB: i128 = 1 << 30;
+
+/// Resources with the unit of their hours and the seconds of one.
+const RESOURCES: [(&str, &str, i128); 3] = [
+    ("cores", "core h", HOUR_S),
+    ("memory", "GiB h", HOUR_S * GIB),
+    ("GPUs", "GPU h", HOUR_S),
+];
+
+fn resource(at: usize) -> (&'static str, &'static str, i128) {
+    RESOURCES.get(at).copied().unwrap_or(("", "", 1))
+}
+
+/// Tenths of a percent, rounded once; `None` of nothing.
+pub(super) fn permille(part: i128, whole: i128) -> Option<i32> {
+    let permille = divide(part.checked_mul(1000)?, whole).filter(|_| whole > 0)?;
+    i32::try_from(permille).ok()
+}
+
+/// Percent with one decimal; nothing of nothing.
+fn percent(part: i128, whole: i128) -> Cell {
+    match divide(part.saturating_mul(1000), whole) {
+        Some(value) if whole > 0 => Cell::Decimal { value, scale: 1 },
+        _ => Cell::Empty,
+    }
+}
+
+fn hours(value: i128, per: i128) -> Cell {
+    Cell::ratio(value, per, 1)
+}
+
+/// The one sentence.
+pub(super) fn sentence(view: &View) -> String {
+    let lead = view.lead();
+    let ledger = view.all.ledgers.get(lead).copied().unwrap_or_default();
+    let (_, hour, per) = resource(lead);
+    let share = |part: i128| format!("{} %", percent(part, ledger.capacity));
+    format!(
+        "{} nodes: of {} {hour} jobs were given {}, {} could have run more units, {} were stranded. {} units were free on a \
+         node on average.",
+        view.nodes.len(),
+        Cell::ratio(ledger.capacity, per, 0),
+        share(ledger.allocated),
+        share(ledger.overhead),
+        share(ledger.stranded),
+        Cell::ratio(view.all.unit_s, view.all.up_s, 1),
+    )
+}
+
+/// The ledger by resource.
+pub(super) fn ledger(view: &View) -> Table {
+    const SHARE: (&str, ColumnKind) = ("%", ColumnKind::Decimal(1));
+    let mut table = Table::new(
+        "The ledger",
+        &[
+            ("resource", "", ColumnKind::Text),
+            ("unit", "", ColumnKind::Text),
+            ("capacity", "", ColumnKind::Decimal(1)),
+            ("allocated", SHARE.0, SHARE.1),
+            ("overhead", SHARE.0, SHARE.1),
+            ("stranded", SHARE.0, SHARE.1),
+            ("down", SHARE.0, SHARE.1),
+            ("reserved", SHARE.0, SHARE.1),
+            ("over_allocated", SHARE.0, SHARE.1),
+            ("rate", SHARE.0, SHARE.1),
+            ("providers_loss", "", ColumnKind::Decimal(1)),
+        ],
+    );
+    for (at, ledger) in view.all.ledgers.iter().enumerate() {
+        let (name, hour, per) = resource(at);
+        if ledger.capacity == 0 && ledger.over == 0 {
+            continue;
+        }
+        let share = |part: i128| percent(part, ledger.capacity);
+        let known = |cell: Cell| if ledger.unknown > 0 { Cell::Empty } else { cell };
+        table.push(vec![
+            Cell::text(name),
+            Cell::text(hour),
+            hours(ledger.capacity, per),
+            share(ledger.allocated),
+            known(share(ledger.overhead)),
+            known(share(ledger.stranded)),
+            share(ledger.down),
+            share(ledger.reserved),
+            share(ledger.over),
+            known(percent(ledger.billed, ledger.allocated)),
+            known(hours(ledger.capacity - ledger.billed, per)),
+        ]);
+    }
+    table
+}
+
+/// The distribution of units.
+pub(super) fn histogram(view: &View) -> Table {
+    let columns = [
+        ("units_free", "", ColumnKind::Text),
+        ("node_time", "h", ColumnKind::DecimalSum(1)),
+        ("share", "%", ColumnKind::Decimal(1)),
+    ];
+    let mut table = Table::new("Units free on a node, share of the time", &columns);
+    let all: i128 = view.histogram.values().sum();
+    for (label, time_s) in bars(&view.histogram) {
+        table.push(vec![Cell::text(label), hours(time_s, HOUR_S), percent(time_s, all)]);
+    }
+    table
+}
+
+/// Bars of a distribution: each number of units by itself, or ranges of them when there are many.
+pub(super) fn bars(histogram: &BTreeMap<i64, i128>) -> Vec<(String, i128)> {
+    const BAR_N: i64 = 16;
+    let Some(most) = histogram.keys().next_back().copied() else {
+        return Vec::new();
+    };
+    let width = if most < BAR_N { 1 } else { (most - 1) / (BAR_N - 1) + 1 };
+    // No unit at all says the most, so it stands alone.
+    let mut bars = vec![("0".to_owned(), histogram.get(&0).copied().unwrap_or(0))];
+    let mut from = 1;
+    while from <= most {
+        let until = from.saturating_add(width);
+        let time_s = histogram.range(from..until).map(|(_, time_s)| time_s).sum();
+        let label = if width == 1 {
+            from.to_string()
+        } else {
+            format!("{from}-{}", until - 1)
+        };
+        bars.push((label, time_s));
+        from = until;
+    }
+    bars
+}
+
+/// Hours of the week with the most units free, the distribution's other half.
+pub(super) fn hours_of_week(view: &View) -> Table {
+    const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+    let columns = [
+        ("day", "", ColumnKind::Text),
+        ("00-06", "units", ColumnKind::Decimal(1)),
+        ("06-12", "units", ColumnKind::Decimal(1)),
+        ("12-18", "units", ColumnKind::Decimal(1)),
+        ("18-24", "units", ColumnKind::Decimal(1)),
+    ];
+    let mut table = Table::new("Units free on a node by the time of the week", &columns);
+    for (day, name) in (0_i64..).zip(DAYS) {
+        let quarter = |nth: i64| {
+            let from = day * 24 + nth * 6;
+            let sums = view.hours.range(from..from + 6);
+            let (time_s, unit_s) = sums.fold((0, 0), |sum, (_, (time_s, unit_s))| (sum.0 + time_s, sum.1 + unit_s));
+            Cell::ratio(unit_s, time_s, 1)
+        };
+        table.push(vec![Cell::text(name), quarter(0), quarter(1), quarter(2), quarter(3)]);
+    }
+    table
+}
+
+fn groups<'v>(title: &str, name: &str, rows: impl Iterator<Item = (String, &'v Sums)>, lead: usize) -> Table {
+    let (of, hour, per) = resource(lead);
+    let share = ("%", ColumnKind::Decimal(1));
+    let mut table = Table::new(
+        format!("{title} ({of})"),
+        &[
+            (name, "", ColumnKind::Text),
+            ("capacity", hour, ColumnKind::Decimal(1)),
+            ("allocated", share.0, share.1),
+            ("overhead", share.0, share.1),
+            ("stranded", share.0, share.1),
+            ("down", share.0, share.1),
+            ("reserved", share.0, share.1),
+            ("units_free", "", ColumnKind::Decimal(1)),
+        ],
+    );
+    for (name, sums) in rows {
+        let ledger = sums.ledgers.get(lead).copied().unwrap_or_default();
+        let share = |part: i128| percent(part, ledger.capacity);
+        table.push(vec![
+            Cell::text(name),
+            hours(ledger.capacity, per),
+            share(ledger.allocated),
+            share(ledger.overhead),
+            share(ledger.stranded),
+            share(ledger.down),
+            share(ledger.reserved),
+            Cell::ratio(sums.unit_s, sums.up_s, 1),
+        ]);
+    }
+    table
+}
+
+/// Partitions, if there are several.
+pub(super) fn partitions(view: &View) -> Table {
+    let rows = view.partitions.iter().filter(|_| view.partitions.len() > 1);
+    groups(
+        "By partition",
+        "partition",
+        rows.map(|(name, sums)| (name.clone(), sums)),
+        view.lead(),
+    )
+}
+
+/// The nodes with the most overhead.
+pub(super) fn nodes(view: &View) -> Table {
+    let lead = view.lead();
+    let mut rows: Vec<(&String, &Sums)> = view.nodes.iter().collect();
+    let overhead = |sums: &Sums| sums.ledgers.get(lead).map_or(0, |ledger| ledger.overhead);
+    rows.sort_by_key(|(name, sums)| (Reverse(overhead(sums)), *name));
+    let rows = rows.into_iter().take(TOP_N).map(|(name, sums)| (name.clone(), sums));
+    groups("Nodes with the most overhead", "node", rows, lead)
+}
+
+/// A day as it is printed.
+pub(super) fn day_name(day: Day) -> String {
+    date_of(day).map(|date| date.to_string()).unwrap_or_default()
+}
+
+/// Every day, for those who cannot see the drawing.
+pub(super) fn days(view: &View) -> Table {
+    let rows = view.days.iter().map(|(day, sums)| (day_name(*day), sums));
+    groups("By day", "day", rows, view.lead())
+}
+
+/// The shapes that stood free longest, weighted by what they hold.
+pub(super) fn shapes(cluster: &Cluster) -> Table {
+    /// GiB that weigh as much as a core, and as a GPU.
+    const CORE_GIB: i128 = 4;
+    const GPU_GIB: i128 = 64;
+    let mut table = Table::new(
+        "Top wasted shapes: what stood free together on a node",
+        &[
+            ("cores", "", ColumnKind::Number),
+            ("memory", "GiB", ColumnKind::Number),
+            ("GPUs", "", ColumnKind::Number),
+            ("node_time", "h", ColumnKind::Decimal(1)),
+            ("core_time", "core h", ColumnKind::Decimal(1)),
+            ("share_of_node_time", "%", ColumnKind::Decimal(1)),
+        ],
+    );
+    let all: i128 = cluster.shapes.values().sum();
+    let weight = |(core_n, gib_n, gpu_n): &(i64, i64, i64)| {
+        i128::from(*core_n) * CORE_GIB + i128::from(*gib_n) + i128::from(*gpu_n) * GPU_GIB
+    };
+    let mut shapes: Vec<_> = cluster.shapes.iter().filter(|(shape, _)| weight(shape) > 0).collect();
+    shapes.sort_by_key(|(shape, time_s)| (Reverse(weight(shape).saturating_mul(**time_s)), **shape));
+    for ((core_n, gib_n, gpu_n), time_s) in shapes.into_iter().take(TOP_N) {
+        table.push(vec![
+            Cell::int(*core_n),
+            Cell::int(*gib_n),
+            Cell::int(*gpu_n),
+            hours(*time_s, HOUR_S),
+            hours(*time_s * i128::from(*core_n), HOUR_S),
+            percent(*time_s, all),
+        ]);
+    }
+    table
+}
+
+/// Kind and resource.
+type Key<'f> = (&'f str, Option<&'f str>);
+
+/// Findings by kind and resource.
+pub(super) fn finding_kinds(cluster: &Cluster) -> Table {
+    let columns = [
+        ("kind", "", ColumnKind::Text),
+        ("resource", "", ColumnKind::Text),
+        ("findings", "", ColumnKind::Number),
+        ("nodes", "", ColumnKind::Number),
+    ];
+    let mut table = Table::new("What cannot be, or cannot be told", &columns);
+    let mut kinds: BTreeMap<Key<'_>, (i64, BTreeSet<&str>)> = BTreeMap::new();
+    for found in &cluster.findings {
+        let (n, nodes) = kinds.entry((&found.kind, found.resource.as_deref())).or_default();
+        *n += 1;
+        nodes.extend(found.node.as_deref());
+    }
+    for ((kind, resource), (n, nodes)) in kinds {
+        let node_n = i64::try_from(nodes.len()).unwrap_or(i64::MAX);
+        table.push(vec![
+            Cell::text(kind),
+            Cell::word(resource),
+            Cell::int(n),
+            Cell::int(node_n),
+        ]);
+    }
+    table
+}
+
+/// The findings that weigh most.
+pub(super) fn findings(cluster: &Cluster) -> Table {
+    let mut table = Table::new(
+        "The largest of them (GiB where it is memory)",
+        &[
+            ("kind", "", ColumnKind::Text),
+            ("node", "", ColumnKind::Text),
+            ("resource", "", ColumnKind::Text),
+            ("from", "UTC", ColumnKind::Text),
+            ("to", "UTC", ColumnKind::Text),
+            ("held", "", ColumnKind::Decimal(1)),
+            ("there_is", "", ColumnKind::Decimal(1)),
+            ("jobs", "", ColumnKind::Number),
+            ("excess", "h", ColumnKind::Decimal(1)),
+        ],
+    );
+    let mut findings: Vec<&Found> = cluster.findings.iter().collect();
+    // As a share of what there is, so that bytes do not drown cores.
+    let weight = |found: &Found| {
+        let capacity = found.capacity_n.map_or(1, |n| i128::from(n.max(1)));
+        found.over.unwrap_or(0).saturating_mul(1000) / capacity
+    };
+    findings.sort_by(|a, b| {
+        let order = weight(b).cmp(&weight(a)).then_with(|| a.kind.cmp(&b.kind));
+        order.then_with(|| (a.start_ms, &a.node).cmp(&(b.start_ms, &b.node)))
+    });
+    let time = |ms: i64| {
+        let at = Timestamp::from_millisecond(ms).map(|at| at.to_string());
+        Cell::text(
+            at.map(|at| at.trim_end_matches('Z').replace('T', " "))
+                .unwrap_or_default(),
+        )
+    };
+    for found in findings.into_iter().take(TOP_N) {
+        let per = if found.resource.as_deref() == Some("memory") {
+            GIB
+        } else {
+            1
+        };
+        let amount = |n: Option<i64>| n.map_or(Cell::Empty, |n| Cell::ratio(n.into(), per, 1));
+        table.push(vec![
+            Cell::text(&found.kind),
+            Cell::word(found.node.as_deref()),
+            Cell::word(found.resource.as_deref()),
+            time(found.start_ms),
+            time(found.end_ms),
+            amount(found.used_n),
+            amount(found.capacity_n),
+            found.job_n.map_or(Cell::Empty, Cell::int),
+            found.over.map_or(Cell::Empty, |over| hours(over, per * HOUR_S)),
+        ]);
+    }
+    table
+}
