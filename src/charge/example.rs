@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::amount::{CHARGE_SCALE, Mode, round, text};
 use super::facts::Facts;
-use super::policy::{Options, Policy};
+use super::policy::{CHARGE, Options, Policy};
 use super::price::{Priced, price};
 use super::show;
 use crate::engine::{SCALE, Value};
@@ -39,10 +39,10 @@ impl std::fmt::Display for Expected {
 /// How the number a centre prints relates to the right one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Printing {
-    /// It is the charge, rounded to the places printed.
+    /// It is the right one, rounded to the places printed.
     #[default]
     Rounded,
-    /// It is the charge, cut off at the places printed.
+    /// It is the right one, cut off at the places printed.
     Truncated,
     /// It is neither: the centre's page is wrong.
     Wrong,
@@ -88,7 +88,9 @@ pub struct Example {
     pub shows: Vec<(String, i128, u32)>,
     /// What the centre prints, as it prints it, with its value and places.
     pub printed: Option<(String, i128, u32)>,
-    /// How that relates to the charge.
+    /// The named value it is printed for; the charge when absent.
+    pub printed_of: Option<String>,
+    /// How it relates to that value.
     pub printing: Printing,
     /// Remark.
     pub note: Option<String>,
@@ -107,10 +109,31 @@ pub struct Verdict {
     pub computed: String,
     /// What the centre prints.
     pub printed: Option<String>,
-    /// How that relates to the charge.
+    /// The named value that is; the charge when absent.
+    pub printed_of: Option<String>,
+    /// How that relates to the right number.
     pub printing: Printing,
     /// Why it fails, a line each; nothing when it holds.
     pub failures: Vec<String>,
+}
+
+impl Verdict {
+    /// What the centre prints, of what, and how that relates to the right number, for people; empty when it prints nothing.
+    #[must_use]
+    pub fn print(&self) -> String {
+        let Some(printed) = &self.printed else {
+            return String::new();
+        };
+        let of = self
+            .printed_of
+            .as_ref()
+            .map_or_else(String::new, |name| format!("{name} "));
+        let how = match self.printing {
+            Printing::Rounded => String::new(),
+            printing => format!(" ({})", printing.as_str()),
+        };
+        format!("{of}{printed}{how}")
+    }
 }
 
 impl Policy {
@@ -165,22 +188,8 @@ fn verdict(policy: &Policy, example: &Example) -> Result<Verdict> {
             failures.push(format!("{name} should be {}, but is {given}", text(*value, SCALE)));
         }
     }
-    if let (Some((printed, value, places)), Some(charge)) = (&example.printed, charge) {
-        let at = |mode: Mode| round(charge, CHARGE_SCALE, (*places).min(CHARGE_SCALE), mode);
-        let value = round(*value, SCALE, (*places).min(CHARGE_SCALE), Mode::Down);
-        let is_rounded = at(Mode::HalfUp) == value || at(Mode::HalfEven) == value;
-        let is_truncated = at(Mode::Down) == value;
-        let is_as_said = match example.printing {
-            Printing::Rounded => is_rounded,
-            Printing::Truncated => is_truncated && !is_rounded,
-            Printing::Wrong => !is_rounded && !is_truncated,
-        };
-        if !is_as_said {
-            failures.push(format!(
-                "the centre prints {printed}, said to be {} from {computed}, which it is not",
-                example.printing.as_str()
-            ));
-        }
+    if let Some(why) = misprint(example, &priced) {
+        failures.push(why);
     }
     Ok(Verdict {
         name: example.name.clone(),
@@ -188,9 +197,40 @@ fn verdict(policy: &Policy, example: &Example) -> Result<Verdict> {
         expected: example.expected.to_string(),
         computed,
         printed: example.printed.as_ref().map(|(printed, ..)| printed.clone()),
+        printed_of: example.printed_of.clone(),
         printing: example.printing,
         failures,
     })
+}
+
+/// Why the centre does not print what it is said to print; nothing when it does.
+fn misprint(example: &Example, priced: &Priced) -> Option<String> {
+    let (printed, value, places) = example.printed.as_ref()?;
+    let name = example.printed_of.as_deref().unwrap_or(CHARGE);
+    let (right, scale) = match &example.printed_of {
+        Some(name) => {
+            let known = priced.value(0, name);
+            (known.as_deref().and_then(crate::engine::formula::parse), SCALE)
+        }
+        None => (priced.charge.first().copied().flatten(), CHARGE_SCALE),
+    };
+    let Some(right) = right else {
+        return Some(format!("the centre prints {printed}, but the {name} is unknown"));
+    };
+    let places = (*places).min(scale);
+    let at = |mode: Mode| round(right, scale, places, mode);
+    let value = round(*value, SCALE, places, Mode::Down);
+    let is_rounded = at(Mode::HalfUp) == value || at(Mode::HalfEven) == value;
+    let is_truncated = at(Mode::Down) == value;
+    let is_as_said = match example.printing {
+        Printing::Rounded => is_rounded,
+        Printing::Truncated => is_truncated && !is_rounded,
+        Printing::Wrong => !is_rounded && !is_truncated,
+    };
+    let said = example.printing.as_str();
+    let right = text(right, scale);
+    (!is_as_said)
+        .then(|| format!("the centre prints {printed}, said to be {said} from the {name} {right}, which it is not"))
 }
 
 /// Whether a value, rounded to the places another is written with, is that other.

@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 
 use super::amount::text;
-use super::example::Printing;
 use super::policy::{Policy, Subject};
 use super::show::{settlement, source};
 use crate::engine::{SCALE, Value};
@@ -56,8 +55,11 @@ pub fn page(policy: &Policy) -> Result<String> {
         say(format!("* where {name} is unknown, {} stands for it", cell(value)));
     }
     say(format!("* source: {}", policy.source));
-    if policy.subject == Subject::Storage {
-        say("* storage is not in job records: the policy can be tested, but not run".to_owned());
+    if policy.subject != Subject::Jobs {
+        let subject = policy.subject.as_str();
+        say(format!(
+            "* no job record tells of {subject}: the policy can be tested, not run"
+        ));
     }
     if let Some(note) = &policy.note {
         say(format!("\n{note}"));
@@ -156,11 +158,6 @@ fn examples(policy: &Policy, say: &mut impl FnMut(String)) -> Result<()> {
             .chain(options)
             .map(|(name, value)| format!("{name} = {value}"))
             .collect();
-        let printed = match (&verdict.printed, verdict.printing) {
-            (None, _) => String::new(),
-            (Some(printed), Printing::Rounded) => printed.clone(),
-            (Some(printed), printing) => format!("{printed} ({})", printing.as_str()),
-        };
         let outcome = if verdict.failures.is_empty() { "" } else { " FAILED" };
         let mut line = format!(
             "| {} | {} | {}{outcome} | ",
@@ -169,7 +166,7 @@ fn examples(policy: &Policy, say: &mut impl FnMut(String)) -> Result<()> {
             verdict.expected
         );
         // Writing to a string cannot fail.
-        let _ = write!(line, "{} | {printed} |", verdict.computed);
+        let _ = write!(line, "{} | {} |", verdict.computed, verdict.print());
         say(line);
         if let Some(note) = &example.note {
             say(format!("| | {note} | | | |"));

@@ -21,6 +21,7 @@ const KEYS: &[&str] = &[
     "expect",
     "shows",
     "printed",
+    "printed_of",
     "printed_is",
     "note",
 ];
@@ -59,6 +60,13 @@ fn example(section: &Section<'_>, policy: &Policy, problems: &mut Problems) -> O
     if let (Some(printing), None) = (&printing, &printed) {
         section.wrong(printing.line, "printed_is goes with printed", problems);
     }
+    let printed_of = section.text("printed_of", problems);
+    if let Some(of) = &printed_of {
+        if printed.is_none() {
+            section.wrong(of.line, "printed_of goes with printed", problems);
+        }
+        worked_out(section, policy, of.line, &of.value, problems);
+    }
     Some(Example {
         name: name?.value,
         line: section.line(),
@@ -69,6 +77,7 @@ fn example(section: &Section<'_>, policy: &Policy, problems: &mut Problems) -> O
         expected: expected?,
         shows,
         printed,
+        printed_of: printed_of.map(|at| at.value),
         printing: printing.map_or_else(Printing::default, |at| at.value),
         note: section.text("note", problems).map(|at| at.value),
     })
@@ -240,28 +249,31 @@ fn shows(section: &Section<'_>, policy: &Policy, problems: &mut Problems) -> Vec
             DeValue::Float(number) => written(number.as_str()),
             _ => None,
         };
-        let steps = policy.steps.iter().map(|step| step.name.as_str());
-        let tables = policy
-            .tables
-            .iter()
-            .flat_map(|table| &table.gives)
-            .map(|(name, _)| name.as_str());
-        let devices = policy
-            .devices
-            .iter()
-            .flat_map(|devices| &devices.gives)
-            .map(String::as_str);
-        let names: Vec<&str> = steps.chain(tables).chain(devices).collect();
-        if !names.contains(&name) {
-            let hint = did_you_mean(name, names);
-            section.wrong(line, format!("the policy works out no \"{name}\"{hint}"), problems);
-        } else if let Some((value, places)) = number {
+        if !worked_out(section, policy, line, name, problems) {
+            continue;
+        }
+        if let Some((value, places)) = number {
             shows.push((name.to_owned(), value, places.min(SCALE)));
         } else {
             section.wrong(line, format!("{name} must be a number"), problems);
         }
     }
     shows
+}
+
+/// Whether the policy works out a value of this name; told when it does not.
+fn worked_out(section: &Section<'_>, policy: &Policy, line: usize, name: &str, problems: &mut Problems) -> bool {
+    let steps = policy.steps.iter().map(|step| step.name.as_str());
+    let tables = policy.tables.iter().flat_map(|table| &table.gives);
+    let devices = policy.devices.iter().flat_map(|devices| &devices.gives);
+    let given = tables.map(|(name, _)| name.as_str()).chain(devices.map(String::as_str));
+    let names: Vec<&str> = steps.chain(given).collect();
+    let is_known = names.contains(&name);
+    if !is_known {
+        let hint = did_you_mean(name, names);
+        section.wrong(line, format!("the policy works out no \"{name}\"{hint}"), problems);
+    }
+    is_known
 }
 
 fn printed(section: &Section<'_>, problems: &mut Problems) -> Option<(String, i128, u32)> {

@@ -47,13 +47,15 @@ A pipeline file:
   summaries = \"snapshot\"               # or \"upsert\": what a later summary replaces
   publication = \"source\"               # or \"site\": whose month one file of summaries holds whole
   blah = [\"blahp.log-*\"]               # CE logs, of a source of batch logs
+  scaled_to = { benchmark = \"si00\", value = 1000, times = \"both\", unscale = true }
+                                       # times are scaled by the worker nodes (or \"cpu\", \"wall\")
   unix_start_time = 1356996147         # of a swf trace that does not name its own
   max_rejected = 100
 
   [[inventory]]                        # what the batch system says about its own machine
   name = \"zoo-machine\"
   format = \"auto\"                      # default; scontrol-node | scontrol-partition | node-json |
-                                       # sinfo | slurm-conf | sacctmgr-event | sacctmgr-assoc |
+                                       # sinfo | csv | slurm-conf | sacctmgr-event | sacctmgr-assoc |
                                        # sacctmgr-dump
   paths = [\"machine/*\"]
   site = \"ZOO-T2\"
@@ -61,6 +63,21 @@ A pipeline file:
   as_of = 2026-11-01                   # a day, or an instant with offset: when it was so, for files
                                        # that do not say; \"path\": the day that their path names
   timezone = \"Europe/Zurich\"           # zone of printed times, and of the day above
+
+  [overhead]                           # what nodes could still have run
+  nodes = [\"nodes.txt\"]              # scontrol, sinfo, slurm.conf or CSV; or \"from-jobs\"; without
+                                       # it the inventories above
+  period = { from = 2026-10-01, to = 2026-11-01 }   # to is not in it; default: what jobs span
+  billing = \"overhead-aware\"         # or \"usage-only\", \"whole-node\"
+
+  [[overhead.unit]]                    # canonical units, any number side by side
+  name = \"1core+2GiB\"
+  core = 1
+  memory = \"2GiB\"                    # or \"2GB\", 10^9 bytes each
+  partition = [\"cpu\"]                # default: all nodes
+
+  [[overhead.unit]]
+  preset = \"osg-gpu\"                 # one GPU; or \"osg-cpu\", one core and 2 GB
 
   [normalise]
   benchmarks = \"benchmarks.csv\"        # site,cluster,benchmark,value_per_core,valid_from,valid_to

@@ -153,7 +153,7 @@ fn row(policy: &Policy, verdict: &Verdict) -> serde_json::Value {
     json!({
         "policy": policy.id, "version": policy.version, "file": policy.file, "line": verdict.line,
         "example": verdict.name, "expected": verdict.expected, "computed": verdict.computed,
-        "printed": verdict.printed, "printed_is": verdict.printed.as_ref().map(|_| verdict.printing.as_str()),
+        "printed": verdict.printed, "printed_of": verdict.printed_of, "printed_is": verdict.printed.as_ref().map(|_| verdict.printing.as_str()),
         "failures": verdict.failures,
     })
 }
@@ -175,17 +175,13 @@ fn table(tested: &[(&Policy, Vec<Verdict>)]) -> String {
     for (policy, verdicts) in tested {
         for verdict in verdicts {
             all += 1;
-            let mut printed = verdict.printed.clone().unwrap_or_default();
-            if verdict.printed.is_some() && verdict.printing != crate::charge::example::Printing::Rounded {
-                // Writing to a string cannot fail.
-                let _ = write!(printed, " ({})", verdict.printing.as_str());
-            }
             let line = format!(
-                "{:<policy_width$}  {:<name_width$}  {:>12}  {:>20}  {printed}",
+                "{:<policy_width$}  {:<name_width$}  {:>12}  {:>20}  {}",
                 policy.name(),
                 verdict.name,
                 verdict.expected,
-                verdict.computed
+                verdict.computed,
+                verdict.print()
             );
             let _ = writeln!(text, "{}", line.trim_end());
             if verdict.failures.is_empty() {

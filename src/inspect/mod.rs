@@ -117,6 +117,7 @@ fn stand_in(dialect: Dialect, layout: Option<FixedOrder>) -> SourcePlan {
         logs: LogOptions {
             blah: Vec::new(),
             unix_start_time: Some(0),
+            scaled_to: None,
         },
         publishing: crate::pipeline::plan::Publishing::default(),
         max_rejected: None,

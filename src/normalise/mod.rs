@@ -6,4 +6,4 @@ mod scale;
 
 pub use normaliser::Normaliser;
 pub use records::{Origins, Scales, factors_of, with_factors};
-pub use scale::Scale;
+pub use scale::{Reference, Scale};

@@ -3,9 +3,9 @@
 use ahash::RandomState;
 use hashbrown::HashTable;
 
-use super::scale::Scale;
+use super::scale::{Reference, Scale};
 use crate::pipeline::plan::{MissingBenchmark, NormalisePlan};
-use crate::reference::benchmark::{Benchmark, Factors, Level, Origin, Place, SiteBenchmarks};
+use crate::reference::benchmark::{Benchmark, Each, Factors, Level, Origin, Place, SiteBenchmarks};
 
 /// Answers that are kept. Nodes make nearly every job of many nodes a place of its own.
 const KEPT: usize = 8192;
@@ -94,6 +94,25 @@ impl<'a> Normaliser<'a> {
                 value_e4_per_core,
             } => Scale::Fallback(Factors::only(*benchmark, *value_e4_per_core, Origin::Fallback)),
         }
+    }
+
+    /// The reference that times of a source arrive scaled to, for a job that ran at `place` and ended at `at_ms`.
+    pub fn reference(&mut self, source: &str, place: Place<'_>, at_ms: i64) -> Option<Reference> {
+        let scaled_to = self.plan?.scaled.get(source)?;
+        let kind = scaled_to.benchmark;
+        let nodes = self.site.as_ref().filter(|_| scaled_to.unscale).map(|site| {
+            let place = site.telling(place);
+            site.factors(&[Level::Node], &place, at_ms).per_core.scaled()
+        });
+        let of_kind = Benchmark::ALL.iter().position(|each| *each == kind);
+        let node_e4 = nodes
+            .zip(of_kind)
+            .and_then(|(nodes, at)| nodes.get(at).copied().flatten());
+        Some(Reference {
+            per_core: Each::only(kind, i128::from(scaled_to.value_e4_per_core)),
+            kind,
+            node_e4: node_e4.and_then(|e4| i64::try_from(e4).ok()),
+        })
     }
 
     /// What the table knows before and behind the step of the record.

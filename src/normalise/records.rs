@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, Decimal128Array, RecordBatch, StringBuilder, new_null_array};
+use arrow::array::{
+    Array, ArrayRef, BooleanArray, Decimal128Array, Int64Array, RecordBatch, StringBuilder, new_null_array,
+};
 
 use super::normaliser::Normaliser;
-use super::scale::Scale;
+use super::scale::{Reference, Scale};
 use crate::error::{Error, Result};
 use crate::reference::benchmark::{Benchmark, Factors, Origin, Place};
-use crate::schema::batch::{decimal, int, number, text, time, word};
+use crate::schema::batch::{decimal, flag, int, number, text, time, word};
 
 /// Records by benchmark and where its value came from; `none` where nothing is known.
 pub type Origins = BTreeMap<(&'static str, &'static str), u64>;
@@ -17,19 +19,17 @@ pub type Origins = BTreeMap<(&'static str, &'static str), u64>;
 /// The scale of every row of a batch: most rows share one.
 #[derive(Debug, Default)]
 pub struct Scales {
-    distinct: Vec<Scale>,
+    distinct: Vec<(Scale, Option<Reference>)>,
     of_row: Vec<u32>,
 }
 
 impl Scales {
-    /// The scale of a row.
+    /// The scale of a row, and the reference its times arrived scaled to.
     #[must_use]
-    pub fn of(&self, row: usize) -> Scale {
+    pub fn of(&self, row: usize) -> (Scale, Option<Reference>) {
         let place = self.of_row.get(row).and_then(|code| usize::try_from(*code).ok());
-        place
-            .and_then(|place| self.distinct.get(place))
-            .copied()
-            .unwrap_or(Scale::Off)
+        let found = place.and_then(|place| self.distinct.get(place));
+        found.copied().unwrap_or((Scale::Off, None))
     }
 
     /// Counts where the values of the rows came from.
@@ -41,7 +41,7 @@ impl Scales {
                 *n += 1;
             }
         }
-        for (scale, n) in self.distinct.iter().zip(rows) {
+        for ((scale, _), n) in self.distinct.iter().zip(rows) {
             let factors = scale.factors();
             if factors.is_empty() && *scale != Scale::Off {
                 *into.entry(("none", "none")).or_default() += n;
@@ -54,7 +54,7 @@ impl Scales {
         }
     }
 
-    fn push(&mut self, scale: Scale) {
+    fn push(&mut self, scale: (Scale, Option<Reference>)) {
         let last = self.of_row.last().copied().unwrap_or(0);
         let is_last = |code: u32| {
             usize::try_from(code).is_ok_and(|place| self.distinct.get(place).is_some_and(|known| *known == scale))
@@ -91,6 +91,8 @@ pub fn factors_of(batch: &RecordBatch, normaliser: &mut Normaliser<'_>) -> Resul
     let per_core = decimal(batch, "benchmark_per_core")?;
     let (record, end) = (time(batch, "record_utc")?, time(batch, "end_utc")?);
     let (wall, suspended) = (int(batch, "wall_s")?, int(batch, "suspended_s")?);
+    let (scaled_cpu, scaled_wall) = (int(batch, "scaled_cpu_ms")?, int(batch, "scaled_wall_ms")?);
+    let source = text(batch, "source")?;
     for row in 0..batch.num_rows() {
         let stated = word(benchmark, row).zip(number(per_core, row));
         let stated = stated.and_then(|(name, milli)| Some((name, i64::try_from(milli).ok()?)));
@@ -105,7 +107,23 @@ pub fn factors_of(batch: &RecordBatch, normaliser: &mut Normaliser<'_>) -> Resul
             let held_s = wall.value(row).saturating_add(number(suspended, row).unwrap_or(0));
             record.value(row).saturating_add(held_s.saturating_mul(1000))
         });
-        scales.push(normaliser.scale(place, at_ms, stated));
+        let scale = normaliser.scale(place, at_ms, stated);
+        if scaled_cpu.is_null(row) && scaled_wall.is_null(row) {
+            scales.push((scale, None));
+            continue;
+        }
+        let reference = normaliser.reference(source.value(row), place, at_ms);
+        let arrived = reference.map_or_else(Factors::default, |reference| Factors {
+            per_core: reference.per_core,
+            origins: reference.per_core.scaled().map(|value| value.map(|_| Origin::ScaledTo)),
+        });
+        // What the reference scales is known, whatever else is.
+        let scale = if arrived.is_empty() {
+            scale
+        } else {
+            Scale::Known(arrived.or(scale.factors()))
+        };
+        scales.push((scale, reference));
     }
     Ok(scales)
 }
@@ -117,7 +135,7 @@ pub fn factors_of(batch: &RecordBatch, normaliser: &mut Normaliser<'_>) -> Resul
 pub fn with_factors(batch: &RecordBatch, scales: &Scales) -> Result<RecordBatch> {
     let rows = batch.num_rows();
     let mut columns = batch.columns().to_vec();
-    let factors: Vec<Factors> = scales.distinct.iter().map(Scale::factors).collect();
+    let factors: Vec<Factors> = scales.distinct.iter().map(|(scale, _)| scale.factors()).collect();
     for (place, kind) in Benchmark::ALL.into_iter().enumerate() {
         let known = factors.iter().map(|factors| {
             let value = factors.per_core.scaled().get(place).copied().flatten();
@@ -155,5 +173,35 @@ pub fn with_factors(batch: &RecordBatch, scales: &Scales) -> Result<RecordBatch>
             *column = made;
         }
     }
+    if int(batch, "scaled_cpu_ms")?.null_count() < rows {
+        raw_cpu(batch, scales, &mut columns)?;
+    }
     Ok(RecordBatch::try_new(batch.schema(), columns)?)
+}
+
+/// CPU time as it was before worker nodes scaled it, where that is known.
+fn raw_cpu(batch: &RecordBatch, scales: &Scales, columns: &mut [ArrayRef]) -> Result<()> {
+    let logged = int(batch, "scaled_cpu_ms")?;
+    let (cpu, is_unknown) = (int(batch, "cpu_ms")?, flag(batch, "is_cpu_unknown")?);
+    let raw = |row: usize| match number(logged, row) {
+        Some(logged_ms) => scales.of(row).1.and_then(|reference| reference.raw_ms(logged_ms)),
+        None => number(cpu, row),
+    };
+    let rows = batch.num_rows();
+    let cpu_ms: Int64Array = (0..rows).map(raw).collect();
+    let unknown = |row: usize| match number(logged, row) {
+        Some(_) => cpu_ms.is_null(row),
+        None => is_unknown.value(row),
+    };
+    let is_unknown: BooleanArray = (0..rows).map(|row| Some(unknown(row))).collect();
+    for (name, made) in [
+        ("cpu_ms", Arc::new(cpu_ms) as ArrayRef),
+        ("is_cpu_unknown", Arc::new(is_unknown)),
+    ] {
+        let at = batch.schema_ref().index_of(name)?;
+        if let Some(column) = columns.get_mut(at) {
+            *column = made;
+        }
+    }
+    Ok(())
 }

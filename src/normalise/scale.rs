@@ -1,6 +1,29 @@
 //! What normalising one job came to.
 
-use crate::reference::benchmark::Factors;
+use crate::reference::benchmark::{Benchmark, Each, Factors, Score};
+
+/// The reference that some times of a job arrive scaled to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Reference {
+    /// The reference's values: of one kind.
+    pub per_core: Each<Score>,
+    /// In which benchmark.
+    pub kind: Benchmark,
+    /// Value of the job's nodes in the same kind, in ten-thousandths, where raw time is to be got back by it.
+    pub node_e4: Option<i64>,
+}
+
+impl Reference {
+    /// Raw time of a scaled one, halves of a millisecond rounded up.
+    #[must_use]
+    pub fn raw_ms(&self, scaled_ms: i64) -> Option<i64> {
+        let node_e4 = i128::from(self.node_e4?);
+        let place = Benchmark::ALL.iter().position(|kind| *kind == self.kind)?;
+        let value_e4 = self.per_core.scaled().get(place).copied().flatten()?;
+        let doubled = 2 * i128::from(scaled_ms).checked_mul(value_e4)? + node_e4;
+        i64::try_from(doubled.div_euclid(2 * node_e4)).ok()
+    }
+}
 
 /// What normalising one job came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -41,7 +41,7 @@ pub mod unit;
 pub use billing::{Scheme, bill, rate};
 pub use grid::Grid;
 pub use history::{History, Segment, State};
-pub use parallel::tally_all;
+pub use parallel::{peaks, tally_all};
 pub use resource::{LEDGER_N, Resource, Resources};
 pub use slice::{Interval, Shapes, Slice};
 pub use sweep::{Stretch, Visit, sweep};

@@ -1,4 +1,4 @@
-//! Many nodes on a few threads.
+//! All nodes of a slice.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -57,4 +57,38 @@ pub fn tally_all<'q>(
         return Err(Error::internal("a working thread died"));
     }
     Ok(tallies)
+}
+
+/// The most that jobs held of each resource at one time, by node.
+pub fn peaks(slice: Slice, shapes: &Shapes) -> Vec<Vec<i64>> {
+    let nodes = slice.nodes;
+    nodes.iter().map(|intervals| peak(intervals, shapes)).collect()
+}
+
+fn peak(intervals: &[Interval], shapes: &Shapes) -> Vec<i64> {
+    let width = shapes.width().saturating_sub(1);
+    let (mut held, mut most) = (vec![0_i64; width], vec![0_i64; width]);
+    // Ends come before beginnings of the same second.
+    let mut events: Vec<(u32, bool, u32)> = intervals
+        .iter()
+        .flat_map(|interval| {
+            [
+                (interval.start_s, true, interval.shape),
+                (interval.end_s, false, interval.shape),
+            ]
+        })
+        .collect();
+    events.sort_unstable();
+    for (_, is_start, shape) in events {
+        let amounts = shapes.amounts(shape).iter();
+        for ((held, most), amount) in held.iter_mut().zip(&mut most).zip(amounts) {
+            *held = if is_start {
+                held.wrapping_add(*amount)
+            } else {
+                held.wrapping_sub(*amount)
+            };
+            *most = (*most).max(*held);
+        }
+    }
+    most
 }

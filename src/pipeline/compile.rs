@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::fingerprint;
+use super::overhead::plan::OverheadSpec;
 use super::plan::{
     Attribution, Format, Grain, LogOptions, Plan, Publishing, RejectLimit, Replacement, SourcePlan, VoRule,
 };
@@ -116,7 +117,8 @@ impl Compiler {
         let overlap = pipeline.overlap.map(|at| at.value);
         let source_names = spec.sources.iter().map(|source| &source.name);
         let names = source_names.chain(spec.inventories.iter().map(|inventory| &inventory.name));
-        self.unique_names(&names.flatten().collect::<Vec<_>>());
+        let listed = spec.overhead.as_ref().and_then(OverheadSpec::inventory_name);
+        self.unique_names(&names.flatten().chain(&listed).collect::<Vec<_>>());
         let has_privacy = spec.privacy.is_some();
         let privacy = spec.privacy.and_then(|privacy| {
             let base = self.base.clone();
@@ -127,27 +129,43 @@ impl Compiler {
             return None;
         }
         let privacy = privacy.filter(Privacy::withholds).map(Arc::new);
+        let scaled = self.scaled_sources(&spec.sources);
         let mut sources: Vec<_> = spec
             .sources
             .into_iter()
             .map(|source| self.source(source, privacy.as_deref()))
             .collect();
+        let source_n = sources.len();
         let mut as_of = BTreeMap::new();
         for inventory in spec.inventories {
+            self.doubt_inventory(&inventory);
             let compiled = self.inventory(inventory, privacy.as_deref()).map(|(inventory, own)| {
                 as_of.extend(own.map(|own| (inventory.name.clone(), own)));
                 inventory
             });
             sources.push(compiled);
         }
+        let has_inventory = sources.len() > source_n;
+        let overhead = spec.overhead.map(|overhead| {
+            match self.nodes(&overhead, privacy.as_deref()) {
+                Ok(nodes) => sources.extend(nodes.map(Some)),
+                Err(_told) => sources.push(None),
+            }
+            self.overhead(overhead, has_inventory)
+        });
         let normalise = spec.normalise.map(|normalise| self.normalise(normalise));
         let calendar_zone = zone?;
         let allocation_year_start = start?;
         // A `[normalise]` with a mistake must not turn into none at all.
-        let normalise = match normalise {
+        let mut normalise = match normalise {
             Some(normalise) => Some(normalise?),
             None => None,
         };
+        let overhead = match overhead {
+            Some(overhead) => Some(overhead?),
+            None => None,
+        };
+        self.scaled_once(scaled, normalise.as_mut());
         Some(Plan {
             name: pipeline.name?.value,
             file: file.to_owned(),
@@ -164,6 +182,7 @@ impl Compiler {
             fingerprint: fingerprint::of_plan(allocation_year_start, &calendar_zone, attribution, grain, overlap),
             calendar_zone,
             normalise,
+            overhead,
             as_of,
             privacy,
             capacity,
@@ -299,6 +318,7 @@ impl Compiler {
             logs: LogOptions {
                 blah: spec.blah.iter().map(|path| self.resolve(&path.value)).collect(),
                 unix_start_time: spec.unix_start_time.map(|at| at.value),
+                scaled_to: spec.scaled_to.map(|spec| spec.scaled_to),
             },
             publishing: Publishing {
                 replacement: spec.summaries.map_or_else(Default::default, |at| at.value),

@@ -69,6 +69,13 @@ pub(super) fn of_source(source: &SourcePlan, privacy: Option<&Privacy>) -> Strin
     if let Some(second) = source.logs.unix_start_time {
         text.line("unix_start_time", &second.to_string());
     }
+    if let Some(scaled_to) = &source.logs.scaled_to {
+        // To what is a matter of benchmarks: records hold the times as they are logged.
+        text.line(
+            "scaled",
+            &format!("cpu {} wall {}", scaled_to.is_cpu, scaled_to.is_wall),
+        );
+    }
     if matches!(source.format, Format::Apel | Format::Auto) {
         text.line(
             "acceptance",
@@ -159,6 +166,11 @@ pub(super) fn of_benchmarks(normalise: &NormalisePlan, site: &str, between_ms: O
             "missing.fallback",
             &format!("{} {value_e4_per_core}", benchmark.as_str()),
         ),
+    }
+    for (source, scaled_to) in &normalise.scaled {
+        let (value, unscale) = (scaled_to.value_e4_per_core, scaled_to.unscale);
+        let benchmark = scaled_to.benchmark.as_str();
+        text.line("scaled_to", &format!("{source:?} {benchmark} {value} {unscale}"));
     }
     if let Some(between_ms) = between_ms {
         text.line("rows", &normalise.table.site(site).relevant(between_ms));

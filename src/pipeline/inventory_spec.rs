@@ -89,6 +89,20 @@ fn as_of(section: &Section<'_>, problems: &mut Problems) -> Option<At<String>> {
 }
 
 impl Compiler {
+    /// What is legal in an `[[inventory]]` and probably not meant.
+    pub(super) fn doubt_inventory(&mut self, spec: &InventorySpec) {
+        let format = spec.format.as_ref().map_or(Kind::Auto, |at| at.value);
+        let has_times = matches!(format, Kind::Auto | Kind::SacctmgrEvent);
+        if spec.timezone.is_none() && has_times {
+            let message = "no timezone: events are rejected when their times are printed without an offset";
+            self.doubt(spec.line, message);
+        }
+        if spec.as_of.is_none() && format != Kind::SacctmgrEvent {
+            let message = "no as_of: what files say that do not tell when it was true has no date";
+            self.doubt(spec.line, message);
+        }
+    }
+
     /// What an `[[inventory]]` means, and when its files were true if they do not say.
     pub(super) fn inventory(
         &mut self,
@@ -115,15 +129,6 @@ impl Compiler {
                 found
             }
         };
-        let has_times = matches!(format, Kind::Auto | Kind::SacctmgrEvent);
-        if spec.timezone.is_none() && has_times {
-            let message = "no timezone: events are rejected when their times are printed without an offset";
-            self.doubt(spec.line, message);
-        }
-        if spec.as_of.is_none() && format != Kind::SacctmgrEvent {
-            let message = "no as_of: what files say that do not tell when it was true has no date";
-            self.doubt(spec.line, message);
-        }
         let mut plan = SourcePlan {
             name: spec.name?.value,
             format: Format::Inventory(format),

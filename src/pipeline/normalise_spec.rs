@@ -1,5 +1,6 @@
 //! `[normalise]` as it is written, and what it means.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -7,7 +8,8 @@ use toml::de::DeValue;
 
 use super::compile::Compiler;
 use super::plan::{MissingBenchmark, NormalisePlan};
-use super::section::{At, Section, kind};
+use super::scaled_spec::decimal;
+use super::section::{At, Section};
 use crate::problems::{Problems, did_you_mean};
 use crate::reference::benchmark::{Benchmark, BenchmarkTable, Level, NodeTable};
 
@@ -133,30 +135,14 @@ fn missing(section: &Section<'_>, problems: &mut Problems) -> Option<MissingSpec
                 }
                 found
             });
-            let Some((value, at)) = table.get("fallback") else {
+            if !table.has("fallback") {
                 table.wrong(line, "missing has no fallback (a value per core)", problems);
-                return None;
-            };
-            let text = match value {
-                DeValue::Float(float) => float.as_str(),
-                DeValue::Integer(integer) if integer.radix() == 10 => integer.as_str(),
-                other => {
-                    let message = format!("fallback must be a decimal number, not {}", kind(other));
-                    table.wrong(at, message, problems);
-                    return None;
-                }
-            };
-            match crate::reference::decimal::ten_thousandths(&text.replace('_', "")) {
-                Ok(value_e4_per_core) => Some(MissingSpec::Fallback {
-                    value_e4_per_core,
-                    benchmark,
-                    line,
-                }),
-                Err(why) => {
-                    table.wrong(at, format!("fallback: {why}"), problems);
-                    None
-                }
             }
+            decimal(&table, "fallback", problems).map(|value_e4_per_core| MissingSpec::Fallback {
+                value_e4_per_core,
+                benchmark,
+                line,
+            })
         }
         _ => {
             section.wrong(line, format!("missing must be {CHOICES}"), problems);
@@ -213,6 +199,7 @@ impl Compiler {
         Some(NormalisePlan {
             table: Arc::new(table),
             order: spec.order.map_or_else(|| Level::ALL.to_vec(), |at| at.value),
+            scaled: BTreeMap::new(),
             missing,
         })
     }

@@ -73,6 +73,25 @@ pub struct LogOptions {
     pub blah: Vec<String>,
     /// Unix second at which the times of a workload begin whose header does not say it (SWF).
     pub unix_start_time: Option<i64>,
+    /// The reference its times arrive scaled to; `None` when they are raw.
+    pub scaled_to: Option<ScaledTo>,
+}
+
+/// A reference that worker nodes scale times to before they are logged: `$cpumult` and `$wallmult` of Torque, `cputmult`
+/// before a history of `HTCondor`, host factors of LSF and SGE. Such time is the raw one times the node's value over the
+/// reference's, so scaled time times the reference is the work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ScaledTo {
+    /// In which benchmark.
+    pub benchmark: crate::reference::benchmark::Benchmark,
+    /// Value per core in ten-thousandths.
+    pub value_e4_per_core: i64,
+    /// CPU times are scaled.
+    pub is_cpu: bool,
+    /// Wall times are scaled.
+    pub is_wall: bool,
+    /// Raw times are got back by the values of nodes.
+    pub unscale: bool,
 }
 
 /// Which version of a summary counts.
@@ -264,6 +283,8 @@ pub struct NormalisePlan {
     pub table: Arc<crate::reference::benchmark::BenchmarkTable>,
     /// Where a job's benchmark is looked for, the first step first.
     pub order: Vec<crate::reference::benchmark::Level>,
+    /// By source: the reference its times arrive scaled to.
+    pub scaled: BTreeMap<String, ScaledTo>,
     /// For jobs the table does not cover.
     pub missing: MissingBenchmark,
 }
@@ -293,6 +314,8 @@ pub struct Plan {
     pub sources: Vec<Arc<SourcePlan>>,
     /// By name of an inventory: when its files were true if they do not say.
     pub as_of: BTreeMap<String, AsOf>,
+    /// True overhead; `None` leaves its datasets out.
+    pub overhead: Option<crate::pipeline::overhead::plan::OverheadPlan>,
     /// Benchmarks; `None` leaves the work columns null.
     pub normalise: Option<NormalisePlan>,
     /// Node types, of which installed capacity is made.

@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::clock::Stopwatch;
+use super::overhead::OverheadReport;
 use super::reading::Reading;
 use super::recompute::Recomputed;
 use super::state::State;
@@ -71,6 +72,9 @@ pub struct RunReport {
     pub reasons: BTreeMap<String, u64>,
     /// Corrections that match nothing, by id.
     pub unmatched_corrections: Vec<String>,
+    /// What was swept for `[overhead]`, if the pipeline has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overhead: Option<OverheadReport>,
     /// Records of the partitions built, by benchmark and where its value came from; `none` without any value.
     pub benchmarks: BTreeMap<String, BTreeMap<String, u64>>,
     /// What other benchmarks than before made of work that was published.
@@ -232,6 +236,9 @@ impl RunReport {
         if !self.unmatched_corrections.is_empty() {
             let ids = self.unmatched_corrections.join(", ");
             let _ = writeln!(text, "  corrections that match nothing: {ids}");
+        }
+        if let Some(overhead) = self.overhead.as_ref().filter(|overhead| overhead.month_n > 0) {
+            text.push_str(&overhead.text());
         }
         if self.status == Status::Published {
             let _ = writeln!(

@@ -9,6 +9,7 @@ use super::corrections;
 use super::grids::{Grids, Late};
 use super::inputs;
 use super::options::RunOptions;
+use super::overhead;
 use super::partition::{Context, Done, process};
 use super::pool;
 use super::progress::Progress;
@@ -53,9 +54,7 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     let mut is_rebuild = state.wants_rebuild(plan, &found, window)? || state.is_reordered(&found, window);
     let (grids, is_late) = Grids::prepare(plan, &found, &mut state, &store, &publication, is_rebuild, window)?;
     is_rebuild |= is_late == Late::Rebuild;
-    if is_late == Late::LeftAsIs {
-        progress.note("a CE's log came later than jobs it tells of whose log is gone: they stay as they are");
-    }
+    tell_late(is_late, progress);
     let mut former = Book::default();
     if is_rebuild {
         former = state.forget_records();
@@ -66,8 +65,9 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     let is_resummarised = is_rebuild || state.plan_changed(plan);
     // After a rebuild the state knows of no place.
     let outdated = Outdated::find(&state, plan);
-    let is_settled = fresh.is_empty() && outdated.is_empty() && !capacity::is_changed(plan, &state);
-    if files.is_empty() && !is_news && !is_resummarised && is_settled {
+    let is_same = !is_resummarised && outdated.is_empty() && !overhead::is_changed(plan, &state);
+    let is_settled = is_same && fresh.is_empty() && !capacity::is_changed(plan, &state);
+    if files.is_empty() && !is_news && is_settled {
         report.settle(&state);
         report.finish_unchanged(&stopwatch);
         return Ok(report);
@@ -76,9 +76,7 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     progress.begin("reading", files.iter().map(|f| f.file.bytes).sum(), "bytes");
     let mut spill = Spill::new(options.memory_byte_n.unwrap_or(MEMORY_BUDGET));
     let mut read = read_all(&files, window, threads, &spill, progress)?;
-    let file_ids: Vec<Arc<str>> = (files.iter().zip(&read))
-        .map(|(file, read)| inputs::file_id(&file.source.name, &read.blake3, file.dated_ms))
-        .collect();
+    let file_ids = file_ids(&files, &read);
     let mut repairs = Repairs::load(&store, &publication, is_rebuild)?;
     let lake = (&store, &publication, &state);
     repairs.read((&files, &file_ids), &mut read, window, &spill, lake)?;
@@ -125,6 +123,9 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     if is_rebuild {
         forget_stale(&publication, &state, &partitions);
     }
+    let present = found.iter().filter_map(inputs::Found::file_id).chain(file_ids);
+    let sweep = overhead::Sweep::new((plan, &store, &publication), present, (threads, progress));
+    report.overhead = sweep.publish(&mut state, &partitions, is_rebuild)?;
     state.book.close()?;
     state.publish(plan, &publication)?;
     report.settle(&state);
@@ -132,15 +133,45 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     report.phases = phases;
     if options.dry_run {
         report.finish_dry(&stopwatch);
-    } else {
-        progress.begin("publishing", 0, "files");
-        let committed = publication.commit(state.facts(plan))?;
-        progress.end();
-        report.phases.insert("publish".to_owned(), stopwatch.lap());
-        report.finish(&stopwatch, &committed);
-        super::runs::append(&store, plan, options, &report, &stopwatch)?;
+        return Ok(report);
     }
+    publish(
+        (plan, &store, options),
+        publication,
+        &state,
+        &mut report,
+        (&mut stopwatch, progress),
+    )?;
     Ok(report)
+}
+
+/// Publishes all that was staged, and tells of the run.
+fn publish(
+    (plan, store, options): (&Plan, &Store, &RunOptions),
+    publication: Publication,
+    state: &State,
+    report: &mut RunReport,
+    (stopwatch, progress): (&mut Stopwatch, &dyn Progress),
+) -> Result<()> {
+    progress.begin("publishing", 0, "files");
+    let committed = publication.commit(state.facts(plan))?;
+    progress.end();
+    report.phases.insert("publish".to_owned(), stopwatch.lap());
+    report.finish(stopwatch, &committed);
+    super::runs::append(store, plan, options, report, stopwatch)
+}
+
+/// Ids of the files that were read.
+fn file_ids(files: &[Reading], read: &[ReadFile]) -> Vec<Arc<str>> {
+    let ids = files.iter().zip(read);
+    ids.map(|(file, read)| inputs::file_id(&file.source.name, &read.blake3, file.dated_ms))
+        .collect()
+}
+
+fn tell_late(is_late: Late, progress: &dyn Progress) {
+    if is_late == Late::LeftAsIs {
+        progress.note("a CE's log came later than jobs it tells of whose log is gone: they stay as they are");
+    }
 }
 
 /// The months asked for.

@@ -6,8 +6,10 @@ use toml::de::{DeTable, DeValue};
 use super::capacity;
 use super::inventory_spec::{InventorySpec, inventories};
 use super::normalise_spec::{self, NormaliseSpec};
+use super::overhead::{self, plan::OverheadSpec};
 use super::plan::{Acceptance, Attribution, Format, Grain, Overlap, Publication, RejectLimit, Replacement, VoColumn};
 use super::privacy::{self, PrivacySpec};
+use super::scaled_spec::{self, ScaledSpec};
 use super::section::{At, Section, Source, kind, root};
 use crate::problems::Problems;
 use crate::reference::first_match::Column;
@@ -102,6 +104,8 @@ pub struct SourceSpec {
     pub blah: Vec<At<String>>,
     /// `unix_start_time`
     pub unix_start_time: Option<At<i64>>,
+    /// `scaled_to`
+    pub scaled_to: Option<ScaledSpec>,
     /// `summaries`
     pub summaries: Option<At<Replacement>>,
     /// `publication`
@@ -119,6 +123,8 @@ pub struct Spec {
     pub sources: Vec<SourceSpec>,
     /// `[[inventory]]`
     pub inventories: Vec<InventorySpec>,
+    /// `[overhead]`
+    pub overhead: Option<OverheadSpec>,
     /// `[normalise]`
     pub normalise: Option<NormaliseSpec>,
     /// `[privacy]`
@@ -144,7 +150,15 @@ impl Spec {
             source,
             &table,
             "the pipeline file",
-            &["pipeline", "source", "inventory", "normalise", "privacy", "capacity"],
+            &[
+                "pipeline",
+                "source",
+                "inventory",
+                "overhead",
+                "normalise",
+                "privacy",
+                "capacity",
+            ],
             problems,
         );
         if !top.has("pipeline") {
@@ -157,6 +171,7 @@ impl Spec {
             pipeline: pipeline(&top, problems),
             sources: sources(&top, problems),
             inventories: inventories(&top, problems),
+            overhead: overhead::plan::read(&top, problems),
             normalise: normalise_spec::read(&top, problems),
             privacy: privacy::read(&top, problems),
             capacity: capacity::read(&top, problems),
@@ -215,6 +230,7 @@ fn sources(top: &Section<'_>, problems: &mut Problems) -> Vec<SourceSpec> {
         "acceptance",
         "blah",
         "unix_start_time",
+        "scaled_to",
         "summaries",
         "publication",
         "max_rejected",
@@ -269,6 +285,7 @@ fn sources(top: &Section<'_>, problems: &mut Problems) -> Vec<SourceSpec> {
                 acceptance: section.word("acceptance", ACCEPTANCES, problems),
                 blah: section.texts("blah", problems).map_or_else(Vec::new, |at| at.value),
                 unix_start_time: unix_second(section, problems),
+                scaled_to: scaled_spec::read(section, problems),
                 summaries: section.word("summaries", REPLACEMENTS, problems),
                 publication: section.word("publication", PUBLICATIONS, problems),
                 max_rejected: reject_limit(section, problems),

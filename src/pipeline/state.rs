@@ -75,6 +75,14 @@ impl State {
         self.facts.get(CORRECTIONS_FACT).map_or("", String::as_str)
     }
 
+    /// Replaces a fact of the lake, or forgets it.
+    pub(super) fn set_fact(&mut self, key: &str, value: Option<String>) {
+        match value {
+            Some(value) => self.facts.insert(key.to_owned(), value),
+            None => self.facts.remove(key),
+        };
+    }
+
     /// Every (site, month) that has published records or contributions.
     #[must_use]
     pub(super) fn partitions(&self) -> &[(String, Month)] {

@@ -104,6 +104,7 @@ pub fn verify(output: &str) -> Result<VerifyReport> {
     report
         .findings
         .extend(super::inventory::verify(&store, &manifest, &book)?);
+    report.findings.extend(super::overhead::verify(&store, &manifest)?);
     report.findings.extend(super::capacity::verify(&store, &manifest)?);
     let refused = refused_ids(&store, &manifest, &book, &mut report)?;
     let is_prorated = manifest.facts.get(ATTRIBUTION_FACT).is_none_or(|how| how == "prorated");

@@ -88,7 +88,7 @@ columns! {
     numbers: record_utc submit_utc eligible_utc start_utc end_utc received_utc wall_s wall_fraction_ms suspended_s;
     numbers: cpu_ms cpu_user_ms cpu_system_ms alloc_core_n alloc_node_n alloc_gpu_n alloc_memory_byte;
     numbers: requested_memory_byte max_rss_byte max_virtual_byte alloc_billing_n time_limit_s exit_code exit_signal;
-    numbers: benchmark_per_core anomalies step_n line byte_offset;
+    numbers: scaled_cpu_ms scaled_wall_ms benchmark_per_core anomalies step_n line byte_offset;
     coded: format view cluster submit_host vo vo_group vo_role account user user_group global_user partition;
     coded: qos infrastructure node_list state benchmark;
     plain: job_id raw_job_id global_job_id job_name;
@@ -144,6 +144,8 @@ impl Columns {
         self.time_limit_s.push(row.time_limit_s);
         self.exit_code.push(row.exit_code);
         self.exit_signal.push(row.exit_signal);
+        self.scaled_cpu_ms.push(row.scaled_cpu_ms);
+        self.scaled_wall_ms.push(row.scaled_wall_ms);
         self.benchmark_per_core.push(row.benchmark_milli_per_core);
         self.anomalies.push(Some(i64::from(sealed.anomalies)));
         self.step_n.push(Some(i64::from(sealed.step_n)));

@@ -86,6 +86,9 @@ pub fn content_hash(row: &JobRow<'_>, wall_ms: i64, vo: Option<&str>, scratch: &
         text(scratch, model);
         scratch.extend_from_slice(&device_n.to_le_bytes());
     }
+    for number in [row.scaled_cpu_ms, row.scaled_wall_ms].into_iter().flatten() {
+        scratch.extend_from_slice(&number.to_le_bytes());
+    }
     xxh3_64(scratch)
 }
 

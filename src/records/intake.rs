@@ -14,7 +14,7 @@ use super::summary::{Summary, SummaryRow};
 use super::window::Window;
 use crate::error::{Error, Result};
 use crate::ledger::Reason;
-use crate::pipeline::plan::VoRule;
+use crate::pipeline::plan::{ScaledTo, VoRule};
 use crate::pipeline::{Format, SourcePlan};
 use crate::privacy::{Field, Privacy};
 use crate::reference::inventory::{InventoryRow, Placed};
@@ -190,6 +190,8 @@ impl Sink for Intake {
     fn job(&mut self, row: &JobRow<'_>, at: Position, step_n: u32) {
         let rows = 1 + u64::from(step_n);
         let source = Arc::clone(&self.source);
+        let apart = source.logs.scaled_to.map(|scaled_to| set_apart(row, scaled_to));
+        let row = apart.as_ref().unwrap_or(row);
         let site = match &source.site {
             Some(site) => Some(site.as_str()),
             None => self.site(&source.site_rule, row),
@@ -352,4 +354,18 @@ impl Sink for Intake {
     fn format(&mut self, format: Format) {
         self.format = format;
     }
+}
+
+/// The row of a source whose times arrive scaled: they are set apart, and what they were before is not known from it.
+/// Start and end are instants and scaled by nothing.
+fn set_apart<'a>(row: &JobRow<'a>, scaled_to: ScaledTo) -> JobRow<'a> {
+    let mut row = row.clone();
+    if scaled_to.is_cpu {
+        row.scaled_cpu_ms = row.cpu_ms.take().filter(|cpu_ms| *cpu_ms >= 0);
+        (row.cpu_user_ms, row.cpu_system_ms) = (None, None);
+    }
+    if scaled_to.is_wall {
+        row.scaled_wall_ms = row.wall_ms.take().filter(|wall_ms| *wall_ms >= 0);
+    }
+    row
 }

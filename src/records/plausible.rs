@@ -41,7 +41,13 @@ pub(super) fn beyond_limits(row: &JobRow<'_>, wall_ms: i64) -> Option<&'static s
             .is_some_and(|s| !(0..=WALL_LIMIT_MS / 1000).contains(&s))
     {
         Some("a wall or suspended time of more than 300 years")
-    } else if row.cpu_ms.is_some_and(|cpu| cpu > CPU_LIMIT_MS) {
+    } else if row.scaled_wall_ms.is_some_and(|wall| wall > WALL_LIMIT_MS) {
+        Some("a scaled wall time of more than 300 years")
+    } else if [row.cpu_ms, row.scaled_cpu_ms]
+        .into_iter()
+        .flatten()
+        .any(|cpu| cpu > CPU_LIMIT_MS)
+    {
         Some("a CPU time of more than 30 million years")
     } else if count(row.alloc_core_n) || count(row.alloc_node_n) || count(row.alloc_gpu_n) || count(row.alloc_billing_n)
     {

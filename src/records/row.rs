@@ -96,6 +96,10 @@ pub struct JobRow<'a> {
     pub exit_code: Option<i64>,
     /// Signal that ended it.
     pub exit_signal: Option<i64>,
+    /// CPU time that worker nodes scaled to a reference, milliseconds: set by the records room, where a source says so.
+    pub scaled_cpu_ms: Option<i64>,
+    /// Wall time that worker nodes scaled to a reference, milliseconds: set by the records room, where a source says so.
+    pub scaled_wall_ms: Option<i64>,
     /// Benchmark the record states: `hs06`, `hs23` or `si00`.
     pub benchmark: Option<&'a str>,
     /// Value per core of that benchmark, in thousandths.

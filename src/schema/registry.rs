@@ -7,6 +7,10 @@ use crate::error::{Error, Result};
 
 const FILES: &[&str] = &[
     include_str!("../../schemas/usage.toml"),
+    include_str!("../../schemas/overhead.toml"),
+    include_str!("../../schemas/overhead_histogram.toml"),
+    include_str!("../../schemas/overhead_shape.toml"),
+    include_str!("../../schemas/overhead_finding.toml"),
     include_str!("../../schemas/records.toml"),
     include_str!("../../schemas/history.toml"),
     include_str!("../../schemas/summary.toml"),

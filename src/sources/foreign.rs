@@ -95,7 +95,7 @@ const KNOWN: &[(Mark, &str)] = &[
         "scontrol show node --yaml is not read: scontrol show node --json says the same",
     ),
     (
-        Json(&["shares", "tres_run_secs"]),
+        Json(&["shares", "shares_normalized"]),
         "sshare tells shares and usage of the moment: dump associations with sacctmgr -P show assoc, jobs with sacct -P",
     ),
 ];

@@ -10,7 +10,7 @@ use super::table::{SCHEMA_VERSION_KEY, TableOptions, TableWriter};
 use super::table_reader::read_table;
 use crate::error::Result;
 use crate::schema::{self, Dataset};
-use crate::time::Month;
+use crate::time::{Day, Month};
 
 /// Rows read at once from a published table.
 const READ_ROWS: usize = 16_384;
@@ -36,6 +36,28 @@ pub fn usage_path(site: &str, vo: Option<&str>, allocation_year: i64) -> String 
         segment("vo", vo),
         segment("allocation_year", Some(&year))
     )
+}
+
+/// Path of one file of the overhead datasets.
+#[must_use]
+pub fn overhead_path(dataset: &str, site: &str, allocation_year: i64, month: Day) -> String {
+    let month = Month::of_day(month).map(|month| format!("{month}-01"));
+    format!(
+        "{dataset}/{}/{}/{}/{dataset}.parquet",
+        segment("site", Some(site)),
+        segment("allocation_year", Some(&allocation_year.to_string())),
+        segment("month", month.as_deref())
+    )
+}
+
+/// Site, allocation year and month of a path made by [`overhead_path`].
+#[must_use]
+pub fn parse_overhead_path(path: &str) -> Option<(String, i64, Month)> {
+    let mut segments = path.split('/').skip(1);
+    let (_, site) = super::hive::parse(segments.next()?)?;
+    let (_, year) = super::hive::parse(segments.next()?)?;
+    let (_, month) = super::hive::parse(segments.next()?)?;
+    Some((site?, year?.parse().ok()?, month?.get(..7)?.parse().ok()?))
 }
 
 /// Path of the installed capacity of one site.

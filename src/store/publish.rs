@@ -47,6 +47,17 @@ struct Changes {
     removed: BTreeSet<String>,
 }
 
+/// A file as it will be published.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Current {
+    /// Where it will be.
+    pub path: String,
+    /// BLAKE3 of its contents, hexadecimal.
+    pub blake3: String,
+    /// Where its bytes are now.
+    pub place: String,
+}
+
 /// What a commit did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Committed {
@@ -144,6 +155,37 @@ impl Publication {
             Some((staged, false)) => self.store.delete(&staged.staging),
             _ => Ok(()),
         }
+    }
+
+    /// The files of `dataset` as they will be once this is committed, sorted by path, with the place of their bytes now.
+    pub fn current(&self, dataset: &str) -> Vec<Current> {
+        let changes = self.changes();
+        let published = self.published.iter().flat_map(|manifest| manifest.dataset(dataset));
+        let kept =
+            published.filter(|file| !changes.added.contains_key(&file.path) && !changes.removed.contains(&file.path));
+        let kept = kept.map(|file| (file, file.path.clone()));
+        let added = changes
+            .added
+            .values()
+            .filter(|(staged, _)| staged.entry().dataset == dataset);
+        let added = added.map(|(staged, is_unchanged)| {
+            let place = if *is_unchanged {
+                &staged.entry.path
+            } else {
+                &staged.staging
+            };
+            (&staged.entry, place.clone())
+        });
+        let mut current: Vec<Current> = kept
+            .chain(added)
+            .map(|(file, place)| Current {
+                path: file.path.clone(),
+                blake3: file.blake3.clone(),
+                place,
+            })
+            .collect();
+        current.sort_by(|a, b| a.path.cmp(&b.path));
+        current
     }
 
     /// Whether `dataset` will have a file once this is committed.

@@ -8,10 +8,10 @@ use super::group::{Groups, KeyRef};
 use super::sums::{Sums, WorkSums};
 use super::view::RecordView;
 use crate::error::Result;
-use crate::normalise::{Scale, Scales};
+use crate::normalise::{Reference, Scale, Scales};
 use crate::pipeline::Plan;
 use crate::pipeline::plan::Attribution;
-use crate::reference::benchmark::Each;
+use crate::reference::benchmark::{Each, Score};
 use crate::schema::batch::{number, word};
 use crate::time::calendar::Period;
 use crate::time::{Calendar, Month};
@@ -33,6 +33,43 @@ struct Shares {
     wall_s: Vec<i64>,
     held_s: Vec<i64>,
     cpu_ms: Vec<i64>,
+    scaled_cpu_ms: Vec<i64>,
+    scaled_wall_ms: Vec<i64>,
+}
+
+impl Shares {
+    fn split_scaled(&mut self, view: &RecordView<'_>, row: usize, weights: &[i64]) {
+        let total = |column| number(column, row).unwrap_or(0);
+        apportion(total(view.scaled_cpu_ms), weights, &mut self.scaled_cpu_ms);
+        apportion(total(view.scaled_wall_ms), weights, &mut self.scaled_wall_ms);
+    }
+}
+
+/// Work of times that arrived scaled: in the reference's kind scaled time times the reference, where that time is
+/// scaled, and otherwise raw time times the value of the nodes. Other kinds scale raw time.
+fn scaled_work(
+    per_core: Each<Score>,
+    reference: &Reference,
+    (cpu_ms, wall_s): (Option<i64>, i64),
+    (scaled_cpu_ms, scaled_wall_ms): (Option<i64>, Option<i64>),
+    core_n: i64,
+) -> WorkSums {
+    let node = reference
+        .node_e4
+        .map_or_else(Each::default, |e4| Each::only(reference.kind, i128::from(e4)));
+    let raw = node.or(per_core.without(reference.kind));
+    let cpu = cpu_ms.map_or_else(Each::default, |cpu_ms| raw.over_ms(cpu_ms));
+    let (wall, core_wall) = (raw.over_s(wall_s), raw.over_s(wall_s.saturating_mul(core_n)));
+    let mut work = WorkSums { cpu, wall, core_wall };
+    if let Some(scaled_ms) = scaled_cpu_ms {
+        work.cpu = reference.per_core.over_ms(scaled_ms).or(work.cpu);
+    }
+    if let Some(scaled_ms) = scaled_wall_ms {
+        work.wall = reference.per_core.over_ms(scaled_ms).or(work.wall);
+        let scaled_core_ms = scaled_ms.saturating_mul(core_n);
+        work.core_wall = reference.per_core.over_ms(scaled_core_ms).or(work.core_wall);
+    }
+    work
 }
 
 impl<'a> Usage<'a> {
@@ -71,17 +108,23 @@ impl<'a> Usage<'a> {
         let names = self.corrector.names(batch)?;
         let mut refused = Vec::new();
         for row in 0..batch.num_rows() {
-            let scale = scales.of(row);
+            let (scale, reference) = scales.of(row);
             if scale == Scale::Rejected {
                 refused.push(row);
             } else {
-                self.add_row(&view, row, scale, names.as_ref());
+                self.add_row(&view, row, (scale, reference), names.as_ref());
             }
         }
         Ok(refused)
     }
 
-    fn add_row(&mut self, view: &RecordView<'_>, row: usize, scale: Scale, names: Option<&Names<'_>>) {
+    fn add_row(
+        &mut self,
+        view: &RecordView<'_>,
+        row: usize,
+        (scale, reference): (Scale, Option<Reference>),
+        names: Option<&Names<'_>>,
+    ) {
         let end_ms = number(view.end_utc, row);
         let Some(end_piece) = self.cut(view, row, end_ms) else {
             return;
@@ -97,6 +140,9 @@ impl<'a> Usage<'a> {
         let node_n = number(view.alloc_node_n, row).unwrap_or(0);
         let billing_n = number(view.alloc_billing_n, row).unwrap_or(0);
         let per_core = scale.factors().per_core;
+        if reference.is_some() {
+            self.shares.split_scaled(view, row, &self.weights);
+        }
         let dimensions = view.dimensions.map(|column| word(column, row));
         let vo = word(view.vo, row);
         for (at, period) in self.pieces.iter().enumerate() {
@@ -126,10 +172,21 @@ impl<'a> Usage<'a> {
                     count(matches!(scale, Scale::Fallback(_))),
                 ],
                 cpu_ms: cpu,
-                work: WorkSums {
-                    cpu: cpu.map_or_else(Each::default, |cpu_ms| per_core.over_ms(cpu_ms)),
-                    wall: per_core.over_s(wall),
-                    core_wall: per_core.over_s(core_s),
+                work: match reference {
+                    None => WorkSums {
+                        cpu: cpu.map_or_else(Each::default, |cpu_ms| per_core.over_ms(cpu_ms)),
+                        wall: per_core.over_s(wall),
+                        core_wall: per_core.over_s(core_s),
+                    },
+                    Some(reference) => {
+                        let scaled_cpu_ms = number(view.scaled_cpu_ms, row);
+                        let scaled_wall_ms = number(view.scaled_wall_ms, row);
+                        let scaled_ms = (
+                            scaled_cpu_ms.map(|_| share(&self.shares.scaled_cpu_ms)),
+                            scaled_wall_ms.map(|_| share(&self.shares.scaled_wall_ms)),
+                        );
+                        scaled_work(per_core, &reference, (cpu, wall), scaled_ms, core_n)
+                    }
                 },
                 earliest_end_ms: end_ms.filter(|_| counts),
                 latest_end_ms: end_ms.filter(|_| counts),

@@ -71,8 +71,8 @@ impl Calendar {
             }
         };
         let period = Period {
-            from_ms: self.midnight_ms(first),
-            until_ms: self.midnight_ms(after),
+            from_ms: self.begins_ms(first),
+            until_ms: self.begins_ms(after),
             month: month.first_day(),
             day: (self.grain == Grain::Day).then_some(day),
             allocation_year,
@@ -81,8 +81,10 @@ impl Calendar {
         Some(period)
     }
 
-    /// The first instant of a local day. A midnight that clocks skip or repeat begins at its first possible instant.
-    fn midnight_ms(&self, day: Day) -> i64 {
+    /// The first instant of a local day, Unix milliseconds. A midnight that clocks skip or repeat begins at its first
+    /// possible instant.
+    #[must_use]
+    pub fn begins_ms(&self, day: Day) -> i64 {
         let local_s = i64::from(day) * 86_400;
         let unix_s = match self.zone.resolve(local_s) {
             Local::Unique(unix_s) | Local::Fold { earlier: unix_s, .. } | Local::Gap(unix_s) => unix_s,

@@ -6,6 +6,18 @@ use std::path::{Path, PathBuf};
 
 use crate::generator::bulk;
 
+/// Values by cluster, partition and node, in two kinds, that change within the months of the input.
+const BENCHMARKS: &str = "\
+site,cluster,partition,nodes,benchmark,value_per_core,cores,valid_from,valid_to
+,,,,hs06,10.84,,,2026-02-01
+,,,,hs06,12.4,,2026-02-01,
+,,,,hs23,11.2,,,
+,fell,,,hs06,11.1,,,
+,,gpu,,hs06,13.3,,,
+,,,\"node[0001-0450]\",hs23,17.5,64,,
+,,,\"node[0451-0900]\",hs23,13.05,64,,
+";
+
 /// What is read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Dialect {
@@ -59,7 +71,11 @@ pub(crate) fn make(dialect: Dialect, n: i64) -> Input {
         }
         fs::write(ready, "").unwrap();
     }
-    fs::write(folder.join("pipeline.toml"), pipeline(dialect, &path)).unwrap();
+    let text = pipeline(dialect, &path);
+    let normalise = "\n[normalise]\nbenchmarks = \"benchmarks.csv\"\nmissing = \"null\"\n";
+    fs::write(folder.join("benchmarks.csv"), BENCHMARKS).unwrap();
+    fs::write(folder.join("normalised.toml"), format!("{text}{normalise}")).unwrap();
+    fs::write(folder.join("pipeline.toml"), text).unwrap();
     Input {
         dialect,
         records: u64::try_from(n).expect("not negative"),

@@ -283,6 +283,10 @@ fn listings_without_a_reader_are_named() {
             "show qos",
         ),
         ("-----\n", "no dialect"),
+        (
+            "{\"shares\": {\"shares\": [{\"shares_normalized\": {\"number\": 0.5}}]}}",
+            "sshare",
+        ),
         ("----------\nCluster/Account/User Utilization x\n", "sreport"),
         (
             "PARTITION AVAIL  TIMELIMIT  NODES  STATE NODELIST\ncpu* up 1-0 1 idle n1\n",

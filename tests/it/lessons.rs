@@ -113,11 +113,11 @@ const LESSONS: &[(&str, &str)] = &[
     ),
     // Every accepted row is a record or one of its steps.
     (
-        "SELECT (SELECT sum(row_n) FROM ledger WHERE outcome = 'accepted') - (SELECT count(*) + sum(step_n) FROM records)",
+        "SELECT (SELECT sum(row_n) FROM ledger WHERE outcome = 'accepted' AND reason <> 'inventory') - (SELECT count(*) + sum(step_n) FROM records)",
         "0",
     ),
     // Rows of the dumps: 1779 of sacct, 253 of APEL, 126 of GRACC.
-    ("SELECT sum(row_n) FROM ledger", "2158"),
+    ("SELECT sum(row_n) FROM ledger", "2161"),
 ];
 
 #[test]

@@ -39,6 +39,7 @@ mod inspect;
 #[cfg(feature = "cloud")]
 mod objects;
 mod oracle;
+mod overhead;
 mod pipeline_file;
 mod policies;
 mod promises;

@@ -1,5 +1,6 @@
 //! Charge policies: the shipped ones by their own examples, what is refused, and formulas against plain arithmetic.
 
+mod centres;
 mod files;
 mod formulas;
 mod shipped;

@@ -43,6 +43,8 @@ struct Known {
 pub struct NodeTable {
     /// By site (empty for any) and node.
     nodes: AHashMap<String, AHashMap<String, Vec<Known>>>,
+    /// Site, nodes as they are written, and what is known of them.
+    rows: Vec<(String, String, Known)>,
 }
 
 impl NodeTable {
@@ -91,7 +93,9 @@ impl NodeTable {
         if known.class.is_none() && known.core_n.is_none() {
             return Err("says neither node_class nor cores".to_owned());
         }
-        let of_site = self.nodes.entry(text("site").unwrap_or_default()).or_default();
+        let site = text("site").unwrap_or_default();
+        self.rows.push((site.clone(), cell("nodes").to_owned(), known.clone()));
+        let of_site = self.nodes.entry(site).or_default();
         for host in hosts(cell("nodes"))? {
             let told = of_site.entry(host).or_default();
             let clash = told.iter().find(|other| {
@@ -131,11 +135,9 @@ impl NodeTable {
         self.known(site, cluster, host, at_ms)?.core_n
     }
 
-    fn of_site<'s>(&'s self, site: &'s str) -> impl Iterator<Item = (&'s String, &'s Known)> {
-        let sites = ["", site].into_iter().filter_map(|site| self.nodes.get(site));
-        sites
-            .flatten()
-            .flat_map(|(host, told)| told.iter().map(move |known| (host, known)))
+    fn of_site(&self, site: &str) -> impl Iterator<Item = (&str, &Known)> {
+        let of_site = self.rows.iter().filter(move |(of, ..)| of.is_empty() || of == site);
+        of_site.map(|(_, nodes, known)| (nodes.as_str(), known))
     }
 
     /// The instants at which something of a site changes.
@@ -147,7 +149,7 @@ impl NodeTable {
 
     /// What it says of a site between two instants, a line each, in no order.
     pub(super) fn relevant(&self, site: &str, (from_ms, until_ms): (i64, i64), into: &mut Vec<String>) {
-        for (host, known) in self.of_site(site) {
+        for (nodes, known) in self.of_site(site) {
             if known.from_ms > until_ms || known.until_ms <= from_ms {
                 continue;
             }
@@ -156,7 +158,7 @@ impl NodeTable {
             // Writing to a string cannot fail.
             let _ = write!(
                 line,
-                "node {host:?} {:?} {:?} {:?} {from} {until}",
+                "nodes {nodes:?} {:?} {:?} {:?} {from} {until}",
                 known.cluster, known.class, known.core_n
             );
             into.push(line);

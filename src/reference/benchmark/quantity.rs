@@ -288,6 +288,16 @@ impl<D: Dimension> Each<D> {
         }
     }
 
+    /// All but one kind.
+    #[must_use]
+    pub fn without(self, kind: Benchmark) -> Self {
+        Self {
+            hs06: self.hs06.filter(|_| kind != Benchmark::Hs06),
+            hs23: self.hs23.filter(|_| kind != Benchmark::Hs23),
+            si00: self.si00.filter(|_| kind != Benchmark::Si00),
+        }
+    }
+
     /// Each scale's sum; unknown and known is known.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {

@@ -206,8 +206,20 @@ fn closest<'p>(
     })
 }
 
-/// The nodes of a place; none when the list is none or means more than any cluster has.
+/// The nodes of a place, each once; none when the list is none or means more than any cluster has. A list is written as
+/// Slurm writes it, or as PBS does: `n1/0+n1/1+n2/0*4`, a host before each slash.
 fn expand(place: &Place<'_>) -> Vec<String> {
-    let list = place.node_list.and_then(|text| Hostlist::parse(text).ok());
-    list.map_or_else(Vec::new, |list| list.hosts().map(Cow::into_owned).collect())
+    let Some(text) = place.node_list else {
+        return Vec::new();
+    };
+    let mut nodes: Vec<String> = if text.contains('/') {
+        let parts = text.split('+').filter_map(|part| part.split('/').next());
+        parts.map(str::to_owned).collect()
+    } else {
+        let list = Hostlist::parse(text).ok();
+        list.map_or_else(Vec::new, |list| list.hosts().map(Cow::into_owned).collect())
+    };
+    nodes.sort_unstable();
+    nodes.dedup();
+    nodes
 }

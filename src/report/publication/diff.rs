@@ -203,7 +203,6 @@ pub fn table(title: &str, changes: &[Change]) -> Table {
             Change::Changed { before, after } | Change::Moved { before, after } => (Some(before), Some(after)),
         };
         let delta = |of: &dyn Fn(&Told) -> i64| i128::from(after.map_or(0, of)) - i128::from(before.map_or(0, of));
-        let number = |name: &'static str| move |told: &Told| told.number(name).unwrap_or(0);
         let mut fields = change.fields();
         if fields.is_empty() {
             fields.push((String::new(), String::new(), String::new()));
@@ -222,8 +221,8 @@ pub fn table(title: &str, changes: &[Change]) -> Table {
                 Cell::text(was),
                 Cell::text(is),
                 once(delta(&Told::job_n)),
-                once(delta(&number("WallDuration"))),
-                once(delta(&number("CpuDuration"))),
+                once(delta(&|told| told.wall_s().unwrap_or(0))),
+                once(delta(&|told| told.cpu_s().unwrap_or(0))),
             ]);
         }
     }

@@ -86,7 +86,6 @@ pub fn append(store: &Store, entries: &[Entry]) -> Result<()> {
     let dataset = schema::dataset("publication")?;
     let words = |of: &dyn Fn(&Entry) -> String| texts(entries.iter().map(|entry| Some(of(entry))));
     let optional = |name: &'static str| texts(entries.iter().map(|entry| entry.told.word(name)));
-    let numbers = |name: &'static str| ints(entries.iter().map(|entry| entry.told.number(name)));
     let batch = dataset.batch(vec![
         words(&|entry| entry.publication_id.clone()),
         times(entries.iter().map(|entry| Some(entry.published_ms))),
@@ -102,8 +101,8 @@ pub fn append(store: &Store, entries: &[Entry]) -> Result<()> {
                 .iter()
                 .map(|entry| Some(entry.told.number("NumberOfJobs").unwrap_or(0))),
         ),
-        numbers("WallDuration"),
-        numbers("CpuDuration"),
+        ints(entries.iter().map(|entry| entry.told.wall_s())),
+        ints(entries.iter().map(|entry| entry.told.cpu_s())),
         words(&|entry| entry.told.text()),
         words(&|entry| entry.content.clone()),
     ])?;

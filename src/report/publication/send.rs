@@ -30,16 +30,8 @@ pub struct Plan {
 fn counted(place: &Place, published: &Published) -> Option<Told> {
     let sent = published.sent.get(place)?;
     let (kind, site, month) = place;
-    let text = format!(
-        "Site: {site}\nMonth: {}\nYear: {}\nNumberOfJobs: {}\nWallDuration: {}\nCpuDuration: {}\nContent: {}\n",
-        month.number(),
-        month.year(),
-        sent.job_n,
-        sent.wall_s,
-        sent.cpu_s,
-        sent.blake3
-    );
-    Some(Told::parse(*kind, &text))
+    let sums = [sent.job_n, sent.wall_s, sent.cpu_s];
+    Some(Told::of_jobs(*kind, site, *month, sums, &sent.blake3))
 }
 
 /// Compares a lake with what a receiver holds. Places the request does not cover stay as they are.

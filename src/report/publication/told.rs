@@ -130,6 +130,58 @@ impl Told {
         number.split('.').next().unwrap_or_default().parse().ok()
     }
 
+    /// Wall time, not times cores, seconds; sync records tell none.
+    #[must_use]
+    pub fn wall_s(&self) -> Option<i64> {
+        self.number("WallDuration")
+    }
+
+    /// CPU time, seconds; sync records tell none.
+    #[must_use]
+    pub fn cpu_s(&self) -> Option<i64> {
+        self.number("CpuDuration")
+    }
+
+    /// Wall and CPU work, seconds of the benchmark, of records that tell work in place of a benchmark.
+    #[must_use]
+    pub fn work_s(&self) -> (Option<i64>, Option<i64>) {
+        (
+            self.number("NormalisedWallDuration"),
+            self.number("NormalisedCpuDuration"),
+        )
+    }
+
+    /// Grid, local or another word.
+    #[must_use]
+    pub fn infrastructure(&self) -> Option<&str> {
+        self.word("InfrastructureType").or_else(|| self.word("Infrastructure"))
+    }
+
+    /// What the ledger keeps of the single jobs of a site and month: their number, their sums in seconds, and a hash of
+    /// all of them.
+    #[must_use]
+    pub fn of_jobs(
+        kind: MessageKind,
+        site: &str,
+        month: Month,
+        [job_n, wall_s, cpu_s]: [i64; 3],
+        content: &str,
+    ) -> Self {
+        let fields = [
+            ("Site", site.to_owned()),
+            ("Month", month.number().to_string()),
+            ("Year", month.year().to_string()),
+            ("NumberOfJobs", job_n.to_string()),
+            ("WallDuration", wall_s.to_string()),
+            ("CpuDuration", cpu_s.to_string()),
+            ("Content", content.to_owned()),
+        ];
+        Self {
+            kind,
+            fields: fields.map(|(key, value)| (key.to_owned(), value)).into(),
+        }
+    }
+
     /// Jobs it tells of.
     #[must_use]
     pub fn job_n(&self) -> i64 {

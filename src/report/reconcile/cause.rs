@@ -1,6 +1,6 @@
 //! Causes that the numbers prove.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::side::{Amount, Cell, CellKey, Fine, Side};
 use crate::time::Month;
@@ -129,12 +129,41 @@ fn case_of_names(a: &Cell, b: &Cell) -> Option<Verdict> {
     None
 }
 
-/// Rows of one side beyond those of the other.
-fn surplus<'a>(more: &'a Cell, less: &Cell) -> Vec<&'a Fine> {
-    let mut left: Vec<&Fine> = less.rows.iter().collect();
-    more.rows
-        .iter()
-        .filter(|row| match left.iter().position(|other| *other == *row) {
+/// The rows of both cells by the fields that both tell in the same words: one side may withhold users, or name no
+/// submit host.
+fn aligned(a: &Cell, b: &Cell) -> (Vec<Fine>, Vec<Fine>) {
+    let values = |cell: &Cell| {
+        let mut values: BTreeMap<&'static str, BTreeSet<String>> = BTreeMap::new();
+        for (name, value) in cell.rows.iter().flat_map(|row| &row.key) {
+            values.entry(name).or_default().insert(value.clone());
+        }
+        values
+    };
+    let (of_a, of_b) = (values(a), values(b));
+    let is_shared = |name: &str| {
+        let pair = of_a.get(name).zip(of_b.get(name));
+        pair.is_some_and(|(of_a, of_b)| !of_a.is_disjoint(of_b))
+    };
+    let reduced = |cell: &Cell| {
+        let mut rows: BTreeMap<BTreeMap<&'static str, String>, Amount> = BTreeMap::new();
+        for row in &cell.rows {
+            let key = row.key.iter().filter(|(name, _)| is_shared(name));
+            let sum = rows
+                .entry(key.map(|(name, value)| (*name, value.clone())).collect())
+                .or_default();
+            *sum = sum.plus(row.amount);
+        }
+        rows.into_iter().map(|(key, amount)| Fine { key, amount }).collect()
+    };
+    (reduced(a), reduced(b))
+}
+
+/// Rows of one side beyond those of the other; work may be rounded otherwise.
+fn surplus<'a>(more: &'a [Fine], less: &[Fine]) -> Vec<&'a Fine> {
+    let mut left: Vec<&Fine> = less.iter().collect();
+    let is_same = |a: &Fine, b: &Fine| a.key == b.key && a.amount.has_same_time(b.amount);
+    more.iter()
+        .filter(|row| match left.iter().position(|other| is_same(other, row)) {
             Some(at) => {
                 left.swap_remove(at);
                 false
@@ -149,7 +178,7 @@ fn one_field(
     a: &BTreeMap<&'static str, String>,
     b: &BTreeMap<&'static str, String>,
 ) -> Option<(&'static str, String, String)> {
-    let names: std::collections::BTreeSet<&&'static str> = a.keys().chain(b.keys()).collect();
+    let names: BTreeSet<&&'static str> = a.keys().chain(b.keys()).collect();
     let of = |key: &BTreeMap<&'static str, String>, name: &str| key.get(name).cloned().unwrap_or_default();
     let mut differing = names.into_iter().filter(|name| a.get(**name) != b.get(**name));
     let first = differing.next()?;
@@ -158,17 +187,18 @@ fn one_field(
 
 /// One side has all rows of the other, and more that repeat the time of rows it has, under a key that differs in one field.
 fn stale_rows(a: &Cell, b: &Cell) -> Option<Verdict> {
-    for (more, less, which) in [(a, b, "A"), (b, a, "B")] {
+    let (a, b) = aligned(a, b);
+    for (more, less, which) in [(&a, &b, "A"), (&b, &a, "B")] {
         let extra = surplus(more, less);
-        if extra.is_empty() || !surplus(less, more).is_empty() || less.rows.is_empty() {
+        if extra.is_empty() || !surplus(less, more).is_empty() || less.is_empty() {
             continue;
         }
         let twins: Vec<String> = extra
             .iter()
             .filter_map(|row| {
-                less.rows.iter().find_map(|kept| {
+                less.iter().find_map(|kept| {
                     let (field, is, was) = one_field(&kept.key, &row.key)?;
-                    let same = kept.amount.has_same_time(row.amount) && row.amount.job_n > 0;
+                    let same = kept.amount.has_same_time(row.amount) && row.amount.wall_s > 0;
                     same.then(|| format!("{field} {was} beside {is}: {} jobs", row.amount.job_n))
                 })
             })
@@ -388,9 +418,10 @@ fn previous(month: Month) -> Option<Month> {
 
 /// One side has all rows of the other and some more, and these are the difference.
 fn missing_rows(a: &Cell, b: &Cell) -> Option<Verdict> {
-    for (more, less, which) in [(a, b, "B"), (b, a, "A")] {
+    let (a, b) = aligned(a, b);
+    for (more, less, which) in [(&a, &b, "B"), (&b, &a, "A")] {
         let extra = surplus(more, less);
-        if !extra.is_empty() && surplus(less, more).is_empty() && !less.rows.is_empty() {
+        if !extra.is_empty() && surplus(less, more).is_empty() && !less.is_empty() {
             let sum = extra.iter().fold(Amount::default(), |sum, row| sum.plus(row.amount));
             let keys = extra.first().map(|row| {
                 let fields: Vec<String> = row.key.iter().map(|(name, value)| format!("{name} {value}")).collect();
@@ -401,7 +432,7 @@ fn missing_rows(a: &Cell, b: &Cell) -> Option<Verdict> {
                 format!(
                     "{which} lacks {} of {} rows, {} jobs and {} s wall; the first: {}",
                     extra.len(),
-                    more.rows.len(),
+                    more.len(),
                     sum.job_n,
                     sum.wall_s,
                     keys.unwrap_or_default()

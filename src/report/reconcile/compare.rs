@@ -122,8 +122,10 @@ fn counts(a: &Side, b: &Side, tolerance_e6: i128, only_counts: bool, comparison:
             cause: Cause::MissingJobs,
             evidence: format!("counts alone: {less} has {} jobs fewer", (of_a - of_b).abs()),
         };
+        let cells = a.cells.iter().chain(&b.cells).find(|((site, _, _), _)| *site == key.0);
+        let spelled = cells.and_then(|(_, cell)| cell.spellings.keys().next());
         comparison.differences.push(Difference {
-            site: key.0,
+            site: spelled.map_or(key.0, |(site, _)| site.clone()),
             vo: String::new(),
             month: key.1,
             a: amount(of_a),

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::error::{Error, Kind, Result};
 use crate::records::SummaryKind;
 use crate::report::apel::MessageKind;
-use crate::report::apel::aggregate::{Aggregate, Gathering, of_summary};
+use crate::report::apel::aggregate::{Aggregate, Gathering, of_summary, preferred};
 use crate::report::apel::jobs::{LeftOutCounts, Wanted, each_job};
 use crate::report::apel::users::Users;
 use crate::report::federation::Scale;
@@ -213,7 +213,8 @@ impl Side {
             wall_work_s: i128::from(wall_work),
             cpu_work_s: i128::from(cpu_work),
         };
-        let level = group.levels_e3.iter().flatten().next().copied();
+        let place = preferred(|place| group.levels_e3.get(place).is_some_and(Option::is_some), None);
+        let level = place.and_then(|place| group.levels_e3.get(place).copied().flatten());
         let mut key = BTreeMap::new();
         for (name, value) in [
             ("user", user.clone()),
@@ -272,14 +273,15 @@ impl Side {
                 continue;
             }
             let cores = number("Processors");
-            let wall_s = number("WallDuration");
+            let wall_s = i128::from(told.wall_s().unwrap_or(0));
+            let cpu_s = i128::from(told.cpu_s().unwrap_or(0));
             let level = level_e3(told);
-            let (wall_work_s, cpu_work_s) = match level {
-                Some((level, unit)) => {
-                    let work = |seconds: i128| divide(seconds * i128::from(level), unit).unwrap_or(0);
-                    (work(wall_s), work(number("CpuDuration")))
-                }
-                None => (number("NormalisedWallDuration"), number("NormalisedCpuDuration")),
+            let (wall_work_s, cpu_work_s) = if let Some((level, unit)) = level {
+                let work = |seconds: i128| divide(seconds * i128::from(level), unit).unwrap_or(0);
+                (work(wall_s), work(cpu_s))
+            } else {
+                let (wall, cpu) = told.work_s();
+                (i128::from(wall.unwrap_or(0)), i128::from(cpu.unwrap_or(0)))
             };
             let mut key = BTreeMap::new();
             for (name, field) in [
@@ -287,12 +289,13 @@ impl Side {
                 ("vo_group", "VOGroup"),
                 ("vo_role", "VORole"),
                 ("submit_host", "SubmitHost"),
-                ("infrastructure", "InfrastructureType"),
-                ("infrastructure", "Infrastructure"),
             ] {
                 if let Some(value) = told.word(field) {
                     key.insert(name, value.to_lowercase());
                 }
+            }
+            if let Some(infrastructure) = told.infrastructure() {
+                key.insert("infrastructure", infrastructure.to_lowercase());
             }
             key.insert("nodes", number("NodeCount").to_string());
             key.insert("cores", cores.to_string());
@@ -307,7 +310,7 @@ impl Side {
             let amount = Amount {
                 job_n: i128::from(told.job_n()),
                 wall_s,
-                cpu_s: number("CpuDuration"),
+                cpu_s,
                 core_wall_s: wall_s * cores.max(1),
                 wall_work_s,
                 cpu_work_s,
@@ -318,14 +321,19 @@ impl Side {
     }
 }
 
-/// Thousandths per core, and what a product with seconds is divided by.
+/// Thousandths per core of the benchmark the server would pick, and what a product with seconds is divided by.
 fn level_e3(told: &Told) -> Option<(i64, i128)> {
+    const BY_PREFERENCE: [&str; 3] = ["hepscore23", "hepspec", "si2k"];
     let value = told.word("ServiceLevel")?;
     let inside = value.trim_start_matches('{').trim_end_matches('}');
-    let first = inside.split(',').next()?;
-    let (name, number) = first
-        .split_once(':')
-        .unwrap_or((told.word("ServiceLevelType").unwrap_or(""), first));
+    let stated = told.word("ServiceLevelType").unwrap_or_default();
+    let entries = || {
+        inside
+            .split(',')
+            .map(|entry| entry.split_once(':').unwrap_or((stated, entry)))
+    };
+    let of = |wanted: &str| entries().find(|(name, _)| name.trim().eq_ignore_ascii_case(wanted));
+    let (name, number) = BY_PREFERENCE.into_iter().find_map(of).or_else(|| entries().next())?;
     let (whole, fraction) = number.trim().split_once('.').unwrap_or((number.trim(), ""));
     let digits: String = fraction.chars().chain("000".chars()).take(3).collect();
     let level = format!("{whole}{digits}").parse().ok()?;

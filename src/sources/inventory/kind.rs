@@ -3,6 +3,7 @@
 use memchr::memmem;
 
 use super::assoc;
+use super::csv_nodes;
 use super::event;
 use super::sinfo;
 
@@ -19,6 +20,8 @@ pub enum Kind {
     NodeJson,
     /// `sinfo -N`, long (`-l`) or with a format of columns between `|`.
     Sinfo,
+    /// A CSV of a site's own.
+    Csv,
     /// `slurm.conf`.
     SlurmConf,
     /// `sacctmgr -P show event`.
@@ -36,6 +39,7 @@ impl Kind {
         ("scontrol-partition", Self::ScontrolPartition),
         ("node-json", Self::NodeJson),
         ("sinfo", Self::Sinfo),
+        ("csv", Self::Csv),
         ("slurm-conf", Self::SlurmConf),
         ("sacctmgr-event", Self::SacctmgrEvent),
         ("sacctmgr-assoc", Self::SacctmgrAssoc),
@@ -79,6 +83,12 @@ pub fn recognise(head: &[u8]) -> Option<Kind> {
     }
     let lines = || text.split(|byte| *byte == b'\n').take(64).map(String::from_utf8_lossy);
     let first = lines().next()?;
+    if lines()
+        .find(|line| !line.trim().is_empty() && !line.starts_with('#'))
+        .is_some_and(|line| csv_nodes::is_header(&line))
+    {
+        return Some(Kind::Csv);
+    }
     if event::is_header(&first) {
         return Some(Kind::SacctmgrEvent);
     }

@@ -7,6 +7,7 @@
 mod assoc;
 mod conf_lines;
 mod conf_partition;
+mod csv_nodes;
 mod dump;
 mod event;
 mod fields;
@@ -49,6 +50,7 @@ pub fn pieces(kind: Kind, input: Box<dyn Read + Send>, plan: Arc<SourcePlan>) ->
         Kind::ScontrolPartition => scontrol::partitions,
         Kind::NodeJson => node_json::read,
         Kind::Sinfo => sinfo::read,
+        Kind::Csv => csv_nodes::read,
         Kind::SlurmConf => slurm_conf::read,
         Kind::SacctmgrEvent => event::read,
         Kind::SacctmgrAssoc => assoc::read,

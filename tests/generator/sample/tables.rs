@@ -19,6 +19,15 @@ schnee-eis,Schnee & Eis
 moraene,moräne
 ";
 
+/// One node too few: `moraine` once had a `g007`.
+const LISTED_NODES: &str = "\
+# what the nodes of the two clusters have
+node,cluster,cpu_n,memory_byte,gpus,partitions
+g[001-060],glacier,64,274877906944,,cpu
+fat1,glacier,192,13194139533312,,himem
+m[01-12],moraine,32,137438953472,gpu:4,gpu
+";
+
 const NODES: &str = "\
 site,cluster,node_type,node_n,physical_cpu_n,logical_cpu_n,benchmark,value_per_core,valid_from,valid_to
 ALP-T2,glacier,g-2019,60,2,32,hs23,11.20,2024-01-01,2026-03-01
@@ -30,6 +39,7 @@ ALP-T2,moraine,m-2025,13,1,16,hs23,17.5,2025-10-01,
 /// Adds the tables.
 pub(crate) fn tables(files: &mut BTreeMap<&'static str, Vec<u8>>) {
     files.insert("benchmarks.csv", BENCHMARKS.as_bytes().to_vec());
+    files.insert("alp/nodes.csv", LISTED_NODES.as_bytes().to_vec());
     files.insert("node_types.csv", NODES.as_bytes().to_vec());
     files.insert("vo.csv", VO.as_bytes().to_vec());
 }

@@ -2,6 +2,7 @@
 
 mod history;
 mod lint;
+mod liverpool;
 mod table;
 mod units;
 

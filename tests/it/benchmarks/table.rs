@@ -182,6 +182,11 @@ fn a_job_on_two_kinds_of_nodes_gets_the_mean_over_their_cores() {
     assert_eq!(at("old[1-3]"), Some((53_200, Origin::Node)));
     // (2 x 16 x 5.32 + 64 x 9.8952) / 96 = 8.3701333..
     assert_eq!(at("old[1-2],new4"), Some((83_701, Origin::Node)));
+    // As PBS lists them, each core by its own.
+    assert_eq!(
+        at("old1/0+old1/1+old2/0*16+new4.example.org/3"),
+        Some((83_701, Origin::Node))
+    );
     // One node whose cores are unknown is no obstacle alone or among its like, and one beside others.
     assert_eq!(at("odd1"), Some((70_000, Origin::Node)));
     assert_eq!(at("odd1,new1"), Some((60_000, Origin::Cluster)));

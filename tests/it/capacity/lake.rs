@@ -19,7 +19,7 @@ site,cluster,node_type,node_n,physical_cpu_n,logical_cpu_n,benchmark,value_per_c
 S,a,old,1,2,100,hs06,10,,2026-03-11
 S,a,new,1,2,100,hs23,20,2026-03-11,
 S,,spare,2,1,1,si00,2500,2026-01-31,2026-02-02
-T,,other,1,1,1,hs06,10,2026-02-01,
+T,,other,1,1,1,hs06,10,2026-02-01,9999-12-31
 ";
 
 /// Answers a question asked in SQL, one row a line.
@@ -134,7 +134,7 @@ fn only_capacity_follows_its_table() {
     // One site has new nodes, the other goes.
     let nodes = NODES
         .replace("S,a,new,1,", "S,a,new,2,")
-        .replace("T,,other,1,1,1,hs06,10,2026-02-01,\n", "");
+        .replace("T,,other,1,1,1,hs06,10,2026-02-01,9999-12-31\n", "");
     scene.write("nodes.csv", &nodes);
     assert_eq!(data(&scene.run(WITH)), files);
     assert_eq!(scene.ask("SELECT count(DISTINCT site) FROM capacity"), ["1"]);

@@ -101,6 +101,7 @@ fn plan(rng: &mut Rng, format: Format, layout: Option<FixedOrder>) -> SourcePlan
             Acceptance::Salvage
         },
         logs: LogOptions {
+            scaled_to: None,
             blah: Vec::new(),
             unix_start_time: rng
                 .one_in(2)

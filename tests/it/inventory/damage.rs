@@ -12,6 +12,7 @@ const SEEDS: &[&str] = &[
     "{\"nodes\":[{\"name\":\"a\",\"cpus\":4,\"real_memory\":1,\"tres\":\"cpu=4\",\"state\":[\"IDLE\"]}],\"last_update\":5}",
     "a|p*|idle|4|1|4|1|100|gpu:1|f|1|none\na|q|idle|4|1|4|1|100|gpu:1|f|1|none\n",
     "NODELIST NODES PARTITION STATE CPUS S:C:T MEMORY TMP_DISK WEIGHT AVAIL_FE REASON\na 1 p idle 4 1:4:1 100 0 1 f none\n",
+    "node,cluster,cpu_n,gpus\n\"n[1-2],m\",z,4,gpu:t4:2\n",
     "ClusterName=z\nNodeName=DEFAULT CPUs=4\nNodeName=n[1-3] \\\n RealMemory=5\nPartitionName=p Nodes=ALL\nInclude x\n",
     "Cluster|NodeName|TimeStart|TimeEnd|Reason|TRES\nz|n|2026-10-25T02:30:00|Unknown|a|cpu=1\n",
     "Cluster|Account|User|Share\nz|a|u|parent\n",
@@ -24,6 +25,7 @@ fn a_last_row_that_was_cut_off_is_refused() {
         (Kind::ScontrolNode, "NodeName=a CPUTot=4\nNodeName=b CPUTot=4 Real"),
         (Kind::SacctmgrAssoc, "Cluster|Account|User|Share\nz|a|u|1\nz|a|v|1"),
         (Kind::SacctmgrEvent, "Cluster|NodeName|TimeStart\nz|n|5\nz|n|5"),
+        (Kind::Csv, "node,cpu_n\na,4\nb,4"),
         (
             Kind::Sinfo,
             "a|p|idle|4|1|4|1|100|x|f|1|none\nb|p|idle|4|1|4|1|100|x|f|1|no",

@@ -248,3 +248,30 @@ fn the_association_manager_is_no_slurm_conf() {
                 ClusterName=alp Account=root UserName= Partition= Priority=0 ID=1\n";
     assert_eq!(gridtally::sources::inventory::recognise(text.as_bytes()), None);
 }
+
+#[test]
+fn a_csv_of_nodes_is_read_by_the_names_of_the_lake() {
+    let text = "# ours\nnode,cpu_n,memory_byte,gpus,partitions,as_of\n\"o[1-2],p1\",4,1024,,b a,2026-10-01\nq1,8,,gpu:t4:2,,\n\
+                q2,eight,,,,\nq3,8\n,1,1,,,\n";
+    assert_eq!(
+        gridtally::sources::inventory::recognise(text.as_bytes()),
+        Some(Kind::Csv)
+    );
+    let told = read(text, Kind::Csv);
+    let nodes = told.nodes();
+    let names: Vec<&str> = nodes.iter().map(|node| node.node.as_str()).collect();
+    assert_eq!(names, ["o1", "o2", "p1", "q1"]);
+    assert_eq!((nodes[2].cpu_n, nodes[2].memory_byte), (Some(4), Some(1024)));
+    assert_eq!(nodes[0].partitions.as_deref(), Some("a,b"));
+    assert_eq!(nodes[0].as_of_ms, Some(1_790_805_600_000));
+    assert_eq!(
+        nodes[3]
+            .gpus
+            .as_ref()
+            .map(gridtally::reference::inventory::Gpus::device_n),
+        Some(2)
+    );
+    assert_eq!((nodes[3].memory_byte, nodes[3].as_of_ms), (None, None));
+    let why: Vec<&str> = told.rejects.iter().map(|reject| reject.0.code()).collect();
+    assert_eq!(why, ["bad_number", "field_count", "missing_field"]);
+}

@@ -55,3 +55,75 @@ fn keys_that_do_nothing_are_told() {
         assert!(remarks.iter().any(|remark| remark.contains(said)), "{remarks:?}");
     }
 }
+
+#[test]
+fn what_arrives_scaled_is_not_scaled_again() {
+    let with = |rows: &str, keys: &str, format: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        let head = "site,cluster,nodes,node_class,benchmark,value_per_core,valid_from,valid_to\n";
+        std::fs::write(folder.path().join("b.csv"), format!("{head}{rows}")).unwrap();
+        let file = folder.path().join("p.toml");
+        let text = format!(
+            "[pipeline]\nname = \"p\"\noutput = \"out\"\n[[source]]\nname = \"a\"\npaths = [\"in\"]\nsite = \"S\"\n\
+             format = \"{format}\"\n{keys}\n[normalise]\nbenchmarks = \"b.csv\"\nmissing = \"null\"\n"
+        );
+        std::fs::write(&file, text).unwrap();
+        Plan::load(&file)
+            .map(|(_, remarks)| remarks)
+            .map_err(|why| why.to_string())
+    };
+    let plain = "scaled_to = { benchmark = \"si00\", value = 1000 }";
+    let back = "scaled_to = { benchmark = \"si00\", value = 1000, unscale = true }";
+    assert_eq!(with("S,,,,si00,1330,,\n", plain, "pbs").unwrap(), [""; 0]);
+    for rows in ["S,,n1,,si00,1330,,\n", ",,,old,si00,1330,,\n"] {
+        for format in ["pbs", "sge", "lsf", "htcondor"] {
+            let why = with(rows, plain, format).unwrap_err();
+            assert!(
+                why.contains("p.toml:9: scaled twice: the times of a arrive scaled"),
+                "{why}"
+            );
+            assert!(
+                why.contains("line 2 of the benchmarks scales nodes in si00 again"),
+                "{why}"
+            );
+            assert_eq!(with(rows, back, format).unwrap(), [""; 0]);
+        }
+    }
+    // Nodes of another site, or in another benchmark, are no second scaling.
+    assert_eq!(
+        with("T,,n1,,si00,1330,,\nS,,n1,,hs06,5.32,,\n", plain, "pbs").unwrap(),
+        [""; 0]
+    );
+    let remarks = with("S,,,,si00,1330,,\n", back, "pbs").unwrap();
+    assert!(remarks[0].contains("unscale = true does nothing"), "{remarks:?}");
+    for (keys, format, said) in [
+        (plain, "sacct", "scaled_to does nothing for sacct"),
+        (
+            "scaled_to = { benchmark = \"si0\", value = 1 }",
+            "pbs",
+            "benchmark = \"si0\" is none of",
+        ),
+        ("scaled_to = { benchmark = \"si00\" }", "pbs", "scaled_to has no value"),
+        (
+            "scaled_to = { benchmark = \"si00\", value = 0 }",
+            "pbs",
+            "value: \"0\" must be above zero",
+        ),
+        (
+            "scaled_to = { benchmark = \"si00\", value = 1, times = \"all\" }",
+            "pbs",
+            "times = \"all\" is none of",
+        ),
+        (
+            "scaled_to = { benchmark = \"si00\", value = 1, unscale = 1 }",
+            "pbs",
+            "unscale must be true or false",
+        ),
+        ("scaled_to = 1000", "pbs", "scaled_to"),
+    ] {
+        let why = with("S,,,,si00,1330,,\n", keys, format).unwrap_err();
+        assert!(why.contains(said), "{why}");
+    }
+    let why = told(&format!("format = \"pbs\"\nsite = \"S\"\n{plain}")).unwrap_err();
+    assert!(why.contains("scaled_to needs a [normalise]"), "{why}");
+}

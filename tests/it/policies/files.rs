@@ -128,6 +128,16 @@ const CASES: &[(&str, &str, &str)] = &[
         "[unknown]\ncore = 1\n[[example]]",
         "did you mean \"cores\"?",
     ),
+    (
+        "expect = 4",
+        "expect = 4\nprinted_of = \"charge\"",
+        "printed_of goes with printed",
+    ),
+    (
+        "expect = 4",
+        "expect = 4\nprinted = \"4\"\nprinted_of = \"charg\"",
+        "works out no \"charg\", did you mean \"charge\"?",
+    ),
     ("[[example]]", "[round]\ndigits = 12\n[[example]]", "from 0 to 9"),
     ("in = {", "options = { x = \"y\" }\nin = {", "has no option \"x\""),
 ];
@@ -223,4 +233,38 @@ fn what_a_centre_prints_must_be_what_it_is_said_to_be() {
         !said("printed = \"1.33\"\nprinted_is = \"truncated\""),
         "rounding gives the same"
     );
+}
+
+#[test]
+fn a_centre_may_print_a_value_on_the_way() {
+    let said = |rate: &str, expected: &str, printed: &str| {
+        let text = GOOD
+            .replace("greatest(cores, memory / 4) * hours", "rate * hours")
+            .replace(
+                "[[example]]",
+                &format!("[[let]]\nname = \"rate\"\nis = \"{rate}\"\n\n[[example]]"),
+            )
+            .replace("expect = 4", &format!("expect = {expected}\n{printed}"));
+        read(&text).unwrap().test().unwrap()[0].failures.join("\n")
+    };
+    assert_eq!(said("memory / 4", "4", "printed = \"2\"\nprinted_of = \"rate\""), "");
+    assert_eq!(said("memory / 4", "4", "printed = \"4\"\nprinted_of = \"charge\""), "");
+    let wrong = said("memory / 4", "4", "printed = \"4\"\nprinted_of = \"rate\"");
+    assert!(
+        wrong.contains("prints 4, said to be rounded from the rate 2, which it is not"),
+        "{wrong}"
+    );
+    assert_eq!(
+        said(
+            "memory / 4",
+            "4",
+            "printed = \"4\"\nprinted_of = \"rate\"\nprinted_is = \"wrong\""
+        ),
+        ""
+    );
+    // What nobody can work out proves nothing.
+    let unknown = said("billing", "\"unknown\"", "printed = \"4\"\nprinted_of = \"rate\"");
+    assert!(unknown.contains("prints 4, but the rate is unknown"), "{unknown}");
+    let unknown = said("billing", "\"unknown\"", "printed = \"4\"");
+    assert!(unknown.contains("prints 4, but the charge is unknown"), "{unknown}");
 }

@@ -5,11 +5,12 @@ use gridtally::problems::Problems;
 
 use crate::support::sample::repository;
 
-fn shipped() -> Vec<Policy> {
+pub(super) fn shipped() -> Vec<Policy> {
     let mut problems = Problems::default();
     let mut files: Vec<_> = std::fs::read_dir(repository("pipelines/policies"))
         .unwrap()
         .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
         .collect();
     files.sort();
     let policies: Vec<Policy> = files

@@ -14,6 +14,7 @@ mod reading_along;
 mod renderings;
 mod repair;
 mod same_bytes;
+mod scaled;
 pub(crate) mod scene;
 mod settings;
 mod tables;

@@ -3,6 +3,7 @@
 mod golden;
 mod gratia;
 mod modes;
+mod whole;
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -13,7 +13,7 @@ use super::{Lake, columns};
 use crate::support::sample::run;
 
 /// A job of an APEL message, of the VO reef, one core, ended in March 2026; `more` lines win.
-fn job(id: u32, wall_s: i64, cpu_s: i64, level: &str, more: &str) -> String {
+pub(super) fn job(id: u32, wall_s: i64, cpu_s: i64, level: &str, more: &str) -> String {
     format!(
         "Site: S\nLocalJobId: {id}\nMachineName: lrms\nSubmitHost: ce\nVO: reef\nGlobalUserName: /CN=a\nWallDuration: {wall_s}\n\
          CpuDuration: {cpu_s}\nProcessors: 1\nNodeCount: 1\nStartTime: 1772500000\nEndTime: 1772600000\n\
@@ -21,13 +21,13 @@ fn job(id: u32, wall_s: i64, cpu_s: i64, level: &str, more: &str) -> String {
     )
 }
 
-fn level(kind: &str, value: &str) -> String {
+pub(super) fn level(kind: &str, value: &str) -> String {
     format!("ServiceLevelType: {kind}\nServiceLevel: {value}\n")
 }
 
-const V03: &str = "APEL-individual-job-message: v0.3\n";
+pub(super) const V03: &str = "APEL-individual-job-message: v0.3\n";
 const V04: &str = "APEL-individual-job-message: v0.4\n";
-const SOURCE: &str = "[[source]]\nname = \"apel\"\nformat = \"apel\"\npaths = [\"in\"]\n";
+pub(super) const SOURCE: &str = "[[source]]\nname = \"apel\"\nformat = \"apel\"\npaths = [\"in\"]\n";
 
 fn apel(header: &str, jobs: &[String]) -> Lake {
     Lake::new(&[("in/1.msg", &format!("{header}{}", jobs.concat()))], SOURCE)

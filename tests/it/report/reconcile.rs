@@ -1,6 +1,7 @@
 //! Two accounts with one known defect between them: its cause is named, and a defect nobody knows is not guessed at.
 
 use gridtally::report::apel::MessageKind;
+use gridtally::report::apel::publish::{Request, publish};
 use gridtally::report::federation::Scale;
 use gridtally::report::lake::Selection;
 use gridtally::report::publication::told::Told;
@@ -248,4 +249,40 @@ fn a_lake_is_held_against_what_was_received() {
     let short = compare(&a, &side(&counts), 0);
     assert_eq!(short.differences.len(), 1);
     assert_eq!(short.differences[0].verdict.cause, Cause::MissingJobs);
+}
+
+/// Messages without names, whose benchmarks are dictionaries, against the lake they were made of; and one record short.
+#[test]
+fn what_one_side_withholds_hides_no_cause() {
+    let Some(folder) = shared("what_one_side_withholds_hides_no_cause", "data/apel/golden/messages") else {
+        return;
+    };
+    let scene = Scene::new();
+    let lake = scene.of_messages("lake", &[&folder.join("0001-job-v0.3-grid.msg")]);
+    let a = Side::of_lake(&lake, None, &Selection::default(), Scale::Hepspec).unwrap();
+    // A dictionary of benchmarks is read as the server does; without names and without one record of them all.
+    let request = Request {
+        kinds: vec![MessageKind::SummaryV04],
+        batch_records: 10_000,
+        ..Request::default()
+    };
+    let mut nameless = Vec::new();
+    publish(&lake, &request, &mut |_, _, _, _, text| {
+        nameless.extend(Told::read(&text)?);
+        Ok(())
+    })
+    .unwrap();
+    // Without names, rows of users who spell a VO in their own way become one row in one spelling: that is told.
+    let causes = |told: &[Told]| -> Vec<Cause> {
+        let differences = compare(&a, &side(told), 0).differences;
+        let causes = differences.iter().map(|one| one.verdict.cause);
+        causes.filter(|cause| *cause != Cause::CaseOfNames).collect()
+    };
+    assert_eq!(causes(&nameless), []);
+    let largest = nameless
+        .iter()
+        .position(|told| told.vo() == "lhcb" && told.job_n() > 0)
+        .unwrap();
+    nameless.remove(largest);
+    assert_eq!(causes(&nameless), [Cause::MissingJobs]);
 }

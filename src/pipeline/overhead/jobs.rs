@@ -1,0 +1,329 @@
+//! Jobs of the records on the nodes of a site.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
+
+use arrow::array::RecordBatch;
+
+use super::finding::{Findings, Kind};
+use super::machine::{Machine, Node, model_n};
+use super::months::Months;
+use crate::error::{Error, Result};
+use crate::occupancy::resource::AMOUNT_LIMIT;
+use crate::occupancy::{History, Resource, Resources, Shapes};
+use crate::reference::hostlist::{Hostlist, is_none};
+use crate::schema::batch::{int, number, text, time, word};
+
+/// Columns that say when a job held nodes.
+pub(super) const SPAN_COLUMNS: [&str; 7] = [
+    "cluster",
+    "view",
+    "start_utc",
+    "end_utc",
+    "wall_s",
+    "suspended_s",
+    "node_list",
+];
+/// Columns that say what it held as well.
+pub(super) const COLUMNS: [&str; 14] = [
+    "cluster",
+    "view",
+    "partition",
+    "start_utc",
+    "end_utc",
+    "wall_s",
+    "suspended_s",
+    "alloc_core_n",
+    "alloc_node_n",
+    "alloc_gpu_n",
+    "gpus",
+    "alloc_memory_byte",
+    "requested_memory_byte",
+    "node_list",
+];
+
+/// Largest number of cores or GPUs of a job on a node.
+const COUNT_LIMIT: i64 = 1 << 32;
+/// Lists of nodes that are remembered.
+const LISTS_N: usize = 1 << 16;
+
+/// When a job of the batch system held its nodes, in Unix seconds, half-open; `None` for what is no such job and for what
+/// never started. One that has not ended holds them as long as it is known to have run. Instants are cut to whole seconds.
+fn span(batch: &Columns<'_>, row: usize) -> Option<(i64, i64)> {
+    if batch.view.value(row) != "batch" {
+        return None;
+    }
+    let start_s = number(batch.start, row)?.div_euclid(1000);
+    let end_s = if let Some(end_ms) = number(batch.end, row) {
+        end_ms.div_euclid(1000)
+    } else {
+        let run_s = number(batch.wall, row)?.max(0);
+        let suspended_s = number(batch.suspended, row).unwrap_or(0).max(0);
+        start_s.checked_add(run_s)?.checked_add(suspended_s)?
+    };
+    (start_s < end_s).then_some((start_s, end_s))
+}
+
+struct Columns<'b> {
+    cluster: &'b arrow::array::StringArray,
+    view: &'b arrow::array::StringArray,
+    start: &'b arrow::array::TimestampMillisecondArray,
+    end: &'b arrow::array::TimestampMillisecondArray,
+    wall: &'b arrow::array::Int64Array,
+    suspended: &'b arrow::array::Int64Array,
+    node_list: &'b arrow::array::StringArray,
+}
+
+impl<'b> Columns<'b> {
+    fn of(batch: &'b RecordBatch) -> Result<Self> {
+        Ok(Self {
+            cluster: text(batch, "cluster")?,
+            view: text(batch, "view")?,
+            start: time(batch, "start_utc")?,
+            end: time(batch, "end_utc")?,
+            wall: int(batch, "wall_s")?,
+            suspended: int(batch, "suspended_s")?,
+            node_list: text(batch, "node_list")?,
+        })
+    }
+
+    fn list(&self, row: usize) -> Option<&'b str> {
+        word(self.node_list, row).filter(|list| !is_none(list))
+    }
+}
+
+/// What the records of one file span.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Reach {
+    /// First second and the one after the last in which a job ran.
+    pub(super) span: Option<(i64, i64)>,
+    /// Clusters with jobs that name their nodes.
+    pub(super) clusters: BTreeSet<Option<String>>,
+}
+
+impl Reach {
+    /// Adds a batch.
+    pub(super) fn add(&mut self, batch: &RecordBatch) -> Result<()> {
+        let columns = Columns::of(batch)?;
+        for row in 0..batch.num_rows() {
+            let (Some(held), true) = (span(&columns, row), columns.list(row).is_some()) else {
+                continue;
+            };
+            self.span = Some(join(self.span, held));
+            let cluster = word(columns.cluster, row);
+            let is_new = !self.clusters.iter().any(|known| known.as_deref() == cluster);
+            if is_new {
+                self.clusters.insert(cluster.map(str::to_owned));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The least span that holds both.
+pub(super) fn join(one: Option<(i64, i64)>, other: (i64, i64)) -> (i64, i64) {
+    one.map_or(other, |one| (one.0.min(other.0), one.1.max(other.1)))
+}
+
+/// The nodes of a cluster.
+struct Cluster {
+    places: HashMap<String, u32>,
+    exclusive: BTreeSet<String>,
+    lists: HashMap<String, Rc<Vec<Place>>>,
+}
+
+/// A node of a list.
+enum Place {
+    Known(u32),
+    Unknown(String),
+}
+
+/// The nodes of a site, and the shapes of what jobs hold on them.
+pub(super) struct Board {
+    /// Nodes by their number.
+    pub(super) nodes: Vec<Node>,
+    clusters: BTreeMap<Option<String>, Cluster>,
+    /// Nodes are whatever jobs name.
+    is_from_jobs: bool,
+    resources: Resources,
+    /// What jobs hold.
+    pub(super) shapes: Shapes,
+}
+
+impl Board {
+    /// The nodes inventories name; with `None` those that jobs name.
+    pub(super) fn new(machines: BTreeMap<Option<String>, Option<Machine>>, resources: &Resources) -> Self {
+        let mut board = Self {
+            nodes: Vec::new(),
+            clusters: BTreeMap::new(),
+            is_from_jobs: false,
+            resources: resources.clone(),
+            shapes: Shapes::new(resources.width()),
+        };
+        for (cluster, machine) in machines {
+            let mut of = Cluster {
+                places: HashMap::new(),
+                exclusive: BTreeSet::new(),
+                lists: HashMap::new(),
+            };
+            board.is_from_jobs |= machine.is_none();
+            if let Some(machine) = machine {
+                for node in machine.nodes(cluster.as_deref(), resources.width()) {
+                    let number = u32::try_from(board.nodes.len()).unwrap_or(u32::MAX);
+                    of.places.insert(node.name.clone(), number);
+                    board.nodes.push(node);
+                }
+                of.exclusive = machine.exclusive().into_iter().map(str::to_owned).collect();
+            }
+            board.clusters.insert(cluster, of);
+        }
+        board
+    }
+
+    /// Puts the jobs of a batch on their nodes.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Io`] when what does not fit memory cannot be put away.
+    pub(super) fn add(&mut self, batch: &RecordBatch, months: &mut Months, findings: &mut Findings) -> Result<()> {
+        let columns = Columns::of(batch)?;
+        let partition = text(batch, "partition")?;
+        let (core, node_n) = (int(batch, "alloc_core_n")?, int(batch, "alloc_node_n")?);
+        let (memory, asked) = (int(batch, "alloc_memory_byte")?, int(batch, "requested_memory_byte")?);
+        let gpu = int(batch, "alloc_gpu_n")?;
+        for row in 0..batch.num_rows() {
+            let Some(held) = span(&columns, row) else { continue };
+            if months.overlaps(held).next().is_none() {
+                continue;
+            }
+            let cluster = word(columns.cluster, row);
+            let core_n = number(core, row);
+            let mut tell = |kind: Kind, node: Option<&str>, resource: Option<usize>, core_n: Option<i64>| {
+                for (month, part) in months.overlaps(held) {
+                    findings.tell(month, (kind, cluster, node, resource), part, core_n.unwrap_or(0));
+                }
+            };
+            let Some(list) = columns.list(row) else {
+                tell(Kind::NodeListMissing, None, None, core_n);
+                continue;
+            };
+            let Some(places) = self.places(cluster, list) else {
+                tell(Kind::NodeListBad, None, None, core_n);
+                continue;
+            };
+            let host_n = i64::try_from(places.len()).unwrap_or(i64::MAX);
+            if number(node_n, row).is_some_and(|told| told != host_n) {
+                tell(Kind::NodeNDiffers, None, None, None);
+            }
+            let mut amounts = Vec::with_capacity(self.resources.width());
+            for (at, resource) in self.resources.iter().enumerate() {
+                let (amount, limit) = match resource {
+                    Resource::Core => (core_n, COUNT_LIMIT),
+                    // What was asked for stands in where the batch system does not say what it gave.
+                    Resource::Memory => (number(memory, row).or_else(|| number(asked, row)), AMOUNT_LIMIT),
+                    // Jobs without GPUs do not mention them.
+                    Resource::Gpu => (Some(number(gpu, row).unwrap_or(0)), COUNT_LIMIT),
+                    Resource::GpuModel(model) => (Some(model_n(batch, "gpus", row, model)?.unwrap_or(0)), COUNT_LIMIT),
+                };
+                let known = amount.filter(|amount| (0..=limit).contains(amount));
+                if known.is_none() {
+                    tell(Kind::AmountUnknown, None, Some(at), core_n);
+                }
+                amounts.push(known.unwrap_or(0));
+            }
+            for place in places.iter() {
+                if let Place::Unknown(node) = place {
+                    let share = amounts.first().map(|core_n| core_n / host_n.max(1));
+                    tell(Kind::NodeUnknown, Some(node), None, share);
+                }
+            }
+            let of_cluster = self.clusters.get(&cluster.map(str::to_owned));
+            let is_exclusive = of_cluster
+                .zip(word(partition, row))
+                .is_some_and(|(of, partition)| of.exclusive.contains(partition));
+            let suspended_s = number(columns.suspended, row).unwrap_or(0).clamp(0, held.1 - held.0);
+            self.place(&places, &amounts, is_exclusive, (held, suspended_s), months)?;
+        }
+        Ok(())
+    }
+
+    /// Splits what a job holds evenly over the entries of its list; what is left over goes to the first of them, one
+    /// each. A job that has several nodes to itself and holds all their cores has on each as many as it has. While it is
+    /// suspended a job gives back its cores and nothing else; when that was is not told, so it is taken to be at the end.
+    fn place(
+        &mut self,
+        places: &[Place],
+        amounts: &[i64],
+        is_exclusive: bool,
+        ((start_s, end_s), suspended_s): ((i64, i64), i64),
+        months: &mut Months,
+    ) -> Result<()> {
+        let host_n = i64::try_from(places.len()).unwrap_or(i64::MAX).max(1);
+        let own_cores: Option<Vec<i64>> = is_exclusive.then(|| self.cores_of(places)).flatten();
+        let own_cores = own_cores.filter(|cores| Some(cores.iter().sum::<i64>()) == amounts.first().copied());
+        let too_many = || Error::internal("more different shapes of jobs than can be told apart");
+        for (nth, place) in (0_i64..).zip(places) {
+            let Place::Known(node) = place else { continue };
+            let mut share: Vec<i64> = amounts
+                .iter()
+                .map(|amount| amount / host_n + i64::from(nth < amount % host_n))
+                .collect();
+            if let (Some(core_n), Some(cores)) = (share.first_mut(), &own_cores) {
+                let nth = usize::try_from(nth).unwrap_or(usize::MAX);
+                *core_n = cores.get(nth).copied().unwrap_or(*core_n);
+            }
+            let number = self.shapes.number(&share, is_exclusive).ok_or_else(too_many)?;
+            months.push(*node, (start_s, end_s - suspended_s), number)?;
+            if suspended_s > 0 {
+                if let Some(core_n) = share.first_mut() {
+                    *core_n = 0;
+                }
+                let number = self.shapes.number(&share, is_exclusive).ok_or_else(too_many)?;
+                months.push(*node, (end_s - suspended_s, end_s), number)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Cores of every node of a list as its last listing has them.
+    fn cores_of(&self, places: &[Place]) -> Option<Vec<i64>> {
+        let of = |place: &Place| {
+            let Place::Known(node) = place else { return None };
+            let node = self.nodes.get(usize::try_from(*node).ok()?)?;
+            node.history.segments.last()?.capacity.first().copied()
+        };
+        places.iter().map(of).collect()
+    }
+
+    fn places(&mut self, cluster: Option<&str>, list: &str) -> Option<Rc<Vec<Place>>> {
+        let of = self.clusters.get_mut(&cluster.map(str::to_owned))?;
+        if let Some(known) = of.lists.get(list) {
+            return Some(Rc::clone(known));
+        }
+        let hosts = Hostlist::parse(list).ok()?;
+        let mut places = Vec::new();
+        for host in hosts.hosts() {
+            let known = of.places.get(host.as_ref()).copied();
+            places.push(match known {
+                Some(node) => Place::Known(node),
+                None if self.is_from_jobs => {
+                    let number = u32::try_from(self.nodes.len()).ok()?;
+                    self.nodes.push(Node {
+                        cluster: cluster.map(str::to_owned),
+                        name: host.to_string(),
+                        partitions: None,
+                        history: History::constant(&vec![0; self.resources.width()]),
+                    });
+                    of.places.insert(host.into_owned(), number);
+                    Place::Known(number)
+                }
+                None => Place::Unknown(host.into_owned()),
+            });
+        }
+        if of.lists.len() >= LISTS_N {
+            of.lists.clear();
+        }
+        let places = Rc::new(places);
+        of.lists.insert(list.to_owned(), Rc::clone(&places));
+        Some(places)
+    }
+}

@@ -1,0 +1,362 @@
+//! The overhead datasets: which of them a run has to make again, and how they are made.
+//!
+//! A site's months are swept one after the other. A month is made again when jobs of the run reach into it, when it is at
+//! an edge of what was published, or when nobody has made it; all of them when the settings or the machine changed, and
+//! always when the jobs themselves say what nodes have.
+
+mod check;
+mod finding;
+mod jobs;
+mod machine;
+mod months;
+pub mod plan;
+pub(super) mod rows;
+mod site;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use self::jobs::{Reach, SPAN_COLUMNS, join};
+use self::machine::Machine;
+use self::plan::{NodesFrom, OverheadPlan};
+use self::rows::DATASETS;
+use super::pool;
+use super::progress::Progress;
+use super::state::State;
+use crate::error::Result;
+use crate::occupancy::Resources;
+use crate::pipeline::Plan;
+use crate::pipeline::plan::Grain;
+use crate::store::lake::{self, parse_month_path, parse_overhead_path};
+use crate::store::{Publication, Store, read_table};
+use crate::time::calendar::Period;
+use crate::time::{Calendar, Day, Month};
+
+pub(super) use check::verify;
+
+/// The settings the published datasets were made under.
+const SETTINGS_FACT: &str = "overhead";
+/// What was known of the machine then.
+const MACHINE_FACT: &str = "overhead machine";
+/// Rows read at once.
+const READ_ROWS: usize = 65_536;
+
+/// What a run did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct OverheadReport {
+    /// Months of sites that were swept.
+    pub month_n: u64,
+    /// Nodes swept in them, each counted once per month.
+    pub node_month_n: u64,
+    /// Jobs on nodes in them, each counted once per month.
+    pub interval_n: u64,
+    /// Findings by kind.
+    pub findings: BTreeMap<String, u64>,
+    /// Nobody says what nodes have: the most that jobs held stands in.
+    pub is_from_jobs: bool,
+}
+
+impl OverheadReport {
+    /// The report for people.
+    pub(super) fn text(&self) -> String {
+        let mut text = format!(
+            "  overhead: {} months swept, {} jobs on nodes{}\n",
+            self.month_n,
+            self.interval_n,
+            if self.is_from_jobs {
+                ", nodes as large as the most that jobs held at one time"
+            } else {
+                ""
+            }
+        );
+        for (kind, row_n) in &self.findings {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "  {row_n:>12} overhead findings: {kind}");
+        }
+        text
+    }
+}
+
+/// What the room works with.
+pub(super) struct Sweep<'a> {
+    plan: &'a Plan,
+    store: &'a Store,
+    publication: &'a Publication,
+    /// Ids of the input files that are there now.
+    present: BTreeSet<Arc<str>>,
+    threads: usize,
+    progress: &'a dyn Progress,
+}
+
+impl<'a> Sweep<'a> {
+    /// For a plan and a lake, with as many threads; `present` are the ids of the input files that are there now.
+    pub(super) fn new(
+        (plan, store, publication): (&'a Plan, &'a Store, &'a Publication),
+        present: impl Iterator<Item = Arc<str>>,
+        (threads, progress): (usize, &'a dyn Progress),
+    ) -> Self {
+        Self {
+            plan,
+            store,
+            publication,
+            present: present.collect(),
+            threads,
+            progress,
+        }
+    }
+
+    /// Stages the datasets that change. `touched` are the sites and months whose records are new.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Config`] when it cannot be told which nodes an inventory lists,
+    /// [`crate::error::Kind::Data`] when a sum does not fit its column, [`crate::error::Kind::Io`] when the lake cannot be
+    /// read or written.
+    pub(super) fn publish(
+        &self,
+        state: &mut State,
+        touched: &BTreeMap<(String, Month), Vec<Day>>,
+        is_rebuild: bool,
+    ) -> Result<Option<OverheadReport>> {
+        publish(self, state, touched, is_rebuild)
+    }
+}
+
+/// A file of records: its month, where it is published, where its bytes are now.
+struct RecordFile {
+    month: Month,
+    path: String,
+    place: String,
+    reach: Reach,
+}
+
+fn settings(plan: &Plan) -> Option<String> {
+    let overhead = plan.overhead.as_ref()?;
+    let versions = DATASETS.map(|name| crate::schema::dataset(name).map_or(0, |dataset| dataset.version));
+    let text = overhead.canonical(&plan.calendar_zone, plan.allocation_year_start);
+    Some(
+        blake3::hash(format!("{text} {versions:?}").as_bytes())
+            .to_hex()
+            .to_string(),
+    )
+}
+
+/// Whether the datasets were made under other settings, or not at all.
+pub(super) fn is_changed(plan: &Plan, state: &State) -> bool {
+    settings(plan).as_deref() != state.fact(SETTINGS_FACT)
+}
+
+fn publish(
+    sweep: &Sweep<'_>,
+    state: &mut State,
+    touched: &BTreeMap<(String, Month), Vec<Day>>,
+    is_rebuild: bool,
+) -> Result<Option<OverheadReport>> {
+    let published = published(sweep.publication);
+    let (Some(overhead), Some(settings)) = (&sweep.plan.overhead, settings(sweep.plan)) else {
+        for place in &published {
+            remove(sweep.publication, place);
+        }
+        state.set_fact(SETTINGS_FACT, None);
+        state.set_fact(MACHINE_FACT, None);
+        return Ok(None);
+    };
+    let resources = Resources::of(&overhead.units);
+    let (machine, machine_hash) = machine(sweep, &resources)?;
+    let is_everything = is_rebuild
+        || overhead.nodes == NodesFrom::Jobs
+        || state.fact(SETTINGS_FACT) != Some(&settings)
+        || state.fact(MACHINE_FACT) != Some(&machine_hash);
+    let sites = record_files(sweep)?;
+    let with_nodes: BTreeSet<String> = sites
+        .iter()
+        .filter(|(_, files)| files.iter().any(|file| !file.reach.clusters.is_empty()))
+        .map(|(site, _)| site.clone())
+        .collect();
+    let mut report = OverheadReport {
+        is_from_jobs: overhead.nodes == NodesFrom::Jobs,
+        ..OverheadReport::default()
+    };
+    let mut kept: BTreeSet<Place> = BTreeSet::new();
+    for site in &with_nodes {
+        let Some(files) = sites.get(site) else { continue };
+        let Some(span) = files
+            .iter()
+            .filter_map(|file| file.reach.span)
+            .fold(None, |all, span| Some(join(all, span)))
+        else {
+            continue;
+        };
+        let of_site: Vec<&Place> = published.iter().filter(|place| place.0 == *site).collect();
+        let periods = periods(sweep.plan, overhead, span);
+        kept.extend(periods.iter().map(|(period, _)| place(site, period)));
+        let fresh = if is_everything {
+            Some((i64::MIN, i64::MAX))
+        } else {
+            reach_of_touched(sweep, site, files, touched)?
+        };
+        let (first, last) = (of_site.first().copied(), of_site.last().copied());
+        let due = periods.into_iter().filter(|(period, (from_s, until_s))| {
+            let place = place(site, period);
+            let is_edge = fresh.is_some() && (first == Some(&place) || last == Some(&place));
+            let is_fresh = fresh.is_some_and(|(start_s, end_s)| start_s < *until_s && *from_s < end_s);
+            is_fresh || is_edge || !of_site.contains(&&place)
+        });
+        let due: Vec<_> = due.collect();
+        if !due.is_empty() {
+            let machine = (overhead.nodes == NodesFrom::Inventory).then_some(&machine);
+            site::publish(
+                sweep,
+                overhead,
+                &resources,
+                (site, &with_nodes),
+                (files, machine),
+                due,
+                &mut report,
+            )?;
+        }
+    }
+    for stale in published.difference(&kept) {
+        remove(sweep.publication, stale);
+    }
+    if report.is_from_jobs && report.month_n > 0 {
+        let note =
+            "overhead: nodes = \"from-jobs\": what nodes have is the most that jobs held at one time, never more";
+        sweep.progress.note(note);
+    }
+    state.set_fact(SETTINGS_FACT, Some(settings));
+    state.set_fact(MACHINE_FACT, Some(machine_hash));
+    Ok(Some(report))
+}
+
+/// Site, month and allocation year of the published files.
+type Place = (String, Day, i64);
+
+fn place(site: &str, period: &Period) -> Place {
+    (site.to_owned(), period.month, period.allocation_year)
+}
+
+fn published(publication: &Publication) -> BTreeSet<Place> {
+    let files = publication
+        .published()
+        .into_iter()
+        .flat_map(|manifest| DATASETS.into_iter().flat_map(|name| manifest.dataset(name)));
+    files
+        .filter_map(|file| parse_overhead_path(&file.path))
+        .map(|(site, year, month)| (site, month.first_day(), year))
+        .collect()
+}
+
+fn remove(publication: &Publication, (site, month, year): &Place) {
+    for dataset in DATASETS {
+        publication.remove(&lake::overhead_path(dataset, site, *year, *month));
+    }
+}
+
+/// What inventories say, and a hash of the files that say it. A listing without a date says what is so now, as long as
+/// its file is there; later it says nothing.
+fn machine(sweep: &Sweep<'_>, resources: &Resources) -> Result<(Machine, String)> {
+    let mut machine = Machine::default();
+    let mut hasher = blake3::Hasher::new();
+    for dataset in ["node", "node_event", "partition"] {
+        for current in sweep.publication.current(dataset) {
+            let file_id = current
+                .path
+                .rsplit('/')
+                .next()
+                .and_then(|name| name.strip_suffix(".parquet"));
+            let is_present = file_id.is_some_and(|file_id| sweep.present.contains(file_id));
+            hasher.update(current.path.as_bytes()).update(current.blake3.as_bytes());
+            hasher.update(&[u8::from(is_present)]);
+            for batch in read_table(sweep.store.reader(&current.place)?, None, READ_ROWS)? {
+                let batch = batch?;
+                match dataset {
+                    "node" => machine.add_nodes(&batch, resources, is_present)?,
+                    "node_event" => machine.add_events(&batch)?,
+                    _ => machine.add_partitions(&batch, is_present)?,
+                }
+            }
+        }
+    }
+    Ok((machine, hasher.finalize().to_hex().to_string()))
+}
+
+/// The files of records as they will be published, by site, with what they span.
+fn record_files(sweep: &Sweep<'_>) -> Result<BTreeMap<String, Vec<RecordFile>>> {
+    let current = sweep.publication.current("records");
+    let reaches = pool::each(&current, sweep.threads, |file| reach(sweep.store, &file.place))?;
+    let mut sites: BTreeMap<String, Vec<RecordFile>> = BTreeMap::new();
+    for (file, reach) in current.into_iter().zip(reaches) {
+        if let Some((site, month)) = parse_month_path(&file.path) {
+            sites.entry(site).or_default().push(RecordFile {
+                month,
+                path: file.path,
+                place: file.place,
+                reach,
+            });
+        }
+    }
+    Ok(sites)
+}
+
+fn reach(store: &Store, place: &str) -> Result<Reach> {
+    let mut reach = Reach::default();
+    for batch in read_table(store.reader(place)?, Some(&SPAN_COLUMNS), READ_ROWS)? {
+        reach.add(&batch?)?;
+    }
+    Ok(reach)
+}
+
+/// What the touched records of a site span, as they were and as they are.
+fn reach_of_touched(
+    sweep: &Sweep<'_>,
+    site: &str,
+    files: &[RecordFile],
+    touched: &BTreeMap<(String, Month), Vec<Day>>,
+) -> Result<Option<(i64, i64)>> {
+    let mut span = None;
+    for (_, month) in touched.keys().filter(|(of, _)| of == site) {
+        let now = files.iter().find(|file| file.month == *month);
+        let path = lake::month_path("records", site, *month);
+        let was = sweep.publication.published().and_then(|manifest| manifest.file(&path));
+        let was = match was {
+            // What was not written again did not change.
+            Some(file) if now.is_some_and(|now| now.place != file.path) => reach(sweep.store, &file.path)?.span,
+            Some(file) if now.is_none() => reach(sweep.store, &file.path)?.span,
+            _ => None,
+        };
+        let now = now.filter(|now| now.place != now.path).and_then(|now| now.reach.span);
+        for part in [was, now].into_iter().flatten() {
+            span = Some(join(span, part));
+        }
+    }
+    Ok(span)
+}
+
+/// The months to be told of: those of the pipeline's period, or of the days jobs span.
+fn periods(plan: &Plan, overhead: &OverheadPlan, span: (i64, i64)) -> Vec<(Period, (i64, i64))> {
+    let mut days = Calendar::new(plan.calendar_zone.clone(), Grain::Day, plan.allocation_year_start);
+    let mut months = Calendar::new(plan.calendar_zone.clone(), Grain::Month, plan.allocation_year_start);
+    let (from_ms, until_ms) = if let Some((from, to)) = overhead.period {
+        (days.begins_ms(from), days.begins_ms(to))
+    } else {
+        let first = days.period(span.0.saturating_mul(1000));
+        let last = days.period((span.1 - 1).saturating_mul(1000));
+        let Some((first, last)) = first.zip(last) else {
+            return Vec::new();
+        };
+        (first.from_ms, last.until_ms)
+    };
+    let mut found = Vec::new();
+    let mut at_ms = from_ms;
+    while at_ms < until_ms
+        && let Some(period) = months.period(at_ms)
+    {
+        let part = (period.from_ms.max(from_ms) / 1000, period.until_ms.min(until_ms) / 1000);
+        found.push((period, part));
+        at_ms = period.until_ms;
+    }
+    found
+}

@@ -1,0 +1,139 @@
+//! Nodes as a CSV of a site's own, under the names the lake has for them:
+//! `node,cluster,as_of,cpu_n,memory_byte,gpu_n,gpus,partitions,state`. `node` may be a host list in quotes, `gpus` is
+//! written like `Gres` (`gpu:a100:4`), several partitions stand between blanks or semicolons. Only `node` and one of the
+//! amounts must be there; an empty cell is unknown. Lines that begin with `#` are comments.
+
+use std::collections::BTreeMap;
+
+use super::fields::{Fields, sorted_names};
+use super::lines::lines;
+use super::{Trouble, cut_off, missing};
+use crate::ledger::Reason;
+use crate::pipeline::SourcePlan;
+use crate::reference::hostlist::{Hostlist, HostlistError};
+use crate::reference::inventory::{Gpus, InventoryRow, NodeRow, state};
+use crate::sources::Sink;
+
+const COLUMNS: [&str; 9] = [
+    "node",
+    "cluster",
+    "as_of",
+    "cpu_n",
+    "memory_byte",
+    "gpu_n",
+    "gpus",
+    "partitions",
+    "state",
+];
+
+fn cells(line: &str) -> Option<Vec<String>> {
+    let mut reader = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .trim(csv::Trim::All)
+        .from_reader(line.as_bytes());
+    let record = reader.records().next()?.ok()?;
+    Some(record.iter().map(str::to_owned).collect())
+}
+
+/// Whether a line is the header of such a table.
+pub(super) fn is_header(line: &str) -> bool {
+    let columns = cells(line).unwrap_or_default();
+    let has = |name: &str| columns.iter().any(|column| column == name);
+    has("node") && ["cpu_n", "memory_byte", "gpu_n", "gpus"].into_iter().any(has)
+}
+
+pub(super) fn read(bytes: &[u8], plan: &SourcePlan, sink: &mut dyn Sink) {
+    let mut header: Option<Vec<String>> = None;
+    for line in lines(bytes) {
+        let text = line.text();
+        if line.is_blank() || text.starts_with('#') {
+            continue;
+        }
+        if header.is_none() && is_header(&text) {
+            header = cells(&text);
+            continue;
+        }
+        sink.rows_read(1);
+        let rows = match &header {
+            _ if !line.is_ended => Err(cut_off()),
+            None => Err((Reason::FieldCount, "no header stands before this row".to_owned())),
+            Some(columns) => nodes(&text, columns, plan),
+        };
+        match rows {
+            Ok(rows) => {
+                for (nth, row) in rows.into_iter().enumerate() {
+                    // The line is one row of the file, whatever it lists.
+                    sink.inventory(&InventoryRow::Node(Box::new(row)), line.at, u64::from(nth == 0));
+                }
+            }
+            Err((reason, detail)) => sink.reject(reason, line.at, 1, &detail, line.bytes),
+        }
+    }
+}
+
+fn nodes(text: &str, columns: &[String], plan: &SourcePlan) -> Result<Vec<NodeRow>, Trouble> {
+    if let Some(unknown) = columns.iter().find(|name| !COLUMNS.contains(&name.as_str())) {
+        let known = COLUMNS.join(", ");
+        return Err((
+            Reason::UnknownField,
+            format!("the header has a column \"{unknown}\"; known are {known}"),
+        ));
+    }
+    let cells = cells(text).unwrap_or_default();
+    if cells.len() != columns.len() {
+        let detail = format!("{} cells where the header has {}", cells.len(), columns.len());
+        return Err((Reason::FieldCount, detail));
+    }
+    let named: BTreeMap<&str, &str> = columns
+        .iter()
+        .map(String::as_str)
+        .zip(cells.iter().map(String::as_str))
+        .collect();
+    let fields = Fields(named);
+    let hosts = Hostlist::parse(fields.required("node")?).map_err(|why| match why {
+        HostlistError::Syntax(why) | HostlistError::Limit(why) => (Reason::BadHostlist, why),
+    })?;
+    if hosts.is_empty() {
+        return Err(missing("node"));
+    }
+    let gpus = match fields.get("gpus") {
+        Some(text) => Some(Gpus::of_gres(text).map_err(|why| (Reason::BadNumber, format!("gpus: {why}")))?),
+        None => fields.int("gpu_n")?.map(|n| Gpus {
+            models: Vec::new(),
+            untyped_n: Some(n),
+        }),
+    };
+    let (state, state_flags) = state::split(fields.get("state").unwrap_or_default());
+    let row = NodeRow {
+        cluster: fields.text("cluster"),
+        as_of_ms: as_of_ms(&fields, plan)?,
+        cpu_n: fields.int("cpu_n")?,
+        memory_byte: fields.int("memory_byte")?,
+        gpus,
+        partitions: fields
+            .get("partitions")
+            .and_then(|names| sorted_names(names.split([' ', ';']))),
+        state,
+        state_flags,
+        ..NodeRow::default()
+    };
+    let of = hosts.hosts().map(|host| NodeRow {
+        node: host.into_owned(),
+        ..row.clone()
+    });
+    Ok(of.collect())
+}
+
+/// A day begins with its first instant in the inventory's zone, UTC without one.
+fn as_of_ms(fields: &Fields<'_>, plan: &SourcePlan) -> Result<Option<i64>, Trouble> {
+    let text = fields.get("as_of").unwrap_or_default();
+    let (text, zone) = if text.len() == 10 {
+        let zone = plan.zone.clone().unwrap_or_else(crate::time::Zone::utc);
+        (format!("{text}T00:00:00"), Some(zone))
+    } else {
+        (text.to_owned(), plan.zone.clone())
+    };
+    let named = BTreeMap::from([("as_of", text.as_str())]);
+    let moment = Fields(named).moment("as_of", zone.as_ref())?;
+    Ok(moment.map(|moment| moment.earlier_ms))
+}
