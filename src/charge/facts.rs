@@ -146,3 +146,64 @@ impl Facts {
         })
     }
 }
+
+impl Facts {
+    /// Why a job in scope has no charge, in words.
+    pub fn why_unpriced(&self, policy: &super::Policy, row: usize) -> String {
+        let is_known = |name: &str| self.columns.get(name).is_some_and(|array| array.is_valid(row));
+        for name in policy.reads() {
+            let name = if matches!(name, "hours" | "minutes") {
+                "seconds"
+            } else {
+                name
+            };
+            let stands_in = policy.unknown.iter().any(|(known, _)| known == name);
+            let is_input = INPUTS.iter().any(|input| input.name == name);
+            let is_untold = policy
+                .extras
+                .iter()
+                .any(|extra| extra.name == name && extra.absent.is_none());
+            if (is_input && !stands_in && !is_known(name)) || is_untold {
+                return format!("{name} is unknown");
+            }
+        }
+        self.unlisted_device(policy, row)
+            .or_else(|| self.unlisted_key(policy, row))
+            .unwrap_or_else(|| "the formula gives nothing: a division by zero, or a value beyond a tier".to_owned())
+    }
+
+    fn unlisted_device(&self, policy: &super::Policy, row: usize) -> Option<String> {
+        let catalogues = policy.devices.iter().filter(|devices| devices.missing.is_none());
+        let (models, _) = elements(self.gpus.values().as_struct_opt()).ok()?;
+        for catalogue in catalogues {
+            let is_listed = |model: &str| catalogue.rows.iter().any(|(known, _)| known == model);
+            let range = devices(&self.gpus, row);
+            if range.is_empty() {
+                return self.number("gpus").and_then(|gpus| {
+                    let has_some = gpus.is_null(row) || gpus.value(row) != 0;
+                    has_some.then(|| "the models of its GPUs are unknown".to_owned())
+                });
+            }
+            let unlisted = range.map(|at| models.value(at)).find(|model| !is_listed(model));
+            if let Some(model) = unlisted {
+                return Some(format!("no device {model} in the policy"));
+            }
+        }
+        None
+    }
+
+    fn unlisted_key(&self, policy: &super::Policy, row: usize) -> Option<String> {
+        for table in policy.tables.iter().filter(|table| table.missing.is_none()) {
+            for (nth, (name, _)) in table.by.iter().enumerate() {
+                let Some(array) = self.columns.get(name).and_then(|array| array.as_string_opt::<i32>()) else {
+                    continue;
+                };
+                let value = Value::Text(array.value(row).to_owned());
+                if !table.rows.iter().any(|cells| cells.get(nth) == Some(&value)) {
+                    return Some(format!("no row for {name} {} in the policy", array.value(row)));
+                }
+            }
+        }
+        None
+    }
+}

@@ -21,6 +21,9 @@ mod read_example;
 mod read_table;
 pub mod show;
 pub mod table;
+pub mod tariff;
+pub mod weights;
 
 pub use policy::{Options, Policy};
 pub use price::{Priced, price};
+pub use tariff::Tariff;

@@ -86,6 +86,10 @@ A pipeline file:
   known_on = 2026-06-30                # benchmarks recorded later do not count
   missing = \"null\"                     # or \"reject\", or { fallback = 10.0, benchmark = \"hs06\" }
 
+  [[charge]]                           # what jobs cost; see `gridtally policy`
+  policies = [\"policies/zoo.toml\"]    # files, or folders of them
+  options = { combine = \"max\" }        # of what a policy leaves open
+
   [capacity]                           # what could be delivered, see `gridtally capacity --help`
   node_types = \"node_types.csv\"
 

@@ -3,6 +3,7 @@
 mod capacity;
 mod check;
 mod completions;
+mod explain;
 mod help;
 mod inspect;
 mod man;
@@ -52,6 +53,7 @@ enum Command {
     Publication(publication::Args),
     Reconcile(reconcile::Args),
     Policy(policy::Args),
+    Explain(explain::Args),
     Capacity(capacity::Args),
     Summaries(summaries::Args),
     Rejects(rejects::Args),
@@ -92,6 +94,7 @@ fn execute(command: &Command) -> Result<()> {
         Command::Publication(args) => publication::run(args),
         Command::Reconcile(args) => reconcile::run(args),
         Command::Policy(args) => policy::run(args),
+        Command::Explain(args) => explain::run(args),
         Command::Capacity(args) => capacity::run(args),
         Command::Summaries(args) => summaries::run(args),
         Command::Rejects(args) => rejects::run(args),

@@ -9,8 +9,9 @@ use serde_json::json;
 use super::{ReportFormat, output};
 use crate::charge::example::Verdict;
 use crate::charge::inputs::INPUTS;
-use crate::charge::{Policy, page};
+use crate::charge::{Options, Policy, Tariff, page};
 use crate::error::{Error, Kind, Result};
+use crate::pipeline::{billing, reprice};
 use crate::problems::Problems;
 
 /// Test and show charge policies.
@@ -27,7 +28,13 @@ Examples:
     gridtally policy show pipelines/policies/fasrc-tres.toml
 
   What a formula can read:
-    gridtally policy columns")]
+    gridtally policy columns
+
+  What if GPUs were charged by reference units?
+    gridtally policy diff gpu-2019.toml rgu-2024.toml --from out
+
+  Billing weights of your own partitions as a policy:
+    gridtally policy weights out > billing.toml")]
 pub(super) struct Args {
     #[command(subcommand)]
     command: Command,
@@ -50,8 +57,37 @@ enum Command {
         #[arg(required = true)]
         files: Vec<PathBuf>,
     },
+    /// Price the jobs of a lake under two policies: whose part of the whole grows, whose shrinks.
+    Diff {
+        /// The first policy file.
+        a: PathBuf,
+
+        /// The second policy file.
+        b: PathBuf,
+
+        /// Folder or URL results were published to.
+        #[arg(long, value_name = "OUT")]
+        from: String,
+
+        /// An option of a policy that has it, as name=value; may be given again.
+        #[arg(long, value_name = "NAME=VALUE")]
+        option: Vec<String>,
+
+        /// Format of the report on stdout.
+        #[arg(long, value_name = "FORMAT", default_value = "text")]
+        report: ReportFormat,
+    },
     /// List the columns a formula can read.
     Columns,
+    /// Print the policy of a cluster's `TRESBillingWeights`, as an inventory of the lake tells them.
+    Weights {
+        /// Folder or URL results were published to.
+        out: String,
+
+        /// The cluster; may be left out when there is one.
+        #[arg(long)]
+        cluster: Option<String>,
+    },
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
@@ -62,6 +98,28 @@ pub(super) fn run(args: &Args) -> Result<()> {
             let pages = policies.iter().map(page::page).collect::<Result<Vec<_>>>()?;
             output::text(&pages.join("\n"))
         }
+        Command::Diff {
+            a,
+            b,
+            from,
+            option,
+            report,
+        } => {
+            let (a, b) = (tariff(a, option)?, tariff(b, option)?);
+            let has = |name: &str| a.options.contains_key(name) || b.options.contains_key(name);
+            if let Some(odd) = option
+                .iter()
+                .find(|option| !option.split_once('=').is_some_and(|(name, _)| has(name)))
+            {
+                return Err(Error::new(Kind::Usage, format!("neither policy has the option {odd}")));
+            }
+            let compared = reprice::compare(from, &a, &b)?;
+            match report {
+                ReportFormat::Text => output::text(&compared.text()),
+                ReportFormat::Json => output::json(&compared),
+            }
+        }
+        Command::Weights { out, cluster } => output::text(&billing::policy(out, cluster.as_deref())?),
         Command::Columns => {
             let mut table = String::new();
             for input in INPUTS {
@@ -104,6 +162,30 @@ fn load(named: &[PathBuf]) -> Result<Vec<Policy>> {
         output::people(&format!("warning: {warning}"));
     }
     Ok(policies)
+}
+
+/// The policy of a file, whose examples must hold, with those of the options it has.
+fn tariff(file: &Path, options: &[String]) -> Result<Tariff> {
+    let policy = load(&[file.to_path_buf()])?.into_iter().next();
+    let policy = policy.ok_or_else(|| Error::new(Kind::NoInput, "there is no policy file"))?;
+    if policy.test()?.iter().any(|verdict| !verdict.failures.is_empty()) {
+        let message = format!(
+            "examples of {} fail; see gridtally policy test {}",
+            policy.name(),
+            file.display()
+        );
+        return Err(Error::config(message));
+    }
+    let mut chosen = Options::new();
+    for option in options {
+        let Some((name, value)) = option.split_once('=') else {
+            return Err(Error::new(Kind::Usage, format!("--option {option} is not NAME=VALUE")));
+        };
+        if policy.choices.iter().any(|choice| choice.name == name) {
+            chosen.insert(name.to_owned(), value.to_owned());
+        }
+    }
+    Tariff::new(policy, &chosen).map_err(Error::config)
 }
 
 /// Where policies are when nobody says so.

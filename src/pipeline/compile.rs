@@ -154,6 +154,7 @@ impl Compiler {
             self.overhead(overhead, has_inventory)
         });
         let normalise = spec.normalise.map(|normalise| self.normalise(normalise));
+        let tariffs = self.tariffs(&spec.charges);
         let calendar_zone = zone?;
         let allocation_year_start = start?;
         // A `[normalise]` with a mistake must not turn into none at all.
@@ -179,12 +180,20 @@ impl Compiler {
                 .into_iter()
                 .map(|source| source.map(Arc::new))
                 .collect::<Option<_>>()?,
-            fingerprint: fingerprint::of_plan(allocation_year_start, &calendar_zone, attribution, grain, overlap),
+            fingerprint: fingerprint::of_plan(
+                allocation_year_start,
+                &calendar_zone,
+                attribution,
+                grain,
+                overlap,
+                &tariffs,
+            ),
             calendar_zone,
             normalise,
             overhead,
             as_of,
             privacy,
+            tariffs,
             capacity,
             corrections,
         })

@@ -1,12 +1,14 @@
 //! The canonical text of what decides bytes, and its hash.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use super::as_of::AsOf;
 use super::plan::{
     Acceptance, Attribution, Format, Grain, MissingBenchmark, NormalisePlan, Overlap, Publication, Replacement,
     SourcePlan, VoRule,
 };
+use crate::charge::Tariff;
 use crate::privacy::{Field, Privacy};
 use crate::reference::first_match::Column;
 use crate::reference::inventory::DATASETS;
@@ -127,6 +129,7 @@ pub(super) fn of_plan(
     attribution: Attribution,
     grain: Grain,
     overlap: Option<Overlap>,
+    tariffs: &[Arc<Tariff>],
 ) -> String {
     let mut text = Canonical::new("plan");
     let (month, day) = allocation_year_start;
@@ -147,6 +150,16 @@ pub(super) fn of_plan(
         },
     );
     text.optional("overlap", overlap.map(Overlap::as_str));
+    for tariff in tariffs {
+        text.line("policy", &tariff.policy.text);
+        text.line("options", &tariff.chosen);
+    }
+    if !tariffs.is_empty() {
+        for dataset in ["job_charges", "charge_part", "charges"] {
+            let version = crate::schema::dataset(dataset).map_or(0, |dataset| dataset.version);
+            text.line(dataset, &version.to_string());
+        }
+    }
     text.hash()
 }
 

@@ -1,12 +1,16 @@
 //! From a pipeline file to a finished run.
 
 pub mod as_of;
+pub mod billing;
 mod capacity;
+pub mod charge_spec;
+mod charges;
 pub mod clock;
 pub mod compile;
 mod corrections;
 mod days;
 mod desk;
+pub mod explain;
 mod fingerprint;
 mod grid;
 mod grids;
@@ -29,6 +33,7 @@ pub mod rejects;
 mod repair;
 pub mod replay;
 pub mod report;
+pub mod reprice;
 pub mod run;
 mod runs;
 pub mod scaled_spec;

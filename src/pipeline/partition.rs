@@ -21,6 +21,7 @@ use crate::schema::batch::{int, text};
 use crate::store::lake::{self, LakeTable};
 use crate::store::{Publication, Store};
 use crate::summarise::Usage;
+use crate::summarise::charges::Charges;
 use crate::summarise::group::{Key, to_batch};
 use crate::summarise::sums::Sums;
 use crate::time::{Day, Month};
@@ -60,6 +61,8 @@ pub(super) struct Done {
     pub(super) settled: Settled,
     /// What it contributes to usage.
     pub(super) part: Vec<(Key, Sums)>,
+    /// What its jobs were charged, as a `charge_part` batch; `None` when nothing is charged.
+    pub(super) charges: Option<RecordBatch>,
     /// Between which instants benchmarks were looked for.
     pub(super) asked_ms: Asked,
     /// Records by benchmark and where its value came from.
@@ -121,12 +124,15 @@ fn merge_days(
     let mut records = Days::new(published("records")?);
     let mut losers = Days::new(published("history")?);
     let mut usage = Usage::new(context.plan, site);
+    let mut charges = Charges::new(context.plan, site);
+    let mut job_charges: Option<LakeTable<'_>> = None;
     let mut normaliser = Normaliser::new(context.plan.normalise.as_ref(), site);
     let mut origins = Origins::default();
     let mut unscaled = Unscaled::new(context.paths);
     let mut settled = Settled::new();
     let is_merge = !days.is_empty();
     let history_path = lake::month_path("history", site, month);
+    let charges_path = lake::month_path("job_charges", site, month);
     let mut history_table: Option<LakeTable<'_>> = None;
     let mut fresh = days.iter().copied().peekable();
     while let Some(day) = earlier(records.next_day()?, fresh.peek().copied()) {
@@ -147,7 +153,15 @@ fn merge_days(
             scales.count(&mut origins);
             let batch = with_factors(batch, &scales)?;
             write(&batch);
-            for row in usage.add(&batch, &scales)? {
+            let refused = usage.add(&batch, &scales)?;
+            if let Some(rows) = charges.add(&batch, &refused)? {
+                let table = match &mut job_charges {
+                    Some(table) => table,
+                    none => none.insert(LakeTable::create(context.publication, "job_charges", &charges_path)?),
+                };
+                table.write(&rows)?;
+            }
+            for row in refused {
                 unscaled.push(&batch, row)?;
             }
         }
@@ -166,6 +180,10 @@ fn merge_days(
     }
     unscaled.settle(&mut settled)?;
     let provenance = provenance(context, &settled);
+    let is_charged = job_charges.is_some();
+    if let Some(table) = job_charges {
+        table.finish(&provenance)?;
+    }
     match history_table {
         Some(table) => {
             table.finish(&provenance)?;
@@ -182,6 +200,7 @@ fn merge_days(
         month,
         settled,
         part,
+        charges: is_charged.then(|| charges.into_part()).transpose()?,
         asked_ms: normaliser.asked_ms(),
         origins,
         provenance,

@@ -318,6 +318,8 @@ pub struct Plan {
     pub overhead: Option<crate::pipeline::overhead::plan::OverheadPlan>,
     /// Benchmarks; `None` leaves the work columns null.
     pub normalise: Option<NormalisePlan>,
+    /// What jobs are charged by, ordered by policy, version and options.
+    pub tariffs: Vec<Arc<crate::charge::Tariff>>,
     /// Node types, of which installed capacity is made.
     pub capacity: Option<Arc<crate::reference::node_type::NodeTypeTable>>,
     /// Signed corrections.

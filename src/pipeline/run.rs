@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::capacity;
+use super::charges::{self, ChargePart};
 use super::clock::Stopwatch;
 use super::corrections;
 use super::grids::{Grids, Late};
@@ -19,7 +20,7 @@ use super::repair::{Marks, Repairs, annotate, settle};
 use super::report::{RunReport, SourceReport, first_reasons};
 use super::state::State;
 use super::summaries::{self, SettledSummaries};
-use super::usage::publish_usage;
+use super::usage::{Part, publish_usage};
 use crate::error::{Error, Kind, Result};
 use crate::ledger::book::{InputEntry, Places, is_settled_by_merge};
 use crate::ledger::{Book, Outcome, Reason};
@@ -112,12 +113,12 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     let done = process_all(&context, &partitions, threads, progress)?;
     phases.insert("merge".to_owned(), stopwatch.lap());
     note_benchmarks(plan, &done, &summaries, &mut state, &mut report);
-    let parts = summaries::contributions(&context, done, summaries, &mut state.book)?;
+    let (parts, charged) = contributed(&context, done, summaries, &mut state.book)?;
     grids.settle(&mut state.book, &files, &file_ids);
     check_limits(plan, &files, &file_ids, &state)?;
     let is_fresh = |place: &(String, Month)| partitions.get(place).is_some_and(|days| !days.is_empty());
     report.recomputed = recompute::compare(&context, &outdated, &parts, is_fresh)?;
-    publish_usage(&context, &state, &parts, is_resummarised)?;
+    publish_sums(&context, &state, &parts, &charged, is_resummarised)?;
     report.unmatched_corrections = corrections::publish(plan, &parts, is_rebuild, (&store, &publication))?;
     note_unmatched(&report, progress);
     if is_rebuild {
@@ -186,6 +187,29 @@ fn note_unmatched(report: &RunReport, progress: &dyn Progress) {
     for id in &report.unmatched_corrections {
         progress.note(&format!("correction {id} matches nothing"));
     }
+}
+
+/// What partitions and summaries contribute to usage, and what jobs were charged.
+fn contributed(
+    context: &Context<'_>,
+    mut done: Vec<Done>,
+    summaries: SettledSummaries,
+    book: &mut Book,
+) -> Result<(Vec<Part>, Vec<ChargePart>)> {
+    let charged = charges::collect(context, &mut done, &summaries.displaced)?;
+    Ok((summaries::contributions(context, done, summaries, book)?, charged))
+}
+
+/// Publishes usage and charges: what contributions come to.
+fn publish_sums(
+    context: &Context<'_>,
+    state: &State,
+    parts: &[Part],
+    charged: &[ChargePart],
+    is_everything: bool,
+) -> Result<()> {
+    publish_usage(context, state, parts, is_everything)?;
+    charges::publish(context, state, charged, is_everything)
 }
 
 /// As many as were asked for, or as the machine has.
@@ -414,7 +438,7 @@ fn forget_stale(publication: &Publication, state: &State, partitions: &BTreeMap<
     };
     for file in published.files() {
         let is_stale = match file.dataset.as_str() {
-            "records" | "history" | "usage_part" => {
+            "records" | "history" | "usage_part" | "job_charges" | "charge_part" => {
                 lake::parse_month_path(&file.path).is_none_or(|partition| !partitions.contains_key(&partition))
             }
             "rejects" => !state

@@ -4,6 +4,7 @@
 use toml::de::{DeTable, DeValue};
 
 use super::capacity;
+use super::charge_spec::{ChargeSpec, charges};
 use super::inventory_spec::{InventorySpec, inventories};
 use super::normalise_spec::{self, NormaliseSpec};
 use super::overhead::{self, plan::OverheadSpec};
@@ -127,6 +128,8 @@ pub struct Spec {
     pub overhead: Option<OverheadSpec>,
     /// `[normalise]`
     pub normalise: Option<NormaliseSpec>,
+    /// `[[charge]]`
+    pub charges: Vec<ChargeSpec>,
     /// `[privacy]`
     pub privacy: Option<PrivacySpec>,
     /// `node_types` of `[capacity]`
@@ -156,6 +159,7 @@ impl Spec {
                 "inventory",
                 "overhead",
                 "normalise",
+                "charge",
                 "privacy",
                 "capacity",
             ],
@@ -173,6 +177,7 @@ impl Spec {
             inventories: inventories(&top, problems),
             overhead: overhead::plan::read(&top, problems),
             normalise: normalise_spec::read(&top, problems),
+            charges: charges(&top, problems),
             privacy: privacy::read(&top, problems),
             capacity: capacity::read(&top, problems),
         }

@@ -34,6 +34,7 @@ pub(super) struct State {
     facts: BTreeMap<String, String>,
     partitions: Vec<(String, Month)>,
     contributions: Vec<(String, Month)>,
+    charged: Vec<(String, Month)>,
     summaries: Vec<(String, Month)>,
 }
 
@@ -66,6 +67,7 @@ impl State {
             facts: manifest.facts.clone(),
             partitions: places("records"),
             contributions: places("usage_part"),
+            charged: places("charge_part"),
             summaries,
         })
     }
@@ -93,6 +95,12 @@ impl State {
     #[must_use]
     pub(super) fn contributions(&self) -> &[(String, Month)] {
         &self.contributions
+    }
+
+    /// Every (site, month) that was charged.
+    #[must_use]
+    pub(super) fn charged(&self) -> &[(String, Month)] {
+        &self.charged
     }
 
     /// Every (site, month) that has summaries, whether they count or not.

@@ -30,7 +30,7 @@ pub(super) struct Part {
 type Parts<'a> = BTreeMap<Month, &'a [(Key, Sums)]>;
 
 /// VO and allocation year: one file of `usage` within a site.
-type Slice = (Option<String>, i64);
+pub(super) type Slice = (Option<String>, i64);
 
 /// Publishes the contribution of one site and month for later runs, or removes it when it is nothing.
 ///
@@ -123,7 +123,7 @@ fn publish_site(
 }
 
 /// Runs of rows of one VO and allocation year, in the order of the rows.
-fn slices(batch: &RecordBatch) -> Result<Vec<(Slice, Range<usize>)>> {
+pub(super) fn slices(batch: &RecordBatch) -> Result<Vec<(Slice, Range<usize>)>> {
     let (vo, year) = (text(batch, "vo")?, int(batch, "allocation_year")?);
     let mut found: Vec<(Slice, Range<usize>)> = Vec::new();
     for (row, (vo, year)) in vo.iter().zip(year.values()).enumerate() {
@@ -136,7 +136,7 @@ fn slices(batch: &RecordBatch) -> Result<Vec<(Slice, Range<usize>)>> {
 }
 
 /// The columns of `dataset` alone.
-fn project(batch: &RecordBatch, dataset: &Dataset) -> Result<RecordBatch> {
+pub(super) fn project(batch: &RecordBatch, dataset: &Dataset) -> Result<RecordBatch> {
     let columns = dataset.columns.iter().map(|column| {
         batch
             .column_by_name(&column.name)

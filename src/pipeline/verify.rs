@@ -17,6 +17,8 @@ use crate::store::{Manifest, Store, read_table, verify_files};
 use crate::summarise::group::Groups;
 use crate::summarise::sums::COUNTED;
 
+#[path = "verify_charges.rs"]
+mod of_charges;
 #[path = "verify_summaries.rs"]
 mod of_summaries;
 
@@ -168,6 +170,7 @@ pub fn verify(output: &str) -> Result<VerifyReport> {
             format!("usage holds {usage:?}, but its contributions are {parts:?}"),
         );
     }
+    of_charges::check(&store, &manifest, &mut report)?;
     report.findings.sort();
     Ok(report)
 }

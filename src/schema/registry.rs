@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 
 const FILES: &[&str] = &[
     include_str!("../../schemas/usage.toml"),
+    include_str!("../../schemas/charges.toml"),
     include_str!("../../schemas/overhead.toml"),
     include_str!("../../schemas/overhead_histogram.toml"),
     include_str!("../../schemas/overhead_shape.toml"),
@@ -20,6 +21,9 @@ const FILES: &[&str] = &[
     include_str!("../../schemas/ledger.toml"),
     include_str!("../../schemas/inputs.toml"),
     include_str!("../../schemas/usage_part.toml"),
+    include_str!("../../schemas/charge_part.toml"),
+    include_str!("../../schemas/job_charges.toml"),
+    include_str!("../../schemas/policy.toml"),
     include_str!("../../schemas/capacity.toml"),
     include_str!("../../schemas/corrections.toml"),
     include_str!("../../schemas/runs.toml"),

@@ -15,7 +15,7 @@ use crate::time::{Day, Month};
 /// Rows read at once from a published table.
 const READ_ROWS: usize = 16_384;
 
-/// Path of the `records`, `history`, `summary`, `summary_history` or `usage_part` file of one site and month.
+/// Path of the file of a dataset that is kept by site and month, such as `records`, of one site and month.
 #[must_use]
 pub fn month_path(dataset: &str, site: &str, month: Month) -> String {
     let month = format!("{month}-01");
@@ -23,6 +23,18 @@ pub fn month_path(dataset: &str, site: &str, month: Month) -> String {
         "{dataset}/{}/{}/{dataset}.parquet",
         segment("site", Some(site)),
         segment("record_month", Some(&month))
+    )
+}
+
+/// Path of one `charges` file.
+#[must_use]
+pub fn charges_path(site: &str, vo: Option<&str>, allocation_year: i64) -> String {
+    let year = allocation_year.to_string();
+    format!(
+        "charges/{}/{}/{}/charges.parquet",
+        segment("site", Some(site)),
+        segment("vo", vo),
+        segment("allocation_year", Some(&year))
     )
 }
 

@@ -40,3 +40,35 @@ pub fn apportion(total: i64, weights: &[i64], shares: &mut Vec<i64>) {
         }
     }
 }
+
+/// The same of a decimal; `None` when it is too large to be split.
+#[must_use]
+pub fn apportion_wide(total: i128, weights: &[i64]) -> Option<Vec<i128>> {
+    let sum: i128 = weights.iter().map(|weight| i128::from(*weight)).sum();
+    if sum <= 0 {
+        let last = weights.len().checked_sub(1)?;
+        return Some(
+            (0..weights.len())
+                .map(|at| if at == last { total } else { 0 })
+                .collect(),
+        );
+    }
+    let parts: Option<Vec<(i128, i128)>> = weights
+        .iter()
+        .map(|weight| {
+            let part = total.checked_mul(i128::from(*weight))?;
+            Some((part.div_euclid(sum), part.rem_euclid(sum)))
+        })
+        .collect();
+    let parts = parts?;
+    let mut shares: Vec<i128> = parts.iter().map(|(share, _)| *share).collect();
+    let left = usize::try_from(total - shares.iter().sum::<i128>()).ok()?;
+    let mut order: Vec<usize> = (0..parts.len()).collect();
+    order.sort_by_key(|at| (std::cmp::Reverse(parts.get(*at).map(|(_, rest)| *rest)), *at));
+    for at in order.into_iter().take(left) {
+        if let Some(share) = shares.get_mut(at) {
+            *share += 1;
+        }
+    }
+    Some(shares)
+}

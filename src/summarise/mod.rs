@@ -1,9 +1,11 @@
 //! Attribute jobs to periods and add them up, per site, VO and allocation year.
 
 pub mod apportion;
+pub mod charges;
 pub mod contributions;
 mod correct;
 pub mod group;
+mod pieces;
 pub mod summaries;
 pub mod sums;
 pub mod usage;

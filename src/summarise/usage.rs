@@ -5,25 +5,21 @@ use arrow::array::RecordBatch;
 use super::apportion::apportion;
 use super::correct::{Corrector, Names};
 use super::group::{Groups, KeyRef};
+use super::pieces::Cutter;
 use super::sums::{Sums, WorkSums};
 use super::view::RecordView;
 use crate::error::Result;
 use crate::normalise::{Reference, Scale, Scales};
 use crate::pipeline::Plan;
-use crate::pipeline::plan::Attribution;
 use crate::reference::benchmark::{Each, Score};
 use crate::schema::batch::{number, word};
-use crate::time::calendar::Period;
-use crate::time::{Calendar, Month};
+use crate::time::Month;
 
 /// Adds up the records of one site.
 pub struct Usage<'a> {
-    attribution: Attribution,
-    calendar: Calendar,
+    cutter: Cutter,
     corrector: Corrector<'a>,
     groups: Groups,
-    pieces: Vec<Period>,
-    weights: Vec<i64>,
     shares: Shares,
 }
 
@@ -77,12 +73,9 @@ impl<'a> Usage<'a> {
     #[must_use]
     pub fn new(plan: &'a Plan, site: &'a str) -> Self {
         Self {
-            attribution: plan.attribution,
-            calendar: Calendar::new(plan.calendar_zone.clone(), plan.grain, plan.allocation_year_start),
+            cutter: Cutter::new(plan),
             corrector: Corrector::new(plan.corrections.as_deref(), site),
             groups: Groups::default(),
-            pieces: Vec::new(),
-            weights: Vec::new(),
             shares: Shares::default(),
         }
     }
@@ -90,7 +83,7 @@ impl<'a> Usage<'a> {
     /// Adds what corrections add to the records of a month.
     pub fn add_corrections(&mut self, month: Month) {
         self.corrector
-            .post_additions(month, &mut self.calendar, &mut self.groups);
+            .post_additions(month, &mut self.cutter.calendar, &mut self.groups);
     }
 
     /// The groups so far.
@@ -126,26 +119,26 @@ impl<'a> Usage<'a> {
         names: Option<&Names<'_>>,
     ) {
         let end_ms = number(view.end_utc, row);
-        let Some(end_piece) = self.cut(view, row, end_ms) else {
+        let Some(end_piece) = self.cutter.cut(view, row, end_ms) else {
             return;
         };
         let wall_s = view.wall_s.value(row);
         let held_s = view.held_s(row);
         let cpu_ms = number(view.cpu_ms, row);
-        apportion(wall_s, &self.weights, &mut self.shares.wall_s);
-        apportion(held_s, &self.weights, &mut self.shares.held_s);
-        apportion(cpu_ms.unwrap_or(0), &self.weights, &mut self.shares.cpu_ms);
+        apportion(wall_s, &self.cutter.weights, &mut self.shares.wall_s);
+        apportion(held_s, &self.cutter.weights, &mut self.shares.held_s);
+        apportion(cpu_ms.unwrap_or(0), &self.cutter.weights, &mut self.shares.cpu_ms);
         let core_n = number(view.alloc_core_n, row).unwrap_or(0);
         let gpu_n = number(view.alloc_gpu_n, row).unwrap_or(0);
         let node_n = number(view.alloc_node_n, row).unwrap_or(0);
         let billing_n = number(view.alloc_billing_n, row).unwrap_or(0);
         let per_core = scale.factors().per_core;
         if reference.is_some() {
-            self.shares.split_scaled(view, row, &self.weights);
+            self.shares.split_scaled(view, row, &self.cutter.weights);
         }
         let dimensions = view.dimensions.map(|column| word(column, row));
         let vo = word(view.vo, row);
-        for (at, period) in self.pieces.iter().enumerate() {
+        for (at, period) in self.cutter.pieces.iter().enumerate() {
             let share = |shares: &[i64]| shares.get(at).copied().unwrap_or(0);
             let (wall, held) = (share(&self.shares.wall_s), share(&self.shares.held_s));
             let cpu = cpu_ms.map(|_| share(&self.shares.cpu_ms));
@@ -203,34 +196,6 @@ impl<'a> Usage<'a> {
             if let Some(names) = names {
                 self.corrector.post(names, row, key, &part, &mut self.groups);
             }
-        }
-    }
-
-    /// Cuts a row into periods with their lengths; returns the piece that holds its end. `None`: nothing to attribute.
-    fn cut(&mut self, view: &RecordView<'_>, row: usize, end_ms: Option<i64>) -> Option<usize> {
-        self.pieces.clear();
-        self.weights.clear();
-        let start_ms = number(view.start_utc, row);
-        let (from_ms, until_ms) = match (self.attribution, start_ms, end_ms) {
-            (Attribution::ByEnd, _, end) => (end?, end?),
-            (Attribution::Prorated, Some(start), Some(end)) if end > start => (start, end),
-            (Attribution::Prorated, Some(start), None) => (start, start + view.held_s(row) * 1000),
-            (Attribution::Prorated, _, Some(end)) => (end, end),
-            (Attribution::Prorated, None, None) => {
-                let at = view.record_utc.value(row);
-                (at, at)
-            }
-        };
-        // The instant of the end lies in the period that begins there when it is an edge: periods are half-open.
-        let mut at_ms = from_ms;
-        loop {
-            let period = self.calendar.period(at_ms)?;
-            self.pieces.push(period);
-            self.weights.push(period.until_ms.min(until_ms) - at_ms);
-            if until_ms < period.until_ms || (until_ms == period.until_ms && end_ms.is_none()) {
-                return Some(self.pieces.len() - 1);
-            }
-            at_ms = period.until_ms;
         }
     }
 }

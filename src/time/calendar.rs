@@ -81,6 +81,17 @@ impl Calendar {
         Some(period)
     }
 
+    /// The length of the allocation year that begins in `year`, seconds; `None` outside the years gridtally can name.
+    #[must_use]
+    pub fn year_s(&self, year: i64) -> Option<i64> {
+        let (month, day) = self.year_start;
+        let first = |year: i64| {
+            let date = jiff::civil::Date::new(i16::try_from(year).ok()?, month, day).ok()?;
+            Some(self.begins_ms(super::month::day_of(date)))
+        };
+        Some((first(year + 1)? - first(year)?) / 1000)
+    }
+
     /// The first instant of a local day, Unix milliseconds. A midnight that clocks skip or repeat begins at its first
     /// possible instant.
     #[must_use]

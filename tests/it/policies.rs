@@ -1,8 +1,10 @@
 //! Charge policies: the shipped ones by their own examples, what is refused, and formulas against plain arithmetic.
 
+mod billing;
 mod centres;
 mod files;
 mod formulas;
+mod properties;
 mod shipped;
 
 use gridtally::charge::Policy;

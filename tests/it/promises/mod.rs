@@ -1,8 +1,10 @@
 //! What the product promises, tried on whole lakes: same bytes, nothing twice, nothing half, everything accounted for.
 
 mod benchmarks;
+mod charges;
 mod corrections;
 mod encodings;
+mod explain;
 mod joined;
 mod killed;
 mod ledger_closes;

@@ -1,0 +1,196 @@
+//! Slurm's billing weights of a cluster as a policy file.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use super::amount::{text, whole};
+use crate::engine::SCALE;
+
+/// What one partition bills.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Billing {
+    /// How weighted resources become one number: `sum`, `max_tres` or `max_tres_gres`.
+    pub rule: String,
+    /// By resource in lower case: the weight, and the bytes or pieces it is for. Without any, CPUs are billed.
+    pub weights: BTreeMap<String, (i128, i64)>,
+}
+
+/// Bytes of the policy's unit of memory.
+const GIB: i64 = 1 << 30;
+
+/// The policy file of a cluster's partitions.
+///
+/// # Errors
+/// A sentence when a weight cannot be told in 12 decimals.
+pub fn policy(cluster: &str, partitions: &BTreeMap<String, Billing>) -> Result<String, String> {
+    let tres: BTreeSet<&str> = partitions
+        .values()
+        .flat_map(|billing| billing.weights.keys().map(String::as_str))
+        .collect();
+    let models: Vec<&str> = tres.iter().filter_map(|tres| tres.strip_prefix("gres/gpu:")).collect();
+    let globals: Vec<&str> = tres.iter().copied().filter(|tres| is_untold(tres)).collect();
+    let mut file = format!(
+        "# Billing of {cluster}'s partitions, from their TRESBillingWeights.\n\
+         id = \"{id}-billing\"\nversion = \"1\"\ntitle = \"TRES billing of {cluster}\"\n\
+         source = \"TRESBillingWeights and PriorityFlags of {cluster}\"\npool = \"tres\"\nunit = \"billing_second\"\n\
+         memory_unit = \"GiB\"\nformula = \"stored * seconds\"\n\n[scope]\ncluster = [{cluster:?}]\n\n[unknown]\ngpus = 0\n\n",
+        id = name(cluster)
+    );
+    if !models.is_empty() {
+        let gives: Vec<String> = models.iter().map(|model| format!("\"n_{}\"", name(model))).collect();
+        let _ = writeln!(
+            file,
+            "[[devices]]\ntitle = \"GPUs by model\"\ngives = [{}]\nrows = [",
+            gives.join(", ")
+        );
+        for model in &models {
+            let ones: Vec<&str> = models
+                .iter()
+                .map(|other| if other == model { "1" } else { "0" })
+                .collect();
+            let _ = writeln!(file, "  [\"{model}\", {}],", ones.join(", "));
+        }
+        let zeros = vec!["0"; models.len()].join(", ");
+        let _ = writeln!(file, "]\nmissing = [{zeros}]\n");
+    }
+    for global in &globals {
+        let _ = writeln!(
+            file,
+            "[[input]]\nname = \"n_{}\"\ndoc = \"{global}, which job records do not tell.\"\nabsent = 0\n",
+            name(global)
+        );
+    }
+    let gives: Vec<String> = tres.iter().map(|tres| format!("\"w_{}\"", name(tres))).collect();
+    let _ = writeln!(
+        file,
+        "[[table]]\ntitle = \"Weights; of memory per GiB\"\nby = [\"partition\"]\ngives = [\"billing_rule\", \"w_cores\"{}]\nrows = [",
+        gives.iter().fold(String::new(), |list, name| list + ", " + name)
+    );
+    for (partition, billing) in partitions {
+        let cores = if billing.weights.is_empty() { "1" } else { "0" };
+        let rule = if billing.rule.is_empty() { "sum" } else { &billing.rule };
+        let mut row = format!("  [{partition:?}, {rule:?}, {cores}");
+        for tres in &tres {
+            let _ = write!(row, ", {}", text(per_unit(billing, tres)?, SCALE));
+        }
+        let _ = writeln!(file, "{row}],");
+    }
+    let _ = writeln!(file, "]\n");
+    steps(&mut file, &tres);
+    for (partition, billing) in partitions {
+        example(&mut file, cluster, partition, billing)?;
+    }
+    Ok(file)
+}
+
+fn steps(file: &mut String, tres: &BTreeSet<&str>) {
+    let part = |tres: &str| {
+        let amount = match tres {
+            "cpu" => "cores".to_owned(),
+            "mem" => "memory".to_owned(),
+            "node" => "nodes".to_owned(),
+            "gres/gpu" => "gpus".to_owned(),
+            other => format!("n_{}", name(other.strip_prefix("gres/gpu:").unwrap_or(other))),
+        };
+        format!("{amount} * w_{}", name(tres))
+    };
+    let of = |wanted: fn(&str) -> bool| -> Vec<String> {
+        tres.iter().copied().filter(|tres| wanted(tres)).map(part).collect()
+    };
+    let node_parts = of(|tres| matches!(tres, "cpu" | "mem" | "node"));
+    let gres_parts = of(|tres| tres.starts_with("gres/"));
+    let global_parts = of(|tres| !matches!(tres, "cpu" | "mem" | "node") && !tres.starts_with("gres/"));
+    let sum = |parts: &[String]| {
+        if parts.is_empty() {
+            "0".to_owned()
+        } else {
+            parts.join(" + ")
+        }
+    };
+    let largest = |parts: &[&[String]]| {
+        let all: Vec<&str> = parts.iter().flat_map(|part| part.iter().map(String::as_str)).collect();
+        format!("greatest({})", [all.as_slice(), &["0"]].concat().join(", "))
+    };
+    let _ = writeln!(
+        file,
+        "[[let]]\nname = \"sum_of_all\"\nis = \"{} + {}\"\n",
+        sum(&node_parts),
+        sum(&gres_parts)
+    );
+    let _ = writeln!(
+        file,
+        "[[let]]\nname = \"largest\"\nis = \"{}\"\n",
+        largest(&[&node_parts, &gres_parts])
+    );
+    let _ = writeln!(
+        file,
+        "[[let]]\nname = \"largest_and_gres\"\nis = \"{} + {}\"\n",
+        largest(&[&node_parts]),
+        sum(&gres_parts)
+    );
+    let _ = writeln!(
+        file,
+        "[[let]]\nname = \"billed\"\nis = \"cores * w_cores + {} + CASE billing_rule WHEN 'max_tres' THEN largest WHEN \
+         'max_tres_gres' THEN largest_and_gres ELSE sum_of_all END\"\n",
+        sum(&global_parts)
+    );
+    let _ = writeln!(
+        file,
+        "# Slurm stores a whole number.\n[[let]]\nname = \"stored\"\nis = \"floor(billed)\"\n"
+    );
+}
+
+/// An example worked out here, not by the formula: three cores and 5 GiB on one node for ten seconds.
+fn example(file: &mut String, cluster: &str, partition: &str, billing: &Billing) -> Result<(), String> {
+    let amounts = [("cpu", 3), ("mem", 5), ("node", 1)];
+    let mut parts = Vec::new();
+    for (tres, amount) in amounts {
+        parts.push(per_unit(billing, tres)? * amount);
+    }
+    let billed = if billing.weights.is_empty() {
+        whole(3)
+    } else if billing.rule.starts_with("max_tres") {
+        parts.iter().copied().max().unwrap_or(0)
+    } else {
+        parts.iter().sum()
+    };
+    let _ = writeln!(
+        file,
+        "[[example]]\nname = \"three cores and 5 GiB in {partition}\"\nin = {{ cluster = {cluster:?}, partition = {partition:?}, cores = 3, \
+         memory = 5, nodes = 1, seconds = 10 }}\nexpect = {}\n",
+        billed / whole(1) * 10
+    );
+    Ok(())
+}
+
+/// The weight of one core, GiB or piece of a resource.
+fn per_unit(billing: &Billing, tres: &str) -> Result<i128, String> {
+    let Some((weight, per_n)) = billing.weights.get(tres) else {
+        return Ok(0);
+    };
+    if tres != "mem" {
+        return Ok(*weight);
+    }
+    let scaled = weight.checked_mul(i128::from(GIB));
+    let exact = scaled.filter(|scaled| scaled % i128::from(*per_n) == 0);
+    exact
+        .map(|scaled| scaled / i128::from(*per_n))
+        .ok_or_else(|| format!("a weight of {tres} has more than 12 decimals per GiB"))
+}
+
+fn is_untold(tres: &str) -> bool {
+    !matches!(tres, "cpu" | "mem" | "node" | "gres/gpu") && !tres.starts_with("gres/gpu:")
+}
+
+/// A resource as a name in formulas.
+fn name(tres: &str) -> String {
+    tres.chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() {
+                c.to_ascii_lowercase()
+            } else {
+                '_'
+            }
+        })
+        .collect()
+}

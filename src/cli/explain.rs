@@ -1,0 +1,65 @@
+//! `gridtally explain`
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use super::{ReportFormat, output};
+use crate::error::Result;
+use crate::pipeline::explain;
+
+/// Explain one number, all the way down: a job, or a cell of charges.
+///
+/// Of a job: the row it was read from and where it stands, how each field was read, other rows of the same job, the
+/// benchmark and where it came from, and for every policy the formula with the job's numbers in it, the rounding, and
+/// the file of `charges` each part went to. Of a cell (a file of `charges`): the jobs charged most.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  A job, with its row as it stands in the dump:
+    gridtally explain out 48120 --inputs pipelines
+
+  Who is behind a cell, for a program:
+    gridtally explain out charges/site=ALP-T2/vo=firn/allocation_year=2026 --format json")]
+pub(super) struct Args {
+    /// Folder or URL results were published to.
+    out: String,
+
+    /// Job id, plain job number, grid-wide id or record id; or the path of a file of `charges`.
+    #[arg(value_name = "JOB-OR-CELL")]
+    what: String,
+
+    /// Folder that input paths are relative to: that of the pipeline file.
+    #[arg(long, value_name = "FOLDER", default_value = ".")]
+    inputs: PathBuf,
+
+    /// Of a cell: how many jobs to name.
+    #[arg(long, default_value_t = 10)]
+    top: usize,
+
+    /// Format on stdout.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: ReportFormat,
+}
+
+pub(super) fn run(args: &Args) -> Result<()> {
+    if args.what.starts_with("charges/") {
+        let cells = explain::cell(&args.out, &args.what, args.top)?;
+        return match args.format {
+            ReportFormat::Text => output::text(&cells.iter().map(explain::Cell::text).collect::<String>()),
+            ReportFormat::Json => output::json(&cells),
+        };
+    }
+    let jobs = explain::explain(&args.out, &args.what, &args.inputs)?;
+    match args.format {
+        ReportFormat::Json => output::json(&jobs),
+        ReportFormat::Text => {
+            let mut pages = String::new();
+            for (at, job) in jobs.iter().enumerate() {
+                let gap = if at > 0 { "\n" } else { "" };
+                // Writing to a string cannot fail.
+                let _ = write!(pages, "{gap}{}", job.text());
+            }
+            output::text(&pages)
+        }
+    }
+}

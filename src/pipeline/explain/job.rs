@@ -1,0 +1,366 @@
+//! A job and everything that was made of it.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use arrow::array::{Array, ArrayRef, RecordBatch};
+use arrow::util::display::array_value_to_string;
+use serde::Serialize;
+
+use super::raw;
+use crate::charge::amount::{CHARGE_SCALE, text as amount};
+use crate::charge::facts::Facts;
+use crate::charge::{Tariff, price, show};
+use crate::error::{Error, Kind, Result};
+use crate::ledger::Book;
+use crate::schema::batch::{date, decimal, id, int, number, text, word};
+use crate::schema::{self, Column};
+use crate::store::{Manifest, Store, lake, read_table};
+
+/// Most jobs one call explains.
+const MOST: usize = 20;
+
+/// A value of a record.
+#[derive(Clone, Debug, Serialize)]
+pub struct Field {
+    /// Column.
+    pub name: String,
+    /// Value.
+    pub value: String,
+    /// Unit.
+    pub unit: String,
+    /// The source's field it was read from.
+    pub from: String,
+    /// What it means.
+    pub meaning: String,
+}
+
+/// A row of the same job that does not count.
+#[derive(Clone, Debug, Serialize)]
+pub struct Past {
+    /// `duplicate` or `superseded`.
+    pub outcome: String,
+    /// Its file.
+    pub path: String,
+    /// Its line.
+    pub line: i64,
+}
+
+/// What one period was charged.
+#[derive(Clone, Debug, Serialize)]
+pub struct Piece {
+    /// First day of the month.
+    pub month: String,
+    /// The charge; `None` when it is unknown.
+    pub charge: Option<String>,
+    /// Why it is unknown.
+    pub why_unpriced: Option<String>,
+    /// The file of `charges` it was added to.
+    pub cell: String,
+}
+
+/// A charge with its formula.
+#[derive(Clone, Debug, Serialize)]
+pub struct Charged {
+    /// Policy.
+    pub policy: String,
+    /// Version.
+    pub version: String,
+    /// Options chosen.
+    pub options: String,
+    /// Title of the policy.
+    pub title: String,
+    /// Unit.
+    pub unit: String,
+    /// Inputs, then every value: formula, formula with its numbers, result.
+    pub steps: Vec<String>,
+    /// By period; they add up to the charge, or to the share of the time the policy held.
+    pub pieces: Vec<Piece>,
+}
+
+/// A job, explained.
+#[derive(Clone, Debug, Serialize)]
+pub struct Explained {
+    /// Site.
+    pub site: String,
+    /// Job id.
+    pub job_id: String,
+    /// Identity of the record.
+    pub record_id: String,
+    /// Source.
+    pub source: String,
+    /// Dialect family.
+    pub format: String,
+    /// Input file.
+    pub file_id: String,
+    /// Its path.
+    pub path: String,
+    /// Line.
+    pub line: i64,
+    /// Byte offset, after decompression.
+    pub byte_offset: i64,
+    /// Header and row, if they can be shown.
+    pub raw: Option<[String; 2]>,
+    /// Why not.
+    pub raw_missing: Option<String>,
+    /// Values that are known.
+    pub fields: Vec<Field>,
+    /// Other rows of the same job.
+    pub history: Vec<Past>,
+    /// Work done, with the benchmark and where it came from.
+    pub work: Vec<String>,
+    /// Charges.
+    pub charges: Vec<Charged>,
+}
+
+/// The jobs that are called `job`: by job id, plain job number, grid-wide id or record id. `inputs` is the folder the
+/// paths of input files are relative to: that of the pipeline file.
+///
+/// # Errors
+/// [`Kind::NoInput`] when there is no lake, or no such job in it; [`Kind::Io`] when it cannot be read.
+pub fn explain(output: &str, job: &str, inputs: &Path) -> Result<Vec<Explained>> {
+    let store = Store::open_existing(output)?;
+    let manifest = Manifest::load(&store)?
+        .ok_or_else(|| Error::new(Kind::NoInput, format!("{output} is no lake: it has no manifest.json")))?;
+    let table = |path: &str| -> Result<Vec<RecordBatch>> { read_table(store.reader(path)?, None, 16_384)?.collect() };
+    let book = Book::load(&table("ledger/inputs.parquet")?, &table("ledger/ledger.parquet")?)?;
+    let lake = Lake { store, manifest, book };
+    let wanted = identity(job);
+    let mut found = Vec::new();
+    for file in lake.manifest.dataset("records") {
+        let Some((site, month)) = lake::parse_month_path(&file.path) else {
+            continue;
+        };
+        for batch in read_table(lake.store.reader(&file.path)?, None, 16_384)? {
+            let batch = batch?;
+            let ids = id(&batch, "record_id")?;
+            let names = ["job_id", "raw_job_id", "global_job_id"];
+            let names = names
+                .map(|name| text(&batch, name))
+                .into_iter()
+                .collect::<Result<Vec<_>>>()?;
+            for row in 0..batch.num_rows() {
+                let is_named = names.iter().any(|name| word(name, row) == Some(job));
+                if found.len() < MOST && (is_named || wanted.as_ref().map(<[u8; 16]>::as_slice) == Some(ids.value(row)))
+                {
+                    found.push(lake.job(&site, month, &batch.slice(row, 1), inputs)?);
+                }
+            }
+        }
+    }
+    if found.is_empty() {
+        return Err(Error::new(Kind::NoInput, format!("{output} has no job called {job}")));
+    }
+    Ok(found)
+}
+
+struct Lake {
+    store: Store,
+    manifest: Manifest,
+    book: Book,
+}
+
+impl Lake {
+    /// The one row of `record`.
+    fn job(&self, site: &str, month: crate::time::Month, record: &RecordBatch, inputs: &Path) -> Result<Explained> {
+        let of = |name: &str| -> Result<String> { Ok(word(text(record, name)?, 0).unwrap_or_default().to_owned()) };
+        let record_id = id(record, "record_id")?.value(0);
+        let file_id = of("file_id")?;
+        let (path, blake3) = self.input(&file_id);
+        let byte_offset = int(record, "byte_offset")?.value(0);
+        let raw = raw::row(inputs, &path, &blake3, u64::try_from(byte_offset).unwrap_or(0))?;
+        let (raw, raw_missing) = match raw {
+            Ok(raw) => (Some(raw), None),
+            Err(why) => (None, Some(why)),
+        };
+        let format = of("format")?;
+        Ok(Explained {
+            site: site.to_owned(),
+            job_id: of("job_id")?,
+            source: of("source")?,
+            fields: fields(record, &format)?,
+            history: self.history(site, month, record_id)?,
+            work: work(record)?,
+            charges: self.charges(site, month, record, record_id)?,
+            line: int(record, "line")?.value(0),
+            record_id: hex(record_id),
+            format,
+            file_id,
+            path,
+            byte_offset,
+            raw,
+            raw_missing,
+        })
+    }
+
+    /// Path and hash of an input file.
+    fn input(&self, file_id: &str) -> (String, String) {
+        let input = self.book.inputs().get(file_id);
+        let path = input.and_then(|input| input.paths.first().cloned());
+        (
+            path.unwrap_or_default(),
+            input.map_or_else(String::new, |input| input.blake3.clone()),
+        )
+    }
+
+    fn batches(&self, path: &str) -> Result<Vec<RecordBatch>> {
+        if self.manifest.file(path).is_none() {
+            return Ok(Vec::new());
+        }
+        read_table(self.store.reader(path)?, None, 16_384)?.collect()
+    }
+
+    fn history(&self, site: &str, month: crate::time::Month, record_id: &[u8]) -> Result<Vec<Past>> {
+        let mut past = Vec::new();
+        for batch in self.batches(&lake::month_path("history", site, month))? {
+            let (ids, outcome) = (id(&batch, "record_id")?, text(&batch, "outcome")?);
+            let (files, line) = (text(&batch, "file_id")?, int(&batch, "line")?);
+            for row in (0..batch.num_rows()).filter(|row| ids.value(*row) == record_id) {
+                past.push(Past {
+                    outcome: outcome.value(row).to_owned(),
+                    path: self.input(files.value(row)).0,
+                    line: line.value(row),
+                });
+            }
+        }
+        Ok(past)
+    }
+
+    fn charges(
+        &self,
+        site: &str,
+        month: crate::time::Month,
+        record: &RecordBatch,
+        record_id: &[u8],
+    ) -> Result<Vec<Charged>> {
+        let rows = self.batches(&lake::month_path("job_charges", site, month))?;
+        let mut charges = Vec::new();
+        for batch in self.batches(crate::pipeline::charges::POLICIES)? {
+            let of = |name: &str| text(&batch, name);
+            let (ids, texts, chosen) = (of("id")?, of("text")?, of("options")?);
+            for row in 0..batch.num_rows() {
+                let tariff = Tariff::restored(ids.value(row), texts.value(row), chosen.value(row))?;
+                let pieces = pieces(&rows, site, record_id, &tariff)?;
+                if pieces.is_empty() {
+                    continue;
+                }
+                let mut reads = tariff.policy.reads();
+                reads.extend(tariff.policy.scope.only.iter().map(|(name, _)| name.as_str()));
+                reads.insert("gpus");
+                let facts = Facts::of_records(record, site, &reads)?;
+                let priced = price(&tariff.policy, &tariff.options, &facts, true)?;
+                charges.push(Charged {
+                    policy: tariff.policy.id.clone(),
+                    version: tariff.policy.version.clone(),
+                    options: tariff.chosen.clone(),
+                    title: tariff.policy.title.clone(),
+                    unit: tariff.policy.unit.clone(),
+                    steps: show::trace(&tariff.policy, &priced, 0),
+                    pieces,
+                });
+            }
+        }
+        Ok(charges)
+    }
+}
+
+fn pieces(rows: &[RecordBatch], site: &str, record_id: &[u8], tariff: &Tariff) -> Result<Vec<Piece>> {
+    let mut pieces = Vec::new();
+    for batch in rows {
+        let (ids, charge) = (id(batch, "record_id")?, decimal(batch, "charge")?);
+        let of = |name: &str| text(batch, name);
+        let (policy, version, options) = (of("policy")?, of("policy_version")?, of("options")?);
+        let (vo, why) = (of("vo")?, of("why_unpriced")?);
+        let (year, month) = (int(batch, "allocation_year")?, date(batch, "month")?);
+        for row in 0..batch.num_rows() {
+            let key = (policy.value(row), version.value(row), options.value(row));
+            if key != tariff.key() || ids.value(row) != record_id {
+                continue;
+            }
+            let month = crate::time::month::date_of(month.value(row));
+            pieces.push(Piece {
+                month: month.map(|month| month.to_string()).unwrap_or_default(),
+                charge: number(charge, row).map(|charge| amount(charge, CHARGE_SCALE)),
+                why_unpriced: word(why, row).map(str::to_owned),
+                cell: lake::charges_path(site, word(vo, row), year.value(row)),
+            });
+        }
+    }
+    Ok(pieces)
+}
+
+/// Every value that is known, and where it came from.
+fn fields(record: &RecordBatch, format: &str) -> Result<Vec<Field>> {
+    let mut fields = Vec::new();
+    for column in &schema::dataset("records")?.columns {
+        let array: &ArrayRef = schema::batch::column(record, &column.name)?;
+        if array.is_null(0) {
+            continue;
+        }
+        let value = array_value_to_string(array, 0)?;
+        if value == "false" {
+            continue;
+        }
+        fields.push(Field {
+            name: column.name.clone(),
+            value,
+            unit: column.unit.clone(),
+            from: origin(column, format),
+            meaning: column.doc.clone(),
+        });
+    }
+    Ok(fields)
+}
+
+fn origin(column: &Column, format: &str) -> String {
+    let own = column.origin.get(format).or_else(|| column.origin.get("gridtally"));
+    own.cloned().unwrap_or_else(|| "as the source has it".to_owned())
+}
+
+/// Work with its numbers: time times the benchmark per core.
+fn work(record: &RecordBatch) -> Result<Vec<String>> {
+    let mut lines = Vec::new();
+    for kind in ["hs06", "hs23", "si00"] {
+        let per_core = decimal(record, &format!("{kind}_per_core"))?;
+        let Some(value) = number(per_core, 0) else {
+            continue;
+        };
+        let origin = word(text(record, &format!("{kind}_origin"))?, 0).unwrap_or_default();
+        lines.push(format!("{kind}_per_core = {} (from: {origin})", amount(value, 4)));
+        if let Some(cpu) = number(int(record, "cpu_ms")?, 0) {
+            let work = i128::from(cpu) * value;
+            let value = amount(value, 4);
+            lines.push(format!(
+                "cpu_{kind}_s = {cpu} ms / 1000 * {value} = {}",
+                amount(work, 7)
+            ));
+        }
+        let wall = int(record, "wall_s")?.value(0);
+        if let Some(cores) = number(int(record, "alloc_core_n")?, 0) {
+            let work = i128::from(wall) * i128::from(cores) * value;
+            let value = amount(value, 4);
+            lines.push(format!(
+                "core_wall_{kind}_s = {wall} s * {cores} cores * {value} = {}",
+                amount(work, 4)
+            ));
+        }
+    }
+    Ok(lines)
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}
+
+/// The bytes of an identity as people write it, with or without dashes.
+fn identity(text: &str) -> Option<[u8; 16]> {
+    let digits = text.replace('-', "");
+    let is_hex = digits.len() == 32 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let value = u128::from_str_radix(&digits, 16).ok().filter(|_| is_hex)?;
+    Some(value.to_be_bytes())
+}

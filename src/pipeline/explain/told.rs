@@ -1,0 +1,90 @@
+//! An explanation for people.
+
+use std::fmt::Write as _;
+
+use super::job::Explained;
+
+impl Explained {
+    /// The page.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        let mut say = |line: &str| {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "{line}");
+        };
+        say(&format!(
+            "Job {} of {}: record {}",
+            self.job_id, self.site, self.record_id
+        ));
+        say("\nWhere it comes from");
+        say(&format!(
+            "  source {}, format {}, input {}",
+            self.source, self.format, self.file_id
+        ));
+        say(&format!(
+            "  {} line {}, byte {}",
+            self.path, self.line, self.byte_offset
+        ));
+        match (&self.raw, &self.raw_missing) {
+            (Some([header, row]), _) => {
+                for line in header.lines().chain(row.lines()) {
+                    say(&format!("  | {line}"));
+                }
+            }
+            (None, why) => say(&format!(
+                "  the row is not shown: {}",
+                why.as_deref().unwrap_or_default()
+            )),
+        }
+        say("\nHow it was read");
+        for field in &self.fields {
+            let unit = if field.unit.is_empty() {
+                String::new()
+            } else {
+                format!(" {}", field.unit)
+            };
+            say(&format!("  {} = {}{unit}   ({})", field.name, field.value, field.from));
+        }
+        say("\nOther rows of the same job");
+        if self.history.is_empty() {
+            say("  none");
+        }
+        for past in &self.history {
+            say(&format!("  {}: {} line {}", past.outcome, past.path, past.line));
+        }
+        say("\nWork, by the benchmark that held when it ended");
+        if self.work.is_empty() {
+            say("  no benchmark is known");
+        }
+        for line in &self.work {
+            say(&format!("  {line}"));
+        }
+        say("\nCharges");
+        if self.charges.is_empty() {
+            say("  no policy of the lake is for this job");
+        }
+        for charge in &self.charges {
+            let options = if charge.options.is_empty() {
+                String::new()
+            } else {
+                format!(" ({})", charge.options)
+            };
+            say(&format!(
+                "  {} {}{options}: {}",
+                charge.policy, charge.version, charge.title
+            ));
+            for line in &charge.steps {
+                say(&format!("    {line}"));
+            }
+            for piece in &charge.pieces {
+                let amount = piece.charge.as_deref().map_or_else(
+                    || format!("unknown, {}", piece.why_unpriced.as_deref().unwrap_or_default()),
+                    |amount| format!("{amount} {}", charge.unit),
+                );
+                say(&format!("    {}: {amount} -> {}", piece.month, piece.cell));
+            }
+        }
+        text
+    }
+}

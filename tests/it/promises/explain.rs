@@ -1,0 +1,100 @@
+//! What `explain` says of a job can be computed again by hand from what it says.
+
+use gridtally::pipeline::explain::{cell, explain};
+
+use super::charges::{charged, scene};
+use super::tables::{all, text};
+
+#[test]
+fn every_number_on_the_page_follows_from_the_page() {
+    let scene = scene();
+    scene.run(&charged(), "lake");
+    let lake = scene.path("lake");
+    let records = all(&lake, "records");
+    let out = lake.to_str().unwrap();
+    let mut charges = 0;
+    for row in (0..records.num_rows()).step_by(97) {
+        let job = text(&records, "job_id", row).unwrap();
+        let pages = explain(out, &job, &scene.path("")).unwrap();
+        assert!(!pages.is_empty(), "{job}");
+        for page in &pages {
+            let told = page.text();
+            let field = |name: &str| {
+                page.fields
+                    .iter()
+                    .find(|field| field.name == name)
+                    .map(|field| field.value.clone())
+            };
+            // The row that is shown is the row of the job.
+            let raw = page.raw.as_ref().map(|[_, row]| row.clone()).unwrap_or_default();
+            assert!(
+                raw.contains(job.split(['_', '.']).next().unwrap()) || page.raw_missing.is_some(),
+                "{told}"
+            );
+            let cores: Option<i64> = field("alloc_core_n").map(|cores| cores.parse().unwrap());
+            let wall: i64 = field("wall_s").unwrap().parse().unwrap();
+            let priced = page
+                .charges
+                .iter()
+                .filter(|charge| charge.pieces.iter().all(|piece| piece.charge.is_some()));
+            for charge in priced.filter(|charge| charge.policy == "cores") {
+                let price = if charge.version == "winter" { 1 } else { 2 };
+                let exact = cores.unwrap() * price * wall * 1_000_000_000;
+                let last = charge.steps.last().unwrap();
+                let line = format!("= {} * {price} * {wall} / 3600 = ", cores.unwrap());
+                assert!(
+                    charge.steps.iter().any(|step| step.contains(&line)),
+                    "{line} is not in\n{told}"
+                );
+                let result = last
+                    .split(['=', ':'])
+                    .next_back()
+                    .unwrap()
+                    .trim()
+                    .split(' ')
+                    .next()
+                    .unwrap()
+                    .to_owned();
+                let billionths = (result.parse::<f64>().unwrap() * 1e9).round();
+                assert!(
+                    (billionths * 3600.0 - f64::from(u32::try_from(exact / 1_000_000_000).unwrap()) * 1e9).abs()
+                        < 3.6e3,
+                    "{told}"
+                );
+                for piece in &charge.pieces {
+                    assert!(lake.join(&piece.cell).is_file(), "{told}");
+                }
+                charges += 1;
+            }
+        }
+    }
+    assert!(charges > 5, "{charges}");
+    assert!(explain(out, "no such job", &scene.path("")).is_err());
+}
+
+#[test]
+fn a_cell_is_its_jobs() {
+    let scene = scene();
+    scene.run(&charged(), "lake");
+    let lake = scene.path("lake");
+    let file = super::tables::files(&lake, "charges").remove(0);
+    let path = file.strip_prefix(&lake).unwrap().to_str().unwrap();
+    let cells = cell(lake.to_str().unwrap(), path, 3).unwrap();
+    let batch = super::tables::read(&file);
+    let sum = |cell: &gridtally::pipeline::explain::Cell| -> i128 {
+        let charge = gridtally::schema::batch::decimal(&batch, "charge").unwrap();
+        (0..batch.num_rows())
+            .filter(|row| {
+                let is = |name: &str, value: &str| text(&batch, name, *row).as_deref() == Some(value);
+                is("policy", &cell.policy) && is("policy_version", &cell.version) && is("options", &cell.options)
+            })
+            .filter_map(|row| gridtally::schema::batch::number(charge, row))
+            .sum()
+    };
+    assert!(!cells.is_empty());
+    for cell in &cells {
+        assert_eq!(gridtally::charge::amount::text(sum(cell), 9), cell.charge);
+        assert!(cell.top.len() <= 3 && cell.text().contains(&cell.top[0].job_id));
+    }
+    assert!(cell(lake.to_str().unwrap(), "charges/site=NONE/vo=x/allocation_year=2026", 3).is_err());
+}
