@@ -1,6 +1,7 @@
-"""The same work in DuckDB with two threads: parse, cast every column, write them as zstd Parquet, group the usage.
+"""The same work in DuckDB with two threads.
 
-    python3 duckdb_job.py sacct|gracc INPUT OUT
+    python3 duckdb_job.py sacct|gracc lake INPUT OUT     parse, cast every column, write zstd Parquet, group the usage
+    python3 duckdb_job.py sacct|gracc group INPUT OUT    parse and group: only the columns that takes, OUT.totals gets totals
 
 It does less than gridtally: no duplicates, no reassembly, no zones, no proration, no ledger.
 """
@@ -64,18 +65,24 @@ FROM (SELECT _id, _source AS d FROM read_json($INPUT, format = 'newline_delimite
     _id: 'VARCHAR', _source: 'STRUCT(SiteName VARCHAR, ProbeName VARCHAR, SubmitHost VARCHAR, LocalJobId VARCHAR, GlobalJobId VARCHAR, VOName VARCHAR, ReportableVOName VARCHAR, ProjectName VARCHAR, LocalUserId VARCHAR, DN VARCHAR, CommonName VARCHAR, Queue VARCHAR, Grid VARCHAR, JobName VARCHAR, ResourceType VARCHAR, Host VARCHAR, StartTime TIMESTAMP, EndTime TIMESTAMP, "@received" TIMESTAMP, WallDuration BIGINT, CpuDuration DOUBLE, CpuDuration_user DOUBLE, CpuDuration_system DOUBLE, Processors BIGINT, NodeCount VARCHAR, Resource_ExitCode VARCHAR)'}));
 """
 
-kind, source, out = sys.argv[1:]
+kind, work, source, out = sys.argv[1:]
 text = SACCT if kind == "sacct" else GRACC
 text = text.replace("{COLUMNS}", "{" + ", ".join(f"'{name}': 'VARCHAR'" for name in SACCT_COLUMNS) + "}")
 text = text.replace(", all_varchar = true", "").replace("$INPUT", f"'{source}'")
 key = "cluster, account" if kind == "sacct" else "site, vo, view, cluster"
+usage = (
+    f"SELECT date_trunc('month', \"end\") AS month, {key}, count(*) AS job_n, sum(wall_s) AS wall_s, "
+    "sum(wall_s * alloc_core_n) AS alloc_core_s, sum(cpu_ms) AS cpu_ms FROM {jobs} GROUP BY ALL"
+)
 # Straight from the parser to the file, as the fastest plan does it: no table in between.
 view = text.replace("CREATE TEMP TABLE job", "CREATE VIEW job")
 duckdb.sql("SET threads = 2; SET preserve_insertion_order = false")
 duckdb.sql(view)
-duckdb.sql(f"COPY (FROM job) TO '{out}.parquet' (FORMAT parquet, COMPRESSION zstd)")
-duckdb.sql(
-    f"COPY (SELECT date_trunc('month', \"end\") AS month, {key}, count(*) AS job_n, sum(wall_s) AS wall_s, "
-    f"sum(wall_s * alloc_core_n) AS alloc_core_s, sum(cpu_ms) AS cpu_ms FROM '{out}.parquet' GROUP BY ALL) "
-    f"TO '{out}.usage.parquet' (FORMAT parquet, COMPRESSION zstd)"
-)
+if work == "group":
+    groups = duckdb.sql(usage.format(jobs="job")).fetchall()
+    with open(f"{out}.totals", "w") as totals:
+        totals.write(" ".join(str(sum(row[at] for row in groups)) for at in (-4, -3, -2)))
+else:
+    duckdb.sql(f"COPY (FROM job) TO '{out}.parquet' (FORMAT parquet, COMPRESSION zstd)")
+    jobs = f"'{out}.parquet'"
+    duckdb.sql(f"COPY ({usage.format(jobs=jobs)}) TO '{out}.usage.parquet' (FORMAT parquet, COMPRESSION zstd)")

@@ -29,6 +29,15 @@ pub(crate) enum Dialect {
     Apel,
 }
 
+/// How an input is packed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Packing {
+    /// gzip at its usual level.
+    Gzip,
+    /// xz, fast: unpacking takes as long at any level.
+    Xz,
+}
+
 /// One input on disk.
 pub(crate) struct Input {
     /// What it is.
@@ -74,6 +83,36 @@ pub(crate) fn make(dialect: Dialect, n: i64) -> Input {
         folder,
         path,
     }
+}
+
+/// The same input, packed, with a pipeline of its own. Its size is that of the plain one.
+pub(crate) fn pack(plain: &Input, packing: Packing) -> Input {
+    let (ending, folder) = match packing {
+        Packing::Gzip => ("gz", plain.folder.join("gzip")),
+        Packing::Xz => ("xz", plain.folder.join("xz")),
+    };
+    let name = plain.path.file_name().expect("a file").display();
+    let path = folder.join(format!("{name}.{ending}"));
+    let ready = folder.join("ready");
+    if !ready.exists() {
+        fs::create_dir_all(&folder).unwrap();
+        let mut from = File::open(&plain.path).unwrap();
+        to_file(&path, |to| match packing {
+            Packing::Gzip => {
+                let mut packed = flate2::write::GzEncoder::new(to, flate2::Compression::default());
+                std::io::copy(&mut from, &mut packed)?;
+                packed.finish().map(|_| ())
+            }
+            Packing::Xz => {
+                let mut packed = liblzma::write::XzEncoder::new(to, 1);
+                std::io::copy(&mut from, &mut packed)?;
+                packed.finish().map(|_| ())
+            }
+        });
+        fs::write(ready, "").unwrap();
+    }
+    fs::write(folder.join("pipeline.toml"), pipeline(plain.dialect, &path)).unwrap();
+    Input { folder, path, ..*plain }
 }
 
 fn to_file(path: &Path, make: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) {

@@ -1,6 +1,7 @@
-//! `cargo bench --bench lake [-- --rows N] [--runs K]`: the whole job (dumps to published lake) against DuckDB on the
-//! same files and against a scan for line ends, in one run on one machine, at half and at full size. Nothing is
-//! asserted: the ratios are for people to read.
+//! `cargo bench --bench lake [-- --rows N] [--runs K]`: the whole job (dumps to published lake), and parsing and grouping
+//! alone, against DuckDB on the same files and against a scan for line ends, at half and at full size; then packed input
+//! against plain input and against unpacking alone. All in one run on one machine. That both sides count the same jobs is
+//! asserted; the ratios are for people to read.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -19,16 +20,18 @@ mod generator {
     pub(crate) mod rng;
     pub(crate) mod sacct;
 }
+mod group;
 mod input;
 mod python;
 
 use std::fs::File;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-use input::{Dialect, Input};
+use gridtally::sources::compression::decompress;
+use input::{Dialect, Input, Packing};
 use python::{interpreter, run};
 
 /// What one run of something cost.
@@ -42,22 +45,24 @@ struct Cost {
 struct Options {
     rows: i64,
     runs: usize,
+    /// What a child process does: a pipeline whose input it groups, and where the totals go.
+    group: Option<(PathBuf, PathBuf)>,
 }
 
 fn options() -> Options {
     let mut options = Options {
         rows: 2_000_000,
         runs: 3,
+        group: None,
     };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
-        let mut number = || -> i64 {
-            let text = words.next().unwrap_or_else(|| panic!("{word} needs a number"));
-            text.parse().unwrap_or_else(|_| panic!("{text:?} is no number"))
-        };
+        let mut text = || words.next().unwrap_or_else(|| panic!("{word} needs a value"));
+        let number = |text: String| -> i64 { text.parse().unwrap_or_else(|_| panic!("{text:?} is no number")) };
         match word.as_str() {
-            "--rows" => options.rows = number(),
-            "--runs" => options.runs = usize::try_from(number()).expect("a number of runs").max(1),
+            "--rows" => options.rows = number(text()),
+            "--runs" => options.runs = usize::try_from(number(text())).expect("a number of runs").max(1),
+            "--group" => options.group = Some((text().into(), text().into())),
             // Cargo says this to every benchmark.
             "--bench" => {}
             _ => panic!("{word:?} is unexpected; there are --rows N and --runs K"),
@@ -68,6 +73,9 @@ fn options() -> Options {
 
 fn main() {
     let options = options();
+    if let Some((pipeline, totals)) = &options.group {
+        return group::run(pipeline, totals);
+    }
     println!(
         "| input | work | wall s | CPU s | peak MB | MB/s | thousand records/s | wall, DuckDB = 1 | wall, scan = 1 |"
     );
@@ -79,10 +87,20 @@ fn main() {
             compare(&input, options.runs);
         }
     }
+    println!("\n| input | work | wall s | CPU s | peak MB | MB/s unpacked |\n|---|---|---|---|---|---|");
+    for (dialect, share) in [(Dialect::Sacct, 4), (Dialect::Gracc, 32)] {
+        let plain = input::make(dialect, options.rows / share);
+        unpack(&plain, &plain, options.runs);
+        for packing in [Packing::Gzip, Packing::Xz] {
+            unpack(&plain, &input::pack(&plain, packing), options.runs);
+        }
+    }
 }
 
 fn compare(input: &Input, runs: usize) {
     let scan = median(runs, || scan(&input.path));
+    let has_peer = matches!(input.dialect, Dialect::Sacct | Dialect::Gracc);
+    let peer = |work: &str| has_peer.then(|| median(runs, || duckdb(input, work)));
     let plain = median(runs, || gridtally(input, "pipeline.toml"));
     let normalised = median(runs, || gridtally(input, "normalised.toml"));
     eprintln!(
@@ -91,26 +109,62 @@ fn compare(input: &Input, runs: usize) {
         100.0 * (normalised.cpu_s - plain.cpu_s) / normalised.cpu_s,
         100.0 * (normalised.wall_s - plain.wall_s) / normalised.wall_s,
     );
-    let duckdb = matches!(input.dialect, Dialect::Sacct | Dialect::Gracc).then(|| median(runs, || duckdb(input)));
+    let rows = [
+        ("scan for line ends", Some(scan), None),
+        (
+            "parse and group: gridtally",
+            Some(median(runs, || group(input))),
+            peer("group"),
+        ),
+        ("whole job: gridtally", Some(plain), peer("lake")),
+        ("whole job with benchmarks: gridtally", Some(normalised), None),
+    ];
+    for (work, cost, peer) in rows {
+        let to_peer =
+            |cost: Cost| peer.map_or_else(|| "-".to_owned(), |peer| format!("{:.2}", cost.wall_s / peer.wall_s));
+        for (work, cost) in [(work, cost), ("the same: DuckDB", peer)] {
+            let Some(cost) = cost else { continue };
+            let (megabytes, thousands) = (thousandths(input.bytes / 1_000), thousandths(input.records));
+            println!(
+                "| {:?} {} | {work} | {:.2} | {:.2} | {:.0} | {:.0} | {:.0} | {} | {:.1} |",
+                input.dialect,
+                input.records,
+                cost.wall_s,
+                cost.cpu_s,
+                cost.peak_mb,
+                megabytes / cost.wall_s,
+                thousands / cost.wall_s,
+                to_peer(cost),
+                cost.wall_s / scan.wall_s,
+            );
+        }
+    }
+    if has_peer {
+        let totals = |of: &str| std::fs::read_to_string(input.folder.join(of)).unwrap();
+        assert_eq!(
+            totals("gridtally.totals"),
+            totals("duckdb.totals"),
+            "jobs, wall and core seconds"
+        );
+    }
+}
+
+/// The whole job on packed input, and unpacking it alone: what is between the two is not done side by side.
+fn unpack(plain: &Input, input: &Input, runs: usize) {
+    let name = input.path.file_name().expect("a file").display();
+    let alone = (plain.path != input.path).then(|| median(runs, || unpacking(&input.path)));
     for (work, cost) in [
-        ("scan for line ends", Some(scan)),
-        ("gridtally run", Some(plain)),
-        ("with benchmarks", Some(normalised)),
-        ("DuckDB", duckdb),
+        ("unpacking alone, one thread", alone),
+        ("whole job: gridtally", Some(median(runs, || gridtally(input)))),
     ] {
         let Some(cost) = cost else { continue };
-        let (megabytes, thousands) = (thousandths(input.bytes / 1_000), thousandths(input.records));
-        let to_duckdb = duckdb.map_or_else(|| "-".to_owned(), |d| format!("{:.2}", cost.wall_s / d.wall_s));
         println!(
-            "| {:?} {} | {work} | {:.2} | {:.2} | {:.0} | {:.0} | {:.0} | {to_duckdb} | {:.1} |",
-            input.dialect,
-            input.records,
+            "| {name} {} | {work} | {:.2} | {:.2} | {:.0} | {:.0} |",
+            plain.records,
             cost.wall_s,
             cost.cpu_s,
             cost.peak_mb,
-            megabytes / cost.wall_s,
-            thousands / cost.wall_s,
-            cost.wall_s / scan.wall_s,
+            thousandths(plain.bytes / 1_000) / cost.wall_s,
         );
     }
 }
@@ -130,26 +184,57 @@ fn median(runs: usize, mut once: impl FnMut() -> Cost) -> Cost {
 
 /// Finds every line end: no reader of text can be faster.
 fn scan(path: &Path) -> Cost {
-    let begin = Instant::now();
-    let mut lines = 0;
-    let mut block = vec![0; 1 << 20];
-    for file in input::files(path) {
-        let mut file = File::open(file).unwrap();
-        loop {
-            let n = file.read(&mut block).unwrap();
-            if n == 0 {
-                break;
-            }
-            lines += memchr::memchr_iter(b'\n', &block[..n]).count();
+    alone(|block| {
+        let mut lines = 0;
+        for file in input::files(path) {
+            lines += read(&mut File::open(file).unwrap(), block);
         }
+        assert!(lines > 0);
+    })
+}
+
+/// Unpacks a file and does nothing with it but find the line ends.
+fn unpacking(path: &Path) -> Cost {
+    alone(|block| {
+        let file = Box::new(File::open(path).unwrap());
+        assert!(read(&mut decompress(file).unwrap(), block) > 0);
+    })
+}
+
+fn read(from: &mut dyn Read, block: &mut [u8]) -> usize {
+    let mut lines = 0;
+    loop {
+        let n = from.read(block).unwrap();
+        if n == 0 {
+            return lines;
+        }
+        lines += memchr::memchr_iter(b'\n', &block[..n]).count();
     }
-    assert!(lines > 0);
+}
+
+/// What something costs that one thread of this process does.
+fn alone(work: impl FnOnce(&mut [u8])) -> Cost {
+    let mut block = vec![0; 1 << 20];
+    let begin = Instant::now();
+    work(&mut block);
     let wall_s = begin.elapsed().as_secs_f64();
     Cost {
         wall_s,
         cpu_s: wall_s,
         peak_mb: 1.0,
     }
+}
+
+/// Parsing and grouping alone, in a process of its own.
+fn group(input: &Input) -> Cost {
+    measure(
+        Command::new(interpreter())
+            .arg(script("runner.py"))
+            .arg(std::env::current_exe().unwrap())
+            .arg("--group")
+            .arg(input.folder.join("pipeline.toml"))
+            .arg(input.folder.join("gridtally.totals")),
+    )
 }
 
 /// The whole job into a fresh lake.
@@ -175,19 +260,20 @@ fn remove(folder: &Path) {
     }
 }
 
-fn duckdb(input: &Input) -> Cost {
+fn duckdb(input: &Input, work: &str) -> Cost {
     measure(
         Command::new(interpreter())
             .arg(script("runner.py"))
             .arg(interpreter())
             .arg(script("duckdb_job.py"))
             .arg(format!("{:?}", input.dialect).to_lowercase())
+            .arg(work)
             .arg(&input.path)
             .arg(input.folder.join("duckdb")),
     )
 }
 
-fn script(name: &str) -> std::path::PathBuf {
+fn script(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bench").join(name)
 }
 

@@ -1,0 +1,120 @@
+//! Parsing and grouping alone: every row is read as for a lake, and what it says is added up by month and a few words,
+//! as `duckdb_job.py group` does it.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use gridtally::ledger::Reason;
+use gridtally::pipeline::{Plan, SourcePlan};
+use gridtally::records::JobRow;
+use gridtally::sources::dialect::{self, Dialect};
+use gridtally::sources::{Pieces, Position, Sink, Work};
+use gridtally::time::Month;
+
+/// As many as the peer gets.
+const THREADS: usize = 2;
+
+/// Jobs, wall seconds, core seconds, CPU milliseconds.
+type Sums = [i64; 4];
+
+#[derive(Default)]
+struct Groups {
+    sums: HashMap<String, Sums>,
+    key: String,
+}
+
+impl Groups {
+    fn add(&mut self, sums: &Sums) {
+        if !self.sums.contains_key(&self.key) {
+            self.sums.insert(self.key.clone(), Sums::default());
+        }
+        let into = self.sums.get_mut(&self.key).expect("it is there");
+        into.iter_mut().zip(sums).for_each(|(into, n)| *into += n);
+    }
+}
+
+impl Sink for Groups {
+    fn rows_read(&mut self, _: u64) {}
+
+    fn job(&mut self, row: &JobRow<'_>, _: Position, _: u32) {
+        self.key.clear();
+        if let Some(month) = row.end_ms.and_then(Month::of_ms) {
+            write!(self.key, "{month}").expect("a string takes everything");
+        }
+        for word in [Some(row.view), row.site, row.vo, row.cluster, row.account] {
+            self.key.push('|');
+            self.key.push_str(word.unwrap_or_default());
+        }
+        let wall_s = row.wall_ms.map_or(0, |ms| ms.div_euclid(1000));
+        let core_s = wall_s * row.alloc_core_n.unwrap_or(0);
+        self.add(&[1, wall_s, core_s, row.cpu_ms.unwrap_or(0)]);
+    }
+
+    fn reject(&mut self, _: Reason, at: Position, _: u64, detail: &str, _: &[u8]) {
+        panic!("line {}: {detail}", at.line);
+    }
+
+    fn out_of_scope(&mut self, _: Reason, _: u64) {}
+}
+
+/// The files of an input, one after the other, cut into pieces.
+struct Queue {
+    files: Vec<PathBuf>,
+    pieces: Option<Pieces>,
+    source: Arc<SourcePlan>,
+}
+
+impl Queue {
+    fn next(&mut self) -> Option<Work> {
+        loop {
+            if let Some(work) = self.pieces.as_mut().and_then(Iterator::next) {
+                return Some(work.unwrap());
+            }
+            let file = File::open(self.files.pop()?).unwrap();
+            let dialect = Dialect::of(self.source.format).expect("the benchmark names its formats");
+            let pieces = dialect::pieces(dialect, Box::new(file), Arc::clone(&self.source));
+            self.pieces = Some(pieces.unwrap());
+        }
+    }
+}
+
+/// Reads the input of a pipeline; `totals` gets jobs, wall seconds and core seconds of all groups.
+pub(crate) fn run(pipeline: &Path, totals: &Path) {
+    let (plan, _) = Plan::load(pipeline).unwrap();
+    let source = Arc::clone(&plan.sources[0]);
+    let files = source
+        .paths
+        .iter()
+        .flat_map(|path| super::input::files(Path::new(path)));
+    let queue = Mutex::new(Queue {
+        files: files.collect(),
+        pieces: None,
+        source: Arc::clone(&source),
+    });
+    let read = || {
+        let mut groups = Groups::default();
+        loop {
+            let next = queue.lock().unwrap().next();
+            match next {
+                Some(work) => work(&mut groups),
+                None => return groups,
+            }
+        }
+    };
+    let mut all = Groups::default();
+    thread::scope(|scope| {
+        let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(read)).collect();
+        for thread in threads {
+            for (key, sums) in thread.join().expect("a thread died").sums {
+                all.key = key;
+                all.add(&sums);
+            }
+        }
+    });
+    let total = |at: usize| all.sums.values().map(|sums| sums[at]).sum::<i64>();
+    std::fs::write(totals, format!("{} {} {}", total(0), total(1), total(2))).unwrap();
+}
