@@ -155,7 +155,10 @@ fn unpack(plain: &Input, input: &Input, runs: usize) {
     let alone = (plain.path != input.path).then(|| median(runs, || unpacking(&input.path)));
     for (work, cost) in [
         ("unpacking alone, one thread", alone),
-        ("whole job: gridtally", Some(median(runs, || gridtally(input)))),
+        (
+            "whole job: gridtally",
+            Some(median(runs, || gridtally(input, "pipeline.toml"))),
+        ),
     ] {
         let Some(cost) = cost else { continue };
         println!(
