@@ -364,7 +364,7 @@ fn month_boundary(key: &CellKey, a: &Side, b: &Side) -> Option<Verdict> {
         return None;
     }
     for (jobs, cut, other, which) in [(a, of_a, of_b, "B"), (b, of_b, of_a, "A")] {
-        for quarters in (-56..=56_i64).filter(|quarters| *quarters != 0) {
+        let fits = |quarters: &i64| {
             let shift_s = quarters * 900;
             let mut moved = cut;
             for job in jobs.edge_jobs.iter().filter(|job| job.of.0 == *site && job.of.1 == *vo) {
@@ -376,14 +376,25 @@ fn month_boundary(key: &CellKey, a: &Side, b: &Side) -> Option<Verdict> {
                     _ => {}
                 }
             }
-            if moved.has_same_time(other) {
-                let sign = if shift_s < 0 { '-' } else { '+' };
-                let (hours, minutes) = (shift_s.abs() / 3600, shift_s.abs() % 3600 / 60);
-                return Some(verdict(
-                    Cause::MonthBoundary,
-                    format!("{which} is exact when months are cut at UTC{sign}{hours:02}:{minutes:02}"),
-                ));
-            }
+            moved.has_same_time(other)
+        };
+        // A cell with few jobs near the edge fits several zones: all of them are told.
+        let zones: Vec<i64> = (-56..=56_i64).filter(|quarters| *quarters != 0).filter(fits).collect();
+        let runs = zones.chunk_by(|a, b| b - a == 1).filter_map(|run| {
+            let (first, last) = (zone(*run.first()?), zone(*run.last()?));
+            Some(if first == last {
+                first
+            } else {
+                format!("{first} to {last}")
+            })
+        });
+        let told: Vec<String> = runs.collect();
+        if !told.is_empty() {
+            let told = told.join(", or ");
+            return Some(verdict(
+                Cause::MonthBoundary,
+                format!("{which} is exact when months are cut at {told}"),
+            ));
         }
     }
     let neighbours = [previous(*month), Some(month.next())];
@@ -406,6 +417,12 @@ fn month_boundary(key: &CellKey, a: &Side, b: &Side) -> Option<Verdict> {
         }
     }
     None
+}
+
+/// `UTC+05:30` of 22 quarters of an hour.
+fn zone(quarters: i64) -> String {
+    let sign = if quarters < 0 { '-' } else { '+' };
+    format!("UTC{sign}{:02}:{:02}", quarters.abs() / 4, quarters.abs() % 4 * 15)
 }
 
 fn previous(month: Month) -> Option<Month> {
