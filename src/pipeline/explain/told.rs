@@ -39,7 +39,7 @@ impl Explained {
         }
         say("\nHow it was read");
         for field in &self.fields {
-            let unit = if field.unit.is_empty() {
+            let unit = if matches!(field.unit.as_str(), "" | "1") {
                 String::new()
             } else {
                 format!(" {}", field.unit)

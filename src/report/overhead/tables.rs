@@ -122,7 +122,7 @@ pub(super) fn histogram(view: &View) -> Table {
 
 /// Bars of a distribution: each number of units by itself, or ranges of them when there are many.
 pub(super) fn bars(histogram: &BTreeMap<i64, i128>) -> Vec<(String, i128)> {
-    const BAR_N: i64 = 16;
+    const BAR_N: i64 = 11;
     let Some(most) = histogram.keys().next_back().copied() else {
         return Vec::new();
     };

@@ -148,6 +148,10 @@ fn charts(body: &mut String, data: &SiteData) {
         row.extend(amounts(sums));
         by_month.push(row);
     }
+    // Rounded once, not the sum of rounded months: the page shows one total.
+    let mut totals = vec![Cell::text("total")];
+    totals.extend(amounts(&data.total()));
+    by_month.exact_totals = Some(totals);
     section(
         body,
         "months",

@@ -57,7 +57,7 @@ fn keys_that_do_nothing_are_told() {
 }
 
 #[test]
-fn what_arrives_scaled_is_not_scaled_again() {
+fn lv_20_what_arrives_scaled_is_not_scaled_again() {
     let with = |rows: &str, keys: &str, format: &str| {
         let folder = tempfile::tempdir().unwrap();
         let head = "site,cluster,nodes,node_class,benchmark,value_per_core,valid_from,valid_to\n";

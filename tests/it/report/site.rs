@@ -44,6 +44,13 @@ fn the_page_says_what_the_lake_says() {
             page.contains(&format!("<dt>core hours</dt><dd>{hours}</dd>")),
             "{hours}"
         );
+        // Each table's total is the lake's, rounded once: not a sum of rounded months.
+        let totals: Vec<_> = page.split("<tfoot>").skip(1).take(2).collect();
+        assert_eq!(totals.len(), 2);
+        for total in totals {
+            let (total, _) = total.split_once("</tfoot>").unwrap();
+            assert!(total.contains(&format!(">{hours}<")), "{hours} is not in {total}");
+        }
         assert!(csv.starts_with("month,vo,view,jobs,core_hours,cpu_hours,"), "{csv}");
         for forbidden in ["http:", "https:", "src=", "@import", "url(", "<link", "NaN"] {
             assert!(!page.contains(forbidden), "{forbidden}");
