@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::charge::weights::{self, Billing};
 use crate::error::{Error, Kind, Result};
 use crate::schema::batch::{decimal, int, text, time, word};
-use crate::store::{Manifest, Store, read_table};
+use crate::store::{Manifest, read_table};
 
 /// The policy of the billing weights of a cluster, as the lake's inventories tell them; of several listings the last.
 ///
@@ -13,9 +13,7 @@ use crate::store::{Manifest, Store, read_table};
 /// [`Kind::NoInput`] when there is no lake, or it knows no partition of the cluster; [`Kind::Usage`] when it knows
 /// several clusters and none is named.
 pub fn policy(output: &str, cluster: Option<&str>) -> Result<String> {
-    let store = Store::open_existing(output)?;
-    let manifest = Manifest::load(&store)?
-        .ok_or_else(|| Error::new(Kind::NoInput, format!("{output} is no lake: it has no manifest.json")))?;
+    let (store, manifest) = Manifest::open(output)?;
     // By cluster and partition: the time of the last listing, and what it bills.
     let mut known: BTreeMap<(String, String), (i64, Billing)> = BTreeMap::new();
     let mut told: BTreeMap<(String, String), i64> = BTreeMap::new();

@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 use crate::ledger::Reason;
 use crate::schema::batch::{int, text, word};
-use crate::store::{Manifest, Store, read_table};
+use crate::store::{Manifest, read_table};
 
 /// Characters of raw text an example shows.
 const SHOWN: usize = 200;
@@ -83,11 +83,9 @@ pub struct RejectReport {
 /// Sums up the refusals of a lake, with at most `example_n` examples each.
 ///
 /// # Errors
-/// [`Kind::NoInput`] when there is no lake; [`Kind::Io`] when it cannot be read.
+/// [`crate::error::Kind::NoInput`] when there is no lake; [`crate::error::Kind::Io`] when it cannot be read.
 pub fn summarise(output: &str, filter: &RejectFilter, example_n: usize) -> Result<RejectReport> {
-    let store = Store::open_existing(output)?;
-    let manifest = Manifest::load(&store)?
-        .ok_or_else(|| Error::new(Kind::NoInput, format!("{output} is no lake: it has no manifest.json")))?;
+    let (store, manifest) = Manifest::open(output)?;
     let mut groups: BTreeMap<(String, String, String, String), RejectGroup> = BTreeMap::new();
     let mut report = RejectReport {
         output: store.url().to_owned(),
@@ -188,7 +186,7 @@ impl RejectReport {
     /// One line per group, with its first example, as CSV.
     ///
     /// # Errors
-    /// [`Kind::Internal`] when it cannot be written into memory.
+    /// [`crate::error::Kind::Internal`] when it cannot be written into memory.
     pub fn csv(&self) -> Result<Vec<u8>> {
         let failed = |e: csv::Error| Error::internal("the summary cannot be written as CSV").because(e);
         let mut writer = csv::Writer::from_writer(Vec::new());

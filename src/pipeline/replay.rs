@@ -172,11 +172,7 @@ struct Input {
 /// [`Kind::NoInput`] when there is no lake; [`Kind::Data`] when a file with other content is in the way;
 /// [`Kind::Io`] when reading or writing fails.
 pub fn export(replay: &Replay<'_>) -> Result<ReplayReport> {
-    let store = Store::open_existing(replay.output)?;
-    let manifest = Manifest::load(&store)?.ok_or_else(|| {
-        let message = format!("{} is no lake: it has no manifest.json", replay.output);
-        Error::new(Kind::NoInput, message)
-    })?;
+    let (store, manifest) = Manifest::open(replay.output)?;
     let inputs = inputs(&store)?;
     let mut export = Export {
         replay,

@@ -8,9 +8,9 @@ use serde::Serialize;
 use crate::charge::amount::{CHARGE_SCALE, text as amount};
 use crate::charge::facts::Facts;
 use crate::charge::{Tariff, price};
-use crate::error::{Error, Kind, Result};
+use crate::error::Result;
 use crate::schema::batch::{text, word};
-use crate::store::{Manifest, Store, lake, read_table};
+use crate::store::{Manifest, lake, read_table};
 
 /// One account under both policies.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -54,11 +54,9 @@ pub struct Comparison {
 /// the part each account has of them.
 ///
 /// # Errors
-/// [`Kind::NoInput`] when there is no lake; [`Kind::Data`] when a number does not fit.
+/// [`crate::error::Kind::NoInput`] when there is no lake; [`crate::error::Kind::Data`] when a number does not fit.
 pub fn compare(output: &str, a: &Tariff, b: &Tariff) -> Result<Comparison> {
-    let store = Store::open_existing(output)?;
-    let manifest = Manifest::load(&store)?
-        .ok_or_else(|| Error::new(Kind::NoInput, format!("{output} is no lake: it has no manifest.json")))?;
+    let (store, manifest) = Manifest::open(output)?;
     let mut sums: BTreeMap<(String, Option<String>), [i128; 2]> = BTreeMap::new();
     let (mut job_n, mut unpriced_job_n) = ([0; 4], [0; 2]);
     for file in manifest.dataset("records") {

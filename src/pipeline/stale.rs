@@ -11,7 +11,7 @@ use crate::error::{Error, Kind, Result};
 use crate::ledger::Reason;
 use crate::records::Summary;
 use crate::records::summary::from_batch;
-use crate::store::{Manifest, Store, lake, read_table};
+use crate::store::{Manifest, lake, read_table};
 
 /// What some summaries come to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -85,9 +85,7 @@ pub struct StaleReport {
 /// # Errors
 /// [`Kind::NoInput`] when there is no lake; [`Kind::Io`] when it cannot be read.
 pub fn report(output: &str) -> Result<StaleReport> {
-    let store = Store::open_existing(output)?;
-    let manifest = Manifest::load(&store)?
-        .ok_or_else(|| Error::new(Kind::NoInput, format!("{output} is no lake: it has no manifest.json")))?;
+    let (store, manifest) = Manifest::open(output)?;
     let mut months: BTreeMap<(String, String), (Sum, Sum, bool)> = BTreeMap::new();
     let mut stale = Vec::new();
     for file in manifest.dataset("summary").chain(manifest.dataset("summary_history")) {

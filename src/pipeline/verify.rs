@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::state::ATTRIBUTION_FACT;
 use super::summaries::folded;
-use crate::error::{Error, Kind, Result};
+use crate::error::Result;
 use crate::ledger::{Book, Outcome, Reason};
 use crate::schema;
 use crate::schema::batch::{id, int, number, text, time};
@@ -80,11 +80,10 @@ struct Totals {
 /// Verifies the lake at a path or URL.
 ///
 /// # Errors
-/// [`Kind::NoInput`] when there is no lake; [`Kind::Io`] when it cannot be read. What is wrong with it is in the report.
+/// [`crate::error::Kind::NoInput`] when there is no lake; [`crate::error::Kind::Io`] when it cannot be
+/// read. What is wrong with it is in the report.
 pub fn verify(output: &str) -> Result<VerifyReport> {
-    let store = Store::open_existing(output)?;
-    let manifest = Manifest::load(&store)?
-        .ok_or_else(|| Error::new(Kind::NoInput, format!("{output} is no lake: it has no manifest.json")))?;
+    let (store, manifest) = Manifest::open(output)?;
     let mut report = VerifyReport {
         output: store.url().to_owned(),
         ..VerifyReport::default()

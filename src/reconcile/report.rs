@@ -76,9 +76,7 @@ pub struct WorkReport {
 /// # Errors
 /// [`Kind::NoInput`] when there is no lake; [`Kind::Io`] when it cannot be read.
 pub fn report(output: &str, question: &Question<'_>) -> Result<WorkReport> {
-    let store = Store::open_existing(output)?;
-    let manifest = Manifest::load(&store)?
-        .ok_or_else(|| Error::new(Kind::NoInput, format!("{output} is no lake: it has no manifest.json")))?;
+    let (store, manifest) = Manifest::open(output)?;
     let by = question.by.clone().unwrap_or_else(|| default_dimensions(question.mode));
     let mut walk = Walk {
         store: &store,

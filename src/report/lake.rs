@@ -61,9 +61,7 @@ impl Lake {
     /// # Errors
     /// [`Kind::NoInput`] when there is none; [`Kind::Io`] when it cannot be read.
     pub fn open(output: &str) -> Result<Self> {
-        let store = Store::open_existing(output)?;
-        let manifest = Manifest::load(&store)?
-            .ok_or_else(|| Error::new(Kind::NoInput, format!("{output} is no lake: it has no manifest.json")))?;
+        let (store, manifest) = Manifest::open(output)?;
         Ok(Self { store, manifest })
     }
 

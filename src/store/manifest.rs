@@ -63,6 +63,17 @@ impl Manifest {
         Self::parse(&bytes).map(Some).map_err(|e| e.at("store", store.url()))
     }
 
+    /// Opens the lake at a path or URL.
+    ///
+    /// # Errors
+    /// `NoInput` when nothing has been published there; otherwise as [`Self::load`] and [`Store::open_existing`].
+    pub fn open(output: &str) -> Result<(Store, Self)> {
+        let store = Store::open_existing(output)?;
+        let manifest = Self::load(&store)?
+            .ok_or_else(|| Error::new(Kind::NoInput, format!("{output} is no lake: it has no manifest.json")))?;
+        Ok((store, manifest))
+    }
+
     /// Reads the text of a manifest.
     pub fn parse(text: &[u8]) -> Result<Self> {
         let damaged = || Error::new(Kind::Data, "the manifest is damaged");

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::charge::amount::{CHARGE_SCALE, text as amount};
 use crate::error::{Error, Kind, Result};
 use crate::schema::batch::{decimal, int, number, text, word};
-use crate::store::{Manifest, Store, lake, read_table};
+use crate::store::{Manifest, lake, read_table};
 
 /// One job's part of a cell.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -49,9 +49,7 @@ type Payers = BTreeMap<[String; 4], BTreeMap<(String, Option<String>), i128>>;
 /// # Errors
 /// [`Kind::NoInput`] when there is no lake, or no such cell in it.
 pub fn cell(output: &str, path: &str, top: usize) -> Result<Vec<Cell>> {
-    let store = Store::open_existing(output)?;
-    let manifest = Manifest::load(&store)?
-        .ok_or_else(|| Error::new(Kind::NoInput, format!("{output} is no lake: it has no manifest.json")))?;
+    let (store, manifest) = Manifest::open(output)?;
     let wanted = path.trim_end_matches('/');
     let is_there = manifest
         .dataset("charges")

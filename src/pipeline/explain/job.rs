@@ -119,9 +119,7 @@ pub struct Explained {
 /// # Errors
 /// [`Kind::NoInput`] when there is no lake, or no such job in it; [`Kind::Io`] when it cannot be read.
 pub fn explain(output: &str, job: &str, inputs: &Path) -> Result<Vec<Explained>> {
-    let store = Store::open_existing(output)?;
-    let manifest = Manifest::load(&store)?
-        .ok_or_else(|| Error::new(Kind::NoInput, format!("{output} is no lake: it has no manifest.json")))?;
+    let (store, manifest) = Manifest::open(output)?;
     let table = |path: &str| -> Result<Vec<RecordBatch>> { read_table(store.reader(path)?, None, 16_384)?.collect() };
     let book = Book::load(&table("ledger/inputs.parquet")?, &table("ledger/ledger.parquet")?)?;
     let lake = Lake { store, manifest, book };

@@ -87,9 +87,8 @@ pub(super) type Place = (String, String);
 ///
 /// # Errors
 /// [`Kind::NoInput`] when there are none, [`Kind::Io`] when they cannot be read.
-pub(super) fn read(store: &Store, site: Option<&str>) -> Result<BTreeMap<Place, Cluster>> {
+pub(super) fn read(store: &Store, manifest: &Manifest, site: Option<&str>) -> Result<BTreeMap<Place, Cluster>> {
     let nothing = |what: &str| Error::new(Kind::NoInput, format!("{} {what}", store.url()));
-    let manifest = Manifest::load(store)?.ok_or_else(|| nothing("is no lake: it has no manifest.json"))?;
     let mut clusters: BTreeMap<Place, Cluster> = BTreeMap::new();
     for (dataset, add) in [
         (

@@ -13,7 +13,7 @@ use super::html::{self, escape};
 use super::render::{json_object, text as plain};
 use super::table::Table;
 use crate::error::{Error, Result};
-use crate::store::Store;
+use crate::store::Manifest;
 
 /// What the overhead datasets of a lake say, ready to be shown.
 pub struct Overhead {
@@ -26,8 +26,8 @@ pub struct Overhead {
 /// [`crate::error::Kind::NoInput`] when there is no lake or it has no overhead; [`crate::error::Kind::Io`] when it cannot
 /// be read.
 pub fn read(output: &str, site: Option<&str>) -> Result<Overhead> {
-    let store = Store::open_existing(output)?;
-    let clusters = data::read(&store, site)?;
+    let (store, manifest) = Manifest::open(output)?;
+    let clusters = data::read(&store, &manifest, site)?;
     Ok(Overhead { clusters })
 }
 
