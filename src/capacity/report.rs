@@ -7,8 +7,9 @@ use super::reference::{ReferenceChoice, multiplier, warnings};
 use super::site::{SitePower, in_hs06, installed, per_cpu_si00};
 use crate::error::{Error, Kind, Result};
 use crate::reference::benchmark::{Each, Score};
+use crate::reference::decimal;
 use crate::reference::node_type::{NodeType, NodeTypeTable, day_text};
-use crate::reference::ratio::{Ratio, decimal};
+use crate::reference::ratio::Ratio;
 use crate::time::Day;
 
 /// Decimals of scores in HEPSPEC06 and of `Benchmark`.
@@ -219,5 +220,5 @@ fn type_line(one: &NodeType, question: &Question<'_>, reference: super::Referenc
 /// The one score there is, exactly.
 fn scores(power: Each<Score>) -> String {
     let known = power.scaled().into_iter().flatten();
-    known.map(|e4| decimal(e4, 4)).collect()
+    known.map(|e4| decimal::text(e4, 4)).collect()
 }

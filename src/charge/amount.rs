@@ -1,7 +1,5 @@
 //! Decimal amounts: read, rounded, printed.
 
-use std::fmt::Write as _;
-
 use crate::engine::SCALE;
 use crate::engine::formula::parse;
 
@@ -99,22 +97,6 @@ pub fn written(text: &str) -> Option<(i128, u32)> {
     let value = parse(text)?;
     let places = text.split_once('.').map_or(0, |(_, places)| places.len());
     Some((value, u32::try_from(places).ok()?))
-}
-
-/// A value in units of 10^-`scale` as people write it: no zeros at the end.
-#[must_use]
-pub fn text(value: i128, scale: u32) -> String {
-    let unit = 10_u128.pow(scale);
-    let magnitude = value.unsigned_abs();
-    let mut text = if value < 0 { "-".to_owned() } else { String::new() };
-    // Writing to a string cannot fail.
-    let _ = write!(text, "{}", magnitude / unit);
-    let places = format!("{:0width$}", magnitude % unit, width = scale as usize);
-    let places = places.trim_end_matches('0');
-    if scale > 0 && !places.is_empty() {
-        let _ = write!(text, ".{places}");
-    }
-    text
 }
 
 /// A unit of memory. A policy says which it means: 1 GB is 1 000 000 000 bytes, 1 GiB is 1 073 741 824.

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::amount::{CHARGE_SCALE, Mode, round, text};
+use super::amount::{CHARGE_SCALE, Mode, round};
 use super::facts::Facts;
 use super::policy::{CHARGE, Options, Policy};
 use super::price::{Priced, price};
 use super::show;
 use crate::engine::{SCALE, Value};
 use crate::error::Result;
+use crate::reference::decimal::text;
 
 /// What an example expects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

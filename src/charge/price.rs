@@ -11,6 +11,7 @@ use super::policy::{CHARGE, Options, Policy};
 use super::table::{column, decimals, numbers, words};
 use crate::engine::{Formula, SCALE, Type, Value, evaluate};
 use crate::error::{Error, Kind, Result};
+use crate::reference::decimal::text;
 
 /// The name under which the condition of a scope is computed.
 const WHEN: &str = "when";
@@ -241,7 +242,7 @@ impl Priced {
             return None;
         }
         if let Some(number) = array.as_primitive_opt::<Decimal128Type>() {
-            return Some(super::amount::text(number.value(row), SCALE));
+            return Some(text(number.value(row), SCALE));
         }
         if let Some(text) = array.as_string_opt::<i32>() {
             return Some(format!("'{}'", text.value(row)));

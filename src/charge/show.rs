@@ -1,9 +1,10 @@
 //! A formula with the numbers in it.
 
-use super::amount::{CHARGE_SCALE, text};
+use super::amount::CHARGE_SCALE;
 use super::policy::{Origin, Policy, Step};
 use super::price::Priced;
 use crate::engine::SCALE;
+use crate::reference::decimal::text;
 
 /// How the charge of a job came about, a line for every value: the formula, the formula with its numbers, the result.
 #[must_use]

@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use super::amount::{text, whole};
+use super::amount::whole;
 use crate::engine::SCALE;
+use crate::reference::decimal::text;
 
 /// What one partition bills.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

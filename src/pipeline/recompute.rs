@@ -12,6 +12,7 @@ use super::summaries::Place;
 use super::usage::Part;
 use crate::error::Result;
 use crate::reference::benchmark::Benchmark;
+use crate::reference::decimal::text as decimal_text;
 use crate::schema::batch::{date, decimal, number};
 use crate::store::lake;
 use crate::summarise::sums::{WORK_COLUMNS, WorkSums};
@@ -188,19 +189,10 @@ pub(super) fn compare(
 }
 
 fn amounts([cpu, wall, core_wall]: [i128; 3]) -> Amounts {
-    let [cpu_s, wall_s, core_wall_s] = [cpu, wall, core_wall].map(decimal_text);
+    let [cpu_s, wall_s, core_wall_s] = [cpu, wall, core_wall].map(|e7| decimal_text(e7, 7));
     Amounts {
         cpu_s,
         wall_s,
         core_wall_s,
     }
-}
-
-/// Units of 10^-7 as people write them.
-fn decimal_text(e7: i128) -> String {
-    const E7: u128 = 10_000_000;
-    let sign = if e7 < 0 { "-" } else { "" };
-    let size = e7.unsigned_abs();
-    let text = format!("{sign}{}.{:07}", size / E7, size % E7);
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }

@@ -5,10 +5,11 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use crate::charge::amount::{CHARGE_SCALE, text as amount};
+use crate::charge::amount::CHARGE_SCALE;
 use crate::charge::facts::Facts;
 use crate::charge::{Tariff, price};
 use crate::error::Result;
+use crate::reference::decimal::text as amount;
 use crate::schema::batch::{text, word};
 use crate::store::{Manifest, lake, read_table};
 

@@ -5,7 +5,8 @@ use super::mode::Mode;
 use super::names::Names;
 use super::rules::Numbers;
 use crate::reference::benchmark::Benchmark;
-use crate::reference::ratio::{Ratio, decimal};
+use crate::reference::decimal;
+use crate::reference::ratio::Ratio;
 use crate::time::Month;
 
 /// What cells can be told apart by, beside site and month.
@@ -53,7 +54,7 @@ impl Dimension {
         let count = |n: i64| (n > 0).then(|| n.to_string());
         match self.as_str() {
             "benchmark" => key.kind.map(Benchmark::as_str).map(str::to_owned),
-            "benchmark_per_core" => (key.level_e3 > 0).then(|| decimal(i128::from(key.level_e3), 3)),
+            "benchmark_per_core" => (key.level_e3 > 0).then(|| decimal::text(i128::from(key.level_e3), 3)),
             "alloc_node_n" => count(key.node_n),
             "alloc_core_n" => count(key.core_n),
             word => {
@@ -102,7 +103,7 @@ impl Cell {
     /// The measures as text, in the order of [`MEASURES`]; empty where there is none.
     pub(super) fn measures(&self) -> [String; 18] {
         let n = &self.numbers;
-        let work = |e10: i128| decimal(e10, 10);
+        let work = |e10: i128| decimal::text(e10, 10);
         let time = |ms: Option<i64>| {
             let time = ms.and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok());
             time.map_or_else(String::new, |time| time.to_string())

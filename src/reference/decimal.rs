@@ -24,3 +24,17 @@ pub fn ten_thousandths(text: &str) -> Result<i64, String> {
     }
     Ok(value)
 }
+
+/// An integer of so many decimals as text, without zeros at its end.
+#[must_use]
+pub fn text(scaled: i128, decimals: u32) -> String {
+    let one = 10_u128.saturating_pow(decimals);
+    let (whole, rest) = (scaled.unsigned_abs() / one, scaled.unsigned_abs() % one);
+    let sign = if scaled < 0 { "-" } else { "" };
+    if rest == 0 {
+        return format!("{sign}{whole}");
+    }
+    let places = usize::try_from(decimals).unwrap_or_default();
+    let rest = format!("{rest:0>places$}");
+    format!("{sign}{whole}.{}", rest.trim_end_matches('0'))
+}

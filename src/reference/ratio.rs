@@ -1,5 +1,7 @@
 //! Exact quotients, rounded once, where they are printed.
 
+use super::decimal;
+
 /// A quotient of integers with a positive divisor.
 #[derive(Clone, Copy, Debug)]
 pub struct Ratio {
@@ -69,7 +71,7 @@ impl Ratio {
     /// As a decimal of at most so many places, rounded half up, without zeros at its end.
     #[must_use]
     pub fn text(self, decimals: u32) -> String {
-        decimal(self.scaled(decimals), decimals)
+        decimal::text(self.scaled(decimals), decimals)
     }
 
     fn reduced(self) -> Self {
@@ -103,18 +105,4 @@ impl Ord for Ratio {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         self.minus(*other).number.cmp(&0)
     }
-}
-
-/// An integer of so many decimals as text, without zeros at its end.
-#[must_use]
-pub fn decimal(scaled: i128, decimals: u32) -> String {
-    let one = 10_u128.saturating_pow(decimals);
-    let (whole, rest) = (scaled.unsigned_abs() / one, scaled.unsigned_abs() % one);
-    let sign = if scaled < 0 { "-" } else { "" };
-    if rest == 0 {
-        return format!("{sign}{whole}");
-    }
-    let places = usize::try_from(decimals).unwrap_or_default();
-    let rest = format!("{rest:0>places$}");
-    format!("{sign}{whole}.{}", rest.trim_end_matches('0'))
 }

@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use crate::charge::amount::{CHARGE_SCALE, text as amount};
+use crate::charge::amount::CHARGE_SCALE;
 use crate::error::{Error, Kind, Result};
+use crate::reference::decimal::text as amount;
 use crate::schema::batch::{decimal, int, number, text, word};
 use crate::store::{Manifest, lake, read_table};
 

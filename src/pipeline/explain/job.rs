@@ -8,11 +8,12 @@ use arrow::util::display::array_value_to_string;
 use serde::Serialize;
 
 use super::raw;
-use crate::charge::amount::{CHARGE_SCALE, text as amount};
+use crate::charge::amount::CHARGE_SCALE;
 use crate::charge::facts::Facts;
 use crate::charge::{Tariff, price, show};
 use crate::error::{Error, Kind, Result};
 use crate::ledger::Book;
+use crate::reference::decimal::text as amount;
 use crate::schema::batch::{date, decimal, id, int, number, text, word};
 use crate::schema::{self, Column};
 use crate::store::{Manifest, Store, lake, read_table};

@@ -9,6 +9,7 @@ use super::row::Row;
 use super::table::{BenchmarkTable, Entry};
 use super::timeline::Span;
 use crate::problems::Problems;
+use crate::reference::decimal::text;
 
 /// Ten-thousandths of one.
 const ONE_E4: i64 = 10_000;
@@ -150,8 +151,7 @@ fn kinds(entry: &Entry, of: &str, file: &str, problems: &mut Problems) {
 
 /// Ten-thousandths as people write them.
 fn decimal(e4: i64) -> String {
-    let text = format!("{}.{:04}", e4 / ONE_E4, e4 % ONE_E4);
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    text(i128::from(e4), 4)
 }
 
 fn day(ms: i64) -> String {

@@ -5,6 +5,7 @@ use super::jobs::SendableJob;
 use super::kind::MessageKind;
 use super::users::Users;
 use crate::reference::benchmark::Benchmark;
+use crate::reference::decimal;
 use crate::report::table::divide;
 use crate::time::Month;
 
@@ -70,8 +71,7 @@ pub fn benchmark_word(place: usize) -> &'static str {
 
 /// A level, without zeros behind.
 fn level_text(e3: i64) -> String {
-    let text = format!("{}.{:03}", e3 / 1000, e3 % 1000);
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    decimal::text(i128::from(e3), 3)
 }
 
 /// `{HEPSPEC: 10.5, HEPscore23: 12.25}`

@@ -9,6 +9,7 @@ use gridtally::charge::amount::{self, Mode};
 use gridtally::engine::formula::parse;
 use gridtally::engine::{Formula, Mistake, SCALE, Type, evaluate};
 use gridtally::error::Kind;
+use gridtally::reference::decimal;
 use proptest::prelude::*;
 
 const ONE: i128 = 10_i128.pow(SCALE);
@@ -39,7 +40,7 @@ fn compute(sql: &str, rows: &[[Option<i128>; 3]]) -> gridtally::error::Result<Ve
 /// One value of `sql` with a, b and c as written.
 fn one(sql: &str, a: &str, b: &str, c: &str) -> Option<String> {
     let cell = |text: &str| (!text.is_empty()).then(|| parse(text).unwrap());
-    compute(sql, &[[cell(a), cell(b), cell(c)]]).unwrap()[0].map(|value| amount::text(value, SCALE))
+    compute(sql, &[[cell(a), cell(b), cell(c)]]).unwrap()[0].map(|value| decimal::text(value, SCALE))
 }
 
 #[test]
@@ -148,7 +149,7 @@ proptest! {
         for mode in [Mode::HalfEven, Mode::HalfUp] {
             prop_assert!(2 * (value - at(mode)).abs() <= unit);
         }
-        let text = amount::text(value, 12);
+        let text = decimal::text(value, 12);
         prop_assert_eq!(parse(&text), Some(value));
     }
 }

@@ -93,7 +93,7 @@ fn a_cell_is_its_jobs() {
     };
     assert!(!cells.is_empty());
     for cell in &cells {
-        assert_eq!(gridtally::charge::amount::text(sum(cell), 9), cell.charge);
+        assert_eq!(gridtally::reference::decimal::text(sum(cell), 9), cell.charge);
         assert!(cell.top.len() <= 3 && cell.text().contains(&cell.top[0].job_id));
     }
     assert!(cell(lake.to_str().unwrap(), "charges/site=NONE/vo=x/allocation_year=2026", 3).is_err());
