@@ -12,11 +12,12 @@
 //! report     the lake in the words of those who want to hear it: federation messages, tables, pages
 //! ```
 //!
-//! Beside them: `schema` (every column, a leaf), `reference` (dated tables, and the machine behind the jobs), `capacity`
-//! (what nodes could deliver), `reconcile` (what others make of the same jobs), `ledger` (where every row went), `engine`
-//! (group-bys and formulas on typed batches), `privacy` (who is named), `store` (everything written),
-//! `time` (zones, months, allocation years), `scratch` (what does not fit memory), `pipeline` (file -> plan -> run),
-//! `problems` (what is wrong with a pipeline or policy file, all of it at once), `inspect`, `cli`.
+//! Beside them: `schema` (every column, a leaf), `reference` (dated tables, and the machine behind the jobs),
+//! `capacity` (what nodes could deliver), `reconcile` (what others make of the same jobs), `ledger` (where every row
+//! went), `engine` (group-bys and formulas on typed batches), `privacy` (who is named), `store` (everything written),
+//! `time` (zones, months, allocation years), `scratch` (what does not fit memory), `lines` (tables as lines of text),
+//! `pipeline` (file -> plan -> run), `problems` (what is wrong with a pipeline or policy file, all of it at once),
+//! `inspect`, `cli`.
 //!
 //! Invariants, held by tests:
 //! * Only `sources` knows a vendor's column name; it tells a [`sources::Sink`] and nobody else. A sink that stands before
@@ -35,6 +36,7 @@ pub mod engine;
 pub mod error;
 pub mod inspect;
 pub mod ledger;
+mod lines;
 pub mod normalise;
 pub mod occupancy;
 pub mod pipeline;

@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use super::limit;
 use super::report::{CapacityReport, SiteReport, TypeLine};
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::lines;
 
 const HEADER: [&str; 13] = [
     "node type",
@@ -41,8 +42,6 @@ impl CapacityReport {
     /// # Errors
     /// [`crate::error::Kind::Internal`] when it cannot be written into memory.
     pub fn csv(&self) -> Result<Vec<u8>> {
-        let failed = |why: csv::Error| Error::internal("the report cannot be written as CSV").because(why);
-        let mut writer = csv::Writer::from_writer(Vec::new());
         let header = [
             "site",
             "valid_from",
@@ -72,21 +71,18 @@ impl CapacityReport {
             "wall_limit_s",
             "least_wall_limit_s",
         ];
-        writer.write_record(header).map_err(failed)?;
-        for site in &self.sites {
-            for one in &site.types {
-                writer.write_record(cells(site, one)).map_err(failed)?;
-            }
-        }
-        let flushed = writer.into_inner();
-        flushed.map_err(|why| Error::internal("the report cannot be written as CSV").because(why.into_error()))
+        let rows = self
+            .sites
+            .iter()
+            .flat_map(|site| site.types.iter().map(move |one| cells(site, one)));
+        lines::csv(header, rows)
     }
 }
 
-fn cells(site: &SiteReport, one: &TypeLine) -> [String; 27] {
+fn cells(site: &SiteReport, one: &TypeLine) -> Vec<String> {
     let word = |word: &Option<String>| word.clone().unwrap_or_default();
     let seconds = |seconds: Option<i64>| seconds.map(|s| s.to_string()).unwrap_or_default();
-    [
+    vec![
         site.site.clone(),
         word(&site.valid_from),
         word(&site.valid_to),
@@ -145,14 +141,14 @@ fn one_site(text: &mut String, site: &SiteReport) {
 
 /// The node types, aligned; columns nobody asked for are left out.
 fn table(text: &mut String, types: &[TypeLine]) {
-    let mut rows = vec![HEADER.map(str::to_owned)];
+    let mut rows = vec![HEADER.map(str::to_owned).to_vec()];
     rows.extend(types.iter().map(|one| {
         let seconds = |seconds: Option<i64>| seconds.map(limit::text).unwrap_or_default();
         let place = one
             .cluster
             .as_ref()
             .map_or_else(String::new, |cluster| format!("{cluster} "));
-        [
+        vec![
             format!("{place}{}", one.node_type),
             one.node_n.to_string(),
             one.physical_cpu_n.to_string(),
@@ -168,25 +164,18 @@ fn table(text: &mut String, types: &[TypeLine]) {
             seconds(one.least_wall_limit_s),
         ]
     }));
-    let width = |column: usize| {
-        let cells = rows.iter().filter_map(|row| row.get(column));
-        cells.map(|cell| cell.chars().count()).max().unwrap_or_default()
-    };
-    let is_asked = |column: usize| {
-        rows.iter()
-            .skip(1)
-            .any(|row| row.get(column).is_some_and(|cell| !cell.is_empty()))
-    };
+    let is_asked: Vec<bool> = (0..HEADER.len())
+        .map(|column| {
+            let mut cells = rows.iter().skip(1).filter_map(|row| row.get(column));
+            cells.any(|cell| !cell.is_empty())
+        })
+        .collect();
+    for row in &mut rows {
+        let mut is_asked = is_asked.iter();
+        row.retain(|_| is_asked.next() == Some(&true));
+    }
+    let widths = lines::widths(&rows);
     for row in &rows {
-        let mut line = String::from(" ");
-        for (column, cell) in row.iter().enumerate().filter(|(column, _)| is_asked(*column)) {
-            let width = width(column);
-            // Names to the left, numbers to the right.
-            let _ = match column {
-                0 => write!(line, " {cell:<width$}"),
-                _ => write!(line, "  {cell:>width$}"),
-            };
-        }
-        let _ = writeln!(text, "{}", line.trim_end());
+        let _ = writeln!(text, "  {}", lines::aligned(row, &widths, |column| column > 0));
     }
 }

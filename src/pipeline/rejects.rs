@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::ledger::Reason;
+use crate::lines;
 use crate::schema::batch::{int, text, word};
 use crate::store::{Manifest, read_table};
 
@@ -188,8 +189,6 @@ impl RejectReport {
     /// # Errors
     /// [`crate::error::Kind::Internal`] when it cannot be written into memory.
     pub fn csv(&self) -> Result<Vec<u8>> {
-        let failed = |e: csv::Error| Error::internal("the summary cannot be written as CSV").because(e);
-        let mut writer = csv::Writer::from_writer(Vec::new());
         let header = [
             "source",
             "path",
@@ -202,27 +201,21 @@ impl RejectReport {
             "first_line",
             "first_detail",
         ];
-        writer.write_record(header).map_err(failed)?;
-        for group in &self.groups {
+        let rows = self.groups.iter().map(|group| {
             let first = group.examples.first();
-            let [refusals, rows, repaired] =
-                [group.refusal_n, group.row_n, group.repaired_row_n].map(|n| n.to_string());
-            let record = [
-                group.source.as_str(),
-                &group.path,
-                &group.file_id,
-                &group.reason,
-                group.meaning,
-                &refusals,
-                &rows,
-                &repaired,
-                &first.map(|example| example.line.to_string()).unwrap_or_default(),
-                first.map_or("", |example| &example.detail),
-            ];
-            writer.write_record(record).map_err(failed)?;
-        }
-        writer
-            .into_inner()
-            .map_err(|e| Error::internal("the summary cannot be written as CSV").because(e.into_error()))
+            vec![
+                group.source.clone(),
+                group.path.clone(),
+                group.file_id.clone(),
+                group.reason.clone(),
+                group.meaning.to_owned(),
+                group.refusal_n.to_string(),
+                group.row_n.to_string(),
+                group.repaired_row_n.to_string(),
+                first.map(|example| example.line.to_string()).unwrap_or_default(),
+                first.map(|example| example.detail.clone()).unwrap_or_default(),
+            ]
+        });
+        lines::csv(header, rows)
     }
 }

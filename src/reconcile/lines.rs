@@ -6,7 +6,8 @@ use serde_json::{Map, Value, json};
 
 use super::cell::{Cell, MEASURES};
 use super::report::{Left, WorkReport};
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::lines;
 
 /// What people are shown, and under which heading; programs get every column.
 const SHOWN: [(&str, &str); 11] = [
@@ -74,23 +75,12 @@ impl WorkReport {
             let measures = SHOWN.iter().map(|(name, _)| cell.measure(name).unwrap_or_default());
             rows.push(Self::place(cell).into_iter().chain(measures).collect());
         }
-        let width = |column: usize| {
-            let cells = rows.iter().filter_map(|row| row.get(column));
-            cells.map(|cell| cell.chars().count()).max().unwrap_or_default()
-        };
-        let widths: Vec<usize> = (0..names.len() + SHOWN.len()).map(width).collect();
+        let widths = lines::widths(&rows);
         let mut text = format!("{}: {}\n", self.mode.as_str(), self.mode.meaning());
         for row in &rows {
-            let mut line = String::new();
-            for ((nth, cell), width) in row.iter().enumerate().zip(&widths) {
-                // Writing to a string cannot fail. Names to the left, numbers to the right.
-                let _ = if nth < names.len() {
-                    write!(line, "{cell:<width$}  ")
-                } else {
-                    write!(line, "{cell:>width$}  ")
-                };
-            }
-            let _ = writeln!(text, "{}", line.trim_end());
+            let line = lines::aligned(row, &widths, |column| column >= names.len());
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "{line}");
         }
         for sentence in self.left.sentences() {
             let _ = writeln!(text, "{sentence}");
@@ -129,18 +119,12 @@ impl WorkReport {
     /// # Errors
     /// [`crate::error::Kind::Internal`] when it cannot be written into memory.
     pub fn csv(&self) -> Result<Vec<u8>> {
-        let failed = |why: csv::Error| Error::internal("the report cannot be written as CSV").because(why);
-        let mut writer = csv::Writer::from_writer(Vec::new());
         let measures = MEASURES.iter().map(|(name, _)| *name);
-        writer
-            .write_record(self.header().into_iter().chain(measures))
-            .map_err(failed)?;
-        for cell in &self.cells {
-            let cells = Self::place(cell).into_iter().chain(cell.measures());
-            writer.write_record(cells).map_err(failed)?;
-        }
-        let flushed = writer.into_inner();
-        flushed.map_err(|why| Error::internal("the report cannot be written as CSV").because(why.into_error()))
+        let rows = self.cells.iter();
+        lines::csv(
+            self.header().into_iter().chain(measures),
+            rows.map(|cell| Self::place(cell).into_iter().chain(cell.measures()).collect()),
+        )
     }
 }
 

@@ -9,6 +9,7 @@ use arrow::datatypes::{DataType, Field, Schema};
 use super::html;
 use super::table::{Cell, ColumnKind, Table, TableColumn};
 use crate::error::{Error, Result};
+use crate::lines;
 use crate::store::{TableOptions, TableWriter};
 
 /// How a report is written to stdout.
@@ -58,48 +59,24 @@ pub fn text(table: &Table) -> String {
         })
         .collect();
     let has_units = units.iter().any(|unit| !unit.is_empty());
-    let shown: Vec<Vec<String>> = (table.rows.iter())
+    let shown = (table.rows.iter())
         .chain(&totals)
-        .map(|row| row.iter().map(|cell| one_line(&cell.to_string())).collect())
-        .collect();
-    let width = |at: usize, column: &TableColumn| {
-        let cells = shown
-            .iter()
-            .filter_map(|row| row.get(at))
-            .map(|cell| cell.chars().count());
-        let unit = units.get(at).map_or(0, String::len);
-        cells.max().unwrap_or(0).max(column.name.chars().count()).max(unit)
-    };
-    let widths: Vec<usize> = (table.columns.iter().enumerate())
-        .map(|(at, column)| width(at, column))
-        .collect();
-    let mut out = String::new();
-    let mut line = |cells: &mut dyn Iterator<Item = &str>| {
-        let mut text = String::new();
-        for ((cell, width), column) in cells.zip(&widths).zip(&table.columns) {
-            let pad = " ".repeat(width.saturating_sub(cell.chars().count()));
-            let gap = if text.is_empty() { "" } else { "  " };
-            let _ = if column.kind.is_number() {
-                write!(text, "{gap}{pad}{cell}")
-            } else {
-                write!(text, "{gap}{cell}{pad}")
-            };
-        }
-        let _ = writeln!(out, "{}", text.trim_end());
-    };
-    line(&mut table.columns.iter().map(|column| column.name.as_str()));
+        .map(|row| row.iter().map(|cell| one_line(&cell.to_string())).collect());
+    let mut rows = vec![table.columns.iter().map(|column| column.name.clone()).collect()];
     if has_units {
-        line(&mut units.iter().map(String::as_str));
+        rows.push(units);
     }
+    let heading_n = rows.len();
+    rows.extend(shown);
+    let widths = lines::widths(&rows);
     let rule: Vec<String> = widths.iter().map(|width| "-".repeat(*width)).collect();
-    line(&mut rule.iter().map(String::as_str));
-    for (at, row) in shown.iter().enumerate() {
-        if totals.is_some() && at + 1 == shown.len() {
-            line(&mut rule.iter().map(String::as_str));
-        }
-        line(&mut row.iter().map(String::as_str));
+    rows.insert(heading_n, rule.clone());
+    if totals.is_some() {
+        rows.insert(rows.len() - 1, rule);
     }
-    out
+    let is_number = |at: usize| table.columns.get(at).is_some_and(|column| column.kind.is_number());
+    let lines = rows.iter().map(|row| lines::aligned(row, &widths, is_number) + "\n");
+    lines.collect()
 }
 
 /// A name with a line end in it must not break the table.
@@ -110,17 +87,11 @@ fn one_line(text: &str) -> String {
 }
 
 fn csv(table: &Table) -> Result<Vec<u8>> {
-    let wrong = |e: csv::Error| Error::internal("a report cannot be written as CSV").because(e);
-    let mut writer = csv::WriterBuilder::new().from_writer(Vec::new());
-    writer
-        .write_record(table.columns.iter().map(|column| column.name.as_str()))
-        .map_err(wrong)?;
-    for row in &table.rows {
-        writer.write_record(row.iter().map(Cell::to_string)).map_err(wrong)?;
-    }
-    writer
-        .into_inner()
-        .map_err(|e| Error::internal("a report cannot be written as CSV").because(e.into_error()))
+    let header = table.columns.iter().map(|column| column.name.as_str());
+    lines::csv(
+        header,
+        table.rows.iter().map(|row| row.iter().map(Cell::to_string).collect()),
+    )
 }
 
 fn quoted(text: &str) -> Result<String> {
