@@ -237,6 +237,18 @@ impl Policy {
         reads
     }
 
+    /// What pricing a record takes of it: what formulas and tables read, what the scope asks for, and what devices are
+    /// counted by.
+    #[must_use]
+    pub fn needs(&self) -> BTreeSet<&str> {
+        let mut needs = self.reads();
+        needs.extend(self.scope.only.iter().map(|(name, _)| name.as_str()));
+        if !self.devices.is_empty() {
+            needs.insert("gpus");
+        }
+        needs
+    }
+
     /// Id and version, as people name it.
     #[must_use]
     pub fn name(&self) -> String {

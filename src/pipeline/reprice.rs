@@ -60,6 +60,7 @@ pub fn compare(output: &str, a: &Tariff, b: &Tariff) -> Result<Comparison> {
     let (store, manifest) = Manifest::open(output)?;
     let mut sums: BTreeMap<(String, Option<String>), [i128; 2]> = BTreeMap::new();
     let (mut job_n, mut unpriced_job_n) = ([0; 4], [0; 2]);
+    let needs = [a, b].map(|tariff| tariff.policy.needs());
     for file in manifest.dataset("records") {
         let Some((site, _)) = lake::parse_month_path(&file.path) else {
             continue;
@@ -67,11 +68,8 @@ pub fn compare(output: &str, a: &Tariff, b: &Tariff) -> Result<Comparison> {
         for batch in read_table(store.reader(&file.path)?, None, 65_536)? {
             let batch = batch?;
             let mut priced = Vec::new();
-            for tariff in [a, b] {
-                let mut reads = tariff.policy.reads();
-                reads.extend(tariff.policy.scope.only.iter().map(|(name, _)| name.as_str()));
-                reads.insert("gpus");
-                let facts = Facts::of_records(&batch, &site, &reads)?;
+            for (tariff, needs) in [a, b].into_iter().zip(&needs) {
+                let facts = Facts::of_records(&batch, &site, needs)?;
                 priced.push(price(&tariff.policy, &tariff.options, &facts, false)?);
             }
             let (views, accounts) = (text(&batch, "view")?, text(&batch, "account")?);

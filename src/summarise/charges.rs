@@ -59,7 +59,7 @@ pub struct Charges<'a> {
     tariffs: &'a [Arc<Tariff>],
     /// When each tariff holds, Unix milliseconds, half-open.
     holds: Vec<(i64, i64)>,
-    reads: BTreeSet<&'a str>,
+    needs: BTreeSet<&'a str>,
     site: &'a str,
     cutter: Cutter,
     parts: Vec<RecordBatch>,
@@ -94,18 +94,10 @@ impl<'a> Charges<'a> {
                 midnight(policy.valid_to, i64::MAX),
             )
         });
-        let mut reads: BTreeSet<&str> = BTreeSet::new();
-        for tariff in &plan.tariffs {
-            reads.extend(tariff.policy.reads());
-            reads.extend(tariff.policy.scope.only.iter().map(|(name, _)| name.as_str()));
-            if !tariff.policy.devices.is_empty() {
-                reads.insert("gpus");
-            }
-        }
         Self {
             tariffs: &plan.tariffs,
             holds: holds.collect(),
-            reads,
+            needs: plan.tariffs.iter().flat_map(|tariff| tariff.policy.needs()).collect(),
             site,
             cutter,
             parts: Vec::new(),
@@ -121,7 +113,7 @@ impl<'a> Charges<'a> {
             return Ok(None);
         }
         let view = RecordView::new(batch)?;
-        let facts = Facts::of_records(batch, self.site, &self.reads)?;
+        let facts = Facts::of_records(batch, self.site, &self.needs)?;
         let priced: Vec<Priced> = self
             .tariffs
             .iter()

@@ -243,10 +243,7 @@ impl Lake {
                 if pieces.is_empty() {
                     continue;
                 }
-                let mut reads = tariff.policy.reads();
-                reads.extend(tariff.policy.scope.only.iter().map(|(name, _)| name.as_str()));
-                reads.insert("gpus");
-                let facts = Facts::of_records(record, site, &reads)?;
+                let facts = Facts::of_records(record, site, &tariff.policy.needs())?;
                 let priced = price(&tariff.policy, &tariff.options, &facts, true)?;
                 charges.push(Charged {
                     policy: tariff.policy.id.clone(),
