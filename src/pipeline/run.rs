@@ -126,7 +126,7 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     }
     let present = found.iter().filter_map(inputs::Found::file_id).chain(file_ids);
     let sweep = overhead::Sweep::new((plan, &store, &publication), present, (threads, progress));
-    report.overhead = sweep.publish(&mut state, &partitions, is_rebuild)?;
+    report.overhead = overhead::publish(&sweep, &mut state, &partitions, is_rebuild)?;
     state.book.close()?;
     state.publish(plan, &publication)?;
     report.settle(&state);

@@ -107,21 +107,6 @@ impl<'a> Sweep<'a> {
             progress,
         }
     }
-
-    /// Stages the datasets that change. `touched` are the sites and months whose records are new.
-    ///
-    /// # Errors
-    /// [`crate::error::Kind::Config`] when it cannot be told which nodes an inventory lists,
-    /// [`crate::error::Kind::Data`] when a sum does not fit its column, [`crate::error::Kind::Io`] when the lake cannot be
-    /// read or written.
-    pub(super) fn publish(
-        &self,
-        state: &mut State,
-        touched: &BTreeMap<(String, Month), Vec<Day>>,
-        is_rebuild: bool,
-    ) -> Result<Option<OverheadReport>> {
-        publish(self, state, touched, is_rebuild)
-    }
 }
 
 /// A file of records: its month, where it is published, where its bytes are now.
@@ -148,7 +133,13 @@ pub(super) fn is_changed(plan: &Plan, state: &State) -> bool {
     settings(plan).as_deref() != state.fact(SETTINGS_FACT)
 }
 
-fn publish(
+/// Stages the datasets that change. `touched` are the sites and months whose records are new.
+///
+/// # Errors
+/// [`crate::error::Kind::Config`] when it cannot be told which nodes an inventory lists,
+/// [`crate::error::Kind::Data`] when a sum does not fit its column, [`crate::error::Kind::Io`] when the lake cannot be
+/// read or written.
+pub(super) fn publish(
     sweep: &Sweep<'_>,
     state: &mut State,
     touched: &BTreeMap<(String, Month), Vec<Day>>,
