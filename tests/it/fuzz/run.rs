@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::memory;
 use super::mutate::mutate;
@@ -15,6 +15,8 @@ use crate::generator::rng::Rng;
 
 /// An execution takes milliseconds; on a machine that has other things to do, too, it has this long.
 const HANG: Duration = Duration::from_secs(90);
+/// Time is counted in these: a process that was stopped for a while has neither fuzzed nor hung meanwhile.
+const TICK: Duration = Duration::from_millis(50);
 /// How much more memory an execution may need, kilobytes. Other tests of this process run beside it.
 const GROWTH_KB: u64 = 768 << 10;
 /// Different findings after which there is no point in going on.
@@ -74,6 +76,7 @@ fn execute(case: Case, here: &Path) -> Option<String> {
 /// What the worker is at, for who watches the clock.
 struct State {
     seed: AtomicU64,
+    ticks: AtomicU64,
     is_over: AtomicBool,
     findings: Mutex<Vec<String>>,
 }
@@ -82,6 +85,7 @@ struct State {
 pub(super) fn many(pool: Pool, start: u64, time: Duration) -> Vec<String> {
     let state = Arc::new(State {
         seed: AtomicU64::new(start),
+        ticks: AtomicU64::new(0),
         is_over: AtomicBool::new(false),
         findings: Mutex::default(),
     });
@@ -93,21 +97,21 @@ pub(super) fn many(pool: Pool, start: u64, time: Duration) -> Vec<String> {
     let pool = Arc::new(pool);
     let worker = std::thread::spawn({
         let (state, pool) = (Arc::clone(&state), Arc::clone(&pool));
-        move || work(&state, &pool, start, time)
+        move || work(&state, &pool, start, ticks_in(time))
     });
-    let (mut seen, mut since, mut told) = (start, Instant::now(), Instant::now());
+    let (mut seen, mut since) = (start, 0);
     while !state.is_over.load(Ordering::Acquire) && !worker.is_finished() {
-        std::thread::sleep(Duration::from_millis(50));
+        std::thread::sleep(TICK);
+        let ticks = state.ticks.fetch_add(1, Ordering::AcqRel) + 1;
         let now = state.seed.load(Ordering::Acquire);
         if now != seen {
-            (seen, since) = (now, Instant::now());
+            (seen, since) = (now, ticks);
         }
-        if since.elapsed() > HANG {
+        if ticks - since > ticks_in(HANG) {
             let finding = told_of(&pool, seen, &format!("no end within {HANG:?}"));
             return [state.findings.lock().unwrap().clone(), vec![finding]].concat();
         }
-        if told.elapsed() > Duration::from_mins(1) {
-            told = Instant::now();
+        if ticks.is_multiple_of(ticks_in(Duration::from_mins(1))) {
             eprintln!(
                 "{} executions, {} findings",
                 seen - start,
@@ -119,13 +123,16 @@ pub(super) fn many(pool: Pool, start: u64, time: Duration) -> Vec<String> {
     state.findings.lock().unwrap().clone()
 }
 
-fn work(state: &State, pool: &Pool, start: u64, time: Duration) {
+fn ticks_in(time: Duration) -> u64 {
+    u64::try_from(time.as_millis() / TICK.as_millis()).unwrap()
+}
+
+fn work(state: &State, pool: &Pool, start: u64, ticks: u64) {
     let here = tempfile::tempdir().unwrap();
-    let begin = Instant::now();
     let mut known = BTreeSet::new();
     let mut seed = start;
     // At least one round however slow the machine is.
-    while begin.elapsed() < time || seed - start < 200 {
+    while state.ticks.load(Ordering::Acquire) < ticks || seed - start < 200 {
         state.seed.store(seed, Ordering::Release);
         if super::is_alone() {
             std::fs::write(std::env::temp_dir().join("gridtally-fuzz-now"), seed.to_string()).unwrap();
@@ -155,7 +162,9 @@ fn work(state: &State, pool: &Pool, start: u64, time: Duration) {
         }
         seed += 1;
     }
-    let seconds = begin.elapsed().as_secs().max(1);
+    let seconds = (TICK * u32::try_from(state.ticks.load(Ordering::Acquire)).unwrap())
+        .as_secs()
+        .max(1);
     let n = seed - start;
     eprintln!("{n} executions in {seconds} s, {} a second", n / seconds);
     state.is_over.store(true, Ordering::Release);
