@@ -15,20 +15,21 @@
 //! Beside them: `schema` (every column, a leaf), `reference` (dated tables, and the machine behind the jobs),
 //! `capacity` (what nodes could deliver), `reconcile` (what others make of the same jobs), `ledger` (where every row
 //! went), `engine` (group-bys and formulas on typed batches), `privacy` (who is named), `store` (everything written),
-//! `time` (zones, months, allocation years), `scratch` (what does not fit memory), `lines` (tables as lines of text),
-//! `pipeline` (file -> plan -> run), `problems` (what is wrong with a pipeline or policy file, all of it at once),
-//! `inspect`, `cli`.
+//! `time` (zones, months, allocation years), `scratch` (what does not fit memory), `allocator` (how soon memory is
+//! given back), `lines` (tables as lines of text), `pipeline` (file -> plan -> run), `problems` (what is wrong with a
+//! pipeline or policy file, all of it at once), `inspect`, `cli`.
 //!
 //! Invariants, held by tests:
 //! * Only `sources` knows a vendor's column name; it tells a [`sources::Sink`] and nobody else. A sink that stands before
 //!   another forwards by one piece of code, so that it cannot forget a kind of row.
 //! * Only `store` writes outputs, and only through a publication: all of a run, or nothing.
-//! * Only `engine::bridge` knows both Arrow implementations, and only there is unsafe code.
+//! * Only `engine::bridge` knows both Arrow implementations, and only there unsafe code runs.
 //! * Only `pipeline::clock` knows what time it is: equal inputs give equal bytes on any day.
 //! * Identity holds the instant that places a record, so all versions of a job share one day bucket.
 //! * The order among versions of a job does not depend on when a row was read.
 //! * For every input file, the rows framed equal the rows that ended somewhere, or the run fails.
 
+mod allocator;
 pub mod capacity;
 pub mod charge;
 pub mod cli;
@@ -52,6 +53,3 @@ pub mod sources;
 pub mod store;
 pub mod summarise;
 pub mod time;
-
-#[global_allocator]
-static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
