@@ -180,7 +180,7 @@ reasons! {
         ToolMessage = "tool_message",
         /// A record of another type than job usage.
         OtherRecordType = "other_record_type",
-        /// Usage that arrives already aggregated, in a form that is not read (GRACC summary documents).
+        /// Transfers that arrive already added up (GRACC): they are of no site, and no usage of cores.
         Summary = "summary",
         /// A line of a CE's log: who a job is in the grid, not what it used.
         GridIdentity = "grid_identity",

@@ -332,6 +332,7 @@ impl Compiler {
             publishing: Publishing {
                 replacement: spec.summaries.map_or_else(Default::default, |at| at.value),
                 publication: spec.publication.map(|at| at.value),
+                parts: spec.parts.map_or_else(Default::default, |at| at.value),
             },
             max_rejected: spec.max_rejected,
             fingerprint: String::new(),
@@ -399,13 +400,19 @@ impl Compiler {
         }
         if let Some(summaries) = &spec.summaries {
             if summaries.value == Replacement::Snapshot && spec.publication.is_none() {
-                let message = "summaries = \"snapshot\" needs to know what one file is the complete publication of: \
+                let message = "summaries = \"snapshot\" needs to know what a publication is complete for: \
                                publication = \"source\" or \"site\"";
                 self.wrong(summaries.line, message);
             }
             if format == Format::Sacct {
                 self.doubt(summaries.line, format!("summaries does nothing for {word}"));
             }
+        }
+        if let Some(parts) = &spec.parts
+            && spec.publication.is_none()
+        {
+            let message = "publication_parts does nothing without publication = \"source\" or \"site\"";
+            self.wrong(parts.line, message);
         }
         if let Some(acceptance) = &spec.acceptance
             && !matches!(format, Format::Apel | Format::Auto)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::as_of::AsOf;
 use super::plan::{
-    Acceptance, Attribution, Format, Grain, MissingBenchmark, NormalisePlan, Overlap, Publication, Replacement,
+    Acceptance, Attribution, Format, Grain, MissingBenchmark, NormalisePlan, Overlap, Parts, Publication, Replacement,
     SourcePlan, VoRule,
 };
 use crate::charge::Tariff;
@@ -97,6 +97,11 @@ pub(super) fn of_source(source: &SourcePlan, privacy: Option<&Privacy>) -> Strin
             Publication::Site => "site",
         }),
     );
+    match source.publishing.parts {
+        Parts::File => {}
+        Parts::Folder => text.line("publication_parts", "folder"),
+        Parts::Within { pause_ms } => text.line("publication_parts", &format!("within {pause_ms} ms")),
+    }
     text.optional("privacy", privacy.map(Privacy::canonical).as_deref());
     text.hash()
 }

@@ -104,13 +104,29 @@ pub enum Replacement {
     Snapshot,
 }
 
-/// What one input file is the complete publication of, for each month and kind of summary it names.
+/// What a publication is complete for, at each month and kind of summary it names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Publication {
     /// Everything its source has of that month.
     Source,
-    /// Everything its source has of that month at each site the file names.
+    /// Everything its source has of that month at each site it names.
     Site,
+}
+
+/// Which input files are one publication: a month may be too large for one message.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Parts {
+    /// Each file is one of its own.
+    #[default]
+    File,
+    /// The files of a folder, which took its place when the last of them did.
+    Folder,
+    /// Files that arrived at most so long after one another, by the arrival in their names; a file whose name tells none
+    /// is one of its own.
+    Within {
+        /// Longest pause, milliseconds.
+        pause_ms: i64,
+    },
 }
 
 /// How a source publishes summaries.
@@ -118,8 +134,10 @@ pub enum Publication {
 pub struct Publishing {
     /// Which version counts.
     pub replacement: Replacement,
-    /// What a file is; `None` when the pipeline does not say.
+    /// What a publication is complete for; `None` when the pipeline does not say.
     pub publication: Option<Publication>,
+    /// Of which files one is made.
+    pub parts: Parts,
 }
 
 /// What counts where a site and month has jobs and summaries. They are the same hours, told twice.

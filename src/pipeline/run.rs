@@ -52,7 +52,7 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     inputs::hash(&mut found, &state.book, state.settings_changed(plan), threads, progress)?;
     let mut phases = BTreeMap::from([("hash".to_owned(), stopwatch.lap())]);
     let outdated = state.stale_inventories(plan, &found)?;
-    let mut is_rebuild = state.wants_rebuild(plan, &found, window)? || state.is_reordered(&found, window);
+    let mut is_rebuild = state.wants_rebuild(plan, &found, window)? || state.is_reordered(plan, &found, window);
     let (grids, is_late) = Grids::prepare(plan, &found, &mut state, &store, &publication, is_rebuild, window)?;
     is_rebuild |= is_late == Late::Rebuild;
     tell_late(is_late, progress);

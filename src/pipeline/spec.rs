@@ -8,7 +8,9 @@ use super::charge_spec::{ChargeSpec, charges};
 use super::inventory_spec::{InventorySpec, inventories};
 use super::normalise_spec::{self, NormaliseSpec};
 use super::overhead::{self, plan::OverheadSpec};
-use super::plan::{Acceptance, Attribution, Format, Grain, Overlap, Publication, RejectLimit, Replacement, VoColumn};
+use super::plan::{
+    Acceptance, Attribution, Format, Grain, Overlap, Parts, Publication, RejectLimit, Replacement, VoColumn,
+};
 use super::privacy::{self, PrivacySpec};
 use super::scaled_spec::{self, ScaledSpec};
 use super::section::{At, Section, Source, kind, root};
@@ -111,6 +113,8 @@ pub struct SourceSpec {
     pub summaries: Option<At<Replacement>>,
     /// `publication`
     pub publication: Option<At<Publication>>,
+    /// `publication_parts`
+    pub parts: Option<At<Parts>>,
     /// `max_rejected`
     pub max_rejected: Option<RejectLimit>,
 }
@@ -238,6 +242,7 @@ fn sources(top: &Section<'_>, problems: &mut Problems) -> Vec<SourceSpec> {
         "scaled_to",
         "summaries",
         "publication",
+        "publication_parts",
         "max_rejected",
     ];
     const FORMATS: &[(&str, Format)] = &[
@@ -293,10 +298,39 @@ fn sources(top: &Section<'_>, problems: &mut Problems) -> Vec<SourceSpec> {
                 scaled_to: scaled_spec::read(section, problems),
                 summaries: section.word("summaries", REPLACEMENTS, problems),
                 publication: section.word("publication", PUBLICATIONS, problems),
+                parts: parts(section, problems),
                 max_rejected: reject_limit(section, problems),
             }
         })
         .collect()
+}
+
+/// Which files are one publication.
+fn parts(section: &Section<'_>, problems: &mut Problems) -> Option<At<Parts>> {
+    /// Longest pause: a day, in seconds. Publications of a month are farther apart.
+    const LONGEST_S: i64 = 86_400;
+    const KEY: &str = "publication_parts";
+    if !is_table(section, KEY) {
+        return section.word(KEY, &[("file", Parts::File), ("folder", Parts::Folder)], problems);
+    }
+    let within = section.section(KEY, KEY, &["within_s"], problems)?;
+    let found = within.get("within_s");
+    let line = found.map_or(within.line(), |(_, line)| line);
+    let pause_s = match found {
+        Some((DeValue::Integer(number), _)) => {
+            i64::from_str_radix(&number.as_str().replace('_', ""), number.radix()).ok()
+        }
+        _ => None,
+    };
+    let Some(pause_s) = pause_s.filter(|pause_s| (1..=LONGEST_S).contains(pause_s)) else {
+        let message = format!("within_s of {KEY} must be a whole number of seconds from 1 to {LONGEST_S}");
+        within.wrong(line, message, problems);
+        return None;
+    };
+    let value = Parts::Within {
+        pause_ms: pause_s * 1000,
+    };
+    Some(At { value, line })
 }
 
 /// A Unix second.

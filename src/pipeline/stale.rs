@@ -22,19 +22,21 @@ pub struct Sum {
     pub job_n: i64,
     /// Wall time, not times cores, seconds.
     pub wall_s: i64,
-    /// CPU time, seconds.
-    pub cpu_s: i64,
+    /// CPU time, milliseconds.
+    pub cpu_ms: i64,
     /// CPU time times the benchmark as the publishers normalised it, seconds.
     pub normalised_cpu_s: i64,
 }
 
-/// One source and month.
+/// One source, month and view.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct MonthDifference {
     /// Source.
     pub source: String,
     /// Month.
     pub month: String,
+    /// Whose account of the hours it is; views are never added up.
+    pub view: String,
     /// The last version of every row.
     pub upsert: Sum,
     /// The rows of the last publication; absent when the source does not say what a publication is.
@@ -48,6 +50,8 @@ pub struct StaleRow {
     pub source: String,
     /// Month.
     pub month: String,
+    /// View.
+    pub view: String,
     /// Site.
     pub site: String,
     /// VO.
@@ -86,7 +90,7 @@ pub struct StaleReport {
 /// [`Kind::NoInput`] when there is no lake; [`Kind::Io`] when it cannot be read.
 pub fn report(output: &str) -> Result<StaleReport> {
     let (store, manifest) = Manifest::open(output)?;
-    let mut months: BTreeMap<(String, String), (Sum, Sum, bool)> = BTreeMap::new();
+    let mut months: BTreeMap<(String, String, String), (Sum, Sum, bool)> = BTreeMap::new();
     let mut stale = Vec::new();
     for file in manifest.dataset("summary").chain(manifest.dataset("summary_history")) {
         let Some((site, month)) = lake::parse_month_path(&file.path) else {
@@ -97,7 +101,8 @@ pub fn report(output: &str) -> Result<StaleReport> {
                 if !matches!(row.reason, Reason::SummaryRecord | Reason::StaleSummary) {
                     continue;
                 }
-                let key = (row.source.clone(), month.to_string());
+                let view = row.word("view").unwrap_or_default().to_owned();
+                let key = (row.source.clone(), month.to_string(), view);
                 let (upsert, snapshot, is_said) = months.entry(key).or_insert((Sum::default(), Sum::default(), true));
                 upsert.add(&row);
                 match row.is_stale {
@@ -111,9 +116,10 @@ pub fn report(output: &str) -> Result<StaleReport> {
     stale.sort();
     let months = months
         .into_iter()
-        .map(|((source, month), (upsert, snapshot, is_said))| MonthDifference {
+        .map(|((source, month, view), (upsert, snapshot, is_said))| MonthDifference {
             source,
             month,
+            view,
             upsert,
             snapshot: is_said.then_some(snapshot),
         });
@@ -131,6 +137,7 @@ fn stale_row(row: &Summary) -> StaleRow {
     StaleRow {
         source: row.source.clone(),
         month: row.month.to_string(),
+        view: row.word("view").unwrap_or_default().to_owned(),
         site: row.site.clone(),
         vo: word("vo"),
         global_user: word("global_user"),
@@ -148,7 +155,7 @@ impl Sum {
         self.row_n += 1;
         self.job_n = self.job_n.saturating_add(number("job_n"));
         self.wall_s = self.wall_s.saturating_add(number("wall_s"));
-        self.cpu_s = self.cpu_s.saturating_add(number("cpu_s"));
+        self.cpu_ms = self.cpu_ms.saturating_add(number("cpu_ms"));
         self.normalised_cpu_s = self.normalised_cpu_s.saturating_add(number("normalised_cpu_s"));
     }
 }
@@ -159,7 +166,12 @@ impl StaleReport {
     pub fn text(&self) -> String {
         let mut text = String::new();
         for month in &self.months {
-            let _ = writeln!(text, "{} {}", month.source, month.month);
+            let view = if month.view == "batch" { "" } else { &month.view };
+            let _ = writeln!(
+                text,
+                "{}",
+                format!("{} {} {view}", month.source, month.month).trim_end()
+            );
             line(&mut text, "upsert", &month.upsert);
             match &month.snapshot {
                 Some(snapshot) => line(&mut text, "snapshot", snapshot),
@@ -168,7 +180,7 @@ impl StaleReport {
             for row in self
                 .stale
                 .iter()
-                .filter(|row| row.source == month.source && row.month == month.month)
+                .filter(|row| (&row.source, &row.month, &row.view) == (&month.source, &month.month, &month.view))
             {
                 let word = |word: &Option<String>| word.clone().unwrap_or_else(|| "-".to_owned());
                 let _ = writeln!(
@@ -197,6 +209,10 @@ fn line(text: &mut String, name: &str, sum: &Sum) {
     let _ = writeln!(
         text,
         "  {name:<9} {} rows, {} jobs, {} s wall, {} s CPU, {} s CPU normalised",
-        sum.row_n, sum.job_n, sum.wall_s, sum.cpu_s, sum.normalised_cpu_s
+        sum.row_n,
+        sum.job_n,
+        sum.wall_s,
+        sum.cpu_ms.div_euclid(1000),
+        sum.normalised_cpu_s
     );
 }

@@ -11,6 +11,7 @@ use super::recompute::{self, Asked, Scaled};
 use crate::error::{Error, Result};
 use crate::ledger::Book;
 use crate::ledger::book::InputEntry;
+use crate::pipeline::plan::Parts;
 use crate::pipeline::{Plan, SourcePlan};
 use crate::privacy::Field;
 use crate::records::Window;
@@ -213,14 +214,20 @@ impl State {
     /// Whether known files are found under names that put them in another order. Of two versions of a job the other
     /// one may win then, and only its file still tells what it says: records are built anew from all files. Where
     /// that cannot be now (a file is gone, or some months alone are asked for), the lake remembers that it is due.
-    pub(super) fn is_reordered(&mut self, found: &[Found], window: Window) -> bool {
+    ///
+    /// Where publications of summaries are made of several files, it is also decided by the names which files these are.
+    pub(super) fn is_reordered(&mut self, plan: &Plan, found: &[Found], window: Window) -> bool {
         let mut book = self.book.clone();
         let mut is_news = false;
         for found in found {
             is_news |= found.file_id().is_some_and(|id| book.seen(&id, &found.file.path));
         }
-        let is_due = self.facts.contains_key(REORDERED_FACT)
-            || is_news && FileOrder::new(arrivals(&self.book)) != FileOrder::new(arrivals(&book));
+        let has_parts = (plan.sources.iter()).any(|source| source.publishing.parts != Parts::File);
+        let is_other = || {
+            let (was, is) = (FileOrder::new(arrivals(&self.book)), FileOrder::new(arrivals(&book)));
+            !was.has_same_ranks(&is) || has_parts && was != is
+        };
+        let is_due = self.facts.contains_key(REORDERED_FACT) || is_news && is_other();
         if !is_due {
             return false;
         }

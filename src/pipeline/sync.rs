@@ -8,8 +8,8 @@ use serde::Serialize;
 
 use super::summaries::{Place, folded};
 use crate::error::{Error, Kind, Result};
-use crate::records::SummaryKind;
 use crate::records::summary::from_batch;
+use crate::records::{Summary, SummaryKind};
 use crate::schema::batch::text;
 use crate::store::{Manifest, Store, lake, read_table};
 
@@ -26,7 +26,7 @@ pub struct SyncCount {
     pub sent_job_n: Option<i64>,
     /// Jobs that are in `records`, those of payloads aside.
     pub record_n: i64,
-    /// Jobs that are in summaries.
+    /// Jobs that are in summaries, those of payloads aside.
     pub summary_job_n: i64,
 }
 
@@ -67,7 +67,8 @@ pub(super) fn counts(store: &Store, manifest: &Manifest) -> Result<Vec<SyncCount
         }
         for batch in read_table(store.reader(path)?, None, 16_384)? {
             let rows = from_batch(&batch?, &place.0, place.1)?;
-            for row in rows.iter().filter(|row| row.kind != SummaryKind::Sync) {
+            let counted = |row: &&Summary| row.is_usage() && row.word("view") != Some("payload");
+            for row in rows.iter().filter(counted) {
                 let count = count(&mut counts, &place, row.word("submit_host"));
                 count.summary_job_n = count.summary_job_n.saturating_add(row.number("job_n").unwrap_or(0));
             }

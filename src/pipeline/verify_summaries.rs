@@ -43,7 +43,7 @@ pub(super) fn count(
                         job_n: value("job_n"),
                         wall_s: value("wall_s"),
                         alloc_core_s: value("wall_s") * value("alloc_core_n"),
-                        cpu_ms: value("cpu_s") * 1000,
+                        cpu_ms: value("cpu_ms"),
                     });
                 }
             }

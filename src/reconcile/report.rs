@@ -178,7 +178,7 @@ impl Walk<'_> {
             |vo: Option<&str>| question.vos.is_empty() || question.vos.iter().any(|wanted| Some(wanted.as_str()) == vo);
         for batch in read_table(self.store.reader(path)?, None, READ_ROWS)? {
             for row in from_batch(&batch.map_err(|why| why.at("path", path))?, site, month)? {
-                if row.is_usage() && is_asked(row.word("vo")) {
+                if row.is_usage() && row.word("view") == Some("batch") && is_asked(row.word("vo")) {
                     let key = summary::key(&row, &mut self.names);
                     published.insert(key, summary::numbers(question.mode, &row, &key));
                 }

@@ -31,7 +31,8 @@ pub(super) fn key(row: &Summary, names: &mut Names) -> Key {
 /// What is published of it: work of its own benchmark, or the work it arrived with.
 pub(super) fn numbers(mode: Mode, row: &Summary, key: &Key) -> Numbers {
     let number = |name: &str| row.number(name).unwrap_or(0);
-    let (wall_s, cpu_s) = (i128::from(number("wall_s")), i128::from(number("cpu_s")));
+    let wall_s = i128::from(number("wall_s"));
+    let cpu_s = (i128::from(number("cpu_ms")) + 500).div_euclid(1000);
     let is_normalised = row.kind == SummaryKind::NormalisedSummary;
     let stated = |name: &str| i128::from(number(name)).saturating_mul(E10);
     let exact = |seconds: i128| {

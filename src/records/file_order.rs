@@ -9,6 +9,17 @@ use crate::error::{Error, Result};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileOrder {
     rank: HashMap<Arc<str>, u32>,
+    /// By rank.
+    origins: Vec<Origin>,
+}
+
+/// Where and when a file arrived.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Origin {
+    /// Arrival in its name, Unix milliseconds.
+    pub(super) arrival_ms: Option<i64>,
+    /// The path without its last part.
+    pub(super) folder: String,
 }
 
 impl FileOrder {
@@ -16,8 +27,24 @@ impl FileOrder {
     #[must_use]
     pub fn new(mut files: Vec<(Arc<str>, Option<i64>, String)>) -> Self {
         files.sort_by(|a, b| (a.1, &a.2, &a.0).cmp(&(b.1, &b.2, &b.0)));
+        let origin = |(_, arrival_ms, path): &(Arc<str>, Option<i64>, String)| Origin {
+            arrival_ms: *arrival_ms,
+            folder: path.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned(),
+        };
+        let origins = files.iter().map(origin).collect();
         let rank = files.into_iter().zip(0..).map(|((id, ..), at)| (id, at)).collect();
-        Self { rank }
+        Self { rank, origins }
+    }
+
+    /// Whether the files stand in the same order, wherever they lie.
+    #[must_use]
+    pub fn has_same_ranks(&self, other: &Self) -> bool {
+        self.rank == other.rank
+    }
+
+    /// Where the file of a rank came from.
+    pub(super) fn origin(&self, rank: u32) -> Option<&Origin> {
+        self.origins.get(usize::try_from(rank).ok()?)
     }
 
     /// Rank of a file id.

@@ -290,8 +290,12 @@ impl Sink for Intake {
 
     fn summary(&mut self, row: &SummaryRow<'_>, at: Position) {
         let source = Arc::clone(&self.source);
-        let site = source.site.as_deref().or(row.site).filter(|site| !site.is_empty());
-        let Some(site) = site else {
+        let as_job = as_job(row);
+        let site = match &source.site {
+            Some(site) => Some(site.as_str()),
+            None => self.site(&source.site_rule, &as_job),
+        };
+        let Some(site) = site.filter(|site| !site.is_empty()) else {
             let detail = "neither the record nor the source names the site";
             return self.refuse_summary(Reason::SiteUnknown, at, row, detail);
         };
@@ -301,14 +305,7 @@ impl Sink for Intake {
         if !self.window.holds(month) {
             return self.count(Some(site), Some(month), Reason::OutsidePeriod, 1);
         }
-        let as_job = JobRow {
-            vo: row.vo,
-            vo_group: row.vo_group,
-            vo_role: row.vo_role,
-            global_user: row.global_user,
-            ..JobRow::default()
-        };
-        let vo = source.vo.vo(&as_job).filter(|vo| !vo.is_empty());
+        let vo = self.vo(&source.vo, &as_job).filter(|vo| !vo.is_empty());
         let masked = self
             .privacy
             .as_ref()
@@ -353,6 +350,24 @@ impl Sink for Intake {
 
     fn format(&mut self, format: Format) {
         self.format = format;
+    }
+}
+
+/// What a summary says of its jobs, as far as rules of sites, VOs and names ask.
+fn as_job<'a>(row: &SummaryRow<'a>) -> JobRow<'a> {
+    JobRow {
+        view: row.view,
+        site: row.site,
+        cluster: row.cluster,
+        submit_host: row.submit_host,
+        payload_site: row.payload_site,
+        vo: row.vo,
+        vo_name: row.vo_name,
+        vo_group: row.vo_group,
+        vo_role: row.vo_role,
+        account: row.account,
+        global_user: row.global_user,
+        ..JobRow::default()
     }
 }
 

@@ -62,11 +62,15 @@ pub fn job(row: &JobRow<'_>) -> String {
 pub fn summary(row: &SummaryRow<'_>) -> String {
     let mut words = Words::new();
     words.say("kind", Some(row.kind.as_str()));
+    words.say("view", Some(row.view));
     words.say("site", row.site);
+    words.say("cluster", row.cluster);
+    words.say("payload_site", row.payload_site);
     words.say("month", row.month);
     words.say("vo", row.vo);
     words.say("vo_group", row.vo_group);
     words.say("vo_role", row.vo_role);
+    words.say("account", row.account);
     words.say("global_user", row.global_user);
     words.say("submit_host", row.submit_host);
     words.say("infrastructure", row.infrastructure);
@@ -74,7 +78,7 @@ pub fn summary(row: &SummaryRow<'_>) -> String {
     words.say("earliest_end_ms", row.earliest_end_ms);
     words.say("latest_end_ms", row.latest_end_ms);
     words.say("job_n", row.job_n);
-    words.say("wall_s", row.wall_s);
-    words.say("cpu_s", row.cpu_s);
+    words.say("wall_ms", row.wall_ms);
+    words.say("cpu_ms", row.cpu_ms);
     words.0
 }

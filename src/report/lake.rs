@@ -94,7 +94,7 @@ impl Lake {
         Ok(files)
     }
 
-    /// The summaries and sync records of the selection that count.
+    /// The summaries and sync records of the selection that count, of batch jobs: other views tell of the same hours.
     ///
     /// # Errors
     /// [`Kind::Io`] when they cannot be read.
@@ -106,6 +106,7 @@ impl Lake {
                     let read = from_batch(&batch?, &site, month)?;
                     rows.extend(
                         read.into_iter()
+                            .filter(|row| row.word("view") == Some("batch"))
                             .filter(|row| !row.is_usage() || selection.has_vo(row.word("vo"))),
                     );
                 }

@@ -1,4 +1,6 @@
-//! From summaries to groups of usage: rows of their own, under the view `summary`.
+//! From summaries to groups of usage: rows of their own, under views of their own.
+
+use std::borrow::Cow;
 
 use super::group::{Groups, Key, KeyRef};
 use super::sums::{Sums, WorkSums};
@@ -9,8 +11,15 @@ use crate::records::{Summary, SummaryKind};
 use crate::reference::benchmark::{Benchmark, Each, Factors, Place, WorkDone};
 use crate::time::{Calendar, Zone};
 
-/// The view under which summaries appear in `usage`.
-pub const VIEW: &str = "summary";
+/// The view in `usage` of summaries of this view: those of batch jobs, which most are, are plain `summary`.
+#[must_use]
+pub fn usage_view(view: &str) -> Cow<'static, str> {
+    match view {
+        "batch" => Cow::Borrowed("summary"),
+        "payload" => Cow::Borrowed("summary_payload"),
+        view => Cow::Owned(format!("summary_{view}")),
+    }
+}
 
 /// The benchmark of a normalised summary that names none: APEL's server adds such work up as HEPSPEC06.
 const UNNAMED: Benchmark = Benchmark::Hs06;
@@ -70,14 +79,14 @@ impl<'a> SummaryUsage<'a> {
         let (job_n, wall_s, core_n) = (number("job_n"), number("wall_s"), number("alloc_core_n"));
         let core_s = wall_s.saturating_mul(core_n);
         let count = |flag: bool| if flag { job_n } else { 0 };
-        let cpu_ms = row.number("cpu_s").map(|s| s.saturating_mul(1000));
+        let cpu_ms = row.number("cpu_ms");
         let part = Sums {
             counted: [
                 job_n,
                 wall_s,
-                0,
+                number("wall_fraction_ms"),
                 core_s,
-                0,
+                wall_s.saturating_mul(number("alloc_gpu_n")),
                 wall_s.saturating_mul(number("alloc_node_n")),
                 0,
                 count(cpu_ms.is_none()),
@@ -91,12 +100,13 @@ impl<'a> SummaryUsage<'a> {
             earliest_end_ms: row.number("earliest_end_utc"),
             latest_end_ms: row.number("latest_end_utc"),
         };
+        let view = usage_view(row.word("view").unwrap_or_default());
         // In the order of `DIMENSIONS`: source, cluster, account, view, partition, qos, vo_group, vo_role, submit_host.
         let dimensions = [
             Some(row.source.as_str()),
-            None,
-            None,
-            Some(VIEW),
+            row.word("cluster"),
+            row.word("account"),
+            Some(&*view),
             None,
             None,
             row.word("vo_group"),

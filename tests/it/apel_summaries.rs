@@ -1,6 +1,7 @@
 //! Summaries: what the server takes and stores of them; and, in a lake, which of them count.
 
 mod lake;
+mod parts;
 mod sync;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -65,8 +66,9 @@ fn every_kind_has_its_own_fields() {
         alloc_core_n: Some(8),
         earliest_end_ms: Some(1_488_326_400_000),
         latest_end_ms: Some(1_491_004_800_000),
-        wall_s: Some(100),
-        cpu_s: Some(50),
+        view: "batch",
+        wall_ms: Some(100_000),
+        cpu_ms: Some(50_000),
         job_n: Some(2),
         ..SummaryRow::default()
     };
@@ -160,7 +162,7 @@ fn salvage_reads_what_archives_hold() {
     let row = &all.summaries[0].0;
     assert_eq!((row.kind, row.vo), (SummaryKind::NormalisedSummary, Some("reef")));
     // Hours.
-    assert_eq!((row.wall_s, row.normalised_cpu_s), (Some(136_800), Some(824_400)));
+    assert_eq!((row.wall_ms, row.normalised_cpu_s), (Some(136_800_000), Some(824_400)));
 }
 
 /// One of the server's rows as text, under the names of our columns.
@@ -222,8 +224,8 @@ fn ours(row: &SummaryRow<'_>) -> BTreeMap<&'static str, String> {
         ("cores", number(row.alloc_core_n)),
         ("earliest", time(row.earliest_end_ms)),
         ("latest", time(row.latest_end_ms)),
-        ("wall", number(row.wall_s)),
-        ("cpu", number(row.cpu_s)),
+        ("wall", number(row.wall_ms.map(|ms| ms / 1000))),
+        ("cpu", number(row.cpu_ms.map(|ms| ms / 1000))),
     ]);
     match row.benchmark_milli_per_core {
         Some(milli) => out.extend([("benchmark", format!("{}.{:03}", milli / 1000, milli % 1000))]),

@@ -111,6 +111,7 @@ fn what_is_refused_though_it_could_be_read_says_what_is_known_of_it_and_nothing_
         "understood as view=batch job_id=387 user=alice start_ms=1000"
     );
     let row = SummaryRow {
+        view: "batch",
         site: Some("ALP"),
         job_n: Some(3),
         ..SummaryRow::default()
@@ -118,6 +119,6 @@ fn what_is_refused_though_it_could_be_read_says_what_is_known_of_it_and_nothing_
     let kind = row.kind.as_str();
     assert_eq!(
         stated::summary(&row),
-        format!("understood as kind={kind} site=ALP job_n=3")
+        format!("understood as kind={kind} view=batch site=ALP job_n=3")
     );
 }

@@ -197,7 +197,7 @@ fn lines_that_are_no_job_usage() {
     let text = [
         r#"{"_type":"StorageElement","_source":{"type":"StorageElement","UniqueID":"x"}}"#,
         r#"{"type":"StorageElementRecord","UniqueID":"x"}"#,
-        r#"{"_index":"gracc.osg.summary4-2022","_id":"a","_source":{"EndTime":"2022-05-03T00:00:00.000Z","Count":2}}"#,
+        r#"{"_index":"gracc.osg-transfer.summary4-2022","_id":"a","_source":{"StartTime":"2022-05-03T00:00:00.000Z","Count":2}}"#,
         "",
         r#""a JSON string holding {}""#,
         r#"{"unrelated":1}"#,

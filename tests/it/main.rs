@@ -21,6 +21,7 @@ mod garbage;
 mod generator;
 mod gracc;
 mod gracc_encodings;
+mod gracc_summaries;
 mod hostlist;
 mod hygiene;
 mod inventory;

@@ -72,11 +72,11 @@ pub fn from_batch(batch: &RecordBatch, site: &str, month: Month) -> Result<Vec<S
     for at in 0..batch.num_rows() {
         let unknown = |what: &str| Error::internal(format!("a summary has an unknown {what}"));
         let kind = SummaryKind::parse(kinds.value(at)).ok_or_else(|| unknown("kind"))?;
-        let mut words: [Option<String>; 10] = Default::default();
+        let mut words: [Option<String>; WORDS.len()] = Default::default();
         for (value, name) in words.iter_mut().zip(WORDS) {
             *value = word(text(batch, name)?, at).map(str::to_owned);
         }
-        let mut numbers = [None; 11];
+        let mut numbers = [None; NUMBERS.len()];
         for (value, name) in numbers.iter_mut().zip(NUMBERS) {
             *value = match name {
                 "benchmark_per_core" => number(decimal(batch, name)?, at).and_then(|milli| i64::try_from(milli).ok()),

@@ -3,17 +3,17 @@
 //! * **Upsert**: of the versions of a row (equal [`Summary::summary_id`]) the last to arrive counts. A row that a later
 //!   publication no longer holds stays for ever: republishing with another benchmark, VO spelling, submit host or site
 //!   name doubles the usage. That is what APEL's server does.
-//! * **Snapshot**: of the publications of a month only the last to arrive counts, whole. A publication is one input
-//!   file, for its source or for each site in it.
+//! * **Snapshot**: of the publications of a month only the last to arrive counts, whole, for its source or for each site
+//!   in it. A publication is one input file, or several of one folder or one time (see [`Parts`]).
 //!
 //! Both are computed from all versions ever read, so the order in which files are read does not matter.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::row::{Summary, SummaryKind};
 use crate::error::Result;
 use crate::ledger::Reason;
-use crate::pipeline::plan::{Publishing, Replacement};
+use crate::pipeline::plan::{Parts, Publication, Publishing, Replacement};
 use crate::records::file_order::FileOrder;
 
 /// A publication's place: source, kind, and the site where a publication is one of a site.
@@ -32,18 +32,21 @@ pub fn merge(
     rows.sort_by(|a, b| (&a.file_id, a.line, a.byte_offset).cmp(&(&b.file_id, b.line, b.byte_offset)));
     rows.dedup_by(|a, b| (&a.file_id, a.line, a.byte_offset) == (&b.file_id, b.line, b.byte_offset));
     let of = |row: &Summary| publishing.get(row.source.as_str()).copied().unwrap_or_default();
-    let mut latest: BTreeMap<Scope, u32> = BTreeMap::new();
+    let mut files: BTreeMap<Scope, (Parts, BTreeSet<u32>)> = BTreeMap::new();
     for row in &rows {
         if let Some(scope) = scope(row, of(row)) {
             let rank = order.rank(&row.file_id)?;
-            let held = latest.entry(scope).or_insert(rank);
-            *held = rank.max(*held);
+            let (_, ranks) = files.entry(scope).or_insert_with(|| (of(row).parts, BTreeSet::new()));
+            ranks.insert(rank);
         }
     }
+    let latest: BTreeMap<Scope, BTreeSet<u32>> = (files.into_iter())
+        .map(|(scope, (parts, ranks))| (scope, last_publication(&ranks, parts, order)))
+        .collect();
     let mut ranked: Vec<(u32, Summary)> = Vec::with_capacity(rows.len());
     for mut row in rows {
         let rank = order.rank(&row.file_id)?;
-        row.is_stale = scope(&row, of(&row)).map(|scope| latest.get(&scope).is_some_and(|last| *last > rank));
+        row.is_stale = scope(&row, of(&row)).map(|scope| latest.get(&scope).is_some_and(|last| !last.contains(&rank)));
         ranked.push((rank, row));
     }
     // The newest version of each row first.
@@ -73,10 +76,41 @@ pub fn merge(
     Ok(settled)
 }
 
+/// The files, by rank, of the last publication among these.
+fn last_publication(ranks: &BTreeSet<u32>, parts: Parts, order: &FileOrder) -> BTreeSet<u32> {
+    let Some((&last, origin)) = ranks.last().and_then(|last| Some((last, order.origin(*last)?))) else {
+        return BTreeSet::new();
+    };
+    let mut held = BTreeSet::from([last]);
+    let mut next_ms = origin.arrival_ms;
+    for &rank in ranks.iter().rev().skip(1) {
+        let Some(other) = order.origin(rank) else { continue };
+        let is_part = match parts {
+            Parts::File => false,
+            Parts::Folder => other.folder == origin.folder,
+            Parts::Within { pause_ms } => {
+                let pause = next_ms
+                    .zip(other.arrival_ms)
+                    .map(|(next, own)| next.saturating_sub(own));
+                next_ms = other.arrival_ms;
+                // A pause ends the publication, however close what came before it was.
+                if pause.is_none_or(|pause| pause > pause_ms) {
+                    break;
+                }
+                true
+            }
+        };
+        if is_part {
+            held.insert(rank);
+        }
+    }
+    held
+}
+
 fn scope(row: &Summary, publishing: Publishing) -> Option<Scope> {
     let site = match publishing.publication? {
-        crate::pipeline::plan::Publication::Source => None,
-        crate::pipeline::plan::Publication::Site => Some(row.site.clone()),
+        Publication::Source => None,
+        Publication::Site => Some(row.site.clone()),
     };
     Some((row.source.clone(), row.kind, site))
 }

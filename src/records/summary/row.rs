@@ -54,18 +54,30 @@ impl SummaryKind {
 pub struct SummaryRow<'a> {
     /// What it is.
     pub kind: SummaryKind,
+    /// Whose account of the hours it is: `batch`, `payload`, ... (see [`super::super::JobRow::view`]).
+    pub view: &'a str,
     /// Site as the record names it; the pipeline's `site` wins.
     pub site: Option<&'a str>,
     /// UTC month in which the jobs ended; `None` when the record names none that exists.
     pub month: Option<Month>,
+    /// What tells it from all others of its site and month, in place of the key of APEL's server.
+    pub identity_key: Option<&'a str>,
     /// VO as the record names it; the pipeline's `vo` wins.
     pub vo: Option<&'a str>,
+    /// The VO's name as the jobs printed it, where the record also has the one it was corrected to.
+    pub vo_name: Option<&'a str>,
     /// VO group.
     pub vo_group: Option<&'a str>,
     /// VO role.
     pub vo_role: Option<&'a str>,
+    /// Account or project that pays.
+    pub account: Option<&'a str>,
     /// Certificate subject or token subject.
     pub global_user: Option<&'a str>,
+    /// GRACC probe.
+    pub cluster: Option<&'a str>,
+    /// Where payloads say they ran, as opposed to the site that reports them.
+    pub payload_site: Option<&'a str>,
     /// CE or host the jobs were submitted through.
     pub submit_host: Option<&'a str>,
     /// `grid`, `local`, ...
@@ -82,14 +94,18 @@ pub struct SummaryRow<'a> {
     pub alloc_node_n: Option<i64>,
     /// Cores of each job.
     pub alloc_core_n: Option<i64>,
+    /// GPUs of each job.
+    pub alloc_gpu_n: Option<i64>,
+    /// Exit code of each job.
+    pub exit_code: Option<i64>,
     /// Earliest end, Unix milliseconds.
     pub earliest_end_ms: Option<i64>,
     /// Latest end, Unix milliseconds.
     pub latest_end_ms: Option<i64>,
-    /// Elapsed wall-clock time, **not** times cores, seconds.
-    pub wall_s: Option<i64>,
-    /// CPU time, seconds.
-    pub cpu_s: Option<i64>,
+    /// Elapsed wall-clock time, **not** times cores, milliseconds.
+    pub wall_ms: Option<i64>,
+    /// CPU time, milliseconds.
+    pub cpu_ms: Option<i64>,
     /// Wall time times the benchmark's value, seconds of that benchmark.
     pub normalised_wall_s: Option<i64>,
     /// CPU time times the benchmark's value, seconds of that benchmark.
@@ -110,9 +126,9 @@ pub struct Summary {
     /// Name of the pipeline's source.
     pub source: String,
     /// Dimensions, in the order of [`WORDS`].
-    pub words: [Option<String>; 10],
+    pub words: [Option<String>; WORDS.len()],
     /// Numbers, in the order of [`NUMBERS`].
-    pub numbers: [Option<i64>; 11],
+    pub numbers: [Option<i64>; NUMBERS.len()],
     /// Input file.
     pub file_id: Arc<str>,
     /// Line on which it starts.
@@ -131,7 +147,7 @@ pub struct Summary {
 }
 
 /// Columns of [`Summary::words`].
-pub(super) const WORDS: [&str; 10] = [
+pub(super) const WORDS: [&str; 14] = [
     "vo",
     "vo_group",
     "vo_role",
@@ -142,27 +158,35 @@ pub(super) const WORDS: [&str; 10] = [
     "service_level_type",
     "benchmark",
     "stated_vo",
+    "view",
+    "account",
+    "cluster",
+    "payload_site",
 ];
 
 /// Columns of [`Summary::numbers`]. Times are Unix milliseconds, the benchmark is in thousandths.
-pub(super) const NUMBERS: [&str; 11] = [
+pub(super) const NUMBERS: [&str; 14] = [
     "benchmark_per_core",
     "alloc_node_n",
     "alloc_core_n",
     "earliest_end_utc",
     "latest_end_utc",
     "wall_s",
-    "cpu_s",
+    "wall_fraction_ms",
+    "cpu_ms",
     "normalised_wall_s",
     "normalised_cpu_s",
     "job_n",
     "sync_job_n",
+    "alloc_gpu_n",
+    "exit_code",
 ];
 
 impl Summary {
     /// Seals a row of `source`. The rule of identity is the key of APEL's server: site, month, user, VO, group, role,
     /// submit host, infrastructure, benchmark type and value, nodes and cores, texts compared without regard to case
     /// and to blanks at their end. VO is the one the record states, so that a mapping does not merge what it sent apart.
+    /// Where the reader gives a key of its own, it stands for all of these but site and month.
     #[must_use]
     pub fn seal(row: &SummaryRow<'_>, site: &str, month: Month, source: &str, vo: Option<&str>) -> Self {
         let is_sync = row.kind == SummaryKind::Sync;
@@ -177,6 +201,10 @@ impl Summary {
             row.service_level_type,
             row.benchmark,
             row.vo,
+            Some(row.view),
+            row.account,
+            row.cluster,
+            row.payload_site,
         ]
         .map(|word| word.map(str::to_owned));
         let numbers = [
@@ -185,32 +213,18 @@ impl Summary {
             row.alloc_core_n,
             row.earliest_end_ms,
             row.latest_end_ms,
-            row.wall_s,
-            row.cpu_s,
+            row.wall_ms.map(|ms| ms.div_euclid(1000)),
+            row.wall_ms.map(|ms| ms.rem_euclid(1000)),
+            row.cpu_ms,
             row.normalised_wall_s,
             row.normalised_cpu_s,
             row.job_n.filter(|_| !is_sync),
             row.job_n.filter(|_| is_sync),
+            row.alloc_gpu_n,
+            row.exit_code,
         ];
         let mut key = Vec::with_capacity(256);
-        for word in [
-            Some(row.kind.as_str()),
-            Some(site),
-            row.global_user,
-            row.vo,
-            row.vo_role,
-            row.vo_group,
-            row.submit_host,
-            row.infrastructure,
-            row.service_level_type,
-        ] {
-            put(&mut key, word.map(|word| word.trim_end().to_lowercase()).as_deref());
-        }
-        key.extend_from_slice(&month.first_day().to_le_bytes());
-        for number in [row.benchmark_milli_per_core, row.alloc_node_n, row.alloc_core_n] {
-            // The server stores no null: unknown is 0.
-            key.extend_from_slice(&number.unwrap_or(0).to_le_bytes());
-        }
+        identify(row, site, month, &mut key);
         let summary_id = xxh3_128(&key);
         key.clear();
         for word in &words {
@@ -255,6 +269,38 @@ impl Summary {
     pub fn is_usage(&self) -> bool {
         self.kind != SummaryKind::Sync
     }
+}
+
+fn identify(row: &SummaryRow<'_>, site: &str, month: Month, key: &mut Vec<u8>) {
+    for word in [row.kind.as_str(), site] {
+        put(key, Some(&folded(word)));
+    }
+    if let Some(own) = row.identity_key {
+        put(key, Some(own));
+        key.extend_from_slice(&month.first_day().to_le_bytes());
+        return;
+    }
+    for word in [
+        row.global_user,
+        row.vo,
+        row.vo_role,
+        row.vo_group,
+        row.submit_host,
+        row.infrastructure,
+        row.service_level_type,
+    ] {
+        put(key, word.map(folded).as_deref());
+    }
+    key.extend_from_slice(&month.first_day().to_le_bytes());
+    for number in [row.benchmark_milli_per_core, row.alloc_node_n, row.alloc_core_n] {
+        // The server stores no null: unknown is 0.
+        key.extend_from_slice(&number.unwrap_or(0).to_le_bytes());
+    }
+}
+
+/// A text as APEL's server compares it.
+fn folded(word: &str) -> String {
+    word.trim_end().to_lowercase()
 }
 
 fn put(into: &mut Vec<u8>, word: Option<&str>) {

@@ -215,7 +215,7 @@ pub fn of_summary(row: &Summary, users: &Users) -> Aggregate {
     let sums = Sums {
         job_n: number("job_n"),
         wall_s: number("wall_s"),
-        cpu_ms: number("cpu_s").saturating_mul(1000),
+        cpu_ms: number("cpu_ms"),
         earliest_end_ms: row.number("earliest_end_utc"),
         latest_end_ms: row.number("latest_end_utc"),
     };

@@ -146,10 +146,19 @@ impl<'a> Values<'a> {
     }
 
     fn duration_s(&self, key: &str) -> Result<i64, Refusal> {
+        self.duration(key, 1)
+    }
+
+    fn duration_ms(&self, key: &str) -> Result<i64, Refusal> {
+        self.duration(key, 1000)
+    }
+
+    /// A duration in parts of a second.
+    fn duration(&self, key: &str, per_s: i64) -> Result<i64, Refusal> {
         let text = self.required(key)?;
         self.int(key, Reason::BadDuration)?
             .filter(|&value| value >= 0)
-            .and_then(|value| value.checked_mul(self.unit_s))
+            .and_then(|value| value.checked_mul(self.unit_s)?.checked_mul(per_s))
             .ok_or_else(|| {
                 Refusal::new(
                     Reason::BadDuration,
@@ -189,6 +198,7 @@ pub(super) fn parse(text: &str, shape: Shape, acceptance: Acceptance) -> Result<
     let values = Values::read(text, shape, acceptance)?;
     let mut row = SummaryRow {
         kind: shape.kind(),
+        view: "batch",
         site: Some(values.required("Site")?),
         month: values.month(shape != Shape::Sync)?,
         submit_host: values.get("SubmitHost"),
@@ -209,8 +219,8 @@ pub(super) fn parse(text: &str, shape: Shape, acceptance: Acceptance) -> Result<
     row.infrastructure_description = values.get("InfrastructureDescription");
     row.alloc_node_n = values.size("NodeCount", acceptance)?;
     row.alloc_core_n = values.size("Processors", acceptance)?;
-    row.wall_s = Some(values.duration_s("WallDuration")?);
-    row.cpu_s = Some(values.duration_s("CpuDuration")?);
+    row.wall_ms = Some(values.duration_ms("WallDuration")?);
+    row.cpu_ms = Some(values.duration_ms("CpuDuration")?);
     row.earliest_end_ms = values.time_ms("EarliestEndTime")?;
     row.latest_end_ms = values.time_ms("LatestEndTime")?;
     check_ends(&row)?;

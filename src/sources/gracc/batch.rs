@@ -1,12 +1,12 @@
 //! Framed records on their way to a worker.
 
 use super::document::Document;
-use super::fields::Bad;
 use super::lines;
 use super::usage::{self, Scratch};
 use super::{Limits, usage_xml};
 use crate::ledger::Reason;
 use crate::sources::json::Scanner;
+use crate::sources::refusal::Refusal;
 use crate::sources::{Position, Sink, Work};
 
 /// What a frame holds.
@@ -146,10 +146,10 @@ fn without_closing(part: &[u8]) -> &[u8] {
 pub(super) fn xml(bytes: &[u8], at: Position, is_cut_off: bool, scratch: &mut Scratch, sink: &mut dyn Sink) {
     match usage_xml::read(bytes) {
         Ok(flat) => usage::take(bytes, &flat.document(), at, scratch, sink),
-        Err(Bad { detail, .. }) if is_cut_off => {
+        Err(Refusal { detail, .. }) if is_cut_off => {
             let detail = format!("the file ends inside this record: {detail}");
             sink.reject(Reason::Truncated, at, 1, &detail, bytes);
         }
-        Err(Bad { reason, detail }) => sink.reject(reason, at, 1, &detail, bytes),
+        Err(Refusal { reason, detail }) => sink.reject(reason, at, 1, &detail, bytes),
     }
 }

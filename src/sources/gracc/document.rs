@@ -29,7 +29,8 @@ keys! {
     MemoryMetric = "Memory_metric", CpuUser = "CpuDuration_user", HostDescription = "Host_description",
     ReportableVoName = "ReportableVOName", ExitCode = "Resource_ExitCode", CpuSystem = "CpuDuration_system",
     MemoryUnit = "Memory_storageUnit", MemoryDescription = "Memory_description", ExitSignal = "Resource_ExitSignal",
-    JobStatus = "Resource_condor-JobStatus",
+    JobStatus = "Resource_condor-JobStatus", Njobs = "Njobs", RawVoName = "RawVOName", RawProjectName = "RawProjectName",
+    NormalFactor = "OIM_WLCGAPELNormalFactor",
 }
 
 /// At most one key for each [`place`]: most keys of a document are none of ours, and one look tells.
@@ -48,7 +49,7 @@ const PLACES: [Option<Key>; 256] = {
 
 /// Factors that give every key a place of its own.
 const fn place(first: u8, last: u8, len: usize) -> usize {
-    (first as usize + 2 * last as usize + 37 * len) % 256
+    (first as usize + last as usize + 10 * len) % 256
 }
 
 impl Key {

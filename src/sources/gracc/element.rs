@@ -7,8 +7,8 @@ use quick_xml::Reader;
 use quick_xml::escape::resolve_predefined_entity;
 use quick_xml::events::{BytesStart, Event};
 
-use super::fields::Bad;
 use crate::ledger::Reason;
+use crate::sources::refusal::Refusal;
 
 /// Deepest nesting; a usage record needs four.
 const DEPTH_LIMIT: usize = 32;
@@ -27,7 +27,7 @@ pub(super) struct Element {
 
 impl Element {
     /// Reads one element, which must be all there is.
-    pub(super) fn parse(xml: &str) -> Result<Self, Bad> {
+    pub(super) fn parse(xml: &str) -> Result<Self, Refusal> {
         let mut reader = Reader::from_str(xml);
         // Open elements, outermost first; the first one stands for the document.
         let mut open = vec![Self::default()];
@@ -70,7 +70,7 @@ impl Element {
                 Event::Eof => break,
             }
             if open.len() > DEPTH_LIMIT || element_n > ELEMENT_LIMIT {
-                return Err(Bad {
+                return Err(Refusal {
                     reason: Reason::LimitExceeded,
                     detail: format!(
                         "the record has elements more than {DEPTH_LIMIT} deep, or more than {ELEMENT_LIMIT}"
@@ -87,7 +87,7 @@ impl Element {
         }
     }
 
-    fn started(start: &BytesStart<'_>) -> Result<Self, Bad> {
+    fn started(start: &BytesStart<'_>) -> Result<Self, Refusal> {
         let mut attributes = Vec::new();
         for attribute in start.attributes() {
             let attribute = attribute.map_err(|why| bad(&why))?;
@@ -121,8 +121,8 @@ fn add(open: &mut [Element], text: &str) {
     }
 }
 
-fn bad(why: &dyn std::fmt::Display) -> Bad {
-    Bad {
+fn bad(why: &dyn std::fmt::Display) -> Refusal {
+    Refusal {
         reason: Reason::BadXml,
         detail: format!("the record is not well-formed XML: {why}"),
     }

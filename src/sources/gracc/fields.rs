@@ -7,13 +7,8 @@ use crate::ledger::Reason;
 use crate::records::anomaly::Anomaly;
 use crate::sources::clip::clip;
 use crate::sources::json::Scalar;
+use crate::sources::refusal::Refusal;
 use crate::sources::{decimal, instant};
-
-/// Why a document is refused.
-pub(super) struct Bad {
-    pub(super) reason: Reason,
-    pub(super) detail: String,
-}
 
 /// Reads fields and remembers what it noticed.
 pub(super) struct Fields<'d, 'a> {
@@ -36,7 +31,7 @@ impl<'d, 'a> Fields<'d, 'a> {
     }
 
     /// The text of a string or number; blank text is unknown.
-    pub(super) fn text(&mut self, key: Key) -> Result<Option<Cow<'a, str>>, Bad> {
+    pub(super) fn text(&mut self, key: Key) -> Result<Option<Cow<'a, str>>, Refusal> {
         match self.document.get(key) {
             Scalar::Absent | Scalar::Null => Ok(None),
             Scalar::Bool(value) => Ok(Some(Cow::Borrowed(if value { "true" } else { "false" }))),
@@ -48,7 +43,7 @@ impl<'d, 'a> Fields<'d, 'a> {
                 }
                 Ok(Some(text).filter(|text| text.bytes().any(|b| !b.is_ascii_whitespace())))
             }
-            Scalar::Nested => Err(Bad {
+            Scalar::Nested => Err(Refusal {
                 reason: Reason::NotARecord,
                 detail: format!(
                     "{} is a list or an object, and not one of the nested layout of May 2016",
@@ -59,7 +54,7 @@ impl<'d, 'a> Fields<'d, 'a> {
     }
 
     /// A decimal number times ten to the `places`.
-    fn scaled(&mut self, key: Key, places: u32, reason: Reason) -> Result<Option<decimal::Scaled>, Bad> {
+    fn scaled(&mut self, key: Key, places: u32, reason: Reason) -> Result<Option<decimal::Scaled>, Refusal> {
         if let Some(bytes) = self.document.get(key).bytes()
             && let Some(scaled) = decimal::scaled_ascii(bytes, places)
         {
@@ -68,7 +63,7 @@ impl<'d, 'a> Fields<'d, 'a> {
         let Some(text) = self.text(key)? else { return Ok(None) };
         match decimal::scaled(text.trim(), places) {
             Some(scaled) => Ok(Some(scaled)),
-            None => Err(Bad {
+            None => Err(Refusal {
                 reason,
                 detail: format!("{} {:?} is not a number, or too large", key.name(), clip(&text)),
             }),
@@ -76,10 +71,10 @@ impl<'d, 'a> Fields<'d, 'a> {
     }
 
     /// Seconds as milliseconds, rounded half up.
-    pub(super) fn duration_ms(&mut self, key: Key) -> Result<Option<i64>, Bad> {
+    pub(super) fn duration_ms(&mut self, key: Key) -> Result<Option<i64>, Refusal> {
         let value = self.scaled(key, 3, Reason::BadDuration)?.map(|scaled| scaled.value);
         match value {
-            Some(ms) if ms < 0 => Err(Bad {
+            Some(ms) if ms < 0 => Err(Refusal {
                 reason: Reason::BadDuration,
                 detail: format!("{} is negative: {ms} ms", key.name()),
             }),
@@ -87,10 +82,15 @@ impl<'d, 'a> Fields<'d, 'a> {
         }
     }
 
+    /// A number in thousandths, rounded half up.
+    pub(super) fn milli(&mut self, key: Key) -> Result<Option<i64>, Refusal> {
+        Ok(self.scaled(key, 3, Reason::BadNumber)?.map(|scaled| scaled.value))
+    }
+
     /// A whole number.
-    pub(super) fn whole(&mut self, key: Key) -> Result<Option<i64>, Bad> {
+    pub(super) fn whole(&mut self, key: Key) -> Result<Option<i64>, Refusal> {
         match self.scaled(key, 0, Reason::BadNumber)? {
-            Some(scaled) if !scaled.is_exact => Err(Bad {
+            Some(scaled) if !scaled.is_exact => Err(Refusal {
                 reason: Reason::BadNumber,
                 detail: format!("{} is not a whole number", key.name()),
             }),
@@ -99,7 +99,7 @@ impl<'d, 'a> Fields<'d, 'a> {
     }
 
     /// A whole number that is at least zero; others are read as unknown.
-    pub(super) fn count(&mut self, key: Key) -> Result<Option<i64>, Bad> {
+    pub(super) fn count(&mut self, key: Key) -> Result<Option<i64>, Refusal> {
         let value = self.whole(key)?;
         if value.is_some_and(|n| n < 0) {
             self.notice(Anomaly::ValueDropped);
@@ -111,7 +111,7 @@ impl<'d, 'a> Fields<'d, 'a> {
     pub(super) fn optional<T>(
         &mut self,
         key: Key,
-        read: impl Fn(&mut Self, Key) -> Result<Option<T>, Bad>,
+        read: impl Fn(&mut Self, Key) -> Result<Option<T>, Refusal>,
     ) -> Option<T> {
         read(self, key).unwrap_or_else(|_| {
             self.notice(Anomaly::ValueDropped);
@@ -120,7 +120,7 @@ impl<'d, 'a> Fields<'d, 'a> {
     }
 
     /// An RFC 3339 time, Unix milliseconds.
-    pub(super) fn time_ms(&mut self, key: Key) -> Result<Option<i64>, Bad> {
+    pub(super) fn time_ms(&mut self, key: Key) -> Result<Option<i64>, Refusal> {
         if let Some(bytes) = self.document.get(key).bytes()
             && let Some(ms) = instant::rfc3339_ascii_ms(bytes)
         {
@@ -129,7 +129,7 @@ impl<'d, 'a> Fields<'d, 'a> {
         let Some(text) = self.text(key)? else { return Ok(None) };
         match instant::rfc3339_ms(text.trim()) {
             Some(ms) => Ok(Some(ms)),
-            None => Err(Bad {
+            None => Err(Refusal {
                 reason: Reason::BadTime,
                 detail: format!(
                     "{} {:?} is not a time such as 2016-06-24T23:54:52Z",
@@ -141,7 +141,7 @@ impl<'d, 'a> Fields<'d, 'a> {
     }
 
     /// `Memory` in bytes by `Memory_storageUnit`.
-    pub(super) fn memory_byte(&mut self) -> Result<Option<i64>, Bad> {
+    pub(super) fn memory_byte(&mut self) -> Result<Option<i64>, Refusal> {
         let Some(value) = self.scaled(Key::Memory, 3, Reason::BadNumber)? else {
             return Ok(None);
         };

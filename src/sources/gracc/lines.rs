@@ -7,7 +7,7 @@ use super::usage::{self, Scratch};
 use super::{compare, nested};
 use crate::error::Result;
 use crate::ledger::Reason;
-use crate::sources::buffer::{Block, Buffer};
+use crate::sources::feed::Feed;
 use crate::sources::steps::Step;
 use crate::sources::{Position, Sink, Work};
 
@@ -33,87 +33,64 @@ impl Default for Limits {
 }
 
 pub(super) struct Lines {
-    input: Box<dyn Read + Send>,
+    feed: Feed,
     limits: Limits,
-    buffer: Buffer,
-    /// Position of the first byte of the buffer.
-    at: Position,
     /// Inside a line that is too long and already counted.
     is_skipping: bool,
-    is_ended: bool,
     is_done: bool,
 }
 
 impl Lines {
     pub(super) fn new(input: Box<dyn Read + Send>, limits: Limits, at: Position) -> Self {
         Self {
-            input,
+            feed: Feed::new(input, at),
             limits,
-            buffer: Buffer::default(),
-            at,
             is_skipping: false,
-            is_ended: false,
             is_done: false,
         }
-    }
-
-    fn fill(&mut self, want: usize) -> Result<()> {
-        if !self.is_ended {
-            self.is_ended = !self.buffer.fill(&mut self.input, want)?;
-        }
-        Ok(())
-    }
-
-    /// Takes `n` bytes off the front of the buffer.
-    fn take(&mut self, n: usize) -> (Block, Position) {
-        let taken = self.buffer.take(n);
-        let at = self.at;
-        self.at.line += to_u64(memchr::memchr_iter(b'\n', &taken).count());
-        self.at.byte_offset += to_u64(taken.len());
-        (taken, at)
     }
 
     fn next_work(&mut self) -> Result<Option<Work>> {
         let block = self.limits.block.max(1);
         // Always whole blocks, so that reads and hashes stay aligned.
-        let mut want = self.buffer.len() + block;
+        let mut want = self.feed.len() + block;
         loop {
-            self.fill(want)?;
+            self.feed.fill(want)?;
             if self.is_skipping {
-                let end = memchr::memchr(b'\n', &self.buffer);
-                self.take(end.map_or(self.buffer.len(), |end| end + 1));
+                let end = memchr::memchr(b'\n', &self.feed);
+                self.feed.take(end.map_or(self.feed.len(), |end| end + 1));
                 self.is_skipping = end.is_none();
-                if self.is_ended && self.buffer.is_empty() {
+                if self.feed.is_ended() && self.feed.is_empty() {
                     return Ok(None);
                 }
-                want = self.buffer.len() + if self.is_skipping { block } else { 0 };
+                want = self.feed.len() + if self.is_skipping { block } else { 0 };
                 continue;
             }
-            if let Some(end) = memchr::memrchr(b'\n', &self.buffer) {
-                let (bytes, at) = self.take(end + 1);
+            if let Some(end) = memchr::memrchr(b'\n', &self.feed) {
+                let (bytes, at) = self.feed.take(end + 1);
                 let limits = self.limits;
                 return Ok(Some(Box::new(move |sink: &mut dyn Sink| {
                     parse(&bytes, at, limits, false, sink);
                 })));
             }
-            if self.buffer.len() > self.limits.line {
+            if self.feed.len() > self.limits.line {
                 self.is_skipping = true;
-                let (at, limits) = (self.at, self.limits);
-                let raw = self.buffer.get(..limits.kept).unwrap_or(&self.buffer).to_vec();
+                let (at, limits) = (self.feed.at(), self.limits);
+                let raw = self.feed.get(..limits.kept).unwrap_or(&self.feed).to_vec();
                 return Ok(Some(Box::new(move |sink: &mut dyn Sink| {
                     sink.rows_read(1);
                     too_long(&raw, at, limits, sink);
                 })));
             }
-            if self.is_ended {
+            if self.feed.is_ended() {
                 self.is_done = true;
-                let (bytes, at) = self.take(self.buffer.len());
+                let (bytes, at) = self.feed.take(self.feed.len());
                 let limits = self.limits;
                 return Ok(Some(Box::new(move |sink: &mut dyn Sink| {
                     parse(&bytes, at, limits, true, sink);
                 })));
             }
-            want = self.buffer.len() + block;
+            want = self.feed.len() + block;
         }
     }
 }

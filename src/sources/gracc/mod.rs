@@ -6,6 +6,8 @@
 //! * what the archive keeps: those in a tar (see [`super::archive`]);
 //! * XML records, alone, in a `RecordEnvelope` or in a `replication|` bundle.
 //!
+//! Documents of the summary index are read as summaries; those of transfers are counted.
+//!
 //! Three accounts of the same hours live in one index: what sites gave (`batch`), what users got inside pilots
 //! (`payload`), and transfers (`storage`). They are kept apart as views.
 
@@ -19,6 +21,7 @@ pub mod iso_duration;
 mod lines;
 mod nested;
 mod records;
+mod summary;
 mod usage;
 mod usage_xml;
 mod values;

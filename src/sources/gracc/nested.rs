@@ -3,10 +3,10 @@
 
 use serde_json::Value;
 
-use super::fields::Bad;
 use super::flat::Flat;
 use super::usage::{self, Scratch};
 use super::usage_xml;
+use crate::sources::refusal::Refusal;
 use crate::sources::{Position, Sink};
 
 /// Gives a document of that layout its outcome; false when it is none.
@@ -20,7 +20,7 @@ pub(super) fn take(line: &[u8], at: Position, scratch: &mut Scratch, sink: &mut 
 }
 
 /// The XML of the document where it has one, which is the whole record; else its fields made flat.
-fn read(line: &[u8]) -> Option<Result<Flat, Bad>> {
+fn read(line: &[u8]) -> Option<Result<Flat, Refusal>> {
     let Value::Object(mut envelope) = serde_json::from_slice(line).ok()? else {
         return None;
     };

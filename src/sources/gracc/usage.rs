@@ -4,38 +4,50 @@ use std::borrow::Cow;
 use std::fmt::Write;
 
 use super::document::{Document, Key};
-use super::fields::{Bad, Fields};
+use super::fields::Fields;
+use super::summary;
 use crate::ledger::Reason;
 use crate::records::JobRow;
 use crate::records::anomaly::Anomaly;
 use crate::sources::fqan::Fqan;
 use crate::sources::json::Scalar;
+use crate::sources::refusal::Refusal;
 use crate::sources::{Position, Sink};
 
 /// Buffers reused from document to document.
 #[derive(Default)]
 pub(super) struct Scratch {
-    view: String,
-    identity: String,
+    pub(super) view: String,
+    pub(super) identity: String,
 }
 
 /// Gives the well-formed document of `line` its outcome.
 pub(super) fn take(line: &[u8], document: &Document<'_>, at: Position, scratch: &mut Scratch, sink: &mut dyn Sink) {
     let mut fields = Fields::new(document);
-    let outcome = kind(document, &mut fields).and_then(|other| match other {
-        Some(reason) => {
+    let outcome = kind(document, &mut fields).and_then(|kind| match kind {
+        Kind::Other(reason) => {
             sink.out_of_scope(reason, 1);
             Ok(())
         }
-        None => job(&mut fields, at, scratch, sink),
+        Kind::Summary => summary::take(&mut fields, at, scratch, sink),
+        Kind::Job => job(&mut fields, at, scratch, sink),
     });
     if let Err(bad) = outcome {
         sink.reject(bad.reason, at, 1, &bad.detail, line);
     }
 }
 
-/// Why a document is not accounted here; `None` for job usage.
-fn kind(document: &Document<'_>, fields: &mut Fields<'_, '_>) -> Result<Option<Reason>, Bad> {
+/// What a document tells.
+enum Kind {
+    /// A job.
+    Job,
+    /// Jobs of a day added up.
+    Summary,
+    /// What is not accounted here.
+    Other(Reason),
+}
+
+fn kind(document: &Document<'_>, fields: &mut Fields<'_, '_>) -> Result<Kind, Refusal> {
     if !document.is_object() {
         return Err(not_a_record("the line is JSON, but not an object"));
     }
@@ -44,15 +56,23 @@ fn kind(document: &Document<'_>, fields: &mut Fields<'_, '_>) -> Result<Option<R
         None => fields.text(Key::EnvelopeType)?,
     };
     let has = |key| document.get(key) != Scalar::Absent;
-    let is_summary_index = fields.text(Key::Index)?.is_some_and(|index| index.contains(".summary"));
+    let index = fields.text(Key::Index)?;
+    let is_summary_index = index.as_deref().is_some_and(|index| index.contains(".summary"));
     let has_id = [Key::RecordId, Key::LocalJobId, Key::GlobalJobId].into_iter().any(has);
     if is_summary_index || (has(Key::Count) && !has_id) {
-        return Ok(Some(Reason::Summary));
+        // Transfers are added up by the day of their start, and have no site.
+        let is_of_transfers = index.is_some_and(|index| index.contains("-transfer."))
+            || (has(Key::StartTime) && !has(Key::EndTime) && !has(Key::SiteName));
+        return Ok(if is_of_transfers {
+            Kind::Other(Reason::Summary)
+        } else {
+            Kind::Summary
+        });
     }
     // Since Elasticsearch 7 every document is of the type `_doc`.
     match kind.as_deref() {
         None | Some("JobUsageRecord" | "UsageRecord" | "_doc" | "doc") => {}
-        Some(_) => return Ok(Some(Reason::OtherRecordType)),
+        Some(_) => return Ok(Kind::Other(Reason::OtherRecordType)),
     }
     let has_usage = [Key::WallDuration, Key::CpuDuration, Key::StartTime, Key::EndTime]
         .into_iter()
@@ -62,18 +82,18 @@ fn kind(document: &Document<'_>, fields: &mut Fields<'_, '_>) -> Result<Option<R
             "the document has neither a record or job id nor times nor durations",
         ));
     }
-    Ok(None)
+    Ok(Kind::Job)
 }
 
-fn not_a_record(why: &str) -> Bad {
-    Bad {
+fn not_a_record(why: &str) -> Refusal {
+    Refusal {
         reason: Reason::NotARecord,
         detail: why.to_owned(),
     }
 }
 
 /// Start, end and wall time in milliseconds, the missing one from the other two as GRACC's own input stage does.
-fn span(fields: &mut Fields<'_, '_>) -> Result<(i64, i64, Option<i64>), Bad> {
+fn span(fields: &mut Fields<'_, '_>) -> Result<(i64, i64, Option<i64>), Refusal> {
     let (start, end) = (fields.time_ms(Key::StartTime)?, fields.time_ms(Key::EndTime)?);
     let wall = fields.duration_ms(Key::WallDuration)?;
     match (start, end, wall) {
@@ -89,7 +109,7 @@ fn span(fields: &mut Fields<'_, '_>) -> Result<(i64, i64, Option<i64>), Bad> {
             .into_iter()
             .filter_map(|(is_missing, key)| is_missing.then_some(key.name()))
             .collect();
-            Err(Bad {
+            Err(Refusal {
                 reason: Reason::TimeUnknown,
                 detail: format!("{} missing: when it ran cannot be told", missing.join(" and ")),
             })
@@ -113,7 +133,7 @@ struct Measured {
 }
 
 impl Measured {
-    fn read(fields: &mut Fields<'_, '_>) -> Result<Self, Bad> {
+    fn read(fields: &mut Fields<'_, '_>) -> Result<Self, Refusal> {
         let (start_ms, end_ms, wall_ms) = span(fields)?;
         let (cpu_user_ms, cpu_system_ms) = (fields.duration_ms(Key::CpuUser)?, fields.duration_ms(Key::CpuSystem)?);
         let cpu_ms = match fields.duration_ms(Key::CpuDuration)? {
@@ -162,7 +182,7 @@ impl Measured {
 }
 
 /// Cores by GRACC's own rule for core hours: missing means 1, and 0 stays 0.
-fn cores(fields: &mut Fields<'_, '_>) -> Result<Option<i64>, Bad> {
+fn cores(fields: &mut Fields<'_, '_>) -> Result<Option<i64>, Refusal> {
     let is_stated = fields.text(Key::Processors)?.is_some();
     let cores = fields.count(Key::Processors)?;
     if !is_stated {
@@ -185,7 +205,7 @@ struct Ids<'a> {
 }
 
 impl<'a> Ids<'a> {
-    fn read(fields: &mut Fields<'_, 'a>) -> Result<Self, Bad> {
+    fn read(fields: &mut Fields<'_, 'a>) -> Result<Self, Refusal> {
         Ok(Self {
             document: fields.text(Key::Id)?,
             record: fields.text(Key::RecordId)?,
@@ -195,11 +215,11 @@ impl<'a> Ids<'a> {
         })
     }
 
-    fn job_id(&self) -> Result<&str, Bad> {
+    fn job_id(&self) -> Result<&str, Refusal> {
         [&self.local, &self.global, &self.record, &self.document]
             .into_iter()
             .find_map(|id| id.as_deref())
-            .ok_or_else(|| Bad {
+            .ok_or_else(|| Refusal {
                 reason: Reason::MissingField,
                 detail: "there is no LocalJobId, GlobalJobId, RecordId or _id".to_owned(),
             })
@@ -228,7 +248,7 @@ impl<'a> Ids<'a> {
     }
 }
 
-fn job(fields: &mut Fields<'_, '_>, at: Position, scratch: &mut Scratch, sink: &mut dyn Sink) -> Result<(), Bad> {
+fn job(fields: &mut Fields<'_, '_>, at: Position, scratch: &mut Scratch, sink: &mut dyn Sink) -> Result<(), Refusal> {
     let measured = Measured::read(fields)?;
     let ids = Ids::read(fields)?;
     let resource_type = fields.text(Key::ResourceType)?;
@@ -291,7 +311,7 @@ fn job(fields: &mut Fields<'_, '_>, at: Position, scratch: &mut Scratch, sink: &
 }
 
 /// Resident and virtual peak. A `Memory` that the SGE probe describes as `maxvmem` is virtual.
-fn memory(fields: &mut Fields<'_, '_>) -> Result<(Option<i64>, Option<i64>), Bad> {
+fn memory(fields: &mut Fields<'_, '_>) -> Result<(Option<i64>, Option<i64>), Refusal> {
     let byte = fields.memory_byte()?;
     let is_peak = matches!(fields.text(Key::MemoryMetric)?.as_deref(), Some("max" | "total"));
     let is_virtual = fields.text(Key::MemoryDescription)?.as_deref() == Some("maxvmem");
@@ -300,7 +320,7 @@ fn memory(fields: &mut Fields<'_, '_>) -> Result<(Option<i64>, Option<i64>), Bad
 }
 
 /// `ResourceType` in lower case; missing means batch, and `BatchPilot` is the wire's misnomer for payload.
-fn view<'s>(resource_type: Option<&str>, scratch: &'s mut String) -> &'s str {
+pub(super) fn view<'s>(resource_type: Option<&str>, scratch: &'s mut String) -> &'s str {
     match resource_type.map(str::trim) {
         None | Some("Batch") => "batch",
         Some("Payload" | "BatchPilot") => "payload",

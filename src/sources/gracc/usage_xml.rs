@@ -1,11 +1,11 @@
 //! A Gratia usage record in XML, made flat by the rules of the collector that fills the index.
 
 use super::element::Element;
-use super::fields::Bad;
 use super::flat::{Flat, Value};
 use super::iso_duration::{decimal, nanos};
 use crate::ledger::Reason;
 use crate::sources::clip::clip;
+use crate::sources::refusal::Refusal;
 
 /// Local names of the elements that are records.
 pub(super) const RECORDS: [&[u8]; 4] = [
@@ -19,7 +19,7 @@ pub(super) const RECORDS: [&[u8]; 4] = [
 ///
 /// What differs from the collector, on purpose: a duration that cannot be read refuses the record instead of becoming
 /// 0, and a `WallDuration` or `CpuDuration` that is not there is unknown instead of 0.
-pub(super) fn read(xml: &[u8]) -> Result<Flat, Bad> {
+pub(super) fn read(xml: &[u8]) -> Result<Flat, Refusal> {
     let text = String::from_utf8_lossy(xml);
     let mut flat = Flat::default();
     flat.is_replaced = matches!(text, std::borrow::Cow::Owned(_));
@@ -37,7 +37,7 @@ pub(super) fn read(xml: &[u8]) -> Result<Flat, Bad> {
     Ok(flat)
 }
 
-fn one(element: &Element, flat: &mut Flat) -> Result<(), Bad> {
+fn one(element: &Element, flat: &mut Flat) -> Result<(), Refusal> {
     let name = element.name.as_str();
     match name {
         "RecordIdentity" => {
@@ -116,7 +116,7 @@ fn describe(element: &Element, key: &str, flat: &mut Flat) {
 }
 
 /// `CpuDuration` is the sum of all its elements; of one usage type the last counts.
-fn cpu(root: &Element, flat: &mut Flat) -> Result<(), Bad> {
+fn cpu(root: &Element, flat: &mut Flat) -> Result<(), Refusal> {
     let (mut total, mut is_there) = (0_i128, false);
     for element in root.all("CpuDuration") {
         let key = format!("CpuDuration_{}", element.attribute("usageType").unwrap_or_default());
@@ -187,12 +187,12 @@ fn origin(element: &Element, flat: &mut Flat) {
     }
 }
 
-fn seconds(name: &str, text: &str) -> Result<String, Bad> {
+fn seconds(name: &str, text: &str) -> Result<String, Refusal> {
     duration(name, text).map(decimal)
 }
 
-fn duration(name: &str, text: &str) -> Result<i128, Bad> {
-    nanos(text.trim_ascii()).map_err(|why| Bad {
+fn duration(name: &str, text: &str) -> Result<i128, Refusal> {
+    nanos(text.trim_ascii()).map_err(|why| Refusal {
         reason: Reason::BadDuration,
         detail: format!("{name} {:?} is not a duration such as PT2H27M33.0S: {why}", clip(text)),
     })

@@ -124,8 +124,14 @@ impl Sink for Collected {
 
     fn summary(&mut self, row: &SummaryRow<'_>, at: Position) {
         let row = SummaryRow {
+            view: keep(row.view),
             site: row.site.map(keep),
+            identity_key: row.identity_key.map(keep),
             vo: row.vo.map(keep),
+            vo_name: row.vo_name.map(keep),
+            account: row.account.map(keep),
+            cluster: row.cluster.map(keep),
+            payload_site: row.payload_site.map(keep),
             vo_group: row.vo_group.map(keep),
             vo_role: row.vo_role.map(keep),
             global_user: row.global_user.map(keep),
