@@ -111,6 +111,11 @@ impl Framer {
         }
     }
 
+    /// Up to here the buffer was looked at: what is open ends here or later.
+    pub(in crate::sources) fn at(&self) -> usize {
+        self.at
+    }
+
     /// The closed object nothing is known to follow.
     pub(in crate::sources) fn last(&self) -> Option<Frame> {
         match self.state {

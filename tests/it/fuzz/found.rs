@@ -46,3 +46,15 @@ fn a_job_too_long_is_that_also_at_the_end_of_a_file() {
         assert_eq!((all.rows_read, reasons), (1, vec![Reason::TooLong]), "{block}");
     }
 }
+
+/// Whether a job that lost a bracket was too long depended on how far behind its end the next one was recognised.
+#[test]
+fn a_broken_job_just_below_the_limit_is_broken_in_pieces_of_any_size() {
+    let broken = format!("{{\n    \"comment\": \"{}\"", "x".repeat(660));
+    let text = format!("{{\"jobs\": [\n  {broken}\n  {{\n    \"job_id\": 7\n  }}\n]}}\n");
+    for block in [1, 9, 100, 5000] {
+        let pieces = sacct::pieces_with_limit(input(text.as_bytes()), crate::sacct::plan(None).into(), block, 700);
+        let all = Collected::all(pieces.unwrap()).unwrap();
+        assert_eq!(all.rejects[0].reason, Reason::BadJson, "{block}: {:?}", all.rejects);
+    }
+}

@@ -79,7 +79,7 @@ impl Splitter {
                 return Ok(Some(self.piece(None)));
             }
             if let Some(start) = self.framer.open().filter(|_| !self.is_skipping)
-                && self.feed.len() - start.min(self.feed.len()) > self.limits.job
+                && self.framer.at().saturating_sub(start) > self.limits.job
             {
                 return Ok(Some(self.too_long(start)));
             }
