@@ -8,6 +8,7 @@ use crate::ledger::Reason;
 use crate::records::{Anomaly, JobRow, SummaryKind, SummaryRow};
 use crate::reference::inventory::{Gpus, InventoryRow};
 use crate::sources::cross_check::CrossCheck;
+use crate::sources::interest::{Interest, Part};
 use crate::sources::{Position, Sink};
 
 /// Distinct values followed per column; a file with more is only said to have more.
@@ -50,6 +51,8 @@ pub(super) struct Counts {
     with_cpu: u64,
     inventory: BTreeMap<&'static str, i64>,
     undated: bool,
+    /// Look only at what is shown.
+    is_quick: bool,
 }
 
 impl Counts {
@@ -61,6 +64,11 @@ impl Counts {
             cross_check: cross_check.then(CrossCheck::default),
             ..Self::default()
         }
+    }
+
+    /// Looks only into the columns that the report shows.
+    pub(super) fn be_quick(&mut self) {
+        self.is_quick = true;
     }
 
     /// Looks for jobs over which clocks were changed: local times are read as if they were UTC.
@@ -343,6 +351,14 @@ impl Sink for Counts {
 
     fn out_of_scope(&mut self, reason: Reason, rows: u64) {
         self.reasons.entry(reason).or_default().rows += rows;
+    }
+
+    fn interest(&mut self) -> Interest {
+        if self.is_quick {
+            Interest::only(&[Part::Cluster, Part::Cores, Part::Cpu])
+        } else {
+            Interest::all()
+        }
     }
 
     fn cross_check(&mut self) -> Option<&mut CrossCheck> {

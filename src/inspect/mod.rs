@@ -24,11 +24,22 @@ use crate::time::Zone;
 use count::Counts;
 pub use report::{FileReport, Period, ReasonCount, ValueCount};
 
-/// Looks into one file; with `cross_check`, also compares the two forms of records that are there twice.
+/// How closely a file is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Look {
+    /// As a run reads it.
+    Usual,
+    /// The two forms of records that are there twice are compared, too.
+    CrossCheck,
+    /// Of Slurm text, only at the columns the report shows: what a run would refuse for another one counts as a job.
+    Quick,
+}
+
+/// Looks into one file.
 ///
 /// # Errors
 /// When the file cannot be opened. An unknown dialect, or damage further on, is a finding, not an error.
-pub fn inspect(input: &InputFile, cross_check: bool, progress: &dyn Progress) -> Result<FileReport> {
+pub fn inspect(input: &InputFile, look: Look, progress: &dyn Progress) -> Result<FileReport> {
     let at_file = |why: Error| why.at("file", &input.path);
     let (magic, raw) = peek(input.open()?, 16).map_err(at_file)?;
     let compression = Compression::of(&magic);
@@ -59,9 +70,13 @@ pub fn inspect(input: &InputFile, cross_check: bool, progress: &dyn Progress) ->
         let problem = "times are naive: set timezone in the source (counted here as if they were UTC)";
         report.problems.push(problem.to_owned());
     }
-    let mut counts = Counts::new(cross_check, matches!(dialect, Dialect::Apel | Dialect::Gracc));
+    let is_double = look == Look::CrossCheck;
+    let mut counts = Counts::new(is_double, matches!(dialect, Dialect::Apel | Dialect::Gracc));
     if hints.naive_times {
         counts.look_for_clock_changes();
+    }
+    if look == Look::Quick {
+        counts.be_quick();
     }
     // What a reader refuses, or damage in the middle, is a finding: what came before it still counts.
     if let Err(why) = read((dialect, stand_in(dialect, hints.layout)), text, &mut counts, progress) {

@@ -1,6 +1,7 @@
 //! A sink that stands before another one, as the members of an archive and the rows of a repair do.
 
 use super::cross_check::CrossCheck;
+use super::interest::Interest;
 use super::{GridIdentity, Position, Sink};
 use crate::ledger::Reason;
 use crate::pipeline::Format;
@@ -59,6 +60,10 @@ impl<R: Relay> Sink for R {
 
     fn out_of_scope(&mut self, reason: Reason, rows: u64) {
         self.inner().out_of_scope(reason, rows);
+    }
+
+    fn interest(&mut self) -> Interest {
+        self.inner().interest()
     }
 
     fn format(&mut self, format: Format) {

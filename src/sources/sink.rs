@@ -1,6 +1,7 @@
 //! What a reader talks to.
 
 use super::cross_check::CrossCheck;
+use super::interest::Interest;
 use crate::ledger::Reason;
 use crate::pipeline::Format;
 use crate::records::{JobRow, SummaryRow};
@@ -44,6 +45,11 @@ pub trait Sink {
 
     /// `rows` input rows that are sound but not accounted here.
     fn out_of_scope(&mut self, reason: Reason, rows: u64);
+
+    /// What of a job is listened to.
+    fn interest(&mut self) -> Interest {
+        Interest::all()
+    }
 
     /// What follows is of this format: members of an archive may be of several.
     fn format(&mut self, _: Format) {}

@@ -1,8 +1,7 @@
-//! Parsing and grouping alone: every row is read as for a lake, and what it says is added up by month and a few words,
-//! as `duckdb_job.py group` does it.
+//! Parsing and grouping alone: every row is framed and gets its outcome, and what jobs say is added up by month and a few
+//! words, as `duckdb_job.py group` does it. Of Slurm text, either side looks into the columns alone that this takes.
 
 use std::collections::HashMap;
-use std::fmt::Write;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -12,6 +11,7 @@ use gridtally::ledger::Reason;
 use gridtally::pipeline::{Plan, SourcePlan};
 use gridtally::records::JobRow;
 use gridtally::sources::dialect::{self, Dialect};
+use gridtally::sources::interest::{Interest, Part};
 use gridtally::sources::{Pieces, Position, Sink, Work};
 use gridtally::time::Month;
 
@@ -21,10 +21,11 @@ const THREADS: usize = 2;
 /// Jobs, wall seconds, core seconds, CPU milliseconds.
 type Sums = [i64; 4];
 
+/// Sums by month, view, site, VO, cluster and account, as bytes between separators.
 #[derive(Default)]
 struct Groups {
-    sums: HashMap<String, Sums>,
-    key: String,
+    sums: HashMap<Vec<u8>, Sums, ahash::RandomState>,
+    key: Vec<u8>,
 }
 
 impl Groups {
@@ -40,14 +41,20 @@ impl Groups {
 impl Sink for Groups {
     fn rows_read(&mut self, _: u64) {}
 
+    /// As many columns as the query of the peer names.
+    fn interest(&mut self) -> Interest {
+        Interest::only(&[Part::Cluster, Part::Account, Part::Cores, Part::Cpu])
+    }
+
     fn job(&mut self, row: &JobRow<'_>, _: Position, _: u32) {
         self.key.clear();
         if let Some(month) = row.end_ms.and_then(Month::of_ms) {
-            write!(self.key, "{month}").expect("a string takes everything");
+            self.key.extend_from_slice(&month.year().to_le_bytes());
+            self.key.extend_from_slice(&month.number().to_le_bytes());
         }
         for word in [Some(row.view), row.site, row.vo, row.cluster, row.account] {
-            self.key.push('|');
-            self.key.push_str(word.unwrap_or_default());
+            self.key.push(b'|');
+            self.key.extend_from_slice(word.unwrap_or_default().as_bytes());
         }
         let wall_s = row.wall_ms.map_or(0, |ms| ms.div_euclid(1000));
         let core_s = wall_s * row.alloc_core_n.unwrap_or(0);

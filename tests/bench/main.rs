@@ -109,20 +109,29 @@ fn compare(input: &Input, runs: usize) {
         100.0 * (normalised.cpu_s - plain.cpu_s) / normalised.cpu_s,
         100.0 * (normalised.wall_s - plain.wall_s) / normalised.wall_s,
     );
+    // DuckDB looks into what the query takes. Our reader of Slurm text does, and also at what tells jobs from steps, rows
+    // that have not started and cores as they were allocated; the others read everything.
+    let (grouping, theirs) = match input.dialect {
+        Dialect::Sacct => (
+            "parse and group, 12 of 33 columns: gridtally",
+            "parse and group, 7 of 33 columns: DuckDB",
+        ),
+        Dialect::Gracc | Dialect::Apel => (
+            "parse and group, all fields: gridtally",
+            "parse and group, 8 fields: DuckDB",
+        ),
+    };
     let rows = [
         ("scan for line ends", Some(scan), None),
-        (
-            "parse and group: gridtally",
-            Some(median(runs, || group(input))),
-            peer("group"),
-        ),
+        (grouping, Some(median(runs, || group(input))), peer("group")),
         ("whole job: gridtally", Some(plain), peer("lake")),
         ("whole job with benchmarks: gridtally", Some(normalised), None),
     ];
     for (work, cost, peer) in rows {
         let to_peer =
             |cost: Cost| peer.map_or_else(|| "-".to_owned(), |peer| format!("{:.2}", cost.wall_s / peer.wall_s));
-        for (work, cost) in [(work, cost), ("the same: DuckDB", peer)] {
+        let theirs = if work == grouping { theirs } else { "the same: DuckDB" };
+        for (work, cost) in [(work, cost), (theirs, peer)] {
             let Some(cost) = cost else { continue };
             let (megabytes, thousands) = (thousandths(input.bytes / 1_000), thousandths(input.records));
             println!(

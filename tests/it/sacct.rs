@@ -3,6 +3,7 @@
 mod damage;
 mod dialects;
 mod formats;
+mod interest;
 mod json;
 mod layouts;
 mod real;

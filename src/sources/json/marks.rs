@@ -3,8 +3,7 @@
 
 use wide::u8x16;
 
-/// Bytes that share a word of marks.
-const WORD: usize = 64;
+use crate::sources::lanes::{WORD, bits, equal, lanes};
 
 /// The marks of one line. Used again for the next one, because it keeps its room.
 #[derive(Clone, Debug, Default)]
@@ -118,23 +117,4 @@ impl Eye {
         self.is_escaped = u64::from(is_over);
         (EVEN ^ (even_runs << 1)) & behind
     }
-}
-
-#[inline]
-fn lanes(bytes: &[u8; WORD]) -> [u8x16; 4] {
-    let (lanes, _) = bytes.as_chunks::<16>();
-    let lane = |at: usize| lanes.get(at).map_or(u8x16::splat(b' '), |lane| u8x16::new(*lane));
-    [lane(0), lane(1), lane(2), lane(3)]
-}
-
-#[inline]
-fn equal(lane: u8x16, byte: u8) -> u8x16 {
-    lane.simd_eq(u8x16::splat(byte))
-}
-
-/// A bit for every byte that is picked.
-#[inline]
-fn bits(lanes: [u8x16; 4], pick: impl Fn(u8x16) -> u8x16) -> u64 {
-    let [a, b, c, d] = lanes.map(|lane| u64::from(pick(lane).to_bitmask()));
-    a | b << 16 | c << 32 | d << 48
 }

@@ -1,6 +1,6 @@
 //! A row whose line does not have the right number of delimiters: the lines that belong to it, and its fields.
 
-use super::fields::{Fields, Line, scan};
+use super::fields::{Fields, Line, place, scan};
 use super::layout::Layout;
 use super::solve::{self, Solution};
 use super::start::{self, Start};
@@ -16,7 +16,7 @@ pub(super) enum Assembled {
     /// One field per column.
     Row {
         /// The delimiters that separate columns.
-        cuts: Vec<usize>,
+        cuts: Vec<u32>,
         /// Behind the last byte of the last field.
         end: usize,
         /// Behind the row.
@@ -48,7 +48,7 @@ pub(super) fn assemble(
     layout: &Layout,
     text: &[u8],
     first: Line,
-    cuts: &mut Vec<usize>,
+    cuts: &mut Vec<u32>,
     kind: Start,
     is_one_line_tried: bool,
 ) -> Assembled {
@@ -117,10 +117,10 @@ pub(super) fn assemble(
     }
 }
 
-fn share_out(layout: &Layout, text: &[u8], start: usize, end: usize, cuts: &[usize], kind: Start) -> (Solution, usize) {
+fn share_out(layout: &Layout, text: &[u8], start: usize, end: usize, cuts: &[u32], kind: Start) -> (Solution, usize) {
     let (cuts, end) = match (layout.is_trailing, cuts) {
         (false, cuts) => (cuts, end),
-        (true, [cuts @ .., last]) if last + layout.delimiter.len() == end => (cuts, *last),
+        (true, [cuts @ .., last]) if place(*last) + layout.delimiter.len() == end => (cuts, place(*last)),
         (true, _) => return (Solution::None, end),
     };
     let fields = Fields::new(text, start, end, cuts, layout.delimiter.len());

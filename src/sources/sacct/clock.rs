@@ -59,12 +59,21 @@ impl Trouble {
     }
 }
 
-/// Reads instants; remembers the last date and its offset, because neighbouring rows share them.
+/// Days whose offsets are remembered: jobs of neighbouring rows begin and end on a few days.
+const DAY_SLOTS: usize = 32;
+
+/// Reads instants; remembers the last date, and the offsets of days, because neighbouring rows share them.
 pub(super) struct Clock<'z> {
     zone: Option<&'z Zone>,
     date: [u8; 10],
     day: i64,
-    offset_day: i64,
+    offsets: [OffsetOfDay; DAY_SLOTS],
+}
+
+/// The offset that is in force all day, if there is one, seconds.
+#[derive(Clone, Copy)]
+struct OffsetOfDay {
+    day: i64,
     offset_s: Option<i64>,
 }
 
@@ -75,9 +84,27 @@ impl<'z> Clock<'z> {
             zone,
             date: [0; 10],
             day: 0,
-            offset_day: i64::MIN,
-            offset_s: None,
+            offsets: [OffsetOfDay {
+                day: i64::MIN,
+                offset_s: None,
+            }; DAY_SLOTS],
         }
+    }
+
+    /// The offset of `zone` that is in force all of a local day, seconds.
+    #[inline]
+    fn offset_of(&mut self, zone: &Zone, day: i64) -> Option<i64> {
+        let slot = usize::try_from(day).unwrap_or(0) % DAY_SLOTS;
+        let slot = self.offsets.get_mut(slot)?;
+        if slot.day != day {
+            let before = zone.offset_at((day - 1) * DAY_S);
+            let after = zone.offset_at((day + 2) * DAY_S);
+            *slot = OffsetOfDay {
+                day,
+                offset_s: (before == after).then_some(before),
+            };
+        }
+        slot.offset_s
     }
 
     /// The instant `text` means; `Ok(None)` for the words and values that stand for none.
@@ -95,13 +122,7 @@ impl<'z> Clock<'z> {
             return Ok(Some(Stamp::at(local_s - offset_s)));
         }
         let zone = self.zone.ok_or(Trouble::NoZone)?;
-        if self.offset_day != self.day {
-            self.offset_day = self.day;
-            let before = zone.offset_at((self.day - 1) * DAY_S);
-            let after = zone.offset_at((self.day + 2) * DAY_S);
-            self.offset_s = (before == after).then_some(before);
-        }
-        if let Some(offset_s) = self.offset_s {
+        if let Some(offset_s) = self.offset_of(zone, self.day) {
             return Ok(Some(Stamp::at(local_s - offset_s)));
         }
         Ok(Some(match zone.resolve(local_s) {

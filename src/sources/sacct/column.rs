@@ -2,6 +2,7 @@
 
 use super::job_id::JobId;
 use super::{duration, memory, scalar, state, tres};
+use crate::sources::interest::Part;
 
 /// The type a column's text must have. It tells apart fields when a free text holds the delimiter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,8 +102,11 @@ macro_rules! roles {
         pub(super) enum Role { $($(#[doc = $doc])+ $name,)+ }
 
         impl Role {
+            /// All of them, in the order of their places.
+            pub(super) const ALL: &[Self] = &[$(Self::$name,)+];
+
             /// How many there are.
-            pub(super) const COUNT: usize = [$(Self::$name,)+].len();
+            pub(super) const COUNT: usize = Self::ALL.len();
 
             /// Its place in a table of columns.
             pub(super) fn index(self) -> usize {
@@ -185,6 +189,39 @@ roles! {
     MaxVmSize,
     /// `TRESUsageInTot`
     TresUsageInTot,
+}
+
+impl Role {
+    /// The parts of a job it is read for; none when every job needs it.
+    pub(super) fn parts(self) -> &'static [Part] {
+        match self {
+            Self::JobId
+            | Self::JobIdRaw
+            | Self::State
+            | Self::Start
+            | Self::End
+            | Self::Elapsed
+            | Self::ElapsedRaw
+            | Self::Suspended => &[],
+            Self::Cluster => &[Part::Cluster],
+            Self::Account => &[Part::Account],
+            Self::User | Self::Uid | Self::Group | Self::Gid => &[Part::User],
+            Self::Partition => &[Part::Partition],
+            Self::Qos => &[Part::Qos],
+            Self::JobName => &[Part::JobName],
+            Self::NodeList => &[Part::NodeList],
+            Self::Submit | Self::Eligible => &[Part::Queueing],
+            // Where no total is told, it is the sum of its parts.
+            Self::TotalCpu | Self::UserCpu | Self::SystemCpu | Self::TresUsageInTot => &[Part::Cpu, Part::CpuParts],
+            Self::AllocTres => &[Part::Cores, Part::Nodes, Part::Allocation, Part::RequestedMemory],
+            Self::AllocCpus => &[Part::Cores, Part::RequestedMemory],
+            Self::AllocNodes | Self::NNodes => &[Part::Nodes, Part::RequestedMemory],
+            Self::ReqMem | Self::ReqCpus | Self::ReqNodes => &[Part::RequestedMemory],
+            Self::MaxRss | Self::MaxVmSize => &[Part::PeakMemory],
+            Self::Timelimit | Self::TimelimitRaw => &[Part::TimeLimit],
+            Self::ExitCode => &[Part::Exit],
+        }
+    }
 }
 
 /// The columns a step row is read for.

@@ -15,8 +15,18 @@ pub(super) struct Line {
     pub(super) is_ended: bool,
 }
 
+/// The place in the text that a cut names. Pieces have 64 MiB at most, so that four bytes name any.
+#[inline]
+pub(super) fn place(cut: u32) -> usize {
+    usize::try_from(cut).unwrap_or(usize::MAX)
+}
+
+fn cut(place: usize) -> u32 {
+    u32::try_from(place).unwrap_or(u32::MAX)
+}
+
 /// Scans the line that begins at `start`, adding the position of every delimiter to `cuts`.
-pub(super) fn scan(text: &[u8], start: usize, delimiter: &[u8], is_crlf: bool, cuts: &mut Vec<usize>) -> Line {
+pub(super) fn scan(text: &[u8], start: usize, delimiter: &[u8], is_crlf: bool, cuts: &mut Vec<u32>) -> Line {
     let rest = text.get(start..).unwrap_or_default();
     let found = match *delimiter {
         [single] => single_byte(rest, start, single, cuts),
@@ -38,7 +48,7 @@ pub(super) fn scan(text: &[u8], start: usize, delimiter: &[u8], is_crlf: bool, c
 
 /// Delimiters of one byte, up to the line feed whose position is returned. Fields are short, eight bytes or so: looking
 /// at eight bytes at once and picking the hits out of the word is faster than a search per field.
-fn single_byte(rest: &[u8], start: usize, delimiter: u8, cuts: &mut Vec<usize>) -> Option<usize> {
+fn single_byte(rest: &[u8], start: usize, delimiter: u8, cuts: &mut Vec<u32>) -> Option<usize> {
     const ONES: u64 = 0x0101_0101_0101_0101;
     let (delimiters, feeds) = (ONES * u64::from(delimiter), ONES * u64::from(b'\n'));
     let (words, tail) = rest.as_chunks::<8>();
@@ -52,7 +62,7 @@ fn single_byte(rest: &[u8], start: usize, delimiter: u8, cuts: &mut Vec<usize>) 
             hits &= (ends & ends.wrapping_neg()) - 1;
         }
         while hits != 0 {
-            cuts.push(at + byte_index(hits));
+            cuts.push(cut(at + byte_index(hits)));
             hits &= hits - 1;
         }
         if ends != 0 {
@@ -65,7 +75,7 @@ fn single_byte(rest: &[u8], start: usize, delimiter: u8, cuts: &mut Vec<usize>) 
             return Some(at + i);
         }
         if byte == delimiter {
-            cuts.push(at + i);
+            cuts.push(cut(at + i));
         }
     }
     None
@@ -83,7 +93,7 @@ fn byte_index(bits: u64) -> usize {
 }
 
 /// The same for delimiters of several bytes.
-fn several_bytes(rest: &[u8], start: usize, delimiter: &[u8], cuts: &mut Vec<usize>) -> Option<usize> {
+fn several_bytes(rest: &[u8], start: usize, delimiter: &[u8], cuts: &mut Vec<u32>) -> Option<usize> {
     let first = delimiter.first().copied().unwrap_or(b'\n');
     let mut free_from = 0;
     for at in memchr2_iter(first, b'\n', rest) {
@@ -92,7 +102,7 @@ fn several_bytes(rest: &[u8], start: usize, delimiter: &[u8], cuts: &mut Vec<usi
             return Some(start + at);
         }
         if at >= free_from && found.starts_with(delimiter) {
-            cuts.push(start + at);
+            cuts.push(cut(start + at));
             free_from = at + delimiter.len();
         }
     }
@@ -105,13 +115,13 @@ pub(super) struct Fields<'t, 'c> {
     text: &'t [u8],
     start: usize,
     end: usize,
-    cuts: &'c [usize],
+    cuts: &'c [u32],
     delimiter_len: usize,
 }
 
 impl<'t, 'c> Fields<'t, 'c> {
     /// The bytes `start..end` of `text`, cut where `cuts` says.
-    pub(super) fn new(text: &'t [u8], start: usize, end: usize, cuts: &'c [usize], delimiter_len: usize) -> Self {
+    pub(super) fn new(text: &'t [u8], start: usize, end: usize, cuts: &'c [u32], delimiter_len: usize) -> Self {
         Self {
             text,
             start,
@@ -130,9 +140,9 @@ impl<'t, 'c> Fields<'t, 'c> {
     pub(super) fn bounds(&self, i: usize) -> Option<(usize, usize)> {
         let start = match i {
             0 => self.start,
-            _ => self.cuts.get(i - 1)? + self.delimiter_len,
+            _ => place(*self.cuts.get(i - 1)?) + self.delimiter_len,
         };
-        Some((start, self.cuts.get(i).copied().unwrap_or(self.end)))
+        Some((start, self.cuts.get(i).map_or(self.end, |cut| place(*cut))))
     }
 
     /// Field `i`.
@@ -142,7 +152,7 @@ impl<'t, 'c> Fields<'t, 'c> {
     }
 
     /// Where the delimiter before field `i` begins.
-    pub(super) fn cut_before(&self, i: usize) -> Option<usize> {
+    pub(super) fn cut_before(&self, i: usize) -> Option<u32> {
         self.cuts.get(i.checked_sub(1)?).copied()
     }
 }

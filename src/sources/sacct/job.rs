@@ -13,7 +13,11 @@ use super::step::Steps;
 use super::tres::{self, Alloc};
 use crate::ledger::Reason;
 use crate::records::{Anomaly, JobRow};
+use crate::sources::interest::Part;
 use crate::sources::{Position, Sink};
+
+/// What is in `AllocTRES` beside the cores.
+const BESIDE_CORES: &[Part] = &[Part::Nodes, Part::Allocation, Part::RequestedMemory];
 
 /// A job row that was read.
 pub(super) enum Read<'t> {
@@ -125,7 +129,7 @@ impl<'t> Job<'t> {
             row.note(Anomaly::SkippedTime);
         }
         match (self.start_s, self.end_s, length_s) {
-            (None, Some(end_s), Some(length_s)) if row.layout.column(Role::Start).is_none() => {
+            (None, Some(end_s), Some(length_s)) if row.heard.column(Role::Start).is_none() => {
                 self.start_s = Some(end_s.saturating_sub(length_s));
             }
             (Some(start_s), Some(end_s), None) => {
@@ -141,17 +145,25 @@ impl<'t> Job<'t> {
     }
 
     fn amounts(&mut self, row: &mut Row<'t, '_>) -> Result<(), Refusal> {
-        self.cpu = Measured {
-            total_ms: row.total_cpu_ms()?,
-            user_ms: row.duration_ms(Role::UserCpu)?,
-            system_ms: row.duration_ms(Role::SystemCpu)?,
-        };
+        self.cpu.total_ms = row.total_cpu_ms()?;
+        if self.cpu.total_ms.is_none() || row.heard.interest.any(&[Part::CpuParts]) {
+            self.cpu.user_ms = row.duration_ms(Role::UserCpu)?;
+            self.cpu.system_ms = row.duration_ms(Role::SystemCpu)?;
+        }
         let allocated = row.text(Role::AllocTres);
+        let mut allocated_cpu_n = None;
         if !allocated.is_empty() {
-            self.alloc = Some(tres::alloc(allocated, &mut self.gpus).map_err(|entry| {
+            let refusal = |entry: &[u8]| {
                 let why = format!("has an entry that is none: {}", super::refusal::quoted(entry));
                 Refusal::of(Reason::BadNumber, row.layout, Role::AllocTres, allocated, &why)
-            })?);
+            };
+            if row.heard.interest.any(BESIDE_CORES) {
+                let alloc = tres::alloc(allocated, &mut self.gpus).map_err(refusal)?;
+                allocated_cpu_n = alloc.cpu;
+                self.alloc = Some(alloc);
+            } else {
+                allocated_cpu_n = tres::cpu_n(allocated).map_err(refusal)?;
+            }
         }
         let alloc = self.alloc.unwrap_or_default();
         let cpu_n = row.count(Role::AllocCpus)?;
@@ -161,7 +173,7 @@ impl<'t> Job<'t> {
             None => row.count(Role::NNodes)?,
             some => some,
         };
-        self.core_n = alloc.cpu.or(cpu_n);
+        self.core_n = allocated_cpu_n.or(cpu_n);
         self.node_n = alloc.node.or(node_n);
         if let Some((byte, per)) = row.size(Role::ReqMem, MIB)? {
             let times = match per {
@@ -198,7 +210,7 @@ impl<'t> Job<'t> {
             text => text,
         };
         self.name = row
-            .layout
+            .heard
             .column(Role::JobName)
             .and_then(|column| row.fields.bounds(column));
     }
@@ -220,30 +232,11 @@ impl<'t> Job<'t> {
             .name
             .and_then(|(start, end)| text.get(start..end))
             .unwrap_or_default();
-        let [
-            job_id,
-            raw,
-            cluster,
-            account,
-            user,
-            group,
-            partition,
-            qos,
-            job_name,
-            nodes,
-        ] = [
-            self.id,
-            self.raw_id,
-            self.cluster,
-            self.account,
-            self.user,
-            self.group,
-            self.partition,
-            self.qos,
-            name,
-            self.node_list,
-        ]
-        .map(&mut decode);
+        let (job_id, raw) = (decode(self.id), decode(self.raw_id));
+        let (cluster, account) = (decode(self.cluster), decode(self.account));
+        let (user, group) = (decode(self.user), decode(self.group));
+        let (partition, qos) = (decode(self.partition), decode(self.qos));
+        let (job_name, nodes) = (decode(name), decode(self.node_list));
         let models: Vec<_> = self.gpus.iter().map(|&(model, n)| (decode(model), n)).collect();
         let gpus: Vec<_> = models.iter().map(|(model, n)| (model.as_ref(), *n)).collect();
         let ms = |second: Option<i64>| second.and_then(|s| s.checked_mul(1000));
@@ -304,7 +297,11 @@ pub(super) fn waits(state: &str) -> bool {
     )
 }
 
+#[inline]
 fn decode<'a>(bytes: &'a [u8], anomalies: &mut u32) -> Cow<'a, str> {
+    if bytes.is_empty() {
+        return Cow::Borrowed("");
+    }
     if let Ok(text) = std::str::from_utf8(bytes) {
         return Cow::Borrowed(text);
     }

@@ -5,10 +5,12 @@ use std::sync::Arc;
 use super::assemble::{Assembled, Extent, assemble};
 use super::clock::Clock;
 use super::column::Role;
-use super::fields::{Fields, Line, scan};
+use super::fields::{Fields, Line, place, scan};
+use super::heard::Heard;
 use super::job::{Job, Read};
 use super::job_id::JobId;
 use super::layout::Layout;
+use super::marks::Lines;
 use super::refusal::{Refusal, quoted};
 use super::row::Row;
 use super::start::{self, Start};
@@ -36,20 +38,23 @@ pub(super) struct Piece {
 impl Piece {
     /// Reads the piece.
     pub(super) fn read(&self, sink: &mut dyn Sink) {
+        let heard = Heard::new(&self.layout, sink.interest());
         let mut reader = Reader {
             text: &self.text,
             layout: &self.layout,
+            heard: &heard,
             clock: Clock::new(self.plan.zone.as_ref()),
             at: 0,
             position: self.position,
             open: Open::Nothing,
             tail: Tail::Closed,
             is_continuation: self.is_continuation,
+            odd_cuts: Vec::new(),
         };
-        let mut cuts = Vec::with_capacity(self.layout.width());
+        let mut lines = Lines::new(&self.text, &self.layout);
         while reader.at < self.text.len() {
-            cuts.clear();
-            reader.line(&mut cuts, sink);
+            let (line, cuts) = lines.at(reader.at);
+            reader.line(line, cuts, sink);
         }
         reader.close(sink);
     }
@@ -89,6 +94,7 @@ enum Tail {
 struct Reader<'t> {
     text: &'t [u8],
     layout: &'t Layout,
+    heard: &'t Heard,
     clock: Clock<'t>,
     at: usize,
     /// Of `at`.
@@ -96,6 +102,8 @@ struct Reader<'t> {
     open: Open<'t>,
     tail: Tail,
     is_continuation: bool,
+    /// Delimiters of a row that is not one line with as many as there should be.
+    odd_cuts: Vec<u32>,
 }
 
 impl<'t> Reader<'t> {
@@ -110,48 +118,54 @@ impl<'t> Reader<'t> {
         self.text.get(self.at..end).unwrap_or_default()
     }
 
-    /// Reads the row, or whatever it is, that begins at `at`.
-    fn line(&mut self, cuts: &mut Vec<usize>, sink: &mut dyn Sink) {
+    /// Reads the row, or whatever it is, that begins at `at` with this line.
+    fn line(&mut self, line: Line, cuts: &[u32], sink: &mut dyn Sink) {
         let layout = self.layout;
-        let line = scan(self.text, self.at, &layout.delimiter, layout.is_crlf, cuts);
         let one = Extent {
             next: line.next,
             lines: 1,
         };
-        let Some(fields) = self.exact(line, cuts).filter(|_| line.is_ended) else {
-            return self.odd(line, cuts, sink);
-        };
-        let Some(id) = fields.get(layout.id_column).and_then(JobId::parse) else {
-            return self.odd(line, cuts, sink);
+        let row = self.exact(line, cuts).filter(|_| line.is_ended);
+        let row = row.and_then(|fields| Some((fields, fields.get(layout.id_column).and_then(JobId::parse)?)));
+        let Some((fields, id)) = row else {
+            let mut own = std::mem::take(&mut self.odd_cuts);
+            own.clear();
+            own.extend_from_slice(cuts);
+            self.odd(line, &mut own, sink);
+            self.odd_cuts = own;
+            return;
         };
         sink.rows_read(1);
-        let mut row = Row::with_id(layout, fields, layout.id_column, id);
+        let mut row = Row::with_id((layout, self.heard), fields, layout.id_column, id);
         match self.take(&mut row, one, sink) {
             Ok(()) => self.advance(one),
             Err(refusal) => {
+                let mut own = cuts.to_vec();
                 // Perhaps the fields only happen to be as many: the row may go on in the next line.
                 if layout.has_free_text()
-                    && let Some(kind) = start::of(layout, self.text, line, cuts)
-                    && let Assembled::Row { cuts, end, extent } = assemble(layout, self.text, line, cuts, kind, true)
+                    && let Some(kind) = start::of(layout, self.text, line, &own)
+                    && let Assembled::Row { cuts, end, extent } =
+                        assemble(layout, self.text, line, &mut own, kind, true)
                 {
                     self.assembled(&cuts, end, extent, sink);
                 } else {
-                    self.refuse(refusal, &fields_of(layout, self.text, line, cuts), one, sink);
+                    self.refuse(refusal, &fields_of(layout, self.text, line, &own), one, sink);
                 }
             }
         }
     }
 
     /// The fields of a line that has exactly one per column.
-    fn exact<'c>(&self, line: Line, cuts: &'c [usize]) -> Option<Fields<'t, 'c>> {
+    fn exact<'c>(&self, line: Line, cuts: &'c [u32]) -> Option<Fields<'t, 'c>> {
         (cuts.len() == self.layout.delimiters()).then_some(())?;
         if self.layout.is_trailing {
             let (last, cuts) = cuts.split_last()?;
+            let last = place(*last);
             (last + self.layout.delimiter.len() == line.end).then_some(())?;
             return Some(Fields::new(
                 self.text,
                 line.start,
-                *last,
+                last,
                 cuts,
                 self.layout.delimiter.len(),
             ));
@@ -166,7 +180,7 @@ impl<'t> Reader<'t> {
     }
 
     /// A line that is not a row by itself.
-    fn odd(&mut self, line: Line, cuts: &mut Vec<usize>, sink: &mut dyn Sink) {
+    fn odd(&mut self, line: Line, cuts: &mut Vec<u32>, sink: &mut dyn Sink) {
         let layout = self.layout;
         let content = self.text.get(line.start..line.end).unwrap_or_default();
         let one = Extent {
@@ -210,9 +224,9 @@ impl<'t> Reader<'t> {
     }
 
     /// A row put together from surplus fields or several lines; it has been counted.
-    fn assembled(&mut self, cuts: &[usize], end: usize, extent: Extent, sink: &mut dyn Sink) {
+    fn assembled(&mut self, cuts: &[u32], end: usize, extent: Extent, sink: &mut dyn Sink) {
         let fields = Fields::new(self.text, self.at, end, cuts, self.layout.delimiter.len());
-        let mut row = Row::new(self.layout, fields);
+        let mut row = Row::new((self.layout, self.heard), fields);
         row.note(Anomaly::Reassembled);
         match self.take(&mut row, extent, sink) {
             Ok(()) => self.advance(extent),
@@ -221,7 +235,7 @@ impl<'t> Reader<'t> {
     }
 
     /// A line that neither begins a row nor belongs to one that begins before it.
-    fn stray(&mut self, line: Line, cuts: &mut Vec<usize>, sink: &mut dyn Sink) {
+    fn stray(&mut self, line: Line, cuts: &mut Vec<u32>, sink: &mut dyn Sink) {
         let layout = self.layout;
         let mut extent = Extent {
             next: line.next,
@@ -347,7 +361,7 @@ impl<'t> Reader<'t> {
     /// Refuses a counted row: a job row with the steps that follow, a step row alone.
     fn refuse(&mut self, refusal: Refusal, fields: &Fields<'t, '_>, extent: Extent, sink: &mut dyn Sink) {
         self.tail = Tail::Closed;
-        let mut row = Row::new(self.layout, *fields);
+        let mut row = Row::new((self.layout, self.heard), *fields);
         match base(&mut row) {
             Ok((base, false)) => {
                 self.open_refused(refusal, base, extent, sink);
@@ -382,7 +396,7 @@ impl<'t> Reader<'t> {
     }
 
     /// The job number of a line whose first columns can be read though the rest cannot.
-    fn leading_base(&self, line: Line, cuts: &[usize]) -> Option<&'t [u8]> {
+    fn leading_base(&self, line: Line, cuts: &[u32]) -> Option<&'t [u8]> {
         let layout = self.layout;
         let column = layout.column(Role::JobIdRaw).or(layout.column(Role::JobId))?;
         if layout.is_id_behind_free_text || column > layout.prefix_end {
@@ -434,9 +448,9 @@ fn base<'t>(row: &mut Row<'t, '_>) -> Result<(&'t [u8], bool), Refusal> {
     Ok((id.base, id.is_step))
 }
 
-fn fields_of<'t, 'c>(layout: &Layout, text: &'t [u8], line: Line, cuts: &'c [usize]) -> Fields<'t, 'c> {
+fn fields_of<'t, 'c>(layout: &Layout, text: &'t [u8], line: Line, cuts: &'c [u32]) -> Fields<'t, 'c> {
     let (cuts, end) = match cuts.split_last() {
-        Some((last, cuts)) if layout.is_trailing => (cuts, *last),
+        Some((last, cuts)) if layout.is_trailing => (cuts, place(*last)),
         _ => (cuts, line.end),
     };
     Fields::new(text, line.start, end, cuts, layout.delimiter.len())

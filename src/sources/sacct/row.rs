@@ -3,6 +3,7 @@
 use super::clock::{Clock, Stamp, Trouble};
 use super::column::{Kind, Role};
 use super::fields::Fields;
+use super::heard::Heard;
 use super::job_id::JobId;
 use super::layout::Layout;
 use super::memory::{self, Per};
@@ -16,6 +17,8 @@ use crate::records::Anomaly;
 pub(super) struct Row<'t, 'c> {
     /// Its layout.
     pub(super) layout: &'t Layout,
+    /// The columns that are read.
+    pub(super) heard: &'c Heard,
     /// Its fields, one per column.
     pub(super) fields: Fields<'t, 'c>,
     /// Bits of [`Anomaly`].
@@ -26,9 +29,10 @@ pub(super) struct Row<'t, 'c> {
 
 impl<'t, 'c> Row<'t, 'c> {
     /// A row with one field per column.
-    pub(super) fn new(layout: &'t Layout, fields: Fields<'t, 'c>) -> Self {
+    pub(super) fn new((layout, heard): (&'t Layout, &'c Heard), fields: Fields<'t, 'c>) -> Self {
         Self {
             layout,
+            heard,
             fields,
             anomalies: 0,
             known_id: None,
@@ -36,10 +40,15 @@ impl<'t, 'c> Row<'t, 'c> {
     }
 
     /// The same, with the identifier of a column already taken apart.
-    pub(super) fn with_id(layout: &'t Layout, fields: Fields<'t, 'c>, column: usize, id: JobId<'t>) -> Self {
+    pub(super) fn with_id(
+        (layout, heard): (&'t Layout, &'c Heard),
+        fields: Fields<'t, 'c>,
+        column: usize,
+        id: JobId<'t>,
+    ) -> Self {
         Self {
             known_id: Some((column, id)),
-            ..Self::new(layout, fields)
+            ..Self::new((layout, heard), fields)
         }
     }
 
@@ -48,9 +57,10 @@ impl<'t, 'c> Row<'t, 'c> {
         self.anomalies |= anomaly.bit();
     }
 
-    /// The text of `role`; empty when there is no such column.
+    /// The text of `role`; empty when there is no such column, or nobody listens to it.
+    #[inline]
     pub(super) fn text(&self, role: Role) -> &'t [u8] {
-        self.layout
+        self.heard
             .column(role)
             .and_then(|column| self.fields.get(column))
             .unwrap_or_default()
@@ -61,9 +71,10 @@ impl<'t, 'c> Row<'t, 'c> {
     }
 
     /// The identifier in `role`; `Ok(None)` when there is no such column or nothing in it.
+    #[inline]
     pub(super) fn id(&self, role: Role) -> Result<Option<JobId<'t>>, Refusal> {
         if let Some((column, id)) = self.known_id
-            && self.layout.column(role) == Some(column)
+            && self.heard.column(role) == Some(column)
         {
             return Ok(Some(id));
         }
@@ -77,7 +88,7 @@ impl<'t, 'c> Row<'t, 'c> {
 
     /// The state word; `Ok(None)` when there is no such column.
     pub(super) fn state(&self) -> Result<Option<&'static str>, Refusal> {
-        if self.layout.column(Role::State).is_none() {
+        if self.heard.column(Role::State).is_none() {
             return Ok(None);
         }
         match self.text(Role::State) {
@@ -96,6 +107,7 @@ impl<'t, 'c> Row<'t, 'c> {
     }
 
     /// A duration, milliseconds.
+    #[inline]
     pub(super) fn duration_ms(&mut self, role: Role) -> Result<Option<i64>, Refusal> {
         match self.text(role) {
             b"" => Ok(None),
@@ -112,7 +124,7 @@ impl<'t, 'c> Row<'t, 'c> {
 
     /// Measured CPU time, milliseconds; allocated time in the same column is none.
     pub(super) fn total_cpu_ms(&mut self) -> Result<Option<i64>, Refusal> {
-        let column = self.layout.column(Role::TotalCpu);
+        let column = self.heard.column(Role::TotalCpu);
         let kind = column.and_then(|column| self.layout.kinds.get(column));
         if kind == Some(&Kind::EitherCpu) && Kind::Int.accepts(self.text(Role::TotalCpu)) {
             return Ok(None);
@@ -121,6 +133,7 @@ impl<'t, 'c> Row<'t, 'c> {
     }
 
     /// A whole number.
+    #[inline]
     pub(super) fn int(&mut self, role: Role) -> Result<Option<i64>, Refusal> {
         match self.text(role) {
             b"" => Ok(None),
@@ -136,6 +149,7 @@ impl<'t, 'c> Row<'t, 'c> {
     }
 
     /// A size or a count with its unit, times `base`, and per what it counts.
+    #[inline]
     pub(super) fn size(&mut self, role: Role, base: i64) -> Result<Option<(i64, Per)>, Refusal> {
         match self.text(role) {
             b"" => Ok(None),
@@ -151,6 +165,7 @@ impl<'t, 'c> Row<'t, 'c> {
     }
 
     /// A count, which Slurm may print with a unit.
+    #[inline]
     pub(super) fn count(&mut self, role: Role) -> Result<Option<i64>, Refusal> {
         if let Some(value) = small(self.text(role)) {
             return Ok(Some(value));

@@ -50,7 +50,7 @@ pub(super) fn groups(kinds: &[Kind], is_used: &[bool], keys_by_form: bool) -> Ve
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Solution {
     /// The positions of the delimiters that separate columns.
-    Cuts(Vec<usize>),
+    Cuts(Vec<u32>),
     /// No way fits.
     None,
     /// Several ways fit.
@@ -101,7 +101,7 @@ pub(super) fn solve(fields: &Fields<'_, '_>, groups: &[Group]) -> Solution {
 }
 
 /// Walks the only way back and collects its delimiters.
-fn trace(fields: &Fields<'_, '_>, groups: &[Group], history: &[Vec<u8>], surplus: usize) -> Option<Vec<usize>> {
+fn trace(fields: &Fields<'_, '_>, groups: &[Group], history: &[Vec<u8>], surplus: usize) -> Option<Vec<u32>> {
     let mut cuts = Vec::new();
     let mut s = surplus;
     let mut column: usize = groups.iter().map(Group::columns).sum();

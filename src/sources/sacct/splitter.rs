@@ -8,6 +8,7 @@ use memchr::memmem::Finder;
 use super::fields::scan;
 use super::fixed::{self, FixedOrder};
 use super::layout::{self, Header, Layout};
+use super::marks::may_name_job_id;
 use super::piece::Piece;
 use super::start::{self, Start};
 use super::zone_check;
@@ -170,6 +171,9 @@ impl Splitter {
     /// The first header line behind the front of `text`.
     fn find_header(&self, whole: usize) -> Option<usize> {
         let region = self.text.get(..whole)?;
+        if !may_name_job_id(region) {
+            return None;
+        }
         let declared = self.plan.delimiter.as_deref().map(str::as_bytes);
         let mut first: Option<usize> = None;
         for finder in &self.finders {

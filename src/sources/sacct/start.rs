@@ -18,7 +18,7 @@ pub(super) enum Start {
 }
 
 /// Whether `line` begins a row of `layout`; `cuts` are the delimiters of this line.
-pub(super) fn of(layout: &Layout, text: &[u8], line: Line, cuts: &[usize]) -> Option<Start> {
+pub(super) fn of(layout: &Layout, text: &[u8], line: Line, cuts: &[u32]) -> Option<Start> {
     let fields = Fields::new(text, line.start, line.end, cuts, layout.delimiter.len());
     if cuts.len() == layout.delimiters() || !layout.is_id_behind_free_text {
         let is_typed = || {

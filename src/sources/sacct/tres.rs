@@ -56,6 +56,15 @@ pub(super) fn alloc<'a>(text: &'a [u8], gpus: &mut Vec<(&'a [u8], i64)>) -> Resu
     Ok(found)
 }
 
+/// The CPUs of an allocation alone. The error is the entry that is none.
+pub(super) fn cpu_n(text: &[u8]) -> Result<Option<i64>, &[u8]> {
+    let mut entries = text.split(|&b| b == b',');
+    match entries.find(|entry| entry.starts_with(b"cpu=")) {
+        None => Ok(None),
+        Some(entry) => count(entry.get(b"cpu=".len()..).unwrap_or_default()).map_err(|()| entry),
+    }
+}
+
 /// CPU time of a usage string (`TRESUsageInTot`), milliseconds; whole seconds, as of the last poll.
 pub(super) fn usage_cpu_ms(text: &[u8]) -> Option<i64> {
     text.split(|&b| b == b',')

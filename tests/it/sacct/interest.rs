@@ -1,0 +1,229 @@
+//! Somebody who listens to a part of what jobs say hears it as everybody does.
+
+use std::sync::Arc;
+
+use gridtally::ledger::Reason;
+use gridtally::records::JobRow;
+use gridtally::sources::interest::{Interest, Part};
+use gridtally::sources::sacct;
+use gridtally::sources::{Position, Sink};
+
+use super::{plan, read};
+use crate::support::collect::Collected;
+
+const DUMP: &str = "\
+JobIDRaw|JobID|Cluster|JobName|Account|User|UID|Group|Partition|QOS|Submit|Eligible|Start|End|ElapsedRaw|Suspended|State|ExitCode|NNodes|NCPUS|ReqCPUS|ReqMem|AllocTRES|TimelimitRaw|NodeList|TotalCPU|UserCPU|SystemCPU|MaxRSS|MaxVMSize
+1|1|zoo|a|b|chem|ada|7|hep|cpu|normal|2026-03-01T10:00:00|2026-03-01T10:00:01|2026-03-01T10:00:05|2026-03-01T11:00:05|3600|00:00:00|COMPLETED|1:9|2|8|6|4G|billing=9,cpu=10,gres/gpu:t4=2,gres/gpu=2,mem=7G,node=3|60|n[1-2]|00:00:00|00:00:00|00:00:00||
+1.0|1.0|zoo|s|chem||||||2026-03-01T10:00:05|2026-03-01T10:00:05|2026-03-01T10:00:05|2026-03-01T11:00:05|3600|00:00:00|COMPLETED|0:0|2|8|8||cpu=10|||00:59:00|00:58:00|00:01:00|3M|5M
+2|2_1|zoo|x|bio||1002|ag|gpu|high|2026-03-01T10:00:00|Unknown|2026-03-01T10:00:05|Unknown|30|00:00:00|RUNNING|0:0|1|2|2|512M|||n1|00:00:00||||
+3|3|zoo|never|bio|bob|1003|ag|gpu|high|2026-03-01T10:00:00|Unknown|Unknown|Unknown|0|00:00:00|PENDING|0:0|1|2|2|512M|||None assigned|00:00:00||||
+4|4|zoo|split
+name|bio|bob|1003|ag|gpu|high|2026-03-01T10:00:00|2026-03-01T10:00:00|2026-03-01T23:59:59|2026-03-02T00:00:09|10|00:00:00|FAILED|2:0|1|2|2|512M|cpu=2|10|n1|00:07.500|00:05.000|00:02.500||
+5|5|zoo|odd|bio|bob|1003|ag|gpu|high|2026-03-01T10:00:00|2026-03-01T10:00:00|2026-03-01T23:59:59|2026-03-02T00:00:09|10|00:00:00|FAILED|2:0|1|2|2|512M|cpu=2|10|n1|00:07.500|00:05.000|00:02.500|much|
+";
+
+const PARTS: [Part; 17] = [
+    Part::Cluster,
+    Part::Account,
+    Part::User,
+    Part::Partition,
+    Part::Qos,
+    Part::JobName,
+    Part::NodeList,
+    Part::Queueing,
+    Part::Cpu,
+    Part::CpuParts,
+    Part::Cores,
+    Part::Nodes,
+    Part::Allocation,
+    Part::RequestedMemory,
+    Part::PeakMemory,
+    Part::TimeLimit,
+    Part::Exit,
+];
+
+struct Listener {
+    interest: Interest,
+    heard: Collected,
+}
+
+impl Sink for Listener {
+    fn interest(&mut self) -> Interest {
+        self.interest
+    }
+
+    fn rows_read(&mut self, n: u64) {
+        self.heard.rows_read(n);
+    }
+
+    fn job(&mut self, row: &JobRow<'_>, at: Position, step_n: u32) {
+        self.heard.job(row, at, step_n);
+    }
+
+    fn reject(&mut self, reason: Reason, at: Position, rows: u64, detail: &str, raw: &[u8]) {
+        self.heard.reject(reason, at, rows, detail, raw);
+    }
+
+    fn out_of_scope(&mut self, reason: Reason, rows: u64) {
+        self.heard.out_of_scope(reason, rows);
+    }
+}
+
+fn listen(dump: &str, parts: &[Part]) -> Collected {
+    let input = Box::new(std::io::Cursor::new(dump.as_bytes().to_vec()));
+    let mut listener = Listener {
+        interest: Interest::only(parts),
+        heard: Collected::default(),
+    };
+    for work in sacct::pieces(input, Arc::new(plan(Some("UTC")))).unwrap() {
+        work.unwrap()(&mut listener);
+    }
+    let heard = listener.heard;
+    assert_eq!(heard.rows_read, heard.outcomes(), "{parts:?}: {heard:#?}");
+    heard
+}
+
+/// What a job always says, and one part.
+fn said(row: &JobRow<'static>, part: Option<Part>) -> JobRow<'static> {
+    let base = JobRow {
+        view: row.view,
+        job_id: row.job_id,
+        raw_job_id: row.raw_job_id,
+        start_ms: row.start_ms,
+        end_ms: row.end_ms,
+        wall_ms: row.wall_ms,
+        suspended_s: row.suspended_s,
+        state: row.state,
+        ..JobRow::default()
+    };
+    let Some(part) = part else { return base };
+    match part {
+        Part::Cluster => JobRow {
+            cluster: row.cluster,
+            ..base
+        },
+        Part::Account => JobRow {
+            account: row.account,
+            ..base
+        },
+        Part::User => JobRow {
+            user: row.user,
+            user_group: row.user_group,
+            ..base
+        },
+        Part::Partition => JobRow {
+            partition: row.partition,
+            ..base
+        },
+        Part::Qos => JobRow { qos: row.qos, ..base },
+        Part::JobName => JobRow {
+            job_name: row.job_name,
+            ..base
+        },
+        Part::NodeList => JobRow {
+            node_list: row.node_list,
+            ..base
+        },
+        Part::Queueing => JobRow {
+            submit_ms: row.submit_ms,
+            eligible_ms: row.eligible_ms,
+            ..base
+        },
+        Part::Cpu => JobRow {
+            cpu_ms: row.cpu_ms,
+            ..base
+        },
+        Part::CpuParts => JobRow {
+            cpu_user_ms: row.cpu_user_ms,
+            cpu_system_ms: row.cpu_system_ms,
+            ..base
+        },
+        Part::Cores => JobRow {
+            alloc_core_n: row.alloc_core_n,
+            ..base
+        },
+        Part::Nodes => JobRow {
+            alloc_node_n: row.alloc_node_n,
+            ..base
+        },
+        Part::Allocation => JobRow {
+            alloc_gpu_n: row.alloc_gpu_n,
+            gpus: row.gpus,
+            alloc_memory_byte: row.alloc_memory_byte,
+            alloc_billing_n: row.alloc_billing_n,
+            ..base
+        },
+        Part::RequestedMemory => JobRow {
+            requested_memory_byte: row.requested_memory_byte,
+            ..base
+        },
+        Part::PeakMemory => JobRow {
+            max_rss_byte: row.max_rss_byte,
+            max_virtual_byte: row.max_virtual_byte,
+            ..base
+        },
+        Part::TimeLimit => JobRow {
+            time_limit_s: row.time_limit_s,
+            ..base
+        },
+        Part::Exit => JobRow {
+            exit_code: row.exit_code,
+            exit_signal: row.exit_signal,
+            ..base
+        },
+    }
+}
+
+#[test]
+fn every_part_is_heard_as_in_the_whole() {
+    let whole = read(DUMP);
+    assert_eq!((whole.jobs.len(), whole.reasons()), (3, vec![Reason::BadNumber]));
+    for part in PARTS {
+        let heard = listen(DUMP, &[part]);
+        assert_eq!(heard.rows_read, whole.rows_read, "{part:?}");
+        assert_eq!(heard.out_of_scope, whole.out_of_scope, "{part:?}");
+        for job in &whole.jobs {
+            let same = heard.jobs.iter().find(|heard| heard.at == job.at).unwrap();
+            assert_eq!(said(&same.row, Some(part)), said(&job.row, Some(part)), "{part:?}");
+            assert_eq!(same.step_n, job.step_n, "{part:?}");
+        }
+    }
+}
+
+#[test]
+fn what_nobody_listens_to_is_unknown_and_not_looked_into() {
+    let whole = read(DUMP);
+    let heard = listen(DUMP, &[]);
+    // The name of job 4 runs over two lines, and nobody wants it: the rows are framed all the same.
+    assert_eq!(heard.jobs.len(), 4);
+    for job in &heard.jobs {
+        let bare = JobRow {
+            anomalies: 0,
+            ..job.row.clone()
+        };
+        assert_eq!(bare, said(&job.row, None));
+    }
+    for job in &whole.jobs {
+        let same = heard.jobs.iter().find(|heard| heard.at == job.at).unwrap();
+        assert_eq!(said(&same.row, None), said(&job.row, None));
+    }
+    // Job 5 has a peak that is no number.
+    assert_eq!(listen(DUMP, &[Part::PeakMemory]).reasons(), vec![Reason::BadNumber]);
+}
+
+#[test]
+fn a_header_in_the_middle_is_seen_wherever_it_stands() {
+    let row = "1|2026-03-01T10:00:05|2026-03-01T11:00:05|3600|COMPLETED|";
+    for spelling in ["JobID", "jobid", "JOBID", "JobId"] {
+        for padding in 0..40 {
+            let name = "n".repeat(padding);
+            let dump = format!(
+                "JobID|Start|End|ElapsedRaw|State|JobName\n{row}{name}\n\
+                 State|ElapsedRaw|End|Start|JobName|{spelling}\nCOMPLETED|10|20|10|x|7\n"
+            );
+            let found = read(&dump);
+            let ids: Vec<&str> = found.rows().map(|row| row.job_id).collect();
+            assert_eq!(ids, ["1", "7"], "{spelling} behind {padding} letters");
+        }
+    }
+}
