@@ -352,7 +352,8 @@ impl Car {
             job.vo_group = fqan.group;
             job.vo_role = fqan.role;
         }
-        job.checked()
+        job.check()?;
+        Ok(job)
     }
 }
 

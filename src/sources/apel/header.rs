@@ -1,6 +1,8 @@
 //! The first line of a message decides what its records are.
 
-use memchr::memmem;
+use std::sync::LazyLock;
+
+use memchr::memmem::{self, Finder};
 
 use super::summary::Shape;
 use crate::sources::clip::clip;
@@ -8,6 +10,7 @@ use crate::sources::clip::clip;
 /// Longest header name searched for; real ones have at most 32 bytes.
 const NAME_LIMIT: usize = 64;
 const PREFIX: &[u8] = b"APEL-";
+static SUFFIX: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(b"-message"));
 
 /// What the records of a message are.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,9 +60,23 @@ pub(super) enum Search {
     Pending(usize),
 }
 
+/// The first header at or after `from`, as [`search`] finds it. Most of the input is passed over at once: records hold
+/// words that begin like a header (`APEL-HTCONDORCE-CONDOR`), and hardly ever one that ends like its name.
+pub(super) fn next_header(bytes: &[u8], from: usize, starts_line: bool, is_ended: bool) -> Search {
+    let rest = bytes.get(from..).unwrap_or_default();
+    // Without one, a header can only be where the end of the input cuts its name off.
+    let suffix = SUFFIX.find(rest).map_or(bytes.len(), |at| from + at);
+    search(
+        bytes,
+        from.max(suffix.saturating_sub(NAME_LIMIT)),
+        starts_line,
+        is_ended,
+    )
+}
+
 /// The first header at or after `from`. A header is a line `APEL-...-message: ...`; no key of a record looks like one.
 /// `starts_line` says whether the first byte starts a line, `is_ended` that no more input follows.
-pub(super) fn next_header(bytes: &[u8], from: usize, starts_line: bool, is_ended: bool) -> Search {
+fn search(bytes: &[u8], from: usize, starts_line: bool, is_ended: bool) -> Search {
     let mut from = from;
     loop {
         let rest = bytes.get(from..).unwrap_or_default();

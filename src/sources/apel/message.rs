@@ -1,12 +1,13 @@
 //! One piece of a file of messages: framing of records and the verdict on each message.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 
 use memchr::memmem;
 
 use super::header::{Kind, Search, next_header};
 use super::limits::Limits;
-use super::record::Job;
+use super::record::{Habits, Job};
 use super::summary;
 use crate::ledger::Reason;
 use crate::pipeline::plan::Acceptance;
@@ -214,11 +215,12 @@ fn judge(
         return refuse_all(frames, &over_long(limits), sink);
     }
     let texts: Vec<Cow<'_, str>> = frames.iter().map(|frame| text_of(frame.raw)).collect();
+    let mut habits = Habits::default();
     let records: Vec<Result<Record<'_>, Refusal>> = frames
         .iter()
         .zip(&texts)
         .map(|(frame, text)| {
-            let mut record = parse(frame, text, kind, acceptance, limits)?;
+            let mut record = parse(frame, text, kind, (acceptance, limits), &mut habits)?;
             if let (Record::Job(job), Cow::Owned(_)) = (&mut record, text) {
                 job.anomalies |= Anomaly::InvalidText.bit();
             }
@@ -249,25 +251,25 @@ fn text_of(raw: &[u8]) -> Cow<'_, str> {
 
 /// One sound record.
 enum Record<'a> {
-    Job(Job<'a>),
-    Summary(SummaryRow<'a>),
+    Job(Box<Job<'a>>),
+    Summary(Box<SummaryRow<'a>>),
 }
 
 fn parse<'a>(
     frame: &Frame<'_>,
     text: &'a str,
     kind: &Kind,
-    acceptance: Acceptance,
-    limits: Limits,
+    (acceptance, limits): (Acceptance, Limits),
+    habits: &mut Habits<'a>,
 ) -> Result<Record<'a>, Refusal> {
     if frame.is_too_long {
         return Err(too_long(limits));
     }
     let record = if let Kind::Summary(shape) = kind {
-        summary::parse(text, *shape, acceptance).map(Record::Summary)
+        summary::parse(text, *shape, acceptance).map(|row| Record::Summary(Box::new(row)))
     } else {
         let is_v04 = matches!(kind, Kind::Job { is_v04: true });
-        Job::parse(text, is_v04, acceptance).map(Record::Job)
+        Job::parse(text, is_v04, acceptance, habits).map(Record::Job)
     };
     record.map_err(|bad| {
         if frame.is_closed {
@@ -303,8 +305,8 @@ impl Scratch {
         } else {
             self.identity.push_str(&job.local_job_id.to_lowercase());
         }
-        self.identity.push('|');
-        self.identity.push_str(&job.end_s.to_string());
+        // A string takes everything.
+        let _ = write!(self.identity, "|{}", job.end_s);
         let kb = |value: Option<i64>| value.map(|kb| kb.saturating_mul(1024));
         let row = JobRow {
             view: "batch",

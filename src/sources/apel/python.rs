@@ -6,7 +6,19 @@ use crate::sources::decimal;
 use crate::sources::instant;
 
 /// Python's `text.strip()`. Nearly every value starts and ends with an ASCII character, which needs no tables.
+#[inline]
 pub(super) fn strip(text: &str) -> &str {
+    let text = text.strip_prefix(' ').unwrap_or(text);
+    if let [first, .., last] = text.as_bytes()
+        && first.is_ascii_graphic()
+        && last.is_ascii_graphic()
+    {
+        return text;
+    }
+    strip_all(text)
+}
+
+fn strip_all(text: &str) -> &str {
     let text = text.trim_ascii();
     let is_plain = |b: Option<&u8>| b.is_none_or(u8::is_ascii_graphic);
     if is_plain(text.as_bytes().first()) && is_plain(text.as_bytes().last()) {
@@ -23,6 +35,9 @@ pub(super) fn is_null(value: &str) -> bool {
 
 /// Python's `int(text)`: blanks around it, a sign, single underscores between digits. `10.0` is none.
 pub(super) fn int(text: &str) -> Option<i64> {
+    if let Some(value) = short(text.as_bytes()) {
+        return Some(value);
+    }
     let text = strip(text);
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     let is_digits = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit() || b == b'_');
@@ -30,6 +45,22 @@ pub(super) fn int(text: &str) -> Option<i64> {
         return None;
     }
     without_underscores(text)?.parse().ok()
+}
+
+/// Up to eighteen digits and nothing else: nearly every number there is.
+fn short(text: &[u8]) -> Option<i64> {
+    if text.is_empty() || text.len() > 18 {
+        return None;
+    }
+    let mut value = 0_i64;
+    for &byte in text {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        value = value * 10 + i64::from(digit);
+    }
+    Some(value)
 }
 
 /// Python's `float(text)`, in thousandths, rounded half away from zero as `DECIMAL(10,3)` is. `inf` and `nan` are

@@ -10,6 +10,7 @@ use crate::pipeline::plan::Acceptance;
 use crate::records::anomaly::Anomaly;
 use crate::sources::clip::clip;
 use crate::sources::fqan::Fqan;
+use crate::sources::lanes::Places;
 use crate::sources::refusal::Refusal;
 
 /// Longest `LocalJobId` the server's column holds, in characters.
@@ -84,16 +85,22 @@ fields! {
 struct Values<'a>([Option<&'a str>; FIELD_N]);
 
 impl<'a> Values<'a> {
-    fn read(text: &'a str, acceptance: Acceptance) -> Result<Self, Refusal> {
+    fn read(text: &'a str, acceptance: Acceptance, habits: &mut Habits<'a>) -> Result<Self, Refusal> {
         let mut values = [None; FIELD_N];
-        for line in lines(text) {
-            let (key, value) = pair(line)?;
-            let old = || Field::of_old(key).filter(|_| acceptance == Acceptance::Salvage);
-            let Some(field) = Field::of(key).or_else(old) else {
-                return Err(Refusal::new(
-                    Reason::UnknownField,
-                    format!("{:?} is no key of an individual job record", clip(key)),
-                ));
+        for (nth, line) in lines(text).enumerate() {
+            let (field, value) = if let Some(pair) = habits.pair(nth, line) {
+                pair
+            } else {
+                let (key, value) = pair(line)?;
+                let old = || Field::of_old(key).filter(|_| acceptance == Acceptance::Salvage);
+                let Some(field) = Field::of(key).or_else(old) else {
+                    return Err(Refusal::new(
+                        Reason::UnknownField,
+                        format!("{:?} is no key of an individual job record", clip(key)),
+                    ));
+                };
+                habits.note(nth, field);
+                (field, value)
             };
             if let Some(slot) = values.get_mut(field as usize) {
                 *slot = (!python::is_null(value)).then_some(value);
@@ -174,23 +181,78 @@ pub(super) fn pair(line: &str) -> Result<(&str, &str), Refusal> {
 
 /// Lines ended by LF, CR or both; a last line end starts no further line.
 pub(super) fn lines(text: &str) -> impl Iterator<Item = &str> {
-    let mut rest = Some(text);
+    let mut ends = Places::new(text.as_bytes(), [b'\n', b'\r']);
+    let mut start = Some(0);
     std::iter::from_fn(move || {
-        let text = rest?;
-        let Some(end) = memchr::memchr2(b'\n', b'\r', text.as_bytes()) else {
-            rest = None;
-            return Some(text);
+        let from = start?;
+        let Some(end) = ends.next() else {
+            start = None;
+            return text.get(from..);
         };
-        let (line, tail) = text.split_at_checked(end)?;
-        let tail = tail.strip_prefix("\r\n").or_else(|| tail.get(1..)).unwrap_or_default();
-        rest = (!tail.is_empty()).then_some(tail);
-        Some(line)
+        let mut next = end + 1;
+        if text.as_bytes().get(end) == Some(&b'\r') && text.as_bytes().get(next) == Some(&b'\n') {
+            ends.next();
+            next += 1;
+        }
+        start = (next < text.len()).then_some(next);
+        text.get(from..end)
     })
+}
+
+/// What records of one message mostly share: it is found once.
+#[derive(Default)]
+pub(super) struct Habits<'a> {
+    /// The keys of the last record, in its order.
+    fields: Vec<Field>,
+    fqan: Option<(&'a str, Fqan<'a>)>,
+    level: Option<(Stated<'a>, ServiceLevel)>,
+}
+
+/// `ServiceLevelType` and `ServiceLevel` as they stand in a record.
+type Stated<'a> = (Option<&'a str>, Option<&'a str>);
+
+impl<'a> Habits<'a> {
+    /// Key and value of line number `nth` of a record, when it has the key it had in the last one.
+    #[inline]
+    fn pair(&self, nth: usize, line: &'a str) -> Option<(Field, &'a str)> {
+        let field = *self.fields.get(nth)?;
+        let value = line.strip_prefix(field.name())?.strip_prefix(':')?;
+        Some((field, python::strip(value)))
+    }
+
+    /// Line number `nth` of a record has this key.
+    fn note(&mut self, nth: usize, field: Field) {
+        self.fields.truncate(nth);
+        self.fields.push(field);
+    }
+
+    fn fqan(&mut self, text: &'a str) -> Fqan<'a> {
+        match self.fqan {
+            Some((known, fqan)) if known == text => fqan,
+            _ => self.fqan.insert((text, Fqan::parse(text))).1,
+        }
+    }
+
+    fn level(&mut self, stated: Stated<'a>, is_v04: bool) -> Result<ServiceLevel, Refusal> {
+        if let Some((known, level)) = self.level
+            && known == stated
+        {
+            return Ok(level);
+        }
+        let (kind, level) = stated;
+        let found = if is_v04 {
+            service_level::dictionary(kind, level)?
+        } else {
+            service_level::plain(kind, level)?
+        };
+        self.level = Some((stated, found));
+        Ok(found)
+    }
 }
 
 impl<'a> Job<'a> {
     /// What holds for every job, however it is written.
-    pub(super) fn checked(self) -> Result<Self, Refusal> {
+    pub(super) fn check(&self) -> Result<(), Refusal> {
         if self.local_job_id.len() > JOB_ID_LIMIT && self.local_job_id.chars().nth(JOB_ID_LIMIT).is_some() {
             return Err(Refusal::new(
                 Reason::BadJobId,
@@ -206,15 +268,20 @@ impl<'a> Job<'a> {
                 format!("EndTime {} is before StartTime {}", self.end_s, self.start_s),
             ));
         }
-        Ok(self)
+        Ok(())
     }
 
     /// Reads the text of one record, without the `%%` and without blanks around it.
     ///
     /// Salvage also reads the keys of v0.1, with the words for benchmarks that went with them; `custom` is a benchmark
-    /// nobody knows.
-    pub(super) fn parse(text: &'a str, is_v04: bool, acceptance: Acceptance) -> Result<Self, Refusal> {
-        let values = Values::read(text, acceptance)?;
+    /// nobody knows. `habits` are those of records of the same message.
+    pub(super) fn parse(
+        text: &'a str,
+        is_v04: bool,
+        acceptance: Acceptance,
+        habits: &mut Habits<'a>,
+    ) -> Result<Box<Self>, Refusal> {
+        let values = Values::read(text, acceptance, habits)?;
         let mut anomalies = 0;
         let mut count = |field: Field| -> Result<Option<i64>, Refusal> {
             let value = values.int(field, Reason::BadNumber)?;
@@ -230,7 +297,7 @@ impl<'a> Job<'a> {
         if core_n.is_none() {
             anomalies |= Anomaly::CoreUnknown.bit();
         }
-        let mut job = Self {
+        let mut job = Box::new(Self {
             site: values.required(Field::Site)?,
             submit_host: values.get(Field::SubmitHost),
             machine_name: values.get(Field::MachineName),
@@ -252,10 +319,10 @@ impl<'a> Job<'a> {
             memory_virtual_kb,
             service_level: None,
             anomalies,
-        };
-        job = job.checked()?;
+        });
+        job.check()?;
         if let Some(fqan) = values.get(Field::FQAN) {
-            let fqan = Fqan::parse(fqan);
+            let fqan = habits.fqan(fqan);
             job.vo = Some(fqan.vo).filter(|vo| !python::is_null(vo));
             job.vo_group = fqan.group;
             job.vo_role = fqan.role;
@@ -269,11 +336,7 @@ impl<'a> Job<'a> {
                 other => other,
             };
         }
-        let service_level = if is_v04 {
-            service_level::dictionary(kind, level)?
-        } else {
-            service_level::plain(kind, level)?
-        };
+        let service_level = habits.level((kind, level), is_v04)?;
         // The server stores a negative level and then fails to summarise; a benchmark below zero cannot be.
         if service_level.milli_per_core < 0 {
             job.anomalies |= Anomaly::ValueDropped.bit();

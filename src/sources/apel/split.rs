@@ -88,7 +88,10 @@ impl Splitter {
     fn take(&mut self, n: usize) -> (Block, Position) {
         let taken = self.buffer.take(n);
         let at = self.at;
-        self.at.line += line_ends(&taken);
+        // Nothing stands behind the last byte that would want to know its line.
+        if !(self.is_ended && self.buffer.is_empty()) {
+            self.at.line += line_ends(&taken);
+        }
         self.at.byte_offset += to_u64(taken.len());
         self.searched = self.searched.saturating_sub(taken.len());
         (taken, at)
