@@ -1,8 +1,9 @@
 //! One (site, month) of records: what is published is merged with what was read, day by day, in bounded memory.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use ahash::RandomState;
 use arrow::array::RecordBatch;
 use crossbeam_channel::bounded;
 
@@ -250,14 +251,15 @@ fn settle(winners: &[RecordBatch], losers: &[Loser], into: &mut Settled) -> Resu
     };
     for batch in winners {
         let (files, steps) = (text(batch, "file_id")?, int(batch, "step_n")?);
-        let mut start = 0;
-        while start < batch.num_rows() {
-            // Rows mostly come from one file: they are counted a run at a time.
-            let file_id = files.value(start);
-            let rows = (start..batch.num_rows()).take_while(|row| files.value(*row) == file_id);
-            let (jobs, step_n) = rows.fold((0, 0), |(jobs, n), row| (jobs + 1, n + steps.value(row)));
+        // Rows of many small files alternate: they are counted by file before a name is made of each.
+        let mut by_file: HashMap<&str, (u64, i64), RandomState> = HashMap::default();
+        for row in 0..batch.num_rows() {
+            let (jobs, step_n) = by_file.entry(files.value(row)).or_default();
+            *jobs += 1;
+            *step_n += steps.value(row);
+        }
+        for (file_id, (jobs, step_n)) in by_file {
             count(&Arc::from(file_id), Reason::Job, Reason::Step, jobs, step_n);
-            start += usize::try_from(jobs).unwrap_or(usize::MAX);
         }
     }
     for loser in losers {

@@ -49,7 +49,7 @@ pub fn record_id(format: Format, site: &str, row: &JobRow<'_>, record_ms: i64, s
 #[must_use]
 pub fn content_hash(row: &JobRow<'_>, wall_ms: i64, vo: Option<&str>, scratch: &mut Vec<u8>) -> u64 {
     scratch.clear();
-    for number in [
+    let numbers = [
         row.submit_ms,
         row.start_ms,
         row.end_ms,
@@ -65,9 +65,9 @@ pub fn content_hash(row: &JobRow<'_>, wall_ms: i64, vo: Option<&str>, scratch: &
         row.exit_code,
         row.exit_signal,
         row.benchmark_milli_per_core,
-    ] {
-        scratch.extend_from_slice(&number.unwrap_or(i64::MIN).to_le_bytes());
-    }
+    ];
+    let numbers = numbers.map(|number| number.unwrap_or(i64::MIN).to_le_bytes());
+    scratch.extend_from_slice(numbers.as_flattened());
     for word in [
         vo,
         row.vo_group,

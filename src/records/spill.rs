@@ -8,7 +8,7 @@ use arrow::array::{Array, RecordBatch};
 
 use super::harvest::Bucket;
 use super::waiting::gather::with_words;
-use super::waiting::{Part, Run, gather, pack};
+use super::waiting::{Part, Run, gather, gather_sorted, pack};
 use crate::error::{Error, Result};
 use crate::scratch::{self, Scratch, Stretch};
 use crate::time::{Day, Month};
@@ -166,7 +166,7 @@ impl Spill {
         Ok(partitions)
     }
 
-    /// Takes the candidates of one bucket, in no particular order, as a gathered batch; `None` if there are none.
+    /// Takes the candidates of one bucket, sorted as `records` is, as a gathered batch; `None` if there are none.
     /// Memory is given back as soon as the last bucket of a segment is taken.
     ///
     /// # Errors
@@ -197,7 +197,7 @@ impl Spill {
             return Ok(None);
         }
         let name = |place: &str| place.parse().ok().and_then(|at: usize| self.file_ids.get(at));
-        let gathered = gather(&parts)?;
+        let gathered = gather_sorted(&parts)?;
         with_words(&gathered, "file_id", |place| name(place).map_or(place, |id| &**id)).map(Some)
     }
 }

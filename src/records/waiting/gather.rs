@@ -3,14 +3,17 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, AsArray, Int64Array, NullBufferBuilder, RecordBatch, TimestampMillisecondArray, new_null_array,
+    Array, ArrayRef, AsArray, BooleanBufferBuilder, FixedSizeBinaryArray, Int64Array, RecordBatch,
+    TimestampMillisecondArray, UInt64Array, new_null_array,
 };
-use arrow::compute::concat;
-use arrow::datatypes::{DataType, Field, Int64Type, TimestampMillisecondType};
+use arrow::buffer::NullBuffer;
+use arrow::compute::interleave;
+use arrow::datatypes::{DataType, Field, Int64Type, TimestampMillisecondType, UInt64Type};
 
 use super::word::{Gathering, parts};
 use super::{Kind, batch, fields, number};
 use crate::error::{Error, Result};
+use crate::schema::batch::{id, identity};
 
 /// `len` rows from row `first` on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,9 +33,32 @@ pub struct Part {
     pub runs: Vec<Run>,
 }
 
-impl Part {
-    fn rows(&self) -> usize {
-        self.runs.iter().map(|run| run.len).sum()
+/// Rows of a waiting batch and their places in the gathered one.
+#[derive(Clone, Debug, Default)]
+pub struct Route(Vec<(u32, u32)>);
+
+impl Route {
+    /// The rows of `runs`, one after another from place `first` on.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] beyond four billion rows.
+    pub fn of_runs(runs: &[Run], first: usize) -> Result<Self> {
+        let rows = runs.iter().flat_map(|run| run.first..run.first + run.len);
+        let number = |n: usize| u32::try_from(n).map_err(|e| Error::internal("too many rows at once").because(e));
+        let pairs = rows.zip(first..).map(|(row, place)| Ok((number(row)?, number(place)?)));
+        pairs.collect::<Result<_>>().map(Self)
+    }
+
+    /// Each row with its place.
+    #[inline]
+    pub(super) fn pairs(&self) -> impl Iterator<Item = (usize, usize)> {
+        let wide = |n: u32| usize::try_from(n).unwrap_or(usize::MAX);
+        self.0.iter().map(move |(row, place)| (wide(*row), wide(*place)))
+    }
+
+    /// How many rows there are.
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
     }
 }
 
@@ -41,36 +67,78 @@ impl Part {
 /// # Errors
 /// [`crate::error::Kind::Internal`] when a batch is not a waiting one.
 pub fn gather(from: &[Part]) -> Result<RecordBatch> {
-    let rows = from.iter().map(Part::rows).sum();
+    collect(from, &routes(from)?)
+}
+
+/// The rows of all `parts` in the order of `records`, by instant and identity: then nothing has to be moved again.
+///
+/// # Errors
+/// As [`gather`].
+pub fn gather_sorted(from: &[Part]) -> Result<RecordBatch> {
+    let mut routes = routes(from)?;
+    let mut keys = vec![(0, 0, 0); routes.iter().map(Route::len).sum()];
+    for (part, route) in from.iter().zip(&routes) {
+        let (field, array) = column(part, "record_utc").ok_or_else(|| Error::internal("a batch without instants"))?;
+        let mut instants = vec![0; part.batch.num_rows()];
+        let all = Run {
+            first: 0,
+            len: instants.len(),
+        };
+        number::unpack(field, array, &Route::of_runs(&[all], 0)?, &mut instants)?;
+        let ids = id(&part.batch, "record_id")?;
+        for ((row, place), (_, nth)) in route.pairs().zip(&route.0) {
+            if let (Some(key), Some(instant)) = (keys.get_mut(place), instants.get(row)) {
+                *key = (*instant, identity(ids, row)?, *nth);
+            }
+        }
+    }
+    if !keys.is_sorted() {
+        keys.sort_unstable();
+        let mut places = vec![0; keys.len()];
+        for ((_, _, nth), place) in keys.iter().zip(0_u32..) {
+            if let Some(slot) = usize::try_from(*nth).ok().and_then(|nth| places.get_mut(nth)) {
+                *slot = place;
+            }
+        }
+        let mut places = places.into_iter();
+        for (_, to) in routes.iter_mut().flat_map(|route| &mut route.0) {
+            *to = places.next().unwrap_or_default();
+        }
+    }
+    collect(from, &routes)
+}
+
+/// The rows of each part, one part after another.
+fn routes(from: &[Part]) -> Result<Vec<Route>> {
+    let mut first = 0;
+    let routes = from.iter().map(|part| {
+        let route = Route::of_runs(&part.runs, first)?;
+        first += route.len();
+        Ok(route)
+    });
+    routes.collect()
+}
+
+/// A column of each part that has it.
+type Found<'a> = [Option<(&'a Field, &'a ArrayRef)>];
+
+fn collect(from: &[Part], routes: &[Route]) -> Result<RecordBatch> {
+    let rows = routes.iter().map(Route::len).sum();
     let mut columns = Vec::new();
     for (field, kind) in fields()? {
         let found: Vec<Option<(&Field, &ArrayRef)>> = from.iter().map(|part| column(part, field.name())).collect();
         if found.iter().all(Option::is_none) {
             continue;
         }
-        let nulls = |validity: &mut NullBufferBuilder| {
-            for (part, found) in from.iter().zip(&found) {
-                match found.map(|(_, array)| array.nulls()) {
-                    None => validity.append_n_nulls(part.rows()),
-                    Some(None) => validity.append_n_non_nulls(part.rows()),
-                    Some(Some(nulls)) => part
-                        .runs
-                        .iter()
-                        .for_each(|run| validity.append_buffer(&nulls.slice(run.first, run.len))),
-                }
-            }
-            validity.finish()
-        };
         let array: ArrayRef = match kind {
             Kind::Number => {
-                let mut values = Vec::with_capacity(rows);
-                for (part, found) in from.iter().zip(&found) {
-                    match found {
-                        Some((packed, array)) => number::unpack(packed, array, &part.runs, &mut values)?,
-                        None => values.resize(values.len() + part.rows(), 0),
+                let mut values = vec![0; rows];
+                for (found, route) in found.iter().zip(routes) {
+                    if let Some((packed, array)) = found {
+                        number::unpack(packed, array, route, &mut values)?;
                     }
                 }
-                let nulls = nulls(&mut NullBufferBuilder::new(rows));
+                let nulls = nulls(&found, routes, rows);
                 if matches!(field.data_type(), DataType::Timestamp(..)) {
                     Arc::new(TimestampMillisecondArray::new(values.into(), nulls))
                 } else {
@@ -78,16 +146,15 @@ pub fn gather(from: &[Part]) -> Result<RecordBatch> {
                 }
             }
             Kind::Word => {
-                let mut words = Gathering::default();
-                for (part, found) in from.iter().zip(&found) {
-                    match found {
-                        Some((_, array)) => words.take(array, &part.runs)?,
-                        None => words.skip(part.rows()),
+                let mut words = Gathering::new(rows);
+                for (found, route) in found.iter().zip(routes) {
+                    if let Some((_, array)) = found {
+                        words.take(array, route)?;
                     }
                 }
-                words.finish(nulls(&mut NullBufferBuilder::new(rows)))?
+                words.finish(nulls(&found, routes, rows))?
             }
-            Kind::Whole => whole(from, &found, field.data_type())?,
+            Kind::Whole => whole(&found, routes, rows, field.data_type())?,
         };
         columns.push((Field::new(field.name(), array.data_type().clone(), true), array));
     }
@@ -99,16 +166,78 @@ fn column<'a>(part: &'a Part, name: &str) -> Option<(&'a Field, &'a ArrayRef)> {
     Some((field, part.batch.columns().get(at)?))
 }
 
-fn whole(from: &[Part], found: &[Option<(&Field, &ArrayRef)>], data_type: &DataType) -> Result<ArrayRef> {
-    let mut pieces = Vec::new();
-    for (part, found) in from.iter().zip(found) {
-        match found {
-            Some((_, array)) => pieces.extend(part.runs.iter().map(|run| array.slice(run.first, run.len))),
-            None => pieces.push(new_null_array(data_type, part.rows())),
+/// Which of the gathered rows have a value; `None` when all have.
+fn nulls(found: &Found<'_>, routes: &[Route], rows: usize) -> Option<NullBuffer> {
+    let has_nulls = |found: &Option<(&Field, &ArrayRef)>| found.is_none_or(|(_, array)| array.null_count() > 0);
+    if !found.iter().any(has_nulls) {
+        return None;
+    }
+    let mut valid = BooleanBufferBuilder::new(rows);
+    valid.append_n(rows, true);
+    for (found, route) in found.iter().zip(routes) {
+        let nulls = found.map(|(_, array)| array.nulls());
+        for (row, place) in route.pairs() {
+            match nulls {
+                Some(None) => break,
+                Some(Some(nulls)) if nulls.is_valid(row) => {}
+                _ => valid.set_bit(place, false),
+            }
         }
     }
-    let pieces: Vec<&dyn Array> = pieces.iter().map(AsRef::as_ref).collect();
-    Ok(concat(&pieces)?)
+    Some(NullBuffer::new(valid.finish())).filter(|nulls| nulls.null_count() > 0)
+}
+
+/// Columns that wait as they are.
+fn whole(found: &Found<'_>, routes: &[Route], rows: usize, data_type: &DataType) -> Result<ArrayRef> {
+    const ID_BYTES: usize = 16;
+    match data_type {
+        DataType::FixedSizeBinary(_) => {
+            let mut ids = vec![[0; ID_BYTES]; rows];
+            for (found, route) in found.iter().zip(routes) {
+                let from = found.and_then(|(_, array)| array.as_fixed_size_binary_opt());
+                let from = from.ok_or_else(|| Error::internal("a batch without identities"))?;
+                let (from, _) = from.value_data().as_chunks::<ID_BYTES>();
+                scatter(from, route, &mut ids);
+            }
+            let ids = FixedSizeBinaryArray::try_new(16, ids.into_flattened().into(), None)?;
+            Ok(Arc::new(ids))
+        }
+        DataType::UInt64 => {
+            let mut hashes = vec![0; rows];
+            for (found, route) in found.iter().zip(routes) {
+                let from = found.and_then(|(_, array)| array.as_primitive_opt::<UInt64Type>());
+                let from = from.ok_or_else(|| Error::internal("a batch without hashes"))?;
+                scatter(from.values(), route, &mut hashes);
+            }
+            Ok(Arc::new(UInt64Array::from(hashes)))
+        }
+        _ => {
+            // A batch without the column is one null, over and over.
+            let missing = new_null_array(data_type, 1);
+            let arrays: Vec<&dyn Array> = found
+                .iter()
+                .map(|found| found.map_or(&*missing, |(_, array)| &**array))
+                .collect();
+            let mut places = vec![(0, 0); rows];
+            for (at, (found, route)) in found.iter().zip(routes).enumerate() {
+                for (row, place) in route.pairs() {
+                    if let Some(slot) = places.get_mut(place) {
+                        *slot = (at, if found.is_some() { row } else { 0 });
+                    }
+                }
+            }
+            Ok(interleave(&arrays, &places)?)
+        }
+    }
+}
+
+/// Copies rows to their places.
+fn scatter<T: Copy>(from: &[T], route: &Route, into: &mut [T]) {
+    for (row, place) in route.pairs() {
+        if let (Some(value), Some(slot)) = (from.get(row), into.get_mut(place)) {
+            *slot = *value;
+        }
+    }
 }
 
 /// The values of a gathered column of integers or instants; those of null rows are arbitrary.
@@ -139,7 +268,7 @@ pub fn with_words<'a>(
     let mut columns = gathered.columns().to_vec();
     if let (Some(column), Some(old)) = (columns.get_mut(at), gathered.columns().get(at)) {
         let (keys, entries) = parts(old)?;
-        let mut words = Gathering::default();
+        let mut words = Gathering::new(0);
         for entry in entries {
             words.push_entry(replace(entry.unwrap_or_default()));
         }

@@ -23,7 +23,7 @@ use super::anomaly::Anomaly;
 use crate::error::{Error, Result};
 use crate::schema;
 
-pub use gather::{Part, Run, gather};
+pub use gather::{Part, Route, Run, gather, gather_sorted};
 
 /// The column of all anomalies of a record, a bit each: it stands for the Boolean columns of `records`.
 pub const ANOMALIES: &str = "anomalies";

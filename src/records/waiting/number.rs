@@ -7,13 +7,15 @@ use arrow::array::{ArrayRef, AsArray, Int64Array, NullBufferBuilder, PrimitiveAr
 use arrow::buffer::{NullBuffer, ScalarBuffer};
 use arrow::datatypes::{ArrowPrimitiveType, DataType, Field, Int64Type, UInt8Type, UInt16Type, UInt32Type};
 
-use super::gather::Run;
+use super::gather::Route;
 use crate::error::{Error, Result};
 
 const BASE: &str = "base";
 const SCALE: &str = "scale";
-/// Whole seconds among milliseconds, whole MiB among bytes.
-const SCALES: [u64; 2] = [1000, 1 << 20];
+/// Whole seconds among milliseconds.
+const SECOND: u64 = 1000;
+/// Whole MiB among bytes.
+const MIB: u64 = 1 << 20;
 
 /// A column of integers under construction; keeps its room from batch to batch.
 #[derive(Default)]
@@ -81,23 +83,25 @@ pub fn pack(name: &str, values: &[i64], nulls: Option<NullBuffer>) -> Option<(Fi
         low = low.min(*value);
         high = high.max(*value);
     }
-    let offset = |value: &i64| value.wrapping_sub(low).cast_unsigned();
-    let range = offset(&high);
-    let is_multiple = |scale: &u64| values.iter().all(|value| offset(value).is_multiple_of(*scale));
+    let range = offset(high, low);
     let scale = if u8::try_from(range).is_ok() {
         1
+    } else if is_scaled::<SECOND>(values, low) {
+        SECOND
+    } else if is_scaled::<MIB>(values, low) {
+        MIB
     } else {
-        SCALES.into_iter().find(is_multiple).unwrap_or(1)
+        1
     };
     let is_nullable = nulls.is_some();
-    let array: ArrayRef = match range / scale {
-        0..=0xff => narrow::<UInt8Type>(values.iter().map(|v| offset(v) / scale), nulls),
-        0x100..=0xffff => narrow::<UInt16Type>(values.iter().map(|v| offset(v) / scale), nulls),
-        0x1_0000..=0xffff_ffff => narrow::<UInt32Type>(values.iter().map(|v| offset(v) / scale), nulls),
-        _ => {
-            let array = Int64Array::new(values.to_vec().into(), nulls);
-            return Some((Field::new(name, DataType::Int64, is_nullable), Arc::new(array)));
-        }
+    let array = match scale {
+        SECOND => scaled::<SECOND>(values, low, range, nulls.as_ref()),
+        MIB => scaled::<MIB>(values, low, range, nulls.as_ref()),
+        _ => scaled::<1>(values, low, range, nulls.as_ref()),
+    };
+    let Some(array) = array else {
+        let array = Int64Array::new(values.to_vec().into(), nulls);
+        return Some((Field::new(name, DataType::Int64, is_nullable), Arc::new(array)));
     };
     let note = HashMap::from([
         (BASE.to_owned(), low.to_string()),
@@ -107,21 +111,41 @@ pub fn pack(name: &str, values: &[i64], nulls: Option<NullBuffer>) -> Option<(Fi
     Some((field, array))
 }
 
-fn narrow<T>(values: impl Iterator<Item = u64>, nulls: Option<NullBuffer>) -> ArrayRef
+fn offset(value: i64, low: i64) -> u64 {
+    value.wrapping_sub(low).cast_unsigned()
+}
+
+/// Whether all values are multiples above the lowest: of a scale the compiler knows, so that nothing is divided.
+fn is_scaled<const SCALE: u64>(values: &[i64], low: i64) -> bool {
+    values.iter().all(|value| offset(*value, low).is_multiple_of(SCALE))
+}
+
+/// Values as multiples above the lowest, as narrow as `range` lets them be; `None` when that is not narrower.
+fn scaled<const SCALE: u64>(values: &[i64], low: i64, range: u64, nulls: Option<&NullBuffer>) -> Option<ArrayRef> {
+    let stored = values.iter().map(|value| offset(*value, low) / SCALE);
+    Some(match range / SCALE {
+        0..=0xff => narrow::<UInt8Type>(stored, nulls),
+        0x100..=0xffff => narrow::<UInt16Type>(stored, nulls),
+        0x1_0000..=0xffff_ffff => narrow::<UInt32Type>(stored, nulls),
+        _ => return None,
+    })
+}
+
+fn narrow<T>(values: impl Iterator<Item = u64>, nulls: Option<&NullBuffer>) -> ArrayRef
 where
     T: ArrowPrimitiveType,
     T::Native: TryFrom<u64> + Default,
 {
     // Whoever calls has seen that all values fit.
     let values: Vec<T::Native> = values.map(|v| T::Native::try_from(v).unwrap_or_default()).collect();
-    Arc::new(PrimitiveArray::<T>::new(ScalarBuffer::from(values), nulls))
+    Arc::new(PrimitiveArray::<T>::new(ScalarBuffer::from(values), nulls.cloned()))
 }
 
-/// Appends the values of `runs` of a packed column; those of null rows are arbitrary.
+/// Puts values of a packed column into their places; those of null rows are arbitrary.
 ///
 /// # Errors
 /// [`crate::error::Kind::Internal`] when the column is not packed.
-pub fn unpack(field: &Field, array: &ArrayRef, runs: &[Run], into: &mut Vec<i64>) -> Result<()> {
+pub fn unpack(field: &Field, array: &ArrayRef, route: &Route, into: &mut [i64]) -> Result<()> {
     let note = |key| -> Result<i64> {
         let text = field.metadata().get(key);
         let value = text.and_then(|text| text.parse().ok());
@@ -130,13 +154,12 @@ pub fn unpack(field: &Field, array: &ArrayRef, runs: &[Run], into: &mut Vec<i64>
     macro_rules! widen {
         ($array:expr) => {{
             let (base, scale) = (note(BASE)?, note(SCALE)?);
-            for values in slices($array.values(), runs) {
-                // What was taken apart without overflow comes together without.
-                into.extend(
-                    values
-                        .iter()
-                        .map(|v| base.wrapping_add(scale.wrapping_mul(i64::from(*v)))),
-                );
+            let stored = $array.values();
+            for (row, place) in route.pairs() {
+                if let (Some(stored), Some(slot)) = (stored.get(row), into.get_mut(place)) {
+                    // What was taken apart without overflow comes together without.
+                    *slot = base.wrapping_add(scale.wrapping_mul(i64::from(*stored)));
+                }
             }
         }};
     }
@@ -144,14 +167,15 @@ pub fn unpack(field: &Field, array: &ArrayRef, runs: &[Run], into: &mut Vec<i64>
         DataType::UInt8 => widen!(array.as_primitive::<UInt8Type>()),
         DataType::UInt16 => widen!(array.as_primitive::<UInt16Type>()),
         DataType::UInt32 => widen!(array.as_primitive::<UInt32Type>()),
-        DataType::Int64 => slices(array.as_primitive::<Int64Type>().values(), runs).for_each(|v| into.extend(v)),
+        DataType::Int64 => {
+            let stored = array.as_primitive::<Int64Type>().values();
+            for (row, place) in route.pairs() {
+                if let (Some(stored), Some(slot)) = (stored.get(row), into.get_mut(place)) {
+                    *slot = *stored;
+                }
+            }
+        }
         other => return Err(Error::internal(format!("integers are not packed as {other}"))),
     }
     Ok(())
-}
-
-/// The values of each run.
-pub(super) fn slices<'a, T>(values: &'a [T], runs: &'a [Run]) -> impl Iterator<Item = &'a [T]> {
-    runs.iter()
-        .map(|run| values.get(run.first..run.first + run.len).unwrap_or_default())
 }

@@ -11,8 +11,8 @@ use arrow::buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow::datatypes::{ArrowDictionaryKeyType, ArrowNativeType, DataType, Field, UInt8Type, UInt16Type, UInt32Type};
 use hashbrown::HashTable;
 
-use super::gather::Run;
-use super::number::{all_valid, slices};
+use super::gather::Route;
+use super::number::all_valid;
 use crate::error::{Error, Result};
 
 /// After so many rows it is asked whether texts repeat at all.
@@ -271,22 +271,24 @@ pub fn parts(gathered: &ArrayRef) -> Result<(&UInt32Array, &StringArray)> {
 }
 
 /// Texts from several packed columns on their way into one gathered column.
-#[derive(Default)]
 pub(super) struct Gathering {
     codes: Vec<u32>,
     entries: StringBuilder,
 }
 
 impl Gathering {
-    /// Appends rows without a text.
-    pub(super) fn skip(&mut self, rows: usize) {
-        self.codes.extend(std::iter::repeat_n(0, rows));
+    /// A column of `rows` texts, none of which is known yet.
+    pub(super) fn new(rows: usize) -> Self {
+        Self {
+            codes: vec![0; rows],
+            entries: StringBuilder::new(),
+        }
     }
 
-    /// Appends the texts of `runs`.
-    pub(super) fn take(&mut self, array: &ArrayRef, runs: &[Run]) -> Result<()> {
+    /// Takes the texts of some rows.
+    pub(super) fn take(&mut self, array: &ArrayRef, route: &Route) -> Result<()> {
         match array.data_type() {
-            DataType::Utf8 => self.take_texts(array.as_string::<i32>(), runs),
+            DataType::Utf8 => self.take_texts(array.as_string::<i32>(), route),
             DataType::Dictionary(key, _) => {
                 let entries = array
                     .as_any_dictionary()
@@ -294,9 +296,9 @@ impl Gathering {
                     .as_string_opt::<i32>()
                     .ok_or_else(|| Error::internal("a dictionary of no texts"))?;
                 match &**key {
-                    DataType::UInt8 => self.take_codes(array.as_dictionary::<UInt8Type>().keys(), entries, runs),
-                    DataType::UInt16 => self.take_codes(array.as_dictionary::<UInt16Type>().keys(), entries, runs),
-                    DataType::UInt32 => self.take_codes(array.as_dictionary::<UInt32Type>().keys(), entries, runs),
+                    DataType::UInt8 => self.take_codes(array.as_dictionary::<UInt8Type>().keys(), entries, route),
+                    DataType::UInt16 => self.take_codes(array.as_dictionary::<UInt16Type>().keys(), entries, route),
+                    DataType::UInt32 => self.take_codes(array.as_dictionary::<UInt32Type>().keys(), entries, route),
                     other => return Err(Error::internal(format!("codes are not packed as {other}"))),
                 }
             }
@@ -309,42 +311,45 @@ impl Gathering {
         u32::try_from(self.entries.len()).unwrap_or(u32::MAX)
     }
 
-    fn take_texts(&mut self, texts: &StringArray, runs: &[Run]) {
-        for run in runs {
-            for row in run.first..run.first + run.len {
-                self.codes.push(self.next_code());
-                self.entries.append_value(texts.value(row));
-            }
+    fn set(&mut self, place: usize, code: u32) {
+        if let Some(slot) = self.codes.get_mut(place) {
+            *slot = code;
         }
     }
 
-    fn take_codes<K: ArrowDictionaryKeyType>(&mut self, keys: &PrimitiveArray<K>, entries: &StringArray, runs: &[Run])
+    fn take_texts(&mut self, texts: &StringArray, route: &Route) {
+        for (row, place) in route.pairs() {
+            self.set(place, self.next_code());
+            self.entries.append_value(texts.value(row));
+        }
+    }
+
+    fn take_codes<K: ArrowDictionaryKeyType>(&mut self, keys: &PrimitiveArray<K>, entries: &StringArray, route: &Route)
     where
         u32: TryFrom<K::Native>,
     {
-        let code = |key: K::Native| u32::try_from(key).unwrap_or(u32::MAX);
-        let rows: usize = runs.iter().map(|run| run.len).sum();
-        if entries.len() <= rows {
+        let code = |row: usize| {
+            keys.values()
+                .get(row)
+                .map_or(0, |key| u32::try_from(*key).unwrap_or(u32::MAX))
+        };
+        if entries.len() <= route.len() {
             let base = self.next_code();
             for entry in entries {
                 self.entries.append_value(entry.unwrap_or_default());
             }
-            for keys in slices(keys.values(), runs) {
-                self.codes
-                    .extend(keys.iter().map(|key| base.saturating_add(code(*key))));
+            for (row, place) in route.pairs() {
+                self.set(place, base.saturating_add(code(row)));
             }
             return;
         }
         // A few rows out of many entries: take only what they name.
-        for (run, keys) in runs.iter().zip(slices(keys.values(), runs)) {
-            debug_assert_eq!(run.len, keys.len());
-            for key in keys {
-                self.codes.push(self.next_code());
-                let at = code(*key).as_usize();
-                // The code of a null is arbitrary, and no entry may stand behind it.
-                self.entries
-                    .append_value(if at < entries.len() { entries.value(at) } else { "" });
-            }
+        for (row, place) in route.pairs() {
+            self.set(place, self.next_code());
+            let at = code(row).as_usize();
+            // The code of a null is arbitrary, and no entry may stand behind it.
+            self.entries
+                .append_value(if at < entries.len() { entries.value(at) } else { "" });
         }
     }
 

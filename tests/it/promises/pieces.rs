@@ -8,7 +8,7 @@ use gridtally::pipeline::{Format, SourcePlan};
 use gridtally::records::columns::Columns;
 use gridtally::records::file_order::FileOrder;
 use gridtally::records::merge::{Loser, Merged, merge};
-use gridtally::records::waiting::{Part, Run, gather};
+use gridtally::records::waiting::{Part, Run, gather_sorted};
 use gridtally::records::{Intake, JobRow, Window};
 use gridtally::sources::{Position, Sink};
 use gridtally::summarise::apportion::apportion;
@@ -198,7 +198,7 @@ fn gathered(versions: &[Version]) -> Option<RecordBatch> {
     };
     let parts: Vec<Part> = FILES.iter().enumerate().map(batch).collect();
     let parts: Vec<Part> = parts.into_iter().filter(|part| part.batch.num_rows() > 0).collect();
-    (!parts.is_empty()).then(|| gather(&parts).unwrap())
+    (!parts.is_empty()).then(|| gather_sorted(&parts).unwrap())
 }
 
 fn nights(nights: &[&[Version]]) -> Merged {

@@ -1,11 +1,14 @@
 //! Records that wait come back as they went, whatever they were packed to.
 
-use arrow::array::{Array, AsArray, RecordBatch};
+use arrow::array::{Array, AsArray, RecordBatch, UInt32Array};
 use arrow::compute::cast;
 use arrow::datatypes::DataType;
+use gridtally::records::JobRow;
+use gridtally::records::columns::{Columns, Origin, Sealed};
 use gridtally::records::waiting::number::{self, Numbers};
 use gridtally::records::waiting::word::Words;
-use gridtally::records::waiting::{self, Part, Run, gather};
+use gridtally::records::waiting::{self, Part, Route, Run, gather, gather_sorted};
+use gridtally::schema::batch::{id, identity, int, text, time};
 use proptest::prelude::*;
 use proptest::{collection, option};
 
@@ -21,8 +24,8 @@ fn packed(values: &[Option<i64>]) -> Vec<Option<i64>> {
         first: 0,
         len: values.len(),
     };
-    let mut back = Vec::new();
-    number::unpack(&field, &array, &[all], &mut back).unwrap();
+    let mut back = vec![0; values.len()];
+    number::unpack(&field, &array, &Route::of_runs(&[all], 0).unwrap(), &mut back).unwrap();
     let back = back.into_iter().enumerate();
     back.map(|(row, value)| array.is_valid(row).then_some(value)).collect()
 }
@@ -82,4 +85,70 @@ proptest! {
             }
         }
     }
+}
+
+/// Batches with runs that interleave come out sorted by instant and identity, each value with its row.
+#[test]
+fn gathered_rows_are_sorted_as_records_is() {
+    let gpus = |job: i64| if job % 3 == 0 { vec![("t4", job)] } else { Vec::new() };
+    let mut parts = Vec::new();
+    for at in 0..3_i64 {
+        let mut columns = Columns::new();
+        for nth in 0..40_i64 {
+            let job = (nth * 7 + at * 13) % 40 * 3 + at;
+            let (job_id, account) = (job.to_string(), format!("a{}", job % 5));
+            let gpus = gpus(job);
+            let row = JobRow {
+                view: "batch",
+                job_id: &job_id,
+                // One batch has no account at all, and some rows of another have none.
+                account: (at != 1 && job % 4 != 0).then_some(account.as_str()),
+                end_ms: Some(job / 4 * 1000),
+                alloc_core_n: (job % 2 == 0).then_some(job),
+                gpus: &gpus,
+                ..JobRow::default()
+            };
+            let sealed = Sealed {
+                record_id: u128::MAX - u128::try_from(job).unwrap(),
+                record_ms: job / 4 * 1000,
+                format: "apel",
+                vo: None,
+                wall_ms: 1,
+                anomalies: 0,
+                step_n: 0,
+                line: job,
+                byte_offset: 0,
+                content_hash: u64::try_from(job).unwrap(),
+            };
+            columns.push(&row, &sealed).unwrap();
+        }
+        let batch = columns
+            .finish(Origin {
+                source: "s",
+                file_id: "f",
+            })
+            .unwrap();
+        let runs = (0..40).step_by(4).map(|first| Run { first, len: 3 }).collect();
+        parts.push(Part { batch, runs });
+    }
+    let unsorted = waiting::to_records(&gather(&parts).unwrap(), None).unwrap();
+    let sorted = waiting::to_records(&gather_sorted(&parts).unwrap(), None).unwrap();
+    assert_eq!(sorted.num_rows(), 90);
+    let keys = |batch: &RecordBatch| -> Vec<(i64, u128)> {
+        let (ids, times) = (id(batch, "record_id").unwrap(), time(batch, "record_utc").unwrap());
+        (0..batch.num_rows())
+            .map(|row| (times.value(row), identity(ids, row).unwrap()))
+            .collect()
+    };
+    assert!(keys(&sorted).is_sorted());
+    let mut order: Vec<usize> = (0..90).collect();
+    let unsorted_keys = keys(&unsorted);
+    order.sort_by_key(|row| unsorted_keys[*row]);
+    let order = UInt32Array::from_iter_values(order.into_iter().map(|row| u32::try_from(row).unwrap()));
+    let expected = arrow::compute::take_record_batch(&unsorted, &order).unwrap();
+    assert_eq!(sorted, expected);
+    assert!((0..90).all(|row| {
+        let job = int(&sorted, "line").unwrap().value(row);
+        text(&sorted, "job_id").unwrap().value(row) == job.to_string()
+    }));
 }
