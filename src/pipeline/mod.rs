@@ -22,7 +22,7 @@ pub mod options;
 pub mod overhead;
 mod partition;
 pub mod plan;
-mod pool;
+pub(crate) mod pool;
 mod privacy;
 pub mod progress;
 mod read_file;

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 ///
 /// # Errors
 /// The first error in that order; [`crate::error::Kind::Internal`] when a thread died.
-pub(super) fn each<T: Sync, R: Send>(
+pub(crate) fn each<T: Sync, R: Send>(
     items: &[T],
     threads: usize,
     each: impl Fn(&T) -> Result<R> + Sync,

@@ -280,6 +280,7 @@ impl State {
         facts.insert(PLAN_FACT.to_owned(), plan.fingerprint.clone());
         facts.insert(RECORDS_FACT.to_owned(), records_version());
         facts.insert(ATTRIBUTION_FACT.to_owned(), plan.attribution.as_str().to_owned());
+        facts.insert(ZONE_FACT.to_owned(), plan.calendar_zone.name().to_owned());
         facts.insert("pipeline".to_owned(), plan.name.clone());
         if let Some(corrections) = plan.corrections.as_deref().filter(|table| !table.rows.is_empty()) {
             facts.insert(CORRECTIONS_FACT.to_owned(), corrections.signed());
@@ -357,6 +358,8 @@ impl State {
 
 /// How jobs were attributed to periods, for those who verify.
 pub(super) const ATTRIBUTION_FACT: &str = "attribution";
+/// The zone in which months are cut, for reports that name instants.
+const ZONE_FACT: &str = "calendar_timezone";
 const CORRECTIONS_FACT: &str = "corrections";
 const PLAN_FACT: &str = "plan";
 const RECORDS_FACT: &str = "schemas";

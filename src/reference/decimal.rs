@@ -5,24 +5,34 @@
 /// # Errors
 /// A sentence for people when the text is no such number.
 pub fn ten_thousandths(text: &str) -> Result<i64, String> {
-    let plain = text.strip_prefix('+').unwrap_or(text);
-    let (whole, decimals) = plain.split_once('.').unwrap_or((plain, ""));
-    let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
-    if whole.is_empty() || !digits(whole) || !digits(decimals) || plain.ends_with('.') {
-        return Err(format!("\"{text}\" is no positive decimal number such as 10.8"));
-    }
-    // Trailing zeros say nothing, so they do not count against the limit.
-    let decimals = decimals.trim_end_matches('0');
-    if decimals.len() > 4 {
-        return Err(format!("\"{text}\" has more than 4 decimals"));
-    }
-    let value: i64 = format!("{whole}{decimals:0<4}")
-        .parse()
-        .map_err(|_| format!("\"{text}\" is too large"))?;
+    let value = scaled(text, 4)?;
     if value == 0 {
         return Err(format!("\"{text}\" must be above zero"));
     }
-    Ok(value)
+    i64::try_from(value).map_err(|_| format!("\"{text}\" is too large"))
+}
+
+/// A decimal that is not negative, written with a point, as an integer of so many decimals.
+///
+/// # Errors
+/// A sentence for people when the text is no such number, or has more decimals.
+pub fn scaled(text: &str, decimals: u32) -> Result<i128, String> {
+    let plain = text.strip_prefix('+').unwrap_or(text);
+    let (whole, fraction) = plain.split_once('.').unwrap_or((plain, ""));
+    let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.is_empty() || !digits(whole) || !digits(fraction) || plain.ends_with('.') {
+        return Err(format!("\"{text}\" is no positive decimal number such as 10.8"));
+    }
+    // Trailing zeros say nothing, so they do not count against the limit.
+    let fraction = fraction.trim_end_matches('0');
+    let places = usize::try_from(decimals).unwrap_or_default();
+    if fraction.len() > places {
+        return Err(format!("\"{text}\" has more than {decimals} decimals"));
+    }
+    let value: Option<i128> = format!("{whole}{fraction:0<places$}").parse().ok();
+    // Sums of these must not overflow either.
+    let value = value.filter(|value| *value < 10_i128.pow(33));
+    value.ok_or_else(|| format!("\"{text}\" is too large"))
 }
 
 /// An integer of so many decimals as text, without zeros at its end.

@@ -1,8 +1,10 @@
 //! Dated tables the pipeline looks things up in, and the machine behind the jobs.
 
+pub mod allocation;
 pub mod benchmark;
 pub mod correction;
 mod csv_table;
+pub mod currency;
 pub mod decimal;
 pub mod first_match;
 pub mod hostlist;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, Decimal128Array, RecordBatch, StringArray};
+use arrow::array::{ArrayRef, Decimal128Array, RecordBatch, StringArray, TimestampMillisecondArray};
 use arrow::datatypes::{DataType, Field, Schema};
 
 use super::html;
@@ -17,6 +17,7 @@ use crate::store::{TableOptions, TableWriter};
 pub enum TableFormat {
     /// For people: aligned, with units and totals.
     #[default]
+    #[value(alias = "text")]
     Table,
     /// For spreadsheets: one header line, no totals.
     Csv,
@@ -108,6 +109,7 @@ pub fn json_object(columns: &[TableColumn], row: &[Cell]) -> Result<String> {
         let value = match cell {
             Cell::Empty => "null".to_owned(),
             Cell::Text(text) => quoted(text)?,
+            Cell::Instant(_) => quoted(&cell.to_string())?,
             number => number.to_string(),
         };
         fields.push(format!("{}: {value}", quoted(&column.name)?));
@@ -169,6 +171,13 @@ fn parquet(table: &Table) -> Result<Vec<u8>> {
                     })
                     .collect::<StringArray>(),
             ),
+            ColumnKind::Instant => {
+                let values = cells().map(|cell| match cell {
+                    Cell::Instant(ms) => Some(*ms),
+                    _ => None,
+                });
+                Arc::new(values.collect::<TimestampMillisecondArray>().with_timezone("UTC"))
+            }
             kind => {
                 let scale = match kind {
                     ColumnKind::Decimal(scale) | ColumnKind::DecimalSum(scale) => scale,

@@ -11,6 +11,8 @@ pub enum Cell {
     Text(String),
     /// A whole number.
     Int(i128),
+    /// An instant: Unix milliseconds, shown in UTC to the second.
+    Instant(i64),
     /// An exact decimal: `value` in units of 10^-`scale`.
     Decimal {
         /// The digits.
@@ -85,6 +87,10 @@ impl fmt::Display for Cell {
             Self::Empty => Ok(()),
             Self::Text(text) => f.write_str(text),
             Self::Int(value) | Self::Decimal { value, scale: 0 } => write!(f, "{value}"),
+            Self::Instant(ms) => match jiff::Timestamp::from_millisecond(*ms) {
+                Ok(at) => write!(f, "{}", at.strftime("%Y-%m-%dT%H:%M:%SZ")),
+                Err(_) => Ok(()),
+            },
             Self::Decimal { value, scale } => {
                 let power = 10_u128.saturating_pow(u32::from(*scale));
                 let (whole, rest) = (value.unsigned_abs() / power, value.unsigned_abs() % power);
@@ -100,6 +106,8 @@ impl fmt::Display for Cell {
 pub enum ColumnKind {
     /// Words.
     Text,
+    /// Instants.
+    Instant,
     /// Whole numbers that are added up in the totals.
     Sum,
     /// Decimals with so many digits after the point that are added up in the totals.
@@ -114,7 +122,7 @@ impl ColumnKind {
     /// Whether it is set to the right.
     #[must_use]
     pub fn is_number(self) -> bool {
-        self != Self::Text
+        !matches!(self, Self::Text | Self::Instant)
     }
 
     /// Whether it has a total.

@@ -24,6 +24,6 @@ pub use publish::{Committed, Publication};
 pub use reader::ObjectReader;
 pub use staged::{Staged, StagedWriter};
 pub use table::{SCHEMA_VERSION_KEY, TableOptions, TableWriter};
-pub use table_reader::{footer, read_table, rows};
+pub use table_reader::{footer, read_row_groups, read_table, row_groups, rows};
 pub use verify::{Finding, verify_files};
 pub use writer::{ObjectWriter, Written};

@@ -7,6 +7,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::arrow::{ARROW_SCHEMA_META_KEY, ProjectionMask};
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use parquet::file::reader::ChunkReader;
+use std::ops::Range;
 
 /// Reads a table in batches of at most `batch_rows` rows, all columns or the named ones (in the order of the file).
 ///
@@ -17,7 +18,23 @@ pub fn read_table<R: ChunkReader + 'static>(
     columns: Option<&[&str]>,
     batch_rows: usize,
 ) -> Result<impl Iterator<Item = Result<RecordBatch>> + use<R>> {
+    read_row_groups(reader, columns, batch_rows, None)
+}
+
+/// The same of some row groups; of all of them when none are named.
+///
+/// # Errors
+/// As [`read_table`].
+pub fn read_row_groups<R: ChunkReader + 'static>(
+    reader: R,
+    columns: Option<&[&str]>,
+    batch_rows: usize,
+    groups: Option<Range<usize>>,
+) -> Result<impl Iterator<Item = Result<RecordBatch>> + use<R>> {
     let mut builder = ParquetRecordBatchReaderBuilder::try_new(reader)?.with_batch_size(batch_rows.max(1));
+    if let Some(groups) = groups {
+        builder = builder.with_row_groups(groups.collect());
+    }
     if let Some(names) = columns {
         let schema = builder.schema();
         let roots = names
@@ -40,6 +57,14 @@ pub fn read_table<R: ChunkReader + 'static>(
 /// The key-value pairs of the footer, sorted, without the Arrow schema.
 pub fn footer<R: ChunkReader>(reader: &R) -> Result<Vec<(String, String)>> {
     Ok(footer_of(&metadata(reader)?))
+}
+
+/// The number of row groups.
+///
+/// # Errors
+/// `Io` when the file is damaged.
+pub fn row_groups<R: ChunkReader>(reader: &R) -> Result<usize> {
+    Ok(metadata(reader)?.num_row_groups())
 }
 
 /// The number of rows.

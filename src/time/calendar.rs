@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::month::{Day, Month, date_of};
-use super::zone::{Local, Zone};
+use super::zone::Zone;
 use crate::pipeline::plan::Grain;
 
 /// A period of `usage`: a day or a month, and the allocation year it lies in.
@@ -96,10 +96,6 @@ impl Calendar {
     /// possible instant.
     #[must_use]
     pub fn begins_ms(&self, day: Day) -> i64 {
-        let local_s = i64::from(day) * 86_400;
-        let unix_s = match self.zone.resolve(local_s) {
-            Local::Unique(unix_s) | Local::Fold { earlier: unix_s, .. } | Local::Gap(unix_s) => unix_s,
-        };
-        unix_s * 1000
+        self.zone.begins_ms(day)
     }
 }

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
+use super::month::Day;
 use crate::error::{Error, Result};
 
 /// Unix seconds of 1970-01-01 and 2100-01-01: the changes between them are tabulated.
@@ -80,6 +81,16 @@ impl Zone {
         self.offsets
             .get(after.saturating_sub(1))
             .map_or(0, |&(_, offset)| offset)
+    }
+
+    /// The first instant of a local day, Unix milliseconds. A midnight that clocks skip or repeat begins at its first
+    /// possible instant.
+    #[must_use]
+    pub fn begins_ms(&self, day: Day) -> i64 {
+        let unix_s = match self.resolve(i64::from(day) * 86_400) {
+            Local::Unique(unix_s) | Local::Fold { earlier: unix_s, .. } | Local::Gap(unix_s) => unix_s,
+        };
+        unix_s * 1000
     }
 
     /// What local wall-clock seconds (days since 1970 times 86 400 plus second of day, read off the clock) mean.
