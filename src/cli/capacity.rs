@@ -7,6 +7,7 @@ use crate::capacity::{CapacityReport, Question, ReferenceChoice, limit};
 use crate::error::Result;
 use crate::problems::Problems;
 use crate::reference::node_type::NodeTypeTable;
+use crate::report::render::TableFormat;
 use crate::time::Day;
 use crate::time::month::day_of;
 
@@ -57,8 +58,8 @@ pub(super) struct Args {
     wall_limit: Option<i64>,
 
     /// Format on stdout.
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: super::TableFormat,
+    #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = super::only(super::PLAIN))]
+    format: TableFormat,
 }
 
 fn day(text: &str) -> Result<Day, String> {
@@ -80,8 +81,9 @@ pub(super) fn run(args: &Args) -> Result<()> {
     };
     let report = CapacityReport::new(&table, &question)?;
     match args.format {
-        super::TableFormat::Text => output::text(&report.text()),
-        super::TableFormat::Json => output::json(&report),
-        super::TableFormat::Csv => output::data(&report.csv()?),
+        TableFormat::Table => output::text(&report.text()),
+        TableFormat::Json => output::json(&report),
+        // What else there is was refused with the command line.
+        _ => output::data(&report.csv()?),
     }
 }

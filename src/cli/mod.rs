@@ -24,9 +24,11 @@ mod work;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::error::{Kind, Result};
+use crate::report::render::TableFormat;
 
 /// Where did every core-hour go, what was it worth, who pays - and prove it.
 ///
@@ -115,13 +117,11 @@ pub enum ReportFormat {
     Json,
 }
 
-/// How a table is printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum TableFormat {
-    /// For people.
-    Text,
-    /// For programs.
-    Json,
-    /// For spreadsheets.
-    Csv,
+/// The formats of a report that has no other: the others are refused with their names.
+fn only(formats: &'static [TableFormat]) -> impl TypedValueParser<Value = TableFormat> {
+    let values = formats.iter().filter_map(ValueEnum::to_possible_value);
+    PossibleValuesParser::new(values).try_map(|word| TableFormat::from_str(&word, false))
 }
+
+/// What reports have that are more than a table.
+const PLAIN: &[TableFormat] = &[TableFormat::Table, TableFormat::Csv, TableFormat::Json];

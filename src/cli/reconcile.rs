@@ -45,7 +45,7 @@ pub(super) struct Args {
     tolerance: i128,
 
     /// Benchmark in which work is compared.
-    #[arg(long, value_name = "NAME", default_value = "hepspec")]
+    #[arg(long, value_name = "NAME", default_value = "hs23")]
     work: Scale,
 
     /// Fail (exit code 65) when anything differs.

@@ -1,9 +1,10 @@
 //! `gridtally rejects`
 
-use super::{TableFormat, output};
+use super::output;
 use crate::error::{Error, Kind, Result};
 use crate::ledger::{Outcome, Reason};
 use crate::pipeline::rejects::{RejectFilter, summarise};
+use crate::report::render::TableFormat;
 
 /// Sum up what was refused: how many rows, in which files, why, with examples.
 ///
@@ -37,7 +38,7 @@ pub(super) struct Args {
     examples: usize,
 
     /// Format on stdout; CSV shows one example at most.
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = super::only(super::PLAIN))]
     format: TableFormat,
 
     /// List the reason codes and what they mean, and do nothing else.
@@ -80,8 +81,9 @@ pub(super) fn run(args: &Args) -> Result<()> {
     };
     let report = summarise(out, &filter, args.examples)?;
     match args.format {
-        TableFormat::Text => output::text(&report.text()),
+        TableFormat::Table => output::text(&report.text()),
         TableFormat::Json => output::json(&report),
-        TableFormat::Csv => output::data(&report.csv()?),
+        // What else there is was refused with the command line.
+        _ => output::data(&report.csv()?),
     }
 }

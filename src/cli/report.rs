@@ -1,9 +1,11 @@
 //! `gridtally report`
 
 mod apel;
+mod balance;
 mod check_apel;
 mod completeness;
 mod federation;
+mod focus;
 mod gracc;
 mod overhead;
 mod site;
@@ -39,10 +41,12 @@ pub(super) struct Args {
 #[derive(Debug, clap::Subcommand)]
 enum Kind {
     Apel(Box<apel::Args>),
+    Balance(balance::Args),
     CheckApel(check_apel::Args),
     Egi(federation::EgiArgs),
     Wlcg(federation::WlcgArgs),
     Osg(federation::OsgArgs),
+    Focus(focus::Args),
     Gracc(gracc::Args),
     Overhead(overhead::Args),
     Sreport(sreport::Args),
@@ -53,10 +57,12 @@ enum Kind {
 pub(super) fn run(args: &Args) -> Result<()> {
     match &args.kind {
         Kind::Apel(args) => apel::run(args),
+        Kind::Balance(args) => balance::run(args),
         Kind::CheckApel(args) => check_apel::run(args),
         Kind::Egi(args) => federation::egi(args),
         Kind::Wlcg(args) => federation::wlcg(args),
         Kind::Osg(args) => federation::osg(args),
+        Kind::Focus(args) => focus::run(args),
         Kind::Gracc(args) => gracc::run(args),
         Kind::Overhead(args) => overhead::run(args),
         Kind::Sreport(args) => sreport::run(args),

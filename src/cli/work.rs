@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
-use super::{TableFormat, output};
+use super::output;
 use crate::error::{Error, Kind, Result};
 use crate::problems::Problems;
 use crate::reconcile::{Dimension, Mode, Question, remarks, report};
 use crate::reference::benchmark::BenchmarkTable;
 use crate::reference::site_rename::SiteRenames;
+use crate::report::render::{TableFormat, render};
 use crate::time::Month;
 
 /// What others would have published of a lake's jobs, and the difference to their exact work.
@@ -83,7 +84,7 @@ pub(super) struct Args {
     site_values: Option<PathBuf>,
 
     /// Format on stdout.
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
     format: TableFormat,
 }
 
@@ -130,14 +131,15 @@ pub(super) fn run(args: &Args) -> Result<()> {
         renames: &renames,
     };
     let report = report(&args.out, &question)?;
-    if args.format == TableFormat::Csv {
+    if !matches!(args.format, TableFormat::Table | TableFormat::Json) {
         for remark in remarks(&report) {
             output::people(&remark);
         }
     }
     match args.format {
-        TableFormat::Text => output::text(&report.text()),
+        TableFormat::Table => output::text(&report.text()),
         TableFormat::Json => output::json(&report.json()),
         TableFormat::Csv => output::data(&report.csv()?),
+        format => output::data(&render(&report.table(), format)?),
     }
 }

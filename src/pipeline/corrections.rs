@@ -240,6 +240,7 @@ fn to_batch(rows: &[Row<'_>]) -> Result<RecordBatch> {
         texts(rows.iter().map(|row| Some(&row.correction.reason))),
         dates(rows.iter().map(|row| Some(row.correction.signed_on))),
         texts(rows.iter().map(|row| row.correction.undoes.as_ref())),
+        texts(rows.iter().map(|row| Some(row.correction.rule()))),
         texts(rows.iter().map(|row| Some(if key(row)?.1 { "given" } else { "taken" }))),
         texts(rows.iter().map(|row| Some(key(row)?.2))),
         dates(rows.iter().map(|row| Some(key(row)?.3))),

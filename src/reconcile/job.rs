@@ -10,6 +10,7 @@ use super::rules::rounded_work;
 use crate::error::Result;
 use crate::reference::benchmark::Benchmark;
 use crate::schema::batch::{decimal, int, number, text, time, word};
+use crate::summarise::fate::{FateColumns, Fates};
 use crate::time::Month;
 
 /// The columns that are read.
@@ -94,6 +95,8 @@ pub(super) struct Jobs<'a> {
     pub(super) vos: &'a [String],
     pub(super) from: Option<Month>,
     pub(super) to: Option<Month>,
+    /// What corrections make of the jobs.
+    pub(super) fates: Fates<'a>,
 }
 
 impl Jobs<'_> {
@@ -109,23 +112,38 @@ impl Jobs<'_> {
         left: &mut Left,
     ) -> Result<()> {
         let columns = Columns::new(batch)?;
+        let looked_at = self.fates.of_batch(batch)?;
         for row in 0..batch.num_rows() {
-            self.add_row(&columns, row, names, groups, left);
+            self.add_row((&columns, &looked_at), row, names, groups, left);
         }
         Ok(())
     }
 
-    fn add_row(&self, columns: &Columns<'_>, row: usize, names: &mut Names, groups: &mut Groups, left: &mut Left) {
-        let [vo, .., infrastructure] = columns.words.map(|column| word(column, row));
-        if !self.vos.is_empty() && !self.vos.iter().any(|wanted| Some(wanted.as_str()) == vo) {
-            return;
-        }
+    fn add_row(
+        &self,
+        (columns, looked_at): (&Columns<'_>, &FateColumns<'_>),
+        row: usize,
+        names: &mut Names,
+        groups: &mut Groups,
+        left: &mut Left,
+    ) {
+        let [mut vo, .., infrastructure] = columns.words.map(|column| word(column, row));
         let Some(end_ms) = number(columns.end_utc, row) else {
-            left.not_ended_job_n += 1;
+            left.not_ended_job_n += u64::from(self.has_vo(vo));
             return;
         };
         let Some(month) = Month::of_ms(end_ms) else { return };
         if self.from.is_some_and(|from| month < from) || self.to.is_some_and(|to| month > to) {
+            return;
+        }
+        if !self.fates.is_empty() {
+            let fate = self.fates.of(looked_at, row, month);
+            if fate.is_void {
+                return;
+            }
+            vo = fate.vo;
+        }
+        if !self.has_vo(vo) {
             return;
         }
         if !self.mode.takes_view(columns.view.value(row), infrastructure) {
@@ -144,7 +162,7 @@ impl Jobs<'_> {
             return;
         }
         let core_n = number(columns.alloc_core_n, row).unwrap_or(0).max(0);
-        let key = self.key(columns, row, (month, level, core_n), names);
+        let key = self.key(columns, (row, vo), (month, level, core_n), names);
         let sums = groups.entry(key).or_default();
         let cpu_ms = number(columns.cpu_ms, row).unwrap_or(0).max(0);
         let exact_wall_ms = i128::from(wall_s) * 1000 + i128::from(columns.wall_fraction_ms.value(row));
@@ -180,6 +198,10 @@ impl Jobs<'_> {
         }
     }
 
+    fn has_vo(&self, vo: Option<&str>) -> bool {
+        self.vos.is_empty() || self.vos.iter().any(|wanted| Some(wanted.as_str()) == vo)
+    }
+
     /// The benchmark that is published of a job: what its record states, else what the pipeline scales it by, and of
     /// several kinds the first of [`PRIORITY`]. In ten-thousandths per core.
     fn level(&self, columns: &Columns<'_>, row: usize) -> Option<(Benchmark, i64)> {
@@ -198,7 +220,7 @@ impl Jobs<'_> {
     fn key(
         &self,
         columns: &Columns<'_>,
-        row: usize,
+        (row, vo): (usize, Option<&str>),
         (month, level, core_n): (Month, Option<(Benchmark, i64)>, i64),
         names: &mut Names,
     ) -> Key {
@@ -206,7 +228,7 @@ impl Jobs<'_> {
         for ((number, column), name) in words.iter_mut().zip(columns.words).zip(WORDS) {
             let is_grouped = self.mode != Mode::Gracc || matches!(name, "vo" | "global_user");
             if is_grouped {
-                *number = names.number(word(column, row));
+                *number = names.number(if name == "vo" { vo } else { word(column, row) });
             }
         }
         let is_gracc = self.mode == Mode::Gracc;

@@ -8,6 +8,7 @@ use super::cell::{Cell, MEASURES};
 use super::report::{Left, WorkReport};
 use crate::error::Result;
 use crate::lines;
+use crate::report::table::{Cell as TableCell, ColumnKind, Table};
 
 /// What people are shown, and under which heading; programs get every column.
 const SHOWN: [(&str, &str); 11] = [
@@ -40,7 +41,14 @@ impl Left {
             (self.no_wall_job_n, "have no wall time"),
         ];
         let told = told.into_iter().filter(|(n, _)| *n > 0);
-        told.map(|(n, why)| format!("not published: {n} jobs {why}")).collect()
+        let told = told.map(|(n, why)| format!("not published: {n} jobs {why}"));
+        let added = (self.added_job_n != 0).then(|| {
+            format!(
+                "not published: {} jobs were added by corrections, and nothing says of which benchmark",
+                self.added_job_n
+            )
+        });
+        told.chain(added).collect()
     }
 }
 
@@ -125,6 +133,52 @@ impl WorkReport {
             self.header().into_iter().chain(measures),
             rows.map(|cell| Self::place(cell).into_iter().chain(cell.measures()).collect()),
         )
+    }
+
+    /// A row for each cell, numbers exact.
+    #[must_use]
+    pub fn table(&self) -> Table {
+        let mut columns: Vec<(&str, &'static str, ColumnKind)> = Vec::new();
+        columns.extend(self.header().into_iter().map(|name| (name, "", ColumnKind::Text)));
+        columns.extend(MEASURES.map(|(name, is_integer)| (name, "", kind(name, is_integer))));
+        let mut table = Table::new(format!("Work as {}", self.mode.as_str()), &columns);
+        for cell in &self.cells {
+            let place = Self::place(cell).into_iter().map(|word| match word.as_str() {
+                "" => TableCell::Empty,
+                _ => TableCell::Text(word),
+            });
+            let measures = MEASURES.iter().zip(cell.measures());
+            let measures = measures.map(|((name, is_integer), text)| measure(kind(name, *is_integer), text));
+            table.push(place.chain(measures).collect());
+        }
+        table
+    }
+}
+
+/// What a measure is in a table.
+fn kind(name: &str, is_integer: bool) -> ColumnKind {
+    match name {
+        _ if is_integer => ColumnKind::Number,
+        name if name.ends_with("_utc") => ColumnKind::Text,
+        name if name.ends_with("_percent") => ColumnKind::Decimal(2),
+        _ => ColumnKind::Decimal(10),
+    }
+}
+
+fn measure(kind: ColumnKind, text: String) -> TableCell {
+    if text.is_empty() {
+        return TableCell::Empty;
+    }
+    let (whole, places) = text.split_once('.').unwrap_or((&text, ""));
+    match kind {
+        ColumnKind::Decimal(scale) => {
+            let digits = format!("{whole}{places:0<width$}", width = usize::from(scale));
+            digits
+                .parse()
+                .map_or(TableCell::Empty, |value| TableCell::Decimal { value, scale })
+        }
+        ColumnKind::Number => text.parse().map_or(TableCell::Empty, TableCell::Int),
+        _ => TableCell::Text(text),
     }
 }
 

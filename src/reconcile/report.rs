@@ -1,6 +1,6 @@
 //! Walking a lake, site by site: memory follows the number of groups of one site.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
@@ -17,6 +17,7 @@ use crate::records::summary::from_batch;
 use crate::reference::benchmark::{Benchmark, BenchmarkTable, Level, Place};
 use crate::reference::site_rename::SiteRenames;
 use crate::store::{Manifest, Store, lake, read_table};
+use crate::summarise::fate::Corrections;
 use crate::time::Month;
 
 /// Rows read at once.
@@ -54,6 +55,8 @@ pub struct Left {
     pub benchmark_missing_job_n: u64,
     /// They have no wall time, which AUDITOR leaves out.
     pub no_wall_job_n: u64,
+    /// Corrections added them, and nothing says of which benchmark.
+    pub added_job_n: i64,
 }
 
 /// What a mode publishes of a lake.
@@ -78,7 +81,9 @@ pub struct WorkReport {
 pub fn report(output: &str, question: &Question<'_>) -> Result<WorkReport> {
     let (store, manifest) = Manifest::open(output)?;
     let by = question.by.clone().unwrap_or_else(|| default_dimensions(question.mode));
+    let corrections = Corrections::read(&store, &manifest)?;
     let mut walk = Walk {
+        corrections: &corrections,
         store: &store,
         question,
         names: Names::new(question.mode.folds_case()),
@@ -104,6 +109,14 @@ pub fn report(output: &str, question: &Question<'_>) -> Result<WorkReport> {
     for (site, files) in &sites {
         walk.site(site, files)?;
     }
+    let in_question =
+        |month: Month| question.from.is_none_or(|from| from <= month) && question.to.is_none_or(|to| month <= to);
+    let added = corrections.additions().filter(|(site, month, rule)| {
+        let vo = rule.filter("vo").flatten();
+        let has_vo = question.vos.is_empty() || question.vos.iter().any(|wanted| Some(wanted.as_str()) == vo);
+        question.site.is_none_or(|wanted| wanted == *site) && in_question(*month) && has_vo
+    });
+    walk.left.added_job_n = added.filter_map(|(.., rule)| rule.adds("job_n")).sum();
     walk.finish_buckets();
     let (cells, left) = (walk.cells.finish(), walk.left);
     Ok(WorkReport {
@@ -123,6 +136,7 @@ struct Walk<'a> {
     buckets: BTreeMap<(String, Key), Bucket>,
     cells: Cells<'a>,
     left: Left,
+    corrections: &'a Corrections,
 }
 
 impl Walk<'_> {
@@ -136,10 +150,13 @@ impl Walk<'_> {
             vos: question.vos,
             from: question.from,
             to: question.to,
+            fates: self.corrections.of_site(site),
         };
+        let columns: BTreeSet<&str> = COLUMNS.into_iter().chain(jobs.fates.columns()).collect();
+        let columns: Vec<&str> = columns.into_iter().collect();
         let mut groups = Groups::default();
         for (.., path) in files.iter().filter(|(_, is_jobs, _)| *is_jobs) {
-            let batches = read_table(self.store.reader(path)?, Some(&COLUMNS), READ_ROWS)?;
+            let batches = read_table(self.store.reader(path)?, Some(&columns), READ_ROWS)?;
             for batch in batches {
                 let batch = batch.map_err(|why| why.at("path", path))?;
                 jobs.add(&batch, &mut self.names, &mut groups, &mut self.left)?;

@@ -93,6 +93,8 @@ pub struct Correction {
     pub undoes: Option<String>,
     /// Whether a later row takes it back.
     pub is_undone: bool,
+    /// What it takes and gives.
+    rule: String,
     /// Hash of what the row says.
     hash: String,
 }
@@ -109,6 +111,39 @@ impl Correction {
     pub fn filter(&self, column: &str) -> Option<Option<&str>> {
         let found = self.filters.iter().find(|(name, _)| *name == column);
         found.map(|(_, value)| value.as_deref())
+    }
+
+    /// What it takes and gives, as name=value joined by semicolons; `%`, `;` and `=` in a value are escaped as in a URL.
+    #[must_use]
+    pub fn rule(&self) -> &str {
+        &self.rule
+    }
+
+    /// What an addition states in a column of amounts.
+    #[must_use]
+    pub fn adds(&self, column: &str) -> Option<i64> {
+        let at = ["job_n", "wall_s", "alloc_core_s"]
+            .iter()
+            .position(|name| *name == column);
+        match at {
+            Some(at) => self.added.get(at).copied(),
+            None if column == "cpu_ms" => self.added_cpu_ms,
+            None => None,
+        }
+    }
+
+    /// Whether it takes usage of a month whose columns are these; those of its filters are asked for.
+    pub fn takes<'v>(&self, month: Day, record_id: Option<&[u8]>, value: impl Fn(&str) -> Option<&'v str>) -> bool {
+        let first_day = |month: Month| -> Day { month.first_day() };
+        if self.month.is_some_and(|own| first_day(own) != month) {
+            return false;
+        }
+        self.filters
+            .iter()
+            .all(|(name, wanted)| match (*name, wanted.as_deref()) {
+                ("record_id", wanted) => wanted.zip(record_id).is_some_and(|(wanted, id)| is_id(id, wanted)),
+                (name, wanted) => value(name) == wanted,
+            })
     }
 
     /// Whether usage in the records of a site and month may depend on it. Records are filed by their UTC month of start
@@ -192,6 +227,22 @@ impl CorrectionTable {
             }
         }
         table
+    }
+
+    /// Adds a row as a lake keeps it: who signed it and when, and its rule (see [`Correction::rule`]).
+    ///
+    /// # Errors
+    /// A sentence when it is no correction.
+    pub fn add_kept(&mut self, signed: [(&str, &str); 5], rule: &str) -> Result<(), String> {
+        let given = rule.split(';').filter_map(|part| part.split_once('='));
+        let cells: Vec<(&str, String)> = (signed.iter().map(|(name, value)| (*name, (*value).to_owned())))
+            .chain(given.map(|(name, value)| (name, unescaped(value))))
+            .collect();
+        let row = parse(&|name| {
+            let cell = cells.iter().find(|(known, _)| *known == name);
+            cell.map_or("", |(_, value)| value.as_str())
+        })?;
+        self.add(row)
     }
 
     fn add(&mut self, row: Correction) -> Result<(), String> {
@@ -330,6 +381,14 @@ fn parse<'c>(cell: &impl Fn(&str) -> &'c str) -> Result<Correction, String> {
         .chain(&[UNDOES])
         .map(|name| format!("{name}={:?}", if is_any(cell(name)) { "" } else { cell(name) }))
         .collect();
+    let rule: Vec<String> = FILTERS
+        .iter()
+        .chain(&TARGETS)
+        .chain(&AMOUNTS)
+        .chain(&[UNDOES])
+        .filter(|name| given(name))
+        .map(|name| format!("{name}={}", escaped(cell(name))))
+        .collect();
     let date: jiff::civil::Date = cell("date")
         .parse()
         .map_err(|_| format!("date: \"{}\" is no day such as 2026-04-01", cell("date")))?;
@@ -348,6 +407,29 @@ fn parse<'c>(cell: &impl Fn(&str) -> &'c str) -> Result<Correction, String> {
         added_cpu_ms,
         undoes,
         is_undone: false,
+        rule: rule.join(";"),
         hash: blake3::hash(canonical.join("\n").as_bytes()).to_hex().to_string(),
     })
+}
+
+fn escaped(value: &str) -> String {
+    value.replace('%', "%25").replace(';', "%3B").replace('=', "%3D")
+}
+
+fn unescaped(value: &str) -> String {
+    value.replace("%3D", "=").replace("%3B", ";").replace("%25", "%")
+}
+
+/// Whether bytes are an identity as people write it: hexadecimal, with or without dashes.
+fn is_id(bytes: &[u8], text: &str) -> bool {
+    let mut digits = text.bytes().filter(|byte| *byte != b'-').map(|byte| {
+        let digit = char::from(byte).to_digit(16)?;
+        u8::try_from(digit).ok()
+    });
+    let equal = bytes.iter().all(|byte| {
+        let high = digits.next().flatten();
+        let low = digits.next().flatten();
+        high.zip(low).is_some_and(|(high, low)| (high << 4 | low) == *byte)
+    });
+    equal && digits.next().is_none()
 }

@@ -1,9 +1,10 @@
-//! Usage as federations count it: whole jobs in the UTC month of their end, and received summaries where they count.
+//! Usage as federations count it: whole jobs in the UTC month of their end, and received summaries where they count;
+//! with signed corrections, of which those of one month concern the jobs that ended in it.
 
 use std::collections::BTreeMap;
 
-use super::apel::aggregate::{Aggregate, Gathering, of_summary};
-use super::apel::jobs::{LeftOutCounts, Wanted, each_job};
+use super::apel::aggregate::{Aggregate, additions, of_lake, of_summary};
+use super::apel::jobs::Wanted;
 use super::apel::users::Users;
 use super::lake::{Lake, Selection};
 use crate::error::Result;
@@ -25,13 +26,8 @@ pub struct FederationUsage {
 /// # Errors
 /// [`crate::error::Kind::Io`] when it cannot be read.
 pub fn gather(lake: &Lake, selection: &Selection) -> Result<FederationUsage> {
-    let mut unknown = LeftOutCounts::new();
-    let mut gathering = Gathering::default();
-    each_job(lake, selection, Wanted::Everything, &mut unknown, |site, job| {
-        gathering.add(site, job, &Users::Withhold);
-        Ok(())
-    })?;
-    let mut groups = gathering.finish();
+    let (mut groups, unknown) = of_lake(lake, selection, Wanted::Everything, &Users::Withhold)?;
+    let added = additions(lake, selection)?;
     let summaries = lake.summaries(selection)?;
     let usage = summaries.iter().filter(|row| row.kind != SummaryKind::Sync);
     groups.extend(usage.map(|row| of_summary(row, &Users::Withhold)));
@@ -39,9 +35,11 @@ pub fn gather(lake: &Lake, selection: &Selection) -> Result<FederationUsage> {
         .iter()
         .map(|((why, _), n)| format!("{n} jobs: {}", why.as_str()))
         .collect();
-    if lake.manifest.dataset("corrections").next().is_some() {
-        notes.push("corrections are entries of usage, and are not in federation reports".to_owned());
+    if !added.is_empty() {
+        let n: i64 = added.iter().map(|group| group.sums.job_n).sum();
+        notes.push(format!("{n} jobs: added by corrections, of no known benchmark"));
     }
+    groups.extend(added);
     Ok(FederationUsage { groups, notes })
 }
 
@@ -101,13 +99,13 @@ impl FederationSums {
 /// In which benchmark work is counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Scale {
-    /// `HEPscore23` where it is known, else HEPSPEC06, else SI00 divided by 250: they add up one to one by decree.
+    /// `HEPscore23` where it is known, else HEPSPEC06, else SI00 divided by 250: they add up one to one, as WLCG decided.
     #[default]
-    Hepspec,
+    Hs23,
+    /// `HEPscore23` alone.
+    Hs23Only,
     /// HEPSPEC06 alone; work of an unnamed benchmark is HEPSPEC06, as for APEL's server.
     Hs06,
-    /// `HEPscore23` alone.
-    Hs23,
 }
 
 impl Scale {
@@ -115,9 +113,27 @@ impl Scale {
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
-            Self::Hepspec => "hepspec",
+            Self::Hs23 | Self::Hs23Only => "hs23",
             Self::Hs06 => "hs06",
-            Self::Hs23 => "hs23",
+        }
+    }
+
+    /// The unit of hours of work.
+    #[must_use]
+    pub fn unit(self) -> &'static str {
+        match self {
+            Self::Hs23 | Self::Hs23Only => "HS23-hours",
+            Self::Hs06 => "HS06-hours",
+        }
+    }
+
+    /// The scale in a title, with what counts as it.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Hs23 => "HEPscore23 (HS06 counts as it, one to one)",
+            Self::Hs23Only => "HEPscore23 alone",
+            Self::Hs06 => "HEPSPEC06 alone",
         }
     }
 
@@ -127,12 +143,12 @@ impl Scale {
         let of = |kind: Benchmark| group.works.get(kind.place()).copied().flatten();
         let [.., unnamed] = group.works;
         match self {
-            Self::Hepspec => of(Benchmark::Hs23)
+            Self::Hs23 => of(Benchmark::Hs23)
                 .or(of(Benchmark::Hs06))
                 .or(of(Benchmark::Si00))
                 .or(unnamed),
+            Self::Hs23Only => of(Benchmark::Hs23),
             Self::Hs06 => of(Benchmark::Hs06).or(unnamed),
-            Self::Hs23 => of(Benchmark::Hs23),
         }
     }
 }

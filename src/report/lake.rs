@@ -7,8 +7,15 @@ use arrow::array::RecordBatch;
 use crate::error::{Error, Kind, Result};
 use crate::records::Summary;
 use crate::records::summary::from_batch;
-use crate::store::{Manifest, Store, lake, read_table};
-use crate::time::Month;
+use crate::store::{Manifest, Store, lake, read_row_groups, read_table};
+use crate::summarise::fate::Corrections;
+use crate::time::{Month, Zone};
+
+/// What a lake says of the zone its months are cut in.
+const ZONE_FACT: &str = "calendar_timezone";
+
+/// Row groups a thread takes at once.
+const PIECE_GROUPS: usize = 8;
 
 /// Rows read at once.
 const BATCH_ROWS: usize = 16_384;
@@ -46,6 +53,28 @@ impl Selection {
     }
 }
 
+/// Row groups of one file of records.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// Site.
+    pub site: String,
+    /// Month by which the records are filed.
+    pub month: Month,
+    /// The file.
+    pub path: String,
+    /// Its row groups.
+    pub groups: std::ops::Range<usize>,
+}
+
+/// Does `work` for every piece on all processors; the results are in the order of the pieces.
+///
+/// # Errors
+/// The first error in that order.
+pub fn on_all_processors<R: Send>(pieces: &[Piece], work: impl Fn(&Piece) -> Result<R> + Sync) -> Result<Vec<R>> {
+    let threads = std::thread::available_parallelism().map_or(1, Into::into);
+    crate::pipeline::pool::each(pieces, threads, work)
+}
+
 /// A published lake.
 #[derive(Debug)]
 pub struct Lake {
@@ -63,6 +92,66 @@ impl Lake {
     pub fn open(output: &str) -> Result<Self> {
         let (store, manifest) = Manifest::open(output)?;
         Ok(Self { store, manifest })
+    }
+
+    /// The zone in which its months are cut.
+    ///
+    /// # Errors
+    /// [`Kind::Data`] when it does not say.
+    pub fn zone(&self) -> Result<Zone> {
+        let name = self.manifest.facts.get(ZONE_FACT).ok_or_else(|| {
+            let message = "the lake does not say in which zone its months are cut: run its pipeline again";
+            Error::new(Kind::Data, message).at("lake", self.store.url())
+        })?;
+        Zone::named(name)
+    }
+
+    /// The corrections it was published with.
+    ///
+    /// # Errors
+    /// As [`Corrections::read`].
+    pub fn corrections(&self) -> Result<Corrections> {
+        Corrections::read(&self.store, &self.manifest)
+    }
+
+    /// The published files of records of some sites, up to a month, in pieces that threads take one by one: site, path,
+    /// row groups.
+    ///
+    /// # Errors
+    /// [`Kind::Io`] when a file cannot be read.
+    pub fn record_pieces(&self, selection: &Selection) -> Result<Vec<Piece>> {
+        let mut pieces = Vec::new();
+        for (site, month, path) in self.months("records")? {
+            // A job lies in the month of its start, or of its end: never in a later one than that in which it ended.
+            if !selection.has_site(&site) || selection.to.is_some_and(|to| to < month) {
+                continue;
+            }
+            let group_n = crate::store::row_groups(&self.store.reader(&path)?).map_err(|e| e.at("path", &path))?;
+            for from in (0..group_n).step_by(PIECE_GROUPS) {
+                pieces.push(Piece {
+                    site: site.clone(),
+                    month,
+                    path: path.clone(),
+                    groups: from..(from + PIECE_GROUPS).min(group_n),
+                });
+            }
+        }
+        Ok(pieces)
+    }
+
+    /// The batches of a piece: the named columns.
+    ///
+    /// # Errors
+    /// [`Kind::Io`] when it cannot be read.
+    pub fn piece_batches(
+        &self,
+        piece: &Piece,
+        columns: &[&str],
+    ) -> Result<impl Iterator<Item = Result<RecordBatch>> + use<>> {
+        let path = piece.path.clone();
+        let reader = self.store.reader(&path)?;
+        let read = read_row_groups(reader, Some(columns), BATCH_ROWS, Some(piece.groups.clone()))?;
+        Ok(read.map(move |batch| batch.map_err(|e| e.at("path", &path))))
     }
 
     /// The batches of one published file: all columns, or the named ones.

@@ -22,8 +22,8 @@ pub fn report(groups: &[Aggregate], scale: Scale, sites: &BTreeMap<String, SiteE
             ("jobs", "1", ColumnKind::Sum),
             ("cpu_hours", "h", ColumnKind::Sum),
             ("wall_hours", "h", ColumnKind::Sum),
-            ("norm_cpu_hours", "HS06 h", ColumnKind::Sum),
-            ("norm_wall_hours", "HS06 h", ColumnKind::Sum),
+            ("norm_cpu_hours", scale.unit(), ColumnKind::Sum),
+            ("norm_wall_hours", scale.unit(), ColumnKind::Sum),
             ("first_reported", "", ColumnKind::Text),
             ("last_reported", "", ColumnKind::Text),
             ("reported_at", "", ColumnKind::Text),
@@ -36,6 +36,9 @@ pub fn report(groups: &[Aggregate], scale: Scale, sites: &BTreeMap<String, SiteE
     for ((site, vo, month), sums) in sums_by(groups, scale, site_vo_month) {
         let entry = sites.get(&site).cloned().unwrap_or_default();
         let hours = |seconds: i128, unit: i128| divide(seconds, unit * HOUR_S).map_or(Cell::Empty, Cell::Int);
+        // What no job of the row could be scaled to is unknown, not zero.
+        let is_unknown = sums.unscaled_job_n == sums.job_n && sums.job_n > 0;
+        let work = |seconds: i128| if is_unknown { Cell::Empty } else { hours(seconds, 1) };
         let resources = entry
             .resources
             .split(';')
@@ -49,8 +52,8 @@ pub fn report(groups: &[Aggregate], scale: Scale, sites: &BTreeMap<String, SiteE
             Cell::Int(sums.job_n),
             hours(sums.cpu_ms, 1000),
             hours(sums.wall_s, 1),
-            hours(sums.cpu_work_s, 1),
-            hours(sums.wall_work_s, 1),
+            work(sums.cpu_work_s),
+            work(sums.wall_work_s),
             day(sums.earliest_end_ms, month),
             day(sums.latest_end_ms, month),
             Cell::text(reported_at),

@@ -66,18 +66,18 @@ pub fn egi(groups: &[Aggregate], scale: Scale) -> Table {
     let hour = ColumnKind::DecimalSum(HOUR_DIGITS);
     let percent = ColumnKind::Decimal(PERCENT_DIGITS);
     let mut table = Table::new(
-        format!("EGI view, work in {}", scale.as_str()),
+        format!("EGI view, work in {}", scale.title()),
         &[
             ("site", "", ColumnKind::Text),
             ("vo", "", ColumnKind::Text),
             ("month", "", ColumnKind::Text),
             ("number_of_jobs", "1", ColumnKind::Sum),
             ("sum_cpu", "h", hour),
-            ("normalized_sum_cpu", "work h", hour),
+            ("normalized_sum_cpu", scale.unit(), hour),
             ("sum_elapsed", "h", hour),
-            ("normalized_sum_elapsed", "work h", hour),
+            ("normalized_sum_elapsed", scale.unit(), hour),
             ("sum_elapsed_processors", "core h", hour),
-            ("normalized_sum_elapsed_processors", "work h", hour),
+            ("normalized_sum_elapsed_processors", scale.unit(), hour),
             ("cpu_efficiency", "% of normalised", percent),
             ("cpu_efficiency_raw", "% of raw", percent),
             ("unscaled_jobs", "1", ColumnKind::Sum),
@@ -125,9 +125,9 @@ pub fn export(groups: &[Aggregate], scale: Scale, sites: &BTreeMap<String, SiteE
             ("number_of_jobs", "1", ColumnKind::Sum),
             ("raw_cpu_eff", "%", ColumnKind::Decimal(PERCENT_DIGITS)),
             ("raw_cpu_time", "h", hour),
-            ("raw_cpu_work", "work h", hour),
+            ("raw_cpu_work", scale.unit(), hour),
             ("raw_wc_time", "core h", hour),
-            ("raw_wc_work", "work h", hour),
+            ("raw_wc_work", scale.unit(), hour),
         ],
     );
     let key = |group: &Aggregate| {
@@ -180,7 +180,7 @@ pub fn wlcg(groups: &[Aggregate], scale: Scale, sites: &BTreeMap<String, SiteEnt
     let hour = ColumnKind::DecimalSum(HOUR_DIGITS);
     let percent = ColumnKind::Decimal(PERCENT_DIGITS);
     let mut table = Table::new(
-        format!("WLCG view, work in {}", scale.as_str()),
+        format!("WLCG view, work in {}", scale.title()),
         &[
             ("federation", "", ColumnKind::Text),
             ("site", "", ColumnKind::Text),
@@ -189,14 +189,14 @@ pub fn wlcg(groups: &[Aggregate], scale: Scale, sites: &BTreeMap<String, SiteEnt
             ("month", "", ColumnKind::Text),
             ("number_of_jobs", "1", ColumnKind::Sum),
             ("cpu_time", "h", hour),
-            ("cpu_work", "work h", hour),
+            ("cpu_work", scale.unit(), hour),
             ("wallclock_time", "core h", hour),
-            ("wallclock_work", "work h", hour),
-            ("wallclock_work_grid", "work h", hour),
-            ("wallclock_work_local", "work h", hour),
+            ("wallclock_work", scale.unit(), hour),
+            ("wallclock_work_grid", scale.unit(), hour),
+            ("wallclock_work_local", scale.unit(), hour),
             ("efficiency", "% of raw", percent),
             ("efficiency_work", "% of normalised", percent),
-            ("pledge", "work h", ColumnKind::Sum),
+            ("pledge", scale.unit(), ColumnKind::Sum),
             ("of_pledge", "%", percent),
         ],
     );

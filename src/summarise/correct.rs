@@ -8,7 +8,6 @@ use super::sums::{COUNTED, Sums};
 use crate::error::Result;
 use crate::reference::correction::{Action, Correction, CorrectionTable};
 use crate::schema::batch::{id, text, word};
-use crate::time::month::Day;
 use crate::time::{Calendar, Month};
 
 /// What stands in `source` and `view` of added usage when the correction does not say.
@@ -111,32 +110,10 @@ impl<'a> Corrector<'a> {
 }
 
 fn takes(rule: &Correction, names: &Names<'_>, row: usize, key: &KeyRef<'_>) -> bool {
-    let first_day = |month: Month| -> Day { month.first_day() };
-    if rule.month.is_some_and(|month| first_day(month) != key.month) {
-        return false;
-    }
-    rule.filters.iter().all(|(name, wanted)| {
-        let wanted = wanted.as_deref();
-        match *name {
-            "vo" => key.vo == wanted,
-            "user" => word(names.user, row) == wanted,
-            "job_id" => Some(names.job_id.value(row)) == wanted,
-            "record_id" => wanted.is_some_and(|wanted| is_id(names.record_id.value(row), wanted)),
-            name => key.dimension(name) == wanted,
-        }
+    rule.takes(key.month, Some(names.record_id.value(row)), |name| match name {
+        "vo" => key.vo,
+        "user" => word(names.user, row),
+        "job_id" => Some(names.job_id.value(row)),
+        name => key.dimension(name),
     })
-}
-
-/// Whether bytes are an identity as people write it: hexadecimal, with or without dashes.
-fn is_id(bytes: &[u8], text: &str) -> bool {
-    let mut digits = text.bytes().filter(|byte| *byte != b'-').map(|byte| {
-        let digit = char::from(byte).to_digit(16)?;
-        u8::try_from(digit).ok()
-    });
-    let equal = bytes.iter().all(|byte| {
-        let high = digits.next().flatten();
-        let low = digits.next().flatten();
-        high.zip(low).is_some_and(|(high, low)| (high << 4 | low) == *byte)
-    });
-    equal && digits.next().is_none()
 }

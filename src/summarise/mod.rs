@@ -4,6 +4,7 @@ pub mod apportion;
 pub mod charges;
 pub mod contributions;
 mod correct;
+pub mod fate;
 pub mod group;
 mod pieces;
 pub mod summaries;

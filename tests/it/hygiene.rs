@@ -35,7 +35,12 @@ const VENDOR_COLUMNS: [&str; 14] = [
 ];
 
 /// Who writes in a vendor's format has to name its columns as well.
-const WRITES_VENDORS_FORMATS: [&str; 3] = ["report/apel/", "report/gracc", "report/publication/told.rs"];
+const WRITES_VENDORS_FORMATS: [&str; 4] = [
+    "report/apel/",
+    "report/focus.rs",
+    "report/gracc",
+    "report/publication/told.rs",
+];
 
 /// How `object_store` and the standard library write.
 const WRITING: [&str; 9] = [

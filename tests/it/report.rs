@@ -3,7 +3,9 @@
 mod apel;
 mod check;
 mod completeness;
+mod corrected;
 mod federation;
+mod money;
 mod publication;
 mod reconcile;
 mod scene;

@@ -208,6 +208,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
         batch_records: args.batch,
         is_leaving_out: args.leave_out,
         now_s: Some(now_ms.div_euclid(1000)),
+        ..Request::default()
     };
     if let Some(receiver) = &args.receiver {
         return run_for(args, receiver, &request, now_ms);

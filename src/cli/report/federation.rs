@@ -24,7 +24,7 @@ struct Common {
     selection: SelectionArgs,
 
     /// Benchmark in which work is counted.
-    #[arg(long, value_name = "NAME", default_value = "hepspec")]
+    #[arg(long, value_name = "NAME", default_value = "hs23")]
     work: Scale,
 
     /// Table of what the federation knows of its sites: `site,federation,country,ngi,tier,norm_factor,resources`.

@@ -13,8 +13,8 @@ use crate::store::Store;
 
 /// Write a page about one site that a resource board reads, and the same numbers as CSV beside it.
 ///
-/// Usage and work by VO and month, efficiency, what is odd about the data, what the terms mean, where the numbers come
-/// from. One file that fetches nothing, with charts, tables that sort (also by keyboard), ready for print.
+/// Usage and work by VO and month, efficiency, capacity against what was delivered, charges and overhead in brief where the
+/// lake has them, what is odd about the data, what the terms mean, where the numbers come from. One file that fetches nothing, with charts, tables that sort (also by keyboard), ready for print.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Example:
@@ -26,7 +26,7 @@ pub(super) struct Args {
     #[command(flatten)]
     selection: SelectionArgs,
 
-    /// Folder or URL for index.html and usage.csv.
+    /// Folder or URL for index.html and the CSV files beside it.
     #[arg(long, value_name = "URL")]
     out: String,
 }
@@ -39,9 +39,33 @@ pub(super) fn run(args: &Args) -> Result<()> {
     };
     let data = SiteData::read(&Lake::open(&args.lake)?, &site, &selection)?;
     let out = Store::open(&args.out)?;
-    out.put("index.html", Bytes::from(page::write(&data)))?;
-    out.put("usage.csv", Bytes::from(render(&data.table(), TableFormat::Csv)?))?;
+    let supply = &data.supply;
+    let beside = [
+        ("usage.csv", Some(data.table())),
+        (
+            "capacity.csv",
+            (!supply.installed.is_empty()).then(|| supply.capacity_table(&data.by_month())),
+        ),
+        (
+            "charges.csv",
+            (!supply.charged.is_empty()).then(|| supply.charges_table()),
+        ),
+        (
+            "overhead.csv",
+            (!supply.left_over.is_empty()).then(|| supply.overhead_table()),
+        ),
+    ];
+    out.put("index.html", Bytes::from(page::write(&data)?))?;
+    let mut written = vec!["index.html"];
+    for (name, table) in &beside {
+        if let Some(table) = table {
+            out.put(name, Bytes::from(render(table, TableFormat::Csv)?))?;
+            written.push(name);
+        } else if out.exists(name)? {
+            out.delete(name)?;
+        }
+    }
     out.leave_no_machinery()?;
-    output::people(&format!("{site}: index.html and usage.csv in {}", args.out));
+    output::people(&format!("{site}: {} in {}", written.join(", "), args.out));
     Ok(())
 }

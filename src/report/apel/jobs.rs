@@ -1,13 +1,14 @@
 //! The jobs of a lake that can be sent, with the benchmark values that held for each.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use arrow::array::{AsArray, RecordBatch};
 
 use crate::error::Result;
 use crate::reference::benchmark::Benchmark;
-use crate::report::lake::{Lake, Selection};
+use crate::report::lake::{Lake, Piece, Selection};
 use crate::schema::batch::{decimal, int, number, text, time, word};
+use crate::summarise::fate::{Corrections, FateColumns, Fates};
 use crate::time::Month;
 
 /// Why something of the lake is not in the messages.
@@ -21,6 +22,8 @@ pub enum LeftOut {
     BenchmarkMissing,
     /// It arrived added up, so single jobs cannot be told.
     OnlySummaries,
+    /// A correction added it, so neither single jobs nor a benchmark can be told.
+    AddedByCorrection,
     /// It arrived normalised, so the benchmark cannot be told.
     AlreadyNormalised,
     /// A text holds what no message can carry: a line end, `%%`, a word that means null, blanks at an end.
@@ -38,6 +41,7 @@ impl LeftOut {
             Self::CpuUnknown => "cpu_unknown",
             Self::BenchmarkMissing => "benchmark_missing",
             Self::OnlySummaries => "only_summaries",
+            Self::AddedByCorrection => "added_by_correction",
             Self::AlreadyNormalised => "already_normalised",
             Self::UnwritableText => "unwritable_text",
             Self::Refused => "refused",
@@ -57,6 +61,8 @@ pub type LeftOutCounts = BTreeMap<(LeftOut, String), i64>;
 /// One job that can be sent; times in Unix seconds.
 #[derive(Clone, Debug)]
 pub struct SendableJob<'a> {
+    /// A correction took it out: it counts for nothing, and where it was told before it is taken back.
+    pub is_void: bool,
     /// UTC month of its end.
     pub month: Month,
     /// LRMS server or Slurm cluster.
@@ -153,7 +159,7 @@ const FACTOR_COLUMNS: [&str; 3] = ["hs06_per_core", "hs23_per_core", "si00_per_c
 const FACTORS_SINCE: u32 = 2;
 
 /// Calls `see` with the site and every job of the selection that can be sent, and counts the others. Jobs do not count
-/// where summaries do.
+/// where summaries do. Corrections are applied; what they void is seen only where [`Wanted::Jobs`] are, as void.
 ///
 /// # Errors
 /// [`crate::error::Kind::Io`] when the lake cannot be read, and what `see` fails with.
@@ -164,29 +170,56 @@ pub fn each_job(
     left_out: &mut LeftOutCounts,
     mut see: impl FnMut(&str, &SendableJob<'_>) -> Result<()>,
 ) -> Result<()> {
-    let is_by_job = wanted == Wanted::Jobs;
+    let corrections = lake.corrections()?;
+    for piece in job_pieces(lake, selection)? {
+        each_job_of(lake, &piece, selection, (wanted, &corrections), left_out, |job| {
+            see(&piece.site, job)
+        })?;
+    }
+    Ok(())
+}
+
+/// The pieces of a lake in which jobs count.
+///
+/// # Errors
+/// [`crate::error::Kind::Io`] when the lake cannot be read.
+pub fn job_pieces(lake: &Lake, selection: &Selection) -> Result<Vec<Piece>> {
     let displaced = lake.summarised_places()?;
-    let mut columns: Vec<&str> = COLUMNS.to_vec();
+    let mut pieces = lake.record_pieces(selection)?;
+    pieces.retain(|piece| !displaced.contains(&(piece.site.to_lowercase(), piece.month)));
+    Ok(pieces)
+}
+
+/// The jobs of one piece; see [`each_job`].
+///
+/// # Errors
+/// As [`each_job`].
+pub fn each_job_of(
+    lake: &Lake,
+    piece: &Piece,
+    selection: &Selection,
+    (wanted, corrections): (Wanted, &Corrections),
+    left_out: &mut LeftOutCounts,
+    mut see: impl FnMut(&SendableJob<'_>) -> Result<()>,
+) -> Result<()> {
+    let is_by_job = wanted == Wanted::Jobs;
+    let version = lake.manifest.file(&piece.path).map_or(0, |file| file.schema_version);
+    let fates = corrections.of_site(&piece.site);
+    let mut columns: BTreeSet<&str> = COLUMNS.into_iter().chain(fates.columns()).collect();
     if is_by_job {
         columns.extend(JOB_COLUMNS);
     }
-    for (site, month, path) in lake.months("records")? {
-        // A job lies in the month of its start, or of its end: never in a later one than that in which it ended.
-        let is_wanted = selection.has_site(&site) && selection.to.is_none_or(|to| month <= to);
-        if !is_wanted || displaced.contains(&(site.to_lowercase(), month)) {
-            continue;
-        }
-        let version = lake.manifest.file(&path).map_or(0, |file| file.schema_version);
-        let factors: &[&str] = if version >= FACTORS_SINCE { &FACTOR_COLUMNS } else { &[] };
-        let columns: Vec<&str> = columns.iter().chain(factors).copied().collect();
-        for batch in lake.batches(&path, Some(&columns))? {
-            let batch = batch?;
-            let rows = Rows::new(&batch, is_by_job)?;
-            for row in 0..batch.num_rows() {
-                let Some(job) = rows.job(row, selection, wanted, left_out) else {
-                    continue;
-                };
-                see(&site, &job)?;
+    if version >= FACTORS_SINCE {
+        columns.extend(FACTOR_COLUMNS);
+    }
+    let columns: Vec<&str> = columns.into_iter().collect();
+    for batch in lake.piece_batches(piece, &columns)? {
+        let batch = batch?;
+        let rows = Rows::new(&batch, is_by_job)?;
+        let looked_at = fates.of_batch(&batch)?;
+        for row in 0..batch.num_rows() {
+            if let Some(job) = rows.job(row, selection, (wanted, &fates, &looked_at), left_out) {
+                see(&job)?;
             }
         }
     }
@@ -245,17 +278,25 @@ impl<'a> Rows<'a> {
         &self,
         row: usize,
         selection: &Selection,
-        wanted: Wanted,
+        (wanted, fates, looked_at): (Wanted, &'a Fates<'a>, &FateColumns<'a>),
         left_out: &mut LeftOutCounts,
     ) -> Option<SendableJob<'a>> {
         // Without an end it still ran when it was last seen.
         let end_ms = number(self.end_utc, row)?;
         let month = Month::of_ms(end_ms).filter(|month| selection.has_month(*month))?;
-        let vo = word(self.vo, row);
-        if self.view.value(row) != "batch" || !selection.has_vo(vo) {
+        if self.view.value(row) != "batch" {
             return None;
         }
-        let mut count = |why: LeftOut| *left_out.entry((why, String::new())).or_default() += 1;
+        let (mut is_void, mut vo) = (false, word(self.vo, row));
+        if !fates.is_empty() {
+            let fate = fates.of(looked_at, row, month);
+            (is_void, vo) = (fate.is_void, fate.vo);
+        }
+        if !selection.has_vo(vo) || (is_void && wanted != Wanted::Jobs) {
+            return None;
+        }
+        // What is void is not missed.
+        let mut count = |why: LeftOut| *left_out.entry((why, String::new())).or_default() += i64::from(!is_void);
         let Some(start_ms) = number(self.start_utc, row) else {
             count(LeftOut::NeverStarted);
             return None;
@@ -276,6 +317,7 @@ impl<'a> Rows<'a> {
         let optional = |column: Option<&'a arrow::array::StringArray>| column.and_then(|column| word(column, row));
         let amount = |column: Option<&'a arrow::array::Int64Array>| column.and_then(|column| number(column, row));
         Some(SendableJob {
+            is_void,
             month,
             cluster: word(self.cluster, row),
             submit_host: word(self.submit_host, row),

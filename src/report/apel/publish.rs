@@ -1,8 +1,8 @@
 //! From a lake to messages.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::aggregate::{self, Aggregate, Gathering};
+use super::aggregate::{self, Aggregate};
 use super::check;
 use super::jobs::{LeftOut, LeftOutCounts, SendableJob, Wanted, each_job};
 use super::kind::MessageKind;
@@ -32,6 +32,9 @@ pub struct Request {
     pub is_leaving_out: bool,
     /// Now, Unix seconds, for the rules about the future.
     pub now_s: Option<i64>,
+    /// Kinds, sites and months of single jobs the receiver was told before: what a correction took out of these since is
+    /// taken back by a record of the same job without usage.
+    pub told_before: BTreeSet<(MessageKind, String, Month)>,
 }
 
 /// One kind of message for one site and month.
@@ -74,13 +77,8 @@ pub fn publish(lake: &Lake, request: &Request, take: &mut Take<'_>) -> Result<Pu
     let usage: Vec<&Summary> = summaries.iter().filter(|row| row.kind != SummaryKind::Sync).collect();
     let (by_job, added_up): (Vec<MessageKind>, Vec<MessageKind>) = request.kinds.iter().partition(|kind| kind.is_job());
     if !added_up.is_empty() {
-        let mut lost = LeftOutCounts::new();
-        let mut gathering = Gathering::default();
-        each_job(lake, &request.selection, Wanted::Groups, &mut lost, |site, job| {
-            gathering.add(site, job, &request.users);
-            Ok(())
-        })?;
-        let mut groups = gathering.finish();
+        let (mut groups, mut lost) = aggregate::of_lake(lake, &request.selection, Wanted::Groups, &request.users)?;
+        note_additions(lake, request, &mut lost)?;
         groups.extend(usage.iter().map(|row| aggregate::of_summary(row, &request.users)));
         for kind in added_up {
             let mut lost = lost.clone();
@@ -94,6 +92,7 @@ pub fn publish(lake: &Lake, request: &Request, take: &mut Take<'_>) -> Result<Pu
         if told > 0 {
             lost.insert((LeftOut::OnlySummaries, String::new()), told);
         }
+        note_additions(lake, request, &mut lost)?;
         let mut writer = Writer::new(kind, request, &mut published, take);
         let mut refused = LeftOutCounts::new();
         each_job(lake, &request.selection, Wanted::Jobs, &mut lost, |site, job| {
@@ -104,6 +103,16 @@ pub fn publish(lake: &Lake, request: &Request, take: &mut Take<'_>) -> Result<Pu
         settle(kind, lost, request, &mut published)?;
     }
     Ok(published)
+}
+
+/// What corrections add has no benchmark, and no job.
+fn note_additions(lake: &Lake, request: &Request, lost: &mut LeftOutCounts) -> Result<()> {
+    let added = aggregate::additions(lake, &request.selection)?;
+    if !added.is_empty() {
+        let job_n = added.iter().map(|group| group.sums.job_n).sum();
+        lost.insert((LeftOut::AddedByCorrection, String::new()), job_n);
+    }
+    Ok(())
 }
 
 /// Keeps what was left out, or fails because of it.
@@ -171,6 +180,22 @@ impl<'w, 'a> Writer<'w, 'a> {
     }
 
     fn job(&mut self, site: &str, job: &SendableJob<'_>, lost: &mut LeftOutCounts) -> Result<()> {
+        let nothing;
+        let (job, job_n) = if job.is_void {
+            let place = (self.kind, site.to_owned(), job.month);
+            if !self.request.told_before.contains(&place) {
+                return Ok(());
+            }
+            // The server replaces by key: a record of the same key without usage is what takes a job back.
+            nothing = SendableJob {
+                wall_s: 0,
+                cpu_ms: 0,
+                ..job.clone()
+            };
+            (&nothing, 0)
+        } else {
+            (job, 1)
+        };
         let known = |place: usize| job.levels_e3.get(place).is_some_and(Option::is_some);
         if aggregate::preferred(known, self.request.benchmark).is_none() {
             *lost.entry((LeftOut::BenchmarkMissing, String::new())).or_default() += 1;
@@ -179,7 +204,7 @@ impl<'w, 'a> Writer<'w, 'a> {
         let text = message::job(site, job, self.kind, self.request.benchmark, &self.request.users);
         let cpu_s = crate::report::table::divide(i128::from(job.cpu_ms), 1000);
         let cpu_s = cpu_s.and_then(|s| i64::try_from(s).ok()).unwrap_or(0);
-        self.push(site, job.month, text, (1, job.wall_s, cpu_s), lost)
+        self.push(site, job.month, text, (job_n, job.wall_s, cpu_s), lost)
     }
 
     /// Adds a record that the server would take; counts another.

@@ -24,6 +24,8 @@ pub struct Plan {
     /// What the lake comes to.
     pub published: Published,
     told: BTreeMap<Place, Vec<Told>>,
+    /// Places of single jobs the receiver was told before.
+    told_before: BTreeSet<Place>,
 }
 
 /// Of single jobs the ledger keeps their number and sums: a record that counts them.
@@ -40,6 +42,11 @@ fn counted(place: &Place, published: &Published) -> Option<Told> {
 /// As [`publish`], and when the ledger cannot be read.
 pub fn plan(lake: &Lake, request: &Request, receiver: &str) -> Result<Plan> {
     let entries = ledger::load(&lake.store)?;
+    let held = ledger::held(&entries, receiver);
+    let request = &Request {
+        told_before: held.keys().filter(|place| place.0.is_job()).cloned().collect(),
+        ..request.clone()
+    };
     let mut told: BTreeMap<Place, Vec<Told>> = BTreeMap::new();
     let published = publish(lake, request, &mut |kind, site, month, _, text| {
         if !kind.is_job() {
@@ -51,13 +58,13 @@ pub fn plan(lake: &Lake, request: &Request, receiver: &str) -> Result<Plan> {
     for place in published.sent.keys().filter(|place| place.0.is_job()) {
         told.insert(place.clone(), counted(place, &published).into_iter().collect());
     }
-    let held = ledger::held(&entries, receiver);
     let selection = &request.selection;
     let covered = |place: &&Place| {
         request.kinds.contains(&place.0) && selection.has_site(&place.1) && selection.has_month(place.2)
     };
     let places: BTreeSet<&Place> = told.keys().chain(held.keys().filter(covered)).collect();
     let mut plan = Plan {
+        told_before: request.told_before.clone(),
         published,
         ..Plan::default()
     };
@@ -112,7 +119,8 @@ impl Plan {
 }
 
 /// Sends the places of a plan that differ, whole, with records that take back what is gone, and enters all of it into
-/// the ledger once everything was taken. Jobs that are gone cannot be taken back; their number is given.
+/// the ledger once everything was taken. Jobs that a correction took out are told once more, without usage; jobs that are gone
+/// from the lake cannot be named any more, so that they cannot be taken back.
 ///
 /// # Errors
 /// [`Kind::Data`] when a place that differs is locked: nothing is sent then. What `take` fails with, and [`Kind::Io`].
@@ -133,6 +141,10 @@ pub fn send(
         return Err(Error::new(Kind::Data, message));
     }
     let mut numbers: BTreeMap<Place, usize> = BTreeMap::new();
+    let request = &Request {
+        told_before: plan.told_before.clone(),
+        ..request.clone()
+    };
     publish(lake, request, &mut |kind, site, month, number, text| {
         let place = (kind, site.to_owned(), month);
         if !plan.places.contains(&place) {

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::error::{Error, Kind, Result};
 use crate::records::SummaryKind;
 use crate::report::apel::MessageKind;
-use crate::report::apel::aggregate::{Aggregate, Gathering, of_summary, preferred};
+use crate::report::apel::aggregate::{Aggregate, Gathering, additions, of_summary, preferred};
 use crate::report::apel::jobs::{LeftOutCounts, Wanted, each_job};
 use crate::report::apel::users::Users;
 use crate::report::federation::Scale;
@@ -184,7 +184,12 @@ impl Side {
             }
             Ok(())
         })?;
-        for group in gathering.finish() {
+        let added = if source.is_none() {
+            additions(lake, selection)?
+        } else {
+            Vec::new()
+        };
+        for group in gathering.finish().into_iter().chain(added) {
             side.add_group(&group, scale);
         }
         for row in lake.summaries(selection)? {

@@ -213,7 +213,7 @@ fn our_summaries_equal_what_the_server_derived() {
                     1000
                 };
                 let work = |s: i64| (s * number("benchmark_per_core") + unit / 2) / unit;
-                (work(number("wall_s")), work(number("cpu_s")))
+                (work(number("wall_s")), work(number("cpu_ms") / 1000))
             } else {
                 assert_eq!(row.kind, SummaryKind::NormalisedSummary);
                 (number("normalised_wall_s"), number("normalised_cpu_s"))
@@ -221,7 +221,7 @@ fn our_summaries_equal_what_the_server_derived() {
             let ours = (
                 number("job_n"),
                 number("wall_s"),
-                number("cpu_s"),
+                number("cpu_ms") / 1000,
                 wall,
                 cpu,
                 instant(&row, "earliest_end_utc"),

@@ -8,6 +8,7 @@ use gridtally::report::gracc::documents;
 use gridtally::report::lake::Selection;
 use gridtally::report::render::{TableFormat, render};
 use gridtally::report::sites::{load_pledges, load_sites};
+use gridtally::report::sreport::users::by_user;
 use gridtally::report::sreport::{TimeUnit, report as sreport};
 use gridtally::report::{osg, portal};
 
@@ -114,7 +115,7 @@ fn portals_show_hours_work_both_efficiencies_and_pledges() {
     let usage = gather(&lake, &Selection::default()).unwrap();
     let csv = |table| String::from_utf8(render(&table, TableFormat::Csv).unwrap()).unwrap();
     // 100 h on 8 cores of 10, 600 h of CPU; 10 h on unknown cores of 20, 5 h of CPU.
-    let egi = csv(portal::egi(&usage.groups, Scale::Hepspec));
+    let egi = csv(portal::egi(&usage.groups, Scale::Hs23));
     let lines: Vec<&str> = egi.lines().collect();
     assert_eq!(
         lines[1],
@@ -131,7 +132,7 @@ fn portals_show_hours_work_both_efficiencies_and_pledges() {
     );
     let sites = load_sites(&scene.path("sites.csv")).unwrap();
     let pledges = load_pledges(&scene.path("pledges.csv")).unwrap();
-    let wlcg = csv(portal::wlcg(&usage.groups, Scale::Hepspec, &sites, &pledges));
+    let wlcg = csv(portal::wlcg(&usage.groups, Scale::Hs23, &sites, &pledges));
     let lines: Vec<&str> = wlcg.lines().collect();
     // February 2025 is of the pledge year that began in April 2024: 100 x 28 x 24 h; April of the next: 10 x 30 x 24.
     assert_eq!(
@@ -142,10 +143,22 @@ fn portals_show_hours_work_both_efficiencies_and_pledges() {
         lines[2],
         "F,S,Reef,2025,2025-04,1,1.00,10.00,1.00,10.00,10.00,0.00,100.0,100.0,7200,0.1"
     );
-    let export = csv(portal::export(&usage.groups, Scale::Hepspec, &sites));
+    // Work is named by unit and scale.
+    let table = portal::egi(&usage.groups, Scale::Hs23);
+    let units: Vec<&str> = table.columns.iter().map(|column| column.unit).collect();
+    assert_eq!(
+        units.iter().filter(|unit| **unit == "HS23-hours").count(),
+        3,
+        "{units:?}"
+    );
+    // What no job of a row could be scaled to is blank, not zero.
+    let osg = osg::summary_dat(&osg::report(&usage.groups, Scale::Hs23Only, &sites, "now"));
+    let april = osg.lines().nth(1).unwrap();
+    assert!(april.starts_with("S\t\tReef\t1\t1\t1\t\t\t"), "{april}");
+    let export = csv(portal::export(&usage.groups, Scale::Hs23, &sites));
     assert_eq!(
         export.lines().nth(2).unwrap(),
-        "2025-02-01T00:00:00Z,hepspec,ce2,Coral,F,Grid-Local,S,2,Reef,NGI_C,1,50.0,5.00,100.00,10.00,200.00"
+        "2025-02-01T00:00:00Z,hs23,ce2,Coral,F,Grid-Local,S,2,Reef,NGI_C,1,50.0,5.00,100.00,10.00,200.00"
     );
 }
 
@@ -238,4 +251,54 @@ fn sreport_prints_what_slurm_prints() {
         }
     }
     assert!(compared >= 9, "{compared}");
+}
+
+/// The same with its users and its tree of accounts: every line Slurm prints of these, and no other.
+#[test]
+fn sreport_prints_users_and_the_tree_as_slurm_does() {
+    let test = "sreport_prints_users_and_the_tree_as_slurm_does";
+    let Some(folder) = shared(test, "data/slurm/24.11-history") else {
+        return;
+    };
+    let scene = Scene::new();
+    let (dump, tree) = (folder.join("sacct_months_D_P.txt.xz"), folder.join("sacctmgr_dump.cfg"));
+    scene.write(
+        "zoo.toml",
+        &format!(
+            "[pipeline]\nname = \"zoo\"\noutput = \"zoo\"\ncalendar_timezone = \"Europe/Zurich\"\nattribution = \"by-end\"\n\
+             [[source]]\nname = \"zoo\"\nformat = \"sacct\"\npaths = [{dump:?}]\nsite = \"ZOO\"\ntimezone = \"Europe/Zurich\"\n\
+             [[inventory]]\nname = \"tree\"\nformat = \"sacctmgr-dump\"\npaths = [{tree:?}]\nas_of = 2026-10-31\n"
+        ),
+    );
+    let lake = scene.run("zoo");
+    let month = Some("2026-10".parse().unwrap());
+    let selection = Selection {
+        from: month,
+        to: month,
+        ..Selection::default()
+    };
+    let table = by_user(&lake, &selection, TimeUnit::Seconds).unwrap();
+    let line =
+        |row: &[gridtally::report::table::Cell]| -> Vec<String> { row.iter().map(ToString::to_string).collect() };
+    let ours: BTreeMap<Vec<String>, String> = (table.rows.iter())
+        .map(|row| {
+            let mut cells = line(row);
+            let used = cells.pop().unwrap();
+            (cells, used)
+        })
+        .collect();
+    let theirs = std::fs::read_to_string(folder.join("sreport_acct_util_by_user.txt")).unwrap();
+    let resources = ["cpu", "mem", "node", "billing", "gres/gpu"];
+    let mut compared = BTreeMap::new();
+    for line in theirs.lines().filter(|line| line.starts_with("zoo24|")) {
+        let fields: Vec<&str> = line.split('|').collect();
+        if !resources.contains(&fields[4]) {
+            continue;
+        }
+        let key: Vec<String> = [0, 1, 2, 4].iter().map(|at| fields[*at].to_owned()).collect();
+        assert_eq!(ours.get(&key).map(String::as_str), Some(fields[5]), "{line}");
+        *compared.entry(fields[2].is_empty()).or_insert(0) += 1;
+    }
+    assert!(compared[&true] >= 35 && compared[&false] >= 35, "{compared:?}");
+    assert_eq!(compared.values().sum::<usize>(), ours.len());
 }

@@ -204,10 +204,10 @@ fn a_lake_is_held_against_what_was_received() {
     let lake = scene.of_messages("lake", &[&jobs]);
     scene.send(&lake, MessageKind::SummaryV02, "sent");
     scene.send(&lake, MessageKind::Sync, "sync");
-    let a = Side::of_lake(&lake, None, &Selection::default(), Scale::Hepspec).unwrap();
+    let a = Side::of_lake(&lake, None, &Selection::default(), Scale::Hs23).unwrap();
     let received = |folder: &str| {
         let path = scene.path(folder);
-        Side::open(path.to_str().unwrap(), None, &Selection::default(), Scale::Hepspec).unwrap()
+        Side::open(path.to_str().unwrap(), None, &Selection::default(), Scale::Hs23).unwrap()
     };
     let same = compare(&a, &received("sent"), 0);
     assert!(
@@ -266,7 +266,7 @@ fn what_one_side_withholds_hides_no_cause() {
     };
     let scene = Scene::new();
     let lake = scene.of_messages("lake", &[&folder.join("0001-job-v0.3-grid.msg")]);
-    let a = Side::of_lake(&lake, None, &Selection::default(), Scale::Hepspec).unwrap();
+    let a = Side::of_lake(&lake, None, &Selection::default(), Scale::Hs23).unwrap();
     // A dictionary of benchmarks is read as the server does; without names and without one record of them all.
     let request = Request {
         kinds: vec![MessageKind::SummaryV04],

@@ -1,5 +1,7 @@
-//! Slurm's own table: utilisation by cluster and account, as `sreport cluster AccountUtilizationByUser` prints it
-//! without its lines per user, which usage does not keep.
+//! Slurm's own table: utilisation by cluster and account, as `sreport cluster AccountUtilizationByUser` prints it; from
+//! usage, or from records with [`users`].
+
+pub mod users;
 
 use std::collections::BTreeMap;
 

@@ -1,0 +1,110 @@
+//! `gridtally report balance`
+
+use std::path::PathBuf;
+
+use super::print;
+use crate::cli::output;
+use crate::error::{Error, Kind, Result};
+use crate::pipeline::clock;
+use crate::problems::Problems;
+use crate::reference::allocation::AllocationTable;
+use crate::report::balance::{add_users, balances, coldfront, ondemand, table};
+use crate::report::charges;
+use crate::report::lake::{Lake, Selection};
+use crate::report::render::TableFormat;
+use crate::time::Day;
+
+/// Tell what is left of allocations: what was granted less what was charged, exactly.
+///
+/// An allocation names account, policy, amount and days. Charges of its days count, whole: where the lake tells charges
+/// by month, allocations must begin and end with a month. Rows for the same account, policy and days add up.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  What is left today:
+    gridtally report balance out --allocations allocations.csv
+
+  The file Open OnDemand warns users from (OOD_BALANCE_PATH), every night:
+    gridtally report balance out --allocations allocations.csv --policy csc-puhti-cpu --for ondemand > balances.json
+
+  Usage of ColdFront's allocations:
+    gridtally report balance out --allocations allocations.csv --for coldfront > usage.json
+    coldfront loaddata usage.json
+
+Columns of --allocations: account,policy,amount,valid_from and as wanted valid_to (not included), site, cluster, unit,
+project, users (separated by ;) and coldfront_attribute (the primary key of the allocation attribute in ColdFront).
+Where no users are named, those of the account in the newest listing of associations see the balance, else those who
+had jobs under it.")]
+pub(super) struct Args {
+    /// Folder or URL results were published to.
+    lake: String,
+
+    /// Table of allocations.
+    #[arg(long, value_name = "CSV")]
+    allocations: PathBuf,
+
+    /// Only allocations of this policy; may be given several times.
+    #[arg(long, value_name = "POLICY")]
+    policy: Vec<String>,
+
+    /// Allocations that are good on this day (YYYY-MM-DD); today (UTC) if not given.
+    #[arg(long, value_name = "DAY")]
+    on: Option<jiff::civil::Date>,
+
+    /// Write what this reads, in place of --format.
+    #[arg(long = "for", value_name = "PROGRAM", conflicts_with = "format")]
+    reader: Option<Reader>,
+
+    /// Format on stdout.
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    format: TableFormat,
+}
+
+/// Who reads balances.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Reader {
+    /// Open `OnDemand`: its balance file, version 1.
+    Ondemand,
+    /// `ColdFront`: a fixture of the usage of allocation attributes.
+    Coldfront,
+}
+
+pub(super) fn run(args: &Args) -> Result<()> {
+    let now_ms = clock::now_ms();
+    let on = match args.on {
+        Some(date) => crate::time::month::day_of(date),
+        None => Day::try_from(now_ms.div_euclid(86_400_000)).unwrap_or(Day::MAX),
+    };
+    let mut problems = Problems::default();
+    let mut allocations = AllocationTable::load(&args.allocations, &args.allocations.to_string_lossy(), &mut problems);
+    problems.finish()?;
+    if !args.policy.is_empty() {
+        allocations.rows.retain(|row| args.policy.contains(&row.policy));
+    }
+    let lake = Lake::open(&args.lake)?;
+    let charged = charges::read(&lake, &Selection::default())?;
+    let at_table = |e: Error| e.at("file", args.allocations.display());
+    let mut found = balances(&allocations, &charged, on).map_err(at_table)?;
+    if found.is_empty() {
+        return Err(Error::new(Kind::Data, "no allocation is good on that day").at("file", args.allocations.display()));
+    }
+    add_users(&mut found, &lake)?;
+    match args.reader {
+        None => print(&table(&found, on), args.format)?,
+        Some(Reader::Ondemand) => output::text(&ondemand(&found, now_ms.div_euclid(1000))?)?,
+        Some(Reader::Coldfront) => output::text(&coldfront(&found).map_err(at_table)?)?,
+    }
+    for balance in found.iter().filter(|balance| balance.unpriced_job_n > 0) {
+        output::people(&format!(
+            "{}: the charge of {} jobs is unknown, so that less is left than is told",
+            balance.project(),
+            balance.unpriced_job_n
+        ));
+    }
+    if args.reader == Some(Reader::Ondemand) {
+        for balance in found.iter().filter(|balance| balance.users.is_empty()) {
+            output::people(&format!("{}: nobody is known to see its balance", balance.project()));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,72 @@
+//! `gridtally report focus`
+
+use super::print;
+use crate::cli::output;
+use crate::cli::selection::SelectionArgs;
+use crate::error::Result;
+use crate::report::charges;
+use crate::report::focus::{Billing, report};
+use crate::report::lake::Lake;
+use crate::report::render::TableFormat;
+
+/// Write charges in the columns of FOCUS 1.3, the `FinOps` Open Cost and Usage Specification, for those who bill.
+///
+/// The provider is the site, the billing account the VO (the site itself where none is known), the sub account the
+/// account, the resource the cluster. A policy that counts in money (`usd`, `chf`) is billed in it. One that counts in
+/// service units or core hours is priced in these as in a virtual currency, at one each, and no money is asked for: its
+/// costs are 0 in the currency that --currency names. Only the view `batch` is told.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  A quarter in Parquet, under a policy that counts in dollars:
+    gridtally report focus out --policy kennesaw-vhpc --from 2026-01 --to 2026-03 --format parquet > focus.parquet
+
+  Service units, at a centre that would bill in euros:
+    gridtally report focus out --policy csc-puhti-cpu --currency EUR > focus.csv")]
+pub(super) struct Args {
+    /// Folder or URL results were published to.
+    lake: String,
+
+    #[command(flatten)]
+    selection: SelectionArgs,
+
+    /// Policy whose charges are told, with its options in brackets where it has several; may be given once for each pool.
+    #[arg(long, value_name = "POLICY")]
+    policy: Vec<String>,
+
+    /// National currency (ISO 4217) of policies that do not count in money.
+    #[arg(long, value_name = "CODE")]
+    currency: Option<String>,
+
+    /// Who sends the invoice; the site if not given.
+    #[arg(long, value_name = "NAME")]
+    issuer: Option<String>,
+
+    /// Leave out, and count, jobs whose charge is unknown, in place of failing.
+    #[arg(long)]
+    leave_out: bool,
+
+    /// Format on stdout.
+    #[arg(long, value_name = "FORMAT", default_value = "csv")]
+    format: TableFormat,
+}
+
+pub(super) fn run(args: &Args) -> Result<()> {
+    let lake = Lake::open(&args.lake)?;
+    let charged = charges::read(&lake, &args.selection.selection()?)?;
+    let charged = charges::choose(charged, &args.policy)?;
+    let billing = Billing {
+        currency: args.currency.clone(),
+        issuer: args.issuer.clone(),
+        is_leaving_out: args.leave_out,
+    };
+    let (table, unpriced) = report(&charged, &lake.zone()?, &billing)?;
+    print(&table, args.format)?;
+    if unpriced.job_n > 0 || unpriced.sum_n > 0 {
+        output::people(&format!(
+            "left out: the charge of {} jobs is unknown, and so are {} sums",
+            unpriced.job_n, unpriced.sum_n
+        ));
+    }
+    Ok(())
+}

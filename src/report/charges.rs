@@ -1,0 +1,173 @@
+//! Published charges for reports, under one policy at a time: two policies are two views of the same jobs.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use super::lake::{Lake, Selection};
+use crate::error::{Error, Kind, Result};
+use crate::schema::batch::{date, decimal, int, number, text, word};
+use crate::store::lake::parse_usage_path;
+use crate::time::{Day, Month};
+
+/// Views whose hours are the site's own account; others tell of the same hours.
+const OWN_VIEW: &str = "batch";
+
+/// Under what jobs were charged.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Tariff {
+    /// What is drawn on.
+    pub pool: String,
+    /// Id of the policy, whatever its version.
+    pub policy: String,
+    /// Options chosen, as name=value; empty when it has none.
+    pub options: String,
+    /// What a charge is counted in.
+    pub unit: String,
+}
+
+impl Tariff {
+    /// Whether people mean it by a word: the policy, or the policy with its options.
+    #[must_use]
+    pub fn is_called(&self, word: &str) -> bool {
+        self.policy == word || self.to_string() == word
+    }
+}
+
+impl fmt::Display for Tariff {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.policy)?;
+        if self.options.is_empty() {
+            return Ok(());
+        }
+        write!(f, "[{}]", self.options)
+    }
+}
+
+/// One row of `charges`, without what reports do not tell apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Charged {
+    /// Site.
+    pub site: String,
+    /// VO.
+    pub vo: Option<String>,
+    /// Month, in the lake's zone.
+    pub month: Month,
+    /// Day, at day grain.
+    pub day: Option<Day>,
+    /// Under what.
+    pub tariff: Tariff,
+    /// Version of the policy.
+    pub version: String,
+    /// Cluster.
+    pub cluster: Option<String>,
+    /// Account that pays.
+    pub account: Option<String>,
+    /// Jobs charged that ended in the period.
+    pub job_n: i64,
+    /// Jobs whose charge is unknown.
+    pub unpriced_job_n: i64,
+    /// Core seconds of these jobs.
+    pub alloc_core_s: i64,
+    /// GPU seconds of these jobs.
+    pub alloc_gpu_s: i64,
+    /// The charge, in units of 10^-9 of the tariff's; `None` when it is unknown.
+    pub charge_e9: Option<i128>,
+}
+
+/// The charges of a selection, under every tariff; of the view `batch` alone.
+///
+/// # Errors
+/// [`Kind::NoInput`] when the lake has no charges; [`Kind::Io`] when it cannot be read.
+pub fn read(lake: &Lake, selection: &Selection) -> Result<Vec<Charged>> {
+    if lake.manifest.dataset("charges").next().is_none() {
+        let message = "the lake has no charges: its pipeline needs [[charge]]";
+        return Err(Error::new(Kind::NoInput, message).at("lake", lake.store.url()));
+    }
+    let mut charged = Vec::new();
+    for file in lake.manifest.dataset("charges") {
+        let Some((site, vo, _)) = parse_usage_path(&file.path) else {
+            continue;
+        };
+        if !selection.has_site(&site) || !selection.has_vo(vo.as_deref()) {
+            continue;
+        }
+        for batch in lake.batches(&file.path, None)? {
+            let batch = batch?;
+            let (month, day) = (date(&batch, "month")?, date(&batch, "day")?);
+            let words = |name| text(&batch, name);
+            let (pool, policy, version) = (words("pool")?, words("policy")?, words("policy_version")?);
+            let (options, unit, view) = (words("options")?, words("unit")?, words("view")?);
+            let (cluster, account) = (words("cluster")?, words("account")?);
+            let (jobs, unpriced) = (int(&batch, "job_n")?, int(&batch, "unpriced_job_n")?);
+            let (cores, gpus) = (int(&batch, "alloc_core_s")?, int(&batch, "alloc_gpu_s")?);
+            let charge = decimal(&batch, "charge")?;
+            for row in 0..batch.num_rows() {
+                let asked = Month::of_day(month.value(row)).filter(|month| selection.has_month(*month));
+                let Some(month) = asked.filter(|_| view.value(row) == OWN_VIEW) else {
+                    continue;
+                };
+                charged.push(Charged {
+                    site: site.clone(),
+                    vo: vo.clone(),
+                    month,
+                    day: number(day, row),
+                    tariff: Tariff {
+                        pool: pool.value(row).to_owned(),
+                        policy: policy.value(row).to_owned(),
+                        options: options.value(row).to_owned(),
+                        unit: unit.value(row).to_owned(),
+                    },
+                    version: version.value(row).to_owned(),
+                    cluster: word(cluster, row).map(str::to_owned),
+                    account: word(account, row).map(str::to_owned),
+                    job_n: jobs.value(row),
+                    unpriced_job_n: unpriced.value(row),
+                    alloc_core_s: cores.value(row),
+                    alloc_gpu_s: gpus.value(row),
+                    charge_e9: number(charge, row),
+                });
+            }
+        }
+    }
+    Ok(charged)
+}
+
+/// The charges under the tariffs that are asked for, or under the only one there is.
+///
+/// # Errors
+/// [`Kind::Usage`] when charges of one pool would be told twice, or nobody is called so; the message names them all.
+pub fn choose(charged: Vec<Charged>, asked: &[String]) -> Result<Vec<Charged>> {
+    let all: BTreeSet<Tariff> = charged.iter().map(|row| row.tariff.clone()).collect();
+    let list = |tariffs: &mut dyn Iterator<Item = &Tariff>| {
+        let names: Vec<String> = tariffs
+            .map(|tariff| format!("{tariff} (pool {})", tariff.pool))
+            .collect();
+        names.join(", ")
+    };
+    for word in asked {
+        if !all.iter().any(|tariff| tariff.is_called(word)) {
+            let message = format!("nothing is charged under {word:?}; there is {}", list(&mut all.iter()));
+            return Err(Error::new(Kind::Usage, message));
+        }
+    }
+    if asked.is_empty() && all.len() > 1 {
+        let message = format!(
+            "charges under several policies are views of the same jobs: --policy says which is told; there is {}",
+            list(&mut all.iter())
+        );
+        return Err(Error::new(Kind::Usage, message));
+    }
+    let is_chosen = |tariff: &Tariff| asked.is_empty() || asked.iter().any(|word| tariff.is_called(word));
+    let mut pools = BTreeSet::new();
+    for tariff in all.iter().filter(|tariff| is_chosen(tariff)) {
+        if !pools.insert(&tariff.pool) {
+            let mut same = all.iter().filter(|other| is_chosen(other) && other.pool == tariff.pool);
+            let message = format!(
+                "one pool would be charged twice: choose one of {}, with its options in brackets if it has any",
+                list(&mut same)
+            );
+            return Err(Error::new(Kind::Usage, message));
+        }
+    }
+    Ok(charged.into_iter().filter(|row| is_chosen(&row.tariff)).collect())
+}

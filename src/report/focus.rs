@@ -1,0 +1,313 @@
+//! Charges in the columns of FOCUS, the `FinOps` Open Cost and Usage Specification, version 1.3.
+//!
+//! FOCUS wants costs in a national currency and knows virtual ones. A policy counted in a currency is billed in it; one
+//! counted in anything else (service units, core hours) is priced in that as in a virtual currency, and no money is
+//! asked for: its costs are zero. Nobody publishes a price of a unit but the policy itself, so a unit costs one of what
+//! the policy counts in. The provider is the site, the billing account a VO (the site itself where the VO is unknown),
+//! the sub account the account.
+
+use std::collections::BTreeMap;
+
+use super::charges::{Charged, Tariff};
+use super::table::{Cell, ColumnKind, Table};
+use crate::charge::amount::CHARGE_SCALE;
+use crate::error::{Error, Kind, Result};
+use crate::reference::currency::is_currency;
+use crate::reference::decimal;
+use crate::time::{Day, Month, Zone};
+
+/// The version of the specification.
+pub const FOCUS_VERSION: &str = "1.3";
+
+/// Digits after the point of costs.
+const DIGITS: u8 = 9;
+
+const COLUMNS: [(&str, ColumnKind); 52] = {
+    const MONEY: ColumnKind = ColumnKind::DecimalSum(DIGITS);
+    const PRICE: ColumnKind = ColumnKind::Decimal(DIGITS);
+    const WORD: ColumnKind = ColumnKind::Text;
+    const TIME: ColumnKind = ColumnKind::Instant;
+    [
+        ("BilledCost", MONEY),
+        ("BillingAccountId", WORD),
+        ("BillingAccountName", WORD),
+        ("BillingAccountType", WORD),
+        ("BillingCurrency", WORD),
+        ("BillingPeriodEnd", TIME),
+        ("BillingPeriodStart", TIME),
+        ("ChargeCategory", WORD),
+        ("ChargeClass", WORD),
+        ("ChargeDescription", WORD),
+        ("ChargeFrequency", WORD),
+        ("ChargePeriodEnd", TIME),
+        ("ChargePeriodStart", TIME),
+        ("ConsumedQuantity", MONEY),
+        ("ConsumedUnit", WORD),
+        ("ContractedCost", MONEY),
+        ("ContractedUnitPrice", PRICE),
+        ("EffectiveCost", MONEY),
+        ("HostProviderName", WORD),
+        ("InvoiceIssuerName", WORD),
+        ("ListCost", MONEY),
+        ("ListUnitPrice", PRICE),
+        ("PricingCategory", WORD),
+        ("PricingCurrency", WORD),
+        ("PricingCurrencyContractedUnitPrice", PRICE),
+        ("PricingCurrencyEffectiveCost", MONEY),
+        ("PricingCurrencyListUnitPrice", PRICE),
+        ("PricingQuantity", MONEY),
+        ("PricingUnit", WORD),
+        ("ProviderName", WORD),
+        ("PublisherName", WORD),
+        ("ResourceId", WORD),
+        ("ResourceName", WORD),
+        ("ResourceType", WORD),
+        ("ServiceCategory", WORD),
+        ("ServiceName", WORD),
+        ("ServiceProviderName", WORD),
+        ("ServiceSubcategory", WORD),
+        ("SkuId", WORD),
+        ("SkuMeter", WORD),
+        ("SkuPriceId", WORD),
+        ("SubAccountId", WORD),
+        ("SubAccountName", WORD),
+        ("SubAccountType", WORD),
+        ("x_GpuSeconds", ColumnKind::Sum),
+        ("x_JobCount", ColumnKind::Sum),
+        ("x_Policy", WORD),
+        ("x_PolicyOptions", WORD),
+        ("x_PolicyVersion", WORD),
+        ("x_Pool", WORD),
+        ("x_UnpricedJobCount", ColumnKind::Sum),
+        ("x_VirtualOrganisation", WORD),
+    ]
+};
+
+/// What a report of costs needs to be told.
+#[derive(Clone, Debug, Default)]
+pub struct Billing {
+    /// National currency of what no policy counts in money.
+    pub currency: Option<String>,
+    /// Who sends the invoice; the site if nobody is named.
+    pub issuer: Option<String>,
+    /// Whether jobs whose charge is unknown are left out, and counted; else they are an error.
+    pub is_leaving_out: bool,
+}
+
+/// What is not in the table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Unpriced {
+    /// Jobs that ended in the period and whose charge is unknown.
+    pub job_n: i64,
+    /// Sums of which no charge is known.
+    pub sum_n: usize,
+}
+
+/// Site, VO, account, cluster, tariff, version, month, day.
+type Key<'a> = (
+    &'a str,
+    Option<&'a str>,
+    Option<&'a str>,
+    Option<&'a str>,
+    &'a Tariff,
+    &'a str,
+    Month,
+    Option<Day>,
+);
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Sums {
+    job_n: i128,
+    unpriced_job_n: i128,
+    core_s: i128,
+    gpu_s: i128,
+    charge_e9: i128,
+}
+
+/// The table, and what is not in it.
+///
+/// # Errors
+/// [`Kind::Usage`] when a currency is missing or none; [`Kind::Data`] when charges are unknown and not to be left out.
+pub fn report(charged: &[Charged], zone: &Zone, billing: &Billing) -> Result<(Table, Unpriced)> {
+    let unpriced = Unpriced {
+        job_n: charged.iter().map(|row| row.unpriced_job_n).sum(),
+        sum_n: charged.iter().filter(|row| row.charge_e9.is_none()).count(),
+    };
+    if unpriced != Unpriced::default() && !billing.is_leaving_out {
+        let message = format!(
+            "the charge of {} jobs is unknown, and FOCUS has no unknown costs; --leave-out tells the others and counts these",
+            unpriced.job_n
+        );
+        return Err(Error::new(Kind::Data, message));
+    }
+    if let Some(currency) = billing.currency.as_deref().filter(|code| !is_currency(code)) {
+        let message = format!("{currency:?} is no currency of ISO 4217, such as EUR");
+        return Err(Error::new(Kind::Usage, message));
+    }
+    let mut groups: BTreeMap<Key<'_>, Sums> = BTreeMap::new();
+    for row in charged {
+        let key = (
+            row.site.as_str(),
+            row.vo.as_deref(),
+            row.account.as_deref(),
+            row.cluster.as_deref(),
+            &row.tariff,
+            row.version.as_str(),
+            row.month,
+            row.day,
+        );
+        let Some(charge_e9) = row.charge_e9 else { continue };
+        let sums = groups.entry(key).or_default();
+        sums.job_n += i128::from(row.job_n);
+        sums.unpriced_job_n += i128::from(row.unpriced_job_n);
+        sums.core_s += i128::from(row.alloc_core_s);
+        sums.gpu_s += i128::from(row.alloc_gpu_s);
+        sums.charge_e9 += charge_e9;
+    }
+    let columns = COLUMNS.map(|(name, kind)| (name, "", kind));
+    let mut table = Table::new(format!("FOCUS {FOCUS_VERSION}"), &columns);
+    for (key, sums) in &groups {
+        table.push(row(key, sums, zone, billing)?);
+    }
+    Ok((table, unpriced))
+}
+
+fn row(key: &Key<'_>, sums: &Sums, zone: &Zone, billing: &Billing) -> Result<Vec<Cell>> {
+    let &(site, vo, account, cluster, tariff, version, month, day) = key;
+    let code = tariff.unit.to_uppercase();
+    let is_money = is_currency(&code);
+    let currency = match (is_money, &billing.currency) {
+        (true, _) => code.as_str(),
+        (false, Some(currency)) => currency,
+        (false, None) => {
+            let message = format!(
+                "{tariff} counts in {}, which is no money: --currency says in which one would be billed",
+                tariff.unit
+            );
+            return Err(Error::new(Kind::Usage, message));
+        }
+    };
+    let unit = if is_money {
+        code.clone()
+    } else {
+        unit_name(&tariff.unit)
+    };
+    let decimal = |value: i128| Cell::Decimal { value, scale: DIGITS };
+    let one = 10_i128.pow(CHARGE_SCALE);
+    let charge = || decimal(sums.charge_e9);
+    let (cost, price) = if is_money { (sums.charge_e9, one) } else { (0, 0) };
+    let (from, until) = match day {
+        Some(day) => (day, day + 1),
+        None => (month.first_day(), month.next().first_day()),
+    };
+    let instant = |day: Day| Cell::Instant(zone.begins_ms(day));
+    let account_type = if vo.is_some() { "Virtual organisation" } else { "Site" };
+    let billing_id = vo.map_or_else(|| format!("site:{site}"), |vo| format!("vo:{vo}"));
+    let period = day.and_then(crate::time::month::date_of);
+    let period = period.map_or_else(|| month.to_string(), |date| date.to_string());
+    let description = format!(
+        "Batch computing{} in {period} under {tariff} {version}: {} {unit}",
+        cluster.map(|cluster| format!(" on {cluster}")).unwrap_or_default(),
+        decimal::text(sums.charge_e9, CHARGE_SCALE),
+    );
+    let price_id = format!("{tariff} {version}");
+    let issuer = billing.issuer.as_deref().unwrap_or(site);
+    let of_cluster = |word: &str| cluster.map_or(Cell::Empty, |_| Cell::text(word));
+    let of_account = |word: &str| account.map_or(Cell::Empty, |_| Cell::text(word));
+    Ok(vec![
+        decimal(cost),
+        Cell::text(billing_id),
+        Cell::text(vo.unwrap_or(site)),
+        Cell::text(account_type),
+        Cell::text(currency),
+        instant(month.next().first_day()),
+        instant(month.first_day()),
+        Cell::text("Usage"),
+        Cell::Empty,
+        Cell::text(description),
+        Cell::text("Usage-Based"),
+        instant(until),
+        instant(from),
+        decimal(sums.core_s * one),
+        Cell::text("Core-Seconds"),
+        decimal(cost),
+        decimal(price),
+        decimal(cost),
+        Cell::text(site),
+        Cell::text(issuer),
+        decimal(cost),
+        decimal(price),
+        Cell::text("Standard"),
+        Cell::text(unit.as_str()),
+        decimal(one),
+        charge(),
+        decimal(one),
+        charge(),
+        Cell::text(unit.as_str()),
+        Cell::text(site),
+        Cell::text(site),
+        Cell::word(cluster),
+        Cell::word(cluster),
+        of_cluster("Cluster"),
+        Cell::text("Compute"),
+        Cell::text("Batch computing"),
+        Cell::text(site),
+        Cell::text("Other (Compute)"),
+        Cell::text(tariff.policy.as_str()),
+        Cell::text(unit.as_str()),
+        Cell::text(price_id),
+        Cell::word(account),
+        Cell::word(account),
+        of_account("Account"),
+        Cell::Int(sums.gpu_s),
+        Cell::Int(sums.job_n),
+        Cell::text(tariff.policy.as_str()),
+        Cell::word(Some(tariff.options.as_str()).filter(|options| !options.is_empty())),
+        Cell::text(version),
+        Cell::text(tariff.pool.as_str()),
+        Cell::Int(sums.unpriced_job_n),
+        Cell::word(vo),
+    ])
+}
+
+/// A policy's unit as FOCUS spells units: `service_unit` is `Service Units`, `gpu_hour` is `GPU-Hours`.
+#[must_use]
+pub fn unit_name(unit: &str) -> String {
+    const TIMES: [&str; 6] = ["second", "minute", "hour", "day", "month", "year"];
+    const SPELLED: [(&str, &str); 10] = [
+        ("gpu", "GPU"),
+        ("cpu", "CPU"),
+        ("rgu", "RGU"),
+        ("tres", "TRES"),
+        ("hs23", "HS23"),
+        ("hs06", "HS06"),
+        ("gb", "GB"),
+        ("tb", "TB"),
+        ("gib", "GiB"),
+        ("tib", "TiB"),
+    ];
+    let spelled = |word: &str| {
+        let known = SPELLED.iter().find(|(known, _)| *known == word);
+        let mut letters = word.chars();
+        known.map_or_else(
+            || {
+                letters
+                    .next()
+                    .map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+            },
+            |(_, name)| (*name).to_owned(),
+        )
+    };
+    let words: Vec<&str> = unit.split('_').filter(|word| !word.is_empty()).collect();
+    match words.as_slice() {
+        [] => "Units".to_owned(),
+        [things @ .., time] if !things.is_empty() && TIMES.contains(time) => {
+            let things: Vec<String> = things.iter().map(|word| spelled(word)).collect();
+            format!("{}-{}s", things.join(" "), spelled(time))
+        }
+        words => {
+            let words: Vec<String> = words.iter().map(|word| spelled(word)).collect();
+            format!("{}s", words.join(" "))
+        }
+    }
+}

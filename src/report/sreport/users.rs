@@ -1,0 +1,182 @@
+//! The same table with a line for each user of an account: from records, because usage does not keep users apart.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::TimeUnit;
+use crate::error::Result;
+use crate::report::lake::{Lake, Selection};
+use crate::report::table::{Cell, ColumnKind, Table, divide};
+use crate::schema::batch::{int, number, text, time, word};
+
+/// TRES as sreport names them; memory in MiB.
+const TRES: [&str; 5] = ["cpu", "mem", "node", "billing", "gres/gpu"];
+
+const COLUMNS: [&str; 13] = [
+    "view",
+    "vo",
+    "cluster",
+    "account",
+    "user",
+    "start_utc",
+    "end_utc",
+    "wall_s",
+    "suspended_s",
+    "alloc_core_n",
+    "alloc_memory_byte",
+    "alloc_node_n",
+    "alloc_billing_n",
+];
+const GPUS: &str = "alloc_gpu_n";
+
+type Used = [i128; TRES.len()];
+
+/// Cluster and account.
+type Account = (String, String);
+
+/// How much of a whole lies in a part of its time, rounded once.
+fn share(total: i64, part_ms: i64, whole_ms: i64) -> i128 {
+    if part_ms == whole_ms {
+        return i128::from(total);
+    }
+    divide(i128::from(total) * i128::from(part_ms), i128::from(whole_ms)).unwrap_or(0)
+}
+
+fn add(into: &mut Used, more: &Used) {
+    for (sum, part) in into.iter_mut().zip(more) {
+        *sum += part;
+    }
+}
+
+/// The table: jobs of the view `batch`, clipped to the selection as sreport does, whatever the lake's attribution. Lines
+/// of accounts hold those below them, as far as listings of associations tell the tree.
+///
+/// # Errors
+/// [`crate::error::Kind::Io`] when the lake cannot be read; [`crate::error::Kind::Data`] when it does not say in which
+/// zone its months are cut.
+pub fn by_user(lake: &Lake, selection: &Selection, unit: TimeUnit) -> Result<Table> {
+    let used = read(lake, selection)?;
+    let parents = parents(lake)?;
+    let mut accounts: BTreeMap<Account, Used> = BTreeMap::new();
+    for (((cluster, account), _), amounts) in &used {
+        let mut at = Some(account.clone());
+        let mut seen = BTreeSet::new();
+        // A tree that bites its tail is no tree.
+        while let Some(account) = at.take().filter(|account| seen.insert(account.clone())) {
+            let key = (cluster.clone(), account);
+            add(accounts.entry(key.clone()).or_default(), amounts);
+            at = parents.get(&key).cloned();
+        }
+    }
+    let mut table = Table::new(
+        "Cluster/Account/User Utilization",
+        &[
+            ("Cluster", "", ColumnKind::Text),
+            ("Account", "", ColumnKind::Text),
+            ("Login", "", ColumnKind::Text),
+            ("TRES Name", "", ColumnKind::Text),
+            ("Used", unit.as_str(), ColumnKind::Number),
+        ],
+    );
+    let mut lines: BTreeMap<(Account, Option<String>), Used> = BTreeMap::new();
+    lines.extend(accounts.into_iter().map(|(account, used)| ((account, None), used)));
+    lines.extend(
+        used.into_iter()
+            .map(|((account, user), used)| ((account, Some(user)), used)),
+    );
+    for (((cluster, account), user), used) in lines {
+        for (name, amount) in TRES.iter().zip(used) {
+            table.push(vec![
+                Cell::text(&cluster),
+                Cell::text(&account),
+                Cell::word(user.as_deref()),
+                Cell::text(*name),
+                divide(amount, unit.seconds()).map_or(Cell::Empty, Cell::Int),
+            ]);
+        }
+    }
+    Ok(table)
+}
+
+fn read(lake: &Lake, selection: &Selection) -> Result<BTreeMap<(Account, String), Used>> {
+    let zone = lake.zone()?;
+    let from_ms = selection
+        .from
+        .map_or(i64::MIN, |month| zone.begins_ms(month.first_day()));
+    let until_ms = selection
+        .to
+        .map_or(i64::MAX, |month| zone.begins_ms(month.next().first_day()));
+    let columns: Vec<&str> = COLUMNS.into_iter().chain([GPUS]).collect();
+    let mut sums: BTreeMap<(Account, String), Used> = BTreeMap::new();
+    for (site, _, path) in lake.months("records")? {
+        if !selection.has_site(&site) {
+            continue;
+        }
+        for batch in lake.batches(&path, Some(&columns))? {
+            let batch = batch?;
+            let words = |name| text(&batch, name);
+            let (view, vo, cluster) = (words("view")?, words("vo")?, words("cluster")?);
+            let (account, user) = (words("account")?, words("user")?);
+            let (start, end) = (time(&batch, "start_utc")?, time(&batch, "end_utc")?);
+            let numbers = |name| int(&batch, name);
+            let (wall, suspended) = (numbers("wall_s")?, numbers("suspended_s")?);
+            let (cores, memory) = (numbers("alloc_core_n")?, numbers("alloc_memory_byte")?);
+            let (nodes, billing) = (numbers("alloc_node_n")?, numbers("alloc_billing_n")?);
+            let gpus = numbers(GPUS)?;
+            for row in 0..batch.num_rows() {
+                let Some(start_ms) = number(start, row) else { continue };
+                if view.value(row) != "batch" || !selection.has_vo(word(vo, row)) {
+                    continue;
+                }
+                let wall_s = wall.value(row);
+                let held_s = wall_s + number(suspended, row).unwrap_or(0);
+                let end_ms = number(end, row).unwrap_or(start_ms + held_s * 1000);
+                let part_ms = end_ms.min(until_ms) - start_ms.max(from_ms);
+                if part_ms <= 0 {
+                    continue;
+                }
+                let of = |column| i128::from(number(column, row).unwrap_or(0));
+                let held = share(held_s, part_ms, end_ms - start_ms);
+                let amounts = [
+                    share(wall_s, part_ms, end_ms - start_ms) * of(cores),
+                    held * (of(memory) >> 20),
+                    held * of(nodes),
+                    held * of(billing),
+                    held * of(gpus),
+                ];
+                let name = |column| word(column, row).unwrap_or_default().to_owned();
+                let key = ((name(cluster), name(account)), name(user));
+                add(sums.entry(key).or_default(), &amounts);
+            }
+        }
+    }
+    Ok(sums)
+}
+
+/// The account above each account, by the newest listing of each cluster.
+fn parents(lake: &Lake) -> Result<BTreeMap<Account, String>> {
+    let mut newest: BTreeMap<Account, (Option<i64>, String)> = BTreeMap::new();
+    for file in lake.manifest.dataset("association") {
+        for batch in lake.batches(&file.path, None)? {
+            let batch = batch?;
+            let (cluster, account) = (text(&batch, "cluster")?, text(&batch, "account")?);
+            let (user, parent) = (text(&batch, "user")?, text(&batch, "parent_account")?);
+            let as_of = time(&batch, "as_of_utc")?;
+            for row in 0..batch.num_rows() {
+                let (Some(account), Some(parent), None) = (word(account, row), word(parent, row), word(user, row))
+                else {
+                    continue;
+                };
+                let key = (word(cluster, row).unwrap_or_default().to_owned(), account.to_owned());
+                let told = (number(as_of, row), parent.to_owned());
+                let known = newest.entry(key).or_insert_with(|| told.clone());
+                if told.0 > known.0 {
+                    *known = told;
+                }
+            }
+        }
+    }
+    Ok(newest
+        .into_iter()
+        .map(|(account, (_, parent))| (account, parent))
+        .collect())
+}
