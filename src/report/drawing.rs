@@ -11,7 +11,7 @@ use super::html::escape;
 use crate::error::{Error, Result};
 
 /// Colours of drawings: names of variables of the page's style.
-const INKS: [&str; 14] = [
+const INKS: [&str; 21] = [
     "ink",
     "line",
     "allocated",
@@ -26,6 +26,13 @@ const INKS: [&str; 14] = [
     "heat3",
     "heat4",
     "heat5",
+    "series0",
+    "series1",
+    "series2",
+    "series3",
+    "series4",
+    "series5",
+    "series6",
 ];
 
 /// A colour no drawing has otherwise stands in for each while it is drawn.
@@ -35,6 +42,8 @@ fn ink(name: &str) -> RGBColor {
 }
 
 fn themed(mut svg: String) -> String {
+    // Inside a page the name space goes without saying, and nothing of a page shall look like an address.
+    svg = svg.replacen(" xmlns=\"http://www.w3.org/2000/svg\"", "", 1);
     for name in INKS {
         let RGBColor(red, green, blue) = ink(name);
         svg = svg.replace(

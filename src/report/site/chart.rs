@@ -1,20 +1,20 @@
-//! Charts as SVG, drawn with whole numbers: the same numbers give the same picture.
+//! The charts of the page: stacks of hours and shares of a whole, by month.
 
-use std::fmt::Write as _;
+use crate::error::Result;
+use crate::report::drawing::{Frame, Mark, figure, legend, rectangles};
 
-use crate::report::html::escape;
-
-/// Colours that people with any colour vision tell apart (Okabe and Ito), and grey for the rest.
-const COLOURS: [&str; 7] = [
-    "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8a929b",
+/// Inks of series, the last for the rest. Colours that people with any colour vision tell apart (Okabe and Ito).
+pub const SERIES_INKS: [&str; 7] = [
+    "series0", "series1", "series2", "series3", "series4", "series5", "series6",
 ];
 
-const WIDTH: i128 = 960;
-const HEIGHT: i128 = 320;
-const LEFT: i128 = 80;
-const RIGHT: i128 = 10;
-const TOP: i128 = 12;
-const BOTTOM: i128 = 34;
+const SIZE: (u32, u32) = (960, 320);
+/// Places of a month to the right: six are drawn, one stays free on either side.
+const MONTH_PLACES: i32 = 8;
+/// Places upwards.
+const HEIGHT_PLACES: i32 = 1000;
+/// Months with a label, at most.
+const LABELS: usize = 14;
 
 /// Values of one series, one for each label.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,157 +52,89 @@ fn grouped(value: i128) -> String {
     if value < 0 { format!("\u{2212}{out}") } else { out }
 }
 
-struct Frame {
-    top: i128,
-    label_n: i128,
+fn place(nth: usize) -> i32 {
+    i32::try_from(nth).unwrap_or(i32::MAX / MONTH_PLACES)
 }
 
-impl Frame {
-    fn x(&self, at: usize) -> i128 {
-        LEFT + (WIDTH - LEFT - RIGHT) * i128::try_from(at).unwrap_or(0) / self.label_n
-    }
-
-    fn y(&self, value: i128) -> i128 {
-        HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * value / self.top
-    }
+/// How high a value stands under a top.
+fn height(value: i128, top: i128) -> i32 {
+    i32::try_from(value.max(0) * i128::from(HEIGHT_PLACES) / top.max(1)).unwrap_or(HEIGHT_PLACES)
 }
 
-fn open(out: &mut String, id: &str, title: &str, description: &str) {
-    let _ = writeln!(
-        out,
-        "<figure>\n<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\">\n\
-         <title id=\"{id}-t\">{}</title>\n<desc id=\"{id}-d\">{}</desc>",
-        escape(title),
-        escape(description)
-    );
+fn draw(labels: &[String], top: i128, unit: &str, marks: &[Mark<'_>]) -> Result<String> {
+    let every = labels.len().div_ceil(LABELS).max(1);
+    let x_name = |x: i32| {
+        let nth = usize::try_from(x / MONTH_PLACES).unwrap_or(usize::MAX);
+        let is_named = x.rem_euclid(MONTH_PLACES) == MONTH_PLACES / 2 && nth.is_multiple_of(every);
+        labels.get(nth).filter(|_| is_named).cloned().unwrap_or_default()
+    };
+    let y_name = |y: i32| grouped(i128::from(y) * top / i128::from(HEIGHT_PLACES));
+    rectangles(
+        &Frame {
+            size: SIZE,
+            x_n: place(labels.len()) * MONTH_PLACES,
+            y_n: HEIGHT_PLACES,
+            left: 84,
+            x_name: &x_name,
+            y_name: &y_name,
+            // A label for every place, of which most are empty.
+            x_label_n: labels.len() * 8 + 1,
+            y_label_n: 6,
+            x_title: unit,
+        },
+        marks,
+    )
 }
 
-fn axes(out: &mut String, frame: &Frame, labels: &[String], unit: &str) {
-    for step in 0..=4_i128 {
-        let value = frame.top * step / 4;
-        let y = frame.y(value);
-        let _ = writeln!(
-            out,
-            "<line x1=\"{LEFT}\" x2=\"{}\" y1=\"{y}\" y2=\"{y}\" class=\"grid\"/>\
-             <text x=\"{}\" y=\"{}\" class=\"tick end\">{}</text>",
-            WIDTH - RIGHT,
-            LEFT - 8,
-            y + 4,
-            grouped(value)
-        );
-    }
-    let every = labels.len().div_ceil(14).max(1);
-    for (at, label) in labels.iter().enumerate().filter(|(at, _)| at.is_multiple_of(every)) {
-        let middle = i128::midpoint(frame.x(at), frame.x(at + 1));
-        let _ = writeln!(
-            out,
-            "<text x=\"{middle}\" y=\"{}\" class=\"tick mid\">{}</text>",
-            HEIGHT - BOTTOM + 20,
-            escape(label)
-        );
-    }
-    let _ = writeln!(
-        out,
-        "<text x=\"{}\" y=\"{}\" class=\"tick\">{}</text>",
-        LEFT + 4,
-        TOP + 8,
-        escape(unit)
-    );
-}
-
-/// Bars on top of one another, one stack for each label.
-#[must_use]
-pub fn stacked(id: &str, title: &str, unit: &str, labels: &[String], series: &[Series]) -> String {
+/// Bars on top of one another, one stack for each label, with a legend.
+///
+/// # Errors
+/// [`crate::error::Kind::Internal`] when it cannot be drawn.
+pub fn stacked(title: &str, unit: &str, labels: &[String], series: &[Series]) -> Result<String> {
     let total = |at: usize| -> i128 {
         let values = series.iter().filter_map(|one| one.values.get(at));
         values.filter(|value| **value > 0).sum()
     };
-    let largest = (0..labels.len()).map(total).max().unwrap_or(0);
-    let frame = Frame {
-        top: round_up(largest.max(4)),
-        label_n: i128::try_from(labels.len().max(1)).unwrap_or(1),
-    };
-    let mut out = String::new();
-    let names: Vec<&str> = series.iter().map(|one| one.name.as_str()).collect();
-    open(
-        &mut out,
-        id,
-        title,
-        &format!("{unit} by month; from below: {}", names.join(", ")),
-    );
-    axes(&mut out, &frame, labels, unit);
-    for (at, label) in labels.iter().enumerate() {
-        let (left, right) = (frame.x(at), frame.x(at + 1));
-        let gap = ((right - left) / 6).max(1);
+    let top = round_up((0..labels.len()).map(total).max().unwrap_or(0).max(4));
+    let mut marks = Vec::new();
+    for at in 0..labels.len() {
+        let left = place(at) * MONTH_PLACES + 1;
         let mut below = 0;
-        for (one, colour) in series.iter().zip(COLOURS.iter().cycle()) {
-            let value = one.values.get(at).copied().unwrap_or(0);
-            if value <= 0 {
-                continue;
-            }
-            let (bottom, top) = (frame.y(below), frame.y(below + value));
+        for (one, ink) in series.iter().zip(SERIES_INKS.iter().cycle()) {
+            let value = one.values.get(at).copied().unwrap_or(0).max(0);
+            let (low, high) = (height(below, top), height(below + value, top));
             below += value;
-            let _ = writeln!(
-                out,
-                "<rect x=\"{}\" y=\"{top}\" width=\"{}\" height=\"{}\" fill=\"{colour}\"><title>{} {}: {} {}</title></rect>",
-                left + gap,
-                (right - left - 2 * gap).max(1),
-                bottom - top,
-                escape(label),
-                escape(&one.name),
-                grouped(value),
-                escape(unit)
-            );
+            if high > low {
+                marks.push(((left, low), (left + MONTH_PLACES - 2, high), *ink));
+            }
         }
     }
-    out.push_str("</svg>\n<figcaption>");
-    for (one, colour) in series.iter().zip(COLOURS.iter().cycle()) {
-        let _ = write!(
-            out,
-            "<span class=\"key\"><svg viewBox=\"0 0 12 12\" aria-hidden=\"true\"><rect width=\"12\" height=\"12\" \
-             fill=\"{colour}\"/></svg>{}</span> ",
-            escape(&one.name)
-        );
-    }
-    out.push_str("</figcaption>\n</figure>\n");
-    out
+    let names: Vec<&str> = series.iter().map(|one| one.name.as_str()).collect();
+    let alt = format!(
+        "{unit} by month; from below: {}. The table has all numbers.",
+        names.join(", ")
+    );
+    let entries: Vec<(&str, &str)> = SERIES_INKS.iter().copied().cycle().zip(names.iter().copied()).collect();
+    Ok(figure(title, &alt, &draw(labels, top, unit, &marks)?) + &legend(&entries))
 }
 
-/// Shares of a whole, in percent, as one bar for each label.
-#[must_use]
-pub fn percentages(id: &str, title: &str, labels: &[String], tenths: &[Option<i128>]) -> String {
-    let largest = tenths.iter().flatten().copied().max().unwrap_or(0) / 10;
-    let frame = Frame {
-        top: if largest > 100 { round_up(largest) } else { 100 },
-        label_n: i128::try_from(labels.len().max(1)).unwrap_or(1),
-    };
-    let mut out = String::new();
-    open(&mut out, id, title, "CPU time in percent of core time, by month");
-    axes(&mut out, &frame, labels, "%");
-    for (at, (label, value)) in labels.iter().zip(tenths).enumerate() {
-        let Some(value) = value.filter(|value| *value >= 0) else {
+/// Shares of a whole, in tenths of a percent, as one bar for each label.
+///
+/// # Errors
+/// [`crate::error::Kind::Internal`] when it cannot be drawn.
+pub fn percentages(title: &str, what: &str, labels: &[String], tenths: &[Option<i128>]) -> Result<String> {
+    let largest = tenths.iter().flatten().copied().max().unwrap_or(0).div_euclid(10) + 1;
+    let top = round_up(largest).max(4);
+    let top = if (51..=100).contains(&largest) { 100 } else { top };
+    let mut marks = Vec::new();
+    for (at, value) in tenths.iter().enumerate() {
+        let Some(value) = value.filter(|value| *value > 0) else {
             continue;
         };
-        let (left, right) = (frame.x(at), frame.x(at + 1));
-        let gap = ((right - left) / 6).max(1);
-        let (bottom, top) = (
-            frame.y(0),
-            HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * value / (frame.top * 10),
-        );
-        let shown = format!("{}.{}", value / 10, value % 10);
-        let _ = writeln!(
-            out,
-            "<rect x=\"{}\" y=\"{top}\" width=\"{}\" height=\"{}\" fill=\"{}\"><title>{}: {shown} %</title></rect>\
-             <text x=\"{}\" y=\"{}\" class=\"tick mid\">{shown}</text>",
-            left + gap,
-            (right - left - 2 * gap).max(1),
-            (bottom - top).max(0),
-            COLOURS.first().copied().unwrap_or("#000"),
-            escape(label),
-            i128::midpoint(left, right),
-            (top - 4).max(TOP + 8)
-        );
+        let left = place(at) * MONTH_PLACES + 1;
+        let high = height(value, top * 10).max(1);
+        marks.push(((left, 0), (left + MONTH_PLACES - 2, high), "series0"));
     }
-    out.push_str("</svg>\n</figure>\n");
-    out
+    let alt = format!("{what}, in percent, by month. The table has all numbers.");
+    Ok(figure(title, &alt, &draw(labels, top, &format!("{what}, %"), &marks)?))
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::supply::Supply;
 use crate::error::{Error, Kind, Result};
 use crate::report::completeness::{Incomplete, find, history};
 use crate::report::lake::{Lake, Selection};
@@ -37,7 +38,7 @@ pub struct Sums {
 }
 
 /// The sum of what is known.
-fn known_sum(a: Option<i128>, b: Option<i128>) -> Option<i128> {
+pub(super) fn known_sum(a: Option<i128>, b: Option<i128>) -> Option<i128> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a + b),
         (a, b) => a.or(b),
@@ -77,6 +78,8 @@ pub struct SiteData {
     pub outcomes: BTreeMap<(String, String), i128>,
     /// What looks incomplete.
     pub incomplete: Vec<Incomplete>,
+    /// What stands beside usage.
+    pub supply: Supply,
     /// What the lake says of itself.
     pub facts: BTreeMap<String, String>,
     /// Input files of the site, by source: how many.
@@ -119,12 +122,22 @@ impl SiteData {
             let message = format!("the lake has no usage of {site:?}; it has {}", names.join(", "));
             return Err(Error::new(Kind::Usage, message));
         }
-        data.blake3 = hasher.finalize().to_hex().to_string();
         data.add_quality(lake, selection)?;
         let own = Selection {
             sites: std::iter::once(site.to_owned()).collect(),
             ..selection.clone()
         };
+        // Beside what was delivered stands what could have been in the same months.
+        let months = data.by_month();
+        let period = Selection {
+            from: own.from.or(months.keys().next().copied()),
+            to: own.to.or(months.keys().next_back().copied()),
+            ..own.clone()
+        };
+        data.supply = Supply::read(lake, site, &period, |blake3| {
+            hasher.update(blake3.as_bytes());
+        })?;
+        data.blake3 = hasher.finalize().to_hex().to_string();
         data.incomplete = find(&history(lake, &own)?, &own);
         Ok(data)
     }

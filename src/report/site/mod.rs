@@ -5,3 +5,4 @@
 pub mod chart;
 pub mod data;
 pub mod page;
+pub mod supply;

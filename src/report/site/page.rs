@@ -2,30 +2,37 @@
 
 use std::fmt::Write as _;
 
-use super::chart::{Series, percentages, stacked};
+use super::chart::{SERIES_INKS, Series, percentages, stacked};
 use super::data::{SiteData, Sums, amounts, efficiency, is_own};
+use super::supply::used_tenths;
+use crate::error::Result;
 use crate::report::completeness;
 use crate::report::html::{escape, page, table};
 use crate::report::table::{Cell, ColumnKind, Table, divide};
 
 /// VOs drawn in colours of their own; the others are drawn together.
-const DRAWN: usize = 6;
+const DRAWN: usize = SERIES_INKS.len() - 1;
 
 const SCRIPT: &str = include_str!("page.js");
 const STYLE: &str = include_str!("page.css");
 
 /// The whole page: one file that fetches nothing.
-#[must_use]
-pub fn write(data: &SiteData) -> String {
+///
+/// # Errors
+/// [`crate::error::Kind::Internal`] when a chart cannot be drawn.
+pub fn write(data: &SiteData) -> Result<String> {
     let mut body = format!("<style>\n{STYLE}</style>\n");
     head(&mut body, data);
-    charts(&mut body, data);
+    charts(&mut body, data)?;
     section(&mut body, "usage", "Usage by VO and month", &usage(data));
+    capacity(&mut body, data)?;
+    charges(&mut body, data);
+    overhead(&mut body, data);
     quality(&mut body, data);
     definitions(&mut body, data);
     provenance(&mut body, data);
     let _ = writeln!(body, "<script>\n{SCRIPT}</script>");
-    page(&format!("{}: usage and work", data.site), &body)
+    Ok(page(&format!("{}: usage and work", data.site), &body))
 }
 
 fn section(body: &mut String, id: &str, title: &str, inside: &str) {
@@ -87,7 +94,7 @@ fn head(body: &mut String, data: &SiteData) {
     }
 }
 
-fn charts(body: &mut String, data: &SiteData) {
+fn charts(body: &mut String, data: &SiteData) -> Result<()> {
     let months = data.by_month();
     let labels: Vec<String> = months.keys().map(ToString::to_string).collect();
     let vos = data.by_vo();
@@ -119,7 +126,7 @@ fn charts(body: &mut String, data: &SiteData) {
             values: months.keys().map(others).collect(),
         });
     }
-    let drawn = stacked("by-vo", "Core hours by VO and month", "core hours", &labels, &series);
+    let drawn = stacked("By VO and month", "core hours", &labels, &series)?;
     section(body, "hours", "Core hours by VO and month", &drawn);
     let tenths: Vec<Option<i128>> = (months.values())
         .map(|sums| match efficiency(sums) {
@@ -127,7 +134,7 @@ fn charts(body: &mut String, data: &SiteData) {
             _ => None,
         })
         .collect();
-    let drawn = percentages("efficiency", "CPU efficiency by month", &labels, &tenths);
+    let drawn = percentages("CPU efficiency by month", "CPU time of core time", &labels, &tenths)?;
     let mut by_month = Table::new(
         "By month",
         &[
@@ -158,6 +165,64 @@ fn charts(body: &mut String, data: &SiteData) {
         "Efficiency and work by month",
         &(drawn + &table(&by_month)),
     );
+    Ok(())
+}
+
+/// What nodes could have delivered beside what they did.
+fn capacity(body: &mut String, data: &SiteData) -> Result<()> {
+    const TITLE: &str = "Capacity and what was delivered";
+    let installed = &data.supply.installed;
+    if installed.is_empty() {
+        let why = "<p>Absent: the lake has no capacity of these months (its pipeline needs [capacity]; a page about single VOs has none).</p>\n";
+        section(body, "capacity", TITLE, why);
+        return Ok(());
+    }
+    let delivered = data.by_month();
+    let labels: Vec<String> = installed.keys().map(ToString::to_string).collect();
+    let tenths: Vec<Option<i128>> = (installed.iter())
+        .map(|(month, installed)| used_tenths(installed, &delivered.get(month).copied().unwrap_or_default()))
+        .collect();
+    let drawn = percentages(
+        "Capacity used by month",
+        "delivered of installed core hours",
+        &labels,
+        &tenths,
+    )?;
+    let beside = "<p>The same rows are in <a href=\"capacity.csv\">capacity.csv</a>.</p>\n";
+    let inside = drawn + &table(&data.supply.capacity_table(&delivered)) + beside;
+    section(body, "capacity", TITLE, &inside);
+    Ok(())
+}
+
+fn charges(body: &mut String, data: &SiteData) {
+    if data.supply.charged.is_empty() {
+        let why = "<p>Absent: nothing was charged in these months (the pipeline needs [[charge]]).</p>\n";
+        section(body, "charges", "Charges", why);
+        return;
+    }
+    let charges = table(&data.supply.charges_table());
+    let inside = format!(
+        "<p>Every policy charges the same jobs: never add up two policies. Lines (all) are the sum of the VOs of one policy. \
+         Jobs are those that ended; those without a price have no charge.</p>\n{charges}\
+         <p>The same rows are in <a href=\"charges.csv\">charges.csv</a>.</p>\n"
+    );
+    section(body, "charges", "Charges", &inside);
+}
+
+fn overhead(body: &mut String, data: &SiteData) {
+    const TITLE: &str = "Overhead in brief";
+    if data.supply.left_over.is_empty() {
+        let why = "<p>Absent: the lake has no overhead of these months (its pipeline needs [overhead]; a page about single VOs has none).</p>\n";
+        section(body, "overhead", TITLE, why);
+        return;
+    }
+    let inside = format!(
+        "<p>Of the cores of all nodes, second by second. Every canonical unit is a view of the same nodes: never add up two \
+         units. <code>gridtally report overhead</code> tells more.</p>\n{}\
+         <p>The same rows are in <a href=\"overhead.csv\">overhead.csv</a>.</p>\n",
+        table(&data.supply.overhead_table())
+    );
+    section(body, "overhead", TITLE, &inside);
 }
 
 /// The table of the file beside the page. Only the site's own account has totals: other views tell of the same hours.
@@ -255,6 +320,50 @@ fn definitions(body: &mut String, data: &SiteData) {
             "view",
             "Whose account of the hours it is. batch: what the batch system says. summary: what arrived added up. payload: jobs inside pilot jobs, the same hours once more.",
         ),
+        (
+            "GPU hours",
+            "GPUs allocated times the time they were held, whatever their model.",
+        ),
+        (
+            "jobs without benchmark",
+            "Jobs for whose nodes no benchmark is known: their hours count and their work is unknown.",
+        ),
+        (
+            "corrections",
+            "Signed entries that take out, add or move usage. They are in all numbers; corrected jobs says how many jobs they added or, below zero, took out.",
+        ),
+        (
+            "VO",
+            "Virtual organisation: on whose behalf a job ran, as the site's mapping says.",
+        ),
+        (
+            "installed",
+            "Logical CPUs of all nodes times the time they were there, whether up or down; in HS06 and HS23 times the benchmark value of the nodes.",
+        ),
+        (
+            "delivered, used",
+            "Core hours of jobs, and their share of what was installed. By core hours it is WLCG's way of counting, by HS06 or HS23 hours EGI's.",
+        ),
+        (
+            "policy, pool, charge",
+            "A policy is a formula that says what a job costs, in its own unit. A pool is what it draws on. The charge is what jobs cost; jobs without a price are those the policy cannot price because something is unknown.",
+        ),
+        (
+            "canonical unit",
+            "What one more job would take: an amount of cores, memory and GPUs.",
+        ),
+        (
+            "allocated, overhead, stranded, down, reserved",
+            "What jobs were given; what was free and could have run canonical units; what was free and of no use to the unit; what was down or drained; what was reserved. Together they are the capacity. Not known: nothing says what the nodes have.",
+        ),
+        (
+            "flag",
+            "Something about a single record that cannot be quite right, or had to be assumed.",
+        ),
+        (
+            "outcome, reason",
+            "Where an input row went: accepted, duplicate, superseded, rejected or out of scope, and why. Every row read ends in exactly one.",
+        ),
         ("unknown", "Nothing says it. Unknown is never counted as zero."),
     ];
     let mut inside = format!("<p>{placed}</p>\n<dl class=\"terms\">\n");
@@ -271,14 +380,14 @@ fn provenance(body: &mut String, data: &SiteData) {
         let _ = writeln!(inside, "<dt>{}</dt><dd>{}</dd>", escape(term), escape(meaning));
     };
     line("written by", concat!("gridtally ", env!("CARGO_PKG_VERSION")));
-    line("BLAKE3 over the usage files of the site", &data.blake3);
+    line("BLAKE3 over the hashes of the files read", &data.blake3);
     for (source, n) in &data.inputs {
         line(
             &format!("source {source}"),
             &format!("{n} input files with rows of the site"),
         );
     }
-    for key in ["plan", "attribution", "schemas"] {
+    for key in ["pipeline", "plan", "attribution", "calendar_timezone", "schemas"] {
         if let Some(value) = data.facts.get(key) {
             line(key, value);
         }

@@ -20,11 +20,19 @@ fn the_page_says_what_the_lake_says() {
             .arg(&out));
         let page = std::fs::read_to_string(out.join("index.html")).unwrap();
         let csv = std::fs::read_to_string(out.join("usage.csv")).unwrap();
-        let names: Vec<_> = std::fs::read_dir(&out)
+        let mut names: Vec<_> = std::fs::read_dir(&out)
             .unwrap()
-            .map(|f| f.unwrap().file_name())
+            .map(|f| f.unwrap().file_name().into_string().unwrap())
             .collect();
-        assert_eq!(names.len(), 2, "{names:?}");
+        names.sort();
+        // What the lake does not have is said to be absent, and files of an earlier page do not stay beside this one.
+        let expected: &[&str] = if site == "ALP-T2" {
+            &["capacity.csv", "index.html", "overhead.csv", "usage.csv"]
+        } else {
+            &["index.html", "usage.csv"]
+        };
+        assert_eq!(names, expected);
+        assert_eq!(page.matches("<p>Absent:").count(), 5 - expected.len());
         // DuckDB's opinion of the same lake, and of the file beside the page.
         let sql = format!(
             "import duckdb, sys\n\
@@ -61,6 +69,56 @@ fn the_page_says_what_the_lake_says() {
     }
 }
 
+/// What stands beside usage, by DuckDB from the lake: capacity, charges and overhead of the page are the lake's.
+#[test]
+fn capacity_charges_and_overhead_are_the_lakes() {
+    let scene = super::money::charged("month");
+    let (lake, board) = (scene.path("lake"), scene.path("board"));
+    run(Command::new(env!("CARGO_BIN_EXE_gridtally"))
+        .args(["report", "site"])
+        .arg(&lake)
+        .args(["--site", "ALP-T2", "--from", "2026-01", "--to", "2026-04", "--out"])
+        .arg(&board));
+    let answer = python(
+        "import duckdb, sys\n\
+         lake, board = sys.argv[1:]\n\
+         def one(sql): return [str(x) for x in duckdb.sql(sql).fetchall()[0]]\n\
+         within = \"site = 'ALP-T2' AND month BETWEEN DATE '2026-01-01' AND DATE '2026-04-01'\"\n\
+         def table(name): return f\"read_parquet('{lake}/{name}/**/*.parquet', hive_partitioning = true)\"\n\
+         print(*one(f\"SELECT sum(logical_cpu_s) / 3600 FROM {table('capacity')} WHERE {within}\"))\n\
+         print(*one(f\"SELECT sum(installed_core_hours) FROM '{board}/capacity.csv'\"))\n\
+         print(*one(f\"SELECT round(sum(charge), 2), sum(job_n)::BIGINT FROM {table('charges')} WHERE {within} AND policy = 'cores' AND view = 'batch'\"))\n\
+         print(*one(f\"SELECT charge, jobs FROM '{board}/charges.csv' WHERE policy = 'cores' AND vo = '(all)'\"))\n\
+         unit = \"cluster = 'glacier'\"\n\
+         print(*one(f\"SELECT sum(capacity_core_s) / 3600, round(100 * sum(overhead_core_s) / sum(capacity_core_s), 1) FROM {table('overhead')} WHERE {within} AND {unit} AND \\\"unit\\\" = '1core+2GiB'\"))\n\
+         print(*one(f\"SELECT capacity, overhead FROM '{board}/overhead.csv' WHERE {unit} AND canonical_unit = '1core+2GiB'\"))",
+        &[lake.to_str().unwrap(), board.to_str().unwrap()],
+    );
+    let numbers: Vec<Vec<f64>> = (answer.lines())
+        .map(|line| line.split_whitespace().map(|word| word.parse().unwrap()).collect())
+        .collect();
+    assert_eq!(numbers.len(), 6, "{answer}");
+    for pair in numbers.chunks(2) {
+        for (lake, page) in pair[0].iter().zip(&pair[1]) {
+            assert!(*lake > 0.0 && (lake - page).abs() < 0.011, "{answer}");
+        }
+    }
+    let page = std::fs::read_to_string(board.join("index.html")).unwrap();
+    assert!(!page.contains("<p>Absent:"));
+    for name in ["capacity.csv", "charges.csv", "overhead.csv"] {
+        assert!(page.contains(&format!("href=\"{name}\"")));
+    }
+    // Charges of two policies are never added up.
+    let charges = page
+        .split("id=\"charges\"")
+        .nth(1)
+        .unwrap()
+        .split("</section>")
+        .next()
+        .unwrap();
+    assert!(!charges.contains("<tfoot>"));
+}
+
 /// Names in a lake are not ours to trust.
 #[test]
 fn names_cannot_break_out_of_the_page() {
@@ -72,7 +130,7 @@ fn names_cannot_break_out_of_the_page() {
     );
     let lake: Lake = scene.of_messages("lake", &[&scene.path("in")]);
     let data = SiteData::read(&lake, "S", &Selection::default()).unwrap();
-    let page = gridtally::report::site::page::write(&data);
+    let page = gridtally::report::site::page::write(&data).unwrap();
     assert!(!page.contains("<script>alert"), "a name became code");
     assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&amp;"));
     assert_eq!(data.total().job_n, 5);

@@ -1,0 +1,299 @@
+//! What stands beside the site's usage: what its nodes could have delivered, what the usage was charged, and what of the
+//! nodes was left over. Each is there only if the pipeline asks for it.
+
+use std::collections::BTreeMap;
+
+use super::data::Sums;
+use crate::charge::amount::CHARGE_SCALE;
+use crate::error::Result;
+use crate::report::charges::{Charged, Tariff};
+use crate::report::lake::{Lake, Selection};
+use crate::report::table::{Cell, ColumnKind, Table};
+use crate::schema::batch::{decimal, int, number, text, word};
+use crate::store::lake::parse_overhead_path;
+use crate::time::Month;
+
+/// Units of the decimals of work.
+const WORK_SCALE: i128 = 10_000_000;
+
+/// What nodes could have delivered in a month.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Installed {
+    /// Core seconds: logical CPUs times the time they were there.
+    pub core_s: i128,
+    /// Work in HEPSPEC06 and `HEPscore23` seconds; `None` where none is known.
+    pub work_s: [Option<i128>; 2],
+}
+
+/// Core seconds of nodes by what became of them, under one canonical unit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LeftOver {
+    /// Capacity.
+    pub capacity: i128,
+    /// Given to jobs.
+    pub allocated: i128,
+    /// In which units could have run.
+    pub overhead: i128,
+    /// Free, and of no use to the unit.
+    pub stranded: i128,
+    /// Down or drained.
+    pub down: i128,
+    /// Reserved.
+    pub reserved: i128,
+    /// Capacity of which it is not known what was left.
+    pub unknown: i128,
+}
+
+/// Everything beside usage; empty where the lake has no such dataset.
+#[derive(Clone, Debug, Default)]
+pub struct Supply {
+    /// Capacity by month.
+    pub installed: BTreeMap<Month, Installed>,
+    /// Charges of the view `batch`.
+    pub charged: Vec<Charged>,
+    /// Left over by cluster and canonical unit.
+    pub left_over: BTreeMap<(String, String), LeftOver>,
+}
+
+impl Supply {
+    /// Reads what the lake has of one site, which the selection names; `see` is called with the hash of every file.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Io`] when it cannot be read.
+    pub fn read(lake: &Lake, site: &str, selection: &Selection, mut see: impl FnMut(&str)) -> Result<Self> {
+        let mut supply = Self::default();
+        // Nodes are nobody's: they stand beside all usage only.
+        if selection.vos.is_empty() {
+            supply.read_capacity(lake, site, selection, &mut see)?;
+            supply.read_overhead(lake, site, selection, &mut see)?;
+        }
+        if lake.manifest.dataset("charges").next().is_some() {
+            for file in lake.manifest.dataset("charges") {
+                see(&file.blake3);
+            }
+            supply.charged = crate::report::charges::read(lake, selection)?;
+        }
+        Ok(supply)
+    }
+
+    fn read_capacity(
+        &mut self,
+        lake: &Lake,
+        site: &str,
+        selection: &Selection,
+        see: &mut impl FnMut(&str),
+    ) -> Result<()> {
+        let own = crate::store::lake::capacity_path(site);
+        for file in lake.manifest.dataset("capacity").filter(|file| file.path == own) {
+            see(&file.blake3);
+            for batch in lake.batches(&file.path, None)? {
+                let batch = batch?;
+                let month = crate::schema::batch::date(&batch, "month")?;
+                let cores = int(&batch, "logical_cpu_s")?;
+                let works = [decimal(&batch, "capacity_hs06_s")?, decimal(&batch, "capacity_hs23_s")?];
+                for row in 0..batch.num_rows() {
+                    let of = Month::of_day(month.value(row)).filter(|month| selection.has_month(*month));
+                    let Some(of) = of else { continue };
+                    let installed = self.installed.entry(of).or_default();
+                    installed.core_s += i128::from(cores.value(row));
+                    for (sum, work) in installed.work_s.iter_mut().zip(works) {
+                        if let Some(work) = number(work, row) {
+                            *sum = Some(sum.unwrap_or(0) + work);
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn read_overhead(
+        &mut self,
+        lake: &Lake,
+        site: &str,
+        selection: &Selection,
+        see: &mut impl FnMut(&str),
+    ) -> Result<()> {
+        const COLUMNS: [&str; 8] = [
+            "cluster",
+            "unit",
+            "capacity_core_s",
+            "allocated_core_s",
+            "overhead_core_s",
+            "stranded_core_s",
+            "down_core_s",
+            "reserved_core_s",
+        ];
+        for file in lake.manifest.dataset("overhead") {
+            let is_own =
+                parse_overhead_path(&file.path).is_some_and(|(of, _, month)| of == site && selection.has_month(month));
+            if !is_own {
+                continue;
+            }
+            see(&file.blake3);
+            for batch in lake.batches(&file.path, Some(&COLUMNS))? {
+                let batch = batch?;
+                let (cluster, unit) = (text(&batch, "cluster")?, text(&batch, "unit")?);
+                let amounts = |name| int(&batch, name);
+                let (capacity, allocated) = (amounts("capacity_core_s")?, amounts("allocated_core_s")?);
+                let (overhead, stranded) = (amounts("overhead_core_s")?, amounts("stranded_core_s")?);
+                let (down, reserved) = (amounts("down_core_s")?, amounts("reserved_core_s")?);
+                for row in 0..batch.num_rows() {
+                    let of = |column, default: &str| word(column, row).unwrap_or(default).to_owned();
+                    let sums = self.left_over.entry((of(cluster, "-"), of(unit, "-"))).or_default();
+                    let known = |column| number(column, row).map(i128::from);
+                    sums.capacity += known(capacity).unwrap_or(0);
+                    sums.allocated += known(allocated).unwrap_or(0);
+                    sums.down += known(down).unwrap_or(0);
+                    sums.reserved += known(reserved).unwrap_or(0);
+                    match (known(overhead), known(stranded)) {
+                        (Some(overhead), Some(stranded)) => {
+                            sums.overhead += overhead;
+                            sums.stranded += stranded;
+                        }
+                        _ => sums.unknown += known(capacity).unwrap_or(0),
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Capacity beside what was delivered, by month.
+    #[must_use]
+    pub fn capacity_table(&self, delivered: &BTreeMap<Month, Sums>) -> Table {
+        let hour = ColumnKind::DecimalSum(2);
+        let percent = ColumnKind::Decimal(2);
+        let mut table = Table::new(
+            "Capacity and what was delivered",
+            &[
+                ("month", "", ColumnKind::Text),
+                ("installed_core_hours", "core h", hour),
+                ("delivered_core_hours", "core h", hour),
+                ("used", "%", percent),
+                ("installed_hs06_hours", "HS06 h", hour),
+                ("delivered_hs06_hours", "HS06 h", hour),
+                ("used_of_hs06", "%", percent),
+                ("installed_hs23_hours", "HS23 h", hour),
+                ("delivered_hs23_hours", "HS23 h", hour),
+                ("used_of_hs23", "%", percent),
+            ],
+        );
+        let mut totals = (Installed::default(), Sums::default());
+        for (month, installed) in &self.installed {
+            let sums = delivered.get(month).copied().unwrap_or_default();
+            totals.0.core_s += installed.core_s;
+            for (total, work) in totals.0.work_s.iter_mut().zip(installed.work_s) {
+                *total = super::data::known_sum(*total, work);
+            }
+            totals.1.add(&sums);
+            table.push(capacity_row(month.to_string(), installed, &sums));
+        }
+        table.exact_totals = Some(capacity_row("total".to_owned(), &totals.0, &totals.1));
+        table
+    }
+
+    /// Charges by tariff and VO. Charges of two tariffs are views of the same jobs, so that nothing is added up.
+    #[must_use]
+    pub fn charges_table(&self) -> Table {
+        let amount = ColumnKind::Decimal(2);
+        let mut table = Table::new(
+            "Charges",
+            &[
+                ("policy", "", ColumnKind::Text),
+                ("pool", "", ColumnKind::Text),
+                ("unit", "", ColumnKind::Text),
+                ("vo", "", ColumnKind::Text),
+                ("charge", "unit", amount),
+                ("jobs", "1", ColumnKind::Number),
+                ("unpriced_jobs", "1", ColumnKind::Number),
+            ],
+        );
+        let mut sums: BTreeMap<OfVo<'_>, (Option<i128>, i64, i64)> = BTreeMap::new();
+        for row in &self.charged {
+            for key in [(&row.tariff, Some(row.vo.as_deref())), (&row.tariff, None)] {
+                let sum = sums.entry(key).or_default();
+                sum.0 = super::data::known_sum(sum.0, row.charge_e9);
+                sum.1 += row.job_n;
+                sum.2 += row.unpriced_job_n;
+            }
+        }
+        for ((tariff, vo), (charge_e9, job_n, unpriced_n)) in sums {
+            let one = 10_i128.pow(CHARGE_SCALE);
+            table.push(vec![
+                Cell::text(tariff.to_string()),
+                Cell::text(tariff.pool.as_str()),
+                Cell::text(tariff.unit.as_str()),
+                Cell::text(vo.map_or("(all)", |vo| vo.unwrap_or("(unknown)"))),
+                charge_e9.map_or(Cell::Empty, |charge| Cell::ratio(charge, one, 2)),
+                Cell::int(job_n),
+                Cell::int(unpriced_n),
+            ]);
+        }
+        table
+    }
+
+    /// What became of the cores of the nodes, by cluster and canonical unit. Units are views of the same nodes, so that
+    /// nothing is added up.
+    #[must_use]
+    pub fn overhead_table(&self) -> Table {
+        let hour = ColumnKind::Decimal(2);
+        let percent = ColumnKind::Decimal(1);
+        let mut table = Table::new(
+            "Overhead in brief",
+            &[
+                ("cluster", "", ColumnKind::Text),
+                ("canonical_unit", "", ColumnKind::Text),
+                ("capacity", "core h", hour),
+                ("allocated", "%", percent),
+                ("overhead", "%", percent),
+                ("stranded", "%", percent),
+                ("down", "%", percent),
+                ("reserved", "%", percent),
+                ("not_known", "%", percent),
+            ],
+        );
+        for ((cluster, unit), sums) in &self.left_over {
+            let percent = |part: i128| Cell::ratio(part.saturating_mul(100), sums.capacity, 1);
+            table.push(vec![
+                Cell::text(cluster.as_str()),
+                Cell::text(unit.as_str()),
+                Cell::ratio(sums.capacity, 3600, 2),
+                percent(sums.allocated),
+                percent(sums.overhead),
+                percent(sums.stranded),
+                percent(sums.down),
+                percent(sums.reserved),
+                percent(sums.unknown),
+            ]);
+        }
+        table
+    }
+}
+
+/// A tariff, and one VO (which may be unknown) or all of them.
+type OfVo<'a> = (&'a Tariff, Option<Option<&'a str>>);
+
+/// Per mille of capacity that was delivered; `None` where there is no capacity.
+#[must_use]
+pub fn used_tenths(installed: &Installed, sums: &Sums) -> Option<i128> {
+    crate::report::table::divide(sums.core_s.saturating_mul(1000), installed.core_s)
+}
+
+fn capacity_row(name: String, installed: &Installed, sums: &Sums) -> Vec<Cell> {
+    let mut row = vec![
+        Cell::text(name),
+        Cell::ratio(installed.core_s, 3600, 2),
+        Cell::ratio(sums.core_s, 3600, 2),
+        Cell::ratio(sums.core_s.saturating_mul(100), installed.core_s, 2),
+    ];
+    let work = |value: Option<i128>| value.map_or(Cell::Empty, |value| Cell::ratio(value, 3600 * WORK_SCALE, 2));
+    for (installed, delivered) in installed.work_s.into_iter().zip(sums.work_s) {
+        row.extend([work(installed), work(delivered)]);
+        let share = installed.zip(delivered);
+        row.push(share.map_or(Cell::Empty, |(installed, delivered)| {
+            Cell::ratio(delivered.saturating_mul(100), installed, 2)
+        }));
+    }
+    row
+}
