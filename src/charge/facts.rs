@@ -10,12 +10,17 @@ use arrow::array::{
 use arrow::datatypes::{DataType, Field};
 
 use super::amount::whole;
-use super::inputs::INPUTS;
+use super::inputs::{INPUTS, Input};
 use super::table::{decimals, devices, elements};
 use crate::engine::{Type, Value};
 use crate::error::{Error, Result};
-use crate::schema::batch::{column, int, number, text};
+use crate::schema::batch::{column, decimal, int, number, text};
 use crate::schema::dataset::gpu_fields;
+
+/// Whether an input is among those to be read, or one of those is worked out from it.
+fn is_read(input: &Input, reads: &BTreeSet<&str>) -> bool {
+    reads.contains(input.name) || (input.name == "seconds" && (reads.contains("hours") || reads.contains("minutes")))
+}
 
 /// Jobs, or examples of jobs, as columns. Memory is in bytes here.
 #[derive(Clone, Debug)]
@@ -33,12 +38,10 @@ impl Facts {
     pub fn of_records(batch: &RecordBatch, site: &str, reads: &BTreeSet<&str>) -> Result<Self> {
         let rows = batch.num_rows();
         let mut columns = BTreeMap::new();
-        for input in INPUTS.iter().filter(|input| !input.record.is_empty()) {
-            let is_needed = reads.contains(input.name)
-                || (input.name == "seconds" && (reads.contains("hours") || reads.contains("minutes")));
-            if !is_needed {
-                continue;
-            }
+        for input in INPUTS
+            .iter()
+            .filter(|input| !input.record.is_empty() && is_read(input, reads))
+        {
             let array: ArrayRef = match (input.name, input.kind) {
                 ("site", _) => Arc::new(StringArray::from_iter_values(std::iter::repeat_n(site, rows))),
                 ("seconds", _) => {
@@ -48,6 +51,12 @@ impl Facts {
                         let fraction = i128::from(fraction.value(row)) * milliseconds;
                         Some(whole(seconds.value(row)) + fraction)
                     }))
+                }
+                ("hepscore23" | "hepspec" | "si2k", _) => {
+                    // Values have four decimals.
+                    let to_scale = 10_i128.pow(crate::engine::SCALE - 4);
+                    let values = decimal(batch, input.record)?;
+                    decimals((0..rows).map(|row| number(values, row).map(|value| value * to_scale)))
                 }
                 (_, Type::Number) => {
                     let values = int(batch, input.record)?;
@@ -67,6 +76,21 @@ impl Facts {
             facts.name_models()?;
         }
         Ok(facts)
+    }
+
+    /// The columns of `records` that [`Self::of_records`] takes for the inputs in `reads`.
+    #[must_use]
+    pub fn columns(reads: &BTreeSet<&str>) -> BTreeSet<&'static str> {
+        let of = INPUTS
+            .iter()
+            .filter(|input| is_read(input, reads))
+            .map(|input| input.record);
+        let mut columns: BTreeSet<&'static str> = of.filter(|name| !name.is_empty() && *name != "site").collect();
+        if columns.contains("wall_s") {
+            columns.insert("wall_fraction_ms");
+        }
+        columns.insert("gpus");
+        columns
     }
 
     /// One job of which this much is known.
@@ -151,6 +175,7 @@ impl Facts {
     /// Why a job in scope has no charge, in words.
     pub fn why_unpriced(&self, policy: &super::Policy, row: usize) -> String {
         let is_known = |name: &str| self.columns.get(name).is_some_and(|array| array.is_valid(row));
+        let mut unknown: Vec<&str> = Vec::new();
         for name in policy.reads() {
             let name = if matches!(name, "hours" | "minutes") {
                 "seconds"
@@ -163,9 +188,14 @@ impl Facts {
                 .extras
                 .iter()
                 .any(|extra| extra.name == name && extra.absent.is_none());
-            if (is_input && !stands_in && !is_known(name)) || is_untold {
-                return format!("{name} is unknown");
+            if ((is_input && !stands_in && !is_known(name)) || is_untold) && !unknown.contains(&name) {
+                unknown.push(name);
             }
+        }
+        match unknown.as_slice() {
+            [] => {}
+            [one] => return format!("{one} is unknown"),
+            several => return format!("{} are unknown", several.join(", ")),
         }
         self.unlisted_device(policy, row)
             .or_else(|| self.unlisted_key(policy, row))

@@ -34,7 +34,7 @@ const fn text(name: &'static str, record: &'static str, doc: &'static str) -> In
 }
 
 /// Every input, in the order they are documented.
-pub const INPUTS: [Input; 23] = [
+pub const INPUTS: [Input; 27] = [
     number("cores", "alloc_core_n", "Cores allocated."),
     number("nodes", "alloc_node_n", "Nodes allocated."),
     number("gpus", "alloc_gpu_n", "GPUs allocated, of any model."),
@@ -70,12 +70,32 @@ pub const INPUTS: [Input; 23] = [
         "alloc_billing_n",
         "Slurm's recorded billing; not recorded when it is 0.",
     ),
+    number(
+        "hepscore23",
+        "hs23_per_core",
+        "HEPscore23 per core that scales the job, as the pipeline's benchmarks say.",
+    ),
+    number(
+        "hepspec",
+        "hs06_per_core",
+        "HEP-SPEC06 per core that scales the job, as the pipeline's benchmarks say.",
+    ),
+    number(
+        "si2k",
+        "si00_per_core",
+        "SI2K per core that scales the job, as the pipeline's benchmarks say.",
+    ),
     text("gpu_model", "", "Model of the job's GPUs, when all are of one model."),
     text("source", "source", "Name of the pipeline's source."),
     text("site", "site", "Site."),
     text("cluster", "cluster", "Cluster."),
     text("partition", "partition", "Partition or queue."),
     text("qos", "qos", "Quality of service."),
+    text(
+        "reservation",
+        "reservation",
+        "Reservation the job ran in; unknown outside of any. Of a reservation: its name.",
+    ),
     text("account", "account", "Account or project."),
     text("username", "user", "Local user name."),
     text("vo", "vo", "Virtual organisation."),

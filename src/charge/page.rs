@@ -51,15 +51,22 @@ pub fn page(policy: &Policy) -> Result<String> {
         ));
     }
     say(format!("* {}", settlement(policy)));
+    if let Some(name) = &policy.billing_is {
+        say(format!(
+            "* `{name}` is what Slurm should have recorded as billing: `gridtally policy billing` compares them"
+        ));
+    }
     for (name, value) in &policy.unknown {
         say(format!("* where {name} is unknown, {} stands for it", cell(value)));
     }
     say(format!("* source: {}", policy.source));
-    if policy.subject != Subject::Jobs {
-        let subject = policy.subject.as_str();
-        say(format!(
-            "* no job record tells of {subject}: the policy can be tested, not run"
-        ));
+    match policy.subject {
+        Subject::Jobs => {}
+        Subject::Reservations => say(
+            "* the windows that listings of an inventory tell of are charged, used or not; those of maintenance are not"
+                .to_owned(),
+        ),
+        Subject::Storage => say("* no input tells of storage: the policy can be tested, not run".to_owned()),
     }
     if let Some(note) = &policy.note {
         say(format!("\n{note}"));

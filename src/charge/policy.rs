@@ -10,7 +10,7 @@ use super::table::{Devices, Table};
 use crate::engine::{Formula, Type, Value};
 use crate::error::{Error, Result};
 use crate::problems::Problems;
-use crate::time::Day;
+use crate::time::{Calendar, Day};
 
 /// What a policy charges for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -151,6 +151,8 @@ pub struct Policy {
     pub devices: Vec<Devices>,
     /// Named values, then the last one, the charge.
     pub steps: Vec<Step>,
+    /// The named value that recomputes what Slurm records as billing, so that the two can be compared.
+    pub billing_is: Option<String>,
     /// Every job is charged for at least so long.
     pub minimum_seconds: Option<i128>,
     /// Every job is charged at least so much.
@@ -247,6 +249,13 @@ impl Policy {
             needs.insert("gpus");
         }
         needs
+    }
+
+    /// From which instant until which it holds, Unix milliseconds, half-open.
+    #[must_use]
+    pub fn holds_ms(&self, calendar: &Calendar) -> (i64, i64) {
+        let midnight = |day: Option<Day>, open: i64| day.map_or(open, |day| calendar.begins_ms(day));
+        (midnight(self.valid_from, i64::MIN), midnight(self.valid_to, i64::MAX))
     }
 
     /// Id and version, as people name it.

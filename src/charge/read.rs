@@ -30,6 +30,7 @@ const KEYS: &[&str] = &[
     "valid_to",
     "minimum_seconds",
     "minimum_charge",
+    "billing_is",
     "formula",
     "round",
     "scope",
@@ -114,6 +115,21 @@ pub(super) fn policy(file: &str, text: &str, problems: &mut Problems) -> Option<
     read.filter(|_| is_sound)
 }
 
+/// The value that recomputes Slurm's billing.
+fn billing_is(top: &Section<'_>, steps: &[Step], problems: &mut Problems) -> Option<String> {
+    let named = top.text("billing_is", problems)?;
+    let mut numbers = steps.iter().filter(|step| step.formula.kind() == Type::Number);
+    if !numbers.any(|step| step.name == named.value) {
+        let hint = did_you_mean(&named.value, steps.iter().map(|step| step.name.as_str()));
+        let message = format!(
+            "billing_is names a number the policy works out, and there is no \"{}\"{hint}",
+            named.value
+        );
+        top.wrong(named.line, message, problems);
+    }
+    Some(named.value)
+}
+
 fn read(source: Source<'_>, table: &Spanned<DeTable<'_>>, problems: &mut Problems) -> Option<Policy> {
     let top = root(source, table, "the policy file", KEYS, problems);
     let mut names = Names {
@@ -141,6 +157,7 @@ fn read(source: Source<'_>, table: &Spanned<DeTable<'_>>, problems: &mut Problem
         let given = formula.kind().as_str();
         top.wrong(sql.line, format!("the formula gives {given}, not a number"), problems);
     }
+    let billing_is = billing_is(&top, &steps, problems);
     let scope = scope(&top, &names, problems);
     let memory_unit = memory_unit(&top, &choices, problems);
     let unknown = unknown(&top, &names, memory_unit, problems);
@@ -172,6 +189,7 @@ fn read(source: Source<'_>, table: &Spanned<DeTable<'_>>, problems: &mut Problem
         tables,
         devices,
         steps,
+        billing_is,
         minimum_seconds,
         minimum_charge,
         rounding,

@@ -1,9 +1,9 @@
 //! A formula with the numbers in it.
 
-use super::amount::CHARGE_SCALE;
-use super::policy::{Origin, Policy, Step};
+use super::amount::{CHARGE_SCALE, MemoryUnit};
+use super::policy::{MEMORY_UNIT, Origin, Policy, Step};
 use super::price::Priced;
-use crate::engine::SCALE;
+use crate::engine::{SCALE, Value};
 use crate::reference::decimal::text;
 
 /// How the charge of a job came about, a line for every value: the formula, the formula with its numbers, the result.
@@ -21,6 +21,7 @@ pub fn trace(policy: &Policy, priced: &Priced, job: usize) -> Vec<String> {
     if !inputs.is_empty() {
         lines.push(inputs.join(", "));
     }
+    lines.extend(grounds(policy, priced, job));
     if let Some(when) = &policy.scope.when {
         lines.push(line("when", when, priced, job, priced.value(job, "when")));
     }
@@ -33,6 +34,56 @@ pub fn trace(policy: &Policy, priced: &Priced, job: usize) -> Vec<String> {
         && computed.as_deref() != Some(charge.as_str())
     {
         lines.push(format!("{}: {charge} {}", settlement(policy), policy.unit));
+    }
+    lines
+}
+
+/// Where inputs that no record has come from: units, what stands in, tables.
+fn grounds(policy: &Policy, priced: &Priced, job: usize) -> Vec<String> {
+    let told = |name: &str| priced.value(job, name).unwrap_or_else(|| "unknown".to_owned());
+    let each = |names: &mut dyn Iterator<Item = &str>| -> String {
+        let values: Vec<String> = names.map(|name| format!("{name} = {}", told(name))).collect();
+        values.join(", ")
+    };
+    let mut lines = Vec::new();
+    let reads = policy.reads();
+    for (name, per) in [("minutes", 60), ("hours", 3600)] {
+        if reads.contains(name) && priced.value(job, "seconds").is_some() {
+            lines.push(format!(
+                "{name} = seconds / {per} = {} / {per} = {}",
+                told("seconds"),
+                told(name)
+            ));
+        }
+    }
+    if let Some(seconds) = policy.minimum_seconds {
+        lines.push(format!("seconds are at least {}", text(seconds, SCALE)));
+    }
+    if reads.contains("memory") || reads.contains("requested_memory") {
+        let chosen = told(MEMORY_UNIT);
+        let unit = policy
+            .memory_unit
+            .or_else(|| MemoryUnit::parse(chosen.trim_matches('\'')));
+        lines.extend(unit.map(|unit| format!("memory is counted in {} of {} bytes", unit.as_str(), unit.byte_n())));
+    }
+    if !policy.unknown.is_empty() {
+        let stand_ins = policy.unknown.iter().map(|(name, value)| match value {
+            Value::Number(number) => format!("{name} {}", text(*number, SCALE)),
+            Value::Text(word) => format!("{name} '{word}'"),
+        });
+        let stand_ins: Vec<String> = stand_ins.collect();
+        lines.push(format!("where a record does not tell: {}", stand_ins.join(", ")));
+    }
+    for devices in &policy.devices {
+        let title = devices.title.as_deref().unwrap_or("devices");
+        let mut gives = devices.gives.iter().map(String::as_str);
+        lines.push(format!("{title}, added up over the GPUs: {}", each(&mut gives)));
+    }
+    for table in &policy.tables {
+        let title = table.title.as_deref().unwrap_or("table");
+        let mut by = table.by.iter().map(|(name, _)| name.as_str());
+        let mut gives = table.gives.iter().map(|(name, _)| name.as_str());
+        lines.push(format!("{title}: for {} it is {}", each(&mut by), each(&mut gives)));
     }
     lines
 }

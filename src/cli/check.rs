@@ -56,7 +56,8 @@ A pipeline file:
   name = \"zoo-machine\"
   format = \"auto\"                      # default; scontrol-node | scontrol-partition | node-json |
                                        # sinfo | csv | slurm-conf | sacctmgr-event | sacctmgr-assoc |
-                                       # sacctmgr-dump
+                                       # sacctmgr-dump | scontrol-reservation |
+                                       # sacctmgr-reservation | csv-reservation
   paths = [\"machine/*\"]
   site = \"ZOO-T2\"
   cluster = \"zoo\"                      # for files that name none

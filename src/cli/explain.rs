@@ -7,16 +7,20 @@ use super::{ReportFormat, output};
 use crate::error::Result;
 use crate::pipeline::explain;
 
-/// Explain one number, all the way down: a job, or a cell of charges.
+/// Explain one number, all the way down: a job, or a cell of charges or usage.
 ///
 /// Of a job: the row it was read from and where it stands, how each field was read, other rows of the same job, the
 /// benchmark and where it came from, and for every policy the formula with the job's numbers in it, the rounding, and
-/// the file of `charges` each part went to. Of a cell (a file of `charges`): the jobs charged most.
+/// the files of `usage` and `charges` each part went to. Of a cell (a file of `charges` or `usage`): the jobs with most of
+/// it, and of usage also the corrections that touched it and the benchmarks in it.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
   A job, with its row as it stands in the dump:
     gridtally explain out 48120 --inputs pipelines
+
+  Who used most of a cell, and what corrections did to it:
+    gridtally explain out usage/site=ALP-T2/vo=firn/allocation_year=2026
 
   Who is behind a cell, for a program:
     gridtally explain out charges/site=ALP-T2/vo=firn/allocation_year=2026 --format json")]
@@ -24,7 +28,7 @@ pub(super) struct Args {
     /// Folder or URL results were published to.
     out: String,
 
-    /// Job id, plain job number, grid-wide id or record id; or the path of a file of `charges`.
+    /// Job id, plain job number, grid-wide id or record id; or the path of a file of `charges` or `usage`.
     #[arg(value_name = "JOB-OR-CELL")]
     what: String,
 
@@ -47,6 +51,13 @@ pub(super) fn run(args: &Args) -> Result<()> {
         return match args.format {
             ReportFormat::Text => output::text(&cells.iter().map(explain::Cell::text).collect::<String>()),
             ReportFormat::Json => output::json(&cells),
+        };
+    }
+    if args.what.starts_with("usage/") {
+        let cell = explain::usage(&args.out, &args.what, args.top)?;
+        return match args.format {
+            ReportFormat::Text => output::text(&cell.text()),
+            ReportFormat::Json => output::json(&cell),
         };
     }
     let jobs = explain::explain(&args.out, &args.what, &args.inputs)?;

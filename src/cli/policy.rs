@@ -11,7 +11,7 @@ use crate::charge::example::Verdict;
 use crate::charge::inputs::INPUTS;
 use crate::charge::{Options, Policy, Tariff, page};
 use crate::error::{Error, Kind, Result};
-use crate::pipeline::{billing, reprice};
+use crate::pipeline::{billing, recorded, reprice};
 use crate::problems::Problems;
 
 /// Test and show charge policies.
@@ -33,8 +33,14 @@ Examples:
   What if GPUs were charged by reference units?
     gridtally policy diff gpu-2019.toml rgu-2024.toml --from out
 
+  What would each account pay under these three?
+    gridtally policy price a.toml b.toml c.toml --from out
+
   Billing weights of your own partitions as a policy:
-    gridtally policy weights out > billing.toml")]
+    gridtally policy weights out > billing.toml
+
+  Does Slurm's recorded billing follow from them?
+    gridtally policy billing out")]
 pub(super) struct Args {
     #[command(subcommand)]
     command: Command,
@@ -70,6 +76,44 @@ enum Command {
         from: String,
 
         /// An option of a policy that has it, as name=value; may be given again.
+        #[arg(long, value_name = "NAME=VALUE")]
+        option: Vec<String>,
+
+        /// Format of the report on stdout.
+        #[arg(long, value_name = "FORMAT", default_value = "text")]
+        report: ReportFormat,
+    },
+    /// Price the jobs of a lake under any number of policies, account by account, whenever they hold.
+    Price {
+        /// Policy files; options at their defaults unless `--option` says otherwise.
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+
+        /// Folder or URL results were published to.
+        #[arg(long, value_name = "OUT")]
+        from: String,
+
+        /// An option of a policy that has it, as name=value; may be given again.
+        #[arg(long, value_name = "NAME=VALUE")]
+        option: Vec<String>,
+
+        /// Format of the report on stdout.
+        #[arg(long, value_name = "FORMAT", default_value = "text")]
+        report: ReportFormat,
+    },
+    /// Compare the billing Slurm recorded with that of a policy, partition by partition; exit code 65 when a job differs.
+    Billing {
+        /// Folder or URL results were published to.
+        out: String,
+
+        /// A policy that says `billing_is`; without one, the weights an inventory of the lake tells.
+        file: Option<PathBuf>,
+
+        /// The cluster of the weights; may be left out when there is one.
+        #[arg(long)]
+        cluster: Option<String>,
+
+        /// An option of the policy, as name=value; may be given again.
         #[arg(long, value_name = "NAME=VALUE")]
         option: Vec<String>,
 
@@ -118,6 +162,46 @@ pub(super) fn run(args: &Args) -> Result<()> {
                 ReportFormat::Text => output::text(&compared.text()),
                 ReportFormat::Json => output::json(&compared),
             }
+        }
+        Command::Price {
+            files,
+            from,
+            option,
+            report,
+        } => {
+            let tariffs = files
+                .iter()
+                .map(|file| tariff(file, option))
+                .collect::<Result<Vec<_>>>()?;
+            let priced = reprice::all(from, &tariffs)?;
+            match report {
+                ReportFormat::Text => {
+                    let pages: Vec<String> = priced.iter().map(reprice::Priced::text).collect();
+                    output::text(&pages.join("\n"))
+                }
+                ReportFormat::Json => output::json(&priced),
+            }
+        }
+        Command::Billing {
+            out,
+            file,
+            cluster,
+            option,
+            report,
+        } => {
+            let tariff = match file {
+                Some(file) => tariff(file, option)?,
+                None => Tariff::restored("weights", &billing::policy(out, cluster.as_deref())?, "")?,
+            };
+            let compared = recorded::compare(out, &tariff)?;
+            match report {
+                ReportFormat::Text => output::text(&compared.text())?,
+                ReportFormat::Json => output::json(&compared)?,
+            }
+            if compared.is_equal() {
+                return Ok(());
+            }
+            Err(Error::new(Kind::Data, "recorded billing is not what the policy gives"))
         }
         Command::Weights { out, cluster } => output::text(&billing::policy(out, cluster.as_deref())?),
         Command::Columns => {

@@ -119,6 +119,11 @@ impl Counts {
                 &partition.cluster
             }
             InventoryRow::Association(association) => &association.cluster,
+            InventoryRow::Reservation(reservation) => {
+                self.start_ms = earlier(self.start_ms, Some(reservation.start_ms));
+                self.end_ms = self.end_ms.max(Some(reservation.end_ms));
+                &reservation.cluster
+            }
         };
         self::add(&mut self.clusters, cluster.as_deref());
     }

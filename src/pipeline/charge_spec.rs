@@ -91,7 +91,8 @@ impl Compiler {
     /// The policies of a file or folder.
     fn policies(&mut self, named: &At<String>) -> Vec<Policy> {
         let place = PathBuf::from(self.resolve(&named.value));
-        let files: Vec<(PathBuf, String)> = if place.is_dir() {
+        let is_folder = place.is_dir();
+        let files: Vec<(PathBuf, String)> = if is_folder {
             let inside = std::fs::read_dir(&place).into_iter().flatten().flatten();
             let files_inside = inside.map(|entry| entry.file_name().to_string_lossy().into_owned());
             let mut files_inside: Vec<String> = files_inside
@@ -110,20 +111,38 @@ impl Compiler {
             vec![(place, self.table_label(&named.value))]
         };
         let mut policies = Vec::new();
+        let mut left_out: Vec<String> = Vec::new();
         for (path, label) in files {
             let Some(policy) = Policy::load(&path, &label, &mut self.problems) else {
                 continue;
             };
-            if policy.subject != Subject::Jobs {
-                let subject = policy.subject.as_str();
-                let message = format!(
-                    "{} charges for {subject}, which no job record tells of: it can be tested, not run",
-                    policy.id
-                );
-                self.wrong(named.line, message);
-            } else if self.holds(&policy) {
+            match policy.subject {
+                Subject::Jobs | Subject::Reservations => {}
+                Subject::Storage if is_folder => {
+                    left_out.push(format!("{} ({})", policy.id, policy.subject.as_str()));
+                    continue;
+                }
+                other @ Subject::Storage => {
+                    let message = format!(
+                        "{} charges for {}, which no input tells of: it can be tested, not run",
+                        policy.id,
+                        other.as_str()
+                    );
+                    self.wrong(named.line, message);
+                    continue;
+                }
+            }
+            if self.holds(&policy) {
                 policies.push(policy);
             }
+        }
+        if !left_out.is_empty() {
+            let message = format!(
+                "of the policies in {} these are left out, because no input tells what they charge for: {}",
+                named.value,
+                left_out.join(", ")
+            );
+            self.doubt(named.line, message);
         }
         policies
     }

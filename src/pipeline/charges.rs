@@ -5,54 +5,103 @@ use std::collections::{BTreeMap, BTreeSet};
 use arrow::array::RecordBatch;
 
 use super::partition::{Context, Done};
-use super::state::State;
 use super::usage::{Slice, project, slices};
+use crate::charge::policy::Subject;
 use crate::error::Result;
 use crate::schema;
-use crate::schema::batch::texts;
+use crate::schema::batch::{text, texts};
 use crate::store::lake::{self, LakeTable};
 use crate::summarise::charges::part;
+use crate::summarise::years::with_years;
 use crate::time::Month;
 
 /// Where the policies stand behind which charges were made.
 pub(super) const POLICIES: &str = "policies/policies.parquet";
 
-/// What one site and month was charged.
+/// What one site and month was charged for one subject. Whatever is charged for hands in such parts; all of them
+/// together are `charges`.
 pub(super) struct ChargePart {
     site: String,
-    month: Month,
+    /// Where they are kept for later runs.
+    path: String,
+    /// A `charge_part` batch.
     rows: RecordBatch,
 }
 
-/// Takes the charges out of what was done. Where summaries count, the jobs do not: they are not charged either.
-///
-/// # Errors
-/// [`crate::error::Kind::Io`] when a staged file cannot be taken back.
-pub(super) fn collect(
-    context: &Context<'_>,
-    done: &mut [Done],
-    displaced: &BTreeSet<(String, Month)>,
-) -> Result<Vec<ChargePart>> {
-    let mut parts = Vec::new();
-    for done in done {
-        let (site, month) = (done.site.clone(), done.month);
-        let mut rows = done.charges.take();
-        let [jobs, path] = ["job_charges", "charge_part"].map(|dataset| lake::month_path(dataset, &site, month));
-        if displaced.contains(&(site.clone(), month)) {
-            context.publication.take_back(&jobs)?;
-            rows = None;
-        }
+impl ChargePart {
+    /// Stages what a site and month was charged for a subject, as a `charge_part` batch; takes the file away that held it
+    /// when it is nothing.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Io`] when it cannot be staged.
+    pub(super) fn stage(
+        context: &Context<'_>,
+        subject: Subject,
+        (site, month): (&str, Month),
+        rows: Option<RecordBatch>,
+    ) -> Result<Self> {
+        let path = match subject {
+            Subject::Jobs => lake::month_path("charge_part", site, month),
+            other => lake::subject_path("charge_part", other.as_str(), site, month),
+        };
         let rows = if let Some(rows) = rows.filter(|rows| rows.num_rows() > 0) {
             let mut table = LakeTable::create(context.publication, "charge_part", &path)?;
             table.write(&rows)?;
             table.finish(&[("gridtally.plan".to_owned(), context.plan.fingerprint.clone())])?;
             rows
         } else {
-            context.publication.remove(&jobs);
             context.publication.remove(&path);
             RecordBatch::new_empty(schema::dataset("charge_part")?.arrow())
         };
-        parts.push(ChargePart { site, month, rows });
+        Ok(Self {
+            site: site.to_owned(),
+            path,
+            rows,
+        })
+    }
+}
+
+/// The corrections that these parts have entries of.
+///
+/// # Errors
+/// [`crate::error::Kind::Internal`] when a part is none.
+pub(super) fn corrections(parts: &[ChargePart]) -> Result<BTreeSet<String>> {
+    let mut ids = BTreeSet::new();
+    for part in parts {
+        ids.extend(text(&part.rows, "correction_id")?.iter().flatten().map(str::to_owned));
+    }
+    Ok(ids)
+}
+
+/// Takes the charges of jobs out of what was done. Where summaries count, the jobs do not: they are not charged either,
+/// and what was added by hand still is.
+///
+/// # Errors
+/// [`crate::error::Kind::Io`] when a staged file cannot be taken back.
+pub(super) fn of_jobs(
+    context: &Context<'_>,
+    done: &mut [Done],
+    displaced: &BTreeSet<(String, Month)>,
+) -> Result<Vec<ChargePart>> {
+    let mut parts = Vec::new();
+    for done in done {
+        let (site, month) = (done.site.as_str(), done.month);
+        let mut rows = done.charges.take();
+        let jobs = lake::month_path("job_charges", site, month);
+        if displaced.contains(&(site.to_owned(), month)) {
+            context.publication.take_back(&jobs)?;
+            rows = None;
+            if let Some(added) = &done.added_charges {
+                let mut table = LakeTable::create(context.publication, "job_charges", &jobs)?;
+                table.write(added)?;
+                table.finish(&[])?;
+                rows = Some(part(std::slice::from_ref(added))?);
+            }
+        }
+        if rows.is_none() {
+            context.publication.remove(&jobs);
+        }
+        parts.push(ChargePart::stage(context, Subject::Jobs, (site, month), rows)?);
     }
     Ok(parts)
 }
@@ -61,14 +110,14 @@ pub(super) fn collect(
 ///
 /// # Errors
 /// [`crate::error::Kind::Io`] when the lake cannot be read or written.
-pub(super) fn publish(context: &Context<'_>, state: &State, parts: &[ChargePart], is_everything: bool) -> Result<()> {
-    let mut by_site: BTreeMap<&str, BTreeMap<Month, &RecordBatch>> = BTreeMap::new();
+pub(super) fn publish(context: &Context<'_>, parts: &[ChargePart], is_everything: bool) -> Result<()> {
+    let mut by_site: BTreeMap<&str, Vec<&ChargePart>> = BTreeMap::new();
     for part in parts {
-        by_site.entry(&part.site).or_default().insert(part.month, &part.rows);
+        by_site.entry(&part.site).or_default().push(part);
     }
     let mut kept = BTreeSet::new();
     for (site, fresh) in by_site {
-        publish_site(context, state, site, &fresh, is_everything, &mut kept)?;
+        publish_site(context, site, &fresh, is_everything, &mut kept)?;
     }
     if is_everything {
         let published = context.publication.published();
@@ -83,31 +132,32 @@ pub(super) fn publish(context: &Context<'_>, state: &State, parts: &[ChargePart]
 
 fn publish_site(
     context: &Context<'_>,
-    state: &State,
     site: &str,
-    fresh: &BTreeMap<Month, &RecordBatch>,
+    fresh: &[&ChargePart],
     is_everything: bool,
     kept: &mut BTreeSet<String>,
 ) -> Result<()> {
     let dataset = schema::dataset("charge_part")?;
     let mut touched: BTreeSet<Slice> = BTreeSet::new();
     let mut batches: Vec<RecordBatch> = Vec::new();
-    for rows in fresh.values() {
-        touched.extend(slices(rows)?.into_iter().map(|(slice, _)| slice));
-        batches.push(RecordBatch::clone(rows));
+    for part in fresh {
+        touched.extend(slices(&part.rows)?.into_iter().map(|(slice, _)| slice));
+        batches.push(RecordBatch::clone(&part.rows));
     }
-    for (other, month) in state.charged() {
-        if other != site || context.is_rebuild {
+    let published = context.publication.published().filter(|_| !context.is_rebuild);
+    for file in published
+        .into_iter()
+        .flat_map(|manifest| manifest.dataset("charge_part"))
+    {
+        if lake::parse_month_path(&file.path).is_none_or(|(of, _)| of != site) {
             continue;
         }
-        let path = lake::month_path("charge_part", site, *month);
-        for batch in lake::batches(context.store, context.publication, &path)?
-            .into_iter()
-            .flatten()
-        {
+        let is_fresh = fresh.iter().any(|part| part.path == file.path);
+        let read = lake::batches(context.store, context.publication, &file.path)?;
+        for batch in read.into_iter().flatten() {
             let batch = batch?;
-            if fresh.contains_key(month) {
-                // What the month was charged before: those files change as well.
+            if is_fresh {
+                // What was charged before: those files change as well.
                 touched.extend(slices(&batch)?.into_iter().map(|(slice, _)| slice));
             } else {
                 dataset.admit(&batch)?;
@@ -122,7 +172,8 @@ fn publish_site(
         let path = lake::charges_path(site, of.0.as_deref(), of.1);
         if touched.contains(&of) || is_everything {
             let mut table = LakeTable::create(context.publication, "charges", &path)?;
-            table.write(&project(&rows.slice(range.start, range.len()), charges)?)?;
+            let rows = with_years(&rows.slice(range.start, range.len()))?;
+            table.write(&project(&rows, charges)?)?;
             table.finish(&[
                 ("gridtally.pipeline".to_owned(), context.plan.name.clone()),
                 ("gridtally.plan".to_owned(), context.plan.fingerprint.clone()),

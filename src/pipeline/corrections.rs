@@ -72,14 +72,14 @@ pub(super) fn is_addition(plan: &Plan, key: &Key) -> bool {
 }
 
 /// Stages `corrections`: what is published of partitions this run did not touch, and what it made of the others. Gives
-/// the ids of those that match nothing.
+/// the ids of those that match nothing. `charged` are those that charges have entries of: a reservation is charged, and
+/// is no usage.
 ///
 /// # Errors
 /// [`crate::error::Kind::Io`] when the lake cannot be read or written.
 pub(super) fn publish(
     plan: &Plan,
-    parts: &[Part],
-    is_rebuild: bool,
+    (parts, charged, is_rebuild): (&[Part], &BTreeSet<String>, bool),
     (store, publication): (&Store, &Publication),
 ) -> Result<Vec<String>> {
     let Some(table) = plan.corrections.as_deref().filter(|table| !table.rows.is_empty()) else {
@@ -116,7 +116,7 @@ pub(super) fn publish(
             add(entries.entry(of).or_default(), amounts(sums));
         }
     }
-    let rows = rows(table, entries);
+    let rows = rows(table, entries, charged);
     let unmatched = rows.iter().filter(|row| row.status == "no_match");
     let unmatched = unmatched.map(|row| row.correction.id.clone()).collect();
     let mut out = LakeTable::create(publication, "corrections", PATH)?;
@@ -192,7 +192,11 @@ struct Row<'a> {
     entry: Option<(EntryKey, Amounts)>,
 }
 
-fn rows(table: &CorrectionTable, entries: BTreeMap<EntryKey, Amounts>) -> Vec<Row<'_>> {
+fn rows<'t>(
+    table: &'t CorrectionTable,
+    entries: BTreeMap<EntryKey, Amounts>,
+    charged: &BTreeSet<String>,
+) -> Vec<Row<'t>> {
     let mut of: BTreeMap<String, Vec<(EntryKey, Amounts)>> = BTreeMap::new();
     for (key, amounts) in entries {
         of.entry(key.0.clone()).or_default().push((key, amounts));
@@ -204,6 +208,7 @@ fn rows(table: &CorrectionTable, entries: BTreeMap<EntryKey, Amounts>) -> Vec<Ro
             let status = match (correction.action, correction.is_undone) {
                 (Action::Undo, _) => "undo",
                 (_, true) => "undone",
+                _ if charged.contains(&correction.id) => "applied",
                 (_, false) => "no_match",
             };
             rows.push(Row {

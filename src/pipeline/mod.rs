@@ -2,6 +2,7 @@
 
 pub mod as_of;
 pub mod billing;
+mod calendar_fact;
 mod capacity;
 pub mod charge_spec;
 mod charges;
@@ -28,12 +29,14 @@ pub mod progress;
 mod read_file;
 mod reading;
 pub mod recompute;
+pub mod recorded;
 mod refused;
 pub mod rejects;
 mod repair;
 pub mod replay;
 pub mod report;
 pub mod reprice;
+mod reservations;
 pub mod run;
 mod runs;
 pub mod scaled_spec;

@@ -9,6 +9,7 @@ use crossbeam_channel::bounded;
 
 use super::days::Days;
 use super::recompute::{Asked, Outdated};
+use crate::charge::policy::Subject;
 use crate::error::{Error, Result};
 use crate::ledger::Reason;
 use crate::normalise::{Normaliser, Origins, factors_of, with_factors};
@@ -64,6 +65,8 @@ pub(super) struct Done {
     pub(super) part: Vec<(Key, Sums)>,
     /// What its jobs were charged, as a `charge_part` batch; `None` when nothing is charged.
     pub(super) charges: Option<RecordBatch>,
+    /// Rows of `job_charges` that corrections add: no jobs stand behind them.
+    pub(super) added_charges: Option<RecordBatch>,
     /// Between which instants benchmarks were looked for.
     pub(super) asked_ms: Asked,
     /// Records by benchmark and where its value came from.
@@ -125,7 +128,7 @@ fn merge_days(
     let mut records = Days::new(published("records")?);
     let mut losers = Days::new(published("history")?);
     let mut usage = Usage::new(context.plan, site);
-    let mut charges = Charges::new(context.plan, site);
+    let mut charges = Charges::new(context.plan, site, Subject::Jobs);
     let mut job_charges: Option<LakeTable<'_>> = None;
     let mut normaliser = Normaliser::new(context.plan.normalise.as_ref(), site);
     let mut origins = Origins::default();
@@ -135,6 +138,12 @@ fn merge_days(
     let history_path = lake::month_path("history", site, month);
     let charges_path = lake::month_path("job_charges", site, month);
     let mut history_table: Option<LakeTable<'_>> = None;
+    // What corrections add stands before the jobs of the month.
+    let added_charges = charges.add_corrections(month)?;
+    if let Some(rows) = &added_charges {
+        let table = LakeTable::create(context.publication, "job_charges", &charges_path)?;
+        job_charges.insert(table).write(rows)?;
+    }
     let mut fresh = days.iter().copied().peekable();
     while let Some(day) = earlier(records.next_day()?, fresh.peek().copied()) {
         let mut batches = records.take(day)?;
@@ -202,6 +211,7 @@ fn merge_days(
         settled,
         part,
         charges: is_charged.then(|| charges.into_part()).transpose()?,
+        added_charges,
         asked_ms: normaliser.asked_ms(),
         origins,
         provenance,

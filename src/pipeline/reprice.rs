@@ -1,17 +1,26 @@
-//! A lake priced again under two policies: who would pay more, who less.
+//! A lake priced again, under policies it need not have been charged by: what accounts would pay, and under two of them
+//! who would pay more, who less.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
 
+use arrow::array::{RecordBatch, StringArray};
 use serde::Serialize;
 
+use super::pool;
 use crate::charge::amount::CHARGE_SCALE;
 use crate::charge::facts::Facts;
 use crate::charge::{Tariff, price};
-use crate::error::Result;
+use crate::error::{Error, Kind, Result};
 use crate::reference::decimal::text as amount;
 use crate::schema::batch::{text, word};
-use crate::store::{Manifest, lake, read_table};
+use crate::store::{Manifest, Store, lake, read_table};
+
+/// Rows that are priced at once.
+const BATCH_ROWS: usize = 65_536;
+
+/// View and account.
+type Name = (String, Option<String>);
 
 /// One account under both policies.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -51,62 +60,238 @@ pub struct Comparison {
     pub payers: Vec<Payer>,
 }
 
+/// What the jobs of a lake would cost under one policy.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Priced {
+    /// The policy.
+    pub policy: String,
+    /// What a charge is counted in.
+    pub unit: String,
+    /// Jobs charged.
+    pub job_n: u64,
+    /// Jobs in its scope whose charge is unknown.
+    pub unpriced_job_n: u64,
+    /// Charges by view and account, the largest first.
+    pub accounts: Vec<AccountPrice>,
+}
+
+/// What one account would pay.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct AccountPrice {
+    /// View of the jobs; views are never added up.
+    pub view: String,
+    /// Account.
+    pub account: Option<String>,
+    /// Charge.
+    pub charge: String,
+}
+
+/// What some jobs come to under every tariff.
+#[derive(Clone, Debug, Default)]
+struct Sums {
+    /// Charges by name and tariff; `None` where no job is charged.
+    charges: BTreeMap<Name, Vec<Option<i128>>>,
+    /// Jobs charged, by tariff.
+    job_n: Vec<u64>,
+    /// Jobs in scope whose charge is unknown, by tariff.
+    unpriced_job_n: Vec<u64>,
+    /// Jobs by which of the first two tariffs charge them: both, the first, the second, neither.
+    class_n: [u64; 4],
+}
+
+/// Prices every job of the lake under each policy, whenever it holds.
+///
+/// # Errors
+/// [`Kind::NoInput`] when there is no lake; [`Kind::Data`] when a number does not fit.
+pub fn all(output: &str, tariffs: &[Tariff]) -> Result<Vec<Priced>> {
+    let tariffs: Vec<&Tariff> = tariffs.iter().collect();
+    let sums = scan(output, &tariffs)?;
+    let priced = tariffs.iter().enumerate().map(|(nth, tariff)| {
+        let of = |counts: &[u64]| counts.get(nth).copied().unwrap_or(0);
+        let mut accounts: Vec<(&Name, i128)> = sums
+            .charges
+            .iter()
+            .filter_map(|(name, charges)| Some((name, charges.get(nth).copied().flatten()?)))
+            .collect();
+        accounts.sort_by(|a, b| (&a.0.0, b.1, &a.0.1).cmp(&(&b.0.0, a.1, &b.0.1)));
+        Priced {
+            policy: named(tariff),
+            unit: tariff.policy.unit.clone(),
+            job_n: of(&sums.job_n),
+            unpriced_job_n: of(&sums.unpriced_job_n),
+            accounts: accounts
+                .into_iter()
+                .map(|((view, account), charge)| AccountPrice {
+                    view: view.clone(),
+                    account: account.clone(),
+                    charge: amount(charge, CHARGE_SCALE),
+                })
+                .collect(),
+        }
+    });
+    Ok(priced.collect())
+}
+
 /// Prices every job of the lake under both policies, whenever they hold. Charges in different units are compared by
 /// the part each account has of them.
 ///
 /// # Errors
-/// [`crate::error::Kind::NoInput`] when there is no lake; [`crate::error::Kind::Data`] when a number does not fit.
+/// As [`all`].
 pub fn compare(output: &str, a: &Tariff, b: &Tariff) -> Result<Comparison> {
-    let (store, manifest) = Manifest::open(output)?;
-    let mut sums: BTreeMap<(String, Option<String>), [i128; 2]> = BTreeMap::new();
-    let (mut job_n, mut unpriced_job_n) = ([0; 4], [0; 2]);
-    let needs = [a, b].map(|tariff| tariff.policy.needs());
-    for file in manifest.dataset("records") {
-        let Some((site, _)) = lake::parse_month_path(&file.path) else {
-            continue;
-        };
-        for batch in read_table(store.reader(&file.path)?, None, 65_536)? {
-            let batch = batch?;
-            let mut priced = Vec::new();
-            for (tariff, needs) in [a, b].into_iter().zip(&needs) {
-                let facts = Facts::of_records(&batch, &site, needs)?;
-                priced.push(price(&tariff.policy, &tariff.options, &facts, false)?);
-            }
-            let (views, accounts) = (text(&batch, "view")?, text(&batch, "account")?);
-            for row in 0..batch.num_rows() {
-                let charges = [0, 1].map(|nth| priced.get(nth).and_then(|priced| *priced.charge.get(row)?));
-                let class = match charges {
-                    [Some(_), Some(_)] => 0,
-                    [Some(_), None] => 1,
-                    [None, Some(_)] => 2,
-                    [None, None] => 3,
-                };
-                if let Some(jobs) = job_n.get_mut(class) {
-                    *jobs += 1;
-                }
-                for ((priced, charge), unpriced) in priced.iter().zip(charges).zip(&mut unpriced_job_n) {
-                    let is_in_scope = priced.is_in_scope.get(row) == Some(&true);
-                    *unpriced += u64::from(is_in_scope && charge.is_none());
-                }
-                if class == 3 {
-                    continue;
-                }
-                let key = (views.value(row).to_owned(), word(accounts, row).map(str::to_owned));
-                for (sum, charge) in sums.entry(key).or_default().iter_mut().zip(charges) {
-                    *sum += charge.unwrap_or(0);
-                }
-            }
-        }
-    }
+    let sums = scan(output, &[a, b])?;
+    let two = |counts: &[u64]| [0, 1].map(|nth| counts.get(nth).copied().unwrap_or(0));
     Ok(Comparison {
         a: named(a),
         unit_a: a.policy.unit.clone(),
         b: named(b),
         unit_b: b.policy.unit.clone(),
-        job_n,
-        unpriced_job_n,
-        payers: payers(&sums),
+        job_n: sums.class_n,
+        unpriced_job_n: two(&sums.unpriced_job_n),
+        payers: payers(&sums.charges),
     })
+}
+
+/// Reads what the policies need of every job once, and prices it under all of them.
+fn scan(output: &str, tariffs: &[&Tariff]) -> Result<Sums> {
+    let (store, manifest) = Manifest::open(output)?;
+    let needs: BTreeSet<&str> = tariffs.iter().flat_map(|tariff| tariff.policy.needs()).collect();
+    let mut columns = Facts::columns(&needs);
+    columns.extend(["view", "account"]);
+    let columns: Vec<&str> = columns.into_iter().collect();
+    let files = manifest.dataset("records").filter_map(|file| {
+        let (site, _) = lake::parse_month_path(&file.path)?;
+        Some((site, file.path.clone()))
+    });
+    let files: Vec<(String, String)> = files.collect();
+    let threads = std::thread::available_parallelism().map_or(1, Into::into);
+    let parts = pool::each(&files, threads, |(site, path)| {
+        of_file((&store, path), site, (&needs, &columns), tariffs)
+    })?;
+    let mut sums = Sums::new(tariffs.len());
+    for part in parts {
+        sums.add(part)?;
+    }
+    Ok(sums)
+}
+
+fn of_file(
+    (store, path): (&Store, &str),
+    site: &str,
+    (needs, columns): (&BTreeSet<&str>, &[&str]),
+    tariffs: &[&Tariff],
+) -> Result<Sums> {
+    let mut sums = Sums::new(tariffs.len());
+    for batch in read_table(store.reader(path)?, Some(columns), BATCH_ROWS)? {
+        let batch = batch?;
+        let facts = Facts::of_records(&batch, site, needs)?;
+        let mut charges = Vec::with_capacity(tariffs.len());
+        for (nth, tariff) in tariffs.iter().enumerate() {
+            let priced = price(&tariff.policy, &tariff.options, &facts, false)?;
+            let scope = priced.is_in_scope.iter().zip(&priced.charge);
+            let unpriced = scope
+                .filter(|(is_in_scope, charge)| **is_in_scope && charge.is_none())
+                .count();
+            let job_n = priced.charge.iter().flatten().count();
+            for (counts, n) in [(&mut sums.unpriced_job_n, unpriced), (&mut sums.job_n, job_n)] {
+                if let Some(count) = counts.get_mut(nth) {
+                    *count += u64::try_from(n).unwrap_or(u64::MAX);
+                }
+            }
+            charges.push(priced.charge);
+        }
+        sums.add_batch(&batch, &charges)?;
+    }
+    Ok(sums)
+}
+
+impl Sums {
+    fn new(tariff_n: usize) -> Self {
+        Self {
+            job_n: vec![0; tariff_n],
+            unpriced_job_n: vec![0; tariff_n],
+            ..Self::default()
+        }
+    }
+
+    /// Adds the charges of a batch of records, by tariff.
+    fn add_batch(&mut self, batch: &RecordBatch, charges: &[Vec<Option<i128>>]) -> Result<()> {
+        let (views, accounts) = (text(batch, "view")?, text(batch, "account")?);
+        let places = Places::of(views, accounts);
+        let mut own = vec![vec![None; charges.len()]; places.names.len()];
+        for (nth, charges) in charges.iter().enumerate() {
+            for (place, charge) in places.of_row.iter().zip(charges) {
+                let sum: Option<&mut Option<i128>> = own.get_mut(*place).and_then(|sums| sums.get_mut(nth));
+                if let (Some(sum), Some(charge)) = (sum, charge) {
+                    *sum = Some(plus(sum.unwrap_or(0), *charge)?);
+                }
+            }
+        }
+        if let [a, b, ..] = charges {
+            for (a, b) in a.iter().zip(b) {
+                let class = usize::from(a.is_none()) * 2 + usize::from(b.is_none());
+                // Both, the first alone, the second alone, neither.
+                if let Some(jobs) = self.class_n.get_mut(class) {
+                    *jobs += 1;
+                }
+            }
+        }
+        for ((view, account), sums) in places.names.into_iter().zip(own) {
+            let name = (view.to_owned(), account.map(str::to_owned));
+            self.add_name(name, &sums)?;
+        }
+        Ok(())
+    }
+
+    fn add_name(&mut self, name: Name, charges: &[Option<i128>]) -> Result<()> {
+        let own = self.charges.entry(name).or_insert_with(|| vec![None; charges.len()]);
+        for (sum, charge) in own.iter_mut().zip(charges) {
+            *sum = match (*sum, *charge) {
+                (Some(sum), Some(charge)) => Some(plus(sum, charge)?),
+                (one, None) | (None, one) => one,
+            };
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, other: Self) -> Result<()> {
+        for (name, charges) in other.charges {
+            self.add_name(name, &charges)?;
+        }
+        let counts = self.job_n.iter_mut().chain(&mut self.unpriced_job_n);
+        let counts = counts.chain(&mut self.class_n);
+        let others = other.job_n.iter().chain(&other.unpriced_job_n).chain(&other.class_n);
+        for (sum, n) in counts.zip(others) {
+            *sum += n;
+        }
+        Ok(())
+    }
+}
+
+fn plus(a: i128, b: i128) -> Result<i128> {
+    a.checked_add(b)
+        .ok_or_else(|| Error::new(Kind::Data, "charges are too large to be added up"))
+}
+
+/// The names in a batch, and which each row has.
+struct Places<'b> {
+    names: Vec<(&'b str, Option<&'b str>)>,
+    of_row: Vec<usize>,
+}
+
+impl<'b> Places<'b> {
+    fn of(views: &'b StringArray, accounts: &'b StringArray) -> Self {
+        let mut known: HashMap<(&str, Option<&str>), usize, ahash::RandomState> = HashMap::default();
+        let mut names = Vec::new();
+        let of_row = views.iter().enumerate().map(|(row, view)| {
+            let name = (view.unwrap_or_default(), word(accounts, row));
+            *known.entry(name).or_insert_with(|| {
+                names.push(name);
+                names.len() - 1
+            })
+        });
+        let of_row = of_row.collect();
+        Self { names, of_row }
+    }
 }
 
 fn named(tariff: &Tariff) -> String {
@@ -114,9 +299,16 @@ fn named(tariff: &Tariff) -> String {
     format!("{}{gap}{}", tariff.policy.name(), tariff.chosen)
 }
 
-fn payers(sums: &BTreeMap<(String, Option<String>), [i128; 2]>) -> Vec<Payer> {
+fn payers(sums: &BTreeMap<Name, Vec<Option<i128>>>) -> Vec<Payer> {
+    // Names that neither charges are left out.
+    let both = |charges: &[Option<i128>]| [0, 1].map(|nth| charges.get(nth).copied().flatten());
+    let charged = sums.iter().map(|(name, charges)| (name, both(charges)));
+    let charged: Vec<(&Name, [i128; 2])> = charged
+        .filter(|(_, charges)| charges.iter().any(Option::is_some))
+        .map(|(name, charges)| (name, charges.map(Option::unwrap_or_default)))
+        .collect();
     let mut totals: BTreeMap<&str, [i128; 2]> = BTreeMap::new();
-    for ((view, _), charges) in sums {
+    for ((view, _), charges) in &charged {
         for (total, charge) in totals.entry(view).or_default().iter_mut().zip(charges) {
             *total += charge;
         }
@@ -125,16 +317,16 @@ fn payers(sums: &BTreeMap<(String, Option<String>), [i128; 2]>) -> Vec<Payer> {
         let share = part.saturating_mul(10_000).checked_div(whole).unwrap_or(0);
         i64::try_from(share).unwrap_or(0)
     };
-    let mut payers: Vec<Payer> = sums
-        .iter()
+    let mut payers: Vec<Payer> = charged
+        .into_iter()
         .map(|((view, account), [a, b])| {
             let [all_a, all_b] = totals.get(view.as_str()).copied().unwrap_or_default();
-            let (before, after) = (share(*a, all_a), share(*b, all_b));
+            let (before, after) = (share(a, all_a), share(b, all_b));
             Payer {
                 view: view.clone(),
                 account: account.clone(),
-                a: amount(*a, CHARGE_SCALE),
-                b: amount(*b, CHARGE_SCALE),
+                a: amount(a, CHARGE_SCALE),
+                b: amount(b, CHARGE_SCALE),
                 share_a_e4: before,
                 share_b_e4: after,
                 change_e4: after - before,
@@ -147,6 +339,23 @@ fn payers(sums: &BTreeMap<(String, Option<String>), [i128; 2]>) -> Vec<Payer> {
             .then_with(|| (&x.view, &x.account).cmp(&(&y.view, &y.account)))
     });
     payers
+}
+
+impl Priced {
+    /// For people.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut text = format!(
+            "{} ({}): {} jobs, charge unknown for {}\n",
+            self.policy, self.unit, self.job_n, self.unpriced_job_n
+        );
+        for account in &self.accounts {
+            let name = account.account.as_deref().unwrap_or("-");
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "  {name:<20} {:<10} {:>24}", account.view, account.charge);
+        }
+        text
+    }
 }
 
 impl Comparison {

@@ -18,6 +18,7 @@ use super::reading::{ReadFile, Reading, read_all};
 use super::recompute::{self, Outdated, Scaled};
 use super::repair::{Marks, Repairs, annotate, settle};
 use super::report::{RunReport, SourceReport, first_reasons};
+use super::reservations;
 use super::state::State;
 use super::summaries::{self, SettledSummaries};
 use super::usage::{Part, publish_usage};
@@ -42,8 +43,7 @@ use crate::time::{Day, Month};
 /// while another run holds the lake, [`Kind::Io`], and [`Kind::Internal`] when the ledger does not close.
 pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result<RunReport> {
     let mut stopwatch = Stopwatch::start();
-    let threads = threads(options);
-    let window = window(options);
+    let (threads, window) = (threads(options), window(options));
     let mut found = inputs::find(plan)?;
     let store = open(options.out.as_deref().unwrap_or(&plan.output), progress)?;
     let publication = Publication::begin(&store)?;
@@ -118,8 +118,9 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     check_limits(plan, &files, &file_ids, &state)?;
     let is_fresh = |place: &(String, Month)| partitions.get(place).is_some_and(|days| !days.is_empty());
     report.recomputed = recompute::compare(&context, &outdated, &parts, is_fresh)?;
-    publish_sums(&context, &state, &parts, &charged, is_resummarised)?;
-    report.unmatched_corrections = corrections::publish(plan, &parts, is_rebuild, (&store, &publication))?;
+    let corrected = publish_sums(&context, &state, &parts, &charged, is_resummarised)?;
+    let made = (parts.as_slice(), &corrected, is_rebuild);
+    report.unmatched_corrections = corrections::publish(plan, made, (&store, &publication))?;
     note_unmatched(&report, progress);
     if is_rebuild {
         forget_stale(&publication, &state, &partitions);
@@ -189,27 +190,29 @@ fn note_unmatched(report: &RunReport, progress: &dyn Progress) {
     }
 }
 
-/// What partitions and summaries contribute to usage, and what jobs were charged.
+/// What partitions and summaries contribute to usage, and what was charged for jobs and all else.
 fn contributed(
     context: &Context<'_>,
     mut done: Vec<Done>,
     summaries: SettledSummaries,
     book: &mut Book,
 ) -> Result<(Vec<Part>, Vec<ChargePart>)> {
-    let charged = charges::collect(context, &mut done, &summaries.displaced)?;
+    let mut charged = charges::of_jobs(context, &mut done, &summaries.displaced)?;
+    charged.append(&mut reservations::charge(context)?);
     Ok((summaries::contributions(context, done, summaries, book)?, charged))
 }
 
-/// Publishes usage and charges: what contributions come to.
+/// Publishes usage and charges: what contributions come to. Gives the corrections that charges have entries of.
 fn publish_sums(
     context: &Context<'_>,
     state: &State,
     parts: &[Part],
     charged: &[ChargePart],
     is_everything: bool,
-) -> Result<()> {
+) -> Result<BTreeSet<String>> {
     publish_usage(context, state, parts, is_everything)?;
-    charges::publish(context, state, charged, is_everything)
+    charges::publish(context, charged, is_everything)?;
+    charges::corrections(charged)
 }
 
 /// As many as were asked for, or as the machine has.
@@ -438,6 +441,8 @@ fn forget_stale(publication: &Publication, state: &State, partitions: &BTreeMap<
     };
     for file in published.files() {
         let is_stale = match file.dataset.as_str() {
+            // Charges of other subjects are not made of records.
+            "job_charges" | "charge_part" if !lake::is_month_path(&file.dataset, &file.path) => false,
             "records" | "history" | "usage_part" | "job_charges" | "charge_part" => {
                 lake::parse_month_path(&file.path).is_none_or(|partition| !partitions.contains_key(&partition))
             }

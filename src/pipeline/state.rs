@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 
+use super::calendar_fact;
 use super::capacity;
 use super::inputs::Found;
 use super::recompute::{self, Asked, Scaled};
@@ -35,7 +36,6 @@ pub(super) struct State {
     facts: BTreeMap<String, String>,
     partitions: Vec<(String, Month)>,
     contributions: Vec<(String, Month)>,
-    charged: Vec<(String, Month)>,
     summaries: Vec<(String, Month)>,
 }
 
@@ -68,7 +68,6 @@ impl State {
             facts: manifest.facts.clone(),
             partitions: places("records"),
             contributions: places("usage_part"),
-            charged: places("charge_part"),
             summaries,
         })
     }
@@ -96,12 +95,6 @@ impl State {
     #[must_use]
     pub(super) fn contributions(&self) -> &[(String, Month)] {
         &self.contributions
-    }
-
-    /// Every (site, month) that was charged.
-    #[must_use]
-    pub(super) fn charged(&self) -> &[(String, Month)] {
-        &self.charged
     }
 
     /// Every (site, month) that has summaries, whether they count or not.
@@ -280,6 +273,7 @@ impl State {
         facts.insert(PLAN_FACT.to_owned(), plan.fingerprint.clone());
         facts.insert(RECORDS_FACT.to_owned(), records_version());
         facts.insert(ATTRIBUTION_FACT.to_owned(), plan.attribution.as_str().to_owned());
+        facts.insert(calendar_fact::NAME.to_owned(), calendar_fact::told(plan));
         facts.insert(ZONE_FACT.to_owned(), plan.calendar_zone.name().to_owned());
         facts.insert("pipeline".to_owned(), plan.name.clone());
         if let Some(corrections) = plan.corrections.as_deref().filter(|table| !table.rows.is_empty()) {
@@ -296,6 +290,9 @@ impl State {
         }
         for source in &plan.sources {
             facts.insert(source_fact(&source.name), source.fingerprint.clone());
+            if let Some(zone) = &source.zone {
+                facts.insert(zone_fact(&source.name), zone.name().to_owned());
+            }
         }
         facts
     }
@@ -385,6 +382,11 @@ fn withholds_users(plan: &Plan) -> bool {
 
 fn is_inventory(input: &InputEntry) -> bool {
     inventory::Kind::is_format(&input.format)
+}
+
+/// The name of the fact that tells the zone of a source's local times.
+pub(super) fn zone_fact(source: &str) -> String {
+    format!("zone {source}")
 }
 
 fn source_fact(name: &str) -> String {

@@ -90,7 +90,7 @@ columns! {
     numbers: requested_memory_byte max_rss_byte max_virtual_byte alloc_billing_n time_limit_s exit_code exit_signal;
     numbers: scaled_cpu_ms scaled_wall_ms benchmark_per_core anomalies step_n line byte_offset;
     coded: format view cluster submit_host vo vo_group vo_role account user user_group global_user partition;
-    coded: qos infrastructure node_list state benchmark;
+    coded: qos reservation infrastructure node_list state benchmark;
     plain: job_id raw_job_id global_job_id job_name;
 }
 
@@ -170,6 +170,7 @@ impl Columns {
         self.global_user.push(row.global_user)?;
         self.partition.push(row.partition)?;
         self.qos.push(row.qos)?;
+        self.reservation.push(row.reservation)?;
         self.infrastructure.push(row.infrastructure)?;
         self.job_name.push(row.job_name)?;
         self.node_list.push(row.node_list)?;

@@ -89,6 +89,9 @@ pub fn content_hash(row: &JobRow<'_>, wall_ms: i64, vo: Option<&str>, scratch: &
     for number in [row.scaled_cpu_ms, row.scaled_wall_ms].into_iter().flatten() {
         scratch.extend_from_slice(&number.to_le_bytes());
     }
+    if let Some(reservation) = row.reservation {
+        text(scratch, reservation);
+    }
     xxh3_64(scratch)
 }
 

@@ -44,6 +44,8 @@ pub struct JobRow<'a> {
     pub partition: Option<&'a str>,
     /// Quality of service.
     pub qos: Option<&'a str>,
+    /// Reservation it ran in.
+    pub reservation: Option<&'a str>,
     /// `grid`, `local`, ... (APEL infrastructure type, GRACC Grid).
     pub infrastructure: Option<&'a str>,
     /// Job name.

@@ -18,7 +18,7 @@ const LIMIT: usize = 10_000;
 const ID_LIMIT: usize = 100;
 
 const REQUIRED: [&str; 5] = ["id", "action", "author", "reason", "date"];
-const FILTERS: [&str; 10] = [
+const FILTERS: [&str; 12] = [
     "site",
     "month",
     "source",
@@ -29,9 +29,41 @@ const FILTERS: [&str; 10] = [
     "cluster",
     "job_id",
     "record_id",
+    "partition",
+    "qos",
 ];
 const TARGETS: [&str; 2] = ["to_vo", "to_account"];
-const AMOUNTS: [&str; 4] = ["job_n", "wall_s", "alloc_core_s", "cpu_ms"];
+/// What an addition adds up; `alloc_memory_byte` is what each of its jobs had, for policies that charge memory.
+const AMOUNTS: [&str; 7] = [
+    "job_n",
+    "wall_s",
+    "alloc_core_s",
+    "cpu_ms",
+    "alloc_gpu_s",
+    "alloc_node_s",
+    "alloc_memory_byte",
+];
+/// The model of an addition's GPUs.
+const GPU_MODEL: &str = "gpu_model";
+/// Columns tables had from the start: the others are part of a row's hash only where they say something.
+const FIRST: [&str; 16] = [
+    "site",
+    "month",
+    "source",
+    "view",
+    "vo",
+    "account",
+    "user",
+    "cluster",
+    "job_id",
+    "record_id",
+    "to_vo",
+    "to_account",
+    "job_n",
+    "wall_s",
+    "alloc_core_s",
+    "cpu_ms",
+];
 const UNDOES: &str = "undoes";
 
 /// What a correction does.
@@ -85,10 +117,10 @@ pub struct Correction {
     pub to_vo: Option<String>,
     /// Account it moves to.
     pub to_account: Option<String>,
-    /// Jobs, wall seconds, core seconds added.
-    pub added: [i64; 3],
-    /// CPU milliseconds added.
-    pub added_cpu_ms: Option<i64>,
+    /// Amounts an addition states, by column.
+    pub added: Vec<(&'static str, i64)>,
+    /// Model of the GPUs an addition states.
+    pub gpu_model: Option<String>,
     /// The correction an undo takes back.
     pub undoes: Option<String>,
     /// Whether a later row takes it back.
@@ -122,14 +154,8 @@ impl Correction {
     /// What an addition states in a column of amounts.
     #[must_use]
     pub fn adds(&self, column: &str) -> Option<i64> {
-        let at = ["job_n", "wall_s", "alloc_core_s"]
-            .iter()
-            .position(|name| *name == column);
-        match at {
-            Some(at) => self.added.get(at).copied(),
-            None if column == "cpu_ms" => self.added_cpu_ms,
-            None => None,
-        }
+        let found = self.added.iter().find(|(name, _)| *name == column);
+        found.map(|(_, amount)| *amount)
     }
 
     /// Whether it takes usage of a month whose columns are these; those of its filters are asked for.
@@ -185,7 +211,7 @@ impl CorrectionTable {
     /// Reads a table; see [`Self::load`].
     ///
     /// `void` and `remap` take what equals all of their filters (`site`, `month` of usage, `source`, `view`, `vo`,
-    /// `account`, `user`, `cluster`, `job_id`, `record_id`); an empty or `*` cell takes anything, `-` takes what has no
+    /// `account`, `user`, `cluster`, `job_id`, `record_id`, `partition`, `qos`); an empty or `*` cell takes anything, `-` takes what has no
     /// such value. Rows are applied in their order, each to what those before it have left.
     pub fn read(input: impl Read, file: &str, problems: &mut Problems) -> Self {
         let csv = CsvTable::read(input, file, problems);
@@ -194,7 +220,7 @@ impl CorrectionTable {
             .chain(FILTERS)
             .chain(TARGETS)
             .chain(AMOUNTS)
-            .chain([UNDOES])
+            .chain([GPU_MODEL, UNDOES])
             .collect();
         csv.refuse_unknown(&known, file, problems);
         let is_complete = REQUIRED
@@ -330,12 +356,11 @@ fn parse<'c>(cell: &impl Fn(&str) -> &'c str) -> Result<Correction, String> {
         Some(name) => Err(format!("{name} means nothing to {}", action.as_str())),
         None => Ok(()),
     };
-    let none: &[&str] = &[];
     match action {
         Action::Add => forbid(&[&TARGETS[..], &["user", "job_id", "record_id", UNDOES]].concat())?,
-        Action::Void => forbid(&[&TARGETS[..], &AMOUNTS, &[UNDOES]].concat())?,
-        Action::Remap => forbid(&[&AMOUNTS[..], &[UNDOES]].concat())?,
-        Action::Undo => forbid(&[&FILTERS[..], &TARGETS, &AMOUNTS, none].concat())?,
+        Action::Void => forbid(&[&TARGETS[..], &AMOUNTS, &[GPU_MODEL, UNDOES]].concat())?,
+        Action::Remap => forbid(&[&AMOUNTS[..], &[GPU_MODEL, UNDOES]].concat())?,
+        Action::Undo => forbid(&[&FILTERS[..], &TARGETS, &AMOUNTS, &[GPU_MODEL]].concat())?,
     }
     let amount = |name: &str| match cell(name) {
         "" => Ok(None),
@@ -346,14 +371,16 @@ fn parse<'c>(cell: &impl Fn(&str) -> &'c str) -> Result<Correction, String> {
     };
     let text = |name: &str| Some(cell(name)).filter(|text| !is_any(text)).map(str::to_owned);
     let month = text("month").map(|text| text.parse::<Month>()).transpose()?;
-    let [jobs, wall, cores, cpu] = AMOUNTS.map(amount);
-    let (jobs, wall, cores, added_cpu_ms) = (jobs?, wall?, cores?, cpu?);
-    let added = [jobs, wall, cores].map(Option::unwrap_or_default);
+    let mut added = Vec::new();
+    for name in AMOUNTS {
+        added.extend(amount(name)?.map(|amount| (name, amount)));
+    }
     if action == Action::Add {
         if cell("site").is_empty() || month.is_none() {
             return Err("add needs a site and a month".to_owned());
         }
-        if added == [0; 3] && added_cpu_ms.unwrap_or(0) == 0 {
+        let adds = |(name, amount): &(&str, i64)| *name != "alloc_memory_byte" && *amount != 0;
+        if !added.iter().any(adds) {
             return Err("add adds nothing".to_owned());
         }
     }
@@ -378,14 +405,15 @@ fn parse<'c>(cell: &impl Fn(&str) -> &'c str) -> Result<Correction, String> {
         .chain(&FILTERS)
         .chain(&TARGETS)
         .chain(&AMOUNTS)
-        .chain(&[UNDOES])
+        .chain(&[GPU_MODEL, UNDOES])
+        .filter(|name| REQUIRED.contains(name) || FIRST.contains(name) || **name == UNDOES || given(name))
         .map(|name| format!("{name}={:?}", if is_any(cell(name)) { "" } else { cell(name) }))
         .collect();
     let rule: Vec<String> = FILTERS
         .iter()
         .chain(&TARGETS)
         .chain(&AMOUNTS)
-        .chain(&[UNDOES])
+        .chain(&[GPU_MODEL, UNDOES])
         .filter(|name| given(name))
         .map(|name| format!("{name}={}", escaped(cell(name))))
         .collect();
@@ -404,7 +432,7 @@ fn parse<'c>(cell: &impl Fn(&str) -> &'c str) -> Result<Correction, String> {
         to_vo: text("to_vo"),
         to_account: text("to_account"),
         added,
-        added_cpu_ms,
+        gpu_model: text(GPU_MODEL),
         undoes,
         is_undone: false,
         rule: rule.join(";"),

@@ -34,6 +34,7 @@ const FILES: &[&str] = &[
     include_str!("../../schemas/partition.toml"),
     include_str!("../../schemas/billing_weight.toml"),
     include_str!("../../schemas/association.toml"),
+    include_str!("../../schemas/reservation.toml"),
 ];
 
 static DATASETS: LazyLock<Result<Vec<Dataset>>> =

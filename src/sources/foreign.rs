@@ -53,10 +53,6 @@ const KNOWN: &[(Mark, &str)] = &[
         "scontrol show config names no nodes: give slurm.conf itself",
     ),
     (
-        Begins("ReservationName="),
-        "reservations are not read: their hours are no usage of jobs",
-    ),
-    (
         Words(&["PARTITION", "AVAIL", "NODES", "NODELIST"]),
         "sinfo without -N groups nodes: dump with sinfo -N, or scontrol -o show node",
     ),

@@ -26,6 +26,18 @@ pub fn month_path(dataset: &str, site: &str, month: Month) -> String {
     )
 }
 
+/// Path of the file of `job_charges` or `charge_part` of one site and month for a subject other than jobs
+/// (`reservations`, ...); for jobs it is [`month_path`].
+#[must_use]
+pub fn subject_path(dataset: &str, subject: &str, site: &str, month: Month) -> String {
+    let month = format!("{month}-01");
+    format!(
+        "{dataset}/{}/{}/{subject}.parquet",
+        segment("site", Some(site)),
+        segment("record_month", Some(&month))
+    )
+}
+
 /// Path of one `charges` file.
 #[must_use]
 pub fn charges_path(site: &str, vo: Option<&str>, allocation_year: i64) -> String {
@@ -130,6 +142,12 @@ pub fn parse_usage_path(path: &str) -> Option<(String, Option<String>, i64)> {
     let (_, vo) = super::hive::parse(segments.next()?)?;
     let (_, year) = super::hive::parse(segments.next()?)?;
     Some((site?, vo, year?.parse().ok()?))
+}
+
+/// Whether a path is the one [`month_path`] makes for its dataset.
+#[must_use]
+pub fn is_month_path(dataset: &str, path: &str) -> bool {
+    parse_month_path(path).is_some_and(|(site, month)| month_path(dataset, &site, month) == path)
 }
 
 /// A table on its way into the lake.

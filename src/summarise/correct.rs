@@ -8,11 +8,12 @@ use super::sums::{COUNTED, Sums};
 use crate::error::Result;
 use crate::reference::correction::{Action, Correction, CorrectionTable};
 use crate::schema::batch::{id, text, word};
+use crate::time::calendar::Period;
 use crate::time::{Calendar, Month};
 
 /// What stands in `source` and `view` of added usage when the correction does not say.
-const ADDED_SOURCE: &str = "corrections";
-const ADDED_VIEW: &str = "batch";
+pub(super) const ADDED_SOURCE: &str = "corrections";
+pub(super) const ADDED_VIEW: &str = "batch";
 
 /// The corrections of one site.
 pub(super) struct Corrector<'a> {
@@ -50,6 +51,24 @@ impl<'a> Corrector<'a> {
 
     /// Posts what corrections make of one contribution of a record.
     pub(super) fn post(&self, names: &Names<'_>, row: usize, key: KeyRef<'_>, part: &Sums, groups: &mut Groups) {
+        self.moves(names, row, key, |key, is_taken| {
+            if is_taken {
+                groups.sums(key).add(&part.negated());
+            } else {
+                groups.sums(key).add(part);
+            }
+        });
+    }
+
+    /// What corrections take of one contribution of a record, and where they give it to, in their order: each under the
+    /// id of the correction, with whether it is taken.
+    pub(super) fn moves<'b>(
+        &'b self,
+        names: &Names<'_>,
+        row: usize,
+        key: KeyRef<'b>,
+        mut post: impl FnMut(KeyRef<'b>, bool),
+    ) {
         let mut now = key;
         for rule in &self.rules {
             let is_there = rule.action == Action::Remap && rule.gives(now.vo, now.account());
@@ -57,7 +76,7 @@ impl<'a> Corrector<'a> {
                 continue;
             }
             now.correction_id = Some(&rule.id);
-            groups.sums(now).add(&part.negated());
+            post(now, true);
             if rule.action == Action::Void {
                 return;
             }
@@ -65,16 +84,20 @@ impl<'a> Corrector<'a> {
             if let Some(account) = &rule.to_account {
                 now.set_account(account);
             }
-            groups.sums(now).add(part);
+            post(now, false);
         }
+    }
+
+    /// What is added to the records of a month.
+    pub(super) fn additions(&self, month: Month) -> impl Iterator<Item = &'a Correction> {
+        let own = self.additions.iter().copied();
+        own.filter(move |rule| rule.month == Some(month))
     }
 
     /// Posts what corrections add to the records of a month.
     pub(super) fn post_additions(&self, month: Month, calendar: &mut Calendar, groups: &mut Groups) {
-        for rule in self.additions.iter().filter(|rule| rule.month == Some(month)) {
-            // Noon in UTC of the first day is in the month everywhere.
-            let noon_ms = i64::from(month.first_day()) * 86_400_000 + 43_200_000;
-            let Some(period) = calendar.period(noon_ms) else {
+        for rule in self.additions(month) {
+            let Some(period) = period_of(month, calendar) else {
                 continue;
             };
             let says = |column: &str| rule.filter(column).flatten();
@@ -87,14 +110,11 @@ impl<'a> Corrector<'a> {
                 };
             }
             let mut part = Sums {
-                cpu_ms: rule.added_cpu_ms,
+                cpu_ms: rule.adds("cpu_ms"),
                 ..Sums::default()
             };
-            for (name, amount) in ["job_n", "wall_s", "alloc_core_s"].iter().zip(rule.added) {
-                let at = COUNTED.iter().position(|counted| counted == name);
-                if let Some(sum) = at.and_then(|at| part.counted.get_mut(at)) {
-                    *sum = amount;
-                }
+            for (name, sum) in COUNTED.iter().zip(&mut part.counted) {
+                *sum = rule.adds(name).unwrap_or(0);
             }
             let key = KeyRef {
                 vo: says("vo"),
@@ -107,6 +127,16 @@ impl<'a> Corrector<'a> {
             groups.sums(key).add(&part);
         }
     }
+}
+
+/// The period in which a month's additions lie: that of noon in UTC of its first day, which is in the month everywhere.
+pub(super) fn period_of(month: Month, calendar: &mut Calendar) -> Option<Period> {
+    calendar.period(noon_ms(month))
+}
+
+/// Noon in UTC of the first day of a month, Unix milliseconds.
+pub(super) fn noon_ms(month: Month) -> i64 {
+    i64::from(month.first_day()) * 86_400_000 + 43_200_000
 }
 
 fn takes(rule: &Correction, names: &Names<'_>, row: usize, key: &KeyRef<'_>) -> bool {

@@ -7,9 +7,11 @@ mod correct;
 pub mod fate;
 pub mod group;
 mod pieces;
+pub mod share;
 pub mod summaries;
 pub mod sums;
 pub mod usage;
 pub mod view;
+pub mod years;
 
 pub use usage::Usage;

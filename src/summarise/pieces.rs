@@ -23,9 +23,14 @@ pub(super) struct Cutter {
 
 impl Cutter {
     pub(super) fn new(plan: &Plan) -> Self {
+        let calendar = Calendar::new(plan.calendar_zone.clone(), plan.grain, plan.allocation_year_start);
+        Self::of(plan.attribution, calendar)
+    }
+
+    pub(super) fn of(attribution: Attribution, calendar: Calendar) -> Self {
         Self {
-            attribution: plan.attribution,
-            calendar: Calendar::new(plan.calendar_zone.clone(), plan.grain, plan.allocation_year_start),
+            attribution,
+            calendar,
             pieces: Vec::new(),
             weights: Vec::new(),
             from_ms: 0,

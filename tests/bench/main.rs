@@ -22,6 +22,7 @@ mod generator {
 }
 mod group;
 mod input;
+mod policies;
 mod python;
 
 use std::fs::File;
@@ -87,6 +88,8 @@ fn main() {
             compare(&input, options.runs);
         }
     }
+    let input = input::make(Dialect::Sacct, 3 * options.rows);
+    reprice(&input, options.runs);
     println!("\n| input | work | wall s | CPU s | peak MB | MB/s unpacked |\n|---|---|---|---|---|---|");
     for (dialect, share) in [(Dialect::Sacct, 4), (Dialect::Gracc, 32)] {
         let plain = input::make(dialect, options.rows / share);
@@ -179,6 +182,48 @@ fn unpack(plain: &Input, input: &Input, runs: usize) {
             thousandths(plain.bytes / 1_000) / cost.wall_s,
         );
     }
+}
+
+/// The jobs of a lake priced under three policies, against what it took to read them from their dump.
+fn reprice(input: &Input, runs: usize) {
+    let pipeline = input.folder.join("pipeline.toml");
+    let read = median(runs, || gridtally(input, "pipeline.toml"));
+    let grouped = median(runs, || group(input));
+    let lake = input.folder.join("priced");
+    remove(&lake);
+    let program = |args: &[&str]| {
+        let mut command = Command::new(interpreter());
+        command
+            .arg(script("runner.py"))
+            .arg(env!("CARGO_BIN_EXE_gridtally"))
+            .args(args);
+        measure(&mut command)
+    };
+    let out = lake.to_str().unwrap();
+    program(&["run", pipeline.to_str().unwrap(), "--out", out]);
+    let files = policies::write(&input.folder);
+    let mut arguments = vec!["policy", "price", "--from", out];
+    arguments.extend(files.iter().map(|file| file.to_str().unwrap()));
+    let priced = median(runs, || program(&arguments));
+    // Three rows are a job with its steps.
+    println!(
+        "\n| work, {} jobs of Slurm | wall s | CPU s | peak MB | CPU, read into a lake = 1 |\n|---|---|---|---|---|",
+        input.records / 3
+    );
+    for (work, cost) in [
+        ("read and grouped, nothing written", grouped),
+        ("read into a lake", read),
+        ("priced again under three policies", priced),
+    ] {
+        println!(
+            "| {work} | {:.2} | {:.2} | {:.0} | {:.2} |",
+            cost.wall_s,
+            cost.cpu_s,
+            cost.peak_mb,
+            cost.cpu_s / read.cpu_s
+        );
+    }
+    remove(&lake);
 }
 
 /// A count divided by a thousand.

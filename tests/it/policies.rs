@@ -5,7 +5,9 @@ mod centres;
 mod files;
 mod formulas;
 mod properties;
+mod reservations;
 mod shipped;
+mod years;
 
 use gridtally::charge::Policy;
 use gridtally::problems::Problems;

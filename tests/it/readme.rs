@@ -189,3 +189,31 @@ fn copy(from: &Path, to: &Path) {
         }
     }
 }
+
+/// The charges of this page, beside the sample data.
+#[test]
+fn the_charges_of_the_readme_are_charged() {
+    let text = std::fs::read_to_string(repository("README.md")).unwrap();
+    let blocks = text.split("```toml\n").skip(1);
+    let charges: Vec<&str> = blocks
+        .filter_map(|block| block.split("```").next())
+        .filter(|block| block.contains("[[charge]]") && !block.contains("[pipeline]"))
+        .collect();
+    assert_eq!(charges.len(), 1, "{charges:?}");
+    let dir = tempfile::tempdir().unwrap();
+    for folder in ["pipelines", "sample-data"] {
+        copy(&repository(folder), &dir.path().join(folder));
+    }
+    let sample = std::fs::read_to_string(repository("pipelines/sample.toml")).unwrap();
+    let pipeline = dir.path().join("pipelines/readme.toml");
+    std::fs::write(&pipeline, format!("{sample}\n{}", charges[0])).unwrap();
+    let run = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gridtally"));
+        run(command.args(args).current_dir(dir.path()))
+    };
+    run(&["run", "pipelines/readme.toml"]);
+    assert!(run(&["verify", "out"]).contains(": sound"));
+    let sql = "SELECT count(DISTINCT id) FROM 'out/policies/policies.parquet'";
+    let answer = python(QUERY, &[&dir.path().to_string_lossy(), sql]);
+    assert!(answer.trim_end().ends_with('2'), "{answer}");
+}

@@ -10,13 +10,17 @@ use serde::Serialize;
 use super::raw;
 use crate::charge::amount::CHARGE_SCALE;
 use crate::charge::facts::Facts;
-use crate::charge::{Tariff, price, show};
+use crate::charge::inputs::INPUTS;
+use crate::charge::{Priced, Tariff, price, show};
 use crate::error::{Error, Kind, Result};
 use crate::ledger::Book;
+use crate::pipeline::{calendar_fact, state};
 use crate::reference::decimal::text as amount;
 use crate::schema::batch::{date, decimal, id, int, number, text, word};
 use crate::schema::{self, Column};
 use crate::store::{Manifest, Store, lake, read_table};
+use crate::summarise::share::{Share, Splitter};
+use crate::time::{Calendar, Day};
 
 /// Most jobs one call explains.
 const MOST: usize = 20;
@@ -52,11 +56,36 @@ pub struct Past {
 pub struct Piece {
     /// First day of the month.
     pub month: String,
+    /// Account that pays.
+    pub account: Option<String>,
+    /// The correction it is an entry of.
+    pub correction_id: Option<String>,
+    /// How long the job ran in the period while the policy held, and in all, milliseconds.
+    pub ran_ms: Option<[i64; 2]>,
     /// The charge; `None` when it is unknown.
     pub charge: Option<String>,
     /// Why it is unknown.
     pub why_unpriced: Option<String>,
     /// The file of `charges` it was added to.
+    pub cell: String,
+}
+
+/// What `usage` has of a job in one period.
+#[derive(Clone, Debug, Serialize)]
+pub struct Used {
+    /// First day of the month.
+    pub month: String,
+    /// How long it ran in the period, and in all, milliseconds.
+    pub ran_ms: [i64; 2],
+    /// Its part of the wall time, seconds.
+    pub wall_s: i64,
+    /// That times the cores.
+    pub alloc_core_s: i64,
+    /// Its part of the CPU time, milliseconds.
+    pub cpu_ms: Option<i64>,
+    /// Whether the job counts here.
+    pub is_counted: bool,
+    /// The file of `usage` it was added to.
     pub cell: String,
 }
 
@@ -104,12 +133,16 @@ pub struct Explained {
     pub raw: Option<[String; 2]>,
     /// Why not.
     pub raw_missing: Option<String>,
+    /// Zone of the source's times without an offset, where it is known.
+    pub zone: Option<String>,
     /// Values that are known.
     pub fields: Vec<Field>,
     /// Other rows of the same job.
     pub history: Vec<Past>,
     /// Work done, with the benchmark and where it came from.
     pub work: Vec<String>,
+    /// What usage has of it, period by period, as recorded.
+    pub usage: Vec<Used>,
     /// Charges.
     pub charges: Vec<Charged>,
 }
@@ -173,6 +206,13 @@ impl Lake {
             Err(why) => (None, Some(why)),
         };
         let format = of("format")?;
+        // A lake of before says no calendar: then parts are told without how they came about.
+        let told = calendar_fact::restored(&self.manifest.facts).ok();
+        let mut splitter = told.map(|(attribution, calendar)| Splitter::new(attribution, calendar));
+        let shares = splitter
+            .as_mut()
+            .map_or_else(|| Ok(Vec::new()), |splitter| splitter.shares(record, 0))?;
+        let calendar = splitter.map(|splitter| splitter.calendar().clone());
         Ok(Explained {
             site: site.to_owned(),
             job_id: of("job_id")?,
@@ -180,7 +220,9 @@ impl Lake {
             fields: fields(record, &format)?,
             history: self.history(site, month, record_id)?,
             work: work(record)?,
-            charges: self.charges(site, month, record, record_id)?,
+            usage: used(&shares, site, word(text(record, "vo")?, 0)),
+            charges: self.charges(site, month, record, (record_id, &shares, calendar.as_ref()))?,
+            zone: self.manifest.facts.get(&state::zone_fact(&of("source")?)).cloned(),
             line: int(record, "line")?.value(0),
             record_id: hex(record_id),
             format,
@@ -230,7 +272,7 @@ impl Lake {
         site: &str,
         month: crate::time::Month,
         record: &RecordBatch,
-        record_id: &[u8],
+        (record_id, shares, calendar): (&[u8], &[Share], Option<&Calendar>),
     ) -> Result<Vec<Charged>> {
         let rows = self.batches(&lake::month_path("job_charges", site, month))?;
         let mut charges = Vec::new();
@@ -239,7 +281,8 @@ impl Lake {
             let (ids, texts, chosen) = (of("id")?, of("text")?, of("options")?);
             for row in 0..batch.num_rows() {
                 let tariff = Tariff::restored(ids.value(row), texts.value(row), chosen.value(row))?;
-                let pieces = pieces(&rows, site, record_id, &tariff)?;
+                let holds_ms = calendar.map(|calendar| tariff.policy.holds_ms(calendar));
+                let pieces = pieces(&rows, site, record_id, &tariff, (shares, holds_ms))?;
                 if pieces.is_empty() {
                     continue;
                 }
@@ -251,7 +294,7 @@ impl Lake {
                     options: tariff.chosen.clone(),
                     title: tariff.policy.title.clone(),
                     unit: tariff.policy.unit.clone(),
-                    steps: show::trace(&tariff.policy, &priced, 0),
+                    steps: steps(&tariff, &priced),
                     pieces,
                 });
             }
@@ -260,22 +303,82 @@ impl Lake {
     }
 }
 
-fn pieces(rows: &[RecordBatch], site: &str, record_id: &[u8], tariff: &Tariff) -> Result<Vec<Piece>> {
+/// Which columns the inputs are, then how the charge comes about.
+fn steps(tariff: &Tariff, priced: &Priced) -> Vec<String> {
+    let reads = tariff.policy.reads();
+    let read = INPUTS
+        .iter()
+        .filter(|input| reads.contains(input.name) && !input.record.is_empty());
+    let read: Vec<String> = read
+        .filter(|input| input.record != input.name)
+        .map(|input| match input.name {
+            "seconds" => "seconds: wall_s + wall_fraction_ms / 1000".to_owned(),
+            name => format!("{name}: {}", input.record),
+        })
+        .collect();
+    let mut steps = Vec::new();
+    if !read.is_empty() {
+        steps.push(format!("inputs are these columns: {}", read.join(", ")));
+    }
+    steps.extend(show::trace(&tariff.policy, priced, 0));
+    steps
+}
+
+/// What usage has of a job.
+fn used(shares: &[Share], site: &str, vo: Option<&str>) -> Vec<Used> {
+    let used = shares.iter().map(|share| Used {
+        month: month_text(share.period.month),
+        ran_ms: [share.ran_ms, share.of_ms],
+        wall_s: share.wall_s,
+        alloc_core_s: share.alloc_core_s,
+        cpu_ms: share.cpu_ms,
+        is_counted: share.is_counted,
+        cell: lake::usage_path(site, vo, share.period.allocation_year),
+    });
+    used.collect()
+}
+
+fn month_text(month: Day) -> String {
+    let date = crate::time::month::date_of(month);
+    date.map(|date| date.to_string()).unwrap_or_default()
+}
+
+fn pieces(
+    rows: &[RecordBatch],
+    site: &str,
+    record_id: &[u8],
+    tariff: &Tariff,
+    (shares, holds_ms): (&[Share], Option<(i64, i64)>),
+) -> Result<Vec<Piece>> {
     let mut pieces = Vec::new();
     for batch in rows {
         let (ids, charge) = (id(batch, "record_id")?, decimal(batch, "charge")?);
         let of = |name: &str| text(batch, name);
         let (policy, version, options) = (of("policy")?, of("policy_version")?, of("options")?);
         let (vo, why) = (of("vo")?, of("why_unpriced")?);
+        let (account, correction) = (of("account")?, of("correction_id")?);
         let (year, month) = (int(batch, "allocation_year")?, date(batch, "month")?);
+        let day = date(batch, "day")?;
         for row in 0..batch.num_rows() {
             let key = (policy.value(row), version.value(row), options.value(row));
             if key != tariff.key() || ids.value(row) != record_id {
                 continue;
             }
-            let month = crate::time::month::date_of(month.value(row));
+            let share = shares.iter().find(|share| {
+                let period = &share.period;
+                (period.allocation_year, period.month, period.day)
+                    == (year.value(row), month.value(row), number(day, row))
+            });
+            let ran_ms = share.zip(holds_ms).map(|(share, (from_ms, until_ms))| {
+                let until_ms = until_ms.min(share.from_ms.saturating_add(share.ran_ms));
+                let ran_ms = until_ms.saturating_sub(from_ms.max(share.from_ms)).max(0);
+                [ran_ms, share.of_ms]
+            });
             pieces.push(Piece {
-                month: month.map(|month| month.to_string()).unwrap_or_default(),
+                month: month_text(month.value(row)),
+                account: word(account, row).map(str::to_owned),
+                correction_id: word(correction, row).map(str::to_owned),
+                ran_ms,
                 charge: number(charge, row).map(|charge| amount(charge, CHARGE_SCALE)),
                 why_unpriced: word(why, row).map(str::to_owned),
                 cell: lake::charges_path(site, word(vo, row), year.value(row)),
@@ -332,6 +435,9 @@ fn work(record: &RecordBatch) -> Result<Vec<String>> {
             ));
         }
         let wall = int(record, "wall_s")?.value(0);
+        let value_text = amount(value, 4);
+        let wall_work = amount(i128::from(wall) * value, 4);
+        lines.push(format!("wall_{kind}_s = {wall} s * {value_text} = {wall_work}"));
         if let Some(cores) = number(int(record, "alloc_core_n")?, 0) {
             let work = i128::from(wall) * i128::from(cores) * value;
             let value = amount(value, 4);

@@ -1,9 +1,11 @@
-//! One number, all the way down: a job with everything that was made of it, or the jobs behind a cell of charges.
+//! One number, all the way down: a job with everything that was made of it, or the jobs behind a cell of charges or usage.
 
 mod cell;
 mod job;
 mod raw;
 mod told;
+mod usage;
 
 pub use cell::{Cell, Contributor, cell};
 pub use job::{Explained, explain};
+pub use usage::{UsageCell, usage};

@@ -6,7 +6,7 @@ use arrow::array::{ArrayRef, BooleanArray, Int64Builder, ListBuilder, RecordBatc
 use arrow::datatypes::{DataType, Field};
 
 use super::gpus::Gpus;
-use super::row::{AssociationRow, EventRow, InventoryRow, NodeRow, PartitionRow};
+use super::row::{AssociationRow, EventRow, InventoryRow, NodeRow, PartitionRow, ReservationRow};
 use super::weights::{WEIGHT_PLACES, Weight};
 use crate::error::{Error, Result};
 use crate::schema;
@@ -14,7 +14,14 @@ use crate::schema::batch::{counts, decimals, ints, texts, times};
 use crate::schema::dataset::gpu_fields;
 
 /// The datasets an inventory fills.
-pub const DATASETS: [&str; 5] = ["node", "node_event", "partition", "billing_weight", "association"];
+pub const DATASETS: [&str; 6] = [
+    "node",
+    "node_event",
+    "partition",
+    "billing_weight",
+    "association",
+    "reservation",
+];
 
 /// A row and where it was read.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,6 +65,7 @@ pub fn batches(rows: &[Placed], origin: &Origin) -> Result<Vec<(&'static str, Re
                     .extend(row.weights.iter().map(|weight| (placed, &**row, weight)));
             }
             InventoryRow::Association(row) => shelves.associations.push((placed, row)),
+            InventoryRow::Reservation(row) => shelves.reservations.push((placed, row)),
         }
     }
     let mut found = Vec::new();
@@ -72,6 +80,7 @@ pub fn batches(rows: &[Placed], origin: &Origin) -> Result<Vec<(&'static str, Re
     add("partition", partitions(shelves.partitions, origin))?;
     add("billing_weight", weights(shelves.weights, origin)?)?;
     add("association", associations(shelves.associations, origin))?;
+    add("reservation", reservations(shelves.reservations, origin))?;
     Ok(found)
 }
 
@@ -83,6 +92,7 @@ struct Shelves<'r> {
     partitions: Vec<(&'r Placed, &'r PartitionRow)>,
     weights: Vec<(&'r Placed, &'r PartitionRow, &'r Weight)>,
     associations: Vec<(&'r Placed, &'r AssociationRow)>,
+    reservations: Vec<(&'r Placed, &'r ReservationRow)>,
 }
 
 fn cluster<'r>(named: Option<&'r String>, origin: &'r Origin) -> Option<&'r str> {
@@ -289,6 +299,41 @@ fn associations(mut rows: Vec<(&Placed, &AssociationRow)>, origin: &Origin) -> V
         text(|row| row.grp_tres.as_ref()),
         text(|row| row.grp_tres_mins.as_ref()),
         text(|row| row.limits.as_ref()),
+    ];
+    columns.extend(tail(rows.iter().map(|(placed, _)| *placed), origin));
+    columns
+}
+
+fn reservations(mut rows: Vec<(&Placed, &ReservationRow)>, origin: &Origin) -> Vec<ArrayRef> {
+    rows.sort_by_key(|(placed, row)| {
+        (
+            cluster(row.cluster.as_ref(), origin),
+            &row.reservation,
+            row.start_ms,
+            placed.line,
+        )
+    });
+    let text = |of: fn(&ReservationRow) -> Option<&String>| texts(rows.iter().map(|(_, row)| of(row)));
+    let int = |of: fn(&ReservationRow) -> Option<i64>| ints(rows.iter().map(|(_, row)| of(row)));
+    let mut columns = vec![
+        texts(rows.iter().map(|_| origin.site.as_ref())),
+        texts(rows.iter().map(|(_, row)| cluster(row.cluster.as_ref(), origin))),
+        text(|row| Some(&row.reservation)),
+        times(rows.iter().map(|(_, row)| row.as_of_ms.or(origin.as_of_ms))),
+        times(rows.iter().map(|(_, row)| Some(row.start_ms))),
+        times(rows.iter().map(|(_, row)| Some(row.end_ms))),
+        flags(rows.iter().map(|(_, row)| Some(row.is_ambiguous))),
+        text(|row| row.nodes.as_ref()),
+        int(|row| row.node_n),
+        int(|row| row.core_n),
+        int(|row| row.memory_byte),
+        int(|row| row.gpus.as_ref().map(Gpus::device_n)),
+        gpu_lists(rows.iter().map(|(_, row)| row.gpus.as_ref())),
+        text(|row| row.partition.as_ref()),
+        text(|row| row.accounts.as_ref()),
+        text(|row| row.users.as_ref()),
+        text(|row| row.flags.as_ref()),
+        text(|row| row.state.as_ref()),
     ];
     columns.extend(tail(rows.iter().map(|(placed, _)| *placed), origin));
     columns

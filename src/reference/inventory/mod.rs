@@ -11,7 +11,7 @@ pub mod weights;
 
 pub use batch::{DATASETS, Origin, Placed, batches};
 pub use gpus::Gpus;
-pub use row::{AssociationRow, EventRow, InventoryRow, NodeRow, PartitionRow};
+pub use row::{AssociationRow, EventRow, InventoryRow, NodeRow, PartitionRow, ReservationRow};
 
 /// The words Slurm prints for nothing.
 #[must_use]

@@ -14,6 +14,8 @@ pub enum InventoryRow {
     Partition(Box<PartitionRow>),
     /// An account or a user in an account.
     Association(Box<AssociationRow>),
+    /// A window in which resources are set aside.
+    Reservation(Box<ReservationRow>),
 }
 
 impl InventoryRow {
@@ -25,6 +27,7 @@ impl InventoryRow {
             Self::Event(_) => "node_event",
             Self::Partition(_) => "partition",
             Self::Association(_) => "association",
+            Self::Reservation(_) => "reservation",
         }
     }
 
@@ -34,6 +37,7 @@ impl InventoryRow {
         match self {
             Self::Node(node) => node.as_of_ms.is_none(),
             Self::Partition(partition) => partition.as_of_ms.is_none(),
+            Self::Reservation(reservation) => reservation.as_of_ms.is_none(),
             Self::Event(_) => false,
             Self::Association(_) => true,
         }
@@ -46,6 +50,7 @@ impl InventoryRow {
         match self {
             Self::Node(node) => node.reason = None,
             Self::Event(event) => (event.user, event.reason) = (None, None),
+            Self::Reservation(reservation) => reservation.users = None,
             Self::Partition(_) => {}
             Self::Association(association) => {
                 (association.description, association.organization) = (None, None);
@@ -190,6 +195,43 @@ pub struct PartitionRow {
     pub weights: Vec<Weight>,
     /// How weighted amounts become one number: `sum`, `max_tres` or `max_tres_gres`; `None` where the file cannot tell.
     pub billing_rule: Option<&'static str>,
+}
+
+/// A reservation.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ReservationRow {
+    /// Cluster, if the file names it.
+    pub cluster: Option<String>,
+    /// Name.
+    pub reservation: String,
+    /// When this was so, Unix milliseconds, if the file says.
+    pub as_of_ms: Option<i64>,
+    /// Begins, Unix milliseconds.
+    pub start_ms: i64,
+    /// Ends, Unix milliseconds.
+    pub end_ms: i64,
+    /// A printed time happened twice (clocks were turned back); the first time that fits was taken.
+    pub is_ambiguous: bool,
+    /// Nodes, as a host list.
+    pub nodes: Option<String>,
+    /// How many.
+    pub node_n: Option<i64>,
+    /// CPUs as Slurm counts those of jobs; cores where the resources name none.
+    pub core_n: Option<i64>,
+    /// Memory, bytes.
+    pub memory_byte: Option<i64>,
+    /// GPUs.
+    pub gpus: Option<Gpus>,
+    /// Partition.
+    pub partition: Option<String>,
+    /// Accounts that may use it, as printed.
+    pub accounts: Option<String>,
+    /// Users that may use it, as printed.
+    pub users: Option<String>,
+    /// Flags as printed, upper case.
+    pub flags: Option<String>,
+    /// State, upper case.
+    pub state: Option<String>,
 }
 
 /// An association.

@@ -26,7 +26,8 @@ const COLUMNS: [&str; 9] = [
     "state",
 ];
 
-fn cells(line: &str) -> Option<Vec<String>> {
+/// The cells of a line.
+pub(super) fn cells(line: &str) -> Option<Vec<String>> {
     let mut reader = csv::ReaderBuilder::new()
         .has_headers(false)
         .trim(csv::Trim::All)
@@ -57,7 +58,7 @@ pub(super) fn read(bytes: &[u8], plan: &SourcePlan, sink: &mut dyn Sink) {
         let rows = match &header {
             _ if !line.is_ended => Err(cut_off()),
             None => Err((Reason::FieldCount, "no header stands before this row".to_owned())),
-            Some(columns) => nodes(&text, columns, plan),
+            Some(columns) => named(&text, columns, &COLUMNS, |fields| nodes(fields, plan)),
         };
         match rows {
             Ok(rows) => {
@@ -71,9 +72,15 @@ pub(super) fn read(bytes: &[u8], plan: &SourcePlan, sink: &mut dyn Sink) {
     }
 }
 
-fn nodes(text: &str, columns: &[String], plan: &SourcePlan) -> Result<Vec<NodeRow>, Trouble> {
-    if let Some(unknown) = columns.iter().find(|name| !COLUMNS.contains(&name.as_str())) {
-        let known = COLUMNS.join(", ");
+/// What `read` makes of a row's cells by the names of their columns, all of which must be `known`.
+pub(super) fn named<T>(
+    text: &str,
+    columns: &[String],
+    known: &[&str],
+    read: impl FnOnce(&Fields<'_>) -> Result<T, Trouble>,
+) -> Result<T, Trouble> {
+    if let Some(unknown) = columns.iter().find(|name| !known.contains(&name.as_str())) {
+        let known = known.join(", ");
         return Err((
             Reason::UnknownField,
             format!("the header has a column \"{unknown}\"; known are {known}"),
@@ -89,7 +96,10 @@ fn nodes(text: &str, columns: &[String], plan: &SourcePlan) -> Result<Vec<NodeRo
         .map(String::as_str)
         .zip(cells.iter().map(String::as_str))
         .collect();
-    let fields = Fields(named);
+    read(&Fields(named))
+}
+
+fn nodes(fields: &Fields<'_>, plan: &SourcePlan) -> Result<Vec<NodeRow>, Trouble> {
     let hosts = Hostlist::parse(fields.required("node")?).map_err(|why| match why {
         HostlistError::Syntax(why) | HostlistError::Limit(why) => (Reason::BadHostlist, why),
     })?;
@@ -106,7 +116,7 @@ fn nodes(text: &str, columns: &[String], plan: &SourcePlan) -> Result<Vec<NodeRo
     let (state, state_flags) = state::split(fields.get("state").unwrap_or_default());
     let row = NodeRow {
         cluster: fields.text("cluster"),
-        as_of_ms: as_of_ms(&fields, plan)?,
+        as_of_ms: as_of_ms(fields, plan)?,
         cpu_n: fields.int("cpu_n")?,
         memory_byte: fields.int("memory_byte")?,
         gpus,
@@ -125,7 +135,7 @@ fn nodes(text: &str, columns: &[String], plan: &SourcePlan) -> Result<Vec<NodeRo
 }
 
 /// A day begins with its first instant in the inventory's zone, UTC without one.
-fn as_of_ms(fields: &Fields<'_>, plan: &SourcePlan) -> Result<Option<i64>, Trouble> {
+pub(super) fn as_of_ms(fields: &Fields<'_>, plan: &SourcePlan) -> Result<Option<i64>, Trouble> {
     let text = fields.get("as_of").unwrap_or_default();
     let (text, zone) = if text.len() == 10 {
         let zone = plan.zone.clone().unwrap_or_else(crate::time::Zone::utc);

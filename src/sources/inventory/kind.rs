@@ -5,6 +5,7 @@ use memchr::memmem;
 use super::assoc;
 use super::csv_nodes;
 use super::event;
+use super::reservation;
 use super::sinfo;
 
 /// A format of an inventory file.
@@ -30,6 +31,12 @@ pub enum Kind {
     SacctmgrAssoc,
     /// `sacctmgr dump`.
     SacctmgrDump,
+    /// `scontrol show reservation`, one line per reservation (`-o`) or several.
+    ScontrolReservation,
+    /// `sacctmgr -P show reservation`.
+    SacctmgrReservation,
+    /// A CSV of reservations of a site's own.
+    CsvReservation,
 }
 
 impl Kind {
@@ -44,6 +51,9 @@ impl Kind {
         ("sacctmgr-event", Self::SacctmgrEvent),
         ("sacctmgr-assoc", Self::SacctmgrAssoc),
         ("sacctmgr-dump", Self::SacctmgrDump),
+        ("scontrol-reservation", Self::ScontrolReservation),
+        ("sacctmgr-reservation", Self::SacctmgrReservation),
+        ("csv-reservation", Self::CsvReservation),
     ];
 
     /// The word of the pipeline file, and of the ledger.
@@ -77,17 +87,25 @@ pub fn recognise(head: &[u8]) -> Option<Kind> {
     if text.starts_with(b"PartitionName=") && has("TotalCPUs=") {
         return Some(Kind::ScontrolPartition);
     }
+    if text.starts_with(b"ReservationName=") || text.starts_with(reservation::NONE.as_bytes()) {
+        return Some(Kind::ScontrolReservation);
+    }
     if text.starts_with(b"Current Association Manager state") {
         // `scontrol show assoc_mgr`: usage and limits of the moment, not the tree.
         return None;
     }
     let lines = || text.split(|byte| *byte == b'\n').take(64).map(String::from_utf8_lossy);
     let first = lines().next()?;
-    if lines()
-        .find(|line| !line.trim().is_empty() && !line.starts_with('#'))
-        .is_some_and(|line| csv_nodes::is_header(&line))
-    {
-        return Some(Kind::Csv);
+    if let Some(line) = lines().find(|line| !line.trim().is_empty() && !line.starts_with('#')) {
+        if csv_nodes::is_header(&line) {
+            return Some(Kind::Csv);
+        }
+        if reservation::is_csv_header(&line) {
+            return Some(Kind::CsvReservation);
+        }
+    }
+    if reservation::is_header(&first) {
+        return Some(Kind::SacctmgrReservation);
     }
     if event::is_header(&first) {
         return Some(Kind::SacctmgrEvent);

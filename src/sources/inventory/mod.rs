@@ -16,6 +16,7 @@ mod lines;
 mod moment;
 mod node_json;
 mod pairs;
+mod reservation;
 mod scontrol;
 mod sinfo;
 mod slurm_conf;
@@ -55,6 +56,9 @@ pub fn pieces(kind: Kind, input: Box<dyn Read + Send>, plan: Arc<SourcePlan>) ->
         Kind::SacctmgrEvent => event::read,
         Kind::SacctmgrAssoc => assoc::read,
         Kind::SacctmgrDump => dump::read,
+        Kind::ScontrolReservation => reservation::of_scontrol,
+        Kind::SacctmgrReservation => reservation::of_sacctmgr,
+        Kind::CsvReservation => reservation::of_csv,
     };
     let mut bytes = Vec::new();
     input.take(FILE_LIMIT + 1).read_to_end(&mut bytes)?;
@@ -84,7 +88,10 @@ pub fn hints(kind: Kind, head: &[u8]) -> Hints {
     };
     Hints {
         version: version.map(|version| format!("Slurm {version}")),
-        naive_times: matches!(kind, Kind::SacctmgrEvent | Kind::Sinfo) && text.contains(':'),
+        naive_times: matches!(
+            kind,
+            Kind::SacctmgrEvent | Kind::Sinfo | Kind::ScontrolReservation | Kind::SacctmgrReservation
+        ) && text.contains(':'),
         ..Hints::default()
     }
 }

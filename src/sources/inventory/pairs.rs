@@ -115,11 +115,43 @@ const KEYS: &[&str] = &[
     "Weight",
 ];
 
-/// The pairs of a record. A key that stands again is part of the value before it.
+/// Keys of `scontrol show reservation`.
+pub(super) const RESERVATION_KEYS: &[&str] = &[
+    "Accounts",
+    "AllowedPartitions",
+    "BurstBuffer",
+    "Comment",
+    "CoreCnt",
+    "Duration",
+    "EndTime",
+    "Features",
+    "Flags",
+    "Groups",
+    "Licenses",
+    "MaxStartDelay",
+    "NodeCnt",
+    "Nodes",
+    "PartitionName",
+    "PurgeComp",
+    "QOS",
+    "ReservationName",
+    "StartTime",
+    "State",
+    "TRES",
+    "Users",
+    "Watts",
+];
+
+/// The pairs of a record of nodes or partitions.
 pub(super) fn pairs(text: &str) -> BTreeMap<&str, &str> {
-    let mut found: BTreeMap<&str, &str> = BTreeMap::new();
+    pairs_of(text, KEYS)
+}
+
+/// The pairs of a record. A key that stands again is part of the value before it.
+pub(super) fn pairs_of<'t>(text: &'t str, keys: &[&str]) -> BTreeMap<&'t str, &'t str> {
+    let mut found: BTreeMap<&'t str, &'t str> = BTreeMap::new();
     // (key, where its value begins)
-    let mut open: Option<(&str, usize)> = None;
+    let mut open: Option<(&'t str, usize)> = None;
     let mut at = 0;
     for word in text.split(' ') {
         let start = at;
@@ -127,7 +159,7 @@ pub(super) fn pairs(text: &str) -> BTreeMap<&str, &str> {
         let Some((key, _)) = word.split_once('=') else {
             continue;
         };
-        if !KEYS.contains(&key) || found.contains_key(key) || open.is_some_and(|(before, _)| before == key) {
+        if !keys.contains(&key) || found.contains_key(key) || open.is_some_and(|(before, _)| before == key) {
             continue;
         }
         if let Some((before, from)) = open {

@@ -11,18 +11,19 @@ use crate::reference::inventory::{Gpus, InventoryRow, NodeRow, PartitionRow, sta
 use crate::sources::Sink;
 
 pub(super) fn nodes(bytes: &[u8], _: &SourcePlan, sink: &mut dyn Sink) {
-    each(bytes, "NodeName=", sink, |fields| {
-        node(fields).map(|row| InventoryRow::Node(Box::new(row)))
+    each(bytes, "NodeName=", sink, |record| {
+        node(&Fields(pairs(record))).map(|row| InventoryRow::Node(Box::new(row)))
     });
 }
 
 pub(super) fn partitions(bytes: &[u8], _: &SourcePlan, sink: &mut dyn Sink) {
-    each(bytes, "PartitionName=", sink, |fields| {
-        partition(fields).map(|row| InventoryRow::Partition(Box::new(row)))
+    each(bytes, "PartitionName=", sink, |record| {
+        partition(&Fields(pairs(record))).map(|row| InventoryRow::Partition(Box::new(row)))
     });
 }
 
-fn each(bytes: &[u8], key: &str, sink: &mut dyn Sink, read: impl Fn(&Fields<'_>) -> Result<InventoryRow, Trouble>) {
+/// Gives each record that begins with `key` its outcome.
+pub(super) fn each(bytes: &[u8], key: &str, sink: &mut dyn Sink, read: impl Fn(&str) -> Result<InventoryRow, Trouble>) {
     let records = records(bytes, key);
     sink.rows_read(u64::try_from(records.len()).unwrap_or(u64::MAX));
     for record in &records {
@@ -36,15 +37,21 @@ fn each(bytes: &[u8], key: &str, sink: &mut dyn Sink, read: impl Fn(&Fields<'_>)
 
 /// What Slurm's tools say to people, caught with their output.
 pub(super) fn is_message(line: &str) -> bool {
-    ["scontrol: ", "sinfo: ", "sacctmgr: ", "slurm_load_"]
-        .iter()
-        .any(|tool| line.starts_with(tool))
+    [
+        "scontrol: ",
+        "sinfo: ",
+        "sacctmgr: ",
+        "slurm_load_",
+        super::reservation::NONE,
+    ]
+    .iter()
+    .any(|tool| line.starts_with(tool))
 }
 
 fn one(
     record: &Record,
     key: &str,
-    read: impl Fn(&Fields<'_>) -> Result<InventoryRow, Trouble>,
+    read: impl Fn(&str) -> Result<InventoryRow, Trouble>,
 ) -> Result<InventoryRow, Trouble> {
     if record.is_too_long {
         return Err((Reason::TooLong, "the record is longer than a record can be".to_owned()));
@@ -55,7 +62,7 @@ fn one(
     if !record.text.starts_with(key) {
         return Err((Reason::FieldCount, format!("the record does not begin with {key}")));
     }
-    read(&Fields(pairs(&record.text)))
+    read(&record.text)
 }
 
 fn node(fields: &Fields<'_>) -> Result<NodeRow, Trouble> {

@@ -129,6 +129,8 @@ roles! {
     Partition,
     /// `QOS`
     Qos,
+    /// `Reservation`
+    Reservation,
     /// `Account`
     Account,
     /// `Group`
@@ -208,6 +210,7 @@ impl Role {
             Self::User | Self::Uid | Self::Group | Self::Gid => &[Part::User],
             Self::Partition => &[Part::Partition],
             Self::Qos => &[Part::Qos],
+            Self::Reservation => &[Part::Reservation],
             Self::JobName => &[Part::JobName],
             Self::NodeList => &[Part::NodeList],
             Self::Submit | Self::Eligible => &[Part::Queueing],
@@ -322,7 +325,7 @@ const COLUMNS: &[(&str, Kind, Option<Role>)] = &[
     ("reqnodes", Kind::Number, Some(Role::ReqNodes)),
     ("reqreservation", Kind::Line, None),
     ("reqtres", Kind::Tres, None),
-    ("reservation", Kind::Line, None),
+    ("reservation", Kind::Line, Some(Role::Reservation)),
     ("reservationid", Kind::Line, None),
     ("reserved", Kind::Duration, None),
     ("restarts", Kind::Int, None),

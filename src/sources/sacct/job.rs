@@ -42,6 +42,7 @@ pub(super) struct Job<'t> {
     group: &'t [u8],
     partition: &'t [u8],
     qos: &'t [u8],
+    reservation: &'t [u8],
     node_list: &'t [u8],
     state: Option<&'static str>,
     submit_s: Option<i64>,
@@ -205,6 +206,7 @@ impl<'t> Job<'t> {
         self.group = or(Role::Group, Role::Gid);
         self.partition = row.text(Role::Partition);
         self.qos = row.text(Role::Qos);
+        self.reservation = row.text(Role::Reservation);
         self.node_list = match row.text(Role::NodeList) {
             b"None assigned" | b"(null)" | b"(unknown)" => b"",
             text => text,
@@ -236,7 +238,8 @@ impl<'t> Job<'t> {
         let (cluster, account) = (decode(self.cluster), decode(self.account));
         let (user, group) = (decode(self.user), decode(self.group));
         let (partition, qos) = (decode(self.partition), decode(self.qos));
-        let (job_name, nodes) = (decode(name), decode(self.node_list));
+        let (reservation, nodes) = (decode(self.reservation), decode(self.node_list));
+        let job_name = decode(name);
         let models: Vec<_> = self.gpus.iter().map(|&(model, n)| (decode(model), n)).collect();
         let gpus: Vec<_> = models.iter().map(|(model, n)| (model.as_ref(), *n)).collect();
         let ms = |second: Option<i64>| second.and_then(|s| s.checked_mul(1000));
@@ -250,6 +253,7 @@ impl<'t> Job<'t> {
             user_group: some(&group),
             partition: some(&partition),
             qos: some(&qos),
+            reservation: some(&reservation),
             job_name: some(&job_name),
             submit_ms: ms(self.submit_s),
             eligible_ms: ms(self.eligible_s),

@@ -17,6 +17,10 @@ const SEEDS: &[&str] = &[
     "Cluster|NodeName|TimeStart|TimeEnd|Reason|TRES\nz|n|2026-10-25T02:30:00|Unknown|a|cpu=1\n",
     "Cluster|Account|User|Share\nz|a|u|parent\n",
     "Cluster - 'z':Fairshare=1\nParent - 'root'\nUser - 'u':Fairshare=2:QOS='a,b'\n",
+    "ReservationName=r StartTime=2026-10-25T02:30:00 EndTime=2026-10-25T02:10:00 Nodes=n[1-3] NodeCnt=3 CoreCnt=6\n   \
+     Flags=MAINT TRES=cpu=12 Accounts=a,b State=ACTIVE\n",
+    "Cluster|Name|TRES|TimeStart|TimeEnd|UnusedWall\nz|r|cpu=12|2026-10-25T00:00:00|2026-10-26T00:00:00|5\n",
+    "reservation,start,end,node_n,gpus\nr,2026-10-25T00:00:00Z,2026-10-26T00:00:00Z,3,gpu:t4:2\n",
 ];
 
 #[test]

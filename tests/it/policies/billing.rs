@@ -1,20 +1,17 @@
 //! Billing recomputed from a real cluster's weights, against the billing Slurm recorded.
 #![expect(clippy::print_stdout, reason = "a test says what it compared")]
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
-use arrow::array::Array;
-use gridtally::charge::facts::Facts;
-use gridtally::charge::{Options, price};
+use gridtally::charge::Tariff;
 use gridtally::pipeline::progress::Silent;
-use gridtally::pipeline::{Plan, RunOptions, billing, run};
-use gridtally::schema::batch::{int, text};
+use gridtally::pipeline::recorded::Recorded;
+use gridtally::pipeline::{Plan, RunOptions, billing, recorded, run};
+use gridtally::schema::batch::int;
 use gridtally::store::{Manifest, Store, read_table};
-
-use super::read;
 
 /// The lake of some dumps and the listings of their machine.
 fn lake(folder: &Path, cluster: &str, dumps: &[String], listings: &[String]) -> String {
@@ -32,48 +29,24 @@ fn lake(folder: &Path, cluster: &str, dumps: &[String], listings: &[String]) -> 
     out
 }
 
-/// Rows by partition: compared, billed zero; and those that differ.
-fn compare(out: &str) -> (BTreeMap<String, [usize; 2]>, Vec<String>) {
-    let policy = read(&billing::policy(out, None).unwrap()).unwrap();
-    for verdict in policy.test().unwrap() {
+/// What the weights of the lake's inventory make of its jobs; jobs that held something, counted beside it.
+fn compare(out: &str) -> (Recorded, u64) {
+    let text = billing::policy(out, None).unwrap();
+    let tariff = Tariff::restored("weights", &text, "").unwrap();
+    for verdict in tariff.policy.test().unwrap() {
         assert!(verdict.failures.is_empty(), "{verdict:?}");
     }
     let store = Store::open_existing(out).unwrap();
     let manifest = Manifest::load(&store).unwrap().unwrap();
-    let (mut compared, mut wrong) = (BTreeMap::<String, [usize; 2]>::new(), Vec::new());
+    let mut held_n = 0;
     for file in manifest.dataset("records") {
         for batch in read_table(store.reader(&file.path).unwrap(), None, 8192).unwrap() {
             let batch = batch.unwrap();
-            let mut reads = policy.reads();
-            reads.extend(["cluster", "gpus"]);
-            let facts = Facts::of_records(&batch, "ZOO", &reads).unwrap();
-            let priced = price(&policy, &Options::new(), &facts, true).unwrap();
-            let (recorded, cores) = (
-                int(&batch, "alloc_billing_n").unwrap(),
-                int(&batch, "alloc_core_n").unwrap(),
-            );
-            let (jobs, partitions) = (text(&batch, "job_id").unwrap(), text(&batch, "partition").unwrap());
-            for row in 0..batch.num_rows() {
-                // Without an allocation nothing was billed.
-                if recorded.is_null(row) && (cores.is_null(row) || cores.value(row) == 0) {
-                    continue;
-                }
-                let recorded = if recorded.is_null(row) { 0 } else { recorded.value(row) };
-                let recomputed = priced.value(row, "stored");
-                let partition = partitions.value(row).to_owned();
-                let entry = compared.entry(partition.clone()).or_default();
-                entry[0] += 1;
-                entry[1] += usize::from(recorded == 0);
-                if recomputed.as_deref() != Some(recorded.to_string().as_str()) {
-                    wrong.push(format!(
-                        "{partition} job {}: recorded {recorded}, recomputed {recomputed:?}",
-                        jobs.value(row)
-                    ));
-                }
-            }
+            let cores = int(&batch, "alloc_core_n").unwrap();
+            held_n += cores.iter().flatten().filter(|cores| *cores > 0).count() as u64;
         }
     }
-    (compared, wrong)
+    (recorded::compare(out, &tariff).unwrap(), held_n)
 }
 
 #[test]
@@ -90,10 +63,29 @@ fn recomputed_billing_is_the_recorded_billing_of_every_job() {
             &[path("sacct_all_D_P.txt.xz")],
             &[path("scontrol_part_o.txt"), path("slurm.conf")],
         );
-        let (compared, wrong) = compare(&out);
-        println!("{version}: jobs compared, and those billed zero, by partition: {compared:?}");
-        assert!(wrong.is_empty(), "{version}:\n{}", wrong.join("\n"));
-        assert!(compared.len() > 3, "{compared:?}");
+        let (compared, held_n) = compare(&out);
+        println!("{version}\n{}", compared.text());
+        assert!(compared.is_equal(), "{version}:\n{}", compared.text());
+        assert!(compared.partitions.len() > 3, "{}", compared.text());
+        assert_eq!(compared.partitions.iter().map(|sum| sum.job_n).sum::<u64>(), held_n);
+        // As a user sees it, and what they see when the weights are not those of the records.
+        let gridtally = |args: &[&str]| {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_gridtally"));
+            command.args(args).output().unwrap()
+        };
+        assert!(gridtally(&["policy", "billing", &out]).status.success());
+        let other = folder.path().join("other.toml");
+        let text = billing::policy(&out, None).unwrap();
+        let doubled = text.replace("is = \"floor(billed)\"", "is = \"floor(billed) + 1\"");
+        let cut = doubled.split("[[example]]").next().unwrap();
+        let example = "[[example]]\nname = \"nobody\"\nin = { cluster = \"nowhere\", partition = \"x\", cores = 1, seconds = 1 }\nexpect = \"not charged\"\n";
+        fs::write(&other, format!("{cut}{example}")).unwrap();
+        let told = gridtally(&["policy", "billing", &out, other.to_str().unwrap()]);
+        assert_eq!(told.status.code(), Some(65), "{told:?}");
+        assert!(
+            String::from_utf8_lossy(&told.stdout).contains(", recomputed "),
+            "{told:?}"
+        );
     }
 }
 
@@ -120,11 +112,7 @@ fn recomputed_billing_is_the_recorded_billing_where_the_largest_counts() {
     fs::write(folder.path().join("jobs.txt"), rows.join("\n") + "\n").unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let out = lake(folder.path(), "zoo24", &[path("jobs.txt")], &[path("slurm.conf")]);
-    let (compared, wrong) = compare(&out);
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert_eq!(
-        compared.values().map(|[jobs, _]| jobs).sum::<usize>(),
-        5,
-        "{compared:?}"
-    );
+    let (compared, _) = compare(&out);
+    assert!(compared.is_equal(), "{}", compared.text());
+    assert_eq!(compared.partitions.iter().map(|sum| sum.job_n).sum::<u64>(), 5);
 }

@@ -210,8 +210,8 @@ fn a_gpu_job_and_a_cpu_job_are_of_one_pool_each() {
 fn list() -> String {
     let mut page = "# Charge policies of real centres\n\nEach file is a policy with its source, its tables and worked examples; \
         `gridtally policy show FILE` prints one as a page, `gridtally policy test` runs all examples. A number under \
-        *printed* counts examples whose result the centre prints itself. Policies for reservations and storage can be tested, \
-        not run: no job record tells of them.\n\n| centre | policy | of | unit | examples | printed |\n|---|---|---|---|---|---|\n"
+        *printed* counts examples whose result the centre prints itself. Policies for reservations charge the windows an \
+        inventory lists; those for storage can be tested, not run: no input tells of it.\n\n| centre | policy | of | unit | examples | printed |\n|---|---|---|---|---|---|\n"
         .to_owned();
     let policies = shipped();
     let mut rows: Vec<(&str, &Policy)> = policies.iter().map(|policy| (centre(policy), policy)).collect();

@@ -205,7 +205,7 @@ fn a_failing_example_is_shown_with_its_numbers_and_exit_65() {
     let output = gridtally(&["policy", "test", "--report", "json", "policies"], here.path());
     let rows: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(rows[0]["computed"], "4");
-    assert_eq!(rows[0]["failures"].as_array().unwrap().len(), 3);
+    assert_eq!(rows[0]["failures"].as_array().unwrap().len(), 5);
 
     let output = gridtally(&["policy", "show", "policies/zoo.toml"], here.path());
     assert!(String::from_utf8_lossy(&output.stdout).starts_with("# Cores of the zoo"));

@@ -249,6 +249,23 @@ fn two_policies_are_compared_by_their_parts() {
         .sum();
     // Each job is rounded to billionths of an hour.
     assert!((total * 3600 - i128::from(core_s) * 10_i128.pow(12)).abs() < 3600 * 1000 * 1000);
+    let priced = reprice::all(
+        out.to_str().unwrap(),
+        &[tariff(&cores("a", "", 1)), tariff(&cores("b", "", 2)), tariff(MEMORY)],
+    )
+    .unwrap();
+    let sums: Vec<i128> = priced
+        .iter()
+        .map(|priced| {
+            let charges = priced.accounts.iter().map(|account| &account.charge);
+            charges
+                .map(|charge| gridtally::engine::formula::parse(charge).unwrap())
+                .sum()
+        })
+        .collect();
+    assert_eq!(sums[0], total, "alone or beside others");
+    assert!((sums[1] - 2 * sums[0]).abs() < 1000 * 1000 * 1000 && sums[2] > 0);
+    assert!(priced[2].job_n < priced[0].job_n);
     let other = compare(&cores("a", "", 1), MEMORY);
     assert!(
         other.payers.iter().any(|payer| payer.change_e4 > 0) && other.payers.iter().any(|payer| payer.change_e4 < 0)

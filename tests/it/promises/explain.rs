@@ -1,6 +1,7 @@
 //! What `explain` says of a job can be computed again by hand from what it says.
 
-use gridtally::pipeline::explain::{cell, explain};
+use gridtally::pipeline::explain::{cell, explain, usage};
+use gridtally::schema::batch::{decimal, number};
 
 use super::charges::{charged, scene};
 use super::tables::{all, text};
@@ -82,13 +83,13 @@ fn a_cell_is_its_jobs() {
     let cells = cell(lake.to_str().unwrap(), path, 3).unwrap();
     let batch = super::tables::read(&file);
     let sum = |cell: &gridtally::pipeline::explain::Cell| -> i128 {
-        let charge = gridtally::schema::batch::decimal(&batch, "charge").unwrap();
+        let charge = decimal(&batch, "charge").unwrap();
         (0..batch.num_rows())
             .filter(|row| {
                 let is = |name: &str, value: &str| text(&batch, name, *row).as_deref() == Some(value);
                 is("policy", &cell.policy) && is("policy_version", &cell.version) && is("options", &cell.options)
             })
-            .filter_map(|row| gridtally::schema::batch::number(charge, row))
+            .filter_map(|row| number(charge, row))
             .sum()
     };
     assert!(!cells.is_empty());
@@ -97,4 +98,53 @@ fn a_cell_is_its_jobs() {
         assert!(cell.top.len() <= 3 && cell.text().contains(&cell.top[0].job_id));
     }
     assert!(cell(lake.to_str().unwrap(), "charges/site=NONE/vo=x/allocation_year=2026", 3).is_err());
+}
+
+#[test]
+fn a_cell_of_usage_is_its_jobs_and_what_corrections_made_of_it() {
+    let scene = scene();
+    scene.write(
+        "corrections.csv",
+        b"id,action,site,month,account,to_account,author,reason,date\n\
+          C1,void,ALP-T2,2026-03,firn,,E. Office,broken node,2026-06-01\n\
+          C2,remap,ALP-T2,,lawine,moraene,E. Office,moved,2026-06-01\n",
+    );
+    let pipeline = super::scene::Pipeline::sample().with("corrections", "\"corrections.csv\"");
+    scene.run(&pipeline, "lake");
+    let lake = scene.path("lake");
+    let out = lake.to_str().unwrap();
+    let (mut corrected, mut scaled) = (0, 0);
+    for file in super::tables::files(&lake, "usage") {
+        let path = file.strip_prefix(&lake).unwrap().to_str().unwrap();
+        let cell = usage(out, path, 3).unwrap();
+        let batch = super::tables::read(&file);
+        let recorded = |view: &str, row: usize| {
+            text(&batch, "view", row).as_deref() == Some(view) && text(&batch, "correction_id", row).is_none()
+        };
+        for view in cell.views.iter().filter(|view| view.name != "summary") {
+            assert_eq!(view.recorded, view.of_jobs, "{}", cell.text());
+            assert!(!view.top.is_empty() && view.top.len() <= 3, "{}", cell.text());
+            assert!(view.top.is_sorted_by(|a, b| a.part.alloc_core_s >= b.part.alloc_core_s));
+            let changed: i64 = view.corrections.iter().map(|touch| touch.change.alloc_core_s).sum();
+            assert_eq!(view.total.alloc_core_s, view.recorded.alloc_core_s + changed);
+            for touch in &view.corrections {
+                assert_eq!(touch.author, "E. Office");
+                corrected += 1;
+            }
+            // The work of the cell is that of its values, each times the core time it scales.
+            for kind in ["hs06", "hs23"] {
+                let work = decimal(&batch, &format!("core_wall_{kind}_s")).unwrap();
+                let rows = (0..batch.num_rows()).filter(|row| recorded(&view.name, *row));
+                let held: i128 = rows.filter_map(|row| number(work, row)).sum();
+                let told = view.benchmarks.iter().filter(|used| used.benchmark == kind);
+                let told: i128 = told
+                    .map(|used| gridtally::engine::formula::parse(&used.core_wall_s).unwrap() / 100_000)
+                    .sum();
+                assert_eq!(held, told, "{kind}\n{}", cell.text());
+                scaled += i32::from(held > 0);
+            }
+        }
+    }
+    assert!(corrected > 2 && scaled > 4, "{corrected} {scaled}");
+    assert!(usage(out, "usage/site=NONE/vo=x/allocation_year=2026", 3).is_err());
 }

@@ -1,6 +1,7 @@
 //! What the product promises, tried on whole lakes: same bytes, nothing twice, nothing half, everything accounted for.
 
 mod benchmarks;
+mod charge_corrections;
 mod charges;
 mod corrections;
 mod encodings;

@@ -22,12 +22,13 @@ name|bio|bob|1003|ag|gpu|high|2026-03-01T10:00:00|2026-03-01T10:00:00|2026-03-01
 5|5|zoo|odd|bio|bob|1003|ag|gpu|high|2026-03-01T10:00:00|2026-03-01T10:00:00|2026-03-01T23:59:59|2026-03-02T00:00:09|10|00:00:00|FAILED|2:0|1|2|2|512M|cpu=2|10|n1|00:07.500|00:05.000|00:02.500|much|
 ";
 
-const PARTS: [Part; 17] = [
+const PARTS: [Part; 18] = [
     Part::Cluster,
     Part::Account,
     Part::User,
     Part::Partition,
     Part::Qos,
+    Part::Reservation,
     Part::JobName,
     Part::NodeList,
     Part::Queueing,
@@ -116,6 +117,10 @@ fn said(row: &JobRow<'static>, part: Option<Part>) -> JobRow<'static> {
             ..base
         },
         Part::Qos => JobRow { qos: row.qos, ..base },
+        Part::Reservation => JobRow {
+            reservation: row.reservation,
+            ..base
+        },
         Part::JobName => JobRow {
             job_name: row.job_name,
             ..base

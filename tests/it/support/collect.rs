@@ -109,6 +109,7 @@ impl Sink for Collected {
                 global_user: row.global_user.map(keep),
                 partition: row.partition.map(keep),
                 qos: row.qos.map(keep),
+                reservation: row.reservation.map(keep),
                 infrastructure: row.infrastructure.map(keep),
                 job_name: row.job_name.map(keep),
                 node_list: row.node_list.map(keep),

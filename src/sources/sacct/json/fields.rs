@@ -75,6 +75,8 @@ pub(super) struct Fields<'a> {
     pub(super) partition: Option<Text<'a>>,
     /// `qos`
     pub(super) qos: Option<Text<'a>>,
+    /// `reservation.name`
+    pub(super) reservation: Option<Text<'a>>,
     /// `name`
     pub(super) name: Option<Text<'a>>,
     /// `nodes`
@@ -148,6 +150,13 @@ impl<'a> Fields<'a> {
                 match key {
                     b"job_id" => self.het_job_id = Number::read(scanner)?,
                     b"job_offset" => self.het_offset = Number::read(scanner)?,
+                    _ => skip(scanner)?,
+                }
+                Ok(())
+            })?,
+            b"reservation" => object(scanner, |scanner, key| {
+                match key {
+                    b"name" => self.reservation = value::text(scanner)?,
                     _ => skip(scanner)?,
                 }
                 Ok(())

@@ -192,6 +192,7 @@ impl Job {
         let (cluster, account) = (text(fields.cluster), text(fields.account));
         let user = text(fields.user.or(fields.association_user));
         let (group, partition, qos) = (text(fields.group), text(fields.partition), text(fields.qos));
+        let reservation = text(fields.reservation);
         let name = text(fields.name);
         let nodes =
             text(fields.nodes).filter(|nodes| !matches!(nodes.as_str(), "None assigned" | "(null)" | "(unknown)"));
@@ -217,6 +218,7 @@ impl Job {
             user_group: group.as_deref(),
             partition: partition.as_deref(),
             qos: qos.as_deref(),
+            reservation: reservation.as_deref(),
             job_name: name.as_deref(),
             submit_ms: ms(self.submit_s),
             eligible_ms: ms(self.eligible_s),

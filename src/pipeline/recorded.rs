@@ -1,0 +1,224 @@
+//! Billing that Slurm recorded, held against what a policy makes of the same jobs.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use arrow::array::{Array, RecordBatch};
+use serde::Serialize;
+
+use crate::charge::amount::whole;
+use crate::charge::facts::Facts;
+use crate::charge::{Tariff, price};
+use crate::engine::SCALE;
+use crate::engine::formula::parse;
+use crate::error::{Error, Kind, Result};
+use crate::reference::decimal::text as amount;
+use crate::schema::batch::{int, number, text, word};
+use crate::store::{Manifest, lake, read_table};
+
+/// Jobs that differ which are named.
+const NAMED: usize = 10;
+
+/// Columns of `records` that are read beside those the policy needs.
+const READ: [&str; 4] = ["job_id", "cluster", "partition", "alloc_core_n"];
+
+/// Jobs of one partition.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct PartitionBilling {
+    /// Cluster.
+    pub cluster: Option<String>,
+    /// Partition.
+    pub partition: Option<String>,
+    /// Jobs that held something and are in the scope of the policy.
+    pub job_n: u64,
+    /// Of these: both numbers are the same.
+    pub equal_n: u64,
+    /// Both are known and differ.
+    pub different_n: u64,
+    /// Slurm recorded no billing, which stands for zero; the policy gives zero as well for those that are equal.
+    pub zero_n: u64,
+    /// The policy gives no number.
+    pub unknown_n: u64,
+    /// What Slurm recorded, of all jobs.
+    pub recorded: i128,
+    /// What the policy gives, of all jobs whose number is known.
+    pub recomputed: String,
+}
+
+/// One job whose numbers differ.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Different {
+    /// Cluster.
+    pub cluster: Option<String>,
+    /// Partition.
+    pub partition: Option<String>,
+    /// Job id.
+    pub job_id: String,
+    /// What Slurm recorded.
+    pub recorded: i64,
+    /// What the policy gives; `None` when it is unknown.
+    pub recomputed: Option<String>,
+}
+
+/// Recorded against recomputed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Recorded {
+    /// The policy.
+    pub policy: String,
+    /// Its value that is compared.
+    pub value: String,
+    /// By cluster and partition.
+    pub partitions: Vec<PartitionBilling>,
+    /// The first jobs that differ.
+    pub different: Vec<Different>,
+}
+
+/// Compares the billing Slurm recorded for the jobs of a lake with that of a policy. Jobs without an allocation are left
+/// out: nothing was billed. A job with one and without billing was billed zero, which Slurm does not print.
+///
+/// # Errors
+/// [`Kind::NoInput`] when there is no lake; [`Kind::Usage`] when the policy does not say which value is billing.
+pub fn compare(output: &str, tariff: &Tariff) -> Result<Recorded> {
+    let policy = &tariff.policy;
+    let Some(value) = &policy.billing_is else {
+        let message = format!(
+            "{} has no billing_is: it does not say which value is Slurm's billing",
+            policy.name()
+        );
+        return Err(Error::new(Kind::Usage, message));
+    };
+    let (store, manifest) = Manifest::open(output)?;
+    let needs = policy.needs();
+    let columns = columns(&needs);
+    let columns: Vec<&str> = columns.iter().copied().collect();
+    let mut sums: BTreeMap<(Option<String>, Option<String>), (PartitionBilling, i128)> = BTreeMap::new();
+    let mut different = Vec::new();
+    for file in manifest.dataset("records") {
+        let Some((site, _)) = lake::parse_month_path(&file.path) else {
+            continue;
+        };
+        for batch in read_table(store.reader(&file.path)?, Some(&columns), 65_536)? {
+            let batch = batch?;
+            let facts = Facts::of_records(&batch, &site, &needs)?;
+            let priced = price(policy, &tariff.options, &facts, true)?;
+            let (recorded, cores) = (int(&batch, "alloc_billing_n")?, int(&batch, "alloc_core_n")?);
+            for row in 0..batch.num_rows() {
+                let is_held = recorded.is_valid(row) || number(cores, row).is_some_and(|cores| cores > 0);
+                if priced.is_in_scope.get(row) != Some(&true) || !is_held {
+                    continue;
+                }
+                let place = place(&batch, row)?;
+                let (sum, recomputed_sum) = sums.entry(place.clone()).or_insert_with(|| {
+                    let (cluster, partition) = place.clone();
+                    let empty = PartitionBilling {
+                        cluster,
+                        partition,
+                        ..PartitionBilling::default()
+                    };
+                    (empty, 0)
+                });
+                let told = priced.value(row, value);
+                let recomputed = told.as_deref().and_then(parse);
+                let billed = number(recorded, row).unwrap_or(0);
+                sum.job_n += 1;
+                sum.zero_n += u64::from(recorded.is_null(row));
+                sum.recorded += i128::from(billed);
+                *recomputed_sum += recomputed.unwrap_or(0);
+                let is_equal = recomputed == Some(whole(billed));
+                sum.equal_n += u64::from(is_equal);
+                sum.different_n += u64::from(recomputed.is_some() && !is_equal);
+                sum.unknown_n += u64::from(recomputed.is_none());
+                if !is_equal && different.len() < NAMED {
+                    let (cluster, partition) = place;
+                    different.push(Different {
+                        cluster,
+                        partition,
+                        job_id: text(&batch, "job_id")?.value(row).to_owned(),
+                        recorded: billed,
+                        recomputed: told,
+                    });
+                }
+            }
+        }
+    }
+    let partitions = sums.into_values().map(|(sum, recomputed)| PartitionBilling {
+        recomputed: amount(recomputed, SCALE),
+        ..sum
+    });
+    Ok(Recorded {
+        policy: policy.name(),
+        value: value.clone(),
+        partitions: partitions.collect(),
+        different,
+    })
+}
+
+/// The columns of `records` to be read.
+fn columns<'p>(needs: &BTreeSet<&'p str>) -> BTreeSet<&'p str> {
+    let mut columns = Facts::columns(needs);
+    columns.extend(READ);
+    columns.insert("alloc_billing_n");
+    columns
+}
+
+fn place(batch: &RecordBatch, row: usize) -> Result<(Option<String>, Option<String>)> {
+    let own = |name: &str| -> Result<Option<String>> { Ok(word(text(batch, name)?, row).map(str::to_owned)) };
+    Ok((own("cluster")?, own("partition")?))
+}
+
+impl Recorded {
+    /// Whether every job has the billing the policy gives it.
+    #[must_use]
+    pub fn is_equal(&self) -> bool {
+        self.partitions.iter().all(|sum| sum.equal_n == sum.job_n)
+    }
+
+    /// For people.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut text = format!(
+            "billing as Slurm recorded it, and {} of {}\n\n{:<16} {:<16} {:>10} {:>10} {:>10} {:>10} {:>10} {:>16} {:>16}\n",
+            self.value,
+            self.policy,
+            "cluster",
+            "partition",
+            "jobs",
+            "equal",
+            "different",
+            "unknown",
+            "none",
+            "recorded",
+            "recomputed"
+        );
+        let name = |name: &Option<String>| name.clone().unwrap_or_else(|| "-".to_owned());
+        for sum in &self.partitions {
+            // Writing to a string cannot fail.
+            let _ = writeln!(
+                text,
+                "{:<16} {:<16} {:>10} {:>10} {:>10} {:>10} {:>10} {:>16} {:>16}",
+                name(&sum.cluster),
+                name(&sum.partition),
+                sum.job_n,
+                sum.equal_n,
+                sum.different_n,
+                sum.unknown_n,
+                sum.zero_n,
+                sum.recorded,
+                sum.recomputed
+            );
+        }
+        let _ = writeln!(text, "\nnone: Slurm recorded no billing, which stands for zero.");
+        for job in &self.different {
+            let recomputed = job.recomputed.as_deref().unwrap_or("unknown");
+            let _ = writeln!(
+                text,
+                "job {} of {} {}: recorded {}, recomputed {recomputed}",
+                job.job_id,
+                name(&job.cluster),
+                name(&job.partition),
+                job.recorded
+            );
+        }
+        text
+    }
+}

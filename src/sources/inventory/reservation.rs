@@ -1,0 +1,212 @@
+//! Reservations: `scontrol show reservation`, `sacctmgr -P show reservation`, and a CSV of a site's own.
+//!
+//! The CSV has the columns `reservation,cluster,start,end,node_n,core_n,memory_byte,gpus,nodes,partition,accounts,flags,
+//! as_of`, of which the first, `start` and `end` must be there. `gpus` is written like `Gres`.
+
+use super::fields::Fields;
+use super::lines::lines;
+use super::pairs::{RESERVATION_KEYS, pairs_of};
+use super::{Trouble, csv_nodes, cut_off, missing, scontrol, settle, table};
+use crate::ledger::Reason;
+use crate::pipeline::SourcePlan;
+use crate::reference::hostlist::Hostlist;
+use crate::reference::inventory::{Gpus, InventoryRow, ReservationRow};
+use crate::sources::Sink;
+use crate::time::Zone;
+
+const COLUMNS: [&str; 13] = [
+    "reservation",
+    "cluster",
+    "start",
+    "end",
+    "node_n",
+    "core_n",
+    "memory_byte",
+    "gpus",
+    "nodes",
+    "partition",
+    "accounts",
+    "flags",
+    "as_of",
+];
+
+/// What `scontrol` says when there is none.
+pub(super) const NONE: &str = "No reservations in the system";
+
+/// Names of a row's fields.
+struct Keys {
+    name: &'static str,
+    cluster: &'static str,
+    start: &'static str,
+    end: &'static str,
+    nodes: &'static str,
+    node_n: &'static str,
+    core_n: &'static str,
+    tres: &'static str,
+    partition: &'static str,
+    accounts: &'static str,
+    users: &'static str,
+    flags: &'static str,
+    state: &'static str,
+}
+
+const SCONTROL: Keys = Keys {
+    name: "ReservationName",
+    cluster: "",
+    start: "StartTime",
+    end: "EndTime",
+    nodes: "Nodes",
+    node_n: "NodeCnt",
+    core_n: "CoreCnt",
+    tres: "TRES",
+    partition: "PartitionName",
+    accounts: "Accounts",
+    users: "Users",
+    flags: "Flags",
+    state: "State",
+};
+
+const SACCTMGR: Keys = Keys {
+    name: "name",
+    cluster: "cluster",
+    start: "timestart",
+    end: "timeend",
+    nodes: "nodenames",
+    node_n: "",
+    core_n: "",
+    tres: "tres",
+    partition: "",
+    accounts: "",
+    users: "",
+    flags: "flags",
+    state: "",
+};
+
+const CSV: Keys = Keys {
+    name: "reservation",
+    cluster: "cluster",
+    start: "start",
+    end: "end",
+    nodes: "nodes",
+    node_n: "node_n",
+    core_n: "core_n",
+    tres: "",
+    partition: "partition",
+    accounts: "accounts",
+    users: "",
+    flags: "flags",
+    state: "",
+};
+
+/// Whether a line is the header of `sacctmgr show reservation`.
+pub(super) fn is_header(line: &str) -> bool {
+    let columns = table::columns(line);
+    let has = |name: &str| columns.iter().any(|column| column == name);
+    has("name")
+        && !has("nodename")
+        && (has("timestart") || has("start"))
+        && (has("timeend") || has("end"))
+        && has("tres")
+}
+
+/// Whether a line is the header of a CSV of reservations.
+pub(super) fn is_csv_header(line: &str) -> bool {
+    let columns = csv_nodes::cells(line).unwrap_or_default();
+    ["reservation", "start", "end"]
+        .iter()
+        .all(|name| columns.iter().any(|column| column == name))
+}
+
+pub(super) fn of_scontrol(bytes: &[u8], plan: &SourcePlan, sink: &mut dyn Sink) {
+    scontrol::each(bytes, "ReservationName=", sink, |record| {
+        row(
+            &Fields(pairs_of(record, RESERVATION_KEYS)),
+            &SCONTROL,
+            plan.zone.as_ref(),
+        )
+    });
+}
+
+pub(super) fn of_sacctmgr(bytes: &[u8], plan: &SourcePlan, sink: &mut dyn Sink) {
+    table::read(bytes, is_header, "comment", sink, |fields| {
+        let keys = Keys {
+            start: if fields.has("timestart") { "timestart" } else { "start" },
+            end: if fields.has("timeend") { "timeend" } else { "end" },
+            ..SACCTMGR
+        };
+        row(fields, &keys, plan.zone.as_ref())
+    });
+}
+
+pub(super) fn of_csv(bytes: &[u8], plan: &SourcePlan, sink: &mut dyn Sink) {
+    let mut header: Option<Vec<String>> = None;
+    for line in lines(bytes) {
+        let text = line.text();
+        if line.is_blank() || text.starts_with('#') {
+            continue;
+        }
+        if header.is_none() && is_csv_header(&text) {
+            header = csv_nodes::cells(&text);
+            continue;
+        }
+        sink.rows_read(1);
+        let read = match &header {
+            _ if !line.is_ended => Err(cut_off()),
+            None => Err((Reason::FieldCount, "no header stands before this row".to_owned())),
+            Some(columns) => csv_nodes::named(&text, columns, &COLUMNS, |fields| {
+                let row = row(fields, &CSV, plan.zone.as_ref())?;
+                Ok(match row {
+                    InventoryRow::Reservation(mut row) => {
+                        row.as_of_ms = csv_nodes::as_of_ms(fields, plan)?;
+                        row.memory_byte = fields.int("memory_byte")?;
+                        InventoryRow::Reservation(row)
+                    }
+                    other => other,
+                })
+            }),
+        };
+        settle(read, line.at, line.bytes, sink);
+    }
+}
+
+fn row(fields: &Fields<'_>, keys: &Keys, zone: Option<&Zone>) -> Result<InventoryRow, Trouble> {
+    let start = fields.moment(keys.start, zone)?.ok_or_else(|| missing(keys.start))?;
+    let end = fields.moment(keys.end, zone)?.ok_or_else(|| missing(keys.end))?;
+    let end_ms = if end.earlier_ms < start.earlier_ms {
+        end.later_ms
+    } else {
+        end.earlier_ms
+    };
+    if end_ms < start.earlier_ms {
+        return Err((Reason::BadTime, "the reservation ends before it begins".to_owned()));
+    }
+    let nodes = fields.get(keys.nodes);
+    let listed = nodes
+        .map(|list| Hostlist::parse(list).map_err(|why| (Reason::BadHostlist, format!("{}: {why}", keys.nodes))))
+        .transpose()?;
+    let tres = fields.tres(keys.tres)?;
+    let gpus = match fields.get("gpus") {
+        Some(text) => Some(Gpus::of_gres(text).map_err(|why| (Reason::BadNumber, format!("gpus: {why}")))?),
+        None => fields.get(keys.tres).map(|_| tres.gpus),
+    };
+    Ok(InventoryRow::Reservation(Box::new(ReservationRow {
+        cluster: fields.text(keys.cluster),
+        reservation: fields.required(keys.name)?.to_owned(),
+        as_of_ms: None,
+        start_ms: start.earlier_ms,
+        end_ms,
+        is_ambiguous: start.is_double() || end.is_double(),
+        nodes: nodes.map(str::to_owned),
+        node_n: fields
+            .int(keys.node_n)?
+            .or_else(|| listed.and_then(|list| i64::try_from(list.len()).ok())),
+        core_n: tres.cpu_n.or(fields.int(keys.core_n)?),
+        memory_byte: tres.memory_byte,
+        gpus,
+        partition: fields.text(keys.partition),
+        accounts: fields.text(keys.accounts),
+        users: fields.text(keys.users),
+        flags: fields.upper(keys.flags),
+        state: fields.upper(keys.state),
+    })))
+}

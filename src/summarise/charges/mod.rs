@@ -1,0 +1,250 @@
+//! From job records to charges, job by job and period by period.
+
+mod added;
+mod moved;
+mod row;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+
+use self::row::{Row, to_batch};
+use super::apportion::{apportion, apportion_wide};
+use super::correct::Corrector;
+use super::pieces::Cutter;
+use super::view::RecordView;
+use crate::charge::facts::Facts;
+use crate::charge::policy::Subject;
+use crate::charge::{Priced, Tariff, price};
+use crate::engine::{How, Measure, add_up};
+use crate::error::{Error, Kind, Result};
+use crate::pipeline::Plan;
+use crate::schema;
+use crate::schema::batch::number;
+
+/// Columns of `charge_part` that tell rows apart, in their order.
+pub const KEYS: [&str; 18] = [
+    "vo",
+    "allocation_year",
+    "year_s",
+    "month",
+    "day",
+    "pool",
+    "policy",
+    "policy_version",
+    "options",
+    "unit",
+    "subject",
+    "source",
+    "cluster",
+    "account",
+    "view",
+    "partition",
+    "qos",
+    "correction_id",
+];
+
+/// Columns of `charge_part` that are added up.
+pub const SUMMED: [&str; 5] = ["job_n", "unpriced_job_n", "alloc_core_s", "alloc_gpu_s", "charge"];
+
+/// Charges the records of one site, or what stands for records of another subject.
+pub struct Charges<'a> {
+    /// Those that charge the subject.
+    tariffs: Vec<Arc<Tariff>>,
+    /// When each tariff holds, Unix milliseconds, half-open.
+    holds: Vec<(i64, i64)>,
+    site: &'a str,
+    cutter: Cutter,
+    corrector: Corrector<'a>,
+    parts: Vec<RecordBatch>,
+}
+
+/// A batch of `records` with what each costs under every tariff.
+struct Jobs<'b> {
+    view: RecordView<'b>,
+    facts: Facts,
+    priced: Vec<Priced>,
+}
+
+impl<'b> Jobs<'b> {
+    fn new(batch: &'b RecordBatch, charges: &Charges<'_>) -> Result<Self> {
+        let needs: BTreeSet<&str> = charges
+            .tariffs
+            .iter()
+            .flat_map(|tariff| tariff.policy.needs())
+            .collect();
+        let facts = Facts::of_records(batch, charges.site, &needs)?;
+        let priced = charges
+            .tariffs
+            .iter()
+            .map(|tariff| price(&tariff.policy, &tariff.options, &facts, false))
+            .collect::<Result<_>>()?;
+        Ok(Self {
+            view: RecordView::new(batch)?,
+            facts,
+            priced,
+        })
+    }
+}
+
+impl<'a> Charges<'a> {
+    /// Nothing yet: for the tariffs of one subject.
+    #[must_use]
+    pub fn new(plan: &'a Plan, site: &'a str, subject: Subject) -> Self {
+        let cutter = Cutter::new(plan);
+        let own = plan.tariffs.iter().filter(|tariff| tariff.policy.subject == subject);
+        let tariffs: Vec<Arc<Tariff>> = own.cloned().collect();
+        let holds = tariffs.iter().map(|tariff| tariff.policy.holds_ms(&cutter.calendar));
+        Self {
+            holds: holds.collect(),
+            tariffs,
+            site,
+            cutter,
+            corrector: Corrector::new(plan.corrections.as_deref(), site),
+            parts: Vec::new(),
+        }
+    }
+
+    /// Charges a batch of `records` but for the rows in `refused`, with what corrections take back and give; gives the
+    /// rows of `job_charges`.
+    ///
+    /// # Errors
+    /// [`Kind::Data`] naming the policy when a number does not fit.
+    pub fn add(&mut self, batch: &RecordBatch, refused: &[usize]) -> Result<Option<RecordBatch>> {
+        if self.tariffs.is_empty() || batch.num_rows() == 0 {
+            return Ok(None);
+        }
+        let jobs = Jobs::new(batch, self)?;
+        let names = self.corrector.names(batch)?;
+        let (mut rows, mut moves) = (Vec::new(), Vec::new());
+        for job in 0..batch.num_rows() {
+            if refused.binary_search(&job).is_ok() || !self.charge(&jobs, job, &mut rows)? {
+                continue;
+            }
+            if let Some(names) = &names {
+                self.moves(&jobs.view, names, job, &mut moves);
+            }
+        }
+        let renamed = self.correct(batch, &moves, &mut rows)?;
+        if rows.is_empty() {
+            return Ok(None);
+        }
+        let records: Vec<&RecordBatch> = std::iter::once(batch).chain(&renamed).collect();
+        let charged = to_batch(&rows, &records, &self.tariffs, &self.cutter.calendar)?;
+        self.parts.push(part(std::slice::from_ref(&charged))?);
+        Ok(Some(charged))
+    }
+
+    /// Charges one job under every tariff that is for it; false when there is nothing to attribute.
+    fn charge(&mut self, jobs: &Jobs<'_>, job: usize, rows: &mut Vec<Row>) -> Result<bool> {
+        let end_ms = number(jobs.view.end_utc, job);
+        let Some(end_piece) = self.cutter.cut(&jobs.view, job, end_ms) else {
+            return Ok(false);
+        };
+        for (nth, priced) in jobs.priced.iter().enumerate() {
+            if priced.is_in_scope.get(job) == Some(&true) {
+                self.charge_by(nth, jobs, job, end_ms.map(|_| end_piece), rows)?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// One job under one tariff: its charge in proportion to the time it ran in each period while the policy held.
+    fn charge_by(
+        &self,
+        nth: usize,
+        jobs: &Jobs<'_>,
+        job: usize,
+        end_piece: Option<usize>,
+        rows: &mut Vec<Row>,
+    ) -> Result<()> {
+        let (Some(&(from_ms, until_ms)), Some(priced)) = (self.holds.get(nth), jobs.priced.get(nth)) else {
+            return Ok(());
+        };
+        let (cutter, view) = (&self.cutter, &jobs.view);
+        let is_instant = cutter.until_ms <= cutter.from_ms;
+        let last = cutter.pieces.len().saturating_sub(1);
+        let mut weights = Vec::with_capacity(cutter.pieces.len() + 1);
+        let mut held = Vec::with_capacity(cutter.pieces.len());
+        for (at, (period, weight)) in cutter.pieces.iter().zip(&cutter.weights).enumerate() {
+            let start = if at == 0 { cutter.from_ms } else { period.from_ms };
+            let within = (start + weight).min(until_ms).saturating_sub(start.max(from_ms)).max(0);
+            // A job without length, and the empty piece after a job that ends on an edge, belong where they lie.
+            let is_held =
+                within > 0 || (*weight == 0 && from_ms <= start && start < until_ms && (is_instant || at == last));
+            weights.push(within);
+            held.push(is_held);
+        }
+        if !held.contains(&true) {
+            return Ok(());
+        }
+        let outside = cutter.weights.iter().sum::<i64>() - weights.iter().sum::<i64>();
+        if outside > 0 {
+            weights.push(outside);
+        }
+        let charge = priced.charge.get(job).copied().flatten();
+        let too_large = || Error::new(Kind::Data, "a charge is too large to be split");
+        let shares = apportion_wide(charge.unwrap_or(0), &weights).ok_or_else(too_large)?;
+        let mut walls = Vec::new();
+        apportion(view.wall_s.value(job), &weights, &mut walls);
+        let mut gpu_times = Vec::new();
+        apportion(view.held_s(job), &weights, &mut gpu_times);
+        let core_n = number(view.alloc_core_n, job).unwrap_or(0);
+        let gpu_n = number(view.alloc_gpu_n, job).unwrap_or(0);
+        // A job counts where it ends; a policy that no longer holds then charged it in part.
+        let is_empty_end = cutter.weights.last().is_some_and(|weight| *weight == 0);
+        let end_ms = cutter.until_ms - i64::from(!is_empty_end);
+        let ends_here = from_ms <= end_ms && end_ms < until_ms;
+        let why: Option<Arc<str>> = charge.is_none().then(|| self.why_unpriced(nth, &jobs.facts, job));
+        for (at, period) in cutter.pieces.iter().enumerate() {
+            let share = shares.get(at).copied().unwrap_or(0);
+            if held.get(at) != Some(&true) && share == 0 {
+                continue;
+            }
+            let counts = i64::from(end_piece == Some(at) && ends_here);
+            let of = |shares: &[i64]| shares.get(at).copied().unwrap_or(0);
+            rows.push(Row {
+                job,
+                record: job,
+                tariff: nth,
+                piece: at,
+                period: *period,
+                job_n: if charge.is_some() { counts } else { 0 },
+                unpriced_job_n: if charge.is_none() { counts } else { 0 },
+                alloc_core_s: of(&walls).saturating_mul(core_n),
+                alloc_gpu_s: of(&gpu_times).saturating_mul(gpu_n),
+                charge: charge.map(|_| share),
+                why_unpriced: why.clone(),
+                correction_id: None,
+            });
+        }
+        Ok(())
+    }
+
+    fn why_unpriced(&self, nth: usize, facts: &Facts, job: usize) -> Arc<str> {
+        let tariff = self.tariffs.get(nth);
+        let why = tariff.map_or_else(String::new, |tariff| facts.why_unpriced(&tariff.policy, job));
+        Arc::from(why)
+    }
+
+    /// What was charged, as a `charge_part` batch.
+    ///
+    /// # Errors
+    /// [`Kind::Data`] when a sum does not fit.
+    pub fn into_part(self) -> Result<RecordBatch> {
+        part(&self.parts)
+    }
+}
+
+/// Charges added up: one row for each combination of [`KEYS`], as a `charge_part` batch.
+///
+/// # Errors
+/// [`Kind::Data`] when a sum does not fit.
+pub fn part(batches: &[RecordBatch]) -> Result<RecordBatch> {
+    let dataset = schema::dataset("charge_part")?;
+    let measures = SUMMED.map(|column| Measure { column, how: How::Sum });
+    let total = add_up(batches, &KEYS, &measures, &dataset.arrow())?;
+    dataset.admit(&total)?;
+    Ok(total)
+}

@@ -1,0 +1,78 @@
+//! Core-, GPU- and equivalent years of charges. A year is the allocation year the row lies in, with the days it has: none
+//! of 8760 or 8766 hours is meant.
+
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::{Field, Schema};
+
+use crate::charge::amount::CHARGE_SCALE;
+use crate::error::{Error, Kind, Result};
+use crate::schema::batch::{decimal, decimals, int, number, text, texts};
+
+/// Ends of units that are a span of time, and its seconds.
+const SPANS: [(&str, i128); 4] = [("_second", 1), ("_minute", 60), ("_hour", 3600), ("_day", 86_400)];
+
+/// Rows of `charge_part` with their years: of raw usage, and of the charge where its unit is something held for a time.
+///
+/// # Errors
+/// [`Kind::Data`] when a number does not fit; [`Kind::Internal`] when the batch is none of `charge_part`.
+pub fn with_years(batch: &RecordBatch) -> Result<RecordBatch> {
+    let (length_s, units) = (int(batch, "year_s")?, text(batch, "unit")?);
+    let (core_s, gpu_s) = (int(batch, "alloc_core_s")?, int(batch, "alloc_gpu_s")?);
+    let charge = decimal(batch, "charge")?;
+    let rows = 0..batch.num_rows();
+    let one = 10_i128.pow(CHARGE_SCALE);
+    let mut years: [Vec<Option<i128>>; 3] = Default::default();
+    let mut names = Vec::with_capacity(batch.num_rows());
+    for row in rows {
+        let span = spanned(units.value(row));
+        let equivalent = number(charge, row)
+            .zip(span.as_ref())
+            .map(|(charge, (_, span_s))| (charge, *span_s));
+        let raw = |seconds: i64| Some((i128::from(seconds), one));
+        let amounts = [raw(core_s.value(row)), raw(gpu_s.value(row)), equivalent];
+        let of_year_s = number(length_s, row).map(i128::from);
+        for (years, amount) in years.iter_mut().zip(amounts) {
+            let in_years = amount.zip(of_year_s).map(|((amount, times), of_year_s)| {
+                let numerator = amount.checked_mul(times);
+                let quotient = numerator.and_then(|numerator| half_even(numerator, of_year_s));
+                quotient.ok_or_else(|| Error::new(Kind::Data, "years of a charge do not fit"))
+            });
+            years.push(in_years.transpose()?);
+        }
+        names.push(span.map(|(name, _)| format!("{name}_year")));
+    }
+    let [core, gpu, equivalent] = years.map(|years| decimals(years, 9));
+    let made = [
+        ("raw_core_year", core?),
+        ("raw_gpu_year", gpu?),
+        ("equivalent_year", equivalent?),
+        ("equivalent_year_unit", texts(names)),
+    ];
+    let mut fields: Vec<Arc<Field>> = batch.schema_ref().fields().iter().cloned().collect();
+    let mut arrays = batch.columns().to_vec();
+    for (name, array) in made {
+        fields.push(Arc::new(Field::new(name, array.data_type().clone(), true)));
+        arrays.push(array);
+    }
+    Ok(RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)?)
+}
+
+/// What a unit of time is of, and its seconds: `rgu_hour` is 3600 seconds of `rgu`.
+fn spanned(unit: &str) -> Option<(&str, i128)> {
+    SPANS
+        .iter()
+        .find_map(|(end, span_s)| Some((unit.strip_suffix(end)?, *span_s)))
+}
+
+/// A quotient to the nearest whole number, a tie to the even one.
+fn half_even(numerator: i128, denominator: i128) -> Option<i128> {
+    let (whole, rest) = (
+        numerator.checked_div_euclid(denominator)?,
+        numerator.checked_rem_euclid(denominator)?,
+    );
+    let (twice, limit) = (rest.checked_mul(2)?, denominator.checked_abs()?);
+    let is_up = twice > limit || (twice == limit && whole % 2 != 0);
+    whole.checked_add(i128::from(is_up))
+}
