@@ -316,7 +316,16 @@ fn policies_that_fail_or_clash_are_refused() {
     refused("the policy cores summer is named twice");
     let storage = winter.replace("pool =", "charges_for = \"storage\"\npool =");
     scene.write("policies/winter.toml", storage.as_bytes());
-    refused("cores charges for storage, which no job record tells of");
+    // Named alone it is a mistake; in a folder it is left out.
+    let mut alone = Pipeline::sample();
+    let charge = "[[charge]]\npolicies = [\"policies/winter.toml\"]\n";
+    alone.normalise.as_mut().unwrap().push_str(charge);
+    let error = scene.try_run(&alone, "lake", RunOptions::default()).unwrap_err();
+    let told = error.to_string();
+    assert!(
+        told.contains("cores charges for storage, which no input tells of"),
+        "{told}"
+    );
     scene.write("policies/winter.toml", winter.as_bytes());
     scene.run(&charged(), "lake");
 }
