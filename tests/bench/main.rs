@@ -1,7 +1,8 @@
 //! `cargo bench --bench lake [-- --rows N] [--runs K]`: the whole job (dumps to published lake), and parsing and grouping
 //! alone, against DuckDB on the same files and against a scan for line ends, at half and at full size; then packed input
 //! against plain input and against unpacking alone. All in one run on one machine. That both sides count the same jobs is
-//! asserted; the ratios are for people to read.
+//! asserted; the ratios are for people to read. With `--reports N` it measures what reports of a lake of N records cost,
+//! and nothing else.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -24,6 +25,7 @@ mod group;
 mod input;
 mod policies;
 mod python;
+mod report;
 
 use std::fs::File;
 use std::io::Read;
@@ -46,6 +48,8 @@ struct Cost {
 struct Options {
     rows: i64,
     runs: usize,
+    /// Records of the lake whose reports are measured, in place of all else.
+    reports: Option<i64>,
     /// What a child process does: a pipeline whose input it groups, and where the totals go.
     group: Option<(PathBuf, PathBuf)>,
 }
@@ -54,6 +58,7 @@ fn options() -> Options {
     let mut options = Options {
         rows: 2_000_000,
         runs: 3,
+        reports: None,
         group: None,
     };
     let mut words = std::env::args().skip(1);
@@ -62,11 +67,12 @@ fn options() -> Options {
         let number = |text: String| -> i64 { text.parse().unwrap_or_else(|_| panic!("{text:?} is no number")) };
         match word.as_str() {
             "--rows" => options.rows = number(text()),
+            "--reports" => options.reports = Some(number(text())),
             "--runs" => options.runs = usize::try_from(number(text())).expect("a number of runs").max(1),
             "--group" => options.group = Some((text().into(), text().into())),
             // Cargo says this to every benchmark.
             "--bench" => {}
-            _ => panic!("{word:?} is unexpected; there are --rows N and --runs K"),
+            _ => panic!("{word:?} is unexpected; there are --rows N, --runs K and --reports N"),
         }
     }
     options
@@ -76,6 +82,9 @@ fn main() {
     let options = options();
     if let Some((pipeline, totals)) = &options.group {
         return group::run(pipeline, totals);
+    }
+    if let Some(records) = options.reports {
+        return report::run(records, options.runs);
     }
     println!(
         "| input | work | wall s | CPU s | peak MB | MB/s | thousand records/s | wall, DuckDB = 1 | wall, scan = 1 |"
@@ -298,17 +307,21 @@ fn group(input: &Input) -> Cost {
 fn gridtally(input: &Input, pipeline: &str) -> Cost {
     let out = input.folder.join("lake");
     remove(&out);
-    let cost = measure(
+    let cost = gridtally_into(&input.folder.join(pipeline), &out);
+    remove(&out);
+    cost
+}
+
+fn gridtally_into(pipeline: &Path, out: &Path) -> Cost {
+    measure(
         Command::new(interpreter())
             .arg(script("runner.py"))
             .arg(env!("CARGO_BIN_EXE_gridtally"))
             .arg("run")
-            .arg(input.folder.join(pipeline))
+            .arg(pipeline)
             .arg("--out")
-            .arg(&out),
-    );
-    remove(&out);
-    cost
+            .arg(out),
+    )
 }
 
 fn remove(folder: &Path) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use gridtally::report::federation::{Scale, gather};
+use gridtally::report::federation::{Scale, gather, sums_by};
 use gridtally::report::gracc::documents;
 use gridtally::report::lake::Selection;
 use gridtally::report::render::{TableFormat, render};
@@ -301,4 +301,60 @@ fn sreport_prints_users_and_the_tree_as_slurm_does() {
     }
     assert!(compared[&true] >= 35 && compared[&false] >= 35, "{compared:?}");
     assert_eq!(compared.values().sum::<usize>(), ours.len());
+}
+
+/// Months that were published in several versions: what reports tell of them, counted row by row as APEL's server does and
+/// by publication. The totals are the real server's.
+#[test]
+fn months_in_several_versions_are_told_by_upsert_or_by_snapshot() {
+    let test = "months_in_several_versions_are_told_by_upsert_or_by_snapshot";
+    let Some(folder) = shared(test, "data/apel/real-2015") else {
+        return;
+    };
+    let scene = Scene::new();
+    let paths = format!("{}/*.msg", folder.display());
+    // Jobs and normalised CPU seconds of May, June and August.
+    for (way, expected) in [
+        (
+            "upsert",
+            [
+                (5, 10_890_670, 1_499_345_074_562),
+                (6, 10_625_679, 1_544_307_599_503),
+                (8, 12_944_271, 1_709_754_766_406),
+            ],
+        ),
+        (
+            "snapshot",
+            [
+                (5, 10_890_306, 1_499_284_801_443),
+                (6, 10_622_941, 1_544_264_126_916),
+                (8, 11_001_806, 1_478_468_621_344),
+            ],
+        ),
+    ] {
+        let source = format!(
+            "format = \"apel\"\npaths = [{paths:?}]\nacceptance = \"strict-apel\"\npublication = \"source\"\nsummaries = \"{way}\"\n"
+        );
+        let lake = scene.lake(way, &source, "");
+        for (number, jobs, cpu_work_s) in expected {
+            let month = gridtally::time::Month::new(2015, number);
+            let selection = Selection {
+                from: month,
+                to: month,
+                ..Selection::default()
+            };
+            let usage = gather(&lake, &selection).unwrap();
+            let all = sums_by(&usage.groups, Scale::Hs06, |_| ());
+            assert_eq!(
+                (all[&()].job_n, all[&()].cpu_work_s),
+                (jobs, cpu_work_s),
+                "{way} {number}"
+            );
+            // The tables say the same.
+            let table = portal::egi(&usage.groups, Scale::Hs06);
+            assert_eq!(table.totals().unwrap()[3].to_string(), jobs.to_string());
+            let report = osg::report(&usage.groups, Scale::Hs06, &BTreeMap::new(), "now");
+            assert_eq!(report.totals().unwrap()[3].to_string(), jobs.to_string());
+        }
+    }
 }
