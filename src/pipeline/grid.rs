@@ -4,7 +4,7 @@
 //! the line's timestamp. Where several do, the latest before the job's end counts, or else the first after it; lines
 //! that say the same at the same time are told apart by what they say, never by the order they were read in.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -14,7 +14,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use crate::error::{Error, Result};
 use crate::ledger::Reason;
 use crate::records::JobRow;
-use crate::schema::batch::{text, time};
+use crate::schema::batch::{id, identity, text, time};
 use crate::sources::fqan::Fqan;
 use crate::sources::relay::Relay;
 use crate::sources::{GridIdentity, Position, Sink};
@@ -50,6 +50,15 @@ struct Line {
 /// The lines of all files, by job id and time.
 pub(super) struct GridIndex {
     lines: Vec<Line>,
+}
+
+/// Records that were made before the line that answers to them came.
+#[derive(Default)]
+pub(super) struct LateRecords {
+    /// Their ids.
+    pub(super) record_ids: BTreeSet<u128>,
+    /// Files that hold a version of one.
+    pub(super) file_ids: BTreeSet<Arc<str>>,
 }
 
 /// Takes lines in.
@@ -165,16 +174,16 @@ impl GridIndex {
         Some((first, times.max()?.saturating_add(AFTER_MS)))
     }
 
-    /// Marks the lines that answer to records of `source`. True when a record does not say what its line says, because
-    /// the line was not there when it was made.
+    /// Marks the lines that answer to records of `source`. Adds the ids of records that do not say what their line says,
+    /// because the line was not there when they were made, and the files they were read from.
     ///
     /// # Errors
     /// [`crate::error::Kind::Internal`] when the batch is not of `records`.
-    pub(super) fn mark(&self, batch: &RecordBatch, source: &str) -> Result<bool> {
+    pub(super) fn mark(&self, batch: &RecordBatch, source: &str, late: &mut LateRecords) -> Result<()> {
         let (sources, jobs, ends) = (text(batch, "source")?, text(batch, "job_id")?, time(batch, "end_utc")?);
         let (kinds, hosts) = (text(batch, "infrastructure")?, text(batch, "submit_host")?);
         let ids = text(batch, "global_job_id")?;
-        let mut is_late = false;
+        let (records, files) = (id(batch, "record_id")?, text(batch, "file_id")?);
         for row in 0..batch.num_rows() {
             if sources.value(row) != source || arrow::array::Array::is_null(ends, row) {
                 continue;
@@ -185,11 +194,17 @@ impl GridIndex {
             line.is_used.store(true, Ordering::Relaxed);
             let word = crate::schema::batch::word;
             let says = |said: Option<&str>, line: Option<&str>| line.is_none() || said == line;
-            is_late |= word(kinds, row) != Some(GRID)
+            let is_late = word(kinds, row) != Some(GRID)
                 || !says(word(hosts, row), line.who.submit_host.as_deref())
                 || !says(word(ids, row), line.global_job_id.as_deref());
+            if is_late {
+                late.record_ids.insert(identity(records, row)?);
+                if !late.file_ids.contains(files.value(row)) {
+                    late.file_ids.insert(Arc::from(files.value(row)));
+                }
+            }
         }
-        Ok(is_late)
+        Ok(())
     }
 
     /// Lines of each file that were used, and that were not.

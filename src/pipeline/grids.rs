@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::grid::{GridIndex, GridIndexBuilder};
+use super::grid::{GridIndex, GridIndexBuilder, LateRecords};
 use super::inputs::Found;
 use super::reading::Reading;
 use super::state::State;
 use crate::error::{Error, Result};
 use crate::ledger::{Book, Reason};
 use crate::pipeline::{Format, Plan, SourcePlan};
-use crate::records::Window;
+use crate::records::{Window, history};
 use crate::sources::compression;
 use crate::sources::dialect::{self, Dialect};
 use crate::sources::input::InputFile;
@@ -46,13 +46,13 @@ struct Joined {
 }
 
 /// Whether the logs tell of jobs that were published without.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Late {
     /// No.
     Not,
-    /// They do: everything has to be read again.
-    Rebuild,
-    /// They do, but not everything that would have to be read again is there.
+    /// They do: the files that hold a version of such a job have to be read again, and no others.
+    Files(BTreeSet<Arc<str>>),
+    /// They do, but not every file that would have to be read again is there.
     LeftAsIs,
 }
 
@@ -77,11 +77,15 @@ impl Grids {
         window: Window,
     ) -> Result<(Self, Late)> {
         let grids = Self::read(plan, found, state, is_rebuild, window)?;
-        let is_late = grids.survey(state, store, publication)? && !is_rebuild;
-        let late = match is_late {
-            false => Late::Not,
-            true if state.is_completed_late(found, window) => Late::Rebuild,
-            true => Late::LeftAsIs,
+        let files = grids.survey(state, store, publication)?;
+        let late = if is_rebuild {
+            Late::Not
+        } else if !state.can_complete(&files, found, window) {
+            Late::LeftAsIs
+        } else if files.is_empty() {
+            Late::Not
+        } else {
+            Late::Files(files)
         };
         Ok((grids, late))
     }
@@ -130,11 +134,12 @@ impl Grids {
         joined.map(|joined| Arc::clone(&joined.index))
     }
 
-    /// Marks the lines that published records were completed from. True when a line came later than the record it
-    /// answers to: that record must be made anew.
-    fn survey(&self, state: &State, store: &Store, publication: &Publication) -> Result<bool> {
-        let mut is_late = false;
+    /// Marks the lines that published records were completed from. Where a line came later than the record it answers to,
+    /// all versions of that record must be made anew: these are the files they are read from.
+    fn survey(&self, state: &State, store: &Store, publication: &Publication) -> Result<BTreeSet<Arc<str>>> {
+        let mut files = BTreeSet::new();
         for (name, joined) in &self.joined {
+            let mut late = LateRecords::default();
             let Some((first_ms, last_ms)) = joined.index.reach_ms() else {
                 continue;
             };
@@ -148,11 +153,29 @@ impl Grids {
                 }
                 let path = lake::month_path("records", site, *month);
                 for batch in lake::batches(store, publication, &path)?.into_iter().flatten() {
-                    is_late |= joined.index.mark(&batch?, name)?;
+                    joined.index.mark(&batch?, name, &mut late)?;
+                }
+                if late.record_ids.is_empty() {
+                    continue;
+                }
+                let path = lake::month_path("history", site, *month);
+                for batch in lake::batches(store, publication, &path)?.into_iter().flatten() {
+                    let losers = history::from_batch(&batch?)?.into_iter();
+                    let of_late = losers.filter(|loser| late.record_ids.contains(&loser.record_id));
+                    late.file_ids.extend(of_late.map(|loser| loser.file_id));
                 }
             }
+            // A version that another source read is completed by no log of this one.
+            let is_own = |file_id: &Arc<str>| {
+                state
+                    .book
+                    .inputs()
+                    .get(&**file_id)
+                    .is_some_and(|input| input.source == *name)
+            };
+            files.extend(late.file_ids.into_iter().filter(is_own));
         }
-        Ok(is_late)
+        Ok(files)
     }
 
     /// Tells the ledger which lines of the CE logs no job answers to. `files` are those this run read, with their ids.

@@ -142,13 +142,13 @@ fn count<T: Ord>(all: impl Iterator<Item = T>) -> BTreeMap<T, usize> {
 /// Which files this run must read, and whether a known file was seen under a new name. The names in `former` are kept,
 /// its rows are not.
 ///
-/// The files of the inventories in `stale` are read again even if they are known.
+/// The files of the inventories in `stale`, and those in `again`, are read again even if they are known.
 pub(super) fn to_read(
     book: &mut Book,
     former: &Book,
     found: &[Found],
     window: Window,
-    stale: &BTreeSet<String>,
+    (stale, again): (&BTreeSet<String>, &BTreeSet<Arc<str>>),
 ) -> (Vec<Reading>, bool) {
     let mut is_news = false;
     let mut chosen: BTreeSet<Arc<str>> = BTreeSet::new();
@@ -165,7 +165,8 @@ pub(super) fn to_read(
             // Refusals name the path their file is accounted to; only reading it again puts them under another.
             let is_renamed =
                 known.is_some_and(|first| path < first) && book.outcomes(id).contains_key(&Outcome::Rejected);
-            if !is_renamed && !stale.contains(&found.source.name) && book.is_done(id, |month| window.holds(month)) {
+            let is_again = stale.contains(&found.source.name) || again.contains(id);
+            if !is_renamed && !is_again && book.is_done(id, |month| window.holds(month)) {
                 is_news |= book.seen(id, path);
                 if book.has_unmatched(id) && chosen.insert(Arc::clone(id)) {
                     let names = names.clone().into_iter().collect();

@@ -1,10 +1,11 @@
 //! One (site, month) of records: what is published is merged with what was read, day by day, in bounded memory.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use ahash::RandomState;
-use arrow::array::RecordBatch;
+use arrow::array::{BooleanArray, RecordBatch};
+use arrow::compute::filter_record_batch;
 use crossbeam_channel::bounded;
 
 use super::days::Days;
@@ -46,6 +47,8 @@ pub(super) struct Context<'a> {
     pub(super) paths: &'a BTreeMap<Arc<str>, String>,
     /// Ignore what is published: everything is read again.
     pub(super) is_rebuild: bool,
+    /// Files whose published rows are ignored: they are read again, and may say something else now.
+    pub(super) again: &'a BTreeSet<Arc<str>>,
     /// Places that were scaled by other benchmarks.
     pub(super) outdated: &'a Outdated,
 }
@@ -110,6 +113,30 @@ pub(super) fn process(context: &Context<'_>, site: &str, month: Month, days: &[D
     Ok(done)
 }
 
+/// The rows of other files than these.
+fn without(
+    batches: Vec<RecordBatch>,
+    mut losers: Vec<Loser>,
+    files: &BTreeSet<Arc<str>>,
+) -> Result<(Vec<RecordBatch>, Vec<Loser>)> {
+    if files.is_empty() {
+        return Ok((batches, losers));
+    }
+    losers.retain(|loser| !files.contains(&loser.file_id));
+    let mut kept = Vec::with_capacity(batches.len());
+    for batch in &batches {
+        let of = text(batch, "file_id")?;
+        let is_kept: BooleanArray = (0..batch.num_rows())
+            .map(|row| Some(!files.contains(of.value(row))))
+            .collect();
+        let rows = filter_record_batch(batch, &is_kept)?;
+        if rows.num_rows() > 0 {
+            kept.push(rows);
+        }
+    }
+    Ok((kept, losers))
+}
+
 /// Merges the days of a partition in order and hands each day's records to `write`.
 fn merge_days(
     context: &Context<'_>,
@@ -153,6 +180,7 @@ fn merge_days(
         }
         if fresh.next_if_eq(&day).is_some() {
             let fresh = context.spill.take(site, day)?;
+            (batches, known) = without(batches, known, context.again)?;
             let merged = merge(&batches, fresh.as_ref(), known, context.order)?;
             batches = vec![merged.winners];
             known = merged.losers;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::grid::{Completing, GridIndex};
+use super::grid::{Completing, GridIndex, LateRecords};
 use super::shelf::RejectShelf;
 use crate::error::{Error, Kind, Result};
 use crate::ledger::Reason;
@@ -60,7 +60,12 @@ impl Reading {
     pub(super) fn put_by(&self, intake: Intake, spill: &Spill) -> Result<(Harvest, Columns)> {
         let (harvest, columns) = intake.harvest().map_err(|e| e.at("file", &self.file.path))?;
         if let Some(index) = &self.grid {
-            index.mark(&waiting::unpacked(&harvest.batch)?, &self.source.name)?;
+            // Completed just now, so none of them is late.
+            index.mark(
+                &waiting::unpacked(&harvest.batch)?,
+                &self.source.name,
+                &mut LateRecords::default(),
+            )?;
         }
         spill.push(harvest.batch.clone(), &harvest.buckets, &harvest.sites)?;
         Ok((harvest, columns))

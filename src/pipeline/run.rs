@@ -52,16 +52,15 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     inputs::hash(&mut found, &state.book, state.settings_changed(plan), threads, progress)?;
     let mut phases = BTreeMap::from([("hash".to_owned(), stopwatch.lap())]);
     let outdated = state.stale_inventories(plan, &found)?;
-    let mut is_rebuild = state.wants_rebuild(plan, &found, window)? || state.is_reordered(plan, &found, window);
-    let (grids, is_late) = Grids::prepare(plan, &found, &mut state, &store, &publication, is_rebuild, window)?;
-    is_rebuild |= is_late == Late::Rebuild;
-    tell_late(is_late, progress);
+    let is_rebuild = state.wants_rebuild(plan, &found, window)? || state.is_reordered(plan, &found, window);
+    let (grids, completion) = Grids::prepare(plan, &found, &mut state, &store, &publication, is_rebuild, window)?;
+    let again = read_again(completion, progress);
     let mut former = Book::default();
     if is_rebuild {
         former = state.forget_records();
     }
     let mut report = RunReport::new(plan, &store, found.len());
-    let (mut files, is_news) = inputs::to_read(&mut state.book, &former, &found, window, &outdated);
+    let (mut files, is_news) = inputs::to_read(&mut state.book, &former, &found, window, (&outdated, &again));
     grids.hand_out(&mut files);
     let is_resummarised = is_rebuild || state.plan_changed(plan);
     // After a rebuild the state knows of no place.
@@ -107,6 +106,7 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
         hashes: &hashes,
         paths: &paths,
         is_rebuild,
+        again: &again,
         outdated: &outdated,
     };
     let summaries = summaries::settle(&context, &state, summed, &months, &jobs, progress)?;
@@ -170,9 +170,21 @@ fn file_ids(files: &[Reading], read: &[ReadFile]) -> Vec<Arc<str>> {
         .collect()
 }
 
-fn tell_late(is_late: Late, progress: &dyn Progress) {
-    if is_late == Late::LeftAsIs {
-        progress.note("a CE's log came later than jobs it tells of whose log is gone: they stay as they are");
+/// Tells of lines of CEs that came late; the files to read again for them.
+fn read_again(late: Late, progress: &dyn Progress) -> BTreeSet<Arc<str>> {
+    match late {
+        Late::Not => BTreeSet::new(),
+        Late::Files(files) => {
+            let n = files.len();
+            progress.note(&format!(
+                "a CE's log came later than jobs it tells of: files read again for them: {n}"
+            ));
+            files
+        }
+        Late::LeftAsIs => {
+            progress.note("a CE's log came later than jobs it tells of whose log is gone: they stay as they are");
+            BTreeSet::new()
+        }
     }
 }
 

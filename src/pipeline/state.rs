@@ -238,12 +238,15 @@ impl State {
         self.facts.contains_key(LATE_FACT)
     }
 
-    /// Whether records can be built anew now because a CE's log came later than the jobs it tells of. Where that cannot
-    /// be now (a file is gone, or some months alone are asked for), the lake remembers that it is due.
-    pub(super) fn is_completed_late(&mut self, found: &[Found], window: Window) -> bool {
-        let can_be = window.is_everything() && self.gone(found, |input| !is_inventory(input)).is_empty();
-        if !can_be {
-            let why = "a CE's log came later than jobs it tells of, records are due to be built anew";
+    /// Whether `files` can be read again now because a CE's log came later than the jobs they tell of. Where that cannot
+    /// be now (one is gone, or some months alone are asked for), the lake remembers that it is due.
+    pub(super) fn can_complete(&mut self, files: &BTreeSet<Arc<str>>, found: &[Found], window: Window) -> bool {
+        let there: BTreeSet<Arc<str>> = found.iter().filter_map(Found::file_id).collect();
+        let can_be = files.is_empty() || window.is_everything() && files.is_subset(&there);
+        if can_be {
+            self.facts.remove(LATE_FACT);
+        } else {
+            let why = "a CE's log came later than jobs it tells of, their files are due to be read again";
             self.facts.insert(LATE_FACT.to_owned(), why.to_owned());
         }
         can_be

@@ -1,5 +1,6 @@
 //! Sites that are published under another name.
 
+use std::io::Read;
 use std::path::Path;
 
 use super::csv_table::{self, CsvTable, is_any};
@@ -17,9 +18,11 @@ pub struct SiteRenames {
 impl SiteRenames {
     /// Reads the table at `path`; `file` is the name mistakes are told with.
     pub fn load(path: &Path, file: &str, problems: &mut Problems) -> Self {
-        let Some(input) = csv_table::open(path, file, problems) else {
-            return Self::default();
-        };
+        csv_table::open(path, file, problems).map_or_else(Self::default, |input| Self::read(input, file, problems))
+    }
+
+    /// Reads a table; `file` is the name mistakes are told with.
+    pub fn read(input: impl Read, file: &str, problems: &mut Problems) -> Self {
         let csv = CsvTable::read(input, file, problems);
         csv.refuse_unknown(&COLUMNS, file, problems);
         let places = COLUMNS.map(|name| csv.column(name, file, problems));

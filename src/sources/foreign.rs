@@ -79,18 +79,6 @@ const KNOWN: &[(Mark, &str)] = &[
         "a list of jobs, but not of sacct --json: squeue and scontrol know no ended jobs",
     ),
     (
-        Json(&["sinfo", "partition"]),
-        "sinfo --json groups nodes since 23.02: dump with scontrol show node --json",
-    ),
-    (
-        Json(&["partitions", "maximums"]),
-        "scontrol show partition --json is not read: dump with scontrol -o show partition",
-    ),
-    (
-        Yaml(&["nodes", "real_memory"]),
-        "scontrol show node --yaml is not read: scontrol show node --json says the same",
-    ),
-    (
         Json(&["shares", "shares_normalized"]),
         "sshare tells shares and usage of the moment: dump associations with sacctmgr -P show assoc, jobs with sacct -P",
     ),

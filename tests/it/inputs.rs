@@ -343,7 +343,10 @@ fn real_files_are_recognised() {
         ("slurm/24.11/sacct_fixedwidth.txt", None),
         ("slurm/22.05/sacct_all.json.xz", Some(Dialect::Sacct)),
         ("slurm/24.11/sacct_dupl_json.json.xz", Some(Dialect::Sacct)),
-        ("slurm/24.11/sinfo.json", None),
+        (
+            "slurm/24.11/sinfo.json",
+            Some(Dialect::Inventory(gridtally::sources::inventory::Kind::SinfoJson)),
+        ),
         (
             "slurm/24.11/scontrol_node.json",
             Some(Dialect::Inventory(gridtally::sources::inventory::Kind::NodeJson)),

@@ -4,6 +4,7 @@ mod damage;
 mod formats;
 mod lake;
 mod real;
+mod renderings;
 mod tables;
 
 use std::sync::Arc;

@@ -4,6 +4,7 @@ use memchr::memmem;
 
 use super::assoc;
 use super::csv_nodes;
+use super::document;
 use super::event;
 use super::reservation;
 use super::sinfo;
@@ -17,10 +18,14 @@ pub enum Kind {
     ScontrolNode,
     /// `scontrol show partition`, one line per partition (`-o`) or several.
     ScontrolPartition,
-    /// `scontrol show node --json`, and `sinfo --json` before 23.02.
+    /// `scontrol show node --json`, and `sinfo --json` before 23.02; or `--yaml`.
     NodeJson,
+    /// `scontrol show partition --json`; or `--yaml`.
+    PartitionJson,
     /// `sinfo -N`, long (`-l`) or with a format of columns between `|`.
     Sinfo,
+    /// `sinfo --json` since 23.02; or `--yaml`.
+    SinfoJson,
     /// A CSV of a site's own.
     Csv,
     /// `slurm.conf`.
@@ -45,7 +50,9 @@ impl Kind {
         ("scontrol-node", Self::ScontrolNode),
         ("scontrol-partition", Self::ScontrolPartition),
         ("node-json", Self::NodeJson),
+        ("partition-json", Self::PartitionJson),
         ("sinfo", Self::Sinfo),
+        ("sinfo-json", Self::SinfoJson),
         ("csv", Self::Csv),
         ("slurm-conf", Self::SlurmConf),
         ("sacctmgr-event", Self::SacctmgrEvent),
@@ -76,10 +83,18 @@ pub fn recognise(head: &[u8]) -> Option<Kind> {
     let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
     let text = text.trim_ascii_start();
     let has = |word: &str| memmem::find(text, word.as_bytes()).is_some();
-    match text.first()? {
-        b'{' => return (has("\"nodes\"") && has("\"real_memory\"") && !has("\"sinfo\"")).then_some(Kind::NodeJson),
-        b'[' | b'<' => return None,
-        _ => {}
+    if text.first()? == &b'{' || document::is_yaml(text) {
+        let rendered = [
+            (Kind::SinfoJson, ["sinfo", "partition"]),
+            (Kind::PartitionJson, ["partitions", "maximums"]),
+            (Kind::NodeJson, ["nodes", "real_memory"]),
+        ];
+        return rendered
+            .into_iter()
+            .find_map(|(kind, keys)| document::has_keys(text, &keys).then_some(kind));
+    }
+    if matches!(text.first()?, b'[' | b'<') {
+        return None;
     }
     if text.starts_with(b"NodeName=") && (has("CPUTot=") || has(" CPUAlloc=")) {
         return Some(Kind::ScontrolNode);

@@ -8,6 +8,7 @@ mod assoc;
 mod conf_lines;
 mod conf_partition;
 mod csv_nodes;
+mod document;
 mod dump;
 mod event;
 mod fields;
@@ -16,11 +17,14 @@ mod lines;
 mod moment;
 mod node_json;
 mod pairs;
+mod partition_json;
 mod reservation;
 mod scontrol;
 mod sinfo;
+mod sinfo_json;
 mod slurm_conf;
 mod table;
+mod yaml;
 
 use std::io::Read;
 use std::sync::Arc;
@@ -50,7 +54,9 @@ pub fn pieces(kind: Kind, input: Box<dyn Read + Send>, plan: Arc<SourcePlan>) ->
         Kind::ScontrolNode => scontrol::nodes,
         Kind::ScontrolPartition => scontrol::partitions,
         Kind::NodeJson => node_json::read,
+        Kind::PartitionJson => partition_json::read,
         Kind::Sinfo => sinfo::read,
+        Kind::SinfoJson => sinfo_json::read,
         Kind::Csv => csv_nodes::read,
         Kind::SlurmConf => slurm_conf::read,
         Kind::SacctmgrEvent => event::read,
@@ -81,7 +87,8 @@ pub fn hints(kind: Kind, head: &[u8]) -> Hints {
     };
     let version = match kind {
         Kind::ScontrolNode => after(" Version="),
-        Kind::NodeJson => after("\"release\": \"")
+        Kind::NodeJson | Kind::PartitionJson | Kind::SinfoJson => after("\"release\": \"")
+            .or_else(|| after("release: !!str "))
             .or_else(|| after("\"version\": \""))
             .or_else(|| after("\"slurmd_version\": \"")),
         _ => None,

@@ -1,4 +1,4 @@
-//! `scontrol show node --json` (23.02 and later) and `sinfo --json` of 22.05, which has the same nodes.
+//! `scontrol show node --json` (23.02 and later) and `sinfo --json` of 22.05, which has the same nodes; or `--yaml`.
 
 use std::borrow::Cow;
 
@@ -6,13 +6,14 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
+use super::document::{self, number, word};
 use super::fields::sorted_names;
 use super::{Trouble, missing, settle};
 use crate::ledger::Reason;
 use crate::pipeline::SourcePlan;
 use crate::reference::inventory::tres::{MIB, Tres};
 use crate::reference::inventory::{Gpus, InventoryRow, NodeRow, is_absent, state};
-use crate::sources::{Position, Sink};
+use crate::sources::Sink;
 
 #[derive(Deserialize)]
 struct Document {
@@ -55,30 +56,13 @@ members! {
 }
 
 pub(super) fn read(bytes: &[u8], _: &SourcePlan, sink: &mut dyn Sink) {
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let document: Document = match serde_json::from_slice(bytes) {
-        Ok(document) => document,
-        Err(why) => {
-            sink.rows_read(1);
-            let at = Position {
-                line: u64::try_from(why.line()).unwrap_or(u64::MAX),
-                byte_offset: 0,
-            };
-            let detail = format!("not a listing of nodes: {why}");
-            sink.reject(Reason::BadJson, at, 1, &detail, bytes.get(..4096).unwrap_or(bytes));
-            return;
-        }
+    let Some(document) = document::read::<Document>(bytes, "nodes", sink) else {
+        return;
     };
     sink.rows_read(u64::try_from(document.nodes.len()).unwrap_or(u64::MAX));
-    let as_of_ms = number(&document.last_update)
-        .filter(|seconds| *seconds > 0)
-        .and_then(|seconds| seconds.checked_mul(1000));
-    let cluster = document.meta.pointer("/slurm/cluster").and_then(word);
+    let as_of_ms = document::as_of_ms(&document.last_update);
+    let cluster = document::cluster(&document.meta);
     for (nth, element) in document.nodes.iter().enumerate() {
-        let at = Position {
-            line: u64::try_from(nth + 1).unwrap_or(u64::MAX),
-            byte_offset: 0,
-        };
         let row = match element {
             Element::Node(node) => node.read().map(|row| {
                 InventoryRow::Node(Box::new(NodeRow {
@@ -89,24 +73,8 @@ pub(super) fn read(bytes: &[u8], _: &SourcePlan, sink: &mut dyn Sink) {
             }),
             Element::Other(_) => Err((Reason::NotARecord, "an element of nodes is not a node".to_owned())),
         };
-        settle(row, at, b"", sink);
+        settle(row, document::element(nth), b"", sink);
     }
-}
-
-/// A text that says something.
-fn word(value: &Value) -> Option<&str> {
-    value.as_str().filter(|text| !is_absent(text))
-}
-
-/// A number, plain or as `{"set": true, "infinite": false, "number": 1}`.
-fn number(value: &Value) -> Option<i64> {
-    if let Some(number) = value.as_i64() {
-        return (!matches!(number, 4_294_967_294 | 4_294_967_295)).then_some(number);
-    }
-    let is = |key: &str| value.get(key).and_then(Value::as_bool);
-    (is("set") == Some(true) && is("infinite") != Some(true))
-        .then(|| value.get("number")?.as_i64())
-        .flatten()
 }
 
 impl Node {

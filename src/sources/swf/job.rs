@@ -106,7 +106,10 @@ pub(super) fn take(columns: &[&str], swf: &Swf, record: &Record<'_>, sink: &mut 
         }
         // Taken back, or failed, before it ran.
         (_, None, Some("CANCELLED" | "FAILED")) => None,
-        (_, None, _) => return Err(Refusal::new(Reason::BadDuration, "the run time is unknown")),
+        (_, None, _) => {
+            let why = format!("the run time is unknown: {:?} is negative", clip(row.text(RUN)));
+            return Err(Refusal::new(Reason::BadDuration, why));
+        }
     };
     let (asked_core_n, mut core_n) = (row.count(ASKED_PROCESSORS)?, row.count(PROCESSORS)?);
     let mut anomalies = record.anomalies();

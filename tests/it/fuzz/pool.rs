@@ -31,17 +31,38 @@ const HOSTS: &[&str] = &[
     "tux[0-9,12,015-020]-ib,login",
 ];
 
-/// Tables, one of each kind; the tests hold more.
-const TABLES: &[&str] = &[
-    "site,cluster,benchmark,value_per_core,valid_from,valid_to\nA,*,hs06,10.5,2020-01-01,2021-01-01\nA,c,hs23,1,,\n",
+/// Tables without a mistake, one for each reader in its order; the tests hold more.
+pub(super) const TABLES: [&str; 9] = [
+    "site,cluster,partition,nodes,benchmark,value_per_core,cores,valid_from,valid_to,recorded_at,source\n\
+     A,c,p,,hs06,10.84,,2024-01-01,2026-03-01,2024-01-10,tender\nA,c,,\"g[001-040]\",hs23,17.5,64,2025-10-01,,2025-10-01,t\n",
+    "site,cluster,nodes,node_class,cores,valid_from,valid_to\nA,c,\"n[1-4],m\",old,32,2024-01-01,2025-01-01\nA,c,n5,new,64,,\n",
     "account,vo\nphys,atlas\n*,other\n",
-    "vo,account,to_vo\natlas,*,ATLAS\n",
-    "cluster,site\nc1,A\n*,B\n",
-    "id,action,author,reason,date,site,month,vo,to_vo,job_n,wall_s,alloc_core_s,cpu_ms\n\
-     c1,move,Ada,wrong VO,2026-02-01,A,2026-01,x,y,,,,\nc2,add,Ada,lost log,2026-02-01,A,2026-01,x,,5,3600,7200,1000\n\
-     c3,exclude,Ada,test jobs,2026-02-02,A,2026-01,,,,,,\n",
-    "VOName,ReportableVOName,CorrectedVOName\nlight,ilc,light\n/ilc/Role=x,ilc,ilc\n",
-    "Resource,ResourceGroup,Site,Facility\nr1,g1,s1,f1\nr2,g1,s1,f1\n",
+    "cluster,submit_host,to_site\nc1,*,A\n*,ce.example.org,B\n",
+    "Facility,Site,ResourceGroup,Resource,FQDN\nf1,s1,g1,r1,ce1.example.org\nf1,s1,g1,r2,ce2.example.org\n",
+    "id,action,site,month,vo,account,job_id,to_account,job_n,alloc_core_s,cpu_ms,undoes,author,reason,date\n\
+     C1,void,A,2026-03,,firn,48120,,,,,,Ada,broken node,2026-04-02\nC2,remap,A,,-,snow,,firn,,,,,Ada,no VO,2026-04-02\n\
+     C3,add,A,2026-03,firn,firn,,,12,432000,430000000,,Ada,log lost,2026-04-03\n\
+     C4,undo,,,,,,,,,,C1,Ada,it was fine,2026-04-09\n",
+    "vo_name,reportable_vo,to_vo\nlight,ilc,light\n/ilc/Role=x,,ilc\n",
+    "site,cluster,node_type,node_n,physical_cpu_n,logical_cpu_n,benchmark,value_per_core,slot_n,cpumult,valid_from,valid_to\n\
+     A,c,g-2019,60,2,32,hs06,11.20,32,1.1,2024-01-01,2026-03-01\nA,c,g-2026,30,2,64,hs23,14.9,,,2026-03-01,\n",
+    "site,vo,to_site\nCrane,,Nebraska\nMIT_CMS,lhcb,MIT_LHCb\n",
+];
+
+/// Documents and messages of which the tests have parts only.
+const DOCUMENTS: &[&str] = &[
+    r#"{"_index":"gracc.osg.summary4-2022","_id":"5f","_source":{"EndTime":"2022-05-03T00:00:00.000Z","RawVOName":"/reef/Role=pilot","VOName":"reef","RawProjectName":"N/A","ProjectName":"reef","DN":"N/A","Processors":8,"GPUs":2,"ResourceType":"Batch","Host_description":"N/A","Resource_ExitCode":1,"Grid":"OSG","ProbeName":"htcondor-ce:gate.example.org","SiteName":"EXAMPLE","WallDuration":7200,"CpuDuration":50000.25,"CpuDuration_user":48000,"CpuDuration_system":2000.25,"CoreHours":16.0,"Njobs":5,"Count":2,"OIM_FieldOfScience":["a","b"],"OIM_WLCGAPELNormalFactor":14.54}}
+{"_index":"gracc.osg.summary4-2022","_id":"6f","_source":{"EndTime":"2022-05-04T00:00:00.000Z","VOName":"reef","Processors":1,"ResourceType":"Payload","Host_description":"REEF_T2","SiteName":"EXAMPLE","WallDuration":1.5,"CpuDuration":0,"Count":1}}
+"#,
+    r#"{"took":4,"_shards":{},"hits":{"total":1,"hits":[{"_index":"gracc.osg.summary","_source":{"EndTime":"2022-05-03T00:00:00Z","SiteName":"A","ResourceType":"Storage","WallDuration":3,"CpuDuration":1,"Count":7}}]}}"#,
+    "APEL-sync-message: v0.1\nSite: A\nSubmitHost: ce.example.org:8443/cream\nNumberOfJobs: 27\nMonth: 3\nYear: 2017\n%%\n\
+     Site: B\nNumberOfJobs: 1\nMonth: 99\nYear: 2017\n%%\n",
+    "%YAML 1.1\n--- !!map\n!!str nodes: !!seq\n- !!map\n  !!str name: !!str ice1\n  !!str cpus: !!int 64\n  \
+     !!str real_memory: !!int 256000\n  !!str gres: !!str 'gpu:a100:2(S:0-1)'\n  !!str state: !!seq\n  - !!str IDLE\n  - !!str DRAIN\n  \
+     !!str reason: !!str 'set: by | hand'\n!!str last_update: !!map\n  !!str set: !!bool true\n  !!str number: !!int 1790000000\n...\n",
+    "%YAML 1.1\n--- !!map\n!!str partitions: !!seq\n- !!map\n  !!str name: !!str gpu\n  !!str nodes: !!map\n    \
+     !!str configured: !!str ice[1-2]\n    !!str total: !!int 2\n  !!str maximums: !!map\n    !!str oversubscribe: !!map\n      \
+     !!str jobs: !!int 4\n      !!str flags: !!seq []\n  !!str tres: !!map\n    !!str billing_weights: !!str\n...\n",
 ];
 
 impl Pool {
@@ -55,6 +76,9 @@ impl Pool {
         }
         for text in TABLES {
             pool.add("table", text.as_bytes().to_vec());
+        }
+        for text in DOCUMENTS {
+            pool.sort_in(text.as_bytes().to_vec());
         }
         pool.folder(&repository("sample-data"));
         pool.folder(&repository("pipelines"));
@@ -181,6 +205,9 @@ fn kind_of(input: &[u8]) -> &'static str {
     if is_repair(input) {
         return "repair";
     }
+    if has("\nformula = ") || has("[[example]]") {
+        return "policy";
+    }
     if has("[[source]]") || has("[pipeline]") || has("[[inventory]]") {
         return "pipeline";
     }
@@ -191,8 +218,10 @@ fn kind_of(input: &[u8]) -> &'static str {
         Some("sacct") if gridtally::sources::hints::SacctHeader::find(input).is_none() => "sacct headerless",
         Some("apel") if is_json => "apel json",
         Some("apel") if is_xml => "apel xml",
+        Some("apel") if has("APEL-sync-message") => "apel sync",
         Some("apel") if has("summary") => "apel summaries",
         Some("gracc") if is_xml => "gratia xml",
+        Some("gracc") if has("\"Count\"") => "gracc summaries",
         Some("htcondor") if is_json => "htcondor json",
         Some(word) => word,
         None if memchr::memchr_iter(b',', input).count() > 2 && has("\n") => "table",

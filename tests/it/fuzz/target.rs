@@ -3,6 +3,8 @@
 use std::io::{BufReader, Cursor};
 use std::path::Path;
 
+use gridtally::charge::page::page;
+use gridtally::charge::policy::Policy;
 use gridtally::inspect::Look;
 use gridtally::pipeline::progress::Silent;
 use gridtally::pipeline::{Format, Plan};
@@ -11,10 +13,14 @@ use gridtally::reference::benchmark::{BenchmarkTable, NodeTable};
 use gridtally::reference::correction::CorrectionTable;
 use gridtally::reference::hostlist::{self, Hostlist};
 use gridtally::reference::inventory::{gpus::Gpus, quantity, tres::Tres, weights};
+use gridtally::reference::node_type::NodeTypeTable;
 use gridtally::reference::site::SiteTable;
+use gridtally::reference::site_rename::SiteRenames;
 use gridtally::reference::topology::Topology;
 use gridtally::reference::vo::VoTable;
 use gridtally::reference::vo_corrections::VoCorrections;
+use gridtally::report::apel::check;
+use gridtally::report::publication::told::Told;
 use gridtally::sources::input::InputFile;
 use gridtally::sources::inventory::Kind;
 use gridtally::sources::repair::Units;
@@ -36,6 +42,10 @@ pub(super) enum Target {
     Hosts,
     Tables,
     Pipeline,
+    /// A policy, its page and its examples.
+    Policy,
+    /// Messages as a publisher checks and compares them.
+    Messages(&'static str),
 }
 
 const SOURCES: &[(Format, &str)] = &[
@@ -43,9 +53,11 @@ const SOURCES: &[(Format, &str)] = &[
     (Format::Sacct, "sacct json"),
     (Format::Apel, "apel"),
     (Format::Apel, "apel summaries"),
+    (Format::Apel, "apel sync"),
     (Format::Apel, "apel xml"),
     (Format::Apel, "apel json"),
     (Format::Gracc, "gracc"),
+    (Format::Gracc, "gracc summaries"),
     (Format::Gracc, "gratia xml"),
     (Format::Pbs, "pbs"),
     (Format::Sge, "sge"),
@@ -77,6 +89,8 @@ pub(super) fn all() -> Vec<Target> {
     all.push(Target::Hosts);
     all.push(Target::Tables);
     all.push(Target::Pipeline);
+    all.push(Target::Policy);
+    all.extend(["apel", "apel summaries", "apel sync"].map(Target::Messages));
     all
 }
 
@@ -89,13 +103,14 @@ impl Target {
     /// The kind of input it understands; `None` for any.
     pub(super) fn kind(self) -> Option<&'static str> {
         match self {
-            Self::Source(_, kind) => Some(kind),
+            Self::Source(_, kind) | Self::Messages(kind) => Some(kind),
             Self::Headerless(_) => Some("sacct headerless"),
             Self::Inspect => None,
             Self::Repair => Some("repair"),
             Self::Hosts => Some("hosts"),
             Self::Tables => Some("table"),
             Self::Pipeline => Some("pipeline"),
+            Self::Policy => Some("policy"),
         }
     }
 
@@ -125,6 +140,8 @@ impl Target {
                 std::fs::write(&path, &input).unwrap();
                 drop(Plan::load(&path));
             }
+            Self::Policy => policy(&String::from_utf8_lossy(&input)),
+            Self::Messages(_) => messages(&String::from_utf8_lossy(&input)),
         }
         Ok(())
     }
@@ -172,17 +189,73 @@ fn hosts(text: &str) -> Result<(), String> {
     }
 }
 
+/// Reads a table as one of the kinds; in the order of [`super::pool::TABLES`].
+fn table(nth: usize, input: &[u8], problems: &mut Problems) {
+    match nth {
+        0 => {
+            let table = BenchmarkTable::read(input, "t", Some(0), problems);
+            drop(table.site("A").relevant((i64::MIN, i64::MAX)));
+        }
+        1 => drop(NodeTable::read(input, "t", problems)),
+        2 => drop(VoTable::read(input, "t", problems).canonical()),
+        3 => drop(SiteTable::read(input, "t", problems).canonical()),
+        4 => drop(Topology::read(input, "t", problems).canonical()),
+        5 => drop(CorrectionTable::read(input, "t", problems).signed()),
+        6 => {
+            let mut corrections = VoCorrections::default();
+            corrections.read(input, "t", problems);
+            drop(corrections.canonical());
+        }
+        7 => drop(NodeTypeTable::read(input, "t", problems)),
+        _ => drop(SiteRenames::read(input, "t", problems)),
+    }
+}
+
 fn tables(input: &[u8]) {
+    for nth in 0..super::pool::TABLES.len() {
+        let problems = &mut Problems::default();
+        table(nth, input, problems);
+        drop(std::mem::take(problems).finish());
+    }
     let problems = &mut Problems::default();
     let nodes = NodeTable::read(input, "t", problems);
-    let table = BenchmarkTable::read(input, "t", Some(0), problems).with_nodes(nodes);
-    drop(table.site("A").relevant((i64::MIN, i64::MAX)));
-    drop(VoTable::read(input, "t", problems).canonical());
-    drop(SiteTable::read(input, "t", problems).canonical());
-    drop(Topology::read(input, "t", problems).canonical());
-    drop(CorrectionTable::read(input, "t", problems).signed());
-    let mut corrections = VoCorrections::default();
-    corrections.read(input, "t", problems);
-    drop(corrections.canonical());
-    drop(std::mem::take(problems).finish());
+    drop(BenchmarkTable::read(input, "t", Some(0), problems).with_nodes(nodes));
+}
+
+/// Otherwise the fuzzer would not come further than to their headers.
+#[test]
+fn the_tables_that_are_mutated_are_sound() {
+    for (nth, text) in super::pool::TABLES.iter().enumerate() {
+        let mut problems = Problems::default();
+        table(nth, text.as_bytes(), &mut problems);
+        let told = problems.finish();
+        assert!(told.is_ok(), "{text}: {told:?}");
+    }
+}
+
+fn policy(text: &str) {
+    let problems = &mut Problems::default();
+    let Some(policy) = Policy::read("p.toml", text, problems) else {
+        return;
+    };
+    drop(page(&policy));
+    drop(policy.test());
+}
+
+/// What one message tells, told again, is the same.
+fn messages(text: &str) {
+    drop(check::message(text, Some(1_700_000_000)));
+    for told in Told::read(text).unwrap_or_default() {
+        let _ = (
+            told.key(),
+            told.wall_s(),
+            told.cpu_s(),
+            told.work_s(),
+            told.job_n(),
+            told.month(),
+        );
+        if let Some(retraction) = told.retraction() {
+            drop(retraction.text());
+        }
+    }
 }

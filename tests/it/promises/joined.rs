@@ -163,6 +163,30 @@ fn the_order_of_nights_and_files_does_not_matter() {
     }
 }
 
+/// A log of the CE that comes a night late costs the logs that hold a version of its jobs, and no others.
+#[test]
+fn a_late_line_costs_the_files_of_its_jobs_alone() {
+    let (scene, ce, mut batch) = scene();
+    // The third night also says again what the first said of job 1, and more of it.
+    let copy = job(1, 4000).replace("resources_used.mem=10kb ", "resources_used.mem=11kb ");
+    batch.push("data/pbs-3".to_owned());
+    scene.write(&batch[3], [copy, job(8, 2 * DAY + 6000)].concat().as_bytes());
+    scene.run(&pipeline(&ce, &batch), "at-once");
+    let expected = scene.lake("at-once");
+    for (late, again_n) in [(0, 3), (1, 1), (2, 1)] {
+        let out = format!("late-{late}");
+        let mut before = ce.clone();
+        before.remove(late);
+        scene.run(&pipeline(&before, &batch), &out);
+        let report = scene.run(&pipeline(&ce, &batch), &out);
+        // The CE's log itself, and those with its jobs: of the first night's 1 and 2 these are three.
+        assert_eq!(report.files_read_n, 1 + again_n, "{late}");
+        assert_same(&scene.lake(&out), &expected, &out);
+        assert_eq!(scene.findings(&out), []);
+        assert_eq!(scene.run(&pipeline(&ce, &batch), &out).files_read_n, 0);
+    }
+}
+
 /// A log of the CE that comes when the jobs' own log is gone changes nothing, until that is back.
 #[test]
 fn what_cannot_be_completed_now_is_remembered() {
