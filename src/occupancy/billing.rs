@@ -1,5 +1,7 @@
 //! Who bears what is not used: the rate of every resource at every instant, integrated over the life of a job.
 
+use serde::{Deserialize, Serialize};
+
 use super::grid::Grid;
 use super::history::{History, State};
 use super::resource::LEDGER_N;
@@ -7,12 +9,15 @@ use super::slice::{Interval, Shapes};
 use super::sweep::{Stretch, Visit, sweep};
 use super::unit::Thresholds;
 
-/// Decimal places of a rate, and of what is billed by it.
+/// Decimal places of a rate.
 pub const RATE_PLACES: u32 = 12;
 const RATE_ONE: i128 = 1_000_000_000_000;
+/// Decimal places of what a job is billed.
+pub const BILL_PLACES: u32 = 9;
+const BILL_ONE: i128 = 1_000_000_000;
 
 /// How the cost of a node is shared between its jobs and the provider.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Scheme {
     /// Overhead is the provider's loss; jobs share what remains in proportion to what they hold.
     #[default]
@@ -55,8 +60,64 @@ pub fn rate(billable: i64, used: i64) -> Option<i128> {
     (used > 0).then(|| i128::from(billable) * RATE_ONE / i128::from(used))
 }
 
-/// Resource-seconds billed to every interval of a node, in units of 10^-12 and in the order [`sweep`] sorts them:
-/// amounts held times the integral of the rate.
+/// A resource of a node while nothing changes: how its capacity was split, and what jobs share of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Share {
+    /// What the node has.
+    pub capacity: i64,
+    /// What jobs hold, more than there is included.
+    pub used: i64,
+    /// Units times threshold.
+    pub overhead: i64,
+    /// Free and of no use to the unit.
+    pub stranded: i64,
+    /// What jobs share; nothing where none of them holds any.
+    pub billable: i64,
+}
+
+/// The shares of the ledger's resources in a stretch, and how many units were free. `free` is scratch.
+pub fn shares(
+    stretch: &Stretch<'_>,
+    unit: &Thresholds,
+    scheme: Scheme,
+    free: &mut Vec<i64>,
+) -> (i64, [Share; LEDGER_N]) {
+    let is_up = stretch.state == State::Up;
+    free.clear();
+    for ((capacity, set_aside), used) in stretch.capacity.iter().zip(stretch.set_aside).zip(stretch.used) {
+        let left = capacity - (*used).clamp(0, *capacity);
+        free.push(if is_up { left - left.min(*set_aside) } else { 0 });
+    }
+    // Nothing can join a job that has the node to itself.
+    let unit_n = if stretch.is_exclusive { 0 } else { unit.units(free) };
+    let mut shares = [Share::default(); LEDGER_N];
+    let amounts = stretch
+        .capacity
+        .iter()
+        .zip(stretch.used)
+        .zip(free.iter())
+        .zip(unit.iter());
+    for (share, (((capacity, used), free), threshold)) in shares.iter_mut().zip(amounts) {
+        let overhead = unit_n * threshold.unwrap_or(0);
+        let allocated = (*used).clamp(0, *capacity);
+        *share = Share {
+            capacity: *capacity,
+            used: *used,
+            overhead,
+            stranded: free - overhead,
+            billable: if allocated > 0 {
+                scheme.billable(allocated, overhead, free - overhead)
+            } else {
+                0
+            },
+        };
+    }
+    (unit_n, shares)
+}
+
+/// Resource-seconds billed to every interval of a node, in units of 10^-9 and in the order [`sweep`] sorts them: what is
+/// held times the integral of the rate. All of them add up to what is billable on the node, to the last unit: what
+/// rounding the rates down leaves is shared in proportion, and of that what is left goes one each by tag.
 pub fn bill(
     history: &History,
     intervals: &mut [Interval],
@@ -70,11 +131,59 @@ pub fn bill(
         scheme,
         shapes,
         integral: [0; LEDGER_N],
+        total: [0; LEDGER_N],
         billed: vec![[0; LEDGER_N]; intervals.len()],
         free: Vec::new(),
     };
     sweep(history, intervals, shapes, grid, &mut meter);
-    meter.billed
+    let (mut billed, total) = (meter.billed, meter.total);
+    let mut order: Vec<usize> = (0..intervals.len()).collect();
+    order.sort_by_key(|at| intervals.get(*at).map(|of| (of.tag, of.start_s, of.end_s)));
+    for (resource, total) in total.into_iter().enumerate() {
+        settle(&mut billed, resource, total * BILL_ONE, &order);
+    }
+    billed
+}
+
+/// Rounds what is billed of a resource down to the places of a bill and hands out what is left of `total`.
+fn settle(billed: &mut [[i128; LEDGER_N]], resource: usize, total: i128, order: &[usize]) {
+    /// Weights below 2^60 and a rest below 2^60 give a product that fits.
+    const WEIGHT_BITS: u32 = 60;
+    let mut sum = 0;
+    let mut most: i128 = 0;
+    for of in billed.iter_mut().filter_map(|billed| billed.get_mut(resource)) {
+        *of /= RATE_ONE / BILL_ONE;
+        sum += *of;
+        most = most.max(*of);
+    }
+    let rest = total - sum;
+    let shift = (128 - most.leading_zeros()).saturating_sub(WEIGHT_BITS);
+    let weights: i128 = billed
+        .iter()
+        .filter_map(|billed| billed.get(resource))
+        .map(|of| of >> shift)
+        .sum();
+    if rest <= 0 || weights == 0 {
+        return;
+    }
+    let mut left = rest;
+    for of in billed.iter_mut().filter_map(|billed| billed.get_mut(resource)) {
+        let share = rest.saturating_mul(*of >> shift) / weights;
+        *of += share;
+        left -= share;
+    }
+    // Fewer are left than there are who pay.
+    while left > 0 {
+        for at in order {
+            let Some(of) = billed.get_mut(*at).and_then(|billed| billed.get_mut(resource)) else {
+                continue;
+            };
+            if left > 0 && *of > 0 {
+                *of += 1;
+                left -= 1;
+            }
+        }
+    }
 }
 
 struct Meter<'a> {
@@ -83,37 +192,20 @@ struct Meter<'a> {
     shapes: &'a Shapes,
     /// Integral of the rates since the beginning.
     integral: [i128; LEDGER_N],
-    /// By interval: the integral when it began, then what it is billed.
+    /// Integral of what jobs share.
+    total: [i128; LEDGER_N],
+    /// By interval: the integral when it began, then what it is billed, in units of 10^-12.
     billed: Vec<[i128; LEDGER_N]>,
     free: Vec<i64>,
 }
 
 impl Visit for Meter<'_> {
     fn stretch(&mut self, stretch: &Stretch<'_>) {
-        let is_up = stretch.state == State::Up;
-        self.free.clear();
-        for ((capacity, set_aside), used) in stretch.capacity.iter().zip(stretch.set_aside).zip(stretch.used) {
-            let free = capacity - (*used).clamp(0, *capacity);
-            self.free.push(if is_up { free - free.min(*set_aside) } else { 0 });
-        }
-        let unit_n = if stretch.is_exclusive {
-            0
-        } else {
-            self.unit.units(&self.free)
-        };
-        let amounts = stretch
-            .capacity
-            .iter()
-            .zip(stretch.used)
-            .zip(&self.free)
-            .zip(self.unit.iter());
-        for (integral, (((capacity, used), free), threshold)) in self.integral.iter_mut().zip(amounts) {
-            let overhead = unit_n * threshold.unwrap_or(0);
-            let billable = self
-                .scheme
-                .billable((*used).clamp(0, *capacity), overhead, free - overhead);
-            let span_s = i128::from(stretch.until_s - stretch.from_s);
-            *integral += rate(billable, *used).unwrap_or(0) * span_s;
+        let (_, shares) = shares(stretch, self.unit, self.scheme, &mut self.free);
+        let span_s = i128::from(stretch.until_s - stretch.from_s);
+        for ((integral, total), share) in self.integral.iter_mut().zip(&mut self.total).zip(shares) {
+            *integral += rate(share.billable, share.used).unwrap_or(0) * span_s;
+            *total += i128::from(share.billable) * span_s;
         }
     }
 

@@ -25,6 +25,13 @@
 //! overhead (the whole node). Where nothing of a resource is allocated nobody can be billed: its rate is unknown and the
 //! loss is the provider's.
 //!
+//! **The queue.** A job waits from the second it is eligible to the one it starts. At an instant it would have fitted by
+//! *vector* when enough nodes that will do have everything it asks for free, and by *units* when they have as many
+//! canonical units free as it takes. Both are told: a job of 3 cores and 3 GB fits beside 3 free cores and 4 GB, which
+//! are two units of 1 core and 2 GB, not three; and a job of 1 core and 4 GB takes two units. Nodes that take jobs count
+//! as room for an unknown cause; nodes that are reserved, or will be before the job's time limit, and nodes that are down
+//! or drained are told apart.
+//!
 //! Time is whole seconds, intervals are half-open, amounts are integers. The kernel goes through each node's events once,
 //! in order; nodes are independent of one another and are worked on in parallel, slices of time one after the other.
 
@@ -32,16 +39,18 @@ pub mod billing;
 pub mod grid;
 pub mod history;
 pub mod parallel;
+pub mod queue;
 pub mod resource;
 pub mod slice;
 pub mod sweep;
 pub mod tally;
 pub mod unit;
 
-pub use billing::{Scheme, bill, rate};
+pub use billing::{Scheme, Share, bill, rate, shares};
 pub use grid::Grid;
 pub use history::{History, Segment, State};
-pub use parallel::{peaks, tally_all};
+pub use parallel::{each_node, peaks, tally_all};
+pub use queue::{Ask, Cause, Machines, Queue, QueueKey, QueueSums, Wait, queue};
 pub use resource::{LEDGER_N, Resource, Resources};
 pub use slice::{Interval, Shapes, Slice};
 pub use sweep::{Stretch, Visit, sweep};

@@ -11,11 +11,50 @@ use crate::error::{Error, Result};
 /// Nodes a thread takes at once.
 const CHUNK_N: usize = 16;
 
-/// Sweeps every node of a slice on as many threads; `ask` says what is asked of the nth node. Gives the tallies in the
-/// order of the nodes: the same ones whatever the threads.
+/// Does `each` with the number and the intervals of every node of a slice, on as many threads; the results are in the order
+/// of the nodes, the same ones whatever the threads. The intervals of a node are gone when it is done.
 ///
 /// # Errors
 /// [`crate::error::Kind::Internal`] when a thread died.
+pub fn each_node<R: Send>(
+    slice: Slice,
+    each: impl Fn(usize, &mut Vec<Interval>) -> R + Sync,
+    threads: usize,
+) -> Result<Vec<R>> {
+    let mut nodes: Vec<Vec<Interval>> = slice.nodes;
+    let node_n = nodes.len();
+    let work = Mutex::new(nodes.chunks_mut(CHUNK_N).enumerate());
+    let done: Mutex<Vec<(usize, Vec<R>)>> = Mutex::default();
+    std::thread::scope(|scope| {
+        for _ in 0..threads.max(1) {
+            scope.spawn(|| {
+                loop {
+                    let next = work.lock().unwrap_or_else(PoisonError::into_inner).next();
+                    let Some((chunk, nodes)) = next else { break };
+                    let first = chunk * CHUNK_N;
+                    let of = nodes.iter_mut().enumerate();
+                    let results = of.map(|(nth, node)| each(first + nth, &mut std::mem::take(node)));
+                    let results = results.collect();
+                    done.lock()
+                        .unwrap_or_else(PoisonError::into_inner)
+                        .push((chunk, results));
+                }
+            });
+        }
+    });
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    done.sort_by_key(|(chunk, _)| *chunk);
+    let results: Vec<R> = done.into_iter().flat_map(|(_, results)| results).collect();
+    if results.len() != node_n {
+        return Err(Error::internal("a working thread died"));
+    }
+    Ok(results)
+}
+
+/// Sweeps every node of a slice; `ask` says what is asked of the nth node.
+///
+/// # Errors
+/// [`crate::error::Kind::Internal`] when a thread died, or there are more nodes than histories.
 pub fn tally_all<'q>(
     slice: Slice,
     histories: &[History],
@@ -24,39 +63,13 @@ pub fn tally_all<'q>(
     ask: impl Fn(usize) -> Question<'q> + Sync,
     threads: usize,
 ) -> Result<Vec<NodeTally>> {
-    let mut nodes: Vec<Vec<Interval>> = slice.nodes;
-    let work = Mutex::new(nodes.chunks_mut(CHUNK_N).zip(histories.chunks(CHUNK_N)).enumerate());
-    let done: Mutex<Vec<(usize, Vec<NodeTally>)>> = Mutex::default();
-    std::thread::scope(|scope| {
-        for _ in 0..threads.max(1) {
-            scope.spawn(|| {
-                loop {
-                    let next = work.lock().unwrap_or_else(PoisonError::into_inner).next();
-                    let Some((chunk, (nodes, histories))) = next else { break };
-                    let first = chunk * CHUNK_N;
-                    let tallies = nodes
-                        .iter_mut()
-                        .zip(histories)
-                        .enumerate()
-                        .map(|(nth, (node, history))| {
-                            let mut intervals = std::mem::take(node);
-                            tally(history, &mut intervals, shapes, grid, ask(first + nth))
-                        });
-                    let tallies = tallies.collect();
-                    done.lock()
-                        .unwrap_or_else(PoisonError::into_inner)
-                        .push((chunk, tallies));
-                }
-            });
-        }
-    });
-    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-    done.sort_by_key(|(chunk, _)| *chunk);
-    let tallies: Vec<NodeTally> = done.into_iter().flat_map(|(_, tallies)| tallies).collect();
-    if tallies.len() != histories.len() {
-        return Err(Error::internal("a working thread died"));
-    }
-    Ok(tallies)
+    let each = |nth: usize, intervals: &mut Vec<Interval>| {
+        let history = histories.get(nth)?;
+        Some(tally(history, intervals, shapes, grid, ask(nth)))
+    };
+    let tallies = each_node(slice, each, threads)?;
+    let tallies: Option<Vec<NodeTally>> = tallies.into_iter().collect();
+    tallies.ok_or_else(|| Error::internal("a node without a history"))
 }
 
 /// The most that jobs held of each resource at one time, by node.

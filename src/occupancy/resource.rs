@@ -1,9 +1,11 @@
 //! The resources that are followed.
 
+use serde::{Deserialize, Serialize};
+
 use super::unit::Unit;
 
 /// A resource of a node that jobs are given.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Resource {
     /// Cores: schedulable CPUs as the batch system counts them.
     Core,

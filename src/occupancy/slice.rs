@@ -109,6 +109,12 @@ impl Slice {
         self.interval_n == 0
     }
 
+    /// The jobs by node.
+    #[must_use]
+    pub fn into_nodes(self) -> Vec<Vec<Interval>> {
+        self.nodes
+    }
+
     /// Adds what lies in this slice of a job on a node, in Unix seconds; nothing when nothing does. A node that is not
     /// there is none.
     pub fn push(&mut self, node: u32, (start_s, end_s): (i64, i64), shape: u32, tag: u32) {

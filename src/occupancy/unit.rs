@@ -1,12 +1,14 @@
 //! Canonical units: what counts as room for one more job.
 
+use serde::{Deserialize, Serialize};
+
 use super::resource::{Resource, Resources};
 
 /// Bytes of the gigabyte in the paper's definition.
 const GB: i64 = 1_000_000_000;
 
 /// A definition.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unit {
     /// Its name.
     pub name: String,
@@ -54,6 +56,16 @@ impl Thresholds {
             Some(if threshold == 1 { *free } else { *free / threshold })
         });
         held.min().unwrap_or(0).max(0)
+    }
+
+    /// How many units it takes to hold these amounts of what the unit names.
+    #[must_use]
+    pub fn taken(&self, amounts: &[i64]) -> i64 {
+        let taken = self.0.iter().zip(amounts).filter_map(|(threshold, amount)| {
+            let threshold = (*threshold)?;
+            Some(*amount / threshold + i64::from(*amount % threshold > 0))
+        });
+        taken.max().unwrap_or(0)
     }
 
     /// In their order.

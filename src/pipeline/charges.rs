@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use arrow::array::RecordBatch;
 
+use super::overhead::bills;
 use super::partition::{Context, Done};
 use super::usage::{Slice, project, slices};
 use crate::charge::policy::Subject;
@@ -11,6 +12,7 @@ use crate::error::Result;
 use crate::schema;
 use crate::schema::batch::{text, texts};
 use crate::store::lake::{self, LakeTable};
+use crate::store::read_table;
 use crate::summarise::charges::part;
 use crate::summarise::years::with_years;
 use crate::time::Month;
@@ -106,6 +108,54 @@ pub(super) fn of_jobs(
     Ok(parts)
 }
 
+/// What the jobs of one site are billed of their nodes.
+#[derive(Default)]
+struct Billed {
+    /// As `charge_part` batches.
+    rows: Vec<RecordBatch>,
+    /// Files of `charges` that change with it.
+    touched: BTreeSet<Slice>,
+    is_changed: bool,
+}
+
+/// What jobs are billed of their nodes, by site: contributions that were staged or are published.
+fn billed(context: &Context<'_>) -> Result<BTreeMap<String, Billed>> {
+    let mut sites: BTreeMap<String, Billed> = BTreeMap::new();
+    let current = context.publication.current("charge_part");
+    let site_of = |path: &str| {
+        lake::parse_bill_path(path)?;
+        lake::parse_month_path(path).map(|(site, _)| site)
+    };
+    for file in &current {
+        let Some(site) = site_of(&file.path) else { continue };
+        let of = sites.entry(site).or_default();
+        for batch in read_table(context.store.reader(&file.place)?, None, 16_384)? {
+            let batch = batch?;
+            if file.place != file.path {
+                of.is_changed = true;
+                of.touched.extend(slices(&batch)?.into_iter().map(|(slice, _)| slice));
+            }
+            of.rows.push(batch);
+        }
+    }
+    let published = context.publication.published();
+    for file in published
+        .into_iter()
+        .flat_map(|manifest| manifest.dataset("charge_part"))
+    {
+        let is_kept = current.iter().any(|now| now.place == file.path);
+        let Some(site) = site_of(&file.path).filter(|_| !is_kept) else {
+            continue;
+        };
+        let of = sites.entry(site).or_default();
+        of.is_changed = true;
+        for batch in read_table(context.store.reader(&file.path)?, None, 16_384)? {
+            of.touched.extend(slices(&batch?)?.into_iter().map(|(slice, _)| slice));
+        }
+    }
+    Ok(sites)
+}
+
 /// Publishes the files of `charges` that these parts touch, and the policies.
 ///
 /// # Errors
@@ -116,8 +166,16 @@ pub(super) fn publish(context: &Context<'_>, parts: &[ChargePart], is_everything
         by_site.entry(&part.site).or_default().push(part);
     }
     let mut kept = BTreeSet::new();
+    let billed = billed(context)?;
+    for (site, of) in &billed {
+        if of.is_changed || is_everything {
+            by_site.entry(site).or_default();
+        }
+    }
+    let nothing = Billed::default();
     for (site, fresh) in by_site {
-        publish_site(context, site, &fresh, is_everything, &mut kept)?;
+        let billed = billed.get(site).unwrap_or(&nothing);
+        publish_site(context, (site, billed), &fresh, is_everything, &mut kept)?;
     }
     if is_everything {
         let published = context.publication.published();
@@ -132,14 +190,14 @@ pub(super) fn publish(context: &Context<'_>, parts: &[ChargePart], is_everything
 
 fn publish_site(
     context: &Context<'_>,
-    site: &str,
+    (site, billed): (&str, &Billed),
     fresh: &[&ChargePart],
     is_everything: bool,
     kept: &mut BTreeSet<String>,
 ) -> Result<()> {
     let dataset = schema::dataset("charge_part")?;
-    let mut touched: BTreeSet<Slice> = BTreeSet::new();
-    let mut batches: Vec<RecordBatch> = Vec::new();
+    let mut touched: BTreeSet<Slice> = billed.touched.clone();
+    let mut batches: Vec<RecordBatch> = billed.rows.clone();
     for part in fresh {
         touched.extend(slices(&part.rows)?.into_iter().map(|(slice, _)| slice));
         batches.push(RecordBatch::clone(&part.rows));
@@ -149,7 +207,8 @@ fn publish_site(
         .into_iter()
         .flat_map(|manifest| manifest.dataset("charge_part"))
     {
-        if lake::parse_month_path(&file.path).is_none_or(|(of, _)| of != site) {
+        let is_bill = lake::parse_bill_path(&file.path).is_some();
+        if is_bill || lake::parse_month_path(&file.path).is_none_or(|(of, _)| of != site) {
             continue;
         }
         let is_fresh = fresh.iter().any(|part| part.path == file.path);
@@ -191,22 +250,28 @@ fn publish_site(
 }
 
 fn publish_policies(context: &Context<'_>) -> Result<()> {
-    let tariffs = &context.plan.tariffs;
-    if tariffs.is_empty() {
+    let of_tariffs = context.plan.tariffs.iter().map(|tariff| {
+        let policy = &tariff.policy;
+        [
+            &policy.id,
+            &policy.version,
+            &tariff.chosen,
+            &policy.title,
+            &policy.source,
+            &policy.pool,
+            &policy.unit,
+            &policy.text,
+        ]
+        .map(String::clone)
+    });
+    let mut rows: Vec<[String; 8]> = of_tariffs.chain(bills::policies(context.plan)).collect();
+    if rows.is_empty() {
         context.publication.remove(POLICIES);
         return Ok(());
     }
-    let of = |text: fn(&crate::charge::Tariff) -> &str| texts(tariffs.iter().map(|tariff| Some(text(tariff))));
-    let batch = schema::dataset("policy")?.batch(vec![
-        of(|tariff| &tariff.policy.id),
-        of(|tariff| &tariff.policy.version),
-        of(|tariff| &tariff.chosen),
-        of(|tariff| &tariff.policy.title),
-        of(|tariff| &tariff.policy.source),
-        of(|tariff| &tariff.policy.pool),
-        of(|tariff| &tariff.policy.unit),
-        of(|tariff| &tariff.policy.text),
-    ])?;
+    rows.sort();
+    let of = |at: usize| texts(rows.iter().map(|row| row.get(at)));
+    let batch = schema::dataset("policy")?.batch((0..8).map(of).collect())?;
     let mut table = LakeTable::create(context.publication, "policy", POLICIES)?;
     table.write(&batch)?;
     table.finish(&[])?;

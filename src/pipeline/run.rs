@@ -118,6 +118,9 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     check_limits(plan, &files, &file_ids, &state)?;
     let is_fresh = |place: &(String, Month)| partitions.get(place).is_some_and(|days| !days.is_empty());
     report.recomputed = recompute::compare(&context, &outdated, &parts, is_fresh)?;
+    let present = found.iter().filter_map(inputs::Found::file_id).chain(file_ids);
+    let sweep = overhead::Sweep::new((plan, &store, &publication), present, (threads, progress));
+    report.overhead = overhead::publish(&sweep, &mut state, &partitions, is_rebuild)?;
     let corrected = publish_sums(&context, &state, &parts, &charged, is_resummarised)?;
     let made = (parts.as_slice(), &corrected, is_rebuild);
     report.unmatched_corrections = corrections::publish(plan, made, (&store, &publication))?;
@@ -125,9 +128,6 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     if is_rebuild {
         forget_stale(&publication, &state, &partitions);
     }
-    let present = found.iter().filter_map(inputs::Found::file_id).chain(file_ids);
-    let sweep = overhead::Sweep::new((plan, &store, &publication), present, (threads, progress));
-    report.overhead = overhead::publish(&sweep, &mut state, &partitions, is_rebuild)?;
     state.book.close()?;
     state.publish(plan, &publication)?;
     report.settle(&state);

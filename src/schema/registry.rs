@@ -10,6 +10,7 @@ const FILES: &[&str] = &[
     include_str!("../../schemas/charges.toml"),
     include_str!("../../schemas/overhead.toml"),
     include_str!("../../schemas/overhead_histogram.toml"),
+    include_str!("../../schemas/overhead_queue.toml"),
     include_str!("../../schemas/overhead_shape.toml"),
     include_str!("../../schemas/overhead_finding.toml"),
     include_str!("../../schemas/records.toml"),

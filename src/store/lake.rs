@@ -84,6 +84,27 @@ pub fn parse_overhead_path(path: &str) -> Option<(String, i64, Month)> {
     Some((site?, year?.parse().ok()?, month?.get(..7)?.parse().ok()?))
 }
 
+/// What the names of files of `job_charges` and `charge_part` begin with that hold what jobs are billed of their nodes.
+const BILL: &str = "overhead-";
+
+/// Path of what the jobs of one site are billed of their nodes in one period: in `job_charges` by the month of their
+/// records, in `charge_part` by the month of the period.
+#[must_use]
+pub fn bill_path(dataset: &str, site: &str, record_month: Month, (month, allocation_year): (Day, i64)) -> String {
+    let month = Month::of_day(month).map(|month| month.to_string());
+    let path = month_path(dataset, site, record_month);
+    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    format!("{folder}/{BILL}{}-{allocation_year}.parquet", month.unwrap_or_default())
+}
+
+/// The period of a path made by [`bill_path`]; `None` for other paths.
+#[must_use]
+pub fn parse_bill_path(path: &str) -> Option<(Day, i64)> {
+    let (_, name) = path.rsplit_once('/')?;
+    let (month, year) = name.strip_prefix(BILL)?.strip_suffix(".parquet")?.rsplit_once('-')?;
+    Some((month.parse::<Month>().ok()?.first_day(), year.parse().ok()?))
+}
+
 /// Path of the installed capacity of one site.
 #[must_use]
 pub fn capacity_path(site: &str) -> String {

@@ -44,6 +44,8 @@ import duckdb
 file, slice_n = sys.argv[1], int(sys.argv[2])
 db = duckdb.connect()
 db.execute("SET threads = 2")
+# A bar on stdout would be read as the answer.
+db.execute("SET enable_progress_bar = false")
 begun = time.time()
 row = db.execute(f"""
 WITH event AS (

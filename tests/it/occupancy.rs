@@ -2,4 +2,5 @@
 
 mod brute;
 mod cases;
+mod queue;
 mod random;

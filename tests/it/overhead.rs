@@ -1,9 +1,11 @@
 //! The overhead datasets of a pipeline: what they say, when they are made, and that they agree with Slurm's own sums.
 
+mod bill;
 mod lake;
 mod real;
 mod report;
 mod spec;
+mod waiting;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -93,4 +95,10 @@ for row in db.execute(sys.argv[2]).fetchall():
     }
 }
 
-const OVERHEAD: [&str; 4] = ["overhead", "overhead_histogram", "overhead_shape", "overhead_finding"];
+const OVERHEAD: [&str; 5] = [
+    "overhead",
+    "overhead_histogram",
+    "overhead_queue",
+    "overhead_shape",
+    "overhead_finding",
+];

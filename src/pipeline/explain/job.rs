@@ -7,16 +7,17 @@ use arrow::array::{Array, ArrayRef, RecordBatch};
 use arrow::util::display::array_value_to_string;
 use serde::Serialize;
 
+use super::piece::pieces;
 use super::raw;
-use crate::charge::amount::CHARGE_SCALE;
 use crate::charge::facts::Facts;
 use crate::charge::inputs::INPUTS;
 use crate::charge::{Priced, Tariff, price, show};
 use crate::error::{Error, Kind, Result};
 use crate::ledger::Book;
+use crate::pipeline::overhead::{self, bills};
 use crate::pipeline::{calendar_fact, state};
 use crate::reference::decimal::text as amount;
-use crate::schema::batch::{date, decimal, id, int, number, text, word};
+use crate::schema::batch::{decimal, id, int, number, text, word};
 use crate::schema::{self, Column};
 use crate::store::{Manifest, Store, lake, read_table};
 use crate::summarise::share::{Share, Splitter};
@@ -267,6 +268,18 @@ impl Lake {
         Ok(past)
     }
 
+    /// What the jobs of a month of records are billed of their nodes.
+    fn bill_rows(&self, site: &str, month: crate::time::Month) -> Result<Vec<RecordBatch>> {
+        let mut rows = Vec::new();
+        for file in self.manifest.dataset("job_charges") {
+            let is_of_month = lake::parse_month_path(&file.path).is_some_and(|of| of == (site.to_owned(), month));
+            if is_of_month && lake::parse_bill_path(&file.path).is_some() {
+                rows.append(&mut self.batches(&file.path)?);
+            }
+        }
+        Ok(rows)
+    }
+
     fn charges(
         &self,
         site: &str,
@@ -275,14 +288,45 @@ impl Lake {
         (record_id, shares, calendar): (&[u8], &[Share], Option<&Calendar>),
     ) -> Result<Vec<Charged>> {
         let rows = self.batches(&lake::month_path("job_charges", site, month))?;
+        let bill_rows = self.bill_rows(site, month)?;
+        let mut bills_of: Option<overhead::Lines> = None;
         let mut charges = Vec::new();
         for batch in self.batches(crate::pipeline::charges::POLICIES)? {
             let of = |name: &str| text(&batch, name);
             let (ids, texts, chosen) = (of("id")?, of("text")?, of("options")?);
+            let (versions, titles) = (of("version")?, of("title")?);
+            let (pools, units) = (of("pool")?, of("unit")?);
             for row in 0..batch.num_rows() {
+                if bills::is_policy(ids.value(row)) {
+                    let key = (ids.value(row), versions.value(row), chosen.value(row));
+                    let pieces = pieces(
+                        &bill_rows,
+                        site,
+                        record_id,
+                        (key, Some(pools.value(row))),
+                        (shares, None),
+                    )?;
+                    if !pieces.is_empty() {
+                        let lines = match &mut bills_of {
+                            Some(lines) => lines,
+                            none => none.insert(overhead::explain(&self.store, &self.manifest, site, record)?),
+                        };
+                        let of = (chosen.value(row).to_owned(), pools.value(row).to_owned());
+                        charges.push(Charged {
+                            policy: ids.value(row).to_owned(),
+                            version: versions.value(row).to_owned(),
+                            options: chosen.value(row).to_owned(),
+                            title: titles.value(row).to_owned(),
+                            unit: units.value(row).to_owned(),
+                            steps: lines.remove(&of).unwrap_or_default(),
+                            pieces,
+                        });
+                    }
+                    continue;
+                }
                 let tariff = Tariff::restored(ids.value(row), texts.value(row), chosen.value(row))?;
                 let holds_ms = calendar.map(|calendar| tariff.policy.holds_ms(calendar));
-                let pieces = pieces(&rows, site, record_id, &tariff, (shares, holds_ms))?;
+                let pieces = pieces(&rows, site, record_id, (tariff.key(), None), (shares, holds_ms))?;
                 if pieces.is_empty() {
                     continue;
                 }
@@ -338,54 +382,9 @@ fn used(shares: &[Share], site: &str, vo: Option<&str>) -> Vec<Used> {
     used.collect()
 }
 
-fn month_text(month: Day) -> String {
+pub(super) fn month_text(month: Day) -> String {
     let date = crate::time::month::date_of(month);
     date.map(|date| date.to_string()).unwrap_or_default()
-}
-
-fn pieces(
-    rows: &[RecordBatch],
-    site: &str,
-    record_id: &[u8],
-    tariff: &Tariff,
-    (shares, holds_ms): (&[Share], Option<(i64, i64)>),
-) -> Result<Vec<Piece>> {
-    let mut pieces = Vec::new();
-    for batch in rows {
-        let (ids, charge) = (id(batch, "record_id")?, decimal(batch, "charge")?);
-        let of = |name: &str| text(batch, name);
-        let (policy, version, options) = (of("policy")?, of("policy_version")?, of("options")?);
-        let (vo, why) = (of("vo")?, of("why_unpriced")?);
-        let (account, correction) = (of("account")?, of("correction_id")?);
-        let (year, month) = (int(batch, "allocation_year")?, date(batch, "month")?);
-        let day = date(batch, "day")?;
-        for row in 0..batch.num_rows() {
-            let key = (policy.value(row), version.value(row), options.value(row));
-            if key != tariff.key() || ids.value(row) != record_id {
-                continue;
-            }
-            let share = shares.iter().find(|share| {
-                let period = &share.period;
-                (period.allocation_year, period.month, period.day)
-                    == (year.value(row), month.value(row), number(day, row))
-            });
-            let ran_ms = share.zip(holds_ms).map(|(share, (from_ms, until_ms))| {
-                let until_ms = until_ms.min(share.from_ms.saturating_add(share.ran_ms));
-                let ran_ms = until_ms.saturating_sub(from_ms.max(share.from_ms)).max(0);
-                [ran_ms, share.of_ms]
-            });
-            pieces.push(Piece {
-                month: month_text(month.value(row)),
-                account: word(account, row).map(str::to_owned),
-                correction_id: word(correction, row).map(str::to_owned),
-                ran_ms,
-                charge: number(charge, row).map(|charge| amount(charge, CHARGE_SCALE)),
-                why_unpriced: word(why, row).map(str::to_owned),
-                cell: lake::charges_path(site, word(vo, row), year.value(row)),
-            });
-        }
-    }
-    Ok(pieces)
 }
 
 /// Every value that is known, and where it came from.

@@ -2,6 +2,7 @@
 
 mod cell;
 mod job;
+mod piece;
 mod raw;
 mod told;
 mod usage;

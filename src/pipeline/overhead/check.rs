@@ -5,11 +5,14 @@ use std::collections::BTreeMap;
 use arrow::array::{Array, RecordBatch};
 
 use super::READ_ROWS;
+use super::bills::POOLS;
 use crate::error::Result;
+use crate::occupancy::billing::BILL_PLACES;
 use crate::schema;
-use crate::schema::batch::{decimal, int, number, text, word};
-use crate::store::lake::parse_overhead_path;
+use crate::schema::batch::{date, decimal, int, number, text, word};
+use crate::store::lake::{parse_bill_path, parse_month_path, parse_overhead_path};
 use crate::store::{Manifest, Store, read_table};
+use crate::time::{Day, Month};
 
 /// Resource-seconds of a row; null where a resource is not known.
 fn amount(batch: &RecordBatch, column: &str, row: usize) -> Result<Option<i128>> {
@@ -26,6 +29,7 @@ fn amount(batch: &RecordBatch, column: &str, row: usize) -> Result<Option<i128>>
 /// [`crate::error::Kind::Io`] when a file cannot be read.
 pub(in crate::pipeline) fn verify(store: &Store, manifest: &Manifest) -> Result<Vec<(String, String)>> {
     let mut findings = Vec::new();
+    let mut bills = Bills::new();
     // Node-seconds by place, cluster and unit: as nodes took jobs, and as the distribution has them.
     let mut times: BTreeMap<_, (i128, i128)> = BTreeMap::new();
     for dataset in ["overhead", "overhead_histogram"] {
@@ -62,11 +66,13 @@ pub(in crate::pipeline) fn verify(store: &Store, manifest: &Manifest) -> Result<
                     }
                 }
                 if is_ledger {
+                    add_billed(&batch, &place, &mut bills)?;
                     findings.extend(unbalanced(&batch)?.map(|problem| (file.path.clone(), problem)));
                 }
             }
         }
     }
+    findings.extend(unpaid(store, manifest, bills)?);
     for (((site, _, month), _, unit), (up, told)) in times {
         if up != told {
             let unit = unit.unwrap_or_default();
@@ -77,6 +83,79 @@ pub(in crate::pipeline) fn verify(store: &Store, manifest: &Manifest) -> Result<
         }
     }
     Ok(findings)
+}
+
+/// By site, month, unit and pool: what nodes bill, in resource-seconds.
+type Bills = BTreeMap<(String, Day, String, &'static str), i128>;
+
+fn add_billed(batch: &RecordBatch, (site, _, month): &(String, i64, Month), bills: &mut Bills) -> Result<()> {
+    let unit = text(batch, "unit")?;
+    for row in 0..batch.num_rows() {
+        let Some(unit) = word(unit, row) else { continue };
+        for ((pool, _), resource) in POOLS.into_iter().zip(["core", "memory_byte", "gpu"]) {
+            let billed = amount(batch, &format!("billed_{resource}_s"), row)?.unwrap_or(0);
+            let key = (site.clone(), month.first_day(), unit.to_owned(), pool);
+            *bills.entry(key).or_default() += billed;
+        }
+    }
+    Ok(())
+}
+
+/// Where jobs pay another sum than their nodes bill; with jobs that cannot be charged they may pay less.
+fn unpaid(store: &Store, manifest: &Manifest, mut bills: Bills) -> Result<Vec<(String, String)>> {
+    let one = 10_i128.pow(BILL_PLACES);
+    for billed in bills.values_mut() {
+        *billed *= one;
+    }
+    let mut is_exact: BTreeMap<(String, Day, String, &'static str), bool> = BTreeMap::new();
+    for file in manifest.dataset("job_charges") {
+        let (Some((site, _)), Some(_)) = (parse_month_path(&file.path), parse_bill_path(&file.path)) else {
+            continue;
+        };
+        for batch in read_table(store.reader(&file.path)?, None, READ_ROWS)? {
+            let batch = batch?;
+            let (pool, options, months) = (text(&batch, "pool")?, text(&batch, "options")?, date(&batch, "month")?);
+            let charge = decimal(&batch, "charge")?;
+            for row in 0..batch.num_rows() {
+                let known = POOLS.into_iter().find(|(name, _)| *name == pool.value(row));
+                // The name of a unit may hold blanks; its thresholds follow.
+                let keys = bills.keys().find(|(of, month, unit, name)| {
+                    let is_unit = options
+                        .value(row)
+                        .strip_prefix("unit=")
+                        .and_then(|rest| rest.strip_prefix(unit.as_str()));
+                    *of == site
+                        && *month == months.value(row)
+                        && known.is_some_and(|(known, _)| known == *name)
+                        && is_unit.is_some_and(|rest| rest.starts_with(' '))
+                });
+                let Some(key) = keys.cloned() else {
+                    return Ok(vec![(
+                        file.path.clone(),
+                        "charges for nodes the ledger does not have".to_owned(),
+                    )]);
+                };
+                let exact = is_exact.entry(key.clone()).or_insert(true);
+                *exact &= charge.is_valid(row);
+                if let Some(left) = bills.get_mut(&key) {
+                    *left -= number(charge, row).unwrap_or(0);
+                }
+            }
+        }
+    }
+    let wrong = is_exact.into_iter().filter_map(|(key, is_exact)| {
+        let left = *bills.get(&key)?;
+        let (site, month, unit, pool) = key;
+        let is_wrong = left < 0 || (is_exact && left != 0);
+        let month = crate::time::month::date_of(month)?;
+        is_wrong.then(|| {
+            (
+                "job_charges".to_owned(),
+                format!("{site} {month}, unit {unit}: jobs pay {left} e-9 {pool} s less than their nodes bill"),
+            )
+        })
+    });
+    Ok(wrong.collect())
 }
 
 /// The first row whose ledger does not close.

@@ -19,6 +19,8 @@ pub(super) enum Kind {
     NodeUnknown,
     /// Jobs held more than there is.
     OverAllocated,
+    /// A job that waited does not say what it asked for.
+    RequestUnknown,
 }
 
 impl Kind {
@@ -32,6 +34,7 @@ impl Kind {
             Self::NodeNDiffers => "node_n_differs",
             Self::NodeUnknown => "node_unknown",
             Self::OverAllocated => "over_allocated",
+            Self::RequestUnknown => "request_unknown",
         }
     }
 }

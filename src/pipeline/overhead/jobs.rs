@@ -4,33 +4,40 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use arrow::array::RecordBatch;
+use serde::{Deserialize, Serialize};
 
 use super::finding::{Findings, Kind};
 use super::machine::{Machine, Node, model_n};
 use super::months::Months;
+use super::waiting::{Asks, Place};
 use crate::error::{Error, Result};
 use crate::occupancy::resource::AMOUNT_LIMIT;
-use crate::occupancy::{History, Resource, Resources, Shapes};
+use crate::occupancy::{History, LEDGER_N, Resource, Resources, Shapes, Unit};
 use crate::reference::hostlist::{Hostlist, is_none};
 use crate::schema::batch::{int, number, text, time, word};
 
-/// Columns that say when a job held nodes.
-pub(super) const SPAN_COLUMNS: [&str; 7] = [
+/// Columns that say when a job waited and when it held nodes.
+pub(super) const SPAN_COLUMNS: [&str; 9] = [
     "cluster",
     "view",
+    "submit_utc",
+    "eligible_utc",
     "start_utc",
     "end_utc",
     "wall_s",
     "suspended_s",
     "node_list",
 ];
-/// Columns that say what it held as well.
-pub(super) const COLUMNS: [&str; 14] = [
+/// Columns that say what it asked for and held as well.
+pub(super) const COLUMNS: [&str; 17] = [
     "cluster",
     "view",
     "partition",
+    "submit_utc",
+    "eligible_utc",
     "start_utc",
     "end_utc",
+    "time_limit_s",
     "wall_s",
     "suspended_s",
     "alloc_core_n",
@@ -49,7 +56,7 @@ const LISTS_N: usize = 1 << 16;
 
 /// When a job of the batch system held its nodes, in Unix seconds, half-open; `None` for what is no such job and for what
 /// never started. One that has not ended holds them as long as it is known to have run. Instants are cut to whole seconds.
-fn span(batch: &Columns<'_>, row: usize) -> Option<(i64, i64)> {
+pub(super) fn span(batch: &Columns<'_>, row: usize) -> Option<(i64, i64)> {
     if batch.view.value(row) != "batch" {
         return None;
     }
@@ -64,9 +71,24 @@ fn span(batch: &Columns<'_>, row: usize) -> Option<(i64, i64)> {
     (start_s < end_s).then_some((start_s, end_s))
 }
 
-struct Columns<'b> {
+/// When a job of the batch system waited for its nodes, in Unix seconds, half-open: from when it was eligible (or was
+/// submitted, where nobody says) to when it started, or was given up. `None` where an edge is not known.
+fn wait(batch: &Columns<'_>, row: usize) -> Option<(i64, i64)> {
+    if batch.view.value(row) != "batch" {
+        return None;
+    }
+    let eligible_ms = number(batch.eligible, row).or_else(|| number(batch.submit, row))?;
+    let start_ms = number(batch.start, row).or_else(|| number(batch.end, row))?;
+    let (from_s, until_s) = (eligible_ms.div_euclid(1000), start_ms.div_euclid(1000));
+    (from_s < until_s).then_some((from_s, until_s))
+}
+
+/// The columns that say when.
+pub(super) struct Columns<'b> {
     cluster: &'b arrow::array::StringArray,
     view: &'b arrow::array::StringArray,
+    submit: &'b arrow::array::TimestampMillisecondArray,
+    eligible: &'b arrow::array::TimestampMillisecondArray,
     start: &'b arrow::array::TimestampMillisecondArray,
     end: &'b arrow::array::TimestampMillisecondArray,
     wall: &'b arrow::array::Int64Array,
@@ -75,10 +97,13 @@ struct Columns<'b> {
 }
 
 impl<'b> Columns<'b> {
-    fn of(batch: &'b RecordBatch) -> Result<Self> {
+    /// Those of a batch of records.
+    pub(super) fn of(batch: &'b RecordBatch) -> Result<Self> {
         Ok(Self {
             cluster: text(batch, "cluster")?,
             view: text(batch, "view")?,
+            submit: time(batch, "submit_utc")?,
+            eligible: time(batch, "eligible_utc")?,
             start: time(batch, "start_utc")?,
             end: time(batch, "end_utc")?,
             wall: int(batch, "wall_s")?,
@@ -93,10 +118,16 @@ impl<'b> Columns<'b> {
 }
 
 /// What the records of one file span.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Reach {
-    /// First second and the one after the last in which a job ran.
+    /// Rows.
+    pub(super) row_n: u64,
+    /// First second and the one after the last in which a job ran that names its nodes.
     pub(super) span: Option<(i64, i64)>,
+    /// The same in which one ran that names none.
+    pub(super) loose: Option<(i64, i64)>,
+    /// The same in which one waited.
+    pub(super) wait: Option<(i64, i64)>,
     /// Clusters with jobs that name their nodes.
     pub(super) clusters: BTreeSet<Option<String>>,
 }
@@ -105,10 +136,16 @@ impl Reach {
     /// Adds a batch.
     pub(super) fn add(&mut self, batch: &RecordBatch) -> Result<()> {
         let columns = Columns::of(batch)?;
+        self.row_n += u64::try_from(batch.num_rows()).unwrap_or(u64::MAX);
         for row in 0..batch.num_rows() {
-            let (Some(held), true) = (span(&columns, row), columns.list(row).is_some()) else {
+            if let Some(waited) = wait(&columns, row) {
+                self.wait = Some(join(self.wait, waited));
+            }
+            let Some(held) = span(&columns, row) else { continue };
+            if columns.list(row).is_none() {
+                self.loose = Some(join(self.loose, held));
                 continue;
-            };
+            }
             self.span = Some(join(self.span, held));
             let cluster = word(columns.cluster, row);
             let is_new = !self.clusters.iter().any(|known| known.as_deref() == cluster);
@@ -118,6 +155,30 @@ impl Reach {
         }
         Ok(())
     }
+
+    /// The time in which a job ran or waited.
+    pub(super) fn all(&self) -> Option<(i64, i64)> {
+        let spans = [self.span, self.loose, self.wait].into_iter().flatten();
+        spans.fold(None, |all, span| Some(join(all, span)))
+    }
+}
+
+/// Puts a job into the queue, or says what it does not tell.
+fn wait_for(
+    ask: std::result::Result<u32, Option<usize>>,
+    (cluster, waited): (Option<&str>, (i64, i64)),
+    months: &mut Months,
+    findings: &mut Findings,
+) -> Result<()> {
+    match ask {
+        Ok(ask) => months.wait(waited, ask)?,
+        Err(resource) => {
+            for (month, part) in months.overlaps(waited) {
+                findings.tell(month, (Kind::RequestUnknown, cluster, None, resource), part, 0);
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The least span that holds both.
@@ -132,12 +193,6 @@ struct Cluster {
     lists: HashMap<String, Rc<Vec<Place>>>,
 }
 
-/// A node of a list.
-enum Place {
-    Known(u32),
-    Unknown(String),
-}
-
 /// The nodes of a site, and the shapes of what jobs hold on them.
 pub(super) struct Board {
     /// Nodes by their number.
@@ -148,17 +203,33 @@ pub(super) struct Board {
     resources: Resources,
     /// What jobs hold.
     pub(super) shapes: Shapes,
+    /// What jobs that wait ask for.
+    pub(super) asks: Asks,
+    /// Number of the next record: what a job on a node is known by.
+    pub(super) next_tag: u64,
+    /// Jobs that cannot be billed for some resources (a bit each), by their number.
+    pub(super) unbilled: BTreeMap<u32, u8>,
 }
+
+/// All resources of the ledger, a bit each.
+pub(super) const EVERYTHING: u8 = (1 << LEDGER_N) - 1;
 
 impl Board {
     /// The nodes inventories name; with `None` those that jobs name.
-    pub(super) fn new(machines: BTreeMap<Option<String>, Option<Machine>>, resources: &Resources) -> Self {
+    pub(super) fn new(
+        machines: BTreeMap<Option<String>, Option<Machine>>,
+        resources: &Resources,
+        units: &[Unit],
+    ) -> Self {
         let mut board = Self {
             nodes: Vec::new(),
             clusters: BTreeMap::new(),
             is_from_jobs: false,
             resources: resources.clone(),
             shapes: Shapes::new(resources.width()),
+            asks: Asks::new(units, resources),
+            next_tag: 0,
+            unbilled: BTreeMap::new(),
         };
         for (cluster, machine) in machines {
             let mut of = Cluster {
@@ -180,7 +251,7 @@ impl Board {
         board
     }
 
-    /// Puts the jobs of a batch on their nodes.
+    /// Puts the jobs of a batch on their nodes, and before that into the queue.
     ///
     /// # Errors
     /// [`crate::error::Kind::Io`] when what does not fit memory cannot be put away.
@@ -189,59 +260,97 @@ impl Board {
         let partition = text(batch, "partition")?;
         let (core, node_n) = (int(batch, "alloc_core_n")?, int(batch, "alloc_node_n")?);
         let (memory, asked) = (int(batch, "alloc_memory_byte")?, int(batch, "requested_memory_byte")?);
-        let gpu = int(batch, "alloc_gpu_n")?;
+        let (gpu, limit) = (int(batch, "alloc_gpu_n")?, int(batch, "time_limit_s")?);
         for row in 0..batch.num_rows() {
-            let Some(held) = span(&columns, row) else { continue };
-            if months.overlaps(held).next().is_none() {
+            let tag = u32::try_from(self.next_tag)
+                .map_err(|why| Error::internal("more jobs at once than can be told apart").because(why))?;
+            self.next_tag += 1;
+            let overlapping = |span: &(i64, i64)| months.overlaps(*span).next().is_some();
+            let (held, waited) = (
+                span(&columns, row).filter(overlapping),
+                wait(&columns, row).filter(overlapping),
+            );
+            if held.is_none() && waited.is_none() {
                 continue;
             }
             let cluster = word(columns.cluster, row);
             let core_n = number(core, row);
+            let mut amounts = Vec::with_capacity(self.resources.width());
+            let mut requests = Vec::with_capacity(self.resources.width());
+            for resource in self.resources.iter() {
+                let (amount, request, limit) = match resource {
+                    Resource::Core => (core_n, core_n.filter(|n| *n > 0), COUNT_LIMIT),
+                    // What was asked for stands in where the batch system does not say what it gave, and the reverse.
+                    Resource::Memory => {
+                        let (given, asked) = (number(memory, row), number(asked, row));
+                        (given.or(asked), asked.or(given), AMOUNT_LIMIT)
+                    }
+                    // Jobs without GPUs do not mention them.
+                    Resource::Gpu => {
+                        let gpu_n = Some(number(gpu, row).unwrap_or(0));
+                        (gpu_n, gpu_n, COUNT_LIMIT)
+                    }
+                    Resource::GpuModel(model) => {
+                        let model_n = Some(model_n(batch, "gpus", row, model)?.unwrap_or(0));
+                        (model_n, model_n, COUNT_LIMIT)
+                    }
+                };
+                let known = |amount: Option<i64>| amount.filter(|amount| (0..=limit).contains(amount));
+                amounts.push(known(amount));
+                requests.push(known(request));
+            }
+            let of_cluster = self.clusters.get(&cluster.map(str::to_owned));
+            let is_exclusive = of_cluster
+                .zip(word(partition, row))
+                .is_some_and(|(of, partition)| of.exclusive.contains(partition));
+            let places = columns.list(row).and_then(|list| self.places(cluster, list));
+            if let Some(waited) = waited {
+                let asked_n = number(node_n, row).filter(|n| *n > 0);
+                let ask = (asked_n, places.as_deref().map(Vec::as_slice));
+                let how = (is_exclusive, number(limit, row).filter(|s| *s > 0));
+                let of_job = self.asks.number((cluster, word(partition, row)), &requests, ask, how);
+                wait_for(of_job, (cluster, waited), months, findings)?;
+            }
+            let Some(held) = held else { continue };
             let mut tell = |kind: Kind, node: Option<&str>, resource: Option<usize>, core_n: Option<i64>| {
                 for (month, part) in months.overlaps(held) {
                     findings.tell(month, (kind, cluster, node, resource), part, core_n.unwrap_or(0));
                 }
             };
-            let Some(list) = columns.list(row) else {
-                tell(Kind::NodeListMissing, None, None, core_n);
-                continue;
-            };
-            let Some(places) = self.places(cluster, list) else {
-                tell(Kind::NodeListBad, None, None, core_n);
+            let Some(places) = places else {
+                let kind = if columns.list(row).is_some() {
+                    Kind::NodeListBad
+                } else {
+                    Kind::NodeListMissing
+                };
+                tell(kind, None, None, core_n);
+                self.unbilled.insert(tag, EVERYTHING);
                 continue;
             };
             let host_n = i64::try_from(places.len()).unwrap_or(i64::MAX);
             if number(node_n, row).is_some_and(|told| told != host_n) {
                 tell(Kind::NodeNDiffers, None, None, None);
             }
-            let mut amounts = Vec::with_capacity(self.resources.width());
-            for (at, resource) in self.resources.iter().enumerate() {
-                let (amount, limit) = match resource {
-                    Resource::Core => (core_n, COUNT_LIMIT),
-                    // What was asked for stands in where the batch system does not say what it gave.
-                    Resource::Memory => (number(memory, row).or_else(|| number(asked, row)), AMOUNT_LIMIT),
-                    // Jobs without GPUs do not mention them.
-                    Resource::Gpu => (Some(number(gpu, row).unwrap_or(0)), COUNT_LIMIT),
-                    Resource::GpuModel(model) => (Some(model_n(batch, "gpus", row, model)?.unwrap_or(0)), COUNT_LIMIT),
-                };
-                let known = amount.filter(|amount| (0..=limit).contains(amount));
-                if known.is_none() {
+            let mut unbilled = 0;
+            for (at, amount) in amounts.iter().enumerate() {
+                if amount.is_none() {
                     tell(Kind::AmountUnknown, None, Some(at), core_n);
+                    unbilled |= u8::try_from(at).map_or(0, |at| 1_u8.checked_shl(at.into()).unwrap_or(0)) & EVERYTHING;
                 }
-                amounts.push(known.unwrap_or(0));
             }
+            let amounts: Vec<i64> = amounts.into_iter().map(|amount| amount.unwrap_or(0)).collect();
             for place in places.iter() {
                 if let Place::Unknown(node) = place {
                     let share = amounts.first().map(|core_n| core_n / host_n.max(1));
                     tell(Kind::NodeUnknown, Some(node), None, share);
+                    unbilled = EVERYTHING;
                 }
             }
-            let of_cluster = self.clusters.get(&cluster.map(str::to_owned));
-            let is_exclusive = of_cluster
-                .zip(word(partition, row))
-                .is_some_and(|(of, partition)| of.exclusive.contains(partition));
+            if unbilled > 0 {
+                self.unbilled.insert(tag, unbilled);
+            }
             let suspended_s = number(columns.suspended, row).unwrap_or(0).clamp(0, held.1 - held.0);
-            self.place(&places, &amounts, is_exclusive, (held, suspended_s), months)?;
+            self.place((&places, tag), &amounts, is_exclusive, (held, suspended_s), months)?;
         }
         Ok(())
     }
@@ -251,7 +360,7 @@ impl Board {
     /// suspended a job gives back its cores and nothing else; when that was is not told, so it is taken to be at the end.
     fn place(
         &mut self,
-        places: &[Place],
+        (places, tag): (&[Place], u32),
         amounts: &[i64],
         is_exclusive: bool,
         ((start_s, end_s), suspended_s): ((i64, i64), i64),
@@ -272,13 +381,13 @@ impl Board {
                 *core_n = cores.get(nth).copied().unwrap_or(*core_n);
             }
             let number = self.shapes.number(&share, is_exclusive).ok_or_else(too_many)?;
-            months.push(*node, (start_s, end_s - suspended_s), number)?;
+            months.push(*node, (start_s, end_s - suspended_s), number, tag)?;
             if suspended_s > 0 {
                 if let Some(core_n) = share.first_mut() {
                     *core_n = 0;
                 }
                 let number = self.shapes.number(&share, is_exclusive).ok_or_else(too_many)?;
-                months.push(*node, (end_s - suspended_s, end_s), number)?;
+                months.push(*node, (end_s - suspended_s, end_s), number, tag)?;
             }
         }
         Ok(())

@@ -2,9 +2,12 @@
 //!
 //! A site's months are swept one after the other. A month is made again when jobs of the run reach into it, when it is at
 //! an edge of what was published, or when nobody has made it; all of them when the settings or the machine changed, and
-//! always when the jobs themselves say what nodes have.
+//! always when the jobs themselves say what nodes have. Of the records only those files are read that reach into such a
+//! month; what each of them spans is remembered by its hash.
 
+pub(super) mod bills;
 mod check;
+mod explain;
 mod finding;
 mod jobs;
 mod machine;
@@ -12,12 +15,15 @@ mod months;
 pub mod plan;
 pub(super) mod rows;
 mod site;
+mod stage;
+mod waiting;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use self::jobs::{Reach, SPAN_COLUMNS, join};
 use self::machine::Machine;
@@ -26,21 +32,26 @@ use self::rows::DATASETS;
 use super::pool;
 use super::progress::Progress;
 use super::state::State;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::occupancy::Resources;
 use crate::pipeline::Plan;
 use crate::pipeline::plan::Grain;
 use crate::store::lake::{self, parse_month_path, parse_overhead_path};
 use crate::store::{Publication, Store, read_table};
 use crate::time::calendar::Period;
-use crate::time::{Calendar, Day, Month};
+use crate::time::{Calendar, Day, Month, Zone};
 
 pub(super) use check::verify;
+pub(super) use explain::{Lines, explain};
 
 /// The settings the published datasets were made under.
 const SETTINGS_FACT: &str = "overhead";
 /// What was known of the machine then.
 const MACHINE_FACT: &str = "overhead machine";
+/// What a sweep takes besides the records, so that one number of it can be worked out again.
+const BASIS_FACT: &str = "overhead basis";
+/// What files of records span, by the hash of their bytes.
+const REACH_FACT: &str = "overhead reach";
 /// Rows read at once.
 const READ_ROWS: usize = 65_536;
 
@@ -53,6 +64,8 @@ pub struct OverheadReport {
     pub node_month_n: u64,
     /// Jobs on nodes in them, each counted once per month.
     pub interval_n: u64,
+    /// Jobs that waited in them, each counted once per month.
+    pub wait_n: u64,
     /// Findings by kind.
     pub findings: BTreeMap<String, u64>,
     /// Nobody says what nodes have: the most that jobs held stands in.
@@ -63,9 +76,10 @@ impl OverheadReport {
     /// The report for people.
     pub(super) fn text(&self) -> String {
         let mut text = format!(
-            "  overhead: {} months swept, {} jobs on nodes{}\n",
+            "  overhead: {} months swept, {} jobs on nodes, {} in queues{}\n",
             self.month_n,
             self.interval_n,
+            self.wait_n,
             if self.is_from_jobs {
                 ", nodes as large as the most that jobs held at one time"
             } else {
@@ -109,6 +123,16 @@ impl<'a> Sweep<'a> {
     }
 }
 
+/// What a sweep takes besides the records.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Basis {
+    overhead: OverheadPlan,
+    calendar_timezone: String,
+    allocation_year_start: (i8, i8),
+    /// Listings without a date that were there: paths in the lake.
+    listings: BTreeSet<String>,
+}
+
 /// A file of records: its month, where it is published, where its bytes are now.
 struct RecordFile {
     month: Month,
@@ -121,8 +145,9 @@ fn settings(plan: &Plan) -> Option<String> {
     let overhead = plan.overhead.as_ref()?;
     let versions = DATASETS.map(|name| crate::schema::dataset(name).map_or(0, |dataset| dataset.version));
     let text = overhead.canonical(&plan.calendar_zone, plan.allocation_year_start);
+    let grain = plan.grain;
     Some(
-        blake3::hash(format!("{text} {versions:?}").as_bytes())
+        blake3::hash(format!("{text} {grain:?} {versions:?} {}", bills::VERSION).as_bytes())
             .to_hex()
             .to_string(),
     )
@@ -150,22 +175,23 @@ pub(super) fn publish(
         for place in &published {
             remove(sweep.publication, place);
         }
-        state.set_fact(SETTINGS_FACT, None);
-        state.set_fact(MACHINE_FACT, None);
+        bills::remove(sweep.publication, |_, _| true);
+        for fact in [SETTINGS_FACT, MACHINE_FACT, BASIS_FACT, REACH_FACT] {
+            state.set_fact(fact, None);
+        }
         return Ok(None);
     };
     let resources = Resources::of(&overhead.units);
-    let (machine, machine_hash) = machine(sweep, &resources)?;
+    let (machine, machine_hash, listings) = machine_of(sweep, &resources)?;
     let is_everything = is_rebuild
         || overhead.nodes == NodesFrom::Jobs
         || state.fact(SETTINGS_FACT) != Some(&settings)
         || state.fact(MACHINE_FACT) != Some(&machine_hash);
-    let sites = record_files(sweep)?;
-    let with_nodes: BTreeSet<String> = sites
-        .iter()
-        .filter(|(_, files)| files.iter().any(|file| !file.reach.clusters.is_empty()))
-        .map(|(site, _)| site.clone())
-        .collect();
+    if is_everything {
+        bills::remove(sweep.publication, |_, _| true);
+    }
+    let sites = record_files(sweep, state)?;
+    let with_nodes = with_nodes(&sites);
     let mut report = OverheadReport {
         is_from_jobs: overhead.nodes == NodesFrom::Jobs,
         ..OverheadReport::default()
@@ -181,7 +207,8 @@ pub(super) fn publish(
             continue;
         };
         let of_site: Vec<&Place> = published.iter().filter(|place| place.0 == *site).collect();
-        let periods = periods(sweep.plan, overhead, span);
+        let calendar = (&sweep.plan.calendar_zone, sweep.plan.allocation_year_start);
+        let periods = periods(calendar, overhead, span);
         kept.extend(periods.iter().map(|(period, _)| place(site, period)));
         let fresh = if is_everything {
             Some((i64::MIN, i64::MAX))
@@ -212,13 +239,23 @@ pub(super) fn publish(
     for stale in published.difference(&kept) {
         remove(sweep.publication, stale);
     }
+    bills::remove(sweep.publication, |site, (month, year)| {
+        !kept.contains(&(site.to_owned(), month, year))
+    });
     if report.is_from_jobs && report.month_n > 0 {
         let note =
             "overhead: nodes = \"from-jobs\": what nodes have is the most that jobs held at one time, never more";
         sweep.progress.note(note);
     }
+    let basis = Basis {
+        overhead: overhead.clone(),
+        calendar_timezone: sweep.plan.calendar_zone.name().to_owned(),
+        allocation_year_start: sweep.plan.allocation_year_start,
+        listings,
+    };
     state.set_fact(SETTINGS_FACT, Some(settings));
     state.set_fact(MACHINE_FACT, Some(machine_hash));
+    state.set_fact(BASIS_FACT, Some(to_fact(&basis)?));
     Ok(Some(report))
 }
 
@@ -246,12 +283,22 @@ fn remove(publication: &Publication, (site, month, year): &Place) {
     }
 }
 
-/// What inventories say, and a hash of the files that say it. A listing without a date says what is so now, as long as
-/// its file is there; later it says nothing.
-fn machine(sweep: &Sweep<'_>, resources: &Resources) -> Result<(Machine, String)> {
-    let mut machine = Machine::default();
+fn to_fact<T: Serialize>(value: &T) -> Result<String> {
+    serde_json::to_string(value).map_err(|why| Error::internal("a fact cannot be written").because(why))
+}
+
+/// A fact of an earlier version that no longer reads is none.
+fn from_fact<T: DeserializeOwned>(text: Option<&str>) -> Option<T> {
+    serde_json::from_str(text?).ok()
+}
+
+/// What inventories say, a hash of the files that say it, and which listings without a date are there. Such a listing
+/// says what is so now, as long as its file is there; later it says nothing.
+fn machine_of(sweep: &Sweep<'_>, resources: &Resources) -> Result<(Machine, String, BTreeSet<String>)> {
     let mut hasher = blake3::Hasher::new();
-    for dataset in ["node", "node_event", "partition"] {
+    let mut files = Vec::new();
+    let mut listings = BTreeSet::new();
+    for dataset in INVENTORIES {
         for current in sweep.publication.current(dataset) {
             let file_id = current
                 .path
@@ -261,26 +308,56 @@ fn machine(sweep: &Sweep<'_>, resources: &Resources) -> Result<(Machine, String)
             let is_present = file_id.is_some_and(|file_id| sweep.present.contains(file_id));
             hasher.update(current.path.as_bytes()).update(current.blake3.as_bytes());
             hasher.update(&[u8::from(is_present)]);
-            for batch in read_table(sweep.store.reader(&current.place)?, None, READ_ROWS)? {
-                let batch = batch?;
-                match dataset {
-                    "node" => machine.add_nodes(&batch, resources, is_present)?,
-                    "node_event" => machine.add_events(&batch)?,
-                    _ => machine.add_partitions(&batch, is_present)?,
-                }
+            if is_present {
+                listings.insert(current.path.clone());
+            }
+            files.push((dataset, current.place, is_present));
+        }
+    }
+    let machine = machine_in(sweep.store, files.into_iter(), resources)?;
+    Ok((machine, hasher.finalize().to_hex().to_string(), listings))
+}
+
+/// Datasets that say what nodes are.
+const INVENTORIES: [&str; 3] = ["node", "node_event", "partition"];
+
+/// What these files say: their dataset, where they are, and whether what has no date in them counts.
+fn machine_in(
+    store: &Store,
+    files: impl Iterator<Item = (&'static str, String, bool)>,
+    resources: &Resources,
+) -> Result<Machine> {
+    let mut machine = Machine::default();
+    for (dataset, place, is_present) in files {
+        for batch in read_table(store.reader(&place)?, None, READ_ROWS)? {
+            let batch = batch?;
+            match dataset {
+                "node" => machine.add_nodes(&batch, resources, is_present)?,
+                "node_event" => machine.add_events(&batch)?,
+                _ => machine.add_partitions(&batch, is_present)?,
             }
         }
     }
-    Ok((machine, hasher.finalize().to_hex().to_string()))
+    Ok(machine)
 }
 
-/// The files of records as they will be published, by site, with what they span.
-fn record_files(sweep: &Sweep<'_>) -> Result<BTreeMap<String, Vec<RecordFile>>> {
+/// Files of records by site.
+type RecordFiles = BTreeMap<String, Vec<RecordFile>>;
+
+/// The files of records as they will be published, by site, with what they span. A file is only read for that when no
+/// run before has.
+fn record_files(sweep: &Sweep<'_>, state: &mut State) -> Result<RecordFiles> {
     let current = sweep.publication.current("records");
-    let reaches = pool::each(&current, sweep.threads, |file| reach(sweep.store, &file.place))?;
-    let mut sites: BTreeMap<String, Vec<RecordFile>> = BTreeMap::new();
+    let mut known: BTreeMap<String, Reach> = from_fact(state.fact(REACH_FACT)).unwrap_or_default();
+    let reaches = pool::each(&current, sweep.threads, |file| match known.get(&file.blake3) {
+        Some(reach) => Ok(reach.clone()),
+        None => reach(sweep.store, &file.place),
+    })?;
+    known.clear();
+    let mut sites = RecordFiles::new();
     for (file, reach) in current.into_iter().zip(reaches) {
         if let Some((site, month)) = parse_month_path(&file.path) {
+            known.insert(file.blake3, reach.clone());
             sites.entry(site).or_default().push(RecordFile {
                 month,
                 path: file.path,
@@ -289,7 +366,15 @@ fn record_files(sweep: &Sweep<'_>) -> Result<BTreeMap<String, Vec<RecordFile>>> 
             });
         }
     }
+    state.set_fact(REACH_FACT, Some(to_fact(&known)?));
     Ok(sites)
+}
+
+/// Sites with jobs that name their nodes.
+fn with_nodes(sites: &RecordFiles) -> BTreeSet<String> {
+    let has_nodes = |files: &&Vec<RecordFile>| files.iter().any(|file| !file.reach.clusters.is_empty());
+    let named = sites.iter().filter(|(_, files)| has_nodes(files));
+    named.map(|(site, _)| site.clone()).collect()
 }
 
 fn reach(store: &Store, place: &str) -> Result<Reach> {
@@ -314,11 +399,11 @@ fn reach_of_touched(
         let was = sweep.publication.published().and_then(|manifest| manifest.file(&path));
         let was = match was {
             // What was not written again did not change.
-            Some(file) if now.is_some_and(|now| now.place != file.path) => reach(sweep.store, &file.path)?.span,
-            Some(file) if now.is_none() => reach(sweep.store, &file.path)?.span,
+            Some(file) if now.is_some_and(|now| now.place != file.path) => reach(sweep.store, &file.path)?.all(),
+            Some(file) if now.is_none() => reach(sweep.store, &file.path)?.all(),
             _ => None,
         };
-        let now = now.filter(|now| now.place != now.path).and_then(|now| now.reach.span);
+        let now = now.filter(|now| now.place != now.path).and_then(|now| now.reach.all());
         for part in [was, now].into_iter().flatten() {
             span = Some(join(span, part));
         }
@@ -327,9 +412,13 @@ fn reach_of_touched(
 }
 
 /// The months to be told of: those of the pipeline's period, or of the days jobs span.
-fn periods(plan: &Plan, overhead: &OverheadPlan, span: (i64, i64)) -> Vec<(Period, (i64, i64))> {
-    let mut days = Calendar::new(plan.calendar_zone.clone(), Grain::Day, plan.allocation_year_start);
-    let mut months = Calendar::new(plan.calendar_zone.clone(), Grain::Month, plan.allocation_year_start);
+fn periods(
+    (zone, year_start): (&Zone, (i8, i8)),
+    overhead: &OverheadPlan,
+    span: (i64, i64),
+) -> Vec<(Period, (i64, i64))> {
+    let mut days = Calendar::new(zone.clone(), Grain::Day, year_start);
+    let mut months = Calendar::new(zone.clone(), Grain::Month, year_start);
     let (from_ms, until_ms) = if let Some((from, to)) = overhead.period {
         (days.begins_ms(from), days.begins_ms(to))
     } else {

@@ -1,14 +1,16 @@
 //! Slices of time, a month or less each: what runs in them waits on disk until its slice is swept.
 
 use crate::error::Result;
-use crate::occupancy::Slice;
+use crate::occupancy::{Slice, Wait};
 use crate::scratch::{Scratch, Stretch};
 use crate::time::calendar::Period;
 
-/// Jobs on nodes kept in memory before they go to a temporary file: 16 bytes each.
-const MEMORY_N: usize = 16 << 20;
+/// Jobs on nodes and in queues kept in memory before they go to a temporary file: 20 bytes each.
+const MEMORY_N: usize = 8 << 20;
 /// Numbers kept of a job on a node.
-const WORD_N: usize = 4;
+const WORD_N: usize = 5;
+/// Numbers kept of a job that waits.
+const WAIT_WORD_N: usize = 3;
 
 /// A slice: a calendar month, or the part of it that lies in one allocation year, as far as it is in the period.
 #[derive(Debug)]
@@ -19,15 +21,41 @@ pub(super) struct Month {
     pub(super) from_s: i64,
     /// The second after the last.
     pub(super) until_s: i64,
-    waiting: Vec<[u32; WORD_N]>,
-    stored: Vec<Stretch>,
+    held: Vec<[u32; WORD_N]>,
+    held_stored: Vec<Stretch>,
+    waits: Vec<[u32; WAIT_WORD_N]>,
+    waits_stored: Vec<Stretch>,
+}
+
+impl Month {
+    /// Seconds from its beginning of what lies in it.
+    fn within(&self, (start_s, end_s): (i64, i64)) -> (u32, u32) {
+        let relative = |s: i64| u32::try_from(s.clamp(self.from_s, self.until_s) - self.from_s).unwrap_or(u32::MAX);
+        (relative(start_s), relative(end_s))
+    }
+}
+
+fn bytes<const N: usize>(rows: &[[u32; N]]) -> Vec<u8> {
+    rows.iter().flatten().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+/// Hands what was put away to `add`, row by row.
+fn rows<const N: usize>(bytes: &[u8], mut add: impl FnMut([u32; N])) {
+    for row in bytes.chunks_exact(N * 4) {
+        let (words, _) = row.as_chunks::<4>();
+        let mut numbers = [0; N];
+        for (number, word) in numbers.iter_mut().zip(words) {
+            *number = u32::from_le_bytes(*word);
+        }
+        add(numbers);
+    }
 }
 
 /// Slices in the order of time.
 #[derive(Debug, Default)]
 pub(super) struct Months {
     slices: Vec<Month>,
-    waiting_n: usize,
+    in_memory_n: usize,
     scratch: Scratch,
 }
 
@@ -38,8 +66,10 @@ impl Months {
             period,
             from_s,
             until_s,
-            waiting: Vec::new(),
-            stored: Vec::new(),
+            held: Vec::new(),
+            held_stored: Vec::new(),
+            waits: Vec::new(),
+            waits_stored: Vec::new(),
         });
         Self {
             slices: months.collect(),
@@ -65,36 +95,53 @@ impl Months {
         within.map(move |(nth, month)| (nth, (start_s.max(month.from_s), end_s.min(month.until_s))))
     }
 
-    /// Adds a job on a node.
+    /// Adds a job on a node, known by `tag`.
     ///
     /// # Errors
     /// [`crate::error::Kind::Io`] when the temporary file cannot be written.
-    pub(super) fn push(&mut self, node: u32, (start_s, end_s): (i64, i64), shape: u32) -> Result<()> {
-        let first = self.slices.partition_point(|month| month.until_s <= start_s);
+    pub(super) fn push(&mut self, node: u32, span: (i64, i64), shape: u32, tag: u32) -> Result<()> {
+        let first = self.slices.partition_point(|month| month.until_s <= span.0);
         for month in self.slices.iter_mut().skip(first) {
-            if month.from_s >= end_s {
+            if month.from_s >= span.1 {
                 break;
             }
-            let relative = |s: i64| u32::try_from(s - month.from_s).unwrap_or(u32::MAX);
-            let (start, end) = (start_s.max(month.from_s), end_s.min(month.until_s));
-            month.waiting.push([node, relative(start), relative(end), shape]);
-            self.waiting_n += 1;
+            let (start_s, end_s) = month.within(span);
+            month.held.push([node, start_s, end_s, shape, tag]);
+            self.in_memory_n += 1;
         }
-        if self.waiting_n >= MEMORY_N {
-            self.store()?;
-        }
-        Ok(())
+        self.store_if_full()
     }
 
-    fn store(&mut self) -> Result<()> {
-        self.waiting_n = 0;
-        for month in &mut self.slices {
-            let waiting = std::mem::take(&mut month.waiting);
-            if waiting.is_empty() {
-                continue;
+    /// Adds a job that waits with an ask.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Io`] when the temporary file cannot be written.
+    pub(super) fn wait(&mut self, span: (i64, i64), ask: u32) -> Result<()> {
+        let first = self.slices.partition_point(|month| month.until_s <= span.0);
+        for month in self.slices.iter_mut().skip(first) {
+            if month.from_s >= span.1 {
+                break;
             }
-            let bytes: Vec<u8> = waiting.iter().flatten().flat_map(|word| word.to_le_bytes()).collect();
-            month.stored.push(self.scratch.push(&bytes)?);
+            let (start_s, end_s) = month.within(span);
+            month.waits.push([start_s, end_s, ask]);
+            self.in_memory_n += 1;
+        }
+        self.store_if_full()
+    }
+
+    fn store_if_full(&mut self) -> Result<()> {
+        if self.in_memory_n < MEMORY_N {
+            return Ok(());
+        }
+        self.in_memory_n = 0;
+        for month in &mut self.slices {
+            let (held, waits) = (std::mem::take(&mut month.held), std::mem::take(&mut month.waits));
+            if !held.is_empty() {
+                month.held_stored.push(self.scratch.push(&bytes(&held))?);
+            }
+            if !waits.is_empty() {
+                month.waits_stored.push(self.scratch.push(&bytes(&waits))?);
+            }
         }
         Ok(())
     }
@@ -108,23 +155,31 @@ impl Months {
             return Ok(Slice::new(0, 0, node_n));
         };
         let mut slice = Slice::new(month.from_s, month.until_s, node_n);
-        let mut add = |[node, start, end, shape]: [u32; WORD_N]| {
+        let mut add = |[node, start, end, shape, tag]: [u32; WORD_N]| {
             let absolute = |relative: u32| month.from_s + i64::from(relative);
-            slice.push(node, (absolute(start), absolute(end)), shape, 0);
+            slice.push(node, (absolute(start), absolute(end)), shape, tag);
         };
-        for stretch in &month.stored {
-            let bytes = self.scratch.load(*stretch)?;
-            let (rows, _) = bytes.as_chunks::<{ WORD_N * 4 }>();
-            for row in rows {
-                let (words, _) = row.as_chunks::<4>();
-                let mut numbers = [0; WORD_N];
-                for (number, word) in numbers.iter_mut().zip(words) {
-                    *number = u32::from_le_bytes(*word);
-                }
-                add(numbers);
-            }
+        for stretch in &month.held_stored {
+            rows(&self.scratch.load(*stretch)?, &mut add);
         }
-        month.waiting.iter().copied().for_each(add);
+        month.held.iter().copied().for_each(add);
         Ok(slice)
+    }
+
+    /// The jobs that wait in the nth slice, in no particular order.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Io`] when the temporary file cannot be read.
+    pub(super) fn waits(&mut self, nth: usize) -> Result<Vec<Wait>> {
+        let Some(month) = self.slices.get(nth) else {
+            return Ok(Vec::new());
+        };
+        let mut waits = Vec::new();
+        let mut add = |[start_s, end_s, ask]: [u32; WAIT_WORD_N]| waits.push(Wait { start_s, end_s, ask });
+        for stretch in &month.waits_stored {
+            rows(&self.scratch.load(*stretch)?, &mut add);
+        }
+        month.waits.iter().copied().for_each(add);
+        Ok(waits)
     }
 }

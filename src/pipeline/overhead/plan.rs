@@ -1,5 +1,6 @@
 //! `[overhead]` as it is written, and what it means.
 
+use serde::{Deserialize, Serialize};
 use toml::de::DeValue;
 
 use crate::occupancy::{PRESETS, Resource, Scheme, Unit};
@@ -17,7 +18,7 @@ use crate::time::{Day, Zone};
 const NODES: &str = "nodes";
 
 /// Where nodes and what they have come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum NodesFrom {
     /// What the inventories of the pipeline say.
     Inventory,
@@ -26,7 +27,7 @@ pub enum NodesFrom {
 }
 
 /// `[overhead]`, resolved.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OverheadPlan {
     /// Where nodes come from.
     pub nodes: NodesFrom,
@@ -34,6 +35,8 @@ pub struct OverheadPlan {
     pub period: Option<(Day, Day)>,
     /// Who bears what is not used.
     pub scheme: Scheme,
+    /// Whether jobs are charged by that scheme: where the pipeline says `billing`.
+    pub is_charged: bool,
     /// Canonical units in the order of the file.
     pub units: Vec<Unit>,
 }
@@ -63,7 +66,7 @@ pub struct OverheadSpec {
     /// `nodes`; `None` for the inventories of the pipeline.
     pub nodes: Option<NodesSpec>,
     period: Option<(Day, Day)>,
-    scheme: Scheme,
+    billing: Option<Scheme>,
     units: Vec<UnitSpec>,
 }
 
@@ -95,9 +98,7 @@ pub(in crate::pipeline) fn read(top: &Section<'_>, problems: &mut Problems) -> O
         line: section.line(),
         nodes: nodes(&section, problems),
         period: period(&section, problems),
-        scheme: section
-            .word("billing", Scheme::WORDS, problems)
-            .map_or_else(Scheme::default, |at| at.value),
+        billing: section.word("billing", Scheme::WORDS, problems).map(|at| at.value),
         units,
     })
 }
@@ -319,7 +320,8 @@ impl Compiler {
         Some(OverheadPlan {
             nodes,
             period: spec.period,
-            scheme: spec.scheme,
+            scheme: spec.billing.unwrap_or_default(),
+            is_charged: spec.billing.is_some(),
             units,
         })
     }
@@ -329,10 +331,11 @@ impl OverheadPlan {
     /// What decides the bytes of the datasets, as a text.
     pub(in crate::pipeline) fn canonical(&self, zone: &Zone, allocation_year_start: (i8, i8)) -> String {
         format!(
-            "{:?} {:?} {:?} {:?} {} {allocation_year_start:?}",
+            "{:?} {:?} {:?} {} {:?} {} {allocation_year_start:?}",
             self.nodes,
             self.period,
             self.scheme,
+            self.is_charged,
             self.units,
             zone.name()
         )

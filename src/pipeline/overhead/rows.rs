@@ -7,16 +7,24 @@ use arrow::array::{ArrayRef, BooleanArray, RecordBatch};
 
 use super::finding::{RESOURCES, Row};
 use super::machine::Node;
+use super::plan::OverheadPlan;
+use super::waiting::Line as Waiting;
 use crate::error::{Error, Kind, Result};
+use crate::occupancy::queue::ByCause;
 use crate::occupancy::tally::Sums;
-use crate::occupancy::{DaySums, LEDGER_N, NodeTally, UnitSums};
+use crate::occupancy::{Cause, DaySums, LEDGER_N, NodeTally, QueueKey, QueueSums, UnitSums};
 use crate::schema;
 use crate::schema::batch::{dates, decimals, ints, texts, times};
 use crate::time::Day;
 
 /// Datasets of this room.
-pub(in crate::pipeline) const DATASETS: [&str; 4] =
-    ["overhead", "overhead_histogram", "overhead_shape", "overhead_finding"];
+pub(in crate::pipeline) const DATASETS: [&str; 5] = [
+    "overhead",
+    "overhead_histogram",
+    "overhead_queue",
+    "overhead_shape",
+    "overhead_finding",
+];
 
 /// A node and what was asked about it.
 pub(super) struct Asked<'a> {
@@ -174,6 +182,60 @@ pub(super) fn histogram(asked: &[Asked<'_>]) -> Result<RecordBatch> {
         ints(sums.keys().map(|(.., unit_n)| Some(*unit_n))),
         ints(sums.values().map(|time_s| Some(*time_s))),
     ])
+}
+
+/// Sums of the queue in the order of the columns.
+const QUEUE_MEASURES: [fn(&QueueSums) -> i64; 12] = [
+    |sums| sums.job_n,
+    |sums| sums.fitting_job_n,
+    |sums| sums.wait_s,
+    |sums| of_cause(sums.vector_s, Cause::Unknown),
+    |sums| of_cause(sums.vector_s, Cause::Reservation),
+    |sums| of_cause(sums.vector_s, Cause::Drain),
+    |sums| of_cause(sums.unit_s, Cause::Unknown),
+    |sums| of_cause(sums.unit_s, Cause::Reservation),
+    |sums| of_cause(sums.unit_s, Cause::Drain),
+    |sums| sums.both_s,
+    |sums| sums.vector_moment_s,
+    |sums| sums.unit_moment_s,
+];
+
+fn of_cause([drain, reservation, unknown]: ByCause, cause: Cause) -> i64 {
+    match cause {
+        Cause::Drain => drain,
+        Cause::Reservation => reservation,
+        Cause::Unknown => unknown,
+    }
+}
+
+/// The rows of `overhead_queue`; `lines` are where jobs wait.
+///
+/// # Errors
+/// [`Kind::Internal`] when a batch is not as declared.
+pub(super) fn queue(
+    sums: &BTreeMap<QueueKey, QueueSums>,
+    lines: &[Waiting],
+    overhead: &OverheadPlan,
+) -> Result<RecordBatch> {
+    let mut sorted: Vec<_> = sums
+        .iter()
+        .filter_map(|((group, unit, day), sums)| {
+            let (cluster, partition) = lines.get(*group)?;
+            let unit = unit
+                .and_then(|unit| overhead.units.get(unit))
+                .map(|unit| unit.name.as_str());
+            Some((cluster.as_deref(), partition.as_deref(), unit, *day, sums))
+        })
+        .collect();
+    sorted.sort_by_key(|(cluster, partition, unit, day, _)| (*cluster, *partition, *unit, *day));
+    let mut columns: Vec<ArrayRef> = vec![
+        texts(sorted.iter().map(|row| row.0)),
+        texts(sorted.iter().map(|row| row.1)),
+        texts(sorted.iter().map(|row| row.2)),
+        dates(sorted.iter().map(|row| Some(row.3))),
+    ];
+    columns.extend(QUEUE_MEASURES.map(|measure| ints(sorted.iter().map(|row| Some(measure(row.4))))));
+    schema::dataset("overhead_queue")?.batch(columns)
 }
 
 /// The rows of `overhead_shape`.

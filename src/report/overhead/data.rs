@@ -54,6 +54,22 @@ pub(super) struct View {
     pub(super) hours: BTreeMap<i64, (i128, i128)>,
 }
 
+/// Jobs that waited, in job-seconds but for their number and for moments.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Waited {
+    pub(super) job_n: i128,
+    pub(super) fitting_job_n: i128,
+    pub(super) wait_s: i128,
+    /// They would have fitted by what they ask for, by cause.
+    pub(super) unknown_s: i128,
+    pub(super) reservation_s: i128,
+    pub(super) drain_s: i128,
+    /// They would have fitted by units, whatever the cause.
+    pub(super) unit_s: i128,
+    /// At least one of them would have fitted.
+    pub(super) moment_s: i128,
+}
+
 /// Free cores, GiB and GPUs.
 pub(super) type Shape = (i64, i64, i64);
 
@@ -78,6 +94,8 @@ pub(super) struct Cluster {
     pub(super) views: BTreeMap<Option<String>, View>,
     pub(super) shapes: BTreeMap<Shape, i128>,
     pub(super) findings: Vec<Found>,
+    /// By partition that jobs waited in, and the unit they are measured in.
+    pub(super) queues: BTreeMap<(String, Option<String>), Waited>,
 }
 
 /// Site and cluster.
@@ -96,6 +114,7 @@ pub(super) fn read(store: &Store, manifest: &Manifest, site: Option<&str>) -> Re
             overhead as fn(&RecordBatch, &str, &mut BTreeMap<Place, Cluster>) -> Result<()>,
         ),
         ("overhead_histogram", histogram),
+        ("overhead_queue", queues),
         ("overhead_shape", shapes),
         ("overhead_finding", findings),
     ] {
@@ -200,6 +219,28 @@ fn histogram(batch: &RecordBatch, site: &str, into: &mut BTreeMap<Place, Cluster
         let hour = view.hours.entry(hour.value(row)).or_default();
         hour.0 += time_s;
         hour.1 += time_s * i128::from(unit_n);
+    }
+    Ok(())
+}
+
+fn queues(batch: &RecordBatch, site: &str, into: &mut BTreeMap<Place, Cluster>) -> Result<()> {
+    let (cluster, partition, unit) = (text(batch, "cluster")?, text(batch, "partition")?, text(batch, "unit")?);
+    for row in 0..batch.num_rows() {
+        let n = |name: &str| Ok::<_, Error>(i128::from(int(batch, name)?.value(row)));
+        let cluster = into.entry(place(site, word(cluster, row))).or_default();
+        let key = (
+            word(partition, row).unwrap_or("-").to_owned(),
+            word(unit, row).map(str::to_owned),
+        );
+        let waited = cluster.queues.entry(key).or_default();
+        waited.job_n += n("job_n")?;
+        waited.fitting_job_n += n("fitting_job_n")?;
+        waited.wait_s += n("wait_s")?;
+        waited.unknown_s += n("vector_unknown_s")?;
+        waited.reservation_s += n("vector_reservation_s")?;
+        waited.drain_s += n("vector_drain_s")?;
+        waited.unit_s += n("unit_unknown_s")? + n("unit_reservation_s")? + n("unit_drain_s")?;
+        waited.moment_s += n("vector_moment_s")?;
     }
     Ok(())
 }

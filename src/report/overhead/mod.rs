@@ -65,6 +65,7 @@ fn of_view(view: &View) -> Vec<Table> {
 /// The tables of a cluster whatever the unit.
 fn of_cluster(cluster: &Cluster) -> Vec<Table> {
     let mut tables = vec![
+        tables::queues(cluster),
         tables::shapes(cluster),
         tables::finding_kinds(cluster),
         tables::findings(cluster),
@@ -133,14 +134,15 @@ impl Overhead {
             let body: String = of_cluster(cluster).iter().map(titled).collect();
             if !body.is_empty() {
                 let (site, cluster) = place;
-                sections.push((format!("{site}, {cluster}: free shapes and findings"), body));
+                sections.push((format!("{site}, {cluster}: queue, free shapes and findings"), body));
             }
         }
         let mut body = String::from(
             "<p>For every node and resource, second by second: capacity = allocated to jobs + overhead (canonical units that \
              were free: one more job of that shape would have fitted) + stranded (free, and of no use to the unit) + down + \
              reserved. The rate is what jobs are billed of what they were given; the rest of the capacity is the provider's \
-             loss.</p>\n<nav aria-label=\"Sections\"><ul class=\"legend\">",
+             loss. A job that waited would have fitted when enough nodes had all it asked for free; nodes that were reserved \
+             or drained are causes of their own, otherwise nobody says why.</p>\n<nav aria-label=\"Sections\"><ul class=\"legend\">",
         );
         for (nth, (title, _)) in sections.iter().enumerate() {
             let _ = write!(body, "<li><a href=\"#s{nth}\">{}</a></li>", escape(title));

@@ -267,6 +267,45 @@ pub(super) fn shapes(cluster: &Cluster) -> Table {
     table
 }
 
+/// Jobs that waited while there was room for them.
+pub(super) fn queues(cluster: &Cluster) -> Table {
+    const SHARE: (&str, ColumnKind) = ("%", ColumnKind::Decimal(1));
+    let mut table = Table::new(
+        "Jobs that waited and would have fitted",
+        &[
+            ("partition", "", ColumnKind::Text),
+            ("unit", "", ColumnKind::Text),
+            ("job_days", "", ColumnKind::Number),
+            ("fitting", "", ColumnKind::Number),
+            ("waited", "h", ColumnKind::Decimal(1)),
+            ("would_fit", SHARE.0, SHARE.1),
+            ("by_units", SHARE.0, SHARE.1),
+            ("cause_unknown", SHARE.0, SHARE.1),
+            ("reservation", SHARE.0, SHARE.1),
+            ("drain", SHARE.0, SHARE.1),
+            ("some_fit", "h", ColumnKind::Decimal(1)),
+        ],
+    );
+    for ((partition, unit), waited) in &cluster.queues {
+        let share = |part: i128| percent(part, waited.wait_s);
+        let n = |n: i128| Cell::int(i64::try_from(n).unwrap_or(i64::MAX));
+        table.push(vec![
+            Cell::text(partition),
+            Cell::word(unit.as_deref()),
+            n(waited.job_n),
+            n(waited.fitting_job_n),
+            hours(waited.wait_s, HOUR_S),
+            share(waited.unknown_s + waited.reservation_s + waited.drain_s),
+            share(waited.unit_s),
+            share(waited.unknown_s),
+            share(waited.reservation_s),
+            share(waited.drain_s),
+            hours(waited.moment_s, HOUR_S),
+        ]);
+    }
+    table
+}
+
 /// Kind and resource.
 type Key<'f> = (&'f str, Option<&'f str>);
 

@@ -14,7 +14,7 @@ use crate::time::Calendar;
 use crate::time::calendar::Period;
 
 /// Columns of `job_charges` that are taken from `records` as they are.
-pub(super) const RECORDED: [&str; 10] = [
+pub const RECORDED: [&str; 10] = [
     "record_utc",
     "record_id",
     "job_id",
@@ -126,16 +126,25 @@ pub(super) fn to_batch(
             texts(rows.iter().map(|row| row.correction_id.as_deref())),
         ),
     ];
+    job_charges(records, &at, &made)
+}
+
+/// A batch of `job_charges`: rows of `records` by their place, as often as they are named, with what was worked out for
+/// them. `records` hold the columns of [`RECORDED`], one batch behind the other.
+///
+/// # Errors
+/// [`crate::error::Kind::Internal`] when a column is not made, or not as declared.
+pub fn job_charges(records: &[&RecordBatch], at: &UInt32Array, made: &[(&str, ArrayRef)]) -> Result<RecordBatch> {
     let dataset = schema::dataset("job_charges")?;
     let columns = dataset.columns.iter().map(|declared| {
         let name = declared.name.as_str();
         if RECORDED.contains(&name) {
             let parts: Vec<&ArrayRef> = records.iter().map(|batch| column(batch, name)).collect::<Result<_>>()?;
             return Ok(match parts.as_slice() {
-                [only] => take(only, &at, None)?,
+                [only] => take(only, at, None)?,
                 several => {
                     let several: Vec<&dyn Array> = several.iter().map(AsRef::as_ref).collect();
-                    take(&concat(&several)?, &at, None)?
+                    take(&concat(&several)?, at, None)?
                 }
             });
         }

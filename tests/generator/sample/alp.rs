@@ -96,18 +96,18 @@ fn everyday_job(rng: &mut Rng, raw_id: i64, submit: i64) -> Attempt {
     rng.pick(&NAMES).clone_into(&mut job.name);
     job.cpus = rng.pick(&[1, 2, 4, 8, 16, 32]);
     job.memory_mib = job.cpus * rng.pick(&[1_024, 2_000, 4_096]);
-    job.node_list = format!("g{:03}", rng.between(1, 60));
+    // Draws that decide nothing keep the others what they are; nodes are found below.
+    rng.between(1, 60);
     if rng.one_in(9) {
         job.nodes = 2;
         job.cpus = 64;
-        let first = rng.between(1, 59);
-        job.node_list = format!("g[{first:03}-{:03}]", first + 1);
+        rng.between(1, 59);
     }
     if rng.one_in(4) {
         job.cluster = "moraine";
         job.partition = "gpu";
         job.gpus = Gpus::Both(rng.pick::<Models>(&[&[("l40s", 1)], &[("l40s", 2)], &[("h100", 4)]]));
-        job.node_list = format!("m{:02}", rng.between(1, 13));
+        rng.between(1, 13);
         job.nodes = 1;
         job.cpus = 16;
     }
@@ -134,6 +134,63 @@ fn everyday_job(rng: &mut Rng, raw_id: i64, submit: i64) -> Attempt {
     job.system_ms = job.user_ms / 40 + rng.between(1, 1_000);
     job.max_rss_kib = job.memory_mib * rng.between(50, 900);
     job
+}
+
+/// What the nodes have: cores and MiB of memory. GPUs are not looked at, so that a node may be given too many.
+struct Machine {
+    cluster: &'static str,
+    partition: &'static str,
+    nodes: &'static [&'static str],
+    has: [i64; 2],
+}
+
+const MACHINES: [Machine; 2] = [
+    Machine {
+        cluster: "glacier",
+        partition: "cpu",
+        nodes: &["g001", "g002"],
+        has: [64, 131_072],
+    },
+    Machine {
+        cluster: "moraine",
+        partition: "gpu",
+        nodes: &["m01", "m02"],
+        has: [32, 131_072],
+    },
+];
+
+/// Puts every job on the first nodes that have room for all of its time, or on the least full ones. One job of `moraine`
+/// says that it ran on `g007`, and keeps saying so.
+fn place(jobs: &mut [Attempt]) {
+    for machine in &MACHINES {
+        // By node: beginning, end and what is held.
+        let mut held: Vec<Vec<(i64, i64, [i64; 2])>> = vec![Vec::new(); machine.nodes.len()];
+        for job in jobs.iter_mut() {
+            let is_ours = (job.cluster, job.partition) == (machine.cluster, machine.partition);
+            let is_odd = job.cluster == "moraine" && job.raw_id > 900_000;
+            let (Some(start), true, false) = (job.start, is_ours, is_odd) else {
+                continue;
+            };
+            let end = job.end.unwrap_or(start + 86_400);
+            let share = [job.cpus, job.memory_mib].map(|amount| (amount + job.nodes - 1) / job.nodes);
+            let excess = |of: &Vec<(i64, i64, [i64; 2])>| {
+                let beside = of.iter().filter(|(from, until, _)| *from < end && start < *until);
+                let sums = beside.fold(share, |sum, (_, _, held)| [sum[0] + held[0], sum[1] + held[1]]);
+                (sums[0] - machine.has[0]).max(0) + (sums[1] - machine.has[1]).max(0) / 2_048
+            };
+            let mut order: Vec<usize> = (0..held.len()).collect();
+            order.sort_by_key(|at| (excess(&held[*at]), *at));
+            order.truncate(usize::try_from(job.nodes).expect("a few nodes"));
+            order.sort_unstable();
+            for at in &order {
+                held[*at].push((start, end, share));
+            }
+            job.node_list = match order.as_slice() {
+                [only] => machine.nodes[*only].to_owned(),
+                _ => "g[001-002]".to_owned(),
+            };
+        }
+    }
 }
 
 /// One dump: what `sacct -D -S from -E until` shows at `taken`.
@@ -165,6 +222,7 @@ pub(super) fn dumps(files: &mut BTreeMap<&'static str, Vec<u8>>) {
     let mut jobs = everyday();
     jobs.extend(super::alp_odd::jobs());
     jobs.sort_by_key(|job| (job.submit, job.raw_id, job.start));
+    place(&mut jobs);
 
     files.insert("alp/sacct-2026-01.txt", month(&jobs, 1));
     files.insert("alp/sacct-2026-02.txt.gz", super::gzip(&month(&jobs, 2)));

@@ -19,13 +19,12 @@ schnee-eis,Schnee & Eis
 moraene,moräne
 ";
 
-/// One node too few: `moraine` once had a `g007`.
+/// Two nodes too few: `moraine` once had a `g007`, and nobody listed `fat1`.
 const LISTED_NODES: &str = "\
 # what the nodes of the two clusters have
 node,cluster,cpu_n,memory_byte,gpus,partitions
-g[001-060],glacier,64,274877906944,,cpu
-fat1,glacier,192,13194139533312,,himem
-m[01-12],moraine,32,137438953472,gpu:4,gpu
+g[001-002],glacier,64,137438953472,,cpu
+m[01-02],moraine,32,137438953472,gpu:4,gpu
 ";
 
 const NODES: &str = "\

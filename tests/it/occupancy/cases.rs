@@ -1,8 +1,8 @@
 //! Every worked figure of the paper, and the rules it leaves open.
 
 use gridtally::occupancy::{
-    Grid, History, LEDGER_N, NodeTally, PRESETS, Question, Resource, Resources, Scheme, Segment, Shapes, Slice, State,
-    Thresholds, Unit, bill, rate, tally_all,
+    Grid, History, Interval, LEDGER_N, NodeTally, PRESETS, Question, Resource, Resources, Scheme, Segment, Shapes,
+    Slice, State, Thresholds, Unit, bill, rate, tally_all,
 };
 use gridtally::time::Zone;
 
@@ -48,6 +48,16 @@ fn node_in(history: &History, jobs: &[[i64; 3]], units: &[Unit], scheme: Scheme)
     let histories = std::slice::from_ref(history);
     let mut tallies = tally_all(slice, histories, &shapes, &grid, |_| question, 2).unwrap();
     tallies.pop().unwrap()
+}
+
+/// A job for all of the time.
+fn interval(shape: u32) -> Interval {
+    Interval {
+        start_s: 0,
+        end_s: u32::try_from(SPAN_S).unwrap(),
+        shape,
+        tag: 0,
+    }
 }
 
 /// Rates in ten-thousandths of cores and memory, as the paper prints them in percent; `None` where nothing is held.
@@ -157,6 +167,36 @@ fn cu_13_the_distribution_is_weighted_by_time() {
 }
 
 #[test]
+fn cu_17_every_job_pays_the_rate_in_proportion_to_what_it_holds() {
+    let jobs = [[1, 2 * GB, 0], [2, 7 * GB, 0]];
+    let unit = core_and_2gb();
+    let resources = Resources::of(std::slice::from_ref(&unit));
+    let thresholds = unit.thresholds(&resources);
+    // capacity - units x threshold, over what is allocated: 3 units are free, so (6 - 3) / 3 and (16 - 6) / 9.
+    let units_n = i64::try_from(units_on_node(&jobs)).unwrap();
+    let shared = [6 - units_n, 16 * GB - units_n * 2 * GB];
+    let mut shapes = Shapes::new(resources.width());
+    let mut intervals = jobs.map(|job| interval(shapes.number(&job, false).unwrap()));
+    let grid = Grid::new(&Zone::utc(), 0, SPAN_S);
+    let billed = bill(
+        &History::constant(&NODE),
+        &mut intervals,
+        &shapes,
+        &grid,
+        &thresholds,
+        Scheme::OverheadAware,
+    );
+    for (interval, billed) in intervals.iter().zip(&billed) {
+        for r in 0..2 {
+            let held = i128::from(shapes.amounts(interval.shape)[r]);
+            let allocated: i64 = jobs.iter().map(|job| job[r]).sum();
+            let exact = held * i128::from(shared[r]) * i128::from(SPAN_S) * 1_000_000_000 / i128::from(allocated);
+            assert!((billed[r] - exact).abs() <= 1, "{} {exact}", billed[r]);
+        }
+    }
+}
+
+#[test]
 fn cu_18_to_21_one_node_gives_every_rate_of_the_paper() {
     let leftmost = [[2, 5_600_000_000, 0], [4, 5_600_000_000, 0]];
     assert_eq!(units_on_node(&leftmost), 0);
@@ -188,15 +228,7 @@ fn cu_23_what_jobs_are_billed_and_the_overhead_are_the_node() {
     let unit = core_and_2gb();
     let resources = Resources::of(std::slice::from_ref(&unit));
     let mut shapes = Shapes::new(resources.width());
-    let mut intervals: Vec<_> = jobs
-        .iter()
-        .map(|job| gridtally::occupancy::Interval {
-            start_s: 0,
-            end_s: u32::try_from(SPAN_S).unwrap(),
-            shape: shapes.number(job, false).unwrap(),
-            tag: 0,
-        })
-        .collect();
+    let mut intervals = jobs.map(|job| interval(shapes.number(&job, false).unwrap()));
     let grid = Grid::new(&Zone::utc(), 0, SPAN_S);
     let thresholds = unit.thresholds(&resources);
     let history = History::constant(&NODE);
@@ -213,11 +245,7 @@ fn cu_23_what_jobs_are_billed_and_the_overhead_are_the_node() {
         let all: i128 = billed.iter().map(|billed| billed[r]).sum();
         let overhead = tally.days[0].units[0].overhead[r];
         let capacity = i128::from(NODE[r]) * i128::from(SPAN_S);
-        let short = (capacity - overhead) * 1_000_000_000_000 - all;
-        assert!(
-            (0..=capacity * 1000).contains(&short),
-            "{short} of {capacity} e-12 not billed"
-        );
+        assert_eq!(all, (capacity - overhead) * 1_000_000_000, "to the last billionth");
     }
 }
 

@@ -14,7 +14,7 @@ use super::brute::{self, Job, Mood, Payer, Phase};
 use super::cases::unit;
 
 /// Instants around which a local day or hour begins, ends or happens twice.
-const MOMENTS: [(&str, i64); 5] = [
+pub(super) const MOMENTS: [(&str, i64); 5] = [
     ("UTC", 1_767_225_600),
     ("Europe/Zurich", 1_792_890_000),
     ("Europe/Zurich", 1_774_746_000),
@@ -32,36 +32,43 @@ struct Case {
     payer: Payer,
 }
 
-fn amounts(most: i64) -> impl Strategy<Value = [i64; 4]> {
+pub(super) fn amounts(most: i64) -> impl Strategy<Value = [i64; 4]> {
     (0..=most, 0..=most * 3, 0..=3_i64)
         .prop_flat_map(|(core_n, byte, gpu_n)| (0..=gpu_n).prop_map(move |model_n| [core_n, byte, gpu_n, model_n]))
+}
+
+pub(super) fn job_of(from_s: i64, length_s: i64) -> impl Strategy<Value = Job> {
+    (-20..length_s, 0..80_i64, amounts(4), prop::bool::weighted(0.1)).prop_map(
+        move |(start_s, run_s, held, is_exclusive)| Job {
+            start_s: from_s + start_s,
+            end_s: from_s + start_s + run_s,
+            held,
+            is_exclusive,
+        },
+    )
+}
+
+pub(super) fn phase_of(from_s: i64, length_s: i64) -> impl Strategy<Value = Phase> {
+    let mood = prop_oneof![4 => Just(Mood::Up), 1 => Just(Mood::Down), 1 => Just(Mood::Reserved)];
+    let phase = (
+        -20..length_s,
+        mood,
+        prop_oneof![8 => amounts(9), 1 => Just([0; 4])],
+        prop::bool::weighted(0.2),
+    );
+    phase.prop_map(move |(start_s, mood, has, is_kept)| Phase {
+        from_s: from_s + start_s,
+        mood,
+        has,
+        kept_back: if is_kept { [1, 2, 0, 0].map(|n: i64| n) } else { [0; 4] },
+    })
 }
 
 fn cases() -> impl Strategy<Value = Case> {
     (0..MOMENTS.len(), 0..90_i64, 1..150_i64).prop_flat_map(|(moment, before_s, length_s)| {
         let (zone, at_s) = MOMENTS[moment];
         let span = (at_s - before_s, at_s - before_s + length_s);
-        let job = (-20..length_s, 0..80_i64, amounts(4), prop::bool::weighted(0.1)).prop_map(
-            move |(start_s, run_s, held, is_exclusive)| Job {
-                start_s: span.0 + start_s,
-                end_s: span.0 + start_s + run_s,
-                held,
-                is_exclusive,
-            },
-        );
-        let mood = prop_oneof![4 => Just(Mood::Up), 1 => Just(Mood::Down), 1 => Just(Mood::Reserved)];
-        let phase = (
-            -20..length_s,
-            mood,
-            prop_oneof![8 => amounts(9), 1 => Just([0; 4])],
-            prop::bool::weighted(0.2),
-        );
-        let phase = phase.prop_map(move |(from_s, mood, has, is_kept)| Phase {
-            from_s: span.0 + from_s,
-            mood,
-            has,
-            kept_back: if is_kept { [1, 2, 0, 0].map(|n: i64| n) } else { [0; 4] },
-        });
+        let (job, phase) = (job_of(span.0, length_s), phase_of(span.0, length_s));
         let node = (prop::collection::vec(phase, 0..4), prop::collection::vec(job, 0..12));
         let unit = (0..3_i64, 0..4_i64, 0..2_i64, 0..2_i64)
             .prop_map(|(core_n, byte, gpu_n, model_n)| [core_n, byte, gpu_n, model_n])
@@ -88,11 +95,11 @@ fn cases() -> impl Strategy<Value = Case> {
     })
 }
 
-fn model() -> Resource {
+pub(super) fn model() -> Resource {
     Resource::GpuModel("m".to_owned())
 }
 
-fn history(phases: &[Phase], resources: &Resources) -> History {
+pub(super) fn history(phases: &[Phase], resources: &Resources) -> History {
     let state = |mood| match mood {
         Mood::Up => State::Up,
         Mood::Down => State::Down,
@@ -127,6 +134,15 @@ fn closes(tally: &NodeTally, truth: &brute::Answer) {
         });
         assert_eq!(over_s, truth.over_s[r]);
         assert_eq!(over, truth.days.values().map(|day| day.over[r]).sum::<i128>());
+    }
+}
+
+/// The jobs of a node pay what it bills by the first unit, to the last digit.
+fn pays_all(tally: &NodeTally, billed: &[[i128; 3]]) {
+    for r in 0..3 {
+        let all: i128 = billed.iter().map(|billed| billed[r]).sum();
+        let of_days: i128 = tally.days.iter().map(|day| day.units[0].billed[r]).sum();
+        assert_eq!(all, of_days * 1_000_000_000);
     }
 }
 
@@ -222,10 +238,11 @@ fn agrees(case: &Case, threads: usize) {
         for (interval, billed) in intervals.iter().zip(&billed) {
             let expected = truth.billed[usize::try_from(interval.tag).unwrap()];
             for r in 0..3 {
-                let got = f64::from(u32::try_from(billed[r] / 1_000_000).unwrap()) / 1e6;
+                let got = f64::from(u32::try_from(billed[r] / 1_000).unwrap()) / 1e6;
                 assert!((got - expected[r]).abs() < 3e-6, "{got} {}", expected[r]);
             }
         }
+        pays_all(tally, &billed);
     }
 }
 

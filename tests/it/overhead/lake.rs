@@ -5,7 +5,7 @@ use gridtally::pipeline::report::Status;
 
 use super::{OVERHEAD, Scene};
 
-const HEADER: &str = "JobIDRaw|Cluster|User|Account|Partition|State|Submit|Start|End|ElapsedRaw|Suspended|NCPUS|NNodes|AllocTRES|TotalCPU|NodeList\n";
+pub(super) const HEADER: &str = "JobIDRaw|Cluster|User|Account|Partition|State|Submit|Start|End|ElapsedRaw|Suspended|NCPUS|NNodes|AllocTRES|TotalCPU|NodeList\n";
 /// Two jobs of October and one that runs into November.
 const OCTOBER: &str = "1|oak|u|a|cpu|COMPLETED|2026-10-30T00:00:00|2026-10-30T00:00:00|2026-10-30T12:00:00|43200|00:00:00|2|1|cpu=2,mem=4G,node=1|00:10:00|o1\n\
     2|oak|u|a|cpu|COMPLETED|2026-10-30T00:00:00|2026-10-30T06:00:00|2026-10-30T18:00:00|43200|00:00:00|3|2|cpu=3,mem=6G,node=2|00:10:00|o[1-2]\n\
@@ -95,7 +95,7 @@ fn a_day_of_two_nodes_by_hand() {
 }
 
 #[test]
-fn thresholds_do_not_touch_usage() {
+fn cu_16_other_thresholds_leave_the_bytes_of_usage_and_records_alone() {
     let scene = scene(&BOTH);
     scene.run(&pipeline(&format!("{LISTED}{UNITS}")));
     let (usage, overhead) = (scene.bytes(&["usage", "records"]), scene.bytes(&OVERHEAD));
@@ -108,6 +108,31 @@ fn thresholds_do_not_touch_usage() {
     let report = scene.run(HEAD);
     assert!(scene.bytes(&OVERHEAD).is_empty(), "{:?}", report.removed);
     assert_eq!(scene.bytes(&["usage", "records"]), usage);
+}
+
+#[test]
+fn cu_10_what_was_allocated_counts_never_what_was_used() {
+    // Both jobs are given 8 GiB and 4 cores for a day of 24 hours; one uses it all, the other 1 GiB and hardly any CPU.
+    let of = |rss: &str, cpu: &str| {
+        let scene = Scene::new(&[(
+            "nodes.txt",
+            "NodeName=o1 CPUTot=8 RealMemory=16384 Partitions=cpu State=IDLE\n",
+        )]);
+        let header = HEADER.replace("|NodeList", "|NodeList|MaxRSS");
+        let row = format!(
+            "1|oak|u|a|cpu|COMPLETED|2026-10-30T00:00:00|2026-10-30T00:00:00|2026-10-31T00:00:00|86400|00:00:00|4|1|\
+             cpu=4,mem=8G,node=1|{cpu}|o1|{rss}\n"
+        );
+        scene.write("jobs-10.txt", &format!("{header}{row}"));
+        let inventories = HEAD.find("[[inventory]]").unwrap();
+        scene.run(&format!("{}[overhead]\n{LISTED}{UNITS}", &HEAD[..inventories]));
+        scene.ask(
+            "SELECT allocated_core_s // 86400, allocated_memory_byte_s::HUGEINT // 86400 // 1073741824, unit_s // 86400 \
+             FROM overhead WHERE unit = '1c2g'",
+        )
+    };
+    assert_eq!(of("8388608K", "4-00:00:00"), ["4 8 4"]);
+    assert_eq!(of("1048576K", "00:00:05"), ["4 8 4"]);
 }
 
 #[test]

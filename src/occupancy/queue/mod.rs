@@ -1,0 +1,146 @@
+//! Whether jobs that waited would have fitted: the free resources of all nodes against what is asked for, at every
+//! instant.
+//!
+//! Jobs that ask for the same form a class. A change on a node is held against the classes that wait for such a node at
+//! that time, and nothing else is looked at: the cost is events times the different things asked for, not jobs times
+//! instants.
+
+use std::collections::BTreeMap;
+
+mod compare;
+mod state;
+mod watch;
+
+use self::state::{Change, relative};
+use self::watch::Watch;
+use super::grid::Grid;
+use super::history::History;
+use super::slice::{Shapes, Slice};
+use super::unit::Thresholds;
+use crate::time::Day;
+
+/// Events sorted at once.
+const WINDOW_N: usize = 4 << 20;
+
+/// Why a job waited although it would have fitted, as far as that can be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Cause {
+    /// Only with nodes that were down or drained.
+    Drain,
+    /// Only with nodes that were reserved or in maintenance, or were to be before the time limit of the job.
+    Reservation,
+    /// Nodes that took jobs had room: priorities, limits, features or the scheduler's own pace. Nobody says.
+    Unknown,
+}
+
+/// Seconds by cause, in the order of [`Cause`].
+pub type ByCause = [i64; 3];
+
+/// What jobs of one class ask for.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Ask {
+    /// Which nodes will do; see [`Queue::pools`].
+    pub pool: usize,
+    /// By what their sums are kept.
+    pub group: usize,
+    /// Nodes.
+    pub node_n: u32,
+    /// On each of them at least this much, in the order of the resources followed.
+    pub need: Vec<i64>,
+    /// The node to itself.
+    pub is_exclusive: bool,
+    /// How long at most, seconds; `None` where nobody says.
+    pub limit_s: Option<i64>,
+    /// Units it is measured in, with how many of them it takes on a node.
+    pub units: Vec<(usize, i64)>,
+}
+
+/// A job that waits, in seconds from the beginning of the slice, half-open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Wait {
+    /// Eligible.
+    pub start_s: u32,
+    /// Started, or gave up.
+    pub end_s: u32,
+    /// Place in [`Queue::asks`].
+    pub ask: u32,
+}
+
+/// Who waits for what.
+#[derive(Clone, Debug, Default)]
+pub struct Queue {
+    /// Different things asked for.
+    pub asks: Vec<Ask>,
+    /// Jobs.
+    pub waits: Vec<Wait>,
+    /// Nodes by number that will do.
+    pub pools: Vec<Vec<u32>>,
+}
+
+/// A group on a day under one unit.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct QueueSums {
+    /// Jobs that waited.
+    pub job_n: i64,
+    /// Of these, jobs that would have fitted at some time of the day by what they ask for.
+    pub fitting_job_n: i64,
+    /// Time they waited, job-seconds.
+    pub wait_s: i64,
+    /// Of that, with enough of everything free on enough nodes.
+    pub vector_s: ByCause,
+    /// Of that, with enough units free on enough nodes.
+    pub unit_s: ByCause,
+    /// Of that, by both, whatever the cause.
+    pub both_s: i64,
+    /// Seconds in which at least one waiting job would have fitted by what it asks for.
+    pub vector_moment_s: i64,
+    /// The same by units.
+    pub unit_moment_s: i64,
+}
+
+/// Group, unit (`None` where no unit measures the job) and local day.
+pub type QueueKey = (usize, Option<usize>, Day);
+
+/// Machines of a slice: what nodes were, and the units that are for each.
+#[derive(Clone, Copy, Debug)]
+pub struct Machines<'a> {
+    /// Nodes by their number.
+    pub histories: &'a [History],
+    /// Units that are for each, with their thresholds.
+    pub units: &'a [Vec<(usize, Thresholds)>],
+}
+
+/// Holds the jobs that wait in a slice against what is free in it.
+pub fn queue(
+    slice: &Slice,
+    machines: Machines<'_>,
+    shapes: &Shapes,
+    grid: &Grid,
+    queue: &Queue,
+) -> BTreeMap<QueueKey, QueueSums> {
+    if queue.waits.is_empty() {
+        return BTreeMap::new();
+    }
+    let mut watch = Watch::new(machines, shapes, grid, queue);
+    let span_s = relative(slice.until_s() - slice.from_s());
+    let window_n = (2 * slice.len()).div_ceil(WINDOW_N).max(1);
+    let step_s = span_s / u32::try_from(window_n).unwrap_or(u32::MAX) + 1;
+    let mut from_s = 0;
+    while from_s < span_s {
+        let until_s = from_s.saturating_add(step_s).min(span_s);
+        let mut changes: Vec<Change> = Vec::new();
+        for (node, intervals) in (0_u32..).zip(&slice.nodes) {
+            for interval in intervals {
+                for (at_s, is_start) in [(interval.start_s, true), (interval.end_s, false)] {
+                    if from_s <= at_s && at_s < until_s {
+                        changes.push((at_s, node, interval.shape, is_start));
+                    }
+                }
+            }
+        }
+        changes.sort_unstable();
+        watch.go(&changes, until_s);
+        from_s = until_s;
+    }
+    watch.end(span_s)
+}

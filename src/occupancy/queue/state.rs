@@ -1,0 +1,60 @@
+//! What nodes and classes are at an instant.
+
+use super::Ask;
+
+/// Second, node, shape, and whether it is taken or given back.
+pub(super) type Change = (u32, u32, u32, bool);
+
+pub(super) fn relative(s: i64) -> u32 {
+    u32::try_from(s.max(0)).unwrap_or(u32::MAX)
+}
+
+/// A node now.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Node {
+    pub(super) used: Vec<i64>,
+    /// Whether what follows must be worked out anew.
+    pub(super) is_stale: bool,
+    pub(super) free: Vec<i64>,
+    pub(super) level: usize,
+    pub(super) is_idle: bool,
+    /// Second from which it is reserved next.
+    pub(super) reserved_s: i64,
+    pub(super) unit_n: Vec<Option<i64>>,
+    pub(super) pools: Vec<usize>,
+}
+
+/// How nodes stand to an ask: none of them, or those that would do by cause.
+pub(super) type Counts = [u32; 4];
+
+/// An ask jobs are waiting with.
+pub(super) struct Class {
+    pub(super) waiting_n: i64,
+    /// By node of the pool's numbers: 0 where it does not fit, or 1 + the cause; first by vector, then by unit.
+    pub(super) levels: Vec<Vec<u8>>,
+    pub(super) counts: Vec<Counts>,
+    /// 0, or 1 + the cause.
+    pub(super) fits: Vec<usize>,
+    pub(super) since_s: u32,
+    /// Seconds in which it fitted by vector.
+    pub(super) fitted_s: i64,
+}
+
+/// What at least one class of a group and unit fits in.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Moment {
+    pub(super) n: i64,
+    pub(super) since_s: u32,
+}
+
+/// The units an ask is measured in; none is one, too.
+pub(super) fn measures(ask: &Ask) -> Vec<Option<usize>> {
+    if ask.units.is_empty() {
+        return vec![None];
+    }
+    ask.units.iter().map(|(unit, _)| Some(*unit)).collect()
+}
+
+pub(super) fn index(number: u32) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}

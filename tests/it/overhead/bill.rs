@@ -1,0 +1,133 @@
+//! What jobs are billed of their nodes lands among the charges, to the last digit, and can be explained.
+
+use std::path::Path;
+
+use super::lake::{BOTH, LISTED, UNITS, pipeline, scene};
+use super::{OVERHEAD, Scene};
+use gridtally::pipeline::explain::explain;
+use gridtally::pipeline::report::Status;
+
+const CHARGED: [&str; 4] = ["charges", "job_charges", "charge_part", "policies"];
+
+fn billed(scheme: &str) -> Scene {
+    let scene = scene(&BOTH);
+    scene.run(&pipeline(&format!("{LISTED}billing = \"{scheme}\"\n{UNITS}")));
+    scene
+}
+
+/// Cores: what jobs are charged, what the ledger says nodes bill, and what is left of the capacity.
+const LEDGER: &str = "SELECT c.options, c.core = l.billed, l.capacity - l.billed FROM \
+     (SELECT options, sum(charge) AS core FROM charges WHERE pool = 'core' GROUP BY options) c JOIN \
+     (SELECT unit, sum(billed_core_s) AS billed, sum(capacity_core_s) AS capacity FROM overhead GROUP BY unit) l \
+     ON c.options LIKE 'unit=' || l.unit || ' %' ORDER BY 1";
+
+#[test]
+fn jobs_and_the_providers_loss_are_the_capacity() {
+    for scheme in ["overhead-aware", "usage-only", "whole-node"] {
+        let scene = billed(scheme);
+        let asked = scene.ask(LEDGER);
+        assert_eq!(asked.len(), 2, "{asked:?}");
+        assert!(asked.iter().all(|row| row.contains(" True ")), "{scheme}: {asked:?}");
+        let byte = scene.ask(
+            "SELECT (SELECT sum(charge) FROM charges WHERE pool = 'memory' AND options LIKE 'unit=1c2g %') = \
+             (SELECT sum(billed_memory_byte_s) FROM overhead WHERE unit = '1c2g')",
+        );
+        assert_eq!(byte, ["True"], "{scheme}");
+        let kinds = scene.ask("SELECT DISTINCT policy, policy_version, pool, unit FROM charges ORDER BY pool");
+        let id = format!("node-share/{scheme} 1");
+        assert_eq!(
+            kinds,
+            [format!("{id} core core s"), format!("{id} memory byte s")],
+            "no job holds a GPU"
+        );
+    }
+    // Usage alone: what was held, no more and no less.
+    let usage = billed("usage-only")
+        .ask("SELECT DISTINCT charge = alloc_core_s FROM job_charges WHERE pool = 'core' AND charge IS NOT NULL");
+    assert_eq!(usage, ["True"]);
+}
+
+#[test]
+fn the_parts_of_a_job_are_of_the_months_it_ran_in_and_one_without_its_node_has_no_price() {
+    let scene = billed("overhead-aware");
+    // Job 3: 4 cores of 4 from 18:00 to 6:00 of which its last 3 hours were suspended.
+    let asked = scene.ask(
+        "SELECT job_id, month, alloc_core_s // 3600, charge = 3600 * (alloc_core_s // 3600), job_n, record_month \
+         FROM job_charges WHERE job_id = '3' AND pool = 'core' AND options LIKE 'unit=1c2g %' ORDER BY month",
+    );
+    assert_eq!(
+        asked,
+        ["3 2026-10-01 24 True 0 2026-10-01", "3 2026-11-01 12 True 1 2026-10-01"]
+    );
+    let asked = scene.ask(
+        "SELECT DISTINCT charge, why_unpriced, unpriced_job_n FROM job_charges WHERE job_id = '5' AND pool = 'core'",
+    );
+    assert_eq!(
+        asked,
+        ["NULL its nodes, or what it was given on them, cannot be told 1"]
+    );
+}
+
+#[test]
+fn night_by_night_charges_the_same_bytes_and_nothing_is_left_behind() {
+    let text = pipeline(&format!("{LISTED}billing = \"overhead-aware\"\n{UNITS}"));
+    let whole = scene(&BOTH);
+    whole.run(&text);
+    let expected = whole.bytes(&CHARGED);
+    assert!(
+        expected
+            .keys()
+            .any(|path| path.contains("record_month=2026-10-01/overhead-2026-11"))
+    );
+    for nights in [[BOTH[0], BOTH[1]], [BOTH[1], BOTH[0]]] {
+        let nightly = scene(&nights[..1]);
+        nightly.run(&text);
+        let (name, rows) = nights[1];
+        nightly.write(&format!("jobs-{name}.txt"), &format!("{}{rows}", super::lake::HEADER));
+        nightly.run(&text);
+        assert!(
+            nightly.bytes(&CHARGED) == expected,
+            "{:?}",
+            nightly.bytes(&CHARGED).keys()
+        );
+        assert_eq!(nightly.run(&text).status, Status::Unchanged);
+    }
+    // Another scheme replaces them, none takes them away.
+    whole.run(&text.replace("overhead-aware", "usage-only"));
+    let policies = whole.ask("SELECT DISTINCT policy FROM charges UNION SELECT DISTINCT policy FROM job_charges");
+    assert_eq!(policies, ["node-share/usage-only"]);
+    let overhead = whole.bytes(&OVERHEAD);
+    whole.run(&text.replace("billing = \"overhead-aware\"\n", ""));
+    assert!(whole.bytes(&CHARGED).is_empty(), "{:?}", whole.bytes(&CHARGED).keys());
+    assert_ne!(
+        whole.bytes(&OVERHEAD),
+        overhead,
+        "the ledger bills by the default again"
+    );
+}
+
+#[test]
+fn explain_integrates_the_rate_over_the_life_of_a_job() {
+    let scene = billed("overhead-aware");
+    let lake = scene.path("lake");
+    let jobs = explain(lake.to_str().unwrap(), "1", Path::new("/nowhere")).unwrap();
+    let text = jobs[0].text();
+    // o1 has 4 cores and 16 GiB. To 6:00 the job is alone with 2 cores: 2 more could run. Then both jobs hold all cores, and
+    // 9 GiB of memory are of no use to anybody.
+    for expected in [
+        "node-share/overhead-aware 1 (unit=1c2g core=1 memory_byte=2147483648)",
+        "o1 2026-10-30T00:00:00Z to 2026-10-30T06:00:00Z: 2 of 2 core held, 2 overhead, 0 stranded, 2 billable of 4: rate \
+         1, times 2 core times 21600 s = 43200",
+        "o1 2026-10-30T06:00:00Z to 2026-10-30T12:00:00Z: 4294967296 of 7516192768 byte held, 0 overhead, 9663676416 \
+         stranded, 17179869184 billable of 17179869184: rate 2.285714285714",
+        "2026-10-01: 86400 core s, a -> charges/site=A/vo=v/allocation_year=2026/charges.parquet",
+    ] {
+        assert!(text.contains(expected), "{expected}\n{text}");
+    }
+    // The parts are what the lake holds.
+    let charged = scene.ask(
+        "SELECT sum(charge) FROM job_charges WHERE job_id = '1' AND pool = 'memory' AND options LIKE 'unit=1c2g %'",
+    );
+    let charged = charged[0].trim_end_matches('0');
+    assert!(text.contains(&format!("{charged} byte s")), "{charged}\n{text}");
+}
