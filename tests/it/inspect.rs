@@ -296,10 +296,6 @@ fn listings_without_a_reader_are_named() {
             "%YAML 1.1\n---\njobs:\n- account: a\n  association:\n    id: 1\n  job_id: 3\n",
             "sacct --json says the same",
         ),
-        (
-            "{\"partitions\": [{\"name\": \"p\", \"maximums\": {}}]}",
-            "scontrol -o show partition",
-        ),
         ("{\"jobs\": [{\"job_id\": 1, \"eligible_time\": 1}]}", "squeue"),
         ("Site: S\nLocalJobId: 1\nWallDuration: 3\n", "without its first line"),
     ]

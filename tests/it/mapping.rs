@@ -215,7 +215,8 @@ fn a_run_counts_the_rules_that_fired_and_the_names_none_knew() {
         "garbage".to_owned(),
     ]
     .join("\n");
-    let summary = br#"{"_index":"gracc.osg.summary4-2020","_source":{"Count":2,"EndTime":"2020-01-01T00:00:00.000Z"}}"#;
+    let summary =
+        br#"{"_index":"gracc.osg-transfer.summary4-2020","_source":{"Count":2,"EndTime":"2020-01-01T00:00:00.000Z"}}"#;
     let archive = gzip(&tar(&[
         ("day/raw.ndjson", lines.as_bytes()),
         ("day/summary.ndjson", summary),
