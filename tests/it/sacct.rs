@@ -4,7 +4,7 @@ mod damage;
 mod dialects;
 mod formats;
 mod interest;
-mod json;
+pub(crate) mod json;
 mod layouts;
 mod real;
 mod steps;

@@ -8,6 +8,7 @@ use gridtally::sources::compression::decompress;
 use gridtally::sources::dialect;
 use gridtally::sources::repair::is_repair;
 
+use crate::sacct::json;
 use crate::support::sample::repository;
 
 /// Bytes of a file that are taken: enough for whole documents of the wordier dialects.
@@ -79,6 +80,9 @@ impl Pool {
         }
         for text in DOCUMENTS {
             pool.sort_in(text.as_bytes().to_vec());
+        }
+        for job in [json::OLD, json::NEW] {
+            pool.sort_in(format!("{{\n  \"jobs\": [\n{job}\n  ]\n}}\n").into_bytes());
         }
         pool.folder(&repository("sample-data"));
         pool.folder(&repository("pipelines"));

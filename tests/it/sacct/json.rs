@@ -11,7 +11,7 @@ use super::{plan, read, try_read};
 use crate::support::collect::Collected;
 
 /// One job as the plugin of 22.05 prints it: bare numbers, `null`, the job's own CPU time zero.
-pub(super) const OLD: &str = r#"    {
+pub(crate) const OLD: &str = r#"    {
       "account": "atlas",
       "comment": {"administrator": null, "job": "a } in ] a text", "system": null},
       "allocation_nodes": 1,
@@ -62,7 +62,7 @@ pub(super) const OLD: &str = r#"    {
     }"#;
 
 /// The same job as the plugin of 24.11 prints it: numbers that may be unset, lists of states, sums in the job.
-pub(super) const NEW: &str = r#"    {
+pub(crate) const NEW: &str = r#"    {
       "account": "atlas",
       "comment": {"administrator": "", "job": "a } in ] a text", "system": ""},
       "allocation_nodes": 1,
