@@ -14,7 +14,7 @@ use crate::scratch::{self, Scratch, Stretch};
 use crate::time::{Day, Month};
 
 /// Bytes of Arrow data kept in memory.
-pub const MEMORY_BUDGET: usize = 64 << 20;
+pub const MEMORY_BUDGET: usize = 96 << 20;
 /// Candidates go to disk in segments of at most this share of the budget, the oldest first, while others fill up.
 const SEGMENTS: usize = 8;
 /// Writing to disk costs the kernel more per byte than the fastest packing does.
