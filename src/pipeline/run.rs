@@ -118,6 +118,10 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     check_limits(plan, &files, &file_ids, &state)?;
     let is_fresh = |place: &(String, Month)| partitions.get(place).is_some_and(|days| !days.is_empty());
     report.recomputed = recompute::compare(&context, &outdated, &parts, is_fresh)?;
+    if is_rebuild {
+        // Before anybody asks which files there will be.
+        forget_stale(&publication, &state, &partitions);
+    }
     let present = found.iter().filter_map(inputs::Found::file_id).chain(file_ids);
     let sweep = overhead::Sweep::new((plan, &store, &publication), present, (threads, progress));
     report.overhead = overhead::publish(&sweep, &mut state, &partitions, is_rebuild)?;
@@ -125,9 +129,6 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     let made = (parts.as_slice(), &corrected, is_rebuild);
     report.unmatched_corrections = corrections::publish(plan, made, (&store, &publication))?;
     note_unmatched(&report, progress);
-    if is_rebuild {
-        forget_stale(&publication, &state, &partitions);
-    }
     state.book.close()?;
     state.publish(plan, &publication)?;
     report.settle(&state);

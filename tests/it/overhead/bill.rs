@@ -106,6 +106,20 @@ fn night_by_night_charges_the_same_bytes_and_nothing_is_left_behind() {
     );
 }
 
+/// Records of another site now: a sweep must not find those that go away with the same run.
+#[test]
+fn nothing_is_left_of_a_site_that_has_another_name_now() {
+    let everything = [&OVERHEAD[..], &CHARGED].concat();
+    let text = pipeline(&format!("{LISTED}billing = \"overhead-aware\"\n{UNITS}"));
+    let renamed = text.replace("site = \"A\"", "site = \"B\"");
+    let (turned, anew) = (scene(&BOTH), scene(&BOTH));
+    turned.run(&text);
+    turned.run(&renamed);
+    anew.run(&renamed);
+    let (turned, anew) = (turned.bytes(&everything), anew.bytes(&everything));
+    assert!(!anew.is_empty() && turned == anew, "{:?}", turned.keys());
+}
+
 #[test]
 fn explain_integrates_the_rate_over_the_life_of_a_job() {
     let scene = billed("overhead-aware");
