@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::schema;
 use crate::schema::batch::{text, texts};
 use crate::store::lake::{self, LakeTable};
-use crate::store::read_table;
+use crate::store::{Current, read_table};
 use crate::summarise::charges::part;
 use crate::summarise::years::with_years;
 use crate::time::Month;
@@ -20,11 +20,9 @@ use crate::time::Month;
 /// Where the policies stand behind which charges were made.
 pub(super) const POLICIES: &str = "policies/policies.parquet";
 
-/// What one site and month was charged for one subject. Whatever is charged for hands in such parts; all of them
-/// together are `charges`.
+/// What one site and month was charged for one subject in this run, and where it is kept. Whatever is charged for hands
+/// in such parts; those of all runs together are `charges`.
 pub(super) struct ChargePart {
-    site: String,
-    /// Where they are kept for later runs.
     path: String,
     /// A `charge_part` batch.
     rows: RecordBatch,
@@ -55,11 +53,7 @@ impl ChargePart {
             context.publication.remove(&path);
             RecordBatch::new_empty(schema::dataset("charge_part")?.arrow())
         };
-        Ok(Self {
-            site: site.to_owned(),
-            path,
-            rows,
-        })
+        Ok(Self { path, rows })
     }
 }
 
@@ -108,74 +102,57 @@ pub(super) fn of_jobs(
     Ok(parts)
 }
 
-/// What the jobs of one site are billed of their nodes.
+/// The parts of one site.
 #[derive(Default)]
-struct Billed {
-    /// As `charge_part` batches.
-    rows: Vec<RecordBatch>,
-    /// Files of `charges` that change with it.
-    touched: BTreeSet<Slice>,
-    is_changed: bool,
+struct OfSite {
+    /// As they will be.
+    current: Vec<Current>,
+    /// Paths of published ones that will be no more, or others.
+    former: Vec<String>,
 }
 
-/// What jobs are billed of their nodes, by site: contributions that were staged or are published.
-fn billed(context: &Context<'_>) -> Result<BTreeMap<String, Billed>> {
-    let mut sites: BTreeMap<String, Billed> = BTreeMap::new();
+impl OfSite {
+    fn is_changed(&self) -> bool {
+        !self.former.is_empty() || self.current.iter().any(is_new)
+    }
+}
+
+/// Whether a part is not what is published.
+fn is_new(part: &Current) -> bool {
+    part.place != part.path
+}
+
+/// All parts there will be, and those there will be no more, by site.
+fn parts_by_site(context: &Context<'_>) -> BTreeMap<String, OfSite> {
+    let mut sites: BTreeMap<String, OfSite> = BTreeMap::new();
     let current = context.publication.current("charge_part");
-    let site_of = |path: &str| {
-        lake::parse_bill_path(path)?;
-        lake::parse_month_path(path).map(|(site, _)| site)
-    };
-    for file in &current {
-        let Some(site) = site_of(&file.path) else { continue };
-        let of = sites.entry(site).or_default();
-        for batch in read_table(context.store.reader(&file.place)?, None, 16_384)? {
-            let batch = batch?;
-            if file.place != file.path {
-                of.is_changed = true;
-                of.touched.extend(slices(&batch)?.into_iter().map(|(slice, _)| slice));
-            }
-            of.rows.push(batch);
+    let kept: BTreeSet<String> = current.iter().map(|part| part.place.clone()).collect();
+    for part in current {
+        if let Some((site, _)) = lake::parse_month_path(&part.path) {
+            sites.entry(site).or_default().current.push(part);
         }
     }
-    let published = context.publication.published();
-    for file in published
-        .into_iter()
-        .flat_map(|manifest| manifest.dataset("charge_part"))
-    {
-        let is_kept = current.iter().any(|now| now.place == file.path);
-        let Some(site) = site_of(&file.path).filter(|_| !is_kept) else {
-            continue;
-        };
-        let of = sites.entry(site).or_default();
-        of.is_changed = true;
-        for batch in read_table(context.store.reader(&file.path)?, None, 16_384)? {
-            of.touched.extend(slices(&batch?)?.into_iter().map(|(slice, _)| slice));
+    let published = context.publication.published().into_iter();
+    for file in published.flat_map(|manifest| manifest.dataset("charge_part")) {
+        if let Some((site, _)) = lake::parse_month_path(&file.path).filter(|_| !kept.contains(&file.path)) {
+            sites.entry(site).or_default().former.push(file.path.clone());
         }
     }
-    Ok(sites)
+    sites
 }
 
-/// Publishes the files of `charges` that these parts touch, and the policies.
+/// Publishes the files of `charges` that new and former parts touch, and the policies.
 ///
 /// # Errors
 /// [`crate::error::Kind::Io`] when the lake cannot be read or written.
-pub(super) fn publish(context: &Context<'_>, parts: &[ChargePart], is_everything: bool) -> Result<()> {
-    let mut by_site: BTreeMap<&str, Vec<&ChargePart>> = BTreeMap::new();
-    for part in parts {
-        by_site.entry(&part.site).or_default().push(part);
-    }
+pub(super) fn publish(context: &Context<'_>, fresh: &[ChargePart], is_everything: bool) -> Result<()> {
+    // What this run made need not be read back.
+    let fresh: BTreeMap<&str, &RecordBatch> = fresh.iter().map(|part| (part.path.as_str(), &part.rows)).collect();
     let mut kept = BTreeSet::new();
-    let billed = billed(context)?;
-    for (site, of) in &billed {
-        if of.is_changed || is_everything {
-            by_site.entry(site).or_default();
+    for (site, parts) in parts_by_site(context) {
+        if parts.is_changed() || is_everything {
+            publish_site(context, (&site, &parts), &fresh, is_everything, &mut kept)?;
         }
-    }
-    let nothing = Billed::default();
-    for (site, fresh) in by_site {
-        let billed = billed.get(site).unwrap_or(&nothing);
-        publish_site(context, (site, billed), &fresh, is_everything, &mut kept)?;
     }
     if is_everything {
         let published = context.publication.published();
@@ -190,38 +167,35 @@ pub(super) fn publish(context: &Context<'_>, parts: &[ChargePart], is_everything
 
 fn publish_site(
     context: &Context<'_>,
-    (site, billed): (&str, &Billed),
-    fresh: &[&ChargePart],
+    (site, parts): (&str, &OfSite),
+    fresh: &BTreeMap<&str, &RecordBatch>,
     is_everything: bool,
     kept: &mut BTreeSet<String>,
 ) -> Result<()> {
     let dataset = schema::dataset("charge_part")?;
-    let mut touched: BTreeSet<Slice> = billed.touched.clone();
-    let mut batches: Vec<RecordBatch> = billed.rows.clone();
-    for part in fresh {
-        touched.extend(slices(&part.rows)?.into_iter().map(|(slice, _)| slice));
-        batches.push(RecordBatch::clone(&part.rows));
-    }
-    let published = context.publication.published().filter(|_| !context.is_rebuild);
-    for file in published
-        .into_iter()
-        .flat_map(|manifest| manifest.dataset("charge_part"))
-    {
-        let is_bill = lake::parse_bill_path(&file.path).is_some();
-        if is_bill || lake::parse_month_path(&file.path).is_none_or(|(of, _)| of != site) {
-            continue;
+    let read = |place: &str| read_table(context.store.reader(place)?, None, 16_384);
+    let mut touched: BTreeSet<Slice> = BTreeSet::new();
+    let mut touch = |batch: &RecordBatch| -> Result<()> {
+        touched.extend(slices(batch)?.into_iter().map(|(slice, _)| slice));
+        Ok(())
+    };
+    for path in parts.former.iter().filter(|_| !is_everything) {
+        for batch in read(path)? {
+            touch(&batch?)?;
         }
-        let is_fresh = fresh.iter().any(|part| part.path == file.path);
-        let read = lake::batches(context.store, context.publication, &file.path)?;
-        for batch in read.into_iter().flatten() {
-            let batch = batch?;
-            if is_fresh {
-                // What was charged before: those files change as well.
-                touched.extend(slices(&batch)?.into_iter().map(|(slice, _)| slice));
-            } else {
-                dataset.admit(&batch)?;
-                batches.push(batch);
+    }
+    let mut batches: Vec<RecordBatch> = Vec::new();
+    for part in &parts.current {
+        let rows = match fresh.get(part.path.as_str()) {
+            Some(rows) => vec![RecordBatch::clone(rows)],
+            None => read(&part.place)?.collect::<Result<Vec<_>>>()?,
+        };
+        for batch in rows {
+            dataset.admit(&batch)?;
+            if is_new(part) {
+                touch(&batch)?;
             }
+            batches.push(batch);
         }
     }
     let rows = part(&batches).map_err(|why| why.at("site", site))?;

@@ -20,7 +20,7 @@ mod writer;
 
 pub use location::{Entry, Store};
 pub use manifest::{FileEntry, Manifest};
-pub use publish::{Committed, Publication};
+pub use publish::{Committed, Current, Publication};
 pub use reader::ObjectReader;
 pub use staged::{Staged, StagedWriter};
 pub use table::{SCHEMA_VERSION_KEY, TableOptions, TableWriter};
