@@ -59,8 +59,8 @@ pub(super) fn touched(plan: &Plan, fresh: &[Correction], state: &State) -> BTree
 
 /// The partitions that additions make.
 pub(super) fn additions(plan: &Plan) -> impl Iterator<Item = (String, Month)> {
-    let rows = plan.corrections.iter().flat_map(|table| &table.rows);
-    rows.filter(|row| row.is_active() && row.action == Action::Add)
+    let rows = plan.corrections.iter().flat_map(|table| table.active());
+    rows.filter(|row| row.action == Action::Add)
         .filter_map(|row| Some((row.site.clone()?, row.month?)))
 }
 

@@ -208,6 +208,17 @@ impl CorrectionTable {
         input.map_or_else(Self::default, |input| Self::read(input, file, problems))
     }
 
+    /// Those that change usage.
+    pub fn active(&self) -> impl Iterator<Item = &Correction> {
+        self.rows.iter().filter(|rule| rule.is_active())
+    }
+
+    /// Those that change usage of a site.
+    pub fn of_site<'t>(&'t self, site: &str) -> impl Iterator<Item = &'t Correction> {
+        self.active()
+            .filter(move |rule| rule.site.as_deref().is_none_or(|own| own == site))
+    }
+
     /// Reads a table; see [`Self::load`].
     ///
     /// `void` and `remap` take what equals all of their filters (`site`, `month` of usage, `source`, `view`, `vo`,

@@ -3,7 +3,7 @@
 
 use arrow::array::{FixedSizeBinaryArray, RecordBatch, StringArray};
 
-use super::group::{Groups, KeyRef};
+use super::group::{DIMENSIONS, Groups, KeyRef};
 use super::sums::{COUNTED, Sums};
 use crate::error::Result;
 use crate::reference::correction::{Action, Correction, CorrectionTable};
@@ -12,8 +12,35 @@ use crate::time::calendar::Period;
 use crate::time::{Calendar, Month};
 
 /// What stands in `source` and `view` of added usage when the correction does not say.
-pub(super) const ADDED_SOURCE: &str = "corrections";
-pub(super) const ADDED_VIEW: &str = "batch";
+const ADDED_SOURCE: &str = "corrections";
+const ADDED_VIEW: &str = "batch";
+
+/// Who usage is counted for: VO and account.
+pub(super) type Payer<'a> = (Option<&'a str>, Option<&'a str>);
+
+/// Leads usage through voids and remaps, in their order, each applied to what those before it have left. `takes` says
+/// whether one takes it from a payer; `step` is told which did, from whom, and to whom it went. A void ends the way.
+pub(super) fn lead<'a>(
+    rules: &[&'a Correction],
+    payer: Payer<'a>,
+    takes: impl Fn(&Correction, Payer<'a>) -> bool,
+    mut step: impl FnMut(&'a Correction, Payer<'a>, Option<Payer<'a>>),
+) {
+    let mut now = payer;
+    for rule in rules {
+        let is_there = rule.action == Action::Remap && rule.gives(now.0, now.1);
+        if is_there || !takes(rule, now) {
+            continue;
+        }
+        if rule.action == Action::Void {
+            step(rule, now, None);
+            return;
+        }
+        let to = (rule.to_vo.as_deref().or(now.0), rule.to_account.as_deref().or(now.1));
+        step(rule, now, Some(to));
+        now = to;
+    }
+}
 
 /// The corrections of one site.
 pub(super) struct Corrector<'a> {
@@ -31,8 +58,7 @@ pub(super) struct Names<'a> {
 
 impl<'a> Corrector<'a> {
     pub(super) fn new(table: Option<&'a CorrectionTable>, site: &str) -> Self {
-        let own = table.into_iter().flat_map(|table| &table.rows);
-        let own = own.filter(|row| row.is_active() && row.site.as_deref().is_none_or(|own| own == site));
+        let own = table.into_iter().flat_map(|table| table.of_site(site));
         let (additions, rules) = own.partition(|row| row.action == Action::Add);
         Self { rules, additions }
     }
@@ -69,23 +95,28 @@ impl<'a> Corrector<'a> {
         key: KeyRef<'b>,
         mut post: impl FnMut(KeyRef<'b>, bool),
     ) {
-        let mut now = key;
-        for rule in &self.rules {
-            let is_there = rule.action == Action::Remap && rule.gives(now.vo, now.account());
-            if is_there || !takes(rule, names, row, &now) {
-                continue;
+        let under = |rule: &'b Correction, (vo, account): Payer<'b>| {
+            let mut under = KeyRef {
+                vo,
+                correction_id: Some(&rule.id),
+                ..key
+            };
+            if let Some(account) = account {
+                under.set_account(account);
             }
-            now.correction_id = Some(&rule.id);
-            post(now, true);
-            if rule.action == Action::Void {
-                return;
-            }
-            now.vo = rule.to_vo.as_deref().or(now.vo);
-            if let Some(account) = &rule.to_account {
-                now.set_account(account);
-            }
-            post(now, false);
-        }
+            under
+        };
+        lead(
+            &self.rules,
+            (key.vo, key.account()),
+            |rule, payer| takes(rule, names, row, &key, payer),
+            |rule, from, to| {
+                post(under(rule, from), true);
+                if let Some(to) = to {
+                    post(under(rule, to), false);
+                }
+            },
+        );
     }
 
     /// What is added to the records of a month.
@@ -100,15 +131,7 @@ impl<'a> Corrector<'a> {
             let Some(period) = period_of(month, calendar) else {
                 continue;
             };
-            let says = |column: &str| rule.filter(column).flatten();
-            let mut dimensions = [None; 9];
-            for (name, value) in super::group::DIMENSIONS.iter().zip(&mut dimensions) {
-                *value = match *name {
-                    "source" => says("source").or(Some(ADDED_SOURCE)),
-                    "view" => says("view").or(Some(ADDED_VIEW)),
-                    name => says(name),
-                };
-            }
+            let dimensions = DIMENSIONS.map(|name| says(rule, name));
             let mut part = Sums {
                 cpu_ms: rule.adds("cpu_ms"),
                 ..Sums::default()
@@ -117,7 +140,7 @@ impl<'a> Corrector<'a> {
                 *sum = rule.adds(name).unwrap_or(0);
             }
             let key = KeyRef {
-                vo: says("vo"),
+                vo: says(rule, "vo"),
                 allocation_year: period.allocation_year,
                 month: period.month,
                 day: period.day,
@@ -139,9 +162,20 @@ pub(super) fn noon_ms(month: Month) -> i64 {
     i64::from(month.first_day()) * 86_400_000 + 43_200_000
 }
 
-fn takes(rule: &Correction, names: &Names<'_>, row: usize, key: &KeyRef<'_>) -> bool {
+/// What an addition says of itself in a column of text.
+pub(super) fn says<'r>(rule: &'r Correction, column: &str) -> Option<&'r str> {
+    let said = rule.filter(column).flatten();
+    match column {
+        "source" => said.or(Some(ADDED_SOURCE)),
+        "view" => said.or(Some(ADDED_VIEW)),
+        _ => said,
+    }
+}
+
+fn takes(rule: &Correction, names: &Names<'_>, row: usize, key: &KeyRef<'_>, (vo, account): Payer<'_>) -> bool {
     rule.takes(key.month, Some(names.record_id.value(row)), |name| match name {
-        "vo" => key.vo,
+        "vo" => vo,
+        "account" => account,
         "user" => word(names.user, row),
         "job_id" => Some(names.job_id.value(row)),
         name => key.dimension(name),

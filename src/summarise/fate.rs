@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use arrow::array::{FixedSizeBinaryArray, RecordBatch, StringArray};
 
+use super::correct::{Payer, lead, says};
 use crate::error::{Error, Kind, Result};
 use crate::reference::correction::{Action, Correction, CorrectionTable};
 use crate::schema::batch::{date, id, text, word};
@@ -13,9 +14,6 @@ use crate::time::Month;
 
 /// Rows read at once.
 const READ_ROWS: usize = 16_384;
-
-/// View of added usage when the correction does not say.
-const ADDED_VIEW: &str = "batch";
 
 /// The corrections a lake was published with.
 #[derive(Clone, Debug, Default)]
@@ -68,29 +66,23 @@ impl Corrections {
     /// Those that take from, or move, records of a site.
     #[must_use]
     pub fn of_site<'a>(&'a self, site: &str) -> Fates<'a> {
-        let rules = self.active().filter(|rule| rule.action != Action::Add);
+        let own = self.table.of_site(site);
         Fates {
-            rules: rules
-                .filter(|rule| rule.site.as_deref().is_none_or(|own| own == site))
-                .collect(),
+            rules: own.filter(|rule| rule.action != Action::Add).collect(),
         }
     }
 
     /// Usage that no record tells of: site, month and what the correction says of it.
     pub fn additions(&self) -> impl Iterator<Item = (&str, Month, &Correction)> {
-        let added = self.active().filter(|rule| rule.action == Action::Add);
+        let added = self.table.active().filter(|rule| rule.action == Action::Add);
         added.filter_map(|rule| Some((rule.site.as_deref()?, rule.month?, rule)))
-    }
-
-    fn active(&self) -> impl Iterator<Item = &Correction> {
-        self.table.rows.iter().filter(|rule| rule.is_active())
     }
 }
 
 /// The view of an addition.
 #[must_use]
 pub fn added_view(rule: &Correction) -> &str {
-    rule.filter("view").flatten().unwrap_or(ADDED_VIEW)
+    says(rule, "view").unwrap_or_default()
 }
 
 /// The corrections of one site, in their order.
@@ -154,29 +146,24 @@ impl Fates<'_> {
             let column = columns.words.iter().find(|(known, _)| *known == name);
             column.and_then(|(_, column)| word(column, row))
         };
+        let own = (read("vo"), read("account"));
         let mut fate = Fate {
             is_void: false,
-            vo: read("vo"),
-            account: read("account"),
+            vo: own.0,
+            account: own.1,
         };
-        for rule in &self.rules {
-            let is_there = rule.action == Action::Remap && rule.gives(fate.vo, fate.account);
-            let id = columns.record_id.map(|ids| ids.value(row));
-            let takes = rule.takes(month.first_day(), id, |name| match name {
-                "vo" => fate.vo,
-                "account" => fate.account,
+        let id = columns.record_id.map(|ids| ids.value(row));
+        let takes = |rule: &Correction, (vo, account): Payer<'_>| {
+            rule.takes(month.first_day(), id, |name| match name {
+                "vo" => vo,
+                "account" => account,
                 name => read(name),
-            });
-            if is_there || !takes {
-                continue;
-            }
-            if rule.action == Action::Void {
-                fate.is_void = true;
-                return fate;
-            }
-            fate.vo = rule.to_vo.as_deref().or(fate.vo);
-            fate.account = rule.to_account.as_deref().or(fate.account);
-        }
+            })
+        };
+        lead(&self.rules, own, takes, |_, _, to| match to {
+            None => fate.is_void = true,
+            Some((vo, account)) => (fate.vo, fate.account) = (vo, account),
+        });
         fate
     }
 

@@ -14,7 +14,7 @@ use crate::engine::Value;
 use crate::error::{Error, Kind, Result};
 use crate::reference::correction::Correction;
 use crate::schema::batch::{identities, texts, times};
-use crate::summarise::correct::{ADDED_SOURCE, ADDED_VIEW, noon_ms, period_of};
+use crate::summarise::correct::{noon_ms, period_of, says};
 use crate::time::Month;
 
 /// One job of an addition, and how often it is charged.
@@ -100,16 +100,6 @@ fn identity(rule: &Correction) -> u128 {
     let hash = blake3::hash(format!("correction {}", rule.id).as_bytes());
     let half = hash.as_bytes().first_chunk::<8>().copied().unwrap_or_default();
     u128::from(u64::from_be_bytes(half))
-}
-
-/// What an addition says of itself in a column of text.
-fn says<'r>(rule: &'r Correction, column: &str) -> Option<&'r str> {
-    let said = rule.filter(column).flatten();
-    match column {
-        "source" => said.or(Some(ADDED_SOURCE)),
-        "view" => said.or(Some(ADDED_VIEW)),
-        _ => said,
-    }
 }
 
 /// Additions of a month, as far as `job_charges` takes columns from `records`.
