@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use arrow::array::{Array, RecordBatch};
+use arrow::array::Array;
 use serde::Serialize;
 
 use crate::charge::amount::whole;
@@ -20,7 +20,10 @@ use crate::store::{Manifest, lake, read_table};
 const NAMED: usize = 10;
 
 /// Columns of `records` that are read beside those the policy needs.
-const READ: [&str; 4] = ["job_id", "cluster", "partition", "alloc_core_n"];
+const READ: [&str; 5] = ["job_id", "cluster", "partition", "alloc_core_n", "alloc_billing_n"];
+
+/// Cluster and partition.
+type Place = (Option<String>, Option<String>);
 
 /// Jobs of one partition.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -89,9 +92,9 @@ pub fn compare(output: &str, tariff: &Tariff) -> Result<Recorded> {
     };
     let (store, manifest) = Manifest::open(output)?;
     let needs = policy.needs();
-    let columns = columns(&needs);
-    let columns: Vec<&str> = columns.iter().copied().collect();
-    let mut sums: BTreeMap<(Option<String>, Option<String>), (PartitionBilling, i128)> = BTreeMap::new();
+    let columns: BTreeSet<&str> = Facts::columns(&needs).into_iter().chain(READ).collect();
+    let columns: Vec<&str> = columns.into_iter().collect();
+    let mut sums: BTreeMap<Place, (PartitionBilling, i128)> = BTreeMap::new();
     let mut different = Vec::new();
     for file in manifest.dataset("records") {
         let Some((site, _)) = lake::parse_month_path(&file.path) else {
@@ -102,21 +105,16 @@ pub fn compare(output: &str, tariff: &Tariff) -> Result<Recorded> {
             let facts = Facts::of_records(&batch, &site, &needs)?;
             let priced = price(policy, &tariff.options, &facts, true)?;
             let (recorded, cores) = (int(&batch, "alloc_billing_n")?, int(&batch, "alloc_core_n")?);
+            let (clusters, partitions) = (text(&batch, "cluster")?, text(&batch, "partition")?);
+            let jobs = text(&batch, "job_id")?;
+            let own = |column, row| word(column, row).map(str::to_owned);
             for row in 0..batch.num_rows() {
                 let is_held = recorded.is_valid(row) || number(cores, row).is_some_and(|cores| cores > 0);
                 if priced.is_in_scope.get(row) != Some(&true) || !is_held {
                     continue;
                 }
-                let place = place(&batch, row)?;
-                let (sum, recomputed_sum) = sums.entry(place.clone()).or_insert_with(|| {
-                    let (cluster, partition) = place.clone();
-                    let empty = PartitionBilling {
-                        cluster,
-                        partition,
-                        ..PartitionBilling::default()
-                    };
-                    (empty, 0)
-                });
+                let place = (own(clusters, row), own(partitions, row));
+                let (sum, recomputed_sum) = sums.entry(place).or_default();
                 let told = priced.value(row, value);
                 let recomputed = told.as_deref().and_then(parse);
                 let billed = number(recorded, row).unwrap_or(0);
@@ -129,11 +127,10 @@ pub fn compare(output: &str, tariff: &Tariff) -> Result<Recorded> {
                 sum.different_n += u64::from(recomputed.is_some() && !is_equal);
                 sum.unknown_n += u64::from(recomputed.is_none());
                 if !is_equal && different.len() < NAMED {
-                    let (cluster, partition) = place;
                     different.push(Different {
-                        cluster,
-                        partition,
-                        job_id: text(&batch, "job_id")?.value(row).to_owned(),
+                        cluster: own(clusters, row),
+                        partition: own(partitions, row),
+                        job_id: jobs.value(row).to_owned(),
                         recorded: billed,
                         recomputed: told,
                     });
@@ -141,29 +138,20 @@ pub fn compare(output: &str, tariff: &Tariff) -> Result<Recorded> {
             }
         }
     }
-    let partitions = sums.into_values().map(|(sum, recomputed)| PartitionBilling {
-        recomputed: amount(recomputed, SCALE),
-        ..sum
-    });
+    let partitions = sums
+        .into_iter()
+        .map(|((cluster, partition), (sum, recomputed))| PartitionBilling {
+            cluster,
+            partition,
+            recomputed: amount(recomputed, SCALE),
+            ..sum
+        });
     Ok(Recorded {
         policy: policy.name(),
         value: value.clone(),
         partitions: partitions.collect(),
         different,
     })
-}
-
-/// The columns of `records` to be read.
-fn columns<'p>(needs: &BTreeSet<&'p str>) -> BTreeSet<&'p str> {
-    let mut columns = Facts::columns(needs);
-    columns.extend(READ);
-    columns.insert("alloc_billing_n");
-    columns
-}
-
-fn place(batch: &RecordBatch, row: usize) -> Result<(Option<String>, Option<String>)> {
-    let own = |name: &str| -> Result<Option<String>> { Ok(word(text(batch, name)?, row).map(str::to_owned)) };
-    Ok((own("cluster")?, own("partition")?))
 }
 
 impl Recorded {

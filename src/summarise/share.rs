@@ -1,11 +1,8 @@
 //! One job in the periods it ran in: what `usage` counts of it in each.
 
-use arrow::array::RecordBatch;
-
 use super::apportion::apportion;
 use super::pieces::Cutter;
 use super::view::RecordView;
-use crate::error::Result;
 use crate::pipeline::plan::Attribution;
 use crate::schema::batch::number;
 use crate::time::Calendar;
@@ -53,14 +50,10 @@ impl Splitter {
     }
 
     /// The shares of a row of `records`, in the order of time; none when there is nothing to attribute.
-    ///
-    /// # Errors
-    /// [`crate::error::Kind::Internal`] when the batch is not of `records`.
-    pub fn shares(&mut self, batch: &RecordBatch, row: usize) -> Result<Vec<Share>> {
-        let view = RecordView::new(batch)?;
+    pub fn shares(&mut self, view: &RecordView<'_>, row: usize) -> Vec<Share> {
         let end_ms = number(view.end_utc, row);
-        let Some(end_piece) = self.cutter.cut(&view, row, end_ms) else {
-            return Ok(Vec::new());
+        let Some(end_piece) = self.cutter.cut(view, row, end_ms) else {
+            return Vec::new();
         };
         let weights = &self.cutter.weights;
         let (mut walls, mut cpus) = (Vec::new(), Vec::new());
@@ -80,6 +73,6 @@ impl Splitter {
             cpu_ms: cpu_ms.map(|_| *cpu),
             is_counted: end_ms.is_some() && at == end_piece,
         });
-        Ok(shares.collect())
+        shares.collect()
     }
 }

@@ -21,6 +21,7 @@ use crate::schema::batch::{decimal, id, int, number, text, word};
 use crate::schema::{self, Column};
 use crate::store::{Manifest, Store, lake, read_table};
 use crate::summarise::share::{Share, Splitter};
+use crate::summarise::view::RecordView;
 use crate::time::{Calendar, Day};
 
 /// Most jobs one call explains.
@@ -210,9 +211,10 @@ impl Lake {
         // A lake of before says no calendar: then parts are told without how they came about.
         let told = calendar_fact::restored(&self.manifest.facts).ok();
         let mut splitter = told.map(|(attribution, calendar)| Splitter::new(attribution, calendar));
+        let view = RecordView::new(record)?;
         let shares = splitter
             .as_mut()
-            .map_or_else(|| Ok(Vec::new()), |splitter| splitter.shares(record, 0))?;
+            .map_or_else(Vec::new, |splitter| splitter.shares(&view, 0));
         let calendar = splitter.map(|splitter| splitter.calendar().clone());
         Ok(Explained {
             site: site.to_owned(),

@@ -12,6 +12,7 @@ use crate::reference::decimal::text as amount;
 use crate::schema::batch::{decimal, id, int, number, text, word};
 use crate::store::{Manifest, Store, lake, read_table};
 use crate::summarise::share::{Share, Splitter};
+use crate::summarise::view::RecordView;
 
 /// The kinds of benchmark, as columns name them.
 const BENCHMARKS: [&str; 3] = ["hs06", "hs23", "si00"];
@@ -144,11 +145,12 @@ pub fn usage(output: &str, path: &str, top: usize) -> Result<UsageCell> {
         for batch in read_table(store.reader(&file.path)?, None, 16_384)? {
             let batch = batch?;
             let (vos, view, ids) = (text(&batch, "vo")?, text(&batch, "view")?, id(&batch, "record_id")?);
+            let record_view = RecordView::new(&batch)?;
             for row in 0..batch.num_rows() {
                 if word(vos, row) != vo.as_deref() || refused.contains(ids.value(row)) {
                     continue;
                 }
-                let shares = splitter.shares(&batch, row)?;
+                let shares = splitter.shares(&record_view, row);
                 let own: Vec<&Share> = shares
                     .iter()
                     .filter(|share| share.period.allocation_year == year)

@@ -292,10 +292,8 @@ impl<'a> Bills<'a> {
         let mut parts = Vec::new();
         for (nth, base) in bases {
             let Some(file) = files.get(*nth) else { continue };
-            let spans = [file.reach.span, file.reach.loose].into_iter().flatten();
-            if !spans.fold(false, |is, (start_s, end_s)| {
-                is || (start_s < last.until_s && first.from_s < end_s)
-            }) {
+            let mut spans = [file.reach.span, file.reach.loose].into_iter().flatten();
+            if !spans.any(|(start_s, end_s)| start_s < last.until_s && first.from_s < end_s) {
                 continue;
             }
             let path = lake::bill_path("job_charges", site, file.month, place);

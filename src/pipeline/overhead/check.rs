@@ -1,6 +1,6 @@
 //! The ledger's identity, held against the published rows.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use arrow::array::{Array, RecordBatch};
 
@@ -85,8 +85,21 @@ pub(in crate::pipeline) fn verify(store: &Store, manifest: &Manifest) -> Result<
     Ok(findings)
 }
 
-/// By site, month, unit and pool: what nodes bill, in resource-seconds.
-type Bills = BTreeMap<(String, Day, String, &'static str), i128>;
+/// Site, month, unit and pool.
+type Bill = (String, Day, String, &'static str);
+
+/// What nodes bill, in resource-seconds.
+type Bills = BTreeMap<Bill, i128>;
+
+/// The bill that a charge under these options in this pool is a part of. The name of a unit may hold blanks; its
+/// thresholds follow.
+fn bill_of(bills: &Bills, (site, month): (&str, Day), (options, pool): (&str, &str)) -> Option<Bill> {
+    let named = options.strip_prefix("unit=")?;
+    let is_unit = |unit: &str| named.strip_prefix(unit).is_some_and(|rest| rest.starts_with(' '));
+    let mut own = bills.keys();
+    own.find(|(of, at, unit, name)| of == site && *at == month && *name == pool && is_unit(unit))
+        .cloned()
+}
 
 fn add_billed(batch: &RecordBatch, (site, _, month): &(String, i64, Month), bills: &mut Bills) -> Result<()> {
     let unit = text(batch, "unit")?;
@@ -107,7 +120,7 @@ fn unpaid(store: &Store, manifest: &Manifest, mut bills: Bills) -> Result<Vec<(S
     for billed in bills.values_mut() {
         *billed *= one;
     }
-    let mut is_exact: BTreeMap<(String, Day, String, &'static str), bool> = BTreeMap::new();
+    let mut is_exact: BTreeMap<Bill, bool> = BTreeMap::new();
     for file in manifest.dataset("job_charges") {
         let (Some((site, _)), Some(_)) = (parse_month_path(&file.path), parse_bill_path(&file.path)) else {
             continue;
@@ -116,20 +129,14 @@ fn unpaid(store: &Store, manifest: &Manifest, mut bills: Bills) -> Result<Vec<(S
             let batch = batch?;
             let (pool, options, months) = (text(&batch, "pool")?, text(&batch, "options")?, date(&batch, "month")?);
             let charge = decimal(&batch, "charge")?;
+            // Jobs are many and bills few: each is looked for once.
+            let mut known: HashMap<(Day, &str, &str), Option<Bill>> = HashMap::new();
             for row in 0..batch.num_rows() {
-                let known = POOLS.into_iter().find(|(name, _)| *name == pool.value(row));
-                // The name of a unit may hold blanks; its thresholds follow.
-                let keys = bills.keys().find(|(of, month, unit, name)| {
-                    let is_unit = options
-                        .value(row)
-                        .strip_prefix("unit=")
-                        .and_then(|rest| rest.strip_prefix(unit.as_str()));
-                    *of == site
-                        && *month == months.value(row)
-                        && known.is_some_and(|(known, _)| known == *name)
-                        && is_unit.is_some_and(|rest| rest.starts_with(' '))
-                });
-                let Some(key) = keys.cloned() else {
+                let of @ (month, options, pool) = (months.value(row), options.value(row), pool.value(row));
+                let found = known
+                    .entry(of)
+                    .or_insert_with(|| bill_of(&bills, (&site, month), (options, pool)));
+                let Some(key) = found else {
                     return Ok(vec![(
                         file.path.clone(),
                         "charges for nodes the ledger does not have".to_owned(),
@@ -137,7 +144,7 @@ fn unpaid(store: &Store, manifest: &Manifest, mut bills: Bills) -> Result<Vec<(S
                 };
                 let exact = is_exact.entry(key.clone()).or_insert(true);
                 *exact &= charge.is_valid(row);
-                if let Some(left) = bills.get_mut(&key) {
+                if let Some(left) = bills.get_mut(key) {
                     *left -= number(charge, row).unwrap_or(0);
                 }
             }

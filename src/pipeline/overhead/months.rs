@@ -100,16 +100,9 @@ impl Months {
     /// # Errors
     /// [`crate::error::Kind::Io`] when the temporary file cannot be written.
     pub(super) fn push(&mut self, node: u32, span: (i64, i64), shape: u32, tag: u32) -> Result<()> {
-        let first = self.slices.partition_point(|month| month.until_s <= span.0);
-        for month in self.slices.iter_mut().skip(first) {
-            if month.from_s >= span.1 {
-                break;
-            }
-            let (start_s, end_s) = month.within(span);
+        self.put(span, |month, (start_s, end_s)| {
             month.held.push([node, start_s, end_s, shape, tag]);
-            self.in_memory_n += 1;
-        }
-        self.store_if_full()
+        })
     }
 
     /// Adds a job that waits with an ask.
@@ -117,13 +110,18 @@ impl Months {
     /// # Errors
     /// [`crate::error::Kind::Io`] when the temporary file cannot be written.
     pub(super) fn wait(&mut self, span: (i64, i64), ask: u32) -> Result<()> {
+        self.put(span, |month, (start_s, end_s)| month.waits.push([start_s, end_s, ask]))
+    }
+
+    /// Puts a row into every slice a time lies in.
+    fn put(&mut self, span: (i64, i64), add: impl Fn(&mut Month, (u32, u32))) -> Result<()> {
         let first = self.slices.partition_point(|month| month.until_s <= span.0);
         for month in self.slices.iter_mut().skip(first) {
             if month.from_s >= span.1 {
                 break;
             }
-            let (start_s, end_s) = month.within(span);
-            month.waits.push([start_s, end_s, ask]);
+            let within = month.within(span);
+            add(month, within);
             self.in_memory_n += 1;
         }
         self.store_if_full()

@@ -35,7 +35,7 @@ pub(super) fn is_null(value: &str) -> bool {
 
 /// Python's `int(text)`: blanks around it, a sign, single underscores between digits. `10.0` is none.
 pub(super) fn int(text: &str) -> Option<i64> {
-    if let Some(value) = short(text.as_bytes()) {
+    if let Some(value) = decimal::digits::<18>(text.as_bytes()) {
         return Some(value);
     }
     let text = strip(text);
@@ -45,22 +45,6 @@ pub(super) fn int(text: &str) -> Option<i64> {
         return None;
     }
     without_underscores(text)?.parse().ok()
-}
-
-/// Up to eighteen digits and nothing else: nearly every number there is.
-fn short(text: &[u8]) -> Option<i64> {
-    if text.is_empty() || text.len() > 18 {
-        return None;
-    }
-    let mut value = 0_i64;
-    for &byte in text {
-        let digit = byte.wrapping_sub(b'0');
-        if digit > 9 {
-            return None;
-        }
-        value = value * 10 + i64::from(digit);
-    }
-    Some(value)
 }
 
 /// Python's `float(text)`, in thousandths, rounded half away from zero as `DECIMAL(10,3)` is. `inf` and `nan` are

@@ -1,5 +1,7 @@
 //! Sizes and counts with unit letters, powers of 1024.
 
+use crate::sources::decimal;
+
 /// Per what an old `ReqMem` counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Per {
@@ -63,18 +65,7 @@ fn short(text: &[u8], base: i64) -> Option<i64> {
         [digits @ .., b'G'] => (digits, 1 << 30),
         digits => (digits, base),
     };
-    if digits.is_empty() || digits.len() > 9 {
-        return None;
-    }
-    let mut value = 0_i64;
-    for &byte in digits {
-        let digit = byte.wrapping_sub(b'0');
-        if digit > 9 {
-            return None;
-        }
-        value = value * 10 + i64::from(digit);
-    }
-    value.checked_mul(factor)
+    decimal::digits::<9>(digits)?.checked_mul(factor)
 }
 
 /// Whole part, fraction digits as a number, and the power of ten they count.

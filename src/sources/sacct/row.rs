@@ -12,6 +12,7 @@ use super::scalar::{self, Int};
 use super::{duration, state};
 use crate::ledger::Reason;
 use crate::records::Anomaly;
+use crate::sources::decimal;
 
 /// One row with its layout; notes what it finds odd.
 pub(super) struct Row<'t, 'c> {
@@ -167,7 +168,7 @@ impl<'t, 'c> Row<'t, 'c> {
     /// A count, which Slurm may print with a unit.
     #[inline]
     pub(super) fn count(&mut self, role: Role) -> Result<Option<i64>, Refusal> {
-        if let Some(value) = small(self.text(role)) {
+        if let Some(value) = decimal::digits::<4>(self.text(role)) {
             return Ok(Some(value));
         }
         Ok(self.size(role, 1)?.map(|(count, _)| count))
@@ -203,20 +204,4 @@ impl<'t, 'c> Row<'t, 'c> {
         }
         Ok(self.duration_ms(Role::Timelimit)?.map(|ms| ms / 1000))
     }
-}
-
-/// One to four digits, the frequent case.
-fn small(text: &[u8]) -> Option<i64> {
-    if text.is_empty() || text.len() > 4 {
-        return None;
-    }
-    let mut value = 0;
-    for &byte in text {
-        let digit = byte.wrapping_sub(b'0');
-        if digit > 9 {
-            return None;
-        }
-        value = value * 10 + i64::from(digit);
-    }
-    Some(value)
 }

@@ -52,7 +52,9 @@ pub const SUMMED: [&str; 5] = ["job_n", "unpriced_job_n", "alloc_core_s", "alloc
 /// Charges the records of one site, or what stands for records of another subject.
 pub struct Charges<'a> {
     /// Those that charge the subject.
-    tariffs: Vec<Arc<Tariff>>,
+    tariffs: Vec<&'a Tariff>,
+    /// What pricing by them takes of a record.
+    needs: BTreeSet<&'a str>,
     /// When each tariff holds, Unix milliseconds, half-open.
     holds: Vec<(i64, i64)>,
     site: &'a str,
@@ -70,12 +72,7 @@ struct Jobs<'b> {
 
 impl<'b> Jobs<'b> {
     fn new(batch: &'b RecordBatch, charges: &Charges<'_>) -> Result<Self> {
-        let needs: BTreeSet<&str> = charges
-            .tariffs
-            .iter()
-            .flat_map(|tariff| tariff.policy.needs())
-            .collect();
-        let facts = Facts::of_records(batch, charges.site, &needs)?;
+        let facts = Facts::of_records(batch, charges.site, &charges.needs)?;
         let priced = charges
             .tariffs
             .iter()
@@ -94,11 +91,12 @@ impl<'a> Charges<'a> {
     #[must_use]
     pub fn new(plan: &'a Plan, site: &'a str, subject: Subject) -> Self {
         let cutter = Cutter::new(plan);
-        let own = plan.tariffs.iter().filter(|tariff| tariff.policy.subject == subject);
-        let tariffs: Vec<Arc<Tariff>> = own.cloned().collect();
+        let own = plan.tariffs.iter().map(AsRef::as_ref);
+        let tariffs: Vec<&Tariff> = own.filter(|tariff| tariff.policy.subject == subject).collect();
         let holds = tariffs.iter().map(|tariff| tariff.policy.holds_ms(&cutter.calendar));
         Self {
             holds: holds.collect(),
+            needs: tariffs.iter().flat_map(|tariff| tariff.policy.needs()).collect(),
             tariffs,
             site,
             cutter,

@@ -87,7 +87,7 @@ impl Row {
 pub(super) fn to_batch(
     rows: &[Row],
     records: &[&RecordBatch],
-    tariffs: &[Arc<Tariff>],
+    tariffs: &[&Tariff],
     calendar: &Calendar,
 ) -> Result<RecordBatch> {
     let mut at = Vec::with_capacity(rows.len());
@@ -96,8 +96,8 @@ pub(super) fn to_batch(
         at.push(place.map_err(|why| Error::internal("a batch of 4 billion rows").because(why))?);
     }
     let at = UInt32Array::from(at);
-    let tariff = |row: &Row| tariffs.get(row.tariff);
-    let of = |text: fn(&Tariff) -> &str| texts(rows.iter().map(|row| tariff(row).map(|tariff| text(tariff))));
+    let tariff = |row: &Row| tariffs.get(row.tariff).copied();
+    let of = |text: fn(&Tariff) -> &str| texts(rows.iter().map(|row| tariff(row).map(text)));
     let counted = |of: fn(&Row) -> i64| ints(rows.iter().map(|row| Some(of(row))));
     let year_s = rows.iter().map(|row| calendar.year_s(row.period.allocation_year));
     let charge_scale = i8::try_from(CHARGE_SCALE).unwrap_or(9);
