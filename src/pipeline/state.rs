@@ -337,13 +337,15 @@ impl State {
             table.write(&batch)?;
             table.finish(&[])?;
         }
-        let (is_told, is_locked) = (
+        let (is_told, is_told_by_job, is_locked) = (
             publication.holds_beside("publication")?,
+            publication.holds_beside("publication_job")?,
             publication.holds_beside("month_lock")?,
         );
         let has = |dataset: &str| match dataset {
             "inputs" | "ledger" | "runs" => true,
             "publication" => is_told,
+            "publication_job" => is_told_by_job,
             "month_lock" => is_locked,
             dataset => publication.will_hold(dataset),
         };
@@ -368,14 +370,20 @@ const REORDERED_FACT: &str = "reordered";
 const WITHHELD_FACT: &str = "withheld";
 const LATE_FACT: &str = "completed late";
 
-/// (file id, arrival in the name, path) of every input of a book.
+/// (file id, arrival in the name, path) of every input of a book. What came again word for word holds from then on: in
+/// between something else may have been said.
 fn arrivals(book: &Book) -> Vec<(Arc<str>, Option<i64>, String)> {
-    let first = |(file_id, input): (&String, &InputEntry)| {
-        let path = input.paths.first().cloned().unwrap_or_default();
-        (Arc::from(file_id.as_str()), arrival_ms(&path), path)
+    let latest = |(file_id, input): (&String, &InputEntry)| {
+        let first = input.paths.first().cloned().unwrap_or_default();
+        let arrivals = input
+            .paths
+            .iter()
+            .filter_map(|path| Some((arrival_ms(path)?, path.clone())));
+        let (at, path) = arrivals.max().map_or((None, first), |(at, path)| (Some(at), path));
+        (Arc::from(file_id.as_str()), at, path)
     };
     let of_records = book.inputs().iter().filter(|(_, input)| !is_inventory(input));
-    of_records.map(first).collect()
+    of_records.map(latest).collect()
 }
 
 /// Whether a file tells of the machine. Such files come and go; no record is made of them.
