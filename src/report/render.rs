@@ -23,6 +23,8 @@ pub enum TableFormat {
     Csv,
     /// For programs: an array of objects, numbers exact.
     Json,
+    /// For programs: the same objects, one to a line.
+    Ndjson,
     /// For programs that read much: one row group, decimals exact.
     Parquet,
     /// A page of its own.
@@ -39,7 +41,8 @@ pub fn render(table: &Table, format: TableFormat) -> Result<Vec<u8>> {
     Ok(match format {
         TableFormat::Table => text(table).into_bytes(),
         TableFormat::Csv => csv(table)?,
-        TableFormat::Json => json(table)?.into_bytes(),
+        TableFormat::Json => json(&objects(table)?).into_bytes(),
+        TableFormat::Ndjson => ndjson(&objects(table)?).into_bytes(),
         TableFormat::Parquet => parquet(table)?,
         TableFormat::Html => html::page(&table.title, &html::table(table)).into_bytes(),
         TableFormat::Markdown => markdown(table).into_bytes(),
@@ -117,15 +120,27 @@ pub fn json_object(columns: &[TableColumn], row: &[Cell]) -> Result<String> {
     Ok(format!("{{{}}}", fields.join(", ")))
 }
 
-fn json(table: &Table) -> Result<String> {
-    let rows = (table.rows.iter())
-        .map(|row| Ok(format!("  {}", json_object(&table.columns, row)?)))
-        .collect::<Result<Vec<_>>>()?;
-    Ok(if rows.is_empty() {
-        "[]\n".to_owned()
-    } else {
-        format!("[\n{}\n]\n", rows.join(",\n"))
-    })
+/// Every row as an object.
+///
+/// # Errors
+/// As [`json_object`].
+pub fn objects(table: &Table) -> Result<Vec<String>> {
+    table.rows.iter().map(|row| json_object(&table.columns, row)).collect()
+}
+
+/// Objects as an array.
+#[must_use]
+pub fn json(objects: &[String]) -> String {
+    if objects.is_empty() {
+        return "[]\n".to_owned();
+    }
+    format!("[\n  {}\n]\n", objects.join(",\n  "))
+}
+
+/// Objects, one to a line.
+#[must_use]
+pub fn ndjson(objects: &[String]) -> String {
+    objects.iter().map(|object| format!("{object}\n")).collect()
 }
 
 /// A Markdown table with totals in bold.

@@ -1,8 +1,10 @@
 //! `gridtally report overhead`
 
+use super::print;
 use crate::cli::output;
-use crate::error::Result;
-use crate::report::overhead;
+use crate::error::{Error, Kind, Result};
+use crate::report::overhead::{self, one::OverheadTable};
+use crate::report::render::{TableFormat, json, ndjson};
 
 /// What the nodes could still have run: the ledger of their capacity, how many canonical units were free for how long,
 /// nodes and days with the most overhead, the shapes that stood free, and what cannot be.
@@ -15,7 +17,10 @@ Examples:
     gridtally report overhead out
 
   A page with drawings, one file that needs no network:
-    gridtally report overhead out --format html > overhead.html")]
+    gridtally report overhead out --format html > overhead.html
+
+  What became of the capacity of each resource, for a spreadsheet:
+    gridtally report overhead out --table ledger --format csv > ledger.csv")]
 pub(super) struct Args {
     /// Folder or URL results were published to.
     lake: String,
@@ -24,27 +29,29 @@ pub(super) struct Args {
     #[arg(long, value_name = "SITE")]
     site: Option<String>,
 
-    /// Form of the report on stdout.
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: Format,
-}
+    /// One table alone, of all clusters and units.
+    #[arg(long, value_name = "TABLE")]
+    table: Option<OverheadTable>,
 
-/// How the report is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
-    /// Tables for a terminal.
-    Text,
-    /// A page with drawings.
-    Html,
-    /// A line of JSON for every row of every table.
-    Json,
+    /// Format on stdout. Only one --table goes into CSV or Parquet: each has columns of its own.
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    format: TableFormat,
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
     let overhead = overhead::read(&args.lake, args.site.as_deref())?;
+    if let Some(table) = args.table {
+        return print(&overhead.table(table), args.format);
+    }
     match args.format {
-        Format::Text => output::text(&overhead.text()),
-        Format::Html => output::text(&overhead.html()?),
-        Format::Json => output::text(&overhead.json()?),
+        TableFormat::Table => output::text(&overhead.text()),
+        TableFormat::Markdown => output::text(&overhead.markdown()),
+        TableFormat::Html => output::text(&overhead.html()?),
+        TableFormat::Json => output::text(&json(&overhead.objects()?)),
+        TableFormat::Ndjson => output::text(&ndjson(&overhead.objects()?)),
+        TableFormat::Csv | TableFormat::Parquet => {
+            let message = "the tables have different columns: --table says which one (see --help)";
+            Err(Error::new(Kind::Usage, message))
+        }
     }
 }

@@ -1,7 +1,8 @@
-//! What the nodes could still have run: tables for the terminal, and a page with drawings.
+//! What the nodes could still have run: tables for the terminal and for programs, and a page with drawings.
 
 mod data;
 mod drawings;
+pub mod one;
 mod tables;
 
 use std::collections::BTreeMap;
@@ -10,7 +11,7 @@ use std::fmt::Write as _;
 use self::data::{Cluster, Place, View};
 use super::drawing::details;
 use super::html::{self, escape};
-use super::render::{json_object, text as plain};
+use super::render::{json_object, markdown, text as plain};
 use super::table::Table;
 use crate::error::{Error, Result};
 use crate::store::Manifest;
@@ -158,16 +159,42 @@ impl Overhead {
         Ok(html::page("What the nodes could still have run", &body))
     }
 
-    /// The tables for programs: a line of JSON for every row, with what it is of.
+    /// The tables for wikis.
+    #[must_use]
+    pub fn markdown(&self) -> String {
+        let mut text = String::new();
+        let table = |text: &mut String, table: &Table| {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "### {}\n\n{}\n", table.title, markdown(table));
+        };
+        for (place, cluster) in &self.clusters {
+            for (unit, view) in &cluster.views {
+                let title = title(place, unit.as_deref());
+                let _ = write!(text, "## {title}\n\n{}. {}\n\n", span(view), tables::sentence(view));
+                if let Some(caution) = caution(view) {
+                    let _ = write!(text, "**{caution}**\n\n");
+                }
+                for of in of_view(view) {
+                    table(&mut text, &of);
+                }
+            }
+            for of in of_cluster(cluster) {
+                table(&mut text, &of);
+            }
+        }
+        text
+    }
+
+    /// The tables for programs: an object for every row, with what it is of.
     ///
     /// # Errors
     /// [`crate::error::Kind::Internal`] when it cannot be written.
-    pub fn json(&self) -> Result<String> {
+    pub fn objects(&self) -> Result<Vec<String>> {
         let quoted = |text: &str| {
             serde_json::to_string(text)
                 .map_err(|why| Error::internal("a report cannot be written as JSON").because(why))
         };
-        let mut lines = String::new();
+        let mut objects = Vec::new();
         for (place, cluster) in &self.clusters {
             let (site, name) = (quoted(&place.0)?, quoted(&place.1)?);
             let of_units = cluster
@@ -178,16 +205,15 @@ impl Overhead {
                 let unit = unit.map_or(Ok("null".to_owned()), quoted)?;
                 for table in &tables {
                     for row in &table.rows {
-                        let _ = writeln!(
-                            lines,
+                        objects.push(format!(
                             "{{\"site\": {site}, \"cluster\": {name}, \"unit\": {unit}, \"table\": {}, \"row\": {}}}",
                             quoted(&table.title)?,
                             json_object(&table.columns, row)?
-                        );
+                        ));
                     }
                 }
             }
         }
-        Ok(lines)
+        Ok(objects)
     }
 }

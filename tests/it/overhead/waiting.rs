@@ -110,8 +110,9 @@ fn the_report_tells_of_the_queue() {
     );
     assert!(
         report
-            .json()
+            .objects()
             .unwrap()
+            .concat()
             .contains("\"table\": \"Jobs that waited and would have fitted\"")
     );
 }
