@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use hashbrown::{Equivalent, HashMap};
+
 use super::TimeUnit;
 use crate::error::Result;
-use crate::report::lake::{Lake, Selection};
+use crate::report::lake::{Lake, Piece, Selection, on_all_processors};
 use crate::report::table::{Cell, ColumnKind, Table, divide};
 use crate::schema::batch::{int, number, text, time, word};
 
@@ -105,51 +107,85 @@ fn read(lake: &Lake, selection: &Selection) -> Result<BTreeMap<(Account, String)
     let until_ms = selection
         .to
         .map_or(i64::MAX, |month| zone.begins_ms(month.next().first_day()));
-    let columns: Vec<&str> = COLUMNS.into_iter().chain([GPUS]).collect();
+    // Jobs that ended after the period lie in a later month, and are clipped to it all the same.
+    let pieces = lake.record_pieces(&Selection {
+        sites: selection.sites.clone(),
+        ..Selection::default()
+    })?;
+    let parts = on_all_processors(&pieces, |piece| of_piece(lake, selection, piece, (from_ms, until_ms)))?;
     let mut sums: BTreeMap<(Account, String), Used> = BTreeMap::new();
-    for (site, _, path) in lake.months("records")? {
-        if !selection.has_site(&site) {
-            continue;
-        }
-        for batch in lake.batches(&path, Some(&columns))? {
-            let batch = batch?;
-            let words = |name| text(&batch, name);
-            let (view, vo, cluster) = (words("view")?, words("vo")?, words("cluster")?);
-            let (account, user) = (words("account")?, words("user")?);
-            let (start, end) = (time(&batch, "start_utc")?, time(&batch, "end_utc")?);
-            let numbers = |name| int(&batch, name);
-            let (wall, suspended) = (numbers("wall_s")?, numbers("suspended_s")?);
-            let (cores, memory) = (numbers("alloc_core_n")?, numbers("alloc_memory_byte")?);
-            let (nodes, billing) = (numbers("alloc_node_n")?, numbers("alloc_billing_n")?);
-            let gpus = numbers(GPUS)?;
-            for row in 0..batch.num_rows() {
-                let Some(start_ms) = number(start, row) else { continue };
-                if view.value(row) != "batch" || !selection.has_vo(word(vo, row)) {
-                    continue;
-                }
-                let wall_s = wall.value(row);
-                let held_s = wall_s + number(suspended, row).unwrap_or(0);
-                let end_ms = number(end, row).unwrap_or(start_ms + held_s * 1000);
-                let part_ms = end_ms.min(until_ms) - start_ms.max(from_ms);
-                if part_ms <= 0 {
-                    continue;
-                }
-                let of = |column| i128::from(number(column, row).unwrap_or(0));
-                let held = share(held_s, part_ms, end_ms - start_ms);
-                let amounts = [
-                    share(wall_s, part_ms, end_ms - start_ms) * of(cores),
-                    held * (of(memory) >> 20),
-                    held * of(nodes),
-                    held * of(billing),
-                    held * of(gpus),
-                ];
-                let name = |column| word(column, row).unwrap_or_default().to_owned();
-                let key = ((name(cluster), name(account)), name(user));
-                add(sums.entry(key).or_default(), &amounts);
-            }
-        }
+    for ([cluster, account, user], used) in parts.into_iter().flatten() {
+        add(sums.entry(((cluster, account), user)).or_default(), &used);
     }
     Ok(sums)
+}
+
+/// Cluster, account and user.
+type Names = [String; 3];
+
+/// What the jobs of one piece used within a period, by their names.
+fn of_piece(
+    lake: &Lake,
+    selection: &Selection,
+    piece: &Piece,
+    (from_ms, until_ms): (i64, i64),
+) -> Result<Vec<(Names, Used)>> {
+    let columns: Vec<&str> = COLUMNS.into_iter().chain([GPUS]).collect();
+    let mut sums: HashMap<Names, Used, ahash::RandomState> = HashMap::default();
+    for batch in lake.piece_batches(piece, &columns)? {
+        let batch = batch?;
+        let words = |name| text(&batch, name);
+        let (view, vo, cluster) = (words("view")?, words("vo")?, words("cluster")?);
+        let (account, user) = (words("account")?, words("user")?);
+        let (start, end) = (time(&batch, "start_utc")?, time(&batch, "end_utc")?);
+        let numbers = |name| int(&batch, name);
+        let (wall, suspended) = (numbers("wall_s")?, numbers("suspended_s")?);
+        let (cores, memory) = (numbers("alloc_core_n")?, numbers("alloc_memory_byte")?);
+        let (nodes, billing) = (numbers("alloc_node_n")?, numbers("alloc_billing_n")?);
+        let gpus = numbers(GPUS)?;
+        for row in 0..batch.num_rows() {
+            let Some(start_ms) = number(start, row) else { continue };
+            if view.value(row) != "batch" || !selection.has_vo(word(vo, row)) {
+                continue;
+            }
+            let wall_s = wall.value(row);
+            let held_s = wall_s + number(suspended, row).unwrap_or(0);
+            let end_ms = number(end, row).unwrap_or(start_ms + held_s * 1000);
+            let part_ms = end_ms.min(until_ms) - start_ms.max(from_ms);
+            if part_ms <= 0 {
+                continue;
+            }
+            let of = |column| i128::from(number(column, row).unwrap_or(0));
+            let held = share(held_s, part_ms, end_ms - start_ms);
+            let amounts = [
+                share(wall_s, part_ms, end_ms - start_ms) * of(cores),
+                held * (of(memory) >> 20),
+                held * of(nodes),
+                held * of(billing),
+                held * of(gpus),
+            ];
+            let names = [cluster, account, user].map(|column| word(column, row).unwrap_or_default());
+            let used = sums.entry_ref(&KnownBy(names)).or_default();
+            add(used, &amounts);
+        }
+    }
+    Ok(sums.into_iter().collect())
+}
+
+/// Names that are looked up before they are owned.
+#[derive(Hash)]
+struct KnownBy<'a>([&'a str; 3]);
+
+impl Equivalent<Names> for KnownBy<'_> {
+    fn equivalent(&self, names: &Names) -> bool {
+        self.0.iter().zip(names).all(|(a, b)| a == b)
+    }
+}
+
+impl From<&KnownBy<'_>> for Names {
+    fn from(names: &KnownBy<'_>) -> Self {
+        names.0.map(str::to_owned)
+    }
 }
 
 /// The account above each account, by the newest listing of each cluster.
