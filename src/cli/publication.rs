@@ -141,21 +141,24 @@ fn list(lake: &str, format: TableFormat) -> Result<()> {
     };
     for place in entries.chunk_by(same) {
         let Some(first) = place.first() else { continue };
-        let count = |is_retraction: bool| {
-            place
-                .iter()
-                .filter(|entry| entry.is_retraction == is_retraction)
-                .count()
+        let of = |is_sent: bool| {
+            let entries = place.iter();
+            entries.filter(move |entry| (entry.state == ledger::State::Sent) == is_sent)
         };
-        let jobs: i64 = place.iter().filter_map(|entry| entry.told.number("NumberOfJobs")).sum();
+        let count = |is_sent: bool| -> i64 {
+            of(is_sent)
+                .map(|entry| if entry.place.0.is_job() { entry.told.job_n() } else { 1 })
+                .sum()
+        };
+        let jobs: i64 = of(true).map(|entry| entry.told.job_n()).sum();
         found.push(vec![
             instant(first.published_ms),
             Cell::text(&first.receiver),
             Cell::text(first.place.0.as_str()),
             Cell::text(&first.place.1),
             Cell::text(first.place.2.to_string()),
-            Cell::Int(i128::try_from(count(false)).unwrap_or(0)),
-            Cell::Int(i128::try_from(count(true)).unwrap_or(0)),
+            Cell::int(count(true)),
+            Cell::int(count(false)),
             Cell::int(jobs),
             Cell::text(first.content.get(..16).unwrap_or(&first.content)),
         ]);

@@ -8,6 +8,7 @@ mod federation;
 mod focus;
 mod gracc;
 mod overhead;
+mod receiver;
 mod site;
 mod sreport;
 

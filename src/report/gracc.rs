@@ -1,12 +1,15 @@
-//! GRACC's daily summary documents, one to a line.
+//! GRACC's daily summary documents.
 //!
 //! The keys are GRACC's. What the lake does not keep apart is told as GRACC tells a missing value: the VO stands for the
 //! name before its corrections as well, and the host a payload ran on is `N/A`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::Value;
+
 use super::lake::{Lake, Piece, Selection, on_all_processors};
-use super::table::{Cell, divide};
+use super::render::json_object;
+use super::table::{Cell, ColumnKind, Table, divide};
 use crate::error::{Error, Result};
 use crate::schema::batch::{int, number, text, time, word};
 use crate::summarise::fate::{Corrections, added_view};
@@ -59,12 +62,125 @@ fn resource_type(view: &str) -> String {
         .map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// Writes every document of the selection, sorted; gives their number. Views stay apart: they tell of the same hours.
-/// Corrections are applied: those of one month concern jobs that ended in it, and what they add stands on its first day.
+/// What tells documents apart.
+pub const KEYS: [&str; 14] = [
+    "EndTime",
+    "VOName",
+    "ReportableVOName",
+    "ProjectName",
+    "DN",
+    "CommonName",
+    "Processors",
+    "GPUs",
+    "ResourceType",
+    "Host_description",
+    "Resource_ExitCode",
+    "Grid",
+    "ProbeName",
+    "SiteName",
+];
+
+/// What is added up.
+pub const METRICS: [&str; 7] = [
+    "WallDuration",
+    "CpuDuration_user",
+    "CpuDuration_system",
+    "CpuDuration",
+    "CoreHours",
+    "Njobs",
+    "Count",
+];
+
+/// Keys that are numbers.
+const NUMBERS: [&str; 3] = ["Processors", "GPUs", "Resource_ExitCode"];
+
+/// The values of a document by key, as they are spelled; nothing of what is no document.
+#[must_use]
+pub fn fields_of(document: &str) -> BTreeMap<String, String> {
+    let values: BTreeMap<String, Value> = serde_json::from_str(document).unwrap_or_default();
+    let spelled = |value: Value| match value {
+        Value::String(text) => text,
+        value => value.to_string(),
+    };
+    values.into_iter().map(|(key, value)| (key, spelled(value))).collect()
+}
+
+/// The document of such values, in the order of the keys.
+#[must_use]
+pub fn text_of(fields: &BTreeMap<String, String>) -> String {
+    let value = |key: &str, value: &String| {
+        let is_number = METRICS.contains(&key) || NUMBERS.contains(&key);
+        let number = is_number.then(|| serde_json::from_str(value).ok()).flatten();
+        number.unwrap_or_else(|| Value::String(value.clone()))
+    };
+    let values = fields.iter().map(|(key, text)| (key.clone(), value(key, text)));
+    Value::Object(values.collect()).to_string()
+}
+
+/// The documents of one month and site, one to a line, sorted, and what they come to.
+type Documents = (Vec<String>, Sums);
+
+/// Hands out the documents of each site and month; see [`table`].
 ///
 /// # Errors
 /// [`crate::error::Kind::Io`] when the lake cannot be read, and what `take` fails with.
-pub fn documents(lake: &Lake, selection: &Selection, mut take: impl FnMut(&str) -> Result<()>) -> Result<usize> {
+pub fn tell(
+    lake: &Lake,
+    selection: &Selection,
+    mut take: impl FnMut(&str, Month, String, [i64; 3]) -> Result<()>,
+) -> Result<()> {
+    let mut places: BTreeMap<(String, Month), Documents> = BTreeMap::new();
+    let groups = groups(lake, selection)?;
+    let columns = table_of(&BTreeMap::new())?.columns;
+    for (key, sums) in &groups {
+        let day = i32::try_from(key.0).ok().and_then(Month::of_day);
+        let month = day.ok_or_else(|| Error::internal("a day that no calendar has"))?;
+        let (lines, all) = places.entry((key.10.clone(), month)).or_default();
+        lines.push(json_object(&columns, &row(key, sums)?)?);
+        all.add(sums);
+    }
+    for ((site, month), (lines, sums)) in places {
+        let whole = |value: i128| i64::try_from(value).unwrap_or(i64::MAX);
+        let sums = [sums.job_n, sums.wall_ms / 1000, sums.cpu_ms / 1000].map(whole);
+        take(&site, month, lines.join("\n") + "\n", sums)?;
+    }
+    Ok(())
+}
+
+/// Every document of the selection, sorted. Views stay apart: they tell of the same hours. Corrections are applied: those
+/// of one month concern jobs that ended in it, and what they add stands on its first day.
+///
+/// # Errors
+/// [`crate::error::Kind::Io`] when the lake cannot be read.
+pub fn table(lake: &Lake, selection: &Selection) -> Result<Table> {
+    table_of(&groups(lake, selection)?)
+}
+
+fn table_of(groups: &BTreeMap<Key, Sums>) -> Result<Table> {
+    const WORD: ColumnKind = ColumnKind::Text;
+    // Views tell of the same hours: nothing has a total.
+    const SECONDS: ColumnKind = ColumnKind::Decimal(3);
+    let kind = |name: &str| match name {
+        name if NUMBERS.contains(&name) => ("", ColumnKind::Number),
+        "CoreHours" => ("h", ColumnKind::Decimal(6)),
+        "Njobs" | "Count" => ("1", ColumnKind::Number),
+        name if METRICS.contains(&name) => ("s", SECONDS),
+        _ => ("", WORD),
+    };
+    let columns: Vec<(&str, &'static str, ColumnKind)> = (KEYS.iter().chain(&METRICS))
+        .map(|name| {
+            let (unit, kind) = kind(name);
+            (*name, unit, kind)
+        })
+        .collect();
+    let mut table = Table::new("Summary documents of GRACC", &columns);
+    for (key, sums) in groups {
+        table.push(row(key, sums)?);
+    }
+    Ok(table)
+}
+
+fn groups(lake: &Lake, selection: &Selection) -> Result<BTreeMap<Key, Sums>> {
     let corrections = lake.corrections()?;
     let pieces = lake.record_pieces(selection)?;
     let parts = on_all_processors(&pieces, |piece| gather(lake, selection, piece, &corrections))?;
@@ -100,10 +216,7 @@ pub fn documents(lake: &Lake, selection: &Selection, mut take: impl FnMut(&str) 
             ..Sums::default()
         });
     }
-    for (key, sums) in &groups {
-        take(&document(key, sums)?)?;
-    }
-    Ok(groups.len())
+    Ok(groups)
 }
 
 fn gather(lake: &Lake, selection: &Selection, piece: &Piece, corrections: &Corrections) -> Result<BTreeMap<Key, Sums>> {
@@ -186,39 +299,38 @@ fn gather(lake: &Lake, selection: &Selection, piece: &Piece, corrections: &Corre
     Ok(groups)
 }
 
-fn document(key: &Key, sums: &Sums) -> Result<String> {
+fn row(key: &Key, sums: &Sums) -> Result<Vec<Cell>> {
     let (day, vo, project, dn, cores, gpus, kind, exit, grid, probe, site) = key;
     let date = i32::try_from(*day).ok().and_then(crate::time::month::date_of);
     let date = date.ok_or_else(|| Error::internal("a day that no calendar has"))?;
     // As GRACC does when it knows no project.
     let project = if project == MISSING { vo } else { project };
-    let quoted = |text: &str| {
-        serde_json::to_string(text).map_err(|e| Error::internal("a document cannot be written").because(e))
-    };
-    let seconds = |ms: i128| Cell::Decimal { value: ms, scale: 3 }.to_string();
+    let seconds = |ms: i128| Cell::Decimal { value: ms, scale: 3 };
     let core_hours = divide(sums.core_wall_ms.saturating_mul(1_000_000), 3_600_000).unwrap_or(0);
-    let core_hours = Cell::Decimal {
-        value: core_hours,
-        scale: 6,
-    };
-    Ok(format!(
-        "{{\"EndTime\":\"{date}T00:00:00.000Z\",\"VOName\":{vo},\"ReportableVOName\":{vo},\"ProjectName\":{project},\
-         \"DN\":{dn},\"CommonName\":\"{MISSING}\",\"Processors\":{cores},\"GPUs\":{gpus},\"ResourceType\":{kind},\
-         \"Host_description\":\"{MISSING}\",\"Resource_ExitCode\":{exit},\"Grid\":{grid},\"ProbeName\":{probe},\
-         \"SiteName\":{site},\"WallDuration\":{},\"CpuDuration_user\":{},\"CpuDuration_system\":{},\"CpuDuration\":{},\
-         \"CoreHours\":{core_hours},\"Njobs\":{},\"Count\":{}}}",
+    Ok(vec![
+        Cell::text(format!("{date}T00:00:00.000Z")),
+        Cell::text(vo),
+        Cell::text(vo),
+        Cell::text(project),
+        Cell::text(dn),
+        Cell::text(MISSING),
+        Cell::int(*cores),
+        Cell::int(*gpus),
+        Cell::text(kind),
+        Cell::text(MISSING),
+        Cell::int(*exit),
+        Cell::text(grid),
+        Cell::text(probe),
+        Cell::text(site),
         seconds(sums.wall_ms),
         seconds(sums.cpu_user_ms),
         seconds(sums.cpu_system_ms),
         seconds(sums.cpu_ms),
-        sums.job_n,
-        sums.job_n,
-        vo = quoted(vo)?,
-        project = quoted(project)?,
-        dn = quoted(dn)?,
-        kind = quoted(kind)?,
-        grid = quoted(grid)?,
-        probe = quoted(probe)?,
-        site = quoted(site)?,
-    ))
+        Cell::Decimal {
+            value: core_hours,
+            scale: 6,
+        },
+        Cell::Int(sums.job_n),
+        Cell::Int(sums.job_n),
+    ])
 }

@@ -29,6 +29,7 @@ const FILES: &[&str] = &[
     include_str!("../../schemas/corrections.toml"),
     include_str!("../../schemas/runs.toml"),
     include_str!("../../schemas/publication.toml"),
+    include_str!("../../schemas/publication_job.toml"),
     include_str!("../../schemas/month_lock.toml"),
     include_str!("../../schemas/node.toml"),
     include_str!("../../schemas/node_event.toml"),

@@ -89,7 +89,12 @@ fn stray(path: &str) -> Option<&'static str> {
     match path {
         MANIFEST | "gridtally.sql" | LOCK => None,
         JOURNAL => Some("a commit was interrupted; the next run completes it"),
-        _ if ["runs", "publication", "month_lock"].into_iter().any(below) => None,
+        _ if ["runs", "publication", "publication_job", "month_lock"]
+            .into_iter()
+            .any(below) =>
+        {
+            None
+        }
         _ if below(STAGING) => Some("left over from an interrupted run; the next run removes it"),
         _ if below(MACHINERY) => Some("does not belong here"),
         _ => Some("not in the manifest"),

@@ -8,5 +8,6 @@ mod federation;
 mod money;
 mod publication;
 mod reconcile;
+mod retraction;
 mod scene;
 mod site;

@@ -1,6 +1,7 @@
 //! `gridtally report apel`
 
 use super::print;
+use super::receiver::{Destination, ReceiverArgs};
 use crate::cli::output;
 use crate::cli::selection::SelectionArgs;
 use crate::error::{Error, Kind, Result};
@@ -9,12 +10,11 @@ use crate::privacy::{Action, Key, KeyPlace, Privacy, Pseudonyms, Rotation};
 use crate::reference::benchmark::Benchmark;
 use crate::report::apel::MessageKind;
 use crate::report::apel::message::{BATCH_RECORDS, MAX_BATCH_RECORDS};
-use crate::report::apel::outbox::{Layout, Outbox};
 use crate::report::apel::publish::{Request, publish};
 use crate::report::apel::users::Users;
 use crate::report::lake::Lake;
-use crate::report::publication::diff::{self, Change};
-use crate::report::publication::send;
+use crate::report::publication::outbox::{Layout, Outbox};
+use crate::report::publication::teller::Teller;
 use crate::report::render::TableFormat;
 
 /// Write the messages of the APEL accounting system: jobs, summaries, normalised summaries, sync records.
@@ -22,6 +22,10 @@ use crate::report::render::TableFormat;
 /// Jobs lie in the UTC month of their end, whole, as everywhere in APEL. Only the view `batch` is told, and where
 /// received summaries count they are sent on in place of jobs. Every record is held against the rules of APEL's server
 /// before it leaves, because one bad record would make it refuse the whole message. The same lake gives the same messages.
+///
+/// APEL's server has no message that deletes: it replaces records by their keys. So what is gone from the lake is taken back
+/// by records of the same key: a summary or a count of no jobs, a job without usage, which it still counts as a job. People
+/// who run it can delete what --delete-list names.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -79,14 +83,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "LAYOUT", default_value = "files", requires = "out")]
     layout: Layout,
 
-    /// Keep book in the lake of what this receiver was sent: only months that differ from what it holds are sent, whole,
-    /// and records that are gone are taken back by records of the same key with zeros. Locked months fail.
-    #[arg(long, value_name = "NAME")]
-    receiver: Option<String>,
-
-    /// Show what differs from what the receiver holds, and send nothing.
-    #[arg(long, requires = "receiver", conflicts_with = "out")]
-    diff: bool,
+    #[command(flatten)]
+    receiver: ReceiverArgs,
 
     /// Format of the list of what was written, or of the difference.
     #[arg(long, value_name = "FORMAT", default_value = "table")]
@@ -144,57 +142,6 @@ impl Args {
     }
 }
 
-/// Sends what differs from what the receiver holds, or shows it.
-fn run_for(args: &Args, receiver: &str, request: &Request, now_ms: i64) -> Result<()> {
-    if !request.selection.vos.is_empty() {
-        let message = "what a receiver holds is told by site and month, whole: --vo cannot be part of it";
-        return Err(Error::new(Kind::Usage, message));
-    }
-    let lake = Lake::open(&args.lake)?;
-    let plan = send::plan(&lake, request, receiver)?;
-    for line in plan.published.left_out_lines() {
-        output::people(&line);
-    }
-    let title = format!("What differs from what {receiver} holds");
-    if args.diff {
-        return print(&diff::table(&title, &plan.changes), args.format);
-    }
-    let Some(out) = &args.out else {
-        return Err(Error::new(
-            Kind::Usage,
-            "--receiver needs --out, where to send, or --diff",
-        ));
-    };
-    let mut outbox = Outbox::open(out, args.layout, now_ms)?;
-    let sent = send::send(
-        &lake,
-        request,
-        receiver,
-        &plan,
-        now_ms,
-        &mut |kind, site, month, number, text| outbox.put(kind, site, month, number, text).map(drop),
-    );
-    outbox.close()?;
-    let retracted = sent?.iter().filter(|entry| entry.is_retraction).count();
-    print(&diff::table(&title, &plan.changes), args.format)?;
-    let lost = plan
-        .changes
-        .iter()
-        .filter(|change| matches!(change, Change::Vanished(told) if told.kind.is_job()));
-    for change in lost {
-        let told = change.record();
-        output::people(&format!(
-            "{}: jobs that were sent are gone, and single jobs cannot be taken back",
-            told.site()
-        ));
-    }
-    output::people(&format!(
-        "{} months sent, {retracted} records taken back",
-        plan.places.len()
-    ));
-    Ok(())
-}
-
 pub(super) fn run(args: &Args) -> Result<()> {
     let now_ms = clock::now_ms();
     let mut kinds = args.message.clone();
@@ -210,14 +157,22 @@ pub(super) fn run(args: &Args) -> Result<()> {
         now_s: Some(now_ms.div_euclid(1000)),
         ..Request::default()
     };
-    if let Some(receiver) = &args.receiver {
-        return run_for(args, receiver, &request, now_ms);
-    }
     let lake = Lake::open(&args.lake)?;
+    if let Some(receiver) = args.receiver.receiver() {
+        let to = Destination {
+            out: args.out.as_deref(),
+            layout: args.layout,
+            format: args.format,
+            now_ms,
+        };
+        let selection = request.selection.clone();
+        let teller = Teller::Apel(request);
+        return args.receiver.send(receiver, &lake, &selection, &teller, &to);
+    }
     let published = if let Some(out) = &args.out {
         let mut outbox = Outbox::open(out, args.layout, now_ms)?;
         let published = publish(&lake, &request, &mut |kind, site, month, number, text| {
-            outbox.put(kind, site, month, number, text).map(drop)
+            outbox.put(kind.into(), site, month, number, text).map(drop)
         })?;
         outbox.close()?;
         print(&published.table(), args.format)?;

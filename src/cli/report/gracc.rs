@@ -1,28 +1,69 @@
 //! `gridtally report gracc`
 
-use crate::cli::output;
+use super::print;
+use super::receiver::{Destination, ReceiverArgs};
 use crate::cli::selection::SelectionArgs;
 use crate::error::Result;
-use crate::report::gracc::documents;
+use crate::pipeline::clock;
+use crate::report::gracc::{table, tell};
 use crate::report::lake::Lake;
+use crate::report::publication::form::Form;
+use crate::report::publication::outbox::{Layout, Outbox};
+use crate::report::publication::teller::Teller;
+use crate::report::render::TableFormat;
 
-/// Write GRACC's daily summary documents, one to a line.
+/// Write GRACC's daily summary documents.
 ///
 /// By UTC day of the end, VO, project, subject, processors, GPUs, resource type, exit code, grid, probe and site. Resource
 /// types (Batch, Payload, Storage) tell of the same hours: never add them up.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
-Example:
-    gridtally report gracc out --from 2026-03 --to 2026-03 > summary-2026.03.ndjson")]
+Examples:
+  The documents of a month, one to a line:
+    gridtally report gracc out --from 2026-03 --to 2026-03 > summary-2026.03.ndjson
+
+  Only what differs from what was sent before, a file for each site and month; what is gone is taken back by documents of
+  the same key with zeros, because GRACC replaces by key and deletes nothing:
+    gridtally report gracc out --receiver gracc --out outgoing")]
 pub(super) struct Args {
     /// Folder or URL results were published to.
     lake: String,
 
     #[command(flatten)]
     selection: SelectionArgs,
+
+    /// Folder or URL to put the documents in, a file for each site and month. Without it they go to stdout.
+    #[arg(long, value_name = "URL")]
+    out: Option<String>,
+
+    #[command(flatten)]
+    receiver: ReceiverArgs,
+
+    /// Format of the documents on stdout; with --receiver that of the difference, as a table unless it is given.
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<TableFormat>,
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
     let lake = Lake::open(&args.lake)?;
-    documents(&lake, &args.selection.selection()?, output::text).map(drop)
+    let selection = args.selection.selection()?;
+    let now_ms = clock::now_ms();
+    if let Some(receiver) = args.receiver.receiver() {
+        let teller = Teller::Gracc(selection.clone());
+        let to = Destination {
+            out: args.out.as_deref(),
+            layout: Layout::Files,
+            format: args.format.unwrap_or_default(),
+            now_ms,
+        };
+        return args.receiver.send(receiver, &lake, &selection, &teller, &to);
+    }
+    let Some(out) = &args.out else {
+        return print(&table(&lake, &selection)?, args.format.unwrap_or(TableFormat::Ndjson));
+    };
+    let mut outbox = Outbox::open(out, Layout::Files, now_ms)?;
+    tell(&lake, &selection, |site, month, text, _| {
+        outbox.put(Form::Gracc, site, month, 1, text).map(drop)
+    })?;
+    outbox.close()
 }

@@ -61,8 +61,6 @@ pub type LeftOutCounts = BTreeMap<(LeftOut, String), i64>;
 /// One job that can be sent; times in Unix seconds.
 #[derive(Clone, Debug)]
 pub struct SendableJob<'a> {
-    /// A correction took it out: it counts for nothing, and where it was told before it is taken back.
-    pub is_void: bool,
     /// UTC month of its end.
     pub month: Month,
     /// LRMS server or Slurm cluster.
@@ -159,7 +157,7 @@ const FACTOR_COLUMNS: [&str; 3] = ["hs06_per_core", "hs23_per_core", "si00_per_c
 const FACTORS_SINCE: u32 = 2;
 
 /// Calls `see` with the site and every job of the selection that can be sent, and counts the others. Jobs do not count
-/// where summaries do. Corrections are applied; what they void is seen only where [`Wanted::Jobs`] are, as void.
+/// where summaries do. Corrections are applied: what they void is not seen.
 ///
 /// # Errors
 /// [`crate::error::Kind::Io`] when the lake cannot be read, and what `see` fails with.
@@ -287,16 +285,18 @@ impl<'a> Rows<'a> {
         if self.view.value(row) != "batch" {
             return None;
         }
-        let (mut is_void, mut vo) = (false, word(self.vo, row));
+        let mut vo = word(self.vo, row);
         if !fates.is_empty() {
             let fate = fates.of(looked_at, row, month);
-            (is_void, vo) = (fate.is_void, fate.vo);
+            if fate.is_void {
+                return None;
+            }
+            vo = fate.vo;
         }
-        if !selection.has_vo(vo) || (is_void && wanted != Wanted::Jobs) {
+        if !selection.has_vo(vo) {
             return None;
         }
-        // What is void is not missed.
-        let mut count = |why: LeftOut| *left_out.entry((why, String::new())).or_default() += i64::from(!is_void);
+        let mut count = |why: LeftOut| *left_out.entry((why, String::new())).or_default() += 1;
         let Some(start_ms) = number(self.start_utc, row) else {
             count(LeftOut::NeverStarted);
             return None;
@@ -317,7 +317,6 @@ impl<'a> Rows<'a> {
         let optional = |column: Option<&'a arrow::array::StringArray>| column.and_then(|column| word(column, row));
         let amount = |column: Option<&'a arrow::array::Int64Array>| column.and_then(|column| number(column, row));
         Some(SendableJob {
-            is_void,
             month,
             cluster: word(self.cluster, row),
             submit_host: word(self.submit_host, row),

@@ -1,15 +1,14 @@
 //! Messages of the APEL accounting system, from what the lake holds.
 //!
 //! [`jobs`] finds what can be sent, [`aggregate`] adds it up by the keys of the server, [`message`] writes records and
-//! frames them, [`check`] holds every one of them against the server's rules before it leaves, [`outbox`] puts messages
-//! where they are wanted, and [`publish`] does all of it.
+//! frames them, [`check`] holds every one of them against the server's rules before it leaves, and [`publish`] does all of
+//! it.
 
 pub mod aggregate;
 pub mod check;
 pub mod jobs;
 pub mod kind;
 pub mod message;
-pub mod outbox;
 pub mod publish;
 pub mod rules;
 pub mod users;

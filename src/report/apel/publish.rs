@@ -1,6 +1,6 @@
 //! From a lake to messages.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::aggregate::{self, Aggregate};
 use super::check;
@@ -32,9 +32,6 @@ pub struct Request {
     pub is_leaving_out: bool,
     /// Now, Unix seconds, for the rules about the future.
     pub now_s: Option<i64>,
-    /// Kinds, sites and months of single jobs the receiver was told before: what a correction took out of these since is
-    /// taken back by a record of the same job without usage.
-    pub told_before: BTreeSet<(MessageKind, String, Month)>,
 }
 
 /// One kind of message for one site and month.
@@ -180,22 +177,6 @@ impl<'w, 'a> Writer<'w, 'a> {
     }
 
     fn job(&mut self, site: &str, job: &SendableJob<'_>, lost: &mut LeftOutCounts) -> Result<()> {
-        let nothing;
-        let (job, job_n) = if job.is_void {
-            let place = (self.kind, site.to_owned(), job.month);
-            if !self.request.told_before.contains(&place) {
-                return Ok(());
-            }
-            // The server replaces by key: a record of the same key without usage is what takes a job back.
-            nothing = SendableJob {
-                wall_s: 0,
-                cpu_ms: 0,
-                ..job.clone()
-            };
-            (&nothing, 0)
-        } else {
-            (job, 1)
-        };
         let known = |place: usize| job.levels_e3.get(place).is_some_and(Option::is_some);
         if aggregate::preferred(known, self.request.benchmark).is_none() {
             *lost.entry((LeftOut::BenchmarkMissing, String::new())).or_default() += 1;
@@ -204,7 +185,7 @@ impl<'w, 'a> Writer<'w, 'a> {
         let text = message::job(site, job, self.kind, self.request.benchmark, &self.request.users);
         let cpu_s = crate::report::table::divide(i128::from(job.cpu_ms), 1000);
         let cpu_s = cpu_s.and_then(|s| i64::try_from(s).ok()).unwrap_or(0);
-        self.push(site, job.month, text, (job_n, job.wall_s, cpu_s), lost)
+        self.push(site, job.month, text, (1, job.wall_s, cpu_s), lost)
     }
 
     /// Adds a record that the server would take; counts another.

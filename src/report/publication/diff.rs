@@ -186,7 +186,7 @@ pub fn table(title: &str, changes: &[Change]) -> Table {
             ("site", "", ColumnKind::Text),
             ("month", "", ColumnKind::Text),
             ("vo", "", ColumnKind::Text),
-            ("record", "", ColumnKind::Text),
+            ("key", "", ColumnKind::Text),
             ("field", "", ColumnKind::Text),
             ("before", "", ColumnKind::Text),
             ("after", "", ColumnKind::Text),
@@ -212,7 +212,7 @@ pub fn table(title: &str, changes: &[Change]) -> Table {
             let once = |value: i128| if at == 0 { Cell::Int(value) } else { Cell::Empty };
             table.push(vec![
                 Cell::text(change.as_str()),
-                Cell::text(told.kind.as_str()),
+                Cell::text(told.form.as_str()),
                 Cell::text(told.site()),
                 Cell::text(told.month().map(|month| month.to_string()).unwrap_or_default()),
                 Cell::text(told.vo()),
@@ -234,7 +234,7 @@ fn rest_of_key(told: &Told) -> String {
     let rest = told
         .key_fields()
         .into_iter()
-        .filter(|name| !["Site", "Year", "Month", "VO"].contains(name));
+        .filter(|name| !["Site", "SiteName", "Year", "Month", "VO", "VOName"].contains(name));
     let values = rest.filter_map(|name| Some(format!("{name}={}", told.word(name)?)));
     values.collect::<Vec<_>>().join(" ")
 }

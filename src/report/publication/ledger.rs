@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::form::Form;
 use super::told::Told;
 use crate::error::{Error, Kind, Result};
-use crate::report::apel::MessageKind;
 use crate::schema;
 use crate::schema::batch::{date, dates, ints, number, text, texts, time, times};
 use crate::store::{Store, TableOptions, TableWriter, read_table};
@@ -13,8 +13,39 @@ use crate::time::Month;
 /// Folder of the ledger in a lake.
 pub const FOLDER: &str = "publication";
 
-/// A kind of message for one site and month.
-pub type Place = (MessageKind, String, Month);
+/// What is told in one form of one site and month.
+pub type Place = (Form, String, Month);
+
+/// What became of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It was sent.
+    Sent,
+    /// It was taken back by a record of the same key with nothing in it.
+    Retracted,
+    /// It was named in a list of what the people of the receiver are to delete.
+    Listed,
+}
+
+impl State {
+    const ALL: [Self; 3] = [Self::Sent, Self::Retracted, Self::Listed];
+
+    /// The word of the ledger.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Sent => "sent",
+            Self::Retracted => "retracted",
+            Self::Listed => "listed",
+        }
+    }
+
+    /// What a word of the ledger means.
+    #[must_use]
+    pub fn of_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.as_str() == word)
+    }
+}
 
 /// One record of the ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,8 +56,8 @@ pub struct Entry {
     pub published_ms: i64,
     /// To whom.
     pub receiver: String,
-    /// Whether it takes the record back.
-    pub is_retraction: bool,
+    /// Whether it was sent or taken back, and how.
+    pub state: State,
     /// Site and month it belongs to.
     pub place: Place,
     /// BLAKE3 over all records of its place in this publication.
@@ -56,19 +87,16 @@ pub fn load(store: &Store) -> Result<Vec<Entry>> {
             let (at, month) = (time(&batch, "published_utc")?, date(&batch, "month")?);
             for row in 0..batch.num_rows() {
                 let damaged = || Error::new(Kind::Data, "the ledger of publications is damaged").at("path", &file.path);
-                let kind = MessageKind::ALL
-                    .into_iter()
-                    .find(|kind| kind.as_str() == message.value(row));
-                let month = number(month, row).and_then(Month::of_day);
-                let (kind, month) = kind.zip(month).ok_or_else(damaged)?;
+                let form = Form::of_word(message.value(row)).ok_or_else(damaged)?;
+                let month = number(month, row).and_then(Month::of_day).ok_or_else(damaged)?;
                 entries.push(Entry {
                     publication_id: id.value(row).to_owned(),
                     published_ms: at.value(row),
                     receiver: receiver.value(row).to_owned(),
-                    is_retraction: state.value(row) == "retracted",
-                    place: (kind, site.value(row).to_owned(), month),
+                    state: State::of_word(state.value(row)).ok_or_else(damaged)?,
+                    place: (form, site.value(row).to_owned(), month),
                     content: content.value(row).to_owned(),
-                    told: Told::parse(kind, record.value(row)),
+                    told: Told::parse(form, record.value(row)),
                 });
             }
         }
@@ -93,14 +121,14 @@ pub fn append(store: &Store, entries: &[Entry]) -> Result<()> {
         words(&|entry| entry.place.0.as_str().to_owned()),
         words(&|entry| entry.place.1.clone()),
         dates(entries.iter().map(|entry| Some(entry.place.2.first_day()))),
-        words(&|entry| if entry.is_retraction { "retracted" } else { "sent" }.to_owned()),
-        optional("VO"),
-        optional("SubmitHost"),
-        ints(
+        words(&|entry| entry.state.as_str().to_owned()),
+        texts(
             entries
                 .iter()
-                .map(|entry| Some(entry.told.number("NumberOfJobs").unwrap_or(0))),
+                .map(|entry| Some(entry.told.vo()).filter(|vo| !vo.is_empty())),
         ),
+        optional("SubmitHost"),
+        ints(entries.iter().map(|entry| Some(entry.told.job_n()))),
         ints(entries.iter().map(|entry| entry.told.wall_s())),
         ints(entries.iter().map(|entry| entry.told.cpu_s())),
         words(&|entry| entry.told.text()),

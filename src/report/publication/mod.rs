@@ -1,11 +1,16 @@
 //! What was told to whom: the ledger of publications, what changed since, and months nobody may change.
 //!
-//! [`told`] is a record as a message tells it, [`diff`] compares two lists of them, [`ledger`] keeps what was sent, [`lock`]
-//! keeps months, and [`send`] sends what is new and takes back what is gone.
+//! [`told`] is a record as a message or a document tells it, in a [`form`], [`diff`] compares two lists of them, [`ledger`]
+//! keeps what was sent and [`jobs`] single jobs by their keys, [`lock`] keeps months, [`teller`] says what there is to say,
+//! and [`send`] sends what is new and takes back what is gone. [`outbox`] puts it where it is wanted.
 
 pub mod diff;
+pub mod form;
+pub mod jobs;
 pub mod ledger;
 pub mod lock;
 pub mod messages;
+pub mod outbox;
 pub mod send;
+pub mod teller;
 pub mod told;

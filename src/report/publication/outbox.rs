@@ -2,8 +2,12 @@
 
 use bytes::Bytes;
 
-use super::kind::MessageKind;
+use super::form::Form;
+use super::ledger::Place;
+use super::told::Told;
 use crate::error::Result;
+use crate::report::render::{TableFormat, render};
+use crate::report::table::{Cell, ColumnKind, Table};
 use crate::store::Store;
 use crate::store::hive::segment;
 use crate::time::Month;
@@ -11,7 +15,7 @@ use crate::time::Month;
 /// How messages lie in the folder they go to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Layout {
-    /// A file per message, `KIND-SITE-MONTH-NUMBER.msg`: the same messages have the same names.
+    /// A file per message, `KIND-SITE-MONTH-NUMBER.msg` (`.ndjson` of documents): the same messages have the same names.
     #[default]
     Files,
     /// The `outgoing/` folder of APEL's sender (dirq's `QueueSimple`): messages are taken from it in the order of their
@@ -44,12 +48,11 @@ impl Outbox {
     ///
     /// # Errors
     /// [`crate::error::Kind::Io`] when it cannot be written.
-    pub fn put(&mut self, kind: MessageKind, site: &str, month: Month, number: usize, text: String) -> Result<String> {
+    pub fn put(&mut self, form: Form, site: &str, month: Month, number: usize, text: String) -> Result<String> {
         let path = match self.layout {
             Layout::Files => {
-                let site = segment("", Some(site));
-                let site = site.trim_start_matches('=');
-                format!("{}-{site}-{month}-{number:06}.msg", kind.as_str())
+                let (place, extension) = (name(form, site, month), form.extension());
+                format!("{place}-{number:06}.{extension}")
             }
             Layout::Spool => loop {
                 let (seconds, micros) = (self.next_us / 1_000_000, self.next_us % 1_000_000);
@@ -72,4 +75,26 @@ impl Outbox {
     pub fn close(self) -> Result<()> {
         self.store.leave_no_machinery()
     }
+}
+
+fn name(form: Form, site: &str, month: Month) -> String {
+    let site = segment("", Some(site));
+    format!("{}-{}-{month}", form.as_str(), site.trim_start_matches('='))
+}
+
+/// Writes the list of what the people of a receiver are to delete of a place: a line for each record, by the fields that
+/// tell it from others, as CSV. Gives its name in the folder.
+///
+/// # Errors
+/// [`crate::error::Kind::Io`] when it cannot be written.
+pub fn put_delete_list(store: &Store, (form, site, month): &Place, now_ms: i64, gone: &[Told]) -> Result<String> {
+    let keys = gone.first().map(Told::key_fields).unwrap_or_default();
+    let columns: Vec<_> = keys.iter().map(|key| (*key, "", ColumnKind::Text)).collect();
+    let mut table = Table::new("To be deleted", &columns);
+    for told in gone {
+        table.push(keys.iter().map(|key| Cell::word(told.word(key))).collect());
+    }
+    let path = format!("delete-{}-{now_ms}.csv", name(*form, site, *month));
+    store.put(&path, Bytes::from(render(&table, TableFormat::Csv)?))?;
+    Ok(path)
 }

@@ -2,27 +2,33 @@
 
 use std::collections::BTreeMap;
 
+use super::form::Form;
 use crate::error::{Error, Kind, Result};
 use crate::report::apel::MessageKind;
+use crate::report::gracc;
 use crate::time::Month;
 
 /// One record of a message.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Told {
-    /// What it is.
-    pub kind: MessageKind,
+    /// As what it is told.
+    pub form: Form,
     /// Values by key; null words are left out.
     pub fields: BTreeMap<String, String>,
 }
 
-/// By what APEL's server tells records apart.
-pub type RecordKey = (MessageKind, Vec<String>);
+/// By what the receiver tells records apart.
+pub type RecordKey = (Form, Vec<String>);
 
 impl Told {
-    /// A record from its `Key: Value` lines. Lines without a colon are passed over: whoever reads an archive wants what
-    /// is in it.
+    /// A record from its text: `Key: Value` lines, or a document. Lines without a colon are passed over: whoever reads an
+    /// archive wants what is in it.
     #[must_use]
-    pub fn parse(kind: MessageKind, text: &str) -> Self {
+    pub fn parse(form: Form, text: &str) -> Self {
+        if form == Form::Gracc {
+            let fields = gracc::fields_of(text);
+            return Self { form, fields };
+        }
         let mut fields = BTreeMap::new();
         for (key, value) in text.lines().filter_map(|line| line.split_once(':')) {
             let (key, value) = (key.trim(), value.trim());
@@ -33,7 +39,18 @@ impl Told {
                 fields.insert(key.to_owned(), value.to_owned());
             }
         }
-        Self { kind, fields }
+        Self { form, fields }
+    }
+
+    /// Every record of what was handed over in a form.
+    ///
+    /// # Errors
+    /// As [`Told::read`].
+    pub fn read_form(form: Form, text: &str) -> Result<Vec<Self>> {
+        match form {
+            Form::Apel(_) => Self::read(text),
+            Form::Gracc => Ok(text.lines().map(|line| Self::parse(form, line)).collect()),
+        }
     }
 
     /// Every record of a text of messages.
@@ -62,7 +79,7 @@ impl Told {
                     "there is no header APEL's server knows before the first record",
                 ));
             };
-            told.push(Self::parse(kind, &body));
+            told.push(Self::parse(kind.into(), &body));
         }
         Ok(told)
     }
@@ -80,7 +97,11 @@ impl Told {
             "VORole",
             "SubmitHost",
         ];
-        match self.kind {
+        let kind = match self.form {
+            Form::Gracc => return gracc::KEYS.to_vec(),
+            Form::Apel(kind) => kind,
+        };
+        match kind {
             MessageKind::JobV03 | MessageKind::JobV04 => vec!["Site", "LocalJobId", "EndTime"],
             MessageKind::Sync => vec!["Site", "Year", "Month", "SubmitHost"],
             MessageKind::SummaryV02 | MessageKind::SummaryV04 => {
@@ -100,7 +121,7 @@ impl Told {
         }
     }
 
-    /// Its identity: texts without regard to case, numbers however they are written.
+    /// Its identity. APEL's server compares texts without regard to case, and numbers however they are written.
     #[must_use]
     pub fn key(&self) -> RecordKey {
         let fields = self.key_fields();
@@ -108,10 +129,11 @@ impl Told {
             let value = self.fields.get(*name).map_or("", String::as_str);
             match value.parse::<i64>() {
                 Ok(number) => number.to_string(),
+                Err(_) if self.form == Form::Gracc => value.to_owned(),
                 Err(_) => value.to_lowercase(),
             }
         };
-        (self.kind, fields.iter().map(of).collect())
+        (self.form, fields.iter().map(of).collect())
     }
 
     /// A text field.
@@ -160,13 +182,7 @@ impl Told {
     /// What the ledger keeps of the single jobs of a site and month: their number, their sums in seconds, and a hash of
     /// all of them.
     #[must_use]
-    pub fn of_jobs(
-        kind: MessageKind,
-        site: &str,
-        month: Month,
-        [job_n, wall_s, cpu_s]: [i64; 3],
-        content: &str,
-    ) -> Self {
+    pub fn of_jobs(form: Form, site: &str, month: Month, [job_n, wall_s, cpu_s]: [i64; 3], content: &str) -> Self {
         let fields = [
             ("Site", site.to_owned()),
             ("Month", month.number().to_string()),
@@ -177,7 +193,7 @@ impl Told {
             ("Content", content.to_owned()),
         ];
         Self {
-            kind,
+            form,
             fields: fields.map(|(key, value)| (key.to_owned(), value)).into(),
         }
     }
@@ -185,17 +201,14 @@ impl Told {
     /// Jobs it tells of.
     #[must_use]
     pub fn job_n(&self) -> i64 {
-        if self.kind.is_job() {
-            1
-        } else {
-            self.number("NumberOfJobs").unwrap_or(0)
-        }
+        let told = self.number("NumberOfJobs").or_else(|| self.number("Njobs"));
+        told.unwrap_or(i64::from(self.form.is_job()))
     }
 
     /// Its site; empty when it names none.
     #[must_use]
     pub fn site(&self) -> &str {
-        self.word("Site").unwrap_or_default()
+        self.word("Site").or_else(|| self.word("SiteName")).unwrap_or_default()
     }
 
     /// Its VO: the one it names, or the first part of its FQAN.
@@ -207,6 +220,7 @@ impl Told {
         };
         self.word("VO")
             .or_else(|| self.word("Group"))
+            .or_else(|| self.word("VOName"))
             .or_else(fqan)
             .unwrap_or_default()
     }
@@ -214,7 +228,7 @@ impl Told {
     /// Its month, if it names one.
     #[must_use]
     pub fn month(&self) -> Option<Month> {
-        if self.kind.is_job() {
+        if self.word("Month").is_none() {
             let end = self.word("EndTime")?;
             let end_s = end
                 .parse::<i64>()
@@ -227,30 +241,29 @@ impl Told {
         Month::new(year, i8::try_from(number("Month")?).ok()?)
     }
 
-    /// The same key with nothing in it: what takes a summary or a count back, because the server replaces by key.
-    /// Single jobs cannot be taken back.
+    /// The same key, and all that the receiver adds up by, with nothing in it: what takes a record back, because the
+    /// receiver replaces by key. A job stays a job to APEL's server, which counts records: its usage is gone, and it is
+    /// still one.
     #[must_use]
-    pub fn retraction(&self) -> Option<Self> {
-        if self.kind.is_job() {
-            return None;
-        }
+    pub fn retraction(&self) -> Self {
         let mut nothing = self.clone();
-        for key in ["WallDuration", "CpuDuration", "NumberOfJobs"] {
-            if let Some(value) = nothing.fields.get_mut(key) {
-                "0".clone_into(value);
+        for (key, value) in &mut nothing.fields {
+            match key.as_str() {
+                "WallDuration" | "CpuDuration" | "NumberOfJobs" => "0".clone_into(value),
+                "NormalisedWallDuration" | "NormalisedCpuDuration" => *value = zeroed(value),
+                key if self.form == Form::Gracc && gracc::METRICS.contains(&key) => "0".clone_into(value),
+                _ => {}
             }
         }
-        for key in ["NormalisedWallDuration", "NormalisedCpuDuration"] {
-            if let Some(value) = nothing.fields.get_mut(key) {
-                *value = zeroed(value);
-            }
-        }
-        Some(nothing)
+        nothing
     }
 
-    /// Its lines, in the order of their keys.
+    /// Its text: lines in the order of their keys, or a document.
     #[must_use]
     pub fn text(&self) -> String {
+        if self.form == Form::Gracc {
+            return gracc::text_of(&self.fields);
+        }
         let lines = self.fields.iter().map(|(key, value)| format!("{key}: {value}\n"));
         lines.collect()
     }

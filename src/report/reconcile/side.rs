@@ -270,7 +270,7 @@ impl Side {
             if !selection.has_site(site) {
                 continue;
             }
-            if told.kind == MessageKind::Sync {
+            if told.form == MessageKind::Sync.into() {
                 *account.counts.entry((site.to_lowercase(), month)).or_default() += number("NumberOfJobs");
                 continue;
             }

@@ -254,8 +254,6 @@ fn messages(text: &str) {
             told.job_n(),
             told.month(),
         );
-        if let Some(retraction) = told.retraction() {
-            drop(retraction.text());
-        }
+        drop(told.retraction().text());
     }
 }

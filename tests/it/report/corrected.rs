@@ -6,10 +6,12 @@ use gridtally::report::apel::MessageKind;
 use gridtally::report::apel::publish::{Request, publish};
 use gridtally::report::apel::users::Users;
 use gridtally::report::federation::{Scale, gather, site_vo_month, sums_by};
-use gridtally::report::gracc::documents;
+use gridtally::report::gracc::table;
 use gridtally::report::lake::{Lake, Selection};
-use gridtally::report::publication::send;
+use gridtally::report::publication::send::{Gone, plan, send};
+use gridtally::report::publication::teller::Teller;
 use gridtally::report::publication::told::Told;
+use gridtally::report::render::objects;
 
 use super::scene::Scene;
 use crate::support::python::python;
@@ -98,16 +100,14 @@ fn difference(before: &Figures, after: &Figures) -> Figures {
 /// Jobs of GRACC's documents by site, VO and month.
 fn of_documents(lake: &Lake) -> BTreeMap<(String, String, String), i128> {
     let mut jobs: BTreeMap<_, i128> = BTreeMap::new();
-    documents(lake, &Selection::default(), |line| {
-        let document: serde_json::Value = serde_json::from_str(line).unwrap();
+    for line in objects(&table(lake, &Selection::default()).unwrap()).unwrap() {
+        let document: serde_json::Value = serde_json::from_str(&line).unwrap();
         if document["ResourceType"] == "Batch" {
             let word = |name: &str| document[name].as_str().unwrap().replace("N/A", "");
             let key = (word("SiteName"), word("VOName"), word("EndTime")[..7].to_owned());
             *jobs.entry(key).or_default() += i128::from(document["Njobs"].as_i64().unwrap());
         }
-        Ok(())
-    })
-    .unwrap();
+    }
     jobs
 }
 
@@ -181,17 +181,26 @@ fn a_job_that_was_sent_and_taken_out_is_taken_back() {
         is_leaving_out: true,
         ..Request::default()
     };
-    let send = |lake: &Lake, now_ms: i64| {
+    let teller = Teller::Apel(request.clone());
+    let hand_over = |lake: &Lake, now_ms: i64| {
         let mut text = String::new();
-        let planned = send::plan(lake, &request, "apel").unwrap();
-        send::send(lake, &request, "apel", &planned, now_ms, &mut |_, _, _, _, message| {
-            text.push_str(&message);
-            Ok(())
-        })
+        let planned = plan(lake, &teller, "apel").unwrap();
+        send(
+            lake,
+            &teller,
+            "apel",
+            &planned,
+            now_ms,
+            Gone::Zeros,
+            &mut |_, _, _, _, message| {
+                text.push_str(&message);
+                Ok(())
+            },
+        )
         .unwrap();
         Told::read(&text).unwrap()
     };
-    let before = send(&plain, 1_000);
+    let before = hand_over(&plain, 1_000);
     let of = |told: &[Told]| -> Vec<(i64, i64)> {
         let own = told.iter().filter(|told| told.word("LocalJobId") == Some(&job));
         own.map(|told| (told.wall_s().unwrap(), told.cpu_s().unwrap()))
@@ -216,8 +225,8 @@ fn a_job_that_was_sent_and_taken_out_is_taken_back() {
     .unwrap();
     assert!(of(&Told::read(&fresh).unwrap()).is_empty());
     // Who was told is told the same job without usage, which APEL's server takes.
-    let after = send(&corrected, 2_000);
+    let after = hand_over(&corrected, 2_000);
     assert_eq!(of(&after), [(0, 0)]);
     assert_eq!(after.len(), before.len());
-    assert!(send(&corrected, 3_000).is_empty(), "nothing changed since");
+    assert!(hand_over(&corrected, 3_000).is_empty(), "nothing changed since");
 }

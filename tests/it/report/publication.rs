@@ -10,7 +10,8 @@ use gridtally::report::lake::{Lake, Selection};
 use gridtally::report::publication::diff::{Change, apply, by_key, diff};
 use gridtally::report::publication::ledger::{held, load};
 use gridtally::report::publication::lock::{LockEvent, append};
-use gridtally::report::publication::send::{plan, send};
+use gridtally::report::publication::send::{Gone, plan, send};
+use gridtally::report::publication::teller::Teller;
 use gridtally::report::publication::told::Told;
 
 use super::scene::Scene;
@@ -79,23 +80,37 @@ fn summary(vo: &str, jobs: i64) -> String {
     )
 }
 
-fn request() -> Request {
-    Request {
+fn teller(selection: Selection) -> Teller {
+    Teller::Apel(Request {
+        selection,
         kinds: vec![MessageKind::SummaryV02],
         users: Users::Keep,
         batch_records: 10,
         ..Request::default()
-    }
+    })
+}
+
+fn everything() -> Teller {
+    teller(Selection::default())
 }
 
 /// Sends to `apel`; the texts handed over.
 fn hand_over(lake: &Lake, now_ms: i64) -> gridtally::error::Result<Vec<String>> {
     let mut texts = Vec::new();
-    let plan = plan(lake, &request(), "apel").unwrap();
-    send(lake, &request(), "apel", &plan, now_ms, &mut |_, _, _, _, text| {
-        texts.push(text);
-        Ok(())
-    })?;
+    let teller = everything();
+    let plan = plan(lake, &teller, "apel").unwrap();
+    send(
+        lake,
+        &teller,
+        "apel",
+        &plan,
+        now_ms,
+        Gone::Zeros,
+        &mut |_, _, _, _, text| {
+            texts.push(text);
+            Ok(())
+        },
+    )?;
     Ok(texts)
 }
 
@@ -119,7 +134,7 @@ fn only_what_differs_is_sent_and_what_is_gone_is_taken_back() {
         std::fs::create_dir_all(to.parent().unwrap()).unwrap();
         std::fs::copy(file, to).unwrap();
     }
-    let changes = plan(&other, &request(), "apel").unwrap().changes;
+    let changes = plan(&other, &everything(), "apel").unwrap().changes;
     let words: Vec<&str> = changes.iter().map(Change::as_str).collect();
     assert_eq!(words, ["vanished", "changed"]);
     assert_eq!(
@@ -161,16 +176,13 @@ fn only_what_differs_is_sent_and_what_is_gone_is_taken_back() {
         .filter_map(|entry| entry.told.number("NumberOfJobs"))
         .sum();
     assert_eq!(live, 6);
-    assert_eq!(plan(&other, &request(), "apel").unwrap().changes, []);
+    assert_eq!(plan(&other, &everything(), "apel").unwrap().changes, []);
     // Another receiver has nothing yet; months and sites that are not asked for stay.
-    assert_eq!(plan(&other, &request(), "egi").unwrap().changes.len(), 1);
-    let elsewhere = Request {
-        selection: Selection {
-            from: Some("2025-04".parse().unwrap()),
-            ..Selection::default()
-        },
-        ..request()
-    };
+    assert_eq!(plan(&other, &everything(), "egi").unwrap().changes.len(), 1);
+    let elsewhere = teller(Selection {
+        from: Some("2025-04".parse().unwrap()),
+        ..Selection::default()
+    });
     assert_eq!(plan(&other, &elsewhere, "apel").unwrap().changes, []);
     // The lake is sound with its ledger in it.
     let verdict = gridtally::pipeline::verify::verify(again.path("lake").to_str().unwrap()).unwrap();

@@ -1,0 +1,51 @@
+//! In which form something is told to a receiver, and so how it is known again.
+
+use crate::report::apel::MessageKind;
+
+/// A message of APEL, or the documents of GRACC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Form {
+    /// Records of a message of APEL.
+    Apel(MessageKind),
+    /// Daily summary documents, one to a line.
+    Gracc,
+}
+
+impl Form {
+    /// The word of file names and of the ledger.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Apel(kind) => kind.as_str(),
+            Self::Gracc => "gracc-summary",
+        }
+    }
+
+    /// What a word of the ledger means.
+    #[must_use]
+    pub fn of_word(word: &str) -> Option<Self> {
+        let all = MessageKind::ALL.into_iter().map(Self::Apel).chain([Self::Gracc]);
+        all.into_iter().find(|form| form.as_str() == word)
+    }
+
+    /// What files of it end with.
+    #[must_use]
+    pub fn extension(self) -> &'static str {
+        match self {
+            Self::Apel(_) => "msg",
+            Self::Gracc => "ndjson",
+        }
+    }
+
+    /// Whether its records are single jobs.
+    #[must_use]
+    pub fn is_job(self) -> bool {
+        matches!(self, Self::Apel(kind) if kind.is_job())
+    }
+}
+
+impl From<MessageKind> for Form {
+    fn from(kind: MessageKind) -> Self {
+        Self::Apel(kind)
+    }
+}

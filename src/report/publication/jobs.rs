@@ -1,0 +1,297 @@
+//! The single jobs a receiver holds: every one that was sent and not taken back, by its key. Files are only ever added,
+//! and each holds what one publication changed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use arrow::array::{Array, ArrayRef};
+use hashbrown::{HashMap, HashSet};
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
+
+use super::form::Form;
+use super::ledger::{Place, State};
+use super::told::Told;
+use crate::error::{Error, Kind, Result};
+use crate::schema;
+use crate::schema::batch::{date, dates, number, text, texts, times};
+use crate::store::{Store, TableOptions, TableWriter, read_table};
+use crate::time::Month;
+
+/// Folder of the jobs in a lake.
+pub const FOLDER: &str = "publication_job";
+
+/// Rows written at once.
+const BATCH_ROWS: usize = 16_384;
+
+/// Rows of a file.
+const FILE_ROWS: usize = 2_000_000;
+
+/// The records of a message, as they stand in it.
+pub fn records(message: &str) -> impl Iterator<Item = &str> {
+    let body = message.split_once('\n').map_or("", |(_, body)| body);
+    body.split("%%").map(str::trim).filter(|record| !record.is_empty())
+}
+
+/// The value of a field of a record.
+fn field<'a>(record: &'a str, name: &str) -> &'a str {
+    let of = |line: &'a str| line.strip_prefix(name)?.strip_prefix(": ");
+    record.lines().find_map(of).unwrap_or_default()
+}
+
+/// What tells a job from others of its site.
+fn key(job_id: &str, end: &str) -> u128 {
+    // As APEL's server compares them.
+    xxh3_128(format!("{}\n{end}", job_id.to_lowercase()).as_bytes())
+}
+
+/// The key of a record.
+#[must_use]
+pub fn key_of(record: &str) -> u128 {
+    key(field(record, "LocalJobId"), field(record, "EndTime"))
+}
+
+/// What a receiver was told of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Holding {
+    content: u64,
+    is_seen: bool,
+}
+
+/// How a record compares with what the receiver holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum News {
+    /// It holds the same.
+    Nothing,
+    /// It holds the job, and was told something else of it.
+    Changed,
+    /// It does not hold the job.
+    Added,
+}
+
+/// The jobs a receiver holds of some places.
+#[derive(Clone, Debug, Default)]
+pub struct HeldJobs {
+    places: BTreeMap<Place, HashMap<u128, Holding>>,
+}
+
+impl HeldJobs {
+    /// Reads what a receiver holds.
+    ///
+    /// # Errors
+    /// [`Kind::Io`] when it cannot be read, [`Kind::Data`] when it is damaged.
+    pub fn load(store: &Store, receiver: &str, places: &BTreeSet<Place>) -> Result<Self> {
+        let mut held = Self::default();
+        each(store, receiver, places, |place, state, record| {
+            let of = held.places.entry(place.clone()).or_default();
+            let content = xxh3_64(record.as_bytes());
+            if state == State::Sent {
+                let holding = Holding {
+                    content,
+                    is_seen: false,
+                };
+                of.insert(key_of(record), holding);
+            } else {
+                of.remove(&key_of(record));
+            }
+        })?;
+        Ok(held)
+    }
+
+    /// Whether anything was ever entered of a place.
+    #[must_use]
+    pub fn has(&self, place: &Place) -> bool {
+        self.places.contains_key(place)
+    }
+
+    /// How a record compares with what is held.
+    #[must_use]
+    pub fn news(&self, place: &Place, record: &str) -> News {
+        match self.places.get(place).and_then(|held| held.get(&key_of(record))) {
+            None => News::Added,
+            Some(holding) if holding.content == xxh3_64(record.as_bytes()) => News::Nothing,
+            Some(_) => News::Changed,
+        }
+    }
+
+    /// Remembers that a job is still there.
+    pub fn see(&mut self, place: &Place, record: &str) {
+        if let Some(holding) = self
+            .places
+            .get_mut(place)
+            .and_then(|held| held.get_mut(&key_of(record)))
+        {
+            holding.is_seen = true;
+        }
+    }
+
+    /// Keys of the jobs of a place that were not seen.
+    #[must_use]
+    pub fn unseen(&self, place: &Place) -> HashSet<u128> {
+        let held = self.places.get(place).into_iter().flatten();
+        held.filter(|(_, holding)| !holding.is_seen)
+            .map(|(key, _)| *key)
+            .collect()
+    }
+}
+
+/// What was last told of jobs, by place and key.
+///
+/// # Errors
+/// As [`HeldJobs::load`].
+pub fn last_told(
+    store: &Store,
+    receiver: &str,
+    wanted: &BTreeMap<Place, HashSet<u128>>,
+) -> Result<BTreeMap<Place, BTreeMap<u128, Told>>> {
+    let mut told: BTreeMap<Place, BTreeMap<u128, Told>> = BTreeMap::new();
+    let places = wanted.iter().filter(|(_, keys)| !keys.is_empty());
+    let places = places.map(|(place, _)| place.clone()).collect();
+    each(store, receiver, &places, |place, state, record| {
+        let key = key_of(record);
+        if state == State::Sent && wanted.get(place).is_some_and(|keys| keys.contains(&key)) {
+            let of = told.entry(place.clone()).or_default();
+            of.insert(key, Told::parse(place.0, record));
+        }
+    })?;
+    Ok(told)
+}
+
+/// Calls `see` with every row of a receiver and some places, oldest first.
+fn each(
+    store: &Store,
+    receiver: &str,
+    places: &BTreeSet<Place>,
+    mut see: impl FnMut(&Place, State, &str),
+) -> Result<()> {
+    if places.is_empty() {
+        return Ok(());
+    }
+    let mut files: Vec<(Vec<u64>, String)> = Vec::new();
+    for file in store.list(FOLDER)? {
+        let name = file
+            .path
+            .rsplit('/')
+            .next()
+            .unwrap_or_default()
+            .trim_end_matches(".parquet");
+        let order: Option<Vec<u64>> = name.split('-').map(|part| part.parse().ok()).collect();
+        files.push((order.ok_or_else(|| damaged(&file.path))?, file.path));
+    }
+    files.sort();
+    for (_, path) in files {
+        for batch in read_table(store.reader(&path)?, None, BATCH_ROWS)? {
+            let batch = batch?;
+            schema::dataset(FOLDER)?.admit(&batch)?;
+            let words = |name| text(&batch, name);
+            let (to, message, site) = (words("receiver")?, words("message")?, words("site")?);
+            let (state, record, month) = (words("state")?, words("record")?, date(&batch, "month")?);
+            for row in 0..batch.num_rows() {
+                if to.value(row) != receiver {
+                    continue;
+                }
+                let form = Form::of_word(message.value(row)).ok_or_else(|| damaged(&path))?;
+                let month = number(month, row).and_then(Month::of_day);
+                let state = State::of_word(state.value(row)).ok_or_else(|| damaged(&path))?;
+                let place = (form, site.value(row).to_owned(), month.ok_or_else(|| damaged(&path))?);
+                if places.contains(&place) {
+                    see(&place, state, record.value(row));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn damaged(path: &str) -> Error {
+    Error::new(Kind::Data, "the ledger of publications is damaged").at("path", path)
+}
+
+/// Enters what a publication changed.
+pub struct JobBook<'a> {
+    store: &'a Store,
+    publication_id: &'a str,
+    published_ms: i64,
+    receiver: &'a str,
+    rows: Vec<(Place, State, String)>,
+    table: Option<TableWriter<Vec<u8>>>,
+    in_file: usize,
+    file_n: usize,
+}
+
+impl<'a> JobBook<'a> {
+    /// A book for one publication.
+    #[must_use]
+    pub fn new(store: &'a Store, publication_id: &'a str, published_ms: i64, receiver: &'a str) -> Self {
+        Self {
+            store,
+            publication_id,
+            published_ms,
+            receiver,
+            rows: Vec::new(),
+            table: None,
+            in_file: 0,
+            file_n: 0,
+        }
+    }
+
+    /// Enters one job.
+    ///
+    /// # Errors
+    /// [`Kind::Io`] when the lake cannot be written.
+    pub fn enter(&mut self, place: &Place, state: State, record: &str) -> Result<()> {
+        self.rows.push((place.clone(), state, record.to_owned()));
+        if self.rows.len() >= BATCH_ROWS {
+            self.write()?;
+        }
+        if self.in_file >= FILE_ROWS {
+            self.close()?;
+        }
+        Ok(())
+    }
+
+    fn write(&mut self) -> Result<()> {
+        let rows = std::mem::take(&mut self.rows);
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let dataset = schema::dataset(FOLDER)?;
+        let same = |word: &str| -> ArrayRef { texts(rows.iter().map(|_| Some(word))) };
+        let words = |of: &dyn Fn(&(Place, State, String)) -> String| texts(rows.iter().map(|row| Some(of(row))));
+        let end_ms = |record: &str| field(record, "EndTime").parse::<i64>().ok()?.checked_mul(1000);
+        let batch = dataset.batch(vec![
+            same(self.publication_id),
+            times(rows.iter().map(|_| Some(self.published_ms))),
+            same(self.receiver),
+            words(&|row| row.0.0.as_str().to_owned()),
+            words(&|row| row.0.1.clone()),
+            dates(rows.iter().map(|row| Some(row.0.2.first_day()))),
+            words(&|row| row.1.as_str().to_owned()),
+            words(&|row| field(&row.2, "LocalJobId").to_owned()),
+            times(rows.iter().map(|row| end_ms(&row.2))),
+            texts(rows.iter().map(|row| Some(&row.2))),
+        ])?;
+        debug_assert_eq!(batch.column(0).len(), rows.len());
+        if self.table.is_none() {
+            let table = TableWriter::create(Vec::new(), dataset.arrow(), &TableOptions::default())?;
+            self.table = Some(table);
+        }
+        self.in_file += rows.len();
+        match &mut self.table {
+            Some(table) => table.write(&batch),
+            None => Ok(()),
+        }
+    }
+
+    /// Puts what was entered into the lake.
+    ///
+    /// # Errors
+    /// [`Kind::Io`] when the lake cannot be written.
+    pub fn close(&mut self) -> Result<()> {
+        self.write()?;
+        let Some(table) = self.table.take() else { return Ok(()) };
+        let (_, bytes) = table.finish()?;
+        self.file_n += 1;
+        self.in_file = 0;
+        let path = format!("{FOLDER}/{}-{}.parquet", self.publication_id, self.file_n);
+        self.store.put(&path, bytes.into())
+    }
+}

@@ -1,0 +1,121 @@
+//! What is told to receivers: the messages of APEL, or the documents of GRACC.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::form::Form;
+use super::ledger::Place;
+use crate::error::Result;
+use crate::report::apel::publish::{Request, Sent, publish};
+use crate::report::gracc;
+use crate::report::lake::{Lake, Selection};
+use crate::time::Month;
+
+/// Takes what is told: form, site, month, number among its like, text.
+pub type Take<'a> = dyn FnMut(Form, &str, Month, usize, String) -> Result<()> + 'a;
+
+/// What is to be told.
+#[derive(Clone, Debug)]
+pub enum Teller {
+    /// Messages of APEL.
+    Apel(Request),
+    /// Documents of GRACC, of a selection.
+    Gracc(Selection),
+}
+
+/// What was told, and what was not.
+#[derive(Clone, Debug, Default)]
+pub struct Telling {
+    /// By form, site and month.
+    pub sent: BTreeMap<Place, Sent>,
+    /// What was left out, a line for people each.
+    pub left_out: Vec<String>,
+}
+
+impl Teller {
+    /// Tells everything, sorted; the same lake tells the same.
+    ///
+    /// # Errors
+    /// As [`publish`] and [`gracc::tell`].
+    pub fn tell(&self, lake: &Lake, take: &mut Take<'_>) -> Result<Telling> {
+        match self {
+            Self::Apel(request) => {
+                let published = publish(lake, request, &mut |kind, site, month, number, text| {
+                    take(kind.into(), site, month, number, text)
+                })?;
+                let left_out = published.left_out_lines();
+                let sent = published.sent.into_iter();
+                let sent = sent.map(|((kind, site, month), sent)| ((Form::Apel(kind), site, month), sent));
+                Ok(Telling {
+                    sent: sent.collect(),
+                    left_out,
+                })
+            }
+            Self::Gracc(selection) => {
+                let mut told = Telling::default();
+                gracc::tell(lake, selection, |site, month, text, [job_n, wall_s, cpu_s]| {
+                    let sent = Sent {
+                        message_n: 1,
+                        record_n: i64::try_from(text.lines().count()).unwrap_or(i64::MAX),
+                        job_n,
+                        wall_s,
+                        cpu_s,
+                        blake3: blake3::hash(text.as_bytes()).to_hex().to_string(),
+                    };
+                    told.sent.insert((Form::Gracc, site.to_owned(), month), sent);
+                    take(Form::Gracc, site, month, 1, text)
+                })?;
+                Ok(told)
+            }
+        }
+    }
+
+    fn selection(&self) -> &Selection {
+        match self {
+            Self::Apel(request) => &request.selection,
+            Self::Gracc(selection) => selection,
+        }
+    }
+
+    /// Whether it says all there is to say of a place; of others nothing can be said to be gone.
+    #[must_use]
+    pub fn covers(&self, (form, site, month): &Place) -> bool {
+        let has_form = match (self, form) {
+            (Self::Apel(request), Form::Apel(kind)) => request.kinds.contains(kind),
+            (Self::Gracc(_), Form::Gracc) => true,
+            _ => false,
+        };
+        has_form && self.selection().has_site(site) && self.selection().has_month(*month)
+    }
+
+    /// The same for single jobs of some places, or a little more.
+    #[must_use]
+    pub fn of_jobs(&self, places: &BTreeSet<Place>) -> Option<Self> {
+        let Self::Apel(request) = self else { return None };
+        let months = || places.iter().map(|(_, _, month)| *month);
+        let kinds = request.kinds.iter().copied();
+        let kinds: Vec<_> = kinds
+            .filter(|kind| places.iter().any(|(form, ..)| *form == Form::Apel(*kind)))
+            .collect();
+        (!kinds.is_empty()).then(|| {
+            Self::Apel(Request {
+                selection: Selection {
+                    sites: places.iter().map(|(_, site, _)| site.clone()).collect(),
+                    from: months().min(),
+                    to: months().max(),
+                    vos: BTreeSet::new(),
+                },
+                kinds,
+                ..request.clone()
+            })
+        })
+    }
+
+    /// Records of a message.
+    #[must_use]
+    pub fn batch_records(&self) -> usize {
+        match self {
+            Self::Apel(request) => request.batch_records.max(1),
+            Self::Gracc(_) => usize::MAX,
+        }
+    }
+}
