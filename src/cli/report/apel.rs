@@ -155,7 +155,6 @@ pub(super) fn run(args: &Args) -> Result<()> {
         batch_records: args.batch,
         is_leaving_out: args.leave_out,
         now_s: Some(now_ms.div_euclid(1000)),
-        ..Request::default()
     };
     let lake = Lake::open(&args.lake)?;
     if let Some(receiver) = args.receiver.receiver() {

@@ -165,8 +165,7 @@ fn of_piece(
                 held * of(gpus),
             ];
             let names = [cluster, account, user].map(|column| word(column, row).unwrap_or_default());
-            let used = sums.entry_ref(&KnownBy(names)).or_default();
-            add(used, &amounts);
+            add(sums.entry_ref(&KnownBy(names)).or_default(), &amounts);
         }
     }
     Ok(sums.into_iter().collect())
