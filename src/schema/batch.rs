@@ -5,9 +5,10 @@ use std::sync::Arc;
 use arrow::array::{
     Array, ArrayRef, ArrowPrimitiveType, AsArray, BooleanArray, Date32Array, Decimal128Array, FixedSizeBinaryArray,
     FixedSizeBinaryBuilder, Int64Array, PrimitiveArray, RecordBatch, StringArray, TimestampMillisecondArray,
-    UInt64Array,
+    UInt32Array, UInt64Array,
 };
-use arrow::datatypes::DataType;
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, Field, Schema, UInt32Type};
 
 use super::dataset::Dataset;
 use crate::error::{Error, Result};
@@ -56,6 +57,83 @@ typed! {
 /// The text of a row, `None` when null.
 pub fn word(column: &StringArray, row: usize) -> Option<&str> {
     column.is_valid(row).then(|| column.value(row))
+}
+
+/// A column of texts, as declared or as codes of a dictionary.
+#[derive(Clone, Copy, Debug)]
+pub enum Words<'a> {
+    /// A text for each row.
+    Plain(&'a StringArray),
+    /// A code for each row, and the texts.
+    Coded(&'a UInt32Array, &'a StringArray),
+}
+
+impl<'a> Words<'a> {
+    /// The text of a row, `None` when null.
+    #[inline]
+    pub fn get(self, row: usize) -> Option<&'a str> {
+        match self {
+            Self::Plain(texts) => word(texts, row),
+            Self::Coded(codes, entries) => {
+                let code = number(codes, row).and_then(|code| usize::try_from(code).ok())?;
+                (code < entries.len()).then(|| entries.value(code))
+            }
+        }
+    }
+
+    /// The text of a row, empty when null.
+    #[inline]
+    pub fn value(self, row: usize) -> &'a str {
+        self.get(row).unwrap_or_default()
+    }
+}
+
+/// A column of texts, coded or not.
+///
+/// # Errors
+/// [`crate::error::Kind::Internal`] when there is none, or it is of another type.
+pub fn words<'a>(batch: &'a RecordBatch, name: &str) -> Result<Words<'a>> {
+    let found = column(batch, name)?;
+    if let Some(texts) = found.as_string_opt::<i32>() {
+        return Ok(Words::Plain(texts));
+    }
+    codes(found).map(|(codes, entries)| Words::Coded(codes, entries))
+}
+
+/// Codes and entries of a coded column of texts.
+///
+/// # Errors
+/// [`crate::error::Kind::Internal`] when it is not one.
+pub fn codes(array: &ArrayRef) -> Result<(&UInt32Array, &StringArray)> {
+    let array = array.as_dictionary_opt::<UInt32Type>();
+    let parts = array.and_then(|array| Some((array.keys(), array.values().as_string_opt::<i32>()?)));
+    parts.ok_or_else(|| Error::internal("a column of texts is neither plain nor coded"))
+}
+
+/// Whether a column of this type holds codes of texts.
+pub fn is_coded(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::Dictionary(key, entries) if **key == DataType::UInt32 && **entries == DataType::Utf8)
+}
+
+/// The batch with all coded texts as texts.
+///
+/// # Errors
+/// [`crate::error::Kind::Internal`] never: codes always stand for texts.
+pub fn decoded(batch: &RecordBatch) -> Result<RecordBatch> {
+    if !batch.columns().iter().any(|array| is_coded(array.data_type())) {
+        return Ok(batch.clone());
+    }
+    let schema = batch.schema();
+    let columns = schema.fields().iter().zip(batch.columns()).map(|(field, array)| {
+        if !is_coded(array.data_type()) {
+            return Ok((Field::clone(field), ArrayRef::clone(array)));
+        }
+        let field = Field::clone(field).with_data_type(DataType::Utf8);
+        Ok((field, cast(array, &DataType::Utf8)?))
+    });
+    let (fields, columns): (Vec<Field>, Vec<ArrayRef>) = columns.collect::<Result<Vec<_>>>()?.into_iter().unzip();
+    let schema = Schema::new_with_metadata(fields, schema.metadata().clone());
+    Ok(RecordBatch::try_new(Arc::new(schema), columns)?)
 }
 
 /// The number of a row, `None` when null.
@@ -129,12 +207,28 @@ pub fn identities(values: impl IntoIterator<Item = Option<u128>>) -> Result<Arra
 }
 
 impl Dataset {
-    /// A batch of this dataset from its columns, after the check at the door.
+    /// A batch of this dataset from its columns, after the check at the door. Texts may be coded.
     ///
     /// # Errors
     /// [`crate::error::Kind::Internal`] naming what is not as declared.
     pub fn batch(&self, columns: Vec<ArrayRef>) -> Result<RecordBatch> {
-        let batch = RecordBatch::try_new(self.arrow(), columns)?;
+        let declared = self.arrow();
+        let schema = if columns.iter().any(|array| is_coded(array.data_type())) {
+            let fields = declared.fields().iter().zip(&columns).map(|(field, array)| {
+                if is_coded(array.data_type()) {
+                    Arc::new(Field::clone(field).with_data_type(array.data_type().clone()))
+                } else {
+                    Arc::clone(field)
+                }
+            });
+            Arc::new(Schema::new_with_metadata(
+                fields.collect::<Vec<_>>(),
+                declared.metadata().clone(),
+            ))
+        } else {
+            declared
+        };
+        let batch = RecordBatch::try_new(schema, columns)?;
         self.admit(&batch)?;
         Ok(batch)
     }

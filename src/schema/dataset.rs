@@ -6,6 +6,7 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use arrow::datatypes::{DataType, Field, Fields, Schema, SchemaRef, TimeUnit};
 
+use super::batch::is_coded;
 use crate::error::{Error, Result};
 
 /// Types a column can have. A closed list, so that every reader of the lake knows what to expect.
@@ -233,7 +234,7 @@ impl Dataset {
             .ok_or_else(|| Error::internal(format!("dataset {} has no column {column}", self.name)))
     }
 
-    /// The check at a room's door: names, types, order and nullability are the declared ones.
+    /// The check at a room's door: names, types, order and nullability are the declared ones; texts may be coded.
     ///
     /// # Errors
     /// [`crate::error::Kind::Internal`] naming the first difference.
@@ -255,7 +256,8 @@ impl Dataset {
             if field.name() != &declared.name {
                 return drift(format!("column {} where {} is declared", field.name(), declared.name));
             }
-            if array.data_type() != &declared.kind.arrow() {
+            let is_coded_text = declared.kind == ColumnType::Text && is_coded(array.data_type());
+            if !is_coded_text && array.data_type() != &declared.kind.arrow() {
                 return drift(format!(
                     "column {} is {}, declared is {:?}",
                     declared.name,

@@ -1,5 +1,6 @@
 //! The only room that does I/O on outputs: objects in, objects out, published all at once or not at all.
 
+mod column;
 pub(crate) mod connect;
 pub mod hive;
 mod journal;

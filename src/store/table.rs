@@ -1,22 +1,26 @@
 //! Writing Parquet: the same rows and options give the same bytes, however the rows arrive.
 //!
-//! The Parquet writer looks at its page limits once per call and per mini-batch, and it makes the mini-batches larger
+//! The library's writer looks at its page limits once per call and per mini-batch, and it makes the mini-batches larger
 //! for a column without nulls in the slice at hand. So the bytes would depend on how rows are cut into batches. Here
 //! every call gets exactly [`PAGE_ROWS`] rows (the last one fewer), and the mini-batch and the page have the same
 //! number of rows, so neither depends on the caller any more. A row group is six such pages.
 
+use super::column::Column;
 use crate::error::{Error, Kind, Result};
 use crate::schema;
-use arrow::array::RecordBatch;
-use arrow::compute::concat_batches;
-use arrow::datatypes::SchemaRef;
+use crate::schema::batch::is_coded;
+use arrow::array::{Array, ArrayRef, RecordBatch};
+use arrow::datatypes::{DataType, Field, SchemaRef};
 use parquet::arrow::ArrowSchemaConverter;
 use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_writer::ArrowRowGroupWriterFactory;
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::file::metadata::{KeyValue, SortingColumn};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
-use parquet::schema::types::{ColumnPath, SchemaDescriptor};
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::{ColumnDescPtr, ColumnPath, SchemaDescriptor};
 use std::io::Write;
+use std::sync::Arc;
 
 /// Rows of a row group: what `DuckDB` hands to one thread.
 pub const ROW_GROUP_ROWS: usize = 122_880;
@@ -47,8 +51,12 @@ pub struct TableOptions<'a> {
 
 /// Writes one Parquet file.
 pub struct TableWriter<W: Write + Send> {
-    writer: ArrowWriter<W>,
+    writer: SerializedFileWriter<W>,
+    factory: ArrowRowGroupWriterFactory,
     schema: SchemaRef,
+    /// The row group under construction; empty before its first page.
+    columns: Vec<Column>,
+    group_rows: usize,
     pending: Vec<RecordBatch>,
     pending_rows: usize,
     rows: u64,
@@ -62,22 +70,25 @@ impl<W: Write + Send> TableWriter<W> {
     pub fn create(writer: W, schema: SchemaRef, options: &TableOptions<'_>) -> Result<Self> {
         let properties = properties(&schema, options)?;
         let writer = ArrowWriter::try_new(writer, SchemaRef::clone(&schema), Some(properties))?;
+        let (writer, factory) = writer.into_serialized_writer()?;
         Ok(Self {
             writer,
+            factory,
             schema,
+            columns: Vec::new(),
+            group_rows: 0,
             pending: Vec::new(),
             pending_rows: 0,
             rows: 0,
         })
     }
 
-    /// Adds rows.
+    /// Adds rows. Texts may come as codes of 32 bits.
     ///
     /// # Errors
     /// `Internal` when they do not have the types of the schema, or nulls where it allows none.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
-        // The file's schema holds, with its metadata; batches only have to agree in types.
-        let batch = RecordBatch::try_new(SchemaRef::clone(&self.schema), batch.columns().to_vec())?;
+        self.admit(batch)?;
         let mut start = 0;
         while start < batch.num_rows() {
             let length = (batch.num_rows() - start).min(PAGE_ROWS - self.pending_rows);
@@ -92,6 +103,24 @@ impl<W: Write + Send> TableWriter<W> {
         Ok(())
     }
 
+    /// The file's schema holds, with its metadata; batches only have to agree in types.
+    fn admit(&self, batch: &RecordBatch) -> Result<()> {
+        let fields = self.schema.fields();
+        if batch.num_columns() != fields.len() {
+            return Err(Error::internal("a batch has other columns than its table"));
+        }
+        for (field, array) in fields.iter().zip(batch.columns()) {
+            let wrong = |what: &str| Err(Error::internal(what.to_owned()).at("column", field.name()));
+            if !is_of(field, array) {
+                return wrong("a column is of another type than its table has");
+            }
+            if !field.is_nullable() && array.null_count() > 0 {
+                return wrong("a column has nulls and must not");
+            }
+        }
+        Ok(())
+    }
+
     /// Adds a key-value pair to the footer: provenance that is only known once the rows are.
     pub fn note(&mut self, key: &str, value: &str) {
         self.writer
@@ -101,19 +130,74 @@ impl<W: Write + Send> TableWriter<W> {
     /// Ends the file; gives the number of its rows and the writer it went to.
     pub fn finish(mut self) -> Result<(u64, W)> {
         self.write_pending()?;
+        self.write_group()?;
         Ok((self.rows, self.writer.into_inner()?))
     }
 
+    /// Adds a page to each column.
     fn write_pending(&mut self) -> Result<()> {
         let pending = std::mem::take(&mut self.pending);
-        self.pending_rows = 0;
-        match pending.as_slice() {
-            [] => {}
-            [one] => self.writer.write(one)?,
-            several => self.writer.write(&concat_batches(&self.schema, several)?)?,
+        if pending.is_empty() {
+            return Ok(());
+        }
+        if self.columns.is_empty() {
+            self.begin_group()?;
+        }
+        for (at, (field, column)) in self.schema.fields().iter().zip(&mut self.columns).enumerate() {
+            let arrays: Vec<ArrayRef> = pending
+                .iter()
+                .filter_map(|batch| batch.columns().get(at).cloned())
+                .collect();
+            column.page(field, &arrays)?;
+        }
+        self.group_rows += std::mem::take(&mut self.pending_rows);
+        if self.group_rows == ROW_GROUP_ROWS {
+            self.write_group()?;
         }
         Ok(())
     }
+
+    fn begin_group(&mut self) -> Result<()> {
+        let group = self.writer.flushed_row_groups().len();
+        let mut writers = self.factory.create_column_writers(group)?.into_iter();
+        let properties = Arc::clone(self.writer.properties());
+        let mut leaves = self.writer.schema_descr().columns();
+        for field in self.schema.fields() {
+            let is_its = |leaf: &&_| matches!(path(leaf), [first, ..] if first == field.name());
+            let n = leaves.iter().take_while(is_its).count();
+            let (own, others) = leaves.split_at_checked(n).unwrap_or_default();
+            leaves = others;
+            let writers = writers.by_ref().take(n).collect();
+            self.columns.push(Column::new(field, own, &properties, writers)?);
+        }
+        Ok(())
+    }
+
+    fn write_group(&mut self) -> Result<()> {
+        self.group_rows = 0;
+        let columns = std::mem::take(&mut self.columns);
+        if columns.is_empty() {
+            return Ok(());
+        }
+        let mut group = self.writer.next_row_group()?;
+        for column in columns {
+            column.finish(&mut group)?;
+        }
+        group.close()?;
+        Ok(())
+    }
+}
+
+/// Whether an array can be written as `field`.
+fn is_of(field: &Field, array: &ArrayRef) -> bool {
+    match (field.data_type(), array.data_type()) {
+        (DataType::Utf8, found) if is_coded(found) => true,
+        (declared, found) => declared == found,
+    }
+}
+
+fn path(leaf: &ColumnDescPtr) -> &[String] {
+    leaf.path().parts()
 }
 
 fn properties(schema: &SchemaRef, options: &TableOptions<'_>) -> Result<WriterProperties> {

@@ -1,0 +1,150 @@
+//! Columns of a row group, encoded page by page.
+
+mod chunk;
+mod flags;
+mod nulls;
+mod numbers;
+mod runs;
+mod words;
+
+use std::io::Write;
+
+use arrow::array::{Array, ArrayRef, new_null_array};
+use arrow::compute::concat;
+use arrow::datatypes::{DataType, Field, TimeUnit};
+use parquet::arrow::arrow_writer::{ArrowColumnWriter, compute_leaves};
+use parquet::basic::Encoding;
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::SerializedRowGroupWriter;
+use parquet::schema::types::ColumnDescPtr;
+
+use self::flags::Flags;
+use self::nulls::Nulls;
+use self::numbers::Numbers;
+use self::words::Words;
+use crate::error::Result;
+
+/// One column of a row group under construction.
+pub(super) struct Column {
+    /// Its pages while all of them are empty.
+    nulls: Option<Nulls>,
+    pages: Pages,
+}
+
+/// How pages are written.
+enum Pages {
+    /// Texts in a dictionary.
+    Words(Box<Words>),
+    /// Numbers in a dictionary.
+    Numbers(Box<Numbers>),
+    /// Truth values as runs.
+    Flags(Box<Flags>),
+    /// Anything else, as the library writes it: one writer for each of its leaves.
+    Other(Vec<ArrowColumnWriter>),
+}
+
+impl Pages {
+    fn new(
+        field: &Field,
+        leaf: &ColumnDescPtr,
+        properties: &WriterProperties,
+        writers: Vec<ArrowColumnWriter>,
+    ) -> Result<Self> {
+        let path = leaf.path();
+        let has_bloom = properties.bloom_filter_properties(path).is_some();
+        let is_coded = properties.dictionary_enabled(path) && !has_bloom;
+        let is_runs = properties.encoding(path) == Some(Encoding::RLE) && !has_bloom;
+        let (leaf, compression) = (ColumnDescPtr::clone(leaf), properties.compression(path));
+        Ok(match field.data_type() {
+            DataType::Utf8 if is_coded => Self::Words(Box::new(Words::new(leaf, compression)?)),
+            DataType::Int64 | DataType::Timestamp(TimeUnit::Millisecond, None) if is_coded => {
+                Self::Numbers(Box::new(Numbers::new(leaf, compression)?))
+            }
+            DataType::Boolean if is_runs && !field.is_nullable() => {
+                Self::Flags(Box::new(Flags::new(leaf, compression)?))
+            }
+            _ => Self::Other(writers),
+        })
+    }
+
+    fn add(&mut self, field: &Field, arrays: &[ArrayRef]) -> Result<()> {
+        match self {
+            Self::Words(words) => words.page(arrays),
+            Self::Numbers(numbers) => numbers.page(arrays),
+            Self::Flags(flags) => flags.page(arrays),
+            Self::Other(writers) => {
+                let array = match arrays {
+                    [one] => ArrayRef::clone(one),
+                    several => concat(&several.iter().map(|array| &**array as &dyn Array).collect::<Vec<_>>())?,
+                };
+                for (writer, leaf) in writers.iter_mut().zip(compute_leaves(field, &array)?) {
+                    writer.write(&leaf)?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Column {
+    /// An empty column of `field`, whose `leaves` are those of the file; `writers` are the library's for them.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] for a compression no table has.
+    pub(super) fn new(
+        field: &Field,
+        leaves: &[ColumnDescPtr],
+        properties: &WriterProperties,
+        writers: Vec<ArrowColumnWriter>,
+    ) -> Result<Self> {
+        let [leaf] = leaves else {
+            return Ok(Self {
+                nulls: None,
+                pages: Pages::Other(writers),
+            });
+        };
+        let compression = properties.compression(leaf.path());
+        Ok(Self {
+            nulls: Nulls::new(ColumnDescPtr::clone(leaf), compression),
+            pages: Pages::new(field, leaf, properties, writers)?,
+        })
+    }
+
+    /// Adds a page: all rows of the arrays, one after another.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] when they are not of the type of the field.
+    pub(super) fn page(&mut self, field: &Field, arrays: &[ArrayRef]) -> Result<()> {
+        if let Some(nulls) = &mut self.nulls {
+            if nulls.page(arrays) {
+                return Ok(());
+            }
+            for rows in nulls.rows() {
+                self.pages.add(field, &[new_null_array(field.data_type(), *rows)])?;
+            }
+            self.nulls = None;
+        }
+        self.pages.add(field, arrays)
+    }
+
+    /// Ends the column and writes it behind those before it.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Io`] when it cannot be written.
+    pub(super) fn finish<W: Write + Send>(self, into: &mut SerializedRowGroupWriter<'_, W>) -> Result<()> {
+        if let Some(nulls) = self.nulls {
+            return nulls.finish(into);
+        }
+        match self.pages {
+            Pages::Words(words) => words.finish(into),
+            Pages::Numbers(numbers) => numbers.finish(into),
+            Pages::Flags(flags) => flags.finish(into),
+            Pages::Other(writers) => {
+                for writer in writers {
+                    writer.close()?.append_to_row_group(into)?;
+                }
+                Ok(())
+            }
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! Integers and instants as codes of a dictionary. A row group has fewer rows than a dictionary may have entries.
+
+use std::io::Write;
+
+use ahash::RandomState;
+use arrow::array::{Array, ArrayRef, AsArray};
+use arrow::datatypes::{ArrowNativeType, Int64Type, TimestampMillisecondType};
+use hashbrown::HashTable;
+use parquet::basic::{Compression, Encoding};
+use parquet::file::statistics::{Statistics, ValueStatistics};
+use parquet::file::writer::SerializedRowGroupWriter;
+use parquet::schema::types::ColumnDescPtr;
+
+use super::chunk::{Chunk, Facts, Validity};
+use super::runs;
+use crate::error::{Error, Result};
+
+/// Numbers whose codes are at hand.
+const NEAR: usize = 256;
+
+/// A column of numbers.
+pub(in crate::store) struct Numbers {
+    chunk: Chunk,
+    dictionary: Dictionary,
+    /// Of the page at hand.
+    codes: Vec<u32>,
+    pages: u32,
+}
+
+impl Numbers {
+    /// An empty column.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] for a compression no table has.
+    pub(super) fn new(column: ColumnDescPtr, compression: Compression) -> Result<Self> {
+        Ok(Self {
+            chunk: Chunk::new(column, compression)?,
+            dictionary: Dictionary::new(),
+            codes: Vec::new(),
+            pages: 0,
+        })
+    }
+
+    /// Adds a page of all rows of the arrays.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] when they are no numbers.
+    pub(super) fn page(&mut self, arrays: &[ArrayRef]) -> Result<()> {
+        let validity = Validity::of(arrays);
+        let mut page = self.chunk.begin_page(&validity);
+        self.pages += 1;
+        self.codes.clear();
+        for array in arrays {
+            self.take(array)?;
+        }
+        let bounds = self.dictionary.look(&self.codes, self.pages);
+        let width = runs::width(self.dictionary.entries.len());
+        page.push(u8::try_from(width).unwrap_or(u8::MAX));
+        runs::codes(&self.codes, width, &mut page);
+        let facts = Facts {
+            rows: validity.flags.len(),
+            nulls: validity.nulls,
+            bounds: bounds.map(|(low, high)| (ranked(low).to_vec(), ranked(high).to_vec())),
+            text_bytes: None,
+        };
+        self.chunk.add_page(page, Encoding::RLE_DICTIONARY, facts)
+    }
+
+    /// Adds the codes of an array.
+    fn take(&mut self, array: &ArrayRef) -> Result<()> {
+        let ints = array.as_primitive_opt::<Int64Type>().map(|array| &**array.values());
+        let times = || {
+            let times = array.as_primitive_opt::<TimestampMillisecondType>();
+            times.map(|array| &**array.values())
+        };
+        let values = ints.or_else(times);
+        let values = values.ok_or_else(|| Error::internal("a column of numbers has none"))?;
+        self.codes.reserve(values.len());
+        match array.nulls() {
+            None => {
+                for value in values {
+                    let code = self.dictionary.code(*value)?;
+                    self.codes.push(code);
+                }
+            }
+            Some(nulls) if nulls.null_count() == values.len() => {}
+            Some(nulls) => {
+                for (value, is_valid) in values.iter().zip(nulls) {
+                    if is_valid {
+                        let code = self.dictionary.code(*value)?;
+                        self.codes.push(code);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the column.
+    ///
+    /// # Errors
+    /// As [`Chunk::finish`].
+    pub(super) fn finish<W: Write + Send>(self, into: &mut SerializedRowGroupWriter<'_, W>) -> Result<()> {
+        let bounds = self.chunk.bounds();
+        let (low, high) = (
+            bounds.map(|(low, _)| unranked(low)),
+            bounds.map(|(_, high)| unranked(high)),
+        );
+        let statistics = ValueStatistics::new(low, high, None, Some(self.chunk.nulls()), false)
+            .with_backwards_compatible_min_max(true);
+        let entries = self.dictionary.entries;
+        let bytes = entries.iter().flat_map(|entry| entry.value.to_le_bytes()).collect();
+        self.chunk.finish(
+            Some((bytes, entries.len())),
+            Statistics::Int64(statistics),
+            |(low, high)| {
+                let stored = |bound| unranked(bound).to_le_bytes().to_vec();
+                (stored(low), stored(high))
+            },
+            into,
+        )
+    }
+}
+
+/// Bytes that compare as the numbers do.
+fn ranked(value: i64) -> [u8; 8] {
+    (value ^ i64::MIN).to_be_bytes()
+}
+
+fn unranked(bytes: &[u8]) -> i64 {
+    bytes
+        .first_chunk()
+        .map_or(0, |bytes| i64::from_be_bytes(*bytes) ^ i64::MIN)
+}
+
+/// The numbers a row group has, in the order in which they first come.
+struct Dictionary {
+    entries: Vec<Entry>,
+    table: HashTable<u32>,
+    hasher: RandomState,
+    /// Numbers that came last, by a byte of their own, with their codes: most columns have few.
+    near: [Option<(i64, u32)>; NEAR],
+}
+
+struct Entry {
+    value: i64,
+    /// The last page it is in.
+    page: u32,
+}
+
+impl Dictionary {
+    fn new() -> Self {
+        Self {
+            entries: Vec::new(),
+            table: HashTable::new(),
+            // Fixed, so that nothing about a run depends on chance.
+            hasher: RandomState::with_seeds(1, 2, 3, 4),
+            near: [None; NEAR],
+        }
+    }
+
+    #[inline]
+    fn code(&mut self, value: i64) -> Result<u32> {
+        // The golden ratio spreads neighbours and multiples of anything.
+        let [.., place] = value.wrapping_mul(-7_046_029_254_386_353_131).to_le_bytes();
+        if let Some(Some((near, code))) = self.near.get(usize::from(place))
+            && *near == value
+        {
+            return Ok(*code);
+        }
+        let code = self.look_up(value)?;
+        if let Some(near) = self.near.get_mut(usize::from(place)) {
+            *near = Some((value, code));
+        }
+        Ok(code)
+    }
+
+    fn look_up(&mut self, value: i64) -> Result<u32> {
+        let Self {
+            entries, table, hasher, ..
+        } = self;
+        let of = |code: u32| entries.get(code.as_usize()).map(|entry| entry.value);
+        let hash = hasher.hash_one(value);
+        if let Some(code) = table.find(hash, |code| of(*code) == Some(value)) {
+            return Ok(*code);
+        }
+        let code = u32::try_from(entries.len()).map_err(|e| Error::internal("too many numbers").because(e))?;
+        table.insert_unique(hash, code, |code| hasher.hash_one(of(*code).unwrap_or(0)));
+        entries.push(Entry { value, page: 0 });
+        Ok(code)
+    }
+
+    /// Bounds of the numbers of a page.
+    fn look(&mut self, codes: &[u32], page: u32) -> Option<(i64, i64)> {
+        let mut bounds = None;
+        for code in codes {
+            let Some(entry) = self.entries.get_mut(code.as_usize()) else {
+                continue;
+            };
+            if entry.page != page {
+                entry.page = page;
+                let value = entry.value;
+                bounds = Some(bounds.map_or((value, value), |(low, high): (i64, i64)| {
+                    (low.min(value), high.max(value))
+                }));
+            }
+        }
+        bounds
+    }
+}

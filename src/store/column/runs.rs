@@ -1,0 +1,119 @@
+//! Parquet's hybrid of runs and packed groups, in which codes, flags and the places of nulls are written.
+//!
+//! A run is a value and how often it comes; what does not repeat is packed, eight values at a time, lowest bits first.
+
+use arrow::buffer::BooleanBuffer;
+
+/// Values that are packed together.
+const GROUP: usize = 8;
+/// So many groups of equal flags are worth a run of their own.
+const RUN_GROUPS: usize = 3;
+
+/// Appends `codes`, none of which needs more than `width` bits.
+pub(super) fn codes(codes: &[u32], width: u32, into: &mut Vec<u8>) {
+    // Of what is not written yet; `at` is whole groups behind it.
+    let mut rest = codes;
+    let mut at = 0;
+    while let Some((code, others)) = rest.get(at..).and_then(<[u32]>::split_first) {
+        let run = 1 + others.iter().take_while(|other| *other == code).count();
+        if run >= GROUP || at + run == rest.len() {
+            let (before, from) = rest.split_at_checked(at).unwrap_or_default();
+            packed(before, width, into);
+            repeated(*code, run, width, into);
+            rest = from.get(run..).unwrap_or_default();
+            at = 0;
+        } else {
+            at += GROUP;
+        }
+    }
+    packed(rest, width, into);
+}
+
+/// Appends `flags` as codes of one bit.
+pub(super) fn flags(flags: &BooleanBuffer, into: &mut Vec<u8>) {
+    let bytes = flags.sliced();
+    let groups = flags.len().div_ceil(GROUP);
+    let bytes = bytes.as_slice().get(..groups).unwrap_or_default();
+    // Bits behind the last flag are arbitrary.
+    let spare = u32::try_from(groups * GROUP - flags.len()).unwrap_or(0);
+    let uniform = |at: usize, byte: u8| {
+        let beyond = if at + 1 == groups { !(0xff_u8 >> spare) } else { 0 };
+        match (byte | beyond, byte & !beyond) {
+            (0xff, _) => Some(1),
+            (_, 0) => Some(0),
+            _ => None,
+        }
+    };
+    let mut written = 0;
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        let flag = uniform(at, *byte);
+        let alike = bytes.iter().enumerate().skip(at + 1);
+        let run = 1 + alike
+            .take_while(|(at, byte)| flag.is_some() && uniform(*at, **byte) == flag)
+            .count();
+        if let Some(flag) = flag
+            && (run >= RUN_GROUPS || run == groups)
+        {
+            packed_flags(bytes.get(written..at).unwrap_or_default(), into);
+            repeated(flag, (run * GROUP).min(flags.len() - at * GROUP), 1, into);
+            written = at + run;
+        }
+        at += run;
+    }
+    packed_flags(bytes.get(written..).unwrap_or_default(), into);
+}
+
+/// Bits that tell `n` codes apart.
+pub(super) fn width(n: usize) -> u32 {
+    n.checked_sub(1).map_or(0, |last| usize::BITS - last.leading_zeros())
+}
+
+fn repeated(code: u32, run: usize, width: u32, into: &mut Vec<u8>) {
+    header(run << 1, into);
+    let bytes = usize::try_from(width.div_ceil(8)).unwrap_or(0);
+    into.extend_from_slice(code.to_le_bytes().get(..bytes).unwrap_or_default());
+}
+
+fn packed(codes: &[u32], width: u32, into: &mut Vec<u8>) {
+    if codes.is_empty() {
+        return;
+    }
+    let groups = codes.len().div_ceil(GROUP);
+    header(groups << 1 | 1, into);
+    let end = into.len() + groups * usize::try_from(width).unwrap_or(0);
+    let (mut word, mut bits) = (0_u64, 0);
+    for code in codes {
+        word |= u64::from(*code) << bits;
+        bits += width;
+        if bits >= 32 {
+            let [a, b, c, d, ..] = word.to_le_bytes();
+            into.extend_from_slice(&[a, b, c, d]);
+            word >>= 32;
+            bits -= 32;
+        }
+    }
+    into.extend_from_slice(&word.to_le_bytes());
+    // The last group is filled up with zeros; what is beyond it is zeros too.
+    into.resize(end, 0);
+}
+
+fn packed_flags(bytes: &[u8], into: &mut Vec<u8>) {
+    if bytes.is_empty() {
+        return;
+    }
+    header(bytes.len() << 1 | 1, into);
+    into.extend_from_slice(bytes);
+}
+
+/// Seven bits at a time, the lowest first.
+fn header(mut number: usize, into: &mut Vec<u8>) {
+    loop {
+        let [low, ..] = number.to_le_bytes();
+        number >>= 7;
+        if number == 0 {
+            return into.push(low & 0x7f);
+        }
+        into.push(low | 0x80);
+    }
+}

@@ -1,0 +1,193 @@
+//! Columns that are encoded here and not by the library: read back by the library, whatever is in them.
+
+use super::memory;
+use arrow::array::{
+    ArrayRef, AsArray, BooleanArray, DictionaryArray, Int64Array, RecordBatch, StringArray, UInt32Array,
+};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef, UInt32Type};
+use gridtally::schema::Encoding;
+use gridtally::store::table::{PAGE_ROWS, ROW_GROUP_ROWS};
+use gridtally::store::{TableOptions, TableWriter, read_table};
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
+use parquet::file::metadata::PageIndexPolicy;
+use parquet::file::statistics::Statistics;
+use std::sync::Arc;
+
+fn written(schema: &SchemaRef, batches: &[RecordBatch]) -> Vec<u8> {
+    let options = TableOptions {
+        encodings: vec![("flag", Encoding::Flag)],
+        ..TableOptions::default()
+    };
+    let options = if schema.index_of("flag").is_ok() {
+        options
+    } else {
+        TableOptions::default()
+    };
+    let mut writer = TableWriter::create(Vec::new(), Arc::clone(schema), &options).unwrap();
+    for batch in batches {
+        writer.write(batch).unwrap();
+    }
+    writer.finish().unwrap().1
+}
+
+fn read(bytes: &[u8]) -> RecordBatch {
+    let store = memory();
+    store.put("t.parquet", bytes.to_vec().into()).unwrap();
+    let batches: Vec<RecordBatch> = read_table(store.reader("t.parquet").unwrap(), None, 10_000)
+        .unwrap()
+        .map(Result::unwrap)
+        .collect();
+    arrow::compute::concat_batches(&batches[0].schema(), &batches).unwrap()
+}
+
+fn one(name: &str, array: ArrayRef, is_nullable: bool) -> RecordBatch {
+    let field = Field::new(name, array.data_type().clone(), is_nullable);
+    RecordBatch::try_new(Arc::new(Schema::new(vec![field])), vec![array]).unwrap()
+}
+
+/// Written as it is and read back.
+fn comes_back(batch: &RecordBatch) -> Vec<u8> {
+    let bytes = written(&batch.schema(), std::slice::from_ref(batch));
+    assert!(read(&bytes).columns() == batch.columns());
+    bytes
+}
+
+fn statistics(bytes: Vec<u8>) -> Vec<Statistics> {
+    let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Required);
+    let metadata = ArrowReaderMetadata::load(&bytes::Bytes::from(bytes), options).unwrap();
+    let groups = metadata.metadata().row_groups().iter();
+    groups
+        .map(|group| group.column(0).statistics().unwrap().clone())
+        .collect()
+}
+
+#[test]
+fn codes_and_texts_are_the_same_file() {
+    let texts = [
+        "",
+        "atlas",
+        "cms",
+        "\u{e9}cole",
+        "atlas",
+        "a much longer name that is there as well",
+    ];
+    let row = |i: usize| (i % 11 != 3).then(|| (i * i / 7 + i / 5000) % texts.len());
+    let n = 2 * PAGE_ROWS + 5;
+    let plain: StringArray = (0..n).map(|i| row(i).map(|at| texts[at])).collect();
+    // The codes of a null name no entry, and one text has two codes.
+    let keys: UInt32Array = (0..n).map(|i| row(i).map(|at| u32::try_from(at).unwrap())).collect();
+    let coded = DictionaryArray::<UInt32Type>::new(keys, Arc::new(StringArray::from(texts.to_vec())));
+    let coded: ArrayRef = Arc::new(coded);
+    let field = Field::new("coded", coded.data_type().clone(), true);
+    let coded = RecordBatch::try_new(Arc::new(Schema::new(vec![field])), vec![coded]).unwrap();
+    let plain = one("text", Arc::new(plain), true);
+    let whole = comes_back(&plain);
+    let pieces: Vec<RecordBatch> = (0..n).step_by(777).map(|at| coded.slice(at, 777.min(n - at))).collect();
+    assert!(written(&plain.schema(), &pieces) == whole);
+}
+
+#[test]
+fn texts_too_many_for_a_dictionary_come_back() {
+    let text =
+        |i: usize| (!i.is_multiple_of(5)).then(|| format!("node[{:04}-{:04}],gpu{i:09}", i % 4000, i % 4000 + 64));
+    let texts: StringArray = (0..ROW_GROUP_ROWS + 3 * PAGE_ROWS).map(text).collect();
+    let bytes = comes_back(&one("text", Arc::new(texts), true));
+    for found in statistics(bytes) {
+        let (low, high) = (found.min_bytes_opt().unwrap(), found.max_bytes_opt().unwrap());
+        assert_eq!((&low[..9], &high[..9]), (&b"node[0001"[..], &b"node[3999"[..]));
+    }
+}
+
+#[test]
+fn bounds_of_long_texts_hold_and_are_short() {
+    for last in ["a", "\u{10ffff}", "\u{7f}", "\u{d7ff}"] {
+        let long = format!("{}{}", "x".repeat(63), last.repeat(40));
+        let batch = one(
+            "text",
+            Arc::new(StringArray::from(vec![long.as_str(), "b", "zz"])),
+            false,
+        );
+        let batch = batch.slice(0, 2);
+        let found = statistics(comes_back(&batch)).remove(0);
+        let (low, high) = (found.min_bytes_opt().unwrap(), found.max_bytes_opt().unwrap());
+        assert_eq!(low, b"b");
+        assert!(high >= long.as_bytes() && high.len() <= 64, "{last:?}: {high:?}");
+        assert!(std::str::from_utf8(high).is_ok());
+    }
+}
+
+#[test]
+fn flags_come_back_in_every_pattern() {
+    let patterns: [fn(usize) -> bool; 6] = [
+        |_| false,
+        |_| true,
+        |i| i % 2 == 0,
+        |i| i % 1000 < 3,
+        |i| i > PAGE_ROWS,
+        |i| (i / 8) % 3 == 0,
+    ];
+    for n in [1, 7, 8, 9, 31, 33, PAGE_ROWS - 1, PAGE_ROWS + 13] {
+        for (nth, pattern) in patterns.iter().enumerate() {
+            let flags: BooleanArray = (0..n).map(|i| Some(pattern(i))).collect();
+            let batch = one("flag", Arc::new(flags.clone()), false);
+            let found = statistics(comes_back(&batch)).remove(0);
+            let (any, all) = ((0..n).any(pattern), (0..n).all(pattern));
+            let bound = |bytes: Option<&[u8]>| bytes == Some(&[1]);
+            assert_eq!(
+                (bound(found.min_bytes_opt()), bound(found.max_bytes_opt())),
+                (all, any),
+                "pattern {nth} of {n}"
+            );
+            // A slice that begins within a byte is the same flags.
+            let padded: BooleanArray = (0..n + 3).map(|i| Some(i >= 3 && pattern(i - 3))).collect();
+            let padded = one("flag", Arc::new(padded), false).slice(3, n);
+            assert!(written(&batch.schema(), &[padded]) == written(&batch.schema(), &[batch]));
+        }
+    }
+}
+
+#[test]
+fn numbers_come_back_with_their_bounds() {
+    let few = |i: usize| [0, -1, i64::MIN, i64::MAX, 42][i * i % 5];
+    let many = |i: usize| i64::try_from(i).unwrap() * -7_919;
+    for number in [few as fn(usize) -> i64, many] {
+        let n = PAGE_ROWS + 100;
+        let numbers: Int64Array = (0..n).map(|i| (i % 3 != 1).then(|| number(i))).collect();
+        let known = || (0..n).filter(|i| i % 3 != 1).map(number);
+        let found = statistics(comes_back(&one("number", Arc::new(numbers), true))).remove(0);
+        let Statistics::Int64(found) = found else {
+            panic!("of numbers")
+        };
+        assert_eq!(
+            (found.min_opt(), found.max_opt()),
+            (known().min().as_ref(), known().max().as_ref())
+        );
+        assert_eq!(found.null_count_opt(), Some(n as u64 / 3));
+    }
+}
+
+#[test]
+fn columns_without_a_value_come_back_and_may_fill_late() {
+    for data_type in [
+        DataType::Int64,
+        DataType::Utf8,
+        DataType::Decimal128(38, 7),
+        DataType::Date32,
+    ] {
+        let none = arrow::array::new_null_array(&data_type, 2 * PAGE_ROWS);
+        let found = statistics(comes_back(&one("empty", none, true))).remove(0);
+        assert_eq!(
+            (found.null_count_opt(), found.min_bytes_opt()),
+            (Some(2 * PAGE_ROWS as u64), None)
+        );
+    }
+    let late: Int64Array = (0..3 * PAGE_ROWS).map(|i| (i > 2 * PAGE_ROWS).then_some(5)).collect();
+    let bytes = comes_back(&one("late", Arc::new(late), true));
+    assert_eq!(
+        read(&bytes)
+            .column(0)
+            .as_primitive::<arrow::datatypes::Int64Type>()
+            .value(2 * PAGE_ROWS + 1),
+        5
+    );
+}
