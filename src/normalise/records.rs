@@ -11,7 +11,7 @@ use super::normaliser::Normaliser;
 use super::scale::{Reference, Scale};
 use crate::error::{Error, Result};
 use crate::reference::benchmark::{Benchmark, Factors, Origin, Place};
-use crate::schema::batch::{decimal, flag, int, number, text, time, word};
+use crate::schema::batch::{decimal, flag, int, number, time, words};
 
 /// Records by benchmark and where its value came from; `none` where nothing is known.
 pub type Origins = BTreeMap<(&'static str, &'static str), u64>;
@@ -85,22 +85,22 @@ pub fn factors_of(batch: &RecordBatch, normaliser: &mut Normaliser<'_>) -> Resul
         return Ok(scales);
     }
     let [cluster, submit_host, partition, node_list, benchmark] =
-        ["cluster", "submit_host", "partition", "node_list", "benchmark"].map(|name| text(batch, name));
+        ["cluster", "submit_host", "partition", "node_list", "benchmark"].map(|name| words(batch, name));
     let (cluster, submit_host, partition) = (cluster?, submit_host?, partition?);
     let (node_list, benchmark) = (node_list?, benchmark?);
     let per_core = decimal(batch, "benchmark_per_core")?;
     let (record, end) = (time(batch, "record_utc")?, time(batch, "end_utc")?);
     let (wall, suspended) = (int(batch, "wall_s")?, int(batch, "suspended_s")?);
     let (scaled_cpu, scaled_wall) = (int(batch, "scaled_cpu_ms")?, int(batch, "scaled_wall_ms")?);
-    let source = text(batch, "source")?;
+    let source = words(batch, "source")?;
     for row in 0..batch.num_rows() {
-        let stated = word(benchmark, row).zip(number(per_core, row));
+        let stated = benchmark.get(row).zip(number(per_core, row));
         let stated = stated.and_then(|(name, milli)| Some((name, i64::try_from(milli).ok()?)));
         let place = Place {
-            cluster: word(cluster, row),
-            submit_host: word(submit_host, row),
-            partition: word(partition, row),
-            node_list: word(node_list, row),
+            cluster: cluster.get(row),
+            submit_host: submit_host.get(row),
+            partition: partition.get(row),
+            node_list: node_list.get(row),
         };
         // The end, or the last moment known of a running job.
         let at_ms = number(end, row).unwrap_or_else(|| {

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use ahash::RandomState;
-use arrow::array::{BooleanArray, RecordBatch};
+use arrow::array::{Array, BooleanArray, RecordBatch};
 use arrow::compute::filter_record_batch;
+use arrow::datatypes::ArrowNativeType;
 use crossbeam_channel::bounded;
 
 use super::days::Days;
@@ -20,7 +21,7 @@ use crate::records::file_order::FileOrder;
 use crate::records::history;
 use crate::records::merge::{Loser, merge};
 use crate::records::spill::Spill;
-use crate::schema::batch::{int, text};
+use crate::schema::batch::{Words, int, text, words};
 use crate::store::lake::{self, LakeTable};
 use crate::store::{Publication, Store};
 use crate::summarise::Usage;
@@ -288,16 +289,35 @@ fn settle(winners: &[RecordBatch], losers: &[Loser], into: &mut Settled) -> Resu
         }
     };
     for batch in winners {
-        let (files, steps) = (text(batch, "file_id")?, int(batch, "step_n")?);
-        // Rows of many small files alternate: they are counted by file before a name is made of each.
-        let mut by_file: HashMap<&str, (u64, i64), RandomState> = HashMap::default();
-        for row in 0..batch.num_rows() {
-            let (jobs, step_n) = by_file.entry(files.value(row)).or_default();
-            *jobs += 1;
-            *step_n += steps.value(row);
-        }
-        for (file_id, (jobs, step_n)) in by_file {
+        let (files, steps) = (words(batch, "file_id")?, int(batch, "step_n")?);
+        let mut count = |file_id: &str, (jobs, step_n): (u64, i64)| {
             count(&Arc::from(file_id), Reason::Job, Reason::Step, jobs, step_n);
+        };
+        // Rows of many small files alternate: they are counted by file before a name is made of each.
+        match files {
+            Words::Coded(codes, names) => {
+                let mut by_code = vec![(0, 0); names.len()];
+                for (code, steps) in codes.values().iter().zip(steps.values()) {
+                    if let Some((jobs, step_n)) = by_code.get_mut(code.as_usize()) {
+                        *jobs += 1;
+                        *step_n += steps;
+                    }
+                }
+                for (name, n) in names.iter().flatten().zip(by_code).filter(|(_, n)| n.0 > 0) {
+                    count(name, n);
+                }
+            }
+            Words::Plain(names) => {
+                let mut by_file: HashMap<&str, (u64, i64), RandomState> = HashMap::default();
+                for row in 0..batch.num_rows() {
+                    let (jobs, step_n) = by_file.entry(names.value(row)).or_default();
+                    *jobs += 1;
+                    *step_n += steps.value(row);
+                }
+                for (name, n) in by_file {
+                    count(name, n);
+                }
+            }
         }
     }
     for loser in losers {

@@ -10,7 +10,7 @@ use super::partition::Settled;
 use super::refused::{self, RefusedRow};
 use crate::error::{Error, Result};
 use crate::ledger::Reason;
-use crate::schema::batch::{id, identity, int, text};
+use crate::schema::batch::{id, identity, int, words};
 use crate::store::Publication;
 use crate::store::lake::LakeTable;
 
@@ -48,15 +48,15 @@ impl<'a> Unscaled<'a> {
     /// [`crate::error::Kind::Internal`] when the batch is not of `records`.
     pub(super) fn push(&mut self, batch: &RecordBatch, row: usize) -> Result<()> {
         self.rows.push(Refused {
-            file_id: Arc::from(text(batch, "file_id")?.value(row)),
+            file_id: Arc::from(words(batch, "file_id")?.value(row)),
             line: int(batch, "line")?.value(row),
             byte_offset: int(batch, "byte_offset")?.value(row),
             step_n: int(batch, "step_n")?.value(row),
-            source: text(batch, "source")?.value(row).to_owned(),
+            source: words(batch, "source")?.value(row).to_owned(),
             detail: format!(
                 "no benchmark for job {} of cluster {:?} at its end",
-                text(batch, "job_id")?.value(row),
-                text(batch, "cluster")?.value(row)
+                words(batch, "job_id")?.value(row),
+                words(batch, "cluster")?.value(row)
             ),
             record_id: identity(id(batch, "record_id")?, row)?,
         });

@@ -16,7 +16,7 @@ use super::waiting;
 use crate::error::{Error, Result};
 use crate::ledger::Outcome;
 use crate::schema;
-use crate::schema::batch::{id, identity, time};
+use crate::schema::batch::{decoded, id, identity, time};
 
 /// A row that lost, as `history` keeps it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,7 +39,7 @@ pub struct Loser {
 
 /// A bucket, resolved.
 pub struct Merged {
-    /// The accepted rows, sorted by (`record_utc`, `record_id`).
+    /// The accepted rows, sorted by (`record_utc`, `record_id`); texts may be coded.
     pub winners: RecordBatch,
     /// The others, sorted.
     pub losers: Vec<Loser>,
@@ -133,7 +133,7 @@ pub fn merge(
     } else {
         let mut batches = published.to_vec();
         if let Some(fresh) = fresh {
-            batches.push(waiting::to_records(fresh, None)?);
+            batches.push(decoded(&waiting::to_records(fresh, None)?)?);
         }
         pick(&batches, &rows)?
     };

@@ -2,14 +2,11 @@
 
 use std::sync::Arc;
 
-use arrow::array::{
-    Array, ArrayRef, AsArray, Int64Array, RecordBatch, StringArray, TimestampMillisecondArray, UInt32Array, UInt64Array,
-};
+use arrow::array::{Array, ArrayRef, AsArray, Int64Array, RecordBatch, TimestampMillisecondArray, UInt64Array};
 
 use super::file_order::FileOrder;
-use super::waiting::word;
 use crate::error::Result;
-use crate::schema::batch::{column, int, number, uint};
+use crate::schema::batch::{Words, int, number, uint, words};
 
 /// How much a version of a job is worth; the larger wins.
 pub(super) type Worth = (i64, i64, i64, i64, u32, i64);
@@ -30,8 +27,8 @@ pub(super) struct Version {
 
 /// The columns of a batch, published or gathered, that versions are weighed by.
 pub(super) struct Versions<'a> {
-    format: Texts<'a>,
-    file: Texts<'a>,
+    format: Words<'a>,
+    file: Words<'a>,
     // A gathered batch leaves out what no row has.
     end: Option<&'a ArrayRef>,
     received: Option<&'a TimestampMillisecondArray>,
@@ -51,8 +48,8 @@ impl<'a> Versions<'a> {
     pub(super) fn new(batch: &'a RecordBatch) -> Result<Self> {
         let optional = |name: &str| batch.column_by_name(name);
         Ok(Self {
-            format: Texts::of(batch, "format")?,
-            file: Texts::of(batch, "file_id")?,
+            format: words(batch, "format")?,
+            file: words(batch, "file_id")?,
             end: optional("end_utc"),
             received: optional("received_utc").and_then(|column| column.as_primitive_opt()),
             cpu: optional("cpu_ms").and_then(|column| column.as_primitive_opt()),
@@ -96,32 +93,6 @@ impl<'a> Versions<'a> {
             step_n: self.steps.value(row),
             content_hash: self.hash.value(row),
         })
-    }
-}
-
-/// A column of texts, as published or as gathered.
-enum Texts<'a> {
-    Plain(&'a StringArray),
-    Coded(&'a UInt32Array, &'a StringArray),
-}
-
-impl<'a> Texts<'a> {
-    fn of(batch: &'a RecordBatch, name: &str) -> Result<Self> {
-        let found = column(batch, name)?;
-        if let Some(texts) = found.as_string_opt::<i32>() {
-            return Ok(Self::Plain(texts));
-        }
-        word::parts(found).map(|(codes, entries)| Self::Coded(codes, entries))
-    }
-
-    fn value(&self, row: usize) -> &'a str {
-        match self {
-            Self::Plain(texts) => texts.value(row),
-            Self::Coded(codes, entries) => {
-                let code = usize::try_from(codes.value(row)).unwrap_or(usize::MAX);
-                entries.value(code)
-            }
-        }
     }
 }
 

@@ -1,13 +1,13 @@
 //! Corrections as entries of their own: what a record contributes stays, and a correction posts beside it what it takes
 //! and what it gives. The sum is the corrected number; without the entries of one id it is what it was before.
 
-use arrow::array::{FixedSizeBinaryArray, RecordBatch, StringArray};
+use arrow::array::{FixedSizeBinaryArray, RecordBatch};
 
 use super::group::{DIMENSIONS, Groups, KeyRef};
 use super::sums::{COUNTED, Sums};
 use crate::error::Result;
 use crate::reference::correction::{Action, Correction, CorrectionTable};
-use crate::schema::batch::{id, text, word};
+use crate::schema::batch::{Words, id, words};
 use crate::time::calendar::Period;
 use crate::time::{Calendar, Month};
 
@@ -51,8 +51,8 @@ pub(super) struct Corrector<'a> {
 
 /// Columns of `records` that only corrections look at.
 pub(super) struct Names<'a> {
-    user: &'a StringArray,
-    job_id: &'a StringArray,
+    user: Words<'a>,
+    job_id: Words<'a>,
     record_id: &'a FixedSizeBinaryArray,
 }
 
@@ -69,8 +69,8 @@ impl<'a> Corrector<'a> {
             return Ok(None);
         }
         Ok(Some(Names {
-            user: text(batch, "user")?,
-            job_id: text(batch, "job_id")?,
+            user: words(batch, "user")?,
+            job_id: words(batch, "job_id")?,
             record_id: id(batch, "record_id")?,
         }))
     }
@@ -176,7 +176,7 @@ fn takes(rule: &Correction, names: &Names<'_>, row: usize, key: &KeyRef<'_>, (vo
     rule.takes(key.month, Some(names.record_id.value(row)), |name| match name {
         "vo" => vo,
         "account" => account,
-        "user" => word(names.user, row),
+        "user" => names.user.get(row),
         "job_id" => Some(names.job_id.value(row)),
         name => key.dimension(name),
     })

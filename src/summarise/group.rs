@@ -117,18 +117,28 @@ pub struct Groups {
 impl Groups {
     /// The sums of a key, zero when it is new.
     pub fn sums(&mut self, key: KeyRef<'_>) -> &mut Sums {
+        let place = self.place(key);
+        &mut self.rows[place].1
+    }
+
+    /// The sums at a place that [`Groups::place`] gave.
+    pub(super) fn at(&mut self, place: usize) -> &mut Sums {
+        &mut self.rows[place].1
+    }
+
+    /// Where the sums of a key are, new ones if need be; they stay there.
+    pub(super) fn place(&mut self, key: KeyRef<'_>) -> usize {
         let hash = self.hasher.hash_one(key);
         let Self { slots, rows, hasher } = self;
         let is_key = |at: &usize| rows.get(*at).is_some_and(|(known, _)| known.borrow() == key);
-        let at = slots.find(hash, is_key).copied().unwrap_or_else(|| {
+        slots.find(hash, is_key).copied().unwrap_or_else(|| {
             let at = rows.len();
             rows.push((key.own(), Sums::default()));
             slots.insert_unique(hash, at, |at| {
                 rows.get(*at).map_or(0, |(key, _)| hasher.hash_one(key.borrow()))
             });
             at
-        });
-        &mut rows[at].1
+        })
     }
 
     /// Whether there is none.

@@ -1,5 +1,6 @@
 //! Attribute jobs to periods and add them up, per site, VO and allocation year.
 
+mod alike;
 pub mod apportion;
 pub mod charges;
 pub mod contributions;

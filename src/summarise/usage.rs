@@ -2,6 +2,7 @@
 
 use arrow::array::RecordBatch;
 
+use super::alike::{Alike, Known};
 use super::apportion::apportion;
 use super::correct::{Corrector, Names};
 use super::group::{Groups, KeyRef};
@@ -12,7 +13,7 @@ use crate::error::Result;
 use crate::normalise::{Reference, Scale, Scales};
 use crate::pipeline::Plan;
 use crate::reference::benchmark::{Each, Score};
-use crate::schema::batch::{number, word};
+use crate::schema::batch::number;
 use crate::time::Month;
 
 /// Adds up the records of one site.
@@ -20,6 +21,7 @@ pub struct Usage<'a> {
     cutter: Cutter,
     corrector: Corrector<'a>,
     groups: Groups,
+    known: Known,
     shares: Shares,
 }
 
@@ -76,6 +78,7 @@ impl<'a> Usage<'a> {
             cutter: Cutter::new(plan),
             corrector: Corrector::new(plan.corrections.as_deref(), site),
             groups: Groups::default(),
+            known: Known::default(),
             shares: Shares::default(),
         }
     }
@@ -99,13 +102,15 @@ impl<'a> Usage<'a> {
     pub fn add(&mut self, batch: &RecordBatch, scales: &Scales) -> Result<Vec<usize>> {
         let view = RecordView::new(batch)?;
         let names = self.corrector.names(batch)?;
+        let alike = Alike::new(view.dimensions.into_iter().chain([view.vo]));
+        self.known.clear();
         let mut refused = Vec::new();
         for row in 0..batch.num_rows() {
             let (scale, reference) = scales.of(row);
             if scale == Scale::Rejected {
                 refused.push(row);
             } else {
-                self.add_row(&view, row, (scale, reference), names.as_ref());
+                self.add_row((&view, alike.as_ref()), row, (scale, reference), names.as_ref());
             }
         }
         Ok(refused)
@@ -113,7 +118,7 @@ impl<'a> Usage<'a> {
 
     fn add_row(
         &mut self,
-        view: &RecordView<'_>,
+        (view, alike): (&RecordView<'_>, Option<&Alike<'_>>),
         row: usize,
         (scale, reference): (Scale, Option<Reference>),
         names: Option<&Names<'_>>,
@@ -136,8 +141,7 @@ impl<'a> Usage<'a> {
         if reference.is_some() {
             self.shares.split_scaled(view, row, &self.cutter.weights);
         }
-        let dimensions = view.dimensions.map(|column| word(column, row));
-        let vo = word(view.vo, row);
+        let combination = alike.map(|alike| alike.of(row));
         for (at, period) in self.cutter.pieces.iter().enumerate() {
             let share = |shares: &[i64]| shares.get(at).copied().unwrap_or(0);
             let (wall, held) = (share(&self.shares.wall_s), share(&self.shares.held_s));
@@ -184,17 +188,22 @@ impl<'a> Usage<'a> {
                 earliest_end_ms: end_ms.filter(|_| counts),
                 latest_end_ms: end_ms.filter(|_| counts),
             };
-            let key = KeyRef {
-                vo,
+            let key = || KeyRef {
+                vo: view.vo.get(row),
                 allocation_year: period.allocation_year,
                 month: period.month,
                 day: period.day,
-                dimensions,
+                dimensions: view.dimensions.map(|column| column.get(row)),
                 correction_id: None,
             };
-            self.groups.sums(key).add(&part);
+            let groups = &mut self.groups;
+            let place = match combination {
+                Some(combination) => self.known.group(combination, period.from_ms, || groups.place(key())),
+                None => groups.place(key()),
+            };
+            groups.at(place).add(&part);
             if let Some(names) = names {
-                self.corrector.post(names, row, key, &part, &mut self.groups);
+                self.corrector.post(names, row, key(), &part, groups);
             }
         }
     }

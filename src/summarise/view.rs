@@ -1,9 +1,9 @@
 //! The columns of `records` that `usage` is made of, looked up once per batch.
 
-use arrow::array::{BooleanArray, Int64Array, RecordBatch, StringArray, TimestampMillisecondArray};
+use arrow::array::{BooleanArray, Int64Array, RecordBatch, TimestampMillisecondArray};
 
 use crate::error::Result;
-use crate::schema::batch::{flag, int, number, text, time};
+use crate::schema::batch::{Words, flag, int, number, time, words};
 
 /// A batch of `records`, seen by the summarise room.
 pub struct RecordView<'a> {
@@ -20,8 +20,8 @@ pub struct RecordView<'a> {
     pub(super) alloc_gpu_n: &'a Int64Array,
     pub(super) alloc_node_n: &'a Int64Array,
     pub(super) alloc_billing_n: &'a Int64Array,
-    pub(super) vo: &'a StringArray,
-    pub(super) dimensions: [&'a StringArray; 9],
+    pub(super) vo: Words<'a>,
+    pub(super) dimensions: [Words<'a>; 9],
     pub(super) is_cpu_unknown: &'a BooleanArray,
     pub(super) is_core_unknown: &'a BooleanArray,
     pub(super) is_core_assumed: &'a BooleanArray,
@@ -48,17 +48,17 @@ impl<'a> RecordView<'a> {
             alloc_gpu_n: int(batch, "alloc_gpu_n")?,
             alloc_node_n: int(batch, "alloc_node_n")?,
             alloc_billing_n: int(batch, "alloc_billing_n")?,
-            vo: text(batch, "vo")?,
+            vo: words(batch, "vo")?,
             dimensions: [
-                text(batch, d0)?,
-                text(batch, d1)?,
-                text(batch, d2)?,
-                text(batch, d3)?,
-                text(batch, d4)?,
-                text(batch, d5)?,
-                text(batch, d6)?,
-                text(batch, d7)?,
-                text(batch, d8)?,
+                words(batch, d0)?,
+                words(batch, d1)?,
+                words(batch, d2)?,
+                words(batch, d3)?,
+                words(batch, d4)?,
+                words(batch, d5)?,
+                words(batch, d6)?,
+                words(batch, d7)?,
+                words(batch, d8)?,
             ],
             is_cpu_unknown: flag(batch, "is_cpu_unknown")?,
             is_core_unknown: flag(batch, "is_core_unknown")?,
@@ -67,7 +67,7 @@ impl<'a> RecordView<'a> {
     }
 
     /// The column of a dimension of usage.
-    pub(super) fn dimension(&self, name: &str) -> Option<&'a StringArray> {
+    pub(super) fn dimension(&self, name: &str) -> Option<Words<'a>> {
         let at = super::group::DIMENSIONS
             .iter()
             .position(|dimension| *dimension == name)?;

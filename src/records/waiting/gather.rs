@@ -10,10 +10,10 @@ use arrow::buffer::NullBuffer;
 use arrow::compute::interleave;
 use arrow::datatypes::{DataType, Field, Int64Type, TimestampMillisecondType, UInt64Type};
 
-use super::word::{Gathering, parts};
+use super::word::Gathering;
 use super::{Kind, batch, fields, number};
 use crate::error::{Error, Result};
-use crate::schema::batch::{id, identity};
+use crate::schema::batch::{codes, id, identity};
 
 /// `len` rows from row `first` on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -267,7 +267,7 @@ pub fn with_words<'a>(
     let at = gathered.schema_ref().index_of(name)?;
     let mut columns = gathered.columns().to_vec();
     if let (Some(column), Some(old)) = (columns.get_mut(at), gathered.columns().get(at)) {
-        let (keys, entries) = parts(old)?;
+        let (keys, entries) = codes(old)?;
         let mut words = Gathering::new(0);
         for entry in entries {
             words.push_entry(replace(entry.unwrap_or_default()));

@@ -10,6 +10,7 @@ pub mod gather;
 pub mod number;
 pub mod word;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow::array::{
@@ -22,6 +23,8 @@ use arrow::datatypes::{DataType, Field, Int64Type, Schema};
 use super::anomaly::Anomaly;
 use crate::error::{Error, Result};
 use crate::schema;
+use crate::schema::batch::decoded;
+use crate::schema::dataset::Encoding;
 
 pub use gather::{Part, Route, Run, gather, gather_sorted};
 
@@ -112,10 +115,11 @@ pub fn unpacked(waiting: &RecordBatch) -> Result<RecordBatch> {
         batch: waiting.clone(),
         runs: vec![all],
     };
-    to_records(&gather(&[part])?, None)
+    decoded(&to_records(&gather(&[part])?, None)?)
 }
 
-/// The rows `picked` of a gathered batch (all, in their order, without `picked`) as rows of `records`.
+/// The rows `picked` of a gathered batch (all, in their order, without `picked`) as rows of `records`. Texts that
+/// `records` keeps in a dictionary stay coded.
 ///
 /// # Errors
 /// [`crate::error::Kind::Internal`] when the result is not what the schema declares.
@@ -148,12 +152,19 @@ pub fn to_records(gathered: &RecordBatch, picked: Option<&UInt32Array>) -> Resul
     let records = schema::dataset("records")?;
     let schema = records.arrow();
     let mut columns = Vec::with_capacity(schema.fields().len());
-    for field in schema.fields() {
+    // Columns without a value share one array of their type.
+    let mut empty = HashMap::new();
+    for (field, declared) in schema.fields().iter().zip(&records.columns) {
         let column = match (field.data_type(), gathered.column_by_name(field.name())) {
             (DataType::Boolean, _) => flags
                 .next()
                 .ok_or_else(|| Error::internal("a flag that is no anomaly"))?,
-            (_, None) => new_null_array(field.data_type(), rows),
+            (data_type, None) => ArrayRef::clone(
+                empty
+                    .entry(data_type)
+                    .or_insert_with(|| new_null_array(data_type, rows)),
+            ),
+            (DataType::Utf8, Some(column)) if declared.encoding == Encoding::Dictionary => pick(column)?,
             (DataType::Utf8, Some(column)) => cast(&pick(column)?, &DataType::Utf8)?,
             (DataType::Decimal128(precision, scale), Some(column)) => milli(&pick(column)?, *precision, *scale)?,
             (_, Some(column)) => pick(column)?,

@@ -14,6 +14,7 @@ use hashbrown::HashTable;
 use super::gather::Route;
 use super::number::all_valid;
 use crate::error::{Error, Result};
+use crate::schema::batch::codes;
 
 /// After so many rows it is asked whether texts repeat at all.
 const TRIAL_ROWS: usize = 1024;
@@ -221,7 +222,7 @@ pub fn constant(name: &str, text: &str, rows: usize) -> Result<(Field, ArrayRef)
 
 /// Packs a gathered column of texts; `None` if it holds only nulls.
 pub(super) fn pack(name: &str, gathered: &ArrayRef) -> Result<Option<(Field, ArrayRef)>> {
-    let (keys, entries) = parts(gathered)?;
+    let (keys, entries) = codes(gathered)?;
     if keys.null_count() == keys.len() {
         return Ok(None);
     }
@@ -258,16 +259,6 @@ impl Words {
         self.last = Some(code);
         self.codes.push(code);
     }
-}
-
-/// Codes and entries of a gathered column of texts.
-///
-/// # Errors
-/// [`crate::error::Kind::Internal`] when it is not one.
-pub fn parts(gathered: &ArrayRef) -> Result<(&UInt32Array, &StringArray)> {
-    let array = gathered.as_dictionary_opt::<UInt32Type>();
-    let parts = array.and_then(|array| Some((array.keys(), array.values().as_string_opt::<i32>()?)));
-    parts.ok_or_else(|| Error::internal("a gathered column of texts is not coded"))
 }
 
 /// Texts from several packed columns on their way into one gathered column.

@@ -22,7 +22,7 @@ use crate::engine::{How, Measure, add_up};
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::Plan;
 use crate::schema;
-use crate::schema::batch::number;
+use crate::schema::batch::{decoded, number};
 
 /// Columns of `charge_part` that tell rows apart, in their order.
 pub const KEYS: [&str; 18] = [
@@ -114,6 +114,7 @@ impl<'a> Charges<'a> {
         if self.tariffs.is_empty() || batch.num_rows() == 0 {
             return Ok(None);
         }
+        let batch = &decoded(batch)?;
         let jobs = Jobs::new(batch, self)?;
         let names = self.corrector.names(batch)?;
         let (mut rows, mut moves) = (Vec::new(), Vec::new());

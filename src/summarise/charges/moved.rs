@@ -11,7 +11,7 @@ use arrow::datatypes::SchemaRef;
 use super::row::Row;
 use super::{Charges, Jobs};
 use crate::error::{Error, Result};
-use crate::schema::batch::{texts, word};
+use crate::schema::batch::texts;
 use crate::summarise::correct::Names;
 use crate::summarise::group::KeyRef;
 use crate::summarise::view::RecordView;
@@ -31,10 +31,10 @@ pub(super) struct Move {
 impl Charges<'_> {
     /// The entries corrections post about the job that was cut last.
     pub(super) fn moves(&self, view: &RecordView<'_>, names: &Names<'_>, job: usize, moves: &mut Vec<Move>) {
-        let dimensions = view.dimensions.map(|column| word(column, job));
+        let dimensions = view.dimensions.map(|column| column.get(job));
         for (piece, period) in self.cutter.pieces.iter().enumerate() {
             let key = KeyRef {
-                vo: word(view.vo, job),
+                vo: view.vo.get(job),
                 allocation_year: period.allocation_year,
                 month: period.month,
                 day: period.day,
@@ -65,9 +65,9 @@ impl Charges<'_> {
             return Ok(None);
         }
         let view = RecordView::new(batch)?;
-        let account = |job: usize| view.dimension("account").and_then(|column| word(column, job));
+        let account = |job: usize| view.dimension("account").and_then(|column| column.get(job));
         let is_own =
-            |own: &Move| own.payer.0.as_deref() == word(view.vo, own.job) && own.payer.1.as_deref() == account(own.job);
+            |own: &Move| own.payer.0.as_deref() == view.vo.get(own.job) && own.payer.1.as_deref() == account(own.job);
         // Jobs under a name that is not their own, in the order they are met.
         let mut order: Vec<(usize, &Payer)> = Vec::new();
         let mut renamed: BTreeMap<(usize, &Payer), usize> = BTreeMap::new();
