@@ -13,7 +13,7 @@
 //! ```
 //!
 //! Beside them: `schema` (every column, a leaf), `reference` (dated tables, and the machine behind the jobs),
-//! `capacity` (what nodes could deliver), `reconcile` (what others make of the same jobs), `ledger` (where every row
+//! `capacity` (what nodes could deliver), `publishers` (what others make of the same jobs), `ledger` (where every row
 //! went), `engine` (group-bys and formulas on typed batches), `privacy` (who is named), `store` (everything written),
 //! `time` (zones, months, allocation years), `scratch` (what does not fit memory), `allocator` (how soon memory is
 //! given back), `lines` (tables as lines of text), `pipeline` (file -> plan -> run), `problems` (what is wrong with a
@@ -43,7 +43,7 @@ pub mod occupancy;
 pub mod pipeline;
 pub mod privacy;
 pub mod problems;
-pub mod reconcile;
+pub mod publishers;
 pub mod records;
 pub mod reference;
 pub mod report;

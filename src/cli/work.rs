@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::output;
 use crate::error::{Error, Kind, Result};
 use crate::problems::Problems;
-use crate::reconcile::{Dimension, Mode, Question, remarks, report};
+use crate::publishers::{Dimension, Mode, Question, remarks, report};
 use crate::reference::benchmark::BenchmarkTable;
 use crate::reference::site_rename::SiteRenames;
 use crate::report::render::{TableFormat, render};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use gridtally::reconcile::Mode;
+use gridtally::publishers::Mode;
 use gridtally::reference::ratio::Ratio;
 
 use super::{Lake, columns};

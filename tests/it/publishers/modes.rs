@@ -5,7 +5,7 @@ use std::process::Command;
 
 use gridtally::error::Kind;
 use gridtally::problems::Problems;
-use gridtally::reconcile::{Mode, WorkReport};
+use gridtally::publishers::{Mode, WorkReport};
 use gridtally::reference::benchmark::BenchmarkTable;
 use gridtally::reference::site_rename::SiteRenames;
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use arrow::array::Array as _;
-use gridtally::reconcile::{Mode, Question, WorkReport, report};
+use gridtally::publishers::{Mode, Question, WorkReport, report};
 use gridtally::reference::benchmark::Benchmark;
 use gridtally::reference::site_rename::SiteRenames;
 use gridtally::schema::batch::{decimal, text};

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use gridtally::pipeline::progress::Silent;
 use gridtally::pipeline::{Plan, RunOptions, run as pipeline, verify};
-use gridtally::reconcile::{Cell, Dimension, Mode, Question, WorkReport, report};
+use gridtally::publishers::{Cell, Dimension, Mode, Question, WorkReport, report};
 use gridtally::reference::benchmark::BenchmarkTable;
 use gridtally::reference::site_rename::SiteRenames;
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use gridtally::reconcile::Mode;
+use gridtally::publishers::Mode;
 
 use super::{Lake, columns};
 use crate::support::collect::shared;
