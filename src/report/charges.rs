@@ -62,6 +62,8 @@ pub struct Charged {
     pub cluster: Option<String>,
     /// Account that pays.
     pub account: Option<String>,
+    /// The signed correction it is an entry of; `None` for what records say.
+    pub correction_id: Option<String>,
     /// Jobs charged that ended in the period.
     pub job_n: i64,
     /// Jobs whose charge is unknown.
@@ -98,6 +100,7 @@ pub fn read(lake: &Lake, selection: &Selection) -> Result<Vec<Charged>> {
             let (pool, policy, version) = (words("pool")?, words("policy")?, words("policy_version")?);
             let (options, unit, view) = (words("options")?, words("unit")?, words("view")?);
             let (cluster, account) = (words("cluster")?, words("account")?);
+            let correction = words("correction_id")?;
             let (jobs, unpriced) = (int(&batch, "job_n")?, int(&batch, "unpriced_job_n")?);
             let (cores, gpus) = (int(&batch, "alloc_core_s")?, int(&batch, "alloc_gpu_s")?);
             let charge = decimal(&batch, "charge")?;
@@ -120,6 +123,7 @@ pub fn read(lake: &Lake, selection: &Selection) -> Result<Vec<Charged>> {
                     version: version.value(row).to_owned(),
                     cluster: word(cluster, row).map(str::to_owned),
                     account: word(account, row).map(str::to_owned),
+                    correction_id: word(correction, row).map(str::to_owned),
                     job_n: jobs.value(row),
                     unpriced_job_n: unpriced.value(row),
                     alloc_core_s: cores.value(row),

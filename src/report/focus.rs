@@ -22,7 +22,7 @@ pub const FOCUS_VERSION: &str = "1.3";
 /// Digits after the point of costs.
 const DIGITS: u8 = 9;
 
-const COLUMNS: [(&str, ColumnKind); 52] = {
+const COLUMNS: [(&str, ColumnKind); 55] = {
     const MONEY: ColumnKind = ColumnKind::DecimalSum(DIGITS);
     const PRICE: ColumnKind = ColumnKind::Decimal(DIGITS);
     const WORD: ColumnKind = ColumnKind::Text;
@@ -47,6 +47,7 @@ const COLUMNS: [(&str, ColumnKind); 52] = {
         ("ContractedUnitPrice", PRICE),
         ("EffectiveCost", MONEY),
         ("HostProviderName", WORD),
+        ("InvoiceId", WORD),
         ("InvoiceIssuerName", WORD),
         ("ListCost", MONEY),
         ("ListUnitPrice", PRICE),
@@ -68,10 +69,12 @@ const COLUMNS: [(&str, ColumnKind); 52] = {
         ("ServiceSubcategory", WORD),
         ("SkuId", WORD),
         ("SkuMeter", WORD),
+        ("SkuPriceDetails", WORD),
         ("SkuPriceId", WORD),
         ("SubAccountId", WORD),
         ("SubAccountName", WORD),
         ("SubAccountType", WORD),
+        ("x_CorrectionId", WORD),
         ("x_GpuSeconds", ColumnKind::Sum),
         ("x_JobCount", ColumnKind::Sum),
         ("x_Policy", WORD),
@@ -103,7 +106,7 @@ pub struct Unpriced {
     pub sum_n: usize,
 }
 
-/// Site, VO, account, cluster, tariff, version, month, day.
+/// Site, VO, account, cluster, tariff, version, month, day, correction.
 type Key<'a> = (
     &'a str,
     Option<&'a str>,
@@ -113,6 +116,7 @@ type Key<'a> = (
     &'a str,
     Month,
     Option<Day>,
+    Option<&'a str>,
 );
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -155,6 +159,7 @@ pub fn report(charged: &[Charged], zone: &Zone, billing: &Billing) -> Result<(Ta
             row.version.as_str(),
             row.month,
             row.day,
+            row.correction_id.as_deref(),
         );
         let Some(charge_e9) = row.charge_e9 else { continue };
         let sums = groups.entry(key).or_default();
@@ -173,7 +178,7 @@ pub fn report(charged: &[Charged], zone: &Zone, billing: &Billing) -> Result<(Ta
 }
 
 fn row(key: &Key<'_>, sums: &Sums, zone: &Zone, billing: &Billing) -> Result<Vec<Cell>> {
-    let &(site, vo, account, cluster, tariff, version, month, day) = key;
+    let &(site, vo, account, cluster, tariff, version, month, day, correction) = key;
     let code = tariff.unit.to_uppercase();
     let is_money = is_currency(&code);
     let currency = match (is_money, &billing.currency) {
@@ -206,7 +211,8 @@ fn row(key: &Key<'_>, sums: &Sums, zone: &Zone, billing: &Billing) -> Result<Vec
     let period = day.and_then(crate::time::month::date_of);
     let period = period.map_or_else(|| month.to_string(), |date| date.to_string());
     let description = format!(
-        "Batch computing{} in {period} under {tariff} {version}: {} {unit}",
+        "{}Batch computing{} in {period} under {tariff} {version}: {} {unit}",
+        correction.map(|id| format!("Correction {id}: ")).unwrap_or_default(),
         cluster.map(|cluster| format!(" on {cluster}")).unwrap_or_default(),
         decimal::text(sums.charge_e9, CHARGE_SCALE),
     );
@@ -223,7 +229,8 @@ fn row(key: &Key<'_>, sums: &Sums, zone: &Zone, billing: &Billing) -> Result<Vec
         instant(month.next().first_day()),
         instant(month.first_day()),
         Cell::text("Usage"),
-        Cell::Empty,
+        // Whoever signs a correction corrects what was told before.
+        correction.map_or(Cell::Empty, |_| Cell::text("Correction")),
         Cell::text(description),
         Cell::text("Usage-Based"),
         instant(until),
@@ -234,6 +241,8 @@ fn row(key: &Key<'_>, sums: &Sums, zone: &Zone, billing: &Billing) -> Result<Vec
         decimal(price),
         decimal(cost),
         Cell::text(site),
+        // Charges are told before anybody writes an invoice.
+        Cell::Empty,
         Cell::text(issuer),
         decimal(cost),
         decimal(price),
@@ -255,10 +264,12 @@ fn row(key: &Key<'_>, sums: &Sums, zone: &Zone, billing: &Billing) -> Result<Vec
         Cell::text("Other (Compute)"),
         Cell::text(tariff.policy.as_str()),
         Cell::text(unit.as_str()),
+        Cell::text(price_details(tariff, version)),
         Cell::text(price_id),
         Cell::word(account),
         Cell::word(account),
         of_account("Account"),
+        Cell::word(correction),
         Cell::Int(sums.gpu_s),
         Cell::Int(sums.job_n),
         Cell::text(tariff.policy.as_str()),
@@ -268,6 +279,14 @@ fn row(key: &Key<'_>, sums: &Sums, zone: &Zone, billing: &Billing) -> Result<Vec
         Cell::Int(sums.unpriced_job_n),
         Cell::word(vo),
     ])
+}
+
+/// What a price hangs on, in keys of our own.
+fn price_details(tariff: &Tariff, version: &str) -> String {
+    let details = serde_json::json!({
+        "x_Policy": tariff.policy, "x_PolicyOptions": tariff.options, "x_PolicyVersion": version, "x_Pool": tariff.pool,
+    });
+    details.to_string()
 }
 
 /// A policy's unit as FOCUS spells units: `service_unit` is `Service Units`, `gpu_hour` is `GPU-Hours`.

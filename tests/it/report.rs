@@ -5,6 +5,7 @@ mod browser;
 mod check;
 mod completeness;
 mod corrected;
+mod credit;
 mod federation;
 mod money;
 mod publication;

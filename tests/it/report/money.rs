@@ -51,7 +51,7 @@ pub(super) fn charged(grain: &str) -> Scene {
     scene
 }
 
-fn gridtally(scene: &Scene, arguments: &[&str]) -> Output {
+pub(super) fn gridtally(scene: &Scene, arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_gridtally"))
         .current_dir(scene.path(""))
         .args(arguments)
@@ -59,7 +59,7 @@ fn gridtally(scene: &Scene, arguments: &[&str]) -> Output {
         .unwrap()
 }
 
-fn stdout(output: &Output) -> String {
+pub(super) fn stdout(output: &Output) -> String {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout.clone()).unwrap()
 }
@@ -72,7 +72,7 @@ fn refused(output: &Output) -> String {
 
 type Row = BTreeMap<String, String>;
 
-fn rows(csv: &str) -> (Vec<String>, Vec<Row>) {
+pub(super) fn rows(csv: &str) -> (Vec<String>, Vec<Row>) {
     let mut reader = csv::Reader::from_reader(csv.as_bytes());
     let header: Vec<String> = reader.headers().unwrap().iter().map(str::to_owned).collect();
     let rows = reader.deserialize().map(Result::unwrap).collect();
@@ -80,7 +80,7 @@ fn rows(csv: &str) -> (Vec<String>, Vec<Row>) {
 }
 
 /// A decimal as nine places; panics on what FOCUS calls no number.
-fn e9(text: &str) -> i128 {
+pub(super) fn e9(text: &str) -> i128 {
     let (sign, digits) = text.strip_prefix('-').map_or((1, text), |digits| (-1, digits));
     let (whole, places) = digits.split_once('.').unwrap_or((digits, ""));
     assert!(
@@ -107,6 +107,7 @@ fn assert_focus_columns(header: &[String]) {
         "ContractedCost",
         "EffectiveCost",
         "HostProviderName",
+        "InvoiceId",
         "InvoiceIssuerName",
         "ListCost",
         "PricingQuantity",
@@ -116,6 +117,7 @@ fn assert_focus_columns(header: &[String]) {
         "ServiceCategory",
         "ServiceName",
         "ServiceProviderName",
+        "SkuPriceDetails",
     ];
     for column in mandatory {
         assert!(header.iter().any(|name| name == column), "{column}");
@@ -137,16 +139,18 @@ fn assert_focus_columns(header: &[String]) {
 }
 
 /// The requirements on values.
-fn assert_focus(header: &[String], rows: &[Row]) {
+pub(super) fn assert_focus(header: &[String], rows: &[Row]) {
     assert_focus_columns(header);
     let nullable = [
         "ChargeClass",
+        "InvoiceId",
         "ResourceId",
         "ResourceName",
         "ResourceType",
         "SubAccountId",
         "SubAccountName",
         "SubAccountType",
+        "x_CorrectionId",
         "x_PolicyOptions",
         "x_VirtualOrganisation",
     ];
@@ -159,7 +163,12 @@ fn assert_focus(header: &[String], rows: &[Row]) {
             );
         }
         assert_eq!(row["ChargeCategory"], "Usage");
-        assert_eq!(row["ChargeClass"], "");
+        let is_correction = !row["x_CorrectionId"].is_empty();
+        assert_eq!(row["ChargeClass"], if is_correction { "Correction" } else { "" });
+        assert_eq!(row["InvoiceId"], "", "nobody has invoiced it");
+        let details: serde_json::Map<String, serde_json::Value> =
+            serde_json::from_str(&row["SkuPriceDetails"]).unwrap();
+        assert!(details.keys().all(|key| key.starts_with("x_")), "{details:?}");
         assert_eq!(
             (row["ChargeFrequency"].as_str(), row["PricingCategory"].as_str()),
             ("Usage-Based", "Standard")
@@ -193,7 +202,7 @@ fn assert_focus(header: &[String], rows: &[Row]) {
             assert_eq!(product(price), e9(&row[cost]), "{cost} in {row:?}");
         }
         assert_eq!(row["BilledCost"], row["EffectiveCost"]);
-        assert!(e9(&row["ConsumedQuantity"]) >= 0 && row["ConsumedUnit"] == "Core-Seconds");
+        assert!((is_correction || e9(&row["ConsumedQuantity"]) >= 0) && row["ConsumedUnit"] == "Core-Seconds");
         for (id, of) in [
             ("ResourceId", ["ResourceName", "ResourceType"]),
             ("SubAccountId", ["SubAccountName", "SubAccountType"]),
