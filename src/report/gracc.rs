@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use hashbrown::{Equivalent, HashMap};
 use serde_json::Value;
 
 use super::lake::{Lake, Piece, Selection, on_all_processors};
@@ -29,6 +30,48 @@ type Key = (
     String,
     String,
 );
+
+/// A key that is looked up before it is owned.
+#[derive(Hash)]
+struct KnownBy<'a>(
+    i64,
+    &'a str,
+    &'a str,
+    &'a str,
+    i64,
+    i64,
+    &'a str,
+    i64,
+    &'a str,
+    &'a str,
+    &'a str,
+);
+
+impl Equivalent<Key> for KnownBy<'_> {
+    fn equivalent(&self, key: &Key) -> bool {
+        (self.0, self.4, self.5, self.7) == (key.0, key.4, key.5, key.7)
+            && [self.1, self.2, self.3, self.6, self.8, self.9, self.10]
+                == [&*key.1, &*key.2, &*key.3, &*key.6, &*key.8, &*key.9, &*key.10]
+    }
+}
+
+impl From<&KnownBy<'_>> for Key {
+    fn from(key: &KnownBy<'_>) -> Self {
+        (
+            key.0,
+            key.1.to_owned(),
+            key.2.to_owned(),
+            key.3.to_owned(),
+            key.4,
+            key.5,
+            key.6.to_owned(),
+            key.7,
+            key.8.to_owned(),
+            key.9.to_owned(),
+            key.10.to_owned(),
+        )
+    }
+}
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
@@ -219,7 +262,7 @@ fn groups(lake: &Lake, selection: &Selection) -> Result<BTreeMap<Key, Sums>> {
     Ok(groups)
 }
 
-fn gather(lake: &Lake, selection: &Selection, piece: &Piece, corrections: &Corrections) -> Result<BTreeMap<Key, Sums>> {
+fn gather(lake: &Lake, selection: &Selection, piece: &Piece, corrections: &Corrections) -> Result<Vec<(Key, Sums)>> {
     const COLUMNS: [&str; 15] = [
         "view",
         "cluster",
@@ -237,7 +280,8 @@ fn gather(lake: &Lake, selection: &Selection, piece: &Piece, corrections: &Corre
         "alloc_gpu_n",
         "exit_code",
     ];
-    let mut groups: BTreeMap<Key, Sums> = BTreeMap::new();
+    let mut groups: HashMap<Key, Sums, ahash::RandomState> = HashMap::default();
+    let (mut last_view, mut kind) = (String::new(), String::new());
     let fates = corrections.of_site(&piece.site);
     let columns: BTreeSet<&str> = COLUMNS.into_iter().chain(fates.columns()).collect();
     let columns: Vec<&str> = columns.into_iter().collect();
@@ -268,25 +312,28 @@ fn gather(lake: &Lake, selection: &Selection, piece: &Piece, corrections: &Corre
             if !selection.has_vo(vo) {
                 continue;
             }
-            let told = |word: Option<&str>| word.unwrap_or(MISSING).to_owned();
-            let of = |column| told(word(column, row));
+            let of = |column| word(column, row).unwrap_or(MISSING);
             let core_n = number(cores, row).unwrap_or(1);
-            let key = (
+            if view.value(row) != last_view {
+                view.value(row).clone_into(&mut last_view);
+                kind = resource_type(&last_view);
+            }
+            let key = KnownBy(
                 end_ms.div_euclid(DAY_MS),
-                told(vo),
-                told(account),
+                vo.unwrap_or(MISSING),
+                account.unwrap_or(MISSING),
                 of(user),
                 core_n,
                 number(gpus, row).unwrap_or(0),
-                resource_type(view.value(row)),
+                &kind,
                 number(exit, row).unwrap_or(0),
                 of(grid),
                 of(probe),
-                piece.site.clone(),
+                &piece.site,
             );
             let wall_ms = i128::from(wall.value(row)) * 1000 + i128::from(fraction.value(row));
             let known = |column| number(column, row).map_or(0, i128::from);
-            groups.entry(key).or_default().add(&Sums {
+            groups.entry_ref(&key).or_default().add(&Sums {
                 job_n: 1,
                 wall_ms,
                 cpu_ms: known(cpu),
@@ -296,7 +343,7 @@ fn gather(lake: &Lake, selection: &Selection, piece: &Piece, corrections: &Corre
             });
         }
     }
-    Ok(groups)
+    Ok(groups.into_iter().collect())
 }
 
 fn row(key: &Key, sums: &Sums) -> Result<Vec<Cell>> {

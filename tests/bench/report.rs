@@ -64,6 +64,8 @@ pub(crate) fn run(records: i64, runs: usize) {
     let summaries = ["apel", "--message", "normalised-v0.4", "--leave-out"];
     line("apel, normalised summaries", median(runs, || ours(&summaries)));
     line("gracc, daily documents", median(runs, || ours(&["gracc"])));
+    let by_user = ["sreport", "--users", "--format", "csv"];
+    line("sreport by user, from records", median(runs, || ours(&by_user)));
     line(
         "sreport, from usage",
         median(runs, || ours(&["sreport", "--format", "csv"])),
