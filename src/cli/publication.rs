@@ -6,7 +6,7 @@ use super::output;
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::clock;
 use crate::report::lake::Lake;
-use crate::report::publication::diff::{diff, table};
+use crate::report::publication::diff::{diff, in_brief, table};
 use crate::report::publication::ledger;
 use crate::report::publication::lock::{self, LockEvent};
 use crate::report::publication::told::Told;
@@ -95,7 +95,9 @@ pub(super) fn run(args: &Args) -> Result<()> {
         Action::Diff { before, after, format } => {
             let changes = diff(&read(before)?, &read(after)?);
             let title = format!("From {} to {}", before.display(), after.display());
-            output::data(&render(&table(&title, &changes), *format)?)
+            output::data(&render(&table(&title, &changes), *format)?)?;
+            output::people(&in_brief(&changes));
+            Ok(())
         }
         Action::Lock(args) => lock_month(args, true),
         Action::Unlock(args) => lock_month(args, false),

@@ -74,7 +74,9 @@ impl ReceiverArgs {
         let title = format!("What differs from what {receiver} holds");
         let table = diff::table(&title, &plan.changes);
         let Some(out) = to.out.filter(|_| !self.diff) else {
-            return print(&table, to.format);
+            print(&table, to.format)?;
+            output::people(&diff::in_brief(&plan.changes));
+            return Ok(());
         };
         let lists = self.delete_list.as_deref().map(Store::open).transpose()?;
         let mut list = |place: &_, gone: &[_]| {

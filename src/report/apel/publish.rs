@@ -1,6 +1,6 @@
 //! From a lake to messages.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::aggregate::{self, Aggregate};
 use super::check;
@@ -264,6 +264,13 @@ impl Published {
     /// What was written.
     #[must_use]
     pub fn table(&self) -> Table {
+        // Kinds of message tell of the same jobs.
+        let kinds: BTreeSet<MessageKind> = self.sent.keys().map(|(kind, ..)| *kind).collect();
+        let usage = if kinds.len() > 1 {
+            ColumnKind::Number
+        } else {
+            ColumnKind::Sum
+        };
         let mut table = Table::new(
             "Messages for APEL",
             &[
@@ -272,9 +279,9 @@ impl Published {
                 ("month", "", ColumnKind::Text),
                 ("message_n", "1", ColumnKind::Sum),
                 ("record_n", "1", ColumnKind::Sum),
-                ("job_n", "1", ColumnKind::Sum),
-                ("wall_s", "s", ColumnKind::Sum),
-                ("cpu_s", "s", ColumnKind::Sum),
+                ("job_n", "1", usage),
+                ("wall_s", "s", usage),
+                ("cpu_s", "s", usage),
                 ("content", "BLAKE3", ColumnKind::Text),
             ],
         );

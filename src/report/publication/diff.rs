@@ -175,6 +175,30 @@ pub fn apply(before: &[Told], changes: &[Change]) -> Vec<Told> {
     told.into_values().collect()
 }
 
+/// How many records changed how, and in which fields, in a line.
+#[must_use]
+pub fn in_brief(changes: &[Change]) -> String {
+    let mut words: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut fields: BTreeMap<String, usize> = BTreeMap::new();
+    for change in changes {
+        *words.entry(change.as_str()).or_default() += 1;
+        for (field, ..) in change.fields() {
+            *fields.entry(field).or_default() += 1;
+        }
+    }
+    if words.is_empty() {
+        return "nothing differs".to_owned();
+    }
+    let words: Vec<String> = words.iter().map(|(word, n)| format!("{n} {word}")).collect();
+    let fields: Vec<String> = fields.iter().map(|(field, n)| format!("{field} in {n}")).collect();
+    let fields = if fields.is_empty() {
+        String::new()
+    } else {
+        format!("; {}", fields.join(", "))
+    };
+    format!("{}{fields}", words.join(", "))
+}
+
 /// The changes, a line for every field that differs.
 #[must_use]
 pub fn table(title: &str, changes: &[Change]) -> Table {

@@ -7,7 +7,7 @@ use gridtally::report::apel::MessageKind;
 use gridtally::report::apel::publish::Request;
 use gridtally::report::apel::users::Users;
 use gridtally::report::lake::{Lake, Selection};
-use gridtally::report::publication::diff::{Change, apply, by_key, diff};
+use gridtally::report::publication::diff::{Change, apply, by_key, diff, in_brief};
 use gridtally::report::publication::ledger::{held, load};
 use gridtally::report::publication::lock::{LockEvent, append};
 use gridtally::report::publication::send::{Gone, plan, send};
@@ -64,6 +64,15 @@ fn what_changed_between_versions_of_a_month_is_named_exactly() {
     // From the first to the second, the impossible ends were mended in every record that stayed.
     let (words, fields) = &counts[0];
     assert_eq!(fields.get("LatestEndTime"), words.get("changed"), "{counts:?}");
+    let [before, after, ..] = versions.as_slice() else {
+        panic!()
+    };
+    let told = in_brief(&diff(before, after));
+    assert!(told.contains(&format!("{} changed", words["changed"])), "{told}");
+    assert!(
+        told.contains(&format!("LatestEndTime in {}", fields["LatestEndTime"])),
+        "{told}"
+    );
     // Wall time lost its cores in one step: there only durations changed.
     let durations_only = counts.iter().any(|(_, fields)| {
         fields.get("WallDuration").is_some_and(|n| *n > 30) && !fields.contains_key("NumberOfJobs")

@@ -104,6 +104,15 @@ fn defects_of_every_record_are_named() {
         set(told, "CpuDuration", value * 93 / 100);
     });
     assert_all(&odd, Cause::Unexplained, 70);
+    // And one that grows with what it spoils: times and jobs of each record by a share of its own.
+    let uneven = with_defect(&good, |told| {
+        let share = 1_010 + told.number("NumberOfJobs").unwrap() % 90;
+        for key in ["WallDuration", "CpuDuration", "NumberOfJobs"] {
+            let value = told.number(key).unwrap();
+            set(told, key, value * share / 1_000 + 5);
+        }
+    });
+    assert_all(&uneven, Cause::Unexplained, 70);
     let slack = {
         let mut bad = good.clone();
         for told in &mut bad {
