@@ -115,12 +115,11 @@ pub fn shares(
     (unit_n, shares)
 }
 
-/// Resource-seconds billed to every interval of a node, in units of 10^-9 and in the order [`sweep`] sorts them: what is
-/// held times the integral of the rate. All of them add up to what is billable on the node, to the last unit: what
+/// Resource-seconds billed to every interval of a node, in units of 10^-9: what is held times the integral of the rate. All of them add up to what is billable on the node, to the last unit: what
 /// rounding the rates down leaves is shared in proportion, and of that what is left goes one each by tag.
 pub fn bill(
     history: &History,
-    intervals: &mut [Interval],
+    intervals: &[Interval],
     shapes: &Shapes,
     grid: &Grid,
     unit: &Thresholds,
@@ -138,7 +137,7 @@ pub fn bill(
     sweep(history, intervals, shapes, grid, &mut meter);
     let (mut billed, total) = (meter.billed, meter.total);
     let mut order: Vec<usize> = (0..intervals.len()).collect();
-    order.sort_by_key(|at| intervals.get(*at).map(|of| (of.tag, of.start_s, of.end_s)));
+    order.sort_by_key(|at| intervals.get(*at).map(|of| (of.tag, *of)));
     for (resource, total) in total.into_iter().enumerate() {
         settle(&mut billed, resource, total * BILL_ONE, &order);
     }

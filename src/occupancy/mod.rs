@@ -36,12 +36,18 @@
 //! in order; nodes are independent of one another and are worked on in parallel, slices of time one after the other.
 
 pub mod billing;
+mod events;
 pub mod grid;
 pub mod history;
+pub mod over;
 pub mod parallel;
 pub mod queue;
 pub mod resource;
+pub mod seconds;
 pub mod slice;
+pub mod slices;
+mod spell;
+pub mod spread;
 pub mod sweep;
 pub mod tally;
 pub mod unit;
@@ -49,10 +55,14 @@ pub mod unit;
 pub use billing::{Scheme, Share, bill, rate, shares};
 pub use grid::Grid;
 pub use history::{History, Segment, State};
-pub use parallel::{each_node, peaks, tally_all};
+pub use over::Finding;
+pub use parallel::{Spreads, each_node, merge, peaks, tally_all};
 pub use queue::{Ask, Cause, Machines, Queue, QueueKey, QueueSums, Wait, queue};
 pub use resource::{LEDGER_N, Resource, Resources};
+pub use seconds::Seconds;
 pub use slice::{Interval, Shapes, Slice};
+pub use slices::Slices;
+pub use spread::Spread;
 pub use sweep::{Stretch, Visit, sweep};
-pub use tally::{DaySums, Finding, Histogram, NodeTally, Question, UnitSums, tally};
+pub use tally::{DaySums, NodeTally, Question, UnitSums, tally};
 pub use unit::{PRESETS, Thresholds, Unit};

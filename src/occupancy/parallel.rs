@@ -1,10 +1,13 @@
 //! All nodes of a slice.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::{Mutex, PoisonError};
 
 use super::grid::Grid;
 use super::history::History;
 use super::slice::{Interval, Shapes, Slice};
+use super::spread::Spread;
 use super::tally::{NodeTally, Question, tally};
 use crate::error::{Error, Result};
 
@@ -12,33 +15,36 @@ use crate::error::{Error, Result};
 const CHUNK_N: usize = 16;
 
 /// Does `each` with the number and the intervals of every node of a slice, on as many threads; the results are in the order
-/// of the nodes, the same ones whatever the threads. The intervals of a node are gone when it is done.
+/// of the nodes, the same ones whatever the threads. The intervals of a node are gone when it is done. Every thread has a
+/// state of its own; who had which nodes depends on chance.
 ///
 /// # Errors
 /// [`crate::error::Kind::Internal`] when a thread died.
-pub fn each_node<R: Send>(
+pub fn each_node<R: Send, S: Default + Send>(
     slice: Slice,
-    each: impl Fn(usize, &mut Vec<Interval>) -> R + Sync,
+    each: impl Fn(&mut S, usize, &[Interval]) -> R + Sync,
     threads: usize,
-) -> Result<Vec<R>> {
+) -> Result<(Vec<R>, Vec<S>)> {
     let mut nodes: Vec<Vec<Interval>> = slice.nodes;
     let node_n = nodes.len();
     let work = Mutex::new(nodes.chunks_mut(CHUNK_N).enumerate());
     let done: Mutex<Vec<(usize, Vec<R>)>> = Mutex::default();
+    let states: Mutex<Vec<S>> = Mutex::default();
     std::thread::scope(|scope| {
         for _ in 0..threads.max(1) {
             scope.spawn(|| {
+                let mut state = S::default();
                 loop {
                     let next = work.lock().unwrap_or_else(PoisonError::into_inner).next();
                     let Some((chunk, nodes)) = next else { break };
-                    let first = chunk * CHUNK_N;
-                    let of = nodes.iter_mut().enumerate();
-                    let results = of.map(|(nth, node)| each(first + nth, &mut std::mem::take(node)));
+                    let of = (chunk * CHUNK_N..).zip(nodes);
+                    let results = of.map(|(nth, node)| each(&mut state, nth, &std::mem::take(node)));
                     let results = results.collect();
                     done.lock()
                         .unwrap_or_else(PoisonError::into_inner)
                         .push((chunk, results));
                 }
+                states.lock().unwrap_or_else(PoisonError::into_inner).push(state);
             });
         }
     });
@@ -48,10 +54,11 @@ pub fn each_node<R: Send>(
     if results.len() != node_n {
         return Err(Error::internal("a working thread died"));
     }
-    Ok(results)
+    Ok((results, states.into_inner().unwrap_or_else(PoisonError::into_inner)))
 }
 
-/// Sweeps every node of a slice; `ask` says what is asked of the nth node.
+/// Sweeps every node of a slice; `ask` says what is asked of the nth node, and with which others it is spread. Nodes that
+/// are spread together are asked for the same units.
 ///
 /// # Errors
 /// [`crate::error::Kind::Internal`] when a thread died, or there are more nodes than histories.
@@ -60,16 +67,36 @@ pub fn tally_all<'q>(
     histories: &[History],
     shapes: &Shapes,
     grid: &Grid,
-    ask: impl Fn(usize) -> Question<'q> + Sync,
+    ask: impl Fn(usize) -> (usize, Question<'q>) + Sync,
     threads: usize,
-) -> Result<Vec<NodeTally>> {
-    let each = |nth: usize, intervals: &mut Vec<Interval>| {
+) -> Result<(Vec<NodeTally>, Spreads)> {
+    let each = |spreads: &mut Spreads, nth: usize, intervals: &[Interval]| {
         let history = histories.get(nth)?;
-        Some(tally(history, intervals, shapes, grid, ask(nth)))
+        let (group, question) = ask(nth);
+        let spread = spreads.entry(group).or_default();
+        Some(tally(history, intervals, shapes, grid, question, spread))
     };
-    let tallies = each_node(slice, each, threads)?;
+    let (tallies, spreads) = each_node(slice, each, threads)?;
     let tallies: Option<Vec<NodeTally>> = tallies.into_iter().collect();
-    tallies.ok_or_else(|| Error::internal("a node without a history"))
+    let tallies = tallies.ok_or_else(|| Error::internal("a node without a history"))?;
+    Ok((tallies, merge(spreads)))
+}
+
+/// How the time of groups of nodes is spread, by their number.
+pub type Spreads = BTreeMap<usize, Spread>;
+
+/// What several threads spread.
+pub fn merge(of_threads: Vec<Spreads>) -> Spreads {
+    let mut all = Spreads::new();
+    for (group, spread) in of_threads.into_iter().flatten() {
+        match all.entry(group) {
+            Entry::Vacant(free) => {
+                free.insert(spread);
+            }
+            Entry::Occupied(mut taken) => taken.get_mut().merge(&spread),
+        }
+    }
+    all
 }
 
 /// The most that jobs held of each resource at one time, by node.

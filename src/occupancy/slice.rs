@@ -1,6 +1,7 @@
 //! A slice of time: which jobs held what on which node.
 
-use std::collections::HashMap;
+use ahash::RandomState;
+use hashbrown::HashTable;
 
 /// A job on a node, in seconds from the beginning of the slice, half-open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,9 +19,14 @@ pub struct Interval {
 /// Different amounts held by jobs, each kept once: millions of jobs ask for the same few things.
 #[derive(Clone, Debug, Default)]
 pub struct Shapes {
-    places: HashMap<Box<[i64]>, u32, ahash::RandomState>,
+    /// Numbers by what they stand for.
+    numbers: HashTable<u32>,
+    hasher: RandomState,
+    /// One shape behind the other.
     amounts: Vec<i64>,
     width: usize,
+    /// What was asked for last.
+    key: Vec<i64>,
 }
 
 impl Shapes {
@@ -37,23 +43,27 @@ impl Shapes {
     /// The number of a shape: amounts in the order of the resources followed, and whether the job has the node to itself.
     /// `None` when there are more different shapes than numbers.
     pub fn number(&mut self, amounts: &[i64], is_exclusive: bool) -> Option<u32> {
-        let mut key = amounts.to_vec();
-        key.resize(self.width.saturating_sub(1), 0);
-        key.push(i64::from(is_exclusive));
-        if let Some(number) = self.places.get(key.as_slice()) {
+        self.key.clear();
+        self.key.extend_from_slice(amounts);
+        self.key.resize(self.width.saturating_sub(1), 0);
+        self.key.push(i64::from(is_exclusive));
+        let (key, hasher, width) = (self.key.as_slice(), &self.hasher, self.width);
+        let hash = hasher.hash_one(key);
+        let is_same = |number: &u32| shape(&self.amounts, width, *number).iter().eq(key);
+        if let Some(number) = self.numbers.find(hash, is_same) {
             return Some(*number);
         }
-        let number = u32::try_from(self.places.len()).ok()?;
-        self.amounts.extend_from_slice(&key);
-        self.places.insert(key.into_boxed_slice(), number);
+        let number = u32::try_from(self.numbers.len()).ok()?;
+        self.amounts.extend_from_slice(key);
+        let hash_of = |number: &u32| hasher.hash_one(shape(&self.amounts, width, *number));
+        self.numbers.insert_unique(hash, number, hash_of);
         Some(number)
     }
 
     /// The amounts of a shape, and behind them 1 if the job has the node to itself.
     #[must_use]
     pub fn amounts(&self, number: u32) -> &[i64] {
-        let at = usize::try_from(number).unwrap_or(usize::MAX).saturating_mul(self.width);
-        self.amounts.get(at..at + self.width).unwrap_or_default()
+        shape(&self.amounts, self.width, number)
     }
 
     /// Amounts of a shape, the last of them included.
@@ -61,6 +71,16 @@ impl Shapes {
     pub fn width(&self) -> usize {
         self.width
     }
+}
+
+fn shape(amounts: &[i64], width: usize, number: u32) -> &[i64] {
+    let at = usize::try_from(number).unwrap_or(usize::MAX).saturating_mul(width);
+    amounts.get(at..at.saturating_add(width)).unwrap_or_default()
+}
+
+/// The second after the last of a slice: seconds of a slice have 31 bits.
+pub(super) fn end(from_s: i64, until_s: i64) -> i64 {
+    until_s.clamp(from_s, from_s.saturating_add(i64::from(i32::MAX)))
 }
 
 /// Jobs on nodes from one second to another.
@@ -74,14 +94,21 @@ pub struct Slice {
 }
 
 impl Slice {
-    /// An empty one for as many nodes. It spans at most 136 years; what lies behind is cut off.
+    /// An empty one for as many nodes. It spans at most 68 years; what lies behind is cut off.
     #[must_use]
     pub fn new(from_s: i64, until_s: i64, node_n: usize) -> Self {
         Self {
             from_s,
-            until_s: until_s.clamp(from_s, from_s.saturating_add(i64::from(u32::MAX))),
+            until_s: end(from_s, until_s),
             nodes: vec![Vec::new(); node_n],
             interval_n: 0,
+        }
+    }
+
+    /// Makes room for what will be pushed: so many on every node.
+    pub(super) fn reserve(&mut self, interval_n: &[u32]) {
+        for (node, interval_n) in self.nodes.iter_mut().zip(interval_n) {
+            node.reserve_exact(usize::try_from(*interval_n).unwrap_or(0));
         }
     }
 
@@ -129,6 +156,11 @@ impl Slice {
             shape,
             tag,
         };
+        self.add(node, interval);
+    }
+
+    /// The same for what begins and ends in this slice, and not at once.
+    pub(super) fn add(&mut self, node: u32, interval: Interval) {
         if let Some(node) = usize::try_from(node).ok().and_then(|node| self.nodes.get_mut(node)) {
             node.push(interval);
             self.interval_n += 1;

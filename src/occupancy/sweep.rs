@@ -1,5 +1,6 @@
 //! The kernel: one node's events in the order of time.
 
+use super::events::events;
 use super::grid::{Cell, Grid};
 use super::history::{History, Segment, State};
 use super::slice::{Interval, Shapes};
@@ -11,6 +12,8 @@ pub struct Stretch<'a> {
     pub from_s: i64,
     /// The second after the last.
     pub until_s: i64,
+    /// How often the node has changed: while it does not, only what jobs hold does.
+    pub segment_n: usize,
     /// The local hour it lies in.
     pub cell: Cell,
     /// Whether the node takes jobs.
@@ -29,57 +32,48 @@ pub struct Stretch<'a> {
 pub trait Visit {
     /// Nothing changes in this time.
     fn stretch(&mut self, stretch: &Stretch<'_>);
-    /// An interval begins; `nth` counts them by their beginnings.
+    /// The nth interval begins.
     fn starts(&mut self, _nth: usize, _interval: &Interval) {}
-    /// An interval ends.
+    /// The nth interval ends.
     fn ends(&mut self, _nth: usize, _interval: &Interval) {}
 }
 
-/// Goes through the time of `grid` on one node. `intervals` are those of a slice that begins with the grid; they are
-/// sorted on the way. Ends come before beginnings of the same second. Where there is no node nothing is told, unless jobs
-/// claim to run there.
-pub fn sweep(history: &History, intervals: &mut [Interval], shapes: &Shapes, grid: &Grid, visit: &mut impl Visit) {
+/// Goes through the time of `grid` on one node. `intervals` are those of a slice that begins with the grid. Ends come before
+/// beginnings of the same second. Where there is no node nothing is told, unless jobs claim to run there.
+pub fn sweep(history: &History, intervals: &[Interval], shapes: &Shapes, grid: &Grid, visit: &mut impl Visit) {
     let width = shapes.width();
-    intervals.sort_unstable();
-    let mut ends: Vec<u64> = (0_u64..)
-        .zip(intervals.iter())
-        .map(|(nth, interval)| u64::from(interval.end_s) << 32 | nth)
-        .collect();
-    ends.sort_unstable();
+    let events = events(intervals);
+    let mut rest = events.iter().copied().peekable();
     let mut used = vec![0_i64; width];
     let mut fences = Fences::new(history, grid, width);
     let base_s = grid.from_s();
-    let (mut next_start, mut next_end) = (0, 0);
     let mut at_s = base_s;
     while at_s < grid.until_s() {
-        while let Some((nth, interval)) = ends.get(next_end).and_then(|key| due(*key, at_s - base_s, intervals)) {
+        while let Some(event) = rest.next_if(|event| event.second() <= at_s - base_s) {
+            let Some(interval) = intervals.get(event.nth()) else {
+                continue;
+            };
+            // Nobody can foresee which it is: a product costs less than a wrong guess.
+            let sign = if event.is_start() { 1 } else { -1_i64 };
             for (used, amount) in used.iter_mut().zip(shapes.amounts(interval.shape)) {
-                *used = used.wrapping_sub(*amount);
+                *used = used.wrapping_add(amount.wrapping_mul(sign));
             }
-            visit.ends(nth, interval);
-            next_end += 1;
-        }
-        while let Some(interval) = intervals.get(next_start)
-            && i64::from(interval.start_s) <= at_s - base_s
-        {
-            for (used, amount) in used.iter_mut().zip(shapes.amounts(interval.shape)) {
-                *used = used.wrapping_add(*amount);
+            if event.is_start() {
+                visit.starts(event.nth(), interval);
+            } else {
+                visit.ends(event.nth(), interval);
             }
-            visit.starts(next_start, interval);
-            next_start += 1;
         }
         fences.pass(at_s);
-        let begins_s = intervals
-            .get(next_start)
-            .map_or(i64::MAX, |next| i64::from(next.start_s));
-        let stops_s = ends.get(next_end).map_or(i64::MAX, |key| second(*key));
-        let until_s = fences.next_s.min(begins_s.min(stops_s).saturating_add(base_s));
+        let event_s = rest.peek().map_or(i64::MAX, |event| event.second() + base_s);
+        let until_s = fences.next_s.min(event_s);
         if let Some((is_exclusive, held)) = used.split_last() {
             let segment = fences.segment;
             if segment.is_some() || held.iter().any(|amount| *amount != 0) {
                 visit.stretch(&Stretch {
                     from_s: at_s,
                     until_s,
+                    segment_n: fences.segment_n,
                     cell: fences.cell,
                     state: segment.map_or(State::Up, |segment| segment.state),
                     capacity: segment.map_or(&fences.nothing, |segment| &segment.capacity),
@@ -91,25 +85,11 @@ pub fn sweep(history: &History, intervals: &mut [Interval], shapes: &Shapes, gri
         }
         at_s = until_s;
     }
-    for key in ends.iter().skip(next_end) {
-        if let Some((nth, interval)) = due(*key, i64::MAX, intervals) {
-            visit.ends(nth, interval);
+    for event in rest.filter(|event| !event.is_start()) {
+        if let Some(interval) = intervals.get(event.nth()) {
+            visit.ends(event.nth(), interval);
         }
     }
-}
-
-/// The second of an end.
-fn second(key: u64) -> i64 {
-    i64::from(u32::try_from(key >> 32).unwrap_or(u32::MAX))
-}
-
-/// The interval of an end that has come.
-fn due(key: u64, at_s: i64, intervals: &[Interval]) -> Option<(usize, &Interval)> {
-    if second(key) > at_s {
-        return None;
-    }
-    let nth = usize::try_from(key & u64::from(u32::MAX)).ok()?;
-    intervals.get(nth).map(|interval| (nth, interval))
 }
 
 /// Where a node or the hour changes, whatever the jobs do.
@@ -118,6 +98,8 @@ struct Fences<'a> {
     cells: std::iter::Peekable<std::slice::Iter<'a, Cell>>,
     segment: Option<&'a Segment>,
     cell: Cell,
+    /// Changes of the node so far.
+    segment_n: usize,
     /// The next change.
     next_s: i64,
     until_s: i64,
@@ -135,6 +117,7 @@ impl<'a> Fences<'a> {
                 day: 0,
                 hour_of_week: 0,
             },
+            segment_n: 0,
             next_s: i64::MIN,
             until_s: grid.until_s(),
             nothing: vec![0; width.saturating_sub(1)],
@@ -148,6 +131,7 @@ impl<'a> Fences<'a> {
         }
         while let Some(segment) = self.segments.next_if(|segment| segment.from_s <= at_s) {
             self.segment = Some(segment);
+            self.segment_n += 1;
         }
         while let Some(cell) = self.cells.next_if(|cell| cell.from_s <= at_s) {
             self.cell = *cell;

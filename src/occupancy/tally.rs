@@ -1,12 +1,13 @@
-//! What is asked of a node's stretches: the ledger and the units by day, their distribution, what cannot be.
-
-use std::collections::HashMap;
+//! What is asked of a node's stretches: the ledger and the units by day, how its time is spread, what cannot be.
 
 use super::Scheme;
 use super::grid::Grid;
-use super::history::{History, State};
+use super::history::History;
+use super::over::{Finding, Overs};
 use super::resource::LEDGER_N;
 use super::slice::{Interval, Shapes};
+use super::spell::Spell;
+use super::spread::{GIB_BITS, Spread};
 use super::sweep::{Stretch, Visit, sweep};
 use super::unit::Thresholds;
 use crate::time::Day;
@@ -50,35 +51,11 @@ pub struct UnitSums {
     pub billed: Sums,
 }
 
-/// Seconds by unit asked for, hour of the week and number of units; times in which a node does not take jobs are left out.
-pub type Histogram = HashMap<(usize, u8, i64), i64, ahash::RandomState>;
-
-/// A time in which jobs held more of a resource than there is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
-    /// Place of the resource in the ledger.
-    pub resource: usize,
-    /// First second.
-    pub from_s: i64,
-    /// The second after the last.
-    pub until_s: i64,
-    /// The most that was held.
-    pub used: i64,
-    /// What there was then.
-    pub capacity: i64,
-    /// Resource-seconds beyond what there was.
-    pub over: i128,
-}
-
-/// Everything asked of one node.
+/// What is told of one node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NodeTally {
     /// Days in their order.
     pub days: Vec<DaySums>,
-    /// How many units for how long.
-    pub histogram: Histogram,
-    /// Free amounts of the ledger's resources while the node took jobs, seconds: memory in whole GiB.
-    pub shapes: HashMap<[i64; LEDGER_N], i64, ahash::RandomState>,
     /// What cannot be.
     pub findings: Vec<Finding>,
 }
@@ -92,192 +69,160 @@ pub struct Question<'a> {
     pub scheme: Scheme,
 }
 
-/// Sweeps one node and adds it up.
+/// Sweeps one node and adds it up; how its time is spread over numbers of units and free amounts is added to `spread`.
 pub fn tally(
     history: &History,
-    intervals: &mut [Interval],
+    intervals: &[Interval],
     shapes: &Shapes,
     grid: &Grid,
     question: Question<'_>,
+    spread: &mut Spread,
 ) -> NodeTally {
+    spread.make_room(history, question.units);
     let mut adder = Adder {
         question,
         known: &history.known,
-        tally: NodeTally::default(),
-        free: Vec::new(),
-        open: Default::default(),
+        spread,
+        days: Vec::new(),
+        free: vec![0; shapes.width().saturating_sub(1)],
+        spell: Spell::default(),
+        overs: Overs::default(),
     };
     sweep(history, intervals, shapes, grid, &mut adder);
-    let open = std::mem::take(&mut adder.open);
-    adder.tally.findings.extend(open.into_iter().flatten());
-    adder
-        .tally
-        .findings
-        .sort_by_key(|finding| (finding.from_s, finding.resource));
-    adder.tally
+    adder.settle();
+    NodeTally {
+        days: adder.days,
+        findings: adder.overs.findings(),
+    }
 }
 
 struct Adder<'a> {
     question: Question<'a>,
     known: &'a [bool],
-    tally: NodeTally,
+    spread: &'a mut Spread,
+    days: Vec<DaySums>,
     /// What is free, in the order of the resources followed.
     free: Vec<i64>,
-    /// Over-allocations that may go on.
-    open: [Option<Finding>; LEDGER_N],
+    spell: Spell,
+    overs: Overs,
 }
 
-impl Visit for Adder<'_> {
-    fn stretch(&mut self, stretch: &Stretch<'_>) {
-        let span_s = stretch.until_s - stretch.from_s;
-        let is_up = stretch.state == State::Up;
-        if self.tally.days.last().is_none_or(|last| last.day != stretch.cell.day) {
-            self.tally.days.push(DaySums {
-                day: stretch.cell.day,
+impl Adder<'_> {
+    /// Adds the spell to its day.
+    fn settle(&mut self) {
+        let spell = &self.spell;
+        if spell.is_empty() {
+            return;
+        }
+        if self.days.last().is_none_or(|last| last.day != spell.day()) {
+            self.days.push(DaySums {
+                day: spell.day(),
                 units: vec![UnitSums::default(); self.question.units.len()],
                 ..DaySums::default()
             });
         }
-        let Some(day) = self.tally.days.last_mut() else { return };
-        let is_there = stretch.capacity.iter().any(|amount| *amount > 0);
-        if is_there {
-            day.node_s += span_s;
-            day.up_s += if is_up { span_s } else { 0 };
+        if let Some(day) = self.days.last_mut() {
+            spell.settle(day, self.question);
         }
-        self.free.clear();
-        let mut shape = [0; LEDGER_N];
-        let amounts = stretch
-            .capacity
-            .iter()
-            .zip(stretch.set_aside)
-            .zip(stretch.used)
-            .zip(self.known);
-        for (at, (((capacity, set_aside), used), known)) in amounts.enumerate() {
-            let allocated = (*used).clamp(0, *capacity);
-            let free = capacity - allocated;
-            let aside = if is_up { free.min(*set_aside) } else { 0 };
-            self.free.push(if is_up && *known { free - aside } else { 0 });
-            let Some(open) = self.open.get_mut(at).filter(|_| *known) else {
+    }
+
+    /// Notes what jobs hold beyond what there is.
+    #[cold]
+    fn over(&mut self, stretch: &Stretch<'_>) {
+        let span = i128::from(stretch.until_s - stretch.from_s);
+        let amounts = stretch.used.iter().zip(self.spell.capacity).zip(self.known);
+        for (resource, ((used, capacity), known)) in amounts.enumerate() {
+            if *used <= capacity || !*known {
                 continue;
-            };
-            let times = |amount: i64| i128::from(amount) * i128::from(span_s);
-            put(&mut day.capacity, at, times(*capacity));
-            put(&mut day.allocated, at, times(allocated));
-            match stretch.state {
-                State::Up => put(&mut day.reserved, at, times(aside)),
-                State::Down => put(&mut day.down, at, times(free)),
-                State::Reserved => put(&mut day.reserved, at, times(free)),
             }
-            if let Some(shape) = shape.get_mut(at) {
-                *shape = free - aside;
+            let over = i128::from(*used - capacity) * span;
+            if let Some(sum) = self.spell.over.get_mut(resource) {
+                *sum += over;
             }
-            let over = used - capacity;
-            if over > 0 {
-                put(&mut day.over, at, times(over));
-            }
-            follow(
-                open,
-                &mut self.tally.findings,
-                at,
-                stretch,
-                (*used, *capacity),
-                times(over),
-            );
-        }
-        if !is_up || !is_there {
-            for (unit, _) in day.units.iter_mut().zip(self.question.units) {
-                bill(unit, stretch, self.question.scheme, self.known, |_| (0, 0), span_s);
-            }
-            return;
-        }
-        let [_, memory, _] = &mut shape;
-        *memory >>= 30;
-        *self.tally.shapes.entry(shape).or_default() += span_s;
-        for (nth, (unit, thresholds)) in day.units.iter_mut().zip(self.question.units).enumerate() {
-            // Nothing can join a job that has the node to itself.
-            let unit_n = if stretch.is_exclusive {
-                0
-            } else {
-                thresholds.units(&self.free)
-            };
-            unit.unit_s += i128::from(unit_n) * i128::from(span_s);
-            *self
-                .tally
-                .histogram
-                .entry((nth, stretch.cell.hour_of_week, unit_n))
-                .or_default() += span_s;
-            let mut split = [(0, 0); LEDGER_N];
-            for ((split, free), threshold) in split.iter_mut().zip(&self.free).zip(thresholds.iter()) {
-                let overhead = unit_n * threshold.unwrap_or(0);
-                *split = (overhead, free - overhead);
-            }
-            for (at, (overhead, stranded)) in split.iter().enumerate() {
-                put(&mut unit.overhead, at, i128::from(*overhead) * i128::from(span_s));
-                put(&mut unit.stranded, at, i128::from(*stranded) * i128::from(span_s));
-            }
-            let split = |at: usize| split.get(at).copied().unwrap_or_default();
-            bill(unit, stretch, self.question.scheme, self.known, split, span_s);
-        }
-    }
-}
-
-/// Adds what is billed: nothing where nothing of the resource is allocated. `split` tells overhead and stranded.
-fn bill(
-    unit: &mut UnitSums,
-    stretch: &Stretch<'_>,
-    scheme: Scheme,
-    known: &[bool],
-    split: impl Fn(usize) -> (i64, i64),
-    span_s: i64,
-) {
-    let amounts = stretch.capacity.iter().zip(stretch.used).zip(known);
-    for (at, ((capacity, used), known)) in amounts.enumerate().take(LEDGER_N) {
-        let allocated = (*used).clamp(0, *capacity);
-        if allocated > 0 && *known {
-            let (overhead, stranded) = split(at);
-            let billable = scheme.billable(allocated, overhead, stranded);
-            put(&mut unit.billed, at, i128::from(billable) * i128::from(span_s));
-        }
-    }
-}
-
-fn put(sums: &mut Sums, at: usize, amount: i128) {
-    if let Some(sum) = sums.get_mut(at) {
-        *sum += amount;
-    }
-}
-
-/// Goes on with an over-allocation, begins one, or ends it.
-fn follow(
-    open: &mut Option<Finding>,
-    findings: &mut Vec<Finding>,
-    resource: usize,
-    stretch: &Stretch<'_>,
-    (used, capacity): (i64, i64),
-    over: i128,
-) {
-    if used <= capacity {
-        findings.extend(open.take());
-        return;
-    }
-    match open {
-        Some(finding) if finding.until_s == stretch.from_s => {
-            finding.until_s = stretch.until_s;
-            finding.over += over;
-            if used > finding.used {
-                (finding.used, finding.capacity) = (used, capacity);
-            }
-        }
-        _ => {
-            let begun = Finding {
+            self.overs.add(Finding {
                 resource,
                 from_s: stretch.from_s,
                 until_s: stretch.until_s,
-                used,
+                used: *used,
                 capacity,
                 over,
-            };
-            findings.extend(open.replace(begun));
+            });
         }
     }
+}
+
+impl Visit for Adder<'_> {
+    fn stretch(&mut self, stretch: &Stretch<'_>) {
+        if !self.spell.holds(stretch) || self.spell.is_empty() {
+            self.settle();
+            self.spell.begin(stretch, self.known, self.question.units.len());
+        }
+        let spell = &mut self.spell;
+        let span_s = stretch.until_s - stretch.from_s;
+        let span = i128::from(span_s);
+        spell.span_s += span_s;
+        let (mut free, mut is_idle) = ([0; LEDGER_N], [false; LEDGER_N]);
+        let mut is_over = false;
+        let has = spell.capacity.iter().zip(&spell.set_aside).zip(stretch.used);
+        let sums = spell.allocated.iter_mut().zip(&mut spell.aside).zip(&mut spell.idle_s);
+        let told = free.iter_mut().zip(&mut is_idle);
+        for ((((capacity, set_aside), used), ((allocated_s, aside_s), idle_s)), (free, is_idle)) in
+            has.zip(sums).zip(told)
+        {
+            let allocated = (*used).clamp(0, *capacity);
+            let left = capacity - allocated;
+            let aside = left.min(*set_aside);
+            *free = left - aside;
+            *allocated_s += i128::from(allocated) * span;
+            *aside_s += i128::from(aside) * span;
+            *is_idle = allocated == 0 && *capacity > 0;
+            *idle_s += if *is_idle { span_s } else { 0 };
+            is_over |= used > capacity;
+        }
+        if spell.is_open {
+            let hour_of_week = stretch.cell.hour_of_week.into();
+            let [core_n, memory_byte, gpu_n] = free;
+            self.spread.shapes.add([core_n, memory_byte >> GIB_BITS, gpu_n], span_s);
+            self.free.clear();
+            self.free.extend(free);
+            self.free.extend(models(stretch, self.known));
+            let asked = spell
+                .units
+                .iter_mut()
+                .zip(self.question.units)
+                .zip(&mut self.spread.units);
+            for ((unit, thresholds), seconds) in asked {
+                // Nothing can join a job that has the node to itself.
+                let unit_n = if stretch.is_exclusive {
+                    0
+                } else {
+                    thresholds.units(&self.free)
+                };
+                seconds.add([hour_of_week, unit_n, 0], span_s);
+                let unit_s = i128::from(unit_n) * span;
+                unit.unit_s += unit_s;
+                if is_idle != [false; LEDGER_N] {
+                    let idle = unit.idle_unit_s.iter_mut().zip(is_idle);
+                    idle.for_each(|(sum, is_idle)| *sum += if is_idle { unit_s } else { 0 });
+                }
+            }
+        }
+        if is_over {
+            self.over(stretch);
+        }
+    }
+}
+
+/// What is free of GPUs of a model, for each model that is followed, on a node that takes jobs.
+fn models<'a>(stretch: &Stretch<'a>, known: &'a [bool]) -> impl Iterator<Item = i64> + use<'a> {
+    let amounts = stretch
+        .capacity
+        .iter()
+        .zip(stretch.set_aside)
+        .zip(stretch.used)
+        .zip(known);
+    amounts.skip(LEDGER_N).map(|(((capacity, set_aside), used), known)| {
+        let left = capacity - (*used).clamp(0, *capacity);
+        if *known { left - left.min(*set_aside) } else { 0 }
+    })
 }

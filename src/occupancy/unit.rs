@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::resource::{Resource, Resources};
+use super::resource::{LEDGER_N, Resource, Resources};
 
 /// Bytes of the gigabyte in the paper's definition.
 const GB: i64 = 1_000_000_000;
@@ -50,12 +50,24 @@ impl Thresholds {
     /// How many units these free amounts hold. A unit that names nothing holds none.
     #[must_use]
     pub fn units(&self, free: &[i64]) -> i64 {
-        let held = self.0.iter().zip(free).filter_map(|(threshold, free)| {
-            let threshold = (*threshold)?;
-            // Most thresholds are 1, and a division is dear.
-            Some(if threshold == 1 { *free } else { *free / threshold })
-        });
-        held.min().unwrap_or(0).max(0)
+        let mut least = None;
+        for (threshold, free) in self.0.iter().zip(free) {
+            let Some(threshold) = threshold else { continue };
+            // A division is dear: most of the time another resource is scarcer, or the threshold is 1.
+            let is_enough = |unit_n: i64| unit_n.checked_mul(*threshold).is_some_and(|taken| taken <= *free);
+            if !least.is_some_and(is_enough) {
+                least = Some(if *threshold == 1 { *free } else { *free / threshold });
+            }
+        }
+        least.unwrap_or(0).max(0)
+    }
+
+    /// As many units hold of the resources of the ledger, unit for unit.
+    pub(super) fn times(&self, mut units: [i128; LEDGER_N]) -> [i128; LEDGER_N] {
+        for (unit, threshold) in units.iter_mut().zip(&self.0) {
+            *unit *= i128::from(threshold.unwrap_or(0));
+        }
+        units
     }
 
     /// How many units it takes to hold these amounts of what the unit names.

@@ -6,9 +6,8 @@ use std::fmt::Write as _;
 use arrow::array::{RecordBatch, UInt32Array};
 
 use super::jobs::{Columns, EVERYTHING, span};
-use super::months::Month as Slice;
 use super::plan::OverheadPlan;
-use super::stage::Asking;
+use super::stage::{Asking, Due};
 use super::{READ_ROWS, RecordFile, Sweep};
 use crate::charge::policy::Subject;
 use crate::error::{Error, Result};
@@ -149,15 +148,16 @@ pub(super) struct Biller<'a> {
 }
 
 impl<'a> Biller<'a> {
-    pub(super) fn new(plan: &'a Plan, overhead: &'a OverheadPlan, slice: &Slice) -> Self {
+    pub(super) fn new(plan: &'a Plan, overhead: &'a OverheadPlan, due: &Due) -> Self {
+        let (period, (from_s, until_s)) = *due;
         let mut calendar = Calendar::new(plan.calendar_zone.clone(), plan.grain, plan.allocation_year_start);
         let mut pieces = Vec::new();
-        let mut at_s = slice.from_s;
+        let mut at_s = from_s;
         while overhead.is_charged
-            && at_s < slice.until_s
+            && at_s < until_s
             && let Some(period) = calendar.period(at_s.saturating_mul(1000))
         {
-            let until_s = (period.until_ms / 1000).min(slice.until_s);
+            let until_s = (period.until_ms / 1000).min(until_s);
             pieces.push(Piece {
                 period,
                 from_s: at_s,
@@ -170,8 +170,8 @@ impl<'a> Biller<'a> {
         ranks.sort_by_key(|at| overhead.units.get(*at).map(options));
         Self {
             overhead,
-            slice_from_s: slice.from_s,
-            period: slice.period,
+            slice_from_s: from_s,
+            period,
             pieces,
             ranks,
             calendar,
@@ -224,7 +224,7 @@ impl<'a> Biller<'a> {
             };
             for (unit, thresholds) in asking.numbers.iter().zip(&asking.thresholds) {
                 let scheme = self.overhead.scheme;
-                let billed = bill(history, &mut part, shapes, &piece.grid, thresholds, scheme);
+                let billed = bill(history, &part, shapes, &piece.grid, thresholds, scheme);
                 let of_unit = part.iter().zip(billed);
                 bills.extend(of_unit.map(|(interval, billed)| of(interval, *unit, unknown, billed)));
             }

@@ -85,27 +85,21 @@ pub(in crate::pipeline) fn explain(
             Ok(())
         },
     )?;
-    let (board, mut months) = (staged.board, staged.months);
+    let (board, mut slices) = (staged.board, staged.slices);
     let mut told_of = Story {
         basis: &basis,
         shapes: &board.shapes,
         lines: Lines::new(),
         sums: BTreeMap::new(),
     };
-    for nth in 0..months.len() {
-        let slice = months.slice(nth, board.nodes.len())?;
+    for nth in 0..slices.len() {
+        let slice = slices.slice(nth, board.nodes.len())?;
         let grid = Grid::new(&zone, slice.from_s(), slice.until_s());
-        for (node, mut intervals) in board.nodes.iter().zip(slice.into_nodes()) {
+        for (node, intervals) in board.nodes.iter().zip(slice.into_nodes()) {
             if intervals.iter().any(|interval| Some(u64::from(interval.tag)) == tag) {
                 let asking = Asking::of(node, &basis.overhead, &resources);
                 for (unit, thresholds) in asking.by_number() {
-                    told_of.node(
-                        (&node.name, unit),
-                        &node.history,
-                        &mut intervals,
-                        &grid,
-                        (&thresholds, tag),
-                    );
+                    told_of.node((&node.name, unit), &node.history, &intervals, &grid, (&thresholds, tag));
                 }
             }
         }
@@ -208,7 +202,7 @@ impl Story<'_> {
         &mut self,
         (node, unit): (&str, usize),
         history: &crate::occupancy::History,
-        intervals: &mut [Interval],
+        intervals: &[Interval],
         grid: &Grid,
         (thresholds, tag): (&Thresholds, Option<u64>),
     ) {

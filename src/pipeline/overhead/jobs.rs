@@ -8,11 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use super::finding::{Findings, Kind};
 use super::machine::{Machine, Node, model_n};
-use super::months::Months;
 use super::waiting::{Asks, Place};
 use crate::error::{Error, Result};
 use crate::occupancy::resource::AMOUNT_LIMIT;
-use crate::occupancy::{History, LEDGER_N, Resource, Resources, Shapes, Unit};
+use crate::occupancy::{History, LEDGER_N, Resource, Resources, Shapes, Slices, Unit};
 use crate::reference::hostlist::{Hostlist, is_none};
 use crate::schema::batch::{int, number, text, time, word};
 
@@ -167,13 +166,13 @@ impl Reach {
 fn wait_for(
     ask: std::result::Result<u32, Option<usize>>,
     (cluster, waited): (Option<&str>, (i64, i64)),
-    months: &mut Months,
+    slices: &mut Slices,
     findings: &mut Findings,
 ) -> Result<()> {
     match ask {
-        Ok(ask) => months.wait(waited, ask)?,
+        Ok(ask) => slices.wait(waited, ask)?,
         Err(resource) => {
-            for (month, part) in months.overlaps(waited) {
+            for (month, part) in slices.overlaps(waited) {
                 findings.tell(month, (Kind::RequestUnknown, cluster, None, resource), part, 0);
             }
         }
@@ -255,7 +254,7 @@ impl Board {
     ///
     /// # Errors
     /// [`crate::error::Kind::Io`] when what does not fit memory cannot be put away.
-    pub(super) fn add(&mut self, batch: &RecordBatch, months: &mut Months, findings: &mut Findings) -> Result<()> {
+    pub(super) fn add(&mut self, batch: &RecordBatch, slices: &mut Slices, findings: &mut Findings) -> Result<()> {
         let columns = Columns::of(batch)?;
         let partition = text(batch, "partition")?;
         let (core, node_n) = (int(batch, "alloc_core_n")?, int(batch, "alloc_node_n")?);
@@ -265,7 +264,7 @@ impl Board {
             let tag = u32::try_from(self.next_tag)
                 .map_err(|why| Error::internal("more jobs at once than can be told apart").because(why))?;
             self.next_tag += 1;
-            let overlapping = |span: &(i64, i64)| months.overlaps(*span).next().is_some();
+            let overlapping = |span: &(i64, i64)| slices.overlaps(*span).next().is_some();
             let (held, waited) = (
                 span(&columns, row).filter(overlapping),
                 wait(&columns, row).filter(overlapping),
@@ -309,11 +308,11 @@ impl Board {
                 let ask = (asked_n, places.as_deref().map(Vec::as_slice));
                 let how = (is_exclusive, number(limit, row).filter(|s| *s > 0));
                 let of_job = self.asks.number((cluster, word(partition, row)), &requests, ask, how);
-                wait_for(of_job, (cluster, waited), months, findings)?;
+                wait_for(of_job, (cluster, waited), slices, findings)?;
             }
             let Some(held) = held else { continue };
             let mut tell = |kind: Kind, node: Option<&str>, resource: Option<usize>, core_n: Option<i64>| {
-                for (month, part) in months.overlaps(held) {
+                for (month, part) in slices.overlaps(held) {
                     findings.tell(month, (kind, cluster, node, resource), part, core_n.unwrap_or(0));
                 }
             };
@@ -350,7 +349,7 @@ impl Board {
                 self.unbilled.insert(tag, unbilled);
             }
             let suspended_s = number(columns.suspended, row).unwrap_or(0).clamp(0, held.1 - held.0);
-            self.place((&places, tag), &amounts, is_exclusive, (held, suspended_s), months)?;
+            self.place((&places, tag), &amounts, is_exclusive, (held, suspended_s), slices)?;
         }
         Ok(())
     }
@@ -364,7 +363,7 @@ impl Board {
         amounts: &[i64],
         is_exclusive: bool,
         ((start_s, end_s), suspended_s): ((i64, i64), i64),
-        months: &mut Months,
+        slices: &mut Slices,
     ) -> Result<()> {
         let host_n = i64::try_from(places.len()).unwrap_or(i64::MAX).max(1);
         let own_cores: Option<Vec<i64>> = is_exclusive.then(|| self.cores_of(places)).flatten();
@@ -381,13 +380,13 @@ impl Board {
                 *core_n = cores.get(nth).copied().unwrap_or(*core_n);
             }
             let number = self.shapes.number(&share, is_exclusive).ok_or_else(too_many)?;
-            months.push(*node, (start_s, end_s - suspended_s), number, tag)?;
+            slices.push(*node, (start_s, end_s - suspended_s), number, tag)?;
             if suspended_s > 0 {
                 if let Some(core_n) = share.first_mut() {
                     *core_n = 0;
                 }
                 let number = self.shapes.number(&share, is_exclusive).ok_or_else(too_many)?;
-                months.push(*node, (end_s - suspended_s, end_s), number, tag)?;
+                slices.push(*node, (end_s - suspended_s, end_s), number, tag)?;
             }
         }
         Ok(())

@@ -11,7 +11,6 @@ mod explain;
 mod finding;
 mod jobs;
 mod machine;
-mod months;
 pub mod plan;
 pub(super) mod rows;
 mod site;

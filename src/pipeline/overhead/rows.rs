@@ -12,7 +12,7 @@ use super::waiting::Line as Waiting;
 use crate::error::{Error, Kind, Result};
 use crate::occupancy::queue::ByCause;
 use crate::occupancy::tally::Sums;
-use crate::occupancy::{Cause, DaySums, LEDGER_N, NodeTally, QueueKey, QueueSums, UnitSums};
+use crate::occupancy::{Cause, DaySums, LEDGER_N, NodeTally, QueueKey, QueueSums, Spreads, UnitSums};
 use crate::schema;
 use crate::schema::batch::{dates, decimals, ints, texts, times};
 use crate::time::Day;
@@ -155,22 +155,18 @@ fn group(node: &Node) -> Group {
     (node.cluster.clone(), node.partitions.clone())
 }
 
-/// The rows of `overhead_histogram`.
+/// The rows of `overhead_histogram`; `spreads` are those of nodes that are alike, by the number of one of them.
 ///
 /// # Errors
 /// [`Kind::Internal`] when a batch is not as declared.
-pub(super) fn histogram(asked: &[Asked<'_>]) -> Result<RecordBatch> {
-    let mut sums: BTreeMap<(Group, &str, u8, i64), i64> = BTreeMap::new();
-    for of in asked {
-        let units: Vec<&str> = of
-            .units
-            .iter()
-            .filter(|(_, known)| *known)
-            .map(|(name, _)| *name)
-            .collect();
-        for ((unit, hour, unit_n), time_s) in &of.tally.histogram {
-            if let Some(unit) = units.get(*unit) {
-                *sums.entry((group(of.node), unit, *hour, *unit_n)).or_default() += time_s;
+pub(super) fn histogram(asked: &[Asked<'_>], spreads: &Spreads) -> Result<RecordBatch> {
+    let mut sums: BTreeMap<(Group, &str, i64, i64), i64> = BTreeMap::new();
+    for (nth, spread) in spreads {
+        let Some(of) = asked.get(*nth) else { continue };
+        let units = of.units.iter().filter(|(_, known)| *known);
+        for ((unit, _), seconds) in units.zip(&spread.units) {
+            for ([hour, unit_n, _], time_s) in seconds.iter() {
+                *sums.entry((group(of.node), *unit, hour, unit_n)).or_default() += time_s;
             }
         }
     }
@@ -178,7 +174,7 @@ pub(super) fn histogram(asked: &[Asked<'_>]) -> Result<RecordBatch> {
         texts(sums.keys().map(|(group, ..)| group.0.as_deref())),
         texts(sums.keys().map(|(group, ..)| group.1.as_deref())),
         texts(sums.keys().map(|(_, unit, ..)| Some(*unit))),
-        ints(sums.keys().map(|(_, _, hour, _)| Some(i64::from(*hour)))),
+        ints(sums.keys().map(|(_, _, hour, _)| Some(*hour))),
         ints(sums.keys().map(|(.., unit_n)| Some(*unit_n))),
         ints(sums.values().map(|time_s| Some(*time_s))),
     ])
@@ -238,15 +234,16 @@ pub(super) fn queue(
     schema::dataset("overhead_queue")?.batch(columns)
 }
 
-/// The rows of `overhead_shape`.
+/// The rows of `overhead_shape`; `spreads` as in [`histogram`].
 ///
 /// # Errors
 /// [`Kind::Internal`] when a batch is not as declared.
-pub(super) fn shapes(asked: &[Asked<'_>]) -> Result<RecordBatch> {
+pub(super) fn shapes(asked: &[Asked<'_>], spreads: &Spreads) -> Result<RecordBatch> {
     let mut sums: BTreeMap<(Group, [i64; LEDGER_N]), i64> = BTreeMap::new();
-    for of in asked {
-        for (shape, time_s) in &of.tally.shapes {
-            *sums.entry((group(of.node), *shape)).or_default() += time_s;
+    for (nth, spread) in spreads {
+        let Some(of) = asked.get(*nth) else { continue };
+        for (shape, time_s) in spread.shapes.iter() {
+            *sums.entry((group(of.node), shape)).or_default() += time_s;
         }
     }
     let amount = |at: usize| ints(sums.keys().map(|(_, shape)| shape.get(at).copied()));

@@ -1,17 +1,21 @@
 //! The months of one site.
 
+use std::collections::BTreeMap;
+
 use arrow::array::RecordBatch;
 
 use super::bills::{Biller, Bills};
 use super::finding::{Kind, Row};
 use super::jobs::COLUMNS;
-use super::machine::Machine;
+use super::machine::{Machine, Node};
 use super::plan::OverheadPlan;
 use super::rows::{self, Asked};
 use super::stage::{Asking, SiteOf, Stage, stage};
 use super::{OverheadReport, RecordFile, Sweep};
 use crate::error::{Error, Result};
-use crate::occupancy::{Grid, History, Machines, Queue, Resources, each_node, queue, tally::tally};
+use crate::occupancy::{
+    Grid, History, Interval, Machines, Queue, Resources, Spreads, each_node, merge, queue, tally::tally,
+};
 use crate::store::lake::{self, LakeTable};
 use crate::time::calendar::Period;
 
@@ -30,7 +34,8 @@ pub(super) fn publish(
     let staged = stage(sweep.store, site, (files, machine), of, due, &COLUMNS, |_, _| Ok(()))?;
     let Stage {
         board,
-        mut months,
+        mut slices,
+        due,
         findings,
         bases,
     } = staged;
@@ -53,25 +58,27 @@ pub(super) fn publish(
     };
     sweep
         .progress
-        .begin("sweeping", u64::try_from(months.len()).unwrap_or(0), "months");
-    for nth in 0..months.len() {
-        let slice = months.slice(nth, board.nodes.len())?;
-        waiting.waits = months.waits(nth)?;
+        .begin("sweeping", u64::try_from(due.len()).unwrap_or(0), "months");
+    let alike = alike(&board.nodes, &asked_of);
+    for (nth, month) in due.iter().enumerate() {
+        let slice = slices.slice(nth, board.nodes.len())?;
+        waiting.waits = slices.waits(nth)?;
         report.month_n += 1;
         report.node_month_n += u64::try_from(board.nodes.len()).unwrap_or(0);
         report.interval_n += u64::try_from(slice.len()).unwrap_or(0);
         report.wait_n += u64::try_from(waiting.waits.len()).unwrap_or(0);
         let grid = Grid::new(&sweep.plan.calendar_zone, slice.from_s(), slice.until_s());
         let queued = queue(&slice, machines, &board.shapes, &grid, &waiting);
-        let Some(month) = months.iter().nth(nth) else { continue };
         let biller = Biller::new(sweep.plan, overhead, month);
-        let each = |nth: usize, intervals: &mut Vec<_>| {
+        let each = |spreads: &mut Spreads, nth: usize, intervals: &[Interval]| {
             let (history, asking) = histories.get(nth).zip(asked_of.get(nth))?;
             let bills = biller.node(history, intervals, &board.shapes, asking);
             let question = asking.question(overhead);
-            Some((tally(history, intervals, &board.shapes, &grid, question), bills))
+            let spread = spreads.entry(*alike.get(nth)?).or_default();
+            Some((tally(history, intervals, &board.shapes, &grid, question, spread), bills))
         };
-        let swept = each_node(slice, each, sweep.threads)?;
+        let (swept, spreads) = each_node(slice, each, sweep.threads)?;
+        let spreads = merge(spreads);
         let swept: Option<Vec<_>> = swept.into_iter().collect();
         let swept = swept.ok_or_else(|| Error::internal("a node of which nothing is known"))?;
         let (tallies, bills): (Vec<_>, Vec<_>) = swept.into_iter().unzip();
@@ -87,18 +94,18 @@ pub(super) fn publish(
             })
             .collect();
         let mut told = findings.rows(nth);
-        told.extend(of_nodes(&asked, &asked_of, (month.from_s, month.until_s)));
+        told.extend(of_nodes(&asked, &asked_of, month.1));
         for row in &told {
             *report.findings.entry(row.kind.as_str().to_owned()).or_default() += 1;
         }
         let batches = [
             rows::overhead(&asked, report.is_from_jobs)?,
-            rows::histogram(&asked)?,
+            rows::histogram(&asked, &spreads)?,
             rows::queue(&queued, &board.asks.names, overhead)?,
-            rows::shapes(&asked)?,
+            rows::shapes(&asked, &spreads)?,
             rows::findings(told)?,
         ];
-        write(sweep, site.0, &month.period, &batches)?;
+        write(sweep, site.0, &month.0, &batches)?;
         if overhead.is_charged {
             let bills = Bills::new(bills, &board.unbilled);
             bills.publish(sweep, &biller, site.0, (files, &bases))?;
@@ -107,6 +114,17 @@ pub(super) fn publish(
     }
     sweep.progress.end();
     Ok(())
+}
+
+/// For every node the first one that is listed alike and asked for the same units: their time is spread together.
+fn alike(nodes: &[Node], asked_of: &[Asking<'_>]) -> Vec<usize> {
+    let mut first = BTreeMap::new();
+    let keys = nodes
+        .iter()
+        .zip(asked_of)
+        .map(|(node, asking)| (&node.cluster, &node.partitions, &asking.numbers));
+    let nodes = keys.enumerate().map(|(nth, key)| *first.entry(key).or_insert(nth));
+    nodes.collect()
 }
 
 /// Findings about the nodes of a month.

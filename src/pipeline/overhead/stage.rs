@@ -7,11 +7,10 @@ use arrow::array::RecordBatch;
 use super::finding::Findings;
 use super::jobs::Board;
 use super::machine::{Machine, Node};
-use super::months::Months;
 use super::plan::OverheadPlan;
 use super::{READ_ROWS, RecordFile};
 use crate::error::Result;
-use crate::occupancy::{Question, Resources, Thresholds, peaks};
+use crate::occupancy::{Question, Resources, Slices, Thresholds, peaks};
 use crate::store::{Store, read_table};
 use crate::time::calendar::Period;
 
@@ -19,13 +18,19 @@ use crate::time::calendar::Period;
 pub(super) struct Stage {
     /// Nodes, shapes and asks.
     pub(super) board: Board,
-    /// Slices.
-    pub(super) months: Months,
+    /// What runs and waits in the slices that are due.
+    pub(super) slices: Slices,
+    /// The periods they are, each with its first second and the one after its last.
+    pub(super) due: Vec<Due>,
     /// What was found on the way.
     pub(super) findings: Findings,
     /// Files that were read, by their place in the list, with the number of their first record.
     pub(super) bases: Vec<(usize, u64)>,
 }
+
+/// A slice: a calendar month, or the part of it that lies in one allocation year, as far as it is in the period, with its
+/// first second and the one after its last.
+pub(super) type Due = (Period, (i64, i64));
 
 /// A site: its name, and the names of all that have nodes.
 pub(super) type SiteOf<'a> = (&'a str, &'a BTreeSet<String>);
@@ -40,30 +45,31 @@ pub(super) fn stage(
     site: SiteOf<'_>,
     (files, machine): (&[RecordFile], Option<&Machine>),
     (overhead, resources): (&OverheadPlan, &Resources),
-    due: Vec<(Period, (i64, i64))>,
+    due: Vec<Due>,
     columns: &[&str],
     mut seen: impl FnMut(&RecordBatch, u64) -> Result<()>,
 ) -> Result<Stage> {
     let mut stage = Stage {
         board: Board::new(machines(machine, site, files)?, resources, &overhead.units),
-        months: Months::new(due),
+        slices: Slices::new(due.iter().map(|(_, span)| *span)),
+        due,
         findings: Findings::default(),
         bases: Vec::new(),
     };
     for (nth, file) in files.iter().enumerate() {
         let all = file.reach.all();
-        if all.is_none_or(|span| stage.months.overlaps(span).next().is_none()) {
+        if all.is_none_or(|span| stage.slices.overlaps(span).next().is_none()) {
             continue;
         }
         stage.bases.push((nth, stage.board.next_tag));
         for batch in read_table(store.reader(&file.place)?, Some(columns), READ_ROWS)? {
             let batch = batch?;
             seen(&batch, stage.board.next_tag)?;
-            stage.board.add(&batch, &mut stage.months, &mut stage.findings)?;
+            stage.board.add(&batch, &mut stage.slices, &mut stage.findings)?;
         }
     }
     if machine.is_none() {
-        capacity_from_jobs(&mut stage.board, &mut stage.months)?;
+        capacity_from_jobs(&mut stage.board, &mut stage.slices)?;
     }
     Ok(stage)
 }
@@ -89,9 +95,9 @@ fn machines(
 
 /// Takes the most that jobs held at one time for what a node has. A resource no job on it told of is not known, but GPUs:
 /// a node whose jobs have none is taken to have none.
-fn capacity_from_jobs(board: &mut Board, months: &mut Months) -> Result<()> {
-    for nth in 0..months.len() {
-        let most = peaks(months.slice(nth, board.nodes.len())?, &board.shapes);
+fn capacity_from_jobs(board: &mut Board, slices: &mut Slices) -> Result<()> {
+    for nth in 0..slices.len() {
+        let most = peaks(slices.slice(nth, board.nodes.len())?, &board.shapes);
         for (node, most) in board.nodes.iter_mut().zip(most) {
             let Some(segment) = node.history.segments.first_mut() else {
                 continue;

@@ -65,6 +65,8 @@ pub(super) struct Answer {
     pub(super) days: BTreeMap<String, Day>,
     /// By unit, hour of the week and number of units.
     pub(super) histogram: BTreeMap<(usize, i64, i64), i64>,
+    /// By free cores, whole GiB and GPUs.
+    pub(super) shapes: BTreeMap<[i64; 3], i64>,
     /// By job: billed by the first unit, cores, bytes and GPUs times seconds.
     pub(super) billed: Vec<[f64; 3]>,
     /// Seconds with too much of each resource.
@@ -125,6 +127,12 @@ pub(super) fn answer(
                 day.over[r] += i128::from(held[r] - has[r]);
                 answer.over_s[r] += 1;
             }
+        }
+        if mood == Mood::Up && is_there {
+            *answer
+                .shapes
+                .entry([free[0], free[1] / (1 << 30), free[2]])
+                .or_default() += 1;
         }
         for (nth, unit) in units.iter().enumerate() {
             // As many as fit, tried one after the other.

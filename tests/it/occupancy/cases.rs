@@ -2,7 +2,7 @@
 
 use gridtally::occupancy::{
     Grid, History, Interval, LEDGER_N, NodeTally, PRESETS, Question, Resource, Resources, Scheme, Segment, Shapes,
-    Slice, State, Thresholds, Unit, bill, rate, tally_all,
+    Slice, Spread, State, Thresholds, Unit, bill, rate, tally_all,
 };
 use gridtally::time::Zone;
 
@@ -28,10 +28,10 @@ fn units_of(unit: &Unit, free: &[i64]) -> i64 {
 
 /// A node of the capacity with these jobs for all of the time.
 fn node(capacity: [i64; 3], jobs: &[[i64; 3]], units: &[Unit], scheme: Scheme) -> NodeTally {
-    node_in(&History::constant(&capacity), jobs, units, scheme)
+    node_in(&History::constant(&capacity), jobs, units, scheme).0
 }
 
-fn node_in(history: &History, jobs: &[[i64; 3]], units: &[Unit], scheme: Scheme) -> NodeTally {
+fn node_in(history: &History, jobs: &[[i64; 3]], units: &[Unit], scheme: Scheme) -> (NodeTally, Spread) {
     let resources = Resources::of(units);
     let mut shapes = Shapes::new(resources.width());
     let mut slice = Slice::new(0, SPAN_S, 1);
@@ -46,8 +46,8 @@ fn node_in(history: &History, jobs: &[[i64; 3]], units: &[Unit], scheme: Scheme)
     };
     let grid = Grid::new(&Zone::utc(), 0, SPAN_S);
     let histories = std::slice::from_ref(history);
-    let mut tallies = tally_all(slice, histories, &shapes, &grid, |_| question, 2).unwrap();
-    tallies.pop().unwrap()
+    let (mut tallies, mut spreads) = tally_all(slice, histories, &shapes, &grid, |_| (0, question), 2).unwrap();
+    (tallies.pop().unwrap(), spreads.remove(&0).unwrap())
 }
 
 /// A job for all of the time.
@@ -159,11 +159,28 @@ fn cu_13_the_distribution_is_weighted_by_time() {
     let mut seen = std::collections::BTreeMap::new();
     for free in [[0, 3, 0], [3, 0, 0], [3, 1, 0], [3, 4, 0], [3, 7, 0]] {
         let jobs = [[6 - free[0], (16 - free[1]) * GB, 0]];
-        for ((_, _, unit_n), time_s) in node(NODE, &jobs, &[core_and_2gb()], Scheme::OverheadAware).histogram {
+        let (_, spread) = node_in(
+            &History::constant(&NODE),
+            &jobs,
+            &[core_and_2gb()],
+            Scheme::OverheadAware,
+        );
+        for ([_, unit_n, _], time_s) in spread.units[0].iter() {
             *seen.entry(unit_n).or_insert(0) += time_s;
         }
     }
     assert_eq!(seen, [(0, 3 * SPAN_S), (2, SPAN_S), (3, SPAN_S)].into());
+}
+
+#[test]
+fn units_may_be_as_many_as_bytes() {
+    let byte = unit("byte", &[(Resource::Memory, 1)]);
+    let (tally, spread) = node_in(&History::constant(&NODE), &[[1, 1, 0]], &[byte], Scheme::OverheadAware);
+    let free = 16 * GB - 1;
+    assert_eq!(tally.days[0].units[0].unit_s, i128::from(free * SPAN_S));
+    // 1970 began on a Thursday.
+    assert_eq!(spread.units[0].iter().collect::<Vec<_>>(), [([72, free, 0], SPAN_S)]);
+    assert_eq!(spread.shapes.iter().collect::<Vec<_>>(), [([5, free >> 30, 0], SPAN_S)]);
 }
 
 #[test]
@@ -176,11 +193,11 @@ fn cu_17_every_job_pays_the_rate_in_proportion_to_what_it_holds() {
     let units_n = i64::try_from(units_on_node(&jobs)).unwrap();
     let shared = [6 - units_n, 16 * GB - units_n * 2 * GB];
     let mut shapes = Shapes::new(resources.width());
-    let mut intervals = jobs.map(|job| interval(shapes.number(&job, false).unwrap()));
+    let intervals = jobs.map(|job| interval(shapes.number(&job, false).unwrap()));
     let grid = Grid::new(&Zone::utc(), 0, SPAN_S);
     let billed = bill(
         &History::constant(&NODE),
-        &mut intervals,
+        &intervals,
         &shapes,
         &grid,
         &thresholds,
@@ -228,18 +245,11 @@ fn cu_23_what_jobs_are_billed_and_the_overhead_are_the_node() {
     let unit = core_and_2gb();
     let resources = Resources::of(std::slice::from_ref(&unit));
     let mut shapes = Shapes::new(resources.width());
-    let mut intervals = jobs.map(|job| interval(shapes.number(&job, false).unwrap()));
+    let intervals = jobs.map(|job| interval(shapes.number(&job, false).unwrap()));
     let grid = Grid::new(&Zone::utc(), 0, SPAN_S);
     let thresholds = unit.thresholds(&resources);
     let history = History::constant(&NODE);
-    let billed = bill(
-        &history,
-        &mut intervals,
-        &shapes,
-        &grid,
-        &thresholds,
-        Scheme::OverheadAware,
-    );
+    let billed = bill(&history, &intervals, &shapes, &grid, &thresholds, Scheme::OverheadAware);
     let tally = node(NODE, &jobs, &[unit], Scheme::OverheadAware);
     for r in 0..2 {
         let all: i128 = billed.iter().map(|billed| billed[r]).sum();
@@ -283,7 +293,7 @@ fn a_node_that_is_down_offers_nothing_and_what_drains_goes_on() {
     let mut broken = history.segments[0].clone();
     (broken.from_s, broken.state) = (50, State::Down);
     history.segments.push(broken);
-    let tally = node_in(&history, &[[2, 4 * GB, 0]], &[core_and_2gb()], Scheme::WholeNode);
+    let (tally, _) = node_in(&history, &[[2, 4 * GB, 0]], &[core_and_2gb()], Scheme::WholeNode);
     let day = &tally.days[0];
     assert_eq!((day.node_s, day.up_s), (100, 50));
     assert_eq!(day.allocated[0], 2 * 100);
@@ -297,7 +307,7 @@ fn a_node_that_is_down_offers_nothing_and_what_drains_goes_on() {
 fn what_is_set_aside_for_the_system_is_reserved() {
     let mut history = History::constant(&NODE);
     history.segments[0].set_aside = vec![1, 0, 0];
-    let tally = node_in(
+    let (tally, _) = node_in(
         &history,
         &[[3, 0, 0]],
         &[unit("1c", &[(Resource::Core, 1)])],
@@ -338,7 +348,7 @@ fn a_job_without_a_node_that_is_there_is_a_finding() {
         }],
         known: vec![true; 3],
     };
-    let tally = node_in(&absent, &[[1, 0, 0]], &[core_and_2gb()], Scheme::OverheadAware);
+    let (tally, _) = node_in(&absent, &[[1, 0, 0]], &[core_and_2gb()], Scheme::OverheadAware);
     assert_eq!(tally.days[0].node_s, 40);
     assert_eq!((tally.findings[0].from_s, tally.findings[0].until_s), (0, 60));
 }
