@@ -54,10 +54,11 @@ pub(super) fn events(intervals: &[Interval]) -> Vec<Event> {
 fn sort(keys: &mut Vec<u64>) {
     let top = u64::BITS - keys.iter().fold(0, |all, key| all | key).leading_zeros();
     let mut sorted = vec![0; keys.len()];
+    let mut places = vec![0_usize; DIGIT_N];
     let mut at = IS_START.trailing_zeros();
     while at < top {
         let digit = |key: u64| usize::try_from(key >> at).unwrap_or(0) % DIGIT_N;
-        let mut places = [0_usize; DIGIT_N];
+        places.fill(0);
         for key in keys.iter() {
             if let Some(count) = places.get_mut(digit(*key)) {
                 *count += 1;

@@ -115,32 +115,31 @@ impl Spell {
         for ((sums, unit), thresholds) in units {
             add(&mut sums.billed, self.allocated);
             if self.is_open {
-                self.settle_unit(sums, unit, thresholds, question.scheme, (left, idle));
+                settle_unit(sums, unit, thresholds, question.scheme, (left, idle));
             }
         }
     }
+}
 
-    /// Adds what depends on a unit. `free` is what was, `idle` the part of it beside which nothing was allocated.
-    fn settle_unit(
-        &self,
-        sums: &mut UnitSums,
-        unit: &SpellUnit,
-        thresholds: &Thresholds,
-        scheme: Scheme,
-        (free, idle): (Sums, Sums),
-    ) {
-        sums.unit_s += unit.unit_s;
-        let overhead = thresholds.times([unit.unit_s; LEDGER_N]);
-        add(&mut sums.overhead, overhead);
-        add(&mut sums.stranded, less(free, overhead));
-        // Nobody is billed for what is free beside nothing.
-        let shared = less(free, idle);
-        let shared_overhead = less(overhead, thresholds.times(unit.idle_unit_s));
-        match scheme {
-            Scheme::UsageOnly => {}
-            Scheme::OverheadAware => add(&mut sums.billed, less(shared, shared_overhead)),
-            Scheme::WholeNode => add(&mut sums.billed, shared),
-        }
+/// Adds what depends on a unit. `free` is what was, `idle` the part of it beside which nothing was allocated.
+fn settle_unit(
+    sums: &mut UnitSums,
+    unit: &SpellUnit,
+    thresholds: &Thresholds,
+    scheme: Scheme,
+    (free, idle): (Sums, Sums),
+) {
+    sums.unit_s += unit.unit_s;
+    let overhead = thresholds.times([unit.unit_s; LEDGER_N]);
+    add(&mut sums.overhead, overhead);
+    add(&mut sums.stranded, less(free, overhead));
+    // Nobody is billed for what is free beside nothing.
+    let shared = less(free, idle);
+    let shared_overhead = less(overhead, thresholds.times(unit.idle_unit_s));
+    match scheme {
+        Scheme::UsageOnly => {}
+        Scheme::OverheadAware => add(&mut sums.billed, less(shared, shared_overhead)),
+        Scheme::WholeNode => add(&mut sums.billed, shared),
     }
 }
 

@@ -65,8 +65,8 @@ pub fn sweep(history: &History, intervals: &[Interval], shapes: &Shapes, grid: &
             }
         }
         fences.pass(at_s);
-        let event_s = rest.peek().map_or(i64::MAX, |event| event.second() + base_s);
-        let until_s = fences.next_s.min(event_s);
+        let change_s = rest.peek().map_or(i64::MAX, |event| event.second() + base_s);
+        let until_s = fences.next_s.min(change_s);
         if let Some((is_exclusive, held)) = used.split_last() {
             let segment = fences.segment;
             if segment.is_some() || held.iter().any(|amount| *amount != 0) {
