@@ -133,7 +133,7 @@ fn list(lake: &str, format: TableFormat) -> Result<()> {
             ("month", "", ColumnKind::Text),
             ("sent_n", "1", ColumnKind::Sum),
             ("retracted_n", "1", ColumnKind::Sum),
-            ("job_n", "1", ColumnKind::Sum),
+            ("job_n", "1", ColumnKind::Number),
             ("content", "BLAKE3", ColumnKind::Text),
         ],
     );

@@ -112,7 +112,7 @@ impl ReceiverArgs {
                 .sum()
         };
         output::people(&format!(
-            "{} months sent, {} records taken back by zeros, {} listed to be deleted",
+            "{} sent (kinds of message of a site and month), {} records taken back by zeros, {} listed to be deleted",
             plan.places.len(),
             records(State::Retracted),
             records(State::Listed)

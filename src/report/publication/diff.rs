@@ -1,6 +1,6 @@
 //! What changed between two publications.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::told::{RecordKey, Told};
 use crate::report::table::{Cell, ColumnKind, Table};
@@ -63,7 +63,7 @@ impl Change {
 }
 
 fn differing(before: &Told, after: &Told) -> Vec<FieldChange> {
-    let keys: std::collections::BTreeSet<&String> = before.fields.keys().chain(after.fields.keys()).collect();
+    let keys: BTreeSet<&String> = before.fields.keys().chain(after.fields.keys()).collect();
     let of = |told: &Told, key: &str| told.word(key).unwrap_or_default().to_owned();
     keys.into_iter()
         .map(|key| (key.clone(), of(before, key), of(after, key)))
@@ -202,6 +202,13 @@ pub fn in_brief(changes: &[Change]) -> String {
 /// The changes, a line for every field that differs.
 #[must_use]
 pub fn table(title: &str, changes: &[Change]) -> Table {
+    // Messages of several kinds tell of the same jobs.
+    let forms: BTreeSet<_> = changes.iter().map(|change| change.record().form).collect();
+    let usage = if forms.len() > 1 {
+        ColumnKind::Number
+    } else {
+        ColumnKind::Sum
+    };
     let mut table = Table::new(
         title,
         &[
@@ -214,9 +221,9 @@ pub fn table(title: &str, changes: &[Change]) -> Table {
             ("field", "", ColumnKind::Text),
             ("before", "", ColumnKind::Text),
             ("after", "", ColumnKind::Text),
-            ("job_n", "1", ColumnKind::Sum),
-            ("wall_s", "s", ColumnKind::Sum),
-            ("cpu_s", "s", ColumnKind::Sum),
+            ("job_n", "1", usage),
+            ("wall_s", "s", usage),
+            ("cpu_s", "s", usage),
         ],
     );
     for change in changes {
