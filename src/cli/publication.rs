@@ -43,7 +43,7 @@ enum Action {
         #[arg(long, value_name = "FORMAT", default_value = "table")]
         format: TableFormat,
     },
-    /// Tell what changed between two versions: files, or folders, of APEL messages.
+    /// Tell what changed between two versions: files, or folders, of APEL messages or of GRACC's summary documents.
     Diff {
         /// The earlier version.
         before: PathBuf,
@@ -105,11 +105,11 @@ pub(super) fn run(args: &Args) -> Result<()> {
     }
 }
 
-/// Every record of the messages at a path.
+/// Every record of the messages or documents at a path.
 fn read(path: &Path) -> Result<Vec<Told>> {
     let mut told = Vec::new();
     for (file, text) in crate::report::publication::messages::texts(path)? {
-        told.append(&mut Told::read(&text).map_err(|e| e.at("file", file.display()))?);
+        told.append(&mut Told::read_file(&text).map_err(|e| e.at("file", file.display()))?);
     }
     Ok(told)
 }

@@ -45,12 +45,34 @@ impl Told {
     /// Every record of what was handed over in a form.
     ///
     /// # Errors
-    /// As [`Told::read`].
+    /// As [`Told::read`]; [`Kind::Data`] for a line that is no document.
     pub fn read_form(form: Form, text: &str) -> Result<Vec<Self>> {
         match form {
             Form::Apel(_) => Self::read(text),
-            Form::Gracc => Ok(text.lines().map(|line| Self::parse(form, line)).collect()),
+            Form::Gracc => {
+                let lines = text.lines().zip(1..).filter(|(line, _)| !line.trim().is_empty());
+                let document = |(line, number): (&str, usize)| {
+                    let told = Self::parse(form, line);
+                    let is_one = told.key_fields().iter().all(|key| told.fields.contains_key(*key));
+                    let message = "a line is no summary document of GRACC, whole and by itself";
+                    is_one
+                        .then_some(told)
+                        .ok_or_else(|| Error::new(Kind::Data, message).at("line", number))
+                };
+                lines.map(document).collect()
+            }
         }
+    }
+
+    /// Every record of a file: messages, or documents one to a line.
+    ///
+    /// # Errors
+    /// As [`Told::read`].
+    pub fn read_file(text: &str) -> Result<Vec<Self>> {
+        if text.trim_start().starts_with('{') {
+            return Self::read_form(Form::Gracc, text);
+        }
+        Self::read(text)
     }
 
     /// Every record of a text of messages.

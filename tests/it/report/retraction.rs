@@ -12,13 +12,14 @@ use gridtally::report::apel::users::Users;
 use gridtally::report::federation::{Scale, gather, site_vo_month, sums_by};
 use gridtally::report::gracc;
 use gridtally::report::lake::{Lake, Selection};
-use gridtally::report::publication::diff::Change;
+use gridtally::report::publication::diff::{Change, diff, in_brief};
 use gridtally::report::publication::form::Form;
 use gridtally::report::publication::ledger::{self, Place, State};
 use gridtally::report::publication::outbox::{Layout, Outbox, put_delete_list};
 use gridtally::report::publication::send::{Gone, Plan, plan, send};
 use gridtally::report::publication::teller::Teller;
 use gridtally::report::publication::told::Told;
+use gridtally::report::render::{ndjson, objects};
 use gridtally::store::Store;
 
 use super::scene::{Scene, texts};
@@ -332,6 +333,22 @@ fn documents_of_gracc_are_taken_back() {
     let teller = Teller::Gracc(Selection::default());
     let mut received: BTreeMap<String, String> = BTreeMap::new();
     let mut all = String::new();
+    // Files of documents compare as files of messages do.
+    let file = |lake: &Lake| ndjson(&objects(&gracc::table(lake, &Selection::default()).unwrap()).unwrap());
+    let [before, after] = [&first, &second].map(|lake| Told::read_file(&file(lake)).unwrap());
+    let broken = Told::read_file("{\"EndTime\": 1}\n").unwrap_err().to_string();
+    assert!(
+        broken.contains("no summary document") && broken.contains("line 1"),
+        "{broken}"
+    );
+    let changes = diff(&before, &after);
+    let words: Vec<&str> = changes.iter().map(Change::as_str).collect();
+    assert_eq!(words, ["vanished", "changed"]);
+    assert!(
+        in_brief(&changes).starts_with("1 changed, 1 vanished; CoreHours in 1, "),
+        "{}",
+        in_brief(&changes)
+    );
     for (lake, now_ms) in [(&first, NOW_MS), (&second, NOW_MS + 1000)] {
         let planned = plan(lake, &teller, "gracc").unwrap();
         send(
