@@ -2,14 +2,15 @@
 
 use std::sync::LazyLock;
 
-use memchr::memmem::{self, Finder};
+use memchr::memmem::Finder;
 
 use super::summary::Shape;
 use crate::sources::clip::clip;
 
 /// Longest header name searched for; real ones have at most 32 bytes.
 const NAME_LIMIT: usize = 64;
-const PREFIX: &[u8] = b"APEL-";
+const PREFIX_LEN: usize = 5;
+static PREFIX: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(b"APEL-"));
 static SUFFIX: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(b"-message"));
 
 /// What the records of a message are.
@@ -63,29 +64,32 @@ pub(super) enum Search {
 /// The first header at or after `from`, as [`search`] finds it. Most of the input is passed over at once: records hold
 /// words that begin like a header (`APEL-HTCONDORCE-CONDOR`), and hardly ever one that ends like its name.
 pub(super) fn next_header(bytes: &[u8], from: usize, starts_line: bool, is_ended: bool) -> Search {
-    let rest = bytes.get(from..).unwrap_or_default();
+    let mut from = from;
+    while let Some(at) = SUFFIX.find(bytes.get(from..).unwrap_or_default()) {
+        let suffix = from + at;
+        let near = from.max(suffix.saturating_sub(NAME_LIMIT));
+        // The last byte of the prefix may be the first of the suffix.
+        if let Some(found) = search(bytes, (near, suffix + 1), starts_line, is_ended) {
+            return found;
+        }
+        from = suffix + 1;
+    }
     // Without one, a header can only be where the end of the input cuts its name off.
-    let suffix = SUFFIX.find(rest).map_or(bytes.len(), |at| from + at);
-    search(
-        bytes,
-        from.max(suffix.saturating_sub(NAME_LIMIT)),
-        starts_line,
-        is_ended,
-    )
+    let near = from.max(bytes.len().saturating_sub(NAME_LIMIT));
+    search(bytes, (near, bytes.len()), starts_line, is_ended).unwrap_or_else(|| {
+        let pending = bytes.len().saturating_sub(PREFIX_LEN - 1).max(near);
+        Search::Pending(if is_ended { bytes.len() } else { pending })
+    })
 }
 
-/// The first header at or after `from`. A header is a line `APEL-...-message: ...`; no key of a record looks like one.
-/// `starts_line` says whether the first byte starts a line, `is_ended` that no more input follows.
-fn search(bytes: &[u8], from: usize, starts_line: bool, is_ended: bool) -> Search {
+/// The first header whose prefix is within these bytes. A header is a line `APEL-...-message: ...`; no key of a record
+/// looks like one. `starts_line` says whether the first byte starts a line, `is_ended` that no more input follows.
+fn search(bytes: &[u8], (from, until): (usize, usize), starts_line: bool, is_ended: bool) -> Option<Search> {
     let mut from = from;
     loop {
-        let rest = bytes.get(from..).unwrap_or_default();
-        let Some(found) = memmem::find(rest, PREFIX) else {
-            let pending = bytes.len().saturating_sub(PREFIX.len() - 1).max(from);
-            return Search::Pending(if is_ended { bytes.len() } else { pending });
-        };
+        let found = PREFIX.find(bytes.get(from..until).unwrap_or_default())?;
         let start = from + found;
-        from = start + PREFIX.len();
+        from = start + PREFIX_LEN;
         let before = bytes.get(..start).unwrap_or_default();
         let opens_line = match before.iter().rev().find(|b| !matches!(b, b' ' | b'\t')) {
             None => starts_line,
@@ -107,8 +111,10 @@ fn search(bytes: &[u8], from: usize, starts_line: bool, is_ended: bool) -> Searc
             .position(|b| !matches!(b, b' ' | b'\t'))
             .map_or(window.len(), |n| name + n);
         match window.get(blanks) {
-            Some(b':') if window.get(..name).is_some_and(|n| n.ends_with(b"-message")) => return Search::Found(start),
-            None if window.len() < NAME_LIMIT && !is_ended => return Search::Pending(start),
+            Some(b':') if window.get(..name).is_some_and(|n| n.ends_with(b"-message")) => {
+                return Some(Search::Found(start));
+            }
+            None if window.len() < NAME_LIMIT && !is_ended => return Some(Search::Pending(start)),
             _ => {}
         }
     }
