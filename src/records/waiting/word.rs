@@ -265,6 +265,9 @@ impl Words {
 pub(super) struct Gathering {
     codes: Vec<u32>,
     entries: StringBuilder,
+    /// Entries of columns that have few: many small batches have the same ones.
+    table: HashTable<u32>,
+    hasher: RandomState,
 }
 
 impl Gathering {
@@ -273,6 +276,8 @@ impl Gathering {
         Self {
             codes: vec![0; rows],
             entries: StringBuilder::new(),
+            table: HashTable::new(),
+            hasher: RandomState::with_seeds(1, 2, 3, 4),
         }
     }
 
@@ -324,6 +329,20 @@ impl Gathering {
                 .get(row)
                 .map_or(0, |key| u32::try_from(*key).unwrap_or(u32::MAX))
         };
+        if K::DATA_TYPE == DataType::UInt8 {
+            let mut known: Vec<Option<u32>> = vec![None; entries.len()];
+            for (row, place) in route.pairs() {
+                // The code of a null is arbitrary, and no entry may stand behind it.
+                let at = code(row).as_usize();
+                let Some(slot) = known.get_mut(at) else { continue };
+                let code = match *slot {
+                    Some(code) => code,
+                    None => *slot.insert(self.shared(entries.value(at))),
+                };
+                self.set(place, code);
+            }
+            return;
+        }
         if entries.len() <= route.len() {
             let base = self.next_code();
             for entry in entries {
@@ -342,6 +361,22 @@ impl Gathering {
             self.entries
                 .append_value(if at < entries.len() { entries.value(at) } else { "" });
         }
+    }
+
+    /// The code of a text that other batches may have as well.
+    fn shared(&mut self, text: &str) -> u32 {
+        let Self {
+            entries, table, hasher, ..
+        } = self;
+        let of = |code: u32| entry(entries.offsets_slice(), entries.values_slice(), code);
+        let hash = hasher.hash_one(text.as_bytes());
+        if let Some(code) = table.find(hash, |code| of(*code) == text.as_bytes()) {
+            return *code;
+        }
+        let code = u32::try_from(entries.len()).unwrap_or(u32::MAX);
+        table.insert_unique(hash, code, |code| hasher.hash_one(of(*code)));
+        entries.append_value(text);
+        code
     }
 
     /// Appends an entry no row names yet.
