@@ -15,14 +15,14 @@ mod python;
 use std::fs::File;
 use std::path::Path;
 use std::process::Command;
-use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use arrow::array::{AsArray, Int32Array, Int64Array, RecordBatch};
 use arrow::datatypes::{Int32Type, Int64Type};
 use gridtally::occupancy::{Grid, History, Question, Resource, Resources, Scheme, Shapes, Slices, Unit, tally_all};
-use gridtally::store::read_table;
+use gridtally::store::{read_row_groups, row_groups};
 use gridtally::time::Zone;
 use parquet::arrow::ArrowWriter;
 
@@ -233,11 +233,22 @@ fn kernel(file: &Path, slice_n: i64) {
     let mut slices = Slices::new((0..slice_n).map(|nth| (nth * SLICE_S, (nth + 1) * SLICE_S)));
     std::thread::scope(|scope| {
         let (sender, receiver) = sync_channel(WAITING_N);
-        scope.spawn(move || {
-            for batch in read_table(File::open(file).unwrap(), None, BATCH_N).unwrap() {
-                sender.send(Rows::of(&batch.unwrap())).unwrap();
-            }
-        });
+        let open = || File::open(file).unwrap();
+        let group_n = row_groups(&open()).unwrap();
+        let groups = Arc::new(Mutex::new(0..group_n));
+        for _ in 0..THREADS {
+            let (sender, groups) = (sender.clone(), Arc::clone(&groups));
+            scope.spawn(move || {
+                loop {
+                    let next = groups.lock().unwrap().next();
+                    let Some(group) = next else { break };
+                    for batch in read_row_groups(open(), None, BATCH_N, Some(group..group + 1)).unwrap() {
+                        sender.send(Rows::of(&batch.unwrap())).unwrap();
+                    }
+                }
+            });
+        }
+        drop(sender);
         for rows in receiver {
             push(&rows, &mut shapes, &mut slices);
         }
