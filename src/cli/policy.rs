@@ -71,17 +71,8 @@ enum Command {
         /// The second policy file.
         b: PathBuf,
 
-        /// Folder or URL results were published to.
-        #[arg(long, value_name = "OUT")]
-        from: String,
-
-        /// An option of a policy that has it, as name=value; may be given again.
-        #[arg(long, value_name = "NAME=VALUE")]
-        option: Vec<String>,
-
-        /// Format of the report on stdout.
-        #[arg(long, value_name = "FORMAT", default_value = "text")]
-        report: ReportFormat,
+        #[command(flatten)]
+        pricing: Pricing,
     },
     /// Price the jobs of a lake under any number of policies, account by account, whenever they hold.
     Price {
@@ -89,17 +80,8 @@ enum Command {
         #[arg(required = true)]
         files: Vec<PathBuf>,
 
-        /// Folder or URL results were published to.
-        #[arg(long, value_name = "OUT")]
-        from: String,
-
-        /// An option of a policy that has it, as name=value; may be given again.
-        #[arg(long, value_name = "NAME=VALUE")]
-        option: Vec<String>,
-
-        /// Format of the report on stdout.
-        #[arg(long, value_name = "FORMAT", default_value = "text")]
-        report: ReportFormat,
+        #[command(flatten)]
+        pricing: Pricing,
     },
     /// Compare the billing Slurm recorded with that of a policy, partition by partition; exit code 65 when a job differs.
     Billing {
@@ -114,7 +96,7 @@ enum Command {
         cluster: Option<String>,
 
         /// An option of the policy, as name=value; may be given again.
-        #[arg(long, value_name = "NAME=VALUE")]
+        #[arg(long, value_name = "NAME=VALUE", requires = "file")]
         option: Vec<String>,
 
         /// Format of the report on stdout.
@@ -134,6 +116,22 @@ enum Command {
     },
 }
 
+/// What is priced, and how.
+#[derive(Debug, clap::Args)]
+struct Pricing {
+    /// Folder or URL results were published to.
+    #[arg(long, value_name = "OUT")]
+    from: String,
+
+    /// An option of a policy that has it, as name=value; may be given again.
+    #[arg(long, value_name = "NAME=VALUE")]
+    option: Vec<String>,
+
+    /// Format of the report on stdout.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    report: ReportFormat,
+}
+
 pub(super) fn run(args: &Args) -> Result<()> {
     match &args.command {
         Command::Test { files, report } => test(files, *report),
@@ -142,39 +140,21 @@ pub(super) fn run(args: &Args) -> Result<()> {
             let pages = policies.iter().map(page::page).collect::<Result<Vec<_>>>()?;
             output::text(&pages.join("\n"))
         }
-        Command::Diff {
-            a,
-            b,
-            from,
-            option,
-            report,
-        } => {
-            let (a, b) = (tariff(a, option)?, tariff(b, option)?);
-            let has = |name: &str| a.options.contains_key(name) || b.options.contains_key(name);
-            if let Some(odd) = option
-                .iter()
-                .find(|option| !option.split_once('=').is_some_and(|(name, _)| has(name)))
-            {
-                return Err(Error::new(Kind::Usage, format!("neither policy has the option {odd}")));
-            }
-            let compared = reprice::compare(from, &a, &b)?;
-            match report {
+        Command::Diff { a, b, pricing } => {
+            let both = [a, b].map(PathBuf::clone);
+            let tariffs = tariffs(&both, &pricing.option)?;
+            let [a, b] = tariffs.as_slice() else {
+                return Err(Error::internal("two files are two policies"));
+            };
+            let compared = reprice::compare(&pricing.from, a, b)?;
+            match pricing.report {
                 ReportFormat::Text => output::text(&compared.text()),
                 ReportFormat::Json => output::json(&compared),
             }
         }
-        Command::Price {
-            files,
-            from,
-            option,
-            report,
-        } => {
-            let tariffs = files
-                .iter()
-                .map(|file| tariff(file, option))
-                .collect::<Result<Vec<_>>>()?;
-            let priced = reprice::all(from, &tariffs)?;
-            match report {
+        Command::Price { files, pricing } => {
+            let priced = reprice::all(&pricing.from, &tariffs(files, &pricing.option)?)?;
+            match pricing.report {
                 ReportFormat::Text => {
                     let pages: Vec<String> = priced.iter().map(reprice::Priced::text).collect();
                     output::text(&pages.join("\n"))
@@ -190,7 +170,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
             report,
         } => {
             let tariff = match file {
-                Some(file) => tariff(file, option)?,
+                Some(file) => sole(tariffs(std::slice::from_ref(file), option)?)?,
                 None => Tariff::restored("weights", &billing::policy(out, cluster.as_deref())?, "")?,
             };
             let compared = recorded::compare(out, &tariff)?;
@@ -246,6 +226,25 @@ fn load(named: &[PathBuf]) -> Result<Vec<Policy>> {
         output::people(&format!("warning: {warning}"));
     }
     Ok(policies)
+}
+
+/// The policies of these files. An option that none of them has is a mistake.
+fn tariffs(files: &[PathBuf], options: &[String]) -> Result<Vec<Tariff>> {
+    let all: Vec<Tariff> = files.iter().map(|file| tariff(file, options)).collect::<Result<_>>()?;
+    let name = |option: &str| {
+        option
+            .split_once('=')
+            .map_or(String::new(), |(name, _)| name.to_owned())
+    };
+    let is_odd = |option: &&String| !all.iter().any(|tariff| tariff.options.contains_key(&name(option)));
+    match options.iter().find(is_odd) {
+        Some(odd) => Err(Error::new(Kind::Usage, format!("no policy here has the option {odd}"))),
+        None => Ok(all),
+    }
+}
+
+fn sole(mut tariffs: Vec<Tariff>) -> Result<Tariff> {
+    tariffs.pop().ok_or_else(|| Error::internal("a file is a policy"))
 }
 
 /// The policy of a file, whose examples must hold, with those of the options it has.

@@ -20,6 +20,9 @@ pub enum Resource {
 /// Resources with a ledger: cores, memory and GPUs, in this order. Models only matter to units that name them.
 pub const LEDGER_N: usize = 3;
 
+/// How columns of resource-seconds name them: `capacity_core_s`.
+pub const LEDGER_COLUMNS: [&str; LEDGER_N] = ["core", "memory_byte", "gpu"];
+
 /// Largest amount of a resource on one node: a PiB of memory. What claims more is damage.
 pub const AMOUNT_LIMIT: i64 = 1 << 50;
 

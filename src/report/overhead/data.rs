@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use arrow::array::{Array, RecordBatch};
 
 use crate::error::{Error, Kind, Result};
+use crate::occupancy::resource::LEDGER_COLUMNS;
 use crate::schema::batch::{date, decimal, int, number, text, time, word};
 use crate::store::lake::parse_overhead_path;
 use crate::store::{FileEntry, Manifest, Store, read_table};
@@ -12,8 +13,6 @@ use crate::time::Day;
 
 /// Rows read at once.
 const READ_ROWS: usize = 65_536;
-/// Resources of the ledger as columns name them.
-const RESOURCES: [&str; 3] = ["core", "memory_byte", "gpu"];
 
 /// Resource-seconds of one resource.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -164,7 +163,7 @@ fn overhead(batch: &RecordBatch, site: &str, into: &mut BTreeMap<Place, Cluster>
             unit_s: number(unit_s, row).unwrap_or(0).into(),
             ..Sums::default()
         };
-        for (ledger, resource) in sums.ledgers.iter_mut().zip(RESOURCES) {
+        for (ledger, resource) in sums.ledgers.iter_mut().zip(LEDGER_COLUMNS) {
             let of = |measure: &str| amount(&format!("{measure}_{resource}_s"), row);
             let overhead = of("overhead")?;
             *ledger = Ledger {

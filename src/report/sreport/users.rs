@@ -13,7 +13,7 @@ use crate::schema::batch::{int, number, text, time, word};
 /// TRES as sreport names them; memory in MiB.
 const TRES: [&str; 5] = ["cpu", "mem", "node", "billing", "gres/gpu"];
 
-const COLUMNS: [&str; 13] = [
+const COLUMNS: [&str; 14] = [
     "view",
     "vo",
     "cluster",
@@ -27,8 +27,8 @@ const COLUMNS: [&str; 13] = [
     "alloc_memory_byte",
     "alloc_node_n",
     "alloc_billing_n",
+    "alloc_gpu_n",
 ];
-const GPUS: &str = "alloc_gpu_n";
 
 type Used = [i128; TRES.len()];
 
@@ -130,9 +130,8 @@ fn of_piece(
     piece: &Piece,
     (from_ms, until_ms): (i64, i64),
 ) -> Result<Vec<(Names, Used)>> {
-    let columns: Vec<&str> = COLUMNS.into_iter().chain([GPUS]).collect();
     let mut sums: HashMap<Names, Used, ahash::RandomState> = HashMap::default();
-    for batch in lake.piece_batches(piece, &columns)? {
+    for batch in lake.piece_batches(piece, &COLUMNS)? {
         let batch = batch?;
         let words = |name| text(&batch, name);
         let (view, vo, cluster) = (words("view")?, words("vo")?, words("cluster")?);
@@ -142,7 +141,7 @@ fn of_piece(
         let (wall, suspended) = (numbers("wall_s")?, numbers("suspended_s")?);
         let (cores, memory) = (numbers("alloc_core_n")?, numbers("alloc_memory_byte")?);
         let (nodes, billing) = (numbers("alloc_node_n")?, numbers("alloc_billing_n")?);
-        let gpus = numbers(GPUS)?;
+        let gpus = numbers("alloc_gpu_n")?;
         for row in 0..batch.num_rows() {
             let Some(start_ms) = number(start, row) else { continue };
             if view.value(row) != "batch" || !selection.has_vo(word(vo, row)) {

@@ -268,3 +268,42 @@ fn a_centre_may_print_a_value_on_the_way() {
     let unknown = said("billing", "\"unknown\"", "printed = \"4\"");
     assert!(unknown.contains("prints 4, but the charge is unknown"), "{unknown}");
 }
+
+#[test]
+fn an_option_that_no_policy_has_is_a_mistake() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    let policy = "id = \"cores\"\nversion = \"1\"\ntitle = \"Cores\"\nsource = \"invented\"\npool = \"cpu\"\nunit = \"core_hour\"\n\
+        formula = \"CASE WHEN fee = 'yes' THEN 2 ELSE 1 END * cores * hours\"\n\
+        [[option]]\nname = \"fee\"\nvalues = [\"yes\", \"no\"]\ndefault = \"no\"\n\
+        [[example]]\nname = \"one\"\nin = { cores = 1, hours = 2 }\nexpect = 2\n";
+    fs::write(here.join("fee.toml"), policy).unwrap();
+    let plain = policy.replace("CASE WHEN fee = 'yes' THEN 2 ELSE 1 END * ", "");
+    let plain = plain.replace(
+        "[[option]]\nname = \"fee\"\nvalues = [\"yes\", \"no\"]\ndefault = \"no\"\n",
+        "",
+    );
+    fs::write(here.join("plain.toml"), plain).unwrap();
+    for args in [
+        &["diff", "fee.toml", "plain.toml", "--from", "none"][..],
+        &["price", "fee.toml", "plain.toml", "--from", "none"],
+        &["billing", "none", "fee.toml"],
+    ] {
+        let told = |option: &str| {
+            let output = gridtally(&[&["policy"], args, &["--option", option]].concat(), here);
+            (output.status.code(), String::from_utf8(output.stderr).unwrap())
+        };
+        let (code, text) = told("fees=yes");
+        assert_eq!(code, Some(2), "{args:?}: {text}");
+        assert!(
+            text.contains("no policy here has the option fees=yes"),
+            "{args:?}: {text}"
+        );
+        // One of them has it: what is missing is something else.
+        let (_, text) = told("fee=yes");
+        assert!(!text.contains("has the option"), "{args:?}: {text}");
+    }
+    // Weights of an inventory have no options.
+    let output = gridtally(&["policy", "billing", "none", "--option", "fee=yes"], here);
+    assert_eq!(output.status.code(), Some(2));
+}

@@ -86,7 +86,7 @@ fn listen(dump: &str, parts: &[Part]) -> Collected {
 
 /// What a job always says, and one part.
 fn said(row: &JobRow<'static>, part: Option<Part>) -> JobRow<'static> {
-    let base = JobRow {
+    let mut said = JobRow {
         view: row.view,
         job_id: row.job_id,
         raw_job_id: row.raw_job_id,
@@ -97,86 +97,31 @@ fn said(row: &JobRow<'static>, part: Option<Part>) -> JobRow<'static> {
         state: row.state,
         ..JobRow::default()
     };
-    let Some(part) = part else { return base };
-    match part {
-        Part::Cluster => JobRow {
-            cluster: row.cluster,
-            ..base
-        },
-        Part::Account => JobRow {
-            account: row.account,
-            ..base
-        },
-        Part::User => JobRow {
-            user: row.user,
-            user_group: row.user_group,
-            ..base
-        },
-        Part::Partition => JobRow {
-            partition: row.partition,
-            ..base
-        },
-        Part::Qos => JobRow { qos: row.qos, ..base },
-        Part::Reservation => JobRow {
-            reservation: row.reservation,
-            ..base
-        },
-        Part::JobName => JobRow {
-            job_name: row.job_name,
-            ..base
-        },
-        Part::NodeList => JobRow {
-            node_list: row.node_list,
-            ..base
-        },
-        Part::Queueing => JobRow {
-            submit_ms: row.submit_ms,
-            eligible_ms: row.eligible_ms,
-            ..base
-        },
-        Part::Cpu => JobRow {
-            cpu_ms: row.cpu_ms,
-            ..base
-        },
-        Part::CpuParts => JobRow {
-            cpu_user_ms: row.cpu_user_ms,
-            cpu_system_ms: row.cpu_system_ms,
-            ..base
-        },
-        Part::Cores => JobRow {
-            alloc_core_n: row.alloc_core_n,
-            ..base
-        },
-        Part::Nodes => JobRow {
-            alloc_node_n: row.alloc_node_n,
-            ..base
-        },
-        Part::Allocation => JobRow {
-            alloc_gpu_n: row.alloc_gpu_n,
-            gpus: row.gpus,
-            alloc_memory_byte: row.alloc_memory_byte,
-            alloc_billing_n: row.alloc_billing_n,
-            ..base
-        },
-        Part::RequestedMemory => JobRow {
-            requested_memory_byte: row.requested_memory_byte,
-            ..base
-        },
-        Part::PeakMemory => JobRow {
-            max_rss_byte: row.max_rss_byte,
-            max_virtual_byte: row.max_virtual_byte,
-            ..base
-        },
-        Part::TimeLimit => JobRow {
-            time_limit_s: row.time_limit_s,
-            ..base
-        },
-        Part::Exit => JobRow {
-            exit_code: row.exit_code,
-            exit_signal: row.exit_signal,
-            ..base
-        },
+    macro_rules! hear {
+        ($($field:ident)+) => {{ $(said.$field = row.$field;)+ }};
     }
+    match part {
+        None => {}
+        Some(Part::Cluster) => hear!(cluster),
+        Some(Part::Account) => hear!(account),
+        Some(Part::User) => hear!(user user_group),
+        Some(Part::Partition) => hear!(partition),
+        Some(Part::Qos) => hear!(qos),
+        Some(Part::Reservation) => hear!(reservation),
+        Some(Part::JobName) => hear!(job_name),
+        Some(Part::NodeList) => hear!(node_list),
+        Some(Part::Queueing) => hear!(submit_ms eligible_ms),
+        Some(Part::Cpu) => hear!(cpu_ms),
+        Some(Part::CpuParts) => hear!(cpu_user_ms cpu_system_ms),
+        Some(Part::Cores) => hear!(alloc_core_n),
+        Some(Part::Nodes) => hear!(alloc_node_n),
+        Some(Part::Allocation) => hear!(alloc_gpu_n gpus alloc_memory_byte alloc_billing_n),
+        Some(Part::RequestedMemory) => hear!(requested_memory_byte),
+        Some(Part::PeakMemory) => hear!(max_rss_byte max_virtual_byte),
+        Some(Part::TimeLimit) => hear!(time_limit_s),
+        Some(Part::Exit) => hear!(exit_code exit_signal),
+    }
+    said
 }
 
 #[test]
