@@ -151,7 +151,16 @@ fn period(section: &Section<'_>, problems: &mut Problems) -> Option<(Day, Day)> 
 }
 
 fn units(section: &Section<'_>, problems: &mut Problems) -> Vec<UnitSpec> {
-    const KEYS: &[&str] = &["name", "preset", "core", "memory", "gpu", "gpu_model", "partition"];
+    const KEYS: &[&str] = &[
+        "name",
+        "preset",
+        "core",
+        "memory",
+        "gpu",
+        "gpu_model",
+        "disk",
+        "partition",
+    ];
     let sections = section.sections("unit", "[[overhead.unit]]", KEYS, problems);
     let units = sections.iter().map(|unit| {
         let words: Vec<(&str, usize)> = PRESETS.iter().enumerate().map(|(at, (word, _))| (*word, at)).collect();
@@ -178,7 +187,12 @@ fn units(section: &Section<'_>, problems: &mut Problems) -> Vec<UnitSpec> {
         let gpu = count(unit, "gpu", problems);
         let device = model.map_or(Resource::Gpu, |model| Resource::GpuModel(model.value));
         thresholds.extend(gpu.map(|n| (device, n)));
-        if thresholds.is_empty() && !["preset", "core", "memory", "gpu"].into_iter().any(named) {
+        if let Some((_, line)) = unit.get("disk") {
+            let message = "disk cannot be part of a unit: inventories tell what nodes have (disk_byte of node), but no \
+                           source tells what jobs hold of it (Slurm's --tmp is only asked for, and never allocated)";
+            unit.wrong(line, message, problems);
+        }
+        if thresholds.is_empty() && !["preset", "core", "memory", "gpu", "disk"].into_iter().any(named) {
             let message = "[[overhead.unit]] names no resource: core = 1, memory = \"2GiB\", gpu = 1, or a preset";
             unit.wrong(unit.line(), message, problems);
         }

@@ -68,6 +68,12 @@ fn every_mistake_at_once() {
     assert!(told.contains("[overhead] does not know the nodes"), "{told}");
     let told = mistakes("[overhead]\nnodes = \"from-jobs\"\n[[overhead.unit]]\nname = \"x\"\n");
     assert!(told.contains("names no resource"), "{told}");
+    let told =
+        mistakes("[overhead]\nnodes = \"from-jobs\"\n[[overhead.unit]]\nname = \"x\"\ncore = 1\ndisk = \"20GiB\"\n");
+    assert!(
+        told.contains("p.toml:12: disk cannot be part of a unit") && told.contains("what jobs hold of it"),
+        "{told}"
+    );
     let twice = "[[overhead.unit]]\npreset = \"osg-cpu\"\n";
     let told = mistakes(&format!("[overhead]\nnodes = \"from-jobs\"\n{twice}{twice}"));
     assert!(told.contains("two units are called \"osg-cpu\""), "{told}");
