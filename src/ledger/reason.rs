@@ -170,7 +170,7 @@ reasons! {
         BenchmarkMissing = "benchmark_missing",
         /// A summary without a benchmark, and the pipeline says to reject it.
         SummaryBenchmarkMissing = "summary_benchmark_missing",
-        /// A summary of a site and month that also has jobs, and the pipeline says to reject it.
+        /// A summary of a site, month and view that also have jobs, and the pipeline says to reject it.
         OverlapsJobs = "overlaps_jobs",
     }
     OutOfScope {
@@ -180,8 +180,6 @@ reasons! {
         ToolMessage = "tool_message",
         /// A record of another type than job usage.
         OtherRecordType = "other_record_type",
-        /// Transfers that arrive already added up (GRACC): they are of no site, and no usage of cores.
-        Summary = "summary",
         /// A line of a CE's log: who a job is in the grid, not what it used.
         GridIdentity = "grid_identity",
         /// A line of a CE's log to which no job of the batch system's log answers (yet).
@@ -202,9 +200,9 @@ reasons! {
         Include = "include",
         /// The record lies outside the months this run was asked for.
         OutsidePeriod = "outside_period",
-        /// A summary of a site and month that also has jobs, and the pipeline says that jobs count.
+        /// A summary of a site, month and view that also have jobs, and the pipeline says that jobs count.
         JobsCount = "jobs_count",
-        /// A job of a site and month that also has summaries, and the pipeline says that summaries count.
+        /// A job of a site, month and view that also have summaries, and the pipeline says that summaries count.
         SummariesCount = "summaries_count",
         /// A row of a repair file whose original is not refused, or was mended by another file before.
         RepairUnmatched = "repair_unmatched",

@@ -69,32 +69,17 @@ pub(super) fn corrections(parts: &[ChargePart]) -> Result<BTreeSet<String>> {
     Ok(ids)
 }
 
-/// Takes the charges of jobs out of what was done. Where summaries count, the jobs do not: they are not charged either,
-/// and what was added by hand still is.
+/// Takes the charges of jobs out of what was done.
 ///
 /// # Errors
-/// [`crate::error::Kind::Io`] when a staged file cannot be taken back.
-pub(super) fn of_jobs(
-    context: &Context<'_>,
-    done: &mut [Done],
-    displaced: &BTreeSet<(String, Month)>,
-) -> Result<Vec<ChargePart>> {
+/// [`crate::error::Kind::Io`] when they cannot be staged.
+pub(super) fn of_jobs(context: &Context<'_>, done: &mut [Done]) -> Result<Vec<ChargePart>> {
     let mut parts = Vec::new();
     for done in done {
         let (site, month) = (done.site.as_str(), done.month);
-        let mut rows = done.charges.take();
-        let jobs = lake::month_path("job_charges", site, month);
-        if displaced.contains(&(site.to_owned(), month)) {
-            context.publication.take_back(&jobs)?;
-            rows = None;
-            if let Some(added) = &done.added_charges {
-                let mut table = LakeTable::create(context.publication, "job_charges", &jobs)?;
-                table.write(added)?;
-                table.finish(&[])?;
-                rows = Some(part(std::slice::from_ref(added))?);
-            }
-        }
+        let rows = done.charges.take();
         if rows.is_none() {
+            let jobs = lake::month_path("job_charges", site, month);
             context.publication.remove(&jobs);
         }
         parts.push(ChargePart::stage(context, Subject::Jobs, (site, month), rows)?);

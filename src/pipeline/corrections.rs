@@ -13,7 +13,6 @@ use crate::schema;
 use crate::schema::batch::{counts, date, dates, int, ints, number, text, texts, word};
 use crate::store::lake::{self, LakeTable};
 use crate::store::{Publication, Store};
-use crate::summarise::group::Key;
 use crate::summarise::sums::{COUNTED, Sums};
 use crate::time::{Day, Month};
 
@@ -62,13 +61,6 @@ pub(super) fn additions(plan: &Plan) -> impl Iterator<Item = (String, Month)> {
     let rows = plan.corrections.iter().flat_map(|table| table.active());
     rows.filter(|row| row.action == Action::Add)
         .filter_map(|row| Some((row.site.clone()?, row.month?)))
-}
-
-/// Whether a row of usage was added by hand, not taken from or given to jobs.
-pub(super) fn is_addition(plan: &Plan, key: &Key) -> bool {
-    let table = plan.corrections.as_deref();
-    let rule = key.correction_id.as_deref().and_then(|id| table?.get(id));
-    rule.is_some_and(|rule| rule.action == Action::Add)
 }
 
 /// Stages `corrections`: what is published of partitions this run did not touch, and what it made of the others. Gives

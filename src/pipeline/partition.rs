@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use ahash::RandomState;
 use arrow::array::{Array, BooleanArray, RecordBatch};
-use arrow::compute::filter_record_batch;
+use arrow::compute::{filter_record_batch, not};
 use arrow::datatypes::ArrowNativeType;
 use crossbeam_channel::bounded;
 
 use super::days::Days;
 use super::recompute::{Asked, Outdated};
+use super::summaries::{Views, folded};
 use crate::charge::policy::Subject;
 use crate::error::{Error, Result};
 use crate::ledger::Reason;
@@ -52,6 +53,8 @@ pub(super) struct Context<'a> {
     pub(super) again: &'a BTreeSet<Arc<str>>,
     /// Places that were scaled by other benchmarks.
     pub(super) outdated: &'a Outdated,
+    /// Views in which summaries count, so that jobs do not.
+    pub(super) displaced: &'a Views,
 }
 
 /// Rows of one partition by file and reason.
@@ -65,12 +68,12 @@ pub(super) struct Done {
     pub(super) month: Month,
     /// What the ledger must say about it.
     pub(super) settled: Settled,
+    /// The views of its jobs.
+    pub(super) views: BTreeSet<String>,
     /// What it contributes to usage.
     pub(super) part: Vec<(Key, Sums)>,
     /// What its jobs were charged, as a `charge_part` batch; `None` when nothing is charged.
     pub(super) charges: Option<RecordBatch>,
-    /// Rows of `job_charges` that corrections add: no jobs stand behind them.
-    pub(super) added_charges: Option<RecordBatch>,
     /// Between which instants benchmarks were looked for.
     pub(super) asked_ms: Asked,
     /// Records by benchmark and where its value came from.
@@ -161,16 +164,16 @@ fn merge_days(
     let mut normaliser = Normaliser::new(context.plan.normalise.as_ref(), site);
     let mut origins = Origins::default();
     let mut unscaled = Unscaled::new(context.paths);
-    let mut settled = Settled::new();
+    let (mut settled, mut views) = (Settled::new(), BTreeSet::new());
+    let displaced = context.displaced.get(&folded(&(site.to_owned(), month)));
     let is_merge = !days.is_empty();
     let history_path = lake::month_path("history", site, month);
     let charges_path = lake::month_path("job_charges", site, month);
     let mut history_table: Option<LakeTable<'_>> = None;
     // What corrections add stands before the jobs of the month.
-    let added_charges = charges.add_corrections(month)?;
-    if let Some(rows) = &added_charges {
+    if let Some(rows) = charges.add_corrections(month)? {
         let table = LakeTable::create(context.publication, "job_charges", &charges_path)?;
-        job_charges.insert(table).write(rows)?;
+        job_charges.insert(table).write(&rows)?;
     }
     let mut fresh = days.iter().copied().peekable();
     while let Some(day) = earlier(records.next_day()?, fresh.peek().copied()) {
@@ -186,12 +189,18 @@ fn merge_days(
             batches = vec![merged.winners];
             known = merged.losers;
         }
-        settle(&batches, &known, &mut settled)?;
+        settle(&batches, &known, displaced, (&mut settled, &mut views))?;
         for batch in &batches {
             let scales = factors_of(batch, &mut normaliser)?;
             scales.count(&mut origins);
-            let batch = with_factors(batch, &scales)?;
+            let mut batch = with_factors(batch, &scales)?;
             write(&batch);
+            let mut scales = scales;
+            if let Some(displaced) = displaced {
+                // Neither counted nor charged, nor in need of a benchmark.
+                batch = not_of(displaced, &batch)?;
+                scales = factors_of(&batch, &mut normaliser)?;
+            }
             let refused = usage.add(&batch, &scales)?;
             if let Some(rows) = charges.add(&batch, &refused)? {
                 let table = match &mut job_charges {
@@ -238,9 +247,9 @@ fn merge_days(
         site: site.to_owned(),
         month,
         settled,
+        views,
         part,
         charges: is_charged.then(|| charges.into_part()).transpose()?,
-        added_charges,
         asked_ms: normaliser.asked_ms(),
         origins,
         provenance,
@@ -280,49 +289,98 @@ fn provenance(context: &Context<'_>, settled: &Settled) -> Vec<(String, String)>
     ]
 }
 
-/// Counts the rows of one day into the ledger's terms.
-fn settle(winners: &[RecordBatch], losers: &[Loser], into: &mut Settled) -> Result<()> {
-    let mut count = |file_id: &Arc<str>, job: Reason, step: Reason, jobs: u64, steps: i64| {
-        *into.entry((Arc::clone(file_id), job)).or_default() += jobs;
-        if steps > 0 {
-            *into.entry((Arc::clone(file_id), step)).or_default() += u64::try_from(steps).unwrap_or(0);
-        }
-    };
+/// Which jobs of a batch are of these views.
+fn is_of(views: &BTreeSet<String>, batch: &RecordBatch) -> Result<BooleanArray> {
+    let of = words(batch, "view")?;
+    Ok((0..batch.num_rows())
+        .map(|row| Some(views.contains(of.value(row))))
+        .collect())
+}
+
+/// The jobs of a batch that are of none of these views.
+fn not_of(views: &BTreeSet<String>, batch: &RecordBatch) -> Result<RecordBatch> {
+    Ok(filter_record_batch(batch, &not(&is_of(views, batch)?)?)?)
+}
+
+/// Counts the rows of one day into the ledger's terms, and notes the views of the jobs. Those of `displaced` views do not
+/// count.
+fn settle(
+    winners: &[RecordBatch],
+    losers: &[Loser],
+    displaced: Option<&BTreeSet<String>>,
+    (into, views): (&mut Settled, &mut BTreeSet<String>),
+) -> Result<()> {
     for batch in winners {
-        let (files, steps) = (words(batch, "file_id")?, int(batch, "step_n")?);
-        let mut count = |file_id: &str, (jobs, step_n): (u64, i64)| {
-            count(&Arc::from(file_id), Reason::Job, Reason::Step, jobs, step_n);
-        };
-        // Rows of many small files alternate: they are counted by file before a name is made of each.
-        match files {
-            Words::Coded(codes, names) => {
-                let mut by_code = vec![(0, 0); names.len()];
-                for (code, steps) in codes.values().iter().zip(steps.values()) {
-                    if let Some((jobs, step_n)) = by_code.get_mut(code.as_usize()) {
-                        *jobs += 1;
-                        *step_n += steps;
-                    }
-                }
-                for (name, n) in names.iter().flatten().zip(by_code).filter(|(_, n)| n.0 > 0) {
-                    count(name, n);
-                }
-            }
-            Words::Plain(names) => {
-                let mut by_file: HashMap<&str, (u64, i64), RandomState> = HashMap::default();
-                for row in 0..batch.num_rows() {
-                    let (jobs, step_n) = by_file.entry(names.value(row)).or_default();
-                    *jobs += 1;
-                    *step_n += steps.value(row);
-                }
-                for (name, n) in by_file {
-                    count(name, n);
-                }
+        note_views(batch, views)?;
+        match displaced {
+            None => count_jobs(batch, (Reason::Job, Reason::Step), into)?,
+            Some(displaced) => {
+                count_jobs(&not_of(displaced, batch)?, (Reason::Job, Reason::Step), into)?;
+                let lost = filter_record_batch(batch, &is_of(displaced, batch)?)?;
+                count_jobs(&lost, (Reason::SummariesCount, Reason::SummariesCount), into)?;
             }
         }
     }
     for loser in losers {
-        let (job, step) = Reason::of_rows(loser.outcome);
-        count(&loser.file_id, job, step, 1, loser.step_n);
+        let reasons = Reason::of_rows(loser.outcome);
+        count(&loser.file_id, reasons, (1, loser.step_n), into);
+    }
+    Ok(())
+}
+
+/// Adds rows of a file under the reasons of jobs and of steps.
+fn count(file_id: &Arc<str>, (job, step): (Reason, Reason), (jobs, steps): (u64, i64), into: &mut Settled) {
+    *into.entry((Arc::clone(file_id), job)).or_default() += jobs;
+    if steps > 0 {
+        *into.entry((Arc::clone(file_id), step)).or_default() += u64::try_from(steps).unwrap_or(0);
+    }
+}
+
+/// Adds the jobs of a batch, with their steps, by file.
+fn count_jobs(batch: &RecordBatch, reasons: (Reason, Reason), into: &mut Settled) -> Result<()> {
+    let (files, steps) = (words(batch, "file_id")?, int(batch, "step_n")?);
+    // Rows of many small files alternate: they are counted by file before a name is made of each.
+    match files {
+        Words::Coded(codes, names) => {
+            let mut by_code = vec![(0, 0); names.len()];
+            for (code, steps) in codes.values().iter().zip(steps.values()) {
+                if let Some((jobs, step_n)) = by_code.get_mut(code.as_usize()) {
+                    *jobs += 1;
+                    *step_n += steps;
+                }
+            }
+            for (name, n) in names.iter().flatten().zip(by_code).filter(|(_, n)| n.0 > 0) {
+                count(&Arc::from(name), reasons, n, into);
+            }
+        }
+        Words::Plain(names) => {
+            let mut by_file: HashMap<&str, (u64, i64), RandomState> = HashMap::default();
+            for row in 0..batch.num_rows() {
+                let (jobs, step_n) = by_file.entry(names.value(row)).or_default();
+                *jobs += 1;
+                *step_n += steps.value(row);
+            }
+            for (name, n) in by_file {
+                count(&Arc::from(name), reasons, n, into);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Adds the views of the jobs of a batch.
+fn note_views(batch: &RecordBatch, views: &mut BTreeSet<String>) -> Result<()> {
+    let of = words(batch, "view")?;
+    // Nearly all jobs are of the view of the job before.
+    let mut last = None;
+    for row in 0..batch.num_rows() {
+        let view = of.value(row);
+        if last != Some(view) {
+            if !views.contains(view) {
+                views.insert(view.to_owned());
+            }
+            last = Some(view);
+        }
     }
     Ok(())
 }

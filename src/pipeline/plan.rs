@@ -140,7 +140,7 @@ pub struct Publishing {
     pub parts: Parts,
 }
 
-/// What counts where a site and month has jobs and summaries. They are the same hours, told twice.
+/// What counts where a site, month and view have jobs and summaries. They are the same hours, told twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Overlap {
     /// Jobs; the summaries are out of scope.

@@ -45,6 +45,19 @@ pub struct SourceReport {
     pub mapping: MappingCounts,
 }
 
+/// A view of a site and month of which jobs and summaries tell, among those this run looked at.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct OverlapReport {
+    /// Site.
+    pub site: String,
+    /// Month, such as `2026-10`.
+    pub month: String,
+    /// View.
+    pub view: String,
+    /// What the pipeline says of it: `jobs`, `summaries` or `reject`.
+    pub overlap: &'static str,
+}
+
 /// One run. The JSON form is stable: fields are added, never renamed.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct RunReport {
@@ -70,6 +83,9 @@ pub struct RunReport {
     pub outcomes: BTreeMap<String, u64>,
     /// Rows of the whole lake by outcome and reason.
     pub reasons: BTreeMap<String, u64>,
+    /// Views of sites and months of which jobs and summaries tell.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub overlaps: Vec<OverlapReport>,
     /// Corrections that match nothing, by id.
     pub unmatched_corrections: Vec<String>,
     /// What was swept for `[overhead]`, if the pipeline has one.

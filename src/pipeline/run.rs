@@ -91,7 +91,6 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     spill.name_files(&file_ids);
 
     let with_jobs = spill.partitions()?;
-    let jobs = summaries::job_places(state.partitions().iter().chain(with_jobs.keys()));
     let how = (is_rebuild, is_resummarised);
     let mut partitions = partitions(plan, with_jobs, &state, &file_ids, (fresh, &outdated), how);
     let months = summaries::months(plan, &state, &summed, &mut partitions, &outdated, how);
@@ -108,9 +107,11 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
         is_rebuild,
         again: &again,
         outdated: &outdated,
+        displaced: &summaries::Views::new(),
     };
-    let summaries = summaries::settle(&context, &state, summed, &months, &jobs, progress)?;
-    let done = process_all(&context, &partitions, threads, progress)?;
+    let merge = |context: &Context<'_>| process_all(context, &partitions, threads, progress);
+    let (summaries, done, overlaps) = summaries::settle(&context, &state, (summed, &months), merge, progress)?;
+    report.overlaps = overlaps;
     phases.insert("merge".to_owned(), stopwatch.lap());
     note_benchmarks(plan, &done, &summaries, &mut state, &mut report);
     let (parts, charged) = contributed(&context, done, summaries, &mut state.book)?;
@@ -210,7 +211,7 @@ fn contributed(
     summaries: SettledSummaries,
     book: &mut Book,
 ) -> Result<(Vec<Part>, Vec<ChargePart>)> {
-    let mut charged = charges::of_jobs(context, &mut done, &summaries.displaced)?;
+    let mut charged = charges::of_jobs(context, &mut done)?;
     charged.append(&mut reservations::charge(context)?);
     Ok((summaries::contributions(context, done, summaries, book)?, charged))
 }

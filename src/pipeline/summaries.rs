@@ -7,11 +7,12 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::corrections::is_addition;
+use super::corrections::additions;
 use super::partition::{Context, Done, Settled};
 use super::reading::ReadFile;
 use super::recompute::{Asked, Outdated};
 use super::refused::{self, RefusedRow};
+use super::report::OverlapReport;
 use super::state::State;
 use super::usage::{Part, publish_part};
 use crate::error::{Error, Kind, Result};
@@ -34,36 +35,27 @@ const MONTH_LIMIT: usize = 4_000_000;
 /// A site and a month.
 pub(super) type Place = (String, Month);
 
-/// Places that have jobs, by [`folded`] place: site names that differ in case alone are one site, as for APEL's server.
-pub(super) type JobPlaces = BTreeMap<Place, BTreeSet<Place>>;
+/// Views by [`folded`] place: site names that differ in case alone are one site, as for APEL's server.
+pub(super) type Views = BTreeMap<Place, BTreeSet<String>>;
 
 /// A place as it is compared.
 pub(super) fn folded((site, month): &Place) -> Place {
     (site.to_lowercase(), *month)
 }
 
-/// The places that have jobs, from all of them.
-pub(super) fn job_places<'a>(places: impl IntoIterator<Item = &'a Place>) -> JobPlaces {
-    let mut jobs = JobPlaces::new();
-    for place in places {
-        jobs.entry(folded(place)).or_default().insert(place.clone());
-    }
-    jobs
-}
-
 /// What settling the summaries came to.
 #[derive(Default)]
 pub(super) struct SettledSummaries {
     /// What the ledger must say.
-    pub(super) settled: Vec<(Place, Settled)>,
-    /// What they contribute to usage, also where that is nothing; not of places where jobs count.
-    pub(super) parts: Vec<Part>,
-    /// Places whose jobs do not count.
-    pub(super) displaced: BTreeSet<Place>,
+    settled: Vec<(Place, Settled)>,
+    /// What they contribute to usage, also where that is nothing.
+    parts: Vec<Part>,
+    /// The views in which they count.
+    counting: Views,
     /// Between which instants benchmarks were looked for.
     pub(super) asked_ms: BTreeMap<Place, Asked>,
-    /// Places that have both, for people.
-    pub(super) overlaps: BTreeSet<Place>,
+    /// Where both tell of the same view, for people.
+    overlaps: BTreeSet<(String, Month, String)>,
 }
 
 /// The summaries that were read, by month, under the ids of their files.
@@ -78,8 +70,9 @@ pub(super) fn fresh(read: &mut [ReadFile], file_ids: &[Arc<str>]) -> BTreeMap<Mo
     fresh
 }
 
-/// The months whose summaries are to be settled: where there are new ones, and where jobs came to published ones. Where
-/// summaries win over jobs, the jobs of these months are looked at again, for they may count now, or no longer.
+/// The months whose summaries are to be settled: where there are new ones, and where jobs came to published ones. The
+/// jobs of their places are looked at again, for they may count now or no longer, and what counts of both is one
+/// contribution.
 pub(super) fn months(
     plan: &Plan,
     state: &State,
@@ -90,20 +83,22 @@ pub(super) fn months(
 ) -> BTreeSet<Month> {
     let is_everything = is_resummarised && !is_rebuild;
     let published = state.summaries().iter();
-    let jobs = job_places(partitions.keys());
+    let jobs: BTreeSet<Place> = partitions.keys().map(folded).collect();
     let touched = published
-        .filter(|place| is_everything || outdated.summaries.contains(place) || jobs.contains_key(&folded(place)));
+        .clone()
+        .filter(|place| is_everything || outdated.summaries.contains(place) || jobs.contains(&folded(place)));
     let months: BTreeSet<Month> = touched.map(|(_, month)| *month).chain(fresh.keys().copied()).collect();
-    if plan.overlap == Some(Overlap::Summaries) && !is_rebuild {
-        for place in state.partitions().iter().filter(|(_, month)| months.contains(month)) {
-            partitions.entry(place.clone()).or_default();
-        }
+    let new = fresh.values().flatten().map(|row| (row.site.to_lowercase(), row.month));
+    let with_summaries: BTreeSet<Place> = published.map(folded).chain(new).collect();
+    let known = state.partitions().iter().cloned().chain(additions(plan));
+    for place in known.filter(|place| months.contains(&place.1) && with_summaries.contains(&folded(place))) {
+        partitions.entry(place).or_default();
     }
     months
 }
 
-/// Tells the ledger what became of jobs and summaries, and gives what each place contributes to usage: its jobs or
-/// its summaries, never both.
+/// Tells the ledger what became of jobs and summaries, and gives what each place contributes to usage: of a view its jobs
+/// or its summaries, never both.
 ///
 /// # Errors
 /// [`Kind::Io`] when the lake cannot be written.
@@ -114,58 +109,41 @@ pub(super) fn contributions(
     book: &mut Book,
 ) -> Result<Vec<Part>> {
     let mut parts = Vec::with_capacity(done.len());
+    let mut places = BTreeMap::new();
     for done in done {
-        let place = (done.site, done.month);
-        if !summaries.displaced.contains(&place) {
-            book.settle(&place.0, place.1, &done.settled);
-            parts.push(Part {
-                site: place.0,
-                month: place.1,
-                rows: done.part,
-            });
-            continue;
-        }
-        let mut settled = Settled::new();
-        for ((file_id, reason), rows) in done.settled {
-            let is_job = matches!(reason, Reason::Job | Reason::Step);
-            let reason = if is_job { Reason::SummariesCount } else { reason };
-            *settled.entry((file_id, reason)).or_default() += rows;
-        }
-        book.settle(&place.0, place.1, &settled);
-        let path = lake::month_path("usage_part", &place.0, place.1);
-        context.publication.take_back(&path)?;
-        context.publication.remove(&path);
-        // The summaries of the place say more about it below, unless they spell the site otherwise. What was added by
-        // hand still counts; what was taken from or given to jobs goes with them.
+        book.settle(&done.site, done.month, &done.settled);
+        places.insert((done.site.clone(), done.month), parts.len());
         parts.push(Part {
-            site: place.0,
-            month: place.1,
-            rows: done
-                .part
-                .into_iter()
-                .filter(|(key, _)| is_addition(context.plan, key))
-                .collect(),
+            site: done.site,
+            month: done.month,
+            rows: done.part,
         });
     }
     for ((site, month), settled) in &summaries.settled {
         book.settle_summaries(site, *month, settled);
     }
     for mut part in summaries.parts {
-        let same = parts
-            .iter_mut()
-            .find(|own| own.site == part.site && own.month == part.month);
-        if let Some(same) = same {
-            part.rows.append(&mut same.rows);
-            part.rows.sort_by(|a, b| a.0.cmp(&b.0));
+        let at = places.get(&(part.site.clone(), part.month));
+        let Some(of_jobs) = at.and_then(|at| parts.get_mut(*at)) else {
+            publish_part(context, &part)?;
+            parts.push(part);
+            continue;
+        };
+        if part.rows.is_empty() {
+            continue;
         }
-        publish_part(context, &part)?;
-        parts.push(part);
+        of_jobs.rows.append(&mut part.rows);
+        of_jobs.rows.sort_by(|a, b| a.0.cmp(&b.0));
+        context
+            .publication
+            .take_back(&lake::month_path("usage_part", &part.site, part.month))?;
+        publish_part(context, of_jobs)?;
     }
     Ok(parts)
 }
 
-/// Settles and publishes every month in `months`: published rows together with `fresh` ones. `jobs` says which places
-/// have jobs.
+/// Settles summaries and merges jobs, those first that decide whether the others count. `merge` merges the jobs; those of
+/// views in [`Context::displaced`] do not count. Also gives the views that have both.
 ///
 /// # Errors
 /// [`Kind::Config`] when jobs and summaries overlap and the pipeline does not say which count; [`Kind::Data`] when a
@@ -173,10 +151,71 @@ pub(super) fn contributions(
 pub(super) fn settle(
     context: &Context<'_>,
     state: &State,
+    (fresh, months): (BTreeMap<Month, Vec<Summary>>, &BTreeSet<Month>),
+    merge: impl FnOnce(&Context<'_>) -> Result<Vec<Done>>,
+    progress: &dyn Progress,
+) -> Result<(SettledSummaries, Vec<Done>, Vec<OverlapReport>)> {
+    let (mut summaries, done);
+    if context.plan.overlap == Some(Overlap::Summaries) {
+        summaries = settle_months(context, state, fresh, months, &Views::new())?;
+        done = merge(&Context {
+            displaced: &summaries.counting,
+            ..*context
+        })?;
+        for (place, view) in views(&done) {
+            let is_told_twice = (summaries.counting.get(&folded(&place))).is_some_and(|views| views.contains(view));
+            if is_told_twice {
+                summaries.overlaps.insert((place.0, place.1, view.to_owned()));
+            }
+        }
+    } else {
+        done = merge(context)?;
+        let mut of_jobs = Views::new();
+        for (place, view) in views(&done) {
+            of_jobs.entry(folded(&place)).or_default().insert(view.to_owned());
+        }
+        summaries = settle_months(context, state, fresh, months, &of_jobs)?;
+    }
+    let overlaps = std::mem::take(&mut summaries.overlaps);
+    let Some(overlap) = context.plan.overlap else {
+        return if overlaps.is_empty() {
+            Ok((summaries, done, Vec::new()))
+        } else {
+            Err(undecided(&overlaps))
+        };
+    };
+    let told = overlaps.into_iter().map(|(site, month, view)| {
+        let word = overlap.as_str();
+        progress.note(&format!(
+            "{site} {month} has jobs and summaries of the view {view}: overlap = \"{word}\""
+        ));
+        OverlapReport {
+            site,
+            month: month.to_string(),
+            view,
+            overlap: word,
+        }
+    });
+    let told = told.collect();
+    Ok((summaries, done, told))
+}
+
+/// The views of the jobs of each place.
+fn views(done: &[Done]) -> impl Iterator<Item = (Place, &str)> {
+    done.iter().flat_map(|done| {
+        let views = done.views.iter();
+        views.map(|view| ((done.site.clone(), done.month), view.as_str()))
+    })
+}
+
+/// Settles and publishes every month in `months`: published rows together with `fresh` ones. Of the views in `jobs` they
+/// do not count.
+fn settle_months(
+    context: &Context<'_>,
+    state: &State,
     mut fresh: BTreeMap<Month, Vec<Summary>>,
     months: &BTreeSet<Month>,
-    jobs: &JobPlaces,
-    progress: &dyn Progress,
+    jobs: &Views,
 ) -> Result<SettledSummaries> {
     let publishing: BTreeMap<&str, Publishing> = (context.plan.sources.iter())
         .map(|source| (source.name.as_str(), source.publishing))
@@ -195,16 +234,6 @@ pub(super) fn settle(
             place(context, (site, month), rows, jobs, &mut settled)?;
         }
     }
-    match context.plan.overlap {
-        Some(overlap) => {
-            for (site, month) in &settled.overlaps {
-                let word = overlap.as_str();
-                progress.note(&format!("{site} {month} has jobs and summaries: overlap = \"{word}\""));
-            }
-        }
-        None if settled.overlaps.is_empty() => {}
-        None => return Err(undecided(&settled.overlaps)),
-    }
     if context.is_rebuild {
         let published = context.publication.published();
         for file in published.into_iter().flat_map(Manifest::files) {
@@ -217,11 +246,11 @@ pub(super) fn settle(
     Ok(settled)
 }
 
-fn undecided(overlaps: &BTreeSet<Place>) -> Error {
+fn undecided(overlaps: &BTreeSet<(String, Month, String)>) -> Error {
     /// Places named.
     const NAMED: usize = 5;
     let named: Vec<String> = (overlaps.iter().take(NAMED))
-        .map(|(site, month)| format!("{site} {month}"))
+        .map(|(site, month, view)| format!("{site} {month} ({view})"))
         .collect();
     let more = overlaps.len().saturating_sub(NAMED);
     let more = if more > 0 {
@@ -261,7 +290,7 @@ fn place(
     context: &Context<'_>,
     place: Place,
     mut rows: Vec<Summary>,
-    jobs: &JobPlaces,
+    jobs: &Views,
     settled: &mut SettledSummaries,
 ) -> Result<()> {
     let (site, month) = &place;
@@ -271,21 +300,19 @@ fn place(
             row.reason = Reason::SummaryBenchmarkMissing;
         }
     }
-    let has_usage = rows.iter().any(|row| row.reason == Reason::SummaryRecord);
-    let rivals = jobs.get(&folded(&place));
-    if let Some(rivals) = rivals.filter(|_| has_usage) {
-        settled.overlaps.insert(place.clone());
-        let lost = match context.plan.overlap {
-            Some(Overlap::Jobs) | None => Some(Reason::JobsCount),
-            Some(Overlap::Reject) => Some(Reason::OverlapsJobs),
-            Some(Overlap::Summaries) => None,
-        };
-        match lost {
-            Some(lost) => (rows.iter_mut())
-                .filter(|row| row.reason == Reason::SummaryRecord)
-                .for_each(|row| row.reason = lost),
-            None => {
-                settled.displaced.extend(rivals.iter().cloned());
+    let lost = match context.plan.overlap {
+        Some(Overlap::Reject) => Reason::OverlapsJobs,
+        _ => Reason::JobsCount,
+    };
+    for row in rows.iter_mut().filter(|row| row.reason == Reason::SummaryRecord) {
+        let view = row.word("view").unwrap_or_default();
+        if jobs.get(&folded(&place)).is_some_and(|views| views.contains(view)) {
+            settled.overlaps.insert((site.clone(), *month, view.to_owned()));
+            row.reason = lost;
+        } else {
+            let counting = settled.counting.entry(folded(&place)).or_default();
+            if !counting.contains(view) {
+                counting.insert(view.to_owned());
             }
         }
     }
@@ -299,18 +326,15 @@ fn place(
     publish(context, "summary", &place, &winners)?;
     publish(context, "summary_history", &place, &others)?;
     reject(context, &place, &others)?;
-    let has_jobs = rivals.is_some_and(|rivals| rivals.contains(&place));
     settled.asked_ms.insert(place.clone(), usage.asked_ms());
-    if !has_jobs || settled.displaced.contains(&place) {
-        for row in winners {
-            usage.add(row);
-        }
-        settled.parts.push(Part {
-            site: site.clone(),
-            month: *month,
-            rows: usage.into_sorted(),
-        });
+    for row in winners {
+        usage.add(row);
     }
+    settled.parts.push(Part {
+        site: site.clone(),
+        month: *month,
+        rows: usage.into_sorted(),
+    });
     settled.settled.push((place, counts));
     Ok(())
 }
@@ -356,7 +380,6 @@ fn reject(context: &Context<'_>, (site, month): &Place, rows: &[&Summary]) -> Re
         return Ok(());
     }
     rows.sort_by_key(|row| (&row.file_id, row.line, row.byte_offset));
-    let overlap = format!("{site} has jobs in {month}, and the pipeline rejects summaries beside jobs");
     let refused = rows.iter().map(|row| RefusedRow {
         source: &row.source,
         file_id: &row.file_id,
@@ -364,10 +387,13 @@ fn reject(context: &Context<'_>, (site, month): &Place, rows: &[&Summary]) -> Re
         line: row.line,
         byte_offset: row.byte_offset,
         reason: row.reason,
-        detail: Cow::Borrowed(match row.reason {
-            Reason::OverlapsJobs => &overlap,
-            _ => "no benchmark is known for the summary",
-        }),
+        detail: match row.reason {
+            Reason::OverlapsJobs => Cow::Owned(format!(
+                "{site} has jobs of the view {} in {month}, and the pipeline rejects summaries beside jobs",
+                row.word("view").unwrap_or_default()
+            )),
+            _ => Cow::Borrowed("no benchmark is known for the summary"),
+        },
         rows: 1,
         raw_byte_n: 0,
         raw: None,

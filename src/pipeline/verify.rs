@@ -112,7 +112,7 @@ pub fn verify(output: &str) -> Result<VerifyReport> {
     let mut counted = Counted::new();
     let mut expected: BTreeMap<(String, crate::time::Month), Totals> = BTreeMap::new();
     let summarised = of_summaries::count(&store, &manifest, &mut counted, &mut report)?;
-    let displaced: BTreeSet<_> = summarised.keys().map(folded).collect();
+    let displaced = of_summaries::displaced(&summarised);
     for file in manifest.dataset("records").chain(manifest.dataset("history")) {
         let Some((site, month)) = lake::parse_month_path(&file.path) else {
             report.find(&file.path, "the path names no site and month");
@@ -120,11 +120,7 @@ pub fn verify(output: &str) -> Result<VerifyReport> {
         };
         let of = counted.entry((Some(site.clone()), Some(month))).or_default();
         let mut totals = Totals::default();
-        // Where summaries count, the jobs of the place do not.
-        let place = (site.clone(), month);
-        let of_summaries = displaced
-            .contains(&folded(&place))
-            .then(|| summarised.get(&place).copied().unwrap_or_default());
+        let displaced = displaced.get(&folded(&(site.clone(), month)));
         let dataset = schema::dataset(&file.dataset)?;
         for batch in read_table(store.reader(&file.path)?, None, 16_384)? {
             let batch = batch?;
@@ -134,21 +130,18 @@ pub fn verify(output: &str) -> Result<VerifyReport> {
             }
             if file.dataset == "records" {
                 report.records_n += u64::try_from(batch.num_rows()).unwrap_or(0);
-                count_records(&batch, &refused, is_prorated, of, &mut totals)?;
+                count_records(&batch, (&refused, displaced), is_prorated, of, &mut totals)?;
             } else {
                 count_history(&batch, of)?;
             }
         }
         if file.dataset == "records" {
-            if let Some(of_summaries) = of_summaries {
-                of_summaries::displace(of);
-                totals = of_summaries;
-            }
             expected.insert((site, month), totals);
         }
     }
-    for (place, totals) in summarised {
-        expected.entry(place).or_insert(totals);
+    for ((site, month, _), totals) in summarised {
+        let of_place = expected.entry((site, month)).or_default();
+        *of_place = of_place.plus(totals);
     }
     let mut parts = check_parts(&store, &manifest, expected, &mut report)?;
     check_ledger(&book, &counted, &mut report);
@@ -288,13 +281,13 @@ fn refused_ids(
 
 fn count_records(
     batch: &RecordBatch,
-    refused: &BTreeSet<Vec<u8>>,
+    (refused, displaced): (&BTreeSet<Vec<u8>>, Option<&BTreeSet<String>>),
     is_prorated: bool,
     of: &mut BTreeMap<(String, Reason), u64>,
     totals: &mut Totals,
 ) -> Result<()> {
     let (files, ids) = (text(batch, "file_id")?, id(batch, "record_id")?);
-    let (end, steps) = (time(batch, "end_utc")?, int(batch, "step_n")?);
+    let (end, steps, view) = (time(batch, "end_utc")?, int(batch, "step_n")?, text(batch, "view")?);
     let (wall, cores, cpu) = (
         int(batch, "wall_s")?,
         int(batch, "alloc_core_n")?,
@@ -309,6 +302,10 @@ fn count_records(
         };
         if refused.contains(ids.value(row)) {
             add(Reason::BenchmarkMissing, 1 + step_n);
+            continue;
+        }
+        if displaced.is_some_and(|displaced| displaced.contains(view.value(row))) {
+            add(Reason::SummariesCount, 1 + step_n);
             continue;
         }
         add(Reason::Job, 1);

@@ -4,15 +4,16 @@ use std::collections::BTreeMap;
 
 use super::{Counted, Totals, VerifyReport};
 use crate::error::Result;
-use crate::ledger::{Outcome, Reason};
+use crate::ledger::Outcome;
+use crate::pipeline::summaries::{Views, folded};
 use crate::records::summary::from_batch;
 use crate::store::{Manifest, Store, lake, read_table};
 use crate::time::Month;
 
-/// What the summaries that count come to, by site and month.
-pub(super) type Summarised = BTreeMap<(String, Month), Totals>;
+/// What the summaries that count come to, by site, month and view.
+pub(super) type Summarised = BTreeMap<(String, Month, String), Totals>;
 
-/// Counts the summaries, and gives what those that count come to, by place. Sync records are no usage.
+/// Counts the summaries, and gives what those that count come to. Sync records are no usage.
 pub(super) fn count(
     store: &Store,
     manifest: &Manifest,
@@ -38,8 +39,9 @@ pub(super) fn count(
                 }
                 if is_accepted && row.is_usage() {
                     let value = |name| row.number(name).map_or(0, i128::from);
-                    let of_place: &mut Totals = totals.entry((site.clone(), month)).or_default();
-                    *of_place = of_place.plus(Totals {
+                    let view = row.word("view").unwrap_or_default().to_owned();
+                    let of_view: &mut Totals = totals.entry((site.clone(), month, view)).or_default();
+                    *of_view = of_view.plus(Totals {
                         job_n: value("job_n"),
                         wall_s: value("wall_s"),
                         alloc_core_s: value("wall_s") * value("alloc_core_n"),
@@ -52,13 +54,12 @@ pub(super) fn count(
     Ok(totals)
 }
 
-/// The ledger of jobs that do not count, because summaries of the same usage do.
-pub(super) fn displace(of: &mut BTreeMap<(String, Reason), u64>) {
-    for reason in [Reason::Job, Reason::Step] {
-        let of_reason: Vec<_> = of.keys().filter(|(_, r)| *r == reason).cloned().collect();
-        for key in of_reason {
-            let rows = of.remove(&key).unwrap_or(0);
-            *of.entry((key.0, Reason::SummariesCount)).or_default() += rows;
-        }
+/// The views whose jobs do not count, because summaries of them do.
+pub(super) fn displaced(summarised: &Summarised) -> Views {
+    let mut displaced = Views::new();
+    for (site, month, view) in summarised.keys() {
+        let place = folded(&(site.clone(), *month));
+        displaced.entry(place).or_default().insert(view.clone());
     }
+    displaced
 }

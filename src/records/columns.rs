@@ -87,8 +87,8 @@ macro_rules! columns {
 columns! {
     numbers: record_utc submit_utc eligible_utc start_utc end_utc received_utc wall_s wall_fraction_ms suspended_s;
     numbers: cpu_ms cpu_user_ms cpu_system_ms alloc_core_n alloc_node_n alloc_gpu_n alloc_memory_byte;
-    numbers: requested_memory_byte max_rss_byte max_virtual_byte alloc_billing_n time_limit_s exit_code exit_signal;
-    numbers: scaled_cpu_ms scaled_wall_ms benchmark_per_core anomalies step_n line byte_offset;
+    numbers: requested_memory_byte max_rss_byte max_virtual_byte network_byte alloc_billing_n time_limit_s exit_code;
+    numbers: exit_signal scaled_cpu_ms scaled_wall_ms benchmark_per_core anomalies step_n line byte_offset;
     coded: format view cluster submit_host vo vo_group vo_role account user user_group global_user partition;
     coded: qos reservation infrastructure node_list state benchmark;
     plain: job_id raw_job_id global_job_id job_name;
@@ -140,6 +140,7 @@ impl Columns {
         self.requested_memory_byte.push(row.requested_memory_byte);
         self.max_rss_byte.push(row.max_rss_byte);
         self.max_virtual_byte.push(row.max_virtual_byte);
+        self.network_byte.push(row.network_byte);
         self.alloc_billing_n.push(row.alloc_billing_n);
         self.time_limit_s.push(row.time_limit_s);
         self.exit_code.push(row.exit_code);

@@ -61,6 +61,7 @@ pub fn content_hash(row: &JobRow<'_>, wall_ms: i64, vo: Option<&str>, scratch: &
         row.alloc_gpu_n,
         row.alloc_memory_byte,
         row.max_rss_byte,
+        row.network_byte,
         row.alloc_billing_n,
         row.exit_code,
         row.exit_signal,

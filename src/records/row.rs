@@ -86,6 +86,8 @@ pub struct JobRow<'a> {
     pub max_rss_byte: Option<i64>,
     /// Largest virtual memory size, bytes.
     pub max_virtual_byte: Option<i64>,
+    /// Bytes sent and received over the network.
+    pub network_byte: Option<i64>,
     /// Slurm's recorded `billing` TRES.
     pub alloc_billing_n: Option<i64>,
     /// Time limit, seconds.

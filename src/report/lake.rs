@@ -7,6 +7,7 @@ use arrow::array::RecordBatch;
 use crate::error::{Error, Kind, Result};
 use crate::records::Summary;
 use crate::records::summary::from_batch;
+use crate::schema::batch::text;
 use crate::store::{Manifest, Store, lake, read_row_groups, read_table};
 use crate::summarise::fate::Corrections;
 use crate::time::{Month, Zone};
@@ -204,17 +205,21 @@ impl Lake {
         Ok(rows)
     }
 
-    /// Sites (in lower case) and months in which summaries count, so that jobs do not.
+    /// Sites (in lower case) and months in which summaries of batch jobs count, so that the jobs do not.
     ///
     /// # Errors
     /// [`Kind::Io`] when they cannot be read.
     pub fn summarised_places(&self) -> Result<BTreeSet<(String, Month)>> {
         let mut places = BTreeSet::new();
         for (site, month, path) in self.months("summary")? {
-            for batch in self.batches(&path, Some(&["kind"]))? {
+            for batch in self.batches(&path, Some(&["kind", "view"]))? {
                 let batch = batch?;
-                let kinds = crate::schema::batch::text(&batch, "kind")?;
-                if kinds.iter().flatten().any(|kind| kind != "sync") {
+                let (kinds, views) = (text(&batch, "kind")?, text(&batch, "view")?);
+                if kinds
+                    .iter()
+                    .zip(views)
+                    .any(|(kind, view)| kind != Some("sync") && view == Some("batch"))
+                {
                     places.insert((site.to_lowercase(), month));
                     break;
                 }

@@ -27,7 +27,7 @@ pub trait Sink {
 
     /// An aggregate over jobs: one input row. Who does not take summaries counts them as out of scope.
     fn summary(&mut self, _row: &SummaryRow<'_>, _at: Position) {
-        self.out_of_scope(Reason::Summary, 1);
+        self.out_of_scope(Reason::OtherRecordType, 1);
     }
 
     /// `rows` input rows that are refused together, with their raw text (the reader hands over all of it) and one

@@ -112,6 +112,8 @@ pub struct SummaryRow<'a> {
     pub normalised_cpu_s: Option<i64>,
     /// Jobs.
     pub job_n: Option<i64>,
+    /// Bytes transferred.
+    pub network_byte: Option<i64>,
 }
 
 /// One summary on its way through the records room.
@@ -165,7 +167,7 @@ pub(super) const WORDS: [&str; 14] = [
 ];
 
 /// Columns of [`Summary::numbers`]. Times are Unix milliseconds, the benchmark is in thousandths.
-pub(super) const NUMBERS: [&str; 14] = [
+pub(super) const NUMBERS: [&str; 15] = [
     "benchmark_per_core",
     "alloc_node_n",
     "alloc_core_n",
@@ -180,6 +182,7 @@ pub(super) const NUMBERS: [&str; 14] = [
     "sync_job_n",
     "alloc_gpu_n",
     "exit_code",
+    "network_byte",
 ];
 
 impl Summary {
@@ -222,6 +225,7 @@ impl Summary {
             row.job_n.filter(|_| is_sync),
             row.alloc_gpu_n,
             row.exit_code,
+            row.network_byte,
         ];
         let mut key = Vec::with_capacity(256);
         identify(row, site, month, &mut key);

@@ -177,7 +177,7 @@ pub fn each_job(
     Ok(())
 }
 
-/// The pieces of a lake in which jobs count.
+/// The pieces of a lake in which batch jobs count.
 ///
 /// # Errors
 /// [`crate::error::Kind::Io`] when the lake cannot be read.

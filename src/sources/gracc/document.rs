@@ -30,7 +30,8 @@ keys! {
     ReportableVoName = "ReportableVOName", ExitCode = "Resource_ExitCode", CpuSystem = "CpuDuration_system",
     MemoryUnit = "Memory_storageUnit", MemoryDescription = "Memory_description", ExitSignal = "Resource_ExitSignal",
     JobStatus = "Resource_condor-JobStatus", Njobs = "Njobs", RawVoName = "RawVOName", RawProjectName = "RawProjectName",
-    NormalFactor = "OIM_WLCGAPELNormalFactor",
+    NormalFactor = "OIM_WLCGAPELNormalFactor", Network = "Network", NetworkUnit = "Network_storageUnit",
+    Status = "Status", Protocol = "Resource_Protocol", IsNew = "Resource_IsNew",
 }
 
 /// At most one key for each [`place`]: most keys of a document are none of ours, and one look tells.
@@ -49,7 +50,7 @@ const PLACES: [Option<Key>; 256] = {
 
 /// Factors that give every key a place of its own.
 const fn place(first: u8, last: u8, len: usize) -> usize {
-    (first as usize + last as usize + 10 * len) % 256
+    (first as usize + 3 * last as usize + 31 * len) % 256
 }
 
 impl Key {

@@ -142,11 +142,21 @@ impl<'d, 'a> Fields<'d, 'a> {
 
     /// `Memory` in bytes by `Memory_storageUnit`.
     pub(super) fn memory_byte(&mut self) -> Result<Option<i64>, Refusal> {
-        let Some(value) = self.scaled(Key::Memory, 3, Reason::BadNumber)? else {
+        self.byte_n(Key::Memory, Key::MemoryUnit, None)
+    }
+
+    /// `Network` in bytes by `Network_storageUnit`: of bytes where it says nothing, as probes write it in all that is known.
+    pub(super) fn network_byte(&mut self) -> Result<Option<i64>, Refusal> {
+        self.byte_n(Key::Network, Key::NetworkUnit, Some("b"))
+    }
+
+    /// An amount in bytes by its storage unit, in which `b` is a byte as well. In an unknown unit it is unknown.
+    fn byte_n(&mut self, key: Key, unit: Key, silent: Option<&str>) -> Result<Option<i64>, Refusal> {
+        let Some(value) = self.scaled(key, 3, Reason::BadNumber)? else {
             return Ok(None);
         };
-        let unit = self.text(Key::MemoryUnit)?;
-        let factor: i128 = match unit.as_deref().map(str::trim) {
+        let unit = self.text(unit)?;
+        let factor: i128 = match unit.as_deref().map(str::trim).or(silent) {
             Some("B" | "b") => 1,
             Some("K" | "KB" | "kB" | "k" | "KiB") => 1 << 10,
             Some("M" | "MB" | "MiB") => 1 << 20,

@@ -6,7 +6,7 @@
 //! * what the archive keeps: those in a tar (see [`super::archive`]);
 //! * XML records, alone, in a `RecordEnvelope` or in a `replication|` bundle.
 //!
-//! Documents of the summary index are read as summaries; those of transfers are counted.
+//! Documents of the summary index are read as summaries, those of transfers among them.
 //!
 //! Three accounts of the same hours live in one index: what sites gave (`batch`), what users got inside pilots
 //! (`payload`), and transfers (`storage`). They are kept apart as views.

@@ -1,8 +1,10 @@
-//! Documents of the summary index: raw documents of one UTC day with equal keys, added up by GRACC's summariser.
+//! Documents of the summary index: raw documents of one UTC day with equal keys, added up by GRACC's summariser. Jobs are
+//! added up by the day of their end; transfers by that of their start, under keys of their own.
 //!
 //! What the summariser writes for a missing text (`N/A`) is read as unknown again. Its site is `SiteName`, as that of raw
 //! documents, so that the two are seen to overlap; what it looked up in the topology of its day is left to the
-//! pipeline's own tables, but for the benchmark. Core hours and normalised durations follow from what is read.
+//! pipeline's own tables, but for the benchmark. Core hours and normalised durations follow from what is read. A summary
+//! of transfers names no site: the pipeline's rule of sites does, by the probe for one.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -23,6 +25,15 @@ const DAY_MS: i64 = 86_400_000;
 /// it either. Thousandths.
 const NODE_FACTOR_MILLI: i64 = 200_000;
 
+/// What is added up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Of {
+    /// Jobs, pilots, payloads.
+    Jobs,
+    /// Transfers of files.
+    Transfers,
+}
+
 /// What the summariser's own id of a summary is made of besides day, VO and project, and what it writes where a raw
 /// document has none. The site is a key, but not in the id.
 const KEYS: [(Key, &str); 10] = [
@@ -38,16 +49,31 @@ const KEYS: [(Key, &str); 10] = [
     (Key::Gpus, "0"),
 ];
 
+/// The same of transfers.
+const TRANSFER_KEYS: [(Key, &str); 8] = [
+    (Key::Dn, "N/A"),
+    (Key::CommonName, "N/A"),
+    (Key::Grid, "N/A"),
+    (Key::ProbeName, "N/A"),
+    (Key::Protocol, "N/A"),
+    (Key::Status, "N/A"),
+    (Key::IsNew, "N/A"),
+    (Key::NetworkUnit, "N/A"),
+];
+
 /// Tells the sink of one summary.
 pub(super) fn take(
+    of: Of,
     fields: &mut Fields<'_, '_>,
     at: Position,
     scratch: &mut Scratch,
     sink: &mut dyn Sink,
 ) -> Result<(), Refusal> {
-    let day_ms = fields
-        .time_ms(Key::EndTime)?
-        .ok_or_else(|| Refusal::missing("EndTime"))?;
+    let day = match of {
+        Of::Jobs => Key::EndTime,
+        Of::Transfers => Key::StartTime,
+    };
+    let day_ms = fields.time_ms(day)?.ok_or_else(|| Refusal::missing(day.name()))?;
     let wall_ms = duration_ms(fields, Key::WallDuration)?;
     let cpu_ms = match (
         fields.duration_ms(Key::CpuDuration)?,
@@ -63,8 +89,11 @@ pub(super) fn take(
         documents => documents,
     };
     let job_n = job_n.ok_or_else(|| Refusal::missing("Count or Njobs"))?;
-    identify(fields, day_ms, &mut scratch.identity)?;
-    let resource_type = known(fields, Key::ResourceType)?;
+    identify(of, fields, day_ms, &mut scratch.identity)?;
+    let resource_type = match of {
+        Of::Jobs => known(fields, Key::ResourceType)?,
+        Of::Transfers => Some(Cow::Borrowed("Storage")),
+    };
     let view = view(resource_type.as_deref(), &mut scratch.view);
     let (vo, raw_vo) = (known(fields, Key::VoName)?, known(fields, Key::RawVoName)?);
     // Not every name was corrected to a short one.
@@ -96,6 +125,7 @@ pub(super) fn take(
         alloc_core_n: count(fields, Key::Processors)?.filter(|&n| n > 0),
         alloc_gpu_n: count(fields, Key::Gpus)?,
         exit_code: fields.optional(Key::ExitCode, Fields::whole),
+        network_byte: fields.network_byte()?.filter(|_| of == Of::Transfers),
         earliest_end_ms: Some(day_ms),
         latest_end_ms: Some(
             day_ms
@@ -146,10 +176,14 @@ fn count(fields: &mut Fields<'_, '_>, key: Key) -> Result<Option<i64>, Refusal> 
 
 /// What tells it from all others of its site. VO and project are those before corrections, where they are told: a
 /// summary that was corrected anew replaces the one before.
-fn identify(fields: &mut Fields<'_, '_>, day_ms: i64, out: &mut String) -> Result<(), Refusal> {
+fn identify(of: Of, fields: &mut Fields<'_, '_>, day_ms: i64, out: &mut String) -> Result<(), Refusal> {
     out.clear();
+    let (word, keys) = match of {
+        Of::Jobs => ("", &KEYS[..]),
+        Of::Transfers => ("transfers|", &TRANSFER_KEYS[..]),
+    };
     // Writing to a string cannot fail.
-    let _ = write!(out, "{day_ms}");
+    let _ = write!(out, "{word}{day_ms}");
     for (raw, corrected) in [(Key::RawVoName, Key::VoName), (Key::RawProjectName, Key::ProjectName)] {
         let name = match fields.text(raw)? {
             None => fields.text(corrected)?,
@@ -157,7 +191,7 @@ fn identify(fields: &mut Fields<'_, '_>, day_ms: i64, out: &mut String) -> Resul
         };
         let _ = write!(out, "|{:?}", name.as_deref().unwrap_or("N/A"));
     }
-    for (key, missing) in KEYS {
+    for &(key, missing) in keys {
         let text = fields.text(key)?;
         let _ = write!(out, "|{:?}", text.as_deref().unwrap_or(missing));
     }

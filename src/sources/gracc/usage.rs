@@ -29,7 +29,7 @@ pub(super) fn take(line: &[u8], document: &Document<'_>, at: Position, scratch: 
             sink.out_of_scope(reason, 1);
             Ok(())
         }
-        Kind::Summary => summary::take(&mut fields, at, scratch, sink),
+        Kind::Summary(of) => summary::take(of, &mut fields, at, scratch, sink),
         Kind::Job => job(&mut fields, at, scratch, sink),
     });
     if let Err(bad) = outcome {
@@ -41,8 +41,8 @@ pub(super) fn take(line: &[u8], document: &Document<'_>, at: Position, scratch: 
 enum Kind {
     /// A job.
     Job,
-    /// Jobs of a day added up.
-    Summary,
+    /// Jobs or transfers of a day added up.
+    Summary(summary::Of),
     /// What is not accounted here.
     Other(Reason),
 }
@@ -60,14 +60,13 @@ fn kind(document: &Document<'_>, fields: &mut Fields<'_, '_>) -> Result<Kind, Re
     let is_summary_index = index.as_deref().is_some_and(|index| index.contains(".summary"));
     let has_id = [Key::RecordId, Key::LocalJobId, Key::GlobalJobId].into_iter().any(has);
     if is_summary_index || (has(Key::Count) && !has_id) {
-        // Transfers are added up by the day of their start, and have no site.
         let is_of_transfers = index.is_some_and(|index| index.contains("-transfer."))
             || (has(Key::StartTime) && !has(Key::EndTime) && !has(Key::SiteName));
-        return Ok(if is_of_transfers {
-            Kind::Other(Reason::Summary)
+        return Ok(Kind::Summary(if is_of_transfers {
+            summary::Of::Transfers
         } else {
-            Kind::Summary
-        });
+            summary::Of::Jobs
+        }));
     }
     // Since Elasticsearch 7 every document is of the type `_doc`.
     match kind.as_deref() {
@@ -294,6 +293,7 @@ fn job(fields: &mut Fields<'_, '_>, at: Position, scratch: &mut Scratch, sink: &
         alloc_gpu_n: measured.gpu_n,
         max_rss_byte: measured.max_rss_byte,
         max_virtual_byte: measured.max_virtual_byte,
+        network_byte: fields.optional(Key::Network, |fields, _| fields.network_byte()),
         // HTCondor's JobStatus; the other probes only have an exit status.
         state: match status.as_deref() {
             Some("4") => Some("COMPLETED"),
