@@ -57,14 +57,26 @@ impl ChargePart {
     }
 }
 
-/// The corrections that these parts have entries of.
+/// The corrections that these parts have entries of, and what jobs are billed of their nodes.
 ///
 /// # Errors
-/// [`crate::error::Kind::Internal`] when a part is none.
-pub(super) fn corrections(parts: &[ChargePart]) -> Result<BTreeSet<String>> {
+/// [`crate::error::Kind::Io`] when a bill cannot be read.
+pub(super) fn corrections(context: &Context<'_>, parts: &[ChargePart]) -> Result<BTreeSet<String>> {
     let mut ids = BTreeSet::new();
+    let mut take = |rows: &RecordBatch| -> Result<()> {
+        ids.extend(text(rows, "correction_id")?.iter().flatten().map(str::to_owned));
+        Ok(())
+    };
     for part in parts {
-        ids.extend(text(&part.rows, "correction_id")?.iter().flatten().map(str::to_owned));
+        take(&part.rows)?;
+    }
+    if context.plan.corrections.is_some() {
+        let bills = context.publication.current("charge_part").into_iter();
+        for bill in bills.filter(|bill| lake::parse_bill_path(&bill.path).is_some()) {
+            for batch in read_table(context.store.reader(&bill.place)?, Some(&["correction_id"]), 16_384)? {
+                take(&batch?)?;
+            }
+        }
     }
     Ok(ids)
 }

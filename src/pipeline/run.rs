@@ -93,6 +93,7 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     let with_jobs = spill.partitions()?;
     let how = (is_rebuild, is_resummarised);
     let mut partitions = partitions(plan, with_jobs, &state, &file_ids, (fresh, &outdated), how);
+    let corrected = corrections::touched(plan, fresh, &state);
     let months = summaries::months(plan, &state, &summed, &mut partitions, &outdated, how);
     let order = FileOrder::new(state.arrivals());
     let (hashes, paths) = (state.hashes(), state.paths());
@@ -125,7 +126,7 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     }
     let present = found.iter().filter_map(inputs::Found::file_id).chain(file_ids);
     let sweep = overhead::Sweep::new((plan, &store, &publication), present, (threads, progress));
-    report.overhead = overhead::publish(&sweep, &mut state, &partitions, is_rebuild)?;
+    report.overhead = overhead::publish(&sweep, &mut state, (&partitions, &corrected), is_rebuild)?;
     let corrected = publish_sums(&context, &state, &parts, &charged, is_resummarised)?;
     let made = (parts.as_slice(), &corrected, is_rebuild);
     report.unmatched_corrections = corrections::publish(plan, made, (&store, &publication))?;
@@ -226,7 +227,7 @@ fn publish_sums(
 ) -> Result<BTreeSet<String>> {
     publish_usage(context, state, parts, is_everything)?;
     charges::publish(context, charged, is_everything)?;
-    charges::corrections(charged)
+    charges::corrections(context, charged)
 }
 
 /// As many as were asked for, or as the machine has.

@@ -63,6 +63,11 @@ impl<'a> Corrector<'a> {
         Self { rules, additions }
     }
 
+    /// Whether there is something to take or to move.
+    pub(super) fn has_rules(&self) -> bool {
+        !self.rules.is_empty()
+    }
+
     /// The columns to look at; `None` when there is nothing to correct.
     pub(super) fn names<'b>(&self, batch: &'b RecordBatch) -> Result<Option<Names<'b>>> {
         if self.rules.is_empty() {

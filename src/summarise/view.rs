@@ -66,14 +66,6 @@ impl<'a> RecordView<'a> {
         })
     }
 
-    /// The column of a dimension of usage.
-    pub(super) fn dimension(&self, name: &str) -> Option<Words<'a>> {
-        let at = super::group::DIMENSIONS
-            .iter()
-            .position(|dimension| *dimension == name)?;
-        self.dimensions.get(at).copied()
-    }
-
     /// Wall time plus suspension, seconds: how long nodes, memory and GPUs were held.
     pub(super) fn held_s(&self, row: usize) -> i64 {
         self.wall_s.value(row) + number(self.suspended_s, row).unwrap_or(0)

@@ -8,6 +8,7 @@ use super::READ_ROWS;
 use super::bills::POOLS;
 use crate::error::Result;
 use crate::occupancy::billing::BILL_PLACES;
+use crate::occupancy::resource::LEDGER_COLUMNS;
 use crate::schema;
 use crate::schema::batch::{date, decimal, int, number, text, word};
 use crate::store::lake::{parse_bill_path, parse_month_path, parse_overhead_path};
@@ -105,7 +106,7 @@ fn add_billed(batch: &RecordBatch, (site, _, month): &(String, i64, Month), bill
     let unit = text(batch, "unit")?;
     for row in 0..batch.num_rows() {
         let Some(unit) = word(unit, row) else { continue };
-        for ((pool, _), resource) in POOLS.into_iter().zip(["core", "memory_byte", "gpu"]) {
+        for ((pool, _), resource) in POOLS.into_iter().zip(LEDGER_COLUMNS) {
             let billed = amount(batch, &format!("billed_{resource}_s"), row)?.unwrap_or(0);
             let key = (site.clone(), month.first_day(), unit.to_owned(), pool);
             *bills.entry(key).or_default() += billed;
@@ -114,7 +115,8 @@ fn add_billed(batch: &RecordBatch, (site, _, month): &(String, i64, Month), bill
     Ok(())
 }
 
-/// Where jobs pay another sum than their nodes bill; with jobs that cannot be charged they may pay less.
+/// Where jobs pay another sum than their nodes bill; with jobs that cannot be charged they may pay less. What corrections
+/// take from payers and give to them changes nothing about what ran.
 fn unpaid(store: &Store, manifest: &Manifest, mut bills: Bills) -> Result<Vec<(String, String)>> {
     let one = 10_i128.pow(BILL_PLACES);
     for billed in bills.values_mut() {
@@ -128,10 +130,10 @@ fn unpaid(store: &Store, manifest: &Manifest, mut bills: Bills) -> Result<Vec<(S
         for batch in read_table(store.reader(&file.path)?, None, READ_ROWS)? {
             let batch = batch?;
             let (pool, options, months) = (text(&batch, "pool")?, text(&batch, "options")?, date(&batch, "month")?);
-            let charge = decimal(&batch, "charge")?;
+            let (charge, correction) = (decimal(&batch, "charge")?, text(&batch, "correction_id")?);
             // Jobs are many and bills few: each is looked for once.
             let mut known: HashMap<(Day, &str, &str), Option<Bill>> = HashMap::new();
-            for row in 0..batch.num_rows() {
+            for row in (0..batch.num_rows()).filter(|row| correction.is_null(*row)) {
                 let of @ (month, options, pool) = (months.value(row), options.value(row), pool.value(row));
                 let found = known
                     .entry(of)
@@ -169,7 +171,7 @@ fn unpaid(store: &Store, manifest: &Manifest, mut bills: Bills) -> Result<Vec<(S
 fn unbalanced(batch: &RecordBatch) -> Result<Option<String>> {
     let node = text(batch, "node")?;
     for row in 0..batch.num_rows() {
-        for resource in ["core", "memory_byte", "gpu"] {
+        for resource in LEDGER_COLUMNS {
             let of = |measure: &str| amount(batch, &format!("{measure}_{resource}_s"), row);
             let Some(capacity) = of("capacity")? else { continue };
             let mut sum = Some(0_i128);

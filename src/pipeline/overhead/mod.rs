@@ -5,6 +5,7 @@
 //! always when the jobs themselves say what nodes have. Of the records only those files are read that reach into such a
 //! month; what each of them spans is remembered by its hash.
 
+mod bill_rows;
 pub(super) mod bills;
 mod check;
 mod explain;
@@ -157,7 +158,8 @@ pub(super) fn is_changed(plan: &Plan, state: &State) -> bool {
     settings(plan).as_deref() != state.fact(SETTINGS_FACT)
 }
 
-/// Stages the datasets that change. `touched` are the sites and months whose records are new.
+/// Stages the datasets that change. `touched` are the sites and months whose records are new; `corrected` those of which
+/// jobs may have other payers now.
 ///
 /// # Errors
 /// [`crate::error::Kind::Config`] when it cannot be told which nodes an inventory lists,
@@ -166,7 +168,7 @@ pub(super) fn is_changed(plan: &Plan, state: &State) -> bool {
 pub(super) fn publish(
     sweep: &Sweep<'_>,
     state: &mut State,
-    touched: &BTreeMap<(String, Month), Vec<Day>>,
+    (touched, corrected): (&BTreeMap<(String, Month), Vec<Day>>, &BTreeSet<(String, Month)>),
     is_rebuild: bool,
 ) -> Result<Option<OverheadReport>> {
     let published = published(sweep.publication);
@@ -212,7 +214,14 @@ pub(super) fn publish(
         let fresh = if is_everything {
             Some((i64::MIN, i64::MAX))
         } else {
-            reach_of_touched(sweep, site, files, touched)?
+            let of_corrected = files.iter().filter(|file| {
+                let has_other_payers = corrected.contains(&(site.clone(), file.month));
+                overhead.is_charged && has_other_payers
+            });
+            let spans = of_corrected.filter_map(|file| file.reach.all());
+            spans.fold(reach_of_touched(sweep, site, files, touched)?, |all, span| {
+                Some(join(all, span))
+            })
         };
         let (first, last) = (of_site.first().copied(), of_site.last().copied());
         let due = periods.into_iter().filter(|(period, (from_s, until_s))| {

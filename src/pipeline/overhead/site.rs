@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use arrow::array::RecordBatch;
 
-use super::bills::{Biller, Bills};
+use super::bill_rows::Bills;
+use super::bills::Biller;
 use super::finding::{Kind, Row};
 use super::jobs::COLUMNS;
 use super::machine::{Machine, Node};

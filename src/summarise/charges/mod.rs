@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 
+pub use self::moved::{Entry, Payers};
 pub use self::row::{RECORDED, job_charges};
 use self::row::{Row, to_batch};
 use super::apportion::{apportion, apportion_wide};

@@ -11,10 +11,12 @@ use arrow::datatypes::SchemaRef;
 use super::row::Row;
 use super::{Charges, Jobs};
 use crate::error::{Error, Result};
-use crate::schema::batch::texts;
-use crate::summarise::correct::Names;
-use crate::summarise::group::KeyRef;
+use crate::reference::correction::CorrectionTable;
+use crate::schema::batch::{texts, words};
+use crate::summarise::correct::{Corrector, Names};
+use crate::summarise::group::{DIMENSIONS, KeyRef};
 use crate::summarise::view::RecordView;
+use crate::time::calendar::Period;
 
 /// A name usage is under: VO and account.
 type Payer = (Option<String>, Option<String>);
@@ -26,6 +28,130 @@ pub(super) struct Move {
     correction_id: Arc<str>,
     payer: Payer,
     is_taken: bool,
+}
+
+impl Move {
+    fn new(job: usize, piece: usize, under: KeyRef<'_>, is_taken: bool) -> Self {
+        let own = |text: Option<&str>| text.map(str::to_owned);
+        Self {
+            job,
+            piece,
+            correction_id: Arc::from(under.correction_id.unwrap_or_default()),
+            payer: (own(under.vo), own(under.account())),
+            is_taken,
+        }
+    }
+}
+
+/// Jobs of a batch under names that are not their own.
+struct Renamed<'m> {
+    /// In the order they are met.
+    order: Vec<(usize, &'m Payer)>,
+    places: BTreeMap<(usize, &'m Payer), usize>,
+}
+
+impl<'m> Renamed<'m> {
+    fn of(batch: &RecordBatch, moves: &'m [Move]) -> Result<Self> {
+        let (vo, account) = (words(batch, "vo")?, words(batch, "account")?);
+        let mut renamed = Self {
+            order: Vec::new(),
+            places: BTreeMap::new(),
+        };
+        for moved in moves {
+            let (own_vo, own_account) = (vo.get(moved.job), account.get(moved.job));
+            if moved.payer.0.as_deref() == own_vo && moved.payer.1.as_deref() == own_account {
+                continue;
+            }
+            renamed.places.entry((moved.job, &moved.payer)).or_insert_with(|| {
+                renamed.order.push((moved.job, &moved.payer));
+                renamed.order.len() - 1
+            });
+        }
+        Ok(renamed)
+    }
+
+    /// The place of the name an entry is under; `None` for the job's own.
+    fn place(&self, moved: &Move) -> Option<usize> {
+        self.places.get(&(moved.job, &moved.payer)).copied()
+    }
+}
+
+/// Leads charges that are the same whoever pays from payer to payer, as the corrections of a site say.
+pub struct Payers<'a>(Corrector<'a>);
+
+/// An entry of a correction about a charge.
+pub struct Entry {
+    /// Place of the charge among those asked about.
+    pub charge: usize,
+    /// Where its recorded columns stand: in the batch, or behind it among jobs under other names.
+    pub record: usize,
+    /// The correction.
+    pub correction_id: Arc<str>,
+    /// Whether it is taken, not given.
+    pub is_taken: bool,
+}
+
+impl<'a> Payers<'a> {
+    /// Those of a site.
+    #[must_use]
+    pub fn new(table: Option<&'a CorrectionTable>, site: &str) -> Self {
+        Self(Corrector::new(table, site))
+    }
+
+    /// The columns of `records` that are looked at beside [`super::RECORDED`].
+    #[must_use]
+    pub fn columns(&self) -> &'static [&'static str] {
+        if self.0.has_rules() {
+            &["user", "vo_group", "vo_role", "submit_host"]
+        } else {
+            &[]
+        }
+    }
+
+    /// The entries about charges, each told by its job in a batch of `records` and by its period; and the jobs under
+    /// other names.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] when a column was not read.
+    pub fn lead(&self, batch: &RecordBatch, charges: &[(usize, Period)]) -> Result<(Vec<Entry>, Option<RecordBatch>)> {
+        let Some(names) = self.0.names(batch)? else {
+            return Ok((Vec::new(), None));
+        };
+        let vo = words(batch, "vo")?;
+        let columns = DIMENSIONS.iter().map(|name| words(batch, name));
+        let columns = columns.collect::<Result<Vec<_>>>()?;
+        let mut moves = Vec::new();
+        for (nth, (job, period)) in charges.iter().enumerate() {
+            let mut dimensions = [None; DIMENSIONS.len()];
+            for (value, column) in dimensions.iter_mut().zip(&columns) {
+                *value = column.get(*job);
+            }
+            let key = KeyRef {
+                vo: vo.get(*job),
+                allocation_year: period.allocation_year,
+                month: period.month,
+                day: period.day,
+                dimensions,
+                correction_id: None,
+            };
+            self.0.moves(&names, *job, key, |under, is_taken| {
+                moves.push(Move::new(*job, nth, under, is_taken));
+            });
+        }
+        let renamed = Renamed::of(batch, &moves)?;
+        let entries = moves.iter().map(|moved| Entry {
+            charge: moved.piece,
+            record: renamed.place(moved).map_or(moved.job, |at| batch.num_rows() + at),
+            correction_id: Arc::clone(&moved.correction_id),
+            is_taken: moved.is_taken,
+        });
+        let others = if renamed.order.is_empty() {
+            None
+        } else {
+            Some(under(batch, &renamed.order)?)
+        };
+        Ok((entries.collect(), others))
+    }
 }
 
 impl Charges<'_> {
@@ -41,15 +167,8 @@ impl Charges<'_> {
                 dimensions,
                 correction_id: None,
             };
-            self.corrector.moves(names, job, key, |key, is_taken| {
-                let own = |text: Option<&str>| text.map(str::to_owned);
-                moves.push(Move {
-                    job,
-                    piece,
-                    correction_id: Arc::from(key.correction_id.unwrap_or_default()),
-                    payer: (own(key.vo), own(key.account())),
-                    is_taken,
-                });
+            self.corrector.moves(names, job, key, |under, is_taken| {
+                moves.push(Move::new(job, piece, under, is_taken));
             });
         }
     }
@@ -64,20 +183,9 @@ impl Charges<'_> {
         if moves.is_empty() {
             return Ok(None);
         }
-        let view = RecordView::new(batch)?;
-        let account = |job: usize| view.dimension("account").and_then(|column| column.get(job));
-        let is_own =
-            |own: &Move| own.payer.0.as_deref() == view.vo.get(own.job) && own.payer.1.as_deref() == account(own.job);
-        // Jobs under a name that is not their own, in the order they are met.
-        let mut order: Vec<(usize, &Payer)> = Vec::new();
-        let mut renamed: BTreeMap<(usize, &Payer), usize> = BTreeMap::new();
-        for moved in moves.iter().filter(|moved| !is_own(moved)) {
-            renamed.entry((moved.job, &moved.payer)).or_insert_with(|| {
-                order.push((moved.job, &moved.payer));
-                order.len() - 1
-            });
-        }
-        let others = under(batch, &order)?;
+        let renamed = Renamed::of(batch, moves)?;
+        let order = &renamed.order;
+        let others = under(batch, order)?;
         let mut anew: Vec<Vec<Row>> = Vec::with_capacity(order.len());
         if !order.is_empty() {
             let jobs = Jobs::new(&others, self)?;
@@ -92,8 +200,8 @@ impl Charges<'_> {
         }
         let mut entries = Vec::new();
         for moved in moves {
-            let standing = match renamed.get(&(moved.job, &moved.payer)) {
-                Some(at) => anew.get(*at).map_or(&[][..], Vec::as_slice),
+            let standing = match renamed.place(moved) {
+                Some(at) => anew.get(at).map_or(&[][..], Vec::as_slice),
                 None => own_rows(rows, moved.job),
             };
             let pieces = standing.iter().filter(|row| row.piece == moved.piece);

@@ -106,6 +106,77 @@ fn night_by_night_charges_the_same_bytes_and_nothing_is_left_behind() {
     );
 }
 
+const CORRECTIONS: &str =
+    "id,action,site,month,account,job_id,to_account,job_n,wall_s,alloc_core_s,undoes,author,reason,date\n";
+
+/// What corrections make of bills: nothing of what ran, and nothing beside the job that they name.
+#[test]
+fn corrections_take_bills_from_their_payers_and_give_them_to_others() {
+    let plain = pipeline(&format!("{LISTED}billing = \"overhead-aware\"\n{UNITS}"));
+    let text = plain.replace(
+        "output = \"lake\"\n",
+        "output = \"lake\"\ncorrections = \"corrections.csv\"\n",
+    );
+    let scene = scene(&BOTH);
+    let write = |rows: &str| scene.write("corrections.csv", &format!("{CORRECTIONS}{rows}"));
+    write("");
+    scene.run(&text);
+    let (charged, ran) = (scene.bytes(&CHARGED), scene.bytes(&OVERHEAD));
+    let by_account = "SELECT account, sum(job_n), sum(alloc_core_s), sum(charge) FROM charges WHERE pool = 'core' AND \
+        options LIKE 'unit=1c2g %' GROUP BY ALL ORDER BY ALL";
+    let of_job = |job: u32| {
+        let asked = scene.ask(&format!(
+            "SELECT charge, alloc_core_s FROM job_charges WHERE job_id = '{job}' AND pool = 'core' AND \
+             options LIKE 'unit=1c2g %' AND correction_id IS NULL ORDER BY month"
+        ));
+        asked
+    };
+    let one = of_job(1);
+    let sum_before = scene.ask("SELECT sum(charge) FROM charges");
+    // Job 1 is void; of job 3, which runs into November, only what is counted in November is paid by b.
+    let void = "C1,void,A,,,1,,,,,,E,broken node,2026-11-03\n";
+    let remap = "C2,remap,A,2026-11,,3,b,,,,,E,theirs,2026-11-03\n";
+    write(&format!("{void}{remap}"));
+    scene.run(&text);
+    assert_eq!(scene.bytes(&OVERHEAD), ran, "what ran is as it was");
+    let taken = scene.ask(
+        "SELECT correction_id, account, -charge, -alloc_core_s, job_n FROM job_charges WHERE pool = 'core' AND \
+         options LIKE 'unit=1c2g %' AND job_id = '1' AND correction_id IS NOT NULL ORDER BY ALL",
+    );
+    assert_eq!(taken, [format!("C1 a {} -1", one[0])]);
+    // In November it had four cores for three hours before it was suspended, and the node had no others.
+    let moved = scene.ask(
+        "SELECT correction_id, month, account, alloc_core_s // 3600, charge = alloc_core_s, job_n FROM job_charges \
+         WHERE pool = 'core' AND options LIKE 'unit=1c2g %' AND job_id = '3' AND correction_id IS NOT NULL ORDER BY ALL",
+    );
+    assert_eq!(moved, ["C2 2026-11-01 a -12 True -1", "C2 2026-11-01 b 12 True 1"]);
+    // Every pool and unit alike: with its entries a void job comes to nothing, and one that moved to what it was.
+    let left = scene.ask(
+        "SELECT job_id, count(*) FILTER (charge != 0) FROM (SELECT job_id, pool, options, month, sum(charge) AS charge \
+         FROM job_charges WHERE job_id = '1' GROUP BY ALL) GROUP BY job_id",
+    );
+    assert_eq!(left, ["1 0"]);
+    assert_eq!(scene.ask(by_account).last().unwrap(), "b 1 43200 43200.000000000");
+    // In one go and night by night: the same bytes.
+    let corrected = scene.bytes(&CHARGED);
+    let anew = super::lake::scene(&BOTH);
+    anew.write("corrections.csv", &format!("{CORRECTIONS}{void}{remap}"));
+    anew.run(&text);
+    assert!(anew.bytes(&CHARGED) == corrected, "{:?}", anew.ask(by_account));
+    assert_eq!(scene.run(&text).status, Status::Unchanged);
+    // Applied: the table says so, and nothing is unmatched.
+    let told = scene.ask("SELECT DISTINCT correction_id, status FROM corrections ORDER BY ALL");
+    assert_eq!(told, ["C1 applied", "C2 applied"]);
+    let explained = explain(scene.path("lake").to_str().unwrap(), "1", Path::new("/nowhere")).unwrap();
+    assert!(explained[0].text().contains("C1"), "{}", explained[0].text());
+    // Undone, all is as it was.
+    let undo = "C3,undo,,,,,,,,,C1,E,it was fine,2026-11-04\nC4,undo,,,,,,,,,C2,E,not theirs,2026-11-04\n";
+    write(&format!("{void}{remap}{undo}"));
+    scene.run(&text);
+    assert_eq!(scene.bytes(&CHARGED), charged);
+    assert_eq!(scene.ask("SELECT sum(charge) FROM charges"), sum_before);
+}
+
 /// Records of another site now: a sweep must not find those that go away with the same run.
 #[test]
 fn nothing_is_left_of_a_site_that_has_another_name_now() {
