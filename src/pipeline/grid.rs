@@ -8,13 +8,14 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use arrow::array::RecordBatch;
+use arrow::array::{RecordBatch, StringArray};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::error::{Error, Result};
 use crate::ledger::Reason;
+use crate::pipeline::Format;
 use crate::records::JobRow;
-use crate::schema::batch::{id, identity, text, time};
+use crate::schema::batch::{id, identity, text, time, word};
 use crate::sources::fqan::Fqan;
 use crate::sources::relay::Relay;
 use crate::sources::{GridIdentity, Position, Sink};
@@ -36,7 +37,7 @@ struct Who {
 }
 
 /// One line.
-struct Line {
+pub(super) struct Line {
     /// Of the job id.
     hash: u128,
     submit_ms: i64,
@@ -59,6 +60,15 @@ pub(super) struct LateRecords {
     pub(super) record_ids: BTreeSet<u128>,
     /// Files that hold a version of one.
     pub(super) file_ids: BTreeSet<Arc<str>>,
+}
+
+/// What records keep of their line as it was told.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Kept {
+    /// The VO: no rule of the pipeline makes another one of it.
+    pub(super) vo: bool,
+    /// The user: nothing is withheld.
+    pub(super) user: bool,
 }
 
 /// Takes lines in.
@@ -174,34 +184,47 @@ impl GridIndex {
         Some((first, times.max()?.saturating_add(AFTER_MS)))
     }
 
-    /// Marks the lines that answer to records of `source`. Adds the ids of records that do not say what their line says,
-    /// because the line was not there when they were made, and the files they were read from.
+    /// Marks the lines that answer to records of `source`, and tells of each with its row.
     ///
     /// # Errors
     /// [`crate::error::Kind::Internal`] when the batch is not of `records`.
-    pub(super) fn mark(&self, batch: &RecordBatch, source: &str, late: &mut LateRecords) -> Result<()> {
+    pub(super) fn mark(&self, batch: &RecordBatch, source: &str, mut told: impl FnMut(usize, &Line)) -> Result<()> {
         let (sources, jobs, ends) = (text(batch, "source")?, text(batch, "job_id")?, time(batch, "end_utc")?);
-        let (kinds, hosts) = (text(batch, "infrastructure")?, text(batch, "submit_host")?);
-        let ids = text(batch, "global_job_id")?;
-        let (records, files) = (id(batch, "record_id")?, text(batch, "file_id")?);
         for row in 0..batch.num_rows() {
             if sources.value(row) != source || arrow::array::Array::is_null(ends, row) {
                 continue;
             }
-            let Some(line) = self.find(jobs.value(row), ends.value(row)) else {
-                continue;
-            };
-            line.is_used.store(true, Ordering::Relaxed);
-            let word = crate::schema::batch::word;
-            let says = |said: Option<&str>, line: Option<&str>| line.is_none() || said == line;
-            let is_late = word(kinds, row) != Some(GRID)
-                || !says(word(hosts, row), line.who.submit_host.as_deref())
-                || !says(word(ids, row), line.global_job_id.as_deref());
-            if is_late {
-                late.record_ids.insert(identity(records, row)?);
-                if !late.file_ids.contains(files.value(row)) {
-                    late.file_ids.insert(Arc::from(files.value(row)));
-                }
+            if let Some(line) = self.find(jobs.value(row), ends.value(row)) {
+                line.is_used.store(true, Ordering::Relaxed);
+                told(row, line);
+            }
+        }
+        Ok(())
+    }
+
+    /// Marks the lines that answer to published records of `source`. Adds the ids of records that do not say what their
+    /// line says, because the line was not there when they were made, and the files they were read from.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] when the batch is not of `records`.
+    pub(super) fn survey(
+        &self,
+        batch: &RecordBatch,
+        (source, kept): (&str, Kept),
+        late: &mut LateRecords,
+    ) -> Result<()> {
+        let said = Said::of(batch)?;
+        let (records, files) = (id(batch, "record_id")?, text(batch, "file_id")?);
+        let mut rows = Vec::new();
+        self.mark(batch, source, |row, line| {
+            if !said.says(row, line, kept) {
+                rows.push(row);
+            }
+        })?;
+        for row in rows {
+            late.record_ids.insert(identity(records, row)?);
+            if !late.file_ids.contains(files.value(row)) {
+                late.file_ids.insert(Arc::from(files.value(row)));
             }
         }
         Ok(())
@@ -218,6 +241,58 @@ impl GridIndex {
             }
         }
         uses
+    }
+}
+
+/// What records say of who they are in the grid.
+struct Said<'b> {
+    format: &'b StringArray,
+    infrastructure: &'b StringArray,
+    submit_host: &'b StringArray,
+    global_job_id: &'b StringArray,
+    global_user: &'b StringArray,
+    vo: &'b StringArray,
+    vo_group: &'b StringArray,
+    vo_role: &'b StringArray,
+}
+
+impl<'b> Said<'b> {
+    fn of(batch: &'b RecordBatch) -> Result<Self> {
+        Ok(Self {
+            format: text(batch, "format")?,
+            infrastructure: text(batch, "infrastructure")?,
+            submit_host: text(batch, "submit_host")?,
+            global_job_id: text(batch, "global_job_id")?,
+            global_user: text(batch, "global_user")?,
+            vo: text(batch, "vo")?,
+            vo_group: text(batch, "vo_group")?,
+            vo_role: text(batch, "vo_role")?,
+        })
+    }
+
+    /// Whether a record says what it says completed from a line. What a line leaves open the log of the batch system may
+    /// tell: HTCondor's all of it, LSF's the host.
+    fn says(&self, row: usize, line: &Line, kept: Kept) -> bool {
+        let format = self.format.value(row);
+        let is = |column: &StringArray, told: Option<&str>, may_tell: bool| {
+            (told.is_none() && may_tell) || word(column, row) == told
+        };
+        let is_condor = format == Format::Htcondor.as_str();
+        let tells_host = is_condor || format == Format::Lsf.as_str();
+        let fqan = line.who.fqan.as_deref().map(Fqan::parse);
+        let is_same_who = match fqan {
+            None if is_condor => true,
+            fqan => {
+                word(self.vo_group, row) == fqan.and_then(|fqan| fqan.group)
+                    && word(self.vo_role, row) == fqan.and_then(|fqan| fqan.role)
+                    && (!kept.vo || fqan.is_none_or(|fqan| word(self.vo, row) == Some(fqan.vo)))
+            }
+        };
+        is_same_who
+            && word(self.infrastructure, row) == Some(GRID)
+            && is(self.submit_host, line.who.submit_host.as_deref(), tells_host)
+            && is(self.global_job_id, line.global_job_id.as_deref(), is_condor)
+            && (!kept.user || is(self.global_user, line.who.global_user.as_deref(), is_condor))
     }
 }
 

@@ -3,13 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::grid::{GridIndex, GridIndexBuilder, LateRecords};
+use super::grid::{GridIndex, GridIndexBuilder, Kept, LateRecords};
 use super::inputs::Found;
 use super::reading::Reading;
 use super::state::State;
 use crate::error::{Error, Result};
 use crate::ledger::{Book, Reason};
+use crate::pipeline::plan::VoRule;
 use crate::pipeline::{Format, Plan, SourcePlan};
+use crate::privacy::Field;
 use crate::records::{Window, history};
 use crate::sources::compression;
 use crate::sources::dialect::{self, Dialect};
@@ -41,6 +43,7 @@ struct LogFile {
 /// The index of one source.
 struct Joined {
     site: Option<String>,
+    kept: Kept,
     files: Vec<LogFile>,
     index: Arc<GridIndex>,
 }
@@ -114,6 +117,10 @@ impl Grids {
                 .collect();
             let joined = Joined {
                 site: source.site.clone(),
+                kept: Kept {
+                    vo: matches!(source.vo, VoRule::Record),
+                    user: (plan.privacy.as_ref()).is_none_or(|privacy| privacy.keeps(Field::GlobalUser)),
+                },
                 index: Arc::new(index(&files, source)?),
                 files,
             };
@@ -153,7 +160,7 @@ impl Grids {
                 }
                 let path = lake::month_path("records", site, *month);
                 for batch in lake::batches(store, publication, &path)?.into_iter().flatten() {
-                    joined.index.mark(&batch?, name, &mut late)?;
+                    joined.index.survey(&batch?, (name, joined.kept), &mut late)?;
                 }
                 if late.record_ids.is_empty() {
                     continue;

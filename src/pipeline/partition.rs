@@ -15,7 +15,7 @@ use super::summaries::{Views, folded};
 use crate::charge::policy::Subject;
 use crate::error::{Error, Result};
 use crate::ledger::Reason;
-use crate::normalise::{Normaliser, Origins, factors_of, with_factors};
+use crate::normalise::{Normaliser, Origins, Scales, factors_of, with_factors};
 use crate::pipeline::Plan;
 use crate::pipeline::unscaled::Unscaled;
 use crate::records::file_order::FileOrder;
@@ -193,14 +193,9 @@ fn merge_days(
         for batch in &batches {
             let scales = factors_of(batch, &mut normaliser)?;
             scales.count(&mut origins);
-            let mut batch = with_factors(batch, &scales)?;
+            let batch = with_factors(batch, &scales)?;
             write(&batch);
-            let mut scales = scales;
-            if let Some(displaced) = displaced {
-                // Neither counted nor charged, nor in need of a benchmark.
-                batch = not_of(displaced, &batch)?;
-                scales = factors_of(&batch, &mut normaliser)?;
-            }
+            let (batch, scales) = counting(displaced, batch, scales, &mut normaliser)?;
             let refused = usage.add(&batch, &scales)?;
             if let Some(rows) = charges.add(&batch, &refused)? {
                 let table = match &mut job_charges {
@@ -300,6 +295,22 @@ fn is_of(views: &BTreeSet<String>, batch: &RecordBatch) -> Result<BooleanArray> 
 /// The jobs of a batch that are of none of these views.
 fn not_of(views: &BTreeSet<String>, batch: &RecordBatch) -> Result<RecordBatch> {
     Ok(filter_record_batch(batch, &not(&is_of(views, batch)?)?)?)
+}
+
+/// The jobs that count, and what scales them. Those of `displaced` views are neither counted nor charged, nor in need of a
+/// benchmark.
+fn counting(
+    displaced: Option<&BTreeSet<String>>,
+    batch: RecordBatch,
+    scales: Scales,
+    normaliser: &mut Normaliser<'_>,
+) -> Result<(RecordBatch, Scales)> {
+    let Some(displaced) = displaced else {
+        return Ok((batch, scales));
+    };
+    let batch = not_of(displaced, &batch)?;
+    let scales = factors_of(&batch, normaliser)?;
+    Ok((batch, scales))
 }
 
 /// Counts the rows of one day into the ledger's terms, and notes the views of the jobs. Those of `displaced` views do not

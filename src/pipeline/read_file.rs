@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::grid::{Completing, GridIndex, LateRecords};
+use super::grid::{Completing, GridIndex};
 use super::shelf::RejectShelf;
 use crate::error::{Error, Kind, Result};
 use crate::ledger::Reason;
@@ -61,11 +61,7 @@ impl Reading {
         let (harvest, columns) = intake.harvest().map_err(|e| e.at("file", &self.file.path))?;
         if let Some(index) = &self.grid {
             // Completed just now, so none of them is late.
-            index.mark(
-                &waiting::unpacked(&harvest.batch)?,
-                &self.source.name,
-                &mut LateRecords::default(),
-            )?;
+            index.mark(&waiting::unpacked(&harvest.batch)?, &self.source.name, |_, _| ())?;
         }
         spill.push(harvest.batch.clone(), &harvest.buckets, &harvest.sites)?;
         Ok((harvest, columns))

@@ -90,10 +90,8 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     repairs.publish(&publication)?;
     spill.name_files(&file_ids);
 
-    let with_jobs = spill.partitions()?;
     let how = (is_rebuild, is_resummarised);
-    let mut partitions = partitions(plan, with_jobs, &state, &file_ids, (fresh, &outdated), how);
-    let corrected = corrections::touched(plan, fresh, &state);
+    let mut partitions = partitions(plan, spill.partitions()?, &state, &file_ids, (fresh, &outdated), how);
     let months = summaries::months(plan, &state, &summed, &mut partitions, &outdated, how);
     let order = FileOrder::new(state.arrivals());
     let (hashes, paths) = (state.hashes(), state.paths());
@@ -111,8 +109,8 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
         displaced: &summaries::Views::new(),
     };
     let merge = |context: &Context<'_>| process_all(context, &partitions, threads, progress);
-    let (summaries, done, overlaps) = summaries::settle(&context, &state, (summed, &months), merge, progress)?;
-    report.overlaps = overlaps;
+    let told = (&mut report.overlaps, progress);
+    let (summaries, done) = summaries::settle(&context, &state, (summed, &months), merge, told)?;
     phases.insert("merge".to_owned(), stopwatch.lap());
     note_benchmarks(plan, &done, &summaries, &mut state, &mut report);
     let (parts, charged) = contributed(&context, done, summaries, &mut state.book)?;
@@ -126,7 +124,7 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     }
     let present = found.iter().filter_map(inputs::Found::file_id).chain(file_ids);
     let sweep = overhead::Sweep::new((plan, &store, &publication), present, (threads, progress));
-    report.overhead = overhead::publish(&sweep, &mut state, (&partitions, &corrected), is_rebuild)?;
+    report.overhead = overhead::publish(&sweep, &mut state, (&partitions, fresh), is_rebuild)?;
     let corrected = publish_sums(&context, &state, &parts, &charged, is_resummarised)?;
     let made = (parts.as_slice(), &corrected, is_rebuild);
     report.unmatched_corrections = corrections::publish(plan, made, (&store, &publication))?;

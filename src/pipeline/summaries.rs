@@ -143,7 +143,7 @@ pub(super) fn contributions(
 }
 
 /// Settles summaries and merges jobs, those first that decide whether the others count. `merge` merges the jobs; those of
-/// views in [`Context::displaced`] do not count. Also gives the views that have both.
+/// views in [`Context::displaced`] do not count. The views that have both are `told`.
 ///
 /// # Errors
 /// [`Kind::Config`] when jobs and summaries overlap and the pipeline does not say which count; [`Kind::Data`] when a
@@ -153,8 +153,8 @@ pub(super) fn settle(
     state: &State,
     (fresh, months): (BTreeMap<Month, Vec<Summary>>, &BTreeSet<Month>),
     merge: impl FnOnce(&Context<'_>) -> Result<Vec<Done>>,
-    progress: &dyn Progress,
-) -> Result<(SettledSummaries, Vec<Done>, Vec<OverlapReport>)> {
+    (told, progress): (&mut Vec<OverlapReport>, &dyn Progress),
+) -> Result<(SettledSummaries, Vec<Done>)> {
     let (mut summaries, done);
     if context.plan.overlap == Some(Overlap::Summaries) {
         summaries = settle_months(context, state, fresh, months, &Views::new())?;
@@ -179,12 +179,12 @@ pub(super) fn settle(
     let overlaps = std::mem::take(&mut summaries.overlaps);
     let Some(overlap) = context.plan.overlap else {
         return if overlaps.is_empty() {
-            Ok((summaries, done, Vec::new()))
+            Ok((summaries, done))
         } else {
             Err(undecided(&overlaps))
         };
     };
-    let told = overlaps.into_iter().map(|(site, month, view)| {
+    told.extend(overlaps.into_iter().map(|(site, month, view)| {
         let word = overlap.as_str();
         progress.note(&format!(
             "{site} {month} has jobs and summaries of the view {view}: overlap = \"{word}\""
@@ -195,9 +195,8 @@ pub(super) fn settle(
             view,
             overlap: word,
         }
-    });
-    let told = told.collect();
-    Ok((summaries, done, told))
+    }));
+    Ok((summaries, done))
 }
 
 /// The views of the jobs of each place.

@@ -29,6 +29,7 @@ use self::jobs::{Reach, SPAN_COLUMNS, join};
 use self::machine::Machine;
 use self::plan::{NodesFrom, OverheadPlan};
 use self::rows::DATASETS;
+use super::corrections;
 use super::pool;
 use super::progress::Progress;
 use super::state::State;
@@ -36,6 +37,7 @@ use crate::error::{Error, Result};
 use crate::occupancy::Resources;
 use crate::pipeline::Plan;
 use crate::pipeline::plan::Grain;
+use crate::reference::correction::Correction;
 use crate::store::lake::{self, parse_month_path, parse_overhead_path};
 use crate::store::{Publication, Store, read_table};
 use crate::time::calendar::Period;
@@ -158,8 +160,11 @@ pub(super) fn is_changed(plan: &Plan, state: &State) -> bool {
     settings(plan).as_deref() != state.fact(SETTINGS_FACT)
 }
 
-/// Stages the datasets that change. `touched` are the sites and months whose records are new; `corrected` those of which
-/// jobs may have other payers now.
+/// Sites and months of records that a run works on.
+type Partitions = BTreeMap<(String, Month), Vec<Day>>;
+
+/// Stages the datasets that change. `touched` are the sites and months whose records are new; `fresh` are new corrections,
+/// by which jobs may have other payers now.
 ///
 /// # Errors
 /// [`crate::error::Kind::Config`] when it cannot be told which nodes an inventory lists,
@@ -168,10 +173,11 @@ pub(super) fn is_changed(plan: &Plan, state: &State) -> bool {
 pub(super) fn publish(
     sweep: &Sweep<'_>,
     state: &mut State,
-    (touched, corrected): (&BTreeMap<(String, Month), Vec<Day>>, &BTreeSet<(String, Month)>),
+    (touched, fresh): (&Partitions, &[Correction]),
     is_rebuild: bool,
 ) -> Result<Option<OverheadReport>> {
     let published = published(sweep.publication);
+    let corrected = corrections::touched(sweep.plan, fresh, state);
     let (Some(overhead), Some(settings)) = (&sweep.plan.overhead, settings(sweep.plan)) else {
         for place in &published {
             remove(sweep.publication, place);

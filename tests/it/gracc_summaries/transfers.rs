@@ -59,11 +59,25 @@ fn a_summary_of_transfers_is_read_with_what_they_moved() {
     ] {
         let mut other = document.clone();
         other[key] = value;
-        let all = read(&json!({ "_index": index, "_source": other }).to_string());
+        let all = read(json!({ "_index": index, "_source": other }).to_string());
         assert_eq!(all.rejects[0].reason, reason, "{key}: {}", all.rejects[0].detail);
         assert!(all.rejects[0].detail.contains(key), "{}", all.rejects[0].detail);
     }
 }
+
+/// By what the summariser adds transfers of a day up.
+const KEYS: [&str; 10] = [
+    "VOName",
+    "ProjectName",
+    "ProbeName",
+    "CommonName",
+    "Resource_Protocol",
+    "Status",
+    "Resource_IsNew",
+    "Network_storageUnit",
+    "Grid",
+    "DN",
+];
 
 /// Real transfers, added up by the summariser's rules for them.
 #[test]
@@ -72,18 +86,6 @@ fn real_transfers_added_up_move_what_they_moved_one_by_one() {
     let Some(folder) = shared(named, "data/gracc/es-dump") else {
         return;
     };
-    const KEYS: [&str; 10] = [
-        "VOName",
-        "ProjectName",
-        "ProbeName",
-        "CommonName",
-        "Resource_Protocol",
-        "Status",
-        "Resource_IsNew",
-        "Network_storageUnit",
-        "Grid",
-        "DN",
-    ];
     let mut groups: BTreeMap<Vec<String>, (f64, u64, u64)> = BTreeMap::new();
     let raw = dump(&folder, "transfer-raw2-2016.06");
     for line in raw.lines() {

@@ -125,11 +125,10 @@ fn corrections_take_bills_from_their_payers_and_give_them_to_others() {
     let by_account = "SELECT account, sum(job_n), sum(alloc_core_s), sum(charge) FROM charges WHERE pool = 'core' AND \
         options LIKE 'unit=1c2g %' GROUP BY ALL ORDER BY ALL";
     let of_job = |job: u32| {
-        let asked = scene.ask(&format!(
+        scene.ask(&format!(
             "SELECT charge, alloc_core_s FROM job_charges WHERE job_id = '{job}' AND pool = 'core' AND \
              options LIKE 'unit=1c2g %' AND correction_id IS NULL ORDER BY month"
-        ));
-        asked
+        ))
     };
     let one = of_job(1);
     let sum_before = scene.ask("SELECT sum(charge) FROM charges");

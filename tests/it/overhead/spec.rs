@@ -71,7 +71,7 @@ fn every_mistake_at_once() {
     let told =
         mistakes("[overhead]\nnodes = \"from-jobs\"\n[[overhead.unit]]\nname = \"x\"\ncore = 1\ndisk = \"20GiB\"\n");
     assert!(
-        told.contains("p.toml:12: disk cannot be part of a unit") && told.contains("what jobs hold of it"),
+        told.contains("p.toml:13: disk cannot be part of a unit") && told.contains("what jobs hold of it"),
         "{told}"
     );
     let twice = "[[overhead.unit]]\npreset = \"osg-cpu\"\n";

@@ -187,6 +187,42 @@ fn a_late_line_costs_the_files_of_its_jobs_alone() {
     }
 }
 
+/// Lines that name neither host nor job of the CE: the one that came late decides all the same, and another that says
+/// the same costs nothing.
+#[test]
+fn a_late_line_counts_whatever_it_leaves_open() {
+    let (scene, ..) = scene();
+    let bare = |vo: &str, at: i64, dn: &str| {
+        let line = line(1, at, vo).replace("CN=User 1\"", &format!("CN={dn}\""));
+        let without = |line: String, key: &str| {
+            let from = line.find(&format!("\"{key}=")).unwrap();
+            let until = from + line[from + 1..].find('"').unwrap() + 3;
+            format!("{}{}", &line[..from], &line[until..])
+        };
+        without(without(line, "ceID"), "jobID")
+    };
+    let batch = vec!["data/pbs-x".to_owned()];
+    scene.write(&batch[0], [job(1, 4000), job(5, 5000)].concat().as_bytes());
+    let first = [line(1, 10, "atlas"), bare("atlas", 10, "a"), bare("atlas", 10, "a")];
+    let later = [bare("cms", 500, "a"), bare("cms", 500, "a"), bare("atlas", 500, "b")];
+    for (nth, (first, later)) in first.into_iter().zip(later).enumerate() {
+        let ce = [format!("data/ce-{nth}-0"), format!("data/ce-{nth}-1")];
+        scene.write(&ce[0], first.as_bytes());
+        scene.write(&ce[1], later.as_bytes());
+        let (at_once, nightly) = (format!("bare-{nth}"), format!("bare-{nth}-nightly"));
+        scene.run(&pipeline(&ce, &batch), &at_once);
+        scene.run(&pipeline(&ce[..1], &batch), &nightly);
+        let report = scene.run(&pipeline(&ce, &batch), &nightly);
+        assert_eq!(report.files_read_n, 2, "{nth}");
+        assert_same(&scene.lake(&nightly), &scene.lake(&at_once), &nightly);
+        // The same said once more, and later: nothing to be made anew.
+        let more = format!("data/ce-{nth}-2");
+        scene.write(&more, later.replace("00:08:20", "00:08:21").as_bytes());
+        let report = scene.run(&pipeline(&[&ce[..], &[more]].concat(), &batch), &nightly);
+        assert_eq!(report.files_read_n, 1, "{nth}");
+    }
+}
+
 /// A log of the CE that comes when the jobs' own log is gone changes nothing, until that is back.
 #[test]
 fn what_cannot_be_completed_now_is_remembered() {
