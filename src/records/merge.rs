@@ -131,7 +131,7 @@ pub fn merge(
     let winners = if let ([], Some(fresh)) = (published, fresh) {
         pick_fresh(fresh, &rows)?
     } else {
-        let mut batches = published.to_vec();
+        let mut batches = published.iter().map(decoded).collect::<Result<Vec<_>>>()?;
         if let Some(fresh) = fresh {
             batches.push(decoded(&waiting::to_records(fresh, None)?)?);
         }

@@ -10,6 +10,7 @@ use gridtally::records::file_order::FileOrder;
 use gridtally::records::merge::{Loser, Merged, merge};
 use gridtally::records::waiting::{Part, Run, gather_sorted};
 use gridtally::records::{Intake, JobRow, Window};
+use gridtally::schema::batch::decoded;
 use gridtally::sources::{Position, Sink};
 use gridtally::summarise::apportion::apportion;
 use gridtally::time::{Calendar, Zone};
@@ -218,5 +219,5 @@ fn nights(nights: &[&[Version]]) -> Merged {
 }
 
 fn outcome(merged: Merged) -> (RecordBatch, Vec<Loser>) {
-    (merged.winners, merged.losers)
+    (decoded(&merged.winners).unwrap(), merged.losers)
 }
