@@ -215,11 +215,10 @@ fn a_run_counts_the_rules_that_fired_and_the_names_none_knew() {
         "garbage".to_owned(),
     ]
     .join("\n");
-    let summary =
-        br#"{"_index":"gracc.osg-transfer.summary4-2020","_source":{"Count":2,"EndTime":"2020-01-01T00:00:00.000Z"}}"#;
+    let element = br#"{"_index":"gracc.osg.raw3-2020.01","_source":{"type":"StorageElement","SiteName":"B-CE"}}"#;
     let archive = gzip(&tar(&[
         ("day/raw.ndjson", lines.as_bytes()),
-        ("day/summary.ndjson", summary),
+        ("day/element.ndjson", element),
     ]));
     std::fs::write(path("day.tar.gz"), archive).unwrap();
     std::fs::write(path("vo.csv"), "vo_name,to_vo\n/osg/LocalGroup=external,osg\n").unwrap();
@@ -261,7 +260,7 @@ fn a_run_counts_the_rules_that_fired_and_the_names_none_knew() {
     assert_eq!(counts(&mapping["site_unmapped"]), of(&[]));
     let outcomes = of(&[
         ("accepted/job", 5),
-        ("out_of_scope/summary", 1),
+        ("out_of_scope/other_record_type", 1),
         ("rejected/bad_json", 1),
     ]);
     // The last line of a member has no end; that it is garbage is told as a cut-off.
