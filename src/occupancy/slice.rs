@@ -3,6 +3,9 @@
 use ahash::RandomState;
 use hashbrown::HashTable;
 
+/// Shapes that are found without hashing, at most: nearly all that jobs ask for.
+const NEAR_N: usize = 1024;
+
 /// A job on a node, in seconds from the beginning of the slice, half-open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Interval {
@@ -27,6 +30,8 @@ pub struct Shapes {
     width: usize,
     /// What was asked for last.
     key: Vec<i64>,
+    /// Numbers of the shapes that were asked for last, each in a place its amounts give.
+    near: Vec<u32>,
 }
 
 impl Shapes {
@@ -36,6 +41,7 @@ impl Shapes {
         Self {
             // The job that has a node to itself is counted like a resource.
             width: width + 1,
+            near: vec![u32::MAX; NEAR_N],
             ..Self::default()
         }
     }
@@ -43,10 +49,25 @@ impl Shapes {
     /// The number of a shape: amounts in the order of the resources followed, and whether the job has the node to itself.
     /// `None` when there are more different shapes than numbers.
     pub fn number(&mut self, amounts: &[i64], is_exclusive: bool) -> Option<u32> {
+        let exclusive = i64::from(is_exclusive);
+        let place = place(amounts, exclusive);
+        if let Some(near) = self.near.get(place)
+            && shape(&self.amounts, self.width, *near).split_last() == Some((&exclusive, amounts))
+        {
+            return Some(*near);
+        }
+        let number = self.look_up(amounts, exclusive)?;
+        if let Some(near) = self.near.get_mut(place) {
+            *near = number;
+        }
+        Some(number)
+    }
+
+    fn look_up(&mut self, amounts: &[i64], exclusive: i64) -> Option<u32> {
         self.key.clear();
         self.key.extend_from_slice(amounts);
         self.key.resize(self.width.saturating_sub(1), 0);
-        self.key.push(i64::from(is_exclusive));
+        self.key.push(exclusive);
         let (key, hasher, width) = (self.key.as_slice(), &self.hasher, self.width);
         let hash = hasher.hash_one(key);
         let is_same = |number: &u32| shape(&self.amounts, width, *number).iter().eq(key);
@@ -71,6 +92,13 @@ impl Shapes {
     pub fn width(&self) -> usize {
         self.width
     }
+}
+
+/// Where a shape is looked for first. The golden ratio spreads neighbours and multiples of anything.
+fn place(amounts: &[i64], exclusive: i64) -> usize {
+    let mix = |sum: i64, amount: &i64| (sum.rotate_left(29) ^ amount).wrapping_mul(-7_046_029_254_386_353_131);
+    let [.., low, high] = amounts.iter().fold(exclusive, mix).to_le_bytes();
+    usize::from(u16::from_le_bytes([low, high])) % NEAR_N
 }
 
 fn shape(amounts: &[i64], width: usize, number: u32) -> &[i64] {
