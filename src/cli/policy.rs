@@ -141,11 +141,9 @@ pub(super) fn run(args: &Args) -> Result<()> {
             output::text(&pages.join("\n"))
         }
         Command::Diff { a, b, pricing } => {
-            let both = [a, b].map(PathBuf::clone);
-            let tariffs = tariffs(&both, &pricing.option)?;
-            let [a, b] = tariffs.as_slice() else {
-                return Err(Error::internal("two files are two policies"));
-            };
+            let both = [tariff(a, &pricing.option)?, tariff(b, &pricing.option)?];
+            refuse_odd(&pricing.option, &both)?;
+            let [a, b] = &both;
             let compared = reprice::compare(&pricing.from, a, b)?;
             match pricing.report {
                 ReportFormat::Text => output::text(&compared.text()),
@@ -153,7 +151,10 @@ pub(super) fn run(args: &Args) -> Result<()> {
             }
         }
         Command::Price { files, pricing } => {
-            let priced = reprice::all(&pricing.from, &tariffs(files, &pricing.option)?)?;
+            let tariffs = files.iter().map(|file| tariff(file, &pricing.option));
+            let tariffs = tariffs.collect::<Result<Vec<_>>>()?;
+            refuse_odd(&pricing.option, &tariffs)?;
+            let priced = reprice::all(&pricing.from, &tariffs)?;
             match pricing.report {
                 ReportFormat::Text => {
                     let pages: Vec<String> = priced.iter().map(reprice::Priced::text).collect();
@@ -170,7 +171,11 @@ pub(super) fn run(args: &Args) -> Result<()> {
             report,
         } => {
             let tariff = match file {
-                Some(file) => sole(tariffs(std::slice::from_ref(file), option)?)?,
+                Some(file) => {
+                    let tariff = tariff(file, option)?;
+                    refuse_odd(option, std::slice::from_ref(&tariff))?;
+                    tariff
+                }
                 None => Tariff::restored("weights", &billing::policy(out, cluster.as_deref())?, "")?,
             };
             let compared = recorded::compare(out, &tariff)?;
@@ -228,23 +233,14 @@ fn load(named: &[PathBuf]) -> Result<Vec<Policy>> {
     Ok(policies)
 }
 
-/// The policies of these files. An option that none of them has is a mistake.
-fn tariffs(files: &[PathBuf], options: &[String]) -> Result<Vec<Tariff>> {
-    let all: Vec<Tariff> = files.iter().map(|file| tariff(file, options)).collect::<Result<_>>()?;
-    let name = |option: &str| {
-        option
-            .split_once('=')
-            .map_or(String::new(), |(name, _)| name.to_owned())
-    };
-    let is_odd = |option: &&String| !all.iter().any(|tariff| tariff.options.contains_key(&name(option)));
+/// An option that none of the policies has is a mistake.
+fn refuse_odd(options: &[String], tariffs: &[Tariff]) -> Result<()> {
+    let has = |name: &str| tariffs.iter().any(|tariff| tariff.options.contains_key(name));
+    let is_odd = |option: &&String| !option.split_once('=').is_some_and(|(name, _)| has(name));
     match options.iter().find(is_odd) {
         Some(odd) => Err(Error::new(Kind::Usage, format!("no policy here has the option {odd}"))),
-        None => Ok(all),
+        None => Ok(()),
     }
-}
-
-fn sole(mut tariffs: Vec<Tariff>) -> Result<Tariff> {
-    tariffs.pop().ok_or_else(|| Error::internal("a file is a policy"))
 }
 
 /// The policy of a file, whose examples must hold, with those of the options it has.

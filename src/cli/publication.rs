@@ -147,11 +147,7 @@ fn list(lake: &str, format: TableFormat) -> Result<()> {
             let entries = place.iter();
             entries.filter(move |entry| (entry.state == ledger::State::Sent) == is_sent)
         };
-        let count = |is_sent: bool| -> i64 {
-            of(is_sent)
-                .map(|entry| if entry.place.0.is_job() { entry.told.job_n() } else { 1 })
-                .sum()
-        };
+        let count = |is_sent: bool| -> i64 { of(is_sent).map(ledger::Entry::record_n).sum() };
         let jobs: i64 = of(true).map(|entry| entry.told.job_n()).sum();
         found.push(vec![
             instant(first.published_ms),

@@ -1,5 +1,7 @@
 //! Who bears what is not used: the rate of every resource at every instant, integrated over the life of a job.
 
+use std::ops::Add;
+
 use serde::{Deserialize, Serialize};
 
 use super::grid::Grid;
@@ -43,9 +45,9 @@ impl Scheme {
         word.map_or("", |(word, _)| word)
     }
 
-    /// What jobs share of a resource of which something is allocated.
+    /// What jobs share of a resource of which something is allocated: of amounts, or of their sums over time.
     #[must_use]
-    pub fn billable(self, allocated: i64, overhead: i64, stranded: i64) -> i64 {
+    pub fn billable<T: Add<Output = T>>(self, allocated: T, overhead: T, stranded: T) -> T {
         match self {
             Self::UsageOnly => allocated,
             Self::OverheadAware => allocated + stranded,
@@ -115,8 +117,9 @@ pub fn shares(
     (unit_n, shares)
 }
 
-/// Resource-seconds billed to every interval of a node, in units of 10^-9: what is held times the integral of the rate. All of them add up to what is billable on the node, to the last unit: what
-/// rounding the rates down leaves is shared in proportion, and of that what is left goes one each by tag.
+/// Resource-seconds billed to every interval of a node, in units of 10^-9: what is held times the integral of the rate.
+/// All of them add up to what is billable on the node, to the last unit: what rounding the rates down leaves is shared in
+/// proportion, and of that what is left goes one each by tag.
 pub fn bill(
     history: &History,
     intervals: &[Interval],

@@ -1,5 +1,7 @@
 //! Slices of time one behind the other: what runs in them waits on disk until its slice is swept.
 
+use std::ops::Range;
+
 use super::queue::Wait;
 use super::slice::{Interval, Slice, end};
 use crate::error::Result;
@@ -122,10 +124,15 @@ impl Slices {
 
     /// The slices a time lies in, with what of it does.
     pub fn overlaps(&self, (start_s, end_s): (i64, i64)) -> impl Iterator<Item = (usize, (i64, i64))> + '_ {
+        let reached = self.reached((start_s, end_s));
+        let parts = self.parts.iter().enumerate().take(reached.end).skip(reached.start);
+        parts.map(move |(nth, part)| (nth, (start_s.max(part.from_s), end_s.min(part.until_s))))
+    }
+
+    /// Places of the slices a time lies in.
+    fn reached(&self, (start_s, end_s): (i64, i64)) -> Range<usize> {
         let first = self.parts.partition_point(|part| part.until_s <= start_s);
-        let rest = self.parts.iter().enumerate().skip(first);
-        let within = rest.take_while(move |(_, part)| part.from_s < end_s);
-        within.map(move |(nth, part)| (nth, (start_s.max(part.from_s), end_s.min(part.until_s))))
+        first..self.parts.partition_point(|part| part.from_s < end_s)
     }
 
     /// Adds a job on a node, known by `tag`.
@@ -155,11 +162,8 @@ impl Slices {
 
     /// Puts a row into every slice a time lies in.
     fn put(&mut self, span: (i64, i64), add: impl Fn(&mut Part, (u32, u32))) -> Result<()> {
-        let first = self.parts.partition_point(|part| part.until_s <= span.0);
-        for part in self.parts.iter_mut().skip(first) {
-            if part.from_s >= span.1 {
-                break;
-            }
+        let reached = self.reached(span);
+        for part in self.parts.get_mut(reached).unwrap_or_default() {
             let within = part.within(span);
             add(part, within);
             self.in_memory_n += 1;

@@ -102,15 +102,11 @@ impl Spell {
             State::Down => add(&mut day.down, left),
             State::Reserved => add(&mut day.reserved, left),
         }
-        let offered = self
-            .capacity
-            .iter()
-            .zip(self.set_aside)
-            .map(|(has, set_aside)| has - set_aside.min(*has));
-        let mut idle = [0; LEDGER_N];
-        for ((idle, offered), idle_s) in idle.iter_mut().zip(offered).zip(self.idle_s) {
-            *idle = i128::from(offered) * i128::from(idle_s);
+        let mut offered = self.capacity;
+        for (offered, set_aside) in offered.iter_mut().zip(self.set_aside) {
+            *offered -= set_aside.min(*offered);
         }
+        let idle = times(offered, self.idle_s);
         let units = day.units.iter_mut().zip(&self.units).zip(question.units);
         for ((sums, unit), thresholds) in units {
             add(&mut sums.billed, self.allocated);
@@ -136,10 +132,10 @@ fn settle_unit(
     // Nobody is billed for what is free beside nothing.
     let shared = less(free, idle);
     let shared_overhead = less(overhead, thresholds.times(unit.idle_unit_s));
-    match scheme {
-        Scheme::UsageOnly => {}
-        Scheme::OverheadAware => add(&mut sums.billed, less(shared, shared_overhead)),
-        Scheme::WholeNode => add(&mut sums.billed, shared),
+    let split = shared_overhead.into_iter().zip(less(shared, shared_overhead));
+    for (billed, (overhead, stranded)) in sums.billed.iter_mut().zip(split) {
+        // What is allocated is in it already.
+        *billed += scheme.billable(0, overhead, stranded);
     }
 }
 

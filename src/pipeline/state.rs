@@ -21,7 +21,7 @@ use crate::schema;
 use crate::sources::input::arrival_ms;
 use crate::sources::inventory;
 use crate::store::lake::{self, LakeTable};
-use crate::store::{Publication, Store};
+use crate::store::{BESIDE, Publication, Store};
 use crate::time::Month;
 
 const LEDGER: &str = "ledger/ledger.parquet";
@@ -337,17 +337,15 @@ impl State {
             table.write(&batch)?;
             table.finish(&[])?;
         }
-        let (is_told, is_told_by_job, is_locked) = (
-            publication.holds_beside("publication")?,
-            publication.holds_beside("publication_job")?,
-            publication.holds_beside("month_lock")?,
-        );
+        let mut beside = BTreeSet::new();
+        for dataset in BESIDE {
+            if publication.holds_beside(dataset)? {
+                beside.insert(dataset);
+            }
+        }
         let has = |dataset: &str| match dataset {
             "inputs" | "ledger" | "runs" => true,
-            "publication" => is_told,
-            "publication_job" => is_told_by_job,
-            "month_lock" => is_locked,
-            dataset => publication.will_hold(dataset),
+            dataset => beside.contains(dataset) || publication.will_hold(dataset),
         };
         let mut views = publication.stage(VIEWS, VIEWS, 1)?;
         std::io::Write::write_all(

@@ -174,7 +174,7 @@ pub fn tell(
 ) -> Result<()> {
     let mut places: BTreeMap<(String, Month), Documents> = BTreeMap::new();
     let groups = groups(lake, selection)?;
-    let columns = table_of(&BTreeMap::new())?.columns;
+    let columns = empty().columns;
     for (key, sums) in &groups {
         let day = i32::try_from(key.0).ok().and_then(Month::of_day);
         let month = day.ok_or_else(|| Error::internal("a day that no calendar has"))?;
@@ -196,10 +196,15 @@ pub fn tell(
 /// # Errors
 /// [`crate::error::Kind::Io`] when the lake cannot be read.
 pub fn table(lake: &Lake, selection: &Selection) -> Result<Table> {
-    table_of(&groups(lake, selection)?)
+    let mut table = empty();
+    for (key, sums) in &groups(lake, selection)? {
+        table.push(row(key, sums)?);
+    }
+    Ok(table)
 }
 
-fn table_of(groups: &BTreeMap<Key, Sums>) -> Result<Table> {
+/// The table before there are documents in it.
+fn empty() -> Table {
     const WORD: ColumnKind = ColumnKind::Text;
     // Views tell of the same hours: nothing has a total.
     const SECONDS: ColumnKind = ColumnKind::Decimal(3);
@@ -216,11 +221,7 @@ fn table_of(groups: &BTreeMap<Key, Sums>) -> Result<Table> {
             (*name, unit, kind)
         })
         .collect();
-    let mut table = Table::new("Summary documents of GRACC", &columns);
-    for (key, sums) in groups {
-        table.push(row(key, sums)?);
-    }
-    Ok(table)
+    Table::new("Summary documents of GRACC", &columns)
 }
 
 fn groups(lake: &Lake, selection: &Selection) -> Result<BTreeMap<Key, Sums>> {

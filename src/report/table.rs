@@ -119,6 +119,12 @@ pub enum ColumnKind {
 }
 
 impl ColumnKind {
+    /// Whole numbers about jobs, in rows of so many kinds that tell of the same ones: of several there is no total.
+    #[must_use]
+    pub fn told_by(kind_n: usize) -> Self {
+        if kind_n > 1 { Self::Number } else { Self::Sum }
+    }
+
     /// Whether it is set to the right.
     #[must_use]
     pub fn is_number(self) -> bool {

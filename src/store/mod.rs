@@ -19,6 +19,9 @@ mod table_reader;
 pub mod verify;
 mod writer;
 
+/// Datasets beside the manifest: what was sent, and the locks of months, belong to no run.
+pub const BESIDE: [&str; 3] = ["publication", "publication_job", "month_lock"];
+
 pub use location::{Entry, Store};
 pub use manifest::{FileEntry, Manifest};
 pub use publish::{Committed, Current, Publication};

@@ -1,5 +1,6 @@
 //! Is what is published what the manifest says, all of it and nothing else?
 
+use super::BESIDE;
 use super::journal::hash;
 use super::location::Store;
 use super::manifest::{FileEntry, MANIFEST, Manifest};
@@ -89,12 +90,7 @@ fn stray(path: &str) -> Option<&'static str> {
     match path {
         MANIFEST | "gridtally.sql" | LOCK => None,
         JOURNAL => Some("a commit was interrupted; the next run completes it"),
-        _ if ["runs", "publication", "publication_job", "month_lock"]
-            .into_iter()
-            .any(below) =>
-        {
-            None
-        }
+        _ if below("runs") || BESIDE.into_iter().any(below) => None,
         _ if below(STAGING) => Some("left over from an interrupted run; the next run removes it"),
         _ if below(MACHINERY) => Some("does not belong here"),
         _ => Some("not in the manifest"),

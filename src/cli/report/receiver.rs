@@ -5,7 +5,7 @@ use crate::cli::output;
 use crate::error::{Error, Kind, Result};
 use crate::report::lake::{Lake, Selection};
 use crate::report::publication::diff;
-use crate::report::publication::ledger::State;
+use crate::report::publication::ledger::{Entry, State};
 use crate::report::publication::outbox::{Layout, Outbox, put_delete_list};
 use crate::report::publication::send::{self, Gone};
 use crate::report::publication::teller::Teller;
@@ -108,8 +108,7 @@ impl ReceiverArgs {
         print(&table, to.format)?;
         let records = |state: State| -> i64 {
             let of = sent.iter().filter(|entry| entry.state == state);
-            of.map(|entry| if entry.place.0.is_job() { entry.told.job_n() } else { 1 })
-                .sum()
+            of.map(Entry::record_n).sum()
         };
         output::people(&format!(
             "{} sent (kinds of message of a site and month), {} records taken back by zeros, {} listed to be deleted",
@@ -120,7 +119,7 @@ impl ReceiverArgs {
         let zero_jobs = sent
             .iter()
             .filter(|entry| entry.state == State::Retracted && entry.place.0.is_job());
-        let zero_jobs: i64 = zero_jobs.map(|entry| entry.told.job_n()).sum();
+        let zero_jobs: i64 = zero_jobs.map(Entry::record_n).sum();
         if zero_jobs > 0 {
             output::people(&format!(
                 "the usage of {zero_jobs} jobs is taken back; APEL's server still counts them as jobs (--delete-list names \

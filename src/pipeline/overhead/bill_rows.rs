@@ -3,13 +3,13 @@
 //! A correction changes who pays, not what ran: the ledger of the nodes stays as it is, and what is taken from a payer is
 //! to the last digit what was billed under that name.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use arrow::array::{RecordBatch, UInt32Array};
 
 use super::bills::{Bill, Biller, POOLS, VERSION, add_up, options, policy_id, remove};
-use super::jobs::{Columns, EVERYTHING, span};
+use super::jobs::{Columns, EVERYTHING, SPAN_COLUMNS, span};
 use super::{READ_ROWS, RecordFile, Sweep};
 use crate::charge::policy::Subject;
 use crate::error::{Error, Kind, Result};
@@ -98,8 +98,9 @@ impl<'a> Bills<'a> {
             return Ok(());
         };
         let payers = Payers::new(sweep.plan.corrections.as_deref(), site);
-        let columns = RECORDED.iter().chain(&TOLD).chain(payers.columns());
-        let columns: Vec<&str> = columns.copied().collect();
+        let columns = RECORDED.iter().chain(&SPAN_COLUMNS).chain(&["alloc_gpu_n"]);
+        let columns: BTreeSet<&str> = columns.chain(payers.columns()).copied().collect();
+        let columns: Vec<&str> = columns.into_iter().collect();
         let provenance = [("gridtally.pipeline".to_owned(), sweep.plan.name.clone())];
         let mut parts = Vec::new();
         for (nth, base) in bases {
@@ -222,18 +223,6 @@ fn correct(
     }
     Ok(others)
 }
-
-/// Columns of `records` that say when and where a job ran and are no columns of `job_charges`.
-const TOLD: [&str; 8] = [
-    "alloc_gpu_n",
-    "submit_utc",
-    "eligible_utc",
-    "start_utc",
-    "end_utc",
-    "wall_s",
-    "suspended_s",
-    "node_list",
-];
 
 impl Biller<'_> {
     fn batch(&self, records: &[&RecordBatch], rows: &[Row]) -> Result<RecordBatch> {

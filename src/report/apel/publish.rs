@@ -266,11 +266,7 @@ impl Published {
     pub fn table(&self) -> Table {
         // Kinds of message tell of the same jobs.
         let kinds: BTreeSet<MessageKind> = self.sent.keys().map(|(kind, ..)| *kind).collect();
-        let usage = if kinds.len() > 1 {
-            ColumnKind::Number
-        } else {
-            ColumnKind::Sum
-        };
+        let usage = ColumnKind::told_by(kinds.len());
         let mut table = Table::new(
             "Messages for APEL",
             &[

@@ -204,11 +204,7 @@ pub fn in_brief(changes: &[Change]) -> String {
 pub fn table(title: &str, changes: &[Change]) -> Table {
     // Messages of several kinds tell of the same jobs.
     let forms: BTreeSet<_> = changes.iter().map(|change| change.record().form).collect();
-    let usage = if forms.len() > 1 {
-        ColumnKind::Number
-    } else {
-        ColumnKind::Sum
-    };
+    let usage = ColumnKind::told_by(forms.len());
     let mut table = Table::new(
         title,
         &[

@@ -3,14 +3,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use arrow::array::{Array, ArrayRef};
+use arrow::array::ArrayRef;
 use hashbrown::{HashMap, HashSet};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use super::form::Form;
-use super::ledger::{Place, State};
+use super::ledger::{Place, State, damaged};
 use super::told::Told;
-use crate::error::{Error, Kind, Result};
+use crate::error::Result;
 use crate::schema;
 use crate::schema::batch::{date, dates, number, text, texts, times};
 use crate::store::{Store, TableOptions, TableWriter, read_table};
@@ -56,6 +56,16 @@ struct Holding {
     is_seen: bool,
 }
 
+impl Holding {
+    fn news(self, record: &str) -> News {
+        if self.content == xxh3_64(record.as_bytes()) {
+            News::Nothing
+        } else {
+            News::Changed
+        }
+    }
+}
+
 /// How a record compares with what the receiver holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum News {
@@ -77,7 +87,7 @@ impl HeldJobs {
     /// Reads what a receiver holds.
     ///
     /// # Errors
-    /// [`Kind::Io`] when it cannot be read, [`Kind::Data`] when it is damaged.
+    /// [`crate::error::Kind::Io`] when it cannot be read, [`crate::error::Kind::Data`] when it is damaged.
     pub fn load(store: &Store, receiver: &str, places: &BTreeSet<Place>) -> Result<Self> {
         let mut held = Self::default();
         each(store, receiver, places, |place, state, record| {
@@ -105,22 +115,18 @@ impl HeldJobs {
     /// How a record compares with what is held.
     #[must_use]
     pub fn news(&self, place: &Place, record: &str) -> News {
-        match self.places.get(place).and_then(|held| held.get(&key_of(record))) {
-            None => News::Added,
-            Some(holding) if holding.content == xxh3_64(record.as_bytes()) => News::Nothing,
-            Some(_) => News::Changed,
-        }
+        let held = self.places.get(place).and_then(|held| held.get(&key_of(record)));
+        held.map_or(News::Added, |holding| holding.news(record))
     }
 
-    /// Remembers that a job is still there.
-    pub fn see(&mut self, place: &Place, record: &str) {
-        if let Some(holding) = self
-            .places
-            .get_mut(place)
-            .and_then(|held| held.get_mut(&key_of(record)))
-        {
-            holding.is_seen = true;
-        }
+    /// The same, and remembers that the job is still there.
+    pub fn see(&mut self, place: &Place, record: &str) -> News {
+        let held = self.places.get_mut(place);
+        let Some(holding) = held.and_then(|held| held.get_mut(&key_of(record))) else {
+            return News::Added;
+        };
+        holding.is_seen = true;
+        holding.news(record)
     }
 
     /// Keys of the jobs of a place that were not seen.
@@ -201,10 +207,6 @@ fn each(
     Ok(())
 }
 
-fn damaged(path: &str) -> Error {
-    Error::new(Kind::Data, "the ledger of publications is damaged").at("path", path)
-}
-
 /// Enters what a publication changed.
 pub struct JobBook<'a> {
     store: &'a Store,
@@ -236,7 +238,7 @@ impl<'a> JobBook<'a> {
     /// Enters one job.
     ///
     /// # Errors
-    /// [`Kind::Io`] when the lake cannot be written.
+    /// [`crate::error::Kind::Io`] when the lake cannot be written.
     pub fn enter(&mut self, place: &Place, state: State, record: &str) -> Result<()> {
         self.rows.push((place.clone(), state, record.to_owned()));
         if self.rows.len() >= BATCH_ROWS {
@@ -269,22 +271,22 @@ impl<'a> JobBook<'a> {
             times(rows.iter().map(|row| end_ms(&row.2))),
             texts(rows.iter().map(|row| Some(&row.2))),
         ])?;
-        debug_assert_eq!(batch.column(0).len(), rows.len());
-        if self.table.is_none() {
-            let table = TableWriter::create(Vec::new(), dataset.arrow(), &TableOptions::default())?;
-            self.table = Some(table);
-        }
         self.in_file += rows.len();
-        match &mut self.table {
-            Some(table) => table.write(&batch),
-            None => Ok(()),
-        }
+        let table = match &mut self.table {
+            Some(table) => table,
+            none => none.insert(TableWriter::create(
+                Vec::new(),
+                dataset.arrow(),
+                &TableOptions::default(),
+            )?),
+        };
+        table.write(&batch)
     }
 
     /// Puts what was entered into the lake.
     ///
     /// # Errors
-    /// [`Kind::Io`] when the lake cannot be written.
+    /// [`crate::error::Kind::Io`] when the lake cannot be written.
     pub fn close(&mut self) -> Result<()> {
         self.write()?;
         let Some(table) = self.table.take() else { return Ok(()) };

@@ -66,6 +66,19 @@ pub struct Entry {
     pub told: Told,
 }
 
+impl Entry {
+    /// Records it stands for: of single jobs those it counts.
+    #[must_use]
+    pub fn record_n(&self) -> i64 {
+        if self.place.0.is_job() { self.told.job_n() } else { 1 }
+    }
+}
+
+/// What a file of the ledger is that says what nobody wrote.
+pub(super) fn damaged(path: &str) -> Error {
+    Error::new(Kind::Data, "the ledger of publications is damaged").at("path", path)
+}
+
 /// Reads the ledger, oldest first; empty when nothing was ever published.
 ///
 /// # Errors
@@ -86,7 +99,7 @@ pub fn load(store: &Store) -> Result<Vec<Entry>> {
             );
             let (at, month) = (time(&batch, "published_utc")?, date(&batch, "month")?);
             for row in 0..batch.num_rows() {
-                let damaged = || Error::new(Kind::Data, "the ledger of publications is damaged").at("path", &file.path);
+                let damaged = || damaged(&file.path);
                 let form = Form::of_word(message.value(row)).ok_or_else(damaged)?;
                 let month = number(month, row).and_then(Month::of_day).ok_or_else(damaged)?;
                 entries.push(Entry {

@@ -169,8 +169,7 @@ impl Plan {
                 }
                 let listing = listings.entry(place.clone()).or_default();
                 for record in jobs::records(&text) {
-                    held.see(&place, record);
-                    match held.news(&place, record) {
+                    match held.see(&place, record) {
                         News::Nothing => {}
                         news => listing.add(news, form, record),
                     }
