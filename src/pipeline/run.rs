@@ -74,7 +74,8 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     }
 
     progress.begin("reading", files.iter().map(|f| f.file.bytes).sum(), "bytes");
-    let mut spill = Spill::new(options.memory_byte_n.unwrap_or(MEMORY_BUDGET));
+    let memory_byte_n = options.memory_byte_n.unwrap_or(MEMORY_BUDGET);
+    let mut spill = Spill::new(memory_byte_n);
     let mut read = read_all(&files, window, threads, &spill, progress)?;
     let file_ids = file_ids(&files, &read);
     let mut repairs = Repairs::load(&store, &publication, is_rebuild)?;
@@ -123,7 +124,7 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
         forget_stale(&publication, &state, &partitions);
     }
     let present = found.iter().filter_map(inputs::Found::file_id).chain(file_ids);
-    let sweep = overhead::Sweep::new((plan, &store, &publication), present, (threads, progress));
+    let sweep = overhead::Sweep::new((plan, &store, &publication), present, (threads, memory_byte_n, progress));
     report.overhead = overhead::publish(&sweep, &mut state, (&partitions, fresh), is_rebuild)?;
     let corrected = publish_sums(&context, &state, &parts, &charged, is_resummarised)?;
     let made = (parts.as_slice(), &corrected, is_rebuild);

@@ -8,9 +8,10 @@ use std::sync::Arc;
 
 use arrow::array::{RecordBatch, UInt32Array};
 
-use super::bills::{Bill, Biller, POOLS, VERSION, add_up, options, policy_id, remove};
+use super::bill_pile::{BillPile, RUN_N, SortedBills};
+use super::bills::{Bill, Biller, POOLS, VERSION, options, policy_id, remove};
 use super::jobs::{Columns, EVERYTHING, SPAN_COLUMNS, span};
-use super::{READ_ROWS, RecordFile, Sweep};
+use super::{RecordFile, Sweep};
 use crate::charge::policy::Subject;
 use crate::error::{Error, Kind, Result};
 use crate::occupancy::billing::BILL_PLACES;
@@ -25,7 +26,7 @@ const GPU: usize = 2;
 
 /// The bills of a slice.
 pub(super) struct Bills<'a> {
-    bills: Vec<Bill>,
+    bills: SortedBills,
     unbilled: &'a BTreeMap<u32, u8>,
 }
 
@@ -75,10 +76,11 @@ const WHY_NODE: &str = "what its node has is not known";
 
 impl<'a> Bills<'a> {
     /// Those of all nodes, and the jobs that cannot be billed.
-    pub(super) fn new(of_nodes: Vec<Vec<Bill>>, unbilled: &'a BTreeMap<u32, u8>) -> Self {
-        let mut bills: Vec<Bill> = of_nodes.into_iter().flatten().collect();
-        add_up(&mut bills);
-        Self { bills, unbilled }
+    pub(super) fn new(of_nodes: BillPile, unbilled: &'a BTreeMap<u32, u8>) -> Self {
+        Self {
+            bills: of_nodes.into_sorted(),
+            unbilled,
+        }
     }
 
     /// Stages what the jobs are charged, in the order of the records they were read from.
@@ -86,7 +88,7 @@ impl<'a> Bills<'a> {
     /// # Errors
     /// [`crate::error::Kind::Io`] when the lake cannot be read or written.
     pub(super) fn publish(
-        &self,
+        &mut self,
         sweep: &Sweep<'_>,
         biller: &Biller<'_>,
         site: &str,
@@ -112,7 +114,7 @@ impl<'a> Bills<'a> {
             let path = lake::bill_path("job_charges", site, file.month, place);
             let mut table: Option<LakeTable<'_>> = None;
             let mut tag = *base;
-            for batch in read_table(sweep.store.reader(&file.place)?, Some(&columns), READ_ROWS)? {
+            for batch in read_table(sweep.store.reader(&file.place)?, Some(&columns), RUN_N)? {
                 let batch = batch?;
                 let mut rows = self.rows(&batch, tag, biller)?;
                 tag += u64::try_from(batch.num_rows()).unwrap_or(0);
@@ -143,7 +145,7 @@ impl<'a> Bills<'a> {
     }
 
     /// The rows of a batch of records, of which the first has this number.
-    fn rows(&self, batch: &RecordBatch, tag: u64, biller: &Biller<'_>) -> Result<Vec<Row>> {
+    fn rows(&mut self, batch: &RecordBatch, tag: u64, biller: &Biller<'_>) -> Result<Vec<Row>> {
         let columns = Columns::of(batch)?;
         let (end, partition) = (time(batch, "end_utc")?, text(batch, "partition")?);
         let gpu = int(batch, "alloc_gpu_n")?;
@@ -154,12 +156,12 @@ impl<'a> Bills<'a> {
             let unbilled = self.unbilled.get(&tag).copied().unwrap_or(0);
             // Jobs without GPUs do not mention them.
             let has_gpu = number(gpu, job).unwrap_or(0) > 0;
-            let from = self.bills.partition_point(|bill| bill.tag < tag);
-            let of_job = self.bills.iter().skip(from).take_while(|bill| bill.tag == tag);
-            let of_job: Vec<Bill> = if unbilled == EVERYTHING {
-                biller.nothing(tag, held, word(partition, job))
+            let unknown: Vec<Bill>;
+            let of_job = if unbilled == EVERYTHING {
+                unknown = biller.nothing(tag, held, word(partition, job));
+                &unknown
             } else {
-                of_job.copied().collect()
+                self.bills.of(tag)?
             };
             for bill in of_job {
                 let piece = biller.pieces.get(usize::from(bill.piece));

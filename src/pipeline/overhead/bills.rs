@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use super::bill_pile::Packed;
 use super::jobs::EVERYTHING;
 use super::plan::OverheadPlan;
 use super::stage::{Asking, Due};
@@ -171,15 +172,15 @@ impl<'a> Biller<'a> {
         rank.and_then(|rank| u16::try_from(rank).ok()).unwrap_or(u16::MAX)
     }
 
-    /// What the jobs of a node are billed.
+    /// What the jobs of a node are billed: a job may have several bills of the same unit and piece.
     pub(super) fn node(
         &self,
         history: &History,
         intervals: &[Interval],
         shapes: &Shapes,
         asking: &Asking<'_>,
-    ) -> Vec<Bill> {
-        let mut bills = Vec::new();
+    ) -> Packed {
+        let mut bills = Packed::default();
         let unknown = history.known.iter().take(LEDGER_N).enumerate();
         let unknown = unknown.fold(0_u8, |bits, (at, known)| if *known { bits } else { bits | 1 << at });
         for (nth, piece) in (0_u16..).zip(&self.pieces) {
@@ -213,17 +214,16 @@ impl<'a> Biller<'a> {
             for (unit, thresholds) in asking.numbers.iter().zip(&asking.thresholds) {
                 let scheme = self.overhead.scheme;
                 let billed = bill(history, &part, shapes, &piece.grid, thresholds, scheme);
-                let of_unit = part.iter().zip(billed);
-                bills.extend(of_unit.map(|(interval, billed)| of(interval, *unit, unknown, billed)));
+                for (interval, billed) in part.iter().zip(billed) {
+                    bills.push(&of(interval, *unit, unknown, billed));
+                }
             }
             for unit in &asking.unknown_units {
-                bills.extend(
-                    part.iter()
-                        .map(|interval| of(interval, *unit, EVERYTHING, [0; LEDGER_N])),
-                );
+                for interval in &part {
+                    bills.push(&of(interval, *unit, EVERYTHING, [0; LEDGER_N]));
+                }
             }
         }
-        add_up(&mut bills);
         bills
     }
 }

@@ -5,6 +5,7 @@
 //! always when the jobs themselves say what nodes have. Of the records only those files are read that reach into such a
 //! month; what each of them spans is remembered by its hash.
 
+mod bill_pile;
 mod bill_rows;
 pub(super) mod bills;
 mod check;
@@ -104,15 +105,17 @@ pub(super) struct Sweep<'a> {
     /// Ids of the input files that are there now.
     present: BTreeSet<Arc<str>>,
     threads: usize,
+    /// Bytes kept in memory before they go to a temporary file.
+    memory_byte_n: usize,
     progress: &'a dyn Progress,
 }
 
 impl<'a> Sweep<'a> {
-    /// For a plan and a lake, with as many threads; `present` are the ids of the input files that are there now.
+    /// For a plan and a lake, with as many threads and bytes of memory; `present` are the ids of the input files that are there now.
     pub(super) fn new(
         (plan, store, publication): (&'a Plan, &'a Store, &'a Publication),
         present: impl Iterator<Item = Arc<str>>,
-        (threads, progress): (usize, &'a dyn Progress),
+        (threads, memory_byte_n, progress): (usize, usize, &'a dyn Progress),
     ) -> Self {
         Self {
             plan,
@@ -120,6 +123,7 @@ impl<'a> Sweep<'a> {
             publication,
             present: present.collect(),
             threads,
+            memory_byte_n,
             progress,
         }
     }

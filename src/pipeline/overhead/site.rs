@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use arrow::array::RecordBatch;
 
+use super::bill_pile::BillPile;
 use super::bill_rows::Bills;
 use super::bills::Biller;
 use super::finding::{Kind, Row};
@@ -19,6 +20,9 @@ use crate::occupancy::{
 };
 use crate::store::lake::{self, LakeTable};
 use crate::time::calendar::Period;
+
+/// Bills wait in this part of the memory budget.
+const BILLS_SHARE: usize = 3;
 
 /// Sweeps the months of a site that are due and stages them. Without a machine the jobs say what nodes have.
 pub(super) fn publish(
@@ -71,18 +75,18 @@ pub(super) fn publish(
         let grid = Grid::new(&sweep.plan.calendar_zone, slice.from_s(), slice.until_s());
         let queued = queue(&slice, machines, &board.shapes, &grid, &waiting);
         let biller = Biller::new(sweep.plan, overhead, month);
+        let bills = BillPile::new(sweep.memory_byte_n / BILLS_SHARE);
         let each = |spreads: &mut Spreads, nth: usize, intervals: &[Interval]| {
-            let (history, asking) = histories.get(nth).zip(asked_of.get(nth))?;
-            let bills = biller.node(history, intervals, &board.shapes, asking);
+            let known = || Error::internal("a node of which nothing is known");
+            let (history, asking) = histories.get(nth).zip(asked_of.get(nth)).ok_or_else(known)?;
+            bills.add(biller.node(history, intervals, &board.shapes, asking))?;
             let question = asking.question(overhead);
-            let spread = spreads.entry(*alike.get(nth)?).or_default();
-            Some((tally(history, intervals, &board.shapes, &grid, question, spread), bills))
+            let spread = spreads.entry(*alike.get(nth).ok_or_else(known)?).or_default();
+            Ok(tally(history, intervals, &board.shapes, &grid, question, spread))
         };
         let (swept, spreads) = each_node(slice, each, sweep.threads)?;
         let spreads = merge(spreads);
-        let swept: Option<Vec<_>> = swept.into_iter().collect();
-        let swept = swept.ok_or_else(|| Error::internal("a node of which nothing is known"))?;
-        let (tallies, bills): (Vec<_>, Vec<_>) = swept.into_iter().unzip();
+        let tallies = swept.into_iter().collect::<Result<Vec<_>>>()?;
         let asked: Vec<Asked<'_>> = board
             .nodes
             .iter()
@@ -108,7 +112,7 @@ pub(super) fn publish(
         ];
         write(sweep, site.0, &month.0, &batches)?;
         if overhead.is_charged {
-            let bills = Bills::new(bills, &board.unbilled);
+            let mut bills = Bills::new(bills, &board.unbilled);
             bills.publish(sweep, &biller, site.0, (files, &bases))?;
         }
         sweep.progress.add(1);
