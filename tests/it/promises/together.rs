@@ -84,3 +84,71 @@ fn corrections_keep_to_what_counts() {
     let hashes = |out: &str| lake_hash(&scene.path(out));
     assert_same(&hashes("by-summaries"), &hashes("by-jobs"), "after a change of mind");
 }
+
+/// What was added by hand stands beside summaries whichever comes first, and a summary that comes again replaces the
+/// summary alone.
+#[test]
+fn additions_and_summaries_of_a_month_do_not_replace_each_other() {
+    let header = CORRECTIONS.lines().next().unwrap();
+    let addition = CORRECTIONS.lines().nth(1).unwrap();
+    let changed = "A2,add,B,2026-03,reef,,,3,30,30,3000,,E. Office,another log lost,2026-04-03";
+    let undone = "U,undo,,,,,,,,,,A,E. Office,the log was found,2026-04-04";
+    let fuller = SUMMARY
+        .replace("NumberOfJobs: 7", "NumberOfJobs: 9")
+        .replace("WallDuration: 700", "WallDuration: 900");
+    let table = |rows: &[&str]| [&[header], rows].concat().join("\n") + "\n";
+    // What is there after each run: rows of the table, publications of the summary.
+    let (none, first): (&[&str], &[&str]) = (&[], &[addition]);
+    let (one, both) = ([SUMMARY].to_vec(), [SUMMARY, &fuller].to_vec());
+    let orders = [
+        [(first, vec![]), (first, one.clone()), (first, both.clone())],
+        [(none, one.clone()), (first, one.clone()), (first, both.clone())],
+        [(none, one.clone()), (none, both.clone()), (first, both.clone())],
+    ];
+    let counted = |rows: &[(String, Option<String>, i64)]| {
+        let of = |id: Option<&str>| -> i64 { rows.iter().filter(|row| row.1.as_deref() == id).map(|row| row.2).sum() };
+        [of(None), of(Some("A")), of(Some("A2"))]
+    };
+    for overlap in ["summaries", "jobs"] {
+        let scene = Scene::empty();
+        let night = |rows: &[&str], messages: &[&str], out: &str| {
+            let _ = std::fs::remove_dir_all(scene.path("in"));
+            // Another site's, so that there is always something to read.
+            scene.write("in/0.msg", SUMMARY.replace("Site: B", "Site: C").as_bytes());
+            for (nth, message) in messages.iter().enumerate() {
+                scene.write(&format!("in/{}.msg", nth + 1), message.as_bytes());
+            }
+            scene.write("corrections.csv", table(rows).as_bytes());
+            run(&scene, overlap, out);
+            assert_eq!(scene.findings(out), []);
+            let rows = jobs(&scene.path(out));
+            let of_other: i64 = 7;
+            let [told, a, a2] = counted(&rows);
+            [told - of_other, a, a2]
+        };
+        assert_eq!(night(first, &both, "at-once"), [9, 5, 0]);
+        let expected = lake_hash(&scene.path("at-once"));
+        for (nth, order) in orders.iter().enumerate() {
+            let out = format!("order-{nth}");
+            for (rows, messages) in order {
+                let told = i64::try_from(messages.len()).unwrap();
+                let expected = [[0, 7, 9][messages.len()], if rows.is_empty() { 0 } else { 5 }, 0];
+                assert_eq!(night(rows, messages, &out), expected, "{overlap} {nth} {told}");
+            }
+            assert_same(
+                &lake_hash(&scene.path(&out)),
+                &expected,
+                &format!("{overlap}, order {nth}"),
+            );
+        }
+        // One more addition, and the first undone: the summary stays as it is.
+        assert_eq!(night(&[addition, changed], &both, "order-0"), [9, 5, 3]);
+        assert_eq!(night(&[addition, changed, undone], &both, "order-0"), [9, 0, 3]);
+        assert_eq!(night(&[addition, changed, undone], &both, "anew"), [9, 0, 3]);
+        assert_same(
+            &lake_hash(&scene.path("order-0")),
+            &lake_hash(&scene.path("anew")),
+            "undone",
+        );
+    }
+}
