@@ -43,7 +43,7 @@ use crate::time::{Day, Month};
 /// while another run holds the lake, [`Kind::Io`], and [`Kind::Internal`] when the ledger does not close.
 pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result<RunReport> {
     let mut stopwatch = Stopwatch::start();
-    let (threads, window) = (threads(options), window(options));
+    let (means @ (threads, _), window) = (means(options), window(options));
     let mut found = inputs::find(plan)?;
     let store = open(options.out.as_deref().unwrap_or(&plan.output), progress)?;
     let publication = Publication::begin(&store)?;
@@ -74,8 +74,7 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     }
 
     progress.begin("reading", files.iter().map(|f| f.file.bytes).sum(), "bytes");
-    let memory_byte_n = options.memory_byte_n.unwrap_or(MEMORY_BUDGET);
-    let mut spill = Spill::new(memory_byte_n);
+    let mut spill = Spill::new(means.1);
     let mut read = read_all(&files, window, threads, &spill, progress)?;
     let file_ids = file_ids(&files, &read);
     let mut repairs = Repairs::load(&store, &publication, is_rebuild)?;
@@ -124,7 +123,7 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
         forget_stale(&publication, &state, &partitions);
     }
     let present = found.iter().filter_map(inputs::Found::file_id).chain(file_ids);
-    let sweep = overhead::Sweep::new((plan, &store, &publication), present, (threads, memory_byte_n, progress));
+    let sweep = overhead::Sweep::new((plan, &store, &publication), present, (means, progress));
     report.overhead = overhead::publish(&sweep, &mut state, (&partitions, fresh), is_rebuild)?;
     let corrected = publish_sums(&context, &state, &parts, &charged, is_resummarised)?;
     let made = (parts.as_slice(), &corrected, is_rebuild);
@@ -229,10 +228,11 @@ fn publish_sums(
     charges::corrections(context, charged)
 }
 
-/// As many as were asked for, or as the machine has.
-fn threads(options: &RunOptions) -> usize {
+/// Threads and bytes of memory: as many as were asked for, or as the machine has and suit it.
+fn means(options: &RunOptions) -> (usize, usize) {
     let available = || std::thread::available_parallelism().ok().map(Into::into);
-    options.threads.or_else(available).unwrap_or(1).max(1)
+    let threads = options.threads.or_else(available).unwrap_or(1).max(1);
+    (threads, options.memory_byte_n.unwrap_or(MEMORY_BUDGET))
 }
 
 /// Writes down which benchmarks each place was scaled by, and counts where they came from.

@@ -24,13 +24,16 @@ use crate::records::Summary;
 use crate::records::summary::merge::merge;
 use crate::records::summary::{from_batch, to_batch};
 use crate::schema;
-use crate::store::Manifest;
 use crate::store::lake::{self, LakeTable};
+use crate::store::{Manifest, Store, read_table};
 use crate::summarise::summaries::SummaryUsage;
 use crate::time::{Day, Month};
 
 /// Versions of the summaries of one month, all sites, that are held in memory.
 const MONTH_LIMIT: usize = 4_000_000;
+
+/// Rows of a batch.
+const RUN: usize = 16_384;
 
 /// A site and a month.
 pub(super) type Place = (String, Month);
@@ -41,6 +44,30 @@ pub(super) type Views = BTreeMap<Place, BTreeSet<String>>;
 /// A place as it is compared.
 pub(super) fn folded((site, month): &Place) -> Place {
     (site.to_lowercase(), *month)
+}
+
+/// The views in which summaries count, by the files of `summary` (path and place) whose site and month is wanted.
+///
+/// # Errors
+/// [`Kind::Io`] when a file cannot be read.
+pub(super) fn counting(
+    store: &Store,
+    files: impl Iterator<Item = (String, String)>,
+    is_wanted: impl Fn(&Place) -> bool,
+) -> Result<Views> {
+    let mut counting = Views::new();
+    for (path, place) in files {
+        let Some(of) = lake::parse_month_path(&path).filter(|of| is_wanted(&folded(of))) else {
+            continue;
+        };
+        for batch in read_table(store.reader(&place)?, None, RUN)? {
+            for row in from_batch(&batch?, &of.0, of.1)?.iter().filter(|row| row.is_usage()) {
+                let views = counting.entry(folded(&of)).or_default();
+                views.insert(row.word("view").unwrap_or_default().to_owned());
+            }
+        }
+    }
+    Ok(counting)
 }
 
 /// What settling the summaries came to.
@@ -346,8 +373,6 @@ fn sorting(row: &Summary) -> (&str, [Option<&str>; 3], u128, &str, i64, i64) {
 }
 
 fn publish(context: &Context<'_>, dataset: &str, (site, month): &Place, rows: &[&Summary]) -> Result<()> {
-    /// Rows of a batch.
-    const RUN: usize = 16_384;
     let path = lake::month_path(dataset, site, *month);
     if rows.is_empty() {
         context.publication.remove(&path);

@@ -105,7 +105,6 @@ pub fn verify(output: &str) -> Result<VerifyReport> {
     report
         .findings
         .extend(super::inventory::verify(&store, &manifest, &book)?);
-    report.findings.extend(super::overhead::verify(&store, &manifest)?);
     report.findings.extend(super::capacity::verify(&store, &manifest)?);
     let refused = refused_ids(&store, &manifest, &book, &mut report)?;
     let is_prorated = manifest.facts.get(ATTRIBUTION_FACT).is_none_or(|how| how == "prorated");
@@ -113,6 +112,9 @@ pub fn verify(output: &str) -> Result<VerifyReport> {
     let mut expected: BTreeMap<(String, crate::time::Month), Totals> = BTreeMap::new();
     let summarised = of_summaries::count(&store, &manifest, &mut counted, &mut report)?;
     let displaced = of_summaries::displaced(&summarised);
+    report
+        .findings
+        .extend(super::overhead::verify(&store, &manifest, &displaced)?);
     for file in manifest.dataset("records").chain(manifest.dataset("history")) {
         let Some((site, month)) = lake::parse_month_path(&file.path) else {
             report.find(&file.path, "the path names no site and month");

@@ -15,6 +15,7 @@ use crate::charge::{Priced, Tariff, price, show};
 use crate::error::{Error, Kind, Result};
 use crate::ledger::Book;
 use crate::pipeline::overhead::{self, bills};
+use crate::pipeline::summaries::{counting, folded};
 use crate::pipeline::{calendar_fact, state};
 use crate::reference::decimal::text as amount;
 use crate::schema::batch::{decimal, id, int, number, text, word};
@@ -143,6 +144,8 @@ pub struct Explained {
     pub history: Vec<Past>,
     /// Work done, with the benchmark and where it came from.
     pub work: Vec<String>,
+    /// Whether summaries of its site, month and view count in its place: then it is no usage and is not charged.
+    pub is_displaced: bool,
     /// What usage has of it, period by period, as recorded.
     pub usage: Vec<Used>,
     /// Charges.
@@ -216,6 +219,7 @@ impl Lake {
             .as_mut()
             .map_or_else(Vec::new, |splitter| splitter.shares(&view, 0));
         let calendar = splitter.map(|splitter| splitter.calendar().clone());
+        let is_displaced = self.is_displaced(site, month, &of("view")?)?;
         Ok(Explained {
             site: site.to_owned(),
             job_id: of("job_id")?,
@@ -223,7 +227,12 @@ impl Lake {
             fields: fields(record, &format)?,
             history: self.history(site, month, record_id)?,
             work: work(record)?,
-            usage: used(&shares, site, word(text(record, "vo")?, 0)),
+            is_displaced,
+            usage: if is_displaced {
+                Vec::new()
+            } else {
+                used(&shares, site, word(text(record, "vo")?, 0))
+            },
             charges: self.charges(site, month, record, (record_id, &shares, calendar.as_ref()))?,
             zone: self.manifest.facts.get(&state::zone_fact(&of("source")?)).cloned(),
             line: int(record, "line")?.value(0),
@@ -235,6 +244,15 @@ impl Lake {
             raw,
             raw_missing,
         })
+    }
+
+    /// Whether summaries of a view count in place of jobs.
+    fn is_displaced(&self, site: &str, month: crate::time::Month, view: &str) -> Result<bool> {
+        let place = folded(&(site.to_owned(), month));
+        let files = self.manifest.dataset("summary");
+        let files = files.map(|file| (file.path.clone(), file.path.clone()));
+        let counting = counting(&self.store, files, |of| *of == place)?;
+        Ok(counting.values().any(|views| views.contains(view)))
     }
 
     /// Path and hash of an input file.

@@ -66,6 +66,9 @@ impl Explained {
             say(&format!("  {line}"));
         }
         say("\nUsage: its parts by period, in proportion to the time it ran in each, as recorded");
+        if self.is_displaced {
+            say("  none: summaries of its site, month and view count in its place; it is not charged either");
+        }
         for used in &self.usage {
             let cpu = used
                 .cpu_ms

@@ -68,10 +68,7 @@ fn unpack(bytes: &mut &[u8]) -> Option<u128> {
 
 fn unpack_bill(bytes: &mut &[u8]) -> Option<Bill> {
     let tag = u32::try_from(unpack(bytes)?).ok()?;
-    let (unit, piece) = (
-        u16::try_from(unpack(bytes)?).ok()?,
-        u16::try_from(unpack(bytes)?).ok()?,
-    );
+    let (unit, piece) = (u16::try_from(unpack(bytes)?).ok()?, u16::try_from(unpack(bytes)?).ok()?);
     let unknown = u8::try_from(unpack(bytes)?).ok()?;
     let mut amounts = || -> Option<[i128; LEDGER_N]> {
         let mut amounts = [0; LEDGER_N];

@@ -83,7 +83,8 @@ impl<'a> Bills<'a> {
         }
     }
 
-    /// Stages what the jobs are charged, in the order of the records they were read from.
+    /// Stages what the jobs are charged, in the order of the records they were read from. Gives the jobs that are not,
+    /// because summaries count in their place.
     ///
     /// # Errors
     /// [`crate::error::Kind::Io`] when the lake cannot be read or written.
@@ -93,18 +94,18 @@ impl<'a> Bills<'a> {
         biller: &Biller<'_>,
         site: &str,
         (files, bases): (&[RecordFile], &[(usize, u64)]),
-    ) -> Result<()> {
+    ) -> Result<u64> {
         let place = (biller.period.month, biller.period.allocation_year);
         remove(sweep.publication, |of, period| of == site && period == place);
         let (Some(first), Some(last)) = (biller.pieces.first(), biller.pieces.last()) else {
-            return Ok(());
+            return Ok(0);
         };
         let payers = Payers::new(sweep.plan.corrections.as_deref(), site);
         let columns = RECORDED.iter().chain(&SPAN_COLUMNS).chain(&["alloc_gpu_n"]);
         let columns: BTreeSet<&str> = columns.chain(payers.columns()).copied().collect();
         let columns: Vec<&str> = columns.into_iter().collect();
         let provenance = [("gridtally.pipeline".to_owned(), sweep.plan.name.clone())];
-        let mut parts = Vec::new();
+        let (mut parts, mut displaced_n) = (Vec::new(), 0);
         for (nth, base) in bases {
             let Some(file) = files.get(*nth) else { continue };
             let mut spans = [file.reach.span, file.reach.loose].into_iter().flatten();
@@ -118,6 +119,11 @@ impl<'a> Bills<'a> {
                 let batch = batch?;
                 let mut rows = self.rows(&batch, tag, biller)?;
                 tag += u64::try_from(batch.num_rows()).unwrap_or(0);
+                if file.is_displaced {
+                    let jobs = rows.chunk_by(|a, b| a.job == b.job);
+                    displaced_n += u64::try_from(jobs.count()).unwrap_or(0);
+                    continue;
+                }
                 if rows.is_empty() {
                     continue;
                 }
@@ -141,7 +147,7 @@ impl<'a> Bills<'a> {
             table.write(&part(&parts)?)?;
             table.finish(&provenance)?;
         }
-        Ok(())
+        Ok(displaced_n)
     }
 
     /// The rows of a batch of records, of which the first has this number.

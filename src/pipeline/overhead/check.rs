@@ -1,14 +1,16 @@
 //! The ledger's identity, held against the published rows.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use arrow::array::{Array, RecordBatch};
 
 use super::READ_ROWS;
 use super::bills::POOLS;
+use super::jobs::BATCH;
 use crate::error::Result;
 use crate::occupancy::billing::BILL_PLACES;
 use crate::occupancy::resource::LEDGER_COLUMNS;
+use crate::pipeline::summaries::{Views, folded};
 use crate::schema;
 use crate::schema::batch::{date, decimal, int, number, text, word};
 use crate::store::lake::{parse_bill_path, parse_month_path, parse_overhead_path};
@@ -24,11 +26,16 @@ fn amount(batch: &RecordBatch, column: &str, row: usize) -> Result<Option<i128>>
 }
 
 /// For every row and resource capacity = allocated + overhead + stranded + down + reserved, and for every month the
-/// distribution of a unit has the time in which nodes took jobs. Gives (path, problem).
+/// distribution of a unit has the time in which nodes took jobs; and jobs pay what nodes bill, but for those in whose place
+/// summaries count: in the views `displaced` nobody is billed. Gives (path, problem).
 ///
 /// # Errors
 /// [`crate::error::Kind::Io`] when a file cannot be read.
-pub(in crate::pipeline) fn verify(store: &Store, manifest: &Manifest) -> Result<Vec<(String, String)>> {
+pub(in crate::pipeline) fn verify(
+    store: &Store,
+    manifest: &Manifest,
+    displaced: &Views,
+) -> Result<Vec<(String, String)>> {
     let mut findings = Vec::new();
     let mut bills = Bills::new();
     // Node-seconds by place, cluster and unit: as nodes took jobs, and as the distribution has them.
@@ -73,7 +80,7 @@ pub(in crate::pipeline) fn verify(store: &Store, manifest: &Manifest) -> Result<
             }
         }
     }
-    findings.extend(unpaid(store, manifest, bills)?);
+    findings.extend(unpaid(store, manifest, bills, displaced)?);
     for (((site, _, month), _, unit), (up, told)) in times {
         if up != told {
             let unit = unit.unwrap_or_default();
@@ -117,16 +124,30 @@ fn add_billed(batch: &RecordBatch, (site, _, month): &(String, i64, Month), bill
 
 /// Where jobs pay another sum than their nodes bill; with jobs that cannot be charged they may pay less. What corrections
 /// take from payers and give to them changes nothing about what ran.
-fn unpaid(store: &Store, manifest: &Manifest, mut bills: Bills) -> Result<Vec<(String, String)>> {
+fn unpaid(store: &Store, manifest: &Manifest, mut bills: Bills, displaced: &Views) -> Result<Vec<(String, String)>> {
+    let is_displaced = |site: &str, month: Month| {
+        let views = displaced.get(&folded(&(site.to_owned(), month)));
+        views.is_some_and(|views| views.contains(BATCH))
+    };
+    let records = manifest
+        .dataset("records")
+        .filter_map(|file| parse_month_path(&file.path));
+    let with_displaced: BTreeSet<String> = (records.filter(|(site, month)| is_displaced(site, *month)))
+        .map(|(site, _)| site)
+        .collect();
     let one = 10_i128.pow(BILL_PLACES);
     for billed in bills.values_mut() {
         *billed *= one;
     }
     let mut is_exact: BTreeMap<Bill, bool> = BTreeMap::new();
     for file in manifest.dataset("job_charges") {
-        let (Some((site, _)), Some(_)) = (parse_month_path(&file.path), parse_bill_path(&file.path)) else {
+        let (Some((site, record_month)), Some(_)) = (parse_month_path(&file.path), parse_bill_path(&file.path)) else {
             continue;
         };
+        if is_displaced(&site, record_month) {
+            let why = "bills jobs in whose place summaries count";
+            return Ok(vec![(file.path.clone(), why.to_owned())]);
+        }
         for batch in read_table(store.reader(&file.path)?, None, READ_ROWS)? {
             let batch = batch?;
             let (pool, options, months) = (text(&batch, "pool")?, text(&batch, "options")?, date(&batch, "month")?);
@@ -144,7 +165,7 @@ fn unpaid(store: &Store, manifest: &Manifest, mut bills: Bills) -> Result<Vec<(S
                         "charges for nodes the ledger does not have".to_owned(),
                     )]);
                 };
-                let exact = is_exact.entry(key.clone()).or_insert(true);
+                let exact = is_exact.entry(key.clone()).or_insert(!with_displaced.contains(&site));
                 *exact &= charge.is_valid(row);
                 if let Some(left) = bills.get_mut(key) {
                     *left -= number(charge, row).unwrap_or(0);

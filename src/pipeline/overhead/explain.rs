@@ -8,11 +8,9 @@ use jiff::Timestamp;
 use super::bills::{POOLS, options};
 use super::jobs::{COLUMNS, Columns, Reach, span};
 use super::plan::NodesFrom;
+use super::record_files::{RecordFile, RecordFiles, with_nodes};
 use super::stage::{Asking, stage};
-use super::{
-    BASIS_FACT, Basis, INVENTORIES, REACH_FACT, RecordFile, RecordFiles, from_fact, join, machine_in, periods,
-    with_nodes,
-};
+use super::{BASIS_FACT, Basis, INVENTORIES, REACH_FACT, from_fact, join, machine_in, periods};
 use crate::error::{Error, Result};
 use crate::occupancy::billing::{BILL_PLACES, RATE_PLACES};
 use crate::occupancy::{
@@ -121,6 +119,7 @@ fn record_files(manifest: &Manifest) -> RecordFiles {
             path: file.path.clone(),
             place: file.path.clone(),
             reach: reach.clone(),
+            is_displaced: false,
         });
     }
     sites

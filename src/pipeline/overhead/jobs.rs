@@ -15,6 +15,8 @@ use crate::occupancy::{History, LEDGER_N, Resource, Resources, Shapes, Slices, U
 use crate::reference::hostlist::{Hostlist, is_none};
 use crate::schema::batch::{int, number, text, time, word};
 
+/// The view of jobs that hold nodes: what runs inside of them holds none of its own.
+pub(super) const BATCH: &str = "batch";
 /// Columns that say when a job waited and when it held nodes.
 pub(super) const SPAN_COLUMNS: [&str; 9] = [
     "cluster",
@@ -56,7 +58,7 @@ const LISTS_N: usize = 1 << 16;
 /// When a job of the batch system held its nodes, in Unix seconds, half-open; `None` for what is no such job and for what
 /// never started. One that has not ended holds them as long as it is known to have run. Instants are cut to whole seconds.
 pub(super) fn span(batch: &Columns<'_>, row: usize) -> Option<(i64, i64)> {
-    if batch.view.value(row) != "batch" {
+    if batch.view.value(row) != BATCH {
         return None;
     }
     let start_s = number(batch.start, row)?.div_euclid(1000);
@@ -73,7 +75,7 @@ pub(super) fn span(batch: &Columns<'_>, row: usize) -> Option<(i64, i64)> {
 /// When a job of the batch system waited for its nodes, in Unix seconds, half-open: from when it was eligible (or was
 /// submitted, where nobody says) to when it started, or was given up. `None` where an edge is not known.
 fn wait(batch: &Columns<'_>, row: usize) -> Option<(i64, i64)> {
-    if batch.view.value(row) != "batch" {
+    if batch.view.value(row) != BATCH {
         return None;
     }
     let eligible_ms = number(batch.eligible, row).or_else(|| number(batch.submit, row))?;

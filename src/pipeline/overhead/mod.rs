@@ -14,6 +14,7 @@ mod finding;
 mod jobs;
 mod machine;
 pub mod plan;
+mod record_files;
 pub(super) mod rows;
 mod site;
 mod stage;
@@ -26,12 +27,12 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use self::jobs::{Reach, SPAN_COLUMNS, join};
+use self::jobs::join;
 use self::machine::Machine;
 use self::plan::{NodesFrom, OverheadPlan};
+use self::record_files::{RecordFile, displace, reach_of_touched, record_files, with_nodes};
 use self::rows::DATASETS;
 use super::corrections;
-use super::pool;
 use super::progress::Progress;
 use super::state::State;
 use crate::error::{Error, Result};
@@ -39,7 +40,7 @@ use crate::occupancy::Resources;
 use crate::pipeline::Plan;
 use crate::pipeline::plan::Grain;
 use crate::reference::correction::Correction;
-use crate::store::lake::{self, parse_month_path, parse_overhead_path};
+use crate::store::lake::{self, parse_overhead_path};
 use crate::store::{Publication, Store, read_table};
 use crate::time::calendar::Period;
 use crate::time::{Calendar, Day, Month, Zone};
@@ -51,6 +52,8 @@ pub(super) use explain::{Lines, explain};
 const SETTINGS_FACT: &str = "overhead";
 /// What was known of the machine then.
 const MACHINE_FACT: &str = "overhead machine";
+/// Sites and months whose jobs ran and are billed nothing.
+const DISPLACED_FACT: &str = "overhead displaced";
 /// What a sweep takes besides the records, so that one number of it can be worked out again.
 const BASIS_FACT: &str = "overhead basis";
 /// What files of records span, by the hash of their bytes.
@@ -69,6 +72,9 @@ pub struct OverheadReport {
     pub interval_n: u64,
     /// Jobs that waited in them, each counted once per month.
     pub wait_n: u64,
+    /// Jobs in them that are billed nothing, because summaries of the same site, month and view count in their place;
+    /// each counted once per month.
+    pub displaced_job_n: u64,
     /// Findings by kind.
     pub findings: BTreeMap<String, u64>,
     /// Nobody says what nodes have: the most that jobs held stands in.
@@ -89,6 +95,13 @@ impl OverheadReport {
                 ""
             }
         );
+        if self.displaced_job_n > 0 {
+            let job_n = self.displaced_job_n;
+            let _ = writeln!(
+                text,
+                "  {job_n:>12} jobs on nodes billed nothing: summaries count in their place"
+            );
+        }
         for (kind, row_n) in &self.findings {
             // Writing to a string cannot fail.
             let _ = writeln!(text, "  {row_n:>12} overhead findings: {kind}");
@@ -115,7 +128,7 @@ impl<'a> Sweep<'a> {
     pub(super) fn new(
         (plan, store, publication): (&'a Plan, &'a Store, &'a Publication),
         present: impl Iterator<Item = Arc<str>>,
-        (threads, memory_byte_n, progress): (usize, usize, &'a dyn Progress),
+        ((threads, memory_byte_n), progress): ((usize, usize), &'a dyn Progress),
     ) -> Self {
         Self {
             plan,
@@ -137,14 +150,6 @@ struct Basis {
     allocation_year_start: (i8, i8),
     /// Listings without a date that were there: paths in the lake.
     listings: BTreeSet<String>,
-}
-
-/// A file of records: its month, where it is published, where its bytes are now.
-struct RecordFile {
-    month: Month,
-    path: String,
-    place: String,
-    reach: Reach,
 }
 
 fn settings(plan: &Plan) -> Option<String> {
@@ -187,7 +192,7 @@ pub(super) fn publish(
             remove(sweep.publication, place);
         }
         bills::remove(sweep.publication, |_, _| true);
-        for fact in [SETTINGS_FACT, MACHINE_FACT, BASIS_FACT, REACH_FACT] {
+        for fact in [SETTINGS_FACT, MACHINE_FACT, BASIS_FACT, REACH_FACT, DISPLACED_FACT] {
             state.set_fact(fact, None);
         }
         return Ok(None);
@@ -201,7 +206,8 @@ pub(super) fn publish(
     if is_everything {
         bills::remove(sweep.publication, |_, _| true);
     }
-    let sites = record_files(sweep, state)?;
+    let mut sites = record_files(sweep, state)?;
+    let turned = displace(sweep, state, &mut sites, overhead.is_charged)?;
     let with_nodes = with_nodes(&sites);
     let mut report = OverheadReport {
         is_from_jobs: overhead.nodes == NodesFrom::Jobs,
@@ -224,11 +230,12 @@ pub(super) fn publish(
         let fresh = if is_everything {
             Some((i64::MIN, i64::MAX))
         } else {
-            let of_corrected = files.iter().filter(|file| {
+            let of_others = files.iter().filter(|file| {
                 let has_other_payers = corrected.contains(&(site.clone(), file.month));
-                overhead.is_charged && has_other_payers
+                let has_turned = turned.contains(&(site.clone(), file.month.first_day()));
+                (overhead.is_charged && has_other_payers) || has_turned
             });
-            let spans = of_corrected.filter_map(|file| file.reach.all());
+            let spans = of_others.filter_map(|file| file.reach.all());
             spans.fold(reach_of_touched(sweep, site, files, touched)?, |all, span| {
                 Some(join(all, span))
             })
@@ -357,76 +364,6 @@ fn machine_in(
         }
     }
     Ok(machine)
-}
-
-/// Files of records by site.
-type RecordFiles = BTreeMap<String, Vec<RecordFile>>;
-
-/// The files of records as they will be published, by site, with what they span. A file is only read for that when no
-/// run before has.
-fn record_files(sweep: &Sweep<'_>, state: &mut State) -> Result<RecordFiles> {
-    let current = sweep.publication.current("records");
-    let mut known: BTreeMap<String, Reach> = from_fact(state.fact(REACH_FACT)).unwrap_or_default();
-    let reaches = pool::each(&current, sweep.threads, |file| match known.get(&file.blake3) {
-        Some(reach) => Ok(reach.clone()),
-        None => reach(sweep.store, &file.place),
-    })?;
-    known.clear();
-    let mut sites = RecordFiles::new();
-    for (file, reach) in current.into_iter().zip(reaches) {
-        if let Some((site, month)) = parse_month_path(&file.path) {
-            known.insert(file.blake3, reach.clone());
-            sites.entry(site).or_default().push(RecordFile {
-                month,
-                path: file.path,
-                place: file.place,
-                reach,
-            });
-        }
-    }
-    state.set_fact(REACH_FACT, Some(to_fact(&known)?));
-    Ok(sites)
-}
-
-/// Sites with jobs that name their nodes.
-fn with_nodes(sites: &RecordFiles) -> BTreeSet<String> {
-    let has_nodes = |files: &&Vec<RecordFile>| files.iter().any(|file| !file.reach.clusters.is_empty());
-    let named = sites.iter().filter(|(_, files)| has_nodes(files));
-    named.map(|(site, _)| site.clone()).collect()
-}
-
-fn reach(store: &Store, place: &str) -> Result<Reach> {
-    let mut reach = Reach::default();
-    for batch in read_table(store.reader(place)?, Some(&SPAN_COLUMNS), READ_ROWS)? {
-        reach.add(&batch?)?;
-    }
-    Ok(reach)
-}
-
-/// What the touched records of a site span, as they were and as they are.
-fn reach_of_touched(
-    sweep: &Sweep<'_>,
-    site: &str,
-    files: &[RecordFile],
-    touched: &BTreeMap<(String, Month), Vec<Day>>,
-) -> Result<Option<(i64, i64)>> {
-    let mut span = None;
-    for (_, month) in touched.keys().filter(|(of, _)| of == site) {
-        let now = files.iter().find(|file| file.month == *month);
-        let path = lake::month_path("records", site, *month);
-        let was = sweep.publication.published().and_then(|manifest| manifest.file(&path));
-        let was = match was {
-            // What was not written again did not change.
-            Some(file) if now.is_some_and(|now| now.place != file.path) => reach(sweep.store, &file.path)?.all(),
-            Some(file) if now.is_none() => reach(sweep.store, &file.path)?.all(),
-            _ => None,
-        };
-        let now = now.filter(|now| now.place != now.path).and_then(|now| now.reach.all());
-        for part in [was, now].into_iter().flatten() {
-            span = Some(join(span, part));
-        }
-    }
-    Ok(span)
 }
 
 /// The months to be told of: those of the pipeline's period, or of the days jobs span.

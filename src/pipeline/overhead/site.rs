@@ -113,7 +113,7 @@ pub(super) fn publish(
         write(sweep, site.0, &month.0, &batches)?;
         if overhead.is_charged {
             let mut bills = Bills::new(bills, &board.unbilled);
-            bills.publish(sweep, &biller, site.0, (files, &bases))?;
+            report.displaced_job_n += bills.publish(sweep, &biller, site.0, (files, &bases))?;
         }
         sweep.progress.add(1);
     }

@@ -1,9 +1,11 @@
 //! What jobs are billed of their nodes lands among the charges, to the last digit, and can be explained.
 
+use std::fmt::Write as _;
 use std::path::Path;
 
 use super::lake::{BOTH, LISTED, UNITS, pipeline, scene};
 use super::{OVERHEAD, Scene};
+use gridtally::pipeline::RunOptions;
 use gridtally::pipeline::explain::explain;
 use gridtally::pipeline::report::Status;
 
@@ -214,4 +216,120 @@ fn explain_integrates_the_rate_over_the_life_of_a_job() {
     );
     let charged = charged[0].trim_end_matches('0');
     assert!(text.contains(&format!("{charged} byte s")), "{charged}\n{text}");
+}
+
+const SUMMARY: &str = "APEL-summary-job-message: v0.2\nSite: A\nMonth: 10\nYear: 2026\nVO: v\nSubmitHost: ce\n\
+    InfrastructureType: grid\nServiceLevelType: HEPSPEC\nServiceLevel: 10\nNodeCount: 1\nProcessors: 1\n\
+    EarliestEndTime: 1793318400\nLatestEndTime: 1793361600\nWallDuration: 700\nCpuDuration: 600\nNumberOfJobs: 7\n%%\n";
+
+/// Charges are about what counts: jobs in whose place summaries count ran, and pay nothing.
+#[test]
+fn jobs_displaced_by_summaries_are_in_the_ledger_and_are_not_billed() {
+    let with = |overlap: &str| {
+        let text = pipeline(&format!("{LISTED}billing = \"overhead-aware\"\n{UNITS}"));
+        let head = format!("output = \"lake\"\noverlap = \"{overlap}\"\n");
+        text.replace("output = \"lake\"\n", &head)
+            + "[[source]]\nname = \"sums\"\nformat = \"apel\"\npaths = [\"sums-*\"]\nacceptance = \"salvage\"\n"
+    };
+    let other = SUMMARY.replace("Site: A", "Site: Z");
+    let whole = |overlap: &str| {
+        let scene = scene(&BOTH);
+        scene.write("sums-0", &other);
+        scene.write("sums-1", SUMMARY);
+        let report = scene.run(&with(overlap));
+        (scene, report.overhead.unwrap())
+    };
+    let (by_jobs, report) = whole("jobs");
+    assert_eq!(report.displaced_job_n, 0);
+    let (by_summaries, report) = whole("summaries");
+    assert_eq!(report.displaced_job_n, 4, "jobs 1 to 3, and 3 again in November");
+    let charged = |scene: &Scene| scene.ask("SELECT DISTINCT job_id, record_month FROM job_charges ORDER BY ALL");
+    let october = ["1 2026-10-01", "2 2026-10-01", "3 2026-10-01"];
+    let november = ["4 2026-11-01", "5 2026-11-01"];
+    assert_eq!(charged(&by_jobs), [&october[..], &november].concat());
+    assert_eq!(charged(&by_summaries), november);
+    assert_eq!(
+        by_summaries.ask("SELECT DISTINCT month FROM charges ORDER BY ALL"),
+        ["2026-11-01"]
+    );
+    let (ran, paid) = (by_jobs.bytes(&OVERHEAD), by_jobs.bytes(&CHARGED));
+    assert_eq!(by_summaries.bytes(&OVERHEAD), ran, "what ran is as it was");
+    let told = |scene: &Scene| {
+        let jobs = explain(scene.path("lake").to_str().unwrap(), "1", Path::new("/nowhere")).unwrap();
+        jobs[0].text()
+    };
+    let why = "none: summaries of its site, month and view count in its place; it is not charged either";
+    assert!(
+        told(&by_summaries).contains(why) && !told(&by_jobs).contains(why),
+        "{}",
+        told(&by_summaries)
+    );
+    // The summary comes after the jobs, or before them, or the rule changes: the same lake.
+    let expected = by_summaries.bytes(&CHARGED);
+    let jobs_first = scene(&BOTH);
+    jobs_first.write("sums-0", &other);
+    jobs_first.run(&with("summaries"));
+    assert_eq!(charged(&jobs_first).len(), 5);
+    jobs_first.write("sums-1", SUMMARY);
+    let report = jobs_first.run(&with("summaries"));
+    assert_eq!(report.overhead.unwrap().displaced_job_n, 4);
+    assert!(jobs_first.bytes(&CHARGED) == expected, "{:?}", charged(&jobs_first));
+    assert_eq!(jobs_first.run(&with("summaries")).status, Status::Unchanged);
+    let sums_first = scene(&BOTH[1..]);
+    sums_first.write("sums-0", &other);
+    sums_first.write("sums-1", SUMMARY);
+    sums_first.run(&with("summaries"));
+    let (name, rows) = BOTH[0];
+    sums_first.write(&format!("jobs-{name}.txt"), &format!("{}{rows}", super::lake::HEADER));
+    sums_first.run(&with("summaries"));
+    assert!(sums_first.bytes(&CHARGED) == expected, "{:?}", charged(&sums_first));
+    // The other rule again: what was paid before is paid again, to the byte.
+    by_summaries.run(&with("jobs"));
+    assert!(by_summaries.bytes(&CHARGED) == paid, "{:?}", charged(&by_summaries));
+    by_jobs.run(&with("summaries"));
+    assert!(by_jobs.bytes(&CHARGED) == expected, "{:?}", charged(&by_jobs));
+}
+
+/// More records than wait together, jobs on several nodes, no memory to speak of: the same bytes, and usage is usage.
+#[test]
+fn bills_wait_in_runs_of_records_wherever_they_wait() {
+    /// More than two runs.
+    const JOB_N: usize = 40_000;
+    let mut rows = String::from(super::lake::HEADER);
+    for job in 0..JOB_N {
+        // Four in a minute, one second each on one or both of two nodes.
+        let (minute, node) = (job / 4 % 60, ["o1", "o2", "o[1-2]"][job % 3]);
+        let (day, hour) = (1 + job / 4 / 1440, job / 4 / 60 % 24);
+        let (node_n, second) = (if job % 3 == 2 { 2 } else { 1 }, job % 4);
+        let time = |second: usize| format!("2026-11-{day:02}T{hour:02}:{minute:02}:{second:02}");
+        let times = format!("{}|{}|{}", time(second), time(second), time(second + 10));
+        let tres = format!("cpu={node_n},mem=2G,node={node_n}");
+        let (id, account) = (job + 1, job % 7);
+        writeln!(
+            rows,
+            "{id}|oak|u|a{account}|cpu|COMPLETED|{times}|10|00:00:00|{node_n}|{node_n}|{tres}|00:00:10|{node}"
+        )
+        .unwrap();
+    }
+    let text = pipeline(&format!("{LISTED}billing = \"overhead-aware\"\n{UNITS}"));
+    let mut lakes = Vec::new();
+    for memory_byte_n in [None, Some(3)] {
+        let scene = scene(&[]);
+        scene.write("jobs-11.txt", &rows);
+        let options = RunOptions {
+            memory_byte_n,
+            threads: Some(3),
+            ..RunOptions::default()
+        };
+        scene.run_with(&text, &options);
+        lakes.push(scene);
+    }
+    let asked = lakes[0].ask(LEDGER);
+    assert!(asked.iter().all(|row| row.contains(" True ")), "{asked:?}");
+    let jobs = lakes[0].ask(
+        "SELECT count(DISTINCT job_id), sum(alloc_core_s) FILTER (pool = 'core') FROM job_charges WHERE options LIKE 'unit=1c2g %'",
+    );
+    let core_n: usize = (0..JOB_N).map(|job| if job % 3 == 2 { 2 } else { 1 }).sum();
+    assert_eq!(jobs, [format!("{JOB_N} {}", 10 * core_n)]);
+    assert!(lakes[0].bytes(&CHARGED) == lakes[1].bytes(&CHARGED));
 }
