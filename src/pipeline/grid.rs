@@ -8,14 +8,14 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use arrow::array::{RecordBatch, StringArray};
+use arrow::array::RecordBatch;
 use xxhash_rust::xxh3::xxh3_128;
 
+use super::grid_said::{Rules, Said, Says};
 use crate::error::{Error, Result};
 use crate::ledger::Reason;
-use crate::pipeline::Format;
 use crate::records::JobRow;
-use crate::schema::batch::{id, identity, text, time, word};
+use crate::schema::batch::{id, identity, text, time};
 use crate::sources::fqan::Fqan;
 use crate::sources::relay::Relay;
 use crate::sources::{GridIdentity, Position, Sink};
@@ -60,15 +60,8 @@ pub(super) struct LateRecords {
     pub(super) record_ids: BTreeSet<u128>,
     /// Files that hold a version of one.
     pub(super) file_ids: BTreeSet<Arc<str>>,
-}
-
-/// What records keep of their line as it was told.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Kept {
-    /// The VO: no rule of the pipeline makes another one of it.
-    pub(super) vo: bool,
-    /// The user: nothing is withheld.
-    pub(super) user: bool,
+    /// Records of which it cannot be told: what decides is withheld, and the log they were completed from is gone.
+    pub(super) untold_n: u64,
 }
 
 /// Takes lines in.
@@ -157,16 +150,19 @@ impl Sink for GridIndexBuilder {
 }
 
 impl GridIndex {
-    /// The line that answers to a job.
-    fn find(&self, job_id: &str, end_ms: i64) -> Option<&Line> {
+    /// The lines with the id of a job.
+    fn lines_of(&self, job_id: &str) -> &[Line] {
         let hash = xxh3_128(job_id.as_bytes());
         let first = self.lines.partition_point(|line| line.hash < hash);
-        let of_job = self.lines.get(first..)?;
-        let of_job = of_job.get(..of_job.partition_point(|line| line.hash == hash))?;
-        let reaches = |line: &&Line| {
-            let age_ms = end_ms.saturating_sub(line.submit_ms);
-            (-BEFORE_MS..AFTER_MS).contains(&age_ms)
-        };
+        let of_job = self.lines.get(first..).unwrap_or_default();
+        let until = of_job.partition_point(|line| line.hash == hash);
+        of_job.get(..until).unwrap_or_default()
+    }
+
+    /// The line that answers to a job.
+    fn find(&self, job_id: &str, end_ms: i64) -> Option<&Line> {
+        let of_job = self.lines_of(job_id);
+        let reaches = |line: &&Line| line.reaches(end_ms);
         let before = of_job.get(..of_job.partition_point(|line| line.submit_ms <= end_ms))?;
         let after = of_job.get(before.len()..)?;
         // Of lines with one time the first in the order of the index.
@@ -175,6 +171,22 @@ impl GridIndex {
             before.get(same)
         });
         latest.filter(reaches).or_else(|| after.first().filter(reaches))
+    }
+
+    /// The line that would answer to a job if there were no other files than those `known`, by place in their order.
+    fn find_known(&self, job_id: &str, end_ms: i64, known: &[bool]) -> Option<&Line> {
+        let (mut latest, mut next): (Option<&Line>, Option<&Line>) = (None, None);
+        for line in self.lines_of(job_id).iter().filter(|line| line.is_in(known)) {
+            if line.submit_ms > end_ms {
+                next = Some(line);
+                break;
+            }
+            if latest.is_none_or(|latest| latest.submit_ms < line.submit_ms) {
+                latest = Some(line);
+            }
+        }
+        let reaches = |line: &&Line| line.reaches(end_ms);
+        latest.filter(reaches).or_else(|| next.filter(reaches))
     }
 
     /// The times between which jobs that any line can answer to ended.
@@ -202,22 +214,34 @@ impl GridIndex {
         Ok(())
     }
 
-    /// Marks the lines that answer to published records of `source`. Adds the ids of records that do not say what their
-    /// line says, because the line was not there when they were made, and the files they were read from.
+    /// Marks the lines that answer to published records of a source. Adds the ids of records that do not say what their
+    /// line says, because the line was not there when they were made, and the files they were read from. What is withheld
+    /// is held against the line that answered when there were only the files `known` then.
     ///
     /// # Errors
     /// [`crate::error::Kind::Internal`] when the batch is not of `records`.
     pub(super) fn survey(
         &self,
         batch: &RecordBatch,
-        (source, kept): (&str, Kept),
+        (rules, known): (&Rules<'_>, &[bool]),
         late: &mut LateRecords,
     ) -> Result<()> {
         let said = Said::of(batch)?;
+        let (jobs, ends) = (text(batch, "job_id")?, time(batch, "end_utc")?);
         let (records, files) = (id(batch, "record_id")?, text(batch, "file_id")?);
         let mut rows = Vec::new();
-        self.mark(batch, source, |row, line| {
-            if !said.says(row, line, kept) {
+        self.mark(batch, rules.source, |row, line| {
+            let is_late = match said.says(row, line, rules) {
+                Says::Same => false,
+                Says::Other => true,
+                Says::Withheld if line.is_in(known) => false,
+                Says::Withheld => {
+                    let was = self.find_known(jobs.value(row), ends.value(row), known);
+                    late.untold_n += u64::from(was.is_none());
+                    was.is_some_and(|was| was.who != line.who || was.global_job_id != line.global_job_id)
+                }
+            };
+            if is_late {
                 rows.push(row);
             }
         })?;
@@ -244,60 +268,36 @@ impl GridIndex {
     }
 }
 
-/// What records say of who they are in the grid.
-struct Said<'b> {
-    format: &'b StringArray,
-    infrastructure: &'b StringArray,
-    submit_host: &'b StringArray,
-    global_job_id: &'b StringArray,
-    global_user: &'b StringArray,
-    vo: &'b StringArray,
-    vo_group: &'b StringArray,
-    vo_role: &'b StringArray,
-}
-
-impl<'b> Said<'b> {
-    fn of(batch: &'b RecordBatch) -> Result<Self> {
-        Ok(Self {
-            format: text(batch, "format")?,
-            infrastructure: text(batch, "infrastructure")?,
-            submit_host: text(batch, "submit_host")?,
-            global_job_id: text(batch, "global_job_id")?,
-            global_user: text(batch, "global_user")?,
-            vo: text(batch, "vo")?,
-            vo_group: text(batch, "vo_group")?,
-            vo_role: text(batch, "vo_role")?,
-        })
+impl Line {
+    pub(super) fn global_user(&self) -> Option<&str> {
+        self.who.global_user.as_deref()
     }
 
-    /// Whether a record says what it says completed from a line. What a line leaves open the log of the batch system may
-    /// tell: HTCondor's all of it, LSF's the host.
-    fn says(&self, row: usize, line: &Line, kept: Kept) -> bool {
-        let format = self.format.value(row);
-        let is = |column: &StringArray, told: Option<&str>, may_tell: bool| {
-            (told.is_none() && may_tell) || word(column, row) == told
-        };
-        let is_condor = format == Format::Htcondor.as_str();
-        let tells_host = is_condor || format == Format::Lsf.as_str();
-        let fqan = line.who.fqan.as_deref().map(Fqan::parse);
-        let is_same_who = match fqan {
-            None if is_condor => true,
-            fqan => {
-                word(self.vo_group, row) == fqan.and_then(|fqan| fqan.group)
-                    && word(self.vo_role, row) == fqan.and_then(|fqan| fqan.role)
-                    && (!kept.vo || fqan.is_none_or(|fqan| word(self.vo, row) == Some(fqan.vo)))
-            }
-        };
-        is_same_who
-            && word(self.infrastructure, row) == Some(GRID)
-            && is(self.submit_host, line.who.submit_host.as_deref(), tells_host)
-            && is(self.global_job_id, line.global_job_id.as_deref(), is_condor)
-            && (!kept.user || is(self.global_user, line.who.global_user.as_deref(), is_condor))
+    pub(super) fn fqan(&self) -> Option<Fqan<'_>> {
+        self.who.fqan.as_deref().map(Fqan::parse)
+    }
+
+    pub(super) fn submit_host(&self) -> Option<&str> {
+        self.who.submit_host.as_deref()
+    }
+
+    pub(super) fn global_job_id(&self) -> Option<&str> {
+        self.global_job_id.as_deref()
+    }
+
+    fn reaches(&self, end_ms: i64) -> bool {
+        (-BEFORE_MS..AFTER_MS).contains(&end_ms.saturating_sub(self.submit_ms))
+    }
+
+    /// Whether it is in one of these files, by place in their order.
+    fn is_in(&self, files: &[bool]) -> bool {
+        let file = usize::try_from(self.file).ok();
+        file.and_then(|file| files.get(file)).copied().unwrap_or(false)
     }
 }
 
 /// What `infrastructure` says of jobs that came through a CE, and of others.
-const GRID: &str = "grid";
+pub(super) const GRID: &str = "grid";
 const LOCAL: &str = "local";
 
 /// Hands on what a reader says, jobs with their grid identity.
@@ -320,10 +320,10 @@ impl Relay for Completing<'_> {
             None => row.infrastructure = row.infrastructure.or(Some(LOCAL)),
             Some(line) => {
                 row.infrastructure = Some(GRID);
-                row.submit_host = line.who.submit_host.as_deref().or(row.submit_host);
-                row.global_job_id = line.global_job_id.as_deref().or(row.global_job_id);
-                row.global_user = line.who.global_user.as_deref().or(row.global_user);
-                if let Some(fqan) = line.who.fqan.as_deref().map(Fqan::parse) {
+                row.submit_host = line.submit_host().or(row.submit_host);
+                row.global_job_id = line.global_job_id().or(row.global_job_id);
+                row.global_user = line.global_user().or(row.global_user);
+                if let Some(fqan) = line.fqan() {
                     row.vo = Some(fqan.vo);
                     row.vo_group = fqan.group;
                     row.vo_role = fqan.role;

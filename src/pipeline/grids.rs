@@ -3,15 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::grid::{GridIndex, GridIndexBuilder, Kept, LateRecords};
+use super::grid::{GridIndex, GridIndexBuilder, LateRecords};
+use super::grid_said::Rules;
 use super::inputs::Found;
 use super::reading::Reading;
 use super::state::State;
 use crate::error::{Error, Result};
 use crate::ledger::{Book, Reason};
-use crate::pipeline::plan::VoRule;
 use crate::pipeline::{Format, Plan, SourcePlan};
-use crate::privacy::Field;
+use crate::privacy::Privacy;
 use crate::records::{Window, history};
 use crate::sources::compression;
 use crate::sources::dialect::{self, Dialect};
@@ -38,12 +38,13 @@ struct LogFile {
     /// Known before it is read only when it was hashed.
     file_id: Option<Arc<str>>,
     file: InputFile,
+    /// All jobs it tells of were completed from it.
+    is_known: bool,
 }
 
 /// The index of one source.
 struct Joined {
-    site: Option<String>,
-    kept: Kept,
+    source: Arc<SourcePlan>,
     files: Vec<LogFile>,
     index: Arc<GridIndex>,
 }
@@ -66,7 +67,8 @@ pub(super) struct Grids {
 }
 
 impl Grids {
-    /// Reads the CE logs, and finds out whether they tell of jobs that were published without.
+    /// Reads the CE logs, and finds out whether they tell of jobs that were published without; and of how many jobs that
+    /// cannot be told.
     ///
     /// # Errors
     /// [`crate::error::Kind::Io`] when a log or the lake cannot be read.
@@ -78,9 +80,9 @@ impl Grids {
         publication: &Publication,
         is_rebuild: bool,
         window: Window,
-    ) -> Result<(Self, Late)> {
+    ) -> Result<(Self, (Late, u64))> {
         let grids = Self::read(plan, found, state, is_rebuild, window)?;
-        let files = grids.survey(state, store, publication)?;
+        let (files, untold_n) = grids.survey(plan.privacy.as_deref(), state, (store, publication))?;
         let late = if is_rebuild {
             Late::Not
         } else if !state.can_complete(&files, found, window) {
@@ -90,7 +92,7 @@ impl Grids {
         } else {
             Late::Files(files)
         };
-        Ok((grids, late))
+        Ok((grids, (late, if is_rebuild { 0 } else { untold_n })))
     }
 
     /// Reads the CE logs of every source of which anything has to be read.
@@ -109,18 +111,19 @@ impl Grids {
             let files: Vec<LogFile> = found
                 .iter()
                 .filter(|found| found.source.name == source.name && found.source.format == Format::Blah)
-                .map(|found| LogFile {
-                    file_id: found.file_id(),
-                    file: found.file.clone(),
+                .map(|found| {
+                    let file_id = found.file_id();
+                    let is_entered = |id: &Arc<str>| state.book.inputs().contains_key(&**id);
+                    LogFile {
+                        is_known: !state.is_completion_due() && file_id.as_ref().is_some_and(is_entered),
+                        file_id,
+                        file: found.file.clone(),
+                    }
                 })
                 .filter(|log| log.file_id.as_ref().is_none_or(|id| ids.insert(Arc::clone(id))))
                 .collect();
             let joined = Joined {
-                site: source.site.clone(),
-                kept: Kept {
-                    vo: matches!(source.vo, VoRule::Record),
-                    user: (plan.privacy.as_ref()).is_none_or(|privacy| privacy.keeps(Field::GlobalUser)),
-                },
+                source: Arc::clone(source),
                 index: Arc::new(index(&files, source)?),
                 files,
             };
@@ -142,25 +145,33 @@ impl Grids {
     }
 
     /// Marks the lines that published records were completed from. Where a line came later than the record it answers to,
-    /// all versions of that record must be made anew: these are the files they are read from.
-    fn survey(&self, state: &State, store: &Store, publication: &Publication) -> Result<BTreeSet<Arc<str>>> {
-        let mut files = BTreeSet::new();
+    /// all versions of that record must be made anew: these are the files they are read from. Of as many records it cannot
+    /// be told whether one did.
+    fn survey(
+        &self,
+        privacy: Option<&Privacy>,
+        state: &State,
+        (store, publication): (&Store, &Publication),
+    ) -> Result<(BTreeSet<Arc<str>>, u64)> {
+        let (mut files, mut untold_n) = (BTreeSet::new(), 0);
         for (name, joined) in &self.joined {
             let mut late = LateRecords::default();
             let Some((first_ms, last_ms)) = joined.index.reach_ms() else {
                 continue;
             };
+            let known: Vec<bool> = joined.files.iter().map(|log| log.is_known).collect();
             let months = (Month::of_ms(first_ms), Month::of_ms(last_ms));
             for (site, month) in state.partitions() {
                 let is_reached = months.0.is_none_or(|first| *month >= first)
                     && months.1.is_none_or(|last| *month <= last)
-                    && joined.site.as_ref().is_none_or(|own| own == site);
+                    && joined.source.site.as_ref().is_none_or(|own| own == site);
                 if !is_reached {
                     continue;
                 }
+                let rules = Rules::of(&joined.source, privacy, (site, *month));
                 let path = lake::month_path("records", site, *month);
                 for batch in lake::batches(store, publication, &path)?.into_iter().flatten() {
-                    joined.index.survey(&batch?, (name, joined.kept), &mut late)?;
+                    joined.index.survey(&batch?, (&rules, &known), &mut late)?;
                 }
                 if late.record_ids.is_empty() {
                     continue;
@@ -181,8 +192,9 @@ impl Grids {
                     .is_some_and(|input| input.source == *name)
             };
             files.extend(late.file_ids.into_iter().filter(is_own));
+            untold_n += late.untold_n;
         }
-        Ok(files)
+        Ok((files, untold_n))
     }
 
     /// Tells the ledger which lines of the CE logs no job answers to. `files` are those this run read, with their ids.

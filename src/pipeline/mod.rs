@@ -14,6 +14,7 @@ mod desk;
 pub mod explain;
 mod fingerprint;
 mod grid;
+mod grid_said;
 mod grids;
 mod inputs;
 mod inventory;

@@ -172,7 +172,13 @@ fn file_ids(files: &[Reading], read: &[ReadFile]) -> Vec<Arc<str>> {
 }
 
 /// Tells of lines of CEs that came late; the files to read again for them.
-fn read_again(late: Late, progress: &dyn Progress) -> BTreeSet<Arc<str>> {
+fn read_again((late, untold_n): (Late, u64), progress: &dyn Progress) -> BTreeSet<Arc<str>> {
+    if untold_n > 0 {
+        progress.note(&format!(
+            "a CE's log came later than jobs it tells of, and of {untold_n} of them it cannot be told whether it says \
+             something else: what decides is withheld, and the log they were completed from is gone"
+        ));
+    }
     match late {
         Late::Not => BTreeSet::new(),
         Late::Files(files) => {

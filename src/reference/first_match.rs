@@ -72,6 +72,12 @@ impl<C> Default for FirstMatch<C> {
 }
 
 impl<C: Column> FirstMatch<C> {
+    /// The columns rows are matched by.
+    #[must_use]
+    pub fn columns(&self) -> &[C] {
+        &self.columns
+    }
+
     /// Reads the table at `path`; `file` is the name mistakes are told with. Rows with a mistake are left out.
     pub fn load(path: &Path, file: &str, problems: &mut Problems) -> Self {
         let input = csv_table::open(path, file, problems);

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use gridtally::pipeline::RunOptions;
+use gridtally::pipeline::progress::Progress;
+use gridtally::pipeline::{Plan, RunOptions, run};
 
 use super::scene::{Pipeline, Scene, Source, assert_same, shuffle};
 use super::tables::{all, text};
@@ -276,4 +277,102 @@ fn blah_completes_batch_logs_and_nothing_else() {
     });
     let report = scene.run(&alone, "lake");
     assert_eq!(report.reasons.get("out_of_scope/grid_identity"), Some(&8));
+}
+
+/// Keeps what a run tells.
+#[derive(Default)]
+struct Notes(std::sync::Mutex<Vec<String>>);
+
+impl Progress for Notes {
+    fn begin(&self, _: &str, _: u64, _: &str) {}
+    fn add(&self, _: u64) {}
+    fn note(&self, line: &str) {
+        self.0.lock().unwrap().push(line.to_owned());
+    }
+    fn end(&self) {}
+}
+
+const PSEUDONYMS: &str =
+    "[privacy]\nglobal_user = \"pseudonym\"\nuser = \"drop\"\nrotate = \"month\"\nkey = { file = \"key\" }\n";
+
+/// A late line counts by what would be written of it: under another pseudonym, or another VO by the rule; and what is
+/// not written of it costs nothing.
+#[test]
+fn a_late_line_counts_by_what_becomes_of_it() {
+    let (scene, ..) = scene();
+    scene.write("key", b"a key that only the accounting office knows\n");
+    scene.write("data/apart.csv", b"vo,to_vo\natlas,ATLAS\ncms,CMS\n");
+    scene.write("data/alike.csv", b"vo,to_vo\natlas,LHC\ncms,LHC\n");
+    scene.write(
+        "data/users.csv",
+        b"user,vo,to_vo\nu1,atlas,ATLAS\nu1,cms,CMS\n*,*,other\n",
+    );
+    scene.write("data/subjects.csv", b"global_user,to_vo\n/DC=org/CN=a,A\n*,other\n");
+    let batch = vec!["data/pbs-x".to_owned()];
+    scene.write(&batch[0], [job(1, 4000), job(5, 5000)].concat().as_bytes());
+    // A VO and no more, and no id of the CE.
+    let bare = |vo: &str, at: i64, dn: &str| {
+        let line = line(1, at, vo).replace(&format!("/{vo}/uk/Role=production"), vo);
+        line.replace("CN=User 1\"", &format!("CN={dn}\""))
+            .replace(&format!(" \"jobID=CE1at{at}\""), "")
+    };
+    let first = bare("atlas", 10, "a");
+    let (other_user, other_vo) = (bare("atlas", 500, "b"), bare("cms", 500, "a"));
+    let drops = "[privacy]\nglobal_user = \"drop\"\nuser = \"drop\"\n";
+    let table = |name: &str| format!("vo = {{ table = \"data/{name}.csv\" }}\n");
+    let cases = [
+        (PSEUDONYMS.to_owned(), &other_user, true),
+        (PSEUDONYMS.to_owned(), &other_vo, true),
+        (drops.to_owned(), &other_user, false),
+        (table("apart"), &other_vo, true),
+        (table("alike"), &other_vo, false),
+        (table("apart") + PSEUDONYMS, &other_vo, true),
+        (table("subjects") + drops, &other_user, true),
+        (table("subjects") + drops, &other_vo, false),
+        (table("users") + drops, &other_vo, true),
+        ("vo = { column = \"vo\" }\n".to_owned(), &other_vo, true),
+        ("vo = { column = \"account\" }\n".to_owned(), &other_vo, false),
+        ("vo = { value = \"v\" }\n".to_owned(), &other_vo, false),
+    ];
+    for (nth, (keys, later, is_late)) in cases.into_iter().enumerate() {
+        let ce = [format!("data/ce-{nth}-0"), format!("data/ce-{nth}-1")];
+        scene.write(&ce[0], first.as_bytes());
+        scene.write(&ce[1], later.as_bytes());
+        let with = |ce: &[String]| {
+            let mut pipeline = pipeline(ce, &batch);
+            pipeline.sources[0].keys += &keys;
+            pipeline
+        };
+        let (at_once, nightly) = (format!("fate-{nth}"), format!("fate-{nth}-nightly"));
+        scene.run(&with(&ce), &at_once);
+        scene.run(&with(&ce[..1]), &nightly);
+        let report = scene.run(&with(&ce), &nightly);
+        assert_eq!(report.files_read_n, if is_late { 2 } else { 1 }, "{keys}{later}");
+        assert_same(&scene.lake(&nightly), &scene.lake(&at_once), &format!("{keys}{later}"));
+        assert_eq!(scene.findings(&nightly), []);
+        // The same said once more, and later: nothing to be made anew.
+        let more = format!("data/ce-{nth}-2");
+        scene.write(&more, later.replace("00:08:20", "00:08:21").as_bytes());
+        let report = scene.run(&with(&[&ce[..], &[more]].concat()), &nightly);
+        assert_eq!(report.files_read_n, 1, "{keys}{later}");
+    }
+    // What decides is withheld, and the log of before is gone: it cannot be told, and is.
+    let mut pipeline = pipeline(&["data/ce-8-0".to_owned()], &batch);
+    pipeline.sources[0].keys += &(table("users") + drops);
+    scene.run(&pipeline, "gone");
+    pipeline.sources[0].keys = pipeline.sources[0].keys.replace("ce-8-0", "ce-8-1");
+    let file = scene.file(&pipeline);
+    let (plan, _) = Plan::load(&file).unwrap();
+    let options = RunOptions {
+        out: Some(scene.path("gone").to_str().unwrap().to_owned()),
+        ..RunOptions::default()
+    };
+    let notes = Notes::default();
+    let report = run::run(&plan, &options, &notes).unwrap();
+    assert_eq!(report.files_read_n, 1);
+    let notes = notes.0.into_inner().unwrap();
+    assert!(
+        notes.iter().any(|note| note.contains("of 1 of them it cannot be told")),
+        "{notes:?}"
+    );
 }
