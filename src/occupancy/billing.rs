@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::grid::Grid;
 use super::history::{History, State};
 use super::resource::LEDGER_N;
-use super::slice::{Interval, Shapes};
+use super::shapes::Shapes;
+use super::slice::Interval;
 use super::sweep::{Stretch, Visit, sweep};
 use super::unit::Thresholds;
 
@@ -202,6 +203,8 @@ struct Meter<'a> {
 }
 
 impl Visit for Meter<'_> {
+    const IS_TOLD_INTERVALS: bool = true;
+
     fn stretch(&mut self, stretch: &Stretch<'_>) {
         let (_, shares) = shares(stretch, self.unit, self.scheme, &mut self.free);
         let span_s = i128::from(stretch.until_s - stretch.from_s);

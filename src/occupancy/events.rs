@@ -2,14 +2,14 @@
 
 use super::slice::Interval;
 
-/// A key is the second, whether an interval begins, and its number: ends come before beginnings of the same second.
+/// A key is the second, whether an interval begins, and a word: ends come before beginnings of the same second.
 const SECOND_AT: u32 = 33;
 const IS_START: u64 = 1 << 32;
 /// Bits sorted by at once: as many counters as the nearest cache holds.
 const DIGIT_BITS: u32 = 12;
 const DIGIT_N: usize = 1 << DIGIT_BITS;
 /// Fewer keys are sorted sooner by comparing them.
-const FEW_N: usize = 1024;
+const FEW_N: usize = 256;
 
 /// An interval begins or ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,47 +20,54 @@ pub(super) struct Event {
 impl Event {
     /// Second of the slice.
     pub(super) fn second(self) -> i64 {
-        i64::try_from(self.key >> SECOND_AT).unwrap_or(i64::MAX)
+        (self.key >> SECOND_AT).cast_signed()
     }
 
-    /// Whether the interval begins.
-    pub(super) fn is_start(self) -> bool {
-        self.key & IS_START != 0
+    /// 1 where the interval begins, -1 where it ends.
+    pub(super) fn sign(self) -> i64 {
+        (self.key >> 31 & 2).cast_signed() - 1
     }
 
-    /// Which interval.
-    pub(super) fn nth(self) -> usize {
-        usize::try_from(self.key & (IS_START - 1)).unwrap_or(usize::MAX)
+    /// What it is known by.
+    pub(super) fn word(self) -> u32 {
+        let [a, b, c, d, ..] = self.key.to_le_bytes();
+        u32::from_le_bytes([a, b, c, d])
     }
 }
 
-/// Both events of every interval in their order.
-pub(super) fn events(intervals: &[Interval]) -> Vec<Event> {
-    let mut keys = Vec::with_capacity(2 * intervals.len());
-    for (nth, interval) in (0_u64..).zip(intervals) {
-        keys.push(u64::from(interval.start_s) << SECOND_AT | IS_START | nth);
-        keys.push(u64::from(interval.end_s) << SECOND_AT | nth);
+/// Both events of every interval in their order, each known by the word of its interval. Those of the same second are in
+/// no order but that of ends and beginnings.
+pub(super) fn events(intervals: &[Interval], word: impl Fn(usize, &Interval) -> u32) -> Vec<Event> {
+    let mut events = Vec::with_capacity(2 * intervals.len());
+    for (nth, interval) in intervals.iter().enumerate() {
+        let word = u64::from(word(nth, interval));
+        let (start_s, end_s) = (u64::from(interval.start_s), u64::from(interval.end_s));
+        events.push(Event {
+            key: start_s << SECOND_AT | IS_START | word,
+        });
+        events.push(Event {
+            key: end_s << SECOND_AT | word,
+        });
     }
-    if keys.len() < FEW_N {
-        keys.sort_unstable();
+    if events.len() < FEW_N {
+        events.sort_unstable_by_key(|event| event.key);
     } else {
-        sort(&mut keys);
+        sort(&mut events);
     }
-    keys.into_iter().map(|key| Event { key }).collect()
+    events
 }
 
-/// Sorts by all but the number, which the keys begin in the order of: digit by digit from the lowest, each time by
-/// counting.
-fn sort(keys: &mut Vec<u64>) {
-    let top = u64::BITS - keys.iter().fold(0, |all, key| all | key).leading_zeros();
-    let mut sorted = vec![0; keys.len()];
-    let mut places = vec![0_usize; DIGIT_N];
+/// Sorts by all but the word: digit by digit from the lowest, each time by counting.
+fn sort(events: &mut Vec<Event>) {
+    let top = u64::BITS - events.iter().fold(0, |all, event| all | event.key).leading_zeros();
+    let mut sorted = vec![Event { key: 0 }; events.len()];
+    let mut places = [0_u32; DIGIT_N];
     let mut at = IS_START.trailing_zeros();
     while at < top {
-        let digit = |key: u64| usize::try_from(key >> at).unwrap_or(0) % DIGIT_N;
+        let digit = |event: Event| usize::try_from(event.key >> at).unwrap_or(0) % DIGIT_N;
         places.fill(0);
-        for key in keys.iter() {
-            if let Some(count) = places.get_mut(digit(*key)) {
+        for event in events.iter() {
+            if let Some(count) = places.get_mut(digit(*event)) {
                 *count += 1;
             }
         }
@@ -68,15 +75,15 @@ fn sort(keys: &mut Vec<u64>) {
         for place in &mut places {
             before += std::mem::replace(place, before);
         }
-        for key in keys.iter() {
-            if let Some(place) = places.get_mut(digit(*key)) {
-                if let Some(slot) = sorted.get_mut(*place) {
-                    *slot = *key;
+        for event in events.iter() {
+            if let Some(place) = places.get_mut(digit(*event)) {
+                if let Some(slot) = usize::try_from(*place).ok().and_then(|place| sorted.get_mut(place)) {
+                    *slot = *event;
                 }
                 *place += 1;
             }
         }
-        std::mem::swap(keys, &mut sorted);
+        std::mem::swap(events, &mut sorted);
         at += DIGIT_BITS;
     }
 }

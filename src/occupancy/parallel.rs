@@ -6,64 +6,59 @@ use std::sync::{Mutex, PoisonError};
 
 use super::grid::Grid;
 use super::history::History;
-use super::slice::{Interval, Shapes, Slice};
+use super::shapes::Shapes;
+use super::slice::{Interval, Slice};
 use super::spread::Spread;
 use super::tally::{NodeTally, Question, tally};
 use crate::error::{Error, Result};
 
-/// Nodes a thread takes at once.
-const CHUNK_N: usize = 16;
-
 /// Does `each` with the number and the intervals of every node of a slice, on as many threads; the results are in the order
-/// of the nodes, the same ones whatever the threads. The intervals of a node are gone when it is done. Every thread has a
-/// state of its own; who had which nodes depends on chance.
+/// of the nodes, the same ones whatever the threads. Every thread has a state of its own; who had which nodes depends on
+/// chance.
 ///
 /// # Errors
-/// [`crate::error::Kind::Internal`] when a thread died.
+/// [`crate::error::Kind::Io`] when the temporary file of the slice cannot be read, [`crate::error::Kind::Internal`] when a
+/// thread died.
 pub fn each_node<R: Send, S: Default + Send>(
-    slice: Slice,
+    slice: Slice<'_>,
     each: impl Fn(&mut S, usize, &[Interval]) -> R + Sync,
     threads: usize,
 ) -> Result<(Vec<R>, Vec<S>)> {
-    let mut nodes: Vec<Vec<Interval>> = slice.nodes;
-    let node_n = nodes.len();
-    let work = Mutex::new(nodes.chunks_mut(CHUNK_N).enumerate());
-    let done: Mutex<Vec<(usize, Vec<R>)>> = Mutex::default();
-    let states: Mutex<Vec<S>> = Mutex::default();
-    std::thread::scope(|scope| {
-        for _ in 0..threads.max(1) {
-            scope.spawn(|| {
-                let mut state = S::default();
-                loop {
-                    let next = work.lock().unwrap_or_else(PoisonError::into_inner).next();
-                    let Some((chunk, nodes)) = next else { break };
-                    let of = (chunk * CHUNK_N..).zip(nodes);
-                    let results = of.map(|(nth, node)| each(&mut state, nth, &std::mem::take(node)));
-                    let results = results.collect();
-                    done.lock()
-                        .unwrap_or_else(PoisonError::into_inner)
-                        .push((chunk, results));
-                }
-                states.lock().unwrap_or_else(PoisonError::into_inner).push(state);
-            });
+    let work = Mutex::new(0..slice.group_n());
+    let work_on = || -> Result<(Vec<(usize, R)>, S)> {
+        let (mut state, mut nodes, mut done) = (S::default(), Vec::new(), Vec::new());
+        loop {
+            let next = work.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let Some(group) = next else { break };
+            slice.group(group, &mut nodes, |nth, intervals| {
+                done.push((nth, each(&mut state, nth, intervals)));
+            })?;
         }
-    });
-    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-    done.sort_by_key(|(chunk, _)| *chunk);
-    let results: Vec<R> = done.into_iter().flat_map(|(_, results)| results).collect();
-    if results.len() != node_n {
-        return Err(Error::internal("a working thread died"));
+        Ok((done, state))
+    };
+    let of_threads = std::thread::scope(|scope| -> Result<Vec<_>> {
+        let threads: Vec<_> = (0..threads.max(1)).map(|_| scope.spawn(work_on)).collect();
+        let ends = threads.into_iter().map(std::thread::ScopedJoinHandle::join);
+        ends.map(|end| end.map_err(|_| Error::internal("a working thread died"))?)
+            .collect()
+    })?;
+    let (mut done, mut states) = (Vec::with_capacity(slice.node_n()), Vec::new());
+    for (of_nodes, state) in of_threads {
+        done.extend(of_nodes);
+        states.push(state);
     }
-    Ok((results, states.into_inner().unwrap_or_else(PoisonError::into_inner)))
+    done.sort_unstable_by_key(|(nth, _)| *nth);
+    Ok((done.into_iter().map(|(_, result)| result).collect(), states))
 }
 
 /// Sweeps every node of a slice; `ask` says what is asked of the nth node, and with which others it is spread. Nodes that
 /// are spread together are asked for the same units.
 ///
 /// # Errors
-/// [`crate::error::Kind::Internal`] when a thread died, or there are more nodes than histories.
+/// [`crate::error::Kind::Io`] when the temporary file of the slice cannot be read, [`crate::error::Kind::Internal`] when a
+/// thread died, or there are more nodes than histories.
 pub fn tally_all<'q>(
-    slice: Slice,
+    slice: Slice<'_>,
     histories: &[History],
     shapes: &Shapes,
     grid: &Grid,
@@ -100,9 +95,13 @@ pub fn merge(of_threads: Vec<Spreads>) -> Spreads {
 }
 
 /// The most that jobs held of each resource at one time, by node.
-pub fn peaks(slice: Slice, shapes: &Shapes) -> Vec<Vec<i64>> {
-    let nodes = slice.nodes;
-    nodes.iter().map(|intervals| peak(intervals, shapes)).collect()
+///
+/// # Errors
+/// [`crate::error::Kind::Io`] when the temporary file of the slice cannot be read.
+pub fn peaks(slice: Slice<'_>, shapes: &Shapes) -> Result<Vec<Vec<i64>>> {
+    let mut peaks = Vec::new();
+    slice.each_node(|_, intervals| peaks.push(peak(intervals, shapes)))?;
+    Ok(peaks)
 }
 
 fn peak(intervals: &[Interval], shapes: &Shapes) -> Vec<i64> {

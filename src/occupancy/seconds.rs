@@ -2,16 +2,20 @@
 
 use std::collections::HashMap;
 
-/// Places of small numbers are counted in a table of at most this size, 8 bytes each; all others by hash.
-const TABLE_N: usize = 1 << 18;
+/// Slots of a table, 8 bytes each, at most; places that need a larger one are listed.
+const TABLE_N: u64 = 1 << 20;
+/// Slots of a table for every place of the list it takes over: about what the list took.
+const SLOT_N: u64 = 8;
 
-/// How many seconds at which place. What was added in which order does not matter.
+/// How many seconds at which place. What was added in which order does not matter. Places are listed until there are so
+/// many that a table takes no more memory, and then counted there: what is kept of nodes grows with the number of
+/// different places, however many groups of nodes there are.
 #[derive(Clone, Debug, Default)]
 pub struct Seconds {
-    /// The table holds places below these.
-    room: [usize; 3],
+    /// The table holds places below these, if there is one.
+    room: [u64; 3],
     table: Vec<i64>,
-    beyond: HashMap<[i64; 3], i64, ahash::RandomState>,
+    listed: HashMap<[i64; 3], i64, ahash::RandomState>,
 }
 
 impl Seconds {
@@ -19,38 +23,59 @@ impl Seconds {
     pub(super) fn make_room(&mut self, most: [i64; 3]) {
         let mut room = self.room;
         for (room, most) in room.iter_mut().zip(most) {
-            *room = (*room).max(usize::try_from(most).map_or(1, |most| most.saturating_add(1)));
+            *room = (*room).max(u64::try_from(most).map_or(1, |most| most.saturating_add(1)));
         }
-        let size = room.iter().try_fold(1_usize, |size, n| size.checked_mul(*n));
-        let Some(size) = size.filter(|size| *size <= TABLE_N && room != self.room) else {
+        if room == self.room {
             return;
-        };
-        let larger = Self {
-            room,
-            table: vec![0; size],
-            beyond: HashMap::default(),
-        };
-        let before = std::mem::replace(self, larger);
+        }
+        let before = std::mem::take(self);
+        self.room = room;
         self.merge(&before);
     }
 
     /// Adds seconds at a place.
     #[inline]
     pub(super) fn add(&mut self, place: [i64; 3], span_s: i64) {
-        match self.slot(place) {
-            Some(slot) => *slot += span_s,
-            None => *self.beyond.entry(place).or_default() += span_s,
+        match self.slot(place).and_then(|slot| self.table.get_mut(slot)) {
+            Some(seconds) => *seconds += span_s,
+            None => self.list(place, span_s),
         }
     }
 
     #[inline]
-    fn slot(&mut self, place: [i64; 3]) -> Option<&mut i64> {
-        let [_, room_b, room_c] = self.room;
-        let [a, b, c] = place.map(|n| usize::try_from(n).unwrap_or(usize::MAX));
-        if b >= room_b || c >= room_c {
+    fn slot(&self, place: [i64; 3]) -> Option<usize> {
+        // Numbers below zero are above all room.
+        let [a, b, c] = place.map(i64::cast_unsigned);
+        let [room_a, room_b, room_c] = self.room;
+        if a >= room_a || b >= room_b || c >= room_c {
             return None;
         }
-        self.table.get_mut(a.checked_mul(room_b * room_c)? + b * room_c + c)
+        usize::try_from(
+            (a.wrapping_mul(room_b).wrapping_add(b))
+                .wrapping_mul(room_c)
+                .wrapping_add(c),
+        )
+        .ok()
+    }
+
+    #[inline(never)]
+    fn list(&mut self, place: [i64; 3], span_s: i64) {
+        *self.listed.entry(place).or_default() += span_s;
+        if !self.table.is_empty() {
+            return;
+        }
+        let size = self.room.iter().try_fold(1_u64, |size, n| size.checked_mul(*n));
+        let listed_n = u64::try_from(self.listed.len()).unwrap_or(u64::MAX);
+        let size = size.filter(|size| *size <= TABLE_N && *size <= listed_n.saturating_mul(SLOT_N));
+        if let Some(size) = size
+            .and_then(|size| usize::try_from(size).ok())
+            .filter(|size| *size > 0)
+        {
+            self.table = vec![0; size];
+            for (place, span_s) in std::mem::take(&mut self.listed) {
+                self.add(place, span_s);
+            }
+        }
     }
 
     /// Adds what another counted.
@@ -64,11 +89,18 @@ impl Seconds {
     pub fn iter(&self) -> impl Iterator<Item = ([i64; 3], i64)> {
         let [_, room_b, room_c] = self.room.map(|n| n.max(1));
         let place = move |at: usize| {
+            let at = u64::try_from(at).unwrap_or(u64::MAX);
             let place = [at / (room_b * room_c), at / room_c % room_b, at % room_c];
-            place.map(|n| i64::try_from(n).unwrap_or(i64::MAX))
+            place.map(u64::cast_signed)
         };
         let table = self.table.iter().enumerate().filter(|(_, span_s)| **span_s != 0);
-        let beyond = self.beyond.iter().map(|(place, span_s)| (*place, *span_s));
-        table.map(move |(at, span_s)| (place(at), *span_s)).chain(beyond)
+        let listed = self.listed.iter().map(|(place, span_s)| (*place, *span_s));
+        table.map(move |(at, span_s)| (place(at), *span_s)).chain(listed)
+    }
+
+    /// Slots and listed places that memory is kept for.
+    #[must_use]
+    pub fn kept_n(&self) -> usize {
+        self.table.len() + self.listed.capacity()
     }
 }

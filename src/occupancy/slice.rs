@@ -1,10 +1,17 @@
 //! A slice of time: which jobs held what on which node.
 
-use ahash::RandomState;
-use hashbrown::HashTable;
+use std::sync::Mutex;
 
-/// Shapes that are found without hashing, at most: nearly all that jobs ask for.
-const NEAR_N: usize = 1024;
+use super::pile::Pile;
+use crate::error::Result;
+use crate::scratch::Scratch;
+
+/// Numbers kept of a job on a node.
+pub(super) const WORD_N: usize = 5;
+/// Numbers kept of a job that waits.
+pub(super) const WAIT_WORD_N: usize = 3;
+/// Nodes whose jobs are kept together, and are swept by one thread.
+const GROUP_N: usize = 16;
 
 /// A job on a node, in seconds from the beginning of the slice, half-open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -13,185 +20,174 @@ pub struct Interval {
     pub start_s: u32,
     /// The second after the last.
     pub end_s: u32,
-    /// What it holds; see [`Shapes`].
+    /// What it holds; see [`super::Shapes`].
     pub shape: u32,
     /// What the caller knows it by.
     pub tag: u32,
 }
 
-/// Different amounts held by jobs, each kept once: millions of jobs ask for the same few things.
-#[derive(Clone, Debug, Default)]
-pub struct Shapes {
-    /// Numbers by what they stand for.
-    numbers: HashTable<u32>,
-    hasher: RandomState,
-    /// One shape behind the other.
-    amounts: Vec<i64>,
-    width: usize,
-    /// What was asked for last.
-    key: Vec<i64>,
-    /// Numbers of the shapes that were asked for last, each in a place its amounts give.
-    near: Vec<u32>,
+/// A time, and what is known to run in it.
+#[derive(Debug)]
+pub(super) struct Part {
+    pub(super) from_s: i64,
+    pub(super) until_s: i64,
+    /// Jobs by group of nodes: node, beginning, end, shape, tag.
+    groups: Vec<Pile<WORD_N>>,
+    held_n: usize,
+    /// Jobs that wait: beginning, end, ask.
+    pub(super) waits: Pile<WAIT_WORD_N>,
 }
 
-impl Shapes {
-    /// For as many resources.
-    #[must_use]
-    pub fn new(width: usize) -> Self {
-        Self {
-            // The job that has a node to itself is counted like a resource.
-            width: width + 1,
-            near: vec![u32::MAX; NEAR_N],
-            ..Self::default()
-        }
-    }
-
-    /// The number of a shape: amounts in the order of the resources followed, and whether the job has the node to itself.
-    /// `None` when there are more different shapes than numbers.
-    pub fn number(&mut self, amounts: &[i64], is_exclusive: bool) -> Option<u32> {
-        let exclusive = i64::from(is_exclusive);
-        let place = place(amounts, exclusive);
-        if let Some(near) = self.near.get(place)
-            && shape(&self.amounts, self.width, *near).split_last() == Some((&exclusive, amounts))
-        {
-            return Some(*near);
-        }
-        let number = self.look_up(amounts, exclusive)?;
-        if let Some(near) = self.near.get_mut(place) {
-            *near = number;
-        }
-        Some(number)
-    }
-
-    fn look_up(&mut self, amounts: &[i64], exclusive: i64) -> Option<u32> {
-        self.key.clear();
-        self.key.extend_from_slice(amounts);
-        self.key.resize(self.width.saturating_sub(1), 0);
-        self.key.push(exclusive);
-        let (key, hasher, width) = (self.key.as_slice(), &self.hasher, self.width);
-        let hash = hasher.hash_one(key);
-        let is_same = |number: &u32| shape(&self.amounts, width, *number).iter().eq(key);
-        if let Some(number) = self.numbers.find(hash, is_same) {
-            return Some(*number);
-        }
-        let number = u32::try_from(self.numbers.len()).ok()?;
-        self.amounts.extend_from_slice(key);
-        let hash_of = |number: &u32| hasher.hash_one(shape(&self.amounts, width, *number));
-        self.numbers.insert_unique(hash, number, hash_of);
-        Some(number)
-    }
-
-    /// The amounts of a shape, and behind them 1 if the job has the node to itself.
-    #[must_use]
-    pub fn amounts(&self, number: u32) -> &[i64] {
-        shape(&self.amounts, self.width, number)
-    }
-
-    /// Amounts of a shape, the last of them included.
-    #[must_use]
-    pub fn width(&self) -> usize {
-        self.width
-    }
-}
-
-/// Where a shape is looked for first. The golden ratio spreads neighbours and multiples of anything.
-fn place(amounts: &[i64], exclusive: i64) -> usize {
-    let mix = |sum: i64, amount: &i64| (sum.rotate_left(29) ^ amount).wrapping_mul(-7_046_029_254_386_353_131);
-    let [.., low, high] = amounts.iter().fold(exclusive, mix).to_le_bytes();
-    usize::from(u16::from_le_bytes([low, high])) % NEAR_N
-}
-
-fn shape(amounts: &[i64], width: usize, number: u32) -> &[i64] {
-    let at = usize::try_from(number).unwrap_or(usize::MAX).saturating_mul(width);
-    amounts.get(at..at.saturating_add(width)).unwrap_or_default()
-}
-
-/// The second after the last of a slice: seconds of a slice have 31 bits.
-pub(super) fn end(from_s: i64, until_s: i64) -> i64 {
-    until_s.clamp(from_s, from_s.saturating_add(i64::from(i32::MAX)))
-}
-
-/// Jobs on nodes from one second to another.
-#[derive(Clone, Debug)]
-pub struct Slice {
-    from_s: i64,
-    until_s: i64,
-    /// By node.
-    pub(super) nodes: Vec<Vec<Interval>>,
-    interval_n: usize,
-}
-
-impl Slice {
-    /// An empty one for as many nodes. It spans at most 68 years; what lies behind is cut off.
-    #[must_use]
-    pub fn new(from_s: i64, until_s: i64, node_n: usize) -> Self {
+impl Part {
+    pub(super) fn new(from_s: i64, until_s: i64) -> Self {
         Self {
             from_s,
-            until_s: end(from_s, until_s),
-            nodes: vec![Vec::new(); node_n],
-            interval_n: 0,
+            // Seconds of a slice have 31 bits.
+            until_s: until_s.clamp(from_s, from_s.saturating_add(i64::from(i32::MAX))),
+            groups: Vec::new(),
+            held_n: 0,
+            waits: Pile::default(),
         }
     }
 
-    /// Makes room for what will be pushed: so many on every node.
-    pub(super) fn reserve(&mut self, interval_n: &[u32]) {
-        for (node, interval_n) in self.nodes.iter_mut().zip(interval_n) {
-            node.reserve_exact(usize::try_from(*interval_n).unwrap_or(0));
+    /// Seconds from its beginning of what lies in it.
+    #[inline]
+    pub(super) fn within(&self, (start_s, end_s): (i64, i64)) -> (u32, u32) {
+        let relative = |s: i64| u32::try_from(s.clamp(self.from_s, self.until_s) - self.from_s).unwrap_or(u32::MAX);
+        (relative(start_s), relative(end_s))
+    }
+
+    /// Adds a job on a node.
+    #[inline]
+    pub(super) fn hold(&mut self, row: [u32; WORD_N]) {
+        let [node, ..] = row;
+        let group = place(node) / GROUP_N;
+        if self.groups.len() <= group {
+            self.groups.resize_with(group + 1, Pile::default);
         }
+        if let Some(group) = self.groups.get_mut(group) {
+            group.push(row);
+            self.held_n += 1;
+        }
+    }
+
+    /// Puts all rows on disk.
+    pub(super) fn store(&mut self, scratch: &mut Scratch) -> Result<()> {
+        for group in &mut self.groups {
+            group.store(scratch)?;
+        }
+        self.waits.store(scratch)
+    }
+}
+
+fn place(node: u32) -> usize {
+    usize::try_from(node).unwrap_or(usize::MAX)
+}
+
+fn of_row([node, start_s, end_s, shape, tag]: [u32; WORD_N]) -> (u32, Interval) {
+    let interval = Interval {
+        start_s,
+        end_s,
+        shape,
+        tag,
+    };
+    (node, interval)
+}
+
+/// Jobs on nodes from one second to another. They stay where they are, in memory or on disk, until a group of nodes is
+/// looked at.
+#[derive(Clone, Copy, Debug)]
+pub struct Slice<'s> {
+    part: &'s Part,
+    scratch: &'s Mutex<Scratch>,
+    node_n: usize,
+}
+
+impl<'s> Slice<'s> {
+    pub(super) fn new(part: &'s Part, scratch: &'s Mutex<Scratch>, node_n: usize) -> Self {
+        Self { part, scratch, node_n }
     }
 
     /// First second.
     #[must_use]
-    pub fn from_s(&self) -> i64 {
-        self.from_s
+    pub fn from_s(self) -> i64 {
+        self.part.from_s
     }
 
     /// The second after the last.
     #[must_use]
-    pub fn until_s(&self) -> i64 {
-        self.until_s
+    pub fn until_s(self) -> i64 {
+        self.part.until_s
     }
 
     /// Jobs on nodes in it.
     #[must_use]
-    pub fn len(&self) -> usize {
-        self.interval_n
+    pub fn len(self) -> usize {
+        self.part.held_n
     }
 
     /// Whether nothing runs in it.
     #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.interval_n == 0
+    pub fn is_empty(self) -> bool {
+        self.part.held_n == 0
     }
 
-    /// The jobs by node.
-    #[must_use]
-    pub fn into_nodes(self) -> Vec<Vec<Interval>> {
-        self.nodes
+    /// Nodes.
+    pub(super) fn node_n(self) -> usize {
+        self.node_n
     }
 
-    /// Adds what lies in this slice of a job on a node, in Unix seconds; nothing when nothing does. A node that is not
-    /// there is none.
-    pub fn push(&mut self, node: u32, (start_s, end_s): (i64, i64), shape: u32, tag: u32) {
-        let (start_s, end_s) = (start_s.max(self.from_s), end_s.min(self.until_s));
-        if start_s >= end_s {
-            return;
+    /// Groups of nodes.
+    pub(super) fn group_n(self) -> usize {
+        self.node_n.div_ceil(GROUP_N)
+    }
+
+    /// Hands the number and the jobs of every node of a group to `each`, in the order of the nodes. `nodes` is scratch.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Io`] when the temporary file cannot be read.
+    pub(super) fn group(
+        self,
+        group: usize,
+        nodes: &mut Vec<Vec<Interval>>,
+        mut each: impl FnMut(usize, &[Interval]),
+    ) -> Result<()> {
+        let first = group * GROUP_N;
+        nodes.resize_with(GROUP_N, Vec::new);
+        nodes.iter_mut().for_each(Vec::clear);
+        if let Some(pile) = self.part.groups.get(group) {
+            pile.read(self.scratch, |row| {
+                let (node, interval) = of_row(row);
+                if let Some(node) = nodes.get_mut(place(node) % GROUP_N) {
+                    node.push(interval);
+                }
+            })?;
         }
-        let relative = |s: i64| u32::try_from(s - self.from_s).unwrap_or(u32::MAX);
-        let interval = Interval {
-            start_s: relative(start_s),
-            end_s: relative(end_s),
-            shape,
-            tag,
-        };
-        self.add(node, interval);
+        for (nth, node) in (first..self.node_n).zip(nodes) {
+            each(nth, node);
+        }
+        Ok(())
     }
 
-    /// The same for what begins and ends in this slice, and not at once.
-    pub(super) fn add(&mut self, node: u32, interval: Interval) {
-        if let Some(node) = usize::try_from(node).ok().and_then(|node| self.nodes.get_mut(node)) {
-            node.push(interval);
-            self.interval_n += 1;
-        }
+    /// Hands the number and the jobs of every node to `each`, in the order of the nodes.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Io`] when the temporary file cannot be read.
+    pub fn each_node(self, mut each: impl FnMut(usize, &[Interval])) -> Result<()> {
+        let mut nodes = Vec::new();
+        (0..self.group_n()).try_for_each(|group| self.group(group, &mut nodes, &mut each))
+    }
+
+    /// Hands every job with the number of its node to `each`.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Io`] when the temporary file cannot be read.
+    pub(super) fn each_job(self, mut each: impl FnMut(u32, Interval)) -> Result<()> {
+        self.part.groups.iter().try_for_each(|group| {
+            group.read(self.scratch, |row| {
+                let (node, interval) = of_row(row);
+                each(node, interval);
+            })
+        })
     }
 }

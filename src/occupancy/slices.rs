@@ -1,113 +1,46 @@
-//! Slices of time one behind the other: what runs in them waits on disk until its slice is swept.
+//! Slices of time one behind the other: what runs in them waits in memory and on disk until its slice is swept.
 
 use std::ops::Range;
+use std::sync::Mutex;
 
+use super::pile::Pile;
 use super::queue::Wait;
-use super::slice::{Interval, Slice, end};
-use crate::error::Result;
-use crate::scratch::{Scratch, Stretch};
+use super::slice::{Part, Slice, WAIT_WORD_N, WORD_N};
+use crate::error::{Error, Result};
+use crate::scratch::Scratch;
 
-/// Jobs on nodes and in queues kept in memory before they go to a temporary file: 20 bytes each.
-const MEMORY_N: usize = 8 << 20;
-/// Numbers kept of a job on a node.
-const WORD_N: usize = 5;
-/// Numbers kept of a job that waits.
-const WAIT_WORD_N: usize = 3;
-/// Jobs put away and read back at once.
-const PIECE_N: usize = 1 << 16;
-
-/// A time, and what is known to run in it.
-#[derive(Debug)]
-struct Part {
-    from_s: i64,
-    until_s: i64,
-    held: Pile<WORD_N>,
-    /// How many of them by node.
-    held_n: Vec<u32>,
-    waits: Pile<WAIT_WORD_N>,
-}
-
-impl Part {
-    /// Seconds from its beginning of what lies in it.
-    fn within(&self, (start_s, end_s): (i64, i64)) -> (u32, u32) {
-        let relative = |s: i64| u32::try_from(s.clamp(self.from_s, self.until_s) - self.from_s).unwrap_or(u32::MAX);
-        (relative(start_s), relative(end_s))
-    }
-}
-
-/// Rows of numbers, the first of them on disk.
-#[derive(Debug, Default)]
-struct Pile<const N: usize> {
-    stored: Vec<Stretch>,
-    /// Pieces of the full size, so that rows that came are not moved when more of them do.
-    full: Vec<Vec<[u32; N]>>,
-    open: Vec<[u32; N]>,
-}
-
-impl<const N: usize> Pile<N> {
-    fn push(&mut self, row: [u32; N]) {
-        if self.open.len() >= PIECE_N {
-            let next = Vec::with_capacity(PIECE_N);
-            self.full.push(std::mem::replace(&mut self.open, next));
-        }
-        self.open.push(row);
-    }
-
-    fn store(&mut self, scratch: &mut Scratch) -> Result<()> {
-        let last = std::mem::take(&mut self.open);
-        let pieces = std::mem::take(&mut self.full).into_iter().chain([last]);
-        let mut bytes = Vec::new();
-        for piece in pieces.filter(|piece| !piece.is_empty()) {
-            bytes.resize(piece.len() * N * 4, 0);
-            let words = piece.as_flattened();
-            for (place, word) in bytes.chunks_exact_mut(4).zip(words) {
-                place.copy_from_slice(&word.to_le_bytes());
-            }
-            self.stored.push(scratch.push(&bytes)?);
-        }
-        Ok(())
-    }
-
-    /// Hands all rows to `each`, in the order they came.
-    fn read(&self, scratch: &mut Scratch, mut each: impl FnMut([u32; N])) -> Result<()> {
-        for stretch in &self.stored {
-            for row in scratch.load(*stretch)?.chunks_exact(N * 4) {
-                let mut numbers = [0; N];
-                for (number, word) in numbers.iter_mut().zip(row.as_chunks::<4>().0) {
-                    *number = u32::from_le_bytes(*word);
-                }
-                each(numbers);
-            }
-        }
-        let pieces = self.full.iter().chain([&self.open]);
-        pieces.flatten().copied().for_each(each);
-        Ok(())
-    }
-}
+/// Bytes of jobs on nodes and in queues that are kept in memory before they go to a temporary file: some 20 million jobs.
+const MEMORY_BYTE: usize = 448 << 20;
 
 /// Slices in the order of time, which do not overlap.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Slices {
     parts: Vec<Part>,
-    in_memory_n: usize,
-    scratch: Scratch,
+    /// Place of the part the last job ran in: the next one likely does.
+    last: usize,
+    memory_byte: usize,
+    in_memory_byte: usize,
+    scratch: Mutex<Scratch>,
 }
 
 impl Slices {
     /// Slices from one second to another, half-open, of at most 68 years.
     #[must_use]
     pub fn new(spans: impl IntoIterator<Item = (i64, i64)>) -> Self {
-        let parts = spans.into_iter().map(|(from_s, until_s)| Part {
-            from_s,
-            until_s: end(from_s, until_s),
-            held: Pile::default(),
-            held_n: Vec::new(),
-            waits: Pile::default(),
-        });
+        let parts = spans.into_iter().map(|(from_s, until_s)| Part::new(from_s, until_s));
         Self {
             parts: parts.collect(),
-            ..Self::default()
+            last: 0,
+            memory_byte: MEMORY_BYTE,
+            in_memory_byte: 0,
+            scratch: Mutex::default(),
         }
+    }
+
+    /// The same that keep no more than so many bytes of jobs in memory.
+    #[must_use]
+    pub fn within(self, memory_byte: usize) -> Self {
+        Self { memory_byte, ..self }
     }
 
     /// How many.
@@ -135,20 +68,14 @@ impl Slices {
         first..self.parts.partition_point(|part| part.from_s < end_s)
     }
 
-    /// Adds a job on a node, known by `tag`.
+    /// Adds what lies in the slices of a job on a node, known by `tag`; nothing when nothing does.
     ///
     /// # Errors
     /// [`crate::error::Kind::Io`] when the temporary file cannot be written.
+    #[inline]
     pub fn push(&mut self, node: u32, span: (i64, i64), shape: u32, tag: u32) -> Result<()> {
-        let at = usize::try_from(node).unwrap_or(usize::MAX);
-        self.put(span, |part, (start_s, end_s)| {
-            if part.held_n.len() <= at {
-                part.held_n.resize(at + 1, 0);
-            }
-            if let Some(held_n) = part.held_n.get_mut(at) {
-                *held_n += 1;
-            }
-            part.held.push([node, start_s, end_s, shape, tag]);
+        self.put(span, Pile::<WORD_N>::ROW_BYTE, |part, (start_s, end_s)| {
+            part.hold([node, start_s, end_s, shape, tag]);
         })
     }
 
@@ -157,28 +84,42 @@ impl Slices {
     /// # Errors
     /// [`crate::error::Kind::Io`] when the temporary file cannot be written.
     pub fn wait(&mut self, span: (i64, i64), ask: u32) -> Result<()> {
-        self.put(span, |part, (start_s, end_s)| part.waits.push([start_s, end_s, ask]))
+        self.put(span, Pile::<WAIT_WORD_N>::ROW_BYTE, |part, (start_s, end_s)| {
+            part.waits.push([start_s, end_s, ask]);
+        })
     }
 
     /// Puts a row into every slice a time lies in.
-    fn put(&mut self, span: (i64, i64), add: impl Fn(&mut Part, (u32, u32))) -> Result<()> {
-        let reached = self.reached(span);
+    #[inline]
+    fn put(&mut self, span: (i64, i64), row_byte: usize, add: impl Fn(&mut Part, (u32, u32))) -> Result<()> {
+        if span.0 >= span.1 {
+            return Ok(());
+        }
+        let reached = match self.parts.get(self.last) {
+            Some(last) if last.from_s <= span.0 && span.1 <= last.until_s => self.last..self.last + 1,
+            _ => self.reached(span),
+        };
+        if !reached.is_empty() {
+            self.last = reached.start;
+        }
         for part in self.parts.get_mut(reached).unwrap_or_default() {
             let within = part.within(span);
             add(part, within);
-            self.in_memory_n += 1;
+            self.in_memory_byte += row_byte;
         }
-        self.store_if_full()
+        if self.in_memory_byte >= self.memory_byte {
+            self.store()?;
+        }
+        Ok(())
     }
 
-    fn store_if_full(&mut self) -> Result<()> {
-        if self.in_memory_n < MEMORY_N {
-            return Ok(());
-        }
-        self.in_memory_n = 0;
+    #[cold]
+    fn store(&mut self) -> Result<()> {
+        self.in_memory_byte = 0;
+        let scratch = self.scratch.get_mut();
+        let scratch = scratch.map_err(|_| Error::internal("who read the temporary file died"))?;
         for part in &mut self.parts {
-            part.held.store(&mut self.scratch)?;
-            part.waits.store(&mut self.scratch)?;
+            part.store(scratch)?;
         }
         Ok(())
     }
@@ -186,36 +127,21 @@ impl Slices {
     /// The nth slice with all that runs in it, of as many nodes. It can be asked for again.
     ///
     /// # Errors
-    /// [`crate::error::Kind::Io`] when the temporary file cannot be read.
-    pub fn slice(&mut self, nth: usize, node_n: usize) -> Result<Slice> {
-        let Some(part) = self.parts.get(nth) else {
-            return Ok(Slice::new(0, 0, node_n));
-        };
-        let mut slice = Slice::new(part.from_s, part.until_s, node_n);
-        slice.reserve(&part.held_n);
-        part.held
-            .read(&mut self.scratch, |[node, start_s, end_s, shape, tag]| {
-                slice.add(
-                    node,
-                    Interval {
-                        start_s,
-                        end_s,
-                        shape,
-                        tag,
-                    },
-                );
-            })?;
-        Ok(slice)
+    /// [`crate::error::Kind::Internal`] when there is none.
+    pub fn slice(&self, nth: usize, node_n: usize) -> Result<Slice<'_>> {
+        let part = self.parts.get(nth);
+        let part = part.ok_or_else(|| Error::internal("a slice that is not there was asked for"))?;
+        Ok(Slice::new(part, &self.scratch, node_n))
     }
 
     /// The jobs that wait in the nth slice, in no particular order.
     ///
     /// # Errors
     /// [`crate::error::Kind::Io`] when the temporary file cannot be read.
-    pub fn waits(&mut self, nth: usize) -> Result<Vec<Wait>> {
+    pub fn waits(&self, nth: usize) -> Result<Vec<Wait>> {
         let mut waits = Vec::new();
         if let Some(part) = self.parts.get(nth) {
-            part.waits.read(&mut self.scratch, |[start_s, end_s, ask]| {
+            part.waits.read(&self.scratch, |[start_s, end_s, ask]| {
                 waits.push(Wait { start_s, end_s, ask });
             })?;
         }

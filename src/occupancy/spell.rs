@@ -22,13 +22,20 @@ pub(super) struct Spell {
     pub(super) capacity: [i64; LEDGER_N],
     /// How much of that is set aside while it takes jobs.
     pub(super) set_aside: [i64; LEDGER_N],
+    /// Whether any of it is.
+    pub(super) is_set_aside: bool,
     /// Seconds.
     pub(super) span_s: i64,
-    pub(super) allocated: Sums,
-    pub(super) aside: Sums,
+    /// How many there may be: no sum of what the node has over more of them is sure to fit.
+    limit_s: i64,
+    /// Resource-seconds.
+    pub(super) allocated: [i64; LEDGER_N],
+    aside: Sums,
     pub(super) over: Sums,
     /// Seconds in which nothing of a resource was allocated.
-    pub(super) idle_s: [i64; LEDGER_N],
+    idle_s: [i64; LEDGER_N],
+    /// Of which resources nothing is allocated now.
+    pub(super) is_idle: [bool; LEDGER_N],
     pub(super) units: Vec<SpellUnit>,
 }
 
@@ -36,15 +43,50 @@ pub(super) struct Spell {
 #[derive(Clone, Debug, Default)]
 pub(super) struct SpellUnit {
     /// Time integral of the units.
-    pub(super) unit_s: i128,
+    pub(super) unit_s: i64,
     /// That of the time in which nothing of a resource was allocated.
-    pub(super) idle_unit_s: Sums,
+    idle_unit_s: Sums,
+}
+
+impl SpellUnit {
+    /// Adds units beside which nothing of some resources is allocated.
+    pub(super) fn idle(&mut self, is_idle: [bool; LEDGER_N], unit_s: i64) {
+        for (sum, is_idle) in self.idle_unit_s.iter_mut().zip(is_idle) {
+            *sum += if is_idle { i128::from(unit_s) } else { 0 };
+        }
+    }
 }
 
 impl Spell {
-    /// Whether a stretch belongs to it.
-    pub(super) fn holds(&self, stretch: &Stretch<'_>) -> bool {
-        self.day == stretch.cell.day && self.segment_n == stretch.segment_n
+    /// Takes what is set aside from what is left.
+    pub(super) fn put_aside(&mut self, left: &mut [i64; LEDGER_N], span_s: i64) {
+        for ((left, set_aside), sum) in left.iter_mut().zip(self.set_aside).zip(&mut self.aside) {
+            let aside = (*left).min(set_aside);
+            *left -= aside;
+            *sum += i128::from(aside) * i128::from(span_s);
+        }
+    }
+
+    /// Notes a time in which nothing of some resource is allocated.
+    pub(super) fn idle(&mut self, used: &[i64], span_s: i64) {
+        let of = self.is_idle.iter_mut().zip(&mut self.idle_s).zip(self.capacity);
+        for (((is_idle, idle_s), capacity), used) in of.zip(used) {
+            *is_idle = *used <= 0 && capacity > 0;
+            *idle_s += if *is_idle { span_s } else { 0 };
+        }
+    }
+
+    /// Whether a stretch belongs to it, and has room.
+    #[inline]
+    pub(super) fn holds(&self, stretch: &Stretch<'_>, span_s: i64) -> bool {
+        self.day == stretch.cell.day
+            && self.segment_n == stretch.segment_n
+            && span_s <= self.limit_s.saturating_sub(self.span_s)
+    }
+
+    /// Seconds of a stretch that are sure to have room in an empty one.
+    pub(super) fn limit_s(&self) -> i64 {
+        self.limit_s
     }
 
     /// Whether there is anything in it.
@@ -70,6 +112,7 @@ impl Spell {
             state: stretch.state,
             is_open: is_up && is_there,
             is_there,
+            limit_s: i64::MAX / stretch.capacity.iter().fold(1, |most, amount| most.max(*amount)),
             units,
             ..Self::default()
         };
@@ -79,6 +122,7 @@ impl Spell {
             *capacity = if *known { (*has).max(0) } else { 0 };
             *aside = if is_up { (*set_aside).max(0) } else { 0 };
         }
+        self.is_set_aside = self.set_aside != [0; LEDGER_N];
     }
 
     /// Adds it to its day.
@@ -91,11 +135,12 @@ impl Spell {
             sums
         };
         let capacity = times(self.capacity, [self.span_s; LEDGER_N]);
-        let left = less(less(capacity, self.allocated), self.aside);
+        let allocated = self.allocated.map(i128::from);
+        let left = less(less(capacity, allocated), self.aside);
         day.node_s += if self.is_there { self.span_s } else { 0 };
         day.up_s += if self.is_open { self.span_s } else { 0 };
         add(&mut day.capacity, capacity);
-        add(&mut day.allocated, self.allocated);
+        add(&mut day.allocated, allocated);
         add(&mut day.over, self.over);
         match self.state {
             State::Up => add(&mut day.reserved, self.aside),
@@ -109,7 +154,7 @@ impl Spell {
         let idle = times(offered, self.idle_s);
         let units = day.units.iter_mut().zip(&self.units).zip(question.units);
         for ((sums, unit), thresholds) in units {
-            add(&mut sums.billed, self.allocated);
+            add(&mut sums.billed, allocated);
             if self.is_open {
                 settle_unit(sums, unit, thresholds, question.scheme, (left, idle));
             }
@@ -125,8 +170,9 @@ fn settle_unit(
     scheme: Scheme,
     (free, idle): (Sums, Sums),
 ) {
-    sums.unit_s += unit.unit_s;
-    let overhead = thresholds.times([unit.unit_s; LEDGER_N]);
+    let unit_s = i128::from(unit.unit_s);
+    sums.unit_s += unit_s;
+    let overhead = thresholds.times([unit_s; LEDGER_N]);
     add(&mut sums.overhead, overhead);
     add(&mut sums.stranded, less(free, overhead));
     // Nobody is billed for what is free beside nothing.

@@ -1,9 +1,11 @@
 //! The kernel: one node's events in the order of time.
 
-use super::events::events;
+use super::events::{Event, events};
 use super::grid::{Cell, Grid};
 use super::history::{History, Segment, State};
-use super::slice::{Interval, Shapes};
+use super::resource::LEDGER_N;
+use super::shapes::Shapes;
+use super::slice::Interval;
 
 /// A time in which nothing changes on a node.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +32,9 @@ pub struct Stretch<'a> {
 
 /// Who is told of a node's stretches.
 pub trait Visit {
+    /// Whether it wants to know which intervals begin and end, too.
+    const IS_TOLD_INTERVALS: bool;
+
     /// Nothing changes in this time.
     fn stretch(&mut self, stretch: &Stretch<'_>);
     /// The nth interval begins.
@@ -40,54 +45,118 @@ pub trait Visit {
 
 /// Goes through the time of `grid` on one node. `intervals` are those of a slice that begins with the grid. Ends come before
 /// beginnings of the same second. Where there is no node nothing is told, unless jobs claim to run there.
-pub fn sweep(history: &History, intervals: &[Interval], shapes: &Shapes, grid: &Grid, visit: &mut impl Visit) {
-    let width = shapes.width();
-    let events = events(intervals);
-    let mut rest = events.iter().copied().peekable();
-    let mut used = vec![0_i64; width];
-    let mut fences = Fences::new(history, grid, width);
+pub fn sweep<V: Visit>(history: &History, intervals: &[Interval], shapes: &Shapes, grid: &Grid, visit: &mut V) {
+    /// What nearly all are: cores, memory, GPUs, and whether the node is a job's own.
+    const USUAL_N: usize = LEDGER_N + 1;
+    match shapes.width() {
+        USUAL_N => run(history, intervals, shapes, grid, visit, [0; USUAL_N]),
+        width => run(history, intervals, shapes, grid, visit, vec![0; width]),
+    }
+}
+
+/// What jobs hold on a node at a time: amounts, and how many of them have it to themselves.
+trait Held {
+    fn amounts(&self) -> (&[i64], i64);
+    /// Adds a shape as often as `sign` says.
+    fn add(&mut self, shapes: &Shapes, shape: u32, sign: i64);
+}
+
+impl Held for Vec<i64> {
+    fn amounts(&self) -> (&[i64], i64) {
+        self.split_last()
+            .map_or((&[], 0), |(exclusive_n, amounts)| (amounts, *exclusive_n))
+    }
+
+    fn add(&mut self, shapes: &Shapes, shape: u32, sign: i64) {
+        add(self, shapes.amounts(shape), sign);
+    }
+}
+
+impl<const N: usize> Held for [i64; N] {
+    fn amounts(&self) -> (&[i64], i64) {
+        self.split_last()
+            .map_or((&[], 0), |(exclusive_n, amounts)| (amounts, *exclusive_n))
+    }
+
+    fn add(&mut self, shapes: &Shapes, shape: u32, sign: i64) {
+        if let Some(amounts) = shapes.array::<N>(shape) {
+            add(self, amounts, sign);
+        }
+    }
+}
+
+fn add(held: &mut [i64], amounts: &[i64], sign: i64) {
+    for (held, amount) in held.iter_mut().zip(amounts) {
+        *held = held.wrapping_add(amount.wrapping_mul(sign));
+    }
+}
+
+fn run<V: Visit>(
+    history: &History,
+    intervals: &[Interval],
+    shapes: &Shapes,
+    grid: &Grid,
+    visit: &mut V,
+    mut held: impl Held,
+) {
+    let number = |nth: usize| u32::try_from(nth).unwrap_or(u32::MAX);
+    let nth_of = |event: Event| usize::try_from(event.word()).unwrap_or(usize::MAX);
+    let events = events(intervals, |nth, interval| {
+        if V::IS_TOLD_INTERVALS {
+            number(nth)
+        } else {
+            interval.shape
+        }
+    });
+    let mut fences = Fences::new(history, grid, shapes.width());
     let base_s = grid.from_s();
+    let mut rest = events.iter().copied();
+    let mut next = rest.next();
+    let second = |event: Option<Event>| event.map_or(i64::MAX, |event| base_s + event.second());
     let mut at_s = base_s;
     while at_s < grid.until_s() {
-        while let Some(event) = rest.next_if(|event| event.second() <= at_s - base_s) {
-            let Some(interval) = intervals.get(event.nth()) else {
-                continue;
-            };
+        while let Some(event) = next
+            && second(next) <= at_s
+        {
             // Nobody can foresee which it is: a product costs less than a wrong guess.
-            let sign = if event.is_start() { 1 } else { -1_i64 };
-            for (used, amount) in used.iter_mut().zip(shapes.amounts(interval.shape)) {
-                *used = used.wrapping_add(amount.wrapping_mul(sign));
+            if !V::IS_TOLD_INTERVALS {
+                held.add(shapes, event.word(), event.sign());
+            } else if let Some(interval) = intervals.get(nth_of(event)) {
+                held.add(shapes, interval.shape, event.sign());
+                if event.sign() > 0 {
+                    visit.starts(nth_of(event), interval);
+                } else {
+                    visit.ends(nth_of(event), interval);
+                }
             }
-            if event.is_start() {
-                visit.starts(event.nth(), interval);
-            } else {
-                visit.ends(event.nth(), interval);
-            }
+            next = rest.next();
         }
-        fences.pass(at_s);
-        let change_s = rest.peek().map_or(i64::MAX, |event| event.second() + base_s);
-        let until_s = fences.next_s.min(change_s);
-        if let Some((is_exclusive, held)) = used.split_last() {
-            let segment = fences.segment;
-            if segment.is_some() || held.iter().any(|amount| *amount != 0) {
-                visit.stretch(&Stretch {
-                    from_s: at_s,
-                    until_s,
-                    segment_n: fences.segment_n,
-                    cell: fences.cell,
-                    state: segment.map_or(State::Up, |segment| segment.state),
-                    capacity: segment.map_or(&fences.nothing, |segment| &segment.capacity),
-                    set_aside: segment.map_or(&fences.nothing, |segment| &segment.set_aside),
-                    used: held,
-                    is_exclusive: *is_exclusive > 0,
-                });
-            }
+        if fences.next_s <= at_s {
+            fences.pass(at_s);
+        }
+        let until_s = fences.next_s.min(second(next));
+        let (used, exclusive_n) = held.amounts();
+        let segment = fences.segment;
+        if segment.is_some() || used.iter().any(|amount| *amount != 0) {
+            visit.stretch(&Stretch {
+                from_s: at_s,
+                until_s,
+                segment_n: fences.segment_n,
+                cell: fences.cell,
+                state: segment.map_or(State::Up, |segment| segment.state),
+                capacity: segment.map_or(&fences.nothing, |segment| &segment.capacity),
+                set_aside: segment.map_or(&fences.nothing, |segment| &segment.set_aside),
+                used,
+                is_exclusive: exclusive_n > 0,
+            });
         }
         at_s = until_s;
     }
-    for event in rest.filter(|event| !event.is_start()) {
-        if let Some(interval) = intervals.get(event.nth()) {
-            visit.ends(event.nth(), interval);
+    if V::IS_TOLD_INTERVALS {
+        for event in next.into_iter().chain(rest).filter(|event| event.sign() < 0) {
+            if let Some(interval) = intervals.get(nth_of(event)) {
+                visit.ends(nth_of(event), interval);
+            }
         }
     }
 }
@@ -125,10 +194,8 @@ impl<'a> Fences<'a> {
     }
 
     /// Takes what has begun by `at_s`.
+    #[cold]
     fn pass(&mut self, at_s: i64) {
-        if at_s < self.next_s {
-            return;
-        }
         while let Some(segment) = self.segments.next_if(|segment| segment.from_s <= at_s) {
             self.segment = Some(segment);
             self.segment_n += 1;

@@ -5,7 +5,8 @@ use super::grid::Grid;
 use super::history::History;
 use super::over::{Finding, Overs};
 use super::resource::LEDGER_N;
-use super::slice::{Interval, Shapes};
+use super::shapes::Shapes;
+use super::slice::Interval;
 use super::spell::Spell;
 use super::spread::{GIB_BITS, Spread};
 use super::sweep::{Stretch, Visit, sweep};
@@ -108,6 +109,23 @@ struct Adder<'a> {
 }
 
 impl Adder<'_> {
+    /// Begins another spell with a stretch. Of a stretch too long for one it sees to all but the last piece, and gives
+    /// where that begins.
+    #[cold]
+    fn begin(&mut self, stretch: &Stretch<'_>) -> i64 {
+        let mut piece = *stretch;
+        loop {
+            self.settle();
+            self.spell.begin(stretch, self.known, self.question.units.len());
+            if stretch.until_s - piece.from_s <= self.spell.limit_s() {
+                return piece.from_s;
+            }
+            piece.until_s = piece.from_s + self.spell.limit_s();
+            self.add(&piece);
+            piece.from_s = piece.until_s;
+        }
+    }
+
     /// Adds the spell to its day.
     fn settle(&mut self) {
         let spell = &self.spell;
@@ -123,6 +141,63 @@ impl Adder<'_> {
         }
         if let Some(day) = self.days.last_mut() {
             spell.settle(day, self.question);
+        }
+    }
+
+    /// Adds a stretch that belongs to the spell.
+    #[expect(clippy::inline_always, reason = "see where it is called for every stretch")]
+    #[inline(always)]
+    fn add(&mut self, stretch: &Stretch<'_>) {
+        let spell = &mut self.spell;
+        let span_s = stretch.until_s - stretch.from_s;
+        spell.span_s += span_s;
+        let mut free = [0; LEDGER_N];
+        let (mut is_idle, mut is_over) = (false, false);
+        let has = spell.capacity.iter().zip(stretch.used);
+        for ((capacity, used), (allocated_s, free)) in has.zip(spell.allocated.iter_mut().zip(&mut free)) {
+            let allocated = (*used).clamp(0, *capacity);
+            *free = capacity - allocated;
+            // The spell ends before this could be too much.
+            *allocated_s += allocated * span_s;
+            is_idle |= allocated == 0 && *capacity > 0;
+            is_over |= used > capacity;
+        }
+        if spell.is_set_aside {
+            spell.put_aside(&mut free, span_s);
+        }
+        if is_idle {
+            spell.idle(stretch.used, span_s);
+        }
+        if spell.is_open {
+            let hour_of_week = stretch.cell.hour_of_week.into();
+            let [core_n, memory_byte, gpu_n] = free;
+            self.spread.shapes.add([core_n, memory_byte >> GIB_BITS, gpu_n], span_s);
+            let free = if stretch.used.len() > LEDGER_N {
+                self.free.clear();
+                self.free.extend(free);
+                self.free.extend(models(stretch, self.known));
+                self.free.as_slice()
+            } else {
+                &free
+            };
+            let asked = spell.units.iter_mut().zip(self.question.units);
+            for ((unit, thresholds), seconds) in asked.zip(&mut self.spread.units) {
+                // Nothing can join a job that has the node to itself.
+                let unit_n = if stretch.is_exclusive {
+                    0
+                } else {
+                    thresholds.units(free)
+                };
+                seconds.add([hour_of_week, unit_n, 0], span_s);
+                let unit_s = unit_n * span_s;
+                unit.unit_s += unit_s;
+                if is_idle {
+                    unit.idle(spell.is_idle, unit_s);
+                }
+            }
+        }
+        if is_over {
+            self.over(stretch);
         }
     }
 
@@ -152,64 +227,19 @@ impl Adder<'_> {
 }
 
 impl Visit for Adder<'_> {
+    const IS_TOLD_INTERVALS: bool = false;
+
+    #[expect(
+        clippy::inline_always,
+        reason = "most of what a sweep does: a call for each stretch costs a fifth of it"
+    )]
+    #[inline(always)]
     fn stretch(&mut self, stretch: &Stretch<'_>) {
-        if !self.spell.holds(stretch) || self.spell.is_empty() {
-            self.settle();
-            self.spell.begin(stretch, self.known, self.question.units.len());
+        let mut stretch = *stretch;
+        if !self.spell.holds(&stretch, stretch.until_s - stretch.from_s) {
+            stretch.from_s = self.begin(&stretch);
         }
-        let spell = &mut self.spell;
-        let span_s = stretch.until_s - stretch.from_s;
-        let span = i128::from(span_s);
-        spell.span_s += span_s;
-        let (mut free, mut is_idle) = ([0; LEDGER_N], [false; LEDGER_N]);
-        let mut is_over = false;
-        let has = spell.capacity.iter().zip(&spell.set_aside).zip(stretch.used);
-        let sums = spell.allocated.iter_mut().zip(&mut spell.aside).zip(&mut spell.idle_s);
-        let told = free.iter_mut().zip(&mut is_idle);
-        for ((((capacity, set_aside), used), ((allocated_s, aside_s), idle_s)), (free, is_idle)) in
-            has.zip(sums).zip(told)
-        {
-            let allocated = (*used).clamp(0, *capacity);
-            let left = capacity - allocated;
-            let aside = left.min(*set_aside);
-            *free = left - aside;
-            *allocated_s += i128::from(allocated) * span;
-            *aside_s += i128::from(aside) * span;
-            *is_idle = allocated == 0 && *capacity > 0;
-            *idle_s += if *is_idle { span_s } else { 0 };
-            is_over |= used > capacity;
-        }
-        if spell.is_open {
-            let hour_of_week = stretch.cell.hour_of_week.into();
-            let [core_n, memory_byte, gpu_n] = free;
-            self.spread.shapes.add([core_n, memory_byte >> GIB_BITS, gpu_n], span_s);
-            self.free.clear();
-            self.free.extend(free);
-            self.free.extend(models(stretch, self.known));
-            let asked = spell
-                .units
-                .iter_mut()
-                .zip(self.question.units)
-                .zip(&mut self.spread.units);
-            for ((unit, thresholds), seconds) in asked {
-                // Nothing can join a job that has the node to itself.
-                let unit_n = if stretch.is_exclusive {
-                    0
-                } else {
-                    thresholds.units(&self.free)
-                };
-                seconds.add([hour_of_week, unit_n, 0], span_s);
-                let unit_s = i128::from(unit_n) * span;
-                unit.unit_s += unit_s;
-                if is_idle != [false; LEDGER_N] {
-                    let idle = unit.idle_unit_s.iter_mut().zip(is_idle);
-                    idle.for_each(|(sum, is_idle)| *sum += if is_idle { unit_s } else { 0 });
-                }
-            }
-        }
-        if is_over {
-            self.over(stretch);
-        }
+        self.add(&stretch);
     }
 }
 

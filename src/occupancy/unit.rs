@@ -35,7 +35,7 @@ impl Unit {
     /// Its thresholds in the order of the resources followed.
     #[must_use]
     pub fn thresholds(&self, resources: &Resources) -> Thresholds {
-        Thresholds(resources.amounts(|resource| {
+        Thresholds::new(resources.amounts(|resource| {
             let named = self.thresholds.iter().find(|(named, _)| named == resource);
             named.map(|(_, amount)| (*amount).max(1))
         }))
@@ -44,27 +44,39 @@ impl Unit {
 
 /// Thresholds in the order of the resources followed; `None` where the unit does not name the resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Thresholds(Vec<Option<i64>>);
+pub struct Thresholds {
+    all: Vec<Option<i64>>,
+    /// Places of the resources it names, with how to divide by their thresholds.
+    named: Vec<(usize, Divisor)>,
+}
 
 impl Thresholds {
+    fn new(all: Vec<Option<i64>>) -> Self {
+        let named = all.iter().enumerate();
+        let named = named.filter_map(|(place, threshold)| Some((place, Divisor::new((*threshold)?.unsigned_abs()))));
+        Self {
+            named: named.collect(),
+            all,
+        }
+    }
+
     /// How many units these free amounts hold. A unit that names nothing holds none.
     #[must_use]
+    #[inline]
     pub fn units(&self, free: &[i64]) -> i64 {
-        let mut least = None;
-        for (threshold, free) in self.0.iter().zip(free) {
-            let Some(threshold) = threshold else { continue };
-            // A division is dear: most of the time another resource is scarcer, or the threshold is 1.
-            let is_enough = |unit_n: i64| unit_n.checked_mul(*threshold).is_some_and(|taken| taken <= *free);
-            if !least.is_some_and(is_enough) {
-                least = Some(if *threshold == 1 { *free } else { *free / threshold });
+        let mut least = u64::MAX;
+        for (place, divisor) in &self.named {
+            if let Some(free) = free.get(*place) {
+                // Which one is the scarcest changes all the time: all are divided, rather than guessed wrong.
+                least = least.min(divisor.quotient(u64::try_from(*free).unwrap_or(0)));
             }
         }
-        least.unwrap_or(0).max(0)
+        i64::try_from(least).unwrap_or(0)
     }
 
     /// As many units hold of the resources of the ledger, unit for unit.
     pub(super) fn times(&self, mut units: [i128; LEDGER_N]) -> [i128; LEDGER_N] {
-        for (unit, threshold) in units.iter_mut().zip(&self.0) {
+        for (unit, threshold) in units.iter_mut().zip(&self.all) {
             *unit *= i128::from(threshold.unwrap_or(0));
         }
         units
@@ -73,7 +85,7 @@ impl Thresholds {
     /// How many units it takes to hold these amounts of what the unit names.
     #[must_use]
     pub fn taken(&self, amounts: &[i64]) -> i64 {
-        let taken = self.0.iter().zip(amounts).filter_map(|(threshold, amount)| {
+        let taken = self.all.iter().zip(amounts).filter_map(|(threshold, amount)| {
             let threshold = (*threshold)?;
             Some(*amount / threshold + i64::from(*amount % threshold > 0))
         });
@@ -82,15 +94,48 @@ impl Thresholds {
 
     /// In their order.
     pub fn iter(&self) -> impl Iterator<Item = Option<i64>> {
-        self.0.iter().copied()
+        self.all.iter().copied()
     }
 
     /// Whether every resource it names is known.
     #[must_use]
     pub fn is_known(&self, known: &[bool]) -> bool {
-        self.0
+        self.all
             .iter()
             .zip(known)
             .all(|(threshold, known)| threshold.is_none() || *known)
+    }
+}
+
+/// Bits of what is divided.
+const DIVIDEND_BITS: u32 = 63;
+
+/// A number to divide by often: a product and a shift give the quotient, exactly (Granlund and Montgomery, *Division by
+/// invariant integers using multiplication*, 1994, theorem 4.2 with N = 63).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Divisor {
+    /// 2^(63 + shift) by the divisor, rounded down, and 1.
+    factor: u64,
+    /// The least power of 2 that is not below the divisor.
+    shift: u32,
+}
+
+impl Divisor {
+    /// Of a divisor from 1 to 2^63 - 1.
+    fn new(divisor: u64) -> Self {
+        let divisor = divisor.max(1);
+        let shift = u64::BITS - (divisor - 1).leading_zeros();
+        let factor = (1_u128 << (DIVIDEND_BITS + shift)) / u128::from(divisor) + 1;
+        Self {
+            factor: u64::try_from(factor).unwrap_or(u64::MAX),
+            shift,
+        }
+    }
+
+    /// Of a dividend below 2^63.
+    #[inline]
+    fn quotient(self, dividend: u64) -> u64 {
+        let product = u128::from(dividend) * u128::from(self.factor);
+        u64::try_from(product >> DIVIDEND_BITS).unwrap_or(u64::MAX) >> self.shift
     }
 }

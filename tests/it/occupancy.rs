@@ -4,3 +4,4 @@ mod brute;
 mod cases;
 mod queue;
 mod random;
+mod room;

@@ -15,8 +15,10 @@ use self::state::{Change, relative};
 use self::watch::Watch;
 use super::grid::Grid;
 use super::history::History;
-use super::slice::{Shapes, Slice};
+use super::shapes::Shapes;
+use super::slice::Slice;
 use super::unit::Thresholds;
+use crate::error::Result;
 use crate::time::Day;
 
 /// Events sorted at once.
@@ -111,15 +113,18 @@ pub struct Machines<'a> {
 }
 
 /// Holds the jobs that wait in a slice against what is free in it.
+///
+/// # Errors
+/// [`crate::error::Kind::Io`] when the temporary file of the slice cannot be read.
 pub fn queue(
-    slice: &Slice,
+    slice: Slice<'_>,
     machines: Machines<'_>,
     shapes: &Shapes,
     grid: &Grid,
     queue: &Queue,
-) -> BTreeMap<QueueKey, QueueSums> {
+) -> Result<BTreeMap<QueueKey, QueueSums>> {
     if queue.waits.is_empty() {
-        return BTreeMap::new();
+        return Ok(BTreeMap::new());
     }
     let mut watch = Watch::new(machines, shapes, grid, queue);
     let span_s = relative(slice.until_s() - slice.from_s());
@@ -129,18 +134,16 @@ pub fn queue(
     while from_s < span_s {
         let until_s = from_s.saturating_add(step_s).min(span_s);
         let mut changes: Vec<Change> = Vec::new();
-        for (node, intervals) in (0_u32..).zip(&slice.nodes) {
-            for interval in intervals {
-                for (at_s, is_start) in [(interval.start_s, true), (interval.end_s, false)] {
-                    if from_s <= at_s && at_s < until_s {
-                        changes.push((at_s, node, interval.shape, is_start));
-                    }
+        slice.each_job(|node, interval| {
+            for (at_s, is_start) in [(interval.start_s, true), (interval.end_s, false)] {
+                if from_s <= at_s && at_s < until_s {
+                    changes.push((at_s, node, interval.shape, is_start));
                 }
             }
-        }
+        })?;
         changes.sort_unstable();
         watch.go(&changes, until_s);
         from_s = until_s;
     }
-    watch.end(span_s)
+    Ok(watch.end(span_s))
 }

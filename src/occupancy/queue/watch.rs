@@ -6,7 +6,7 @@ use super::state::{Change, Class, Moment, Node, index, measures, relative};
 use super::{Machines, Queue, QueueKey, QueueSums, Wait};
 use crate::occupancy::grid::Grid;
 use crate::occupancy::history::State;
-use crate::occupancy::slice::Shapes;
+use crate::occupancy::shapes::Shapes;
 use crate::time::Day;
 
 /// The sweep.

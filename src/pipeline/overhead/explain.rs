@@ -83,7 +83,7 @@ pub(in crate::pipeline) fn explain(
             Ok(())
         },
     )?;
-    let (board, mut slices) = (staged.board, staged.slices);
+    let (board, slices) = (staged.board, staged.slices);
     let mut told_of = Story {
         basis: &basis,
         shapes: &board.shapes,
@@ -93,14 +93,16 @@ pub(in crate::pipeline) fn explain(
     for nth in 0..slices.len() {
         let slice = slices.slice(nth, board.nodes.len())?;
         let grid = Grid::new(&zone, slice.from_s(), slice.until_s());
-        for (node, intervals) in board.nodes.iter().zip(slice.into_nodes()) {
-            if intervals.iter().any(|interval| Some(u64::from(interval.tag)) == tag) {
-                let asking = Asking::of(node, &basis.overhead, &resources);
-                for (unit, thresholds) in asking.by_number() {
-                    told_of.node((&node.name, unit), &node.history, &intervals, &grid, (&thresholds, tag));
-                }
+        slice.each_node(|nth, intervals| {
+            let is_there = intervals.iter().any(|interval| Some(u64::from(interval.tag)) == tag);
+            let Some(node) = board.nodes.get(nth).filter(|_| is_there) else {
+                return;
+            };
+            let asking = Asking::of(node, &basis.overhead, &resources);
+            for (unit, thresholds) in asking.by_number() {
+                told_of.node((&node.name, unit), &node.history, intervals, &grid, (&thresholds, tag));
             }
-        }
+        })?;
     }
     told_of.end()
 }
@@ -164,6 +166,8 @@ impl Listener<'_> {
 }
 
 impl Visit for Listener<'_> {
+    const IS_TOLD_INTERVALS: bool = true;
+
     fn stretch(&mut self, stretch: &Stretch<'_>) {
         if self.held == [0; LEDGER_N] {
             return;

@@ -39,7 +39,7 @@ pub(super) fn publish(
     let staged = stage(sweep.store, site, (files, machine), of, due, &COLUMNS, |_, _| Ok(()))?;
     let Stage {
         board,
-        mut slices,
+        slices,
         due,
         findings,
         bases,
@@ -73,7 +73,7 @@ pub(super) fn publish(
         report.interval_n += u64::try_from(slice.len()).unwrap_or(0);
         report.wait_n += u64::try_from(waiting.waits.len()).unwrap_or(0);
         let grid = Grid::new(&sweep.plan.calendar_zone, slice.from_s(), slice.until_s());
-        let queued = queue(&slice, machines, &board.shapes, &grid, &waiting);
+        let queued = queue(slice, machines, &board.shapes, &grid, &waiting)?;
         let biller = Biller::new(sweep.plan, overhead, month);
         let bills = BillPile::new(sweep.memory_byte_n / BILLS_SHARE);
         let each = |spreads: &mut Spreads, nth: usize, intervals: &[Interval]| {

@@ -69,7 +69,7 @@ pub(super) fn stage(
         }
     }
     if machine.is_none() {
-        capacity_from_jobs(&mut stage.board, &mut stage.slices)?;
+        capacity_from_jobs(&mut stage.board, &stage.slices)?;
     }
     Ok(stage)
 }
@@ -95,9 +95,9 @@ fn machines(
 
 /// Takes the most that jobs held at one time for what a node has. A resource no job on it told of is not known, but GPUs:
 /// a node whose jobs have none is taken to have none.
-fn capacity_from_jobs(board: &mut Board, slices: &mut Slices) -> Result<()> {
+fn capacity_from_jobs(board: &mut Board, slices: &Slices) -> Result<()> {
     for nth in 0..slices.len() {
-        let most = peaks(slices.slice(nth, board.nodes.len())?, &board.shapes);
+        let most = peaks(slices.slice(nth, board.nodes.len())?, &board.shapes)?;
         for (node, most) in board.nodes.iter_mut().zip(most) {
             let Some(segment) = node.history.segments.first_mut() else {
                 continue;

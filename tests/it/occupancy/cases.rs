@@ -2,9 +2,10 @@
 
 use gridtally::occupancy::{
     Grid, History, Interval, LEDGER_N, NodeTally, PRESETS, Question, Resource, Resources, Scheme, Segment, Shapes,
-    Slice, Spread, State, Thresholds, Unit, bill, rate, tally_all,
+    Slices, Spread, State, Thresholds, Unit, bill, rate, tally_all,
 };
 use gridtally::time::Zone;
+use proptest::prelude::*;
 
 const GB: i64 = 1_000_000_000;
 /// Seconds in the cases.
@@ -34,10 +35,10 @@ fn node(capacity: [i64; 3], jobs: &[[i64; 3]], units: &[Unit], scheme: Scheme) -
 fn node_in(history: &History, jobs: &[[i64; 3]], units: &[Unit], scheme: Scheme) -> (NodeTally, Spread) {
     let resources = Resources::of(units);
     let mut shapes = Shapes::new(resources.width());
-    let mut slice = Slice::new(0, SPAN_S, 1);
+    let mut slices = Slices::new([(0, SPAN_S)]);
     for job in jobs {
         let shape = shapes.number(job, false).unwrap();
-        slice.push(0, (0, SPAN_S), shape, 0);
+        slices.push(0, (0, SPAN_S), shape, 0).unwrap();
     }
     let thresholds: Vec<Thresholds> = units.iter().map(|unit| unit.thresholds(&resources)).collect();
     let question = Question {
@@ -46,6 +47,7 @@ fn node_in(history: &History, jobs: &[[i64; 3]], units: &[Unit], scheme: Scheme)
     };
     let grid = Grid::new(&Zone::utc(), 0, SPAN_S);
     let histories = std::slice::from_ref(history);
+    let slice = slices.slice(0, 1).unwrap();
     let (mut tallies, mut spreads) = tally_all(slice, histories, &shapes, &grid, |_| (0, question), 2).unwrap();
     (tallies.pop().unwrap(), spreads.remove(&0).unwrap())
 }
@@ -351,4 +353,19 @@ fn a_job_without_a_node_that_is_there_is_a_finding() {
     let (tally, _) = node_in(&absent, &[[1, 0, 0]], &[core_and_2gb()], Scheme::OverheadAware);
     assert_eq!(tally.days[0].node_s, 40);
     assert_eq!((tally.findings[0].from_s, tally.findings[0].until_s), (0, 60));
+}
+
+proptest! {
+    #[test]
+    fn units_are_what_division_says(
+        free in prop_oneof![0..1_000_000_i64, i64::MIN..=i64::MAX],
+        threshold in prop_oneof![1..1000_i64, 1..=i64::MAX],
+        near in -1..=1_i64,
+    ) {
+        let of = unit("u", &[(Resource::Memory, threshold)]);
+        prop_assert_eq!(units_of(&of, &[0, free, 0]), (free / threshold).max(0));
+        // Where one more just fits, or just does not.
+        let edge = (free.max(0) / threshold * threshold).saturating_add(near);
+        prop_assert_eq!(units_of(&of, &[0, edge, 0]), (edge / threshold).max(0));
+    }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use gridtally::occupancy::queue::ByCause;
-use gridtally::occupancy::{Ask, Grid, Machines, Queue, QueueSums, Resources, Shapes, Slice, Thresholds, Wait, queue};
+use gridtally::occupancy::{Ask, Grid, Machines, Queue, QueueSums, Resources, Shapes, Slices, Thresholds, Wait, queue};
 use gridtally::time::Zone;
 use gridtally::time::month::date_of;
 use proptest::prelude::*;
@@ -239,11 +239,11 @@ fn kernel(case: &Case) -> Answer {
     let units: Vec<(usize, Thresholds)> = thresholds.into_iter().enumerate().take(case.units.len()).collect();
     let (from_s, until_s) = case.span;
     let mut shapes = Shapes::new(resources.width());
-    let mut slice = Slice::new(from_s, until_s, case.nodes.len());
+    let mut slices = Slices::new([(from_s, until_s)]);
     for (node, (_, jobs)) in (0..).zip(&case.nodes) {
         for job in jobs {
             let shape = shapes.number(&job.held, job.is_exclusive).unwrap();
-            slice.push(node, (job.start_s, job.end_s), shape, 0);
+            slices.push(node, (job.start_s, job.end_s), shape, 0).unwrap();
         }
     }
     let histories: Vec<_> = case
@@ -291,7 +291,8 @@ fn kernel(case: &Case) -> Answer {
         units: &of_nodes,
     };
     let grid = Grid::new(&Zone::named(case.zone).unwrap(), from_s, until_s);
-    let sums = queue(&slice, machines, &shapes, &grid, &line);
+    let slice = slices.slice(0, histories.len()).unwrap();
+    let sums = queue(slice, machines, &shapes, &grid, &line).unwrap();
     let named = sums
         .into_iter()
         .map(|((group, unit, day), sums)| ((groups[group].clone(), unit, date_of(day).unwrap().to_string()), sums));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use gridtally::occupancy::{
-    Grid, History, Interval, NodeTally, Question, Resource, Resources, Scheme, Segment, Shapes, Slice, Spread, State,
+    Grid, History, Interval, NodeTally, Question, Resource, Resources, Scheme, Segment, Shapes, Slices, Spread, State,
     Thresholds, bill, tally_all,
 };
 use gridtally::time::Zone;
@@ -104,6 +104,7 @@ pub(super) fn model() -> Resource {
     Resource::GpuModel("m".to_owned())
 }
 
+/// The first amounts of these: of the resources followed.
 pub(super) fn history(phases: &[Phase], resources: &Resources) -> History {
     let state = |mood| match mood {
         Mood::Up => State::Up,
@@ -113,13 +114,40 @@ pub(super) fn history(phases: &[Phase], resources: &Resources) -> History {
     let segments = phases.iter().map(|phase| Segment {
         from_s: phase.from_s,
         state: state(phase.mood),
-        capacity: phase.has.to_vec(),
-        set_aside: phase.kept_back.to_vec(),
+        capacity: phase.has[..resources.width()].to_vec(),
+        set_aside: phase.kept_back[..resources.width()].to_vec(),
     });
     History {
         segments: segments.collect(),
         known: vec![true; resources.width()],
     }
+}
+
+/// The days of a node as the brute force tells them.
+pub(super) fn days(tally: &NodeTally) -> BTreeMap<String, brute::Day> {
+    tally
+        .days
+        .iter()
+        .map(|day| {
+            let units = day.units.iter().map(|unit| brute::UnitDay {
+                unit_s: unit.unit_s,
+                overhead: unit.overhead,
+                stranded: unit.stranded,
+                billed: unit.billed,
+            });
+            let told = brute::Day {
+                there_s: day.node_s,
+                up_s: day.up_s,
+                capacity: day.capacity,
+                allocated: day.allocated,
+                down: day.down,
+                reserved: day.reserved,
+                over: day.over,
+                units: units.collect(),
+            };
+            (date_of(day.day).unwrap().to_string(), told)
+        })
+        .collect()
 }
 
 /// The ledger's identity, and what jobs held beyond what there is.
@@ -152,9 +180,9 @@ fn pays_all(tally: &NodeTally, billed: &[[i128; 3]]) {
 }
 
 /// Units of how many nodes there were by hour and number, and what was free.
-type Spreaded = (BTreeMap<(usize, i64, i64), i64>, BTreeMap<[i64; 3], i64>);
+pub(super) type Spreaded = (BTreeMap<(usize, i64, i64), i64>, BTreeMap<[i64; 3], i64>);
 
-fn spreaded<'a>(spreads: impl IntoIterator<Item = &'a Spread>) -> Spreaded {
+pub(super) fn spreaded<'a>(spreads: impl IntoIterator<Item = &'a Spread>) -> Spreaded {
     let mut all = Spreaded::default();
     for spread in spreads {
         for (unit, seconds) in spread.units.iter().enumerate() {
@@ -171,14 +199,18 @@ fn spreaded<'a>(spreads: impl IntoIterator<Item = &'a Spread>) -> Spreaded {
 
 fn agrees(case: &Case, threads: usize) {
     let places = [Resource::Core, Resource::Memory, Resource::Gpu, model()];
-    // The first of the following is not asked; it makes the kernel follow the model.
-    let mut named: Vec<_> = vec![unit("model", &[(model(), 1)])];
-    named.extend(case.units.iter().map(|amounts| {
-        let thresholds: Vec<_> = places.iter().cloned().zip(*amounts).filter(|(_, n)| *n > 0).collect();
-        unit("u", &thresholds)
-    }));
+    // The model is followed where one of them names it.
+    let named: Vec<_> = case
+        .units
+        .iter()
+        .map(|amounts| {
+            let thresholds: Vec<_> = places.iter().cloned().zip(*amounts).filter(|(_, n)| *n > 0).collect();
+            unit("u", &thresholds)
+        })
+        .collect();
     let resources = Resources::of(&named);
-    let thresholds: Vec<Thresholds> = named.iter().skip(1).map(|unit| unit.thresholds(&resources)).collect();
+    let width = resources.width();
+    let thresholds: Vec<Thresholds> = named.iter().map(|unit| unit.thresholds(&resources)).collect();
     let scheme = match case.payer {
         Payer::Aware => Scheme::OverheadAware,
         Payer::Usage => Scheme::UsageOnly,
@@ -188,11 +220,11 @@ fn agrees(case: &Case, threads: usize) {
     let (from_s, until_s) = case.span;
     let grid = Grid::new(&zone, from_s, until_s);
     let mut shapes = Shapes::new(resources.width());
-    let mut slice = Slice::new(from_s, until_s, case.nodes.len());
+    let mut slices = Slices::new([(from_s, until_s)]);
     for (node, (_, jobs)) in (0..).zip(&case.nodes) {
         for job in jobs {
-            let shape = shapes.number(&job.held, job.is_exclusive).unwrap();
-            slice.push(node, (job.start_s, job.end_s), shape, 0);
+            let shape = shapes.number(&job.held[..width], job.is_exclusive).unwrap();
+            slices.push(node, (job.start_s, job.end_s), shape, 0).unwrap();
         }
     }
     let histories: Vec<History> = case
@@ -204,7 +236,8 @@ fn agrees(case: &Case, threads: usize) {
         units: &thresholds,
         scheme,
     };
-    let together = tally_all(slice.clone(), &histories, &shapes, &grid, |_| (0, question), threads).unwrap();
+    let slice = slices.slice(0, histories.len()).unwrap();
+    let together = tally_all(slice, &histories, &shapes, &grid, |_| (0, question), threads).unwrap();
     let (tallies, spreads) = tally_all(slice, &histories, &shapes, &grid, |nth| (nth, question), threads).unwrap();
     assert_eq!(together.0, tallies);
     assert_eq!(spreaded(together.1.values()), spreaded(spreads.values()));
@@ -212,29 +245,7 @@ fn agrees(case: &Case, threads: usize) {
         tallies.iter().zip(spreads.values()).zip(&histories).zip(&case.nodes)
     {
         let truth = brute::answer(phases, jobs, &case.units, case.payer, case.zone, case.span);
-        let days: BTreeMap<String, brute::Day> = tally
-            .days
-            .iter()
-            .map(|day| {
-                let units = day.units.iter().map(|unit| brute::UnitDay {
-                    unit_s: unit.unit_s,
-                    overhead: unit.overhead,
-                    stranded: unit.stranded,
-                    billed: unit.billed,
-                });
-                let told = brute::Day {
-                    there_s: day.node_s,
-                    up_s: day.up_s,
-                    capacity: day.capacity,
-                    allocated: day.allocated,
-                    down: day.down,
-                    reserved: day.reserved,
-                    over: day.over,
-                    units: units.collect(),
-                };
-                (date_of(day.day).unwrap().to_string(), told)
-            })
-            .collect();
+        let days = days(tally);
         assert_eq!(days, truth.days);
         assert_eq!(spreaded([spread]), (truth.histogram.clone(), truth.shapes.clone()));
         closes(tally, &truth);
@@ -244,7 +255,7 @@ fn agrees(case: &Case, threads: usize) {
             let (start_s, end_s) = (job.start_s.max(from_s), job.end_s.min(until_s));
             if start_s < end_s {
                 let relative = |s: i64| u32::try_from(s - from_s).unwrap();
-                let shape = shapes.number(&job.held, job.is_exclusive).unwrap();
+                let shape = shapes.number(&job.held[..width], job.is_exclusive).unwrap();
                 intervals.push(Interval {
                     start_s: relative(start_s),
                     end_s: relative(end_s),
