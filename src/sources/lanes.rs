@@ -1,31 +1,20 @@
 //! Sixty-four bytes looked at at once.
 
-use wide::u8x16;
+use wide::u8x64;
 
 /// Bytes that share a word of bits.
 pub(super) const WORD: usize = 64;
 
-/// The bytes in four lanes.
+/// A bit for every byte that is `byte`, the first byte in the lowest bit.
 #[inline]
-pub(super) fn lanes(bytes: &[u8; WORD]) -> [u8x16; 4] {
-    let (lanes, _) = bytes.as_chunks::<16>();
-    let lane = |at: usize| lanes.get(at).map_or(u8x16::splat(b' '), |lane| u8x16::new(*lane));
-    [lane(0), lane(1), lane(2), lane(3)]
+pub(super) fn bits(lanes: u8x64, byte: u8) -> u64 {
+    lanes.simd_eq(u8x64::splat(byte)).to_bitmask()
 }
 
-/// Which bytes of a lane are `byte`.
+/// A bit for every byte that is one of two.
 #[inline]
-pub(super) fn equal(lane: u8x16, byte: u8) -> u8x16 {
-    lane.simd_eq(u8x16::splat(byte))
-}
-
-/// A bit for every byte that is picked, the first byte in the lowest bit.
-#[inline]
-pub(super) fn bits(lanes: [u8x16; 4], pick: impl Fn(u8x16) -> u8x16) -> u64 {
-    // Not `lanes.map`, which is not always unrolled.
-    let [a, b, c, d] = lanes;
-    let word = |lane| u64::from(pick(lane).to_bitmask());
-    word(a) | word(b) << 16 | word(c) << 32 | word(d) << 48
+pub(super) fn bits_of_two(lanes: u8x64, [one, other]: [u8; 2]) -> u64 {
+    (lanes.simd_eq(u8x64::splat(one)) | lanes.simd_eq(u8x64::splat(other))).to_bitmask()
 }
 
 /// The places of two bytes in a text, in order.
@@ -57,8 +46,7 @@ impl<'a> Places<'a> {
 
     #[inline]
     fn look(&mut self, chunk: &[u8; WORD]) {
-        let [one, other] = self.wanted;
-        self.hits = bits(lanes(chunk), |lane| equal(lane, one) | equal(lane, other));
+        self.hits = bits_of_two(u8x64::new(*chunk), self.wanted);
         self.from = self.next;
         self.next += WORD;
     }

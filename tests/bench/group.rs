@@ -30,11 +30,11 @@ struct Groups {
 
 impl Groups {
     fn add(&mut self, sums: &Sums) {
-        if !self.sums.contains_key(&self.key) {
-            self.sums.insert(self.key.clone(), Sums::default());
+        if let Some(into) = self.sums.get_mut(&self.key) {
+            into.iter_mut().zip(sums).for_each(|(into, n)| *into += n);
+        } else {
+            self.sums.insert(self.key.clone(), *sums);
         }
-        let into = self.sums.get_mut(&self.key).expect("it is there");
-        into.iter_mut().zip(sums).for_each(|(into, n)| *into += n);
     }
 }
 

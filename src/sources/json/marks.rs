@@ -1,9 +1,9 @@
-//! Where the quotes and backslashes of a line are: found for all of it at once, sixteen bytes at a time, instead of
+//! Where the quotes and backslashes of a line are: found for all of it at once, sixty-four bytes at a time, instead of
 //! string by string.
 
-use wide::u8x16;
+use wide::u8x64;
 
-use crate::sources::lanes::{WORD, bits, equal, lanes};
+use crate::sources::lanes::{WORD, bits, bits_of_two};
 
 /// The marks of one line. Used again for the next one, because it keeps its room.
 #[derive(Clone, Debug, Default)]
@@ -67,7 +67,7 @@ impl Marks {
 
 /// Looks at one word after another.
 struct Eye {
-    lowest: u8x16,
+    lowest: u8x64,
     /// 1 when a backslash at the end of the word before escapes the first byte.
     is_escaped: u64,
     /// Escaped bytes that need a closer look.
@@ -77,7 +77,7 @@ struct Eye {
 impl Default for Eye {
     fn default() -> Self {
         Self {
-            lowest: u8x16::splat(u8::MAX),
+            lowest: u8x64::splat(u8::MAX),
             is_escaped: 0,
             unusual: 0,
         }
@@ -87,17 +87,15 @@ impl Default for Eye {
 impl Eye {
     #[inline]
     fn word(&mut self, bytes: &[u8; WORD]) -> Word {
-        let lanes = lanes(bytes);
-        for lane in lanes {
-            self.lowest = self.lowest.min(lane);
-        }
-        let quotes = bits(lanes, |lane| equal(lane, b'"'));
-        let backslashes = bits(lanes, |lane| equal(lane, b'\\'));
+        let lanes = u8x64::new(*bytes);
+        self.lowest = self.lowest.min(lanes);
+        let quotes = bits(lanes, b'"');
+        let backslashes = bits(lanes, b'\\');
         if backslashes | self.is_escaped == 0 {
             return Word { quotes, backslashes };
         }
         let escaped = self.escaped(backslashes);
-        let whites = bits(lanes, |lane| equal(lane, b'n') | equal(lane, b't'));
+        let whites = bits_of_two(lanes, [b'n', b't']);
         self.unusual |= escaped & !(quotes | backslashes | whites);
         Word {
             quotes: quotes & !escaped,

@@ -1,5 +1,6 @@
 //! Printed instants in every format `SLURM_TIME_FORMAT` gives that can be read back.
 
+use super::hms;
 use super::scalar::{self, Int};
 use crate::sources::instant::LAST_S;
 use crate::time::month::day_number;
@@ -173,10 +174,9 @@ fn day_of(&[y0, y1, y2, y3, _, m0, m1, _, d0, d1]: &[u8; 10]) -> Option<i64> {
     day_number(year, month, day).map(i64::from)
 }
 
-fn second_of_day([h0, h1, c0, m0, m1, c1, s0, s1]: [u8; 8]) -> Option<i64> {
-    let (hour, minute, second) = (pair(h0, h1)?, pair(m0, m1)?, pair(s0, s1)?);
-    (c0 == b':' && c1 == b':' && hour < 24 && minute < 60 && second < 60)
-        .then(|| i64::from((hour * 60 + minute) * 60 + second))
+fn second_of_day(clock: [u8; 8]) -> Option<i64> {
+    let [hour, minute, second] = hms::parse(clock)?;
+    (hour < 24).then(|| (hour * 60 + minute) * 60 + second)
 }
 
 /// Seconds east of UTC of `Z`, `+0200`, `+02:00` or `+02`.

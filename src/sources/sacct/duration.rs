@@ -1,13 +1,22 @@
 //! Durations: `[D-]HH:MM:SS`, and `MM:SS.mmm` for CPU time below an hour.
 
-use super::scalar;
+use super::{hms, scalar};
+use crate::sources::decimal;
 
 /// Milliseconds of `[D-]HH:MM:SS[.fff]` or `MM:SS[.fff]`. With two parts it is minutes and seconds.
 pub(super) fn parse_ms(text: &[u8]) -> Option<i64> {
-    // By far the most frequent shapes first: `HH:MM:SS` and `MM:SS.mmm`.
-    if let &[a, b, b':', c, d, b':', e, f] = text {
-        let (hour, minute, second) = (pair(a, b)?, below_60(c, d)?, below_60(e, f)?);
-        return Some(((hour * 60 + minute) * 60 + second) * 1000);
+    // By far the most frequent shapes first: `[D-]HH:MM:SS` and `MM:SS.mmm`.
+    if let Some((days, clock)) = text.split_last_chunk::<8>()
+        && let Some([hour, minute, second]) = hms::parse(*clock)
+    {
+        let day = match days {
+            [] => Some(0),
+            [days @ .., b'-'] => decimal::digits::<6>(days),
+            _ => None,
+        };
+        if let Some(day) = day {
+            return Some((((day * 24 + hour) * 60 + minute) * 60 + second) * 1000);
+        }
     }
     if let &[a, b, b':', c, d, b'.', x, y, z] = text {
         let ms = i64::from(digit(x)?) * 100 + pair(y, z)?;

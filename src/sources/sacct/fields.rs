@@ -131,6 +131,11 @@ impl<'t, 'c> Fields<'t, 'c> {
         }
     }
 
+    /// All of it, delimiters included.
+    pub(super) fn whole(&self) -> &'t [u8] {
+        self.text.get(self.start..self.end).unwrap_or_default()
+    }
+
     /// How many fields there are.
     pub(super) fn len(&self) -> usize {
         self.cuts.len() + 1

@@ -19,17 +19,20 @@ use crate::sources::{Position, Sink};
 /// What is in `AllocTRES` beside the cores.
 const BESIDE_CORES: &[Part] = &[Part::Nodes, Part::Allocation, Part::RequestedMemory];
 
-/// A job row that was read.
-pub(super) enum Read<'t> {
-    /// A job.
-    Job(Box<Job<'t>>),
-    /// It has not started.
+/// What a job row that was read is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Read {
+    /// A job that started.
+    Started,
+    /// A job that has not.
     NotStarted,
 }
 
 /// One job, waiting for its steps.
 #[derive(Debug, Default)]
 pub(super) struct Job<'t> {
+    /// Its row in the piece, or the first line of it.
+    row: &'t [u8],
     /// Where the name stands in the piece.
     pub(super) name: Option<(usize, usize)>,
     /// Bits of [`Anomaly`].
@@ -64,21 +67,24 @@ pub(super) struct Job<'t> {
 }
 
 impl<'t> Job<'t> {
-    /// Reads a job row.
-    pub(super) fn read(row: &mut Row<'t, '_>, clock: &mut Clock<'_>) -> Result<Read<'t>, Refusal> {
+    /// Reads a job row; what was there before is forgotten.
+    pub(super) fn read(&mut self, row: &mut Row<'t, '_>, clock: &mut Clock<'_>) -> Result<Read, Refusal> {
         let (id, raw) = (row.id(Role::JobId)?, row.id(Role::JobIdRaw)?);
         let state = row.state()?;
         if state == Some("PENDING") || [id, raw].iter().flatten().any(|id: &JobId<'_>| id.is_array_rest) {
             return Ok(Read::NotStarted);
         }
-        let mut job = Self {
+        self.gpus.clear();
+        *self = Self {
+            row: row.fields.whole(),
             id: id.or(raw).map(|id| id.base).unwrap_or_default(),
             raw_id: raw.map(|raw| raw.base).unwrap_or_default(),
             state,
+            gpus: std::mem::take(&mut self.gpus),
             ..Self::default()
         };
-        job.times(row, clock)?;
-        if job.start_s.is_none() && job.end_s.is_none() {
+        self.times(row, clock)?;
+        if self.start_s.is_none() && self.end_s.is_none() {
             return if state.is_none_or(waits) {
                 Ok(Read::NotStarted)
             } else {
@@ -91,10 +97,10 @@ impl<'t> Job<'t> {
                 })
             };
         }
-        job.amounts(row)?;
-        job.names(row);
-        job.anomalies = row.anomalies;
-        Ok(Read::Job(Box::new(job)))
+        self.amounts(row)?;
+        self.names(row);
+        self.anomalies = row.anomalies;
+        Ok(Read::Started)
     }
 
     fn times(&mut self, row: &mut Row<'t, '_>, clock: &mut Clock<'_>) -> Result<(), Refusal> {
@@ -187,8 +193,10 @@ impl<'t> Job<'t> {
                 row.note(Anomaly::ValueDropped);
             }
         }
-        self.max_rss_byte = row.size(Role::MaxRss, 1)?.map(|(byte, _)| byte);
-        self.max_virtual_byte = row.size(Role::MaxVmSize, 1)?.map(|(byte, _)| byte);
+        if row.heard.interest.any(&[Part::PeakMemory]) {
+            self.max_rss_byte = row.size(Role::MaxRss, 1)?.map(|(byte, _)| byte);
+            self.max_virtual_byte = row.size(Role::MaxVmSize, 1)?.map(|(byte, _)| byte);
+        }
         self.time_limit_s = row.time_limit_s()?;
         self.exit = row.exit()?;
         Ok(())
@@ -229,7 +237,8 @@ impl<'t> Job<'t> {
         if cpu_ms.is_none() {
             anomalies |= Anomaly::CpuUnknown.bit();
         }
-        let mut decode = |bytes| decode(bytes, &mut anomalies);
+        let row = Words::new(self.row);
+        let mut decode = |bytes| row.decode(bytes, &mut anomalies);
         let name = self
             .name
             .and_then(|(start, end)| text.get(start..end))
@@ -240,8 +249,14 @@ impl<'t> Job<'t> {
         let (partition, qos) = (decode(self.partition), decode(self.qos));
         let (reservation, nodes) = (decode(self.reservation), decode(self.node_list));
         let job_name = decode(name);
-        let models: Vec<_> = self.gpus.iter().map(|&(model, n)| (decode(model), n)).collect();
-        let gpus: Vec<_> = models.iter().map(|(model, n)| (model.as_ref(), *n)).collect();
+        let (models, gpus): (Vec<_>, Vec<_>);
+        let gpus = if self.gpus.is_empty() {
+            &[][..]
+        } else {
+            models = self.gpus.iter().map(|&(model, n)| (decode(model), n)).collect();
+            gpus = models.iter().map(|(model, n)| (model.as_ref(), *n)).collect();
+            &gpus
+        };
         let ms = |second: Option<i64>| second.and_then(|s| s.checked_mul(1000));
         let row = JobRow {
             view: "batch",
@@ -267,7 +282,7 @@ impl<'t> Job<'t> {
             alloc_core_n: self.core_n,
             alloc_node_n: self.node_n,
             alloc_gpu_n: self.alloc.map(|alloc| alloc.gpu),
-            gpus: &gpus,
+            gpus,
             alloc_memory_byte: self.alloc.and_then(|alloc| alloc.memory_byte),
             requested_memory_byte: self.requested_memory_byte,
             max_rss_byte: self.max_rss_byte.max(steps.max_rss_byte),
@@ -301,11 +316,34 @@ pub(super) fn waits(state: &str) -> bool {
     )
 }
 
-#[inline]
-fn decode<'a>(bytes: &'a [u8], anomalies: &mut u32) -> Cow<'a, str> {
-    if bytes.is_empty() {
-        return Cow::Borrowed("");
+/// A row as text, so that not each of its names need be looked at for what is no text.
+struct Words<'t> {
+    row: &'t [u8],
+    /// `None` when some of it is none.
+    text: Option<&'t str>,
+}
+
+impl<'t> Words<'t> {
+    fn new(row: &'t [u8]) -> Self {
+        let text = std::str::from_utf8(row).ok();
+        Self { row, text }
     }
+
+    /// A name of the row, or of what follows it.
+    #[inline]
+    fn decode(&self, bytes: &'t [u8], anomalies: &mut u32) -> Cow<'t, str> {
+        if bytes.is_empty() {
+            return Cow::Borrowed("");
+        }
+        let from = bytes.as_ptr().addr().wrapping_sub(self.row.as_ptr().addr());
+        let known = self
+            .text
+            .and_then(|text| text.get(from..from.checked_add(bytes.len())?));
+        known.map_or_else(|| looked_at(bytes, anomalies), Cow::Borrowed)
+    }
+}
+
+fn looked_at<'a>(bytes: &'a [u8], anomalies: &mut u32) -> Cow<'a, str> {
     if let Ok(text) = std::str::from_utf8(bytes) {
         return Cow::Borrowed(text);
     }

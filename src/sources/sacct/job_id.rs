@@ -12,6 +12,29 @@ pub(super) struct JobId<'a> {
 }
 
 impl<'a> JobId<'a> {
+    /// What [`JobId::parse`] says of `text`, when that is the job `base`, which runs or ran, or one of its usual steps:
+    /// most rows are about the same job as the row before. `None` when it must be looked at.
+    #[inline]
+    pub(super) fn of_job(text: &'a [u8], base: &[u8]) -> Option<Self> {
+        let (head, rest) = text.split_at_checked(base.len())?;
+        let is_step = match rest {
+            [] => false,
+            b".batch" | b".extern" | [b'.', b'0'..=b'9'] => true,
+            _ => return None,
+        };
+        (head == base && !base.is_empty()).then_some(Self {
+            base: head,
+            is_step,
+            is_array_rest: false,
+        })
+    }
+
+    /// Whether `text` is this identifier, which is that of a whole job.
+    #[inline]
+    pub(super) fn is_job(&self, text: &[u8]) -> bool {
+        !self.is_step && !self.is_array_rest && self.base == text
+    }
+
     /// Takes `text` apart; `None` when it cannot be an identifier.
     pub(super) fn parse(text: &'a [u8]) -> Option<Self> {
         let digits = text.iter().position(|b| !b.is_ascii_digit()).unwrap_or(text.len());

@@ -1,11 +1,13 @@
 //! Where the delimiters and line ends of a piece are: found for all of it at once, sixty-four bytes at a time, instead
 //! of line by line.
 
-use wide::u8x16;
+use std::cell::Cell;
+
+use wide::u8x64;
 
 use super::fields::{Line, place, scan};
 use super::layout::Layout;
-use crate::sources::lanes::{WORD, bits, equal, lanes};
+use crate::sources::lanes::{WORD, bits};
 
 /// The lines of a piece, one after another.
 pub(super) enum Lines<'t> {
@@ -26,8 +28,10 @@ pub(super) enum Lines<'t> {
 pub(super) struct Marks<'t> {
     text: &'t [u8],
     is_crlf: bool,
-    /// Delimiters and line feeds, in order.
+    /// Delimiters and line feeds, in order, and room for more.
     places: Vec<u32>,
+    /// How many there are.
+    found: usize,
     /// Which of them are line feeds.
     feeds: Vec<u32>,
     /// How many lines were passed.
@@ -46,9 +50,9 @@ impl Finder {
     /// Adds the marks of a chunk that begins at `from` to the `found` ones before; gives how many there are now.
     #[inline]
     fn mark(&mut self, chunk: &[u8; WORD], from: u32, found: usize) -> usize {
-        let lanes = lanes(chunk);
-        let mut ends = bits(lanes, |lane| equal(lane, b'\n'));
-        let mut hits = ends | bits(lanes, |lane| equal(lane, self.delimiter));
+        let lanes = u8x64::new(*chunk);
+        let mut ends = bits(lanes, b'\n');
+        let mut hits = ends | bits(lanes, self.delimiter);
         while ends != 0 {
             let before = hits & (lowest(ends) - 1);
             let at = found + usize::try_from(before.count_ones()).unwrap_or(0);
@@ -98,13 +102,32 @@ impl<'t> Lines<'t> {
     }
 }
 
+/// What a piece took that was large for the sake of one long row is not kept.
+const ROOM_PLACES: usize = 1 << 18;
+
+thread_local! {
+    /// Room for places and feeds that the piece before has left: it need not be zeroed for every piece.
+    static ROOM: Cell<(Vec<u32>, Vec<u32>)> = const { Cell::new((Vec::new(), Vec::new())) };
+}
+
+impl Drop for Marks<'_> {
+    fn drop(&mut self) {
+        if self.places.len() <= ROOM_PLACES {
+            self.feeds.clear();
+            ROOM.set((std::mem::take(&mut self.places), std::mem::take(&mut self.feeds)));
+        }
+    }
+}
+
 impl<'t> Marks<'t> {
     fn new(text: &'t [u8], delimiter: u8, is_crlf: bool) -> Self {
-        // Fields have eight bytes or so, and lines a hundred at least.
+        let (mut places, feeds) = ROOM.take();
+        // Fields have eight bytes or so.
+        places.resize(places.len().max(text.len() / 6 + WORD), 0);
         let mut finder = Finder {
             delimiter,
-            places: vec![0; text.len() / 6 + WORD],
-            feeds: Vec::with_capacity(text.len() / 100),
+            places,
+            feeds,
         };
         let (chunks, rest) = text.as_chunks::<WORD>();
         let (mut from, mut found) = (0, 0);
@@ -118,11 +141,11 @@ impl<'t> Marks<'t> {
             last.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
             found = finder.mark(&last, from, found);
         }
-        finder.places.truncate(found);
         Self {
             text,
             is_crlf,
             places: finder.places,
+            found,
             feeds: finder.feeds,
             line: 0,
         }
@@ -144,7 +167,7 @@ impl<'t> Marks<'t> {
                 self.line += 1;
                 (self.places.get(first..place(feed)), self.places.get(place(feed)))
             }
-            None => (self.places.get(first..), None),
+            None => (self.places.get(first..self.found), None),
         };
         let mut end = found.map_or(self.text.len(), |feed| place(*feed));
         let next = end + usize::from(found.is_some());
@@ -165,17 +188,17 @@ impl<'t> Marks<'t> {
 pub(super) fn may_name_job_id(text: &[u8]) -> bool {
     const AHEAD: usize = 4;
     /// Lanes between two looks at what was found.
-    const LOOK: usize = 16;
-    let lower = u8x16::splat(0x20);
-    let is_letter = |lane: &[u8; 16], letter: u8| equal(u8x16::new(*lane) | lower, letter);
-    let (ahead, rest) = text.get(AHEAD..).unwrap_or_default().as_chunks::<16>();
-    let (here, _) = text.as_chunks::<16>();
+    const LOOK: usize = 4;
+    let lower = u8x64::splat(0x20);
+    let is_letter = |lane: &[u8; WORD], letter: u8| (u8x64::new(*lane) | lower).simd_eq(u8x64::splat(letter));
+    let (ahead, rest) = text.get(AHEAD..).unwrap_or_default().as_chunks::<WORD>();
+    let (here, _) = text.as_chunks::<WORD>();
     for (here, ahead) in here.chunks(LOOK).zip(ahead.chunks(LOOK)) {
         let hits = here.iter().zip(ahead);
-        let hits = hits.fold(u8x16::splat(0), |seen, (here, ahead)| {
+        let hits = hits.fold(u8x64::splat(0), |seen, (here, ahead)| {
             seen | is_letter(here, b'j') & is_letter(ahead, b'd')
         });
-        if hits.to_bitmask() != 0 {
+        if hits.any() {
             return true;
         }
     }

@@ -16,6 +16,7 @@ mod duration;
 mod fields;
 mod fixed;
 mod heard;
+mod hms;
 mod job;
 mod job_id;
 pub mod json;

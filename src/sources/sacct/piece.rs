@@ -47,6 +47,8 @@ impl Piece {
             at: 0,
             position: self.position,
             open: Open::Nothing,
+            job: Box::default(),
+            next: Box::default(),
             tail: Tail::Closed,
             is_continuation: self.is_continuation,
             odd_cuts: Vec::new(),
@@ -63,8 +65,8 @@ impl Piece {
 /// The job whose steps are being folded.
 enum Open<'t> {
     Nothing,
+    /// What its row says is in the reader.
     Job {
-        job: Box<Job<'t>>,
         base: &'t [u8],
         steps: Steps,
         at: Position,
@@ -81,6 +83,17 @@ enum Open<'t> {
         base: &'t [u8],
         rows: u64,
     },
+}
+
+impl<'t> Open<'t> {
+    /// The number of the job that is open and started; empty without one.
+    #[inline]
+    fn base(&self) -> &'t [u8] {
+        match self {
+            Self::Job { base, .. } => base,
+            _ => &[],
+        }
+    }
 }
 
 /// Which row a line may continue, when its last column is free text.
@@ -100,6 +113,10 @@ struct Reader<'t> {
     /// Of `at`.
     position: Position,
     open: Open<'t>,
+    /// What the row of the open job says, if that is a job which started.
+    job: Box<Job<'t>>,
+    /// What the row at hand says.
+    next: Box<Job<'t>>,
     tail: Tail,
     is_continuation: bool,
     /// Delimiters of a row that is not one line with as many as there should be.
@@ -126,7 +143,11 @@ impl<'t> Reader<'t> {
             lines: 1,
         };
         let row = self.exact(line, cuts).filter(|_| line.is_ended);
-        let row = row.and_then(|fields| Some((fields, fields.get(layout.id_column).and_then(JobId::parse)?)));
+        let row = row.and_then(|fields| {
+            let text = fields.get(layout.id_column)?;
+            let id = JobId::of_job(text, self.open.base()).or_else(|| JobId::parse(text))?;
+            Some((fields, id))
+        });
         let Some((fields, id)) = row else {
             let mut own = std::mem::take(&mut self.odd_cuts);
             own.clear();
@@ -288,10 +309,15 @@ impl<'t> Reader<'t> {
     /// Adds a line to the last column of the row before it.
     fn continue_tail(&mut self, line: Line) {
         match &mut self.open {
-            Open::Job { job, .. } => {
-                job.anomalies |= Anomaly::Reassembled.bit();
+            Open::Job { .. } => {
+                self.job.anomalies |= Anomaly::Reassembled.bit();
                 let is_name_last = self.layout.column(Role::JobName).map(|c| c + 1) == Some(self.layout.width());
-                if let Some((_, end)) = job.name.as_mut().filter(|_| is_name_last && self.tail == Tail::Job) {
+                if let Some((_, end)) = self
+                    .job
+                    .name
+                    .as_mut()
+                    .filter(|_| is_name_last && self.tail == Tail::Job)
+                {
                     *end = line.end;
                 }
             }
@@ -308,17 +334,17 @@ impl<'t> Reader<'t> {
             self.step(row, base, extent)?;
         } else {
             let at = self.position;
-            let opened = match Job::read(row, &mut self.clock)? {
-                Read::Job(job) => Open::Job {
-                    job,
+            let read = self.next.read(row, &mut self.clock)?;
+            self.close(sink);
+            std::mem::swap(&mut self.job, &mut self.next);
+            self.open = match read {
+                Read::Started => Open::Job {
                     base,
                     steps: Steps::default(),
                     at,
                 },
                 Read::NotStarted => Open::NotStarted { base, rows: 1 },
             };
-            self.close(sink);
-            self.open = opened;
             self.is_continuation = false;
         }
         if self.layout.is_tail_open {
@@ -329,11 +355,9 @@ impl<'t> Reader<'t> {
 
     fn step(&mut self, row: &mut Row<'t, '_>, base: &'t [u8], extent: Extent) -> Result<(), Refusal> {
         match &mut self.open {
-            Open::Job {
-                job, base: own, steps, ..
-            } if *own == base => {
+            Open::Job { base: own, steps, .. } if *own == base => {
                 steps.add(row)?;
-                job.anomalies |= row.anomalies;
+                self.job.anomalies |= row.anomalies;
                 Ok(())
             }
             Open::Refused {
@@ -417,7 +441,7 @@ impl<'t> Reader<'t> {
     fn close(&mut self, sink: &mut dyn Sink) {
         match std::mem::replace(&mut self.open, Open::Nothing) {
             Open::Nothing => {}
-            Open::Job { job, steps, at, .. } => job.emit(self.text, at, &steps, sink),
+            Open::Job { steps, at, .. } => self.job.emit(self.text, at, &steps, sink),
             Open::Refused {
                 refusal,
                 rows,
@@ -435,7 +459,11 @@ impl<'t> Reader<'t> {
 }
 
 /// The job number a row belongs to, and whether it is a step row.
+#[inline]
 fn base<'t>(row: &mut Row<'t, '_>) -> Result<(&'t [u8], bool), Refusal> {
+    if let Some(id) = row.known(Role::JobIdRaw) {
+        return Ok((id.base, id.is_step));
+    }
     let id = row.id(Role::JobIdRaw)?;
     let id = match id {
         Some(id) => id,

@@ -71,14 +71,24 @@ impl<'t, 'c> Row<'t, 'c> {
         Refusal::of(reason, self.layout, role, self.text(role), why)
     }
 
+    /// The identifier in `role`, where it was taken apart before.
+    #[inline]
+    pub(super) fn known(&self, role: Role) -> Option<JobId<'t>> {
+        let (column, id) = self.known_id?;
+        // Both columns of a job that is no task of an array hold the same number.
+        (self.heard.column(role) == Some(column) || id.is_job(self.text(role))).then_some(id)
+    }
+
     /// The identifier in `role`; `Ok(None)` when there is no such column or nothing in it.
     #[inline]
     pub(super) fn id(&self, role: Role) -> Result<Option<JobId<'t>>, Refusal> {
-        if let Some((column, id)) = self.known_id
-            && self.heard.column(role) == Some(column)
-        {
-            return Ok(Some(id));
+        match self.known(role) {
+            None => self.other_id(role),
+            known => Ok(known),
         }
+    }
+
+    fn other_id(&self, role: Role) -> Result<Option<JobId<'t>>, Refusal> {
         match self.text(role) {
             b"" => Ok(None),
             text => JobId::parse(text)
@@ -101,10 +111,14 @@ impl<'t, 'c> Row<'t, 'c> {
     }
 
     /// An instant.
+    #[inline]
     pub(super) fn time(&self, clock: &mut Clock<'_>, role: Role) -> Result<Option<Stamp>, Refusal> {
-        clock
-            .read(self.text(role))
-            .map_err(|trouble: Trouble| self.refuse(Reason::BadTime, role, trouble.sentence()))
+        match self.text(role) {
+            b"" => Ok(None),
+            text => clock
+                .read(text)
+                .map_err(|trouble: Trouble| self.refuse(Reason::BadTime, role, trouble.sentence())),
+        }
     }
 
     /// A duration, milliseconds.
@@ -112,15 +126,20 @@ impl<'t, 'c> Row<'t, 'c> {
     pub(super) fn duration_ms(&mut self, role: Role) -> Result<Option<i64>, Refusal> {
         match self.text(role) {
             b"" => Ok(None),
-            b"INVALID" => {
-                // What sacct prints for a negative duration.
-                self.note(Anomaly::ValueDropped);
-                Ok(None)
-            }
-            text => duration::parse_ms(text)
-                .map(Some)
-                .ok_or_else(|| self.refuse(Reason::BadDuration, role, "is not a duration ([D-]HH:MM:SS)")),
+            text => match duration::parse_ms(text) {
+                None => self.no_duration(role),
+                ms => Ok(ms),
+            },
         }
+    }
+
+    fn no_duration(&mut self, role: Role) -> Result<Option<i64>, Refusal> {
+        if self.text(role) == b"INVALID" {
+            // What sacct prints for a negative duration.
+            self.note(Anomaly::ValueDropped);
+            return Ok(None);
+        }
+        Err(self.refuse(Reason::BadDuration, role, "is not a duration ([D-]HH:MM:SS)"))
     }
 
     /// Measured CPU time, milliseconds; allocated time in the same column is none.
@@ -154,14 +173,18 @@ impl<'t, 'c> Row<'t, 'c> {
     pub(super) fn size(&mut self, role: Role, base: i64) -> Result<Option<(i64, Per)>, Refusal> {
         match self.text(role) {
             b"" => Ok(None),
-            text => match memory::parse(text, base) {
-                Ok(Some(value)) => Ok(Some(value)),
-                Ok(None) => {
-                    self.note(Anomaly::ValueDropped);
-                    Ok(None)
-                }
-                Err(()) => Err(self.refuse(Reason::BadNumber, role, "is not a number with a unit (K, M, G, T, P)")),
-            },
+            text => self.size_of(text, role, base),
+        }
+    }
+
+    fn size_of(&mut self, text: &[u8], role: Role, base: i64) -> Result<Option<(i64, Per)>, Refusal> {
+        match memory::parse(text, base) {
+            Ok(Some(value)) => Ok(Some(value)),
+            Ok(None) => {
+                self.note(Anomaly::ValueDropped);
+                Ok(None)
+            }
+            Err(()) => Err(self.refuse(Reason::BadNumber, role, "is not a number with a unit (K, M, G, T, P)")),
         }
     }
 

@@ -4,6 +4,7 @@ use super::column::Role;
 use super::refusal::Refusal;
 use super::row::Row;
 use super::tres;
+use crate::sources::interest::Part;
 
 /// The steps of one job so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,8 +27,12 @@ impl Steps {
     /// Folds one step row in.
     pub(super) fn add(&mut self, row: &mut Row<'_, '_>) -> Result<(), Refusal> {
         let measured = row.total_cpu_ms()?;
-        let rss = row.size(Role::MaxRss, 1)?.map(|(byte, _)| byte);
-        let virtual_size = row.size(Role::MaxVmSize, 1)?.map(|(byte, _)| byte);
+        if row.heard.interest.any(&[Part::PeakMemory]) {
+            let rss = row.size(Role::MaxRss, 1)?.map(|(byte, _)| byte);
+            let virtual_size = row.size(Role::MaxVmSize, 1)?.map(|(byte, _)| byte);
+            self.max_rss_byte = self.max_rss_byte.max(rss);
+            self.max_virtual_byte = self.max_virtual_byte.max(virtual_size);
+        }
         // The last poll of the accounting plugin; lower than the rusage at exit, so only where that is missing.
         let polled = match measured {
             None | Some(0) => tres::usage_cpu_ms(row.text(Role::TresUsageInTot)),
@@ -39,8 +44,6 @@ impl Steps {
         if let Some(ms) = polled.or(measured) {
             self.cpu_ms = Some(self.cpu_ms.unwrap_or(0).saturating_add(ms));
         }
-        self.max_rss_byte = self.max_rss_byte.max(rss);
-        self.max_virtual_byte = self.max_virtual_byte.max(virtual_size);
         self.count += 1;
         Ok(())
     }

@@ -267,6 +267,48 @@ fn durations_of_two_and_three_parts() {
     assert!(only("JobID|State|Start|End|Elapsed\n1|FAILED|1|9|INVALID\n").has(Anomaly::ValueDropped));
 }
 
+#[test]
+fn a_duration_with_any_one_byte_changed_is_read_as_it_should_be() {
+    let expected = |text: &str| -> Option<i64> {
+        let parts: Vec<Option<i64>> = text
+            .split(':')
+            .map(|part| {
+                Some(part)
+                    .filter(|part| part.chars().all(|c| c.is_ascii_digit()))?
+                    .parse()
+                    .ok()
+            })
+            .collect();
+        match *parts.as_slice() {
+            [Some(hour), Some(minute @ 0..60), Some(second @ 0..60)] => Some((hour * 60 + minute) * 60 + second),
+            _ => None,
+        }
+    };
+    let sound = "19:28:37";
+    let changed: Vec<String> = (0..sound.len())
+        .flat_map(|at| (b' '..0x7f).map(move |byte| (at, char::from(byte))))
+        .filter(|(_, c)| !"|-.".contains(*c))
+        .map(|(at, c)| format!("{}{c}{}", sound.split_at(at).0, sound.split_at(at + 1).1))
+        // One digit less is two parts.
+        .filter(|text| text.split(':').all(|part| part.len() == 2))
+        .collect();
+    let rows = changed.iter().enumerate();
+    let rows: Vec<_> = rows
+        .map(|(nth, text)| format!("{}|FAILED|900000000|{text}\n", nth + 1))
+        .collect();
+    let found = read(format!("JobID|State|End|Elapsed\n{}", rows.concat()));
+    assert_eq!(found.jobs.len() + found.rejects.len(), changed.len());
+    let mut jobs = found.jobs.iter();
+    for (nth, text) in changed.iter().enumerate() {
+        let Some(second) = expected(text) else { continue };
+        let job = jobs.next().unwrap();
+        assert_eq!(job.row.job_id, (nth + 1).to_string(), "{text}");
+        assert_eq!(job.row.wall_ms, Some(second * 1000), "{text}");
+    }
+    assert!(jobs.next().is_none());
+    assert!(found.rejects.iter().all(|reject| reject.reason == Reason::BadDuration));
+}
+
 const MIB: i64 = 1 << 20;
 
 #[test]

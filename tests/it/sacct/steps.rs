@@ -73,6 +73,36 @@ fn orphan_steps_are_refused() {
 }
 
 #[test]
+fn an_identifier_that_begins_like_the_open_job_is_another() {
+    let row = |id: &str| format!("{id}|COMPLETED|1|10|70|60|1|60|00:01.000||||\n");
+    let ids = [
+        "20",
+        "20.batch",
+        "20.9",
+        "20.batchx",
+        "20_1.0",
+        "20+1",
+        "20.0",
+        "20+1.0",
+        "200.1",
+        "200",
+        "200.extern",
+    ];
+    let found = read(format!("{HEADER}{}", ids.map(row).concat()));
+    let orphans = found.rejects.iter().map(|reject| (reject.reason, reject.at.line));
+    let orphans: Vec<_> = orphans.collect();
+    let lines = [6, 8, 10].map(|line| (Reason::StepWithoutJob, line));
+    assert_eq!(orphans, lines, "{:#?}", found.rejects);
+    let jobs: Vec<_> = found.jobs.iter().map(|job| (job.row.job_id, job.step_n)).collect();
+    assert_eq!(jobs, [("20", 3), ("20+1", 1), ("200", 1)]);
+    for bad in ["20.", "20.ba tch", "20batch", "20. batch"] {
+        let found = read(format!("{HEADER}{}{}", row("20"), row(bad)));
+        assert_eq!((found.jobs.len(), found.rejects.len()), (1, 1), "{bad}");
+        assert_eq!(found.rejects.first().unwrap().reason, Reason::BadJobId, "{bad}");
+    }
+}
+
+#[test]
 fn steps_share_the_lot_of_their_job_row() {
     let found = read(format!(
         "{HEADER}20|NO_STATE|1|10|70|60|1|60|00:01.000||||\n\
