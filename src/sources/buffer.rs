@@ -1,14 +1,14 @@
-//! What a splitter reads into: blocks go to the workers whole and come back to be filled again, so that the memory
-//! they take is touched for the first time only once.
+//! What a splitter reads into: blocks go to the workers whole, and whoever is done with one keeps it to be filled again,
+//! also from the next file, so that the memory they take is touched for the first time only once.
 
+use std::cell::RefCell;
 use std::io::Read;
 use std::ops::Deref;
-use std::sync::{Arc, Mutex};
 
 use crate::error::Result;
 
-/// Blocks that wait to be filled again: as many as are under way between a splitter and its workers.
-const SPARE_BLOCKS: usize = 8;
+/// Blocks that wait to be filled again, for each thread: it fills one and works on another.
+const SPARE_BLOCKS: usize = 4;
 /// A block that had to grow beyond this for one long record is not kept.
 const SPARE_BYTES: usize = 8 << 20;
 
@@ -17,7 +17,30 @@ const ROOM_BYTES: usize = 32 << 10;
 /// A block begins with this much at most: a small file does not pay for the room of a large one.
 const FIRST_BYTES: usize = 256 << 10;
 
-type Spares = Arc<Mutex<Vec<Vec<u8>>>>;
+thread_local! {
+    static SPARES: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A block that waits to be filled again, or a new one.
+fn spare() -> Vec<u8> {
+    let take = |spares: &RefCell<Vec<Vec<u8>>>| spares.try_borrow_mut().ok()?.pop();
+    SPARES.try_with(take).ok().flatten().unwrap_or_default()
+}
+
+/// Keeps a block to be filled again.
+fn keep(block: Vec<u8>) {
+    if block.is_empty() || block.capacity() > SPARE_BYTES {
+        return;
+    }
+    // A thread that ends has no use for it.
+    let _ = SPARES.try_with(|spares| {
+        if let Ok(mut spares) = spares.try_borrow_mut()
+            && spares.len() < SPARE_BLOCKS
+        {
+            spares.push(block);
+        }
+    });
+}
 
 /// Bytes read and not yet given out.
 #[derive(Default)]
@@ -26,12 +49,14 @@ pub(super) struct Buffer {
     bytes: Vec<u8>,
     /// How many are filled.
     len: usize,
-    spares: Spares,
 }
 
 impl Buffer {
     /// Reads until it holds `want` bytes; false when the input ended before.
     pub(super) fn fill(&mut self, input: &mut dyn Read, want: usize) -> Result<bool> {
+        if self.bytes.is_empty() {
+            self.bytes = spare();
+        }
         while self.len < want {
             if self.len == self.bytes.len() {
                 let most = self.len + self.len.max(FIRST_BYTES);
@@ -51,12 +76,7 @@ impl Buffer {
 
     /// Takes the first `n` bytes off as a block.
     pub(super) fn take(&mut self, n: usize) -> Block {
-        let mut rest = self
-            .spares
-            .lock()
-            .ok()
-            .and_then(|mut spares| spares.pop())
-            .unwrap_or_default();
+        let mut rest = spare();
         let n = n.min(self.len);
         let left = self.bytes.get(n..self.len).unwrap_or_default();
         match rest.get_mut(..left.len()) {
@@ -65,11 +85,7 @@ impl Buffer {
         }
         self.len = left.len();
         let bytes = std::mem::replace(&mut self.bytes, rest);
-        Block {
-            bytes,
-            len: n,
-            spares: Arc::clone(&self.spares),
-        }
+        Block { bytes, len: n }
     }
 }
 
@@ -81,11 +97,16 @@ impl Deref for Buffer {
     }
 }
 
-/// Bytes on their way to a worker; what they stand in goes back to the splitter afterwards.
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        keep(std::mem::take(&mut self.bytes));
+    }
+}
+
+/// Bytes on their way to a worker, who keeps what they stand in afterwards.
 pub(super) struct Block {
     bytes: Vec<u8>,
     len: usize,
-    spares: Spares,
 }
 
 impl Deref for Block {
@@ -98,14 +119,6 @@ impl Deref for Block {
 
 impl Drop for Block {
     fn drop(&mut self) {
-        let bytes = std::mem::take(&mut self.bytes);
-        if bytes.capacity() > SPARE_BYTES {
-            return;
-        }
-        if let Ok(mut spares) = self.spares.lock()
-            && spares.len() < SPARE_BLOCKS
-        {
-            spares.push(bytes);
-        }
+        keep(std::mem::take(&mut self.bytes));
     }
 }

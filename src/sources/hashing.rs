@@ -4,7 +4,7 @@ use std::io::Read;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Bytes read at once while draining: few, because nearly always nothing is left.
-const DRAIN_BYTES: usize = 64 << 10;
+const DRAIN_BYTES: usize = 8 << 10;
 
 struct Shared {
     input: Box<dyn Read + Send>,
@@ -35,7 +35,7 @@ impl HashingReader {
     /// # Errors
     /// Whatever the input says.
     pub fn finish(mut self) -> std::io::Result<String> {
-        let mut buffer = vec![0; DRAIN_BYTES];
+        let mut buffer = [0; DRAIN_BYTES];
         loop {
             match self.read(&mut buffer) {
                 Ok(0) => return Ok(self.lock().hasher.finalize().to_hex().to_string()),
