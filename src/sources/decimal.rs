@@ -91,16 +91,53 @@ fn exponent(bytes: &[u8]) -> Option<i64> {
 /// for nearly every number there is; what it does not read is for whoever knows the format.
 #[inline]
 pub(super) fn digits<const MOST: usize>(text: &[u8]) -> Option<i64> {
-    if text.is_empty() || text.len() > MOST {
+    if text.len() > MOST {
         return None;
     }
-    let mut value = 0;
-    for &byte in text {
-        let digit = byte.wrapping_sub(b'0');
-        if digit > 9 {
-            return None;
+    let value = match text.len() {
+        0 => return None,
+        1..=8 => up_to_eight(text)?,
+        9..=16 => {
+            let (high, low) = text.split_at_checked(text.len() - 8)?;
+            up_to_eight(high)? * 100_000_000 + up_to_eight(low)?
         }
-        value = value * 10 + i64::from(digit);
-    }
-    Some(value)
+        _ => {
+            let (high, low) = text.split_at_checked(text.len() - 16)?;
+            let (middle, low) = low.split_at_checked(8)?;
+            (up_to_eight(high)? * 100_000_000 + up_to_eight(middle)?) * 100_000_000 + up_to_eight(low)?
+        }
+    };
+    i64::try_from(value).ok()
+}
+
+/// The number that one to eight digits are, all of them looked at together.
+#[inline]
+fn up_to_eight(text: &[u8]) -> Option<u64> {
+    const ZEROS: u64 = 0x3030_3030_3030_3030;
+    let missing = u32::try_from(8_usize.checked_sub(text.len())?).ok()? * 8;
+    // The digits at the upper end of a word of zeros: the first byte of a word is its lowest.
+    let word = match (text.first_chunk::<8>(), text.first_chunk::<4>(), text.last_chunk::<4>()) {
+        (Some(all), ..) => u64::from_le_bytes(*all),
+        // Where the halves overlap they are the same.
+        (None, Some(first), Some(last)) => {
+            let (first, last) = (u32::from_le_bytes(*first), u32::from_le_bytes(*last));
+            u64::from(first) << missing | u64::from(last) << 32
+        }
+        _ => {
+            let mut word = 0;
+            for (place, byte) in text.iter().rev().enumerate() {
+                word |= u64::from(*byte) << (56 - 8 * place);
+            }
+            word
+        }
+    };
+    let word = word | ZEROS & !u64::MAX.unbounded_shl(missing);
+    // A digit has 3 in its upper half, and still has it with six more.
+    let upper = 0xf0f0_f0f0_f0f0_f0f0;
+    let is_digits = word & upper == ZEROS && word.wrapping_add(0x0606_0606_0606_0606) & upper == ZEROS;
+    // Neighbours are put together: two of one digit, two of two, two of four.
+    let pairs = (word & 0x0f0f_0f0f_0f0f_0f0f).wrapping_mul(10 << 8 | 1) >> 8;
+    let fours = (pairs & 0x00ff_00ff_00ff_00ff).wrapping_mul(100 << 16 | 1) >> 16;
+    let all = (fours & 0x0000_ffff_0000_ffff).wrapping_mul(10_000 << 32 | 1) >> 32;
+    is_digits.then_some(all)
 }

@@ -8,6 +8,7 @@
 )]
 
 mod apel;
+mod apel_alike;
 mod apel_car;
 mod apel_golden;
 mod apel_summaries;

@@ -336,6 +336,7 @@ impl Car {
             node_n: self.count("NodeCount")?,
             start_s: self.time_s("StartTime")?,
             end_s: self.time_s("EndTime")?,
+            end_digits: None,
             infrastructure: self.get("Infrastructure"),
             memory_real_kb: None,
             memory_virtual_kb: None,

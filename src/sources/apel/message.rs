@@ -3,20 +3,24 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use memchr::memmem;
-
+use super::frames::{Frame, Frames};
 use super::header::{Kind, Search, next_header};
 use super::limits::Limits;
 use super::record::{Habits, Job};
 use super::summary;
+use super::values::Text;
 use crate::ledger::Reason;
 use crate::pipeline::plan::Acceptance;
-use crate::records::{Anomaly, JobRow, SummaryRow};
+use crate::records::{Anomaly, JobRow};
 use crate::sources::buffer::Block;
 use crate::sources::refusal::Refusal;
 use crate::sources::{Position, Sink};
 
 /// Whole messages, or records of one message too large to be kept together.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "four independent facts about the bytes, each with its name"
+)]
 pub(super) struct Piece {
     pub(super) bytes: Block,
     /// Position of its first byte.
@@ -29,38 +33,8 @@ pub(super) struct Piece {
     pub(super) starts_line: bool,
     /// The file ends with this piece.
     pub(super) is_last: bool,
-}
-
-/// One framed record: text between two `%%`, without the blanks around it.
-struct Frame<'a> {
-    /// Its text; only the start of it when it is too long.
-    raw: &'a [u8],
-    at: Position,
-    /// Longer than a record may be.
-    is_too_long: bool,
-    /// It ends with `%%`, with the next header, or with a line end.
-    is_closed: bool,
-}
-
-/// Counts lines from a known position forwards.
-struct Cursor<'a> {
-    bytes: &'a [u8],
-    base: Position,
-    reached: usize,
-    lines: u64,
-}
-
-impl Cursor<'_> {
-    /// The position of the byte at `index`, which must not go backwards.
-    fn at(&mut self, index: usize) -> Position {
-        let between = self.bytes.get(self.reached..index).unwrap_or_default();
-        self.lines += line_ends(between);
-        self.reached = self.reached.max(index);
-        Position {
-            line: self.base.line + self.lines,
-            byte_offset: self.base.byte_offset + to_u64(index),
-        }
-    }
+    /// No header starts behind its first byte.
+    pub(super) is_alone: bool,
 }
 
 /// How many line ends there are.
@@ -75,86 +49,47 @@ pub(super) fn to_u64(n: usize) -> u64 {
 impl Piece {
     /// Judges every message of the piece.
     pub(super) fn parse(&self, acceptance: Acceptance, limits: Limits, sink: &mut dyn Sink) {
-        let mut cursor = Cursor {
-            bytes: &self.bytes,
-            base: self.at,
-            reached: 0,
-            lines: 0,
-        };
         let mut scratch = Scratch::default();
         let mut start = 0;
+        let mut line = self.at.line;
         while start < self.bytes.len() {
             let is_first = start == 0;
-            let has_header = match self.header_at_or_after(start) {
-                Search::Found(at) => at == start,
-                Search::Pending(_) => false,
-            };
+            let has_header = self.header_at_or_after(start) == Search::Found(start);
             let search_from = if has_header { start + 1 } else { start };
-            let end = match self.header_at_or_after(search_from) {
-                Search::Found(at) => at,
-                Search::Pending(_) => self.bytes.len(),
+            let next = (!self.is_alone).then(|| self.header_at_or_after(search_from));
+            let end = match next {
+                Some(Search::Found(at)) => at,
+                Some(Search::Pending(_)) | None => self.bytes.len(),
             };
             let message = self.bytes.get(start..end).unwrap_or_default();
             let (kind, body_from) = if has_header {
                 let line_end = memchr::memchr2(b'\n', b'\r', message).unwrap_or(message.len());
                 if line_end > limits.record {
                     // A header line without an end is no header.
-                    (Kind::Missing, start)
+                    (Kind::Missing, 0)
                 } else {
-                    (Kind::of(message.get(..line_end).unwrap_or_default()), start + line_end)
+                    (Kind::of(message.get(..line_end).unwrap_or_default()), line_end)
                 }
             } else {
-                (self.within.clone().filter(|_| is_first).unwrap_or(Kind::Missing), start)
+                (self.within.clone().filter(|_| is_first).unwrap_or(Kind::Missing), 0)
             };
             let is_over_long = (is_first && self.is_over_long) || message.len() > limits.message;
             let is_open = self.is_last && end == self.bytes.len();
-            let frames = self.frames(body_from, end, is_open, limits, &mut cursor);
-            sink.rows_read(to_u64(frames.len()));
-            judge(&kind, &frames, acceptance, is_over_long, limits, &mut scratch, sink);
+            let at = Position {
+                line,
+                byte_offset: self.at.byte_offset + to_u64(start + body_from),
+            };
+            let body = message.get(body_from..).unwrap_or_default();
+            let frames = Frames::new(body, at, is_open, limits);
+            sink.rows_read(to_u64(frames.records.len()));
+            judge(&kind, &frames, (acceptance, limits), is_over_long, &mut scratch, sink);
+            line += frames.line_n;
             start = end;
         }
     }
 
     fn header_at_or_after(&self, from: usize) -> Search {
         next_header(&self.bytes, from, self.starts_line, true)
-    }
-
-    fn frames<'a>(
-        &'a self,
-        from: usize,
-        to: usize,
-        is_open: bool,
-        limits: Limits,
-        cursor: &mut Cursor<'_>,
-    ) -> Vec<Frame<'a>> {
-        let mut frames = Vec::new();
-        let body = self.bytes.get(from..to).unwrap_or_default();
-        let mut start = 0;
-        let mut ends = memmem::find_iter(body, b"%%");
-        loop {
-            let mark = ends.next();
-            let chunk = body.get(start..mark.unwrap_or(body.len())).unwrap_or_default();
-            let text = chunk.trim_ascii_start();
-            if !text.is_empty() {
-                let offset = from + start + (chunk.len() - text.len());
-                let is_unended = is_open && mark.is_none() && !text.ends_with(b"\n");
-                let is_too_long = text.len() > limits.record;
-                frames.push(Frame {
-                    raw: if is_too_long {
-                        text.get(..limits.kept).unwrap_or(text)
-                    } else {
-                        text.trim_ascii_end()
-                    },
-                    at: cursor.at(offset),
-                    is_too_long,
-                    is_closed: !is_unended,
-                });
-            }
-            match mark {
-                Some(mark) => start = mark + 2,
-                None => return frames,
-            }
-        }
     }
 }
 
@@ -194,15 +129,14 @@ pub(super) fn bad_header(kind: &Kind) -> Option<Refusal> {
 
 fn judge(
     kind: &Kind,
-    frames: &[Frame<'_>],
-    acceptance: Acceptance,
+    frames: &Frames<'_>,
+    (acceptance, limits): (Acceptance, Limits),
     is_over_long: bool,
-    limits: Limits,
     scratch: &mut Scratch,
     sink: &mut dyn Sink,
 ) {
     match kind {
-        Kind::Other => return sink.out_of_scope(Reason::CloudRecord, to_u64(frames.len())),
+        Kind::Other => return sink.out_of_scope(Reason::CloudRecord, to_u64(frames.records.len())),
         Kind::Unknown(_) | Kind::Missing => {
             if let Some(bad) = bad_header(kind) {
                 refuse_all(frames, &bad, sink);
@@ -214,19 +148,59 @@ fn judge(
     if is_over_long && acceptance == Acceptance::StrictApel {
         return refuse_all(frames, &over_long(limits), sink);
     }
-    let texts: Vec<Cow<'_, str>> = frames.iter().map(|frame| text_of(frame.raw)).collect();
-    let mut habits = Habits::default();
-    let records: Vec<Result<Record<'_>, Refusal>> = frames
-        .iter()
-        .zip(&texts)
-        .map(|(frame, text)| {
-            let mut record = parse(frame, text, kind, (acceptance, limits), &mut habits)?;
-            if let (Record::Job(job), Cow::Owned(_)) = (&mut record, text) {
-                job.anomalies |= Anomaly::InvalidText.bit();
+    let texts = Texts::new(frames);
+    if let Kind::Summary(shape) = kind {
+        verdict(
+            &texts,
+            (acceptance, limits),
+            |text, _| summary::parse(text.whole, *shape, acceptance),
+            |row, at, sink| sink.summary(row, at),
+            sink,
+        );
+    } else {
+        let is_v04 = matches!(kind, Kind::Job { is_v04: true });
+        let mut habits = Habits::default();
+        verdict(
+            &texts,
+            (acceptance, limits),
+            |text, is_repaired| {
+                let mut job = Job::parse(text, is_v04, acceptance, &mut habits)?;
+                if is_repaired {
+                    job.anomalies |= Anomaly::InvalidText.bit();
+                }
+                Ok(job)
+            },
+            |job, at, sink| scratch.emit(job, at, sink),
+            sink,
+        );
+    }
+}
+
+/// Reads every record of a message, and then gives each its outcome. `read` is told whether bytes that are no text were
+/// replaced.
+fn verdict<'a, R>(
+    texts: &'a Texts<'a>,
+    (acceptance, limits): (Acceptance, Limits),
+    mut read: impl FnMut(Text<'a>, bool) -> Result<R, Refusal>,
+    mut tell: impl FnMut(&R, Position, &mut dyn Sink),
+    sink: &mut dyn Sink,
+) {
+    let frames = &texts.frames.records;
+    let read = frames.iter().enumerate().map(|(nth, frame)| {
+        if frame.is_too_long {
+            return Err(too_long(limits));
+        }
+        let (text, is_repaired) = texts.of(nth, frame);
+        read(text, is_repaired).map_err(|bad| {
+            if frame.is_closed {
+                bad
+            } else {
+                let detail = format!("the file ends inside its last record: {}", bad.detail);
+                Refusal::new(Reason::Truncated, detail)
             }
-            Ok(record)
         })
-        .collect();
+    });
+    let records: Vec<Result<R, Refusal>> = read.collect();
     let first_bad = frames.iter().zip(&records).find_map(|(frame, record)| {
         let bad = record.as_ref().err()?;
         Some((frame.at.line, bad.reason))
@@ -238,53 +212,52 @@ fn judge(
                 let detail = format!("the record at line {line} of the same message is refused ({reason})");
                 sink.reject(Reason::MessageRefused, frame.at, 1, &detail, frame.raw);
             }
-            (Ok(Record::Job(job)), _) => scratch.emit(job, frame.at, sink),
-            (Ok(Record::Summary(row)), _) => sink.summary(row, frame.at),
+            (Ok(record), _) => tell(record, frame.at, sink),
         }
     }
 }
 
-fn text_of(raw: &[u8]) -> Cow<'_, str> {
-    // Checking first is several times faster than decoding piece by piece.
-    std::str::from_utf8(raw).map_or_else(|_| String::from_utf8_lossy(raw), Cow::Borrowed)
+/// The records of a message as text.
+struct Texts<'a> {
+    frames: &'a Frames<'a>,
+    /// All of the message, when it is text.
+    whole: Option<&'a str>,
+    /// Each record with what is no text replaced, when it is not.
+    repaired: Vec<Cow<'a, str>>,
 }
 
-/// One sound record.
-enum Record<'a> {
-    Job(Box<Job<'a>>),
-    Summary(Box<SummaryRow<'a>>),
-}
-
-fn parse<'a>(
-    frame: &Frame<'_>,
-    text: &'a str,
-    kind: &Kind,
-    (acceptance, limits): (Acceptance, Limits),
-    habits: &mut Habits<'a>,
-) -> Result<Record<'a>, Refusal> {
-    if frame.is_too_long {
-        return Err(too_long(limits));
-    }
-    let record = if let Kind::Summary(shape) = kind {
-        summary::parse(text, *shape, acceptance).map(|row| Record::Summary(Box::new(row)))
-    } else {
-        let is_v04 = matches!(kind, Kind::Job { is_v04: true });
-        Job::parse(text, is_v04, acceptance, habits).map(Record::Job)
-    };
-    record.map_err(|bad| {
-        if frame.is_closed {
-            bad
-        } else {
-            Refusal::new(
-                Reason::Truncated,
-                format!("the file ends inside its last record: {}", bad.detail),
-            )
+impl<'a> Texts<'a> {
+    fn new(frames: &'a Frames<'a>) -> Self {
+        // Checking first is several times faster than decoding piece by piece.
+        let whole = std::str::from_utf8(frames.body).ok();
+        let repaired = match whole {
+            Some(_) => Vec::new(),
+            None => (frames.records.iter())
+                .map(|frame| String::from_utf8_lossy(frame.raw))
+                .collect(),
+        };
+        Self {
+            frames,
+            whole,
+            repaired,
         }
-    })
+    }
+
+    /// The text of record number `nth`, and whether something was replaced in it.
+    fn of(&'a self, nth: usize, frame: &Frame<'_>) -> (Text<'a>, bool) {
+        let text = |whole, line_ends| Text { whole, line_ends };
+        if let Some(whole) = self.whole {
+            let whole = whole.get(frame.from..frame.from + frame.raw.len()).unwrap_or_default();
+            return (text(whole, Some((self.frames.line_ends(frame), frame.from))), false);
+        }
+        let repaired = self.repaired.get(nth);
+        let is_repaired = matches!(repaired, Some(Cow::Owned(_)));
+        (text(repaired.map_or("", |text| text), None), is_repaired)
+    }
 }
 
-fn refuse_all(frames: &[Frame<'_>], bad: &Refusal, sink: &mut dyn Sink) {
-    for frame in frames {
+fn refuse_all(frames: &Frames<'_>, bad: &Refusal, sink: &mut dyn Sink) {
+    for frame in &frames.records {
         sink.reject(bad.reason, frame.at, 1, &bad.detail, frame.raw);
     }
 }
@@ -305,8 +278,12 @@ impl Scratch {
         } else {
             self.identity.push_str(&job.local_job_id.to_lowercase());
         }
-        // A string takes everything.
-        let _ = write!(self.identity, "|{}", job.end_s);
+        self.identity.push('|');
+        match job.end_digits {
+            Some(digits) => self.identity.push_str(digits),
+            // A string takes everything.
+            None => drop(write!(self.identity, "{}", job.end_s)),
+        }
         let kb = |value: Option<i64>| value.map(|kb| kb.saturating_mul(1024));
         let row = JobRow {
             view: "batch",

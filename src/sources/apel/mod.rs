@@ -11,6 +11,7 @@
 mod car;
 mod duration;
 mod foreign;
+mod frames;
 mod header;
 mod limits;
 mod message;
@@ -19,6 +20,7 @@ mod record;
 mod service_level;
 mod split;
 mod summary;
+mod values;
 
 use std::io::{Cursor, Read};
 use std::sync::Arc;

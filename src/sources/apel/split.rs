@@ -28,8 +28,10 @@ pub(super) struct Splitter {
     within: Option<Kind>,
     is_over_long: bool,
     starts_line: bool,
-    /// No header starts before this byte, except at the very start.
+    /// No header starts before this byte, except at the very start and those that were counted.
     searched: usize,
+    /// Headers found behind the very start.
+    header_n: usize,
     /// Inside a record that is too long and already counted.
     is_skipping: bool,
     is_ended: bool,
@@ -48,6 +50,7 @@ impl Splitter {
             is_over_long: false,
             starts_line: true,
             searched: 0,
+            header_n: 0,
             is_skipping: false,
             is_ended: false,
             is_done: false,
@@ -73,6 +76,7 @@ impl Splitter {
                         (self.within, self.is_over_long) = (None, false);
                     } else {
                         last = Some(at);
+                        self.header_n += 1;
                     }
                     self.searched = at + 1;
                 }
@@ -108,7 +112,10 @@ impl Splitter {
             is_over_long: self.is_over_long,
             starts_line: std::mem::replace(&mut self.starts_line, starts_line),
             is_last: self.is_ended && self.buffer.is_empty(),
+            // Where any was found, the piece ends before the last one.
+            is_alone: self.header_n <= 1,
         };
+        self.header_n = 0;
         self.is_over_long &= goes_on;
         let (acceptance, limits) = (self.plan.acceptance, self.limits);
         Box::new(move |sink: &mut dyn Sink| piece.parse(acceptance, limits, sink))

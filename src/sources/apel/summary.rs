@@ -9,8 +9,8 @@
 //! summaries without nodes, cores or benchmark, which pass the server's parser but not its database.
 
 use super::python;
-use super::record::{lines, pair};
 use super::service_level;
+use super::values::{lines, pair};
 use crate::ledger::Reason;
 use crate::pipeline::plan::Acceptance;
 use crate::records::{SummaryKind, SummaryRow};
