@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, Int64Builder, ListBuilder, RecordBatch, StringBuilder, StructBuilder};
+use arrow::array::{
+    Array, ArrayBuilder, ArrayRef, Int64Builder, ListBuilder, RecordBatch, StringBuilder, StructBuilder,
+};
 use arrow::array::{FixedSizeBinaryArray, UInt64Array};
 use arrow::buffer::Buffer;
 use arrow::datatypes::{DataType, Field};
@@ -74,10 +76,10 @@ macro_rules! columns {
                 }
             }
 
-            fn finish_packed(&mut self, into: &mut Vec<(Field, ArrayRef)>) -> Result<()> {
-                $($(into.extend(self.$number.finish(stringify!($number)));)+)+
-                $($(into.extend(self.$coded.finish(stringify!($coded))?);)+)+
-                $($(into.extend(self.$plain.finish(stringify!($plain))?);)+)+
+            fn finish_packed(&mut self, rows: usize, into: &mut Vec<(Field, ArrayRef)>) -> Result<()> {
+                $($(into.extend(self.$number.finish(stringify!($number), rows));)+)+
+                $($(into.extend(self.$coded.finish(stringify!($coded), rows)?);)+)+
+                $($(into.extend(self.$plain.finish(stringify!($plain), rows)?);)+)+
                 Ok(())
             }
         }
@@ -112,74 +114,79 @@ impl Columns {
     /// # Errors
     /// [`crate::error::Kind::Internal`] when the texts of one batch exceed 2 GiB.
     pub fn push(&mut self, row: &JobRow<'_>, sealed: &Sealed<'_>) -> Result<()> {
+        let at = self.rows();
         self.record_id.extend_from_slice(&sealed.record_id.to_be_bytes());
         self.content_hash.push(sealed.content_hash);
-        self.push_numbers(row, sealed);
-        self.push_texts(row, sealed)?;
-        self.push_gpus(row.gpus);
-        Ok(())
+        self.push_numbers(at, row, sealed);
+        if !row.gpus.is_empty() {
+            self.push_gpus(at, row.gpus);
+        }
+        self.push_texts(at, row, sealed)
     }
 
-    fn push_numbers(&mut self, row: &JobRow<'_>, sealed: &Sealed<'_>) {
-        self.record_utc.push(Some(sealed.record_ms));
-        self.submit_utc.push(row.submit_ms);
-        self.eligible_utc.push(row.eligible_ms);
-        self.start_utc.push(row.start_ms);
-        self.end_utc.push(row.end_ms);
-        self.received_utc.push(row.received_ms);
-        self.wall_s.push(Some(sealed.wall_ms.div_euclid(1000)));
-        self.wall_fraction_ms.push(Some(sealed.wall_ms.rem_euclid(1000)));
-        self.suspended_s.push(row.suspended_s);
-        self.cpu_ms.push(row.cpu_ms);
-        self.cpu_user_ms.push(row.cpu_user_ms);
-        self.cpu_system_ms.push(row.cpu_system_ms);
-        self.alloc_core_n.push(row.alloc_core_n);
-        self.alloc_node_n.push(row.alloc_node_n);
-        self.alloc_gpu_n.push(row.alloc_gpu_n);
-        self.alloc_memory_byte.push(row.alloc_memory_byte);
-        self.requested_memory_byte.push(row.requested_memory_byte);
-        self.max_rss_byte.push(row.max_rss_byte);
-        self.max_virtual_byte.push(row.max_virtual_byte);
-        self.network_byte.push(row.network_byte);
-        self.alloc_billing_n.push(row.alloc_billing_n);
-        self.time_limit_s.push(row.time_limit_s);
-        self.exit_code.push(row.exit_code);
-        self.exit_signal.push(row.exit_signal);
-        self.scaled_cpu_ms.push(row.scaled_cpu_ms);
-        self.scaled_wall_ms.push(row.scaled_wall_ms);
-        self.benchmark_per_core.push(row.benchmark_milli_per_core);
-        self.anomalies.push(Some(i64::from(sealed.anomalies)));
-        self.step_n.push(Some(i64::from(sealed.step_n)));
-        self.line.push(Some(sealed.line));
-        self.byte_offset.push(Some(sealed.byte_offset));
+    fn push_numbers(&mut self, at: usize, row: &JobRow<'_>, sealed: &Sealed<'_>) {
+        self.record_utc.push(at, Some(sealed.record_ms));
+        self.submit_utc.push(at, row.submit_ms);
+        self.eligible_utc.push(at, row.eligible_ms);
+        self.start_utc.push(at, row.start_ms);
+        self.end_utc.push(at, row.end_ms);
+        self.received_utc.push(at, row.received_ms);
+        self.wall_s.push(at, Some(sealed.wall_ms.div_euclid(1000)));
+        self.wall_fraction_ms.push(at, Some(sealed.wall_ms.rem_euclid(1000)));
+        self.suspended_s.push(at, row.suspended_s);
+        self.cpu_ms.push(at, row.cpu_ms);
+        self.cpu_user_ms.push(at, row.cpu_user_ms);
+        self.cpu_system_ms.push(at, row.cpu_system_ms);
+        self.alloc_core_n.push(at, row.alloc_core_n);
+        self.alloc_node_n.push(at, row.alloc_node_n);
+        self.alloc_gpu_n.push(at, row.alloc_gpu_n);
+        self.alloc_memory_byte.push(at, row.alloc_memory_byte);
+        self.requested_memory_byte.push(at, row.requested_memory_byte);
+        self.max_rss_byte.push(at, row.max_rss_byte);
+        self.max_virtual_byte.push(at, row.max_virtual_byte);
+        self.network_byte.push(at, row.network_byte);
+        self.alloc_billing_n.push(at, row.alloc_billing_n);
+        self.time_limit_s.push(at, row.time_limit_s);
+        self.exit_code.push(at, row.exit_code);
+        self.exit_signal.push(at, row.exit_signal);
+        self.scaled_cpu_ms.push(at, row.scaled_cpu_ms);
+        self.scaled_wall_ms.push(at, row.scaled_wall_ms);
+        self.benchmark_per_core.push(at, row.benchmark_milli_per_core);
+        self.anomalies.push(at, Some(i64::from(sealed.anomalies)));
+        self.step_n.push(at, Some(i64::from(sealed.step_n)));
+        self.line.push(at, Some(sealed.line));
+        self.byte_offset.push(at, Some(sealed.byte_offset));
     }
 
-    fn push_texts(&mut self, row: &JobRow<'_>, sealed: &Sealed<'_>) -> Result<()> {
-        self.format.push(Some(sealed.format))?;
-        self.view.push(Some(row.view))?;
-        self.cluster.push(row.cluster)?;
-        self.submit_host.push(row.submit_host)?;
-        self.job_id.push(Some(row.job_id))?;
-        self.raw_job_id.push(row.raw_job_id)?;
-        self.global_job_id.push(row.global_job_id)?;
-        self.vo.push(sealed.vo)?;
-        self.vo_group.push(row.vo_group)?;
-        self.vo_role.push(row.vo_role)?;
-        self.account.push(row.account)?;
-        self.user.push(row.user)?;
-        self.user_group.push(row.user_group)?;
-        self.global_user.push(row.global_user)?;
-        self.partition.push(row.partition)?;
-        self.qos.push(row.qos)?;
-        self.reservation.push(row.reservation)?;
-        self.infrastructure.push(row.infrastructure)?;
-        self.job_name.push(row.job_name)?;
-        self.node_list.push(row.node_list)?;
-        self.state.push(row.state)?;
-        self.benchmark.push(row.benchmark)
+    fn push_texts(&mut self, at: usize, row: &JobRow<'_>, sealed: &Sealed<'_>) -> Result<()> {
+        self.format.push(at, Some(sealed.format))?;
+        self.view.push(at, Some(row.view))?;
+        self.cluster.push(at, row.cluster)?;
+        self.submit_host.push(at, row.submit_host)?;
+        self.job_id.push(at, Some(row.job_id))?;
+        self.raw_job_id.push(at, row.raw_job_id)?;
+        self.global_job_id.push(at, row.global_job_id)?;
+        self.vo.push(at, sealed.vo)?;
+        self.vo_group.push(at, row.vo_group)?;
+        self.vo_role.push(at, row.vo_role)?;
+        self.account.push(at, row.account)?;
+        self.user.push(at, row.user)?;
+        self.user_group.push(at, row.user_group)?;
+        self.global_user.push(at, row.global_user)?;
+        self.partition.push(at, row.partition)?;
+        self.qos.push(at, row.qos)?;
+        self.reservation.push(at, row.reservation)?;
+        self.infrastructure.push(at, row.infrastructure)?;
+        self.job_name.push(at, row.job_name)?;
+        self.node_list.push(at, row.node_list)?;
+        self.state.push(at, row.state)?;
+        self.benchmark.push(at, row.benchmark)
     }
 
-    fn push_gpus(&mut self, gpus: &[(&str, i64)]) {
+    fn push_gpus(&mut self, at: usize, gpus: &[(&str, i64)]) {
+        while self.gpus.len() < at {
+            self.gpus.append(false);
+        }
         let devices = self.gpus.values();
         for (model, device_n) in gpus {
             if let Some(builder) = devices.field_builder::<StringBuilder>(0) {
@@ -190,7 +197,7 @@ impl Columns {
             }
             devices.append(true);
         }
-        self.gpus.append(!gpus.is_empty());
+        self.gpus.append(true);
     }
 
     /// The waiting batch of everything pushed; the builders start anew.
@@ -206,11 +213,13 @@ impl Columns {
         columns.push(whole("record_id", Arc::new(ids)));
         let hashes = UInt64Array::from(self.content_hash.clone());
         columns.push(whole("content_hash", Arc::new(hashes)));
-        let gpus = self.gpus.finish();
-        if gpus.null_count() < gpus.len() {
-            columns.push(whole("gpus", Arc::new(gpus)));
+        if self.gpus.len() > 0 {
+            while self.gpus.len() < rows {
+                self.gpus.append(false);
+            }
+            columns.push(whole("gpus", Arc::new(self.gpus.finish())));
         }
-        self.finish_packed(&mut columns)?;
+        self.finish_packed(rows, &mut columns)?;
         self.record_id.clear();
         self.content_hash.clear();
         waiting::batch(columns)

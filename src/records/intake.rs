@@ -44,6 +44,8 @@ pub struct Intake {
     rows_read: u64,
     rows_candidate: u64,
     scratch: Vec<u8>,
+    /// The day looked at last, and its month: rows of one day come together.
+    day: (i64, Option<Month>),
     failure: Option<Error>,
 }
 
@@ -70,6 +72,7 @@ impl Intake {
             rows_read: 0,
             rows_candidate: 0,
             scratch: Vec::with_capacity(1024),
+            day: (0, Month::of_ms(0)),
             failure: None,
         }
     }
@@ -112,6 +115,15 @@ impl Intake {
             rows_candidate: self.rows_candidate,
         };
         Ok((harvest, self.columns))
+    }
+
+    /// The day of an instant, and its month.
+    fn place_in_time(&mut self, ms: i64) -> (i64, Option<Month>) {
+        let day = ms.div_euclid(DAY_MS);
+        if day != self.day.0 {
+            self.day = (day, Month::of_ms(ms));
+        }
+        self.day
     }
 
     fn site_index(&mut self, site: &str) -> u32 {
@@ -232,7 +244,7 @@ impl Sink for Intake {
         if let Some(detail) = beyond_limits(row, wall_ms) {
             return self.refuse_job(Reason::BadNumber, at, rows, row, detail);
         }
-        let month = Month::of_ms(record_ms);
+        let (day, month) = self.place_in_time(record_ms);
         if month.is_some_and(|month| !self.window.holds(month)) {
             return self.count(Some(site), month, Reason::OutsidePeriod, rows);
         }
@@ -283,7 +295,7 @@ impl Sink for Intake {
         }
         self.scratch = scratch;
         let site = self.site_index(site);
-        let day = i32::try_from(record_ms.div_euclid(DAY_MS)).unwrap_or(i32::MAX);
+        let day = i32::try_from(day).unwrap_or(i32::MAX);
         self.buckets.push(Bucket { site, day });
         self.rows_candidate += rows;
     }

@@ -65,6 +65,15 @@ pub fn merge(
     earlier: Vec<Loser>,
     order: &FileOrder,
 ) -> Result<Merged> {
+    if let ([], [], Some(fresh)) = (published, &*earlier, fresh)
+        && is_told_once(fresh)?
+    {
+        let winners = waiting::to_records(fresh, None)?;
+        return Ok(Merged {
+            winners,
+            losers: Vec::new(),
+        });
+    }
     let batches = || published.iter().chain(fresh);
     let mut places = Vec::with_capacity(batches().map(RecordBatch::num_rows).sum());
     for (at, batch) in batches().enumerate() {
@@ -138,6 +147,21 @@ pub fn merge(
         pick(&batches, &rows)?
     };
     Ok(Merged { winners, losers })
+}
+
+/// Whether the rows stand in order and no job is told of twice, as most days of most sites are: then nothing has to be
+/// resolved.
+fn is_told_once(fresh: &RecordBatch) -> Result<bool> {
+    let (record_id, record_utc) = (id(fresh, "record_id")?, time(fresh, "record_utc")?);
+    let mut last = None;
+    for (row, record_ms) in record_utc.values().iter().enumerate() {
+        let this = (*record_ms, identity(record_id, row)?);
+        if last.is_some_and(|last: (i64, u128)| last >= this || last.1 == this.1) {
+            return Ok(false);
+        }
+        last = Some(this);
+    }
+    Ok(true)
 }
 
 fn collect(batch: &RecordBatch, at: usize, into: &mut Vec<Place>) -> Result<()> {

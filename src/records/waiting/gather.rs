@@ -76,27 +76,22 @@ pub fn gather(from: &[Part]) -> Result<RecordBatch> {
 /// As [`gather`].
 pub fn gather_sorted(from: &[Part]) -> Result<RecordBatch> {
     let mut routes = routes(from)?;
-    let mut keys = vec![(0, 0, 0); routes.iter().map(Route::len).sum()];
+    let rows = routes.iter().map(Route::len).sum();
+    let (mut instants, mut ids) = (vec![0; rows], vec![0; rows]);
     for (part, route) in from.iter().zip(&routes) {
         let (field, array) = column(part, "record_utc").ok_or_else(|| Error::internal("a batch without instants"))?;
-        let mut instants = vec![0; part.batch.num_rows()];
-        let all = Run {
-            first: 0,
-            len: instants.len(),
-        };
-        number::unpack(field, array, &Route::of_runs(&[all], 0)?, &mut instants)?;
-        let ids = id(&part.batch, "record_id")?;
-        for ((row, place), (_, nth)) in route.pairs().zip(&route.0) {
-            if let (Some(key), Some(instant)) = (keys.get_mut(place), instants.get(row)) {
-                *key = (*instant, identity(ids, row)?, *nth);
+        number::unpack(field, array, route, &mut instants)?;
+        let from = id(&part.batch, "record_id")?;
+        for (row, place) in route.pairs() {
+            if let Some(slot) = ids.get_mut(place) {
+                *slot = identity(from, row)?;
             }
         }
     }
-    if !keys.is_sorted() {
-        keys.sort_unstable();
-        let mut places = vec![0; keys.len()];
-        for ((_, _, nth), place) in keys.iter().zip(0_u32..) {
-            if let Some(slot) = usize::try_from(*nth).ok().and_then(|nth| places.get_mut(nth)) {
+    if let Some(order) = order(&instants, &ids)? {
+        let mut places = vec![0; rows];
+        for (nth, place) in order.into_iter().zip(0_u32..) {
+            if let Some(slot) = usize::try_from(nth).ok().and_then(|nth| places.get_mut(nth)) {
                 *slot = place;
             }
         }
@@ -106,6 +101,34 @@ pub fn gather_sorted(from: &[Part]) -> Result<RecordBatch> {
         }
     }
     collect(from, &routes)
+}
+
+/// The order of rows by instant and identity, equal ones as they stand; `None` when that is the order they stand in.
+fn order(instants: &[i64], ids: &[u128]) -> Result<Option<Vec<u32>>> {
+    if instants.iter().zip(ids).is_sorted() {
+        return Ok(None);
+    }
+    let first = instants.iter().copied().min().unwrap_or_default();
+    let since = |instant: i64| instant.wrapping_sub(first).cast_unsigned();
+    let span = instants.iter().map(|instant| since(*instant)).max().unwrap_or_default();
+    // The instant and the beginning of the identity share a number, which tells nearly all rows apart.
+    let width = u64::BITS - span.leading_zeros();
+    let key = |(instant, id): (&i64, &u128)| {
+        let high = u64::try_from(id >> u64::BITS).unwrap_or(u64::MAX);
+        since(*instant).unbounded_shl(u64::BITS - width) | high.unbounded_shr(width)
+    };
+    let numbered = instants.iter().zip(ids).map(key).zip(0_u32..);
+    let mut keys: Vec<(u64, u32)> = numbered.collect();
+    if keys.len() < ids.len() {
+        return Err(Error::internal("too many rows at once"));
+    }
+    let id = |nth: u32| usize::try_from(nth).ok().and_then(|nth| ids.get(nth));
+    keys.sort_unstable_by(|(a, a_nth), (b, b_nth)| {
+        // Where keys are equal, so are instants.
+        let rest = || (id(*a_nth), a_nth).cmp(&(id(*b_nth), b_nth));
+        a.cmp(b).then_with(rest)
+    });
+    Ok(Some(keys.into_iter().map(|(_, nth)| nth).collect()))
 }
 
 /// The rows of each part, one part after another.
@@ -132,12 +155,7 @@ fn collect(from: &[Part], routes: &[Route]) -> Result<RecordBatch> {
         }
         let array: ArrayRef = match kind {
             Kind::Number => {
-                let mut values = vec![0; rows];
-                for (found, route) in found.iter().zip(routes) {
-                    if let Some((packed, array)) = found {
-                        number::unpack(packed, array, route, &mut values)?;
-                    }
-                }
+                let values = unpacked(&found, routes, rows)?;
                 let nulls = nulls(&found, routes, rows);
                 if matches!(field.data_type(), DataType::Timestamp(..)) {
                     Arc::new(TimestampMillisecondArray::new(values.into(), nulls))
@@ -159,6 +177,27 @@ fn collect(from: &[Part], routes: &[Route]) -> Result<RecordBatch> {
         columns.push((Field::new(field.name(), array.data_type().clone(), true), array));
     }
     batch(columns)
+}
+
+/// The numbers of a column in their places; those of null rows are arbitrary.
+fn unpacked(found: &Found<'_>, routes: &[Route], rows: usize) -> Result<Vec<i64>> {
+    let columns = || {
+        found
+            .iter()
+            .zip(routes)
+            .filter_map(|(found, route)| Some(((*found)?, route)))
+    };
+    let mut only = columns().map(|((field, _), _)| number::only_value(field));
+    if let Some(Some(value)) = only.next()
+        && only.all(|other| other == Some(value))
+    {
+        return Ok(vec![value; rows]);
+    }
+    let mut values = vec![0; rows];
+    for ((field, array), route) in columns() {
+        number::unpack(field, array, route, &mut values)?;
+    }
+    Ok(values)
 }
 
 fn column<'a>(part: &'a Part, name: &str) -> Option<(&'a Field, &'a ArrayRef)> {

@@ -12,19 +12,23 @@ use crate::error::{Error, Result};
 
 const BASE: &str = "base";
 const SCALE: &str = "scale";
+/// One value, whatever is stored.
+const CONSTANT: u64 = 0;
 /// Whole seconds among milliseconds.
 const SECOND: u64 = 1000;
 /// Whole MiB among bytes.
 const MIB: u64 = 1 << 20;
 
 /// A column of integers under construction; keeps its room from batch to batch.
+///
+/// Most columns have the same in row after row: that is written down when a row has something else.
 #[derive(Default)]
 pub struct Numbers {
+    /// Of the rows before those that have what the last one has.
     values: Vec<i64>,
     valid: Option<NullBufferBuilder>,
+    /// What the last row has.
     last: Option<i64>,
-    /// Nulls before the first value: only counted, because most columns have nothing else.
-    leading_null_n: usize,
 }
 
 /// What is said of `rows` values before the first null.
@@ -35,42 +39,77 @@ pub(super) fn all_valid(rows: usize) -> NullBufferBuilder {
 }
 
 impl Numbers {
-    /// Appends a value or null.
+    /// Row number `row` has this value or null. Rows come in order, and none is left out.
     #[inline]
-    pub fn push(&mut self, value: Option<i64>) {
-        match value {
-            Some(value) => {
-                if self.last.is_none() && self.leading_null_n > 0 {
-                    // The nulls before take a value that widens nothing.
-                    self.values.resize(self.leading_null_n, value);
-                    let mut valid = NullBufferBuilder::new(self.leading_null_n + 1024);
-                    valid.append_n_nulls(self.leading_null_n);
-                    self.valid = Some(valid);
-                }
-                self.last = Some(value);
-                self.values.push(value);
-                if let Some(valid) = &mut self.valid {
-                    valid.append_non_null();
-                }
-            }
-            None if self.last.is_none() => self.leading_null_n += 1,
-            None => {
-                let before = self.values.len();
-                self.valid.get_or_insert_with(|| all_valid(before)).append_null();
-                self.values.push(self.last.unwrap_or_default());
-            }
+    pub fn push(&mut self, row: usize, value: Option<i64>) {
+        if value != self.last {
+            self.fill(row, value);
+            self.last = value;
         }
     }
 
-    /// The packed column, `None` if it holds only nulls; starts anew.
-    pub fn finish(&mut self, name: &str) -> Option<(Field, ArrayRef)> {
-        let nulls = self.valid.take().and_then(|mut valid| valid.finish());
-        let packed = self.last.and_then(|_| pack(name, &self.values, nulls));
+    /// Writes down what the rows before number `row` have, which has the value `next`.
+    fn fill(&mut self, row: usize, next: Option<i64>) {
+        let before = self.values.len();
+        let new = row.saturating_sub(before);
+        if let Some(last) = self.last {
+            if new == 1 {
+                self.values.push(last);
+            } else {
+                self.values.resize(row, last);
+            }
+            if let Some(valid) = &mut self.valid {
+                valid.append_n_non_nulls(new);
+            }
+        } else if let Some(last) = self.values.last() {
+            // Nulls take a value that widens nothing.
+            self.values.resize(row, *last);
+            let valid = self.valid.get_or_insert_with(|| all_valid(before));
+            valid.append_n_nulls(new);
+        } else if row > 0 {
+            self.values.resize(row, next.unwrap_or_default());
+            self.valid.get_or_insert_with(|| all_valid(0)).append_n_nulls(row);
+        }
+    }
+
+    /// The packed column of `rows` rows, `None` if it holds only nulls; starts anew.
+    pub fn finish(&mut self, name: &str, rows: usize) -> Option<(Field, ArrayRef)> {
+        let packed = match (self.values.is_empty(), self.last) {
+            (true, None) => None,
+            (true, Some(value)) => (rows > 0).then(|| constant(name, value, rows, None)),
+            (false, _) => {
+                self.fill(rows, None);
+                let nulls = self.valid.take().and_then(|mut valid| valid.finish());
+                pack(name, &self.values, nulls)
+            }
+        };
         self.values.clear();
+        self.valid = None;
         self.last = None;
-        self.leading_null_n = 0;
         packed
     }
+}
+
+/// A packed column that has one value only.
+fn constant(name: &str, value: i64, rows: usize, nulls: Option<NullBuffer>) -> (Field, ArrayRef) {
+    let is_nullable = nulls.is_some();
+    let array = PrimitiveArray::<UInt8Type>::new(vec![0; rows].into(), nulls);
+    let field = Field::new(name, DataType::UInt8, is_nullable).with_metadata(note(value, CONSTANT));
+    (field, Arc::new(array))
+}
+
+fn note(base: i64, scale: u64) -> HashMap<String, String> {
+    HashMap::from([
+        (BASE.to_owned(), base.to_string()),
+        (SCALE.to_owned(), scale.to_string()),
+    ])
+}
+
+/// The value of all rows of a packed column, if it has one only.
+pub(super) fn only_value(field: &Field) -> Option<i64> {
+    let note = field.metadata();
+    let is_constant = note.get(SCALE)?.parse() == Ok(CONSTANT);
+    is_constant.then(|| note.get(BASE)?.parse().ok()).flatten()
 }
 
 /// Packs `values`; those of null rows are arbitrary. `None` if all are null.
@@ -84,6 +123,9 @@ pub fn pack(name: &str, values: &[i64], nulls: Option<NullBuffer>) -> Option<(Fi
         high = high.max(*value);
     }
     let range = offset(high, low);
+    if range == 0 {
+        return Some(constant(name, low, values.len(), nulls));
+    }
     let scale = if u8::try_from(range).is_ok() {
         1
     } else if is_scaled::<SECOND>(values, low) {
@@ -103,11 +145,7 @@ pub fn pack(name: &str, values: &[i64], nulls: Option<NullBuffer>) -> Option<(Fi
         let array = Int64Array::new(values.to_vec().into(), nulls);
         return Some((Field::new(name, DataType::Int64, is_nullable), Arc::new(array)));
     };
-    let note = HashMap::from([
-        (BASE.to_owned(), low.to_string()),
-        (SCALE.to_owned(), scale.to_string()),
-    ]);
-    let field = Field::new(name, array.data_type().clone(), is_nullable).with_metadata(note);
+    let field = Field::new(name, array.data_type().clone(), is_nullable).with_metadata(note(low, scale));
     Some((field, array))
 }
 
@@ -162,6 +200,14 @@ pub fn unpack(field: &Field, array: &ArrayRef, route: &Route, into: &mut [i64]) 
                 }
             }
         }};
+    }
+    if let Some(value) = only_value(field) {
+        for (_, place) in route.pairs() {
+            if let Some(slot) = into.get_mut(place) {
+                *slot = value;
+            }
+        }
+        return Ok(());
     }
     match array.data_type() {
         DataType::UInt8 => widen!(array.as_primitive::<UInt8Type>()),

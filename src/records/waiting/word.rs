@@ -20,19 +20,24 @@ use crate::schema::batch::codes;
 const TRIAL_ROWS: usize = 1024;
 
 /// A column of texts under construction; keeps its room from batch to batch.
+///
+/// Most columns have the same in row after row: that is written down when a row has something else.
 pub struct Words {
     /// Whether texts are expected to repeat; otherwise the dictionary is the column.
     is_coded: bool,
     /// Whether a text is still looked for among the earlier ones.
     is_sought: bool,
+    /// Of the rows before those that have what the last one has.
     codes: Vec<u32>,
     valid: Option<NullBufferBuilder>,
     ends: Vec<i32>,
     bytes: Vec<u8>,
     table: HashTable<u32>,
     hasher: RandomState,
+    /// The code of what the last row has.
     last: Option<u32>,
-    rows: usize,
+    /// Where the text of that code begins and ends.
+    bounds: (usize, usize),
 }
 
 impl Words {
@@ -60,58 +65,86 @@ impl Words {
             // Fixed, so that nothing about a run depends on chance.
             hasher: RandomState::with_seeds(1, 2, 3, 4),
             last: None,
-            rows: 0,
+            bounds: (0, 0),
         }
     }
 
-    /// Appends a text or null.
+    /// Row number `row` has this text or null. Rows come in order, and none is left out.
     ///
     /// # Errors
     /// [`crate::error::Kind::Internal`] when the texts of one batch exceed 2 GiB.
     #[inline]
-    pub fn push(&mut self, text: Option<&str>) -> Result<()> {
-        let before = self.rows;
-        self.rows += 1;
-        let Some(text) = text else {
-            // Most columns have no text at all: nulls before the first one are only counted.
-            if self.last.is_none() {
-                return Ok(());
+    pub fn push(&mut self, row: usize, text: Option<&str>) -> Result<()> {
+        match (text, self.last) {
+            (None, None) => Ok(()),
+            (None, Some(_)) => {
+                self.fill(row)?;
+                self.last = None;
+                Ok(())
             }
-            self.valid.get_or_insert_with(|| all_valid(before)).append_null();
-            if self.is_coded {
-                self.codes.push(0);
-            } else {
-                self.ends.push(self.end()?);
-            }
-            return Ok(());
+            (Some(text), Some(_)) if self.is_coded && self.is_last(text) => Ok(()),
+            (Some(text), _) => self.change(row, text),
+        }
+    }
+
+    /// Row number `row` has another text than the one before it.
+    fn change(&mut self, row: usize, text: &str) -> Result<()> {
+        self.fill(row)?;
+        let code = if self.is_coded {
+            self.code(row, text)?
+        } else {
+            self.append(text)?
         };
-        if self.last.is_none() && before > 0 {
-            let mut valid = NullBufferBuilder::new(before + 1024);
-            valid.append_n_nulls(before);
-            self.valid = Some(valid);
-            if self.is_coded {
-                self.codes.resize(before, 0);
-            } else {
-                self.ends.resize(before + 1, 0);
-            }
-        }
-        if let Some(valid) = &mut self.valid {
-            valid.append_non_null();
-        }
-        if !self.is_coded {
-            self.last = Some(0);
-            return self.append(text).map(|_| ());
-        }
-        let code = match self.last {
-            Some(code) if entry(&self.ends, &self.bytes, code) == text.as_bytes() => code,
-            _ => self.code(text)?,
-        };
-        self.last = Some(code);
-        self.codes.push(code);
+        self.keep(code);
         Ok(())
     }
 
-    fn code(&mut self, text: &str) -> Result<u32> {
+    /// Whether a text is what the last row has, which is no null.
+    #[inline]
+    fn is_last(&self, text: &str) -> bool {
+        let (from, to) = self.bounds;
+        self.bytes.get(from..to) == Some(text.as_bytes())
+    }
+
+    /// The last row has this code.
+    fn keep(&mut self, code: u32) {
+        let bound = |at: usize| self.ends.get(at).map_or(0, |end| end.as_usize());
+        self.bounds = (bound(code.as_usize()), bound(code.as_usize() + 1));
+        self.last = Some(code);
+    }
+
+    /// Writes down what the rows before number `row` have.
+    fn fill(&mut self, row: usize) -> Result<()> {
+        let before = if self.is_coded {
+            self.codes.len()
+        } else {
+            // The text of the last row is among them already.
+            self.ends.len() - 1 - usize::from(self.last.is_some())
+        };
+        let new = row.saturating_sub(before);
+        match self.last {
+            Some(code) if self.is_coded => {
+                if new == 1 {
+                    self.codes.push(code);
+                } else {
+                    self.codes.resize(row, code);
+                }
+            }
+            Some(_) => {}
+            None if self.is_coded => self.codes.resize(row, 0),
+            None => self.ends.resize(row + 1, self.end()?),
+        }
+        match (self.last, &mut self.valid) {
+            (Some(_), Some(valid)) => valid.append_n_non_nulls(new),
+            (None, Some(valid)) => valid.append_n_nulls(new),
+            (None, none) if new > 0 => none.insert(all_valid(before)).append_n_nulls(new),
+            (Some(_) | None, _) => {}
+        }
+        Ok(())
+    }
+
+    /// The code of a text that row number `row` has.
+    fn code(&mut self, row: usize, text: &str) -> Result<u32> {
         if !self.is_sought {
             return self.append(text);
         }
@@ -128,7 +161,8 @@ impl Words {
         self.table
             .insert_unique(hash, code, |code| hasher.hash_one(entry(ends, bytes, *code)));
         // Three new texts in four rows: looking them up costs more than it saves.
-        self.is_sought = self.rows < TRIAL_ROWS || self.ends.len() < self.rows - self.rows / 4;
+        let rows = row + 1;
+        self.is_sought = rows < TRIAL_ROWS || self.ends.len() < rows - rows / 4;
         Ok(code)
     }
 
@@ -144,14 +178,15 @@ impl Words {
         i32::try_from(self.bytes.len()).map_err(|_| too_much())
     }
 
-    /// The packed column, `None` if it holds only nulls; starts anew.
+    /// The packed column of `rows` rows, `None` if it holds only nulls; starts anew.
     ///
     /// # Errors
     /// [`crate::error::Kind::Internal`] never for texts.
-    pub fn finish(&mut self, name: &str) -> Result<Option<(Field, ArrayRef)>> {
-        let nulls = self.valid.take().and_then(|mut valid| valid.finish());
-        let has_values = self.last.is_some();
+    pub fn finish(&mut self, name: &str, rows: usize) -> Result<Option<(Field, ArrayRef)>> {
+        let has_values = self.last.is_some() || self.ends.len() > 1;
         let packed = if has_values {
+            self.fill(rows)?;
+            let nulls = self.valid.take().and_then(|mut valid| valid.finish());
             let offsets = OffsetBuffer::new(ScalarBuffer::from(self.ends.clone()));
             let bytes = Buffer::from(self.bytes.as_slice());
             Some(if self.is_coded {
@@ -165,11 +200,11 @@ impl Words {
         };
         self.is_sought = self.is_coded;
         self.codes.clear();
+        self.valid = None;
         self.ends.truncate(1);
         self.bytes.clear();
         self.table.clear();
         self.last = None;
-        self.rows = 0;
         Ok(packed)
     }
 }
@@ -203,11 +238,13 @@ where
     K: ArrowDictionaryKeyType,
     K::Native: TryFrom<u32> + Default,
 {
-    // Whoever calls has seen that all codes fit.
-    let keys: Vec<K::Native> = codes
-        .iter()
-        .map(|c| K::Native::try_from(*c).unwrap_or_default())
-        .collect();
+    let keys: Vec<K::Native> = if entries.len() == 1 {
+        vec![K::Native::default(); codes.len()]
+    } else {
+        // Whoever calls has seen that all codes fit.
+        let keys = codes.iter().map(|c| K::Native::try_from(*c).unwrap_or_default());
+        keys.collect()
+    };
     let keys = PrimitiveArray::<K>::new(ScalarBuffer::from(keys), nulls);
     Ok(Arc::new(DictionaryArray::<K>::try_new(keys, entries)?))
 }
@@ -234,30 +271,29 @@ pub(super) fn pack(name: &str, gathered: &ArrayRef) -> Result<Option<(Field, Arr
     let mut known: Vec<Option<u32>> = vec![None; entries.len()];
     for row in 0..keys.len() {
         if keys.is_null(row) {
-            words.push(None)?;
+            words.push(row, None)?;
             continue;
         }
         // The first row of an entry looks it up, the others know its code.
         let at = keys.value(row).as_usize();
         let slot = known.get_mut(at).ok_or_else(|| Error::internal("a code of no entry"))?;
         if let Some(code) = *slot {
-            words.push_code(code);
+            words.push_code(row, code)?;
         } else {
-            words.push(Some(entries.value(at)))?;
+            words.push(row, Some(entries.value(at)))?;
             *slot = words.last;
         }
     }
-    words.finish(name)
+    words.finish(name, keys.len())
 }
 
 impl Words {
-    fn push_code(&mut self, code: u32) {
-        self.rows += 1;
-        if let Some(valid) = &mut self.valid {
-            valid.append_non_null();
+    fn push_code(&mut self, row: usize, code: u32) -> Result<()> {
+        if self.last != Some(code) {
+            self.fill(row)?;
+            self.keep(code);
         }
-        self.last = Some(code);
-        self.codes.push(code);
+        Ok(())
     }
 }
 
@@ -329,6 +365,14 @@ impl Gathering {
                 .get(row)
                 .map_or(0, |key| u32::try_from(*key).unwrap_or(u32::MAX))
         };
+        if entries.len() == 1 {
+            // Places without a code of their own have the first one: of a column of one text, nothing has to be set.
+            let code = self.shared(entries.value(0));
+            if code > 0 {
+                route.pairs().for_each(|(_, place)| self.set(place, code));
+            }
+            return;
+        }
         if K::DATA_TYPE == DataType::UInt8 {
             let mut known: Vec<Option<u32>> = vec![None; entries.len()];
             for (row, place) in route.pairs() {

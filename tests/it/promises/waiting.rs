@@ -2,7 +2,7 @@
 
 use arrow::array::{Array, AsArray, RecordBatch, UInt32Array};
 use arrow::compute::cast;
-use arrow::datatypes::DataType;
+use arrow::datatypes::{DataType, Int64Type};
 use gridtally::records::JobRow;
 use gridtally::records::columns::{Columns, Origin, Sealed};
 use gridtally::records::waiting::number::{self, Numbers};
@@ -14,10 +14,10 @@ use proptest::{collection, option};
 
 fn packed(values: &[Option<i64>]) -> Vec<Option<i64>> {
     let mut numbers = Numbers::default();
-    for value in values {
-        numbers.push(*value);
+    for (row, value) in values.iter().enumerate() {
+        numbers.push(row, *value);
     }
-    let Some((field, array)) = numbers.finish("n") else {
+    let Some((field, array)) = numbers.finish("n", values.len()) else {
         return vec![None; values.len()];
     };
     let all = Run {
@@ -38,23 +38,49 @@ proptest! {
         prop_assert_eq!(packed(&values), values);
     }
 
+    /// Most columns have the same in row after row, and many have it in all rows of all batches.
+    #[test]
+    fn runs_of_numbers_come_back_from_several_batches(
+        batches in collection::vec(collection::vec((option::of(prop_oneof![Just(0_i64), Just(5), any::<i64>()]), 1..30_usize), 1..4), 1..4),
+    ) {
+        let batches = batches.iter().map(|runs| runs.iter().flat_map(|(value, n)| vec![*value; *n]).collect());
+        let batches: Vec<Vec<Option<i64>>> = batches.collect();
+        let parts = batches.iter().map(|values| {
+            let (mut numbers, mut instants) = (Numbers::default(), Numbers::default());
+            for (row, value) in values.iter().enumerate() {
+                numbers.push(row, *value);
+                instants.push(row, Some(7));
+            }
+            let columns = [instants.finish("record_utc", values.len()), numbers.finish("wall_s", values.len())];
+            let batch = waiting::batch(columns.into_iter().flatten().collect()).unwrap();
+            Part { batch, runs: vec![Run { first: 0, len: values.len() }] }
+        });
+        let gathered = gather(&parts.collect::<Vec<_>>()).unwrap();
+        let found: Vec<Option<i64>> = match gathered.column_by_name("wall_s") {
+            None => vec![None; gathered.num_rows()],
+            Some(column) => column.as_primitive::<Int64Type>().iter().collect(),
+        };
+        prop_assert_eq!(found, batches.concat());
+    }
+
     #[test]
     fn texts_come_back_as_they_were_packed(
-        values in collection::vec(option::of("[a-c]{0,2}|[a-zé]{0,9}"), 0..3000),
+        runs in collection::vec((option::of("[a-c]{0,2}|[a-zé]{0,9}"), prop_oneof![4 => Just(1), 1 => 1..40_usize]), 0..1500),
         cut in 0..3000_usize,
         is_coded in any::<bool>(),
     ) {
+        let values: Vec<Option<String>> = runs.iter().flat_map(|(text, n)| vec![text.clone(); *n]).collect();
         let mut words = if is_coded { Words::coded() } else { Words::plain() };
         let mut parts = Vec::new();
         // Two batches, so that the dictionaries differ; only the odd rows are asked for, so that some entries are not.
         for half in [&values[..cut.min(values.len())], &values[cut.min(values.len())..]] {
-            for value in half {
-                words.push(value.as_deref()).unwrap();
+            for (row, value) in half.iter().enumerate() {
+                words.push(row, value.as_deref()).unwrap();
             }
             let mut row_ids = Numbers::default();
-            (0..half.len()).for_each(|_| row_ids.push(Some(7)));
-            let mut columns: Vec<_> = row_ids.finish("record_utc").into_iter().collect();
-            columns.extend(words.finish("account").unwrap());
+            (0..half.len()).for_each(|row| row_ids.push(row, Some(7)));
+            let mut columns: Vec<_> = row_ids.finish("record_utc", half.len()).into_iter().collect();
+            columns.extend(words.finish("account", half.len()).unwrap());
             if !half.is_empty() {
                 let runs = (0..half.len()).filter(|row| row % 2 == 1).map(|first| Run { first, len: 1 }).collect();
                 parts.push(Part { batch: waiting::batch(columns).unwrap(), runs });
