@@ -6,6 +6,7 @@ use arrow::array::ArrayRef;
 use arrow::buffer::{BooleanBuffer, NullBuffer};
 use bytes::Bytes;
 use parquet::basic::{BoundaryOrder, Compression, Encoding, PageType};
+use parquet::bloom_filter::Sbbf;
 use parquet::column::page::{CompressedPage, Page, PageWriter};
 use parquet::column::writer::ColumnCloseResult;
 use parquet::file::metadata::{
@@ -44,6 +45,7 @@ pub(super) struct Chunk {
     compression: Compression,
     compressor: Option<Compressor<'static>>,
     pages: Vec<(CompressedPage, Facts)>,
+    filter: Option<Sbbf>,
 }
 
 impl Chunk {
@@ -62,7 +64,13 @@ impl Chunk {
             compression,
             compressor,
             pages: Vec::new(),
+            filter: None,
         })
+    }
+
+    /// Goes with a filter of its values.
+    pub(super) fn keep_filter(&mut self, filter: Sbbf) {
+        self.filter = Some(filter);
     }
 
     /// Whether values can be missing.
@@ -152,7 +160,9 @@ impl Chunk {
             told.page(&mut writer, page, Some((facts, &index)))?;
         }
         let bytes = Bytes::from(sink.into_inner()?);
-        into.append_column(&bytes, told.close(self.column, self.compression, statistics)?)?;
+        let mut told = told.close(self.column, self.compression, statistics)?;
+        told.bloom_filter = self.filter;
+        into.append_column(&bytes, told)?;
         Ok(())
     }
 }

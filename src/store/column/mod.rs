@@ -1,7 +1,9 @@
 //! Columns of a row group, encoded page by page.
 
 mod chunk;
+mod deltas;
 mod flags;
+mod ids;
 mod nulls;
 mod numbers;
 mod runs;
@@ -18,7 +20,9 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedRowGroupWriter;
 use parquet::schema::types::ColumnDescPtr;
 
+use self::deltas::Deltas;
 use self::flags::Flags;
+use self::ids::Ids;
 use self::nulls::Nulls;
 use self::numbers::Numbers;
 use self::words::Words;
@@ -37,8 +41,12 @@ enum Pages {
     Words(Box<Words>),
     /// Numbers in a dictionary.
     Numbers(Box<Numbers>),
+    /// Numbers as steps.
+    Deltas(Box<Deltas>),
     /// Truth values as runs.
     Flags(Box<Flags>),
+    /// Identities with a filter.
+    Ids(Box<Ids>),
     /// Anything else, as the library writes it: one writer for each of its leaves.
     Other(Vec<ArrowColumnWriter>),
 }
@@ -51,18 +59,30 @@ impl Pages {
         writers: Vec<ArrowColumnWriter>,
     ) -> Result<Self> {
         let path = leaf.path();
-        let has_bloom = properties.bloom_filter_properties(path).is_some();
-        let is_coded = properties.dictionary_enabled(path) && !has_bloom;
-        let is_runs = properties.encoding(path) == Some(Encoding::RLE) && !has_bloom;
+        let filter = properties.bloom_filter_properties(path);
+        let is_coded = properties.dictionary_enabled(path) && filter.is_none();
+        let is_encoded = |encoding| {
+            properties.encoding(path) == Some(encoding) && !properties.dictionary_enabled(path) && filter.is_none()
+        };
+        let is_plain = properties.encoding(path) == Some(Encoding::PLAIN) && !properties.dictionary_enabled(path);
         let (leaf, compression) = (ColumnDescPtr::clone(leaf), properties.compression(path));
         Ok(match field.data_type() {
             DataType::Utf8 if is_coded => Self::Words(Box::new(Words::new(leaf, compression)?)),
             DataType::Int64 | DataType::Timestamp(TimeUnit::Millisecond, None) if is_coded => {
                 Self::Numbers(Box::new(Numbers::new(leaf, compression)?))
             }
-            DataType::Boolean if is_runs && !field.is_nullable() => {
+            DataType::Int64 | DataType::Timestamp(TimeUnit::Millisecond, None)
+                if is_encoded(Encoding::DELTA_BINARY_PACKED) =>
+            {
+                Self::Deltas(Box::new(Deltas::new(leaf, compression)?))
+            }
+            DataType::Boolean if is_encoded(Encoding::RLE) && !field.is_nullable() => {
                 Self::Flags(Box::new(Flags::new(leaf, compression)?))
             }
+            DataType::FixedSizeBinary(16) if is_plain && !field.is_nullable() => match filter {
+                Some(filter) => Self::Ids(Box::new(Ids::new(leaf, compression, filter)?)),
+                None => Self::Other(writers),
+            },
             _ => Self::Other(writers),
         })
     }
@@ -71,7 +91,9 @@ impl Pages {
         match self {
             Self::Words(words) => words.page(arrays),
             Self::Numbers(numbers) => numbers.page(arrays),
+            Self::Deltas(deltas) => deltas.page(arrays),
             Self::Flags(flags) => flags.page(arrays),
+            Self::Ids(ids) => ids.page(arrays),
             Self::Other(writers) => {
                 let array = match arrays {
                     [one] => ArrayRef::clone(one),
@@ -138,7 +160,9 @@ impl Column {
         match self.pages {
             Pages::Words(words) => words.finish(into),
             Pages::Numbers(numbers) => numbers.finish(into),
+            Pages::Deltas(deltas) => deltas.finish(into),
             Pages::Flags(flags) => flags.finish(into),
+            Pages::Ids(ids) => ids.finish(into),
             Pages::Other(writers) => {
                 for writer in writers {
                     writer.close()?.append_to_row_group(into)?;

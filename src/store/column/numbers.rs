@@ -3,8 +3,8 @@
 use std::io::Write;
 
 use ahash::RandomState;
-use arrow::array::{Array, ArrayRef, AsArray};
-use arrow::datatypes::{ArrowNativeType, Int64Type, TimestampMillisecondType};
+use arrow::array::{Array, ArrayRef};
+use arrow::datatypes::ArrowNativeType;
 use hashbrown::HashTable;
 use parquet::basic::{Compression, Encoding};
 use parquet::file::statistics::{Statistics, ValueStatistics};
@@ -12,6 +12,7 @@ use parquet::file::writer::SerializedRowGroupWriter;
 use parquet::schema::types::ColumnDescPtr;
 
 use super::chunk::{Chunk, Facts, Validity};
+use super::deltas::numbers;
 use super::runs;
 use crate::error::{Error, Result};
 
@@ -68,13 +69,7 @@ impl Numbers {
 
     /// Adds the codes of an array.
     fn take(&mut self, array: &ArrayRef) -> Result<()> {
-        let ints = array.as_primitive_opt::<Int64Type>().map(|array| &**array.values());
-        let times = || {
-            let times = array.as_primitive_opt::<TimestampMillisecondType>();
-            times.map(|array| &**array.values())
-        };
-        let values = ints.or_else(times);
-        let values = values.ok_or_else(|| Error::internal("a column of numbers has none"))?;
+        let values = numbers(array)?;
         self.codes.reserve(values.len());
         match array.nulls() {
             None => {
@@ -101,29 +96,41 @@ impl Numbers {
     /// # Errors
     /// As [`Chunk::finish`].
     pub(super) fn finish<W: Write + Send>(self, into: &mut SerializedRowGroupWriter<'_, W>) -> Result<()> {
-        let bounds = self.chunk.bounds();
-        let (low, high) = (
-            bounds.map(|(low, _)| unranked(low)),
-            bounds.map(|(_, high)| unranked(high)),
-        );
-        let statistics = ValueStatistics::new(low, high, None, Some(self.chunk.nulls()), false)
-            .with_backwards_compatible_min_max(true);
         let entries = self.dictionary.entries;
         let bytes = entries.iter().flat_map(|entry| entry.value.to_le_bytes()).collect();
-        self.chunk.finish(
-            Some((bytes, entries.len())),
-            Statistics::Int64(statistics),
-            |(low, high)| {
-                let stored = |bound| unranked(bound).to_le_bytes().to_vec();
-                (stored(low), stored(high))
-            },
-            into,
-        )
+        finish(self.chunk, Some((bytes, entries.len())), into)
     }
 }
 
+/// Ends a chunk of numbers whose bounds are [`ranked`].
+///
+/// # Errors
+/// As [`Chunk::finish`].
+pub(super) fn finish<W: Write + Send>(
+    chunk: Chunk,
+    dictionary: Option<(Vec<u8>, usize)>,
+    into: &mut SerializedRowGroupWriter<'_, W>,
+) -> Result<()> {
+    let bounds = chunk.bounds();
+    let (low, high) = (
+        bounds.map(|(low, _)| unranked(low)),
+        bounds.map(|(_, high)| unranked(high)),
+    );
+    let statistics =
+        ValueStatistics::new(low, high, None, Some(chunk.nulls()), false).with_backwards_compatible_min_max(true);
+    chunk.finish(
+        dictionary,
+        Statistics::Int64(statistics),
+        |(low, high)| {
+            let stored = |bound| unranked(bound).to_le_bytes().to_vec();
+            (stored(low), stored(high))
+        },
+        into,
+    )
+}
+
 /// Bytes that compare as the numbers do.
-fn ranked(value: i64) -> [u8; 8] {
+pub(super) fn ranked(value: i64) -> [u8; 8] {
     (value ^ i64::MIN).to_be_bytes()
 }
 
@@ -193,7 +200,11 @@ impl Dictionary {
     /// Bounds of the numbers of a page.
     fn look(&mut self, codes: &[u32], page: u32) -> Option<(i64, i64)> {
         let mut bounds = None;
+        let mut last = None;
         for code in codes {
+            if last.replace(*code) == Some(*code) {
+                continue;
+            }
             let Some(entry) = self.entries.get_mut(code.as_usize()) else {
                 continue;
             };

@@ -107,7 +107,7 @@ fn packed_flags(bytes: &[u8], into: &mut Vec<u8>) {
 }
 
 /// Seven bits at a time, the lowest first.
-fn header(mut number: usize, into: &mut Vec<u8>) {
+pub(super) fn header(mut number: usize, into: &mut Vec<u8>) {
     loop {
         let [low, ..] = number.to_le_bytes();
         number >>= 7;

@@ -106,6 +106,13 @@ impl Words {
             return Ok(());
         }
         let (keys, entries) = codes(array)?;
+        if entries.len() == 1 {
+            // Of so many rows it is known what they have.
+            let code = self.dictionary.code(entries.value(0).as_bytes())?;
+            let n = keys.len() - keys.null_count();
+            self.codes.resize(self.codes.len() + n, code);
+            return Ok(());
+        }
         self.known.clear();
         self.known.resize(entries.len(), UNKNOWN);
         let mut code = |key: u32| {
@@ -254,11 +261,20 @@ impl Dictionary {
     fn look(&mut self, codes: &[u32], page: u32) -> (Ends<'_>, usize) {
         let mut bounds = None;
         let mut sum = 0;
+        let mut last = None;
         for code in codes {
+            if let Some((known, bytes)) = last
+                && known == *code
+            {
+                sum += bytes;
+                continue;
+            }
             let Some(entry) = self.entries.get_mut(code.as_usize()) else {
                 continue;
             };
-            sum += entry.to - entry.from;
+            let bytes = entry.to - entry.from;
+            sum += bytes;
+            last = Some((*code, bytes));
             if entry.page != page {
                 entry.page = page;
                 widen(&mut bounds, self.bytes.get(entry.from..entry.to).unwrap_or_default());

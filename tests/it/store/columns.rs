@@ -2,7 +2,8 @@
 
 use super::memory;
 use arrow::array::{
-    ArrayRef, AsArray, BooleanArray, DictionaryArray, Int64Array, RecordBatch, StringArray, UInt32Array,
+    ArrayRef, AsArray, BooleanArray, DictionaryArray, FixedSizeBinaryArray, Int64Array, RecordBatch, StringArray,
+    UInt32Array,
 };
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef, UInt32Type};
 use gridtally::schema::Encoding;
@@ -10,19 +11,26 @@ use gridtally::store::table::{PAGE_ROWS, ROW_GROUP_ROWS};
 use gridtally::store::{TableOptions, TableWriter, read_table};
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::file::metadata::PageIndexPolicy;
+use parquet::file::properties::ReaderProperties;
+use parquet::file::reader::FileReader;
+use parquet::file::serialized_reader::{ReadOptionsBuilder, SerializedFileReader};
 use parquet::file::statistics::Statistics;
 use std::sync::Arc;
 
 fn written(schema: &SchemaRef, batches: &[RecordBatch]) -> Vec<u8> {
-    let options = TableOptions {
-        encodings: vec![("flag", Encoding::Flag)],
-        ..TableOptions::default()
-    };
-    let options = if schema.index_of("flag").is_ok() {
-        options
-    } else {
-        TableOptions::default()
-    };
+    let mut options = TableOptions::default();
+    for (name, encoding) in [
+        ("flag", Encoding::Flag),
+        ("step", Encoding::Delta),
+        ("id", Encoding::Hash),
+    ] {
+        if schema.index_of(name).is_ok() {
+            options.encodings.push((name, encoding));
+        }
+    }
+    if schema.index_of("id").is_ok() {
+        options.bloom.push("id");
+    }
     let mut writer = TableWriter::create(Vec::new(), Arc::clone(schema), &options).unwrap();
     for batch in batches {
         writer.write(batch).unwrap();
@@ -164,6 +172,80 @@ fn numbers_come_back_with_their_bounds() {
         );
         assert_eq!(found.null_count_opt(), Some(n as u64 / 3));
     }
+}
+
+#[test]
+fn steps_come_back_with_their_bounds() {
+    // The library packs them in the same layout, and reads what it has not written.
+    let patterns: [fn(i64) -> Option<i64>; 8] = [
+        Some,
+        |_| Some(-7),
+        |i| (i % 5 != 2).then_some(i * i % 977 - 400),
+        |i| Some(if i % 2 == 0 { i64::MIN } else { i64::MAX }),
+        |i| (i % 300 == 0).then_some(1_700_000_000_000 + i * 1000),
+        |i| Some(i % 256 * (1 << (i / 256 % 55))),
+        |i| Some((i64::MAX / 3).wrapping_mul(i)),
+        |i| (i > 30_000).then_some(i),
+    ];
+    let page = i64::try_from(PAGE_ROWS).unwrap();
+    for n in [1, 2, 64, 65, 256, 257, 258, 321, 513, page, 2 * page + 700] {
+        for (nth, pattern) in patterns.iter().enumerate() {
+            let steps: Int64Array = (0..n).map(pattern).collect();
+            let batch = one("step", Arc::new(steps), true);
+            let bytes = comes_back(&batch);
+            // Pieces make no difference.
+            let (rows, piece) = (batch.num_rows(), 611);
+            let pieces: Vec<RecordBatch> = (0..rows)
+                .step_by(piece)
+                .map(|at| batch.slice(at, piece.min(rows - at)))
+                .collect();
+            assert!(written(&batch.schema(), &pieces) == bytes, "pattern {nth} of {n}");
+            let found = statistics(bytes).remove(0);
+            let bound = |bytes: Option<&[u8]>| bytes.map(|bytes| i64::from_le_bytes(bytes.try_into().unwrap()));
+            let known = || (0..n).filter_map(pattern);
+            assert_eq!(
+                (bound(found.min_bytes_opt()), bound(found.max_bytes_opt())),
+                (known().min(), known().max()),
+                "pattern {nth} of {n}"
+            );
+        }
+    }
+}
+
+#[test]
+fn identities_come_back_and_their_filter_knows_them() {
+    let n = u64::try_from(ROW_GROUP_ROWS + PAGE_ROWS + 3).unwrap();
+    let id = |i: u64| (u128::from(i.wrapping_mul(0x9e37_79b9_7f4a_7c15)) << 64 | u128::from(i)).to_be_bytes();
+    let ids = FixedSizeBinaryArray::try_from_iter((0..n).map(id)).unwrap();
+    let batch = one("id", Arc::new(ids), false);
+    let bytes = bytes::Bytes::from(comes_back(&batch));
+    let found = statistics(bytes.to_vec()).remove(0);
+    let group = u64::try_from(ROW_GROUP_ROWS).unwrap();
+    let bounds = |pick: fn(&mut dyn Iterator<Item = [u8; 16]>) -> Option<[u8; 16]>| pick(&mut (0..group).map(id));
+    assert_eq!(
+        found.min_bytes_opt(),
+        bounds(|ids| ids.min()).as_ref().map(<[u8; 16]>::as_slice)
+    );
+    assert_eq!(
+        found.max_bytes_opt(),
+        bounds(|ids| ids.max()).as_ref().map(<[u8; 16]>::as_slice)
+    );
+    let properties = ReaderProperties::builder().set_read_bloom_filter(true).build();
+    let options = ReadOptionsBuilder::new().with_reader_properties(properties).build();
+    let reader = SerializedFileReader::new_with_options(bytes, options).unwrap();
+    let filter = |at| {
+        let group = reader.get_row_group(at).unwrap();
+        group.get_column_bloom_filter(0).unwrap().clone()
+    };
+    let (first, second) = (filter(0), filter(1));
+    for i in 0..n {
+        assert!(
+            (if i < group { &first } else { &second }).check(id(i).as_slice()),
+            "{i}"
+        );
+    }
+    let wrong = (group..n).filter(|i| first.check(id(*i).as_slice())).count();
+    assert!(wrong < PAGE_ROWS / 20, "{wrong}");
 }
 
 #[test]
