@@ -54,6 +54,12 @@ impl WorkSums {
         e7
     }
 
+    /// Whether nothing is known.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.cpu.is_empty() && self.wall.is_empty() && self.core_wall.is_empty()
+    }
+
     /// Each sum.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
@@ -119,7 +125,10 @@ impl Sums {
             *sum = sum.saturating_add(part);
         }
         self.cpu_ms = plus(self.cpu_ms, other.cpu_ms, i64::saturating_add);
-        self.work = self.work.plus(&other.work);
+        // Without benchmarks, no job has done any.
+        if !other.work.is_empty() {
+            self.work = self.work.plus(&other.work);
+        }
         self.earliest_end_ms = plus(self.earliest_end_ms, other.earliest_end_ms, i64::min);
         self.latest_end_ms = plus(self.latest_end_ms, other.latest_end_ms, i64::max);
     }
