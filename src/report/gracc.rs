@@ -5,9 +5,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hashbrown::{Equivalent, HashMap};
+use hashbrown::HashMap;
 use serde_json::Value;
 
+use super::known_by::{KnownBy, Owned};
 use super::lake::{Lake, Piece, Selection, on_all_processors};
 use super::render::json_object;
 use super::table::{Cell, ColumnKind, Table, divide};
@@ -30,48 +31,6 @@ type Key = (
     String,
     String,
 );
-
-/// A key that is looked up before it is owned.
-#[derive(Hash)]
-struct KnownBy<'a>(
-    i64,
-    &'a str,
-    &'a str,
-    &'a str,
-    i64,
-    i64,
-    &'a str,
-    i64,
-    &'a str,
-    &'a str,
-    &'a str,
-);
-
-impl Equivalent<Key> for KnownBy<'_> {
-    fn equivalent(&self, key: &Key) -> bool {
-        (self.0, self.4, self.5, self.7) == (key.0, key.4, key.5, key.7)
-            && [self.1, self.2, self.3, self.6, self.8, self.9, self.10]
-                == [&*key.1, &*key.2, &*key.3, &*key.6, &*key.8, &*key.9, &*key.10]
-    }
-}
-
-impl From<&KnownBy<'_>> for Key {
-    fn from(key: &KnownBy<'_>) -> Self {
-        (
-            key.0,
-            key.1.to_owned(),
-            key.2.to_owned(),
-            key.3.to_owned(),
-            key.4,
-            key.5,
-            key.6.to_owned(),
-            key.7,
-            key.8.to_owned(),
-            key.9.to_owned(),
-            key.10.to_owned(),
-        )
-    }
-}
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
@@ -281,7 +240,7 @@ fn gather(lake: &Lake, selection: &Selection, piece: &Piece, corrections: &Corre
         "alloc_gpu_n",
         "exit_code",
     ];
-    let mut groups: HashMap<Key, Sums, ahash::RandomState> = HashMap::default();
+    let mut groups: HashMap<Owned<7, 4>, Sums, ahash::RandomState> = HashMap::default();
     let (mut last_view, mut kind) = (String::new(), String::new());
     let fates = corrections.of_site(&piece.site);
     let columns: BTreeSet<&str> = COLUMNS.into_iter().chain(fates.columns()).collect();
@@ -319,19 +278,23 @@ fn gather(lake: &Lake, selection: &Selection, piece: &Piece, corrections: &Corre
                 view.value(row).clone_into(&mut last_view);
                 kind = resource_type(&last_view);
             }
-            let key = KnownBy(
-                end_ms.div_euclid(DAY_MS),
-                vo.unwrap_or(MISSING),
-                account.unwrap_or(MISSING),
-                of(user),
-                core_n,
-                number(gpus, row).unwrap_or(0),
-                &kind,
-                number(exit, row).unwrap_or(0),
-                of(grid),
-                of(probe),
-                &piece.site,
-            );
+            let key = KnownBy {
+                words: [
+                    vo.unwrap_or(MISSING),
+                    account.unwrap_or(MISSING),
+                    of(user),
+                    &kind,
+                    of(grid),
+                    of(probe),
+                    &piece.site,
+                ],
+                numbers: [
+                    end_ms.div_euclid(DAY_MS),
+                    core_n,
+                    number(gpus, row).unwrap_or(0),
+                    number(exit, row).unwrap_or(0),
+                ],
+            };
             let wall_ms = i128::from(wall.value(row)) * 1000 + i128::from(fraction.value(row));
             let known = |column| number(column, row).map_or(0, i128::from);
             groups.entry_ref(&key).or_default().add(&Sums {
@@ -344,7 +307,13 @@ fn gather(lake: &Lake, selection: &Selection, piece: &Piece, corrections: &Corre
             });
         }
     }
-    Ok(groups.into_iter().collect())
+    Ok(groups.into_iter().map(|(key, sums)| (sorted(key), sums)).collect())
+}
+
+/// A group by what orders the documents.
+fn sorted(key: Owned<7, 4>) -> Key {
+    let ([vo, project, dn, kind, grid, probe, site], [day, cores, gpus, exit]) = (key.words, key.numbers);
+    (day, vo, project, dn, cores, gpus, kind, exit, grid, probe, site)
 }
 
 fn row(key: &Key, sums: &Sums) -> Result<Vec<Cell>> {

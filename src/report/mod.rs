@@ -16,6 +16,7 @@ pub mod federation;
 pub mod focus;
 pub mod gracc;
 pub mod html;
+mod known_by;
 pub mod lake;
 pub mod osg;
 pub mod overhead;

@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hashbrown::{Equivalent, HashMap};
+use hashbrown::HashMap;
 
 use super::TimeUnit;
 use crate::error::Result;
+use crate::report::known_by::{KnownBy, Owned};
 use crate::report::lake::{Lake, Piece, Selection, on_all_processors};
 use crate::report::table::{Cell, ColumnKind, Table, divide};
 use crate::schema::batch::{int, number, text, time, word};
@@ -130,7 +131,7 @@ fn of_piece(
     piece: &Piece,
     (from_ms, until_ms): (i64, i64),
 ) -> Result<Vec<(Names, Used)>> {
-    let mut sums: HashMap<Names, Used, ahash::RandomState> = HashMap::default();
+    let mut sums: HashMap<Owned<3, 0>, Used, ahash::RandomState> = HashMap::default();
     for batch in lake.piece_batches(piece, &COLUMNS)? {
         let batch = batch?;
         let words = |name| text(&batch, name);
@@ -163,27 +164,14 @@ fn of_piece(
                 held * of(billing),
                 held * of(gpus),
             ];
-            let names = [cluster, account, user].map(|column| word(column, row).unwrap_or_default());
-            add(sums.entry_ref(&KnownBy(names)).or_default(), &amounts);
+            let key = KnownBy {
+                words: [cluster, account, user].map(|column| word(column, row).unwrap_or_default()),
+                numbers: [],
+            };
+            add(sums.entry_ref(&key).or_default(), &amounts);
         }
     }
-    Ok(sums.into_iter().collect())
-}
-
-/// Names that are looked up before they are owned.
-#[derive(Hash)]
-struct KnownBy<'a>([&'a str; 3]);
-
-impl Equivalent<Names> for KnownBy<'_> {
-    fn equivalent(&self, names: &Names) -> bool {
-        self.0.iter().zip(names).all(|(a, b)| a == b)
-    }
-}
-
-impl From<&KnownBy<'_>> for Names {
-    fn from(names: &KnownBy<'_>) -> Self {
-        names.0.map(str::to_owned)
-    }
+    Ok(sums.into_iter().map(|(key, used)| (key.words, used)).collect())
 }
 
 /// The account above each account, by the newest listing of each cluster.
