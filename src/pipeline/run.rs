@@ -109,8 +109,8 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
         displaced: &summaries::Views::new(),
     };
     let merge = |context: &Context<'_>| process_all(context, &partitions, threads, progress);
-    let told = (&mut report.overlaps, progress);
-    let (summaries, done) = summaries::settle(&context, &state, (summed, &months), merge, told)?;
+    let (summaries, done, overlaps) = summaries::settle(&context, &state, (summed, &months), merge, progress)?;
+    report.overlaps = overlaps;
     phases.insert("merge".to_owned(), stopwatch.lap());
     note_benchmarks(plan, &done, &summaries, &mut state, &mut report);
     let (parts, charged) = contributed(&context, done, summaries, &mut state.book)?;

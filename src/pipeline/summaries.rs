@@ -81,7 +81,7 @@ pub(super) struct SettledSummaries {
     counting: Views,
     /// Between which instants benchmarks were looked for.
     pub(super) asked_ms: BTreeMap<Place, Asked>,
-    /// Where both tell of the same view, for people.
+    /// Where both tell of the same view.
     overlaps: BTreeSet<(String, Month, String)>,
 }
 
@@ -170,7 +170,7 @@ pub(super) fn contributions(
 }
 
 /// Settles summaries and merges jobs, those first that decide whether the others count. `merge` merges the jobs; those of
-/// views in [`Context::displaced`] do not count. The views that have both are `told`.
+/// views in [`Context::displaced`] do not count. Gives with them the views that have both, and tells people of these.
 ///
 /// # Errors
 /// [`Kind::Config`] when jobs and summaries overlap and the pipeline does not say which count; [`Kind::Data`] when a
@@ -180,8 +180,8 @@ pub(super) fn settle(
     state: &State,
     (fresh, months): (BTreeMap<Month, Vec<Summary>>, &BTreeSet<Month>),
     merge: impl FnOnce(&Context<'_>) -> Result<Vec<Done>>,
-    (told, progress): (&mut Vec<OverlapReport>, &dyn Progress),
-) -> Result<(SettledSummaries, Vec<Done>)> {
+    progress: &dyn Progress,
+) -> Result<(SettledSummaries, Vec<Done>, Vec<OverlapReport>)> {
     let (mut summaries, done);
     if context.plan.overlap == Some(Overlap::Summaries) {
         summaries = settle_months(context, state, fresh, months, &Views::new())?;
@@ -206,12 +206,12 @@ pub(super) fn settle(
     let overlaps = std::mem::take(&mut summaries.overlaps);
     let Some(overlap) = context.plan.overlap else {
         return if overlaps.is_empty() {
-            Ok((summaries, done))
+            Ok((summaries, done, Vec::new()))
         } else {
             Err(undecided(&overlaps))
         };
     };
-    told.extend(overlaps.into_iter().map(|(site, month, view)| {
+    let told = overlaps.into_iter().map(|(site, month, view)| {
         let word = overlap.as_str();
         progress.note(&format!(
             "{site} {month} has jobs and summaries of the view {view}: overlap = \"{word}\""
@@ -222,8 +222,9 @@ pub(super) fn settle(
             view,
             overlap: word,
         }
-    }));
-    Ok((summaries, done))
+    });
+    let told = told.collect();
+    Ok((summaries, done, told))
 }
 
 /// The views of the jobs of each place.
