@@ -9,6 +9,7 @@ use super::partition::{Context, Done};
 use super::usage::{Slice, project, slices};
 use crate::charge::policy::Subject;
 use crate::error::Result;
+use crate::reference::correction::{Action, Correction};
 use crate::schema;
 use crate::schema::batch::{text, texts};
 use crate::store::lake::{self, LakeTable};
@@ -57,28 +58,41 @@ impl ChargePart {
     }
 }
 
-/// The corrections that these parts have entries of, and what jobs are billed of their nodes.
+/// The corrections that these parts have entries of, or what jobs are billed of their nodes. Of the bills those are read
+/// that a correction may have changed of which no entry was found before.
 ///
 /// # Errors
 /// [`crate::error::Kind::Io`] when a bill cannot be read.
 pub(super) fn corrections(context: &Context<'_>, parts: &[ChargePart]) -> Result<BTreeSet<String>> {
     let mut ids = BTreeSet::new();
-    let mut take = |rows: &RecordBatch| -> Result<()> {
-        ids.extend(text(rows, "correction_id")?.iter().flatten().map(str::to_owned));
-        Ok(())
-    };
     for part in parts {
-        take(&part.rows)?;
+        take_ids(&part.rows, &mut ids)?;
     }
-    if context.plan.corrections.is_some() {
-        let bills = context.publication.current("charge_part").into_iter();
-        for bill in bills.filter(|bill| lake::parse_bill_path(&bill.path).is_some()) {
+    let rules = context.plan.corrections.iter().flat_map(|table| table.active());
+    let rules: Vec<&Correction> = rules.filter(|rule| rule.action != Action::Add).collect();
+    if rules.is_empty() {
+        return Ok(ids);
+    }
+    for bill in context.publication.current("charge_part") {
+        let place = lake::parse_month_path(&bill.path).zip(lake::parse_bill_path(&bill.path));
+        let Some(((site, _), (month, _))) = place else { continue };
+        let is_asked = rules.iter().any(|rule| {
+            let is_of_site = rule.site.as_ref().is_none_or(|of| *of == site);
+            let is_of_month = rule.month.is_none_or(|of| of.first_day() == month);
+            is_of_site && is_of_month && !ids.contains(&rule.id)
+        });
+        if is_asked {
             for batch in read_table(context.store.reader(&bill.place)?, Some(&["correction_id"]), 16_384)? {
-                take(&batch?)?;
+                take_ids(&batch?, &mut ids)?;
             }
         }
     }
     Ok(ids)
+}
+
+fn take_ids(rows: &RecordBatch, ids: &mut BTreeSet<String>) -> Result<()> {
+    ids.extend(text(rows, "correction_id")?.iter().flatten().map(str::to_owned));
+    Ok(())
 }
 
 /// Takes the charges of jobs out of what was done.
