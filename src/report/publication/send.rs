@@ -14,6 +14,7 @@ use super::told::Told;
 use crate::error::{Error, Kind, Result};
 use crate::report::apel::message::Batch;
 use crate::report::lake::Lake;
+use crate::time::Month;
 
 /// So many new or changed jobs of one site and month are told apart; more are counted.
 pub const LISTED_JOBS: usize = 10_000;
@@ -161,7 +162,7 @@ impl Plan {
         let mut held = HeldJobs::load(&lake.store, receiver, &places)?;
         let mut listings: BTreeMap<Place, Listing> = BTreeMap::new();
         let known: BTreeSet<Place> = places.iter().filter(|place| held.has(place)).cloned().collect();
-        if let Some(teller) = teller.of_jobs(&known) {
+        if let Some(teller) = teller.narrowed(&known) {
             teller.tell(lake, &mut |form, site, month, _, text| {
                 let place = (form, site.to_owned(), month);
                 if !known.contains(&place) {
@@ -255,7 +256,7 @@ pub fn send(
     let id = format!("{now_ms}-{}", std::process::id());
     let mut book = JobBook::new(&lake.store, &id, now_ms, receiver);
     let mut numbers: BTreeMap<Place, usize> = BTreeMap::new();
-    teller.tell(lake, &mut |form, site, month, number, text| {
+    let mut send = |form: Form, site: &str, month: Month, number: usize, text: String| -> Result<()> {
         let place = (form, site.to_owned(), month);
         if !plan.places.contains(&place) {
             return Ok(());
@@ -269,7 +270,11 @@ pub fn send(
         }
         numbers.insert(place, number);
         Ok(())
-    })?;
+    };
+    // What does not differ need not be read once more.
+    if let Some(teller) = teller.narrowed(&plan.places) {
+        teller.tell(lake, &mut send)?;
+    }
     let mut entries = Vec::new();
     let mut enter = |place: &Place, told: Told, state: State| {
         let content = plan.all.sent.get(place).map(|sent| sent.blake3.clone());

@@ -87,27 +87,31 @@ impl Teller {
         has_form && self.selection().has_site(site) && self.selection().has_month(*month)
     }
 
-    /// The same for single jobs of some places, or a little more.
+    /// The same for some places, or a little more; `None` when it says nothing of any.
     #[must_use]
-    pub fn of_jobs(&self, places: &BTreeSet<Place>) -> Option<Self> {
-        let Self::Apel(request) = self else { return None };
+    pub fn narrowed(&self, places: &BTreeSet<Place>) -> Option<Self> {
+        let of = |form: Form| places.iter().any(|place| place.0 == form);
         let months = || places.iter().map(|(_, _, month)| *month);
-        let kinds = request.kinds.iter().copied();
-        let kinds: Vec<_> = kinds
-            .filter(|kind| places.iter().any(|(form, ..)| *form == Form::Apel(*kind)))
-            .collect();
-        (!kinds.is_empty()).then(|| {
-            Self::Apel(Request {
-                selection: Selection {
-                    sites: places.iter().map(|(_, site, _)| site.clone()).collect(),
-                    from: months().min(),
-                    to: months().max(),
-                    vos: BTreeSet::new(),
-                },
-                kinds,
-                ..request.clone()
-            })
-        })
+        let selection = Selection {
+            sites: places.iter().map(|(_, site, _)| site.clone()).collect(),
+            from: months().min(),
+            to: months().max(),
+            vos: self.selection().vos.clone(),
+        };
+        match self {
+            Self::Apel(request) => {
+                let kinds = request.kinds.iter().copied();
+                let kinds: Vec<_> = kinds.filter(|kind| of(Form::Apel(*kind))).collect();
+                (!kinds.is_empty()).then(|| {
+                    Self::Apel(Request {
+                        selection,
+                        kinds,
+                        ..request.clone()
+                    })
+                })
+            }
+            Self::Gracc(_) => of(Form::Gracc).then_some(Self::Gracc(selection)),
+        }
     }
 
     /// Records of a message.
