@@ -122,19 +122,21 @@ pub fn rectangles(frame: &Frame<'_>, marks: &[Mark<'_>]) -> Result<String> {
     Ok(themed(svg))
 }
 
-/// A drawing with its caption. `alt` says in words what is to be seen.
+/// A drawing with its caption and its legend: an ink and a word each. `alt` says in words what is to be seen.
 #[must_use]
-pub fn figure(caption: &str, alt: &str, svg: &str) -> String {
+pub fn figure(caption: &str, inks: &[(&str, &str)], alt: &str, svg: &str) -> String {
     format!(
-        "<figure><figcaption>{}</figcaption><div class=\"scroll\" tabindex=\"0\" role=\"img\" aria-label=\"{}\">{svg}</div></figure>\n",
+        "<figure><figcaption>{}</figcaption>{}<div class=\"scroll\" tabindex=\"0\" role=\"img\" aria-label=\"{}\">{svg}</div></figure>\n",
         escape(caption),
+        legend(inks),
         escape(alt)
     )
 }
 
-/// The legend of a drawing: an ink and a word each.
-#[must_use]
-pub fn legend(entries: &[(&str, &str)]) -> String {
+fn legend(entries: &[(&str, &str)]) -> String {
+    if entries.is_empty() {
+        return String::new();
+    }
     let mut html = String::from("<ul class=\"legend\">");
     for (ink, word) in entries {
         // Writing to a string cannot fail.

@@ -3,7 +3,7 @@
 use super::data::{Ledger, Sums, View};
 use super::tables::{bars, day_name, permille};
 use crate::error::Result;
-use crate::report::drawing::{Frame, figure, legend, rectangles};
+use crate::report::drawing::{Frame, figure, rectangles};
 
 const SIZE: (u32, u32) = (640, 280);
 /// Columns of a drawing over time.
@@ -20,12 +20,21 @@ const HEATS: [(i32, &str, &str); 6] = [
     (800, "heat5", "80 % and more"),
 ];
 
+/// Places of a bar or a row, so that its name stands at its middle and the axis has a mark there and at its edges.
+const PLACE_N: i32 = 10;
+
 fn place(nth: usize) -> i32 {
     i32::try_from(nth).unwrap_or(i32::MAX)
 }
 
 fn share(permille: i32) -> String {
     format!("{} %", permille / 10)
+}
+
+/// The bar or row whose middle is at a place.
+fn in_middle(place: i32) -> Option<usize> {
+    let is_middle = place.rem_euclid(PLACE_N) == PLACE_N / 2;
+    usize::try_from(place / PLACE_N).ok().filter(|_| is_middle)
 }
 
 /// How many units nodes had free, by share of the time.
@@ -37,40 +46,38 @@ pub(super) fn histogram(view: &View) -> Result<String> {
         .map(|(_, time_s)| permille(*time_s, all).unwrap_or(0))
         .collect();
     let top = shares.iter().copied().max().unwrap_or(0).clamp(100, 1000);
-    // Each bar is six places wide, and a place stays free beside it.
+    // A place stays free on either side.
     let marks: Vec<_> = shares
         .iter()
         .enumerate()
         .map(|(nth, share)| {
-            let left = place(nth) * 8 + 1;
-            (
-                (left, 0),
-                (left + 6, *share),
-                if nth == 0 { "stranded" } else { "overhead" },
-            )
+            let left = place(nth) * PLACE_N;
+            let ink = if nth == 0 { "series6" } else { "overhead" };
+            ((left + 1, 0), (left + PLACE_N - 1, *share), ink)
         })
         .collect();
     let name = |x: i32| {
-        let is_middle = x.rem_euclid(8) == 4;
-        let nth = usize::try_from(x / 8).unwrap_or(usize::MAX);
-        let bar = bars.get(nth).filter(|_| is_middle);
+        let bar = in_middle(x).and_then(|nth| bars.get(nth));
         bar.map(|(label, _)| label.clone()).unwrap_or_default()
     };
     let frame = Frame {
         size: SIZE,
-        x_n: place(bars.len()) * 8,
+        x_n: place(bars.len()) * PLACE_N,
         y_n: top,
         left: 52,
         x_name: &name,
         y_name: &share,
-        // A label for every place, of which most are empty.
-        x_label_n: bars.len() * 8 + 1,
+        x_label_n: bars.len() * 2 + 1,
         y_label_n: 6,
         x_title: "units free on a node",
     };
     let none = shares.first().copied().unwrap_or(0);
     Ok(figure(
         "Units free on a node, share of the time in which nodes took jobs.",
+        &[
+            ("series6", "none"),
+            ("overhead", "some: one more job of that shape would have fitted"),
+        ],
         &format!(
             "Bars: no unit was free for {} of the time; the table below has all numbers.",
             share(none)
@@ -138,17 +145,17 @@ pub(super) fn ledger(view: &View) -> Result<String> {
         x_title: "",
     };
     let resource = ["cores", "memory", "GPUs"].get(lead).copied().unwrap_or_default();
-    let drawn = figure(
-        &format!("Where the capacity of the {resource} was, over time."),
-        "Stacked shares of the capacity, day by day; the table below has all numbers.",
-        &rectangles(&frame, &marks)?,
-    );
     let entries = parts.map(|(ink, word, _)| (ink, word));
     let shown: Vec<_> = entries
         .into_iter()
         .filter(|(ink, _)| marks.iter().any(|(_, _, drawn)| drawn == ink))
         .collect();
-    Ok(legend(&shown) + &drawn)
+    Ok(figure(
+        &format!("Where the capacity of the {resource} was, over time."),
+        &shown,
+        "Stacked shares of the capacity, day by day; the table below has all numbers.",
+        &rectangles(&frame, &marks)?,
+    ))
 }
 
 /// Overhead by node and time.
@@ -175,7 +182,8 @@ pub(super) fn heat(view: &View) -> Result<String> {
             };
             let class = HEATS.iter().rev().find(|(from, ..)| share >= *from);
             let ink = class.map_or("heat0", |(_, ink, _)| ink);
-            marks.push(((place(nth), place(row)), (place(nth) + 1, place(row) + 1), ink));
+            let (left, below) = (place(nth), place(row) * PLACE_N);
+            marks.push(((left, below), (left + 1, below + PLACE_N), ink));
         }
         names = columns.into_iter().map(|(name, _)| name).collect();
     }
@@ -184,7 +192,7 @@ pub(super) fn heat(view: &View) -> Result<String> {
         name.cloned().unwrap_or_default()
     };
     let y_name = |y: i32| {
-        let node = usize::try_from(y).ok().and_then(|nth| nodes.get(nth));
+        let node = in_middle(y).and_then(|nth| nodes.get(nth));
         node.map(|(name, _)| name.chars().take(12).collect())
             .unwrap_or_default()
     };
@@ -192,12 +200,12 @@ pub(super) fn heat(view: &View) -> Result<String> {
     let frame = Frame {
         size: (SIZE.0, 72 + 16 * row_n),
         x_n: place(names.len()),
-        y_n: place(nodes.len()),
+        y_n: place(nodes.len()) * PLACE_N,
         left: 96,
         x_name: &x_name,
         y_name: &y_name,
         x_label_n: 5,
-        y_label_n: nodes.len() + 1,
+        y_label_n: nodes.len() * 2 + 1,
         x_title: "",
     };
     let caption = if node_n > ROW_N {
@@ -205,10 +213,10 @@ pub(super) fn heat(view: &View) -> Result<String> {
     } else {
         "Overhead by node and time.".to_owned()
     };
-    let drawn = figure(
+    Ok(figure(
         &caption,
+        &HEATS.map(|(_, ink, word)| (ink, word)),
         "A map of nodes against days; the darker or brighter, the more could still have run. The tables tell the sums.",
         &rectangles(&frame, &marks)?,
-    );
-    Ok(legend(&HEATS.map(|(_, ink, word)| (ink, word))) + &drawn)
+    ))
 }

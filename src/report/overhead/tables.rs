@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
-use super::data::{Cluster, Found, Sums, View};
+use super::data::{Cluster, Found, Ledger, Sums, View};
 use crate::report::table::{Cell, ColumnKind, Table, divide};
 use crate::time::Day;
 use crate::time::month::date_of;
@@ -40,6 +40,40 @@ fn percent(part: i128, whole: i128) -> Cell {
     }
 }
 
+/// Parts of a whole in percent with one decimal, which add up as the parts do: each is cut, and the tenths that are left go
+/// to those of which most was cut off. What is no part of any goes unnamed.
+fn shares(parts: &[i128], whole: i128) -> Vec<Cell> {
+    let rest = whole - parts.iter().sum::<i128>();
+    if whole <= 0 || rest < 0 || parts.iter().any(|part| *part < 0) {
+        return parts.iter().map(|part| percent(*part, whole)).collect();
+    }
+    let mut tenths: Vec<(i128, i128)> = (parts.iter().chain([&rest]))
+        .map(|part| part.saturating_mul(1000))
+        .map(|part| (part / whole, part % whole))
+        .collect();
+    let left = 1000 - tenths.iter().map(|(tenth, _)| tenth).sum::<i128>();
+    let mut order: Vec<&mut (i128, i128)> = tenths.iter_mut().collect();
+    order.sort_by_key(|(_, cut)| Reverse(*cut));
+    for (tenth, _) in order.into_iter().take(usize::try_from(left).unwrap_or(0)) {
+        *tenth += 1;
+    }
+    let of_parts = tenths.into_iter().take(parts.len());
+    of_parts.map(|(value, _)| Cell::Decimal { value, scale: 1 }).collect()
+}
+
+/// Shares of what was allocated, overhead, stranded, down and reserved.
+fn ledger_shares(ledger: &Ledger) -> [Cell; 5] {
+    let parts = [
+        ledger.allocated,
+        ledger.overhead,
+        ledger.stranded,
+        ledger.down,
+        ledger.reserved,
+    ];
+    let mut shares = shares(&parts, ledger.capacity).into_iter();
+    parts.map(|_| shares.next().unwrap_or(Cell::Empty))
+}
+
 fn hours(value: i128, per: i128) -> Cell {
     Cell::ratio(value, per, 1)
 }
@@ -49,15 +83,12 @@ pub(super) fn sentence(view: &View) -> String {
     let lead = view.lead();
     let ledger = view.all.ledgers.get(lead).copied().unwrap_or_default();
     let (_, hour, per) = resource(lead);
-    let share = |part: i128| format!("{} %", percent(part, ledger.capacity));
+    let [allocated, overhead, stranded, ..] = ledger_shares(&ledger);
     format!(
-        "{} nodes: of {} {hour} jobs were given {}, {} could have run more units, {} were stranded. {} units were free on a \
-         node on average.",
+        "{} nodes: of {} {hour} jobs were given {allocated} %, {overhead} % could have run more units, {stranded} % were \
+         stranded. {} units were free on a node on average.",
         view.nodes.len(),
         Cell::ratio(ledger.capacity, per, 0),
-        share(ledger.allocated),
-        share(ledger.overhead),
-        share(ledger.stranded),
         Cell::ratio(view.all.unit_s, view.all.up_s, 1),
     )
 }
@@ -86,18 +117,18 @@ pub(super) fn ledger(view: &View) -> Table {
         if ledger.capacity == 0 && ledger.over == 0 {
             continue;
         }
-        let share = |part: i128| percent(part, ledger.capacity);
+        let [allocated, overhead, stranded, down, reserved] = ledger_shares(ledger);
         let known = |cell: Cell| if ledger.unknown > 0 { Cell::Empty } else { cell };
         table.push(vec![
             Cell::text(name),
             Cell::text(hour),
             hours(ledger.capacity, per),
-            share(ledger.allocated),
-            known(share(ledger.overhead)),
-            known(share(ledger.stranded)),
-            share(ledger.down),
-            share(ledger.reserved),
-            share(ledger.over),
+            allocated,
+            known(overhead),
+            known(stranded),
+            down,
+            reserved,
+            percent(ledger.over, ledger.capacity),
             known(percent(ledger.billed, ledger.allocated)),
             known(hours(ledger.capacity - ledger.billed, per)),
         ]);
@@ -113,9 +144,11 @@ pub(super) fn histogram(view: &View) -> Table {
         ("share", "%", ColumnKind::Decimal(1)),
     ];
     let mut table = Table::new("Units free on a node, share of the time", &columns);
-    let all: i128 = view.histogram.values().sum();
-    for (label, time_s) in bars(&view.histogram) {
-        table.push(vec![Cell::text(label), hours(time_s, HOUR_S), percent(time_s, all)]);
+    let bars = bars(&view.histogram);
+    let times: Vec<i128> = bars.iter().map(|(_, time_s)| *time_s).collect();
+    let shares = shares(&times, times.iter().sum());
+    for ((label, time_s), share) in bars.into_iter().zip(shares) {
+        table.push(vec![Cell::text(label), hours(time_s, HOUR_S), share]);
     }
     table
 }
@@ -185,15 +218,15 @@ fn groups<'v>(title: &str, name: &str, rows: impl Iterator<Item = (String, &'v S
     );
     for (name, sums) in rows {
         let ledger = sums.ledgers.get(lead).copied().unwrap_or_default();
-        let share = |part: i128| percent(part, ledger.capacity);
+        let [allocated, overhead, stranded, down, reserved] = ledger_shares(&ledger);
         table.push(vec![
             Cell::text(name),
             hours(ledger.capacity, per),
-            share(ledger.allocated),
-            share(ledger.overhead),
-            share(ledger.stranded),
-            share(ledger.down),
-            share(ledger.reserved),
+            allocated,
+            overhead,
+            stranded,
+            down,
+            reserved,
             Cell::ratio(sums.unit_s, sums.up_s, 1),
         ]);
     }
@@ -238,7 +271,7 @@ pub(super) fn shapes(cluster: &Cluster) -> Table {
     const CORE_GIB: i128 = 4;
     const GPU_GIB: i128 = 64;
     let mut table = Table::new(
-        "Top wasted shapes: what stood free together on a node",
+        "Top wasted shapes: what stood free together on a node, by time and size (4 GiB weigh as a core, 64 as a GPU)",
         &[
             ("cores", "", ColumnKind::Number),
             ("memory", "GiB", ColumnKind::Number),

@@ -1,7 +1,7 @@
 //! The charts of the page: stacks of hours and shares of a whole, by month.
 
 use crate::error::Result;
-use crate::report::drawing::{Frame, Mark, figure, legend, rectangles};
+use crate::report::drawing::{Frame, Mark, figure, rectangles};
 
 /// Inks of series, the last for the rest. Colours that people with any colour vision tell apart (Okabe and Ito).
 pub const SERIES_INKS: [&str; 7] = [
@@ -115,7 +115,7 @@ pub fn stacked(title: &str, unit: &str, labels: &[String], series: &[Series]) ->
         names.join(", ")
     );
     let entries: Vec<(&str, &str)> = SERIES_INKS.iter().copied().cycle().zip(names.iter().copied()).collect();
-    Ok(figure(title, &alt, &draw(labels, top, unit, &marks)?) + &legend(&entries))
+    Ok(figure(title, &entries, &alt, &draw(labels, top, unit, &marks)?))
 }
 
 /// Shares of a whole, in tenths of a percent, as one bar for each label.
@@ -136,5 +136,10 @@ pub fn percentages(title: &str, what: &str, labels: &[String], tenths: &[Option<
         marks.push(((left, 0), (left + MONTH_PLACES - 2, high), "series0"));
     }
     let alt = format!("{what}, in percent, by month. The table has all numbers.");
-    Ok(figure(title, &alt, &draw(labels, top, &format!("{what}, %"), &marks)?))
+    Ok(figure(
+        title,
+        &[],
+        &alt,
+        &draw(labels, top, &format!("{what}, %"), &marks)?,
+    ))
 }

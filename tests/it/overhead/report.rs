@@ -48,6 +48,49 @@ fn tables_tell_the_ledger_the_distribution_and_what_cannot_be() {
         let is_shown = table.rows.is_empty() || *which == OverheadTable::Days || markdown.contains(&table.title);
         assert!(is_shown, "{}", table.title);
     }
+    // Shares that are rounded one by one would come to 99.9 or 100.1.
+    let tenths = |cell: &Cell| match cell {
+        Cell::Decimal { value, scale: 1 } => Some(*value),
+        _ => None,
+    };
+    for (which, names) in [
+        (
+            OverheadTable::Ledger,
+            &["allocated", "overhead", "stranded", "down", "reserved"][..],
+        ),
+        (
+            OverheadTable::Nodes,
+            &["allocated", "overhead", "stranded", "down", "reserved"],
+        ),
+        (
+            OverheadTable::Days,
+            &["allocated", "overhead", "stranded", "down", "reserved"],
+        ),
+    ] {
+        let table = report.table(which);
+        let of = |name: &&str| table.columns.iter().position(|column| column.name == *name).unwrap();
+        let at: Vec<usize> = names.iter().map(of).collect();
+        let mut whole_n = 0;
+        for row in &table.rows {
+            let shares: Option<Vec<i128>> = at.iter().map(|at| tenths(&row[*at])).collect();
+            if let Some(shares) = shares {
+                assert_eq!(shares.iter().sum::<i128>(), 1000, "{which:?} {row:?}");
+                whole_n += 1;
+            }
+        }
+        assert!(whole_n > 0, "{which:?}");
+    }
+    let histogram = report.table(OverheadTable::Histogram);
+    let share = histogram
+        .columns
+        .iter()
+        .position(|column| column.name == "share")
+        .unwrap();
+    let mut sums = std::collections::BTreeMap::<String, i128>::new();
+    for row in &histogram.rows {
+        *sums.entry(row[2].to_string()).or_default() += tenths(&row[share]).unwrap();
+    }
+    assert!(!sums.is_empty() && sums.values().all(|sum| *sum == 1000), "{sums:?}");
     let ledger = report.table(OverheadTable::Ledger);
     let capacity: Vec<&Cell> = ledger
         .rows
