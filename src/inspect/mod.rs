@@ -134,6 +134,7 @@ fn stand_in(dialect: Dialect, layout: Option<FixedOrder>) -> SourcePlan {
             unix_start_time: Some(0),
             scaled_to: None,
         },
+        nodes_by_kind: std::collections::BTreeMap::new(),
         publishing: crate::pipeline::plan::Publishing::default(),
         max_rejected: None,
         fingerprint: String::new(),

@@ -5,6 +5,7 @@ use toml_edit::Value;
 use super::report::FileReport;
 use crate::sources::dialect::Dialect;
 use crate::sources::hints::Hints;
+use crate::sources::inventory::Kind;
 
 /// `[[source]]` with comments where a person must decide.
 pub(super) fn source(report: &FileReport, dialect: Dialect, hints: &Hints) -> String {
@@ -18,6 +19,10 @@ pub(super) fn source(report: &FileReport, dialect: Dialect, hints: &Hints) -> St
         ];
         if report.clusters.is_empty() {
             lines.push("cluster = \"\"              # the file names no cluster".to_owned());
+        }
+        if kind == Kind::SwfMachines {
+            lines
+                .push("nodes = {}                # which are of each kind, such as { fat = \"fat[1-20]\" }".to_owned());
         }
         if hints.naive_times {
             lines.push("timezone = \"\"             # zone of the client that printed these times".to_owned());

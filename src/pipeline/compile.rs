@@ -329,6 +329,7 @@ impl Compiler {
                 unix_start_time: spec.unix_start_time.map(|at| at.value),
                 scaled_to: spec.scaled_to.map(|spec| spec.scaled_to),
             },
+            nodes_by_kind: BTreeMap::new(),
             publishing: Publishing {
                 replacement: spec.summaries.map_or_else(Default::default, |at| at.value),
                 publication: spec.publication.map(|at| at.value),

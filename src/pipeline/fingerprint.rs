@@ -115,6 +115,9 @@ pub(super) fn of_inventory(inventory: &SourcePlan, as_of: Option<&AsOf>, privacy
     text.optional("cluster", inventory.cluster.as_deref());
     text.optional("zone", inventory.zone.as_ref().map(Zone::name));
     text.optional("as_of_ms", as_of.map(AsOf::canonical).as_deref());
+    for (kind, nodes) in &inventory.nodes_by_kind {
+        text.line(&format!("nodes.{kind}"), nodes);
+    }
     if let Some(privacy) = privacy {
         let users = if privacy.keeps(Field::User) { "kept" } else { "withheld" };
         text.line("users", users);

@@ -10,6 +10,7 @@ use super::section::{At, Section, kind};
 use super::spec::reject_limit;
 use crate::privacy::Privacy;
 use crate::problems::Problems;
+use crate::reference::hostlist::Hostlist;
 use crate::reference::site::SiteRule;
 use crate::sources::inventory::Kind;
 use crate::time::Zone;
@@ -33,6 +34,8 @@ pub struct InventorySpec {
     pub as_of: Option<At<String>>,
     /// `timezone`
     pub timezone: Option<At<String>>,
+    /// `nodes`: which are of each kind of a machine file.
+    pub nodes: Vec<(String, At<String>)>,
     /// `max_rejected`
     pub max_rejected: Option<RejectLimit>,
 }
@@ -47,6 +50,7 @@ pub(super) fn inventories(top: &Section<'_>, problems: &mut Problems) -> Vec<Inv
         "cluster",
         "as_of",
         "timezone",
+        "nodes",
         "max_rejected",
     ];
     let words: Vec<(&str, Kind)> = [("auto", Kind::Auto)].iter().chain(Kind::ALL).copied().collect();
@@ -65,10 +69,28 @@ pub(super) fn inventories(top: &Section<'_>, problems: &mut Problems) -> Vec<Inv
             cluster: section.text("cluster", problems),
             as_of: as_of(section, problems),
             timezone: section.text("timezone", problems),
+            nodes: nodes(section, problems),
             max_rejected: reject_limit(section, problems),
         }
     });
     specs.collect()
+}
+
+/// Host lists by kind of node.
+fn nodes(section: &Section<'_>, problems: &mut Problems) -> Vec<(String, At<String>)> {
+    let Some(kinds) = section.free_section("nodes", "nodes", problems) else {
+        return Vec::new();
+    };
+    let entries = kinds.entries().into_iter().filter_map(|(kind, _, line)| {
+        let list = kinds.text(kind, problems)?;
+        if let Err(why) = Hostlist::parse(&list.value) {
+            let message = format!("nodes.{kind} = \"{}\" is no list of nodes: {why}", list.value);
+            section.wrong(line, message, problems);
+            return None;
+        }
+        Some((kind.to_owned(), list))
+    });
+    entries.collect()
 }
 
 /// A day or an instant, with or without quotes, or where to find it.
@@ -110,6 +132,15 @@ impl Compiler {
         privacy: Option<&Privacy>,
     ) -> Option<(SourcePlan, Option<AsOf>)> {
         let format = spec.format.as_ref().map_or(Kind::Auto, |at| at.value);
+        if let Some((_, at)) = spec.nodes.first()
+            && !matches!(format, Kind::Auto | Kind::SwfMachines)
+        {
+            let message = format!(
+                "nodes says which nodes are of the kinds of a machine file (swf-machines), {} names them itself",
+                format.as_str()
+            );
+            self.wrong(at.line, message);
+        }
         let zone = match spec.timezone.as_ref().map(|name| self.zone(name)) {
             Some(zone) => Some(zone?),
             None => None,
@@ -142,6 +173,11 @@ impl Compiler {
             max_rejected: spec.max_rejected,
             layout: None,
             logs: LogOptions::default(),
+            nodes_by_kind: spec
+                .nodes
+                .into_iter()
+                .map(|(kind, nodes)| (kind, nodes.value))
+                .collect(),
             publishing: Publishing::default(),
             site_rule: SiteRule::default(),
             fingerprint: String::new(),

@@ -233,6 +233,8 @@ pub struct SourcePlan {
     pub acceptance: Acceptance,
     /// What only the logs of batch systems need to be told.
     pub logs: LogOptions,
+    /// Which nodes are of each kind a machine file tells of, as host lists.
+    pub nodes_by_kind: BTreeMap<String, String>,
     /// How summaries replace one another.
     pub publishing: Publishing,
     /// Own limit of rejected rows.

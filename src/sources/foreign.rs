@@ -111,10 +111,6 @@ pub(super) fn problem(head: &[u8]) -> &'static str {
     if let Some((_, what)) = KNOWN.iter().find(|(mark, _)| mark.is_in(text)) {
         return what;
     }
-    if is_machine_file(text) {
-        return "a machine file of a workload: it tells how many nodes there are of each kind, and jobs name nodes by \
-                number, but nothing tells which numbers are of which kind: write a CSV of node,cpu_n,memory_byte";
-    }
     if SacctHeader::any(head).is_some() {
         return "columns of fixed width cut their values off: dump with sacct -P (--parsable2)";
     }
@@ -133,20 +129,6 @@ pub(super) fn problem(head: &[u8]) -> &'static str {
         return "a table without a header and of no known order: dump with sacct -P and without --noheader (-n)";
     }
     "no dialect with a reader is recognised"
-}
-
-/// Whether every line is number, name, nodes, processors of each, speed and memory, between tabs, as beside workloads.
-fn is_machine_file(text: &[u8]) -> bool {
-    let Ok(text) = std::str::from_utf8(text) else {
-        return false;
-    };
-    // What was read of it may end within a line.
-    let whole = text.rsplit_once('\n').map_or(text, |(whole, _)| whole);
-    whole.lines().filter(|line| !line.trim().is_empty()).all(|line| {
-        let cells: Vec<&str> = line.split('\t').map(str::trim).collect();
-        let is_whole = |at: usize| cells.get(at).is_some_and(|cell| cell.parse::<u64>().is_ok());
-        cells.len() == 6 && [0, 2, 3, 5].into_iter().all(is_whole) && cells.get(1).is_some_and(|name| !name.is_empty())
-    })
 }
 
 fn has(text: &[u8], word: &str) -> bool {

@@ -298,10 +298,6 @@ fn listings_without_a_reader_are_named() {
         ),
         ("{\"jobs\": [{\"job_id\": 1, \"eligible_time\": 1}]}", "squeue"),
         ("Site: S\nLocalJobId: 1\nWallDuration: 3\n", "without its first line"),
-        (
-            "0\tfat\t2\t80\t1\t529426432\n1\tthin\t48\t12\t1.5\t94035968\n",
-            "nothing tells which numbers are of which kind",
-        ),
         ("0\tfat\t2\t80\t1\tlarge\n", "no dialect with a reader is recognised"),
     ]
     .iter()

@@ -3,6 +3,7 @@
 mod damage;
 mod formats;
 mod lake;
+mod machines;
 mod real;
 mod renderings;
 mod tables;

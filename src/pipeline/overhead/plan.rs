@@ -299,6 +299,7 @@ impl Compiler {
             cluster: None,
             as_of: None,
             timezone: None,
+            nodes: Vec::new(),
             max_rejected: None,
         };
         let compiled = self.inventory(inventory, privacy);

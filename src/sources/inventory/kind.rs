@@ -6,6 +6,7 @@ use super::assoc;
 use super::csv_nodes;
 use super::document;
 use super::event;
+use super::machines;
 use super::reservation;
 use super::sinfo;
 
@@ -42,6 +43,8 @@ pub enum Kind {
     SacctmgrReservation,
     /// A CSV of reservations of a site's own.
     CsvReservation,
+    /// The `.machines` file beside a workload.
+    SwfMachines,
 }
 
 impl Kind {
@@ -61,6 +64,7 @@ impl Kind {
         ("scontrol-reservation", Self::ScontrolReservation),
         ("sacctmgr-reservation", Self::SacctmgrReservation),
         ("csv-reservation", Self::CsvReservation),
+        ("swf-machines", Self::SwfMachines),
     ];
 
     /// The word of the pipeline file, and of the ledger.
@@ -118,6 +122,9 @@ pub fn recognise(head: &[u8]) -> Option<Kind> {
         if reservation::is_csv_header(&line) {
             return Some(Kind::CsvReservation);
         }
+    }
+    if machines::is_machines(text) {
+        return Some(Kind::SwfMachines);
     }
     if reservation::is_header(&first) {
         return Some(Kind::SacctmgrReservation);

@@ -14,6 +14,7 @@ mod event;
 mod fields;
 mod kind;
 mod lines;
+mod machines;
 mod moment;
 mod node_json;
 mod pairs;
@@ -65,6 +66,7 @@ pub fn pieces(kind: Kind, input: Box<dyn Read + Send>, plan: Arc<SourcePlan>) ->
         Kind::ScontrolReservation => reservation::of_scontrol,
         Kind::SacctmgrReservation => reservation::of_sacctmgr,
         Kind::CsvReservation => reservation::of_csv,
+        Kind::SwfMachines => machines::read,
     };
     let mut bytes = Vec::new();
     input.take(FILE_LIMIT + 1).read_to_end(&mut bytes)?;

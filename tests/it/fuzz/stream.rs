@@ -107,6 +107,11 @@ fn plan(rng: &mut Rng, format: Format, layout: Option<FixedOrder>) -> SourcePlan
                 .one_in(2)
                 .then(|| rng.pick(&[0, 1_700_000_000, -5, i64::MAX, i64::MIN])),
         },
+        nodes_by_kind: [("fat", "n[1-2]"), ("thin", "a,b,c"), ("zewura", "z[01-20]")]
+            .into_iter()
+            .filter(|_| rng.one_in(2))
+            .map(|(kind, nodes)| (kind.to_owned(), nodes.to_owned()))
+            .collect(),
         publishing: Publishing::default(),
         max_rejected: None,
         fingerprint: String::new(),

@@ -272,3 +272,21 @@ fn verify_finds_a_ledger_that_does_not_close() {
     let found = gridtally::pipeline::verify::verify(lake.to_str().unwrap()).unwrap();
     assert!(found.text().contains("are accounted for"), "{}", found.text());
 }
+
+#[test]
+fn a_machine_file_says_what_a_csv_says_once_its_nodes_are_named() {
+    const MACHINES: &str = "0\tfat\t1\t4\t1\t16777216\n1\tthin\t1\t4\t1\t8388608\n";
+    const CSV: &str = "node,cpu_n,memory_byte\no1,4,17179869184\no2,4,8589934592\n";
+    let rows = |file: &str, nodes: &str| {
+        let scene = scene(&BOTH);
+        scene.write("oak.machines", MACHINES);
+        scene.write("oak.csv", CSV);
+        scene.run(&format!(
+            "{HEAD}[[inventory]]\nname = \"nodes\"\npaths = [\"{file}\"]\nas_of = \"2026-10-01\"\n{nodes}[overhead]\n{UNITS}"
+        ));
+        scene.ask("SELECT * FROM overhead ORDER BY ALL")
+    };
+    let of_machines = rows("oak.machines", "nodes = { fat = \"o1\", thin = \"o2\" }\n");
+    assert!(of_machines.len() > 4, "{of_machines:#?}");
+    assert_eq!(of_machines, rows("oak.csv", ""));
+}

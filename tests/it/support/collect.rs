@@ -195,6 +195,7 @@ pub(crate) fn source(format: Format, acceptance: Acceptance) -> SourcePlan {
         vo: VoRule::Record,
         acceptance,
         logs: LogOptions::default(),
+        nodes_by_kind: BTreeMap::new(),
         publishing: gridtally::pipeline::plan::Publishing::default(),
         max_rejected: None,
         fingerprint: String::new(),
