@@ -145,6 +145,9 @@ impl Records {
                 break;
             }
             i += 1;
+            if i - at > self.limits.line {
+                return Ok(None);
+            }
         }
         let name = self.window.rest().get(start..i).unwrap_or_default();
         let local = name.rsplit(|&b| b == b':').next().unwrap_or(name);

@@ -4,7 +4,7 @@ use std::io::Read;
 
 use gridtally::ledger::Reason;
 use gridtally::pipeline::plan::{Acceptance, Format};
-use gridtally::sources::{apel, sacct};
+use gridtally::sources::{apel, gracc, sacct};
 
 use crate::support::collect::{Collected, input, plan, run};
 
@@ -56,5 +56,25 @@ fn a_broken_job_just_below_the_limit_is_broken_in_pieces_of_any_size() {
         let pieces = sacct::pieces_with_limit(input(text.as_bytes()), crate::sacct::plan(None).into(), block, 700);
         let all = Collected::all(pieces.unwrap()).unwrap();
         assert_eq!(all.rejects[0].reason, Reason::BadJson, "{block}: {:?}", all.rejects);
+    }
+}
+
+/// The name of a tag was read to its end, however far that was, and all of it was kept.
+#[test]
+fn a_tag_whose_name_does_not_end_is_damaged() {
+    let limits = gracc::Limits {
+        line: 1000,
+        ..gracc::Limits::default()
+    };
+    for (name_byte, reasons) in [(900, vec![]), (5000, vec![Reason::BadXml])] {
+        let text = format!("<?xml version=\"1.0\"?>\n<{}>\n", "x".repeat(name_byte));
+        let all = run(gracc::pieces_within(
+            input(text.as_bytes()),
+            &plan(Format::Gracc, Acceptance::default()),
+            limits,
+        )
+        .unwrap());
+        let found: Vec<Reason> = all.rejects.iter().map(|reject| reject.reason).collect();
+        assert_eq!(found, reasons, "{name_byte}");
     }
 }
