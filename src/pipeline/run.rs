@@ -43,7 +43,7 @@ use crate::time::{Day, Month};
 /// while another run holds the lake, [`Kind::Io`], and [`Kind::Internal`] when the ledger does not close.
 pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result<RunReport> {
     let mut stopwatch = Stopwatch::start();
-    let (means @ (threads, _), window) = (means(options), window(options));
+    let (means @ (threads, memory_byte_n), window) = (means(options), window(options));
     let mut found = inputs::find(plan)?;
     let store = open(options.out.as_deref().unwrap_or(&plan.output), progress)?;
     let publication = Publication::begin(&store)?;
@@ -74,7 +74,7 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     }
 
     progress.begin("reading", files.iter().map(|f| f.file.bytes).sum(), "bytes");
-    let mut spill = Spill::new(means.1);
+    let mut spill = Spill::new(memory_byte_n);
     let mut read = read_all(&files, window, threads, &spill, progress)?;
     let file_ids = file_ids(&files, &read);
     let mut repairs = Repairs::load(&store, &publication, is_rebuild)?;

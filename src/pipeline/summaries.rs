@@ -46,6 +46,11 @@ pub(super) fn folded((site, month): &Place) -> Place {
     (site.to_lowercase(), *month)
 }
 
+/// Whether a view is among those of a site and month.
+pub(super) fn has_view(views: &Views, place: &Place, view: &str) -> bool {
+    views.get(&folded(place)).is_some_and(|views| views.contains(view))
+}
+
 /// The views in which summaries count, by the files of `summary` (path and place) whose site and month is wanted.
 ///
 /// # Errors
@@ -60,10 +65,13 @@ pub(super) fn counting(
         let Some(of) = lake::parse_month_path(&path).filter(|of| is_wanted(&folded(of))) else {
             continue;
         };
+        let views: &mut BTreeSet<String> = counting.entry(folded(&of)).or_default();
         for batch in read_table(store.reader(&place)?, None, RUN)? {
             for row in from_batch(&batch?, &of.0, of.1)?.iter().filter(|row| row.is_usage()) {
-                let views = counting.entry(folded(&of)).or_default();
-                views.insert(row.word("view").unwrap_or_default().to_owned());
+                let view = row.word("view").unwrap_or_default();
+                if !views.contains(view) {
+                    views.insert(view.to_owned());
+                }
             }
         }
     }
@@ -190,8 +198,7 @@ pub(super) fn settle(
             ..*context
         })?;
         for (place, view) in views(&done) {
-            let is_told_twice = (summaries.counting.get(&folded(&place))).is_some_and(|views| views.contains(view));
-            if is_told_twice {
+            if has_view(&summaries.counting, &place, view) {
                 summaries.overlaps.insert((place.0, place.1, view.to_owned()));
             }
         }
@@ -333,7 +340,7 @@ fn place(
     };
     for row in rows.iter_mut().filter(|row| row.reason == Reason::SummaryRecord) {
         let view = row.word("view").unwrap_or_default();
-        if jobs.get(&folded(&place)).is_some_and(|views| views.contains(view)) {
+        if has_view(jobs, &place, view) {
             settled.overlaps.insert((site.clone(), *month, view.to_owned()));
             row.reason = lost;
         } else {

@@ -15,7 +15,7 @@ use crate::charge::{Priced, Tariff, price, show};
 use crate::error::{Error, Kind, Result};
 use crate::ledger::Book;
 use crate::pipeline::overhead::{self, bills};
-use crate::pipeline::summaries::{counting, folded};
+use crate::pipeline::summaries::{counting, folded, has_view};
 use crate::pipeline::{calendar_fact, state};
 use crate::reference::decimal::text as amount;
 use crate::schema::batch::{decimal, id, int, number, text, word};
@@ -248,11 +248,11 @@ impl Lake {
 
     /// Whether summaries of a view count in place of jobs.
     fn is_displaced(&self, site: &str, month: crate::time::Month, view: &str) -> Result<bool> {
-        let place = folded(&(site.to_owned(), month));
+        let place = (site.to_owned(), month);
         let files = self.manifest.dataset("summary");
         let files = files.map(|file| (file.path.clone(), file.path.clone()));
-        let counting = counting(&self.store, files, |of| *of == place)?;
-        Ok(counting.values().any(|views| views.contains(view)))
+        let counting = counting(&self.store, files, |of| *of == folded(&place))?;
+        Ok(has_view(&counting, &place, view))
     }
 
     /// Path and hash of an input file.

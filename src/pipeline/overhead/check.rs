@@ -10,7 +10,7 @@ use super::jobs::BATCH;
 use crate::error::Result;
 use crate::occupancy::billing::BILL_PLACES;
 use crate::occupancy::resource::LEDGER_COLUMNS;
-use crate::pipeline::summaries::{Views, folded};
+use crate::pipeline::summaries::{Place, Views, has_view};
 use crate::schema;
 use crate::schema::batch::{date, decimal, int, number, text, word};
 use crate::store::lake::{parse_bill_path, parse_month_path, parse_overhead_path};
@@ -125,29 +125,25 @@ fn add_billed(batch: &RecordBatch, (site, _, month): &(String, i64, Month), bill
 /// Where jobs pay another sum than their nodes bill; with jobs that cannot be charged they may pay less. What corrections
 /// take from payers and give to them changes nothing about what ran.
 fn unpaid(store: &Store, manifest: &Manifest, mut bills: Bills, displaced: &Views) -> Result<Vec<(String, String)>> {
-    let is_displaced = |site: &str, month: Month| {
-        let views = displaced.get(&folded(&(site.to_owned(), month)));
-        views.is_some_and(|views| views.contains(BATCH))
-    };
+    let is_displaced = |place: &Place| has_view(displaced, place, BATCH);
     let records = manifest
         .dataset("records")
         .filter_map(|file| parse_month_path(&file.path));
-    let with_displaced: BTreeSet<String> = (records.filter(|(site, month)| is_displaced(site, *month)))
-        .map(|(site, _)| site)
-        .collect();
+    let with_displaced: BTreeSet<String> = (records.filter(is_displaced)).map(|(site, _)| site).collect();
     let one = 10_i128.pow(BILL_PLACES);
     for billed in bills.values_mut() {
         *billed *= one;
     }
     let mut is_exact: BTreeMap<Bill, bool> = BTreeMap::new();
     for file in manifest.dataset("job_charges") {
-        let (Some((site, record_month)), Some(_)) = (parse_month_path(&file.path), parse_bill_path(&file.path)) else {
+        let (Some(place), Some(_)) = (parse_month_path(&file.path), parse_bill_path(&file.path)) else {
             continue;
         };
-        if is_displaced(&site, record_month) {
+        if is_displaced(&place) {
             let why = "bills jobs in whose place summaries count";
             return Ok(vec![(file.path.clone(), why.to_owned())]);
         }
+        let (site, _) = place;
         for batch in read_table(store.reader(&file.path)?, None, READ_ROWS)? {
             let batch = batch?;
             let (pool, options, months) = (text(&batch, "pool")?, text(&batch, "options")?, date(&batch, "month")?);

@@ -53,8 +53,7 @@ pub(super) fn record_files(sweep: &Sweep<'_>, state: &mut State) -> Result<Recor
 }
 
 /// Marks the files in whose site and month summaries of batch jobs count. Gives the sites and months where that is
-/// otherwise than when bills were made last, by the first day of the month;
-/// none where none are made.
+/// otherwise than when bills were made last, by the first day of the month; none where none are made.
 pub(super) fn displace(
     sweep: &Sweep<'_>,
     state: &mut State,
@@ -75,8 +74,7 @@ pub(super) fn displace(
     let counting = summaries::counting(sweep.store, published, |place| held.contains(place))?;
     let mut now = BTreeSet::new();
     for (place, file) in &mut files {
-        let views = counting.get(&summaries::folded(place));
-        if views.is_some_and(|views| views.contains(BATCH)) {
+        if summaries::has_view(&counting, place, BATCH) {
             file.is_displaced = true;
             now.insert((place.0.clone(), place.1.first_day()));
         }
