@@ -76,12 +76,8 @@ pub(super) fn corrections(context: &Context<'_>, parts: &[ChargePart]) -> Result
     for bill in context.publication.current("charge_part") {
         let place = lake::parse_month_path(&bill.path).zip(lake::parse_bill_path(&bill.path));
         let Some(((site, _), (month, _))) = place else { continue };
-        let is_asked = rules.iter().any(|rule| {
-            let is_of_site = rule.site.as_ref().is_none_or(|of| *of == site);
-            let is_of_month = rule.month.is_none_or(|of| of.first_day() == month);
-            is_of_site && is_of_month && !ids.contains(&rule.id)
-        });
-        if is_asked {
+        let is_asked = |rule: &&Correction| rule.is_about(&site, month) && !ids.contains(&rule.id);
+        if rules.iter().any(is_asked) {
             for batch in read_table(context.store.reader(&bill.place)?, Some(&["correction_id"]), 16_384)? {
                 take_ids(&batch?, &mut ids)?;
             }

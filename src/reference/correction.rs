@@ -160,24 +160,35 @@ impl Correction {
 
     /// Whether it takes usage of a month whose columns are these; those of its filters are asked for.
     pub fn takes<'v>(&self, month: Day, record_id: Option<&[u8]>, value: impl Fn(&str) -> Option<&'v str>) -> bool {
-        let first_day = |month: Month| -> Day { month.first_day() };
-        if self.month.is_some_and(|own| first_day(own) != month) {
-            return false;
-        }
-        self.filters
-            .iter()
-            .all(|(name, wanted)| match (*name, wanted.as_deref()) {
-                ("record_id", wanted) => wanted.zip(record_id).is_some_and(|(wanted, id)| is_id(id, wanted)),
-                (name, wanted) => value(name) == wanted,
-            })
+        self.is_of_month(month)
+            && self
+                .filters
+                .iter()
+                .all(|(name, wanted)| match (*name, wanted.as_deref()) {
+                    ("record_id", wanted) => wanted.zip(record_id).is_some_and(|(wanted, id)| is_id(id, wanted)),
+                    (name, wanted) => value(name) == wanted,
+                })
+    }
+
+    fn is_of_month(&self, month: Day) -> bool {
+        self.month.is_none_or(|own| own.first_day() == month)
+    }
+
+    fn is_of_site(&self, site: &str) -> bool {
+        self.site.as_deref().is_none_or(|own| own == site)
+    }
+
+    /// Whether it is about usage of a site and month.
+    #[must_use]
+    pub fn is_about(&self, site: &str, month: Day) -> bool {
+        self.is_of_site(site) && self.is_of_month(month)
     }
 
     /// Whether usage in the records of a site and month may depend on it. Records are filed by their UTC month of start
     /// or end and usage by the month it ran in: never before the month before.
     #[must_use]
     pub fn may_touch(&self, site: &str, record_month: Month) -> bool {
-        self.site.as_deref().is_none_or(|own| own == site)
-            && self.month.is_none_or(|month| record_month <= month.next())
+        self.is_of_site(site) && self.month.is_none_or(|month| record_month <= month.next())
     }
 
     /// Whether usage of this VO and account is what it gives (rather than what it takes).
