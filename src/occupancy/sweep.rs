@@ -55,29 +55,18 @@ pub fn sweep<V: Visit>(history: &History, intervals: &[Interval], shapes: &Shape
 }
 
 /// What jobs hold on a node at a time: amounts, and how many of them have it to themselves.
-trait Held {
-    fn amounts(&self) -> (&[i64], i64);
+trait Held: AsRef<[i64]> {
     /// Adds a shape as often as `sign` says.
     fn add(&mut self, shapes: &Shapes, shape: u32, sign: i64);
 }
 
 impl Held for Vec<i64> {
-    fn amounts(&self) -> (&[i64], i64) {
-        self.split_last()
-            .map_or((&[], 0), |(exclusive_n, amounts)| (amounts, *exclusive_n))
-    }
-
     fn add(&mut self, shapes: &Shapes, shape: u32, sign: i64) {
         add(self, shapes.amounts(shape), sign);
     }
 }
 
 impl<const N: usize> Held for [i64; N] {
-    fn amounts(&self) -> (&[i64], i64) {
-        self.split_last()
-            .map_or((&[], 0), |(exclusive_n, amounts)| (amounts, *exclusive_n))
-    }
-
     fn add(&mut self, shapes: &Shapes, shape: u32, sign: i64) {
         if let Some(amounts) = shapes.array::<N>(shape) {
             add(self, amounts, sign);
@@ -135,7 +124,10 @@ fn run<V: Visit>(
             fences.pass(at_s);
         }
         let until_s = fences.next_s.min(second(next));
-        let (used, exclusive_n) = held.amounts();
+        let (used, exclusive_n) = match held.as_ref() {
+            [used @ .., exclusive_n] => (used, *exclusive_n),
+            [] => (&[][..], 0),
+        };
         let segment = fences.segment;
         if segment.is_some() || used.iter().any(|amount| *amount != 0) {
             visit.stretch(&Stretch {

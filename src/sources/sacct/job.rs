@@ -237,7 +237,7 @@ impl<'t> Job<'t> {
         if cpu_ms.is_none() {
             anomalies |= Anomaly::CpuUnknown.bit();
         }
-        let row = Words::new(self.row);
+        let row = RowText::new(self.row);
         let mut decode = |bytes| row.decode(bytes, &mut anomalies);
         let name = self
             .name
@@ -317,13 +317,13 @@ pub(super) fn waits(state: &str) -> bool {
 }
 
 /// A row as text, so that not each of its names need be looked at for what is no text.
-struct Words<'t> {
+struct RowText<'t> {
     row: &'t [u8],
     /// `None` when some of it is none.
     text: Option<&'t str>,
 }
 
-impl<'t> Words<'t> {
+impl<'t> RowText<'t> {
     fn new(row: &'t [u8]) -> Self {
         let text = std::str::from_utf8(row).ok();
         Self { row, text }
