@@ -10,8 +10,7 @@ use proptest::prelude::*;
 
 use super::brute::{Job, Mood, Phase};
 use super::cases::unit;
-use super::random::{MOMENTS, amounts, history, job_of, model, phase_of};
-use gridtally::occupancy::Resource;
+use super::random::{MOMENTS, amounts, history, job_of, model, named, phase_of};
 
 /// A job in a queue.
 #[derive(Clone, Debug)]
@@ -224,15 +223,7 @@ fn truth(case: &Case) -> Answer {
 }
 
 fn kernel(case: &Case) -> Answer {
-    let places = [Resource::Core, Resource::Memory, Resource::Gpu, model()];
-    let mut named: Vec<_> = case
-        .units
-        .iter()
-        .map(|amounts| {
-            let thresholds: Vec<_> = places.iter().cloned().zip(*amounts).filter(|(_, n)| *n > 0).collect();
-            unit("u", &thresholds)
-        })
-        .collect();
+    let mut named = named(&case.units);
     named.push(unit("model", &[(model(), 1)]));
     let resources = Resources::of(&named);
     let thresholds: Vec<Thresholds> = named.iter().map(|unit| unit.thresholds(&resources)).collect();

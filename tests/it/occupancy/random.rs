@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use gridtally::occupancy::{
     Grid, History, Interval, NodeTally, Question, Resource, Resources, Scheme, Segment, Shapes, Slices, Spread, State,
-    Thresholds, bill, tally_all,
+    Thresholds, Unit, bill, tally_all,
 };
 use gridtally::time::Zone;
 use gridtally::time::month::date_of;
@@ -197,17 +197,19 @@ pub(super) fn spreaded<'a>(spreads: impl IntoIterator<Item = &'a Spread>) -> Spr
     all
 }
 
-fn agrees(case: &Case, threads: usize) {
+/// Units of these amounts, in the order of the brute force.
+pub(super) fn named(units: &[[i64; 4]]) -> Vec<Unit> {
     let places = [Resource::Core, Resource::Memory, Resource::Gpu, model()];
+    let named = units.iter().map(|amounts| {
+        let thresholds: Vec<_> = places.iter().cloned().zip(*amounts).filter(|(_, n)| *n > 0).collect();
+        unit("u", &thresholds)
+    });
+    named.collect()
+}
+
+fn agrees(case: &Case, threads: usize) {
     // The model is followed where one of them names it.
-    let named: Vec<_> = case
-        .units
-        .iter()
-        .map(|amounts| {
-            let thresholds: Vec<_> = places.iter().cloned().zip(*amounts).filter(|(_, n)| *n > 0).collect();
-            unit("u", &thresholds)
-        })
-        .collect();
+    let named = named(&case.units);
     let resources = Resources::of(&named);
     let width = resources.width();
     let thresholds: Vec<Thresholds> = named.iter().map(|unit| unit.thresholds(&resources)).collect();

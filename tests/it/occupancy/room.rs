@@ -7,6 +7,8 @@ use gridtally::occupancy::{
 };
 use gridtally::time::Zone;
 
+use crate::generator::rng::Rng;
+
 use super::brute::{self, Job, Mood, Payer, Phase};
 use super::cases::unit;
 use super::random::{Spreaded, days, spreaded};
@@ -22,20 +24,10 @@ const SPANS: [(i64, i64); 3] = [
 const NODE_N: usize = 35;
 const JOB_N: usize = 700;
 
-/// Numbers that look as if by chance, the same ones every time.
-fn chance() -> impl FnMut(i64) -> i64 {
-    let mut state = 0x9E37_79B9_7F4A_7C15_u64;
-    move |below| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        i64::try_from(state >> 33).unwrap() % below
-    }
-}
-
 /// Jobs with the node of each.
 fn jobs() -> Vec<(usize, Job)> {
-    let mut chance = chance();
+    let mut rng = Rng::new(35);
+    let mut chance = |below| rng.between(0, below);
     let (from_s, until_s) = (SPANS[0].0 - 100, SPANS[2].1 + 100);
     let jobs = (0..JOB_N).map(|_| {
         let node = usize::try_from(chance(35)).unwrap();
@@ -174,7 +166,8 @@ fn thousands_of_groups_of_nodes_take_what_their_places_need() {
     /// Places in which a thousand jobs could leave a node, if all were kept.
     const ALL_N: usize = GROUP_N * (168 * 65 + 65 * 257);
     let (from_s, until_s) = (1_767_225_600, 1_767_225_600 + 7 * 86_400);
-    let (mut shapes, mut chance) = (Shapes::new(3), chance());
+    let (mut shapes, mut rng) = (Shapes::new(3), Rng::new(3000));
+    let mut chance = |below| rng.between(0, below);
     let mut slices = Slices::new([(from_s, until_s)]);
     for node in 0..u32::try_from(GROUP_N).unwrap() {
         for _ in 0..3 {
