@@ -40,28 +40,8 @@ fn percent(part: i128, whole: i128) -> Cell {
     }
 }
 
-/// Parts of a whole in percent with one decimal, which add up as the parts do: each is cut, and the tenths that are left go
-/// to those of which most was cut off. What is no part of any goes unnamed.
-fn shares(parts: &[i128], whole: i128) -> Vec<Cell> {
-    let rest = whole - parts.iter().sum::<i128>();
-    if whole <= 0 || rest < 0 || parts.iter().any(|part| *part < 0) {
-        return parts.iter().map(|part| percent(*part, whole)).collect();
-    }
-    let mut tenths: Vec<(i128, i128)> = (parts.iter().chain([&rest]))
-        .map(|part| part.saturating_mul(1000))
-        .map(|part| (part / whole, part % whole))
-        .collect();
-    let left = 1000 - tenths.iter().map(|(tenth, _)| tenth).sum::<i128>();
-    let mut order: Vec<&mut (i128, i128)> = tenths.iter_mut().collect();
-    order.sort_by_key(|(_, cut)| Reverse(*cut));
-    for (tenth, _) in order.into_iter().take(usize::try_from(left).unwrap_or(0)) {
-        *tenth += 1;
-    }
-    let of_parts = tenths.into_iter().take(parts.len());
-    of_parts.map(|(value, _)| Cell::Decimal { value, scale: 1 }).collect()
-}
-
-/// Shares of what was allocated, overhead, stranded, down and reserved.
+/// Shares of what was allocated, overhead, stranded, down and reserved, each rounded by itself: whoever asks the lake for
+/// one of them finds the same digits.
 fn ledger_shares(ledger: &Ledger) -> [Cell; 5] {
     let parts = [
         ledger.allocated,
@@ -70,8 +50,7 @@ fn ledger_shares(ledger: &Ledger) -> [Cell; 5] {
         ledger.down,
         ledger.reserved,
     ];
-    let mut shares = shares(&parts, ledger.capacity).into_iter();
-    parts.map(|_| shares.next().unwrap_or(Cell::Empty))
+    parts.map(|part| percent(part, ledger.capacity))
 }
 
 fn hours(value: i128, per: i128) -> Cell {
@@ -145,10 +124,9 @@ pub(super) fn histogram(view: &View) -> Table {
     ];
     let mut table = Table::new("Units free on a node, share of the time", &columns);
     let bars = bars(&view.histogram);
-    let times: Vec<i128> = bars.iter().map(|(_, time_s)| *time_s).collect();
-    let shares = shares(&times, times.iter().sum());
-    for ((label, time_s), share) in bars.into_iter().zip(shares) {
-        table.push(vec![Cell::text(label), hours(time_s, HOUR_S), share]);
+    let all: i128 = bars.iter().map(|(_, time_s)| time_s).sum();
+    for (label, time_s) in bars {
+        table.push(vec![Cell::text(label), hours(time_s, HOUR_S), percent(time_s, all)]);
     }
     table
 }
