@@ -98,6 +98,11 @@ pub struct QueueSums {
     pub vector_moment_s: i64,
     /// The same by units.
     pub unit_moment_s: i64,
+    /// Of some of these jobs nobody can tell whether they would have fitted by what they ask for: no node that would do is
+    /// known, or none says how much it has of all they ask for.
+    pub is_vector_untold: bool,
+    /// The same by units, and where no unit measures the jobs.
+    pub is_unit_untold: bool,
 }
 
 /// Group, unit (`None` where no unit measures the job) and local day.

@@ -30,6 +30,8 @@ pub(super) type Counts = [u32; 4];
 /// An ask jobs are waiting with.
 pub(super) struct Class {
     pub(super) waiting_n: i64,
+    /// Whether any node says enough to tell if it fits: first by vector, then by unit.
+    pub(super) is_told: Vec<bool>,
     /// By node of the pool's numbers: 0 where it does not fit, or 1 + the cause; first by vector, then by unit.
     pub(super) levels: Vec<Vec<u8>>,
     pub(super) counts: Vec<Counts>,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::state::{Change, Class, Moment, Node, index, measures, relative};
-use super::{Machines, Queue, QueueKey, QueueSums, Wait};
+use super::{Ask, Machines, Queue, QueueKey, QueueSums, Wait};
 use crate::occupancy::grid::Grid;
 use crate::occupancy::history::State;
 use crate::occupancy::shapes::Shapes;
@@ -213,9 +213,11 @@ impl<'a> Watch<'a> {
         let is_new = self.class(ask).is_none();
         if is_new {
             let width = 1 + of.units.len();
+            let is_told = (0..width).map(|measure| self.is_told(of, measure)).collect();
             if let Some(slot) = self.classes.get_mut(ask) {
                 *slot = Some(Class {
                     waiting_n: 0,
+                    is_told,
                     levels: vec![vec![0; self.nodes.len()]; width],
                     counts: vec![[0; 4]; width],
                     fits: vec![0; width],
@@ -236,6 +238,25 @@ impl<'a> Watch<'a> {
             if class.waiting_n == 0 {
                 self.leave(ask, at_s);
             }
+        }
+    }
+
+    /// Whether any node that would do says how much it has: by vector of all that is asked for, else of the nth unit.
+    fn is_told(&self, ask: &Ask, measure: usize) -> bool {
+        let mut pool = self.queue.pools.get(ask.pool).into_iter().flatten();
+        match measure.checked_sub(1) {
+            None => pool.any(|node| {
+                let history = self.machines.histories.get(index(*node));
+                history.is_some_and(|history| {
+                    let mut known = ask.need.iter().zip(&history.known);
+                    known.all(|(need, known)| *need == 0 || *known)
+                })
+            }),
+            Some(nth) => pool.any(|node| {
+                let units = self.machines.units.get(index(*node)).into_iter().flatten();
+                let asked = ask.units.get(nth).map(|(unit, _)| *unit);
+                units.map(|(unit, _)| Some(*unit)).any(|unit| unit == asked)
+            }),
         }
     }
 
@@ -261,13 +282,18 @@ impl<'a> Watch<'a> {
     /// Counts a job that ends its wait, or waits at the end of a day.
     fn count_job(&mut self, wait: u32, ask: usize, at_s: u32) {
         self.flush(ask, at_s);
-        let fitted_s = self.class(ask).map_or(0, |class| class.fitted_s);
         let begun_s = self.fitted_s.get(index(wait)).copied().unwrap_or(0);
         let Some(of) = self.queue.asks.get(ask) else { return };
-        for unit in measures(of) {
+        let Some(class) = self.classes.get(ask).and_then(Option::as_ref) else {
+            return;
+        };
+        let is_untold = |measure: usize| !class.is_told.get(measure).copied().unwrap_or(false);
+        for (nth, unit) in measures(of).into_iter().enumerate() {
             let sums = self.sums.entry((of.group, unit, self.day)).or_default();
             sums.job_n += 1;
-            sums.fitting_job_n += i64::from(fitted_s > begun_s);
+            sums.fitting_job_n += i64::from(class.fitted_s > begun_s);
+            sums.is_vector_untold |= is_untold(0);
+            sums.is_unit_untold |= is_untold(nth + 1);
         }
     }
 

@@ -180,21 +180,29 @@ pub(super) fn histogram(asked: &[Asked<'_>], spreads: &Spreads) -> Result<Record
     ])
 }
 
-/// Sums of the queue in the order of the columns.
-const QUEUE_MEASURES: [fn(&QueueSums) -> i64; 12] = [
-    |sums| sums.job_n,
-    |sums| sums.fitting_job_n,
-    |sums| sums.wait_s,
-    |sums| of_cause(sums.vector_s, Cause::Unknown),
-    |sums| of_cause(sums.vector_s, Cause::Reservation),
-    |sums| of_cause(sums.vector_s, Cause::Drain),
-    |sums| of_cause(sums.unit_s, Cause::Unknown),
-    |sums| of_cause(sums.unit_s, Cause::Reservation),
-    |sums| of_cause(sums.unit_s, Cause::Drain),
-    |sums| sums.both_s,
-    |sums| sums.vector_moment_s,
-    |sums| sums.unit_moment_s,
+/// Sums of the queue in the order of the columns; none where nobody can tell.
+const QUEUE_MEASURES: [fn(&QueueSums) -> Option<i64>; 12] = [
+    |sums| Some(sums.job_n),
+    |sums| by_vector(sums, sums.fitting_job_n),
+    |sums| Some(sums.wait_s),
+    |sums| by_vector(sums, of_cause(sums.vector_s, Cause::Unknown)),
+    |sums| by_vector(sums, of_cause(sums.vector_s, Cause::Reservation)),
+    |sums| by_vector(sums, of_cause(sums.vector_s, Cause::Drain)),
+    |sums| by_unit(sums, of_cause(sums.unit_s, Cause::Unknown)),
+    |sums| by_unit(sums, of_cause(sums.unit_s, Cause::Reservation)),
+    |sums| by_unit(sums, of_cause(sums.unit_s, Cause::Drain)),
+    |sums| by_vector(sums, sums.both_s).and(by_unit(sums, sums.both_s)),
+    |sums| by_vector(sums, sums.vector_moment_s),
+    |sums| by_unit(sums, sums.unit_moment_s),
 ];
+
+fn by_vector(sums: &QueueSums, sum: i64) -> Option<i64> {
+    (!sums.is_vector_untold).then_some(sum)
+}
+
+fn by_unit(sums: &QueueSums, sum: i64) -> Option<i64> {
+    (!sums.is_unit_untold).then_some(sum)
+}
 
 fn of_cause([drain, reservation, unknown]: ByCause, cause: Cause) -> i64 {
     match cause {
@@ -230,7 +238,7 @@ pub(super) fn queue(
         texts(sorted.iter().map(|row| row.2)),
         dates(sorted.iter().map(|row| Some(row.3))),
     ];
-    columns.extend(QUEUE_MEASURES.map(|measure| ints(sorted.iter().map(|row| Some(measure(row.4))))));
+    columns.extend(QUEUE_MEASURES.map(|measure| ints(sorted.iter().map(|row| measure(row.4)))));
     schema::dataset("overhead_queue")?.batch(columns)
 }
 

@@ -35,6 +35,8 @@ pub(super) struct Sums {
     pub(super) node_s: i128,
     pub(super) up_s: i128,
     pub(super) unit_s: i128,
+    /// Of `up_s`, time of nodes that do not say enough to count units.
+    pub(super) untold_s: i128,
     pub(super) ledgers: [Ledger; 3],
 }
 
@@ -54,17 +56,24 @@ pub(super) struct View {
 }
 
 /// Jobs that waited, in job-seconds but for their number and for moments.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Waited {
     pub(super) job_n: i128,
-    pub(super) fitting_job_n: i128,
     pub(super) wait_s: i128,
-    /// They would have fitted by what they ask for, by cause.
+    /// They would have fitted by what they ask for; `None` where that is not known of one of the days.
+    pub(super) by_vector: Option<Fitted>,
+    /// They would have fitted by units, whatever the cause; `None` where that is not known of one of the days.
+    pub(super) unit_s: Option<i128>,
+}
+
+/// Of jobs that waited, what would have fitted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Fitted {
+    pub(super) job_n: i128,
+    /// By cause.
     pub(super) unknown_s: i128,
     pub(super) reservation_s: i128,
     pub(super) drain_s: i128,
-    /// They would have fitted by units, whatever the cause.
-    pub(super) unit_s: i128,
     /// At least one of them would have fitted.
     pub(super) moment_s: i128,
 }
@@ -157,10 +166,13 @@ fn overhead(batch: &RecordBatch, site: &str, into: &mut BTreeMap<Place, Cluster>
         Ok(number(int(batch, column)?, row).map(i128::from))
     };
     for row in 0..batch.num_rows() {
+        let counted = number(unit_s, row).map(i128::from);
+        let up_s = i128::from(up_s.value(row));
         let mut sums = Sums {
             node_s: node_s.value(row).into(),
-            up_s: up_s.value(row).into(),
-            unit_s: number(unit_s, row).unwrap_or(0).into(),
+            up_s,
+            unit_s: counted.unwrap_or(0),
+            untold_s: counted.map_or(up_s, |_| 0),
             ..Sums::default()
         };
         for (ledger, resource) in sums.ledgers.iter_mut().zip(LEDGER_COLUMNS) {
@@ -225,7 +237,8 @@ fn histogram(batch: &RecordBatch, site: &str, into: &mut BTreeMap<Place, Cluster
 fn queues(batch: &RecordBatch, site: &str, into: &mut BTreeMap<Place, Cluster>) -> Result<()> {
     let (cluster, partition, unit) = (text(batch, "cluster")?, text(batch, "partition")?, text(batch, "unit")?);
     for row in 0..batch.num_rows() {
-        let n = |name: &str| Ok::<_, Error>(i128::from(int(batch, name)?.value(row)));
+        let told = |name: &str| Ok::<_, Error>(number(int(batch, name)?, row).map(i128::from));
+        let n = |name: &str| Ok::<_, Error>(told(name)?.unwrap_or(0));
         let cluster = into.entry(place(site, word(cluster, row))).or_default();
         let key = (
             word(partition, row).unwrap_or("-").to_owned(),
@@ -233,13 +246,23 @@ fn queues(batch: &RecordBatch, site: &str, into: &mut BTreeMap<Place, Cluster>) 
         );
         let waited = cluster.queues.entry(key).or_default();
         waited.job_n += n("job_n")?;
-        waited.fitting_job_n += n("fitting_job_n")?;
         waited.wait_s += n("wait_s")?;
-        waited.unknown_s += n("vector_unknown_s")?;
-        waited.reservation_s += n("vector_reservation_s")?;
-        waited.drain_s += n("vector_drain_s")?;
-        waited.unit_s += n("unit_unknown_s")? + n("unit_reservation_s")? + n("unit_drain_s")?;
-        waited.moment_s += n("vector_moment_s")?;
+        let fitted = match told("fitting_job_n")? {
+            None => None,
+            Some(job_n) => Some(Fitted {
+                job_n,
+                unknown_s: n("vector_unknown_s")?,
+                reservation_s: n("vector_reservation_s")?,
+                drain_s: n("vector_drain_s")?,
+                moment_s: n("vector_moment_s")?,
+            }),
+        };
+        waited.by_vector = waited.by_vector.zip(fitted).map(|(sum, fitted)| sum.plus(fitted));
+        let unit_s = match told("unit_unknown_s")? {
+            None => None,
+            Some(unknown_s) => Some(unknown_s + n("unit_reservation_s")? + n("unit_drain_s")?),
+        };
+        waited.unit_s = waited.unit_s.zip(unit_s).map(|(sum, unit_s)| sum + unit_s);
     }
     Ok(())
 }
@@ -283,11 +306,35 @@ fn findings(batch: &RecordBatch, site: &str, into: &mut BTreeMap<Place, Cluster>
     Ok(())
 }
 
+impl Default for Waited {
+    fn default() -> Self {
+        Self {
+            job_n: 0,
+            wait_s: 0,
+            by_vector: Some(Fitted::default()),
+            unit_s: Some(0),
+        }
+    }
+}
+
+impl Fitted {
+    fn plus(self, other: Self) -> Self {
+        Self {
+            job_n: self.job_n + other.job_n,
+            unknown_s: self.unknown_s + other.unknown_s,
+            reservation_s: self.reservation_s + other.reservation_s,
+            drain_s: self.drain_s + other.drain_s,
+            moment_s: self.moment_s + other.moment_s,
+        }
+    }
+}
+
 impl Sums {
     pub(super) fn add(&mut self, other: &Self) {
         self.node_s += other.node_s;
         self.up_s += other.up_s;
         self.unit_s += other.unit_s;
+        self.untold_s += other.untold_s;
         for (ledger, other) in self.ledgers.iter_mut().zip(&other.ledgers) {
             ledger.capacity += other.capacity;
             ledger.allocated += other.allocated;

@@ -177,7 +177,8 @@ pub(super) fn heat(view: &View) -> Result<String> {
         let columns = columns(days, view.days.len());
         for (nth, (_, sums)) in columns.iter().enumerate() {
             let ledger = of(sums);
-            let Some(share) = permille(ledger.overhead, ledger.capacity) else {
+            // What is not known has no colour.
+            let Some(share) = permille(ledger.overhead, ledger.capacity).filter(|_| ledger.unknown == 0) else {
                 continue;
             };
             let class = HEATS.iter().rev().find(|(from, ..)| share >= *from);

@@ -2,10 +2,11 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 
 use jiff::Timestamp;
 
-use super::data::{Cluster, Found, Ledger, Sums, View};
+use super::data::{Cluster, Fitted, Found, Ledger, Sums, View};
 use crate::report::table::{Cell, ColumnKind, Table, divide};
 use crate::time::Day;
 use crate::time::month::date_of;
@@ -43,14 +44,23 @@ fn percent(part: i128, whole: i128) -> Cell {
 /// Shares of what was allocated, overhead, stranded, down and reserved, each rounded by itself: whoever asks the lake for
 /// one of them finds the same digits.
 fn ledger_shares(ledger: &Ledger) -> [Cell; 5] {
-    let parts = [
-        ledger.allocated,
-        ledger.overhead,
-        ledger.stranded,
-        ledger.down,
-        ledger.reserved,
-    ];
-    parts.map(|part| percent(part, ledger.capacity))
+    let share = |part: i128| percent(part, ledger.capacity);
+    let known = |part: i128| if ledger.unknown > 0 { Cell::Empty } else { share(part) };
+    [
+        share(ledger.allocated),
+        known(ledger.overhead),
+        known(ledger.stranded),
+        share(ledger.down),
+        share(ledger.reserved),
+    ]
+}
+
+/// Units free on a node on average; nothing where a node does not say enough.
+fn units_free(sums: &Sums) -> Cell {
+    if sums.untold_s > 0 {
+        return Cell::Empty;
+    }
+    Cell::ratio(sums.unit_s, sums.up_s, 1)
 }
 
 fn hours(value: i128, per: i128) -> Cell {
@@ -63,13 +73,23 @@ pub(super) fn sentence(view: &View) -> String {
     let ledger = view.all.ledgers.get(lead).copied().unwrap_or_default();
     let (_, hour, per) = resource(lead);
     let [allocated, overhead, stranded, ..] = ledger_shares(&ledger);
-    format!(
-        "{} nodes: of {} {hour} jobs were given {allocated} %, {overhead} % could have run more units, {stranded} % were \
-         stranded. {} units were free on a node on average.",
+    let mut sentence = format!(
+        "{} nodes: of {} {hour} jobs were given {allocated} %",
         view.nodes.len(),
         Cell::ratio(ledger.capacity, per, 0),
-        Cell::ratio(view.all.unit_s, view.all.up_s, 1),
-    )
+    );
+    // Writing to a string cannot fail.
+    let _ = match (overhead, units_free(&view.all)) {
+        (Cell::Empty, _) | (_, Cell::Empty) => {
+            write!(sentence, "; what more could have run is not known.")
+        }
+        (overhead, units) => write!(
+            sentence,
+            ", {overhead} % could have run more units, {stranded} % were stranded. {units} units were free on a node on \
+             average."
+        ),
+    };
+    sentence
 }
 
 /// The ledger by resource.
@@ -103,8 +123,8 @@ pub(super) fn ledger(view: &View) -> Table {
             Cell::text(hour),
             hours(ledger.capacity, per),
             allocated,
-            known(overhead),
-            known(stranded),
+            overhead,
+            stranded,
             down,
             reserved,
             percent(ledger.over, ledger.capacity),
@@ -205,7 +225,7 @@ fn groups<'v>(title: &str, name: &str, rows: impl Iterator<Item = (String, &'v S
             stranded,
             down,
             reserved,
-            Cell::ratio(sums.unit_s, sums.up_s, 1),
+            units_free(sums),
         ]);
     }
     table
@@ -299,19 +319,20 @@ pub(super) fn queues(cluster: &Cluster) -> Table {
     );
     for ((partition, unit), waited) in &cluster.queues {
         let share = |part: i128| percent(part, waited.wait_s);
-        let n = |n: i128| Cell::int(i64::try_from(n).unwrap_or(i64::MAX));
+        let told = |part: fn(&Fitted) -> i128| waited.by_vector.as_ref().map(part);
+        let share_of = |part: fn(&Fitted) -> i128| told(part).map_or(Cell::Empty, share);
         table.push(vec![
             Cell::text(partition),
             Cell::word(unit.as_deref()),
-            n(waited.job_n),
-            n(waited.fitting_job_n),
+            Cell::Int(waited.job_n),
+            told(|fitted| fitted.job_n).map_or(Cell::Empty, Cell::Int),
             hours(waited.wait_s, HOUR_S),
-            share(waited.unknown_s + waited.reservation_s + waited.drain_s),
-            share(waited.unit_s),
-            share(waited.unknown_s),
-            share(waited.reservation_s),
-            share(waited.drain_s),
-            hours(waited.moment_s, HOUR_S),
+            share_of(|fitted| fitted.unknown_s + fitted.reservation_s + fitted.drain_s),
+            waited.unit_s.map_or(Cell::Empty, share),
+            share_of(|fitted| fitted.unknown_s),
+            share_of(|fitted| fitted.reservation_s),
+            share_of(|fitted| fitted.drain_s),
+            told(|fitted| fitted.moment_s).map_or(Cell::Empty, |moment_s| hours(moment_s, HOUR_S)),
         ]);
     }
     table

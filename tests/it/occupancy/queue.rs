@@ -49,7 +49,7 @@ fn cases() -> impl Strategy<Value = Case> {
             1..3_usize,
             prop::bool::weighted(0.2),
             prop::option::of(0..40_i64),
-            prop::collection::btree_set(0..3_usize, 1..4),
+            prop::collection::btree_set(0..3_usize, 0..4),
         )
             .prop_map(
                 move |((start_s, wait_s), need, node_n, is_exclusive, limit_s, nodes)| Waiting {
@@ -189,6 +189,8 @@ fn truth(case: &Case) -> Answer {
                 let by_unit = unit.and_then(|unit| why(&counts[1 + unit], job.node_n));
                 let sums = answer.entry((job.nodes.clone(), unit, day.clone())).or_default();
                 sums.wait_s += 1;
+                sums.is_vector_untold = job.nodes.is_empty();
+                sums.is_unit_untold = job.nodes.is_empty() || unit.is_none();
                 let add = |sums: &mut ByCause, cause: Option<usize>| {
                     if let Some(cause) = cause {
                         sums[cause] += 1;

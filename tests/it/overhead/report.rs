@@ -89,7 +89,9 @@ fn shares_are_the_digits_duckdb_gives() {
     scene.run(&pipeline(&format!("{LISTED}{}", UNITS.replace("2GiB", "2560MiB"))));
     let report = read(scene.path("lake").to_str().unwrap(), None).unwrap();
     let share = |part: &str| format!("round(100 * sum({part}_core_s) / sum(capacity_core_s), 1) AS {part}");
-    let shares = ["allocated", "overhead", "stranded", "down", "reserved"].map(share).join(", ");
+    let shares = ["allocated", "overhead", "stranded", "down", "reserved"]
+        .map(share)
+        .join(", ");
     let asked = |by: &str| -> BTreeSet<String> {
         let query = format!("SELECT {by}, {shares} FROM overhead WHERE unit = '1c2g' GROUP BY ALL");
         scene.ask(&query).into_iter().collect()

@@ -17,7 +17,11 @@ fn job(id: u32, (eligible, start): (u32, u32), (core_n, gib_n): (u32, u32), limi
 }
 
 fn scene(jobs: &str, events: &str) -> Scene {
-    let scene = Scene::new(&[("nodes.txt", NODE)]);
+    scene_on(NODE, jobs, events)
+}
+
+fn scene_on(nodes: &str, jobs: &str, events: &str) -> Scene {
+    let scene = Scene::new(&[("nodes.txt", nodes)]);
     scene.write("jobs.txt", &format!("{HEADER}{RUNNING}{jobs}"));
     scene.write(
         "events.txt",
@@ -84,6 +88,49 @@ fn what_a_job_asked_for_is_said_or_the_job_is_counted_as_unknown() {
     assert_eq!(
         found,
         ["request_unknown core 1 2026-10-30 02:00:00 2026-10-30 04:00:00"]
+    );
+}
+
+#[test]
+fn where_no_node_is_known_nobody_can_tell() {
+    // A partition no listed node is in, and two GPUs of a node that does not say whether it has any; job 5 is of the same
+    // partition on another day, and all about it is known.
+    let of = |row: String, partition: &str| row.replace("|cpu|COMPLETED", &format!("|{partition}|COMPLETED"));
+    let gpus = job(3, (2, 5), (1, 2), "60").replace("cpu=1,", "cpu=1,gres/gpu=2,");
+    let jobs = [
+        of(job(2, (2, 5), (1, 2), "60"), "himem"),
+        gpus,
+        job(5, (2, 5), (1, 2), "60").replace("2026-10-30", "2026-10-31"),
+    ];
+    let nodes = "node,cpu_n,memory_byte,partitions\no1,6,17179869184,cpu\n";
+    let scene = scene_on(nodes, &jobs.concat(), "");
+    let asked = format!(
+        "{} ORDER BY partition, day",
+        ASK.replace("SELECT ", "SELECT partition, ")
+    );
+    assert_eq!(
+        scene.ask(&asked),
+        [
+            // By units the job with GPUs fits beside what runs: the unit does not name them.
+            "cpu 1 NULL 3 NULL NULL NULL 3 0 0 NULL NULL",
+            "cpu 1 1 3 3 0 0 3 0 0 3 3",
+            "himem 1 NULL 3 NULL NULL NULL NULL NULL NULL NULL NULL",
+        ]
+    );
+    let report = gridtally::report::overhead::read(scene.path("lake").to_str().unwrap(), None).unwrap();
+    let text = report.text();
+    let row = |name: &str| {
+        let row = text.lines().find(|line| line.starts_with(name)).unwrap();
+        row.split_whitespace().collect::<Vec<_>>()
+    };
+    assert_eq!(row("himem"), ["himem", "1c2g", "1", "3.0"], "{text}");
+    assert_eq!(row("cpu "), ["cpu", "1c2g", "2", "6.0", "100.0"], "{text}");
+    assert!(report.objects().unwrap().concat().contains("\"would_fit\": null"));
+    assert!(
+        !report
+            .html()
+            .unwrap()
+            .contains("<td>himem</td><td>1c2g</td><td class=\"n\">1</td><td class=\"n\">0")
     );
 }
 
