@@ -9,6 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::bills::{Bill, add_up};
 use crate::error::{Error, Result};
+use crate::leb128;
 use crate::occupancy::LEDGER_N;
 use crate::scratch::{Scratch, Stretch};
 
@@ -32,48 +33,26 @@ impl Packed {
     pub(super) fn push(&mut self, bill: &Bill) {
         let bytes = self.0.entry(run_of(bill.tag)).or_default();
         for number in [bill.tag, bill.unit.into(), bill.piece.into(), bill.unknown.into()] {
-            pack(number.into(), bytes);
+            leb128::write(number, bytes);
         }
         for amount in bill.held.into_iter().chain(bill.billed) {
             // None is below zero; if one were it would only take more bytes.
-            pack(amount.cast_unsigned(), bytes);
+            leb128::write(amount.cast_unsigned(), bytes);
         }
     }
-}
-
-/// Seven bits a byte, the lowest first; the highest bit says that more follow.
-fn pack(mut number: u128, bytes: &mut Vec<u8>) {
-    loop {
-        let low = u8::try_from(number & 0x7f).unwrap_or(0);
-        number >>= 7;
-        if number == 0 {
-            bytes.push(low);
-            return;
-        }
-        bytes.push(low | 0x80);
-    }
-}
-
-fn unpack(bytes: &mut &[u8]) -> Option<u128> {
-    let mut number = 0;
-    for shift in (0..u128::BITS).step_by(7) {
-        let byte = *bytes.split_off_first()?;
-        number |= u128::from(byte & 0x7f) << shift;
-        if byte < 0x80 {
-            return Some(number);
-        }
-    }
-    None
 }
 
 fn unpack_bill(bytes: &mut &[u8]) -> Option<Bill> {
-    let tag = u32::try_from(unpack(bytes)?).ok()?;
-    let (unit, piece) = (u16::try_from(unpack(bytes)?).ok()?, u16::try_from(unpack(bytes)?).ok()?);
-    let unknown = u8::try_from(unpack(bytes)?).ok()?;
+    let tag = u32::try_from(leb128::read(bytes)?).ok()?;
+    let (unit, piece) = (
+        u16::try_from(leb128::read(bytes)?).ok()?,
+        u16::try_from(leb128::read(bytes)?).ok()?,
+    );
+    let unknown = u8::try_from(leb128::read(bytes)?).ok()?;
     let mut amounts = || -> Option<[i128; LEDGER_N]> {
         let mut amounts = [0; LEDGER_N];
         for amount in &mut amounts {
-            *amount = unpack(bytes)?.cast_signed();
+            *amount = leb128::read(bytes)?.cast_signed();
         }
         Some(amounts)
     };

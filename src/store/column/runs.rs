@@ -4,6 +4,8 @@
 
 use arrow::buffer::BooleanBuffer;
 
+use crate::leb128;
+
 /// Values that are packed together.
 const GROUP: usize = 8;
 /// So many groups of equal flags are worth a run of their own.
@@ -106,14 +108,7 @@ fn packed_flags(bytes: &[u8], into: &mut Vec<u8>) {
     into.extend_from_slice(bytes);
 }
 
-/// Seven bits at a time, the lowest first.
-pub(super) fn header(mut number: usize, into: &mut Vec<u8>) {
-    loop {
-        let [low, ..] = number.to_le_bytes();
-        number >>= 7;
-        if number == 0 {
-            return into.push(low & 0x7f);
-        }
-        into.push(low | 0x80);
-    }
+/// Appends what stands before a run, or a count.
+pub(super) fn header(number: usize, into: &mut Vec<u8>) {
+    leb128::write(u64::try_from(number).unwrap_or(u64::MAX), into);
 }
