@@ -15,6 +15,7 @@ use super::chunk::{Chunk, Facts, Validity};
 use super::numbers::{finish, ranked};
 use super::runs::header;
 use crate::error::{Error, Result};
+use crate::leb128;
 
 /// Steps that share a smallest one.
 const BLOCK: usize = 256;
@@ -138,7 +139,7 @@ fn encode(values: &[i64], into: &mut Vec<u8>) {
 /// Appends a number of either sign: small ones of both are short.
 fn signed(number: i64, into: &mut Vec<u8>) {
     let folded = (number << 1 ^ number >> (i64::BITS - 1)).cast_unsigned();
-    header(usize::try_from(folded).unwrap_or(usize::MAX), into);
+    leb128::write(folded, into);
 }
 
 /// Appends the lowest `width` bits of each number, lowest first, and zeros until there are as many as in a group.
