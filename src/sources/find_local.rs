@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::arrival::is_hex;
 use super::input::{InputFile, Location, is_skipped, relative};
+use super::pattern::matching;
 use crate::error::{Error, Kind, Result};
 
 /// What `pattern`, absolute, means below `base`.
@@ -52,24 +53,13 @@ impl Walk<'_> {
     }
 
     fn glob(&mut self, pattern: &str) -> Result<()> {
-        let options = glob::MatchOptions {
-            case_sensitive: true,
-            require_literal_separator: true,
-            require_literal_leading_dot: true,
-        };
         // The pipeline's own folder is no pattern, whatever characters its name has.
         let prefix = self.base.to_str().unwrap_or_default();
-        let pattern = match pattern.strip_prefix(prefix) {
-            Some(rest) if rest.starts_with('/') => format!("{}{rest}", glob::Pattern::escape(prefix)),
-            _ => pattern.to_owned(),
+        let (from, rest) = match pattern.strip_prefix(prefix) {
+            Some(rest) if rest.starts_with('/') => (self.base, rest),
+            _ => (Path::new("/"), pattern),
         };
-        let matches = glob::glob_with(&pattern, options)
-            .map_err(|why| Error::config(format!("\"{pattern}\" is no pattern")).because(why))?;
-        for path in matches {
-            let path = path.map_err(|why| {
-                let place = why.path().display().to_string();
-                Error::io(format!("{place} cannot be read")).because(why)
-            })?;
+        for path in matching(from, rest)? {
             self.entry(path)?;
         }
         Ok(())
@@ -120,6 +110,6 @@ impl Walk<'_> {
     }
 }
 
-fn unreadable(path: &Path, why: std::io::Error) -> Error {
+pub(super) fn unreadable(path: &Path, why: std::io::Error) -> Error {
     Error::io(format!("{} cannot be read", path.display())).because(why)
 }

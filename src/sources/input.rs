@@ -1,5 +1,7 @@
 //! The files a source consists of: found, opened, hashed.
 
+use std::ffi::OsStr;
+use std::fmt::Write as _;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
@@ -172,12 +174,22 @@ pub(super) fn relative(path: &Path, base: &Path) -> String {
         .take_while(|(a, b)| a == b)
         .count();
     let up = base.components().skip(same).map(|_| "..".to_owned());
-    let down = path
-        .components()
-        .skip(same)
-        .map(|part| part.as_os_str().to_string_lossy().into_owned());
+    let down = path.components().skip(same).map(|part| legible(part.as_os_str()));
     let text = up.chain(down).collect::<Vec<_>>().join("/");
     if text.is_empty() { ".".to_owned() } else { text }
+}
+
+/// A name as text. Bytes that are none are told one by one: names that differ must not become the same file.
+pub(super) fn legible(name: &OsStr) -> String {
+    let mut text = String::new();
+    for chunk in name.as_encoded_bytes().utf8_chunks() {
+        text.push_str(chunk.valid());
+        for byte in chunk.invalid() {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "\\x{byte:02x}");
+        }
+    }
+    text
 }
 
 /// Takes `.` and `..` out of a path.
@@ -199,6 +211,6 @@ fn clean(path: &Path) -> PathBuf {
 
 /// Whether folders and globs leave out what has this name.
 pub(super) fn is_skipped(name: &str) -> bool {
-    let unfinished = |ending: &std::ffi::OsStr| ending == "lck" || ending == "tmp";
+    let unfinished = |ending: &OsStr| ending == "lck" || ending == "tmp";
     name.starts_with('.') || Path::new(name).extension().is_some_and(unfinished)
 }

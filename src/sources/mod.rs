@@ -28,6 +28,7 @@ pub mod json;
 mod lanes;
 pub mod lines;
 pub mod lsf;
+mod pattern;
 pub mod pbs;
 mod refusal;
 pub(crate) mod relay;

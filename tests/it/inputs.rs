@@ -1,7 +1,9 @@
 //! Finding, opening and unpacking inputs.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{Cursor, Read, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use gridtally::error::Kind;
@@ -116,6 +118,44 @@ fn links_that_lead_round_in_circles_end() {
     std::os::unix::fs::symlink(folder.path().join("d"), folder.path().join("d/sub/up")).unwrap();
     std::os::unix::fs::symlink(folder.path().join("nowhere"), folder.path().join("d/dangling")).unwrap();
     assert_eq!(names(&folder, &["../d"]), ["../d/sub/a.txt"]);
+}
+
+#[test]
+fn patterns_end_in_circles_and_see_every_name() {
+    let folder = house(&["d/sub/a.txt", "d/.hidden/a.txt", "d/sub/.b.txt"]);
+    std::os::unix::fs::symlink(".", folder.path().join("d/here")).unwrap();
+    std::os::unix::fs::symlink(".", folder.path().join("d/there")).unwrap();
+    // Names that are no UTF-8, which look the same but are two files, and a folder.
+    for name in [&b"b\xff.txt"[..], b"b\xfe.txt", b"f\xff/c.txt"] {
+        let path = folder.path().join("d").join(OsStr::from_bytes(name));
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, name).unwrap();
+    }
+    let all = [
+        "../d/b\\xfe.txt",
+        "../d/b\\xff.txt",
+        "../d/f\\xff/c.txt",
+        "../d/sub/a.txt",
+    ];
+    assert_eq!(names(&folder, &["../d"]), all);
+    assert_eq!(names(&folder, &["../d/**/*.txt"]), all);
+    assert_eq!(names(&folder, &["../d/**"]), all);
+    assert_eq!(
+        names(&folder, &["../d/**/**/?.txt"]),
+        ["../d/f\\xff/c.txt", "../d/sub/a.txt"]
+    );
+    assert_eq!(names(&folder, &["../d/*/c.txt", "../d/[b]*"]), all[..3]);
+    assert_eq!(names(&folder, &["../d/su?/a.txt"]), all[3..]);
+    for nothing in ["../d/none*/x", "../d/sub/a.txt/*", "../d/sub/b.txt"] {
+        assert_eq!(
+            find(&folder, &[nothing]).unwrap_err().kind(),
+            Kind::NoInput,
+            "{nothing}"
+        );
+    }
+    for wrong in ["../d/a**", "../d/[b"] {
+        assert_eq!(find(&folder, &[wrong]).unwrap_err().kind(), Kind::Config, "{wrong}");
+    }
 }
 
 #[test]

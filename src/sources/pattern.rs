@@ -1,0 +1,114 @@
+//! Local paths that match a pattern: `*`, `?` and `[..]` within a name, `**` for folders to all depths.
+//!
+//! The library's own walk cannot see names that are no UTF-8 (some make it panic), and follows links round in circles.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use glob::{MatchOptions, Pattern};
+
+use super::find_local::unreadable;
+use super::input::legible;
+use crate::error::{Error, Result};
+
+/// A name that begins with a dot is only matched by one.
+const OPTIONS: MatchOptions = MatchOptions {
+    case_sensitive: true,
+    require_literal_separator: true,
+    require_literal_leading_dot: true,
+};
+
+/// The paths below `from` that match, sorted. What is not there matches nothing.
+///
+/// # Errors
+/// [`crate::error::Kind::Config`] for what is no pattern, [`crate::error::Kind::Io`] when a folder cannot be read.
+pub(super) fn matching(from: &Path, pattern: &str) -> Result<Vec<PathBuf>> {
+    let wrong = |why| Error::config(format!("\"{pattern}\" is no pattern")).because(why);
+    Pattern::new(pattern).map_err(wrong)?;
+    let names = pattern.split('/').filter(|name| !name.is_empty());
+    let parts = names.map(|name| {
+        Ok(match name {
+            "**" => Part::Folders,
+            name if name.contains(['*', '?', '[']) => Part::Pattern(Pattern::new(name).map_err(wrong)?),
+            name => Part::Name(name.to_owned()),
+        })
+    });
+    let parts = parts.collect::<Result<Vec<_>>>()?;
+    let mut search = Search::default();
+    search.go(from.to_owned(), &parts)?;
+    Ok(search.found.into_iter().collect())
+}
+
+/// One name of a pattern.
+enum Part {
+    Name(String),
+    Pattern(Pattern),
+    /// `**`: none, one or more folders.
+    Folders,
+}
+
+#[derive(Default)]
+struct Search {
+    found: BTreeSet<PathBuf>,
+    /// Folders `**` was in, by their real path and how many names were still to match.
+    seen: BTreeSet<(PathBuf, usize)>,
+}
+
+impl Search {
+    fn go(&mut self, at: PathBuf, parts: &[Part]) -> Result<()> {
+        let Some((part, rest)) = parts.split_first() else {
+            self.found.insert(at);
+            return Ok(());
+        };
+        match part {
+            Part::Name(name) => self.go(at.join(name), rest),
+            Part::Pattern(pattern) => {
+                for name in names(&at)? {
+                    let path = at.join(&name);
+                    if pattern.matches_with(&legible(&name), OPTIONS) && (rest.is_empty() || is_folder(&path)?) {
+                        self.go(path, rest)?;
+                    }
+                }
+                Ok(())
+            }
+            Part::Folders => {
+                let real = fs::canonicalize(&at).unwrap_or_else(|_| at.clone());
+                if !self.seen.insert((real, parts.len())) {
+                    return Ok(());
+                }
+                for name in names(&at)? {
+                    let path = at.join(&name);
+                    if !legible(&name).starts_with('.') && is_folder(&path)? {
+                        self.go(path, parts)?;
+                    }
+                }
+                self.go(at, rest)
+            }
+        }
+    }
+}
+
+/// The names in a folder, sorted; none in what is no folder.
+fn names(folder: &Path) -> Result<Vec<OsString>> {
+    let entries = fs::read_dir(folder).and_then(|entries| entries.map(|entry| Ok(entry?.file_name())).collect());
+    match entries {
+        Ok(names) => {
+            let mut names: Vec<OsString> = names;
+            names.sort();
+            Ok(names)
+        }
+        Err(why) if matches!(why.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(Vec::new()),
+        Err(why) => Err(unreadable(folder, why)),
+    }
+}
+
+fn is_folder(path: &Path) -> Result<bool> {
+    match fs::metadata(path) {
+        Ok(meta) => Ok(meta.is_dir()),
+        Err(why) if why.kind() == ErrorKind::NotFound => Ok(false),
+        Err(why) => Err(unreadable(path, why)),
+    }
+}
