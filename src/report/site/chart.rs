@@ -13,6 +13,8 @@ const SIZE: (u32, u32) = (960, 320);
 const MONTH_PLACES: i32 = 8;
 /// Places upwards.
 const HEIGHT_PLACES: i32 = 1000;
+/// The least top of a scale: of this and all that [`round_up`] gives, a fifth is a whole number, and stands beside it.
+const LEAST_TOP: i128 = 5;
 /// Months with a label, at most.
 const LABELS: usize = 14;
 
@@ -95,7 +97,7 @@ pub fn stacked(title: &str, unit: &str, labels: &[String], series: &[Series]) ->
         let values = series.iter().filter_map(|one| one.values.get(at));
         values.filter(|value| **value > 0).sum()
     };
-    let top = round_up((0..labels.len()).map(total).max().unwrap_or(0).max(4));
+    let top = round_up((0..labels.len()).map(total).max().unwrap_or(0).max(LEAST_TOP));
     let mut marks = Vec::new();
     for at in 0..labels.len() {
         let left = place(at) * MONTH_PLACES + 1;
@@ -124,7 +126,7 @@ pub fn stacked(title: &str, unit: &str, labels: &[String], series: &[Series]) ->
 /// [`crate::error::Kind::Internal`] when it cannot be drawn.
 pub fn percentages(title: &str, what: &str, labels: &[String], tenths: &[Option<i128>]) -> Result<String> {
     let largest = tenths.iter().flatten().copied().max().unwrap_or(0).div_euclid(10) + 1;
-    let top = round_up(largest).max(4);
+    let top = round_up(largest.max(LEAST_TOP));
     let top = if (51..=100).contains(&largest) { 100 } else { top };
     let mut marks = Vec::new();
     for (at, value) in tenths.iter().enumerate() {

@@ -80,7 +80,7 @@ fn head(body: &mut String, data: &SiteData) {
     if total.cpu_unknown_n > 0 {
         let _ = writeln!(
             body,
-            "<p class=\"note\">Of {} jobs the CPU time is unknown: it is not in the CPU hours, and efficiency is too low by it.</p>",
+            "<p class=\"note\">Jobs whose CPU time is unknown: {}. It is not in the CPU hours, and efficiency is too low by it.</p>",
             total.cpu_unknown_n
         );
     }

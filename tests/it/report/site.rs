@@ -1,8 +1,10 @@
 //! The page of a site: its numbers are the lake's, and it fetches nothing.
 
+use std::collections::BTreeSet;
 use std::process::Command;
 
 use gridtally::report::lake::{Lake, Selection};
+use gridtally::report::site::chart::percentages;
 use gridtally::report::site::data::SiteData;
 
 use crate::support::python::python;
@@ -136,4 +138,15 @@ fn names_cannot_break_out_of_the_page() {
     assert_eq!(data.total().job_n, 5);
     let error = SiteData::read(&lake, "T", &Selection::default()).unwrap_err();
     assert!(error.to_string().contains("it has S"), "{error}");
+}
+
+#[test]
+fn a_scale_is_told_in_numbers_that_differ() {
+    for tenths in [1, 7, 33, 47, 120, 990, 4000] {
+        let drawn = percentages("t", "w", &["2026-01".to_owned()], &[Some(tenths)]).unwrap();
+        let words = drawn.split(['<', '>']).map(str::trim);
+        let labels: Vec<&str> = words.filter(|word| word.parse::<u32>().is_ok()).collect();
+        let distinct: BTreeSet<&str> = labels.iter().copied().collect();
+        assert_eq!((labels.len(), distinct.len()), (6, 6), "{tenths}: {labels:?}");
+    }
 }
