@@ -10,8 +10,8 @@ Inputs and outputs are paths or URLs. Object stores are set up by the variables 
   s3://      AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_REGION, AWS_ENDPOINT, AWS_ALLOW_HTTP
   gs://      GOOGLE_SERVICE_ACCOUNT (a file), GOOGLE_SERVICE_ACCOUNT_KEY, GOOGLE_APPLICATION_CREDENTIALS
   az://      AZURE_STORAGE_ACCOUNT_NAME, AZURE_STORAGE_ACCOUNT_KEY, AZURE_STORAGE_SAS_TOKEN, AZURE_STORAGE_USE_EMULATOR
-  http(s)    no variables; single files as inputs, folders and outputs where the server speaks WebDAV (no lock keeps a
-             second run out, and a file is held in memory while it is written)";
+  http(s)    no variables; single files as inputs, and where the server speaks WebDAV folders and outputs: \
+nothing keeps a second run out, and a file is held in memory while it is written";
 
 /// What stands below the help of the program.
 pub(super) fn epilogue() -> String {
