@@ -1,77 +1,113 @@
-//! Sixty-four bytes looked at at once.
+//! Sixty-four bytes looked at at once, with the widest instructions the processor turns out to have.
 
-use wide::u8x64;
+use fearless_simd::prelude::*;
+#[cfg(target_arch = "x86_64")]
+use fearless_simd::u32x16;
+use fearless_simd::{Level, Simd, dispatch, mask8x64, u8x64};
 
 /// Bytes that share a word of bits.
-pub(super) const WORD: usize = 64;
+pub const WORD: usize = 64;
+
+/// Who looks at the words of a text, in order.
+///
+/// Whatever `look` calls for every word is compiled once for each kind of processor only if it is inlined there:
+/// `#[inline(always)]` is no taste here.
+pub trait Look {
+    /// Looks at the bytes that begin at `from`.
+    fn look<S: Simd>(&mut self, lanes: u8x64<S>, chunk: &[u8; WORD], from: usize);
+}
+
+/// Shows all of `text`; the last word is filled up with `filler`.
+pub fn show(text: &[u8], filler: u8, looker: &mut impl Look) {
+    show_at(Level::new(), text, filler, looker);
+}
+
+/// The same with no more than a processor of that kind can do.
+pub fn show_at(level: Level, text: &[u8], filler: u8, looker: &mut impl Look) {
+    dispatch!(level, simd => show_with(simd, text, filler, looker));
+}
+
+#[expect(clippy::inline_always, reason = "it is compiled for every kind of processor")]
+#[inline(always)]
+fn show_with<S: Simd>(simd: S, text: &[u8], filler: u8, looker: &mut impl Look) {
+    let (chunks, rest) = text.as_chunks::<WORD>();
+    let mut from = 0;
+    for chunk in chunks {
+        looker.look(u8x64::from_slice(simd, chunk), chunk, from);
+        from += WORD;
+    }
+    if !rest.is_empty() {
+        let mut last = [filler; WORD];
+        last.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+        looker.look(u8x64::from_slice(simd, &last), &last, from);
+    }
+}
+
+/// Which bytes are `byte`.
+#[expect(clippy::inline_always, reason = "it is compiled for every kind of processor")]
+#[inline(always)]
+pub fn are<S: Simd>(lanes: u8x64<S>, byte: u8) -> mask8x64<S> {
+    lanes.simd_eq(u8x64::splat(lanes.simd, byte))
+}
 
 /// A bit for every byte that is `byte`, the first byte in the lowest bit.
-#[inline]
-pub(super) fn bits(lanes: u8x64, byte: u8) -> u64 {
-    lanes.simd_eq(u8x64::splat(byte)).to_bitmask()
+#[expect(clippy::inline_always, reason = "it is compiled for every kind of processor")]
+#[inline(always)]
+pub fn bits<S: Simd>(lanes: u8x64<S>, byte: u8) -> u64 {
+    are(lanes, byte).to_bitmask()
 }
 
 /// A bit for every byte that is one of two.
-#[inline]
-pub(super) fn bits_of_two(lanes: u8x64, [one, other]: [u8; 2]) -> u64 {
-    (lanes.simd_eq(u8x64::splat(one)) | lanes.simd_eq(u8x64::splat(other))).to_bitmask()
+#[expect(clippy::inline_always, reason = "it is compiled for every kind of processor")]
+#[inline(always)]
+pub fn bits_of_two<S: Simd>(lanes: u8x64<S>, [one, other]: [u8; 2]) -> u64 {
+    (are(lanes, one) | are(lanes, other)).to_bitmask()
 }
 
-/// The places of two bytes in a text, in order.
-pub(super) struct Places<'a> {
-    chunks: std::slice::Iter<'a, [u8; WORD]>,
-    rest: &'a [u8],
-    wanted: [u8; 2],
-    /// Of the chunk that is being looked at.
-    hits: u64,
-    /// First byte of that chunk.
-    from: usize,
-    /// First byte of the next one.
-    next: usize,
-}
-
-impl<'a> Places<'a> {
-    /// The places of the bytes `wanted` in `text`; zero is not one of them.
-    pub(super) fn new(text: &'a [u8], wanted: [u8; 2]) -> Self {
-        let (chunks, rest) = text.as_chunks::<WORD>();
-        Self {
-            chunks: chunks.iter(),
-            rest,
-            wanted,
-            hits: 0,
-            from: 0,
-            next: 0,
+/// Writes down where the bits of `hits` are, counted from `from`, in order. Behind them `room` gets anything.
+#[expect(clippy::inline_always, reason = "it is compiled for every kind of processor")]
+#[inline(always)]
+pub fn places<S: Simd>(simd: S, mut hits: u64, from: u32, room: &mut [u32; WORD]) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(avx512) = simd.level().as_avx512() {
+        return places_at_once(avx512, hits, from, room);
+    }
+    // Eight at a time, whether there are so many or not: whether a loop goes on is hardly ever guessed wrong.
+    let n = usize::try_from(hits.count_ones()).unwrap_or(0);
+    let (rooms, _) = room.as_chunks_mut::<8>();
+    for room in rooms.iter_mut().take(n.div_ceil(8)) {
+        for place in room {
+            *place = from + hits.trailing_zeros();
+            hits &= hits.wrapping_sub(1);
         }
     }
-
-    #[inline]
-    fn look(&mut self, chunk: &[u8; WORD]) {
-        self.hits = bits_of_two(u8x64::new(*chunk), self.wanted);
-        self.from = self.next;
-        self.next += WORD;
-    }
 }
 
-impl Iterator for Places<'_> {
-    type Item = usize;
-
+#[cfg(target_arch = "x86_64")]
+fearless_simd::kernel!(
+    /// The same where the processor can move the numbers of all bits set to the front in one instruction.
     #[inline]
-    fn next(&mut self) -> Option<usize> {
-        while self.hits == 0 {
-            if let Some(chunk) = self.chunks.next() {
-                self.look(chunk);
-            } else {
-                let rest = std::mem::take(&mut self.rest);
-                if rest.is_empty() {
-                    return None;
-                }
-                let mut last = [0; WORD];
-                last.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
-                self.look(&last);
-            }
+    fn places_at_once(avx512: Avx512, hits: u64, from: u32, room: &mut [u32; WORD]) {
+        use std::arch::x86_64::{
+            __m512i, _mm512_castsi512_si128, _mm512_cvtepu8_epi32, _mm512_extracti32x4_epi32,
+            _mm512_maskz_compress_epi8,
+        };
+        let numbers: [u8; WORD] = std::array::from_fn(|n| u8::try_from(n).unwrap_or(0));
+        let numbers: __m512i = u8x64::from_slice(avx512, &numbers).into();
+        let front = _mm512_maskz_compress_epi8(hits, numbers);
+        let from = u32x16::splat(avx512, from);
+        let write = |numbers, room: &mut [u32; 16]| {
+            let places: u32x16<_> = _mm512_cvtepu8_epi32(numbers).simd_into(avx512);
+            (from + places).store_slice(room);
+        };
+        let (rooms, _) = room.as_chunks_mut::<16>();
+        let [first, second, third, fourth] = rooms else { return };
+        write(_mm512_castsi512_si128(front), first);
+        // More than sixteen marks in sixty-four bytes are rare.
+        if hits.count_ones() > 16 {
+            write(_mm512_extracti32x4_epi32::<1>(front), second);
+            write(_mm512_extracti32x4_epi32::<2>(front), third);
+            write(_mm512_extracti32x4_epi32::<3>(front), fourth);
         }
-        let place = self.from + usize::try_from(self.hits.trailing_zeros()).ok()?;
-        self.hits &= self.hits - 1;
-        Some(place)
     }
-}
+);

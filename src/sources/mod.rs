@@ -25,7 +25,7 @@ pub mod instant;
 pub mod interest;
 pub mod inventory;
 pub mod json;
-mod lanes;
+pub mod lanes;
 pub mod lines;
 pub mod lsf;
 mod pattern;

@@ -26,6 +26,7 @@ mod gracc_summaries;
 mod hostlist;
 mod hygiene;
 mod inventory;
+mod lanes;
 mod lessons;
 mod logs;
 mod mapping;

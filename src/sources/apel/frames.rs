@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use wide::u8x64;
+use fearless_simd::{Simd, u8x64};
 
 use super::limits::Limits;
 use super::message::to_u64;
 use crate::sources::Position;
-use crate::sources::lanes::{WORD, bits, bits_of_two};
+use crate::sources::lanes::{Look, WORD, bits, bits_of_two, show};
 
 /// A record and a line are hardly ever shorter.
 const RECORD_BYTES: usize = 512;
@@ -52,22 +52,15 @@ impl<'a> Frames<'a> {
                 line_n: 0,
             },
             at,
+            is_open,
             limits,
             percent: usize::MAX,
             start: 0,
             known_end_n: 0,
             known_line_n: 0,
         };
-        let (chunks, rest) = body.as_chunks::<WORD>();
-        let mut from = 0;
-        for chunk in chunks {
-            cutter.look(chunk, from, is_open);
-            from += WORD;
-        }
-        let mut last = [0; WORD];
-        last.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
-        cutter.look(&last, from, is_open);
-        cutter.record(body.len(), None, is_open);
+        show(body, 0, &mut cutter);
+        cutter.record(body.len(), None);
         cutter.frames
     }
 
@@ -80,6 +73,8 @@ impl<'a> Frames<'a> {
 struct Cutter<'a> {
     frames: Frames<'a>,
     at: Position,
+    /// The file ends behind the message.
+    is_open: bool,
     limits: Limits,
     /// Where a second percent sign would make a mark.
     percent: usize,
@@ -91,11 +86,10 @@ struct Cutter<'a> {
     known_line_n: u64,
 }
 
-impl Cutter<'_> {
-    /// Takes note of what the bytes from a place on have.
-    #[inline]
-    fn look(&mut self, chunk: &[u8; WORD], from: usize, is_open: bool) {
-        let lanes = u8x64::new(*chunk);
+impl Look for Cutter<'_> {
+    #[expect(clippy::inline_always, reason = "it is compiled for every kind of processor")]
+    #[inline(always)]
+    fn look<S: Simd>(&mut self, lanes: u8x64<S>, chunk: &[u8; WORD], from: usize) {
         let mut hits = bits_of_two(lanes, [b'\n', b'\r']) | bits(lanes, b'%');
         while hits != 0 {
             let nth = usize::try_from(hits.trailing_zeros()).unwrap_or(0);
@@ -103,7 +97,7 @@ impl Cutter<'_> {
             let place = from + nth;
             match chunk.get(nth) {
                 Some(b'%') if place == self.percent => {
-                    self.record(place - 1, Some(place + 1), is_open);
+                    self.record(place - 1, Some(place + 1));
                     self.percent = usize::MAX;
                 }
                 Some(b'%') => self.percent = place + 1,
@@ -114,15 +108,17 @@ impl Cutter<'_> {
             }
         }
     }
+}
 
+impl Cutter<'_> {
     /// Ends a record at a mark, behind which the `next` one begins, or at the end of the message.
-    fn record(&mut self, until: usize, next: Option<usize>, is_open: bool) {
+    fn record(&mut self, until: usize, next: Option<usize>) {
         let Frames { body, line_ends, .. } = &self.frames;
         let chunk = body.get(self.start..until).unwrap_or_default();
         let text = chunk.trim_ascii_start();
         if !text.is_empty() {
             let from = until - text.len();
-            let is_unended = is_open && next.is_none() && !text.ends_with(b"\n");
+            let is_unended = self.is_open && next.is_none() && !text.ends_with(b"\n");
             let is_too_long = text.len() > self.limits.record;
             let raw = if is_too_long {
                 text.get(..self.limits.kept).unwrap_or(text)

@@ -8,7 +8,6 @@ use super::python;
 use crate::ledger::Reason;
 use crate::pipeline::plan::Acceptance;
 use crate::sources::clip::clip;
-use crate::sources::lanes::Places;
 use crate::sources::refusal::Refusal;
 
 macro_rules! fields {
@@ -304,7 +303,7 @@ pub(super) fn pair(line: &str) -> Result<(&str, &str), Refusal> {
 
 /// Lines ended by LF, CR or both; a last line end starts no further line.
 pub(super) fn lines(text: &str) -> impl Iterator<Item = &str> {
-    let mut ends = Places::new(text.as_bytes(), [b'\n', b'\r']);
+    let mut ends = memchr::memchr2_iter(b'\n', b'\r', text.as_bytes());
     let mut start = Some(0);
     std::iter::from_fn(move || {
         let from = start?;

@@ -1,9 +1,9 @@
 //! Where the quotes and backslashes of a line are: found for all of it at once, sixty-four bytes at a time, instead of
 //! string by string.
 
-use wide::u8x64;
+use fearless_simd::{Simd, prelude::*, u8x64};
 
-use crate::sources::lanes::{WORD, bits, bits_of_two};
+use crate::sources::lanes::{Look, WORD, bits, bits_of_two, show};
 
 /// The marks of one line. Used again for the next one, because it keeps its room.
 #[derive(Clone, Debug, Default)]
@@ -25,17 +25,15 @@ struct Word {
 impl Marks {
     /// Finds the marks of `line`.
     pub(super) fn read(&mut self, line: &[u8]) {
-        let mut eye = Eye::default();
-        self.words.clear();
+        let mut eye = Eye {
+            words: std::mem::take(&mut self.words),
+            ..Eye::default()
+        };
+        eye.words.clear();
         // White space at the end, such as that of a line end, is in no string.
-        let (chunks, rest) = line.trim_ascii_end().as_chunks::<WORD>();
-        self.words.extend(chunks.iter().map(|chunk| eye.word(chunk)));
-        if !rest.is_empty() {
-            let mut last = [b' '; WORD];
-            last.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
-            self.words.push(eye.word(&last));
-        }
-        self.has_controls = eye.lowest.reduce_min() < b' ';
+        show(line.trim_ascii_end(), b' ', &mut eye);
+        self.words = eye.words;
+        self.has_controls = eye.controls != 0;
         // A backslash at the very end escapes nothing.
         let is_usual = eye.unusual == 0 && eye.is_escaped == 0 && !self.has_controls;
         if !is_usual {
@@ -66,43 +64,35 @@ impl Marks {
 }
 
 /// Looks at one word after another.
+#[derive(Default)]
 struct Eye {
-    lowest: u8x64,
+    words: Vec<Word>,
+    /// Bytes that are control characters, of all words together.
+    controls: u64,
     /// 1 when a backslash at the end of the word before escapes the first byte.
     is_escaped: u64,
     /// Escaped bytes that need a closer look.
     unusual: u64,
 }
 
-impl Default for Eye {
-    fn default() -> Self {
-        Self {
-            lowest: u8x64::splat(u8::MAX),
-            is_escaped: 0,
-            unusual: 0,
+impl Look for Eye {
+    #[expect(clippy::inline_always, reason = "it is compiled for every kind of processor")]
+    #[inline(always)]
+    fn look<S: Simd>(&mut self, lanes: u8x64<S>, _: &[u8; WORD], _: usize) {
+        self.controls |= lanes.simd_lt(u8x64::splat(lanes.simd, b' ')).to_bitmask();
+        let mut quotes = bits(lanes, b'"');
+        let backslashes = bits(lanes, b'\\');
+        if backslashes | self.is_escaped != 0 {
+            let escaped = self.escaped(backslashes);
+            let whites = bits_of_two(lanes, [b'n', b't']);
+            self.unusual |= escaped & !(quotes | backslashes | whites);
+            quotes &= !escaped;
         }
+        self.words.push(Word { quotes, backslashes });
     }
 }
 
 impl Eye {
-    #[inline]
-    fn word(&mut self, bytes: &[u8; WORD]) -> Word {
-        let lanes = u8x64::new(*bytes);
-        self.lowest = self.lowest.min(lanes);
-        let quotes = bits(lanes, b'"');
-        let backslashes = bits(lanes, b'\\');
-        if backslashes | self.is_escaped == 0 {
-            return Word { quotes, backslashes };
-        }
-        let escaped = self.escaped(backslashes);
-        let whites = bits_of_two(lanes, [b'n', b't']);
-        self.unusual |= escaped & !(quotes | backslashes | whites);
-        Word {
-            quotes: quotes & !escaped,
-            backslashes,
-        }
-    }
-
     /// Which bytes a backslash stands before that is not escaped itself. Runs of backslashes escape what follows them
     /// when they are odd in length; a carry through the run tells.
     #[inline]

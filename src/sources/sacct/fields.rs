@@ -21,7 +21,9 @@ pub(super) fn place(cut: u32) -> usize {
     usize::try_from(cut).unwrap_or(usize::MAX)
 }
 
-fn cut(place: usize) -> u32 {
+/// The cut that names a place in the text.
+#[inline]
+pub(super) fn cut(place: usize) -> u32 {
     u32::try_from(place).unwrap_or(u32::MAX)
 }
 

@@ -3,11 +3,11 @@
 
 use std::cell::Cell;
 
-use wide::u8x64;
+use fearless_simd::{Simd, prelude::*, u8x64};
 
-use super::fields::{Line, place, scan};
+use super::fields::{Line, cut, place, scan};
 use super::layout::Layout;
-use crate::sources::lanes::{WORD, bits};
+use crate::sources::lanes::{Look, WORD, bits, places, show};
 
 /// The lines of a piece, one after another.
 pub(super) enum Lines<'t> {
@@ -43,36 +43,30 @@ struct Finder {
     delimiter: u8,
     /// As many as were found, and room for more.
     places: Vec<u32>,
+    found: usize,
     feeds: Vec<u32>,
 }
 
-impl Finder {
-    /// Adds the marks of a chunk that begins at `from` to the `found` ones before; gives how many there are now.
-    #[inline]
-    fn mark(&mut self, chunk: &[u8; WORD], from: u32, found: usize) -> usize {
-        let lanes = u8x64::new(*chunk);
+impl Look for Finder {
+    #[expect(clippy::inline_always, reason = "it is compiled for every kind of processor")]
+    #[inline(always)]
+    fn look<S: Simd>(&mut self, lanes: u8x64<S>, _: &[u8; WORD], from: usize) {
         let mut ends = bits(lanes, b'\n');
-        let mut hits = ends | bits(lanes, self.delimiter);
+        let hits = ends | bits(lanes, self.delimiter);
         while ends != 0 {
             let before = hits & (lowest(ends) - 1);
-            let at = found + usize::try_from(before.count_ones()).unwrap_or(0);
-            self.feeds.push(u32::try_from(at).unwrap_or(u32::MAX));
+            let at = self.found + count(before);
+            self.feeds.push(cut(at));
             ends &= ends - 1;
         }
-        if self.places.len() < found + WORD {
-            self.places.resize(2 * (found + WORD), 0);
+        if self.places.len() < self.found + WORD {
+            self.places.resize(2 * (self.found + WORD), 0);
         }
-        // Eight at a time, whether there are so many or not: what is too much is written over by the next word, and
-        // whether a loop goes on is hardly ever guessed wrong.
-        let n = usize::try_from(hits.count_ones()).unwrap_or(0);
-        let (rooms, _) = self.places.get_mut(found..).unwrap_or_default().as_chunks_mut::<8>();
-        for room in rooms.iter_mut().take(n.div_ceil(8)) {
-            for place in room {
-                *place = from + hits.trailing_zeros();
-                hits &= hits.wrapping_sub(1);
-            }
+        if let Some(room) = self.places.get_mut(self.found..).and_then(<[u32]>::first_chunk_mut) {
+            // What is too much is written over by the next word.
+            places(lanes.simd, hits, cut(from), room);
+            self.found += count(hits);
         }
-        found + n
     }
 }
 
@@ -127,25 +121,16 @@ impl<'t> Marks<'t> {
         let mut finder = Finder {
             delimiter,
             places,
+            found: 0,
             feeds,
         };
-        let (chunks, rest) = text.as_chunks::<WORD>();
-        let (mut from, mut found) = (0, 0);
-        for chunk in chunks {
-            found = finder.mark(chunk, from, found);
-            from += 64;
-        }
-        if !rest.is_empty() {
-            // Filled up with what is neither.
-            let mut last = [u8::from(delimiter == 0); WORD];
-            last.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
-            found = finder.mark(&last, from, found);
-        }
+        // Filled up with what is neither.
+        show(text, u8::from(delimiter == 0), &mut finder);
         Self {
             text,
             is_crlf,
             places: finder.places,
-            found,
+            found: finder.found,
             feeds: finder.feeds,
             line: 0,
         }
@@ -184,29 +169,47 @@ impl<'t> Marks<'t> {
     }
 }
 
-/// Whether `text` holds a letter `j` four bytes before a letter `d`, in either case, as every spelling of `JobID` does.
-pub(super) fn may_name_job_id(text: &[u8]) -> bool {
-    const AHEAD: usize = 4;
-    /// Lanes between two looks at what was found.
-    const LOOK: usize = 4;
-    let lower = u8x64::splat(0x20);
-    let is_letter = |lane: &[u8; WORD], letter: u8| (u8x64::new(*lane) | lower).simd_eq(u8x64::splat(letter));
-    let (ahead, rest) = text.get(AHEAD..).unwrap_or_default().as_chunks::<WORD>();
-    let (here, _) = text.as_chunks::<WORD>();
-    for (here, ahead) in here.chunks(LOOK).zip(ahead.chunks(LOOK)) {
-        let hits = here.iter().zip(ahead);
-        let hits = hits.fold(u8x64::splat(0), |seen, (here, ahead)| {
-            seen | is_letter(here, b'j') & is_letter(ahead, b'd')
-        });
-        if hits.any() {
-            return true;
-        }
-    }
-    let seen = text.len().saturating_sub(AHEAD + rest.len());
-    let mut rest = text.get(seen..).unwrap_or_default().windows(AHEAD + 1);
-    rest.any(|window| matches!(window, [b'j' | b'J', .., b'd' | b'D']))
+/// What a stretch of lines tells before it is taken apart.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Glance {
+    /// How many line feeds there are.
+    pub(super) feed_n: usize,
+    /// A letter `j` stands four bytes before a letter `d`, in either case, as in every spelling of `JobID`.
+    pub(super) may_name_job_id: bool,
+    /// Where a `j` of the word before would have its `d`, in the lowest bits.
+    ahead: u64,
 }
 
+impl Glance {
+    /// Looks at `text`.
+    pub(super) fn at(text: &[u8]) -> Self {
+        let mut glance = Self::default();
+        show(text, 0, &mut glance);
+        glance
+    }
+}
+
+impl Look for Glance {
+    #[inline(always)]
+    fn look<S: Simd>(&mut self, lanes: u8x64<S>, _: &[u8; WORD], _: usize) {
+        /// Bytes from the one letter to the other.
+        const AHEAD: u32 = 4;
+        self.feed_n += count(bits(lanes, b'\n'));
+        let lower = lanes | u8x64::splat(lanes.simd, 0x20);
+        let (first, last) = (bits(lower, b'j'), bits(lower, b'd'));
+        self.may_name_job_id |= (first << AHEAD | self.ahead) & last != 0;
+        self.ahead = first >> (u64::BITS - AHEAD);
+    }
+}
+
+/// How many bits are set.
+#[expect(clippy::inline_always, reason = "it is compiled for every kind of processor")]
+#[inline(always)]
+fn count(bits: u64) -> usize {
+    usize::try_from(bits.count_ones()).unwrap_or(0)
+}
+
+#[inline]
 fn lowest(bits: u64) -> u64 {
     bits & bits.wrapping_neg()
 }

@@ -8,7 +8,7 @@ use memchr::memmem::Finder;
 use super::fields::scan;
 use super::fixed::{self, FixedOrder};
 use super::layout::{self, Header, Layout};
-use super::marks::may_name_job_id;
+use super::marks::Glance;
 use super::piece::Piece;
 use super::start::{self, Start};
 use super::zone_check;
@@ -85,11 +85,16 @@ impl Splitter {
 
     /// Takes the first `n` bytes off.
     fn cut(&mut self, n: usize) -> (Block, Position) {
-        let head = self.text.take(n);
+        let feed_n = feed_n(self.text.get(..n).unwrap_or(&self.text));
+        self.take(Head { byte_n: n, feed_n })
+    }
+
+    fn take(&mut self, head: Head) -> (Block, Position) {
+        let text = self.text.take(head.byte_n);
         let position = self.position;
-        self.position.byte_offset += u64::try_from(head.len()).unwrap_or(0);
-        self.position.line += u64::try_from(memchr::memchr_iter(b'\n', &head).count()).unwrap_or(0);
-        (head, position)
+        self.position.byte_offset += u64::try_from(text.len()).unwrap_or(0);
+        self.position.line += u64::try_from(head.feed_n).unwrap_or(0);
+        (text, position)
     }
 
     fn next_work(&mut self) -> Result<Option<Work>> {
@@ -102,7 +107,7 @@ impl Splitter {
                 }
             };
             let mut want = self.text.len().saturating_add(self.block_byte).min(self.limit_byte);
-            let cut = loop {
+            let head = loop {
                 self.fill(want)?;
                 if self.text.is_empty() {
                     return Ok(None);
@@ -113,17 +118,17 @@ impl Splitter {
                 if !self.layout.as_ref().is_some_and(|now| Arc::ptr_eq(now, &layout)) {
                     break None;
                 }
-                if let Some(cut) = self.find_cut(&layout) {
-                    break Some(cut);
+                if let Some(head) = self.find_head(&layout) {
+                    break Some(head);
                 }
                 if self.text.len() >= self.limit_byte {
                     return self.over_limit(&layout).map(Some);
                 }
                 want = self.text.len().saturating_mul(2).min(self.limit_byte);
             };
-            let Some(cut) = cut else { continue };
+            let Some(head) = head else { continue };
             let is_continuation = std::mem::take(&mut self.is_continuation);
-            let (text, position) = self.cut(cut);
+            let (text, position) = self.take(head);
             if self.is_zone_unchecked && self.plan.zone.is_none() {
                 self.is_zone_unchecked = !zone_check::check(&layout, &text)?;
             }
@@ -138,20 +143,26 @@ impl Splitter {
         }
     }
 
-    /// Where the piece that begins `text` ends: before a header, before the last job row, or at the end of the input.
-    fn find_cut(&self, layout: &Layout) -> Option<usize> {
+    /// The piece that begins `text`: it ends before a header, before the last job row, or at the end of the input.
+    fn find_head(&self, layout: &Layout) -> Option<Head> {
         let whole = if self.is_at_end {
             self.text.len()
         } else {
             memchr::memrchr(b'\n', &self.text)? + 1
         };
-        if let Some(header) = self.find_header(whole) {
-            return Some(header);
-        }
-        if self.is_at_end {
-            return Some(self.text.len());
-        }
-        self.last_start(layout, whole, |start| start == Start::Job)
+        let region = self.text.get(..whole)?;
+        let glance = Glance::at(region);
+        let header = glance.may_name_job_id.then(|| self.find_header(region)).flatten();
+        let byte_n = match header {
+            Some(header) => header,
+            None if self.is_at_end => whole,
+            None => self.last_start(layout, whole, |start| start == Start::Job)?,
+        };
+        let behind = region.get(byte_n..).unwrap_or_default();
+        Some(Head {
+            byte_n,
+            feed_n: glance.feed_n - feed_n(behind),
+        })
     }
 
     /// The last line that begins a row of the wanted kind, behind the front of `text` and before `end`.
@@ -168,12 +179,8 @@ impl Splitter {
         }
     }
 
-    /// The first header line behind the front of `text`.
-    fn find_header(&self, whole: usize) -> Option<usize> {
-        let region = self.text.get(..whole)?;
-        if !may_name_job_id(region) {
-            return None;
-        }
+    /// The first header line behind the front of `region`.
+    fn find_header(&self, region: &[u8]) -> Option<usize> {
         let declared = self.plan.delimiter.as_deref().map(str::as_bytes);
         let mut first: Option<usize> = None;
         for finder in &self.finders {
@@ -184,7 +191,7 @@ impl Splitter {
                     break;
                 }
                 let start = memchr::memrchr(b'\n', region.get(..at)?).map_or(0, |line| line + 1);
-                let end = memchr::memchr(b'\n', region.get(at..)?).map_or(whole, |line| at + line);
+                let end = memchr::memchr(b'\n', region.get(at..)?).map_or(region.len(), |line| at + line);
                 if start > 0 && is_header(region.get(start..end)?, declared) {
                     first = Some(start);
                     break;
@@ -341,6 +348,18 @@ fn no_header(line: &[u8], head: &[u8]) -> Error {
         Kind::Data,
         format!("the first line of a sacct dump must name its columns, and this is none: {shown}; {advice}"),
     )
+}
+
+/// The first bytes of the text.
+#[derive(Clone, Copy)]
+struct Head {
+    byte_n: usize,
+    /// Line feeds in it.
+    feed_n: usize,
+}
+
+fn feed_n(text: &[u8]) -> usize {
+    memchr::memchr_iter(b'\n', text).count()
 }
 
 enum Preamble {
