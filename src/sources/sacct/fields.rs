@@ -133,9 +133,10 @@ impl<'t, 'c> Fields<'t, 'c> {
         }
     }
 
-    /// All of it, delimiters included.
-    pub(super) fn whole(&self) -> &'t [u8] {
-        self.text.get(self.start..self.end).unwrap_or_default()
+    /// Fields 0 to `i`, delimiters included.
+    pub(super) fn upto(&self, i: usize) -> &'t [u8] {
+        let end = self.cuts.get(i).map_or(self.end, |cut| place(*cut));
+        self.text.get(self.start..end).unwrap_or_default()
     }
 
     /// How many fields there are.

@@ -1,13 +1,33 @@
 //! The columns of a dump that somebody listens to.
 
 use super::column::Role;
+use super::fields::Fields;
 use super::layout::Layout;
 use crate::sources::interest::Interest;
+
+/// What is told as text, for the most part.
+const NAMES: &[Role] = &[
+    Role::JobId,
+    Role::JobIdRaw,
+    Role::Cluster,
+    Role::Account,
+    Role::User,
+    Role::Uid,
+    Role::Group,
+    Role::Gid,
+    Role::Partition,
+    Role::Qos,
+    Role::Reservation,
+    Role::JobName,
+    Role::NodeList,
+];
 
 /// The columns a piece is read for.
 #[derive(Clone, Debug)]
 pub(super) struct Heard {
     columns: [Option<usize>; Role::COUNT],
+    /// The last of them that is told as text.
+    last_name: usize,
     /// What of a job is wanted.
     pub(super) interest: Interest,
 }
@@ -22,7 +42,20 @@ impl Heard {
                 *slot = layout.column(*role);
             }
         }
-        Self { columns, interest }
+        let names = NAMES
+            .iter()
+            .filter_map(|role| columns.get(role.index()).copied().flatten());
+        Self {
+            last_name: names.max().unwrap_or(0),
+            columns,
+            interest,
+        }
+    }
+
+    /// The part of a row that names are told of: what is behind it need not be looked at for what is no text.
+    #[inline]
+    pub(super) fn names<'t>(&self, fields: &Fields<'t, '_>) -> &'t [u8] {
+        fields.upto(self.last_name)
     }
 
     /// The column `role` is in; `None` when there is no such column, or nobody listens to it.

@@ -31,7 +31,7 @@ pub(super) enum Read {
 /// One job, waiting for its steps.
 #[derive(Debug, Default)]
 pub(super) struct Job<'t> {
-    /// Its row in the piece, or the first line of it.
+    /// The part of its row its names are in, or the first line of it.
     row: &'t [u8],
     /// Where the name stands in the piece.
     pub(super) name: Option<(usize, usize)>,
@@ -76,7 +76,7 @@ impl<'t> Job<'t> {
         }
         self.gpus.clear();
         *self = Self {
-            row: row.fields.whole(),
+            row: row.heard.names(&row.fields),
             id: id.or(raw).map(|id| id.base).unwrap_or_default(),
             raw_id: raw.map(|raw| raw.base).unwrap_or_default(),
             state,
@@ -316,7 +316,7 @@ pub(super) fn waits(state: &str) -> bool {
     )
 }
 
-/// A row as text, so that not each of its names need be looked at for what is no text.
+/// A row as text as far as its names go, so that not each of them need be looked at for what is no text.
 struct RowText<'t> {
     row: &'t [u8],
     /// `None` when some of it is none.

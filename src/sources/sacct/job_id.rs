@@ -15,7 +15,7 @@ impl<'a> JobId<'a> {
     /// What [`JobId::parse`] says of `text`, when that is the job `base`, which runs or ran, or one of its usual steps:
     /// most rows are about the same job as the row before. `None` when it must be looked at.
     #[inline]
-    pub(super) fn of_job(text: &'a [u8], base: &[u8]) -> Option<Self> {
+    pub(super) fn of_job(text: &'a [u8], base: &'a [u8]) -> Option<Self> {
         let (head, rest) = text.split_at_checked(base.len())?;
         let is_step = match rest {
             [] => false,
@@ -23,7 +23,8 @@ impl<'a> JobId<'a> {
             _ => return None,
         };
         (head == base && !base.is_empty()).then_some(Self {
-            base: head,
+            // The very same bytes, so that they need not be compared again.
+            base,
             is_step,
             is_array_rest: false,
         })

@@ -355,19 +355,19 @@ impl<'t> Reader<'t> {
 
     fn step(&mut self, row: &mut Row<'t, '_>, base: &'t [u8], extent: Extent) -> Result<(), Refusal> {
         match &mut self.open {
-            Open::Job { base: own, steps, .. } if *own == base => {
+            Open::Job { base: own, steps, .. } if is_same(own, base) => {
                 steps.add(row)?;
                 self.job.anomalies |= row.anomalies;
                 Ok(())
             }
             Open::Refused {
                 base: own, rows, end, ..
-            } if *own == base => {
+            } if is_same(own, base) => {
                 *rows += 1;
                 *end = extent.next;
                 Ok(())
             }
-            Open::NotStarted { base: own, rows } if *own == base => {
+            Open::NotStarted { base: own, rows } if is_same(own, base) => {
                 *rows += 1;
                 Ok(())
             }
@@ -456,6 +456,12 @@ impl<'t> Reader<'t> {
             Open::NotStarted { rows, .. } => sink.out_of_scope(Reason::NotStarted, rows),
         }
     }
+}
+
+/// Whether two job numbers are the same; most often they are the very same bytes.
+#[inline]
+fn is_same(own: &[u8], base: &[u8]) -> bool {
+    std::ptr::eq(own, base) || own == base
 }
 
 /// The job number a row belongs to, and whether it is a step row.
