@@ -43,9 +43,10 @@ impl Store {
     /// Opens an object to read it in ranges.
     ///
     /// # Errors
-    /// `NoInput` when there is none.
+    /// `Data` when there is none: whoever asks has its path from a manifest, a journal or a listing.
     pub fn reader(&self, path: &str) -> Result<ObjectReader> {
-        let missing = || Error::new(Kind::NoInput, "there is no such object").at("path", path);
+        let message = "a file the manifest names is gone: the lake is damaged";
+        let missing = || Error::new(Kind::Data, message).at("path", path);
         let location = parse(path)?;
         if let Some(root) = self.local_root() {
             let file = File::open(root.join(location.as_ref())).map_err(|e| match e.kind() {

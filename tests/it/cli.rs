@@ -93,6 +93,24 @@ fn a_wrong_command_line_is_exit_2_with_words_on_stderr() {
 }
 
 #[test]
+fn a_lake_that_lost_a_file_is_damaged() {
+    let here = tempfile::tempdir().unwrap();
+    let row =
+        "7|oak|u|a|COMPLETED|2026-10-30T00:00:00|2026-10-30T00:00:00|2026-10-30T01:00:00|3600|1|cpu=1,node=1|00:10:00";
+    let header = "JobIDRaw|Cluster|User|Account|State|Submit|Start|End|ElapsedRaw|NCPUS|AllocTRES|TotalCPU";
+    fs::write(here.path().join("jobs.txt"), format!("{header}\n{row}\n")).unwrap();
+    let pipeline = "[pipeline]\nname = \"oak\"\noutput = \"lake\"\n[[source]]\nname = \"a\"\nformat = \"sacct\"\n\
+                    paths = [\"jobs.txt\"]\nsite = \"A\"\ntimezone = \"UTC\"\nvo = { value = \"v\" }\n";
+    fs::write(here.path().join("oak.toml"), pipeline).unwrap();
+    assert_eq!(gridtally(&["run", "oak.toml"], here.path()).status.code(), Some(0));
+    fs::remove_file(here.path().join("lake/ledger/inputs.parquet")).unwrap();
+    let output = gridtally(&["run", "oak.toml"], here.path());
+    assert_eq!(output.status.code(), Some(65), "{}", stderr(&output));
+    let message = "a file the manifest names is gone: the lake is damaged (path ledger/inputs.parquet)";
+    assert!(stderr(&output).contains(message), "{}", stderr(&output));
+}
+
+#[test]
 fn check_says_good_wrong_or_without_input() {
     let here = tempfile::tempdir().unwrap();
     let good = "[pipeline]\nname = \"zoo\"\noutput = \"out\"\n\

@@ -196,7 +196,7 @@ fn writers_count_and_hash_and_readers_read_ranges() {
             assert!(rest == contents[start..]);
             assert!(reader.get_bytes(contents.len() as u64, 1).is_err());
         }
-        assert_eq!(store.reader("big/none").err().unwrap().kind(), Kind::NoInput);
+        assert_eq!(store.reader("big/none").err().unwrap().kind(), Kind::Data);
     });
 }
 
