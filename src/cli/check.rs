@@ -1,11 +1,12 @@
 //! `gridtally check`
 
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use super::output;
 use crate::error::{Error, Kind, Result};
-use crate::pipeline::Plan;
-use crate::sources::input::discover;
+use crate::pipeline::{Plan, SourcePlan};
+use crate::sources::input::InputFile;
 
 /// Check a pipeline file: every mistake at once, before any data is touched.
 ///
@@ -112,12 +113,12 @@ pub(super) fn run(args: &Args) -> Result<()> {
     for warning in &warnings {
         output::people(&format!("warning: {warning}"));
     }
-    let base = plan.file.parent().unwrap_or(Path::new("/"));
-    let mut lines = Vec::new();
-    let mut missing = Vec::new();
-    for source in &plan.sources {
-        match discover(source, base) {
+    let (mut lines, mut missing, mut wrong) = (Vec::new(), Vec::new(), Vec::new());
+    let mut shared = Shared::default();
+    for source in plan.all_sources() {
+        match plan.inputs(&source) {
             Ok(files) => {
+                shared.add(&source, &files);
                 let bytes: u64 = files.iter().map(|file| file.bytes).sum();
                 let (name, format) = (&source.name, source.format.as_str());
                 let what = if source.is_inventory() { "inventory" } else { "source" };
@@ -128,12 +129,51 @@ pub(super) fn run(args: &Args) -> Result<()> {
                 lines.push(format!("{what} {name}: {format}, {n}, {bytes} bytes"));
             }
             Err(why) if why.kind() == Kind::NoInput => missing.push(why.to_string()),
+            Err(why) if why.kind() == Kind::Config => wrong.push(why.to_string()),
             Err(why) => return Err(why),
         }
+    }
+    for warning in shared.warnings() {
+        output::people(&format!("warning: {warning}"));
+    }
+    if !wrong.is_empty() {
+        return Err(Error::config(wrong.join("\n")));
     }
     if !missing.is_empty() {
         return Err(Error::new(Kind::NoInput, missing.join("\n")));
     }
     lines.push(format!("pipeline {}: good, publishes to {}", plan.name, plan.output));
     output::text(&lines.join("\n"))
+}
+
+/// Files that several sources read.
+#[derive(Default)]
+struct Shared {
+    /// The first source that reads a file, by its path.
+    first: BTreeMap<String, String>,
+    /// How many files two sources share, and one of them.
+    pairs: BTreeMap<(String, String), (usize, String)>,
+}
+
+impl Shared {
+    fn add(&mut self, source: &SourcePlan, files: &[InputFile]) {
+        // What machines are may be told any number of times.
+        for file in files.iter().filter(|_| !source.is_inventory()) {
+            let first = self
+                .first
+                .entry(file.path.clone())
+                .or_insert_with(|| source.name.clone());
+            if *first != source.name {
+                let pair = (first.clone(), source.name.clone());
+                let (n, _) = self.pairs.entry(pair).or_insert_with(|| (0, file.path.clone()));
+                *n += 1;
+            }
+        }
+    }
+
+    fn warnings(&self) -> impl Iterator<Item = String> {
+        self.pairs.iter().map(|((a, b), (n, example))| {
+            format!("sources {a} and {b} read {n} of the same files, such as {example}: if their sites differ, its jobs count twice")
+        })
+    }
 }

@@ -4,15 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
+use super::compile::is_url;
 use super::progress::Progress;
 use super::reading::Reading;
 use super::{grids, pool};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ledger::{Book, Outcome};
 use crate::pipeline::{Plan, SourcePlan};
 use crate::privacy::Privacy;
 use crate::records::Window;
-use crate::sources::input::{InputFile, discover};
+use crate::sources::input::{InputFile, Location, clean, discover};
 
 /// One input file, with its content hash where that was needed before reading it.
 pub(super) struct Found {
@@ -60,30 +61,55 @@ pub(super) fn file_id(source: &str, blake3: &str, dated_ms: Option<i64>) -> Arc<
 /// # Errors
 /// [`crate::error::Kind::NoInput`] naming the patterns without a file.
 pub(super) fn find(plan: &Plan) -> Result<Vec<Found>> {
-    let base = plan.file.parent().unwrap_or(Path::new("."));
     let mut found = Vec::new();
-    for source in &plan.sources {
-        let files = discover(source, base)?.into_iter();
+    for source in plan.all_sources() {
+        let files = plan.inputs(&source)?.into_iter();
         let as_of = plan.as_of.get(&source.name);
         found.extend(files.map(|file| Found {
             dated_ms: as_of.and_then(|as_of| as_of.in_path(&file.path)),
             file,
-            source: Arc::clone(source),
+            source: Arc::clone(&source),
             privacy: plan.privacy.clone(),
             blake3: None,
         }));
-        if let Some(companion) = grids::companion(source).map(Arc::new) {
-            let files = discover(&companion, base)?.into_iter();
-            found.extend(files.map(|file| Found {
-                dated_ms: None,
-                file,
-                source: Arc::clone(&companion),
-                privacy: plan.privacy.clone(),
-                blake3: None,
-            }));
-        }
     }
     Ok(found)
+}
+
+impl Plan {
+    /// Sources and inventories, each followed by the logs that complete it.
+    pub fn all_sources(&self) -> impl Iterator<Item = Arc<SourcePlan>> {
+        self.sources.iter().flat_map(|source| {
+            let companion = grids::companion(source).map(Arc::new);
+            [Arc::clone(source)].into_iter().chain(companion)
+        })
+    }
+
+    /// The input files of one of its sources.
+    ///
+    /// # Errors
+    /// As [`discover`], and [`crate::error::Kind::Config`] when one of them lies in the output: what is published there
+    /// would be read.
+    pub fn inputs(&self, source: &SourcePlan) -> Result<Vec<InputFile>> {
+        let base = self.file.parent().unwrap_or(Path::new("/"));
+        let files = discover(source, base)?;
+        if !is_url(&self.output) {
+            let output = clean(Path::new(&self.output));
+            let is_inside = |file: &&InputFile| match &file.location {
+                Location::Local(path) => clean(path).starts_with(&output),
+                Location::Remote { .. } => false,
+            };
+            if let Some(inside) = files.iter().find(is_inside) {
+                return Err(Error::config(format!(
+                    "source {}: {} lies in the output, {}: what is published there would be read",
+                    source.name,
+                    inside.path,
+                    output.display()
+                )));
+            }
+        }
+        Ok(files)
+    }
 }
 
 /// Hashes the files that may be known already: those whose size is that of a known file, or which have the size and the

@@ -193,7 +193,7 @@ pub(super) fn legible(name: &OsStr) -> String {
 }
 
 /// Takes `.` and `..` out of a path.
-fn clean(path: &Path) -> PathBuf {
+pub(crate) fn clean(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for part in path.components() {
         match part {

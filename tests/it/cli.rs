@@ -150,6 +150,45 @@ fn check_says_good_wrong_or_without_input() {
         "{lines}"
     );
 
+    // A job's usage in two places, a log that is not there, and the lake among its own inputs.
+    let source = |name: &str, keys: &str| {
+        format!("[[source]]\nname = \"{name}\"\nformat = \"pbs\"\nsite = \"{name}\"\ntimezone = \"UTC\"\n{keys}\n")
+    };
+    let head = "[pipeline]\nname = \"zoo\"\noutput = \"out\"\n";
+    let twice = [source("a", "paths = [\"in\"]"), source("b", "paths = [\"in/../in/*\"]")].concat();
+    fs::write(here.path().join("twice.toml"), format!("{head}{twice}")).unwrap();
+    let output = gridtally(&["check", "twice.toml"], here.path());
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let warning =
+        "sources a and b read 1 of the same files, such as in/1.json: if their sites differ, its jobs count twice";
+    assert!(stderr(&output).contains(warning), "{}", stderr(&output));
+    let logs = source("a", "paths = [\"in\"]\nblah = [\"blahp-*\"]");
+    fs::write(here.path().join("logs.toml"), format!("{head}{logs}")).unwrap();
+    for command in ["check", "run"] {
+        let output = gridtally(&[command, "logs.toml"], here.path());
+        assert_eq!(output.status.code(), Some(66), "{command}: {}", stderr(&output));
+        assert!(
+            stderr(&output).contains("source a: blahp-* matches no file"),
+            "{}",
+            stderr(&output)
+        );
+    }
+    let inside = format!(
+        "{}{}",
+        head.replace("\"out\"", "\"./in/../in\""),
+        source("a", "paths = [\"in/*\"]")
+    );
+    fs::write(here.path().join("inside.toml"), inside).unwrap();
+    for command in ["check", "run"] {
+        let output = gridtally(&[command, "inside.toml"], here.path());
+        assert_eq!(output.status.code(), Some(78), "{command}: {}", stderr(&output));
+        assert!(
+            stderr(&output).contains("source a: in/1.json lies in the output, "),
+            "{}",
+            stderr(&output)
+        );
+    }
+
     let output = gridtally(&["check", "none.toml"], here.path());
     assert_eq!(output.status.code(), Some(78));
 }
