@@ -63,6 +63,22 @@ fn units_free(sums: &Sums) -> Cell {
     Cell::ratio(sums.unit_s, sums.up_s, 1)
 }
 
+/// Name, unit and kind.
+type Column = (&'static str, &'static str, ColumnKind);
+
+const fn share(name: &'static str) -> Column {
+    (name, "%", ColumnKind::Decimal(1))
+}
+
+/// The columns of [`ledger_shares`].
+const SHARES: [Column; 5] = [
+    share("allocated"),
+    share("overhead"),
+    share("stranded"),
+    share("down"),
+    share("reserved"),
+];
+
 fn hours(value: i128, per: i128) -> Cell {
     Cell::ratio(value, per, 1)
 }
@@ -94,43 +110,34 @@ pub(super) fn sentence(view: &View) -> String {
 
 /// The ledger by resource.
 pub(super) fn ledger(view: &View) -> Table {
-    const SHARE: (&str, ColumnKind) = ("%", ColumnKind::Decimal(1));
-    let mut table = Table::new(
-        "The ledger",
+    let columns = [
         &[
             ("resource", "", ColumnKind::Text),
             ("unit", "", ColumnKind::Text),
             ("capacity", "", ColumnKind::Decimal(1)),
-            ("allocated", SHARE.0, SHARE.1),
-            ("overhead", SHARE.0, SHARE.1),
-            ("stranded", SHARE.0, SHARE.1),
-            ("down", SHARE.0, SHARE.1),
-            ("reserved", SHARE.0, SHARE.1),
-            ("over_allocated", SHARE.0, SHARE.1),
-            ("rate", SHARE.0, SHARE.1),
+        ][..],
+        &SHARES,
+        &[
+            share("over_allocated"),
+            share("rate"),
             ("providers_loss", "", ColumnKind::Decimal(1)),
         ],
-    );
+    ];
+    let mut table = Table::new("The ledger", &columns.concat());
     for (at, ledger) in view.all.ledgers.iter().enumerate() {
         let (name, hour, per) = resource(at);
         if ledger.capacity == 0 && ledger.over == 0 {
             continue;
         }
-        let [allocated, overhead, stranded, down, reserved] = ledger_shares(ledger);
         let known = |cell: Cell| if ledger.unknown > 0 { Cell::Empty } else { cell };
-        table.push(vec![
-            Cell::text(name),
-            Cell::text(hour),
-            hours(ledger.capacity, per),
-            allocated,
-            overhead,
-            stranded,
-            down,
-            reserved,
+        let mut row = vec![Cell::text(name), Cell::text(hour), hours(ledger.capacity, per)];
+        row.extend(ledger_shares(ledger));
+        row.extend([
             percent(ledger.over, ledger.capacity),
             known(percent(ledger.billed, ledger.allocated)),
             known(hours(ledger.capacity - ledger.billed, per)),
         ]);
+        table.push(row);
     }
     table
 }
@@ -198,35 +205,20 @@ pub(super) fn hours_of_week(view: &View) -> Table {
     table
 }
 
-fn groups<'v>(title: &str, name: &str, rows: impl Iterator<Item = (String, &'v Sums)>, lead: usize) -> Table {
+fn groups<'v>(title: &str, name: &'static str, rows: impl Iterator<Item = (String, &'v Sums)>, lead: usize) -> Table {
     let (of, hour, per) = resource(lead);
-    let share = ("%", ColumnKind::Decimal(1));
-    let mut table = Table::new(
-        format!("{title} ({of})"),
-        &[
-            (name, "", ColumnKind::Text),
-            ("capacity", hour, ColumnKind::Decimal(1)),
-            ("allocated", share.0, share.1),
-            ("overhead", share.0, share.1),
-            ("stranded", share.0, share.1),
-            ("down", share.0, share.1),
-            ("reserved", share.0, share.1),
-            ("units_free", "", ColumnKind::Decimal(1)),
-        ],
-    );
+    let columns = [
+        &[(name, "", ColumnKind::Text), ("capacity", hour, ColumnKind::Decimal(1))][..],
+        &SHARES,
+        &[("units_free", "", ColumnKind::Decimal(1))],
+    ];
+    let mut table = Table::new(format!("{title} ({of})"), &columns.concat());
     for (name, sums) in rows {
         let ledger = sums.ledgers.get(lead).copied().unwrap_or_default();
-        let [allocated, overhead, stranded, down, reserved] = ledger_shares(&ledger);
-        table.push(vec![
-            Cell::text(name),
-            hours(ledger.capacity, per),
-            allocated,
-            overhead,
-            stranded,
-            down,
-            reserved,
-            units_free(sums),
-        ]);
+        let mut row = vec![Cell::text(name), hours(ledger.capacity, per)];
+        row.extend(ledger_shares(&ledger));
+        row.push(units_free(sums));
+        table.push(row);
     }
     table
 }
@@ -300,7 +292,6 @@ pub(super) fn shapes(cluster: &Cluster) -> Table {
 
 /// Jobs that waited while there was room for them.
 pub(super) fn queues(cluster: &Cluster) -> Table {
-    const SHARE: (&str, ColumnKind) = ("%", ColumnKind::Decimal(1));
     let mut table = Table::new(
         "Jobs that waited and would have fitted",
         &[
@@ -309,18 +300,18 @@ pub(super) fn queues(cluster: &Cluster) -> Table {
             ("job_days", "", ColumnKind::Number),
             ("fitting", "", ColumnKind::Number),
             ("waited", "h", ColumnKind::Decimal(1)),
-            ("would_fit", SHARE.0, SHARE.1),
-            ("by_units", SHARE.0, SHARE.1),
-            ("cause_unknown", SHARE.0, SHARE.1),
-            ("reservation", SHARE.0, SHARE.1),
-            ("drain", SHARE.0, SHARE.1),
+            share("would_fit"),
+            share("by_units"),
+            share("cause_unknown"),
+            share("reservation"),
+            share("drain"),
             ("some_fit", "h", ColumnKind::Decimal(1)),
         ],
     );
     for ((partition, unit), waited) in &cluster.queues {
-        let share = |part: i128| percent(part, waited.wait_s);
+        let of_wait = |part: i128| percent(part, waited.wait_s);
         let told = |part: fn(&Fitted) -> i128| waited.by_vector.as_ref().map(part);
-        let share_of = |part: fn(&Fitted) -> i128| told(part).map_or(Cell::Empty, share);
+        let share_of = |part: fn(&Fitted) -> i128| told(part).map_or(Cell::Empty, of_wait);
         table.push(vec![
             Cell::text(partition),
             Cell::word(unit.as_deref()),
@@ -328,7 +319,7 @@ pub(super) fn queues(cluster: &Cluster) -> Table {
             told(|fitted| fitted.job_n).map_or(Cell::Empty, Cell::Int),
             hours(waited.wait_s, HOUR_S),
             share_of(|fitted| fitted.unknown_s + fitted.reservation_s + fitted.drain_s),
-            waited.unit_s.map_or(Cell::Empty, share),
+            waited.unit_s.map_or(Cell::Empty, of_wait),
             share_of(|fitted| fitted.unknown_s),
             share_of(|fitted| fitted.reservation_s),
             share_of(|fitted| fitted.drain_s),
