@@ -53,7 +53,7 @@ pub fn inspect(input: &InputFile, look: Look, progress: &dyn Progress) -> Result
         report.problems.push(problem.to_owned());
     }
     let Some(dialect) = dialect else {
-        report.first_bytes = Some(printable(&head));
+        report.first_bytes = Some(printable(&head)).filter(|bytes| !bytes.is_empty());
         return Ok(report);
     };
     report.column_n = hints.column_n;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
@@ -16,7 +16,7 @@ use crate::schema::batch::{int, text, word};
 use crate::sources::compression::decompress;
 use crate::sources::dialect::Dialect;
 use crate::sources::excerpt::{Excerpt, Extent, Wanted, closed, excerpts, needs_header};
-use crate::sources::input::{InputFile, find};
+use crate::sources::input::{InputFile, clean, find};
 use crate::sources::repair::{Refused, Title, VERSION, Writer, is_repair};
 use crate::store::hive::segment;
 use crate::store::{Manifest, Store, read_table};
@@ -166,13 +166,28 @@ struct Input {
     blake3: String,
 }
 
+/// A local folder by its whole path; `None` for a URL.
+fn folder(path: &str) -> Option<PathBuf> {
+    let path = Some(path).filter(|path| !is_url(path))?;
+    std::path::absolute(path).ok().map(|path| clean(&path))
+}
+
 /// Writes refused rows out. Running it twice writes the same bytes.
 ///
 /// # Errors
-/// [`Kind::NoInput`] when there is no lake; [`Kind::Data`] when a file with other content is in the way;
-/// [`Kind::Io`] when reading or writing fails.
+/// [`Kind::NoInput`] when there is no lake; [`Kind::Usage`] when it would be written into it; [`Kind::Data`] when a file
+/// with other content is in the way; [`Kind::Io`] when reading or writing fails.
 pub fn export(replay: &Replay<'_>) -> Result<ReplayReport> {
     let (store, manifest) = Manifest::open(replay.output)?;
+    if let (Some(export), Some(lake)) = (folder(replay.export), folder(replay.output))
+        && export.starts_with(lake)
+    {
+        let message = format!(
+            "{} lies in the lake, where only what is published may be",
+            replay.export
+        );
+        return Err(Error::new(Kind::Usage, message));
+    }
     let inputs = inputs(&store)?;
     let mut export = Export {
         replay,

@@ -211,6 +211,13 @@ fn inspect_tells_unknown_files_and_goes_on_after_missing_ones() {
     let output = gridtally(&["inspect", "odd.bin", "d"], here.path());
     assert!(output.status.success());
     assert!(stdout(&output).contains("\n\nd/e/f\n"), "{}", stdout(&output));
+
+    fs::write(here.path().join("empty"), b"").unwrap();
+    let empty = stdout(&gridtally(&["inspect", "empty"], here.path()));
+    assert!(
+        empty.contains("the file is empty") && !empty.contains("begins with"),
+        "{empty}"
+    );
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
+use gridtally::error::Kind;
 use gridtally::pipeline::RunOptions;
 use gridtally::pipeline::rejects::{RejectFilter, summarise};
 use gridtally::pipeline::replay::{Replay, ReplayReport, export};
@@ -187,6 +188,9 @@ fn mended_rows_count_once_in_the_place_of_their_originals() {
     let before = lake_hash(&scene.path("todo"));
     try_replay(&scene, "todo").unwrap();
     assert_eq!(before, lake_hash(&scene.path("todo")), "writing out is idempotent");
+    let inside = try_replay(&scene, "lake/todo").unwrap_err();
+    assert_eq!(inside.kind(), Kind::Usage, "{inside}");
+    assert!(!scene.path("lake/todo").exists());
 
     hand_in(&scene, "mended", mend);
     let second = night(&scene, "lake");
