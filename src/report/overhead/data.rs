@@ -1,6 +1,6 @@
 //! What the overhead datasets of a lake add up to.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use arrow::array::{Array, RecordBatch};
 
@@ -45,6 +45,8 @@ pub(super) struct Sums {
 pub(super) struct View {
     pub(super) all: Sums,
     pub(super) is_from_jobs: bool,
+    /// By resource of the ledger: nodes of which, at some time, nobody says what they have of it.
+    pub(super) untold: [BTreeSet<String>; 3],
     pub(super) days: BTreeMap<Day, Sums>,
     pub(super) partitions: BTreeMap<String, Sums>,
     pub(super) nodes: BTreeMap<String, Sums>,
@@ -175,9 +177,11 @@ fn overhead(batch: &RecordBatch, site: &str, into: &mut BTreeMap<Place, Cluster>
             untold_s: counted.map_or(up_s, |_| 0),
             ..Sums::default()
         };
-        for (ledger, resource) in sums.ledgers.iter_mut().zip(LEDGER_COLUMNS) {
+        let mut is_untold = [false; 3];
+        for ((ledger, is_untold), resource) in sums.ledgers.iter_mut().zip(&mut is_untold).zip(LEDGER_COLUMNS) {
             let of = |measure: &str| amount(&format!("{measure}_{resource}_s"), row);
             let overhead = of("overhead")?;
+            *is_untold = of("capacity")?.is_none();
             *ledger = Ledger {
                 capacity: of("capacity")?.unwrap_or(0),
                 allocated: of("allocated")?.unwrap_or(0),
@@ -201,6 +205,9 @@ fn overhead(batch: &RecordBatch, site: &str, into: &mut BTreeMap<Place, Cluster>
             .or_default();
         let (name, day) = (node.value(row).to_owned(), day.value(row));
         view.is_from_jobs |= from_jobs.value(row);
+        for (nodes, _) in view.untold.iter_mut().zip(is_untold).filter(|(_, is)| *is) {
+            nodes.insert(name.clone());
+        }
         view.all.add(&sums);
         view.days.entry(day).or_default().add(&sums);
         let partition = word(partition, row).unwrap_or("-").to_owned();

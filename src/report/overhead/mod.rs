@@ -5,7 +5,7 @@ mod drawings;
 pub mod one;
 mod tables;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use self::data::{Cluster, Place, View};
@@ -45,11 +45,29 @@ fn title((site, cluster): &Place, unit: Option<&str>) -> String {
 }
 
 /// What must be known before anything is believed.
-fn caution(view: &View) -> Option<&'static str> {
-    view.is_from_jobs.then_some(
-        "Nobody said what the nodes have: the most that jobs held at one time stands in for it, so what was never used is \
-         not counted as overhead.",
-    )
+fn cautions(view: &View) -> Vec<String> {
+    let mut cautions = Vec::new();
+    if view.is_from_jobs {
+        cautions.push(
+            "Nobody said what the nodes have: the most that jobs held at one time stands in for it, so what was never used \
+             is not counted as overhead."
+                .to_owned(),
+        );
+    }
+    // Where no node says, there is no row that could be taken for all of them.
+    let all = view.nodes.len();
+    let partly = |n: &usize| 0 < *n && *n < all;
+    let untold = view
+        .untold
+        .iter()
+        .map(BTreeSet::len)
+        .enumerate()
+        .filter(|(_, n)| partly(n));
+    cautions.extend(untold.map(|(at, n)| {
+        let what = tables::resource_name(at);
+        format!("Nodes that do not say what they have of {what}: {n} of {all}. No sum of {what} has them.")
+    }));
+    cautions
 }
 
 /// The tables of a unit: the ledger, then the others.
@@ -93,7 +111,7 @@ impl Overhead {
                 let separator = if text.is_empty() { "" } else { "\n" };
                 let _ = writeln!(text, "{separator}{}, {}", title(place, unit.as_deref()), span(view));
                 let _ = writeln!(text, "{}", tables::sentence(view));
-                if let Some(caution) = caution(view) {
+                for caution in cautions(view) {
                     let _ = writeln!(text, "{caution}");
                 }
                 for of in of_view(view) {
@@ -116,7 +134,9 @@ impl Overhead {
         for (place, cluster) in &self.clusters {
             for (unit, view) in &cluster.views {
                 let mut body = format!("<p>{}. {}</p>\n", span(view), escape(&tables::sentence(view)));
-                body.extend(caution(view).map(|caution| format!("<p><strong>{}</strong></p>\n", escape(caution))));
+                for caution in cautions(view) {
+                    let _ = writeln!(body, "<p><strong>{}</strong></p>", escape(&caution));
+                }
                 let mut of_view = of_view(view).into_iter();
                 body.extend(of_view.next().as_ref().map(titled));
                 if unit.is_some() {
@@ -171,7 +191,7 @@ impl Overhead {
             for (unit, view) in &cluster.views {
                 let title = title(place, unit.as_deref());
                 let _ = write!(text, "## {title}\n\n{}. {}\n\n", span(view), tables::sentence(view));
-                if let Some(caution) = caution(view) {
+                for caution in cautions(view) {
                     let _ = write!(text, "**{caution}**\n\n");
                 }
                 for of in of_view(view) {

@@ -27,6 +27,11 @@ fn resource(at: usize) -> (&'static str, &'static str, i128) {
     RESOURCES.get(at).copied().unwrap_or(("", "", 1))
 }
 
+/// A resource of the ledger by its place.
+pub(super) fn resource_name(at: usize) -> &'static str {
+    resource(at).0
+}
+
 /// Tenths of a percent, rounded once; `None` of nothing.
 pub(super) fn permille(part: i128, whole: i128) -> Option<i32> {
     let permille = divide(part.checked_mul(1000)?, whole).filter(|_| whole > 0)?;

@@ -112,6 +112,30 @@ fn shares_are_the_digits_duckdb_gives() {
 }
 
 #[test]
+fn nodes_that_do_not_say_what_they_have_are_told_of() {
+    let scene = scene(&BOTH);
+    scene.write(
+        "nodes.txt",
+        "node,cpu_n,memory_byte,partitions\no1,4,17179869184,cpu\no2,4,,cpu\n",
+    );
+    scene.run(&pipeline(&format!("{LISTED}{UNITS}")));
+    let report = read(scene.path("lake").to_str().unwrap(), None).unwrap();
+    let caution = "Nodes that do not say what they have of memory: 1 of 2. No sum of memory has them.";
+    for text in [report.text(), report.markdown(), report.html().unwrap()] {
+        assert!(text.contains(caution), "{text}");
+        // Of GPUs nobody says anything, and nothing is shown.
+        assert!(!text.contains("what they have of GPUs"), "{text}");
+        assert!(text.contains("what more could have run is not known."), "{text}");
+    }
+    let nodes = shown(
+        &report,
+        OverheadTable::Nodes,
+        &["node", "overhead", "stranded", "units_free"],
+    );
+    assert!(nodes.contains("o2   "), "{nodes:?}");
+}
+
+#[test]
 fn the_page_is_one_file_that_asks_nothing_of_a_network() {
     let scene = scene(&BOTH);
     let units = UNITS.replace("\"gpu\"", "\"<gpu> & more\"");
