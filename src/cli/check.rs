@@ -1,12 +1,13 @@
 //! `gridtally check`
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::output;
 use crate::error::{Error, Kind, Result};
+use crate::pipeline::compile::is_url;
 use crate::pipeline::{Plan, SourcePlan};
-use crate::sources::input::InputFile;
+use crate::sources::input::{InputFile, clean};
 
 /// Check a pipeline file: every mistake at once, before any data is touched.
 ///
@@ -142,7 +143,12 @@ pub(super) fn run(args: &Args) -> Result<()> {
     if !missing.is_empty() {
         return Err(Error::new(Kind::NoInput, missing.join("\n")));
     }
-    lines.push(format!("pipeline {}: good, publishes to {}", plan.name, plan.output));
+    let output = if is_url(&plan.output) {
+        plan.output.clone()
+    } else {
+        clean(Path::new(&plan.output)).display().to_string()
+    };
+    lines.push(format!("pipeline {}: good, publishes to {output}", plan.name));
     output::text(&lines.join("\n"))
 }
 

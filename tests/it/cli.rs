@@ -156,12 +156,15 @@ fn check_says_good_wrong_or_without_input() {
     };
     let head = "[pipeline]\nname = \"zoo\"\noutput = \"out\"\n";
     let twice = [source("a", "paths = [\"in\"]"), source("b", "paths = [\"in/../in/*\"]")].concat();
-    fs::write(here.path().join("twice.toml"), format!("{head}{twice}")).unwrap();
+    let output = head.replace("\"out\"", "\"./in/../out\"");
+    fs::write(here.path().join("twice.toml"), format!("{output}{twice}")).unwrap();
     let output = gridtally(&["check", "twice.toml"], here.path());
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let warning =
         "sources a and b read 1 of the same files, such as in/1.json: if their sites differ, its jobs count twice";
     assert!(stderr(&output).contains(warning), "{}", stderr(&output));
+    let place = format!("publishes to {}\n", here.path().join("out").display());
+    assert!(stdout(&output).contains(&place), "{}", stdout(&output));
     let logs = source("a", "paths = [\"in\"]\nblah = [\"blahp-*\"]");
     fs::write(here.path().join("logs.toml"), format!("{head}{logs}")).unwrap();
     for command in ["check", "run"] {
