@@ -26,10 +26,11 @@ pub struct Scales {
 impl Scales {
     /// The scale of a row, and the reference its times arrived scaled to.
     #[must_use]
-    pub fn of(&self, row: usize) -> (Scale, Option<Reference>) {
+    #[inline]
+    pub fn of(&self, row: usize) -> &(Scale, Option<Reference>) {
+        const OFF: &(Scale, Option<Reference>) = &(Scale::Off, None);
         let place = self.of_row.get(row).and_then(|code| usize::try_from(*code).ok());
-        let found = place.and_then(|place| self.distinct.get(place));
-        found.copied().unwrap_or((Scale::Off, None))
+        place.and_then(|place| self.distinct.get(place)).unwrap_or(OFF)
     }
 
     /// Counts where the values of the rows came from.
@@ -184,7 +185,11 @@ fn raw_cpu(batch: &RecordBatch, scales: &Scales, columns: &mut [ArrayRef]) -> Re
     let logged = int(batch, "scaled_cpu_ms")?;
     let (cpu, is_unknown) = (int(batch, "cpu_ms")?, flag(batch, "is_cpu_unknown")?);
     let raw = |row: usize| match number(logged, row) {
-        Some(logged_ms) => scales.of(row).1.and_then(|reference| reference.raw_ms(logged_ms)),
+        Some(logged_ms) => scales
+            .of(row)
+            .1
+            .as_ref()
+            .and_then(|reference| reference.raw_ms(logged_ms)),
         None => number(cpu, row),
     };
     let rows = batch.num_rows();

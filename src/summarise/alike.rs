@@ -2,75 +2,100 @@
 //! combination instead of once for each row.
 
 use ahash::RandomState;
-use arrow::array::{Array, UInt32Array};
+use arrow::array::Array;
 use hashbrown::HashTable;
 
 use crate::schema::batch::Words;
 
-/// Columns that are not the same in all rows, each with what one step of its codes counts.
-pub(super) struct Alike<'a> {
-    varied: Vec<(&'a UInt32Array, u128)>,
-}
-
-impl<'a> Alike<'a> {
-    /// Of these columns; `None` when one is not coded, or a number of 128 bits cannot tell all combinations apart.
-    pub(super) fn new(columns: impl IntoIterator<Item = Words<'a>>) -> Option<Self> {
-        let mut step = 1_u128;
-        let mut varied = Vec::new();
-        for column in columns {
-            match column {
-                Words::Plain(texts) if texts.null_count() == texts.len() => {}
-                Words::Plain(_) => return None,
-                Words::Coded(codes, entries) if entries.len() == 1 && codes.null_count() == 0 => {}
-                Words::Coded(codes, entries) => {
-                    varied.push((codes, step));
-                    step = step.checked_mul(entries.len() as u128 + 1)?;
+/// The number of the combination that each row has of these columns; `None` when one is not coded, or a number of 64 bits
+/// cannot tell all combinations apart.
+pub(super) fn combinations<'a>(columns: impl IntoIterator<Item = Words<'a>>, rows: usize) -> Option<Vec<u64>> {
+    let mut step = 1_u64;
+    let mut combinations = vec![0; rows];
+    for column in columns {
+        match column {
+            Words::Plain(texts) if texts.null_count() == texts.len() => {}
+            Words::Plain(_) => return None,
+            Words::Coded(codes, entries) if entries.len() == 1 && codes.null_count() == 0 => {}
+            Words::Coded(codes, entries) => {
+                let next = step.checked_mul(entries.len() as u64 + 1)?;
+                let all = combinations.iter_mut().zip(codes.values());
+                match codes.nulls() {
+                    None => all.for_each(|(sum, code)| *sum += (u64::from(*code) + 1) * step),
+                    // A null is a text of its own, and its code is arbitrary.
+                    Some(nulls) => all.zip(nulls).for_each(|((sum, code), is_valid)| {
+                        if is_valid {
+                            *sum += (u64::from(*code) + 1) * step;
+                        }
+                    }),
                 }
+                step = next;
             }
         }
-        Some(Self { varied })
     }
-
-    /// The number of the combination a row has.
-    #[inline]
-    pub(super) fn of(&self, row: usize) -> u128 {
-        let of = |(codes, step): &(&UInt32Array, u128)| {
-            // A null is a text of its own.
-            if codes.is_valid(row) {
-                (u128::from(codes.value(row)) + 1) * step
-            } else {
-                0
-            }
-        };
-        self.varied.iter().map(of).sum()
-    }
+    Some(combinations)
 }
 
+/// Groups that are at hand.
+const NEAR: usize = 256;
+
+/// A combination, and the instant at which a period begins.
+type Part = (u64, i64);
+
 /// The group of each combination of a batch in each period.
-#[derive(Default)]
 pub(super) struct Known {
-    table: HashTable<((u128, i64), usize)>,
+    /// Those that came last, by a byte of their own: few combinations make up most of a batch.
+    near: [Option<(Part, usize)>; NEAR],
+    table: HashTable<(Part, usize)>,
     hasher: RandomState,
+}
+
+impl Default for Known {
+    fn default() -> Self {
+        Self {
+            near: [None; NEAR],
+            table: HashTable::new(),
+            hasher: RandomState::default(),
+        }
+    }
 }
 
 impl Known {
     /// Forgets: codes of another batch stand for other texts.
     pub(super) fn clear(&mut self) {
+        self.near.fill(None);
         self.table.clear();
     }
 
     /// The group of a combination in the period that begins at `from_ms`; `find` is asked the first time.
     #[inline]
-    pub(super) fn group(&mut self, combination: u128, from_ms: i64, find: impl FnOnce() -> usize) -> usize {
-        let key = (combination, from_ms);
-        let hash = self.hasher.hash_one(key);
-        if let Some((_, group)) = self.table.find(hash, |(known, _)| *known == key) {
+    pub(super) fn group(&mut self, combination: u64, from_ms: i64, find: impl FnOnce() -> usize) -> usize {
+        let part = (combination, from_ms);
+        // The golden ratio spreads neighbours. Days begin at multiples of powers of two.
+        let [.., place] = (combination ^ (from_ms.cast_unsigned() >> 10))
+            .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            .to_le_bytes();
+        if let Some(Some((near, group))) = self.near.get(usize::from(place))
+            && *near == part
+        {
+            return *group;
+        }
+        let group = self.look_up(part, find);
+        if let Some(near) = self.near.get_mut(usize::from(place)) {
+            *near = Some((part, group));
+        }
+        group
+    }
+
+    fn look_up(&mut self, part: Part, find: impl FnOnce() -> usize) -> usize {
+        let hash = self.hasher.hash_one(part);
+        if let Some((_, group)) = self.table.find(hash, |(known, _)| *known == part) {
             return *group;
         }
         let group = find();
         let hasher = &self.hasher;
         self.table
-            .insert_unique(hash, (key, group), |(known, _)| hasher.hash_one(known));
+            .insert_unique(hash, (part, group), |(known, _)| hasher.hash_one(known));
         group
     }
 }

@@ -121,19 +121,38 @@ impl Sums {
 
     /// Adds another group's sums. Saturates at the ends of 63 bits, which no real lake reaches.
     pub fn add(&mut self, other: &Self) {
-        for (sum, part) in self.counted.iter_mut().zip(other.counted) {
-            *sum = sum.saturating_add(part);
-        }
-        self.cpu_ms = plus(self.cpu_ms, other.cpu_ms, i64::saturating_add);
-        // Without benchmarks, no job has done any.
-        if !other.work.is_empty() {
-            self.work = self.work.plus(&other.work);
-        }
+        self.count(other.counted, other.cpu_ms);
+        self.add_work(&other.work);
         self.earliest_end_ms = plus(self.earliest_end_ms, other.earliest_end_ms, i64::min);
         self.latest_end_ms = plus(self.latest_end_ms, other.latest_end_ms, i64::max);
     }
+
+    /// Adds counts and CPU time.
+    #[inline]
+    pub(super) fn count(&mut self, counted: [i64; 12], cpu_ms: Option<i64>) {
+        for (sum, part) in self.counted.iter_mut().zip(counted) {
+            *sum = sum.saturating_add(part);
+        }
+        self.cpu_ms = plus(self.cpu_ms, cpu_ms, i64::saturating_add);
+    }
+
+    /// Adds work. Without benchmarks, no job has done any.
+    #[inline]
+    pub(super) fn add_work(&mut self, work: &WorkSums) {
+        if !work.is_empty() {
+            self.work = self.work.plus(work);
+        }
+    }
+
+    /// Notes an end that counts.
+    #[inline]
+    pub(super) fn end(&mut self, end_ms: i64) {
+        self.earliest_end_ms = Some(self.earliest_end_ms.map_or(end_ms, |earliest| earliest.min(end_ms)));
+        self.latest_end_ms = Some(self.latest_end_ms.map_or(end_ms, |latest| latest.max(end_ms)));
+    }
 }
 
+#[inline]
 fn plus<T>(a: Option<T>, b: Option<T>, with: impl Fn(T, T) -> T) -> Option<T> {
     match (a, b) {
         (Some(a), Some(b)) => Some(with(a, b)),

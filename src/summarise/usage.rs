@@ -1,8 +1,8 @@
 //! From job records to groups of usage.
 
-use arrow::array::RecordBatch;
+use arrow::array::{BooleanArray, RecordBatch};
 
-use super::alike::{Alike, Known};
+use super::alike::{Known, combinations};
 use super::apportion::apportion;
 use super::correct::{Corrector, Names};
 use super::group::{Groups, KeyRef};
@@ -102,15 +102,18 @@ impl<'a> Usage<'a> {
     pub fn add(&mut self, batch: &RecordBatch, scales: &Scales) -> Result<Vec<usize>> {
         let view = RecordView::new(batch)?;
         let names = self.corrector.names(batch)?;
-        let alike = Alike::new(view.dimensions.into_iter().chain([view.vo]));
+        let columns = view.dimensions.into_iter().chain([view.vo]);
+        let alike = combinations(columns, batch.num_rows());
         self.known.clear();
         let mut refused = Vec::new();
         for row in 0..batch.num_rows() {
             let (scale, reference) = scales.of(row);
-            if scale == Scale::Rejected {
+            if matches!(scale, Scale::Rejected) {
                 refused.push(row);
             } else {
-                self.add_row((&view, alike.as_ref()), row, (scale, reference), names.as_ref());
+                let combination = alike.as_ref().and_then(|alike| alike.get(row).copied());
+                let scaled = (scale, reference.as_ref());
+                self.add_row((&view, combination), row, scaled, names.as_ref());
             }
         }
         Ok(refused)
@@ -118,9 +121,9 @@ impl<'a> Usage<'a> {
 
     fn add_row(
         &mut self,
-        (view, alike): (&RecordView<'_>, Option<&Alike<'_>>),
+        (view, combination): (&RecordView<'_>, Option<u64>),
         row: usize,
-        (scale, reference): (Scale, Option<Reference>),
+        (scale, reference): (&Scale, Option<&Reference>),
         names: Option<&Names<'_>>,
     ) {
         let end_ms = number(view.end_utc, row);
@@ -130,9 +133,13 @@ impl<'a> Usage<'a> {
         let wall_s = view.wall_s.value(row);
         let held_s = view.held_s(row);
         let cpu_ms = number(view.cpu_ms, row);
-        apportion(wall_s, &self.cutter.weights, &mut self.shares.wall_s);
-        apportion(held_s, &self.cutter.weights, &mut self.shares.held_s);
-        apportion(cpu_ms.unwrap_or(0), &self.cutter.weights, &mut self.shares.cpu_ms);
+        // Nearly every job lies in one period, which takes all of it.
+        let is_whole = matches!(self.cutter.pieces.as_slice(), [_]);
+        if !is_whole {
+            apportion(wall_s, &self.cutter.weights, &mut self.shares.wall_s);
+            apportion(held_s, &self.cutter.weights, &mut self.shares.held_s);
+            apportion(cpu_ms.unwrap_or(0), &self.cutter.weights, &mut self.shares.cpu_ms);
+        }
         let core_n = number(view.alloc_core_n, row).unwrap_or(0);
         let gpu_n = number(view.alloc_gpu_n, row).unwrap_or(0);
         let node_n = number(view.alloc_node_n, row).unwrap_or(0);
@@ -141,52 +148,52 @@ impl<'a> Usage<'a> {
         if reference.is_some() {
             self.shares.split_scaled(view, row, &self.cutter.weights);
         }
-        let combination = alike.map(|alike| alike.of(row));
         for (at, period) in self.cutter.pieces.iter().enumerate() {
             let share = |shares: &[i64]| shares.get(at).copied().unwrap_or(0);
-            let (wall, held) = (share(&self.shares.wall_s), share(&self.shares.held_s));
-            let cpu = cpu_ms.map(|_| share(&self.shares.cpu_ms));
+            let (wall, held, cpu) = if is_whole {
+                (wall_s, held_s, cpu_ms)
+            } else {
+                let cpu = cpu_ms.map(|_| share(&self.shares.cpu_ms));
+                (share(&self.shares.wall_s), share(&self.shares.held_s), cpu)
+            };
             let core_s = wall.saturating_mul(core_n);
             let counts = end_ms.is_some() && at == end_piece;
             let count = |flag: bool| i64::from(counts && flag);
-            let part = Sums {
-                counted: [
-                    count(true),
-                    wall,
-                    if at == end_piece {
-                        view.wall_fraction_ms.value(row)
-                    } else {
-                        0
-                    },
-                    core_s,
-                    held.saturating_mul(gpu_n),
-                    held.saturating_mul(node_n),
-                    held.saturating_mul(billing_n),
-                    count(view.is_cpu_unknown.value(row)),
-                    count(view.is_core_unknown.value(row)),
-                    count(view.is_core_assumed.value(row)),
-                    count(scale == Scale::Missing),
-                    count(matches!(scale, Scale::Fallback(_))),
-                ],
-                cpu_ms: cpu,
-                work: match reference {
-                    None => WorkSums {
-                        cpu: cpu.map_or_else(Each::default, |cpu_ms| per_core.over_ms(cpu_ms)),
-                        wall: per_core.over_s(wall),
-                        core_wall: per_core.over_s(core_s),
-                    },
-                    Some(reference) => {
-                        let scaled_cpu_ms = number(view.scaled_cpu_ms, row);
-                        let scaled_wall_ms = number(view.scaled_wall_ms, row);
-                        let scaled_ms = (
-                            scaled_cpu_ms.map(|_| share(&self.shares.scaled_cpu_ms)),
-                            scaled_wall_ms.map(|_| share(&self.shares.scaled_wall_ms)),
-                        );
-                        scaled_work(per_core, &reference, (cpu, wall), scaled_ms, core_n)
-                    }
+            let is = |flags: Option<&BooleanArray>| flags.is_some_and(|flags| flags.value(row));
+            let counted = [
+                count(true),
+                wall,
+                if at == end_piece {
+                    view.wall_fraction_ms.value(row)
+                } else {
+                    0
                 },
-                earliest_end_ms: end_ms.filter(|_| counts),
-                latest_end_ms: end_ms.filter(|_| counts),
+                core_s,
+                held.saturating_mul(gpu_n),
+                held.saturating_mul(node_n),
+                held.saturating_mul(billing_n),
+                count(is(view.is_cpu_unknown)),
+                count(is(view.is_core_unknown)),
+                count(is(view.is_core_assumed)),
+                count(matches!(scale, Scale::Missing)),
+                count(matches!(scale, Scale::Fallback(_))),
+            ];
+            let work = match reference {
+                None if per_core.is_empty() => WorkSums::default(),
+                None => WorkSums {
+                    cpu: cpu.map_or_else(Each::default, |cpu_ms| per_core.over_ms(cpu_ms)),
+                    wall: per_core.over_s(wall),
+                    core_wall: per_core.over_s(core_s),
+                },
+                Some(reference) => {
+                    let scaled_cpu_ms = number(view.scaled_cpu_ms, row);
+                    let scaled_wall_ms = number(view.scaled_wall_ms, row);
+                    let scaled_ms = (
+                        scaled_cpu_ms.map(|_| share(&self.shares.scaled_cpu_ms)),
+                        scaled_wall_ms.map(|_| share(&self.shares.scaled_wall_ms)),
+                    );
+                    scaled_work(per_core, reference, (cpu, wall), scaled_ms, core_n)
+                }
             };
             let key = || KeyRef {
                 vo: view.vo.get(row),
@@ -201,8 +208,21 @@ impl<'a> Usage<'a> {
                 Some(combination) => self.known.group(combination, period.from_ms, || groups.place(key())),
                 None => groups.place(key()),
             };
-            groups.at(place).add(&part);
+            let sums = groups.at(place);
+            sums.count(counted, cpu);
+            let counted_end_ms = end_ms.filter(|_| counts);
+            if let Some(end_ms) = counted_end_ms {
+                sums.end(end_ms);
+            }
+            sums.add_work(&work);
             if let Some(names) = names {
+                let part = Sums {
+                    counted,
+                    cpu_ms: cpu,
+                    work,
+                    earliest_end_ms: counted_end_ms,
+                    latest_end_ms: counted_end_ms,
+                };
                 self.corrector.post(names, row, key(), &part, groups);
             }
         }

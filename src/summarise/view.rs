@@ -22,9 +22,9 @@ pub struct RecordView<'a> {
     pub(super) alloc_billing_n: &'a Int64Array,
     pub(super) vo: Words<'a>,
     pub(super) dimensions: [Words<'a>; 9],
-    pub(super) is_cpu_unknown: &'a BooleanArray,
-    pub(super) is_core_unknown: &'a BooleanArray,
-    pub(super) is_core_assumed: &'a BooleanArray,
+    pub(super) is_cpu_unknown: Option<&'a BooleanArray>,
+    pub(super) is_core_unknown: Option<&'a BooleanArray>,
+    pub(super) is_core_assumed: Option<&'a BooleanArray>,
 }
 
 impl<'a> RecordView<'a> {
@@ -60,9 +60,9 @@ impl<'a> RecordView<'a> {
                 words(batch, d7)?,
                 words(batch, d8)?,
             ],
-            is_cpu_unknown: flag(batch, "is_cpu_unknown")?,
-            is_core_unknown: flag(batch, "is_core_unknown")?,
-            is_core_assumed: flag(batch, "is_core_assumed")?,
+            is_cpu_unknown: seen(batch, "is_cpu_unknown")?,
+            is_core_unknown: seen(batch, "is_core_unknown")?,
+            is_core_assumed: seen(batch, "is_core_assumed")?,
         })
     }
 
@@ -70,4 +70,10 @@ impl<'a> RecordView<'a> {
     pub(super) fn held_s(&self, row: usize) -> i64 {
         self.wall_s.value(row) + number(self.suspended_s, row).unwrap_or(0)
     }
+}
+
+/// A column of flags; `None` when none is set.
+fn seen<'a>(batch: &'a RecordBatch, name: &str) -> Result<Option<&'a BooleanArray>> {
+    let flags = flag(batch, name)?;
+    Ok(flags.has_true().then_some(flags))
 }
