@@ -5,7 +5,7 @@
 //! every call gets exactly [`PAGE_ROWS`] rows (the last one fewer), and the mini-batch and the page have the same
 //! number of rows, so neither depends on the caller any more. A row group is six such pages.
 
-use super::column::Column;
+use super::column::{Bench, Column};
 use crate::error::{Error, Kind, Result};
 use crate::schema;
 use crate::schema::batch::is_coded;
@@ -20,7 +20,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{ColumnDescPtr, ColumnPath, SchemaDescriptor};
 use std::io::Write;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// Rows of a row group: what `DuckDB` hands to one thread.
 pub const ROW_GROUP_ROWS: usize = 122_880;
@@ -56,6 +56,10 @@ pub struct TableWriter<W: Write + Send> {
     schema: SchemaRef,
     /// The row group under construction; empty before its first page.
     columns: Vec<Column>,
+    bench: Bench,
+    /// Of the second thread, while there is one.
+    second: Bench,
+    is_hurried: bool,
     group_rows: usize,
     pending: Vec<RecordBatch>,
     pending_rows: usize,
@@ -76,6 +80,9 @@ impl<W: Write + Send> TableWriter<W> {
             factory,
             schema,
             columns: Vec::new(),
+            bench: Bench::default(),
+            second: Bench::default(),
+            is_hurried: false,
             group_rows: 0,
             pending: Vec::new(),
             pending_rows: 0,
@@ -101,6 +108,11 @@ impl<W: Write + Send> TableWriter<W> {
             }
         }
         Ok(())
+    }
+
+    /// Says whether two threads are to make pages, as pays where one of two has nothing else to do.
+    pub fn hurry(&mut self, is_hurried: bool) {
+        self.is_hurried = is_hurried;
     }
 
     /// The file's schema holds, with its metadata; batches only have to agree in types.
@@ -143,12 +155,26 @@ impl<W: Write + Send> TableWriter<W> {
         if self.columns.is_empty() {
             self.begin_group()?;
         }
-        for (at, (field, column)) in self.schema.fields().iter().zip(&mut self.columns).enumerate() {
-            let arrays: Vec<ArrayRef> = pending
-                .iter()
-                .filter_map(|batch| batch.columns().get(at).cloned())
-                .collect();
-            column.page(field, &arrays)?;
+        let columns = self.schema.fields().iter().zip(&mut self.columns).enumerate();
+        let columns = Mutex::new(columns);
+        let next = || columns.lock().ok().and_then(|mut columns| columns.next());
+        let pages = |bench: &mut Bench| {
+            while let Some((at, (field, column))) = next() {
+                let arrays = pending.iter().filter_map(|batch| batch.columns().get(at).cloned());
+                column.page(field, &arrays.collect::<Vec<_>>(), bench)?;
+            }
+            Ok(())
+        };
+        if self.is_hurried && self.pending_rows == PAGE_ROWS {
+            let (bench, second) = (&mut self.bench, &mut self.second);
+            std::thread::scope(|scope| {
+                let beside = scope.spawn(|| pages(second));
+                let made = pages(bench);
+                let dead = |_| Err(Error::internal("a writing thread died"));
+                made.and(beside.join().unwrap_or_else(dead))
+            })?;
+        } else {
+            pages(&mut self.bench)?;
         }
         self.group_rows += std::mem::take(&mut self.pending_rows);
         if self.group_rows == ROW_GROUP_ROWS {
@@ -181,7 +207,7 @@ impl<W: Write + Send> TableWriter<W> {
         }
         let mut group = self.writer.next_row_group()?;
         for column in columns {
-            column.finish(&mut group)?;
+            column.finish(&mut self.bench, &mut group)?;
         }
         group.close()?;
         Ok(())

@@ -112,8 +112,8 @@ impl<'a> Usage<'a> {
                 refused.push(row);
             } else {
                 let combination = alike.as_ref().and_then(|alike| alike.get(row).copied());
-                let scaled = (scale, reference.as_ref());
-                self.add_row((&view, combination), row, scaled, names.as_ref());
+                let how = (scale, reference.as_ref());
+                self.add_row((&view, combination), row, how, names.as_ref());
             }
         }
         Ok(refused)

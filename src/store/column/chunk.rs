@@ -26,6 +26,12 @@ pub(super) type Bounds = (Vec<u8>, Vec<u8>);
 /// Makes of bounds what the index of pages holds.
 type ToIndex<'a> = &'a dyn Fn(&Bounds) -> Bounds;
 
+/// Where a chunk is finished, and the row group it goes into.
+pub(super) type Place<'a, 'b, W> = (&'a mut Bench, &'a mut SerializedRowGroupWriter<'b, W>);
+
+/// More than the header of a page has.
+const HEADER_BYTES: usize = 64;
+
 /// What is known of the rows of a page.
 #[derive(Debug, Default)]
 pub(super) struct Facts {
@@ -39,11 +45,46 @@ pub(super) struct Facts {
     pub(super) text_bytes: Option<usize>,
 }
 
+/// What columns need to make a page, one after another: its room is used again.
+#[derive(Default)]
+pub(in crate::store) struct Bench {
+    /// Values of the page at hand as codes of a dictionary.
+    pub(super) codes: Vec<u32>,
+    /// Values of the page at hand.
+    pub(super) numbers: Vec<i64>,
+    /// Lengths of the page at hand.
+    pub(super) lengths: Vec<i64>,
+    /// Ends of texts of the page at hand.
+    pub(super) suffixes: Vec<u8>,
+    /// Bytes of the page at hand.
+    pub(super) page: Vec<u8>,
+    packed: Vec<u8>,
+    /// With the level it packs at.
+    compressor: Option<(i32, Compressor<'static>)>,
+}
+
+impl Bench {
+    /// Bytes as a file holds them.
+    fn pack(&mut self, bytes: &[u8], compression: Compression) -> Result<Bytes> {
+        let Compression::ZSTD(level) = compression else {
+            return Ok(Bytes::copy_from_slice(bytes));
+        };
+        let level = level.compression_level();
+        let compressor = match &mut self.compressor {
+            Some((known, compressor)) if *known == level => compressor,
+            none => &mut none.insert((level, Compressor::new(level)?)).1,
+        };
+        self.packed.clear();
+        self.packed.reserve(zstd::zstd_safe::compress_bound(bytes.len()));
+        compressor.compress_to_buffer(bytes, &mut self.packed)?;
+        Ok(Bytes::copy_from_slice(&self.packed))
+    }
+}
+
 /// A column chunk under construction.
 pub(super) struct Chunk {
     column: ColumnDescPtr,
     compression: Compression,
-    compressor: Option<Compressor<'static>>,
     pages: Vec<(CompressedPage, Facts)>,
     filter: Option<Sbbf>,
 }
@@ -54,15 +95,12 @@ impl Chunk {
     /// # Errors
     /// [`crate::error::Kind::Internal`] for a compression no table has.
     pub(super) fn new(column: ColumnDescPtr, compression: Compression) -> Result<Self> {
-        let compressor = match compression {
-            Compression::ZSTD(level) => Some(Compressor::new(level.compression_level())?),
-            Compression::UNCOMPRESSED => None,
-            other => return Err(Error::internal(format!("no table is packed with {other}"))),
-        };
+        if !matches!(compression, Compression::ZSTD(_) | Compression::UNCOMPRESSED) {
+            return Err(Error::internal(format!("no table is packed with {compression}")));
+        }
         Ok(Self {
             column,
             compression,
-            compressor,
             pages: Vec::new(),
             filter: None,
         })
@@ -78,23 +116,25 @@ impl Chunk {
         self.column.max_def_level() > 0
     }
 
-    /// The bytes a page begins with: which rows have a value.
-    pub(super) fn begin_page(&self, validity: &Validity) -> Vec<u8> {
-        let mut page = Vec::new();
+    /// Begins the page of the bench with which rows have a value.
+    pub(super) fn begin_page(&self, validity: &Validity, bench: &mut Bench) {
+        bench.page.clear();
         if self.is_nullable() {
-            prefixed(&mut page, |page| runs::flags(&validity.flags, page));
+            prefixed(&mut bench.page, |page| validity.write(page));
         }
-        page
     }
 
-    /// Adds a page: what [`Chunk::begin_page`] gave and the values behind it.
+    /// Adds the page of the bench: what [`Chunk::begin_page`] wrote and the values behind it.
     ///
     /// # Errors
     /// [`crate::error::Kind::Io`] when it cannot be compressed.
-    pub(super) fn add_page(&mut self, page: Vec<u8>, encoding: Encoding, facts: Facts) -> Result<()> {
+    pub(super) fn add_page(&mut self, bench: &mut Bench, encoding: Encoding, facts: Facts) -> Result<()> {
+        let page = std::mem::take(&mut bench.page);
         let size = page.len();
+        let packed = bench.pack(&page, self.compression);
+        bench.page = page;
         let page = Page::DataPage {
-            buf: self.pack(page)?,
+            buf: packed?,
             num_values: u32::try_from(facts.rows).unwrap_or(u32::MAX),
             encoding,
             def_level_encoding: Encoding::RLE,
@@ -103,13 +143,6 @@ impl Chunk {
         };
         self.pages.push((CompressedPage::new(page, size), facts));
         Ok(())
-    }
-
-    fn pack(&mut self, bytes: Vec<u8>) -> Result<Bytes> {
-        Ok(match &mut self.compressor {
-            Some(compressor) => compressor.compress(&bytes)?.into(),
-            None => bytes.into(),
-        })
     }
 
     /// Bounds of all pages.
@@ -131,17 +164,17 @@ impl Chunk {
     /// # Errors
     /// [`crate::error::Kind::Io`] when it cannot be written.
     pub(super) fn finish<W: Write + Send>(
-        mut self,
+        self,
         dictionary: Option<(Vec<u8>, usize)>,
         statistics: Statistics,
         index: impl Fn(&Bounds) -> Bounds,
-        into: &mut SerializedRowGroupWriter<'_, W>,
+        (bench, into): Place<'_, '_, W>,
     ) -> Result<()> {
         let dictionary = match dictionary {
             Some((entries, n)) => {
                 let size = entries.len();
                 let page = Page::DictionaryPage {
-                    buf: self.pack(entries)?,
+                    buf: bench.pack(&entries, self.compression)?,
                     num_values: u32::try_from(n).unwrap_or(u32::MAX),
                     encoding: Encoding::PLAIN,
                     is_sorted: false,
@@ -151,7 +184,10 @@ impl Chunk {
             None => None,
         };
         let mut told = Told::new(&self, dictionary.is_some());
-        let mut sink = TrackedWrite::new(Vec::new());
+        let bytes = self.pages.iter().map(|(page, _)| page.compressed_size()).sum::<usize>();
+        let headers = HEADER_BYTES * (self.pages.len() + 1);
+        let bytes = bytes + dictionary.as_ref().map_or(0, CompressedPage::compressed_size);
+        let mut sink = TrackedWrite::new(Vec::with_capacity(bytes + headers));
         let mut writer = SerializedPageWriter::new(&mut sink);
         if let Some(page) = dictionary {
             told.page(&mut writer, page, None)?;
@@ -333,18 +369,21 @@ pub(super) fn prefixed(into: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
 
 /// Which rows of a page have a value.
 pub(super) struct Validity {
-    /// A flag for each row.
-    pub(super) flags: BooleanBuffer,
+    /// How many rows there are.
+    pub(super) rows: usize,
     /// How many have none.
     pub(super) nulls: usize,
+    /// A flag for each row, where they differ.
+    flags: Option<BooleanBuffer>,
 }
 
 impl Validity {
     /// Of so many rows without a value.
     pub(super) fn none(rows: usize) -> Self {
         Self {
-            flags: BooleanBuffer::new_unset(rows),
+            rows,
             nulls: rows,
+            flags: None,
         }
     }
 
@@ -352,20 +391,24 @@ impl Validity {
     pub(super) fn of(arrays: &[ArrayRef]) -> Self {
         let rows = arrays.iter().map(|array| array.len()).sum();
         let nulls = arrays.iter().map(|array| array.null_count()).sum();
-        if nulls == 0 {
-            let flags = BooleanBuffer::new_set(rows);
-            return Self { flags, nulls };
-        }
-        let mut flags = arrow::array::BooleanBufferBuilder::new(rows);
-        for array in arrays {
-            match array.nulls() {
-                Some(nulls) => flags.append_buffer(NullBuffer::inner(nulls)),
-                None => flags.append_n(array.len(), true),
+        let differ = nulls > 0 && nulls < rows;
+        let flags = differ.then(|| {
+            let mut flags = arrow::array::BooleanBufferBuilder::new(rows);
+            for array in arrays {
+                match array.nulls() {
+                    Some(nulls) => flags.append_buffer(NullBuffer::inner(nulls)),
+                    None => flags.append_n(array.len(), true),
+                }
             }
-        }
-        Self {
-            flags: flags.finish(),
-            nulls,
+            flags.finish()
+        });
+        Self { rows, nulls, flags }
+    }
+
+    fn write(&self, page: &mut Vec<u8>) {
+        match &self.flags {
+            Some(flags) => runs::flags(flags, page),
+            None => runs::alike(u32::from(self.nulls == 0), self.rows, 1, page),
         }
     }
 }

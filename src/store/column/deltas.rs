@@ -8,25 +8,22 @@ use std::io::Write;
 use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::datatypes::{Int64Type, TimestampMillisecondType};
 use parquet::basic::{Compression, Encoding};
-use parquet::file::writer::SerializedRowGroupWriter;
 use parquet::schema::types::ColumnDescPtr;
 
-use super::chunk::{Chunk, Facts, Validity};
+use super::chunk::{Bench, Chunk, Facts, Place, Validity};
 use super::numbers::{finish, ranked};
 use super::runs::header;
 use crate::error::{Error, Result};
 use crate::leb128;
 
-/// Steps that share a smallest one.
-const BLOCK: usize = 256;
+/// Groups that share a smallest step.
+const GROUPS: usize = 4;
 /// Steps that share a width.
 const GROUP: usize = 64;
 
 /// A column of numbers that have little in common but with the one before.
 pub(in crate::store) struct Deltas {
     chunk: Chunk,
-    /// Of the page at hand.
-    values: Vec<i64>,
 }
 
 impl Deltas {
@@ -36,62 +33,61 @@ impl Deltas {
     /// [`crate::error::Kind::Internal`] for a compression no table has.
     pub(super) fn new(column: ColumnDescPtr, compression: Compression) -> Result<Self> {
         let chunk = Chunk::new(column, compression)?;
-        Ok(Self {
-            chunk,
-            values: Vec::new(),
-        })
+        Ok(Self { chunk })
     }
 
     /// Adds a page of all rows of the arrays.
     ///
     /// # Errors
     /// [`crate::error::Kind::Internal`] when they are no numbers.
-    pub(super) fn page(&mut self, arrays: &[ArrayRef]) -> Result<()> {
+    pub(super) fn page(&mut self, arrays: &[ArrayRef], bench: &mut Bench) -> Result<()> {
         let validity = Validity::of(arrays);
-        let mut page = self.chunk.begin_page(&validity);
+        self.chunk.begin_page(&validity, bench);
+        let Bench { numbers, page, .. } = bench;
         let values = if let [one] = arrays
             && validity.nulls == 0
         {
-            numbers(one)?
+            values(one)?
         } else {
-            self.values.clear();
+            numbers.clear();
+            numbers.reserve(validity.rows);
             for array in arrays {
-                let values = numbers(array)?;
+                let values = values(array)?;
                 match array.nulls() {
-                    None => self.values.extend_from_slice(values),
+                    None => numbers.extend_from_slice(values),
                     Some(nulls) => {
                         let known = values.iter().zip(nulls).filter(|(_, is_valid)| *is_valid);
-                        self.values.extend(known.map(|(value, _)| value));
+                        numbers.extend(known.map(|(value, _)| value));
                     }
                 }
             }
-            &self.values
+            numbers
         };
-        encode(values, &mut page);
+        encode::<GROUP>(values, page);
         let low = values.iter().min();
         let high = values.iter().max();
         let facts = Facts {
-            rows: validity.flags.len(),
+            rows: validity.rows,
             nulls: validity.nulls,
             bounds: low
                 .zip(high)
                 .map(|(low, high)| (ranked(*low).to_vec(), ranked(*high).to_vec())),
             text_bytes: None,
         };
-        self.chunk.add_page(page, Encoding::DELTA_BINARY_PACKED, facts)
+        self.chunk.add_page(bench, Encoding::DELTA_BINARY_PACKED, facts)
     }
 
     /// Ends the column.
     ///
     /// # Errors
     /// As [`Chunk::finish`].
-    pub(super) fn finish<W: Write + Send>(self, into: &mut SerializedRowGroupWriter<'_, W>) -> Result<()> {
+    pub(super) fn finish<W: Write + Send>(self, into: Place<'_, '_, W>) -> Result<()> {
         finish(self.chunk, None, into)
     }
 }
 
 /// The values of an array; those of null rows are arbitrary.
-pub(super) fn numbers(array: &ArrayRef) -> Result<&[i64]> {
+pub(super) fn values(array: &ArrayRef) -> Result<&[i64]> {
     let ints = array.as_primitive_opt::<Int64Type>().map(|array| &**array.values());
     let times = || {
         let times = array.as_primitive_opt::<TimestampMillisecondType>();
@@ -101,16 +97,18 @@ pub(super) fn numbers(array: &ArrayRef) -> Result<&[i64]> {
         .ok_or_else(|| Error::internal("a column of numbers has none"))
 }
 
-/// Appends `values`.
-fn encode(values: &[i64], into: &mut Vec<u8>) {
+/// Appends `values`, of whose steps so many share a width.
+pub(super) fn encode<const GROUP: usize>(values: &[i64], into: &mut Vec<u8>) {
     into.reserve(values.len() * 4);
-    header(BLOCK, into);
-    header(BLOCK / GROUP, into);
+    let block = GROUPS * GROUP;
+    header(block, into);
+    header(GROUPS, into);
     header(values.len(), into);
     signed(values.first().copied().unwrap_or(0), into);
-    let mut steps = [0; BLOCK];
+    let mut steps = [[0; GROUP]; GROUPS];
+    let steps = steps.as_flattened_mut();
     let following = values.get(1..).unwrap_or_default();
-    for (from, to) in values.chunks(BLOCK).zip(following.chunks(BLOCK)) {
+    for (from, to) in values.chunks(block).zip(following.chunks(block)) {
         let mut low = i64::MAX;
         for (step, (from, to)) in steps.iter_mut().zip(from.iter().zip(to)) {
             // Whoever reads adds with the same overflow.
@@ -119,19 +117,20 @@ fn encode(values: &[i64], into: &mut Vec<u8>) {
         }
         signed(low, into);
         let widths_at = into.len();
-        into.extend_from_slice(&[0; BLOCK / GROUP]);
-        let steps = steps.get_mut(..to.len()).unwrap_or_default();
-        for (group, steps) in steps.chunks_mut(GROUP).enumerate() {
+        into.extend_from_slice(&[0; GROUPS]);
+        for (group, steps) in steps.get(..to.len()).unwrap_or_default().chunks(GROUP).enumerate() {
+            // The last group of a page is filled up with zeros.
+            let mut above = [0; GROUP];
             let mut all = 0;
-            for step in &mut *steps {
-                *step = step.wrapping_sub(low);
-                all |= *step;
+            for (above, step) in above.iter_mut().zip(steps) {
+                *above = step.wrapping_sub(low).cast_unsigned();
+                all |= *above;
             }
-            let width = i64::BITS - all.leading_zeros();
+            let width = u64::BITS - all.leading_zeros();
             if let Some(place) = into.get_mut(widths_at + group) {
                 *place = u8::try_from(width).unwrap_or(u8::MAX);
             }
-            pack(steps, width, into);
+            pack(above, width, into);
         }
     }
 }
@@ -142,23 +141,43 @@ fn signed(number: i64, into: &mut Vec<u8>) {
     leb128::write(folded, into);
 }
 
-/// Appends the lowest `width` bits of each number, lowest first, and zeros until there are as many as in a group.
-fn pack(numbers: &[i64], width: u32, into: &mut Vec<u8>) {
-    let bytes = GROUP / 8 * usize::try_from(width).unwrap_or(0);
-    let end = into.len() + bytes;
-    let (mut word, mut bits) = (0_u64, 0);
-    for number in numbers {
-        let number = number.cast_unsigned();
+/// Appends the lowest `width` bits of each number, lowest first; there are no others.
+fn pack<const GROUP: usize>(mut numbers: [u64; GROUP], mut width: u32, into: &mut Vec<u8>) {
+    if width == 0 {
+        return;
+    }
+    let end = into.len() + GROUP / 8 * usize::try_from(width).unwrap_or(0);
+    // As long as two numbers fit into one they are one: all pairs at a time.
+    let mut n = GROUP;
+    while n > 1 && width <= u64::BITS / 2 {
+        let pairs = numbers;
+        for (number, [low, high]) in numbers.iter_mut().zip(pairs.as_chunks().0).take(n / 2) {
+            *number = low | high << width;
+        }
+        n /= 2;
+        width *= 2;
+    }
+    let mut packed = [0; GROUP];
+    let mut places = packed.iter_mut();
+    let (mut word, mut bits) = (0, 0);
+    for number in numbers.iter().take(n) {
         word |= number << bits;
         bits += width;
         if bits >= u64::BITS {
-            into.extend_from_slice(&word.to_le_bytes());
+            if let Some(place) = places.next() {
+                *place = word;
+            }
             bits -= u64::BITS;
             word = number.unbounded_shr(width - bits);
         }
     }
-    if bits > 0 {
+    if let Some(place) = places.next() {
+        *place = word;
+    }
+    let words = GROUP - places.len();
+    for word in packed.iter().take(words) {
         into.extend_from_slice(&word.to_le_bytes());
     }
-    into.resize(end, 0);
+    // Half of the last word, or all of it, is behind the last number.
+    into.truncate(end);
 }

@@ -2,13 +2,12 @@
 
 use std::io::Write;
 
-use arrow::array::{Array, ArrayRef, AsArray, BooleanBufferBuilder};
+use arrow::array::{ArrayRef, AsArray, BooleanArray, BooleanBufferBuilder};
 use parquet::basic::{Compression, Encoding};
 use parquet::file::statistics::{Statistics, ValueStatistics};
-use parquet::file::writer::SerializedRowGroupWriter;
 use parquet::schema::types::ColumnDescPtr;
 
-use super::chunk::{Chunk, Facts, Validity, prefixed};
+use super::chunk::{Bench, Chunk, Facts, Place, Validity, prefixed};
 use super::runs;
 use crate::error::{Error, Result};
 
@@ -31,32 +30,43 @@ impl Flags {
     ///
     /// # Errors
     /// [`crate::error::Kind::Internal`] when they are no flags.
-    pub(super) fn page(&mut self, arrays: &[ArrayRef]) -> Result<()> {
-        let mut flags = BooleanBufferBuilder::new(arrays.iter().map(Array::len).sum());
-        for array in arrays {
-            let array = array.as_boolean_opt();
-            let array = array.ok_or_else(|| Error::internal("flags are truth values"))?;
-            flags.append_buffer(array.values());
-        }
-        let flags = flags.finish();
-        let set = flags.count_set_bits();
-        let (low, high) = (u8::from(set == flags.len()), u8::from(set > 0));
-        let mut page = self.chunk.begin_page(&Validity::of(arrays));
-        prefixed(&mut page, |page| runs::flags(&flags, page));
+    pub(super) fn page(&mut self, arrays: &[ArrayRef], bench: &mut Bench) -> Result<()> {
+        let flags = arrays.iter().map(|array| {
+            let flags = array.as_boolean_opt();
+            flags
+                .map(BooleanArray::values)
+                .ok_or_else(|| Error::internal("flags are truth values"))
+        });
+        let flags = flags.collect::<Result<Vec<_>>>()?;
+        let validity = Validity::of(arrays);
+        let rows = validity.rows;
+        let set: usize = flags.iter().map(|flags| flags.count_set_bits()).sum();
+        self.chunk.begin_page(&validity, bench);
+        prefixed(&mut bench.page, |page| {
+            if set == 0 || set == rows {
+                return runs::alike(u32::from(set > 0), rows, 1, page);
+            }
+            let mut all = BooleanBufferBuilder::new(rows);
+            for flags in &flags {
+                all.append_buffer(flags);
+            }
+            runs::flags(&all.finish(), page);
+        });
+        let (low, high) = (u8::from(set == rows), u8::from(set > 0));
         let facts = Facts {
-            rows: flags.len(),
+            rows,
             nulls: 0,
             bounds: Some((vec![low], vec![high])),
             text_bytes: None,
         };
-        self.chunk.add_page(page, Encoding::RLE, facts)
+        self.chunk.add_page(bench, Encoding::RLE, facts)
     }
 
     /// Ends the column.
     ///
     /// # Errors
     /// As [`Chunk::finish`].
-    pub(super) fn finish<W: Write + Send>(self, into: &mut SerializedRowGroupWriter<'_, W>) -> Result<()> {
+    pub(super) fn finish<W: Write + Send>(self, into: Place<'_, '_, W>) -> Result<()> {
         let bounds = self.chunk.bounds();
         let (low, high) = (bounds.map(|(low, _)| low == [1]), bounds.map(|(_, high)| high == [1]));
         let statistics = ValueStatistics::new(low, high, None, Some(0), false);

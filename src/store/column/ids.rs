@@ -8,10 +8,9 @@ use parquet::bloom_filter::Sbbf;
 use parquet::data_type::FixedLenByteArray;
 use parquet::file::properties::BloomFilterProperties;
 use parquet::file::statistics::{Statistics, ValueStatistics};
-use parquet::file::writer::SerializedRowGroupWriter;
 use parquet::schema::types::ColumnDescPtr;
 
-use super::chunk::{Chunk, Facts, Validity};
+use super::chunk::{Bench, Chunk, Facts, Place, Validity};
 use crate::error::{Error, Result};
 
 /// Bytes of an identity.
@@ -41,10 +40,10 @@ impl Ids {
     ///
     /// # Errors
     /// [`crate::error::Kind::Internal`] when they are no identities.
-    pub(super) fn page(&mut self, arrays: &[ArrayRef]) -> Result<()> {
+    pub(super) fn page(&mut self, arrays: &[ArrayRef], bench: &mut Bench) -> Result<()> {
         let validity = Validity::of(arrays);
-        let mut page = self.chunk.begin_page(&validity);
-        page.reserve(validity.flags.len() * ID_BYTES);
+        self.chunk.begin_page(&validity, bench);
+        bench.page.reserve(validity.rows * ID_BYTES);
         let mut bounds: Option<(&[u8; ID_BYTES], &[u8; ID_BYTES])> = None;
         for array in arrays {
             let array = array.as_fixed_size_binary_opt();
@@ -52,26 +51,26 @@ impl Ids {
             let array = array.ok_or_else(|| Error::internal("a column of identities has none"))?;
             let (ids, _) = array.value_data().as_chunks();
             let ids = ids.get(..array.len()).unwrap_or_default();
-            page.extend_from_slice(ids.as_flattened());
+            bench.page.extend_from_slice(ids.as_flattened());
             for id in ids {
                 self.filter.insert(id.as_slice());
                 bounds = Some(bounds.map_or((id, id), |(low, high)| (low.min(id), high.max(id))));
             }
         }
         let facts = Facts {
-            rows: validity.flags.len(),
+            rows: validity.rows,
             nulls: 0,
             bounds: bounds.map(|(low, high)| (low.to_vec(), high.to_vec())),
             text_bytes: None,
         };
-        self.chunk.add_page(page, Encoding::PLAIN, facts)
+        self.chunk.add_page(bench, Encoding::PLAIN, facts)
     }
 
     /// Ends the column.
     ///
     /// # Errors
     /// As [`Chunk::finish`].
-    pub(super) fn finish<W: Write + Send>(mut self, into: &mut SerializedRowGroupWriter<'_, W>) -> Result<()> {
+    pub(super) fn finish<W: Write + Send>(mut self, into: Place<'_, '_, W>) -> Result<()> {
         let bounds = self.chunk.bounds();
         let value = |bound: &[u8]| FixedLenByteArray::from(bound.to_vec());
         let (low, high) = (bounds.map(|(low, _)| value(low)), bounds.map(|(_, high)| value(high)));

@@ -3,9 +3,11 @@
 mod chunk;
 mod deltas;
 mod flags;
+mod hashes;
 mod ids;
 mod nulls;
 mod numbers;
+mod prefixes;
 mod runs;
 mod words;
 
@@ -20,11 +22,14 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedRowGroupWriter;
 use parquet::schema::types::ColumnDescPtr;
 
+pub(super) use self::chunk::Bench;
 use self::deltas::Deltas;
 use self::flags::Flags;
+use self::hashes::Hashes;
 use self::ids::Ids;
 use self::nulls::Nulls;
 use self::numbers::Numbers;
+use self::prefixes::Prefixes;
 use self::words::Words;
 use crate::error::Result;
 
@@ -47,6 +52,10 @@ enum Pages {
     Flags(Box<Flags>),
     /// Identities with a filter.
     Ids(Box<Ids>),
+    /// Unsigned integers as they are.
+    Hashes(Box<Hashes>),
+    /// Texts as what differs from the one before.
+    Prefixes(Box<Prefixes>),
     /// Anything else, as the library writes it: one writer for each of its leaves.
     Other(Vec<ArrowColumnWriter>),
 }
@@ -83,17 +92,33 @@ impl Pages {
                 Some(filter) => Self::Ids(Box::new(Ids::new(leaf, compression, filter)?)),
                 None => Self::Other(writers),
             },
+            DataType::UInt64 if is_plain && filter.is_none() && !field.is_nullable() => {
+                Self::Hashes(Box::new(Hashes::new(leaf, compression)?))
+            }
+            DataType::Utf8 if is_encoded(Encoding::DELTA_BYTE_ARRAY) => {
+                Self::Prefixes(Box::new(Prefixes::new(leaf, compression, writers)?))
+            }
             _ => Self::Other(writers),
         })
     }
 
-    fn add(&mut self, field: &Field, arrays: &[ArrayRef]) -> Result<()> {
+    fn add(&mut self, field: &Field, arrays: &[ArrayRef], bench: &mut Bench) -> Result<()> {
         match self {
-            Self::Words(words) => words.page(arrays),
-            Self::Numbers(numbers) => numbers.page(arrays),
-            Self::Deltas(deltas) => deltas.page(arrays),
-            Self::Flags(flags) => flags.page(arrays),
-            Self::Ids(ids) => ids.page(arrays),
+            Self::Words(words) => words.page(arrays, bench),
+            Self::Numbers(numbers) => numbers.page(arrays, bench),
+            Self::Deltas(deltas) => deltas.page(arrays, bench),
+            Self::Flags(flags) => flags.page(arrays, bench),
+            Self::Ids(ids) => ids.page(arrays, bench),
+            Self::Hashes(hashes) => hashes.page(arrays, bench),
+            Self::Prefixes(prefixes) if Prefixes::is_page(arrays) => prefixes.page(arrays, bench),
+            Self::Prefixes(prefixes) => {
+                let (writers, pages) = prefixes.give_up();
+                *self = Self::Other(writers);
+                for page in pages {
+                    self.add(field, &page, bench)?;
+                }
+                self.add(field, arrays, bench)
+            }
             Self::Other(writers) => {
                 let array = match arrays {
                     [one] => ArrayRef::clone(one),
@@ -136,24 +161,30 @@ impl Column {
     ///
     /// # Errors
     /// [`crate::error::Kind::Internal`] when they are not of the type of the field.
-    pub(super) fn page(&mut self, field: &Field, arrays: &[ArrayRef]) -> Result<()> {
+    pub(super) fn page(&mut self, field: &Field, arrays: &[ArrayRef], bench: &mut Bench) -> Result<()> {
         if let Some(nulls) = &mut self.nulls {
             if nulls.page(arrays) {
                 return Ok(());
             }
             for rows in nulls.rows() {
-                self.pages.add(field, &[new_null_array(field.data_type(), *rows)])?;
+                let empty = new_null_array(field.data_type(), *rows);
+                self.pages.add(field, &[empty], bench)?;
             }
             self.nulls = None;
         }
-        self.pages.add(field, arrays)
+        self.pages.add(field, arrays, bench)
     }
 
     /// Ends the column and writes it behind those before it.
     ///
     /// # Errors
     /// [`crate::error::Kind::Io`] when it cannot be written.
-    pub(super) fn finish<W: Write + Send>(self, into: &mut SerializedRowGroupWriter<'_, W>) -> Result<()> {
+    pub(super) fn finish<W: Write + Send>(
+        self,
+        bench: &mut Bench,
+        group: &mut SerializedRowGroupWriter<'_, W>,
+    ) -> Result<()> {
+        let into = (bench, &mut *group);
         if let Some(nulls) = self.nulls {
             return nulls.finish(into);
         }
@@ -163,9 +194,11 @@ impl Column {
             Pages::Deltas(deltas) => deltas.finish(into),
             Pages::Flags(flags) => flags.finish(into),
             Pages::Ids(ids) => ids.finish(into),
+            Pages::Hashes(hashes) => hashes.finish(into),
+            Pages::Prefixes(prefixes) => prefixes.finish(into),
             Pages::Other(writers) => {
                 for writer in writers {
-                    writer.close()?.append_to_row_group(into)?;
+                    writer.close()?.append_to_row_group(group)?;
                 }
                 Ok(())
             }

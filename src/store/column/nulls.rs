@@ -5,10 +5,9 @@ use std::io::Write;
 use arrow::array::ArrayRef;
 use parquet::basic::{Compression, Encoding, Type};
 use parquet::file::statistics::{Statistics, ValueStatistics};
-use parquet::file::writer::SerializedRowGroupWriter;
 use parquet::schema::types::ColumnDescPtr;
 
-use super::chunk::{Chunk, Facts, Validity};
+use super::chunk::{Chunk, Facts, Place, Validity};
 use crate::error::Result;
 
 /// Empty pages.
@@ -48,7 +47,7 @@ impl Nulls {
     ///
     /// # Errors
     /// As [`Chunk::finish`].
-    pub(super) fn finish<W: Write + Send>(self, into: &mut SerializedRowGroupWriter<'_, W>) -> Result<()> {
+    pub(super) fn finish<W: Write + Send>(self, into: Place<'_, '_, W>) -> Result<()> {
         let physical = self.column.physical_type();
         let mut chunk = Chunk::new(self.column, self.compression)?;
         for rows in self.pages {
@@ -57,7 +56,8 @@ impl Nulls {
                 nulls: rows,
                 ..Facts::default()
             };
-            chunk.add_page(chunk.begin_page(&Validity::none(rows)), Encoding::PLAIN, facts)?;
+            chunk.begin_page(&Validity::none(rows), into.0);
+            chunk.add_page(into.0, Encoding::PLAIN, facts)?;
         }
         let nulls = chunk.nulls();
         let unknown = || Statistics::int64(None, None, None, Some(nulls), false);

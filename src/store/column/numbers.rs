@@ -8,11 +8,10 @@ use arrow::datatypes::ArrowNativeType;
 use hashbrown::HashTable;
 use parquet::basic::{Compression, Encoding};
 use parquet::file::statistics::{Statistics, ValueStatistics};
-use parquet::file::writer::SerializedRowGroupWriter;
 use parquet::schema::types::ColumnDescPtr;
 
-use super::chunk::{Chunk, Facts, Validity};
-use super::deltas::numbers;
+use super::chunk::{Bench, Chunk, Facts, Place, Validity};
+use super::deltas::values;
 use super::runs;
 use crate::error::{Error, Result};
 
@@ -23,8 +22,6 @@ const NEAR: usize = 256;
 pub(in crate::store) struct Numbers {
     chunk: Chunk,
     dictionary: Dictionary,
-    /// Of the page at hand.
-    codes: Vec<u32>,
     pages: u32,
 }
 
@@ -37,7 +34,6 @@ impl Numbers {
         Ok(Self {
             chunk: Chunk::new(column, compression)?,
             dictionary: Dictionary::new(),
-            codes: Vec::new(),
             pages: 0,
         })
     }
@@ -46,44 +42,57 @@ impl Numbers {
     ///
     /// # Errors
     /// [`crate::error::Kind::Internal`] when they are no numbers.
-    pub(super) fn page(&mut self, arrays: &[ArrayRef]) -> Result<()> {
+    pub(super) fn page(&mut self, arrays: &[ArrayRef], bench: &mut Bench) -> Result<()> {
         let validity = Validity::of(arrays);
-        let mut page = self.chunk.begin_page(&validity);
+        self.chunk.begin_page(&validity, bench);
         self.pages += 1;
-        self.codes.clear();
-        for array in arrays {
-            self.take(array)?;
-        }
-        let bounds = self.dictionary.look(&self.codes, self.pages);
-        let width = runs::width(self.dictionary.entries.len());
-        page.push(u8::try_from(width).unwrap_or(u8::MAX));
-        runs::codes(&self.codes, width, &mut page);
+        let Bench { codes, page, .. } = bench;
+        let only = if validity.nulls == 0 { only(arrays)? } else { None };
+        let bounds = if let Some(value) = only {
+            let code = self.dictionary.code(value)?;
+            let width = self.begin_codes(page);
+            runs::alike(code, validity.rows, width, page);
+            Some((value, value))
+        } else {
+            codes.clear();
+            codes.reserve(validity.rows);
+            for array in arrays {
+                self.take(array, codes)?;
+            }
+            let width = self.begin_codes(page);
+            runs::codes(codes, width, page);
+            self.dictionary.look(codes, self.pages)
+        };
         let facts = Facts {
-            rows: validity.flags.len(),
+            rows: validity.rows,
             nulls: validity.nulls,
             bounds: bounds.map(|(low, high)| (ranked(low).to_vec(), ranked(high).to_vec())),
             text_bytes: None,
         };
-        self.chunk.add_page(page, Encoding::RLE_DICTIONARY, facts)
+        self.chunk.add_page(bench, Encoding::RLE_DICTIONARY, facts)
+    }
+
+    /// Appends the width of codes, and gives it.
+    fn begin_codes(&self, page: &mut Vec<u8>) -> u32 {
+        let width = runs::width(self.dictionary.entries.len());
+        page.push(u8::try_from(width).unwrap_or(u8::MAX));
+        width
     }
 
     /// Adds the codes of an array.
-    fn take(&mut self, array: &ArrayRef) -> Result<()> {
-        let values = numbers(array)?;
-        self.codes.reserve(values.len());
+    fn take(&mut self, array: &ArrayRef, codes: &mut Vec<u32>) -> Result<()> {
+        let values = values(array)?;
         match array.nulls() {
             None => {
                 for value in values {
-                    let code = self.dictionary.code(*value)?;
-                    self.codes.push(code);
+                    codes.push(self.dictionary.code(*value)?);
                 }
             }
             Some(nulls) if nulls.null_count() == values.len() => {}
             Some(nulls) => {
                 for (value, is_valid) in values.iter().zip(nulls) {
                     if is_valid {
-                        let code = self.dictionary.code(*value)?;
-                        self.codes.push(code);
+                        codes.push(self.dictionary.code(*value)?);
                     }
                 }
             }
@@ -95,11 +104,29 @@ impl Numbers {
     ///
     /// # Errors
     /// As [`Chunk::finish`].
-    pub(super) fn finish<W: Write + Send>(self, into: &mut SerializedRowGroupWriter<'_, W>) -> Result<()> {
+    pub(super) fn finish<W: Write + Send>(self, into: Place<'_, '_, W>) -> Result<()> {
         let entries = self.dictionary.entries;
         let bytes = entries.iter().flat_map(|entry| entry.value.to_le_bytes()).collect();
         finish(self.chunk, Some((bytes, entries.len())), into)
     }
+}
+
+/// The value of all rows of arrays without nulls, if it is one.
+fn only(arrays: &[ArrayRef]) -> Result<Option<i64>> {
+    let mut only = None;
+    for array in arrays {
+        let values = values(array)?;
+        let Some(first) = only.or(values.first().copied()) else {
+            continue;
+        };
+        only = Some(first);
+        // As many at a time as a processor compares at once.
+        let differ = |values: &[i64]| values.iter().fold(0, |differ, value| differ | (value ^ first)) != 0;
+        if values.chunks(64).any(differ) {
+            return Ok(None);
+        }
+    }
+    Ok(only)
 }
 
 /// Ends a chunk of numbers whose bounds are [`ranked`].
@@ -109,7 +136,7 @@ impl Numbers {
 pub(super) fn finish<W: Write + Send>(
     chunk: Chunk,
     dictionary: Option<(Vec<u8>, usize)>,
-    into: &mut SerializedRowGroupWriter<'_, W>,
+    into: Place<'_, '_, W>,
 ) -> Result<()> {
     let bounds = chunk.bounds();
     let (low, high) = (

@@ -31,6 +31,13 @@ pub(super) fn codes(codes: &[u32], width: u32, into: &mut Vec<u8>) {
     packed(rest, width, into);
 }
 
+/// Appends one code so many times.
+pub(super) fn alike(code: u32, rows: usize, width: u32, into: &mut Vec<u8>) {
+    if rows > 0 {
+        repeated(code, rows, width, into);
+    }
+}
+
 /// Appends `flags` as codes of one bit.
 pub(super) fn flags(flags: &BooleanBuffer, into: &mut Vec<u8>) {
     let bytes = flags.sliced();

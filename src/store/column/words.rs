@@ -6,19 +6,18 @@
 use std::io::Write;
 
 use ahash::RandomState;
-use arrow::array::{Array, ArrayRef, AsArray};
+use arrow::array::{Array, ArrayRef, AsArray, StringArray};
 use arrow::datatypes::ArrowNativeType;
 use hashbrown::HashTable;
 use parquet::basic::{Compression, Encoding};
 use parquet::data_type::ByteArray;
 use parquet::file::statistics::{Statistics, ValueStatistics};
-use parquet::file::writer::SerializedRowGroupWriter;
 use parquet::schema::types::ColumnDescPtr;
 
-use super::chunk::{Bounds, Chunk, Facts, Validity};
+use super::chunk::{Bench, Bounds, Chunk, Facts, Place, Validity};
 use super::runs;
 use crate::error::{Error, Result};
-use crate::schema::batch::codes;
+use crate::schema::batch::codes as coded;
 
 /// A dictionary does not grow beyond this: later pages hold their texts as they are.
 const DICTIONARY_BYTES: usize = 1 << 20;
@@ -30,17 +29,14 @@ const BOUND_BYTES: usize = 64;
 const UNKNOWN: u32 = u32::MAX;
 
 /// Smallest and largest text.
-type Ends<'a> = Option<(&'a [u8], &'a [u8])>;
+pub(super) type Ends<'a> = Option<(&'a [u8], &'a [u8])>;
 
 /// A column of texts.
 pub(in crate::store) struct Words {
     chunk: Chunk,
     dictionary: Dictionary,
-    /// Of the page at hand.
-    codes: Vec<u32>,
-    /// Codes of the entries of the array at hand.
-    known: Vec<u32>,
-    pages: u32,
+    /// Codes of the entries of the array at hand, and how many bytes they have.
+    known: Vec<(u32, usize)>,
 }
 
 impl Words {
@@ -52,9 +48,7 @@ impl Words {
         Ok(Self {
             chunk: Chunk::new(column, compression)?,
             dictionary: Dictionary::default(),
-            codes: Vec::new(),
             known: Vec::new(),
-            pages: 0,
         })
     }
 
@@ -62,104 +56,150 @@ impl Words {
     ///
     /// # Errors
     /// [`crate::error::Kind::Internal`] when they are no texts.
-    pub(super) fn page(&mut self, arrays: &[ArrayRef]) -> Result<()> {
+    pub(super) fn page(&mut self, arrays: &[ArrayRef], bench: &mut Bench) -> Result<()> {
         let validity = Validity::of(arrays);
-        let mut page = self.chunk.begin_page(&validity);
+        self.chunk.begin_page(&validity, bench);
         let mut facts = Facts {
-            rows: validity.flags.len(),
+            rows: validity.rows,
             nulls: validity.nulls,
             ..Facts::default()
         };
-        self.pages += 1;
+        let Bench { codes, page, .. } = bench;
         if self.dictionary.bytes.len() >= DICTIONARY_BYTES {
-            (facts.bounds, facts.text_bytes) = plain(arrays, &mut page)?;
-            return self.chunk.add_page(page, Encoding::PLAIN, facts);
+            (facts.bounds, facts.text_bytes) = plain(arrays, page)?;
+            return self.chunk.add_page(bench, Encoding::PLAIN, facts);
         }
-        self.codes.clear();
-        for array in arrays {
-            self.take(array)?;
+        self.dictionary.begin_page();
+        let known = validity.rows - validity.nulls;
+        if let Some(text) = only(arrays)? {
+            let code = self.dictionary.code(text)?;
+            facts.text_bytes = Some(known * self.dictionary.see(code));
+            let width = self.dictionary.begin_codes(page);
+            runs::alike(code, known, width, page);
+        } else {
+            codes.clear();
+            codes.reserve(known);
+            let mut bytes = 0;
+            for array in arrays {
+                bytes += self.take(array, codes)?;
+            }
+            facts.text_bytes = Some(bytes);
+            let width = self.dictionary.begin_codes(page);
+            runs::codes(codes, width, page);
         }
-        let (bounds, text_bytes) = self.dictionary.look(&self.codes, self.pages);
-        let owned = |(low, high): (&[u8], &[u8])| (low.to_vec(), high.to_vec());
-        (facts.bounds, facts.text_bytes) = (bounds.map(owned), Some(text_bytes));
-        let width = runs::width(self.dictionary.entries.len());
-        page.push(u8::try_from(width).unwrap_or(u8::MAX));
-        runs::codes(&self.codes, width, &mut page);
-        self.chunk.add_page(page, Encoding::RLE_DICTIONARY, facts)
+        facts.bounds = self.dictionary.seen();
+        self.chunk.add_page(bench, Encoding::RLE_DICTIONARY, facts)
     }
 
-    /// Adds the codes of an array.
-    fn take(&mut self, array: &ArrayRef) -> Result<()> {
+    /// Adds the codes of an array; gives how many bytes its texts have.
+    fn take(&mut self, array: &ArrayRef, codes: &mut Vec<u32>) -> Result<usize> {
+        let mut sum = 0;
         if array.null_count() == array.len() {
-            return Ok(());
+            return Ok(sum);
         }
         if let Some(texts) = array.as_string_opt::<i32>() {
             let mut last = None;
             for text in texts.iter().flatten() {
                 let code = match last {
                     Some((known, code)) if known == text => code,
-                    _ => self.dictionary.code(text.as_bytes())?,
+                    _ => {
+                        let code = self.dictionary.code(text.as_bytes())?;
+                        self.dictionary.see(code);
+                        code
+                    }
                 };
                 last = Some((text, code));
-                self.codes.push(code);
+                sum += text.len();
+                codes.push(code);
             }
-            return Ok(());
+            return Ok(sum);
         }
-        let (keys, entries) = codes(array)?;
-        if entries.len() == 1 {
-            // Of so many rows it is known what they have.
-            let code = self.dictionary.code(entries.value(0).as_bytes())?;
-            let n = keys.len() - keys.null_count();
-            self.codes.resize(self.codes.len() + n, code);
-            return Ok(());
-        }
+        let (keys, entries) = coded(array)?;
         self.known.clear();
-        self.known.resize(entries.len(), UNKNOWN);
-        let mut code = |key: u32| {
-            let slot = self.known.get_mut(key.as_usize());
-            let slot = slot.ok_or_else(|| Error::internal("a code of no entry"))?;
-            if *slot == UNKNOWN {
-                *slot = self.dictionary.code(entries.value(key.as_usize()).as_bytes())?;
-            }
-            Ok::<_, Error>(*slot)
-        };
-        self.codes.reserve(keys.len());
-        if keys.null_count() == 0 {
-            for key in keys.values() {
-                self.codes.push(code(*key)?);
-            }
-        } else {
-            for key in keys.iter().flatten() {
-                self.codes.push(code(key)?);
-            }
+        self.known.resize(entries.len(), (UNKNOWN, 0));
+        match keys.nulls() {
+            None => self.take_keys(keys.values().iter().copied(), entries, codes),
+            Some(_) => self.take_keys(keys.iter().flatten(), entries, codes),
         }
-        Ok(())
+    }
+
+    /// Adds the codes of keys of entries; gives how many bytes their texts have.
+    fn take_keys(
+        &mut self,
+        keys: impl Iterator<Item = u32>,
+        entries: &StringArray,
+        codes: &mut Vec<u32>,
+    ) -> Result<usize> {
+        let mut sum = 0;
+        for key in keys {
+            let (code, bytes) = match self.known.get(key.as_usize()) {
+                Some(known) if known.0 != UNKNOWN => *known,
+                _ => self.meet(key.as_usize(), entries)?,
+            };
+            codes.push(code);
+            sum += bytes;
+        }
+        Ok(sum)
+    }
+
+    /// The code of an entry that was not met before, and how many bytes it has.
+    fn meet(&mut self, key: usize, entries: &StringArray) -> Result<(u32, usize)> {
+        let known = self.known.get_mut(key);
+        let known = known.ok_or_else(|| Error::internal("a code of no entry"))?;
+        let code = self.dictionary.code(entries.value(key).as_bytes())?;
+        *known = (code, self.dictionary.see(code));
+        Ok(*known)
     }
 
     /// Ends the column.
     ///
     /// # Errors
     /// As [`Chunk::finish`].
-    pub(super) fn finish<W: Write + Send>(self, into: &mut SerializedRowGroupWriter<'_, W>) -> Result<()> {
-        let bounds = self.chunk.bounds();
-        let (low, high) = (
-            bounds.map(|(low, _)| (floor(low), low)),
-            bounds.map(|(_, high)| (ceiling(high), high)),
-        );
-        let is_exact = |bound: &Option<(Vec<u8>, &[u8])>| bound.as_ref().is_none_or(|(cut, whole)| cut == whole);
-        let (is_low_exact, is_high_exact) = (is_exact(&low), is_exact(&high));
-        let value = |bound: Option<(Vec<u8>, &[u8])>| bound.map(|(cut, _)| ByteArray::from(cut));
-        let statistics = ValueStatistics::new(value(low), value(high), None, Some(self.chunk.nulls()), false)
-            .with_min_is_exact(is_low_exact)
-            .with_max_is_exact(is_high_exact);
+    pub(super) fn finish<W: Write + Send>(self, into: Place<'_, '_, W>) -> Result<()> {
         let dictionary = (self.dictionary.bytes, self.dictionary.entries.len());
-        self.chunk.finish(
-            Some(dictionary),
-            Statistics::ByteArray(statistics),
-            |(low, high)| (floor(low), ceiling(high)),
-            into,
-        )
+        finish(self.chunk, Some(dictionary), into)
     }
+}
+
+/// Ends a chunk of texts.
+///
+/// # Errors
+/// As [`Chunk::finish`].
+pub(super) fn finish<W: Write + Send>(
+    chunk: Chunk,
+    dictionary: Option<(Vec<u8>, usize)>,
+    into: Place<'_, '_, W>,
+) -> Result<()> {
+    let bounds = chunk.bounds();
+    let (low, high) = (
+        bounds.map(|(low, _)| (floor(low), low)),
+        bounds.map(|(_, high)| (ceiling(high), high)),
+    );
+    let is_exact = |bound: &Option<(Vec<u8>, &[u8])>| bound.as_ref().is_none_or(|(cut, whole)| cut == whole);
+    let (is_low_exact, is_high_exact) = (is_exact(&low), is_exact(&high));
+    let value = |bound: Option<(Vec<u8>, &[u8])>| bound.map(|(cut, _)| ByteArray::from(cut));
+    let statistics = ValueStatistics::new(value(low), value(high), None, Some(chunk.nulls()), false)
+        .with_min_is_exact(is_low_exact)
+        .with_max_is_exact(is_high_exact);
+    let index = |(low, high): &Bounds| (floor(low), ceiling(high));
+    chunk.finish(dictionary, Statistics::ByteArray(statistics), index, into)
+}
+
+/// The text of all rows that have one, where arrays say that it is one.
+fn only(arrays: &[ArrayRef]) -> Result<Option<&[u8]>> {
+    let mut only = None;
+    for array in arrays.iter().filter(|array| array.null_count() < array.len()) {
+        if array.as_string_opt::<i32>().is_some() {
+            return Ok(None);
+        }
+        let (_, entries) = coded(array)?;
+        let text = (entries.len() == 1).then(|| entries.value(0).as_bytes());
+        if text.is_none() || only.is_some_and(|only| Some(only) != text) {
+            return Ok(None);
+        }
+        only = text;
+    }
+    Ok(only)
 }
 
 /// Appends texts as they are; gives their bounds and how many bytes they have.
@@ -174,7 +214,7 @@ fn plain(arrays: &[ArrayRef], page: &mut Vec<u8>) -> Result<(Option<Bounds>, Opt
                 widen(&mut bounds, text.as_bytes());
             }
         } else {
-            let (keys, entries) = codes(array)?;
+            let (keys, entries) = coded(array)?;
             for key in keys.iter().flatten() {
                 let text = entries.value(key.as_usize()).as_bytes();
                 push(text, page)?;
@@ -183,10 +223,14 @@ fn plain(arrays: &[ArrayRef], page: &mut Vec<u8>) -> Result<(Option<Bounds>, Opt
             }
         }
     }
-    Ok((bounds.map(|(low, high)| (low.to_vec(), high.to_vec())), Some(bytes)))
+    Ok((bounds.map(owned), Some(bytes)))
 }
 
-fn widen<'a>(bounds: &mut Ends<'a>, text: &'a [u8]) {
+pub(super) fn owned((low, high): (&[u8], &[u8])) -> Bounds {
+    (low.to_vec(), high.to_vec())
+}
+
+pub(super) fn widen<'a>(bounds: &mut Ends<'a>, text: &'a [u8]) {
     *bounds = Some(match *bounds {
         None => (text, text),
         Some((low, high)) => (low.min(text), high.max(text)),
@@ -209,6 +253,9 @@ struct Dictionary {
     entries: Vec<Entry>,
     table: HashTable<u32>,
     hasher: Hasher,
+    pages: u32,
+    /// Codes of the smallest and the largest text of the page at hand.
+    ends: Option<(u32, u32)>,
 }
 
 /// Fixed, so that nothing about a run depends on chance.
@@ -235,6 +282,7 @@ impl Dictionary {
             entries,
             table,
             hasher: Hasher(hasher),
+            ..
         } = self;
         let of = |code: u32| {
             let entry = entries.get(code.as_usize());
@@ -257,30 +305,50 @@ impl Dictionary {
         Ok(code)
     }
 
-    /// Bounds of the texts of a page, and how many bytes they have.
-    fn look(&mut self, codes: &[u32], page: u32) -> (Ends<'_>, usize) {
-        let mut bounds = None;
-        let mut sum = 0;
-        let mut last = None;
-        for code in codes {
-            if let Some((known, bytes)) = last
-                && known == *code
-            {
-                sum += bytes;
-                continue;
-            }
-            let Some(entry) = self.entries.get_mut(code.as_usize()) else {
-                continue;
-            };
-            let bytes = entry.to - entry.from;
-            sum += bytes;
-            last = Some((*code, bytes));
-            if entry.page != page {
-                entry.page = page;
-                widen(&mut bounds, self.bytes.get(entry.from..entry.to).unwrap_or_default());
-            }
+    /// The text of a code.
+    fn text(&self, code: u32) -> &[u8] {
+        let entry = self.entries.get(code.as_usize());
+        let text = entry.and_then(|entry| self.bytes.get(entry.from..entry.to));
+        text.unwrap_or_default()
+    }
+
+    /// Begins a page.
+    fn begin_page(&mut self) {
+        self.pages += 1;
+        self.ends = None;
+    }
+
+    /// Appends the width of codes, and gives it.
+    fn begin_codes(&self, page: &mut Vec<u8>) -> u32 {
+        let width = runs::width(self.entries.len());
+        page.push(u8::try_from(width).unwrap_or(u8::MAX));
+        width
+    }
+
+    /// Notes that a text is in the page at hand; gives how many bytes it has.
+    fn see(&mut self, code: u32) -> usize {
+        let page = self.pages;
+        let Some(entry) = self.entries.get_mut(code.as_usize()) else {
+            return 0;
+        };
+        let bytes = entry.to - entry.from;
+        if std::mem::replace(&mut entry.page, page) != page {
+            let text = self.text(code);
+            self.ends = Some(match self.ends {
+                None => (code, code),
+                Some((low, high)) => (
+                    if text < self.text(low) { code } else { low },
+                    if text > self.text(high) { code } else { high },
+                ),
+            });
         }
-        (bounds, sum)
+        bytes
+    }
+
+    /// Bounds of the texts of the page at hand.
+    fn seen(&self) -> Option<Bounds> {
+        self.ends
+            .map(|(low, high)| (self.text(low).to_vec(), self.text(high).to_vec()))
     }
 }
 

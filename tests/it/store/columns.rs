@@ -3,15 +3,17 @@
 use super::memory;
 use arrow::array::{
     ArrayRef, AsArray, BooleanArray, DictionaryArray, FixedSizeBinaryArray, Int64Array, RecordBatch, StringArray,
-    UInt32Array,
+    UInt32Array, UInt64Array,
 };
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef, UInt32Type};
 use gridtally::schema::Encoding;
 use gridtally::store::table::{PAGE_ROWS, ROW_GROUP_ROWS};
 use gridtally::store::{TableOptions, TableWriter, read_table};
+use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
+use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::metadata::PageIndexPolicy;
-use parquet::file::properties::ReaderProperties;
+use parquet::file::properties::{EnabledStatistics, ReaderProperties, WriterProperties};
 use parquet::file::reader::FileReader;
 use parquet::file::serialized_reader::{ReadOptionsBuilder, SerializedFileReader};
 use parquet::file::statistics::Statistics;
@@ -23,6 +25,8 @@ fn written(schema: &SchemaRef, batches: &[RecordBatch]) -> Vec<u8> {
         ("flag", Encoding::Flag),
         ("step", Encoding::Delta),
         ("id", Encoding::Hash),
+        ("hash", Encoding::Hash),
+        ("name", Encoding::Prefix),
     ] {
         if schema.index_of(name).is_ok() {
             options.encodings.push((name, encoding));
@@ -67,6 +71,67 @@ fn statistics(bytes: Vec<u8>) -> Vec<Statistics> {
     groups
         .map(|group| group.column(0).statistics().unwrap().clone())
         .collect()
+}
+
+/// What the library makes of one column without a dictionary, given a page at a time.
+fn by_library(batch: &RecordBatch, encoding: parquet::basic::Encoding, compression: Compression) -> Vec<u8> {
+    let properties = WriterProperties::builder()
+        .set_created_by(concat!("gridtally ", env!("CARGO_PKG_VERSION")).to_owned())
+        .set_compression(compression)
+        .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
+        .set_write_batch_size(PAGE_ROWS)
+        .set_data_page_row_count_limit(PAGE_ROWS)
+        .set_dictionary_enabled(false)
+        .set_encoding(encoding)
+        .set_statistics_enabled(EnabledStatistics::Page)
+        .set_key_value_metadata(Some(Vec::new()))
+        .build();
+    let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties)).unwrap();
+    let rows = batch.num_rows();
+    for at in (0..rows).step_by(PAGE_ROWS) {
+        writer.write(&batch.slice(at, PAGE_ROWS.min(rows - at))).unwrap();
+    }
+    writer.into_inner().unwrap()
+}
+
+#[test]
+fn names_that_begin_alike_are_written_as_the_library_does() {
+    let long = "a name of a job that a federation made unique by all it knew of it, \u{e9}cole after \u{e9}cole";
+    let patterns: [fn(usize, &str) -> Option<String>; 7] = [
+        |i, _| Some(format!("{}.0", 3_000_000 + i)),
+        |i, _| (i % 7 != 3).then(|| format!("{}_[{}]", i / 50, i % 50)),
+        |_, _| Some(String::new()),
+        |i, long| Some(long.get(..i % 60).unwrap_or_default().to_owned()),
+        // Few that are longer than a bound, and so many that the library cuts the page, at once or later.
+        |i, long| (i % 9 == 0).then(|| format!("{long}{i}")),
+        |i, long| Some(format!("{long}{i}")),
+        |i, long| (i == 0 || i > 3 * PAGE_ROWS).then(|| format!("{long}{}", i % 1000)),
+    ];
+    for n in [1, 33, 129, PAGE_ROWS, ROW_GROUP_ROWS + PAGE_ROWS + 5] {
+        for (nth, pattern) in patterns.iter().enumerate() {
+            let names: StringArray = (0..n).map(|i| pattern(i, long)).collect();
+            let batch = one("name", Arc::new(names), true);
+            let packed = Compression::ZSTD(ZstdLevel::try_new(3).unwrap());
+            let library = by_library(&batch, parquet::basic::Encoding::DELTA_BYTE_ARRAY, packed);
+            assert!(comes_back(&batch) == library, "pattern {nth} of {n}");
+        }
+    }
+}
+
+#[test]
+fn hashes_are_written_as_the_library_does() {
+    let spread = |i: u64| i.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    for (n, from) in [
+        (1, 0),
+        (PAGE_ROWS, 1),
+        (ROW_GROUP_ROWS + PAGE_ROWS + 5, 7),
+        (3, u64::MAX - 1),
+    ] {
+        let hashes: UInt64Array = (0..n as u64).map(|i| spread(from.wrapping_add(i))).collect();
+        let batch = one("hash", Arc::new(hashes), false);
+        let library = by_library(&batch, parquet::basic::Encoding::PLAIN, Compression::UNCOMPRESSED);
+        assert!(comes_back(&batch) == library, "{n} from {from}");
+    }
 }
 
 #[test]
