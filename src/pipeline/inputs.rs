@@ -13,6 +13,7 @@ use crate::ledger::{Book, Outcome};
 use crate::pipeline::{Plan, SourcePlan};
 use crate::privacy::Privacy;
 use crate::records::Window;
+use crate::schema;
 use crate::sources::input::{InputFile, Location, clean, discover};
 
 /// One input file, with its content hash where that was needed before reading it.
@@ -61,6 +62,8 @@ pub(super) fn file_id(source: &str, blake3: &str, dated_ms: Option<i64>) -> Arc<
 /// # Errors
 /// [`crate::error::Kind::NoInput`] naming the patterns without a file.
 pub(super) fn find(plan: &Plan) -> Result<Vec<Found>> {
+    // Nobody needs to know what tables look like before files are read, but then everybody does: it is parsed meanwhile.
+    std::thread::spawn(|| schema::dataset("records").is_ok());
     let mut found = Vec::new();
     for source in plan.all_sources() {
         let files = plan.inputs(&source)?.into_iter();

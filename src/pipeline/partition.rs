@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use ahash::RandomState;
 use arrow::array::{Array, BooleanArray, RecordBatch};
@@ -95,9 +96,13 @@ pub(super) fn process(context: &Context<'_>, site: &str, month: Month, days: &[D
     let mut table = LakeTable::create(context.publication, "records", &path)?;
     // Encoding and compressing is most of the work: it goes on beside the merging of the next day.
     let (send, receive) = bounded::<RecordBatch>(2);
+    let is_merged = AtomicBool::new(false);
     let (done, table) = std::thread::scope(|scope| {
-        let writer = scope.spawn(move || {
-            for batch in receive {
+        let writer = scope.spawn(|| {
+            let receive = receive;
+            while let Ok(batch) = receive.recv() {
+                // Who merges has nothing to do while writing is behind, or when all is merged.
+                table.hurry(receive.is_full() || is_merged.load(Ordering::Relaxed));
                 table.write(&batch)?;
             }
             Ok::<_, Error>(table)
@@ -106,6 +111,7 @@ pub(super) fn process(context: &Context<'_>, site: &str, month: Month, days: &[D
             // A writer that failed has hung up, and says why below.
             let _ = send.send(batch.clone());
         });
+        is_merged.store(true, Ordering::Relaxed);
         drop(send);
         let table = writer
             .join()

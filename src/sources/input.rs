@@ -126,9 +126,9 @@ impl InputFile {
     /// # Errors
     /// As [`Self::content_hash`].
     pub fn glimpse(&self) -> Result<u64> {
-        const GLIMPSE_BYTES: u64 = 16 << 10;
-        let mut first = Vec::new();
-        let read = self.open()?.take(GLIMPSE_BYTES).read_to_end(&mut first);
+        const GLIMPSE_BYTES: u16 = 4 << 10;
+        let mut first = Vec::with_capacity(GLIMPSE_BYTES.into());
+        let read = self.open()?.take(GLIMPSE_BYTES.into()).read_to_end(&mut first);
         read.map_err(|why| Error::io(format!("{} cannot be read", self.path)).because(why))?;
         Ok(xxhash_rust::xxh3::xxh3_64(&first))
     }

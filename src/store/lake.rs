@@ -212,6 +212,11 @@ impl<'a> LakeTable<'a> {
         self.writer.write(batch)
     }
 
+    /// As [`TableWriter::hurry`].
+    pub fn hurry(&mut self, is_hurried: bool) {
+        self.writer.hurry(is_hurried);
+    }
+
     /// Ends the file with its provenance and hands it to the publication; gives its rows.
     ///
     /// # Errors

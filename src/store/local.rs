@@ -45,6 +45,12 @@ impl Store {
         Ok(())
     }
 
+    /// Where an upload under way lies on a local disk; `None` elsewhere.
+    pub(super) fn upload_on_disk(&self, path: &str) -> Option<PathBuf> {
+        // As the object store crate names it.
+        Some(self.local_root()?.join(format!("{path}#1")))
+    }
+
     /// Makes names durable: syncs every folder between the root and these paths. A folder that is gone was synced by
     /// the sync of the nearest one that is left.
     pub(super) fn sync_folders<'a>(&self, paths: impl Iterator<Item = &'a str>) -> Result<()> {
@@ -136,6 +142,14 @@ impl Store {
             }
         }
         Ok(found)
+    }
+}
+
+/// Makes what a file holds so far durable. One that is not there is not missed: a commit makes whole files durable.
+pub(super) fn sync_data(path: &Path) -> std::io::Result<()> {
+    match File::open(path).and_then(|file| file.sync_data()) {
+        Err(e) if e.kind() == ErrorKind::NotFound => Ok(()),
+        done => done,
     }
 }
 

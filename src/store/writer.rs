@@ -1,5 +1,6 @@
 //! Writing one object with bounded memory (but to a web server, which takes it whole), counting and hashing on the way.
 
+use super::local::sync_data;
 use super::location::Store;
 use crate::error::{Error, Result};
 use bytes::Bytes;
@@ -92,7 +93,7 @@ impl ObjectWriter {
             return self.store.put_at(self.landing(), last);
         }
         if !last.is_empty() {
-            self.send(last)?;
+            self.send(last, true)?;
         }
         self.arrive()?;
         if let Some(upload) = &mut self.upload {
@@ -114,7 +115,7 @@ impl ObjectWriter {
         }
     }
 
-    fn send(&mut self, part: Bytes) -> object_store::Result<()> {
+    fn send(&mut self, part: Bytes, is_last: bool) -> object_store::Result<()> {
         self.arrive()?;
         let upload = if let Some(upload) = &mut self.upload {
             upload
@@ -125,7 +126,17 @@ impl ObjectWriter {
         // Made inside the runtime, because a local upload decides then on which thread it writes.
         let _inside = self.store.runtime().enter();
         let sending = upload.put_part(part.into());
-        self.leaving = Some(self.store.runtime().spawn(sending));
+        let place = self.store.upload_on_disk(self.landing().as_ref()).filter(|_| !is_last);
+        self.leaving = Some(self.store.runtime().spawn(async move {
+            sending.await?;
+            let Some(place) = place else { return Ok(()) };
+            // While the next part fills: the commit, which makes all of it durable, has the less to wait for.
+            let synced = tokio::task::spawn_blocking(move || sync_data(&place)).await?;
+            synced.map_err(|e| object_store::Error::Generic {
+                store: "disk",
+                source: Box::new(e),
+            })
+        }));
         Ok(())
     }
 }
@@ -144,7 +155,7 @@ impl Write for ObjectWriter {
         self.bytes = self.bytes.saturating_add(taken.len() as u64);
         if self.part.len() >= PART_BYTES && !is_whole {
             let part = std::mem::replace(&mut self.part, Vec::with_capacity(PART_BYTES));
-            self.send(part.into()).map_err(io::Error::other)?;
+            self.send(part.into(), false).map_err(io::Error::other)?;
         }
         Ok(taken.len())
     }
