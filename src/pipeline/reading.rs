@@ -1,6 +1,6 @@
 //! Reading inputs: threads cut files into pieces and parse them, and what they say waits in the spill.
 
-use std::io::Read;
+use std::io::{BufReader, Read};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -15,6 +15,9 @@ use crate::sources::dialect::{self, Dialect};
 use crate::sources::hashing::HashingReader;
 use crate::sources::repair::is_repair;
 use crate::sources::{Pieces, Work, compression};
+
+/// What is read of a file at first: a power of two, as all hashing is fastest in.
+const FIRST_BYTES: usize = 8 << 10;
 
 /// How far a file is read.
 enum Feed {
@@ -202,6 +205,8 @@ enum Unopened {
 /// Recognises one file; `None` for an empty one.
 fn open(reading: &Reading, bytes: HashingReader) -> Result<Option<(Dialect, Pieces)>, Unopened> {
     let none = |why| Unopened::For { dialect: None, why };
+    // The first few bytes are asked for by themselves: they are read, and hashed, together with what follows them.
+    let bytes = BufReader::with_capacity(FIRST_BYTES, bytes);
     let mut input = compression::decompress(Box::new(bytes)).map_err(|e| none(as_data(e)))?;
     let head = head(&mut *input).map_err(|e| none(as_data(Error::io("the file cannot be read").because(e))))?;
     if head.is_empty() {
@@ -238,10 +243,18 @@ pub(super) fn is_damage(e: &Error) -> bool {
 }
 
 fn head(input: &mut dyn Read) -> std::io::Result<Vec<u8>> {
-    let mut head = Vec::with_capacity(dialect::HEAD_BYTES);
-    input
-        .take(u64::try_from(dialect::HEAD_BYTES).unwrap_or(u64::MAX))
-        .read_to_end(&mut head)?;
+    // Read at once: what is read to its end is asked for in pieces that double.
+    let mut head = vec![0; dialect::HEAD_BYTES];
+    let mut len = 0;
+    while let Some(room) = head.get_mut(len..).filter(|room| !room.is_empty()) {
+        match input.read(room) {
+            Ok(0) => break,
+            Ok(n) => len += n,
+            Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
+    }
+    head.truncate(len);
     Ok(head)
 }
 
