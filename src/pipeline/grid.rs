@@ -14,7 +14,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::grid_said::{Rules, Said, Says};
 use crate::error::{Error, Result};
 use crate::ledger::Reason;
-use crate::records::JobRow;
+use crate::records::{JobRow, Repeats};
 use crate::schema::batch::{id, identity, text, time};
 use crate::sources::fqan::Fqan;
 use crate::sources::relay::Relay;
@@ -313,6 +313,7 @@ impl Relay for Completing<'_> {
 
     fn relay_job(&mut self, row: &JobRow<'_>, at: Position, step_n: u32) {
         let mut row = row.clone();
+        row.repeats = Repeats::default();
         let line = row.end_ms.and_then(|end_ms| self.index.find(row.job_id, end_ms));
         match line {
             // A job whose own log tells its VO came from somewhere, too.

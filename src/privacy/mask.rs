@@ -1,7 +1,7 @@
 //! The names of one row, masked.
 
 use super::{Action, Field, Privacy, Rotation};
-use crate::records::JobRow;
+use crate::records::{JobRow, Repeats};
 use crate::time::Month;
 
 /// Bytes of a pseudonym: at 96 bits, ten million names collide with a probability below 10^-14.
@@ -61,6 +61,8 @@ impl Masked {
             }
         }
         row.global_job_id = row.global_job_id.filter(|_| !self.is_in_id);
+        // The same name is another one in another period.
+        row.repeats = Repeats::default();
         row
     }
 }

@@ -9,6 +9,7 @@ use arrow::array::{FixedSizeBinaryArray, UInt64Array};
 use arrow::buffer::Buffer;
 use arrow::datatypes::{DataType, Field};
 
+use super::repeats::Repeats;
 use super::row::JobRow;
 use super::waiting;
 use super::waiting::number::Numbers;
@@ -47,6 +48,8 @@ pub struct Sealed<'a> {
     pub byte_offset: i64,
     /// Hash of the content.
     pub content_hash: u64,
+    /// Texts that are those of the row pushed before.
+    pub repeats: Repeats,
 }
 
 macro_rules! columns {
@@ -159,28 +162,33 @@ impl Columns {
     }
 
     fn push_texts(&mut self, at: usize, row: &JobRow<'_>, sealed: &Sealed<'_>) -> Result<()> {
+        let is = |text| sealed.repeats.has(text);
         self.format.push(at, Some(sealed.format))?;
-        self.view.push(at, Some(row.view))?;
-        self.cluster.push(at, row.cluster)?;
-        self.submit_host.push(at, row.submit_host)?;
+        self.view.push_or_repeat(at, Some(row.view), is(Repeats::VIEW))?;
+        self.cluster.push_or_repeat(at, row.cluster, is(Repeats::CLUSTER))?;
+        self.submit_host
+            .push_or_repeat(at, row.submit_host, is(Repeats::SUBMIT_HOST))?;
         self.job_id.push(at, Some(row.job_id))?;
         self.raw_job_id.push(at, row.raw_job_id)?;
         self.global_job_id.push(at, row.global_job_id)?;
-        self.vo.push(at, sealed.vo)?;
-        self.vo_group.push(at, row.vo_group)?;
-        self.vo_role.push(at, row.vo_role)?;
-        self.account.push(at, row.account)?;
-        self.user.push(at, row.user)?;
+        self.vo.push_or_repeat(at, sealed.vo, is(Repeats::VO))?;
+        self.vo_group.push_or_repeat(at, row.vo_group, is(Repeats::VO_GROUP))?;
+        self.vo_role.push_or_repeat(at, row.vo_role, is(Repeats::VO_ROLE))?;
+        self.account.push_or_repeat(at, row.account, is(Repeats::ACCOUNT))?;
+        self.user.push_or_repeat(at, row.user, is(Repeats::USER))?;
         self.user_group.push(at, row.user_group)?;
-        self.global_user.push(at, row.global_user)?;
-        self.partition.push(at, row.partition)?;
-        self.qos.push(at, row.qos)?;
+        self.global_user
+            .push_or_repeat(at, row.global_user, is(Repeats::GLOBAL_USER))?;
+        self.partition
+            .push_or_repeat(at, row.partition, is(Repeats::PARTITION))?;
+        self.qos.push_or_repeat(at, row.qos, is(Repeats::QOS))?;
         self.reservation.push(at, row.reservation)?;
-        self.infrastructure.push(at, row.infrastructure)?;
+        self.infrastructure
+            .push_or_repeat(at, row.infrastructure, is(Repeats::INFRASTRUCTURE))?;
         self.job_name.push(at, row.job_name)?;
         self.node_list.push(at, row.node_list)?;
-        self.state.push(at, row.state)?;
-        self.benchmark.push(at, row.benchmark)
+        self.state.push_or_repeat(at, row.state, is(Repeats::STATE))?;
+        self.benchmark.push_or_repeat(at, row.benchmark, is(Repeats::BENCHMARK))
     }
 
     fn push_gpus(&mut self, at: usize, gpus: &[(&str, i64)]) {

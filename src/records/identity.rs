@@ -2,6 +2,7 @@
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
+use super::repeats::Repeats;
 use super::row::JobRow;
 use crate::pipeline::Format;
 
@@ -43,57 +44,93 @@ pub fn record_id(format: Format, site: &str, row: &JobRow<'_>, record_ms: i64, s
     xxh3_128(scratch)
 }
 
-/// Hash of everything that is accounted: two rows of one job with equal hashes are duplicates, with different hashes
-/// one supersedes the other. Names that no number depends on (job name, node list) are left out, so that two
-/// renderings of one job are not taken for two versions.
-#[must_use]
-pub fn content_hash(row: &JobRow<'_>, wall_ms: i64, vo: Option<&str>, scratch: &mut Vec<u8>) -> u64 {
-    scratch.clear();
-    let numbers = [
-        row.submit_ms,
-        row.start_ms,
-        row.end_ms,
-        Some(wall_ms),
-        row.suspended_s,
-        row.cpu_ms,
-        row.alloc_core_n,
-        row.alloc_node_n,
-        row.alloc_gpu_n,
-        row.alloc_memory_byte,
-        row.max_rss_byte,
-        row.network_byte,
-        row.alloc_billing_n,
-        row.exit_code,
-        row.exit_signal,
-        row.benchmark_milli_per_core,
-    ];
-    let numbers = numbers.map(|number| number.unwrap_or(i64::MIN).to_le_bytes());
-    scratch.extend_from_slice(numbers.as_flattened());
-    for word in [
-        vo,
-        row.vo_group,
-        row.vo_role,
-        row.account,
-        row.user,
-        row.partition,
-        row.qos,
-        row.state,
-        row.benchmark,
-    ] {
-        text(scratch, word.unwrap_or("\u{0}"));
+/// What is accounted of one row, written down to be hashed; most of it is as in the row before.
+#[derive(Debug, Default)]
+pub struct Content {
+    bytes: Vec<u8>,
+    /// Nothing but the numbers and texts that every row has is in them.
+    is_plain: bool,
+}
+
+/// The texts every row has in its content.
+const CONTENT: Repeats = Repeats::VO
+    .and(Repeats::VO_GROUP)
+    .and(Repeats::VO_ROLE)
+    .and(Repeats::ACCOUNT)
+    .and(Repeats::USER)
+    .and(Repeats::PARTITION)
+    .and(Repeats::QOS)
+    .and(Repeats::STATE)
+    .and(Repeats::BENCHMARK)
+    .and(Repeats::VIEW);
+
+/// Bytes of the numbers every row has in its content.
+const NUMBER_BYTES: usize = 16 * size_of::<i64>();
+
+impl Content {
+    /// Hash of everything that is accounted: two rows of one job with equal hashes are duplicates, with different hashes
+    /// one supersedes the other. Names that no number depends on (job name, node list) are left out, so that two
+    /// renderings of one job are not taken for two versions. `repeats` are texts that are as in the row hashed before.
+    pub fn hash(&mut self, row: &JobRow<'_>, wall_ms: i64, vo: Option<&str>, repeats: Repeats) -> u64 {
+        let numbers = [
+            row.submit_ms,
+            row.start_ms,
+            row.end_ms,
+            Some(wall_ms),
+            row.suspended_s,
+            row.cpu_ms,
+            row.alloc_core_n,
+            row.alloc_node_n,
+            row.alloc_gpu_n,
+            row.alloc_memory_byte,
+            row.max_rss_byte,
+            row.network_byte,
+            row.alloc_billing_n,
+            row.exit_code,
+            row.exit_signal,
+            row.benchmark_milli_per_core,
+        ];
+        let numbers = numbers.map(|number| number.unwrap_or(i64::MIN).to_le_bytes());
+        let scaled = [row.scaled_cpu_ms, row.scaled_wall_ms];
+        let is_plain = row.gpus.is_empty() && scaled == [None, None] && row.reservation.is_none();
+        let is_alike = is_plain && self.is_plain && repeats.has(CONTENT);
+        if let Some(known) = self.bytes.first_chunk_mut::<NUMBER_BYTES>().filter(|_| is_alike) {
+            known.copy_from_slice(numbers.as_flattened());
+        } else {
+            self.bytes.clear();
+            self.bytes.extend_from_slice(numbers.as_flattened());
+            self.add_texts(row, vo);
+            for number in scaled.into_iter().flatten() {
+                self.bytes.extend_from_slice(&number.to_le_bytes());
+            }
+            if let Some(reservation) = row.reservation {
+                text(&mut self.bytes, reservation);
+            }
+            self.is_plain = is_plain;
+        }
+        xxh3_64(&self.bytes)
     }
-    text(scratch, row.view);
-    for (model, device_n) in row.gpus {
-        text(scratch, model);
-        scratch.extend_from_slice(&device_n.to_le_bytes());
+
+    fn add_texts(&mut self, row: &JobRow<'_>, vo: Option<&str>) {
+        for word in [
+            vo,
+            row.vo_group,
+            row.vo_role,
+            row.account,
+            row.user,
+            row.partition,
+            row.qos,
+            row.state,
+            row.benchmark,
+        ] {
+            text(&mut self.bytes, word.unwrap_or("\u{0}"));
+        }
+        text(&mut self.bytes, row.view);
+        for (model, device_n) in row.gpus {
+            text(&mut self.bytes, model);
+            self.bytes.extend_from_slice(&device_n.to_le_bytes());
+        }
     }
-    for number in [row.scaled_cpu_ms, row.scaled_wall_ms].into_iter().flatten() {
-        scratch.extend_from_slice(&number.to_le_bytes());
-    }
-    if let Some(reservation) = row.reservation {
-        text(scratch, reservation);
-    }
-    xxh3_64(scratch)
 }
 
 fn text(into: &mut Vec<u8>, value: &str) {

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use super::anomaly::Anomaly;
 use super::columns::{Columns, Origin, Sealed};
 use super::harvest::{Bucket, Harvest, Reject, Tally};
-use super::identity::{DAY_MS, content_hash, record_id, record_ms};
+use super::identity::{Content, DAY_MS, record_id, record_ms};
 use super::mapping::MappingCounts;
 use super::plausible::{TIME_LIMIT_MS, anomalies_of, beyond_limits, settle_wall};
+use super::repeats::Repeats;
 use super::row::JobRow;
 use super::stated;
 use super::summary::{Summary, SummaryRow};
@@ -44,6 +45,9 @@ pub struct Intake {
     rows_read: u64,
     rows_candidate: u64,
     scratch: Vec<u8>,
+    content: Content,
+    /// Whether the job told last is the last row of the columns.
+    is_last_kept: bool,
     /// The day looked at last, and its month: rows of one day come together.
     day: (i64, Option<Month>),
     failure: Option<Error>,
@@ -72,6 +76,8 @@ impl Intake {
             rows_read: 0,
             rows_candidate: 0,
             scratch: Vec::with_capacity(1024),
+            content: Content::default(),
+            is_last_kept: false,
             day: (0, Month::of_ms(0)),
             failure: None,
         }
@@ -201,6 +207,7 @@ impl Sink for Intake {
 
     fn job(&mut self, row: &JobRow<'_>, at: Position, step_n: u32) {
         let rows = 1 + u64::from(step_n);
+        let is_last_kept = std::mem::take(&mut self.is_last_kept);
         let source = Arc::clone(&self.source);
         let apart = source.logs.scaled_to.map(|scaled_to| set_apart(row, scaled_to));
         let row = apart.as_ref().unwrap_or(row);
@@ -208,8 +215,7 @@ impl Sink for Intake {
             Some(site) => Some(site.as_str()),
             None => self.site(&source.site_rule, row),
         };
-        let site = site.filter(|site| !site.is_empty());
-        let Some(site) = site else {
+        let Some(site) = site.filter(|site| !site.is_empty()) else {
             return self.refuse_job(
                 Reason::SiteUnknown,
                 at,
@@ -277,6 +283,7 @@ impl Sink for Intake {
         let masks = self.privacy.as_ref().map(|privacy| privacy.mask(row, site, month));
         let masked = masks.as_ref().map(|masks| masks.apply(row));
         let row = masked.as_ref().unwrap_or(row);
+        let repeats = repeated(row, &source.vo).when(is_last_kept);
         let mut scratch = std::mem::take(&mut self.scratch);
         let sealed = Sealed {
             record_id: record_id(self.format, site, row, record_ms, &mut scratch),
@@ -288,7 +295,8 @@ impl Sink for Intake {
             step_n,
             line: i64::try_from(at.line).unwrap_or(i64::MAX),
             byte_offset: i64::try_from(at.byte_offset).unwrap_or(i64::MAX),
-            content_hash: content_hash(row, wall_ms, vo, &mut scratch),
+            content_hash: self.content.hash(row, wall_ms, vo, repeats),
+            repeats,
         };
         if let Err(e) = self.columns.push(row, &sealed) {
             self.failure.get_or_insert(e);
@@ -298,6 +306,7 @@ impl Sink for Intake {
         let day = i32::try_from(day).unwrap_or(i32::MAX);
         self.buckets.push(Bucket { site, day });
         self.rows_candidate += rows;
+        self.is_last_kept = true;
     }
 
     fn summary(&mut self, row: &SummaryRow<'_>, at: Position) {
@@ -362,6 +371,15 @@ impl Sink for Intake {
 
     fn format(&mut self, format: Format) {
         self.format = format;
+    }
+}
+
+/// The texts that are as in the row before, of which the VO is found by a rule.
+fn repeated(row: &JobRow<'_>, rule: &VoRule) -> Repeats {
+    match rule {
+        VoRule::Record | VoRule::Value(_) => row.repeats,
+        // Whatever they look at.
+        _ => row.repeats.without(Repeats::VO),
     }
 }
 

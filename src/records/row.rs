@@ -1,5 +1,7 @@
 //! What a reader says about one job, before the records room makes a record of it.
 
+use super::repeats::Repeats;
+
 /// One job attempt as a source states it: borrowed, typed, in the units of the names. `None` is unknown and stays
 /// distinguishable from zero. Readers fill what their dialect carries and leave the rest.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -110,4 +112,6 @@ pub struct JobRow<'a> {
     pub benchmark_milli_per_core: Option<i64>,
     /// What the reader noticed (see [`super::anomaly::Anomaly`]); the records room adds what it can see itself.
     pub anomalies: u32,
+    /// Texts that are those of the row this sink was told before.
+    pub repeats: Repeats,
 }

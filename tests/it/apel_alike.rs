@@ -1,10 +1,12 @@
 //! Records of a message are held against the one before them: what stands before a record must never change what it
 //! says.
 
+use arrow::array::RecordBatch;
 use gridtally::ledger::Reason;
 use gridtally::pipeline::plan::{Acceptance, Format};
-use gridtally::records::JobRow;
-use gridtally::sources::apel;
+use gridtally::records::columns::Columns;
+use gridtally::records::{Intake, JobRow, Repeats, Window};
+use gridtally::sources::{Sink, apel};
 use proptest::prelude::*;
 
 use crate::apel::strict;
@@ -135,6 +137,24 @@ fn read(records: &[String], version: &str, acceptance: Acceptance) -> Collected 
     run(apel::pieces(input(text.as_bytes()), plan(Format::Apel, acceptance)).unwrap())
 }
 
+/// What the records room makes of the jobs, with what the reader says of repeated texts or without.
+fn taken_in(all: &Collected, is_told: bool) -> RecordBatch {
+    let plan = plan(Format::Apel, Acceptance::Salvage);
+    let mut intake = Intake::new(plan, Format::Apel, "0".into(), Window::default(), Columns::new());
+    for job in &all.jobs {
+        let repeats = job.row.repeats.when(is_told);
+        intake.job(
+            &JobRow {
+                repeats,
+                ..job.row.clone()
+            },
+            job.at,
+            job.step_n,
+        );
+    }
+    intake.harvest().unwrap().0.batch
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1500))]
 
@@ -148,7 +168,9 @@ proptest! {
         let records: Vec<String> = records.iter().flat_map(|(changes, n)| vec![text(changes); *n]).collect();
         let version = if is_v04 { "v0.4" } else { "v0.3" };
         let acceptance = if is_strict { Acceptance::StrictApel } else { Acceptance::Salvage };
-        let together = outcomes(&read(&records, version, acceptance));
+        let all = read(&records, version, acceptance);
+        prop_assert_eq!(taken_in(&all, true), taken_in(&all, false));
+        let together = outcomes(&all);
         let alone: Vec<_> =
             records.iter().flat_map(|record| outcomes(&read(std::slice::from_ref(record), version, acceptance))).collect();
         if is_strict && alone.iter().any(Result::is_err) {
@@ -181,6 +203,20 @@ proptest! {
         };
         prop_assert_eq!(found, expected, "{:?}", text);
     }
+}
+
+#[test]
+fn texts_that_did_not_change_are_said_to_be_repeated() {
+    let records = [text(&[]), text(&[Change::Value(1, 8)]), text(&[Change::Value(4, 8)])];
+    let jobs = read(&records, "v0.3", Acceptance::StrictApel).jobs;
+    let said = jobs.iter().map(|job| {
+        let of = |texts| job.row.repeats.has(texts);
+        [Repeats::SUBMIT_HOST, Repeats::USER, Repeats::VO.and(Repeats::BENCHMARK)].map(of)
+    });
+    assert_eq!(
+        said.collect::<Vec<_>>(),
+        [[false, false, false], [false, true, true], [false, false, true]]
+    );
 }
 
 #[test]

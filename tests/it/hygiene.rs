@@ -9,8 +9,9 @@ use crate::support::sample::repository;
 const ROOMS: [&str; 6] = ["sources", "records", "normalise", "charge", "summarise", "report"];
 
 /// What readers may say about a job or a summary is defined in `records`, and is the one thing they know of it.
-const VOCABULARY: [&str; 4] = [
+const VOCABULARY: [&str; 5] = [
     "crate::records::JobRow",
+    "crate::records::Repeats",
     "crate::records::Anomaly",
     "crate::records::row::",
     "crate::records::anomaly::",
@@ -161,7 +162,13 @@ fn only_vocabulary(rest: &str) -> bool {
             names.split(',').map(str::trim).all(|name| {
                 matches!(
                     name,
-                    "JobRow" | "Anomaly" | "SummaryKind" | "SummaryRow" | "row::JobRow" | "anomaly::Anomaly"
+                    "JobRow"
+                        | "Anomaly"
+                        | "Repeats"
+                        | "SummaryKind"
+                        | "SummaryRow"
+                        | "row::JobRow"
+                        | "anomaly::Anomaly"
                 )
             })
         })

@@ -87,6 +87,22 @@ impl Words {
         }
     }
 
+    /// As [`Self::push`], of a text that need not be compared where it is the one before it.
+    ///
+    /// # Errors
+    /// As [`Self::push`].
+    #[inline]
+    pub fn push_or_repeat(&mut self, row: usize, text: Option<&str>, is_repeated: bool) -> Result<()> {
+        if is_repeated && self.is_coded && text.is_some() == self.last.is_some() {
+            debug_assert!(
+                text.is_none_or(|text| self.is_last(text)),
+                "a text that is said to be repeated"
+            );
+            return Ok(());
+        }
+        self.push(row, text)
+    }
+
     /// Row number `row` has another text than the one before it.
     fn change(&mut self, row: usize, text: &str) -> Result<()> {
         self.fill(row)?;

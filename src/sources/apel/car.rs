@@ -17,6 +17,7 @@ use super::message::{line_ends, to_u64};
 use super::record::Job;
 use super::{python, service_level};
 use crate::ledger::Reason;
+use crate::records::Repeats;
 use crate::records::anomaly::Anomaly;
 use crate::sources::Position;
 use crate::sources::clip::clip;
@@ -346,6 +347,7 @@ impl Car {
             } else {
                 0
             },
+            repeats: Repeats::default(),
         };
         if let Some(fqan) = self.get("FQAN") {
             let fqan = Fqan::parse(fqan);

@@ -310,6 +310,7 @@ impl Scratch {
             benchmark: job.service_level.map(|level| level.benchmark),
             benchmark_milli_per_core: job.service_level.map(|level| level.milli_per_core),
             anomalies: job.anomalies,
+            repeats: job.repeats,
             ..JobRow::default()
         };
         sink.job(&row, at, 0);

@@ -5,9 +5,10 @@
 
 use super::python;
 use super::service_level::{self, ServiceLevel};
-use super::values::{Field, Reader, Text};
+use super::values::{Field, Reader, Text, Values};
 use crate::ledger::Reason;
 use crate::pipeline::plan::Acceptance;
+use crate::records::Repeats;
 use crate::records::anomaly::Anomaly;
 use crate::sources::clip::clip;
 use crate::sources::fqan::Fqan;
@@ -42,6 +43,7 @@ pub(super) struct Job<'a> {
     pub(super) memory_virtual_kb: Option<i64>,
     pub(super) service_level: Option<ServiceLevel>,
     pub(super) anomalies: u32,
+    pub(super) repeats: Repeats,
 }
 
 /// What records of one message mostly share: it is found once.
@@ -49,6 +51,8 @@ pub(super) struct Job<'a> {
 pub(super) struct Habits<'a> {
     reader: Reader<'a>,
     meanings: Meanings<'a>,
+    /// Whether the last record was read to its end.
+    is_last_sound: bool,
 }
 
 /// What the values of the last record mean.
@@ -99,6 +103,32 @@ fn are_same(one: Option<&str>, other: Option<&str>) -> bool {
     }
 }
 
+/// The texts of a job that follow from nothing but fields which did not change.
+fn repeats(changed: u32) -> Repeats {
+    const VO: u32 = Field::FQAN.bit() | Field::VO.bit() | Field::VOGroup.bit() | Field::VORole.bit();
+    const LEVEL: u32 = Field::ServiceLevelType.bit() | Field::ServiceLevel.bit();
+    const OF: [(u32, Repeats); 9] = [
+        // What no record of the kind says.
+        (
+            0,
+            Repeats::VIEW
+                .and(Repeats::ACCOUNT)
+                .and(Repeats::QOS)
+                .and(Repeats::STATE),
+        ),
+        (Field::SubmitHost.bit(), Repeats::SUBMIT_HOST),
+        (Field::MachineName.bit(), Repeats::CLUSTER),
+        (Field::Queue.bit(), Repeats::PARTITION),
+        (Field::LocalUserId.bit(), Repeats::USER),
+        (Field::GlobalUserName.bit(), Repeats::GLOBAL_USER),
+        (VO, Repeats::VO.and(Repeats::VO_GROUP).and(Repeats::VO_ROLE)),
+        (Field::InfrastructureType.bit(), Repeats::INFRASTRUCTURE),
+        (LEVEL, Repeats::BENCHMARK),
+    ];
+    let same = OF.iter().map(|(fields, texts)| texts.when(changed & fields == 0));
+    same.fold(Repeats::default(), Repeats::and)
+}
+
 impl<'a> Job<'a> {
     /// What holds for every job, however it is written.
     pub(super) fn check(&self) -> Result<(), Refusal> {
@@ -128,9 +158,29 @@ impl<'a> Job<'a> {
         text: Text<'a>,
         is_v04: bool,
         acceptance: Acceptance,
-        Habits { reader, meanings }: &mut Habits<'a>,
+        Habits {
+            reader,
+            meanings,
+            is_last_sound,
+        }: &mut Habits<'a>,
     ) -> Result<Self, Refusal> {
+        // Until it is: what is wrong is told to nobody, so that nothing repeats it.
+        let is_after_sound = std::mem::take(is_last_sound);
         let values = reader.read(text, acceptance)?;
+        let job = Self::of(values, meanings, is_v04, acceptance)?;
+        *is_last_sound = true;
+        Ok(Self {
+            repeats: repeats(values.changed()).when(is_after_sound),
+            ..job
+        })
+    }
+
+    fn of(
+        values: &Values<'a>,
+        meanings: &mut Meanings<'a>,
+        is_v04: bool,
+        acceptance: Acceptance,
+    ) -> Result<Self, Refusal> {
         let mut anomalies = 0;
         let mut count = |field: Field| -> Result<Option<i64>, Refusal> {
             let value = values.int(field, Reason::BadNumber)?;
@@ -173,6 +223,7 @@ impl<'a> Job<'a> {
             memory_virtual_kb,
             service_level: None,
             anomalies,
+            repeats: Repeats::default(),
         };
         job.check()?;
         if let Some(fqan) = values.get(Field::FQAN) {

@@ -36,6 +36,11 @@ macro_rules! fields {
                 }
             }
 
+            /// Its place in a set of fields.
+            pub(super) const fn bit(self) -> u32 {
+                1 << self as u32
+            }
+
             fn name(self) -> &'static str {
                 match self { $(Self::$name => stringify!($name),)+ }
             }
@@ -61,17 +66,27 @@ pub(super) struct Text<'a> {
 
 /// The values of one record; null words are already gone, of a repeated key the last holds.
 #[derive(Default)]
-pub(super) struct Values<'a>([Option<&'a str>; FIELD_N]);
+pub(super) struct Values<'a> {
+    texts: [Option<&'a str>; FIELD_N],
+    /// Fields that may not be as in the record before, a bit each.
+    changed: u32,
+}
 
 impl<'a> Values<'a> {
     fn set(&mut self, field: Field, value: &'a str) {
-        if let Some(slot) = self.0.get_mut(field as usize) {
+        self.changed |= field.bit();
+        if let Some(slot) = self.texts.get_mut(field as usize) {
             *slot = (!python::is_null(value)).then_some(value);
         }
     }
 
     pub(super) fn get(&self, field: Field) -> Option<&'a str> {
-        self.0.get(field as usize).copied().flatten()
+        self.texts.get(field as usize).copied().flatten()
+    }
+
+    /// Fields that may not be as in the record before, a bit each.
+    pub(super) fn changed(&self) -> u32 {
+        self.changed
     }
 
     pub(super) fn required(&self, field: Field) -> Result<&'a str, Refusal> {
@@ -204,6 +219,7 @@ impl<'a> Reader<'a> {
             return false;
         }
         let whole = text.whole;
+        self.values.changed = 0;
         let mut from = 0;
         let line_ends = line_ends.iter().map(|end| end - before).chain([whole.len()]);
         for (line, end) in self.lines.iter_mut().zip(line_ends) {
@@ -233,7 +249,10 @@ impl<'a> Reader<'a> {
 
     /// Reads a record line by line; whether the next one may follow it.
     fn read_lines(&mut self, text: &'a str, acceptance: Acceptance) -> Result<bool, Refusal> {
-        self.values = Values::default();
+        self.values = Values {
+            changed: u32::MAX,
+            ..Values::default()
+        };
         let mut seen = 0_u32;
         let mut line_n = 0;
         let mut is_followed = true;
@@ -251,9 +270,8 @@ impl<'a> Reader<'a> {
                 (field, value)
             };
             self.values.set(field, value);
-            let bit = 1 << field as u32;
-            is_followed &= seen & bit == 0;
-            seen |= bit;
+            is_followed &= seen & field.bit() == 0;
+            seen |= field.bit();
             line_n += 1;
         }
         self.lines.truncate(line_n);
