@@ -152,10 +152,10 @@ pub fn merge(
 /// Whether the rows stand in order and no job is told of twice, as most days of most sites are: then nothing has to be
 /// resolved.
 fn is_told_once(fresh: &RecordBatch) -> Result<bool> {
-    let (record_id, record_utc) = (id(fresh, "record_id")?, time(fresh, "record_utc")?);
+    let (ids, _) = id(fresh, "record_id")?.value_data().as_chunks();
     let mut last = None;
-    for (row, record_ms) in record_utc.values().iter().enumerate() {
-        let this = (*record_ms, identity(record_id, row)?);
+    for (record_ms, id) in time(fresh, "record_utc")?.values().iter().zip(ids) {
+        let this = (*record_ms, u128::from_be_bytes(*id));
         if last.is_some_and(|last: (i64, u128)| last >= this || last.1 == this.1) {
             return Ok(false);
         }

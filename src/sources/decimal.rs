@@ -98,8 +98,11 @@ pub(super) fn digits<const MOST: usize>(text: &[u8]) -> Option<i64> {
         0 => return None,
         1..=8 => up_to_eight(text)?,
         9..=16 => {
-            let (high, low) = text.split_at_checked(text.len() - 8)?;
-            up_to_eight(high)? * 100_000_000 + up_to_eight(low)?
+            // The upper ones are the first of the first eight.
+            let missing = u32::try_from(16_usize.checked_sub(text.len())?).ok()? * 8;
+            let high = u64::from_le_bytes(*text.first_chunk()?).unbounded_shl(missing);
+            let low = u64::from_le_bytes(*text.last_chunk()?);
+            eight(high, missing)? * 100_000_000 + eight(low, 0)?
         }
         _ => {
             let (high, low) = text.split_at_checked(text.len() - 16)?;
@@ -113,7 +116,6 @@ pub(super) fn digits<const MOST: usize>(text: &[u8]) -> Option<i64> {
 /// The number that one to eight digits are, all of them looked at together.
 #[inline]
 fn up_to_eight(text: &[u8]) -> Option<u64> {
-    const ZEROS: u64 = 0x3030_3030_3030_3030;
     let missing = u32::try_from(8_usize.checked_sub(text.len())?).ok()? * 8;
     // The digits at the upper end of a word of zeros: the first byte of a word is its lowest.
     let word = match (text.first_chunk::<8>(), text.first_chunk::<4>(), text.last_chunk::<4>()) {
@@ -123,14 +125,20 @@ fn up_to_eight(text: &[u8]) -> Option<u64> {
             let (first, last) = (u32::from_le_bytes(*first), u32::from_le_bytes(*last));
             u64::from(first) << missing | u64::from(last) << 32
         }
-        _ => {
-            let mut word = 0;
-            for (place, byte) in text.iter().rev().enumerate() {
-                word |= u64::from(*byte) << (56 - 8 * place);
-            }
-            word
-        }
+        _ => match *text {
+            [one] => u64::from(one) << 56,
+            [one, two] => u64::from(one) << 48 | u64::from(two) << 56,
+            [one, two, three] => u64::from(one) << 40 | u64::from(two) << 48 | u64::from(three) << 56,
+            _ => 0,
+        },
     };
+    eight(word, missing)
+}
+
+/// The number that eight digits are, of which the lowest bits, `missing` of them, are taken for zeros.
+#[inline]
+fn eight(word: u64, missing: u32) -> Option<u64> {
+    const ZEROS: u64 = 0x3030_3030_3030_3030;
     let word = word | ZEROS & !u64::MAX.unbounded_shl(missing);
     // A digit has 3 in its upper half, and still has it with six more.
     let upper = 0xf0f0_f0f0_f0f0_f0f0;

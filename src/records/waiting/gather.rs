@@ -13,7 +13,7 @@ use arrow::datatypes::{DataType, Field, Int64Type, TimestampMillisecondType, UIn
 use super::word::Gathering;
 use super::{Kind, batch, fields, number};
 use crate::error::{Error, Result};
-use crate::schema::batch::{codes, id, identity};
+use crate::schema::batch::{codes, id};
 
 /// `len` rows from row `first` on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,10 +81,10 @@ pub fn gather_sorted(from: &[Part]) -> Result<RecordBatch> {
     for (part, route) in from.iter().zip(&routes) {
         let (field, array) = column(part, "record_utc").ok_or_else(|| Error::internal("a batch without instants"))?;
         number::unpack(field, array, route, &mut instants)?;
-        let from = id(&part.batch, "record_id")?;
+        let (from, _) = id(&part.batch, "record_id")?.value_data().as_chunks();
         for (row, place) in route.pairs() {
-            if let Some(slot) = ids.get_mut(place) {
-                *slot = identity(from, row)?;
+            if let (Some(id), Some(slot)) = (from.get(row), ids.get_mut(place)) {
+                *slot = u128::from_be_bytes(*id);
             }
         }
     }
@@ -164,7 +164,7 @@ fn collect(from: &[Part], routes: &[Route]) -> Result<RecordBatch> {
                 }
             }
             Kind::Word => {
-                let mut words = Gathering::new(rows);
+                let mut words = Gathering::new(rows, room(&found, routes));
                 for (found, route) in found.iter().zip(routes) {
                     if let Some((_, array)) = found {
                         words.take(array, route)?;
@@ -177,6 +177,16 @@ fn collect(from: &[Part], routes: &[Route]) -> Result<RecordBatch> {
         columns.push((Field::new(field.name(), array.data_type().clone(), true), array));
     }
     batch(columns)
+}
+
+/// About how many texts of how many bytes are taken from columns without codes.
+fn room(found: &Found<'_>, routes: &[Route]) -> (usize, usize) {
+    let plain = found.iter().zip(routes).filter_map(|(found, route)| {
+        let texts = (*found)?.1.as_string_opt::<i32>()?;
+        let bytes = texts.values().len() / texts.len().max(1) + 1;
+        Some((route.len(), bytes * route.len()))
+    });
+    plain.fold((0, 0), |(entries, bytes), more| (entries + more.0, bytes + more.1))
 }
 
 /// The numbers of a column in their places; those of null rows are arbitrary.
@@ -307,7 +317,7 @@ pub fn with_words<'a>(
     let mut columns = gathered.columns().to_vec();
     if let (Some(column), Some(old)) = (columns.get_mut(at), gathered.columns().get(at)) {
         let (keys, entries) = codes(old)?;
-        let mut words = Gathering::new(0);
+        let mut words = Gathering::new(0, (0, 0));
         for entry in entries {
             words.push_entry(replace(entry.unwrap_or_default()));
         }

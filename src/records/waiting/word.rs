@@ -323,11 +323,11 @@ pub(super) struct Gathering {
 }
 
 impl Gathering {
-    /// A column of `rows` texts, none of which is known yet.
-    pub(super) fn new(rows: usize) -> Self {
+    /// A column of `rows` texts, none of which is known yet, with room for so many `entries` of so many `bytes`.
+    pub(super) fn new(rows: usize, (entries, bytes): (usize, usize)) -> Self {
         Self {
             codes: vec![0; rows],
-            entries: StringBuilder::new(),
+            entries: StringBuilder::with_capacity(entries, bytes),
             table: HashTable::new(),
             hasher: RandomState::with_seeds(1, 2, 3, 4),
         }

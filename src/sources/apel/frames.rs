@@ -90,7 +90,20 @@ impl Look for Cutter<'_> {
     #[expect(clippy::inline_always, reason = "it is compiled for every kind of processor")]
     #[inline(always)]
     fn look<S: Simd>(&mut self, lanes: u8x64<S>, chunk: &[u8; WORD], from: usize) {
-        let mut hits = bits_of_two(lanes, [b'\n', b'\r']) | bits(lanes, b'%');
+        let mut hits = bits(lanes, b'\n');
+        let others = bits_of_two(lanes, [b'\r', b'%']);
+        if others == 0 {
+            // Most of a record: nothing but lines.
+            let Frames { line_ends, line_n, .. } = &mut self.frames;
+            while hits != 0 {
+                let nth = usize::try_from(hits.trailing_zeros()).unwrap_or(0);
+                hits &= hits - 1;
+                line_ends.push(from + nth);
+                *line_n += 1;
+            }
+            return;
+        }
+        hits |= others;
         while hits != 0 {
             let nth = usize::try_from(hits.trailing_zeros()).unwrap_or(0);
             hits &= hits - 1;

@@ -29,8 +29,13 @@ fn strip_all(text: &str) -> &str {
 }
 
 /// The words that mean "absent": empty, `none` and `null` in any case.
+#[inline]
 pub(super) fn is_null(value: &str) -> bool {
-    value.is_empty() || value.eq_ignore_ascii_case("none") || value.eq_ignore_ascii_case("null")
+    match value.len() {
+        0 => true,
+        4 => value.eq_ignore_ascii_case("none") || value.eq_ignore_ascii_case("null"),
+        _ => false,
+    }
 }
 
 /// Python's `int(text)`: blanks around it, a sign, single underscores between digits. `10.0` is none.

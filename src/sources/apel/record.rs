@@ -51,6 +51,7 @@ pub(super) struct Job<'a> {
 pub(super) struct Habits<'a> {
     reader: Reader<'a>,
     meanings: Meanings<'a>,
+    repeated: Repeated,
     /// Whether the last record was read to its end.
     is_last_sound: bool,
 }
@@ -104,29 +105,39 @@ fn are_same(one: Option<&str>, other: Option<&str>) -> bool {
 }
 
 /// The texts of a job that follow from nothing but fields which did not change.
-fn repeats(changed: u32) -> Repeats {
-    const VO: u32 = Field::FQAN.bit() | Field::VO.bit() | Field::VOGroup.bit() | Field::VORole.bit();
-    const LEVEL: u32 = Field::ServiceLevelType.bit() | Field::ServiceLevel.bit();
-    const OF: [(u32, Repeats); 9] = [
+#[derive(Default)]
+struct Repeated {
+    /// What was asked last, which mostly is asked again.
+    changed: u32,
+    texts: Repeats,
+}
+
+impl Repeated {
+    fn of(&mut self, changed: u32) -> Repeats {
+        const VO: u32 = Field::FQAN.bit() | Field::VO.bit() | Field::VOGroup.bit() | Field::VORole.bit();
+        const LEVEL: u32 = Field::ServiceLevelType.bit() | Field::ServiceLevel.bit();
+        const OF: [(u32, Repeats); 8] = [
+            (Field::SubmitHost.bit(), Repeats::SUBMIT_HOST),
+            (Field::MachineName.bit(), Repeats::CLUSTER),
+            (Field::Queue.bit(), Repeats::PARTITION),
+            (Field::LocalUserId.bit(), Repeats::USER),
+            (Field::GlobalUserName.bit(), Repeats::GLOBAL_USER),
+            (VO, Repeats::VO.and(Repeats::VO_GROUP).and(Repeats::VO_ROLE)),
+            (Field::InfrastructureType.bit(), Repeats::INFRASTRUCTURE),
+            (LEVEL, Repeats::BENCHMARK),
+        ];
         // What no record of the kind says.
-        (
-            0,
-            Repeats::VIEW
-                .and(Repeats::ACCOUNT)
-                .and(Repeats::QOS)
-                .and(Repeats::STATE),
-        ),
-        (Field::SubmitHost.bit(), Repeats::SUBMIT_HOST),
-        (Field::MachineName.bit(), Repeats::CLUSTER),
-        (Field::Queue.bit(), Repeats::PARTITION),
-        (Field::LocalUserId.bit(), Repeats::USER),
-        (Field::GlobalUserName.bit(), Repeats::GLOBAL_USER),
-        (VO, Repeats::VO.and(Repeats::VO_GROUP).and(Repeats::VO_ROLE)),
-        (Field::InfrastructureType.bit(), Repeats::INFRASTRUCTURE),
-        (LEVEL, Repeats::BENCHMARK),
-    ];
-    let same = OF.iter().map(|(fields, texts)| texts.when(changed & fields == 0));
-    same.fold(Repeats::default(), Repeats::and)
+        const NEVER: Repeats = Repeats::VIEW
+            .and(Repeats::ACCOUNT)
+            .and(Repeats::QOS)
+            .and(Repeats::STATE);
+        if changed != self.changed {
+            let same = OF.iter().map(|(fields, texts)| texts.when(changed & fields == 0));
+            self.texts = same.fold(NEVER, Repeats::and);
+            self.changed = changed;
+        }
+        self.texts
+    }
 }
 
 impl<'a> Job<'a> {
@@ -161,6 +172,7 @@ impl<'a> Job<'a> {
         Habits {
             reader,
             meanings,
+            repeated,
             is_last_sound,
         }: &mut Habits<'a>,
     ) -> Result<Self, Refusal> {
@@ -170,7 +182,7 @@ impl<'a> Job<'a> {
         let job = Self::of(values, meanings, is_v04, acceptance)?;
         *is_last_sound = true;
         Ok(Self {
-            repeats: repeats(values.changed()).when(is_after_sound),
+            repeats: repeated.of(values.changed()).when(is_after_sound),
             ..job
         })
     }

@@ -74,7 +74,6 @@ pub(super) struct Values<'a> {
 
 impl<'a> Values<'a> {
     fn set(&mut self, field: Field, value: &'a str) {
-        self.changed |= field.bit();
         if let Some(slot) = self.texts.get_mut(field as usize) {
             *slot = (!python::is_null(value)).then_some(value);
         }
@@ -219,7 +218,7 @@ impl<'a> Reader<'a> {
             return false;
         }
         let whole = text.whole;
-        self.values.changed = 0;
+        let mut changed = 0;
         let mut from = 0;
         let line_ends = line_ends.iter().map(|end| end - before).chain([whole.len()]);
         for (line, end) in self.lines.iter_mut().zip(line_ends) {
@@ -242,8 +241,10 @@ impl<'a> Reader<'a> {
                 return false;
             };
             line.text = now;
+            changed |= line.field.bit();
             self.values.set(line.field, python::strip(value));
         }
+        self.values.changed = changed;
         true
     }
 
