@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hasher as _};
 
 use gridtally::ledger::Reason;
 use gridtally::pipeline::Format;
-use gridtally::records::{Intake, JobRow, SummaryRow};
+use gridtally::records::{Intake, JobRow, Repeats, SummaryRow};
 use gridtally::reference::inventory::InventoryRow;
 use gridtally::sources::cross_check::CrossCheck;
 use gridtally::sources::{GridIdentity, Position, Sink};
@@ -27,6 +27,8 @@ pub(super) struct Watch {
     said: u64,
     raw: u64,
     digest: Digest,
+    /// Texts of the job told last.
+    texts: Vec<Option<String>>,
 }
 
 /// Everything that was said, in order, as one number.
@@ -64,6 +66,37 @@ impl Watch {
         assert!(self.said <= SAID_LIMIT, "a reader says more than the input can hold");
         self.digest.write_fmt(what).unwrap();
     }
+
+    /// Texts that are said to be those of the job before are.
+    fn compare(&mut self, row: &JobRow<'_>) {
+        for (nth, (which, text)) in repeatable(row).into_iter().enumerate() {
+            if row.repeats.has(which) {
+                let last = self.texts.get(nth).expect("a repetition of nothing");
+                assert_eq!(last.as_deref(), text, "{which:?} is said to be repeated");
+            }
+        }
+        let texts = repeatable(row).into_iter();
+        self.texts = texts.map(|(_, text)| text.map(str::to_owned)).collect();
+    }
+}
+
+fn repeatable<'a>(row: &JobRow<'a>) -> [(Repeats, Option<&'a str>); 14] {
+    [
+        (Repeats::VIEW, Some(row.view)),
+        (Repeats::CLUSTER, row.cluster),
+        (Repeats::SUBMIT_HOST, row.submit_host),
+        (Repeats::VO, row.vo),
+        (Repeats::VO_GROUP, row.vo_group),
+        (Repeats::VO_ROLE, row.vo_role),
+        (Repeats::ACCOUNT, row.account),
+        (Repeats::USER, row.user),
+        (Repeats::GLOBAL_USER, row.global_user),
+        (Repeats::PARTITION, row.partition),
+        (Repeats::QOS, row.qos),
+        (Repeats::INFRASTRUCTURE, row.infrastructure),
+        (Repeats::STATE, row.state),
+        (Repeats::BENCHMARK, row.benchmark),
+    ]
 }
 
 impl Sink for Watch {
@@ -75,7 +108,13 @@ impl Sink for Watch {
     }
 
     fn job(&mut self, row: &JobRow<'_>, at: Position, step_n: u32) {
-        self.said(1 + u64::from(step_n), format_args!("{row:?}{at:?}{step_n}"));
+        self.compare(row);
+        // Where a piece begins decides what is said to be repeated.
+        let told = JobRow {
+            repeats: Repeats::default(),
+            ..row.clone()
+        };
+        self.said(1 + u64::from(step_n), format_args!("{told:?}{at:?}{step_n}"));
         if let Some(intake) = &mut self.intake {
             intake.job(row, at, step_n);
         }
