@@ -18,6 +18,8 @@ use gridtally::time::Month;
 /// As many as the peer gets.
 const THREADS: usize = 2;
 
+const DAY_MS: i64 = 86_400_000;
+
 /// Jobs, wall seconds, core seconds, CPU milliseconds.
 type Sums = [i64; 4];
 
@@ -26,6 +28,9 @@ type Sums = [i64; 4];
 struct Groups {
     sums: HashMap<Vec<u8>, Sums, ahash::RandomState>,
     key: Vec<u8>,
+    /// The day looked at last, and its month: rows of one day come together.
+    day: Option<i64>,
+    month: Option<Month>,
 }
 
 impl Groups {
@@ -48,7 +53,15 @@ impl Sink for Groups {
 
     fn job(&mut self, row: &JobRow<'_>, _: Position, _: u32) {
         self.key.clear();
-        if let Some(month) = row.end_ms.and_then(Month::of_ms) {
+        if let Some(day) = row
+            .end_ms
+            .map(|ms| ms.div_euclid(DAY_MS))
+            .filter(|day| Some(*day) != self.day)
+        {
+            self.day = Some(day);
+            self.month = Month::of_ms(day * DAY_MS);
+        }
+        if let Some(month) = self.month.filter(|_| row.end_ms.is_some()) {
             self.key.extend_from_slice(&month.year().to_le_bytes());
             self.key.extend_from_slice(&month.number().to_le_bytes());
         }

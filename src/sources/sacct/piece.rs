@@ -51,6 +51,9 @@ impl Piece {
             next: Box::default(),
             tail: Tail::Closed,
             is_continuation: self.is_continuation,
+            is_raw_first: heard
+                .column(Role::JobIdRaw)
+                .is_none_or(|raw| raw == self.layout.id_column),
             odd_cuts: Vec::new(),
         };
         let mut lines = Lines::new(&self.text, &self.layout);
@@ -119,6 +122,8 @@ struct Reader<'t> {
     next: Box<Job<'t>>,
     tail: Tail,
     is_continuation: bool,
+    /// The first identifier of a row is the one that steps are told by.
+    is_raw_first: bool,
     /// Delimiters of a row that is not one line with as many as there should be.
     odd_cuts: Vec<u32>,
 }
@@ -158,6 +163,9 @@ impl<'t> Reader<'t> {
         };
         sink.rows_read(1);
         let mut row = Row::with_id((layout, self.heard), fields, layout.id_column, id);
+        if id.is_step && self.own_step(id.base, &mut row) {
+            return self.advance(one);
+        }
         match self.take(&mut row, one, sink) {
             Ok(()) => self.advance(one),
             Err(refusal) => {
@@ -351,6 +359,26 @@ impl<'t> Reader<'t> {
             self.tail = if is_step { Tail::Step } else { Tail::Job };
         }
         Ok(())
+    }
+
+    /// Folds a step into the open job where it is told at once to be one of it, as by far most rows are; false where it
+    /// is to be looked at.
+    #[inline]
+    fn own_step(&mut self, base: &'t [u8], row: &mut Row<'t, '_>) -> bool {
+        let Open::Job { base: own, steps, .. } = &mut self.open else {
+            return false;
+        };
+        // What is read of the row is only added to the steps once all of it could be read.
+        let is_own = self.is_raw_first && std::ptr::eq(*own, base) && steps.add(row).is_ok();
+        if is_own {
+            self.job.anomalies |= row.anomalies;
+            self.tail = if self.layout.is_tail_open {
+                Tail::Step
+            } else {
+                Tail::Closed
+            };
+        }
+        is_own
     }
 
     fn step(&mut self, row: &mut Row<'t, '_>, base: &'t [u8], extent: Extent) -> Result<(), Refusal> {

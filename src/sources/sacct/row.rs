@@ -191,10 +191,14 @@ impl<'t, 'c> Row<'t, 'c> {
     /// A count, which Slurm may print with a unit.
     #[inline]
     pub(super) fn count(&mut self, role: Role) -> Result<Option<i64>, Refusal> {
-        if let Some(value) = decimal::digits::<4>(self.text(role)) {
+        let text = self.text(role);
+        if text.is_empty() {
+            return Ok(None);
+        }
+        if let Some(value) = decimal::digits::<4>(text) {
             return Ok(Some(value));
         }
-        Ok(self.size(role, 1)?.map(|(count, _)| count))
+        Ok(self.size_of(text, role, 1)?.map(|(count, _)| count))
     }
 
     /// `rc:signal`.
