@@ -80,3 +80,9 @@ impl<'a> JobId<'a> {
         })
     }
 }
+
+/// Whether two job numbers are the same; most often they are the very same bytes.
+#[inline]
+pub(super) fn is_same(own: &[u8], base: &[u8]) -> bool {
+    std::ptr::eq(own, base) || own == base
+}

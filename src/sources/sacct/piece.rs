@@ -8,7 +8,7 @@ use super::column::Role;
 use super::fields::{Fields, Line, place, scan};
 use super::heard::Heard;
 use super::job::{Job, Read};
-use super::job_id::JobId;
+use super::job_id::{JobId, is_same};
 use super::layout::Layout;
 use super::marks::Lines;
 use super::refusal::{Refusal, quoted};
@@ -336,7 +336,7 @@ impl<'t> Reader<'t> {
 
     /// Gives a counted row to its job, or makes it the open job.
     fn take(&mut self, row: &mut Row<'t, '_>, extent: Extent, sink: &mut dyn Sink) -> Result<(), Refusal> {
-        let (base, is_step) = base(row)?;
+        let (base, is_step) = row.base()?;
         self.tail = Tail::Closed;
         if is_step {
             self.step(row, base, extent)?;
@@ -372,11 +372,10 @@ impl<'t> Reader<'t> {
         let is_own = self.is_raw_first && std::ptr::eq(*own, base) && steps.add(row).is_ok();
         if is_own {
             self.job.anomalies |= row.anomalies;
-            self.tail = if self.layout.is_tail_open {
-                Tail::Step
-            } else {
-                Tail::Closed
-            };
+            self.tail = Tail::Closed;
+            if self.layout.is_tail_open {
+                self.tail = Tail::Step;
+            }
         }
         is_own
     }
@@ -413,8 +412,8 @@ impl<'t> Reader<'t> {
     /// Refuses a counted row: a job row with the steps that follow, a step row alone.
     fn refuse(&mut self, refusal: Refusal, fields: &Fields<'t, '_>, extent: Extent, sink: &mut dyn Sink) {
         self.tail = Tail::Closed;
-        let mut row = Row::new((self.layout, self.heard), *fields);
-        match base(&mut row) {
+        let row = Row::new((self.layout, self.heard), *fields);
+        match row.base() {
             Ok((base, false)) => {
                 self.open_refused(refusal, base, extent, sink);
                 if self.layout.is_tail_open {
@@ -484,30 +483,6 @@ impl<'t> Reader<'t> {
             Open::NotStarted { rows, .. } => sink.out_of_scope(Reason::NotStarted, rows),
         }
     }
-}
-
-/// Whether two job numbers are the same; most often they are the very same bytes.
-#[inline]
-fn is_same(own: &[u8], base: &[u8]) -> bool {
-    std::ptr::eq(own, base) || own == base
-}
-
-/// The job number a row belongs to, and whether it is a step row.
-#[inline]
-fn base<'t>(row: &mut Row<'t, '_>) -> Result<(&'t [u8], bool), Refusal> {
-    if let Some(id) = row.known(Role::JobIdRaw) {
-        return Ok((id.base, id.is_step));
-    }
-    let id = row.id(Role::JobIdRaw)?;
-    let id = match id {
-        Some(id) => id,
-        None => row.id(Role::JobId)?.unwrap_or(JobId {
-            base: b"",
-            is_step: false,
-            is_array_rest: false,
-        }),
-    };
-    Ok((id.base, id.is_step))
 }
 
 fn fields_of<'t, 'c>(layout: &Layout, text: &'t [u8], line: Line, cuts: &'c [u32]) -> Fields<'t, 'c> {

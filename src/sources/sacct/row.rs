@@ -97,6 +97,19 @@ impl<'t, 'c> Row<'t, 'c> {
         }
     }
 
+    /// The job number the row belongs to, and whether it is a step row.
+    #[inline]
+    pub(super) fn base(&self) -> Result<(&'t [u8], bool), Refusal> {
+        if let Some(id) = self.known(Role::JobIdRaw) {
+            return Ok((id.base, id.is_step));
+        }
+        let id = match self.id(Role::JobIdRaw)? {
+            Some(id) => Some(id),
+            None => self.id(Role::JobId)?,
+        };
+        Ok(id.map_or((b"", false), |id| (id.base, id.is_step)))
+    }
+
     /// The state word; `Ok(None)` when there is no such column.
     pub(super) fn state(&self) -> Result<Option<&'static str>, Refusal> {
         if self.heard.column(Role::State).is_none() {
