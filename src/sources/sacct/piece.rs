@@ -246,7 +246,13 @@ impl<'t> Reader<'t> {
                         self.open_refused(Refusal { reason, detail }, base, extent, sink);
                         self.advance(extent);
                     }
-                    _ => self.reject(reason, &detail, extent, sink),
+                    _ => {
+                        // A row of another job ends the one before it, as the end of a piece does.
+                        if kind == Start::Job {
+                            self.close(sink);
+                        }
+                        self.reject(reason, &detail, extent, sink);
+                    }
                 }
             }
         }

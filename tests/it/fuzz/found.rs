@@ -4,7 +4,8 @@ use std::io::Read;
 
 use gridtally::ledger::Reason;
 use gridtally::pipeline::plan::{Acceptance, Format};
-use gridtally::sources::{apel, gracc, sacct};
+use gridtally::records::JobRow;
+use gridtally::sources::{Position, Sink, apel, gracc, sacct};
 
 use crate::support::collect::{Collected, input, plan, run};
 
@@ -77,4 +78,43 @@ fn a_tag_whose_name_does_not_end_is_damaged() {
         let found: Vec<Reason> = all.rejects.iter().map(|reject| reject.reason).collect();
         assert_eq!(found, reasons, "{name_byte}");
     }
+}
+
+/// Whether a job was told before or after the refusal of the row behind it depended on the size of the pieces, where the
+/// identifier of that row stands behind a free text.
+#[test]
+fn a_job_is_told_before_the_row_of_another_one_is_refused() {
+    let header = "JobName|JobID|WorkDir|State|Start|End|ElapsedRaw";
+    let row = |id: u32, folder: &str| format!("a|{id}|{folder}|COMPLETED|2026-03-01T00:00:00|2026-03-01T00:01:00|60\n");
+    let text = format!(
+        "{header}\n{}{}{}",
+        row(1, "/w"),
+        row(2, &"|x".repeat(5000)),
+        row(3, "/w")
+    );
+    for block in [1, 100, 20_000, 1 << 20] {
+        let plan = crate::sacct::plan(Some("UTC"));
+        let pieces = sacct::pieces_with_block(input(text.as_bytes()), plan.into(), block).unwrap();
+        let mut order = Order::default();
+        pieces.for_each(|work| work.unwrap()(&mut order));
+        assert_eq!(order.0, [2, 3, 4], "{block}");
+    }
+}
+
+/// The lines of jobs and refusals in the order they are told.
+#[derive(Default)]
+struct Order(Vec<u64>);
+
+impl Sink for Order {
+    fn rows_read(&mut self, _: u64) {}
+
+    fn job(&mut self, _: &JobRow<'_>, at: Position, _: u32) {
+        self.0.push(at.line);
+    }
+
+    fn reject(&mut self, _: Reason, at: Position, _: u64, _: &str, _: &[u8]) {
+        self.0.push(at.line);
+    }
+
+    fn out_of_scope(&mut self, _: Reason, _: u64) {}
 }
