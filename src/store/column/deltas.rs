@@ -7,8 +7,7 @@ use std::io::Write;
 
 use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::datatypes::{Int64Type, TimestampMillisecondType};
-use parquet::basic::{Compression, Encoding};
-use parquet::schema::types::ColumnDescPtr;
+use parquet::basic::Encoding;
 
 use super::chunk::{Bench, Chunk, Facts, Place, Validity};
 use super::numbers::{finish, ranked};
@@ -22,27 +21,16 @@ const GROUPS: usize = 4;
 const GROUP: usize = 64;
 
 /// A column of numbers that have little in common but with the one before.
-pub(in crate::store) struct Deltas {
-    chunk: Chunk,
-}
+pub(in crate::store) struct Deltas(pub(super) Chunk);
 
 impl Deltas {
-    /// An empty column.
-    ///
-    /// # Errors
-    /// [`crate::error::Kind::Internal`] for a compression no table has.
-    pub(super) fn new(column: ColumnDescPtr, compression: Compression) -> Result<Self> {
-        let chunk = Chunk::new(column, compression)?;
-        Ok(Self { chunk })
-    }
-
     /// Adds a page of all rows of the arrays.
     ///
     /// # Errors
     /// [`crate::error::Kind::Internal`] when they are no numbers.
     pub(super) fn page(&mut self, arrays: &[ArrayRef], bench: &mut Bench) -> Result<()> {
         let validity = Validity::of(arrays);
-        self.chunk.begin_page(&validity, bench);
+        self.0.begin_page(&validity, bench);
         let Bench { numbers, page, .. } = bench;
         let values = if let [one] = arrays
             && validity.nulls == 0
@@ -74,7 +62,7 @@ impl Deltas {
                 .map(|(low, high)| (ranked(*low).to_vec(), ranked(*high).to_vec())),
             text_bytes: None,
         };
-        self.chunk.add_page(bench, Encoding::DELTA_BINARY_PACKED, facts)
+        self.0.add_page(bench, Encoding::DELTA_BINARY_PACKED, facts)
     }
 
     /// Ends the column.
@@ -82,7 +70,7 @@ impl Deltas {
     /// # Errors
     /// As [`Chunk::finish`].
     pub(super) fn finish<W: Write + Send>(self, into: Place<'_, '_, W>) -> Result<()> {
-        finish(self.chunk, None, into)
+        finish(self.0, None, into)
     }
 }
 

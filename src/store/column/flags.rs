@@ -3,29 +3,17 @@
 use std::io::Write;
 
 use arrow::array::{ArrayRef, AsArray, BooleanArray, BooleanBufferBuilder};
-use parquet::basic::{Compression, Encoding};
+use parquet::basic::Encoding;
 use parquet::file::statistics::{Statistics, ValueStatistics};
-use parquet::schema::types::ColumnDescPtr;
 
 use super::chunk::{Bench, Chunk, Facts, Place, Validity, prefixed};
 use super::runs;
 use crate::error::{Error, Result};
 
 /// A column of flags, none of which is missing.
-pub(in crate::store) struct Flags {
-    chunk: Chunk,
-}
+pub(in crate::store) struct Flags(pub(super) Chunk);
 
 impl Flags {
-    /// An empty column.
-    ///
-    /// # Errors
-    /// [`crate::error::Kind::Internal`] for a compression no table has.
-    pub(super) fn new(column: ColumnDescPtr, compression: Compression) -> Result<Self> {
-        let chunk = Chunk::new(column, compression)?;
-        Ok(Self { chunk })
-    }
-
     /// Adds a page of all rows of the arrays.
     ///
     /// # Errors
@@ -41,7 +29,7 @@ impl Flags {
         let validity = Validity::of(arrays);
         let rows = validity.rows;
         let set: usize = flags.iter().map(|flags| flags.count_set_bits()).sum();
-        self.chunk.begin_page(&validity, bench);
+        self.0.begin_page(&validity, bench);
         prefixed(&mut bench.page, |page| {
             if set == 0 || set == rows {
                 return runs::alike(u32::from(set > 0), rows, 1, page);
@@ -59,7 +47,7 @@ impl Flags {
             bounds: Some((vec![low], vec![high])),
             text_bytes: None,
         };
-        self.chunk.add_page(bench, Encoding::RLE, facts)
+        self.0.add_page(bench, Encoding::RLE, facts)
     }
 
     /// Ends the column.
@@ -67,10 +55,9 @@ impl Flags {
     /// # Errors
     /// As [`Chunk::finish`].
     pub(super) fn finish<W: Write + Send>(self, into: Place<'_, '_, W>) -> Result<()> {
-        let bounds = self.chunk.bounds();
+        let bounds = self.0.bounds();
         let (low, high) = (bounds.map(|(low, _)| low == [1]), bounds.map(|(_, high)| high == [1]));
         let statistics = ValueStatistics::new(low, high, None, Some(0), false);
-        self.chunk
-            .finish(None, Statistics::Boolean(statistics), Clone::clone, into)
+        self.0.finish(None, Statistics::Boolean(statistics), Clone::clone, into)
     }
 }

@@ -3,35 +3,23 @@
 use std::io::Write;
 
 use arrow::array::{Array, ArrayRef, AsArray, UInt64Array};
-use parquet::basic::{Compression, Encoding};
+use parquet::basic::Encoding;
 use parquet::file::statistics::{Statistics, ValueStatistics};
-use parquet::schema::types::ColumnDescPtr;
 
 use super::chunk::{Bench, Bounds, Chunk, Facts, Place, Validity};
 use crate::error::{Error, Result};
 
 /// A column of hashes, none of which is missing.
-pub(in crate::store) struct Hashes {
-    chunk: Chunk,
-}
+pub(in crate::store) struct Hashes(pub(super) Chunk);
 
 impl Hashes {
-    /// An empty column.
-    ///
-    /// # Errors
-    /// [`crate::error::Kind::Internal`] for a compression no table has.
-    pub(super) fn new(column: ColumnDescPtr, compression: Compression) -> Result<Self> {
-        let chunk = Chunk::new(column, compression)?;
-        Ok(Self { chunk })
-    }
-
     /// Adds a page of all rows of the arrays.
     ///
     /// # Errors
     /// [`crate::error::Kind::Internal`] when they are no unsigned integers.
     pub(super) fn page(&mut self, arrays: &[ArrayRef], bench: &mut Bench) -> Result<()> {
         let validity = Validity::of(arrays);
-        self.chunk.begin_page(&validity, bench);
+        self.0.begin_page(&validity, bench);
         bench.page.reserve(validity.rows * size_of::<u64>());
         let mut bounds = None;
         for array in arrays {
@@ -51,7 +39,7 @@ impl Hashes {
             bounds: bounds.map(|(low, high)| (low.to_be_bytes().to_vec(), high.to_be_bytes().to_vec())),
             text_bytes: None,
         };
-        self.chunk.add_page(bench, Encoding::PLAIN, facts)
+        self.0.add_page(bench, Encoding::PLAIN, facts)
     }
 
     /// Ends the column.
@@ -59,7 +47,7 @@ impl Hashes {
     /// # Errors
     /// As [`Chunk::finish`].
     pub(super) fn finish<W: Write + Send>(self, into: Place<'_, '_, W>) -> Result<()> {
-        let bounds = self.chunk.bounds();
+        let bounds = self.0.bounds();
         let value = |bound: &[u8]| {
             bound
                 .first_chunk()
@@ -69,6 +57,6 @@ impl Hashes {
         let statistics = ValueStatistics::new(low, high, None, Some(0), false);
         let stored = |bound: &Vec<u8>| bound.iter().rev().copied().collect();
         let index = |(low, high): &Bounds| (stored(low), stored(high));
-        self.chunk.finish(None, Statistics::Int64(statistics), index, into)
+        self.0.finish(None, Statistics::Int64(statistics), index, into)
     }
 }

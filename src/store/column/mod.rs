@@ -23,6 +23,7 @@ use parquet::file::writer::SerializedRowGroupWriter;
 use parquet::schema::types::ColumnDescPtr;
 
 pub(super) use self::chunk::Bench;
+use self::chunk::Chunk;
 use self::deltas::Deltas;
 use self::flags::Flags;
 use self::hashes::Hashes;
@@ -83,17 +84,17 @@ impl Pages {
             DataType::Int64 | DataType::Timestamp(TimeUnit::Millisecond, None)
                 if is_encoded(Encoding::DELTA_BINARY_PACKED) =>
             {
-                Self::Deltas(Box::new(Deltas::new(leaf, compression)?))
+                Self::Deltas(Box::new(Deltas(Chunk::new(leaf, compression)?)))
             }
             DataType::Boolean if is_encoded(Encoding::RLE) && !field.is_nullable() => {
-                Self::Flags(Box::new(Flags::new(leaf, compression)?))
+                Self::Flags(Box::new(Flags(Chunk::new(leaf, compression)?)))
             }
             DataType::FixedSizeBinary(16) if is_plain && !field.is_nullable() => match filter {
                 Some(filter) => Self::Ids(Box::new(Ids::new(leaf, compression, filter)?)),
                 None => Self::Other(writers),
             },
             DataType::UInt64 if is_plain && filter.is_none() && !field.is_nullable() => {
-                Self::Hashes(Box::new(Hashes::new(leaf, compression)?))
+                Self::Hashes(Box::new(Hashes(Chunk::new(leaf, compression)?)))
             }
             DataType::Utf8 if is_encoded(Encoding::DELTA_BYTE_ARRAY) => {
                 Self::Prefixes(Box::new(Prefixes::new(leaf, compression, writers)?))

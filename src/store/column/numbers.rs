@@ -50,7 +50,7 @@ impl Numbers {
         let only = if validity.nulls == 0 { only(arrays)? } else { None };
         let bounds = if let Some(value) = only {
             let code = self.dictionary.code(value)?;
-            let width = self.begin_codes(page);
+            let width = runs::begin_codes(self.dictionary.entries.len(), page);
             runs::alike(code, validity.rows, width, page);
             Some((value, value))
         } else {
@@ -59,7 +59,7 @@ impl Numbers {
             for array in arrays {
                 self.take(array, codes)?;
             }
-            let width = self.begin_codes(page);
+            let width = runs::begin_codes(self.dictionary.entries.len(), page);
             runs::codes(codes, width, page);
             self.dictionary.look(codes, self.pages)
         };
@@ -70,13 +70,6 @@ impl Numbers {
             text_bytes: None,
         };
         self.chunk.add_page(bench, Encoding::RLE_DICTIONARY, facts)
-    }
-
-    /// Appends the width of codes, and gives it.
-    fn begin_codes(&self, page: &mut Vec<u8>) -> u32 {
-        let width = runs::width(self.dictionary.entries.len());
-        page.push(u8::try_from(width).unwrap_or(u8::MAX));
-        width
     }
 
     /// Adds the codes of an array.

@@ -73,9 +73,11 @@ pub(super) fn flags(flags: &BooleanBuffer, into: &mut Vec<u8>) {
     packed_flags(bytes.get(written..).unwrap_or_default(), into);
 }
 
-/// Bits that tell `n` codes apart.
-pub(super) fn width(n: usize) -> u32 {
-    n.checked_sub(1).map_or(0, |last| usize::BITS - last.leading_zeros())
+/// Appends how many bits tell `n` codes apart, which stands before codes, and gives it.
+pub(super) fn begin_codes(n: usize, into: &mut Vec<u8>) -> u32 {
+    let width = n.checked_sub(1).map_or(0, |last| usize::BITS - last.leading_zeros());
+    into.push(u8::try_from(width).unwrap_or(u8::MAX));
+    width
 }
 
 fn repeated(code: u32, run: usize, width: u32, into: &mut Vec<u8>) {

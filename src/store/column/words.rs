@@ -74,7 +74,7 @@ impl Words {
         if let Some(text) = only(arrays)? {
             let code = self.dictionary.code(text)?;
             facts.text_bytes = Some(known * self.dictionary.see(code));
-            let width = self.dictionary.begin_codes(page);
+            let width = runs::begin_codes(self.dictionary.entries.len(), page);
             runs::alike(code, known, width, page);
         } else {
             codes.clear();
@@ -84,7 +84,7 @@ impl Words {
                 bytes += self.take(array, codes)?;
             }
             facts.text_bytes = Some(bytes);
-            let width = self.dictionary.begin_codes(page);
+            let width = runs::begin_codes(self.dictionary.entries.len(), page);
             runs::codes(codes, width, page);
         }
         facts.bounds = self.dictionary.seen();
@@ -316,13 +316,6 @@ impl Dictionary {
     fn begin_page(&mut self) {
         self.pages += 1;
         self.ends = None;
-    }
-
-    /// Appends the width of codes, and gives it.
-    fn begin_codes(&self, page: &mut Vec<u8>) -> u32 {
-        let width = runs::width(self.entries.len());
-        page.push(u8::try_from(width).unwrap_or(u8::MAX));
-        width
     }
 
     /// Notes that a text is in the page at hand; gives how many bytes it has.
