@@ -64,6 +64,13 @@ pub fn bits_of_two<S: Simd>(lanes: u8x64<S>, [one, other]: [u8; 2]) -> u64 {
     (are(lanes, one) | are(lanes, other)).to_bitmask()
 }
 
+/// How many bits are set.
+#[expect(clippy::inline_always, reason = "it is compiled for every kind of processor")]
+#[inline(always)]
+pub fn count(bits: u64) -> usize {
+    usize::try_from(bits.count_ones()).unwrap_or(0)
+}
+
 /// Writes down where the bits of `hits` are, counted from `from`, in order. Behind them `room` gets anything.
 #[expect(clippy::inline_always, reason = "it is compiled for every kind of processor")]
 #[inline(always)]
@@ -73,9 +80,8 @@ pub fn places<S: Simd>(simd: S, mut hits: u64, from: u32, room: &mut [u32; WORD]
         return places_at_once(avx512, hits, from, room);
     }
     // Eight at a time, whether there are so many or not: whether a loop goes on is hardly ever guessed wrong.
-    let n = usize::try_from(hits.count_ones()).unwrap_or(0);
     let (rooms, _) = room.as_chunks_mut::<8>();
-    for room in rooms.iter_mut().take(n.div_ceil(8)) {
+    for room in rooms.iter_mut().take(count(hits).div_ceil(8)) {
         for place in room {
             *place = from + hits.trailing_zeros();
             hits &= hits.wrapping_sub(1);

@@ -7,7 +7,7 @@ use fearless_simd::{Simd, prelude::*, u8x64};
 
 use super::fields::{Line, cut, place, scan};
 use super::layout::Layout;
-use crate::sources::lanes::{Look, WORD, bits, places, show};
+use crate::sources::lanes::{Look, WORD, bits, count, places, show};
 
 /// The lines of a piece, one after another.
 pub(super) enum Lines<'t> {
@@ -200,13 +200,6 @@ impl Look for Glance {
         self.may_name_job_id |= (first << AHEAD | self.ahead) & last != 0;
         self.ahead = first >> (u64::BITS - AHEAD);
     }
-}
-
-/// How many bits are set.
-#[expect(clippy::inline_always, reason = "it is compiled for every kind of processor")]
-#[inline(always)]
-fn count(bits: u64) -> usize {
-    usize::try_from(bits.count_ones()).unwrap_or(0)
 }
 
 #[inline]

@@ -361,10 +361,13 @@ impl<'t> Reader<'t> {
             };
             self.is_continuation = false;
         }
-        if self.layout.is_tail_open {
-            self.tail = if is_step { Tail::Step } else { Tail::Job };
-        }
+        self.tail = self.tail_of(if is_step { Tail::Step } else { Tail::Job });
         Ok(())
+    }
+
+    /// What may go on behind a row.
+    fn tail_of(&self, row: Tail) -> Tail {
+        if self.layout.is_tail_open { row } else { Tail::Closed }
     }
 
     /// Folds a step into the open job where it is told at once to be one of it, as by far most rows are; false where it
@@ -378,10 +381,7 @@ impl<'t> Reader<'t> {
         let is_own = self.is_raw_first && std::ptr::eq(*own, base) && steps.add(row).is_ok();
         if is_own {
             self.job.anomalies |= row.anomalies;
-            self.tail = Tail::Closed;
-            if self.layout.is_tail_open {
-                self.tail = Tail::Step;
-            }
+            self.tail = self.tail_of(Tail::Step);
         }
         is_own
     }
@@ -422,9 +422,7 @@ impl<'t> Reader<'t> {
         match row.base() {
             Ok((base, false)) => {
                 self.open_refused(refusal, base, extent, sink);
-                if self.layout.is_tail_open {
-                    self.tail = Tail::Job;
-                }
+                self.tail = self.tail_of(Tail::Job);
             }
             refused => {
                 if let (Open::Job { base: own, steps, .. }, Ok((base, _))) = (&mut self.open, refused)
