@@ -165,32 +165,23 @@ fn check_says_good_wrong_or_without_input() {
     assert!(stderr(&output).contains(warning), "{}", stderr(&output));
     let place = format!("publishes to {}\n", here.path().join("out").display());
     assert!(stdout(&output).contains(&place), "{}", stdout(&output));
+    let stopped = |pipeline: &str, code: i32, words: &str| {
+        for command in ["check", "run"] {
+            let output = gridtally(&[command, pipeline], here.path());
+            assert_eq!(output.status.code(), Some(code), "{command}: {}", stderr(&output));
+            assert!(stderr(&output).contains(words), "{}", stderr(&output));
+        }
+    };
     let logs = source("a", "paths = [\"in\"]\nblah = [\"blahp-*\"]");
     fs::write(here.path().join("logs.toml"), format!("{head}{logs}")).unwrap();
-    for command in ["check", "run"] {
-        let output = gridtally(&[command, "logs.toml"], here.path());
-        assert_eq!(output.status.code(), Some(66), "{command}: {}", stderr(&output));
-        assert!(
-            stderr(&output).contains("source a: blahp-* matches no file"),
-            "{}",
-            stderr(&output)
-        );
-    }
+    stopped("logs.toml", 66, "source a: blahp-* matches no file");
     let inside = format!(
         "{}{}",
         head.replace("\"out\"", "\"./in/../in\""),
         source("a", "paths = [\"in/*\"]")
     );
     fs::write(here.path().join("inside.toml"), inside).unwrap();
-    for command in ["check", "run"] {
-        let output = gridtally(&[command, "inside.toml"], here.path());
-        assert_eq!(output.status.code(), Some(78), "{command}: {}", stderr(&output));
-        assert!(
-            stderr(&output).contains("source a: in/1.json lies in the output, "),
-            "{}",
-            stderr(&output)
-        );
-    }
+    stopped("inside.toml", 78, "source a: in/1.json lies in the output, ");
 
     let output = gridtally(&["check", "none.toml"], here.path());
     assert_eq!(output.status.code(), Some(78));
