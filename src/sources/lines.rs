@@ -160,8 +160,9 @@ impl<G: Grammar> Lines<G> {
             let line = memchr(b'\n', &self.feed).map_or(self.feed.len(), |end| end + 1);
             if line > longest {
                 self.is_skipping = line == self.feed.len();
-                let raw = self.feed.get(..self.limits.kept).unwrap_or(&self.feed).to_vec();
                 let (at, limits) = (self.feed.at(), self.limits);
+                let text = behind_mark(&self.feed, at);
+                let raw = text.get(..limits.kept).unwrap_or(text).to_vec();
                 if !self.is_skipping {
                     self.feed.take(line);
                 }
@@ -171,8 +172,10 @@ impl<G: Grammar> Lines<G> {
                 })));
             }
             if self.feed.len() > longest.saturating_mul(2) {
-                // Lines that begin nothing, more of them than a record may have: each is a row of its own.
-                let end = memchr::memrchr(b'\n', &self.feed).map_or(self.feed.len(), |end| end + 1);
+                // Lines that begin nothing, more of them than a record may have: each is a row of its own. Of the last
+                // few bytes it is not known yet whether one of them begins a record.
+                let known = self.feed.get(..self.feed.len() - LOOKAHEAD).unwrap_or_default();
+                let end = memchr::memrchr(b'\n', known).map_or(line, |end| end + 1);
                 return Ok(Some(self.work(end, false)));
             }
             want = self.feed.len() + block;
@@ -212,11 +215,7 @@ fn parse<G: Grammar>(grammar: &G, bytes: &[u8], from: Position, limits: Limits, 
         rest = after;
         let record = record.strip_suffix(b"\n").unwrap_or(record);
         let record = record.strip_suffix(b"\r").unwrap_or(record);
-        let record = if here.byte_offset == 0 {
-            without_mark(record)
-        } else {
-            record
-        };
+        let record = behind_mark(record, here);
         if record.len() > limits.record {
             sink.rows_read(1);
             too_long(record.get(..limits.kept).unwrap_or(record), here, limits, sink);
@@ -244,6 +243,11 @@ fn parse<G: Grammar>(grammar: &G, bytes: &[u8], from: Position, limits: Limits, 
             }
         }
     }
+}
+
+/// The text of a line that begins at `at`: a file may begin with a byte order mark.
+fn behind_mark(line: &[u8], at: Position) -> &[u8] {
+    if at.byte_offset == 0 { without_mark(line) } else { line }
 }
 
 fn head(line: &[u8]) -> &[u8] {

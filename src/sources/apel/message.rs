@@ -54,9 +54,10 @@ impl Piece {
         let mut line = self.at.line;
         while start < self.bytes.len() {
             let is_first = start == 0;
-            let has_header = self.header_at_or_after(start) == Search::Found(start);
-            let search_from = if has_header { start + 1 } else { start };
-            let next = (!self.is_alone).then(|| self.header_at_or_after(search_from));
+            // What a message goes on with is no header, whatever it begins like.
+            let goes_on = is_first && self.within.is_some();
+            let has_header = !goes_on && self.header_at_or_after(start) == Search::Found(start);
+            let next = (!self.is_alone).then(|| self.header_at_or_after(start + 1));
             let end = match next {
                 Some(Search::Found(at)) => at,
                 Some(Search::Pending(_)) | None => self.bytes.len(),

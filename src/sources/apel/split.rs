@@ -130,10 +130,12 @@ impl Splitter {
         if next_header(&self.buffer, 0, self.starts_line, self.is_ended) != Search::Found(0) {
             return Some((Kind::Missing, 0));
         }
-        let line_end = memchr::memchr2(b'\n', b'\r', &self.buffer)?;
-        if line_end > self.limits.record {
+        let line_end = memchr::memchr2(b'\n', b'\r', &self.buffer);
+        if line_end.unwrap_or(self.buffer.len()) > self.limits.record {
+            // A header line without an end is no header.
             return Some((Kind::Missing, 0));
         }
+        let line_end = line_end?;
         let line = self.buffer.get(..line_end)?;
         Some((Kind::of(line), line_end))
     }
@@ -166,13 +168,11 @@ impl Splitter {
                 return Ok((n > 0).then(|| self.cut(n, None, true)));
             }
             want = self.buffer.len() + self.limits.block.max(1);
-            let Some((kind, body)) = self.kind() else {
-                if self.buffer.len() > self.limits.record {
-                    // A header line without an end is no header.
-                    self.within = Some(Kind::Missing);
-                }
-                continue;
-            };
+            let Some((kind, body)) = self.kind() else { continue };
+            if kind == Kind::Missing {
+                // Nor may its beginning be taken for one in a piece that ends inside its line.
+                self.within = Some(Kind::Missing);
+            }
             let is_whole =
                 matches!(kind, Kind::Job { .. } | Kind::Summary(_)) && self.plan.acceptance == Acceptance::StrictApel;
             if is_whole && !self.is_over_long {

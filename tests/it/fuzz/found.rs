@@ -5,7 +5,7 @@ use std::io::Read;
 use gridtally::ledger::Reason;
 use gridtally::pipeline::plan::{Acceptance, Format};
 use gridtally::records::JobRow;
-use gridtally::sources::{Position, Sink, apel, gracc, sacct};
+use gridtally::sources::{Position, Sink, apel, gracc, lines, lsf, pbs, sacct};
 
 use crate::support::collect::{Collected, input, plan, run};
 
@@ -34,6 +34,78 @@ fn a_header_line_without_end_is_one_row() {
     let endless = std::io::Cursor::new("APEL-summary-job-message: v0.").chain(std::io::repeat(b'3').take(40 << 20));
     let all = run(apel::pieces(Box::new(endless), plan(Format::Apel, Acceptance::StrictApel)).unwrap());
     assert_eq!((all.rows_read, all.rejects.len()), (1, 1));
+}
+
+/// A header line that is too long is none; a mark in it made one of its beginning when a piece ended there.
+#[test]
+fn a_mark_in_a_header_line_too_long_makes_no_header_of_its_beginning() {
+    let limits = |block| apel::Limits {
+        block,
+        message: 256,
+        record: 64,
+        kept: 64,
+    };
+    let header = "APEL-individual-job-message: v0.3";
+    for acceptance in [Acceptance::StrictApel, Acceptance::Salvage] {
+        for (front, rows) in [
+            ("", 3),
+            ("%%\n", 3),
+            ("Site: A\n", 4),
+            ("\nAPEL-sync-message: v0.1\nSite: A\n", 4),
+        ] {
+            let line = format!("{header}%%Site: A%%{}\n", ";".repeat(150));
+            let text = format!("{front}{line}APEL-cloud-message: v0.4\nSite: A\n%%\n");
+            let read = |block| {
+                run(apel::pieces_within(input(text.as_bytes()), plan(Format::Apel, acceptance), limits(block)).unwrap())
+            };
+            let whole = read(1 << 20);
+            for block in 1..text.len() {
+                assert_eq!(read(block), whole, "{acceptance:?} {front:?} {block}");
+            }
+            assert_eq!(whole.rows_read, rows + 1, "{whole:?}");
+            let reasons = whole.rejects.iter().map(|reject| reject.reason);
+            assert!(
+                reasons.filter(|reason| *reason == Reason::BadMessage).count() >= 3,
+                "{whole:?}"
+            );
+        }
+    }
+}
+
+/// Among lines that begin nothing, an event that began just before the end of a piece was cut off from what it goes on
+/// with.
+#[test]
+fn an_event_behind_lines_that_begin_nothing_goes_on() {
+    let event = "\"EVENT_FIND\" \"9.1\" 1 \"a\nb\"\n";
+    let text = format!("{}{event}{}", "x\n".repeat(150), "y\n".repeat(150));
+    let read = |block| {
+        let limits = lines::Limits {
+            block,
+            record: 64,
+            kept: 64,
+        };
+        run(lsf::pieces(input(text.as_bytes()), limits))
+    };
+    let whole = read(1 << 20);
+    for block in 1..text.len() {
+        assert_eq!(read(block), whole, "{block}");
+    }
+    assert_eq!((whole.rows_read, whole.rejects.len()), (301, 300));
+}
+
+/// Of a line too long at the start of a file, what was kept began with the byte order mark or not.
+#[test]
+fn a_line_too_long_behind_a_byte_order_mark_is_kept_without_it() {
+    let text = format!("\u{feff}{}\n", "x".repeat(500));
+    for block in [1, 50, 200, 1000] {
+        let limits = lines::Limits {
+            block,
+            record: 64,
+            kept: 8,
+        };
+        let all = run(pbs::pieces(input(text.as_bytes()), limits));
+        assert_eq!(all.rejects[0].raw, b"xxxxxxxx", "{block}");
+    }
 }
 
 /// Whether a job that is too long was cut off by the end of the file depended on the size of the pieces.

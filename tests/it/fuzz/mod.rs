@@ -2,11 +2,12 @@
 //!
 //! One number decides everything about one execution: target, input, mutations, how the bytes arrive. A failure prints
 //! the number and writes the input beside it. The test runs for a few seconds; `GRIDTALLY_FUZZ_SECONDS=3600` for an
-//! hour, `GRIDTALLY_FUZZ_START=n` elsewhere than at 0, and `GRIDTALLY_FUZZ_SEED=n` that execution alone. With the
-//! shared real data there (`GRIDTALLY_SHARED`), pieces of it are among the inputs, and numbers mean other executions.
-//! An execution that kills the process (a stack that overflows) is the number in `gridtally-fuzz-now` of the temporary
-//! folder. Told how long to run, it takes the process to itself, as in
-//! `GRIDTALLY_FUZZ_SECONDS=3600 cargo test --test it fuzz_every_reader -- --nocapture`, and bounds memory tightly.
+//! hour, `GRIDTALLY_FUZZ_START=n` elsewhere than at 0, `GRIDTALLY_FUZZ_ONLY=apel` only the targets with that in their
+//! name, and `GRIDTALLY_FUZZ_SEED=n` that execution alone. With the shared real data there (`GRIDTALLY_SHARED`), pieces
+//! of it are among the inputs, and numbers mean other executions. An execution that kills the process (a stack that
+//! overflows) is the number in `gridtally-fuzz-now` of the temporary folder. Told how long to run, it takes the process
+//! to itself, as in `GRIDTALLY_FUZZ_SECONDS=3600 cargo test --test it fuzz_every_reader -- --nocapture`, and bounds
+//! memory tightly.
 //!
 //! What every execution is held to: no panic; every row framed has one outcome; the same rows however the input is cut
 //! into pieces; an end within a time limit; no more said, and no more memory taken, than the input can account for.

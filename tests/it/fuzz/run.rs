@@ -129,18 +129,25 @@ fn ticks_in(time: Duration) -> u64 {
 
 fn work(state: &State, pool: &Pool, start: u64, ticks: u64) {
     let here = tempfile::tempdir().unwrap();
+    let only = std::env::var("GRIDTALLY_FUZZ_ONLY").unwrap_or_default().to_lowercase();
     let mut known = BTreeSet::new();
     let mut seed = start;
+    let mut n = 0;
     // At least one round however slow the machine is.
     while state.ticks.load(Ordering::Acquire) < ticks || seed - start < 200 {
         state.seed.store(seed, Ordering::Release);
+        let case = case(pool, seed);
+        let target = case.target;
+        if !format!("{target:?}").to_lowercase().contains(&only) {
+            seed += 1;
+            continue;
+        }
+        n += 1;
         if super::is_alone() {
             std::fs::write(std::env::temp_dir().join("gridtally-fuzz-now"), seed.to_string()).unwrap();
         }
         memory::forget();
         let before = memory::peak_kb();
-        let case = case(pool, seed);
-        let target = case.target;
         let mut wrong = execute(case, here.path());
         let grown = memory::peak_kb()
             .unwrap_or(0)
@@ -165,7 +172,6 @@ fn work(state: &State, pool: &Pool, start: u64, ticks: u64) {
     let seconds = (TICK * u32::try_from(state.ticks.load(Ordering::Acquire)).unwrap())
         .as_secs()
         .max(1);
-    let n = seed - start;
     eprintln!("{n} executions in {seconds} s, {} a second", n / seconds);
     state.is_over.store(true, Ordering::Release);
 }
