@@ -121,28 +121,6 @@ impl Store {
         }
         Ok(())
     }
-
-    /// Files that listings leave out: the part files (`name#1`) of interrupted uploads, relative to the root.
-    pub(super) fn part_files(&self) -> Result<Vec<String>> {
-        let mut found = Vec::new();
-        let Some(root) = self.local_root() else {
-            return Ok(found);
-        };
-        let mut folders: Vec<PathBuf> = vec![root.to_path_buf()];
-        while let Some(folder) = folders.pop() {
-            for entry in std::fs::read_dir(&folder).map_err(|e| at(e, &folder))? {
-                let entry = entry.map_err(|e| at(e, &folder))?;
-                if entry.file_type().map_err(|e| at(e, &folder))?.is_dir() {
-                    folders.push(entry.path());
-                } else if is_part_file(&entry.file_name().to_string_lossy())
-                    && let Ok(path) = entry.path().strip_prefix(root)
-                {
-                    found.push(path.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/"));
-                }
-            }
-        }
-        Ok(found)
-    }
 }
 
 /// Makes what a file holds so far durable. One that is not there is not missed: a commit makes whole files durable.
@@ -153,11 +131,12 @@ pub(super) fn sync_data(path: &Path) -> std::io::Result<()> {
     }
 }
 
-fn is_part_file(name: &str) -> bool {
+/// Whether a file is what an interrupted upload leaves behind, `name#1`; listings leave it out.
+pub(super) fn is_part_file(name: &str) -> bool {
     name.split_once('#')
         .is_some_and(|(_, number)| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
 }
 
-fn at(source: std::io::Error, path: &Path) -> Error {
+pub(super) fn at(source: std::io::Error, path: &Path) -> Error {
     Error::from(source).at("path", path.display())
 }

@@ -10,6 +10,7 @@ mod local;
 pub mod location;
 mod lock;
 pub mod manifest;
+mod present;
 mod process;
 pub mod publish;
 mod reader;

@@ -4,11 +4,11 @@ use super::BESIDE;
 use super::journal::hash;
 use super::location::Store;
 use super::manifest::{FileEntry, MANIFEST, Manifest};
+use super::present::Present;
 use super::publish::{JOURNAL, LOCK, MACHINERY, STAGING};
 use super::table::SCHEMA_VERSION_KEY;
 use super::table_reader::describe;
 use crate::error::{Kind, Result};
-use std::collections::BTreeMap;
 
 /// Something that is not as it should be.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,13 +47,9 @@ pub fn verify_files(store: &Store) -> Result<Vec<Finding>> {
         }
         Err(e) => return Err(e),
     };
-    let present: BTreeMap<String, u64> = store
-        .list("")?
-        .into_iter()
-        .map(|entry| (entry.path, entry.size))
-        .collect();
+    let present = Present::new(store, &manifest)?;
     for file in manifest.files() {
-        match present.get(&file.path) {
+        match present.files.get(&file.path) {
             None => report(&file.path, "in the manifest but not there".to_owned()),
             Some(&size) if size != file.bytes => {
                 report(&file.path, format!("{size} bytes, the manifest says {}", file.bytes));
@@ -71,15 +67,20 @@ pub fn verify_files(store: &Store) -> Result<Vec<Finding>> {
             }
         }
     }
-    for path in present.keys().map(String::as_str) {
+    for path in present.files.keys().map(String::as_str) {
         if manifest.file(path).is_none()
             && let Some(problem) = stray(path)
         {
             report(path, problem.to_owned());
         }
     }
-    for path in store.part_files()? {
-        report(&path, "left over from an interrupted write".to_owned());
+    for path in &present.parts {
+        report(path, "left over from an interrupted write".to_owned());
+    }
+    for (path, problem) in present.others {
+        if stray(&path).is_some() {
+            report(path.trim_end_matches('/'), problem);
+        }
     }
     findings.sort();
     Ok(findings)

@@ -82,6 +82,40 @@ fn strays_and_leftovers_are_found() {
     );
 }
 
+/// What is no file ended the verification, or was not seen, or was followed over a whole disk.
+#[cfg(unix)]
+#[test]
+fn links_and_devices_are_strays() {
+    use std::os::unix::fs::symlink;
+    let (folder, store) = local();
+    publish(
+        &store,
+        &[("usage/site=A/part.parquet", 5), ("usage/site=B/part.parquet", 7)],
+    );
+    let place = |path: &str| folder.path().join(path);
+    // A partition that was moved to another disk is where it was.
+    let elsewhere = tempfile::tempdir().unwrap();
+    std::fs::rename(place("usage/site=B"), elsewhere.path().join("b")).unwrap();
+    symlink(elsewhere.path().join("b"), place("usage/site=B")).unwrap();
+    store.put("runs/1/report.json", "{}".into()).unwrap();
+    symlink("nothing", place("runs/latest")).unwrap();
+    assert_eq!(problems(&store), [""; 0]);
+
+    symlink("..", place("usage/round")).unwrap();
+    symlink("itself", place("itself")).unwrap();
+    symlink("nothing", place("usage/gone.parquet")).unwrap();
+    let _socket = std::os::unix::net::UnixListener::bind(place("socket")).unwrap();
+    assert_eq!(
+        problems(&store),
+        [
+            "itself: a link that leads nowhere: Too many levels of symbolic links (os error 40)",
+            "socket: neither a file nor a folder",
+            "usage/gone.parquet: a link that leads nowhere: No such file or directory (os error 2)",
+            "usage/round: a link to a folder that holds nothing of the manifest",
+        ]
+    );
+}
+
 #[test]
 fn damage_is_found() {
     let store = memory();
