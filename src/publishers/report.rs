@@ -158,7 +158,7 @@ impl Walk<'_> {
         for (.., path) in files.iter().filter(|(_, is_jobs, _)| *is_jobs) {
             let batches = read_table(self.store.reader(path)?, Some(&columns), READ_ROWS)?;
             for batch in batches {
-                let batch = batch.map_err(|why| why.at("path", path))?;
+                let batch = batch?;
                 jobs.add(&batch, &mut self.names, &mut groups, &mut self.left)?;
             }
         }
@@ -194,7 +194,7 @@ impl Walk<'_> {
         let is_asked =
             |vo: Option<&str>| question.vos.is_empty() || question.vos.iter().any(|wanted| Some(wanted.as_str()) == vo);
         for batch in read_table(self.store.reader(path)?, None, READ_ROWS)? {
-            for row in from_batch(&batch.map_err(|why| why.at("path", path))?, site, month)? {
+            for row in from_batch(&batch?, site, month)? {
                 if row.is_usage() && row.word("view") == Some("batch") && is_asked(row.word("vo")) {
                     let key = summary::key(&row, &mut self.names);
                     published.insert(key, summary::numbers(question.mode, &row, &key));

@@ -127,7 +127,7 @@ impl Lake {
             if !selection.has_site(&site) || selection.to.is_some_and(|to| to < month) {
                 continue;
             }
-            let group_n = crate::store::row_groups(&self.store.reader(&path)?).map_err(|e| e.at("path", &path))?;
+            let group_n = crate::store::row_groups(&self.store.reader(&path)?)?;
             for from in (0..group_n).step_by(PIECE_GROUPS) {
                 pieces.push(Piece {
                     site: site.clone(),
@@ -149,10 +149,8 @@ impl Lake {
         piece: &Piece,
         columns: &[&str],
     ) -> Result<impl Iterator<Item = Result<RecordBatch>> + use<>> {
-        let path = piece.path.clone();
-        let reader = self.store.reader(&path)?;
-        let read = read_row_groups(reader, Some(columns), BATCH_ROWS, Some(piece.groups.clone()))?;
-        Ok(read.map(move |batch| batch.map_err(|e| e.at("path", &path))))
+        let reader = self.store.reader(&piece.path)?;
+        read_row_groups(reader, Some(columns), BATCH_ROWS, Some(piece.groups.clone()))
     }
 
     /// The batches of one published file: all columns, or the named ones.
@@ -164,9 +162,7 @@ impl Lake {
         path: &str,
         columns: Option<&[&str]>,
     ) -> Result<impl Iterator<Item = Result<RecordBatch>> + use<>> {
-        let path = path.to_owned();
-        let read = read_table(self.store.reader(&path)?, columns, BATCH_ROWS)?;
-        Ok(read.map(move |batch| batch.map_err(|e| e.at("path", &path))))
+        read_table(self.store.reader(path)?, columns, BATCH_ROWS)
     }
 
     /// The files of a dataset that is partitioned by site and record month: (site, month, path), sorted.

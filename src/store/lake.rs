@@ -247,9 +247,5 @@ pub fn batches(
     {
         return Ok(None);
     }
-    let read = read_table(store.reader(path)?, None, READ_ROWS)?;
-    let path = path.to_owned();
-    Ok(Some(Box::new(
-        read.map(move |batch| batch.map_err(|e| e.at("path", &path))),
-    )))
+    Ok(Some(Box::new(read_table(store.reader(path)?, None, READ_ROWS)?)))
 }

@@ -29,6 +29,6 @@ pub use publish::{Committed, Current, Publication};
 pub use reader::ObjectReader;
 pub use staged::{Staged, StagedWriter};
 pub use table::{SCHEMA_VERSION_KEY, TableOptions, TableWriter};
-pub use table_reader::{footer, read_row_groups, read_table, row_groups, rows};
+pub use table_reader::{TableFile, footer, read_row_groups, read_table, row_groups, rows};
 pub use verify::{Finding, verify_files};
 pub use writer::{ObjectWriter, Written};

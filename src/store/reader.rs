@@ -1,6 +1,7 @@
 //! Reading ranges of one object.
 
 use super::location::{Store, parse};
+use super::table_reader::TableFile;
 use crate::error::{Error, Kind, Result};
 use bytes::{Buf, Bytes, BytesMut};
 use object_store::path::Path;
@@ -25,6 +26,8 @@ const BLOCK: u64 = BLOCK_BYTES as u64;
 #[derive(Clone)]
 pub struct ObjectReader {
     source: Arc<Source>,
+    /// Its path in the store, for errors.
+    path: Arc<str>,
     bytes: u64,
 }
 
@@ -53,9 +56,10 @@ impl Store {
                 io::ErrorKind::NotFound => missing(),
                 _ => Error::from(e).at("path", path),
             })?;
-            let bytes = file.metadata()?.len();
+            let bytes = file.metadata().map_err(|e| Error::from(e).at("path", path))?.len();
             return Ok(ObjectReader {
                 source: Arc::new(Source::File(Mutex::new(file))),
+                path: path.into(),
                 bytes,
             });
         }
@@ -67,6 +71,7 @@ impl Store {
         };
         Ok(ObjectReader {
             source: Arc::new(source),
+            path: path.into(),
             bytes,
         })
     }
@@ -169,6 +174,12 @@ fn fetch(store: &Store, location: &Path, start: u64, length: usize) -> io::Resul
             io::ErrorKind::UnexpectedEof,
             "the object shrank while it was read",
         ))
+    }
+}
+
+impl TableFile for ObjectReader {
+    fn path(&self) -> Option<&str> {
+        Some(&self.path)
     }
 }
 

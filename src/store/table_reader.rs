@@ -7,13 +7,35 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::arrow::{ARROW_SCHEMA_META_KEY, ProjectionMask};
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader};
 use parquet::file::reader::ChunkReader;
+use std::fs::File;
 use std::ops::Range;
+
+/// A file tables are read from.
+pub trait TableFile: ChunkReader + 'static {
+    /// What errors about it call it; `None` where only the caller knows.
+    fn path(&self) -> Option<&str>;
+}
+
+impl TableFile for File {
+    fn path(&self) -> Option<&str> {
+        None
+    }
+}
+
+/// An error of the file of this name.
+fn of_file(error: impl Into<Error>, path: Option<&str>) -> Error {
+    let error = error.into();
+    match path {
+        Some(path) => error.at("path", path),
+        None => error,
+    }
+}
 
 /// Reads a table in batches of at most `batch_rows` rows, all columns or the named ones (in the order of the file).
 ///
 /// # Errors
-/// `Data` when the file has no such column, `Io` when it is damaged.
-pub fn read_table<R: ChunkReader + 'static>(
+/// `Data` when the file has no such column, `Io` when it is damaged. They name the file.
+pub fn read_table<R: TableFile>(
     reader: R,
     columns: Option<&[&str]>,
     batch_rows: usize,
@@ -25,13 +47,17 @@ pub fn read_table<R: ChunkReader + 'static>(
 ///
 /// # Errors
 /// As [`read_table`].
-pub fn read_row_groups<R: ChunkReader + 'static>(
+pub fn read_row_groups<R: TableFile>(
     reader: R,
     columns: Option<&[&str]>,
     batch_rows: usize,
     groups: Option<Range<usize>>,
 ) -> Result<impl Iterator<Item = Result<RecordBatch>> + use<R>> {
-    let mut builder = ParquetRecordBatchReaderBuilder::try_new(reader)?.with_batch_size(batch_rows.max(1));
+    let path = reader.path().map(str::to_owned);
+    let builder = ParquetRecordBatchReaderBuilder::try_new(reader);
+    let mut builder = builder
+        .map_err(|e| of_file(e, path.as_deref()))?
+        .with_batch_size(batch_rows.max(1));
     if let Some(groups) = groups {
         builder = builder.with_row_groups(groups.collect());
     }
@@ -41,21 +67,21 @@ pub fn read_row_groups<R: ChunkReader + 'static>(
             .iter()
             .map(|name| {
                 schema.index_of(name).map_err(|e| {
-                    Error::new(Kind::Data, "the file does not have this column")
-                        .at("column", name)
-                        .because(e)
+                    let error = Error::new(Kind::Data, "the file does not have this column");
+                    of_file(error.at("column", name).because(e), path.as_deref())
                 })
             })
             .collect::<Result<Vec<_>>>()?;
         let mask = ProjectionMask::roots(builder.parquet_schema(), roots);
         builder = builder.with_projection(mask);
     }
-    let batches = builder.build()?;
-    Ok(batches.map(|batch| batch.map_err(|e| Error::io("a Parquet file is damaged").because(e))))
+    let batches = builder.build().map_err(|e| of_file(e, path.as_deref()))?;
+    let damaged = move |e| of_file(Error::io("a Parquet file is damaged").because(e), path.as_deref());
+    Ok(batches.map(move |batch| batch.map_err(&damaged)))
 }
 
 /// The key-value pairs of the footer, sorted, without the Arrow schema.
-pub fn footer<R: ChunkReader>(reader: &R) -> Result<Vec<(String, String)>> {
+pub fn footer<R: TableFile>(reader: &R) -> Result<Vec<(String, String)>> {
     Ok(footer_of(&metadata(reader)?))
 }
 
@@ -63,23 +89,24 @@ pub fn footer<R: ChunkReader>(reader: &R) -> Result<Vec<(String, String)>> {
 ///
 /// # Errors
 /// `Io` when the file is damaged.
-pub fn row_groups<R: ChunkReader>(reader: &R) -> Result<usize> {
+pub fn row_groups<R: TableFile>(reader: &R) -> Result<usize> {
     Ok(metadata(reader)?.num_row_groups())
 }
 
 /// The number of rows.
-pub fn rows<R: ChunkReader>(reader: &R) -> Result<u64> {
-    rows_of(&metadata(reader)?)
+pub fn rows<R: TableFile>(reader: &R) -> Result<u64> {
+    rows_of(&metadata(reader)?, reader.path())
 }
 
 /// Footer and rows with one look at the file.
 pub(super) fn describe(reader: &ObjectReader) -> Result<(Vec<(String, String)>, u64)> {
     let metadata = metadata(reader)?;
-    Ok((footer_of(&metadata), rows_of(&metadata)?))
+    Ok((footer_of(&metadata), rows_of(&metadata, reader.path())?))
 }
 
-fn metadata<R: ChunkReader>(reader: &R) -> Result<ParquetMetaData> {
-    Ok(ParquetMetaDataReader::new().parse_and_finish(reader)?)
+fn metadata<R: TableFile>(reader: &R) -> Result<ParquetMetaData> {
+    let metadata = ParquetMetaDataReader::new().parse_and_finish(reader);
+    metadata.map_err(|e| of_file(e, reader.path()))
 }
 
 fn footer_of(metadata: &ParquetMetaData) -> Vec<(String, String)> {
@@ -92,7 +119,9 @@ fn footer_of(metadata: &ParquetMetaData) -> Vec<(String, String)> {
     footer
 }
 
-fn rows_of(metadata: &ParquetMetaData) -> Result<u64> {
-    u64::try_from(metadata.file_metadata().num_rows())
-        .map_err(|e| Error::io("a Parquet file states a negative number of rows").because(e))
+fn rows_of(metadata: &ParquetMetaData, path: Option<&str>) -> Result<u64> {
+    u64::try_from(metadata.file_metadata().num_rows()).map_err(|e| {
+        let error = Error::io("a Parquet file states a negative number of rows");
+        of_file(error.because(e), path)
+    })
 }

@@ -31,7 +31,7 @@ impl Corrections {
         let mut table = CorrectionTable::default();
         for file in manifest.dataset("corrections") {
             for batch in read_table(store.reader(&file.path)?, None, READ_ROWS)? {
-                let batch = batch.map_err(|why| why.at("path", &file.path))?;
+                let batch = batch?;
                 if batch.column_by_name("rule").is_none() {
                     let message = "the lake keeps no rules of its corrections yet: run its pipeline again";
                     return Err(Error::new(Kind::Data, message).at("path", &file.path));

@@ -10,7 +10,7 @@ use arrow::buffer::OffsetBuffer;
 use arrow::datatypes::{DataType, Field, Fields, Int32Type, Schema, SchemaRef};
 use gridtally::error::Kind;
 use gridtally::store::table::{PAGE_ROWS, ROW_GROUP_ROWS};
-use gridtally::store::{TableOptions, TableWriter, footer, read_table, rows};
+use gridtally::store::{TableOptions, TableWriter, footer, read_table, row_groups, rows};
 use parquet::arrow::arrow_reader::ArrowReaderMetadata;
 use proptest::prelude::*;
 use std::collections::HashMap;
@@ -280,6 +280,38 @@ fn rows_come_back_as_written() {
         rows(&store.reader("bad.parquet").unwrap()).unwrap_err().kind(),
         Kind::Io
     );
+}
+
+/// Who reads a hundred files must be told which of them is damaged, wherever the damage is.
+#[test]
+fn errors_of_damaged_files_name_them() {
+    let all = sample(20_000);
+    let whole = write(all.schema(), [all.clone()]);
+    let store = memory();
+    let told = |path: &str, bytes: Vec<u8>, columns: Option<&[&str]>| {
+        store.put(path, bytes.into()).unwrap();
+        let read = read_table(store.reader(path).unwrap(), columns, 1000);
+        let error = read.and_then(Iterator::collect::<Result<Vec<_>, _>>).err().unwrap();
+        assert_eq!(error.to_string().matches(path).count(), 1, "{error}");
+        (error.kind(), error.to_string())
+    };
+    let mut page = whole.clone();
+    page[4..5000].fill(0xff);
+    assert_eq!(told("a/page.parquet", page, None).0, Kind::Io);
+    let mut footer = whole.clone();
+    let end = footer.len() - 8;
+    footer[end - 300..end].fill(0xff);
+    assert_eq!(told("a/footer.parquet", footer, None).0, Kind::Io);
+    assert_eq!(told("a/short.parquet", whole[..7].to_vec(), None).0, Kind::Io);
+    assert_eq!(
+        told("a/column.parquet", whole.clone(), Some(&["nonsense"])).0,
+        Kind::Data
+    );
+
+    let short = store.reader("a/short.parquet").unwrap();
+    for error in [rows(&short).unwrap_err(), row_groups(&short).unwrap_err()] {
+        assert!(error.to_string().contains("(path a/short.parquet)"), "{error}");
+    }
 }
 
 #[test]
