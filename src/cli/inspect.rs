@@ -1,5 +1,7 @@
 //! `gridtally inspect`
 
+use std::path::PathBuf;
+
 use super::progress::Terminal;
 use super::{ReportFormat, output};
 use crate::error::{Error, Kind, Result};
@@ -11,7 +13,8 @@ use crate::sources::input::InputFile;
 ///
 /// Reads all of each file as a run would, counts every row, and proposes a `[[source]]` or `[[inventory]]` for the pipeline file. What
 /// packs a file (gzip, zstd, bzip2, xz) and what it speaks are recognised from its content. Times without an offset
-/// are counted as if they were UTC. A file that cannot be read to its end gives exit code 65.
+/// are counted as if they were UTC. A file that cannot be read to its end gives exit code 65. What cannot be looked into, a
+/// folder nobody may read, say, is told on stderr and gives its exit code when all others have been looked at.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -25,7 +28,7 @@ Examples:
 pub(super) struct Args {
     /// Files, folders or URLs.
     #[arg(required = true)]
-    file: Vec<String>,
+    file: Vec<PathBuf>,
 
     /// Format on stdout.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
@@ -96,10 +99,10 @@ pub(super) fn run(args: &Args) -> Result<()> {
     failed.map_or(Ok(()), Err)
 }
 
-/// Every file by itself, or the one error there is instead.
-fn each(files: Result<Vec<InputFile>>) -> Vec<Result<InputFile>> {
+/// Every file by itself, and what there is instead of files.
+fn each(files: Result<(Vec<InputFile>, Vec<Error>)>) -> Vec<Result<InputFile>> {
     match files {
-        Ok(files) => files.into_iter().map(Ok).collect(),
+        Ok((files, troubles)) => files.into_iter().map(Ok).chain(troubles.into_iter().map(Err)).collect(),
         Err(why) => vec![Err(why)],
     }
 }

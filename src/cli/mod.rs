@@ -25,10 +25,12 @@ mod work;
 use std::process::ExitCode;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::error::ErrorKind;
 use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::error::{Kind, Result};
 use crate::report::render::TableFormat;
+use crate::sources::input::legible;
 
 /// Where did every core-hour go, what was it worth, who pays - and prove it.
 ///
@@ -71,6 +73,14 @@ enum Command {
 pub fn main() -> ExitCode {
     let command = match Cli::try_parse() {
         Ok(cli) => cli.command,
+        Err(stop) if stop.kind() == ErrorKind::InvalidUtf8 => {
+            let odd = std::env::args_os().find(|word| word.to_str().is_none());
+            let odd = odd.map(|word| legible(&word)).unwrap_or_default();
+            output::people(&format!(
+                "gridtally: the argument {odd} is not UTF-8, as it must be here (bytes that are not are shown as \\x..)"
+            ));
+            return ExitCode::from(Kind::Usage.exit_code());
+        }
         Err(stop) => {
             // Help and version arrive here too, and go to stdout. There is nobody to tell if printing fails.
             let _ = stop.print();

@@ -141,26 +141,26 @@ fn stand_in(dialect: Dialect, layout: Option<FixedOrder>) -> SourcePlan {
     }
 }
 
-/// The files a word of the command line means: one file, all files of a folder, or those of a URL.
+/// The files a word of the command line means: one file, all files of a folder, or those of a URL; and an error for each
+/// part of a folder that could not be looked into.
 ///
 /// # Errors
 /// [`crate::error::Kind::NoInput`] when there is no such file.
-pub fn files(word: &str) -> Result<Vec<InputFile>> {
-    let path = Path::new(word);
-    if !is_url(word) && !path.is_dir() {
-        return Ok(vec![InputFile::local(path, word.to_owned())?]);
+pub fn files(word: &Path) -> Result<(Vec<InputFile>, Vec<Error>)> {
+    let url = word.to_str().filter(|word| is_url(word));
+    if url.is_none() && !word.is_dir() {
+        let file = InputFile::local(word, input::legible(word.as_os_str()))?;
+        return Ok((vec![file], Vec::new()));
     }
     let here = std::env::current_dir()?;
-    let pattern = if is_url(word) {
-        word.to_owned()
-    } else {
-        here.join(path).to_string_lossy().into_owned()
+    let (found, troubles) = match url {
+        Some(url) => (input::find(url, &here)?, Vec::new()),
+        None => input::below(&here.join(word), &here),
     };
-    let found = input::find(&pattern, &here)?;
-    if found.is_empty() {
-        return Err(Error::new(Kind::NoInput, format!("{word} matches no file")));
+    if found.is_empty() && troubles.is_empty() {
+        return Err(Error::new(Kind::NoInput, format!("{} matches no file", word.display())));
     }
-    Ok(found)
+    Ok((found, troubles))
 }
 
 /// The first bytes, fit for a terminal.

@@ -13,11 +13,7 @@ use crate::error::{Error, Kind, Result};
 
 /// What `pattern`, absolute, means below `base`.
 pub(super) fn find(pattern: &str, base: &Path) -> Result<Vec<InputFile>> {
-    let mut walk = Walk {
-        base,
-        seen: BTreeSet::new(),
-        found: Vec::new(),
-    };
+    let mut walk = Walk::new(base);
     let literal = match pattern.strip_prefix("file://") {
         Some(_) => url::Url::parse(pattern)
             .ok()
@@ -26,14 +22,25 @@ pub(super) fn find(pattern: &str, base: &Path) -> Result<Vec<InputFile>> {
         None => PathBuf::from(pattern),
     };
     match fs::metadata(&literal) {
-        Ok(meta) if meta.is_dir() => walk.folder(&literal)?,
+        Ok(meta) if meta.is_dir() => walk.folder(&literal),
         Ok(meta) => walk.file(literal, meta.len()),
         Err(why) if matches!(why.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             walk.glob(pattern)?;
         }
         Err(why) => return Err(unreadable(&literal, why)),
     }
-    Ok(walk.found)
+    if walk.troubles.is_empty() {
+        return Ok(walk.found);
+    }
+    let lines: Vec<String> = walk.troubles.iter().map(ToString::to_string).collect();
+    Err(Error::io(lines.join("\n")))
+}
+
+/// The files of a folder, and what of it could not be looked into.
+pub(super) fn below(folder: &Path, base: &Path) -> (Vec<InputFile>, Vec<Error>) {
+    let mut walk = Walk::new(base);
+    walk.folder(folder);
+    (walk.found, walk.troubles)
 }
 
 struct Walk<'a> {
@@ -41,9 +48,20 @@ struct Walk<'a> {
     /// Folders already read, by their real path: links must not lead round in circles.
     seen: BTreeSet<PathBuf>,
     found: Vec<InputFile>,
+    /// What could not be looked into.
+    troubles: Vec<Error>,
 }
 
-impl Walk<'_> {
+impl<'a> Walk<'a> {
+    fn new(base: &'a Path) -> Self {
+        Self {
+            base,
+            seen: BTreeSet::new(),
+            found: Vec::new(),
+            troubles: Vec::new(),
+        }
+    }
+
     fn file(&mut self, file: PathBuf, bytes: u64) {
         self.found.push(InputFile {
             path: relative(&file, self.base),
@@ -60,54 +78,56 @@ impl Walk<'_> {
             _ => (Path::new("/"), pattern),
         };
         for path in matching(from, rest)? {
-            self.entry(path)?;
+            self.entry(path);
         }
         Ok(())
     }
 
     /// A name that was found, not given.
-    fn entry(&mut self, path: PathBuf) -> Result<()> {
+    fn entry(&mut self, path: PathBuf) {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         if is_skipped(&name) {
-            return Ok(());
+            return;
         }
         match fs::metadata(&path) {
             Ok(meta) if meta.is_dir() => self.folder(&path),
-            Ok(meta) if meta.is_file() => {
-                self.file(path, meta.len());
-                Ok(())
-            }
-            Ok(_) => Ok(()),
+            Ok(meta) if meta.is_file() => self.file(path, meta.len()),
+            Ok(_) => {}
             // A message that was taken away, or a link to nothing.
-            Err(why) if why.kind() == ErrorKind::NotFound => Ok(()),
-            Err(why) => Err(unreadable(&path, why)),
+            Err(why) if why.kind() == ErrorKind::NotFound => {}
+            Err(why) => self.troubles.push(unreadable(&path, why)),
         }
     }
 
-    fn folder(&mut self, folder: &Path) -> Result<()> {
-        let real = fs::canonicalize(folder).map_err(|why| unreadable(folder, why))?;
-        if !self.seen.insert(real) {
-            return Ok(());
+    fn folder(&mut self, folder: &Path) {
+        let names = match fs::canonicalize(folder).map(|real| self.seen.insert(real)) {
+            Ok(true) => names(folder),
+            Ok(false) => return,
+            Err(why) => Err(why),
+        };
+        match names {
+            Ok(names) => names.into_iter().for_each(|name| self.entry(folder.join(name))),
+            Err(why) => self.troubles.push(unreadable(folder, why)),
         }
-        let mut names: Vec<OsString> = fs::read_dir(folder)
-            .and_then(|entries| entries.map(|entry| Ok(entry?.file_name())).collect())
-            .map_err(|why| unreadable(folder, why))?;
-        names.sort();
-        let is_message = folder
-            .file_name()
-            .is_some_and(|name| is_hex(&name.to_string_lossy(), 14));
-        if is_message && names.iter().any(|name| name == "body") {
-            names.retain(|name| name == "body");
-        }
-        // A spool keeps what is not yet, or no longer, a message in two folders beside the numbered ones.
-        if names.iter().any(|name| is_hex(&name.to_string_lossy(), 8)) {
-            names.retain(|name| name != "temporary" && name != "obsolete");
-        }
-        for name in names {
-            self.entry(folder.join(name))?;
-        }
-        Ok(())
     }
+}
+
+/// What of a folder is looked at, sorted.
+fn names(folder: &Path) -> std::io::Result<Vec<OsString>> {
+    let entries = fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name()));
+    let mut names = entries.collect::<std::io::Result<Vec<OsString>>>()?;
+    names.sort();
+    let is_message = folder
+        .file_name()
+        .is_some_and(|name| is_hex(&name.to_string_lossy(), 14));
+    if is_message && names.iter().any(|name| name == "body") {
+        names.retain(|name| name == "body");
+    }
+    // A spool keeps what is not yet, or no longer, a message in two folders beside the numbered ones.
+    if names.iter().any(|name| is_hex(&name.to_string_lossy(), 8)) {
+        names.retain(|name| name != "temporary" && name != "obsolete");
+    }
+    Ok(names)
 }
 
 pub(super) fn unreadable(path: &Path, why: std::io::Error) -> Error {

@@ -81,6 +81,11 @@ pub(crate) fn find(pattern: &str, base: &Path) -> Result<Vec<InputFile>> {
     }
 }
 
+/// The files of a local folder, as [`discover`] finds them, and an error for each part of it that could not be looked into.
+pub(crate) fn below(folder: &Path, base: &Path) -> (Vec<InputFile>, Vec<Error>) {
+    find_local::below(folder, base)
+}
+
 impl InputFile {
     /// A local file, to be shown as `path`.
     ///
@@ -180,7 +185,7 @@ pub(super) fn relative(path: &Path, base: &Path) -> String {
 }
 
 /// A name as text. Bytes that are none are told one by one: names that differ must not become the same file.
-pub(super) fn legible(name: &OsStr) -> String {
+pub(crate) fn legible(name: &OsStr) -> String {
     let mut text = String::new();
     for chunk in name.as_encoded_bytes().utf8_chunks() {
         text.push_str(chunk.valid());

@@ -21,6 +21,12 @@ fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
+/// A dump of one job.
+const JOBS: &str = "\
+JobIDRaw|Cluster|User|Account|State|Submit|Start|End|ElapsedRaw|NCPUS|AllocTRES|TotalCPU
+7|oak|u|a|COMPLETED|2026-10-30T00:00:00|2026-10-30T00:00:00|2026-10-30T01:00:00|3600|1|cpu=1,node=1|00:10:00
+";
+
 const SUBCOMMANDS: &[&str] = &[
     "run",
     "check",
@@ -92,13 +98,60 @@ fn a_wrong_command_line_is_exit_2_with_words_on_stderr() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn inspect_goes_on_where_a_folder_cannot_be_looked_into() {
+    let here = tempfile::tempdir().unwrap();
+    let folder = here.path().join("in");
+    fs::create_dir_all(folder.join("b")).unwrap();
+    fs::write(folder.join("a.txt"), JOBS).unwrap();
+    fs::write(folder.join("b/c.txt"), JOBS).unwrap();
+    // One that leads to itself, and one to a folder it lies in, which is not read twice.
+    std::os::unix::fs::symlink("around", folder.join("around")).unwrap();
+    std::os::unix::fs::symlink("..", folder.join("b/up")).unwrap();
+    for words in [&["in"][..], &["in", "in/a.txt"]] {
+        let output = gridtally(&[&["inspect"], words].concat(), here.path());
+        assert_eq!(output.status.code(), Some(74), "{}", stderr(&output));
+        let told = stderr(&output);
+        assert!(
+            told.contains("in/around cannot be read: Too many levels of symbolic links"),
+            "{told}"
+        );
+        assert_eq!(told.lines().count(), 1, "{told}");
+        let shown = stdout(&output);
+        let count = |path: &str| shown.lines().filter(|line| line.starts_with(path)).count();
+        assert_eq!((count("in/a.txt"), count("in/b/c.txt")), (words.len(), 1), "{shown}");
+    }
+}
+
+/// Names on a disk are bytes: a file of any name can be looked into, and what must be text says so.
+#[cfg(unix)]
+#[test]
+fn names_that_are_no_text() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let here = tempfile::tempdir().unwrap();
+    let odd = std::ffi::OsStr::from_bytes(b"caf\xe9.txt");
+    fs::write(here.path().join(odd), JOBS).unwrap();
+    let say = |word: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gridtally"));
+        command.arg(word).arg(odd).current_dir(here.path()).output().unwrap()
+    };
+    let output = say("inspect");
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stdout(&output).contains("caf\\xe9.txt"), "{}", stdout(&output));
+    let output = say("verify");
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("the argument caf\\xe9.txt is not UTF-8"),
+        "{}",
+        stderr(&output)
+    );
+}
+
 #[test]
 fn a_lake_that_lost_a_file_is_damaged() {
     let here = tempfile::tempdir().unwrap();
-    let row =
-        "7|oak|u|a|COMPLETED|2026-10-30T00:00:00|2026-10-30T00:00:00|2026-10-30T01:00:00|3600|1|cpu=1,node=1|00:10:00";
-    let header = "JobIDRaw|Cluster|User|Account|State|Submit|Start|End|ElapsedRaw|NCPUS|AllocTRES|TotalCPU";
-    fs::write(here.path().join("jobs.txt"), format!("{header}\n{row}\n")).unwrap();
+    fs::write(here.path().join("jobs.txt"), JOBS).unwrap();
     let pipeline = "[pipeline]\nname = \"oak\"\noutput = \"lake\"\n[[source]]\nname = \"a\"\nformat = \"sacct\"\n\
                     paths = [\"jobs.txt\"]\nsite = \"A\"\ntimezone = \"UTC\"\nvo = { value = \"v\" }\n";
     fs::write(here.path().join("oak.toml"), pipeline).unwrap();
