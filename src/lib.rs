@@ -16,8 +16,8 @@
 //! `capacity` (what nodes could deliver), `publishers` (what others make of the same jobs), `ledger` (where every row
 //! went), `engine` (group-bys and formulas on typed batches), `privacy` (who is named), `store` (everything written),
 //! `time` (zones, months, allocation years), `scratch` (what does not fit memory), `allocator` (how soon memory is
-//! given back), `lines` (tables as lines of text), `leb128` (numbers in few bytes), `pipeline` (file -> plan -> run),
-//! `problems` (what is wrong with a pipeline or policy file, all of it at once), `inspect`, `cli`.
+//! given back), `lines` (tables as lines of text), `leb128` (numbers in few bytes), `small_file` (what people
+//! write), `pipeline` (file -> plan -> run), `problems` (what is wrong with a pipeline or policy file, all of it at once), `inspect`, `cli`.
 //!
 //! Invariants, held by tests:
 //! * Only `sources` knows a vendor's column name; it tells a [`sources::Sink`] and nobody else. A sink that stands before
@@ -50,6 +50,7 @@ pub mod reference;
 pub mod report;
 pub mod schema;
 mod scratch;
+mod small_file;
 pub mod sources;
 pub mod store;
 pub mod summarise;

@@ -10,6 +10,7 @@ use super::table::{Devices, Table};
 use crate::engine::{Formula, Type, Value};
 use crate::error::{Error, Result};
 use crate::problems::Problems;
+use crate::small_file;
 use crate::time::{Calendar, Day};
 
 /// What a policy charges for.
@@ -174,9 +175,9 @@ pub const CHARGE: &str = "charge";
 pub const MEMORY_UNIT: &str = "memory_unit";
 
 impl Policy {
-    /// Reads the file at `path`; mistakes are told under the name `file`.
+    /// Reads the file at `path`, of at most 64 MiB; mistakes are told under the name `file`.
     pub fn load(path: &Path, file: &str, problems: &mut Problems) -> Option<Self> {
-        match std::fs::read_to_string(path) {
+        match small_file::text(path) {
             Ok(text) => Self::read(file, &text, problems),
             Err(why) => {
                 problems.mistake(file, 0, format!("cannot be read: {why}"));

@@ -20,13 +20,16 @@ use crate::sources::input::InputFile;
 Examples:
   gridtally inspect sacct-2026-03.txt.xz
 
+  What another machine has, without a copy of it:
+    ssh head sacct -a -D -P -o ALL | gridtally inspect /dev/stdin
+
   Whether the flat fields of a GRACC dump say what its XML says:
     gridtally inspect --cross-check gracc.osg.raw-2026.03.ndjson.gz
 
   Of many files, those that nothing is known about:
     gridtally inspect --format json spool/* | jq -r '.[] | select(.dialect == null) | .path'")]
 pub(super) struct Args {
-    /// Files, folders or URLs.
+    /// Files, folders or URLs; `/dev/stdin` for what a pipe brings.
     #[arg(required = true)]
     file: Vec<PathBuf>,
 

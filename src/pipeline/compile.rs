@@ -19,6 +19,7 @@ use crate::reference::site::{SiteRule, SiteTable};
 use crate::reference::topology::Topology;
 use crate::reference::vo::VoTable;
 use crate::reference::vo_corrections::VoCorrections;
+use crate::small_file;
 use crate::time::Zone;
 
 impl Plan {
@@ -29,7 +30,7 @@ impl Plan {
     /// as `file:line: message`.
     pub fn load(file: &Path) -> Result<(Self, Vec<String>)> {
         let label = file.to_string_lossy().into_owned();
-        let text = std::fs::read_to_string(file)
+        let text = small_file::text(file)
             .map_err(|why| Error::config(format!("{label}: the pipeline file cannot be read")).because(why))?;
         let file = std::path::absolute(file)
             .map_err(|why| Error::config(format!("{label}: the pipeline file has no place")).because(why))?;

@@ -7,6 +7,8 @@ use std::path::Path;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
+use crate::small_file;
+
 /// A shorter key could be guessed.
 pub const MIN_KEY_BYTES: usize = 16;
 /// A longer one is a file named by mistake.
@@ -45,13 +47,7 @@ impl Key {
                 Self::new(value.as_encoded_bytes())
             }
             KeyPlace::File(path) => {
-                let size = std::fs::metadata(Path::new(path)).map(|meta| meta.len());
-                let read = size.and_then(|size| {
-                    if size > MAX_KEY_BYTES {
-                        return Err(std::io::Error::other("it is too large for a key"));
-                    }
-                    std::fs::read(path)
-                });
+                let read = small_file::read(Path::new(path), MAX_KEY_BYTES);
                 let bytes = read.map_err(|why| format!("the key file {path} cannot be read: {why}"))?;
                 Self::new(bytes.trim_ascii_end())
             }

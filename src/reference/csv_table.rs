@@ -1,10 +1,10 @@
 //! Reading small CSV tables by column name, with every mistake told by line.
 
-use std::fs::File;
-use std::io::Read;
+use std::io::{Cursor, Read};
 use std::path::Path;
 
 use crate::problems::{Problems, did_you_mean};
+use crate::small_file::{self, TABLE_LIMIT_BYTES};
 
 /// The cells of a CSV table in memory. Lines starting with `#` are comments; blanks around cells are cut off.
 #[derive(Debug)]
@@ -15,12 +15,15 @@ pub(super) struct CsvTable {
     pub(super) rows: Vec<(usize, Vec<String>)>,
 }
 
-/// Opens the table at `path`; that it cannot be opened is told as a mistake of `file`.
-pub(super) fn open(path: &Path, file: &str, problems: &mut Problems) -> Option<File> {
-    let opened = File::open(path);
-    opened
-        .map_err(|why| problems.mistake(file, 0, format!("cannot be opened: {why}")))
-        .ok()
+/// Opens the table at `path`, of at most 256 MiB; that it cannot be read is told as a mistake of `file`.
+pub(super) fn open(path: &Path, file: &str, problems: &mut Problems) -> Option<impl Read + use<>> {
+    match small_file::read(path, TABLE_LIMIT_BYTES) {
+        Ok(bytes) => Some(Cursor::new(bytes)),
+        Err(why) => {
+            problems.mistake(file, 0, format!("cannot be read: {why}"));
+            None
+        }
+    }
 }
 
 impl CsvTable {

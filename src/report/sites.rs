@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::error::{Error, Result};
+use crate::small_file::{self, TABLE_LIMIT_BYTES};
 
 /// One site of the table.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
@@ -48,10 +49,10 @@ pub struct Pledge {
 fn rows<T: serde::de::DeserializeOwned>(path: &Path) -> Result<Vec<T>> {
     let file = path.display().to_string();
     let wrong = |e: csv::Error| Error::config("the table is wrong").at("file", &file).because(e);
+    let bytes = small_file::read(path, TABLE_LIMIT_BYTES).map_err(|e| wrong(e.into()))?;
     let mut reader = csv::ReaderBuilder::new()
         .trim(csv::Trim::All)
-        .from_path(path)
-        .map_err(wrong)?;
+        .from_reader(bytes.as_slice());
     reader.deserialize().collect::<Result<Vec<T>, _>>().map_err(wrong)
 }
 

@@ -7,7 +7,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::arrival::is_hex;
-use super::input::{InputFile, Location, is_skipped, relative};
+use super::input::{InputFile, Location, NO_FILE, is_skipped, relative};
 use super::pattern::matching;
 use crate::error::{Error, Kind, Result};
 
@@ -23,7 +23,11 @@ pub(super) fn find(pattern: &str, base: &Path) -> Result<Vec<InputFile>> {
     };
     match fs::metadata(&literal) {
         Ok(meta) if meta.is_dir() => walk.folder(&literal),
-        Ok(meta) => walk.file(literal, meta.len()),
+        Ok(meta) if meta.is_file() => walk.file(literal, meta.len()),
+        Ok(_) => {
+            let message = format!("{} {NO_FILE}", literal.display());
+            return Err(Error::new(Kind::NoInput, message));
+        }
         Err(why) if matches!(why.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             walk.glob(pattern)?;
         }
@@ -92,6 +96,7 @@ impl<'a> Walk<'a> {
         match fs::metadata(&path) {
             Ok(meta) if meta.is_dir() => self.folder(&path),
             Ok(meta) if meta.is_file() => self.file(path, meta.len()),
+            // A pipe or a socket has nothing to tell twice.
             Ok(_) => {}
             // A message that was taken away, or a link to nothing.
             Err(why) if why.kind() == ErrorKind::NotFound => {}

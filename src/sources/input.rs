@@ -16,6 +16,10 @@ use crate::error::{Error, Kind, Result};
 use crate::pipeline::SourcePlan;
 use crate::pipeline::compile::is_url;
 
+/// What is said of a pipe, a socket or a device.
+pub(super) const NO_FILE: &str =
+    "is no file: of pipes, sockets and devices nobody knows whether they end, or say the same again";
+
 /// Where the bytes of an input are.
 #[derive(Clone, Debug)]
 pub enum Location {
@@ -45,11 +49,11 @@ pub struct InputFile {
 /// The files of a source, sorted by path, each once. `base` is the folder of the pipeline file.
 ///
 /// A path is taken literally if something has that name, else as a glob (`*`, `?`, `[..]`, `**`). Folders are read
-/// to all depths. In folders and globs, hidden files and names that end in `.lck` or `.tmp` are left out, and of a
-/// spooled message (a folder named with 14 hexadecimal digits) only its `body` is taken.
+/// to all depths. In folders and globs, hidden files, names that end in `.lck` or `.tmp` and what is no file (a pipe, say)
+/// are left out, and of a spooled message (a folder named with 14 hexadecimal digits) only its `body` is taken.
 ///
 /// # Errors
-/// [`Kind::NoInput`] naming every pattern that gives no file; [`Kind::Io`] when a folder cannot be read.
+/// [`Kind::NoInput`] naming every pattern that gives no file, or a path that is no file; [`Kind::Io`] when a folder cannot be read.
 pub fn discover(plan: &SourcePlan, base: &Path) -> Result<Vec<InputFile>> {
     let mut files: Vec<InputFile> = Vec::new();
     let mut missing = Vec::new();
@@ -87,7 +91,7 @@ pub(crate) fn below(folder: &Path, base: &Path) -> (Vec<InputFile>, Vec<Error>) 
 }
 
 impl InputFile {
-    /// A local file, to be shown as `path`.
+    /// A local file, to be shown as `path`. What this process was given open (`/dev/stdin`, `/dev/fd/63`) may be a pipe.
     ///
     /// # Errors
     /// [`Kind::NoInput`] when there is no such file.
@@ -96,6 +100,12 @@ impl InputFile {
         let meta = std::fs::metadata(file).map_err(gone)?;
         if meta.is_dir() {
             return Err(Error::new(Kind::NoInput, format!("{path} is a folder")));
+        }
+        let is_open = ["/dev/stdin", "/dev/fd", "/proc/self/fd"]
+            .iter()
+            .any(|open| file.starts_with(open));
+        if !meta.is_file() && !is_open {
+            return Err(Error::new(Kind::NoInput, format!("{path} {NO_FILE}")));
         }
         Ok(Self {
             path,

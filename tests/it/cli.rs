@@ -1,7 +1,7 @@
 //! The program as people and schedulers meet it.
 
 use std::fs;
-use std::io::Read;
+use std::io::{Read, Write as _};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -145,6 +145,80 @@ fn names_that_are_no_text() {
         stderr(&output).contains("the argument caf\\xe9.txt is not UTF-8"),
         "{}",
         stderr(&output)
+    );
+}
+
+/// A device named by mistake must not keep the machine busy until it has no memory left.
+#[cfg(unix)]
+#[test]
+fn files_that_never_end_are_refused() {
+    let here = tempfile::tempdir().unwrap();
+    for args in [
+        &["check", "/dev/zero"][..],
+        &["run", "/dev/zero"],
+        &["policy", "test", "/dev/zero"],
+    ] {
+        let output = gridtally(args, here.path());
+        assert_eq!(output.status.code(), Some(78), "{args:?} {}", stderr(&output));
+        let message = "it is larger than 64 MiB, the most such a file may have";
+        assert!(stderr(&output).contains(message), "{args:?} {}", stderr(&output));
+    }
+    let pipeline = |path: &str, vo: &str| {
+        let text = format!(
+            "[pipeline]\nname = \"p\"\noutput = \"out\"\n[[source]]\nname = \"a\"\nformat = \"sacct\"\npaths = [\"{path}\"]\n\
+             site = \"A\"\ntimezone = \"UTC\"\nvo = {{ {vo} }}\n"
+        );
+        fs::write(here.path().join("p.toml"), text).unwrap();
+    };
+    pipeline("jobs.txt", "table = \"/dev/zero\"");
+    let output = gridtally(&["check", "p.toml"], here.path());
+    assert_eq!(output.status.code(), Some(78), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("/dev/zero: cannot be read: it is larger than 256 MiB"),
+        "{}",
+        stderr(&output)
+    );
+
+    fs::create_dir(here.path().join("in")).unwrap();
+    let _socket = std::os::unix::net::UnixListener::bind(here.path().join("in/socket")).unwrap();
+    for path in ["/dev/zero", "in/socket"] {
+        pipeline(path, "value = \"v\"");
+        for command in [&["check", "p.toml"][..], &["run", "p.toml"], &["inspect", path]] {
+            let output = gridtally(command, here.path());
+            assert_eq!(output.status.code(), Some(66), "{command:?} {}", stderr(&output));
+            assert!(
+                stderr(&output).contains(&format!("{path} is no file")),
+                "{command:?} {}",
+                stderr(&output)
+            );
+        }
+    }
+    // Among others it is passed over, as other things are that are no dumps.
+    fs::write(here.path().join("in/jobs.txt"), JOBS).unwrap();
+    pipeline("in", "value = \"v\"");
+    let output = gridtally(&["check", "p.toml"], here.path());
+    assert!(
+        stdout(&output).contains("source a: sacct, 1 file"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+/// What another program prints can be looked at on its way.
+#[cfg(unix)]
+#[test]
+fn inspect_reads_a_pipe_that_is_open() {
+    let here = tempfile::tempdir().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gridtally"));
+    command.args(["inspect", "/dev/stdin"]).current_dir(here.path());
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(JOBS.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert!(
+        stdout(&output).contains("rows         1 (1 jobs, 0 steps)"),
+        "{}",
+        stdout(&output)
     );
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, Kind, Result};
 
 /// Every message at or below a path with its text, sorted. What writers have not finished is passed over, and what the
-/// receiver of a spool lays beside a message.
+/// receiver of a spool lays beside a message, and in folders what is no file, such as a pipe.
 ///
 /// # Errors
 /// [`Kind::NoInput`] when there is nothing, [`Kind::Io`] when it cannot be read.
@@ -35,6 +35,10 @@ fn walk(path: &Path, into: &mut Vec<(PathBuf, String)>) -> Result<()> {
         let name = entry.file_name();
         let name = name.to_string_lossy();
         let is_unfinished = [".lck", ".tmp"].iter().any(|end| name.ends_with(end)) || name.starts_with('.');
+        let is_odd = |meta: std::fs::Metadata| !meta.is_dir() && !meta.is_file();
+        if std::fs::metadata(entry.path()).is_ok_and(is_odd) {
+            continue;
+        }
         if !is_unfinished && !["signer", "empaid", "error", "locked"].contains(&&*name) {
             walk(&entry.path(), into)?;
         }
