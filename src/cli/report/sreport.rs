@@ -13,7 +13,8 @@ use crate::report::sreport::{TimeUnit, report};
 ///
 /// The numbers are sreport's when the pipeline says `attribution = "prorated"`, which clips jobs to the period, and cuts
 /// months in the zone of the cluster. With --users they are read from the records, clipped whatever the attribution, and
-/// lines of accounts hold those below them where listings of associations tell the tree.
+/// lines of accounts hold those below them where listings of associations tell the tree. What no job says, as APEL's say
+/// nothing of GPUs, is left empty.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Example:

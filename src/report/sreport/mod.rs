@@ -1,9 +1,10 @@
 //! Slurm's own table: utilisation by cluster and account, as `sreport cluster AccountUtilizationByUser` prints it; from
 //! usage, or from records with [`users`].
 
+mod silence;
 pub mod users;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::lake::{Lake, Selection};
 use super::table::{Cell, ColumnKind, Table, divide};
@@ -11,6 +12,7 @@ use crate::error::Result;
 use crate::schema::batch::{date, int, text, word};
 use crate::store::lake::parse_usage_path;
 use crate::time::Month;
+use silence::silent;
 
 /// In what usage is told, by the words of `sreport -t`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -50,10 +52,24 @@ const TRES: [(&str, &str); 4] = [
     ("alloc_gpu_s", "gres/gpu"),
 ];
 
-/// The table, of jobs alone (the view `batch`) and without corrections.
+/// The time of a selection, Unix milliseconds: from the start of its first month to the end of its last.
+fn bounds(lake: &Lake, selection: &Selection) -> Result<(i64, i64)> {
+    let zone = lake.zone()?;
+    let from_ms = selection
+        .from
+        .map_or(i64::MIN, |month| zone.begins_ms(month.first_day()));
+    let until_ms = selection
+        .to
+        .map_or(i64::MAX, |month| zone.begins_ms(month.next().first_day()));
+    Ok((from_ms, until_ms))
+}
+
+/// The table, of jobs alone (the view `batch`) and without corrections. What no job says is empty, and not zero: a site
+/// that sends APEL messages may have any number of GPUs.
 ///
 /// # Errors
-/// [`crate::error::Kind::Io`] when the lake cannot be read.
+/// [`crate::error::Kind::Io`] when the lake cannot be read; [`crate::error::Kind::Data`] when it does not say in which
+/// zone its months are cut.
 pub fn report(lake: &Lake, selection: &Selection, unit: TimeUnit) -> Result<Table> {
     let mut used: BTreeMap<(String, String), [i128; 4]> = BTreeMap::new();
     for file in lake.manifest.dataset("usage") {
@@ -84,6 +100,12 @@ pub fn report(lake: &Lake, selection: &Selection, unit: TimeUnit) -> Result<Tabl
             }
         }
     }
+    // Usage knows sums: only where one is zero, records must say whether that is known.
+    let silent = if used.values().flatten().any(|sum| *sum == 0) {
+        silent(lake, selection)?
+    } else {
+        BTreeSet::new()
+    };
     let mut table = Table::new(
         "Cluster/Account Utilization",
         &[
@@ -94,12 +116,14 @@ pub fn report(lake: &Lake, selection: &Selection, unit: TimeUnit) -> Result<Tabl
         ],
     );
     for ((cluster, account), sums) in used {
-        for (sum, (_, tres)) in sums.into_iter().zip(TRES) {
+        for (nth, (sum, (_, tres))) in sums.into_iter().zip(TRES).enumerate() {
+            let is_silent = sum == 0 && silent.contains(&(cluster.clone(), account.clone(), nth));
+            let amount = divide(sum, unit.seconds()).filter(|_| !is_silent);
             table.push(vec![
                 Cell::text(&cluster),
                 Cell::text(&account),
                 Cell::text(tres),
-                divide(sum, unit.seconds()).map_or(Cell::Empty, Cell::Int),
+                amount.map_or(Cell::Empty, Cell::Int),
             ]);
         }
     }

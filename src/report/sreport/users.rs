@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hashbrown::HashMap;
 
-use super::TimeUnit;
+use super::{TimeUnit, bounds};
 use crate::error::Result;
 use crate::report::known_by::{KnownBy, Owned};
 use crate::report::lake::{Lake, Piece, Selection, on_all_processors};
@@ -31,7 +31,8 @@ const COLUMNS: [&str; 14] = [
     "alloc_gpu_n",
 ];
 
-type Used = [i128; TRES.len()];
+/// Seconds of each; `None` while no job says how much it held.
+type Used = [Option<i128>; TRES.len()];
 
 /// Cluster and account.
 type Account = (String, String);
@@ -46,12 +47,15 @@ fn share(total: i64, part_ms: i64, whole_ms: i64) -> i128 {
 
 fn add(into: &mut Used, more: &Used) {
     for (sum, part) in into.iter_mut().zip(more) {
-        *sum += part;
+        *sum = match (*sum, *part) {
+            (Some(sum), Some(part)) => Some(sum + part),
+            (sum, part) => sum.or(part),
+        };
     }
 }
 
 /// The table: jobs of the view `batch`, clipped to the selection as sreport does, whatever the lake's attribution. Lines
-/// of accounts hold those below them, as far as listings of associations tell the tree.
+/// of accounts hold those below them, as far as listings of associations tell the tree. What no job says is empty.
 ///
 /// # Errors
 /// [`crate::error::Kind::Io`] when the lake cannot be read; [`crate::error::Kind::Data`] when it does not say in which
@@ -93,7 +97,9 @@ pub fn by_user(lake: &Lake, selection: &Selection, unit: TimeUnit) -> Result<Tab
                 Cell::text(&account),
                 Cell::word(user.as_deref()),
                 Cell::text(*name),
-                divide(amount, unit.seconds()).map_or(Cell::Empty, Cell::Int),
+                amount
+                    .and_then(|amount| divide(amount, unit.seconds()))
+                    .map_or(Cell::Empty, Cell::Int),
             ]);
         }
     }
@@ -101,19 +107,13 @@ pub fn by_user(lake: &Lake, selection: &Selection, unit: TimeUnit) -> Result<Tab
 }
 
 fn read(lake: &Lake, selection: &Selection) -> Result<BTreeMap<(Account, String), Used>> {
-    let zone = lake.zone()?;
-    let from_ms = selection
-        .from
-        .map_or(i64::MIN, |month| zone.begins_ms(month.first_day()));
-    let until_ms = selection
-        .to
-        .map_or(i64::MAX, |month| zone.begins_ms(month.next().first_day()));
+    let bounds = bounds(lake, selection)?;
     // Jobs that ended after the period lie in a later month, and are clipped to it all the same.
     let pieces = lake.record_pieces(&Selection {
         sites: selection.sites.clone(),
         ..Selection::default()
     })?;
-    let parts = on_all_processors(&pieces, |piece| of_piece(lake, selection, piece, (from_ms, until_ms)))?;
+    let parts = on_all_processors(&pieces, |piece| of_piece(lake, selection, piece, bounds))?;
     let mut sums: BTreeMap<(Account, String), Used> = BTreeMap::new();
     for ([cluster, account, user], used) in parts.into_iter().flatten() {
         add(sums.entry(((cluster, account), user)).or_default(), &used);
@@ -155,14 +155,18 @@ fn of_piece(
             if part_ms <= 0 {
                 continue;
             }
-            let of = |column| i128::from(number(column, row).unwrap_or(0));
             let held = share(held_s, part_ms, end_ms - start_ms);
+            // Nothing of something unknown is nothing.
+            let of = |seconds: i128, column, shift: u32| match number(column, row) {
+                Some(amount) => Some(seconds * i128::from(amount >> shift)),
+                None => (seconds == 0).then_some(0),
+            };
             let amounts = [
-                share(wall_s, part_ms, end_ms - start_ms) * of(cores),
-                held * (of(memory) >> 20),
-                held * of(nodes),
-                held * of(billing),
-                held * of(gpus),
+                of(share(wall_s, part_ms, end_ms - start_ms), cores, 0),
+                of(held, memory, 20),
+                of(held, nodes, 0),
+                of(held, billing, 0),
+                of(held, gpus, 0),
             ];
             let key = KnownBy {
                 words: [cluster, account, user].map(|column| word(column, row).unwrap_or_default()),

@@ -253,6 +253,65 @@ fn sreport_prints_what_slurm_prints() {
     assert!(compared >= 9, "{compared}");
 }
 
+/// Messages of APEL tell neither GPUs nor billing: a zero would be a number that nobody knows. Slurm does tell.
+#[test]
+fn sreport_leaves_empty_what_nothing_says() {
+    let scene = Scene::new();
+    scene.write(
+        "in/1.msg",
+        "APEL-individual-job-message: v0.3\nSite: S\nSubmitHost: h\nMachineName: m\nLocalJobId: 1\nWallDuration: 3600\n\
+         CpuDuration: 60\nStartTime: 1772323200\nEndTime: 1772326800\nProcessors: 2\nNodeCount: 1\n\
+         ServiceLevelType: HEPSPEC\nServiceLevel: 10\n%%\n",
+    );
+    scene.write(
+        "jobs.txt",
+        "JobIDRaw|Cluster|User|Account|State|Submit|Start|End|ElapsedRaw|NCPUS|AllocTRES|TotalCPU\n\
+         7|oak|u|a|COMPLETED|2026-03-01T00:00:00|2026-03-01T00:00:00|2026-03-01T01:00:00|3600|4|billing=4,cpu=4,node=1|00:10:00\n",
+    );
+    scene.write(
+        "both.toml",
+        "[pipeline]\nname = \"both\"\noutput = \"both\"\n\
+         [[source]]\nname = \"apel\"\nformat = \"apel\"\npaths = [\"in\"]\n\
+         [[source]]\nname = \"slurm\"\nformat = \"sacct\"\npaths = [\"jobs.txt\"]\nsite = \"T\"\ntimezone = \"UTC\"\nvo = { value = \"v\" }\n",
+    );
+    let lake = scene.run("both");
+    let told = |table: gridtally::report::table::Table| -> BTreeMap<String, String> {
+        let rows = table
+            .rows
+            .iter()
+            .map(|row| row.iter().map(ToString::to_string).collect());
+        let lines = rows.map(|mut cells: Vec<String>| {
+            let used = cells.pop().unwrap();
+            (cells.join("|"), used)
+        });
+        lines.collect()
+    };
+    let selection = Selection::default();
+    let table = told(sreport(&lake, &selection, TimeUnit::Minutes).unwrap());
+    let expected = [
+        ("m||billing", ""),
+        ("m||cpu", "120"),
+        ("m||gres/gpu", ""),
+        ("m||node", "60"),
+        ("oak|a|billing", "240"),
+        ("oak|a|cpu", "240"),
+        ("oak|a|gres/gpu", "0"),
+        ("oak|a|node", "60"),
+    ];
+    let expected = expected.map(|(line, used)| (line.to_owned(), used.to_owned()));
+    assert_eq!(table, BTreeMap::from(expected));
+    let by_user = told(by_user(&lake, &selection, TimeUnit::Minutes).unwrap());
+    for (line, used) in [
+        ("m|||gres/gpu", ""),
+        ("m|||mem", ""),
+        ("m|||cpu", "120"),
+        ("oak|a|u|gres/gpu", "0"),
+        ("oak|a||billing", "240"),
+    ] {
+        assert_eq!(by_user.get(line).map(String::as_str), Some(used), "{line}: {by_user:?}");
+    }
+}
+
 /// The same with its users and its tree of accounts: every line Slurm prints of these, and no other.
 #[test]
 fn sreport_prints_users_and_the_tree_as_slurm_does() {
