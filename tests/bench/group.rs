@@ -1,8 +1,8 @@
 //! Parsing and grouping alone: every row is framed and gets its outcome, and what jobs say is added up by month and a few
 //! words, as `duckdb_job.py group` does it. Of Slurm text, either side looks into the columns alone that this takes.
 
-use std::collections::HashMap;
 use std::fs::File;
+use std::hash::{BuildHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -14,6 +14,7 @@ use gridtally::sources::dialect::{self, Dialect};
 use gridtally::sources::interest::{Interest, Part};
 use gridtally::sources::{Pieces, Position, Sink, Work};
 use gridtally::time::Month;
+use hashbrown::HashTable;
 
 /// As many as the peer gets.
 const THREADS: usize = 2;
@@ -23,23 +24,58 @@ const DAY_MS: i64 = 86_400_000;
 /// Jobs, wall seconds, core seconds, CPU milliseconds.
 type Sums = [i64; 4];
 
-/// Sums by month, view, site, VO, cluster and account, as bytes between separators.
+/// What is added up apart from the rest: month, and view, site, VO, cluster and account.
+type Key<'a> = (Option<Month>, [Option<&'a str>; 5]);
+
+struct Group {
+    month: Option<Month>,
+    words: [Option<Box<str>>; 5],
+    sums: Sums,
+}
+
+impl Group {
+    fn key(&self) -> Key<'_> {
+        (self.month, self.words.each_ref().map(Option::as_deref))
+    }
+}
+
+/// Of what differs from job to job; the comparison looks at the rest.
+fn hash(seed: &ahash::RandomState, (month, words): &Key<'_>) -> u64 {
+    let [.., vo, _, account] = words;
+    let mut hasher = seed.build_hasher();
+    month.hash(&mut hasher);
+    [vo, account]
+        .into_iter()
+        .flatten()
+        .for_each(|word| hasher.write(word.as_bytes()));
+    hasher.finish()
+}
+
+/// Sums by key.
 #[derive(Default)]
 struct Groups {
-    sums: HashMap<Vec<u8>, Sums, ahash::RandomState>,
-    key: Vec<u8>,
+    table: HashTable<Group>,
+    seed: ahash::RandomState,
     /// The day looked at last, and its month: rows of one day come together.
     day: Option<i64>,
     month: Option<Month>,
 }
 
 impl Groups {
-    fn add(&mut self, sums: &Sums) {
-        if let Some(into) = self.sums.get_mut(&self.key) {
-            into.iter_mut().zip(sums).for_each(|(into, n)| *into += n);
-        } else {
-            self.sums.insert(self.key.clone(), *sums);
-        }
+    fn add(&mut self, key: &Key<'_>, sums: &Sums) {
+        let (seed, (month, words)) = (&self.seed, key);
+        let group = self.table.entry(
+            hash(seed, key),
+            |group| group.key() == *key,
+            |group| hash(seed, &group.key()),
+        );
+        let group = group.or_insert_with(|| Group {
+            month: *month,
+            words: words.map(|word| word.map(Box::from)),
+            sums: Sums::default(),
+        });
+        let into = group.into_mut().sums.iter_mut();
+        into.zip(sums).for_each(|(into, n)| *into += n);
     }
 }
 
@@ -52,26 +88,15 @@ impl Sink for Groups {
     }
 
     fn job(&mut self, row: &JobRow<'_>, _: Position, _: u32) {
-        self.key.clear();
-        if let Some(day) = row
-            .end_ms
-            .map(|ms| ms.div_euclid(DAY_MS))
-            .filter(|day| Some(*day) != self.day)
-        {
-            self.day = Some(day);
-            self.month = Month::of_ms(day * DAY_MS);
+        let day = row.end_ms.map(|ms| ms.div_euclid(DAY_MS));
+        if day != self.day {
+            self.day = day;
+            self.month = day.and_then(|day| Month::of_ms(day * DAY_MS));
         }
-        if let Some(month) = self.month.filter(|_| row.end_ms.is_some()) {
-            self.key.extend_from_slice(&month.year().to_le_bytes());
-            self.key.extend_from_slice(&month.number().to_le_bytes());
-        }
-        for word in [Some(row.view), row.site, row.vo, row.cluster, row.account] {
-            self.key.push(b'|');
-            self.key.extend_from_slice(word.unwrap_or_default().as_bytes());
-        }
+        let key = (self.month, [Some(row.view), row.site, row.vo, row.cluster, row.account]);
         let wall_s = row.wall_ms.map_or(0, |ms| ms.div_euclid(1000));
         let core_s = wall_s * row.alloc_core_n.unwrap_or(0);
-        self.add(&[1, wall_s, core_s, row.cpu_ms.unwrap_or(0)]);
+        self.add(&key, &[1, wall_s, core_s, row.cpu_ms.unwrap_or(0)]);
     }
 
     fn reject(&mut self, _: Reason, at: Position, _: u64, detail: &str, _: &[u8]) {
@@ -129,12 +154,11 @@ pub(crate) fn run(pipeline: &Path, totals: &Path) {
     thread::scope(|scope| {
         let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(read)).collect();
         for thread in threads {
-            for (key, sums) in thread.join().expect("a thread died").sums {
-                all.key = key;
-                all.add(&sums);
+            for group in thread.join().expect("a thread died").table {
+                all.add(&group.key(), &group.sums);
             }
         }
     });
-    let total = |at: usize| all.sums.values().map(|sums| sums[at]).sum::<i64>();
+    let total = |at: usize| all.table.iter().map(|group| group.sums[at]).sum::<i64>();
     std::fs::write(totals, format!("{} {} {}", total(0), total(1), total(2))).unwrap();
 }

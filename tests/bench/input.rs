@@ -116,7 +116,8 @@ pub(crate) fn pack(plain: &Input, packing: Packing) -> Input {
 }
 
 fn to_file(path: &Path, make: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) {
-    let mut to = BufWriter::new(File::create(path).unwrap());
+    // In large writes: the system then keeps the file in memory in large pieces, as it does what it has read from a disk.
+    let mut to = BufWriter::with_capacity(1 << 20, File::create(path).unwrap());
     make(&mut to).unwrap();
     to.flush().unwrap();
 }
