@@ -4,19 +4,24 @@ use super::{hms, scalar};
 use crate::sources::decimal;
 
 /// Milliseconds of `[D-]HH:MM:SS[.fff]` or `MM:SS[.fff]`. With two parts it is minutes and seconds.
+#[inline]
 pub(super) fn parse_ms(text: &[u8]) -> Option<i64> {
-    // By far the most frequent shapes first: `[D-]HH:MM:SS` and `MM:SS.mmm`.
+    // By far the most frequent shape first.
+    if let Ok(clock) = <[u8; 8]>::try_from(text)
+        && let Some([hour, minute, second]) = hms::parse(clock)
+    {
+        return Some(((hour * 60 + minute) * 60 + second) * 1000);
+    }
+    parse_other(text)
+}
+
+fn parse_other(text: &[u8]) -> Option<i64> {
     if let Some((days, clock)) = text.split_last_chunk::<8>()
+        && let [days @ .., b'-'] = days
+        && let Some(day) = decimal::digits::<6>(days)
         && let Some([hour, minute, second]) = hms::parse(*clock)
     {
-        let day = match days {
-            [] => Some(0),
-            [days @ .., b'-'] => decimal::digits::<6>(days),
-            _ => None,
-        };
-        if let Some(day) = day {
-            return Some((((day * 24 + hour) * 60 + minute) * 60 + second) * 1000);
-        }
+        return Some((((day * 24 + hour) * 60 + minute) * 60 + second) * 1000);
     }
     if let &[a, b, b':', c, d, b'.', x, y, z] = text {
         let ms = i64::from(digit(x)?) * 100 + pair(y, z)?;

@@ -10,7 +10,7 @@ use super::memory::{MIB, Per};
 use super::refusal::Refusal;
 use super::row::Row;
 use super::step::Steps;
-use super::tres::{self, Alloc};
+use super::tres;
 use crate::ledger::Reason;
 use crate::records::{Anomaly, JobRow};
 use crate::sources::interest::Part;
@@ -29,41 +29,49 @@ pub(super) enum Read {
 }
 
 /// One job, waiting for its steps.
-#[derive(Debug, Default)]
+///
+/// It is filled again for every job row, and all that is read of one is set whether the row has it or not: clearing it
+/// would take as long as filling it.
+#[derive(Debug)]
 pub(super) struct Job<'t> {
-    /// The part of its row its names are in, or the first line of it.
-    row: &'t [u8],
+    /// What its row says, but for what is below.
+    told: JobRow<'t>,
     /// Where the name stands in the piece.
     pub(super) name: Option<(usize, usize)>,
+    /// Lines behind its row belong to the name.
+    pub(super) is_name_longer: bool,
     /// Bits of [`Anomaly`].
     pub(super) anomalies: u32,
-    id: &'t [u8],
-    raw_id: &'t [u8],
-    cluster: &'t [u8],
-    account: &'t [u8],
-    user: &'t [u8],
-    group: &'t [u8],
-    partition: &'t [u8],
-    qos: &'t [u8],
-    reservation: &'t [u8],
-    node_list: &'t [u8],
-    state: Option<&'static str>,
-    submit_s: Option<i64>,
-    eligible_s: Option<i64>,
-    start_s: Option<i64>,
-    end_s: Option<i64>,
-    wall_s: Option<i64>,
-    suspended_s: Option<i64>,
     cpu: Measured,
-    core_n: Option<i64>,
-    node_n: Option<i64>,
-    alloc: Option<Alloc>,
     gpus: Vec<(&'t [u8], i64)>,
-    requested_memory_byte: Option<i64>,
-    max_rss_byte: Option<i64>,
-    max_virtual_byte: Option<i64>,
-    time_limit_s: Option<i64>,
-    exit: Option<(i64, i64)>,
+    mended: Vec<Mended>,
+}
+
+impl Default for Job<'_> {
+    fn default() -> Self {
+        Self {
+            told: JobRow {
+                view: "batch",
+                ..JobRow::default()
+            },
+            name: None,
+            is_name_longer: false,
+            anomalies: 0,
+            cpu: Measured::default(),
+            gpus: Vec::new(),
+            mended: Vec::new(),
+        }
+    }
+}
+
+/// Where a text belongs.
+type Place = for<'a> fn(&mut JobRow<'a>, &'a str);
+
+/// A text that was not UTF-8, with the bytes replaced that are none, and where it belongs.
+#[derive(Debug)]
+struct Mended {
+    text: String,
+    place: Place,
 }
 
 impl<'t> Job<'t> {
@@ -74,17 +82,9 @@ impl<'t> Job<'t> {
         if state == Some("PENDING") || [id, raw].iter().flatten().any(|id: &JobId<'_>| id.is_array_rest) {
             return Ok(Read::NotStarted);
         }
-        self.gpus.clear();
-        *self = Self {
-            row: row.heard.names(&row.fields),
-            id: id.or(raw).map(|id| id.base).unwrap_or_default(),
-            raw_id: raw.map(|raw| raw.base).unwrap_or_default(),
-            state,
-            gpus: std::mem::take(&mut self.gpus),
-            ..Self::default()
-        };
+        self.told.state = state;
         self.times(row, clock)?;
-        if self.start_s.is_none() && self.end_s.is_none() {
+        if self.told.start_ms.is_none() && self.told.end_ms.is_none() {
             return if state.is_none_or(waits) {
                 Ok(Read::NotStarted)
             } else {
@@ -98,8 +98,8 @@ impl<'t> Job<'t> {
             };
         }
         self.amounts(row)?;
-        self.names(row);
-        self.anomalies = row.anomalies;
+        self.names(row, [id.or(raw), raw]);
+        self.anomalies |= row.anomalies;
         Ok(Read::Started)
     }
 
@@ -108,22 +108,19 @@ impl<'t> Job<'t> {
         let eligible = row.time(clock, Role::Eligible)?;
         let start = row.time(clock, Role::Start)?;
         let end = row.time(clock, Role::End)?;
-        self.suspended_s = row.duration_ms(Role::Suspended)?.map(|ms| ms / 1000);
-        self.wall_s = match row.int(Role::ElapsedRaw)? {
+        let told_suspended_s = row.duration_ms(Role::Suspended)?.map(|ms| ms / 1000);
+        let mut wall_s = match row.int(Role::ElapsedRaw)? {
             Some(second) => Some(second),
             None => row.duration_ms(Role::Elapsed)?.map(|ms| ms / 1000),
         };
-        let suspended_s = self.suspended_s.unwrap_or(0);
-        let length_s = self.wall_s.map(|wall_s| wall_s.saturating_add(suspended_s));
+        let suspended_s = told_suspended_s.unwrap_or(0);
+        let length_s = wall_s.map(|wall_s| wall_s.saturating_add(suspended_s));
         let span = clock::span(start, end, length_s);
-        (self.start_s, self.end_s) = (span.start_s, span.end_s);
+        let mut start_s = span.start_s;
         let mut is_ambiguous = span.is_ambiguous;
-        for (stamp, slot) in [(submit, &mut self.submit_s), (eligible, &mut self.eligible_s)] {
-            *slot = stamp.map(|stamp| stamp.earlier_s);
+        for stamp in [submit, eligible].into_iter().flatten() {
             // The later pass is out of the question when the job had started by then.
-            is_ambiguous |= stamp.is_some_and(|stamp: Stamp| {
-                stamp.is_double() && span.start_s.is_none_or(|start_s| stamp.later_s <= start_s)
-            });
+            is_ambiguous |= stamp.is_double() && start_s.is_none_or(|start_s| stamp.later_s <= start_s);
         }
         if is_ambiguous {
             row.note(Anomaly::AmbiguousTime);
@@ -135,170 +132,192 @@ impl<'t> Job<'t> {
         {
             row.note(Anomaly::SkippedTime);
         }
-        match (self.start_s, self.end_s, length_s) {
+        match (start_s, span.end_s, length_s) {
             (None, Some(end_s), Some(length_s)) if row.heard.column(Role::Start).is_none() => {
-                self.start_s = Some(end_s.saturating_sub(length_s));
+                start_s = Some(end_s.saturating_sub(length_s));
             }
             (Some(start_s), Some(end_s), None) => {
                 let second = end_s.saturating_sub(start_s).saturating_sub(suspended_s);
-                self.wall_s = (second >= 0).then_some(second);
+                wall_s = (second >= 0).then_some(second);
                 if second < 0 {
                     row.note(Anomaly::ValueDropped);
                 }
             }
             _ => {}
         }
+        let ms = |second: Option<i64>| second.and_then(|s| s.checked_mul(1000));
+        let earlier_ms = |stamp: Option<Stamp>| ms(stamp.map(|stamp| stamp.earlier_s));
+        let told = &mut self.told;
+        (told.submit_ms, told.eligible_ms) = (earlier_ms(submit), earlier_ms(eligible));
+        (told.start_ms, told.end_ms) = (ms(start_s), ms(span.end_s));
+        (told.wall_ms, told.suspended_s) = (ms(wall_s), told_suspended_s);
         Ok(())
     }
 
     fn amounts(&mut self, row: &mut Row<'t, '_>) -> Result<(), Refusal> {
-        self.cpu.total_ms = row.total_cpu_ms()?;
+        self.cpu = Measured {
+            total_ms: row.total_cpu_ms()?,
+            ..Measured::default()
+        };
         if self.cpu.total_ms.is_none() || row.heard.interest.any(&[Part::CpuParts]) {
             self.cpu.user_ms = row.duration_ms(Role::UserCpu)?;
             self.cpu.system_ms = row.duration_ms(Role::SystemCpu)?;
         }
         let allocated = row.text(Role::AllocTres);
         let mut allocated_cpu_n = None;
+        let mut alloc = None;
+        self.gpus.clear();
         if !allocated.is_empty() {
             let refusal = |entry: &[u8]| {
                 let why = format!("has an entry that is none: {}", super::refusal::quoted(entry));
                 Refusal::of(Reason::BadNumber, row.layout, Role::AllocTres, allocated, &why)
             };
             if row.heard.interest.any(BESIDE_CORES) {
-                let alloc = tres::alloc(allocated, &mut self.gpus).map_err(refusal)?;
-                allocated_cpu_n = alloc.cpu;
-                self.alloc = Some(alloc);
+                let found = tres::alloc(allocated, &mut self.gpus).map_err(refusal)?;
+                allocated_cpu_n = found.cpu;
+                alloc = Some(found);
             } else {
                 allocated_cpu_n = tres::cpu_n(allocated).map_err(refusal)?;
             }
         }
-        let alloc = self.alloc.unwrap_or_default();
+        let told = &mut self.told;
+        told.alloc_gpu_n = alloc.map(|alloc| alloc.gpu);
+        told.alloc_memory_byte = alloc.and_then(|alloc| alloc.memory_byte);
+        // Slurm leaves out a billing that truncates to zero.
+        told.alloc_billing_n = alloc.map(|alloc| alloc.billing.unwrap_or(0));
         let cpu_n = row.count(Role::AllocCpus)?;
         // Of a job that never started, NNodes are the nodes it asked for.
         let node_n = match row.count(Role::AllocNodes)? {
-            None if self.start_s.is_none() => Some(0),
+            None if told.start_ms.is_none() => Some(0),
             None => row.count(Role::NNodes)?,
             some => some,
         };
-        self.core_n = allocated_cpu_n.or(cpu_n);
-        self.node_n = alloc.node.or(node_n);
+        told.alloc_core_n = allocated_cpu_n.or(cpu_n);
+        told.alloc_node_n = alloc.and_then(|alloc| alloc.node).or(node_n);
+        told.requested_memory_byte = None;
         if let Some((byte, per)) = row.size(Role::ReqMem, MIB)? {
             let times = match per {
                 Per::Job => Some(1),
-                Per::Cpu => row.count(Role::ReqCpus)?.or(self.core_n),
-                Per::Node => row.count(Role::ReqNodes)?.or(self.node_n),
+                Per::Cpu => row.count(Role::ReqCpus)?.or(told.alloc_core_n),
+                Per::Node => row.count(Role::ReqNodes)?.or(told.alloc_node_n),
             };
-            self.requested_memory_byte = times.and_then(|times| byte.checked_mul(times));
-            if self.requested_memory_byte.is_none() {
+            told.requested_memory_byte = times.and_then(|times| byte.checked_mul(times));
+            if told.requested_memory_byte.is_none() {
                 row.note(Anomaly::ValueDropped);
             }
         }
-        if row.heard.interest.any(&[Part::PeakMemory]) {
-            self.max_rss_byte = row.size(Role::MaxRss, 1)?.map(|(byte, _)| byte);
-            self.max_virtual_byte = row.size(Role::MaxVmSize, 1)?.map(|(byte, _)| byte);
-        }
-        self.time_limit_s = row.time_limit_s()?;
-        self.exit = row.exit()?;
+        told.max_rss_byte = row.size(Role::MaxRss, 1)?.map(|(byte, _)| byte);
+        told.max_virtual_byte = row.size(Role::MaxVmSize, 1)?.map(|(byte, _)| byte);
+        told.time_limit_s = row.time_limit_s()?;
+        let exit = row.exit()?;
+        told.exit_code = exit.map(|(code, _)| code);
+        told.exit_signal = exit.map(|(_, signal)| signal);
         Ok(())
     }
 
-    fn names(&mut self, row: &Row<'t, '_>) {
+    fn names(&mut self, row: &Row<'t, '_>, [id, raw_id]: [Option<JobId<'t>>; 2]) {
+        self.anomalies = 0;
+        self.mended.clear();
         let or = |role: Role, fallback: Role| match row.text(role) {
             b"" => row.text(fallback),
             text => text,
         };
-        self.cluster = row.text(Role::Cluster);
-        self.account = row.text(Role::Account);
+        let base = |id: Option<JobId<'t>>| id.map(|id| id.base).unwrap_or_default();
+        let text = RowText::new(row.heard.names(&row.fields));
+        self.put(&text, base(id), |told, text| told.job_id = text);
+        self.put(&text, base(raw_id), |told, text| told.raw_job_id = some(text));
+        self.put(&text, row.text(Role::Cluster), |told, text| told.cluster = some(text));
+        self.put(&text, row.text(Role::Account), |told, text| told.account = some(text));
         // A user or group that has left keeps the number, as everywhere in Slurm.
-        self.user = or(Role::User, Role::Uid);
-        self.group = or(Role::Group, Role::Gid);
-        self.partition = row.text(Role::Partition);
-        self.qos = row.text(Role::Qos);
-        self.reservation = row.text(Role::Reservation);
-        self.node_list = match row.text(Role::NodeList) {
+        let (user, group) = (or(Role::User, Role::Uid), or(Role::Group, Role::Gid));
+        self.put(&text, user, |told, text| told.user = some(text));
+        self.put(&text, group, |told, text| told.user_group = some(text));
+        let (partition, qos) = (row.text(Role::Partition), row.text(Role::Qos));
+        self.put(&text, partition, |told, text| told.partition = some(text));
+        self.put(&text, qos, |told, text| told.qos = some(text));
+        let reservation = row.text(Role::Reservation);
+        self.put(&text, reservation, |told, text| told.reservation = some(text));
+        let nodes = match row.text(Role::NodeList) {
             b"None assigned" | b"(null)" | b"(unknown)" => b"",
-            text => text,
+            nodes => nodes,
         };
-        self.name = row
-            .heard
-            .column(Role::JobName)
-            .and_then(|column| row.fields.bounds(column));
+        self.put(&text, nodes, |told, text| told.node_list = some(text));
+        self.put(&text, row.text(Role::JobName), name_it);
+        let column = row.heard.column(Role::JobName);
+        self.name = column.and_then(|column| row.fields.bounds(column));
+        self.is_name_longer = false;
+    }
+
+    /// Puts a name of the row where it belongs.
+    #[inline]
+    fn put(&mut self, row: &RowText<'t>, bytes: &'t [u8], place: Place) {
+        match row.known(bytes) {
+            Some(text) => place(&mut self.told, text),
+            None => self.put_looked_at(bytes, place),
+        }
+    }
+
+    #[cold]
+    fn put_looked_at(&mut self, bytes: &'t [u8], place: Place) {
+        match looked_at(bytes, &mut self.anomalies) {
+            Cow::Borrowed(text) => place(&mut self.told, text),
+            Cow::Owned(text) => self.mended.push(Mended { text, place }),
+        }
     }
 
     /// It ran, so it must have used some CPU time.
     fn ran(&self) -> bool {
-        self.start_s.is_some() && self.wall_s != Some(0)
+        self.told.start_ms.is_some() && self.told.wall_ms != Some(0)
     }
 
     /// Hands the job over.
-    pub(super) fn emit(&self, text: &[u8], at: Position, steps: &Steps, sink: &mut dyn Sink) {
-        let mut anomalies = self.anomalies;
-        let (cpu_ms, is_from_row) = self.cpu.used_ms(self.ran(), self.end_s.is_some(), steps);
+    pub(super) fn emit(&mut self, text: &[u8], at: Position, steps: &Steps, sink: &mut dyn Sink) {
+        let (cpu_ms, is_from_row) = self.cpu.used_ms(self.ran(), self.told.end_ms.is_some(), steps);
         if cpu_ms.is_none() {
-            anomalies |= Anomaly::CpuUnknown.bit();
+            self.anomalies |= Anomaly::CpuUnknown.bit();
         }
-        let row = RowText::new(self.row);
-        let mut decode = |bytes| row.decode(bytes, &mut anomalies);
-        let name = self
-            .name
-            .and_then(|(start, end)| text.get(start..end))
-            .unwrap_or_default();
-        let (job_id, raw) = (decode(self.id), decode(self.raw_id));
-        let (cluster, account) = (decode(self.cluster), decode(self.account));
-        let (user, group) = (decode(self.user), decode(self.group));
-        let (partition, qos) = (decode(self.partition), decode(self.qos));
-        let (reservation, nodes) = (decode(self.reservation), decode(self.node_list));
-        let job_name = decode(name);
-        let (models, gpus): (Vec<_>, Vec<_>);
-        let gpus = if self.gpus.is_empty() {
-            &[][..]
+        let told = &mut self.told;
+        told.cpu_ms = cpu_ms;
+        told.cpu_user_ms = self.cpu.user_ms.filter(|_| is_from_row);
+        told.cpu_system_ms = self.cpu.system_ms.filter(|_| is_from_row);
+        told.max_rss_byte = told.max_rss_byte.max(steps.max_rss_byte);
+        told.max_virtual_byte = told.max_virtual_byte.max(steps.max_virtual_byte);
+        told.anomalies = self.anomalies;
+        if self.gpus.is_empty() && self.mended.is_empty() && !self.is_name_longer {
+            sink.job(&self.told, at, steps.count);
         } else {
-            models = self.gpus.iter().map(|&(model, n)| (decode(model), n)).collect();
-            gpus = models.iter().map(|(model, n)| (model.as_ref(), *n)).collect();
-            &gpus
-        };
-        let ms = |second: Option<i64>| second.and_then(|s| s.checked_mul(1000));
-        let row = JobRow {
-            view: "batch",
-            cluster: some(&cluster),
-            job_id: &job_id,
-            raw_job_id: some(&raw),
-            account: some(&account),
-            user: some(&user),
-            user_group: some(&group),
-            partition: some(&partition),
-            qos: some(&qos),
-            reservation: some(&reservation),
-            job_name: some(&job_name),
-            submit_ms: ms(self.submit_s),
-            eligible_ms: ms(self.eligible_s),
-            start_ms: ms(self.start_s),
-            end_ms: ms(self.end_s),
-            wall_ms: ms(self.wall_s),
-            suspended_s: self.suspended_s,
-            cpu_ms,
-            cpu_user_ms: self.cpu.user_ms.filter(|_| is_from_row),
-            cpu_system_ms: self.cpu.system_ms.filter(|_| is_from_row),
-            alloc_core_n: self.core_n,
-            alloc_node_n: self.node_n,
-            alloc_gpu_n: self.alloc.map(|alloc| alloc.gpu),
-            gpus,
-            alloc_memory_byte: self.alloc.and_then(|alloc| alloc.memory_byte),
-            requested_memory_byte: self.requested_memory_byte,
-            max_rss_byte: self.max_rss_byte.max(steps.max_rss_byte),
-            max_virtual_byte: self.max_virtual_byte.max(steps.max_virtual_byte),
-            // Slurm leaves out a billing that truncates to zero.
-            alloc_billing_n: self.alloc.map(|alloc| alloc.billing.unwrap_or(0)),
-            time_limit_s: self.time_limit_s,
-            node_list: some(&nodes),
-            state: self.state,
-            exit_code: self.exit.map(|(code, _)| code),
-            exit_signal: self.exit.map(|(_, signal)| signal),
-            anomalies,
-            ..JobRow::default()
-        };
-        sink.job(&row, at, steps.count);
+            self.emit_more(text, at, steps, sink);
+        }
     }
+
+    /// Hands over a job with texts that its row does not have as they are told.
+    fn emit_more(&self, text: &[u8], at: Position, steps: &Steps, sink: &mut dyn Sink) {
+        let mut anomalies = self.anomalies;
+        let models = self.gpus.iter();
+        let models: Vec<_> = models
+            .map(|&(model, n)| (looked_at(model, &mut anomalies), n))
+            .collect();
+        let gpus: Vec<_> = models.iter().map(|(model, n)| (model.as_ref(), *n)).collect();
+        let longer = self.name.filter(|_| self.is_name_longer);
+        let longer = longer.and_then(|(start, end)| text.get(start..end));
+        let longer = longer.map(|name| looked_at(name, &mut anomalies));
+        let mut told = JobRow {
+            gpus: &gpus,
+            anomalies,
+            ..self.told.clone()
+        };
+        for Mended { text, place } in &self.mended {
+            place(&mut told, text);
+        }
+        if let Some(name) = &longer {
+            name_it(&mut told, name);
+        }
+        sink.job(&told, at, steps.count);
+    }
+}
+
+fn name_it<'a>(told: &mut JobRow<'a>, name: &'a str) {
+    told.job_name = some(name);
 }
 
 /// States of a job that waits (again) and holds nothing.
@@ -329,17 +348,14 @@ impl<'t> RowText<'t> {
         Self { row, text }
     }
 
-    /// A name of the row, or of what follows it.
+    /// A name of the row; `None` when it must be looked at by itself.
     #[inline]
-    fn decode(&self, bytes: &'t [u8], anomalies: &mut u32) -> Cow<'t, str> {
+    fn known(&self, bytes: &[u8]) -> Option<&'t str> {
         if bytes.is_empty() {
-            return Cow::Borrowed("");
+            return Some("");
         }
         let from = bytes.as_ptr().addr().wrapping_sub(self.row.as_ptr().addr());
-        let known = self
-            .text
-            .and_then(|text| text.get(from..from.checked_add(bytes.len())?));
-        known.map_or_else(|| looked_at(bytes, anomalies), Cow::Borrowed)
+        self.text?.get(from..from.checked_add(bytes.len())?)
     }
 }
 

@@ -22,7 +22,7 @@ impl<'a> JobId<'a> {
             b".batch" | b".extern" | [b'.', b'0'..=b'9'] => true,
             _ => return None,
         };
-        (head == base && !base.is_empty()).then_some(Self {
+        (are_equal(head, base) && !base.is_empty()).then_some(Self {
             // The very same bytes, so that they need not be compared again.
             base,
             is_step,
@@ -33,7 +33,7 @@ impl<'a> JobId<'a> {
     /// Whether `text` is this identifier, which is that of a whole job.
     #[inline]
     pub(super) fn is_job(&self, text: &[u8]) -> bool {
-        !self.is_step && !self.is_array_rest && self.base == text
+        !self.is_step && !self.is_array_rest && are_equal(self.base, text)
     }
 
     /// Takes `text` apart; `None` when it cannot be an identifier.
@@ -85,4 +85,15 @@ impl<'a> JobId<'a> {
 #[inline]
 pub(super) fn is_same(own: &[u8], base: &[u8]) -> bool {
     std::ptr::eq(own, base) || own == base
+}
+
+/// Whether two identifiers are the same bytes: most have four to eight, and comparing those takes no call.
+#[inline]
+fn are_equal(a: &[u8], b: &[u8]) -> bool {
+    match (a.first_chunk::<4>(), a.last_chunk::<4>()) {
+        (Some(first), Some(last)) if a.len() <= 8 => {
+            a.len() == b.len() && b.first_chunk() == Some(first) && b.last_chunk() == Some(last)
+        }
+        _ => a == b,
+    }
 }

@@ -326,13 +326,10 @@ impl<'t> Reader<'t> {
             Open::Job { .. } => {
                 self.job.anomalies |= Anomaly::Reassembled.bit();
                 let is_name_last = self.layout.column(Role::JobName).map(|c| c + 1) == Some(self.layout.width());
-                if let Some((_, end)) = self
-                    .job
-                    .name
-                    .as_mut()
-                    .filter(|_| is_name_last && self.tail == Tail::Job)
-                {
+                let job = &mut self.job;
+                if let Some((_, end)) = job.name.as_mut().filter(|_| is_name_last && self.tail == Tail::Job) {
                     *end = line.end;
+                    job.is_name_longer = true;
                 }
             }
             Open::Refused { end, .. } => *end = line.next,

@@ -5,7 +5,7 @@ use gridtally::ledger::Reason;
 use gridtally::records::Anomaly;
 use gridtally::sources::sacct;
 
-use super::{only, plan, read, read_in, try_read};
+use super::{Collected, only, plan, read, read_in, try_read};
 
 /// One finished job: `columns` beside the indispensable ones.
 fn with(columns: &str, values: &str) -> String {
@@ -60,6 +60,34 @@ fn every_column_lands_in_its_place() {
         (Some("FAILED"), Some(1), Some(9))
     );
     assert_eq!((row.anomalies, job.at.line, job.step_n), (0, 2, 0));
+}
+
+#[test]
+fn a_row_tells_nothing_of_the_rows_before_it() {
+    let header = "Cluster|JobIDRaw|JobID|JobName|Partition|QOS|Account|Group|User|Reservation|Submit|Eligible|Start|End|\
+                  ElapsedRaw|Suspended|ExitCode|State|NNodes|NCPUS|ReqMem|AllocTRES|TimelimitRaw|NodeList|TotalCPU|\
+                  UserCPU|SystemCPU|MaxRSS|MaxVMSize";
+    let full = "zoo|9695|9690_5|name|gpu|high|atlas|hep|ada|kept|1790812800|1790812801|1790812860|1790820066|7200|00:00:06|\
+                1:9|FAILED|2|8|6G|billing=35,cpu=8,gres/gpu:a100=2,gres/gpu=2,mem=12.50G,node=2|150|n[1-2]|01:00:01|\
+                59:30.250|00:30.750|100K|200K";
+    let full: Vec<&[u8]> = full.split('|').map(str::as_bytes).collect();
+    let mut rows = Vec::new();
+    for column in 0..full.len() {
+        for text in [full[column], b"sm\xf8rbr\xf8d", b"", b"00:00:00"] {
+            let mut row = full.clone();
+            row[column] = text;
+            rows.push(row.join(&b'|'));
+        }
+    }
+    let dump = |rows: &[Vec<u8>]| [header.as_bytes(), &rows.join(&b'\n'), b""].join(&b'\n');
+    let together = read(dump(&rows));
+    let alone: Vec<_> = rows.chunks(1).map(|row| read(dump(row))).collect();
+    assert!(alone.iter().flat_map(|found| &found.jobs).count() > rows.len() / 2);
+    assert!(together.rows().eq(alone.iter().flat_map(Collected::rows)));
+    assert_eq!(
+        together.reasons(),
+        alone.iter().flat_map(Collected::reasons).collect::<Vec<_>>()
+    );
 }
 
 #[test]
