@@ -262,7 +262,7 @@ pub fn table(found: &[Incomplete]) -> Table {
             ("finding", "", ColumnKind::Text),
             ("from", "", ColumnKind::Text),
             ("to", "", ColumnKind::Text),
-            ("day_n", "d", ColumnKind::Number),
+            ("days", "1", ColumnKind::Number),
             ("usual", "a day", ColumnKind::Number),
             ("observed", "a day", ColumnKind::Number),
             ("of", "", ColumnKind::Text),

@@ -49,7 +49,8 @@ pub fn table(table: &Table) -> String {
     };
     for (at, column) in table.columns.iter().enumerate() {
         let unit = match column.unit {
-            "" | "1" => String::new(),
+            // Hours of what is in the name already: "core hours", "installed hs06 hours".
+            unit if unit.is_empty() || unit == "1" || column.name.ends_with("_hours") => String::new(),
             unit => format!(" <span class=\"unit\">{}</span>", escape(unit)),
         };
         let name = escape(&column.name.replace('_', " "));

@@ -203,7 +203,7 @@ fn charges(body: &mut String, data: &SiteData) {
     let charges = table(&data.supply.charges_table());
     let inside = format!(
         "<p>Every policy charges the same jobs: never add up two policies. Lines (all) are the sum of the VOs of one policy. \
-         Jobs are those that ended; those without a price have no charge.</p>\n{charges}\
+         Jobs are those that ended; those without a price have no charge. A GiB is 2<sup>30</sup> bytes.</p>\n{charges}\
          <p>The same rows are in <a href=\"charges.csv\">charges.csv</a>.</p>\n"
     );
     section(body, "charges", "Charges", &inside);

@@ -193,7 +193,8 @@ impl Supply {
         table
     }
 
-    /// Charges by tariff and VO. Charges of two tariffs are views of the same jobs, so that nothing is added up.
+    /// Charges by tariff and VO, in hours where the lake counts in seconds. Charges of two tariffs are views of the same
+    /// jobs, so that nothing is added up.
     #[must_use]
     pub fn charges_table(&self) -> Table {
         let amount = ColumnKind::Decimal(2);
@@ -204,7 +205,7 @@ impl Supply {
                 ("pool", "", ColumnKind::Text),
                 ("unit", "", ColumnKind::Text),
                 ("vo", "", ColumnKind::Text),
-                ("charge", "unit", amount),
+                ("charge", "", amount),
                 ("jobs", "1", ColumnKind::Number),
                 ("unpriced_jobs", "1", ColumnKind::Number),
             ],
@@ -219,11 +220,12 @@ impl Supply {
             }
         }
         for ((tariff, vo), (charge_e9, job_n, unpriced_n)) in sums {
-            let one = 10_i128.pow(CHARGE_SCALE);
+            let (unit, units_n) = readable(&tariff.unit);
+            let one = 10_i128.pow(CHARGE_SCALE).saturating_mul(units_n);
             table.push(vec![
                 Cell::text(tariff.to_string()),
                 Cell::text(tariff.pool.as_str()),
-                Cell::text(tariff.unit.as_str()),
+                Cell::text(unit),
                 Cell::text(vo.map_or("(all)", |vo| vo.unwrap_or("(unknown)"))),
                 charge_e9.map_or(Cell::Empty, |charge| Cell::ratio(charge, one, 2)),
                 Cell::int(job_n),
@@ -273,6 +275,18 @@ impl Supply {
 
 /// A tariff, and one VO (which may be unknown) or all of them.
 type OfVo<'a> = (&'a Tariff, Option<Option<&'a str>>);
+
+/// The unit people read charges in, and how many of the lake's it has: bills by overhead are counted in seconds, of memory
+/// in byte seconds. What policies charge in has the name they give it.
+fn readable(unit: &str) -> (&str, i128) {
+    const HOUR_S: i128 = 3600;
+    match unit {
+        "core s" => ("core h", HOUR_S),
+        "gpu s" => ("gpu h", HOUR_S),
+        "byte s" => ("GiB h", HOUR_S << 30),
+        _ => (unit, 1),
+    }
+}
 
 /// Per mille of capacity that was delivered; `None` where there is no capacity.
 #[must_use]

@@ -91,6 +91,10 @@ fn capacity_charges_and_overhead_are_the_lakes() {
          print(*one(f\"SELECT sum(installed_core_hours) FROM '{board}/capacity.csv'\"))\n\
          print(*one(f\"SELECT round(sum(charge), 2), sum(job_n)::BIGINT FROM {table('charges')} WHERE {within} AND policy = 'cores' AND view = 'batch'\"))\n\
          print(*one(f\"SELECT charge, jobs FROM '{board}/charges.csv' WHERE policy = 'cores' AND vo = '(all)'\"))\n\
+         bills = \"policy LIKE 'node-share%' AND options LIKE 'unit=1core+2GiB %'\"\n\
+         for pool, of in ('core', 3600), ('memory', 3600 * 2**30), ('gpu', 3600):\n\
+         \x20   print(*one(f\"SELECT sum(charge) / {of}, sum(job_n)::BIGINT FROM {table('charges')} WHERE {within} AND {bills} AND pool = '{pool}' AND view = 'batch'\"))\n\
+         \x20   print(*one(f\"SELECT charge, jobs FROM '{board}/charges.csv' WHERE pool = '{pool}' AND unit = {dict(core='core h', memory='GiB h', gpu='gpu h')[pool]!r} AND policy LIKE '%[unit=1core+2GiB %' AND vo = '(all)'\"))\n\
          unit = \"cluster = 'glacier'\"\n\
          print(*one(f\"SELECT sum(capacity_core_s) / 3600, round(100 * sum(overhead_core_s) / sum(capacity_core_s), 1) FROM {table('overhead')} WHERE {within} AND {unit} AND \\\"unit\\\" = '1core+2GiB'\"))\n\
          print(*one(f\"SELECT capacity, overhead FROM '{board}/overhead.csv' WHERE {unit} AND canonical_unit = '1core+2GiB'\"))",
@@ -99,7 +103,7 @@ fn capacity_charges_and_overhead_are_the_lakes() {
     let numbers: Vec<Vec<f64>> = (answer.lines())
         .map(|line| line.split_whitespace().map(|word| word.parse().unwrap()).collect())
         .collect();
-    assert_eq!(numbers.len(), 6, "{answer}");
+    assert_eq!(numbers.len(), 12, "{answer}");
     for pair in numbers.chunks(2) {
         for (lake, page) in pair[0].iter().zip(&pair[1]) {
             assert!(*lake > 0.0 && (lake - page).abs() < 0.011, "{answer}");
@@ -119,6 +123,23 @@ fn capacity_charges_and_overhead_are_the_lakes() {
         .next()
         .unwrap();
     assert!(!charges.contains("<tfoot>"));
+    assert!(
+        !charges.contains("byte s<") && charges.contains("<th scope=\"col\" class=\"n\">charge</th>"),
+        "{charges}"
+    );
+    // Nothing is said twice in a head, and no column is called by its suffix.
+    let heads: Vec<&str> = page
+        .split("<th scope=\"col\"")
+        .skip(1)
+        .map(|rest| rest.split("</th>").next().unwrap())
+        .collect();
+    for head in &heads {
+        assert!(
+            !head.contains("hours <span") && !head.contains(" n<") && !head.ends_with(" n"),
+            "{head}"
+        );
+    }
+    assert!(heads.iter().any(|head| head.ends_with(">days")), "{heads:?}");
 }
 
 /// Names in a lake are not ours to trust.
