@@ -57,15 +57,20 @@ pub(super) struct View {
     pub(super) hours: BTreeMap<i64, (i128, i128)>,
 }
 
-/// Jobs that waited, in job-seconds but for their number and for moments.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Jobs that waited, in job-seconds but for their number and for moments. Whether they would have fitted is not known of
+/// every day: what did is held against the time waited on the days of which it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Waited {
     pub(super) job_n: i128,
     pub(super) wait_s: i128,
-    /// They would have fitted by what they ask for; `None` where that is not known of one of the days.
+    /// They would have fitted by what they ask for; `None` where that is known of no day.
     pub(super) by_vector: Option<Fitted>,
-    /// They would have fitted by units, whatever the cause; `None` where that is not known of one of the days.
+    /// Of `wait_s`, that of the days `by_vector` is of.
+    pub(super) vector_told_s: i128,
+    /// They would have fitted by units, whatever the cause; `None` where that is known of no day.
     pub(super) unit_s: Option<i128>,
+    /// Of `wait_s`, that of the days `unit_s` is of.
+    pub(super) unit_told_s: i128,
 }
 
 /// Of jobs that waited, what would have fitted.
@@ -252,24 +257,25 @@ fn queues(batch: &RecordBatch, site: &str, into: &mut BTreeMap<Place, Cluster>) 
             word(unit, row).map(str::to_owned),
         );
         let waited = cluster.queues.entry(key).or_default();
+        let wait_s = n("wait_s")?;
         waited.job_n += n("job_n")?;
-        waited.wait_s += n("wait_s")?;
-        let fitted = match told("fitting_job_n")? {
-            None => None,
-            Some(job_n) => Some(Fitted {
+        waited.wait_s += wait_s;
+        if let Some(job_n) = told("fitting_job_n")? {
+            let fitted = Fitted {
                 job_n,
                 unknown_s: n("vector_unknown_s")?,
                 reservation_s: n("vector_reservation_s")?,
                 drain_s: n("vector_drain_s")?,
                 moment_s: n("vector_moment_s")?,
-            }),
-        };
-        waited.by_vector = waited.by_vector.zip(fitted).map(|(sum, fitted)| sum.plus(fitted));
-        let unit_s = match told("unit_unknown_s")? {
-            None => None,
-            Some(unknown_s) => Some(unknown_s + n("unit_reservation_s")? + n("unit_drain_s")?),
-        };
-        waited.unit_s = waited.unit_s.zip(unit_s).map(|(sum, unit_s)| sum + unit_s);
+            };
+            waited.by_vector = Some(waited.by_vector.unwrap_or_default().plus(fitted));
+            waited.vector_told_s += wait_s;
+        }
+        if let Some(unknown_s) = told("unit_unknown_s")? {
+            let unit_s = unknown_s + n("unit_reservation_s")? + n("unit_drain_s")?;
+            waited.unit_s = Some(waited.unit_s.unwrap_or(0) + unit_s);
+            waited.unit_told_s += wait_s;
+        }
     }
     Ok(())
 }
@@ -311,17 +317,6 @@ fn findings(batch: &RecordBatch, site: &str, into: &mut BTreeMap<Place, Cluster>
         });
     }
     Ok(())
-}
-
-impl Default for Waited {
-    fn default() -> Self {
-        Self {
-            job_n: 0,
-            wait_s: 0,
-            by_vector: Some(Fitted::default()),
-            unit_s: Some(0),
-        }
-    }
 }
 
 impl Fitted {

@@ -163,7 +163,8 @@ impl Overhead {
              were free: one more job of that shape would have fitted) + stranded (free, and of no use to the unit) + down + \
              reserved. The rate is what jobs are billed of what they were given; the rest of the capacity is the provider's \
              loss. A job that waited would have fitted when enough nodes had all it asked for free; nodes that were reserved \
-             or drained are causes of their own, otherwise nobody says why. An empty cell is not known.</p>\n<nav aria-label=\"Sections\"><ul class=\"legend\">",
+             or drained are causes of their own, otherwise nobody says why. Such shares are of the time waited on days of which that \
+             is known; that of the others is untold. An empty cell is not known.</p>\n<nav aria-label=\"Sections\"><ul class=\"legend\">",
         );
         for (nth, (title, _)) in sections.iter().enumerate() {
             let _ = write!(body, "<li><a href=\"#s{nth}\">{}</a></li>", escape(title));

@@ -295,7 +295,8 @@ pub(super) fn shapes(cluster: &Cluster) -> Table {
     table
 }
 
-/// Jobs that waited while there was room for them.
+/// Jobs that waited while there was room for them. Shares are of the time waited on days of which it is known whether
+/// they would have fitted; that of the others is untold.
 pub(super) fn queues(cluster: &Cluster) -> Table {
     let mut table = Table::new(
         "Jobs that waited and would have fitted",
@@ -305,6 +306,8 @@ pub(super) fn queues(cluster: &Cluster) -> Table {
             ("job_days", "", ColumnKind::Number),
             ("fitting", "", ColumnKind::Number),
             ("waited", "h", ColumnKind::Decimal(1)),
+            share("untold"),
+            share("untold_by_units"),
             share("would_fit"),
             share("by_units"),
             share("cause_unknown"),
@@ -314,17 +317,21 @@ pub(super) fn queues(cluster: &Cluster) -> Table {
         ],
     );
     for ((partition, unit), waited) in &cluster.queues {
-        let of_wait = |part: i128| percent(part, waited.wait_s);
         let told = |part: fn(&Fitted) -> i128| waited.by_vector.as_ref().map(part);
-        let share_of = |part: fn(&Fitted) -> i128| told(part).map_or(Cell::Empty, of_wait);
+        let share_of =
+            |part: fn(&Fitted) -> i128| told(part).map_or(Cell::Empty, |part| percent(part, waited.vector_told_s));
+        let untold = |told_s: i128| percent(waited.wait_s - told_s, waited.wait_s);
+        let by_units = waited.unit_s.map(|unit_s| percent(unit_s, waited.unit_told_s));
         table.push(vec![
             Cell::text(partition),
             Cell::word(unit.as_deref()),
             Cell::Int(waited.job_n),
             told(|fitted| fitted.job_n).map_or(Cell::Empty, Cell::Int),
             hours(waited.wait_s, HOUR_S),
+            untold(waited.vector_told_s),
+            untold(waited.unit_told_s),
             share_of(|fitted| fitted.unknown_s + fitted.reservation_s + fitted.drain_s),
-            waited.unit_s.map_or(Cell::Empty, of_wait),
+            by_units.unwrap_or(Cell::Empty),
             share_of(|fitted| fitted.unknown_s),
             share_of(|fitted| fitted.reservation_s),
             share_of(|fitted| fitted.drain_s),

@@ -123,8 +123,18 @@ fn where_no_node_is_known_nobody_can_tell() {
         let row = text.lines().find(|line| line.starts_with(name)).unwrap();
         row.split_whitespace().collect::<Vec<_>>()
     };
-    assert_eq!(row("himem"), ["himem", "1c2g", "1", "3.0"], "{text}");
-    assert_eq!(row("cpu "), ["cpu", "1c2g", "2", "6.0", "100.0"], "{text}");
+    assert_eq!(row("himem"), ["himem", "1c2g", "1", "3.0", "100.0", "100.0"], "{text}");
+    // Of the six hours three are known, and in all of these the job would have fitted: it is not said to be half of them.
+    assert_eq!(
+        row("cpu "),
+        [
+            "cpu", "1c2g", "2", "1", "6.0", "50.0", "0.0", "100.0", "100.0", "100.0", "0.0", "0.0", "3.0"
+        ],
+        "{text}"
+    );
+    let share = "SELECT partition, sum(vector_unknown_s) / sum(wait_s) FILTER (vector_unknown_s IS NOT NULL) FROM overhead_queue \
+         GROUP BY ALL ORDER BY ALL";
+    assert_eq!(scene.ask(share), ["cpu 1.0", "himem NULL"]);
     assert!(report.objects().unwrap().concat().contains("\"would_fit\": null"));
     let page = report.html().unwrap();
     assert!(page.contains("An empty cell is not known."));
@@ -142,7 +152,7 @@ fn the_report_tells_of_the_queue() {
     assert_eq!(
         cells,
         [
-            "cpu", "1c2g", "1", "1", "3.0", "100.0", "100.0", "100.0", "0.0", "0.0", "3.0"
+            "cpu", "1c2g", "1", "1", "3.0", "0.0", "0.0", "100.0", "100.0", "100.0", "0.0", "0.0", "3.0"
         ],
         "{text}"
     );
