@@ -1,6 +1,8 @@
 //! What the page is about: usage of one site as the lake has it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+use arrow::array::Array;
 
 use super::supply::Supply;
 use crate::error::{Error, Kind, Result};
@@ -23,8 +25,8 @@ pub struct Sums {
     pub core_s: i128,
     /// CPU time, milliseconds; `None` where it is unknown of every job.
     pub cpu_ms: Option<i128>,
-    /// GPU time, seconds.
-    pub gpu_s: i128,
+    /// GPU time, seconds; `None` where no record of the view says how many GPUs a job had.
+    pub gpu_s: Option<i128>,
     /// Work of core time in HEPSPEC06 and `HEPscore23` seconds; `None` where none is known.
     pub work_s: [Option<i128>; 2],
     /// Jobs without any work.
@@ -51,7 +53,7 @@ impl Sums {
         self.job_n += other.job_n;
         self.core_s += other.core_s;
         self.cpu_ms = known_sum(self.cpu_ms, other.cpu_ms);
-        self.gpu_s += other.gpu_s;
+        self.gpu_s = known_sum(self.gpu_s, other.gpu_s);
         self.benchmark_missing_n += other.benchmark_missing_n;
         self.cpu_unknown_n += other.cpu_unknown_n;
         self.corrected_job_n += other.corrected_job_n;
@@ -106,14 +108,15 @@ impl SiteData {
             ..Self::default()
         };
         let mut hasher = blake3::Hasher::new();
-        let mut sites = std::collections::BTreeSet::new();
+        let mut sites = BTreeSet::new();
+        let of_gpus = views_that_tell_gpus(lake, site)?;
         for file in lake.manifest.dataset("usage") {
             let Some((of, vo, _)) = parse_usage_path(&file.path) else {
                 continue;
             };
             if of == site && selection.has_vo(vo.as_deref()) {
                 hasher.update(file.blake3.as_bytes());
-                data.add_usage(lake, &file.path, vo.as_deref(), selection)?;
+                data.add_usage(lake, &file.path, (vo.as_deref(), selection), &of_gpus)?;
             }
             sites.insert(of);
         }
@@ -142,7 +145,13 @@ impl SiteData {
         Ok(data)
     }
 
-    fn add_usage(&mut self, lake: &Lake, path: &str, vo: Option<&str>, selection: &Selection) -> Result<()> {
+    fn add_usage(
+        &mut self,
+        lake: &Lake,
+        path: &str,
+        (vo, selection): (Option<&str>, &Selection),
+        of_gpus: &BTreeSet<String>,
+    ) -> Result<()> {
         for batch in lake.batches(path, None)? {
             let batch = batch?;
             let (month, view) = (date(&batch, "month")?, text(&batch, "view")?);
@@ -168,7 +177,7 @@ impl SiteData {
                     job_n: jobs.value(row).into(),
                     core_s: cores.value(row).into(),
                     cpu_ms: number(cpu, row).map(i128::from),
-                    gpu_s: gpus.value(row).into(),
+                    gpu_s: (gpus.value(row) != 0 || of_gpus.contains(view.value(row))).then(|| gpus.value(row).into()),
                     work_s: works.map(|work| number(work, row)),
                     benchmark_missing_n: missing.value(row).into(),
                     cpu_unknown_n: unknown.value(row).into(),
@@ -211,7 +220,7 @@ impl SiteData {
                 let (site, source) = (text(&batch, "site")?, text(&batch, "source")?);
                 let (outcome, reason) = (text(&batch, "outcome")?, text(&batch, "reason")?);
                 let (file_id, rows) = (text(&batch, "file_id")?, int(&batch, "row_n")?);
-                let mut files: BTreeMap<String, std::collections::BTreeSet<String>> = BTreeMap::new();
+                let mut files: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
                 for row in 0..batch.num_rows() {
                     if word(site, row) != Some(&self.site) {
                         continue;
@@ -301,6 +310,27 @@ impl SiteData {
     }
 }
 
+/// The views of a site in which some record says how many GPUs its job had. Usage adds up what is known, and is zero where
+/// nothing is.
+fn views_that_tell_gpus(lake: &Lake, site: &str) -> Result<BTreeSet<String>> {
+    let mut views = BTreeSet::new();
+    for (of, _, path) in lake.months("records")? {
+        if of != site {
+            continue;
+        }
+        for batch in lake.batches(&path, Some(&["view", "alloc_gpu_n"]))? {
+            let batch = batch?;
+            let (view, gpus) = (text(&batch, "view")?, int(&batch, "alloc_gpu_n")?);
+            for row in (0..batch.num_rows()).filter(|row| gpus.is_valid(*row)) {
+                if !views.contains(view.value(row)) {
+                    views.insert(view.value(row).to_owned());
+                }
+            }
+        }
+    }
+    Ok(views)
+}
+
 /// CPU time of core time in percent.
 #[must_use]
 pub fn efficiency(sums: &Sums) -> Cell {
@@ -324,7 +354,7 @@ pub fn amounts(sums: &Sums) -> Vec<Cell> {
         sums.cpu_ms
             .map_or(Cell::Empty, |cpu_ms| Cell::ratio(cpu_ms, 3_600_000, 2)),
         efficiency(sums),
-        hours(sums.gpu_s),
+        sums.gpu_s.map_or(Cell::Empty, hours),
         hs06,
         hs23,
         Cell::Int(sums.benchmark_missing_n),

@@ -322,7 +322,7 @@ fn definitions(body: &mut String, data: &SiteData) {
         ),
         (
             "GPU hours",
-            "GPUs allocated times the time they were held, whatever their model.",
+            "GPUs allocated times the time they were held, whatever their model. Empty where no record says how many a job had, as APEL's do not.",
         ),
         (
             "jobs without benchmark",

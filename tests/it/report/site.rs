@@ -157,6 +157,10 @@ fn names_cannot_break_out_of_the_page() {
     assert!(!page.contains("<script>alert"), "a name became code");
     assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&amp;"));
     assert_eq!(data.total().job_n, 5);
+    // APEL tells no GPUs, and page and file do not call that zero.
+    assert_eq!(data.total().gpu_s, None);
+    assert!(page.contains("<div><dt>GPU hours</dt><dd>unknown</dd></div>"), "{page}");
+    assert_eq!(data.table().rows[0][7].to_string(), "");
     let error = SiteData::read(&lake, "T", &Selection::default()).unwrap_err();
     assert!(error.to_string().contains("it has S"), "{error}");
 }
