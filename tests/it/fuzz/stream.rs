@@ -3,6 +3,7 @@
 use std::io::{self, Cursor, Read, Write as _};
 use std::sync::Arc;
 
+use gridtally::error::Kind;
 use gridtally::pipeline::plan::{Acceptance, LogOptions, Publishing, VoRule};
 use gridtally::pipeline::{Format, SourcePlan};
 use gridtally::records::columns::Columns;
@@ -207,7 +208,9 @@ fn cut(rng: &mut Rng, input: &[u8], plan: &Arc<SourcePlan>) -> Result<(), String
         (Some(small), Some(large)) => {
             let small = all(small)?;
             let large = all(large)?;
-            if small == large {
+            // Any error but that of damaged data ends the run: what was told before it is nobody's answer.
+            let is_run_ended = |end: &Option<Kind>| end.is_some_and(|kind| kind != Kind::Data);
+            if small == large || (small.1 == large.1 && is_run_ended(&small.1)) {
                 Ok(())
             } else {
                 Err(format!(
@@ -288,24 +291,24 @@ fn arriving_whole(rng: &mut Rng, bytes: &[u8]) -> Arriving {
     }
 }
 
-/// What all pieces say, and whether there was an end or an error.
-fn all(pieces: gridtally::error::Result<Pieces>) -> Result<(Told, bool), String> {
+/// What all pieces say, and the last error there was, if any.
+fn all(pieces: gridtally::error::Result<Pieces>) -> Result<(Told, Option<Kind>), String> {
     let mut watch = Watch::default();
-    let mut is_whole = true;
+    let mut end = None;
     match pieces {
         Ok(pieces) => {
             for work in pieces {
                 match work {
                     Ok(work) => work(&mut watch),
-                    Err(_) => is_whole = false,
+                    Err(why) => end = Some(why.kind()),
                 }
             }
         }
-        Err(_) => is_whole = false,
+        Err(why) => end = Some(why.kind()),
     }
     let told = watch.told();
     close(watch)?;
-    Ok((told, is_whole))
+    Ok((told, end))
 }
 
 /// The pieces of a dialect whose sizes can be chosen: `block` to read at a time, `limit` for one record.
