@@ -9,6 +9,7 @@ mod piped;
 use std::io::{Cursor, Read};
 use std::sync::Arc;
 
+use super::dialect::without_mark;
 use super::lines::Limits;
 use super::{Pieces, Position, lines};
 use crate::error::Result;
@@ -41,11 +42,21 @@ fn is_json(text: &[u8]) -> bool {
 pub fn pieces(mut input: Box<dyn Read + Send>, limits: Limits) -> Result<Pieces> {
     let mut head = Vec::new();
     input.by_ref().take(HEAD).read_to_end(&mut head)?;
-    let is_json = is_json(super::dialect::without_mark(&head).trim_ascii_start());
-    let input: Box<dyn Read + Send> = Box::new(Cursor::new(head).chain(input));
+    let text = without_mark(&head);
+    let (is_json, mark_byte) = (is_json(text.trim_ascii_start()), head.len() - text.len());
+    let mut head = Cursor::new(head);
     Ok(if is_json {
-        objects::pieces(input, limits)
+        let mut from = Position::start();
+        // The mark is neither an object nor a row that is none.
+        head.set_position(mark_byte as u64);
+        from.byte_offset += mark_byte as u64;
+        objects::pieces(Box::new(head.chain(input)), limits, from)
     } else {
-        lines::pieces(input, Arc::new(piped::Piped), limits, Position::start())
+        lines::pieces(
+            Box::new(head.chain(input)),
+            Arc::new(piped::Piped),
+            limits,
+            Position::start(),
+        )
     })
 }

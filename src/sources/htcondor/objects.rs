@@ -13,10 +13,10 @@ use crate::sources::lines::Limits;
 use crate::sources::steps::{Step, Steps};
 use crate::sources::{Pieces, Position, Sink, Work};
 
-/// The pieces of a history in JSON.
-pub(super) fn pieces(input: Box<dyn Read + Send>, limits: Limits) -> Pieces {
+/// The pieces of a history in JSON that begins at `from`.
+pub(super) fn pieces(input: Box<dyn Read + Send>, limits: Limits, from: Position) -> Pieces {
     Box::new(Steps::new(Objects {
-        feed: Feed::new(input, Position::start()),
+        feed: Feed::new(input, from),
         limits,
         scanned: 0,
         framer: Framer::default(),

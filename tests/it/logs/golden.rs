@@ -294,6 +294,9 @@ fn htcondor() {
     // The other layout of the same job says more, and says the same.
     let all = read(Format::Htcondor, HISTORY);
     assert_eq!((all.rows_read, all.jobs.len(), all.rejects.len()), (3, 2, 0), "{all:?}");
+    let marked = read(Format::Htcondor, format!("\u{feff}{HISTORY}"));
+    assert!(marked.rows().eq(all.rows()) && marked.rejects.is_empty(), "{marked:?}");
+    assert_eq!(marked.jobs[0].at.byte_offset, all.jobs[0].at.byte_offset + 3);
     let fuller = JobRow {
         submit_ms: Some(1_709_970_000_000),
         vo: Some("atlas"),
