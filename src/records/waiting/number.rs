@@ -42,10 +42,15 @@ impl Numbers {
     /// Row number `row` has this value or null. Rows come in order, and none is left out.
     #[inline]
     pub fn push(&mut self, row: usize, value: Option<i64>) {
-        if value != self.last {
-            self.fill(row, value);
-            self.last = value;
+        if value == self.last {
+            return;
         }
+        match self.last {
+            // What changes in every row, and is never missing.
+            Some(last) if self.valid.is_none() && self.values.len() + 1 == row => self.values.push(last),
+            _ => self.fill(row, value),
+        }
+        self.last = value;
     }
 
     /// Writes down what the rows before number `row` have, which has the value `next`.

@@ -75,6 +75,15 @@ impl Words {
     /// [`crate::error::Kind::Internal`] when the texts of one batch exceed 2 GiB.
     #[inline]
     pub fn push(&mut self, row: usize, text: Option<&str>) -> Result<()> {
+        if text.is_none() && self.last.is_none() {
+            // As most columns of a dialect are in all rows.
+            return Ok(());
+        }
+        self.push_any(row, text)
+    }
+
+    #[inline(never)]
+    fn push_any(&mut self, row: usize, text: Option<&str>) -> Result<()> {
         match (text, self.last) {
             (None, None) => Ok(()),
             (None, Some(_)) => {
