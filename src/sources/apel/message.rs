@@ -1,6 +1,7 @@
 //! One piece of a file of messages: framing of records and the verdict on each message.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::fmt::Write as _;
 
 use super::frames::{Frame, Frames};
@@ -35,6 +36,26 @@ pub(super) struct Piece {
     pub(super) is_last: bool,
     /// No header starts behind its first byte.
     pub(super) is_alone: bool,
+}
+
+/// A message of more jobs than this leaves no room behind.
+const ROOM_JOBS: usize = 4096;
+
+thread_local! {
+    /// Room for the jobs of a message, which the next one uses again: all of them are known before the first is told.
+    static ROOM: Cell<Vec<Job<'static>>> = const { Cell::new(Vec::new()) };
+}
+
+/// Leaves the room of jobs that are told to the next message.
+fn leave(mut jobs: Vec<Job<'_>>) {
+    if jobs.capacity() > ROOM_JOBS {
+        return;
+    }
+    jobs.clear();
+    // Jobs of another text, of which there are none, stand in the same place.
+    let room = jobs.into_iter().map(|_| Job::default()).collect();
+    // A thread that ends has no use for it.
+    let _ = ROOM.try_with(|kept| kept.set(room));
 }
 
 /// How many line ends there are.
@@ -154,68 +175,84 @@ fn judge(
         verdict(
             &texts,
             (acceptance, limits),
-            |text, _| summary::parse(text.whole, *shape, acceptance),
+            Vec::new(),
+            |text, _, row| {
+                *row = summary::parse(text.whole, *shape, acceptance)?;
+                Ok(())
+            },
             |row, at, sink| sink.summary(row, at),
             sink,
         );
     } else {
         let is_v04 = matches!(kind, Kind::Job { is_v04: true });
         let mut habits = Habits::default();
-        verdict(
+        let jobs = verdict(
             &texts,
             (acceptance, limits),
-            |text, is_repaired| {
-                let mut job = Job::parse(text, is_v04, acceptance, &mut habits)?;
+            ROOM.try_with(Cell::take).unwrap_or_default(),
+            |text, is_repaired, job| {
+                job.read(text, is_v04, acceptance, &mut habits)?;
                 if is_repaired {
                     job.anomalies |= Anomaly::InvalidText.bit();
                 }
-                Ok(job)
+                Ok(())
             },
             |job, at, sink| scratch.emit(job, at, sink),
             sink,
         );
+        leave(jobs);
     }
 }
 
 /// Reads every record of a message, and then gives each its outcome. `read` is told whether bytes that are no text were
-/// replaced.
-fn verdict<'a, R>(
+/// replaced, and writes the record down where it stays until it is told. `records` are none, and have the room for all.
+fn verdict<'a, R: Default>(
     texts: &'a Texts<'a>,
     (acceptance, limits): (Acceptance, Limits),
-    mut read: impl FnMut(Text<'a>, bool) -> Result<R, Refusal>,
+    mut records: Vec<R>,
+    mut read: impl FnMut(Text<'a>, bool, &mut R) -> Result<(), Refusal>,
     mut tell: impl FnMut(&R, Position, &mut dyn Sink),
     sink: &mut dyn Sink,
-) {
+) -> Vec<R> {
     let frames = &texts.frames.records;
-    let read = frames.iter().enumerate().map(|(nth, frame)| {
-        if frame.is_too_long {
-            return Err(too_long(limits));
+    let mut refused = Vec::new();
+    records.resize_with(frames.len(), R::default);
+    for ((nth, frame), record) in frames.iter().enumerate().zip(&mut records) {
+        let read = if frame.is_too_long {
+            Err(too_long(limits))
+        } else {
+            let (text, is_repaired) = texts.of(nth, frame);
+            read(text, is_repaired, record).map_err(|bad| {
+                if frame.is_closed {
+                    bad
+                } else {
+                    let detail = format!("the file ends inside its last record: {}", bad.detail);
+                    Refusal::new(Reason::Truncated, detail)
+                }
+            })
+        };
+        if let Err(bad) = read {
+            refused.push((nth, bad));
         }
-        let (text, is_repaired) = texts.of(nth, frame);
-        read(text, is_repaired).map_err(|bad| {
-            if frame.is_closed {
-                bad
-            } else {
-                let detail = format!("the file ends inside its last record: {}", bad.detail);
-                Refusal::new(Reason::Truncated, detail)
-            }
-        })
-    });
-    let records: Vec<Result<R, Refusal>> = read.collect();
-    let first_bad = frames.iter().zip(&records).find_map(|(frame, record)| {
-        let bad = record.as_ref().err()?;
-        Some((frame.at.line, bad.reason))
-    });
-    for (frame, record) in frames.iter().zip(&records) {
-        match (record, first_bad) {
-            (Err(bad), _) => sink.reject(bad.reason, frame.at, 1, &bad.detail, frame.raw),
-            (Ok(_), Some((line, reason))) if acceptance == Acceptance::StrictApel => {
+    }
+    let first = refused
+        .first()
+        .and_then(|(nth, bad)| Some((frames.get(*nth)?.at.line, bad.reason)));
+    let mut refused = refused.iter().peekable();
+    for ((nth, frame), record) in frames.iter().enumerate().zip(&records) {
+        if let Some((_, bad)) = refused.next_if(|(refused, _)| *refused == nth) {
+            sink.reject(bad.reason, frame.at, 1, &bad.detail, frame.raw);
+            continue;
+        }
+        match first {
+            Some((line, reason)) if acceptance == Acceptance::StrictApel => {
                 let detail = format!("the record at line {line} of the same message is refused ({reason})");
                 sink.reject(Reason::MessageRefused, frame.at, 1, &detail, frame.raw);
             }
-            (Ok(record), _) => tell(record, frame.at, sink),
+            _ => tell(record, frame.at, sink),
         }
     }
+    records
 }
 
 /// The records of a message as text.

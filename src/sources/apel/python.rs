@@ -40,9 +40,10 @@ pub(super) fn is_null(value: &str) -> bool {
 
 /// Python's `int(text)`: blanks around it, a sign, single underscores between digits. `10.0` is none.
 pub(super) fn int(text: &str) -> Option<i64> {
-    if let Some(value) = decimal::digits::<18>(text.as_bytes()) {
-        return Some(value);
-    }
+    decimal::digits::<18>(text.as_bytes()).or_else(|| int_of(text))
+}
+
+fn int_of(text: &str) -> Option<i64> {
     let text = strip(text);
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     let is_digits = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit() || b == b'_');
@@ -59,7 +60,16 @@ pub(super) fn thousandths(text: &str) -> Option<i64> {
 }
 
 /// Integer Unix seconds, or `YYYY-MM-DDTHH:MM:SSZ`; offsets, fractions and floats are refused. Unix seconds.
+#[inline]
 pub(super) fn datetime_s(text: &str) -> Option<i64> {
+    let is_known = |second: &i64| (0..=instant::LAST_S).contains(second);
+    match decimal::digits::<16>(text.as_bytes()) {
+        Some(second) => Some(second).filter(is_known),
+        None => datetime_of(text),
+    }
+}
+
+fn datetime_of(text: &str) -> Option<i64> {
     if let Some(second) = int(text) {
         return (0..=instant::LAST_S).contains(&second).then_some(second);
     }

@@ -161,11 +161,12 @@ impl<'a> Job<'a> {
         Ok(())
     }
 
-    /// Reads one record.
+    /// Becomes what one record says; after an error it is anything.
     ///
     /// Salvage also reads the keys of v0.1, with the words for benchmarks that went with them; `custom` is a benchmark
     /// nobody knows. `habits` are those of records of the same message.
-    pub(super) fn parse(
+    pub(super) fn read(
+        &mut self,
         text: Text<'a>,
         is_v04: bool,
         acceptance: Acceptance,
@@ -175,24 +176,23 @@ impl<'a> Job<'a> {
             repeated,
             is_last_sound,
         }: &mut Habits<'a>,
-    ) -> Result<Self, Refusal> {
+    ) -> Result<(), Refusal> {
         // Until it is: what is wrong is told to nobody, so that nothing repeats it.
         let is_after_sound = std::mem::take(is_last_sound);
         let values = reader.read(text, acceptance)?;
-        let job = Self::of(values, meanings, is_v04, acceptance)?;
+        self.fill(values, meanings, is_v04, acceptance)?;
         *is_last_sound = true;
-        Ok(Self {
-            repeats: repeated.of(values.changed()).when(is_after_sound),
-            ..job
-        })
+        self.repeats = repeated.of(values.changed()).when(is_after_sound);
+        Ok(())
     }
 
-    fn of(
+    fn fill(
+        &mut self,
         values: &Values<'a>,
         meanings: &mut Meanings<'a>,
         is_v04: bool,
         acceptance: Acceptance,
-    ) -> Result<Self, Refusal> {
+    ) -> Result<(), Refusal> {
         let mut anomalies = 0;
         let mut count = |field: Field| -> Result<Option<i64>, Refusal> {
             let value = values.int(field, Reason::BadNumber)?;
@@ -212,7 +212,7 @@ impl<'a> Job<'a> {
         // Ten characters that are a number of ten digits are those digits.
         let is_digits = |text: &&str| text.len() == 10 && matches!(end_s, Ok(1_000_000_000..=9_999_999_999));
         let end_digits = values.get(Field::EndTime).filter(is_digits);
-        let mut job = Self {
+        *self = Self {
             site: values.required(Field::Site)?,
             submit_host: values.get(Field::SubmitHost),
             machine_name: values.get(Field::MachineName),
@@ -237,29 +237,29 @@ impl<'a> Job<'a> {
             anomalies,
             repeats: Repeats::default(),
         };
-        job.check()?;
+        self.check()?;
         if let Some(fqan) = values.get(Field::FQAN) {
             let fqan = meanings.fqan(fqan);
-            job.vo = Some(fqan.vo).filter(|vo| !python::is_null(vo));
-            job.vo_group = fqan.group;
-            job.vo_role = fqan.role;
+            self.vo = Some(fqan.vo).filter(|vo| !python::is_null(vo));
+            self.vo_group = fqan.group;
+            self.vo_role = fqan.role;
         }
         let (mut kind, level) = (values.get(Field::ServiceLevelType), values.get(Field::ServiceLevel));
         if acceptance == Acceptance::Salvage {
             kind = match kind {
                 Some("HepSpec06") => Some("HEPSPEC"),
                 Some("SpecInt2000") => Some("Si2k"),
-                Some("custom") => return Ok(job),
+                Some("custom") => return Ok(()),
                 other => other,
             };
         }
         let service_level = meanings.level((kind, level), is_v04)?;
         // The server stores a negative level and then fails to summarise; a benchmark below zero cannot be.
         if service_level.milli_per_core < 0 {
-            job.anomalies |= Anomaly::ValueDropped.bit();
+            self.anomalies |= Anomaly::ValueDropped.bit();
         } else {
-            job.service_level = Some(service_level);
+            self.service_level = Some(service_level);
         }
-        Ok(job)
+        Ok(())
     }
 }

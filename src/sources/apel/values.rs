@@ -8,6 +8,7 @@ use super::python;
 use crate::ledger::Reason;
 use crate::pipeline::plan::Acceptance;
 use crate::sources::clip::clip;
+use crate::sources::decimal;
 use crate::sources::refusal::Refusal;
 
 macro_rules! fields {
@@ -79,6 +80,7 @@ impl<'a> Values<'a> {
         }
     }
 
+    #[inline]
     pub(super) fn get(&self, field: Field) -> Option<&'a str> {
         self.texts.get(field as usize).copied().flatten()
     }
@@ -88,16 +90,27 @@ impl<'a> Values<'a> {
         self.changed
     }
 
+    #[inline]
     pub(super) fn required(&self, field: Field) -> Result<&'a str, Refusal> {
         self.get(field)
             .ok_or_else(|| Refusal::new(Reason::MissingField, format!("{} is missing", field.name())))
     }
 
     /// A 32-bit integer, as the parameters of the server's procedures are.
+    #[inline]
     pub(super) fn int(&self, field: Field, reason: Reason) -> Result<Option<i64>, Refusal> {
         let Some(text) = self.get(field) else { return Ok(None) };
+        // Nearly every one has so few digits that it fits.
+        match decimal::digits::<8>(text.as_bytes()) {
+            Some(value) => Ok(Some(value)),
+            None => Self::int_of(text, field, reason).map(Some),
+        }
+    }
+
+    #[inline(never)]
+    fn int_of(text: &str, field: Field, reason: Reason) -> Result<i64, Refusal> {
         match python::int(text).map(|value| (value, i32::try_from(value).is_ok())) {
-            Some((value, true)) => Ok(Some(value)),
+            Some((value, true)) => Ok(value),
             Some((_, false)) => Err(Refusal::new(
                 reason,
                 format!(
@@ -113,6 +126,7 @@ impl<'a> Values<'a> {
         }
     }
 
+    #[inline]
     pub(super) fn duration_s(&self, field: Field) -> Result<i64, Refusal> {
         let text = self.required(field)?;
         match self.int(field, Reason::BadDuration)? {
@@ -124,6 +138,7 @@ impl<'a> Values<'a> {
         }
     }
 
+    #[inline]
     pub(super) fn time_s(&self, field: Field) -> Result<i64, Refusal> {
         let text = self.required(field)?;
         python::datetime_s(text).ok_or_else(|| {
