@@ -102,8 +102,7 @@ pub(super) fn process(context: &Context<'_>, site: &str, month: Month, days: &[D
             let receive = receive;
             while let Ok(batch) = receive.recv() {
                 // Who merges has nothing to do while writing is behind, or when all is merged.
-                table.hurry(receive.is_full() || is_merged.load(Ordering::Relaxed));
-                table.write(&batch)?;
+                table.write_hurried(&batch, || receive.is_full() || is_merged.load(Ordering::Relaxed))?;
             }
             Ok::<_, Error>(table)
         });

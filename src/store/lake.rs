@@ -208,13 +208,16 @@ impl<'a> LakeTable<'a> {
     /// # Errors
     /// [`crate::error::Kind::Internal`] when they are not what the schema declares.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
-        self.dataset.admit(batch)?;
-        self.writer.write(batch)
+        self.write_hurried(batch, || false)
     }
 
-    /// As [`TableWriter::hurry`].
-    pub fn hurry(&mut self, is_hurried: bool) {
-        self.writer.hurry(is_hurried);
+    /// As [`LakeTable::write`], each page on two threads while it is hurried.
+    ///
+    /// # Errors
+    /// As [`LakeTable::write`].
+    pub fn write_hurried(&mut self, batch: &RecordBatch, is_hurried: impl Fn() -> bool) -> Result<()> {
+        self.dataset.admit(batch)?;
+        self.writer.write_hurried(batch, is_hurried)
     }
 
     /// Ends the file with its provenance and hands it to the publication; gives its rows.

@@ -59,7 +59,6 @@ pub struct TableWriter<W: Write + Send> {
     bench: Bench,
     /// Of the second thread, while there is one.
     second: Bench,
-    is_hurried: bool,
     group_rows: usize,
     pending: Vec<RecordBatch>,
     pending_rows: usize,
@@ -82,7 +81,6 @@ impl<W: Write + Send> TableWriter<W> {
             columns: Vec::new(),
             bench: Bench::default(),
             second: Bench::default(),
-            is_hurried: false,
             group_rows: 0,
             pending: Vec::new(),
             pending_rows: 0,
@@ -95,6 +93,15 @@ impl<W: Write + Send> TableWriter<W> {
     /// # Errors
     /// `Internal` when they do not have the types of the schema, or nulls where it allows none.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        self.write_hurried(batch, || false)
+    }
+
+    /// As [`TableWriter::write`]. Before every page it is asked whether two threads are to make it, as pays where one of two
+    /// has nothing else to do.
+    ///
+    /// # Errors
+    /// As [`TableWriter::write`].
+    pub fn write_hurried(&mut self, batch: &RecordBatch, is_hurried: impl Fn() -> bool) -> Result<()> {
         self.admit(batch)?;
         let mut start = 0;
         while start < batch.num_rows() {
@@ -104,15 +111,10 @@ impl<W: Write + Send> TableWriter<W> {
             self.rows = self.rows.saturating_add(length as u64);
             start += length;
             if self.pending_rows == PAGE_ROWS {
-                self.write_pending()?;
+                self.write_pending(is_hurried())?;
             }
         }
         Ok(())
-    }
-
-    /// Says whether two threads are to make pages, as pays where one of two has nothing else to do.
-    pub fn hurry(&mut self, is_hurried: bool) {
-        self.is_hurried = is_hurried;
     }
 
     /// The file's schema holds, with its metadata; batches only have to agree in types.
@@ -141,13 +143,13 @@ impl<W: Write + Send> TableWriter<W> {
 
     /// Ends the file; gives the number of its rows and the writer it went to.
     pub fn finish(mut self) -> Result<(u64, W)> {
-        self.write_pending()?;
+        self.write_pending(false)?;
         self.write_group()?;
         Ok((self.rows, self.writer.into_inner()?))
     }
 
     /// Adds a page to each column.
-    fn write_pending(&mut self) -> Result<()> {
+    fn write_pending(&mut self, is_hurried: bool) -> Result<()> {
         let pending = std::mem::take(&mut self.pending);
         if pending.is_empty() {
             return Ok(());
@@ -165,7 +167,7 @@ impl<W: Write + Send> TableWriter<W> {
             }
             Ok(())
         };
-        if self.is_hurried && self.pending_rows == PAGE_ROWS {
+        if is_hurried {
             let (bench, second) = (&mut self.bench, &mut self.second);
             std::thread::scope(|scope| {
                 let beside = scope.spawn(|| pages(second));
