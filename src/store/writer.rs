@@ -13,6 +13,12 @@ use tokio::task::JoinHandle;
 /// (Object stores take 10 000 parts, so an object has at most 78 GiB.)
 const PART_BYTES: usize = 8 << 20;
 
+/// Bytes hashed at once: so many that the widest instructions are busy, and a multiple of what the hash is made of.
+const HASHED_BYTES: usize = 128 << 10;
+
+/// A part of so many bytes gets room for all of it: what grows by doubling is copied, and its memory touched, twice.
+const GROWING_BYTES: usize = 512 << 10;
+
 /// What has been written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
@@ -32,6 +38,8 @@ pub struct ObjectWriter {
     upload: Option<Box<dyn MultipartUpload>>,
     leaving: Option<JoinHandle<object_store::Result<()>>>,
     hasher: blake3::Hasher,
+    /// Bytes of the part that are hashed.
+    hashed: usize,
     bytes: u64,
 }
 
@@ -45,6 +53,7 @@ impl ObjectWriter {
             upload: None,
             leaving: None,
             hasher: blake3::Hasher::new(),
+            hashed: 0,
             bytes: 0,
         }
     }
@@ -87,7 +96,18 @@ impl ObjectWriter {
         Ok(())
     }
 
+    /// Hashes what the part has got, all of it or as many bytes as are hashed at once.
+    fn hash(&mut self, is_last: bool) {
+        let new = self.part.len() - self.hashed;
+        let now = if is_last { new } else { new - new % HASHED_BYTES };
+        let until = self.hashed + now;
+        self.hasher
+            .update(self.part.get(self.hashed..until).unwrap_or_default());
+        self.hashed = until;
+    }
+
     fn complete(&mut self) -> object_store::Result<()> {
+        self.hash(true);
         let last = Bytes::from(std::mem::take(&mut self.part));
         if self.upload.is_none() {
             return self.store.put_at(self.landing(), last);
@@ -150,10 +170,17 @@ impl Write for ObjectWriter {
         } else {
             data.get(..room).unwrap_or(data)
         };
+        if self.part.capacity() < PART_BYTES && self.part.len() >= GROWING_BYTES {
+            self.part.reserve_exact(PART_BYTES - self.part.len());
+        }
         self.part.extend_from_slice(taken);
-        self.hasher.update(taken);
+        if self.part.len() - self.hashed >= HASHED_BYTES {
+            self.hash(false);
+        }
         self.bytes = self.bytes.saturating_add(taken.len() as u64);
         if self.part.len() >= PART_BYTES && !is_whole {
+            self.hash(true);
+            self.hashed = 0;
             let part = std::mem::replace(&mut self.part, Vec::with_capacity(PART_BYTES));
             self.send(part.into(), false).map_err(io::Error::other)?;
         }
