@@ -7,6 +7,7 @@ use std::io::Write;
 
 use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::datatypes::{Int64Type, TimestampMillisecondType};
+use fearless_simd::{Level, Simd, dispatch};
 use parquet::basic::Encoding;
 
 use super::chunk::{Bench, Chunk, Facts, Place, Validity};
@@ -52,14 +53,11 @@ impl Deltas {
             numbers
         };
         encode::<GROUP>(values, page);
-        let low = values.iter().min();
-        let high = values.iter().max();
+        let bounds = dispatch!(Level::new(), simd => bounds(simd, values));
         let facts = Facts {
             rows: validity.rows,
             nulls: validity.nulls,
-            bounds: low
-                .zip(high)
-                .map(|(low, high)| (ranked(*low).to_vec(), ranked(*high).to_vec())),
+            bounds: bounds.map(|(low, high)| (ranked(low).to_vec(), ranked(high).to_vec())),
             text_bytes: None,
         };
         self.0.add_page(bench, Encoding::DELTA_BINARY_PACKED, facts)
@@ -85,8 +83,24 @@ pub(super) fn values(array: &ArrayRef) -> Result<&[i64]> {
         .ok_or_else(|| Error::internal("a column of numbers has none"))
 }
 
+/// The smallest and the largest value.
+#[expect(clippy::inline_always, reason = "it is compiled for every kind of processor")]
+#[inline(always)]
+fn bounds<S: Simd>(_: S, values: &[i64]) -> Option<(i64, i64)> {
+    let first = *values.first()?;
+    let widen = |(low, high): (i64, i64), value: &i64| (low.min(*value), high.max(*value));
+    Some(values.iter().fold((first, first), widen))
+}
+
 /// Appends `values`, of whose steps so many share a width.
 pub(super) fn encode<const GROUP: usize>(values: &[i64], into: &mut Vec<u8>) {
+    dispatch!(Level::new(), simd => encode_with::<_, GROUP>(simd, values, into));
+}
+
+/// The same with what the processor has: the oldest ones cannot even compare two such numbers at once.
+#[expect(clippy::inline_always, reason = "it is compiled for every kind of processor")]
+#[inline(always)]
+fn encode_with<S: Simd, const GROUP: usize>(_: S, values: &[i64], into: &mut Vec<u8>) {
     into.reserve(values.len() * 4);
     let block = GROUPS * GROUP;
     header(block, into);
@@ -130,6 +144,8 @@ fn signed(number: i64, into: &mut Vec<u8>) {
 }
 
 /// Appends the lowest `width` bits of each number, lowest first; there are no others.
+#[expect(clippy::inline_always, reason = "it is compiled for every kind of processor")]
+#[inline(always)]
 fn pack<const GROUP: usize>(mut numbers: [u64; GROUP], mut width: u32, into: &mut Vec<u8>) {
     if width == 0 {
         return;
