@@ -1,9 +1,10 @@
 //! The rows of one bucket, unpacked from the batches they wait in.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, AsArray, BooleanBufferBuilder, FixedSizeBinaryArray, Int64Array, RecordBatch,
+    Array, ArrayRef, AsArray, BooleanBufferBuilder, FixedSizeBinaryArray, Int64Array, RecordBatch, StringArray,
     TimestampMillisecondArray, UInt64Array, new_null_array,
 };
 use arrow::buffer::NullBuffer;
@@ -43,10 +44,16 @@ impl Route {
     /// # Errors
     /// [`crate::error::Kind::Internal`] beyond four billion rows.
     pub fn of_runs(runs: &[Run], first: usize) -> Result<Self> {
-        let rows = runs.iter().flat_map(|run| run.first..run.first + run.len);
         let number = |n: usize| u32::try_from(n).map_err(|e| Error::internal("too many rows at once").because(e));
-        let pairs = rows.zip(first..).map(|(row, place)| Ok((number(row)?, number(place)?)));
-        pairs.collect::<Result<_>>().map(Self)
+        let mut pairs = Vec::with_capacity(runs.iter().map(|run| run.len).sum());
+        let mut first = first;
+        for run in runs {
+            let rows = number(run.first)?..number(run.first + run.len)?;
+            let places = number(first)?..number(first + run.len)?;
+            pairs.extend(rows.zip(places));
+            first += run.len;
+        }
+        Ok(Self(pairs))
     }
 
     /// Each row with its place.
@@ -88,13 +95,7 @@ pub fn gather_sorted(from: &[Part]) -> Result<RecordBatch> {
             }
         }
     }
-    if let Some(order) = order(&instants, &ids)? {
-        let mut places = vec![0; rows];
-        for (nth, place) in order.into_iter().zip(0_u32..) {
-            if let Some(slot) = usize::try_from(nth).ok().and_then(|nth| places.get_mut(nth)) {
-                *slot = place;
-            }
-        }
+    if let Some(places) = places(&instants, &ids)? {
         let mut places = places.into_iter();
         for (_, to) in routes.iter_mut().flat_map(|route| &mut route.0) {
             *to = places.next().unwrap_or_default();
@@ -103,8 +104,9 @@ pub fn gather_sorted(from: &[Part]) -> Result<RecordBatch> {
     collect(from, &routes)
 }
 
-/// The order of rows by instant and identity, equal ones as they stand; `None` when that is the order they stand in.
-fn order(instants: &[i64], ids: &[u128]) -> Result<Option<Vec<u32>>> {
+/// The place of each row in the order by instant and identity, equal ones as they stand; `None` when that is the order
+/// they stand in.
+fn places(instants: &[i64], ids: &[u128]) -> Result<Option<Vec<u32>>> {
     if instants.iter().zip(ids).is_sorted() {
         return Ok(None);
     }
@@ -118,17 +120,65 @@ fn order(instants: &[i64], ids: &[u128]) -> Result<Option<Vec<u32>>> {
         since(*instant).unbounded_shl(u64::BITS - width) | high.unbounded_shr(width)
     };
     let numbered = instants.iter().zip(ids).map(key).zip(0_u32..);
-    let mut keys: Vec<(u64, u32)> = numbered.collect();
+    let keys: Vec<Key> = numbered.collect();
     if keys.len() < ids.len() {
         return Err(Error::internal("too many rows at once"));
     }
     let id = |nth: u32| usize::try_from(nth).ok().and_then(|nth| ids.get(nth));
-    keys.sort_unstable_by(|(a, a_nth), (b, b_nth)| {
+    let sorted = sorted(&keys, |(a, a_nth), (b, b_nth)| {
         // Where keys are equal, so are instants.
         let rest = || (id(*a_nth), a_nth).cmp(&(id(*b_nth), b_nth));
         a.cmp(b).then_with(rest)
     });
-    Ok(Some(keys.into_iter().map(|(_, nth)| nth).collect()))
+    let mut places = vec![0; keys.len()];
+    for ((_, nth), place) in sorted.into_iter().zip(0..) {
+        if let Some(slot) = usize::try_from(nth).ok().and_then(|nth| places.get_mut(nth)) {
+            *slot = place;
+        }
+    }
+    Ok(Some(places))
+}
+
+/// What a row is sorted by, and which row it is.
+type Key = (u64, u32);
+
+/// The keys in order. They are spread about evenly over all numbers: each is first put where its highest bits belong,
+/// about one to a place, and only those that fell together are compared.
+fn sorted(keys: &[Key], compare: impl Fn(&Key, &Key) -> Ordering) -> Vec<Key> {
+    /// No more places than keep near.
+    const MOST_BITS: u32 = 16;
+    let bits = (usize::BITS - keys.len().leading_zeros()).clamp(1, MOST_BITS);
+    let of = |(key, _): &Key| usize::try_from(key >> (u64::BITS - bits)).unwrap_or(0);
+    let mut ends = vec![0_usize; 1 << bits];
+    for key in keys {
+        if let Some(n) = ends.get_mut(of(key)) {
+            *n += 1;
+        }
+    }
+    // How many there are, and from here on where the first of them goes.
+    let mut first = 0;
+    for end in &mut ends {
+        first += std::mem::replace(end, first);
+    }
+    let mut sorted = vec![(0, 0); keys.len()];
+    for key in keys {
+        if let Some(end) = ends.get_mut(of(key))
+            && let Some(slot) = sorted.get_mut(*end)
+        {
+            *slot = *key;
+            *end += 1;
+        }
+    }
+    let mut first = 0;
+    for end in ends {
+        if end > first + 1
+            && let Some(together) = sorted.get_mut(first..end)
+        {
+            together.sort_unstable_by(&compare);
+        }
+        first = end;
+    }
+    sorted
 }
 
 /// The rows of each part, one part after another.
@@ -148,6 +198,7 @@ type Found<'a> = [Option<(&'a Field, &'a ArrayRef)>];
 fn collect(from: &[Part], routes: &[Route]) -> Result<RecordBatch> {
     let rows = routes.iter().map(Route::len).sum();
     let mut columns = Vec::new();
+    let mut alike = None;
     for (field, kind) in fields()? {
         let found: Vec<Option<(&Field, &ArrayRef)>> = from.iter().map(|part| column(part, field.name())).collect();
         if found.iter().all(Option::is_none) {
@@ -170,7 +221,7 @@ fn collect(from: &[Part], routes: &[Route]) -> Result<RecordBatch> {
                         words.take(array, route)?;
                     }
                 }
-                words.finish(nulls(&found, routes, rows))?
+                words.finish(nulls(&found, routes, rows), &mut alike)?
             }
             Kind::Whole => whole(&found, routes, rows, field.data_type())?,
         };
@@ -316,12 +367,9 @@ pub fn with_words<'a>(
     let at = gathered.schema_ref().index_of(name)?;
     let mut columns = gathered.columns().to_vec();
     if let (Some(column), Some(old)) = (columns.get_mut(at), gathered.columns().get(at)) {
-        let (keys, entries) = codes(old)?;
-        let mut words = Gathering::new(0, (0, 0));
-        for entry in entries {
-            words.push_entry(replace(entry.unwrap_or_default()));
-        }
-        *column = words.with_codes(keys)?;
+        let (_, entries) = codes(old)?;
+        let entries = StringArray::from_iter_values(entries.iter().map(|entry| replace(entry.unwrap_or_default())));
+        *column = old.as_any_dictionary().with_values(Arc::new(entries));
     }
     Ok(RecordBatch::try_new(gathered.schema(), columns)?)
 }

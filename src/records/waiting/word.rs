@@ -322,8 +322,13 @@ impl Words {
     }
 }
 
+/// A gathered column of texts.
+pub(super) type Coded = DictionaryArray<UInt32Type>;
+
 /// Texts from several packed columns on their way into one gathered column.
 pub(super) struct Gathering {
+    rows: usize,
+    /// None while all rows have the first entry.
     codes: Vec<u32>,
     entries: StringBuilder,
     /// Entries of columns that have few: many small batches have the same ones.
@@ -335,7 +340,8 @@ impl Gathering {
     /// A column of `rows` texts, none of which is known yet, with room for so many `entries` of so many `bytes`.
     pub(super) fn new(rows: usize, (entries, bytes): (usize, usize)) -> Self {
         Self {
-            codes: vec![0; rows],
+            rows,
+            codes: Vec::new(),
             entries: StringBuilder::with_capacity(entries, bytes),
             table: HashTable::new(),
             hasher: RandomState::with_seeds(1, 2, 3, 4),
@@ -374,7 +380,13 @@ impl Gathering {
         }
     }
 
+    /// Rows differ: places without a code of their own have the first one.
+    fn differ(&mut self) {
+        self.codes.resize(self.rows, 0);
+    }
+
     fn take_texts(&mut self, texts: &StringArray, route: &Route) {
+        self.differ();
         for (row, place) in route.pairs() {
             self.set(place, self.next_code());
             self.entries.append_value(texts.value(row));
@@ -391,13 +403,15 @@ impl Gathering {
                 .map_or(0, |key| u32::try_from(*key).unwrap_or(u32::MAX))
         };
         if entries.len() == 1 {
-            // Places without a code of their own have the first one: of a column of one text, nothing has to be set.
+            // Of a column of one text, nothing has to be set.
             let code = self.shared(entries.value(0));
             if code > 0 {
+                self.differ();
                 route.pairs().for_each(|(_, place)| self.set(place, code));
             }
             return;
         }
+        self.differ();
         if K::DATA_TYPE == DataType::UInt8 {
             let mut known: Vec<Option<u32>> = vec![None; entries.len()];
             for (row, place) in route.pairs() {
@@ -448,24 +462,21 @@ impl Gathering {
         code
     }
 
-    /// Appends an entry no row names yet.
-    pub(super) fn push_entry(&mut self, entry: &str) {
-        self.entries.append_value(entry);
-    }
-
-    /// A gathered column of these entries, with codes that are already known.
-    pub(super) fn with_codes(mut self, codes: &UInt32Array) -> Result<ArrayRef> {
-        Ok(Arc::new(DictionaryArray::try_new(
-            codes.clone(),
-            Arc::new(self.entries.finish()),
-        )?))
-    }
-
-    /// The gathered column.
-    pub(super) fn finish(mut self, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
+    /// The gathered column. Columns of as many rows that all have one text share their codes: `alike` is the first.
+    pub(super) fn finish(mut self, nulls: Option<NullBuffer>, alike: &mut Option<Coded>) -> Result<ArrayRef> {
         if self.entries.is_empty() {
             self.entries.append_value("");
         }
+        if self.codes.is_empty() && self.entries.len() == 1 && nulls.is_none() {
+            let entries: ArrayRef = Arc::new(self.entries.finish());
+            let known = alike.take().filter(|known| known.len() == self.rows);
+            let column = match known {
+                Some(known) => known.with_values(entries),
+                None => DictionaryArray::try_new(vec![0; self.rows].into(), entries)?,
+            };
+            return Ok(Arc::new(alike.insert(column).clone()));
+        }
+        self.differ();
         let keys = UInt32Array::new(self.codes.into(), nulls);
         Ok(Arc::new(DictionaryArray::try_new(
             keys,
