@@ -163,11 +163,7 @@ impl<'a> Usage<'a> {
             let counted = [
                 count(true),
                 wall,
-                if at == end_piece {
-                    view.wall_fraction_ms.value(row)
-                } else {
-                    0
-                },
+                view.wall_fraction_ms.value(row) * i64::from(at == end_piece),
                 core_s,
                 held.saturating_mul(gpu_n),
                 held.saturating_mul(node_n),
@@ -179,12 +175,12 @@ impl<'a> Usage<'a> {
                 count(matches!(scale, Scale::Fallback(_))),
             ];
             let work = match reference {
-                None if per_core.is_empty() => WorkSums::default(),
-                None => WorkSums {
+                None if per_core.is_empty() => None,
+                None => Some(WorkSums {
                     cpu: cpu.map_or_else(Each::default, |cpu_ms| per_core.over_ms(cpu_ms)),
                     wall: per_core.over_s(wall),
                     core_wall: per_core.over_s(core_s),
-                },
+                }),
                 Some(reference) => {
                     let scaled_cpu_ms = number(view.scaled_cpu_ms, row);
                     let scaled_wall_ms = number(view.scaled_wall_ms, row);
@@ -192,7 +188,7 @@ impl<'a> Usage<'a> {
                         scaled_cpu_ms.map(|_| share(&self.shares.scaled_cpu_ms)),
                         scaled_wall_ms.map(|_| share(&self.shares.scaled_wall_ms)),
                     );
-                    scaled_work(per_core, reference, (cpu, wall), scaled_ms, core_n)
+                    Some(scaled_work(per_core, reference, (cpu, wall), scaled_ms, core_n))
                 }
             };
             let key = || KeyRef {
@@ -214,12 +210,14 @@ impl<'a> Usage<'a> {
             if let Some(end_ms) = counted_end_ms {
                 sums.end(end_ms);
             }
-            sums.add_work(&work);
+            if let Some(work) = &work {
+                sums.add_work(work);
+            }
             if let Some(names) = names {
                 let part = Sums {
                     counted,
                     cpu_ms: cpu,
-                    work,
+                    work: work.unwrap_or_default(),
                     earliest_end_ms: counted_end_ms,
                     latest_end_ms: counted_end_ms,
                 };
