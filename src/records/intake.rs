@@ -1,5 +1,6 @@
 //! The records room's front desk: takes what a reader says, resolves site and VO, seals identity, and keeps the tally.
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use super::anomaly::Anomaly;
@@ -29,7 +30,7 @@ const BATCH_ROWS: usize = 8192;
 
 /// A [`Sink`] for one thread and one input file.
 pub struct Intake {
-    source: Arc<SourcePlan>,
+    source: Rc<SourcePlan>,
     format: Format,
     file_id: Arc<str>,
     window: Window,
@@ -59,8 +60,8 @@ impl Intake {
     #[expect(clippy::needless_pass_by_value, reason = "whoever makes one has the plan to give")]
     pub fn new(source: Arc<SourcePlan>, format: Format, file_id: Arc<str>, window: Window, columns: Columns) -> Self {
         Self {
-            // A copy of its own: it is taken up for every job, and a counter that threads share goes from core to core.
-            source: Arc::new(SourcePlan::clone(&source)),
+            // A copy of its own: it is taken up for every job, and a counter that threads share costs more than the rest.
+            source: Rc::new(SourcePlan::clone(&source)),
             format,
             file_id,
             window,
@@ -208,7 +209,7 @@ impl Sink for Intake {
     fn job(&mut self, row: &JobRow<'_>, at: Position, step_n: u32) {
         let rows = 1 + u64::from(step_n);
         let is_last_kept = std::mem::take(&mut self.is_last_kept);
-        let source = Arc::clone(&self.source);
+        let source = Rc::clone(&self.source);
         let apart = source.logs.scaled_to.map(|scaled_to| set_apart(row, scaled_to));
         let row = apart.as_ref().unwrap_or(row);
         let site = match &source.site {
@@ -310,7 +311,7 @@ impl Sink for Intake {
     }
 
     fn summary(&mut self, row: &SummaryRow<'_>, at: Position) {
-        let source = Arc::clone(&self.source);
+        let source = Rc::clone(&self.source);
         let as_job = as_job(row);
         let site = match &source.site {
             Some(site) => Some(site.as_str()),

@@ -7,7 +7,7 @@ use fearless_simd::{Simd, u8x64};
 use super::limits::Limits;
 use super::message::to_u64;
 use crate::sources::Position;
-use crate::sources::lanes::{Look, WORD, bits, bits_of_two, show};
+use crate::sources::lanes::{Look, WORD, bits, bits_of_two, count, show};
 
 /// A record and a line are hardly ever shorter.
 const RECORD_BYTES: usize = 512;
@@ -95,11 +95,11 @@ impl Look for Cutter<'_> {
         if others == 0 {
             // Most of a record: nothing but lines.
             let Frames { line_ends, line_n, .. } = &mut self.frames;
+            *line_n += to_u64(count(hits));
             while hits != 0 {
                 let nth = usize::try_from(hits.trailing_zeros()).unwrap_or(0);
                 hits &= hits - 1;
                 line_ends.push(from + nth);
-                *line_n += 1;
             }
             return;
         }
