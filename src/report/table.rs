@@ -69,6 +69,15 @@ impl Cell {
     }
 }
 
+/// The sum of what is known; `None` where neither is.
+#[must_use]
+pub fn known_sum(a: Option<i128>, b: Option<i128>) -> Option<i128> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a + b),
+        (a, b) => a.or(b),
+    }
+}
+
 /// Rounds half away from zero; `None` when there is nothing to divide by.
 #[must_use]
 pub fn divide(numerator: i128, denominator: i128) -> Option<i128> {

@@ -8,7 +8,7 @@ use super::supply::Supply;
 use crate::error::{Error, Kind, Result};
 use crate::report::completeness::{Incomplete, find, history};
 use crate::report::lake::{Lake, Selection};
-use crate::report::table::{Cell, ColumnKind, Table, divide};
+use crate::report::table::{Cell, ColumnKind, Table, divide, known_sum};
 use crate::schema::batch::{date, decimal, flag, int, number, text, word};
 use crate::store::lake::parse_usage_path;
 use crate::time::Month;
@@ -37,14 +37,6 @@ pub struct Sums {
     pub corrected_job_n: i128,
     /// Core seconds that corrections added or took away.
     pub corrected_core_s: i128,
-}
-
-/// The sum of what is known.
-pub(super) fn known_sum(a: Option<i128>, b: Option<i128>) -> Option<i128> {
-    match (a, b) {
-        (Some(a), Some(b)) => Some(a + b),
-        (a, b) => a.or(b),
-    }
 }
 
 impl Sums {

@@ -8,7 +8,7 @@ use crate::charge::amount::CHARGE_SCALE;
 use crate::error::Result;
 use crate::report::charges::{Charged, Tariff};
 use crate::report::lake::{Lake, Selection};
-use crate::report::table::{Cell, ColumnKind, Table};
+use crate::report::table::{Cell, ColumnKind, Table, known_sum};
 use crate::schema::batch::{decimal, int, number, text, word};
 use crate::store::lake::parse_overhead_path;
 use crate::time::Month;
@@ -184,7 +184,7 @@ impl Supply {
             let sums = delivered.get(month).copied().unwrap_or_default();
             totals.0.core_s += installed.core_s;
             for (total, work) in totals.0.work_s.iter_mut().zip(installed.work_s) {
-                *total = super::data::known_sum(*total, work);
+                *total = known_sum(*total, work);
             }
             totals.1.add(&sums);
             table.push(capacity_row(month.to_string(), installed, &sums));
@@ -214,7 +214,7 @@ impl Supply {
         for row in &self.charged {
             for key in [(&row.tariff, Some(row.vo.as_deref())), (&row.tariff, None)] {
                 let sum = sums.entry(key).or_default();
-                sum.0 = super::data::known_sum(sum.0, row.charge_e9);
+                sum.0 = known_sum(sum.0, row.charge_e9);
                 sum.1 += row.job_n;
                 sum.2 += row.unpriced_job_n;
             }

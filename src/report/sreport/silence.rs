@@ -1,6 +1,6 @@
 //! What nothing says: usage adds up what is known, and a sum of nothing known must not be printed as zero.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hashbrown::HashMap;
 
@@ -72,19 +72,16 @@ pub(super) fn silent(lake: &Lake, selection: &Selection) -> Result<BTreeSet<(Str
         }
         Ok(said)
     })?;
-    let mut told = BTreeSet::new();
-    let mut silent = BTreeSet::new();
+    let mut all: BTreeMap<[String; 2], Said> = BTreeMap::new();
     for (Owned { words, .. }, said) in parts.into_iter().flatten() {
-        let [cluster, account] = words;
-        for (nth, (is_told, is_silent)) in said.into_iter().enumerate() {
-            let of = || (cluster.clone(), account.clone(), nth);
-            if is_told {
-                told.insert(of());
-            }
-            if is_silent {
-                silent.insert(of());
-            }
+        for (all, said) in all.entry(words).or_default().iter_mut().zip(said) {
+            *all = (all.0 | said.0, all.1 | said.1);
         }
     }
-    Ok(silent.difference(&told).cloned().collect())
+    let mut silent = BTreeSet::new();
+    for ([cluster, account], said) in all {
+        let nths = said.iter().enumerate().filter(|(_, said)| **said == (false, true));
+        silent.extend(nths.map(|(nth, _)| (cluster.clone(), account.clone(), nth)));
+    }
+    Ok(silent)
 }

@@ -8,7 +8,7 @@ use super::{TimeUnit, bounds};
 use crate::error::Result;
 use crate::report::known_by::{KnownBy, Owned};
 use crate::report::lake::{Lake, Piece, Selection, on_all_processors};
-use crate::report::table::{Cell, ColumnKind, Table, divide};
+use crate::report::table::{Cell, ColumnKind, Table, divide, known_sum};
 use crate::schema::batch::{int, number, text, time, word};
 
 /// TRES as sreport names them; memory in MiB.
@@ -47,10 +47,7 @@ fn share(total: i64, part_ms: i64, whole_ms: i64) -> i128 {
 
 fn add(into: &mut Used, more: &Used) {
     for (sum, part) in into.iter_mut().zip(more) {
-        *sum = match (*sum, *part) {
-            (Some(sum), Some(part)) => Some(sum + part),
-            (sum, part) => sum.or(part),
-        };
+        *sum = known_sum(*sum, *part);
     }
 }
 

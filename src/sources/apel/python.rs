@@ -62,23 +62,19 @@ pub(super) fn thousandths(text: &str) -> Option<i64> {
 /// Integer Unix seconds, or `YYYY-MM-DDTHH:MM:SSZ`; offsets, fractions and floats are refused. Unix seconds.
 #[inline]
 pub(super) fn datetime_s(text: &str) -> Option<i64> {
-    let is_known = |second: &i64| (0..=instant::LAST_S).contains(second);
-    match decimal::digits::<16>(text.as_bytes()) {
-        Some(second) => Some(second).filter(is_known),
-        None => datetime_of(text),
-    }
+    let second = decimal::digits::<16>(text.as_bytes()).or_else(|| datetime_of(text))?;
+    (0..=instant::LAST_S).contains(&second).then_some(second)
 }
 
+/// What is not a few digits; before 1970 and after the last second, too.
 fn datetime_of(text: &str) -> Option<i64> {
     if let Some(second) = int(text) {
-        return (0..=instant::LAST_S).contains(&second).then_some(second);
+        return Some(second);
     }
     if text.len() != 20 || !text.ends_with('Z') || text.as_bytes().get(10) != Some(&b'T') {
         return None;
     }
-    instant::rfc3339_ms(text)
-        .map(|ms| ms.div_euclid(1000))
-        .filter(|s| (0..=instant::LAST_S).contains(s))
+    instant::rfc3339_ms(text).map(|ms| ms.div_euclid(1000))
 }
 
 /// Underscores are legal between two digits only.

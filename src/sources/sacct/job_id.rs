@@ -22,7 +22,7 @@ impl<'a> JobId<'a> {
             b".batch" | b".extern" | [b'.', b'0'..=b'9'] => true,
             _ => return None,
         };
-        (are_equal(head, base) && !base.is_empty()).then_some(Self {
+        (is_same(head, base) && !base.is_empty()).then_some(Self {
             // The very same bytes, so that they need not be compared again.
             base,
             is_step,
@@ -33,7 +33,7 @@ impl<'a> JobId<'a> {
     /// Whether `text` is this identifier, which is that of a whole job.
     #[inline]
     pub(super) fn is_job(&self, text: &[u8]) -> bool {
-        !self.is_step && !self.is_array_rest && are_equal(self.base, text)
+        !self.is_step && !self.is_array_rest && is_same(self.base, text)
     }
 
     /// Takes `text` apart; `None` when it cannot be an identifier.
@@ -81,19 +81,15 @@ impl<'a> JobId<'a> {
     }
 }
 
-/// Whether two job numbers are the same; most often they are the very same bytes.
+/// Whether two job numbers are the same. Most often they are the very same bytes; else most have four to eight, and
+/// comparing those takes no call.
 #[inline]
-pub(super) fn is_same(own: &[u8], base: &[u8]) -> bool {
-    std::ptr::eq(own, base) || own == base
-}
-
-/// Whether two identifiers are the same bytes: most have four to eight, and comparing those takes no call.
-#[inline]
-fn are_equal(a: &[u8], b: &[u8]) -> bool {
-    match (a.first_chunk::<4>(), a.last_chunk::<4>()) {
-        (Some(first), Some(last)) if a.len() <= 8 => {
-            a.len() == b.len() && b.first_chunk() == Some(first) && b.last_chunk() == Some(last)
+pub(super) fn is_same(a: &[u8], b: &[u8]) -> bool {
+    std::ptr::eq(a, b)
+        || match (a.first_chunk::<4>(), a.last_chunk::<4>()) {
+            (Some(first), Some(last)) if a.len() <= 8 => {
+                a.len() == b.len() && b.first_chunk() == Some(first) && b.last_chunk() == Some(last)
+            }
+            _ => a == b,
         }
-        _ => a == b,
-    }
 }
