@@ -3,10 +3,10 @@
 use super::output;
 use super::selection::SelectionArgs;
 use crate::error::{Error, Kind, Result};
-use crate::report::federation::Scale;
 use crate::report::reconcile::compare::compare;
 use crate::report::reconcile::side::Side;
 use crate::report::render::{TableFormat, render};
+use crate::report::work_scale::Scale;
 
 /// Compare two accounts of the same usage by site, VO and month, and say why they differ.
 ///

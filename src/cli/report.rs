@@ -72,7 +72,16 @@ pub(super) fn run(args: &Args) -> Result<()> {
     }
 }
 
-/// Prints a table.
+/// Prints a table; where the format has no place for its title, the title goes to people.
 fn print(table: &Table, format: TableFormat) -> Result<()> {
+    let is_shown = match format {
+        TableFormat::Html | TableFormat::Markdown => true,
+        // Text says that there is nothing under the title.
+        TableFormat::Table => table.rows.is_empty(),
+        TableFormat::Csv | TableFormat::Json | TableFormat::Ndjson | TableFormat::Parquet => false,
+    };
+    if !is_shown {
+        output::people(&table.title);
+    }
     output::data(&render(table, format)?)
 }

@@ -124,6 +124,7 @@ fn stand_in(dialect: Dialect, layout: Option<FixedOrder>) -> SourcePlan {
         site: (!matches!(dialect, Dialect::Apel | Dialect::Gracc | Dialect::Archive)).then(|| "-".to_owned()),
         site_rule: SiteRule::default(),
         cluster: None,
+        infrastructure: None,
         zone: Some(Zone::utc()),
         delimiter: None,
         layout,

@@ -317,6 +317,7 @@ impl Compiler {
             site: spec.site.map(|at| at.value),
             site_rule,
             cluster: spec.cluster.map(|at| at.value),
+            infrastructure: spec.infrastructure.map(|at| at.value),
             zone: match zone {
                 Some(zone) => Some(zone?),
                 None => None,
@@ -394,6 +395,13 @@ impl Compiler {
                 first.line,
                 format!("blah does nothing for {word}: it completes the log of a batch system"),
             );
+        }
+        if let Some(infrastructure) = &spec.infrastructure
+            && !spec.blah.is_empty()
+        {
+            let message =
+                "infrastructure does nothing beside blah: the logs of the CE decide which jobs are of the grid";
+            self.doubt(infrastructure.line, message);
         }
         if let Some(start) = &spec.unix_start_time
             && !matches!(format, Format::Swf | Format::Auto)

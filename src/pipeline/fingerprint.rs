@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::as_of::AsOf;
 use super::plan::{
     Acceptance, Attribution, Format, Grain, MissingBenchmark, NormalisePlan, Overlap, Parts, Publication, Replacement,
-    SourcePlan, VoRule,
+    SourcePlan, StatedInfrastructure, VoRule,
 };
 use crate::charge::Tariff;
 use crate::privacy::{Field, Privacy};
@@ -50,6 +50,8 @@ pub(super) fn of_source(source: &SourcePlan, privacy: Option<&Privacy>) -> Strin
     text.optional("site", source.site.as_deref());
     text.optional("site.rule", source.site_rule.canonical().as_deref());
     text.optional("cluster", source.cluster.as_deref());
+    let infrastructure = source.infrastructure.map(StatedInfrastructure::as_str);
+    text.optional("infrastructure", infrastructure);
     text.optional("zone", source.zone.as_ref().map(Zone::name));
     text.optional("delimiter", source.delimiter.as_deref());
     text.optional("layout", source.layout.map(FixedOrder::as_str));

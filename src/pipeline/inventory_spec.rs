@@ -166,6 +166,7 @@ impl Compiler {
             paths: spec.paths.iter().map(|path| self.resolve(&path.value)).collect(),
             site: spec.site.map(|at| at.value),
             cluster: spec.cluster.map(|at| at.value),
+            infrastructure: None,
             zone,
             delimiter: None,
             vo: VoRule::Record,

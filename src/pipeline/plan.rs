@@ -221,6 +221,8 @@ pub struct SourcePlan {
     pub site_rule: crate::reference::site::SiteRule,
     /// Cluster of records that do not name one.
     pub cluster: Option<String>,
+    /// Infrastructure of records that do not state one.
+    pub infrastructure: Option<StatedInfrastructure>,
     /// Zone of printed times without an offset; `None` refuses such times.
     pub zone: Option<Zone>,
     /// Delimiter of `sacct` text; `None` finds it from the header.
@@ -243,6 +245,29 @@ pub struct SourcePlan {
     pub fingerprint: String,
 }
 
+/// Through which infrastructure the jobs of a source came, where their records do not state it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StatedInfrastructure {
+    /// `grid`
+    Grid,
+    /// `local`: submitted at the site
+    Local,
+}
+
+impl StatedInfrastructure {
+    /// Words of the pipeline file, which records get as well: APEL's.
+    pub const WORDS: &[(&str, Self)] = &[("grid", Self::Grid), ("local", Self::Local)];
+
+    /// The word.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Grid => "grid",
+            Self::Local => "local",
+        }
+    }
+}
+
 /// How a job is attributed to periods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Attribution {
@@ -253,6 +278,12 @@ pub enum Attribution {
 }
 
 impl SourcePlan {
+    /// The word of `infrastructure`, for records that do not state one.
+    #[must_use]
+    pub fn stated_infrastructure(&self) -> Option<&'static str> {
+        self.infrastructure.map(StatedInfrastructure::as_str)
+    }
+
     /// Whether it tells of the machine instead of the jobs.
     #[must_use]
     pub fn is_inventory(&self) -> bool {

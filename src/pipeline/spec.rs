@@ -9,7 +9,8 @@ use super::inventory_spec::{InventorySpec, inventories};
 use super::normalise_spec::{self, NormaliseSpec};
 use super::overhead::{self, plan::OverheadSpec};
 use super::plan::{
-    Acceptance, Attribution, Format, Grain, Overlap, Parts, Publication, RejectLimit, Replacement, VoColumn,
+    Acceptance, Attribution, Format, Grain, Overlap, Parts, Publication, RejectLimit, Replacement,
+    StatedInfrastructure, VoColumn,
 };
 use super::privacy::{self, PrivacySpec};
 use super::scaled_spec::{self, ScaledSpec};
@@ -89,6 +90,8 @@ pub struct SourceSpec {
     pub site_rule: Option<SiteSpec>,
     /// `cluster`
     pub cluster: Option<At<String>>,
+    /// `infrastructure`
+    pub infrastructure: Option<At<StatedInfrastructure>>,
     /// `timezone`
     pub timezone: Option<At<String>>,
     /// `delimiter`
@@ -232,6 +235,7 @@ fn sources(top: &Section<'_>, problems: &mut Problems) -> Vec<SourceSpec> {
         "paths",
         "site",
         "cluster",
+        "infrastructure",
         "timezone",
         "delimiter",
         "layout",
@@ -286,6 +290,7 @@ fn sources(top: &Section<'_>, problems: &mut Problems) -> Vec<SourceSpec> {
                     .flatten(),
                 site_rule: is_table(section, "site").then(|| site(section, problems)).flatten(),
                 cluster: section.text("cluster", problems),
+                infrastructure: section.word("infrastructure", StatedInfrastructure::WORDS, problems),
                 timezone: section.text("timezone", problems),
                 delimiter: delimiter(section, problems),
                 layout: section.word("layout", FixedOrder::WORDS, problems),

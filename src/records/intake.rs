@@ -255,27 +255,12 @@ impl Sink for Intake {
         if month.is_some_and(|month| !self.window.holds(month)) {
             return self.count(Some(site), month, Reason::OutsidePeriod, rows);
         }
-        let fallback_cluster = if row.cluster.is_none() {
-            source.cluster.as_deref()
-        } else {
-            None
-        };
         let mut anomalies = row.anomalies | anomalies_of(row, wall_ms);
-        let is_negative = row.cpu_ms.is_some_and(|cpu| cpu < 0);
-        if is_negative {
+        if row.cpu_ms.is_some_and(|cpu| cpu < 0) {
             anomalies |= Anomaly::ValueDropped.bit() | Anomaly::CpuUnknown.bit();
         }
-        let corrected;
-        let row = if is_negative || fallback_cluster.is_some() {
-            corrected = JobRow {
-                cluster: row.cluster.or(fallback_cluster),
-                cpu_ms: row.cpu_ms.filter(|cpu| *cpu >= 0),
-                ..row.clone()
-            };
-            &corrected
-        } else {
-            row
-        };
+        let completed = completed(row, &source);
+        let row = completed.as_ref().unwrap_or(row);
         let vo = self.vo(&source.vo, row).filter(|vo| !vo.is_empty());
         if vo.is_none() {
             anomalies |= Anomaly::VoUnmapped.bit();
@@ -333,6 +318,7 @@ impl Sink for Intake {
             .as_ref()
             .map(|privacy| privacy.mask(&as_job, site, Some(month)));
         let mut row = row.clone();
+        row.infrastructure = row.infrastructure.or(source.stated_infrastructure());
         if let Some(masked) = &masked {
             row.global_user = masked.apply(&as_job).global_user;
         }
@@ -400,6 +386,23 @@ fn as_job<'a>(row: &SummaryRow<'a>) -> JobRow<'a> {
         global_user: row.global_user,
         ..JobRow::default()
     }
+}
+
+/// The row with what its source states in place of what it does not, and without a CPU time below zero; `None` where
+/// that changes nothing.
+fn completed<'a>(row: &JobRow<'a>, source: &'a SourcePlan) -> Option<JobRow<'a>> {
+    let cluster = row.cluster.or(source.cluster.as_deref());
+    let infrastructure = row.infrastructure.or(source.stated_infrastructure());
+    let cpu_ms = row.cpu_ms.filter(|cpu| *cpu >= 0);
+    let is_same = cluster.is_some() == row.cluster.is_some()
+        && infrastructure.is_some() == row.infrastructure.is_some()
+        && cpu_ms == row.cpu_ms;
+    (!is_same).then(|| JobRow {
+        cluster,
+        infrastructure,
+        cpu_ms,
+        ..row.clone()
+    })
 }
 
 /// The row of a source whose times arrive scaled: they are set apart, and what they were before is not known from it.

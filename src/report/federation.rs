@@ -7,10 +7,13 @@ use super::apel::aggregate::{Aggregate, additions, of_lake, of_summary};
 use super::apel::jobs::Wanted;
 use super::apel::users::Users;
 use super::lake::{Lake, Selection};
+use super::work_scale::{Scale, WorkBenchmarks};
 use crate::error::Result;
 use crate::records::SummaryKind;
-use crate::reference::benchmark::Benchmark;
 use crate::time::Month;
+
+/// How jobs are attributed to months, for the title of a table.
+pub(super) const COUNTED: &str = "jobs whole in the UTC month of their end";
 
 /// Everything of a selection, as federations count it.
 #[derive(Clone, Debug, Default)]
@@ -40,6 +43,15 @@ pub fn gather(lake: &Lake, selection: &Selection) -> Result<FederationUsage> {
         notes.push(format!("{n} jobs: added by corrections, of no known benchmark"));
     }
     groups.extend(added);
+    let unknown_n: i64 = (groups.iter())
+        .filter(|group| Infrastructure::of(group) == Infrastructure::Unknown)
+        .map(|group| group.sums.job_n)
+        .sum();
+    if unknown_n > 0 {
+        notes.push(format!(
+            "{unknown_n} jobs: infrastructure unknown, neither grid nor local; `infrastructure` in their [[source]] states it"
+        ));
+    }
     Ok(FederationUsage { groups, notes })
 }
 
@@ -64,6 +76,8 @@ pub struct FederationSums {
     pub unscaled_job_n: i128,
     /// Jobs of unknown cores.
     pub core_unknown_job_n: i128,
+    /// Benchmarks the work is in.
+    pub benchmarks: WorkBenchmarks,
     /// Earliest end, Unix milliseconds.
     pub earliest_end_ms: Option<i64>,
     /// Latest end, Unix milliseconds.
@@ -80,10 +94,11 @@ impl FederationSums {
         self.wall_s += wall_s;
         self.core_wall_s += wall_s * cores;
         match scale.work(group) {
-            Some((wall, cpu)) => {
-                self.wall_work_s += i128::from(wall);
-                self.core_wall_work_s += i128::from(wall) * cores;
-                self.cpu_work_s += i128::from(cpu);
+            Some(work) => {
+                self.wall_work_s += i128::from(work.wall_s);
+                self.core_wall_work_s += i128::from(work.wall_s) * cores;
+                self.cpu_work_s += i128::from(work.cpu_s);
+                self.benchmarks = self.benchmarks.and(work.benchmark);
             }
             None => self.unscaled_job_n += job_n,
         }
@@ -96,59 +111,26 @@ impl FederationSums {
     }
 }
 
-/// In which benchmark work is counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum Scale {
-    /// `HEPscore23` where it is known, else HEPSPEC06, else SI00 divided by 250: they add up one to one, as WLCG decided.
-    #[default]
-    Hs23,
-    /// `HEPscore23` alone.
-    Hs23Only,
-    /// HEPSPEC06 alone; work of an unnamed benchmark is HEPSPEC06, as for APEL's server.
-    Hs06,
+/// Through which infrastructure jobs came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Infrastructure {
+    /// A grid, by whatever name.
+    Grid,
+    /// Submitted at the site.
+    Local,
+    /// The records do not state it.
+    Unknown,
 }
 
-impl Scale {
-    /// The name in the column of the benchmark.
+impl Infrastructure {
+    /// That of a group: `local`, in any letter case, is local; any other word names a grid.
     #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Hs23 | Self::Hs23Only => "hs23",
-            Self::Hs06 => "hs06",
-        }
-    }
-
-    /// The unit of hours of work.
-    #[must_use]
-    pub fn unit(self) -> &'static str {
-        match self {
-            Self::Hs23 | Self::Hs23Only => "HS23-hours",
-            Self::Hs06 => "HS06-hours",
-        }
-    }
-
-    /// The scale in a title, with what counts as it.
-    #[must_use]
-    pub fn title(self) -> &'static str {
-        match self {
-            Self::Hs23 => "HEPscore23 (HS06 counts as it, one to one)",
-            Self::Hs23Only => "HEPscore23 alone",
-            Self::Hs06 => "HEPSPEC06 alone",
-        }
-    }
-
-    /// Wall and CPU work of a group, in seconds.
-    #[must_use]
-    pub fn work(self, group: &Aggregate) -> Option<(i64, i64)> {
-        let of = |kind: Benchmark| group.works.get(kind.place()).copied().flatten();
-        let [.., unnamed] = group.works;
-        match self {
-            Self::Hs23 => of(Benchmark::Hs23)
-                .or(of(Benchmark::Hs06))
-                .or(of(Benchmark::Si00))
-                .or(unnamed),
-            Self::Hs23Only => of(Benchmark::Hs23),
-            Self::Hs06 => of(Benchmark::Hs06).or(unnamed),
+    pub fn of(group: &Aggregate) -> Self {
+        let [.., infrastructure] = &group.words;
+        match infrastructure.as_deref().map(str::trim) {
+            None | Some("") => Self::Unknown,
+            Some(word) if word.eq_ignore_ascii_case("local") => Self::Local,
+            Some(_) => Self::Grid,
         }
     }
 }

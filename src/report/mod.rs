@@ -28,3 +28,5 @@ pub mod site;
 pub mod sites;
 pub mod sreport;
 pub mod table;
+pub mod vo_case;
+pub mod work_scale;

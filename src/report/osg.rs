@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::apel::aggregate::Aggregate;
-use super::federation::{Scale, site_vo_month, sums_by};
+use super::federation::{COUNTED, site_vo_month, sums_by};
 use super::sites::SiteEntry;
 use super::table::{Cell, ColumnKind, Table, divide};
+use super::work_scale::Scale;
 use crate::time::Month;
 
 const HOUR_S: i128 = 3600;
@@ -13,8 +14,9 @@ const HOUR_S: i128 = 3600;
 /// The report, in hours. `reported_at` is what its column of that name says.
 #[must_use]
 pub fn report(groups: &[Aggregate], scale: Scale, sites: &BTreeMap<String, SiteEntry>, reported_at: &str) -> Table {
+    let label = scale.label(groups);
     let mut table = Table::new(
-        "OSG federation report",
+        format!("OSG federation report, work in {}; {COUNTED}", label.title),
         &[
             ("resource_group", "", ColumnKind::Text),
             ("norm_factor", "", ColumnKind::Text),
@@ -22,8 +24,8 @@ pub fn report(groups: &[Aggregate], scale: Scale, sites: &BTreeMap<String, SiteE
             ("jobs", "1", ColumnKind::Sum),
             ("cpu_hours", "h", ColumnKind::Sum),
             ("wall_hours", "h", ColumnKind::Sum),
-            ("norm_cpu_hours", scale.unit(), ColumnKind::Sum),
-            ("norm_wall_hours", scale.unit(), ColumnKind::Sum),
+            ("norm_cpu_hours", label.unit, ColumnKind::Sum),
+            ("norm_wall_hours", label.unit, ColumnKind::Sum),
             ("first_reported", "", ColumnKind::Text),
             ("last_reported", "", ColumnKind::Text),
             ("reported_at", "", ColumnKind::Text),

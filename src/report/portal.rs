@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::apel::aggregate::Aggregate;
-use super::federation::{FederationSums, Scale, site_vo_month, sums_by};
+use super::federation::{COUNTED, FederationSums, Infrastructure, site_vo_month, sums_by};
 use super::sites::SiteEntry;
 use super::table::{Cell, ColumnKind, Table};
+use super::work_scale::Scale;
 use crate::time::Month;
 
 const HOUR_S: i128 = 3600;
@@ -65,19 +66,20 @@ pub fn pledge_year(month: Month) -> i16 {
 pub fn egi(groups: &[Aggregate], scale: Scale) -> Table {
     let hour = ColumnKind::DecimalSum(HOUR_DIGITS);
     let percent = ColumnKind::Decimal(PERCENT_DIGITS);
+    let label = scale.label(groups);
     let mut table = Table::new(
-        format!("EGI view, work in {}", scale.title()),
+        format!("EGI view, work in {}; {COUNTED}", label.title),
         &[
             ("site", "", ColumnKind::Text),
             ("vo", "", ColumnKind::Text),
             ("month", "", ColumnKind::Text),
             ("number_of_jobs", "1", ColumnKind::Sum),
             ("sum_cpu", "h", hour),
-            ("normalized_sum_cpu", scale.unit(), hour),
+            ("normalized_sum_cpu", label.unit, hour),
             ("sum_elapsed", "h", hour),
-            ("normalized_sum_elapsed", scale.unit(), hour),
+            ("normalized_sum_elapsed", label.unit, hour),
             ("sum_elapsed_processors", "core h", hour),
-            ("normalized_sum_elapsed_processors", scale.unit(), hour),
+            ("normalized_sum_elapsed_processors", label.unit, hour),
             ("cpu_efficiency", "% of normalised", percent),
             ("cpu_efficiency_raw", "% of raw", percent),
             ("unscaled_jobs", "1", ColumnKind::Sum),
@@ -109,8 +111,9 @@ pub fn egi(groups: &[Aggregate], scale: Scale) -> Table {
 #[must_use]
 pub fn export(groups: &[Aggregate], scale: Scale, sites: &BTreeMap<String, SiteEntry>) -> Table {
     let hour = ColumnKind::DecimalSum(HOUR_DIGITS);
+    let label = scale.label(groups);
     let mut table = Table::new(
-        "EGI portal export",
+        format!("EGI portal export, work in {}; {COUNTED}", label.title),
         &[
             ("time", "", ColumnKind::Text),
             ("benchmark", "", ColumnKind::Text),
@@ -125,31 +128,31 @@ pub fn export(groups: &[Aggregate], scale: Scale, sites: &BTreeMap<String, SiteE
             ("number_of_jobs", "1", ColumnKind::Sum),
             ("raw_cpu_eff", "%", ColumnKind::Decimal(PERCENT_DIGITS)),
             ("raw_cpu_time", "h", hour),
-            ("raw_cpu_work", scale.unit(), hour),
+            ("raw_cpu_work", label.unit, hour),
             ("raw_wc_time", "core h", hour),
-            ("raw_wc_work", scale.unit(), hour),
+            ("raw_wc_work", label.unit, hour),
         ],
     );
     let key = |group: &Aggregate| {
-        let [_, vo, _, _, host, infrastructure] = &group.words;
+        let [_, vo, _, _, host, _] = &group.words;
         let of = |word: &Option<String>| word.clone().unwrap_or_default();
         (
             group.site.clone(),
             group.month,
             of(vo),
             of(host),
-            is_local(infrastructure.as_deref()),
+            Infrastructure::of(group),
         )
     };
-    for ((site, month, vo, host, is_local), sums) in sums_by(groups, scale, key) {
+    for ((site, month, vo, host, infrastructure), sums) in sums_by(groups, scale, key) {
         let entry = sites.get(&site).cloned().unwrap_or_default();
         table.push(vec![
             Cell::text(format!("{month}-01T00:00:00Z")),
-            Cell::text(scale.as_str()),
+            Cell::text(sums.benchmarks.word()),
             Cell::text(host),
             Cell::text(entry.country),
             Cell::text(entry.federation),
-            Cell::text(if is_local { "Grid-Local" } else { "Grid" }),
+            Cell::text(portal_word(infrastructure)),
             Cell::text(site),
             Cell::text(entry.tier),
             Cell::text(vo),
@@ -165,22 +168,27 @@ pub fn export(groups: &[Aggregate], scale: Scale, sites: &BTreeMap<String, SiteE
     table
 }
 
-/// Jobs say `local`, or nothing of a grid.
-fn is_local(infrastructure: Option<&str>) -> bool {
-    infrastructure.is_some_and(|word| word.eq_ignore_ascii_case("local"))
+/// The portal's word; none where the infrastructure is unknown.
+fn portal_word(infrastructure: Infrastructure) -> &'static str {
+    match infrastructure {
+        Infrastructure::Grid => "Grid",
+        Infrastructure::Local => "Grid-Local",
+        Infrastructure::Unknown => "",
+    }
 }
 
 /// Federation, VO in lower case, and the year in which a pledge year begins.
 pub type Pledges = BTreeMap<(String, String, i16), u32>;
 
-/// WLCG's view by federation, VO and month: work of all cores from the grid, of local jobs and together, and what was
-/// promised for the month: power times the hours of its days.
+/// WLCG's view by federation, VO and month: work of all cores from the grid, of local jobs, of jobs of unknown
+/// infrastructure and together, and what was promised for the month: power times the hours of its days.
 #[must_use]
 pub fn wlcg(groups: &[Aggregate], scale: Scale, sites: &BTreeMap<String, SiteEntry>, pledges: &Pledges) -> Table {
     let hour = ColumnKind::DecimalSum(HOUR_DIGITS);
     let percent = ColumnKind::Decimal(PERCENT_DIGITS);
+    let label = scale.label(groups);
     let mut table = Table::new(
-        format!("WLCG view, work in {}", scale.title()),
+        format!("WLCG view, work in {}; {COUNTED}", label.title),
         &[
             ("federation", "", ColumnKind::Text),
             ("site", "", ColumnKind::Text),
@@ -189,25 +197,18 @@ pub fn wlcg(groups: &[Aggregate], scale: Scale, sites: &BTreeMap<String, SiteEnt
             ("month", "", ColumnKind::Text),
             ("number_of_jobs", "1", ColumnKind::Sum),
             ("cpu_time", "h", hour),
-            ("cpu_work", scale.unit(), hour),
+            ("cpu_work", label.unit, hour),
             ("wallclock_time", "core h", hour),
-            ("wallclock_work", scale.unit(), hour),
-            ("wallclock_work_grid", scale.unit(), hour),
-            ("wallclock_work_local", scale.unit(), hour),
+            ("wallclock_work", label.unit, hour),
+            ("wallclock_work_grid", label.unit, hour),
+            ("wallclock_work_local", label.unit, hour),
+            ("wallclock_work_unknown", label.unit, hour),
             ("efficiency", "% of raw", percent),
             ("efficiency_work", "% of normalised", percent),
-            ("pledge", scale.unit(), ColumnKind::Sum),
+            ("pledge", label.unit, ColumnKind::Sum),
             ("of_pledge", "%", percent),
         ],
     );
-    let local: Vec<Aggregate> = groups
-        .iter()
-        .filter(|group| {
-            let [.., infrastructure] = &group.words;
-            is_local(infrastructure.as_deref())
-        })
-        .cloned()
-        .collect();
     let federation = |site: &str| {
         let named = sites.get(site).map(|entry| entry.federation.clone());
         named.filter(|name| !name.is_empty()).unwrap_or_default()
@@ -216,7 +217,7 @@ pub fn wlcg(groups: &[Aggregate], scale: Scale, sites: &BTreeMap<String, SiteEnt
         let (site, vo, month) = site_vo_month(group);
         (federation(&site), site, vo, month)
     };
-    let of_local = sums_by(&local, scale, key);
+    let by_infrastructure = sums_by(groups, scale, |group| (key(group), Infrastructure::of(group)));
     // The pledge of a federation and VO stands in one row of the month, so that it adds up; the share is of all rows.
     let by_federation = sums_by(groups, scale, |group| {
         let (federation, _, vo, month) = key(group);
@@ -239,10 +240,13 @@ pub fn wlcg(groups: &[Aggregate], scale: Scale, sites: &BTreeMap<String, SiteEnt
                 PERCENT_DIGITS,
             )
         });
-        let local = of_local
-            .get(&(federation.clone(), site.clone(), vo.clone(), month))
-            .copied()
-            .unwrap_or_default();
+        let row = (federation.clone(), site.clone(), vo.clone(), month);
+        // No jobs of an infrastructure did no work there.
+        let of = |infrastructure| {
+            let part = by_infrastructure.get(&(row.clone(), infrastructure));
+            part.map_or_else(|| hours(0), |part| work(part.core_wall_work_s, part))
+        };
+        let [grid, local, unknown] = [Infrastructure::Grid, Infrastructure::Local, Infrastructure::Unknown].map(of);
         table.push(vec![
             Cell::text(federation),
             Cell::text(site),
@@ -254,8 +258,9 @@ pub fn wlcg(groups: &[Aggregate], scale: Scale, sites: &BTreeMap<String, SiteEnt
             work(sums.cpu_work_s, &sums),
             hours(sums.core_wall_s),
             work(sums.core_wall_work_s, &sums),
-            work(sums.core_wall_work_s - local.core_wall_work_s, &sums),
-            work(local.core_wall_work_s, &sums),
+            grid,
+            local,
+            unknown,
             raw_efficiency(&sums),
             scaled_efficiency(&sums),
             promised.map_or(Cell::Empty, Cell::Int),

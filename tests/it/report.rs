@@ -8,6 +8,7 @@ mod corrected;
 mod credit;
 mod federation;
 mod money;
+mod portals;
 mod publication;
 mod reconcile;
 mod retraction;

@@ -8,10 +8,12 @@ use crate::cli::output;
 use crate::cli::selection::SelectionArgs;
 use crate::error::Result;
 use crate::pipeline::clock;
-use crate::report::federation::{FederationUsage, Scale, gather};
+use crate::report::federation::{FederationUsage, gather};
 use crate::report::lake::Lake;
 use crate::report::render::TableFormat;
 use crate::report::sites::{SiteEntry, load_pledges, load_sites};
+use crate::report::vo_case::VoCase;
+use crate::report::work_scale::Scale;
 use crate::report::{osg as osg_report, portal};
 
 /// What these reports have in common.
@@ -23,13 +25,17 @@ struct Common {
     #[command(flatten)]
     selection: SelectionArgs,
 
-    /// Benchmark in which work is counted.
+    /// Benchmark in which work is counted; the table is named by what was found.
     #[arg(long, value_name = "NAME", default_value = "hs23")]
     work: Scale,
 
     /// Table of what the federation knows of its sites: `site,federation,country,ngi,tier,norm_factor,resources`.
     #[arg(long, value_name = "CSV")]
     sites: Option<PathBuf>,
+
+    /// Merge VOs whose names differ in letter case alone, as APEL's server does.
+    #[arg(long)]
+    merge_case: bool,
 
     /// Format on stdout.
     #[arg(long, value_name = "FORMAT", default_value = "table")]
@@ -38,7 +44,12 @@ struct Common {
 
 impl Common {
     fn gather(&self) -> Result<FederationUsage> {
-        let usage = gather(&Lake::open(&self.lake)?, &self.selection.selection()?)?;
+        let mut usage = gather(&Lake::open(&self.lake)?, &self.selection.selection()?)?;
+        let case = VoCase::find(&usage.groups);
+        if self.merge_case {
+            case.merge(&mut usage.groups);
+        }
+        usage.notes.extend(case.note(self.merge_case));
         for note in &usage.notes {
             output::people(note);
         }

@@ -9,12 +9,12 @@ use crate::report::apel::MessageKind;
 use crate::report::apel::aggregate::{Aggregate, Gathering, additions, of_summary, preferred};
 use crate::report::apel::jobs::{LeftOutCounts, Wanted, each_job};
 use crate::report::apel::users::Users;
-use crate::report::federation::Scale;
 use crate::report::lake::{Lake, Selection};
 use crate::report::publication::diff::by_key;
 use crate::report::publication::messages::texts;
 use crate::report::publication::told::Told;
 use crate::report::table::divide;
+use crate::report::work_scale::Scale;
 use crate::time::Month;
 
 /// How far from the edge of a month a job may end for a zone to matter, in seconds.
@@ -208,7 +208,7 @@ impl Side {
 
     fn add_group(&mut self, group: &Aggregate, scale: Scale) {
         let [user, vo, vo_group, vo_role, host, infrastructure] = &group.words;
-        let (wall_work, cpu_work) = scale.work(group).unwrap_or_default();
+        let (wall_work, cpu_work) = scale.work(group).map_or((0, 0), |work| (work.wall_s, work.cpu_s));
         let wall_s = i128::from(group.sums.wall_s);
         let amount = Amount {
             job_n: i128::from(group.sums.job_n),

@@ -91,6 +91,7 @@ fn plan(rng: &mut Rng, format: Format, layout: Option<FixedOrder>) -> SourcePlan
         site: rng.one_in(2).then(|| "S".to_owned()),
         site_rule: SiteRule::default(),
         cluster: rng.one_in(2).then(|| "c".to_owned()),
+        infrastructure: None,
         zone: (!rng.one_in(8))
             .then(|| Zone::named(rng.pick(&["UTC", "Europe/Zurich", "Australia/Lord_Howe"])).unwrap()),
         delimiter: rng.one_in(10).then(|| rng.pick(&["|", ",", "\t", ";;"]).to_owned()),

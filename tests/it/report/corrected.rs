@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use gridtally::report::apel::MessageKind;
 use gridtally::report::apel::publish::{Request, publish};
 use gridtally::report::apel::users::Users;
-use gridtally::report::federation::{Scale, gather, site_vo_month, sums_by};
+use gridtally::report::federation::{gather, site_vo_month, sums_by};
 use gridtally::report::gracc::table;
 use gridtally::report::lake::{Lake, Selection};
 use gridtally::report::publication::send::{Gone, plan, send};
 use gridtally::report::publication::teller::Teller;
 use gridtally::report::publication::told::Told;
 use gridtally::report::render::objects;
+use gridtally::report::work_scale::Scale;
 
 use super::scene::Scene;
 use crate::support::python::python;

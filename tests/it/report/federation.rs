@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use gridtally::report::federation::{Scale, gather, sums_by};
+use gridtally::report::federation::{gather, sums_by};
 use gridtally::report::gracc::table;
 use gridtally::report::lake::Selection;
 use gridtally::report::render::objects;
@@ -11,6 +11,7 @@ use gridtally::report::render::{TableFormat, render};
 use gridtally::report::sites::{load_pledges, load_sites};
 use gridtally::report::sreport::users::by_user;
 use gridtally::report::sreport::{TimeUnit, report as sreport};
+use gridtally::report::work_scale::Scale;
 use gridtally::report::{osg, portal};
 
 use super::scene::Scene;
@@ -138,11 +139,11 @@ fn portals_show_hours_work_both_efficiencies_and_pledges() {
     // February 2025 is of the pledge year that began in April 2024: 100 x 28 x 24 h; April of the next: 10 x 30 x 24.
     assert_eq!(
         lines[1],
-        "F,S,Reef,2024,2025-02,11,605.00,6100.00,810.00,8200.00,8000.00,200.00,74.7,74.4,67200,12.2"
+        "F,S,Reef,2024,2025-02,11,605.00,6100.00,810.00,8200.00,8000.00,200.00,0.00,74.7,74.4,67200,12.2"
     );
     assert_eq!(
         lines[2],
-        "F,S,Reef,2025,2025-04,1,1.00,10.00,1.00,10.00,10.00,0.00,100.0,100.0,7200,0.1"
+        "F,S,Reef,2025,2025-04,1,1.00,10.00,1.00,10.00,10.00,0.00,0.00,100.0,100.0,7200,0.1"
     );
     // Work is named by unit and scale.
     let table = portal::egi(&usage.groups, Scale::Hs23);

@@ -2,12 +2,12 @@
 
 use gridtally::report::apel::MessageKind;
 use gridtally::report::apel::publish::{Request, publish};
-use gridtally::report::federation::Scale;
 use gridtally::report::lake::Selection;
 use gridtally::report::publication::told::Told;
 use gridtally::report::reconcile::cause::Cause;
 use gridtally::report::reconcile::compare::{Comparison, compare};
 use gridtally::report::reconcile::side::Side;
+use gridtally::report::work_scale::Scale;
 
 use super::scene::{Scene, texts};
 use crate::support::collect::shared;

@@ -9,7 +9,7 @@ use gridtally::report::apel::MessageKind;
 use gridtally::report::apel::check::message;
 use gridtally::report::apel::publish::Request;
 use gridtally::report::apel::users::Users;
-use gridtally::report::federation::{Scale, gather, site_vo_month, sums_by};
+use gridtally::report::federation::{gather, site_vo_month, sums_by};
 use gridtally::report::gracc;
 use gridtally::report::lake::{Lake, Selection};
 use gridtally::report::publication::diff::{Change, diff, in_brief};
@@ -20,6 +20,7 @@ use gridtally::report::publication::send::{Gone, Plan, plan, send};
 use gridtally::report::publication::teller::Teller;
 use gridtally::report::publication::told::Told;
 use gridtally::report::render::{ndjson, objects};
+use gridtally::report::work_scale::Scale;
 use gridtally::store::Store;
 
 use super::scene::{Scene, texts};

@@ -189,6 +189,7 @@ pub(crate) fn source(format: Format, acceptance: Acceptance) -> SourcePlan {
         site: None,
         site_rule: gridtally::reference::site::SiteRule::default(),
         cluster: None,
+        infrastructure: None,
         zone: None,
         delimiter: None,
         layout: None,

@@ -1,0 +1,125 @@
+//! In which benchmark a report counts work, and what that benchmark is called where the numbers stand.
+
+use super::apel::aggregate::Aggregate;
+use crate::reference::benchmark::Benchmark;
+
+/// In which benchmark work is counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Scale {
+    /// `HEPscore23` where it is known, else HEPSPEC06, else SI00 divided by 250: they add up one to one, as WLCG decided.
+    /// Named by the benchmarks that were found.
+    #[default]
+    Hs23,
+    /// `HEPscore23` alone.
+    Hs23Only,
+    /// HEPSPEC06 alone; work of an unnamed benchmark is HEPSPEC06, as for APEL's server.
+    Hs06,
+}
+
+/// Wall and CPU work of a group, in seconds of a benchmark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Work {
+    /// Wall time, not times cores.
+    pub wall_s: i64,
+    /// CPU time.
+    pub cpu_s: i64,
+    /// The benchmark: HEPscore23 or HEPSPEC06. SI00 and unnamed benchmarks count as HEPSPEC06.
+    pub benchmark: Benchmark,
+}
+
+impl Scale {
+    /// Work of a group; `None` where it has none in this scale.
+    #[must_use]
+    pub fn work(self, group: &Aggregate) -> Option<Work> {
+        let [.., unnamed] = group.works;
+        let of = |kind: Benchmark| group.works.get(kind.place()).copied().flatten();
+        let hs23 = of(Benchmark::Hs23).map(|work| (work, Benchmark::Hs23));
+        let hs06 = of(Benchmark::Hs06).map(|work| (work, Benchmark::Hs06));
+        let si00 = of(Benchmark::Si00).map(|work| (work, Benchmark::Hs06));
+        let unnamed = unnamed.map(|work| (work, Benchmark::Hs06));
+        let found = match self {
+            Self::Hs23 => hs23.or(hs06).or(si00).or(unnamed),
+            Self::Hs23Only => hs23,
+            Self::Hs06 => hs06.or(unnamed),
+        };
+        found.map(|((wall_s, cpu_s), benchmark)| Work {
+            wall_s,
+            cpu_s,
+            benchmark,
+        })
+    }
+
+    /// What the work of these groups is in.
+    #[must_use]
+    pub fn found_in(self, groups: &[Aggregate]) -> WorkBenchmarks {
+        let found = groups.iter().filter_map(|group| self.work(group));
+        found.fold(WorkBenchmarks::default(), |all, work| all.and(work.benchmark))
+    }
+
+    /// The unit of hours of work of these groups, and the scale in a title.
+    #[must_use]
+    pub fn label(self, groups: &[Aggregate]) -> WorkLabel {
+        let found = self.found_in(groups);
+        match self {
+            Self::Hs23 if found.hs23 && found.hs06 => WorkLabel {
+                unit: "HS23-hours",
+                title: "HEPscore23 (HS06 counts as it, one to one)",
+            },
+            Self::Hs23 if found.hs06 => WorkLabel {
+                unit: "HS06-hours",
+                title: "HEPSPEC06 (no HEPscore23 is known)",
+            },
+            Self::Hs23 => WorkLabel {
+                unit: "HS23-hours",
+                title: "HEPscore23",
+            },
+            Self::Hs23Only => WorkLabel {
+                unit: "HS23-hours",
+                title: "HEPscore23 alone",
+            },
+            Self::Hs06 => WorkLabel {
+                unit: "HS06-hours",
+                title: "HEPSPEC06 alone",
+            },
+        }
+    }
+}
+
+/// How work is called in the head of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WorkLabel {
+    /// Unit of hours of work.
+    pub unit: &'static str,
+    /// The benchmark, with what counts as it.
+    pub title: &'static str,
+}
+
+/// Benchmarks that work was found in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WorkBenchmarks {
+    /// Some is in `HEPscore23`.
+    pub hs23: bool,
+    /// Some is in HEPSPEC06.
+    pub hs06: bool,
+}
+
+impl WorkBenchmarks {
+    /// With another one.
+    #[must_use]
+    pub fn and(self, benchmark: Benchmark) -> Self {
+        Self {
+            hs23: self.hs23 || benchmark == Benchmark::Hs23,
+            hs06: self.hs06 || benchmark != Benchmark::Hs23,
+        }
+    }
+
+    /// The word in a column that names the benchmark of a row: `hs23` where any work is in it; empty where there is none.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match (self.hs23, self.hs06) {
+            (true, _) => "hs23",
+            (false, true) => "hs06",
+            (false, false) => "",
+        }
+    }
+}

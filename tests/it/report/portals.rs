@@ -1,0 +1,155 @@
+//! What the tables of federations are called, and what they keep apart: infrastructures, VOs in other letters.
+
+use std::collections::BTreeMap;
+
+use gridtally::report::federation::gather;
+use gridtally::report::lake::Selection;
+use gridtally::report::vo_case::VoCase;
+use gridtally::report::work_scale::Scale;
+use gridtally::report::{osg, portal};
+
+use super::scene::Scene;
+
+/// A table is named by the benchmark its work is in, and by how jobs are attributed to months.
+#[test]
+fn tables_are_named_by_the_benchmark_they_are_in() {
+    let scene = Scene::new();
+    let message = |level: &str| {
+        format!(
+            "APEL-summary-job-message: v0.4\nSite: S\nMonth: 2\nYear: 2015\nVO: reef\nSubmitHost: ce\n\
+             InfrastructureType: grid\nNodeCount: 1\nProcessors: 1\nWallDuration: 3600\nCpuDuration: 3600\n\
+             NumberOfJobs: 1\nServiceLevel: {{{level}}}\n%%\n"
+        )
+    };
+    for (name, level, title, unit, word) in [
+        (
+            "old",
+            "hepspec: 10",
+            "HEPSPEC06 (no HEPscore23 is known)",
+            "HS06-hours",
+            "hs06",
+        ),
+        (
+            "si2k",
+            "si2k: 2500",
+            "HEPSPEC06 (no HEPscore23 is known)",
+            "HS06-hours",
+            "hs06",
+        ),
+        ("new", "HEPscore23: 10", "HEPscore23", "HS23-hours", "hs23"),
+    ] {
+        scene.write(&format!("{name}-in/1.msg"), &message(level));
+        let lake = scene.of_messages(name, &[&scene.path(&format!("{name}-in"))]);
+        let groups = gather(&lake, &Selection::default()).unwrap().groups;
+        let counted = "jobs whole in the UTC month of their end";
+        let nothing = (BTreeMap::new(), BTreeMap::new());
+        let tables = [
+            (portal::egi(&groups, Scale::Hs23), "EGI view"),
+            (portal::export(&groups, Scale::Hs23, &nothing.0), "EGI portal export"),
+            (portal::wlcg(&groups, Scale::Hs23, &nothing.0, &nothing.1), "WLCG view"),
+            (
+                osg::report(&groups, Scale::Hs23, &nothing.0, "now"),
+                "OSG federation report",
+            ),
+        ];
+        for (table, head) in &tables {
+            assert_eq!(table.title, format!("{head}, work in {title}; {counted}"));
+            assert!(table.columns.iter().any(|column| column.unit == unit), "{name}: {head}");
+        }
+        assert_eq!(tables[1].0.rows[0][1].to_string(), word);
+    }
+    // Both in one selection: HS06 counts as HS23, and the title says so.
+    scene.write("both-in/1.msg", &message("hepspec: 10"));
+    scene.write(
+        "both-in/2.msg",
+        &message("HEPscore23: 10").replace("Month: 2", "Month: 3"),
+    );
+    let lake = scene.of_messages("both", &[&scene.path("both-in")]);
+    let groups = gather(&lake, &Selection::default()).unwrap().groups;
+    let table = portal::egi(&groups, Scale::Hs23);
+    assert!(
+        table.title.contains("HEPscore23 (HS06 counts as it, one to one)"),
+        "{}",
+        table.title
+    );
+}
+
+/// Jobs that state no infrastructure are neither grid nor local, until their source states it.
+#[test]
+fn unknown_infrastructure_is_neither_grid_nor_local() {
+    let scene = Scene::new();
+    scene.write(
+        "jobs.txt",
+        "JobIDRaw|Cluster|User|Account|State|Submit|Start|End|ElapsedRaw|NCPUS|AllocTRES|TotalCPU\n\
+         7|oak|u|a|COMPLETED|2026-03-01T00:00:00|2026-03-01T00:00:00|2026-03-01T01:00:00|3600|4|cpu=4,node=1|00:10:00\n",
+    );
+    scene.write(
+        "benchmarks.csv",
+        "site,cluster,partition,nodes,benchmark,value_per_core,cores,valid_from,valid_to,recorded_at,source\nT,,,,hs23,10,,2026-01-01,,2026-01-01,measured\n",
+    );
+    let nothing = (BTreeMap::new(), BTreeMap::new());
+    for (name, stated, expected, is_noted) in [
+        ("none", "", ["0.00", "0.00", "40.00"], true),
+        ("grid", "infrastructure = \"grid\"\n", ["40.00", "0.00", "0.00"], false),
+        (
+            "local",
+            "infrastructure = \"local\"\n",
+            ["0.00", "40.00", "0.00"],
+            false,
+        ),
+    ] {
+        let source = format!(
+            "format = \"sacct\"\npaths = [\"jobs.txt\"]\nsite = \"T\"\ntimezone = \"UTC\"\nvo = {{ value = \"v\" }}\n{stated}"
+        );
+        let lake = scene.lake(
+            name,
+            &source,
+            "[normalise]\nbenchmarks = \"benchmarks.csv\"\nmissing = \"null\"\n",
+        );
+        let usage = gather(&lake, &Selection::default()).unwrap();
+        let table = portal::wlcg(&usage.groups, Scale::Hs23, &nothing.0, &nothing.1);
+        let parts: Vec<String> = table.rows[0][10..13].iter().map(ToString::to_string).collect();
+        assert_eq!(parts, expected, "{name}");
+        assert_eq!(
+            usage.notes.iter().any(|note| note.contains("infrastructure unknown")),
+            is_noted
+        );
+    }
+}
+
+/// The server takes names that differ in letter case for one; a lake keeps them, and a report merges them when asked.
+#[test]
+fn vos_in_other_letters_are_merged_when_asked() {
+    let scene = Scene::new();
+    let record = |vo: &str, month: u8, n: u8| {
+        format!(
+            "Site: S\nMonth: {month}\nYear: 2025\nVO: {vo}\nSubmitHost: ce{n}\nInfrastructureType: grid\nNodeCount: 1\n\
+             Processors: 1\nWallDuration: 3600\nCpuDuration: 3600\nNumberOfJobs: 1\nServiceLevel: {{hepspec: 10}}\n%%\n"
+        )
+    };
+    let rows = [
+        record("Reef", 2, 1),
+        record("reef", 2, 2),
+        record("reef", 3, 1),
+        record("kelp", 2, 1),
+    ];
+    scene.write(
+        "in/1.msg",
+        &format!("APEL-summary-job-message: v0.4\n{}", rows.concat()),
+    );
+    let lake = scene.of_messages("lake", &[&scene.path("in")]);
+    let mut groups = gather(&lake, &Selection::default()).unwrap().groups;
+    let table = portal::egi(&groups, Scale::Hs23);
+    assert_eq!(table.rows.len(), 4);
+    let case = VoCase::find(&groups);
+    let note = case.note(false).unwrap();
+    assert!(
+        note.contains("Reef/reef") && note.contains(" 2 rows") && note.contains("--merge-case"),
+        "{note}"
+    );
+    case.merge(&mut groups);
+    let merged = portal::egi(&groups, Scale::Hs23);
+    assert_eq!(merged.rows.len(), 3);
+    assert_eq!(merged.totals().unwrap()[3], table.totals().unwrap()[3]);
+    assert_eq!(VoCase::find(&groups).note(true), None);
+}
