@@ -13,4 +13,7 @@ mod publication;
 mod reconcile;
 mod retraction;
 mod scene;
+mod server;
+mod server_golden;
 mod site;
+mod stored;

@@ -3,17 +3,22 @@
 use std::path::PathBuf;
 
 use super::print;
+use crate::cli::output;
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::clock;
 use crate::report::apel::check::message;
 use crate::report::publication::messages::texts;
+use crate::report::publication::replaced::{RecordPlace, load};
 use crate::report::render::TableFormat;
 use crate::report::table::{Cell, ColumnKind, Table};
 
 /// Hold APEL text messages against the rules of APEL's server.
 ///
-/// Lists every record the server would refuse, and with it, as it does, the whole message. Exit code 65 when there is
-/// any.
+/// Lists every record the server would refuse, and with it, as it does, the whole message; and every record that another
+/// one replaces there, because both have the same key to the server: it compares texts without case, and of several
+/// benchmarks in a record it counts by HEPscore23, else HEPSPEC06, else SI00. `replaced`: two facts become one. `republished`:
+/// a later message says the same key again, as publishers do who correct themselves. Messages are loaded in the order of
+/// their names. Exit code 65 when anything would be refused or replaced.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -37,7 +42,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
     }
     let now_s = clock::now_ms().div_euclid(1000);
     let mut table = Table::new(
-        "What APEL's server would refuse",
+        "What APEL's server would refuse or replace",
         &[
             ("file", "", ColumnKind::Text),
             ("record", "", ColumnKind::Number),
@@ -56,10 +61,46 @@ pub(super) fn run(args: &Args) -> Result<()> {
         }
     }
     let refused = table.rows.len();
+    let messages: Vec<&str> = found.iter().map(|(_, text)| text.as_str()).collect();
+    let loaded = load(&messages);
+    for replaced in &loaded.replaced {
+        let name = |place: RecordPlace| found.get(place.message).map(|(file, _)| file.display().to_string());
+        let (before, after) = replaced.job_n;
+        table.push(vec![
+            Cell::text(name(replaced.at).unwrap_or_default()),
+            Cell::Int(i128::try_from(replaced.at.record).unwrap_or(0)),
+            Cell::text(if replaced.is_told_again {
+                "republished"
+            } else {
+                "replaced"
+            }),
+            Cell::text(format!(
+                "has the key of record {} of {}, which the server keeps in its place: {after} jobs for {before}",
+                replaced.by.record,
+                name(replaced.by).unwrap_or_default()
+            )),
+        ]);
+    }
     print(&table, args.format)?;
-    if refused == 0 {
+    for (server_table, jobs) in loaded.tables.iter().filter(|(_, jobs)| jobs.held_n != jobs.sent_n) {
+        output::people(&format!(
+            "{}: the server would hold {} of {} jobs",
+            server_table.as_str(),
+            jobs.held_n,
+            jobs.sent_n
+        ));
+    }
+    let replaced = loaded
+        .replaced
+        .iter()
+        .filter(|replaced| !replaced.is_told_again)
+        .count();
+    if refused + replaced == 0 {
         return Ok(());
     }
-    let message = format!("{refused} records of {} files would be refused", found.len());
+    let message = format!(
+        "{refused} records of {} files would be refused, {replaced} replaced by others",
+        found.len()
+    );
     Err(Error::new(Kind::Data, message))
 }

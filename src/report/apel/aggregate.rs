@@ -1,14 +1,17 @@
 //! Jobs added up by the keys of APEL's server, and work as the server rounds it.
 //!
-//! The server compares texts without regard to case and to blanks at their end: rows that differ in nothing else would
-//! replace one another there, so they are one row here, in the spelling of the job that ended first.
+//! Rows that the server takes for one would replace one another there, so they are one row here, in the spelling of the
+//! job that ended first.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
 
 use super::jobs::{LeftOut, LeftOutCounts, Levels, SendableJob, Wanted, each_job_of, job_pieces};
 use super::kind::MessageKind;
+use super::message::{benchmark_word, level_text};
+use super::server_key::{ServerKey, folded};
 use super::users::Users;
 use crate::error::Result;
 use crate::records::{Summary, SummaryKind};
@@ -127,9 +130,7 @@ impl Gathering {
         } else {
             let mut owned = words.map(|word| word.map(str::to_owned));
             if let Some(subject) = owned.first_mut() {
-                *subject = users
-                    .subject(job.global_user, site, job.month)
-                    .map(std::borrow::Cow::into_owned);
+                *subject = users.subject(job.global_user, site, job.month).map(Cow::into_owned);
             }
             known.insert(self.key.clone().into_boxed_slice(), self.groups.len());
             self.groups.push(Aggregate {
@@ -163,7 +164,7 @@ impl Gathering {
     /// One aggregate per key of the server, sorted; work rounded once for each.
     #[must_use]
     pub fn finish(self) -> Vec<Aggregate> {
-        let mut merged = merge(self.groups);
+        let mut merged = merge(self.groups, key);
         for group in &mut merged {
             group.works = server_work(&group.levels_e3, &group.sums);
         }
@@ -254,25 +255,17 @@ fn of_addition(site: &str, month: Month, rule: &Correction) -> Aggregate {
     }
 }
 
-/// Makes one of those that the server would take for one.
-fn merge(mut groups: Vec<Aggregate>) -> Vec<Aggregate> {
+/// Makes one of those that have one key, in the order of keys.
+fn merge<K: Ord>(mut groups: Vec<Aggregate>, key: impl Fn(&Aggregate) -> K) -> Vec<Aggregate> {
     groups.sort_by(|a, b| {
         let of = |group: &Aggregate| (group.sums.earliest_end_ms, group.words.clone());
         of(a).cmp(&of(b))
     });
-    let mut merged: BTreeMap<Key, Aggregate> = BTreeMap::new();
+    let mut merged: BTreeMap<K, Aggregate> = BTreeMap::new();
     for group in groups {
         let key = key(&group);
         match merged.get_mut(&key) {
-            Some(same) => {
-                same.sums.add(&group.sums);
-                for (work, other) in same.works.iter_mut().zip(group.works) {
-                    *work = match (*work, other) {
-                        (Some(a), Some(b)) => Some((a.0.saturating_add(b.0), a.1.saturating_add(b.1))),
-                        (a, b) => a.or(b),
-                    };
-                }
-            }
+            Some(same) => same.absorb(&group),
             None => {
                 merged.insert(key, group);
             }
@@ -281,12 +274,57 @@ fn merge(mut groups: Vec<Aggregate>) -> Vec<Aggregate> {
     merged.into_values().collect()
 }
 
-/// By what the server tells rows apart, after site and month.
+impl Aggregate {
+    /// Adds another of the same key. What only one of them says of a benchmark holds for neither of both.
+    fn absorb(&mut self, other: &Self) {
+        self.sums.add(&other.sums);
+        for (level, other) in self.levels_e3.iter_mut().zip(other.levels_e3) {
+            *level = level.filter(|level| Some(*level) == other);
+        }
+        for (work, other) in self.works.iter_mut().zip(other.works) {
+            *work = work
+                .zip(other)
+                .map(|(a, b)| (a.0.saturating_add(b.0), a.1.saturating_add(b.1)));
+        }
+    }
+
+    /// The key of the server's row it becomes as a record of some kind.
+    #[must_use]
+    pub fn server_key(&self, kind: MessageKind) -> ServerKey {
+        let [subject, vo, vo_group, vo_role, submit_host, infrastructure] = &self.words;
+        let field = |name: &str| -> Option<Cow<'_, str>> {
+            let word = match name {
+                "Site" => Some(&self.site),
+                "GlobalUserName" => subject.as_ref(),
+                "VO" => vo.as_ref(),
+                "VOGroup" => vo_group.as_ref(),
+                "VORole" => vo_role.as_ref(),
+                "SubmitHost" => submit_host.as_ref(),
+                "InfrastructureType" | "Infrastructure" => infrastructure.as_ref(),
+                "Year" => return Some(self.month.year().to_string().into()),
+                "Month" => return Some(self.month.number().to_string().into()),
+                "NodeCount" => return Some(self.node_n.to_string().into()),
+                "Processors" => return Some(self.core_n.to_string().into()),
+                _ => None,
+            };
+            word.map(|word| Cow::Borrowed(word.as_str()))
+        };
+        let place = if kind.is_normalised() {
+            preferred(|place| self.works.get(place).is_some_and(Option::is_some), None)
+        } else {
+            preferred(|place| self.levels_e3.get(place).is_some_and(Option::is_some), None)
+        };
+        let level = place.and_then(|place| *self.levels_e3.get(place)?).map(level_text);
+        ServerKey::new(kind, field, (place.map(benchmark_word), level.as_deref()))
+    }
+}
+
+/// By what groups are told apart whatever becomes of them: as the server does, but for benchmarks, all of which count.
 type Key = (String, Month, [Option<String>; 6], i64, i64, Levels, [bool; 4]);
 
 fn key(group: &Aggregate) -> Key {
-    let folded = |word: &Option<String>| word.as_ref().map(|word| word.trim_end().to_lowercase());
-    let words = std::array::from_fn(|at| group.words.get(at).and_then(folded));
+    let fold = |word: &Option<String>| word.as_ref().map(|word| folded(word).into_owned());
+    let words = std::array::from_fn(|at| group.words.get(at).and_then(fold));
     (
         group.site.clone(),
         group.month,
@@ -329,7 +367,7 @@ pub fn of_summary(row: &Summary, users: &Users) -> Aggregate {
         site: row.site.clone(),
         month: row.month,
         words: [
-            subject.map(std::borrow::Cow::into_owned),
+            subject.map(Cow::into_owned),
             word("vo"),
             word("vo_group"),
             word("vo_role"),
@@ -372,8 +410,9 @@ pub fn preferred(is_known: impl Fn(usize) -> bool, wanted: Option<Benchmark>) ->
     }
 }
 
-/// The rows of one kind of message: keys the kind does not tell apart are added up, as the server adds up rounded work
-/// over benchmark values. What the kind cannot tell is counted.
+/// The rows of one kind of message: what has one key on the server is added up, as the server adds up rounded work over
+/// benchmark values. Of several benchmarks the server counts by one, and that one is in its key: rows that differ in the
+/// others alone are one row there, and so here. What the kind cannot tell is counted.
 #[must_use]
 pub fn rows(
     groups: &[Aggregate],
@@ -413,7 +452,9 @@ pub fn rows(
         }
         reduced.push(group);
     }
-    merge(reduced)
+    let mut rows = merge(reduced, |group| group.server_key(kind));
+    rows.sort_by_cached_key(key);
+    rows
 }
 
 /// Site, month and submit host.
@@ -422,17 +463,13 @@ pub type HostMonth = (String, Month, Option<String>);
 /// Jobs by site, month and submit host: what a sync message tells.
 #[must_use]
 pub fn counts(groups: &[Aggregate]) -> BTreeMap<HostMonth, i64> {
-    let mut counts: BTreeMap<HostMonth, (Option<String>, i64)> = BTreeMap::new();
+    let mut counts: BTreeMap<ServerKey, (HostMonth, i64)> = BTreeMap::new();
     for group in groups {
         let [.., host, _] = &group.words;
-        let folded = host.as_ref().map(|host| host.trim_end().to_lowercase());
         let count = counts
-            .entry((group.site.clone(), group.month, folded))
-            .or_insert_with(|| (host.clone(), 0));
+            .entry(group.server_key(MessageKind::Sync))
+            .or_insert_with(|| ((group.site.clone(), group.month, host.clone()), 0));
         count.1 = count.1.saturating_add(group.sums.job_n);
     }
-    let spelled = counts
-        .into_iter()
-        .map(|((site, month, _), (host, n))| ((site, month, host), n));
-    spelled.collect()
+    counts.into_values().collect()
 }

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use super::dictionary::{is_number, picked};
 use super::kind::MessageKind;
 use super::rules::{FieldRule, Form, JOB, NORMALISED, Rule, SUMMARY, SYNC};
 use crate::time::Month;
@@ -146,16 +147,6 @@ fn integer(text: &str) -> Option<i128> {
     text.trim().replace('_', "").parse().ok()
 }
 
-/// What Python's `float()` takes, without infinities.
-fn is_number(text: &str) -> bool {
-    let text = text.trim();
-    let is_digit = text.bytes().any(|b| b.is_ascii_digit());
-    let is_plain = text
-        .bytes()
-        .all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'-' | b'+' | b'e' | b'E'));
-    is_digit && is_plain && text.parse::<f64>().is_ok_and(f64::is_finite)
-}
-
 fn instant(text: &str) -> Option<i64> {
     if let Some(seconds) = integer(text) {
         return i64::try_from(seconds).ok();
@@ -172,38 +163,13 @@ fn well_formed(key: &str, value: &str, form: Form, kind: MessageKind) -> Result<
             wrong(Rule::Integer, "is no integer")
         }
         Form::Time if instant(value).is_none() => wrong(Rule::Time, "is neither Unix seconds nor YYYY-MM-DDTHH:MM:SSZ"),
-        Form::Level | Form::Work if kind.has_dictionary() => match dictionary(value) {
+        Form::Level | Form::Work if kind.has_dictionary() => match picked(value) {
             Ok(_) => Ok(()),
             Err(why) => wrong(Rule::Benchmark, why),
         },
         Form::Level if !is_number(value) => wrong(Rule::Number, "is no number"),
         Form::Text | Form::Ignored | Form::Int | Form::Time | Form::Level | Form::Work => Ok(()),
     }
-}
-
-/// The benchmark the server picks of a dictionary, by its name in lower case.
-fn dictionary(text: &str) -> Result<&'static str, &'static str> {
-    const BY_PREFERENCE: [&str; 3] = ["hepscore23", "hepspec", "si2k"];
-    let inside = text.trim().trim_start_matches('{').trim_end_matches('}');
-    let mut names: Vec<&str> = Vec::new();
-    for entry in inside.split(',') {
-        let mut parts = entry.split(':');
-        let (Some(name), Some(value), None) = (parts.next(), parts.next(), parts.next()) else {
-            return Err("is no dictionary such as {hepspec: 10.5}");
-        };
-        if names.contains(&name.trim()) {
-            return Err("names a benchmark twice");
-        }
-        if !is_number(value) {
-            return Err("holds what is no number");
-        }
-        names.push(name.trim());
-    }
-    let is_there = |known: &&str| names.iter().any(|name| name.eq_ignore_ascii_case(known));
-    BY_PREFERENCE
-        .into_iter()
-        .find(is_there)
-        .ok_or("names none of hepscore23, hepspec, si2k")
 }
 
 fn within_int(record: &Record<'_>, key: &str) -> Result<(), Finding> {
@@ -251,8 +217,8 @@ fn job(record: &Record<'_>, kind: MessageKind, now_s: Option<i64>) -> Result<(),
             // The real loader dies of this one and leaves the message locked.
             return Err(broken(Rule::Mandatory, "ServiceLevel is missing"));
         };
-        let picked = dictionary(level).map_err(|why| broken(Rule::Benchmark, why))?;
-        if kind_word.is_some_and(|word| !word.eq_ignore_ascii_case(picked)) {
+        let (benchmark, _) = picked(level).map_err(|why| broken(Rule::Benchmark, why))?;
+        if kind_word.is_some_and(|word| !word.eq_ignore_ascii_case(benchmark)) {
             return Err(broken(Rule::Benchmark, "ServiceLevelType names another benchmark"));
         }
     } else {
@@ -318,12 +284,12 @@ fn summary(record: &Record<'_>, kind: MessageKind, now_s: Option<i64>) -> Result
     ];
     not_negative(record, &durations)?;
     if kind == MessageKind::NormalisedV04 {
-        let picked = ["NormalisedWallDuration", "NormalisedCpuDuration"].map(|key| {
+        let benchmarks = ["NormalisedWallDuration", "NormalisedCpuDuration"].map(|key| {
             let value = record.get(key).unwrap_or_default();
-            dictionary(value).map_err(|why| broken(Rule::Benchmark, why))
+            picked(value).map_err(|why| broken(Rule::Benchmark, why))
         });
-        let [wall, cpu] = picked;
-        let (wall, cpu) = (wall?, cpu?);
+        let [wall, cpu] = benchmarks;
+        let ((wall, _), (cpu, _)) = (wall?, cpu?);
         let other = record
             .get("ServiceLevelType")
             .is_some_and(|word| !word.eq_ignore_ascii_case(wall));

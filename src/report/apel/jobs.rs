@@ -30,6 +30,8 @@ pub enum LeftOut {
     UnwritableText,
     /// The server would refuse the record, and its whole message with it.
     Refused,
+    /// Another job of its site has its number and its end (in another cluster, say): the server would keep one of both.
+    SameKey,
 }
 
 impl LeftOut {
@@ -45,6 +47,7 @@ impl LeftOut {
             Self::AlreadyNormalised => "already_normalised",
             Self::UnwritableText => "unwritable_text",
             Self::Refused => "refused",
+            Self::SameKey => "same_key",
         }
     }
 

@@ -1,5 +1,7 @@
 //! Which message is written.
 
+use super::server_key::ServerTable;
+
 /// A kind and version of message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, clap::ValueEnum)]
 pub enum MessageKind {
@@ -80,6 +82,17 @@ impl MessageKind {
             ("APEL-summary-job-message", "v0.4") => Some(Self::SummaryV04),
             ("APEL-normalised-summary-message", "v0.4") => Some(Self::NormalisedV04),
             _ => None,
+        }
+    }
+
+    /// The table of the server its records are loaded into.
+    #[must_use]
+    pub fn table(self) -> ServerTable {
+        match self {
+            Self::JobV03 | Self::JobV04 => ServerTable::JobRecords,
+            Self::SummaryV02 | Self::SummaryV04 => ServerTable::Summaries,
+            Self::NormalisedV03 | Self::NormalisedV04 => ServerTable::NormalisedSummaries,
+            Self::Sync => ServerTable::SyncRecords,
         }
     }
 

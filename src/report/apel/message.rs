@@ -70,7 +70,8 @@ pub fn benchmark_word(place: usize) -> &'static str {
 }
 
 /// A level, without zeros behind.
-fn level_text(e3: i64) -> String {
+#[must_use]
+pub fn level_text(e3: i64) -> String {
     decimal::text(i128::from(e3), 3)
 }
 

@@ -2,11 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use hashbrown::HashSet;
+
 use super::aggregate::{self, Aggregate};
 use super::check;
 use super::jobs::{LeftOut, LeftOutCounts, SendableJob, Wanted, each_job};
 use super::kind::MessageKind;
 use super::message::{self, Batch, RecordText};
+use super::server_key::job_key;
 use super::users::Users;
 use crate::error::{Error, Kind, Result};
 use crate::records::{Summary, SummaryKind};
@@ -163,6 +166,8 @@ struct Writer<'w, 'a> {
     published: &'w mut Published,
     take: &'w mut Take<'a>,
     open: BTreeMap<(String, Month), (Batch, blake3::Hasher)>,
+    /// Keys of the jobs so far.
+    known: HashSet<u128>,
 }
 
 impl<'w, 'a> Writer<'w, 'a> {
@@ -173,6 +178,7 @@ impl<'w, 'a> Writer<'w, 'a> {
             published,
             take,
             open: BTreeMap::new(),
+            known: HashSet::new(),
         }
     }
 
@@ -180,6 +186,11 @@ impl<'w, 'a> Writer<'w, 'a> {
         let known = |place: usize| job.levels_e3.get(place).is_some_and(Option::is_some);
         if aggregate::preferred(known, self.request.benchmark).is_none() {
             *lost.entry((LeftOut::BenchmarkMissing, String::new())).or_default() += 1;
+            return Ok(());
+        }
+        // What the server takes for another job cannot be added to it: it would replace it.
+        if !self.known.insert(job_key(site, job.job_id, &job.end_s.to_string())) {
+            *lost.entry((LeftOut::SameKey, String::new())).or_default() += 1;
             return Ok(());
         }
         let text = message::job(site, job, self.kind, self.request.benchmark, &self.request.users);

@@ -262,6 +262,6 @@ fn rest_of_key(told: &Told) -> String {
         .key_fields()
         .into_iter()
         .filter(|name| !["Site", "SiteName", "Year", "Month", "VO", "VOName"].contains(name));
-    let values = rest.filter_map(|name| Some(format!("{name}={}", told.word(name)?)));
+    let values = rest.filter_map(|name| Some(format!("{name}={}", told.key_value(name)?)));
     values.collect::<Vec<_>>().join(" ")
 }

@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use arrow::array::ArrayRef;
 use hashbrown::{HashMap, HashSet};
-use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::form::Form;
 use super::ledger::{Place, State, damaged};
 use super::told::Told;
 use crate::error::Result;
+use crate::report::apel::server_key::job_key;
 use crate::schema;
 use crate::schema::batch::{date, dates, number, text, texts, times};
 use crate::store::{Store, TableOptions, TableWriter, read_table};
@@ -37,16 +38,11 @@ fn field<'a>(record: &'a str, name: &str) -> &'a str {
     record.lines().find_map(of).unwrap_or_default()
 }
 
-/// What tells a job from others of its site.
-fn key(job_id: &str, end: &str) -> u128 {
-    // As APEL's server compares them.
-    xxh3_128(format!("{}\n{end}", job_id.to_lowercase()).as_bytes())
-}
-
 /// The key of a record.
 #[must_use]
 pub fn key_of(record: &str) -> u128 {
-    key(field(record, "LocalJobId"), field(record, "EndTime"))
+    let [site, id, end] = ["Site", "LocalJobId", "EndTime"].map(|name| field(record, name));
+    job_key(site, id, end)
 }
 
 /// What a receiver was told of a job.

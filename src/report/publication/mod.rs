@@ -2,7 +2,8 @@
 //!
 //! [`told`] is a record as a message or a document tells it, in a [`form`], [`diff`] compares two lists of them, [`ledger`]
 //! keeps what was sent and [`jobs`] single jobs by their keys, [`lock`] keeps months, [`teller`] says what there is to say,
-//! and [`send`] sends what is new and takes back what is gone. [`outbox`] puts it where it is wanted.
+//! and [`send`] sends what is new and takes back what is gone. [`outbox`] puts it where it is wanted, and
+//! [`replaced`] finds what would replace one another there.
 
 pub mod diff;
 pub mod form;
@@ -11,6 +12,7 @@ pub mod ledger;
 pub mod lock;
 pub mod messages;
 pub mod outbox;
+pub mod replaced;
 pub mod send;
 pub mod teller;
 pub mod told;

@@ -92,7 +92,7 @@ pub fn put_delete_list(store: &Store, (form, site, month): &Place, now_ms: i64, 
     let columns: Vec<_> = keys.iter().map(|key| (*key, "", ColumnKind::Text)).collect();
     let mut table = Table::new("To be deleted", &columns);
     for told in gone {
-        table.push(keys.iter().map(|key| Cell::word(told.word(key))).collect());
+        table.push(keys.iter().map(|key| Cell::word(told.key_value(key))).collect());
     }
     let path = format!("delete-{}-{now_ms}.csv", name(*form, site, *month));
     store.put(&path, Bytes::from(render(&table, TableFormat::Csv)?))?;

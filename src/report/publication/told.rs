@@ -1,10 +1,12 @@
 //! A record as a message tells it, whoever wrote it.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::form::Form;
 use crate::error::{Error, Kind, Result};
 use crate::report::apel::MessageKind;
+use crate::report::apel::server_key::{ServerKey, benchmark_of};
 use crate::report::gracc;
 use crate::time::Month;
 
@@ -109,53 +111,47 @@ impl Told {
     /// The keys of its identity.
     #[must_use]
     pub fn key_fields(&self) -> Vec<&'static str> {
-        let shared = [
-            "Site",
-            "Year",
-            "Month",
-            "GlobalUserName",
-            "VO",
-            "VOGroup",
-            "VORole",
-            "SubmitHost",
-        ];
-        let kind = match self.form {
-            Form::Gracc => return gracc::KEYS.to_vec(),
-            Form::Apel(kind) => kind,
-        };
-        match kind {
-            MessageKind::JobV03 | MessageKind::JobV04 => vec!["Site", "LocalJobId", "EndTime"],
-            MessageKind::Sync => vec!["Site", "Year", "Month", "SubmitHost"],
-            MessageKind::SummaryV02 | MessageKind::SummaryV04 => {
-                let own = [
-                    "InfrastructureType",
-                    "ServiceLevelType",
-                    "ServiceLevel",
-                    "NodeCount",
-                    "Processors",
-                ];
-                shared.into_iter().chain(own).collect()
-            }
-            MessageKind::NormalisedV03 | MessageKind::NormalisedV04 => {
-                let own = ["Infrastructure", "ServiceLevelType", "NodeCount", "Processors"];
-                shared.into_iter().chain(own).collect()
-            }
+        match self.form {
+            Form::Gracc => gracc::KEYS.to_vec(),
+            Form::Apel(kind) => kind.table().names(),
         }
     }
 
-    /// Its identity. APEL's server compares texts without regard to case, and numbers however they are written.
+    /// Its identity: of messages the key of APEL's server.
     #[must_use]
     pub fn key(&self) -> RecordKey {
-        let fields = self.key_fields();
-        let of = |name: &&str| {
-            let value = self.fields.get(*name).map_or("", String::as_str);
-            match value.parse::<i64>() {
-                Ok(number) => number.to_string(),
-                Err(_) if self.form == Form::Gracc => value.to_owned(),
-                Err(_) => value.to_lowercase(),
-            }
+        let of = |name: &&str| self.word(name).unwrap_or_default().to_owned();
+        let parts = self
+            .server_key()
+            .map_or_else(|| gracc::KEYS.iter().map(of).collect(), |key| key.parts);
+        (self.form, parts)
+    }
+
+    /// The row of APEL's server it becomes; documents of GRACC become none.
+    #[must_use]
+    pub fn server_key(&self) -> Option<ServerKey> {
+        let Form::Apel(kind) = self.form else {
+            return None;
         };
-        (self.form, fields.iter().map(of).collect())
+        let field = |name: &str| self.word(name).map(Cow::Borrowed);
+        Some(ServerKey::new(kind, field, benchmark_of(kind, |name| self.word(name))))
+    }
+
+    /// The value of a field of its key, as the server holds it: of a dictionary of benchmarks what it picks.
+    #[must_use]
+    pub fn key_value(&self, name: &str) -> Option<&str> {
+        if let Form::Apel(kind) = self.form
+            && kind.has_dictionary()
+            && !kind.is_job()
+        {
+            let (benchmark, level) = benchmark_of(kind, |name| self.word(name));
+            match name {
+                "ServiceLevelType" => return benchmark,
+                "ServiceLevel" => return level,
+                _ => {}
+            }
+        }
+        self.word(name)
     }
 
     /// A text field.

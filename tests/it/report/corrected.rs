@@ -19,7 +19,7 @@ use crate::support::python::python;
 use crate::support::sample::repository;
 
 /// The sample's lake by end in UTC, as APEL counts, with corrections of every kind.
-fn lake(scene: &Scene, corrections: &str) -> Lake {
+pub(super) fn lake(scene: &Scene, corrections: &str) -> Lake {
     let text = std::fs::read_to_string(repository("pipelines/sample.toml")).unwrap();
     let text = text
         .replace("../sample-data", repository("sample-data").to_str().unwrap())
@@ -70,7 +70,7 @@ fn of_report(lake: &Lake) -> Figures {
 }
 
 /// A job of a site: its id, VO and month of end, by DuckDB.
-fn a_job(scene: &Scene, site: &str) -> (String, String, String) {
+pub(super) fn a_job(scene: &Scene, site: &str) -> (String, String, String) {
     let answer = python(
         "import duckdb, sys\n\
          print(*duckdb.sql(f\"SELECT job_id, vo, strftime(end_utc, '%Y-%m') FROM read_parquet('{sys.argv[1]}/records/**/*.parquet', hive_partitioning = true) \

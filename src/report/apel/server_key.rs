@@ -1,0 +1,258 @@
+//! What APEL's server tells rows apart by: the keys of its tables. A row with the key of another replaces it, whole.
+//!
+//! Everybody who must know whether two records are one row there asks here: what is about to be sent, what a receiver
+//! holds, and what lies in a folder of messages.
+
+use std::borrow::Cow;
+
+use xxhash_rust::xxh3::Xxh3;
+
+use super::dictionary::picked;
+use super::kind::MessageKind;
+
+/// A table messages are loaded into. Versions of one kind share it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ServerTable {
+    /// Single jobs.
+    JobRecords,
+    /// Summaries with a benchmark.
+    Summaries,
+    /// Summaries with work in place of a benchmark.
+    NormalisedSummaries,
+    /// Counts of jobs.
+    SyncRecords,
+}
+
+/// How a column of a key compares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Comparison {
+    /// Text; what is unknown is the word `None`.
+    Word,
+    /// A whole number, however it is written.
+    Int,
+    /// An instant, however it is written.
+    Instant,
+    /// The benchmark a record counts by.
+    Benchmark,
+    /// Its value, to thousandths.
+    Level,
+}
+
+use Comparison::{Benchmark, Instant, Int, Level, Word};
+
+const JOB_RECORDS: &[(&str, Comparison)] = &[("Site", Word), ("LocalJobId", Word), ("EndTime", Instant)];
+
+const SUMMARIES: &[(&str, Comparison)] = &[
+    ("Site", Word),
+    ("Year", Int),
+    ("Month", Int),
+    ("GlobalUserName", Word),
+    ("VO", Word),
+    ("VOGroup", Word),
+    ("VORole", Word),
+    ("SubmitHost", Word),
+    ("InfrastructureType", Word),
+    ("ServiceLevelType", Benchmark),
+    ("ServiceLevel", Level),
+    ("NodeCount", Int),
+    ("Processors", Int),
+];
+
+const NORMALISED_SUMMARIES: &[(&str, Comparison)] = &[
+    ("Site", Word),
+    ("Year", Int),
+    ("Month", Int),
+    ("GlobalUserName", Word),
+    ("VO", Word),
+    ("VOGroup", Word),
+    ("VORole", Word),
+    ("SubmitHost", Word),
+    ("Infrastructure", Word),
+    ("ServiceLevelType", Benchmark),
+    ("NodeCount", Int),
+    ("Processors", Int),
+];
+
+const SYNC_RECORDS: &[(&str, Comparison)] = &[("Site", Word), ("Year", Int), ("Month", Int), ("SubmitHost", Word)];
+
+impl ServerTable {
+    fn columns(self) -> &'static [(&'static str, Comparison)] {
+        match self {
+            Self::JobRecords => JOB_RECORDS,
+            Self::Summaries => SUMMARIES,
+            Self::NormalisedSummaries => NORMALISED_SUMMARIES,
+            Self::SyncRecords => SYNC_RECORDS,
+        }
+    }
+
+    /// Its name in the server's database.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::JobRecords => "JobRecords",
+            Self::Summaries => "Summaries",
+            Self::NormalisedSummaries => "NormalisedSummaries",
+            Self::SyncRecords => "SyncRecords",
+        }
+    }
+
+    /// Names of the columns of its key.
+    #[must_use]
+    pub fn names(self) -> Vec<&'static str> {
+        self.columns().iter().map(|(name, _)| *name).collect()
+    }
+}
+
+/// The key of a row of the server.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ServerKey {
+    /// The table.
+    pub table: ServerTable,
+    /// Values by column, each as it compares.
+    pub parts: Vec<String>,
+}
+
+impl ServerKey {
+    /// The key of a record of some kind, by its fields; null ones are `None`. `benchmark` is what it counts by: name
+    /// and value.
+    #[must_use]
+    pub fn new<'a>(
+        kind: MessageKind,
+        field: impl Fn(&str) -> Option<Cow<'a, str>>,
+        (benchmark, level): (Option<&str>, Option<&str>),
+    ) -> Self {
+        let table = kind.table();
+        let of = |(name, comparison): &(&str, Comparison)| match comparison {
+            Word => field(name).map_or_else(none, |word| folded(&word).into_owned()),
+            Int => field(name).map_or_else(none, |number| whole(&number)),
+            Instant => field(name).map_or_else(none, |instant| seconds(&instant)),
+            Benchmark => benchmark.map_or_else(none, |word| folded(word).into_owned()),
+            Level => level.map_or_else(none, thousandths),
+        };
+        Self {
+            table,
+            parts: table.columns().iter().map(of).collect(),
+        }
+    }
+}
+
+/// What the server writes for a text nobody told.
+fn none() -> String {
+    "none".to_owned()
+}
+
+/// The benchmark a record counts by, and its value where it is part of the key: of a dictionary what the server picks.
+pub fn benchmark_of<'a>(
+    kind: MessageKind,
+    field: impl Fn(&str) -> Option<&'a str>,
+) -> (Option<&'a str>, Option<&'a str>) {
+    let stated = (field("ServiceLevelType"), field("ServiceLevel"));
+    if !kind.has_dictionary() {
+        return stated;
+    }
+    let name = if kind.is_normalised() {
+        "NormalisedWallDuration"
+    } else {
+        "ServiceLevel"
+    };
+    match field(name).map(picked) {
+        Some(Ok((benchmark, value))) => (Some(benchmark), Some(value)),
+        _ => stated,
+    }
+}
+
+/// A number without its ornaments.
+fn whole(text: &str) -> String {
+    text.trim()
+        .replace('_', "")
+        .parse::<i128>()
+        .map_or_else(|_| text.to_owned(), |number| number.to_string())
+}
+
+/// An instant as Unix seconds.
+fn seconds(text: &str) -> String {
+    match text.parse::<jiff::Timestamp>() {
+        Ok(instant) => instant.as_second().to_string(),
+        Err(_) => whole(text),
+    }
+}
+
+/// A decimal to thousandths, half up, as the server's column holds it.
+fn thousandths(text: &str) -> String {
+    let exponent = text.contains(['e', 'E']);
+    let plain = exponent.then(|| text.parse::<f64>().ok()).flatten();
+    let plain = plain.map_or_else(|| Cow::Borrowed(text.trim()), |number| Cow::Owned(format!("{number}")));
+    let (sign, digits) = match plain.strip_prefix('-') {
+        Some(digits) => (-1, digits),
+        None => (1, plain.strip_prefix('+').unwrap_or(&plain)),
+    };
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let kept: String = fraction.chars().chain("000".chars()).take(3).collect();
+    let Ok(number) = format!("{whole}{kept}").parse::<i128>() else {
+        return text.to_owned();
+    };
+    let is_up = fraction.as_bytes().get(3).is_some_and(|digit| *digit >= b'5');
+    (sign * (number + i128::from(is_up))).to_string()
+}
+
+/// A text as the server compares it: without case, blanks at its end, and what the collation of its databases
+/// (`latin1_swedish_ci`) takes for one letter, such as `e` and `é`. Letters that encoding does not have compare without
+/// case.
+#[must_use]
+pub fn folded(text: &str) -> Cow<'_, str> {
+    let text = text.trim_end();
+    if text.is_ascii() {
+        if text.bytes().any(|byte| byte.is_ascii_uppercase()) {
+            return Cow::Owned(text.to_ascii_lowercase());
+        }
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.chars().flat_map(char::to_lowercase).map(letter).collect())
+}
+
+/// What stands for a letter in lower case.
+fn letter(letter: char) -> char {
+    match letter {
+        'à'..='ã' => 'a',
+        'å' => '[',
+        'ä' | 'æ' => '\\',
+        'ç' => 'c',
+        'è'..='ë' => 'e',
+        'ì'..='ï' => 'i',
+        'ð' => 'd',
+        'ñ' => 'n',
+        'ò'..='õ' => 'o',
+        'ö' => ']',
+        'ù'..='û' => 'u',
+        'ü' | 'ý' => 'y',
+        other => other,
+    }
+}
+
+/// Stands for the key of a job.
+#[must_use]
+pub fn job_key(site: &str, job_id: &str, end_s: &str) -> u128 {
+    let mut hasher = Xxh3::new();
+    for word in [site, job_id] {
+        hash_folded(&mut hasher, word);
+        hasher.update(b"\n");
+    }
+    hasher.update(end_s.as_bytes());
+    hasher.digest128()
+}
+
+/// Hashes a text as it compares; one of ASCII without a copy of it.
+fn hash_folded(hasher: &mut Xxh3, text: &str) {
+    let text = text.trim_end();
+    if !text.is_ascii() {
+        return hasher.update(folded(text).as_bytes());
+    }
+    let mut lower = [0; 64];
+    for chunk in text.as_bytes().chunks(lower.len()) {
+        if let Some(lower) = lower.get_mut(..chunk.len()) {
+            lower.copy_from_slice(chunk);
+            lower.make_ascii_lowercase();
+            hasher.update(lower);
+        }
+    }
+}
