@@ -2,15 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::accounts::{Account, Accounts, Place, used, why_unknown};
 use super::charges::{Charged, Tariff};
 use super::lake::Lake;
 use super::table::{Cell, ColumnKind, Table};
 use crate::charge::amount::CHARGE_SCALE;
 use crate::error::{Error, Kind, Result};
 use crate::reference::allocation::{Allocation, AllocationTable};
+use crate::reference::currency::is_currency;
 use crate::reference::decimal;
 use crate::reference::node_type::day_text;
-use crate::schema::batch::{number, text, time, word};
+use crate::schema::batch::{text, word};
 use crate::time::Day;
 
 /// What is left of one allocation.
@@ -22,10 +24,23 @@ pub struct Balance {
     pub tariff: Tariff,
     /// What was charged, in units of 10^-9.
     pub charged_e9: i128,
-    /// Jobs whose charge is unknown, so that less is left than is told.
+    /// Jobs whose charge is unknown, so that less is left than is reported.
     pub unpriced_job_n: i64,
+    /// Other sums of which no charge is known, such as additions of hours without jobs.
+    pub unpriced_sum_n: usize,
+    /// Accounts below it, whose jobs use it as well: by name, the places.
+    pub below: BTreeMap<String, BTreeSet<Place>>,
     /// Who sees it.
     pub users: BTreeSet<String>,
+}
+
+/// The day of balances.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct On {
+    /// The day; what is charged for it counts.
+    pub day: Day,
+    /// Whether it is over, so that charges of later days may be there and do not count.
+    pub is_past: bool,
 }
 
 impl Balance {
@@ -42,14 +57,15 @@ impl Balance {
     }
 }
 
-/// What is left of the allocations that are good on a day: their amount less all charges of their days.
+/// What is left of the allocations that are good on a day: their amount less all charges of their days up to that day.
+/// An account uses what it is granted together with the accounts below it.
 ///
 /// # Errors
 /// [`Kind::Config`] when the table names a policy nobody charges by, or another unit than it counts in, or days that
 /// charges do not tell apart.
-pub fn balances(table: &AllocationTable, charged: &[Charged], on: Day) -> Result<Vec<Balance>> {
+pub fn balances(table: &AllocationTable, charged: &[Charged], accounts: &Accounts, on: On) -> Result<Vec<Balance>> {
     let mut balances: Vec<Balance> = Vec::new();
-    for row in table.rows.iter().filter(|row| row.is_good_on(on)) {
+    for row in table.rows.iter().filter(|row| row.is_good_on(on.day)) {
         let at_line = |message: String| Error::config(message).at("line", row.line);
         let tariff = tariff(row, charged).map_err(at_line)?;
         let same = balances.iter_mut().find(|other| {
@@ -68,17 +84,45 @@ pub fn balances(table: &AllocationTable, charged: &[Charged], on: Day) -> Result
             tariff,
             charged_e9: 0,
             unpriced_job_n: 0,
+            unpriced_sum_n: 0,
+            below: accounts.below(&row.account, row.site.as_deref(), row.cluster.as_deref()),
             users: BTreeSet::new(),
         };
         for charge in charged {
-            if uses(row, &balance.tariff, charge).map_err(at_line)? {
-                balance.charged_e9 += charge.charge_e9.unwrap_or(0);
+            if is_drawn(&balance, charge) && is_in_time(row, charge, on).map_err(at_line)? {
                 balance.unpriced_job_n += charge.unpriced_job_n;
+                match charge.charge_e9 {
+                    Some(charge_e9) => balance.charged_e9 += charge_e9,
+                    None => balance.unpriced_sum_n += usize::from(charge.unpriced_job_n == 0),
+                }
             }
         }
         balances.push(balance);
     }
     Ok(balances)
+}
+
+/// Refuses allocations that are good on a day for accounts that nothing knows of.
+///
+/// # Errors
+/// [`Kind::Config`] with the line and the nearest name; [`Kind::Io`] when the lake cannot be read.
+pub fn refuse_unknown(table: &AllocationTable, accounts: &Accounts, lake: &Lake, on: On) -> Result<()> {
+    let mut known: BTreeSet<Account> = accounts.names().cloned().collect();
+    let mut is_complete = false;
+    for row in table.rows.iter().filter(|row| row.is_good_on(on.day)) {
+        let why = |known: &BTreeSet<Account>| {
+            let (site, cluster) = (row.site.as_deref(), row.cluster.as_deref());
+            why_unknown(&row.account, site, cluster, known)
+        };
+        if why(&known).is_some() && !is_complete {
+            known.append(&mut used(lake)?);
+            is_complete = true;
+        }
+        if let Some(why) = why(&known) {
+            return Err(Error::config(why).at("line", row.line));
+        }
+    }
+    Ok(())
 }
 
 fn tariff(row: &Allocation, charged: &[Charged]) -> Result<Tariff, String> {
@@ -102,27 +146,50 @@ fn tariff(row: &Allocation, charged: &[Charged]) -> Result<Tariff, String> {
         several => return Err(format!("\"{}\" may be any of {}", row.policy, names(several))),
     };
     match &row.unit {
-        Some(unit) if *unit != tariff.unit => Err(format!("{tariff} counts in {}, not in {unit}", tariff.unit)),
+        Some(unit) if !is_same_unit(unit, &tariff.unit) => {
+            Err(format!("{tariff} counts in {}, not in {unit}", tariff.unit))
+        }
         _ => Ok(tariff.clone()),
     }
 }
 
-/// Whether a charge is drawn from an allocation.
-fn uses(row: &Allocation, tariff: &Tariff, charge: &Charged) -> Result<bool, String> {
+/// Codes of currencies are written in capitals and not.
+fn is_same_unit(a: &str, b: &str) -> bool {
+    a == b || (a.eq_ignore_ascii_case(b) && is_currency(&a.to_uppercase()))
+}
+
+/// Whether a charge is drawn from an allocation, whenever it was.
+fn is_drawn(balance: &Balance, charge: &Charged) -> bool {
+    let row = &balance.allocation;
     let is_at = |wanted: &Option<String>, is: Option<&str>| wanted.is_none() || wanted.as_deref() == is;
-    let is_other = charge.tariff != *tariff
-        || charge.account.as_deref() != Some(&row.account)
-        || !is_at(&row.site, Some(&charge.site))
-        || !is_at(&row.cluster, charge.cluster.as_deref());
-    if is_other {
-        return Ok(false);
+    let (site, cluster) = (charge.site.as_str(), charge.cluster.as_deref());
+    if charge.tariff != balance.tariff || !is_at(&row.site, Some(site)) || !is_at(&row.cluster, cluster) {
+        return false;
     }
+    let Some(name) = charge.account.as_deref() else {
+        return false;
+    };
+    let is_here = |places: &BTreeSet<Place>| places.iter().any(|place| place.may_be(Some(site), cluster));
+    name == row.account || balance.below.get(name).is_some_and(is_here)
+}
+
+/// Whether a charge is of the days of an allocation, and not after the day of the balance.
+fn is_in_time(row: &Allocation, charge: &Charged, on: On) -> Result<bool, String> {
     let (from, until) = match charge.day {
         Some(day) => (day, day + 1),
         None => (charge.month.first_day(), charge.month.next().first_day()),
     };
-    if until <= row.from || row.until.is_some_and(|end| end <= from) {
+    let is_later = on.is_past && on.day < from;
+    if is_later || until <= row.from || row.until.is_some_and(|end| end <= from) {
         return Ok(false);
+    }
+    if on.is_past && on.day < until - 1 {
+        return Err(format!(
+            "{} is inside {}, and this lake reports charges by month: take the last day of a month, or grain = \"day\" in its \
+             pipeline",
+            day_text(Some(on.day), ""),
+            charge.month
+        ));
     }
     if row.from <= from && row.until.is_none_or(|end| until <= end) {
         return Ok(true);
@@ -139,13 +206,14 @@ fn uses(row: &Allocation, tariff: &Tariff, charge: &Charged) -> Result<bool, Str
 ///
 /// # Errors
 /// [`Kind::Io`] when the lake cannot be read.
-pub fn add_users(balances: &mut [Balance], lake: &Lake) -> Result<()> {
+pub fn add_users(balances: &mut [Balance], accounts: &Accounts, lake: &Lake) -> Result<()> {
     let is_told = |balance: &Balance| !balance.allocation.users.is_empty();
-    let members = if balances.iter().all(is_told) {
-        Vec::new()
+    let members: BTreeSet<(Account, String)> = if balances.iter().all(is_told) {
+        BTreeSet::new()
+    } else if accounts.is_empty() {
+        seen(lake)?
     } else {
-        let listed = associations(lake)?;
-        if listed.is_empty() { seen(lake)? } else { listed }
+        accounts.users().cloned().collect()
     };
     for balance in balances {
         let of = &balance.allocation;
@@ -153,61 +221,23 @@ pub fn add_users(balances: &mut [Balance], lake: &Lake) -> Result<()> {
             balance.users.extend(of.users.iter().cloned());
             continue;
         }
-        let own = members.iter().filter(|member| {
-            member.account == of.account
-                && (of.site.is_none() || member.site.is_none() || member.site == of.site)
-                && (of.cluster.is_none() || member.cluster.is_none() || member.cluster == of.cluster)
+        let below = &balance.below;
+        let is_below = |account: &Account| {
+            below
+                .get(&account.name)
+                .is_some_and(|places| places.contains(&account.place))
+        };
+        let own = members.iter().filter(|(account, _)| {
+            account.place.may_be(of.site.as_deref(), of.cluster.as_deref())
+                && (account.name == of.account || is_below(account))
         });
-        balance.users.extend(own.map(|member| member.user.clone()));
+        balance.users.extend(own.map(|(_, user)| user.clone()));
     }
     Ok(())
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Member {
-    site: Option<String>,
-    cluster: Option<String>,
-    account: String,
-    user: String,
-}
-
-/// Users in accounts, by the newest listing of each source.
-fn associations(lake: &Lake) -> Result<Vec<Member>> {
-    let mut newest: BTreeMap<String, (Option<i64>, Vec<Member>)> = BTreeMap::new();
-    for file in lake.manifest.dataset("association") {
-        let source = file.path.rsplit_once('/').map_or("", |(folder, _)| folder);
-        for batch in lake.batches(&file.path, None)? {
-            let batch = batch?;
-            let (site, cluster) = (text(&batch, "site")?, text(&batch, "cluster")?);
-            let (account, user) = (text(&batch, "account")?, text(&batch, "user")?);
-            let as_of = time(&batch, "as_of_utc")?;
-            for row in 0..batch.num_rows() {
-                let (Some(account), Some(user)) = (word(account, row), word(user, row)) else {
-                    continue;
-                };
-                let of = |column| word(column, row).map(str::to_owned);
-                let at = number(as_of, row);
-                let (known, members) = newest.entry(source.to_owned()).or_default();
-                if at > *known {
-                    *known = at;
-                    members.clear();
-                }
-                if at == *known {
-                    members.push(Member {
-                        site: of(site),
-                        cluster: of(cluster),
-                        account: account.to_owned(),
-                        user: user.to_owned(),
-                    });
-                }
-            }
-        }
-    }
-    Ok(newest.into_values().flat_map(|(_, members)| members).collect())
-}
-
 /// Users who had jobs under accounts.
-fn seen(lake: &Lake) -> Result<Vec<Member>> {
+fn seen(lake: &Lake) -> Result<BTreeSet<(Account, String)>> {
     let mut members = BTreeSet::new();
     for (site, _, path) in lake.months("records")? {
         for batch in lake.batches(&path, Some(&["cluster", "account", "user"]))? {
@@ -216,17 +246,19 @@ fn seen(lake: &Lake) -> Result<Vec<Member>> {
             let user = text(&batch, "user")?;
             for row in 0..batch.num_rows() {
                 if let (Some(account), Some(user)) = (word(account, row), word(user, row)) {
-                    members.insert(Member {
-                        site: Some(site.clone()),
-                        cluster: word(cluster, row).map(str::to_owned),
-                        account: account.to_owned(),
-                        user: user.to_owned(),
-                    });
+                    let account = Account {
+                        place: Place {
+                            site: Some(site.clone()),
+                            cluster: word(cluster, row).map(str::to_owned),
+                        },
+                        name: account.to_owned(),
+                    };
+                    members.insert((account, user.to_owned()));
                 }
             }
         }
     }
-    Ok(members.into_iter().collect())
+    Ok(members)
 }
 
 /// The balances as a table.

@@ -7,6 +7,7 @@
 //! reads, [`table`] holds what a report came to and [`render`] writes it as text, CSV, JSON, Markdown, HTML ([`html`]) or
 //! Parquet.
 
+pub mod accounts;
 pub mod apel;
 pub mod balance;
 pub mod charges;

@@ -1,6 +1,7 @@
 //! Reports: what the lake says, in the words of others.
 
 mod apel;
+mod balance;
 mod browser;
 mod check;
 mod completeness;

@@ -8,7 +8,8 @@ use crate::error::{Error, Kind, Result};
 use crate::pipeline::clock;
 use crate::problems::Problems;
 use crate::reference::allocation::AllocationTable;
-use crate::report::balance::{add_users, balances, coldfront, ondemand, table};
+use crate::report::accounts::Accounts;
+use crate::report::balance::{On, add_users, balances, coldfront, ondemand, refuse_unknown, table};
 use crate::report::charges;
 use crate::report::lake::{Lake, Selection};
 use crate::report::render::TableFormat;
@@ -16,8 +17,10 @@ use crate::time::Day;
 
 /// Tell what is left of allocations: what was granted less what was charged, exactly.
 ///
-/// An allocation names account, policy, amount and days. Charges of its days count, whole: where the lake tells charges
-/// by month, allocations must begin and end with a month. Rows for the same account, policy and days add up.
+/// An allocation names account, policy, amount and days. Charges of its days count, up to --on and that day included:
+/// where the lake reports charges by month, allocations begin and end with a month, and so does a past day. Where a listing
+/// of associations has the tree of accounts, an account uses what it is granted together with those below it. Rows for the
+/// same account, policy and days add up.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -47,7 +50,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "POLICY")]
     policy: Vec<String>,
 
-    /// Allocations that are good on this day (YYYY-MM-DD); today (UTC) if not given.
+    /// Allocations that are good on this day (YYYY-MM-DD), and what is left of them when it ends; today (UTC) if not given.
     #[arg(long, value_name = "DAY")]
     on: Option<jiff::civil::Date>,
 
@@ -71,9 +74,11 @@ enum Reader {
 
 pub(super) fn run(args: &Args) -> Result<()> {
     let now_ms = clock::now_ms();
-    let on = match args.on {
-        Some(date) => crate::time::month::day_of(date),
-        None => Day::try_from(now_ms.div_euclid(86_400_000)).unwrap_or(Day::MAX),
+    let today = Day::try_from(now_ms.div_euclid(86_400_000)).unwrap_or(Day::MAX);
+    let day = args.on.map_or(today, crate::time::month::day_of);
+    let on = On {
+        day,
+        is_past: day < today,
     };
     let mut problems = Problems::default();
     let mut allocations = AllocationTable::load(&args.allocations, &args.allocations.to_string_lossy(), &mut problems);
@@ -84,21 +89,28 @@ pub(super) fn run(args: &Args) -> Result<()> {
     let lake = Lake::open(&args.lake)?;
     let charged = charges::read(&lake, &Selection::default())?;
     let at_table = |e: Error| e.at("file", args.allocations.display());
-    let mut found = balances(&allocations, &charged, on).map_err(at_table)?;
+    let accounts = Accounts::listed(&lake)?;
+    let mut found = balances(&allocations, &charged, &accounts, on).map_err(at_table)?;
+    refuse_unknown(&allocations, &accounts, &lake, on).map_err(at_table)?;
     if found.is_empty() {
         return Err(Error::new(Kind::Data, "no allocation is good on that day").at("file", args.allocations.display()));
     }
-    add_users(&mut found, &lake)?;
+    add_users(&mut found, &accounts, &lake)?;
     match args.reader {
-        None => print(&table(&found, on), args.format)?,
+        None => print(&table(&found, day), args.format)?,
         Some(Reader::Ondemand) => output::text(&ondemand(&found, now_ms.div_euclid(1000))?)?,
         Some(Reader::Coldfront) => output::text(&coldfront(&found).map_err(at_table)?)?,
     }
-    for balance in found.iter().filter(|balance| balance.unpriced_job_n > 0) {
+    for balance in &found {
+        let unknown = match (balance.unpriced_job_n, balance.unpriced_sum_n) {
+            (0, 0) => continue,
+            (jobs, 0) => format!("{jobs} jobs"),
+            (0, sums) => format!("{sums} sums without jobs, such as corrections"),
+            (jobs, sums) => format!("{jobs} jobs and {sums} sums without jobs, such as corrections"),
+        };
         output::people(&format!(
-            "{}: the charge of {} jobs is unknown, so that less is left than is told",
-            balance.project(),
-            balance.unpriced_job_n
+            "{}: the charge of {unknown} is unknown, so that less is left than is reported",
+            balance.project()
         ));
     }
     if args.reader == Some(Reader::Ondemand) {

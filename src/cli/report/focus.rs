@@ -56,7 +56,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
     let charged = charges::read(&lake, &args.selection.selection()?)?;
     let charged = charges::choose(charged, &args.policy)?;
     let billing = Billing {
-        currency: args.currency.clone(),
+        currency: args.currency.as_deref().map(str::to_ascii_uppercase),
         issuer: args.issuer.clone(),
         is_leaving_out: args.leave_out,
     };

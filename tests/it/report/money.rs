@@ -367,7 +367,7 @@ fn balances_are_what_was_granted_less_what_was_charged() {
             "--allocations",
             "allocations.csv",
             "--on",
-            "2026-04-15",
+            "2026-04-30",
         ];
         all.extend(more);
         gridtally(&scene, &all)
@@ -445,7 +445,7 @@ fn by_day_an_allocation_begins_on_any_day() {
     let answer = python(
         "import duckdb, sys\n\
          print(duckdb.sql(f\"SELECT coalesce(sum(charge), 0) FROM '{sys.argv[1]}/charges/**/*.parquet' WHERE policy = 'cores' AND view = 'batch' \
-         AND account = 'firn' AND day >= DATE '2026-03-10' AND day < DATE '2026-03-20'\").fetchall()[0][0])",
+         AND account = 'firn' AND day >= DATE '2026-03-10' AND day <= DATE '2026-03-15'\").fetchall()[0][0])",
         &[scene.path("lake").to_str().unwrap()],
     );
     assert_eq!(e9(&table[0]["charged"]), e9(answer.trim()));

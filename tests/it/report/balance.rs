@@ -1,0 +1,179 @@
+//! Balances of a tree of accounts, on days that are over, and of accounts nobody has.
+
+use super::money::{gridtally, rows, stdout};
+use super::scene::Scene;
+
+const JOBS: &str = "\
+JobID|User|Account|Cluster|Partition|Submit|Start|End|Elapsed|State|NCPUS|NNodes|AllocTRES
+1|ada|firn|glacier|cpu|2026-01-10T00:00:00|2026-01-10T00:00:00|2026-01-10T01:00:00|01:00:00|COMPLETED|1|1|billing=1,cpu=1,mem=1G,node=1
+2|bo|serac|glacier|cpu|2026-01-20T00:00:00|2026-01-20T00:00:00|2026-01-20T01:00:00|01:00:00|COMPLETED|2|1|billing=2,cpu=2,mem=1G,node=1
+3|cy|serac|karst|cpu|2026-01-20T00:00:00|2026-01-20T00:00:00|2026-01-20T01:00:00|01:00:00|COMPLETED|4|1|billing=4,cpu=4,mem=1G,node=1
+4|ada|firn|glacier|cpu|2026-02-10T00:00:00|2026-02-10T00:00:00|2026-02-10T01:00:00|01:00:00|COMPLETED|8|1|billing=8,cpu=8,mem=1G,node=1
+5|dee|moor|glacier|cpu|2026-02-10T00:00:00|2026-02-10T00:00:00|2026-02-10T01:00:00|01:00:00|COMPLETED|16|1|billing=16,cpu=16,mem=1G,node=1
+";
+
+/// On glacier firn and serac are below ice; on karst serac is below root.
+const TREE: &str = "\
+Cluster|Account|User|ParentName|Share
+glacier|root|||1
+glacier|ice||root|1
+glacier|firn||ice|1
+glacier|serac||firn|1
+glacier|new||ice|1
+glacier|moor||root|1
+glacier|firn|ada||1
+glacier|serac|bo||1
+glacier|moor|dee||1
+karst|root|||1
+karst|serac||root|1
+karst|serac|cy||1
+";
+
+fn lake(grain: &str, tree: Option<&str>) -> Scene {
+    let scene = Scene::new();
+    scene.write("jobs.txt", JOBS);
+    scene.write(
+        "cores.toml",
+        "id = \"cores\"\nversion = \"1\"\ntitle = \"Cores\"\nsource = \"invented\"\npool = \"cpu\"\nunit = \"core_hour\"\n\
+         formula = \"cores * seconds / 3600\"\n[[example]]\nname = \"one\"\nin = { cores = 2, hours = 2 }\nexpect = 4\n",
+    );
+    let mut pipeline = format!(
+        "[pipeline]\nname = \"p\"\noutput = \"lake\"\ngrain = \"{grain}\"\n[[source]]\nname = \"s\"\nformat = \"sacct\"\n\
+         paths = [\"jobs.txt\"]\nsite = \"ALP\"\ntimezone = \"UTC\"\nvo = {{ value = \"eis\" }}\n\
+         [[charge]]\npolicies = [\"cores.toml\"]\n"
+    );
+    if let Some(tree) = tree {
+        scene.write("assoc.txt", tree);
+        pipeline.push_str(
+            "[[inventory]]\nname = \"accounts\"\npaths = [\"assoc.txt\"]\nsite = \"ALP\"\ntimezone = \"UTC\"\nas_of = 2026-01-01\n",
+        );
+    }
+    scene.write("lake.toml", &pipeline);
+    scene.run("lake");
+    scene
+}
+
+/// What was charged, by account, and what is said besides.
+fn charged(scene: &Scene, allocations: &str, more: &[&str]) -> Result<Vec<(String, String)>, String> {
+    scene.write("allocations.csv", allocations);
+    let mut all = vec![
+        "report",
+        "balance",
+        "lake",
+        "--allocations",
+        "allocations.csv",
+        "--format",
+        "csv",
+    ];
+    all.extend(more);
+    let output = gridtally(scene, &all);
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into_owned());
+    }
+    let (_, rows) = rows(&stdout(&output));
+    let cell = |row: &std::collections::BTreeMap<String, String>, name: &str| row[name].clone();
+    Ok(rows
+        .iter()
+        .map(|row| (cell(row, "account"), cell(row, "charged")))
+        .collect())
+}
+
+#[test]
+fn an_account_uses_what_it_is_granted_with_those_below_it() {
+    let scene = lake("month", Some(TREE));
+    let head = "account,policy,amount,valid_from,site,cluster\n";
+    let sums = |row: &str| charged(&scene, &format!("{head}{row}\n"), &[]).unwrap();
+    let one = |account: &str, sum: &str| vec![(account.to_owned(), format!("{sum}.000000000"))];
+    assert_eq!(sums("ice,cores,100,2026-01-01,,"), one("ice", "11"));
+    assert_eq!(sums("firn,cores,100,2026-01-01,,glacier"), one("firn", "11"));
+    assert_eq!(sums("serac,cores,100,2026-01-01,,"), one("serac", "6"));
+    assert_eq!(sums("root,cores,100,2026-01-01,ALP,glacier"), one("root", "27"));
+    assert_eq!(sums("root,cores,100,2026-01-01,ALP,karst"), one("root", "4"));
+    assert_eq!(sums("root,cores,100,2026-01-01,,"), one("root", "31"));
+    // An account that is listed and has no jobs yet used nothing.
+    assert_eq!(sums("new,cores,100,2026-01-01,,"), one("new", "0"));
+    // Those below see it, too.
+    scene.write("allocations.csv", &format!("{head}ice,cores,100,2026-01-01,,\n"));
+    let arguments = [
+        "report",
+        "balance",
+        "lake",
+        "--allocations",
+        "allocations.csv",
+        "--for",
+        "ondemand",
+    ];
+    let ondemand: serde_json::Value = serde_json::from_str(&stdout(&gridtally(&scene, &arguments))).unwrap();
+    let users: Vec<&str> = ondemand["balances"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|entry| entry["user"].as_str().unwrap())
+        .collect();
+    assert_eq!(users, ["ada", "bo"]);
+}
+
+#[test]
+fn an_account_nobody_has_is_an_error_with_the_nearest_name() {
+    let head = "account,policy,amount,valid_from,site,cluster\n";
+    for tree in [None, Some(TREE)] {
+        let scene = lake("month", tree);
+        let why = |row: &str| charged(&scene, &format!("{head}{row}\n"), &[]).unwrap_err();
+        let told = why("Firn,cores,100,2026-01-01,,");
+        assert!(
+            told.contains("names the account \"Firn\", did you mean \"firn\"?")
+                && told.contains("(line 2, file allocations.csv)"),
+            "{told}"
+        );
+        let told = why("srac,cores,100,2026-01-01,,");
+        assert!(told.contains("did you mean \"serac\"?"), "{told}");
+        let told = why("xyz,cores,100,2026-01-01,,");
+        assert!(
+            told.contains("; there are firn") && told.contains("sacctmgr show assoc"),
+            "{told}"
+        );
+        let told = why("moor,cores,100,2026-01-01,,karst");
+        assert!(
+            told.contains("\"moor\" at karst; there is one at ALP glacier"),
+            "{told}"
+        );
+        // One that is no longer good is nobody's business.
+        let over =
+            "account,policy,amount,valid_from,valid_to\nxyz,cores,1,2025-01-01,2025-02-01\nfirn,cores,1,2026-01-01,\n";
+        assert_eq!(charged(&scene, over, &[]).unwrap().len(), 1);
+    }
+}
+
+#[test]
+fn a_balance_of_a_day_that_is_over_counts_no_later_charges() {
+    let allocations = "account,policy,amount,valid_from\nfirn,cores,100,2026-01-01\n";
+    let one = |sum: &str| vec![("firn".to_owned(), format!("{sum}.000000000"))];
+    let scene = lake("day", None);
+    for (on, sum) in [
+        ("2026-01-09", "0"),
+        ("2026-01-10", "1"),
+        ("2026-02-09", "1"),
+        ("2026-02-10", "9"),
+    ] {
+        assert_eq!(charged(&scene, allocations, &["--on", on]).unwrap(), one(sum), "{on}");
+    }
+    assert_eq!(charged(&scene, allocations, &[]).unwrap(), one("9"));
+    // By month, a day inside a month with charges is no day of a balance.
+    let scene = lake("month", None);
+    assert_eq!(charged(&scene, allocations, &["--on", "2026-01-31"]).unwrap(), one("1"));
+    assert_eq!(charged(&scene, allocations, &["--on", "2026-03-05"]).unwrap(), one("9"));
+    assert_eq!(charged(&scene, allocations, &[]).unwrap(), one("9"));
+    let told = charged(&scene, allocations, &["--on", "2026-02-05"]).unwrap_err();
+    assert!(told.contains("2026-02-05 is inside 2026-02"), "{told}");
+}
+
+/// Codes of currencies are meant in either letters.
+#[test]
+fn a_currency_is_meant_in_small_letters_too() {
+    let scene = lake("month", None);
+    let focus = |code: &str| {
+        let arguments = ["report", "focus", "lake", "--currency", code];
+        stdout(&gridtally(&scene, &arguments))
+    };
+    assert_eq!(focus("eur"), focus("EUR"));
+}
