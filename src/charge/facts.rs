@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, AsArray, Decimal128Array, Int64Builder, ListArray, ListBuilder, RecordBatch, StringArray,
-    StringBuilder, StructBuilder,
+    Array, ArrayRef, AsArray, BooleanArray, Decimal128Array, Int64Builder, ListArray, ListBuilder, RecordBatch,
+    StringArray, StringBuilder, StructBuilder,
 };
 use arrow::datatypes::{DataType, Field};
 
@@ -14,7 +14,7 @@ use super::inputs::{INPUTS, Input};
 use super::table::{decimals, devices, elements};
 use crate::engine::{Type, Value};
 use crate::error::{Error, Result};
-use crate::schema::batch::{column, decimal, int, number, text};
+use crate::schema::batch::{column, decimal, int, number, text, time};
 use crate::schema::dataset::gpu_fields;
 
 /// Whether an input is among those to be read, or one of those is worked out from it.
@@ -28,6 +28,10 @@ pub struct Facts {
     pub(super) rows: usize,
     pub(super) columns: BTreeMap<String, ArrayRef>,
     pub(super) gpus: ListArray,
+    /// Which jobs never ran; `None` when each did.
+    never_ran: Option<BooleanArray>,
+    /// Whether a scope that asks for what is unknown may be for the job; else it is for others.
+    pub(super) is_unknown_in_scope: bool,
 }
 
 impl Facts {
@@ -71,7 +75,13 @@ impl Facts {
         }
         let gpus = column(batch, "gpus")?.as_list_opt::<i32>().cloned();
         let gpus = gpus.ok_or_else(|| Error::internal("the column gpus is of another type"))?;
-        let mut facts = Self { rows, columns, gpus };
+        let mut facts = Self {
+            rows,
+            columns,
+            gpus,
+            never_ran: never_ran(batch)?,
+            is_unknown_in_scope: false,
+        };
         if reads.contains("gpu_model") {
             facts.name_models()?;
         }
@@ -90,6 +100,7 @@ impl Facts {
             columns.insert("wall_fraction_ms");
         }
         columns.insert("gpus");
+        columns.extend(NEVER_RAN_BY);
         columns
     }
 
@@ -122,9 +133,27 @@ impl Facts {
             rows: 1,
             columns,
             gpus: list.finish(),
+            never_ran: None,
+            is_unknown_in_scope: false,
         };
         facts.name_models()?;
         Ok(facts)
+    }
+
+    /// What people state and may have left out: a scope that asks for it may be meant, so that the charge is unknown.
+    #[must_use]
+    pub fn stated_in_part(self) -> Self {
+        Self {
+            is_unknown_in_scope: true,
+            ..self
+        }
+    }
+
+    /// Whether a job never ran: it used nothing, and costs nothing under any policy.
+    #[must_use]
+    pub fn never_ran(&self, row: usize) -> bool {
+        let never_ran = self.never_ran.as_ref();
+        never_ran.is_some_and(|never_ran| row < never_ran.len() && never_ran.value(row))
     }
 
     /// How many jobs.
@@ -167,16 +196,58 @@ impl Facts {
             rows: rows.len(),
             columns,
             gpus: gpus.ok_or_else(|| Error::internal("a list changed its type"))?,
+            never_ran: self
+                .never_ran
+                .as_ref()
+                .map(|flags| flag_rows(flags, rows))
+                .transpose()?,
+            is_unknown_in_scope: self.is_unknown_in_scope,
         })
     }
 }
 
+/// The columns of `records` that tell whether a job ran.
+const NEVER_RAN_BY: [&str; 4] = ["start_utc", "wall_s", "wall_fraction_ms", "cpu_ms"];
+
+/// Which jobs have no start, no length and no CPU time.
+fn never_ran(batch: &RecordBatch) -> Result<Option<BooleanArray>> {
+    let start = time(batch, "start_utc")?;
+    if start.null_count() == 0 {
+        return Ok(None);
+    }
+    let (wall_s, fraction_ms) = (int(batch, "wall_s")?, int(batch, "wall_fraction_ms")?);
+    let cpu_ms = int(batch, "cpu_ms")?;
+    let never_ran = (0..batch.num_rows()).map(|row| {
+        let has_length = wall_s.value(row) != 0 || fraction_ms.value(row) != 0;
+        let has_cpu = number(cpu_ms, row).is_some_and(|cpu_ms| cpu_ms > 0);
+        Some(start.is_null(row) && !has_length && !has_cpu)
+    });
+    Ok(Some(never_ran.collect()))
+}
+
+fn flag_rows(flags: &BooleanArray, rows: &arrow::array::UInt32Array) -> Result<BooleanArray> {
+    let taken = arrow::compute::take(flags, rows, None)?;
+    let taken = taken.as_boolean_opt().cloned();
+    taken.ok_or_else(|| Error::internal("a column of flags changed its type"))
+}
+
 impl Facts {
     /// Why a job in scope has no charge, in words.
+    #[must_use]
     pub fn why_unpriced(&self, policy: &super::Policy, row: usize) -> String {
+        self.why_unknown(policy, row, &[])
+    }
+
+    /// Why a policy gives nothing for a job, in words; inputs `beside` do not matter to what is asked for.
+    #[must_use]
+    pub fn why_unknown(&self, policy: &super::Policy, row: usize, beside: &[&str]) -> String {
         let is_known = |name: &str| self.columns.get(name).is_some_and(|array| array.is_valid(row));
-        let mut unknown: Vec<&str> = Vec::new();
+        let scope = policy.scope.only.iter().map(|(name, _)| name.as_str());
+        let mut unknown: Vec<&str> = scope.filter(|name| !is_known(name)).collect();
         for name in policy.reads() {
+            if beside.contains(&name) {
+                continue;
+            }
             let name = if matches!(name, "hours" | "minutes") {
                 "seconds"
             } else {
@@ -203,17 +274,17 @@ impl Facts {
     }
 
     fn unlisted_device(&self, policy: &super::Policy, row: usize) -> Option<String> {
-        let catalogues = policy.devices.iter().filter(|devices| devices.missing.is_none());
         let (models, _) = elements(self.gpus.values().as_struct_opt()).ok()?;
-        for catalogue in catalogues {
+        let range = devices(&self.gpus, row);
+        if range.is_empty() && !policy.devices.is_empty() {
+            return self.number("gpus").and_then(|gpus| {
+                let has_some = gpus.is_null(row) || gpus.value(row) != 0;
+                has_some.then(|| "the models of its GPUs are unknown".to_owned())
+            });
+        }
+        for catalogue in policy.devices.iter().filter(|devices| devices.missing.is_none()) {
             let is_listed = |model: &str| catalogue.rows.iter().any(|(known, _)| known == model);
-            let range = devices(&self.gpus, row);
-            if range.is_empty() {
-                return self.number("gpus").and_then(|gpus| {
-                    let has_some = gpus.is_null(row) || gpus.value(row) != 0;
-                    has_some.then(|| "the models of its GPUs are unknown".to_owned())
-                });
-            }
+            let range = range.clone();
             let unlisted = range.map(|at| models.value(at)).find(|model| !is_listed(model));
             if let Some(model) = unlisted {
                 return Some(format!("no device {model} in the policy"));

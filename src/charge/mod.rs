@@ -19,6 +19,7 @@ pub mod price;
 mod read;
 mod read_example;
 mod read_table;
+pub mod scope;
 pub mod show;
 pub mod table;
 pub mod tariff;

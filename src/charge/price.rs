@@ -8,6 +8,7 @@ use arrow::datatypes::{Decimal128Type, Field, Schema};
 use super::amount::{CHARGE_SCALE, ratio, round};
 use super::facts::Facts;
 use super::policy::{CHARGE, Options, Policy};
+use super::scope::{KeptOut, Within, within};
 use super::table::{column, decimals, numbers, words};
 use crate::engine::{Formula, SCALE, Type, Value, evaluate};
 use crate::error::{Error, Kind, Result};
@@ -27,6 +28,8 @@ pub struct Priced {
     pub values: BTreeMap<String, ArrayRef>,
     /// Row of `values` of every job.
     pub row: Vec<Option<usize>>,
+    /// What keeps each job out of scope; `None` for those in it.
+    pub kept_out: Vec<Option<KeptOut>>,
 }
 
 /// Charges jobs. `chosen` are options as [`Policy::choose`] gives them; with `is_traced` every named value is kept.
@@ -38,7 +41,11 @@ pub fn price(policy: &Policy, chosen: &Options, facts: &Facts, is_traced: bool) 
 }
 
 fn priced(policy: &Policy, chosen: &Options, facts: &Facts, is_traced: bool) -> Result<Priced> {
-    let within = within(policy, facts)?;
+    let mut kept_out = vec![None; facts.rows];
+    let Within {
+        rows: within,
+        unknown: unknown_scope,
+    } = within(policy, facts, &mut kept_out)?;
     let rows: Vec<u32> = within.iter().filter_map(|row| u32::try_from(*row).ok()).collect();
     let mut columns = if within.len() == facts.rows {
         facts.clone()
@@ -70,6 +77,7 @@ fn priced(policy: &Policy, chosen: &Options, facts: &Facts, is_traced: bool) -> 
         charge: vec![None; facts.rows],
         values: BTreeMap::new(),
         row: vec![None; facts.rows],
+        kept_out,
     };
     for (at, row) in within.iter().enumerate() {
         // A condition that is unknown does not keep a job out: it is in, and not charged.
@@ -78,7 +86,16 @@ fn priced(policy: &Policy, chosen: &Options, facts: &Facts, is_traced: bool) -> 
         if let (Some(is_in_scope), Some(place)) = (result.is_in_scope.get_mut(*row), result.row.get_mut(*row)) {
             (*is_in_scope, *place) = (is_met, Some(at));
         }
-        if let Some(slot) = result.charge.get_mut(*row).filter(|_| is_met && is_known) {
+        if let Some(why) = result.kept_out.get_mut(*row).filter(|_| !is_met) {
+            *why = Some(KeptOut::Condition);
+        }
+        let is_known = is_known && unknown_scope.binary_search(row).is_err();
+        let Some(slot) = result.charge.get_mut(*row).filter(|_| is_met) else {
+            continue;
+        };
+        if facts.never_ran(*row) {
+            *slot = Some(0);
+        } else if is_known {
             *slot = Some(settled(policy, charge.value(at))?);
         }
     }
@@ -100,19 +117,6 @@ fn settled(policy: &Policy, value: i128) -> Result<i128> {
     rounded
         .checked_mul(10_i128.pow(CHARGE_SCALE.saturating_sub(rounding.digits)))
         .ok_or_else(|| Error::new(Kind::Data, "a charge does not fit"))
-}
-
-/// The rows that match the columns of the scope.
-fn within(policy: &Policy, facts: &Facts) -> Result<Vec<usize>> {
-    let mut rows: Vec<usize> = (0..facts.rows).collect();
-    for (name, wanted) in &policy.scope.only {
-        let Some(array) = facts.columns.get(name) else {
-            return Ok(Vec::new());
-        };
-        let texts = words(array)?;
-        rows.retain(|row| texts.is_valid(*row) && wanted.iter().any(|wanted| wanted == texts.value(*row)));
-    }
-    Ok(rows)
 }
 
 /// Fills stand-ins, converts units, works out hours, tables and devices.

@@ -87,15 +87,30 @@ pub fn policy(cluster: &str, partitions: &BTreeMap<String, Billing>) -> Result<S
 }
 
 fn steps(file: &mut String, tres: &BTreeSet<&str>) {
+    let has_untyped = tres.contains("gres/gpu");
+    // What a partition does not weigh adds nothing, known or not.
+    let weighed = |amount: &str, weight: &str| format!("CASE WHEN {weight} = 0 THEN 0 ELSE {amount} * {weight} END");
     let part = |tres: &str| {
+        let weight = format!("w_{}", name(tres));
         let amount = match tres {
             "cpu" => "cores".to_owned(),
             "mem" => "memory".to_owned(),
             "node" => "nodes".to_owned(),
             "gres/gpu" => "gpus".to_owned(),
-            other => format!("n_{}", name(other.strip_prefix("gres/gpu:").unwrap_or(other))),
+            other => {
+                let Some(model) = other.strip_prefix("gres/gpu:") else {
+                    return weighed(&format!("n_{}", name(other)), &weight);
+                };
+                let amount = format!("n_{}", name(model));
+                if !has_untyped {
+                    return weighed(&amount, &weight);
+                }
+                // Slurm bills the entries of AllocTRES: a GPU it names no model of is billed by the untyped weight alone.
+                let untyped = format!("CASE WHEN w_gres_gpu = 0 THEN {amount} ELSE coalesce({amount}, 0) END");
+                return weighed(&untyped, &weight);
+            }
         };
-        format!("{amount} * w_{}", name(tres))
+        weighed(&amount, &weight)
     };
     let of = |wanted: fn(&str) -> bool| -> Vec<String> {
         tres.iter().copied().filter(|tres| wanted(tres)).map(part).collect()
@@ -133,7 +148,7 @@ fn steps(file: &mut String, tres: &BTreeSet<&str>) {
     );
     let _ = writeln!(
         file,
-        "[[let]]\nname = \"billed\"\nis = \"cores * w_cores + {} + CASE billing_rule WHEN 'max_tres' THEN largest WHEN \
+        "[[let]]\nname = \"billed\"\nis = \"CASE WHEN w_cores = 0 THEN 0 ELSE cores * w_cores END + {} + CASE billing_rule WHEN 'max_tres' THEN largest WHEN \
          'max_tres_gres' THEN largest_and_gres ELSE sum_of_all END\"\n",
         sum(&global_parts)
     );

@@ -83,7 +83,8 @@ enum Command {
         #[command(flatten)]
         pricing: Pricing,
     },
-    /// Compare the billing Slurm recorded with that of a policy, partition by partition; exit code 65 when a job differs.
+    /// Compare the billing Slurm recorded with that of a policy, partition by partition; exit code 65 when a job differs. Jobs whose
+    /// billing the policy cannot give are counted and told why; they do not differ.
     Billing {
         /// Folder or URL results were published to.
         out: String,
@@ -183,10 +184,19 @@ pub(super) fn run(args: &Args) -> Result<()> {
                 ReportFormat::Text => output::text(&compared.text())?,
                 ReportFormat::Json => output::json(&compared)?,
             }
-            if compared.is_equal() {
-                return Ok(());
+            if compared.unknown_n() > 0 {
+                output::people(&format!(
+                    "the billing of {} jobs cannot be recomputed; what is unknown stands with the first of them",
+                    compared.unknown_n()
+                ));
             }
-            Err(Error::new(Kind::Data, "recorded billing is not what the policy gives"))
+            match compared.different_n() {
+                0 => Ok(()),
+                n => {
+                    let message = format!("the recorded billing of {n} jobs is not what the policy gives");
+                    Err(Error::new(Kind::Data, message))
+                }
+            }
         }
         Command::Weights { out, cluster } => output::text(&billing::policy(out, cluster.as_deref())?),
         Command::Columns => {

@@ -165,6 +165,8 @@ pub(super) fn of_plan(
         text.line("options", &tariff.chosen);
     }
     if !tariffs.is_empty() {
+        // Lakes from when a job that never ran could have an unknown charge are charged anew.
+        text.line("charging", "jobs that never ran cost nothing");
         for dataset in ["job_charges", "charge_part", "charges"] {
             let version = crate::schema::dataset(dataset).map_or(0, |dataset| dataset.version);
             text.line(dataset, &version.to_string());

@@ -25,6 +25,7 @@ pub mod overhead;
 mod partition;
 pub mod plan;
 pub(crate) mod pool;
+mod priced;
 mod privacy;
 pub mod progress;
 mod read_file;

@@ -27,7 +27,7 @@ use crate::schema::batch::{Words, int, text, words};
 use crate::store::lake::{self, LakeTable};
 use crate::store::{Publication, Store};
 use crate::summarise::Usage;
-use crate::summarise::charges::Charges;
+use crate::summarise::charges::{Charges, Tally, UnpricedAddition};
 use crate::summarise::group::{Key, to_batch};
 use crate::summarise::sums::Sums;
 use crate::time::{Day, Month};
@@ -75,6 +75,8 @@ pub(super) struct Done {
     pub(super) part: Vec<(Key, Sums)>,
     /// What its jobs were charged, as a `charge_part` batch; `None` when nothing is charged.
     pub(super) charges: Option<RecordBatch>,
+    /// How many jobs each policy charged, and additions whose charge is unknown.
+    pub(super) tallies: (Vec<Tally>, Vec<UnpricedAddition>),
     /// Between which instants benchmarks were looked for.
     pub(super) asked_ms: Asked,
     /// Records by benchmark and where its value came from.
@@ -249,6 +251,7 @@ fn merge_days(
         settled,
         views,
         part,
+        tallies: charges.take_tallies(),
         charges: is_charged.then(|| charges.into_part()).transpose()?,
         asked_ms: normaliser.asked_ms(),
         origins,

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::charge::amount::whole;
 use crate::charge::facts::Facts;
+use crate::charge::scope::{LeftOut, OutOfScope};
 use crate::charge::{Tariff, price};
 use crate::engine::SCALE;
 use crate::engine::formula::parse;
@@ -59,8 +60,23 @@ pub struct Different {
     pub job_id: String,
     /// What Slurm recorded.
     pub recorded: i64,
-    /// What the policy gives; `None` when it is unknown.
-    pub recomputed: Option<String>,
+    /// What the policy gives.
+    pub recomputed: String,
+}
+
+/// One job whose billing the policy cannot give.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Unknown {
+    /// Cluster.
+    pub cluster: Option<String>,
+    /// Partition.
+    pub partition: Option<String>,
+    /// Job id.
+    pub job_id: String,
+    /// What Slurm recorded.
+    pub recorded: i64,
+    /// What is not known.
+    pub why: String,
 }
 
 /// Recorded against recomputed.
@@ -74,6 +90,13 @@ pub struct Recorded {
     pub partitions: Vec<PartitionBilling>,
     /// The first jobs that differ.
     pub different: Vec<Different>,
+    /// The first jobs whose billing the policy cannot give.
+    pub unknown: Vec<Unknown>,
+    /// Jobs out of its scope, by what keeps them out.
+    pub out_of_scope: Vec<LeftOut>,
+    /// The same for people.
+    #[serde(skip)]
+    left_out: Option<String>,
 }
 
 /// Compares the billing Slurm recorded for the jobs of a lake with that of a policy. Jobs without an allocation are left
@@ -95,7 +118,8 @@ pub fn compare(output: &str, tariff: &Tariff) -> Result<Recorded> {
     let columns: BTreeSet<&str> = Facts::columns(&needs).into_iter().chain(READ).collect();
     let columns: Vec<&str> = columns.into_iter().collect();
     let mut sums: BTreeMap<Place, (PartitionBilling, i128)> = BTreeMap::new();
-    let mut different = Vec::new();
+    let (mut different, mut unknown) = (Vec::new(), Vec::new());
+    let mut out_of_scope = OutOfScope::default();
     for file in manifest.dataset("records") {
         let Some((site, _)) = lake::parse_month_path(&file.path) else {
             continue;
@@ -104,13 +128,14 @@ pub fn compare(output: &str, tariff: &Tariff) -> Result<Recorded> {
             let batch = batch?;
             let facts = Facts::of_records(&batch, &site, &needs)?;
             let priced = price(policy, &tariff.options, &facts, true)?;
+            out_of_scope.add(policy, &facts, &priced.kept_out)?;
             let (recorded, cores) = (int(&batch, "alloc_billing_n")?, int(&batch, "alloc_core_n")?);
             let (clusters, partitions) = (text(&batch, "cluster")?, text(&batch, "partition")?);
             let jobs = text(&batch, "job_id")?;
             let own = |column, row| word(column, row).map(str::to_owned);
             for row in 0..batch.num_rows() {
                 let is_held = recorded.is_valid(row) || number(cores, row).is_some_and(|cores| cores > 0);
-                if priced.is_in_scope.get(row) != Some(&true) || !is_held {
+                if priced.is_in_scope.get(row) != Some(&true) || !is_held || facts.never_ran(row) {
                     continue;
                 }
                 let place = (own(clusters, row), own(partitions, row));
@@ -126,14 +151,23 @@ pub fn compare(output: &str, tariff: &Tariff) -> Result<Recorded> {
                 sum.equal_n += u64::from(is_equal);
                 sum.different_n += u64::from(recomputed.is_some() && !is_equal);
                 sum.unknown_n += u64::from(recomputed.is_none());
-                if !is_equal && different.len() < NAMED {
-                    different.push(Different {
+                match told {
+                    Some(recomputed) if !is_equal && different.len() < NAMED => different.push(Different {
                         cluster: own(clusters, row),
                         partition: own(partitions, row),
                         job_id: jobs.value(row).to_owned(),
                         recorded: billed,
-                        recomputed: told,
-                    });
+                        recomputed,
+                    }),
+                    None if unknown.len() < NAMED => unknown.push(Unknown {
+                        cluster: own(clusters, row),
+                        partition: own(partitions, row),
+                        job_id: jobs.value(row).to_owned(),
+                        recorded: billed,
+                        // What Slurm recorded is held against the value, and no part of it.
+                        why: facts.why_unknown(policy, row, &["billing", "seconds", "minutes", "hours"]),
+                    }),
+                    _ => {}
                 }
             }
         }
@@ -151,6 +185,9 @@ pub fn compare(output: &str, tariff: &Tariff) -> Result<Recorded> {
         value: value.clone(),
         partitions: partitions.collect(),
         different,
+        unknown,
+        out_of_scope: out_of_scope.rows(policy),
+        left_out: out_of_scope.text(policy),
     })
 }
 
@@ -159,6 +196,18 @@ impl Recorded {
     #[must_use]
     pub fn is_equal(&self) -> bool {
         self.partitions.iter().all(|sum| sum.equal_n == sum.job_n)
+    }
+
+    /// Jobs whose billing is another than the policy gives them.
+    #[must_use]
+    pub fn different_n(&self) -> u64 {
+        self.partitions.iter().map(|sum| sum.different_n).sum()
+    }
+
+    /// Jobs whose billing the policy cannot give.
+    #[must_use]
+    pub fn unknown_n(&self) -> u64 {
+        self.partitions.iter().map(|sum| sum.unknown_n).sum()
     }
 
     /// For people.
@@ -196,15 +245,29 @@ impl Recorded {
             );
         }
         let _ = writeln!(text, "\nnone: Slurm recorded no billing, which stands for zero.");
+        if let Some(left_out) = &self.left_out {
+            let _ = writeln!(text, "{left_out}");
+        }
         for job in &self.different {
-            let recomputed = job.recomputed.as_deref().unwrap_or("unknown");
             let _ = writeln!(
                 text,
-                "job {} of {} {}: recorded {}, recomputed {recomputed}",
+                "job {} of {} {}: recorded {}, recomputed {}",
                 job.job_id,
                 name(&job.cluster),
                 name(&job.partition),
-                job.recorded
+                job.recorded,
+                job.recomputed
+            );
+        }
+        for job in &self.unknown {
+            let _ = writeln!(
+                text,
+                "job {} of {} {}: recorded {}, recomputed unknown: {}",
+                job.job_id,
+                name(&job.cluster),
+                name(&job.partition),
+                job.recorded,
+                job.why
             );
         }
         text

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::clock::Stopwatch;
 use super::overhead::OverheadReport;
+use super::priced::{PolicyReport, UnpricedCorrection};
 use super::reading::Reading;
 use super::recompute::Recomputed;
 use super::state::State;
@@ -88,6 +89,12 @@ pub struct RunReport {
     pub overlaps: Vec<OverlapReport>,
     /// Corrections that match nothing, by id.
     pub unmatched_corrections: Vec<String>,
+    /// Jobs of the months this run built, by policy that charges for jobs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub policies: Vec<PolicyReport>,
+    /// What corrections add in these months whose charge under a policy is unknown.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unpriced_corrections: Vec<UnpricedCorrection>,
     /// What was swept for `[overhead]`, if the pipeline has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overhead: Option<OverheadReport>,
@@ -252,6 +259,11 @@ impl RunReport {
         if !self.unmatched_corrections.is_empty() {
             let ids = self.unmatched_corrections.join(", ");
             let _ = writeln!(text, "  corrections that match nothing: {ids}");
+        }
+        for policy in &self.policies {
+            if let Some(line) = policy.text() {
+                let _ = writeln!(text, "  {line}");
+            }
         }
         if let Some(overhead) = self.overhead.as_ref().filter(|overhead| overhead.month_n > 0) {
             text.push_str(&overhead.text());

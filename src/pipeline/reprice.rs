@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::pool;
 use crate::charge::amount::CHARGE_SCALE;
 use crate::charge::facts::Facts;
+use crate::charge::scope::{LeftOut, OutOfScope};
 use crate::charge::{Tariff, price};
 use crate::error::{Error, Kind, Result};
 use crate::reference::decimal::text as amount;
@@ -56,6 +57,11 @@ pub struct Comparison {
     pub job_n: [u64; 4],
     /// Jobs in the scope of a policy whose charge is unknown under it.
     pub unpriced_job_n: [u64; 2],
+    /// Jobs out of the scope of each policy, by what keeps them out.
+    pub out_of_scope: [Vec<LeftOut>; 2],
+    /// The same for people.
+    #[serde(skip)]
+    left_out: [Option<String>; 2],
     /// Accounts, those whose part grows most first.
     pub payers: Vec<Payer>,
 }
@@ -71,6 +77,11 @@ pub struct Priced {
     pub job_n: u64,
     /// Jobs in its scope whose charge is unknown.
     pub unpriced_job_n: u64,
+    /// Jobs out of its scope, by what keeps them out.
+    pub out_of_scope: Vec<LeftOut>,
+    /// The same for people.
+    #[serde(skip)]
+    left_out: Option<String>,
     /// Charges by view and account, the largest first.
     pub accounts: Vec<AccountPrice>,
 }
@@ -97,6 +108,8 @@ struct Sums {
     unpriced_job_n: Vec<u64>,
     /// Jobs by which of the first two tariffs charge them: both, the first, the second, neither.
     class_n: [u64; 4],
+    /// Jobs out of scope, by tariff.
+    out_of_scope: Vec<OutOfScope>,
 }
 
 /// Prices every job of the lake under each policy, whenever it holds.
@@ -119,6 +132,11 @@ pub fn all(output: &str, tariffs: &[Tariff]) -> Result<Vec<Priced>> {
             unit: tariff.policy.unit.clone(),
             job_n: of(&sums.job_n),
             unpriced_job_n: of(&sums.unpriced_job_n),
+            out_of_scope: sums
+                .out_of_scope
+                .get(nth)
+                .map_or_else(Vec::new, |out| out.rows(&tariff.policy)),
+            left_out: sums.out_of_scope.get(nth).and_then(|out| out.text(&tariff.policy)),
             accounts: accounts
                 .into_iter()
                 .map(|((view, account), charge)| AccountPrice {
@@ -147,6 +165,14 @@ pub fn compare(output: &str, a: &Tariff, b: &Tariff) -> Result<Comparison> {
         unit_b: b.policy.unit.clone(),
         job_n: sums.class_n,
         unpriced_job_n: two(&sums.unpriced_job_n),
+        out_of_scope: [(0, a), (1, b)].map(|(nth, tariff): (usize, &Tariff)| {
+            let out = sums.out_of_scope.get(nth);
+            out.map_or_else(Vec::new, |out| out.rows(&tariff.policy))
+        }),
+        left_out: [(0, a), (1, b)].map(|(nth, tariff): (usize, &Tariff)| {
+            let out = sums.out_of_scope.get(nth);
+            out.and_then(|out| out.text(&tariff.policy))
+        }),
         payers: payers(&sums.charges),
     })
 }
@@ -197,6 +223,9 @@ fn of_file(
                     *count += u64::try_from(n).unwrap_or(u64::MAX);
                 }
             }
+            if let Some(out) = sums.out_of_scope.get_mut(nth) {
+                out.add(&tariff.policy, &facts, &priced.kept_out)?;
+            }
             charges.push(priced.charge);
         }
         sums.add_batch(&batch, &charges)?;
@@ -209,6 +238,7 @@ impl Sums {
         Self {
             job_n: vec![0; tariff_n],
             unpriced_job_n: vec![0; tariff_n],
+            out_of_scope: vec![OutOfScope::default(); tariff_n],
             ..Self::default()
         }
     }
@@ -262,6 +292,9 @@ impl Sums {
         let others = other.job_n.iter().chain(&other.unpriced_job_n).chain(&other.class_n);
         for (sum, n) in counts.zip(others) {
             *sum += n;
+        }
+        for (own, out) in self.out_of_scope.iter_mut().zip(other.out_of_scope) {
+            own.merge(out);
         }
         Ok(())
     }
@@ -349,6 +382,10 @@ impl Priced {
             "{} ({}): {} jobs, charge unknown for {}\n",
             self.policy, self.unit, self.job_n, self.unpriced_job_n
         );
+        if let Some(left_out) = &self.left_out {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "  {left_out}");
+        }
         for account in &self.accounts {
             let name = account.account.as_deref().unwrap_or("-");
             // Writing to a string cannot fail.
@@ -364,9 +401,12 @@ impl Comparison {
     pub fn text(&self) -> String {
         let [both, only_a, only_b, neither] = self.job_n;
         let [unpriced_a, unpriced_b] = self.unpriced_job_n;
+        let left_out = ["A", "B"].iter().zip(&self.left_out);
+        let left_out = left_out.filter_map(|(name, why)| why.as_ref().map(|why| format!("{name}: {why}\n")));
+        let left_out: String = left_out.collect();
         let mut text = format!(
             "A: {} ({})\nB: {} ({})\n{both} jobs priced by both, {only_a} by A alone, {only_b} by B alone, {neither} by neither; \
-             charge unknown for {unpriced_a} under A, {unpriced_b} under B\n\n{:<20} {:<10} {:>22} {:>22} {:>9} {:>9} {:>9}\n",
+             charge unknown for {unpriced_a} under A, {unpriced_b} under B\n{left_out}\n{:<20} {:<10} {:>22} {:>22} {:>9} {:>9} {:>9}\n",
             self.a, self.unit_a, self.b, self.unit_b, "account", "view", "A", "B", "part of A", "part of B", "change"
         );
         for payer in &self.payers {

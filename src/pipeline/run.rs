@@ -13,6 +13,7 @@ use super::options::RunOptions;
 use super::overhead;
 use super::partition::{Context, Done, process};
 use super::pool;
+use super::priced;
 use super::progress::Progress;
 use super::reading::{ReadFile, Reading, read_all};
 use super::recompute::{self, Outdated, Scaled};
@@ -112,7 +113,7 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     let (summaries, done, overlaps) = summaries::settle(&context, &state, (summed, &months), merge, progress)?;
     report.overlaps = overlaps;
     phases.insert("merge".to_owned(), stopwatch.lap());
-    note_benchmarks(plan, &done, &summaries, &mut state, &mut report);
+    note_done(plan, &done, &summaries, &mut state, &mut report);
     let (parts, charged) = contributed(&context, done, summaries, &mut state.book)?;
     grids.settle(&mut state.book, &files, &file_ids);
     check_limits(plan, &files, &file_ids, &state)?;
@@ -128,7 +129,7 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     let corrected = publish_sums(&context, &state, &parts, &charged, is_resummarised)?;
     let made = (parts.as_slice(), &corrected, is_rebuild);
     report.unmatched_corrections = corrections::publish(plan, made, (&store, &publication))?;
-    note_unmatched(&report, progress);
+    note_corrections(&report, progress);
     state.book.close()?;
     state.publish(plan, &publication)?;
     report.settle(&state);
@@ -203,9 +204,12 @@ fn window(options: &RunOptions) -> Window {
     }
 }
 
-fn note_unmatched(report: &RunReport, progress: &dyn Progress) {
+fn note_corrections(report: &RunReport, progress: &dyn Progress) {
     for id in &report.unmatched_corrections {
         progress.note(&format!("correction {id} matches nothing"));
+    }
+    for addition in &report.unpriced_corrections {
+        progress.note(&addition.text());
     }
 }
 
@@ -241,14 +245,9 @@ fn means(options: &RunOptions) -> (usize, usize) {
     (threads, options.memory_byte_n.unwrap_or(MEMORY_BUDGET))
 }
 
-/// Writes down which benchmarks each place was scaled by, and counts where they came from.
-fn note_benchmarks(
-    plan: &Plan,
-    done: &[Done],
-    summaries: &SettledSummaries,
-    state: &mut State,
-    report: &mut RunReport,
-) {
+/// Writes down which benchmarks each place was scaled by, counts where they came from, and jobs by policy.
+fn note_done(plan: &Plan, done: &[Done], summaries: &SettledSummaries, state: &mut State, report: &mut RunReport) {
+    priced::count(done, report);
     for done in done {
         let place = (done.site.clone(), done.month);
         state.note_benchmarks(plan, Scaled::Jobs, &place, done.asked_ms);

@@ -358,7 +358,7 @@ impl Lake {
                     options: tariff.chosen.clone(),
                     title: tariff.policy.title.clone(),
                     unit: tariff.policy.unit.clone(),
-                    steps: steps(&tariff, &priced),
+                    steps: steps(&tariff, &facts, &priced),
                     pieces,
                 });
             }
@@ -368,7 +368,7 @@ impl Lake {
 }
 
 /// Which columns the inputs are, then how the charge comes about.
-fn steps(tariff: &Tariff, priced: &Priced) -> Vec<String> {
+fn steps(tariff: &Tariff, facts: &Facts, priced: &Priced) -> Vec<String> {
     let reads = tariff.policy.reads();
     let read = INPUTS
         .iter()
@@ -385,6 +385,9 @@ fn steps(tariff: &Tariff, priced: &Priced) -> Vec<String> {
         steps.push(format!("inputs are these columns: {}", read.join(", ")));
     }
     steps.extend(show::trace(&tariff.policy, priced, 0));
+    if facts.never_ran(0) {
+        steps.push("the job never ran: it costs nothing".to_owned());
+    }
     steps
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, RecordBatch};
 
 use super::row::{RECORDED, Row, to_batch};
-use super::{Charges, part};
+use super::{Charges, UnpricedAddition, part};
 use crate::charge::amount::{ratio, whole};
 use crate::charge::facts::Facts;
 use crate::charge::price;
@@ -32,7 +32,8 @@ impl Charges<'_> {
     ///
     /// An addition of n jobs is n equal jobs: each ran `wall_s` / n seconds on `alloc_core_s` / `wall_s` cores (GPUs and
     /// nodes likewise, to 12 decimals) with the memory it states. GPUs it does not state are none; nodes and memory it
-    /// does not state are unknown. What it takes away, with amounts below zero, is charged below zero. A policy charges
+    /// does not state are unknown, and so is the charge under a policy for some clusters (partitions, ...) only when it
+    /// does not state its own. What it takes away, with amounts below zero, is charged below zero. A policy charges
     /// it whole that holds at noon in UTC of the first day of the month.
     ///
     /// # Errors
@@ -50,7 +51,7 @@ impl Charges<'_> {
         let mut rows = Vec::new();
         for (nth, (_, rule)) in rules.iter().enumerate() {
             let equal = equal(rule, self.site)?;
-            let facts = Facts::of_example(&equal.known, &equal.gpus)?;
+            let facts = Facts::of_example(&equal.known, &equal.gpus)?.stated_in_part();
             for (tariff_nth, (tariff, (from_ms, until_ms))) in self.tariffs.iter().zip(&self.holds).enumerate() {
                 if noon_ms(month) < *from_ms || *until_ms <= noon_ms(month) {
                     continue;
@@ -68,6 +69,13 @@ impl Charges<'_> {
                     Some(why) => Arc::from(why),
                     None => Arc::from(facts.why_unpriced(&tariff.policy, 0)),
                 });
+                if let Some(why) = &why {
+                    self.unpriced_additions.push(UnpricedAddition {
+                        correction_id: rule.id.clone(),
+                        policy: tariff.policy.name(),
+                        why: str::to_owned(why),
+                    });
+                }
                 let adds = |column: &str| rule.adds(column).unwrap_or(0);
                 rows.push(Row {
                     job: nth,

@@ -3,6 +3,7 @@
 mod added;
 mod moved;
 mod row;
+mod tally;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,6 +13,7 @@ use arrow::array::RecordBatch;
 pub use self::moved::{Entry, Payers};
 pub use self::row::{RECORDED, job_charges};
 use self::row::{Row, to_batch};
+pub use self::tally::{Tally, UnpricedAddition};
 use super::apportion::{apportion, apportion_wide};
 use super::correct::Corrector;
 use super::pieces::Cutter;
@@ -62,6 +64,9 @@ pub struct Charges<'a> {
     cutter: Cutter,
     corrector: Corrector<'a>,
     parts: Vec<RecordBatch>,
+    /// By tariff.
+    tallies: Vec<Tally>,
+    unpriced_additions: Vec<UnpricedAddition>,
 }
 
 /// A batch of `records` with what each costs under every tariff.
@@ -97,6 +102,8 @@ impl<'a> Charges<'a> {
         let holds = tariffs.iter().map(|tariff| tariff.policy.holds_ms(&cutter.calendar));
         Self {
             holds: holds.collect(),
+            tallies: tariffs.iter().map(|tariff| Tally::new(tariff)).collect(),
+            unpriced_additions: Vec::new(),
             needs: tariffs.iter().flat_map(|tariff| tariff.policy.needs()).collect(),
             tariffs,
             site,
@@ -117,12 +124,17 @@ impl<'a> Charges<'a> {
         }
         let batch = &decoded(batch)?;
         let jobs = Jobs::new(batch, self)?;
+        for ((tally, tariff), priced) in self.tallies.iter_mut().zip(&self.tariffs).zip(&jobs.priced) {
+            tally.count(tariff, &priced.kept_out);
+        }
         let names = self.corrector.names(batch)?;
         let (mut rows, mut moves) = (Vec::new(), Vec::new());
         for job in 0..batch.num_rows() {
+            let from = rows.len();
             if refused.binary_search(&job).is_ok() || !self.charge(&jobs, job, &mut rows)? {
                 continue;
             }
+            self.count(&jobs, job, rows.get(from..).unwrap_or_default());
             if let Some(names) = &names {
                 self.moves(&jobs.view, names, job, &mut moves);
             }
@@ -135,6 +147,27 @@ impl<'a> Charges<'a> {
         let charged = to_batch(&rows, &records, &self.tariffs, &self.cutter.calendar)?;
         self.parts.push(part(std::slice::from_ref(&charged))?);
         Ok(Some(charged))
+    }
+
+    /// Counts a job by tariff, by the rows it was charged in.
+    fn count(&mut self, jobs: &Jobs<'_>, job: usize, rows: &[Row]) {
+        for (nth, (tally, priced)) in self.tallies.iter_mut().zip(&jobs.priced).enumerate() {
+            if priced.is_in_scope.get(job) != Some(&true) {
+                continue;
+            }
+            match rows.iter().find(|row| row.tariff == nth) {
+                None => tally.out_of_date_n += 1,
+                Some(row) if row.charge.is_none() => tally.unpriced_job_n += 1,
+                Some(_) => tally.job_n += 1,
+            }
+        }
+    }
+
+    /// What was counted on the way, by tariff, and additions whose charge is unknown.
+    #[must_use]
+    pub fn take_tallies(&mut self) -> (Vec<Tally>, Vec<UnpricedAddition>) {
+        let tallies = std::mem::take(&mut self.tallies);
+        (tallies, std::mem::take(&mut self.unpriced_additions))
     }
 
     /// Charges one job under every tariff that is for it; false when there is nothing to attribute.

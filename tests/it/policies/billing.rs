@@ -116,3 +116,79 @@ fn recomputed_billing_is_the_recorded_billing_where_the_largest_counts() {
     assert!(compared.is_equal(), "{}", compared.text());
     assert_eq!(compared.partitions.iter().map(|sum| sum.job_n).sum::<u64>(), 5);
 }
+
+const DUMP: &str = "JobID|User|Account|Cluster|Partition|Submit|Start|End|Elapsed|State|NCPUS|NNodes|AllocTRES\n";
+
+/// A job of ten minutes on two cores in a partition, with what it was given besides.
+fn job(id: u32, partition: &str, given: &str) -> String {
+    format!(
+        "{id}|ada|eis|firnfeld|{partition}|2026-01-01T00:00:00|2026-01-01T00:00:00|2026-01-01T00:10:00|00:10:00|COMPLETED|2|1|\
+         {given}cpu=2,mem=1G,node=1\n"
+    )
+}
+
+/// Weights by model in one partition say nothing of another.
+#[test]
+fn what_a_partition_does_not_weigh_need_not_be_known() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let conf = |any: u32| {
+        format!(
+            "ClusterName=firnfeld\nNodeName=n[1-4] CPUs=8 RealMemory=16000 Gres=gpu:a100:2\n\
+             PartitionName=plain Nodes=n[1-4] TRESBillingWeights=CPU=1.0\n\
+             PartitionName=any Nodes=n[1-4] TRESBillingWeights=CPU=1.0,GRES/gpu={any}\n\
+             PartitionName=typed Nodes=n[1-4] TRESBillingWeights=CPU=1.0,GRES/gpu:a100=8\n\
+             PartitionName=both Nodes=n[1-4] TRESBillingWeights=CPU=1.0,GRES/gpu=4,GRES/gpu:a100=8\n"
+        )
+    };
+    let jobs = [
+        job(1, "plain", "billing=2,gres/gpu=1,"),
+        job(2, "any", "billing=6,gres/gpu=1,"),
+        job(3, "any", "billing=10,gres/gpu:a100=2,gres/gpu=2,"),
+        job(4, "typed", "billing=10,gres/gpu:a100=1,gres/gpu=1,"),
+        job(5, "both", "billing=6,gres/gpu=1,"),
+        job(6, "both", "billing=14,gres/gpu:a100=1,gres/gpu=1,"),
+        // Of this one nobody can say which weight is meant.
+        job(7, "typed", "billing=2,gres/gpu=1,"),
+    ];
+    fs::write(path("jobs.txt"), format!("{DUMP}{}", jobs.concat())).unwrap();
+    fs::write(path("slurm.conf"), conf(4)).unwrap();
+    let out = lake(folder.path(), "firnfeld", &[path("jobs.txt")], &[path("slurm.conf")]);
+    let (compared, held_n) = compare(&out);
+    println!("{}", compared.text());
+    let counts = |compared: &Recorded| -> Vec<(String, [u64; 3])> {
+        let counts = compared.partitions.iter().map(|sum| {
+            let partition = sum.partition.clone().unwrap();
+            (partition, [sum.equal_n, sum.different_n, sum.unknown_n])
+        });
+        counts.collect()
+    };
+    let told: Vec<(String, [u64; 3])> = [
+        ("any", [2, 0, 0]),
+        ("both", [2, 0, 0]),
+        ("plain", [1, 0, 0]),
+        ("typed", [1, 0, 1]),
+    ]
+    .map(|(partition, counts)| (partition.to_owned(), counts))
+    .into();
+    assert_eq!((counts(&compared), held_n), (told, 7));
+    let unknown: Vec<&str> = compared.unknown.iter().map(|job| job.job_id.as_str()).collect();
+    assert_eq!(unknown, ["7"]);
+    assert_eq!(compared.unknown[0].why, "the models of its GPUs are unknown");
+    // Nothing differs: what cannot be recomputed is said, and no failure.
+    let gridtally = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gridtally"));
+        command.args(args).output().unwrap()
+    };
+    let told = gridtally(&["policy", "billing", &out]);
+    assert!(told.status.success(), "{told:?}");
+    let words = String::from_utf8_lossy(&told.stderr).into_owned();
+    assert!(words.contains("the billing of 1 jobs cannot be recomputed"), "{words}");
+    // A job that differs is one, beside those that are unknown.
+    fs::write(path("slurm.conf"), conf(5)).unwrap();
+    let out = lake(folder.path(), "firnfeld", &[path("jobs.txt")], &[path("slurm.conf")]);
+    let told = gridtally(&["policy", "billing", &out]);
+    assert_eq!(told.status.code(), Some(65), "{told:?}");
+    let words = String::from_utf8_lossy(&told.stderr).into_owned();
+    assert!(words.contains("the recorded billing of 2 jobs is not"), "{words}");
+}

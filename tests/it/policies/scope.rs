@@ -1,0 +1,168 @@
+//! Jobs a policy is not for, jobs that never ran, and additions that do not say where they ran.
+
+use std::fs;
+use std::process::{Command, Output};
+
+use gridtally::pipeline::progress::Silent;
+use gridtally::pipeline::report::RunReport;
+use gridtally::pipeline::{Plan, RunOptions, run};
+use serde_json::Value;
+
+/// Two clusters; a job that was cancelled before it ran, and one that nobody says the memory of.
+const JOBS: &str = "\
+JobID|User|Account|Cluster|Partition|Submit|Start|End|Elapsed|State|NCPUS|NNodes|AllocTRES
+1|ada|eis|firnfeld|short|2026-01-01T00:00:00|2026-01-01T00:00:00|2026-01-01T01:00:00|01:00:00|COMPLETED|2|1|billing=2,cpu=2,mem=4G,node=1
+2|ada|eis|firnfeld|long|2026-01-01T00:00:00|2026-01-01T00:00:00|2026-01-01T01:00:00|01:00:00|COMPLETED|2|1|billing=2,cpu=2,mem=4G,node=1
+3|ada|eis|karst|short|2026-01-01T00:00:00|2026-01-01T00:00:00|2026-01-01T01:00:00|01:00:00|COMPLETED|2|1|billing=2,cpu=2,mem=4G,node=1
+4|ada|eis|firnfeld|short|2026-01-01T00:00:00|None|2026-01-01T02:00:00|00:00:00|CANCELLED by 1000|0|1|
+";
+
+/// Memory hours of one cluster's partition, with a fee for every job.
+const POLICY: &str = r#"
+id = "memory-of-firnfeld"
+version = "1"
+title = "Memory"
+source = "invented"
+pool = "memory"
+unit = "gib_hour"
+memory_unit = "GiB"
+formula = "memory * seconds / 3600"
+minimum_charge = 0.5
+[scope]
+cluster = ["firnfeld"]
+partition = ["short"]
+[[example]]
+name = "one"
+in = { cluster = "firnfeld", partition = "short", memory = 2, hours = 2 }
+expect = 4
+"#;
+
+struct Lake(tempfile::TempDir);
+
+impl Lake {
+    /// The lake of these jobs with these corrections.
+    fn new(corrections: &str) -> (Self, RunReport) {
+        let lake = Self(tempfile::tempdir().unwrap());
+        let write = |name: &str, text: &str| fs::write(lake.0.path().join(name), text).unwrap();
+        write("jobs.txt", JOBS);
+        write("memory.toml", POLICY);
+        let mut pipeline = "[pipeline]\nname = \"p\"\noutput = \"out\"\n".to_owned();
+        if !corrections.is_empty() {
+            write("corrections.csv", corrections);
+            pipeline.push_str("corrections = \"corrections.csv\"\n");
+        }
+        pipeline.push_str(
+            "[[source]]\nname = \"s\"\nformat = \"sacct\"\npaths = [\"jobs.txt\"]\nsite = \"ALP\"\ntimezone = \"UTC\"\n\
+             vo = { value = \"eis\" }\n[[charge]]\npolicies = [\"memory.toml\"]\n",
+        );
+        write("p.toml", &pipeline);
+        let (plan, _) = Plan::load(&lake.0.path().join("p.toml")).unwrap();
+        let report = run::run(&plan, &RunOptions::default(), &Silent).unwrap();
+        (lake, report)
+    }
+
+    fn say(&self, arguments: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gridtally"));
+        command.current_dir(self.0.path()).args(arguments).output().unwrap()
+    }
+
+    fn json(&self, arguments: &[&str]) -> Value {
+        let told = self.say(arguments);
+        assert!(told.status.success(), "{told:?}");
+        serde_json::from_slice(&told.stdout).unwrap()
+    }
+}
+
+fn text(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+}
+
+#[test]
+fn a_job_that_never_ran_costs_nothing() {
+    let (lake, report) = Lake::new("");
+    assert_eq!((report.policies[0].job_n, report.policies[0].unpriced_job_n), (2, 0));
+    // Nothing is unknown, so that whoever bills need not leave anything out.
+    let focus = lake.json(&["report", "focus", "out", "--currency", "chf", "--format", "json"]);
+    let rows = focus.as_array().unwrap();
+    assert_eq!(rows.len(), 1, "{focus}");
+    assert_eq!(rows[0]["PricingQuantity"].to_string(), "4.0");
+    assert_eq!(
+        (&rows[0]["x_JobCount"], &rows[0]["BillingCurrency"]),
+        (&2.into(), &"CHF".into())
+    );
+    let priced = lake.json(&["policy", "price", "memory.toml", "--from", "out", "--report", "json"]);
+    assert_eq!(
+        (&priced[0]["job_n"], &priced[0]["unpriced_job_n"]),
+        (&2.into(), &0.into())
+    );
+    let told = text(&lake.say(&["explain", "out", "4"]));
+    assert!(told.contains("the job never ran: it costs nothing"), "{told}");
+}
+
+#[test]
+fn a_policy_says_how_many_jobs_it_is_not_for_and_why() {
+    let (lake, report) = Lake::new("");
+    let by_column: Vec<(&str, u64)> = report.policies[0]
+        .out_of_scope
+        .iter()
+        .map(|(column, n)| (column.as_str(), *n))
+        .collect();
+    assert_eq!(by_column, [("cluster", 1), ("partition", 1)]);
+    let line = "memory-of-firnfeld 1: 2 jobs charged, out of its scope 2 (by cluster 1, partition 1)";
+    assert!(report.text().contains(line), "{}", report.text());
+    let told = text(&lake.say(&["policy", "price", "memory.toml", "--from", "out"]));
+    let why = "2 jobs are out of its scope: 1 by cluster (jobs: karst 1; the policy is for firnfeld); \
+               1 by partition (jobs: long 1; the policy is for short)";
+    assert!(told.contains(why), "{told}");
+    let told = text(&lake.say(&["policy", "diff", "memory.toml", "memory.toml", "--from", "out"]));
+    assert!(told.contains(&format!("A: {why}\nB: {why}\n")), "{told}");
+    let priced = lake.json(&["policy", "price", "memory.toml", "--from", "out", "--report", "json"]);
+    let first = &priced[0]["out_of_scope"][0];
+    assert_eq!(
+        (&first["column"], &first["value"], &first["job_n"]),
+        (&"cluster".into(), &"karst".into(), &1.into())
+    );
+}
+
+#[test]
+fn an_addition_that_does_not_say_where_it_ran_is_unpriced_and_named() {
+    let head = "id,action,site,month,cluster,partition,vo,account,job_n,wall_s,alloc_core_s,alloc_memory_byte,author,reason,date\n";
+    let signed = "E. Office,agreed,2026-06-01\n";
+    let rows = [
+        // Nobody says on which cluster, and of one not which partition.
+        format!("C1,add,ALP,2026-01,,,eis,eis,3,3600,7200,1073741824,{signed}"),
+        format!("C2,add,ALP,2026-01,firnfeld,,eis,eis,,3600,3600,1073741824,{signed}"),
+        // This one is of another cluster, and this one is known.
+        format!("C3,add,ALP,2026-01,karst,,eis,eis,1,3600,3600,1073741824,{signed}"),
+        format!("C4,add,ALP,2026-01,firnfeld,short,eis,eis,1,3600,3600,1073741824,{signed}"),
+    ];
+    let (lake, report) = Lake::new(&format!("{head}{}", rows.concat()));
+    let unpriced: Vec<(&str, &str)> = report
+        .unpriced_corrections
+        .iter()
+        .map(|addition| (addition.correction_id.as_str(), addition.why.as_str()))
+        .collect();
+    let mut unpriced = unpriced;
+    unpriced.sort_unstable();
+    assert_eq!(
+        unpriced,
+        [("C1", "cluster, partition are unknown"), ("C2", "partition is unknown")]
+    );
+    let told = text(&lake.say(&["report", "focus", "out", "--currency", "CHF"]));
+    assert!(told.contains("the charge of 3 jobs is unknown"), "{told}");
+    let left_out = lake.say(&["report", "focus", "out", "--currency", "CHF", "--leave-out"]);
+    assert!(
+        text(&left_out).contains("the charge of 3 jobs is unknown, and so are 2 sums"),
+        "{left_out:?}"
+    );
+    fs::write(
+        lake.0.path().join("allocations.csv"),
+        "account,policy,amount,valid_from\neis,memory-of-firnfeld,100,2026-01-01\n",
+    )
+    .unwrap();
+    let told = text(&lake.say(&["report", "balance", "out", "--allocations", "allocations.csv"]));
+    assert!(
+        told.contains("eis: the charge of 3 jobs and 1 sums without jobs, such as corrections is unknown"),
+        "{told}"
+    );
+}
