@@ -95,7 +95,7 @@ columns! {
     numbers: requested_memory_byte max_rss_byte max_virtual_byte network_byte alloc_billing_n time_limit_s exit_code;
     numbers: exit_signal scaled_cpu_ms scaled_wall_ms benchmark_per_core anomalies step_n line byte_offset;
     coded: format view cluster submit_host vo vo_group vo_role account user user_group global_user partition;
-    coded: qos reservation infrastructure node_list state benchmark;
+    coded: qos wckey reservation infrastructure node_list state benchmark;
     plain: job_id raw_job_id global_job_id job_name;
 }
 
@@ -182,6 +182,7 @@ impl Columns {
         self.partition
             .push_or_repeat(at, row.partition, is(Repeats::PARTITION))?;
         self.qos.push_or_repeat(at, row.qos, is(Repeats::QOS))?;
+        self.wckey.push_or_repeat(at, row.wckey, is(Repeats::WCKEY))?;
         self.reservation.push(at, row.reservation)?;
         self.infrastructure
             .push_or_repeat(at, row.infrastructure, is(Repeats::INFRASTRUCTURE))?;

@@ -106,6 +106,9 @@ impl Content {
             if let Some(reservation) = row.reservation {
                 text(&mut self.bytes, reservation);
             }
+            if let Some(wckey) = row.wckey {
+                text(&mut self.bytes, wckey);
+            }
             self.is_plain = is_plain;
         }
         xxh3_64(&self.bytes)

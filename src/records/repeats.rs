@@ -31,6 +31,7 @@ texts! {
     INFRASTRUCTURE = 11,
     STATE = 12,
     BENCHMARK = 13,
+    WCKEY = 14,
 }
 
 impl Repeats {

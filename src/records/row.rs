@@ -46,6 +46,8 @@ pub struct JobRow<'a> {
     pub partition: Option<&'a str>,
     /// Quality of service.
     pub qos: Option<&'a str>,
+    /// Workload characterisation key of Slurm, without the mark of a default one.
+    pub wckey: Option<&'a str>,
     /// Reservation it ran in.
     pub reservation: Option<&'a str>,
     /// `grid`, `local`, ... (APEL infrastructure type, GRACC Grid).

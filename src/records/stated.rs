@@ -42,6 +42,7 @@ pub fn job(row: &JobRow<'_>) -> String {
     words.say("account", row.account);
     words.say("user", row.user);
     words.say("global_user", row.global_user);
+    words.say("wckey", row.wckey);
     words.say("job_name", row.job_name);
     words.say("state", row.state);
     words.say("submit_ms", row.submit_ms);

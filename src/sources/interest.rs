@@ -14,6 +14,8 @@ pub enum Part {
     Partition,
     /// Quality of service.
     Qos,
+    /// Workload key.
+    Wckey,
     /// Reservation it ran in.
     Reservation,
     /// Job name.

@@ -11,13 +11,14 @@ use crate::schema::batch::{date, dates, decimal, decimals, int, ints, number, te
 use crate::time::Day;
 
 /// Text dimensions after the period, in the order of the schema.
-pub const DIMENSIONS: [&str; 9] = [
+pub const DIMENSIONS: [&str; 10] = [
     "source",
     "cluster",
     "account",
     "view",
     "partition",
     "qos",
+    "wckey",
     "vo_group",
     "vo_role",
     "submit_host",
@@ -35,7 +36,7 @@ pub struct Key {
     /// Day, at day grain.
     pub day: Option<Day>,
     /// In the order of [`DIMENSIONS`].
-    pub dimensions: [Option<String>; 9],
+    pub dimensions: [Option<String>; 10],
     /// The correction it is an entry of; `None` is what records say.
     pub correction_id: Option<String>,
 }
@@ -52,7 +53,7 @@ pub struct KeyRef<'a> {
     /// Day, at day grain.
     pub day: Option<Day>,
     /// In the order of [`DIMENSIONS`].
-    pub dimensions: [Option<&'a str>; 9],
+    pub dimensions: [Option<&'a str>; 10],
     /// The correction it is an entry of; `None` is what records say.
     pub correction_id: Option<&'a str>,
 }
@@ -178,7 +179,7 @@ impl Groups {
         let correction = text(batch, "correction_id")?;
         let (earliest, latest) = (time(batch, "earliest_end_utc")?, time(batch, "latest_end_utc")?);
         for row in 0..batch.num_rows() {
-            let mut words = [None; 9];
+            let mut words = [None; DIMENSIONS.len()];
             for (value, column) in words.iter_mut().zip(&dimensions) {
                 *value = word(column, row);
             }

@@ -101,12 +101,13 @@ impl<'a> SummaryUsage<'a> {
             latest_end_ms: row.number("latest_end_utc"),
         };
         let view = usage_view(row.word("view").unwrap_or_default());
-        // In the order of `DIMENSIONS`: source, cluster, account, view, partition, qos, vo_group, vo_role, submit_host.
+        // In the order of `DIMENSIONS`: source, cluster, account, view, partition, qos, wckey, vo_group, vo_role, submit_host.
         let dimensions = [
             Some(row.source.as_str()),
             row.word("cluster"),
             row.word("account"),
             Some(&*view),
+            None,
             None,
             None,
             row.word("vo_group"),

@@ -21,7 +21,7 @@ pub struct RecordView<'a> {
     pub(super) alloc_node_n: &'a Int64Array,
     pub(super) alloc_billing_n: &'a Int64Array,
     pub(super) vo: Words<'a>,
-    pub(super) dimensions: [Words<'a>; 9],
+    pub(super) dimensions: [Words<'a>; 10],
     pub(super) is_cpu_unknown: Option<&'a BooleanArray>,
     pub(super) is_core_unknown: Option<&'a BooleanArray>,
     pub(super) is_core_assumed: Option<&'a BooleanArray>,
@@ -33,7 +33,7 @@ impl<'a> RecordView<'a> {
     /// # Errors
     /// [`crate::error::Kind::Internal`] when the batch is not of `records`.
     pub fn new(batch: &'a RecordBatch) -> Result<Self> {
-        let [d0, d1, d2, d3, d4, d5, d6, d7, d8] = super::group::DIMENSIONS;
+        let [d0, d1, d2, d3, d4, d5, d6, d7, d8, d9] = super::group::DIMENSIONS;
         Ok(Self {
             record_utc: time(batch, "record_utc")?,
             start_utc: time(batch, "start_utc")?,
@@ -59,6 +59,7 @@ impl<'a> RecordView<'a> {
                 words(batch, d6)?,
                 words(batch, d7)?,
                 words(batch, d8)?,
+                words(batch, d9)?,
             ],
             is_cpu_unknown: seen(batch, "is_cpu_unknown")?,
             is_core_unknown: seen(batch, "is_core_unknown")?,

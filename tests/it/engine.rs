@@ -237,12 +237,12 @@ fn key() -> impl Strategy<Value = Key> {
     let dimensions = (word(), word(), word());
     (word(), 2023_i64..2026, 0_i32..3, option::of(0_i32..3), dimensions).prop_map(
         |(vo, allocation_year, month, day, (account, partition, role))| {
-            let mut dimensions: [Option<String>; 9] = Default::default();
+            let mut dimensions: [Option<String>; 10] = Default::default();
             dimensions[0] = Some("source".to_owned());
             dimensions[2] = account;
             dimensions[3] = Some("batch".to_owned());
             dimensions[4] = partition;
-            dimensions[7] = role;
+            dimensions[8] = role;
             Key {
                 vo,
                 allocation_year,
@@ -310,7 +310,7 @@ fn many_contributions_are_added_up_on_the_way() {
             let mut sums = Sums::default();
             sums.counted[0] = i64::from(at);
             sums.cpu_ms = (at % 2 == 0).then_some(1);
-            let mut dimensions: [Option<String>; 9] = Default::default();
+            let mut dimensions: [Option<String>; 10] = Default::default();
             dimensions[0] = Some("source".to_owned());
             dimensions[2] = Some(format!("account {at:05}"));
             dimensions[3] = Some("batch".to_owned());

@@ -129,6 +129,8 @@ roles! {
     Partition,
     /// `QOS`
     Qos,
+    /// `WCKey`
+    Wckey,
     /// `Reservation`
     Reservation,
     /// `Account`
@@ -210,6 +212,7 @@ impl Role {
             Self::User | Self::Uid | Self::Group | Self::Gid => &[Part::User],
             Self::Partition => &[Part::Partition],
             Self::Qos => &[Part::Qos],
+            Self::Wckey => &[Part::Wckey],
             Self::Reservation => &[Part::Reservation],
             Self::JobName => &[Part::JobName],
             Self::NodeList => &[Part::NodeList],
@@ -365,7 +368,7 @@ const COLUMNS: &[(&str, Kind, Option<Role>)] = &[
     ("uid", Kind::Int, Some(Role::Uid)),
     ("user", Kind::Word, Some(Role::User)),
     ("usercpu", Kind::Duration, Some(Role::UserCpu)),
-    ("wckey", Kind::Key, None),
+    ("wckey", Kind::Key, Some(Role::Wckey)),
     ("wckeyid", Kind::Int, None),
     ("workdir", Kind::Free, None),
 ];

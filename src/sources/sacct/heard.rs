@@ -17,6 +17,7 @@ const NAMES: &[Role] = &[
     Role::Gid,
     Role::Partition,
     Role::Qos,
+    Role::Wckey,
     Role::Reservation,
     Role::JobName,
     Role::NodeList,

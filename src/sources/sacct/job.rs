@@ -235,6 +235,10 @@ impl<'t> Job<'t> {
         let (partition, qos) = (row.text(Role::Partition), row.text(Role::Qos));
         self.put(&text, partition, |told, text| told.partition = some(text));
         self.put(&text, qos, |told, text| told.qos = some(text));
+        // A leading star marks the user's default key, a star alone that there is none.
+        let wckey = row.text(Role::Wckey);
+        let wckey = wckey.strip_prefix(b"*").unwrap_or(wckey);
+        self.put(&text, wckey, |told, text| told.wckey = some(text));
         let reservation = row.text(Role::Reservation);
         self.put(&text, reservation, |told, text| told.reservation = some(text));
         let nodes = match row.text(Role::NodeList) {

@@ -24,3 +24,4 @@ mod tables;
 mod together;
 mod truths;
 mod waiting;
+mod wckeys;

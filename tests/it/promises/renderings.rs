@@ -18,6 +18,7 @@ const TEXTS: &[&str] = &[
     "user_group",
     "partition",
     "qos",
+    "wckey",
     "job_name",
     "node_list",
     "state",

@@ -74,7 +74,7 @@ struct Rendering {
     columns: &'static [&'static [&'static str]],
 }
 
-const ALL: &[&[&str]] = &[TIMES, WHO, WHEN, HOW_MUCH, MEASURED, &["suspended_s"]];
+const ALL: &[&[&str]] = &[TIMES, WHO, WHEN, HOW_MUCH, MEASURED, &["suspended_s", "wckey"]];
 
 const fn rendering(
     file: &'static str,
@@ -96,7 +96,7 @@ const RENDERINGS: &[Rendering] = &[
     rendering(
         "sacct_all_X_P.txt",
         Population::Jobs,
-        &[TIMES, WHO, WHEN, HOW_MUCH, &["suspended_s"]],
+        &[TIMES, WHO, WHEN, HOW_MUCH, &["suspended_s", "wckey"]],
     ),
     rendering("sacct_all.json", Population::Jobs, ALL),
     rendering("sacct_dupl_json.json", Population::Runs, ALL),
@@ -179,7 +179,7 @@ fn column(job: &Job, name: &str) -> String {
             }
         };
     }
-    pick!(cluster job_id account user user_group partition qos job_name submit_ms eligible_ms start_ms end_ms wall_ms
+    pick!(cluster job_id account user user_group partition qos wckey job_name submit_ms eligible_ms start_ms end_ms wall_ms
         suspended_s cpu_ms cpu_user_ms cpu_system_ms alloc_core_n alloc_node_n alloc_gpu_n gpus alloc_memory_byte
         requested_memory_byte max_rss_byte max_virtual_byte alloc_billing_n time_limit_s node_list state exit_code
         exit_signal)

@@ -22,12 +22,13 @@ name|bio|bob|1003|ag|gpu|high|2026-03-01T10:00:00|2026-03-01T10:00:00|2026-03-01
 5|5|zoo|odd|bio|bob|1003|ag|gpu|high|2026-03-01T10:00:00|2026-03-01T10:00:00|2026-03-01T23:59:59|2026-03-02T00:00:09|10|00:00:00|FAILED|2:0|1|2|2|512M|cpu=2|10|n1|00:07.500|00:05.000|00:02.500|much|
 ";
 
-const PARTS: [Part; 18] = [
+const PARTS: [Part; 19] = [
     Part::Cluster,
     Part::Account,
     Part::User,
     Part::Partition,
     Part::Qos,
+    Part::Wckey,
     Part::Reservation,
     Part::JobName,
     Part::NodeList,
@@ -107,6 +108,7 @@ fn said(row: &JobRow<'static>, part: Option<Part>) -> JobRow<'static> {
         Some(Part::User) => hear!(user user_group),
         Some(Part::Partition) => hear!(partition),
         Some(Part::Qos) => hear!(qos),
+        Some(Part::Wckey) => hear!(wckey),
         Some(Part::Reservation) => hear!(reservation),
         Some(Part::JobName) => hear!(job_name),
         Some(Part::NodeList) => hear!(node_list),

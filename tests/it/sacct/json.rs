@@ -150,8 +150,8 @@ fn both_plugins_say_the_same() {
             (Some("zoo"), Some("atlas"), Some("ada"))
         );
         assert_eq!(
-            (row.user_group, row.partition, row.qos),
-            (Some("hep"), Some("gpu"), Some("high"))
+            (row.user_group, row.partition, row.qos, row.wckey),
+            (Some("hep"), Some("gpu"), Some("high"), Some("proj1"))
         );
         assert_eq!(
             (row.submit_ms, row.eligible_ms),

@@ -109,6 +109,7 @@ impl Sink for Collected {
                 global_user: row.global_user.map(keep),
                 partition: row.partition.map(keep),
                 qos: row.qos.map(keep),
+                wckey: row.wckey.map(keep),
                 reservation: row.reservation.map(keep),
                 infrastructure: row.infrastructure.map(keep),
                 job_name: row.job_name.map(keep),

@@ -75,6 +75,8 @@ pub(super) struct Fields<'a> {
     pub(super) partition: Option<Text<'a>>,
     /// `qos`
     pub(super) qos: Option<Text<'a>>,
+    /// `wckey.wckey`
+    pub(super) wckey: Option<Text<'a>>,
     /// `reservation.name`
     pub(super) reservation: Option<Text<'a>>,
     /// `name`
@@ -134,6 +136,7 @@ impl<'a> Fields<'a> {
             b"group" => self.group = value::text(scanner)?,
             b"partition" => self.partition = value::text(scanner)?,
             b"qos" => self.qos = value::text(scanner)?,
+            b"wckey" => self.wckey = text_of(scanner, b"wckey")?,
             b"name" => self.name = value::text(scanner)?,
             b"nodes" => self.nodes = value::text(scanner)?,
             b"allocation_nodes" => self.allocation_nodes = Number::read(scanner)?,
@@ -154,20 +157,8 @@ impl<'a> Fields<'a> {
                 }
                 Ok(())
             })?,
-            b"reservation" => object(scanner, |scanner, key| {
-                match key {
-                    b"name" => self.reservation = value::text(scanner)?,
-                    _ => skip(scanner)?,
-                }
-                Ok(())
-            })?,
-            b"association" => object(scanner, |scanner, key| {
-                match key {
-                    b"user" => self.association_user = value::text(scanner)?,
-                    _ => skip(scanner)?,
-                }
-                Ok(())
-            })?,
+            b"reservation" => self.reservation = text_of(scanner, b"name")?,
+            b"association" => self.association_user = text_of(scanner, b"user")?,
             b"time" => object(scanner, |scanner, key| {
                 let slot = match key {
                     b"submission" => &mut self.submit,
@@ -225,6 +216,19 @@ impl<'a> Fields<'a> {
         }
         Ok(())
     }
+}
+
+/// The text under `name` in an object.
+fn text_of<'a>(scanner: &mut Scanner<'a>, name: &[u8]) -> Result<Option<Text<'a>>, Malformed> {
+    let mut found = None;
+    object(scanner, |scanner, key| {
+        if key == name {
+            found = value::text(scanner)?;
+            return Ok(());
+        }
+        skip(scanner)
+    })?;
+    Ok(found)
 }
 
 fn skip(scanner: &mut Scanner<'_>) -> Result<(), Malformed> {

@@ -192,6 +192,8 @@ impl Job {
         let (cluster, account) = (text(fields.cluster), text(fields.account));
         let user = text(fields.user.or(fields.association_user));
         let (group, partition, qos) = (text(fields.group), text(fields.partition), text(fields.qos));
+        let wckey = text(fields.wckey);
+        let wckey = wckey.as_deref().map(|key| key.strip_prefix('*').unwrap_or(key));
         let reservation = text(fields.reservation);
         let name = text(fields.name);
         let nodes =
@@ -218,6 +220,7 @@ impl Job {
             user_group: group.as_deref(),
             partition: partition.as_deref(),
             qos: qos.as_deref(),
+            wckey: wckey.filter(|key| !key.is_empty()),
             reservation: reservation.as_deref(),
             job_name: name.as_deref(),
             submit_ms: ms(self.submit_s),
