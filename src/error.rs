@@ -45,7 +45,7 @@ impl Kind {
         (Self::Usage, "the command line is wrong"),
         (
             Self::Data,
-            "the data broke a limit of the pipeline (max_rejected), or verify found damage",
+            "more was refused than the pipeline allows (max_rejected, max_unread), or verify found damage",
         ),
         (Self::NoInput, "an input named by the pipeline does not exist"),
         (

@@ -4,6 +4,14 @@ use std::fmt::Write as _;
 
 use crate::error::{Error, Result};
 
+/// The first characters of a text, with a mark where there are more.
+pub(crate) fn shortened(text: &str, char_n: usize) -> String {
+    match text.char_indices().nth(char_n) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}...", text.get(..end).unwrap_or(text)),
+    }
+}
+
 /// How many characters each column takes. The first row has all columns.
 pub(crate) fn widths(rows: &[Vec<String>]) -> Vec<usize> {
     let width = |column: usize| {

@@ -28,7 +28,10 @@ A pipeline file:
   grain = \"month\"                      # or \"day\"; default month
   overlap = \"jobs\"                     # or \"summaries\", \"reject\": what counts where both arrive
   corrections = \"corrections.csv\"      # signed corrections, see the README
-  max_rejected = 0.01                  # rows (an integer) or a fraction of them (1.0 is any)
+  max_rejected = 0.01                  # rows that may be refused, over all sources: a number of
+                                       # them, or a fraction (1.0 is any); more and the run fails
+  max_unread = 2                       # new files of which nothing need be read, or a fraction;
+                                       # default 0, or any where max_rejected = 1.0
 
   [[source]]
   name = \"zoo-slurm\"
@@ -52,7 +55,10 @@ A pipeline file:
   scaled_to = { benchmark = \"si00\", value = 1000, times = \"both\", unscale = true }
                                        # times are scaled by the worker nodes (or \"cpu\", \"wall\")
   unix_start_time = 1356996147         # of a swf trace that does not name its own
-  max_rejected = 100
+  max_rejected = 100                   # default: 5 % of the rows that are new, or what [pipeline]
+                                       # allows if that is more; rows the pipeline itself says to
+                                       # reject are not among them
+  max_unread = 0.1                     # in place of the pipeline's; both also in [[inventory]]
 
   [[inventory]]                        # what the batch system says about its own machine
   name = \"zoo-machine\"

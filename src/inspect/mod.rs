@@ -137,7 +137,7 @@ fn stand_in(dialect: Dialect, layout: Option<FixedOrder>) -> SourcePlan {
         },
         nodes_by_kind: std::collections::BTreeMap::new(),
         publishing: crate::pipeline::plan::Publishing::default(),
-        max_rejected: None,
+        limits: crate::pipeline::plan::RejectLimits::default(),
         fingerprint: String::new(),
     }
 }

@@ -6,9 +6,7 @@ use std::sync::Arc;
 
 use super::fingerprint;
 use super::overhead::plan::OverheadSpec;
-use super::plan::{
-    Attribution, Format, Grain, LogOptions, Plan, Publishing, RejectLimit, Replacement, SourcePlan, VoRule,
-};
+use super::plan::{Attribution, Format, Grain, LogOptions, Plan, Publishing, Replacement, SourcePlan, VoRule};
 use super::section::At;
 use super::spec::{SiteSpec, SourceSpec, Spec, VoSpec};
 use crate::error::{Error, Result};
@@ -50,26 +48,6 @@ impl Plan {
         let plan = plan.ok_or_else(|| Error::internal("a pipeline file without a mistake gave no plan"))?;
         Ok((plan, warnings))
     }
-}
-
-impl RejectLimit {
-    /// Whether `rejected` rows of `rows` read are too many.
-    #[must_use]
-    pub fn exceeded(&self, rejected: u64, rows: u64) -> bool {
-        match *self {
-            Self::Count(limit) => rejected > limit,
-            Self::Fraction(limit) if limit >= 1.0 || rejected == 0 => false,
-            // The quotient is rounded as the number in the file was, so that 29 of 100 does not exceed 0.29.
-            Self::Fraction(limit) => rows == 0 || float(rejected) / float(rows) > limit,
-        }
-    }
-}
-
-fn float(count: u64) -> f64 {
-    const HALF: f64 = 4_294_967_296.0;
-    let high = u32::try_from(count >> 32).unwrap_or(u32::MAX);
-    let low = u32::try_from(count & u64::from(u32::MAX)).unwrap_or(u32::MAX);
-    f64::from(high) * HALF + f64::from(low)
 }
 
 /// Whether a path of the pipeline file is a URL.
@@ -176,7 +154,7 @@ impl Compiler {
             attribution,
             grain,
             overlap,
-            max_rejected: pipeline.max_rejected,
+            limits: pipeline.limits,
             sources: sources
                 .into_iter()
                 .map(|source| source.map(Arc::new))
@@ -337,7 +315,7 @@ impl Compiler {
                 publication: spec.publication.map(|at| at.value),
                 parts: spec.parts.map_or_else(Default::default, |at| at.value),
             },
-            max_rejected: spec.max_rejected,
+            limits: spec.limits,
             fingerprint: String::new(),
         };
         plan.fingerprint = fingerprint::of_source(&plan, privacy);

@@ -45,6 +45,7 @@ impl Found {
             source: Arc::clone(&self.source),
             privacy: self.privacy.clone(),
             copies,
+            new_copies: Vec::new(),
         }
     }
 }
@@ -168,8 +169,16 @@ fn count<T: Ord>(all: impl Iterator<Item = T>) -> BTreeMap<T, usize> {
     counts
 }
 
-/// Which files this run must read, and whether a known file was seen under a new name. The names in `former` are kept,
-/// its rows are not.
+/// A known file under a name that is new.
+pub(super) struct Seen {
+    /// Its id.
+    pub(super) file_id: Arc<str>,
+    /// The new name.
+    pub(super) path: String,
+}
+
+/// Which files this run must read, and which known files were seen under new names. The names in `former` are kept, its
+/// rows are not.
 ///
 /// The files of the inventories in `stale`, and those in `again`, are read again even if they are known.
 pub(super) fn to_read(
@@ -178,8 +187,8 @@ pub(super) fn to_read(
     found: &[Found],
     window: Window,
     (stale, again): (&BTreeSet<String>, &BTreeSet<Arc<str>>),
-) -> (Vec<Reading>, bool) {
-    let mut is_news = false;
+) -> (Vec<Reading>, Vec<Seen>) {
+    let mut seen = Vec::new();
     let mut chosen: BTreeSet<Arc<str>> = BTreeSet::new();
     let mut files: Vec<(Option<Arc<str>>, Reading)> = Vec::new();
     // Repair files whose originals were not there: these may come with any file that is new.
@@ -196,7 +205,10 @@ pub(super) fn to_read(
                 known.is_some_and(|first| path < first) && book.outcomes(id).contains_key(&Outcome::Rejected);
             let is_again = stale.contains(&found.source.name) || again.contains(id);
             if !is_renamed && !is_again && book.is_done(id, |month| window.holds(month)) {
-                is_news |= book.seen(id, path);
+                if book.seen(id, path) {
+                    let (file_id, path) = (Arc::clone(id), path.clone());
+                    seen.push(Seen { file_id, path });
+                }
                 if book.has_unmatched(id) && chosen.insert(Arc::clone(id)) {
                     let names = names.clone().into_iter().collect();
                     waiting.push((file_id.clone(), found.reading(known, names)));
@@ -207,6 +219,7 @@ pub(super) fn to_read(
                 let same = files.iter_mut().find(|(other, _)| other.as_ref() == Some(id));
                 if let Some((_, reading)) = same {
                     reading.copies.push(path.clone());
+                    reading.new_copies.push(path.clone());
                 }
                 continue;
             }
@@ -217,5 +230,5 @@ pub(super) fn to_read(
     if !files.is_empty() {
         files.append(&mut waiting);
     }
-    (files.into_iter().map(|(_, reading)| reading).collect(), is_news)
+    (files.into_iter().map(|(_, reading)| reading).collect(), seen)
 }

@@ -5,9 +5,9 @@ use toml::de::DeValue;
 use super::as_of::AsOf;
 use super::compile::Compiler;
 use super::fingerprint;
-use super::plan::{Acceptance, Format, LogOptions, Publishing, RejectLimit, SourcePlan, VoRule};
+use super::plan::{Acceptance, Format, LogOptions, Publishing, RejectLimits, SourcePlan, VoRule};
 use super::section::{At, Section, kind};
-use super::spec::reject_limit;
+use super::spec::reject_limits;
 use crate::privacy::Privacy;
 use crate::problems::Problems;
 use crate::reference::hostlist::Hostlist;
@@ -36,8 +36,8 @@ pub struct InventorySpec {
     pub timezone: Option<At<String>>,
     /// `nodes`: which are of each kind of a machine file.
     pub nodes: Vec<(String, At<String>)>,
-    /// `max_rejected`
-    pub max_rejected: Option<RejectLimit>,
+    /// `max_rejected` and `max_unread`
+    pub limits: RejectLimits,
 }
 
 /// Reads every `[[inventory]]`.
@@ -52,6 +52,7 @@ pub(super) fn inventories(top: &Section<'_>, problems: &mut Problems) -> Vec<Inv
         "timezone",
         "nodes",
         "max_rejected",
+        "max_unread",
     ];
     let words: Vec<(&str, Kind)> = [("auto", Kind::Auto)].iter().chain(Kind::ALL).copied().collect();
     let sections = top.sections("inventory", "[[inventory]]", KEYS, problems);
@@ -70,7 +71,7 @@ pub(super) fn inventories(top: &Section<'_>, problems: &mut Problems) -> Vec<Inv
             as_of: as_of(section, problems),
             timezone: section.text("timezone", problems),
             nodes: nodes(section, problems),
-            max_rejected: reject_limit(section, problems),
+            limits: reject_limits(section, problems),
         }
     });
     specs.collect()
@@ -171,7 +172,7 @@ impl Compiler {
             delimiter: None,
             vo: VoRule::Record,
             acceptance: Acceptance::default(),
-            max_rejected: spec.max_rejected,
+            limits: spec.limits,
             layout: None,
             logs: LogOptions::default(),
             nodes_by_kind: spec

@@ -163,13 +163,22 @@ impl Overlap {
     }
 }
 
-/// How rows may be refused before the run fails.
+/// How much may be refused before the run fails.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RejectLimit {
     /// At most this many.
     Count(u64),
-    /// At most this fraction of the rows read; 1.0 means any.
+    /// At most this fraction of what was read; 1.0 means any.
     Fraction(f64),
+}
+
+/// What a source, or the whole pipeline, may refuse; `None` where the pipeline does not say.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RejectLimits {
+    /// `max_rejected`: rows that may be refused.
+    pub max_rejected: Option<RejectLimit>,
+    /// `max_unread`: files of which nothing need be read.
+    pub max_unread: Option<RejectLimit>,
 }
 
 /// Where a record's VO comes from.
@@ -239,8 +248,8 @@ pub struct SourcePlan {
     pub nodes_by_kind: BTreeMap<String, String>,
     /// How summaries replace one another.
     pub publishing: Publishing,
-    /// Own limit of rejected rows.
-    pub max_rejected: Option<RejectLimit>,
+    /// Own limits of what may be refused.
+    pub limits: RejectLimits,
     /// What of this source decides the bytes of its records: changes here mean reading again.
     pub fingerprint: String,
 }
@@ -359,8 +368,8 @@ pub struct Plan {
     pub grain: Grain,
     /// What counts where jobs and summaries overlap; without it an overlap fails the run.
     pub overlap: Option<Overlap>,
-    /// Limit of rejected rows over all sources.
-    pub max_rejected: Option<RejectLimit>,
+    /// Limits of what may be refused over all sources.
+    pub limits: RejectLimits,
     /// Sources in file order, then inventories in file order.
     pub sources: Vec<Arc<SourcePlan>>,
     /// By name of an inventory: when its files were true if they do not say.

@@ -33,6 +33,8 @@ pub(super) struct Reading {
     pub(super) dated_ms: Option<i64>,
     /// Other paths with the same bytes.
     pub(super) copies: Vec<String>,
+    /// Those of them that this run met for the first time.
+    pub(super) new_copies: Vec<String>,
     /// The path its rows are accounted to: the first of all it was ever seen under.
     pub(super) accounted_to: String,
 }

@@ -13,6 +13,7 @@ use crate::records::Window;
 use crate::records::spill::Spill;
 use crate::sources::dialect::{self, Dialect};
 use crate::sources::hashing::HashingReader;
+use crate::sources::input::InputFile;
 use crate::sources::repair::is_repair;
 use crate::sources::{Pieces, Work, compression};
 
@@ -240,6 +241,15 @@ pub(super) fn is_damage(e: &Error) -> bool {
         .and_then(|source| source.downcast_ref::<std::io::Error>())
         .is_some_and(|io| matches!(io.kind(), InvalidData | InvalidInput | Other | UnexpectedEof));
     e.kind() == Kind::Io && damaged
+}
+
+/// The first bytes of a file, unpacked.
+///
+/// # Errors
+/// [`Kind::Io`] when it cannot be read.
+pub(super) fn head_of(file: &InputFile) -> Result<Vec<u8>> {
+    let mut input = compression::decompress(file.open()?)?;
+    Ok(head(&mut *input)?)
 }
 
 fn head(input: &mut dyn Read) -> std::io::Result<Vec<u8>> {

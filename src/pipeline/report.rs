@@ -2,18 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
 
 use super::clock::Stopwatch;
+use super::findings::{EmptyFile, Findings, RefusedFile, empty_text, refused_text};
+use super::options::RunOptions;
 use super::overhead::OverheadReport;
 use super::priced::{PolicyReport, UnpricedCorrection};
-use super::reading::Reading;
 use super::recompute::Recomputed;
 use super::state::State;
-use crate::ledger::{Outcome, Reason};
+use crate::ledger::Reason;
 use crate::pipeline::Plan;
 use crate::records::MappingCounts;
 use crate::sources::input::InputFile;
@@ -80,6 +80,10 @@ pub struct RunReport {
     pub rows_read_n: u64,
     /// By source.
     pub sources: BTreeMap<String, SourceReport>,
+    /// Files of this run with refused rows, their reasons and first examples; those of which nothing was read first.
+    pub refused: Vec<RefusedFile>,
+    /// Files of this run without a row.
+    pub empty: Vec<EmptyFile>,
     /// Rows of the whole lake by outcome.
     pub outcomes: BTreeMap<String, u64>,
     /// Rows of the whole lake by outcome and reason.
@@ -115,14 +119,25 @@ pub struct RunReport {
 }
 
 impl RunReport {
-    pub(super) fn new(plan: &Plan, store: &Store, files: usize) -> Self {
+    /// Of a run that has not begun.
+    #[must_use]
+    pub fn new(plan: &Plan, options: &RunOptions) -> Self {
         Self {
             pipeline: plan.name.clone(),
-            output: store.url().to_owned(),
+            output: options.out.as_ref().unwrap_or(&plan.output).clone(),
             gridtally_version: env!("CARGO_PKG_VERSION").to_owned(),
-            files_n: count(files),
             ..Self::default()
         }
+    }
+
+    pub(super) fn find(&mut self, store: &Store, files: usize) {
+        store.url().clone_into(&mut self.output);
+        self.files_n = count(files);
+    }
+
+    pub(super) fn found(&mut self, findings: Findings) {
+        self.refused = findings.refused;
+        self.empty = findings.empty;
     }
 
     pub(super) fn read(&mut self, source: &str, file: &InputFile, rows_read: u64, rejected: u64) {
@@ -268,6 +283,8 @@ impl RunReport {
         if let Some(overhead) = self.overhead.as_ref().filter(|overhead| overhead.month_n > 0) {
             text.push_str(&overhead.text());
         }
+        text.push_str(&refused_text(self.refused.iter(), true));
+        text.push_str(&empty_text(&self.empty));
         if self.status == Status::Published {
             let _ = writeln!(
                 text,
@@ -279,23 +296,6 @@ impl RunReport {
         }
         text
     }
-}
-
-/// The commonest reasons for refusal among the files just read, for the error message.
-pub(super) fn first_reasons(state: &State, files: &[Reading], file_ids: &[Arc<str>]) -> String {
-    let mut reasons: BTreeMap<&str, (u64, &str)> = BTreeMap::new();
-    for (reading, file_id) in files.iter().zip(file_ids) {
-        for ((_, _, reason), rows) in state.book.places(file_id).into_iter().flatten() {
-            if reason.outcome() == Outcome::Rejected {
-                reasons.entry(reason.code()).or_insert((0, &reading.file.path)).0 += rows;
-            }
-        }
-    }
-    let mut text = String::new();
-    for (reason, (rows, path)) in reasons {
-        let _ = write!(text, "\n  {rows} {reason}, first in {path}");
-    }
-    text
 }
 
 /// A difference as people read it.

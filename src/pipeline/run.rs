@@ -7,8 +7,10 @@ use super::capacity;
 use super::charges::{self, ChargePart};
 use super::clock::Stopwatch;
 use super::corrections;
+use super::findings::Notes;
 use super::grids::{Grids, Late};
 use super::inputs;
+use super::limits;
 use super::options::RunOptions;
 use super::overhead;
 use super::partition::{Context, Done, process};
@@ -18,7 +20,7 @@ use super::progress::Progress;
 use super::reading::{ReadFile, Reading, read_all};
 use super::recompute::{self, Outdated, Scaled};
 use super::repair::{Marks, Repairs, annotate, settle};
-use super::report::{RunReport, SourceReport, first_reasons};
+use super::report::RunReport;
 use super::reservations;
 use super::state::State;
 use super::summaries::{self, SettledSummaries};
@@ -43,6 +45,16 @@ use crate::time::{Day, Month};
 /// [`Kind::Data`] when more rows are refused than the pipeline allows (nothing is published then), [`Kind::Busy`]
 /// while another run holds the lake, [`Kind::Io`], and [`Kind::Internal`] when the ledger does not close.
 pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result<RunReport> {
+    let mut report = RunReport::new(plan, options);
+    run_into(plan, options, progress, &mut report)?;
+    Ok(report)
+}
+
+/// As [`run`], with a report that also tells how far a run came that failed.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_into(plan: &Plan, options: &RunOptions, progress: &dyn Progress, report: &mut RunReport) -> Result<()> {
     let mut stopwatch = Stopwatch::start();
     let (means @ (threads, memory_byte_n), window) = (means(options), window(options));
     let mut found = inputs::find(plan)?;
@@ -60,18 +72,18 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     if is_rebuild {
         former = state.forget_records();
     }
-    let mut report = RunReport::new(plan, &store, found.len());
-    let (mut files, is_news) = inputs::to_read(&mut state.book, &former, &found, window, (&outdated, &again));
+    report.find(&store, found.len());
+    let (mut files, seen) = inputs::to_read(&mut state.book, &former, &found, window, (&outdated, &again));
     grids.hand_out(&mut files);
     let is_resummarised = is_rebuild || state.plan_changed(plan);
     // After a rebuild the state knows of no place.
     let outdated = Outdated::find(&state, plan);
     let is_same = !is_resummarised && outdated.is_empty() && !overhead::is_changed(plan, &state);
     let is_settled = is_same && fresh.is_empty() && !capacity::is_changed(plan, &state);
-    if files.is_empty() && !is_news && is_settled {
+    if files.is_empty() && seen.is_empty() && is_settled {
         report.settle(&state);
         report.finish_unchanged(&stopwatch);
-        return Ok(report);
+        return Ok(());
     }
 
     progress.begin("reading", files.iter().map(|f| f.file.bytes).sum(), "bytes");
@@ -86,7 +98,7 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     let summed = summaries::fresh(&mut read, &file_ids);
     let marks = repairs.marks();
     let known = (&files[..], &file_ids[..], &marks);
-    account(plan, known, read, &publication, &mut state, &mut report, progress)?;
+    let notes = account(plan, known, read, &publication, (&mut state, &former), report)?;
     repairs.touch(&file_ids, (&store, &publication), &mut state)?;
     repairs.publish(&publication)?;
     spill.name_files(&file_ids);
@@ -113,10 +125,11 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     let (summaries, done, overlaps) = summaries::settle(&context, &state, (summed, &months), merge, progress)?;
     report.overlaps = overlaps;
     phases.insert("merge".to_owned(), stopwatch.lap());
-    note_done(plan, &done, &summaries, &mut state, &mut report);
+    note_done(plan, &done, &summaries, &mut state, report);
     let (parts, charged) = contributed(&context, done, summaries, &mut state.book)?;
     grids.settle(&mut state.book, &files, &file_ids);
-    check_limits(plan, &files, &file_ids, &state)?;
+    let findings = notes.settle((&files, &file_ids), &seen, &state.book);
+    limits::hold(plan, findings, report)?;
     let is_fresh = |place: &(String, Month)| partitions.get(place).is_some_and(|days| !days.is_empty());
     report.recomputed = recompute::compare(&context, &outdated, &parts, is_fresh)?;
     if is_rebuild {
@@ -129,7 +142,7 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     let corrected = publish_sums(&context, &state, &parts, &charged, is_resummarised)?;
     let made = (parts.as_slice(), &corrected, is_rebuild);
     report.unmatched_corrections = corrections::publish(plan, made, (&store, &publication))?;
-    note_corrections(&report, progress);
+    note_corrections(report, progress);
     state.book.close()?;
     state.publish(plan, &publication)?;
     report.settle(&state);
@@ -137,16 +150,15 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
     report.phases = phases;
     if options.dry_run {
         report.finish_dry(&stopwatch);
-        return Ok(report);
+        return Ok(());
     }
     publish(
         (plan, &store, options),
         publication,
         &state,
-        &mut report,
+        report,
         (&mut stopwatch, progress),
-    )?;
-    Ok(report)
+    )
 }
 
 /// Publishes all that was staged, and tells of the run.
@@ -305,11 +317,11 @@ fn account(
     (files, file_ids, marks): (&[Reading], &[Arc<str>], &BTreeMap<String, Marks>),
     read: Vec<ReadFile>,
     publication: &Publication,
-    state: &mut State,
+    (state, former): (&mut State, &Book),
     report: &mut RunReport,
-    progress: &dyn Progress,
-) -> Result<()> {
-    for ((reading, file_id), read) in files.iter().zip(file_ids).zip(read) {
+) -> Result<Notes> {
+    let mut notes = Notes::begin(file_ids.iter(), &state.book, former);
+    for ((reading, file_id), mut read) in files.iter().zip(file_ids).zip(read) {
         let elsewhere: u64 = read.tally.values().sum();
         if read.rows_read != elsewhere + read.rows_candidate {
             return Err(Error::internal(format!(
@@ -324,12 +336,7 @@ fn account(
             .filter(|((_, _, reason), _)| reason.outcome() == Outcome::Rejected)
             .map(|(_, n)| n)
             .sum();
-        if refused > 0 {
-            progress.note(&format!(
-                "{}: {refused} of {} rows refused",
-                reading.file.path, read.rows_read
-            ));
-        }
+        notes.take(file_id, reading, &mut read);
         report.read(&reading.source.name, &reading.file, read.rows_read, refused);
         report.mapped(&reading.source.name, &read.mapping);
         let mut paths: BTreeSet<String> = reading.copies.iter().cloned().collect();
@@ -370,7 +377,7 @@ fn account(
             table.finish(&[("gridtally.inputs_blake3".to_owned(), read.blake3)])?;
         }
     }
-    Ok(())
+    Ok(notes)
 }
 
 /// Opens the output, and says so where nothing keeps a second run out.
@@ -418,39 +425,6 @@ fn process_all(
     });
     progress.end();
     done
-}
-
-/// Holds the rows refused against what the pipeline and its sources allow, over the files this run read.
-fn check_limits(plan: &Plan, files: &[Reading], file_ids: &[Arc<str>], state: &State) -> Result<()> {
-    let mut by_source: BTreeMap<&str, SourceReport> = BTreeMap::new();
-    for (reading, file_id) in files.iter().zip(file_ids) {
-        let entry = by_source.entry(&reading.source.name).or_default();
-        let outcomes = state.book.outcomes(file_id);
-        entry.rejected_n += outcomes.get(&Outcome::Rejected).copied().unwrap_or(0);
-        entry.rows_read_n += state.book.inputs().get(&**file_id).map_or(0, |input| input.rows_read);
-    }
-    let over = |limit: Option<super::plan::RejectLimit>, what: &str, sums: &SourceReport| match limit {
-        Some(limit) if limit.exceeded(sums.rejected_n, sums.rows_read_n) => Err(Error::new(
-            Kind::Data,
-            format!(
-                "{what}: {} of {} rows were refused, more than max_rejected allows; nothing was published{}",
-                sums.rejected_n,
-                sums.rows_read_n,
-                first_reasons(state, files, file_ids),
-            ),
-        )),
-        _ => Ok(()),
-    };
-    for source in &plan.sources {
-        let sums = by_source.get(source.name.as_str()).cloned().unwrap_or_default();
-        over(source.max_rejected, &format!("source {}", source.name), &sums)?;
-    }
-    let mut all = SourceReport::default();
-    for sums in by_source.values() {
-        all.rejected_n += sums.rejected_n;
-        all.rows_read_n += sums.rows_read_n;
-    }
-    over(plan.max_rejected, &format!("pipeline {}", plan.name), &all)
 }
 
 /// After a rebuild, takes away what the lake held before and no longer should.

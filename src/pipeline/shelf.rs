@@ -2,10 +2,12 @@
 //! unnamed temporary file, so that a file that is refused whole does not end in memory whole.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use arrow::array::RecordBatch;
 use arrow::compute::interleave_record_batch;
 
+use super::findings::FirstRefusal;
 use super::refused::{self, RefusedRow};
 use crate::error::{Error, Result};
 use crate::ledger::Reason;
@@ -26,6 +28,8 @@ pub(super) struct RejectShelf {
     scratch: Scratch,
     /// Each batch on disk.
     batches: Vec<Stretch>,
+    /// The first refusal for each reason, with its place.
+    first: BTreeMap<Reason, (u64, u64, FirstRefusal)>,
 }
 
 /// What every row of a file's refusals shares.
@@ -49,6 +53,7 @@ impl RejectShelf {
             bytes: 0,
             scratch: Scratch::default(),
             batches: Vec::new(),
+            first: BTreeMap::new(),
         }
     }
 
@@ -59,6 +64,12 @@ impl RejectShelf {
     pub(super) fn push(&mut self, mut rejects: Vec<Reject>) -> Result<()> {
         for reject in &rejects {
             self.bytes += 256 + reject.detail.len() + reject.raw.as_ref().map_or(0, Vec::len).min(RAW_LIMIT);
+            let place = (reject.at.line, reject.at.byte_offset);
+            let is_first = |(line, offset, _): &(u64, u64, FirstRefusal)| place < (*line, *offset);
+            if self.first.get(&reject.reason).is_none_or(is_first) {
+                let first = FirstRefusal::new(place.0, &reject.detail, reject.raw.as_deref());
+                self.first.insert(reject.reason, (place.0, place.1, first));
+            }
         }
         if rejects.is_empty() {
             return Ok(());
@@ -68,6 +79,12 @@ impl RejectShelf {
             self.flush()?;
         }
         Ok(())
+    }
+
+    /// The first refusal for each reason, which are taken out.
+    pub(super) fn take_first(&mut self) -> BTreeMap<Reason, FirstRefusal> {
+        let first = std::mem::take(&mut self.first).into_iter();
+        first.map(|(reason, (_, _, first))| (reason, first)).collect()
     }
 
     /// Whether nothing was refused.

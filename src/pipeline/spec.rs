@@ -9,7 +9,7 @@ use super::inventory_spec::{InventorySpec, inventories};
 use super::normalise_spec::{self, NormaliseSpec};
 use super::overhead::{self, plan::OverheadSpec};
 use super::plan::{
-    Acceptance, Attribution, Format, Grain, Overlap, Parts, Publication, RejectLimit, Replacement,
+    Acceptance, Attribution, Format, Grain, Overlap, Parts, Publication, RejectLimit, RejectLimits, Replacement,
     StatedInfrastructure, VoColumn,
 };
 use super::privacy::{self, PrivacySpec};
@@ -38,8 +38,8 @@ pub struct PipelineSpec {
     pub grain: Option<At<Grain>>,
     /// `overlap`
     pub overlap: Option<At<Overlap>>,
-    /// `max_rejected`
-    pub max_rejected: Option<RejectLimit>,
+    /// `max_rejected` and `max_unread`
+    pub limits: RejectLimits,
     /// `corrections`
     pub corrections: Option<At<String>>,
 }
@@ -118,8 +118,8 @@ pub struct SourceSpec {
     pub publication: Option<At<Publication>>,
     /// `publication_parts`
     pub parts: Option<At<Parts>>,
-    /// `max_rejected`
-    pub max_rejected: Option<RejectLimit>,
+    /// `max_rejected` and `max_unread`
+    pub limits: RejectLimits,
 }
 
 /// A pipeline file.
@@ -201,6 +201,7 @@ fn pipeline(top: &Section<'_>, problems: &mut Problems) -> PipelineSpec {
         "grain",
         "overlap",
         "max_rejected",
+        "max_unread",
         "corrections",
     ];
     const OVERLAPS: &[(&str, Overlap)] = &[
@@ -223,7 +224,7 @@ fn pipeline(top: &Section<'_>, problems: &mut Problems) -> PipelineSpec {
         ),
         grain: section.word("grain", &[("month", Grain::Month), ("day", Grain::Day)], problems),
         overlap: section.word("overlap", OVERLAPS, problems),
-        max_rejected: reject_limit(&section, problems),
+        limits: reject_limits(&section, problems),
         corrections: section.text("corrections", problems),
     }
 }
@@ -248,6 +249,7 @@ fn sources(top: &Section<'_>, problems: &mut Problems) -> Vec<SourceSpec> {
         "publication",
         "publication_parts",
         "max_rejected",
+        "max_unread",
     ];
     const FORMATS: &[(&str, Format)] = &[
         ("sacct", Format::Sacct),
@@ -304,7 +306,7 @@ fn sources(top: &Section<'_>, problems: &mut Problems) -> Vec<SourceSpec> {
                 summaries: section.word("summaries", REPLACEMENTS, problems),
                 publication: section.word("publication", PUBLICATIONS, problems),
                 parts: parts(section, problems),
-                max_rejected: reject_limit(section, problems),
+                limits: reject_limits(section, problems),
             }
         })
         .collect()
@@ -440,8 +442,16 @@ fn vo(section: &Section<'_>, problems: &mut Problems) -> Option<VoSpec> {
     rule.text("value", problems).map(|at| VoSpec::Value(at.value))
 }
 
-pub(super) fn reject_limit(section: &Section<'_>, problems: &mut Problems) -> Option<RejectLimit> {
-    let (value, line) = section.get("max_rejected")?;
+/// What may be refused of a source, or of all of them.
+pub(super) fn reject_limits(section: &Section<'_>, problems: &mut Problems) -> RejectLimits {
+    RejectLimits {
+        max_rejected: reject_limit(section, ("max_rejected", "rows"), problems),
+        max_unread: reject_limit(section, ("max_unread", "files"), problems),
+    }
+}
+
+fn reject_limit(section: &Section<'_>, (key, unit): (&str, &str), problems: &mut Problems) -> Option<RejectLimit> {
+    let (value, line) = section.get(key)?;
     let limit = match value {
         DeValue::Integer(number) => u64::from_str_radix(&number.as_str().replace('_', ""), number.radix())
             .ok()
@@ -457,7 +467,7 @@ pub(super) fn reject_limit(section: &Section<'_>, problems: &mut Problems) -> Op
     };
     if limit.is_none() {
         let message =
-            "max_rejected must be a number of rows (0, 1, 2, ..) or a fraction of them (0.0 to 1.0; 1.0 is any)";
+            format!("{key} must be a number of {unit} (0, 1, 2, ..) or a fraction of them (0.0 to 1.0; 1.0 is any)");
         section.wrong(line, message, problems);
     }
     limit

@@ -157,6 +157,15 @@ fn batch_log(text: &[u8]) -> Option<Dialect> {
     LOGS.iter().find(|(_, is)| is(text)).map(|(dialect, _)| *dialect)
 }
 
+/// The first line of unpacked input that is an error or a warning of the tool that should have written it: line and text.
+#[must_use]
+pub fn tool_message(head: &[u8]) -> Option<(u64, String)> {
+    let is_message = |line: &[u8]| super::sacct::is_tool_message(line) || inventory::is_tool_message(line);
+    let mut lines = (1..).zip(head.split(|byte| *byte == b'\n'));
+    let (at, line) = lines.find(|(_, line)| is_message(line))?;
+    Some((at, String::from_utf8_lossy(line.trim_ascii_end()).into_owned()))
+}
+
 /// Cuts unpacked input of a dialect into pieces that can be parsed on any thread.
 ///
 /// # Errors

@@ -30,6 +30,7 @@ mod lanes;
 mod lessons;
 mod logs;
 mod mapping;
+mod nights;
 mod occupancy;
 mod schemas;
 mod store;

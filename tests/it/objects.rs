@@ -69,7 +69,7 @@ fn pipeline(inputs: &str) -> String {
         "[pipeline]\nname = \"sample\"\noutput = \"lake\"\ncalendar_timezone = \"Europe/Zurich\"\noverlap = \"jobs\"\n\
          [[source]]\nname = \"alp\"\nformat = \"sacct\"\npaths = [\"{inputs}/alp/sacct-2026-0[1-4].txt*\"]\n\
          site = \"ALP-T2\"\ntimezone = \"Europe/Zurich\"\nvo = {{ table = \"{vo}\" }}\n\
-         [[source]]\nname = \"bay\"\nformat = \"apel\"\npaths = [\"{inputs}/bay/apel\"]\n",
+         [[source]]\nname = \"bay\"\nformat = \"apel\"\npaths = [\"{inputs}/bay/apel\"]\nmax_unread = 1\n",
         vo = tables.join("vo.csv").display()
     )
 }

@@ -122,7 +122,7 @@ missing = { fallback = 10.8, benchmark = "hs06" }
     assert_eq!(plan.allocation_year_start, (4, 1));
     assert_eq!(plan.calendar_zone.name(), "Europe/Zurich");
     assert_eq!((plan.attribution, plan.grain), (Attribution::ByEnd, Grain::Day));
-    assert_eq!(plan.max_rejected, Some(RejectLimit::Fraction(0.25)));
+    assert_eq!(plan.limits.max_rejected, Some(RejectLimit::Fraction(0.25)));
     let [slurm, apel, auto] = plan.sources.as_slice() else {
         panic!("three sources are expected")
     };
@@ -144,7 +144,7 @@ missing = { fallback = 10.8, benchmark = "hs06" }
     assert_eq!(slurm.delimiter.as_deref(), Some("\t"));
     assert_eq!(slurm.layout, Some(gridtally::sources::sacct::FixedOrder::Apel));
     assert!(matches!(slurm.vo, VoRule::Column(VoColumn::Account)));
-    assert_eq!(slurm.max_rejected, Some(RejectLimit::Count(7)));
+    assert_eq!(slurm.limits.max_rejected, Some(RejectLimit::Count(7)));
     assert_eq!((apel.format, apel.acceptance), (Format::Apel, Acceptance::Salvage));
     let job = JobRow {
         account: Some("lhcb"),
@@ -169,7 +169,7 @@ fn defaults_are_the_documented_ones() {
     assert_eq!(plan.allocation_year_start, (1, 1));
     assert_eq!(plan.calendar_zone.name(), "UTC");
     assert_eq!((plan.attribution, plan.grain), (Attribution::Prorated, Grain::Month));
-    assert!(plan.normalise.is_none() && plan.max_rejected.is_none());
+    assert!(plan.normalise.is_none() && plan.limits.max_rejected.is_none());
     let source = plan.sources.first().unwrap();
     assert!(source.site.is_none() && source.zone.is_none() && source.delimiter.is_none());
     assert!(matches!(source.vo, VoRule::Record));

@@ -300,7 +300,7 @@ impl Compiler {
             as_of: None,
             timezone: None,
             nodes: Vec::new(),
-            max_rejected: None,
+            limits: super::super::plan::RejectLimits::default(),
         };
         let compiled = self.inventory(inventory, privacy);
         compiled.map(|(plan, _)| Some(plan)).ok_or(Told)

@@ -121,3 +121,10 @@ fn cut_off() -> Trouble {
 fn missing(field: &str) -> Trouble {
     (Reason::MissingField, format!("{field} is missing or empty"))
 }
+
+/// Whether a line is an error or a warning of one of Slurm's tools.
+pub(super) fn is_tool_message(line: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(line);
+    // That there is no reservation is an answer.
+    scontrol::is_message(&text) && !text.starts_with(reservation::NONE)
+}

@@ -41,6 +41,7 @@ use std::sync::Arc;
 pub use self::fixed::FixedOrder;
 use self::layout::Header;
 use self::splitter::Splitter;
+pub(super) use self::start::is_tool_message;
 use crate::error::Result;
 use crate::pipeline::SourcePlan;
 use crate::sources::steps::Steps;
@@ -130,7 +131,7 @@ pub fn recognise(head: &[u8]) -> bool {
         return true;
     }
     head.split(|&b| b == b'\n')
-        .find(|line| !line.iter().all(u8::is_ascii_whitespace) && !start::is_tool_message(line))
+        .find(|line| !line.iter().all(u8::is_ascii_whitespace) && !is_tool_message(line))
         .is_some_and(|line| {
             let line = line.strip_suffix(b"\r").unwrap_or(line);
             match layout::header(line, None) {

@@ -70,7 +70,7 @@ fn is_broken_off(layout: &Layout, fields: &Fields<'_, '_>) -> bool {
 }
 
 /// A line `sacct` writes to its error stream, which is often captured with the rows.
-pub(super) fn is_tool_message(line: &[u8]) -> bool {
+pub(in crate::sources) fn is_tool_message(line: &[u8]) -> bool {
     [&b"sacct: "[..], b"Conversion error", b"slurmdbd: ", b"slurm_"]
         .iter()
         .any(|prefix| line.starts_with(prefix))

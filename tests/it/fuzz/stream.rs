@@ -115,7 +115,7 @@ fn plan(rng: &mut Rng, format: Format, layout: Option<FixedOrder>) -> SourcePlan
             .map(|(kind, nodes)| (kind.to_owned(), nodes.to_owned()))
             .collect(),
         publishing: Publishing::default(),
-        max_rejected: None,
+        limits: gridtally::pipeline::plan::RejectLimits::default(),
         fingerprint: String::new(),
     }
 }

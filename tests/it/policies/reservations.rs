@@ -42,7 +42,7 @@ pub(super) fn pipeline(folder: &Path, policies: &[&str]) -> std::path::PathBuf {
         "[pipeline]\nname = \"olcf\"\noutput = {out:?}\nallocation_year_start = \"04-01\"\ncorrections = \"corrections.csv\"\n\
          [[source]]\nname = \"jobs\"\nformat = \"sacct\"\npaths = [\"jobs.txt\"]\nsite = \"OLCF\"\ntimezone = \"UTC\"\n\
          vo = {{ value = \"phys\" }}\n[[inventory]]\nname = \"machine\"\npaths = [\"resv-*.txt\"]\nsite = \"OLCF\"\n\
-         cluster = \"frontier\"\ntimezone = \"UTC\"\nas_of = \"path\"\n"
+         cluster = \"frontier\"\ntimezone = \"UTC\"\nas_of = \"path\"\nmax_rejected = 1\n"
     );
     if !policies.is_empty() {
         let files: Vec<String> = policies

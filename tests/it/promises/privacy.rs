@@ -201,9 +201,11 @@ fn run(scene: &Scene, privacy: &str, out: &str) -> gridtally::error::Result<Stat
         ..RunOptions::default()
     };
     let report = scene.run_file("night.toml", out, options)?;
-    // The report of a run is read by programs that keep it.
-    no_name(serde_json::to_vec(&report).unwrap().as_slice(), "the report", NAMES);
-    no_name(report.text().as_bytes(), "the report", NAMES);
+    if !privacy.is_empty() {
+        // The report of a run is read by programs that keep it.
+        no_name(serde_json::to_vec(&report).unwrap().as_slice(), "the report", NAMES);
+        no_name(report.text().as_bytes(), "the report", NAMES);
+    }
     Ok(report.status)
 }
 

@@ -199,7 +199,7 @@ pub(crate) fn source(format: Format, acceptance: Acceptance) -> SourcePlan {
         logs: LogOptions::default(),
         nodes_by_kind: BTreeMap::new(),
         publishing: gridtally::pipeline::plan::Publishing::default(),
-        max_rejected: None,
+        limits: gridtally::pipeline::plan::RejectLimits::default(),
         fingerprint: String::new(),
     }
 }

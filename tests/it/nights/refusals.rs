@@ -1,0 +1,186 @@
+//! Rows and files that are refused: named with their reasons, and more than the pipeline allows publishes nothing.
+
+use super::{HEADER, Nights, bad_rows, jobs};
+
+#[test]
+fn a_file_of_which_nothing_was_read_fails_the_run() {
+    let nights = Nights::new("", "");
+    nights.write("dumps/a.txt", &jobs(1, 3));
+    nights.write("dumps/b.txt", "7 oak COMPLETED without any header\n");
+    let (code, told, _) = nights.run(&[]);
+    assert_eq!(code, 65, "{told}");
+    for word in [
+        "nothing was published",
+        "dumps/b.txt: nothing was read, 1 of 1 rows refused",
+        "unreadable_file",
+        "must name its columns",
+        "max_unread",
+        "Dump these files again",
+    ] {
+        assert!(told.contains(word), "{word}: {told}");
+    }
+    assert!(!nights.folder().join("lake/usage").exists());
+    // Whoever says so publishes without it, and hears of it all the same.
+    for (head, keys) in [
+        ("max_unread = 1", ""),
+        ("", "max_unread = 1"),
+        ("max_rejected = 0.25\nmax_unread = 0.5", ""),
+        ("max_rejected = 1.0", ""),
+    ] {
+        let keys = if head.contains("max_rejected") {
+            keys.to_owned()
+        } else {
+            format!("{keys}\nmax_rejected = 1")
+        };
+        let lenient = Nights::new(head, &keys);
+        lenient.write("dumps/a.txt", &jobs(1, 3));
+        lenient.write("dumps/b.txt", "7 oak COMPLETED without any header\n");
+        let (code, told, report) = lenient.run(&[]);
+        assert_eq!(code, 0, "{head}: {told}");
+        assert!(told.contains("warning: dumps/b.txt: nothing was read"), "{told}");
+        assert_eq!(report["refused"][0]["path"], "dumps/b.txt");
+        assert_eq!(report["refused"][0]["is_unread"], true);
+        assert_eq!(report["refused"][0]["reasons"][0]["reason"], "unreadable_file");
+        let detail = report["refused"][0]["reasons"][0]["first"]["detail"].as_str().unwrap();
+        assert!(detail.contains("must name its columns"), "{detail}");
+    }
+}
+
+#[test]
+fn more_than_a_twentieth_of_a_source_fails_the_run() {
+    let nights = |head: &str, keys: &str, good: u32, bad: u32| {
+        let nights = Nights::new(head, keys);
+        nights.write("dumps/a.txt", &(jobs(1, good) + &bad_rows(1000, bad)));
+        nights.run(&[])
+    };
+    let (code, told, report) = nights("", "", 95, 5);
+    assert_eq!(code, 0, "{told}");
+    assert!(told.contains("dumps/a.txt: 5 of 100 rows refused"), "{told}");
+    assert!(
+        told.contains("5 bad_time, first in line 97: End: \"yesterday\""),
+        "{told}"
+    );
+    assert!(told.contains("1000|oak|u|a|COMPLETED"), "the raw text: {told}");
+    let reason = &report["refused"][0]["reasons"][0];
+    assert_eq!((&reason["row_n"], &reason["first"]["line"]), (&5.into(), &97.into()));
+    assert!(reason["first"]["raw"].as_str().unwrap().chars().count() <= 123);
+    let (code, told, _) = nights("", "", 94, 6);
+    assert_eq!(code, 65, "{told}");
+    for word in [
+        "source oak: 6 of 100 rows were refused",
+        "5 %",
+        "nothing was published",
+        "bad_time, first in line 96",
+    ] {
+        assert!(told.contains(word), "{word}: {told}");
+    }
+    for (head, keys) in [
+        ("max_rejected = 6", ""),
+        ("", "max_rejected = 0.06"),
+        ("max_rejected = 1.0", ""),
+    ] {
+        assert_eq!(nights(head, keys, 94, 6).0, 0, "{head}{keys}");
+    }
+    // A limit of the pipeline that is stricter holds for the whole, not for each source.
+    assert_eq!(nights("max_rejected = 0.01", "", 98, 2).0, 65);
+    assert_eq!(nights("max_rejected = 0.01", "max_rejected = 0.5", 98, 2).0, 65);
+}
+
+#[test]
+fn what_the_lake_holds_does_not_fail_later_nights() {
+    let nights = Nights::new("", "max_rejected = 10\nmax_unread = 1");
+    nights.write("dumps/a.txt", &(jobs(1, 3) + &bad_rows(100, 5)));
+    nights.write("dumps/b.txt", &(HEADER.to_owned() + &bad_rows(200, 2)));
+    assert_eq!(nights.run(&[]).0, 0);
+    let strict = std::fs::read_to_string(nights.folder().join("p.toml")).unwrap();
+    let strict = strict.replace("max_rejected = 10\nmax_unread = 1", "");
+    nights.write("p.toml", &strict);
+    let (code, told, _) = nights.run(&[]);
+    assert_eq!(code, 0, "nothing new: {told}");
+    nights.write("dumps/c.txt", &jobs(50, 4));
+    let (code, told, report) = nights.run(&[]);
+    assert_eq!(code, 0, "a good night: {told}");
+    assert_eq!(report["refused"].as_array().unwrap().len(), 0, "{report}");
+    // Other settings read everything again; nothing that is refused is new.
+    nights.write("p.toml", &strict.replace("value = \"v\"", "value = \"w\""));
+    let (code, told, _) = nights.run(&[]);
+    assert_eq!(code, 0, "built anew: {told}");
+    // The same bytes on another night are another night without jobs.
+    nights.write("dumps/d.txt", &(HEADER.to_owned() + &bad_rows(200, 2)));
+    let (code, told, _) = nights.run(&[]);
+    assert_eq!(code, 65, "{told}");
+    assert!(told.contains("dumps/d.txt: nothing was read"), "{told}");
+}
+
+#[test]
+fn nights_without_rows_are_named() {
+    let nights = Nights::new("", "");
+    nights.write("dumps/a.txt", &jobs(1, 3));
+    nights.write("dumps/b.txt", "");
+    nights.write("dumps/c.txt", HEADER);
+    // Two such dumps in one file hold no message either.
+    nights.write("dumps/d.txt", &format!("{HEADER}{HEADER}"));
+    let (code, told, report) = nights.run(&[]);
+    assert_eq!(code, 0, "{told}");
+    assert!(told.contains("warning: dumps/b.txt is empty (0 bytes)"), "{told}");
+    assert!(told.contains("warning: dumps/c.txt holds no row"), "{told}");
+    assert!(!told.contains("dumps/d.txt: nothing was read"), "{told}");
+    assert_eq!(report["empty"][0]["path"], "dumps/b.txt");
+    // The next empty night has the same bytes.
+    nights.write("dumps/e.txt", "");
+    let (code, told, report) = nights.run(&[]);
+    assert_eq!(
+        (code, &report["empty"][0]["path"]),
+        (0, &"dumps/e.txt".into()),
+        "{told}"
+    );
+    assert!(told.contains("warning: dumps/e.txt is empty"), "{told}");
+}
+
+#[test]
+fn a_dump_of_the_tools_errors_alone_fails_the_run() {
+    let error = "sacct: error: slurm_persist_conn_open_without_init: failed to open persistent connection\n";
+    for text in [error.to_owned(), format!("{HEADER}{error}"), format!("{error}{error}")] {
+        let nights = Nights::new("", "");
+        nights.write("dumps/a.txt", &jobs(1, 3));
+        nights.write("dumps/b.txt", &text);
+        let (code, told, _) = nights.run(&[]);
+        assert_eq!(code, 65, "{told}");
+        assert!(told.contains("dumps/b.txt: nothing was read"), "{told}");
+        assert!(told.contains("failed to open persistent connection"), "{told}");
+    }
+    // Beside rows they are no harm.
+    let nights = Nights::new("", "");
+    nights.write("dumps/a.txt", &format!("{error}{}", jobs(1, 3)));
+    assert_eq!(nights.run(&[]).0, 0);
+}
+
+#[test]
+fn withheld_names_are_not_in_the_reasons() {
+    let privacy = "[privacy]\nuser = \"drop\"\njob_name = \"drop\"";
+    let nights = Nights::new("", &format!("max_rejected = 1.0\n{privacy}"));
+    nights.write(
+        "dumps/a.txt",
+        &(jobs(1, 3) + &bad_rows(100, 5).replace("|u|", "|Ada Clarke|")),
+    );
+    nights.write("dumps/b.txt", "sacct: error: Invalid user Ada Clarke\n");
+    let (code, told, report) = nights.run(&[]);
+    assert_eq!(code, 0, "{told}");
+    assert!(told.contains("first in line 5"), "{told}");
+    assert!(!format!("{told}{report}").contains("Ada"), "{told}{report}");
+}
+
+#[test]
+fn rows_the_pipeline_says_to_reject_are_no_surprise() {
+    let normalise = "[normalise]\nbenchmarks = \"b.csv\"\nmissing = \"reject\"";
+    let nights = Nights::new("", normalise);
+    nights.write(
+        "b.csv",
+        "site,cluster,benchmark,value_per_core,valid_from,valid_to\nOAK,elm,hs06,10,2020-01-01,\n",
+    );
+    nights.write("dumps/a.txt", &jobs(1, 3));
+    let (code, told, report) = nights.run(&[]);
+    assert_eq!(code, 0, "{told}");
+    assert!(told.contains("dumps/a.txt: 3 of 3 rows refused"), "{told}");
+    assert_eq!(report["refused"][0]["is_unread"], false);
+}
