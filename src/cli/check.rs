@@ -88,8 +88,8 @@ A pipeline file:
   [[overhead.unit]]
   preset = \"osg-gpu\"                 # one GPU; or \"osg-cpu\", one core and 2 GB
 
-  [normalise]
-  benchmarks = \"benchmarks.csv\"        # site,cluster,benchmark,value_per_core,valid_from,valid_to
+  [normalise]                          # work that records state counts without it
+  benchmarks = \"benchmarks.csv\"        # optional: site,cluster,benchmark,value_per_core,valid_from,valid_to
   nodes = \"nodes.csv\"                  # site,cluster,nodes,node_class,cores,valid_from,valid_to
   order = [\"record\", \"node\", \"cluster\", \"site\"]  # where a job's benchmark is looked for first
   known_on = 2026-06-30                # benchmarks recorded later do not count

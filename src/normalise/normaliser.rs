@@ -12,8 +12,10 @@ const KEPT: usize = 8192;
 
 /// Looks factors up for the jobs of one site. Jobs mostly share theirs, so answers are kept.
 pub struct Normaliser<'a> {
-    plan: Option<&'a NormalisePlan>,
-    site: Option<SiteBenchmarks<'a>>,
+    plan: &'a NormalisePlan,
+    site: SiteBenchmarks<'a>,
+    /// The step of the record's own value.
+    at_record: Option<usize>,
     kept: HashTable<usize>,
     answers: Vec<Answer>,
     hasher: RandomState,
@@ -45,10 +47,11 @@ impl Answer {
 impl<'a> Normaliser<'a> {
     /// For one site.
     #[must_use]
-    pub fn new(plan: Option<&'a NormalisePlan>, site: &'a str) -> Self {
+    pub fn new(plan: &'a NormalisePlan, site: &'a str) -> Self {
         Self {
             plan,
-            site: plan.map(|plan| plan.table.site(site)),
+            site: plan.table.site(site),
+            at_record: plan.order.iter().position(|level| *level == Level::Record),
             kept: HashTable::new(),
             answers: Vec::new(),
             hasher: RandomState::with_seeds(1, 2, 3, 4),
@@ -57,10 +60,22 @@ impl<'a> Normaliser<'a> {
         }
     }
 
-    /// Whether the pipeline normalises.
+    /// The scale of all jobs that state no benchmark, where one holds for all of them.
     #[must_use]
-    pub fn is_on(&self) -> bool {
-        self.plan.is_some()
+    pub fn unstated(&self) -> Option<Scale> {
+        self.plan.is_of_records_alone().then(|| self.missing())
+    }
+
+    /// The scale of a job of which nothing is known.
+    fn missing(&self) -> Scale {
+        match &self.plan.missing {
+            MissingBenchmark::Null => Scale::Missing,
+            MissingBenchmark::Reject => Scale::Rejected,
+            MissingBenchmark::Fallback {
+                benchmark,
+                value_e4_per_core,
+            } => Scale::Fallback(Factors::only(*benchmark, *value_e4_per_core, Origin::Fallback)),
+        }
     }
 
     /// Between which instants, both included, the table was asked; `None` when it was not.
@@ -73,36 +88,26 @@ impl<'a> Normaliser<'a> {
     /// the benchmark its record states, per core and in thousandths. Each kind is looked for on its own: they are never
     /// converted into one another.
     pub fn scale(&mut self, place: Place<'_>, at_ms: i64, stated: Option<(&str, i64)>) -> Scale {
-        let Some(plan) = self.plan else { return Scale::Off };
-        let at_record = plan.order.iter().position(|level| *level == Level::Record);
-        let Some((before, after)) = self.answer(plan, at_record, place, at_ms) else {
-            return Scale::Off;
-        };
+        let (before, after) = self.answer(place, at_ms);
         let stated = stated
-            .filter(|(_, milli)| *milli > 0 && at_record.is_some())
+            .filter(|(_, milli)| *milli > 0 && self.at_record.is_some())
             .and_then(|(name, milli)| Some((Benchmark::parse(name)?, milli.checked_mul(10)?)));
         let stated = stated.map_or_else(Factors::default, |(kind, e4)| Factors::only(kind, e4, Origin::Record));
         let factors = before.or(stated).or(after);
-        if !factors.is_empty() {
-            return Scale::Known(factors);
-        }
-        match &plan.missing {
-            MissingBenchmark::Null => Scale::Missing,
-            MissingBenchmark::Reject => Scale::Rejected,
-            MissingBenchmark::Fallback {
-                benchmark,
-                value_e4_per_core,
-            } => Scale::Fallback(Factors::only(*benchmark, *value_e4_per_core, Origin::Fallback)),
+        if factors.is_empty() {
+            self.missing()
+        } else {
+            Scale::Known(factors)
         }
     }
 
     /// The reference that times of a source arrive scaled to, for a job that ran at `place` and ended at `at_ms`.
     pub fn reference(&mut self, source: &str, place: Place<'_>, at_ms: i64) -> Option<Reference> {
-        let scaled_to = self.plan?.scaled.get(source)?;
+        let scaled_to = self.plan.scaled.get(source)?;
         let kind = scaled_to.benchmark;
-        let nodes = self.site.as_ref().filter(|_| scaled_to.unscale).map(|site| {
-            let place = site.telling(place);
-            site.factors(&[Level::Node], &place, at_ms).per_core.scaled()
+        let nodes = scaled_to.unscale.then(|| {
+            let place = self.site.telling(place);
+            self.site.factors(&[Level::Node], &place, at_ms).per_core.scaled()
         });
         let of_kind = Benchmark::ALL.iter().position(|each| *each == kind);
         let node_e4 = nodes
@@ -116,14 +121,11 @@ impl<'a> Normaliser<'a> {
     }
 
     /// What the table knows before and behind the step of the record.
-    fn answer(
-        &mut self,
-        plan: &NormalisePlan,
-        at_record: Option<usize>,
-        place: Place<'_>,
-        at_ms: i64,
-    ) -> Option<(Factors, Factors)> {
-        let site = self.site.as_ref()?;
+    fn answer(&mut self, place: Place<'_>, at_ms: i64) -> (Factors, Factors) {
+        if self.plan.is_of_records_alone() {
+            return (Factors::default(), Factors::default());
+        }
+        let (plan, site) = (self.plan, &self.site);
         let (from_ms, until_ms) = self.asked_ms.unwrap_or((at_ms, at_ms));
         self.asked_ms = Some((from_ms.min(at_ms), until_ms.max(at_ms)));
         let place = site.telling(place);
@@ -133,16 +135,18 @@ impl<'a> Normaliser<'a> {
             .get(self.last)
             .filter(|answer| answer.is_of(season, &words))
         {
-            return Some((answer.before, answer.after));
+            return (answer.before, answer.after);
         }
         let hash = self.hasher.hash_one((season, words));
         let answers = &self.answers;
         let is_same = |at: &usize| answers.get(*at).is_some_and(|answer| answer.is_of(season, &words));
         if let Some(at) = self.kept.find(hash, is_same).copied() {
             self.last = at;
-            return self.answers.get(at).map(|answer| (answer.before, answer.after));
+            if let Some(answer) = self.answers.get(at) {
+                return (answer.before, answer.after);
+            }
         }
-        let (before, after) = plan.order.split_at(at_record.unwrap_or(plan.order.len()));
+        let (before, after) = plan.order.split_at(self.at_record.unwrap_or(plan.order.len()));
         let answer = Answer {
             season,
             words: words.map(|word| word.map(str::to_owned)),
@@ -162,6 +166,6 @@ impl<'a> Normaliser<'a> {
                 hasher.hash_one((answer.season, answer.words.each_ref().map(Option::as_deref)))
             })
         });
-        Some(found)
+        found
     }
 }

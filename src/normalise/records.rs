@@ -11,16 +11,18 @@ use super::normaliser::Normaliser;
 use super::scale::{Reference, Scale};
 use crate::error::{Error, Result};
 use crate::reference::benchmark::{Benchmark, Factors, Origin, Place};
-use crate::schema::batch::{decimal, flag, int, number, time, words};
+use crate::schema::batch::{column, decimal, flag, int, number, time, words};
 
 /// Records by benchmark and where its value came from; `none` where nothing is known.
 pub type Origins = BTreeMap<(&'static str, &'static str), u64>;
 
 /// The scale of every row of a batch: most rows share one.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Scales {
     distinct: Vec<(Scale, Option<Reference>)>,
+    /// Which of them each row has; empty where all rows have the only one.
     of_row: Vec<u32>,
+    row_n: usize,
 }
 
 impl Scales {
@@ -28,23 +30,36 @@ impl Scales {
     #[must_use]
     #[inline]
     pub fn of(&self, row: usize) -> &(Scale, Option<Reference>) {
-        const OFF: &(Scale, Option<Reference>) = &(Scale::Off, None);
-        let place = self.of_row.get(row).and_then(|code| usize::try_from(*code).ok());
-        place.and_then(|place| self.distinct.get(place)).unwrap_or(OFF)
+        const MISSING: &(Scale, Option<Reference>) = &(Scale::Missing, None);
+        self.distinct.get(self.place(row)).unwrap_or(MISSING)
+    }
+
+    #[inline]
+    fn place(&self, row: usize) -> usize {
+        let code = self.of_row.get(row).copied().unwrap_or(0);
+        usize::try_from(code).unwrap_or(usize::MAX)
+    }
+
+    /// All rows have this scale.
+    fn all(scale: Scale, row_n: usize) -> Self {
+        Self {
+            distinct: vec![(scale, None)],
+            of_row: Vec::new(),
+            row_n,
+        }
     }
 
     /// Counts where the values of the rows came from.
     pub fn count(&self, into: &mut Origins) {
         let mut rows = vec![0_u64; self.distinct.len()];
-        for code in &self.of_row {
-            let place = usize::try_from(*code).ok();
-            if let Some(n) = place.and_then(|place| rows.get_mut(place)) {
+        for row in 0..self.row_n {
+            if let Some(n) = rows.get_mut(self.place(row)) {
                 *n += 1;
             }
         }
         for ((scale, _), n) in self.distinct.iter().zip(rows) {
             let factors = scale.factors();
-            if factors.is_empty() && *scale != Scale::Off {
+            if factors.is_empty() && n > 0 {
                 *into.entry(("none", "none")).or_default() += n;
             }
             for (kind, origin) in Benchmark::ALL.into_iter().zip(factors.origins) {
@@ -81,10 +96,20 @@ impl Scales {
 /// # Errors
 /// [`crate::error::Kind::Internal`] when the batch is not of `records`.
 pub fn factors_of(batch: &RecordBatch, normaliser: &mut Normaliser<'_>) -> Result<Scales> {
-    let mut scales = Scales::default();
-    if !normaliser.is_on() {
-        return Ok(scales);
+    let row_n = batch.num_rows();
+    let is_silent = |name: &str| Ok::<_, Error>(column(batch, name)?.null_count() == row_n);
+    if let Some(scale) = normaliser.unstated()
+        && is_silent("benchmark")?
+        && is_silent("scaled_cpu_ms")?
+        && is_silent("scaled_wall_ms")?
+    {
+        return Ok(Scales::all(scale, row_n));
     }
+    let mut scales = Scales {
+        distinct: Vec::new(),
+        of_row: Vec::with_capacity(row_n),
+        row_n,
+    };
     let [cluster, submit_host, partition, node_list, benchmark] =
         ["cluster", "submit_host", "partition", "node_list", "benchmark"].map(|name| words(batch, name));
     let (cluster, submit_host, partition) = (cluster?, submit_host?, partition?);
@@ -94,7 +119,7 @@ pub fn factors_of(batch: &RecordBatch, normaliser: &mut Normaliser<'_>) -> Resul
     let (wall, suspended) = (int(batch, "wall_s")?, int(batch, "suspended_s")?);
     let (scaled_cpu, scaled_wall) = (int(batch, "scaled_cpu_ms")?, int(batch, "scaled_wall_ms")?);
     let source = words(batch, "source")?;
-    for row in 0..batch.num_rows() {
+    for row in 0..row_n {
         let stated = benchmark.get(row).zip(number(per_core, row));
         let stated = stated.and_then(|(name, milli)| Some((name, i64::try_from(milli).ok()?)));
         let place = Place {
@@ -144,10 +169,7 @@ pub fn with_factors(batch: &RecordBatch, scales: &Scales) -> Result<RecordBatch>
         });
         let known: Vec<_> = known.collect();
         let is_known = known.iter().any(|(value, _)| value.is_some());
-        let of = |row: usize| {
-            let code = scales.of_row.get(row).and_then(|code| usize::try_from(*code).ok());
-            code.and_then(|code| known.get(code)).copied().unwrap_or((None, None))
-        };
+        let of = |row: usize| known.get(scales.place(row)).copied().unwrap_or((None, None));
         let value_column = format!("{}_per_core", kind.as_str());
         let origin_column = format!("{}_origin", kind.as_str());
         for name in [value_column, origin_column] {

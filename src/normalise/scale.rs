@@ -28,8 +28,6 @@ impl Reference {
 /// What normalising one job came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scale {
-    /// The pipeline does not normalise.
-    Off,
     /// The record or the table knows it.
     Known(Factors),
     /// The pipeline's fallback was used.
@@ -46,7 +44,7 @@ impl Scale {
     pub fn factors(&self) -> Factors {
         match self {
             Self::Known(factors) | Self::Fallback(factors) => *factors,
-            Self::Off | Self::Missing | Self::Rejected => Factors::default(),
+            Self::Missing | Self::Rejected => Factors::default(),
         }
     }
 }

@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use super::fingerprint;
 use super::overhead::plan::OverheadSpec;
-use super::plan::{Attribution, Format, Grain, LogOptions, Plan, Publishing, Replacement, SourcePlan, VoRule};
+use super::plan::{
+    Attribution, Format, Grain, LogOptions, NormalisePlan, Plan, Publishing, Replacement, SourcePlan, VoRule,
+};
 use super::section::At;
 use super::spec::{SiteSpec, SourceSpec, Spec, VoSpec};
 use crate::error::{Error, Result};
@@ -168,7 +170,7 @@ impl Compiler {
                 &tariffs,
             ),
             calendar_zone,
-            normalise,
+            normalise: normalise.unwrap_or_else(NormalisePlan::stated),
             overhead,
             as_of,
             privacy,

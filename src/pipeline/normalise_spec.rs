@@ -53,11 +53,6 @@ pub(super) fn read(top: &Section<'_>, problems: &mut Problems) -> Option<Normali
     let section = top.section("normalise", "[normalise]", KEYS, problems)?;
     let missing = missing(&section, problems);
     let benchmarks = section.text("benchmarks", problems);
-    let fallback = matches!(missing, Some(MissingSpec::Fallback { .. }));
-    if !section.has("benchmarks") && !fallback {
-        let message = "[normalise] has no benchmarks (a table of benchmark values)";
-        section.wrong(section.line(), message, problems);
-    }
     Some(NormaliseSpec {
         line: section.line(),
         benchmarks,
@@ -152,6 +147,24 @@ fn missing(section: &Section<'_>, problems: &mut Problems) -> Option<MissingSpec
 }
 
 impl Compiler {
+    /// What does nothing where there is no table.
+    fn doubt_without_table(&mut self, spec: &NormaliseSpec) {
+        const NEED: &str = "needs benchmarks (a table of benchmark values): there is none";
+        if let Some(nodes) = &spec.nodes {
+            self.doubt(nodes.line, format!("nodes {NEED}"));
+        }
+        if let Some(known_on) = &spec.known_on_ms {
+            self.doubt(known_on.line, format!("known_on {NEED}"));
+        }
+        if let Some(order) = &spec.order
+            && !order.value.contains(&Level::Record)
+        {
+            let message =
+                "order has no \"record\", and there is no table of benchmarks: no benchmark is known for any job";
+            self.doubt(order.line, message);
+        }
+    }
+
     pub(super) fn normalise(&mut self, spec: NormaliseSpec) -> Option<NormalisePlan> {
         let known_on_ms = spec.known_on_ms.as_ref().map(|at| at.value);
         let mut table = BenchmarkTable::default();
@@ -162,6 +175,9 @@ impl Compiler {
         if let Some(path) = &spec.nodes {
             let (place, label) = (self.beside(path, "nodes")?, self.table_label(&path.value));
             table = table.with_nodes(NodeTable::load(Path::new(&place), &label, &mut self.problems));
+        }
+        if spec.benchmarks.is_none() {
+            self.doubt_without_table(&spec);
         }
         if let Some(order) = &spec.order {
             for level in table.levels().iter().filter(|level| !order.value.contains(level)) {

@@ -168,7 +168,7 @@ fn merge_days(
     let mut usage = Usage::new(context.plan, site);
     let mut charges = Charges::new(context.plan, site, Subject::Jobs);
     let mut job_charges: Option<LakeTable<'_>> = None;
-    let mut normaliser = Normaliser::new(context.plan.normalise.as_ref(), site);
+    let mut normaliser = Normaliser::new(&context.plan.normalise, site);
     let mut origins = Origins::default();
     let mut unscaled = Unscaled::new(context.paths);
     let (mut settled, mut views) = (Settled::new(), BTreeSet::new());

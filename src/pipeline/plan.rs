@@ -349,6 +349,25 @@ pub struct NormalisePlan {
     pub missing: MissingBenchmark,
 }
 
+impl NormalisePlan {
+    /// Without a `[normalise]`: work that is stated counts, and what states none is counted.
+    #[must_use]
+    pub fn stated() -> Self {
+        Self {
+            table: Arc::default(),
+            order: vec![crate::reference::benchmark::Level::Record],
+            scaled: BTreeMap::new(),
+            missing: MissingBenchmark::Null,
+        }
+    }
+
+    /// Whether no table is ever looked into: only what records state counts.
+    #[must_use]
+    pub fn is_of_records_alone(&self) -> bool {
+        matches!(self.order.as_slice(), [crate::reference::benchmark::Level::Record])
+    }
+}
+
 /// A pipeline that can run.
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -376,8 +395,8 @@ pub struct Plan {
     pub as_of: BTreeMap<String, AsOf>,
     /// True overhead; `None` leaves its datasets out.
     pub overhead: Option<crate::pipeline::overhead::plan::OverheadPlan>,
-    /// Benchmarks; `None` leaves the work columns null.
-    pub normalise: Option<NormalisePlan>,
+    /// Benchmarks: without a `[normalise]` those that records and summaries state.
+    pub normalise: NormalisePlan,
     /// What jobs are charged by, ordered by policy, version and options.
     pub tariffs: Vec<Arc<crate::charge::Tariff>>,
     /// Node types, of which installed capacity is made.

@@ -42,8 +42,7 @@ pub(super) type Asked = Option<(i64, i64)>;
 
 /// The fact of a place: between which instants the table was asked, and what it says there.
 pub(super) fn fact(plan: &Plan, scaled: Scaled, place: &Place, asked: Asked) -> (String, String) {
-    let rows = |normalise| fingerprint::of_benchmarks(normalise, &place.0, asked);
-    let hash = plan.normalise.as_ref().map_or_else(|| "off".to_owned(), rows);
+    let hash = fingerprint::of_benchmarks(&plan.normalise, &place.0, asked);
     let between = asked.map_or_else(
         || "- -".to_owned(),
         |(from_ms, until_ms)| format!("{from_ms} {until_ms}"),

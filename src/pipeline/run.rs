@@ -268,6 +268,10 @@ fn note_done(plan: &Plan, done: &[Done], summaries: &SettledSummaries, state: &m
             *of.entry((*origin).to_owned()).or_default() += records;
         }
     }
+    // Of a site that knows no benchmarks, none is missed.
+    if plan.normalise.is_of_records_alone() && report.benchmarks.keys().all(|benchmark| benchmark == "none") {
+        report.benchmarks.clear();
+    }
     for (place, asked_ms) in &summaries.asked_ms {
         state.note_benchmarks(plan, Scaled::Summaries, place, *asked_ms);
     }

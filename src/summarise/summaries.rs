@@ -28,7 +28,6 @@ const UNNAMED: Benchmark = Benchmark::Hs06;
 pub struct SummaryUsage<'a> {
     calendar: Calendar,
     normaliser: Normaliser<'a>,
-    is_normalised: bool,
     groups: Groups,
 }
 
@@ -39,8 +38,7 @@ impl<'a> SummaryUsage<'a> {
         Self {
             // A summary says its month and no instant: the zone decides nothing, and it has no day.
             calendar: Calendar::new(Zone::utc(), Grain::Month, plan.allocation_year_start),
-            normaliser: Normaliser::new(plan.normalise.as_ref(), site),
-            is_normalised: plan.normalise.is_some(),
+            normaliser: Normaliser::new(&plan.normalise, site),
             groups: Groups::default(),
         }
     }
@@ -49,12 +47,12 @@ impl<'a> SummaryUsage<'a> {
     /// normalised is taken as it is.
     #[must_use]
     pub fn scale(&mut self, row: &Summary) -> Scale {
-        if row.kind == SummaryKind::NormalisedSummary {
-            return if self.is_normalised {
-                Scale::Known(Factors::default())
-            } else {
-                Scale::Off
-            };
+        let is_stated = row
+            .number("normalised_wall_s")
+            .or(row.number("normalised_cpu_s"))
+            .is_some();
+        if row.kind == SummaryKind::NormalisedSummary && is_stated {
+            return Scale::Known(Factors::default());
         }
         let stated = row.word("benchmark").zip(row.number("benchmark_per_core"));
         let last_ms = i64::from(row.month.next().first_day()) * 86_400_000 - 1;
@@ -141,7 +139,7 @@ impl<'a> SummaryUsage<'a> {
 /// The work of a summary: as it arrives, where it arrives normalised.
 fn work(row: &Summary, scale: Scale, cpu_ms: Option<i64>, wall_s: i64, core_n: i64) -> WorkSums {
     const E7: i128 = 10_000_000;
-    if matches!(scale, Scale::Off | Scale::Missing | Scale::Rejected) {
+    if matches!(scale, Scale::Missing | Scale::Rejected) {
         return WorkSums::default();
     }
     let per_core = scale.factors().per_core;

@@ -7,7 +7,7 @@ use gridtally::error::{Error, Kind};
 use gridtally::pipeline::plan::{Acceptance, Attribution, Grain, MissingBenchmark, RejectLimit, VoColumn, VoRule};
 use gridtally::pipeline::{Format, Plan};
 use gridtally::records::JobRow;
-use gridtally::reference::benchmark::Benchmark;
+use gridtally::reference::benchmark::{Benchmark, Level};
 use tempfile::TempDir;
 
 const HEAD: &str = "[pipeline]\nname = \"zoo\"\noutput = \"out\"\n";
@@ -152,7 +152,7 @@ missing = { fallback = 10.8, benchmark = "hs06" }
     };
     assert_eq!(apel.vo.vo(&job), Some("LHCb"));
     assert_eq!(auto.vo.vo(&job), Some("atlas"));
-    let normalise = plan.normalise.as_ref().unwrap();
+    let normalise = &plan.normalise;
     assert_eq!(normalise.table.kinds(), [Benchmark::Hs06, Benchmark::Hs23]);
     assert_eq!(
         normalise.missing,
@@ -169,7 +169,12 @@ fn defaults_are_the_documented_ones() {
     assert_eq!(plan.allocation_year_start, (1, 1));
     assert_eq!(plan.calendar_zone.name(), "UTC");
     assert_eq!((plan.attribution, plan.grain), (Attribution::Prorated, Grain::Month));
-    assert!(plan.normalise.is_none() && plan.limits.max_rejected.is_none());
+    assert!(plan.limits.max_rejected.is_none());
+    assert_eq!(plan.normalise.order, [Level::Record]);
+    assert_eq!(
+        (plan.normalise.table.kinds(), &plan.normalise.missing),
+        (Vec::new(), &MissingBenchmark::Null)
+    );
     let source = plan.sources.first().unwrap();
     assert!(source.site.is_none() && source.zone.is_none() && source.delimiter.is_none());
     assert!(matches!(source.vo, VoRule::Record));
@@ -277,9 +282,10 @@ fn sections_that_are_missing_or_misshapen_are_told() {
             "zoo.toml:4: [[source]] has no name",
         ],
     );
+    // Without a table, what records state counts; what becomes of the others is said.
     starts(
-        &mistakes(&format!("{HEAD}{SOURCE}[normalise]\nmissing = \"reject\"\n")),
-        &["zoo.toml:8: [normalise] has no benchmarks"],
+        &mistakes(&format!("{HEAD}{SOURCE}[normalise]\n")),
+        &["zoo.toml:8: [normalise] does not say what becomes of jobs without a benchmark"],
     );
 }
 
@@ -290,7 +296,7 @@ fn a_fallback_says_which_benchmark_it_is_unless_the_table_does() {
     let head = "site,cluster,benchmark,value_per_core,valid_from,valid_to\n";
     house.file("b.csv", &format!("{head}A,,HEPscore23,9.5,,\n"));
     assert_eq!(
-        house.plan().normalise.unwrap().missing,
+        house.plan().normalise.missing,
         MissingBenchmark::Fallback {
             benchmark: Benchmark::Hs23,
             value_e4_per_core: 100_000
@@ -304,7 +310,7 @@ fn a_fallback_says_which_benchmark_it_is_unless_the_table_does() {
     let alone = House::new(&format!(
         "{HEAD}{SOURCE}[normalise]\nmissing = {{ fallback = 10.0, benchmark = \"si00\" }}\n"
     ));
-    assert!(alone.plan().normalise.is_some());
+    assert!(alone.plan().normalise.table.kinds().is_empty());
 }
 
 #[test]

@@ -20,6 +20,7 @@ mod same_bytes;
 mod scaled;
 pub(crate) mod scene;
 mod settings;
+mod stated_work;
 mod tables;
 mod together;
 mod truths;

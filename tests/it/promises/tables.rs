@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::compute::concat_batches;
-use arrow::datatypes::{Date32Type, Int64Type, TimestampMillisecondType};
+use arrow::datatypes::{Date32Type, Decimal128Type, Int64Type, TimestampMillisecondType};
 use gridtally::schema;
 use gridtally::store::{FileEntry, Manifest, Store, TableOptions, TableWriter, footer, read_table};
 
@@ -62,6 +62,12 @@ pub(super) fn int(batch: &RecordBatch, name: &str, row: usize) -> Option<i64> {
 pub(super) fn text(batch: &RecordBatch, name: &str, row: usize) -> Option<String> {
     let column = column(batch, name).as_string::<i32>();
     column.is_valid(row).then(|| column.value(row).to_owned())
+}
+
+/// A decimal, as its digits; `None` for null.
+pub(super) fn decimal(batch: &RecordBatch, name: &str, row: usize) -> Option<i128> {
+    let column = column(batch, name).as_primitive::<Decimal128Type>();
+    column.is_valid(row).then(|| column.value(row))
 }
 
 /// Sum of a column.
