@@ -71,6 +71,9 @@ A pipeline file:
   cluster = \"zoo\"                      # for files that name none
   as_of = 2026-11-01                   # a day, or an instant with offset: when it was so, for files
                                        # that do not say; \"path\": the day that their path names
+  complete = false                     # its listings name only some nodes; true: all of them. Without it a
+                                       # listing names all nodes of the listings it shares a node with, and
+                                       # nodes it does not name are gone
   timezone = \"Europe/Zurich\"           # zone of printed times, and of the day above
 
   [overhead]                           # what nodes could still have run

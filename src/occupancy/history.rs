@@ -1,7 +1,7 @@
 //! What a node was over time.
 
 /// Whether a node takes jobs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
     /// It does.
     #[default]

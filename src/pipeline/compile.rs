@@ -117,9 +117,11 @@ impl Compiler {
             .map(|source| self.source(source, privacy.as_deref()))
             .collect();
         let source_n = sources.len();
-        let mut as_of = BTreeMap::new();
+        let (mut as_of, mut complete) = (BTreeMap::new(), BTreeMap::new());
         for inventory in spec.inventories {
             self.doubt_inventory(&inventory);
+            let name = inventory.name.as_ref().map(|name| name.value.clone());
+            complete.extend(name.zip(inventory.complete));
             let compiled = self.inventory(inventory, privacy.as_deref()).map(|(inventory, own)| {
                 as_of.extend(own.map(|own| (inventory.name.clone(), own)));
                 inventory
@@ -173,6 +175,7 @@ impl Compiler {
             normalise: normalise.unwrap_or_else(NormalisePlan::stated),
             overhead,
             as_of,
+            complete,
             privacy,
             tariffs,
             capacity,

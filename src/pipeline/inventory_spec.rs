@@ -32,6 +32,8 @@ pub struct InventorySpec {
     pub cluster: Option<At<String>>,
     /// `as_of`
     pub as_of: Option<At<String>>,
+    /// `complete`
+    pub complete: Option<bool>,
     /// `timezone`
     pub timezone: Option<At<String>>,
     /// `nodes`: which are of each kind of a machine file.
@@ -49,6 +51,7 @@ pub(super) fn inventories(top: &Section<'_>, problems: &mut Problems) -> Vec<Inv
         "site",
         "cluster",
         "as_of",
+        "complete",
         "timezone",
         "nodes",
         "max_rejected",
@@ -69,6 +72,7 @@ pub(super) fn inventories(top: &Section<'_>, problems: &mut Problems) -> Vec<Inv
             site: section.text("site", problems),
             cluster: section.text("cluster", problems),
             as_of: as_of(section, problems),
+            complete: complete(section, problems),
             timezone: section.text("timezone", problems),
             nodes: nodes(section, problems),
             limits: reject_limits(section, problems),
@@ -92,6 +96,18 @@ fn nodes(section: &Section<'_>, problems: &mut Problems) -> Vec<(String, At<Stri
         Some((kind.to_owned(), list))
     });
     entries.collect()
+}
+
+/// Whether listings name all nodes.
+fn complete(section: &Section<'_>, problems: &mut Problems) -> Option<bool> {
+    match section.get("complete")? {
+        (DeValue::Boolean(is_complete), _) => Some(*is_complete),
+        (other, line) => {
+            let message = format!("complete must be true or false, not {}", kind(other));
+            section.wrong(line, message, problems);
+            None
+        }
+    }
 }
 
 /// A day or an instant, with or without quotes, or where to find it.

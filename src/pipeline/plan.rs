@@ -393,6 +393,8 @@ pub struct Plan {
     pub sources: Vec<Arc<SourcePlan>>,
     /// By name of an inventory: when its files were true if they do not say.
     pub as_of: BTreeMap<String, AsOf>,
+    /// By name of an inventory: whether its listings name all nodes, where the pipeline says.
+    pub complete: BTreeMap<String, bool>,
     /// True overhead; `None` leaves its datasets out.
     pub overhead: Option<crate::pipeline::overhead::plan::OverheadPlan>,
     /// Benchmarks: without a `[normalise]` those that records and summaries state.

@@ -2,6 +2,7 @@
 
 mod bill;
 mod lake;
+mod listings;
 mod real;
 mod report;
 mod spec;

@@ -10,7 +10,7 @@ use super::jobs::{COLUMNS, Columns, Reach, span};
 use super::plan::NodesFrom;
 use super::record_files::{RecordFile, RecordFiles, with_nodes};
 use super::stage::{Asking, stage};
-use super::{BASIS_FACT, Basis, INVENTORIES, REACH_FACT, from_fact, join, machine_in, periods};
+use super::{BASIS_FACT, Basis, INVENTORIES, InventoryFile, REACH_FACT, from_fact, join, machine_in, periods};
 use crate::error::{Error, Result};
 use crate::occupancy::billing::{BILL_PLACES, RATE_PLACES};
 use crate::occupancy::{
@@ -46,11 +46,13 @@ pub(in crate::pipeline) fn explain(
         let files = manifest.dataset(dataset);
         files.map(move |file| (dataset, file.path.clone()))
     });
-    let files = inventories.map(|(dataset, path)| {
-        let is_present = basis.listings.contains(&path);
-        (dataset, path, is_present)
+    let files = inventories.map(|(dataset, path)| InventoryFile {
+        dataset,
+        is_present: basis.listings.contains(&path),
+        place: path.clone(),
+        path,
     });
-    let machine = machine_in(store, files, &resources)?;
+    let machine = machine_in(store, files, (&resources, &basis.complete))?;
     let sites = record_files(manifest);
     let (Some(files), all_sites) = (sites.get(site), with_nodes(&sites)) else {
         return Ok(Lines::new());

@@ -4,37 +4,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use arrow::array::{Array, AsArray, RecordBatch};
 
+use super::life::{Complete, Lives, lives};
+use super::node_history::{Event, Listing, Presence, ended, history};
 use crate::error::{Error, Result};
-use crate::occupancy::{History, Resource, Resources, Segment, State};
+use crate::occupancy::{History, Resource, Resources, State};
 use crate::reference::hostlist::Hostlist;
 use crate::schema::batch::{column, flag, int, number, text, time, word};
-
-/// A listing of a node.
-#[derive(Clone, Debug)]
-struct Listing {
-    site: Option<String>,
-    cluster: Option<String>,
-    node: String,
-    as_of_s: i64,
-    /// What it has; `None` where the listing does not tell.
-    capacity: Vec<Option<i64>>,
-    set_aside: Vec<i64>,
-    partitions: Option<String>,
-    state: State,
-}
-
-/// A time in which a node was down or reserved, or in which a cluster had certain nodes.
-#[derive(Clone, Debug)]
-struct Event {
-    site: Option<String>,
-    cluster: Option<String>,
-    /// `None` for an event of the cluster.
-    node: Option<String>,
-    nodes: Option<String>,
-    from_s: i64,
-    until_s: i64,
-    state: State,
-}
 
 /// A partition.
 #[derive(Clone, Debug)]
@@ -96,6 +71,14 @@ fn state_of(state: Option<&str>, flags: Option<&str>) -> State {
     found
 }
 
+/// When a node came and went. Since when it is there, events of the cluster tell better than listings do.
+fn life_of<'l>(lives: &'l Lives<'_>, node: &str, has_events: bool) -> &'l [(i64, bool)] {
+    match lives.get(node).map(Vec::as_slice) {
+        Some([(i64::MIN, false), _, later @ ..]) if has_events => later,
+        life => life.unwrap_or_default(),
+    }
+}
+
 fn owned(value: Option<&str>) -> Option<String> {
     value.map(str::to_owned)
 }
@@ -125,9 +108,66 @@ pub(super) fn model_n(batch: &RecordBatch, name: &str, row: usize, model: &str) 
     Ok(Some(of_model.map(|(_, n)| *n).sum()))
 }
 
+/// A node that later listings do not name.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Gone {
+    /// Since when, Unix seconds.
+    pub(super) since_s: i64,
+    /// Its cluster, as listings name it.
+    pub(super) cluster: Option<String>,
+    /// Its name.
+    pub(super) node: String,
+}
+
 impl Machine {
-    /// Adds a batch of `node`; rows without a date only with `undated`.
-    pub(super) fn add_nodes(&mut self, batch: &RecordBatch, resources: &Resources, undated: bool) -> Result<()> {
+    /// The nodes that complete listings no longer name, the first to go first.
+    pub(super) fn gone(&self) -> Vec<Gone> {
+        let place = |listing: &Listing| (listing.site.clone(), listing.cluster.clone());
+        let places: BTreeSet<_> = self.listings.iter().map(place).collect();
+        let mut gone = Vec::new();
+        for of in places {
+            let own = self.listings.iter().filter(|listing| place(listing) == of);
+            let lives = lives(own.map(|listing| (listing.as_of_s, listing.node.as_str(), listing.complete)));
+            gone.extend(lives.iter().filter_map(|(node, changes)| match changes.last() {
+                Some((since_s, false)) => Some(Gone {
+                    since_s: *since_s,
+                    cluster: of.1.clone(),
+                    node: (*node).to_owned(),
+                }),
+                _ => None,
+            }));
+        }
+        gone.sort();
+        gone
+    }
+
+    /// Adds the nodes of one file; rows without a date only with `undated`. A file that tells of several instants is a
+    /// table of changes and names all nodes at none of them, unless the pipeline says so.
+    pub(super) fn add_nodes(
+        &mut self,
+        batches: &[RecordBatch],
+        resources: &Resources,
+        (undated, complete): (bool, Option<bool>),
+    ) -> Result<()> {
+        let first = self.listings.len();
+        for batch in batches {
+            self.add_node_batch(batch, resources, undated)?;
+        }
+        let own = self.listings.get_mut(first..).unwrap_or_default();
+        let instants: BTreeSet<i64> = own.iter().map(|listing| listing.as_of_s).collect();
+        let complete = match complete {
+            Some(true) => Complete::Yes,
+            Some(false) => Complete::No,
+            None if instants.len() > 1 => Complete::No,
+            None => Complete::OfItsPart,
+        };
+        for listing in own {
+            listing.complete = complete;
+        }
+        Ok(())
+    }
+
+    fn add_node_batch(&mut self, batch: &RecordBatch, resources: &Resources, undated: bool) -> Result<()> {
         let (site, cluster, node) = (text(batch, "site")?, text(batch, "cluster")?, text(batch, "node")?);
         let as_of = time(batch, "as_of_utc")?;
         let (cpu, effective) = (int(batch, "cpu_n")?, int(batch, "effective_cpu_n")?);
@@ -162,7 +202,10 @@ impl Machine {
                 set_aside,
                 partitions: owned(word(partitions, row)),
                 // When a listing without a date was true, nobody knows; what a node has changes rarely, its state often.
-                state: number(as_of, row).map_or(State::Up, |_| state_of(word(state, row), word(flags, row))),
+                state: number(as_of, row)
+                    .filter(|_| state.is_valid(row) || flags.is_valid(row))
+                    .map(|_| state_of(word(state, row), word(flags, row))),
+                complete: Complete::No,
             });
         }
         Ok(())
@@ -263,6 +306,7 @@ impl Machine {
             }
         }
         ours.parts.sort_by_key(|part| part.as_of_s);
+        ours.events = ended(ours.events);
         Ok(ours)
     }
 
@@ -295,6 +339,7 @@ impl Machine {
             }
         }
         let has_events = !events.is_empty();
+        let lives = self.lives();
         let listed = self.partitions_of_nodes();
         let nodes = listings.into_iter().map(|(name, mut listings)| {
             listings.sort_by_key(|listing| listing.as_of_s);
@@ -304,10 +349,24 @@ impl Machine {
                 cluster: owned(cluster),
                 name: name.to_owned(),
                 partitions: partitions.or_else(|| listed.get(name).cloned()),
-                history: history(&listings, events, has_events, validity.get(name), width),
+                history: history(
+                    &listings,
+                    (events, has_events),
+                    Presence {
+                        span: validity.get(name).copied(),
+                        life: life_of(&lives, name, validity.contains_key(name)),
+                    },
+                    width,
+                ),
             }
         });
         nodes.collect()
+    }
+
+    /// When nodes came and went, as listings say.
+    fn lives(&self) -> Lives<'_> {
+        let listings = self.listings.iter();
+        lives(listings.map(|listing| (listing.as_of_s, listing.node.as_str(), listing.complete)))
     }
 
     /// Partitions by node, as listings of partitions say.
@@ -326,74 +385,4 @@ impl Machine {
         }
         names.into_iter().map(|(node, names)| (node, names.join(","))).collect()
     }
-}
-
-/// What a node was over time. The first listing holds from always, each until the next one. A state holds from its
-/// listing to the next, unless events tell of it; states before the first listing are not known and taken for up.
-fn history(
-    listings: &[&Listing],
-    events: &[&Event],
-    has_events: bool,
-    validity: Option<&(i64, i64)>,
-    width: usize,
-) -> History {
-    let mut cuts: BTreeSet<i64> = BTreeSet::from([i64::MIN]);
-    cuts.extend(listings.iter().map(|listing| listing.as_of_s));
-    cuts.extend(events.iter().flat_map(|event| [event.from_s, event.until_s]));
-    cuts.extend(validity.iter().flat_map(|span| [span.0, span.1]));
-    let mut known = vec![false; width];
-    for (at, known) in known.iter_mut().enumerate() {
-        *known = listings
-            .iter()
-            .any(|listing| listing.capacity.get(at).copied().flatten().is_some());
-    }
-    let mut segments: Vec<Segment> = Vec::new();
-    for from_s in cuts {
-        let current = listings.iter().rev().find(|listing| listing.as_of_s <= from_s);
-        let Some(listing) = current.or(listings.first()) else {
-            continue;
-        };
-        let is_there = validity.is_none_or(|(first, after)| *first <= from_s && from_s < *after);
-        let amount = |at: usize| {
-            // Where this listing does not tell, the nearest one that does.
-            let told = listing.capacity.get(at).copied().flatten();
-            let any = || {
-                listings
-                    .iter()
-                    .find_map(|listing| listing.capacity.get(at).copied().flatten())
-            };
-            told.or_else(any).unwrap_or(0)
-        };
-        let during = events
-            .iter()
-            .filter(|event| event.from_s <= from_s && from_s < event.until_s)
-            .map(|event| event.state);
-        let listed = current.map_or(State::Up, |listing| listing.state);
-        let listed = match listed {
-            State::Down if has_events => State::Up,
-            other => other,
-        };
-        let state = during.fold(listed, |state, event| match (state, event) {
-            (State::Reserved, _) | (_, State::Reserved) => State::Reserved,
-            (State::Down, _) | (_, State::Down) => State::Down,
-            _ => State::Up,
-        });
-        let segment = Segment {
-            from_s,
-            state,
-            capacity: (0..width).map(|at| if is_there { amount(at) } else { 0 }).collect(),
-            set_aside: if is_there {
-                listing.set_aside.clone()
-            } else {
-                vec![0; width]
-            },
-        };
-        let is_same = segments.last().is_some_and(|last| {
-            (last.state, &last.capacity, &last.set_aside) == (segment.state, &segment.capacity, &segment.set_aside)
-        });
-        if !is_same {
-            segments.push(segment);
-        }
-    }
-    History { segments, known }
 }

@@ -12,7 +12,9 @@ mod check;
 mod explain;
 mod finding;
 mod jobs;
+mod life;
 mod machine;
+mod node_history;
 pub mod plan;
 mod record_files;
 pub(super) mod rows;
@@ -24,6 +26,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -150,17 +153,26 @@ struct Basis {
     allocation_year_start: (i8, i8),
     /// Listings without a date that were there: paths in the lake.
     listings: BTreeSet<String>,
+    /// By name of an inventory: whether its listings name all nodes, where the pipeline says.
+    #[serde(default)]
+    complete: BTreeMap<String, bool>,
 }
 
 fn settings(plan: &Plan) -> Option<String> {
     let overhead = plan.overhead.as_ref()?;
     let versions = DATASETS.map(|name| crate::schema::dataset(name).map_or(0, |dataset| dataset.version));
     let text = overhead.canonical(&plan.calendar_zone, plan.allocation_year_start);
-    let grain = plan.grain;
+    let (grain, complete) = (plan.grain, &plan.complete);
     Some(
-        blake3::hash(format!("{text} {grain:?} {versions:?} {}", bills::VERSION).as_bytes())
-            .to_hex()
-            .to_string(),
+        blake3::hash(
+            format!(
+                "{text} {grain:?} {versions:?} {} {LISTING_RULES} {complete:?}",
+                bills::VERSION
+            )
+            .as_bytes(),
+        )
+        .to_hex()
+        .to_string(),
     )
 }
 
@@ -205,6 +217,7 @@ pub(super) fn publish(
         || state.fact(MACHINE_FACT) != Some(&machine_hash);
     if is_everything {
         bills::remove(sweep.publication, |_, _| true);
+        tell_gone(&machine, sweep.progress);
     }
     let mut sites = record_files(sweep, state)?;
     let turned = displace(sweep, state, &mut sites, overhead.is_charged)?;
@@ -277,11 +290,26 @@ pub(super) fn publish(
         calendar_timezone: sweep.plan.calendar_zone.name().to_owned(),
         allocation_year_start: sweep.plan.allocation_year_start,
         listings,
+        complete: sweep.plan.complete.clone(),
     };
     state.set_fact(SETTINGS_FACT, Some(settings));
     state.set_fact(MACHINE_FACT, Some(machine_hash));
     state.set_fact(BASIS_FACT, Some(to_fact(&basis)?));
     Ok(Some(report))
+}
+
+/// Says which nodes are counted no longer, because listings do not name them.
+fn tell_gone(machine: &Machine, progress: &dyn Progress) {
+    let gone = machine.gone();
+    let Some(first) = gone.first() else { return };
+    let since = Timestamp::from_second(first.since_s).map_or_else(|_| String::new(), |at| at.to_string());
+    let cluster = first.cluster.as_deref().unwrap_or("the cluster");
+    progress.note(&format!(
+        "overhead: {} nodes that later listings do not name are counted until then (first: {} of {cluster} until {since}); \
+         if listings name only some of the nodes, say complete = false in their [[inventory]]",
+        gone.len(),
+        first.node,
+    ));
 }
 
 /// Site, month and allocation year of the published files.
@@ -336,30 +364,55 @@ fn machine_of(sweep: &Sweep<'_>, resources: &Resources) -> Result<(Machine, Stri
             if is_present {
                 listings.insert(current.path.clone());
             }
-            files.push((dataset, current.place, is_present));
+            files.push(InventoryFile {
+                dataset,
+                path: current.path,
+                place: current.place,
+                is_present,
+            });
         }
     }
-    let machine = machine_in(sweep.store, files.into_iter(), resources)?;
+    let machine = machine_in(sweep.store, files.into_iter(), (resources, &sweep.plan.complete))?;
     Ok((machine, hasher.finalize().to_hex().to_string(), listings))
 }
+
+/// Changes when listings come to mean something else: what was made of them is made again.
+const LISTING_RULES: u32 = 2;
 
 /// Datasets that say what nodes are.
 const INVENTORIES: [&str; 3] = ["node", "node_event", "partition"];
 
-/// What these files say: their dataset, where they are, and whether what has no date in them counts.
+/// A file of what inventories say.
+struct InventoryFile {
+    dataset: &'static str,
+    /// Where it is published.
+    path: String,
+    /// Where its bytes are.
+    place: String,
+    /// Whether what has no date in it counts.
+    is_present: bool,
+}
+
+/// What these files say; by name of an inventory, whether its listings are complete.
 fn machine_in(
     store: &Store,
-    files: impl Iterator<Item = (&'static str, String, bool)>,
-    resources: &Resources,
+    files: impl Iterator<Item = InventoryFile>,
+    (resources, complete): (&Resources, &BTreeMap<String, bool>),
 ) -> Result<Machine> {
     let mut machine = Machine::default();
-    for (dataset, place, is_present) in files {
-        for batch in read_table(store.reader(&place)?, None, READ_ROWS)? {
-            let batch = batch?;
-            match dataset {
-                "node" => machine.add_nodes(&batch, resources, is_present)?,
-                "node_event" => machine.add_events(&batch)?,
-                _ => machine.add_partitions(&batch, is_present)?,
+    for file in files {
+        let batches = read_table(store.reader(&file.place)?, None, READ_ROWS)?;
+        if file.dataset == "node" {
+            let source = file.path.split('/').nth(1).and_then(crate::store::hive::parse);
+            let source = source.and_then(|(_, source)| source).unwrap_or_default();
+            let batches = batches.collect::<Result<Vec<_>>>()?;
+            machine.add_nodes(&batches, resources, (file.is_present, complete.get(&source).copied()))?;
+            continue;
+        }
+        for batch in batches {
+            match file.dataset {
+                "node_event" => machine.add_events(&batch?)?,
+                _ => machine.add_partitions(&batch?, file.is_present)?,
             }
         }
     }

@@ -298,6 +298,7 @@ impl Compiler {
             site: None,
             cluster: None,
             as_of: None,
+            complete: None,
             timezone: None,
             nodes: Vec::new(),
             limits: super::super::plan::RejectLimits::default(),

@@ -46,8 +46,10 @@ fn scene() -> (Scene, Pipeline) {
     (scene, pipeline)
 }
 
-/// HEPSPEC06 and `HEPscore23` times core wall time by site, in units of 10^-7, and jobs of no benchmark.
-fn work(scene: &Scene, lake: &str) -> Vec<(String, Option<i128>, Option<i128>, Option<i64>)> {
+/// By site: HEPSPEC06 and `HEPscore23` times core wall time, in units of 10^-7, and jobs of no benchmark.
+type Stated = (String, Option<i128>, Option<i128>, Option<i64>);
+
+fn work(scene: &Scene, lake: &str) -> Vec<Stated> {
     let mut rows = Vec::new();
     for file in super::tables::files(&scene.path(lake), "usage") {
         let site = ["FELS", "TANG", "WATT"]
