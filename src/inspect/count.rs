@@ -9,6 +9,7 @@ use crate::records::{Anomaly, JobRow, SummaryKind, SummaryRow};
 use crate::reference::inventory::{Gpus, InventoryRow};
 use crate::sources::cross_check::CrossCheck;
 use crate::sources::interest::{Interest, Part};
+use crate::sources::inventory::ASSOC_COMMAND;
 use crate::sources::{Position, Sink};
 
 /// Distinct values followed per column; a file with more is only said to have more.
@@ -51,6 +52,9 @@ pub(super) struct Counts {
     with_cpu: u64,
     inventory: BTreeMap<&'static str, i64>,
     undated: bool,
+    /// Accounts beside the top one, and whether any names the account above it.
+    account_n: u64,
+    has_parents: bool,
     /// Look only at what is shown.
     is_quick: bool,
 }
@@ -79,6 +83,7 @@ impl Counts {
     /// Writes what was counted of a machine into a report.
     pub(super) fn fill_inventory(self, report: &mut FileReport) {
         let undated = self.undated;
+        let is_treeless = self.account_n > 0 && !self.has_parents;
         let inventory = self.inventory.clone();
         let before = report.problems.clone();
         self.fill(report);
@@ -88,6 +93,11 @@ impl Counts {
         if undated {
             let problem = "the file does not say when it was true: set as_of in the inventory";
             report.problems.push(problem.to_owned());
+        }
+        if is_treeless {
+            report.problems.push(format!(
+                "no account names the one above it, so that there is no tree of accounts: list them with `{ASSOC_COMMAND}`"
+            ));
         }
     }
 
@@ -118,7 +128,13 @@ impl Counts {
                 add("billing_weight", i64::try_from(partition.weights.len()).ok());
                 &partition.cluster
             }
-            InventoryRow::Association(association) => &association.cluster,
+            InventoryRow::Association(association) => {
+                if association.user.is_none() && association.account != "root" {
+                    self.account_n += 1;
+                    self.has_parents |= association.parent_account.is_some();
+                }
+                &association.cluster
+            }
             InventoryRow::Reservation(reservation) => {
                 self.start_ms = earlier(self.start_ms, Some(reservation.start_ms));
                 self.end_ms = self.end_ms.max(Some(reservation.end_ms));

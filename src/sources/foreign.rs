@@ -38,11 +38,11 @@ const KNOWN: &[(Mark, &str)] = &[
     ),
     (
         Words(&["RawShares", "FairShare"]),
-        "sshare tells shares and usage of the moment: dump associations with sacctmgr -P show assoc, jobs with sacct -P",
+        "sshare tells shares and usage of the moment: dump associations with sacctmgr dump, jobs with sacct -P",
     ),
     (
         Begins("Current Association Manager state"),
-        "scontrol show assoc_mgr tells limits and usage of the moment: dump associations with sacctmgr -P show assoc",
+        "scontrol show assoc_mgr tells limits and usage of the moment: dump associations with sacctmgr dump",
     ),
     (
         Begins("--------"),
@@ -80,7 +80,7 @@ const KNOWN: &[(Mark, &str)] = &[
     ),
     (
         Json(&["shares", "shares_normalized"]),
-        "sshare tells shares and usage of the moment: dump associations with sacctmgr -P show assoc, jobs with sacct -P",
+        "sshare tells shares and usage of the moment: dump associations with sacctmgr dump, jobs with sacct -P",
     ),
 ];
 

@@ -1,4 +1,5 @@
-//! `sacctmgr -P show assoc` (and `show user withassoc`): accounts, users in accounts, shares and limits.
+//! `sacctmgr -P show assoc` (and `show user withassoc`): accounts, users in accounts, shares and limits. What it prints
+//! unasked names no account above another: only with `ParentName` among its columns is there a tree.
 
 use super::fields::Fields;
 use super::{Trouble, table};
@@ -6,6 +7,13 @@ use crate::ledger::Reason;
 use crate::pipeline::SourcePlan;
 use crate::reference::inventory::{AssociationRow, InventoryRow, quantity};
 use crate::sources::Sink;
+
+/// What lists associations with their tree.
+pub const ASSOC_COMMAND: &str =
+    "sacctmgr -P show assoc format=Cluster,Account,ParentName,User,Partition,Share,DefaultQOS,QOS,GrpTRES,GrpTRESMins";
+
+/// Columns with the account above, as releases head them.
+const PARENT: [&str; 2] = ["parentname", "parname"];
 
 /// Columns with a place of their own.
 const KNOWN: &[&str] = &[
@@ -15,7 +23,8 @@ const KNOWN: &[&str] = &[
     "partition",
     "share",
     "fairshare",
-    "parentname",
+    PARENT[0],
+    PARENT[1],
     "defaultaccount",
     "defacct",
     "defqos",
@@ -62,7 +71,7 @@ pub(super) fn association(fields: &Fields<'_>) -> Result<AssociationRow, Trouble
         parent_account: if user.is_some() {
             Some(account.clone())
         } else {
-            fields.text("parentname")
+            first(&PARENT)
         },
         account,
         user,

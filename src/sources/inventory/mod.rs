@@ -30,6 +30,7 @@ mod yaml;
 use std::io::Read;
 use std::sync::Arc;
 
+pub use assoc::ASSOC_COMMAND;
 pub use kind::{Kind, recognise};
 
 use super::hints::Hints;
