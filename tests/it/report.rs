@@ -17,4 +17,5 @@ mod scene;
 mod server;
 mod server_golden;
 mod site;
+mod sreport;
 mod stored;

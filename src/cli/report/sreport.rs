@@ -3,36 +3,70 @@
 use super::print;
 use crate::cli::output;
 use crate::cli::selection::SelectionArgs;
-use crate::error::Result;
+use crate::error::{Error, Kind, Result};
 use crate::report::lake::Lake;
 use crate::report::render::TableFormat;
-use crate::report::sreport::users::by_user;
-use crate::report::sreport::{TimeUnit, report};
+use crate::report::sreport::{Period, Request, SreportKind, TimeUnit, answer};
 
-/// Print Slurm's familiar table: what accounts used of each TRES, by cluster.
+/// Print Slurm's familiar tables, with sreport's numbers to the printed digit.
 ///
-/// The numbers are sreport's when the pipeline says `attribution = "prorated"`, which clips jobs to the period, and cuts
-/// months in the zone of the cluster. With --users they are read from the records, clipped whatever the attribution, and
-/// lines of accounts hold those below them where listings of associations tell the tree. What no job says, as APEL's say
-/// nothing of GPUs, is left empty.
+/// They are made from the records of jobs, cut to the period whatever the lake's attribution, after signed corrections.
+/// Lines of accounts hold those below them, where listings of associations tell the tree. Idle time of reservations goes
+/// to those who might have used it, as in Slurm, where listings tell their windows. What no job says, as APEL's say
+/// nothing of GPUs, is left empty. Tables with names of people need --users.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
-Example:
-    gridtally report sreport out --from 2026-10 --to 2026-10 --time seconds --users")]
+Examples:
+  What accounts and their users had in October, in seconds:
+    gridtally report sreport out --from 2026-10 --to 2026-10 --time seconds --users
+
+  Who used most GPUs on one day:
+    gridtally report sreport out top-usage --users --tres gres/gpu --start 2026-10-25T00:00 --end 2026-10-26T00:00
+
+  What of the cluster was allocated, down and idle:
+    gridtally report sreport out utilization --from 2026-10 --to 2026-10 --time hourper")]
 pub(super) struct Args {
     /// Folder or URL results were published to.
     lake: String,
 
+    /// Which table, also by sreport's own name; account-utilization, or with --users account-utilization-by-user.
+    #[arg(value_name = "TABLE", ignore_case = true)]
+    table: Option<SreportKind>,
+
     #[command(flatten)]
     selection: SelectionArgs,
 
+    /// First hour, in place of --from: local time of the lake's zone (YYYY-MM-DDThh:00).
+    #[arg(long, value_name = "TIME", requires = "end", conflicts_with_all = ["from", "to"])]
+    start: Option<String>,
+
+    /// End of the last hour.
+    #[arg(long, value_name = "TIME", requires = "start")]
+    end: Option<String>,
+
     /// Unit of the usage.
-    #[arg(long, value_name = "UNIT", default_value = "minutes")]
+    #[arg(long, value_name = "UNIT", default_value = "minutes", ignore_case = true)]
     time: TimeUnit,
 
-    /// A line for each user of an account, as `sreport cluster AccountUtilizationByUser` prints them.
+    /// Only this trackable resource (cpu, mem, node, billing, gres/gpu, gres/gpu:TYPE); may be given several times.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    tres: Vec<String>,
+
+    /// Name users.
     #[arg(long)]
     users: bool,
+
+    /// top-usage: how many lines.
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    top: usize,
+
+    /// sizes-by-account: numbers of cores at which the next column begins.
+    #[arg(long, value_name = "N,N", value_delimiter = ',', default_values_t = [50, 250, 500, 1000])]
+    grouping: Vec<i64>,
+
+    /// sizes-by-account: numbers of jobs in place of their time.
+    #[arg(long)]
+    job_count: bool,
 
     /// Format on stdout.
     #[arg(long, value_name = "FORMAT", default_value = "table")]
@@ -40,18 +74,36 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
+    let kind = match (args.table, args.users) {
+        (Some(kind), false) if kind.names_people() => {
+            return Err(Error::new(
+                Kind::Usage,
+                "this table names people: ask for it with --users",
+            ));
+        }
+        (Some(kind), _) => kind,
+        (None, true) => SreportKind::AccountUtilizationByUser,
+        (None, false) => SreportKind::AccountUtilization,
+    };
     let lake = Lake::open(&args.lake)?;
     let selection = args.selection.selection()?;
-    if args.users {
-        return print(&by_user(&lake, &selection, args.time)?, args.format);
+    let zone = lake.zone()?;
+    let period = match args.start.as_deref().zip(args.end.as_deref()) {
+        Some((start, end)) => Period::between(start, end, &zone)?,
+        None => Period::of_months(&selection, &zone),
+    };
+    let request = Request {
+        unit: args.time,
+        tres: args.tres.iter().cloned().collect(),
+        top_n: args.top,
+        edges: args.grouping.clone(),
+        is_job_count: args.job_count,
+        ..Request::new(kind, selection, period)
+    };
+    let answer = answer(&lake, &request)?;
+    print(&answer.table, args.format)?;
+    for note in &answer.notes {
+        output::people(note);
     }
-    if lake
-        .manifest
-        .facts
-        .get("attribution")
-        .is_some_and(|how| how != "prorated")
-    {
-        output::people("the lake attributes jobs by their end: sreport would clip them to the period");
-    }
-    print(&report(&lake, &selection, args.time)?, args.format)
+    Ok(())
 }

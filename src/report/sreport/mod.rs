@@ -1,131 +1,250 @@
-//! Slurm's own table: utilisation by cluster and account, as `sreport cluster AccountUtilizationByUser` prints it; from
-//! usage, or from records with [`users`].
+//! Slurm's own tables, as `sreport` prints them: from records, cut to the period whatever the lake's attribution, after
+//! signed corrections. What no job says is empty, not zero.
 
-mod silence;
-pub mod users;
+mod accounts;
+mod events;
+mod gathered;
+mod jobs;
+mod period;
+mod reserved;
+mod sizes;
+mod tree;
+mod unit;
+mod used;
+mod users;
+mod utilization;
+mod windows;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+pub use period::Period;
+pub use unit::TimeUnit;
+
 use super::lake::{Lake, Selection};
-use super::table::{Cell, ColumnKind, Table, divide};
-use crate::error::Result;
-use crate::schema::batch::{date, int, text, word};
-use crate::store::lake::parse_usage_path;
-use crate::time::Month;
-use silence::silent;
+use super::table::{Cell, ColumnKind, Table};
+use crate::error::{Error, Kind, Result};
+use gathered::Gathered;
+use jobs::Jobs;
+use reserved::Reserved;
+use tree::Trees;
+use used::Used;
 
-/// In what usage is told, by the words of `sreport -t`.
+/// Which table of sreport.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum TimeUnit {
-    /// Seconds.
-    Seconds,
-    /// Minutes, the unit of sreport if nobody says another.
+pub enum SreportKind {
+    /// What accounts used, each with those below it; no people are named.
     #[default]
-    Minutes,
-    /// Hours.
-    Hours,
+    #[value(alias = "accountutilization")]
+    AccountUtilization,
+    /// The same with a line for each user (sreport cluster `AccountUtilizationByUser`).
+    #[value(alias = "accountutilizationbyuser")]
+    AccountUtilizationByUser,
+    /// Users and their accounts, most cores first (sreport cluster `UserUtilizationByAccount`).
+    #[value(alias = "userutilizationbyaccount")]
+    UserUtilizationByAccount,
+    /// The first of them (sreport user `TopUsage`).
+    #[value(alias = "usertopusage", alias = "user-top-usage", alias = "topusage")]
+    TopUsage,
+    /// Core time by account and number of cores (sreport job `SizesByAccount` `FlatView`).
+    #[value(alias = "sizesbyaccount")]
+    SizesByAccount,
+    /// What of the cluster was allocated, down and idle (sreport cluster Utilization).
+    #[value(alias = "clusterutilization", alias = "cluster-utilization")]
+    Utilization,
 }
 
-impl TimeUnit {
-    fn seconds(self) -> i128 {
-        match self {
-            Self::Seconds => 1,
-            Self::Minutes => 60,
-            Self::Hours => 3600,
+impl SreportKind {
+    /// Whether it names people.
+    #[must_use]
+    pub fn names_people(self) -> bool {
+        matches!(
+            self,
+            Self::AccountUtilizationByUser | Self::UserUtilizationByAccount | Self::TopUsage
+        )
+    }
+}
+
+/// What is asked for.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// Which table.
+    pub kind: SreportKind,
+    /// Sites and VOs; its months are those of `period`.
+    pub selection: Selection,
+    /// Of which time.
+    pub period: Period,
+    /// In what usage is reported.
+    pub unit: TimeUnit,
+    /// Only these trackable resources; empty for all a lake can tell of.
+    pub tres: BTreeSet<String>,
+    /// How many lines of users at most ([`SreportKind::TopUsage`]).
+    pub top_n: usize,
+    /// Numbers of cores at which the next column begins ([`SreportKind::SizesByAccount`]), ascending.
+    pub edges: Vec<i64>,
+    /// Jobs in place of their time ([`SreportKind::SizesByAccount`]).
+    pub is_job_count: bool,
+}
+
+impl Request {
+    /// A table with what sreport takes where nothing else is said.
+    #[must_use]
+    pub fn new(kind: SreportKind, selection: Selection, period: Period) -> Self {
+        Self {
+            kind,
+            selection,
+            period,
+            unit: TimeUnit::default(),
+            tres: BTreeSet::new(),
+            top_n: 10,
+            edges: vec![50, 250, 500, 1000],
+            is_job_count: false,
         }
     }
 
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Seconds => "TRES s",
-            Self::Minutes => "TRES min",
-            Self::Hours => "TRES h",
+    fn has_tres(&self, name: &str) -> bool {
+        self.tres.is_empty() || self.tres.contains(name)
+    }
+
+    fn check(&self) -> Result<()> {
+        if let Some(name) = self.tres.iter().find(|name| !used::is_name(name)) {
+            let message = format!(
+                "--tres {name}: a lake tells of {} and gres/gpu:TYPE",
+                used::TRES.join(", ")
+            );
+            return Err(Error::new(Kind::Usage, message));
         }
+        let needs_end = self.unit.has_percent() && self.kind != SreportKind::SizesByAccount;
+        if (needs_end || self.kind == SreportKind::Utilization) && !self.period.is_closed() {
+            let message = "shares of a cluster need a period: give --from and --to, or --start and --end";
+            return Err(Error::new(Kind::Usage, message));
+        }
+        Ok(())
     }
 }
 
-/// TRES by the columns of usage.
-const TRES: [(&str, &str); 4] = [
-    ("alloc_core_s", "cpu"),
-    ("alloc_node_s", "node"),
-    ("alloc_billing_s", "billing"),
-    ("alloc_gpu_s", "gres/gpu"),
-];
-
-/// The time of a selection, Unix milliseconds: from the start of its first month to the end of its last.
-fn bounds(lake: &Lake, selection: &Selection) -> Result<(i64, i64)> {
-    let zone = lake.zone()?;
-    let from_ms = selection
-        .from
-        .map_or(i64::MIN, |month| zone.begins_ms(month.first_day()));
-    let until_ms = selection
-        .to
-        .map_or(i64::MAX, |month| zone.begins_ms(month.next().first_day()));
-    Ok((from_ms, until_ms))
+/// A table, and what people have to know of it.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// The table.
+    pub table: Table,
+    /// What is not in it, or in it other than one would think.
+    pub notes: Vec<String>,
 }
 
-/// The table, of jobs alone (the view `batch`) and without corrections. What no job says is empty, and not zero: a site
-/// that sends APEL messages may have any number of GPUs.
+/// Makes a table.
 ///
 /// # Errors
-/// [`crate::error::Kind::Io`] when the lake cannot be read; [`crate::error::Kind::Data`] when it does not say in which
-/// zone its months are cut.
-pub fn report(lake: &Lake, selection: &Selection, unit: TimeUnit) -> Result<Table> {
-    let mut used: BTreeMap<(String, String), [i128; 4]> = BTreeMap::new();
-    for file in lake.manifest.dataset("usage") {
-        let wanted = parse_usage_path(&file.path)
-            .is_some_and(|(site, vo, _)| selection.has_site(&site) && selection.has_vo(vo.as_deref()));
-        if !wanted {
-            continue;
-        }
-        for batch in lake.batches(&file.path, None)? {
-            let batch = batch?;
-            let (month, view) = (date(&batch, "month")?, text(&batch, "view")?);
-            let (cluster, account) = (text(&batch, "cluster")?, text(&batch, "account")?);
-            let correction = text(&batch, "correction_id")?;
-            let mut columns = Vec::with_capacity(TRES.len());
-            for (column, _) in TRES {
-                columns.push(int(&batch, column)?);
-            }
-            for row in 0..batch.num_rows() {
-                let in_range = Month::of_day(month.value(row)).is_some_and(|month| selection.has_month(month));
-                if !in_range || view.value(row) != "batch" || word(correction, row).is_some() {
-                    continue;
+/// [`Kind::Io`] when the lake cannot be read; [`Kind::Data`] when it does not say in which zone its months are cut;
+/// [`Kind::Usage`] when what is asked for has no answer.
+pub fn answer(lake: &Lake, request: &Request) -> Result<Answer> {
+    request.check()?;
+    let jobs = Jobs::new(lake, &request.selection, request.period)?;
+    let mut answer = match request.kind {
+        SreportKind::SizesByAccount => sizes::answer(&jobs, request)?,
+        SreportKind::Utilization => utilization::answer(&jobs, request)?,
+        kind => {
+            let trees = Trees::read(lake)?;
+            let windows = windows::read(lake, &request.selection, request.period, &trees)?;
+            let reserved = Reserved::new(windows, request.period);
+            let gathered = Gathered::read(&jobs, &reserved)?;
+            let wholes = Wholes::read(&jobs, request)?;
+            let mut answer = match kind {
+                SreportKind::TopUsage | SreportKind::UserUtilizationByAccount => {
+                    users::answer(&gathered, &wholes, request)
                 }
-                let of = |column| word(column, row).unwrap_or_default().to_owned();
-                let sums = used.entry((of(cluster), of(account))).or_default();
-                for (sum, column) in sums.iter_mut().zip(&columns) {
-                    *sum += i128::from(column.value(row));
-                }
-            }
+                _ => accounts::answer(&gathered, &trees, &wholes, request),
+            };
+            answer.notes.extend(gathered.notes);
+            answer.notes.extend(wholes.notes);
+            answer
         }
-    }
-    // Usage knows sums: only where one is zero, records must say whether that is known.
-    let silent = if used.values().flatten().any(|sum| *sum == 0) {
-        silent(lake, selection)?
-    } else {
-        BTreeSet::new()
     };
-    let mut table = Table::new(
-        "Cluster/Account Utilization",
-        &[
-            ("Cluster", "", ColumnKind::Text),
-            ("Account", "", ColumnKind::Text),
-            ("TRES Name", "", ColumnKind::Text),
-            ("Used", unit.as_str(), ColumnKind::Number),
-        ],
-    );
-    for ((cluster, account), sums) in used {
-        for (nth, (sum, (_, tres))) in sums.into_iter().zip(TRES).enumerate() {
-            let is_silent = sum == 0 && silent.contains(&(cluster.clone(), account.clone(), nth));
-            let amount = divide(sum, unit.seconds()).filter(|_| !is_silent);
-            table.push(vec![
-                Cell::text(&cluster),
-                Cell::text(&account),
-                Cell::text(tres),
-                amount.map_or(Cell::Empty, Cell::Int),
-            ]);
-        }
+    answer.notes.extend(of_summaries(&jobs)?);
+    Ok(answer)
+}
+
+/// Summaries tell of jobs added up, which cannot be cut to a period or told apart by user.
+fn of_summaries(jobs: &Jobs<'_>) -> Result<Option<String>> {
+    let rows = jobs.lake.summaries(&Selection {
+        from: None,
+        to: None,
+        ..jobs.selection.clone()
+    })?;
+    let own = rows
+        .iter()
+        .filter(|row| row.is_usage() && jobs.period.touches(row.month, &jobs.zone));
+    let (mut row_n, mut job_n) = (0_u64, 0_i64);
+    for row in own {
+        row_n += 1;
+        job_n += row.number("job_n").unwrap_or_default();
     }
-    Ok(table)
+    Ok((row_n > 0).then(|| format!("{row_n} summaries of {job_n} jobs are left out: they name no single jobs")))
+}
+
+/// Seconds clusters registered of each resource, of which percentages are.
+#[derive(Debug, Default)]
+struct Wholes {
+    seconds: BTreeMap<String, BTreeMap<String, i128>>,
+    notes: Vec<String>,
+}
+
+impl Wholes {
+    /// Reads them, if percentages are asked for.
+    fn read(jobs: &Jobs<'_>, request: &Request) -> Result<Self> {
+        if !request.unit.has_percent() {
+            return Ok(Self::default());
+        }
+        let events = events::read(jobs.lake, jobs.selection, jobs.period)?;
+        let seconds = events::registered(&events);
+        let notes = if seconds.is_empty() {
+            vec![unregistered("percentages")]
+        } else {
+            Vec::new()
+        };
+        Ok(Self { seconds, notes })
+    }
+
+    fn of(&self, cluster: &str, tres: &str) -> Option<i128> {
+        self.seconds.get(cluster)?.get(tres).copied()
+    }
+}
+
+/// What is said where nothing tells what a cluster has.
+fn unregistered(what: &str) -> String {
+    format!(
+        "no listing tells what the cluster registered in the period, so {what} are unknown: add `sacctmgr -P show event \
+         All_Clusters Start=DAY` under [[inventory]]"
+    )
+}
+
+/// A table with these words in front of the resource and its amount.
+fn table_of(title: &str, words: &[&str], request: &Request) -> Table {
+    let mut columns: Vec<(String, &'static str, ColumnKind)> = words
+        .iter()
+        .chain(&["TRES Name"])
+        .map(|name| ((*name).to_owned(), "", ColumnKind::Text))
+        .collect();
+    columns.extend(request.unit.columns("Used", ColumnKind::Number));
+    let columns: Vec<_> = columns
+        .iter()
+        .map(|(name, unit, kind)| (name.as_str(), *unit, *kind))
+        .collect();
+    Table::new(title, &columns)
+}
+
+/// Adds a line for each resource asked for.
+fn push_lines(
+    table: &mut Table,
+    words: &[Cell],
+    used: &Used,
+    names: &[String],
+    whole: (&Wholes, &str),
+    request: &Request,
+) {
+    for name in names.iter().filter(|name| request.has_tres(name)) {
+        let mut row = words.to_vec();
+        row.push(Cell::text(name));
+        row.extend(request.unit.cells(used.named(name), whole.0.of(whole.1, name)));
+        table.push(row);
+    }
 }

@@ -1,7 +1,6 @@
 //! Tables of federations against what was published, and against numbers worked by hand.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use gridtally::report::federation::{gather, sums_by};
 use gridtally::report::gracc::table;
@@ -9,8 +8,6 @@ use gridtally::report::lake::Selection;
 use gridtally::report::render::objects;
 use gridtally::report::render::{TableFormat, render};
 use gridtally::report::sites::{load_pledges, load_sites};
-use gridtally::report::sreport::users::by_user;
-use gridtally::report::sreport::{TimeUnit, report as sreport};
 use gridtally::report::work_scale::Scale;
 use gridtally::report::{osg, portal};
 
@@ -205,162 +202,6 @@ fn gracc_documents_add_up_to_the_dump() {
         }
     }
     assert_eq!(totals["Storage"].0, 212);
-}
-
-/// Slurm's own table of October 2026, for the accounts whose rows sreport does not roll up.
-#[test]
-fn sreport_prints_what_slurm_prints() {
-    let test = "sreport_prints_what_slurm_prints";
-    let Some(folder) = shared(test, "data/slurm/24.11-history") else {
-        return;
-    };
-    let scene = Scene::new();
-    let dump = folder.join("sacct_months_D_P.txt.xz");
-    let mut pipeline =
-        "[pipeline]\nname = \"zoo\"\noutput = \"zoo\"\ncalendar_timezone = \"Europe/Zurich\"\n".to_owned();
-    let _ = write!(
-        pipeline,
-        "[[source]]\nname = \"zoo\"\nformat = \"sacct\"\npaths = [{dump:?}]\nsite = \"ZOO\"\ntimezone = \"Europe/Zurich\"\n"
-    );
-    scene.write("zoo.toml", &pipeline);
-    let lake = scene.run("zoo");
-    let month = Some("2026-10".parse().unwrap());
-    let selection = Selection {
-        from: month,
-        to: month,
-        ..Selection::default()
-    };
-    let table = sreport(&lake, &selection, TimeUnit::Seconds).unwrap();
-    let ours: BTreeMap<(String, String), i64> = (table.rows.iter())
-        .map(|row| {
-            let cell = |at: usize| row[at].to_string();
-            ((cell(1), cell(2)), cell(3).parse().unwrap())
-        })
-        .collect();
-    let theirs = std::fs::read_to_string(folder.join("sreport_acct_util_by_user.txt")).unwrap();
-    let mut compared = 0;
-    for line in theirs.lines().filter(|line| line.starts_with("zoo24|")) {
-        let fields: Vec<&str> = line.split('|').collect();
-        // Lines of users, and of accounts that only hold others, are not ours.
-        let Some(mine) = ours.get(&(fields[1].to_owned(), fields[4].to_owned())) else {
-            continue;
-        };
-        if fields[2].is_empty() && fields[4] != "gres/gpu" && fields[1] != "root" {
-            let used: i64 = fields[5].parse().unwrap();
-            assert_eq!(*mine, used, "{line}");
-            compared += 1;
-        }
-    }
-    assert!(compared >= 9, "{compared}");
-}
-
-/// Messages of APEL tell neither GPUs nor billing: a zero would be a number that nobody knows. Slurm does tell.
-#[test]
-fn sreport_leaves_empty_what_nothing_says() {
-    let scene = Scene::new();
-    scene.write(
-        "in/1.msg",
-        "APEL-individual-job-message: v0.3\nSite: S\nSubmitHost: h\nMachineName: m\nLocalJobId: 1\nWallDuration: 3600\n\
-         CpuDuration: 60\nStartTime: 1772323200\nEndTime: 1772326800\nProcessors: 2\nNodeCount: 1\n\
-         ServiceLevelType: HEPSPEC\nServiceLevel: 10\n%%\n",
-    );
-    scene.write(
-        "jobs.txt",
-        "JobIDRaw|Cluster|User|Account|State|Submit|Start|End|ElapsedRaw|NCPUS|AllocTRES|TotalCPU\n\
-         7|oak|u|a|COMPLETED|2026-03-01T00:00:00|2026-03-01T00:00:00|2026-03-01T01:00:00|3600|4|billing=4,cpu=4,node=1|00:10:00\n",
-    );
-    scene.write(
-        "both.toml",
-        "[pipeline]\nname = \"both\"\noutput = \"both\"\n\
-         [[source]]\nname = \"apel\"\nformat = \"apel\"\npaths = [\"in\"]\n\
-         [[source]]\nname = \"slurm\"\nformat = \"sacct\"\npaths = [\"jobs.txt\"]\nsite = \"T\"\ntimezone = \"UTC\"\nvo = { value = \"v\" }\n",
-    );
-    let lake = scene.run("both");
-    let told = |table: gridtally::report::table::Table| -> BTreeMap<String, String> {
-        let rows = table
-            .rows
-            .iter()
-            .map(|row| row.iter().map(ToString::to_string).collect());
-        let lines = rows.map(|mut cells: Vec<String>| {
-            let used = cells.pop().unwrap();
-            (cells.join("|"), used)
-        });
-        lines.collect()
-    };
-    let selection = Selection::default();
-    let table = told(sreport(&lake, &selection, TimeUnit::Minutes).unwrap());
-    let expected = [
-        ("m||billing", ""),
-        ("m||cpu", "120"),
-        ("m||gres/gpu", ""),
-        ("m||node", "60"),
-        ("oak|a|billing", "240"),
-        ("oak|a|cpu", "240"),
-        ("oak|a|gres/gpu", "0"),
-        ("oak|a|node", "60"),
-    ];
-    let expected = expected.map(|(line, used)| (line.to_owned(), used.to_owned()));
-    assert_eq!(table, BTreeMap::from(expected));
-    let by_user = told(by_user(&lake, &selection, TimeUnit::Minutes).unwrap());
-    for (line, used) in [
-        ("m|||gres/gpu", ""),
-        ("m|||mem", ""),
-        ("m|||cpu", "120"),
-        ("oak|a|u|gres/gpu", "0"),
-        ("oak|a||billing", "240"),
-    ] {
-        assert_eq!(by_user.get(line).map(String::as_str), Some(used), "{line}: {by_user:?}");
-    }
-}
-
-/// The same with its users and its tree of accounts: every line Slurm prints of these, and no other.
-#[test]
-fn sreport_prints_users_and_the_tree_as_slurm_does() {
-    let test = "sreport_prints_users_and_the_tree_as_slurm_does";
-    let Some(folder) = shared(test, "data/slurm/24.11-history") else {
-        return;
-    };
-    let scene = Scene::new();
-    let (dump, tree) = (folder.join("sacct_months_D_P.txt.xz"), folder.join("sacctmgr_dump.cfg"));
-    scene.write(
-        "zoo.toml",
-        &format!(
-            "[pipeline]\nname = \"zoo\"\noutput = \"zoo\"\ncalendar_timezone = \"Europe/Zurich\"\nattribution = \"by-end\"\n\
-             [[source]]\nname = \"zoo\"\nformat = \"sacct\"\npaths = [{dump:?}]\nsite = \"ZOO\"\ntimezone = \"Europe/Zurich\"\n\
-             [[inventory]]\nname = \"tree\"\nformat = \"sacctmgr-dump\"\npaths = [{tree:?}]\nas_of = 2026-10-31\n"
-        ),
-    );
-    let lake = scene.run("zoo");
-    let month = Some("2026-10".parse().unwrap());
-    let selection = Selection {
-        from: month,
-        to: month,
-        ..Selection::default()
-    };
-    let table = by_user(&lake, &selection, TimeUnit::Seconds).unwrap();
-    let line =
-        |row: &[gridtally::report::table::Cell]| -> Vec<String> { row.iter().map(ToString::to_string).collect() };
-    let ours: BTreeMap<Vec<String>, String> = (table.rows.iter())
-        .map(|row| {
-            let mut cells = line(row);
-            let used = cells.pop().unwrap();
-            (cells, used)
-        })
-        .collect();
-    let theirs = std::fs::read_to_string(folder.join("sreport_acct_util_by_user.txt")).unwrap();
-    let resources = ["cpu", "mem", "node", "billing", "gres/gpu"];
-    let mut compared = BTreeMap::new();
-    for line in theirs.lines().filter(|line| line.starts_with("zoo24|")) {
-        let fields: Vec<&str> = line.split('|').collect();
-        if !resources.contains(&fields[4]) {
-            continue;
-        }
-        let key: Vec<String> = [0, 1, 2, 4].iter().map(|at| fields[*at].to_owned()).collect();
-        assert_eq!(ours.get(&key).map(String::as_str), Some(fields[5]), "{line}");
-        *compared.entry(fields[2].is_empty()).or_insert(0) += 1;
-    }
-    assert!(compared[&true] >= 35 && compared[&false] >= 35, "{compared:?}");
-    assert_eq!(compared.values().sum::<usize>(), ours.len());
 }
 
 /// Months that were published in several versions: what reports tell of them, counted row by row as APEL's server does and

@@ -1,0 +1,48 @@
+//! What accounts used, each with those below it, and what users did in them.
+
+use std::collections::BTreeMap;
+
+use super::gathered::Gathered;
+use super::tree::Trees;
+use super::used::{Used, names};
+use super::{Answer, Request, SreportKind, Wholes, push_lines, table_of};
+use crate::report::table::Cell;
+
+/// Cluster, account and user, in the order of lines.
+type Line<'a> = (&'a str, &'a str, Option<&'a str>);
+
+pub(super) fn answer(gathered: &Gathered, trees: &Trees, wholes: &Wholes, request: &Request) -> Answer {
+    let has_users = request.kind == SreportKind::AccountUtilizationByUser;
+    let mut lines: BTreeMap<Line<'_>, Used> = BTreeMap::new();
+    for (who, used) in &gathered.used {
+        for account in trees.line(&who.cluster, &who.account) {
+            lines.entry((&who.cluster, account, None)).or_default().add(used);
+        }
+        if has_users && let Some(user) = &who.user {
+            lines.insert((&who.cluster, &who.account, Some(user)), used.clone());
+        }
+    }
+    let (title, words) = if has_users {
+        ("Cluster/Account/User Utilization", &["Cluster", "Account", "Login"][..])
+    } else {
+        ("Cluster/Account Utilization", &["Cluster", "Account"][..])
+    };
+    let mut table = table_of(title, words, request);
+    let models = gathered.models();
+    for ((cluster, account, user), used) in &lines {
+        let mut words = vec![Cell::text(*cluster), Cell::text(*account)];
+        if has_users {
+            words.push(Cell::word(*user));
+        }
+        let names = models.get(cluster).map(names).unwrap_or_default();
+        push_lines(&mut table, &words, used, &names, (wholes, cluster), request);
+    }
+    let accounts = gathered
+        .used
+        .keys()
+        .map(|who| (who.cluster.as_str(), who.account.as_str()));
+    Answer {
+        notes: trees.notes(accounts),
+        table,
+    }
+}

@@ -1,0 +1,323 @@
+//! Jobs of a lake, cut to the period, after corrections.
+
+use std::collections::BTreeSet;
+
+use arrow::array::{Array, AsArray, Int64Array, ListArray, RecordBatch, StringArray};
+use arrow::datatypes::Int64Type;
+
+use super::period::{Period, month_of};
+use super::used::{TRES, Used};
+use crate::error::{Error, Result};
+use crate::report::lake::{Lake, Piece, Selection};
+use crate::report::table::divide;
+use crate::schema::batch::{column, int, number, text, time, word};
+use crate::summarise::fate::{Corrections, Fate, FateColumns, Fates};
+use crate::time::{Month, Zone};
+
+const COLUMNS: [&str; 16] = [
+    "view",
+    "vo",
+    "cluster",
+    "account",
+    "user",
+    "reservation",
+    "start_utc",
+    "end_utc",
+    "wall_s",
+    "suspended_s",
+    AMOUNTS[0],
+    AMOUNTS[1],
+    AMOUNTS[2],
+    AMOUNTS[3],
+    AMOUNTS[4],
+    "gpus",
+];
+
+/// What jobs say of each resource, in the order of [`TRES`].
+const AMOUNTS: [&str; TRES.len()] = [
+    "alloc_core_n",
+    "alloc_memory_byte",
+    "alloc_node_n",
+    "alloc_billing_n",
+    "alloc_gpu_n",
+];
+
+/// Place of memory, which jobs tell in bytes and sreport in MiB.
+const MEMORY: usize = 1;
+
+/// Place of the cores, the one resource that a suspended job gives back.
+const CORES: usize = 0;
+
+/// A part of a job that lies in the period and is counted for one account.
+#[derive(Clone, Copy)]
+pub(super) struct JobPart<'a> {
+    /// Cluster; empty when unknown.
+    pub(super) cluster: &'a str,
+    /// Account after corrections; empty when unknown.
+    pub(super) account: &'a str,
+    /// User; empty when unknown.
+    pub(super) user: &'a str,
+    /// The reservation it ran in.
+    pub(super) reservation: Option<&'a str>,
+    /// The part, Unix milliseconds.
+    pub(super) span: (i64, i64),
+    /// Start and end of the whole.
+    whole: (i64, i64),
+    /// Seconds of the whole without suspension, and with it.
+    seconds: [i64; 2],
+    /// In the order of [`TRES`].
+    amounts: [Option<i64>; TRES.len()],
+    models: Models<'a>,
+}
+
+impl<'a> JobPart<'a> {
+    /// A part of it, counted for an account.
+    fn counted_for(mut self, account: &'a str, span: (i64, i64)) -> Self {
+        (self.account, self.span) = (account, span);
+        self
+    }
+
+    /// How many of a resource it held.
+    pub(super) fn amount(&self, place: usize) -> Option<i64> {
+        self.amounts.get(place).copied().flatten()
+    }
+
+    /// GPUs by model.
+    pub(super) fn models(&self) -> impl Iterator<Item = (&str, i64)> {
+        self.models.iter()
+    }
+
+    /// Seconds without suspension in a span. Spans that make up the job add up to its time.
+    pub(super) fn wall_s(&self, span: (i64, i64)) -> i128 {
+        self.share(self.seconds[0], span)
+    }
+
+    fn share(&self, total_s: i64, span: (i64, i64)) -> i128 {
+        let (start_ms, end_ms) = self.whole;
+        let until = |ms: i64| {
+            let whole_ms = i128::from(end_ms - start_ms);
+            divide(i128::from(total_s) * i128::from(ms - start_ms), whole_ms).unwrap_or(0)
+        };
+        until(span.1) - until(span.0)
+    }
+
+    /// What it used in a span.
+    pub(super) fn used(&self, span: (i64, i64)) -> Used {
+        let (wall_s, held_s) = (self.wall_s(span), self.share(self.seconds[1], span));
+        let mut used = Used::default();
+        for (place, amount) in self.amounts.into_iter().enumerate() {
+            let seconds = if place == CORES { wall_s } else { held_s };
+            // Nothing of something unknown is nothing.
+            let known = match amount {
+                Some(amount) => Some(seconds * i128::from(amount)),
+                None => (seconds == 0).then_some(0),
+            };
+            used.add_at(place, known);
+        }
+        for (model, n) in self.models.iter() {
+            used.add_model(model, held_s * i128::from(n));
+        }
+        used
+    }
+}
+
+/// GPUs by model of one row.
+#[derive(Clone, Copy)]
+struct Models<'a> {
+    names: &'a StringArray,
+    counts: &'a Int64Array,
+    /// Where they stand: first place, and the one behind the last.
+    places: (usize, usize),
+}
+
+impl<'a> Models<'a> {
+    fn iter(self) -> impl Iterator<Item = (&'a str, i64)> {
+        (self.places.0..self.places.1).filter_map(move |at| Some((word(self.names, at)?, self.counts.value(at))))
+    }
+}
+
+/// Reads jobs for reports of a selection and period.
+pub(super) struct Jobs<'l> {
+    pub(super) lake: &'l Lake,
+    pub(super) selection: &'l Selection,
+    pub(super) period: Period,
+    pub(super) zone: Zone,
+    pub(super) corrections: Corrections,
+    /// Whether usage counts in the month its job ended in: corrections of a month mean such jobs then.
+    is_by_end: bool,
+}
+
+impl<'l> Jobs<'l> {
+    pub(super) fn new(lake: &'l Lake, selection: &'l Selection, period: Period) -> Result<Self> {
+        Ok(Self {
+            lake,
+            selection,
+            period,
+            zone: lake.zone()?,
+            corrections: lake.corrections()?,
+            is_by_end: lake
+                .manifest
+                .facts
+                .get("attribution")
+                .is_some_and(|how| how == "by-end"),
+        })
+    }
+
+    /// The pieces to read. Jobs that ended after the period lie in a later month, and are cut to it all the same.
+    pub(super) fn pieces(&self) -> Result<Vec<Piece>> {
+        self.lake.record_pieces(&Selection {
+            sites: self.selection.sites.clone(),
+            ..Selection::default()
+        })
+    }
+
+    /// Every part of a job of a piece that counts.
+    pub(super) fn each(&self, piece: &Piece, mut tell: impl FnMut(&JobPart<'_>)) -> Result<()> {
+        let fates = self.corrections.of_site(&piece.site);
+        let columns: BTreeSet<&str> = COLUMNS.into_iter().chain(fates.columns()).collect();
+        let columns: Vec<&str> = columns.into_iter().collect();
+        for batch in self.lake.piece_batches(piece, &columns)? {
+            let batch = batch?;
+            let looked_at = fates.of_batch(&batch)?;
+            let words = |name| text(&batch, name);
+            let (view, vo, cluster) = (words("view")?, words("vo")?, words("cluster")?);
+            let (account, user, reservation) = (words("account")?, words("user")?, words("reservation")?);
+            let (start, end) = (time(&batch, "start_utc")?, time(&batch, "end_utc")?);
+            let (wall, suspended) = (int(&batch, "wall_s")?, int(&batch, "suspended_s")?);
+            let mut amounts = Vec::with_capacity(AMOUNTS.len());
+            for name in AMOUNTS {
+                amounts.push(int(&batch, name)?);
+            }
+            let typed = models(&batch)?;
+            for row in 0..batch.num_rows() {
+                let Some(start_ms) = number(start, row) else { continue };
+                let wall_s = wall.value(row);
+                let held_s = wall_s + number(suspended, row).unwrap_or(0);
+                let end_ms = number(end, row).unwrap_or(start_ms + held_s * 1000);
+                let Some(span) = self.period.clip(start_ms, end_ms) else {
+                    continue;
+                };
+                if view.value(row) != "batch" {
+                    continue;
+                }
+                let amount = |place: usize| {
+                    let amount = amounts.get(place).and_then(|column| number(column, row));
+                    amount.map(|amount| if place == MEMORY { amount >> 20 } else { amount })
+                };
+                let part = JobPart {
+                    cluster: word(cluster, row).unwrap_or_default(),
+                    account: "",
+                    user: word(user, row).unwrap_or_default(),
+                    reservation: word(reservation, row),
+                    span,
+                    whole: (start_ms, end_ms),
+                    seconds: [wall_s, held_s],
+                    amounts: std::array::from_fn(amount),
+                    models: typed.row(row),
+                };
+                let mut tell = |fate: Fate<'_>, span| {
+                    if !fate.is_void && self.selection.has_vo(fate.vo) {
+                        let account = fate.account.unwrap_or_default();
+                        tell(&part.counted_for(account, span));
+                    }
+                };
+                if fates.is_empty() {
+                    let own = Fate {
+                        is_void: false,
+                        vo: word(vo, row),
+                        account: word(account, row),
+                    };
+                    tell(own, span);
+                } else {
+                    self.fates_of((&fates, &looked_at), row, (span, end_ms), tell);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What became of a row: of all of it where jobs count in the month they ended in, else month by month.
+    fn fates_of(
+        &self,
+        (fates, columns): (&Fates<'_>, &FateColumns<'_>),
+        row: usize,
+        ((from_ms, until_ms), end_ms): ((i64, i64), i64),
+        mut tell: impl FnMut(Fate<'_>, (i64, i64)),
+    ) {
+        if self.is_by_end {
+            if let Some(month) = month_of(end_ms, &self.zone) {
+                tell(fates.of(columns, row, month), (from_ms, until_ms));
+            }
+            return;
+        }
+        let mut begun: Option<(Fate<'_>, i64)> = None;
+        let mut at_ms = from_ms;
+        while at_ms < until_ms {
+            let Some(month) = month_of(at_ms, &self.zone) else {
+                return;
+            };
+            let fate = fates.of(columns, row, month);
+            match begun {
+                Some((known, _)) if known == fate => {}
+                Some((known, since_ms)) => {
+                    tell(known, (since_ms, at_ms));
+                    begun = Some((fate, at_ms));
+                }
+                None => begun = Some((fate, at_ms)),
+            }
+            at_ms = self.begins_ms(month.next()).max(at_ms + 1);
+        }
+        if let Some((fate, since_ms)) = begun {
+            tell(fate, (since_ms, until_ms));
+        }
+    }
+
+    fn begins_ms(&self, month: Month) -> i64 {
+        self.zone.begins_ms(month.first_day())
+    }
+}
+
+/// The GPUs by model of the rows of a batch.
+#[derive(Clone, Copy)]
+pub(super) struct ModelColumn<'a> {
+    lists: &'a ListArray,
+    names: &'a StringArray,
+    counts: &'a Int64Array,
+}
+
+impl<'a> ModelColumn<'a> {
+    fn row(self, row: usize) -> Models<'a> {
+        let at = |row: usize| {
+            self.lists
+                .value_offsets()
+                .get(row)
+                .and_then(|at| usize::try_from(*at).ok())
+        };
+        let places = match at(row).zip(at(row + 1)) {
+            Some(places) if self.lists.is_valid(row) => places,
+            _ => (0, 0),
+        };
+        Models {
+            names: self.names,
+            counts: self.counts,
+            places,
+        }
+    }
+
+    /// Models and counts of a row.
+    pub(super) fn of(self, row: usize) -> impl Iterator<Item = (&'a str, i64)> {
+        self.row(row).iter()
+    }
+}
+
+/// The column `gpus` of a batch.
+pub(super) fn models(batch: &RecordBatch) -> Result<ModelColumn<'_>> {
+    let odd = || Error::internal("the column gpus is of another type");
+    let lists = column(batch, "gpus")?.as_list_opt::<i32>().ok_or_else(odd)?;
+    let devices = lists.values().as_struct_opt().ok_or_else(odd)?;
+    let mut columns = devices.columns().iter();
+    let names = columns.next().and_then(|names| names.as_string_opt::<i32>());
+    let counts = columns.next().and_then(|counts| counts.as_primitive_opt::<Int64Type>());
+    let (names, counts) = names.zip(counts).ok_or_else(odd)?;
+    Ok(ModelColumn { lists, names, counts })
+}

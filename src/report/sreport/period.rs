@@ -1,0 +1,115 @@
+//! The time a report is about.
+
+use crate::error::{Error, Kind, Result};
+use crate::report::lake::Selection;
+use crate::time::zone::Local;
+use crate::time::{Day, Month, Zone};
+
+/// Milliseconds of an hour, the grain of Slurm's roll-up.
+pub(super) const HOUR_MS: i64 = 3_600_000;
+
+/// From an instant to another, Unix milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Period {
+    /// First instant.
+    pub from_ms: i64,
+    /// First instant behind it.
+    pub until_ms: i64,
+    /// Where local hours begin, after the hours of UTC.
+    hour_ms: i64,
+}
+
+impl Period {
+    /// The months of a selection, in a zone; open at an end where the selection is.
+    #[must_use]
+    pub fn of_months(selection: &Selection, zone: &Zone) -> Self {
+        let begins = |month: Month| zone.begins_ms(month.first_day());
+        let from_ms = selection.from.map_or(i64::MIN, begins);
+        let until_ms = selection.to.map_or(i64::MAX, |month| begins(month.next()));
+        Self::new(from_ms, until_ms, zone)
+    }
+
+    /// Between two printed local times, as `start=` and `end=` of sreport: `2026-11-21T01:00`, whole hours.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] when one is no such time, or nothing lies between them.
+    pub fn between(start: &str, end: &str, zone: &Zone) -> Result<Self> {
+        let (from_ms, until_ms) = (instant(start, zone)?, instant(end, zone)?);
+        if until_ms <= from_ms {
+            return Err(Error::new(
+                Kind::Usage,
+                format!("--end {end} does not lie behind --start {start}"),
+            ));
+        }
+        Ok(Self::new(from_ms, until_ms, zone))
+    }
+
+    fn new(from_ms: i64, until_ms: i64, zone: &Zone) -> Self {
+        let near = if from_ms == i64::MIN { until_ms } else { from_ms };
+        let near = if near == i64::MAX { 0 } else { near };
+        let hour_ms = zone.offset_at(near.div_euclid(1000)).rem_euclid(3600) * 1000;
+        Self {
+            from_ms,
+            until_ms,
+            hour_ms: (HOUR_MS - hour_ms).rem_euclid(HOUR_MS),
+        }
+    }
+
+    /// Whether both ends are known.
+    #[must_use]
+    pub fn is_closed(self) -> bool {
+        self.from_ms != i64::MIN && self.until_ms != i64::MAX
+    }
+
+    /// How long it is.
+    pub(super) fn seconds(self) -> i64 {
+        self.until_ms.saturating_sub(self.from_ms) / 1000
+    }
+
+    /// The part of a span that lies in the period; `None` when none does.
+    pub(super) fn clip(self, start_ms: i64, end_ms: i64) -> Option<(i64, i64)> {
+        let (start_ms, end_ms) = (start_ms.max(self.from_ms), end_ms.min(self.until_ms));
+        (start_ms < end_ms).then_some((start_ms, end_ms))
+    }
+
+    /// Whether a month lies in it as a whole.
+    pub(super) fn holds(self, month: Month, zone: &Zone) -> bool {
+        let begins = |month: Month| zone.begins_ms(month.first_day());
+        self.from_ms <= begins(month) && begins(month.next()) <= self.until_ms
+    }
+
+    /// Whether any of a month lies in it.
+    pub(super) fn touches(self, month: Month, zone: &Zone) -> bool {
+        let begins = |month: Month| zone.begins_ms(month.first_day());
+        self.clip(begins(month), begins(month.next())).is_some()
+    }
+
+    /// The local hours of a span: their numbers, and the part of the span that lies in each.
+    pub(super) fn hours(self, start_ms: i64, end_ms: i64) -> impl Iterator<Item = (i64, i64, i64)> {
+        let shift_ms = self.hour_ms;
+        let first = (start_ms - shift_ms).div_euclid(HOUR_MS);
+        let behind = (end_ms - shift_ms + HOUR_MS - 1).div_euclid(HOUR_MS);
+        (first..behind).map(move |hour| {
+            let begins_ms = hour * HOUR_MS + shift_ms;
+            (hour, start_ms.max(begins_ms), end_ms.min(begins_ms + HOUR_MS))
+        })
+    }
+}
+
+/// The month of an instant in a zone.
+pub(super) fn month_of(ms: i64, zone: &Zone) -> Option<Month> {
+    let local_s = ms.div_euclid(1000) + zone.offset_at(ms.div_euclid(1000));
+    Month::of_day(Day::try_from(local_s.div_euclid(86_400)).ok()?)
+}
+
+fn instant(text: &str, zone: &Zone) -> Result<i64> {
+    let wrong = |why: &str| Error::new(Kind::Usage, format!("{text:?} {why}: write it as 2026-11-21T01:00"));
+    let time: jiff::civil::DateTime = text.parse().map_err(|_| wrong("is no local time"))?;
+    if time.minute() != 0 || time.second() != 0 || time.subsec_nanosecond() != 0 {
+        return Err(wrong("is no whole hour, and Slurm's roll-up knows only those"));
+    }
+    let local_s = i64::from(crate::time::month::day_of(time.date())) * 86_400 + i64::from(time.hour()) * 3600;
+    match zone.resolve(local_s) {
+        Local::Unique(unix_s) | Local::Fold { earlier: unix_s, .. } | Local::Gap(unix_s) => Ok(unix_s * 1000),
+    }
+}

@@ -1,0 +1,167 @@
+//! Reserved time in which nothing ran: Slurm hands it, hour by hour, to those who might have used it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::gathered::Who;
+use super::jobs::JobPart;
+use super::period::Period;
+use super::used::{TRES, Used, model_of};
+use super::windows::{Allowed, Window};
+
+/// The windows of a period.
+pub(super) struct Reserved {
+    pub(super) windows: Vec<Window>,
+    period: Period,
+    /// Places in `windows` by cluster and name.
+    places: BTreeMap<String, BTreeMap<String, Vec<usize>>>,
+}
+
+/// How long jobs sat in windows: milliseconds by window, resource and hour.
+#[derive(Debug, Default)]
+pub(super) struct Sitting {
+    ms: BTreeMap<(usize, usize, i64), i64>,
+    /// Clusters and names of reservations that no listing tells of.
+    unlisted: BTreeSet<(String, String)>,
+}
+
+impl Sitting {
+    pub(super) fn absorb(&mut self, more: Self) {
+        for (key, ms) in more.ms {
+            *self.ms.entry(key).or_default() += ms;
+        }
+        self.unlisted.extend(more.unlisted);
+    }
+}
+
+impl Reserved {
+    pub(super) fn new(windows: Vec<Window>, period: Period) -> Self {
+        let mut places: BTreeMap<String, BTreeMap<String, Vec<usize>>> = BTreeMap::new();
+        for (place, window) in windows.iter().enumerate() {
+            if let Some(cluster) = &window.cluster {
+                let names = places.entry(cluster.clone()).or_default();
+                names.entry(window.name.clone()).or_default().push(place);
+            }
+        }
+        Self {
+            windows,
+            period,
+            places,
+        }
+    }
+
+    /// The windows of a job's reservation, with what of the job lies in each; `None` when it ran in none that is listed.
+    pub(super) fn of<'r>(
+        &'r self,
+        part: &JobPart<'_>,
+    ) -> Option<impl Iterator<Item = (usize, &'r Window, (i64, i64))> + use<'r>> {
+        let span = part.span;
+        let places = self.places.get(part.cluster)?.get(part.reservation?)?;
+        Some(places.iter().filter_map(move |place| {
+            let window = self.windows.get(*place)?;
+            let within = (window.span.0.max(span.0), window.span.1.min(span.1));
+            (within.0 < within.1).then_some((*place, window, within))
+        }))
+    }
+
+    /// Notes how long a part of a job sat in its reservation.
+    pub(super) fn sit(&self, part: &JobPart<'_>, sitting: &mut Sitting) {
+        let Some(name) = part.reservation else { return };
+        let Some(windows) = self.of(part) else {
+            let key = (part.cluster.to_owned(), name.to_owned());
+            sitting.unlisted.insert(key);
+            return;
+        };
+        for (place, window, (from_ms, until_ms)) in windows {
+            for (nth, (tres, _)) in window.amounts.iter().enumerate() {
+                if !holds(part, tres) {
+                    continue;
+                }
+                for (hour, from_ms, until_ms) in self.period.hours(from_ms, until_ms) {
+                    *sitting.ms.entry((place, nth, hour)).or_default() += until_ms - from_ms;
+                }
+            }
+        }
+    }
+
+    /// What was handed to whom, and what people have to know of it.
+    pub(super) fn idle(&self, sitting: &Sitting) -> (BTreeMap<Who, Used>, Vec<String>) {
+        let mut handed: BTreeMap<Who, Used> = BTreeMap::new();
+        let mut left_out: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for (place, window) in self.windows.iter().enumerate() {
+            let (cluster, members, named_n) = match (&window.cluster, &window.allowed) {
+                (None, _) => {
+                    let why = "the listing names no cluster (give its [[inventory]] a cluster)";
+                    left_out.entry(why).or_default().insert(&window.name);
+                    continue;
+                }
+                (_, Allowed::Unnamed) => {
+                    let why = "the listing does not tell who may use them (scontrol show reservation does)";
+                    left_out.entry(why).or_default().insert(&window.name);
+                    continue;
+                }
+                (_, Allowed::Unlisted) => {
+                    let why = "no listing of associations tells the accounts of their users";
+                    left_out.entry(why).or_default().insert(&window.name);
+                    continue;
+                }
+                (Some(cluster), Allowed::Some { members, named_n }) => (cluster, members, *named_n),
+            };
+            for (hour, from_ms, until_ms) in self.period.hours(window.span.0, window.span.1) {
+                for (nth, (tres, n)) in window.amounts.iter().enumerate() {
+                    let sat_ms = sitting.ms.get(&(place, nth, hour)).copied().unwrap_or_default();
+                    // A job counts as if it held all that is reserved.
+                    let idle_s = i128::from(*n) * i128::from((until_ms - from_ms - sat_ms) / 1000);
+                    if idle_s <= 0 {
+                        break;
+                    }
+                    for (account, user) in members {
+                        let who = Who {
+                            cluster: cluster.clone(),
+                            account: account.clone(),
+                            user: user.clone(),
+                        };
+                        handed.entry(who).or_default().add_named(tres, idle_s / named_n);
+                    }
+                }
+            }
+        }
+        let mut notes = Vec::new();
+        let cores = handed.values().filter_map(|used| used.named("cpu")).sum::<i128>();
+        if cores > 0 {
+            notes.push(format!(
+                "{cores} core seconds of idle reserved time are handed to those who might have used it, as Slurm does"
+            ));
+        }
+        let unlisted = sitting.unlisted.iter().map(|(_, name)| name.as_str());
+        let unlisted: BTreeSet<&str> = unlisted.collect();
+        if !unlisted.is_empty() {
+            left_out.insert(
+                "no listing tells of them (add scontrol show reservation under [[inventory]])",
+                unlisted,
+            );
+        }
+        notes.extend(left_out.into_iter().map(|(why, names)| {
+            let shown: Vec<&str> = names.iter().take(3).copied().collect();
+            let more = names.len() - shown.len();
+            let more = if more > 0 {
+                format!(" and {more} more")
+            } else {
+                String::new()
+            };
+            format!(
+                "reservations {}{more}: {why}; idle time in them, which Slurm hands to those who may use it, is not in \
+                 these numbers",
+                shown.join(", ")
+            )
+        }));
+        (handed, notes)
+    }
+}
+
+/// Whether a job holds any of a resource.
+fn holds(part: &JobPart<'_>, tres: &str) -> bool {
+    match TRES.iter().position(|name| *name == tres) {
+        Some(place) => part.amount(place).is_some_and(|n| n > 0),
+        None => part.models().any(|(model, n)| n > 0 && model_of(tres) == Some(model)),
+    }
+}

@@ -1,0 +1,128 @@
+//! The tree of accounts and who is in them, by the newest listing of associations of each cluster.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::error::Result;
+use crate::report::lake::Lake;
+use crate::schema::batch::{number, text, time, word};
+
+/// The account at the top of every cluster.
+const ROOT: &str = "root";
+
+/// A user in an account.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Member {
+    pub(super) account: String,
+    pub(super) user: String,
+}
+
+/// What listings say of one cluster.
+#[derive(Clone, Debug, Default)]
+struct Cluster {
+    as_of_ms: Option<i64>,
+    parents: BTreeMap<String, String>,
+    /// One for each association: a user may have several in an account, each in a partition.
+    members: Vec<Member>,
+}
+
+/// The trees of all clusters.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Trees(BTreeMap<String, Cluster>);
+
+impl Trees {
+    pub(super) fn read(lake: &Lake) -> Result<Self> {
+        let mut clusters: BTreeMap<String, Cluster> = BTreeMap::new();
+        for file in lake.manifest.dataset("association") {
+            for batch in lake.batches(&file.path, None)? {
+                let batch = batch?;
+                let (cluster, account) = (text(&batch, "cluster")?, text(&batch, "account")?);
+                let (user, parent) = (text(&batch, "user")?, text(&batch, "parent_account")?);
+                let as_of = time(&batch, "as_of_utc")?;
+                for row in 0..batch.num_rows() {
+                    let Some(account) = word(account, row) else { continue };
+                    let known = clusters
+                        .entry(word(cluster, row).unwrap_or_default().to_owned())
+                        .or_default();
+                    let as_of_ms = number(as_of, row);
+                    if as_of_ms < known.as_of_ms {
+                        continue;
+                    }
+                    if as_of_ms > known.as_of_ms {
+                        known.members.clear();
+                        known.parents.clear();
+                        known.as_of_ms = as_of_ms;
+                    }
+                    match (word(user, row), word(parent, row)) {
+                        (Some(user), _) => known.members.push(Member {
+                            account: account.to_owned(),
+                            user: user.to_owned(),
+                        }),
+                        (None, Some(parent)) => {
+                            known.parents.insert(account.to_owned(), parent.to_owned());
+                        }
+                        (None, None) => {}
+                    }
+                }
+            }
+        }
+        Ok(Self(clusters))
+    }
+
+    /// An account and those above it, from below.
+    pub(super) fn line<'t>(&'t self, cluster: &str, account: &'t str) -> Vec<&'t str> {
+        let parents = self.0.get(cluster).map(|known| &known.parents);
+        let mut line = Vec::new();
+        let mut at = Some(account);
+        // A tree that bites its tail is no tree.
+        while let Some(account) = at.filter(|account| !line.contains(account)) {
+            line.push(account);
+            at = parents.and_then(|parents| parents.get(account)).map(String::as_str);
+        }
+        line
+    }
+
+    /// The associations of users of a cluster; `None` where none are listed.
+    pub(super) fn members(&self, cluster: &str) -> Option<&[Member]> {
+        let members = self.0.get(cluster).map(|known| known.members.as_slice());
+        members.filter(|members| !members.is_empty())
+    }
+
+    /// What people have to know of accounts of which nothing says where in the tree they are.
+    pub(super) fn notes<'k>(&self, used: impl Iterator<Item = (&'k str, &'k str)>) -> Vec<String> {
+        let mut lost: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for (cluster, account) in used {
+            let is_placed = account == ROOT
+                || self
+                    .0
+                    .get(cluster)
+                    .is_some_and(|known| known.parents.contains_key(account));
+            if !account.is_empty() && !is_placed {
+                lost.entry(cluster).or_default().insert(account);
+            }
+        }
+        let note = |(cluster, accounts): (&str, BTreeSet<&str>)| {
+            let known = self.0.get(cluster);
+            let why = match known {
+                None => "no listing of associations tells",
+                Some(known) if known.parents.is_empty() => {
+                    "the listing of associations names no parents and so does not tell"
+                }
+                Some(_) => "the newest listing of associations does not tell",
+            };
+            let names: Vec<&str> = accounts.iter().take(3).copied().collect();
+            let more = accounts.len().saturating_sub(names.len());
+            let more = if more > 0 {
+                format!(" and {more} more")
+            } else {
+                String::new()
+            };
+            format!(
+                "cluster {cluster:?}: {why} the account above {}{more}: a line of an account is without those below it. \
+                 List them with `{}` or `sacctmgr dump` under [[inventory]]",
+                names.join(", "),
+                crate::sources::inventory::ASSOC_COMMAND,
+            )
+        };
+        lost.into_iter().map(note).collect()
+    }
+}

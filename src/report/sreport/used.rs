@@ -1,0 +1,94 @@
+//! What was used of each trackable resource.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::report::table::known_sum;
+
+/// Trackable resources in sreport's order; memory in MiB. GPUs by model stand behind them.
+pub(super) const TRES: [&str; 5] = ["cpu", "mem", "node", "billing", "gres/gpu"];
+
+/// What stands before the model in the name of a typed GPU.
+const MODEL: &str = "gres/gpu:";
+
+/// Seconds of each.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Used {
+    /// In the order of [`TRES`]; `None` while no job says how much it held.
+    sums: [Option<i128>; TRES.len()],
+    /// Of GPUs by model.
+    models: BTreeMap<String, i128>,
+}
+
+impl Used {
+    /// Adds what something else used.
+    pub(super) fn add(&mut self, more: &Self) {
+        for (sum, part) in self.sums.iter_mut().zip(more.sums) {
+            *sum = known_sum(*sum, part);
+        }
+        for (model, seconds) in &more.models {
+            self.add_model(model, *seconds);
+        }
+    }
+
+    /// Adds to the resource at a place of [`TRES`].
+    pub(super) fn add_at(&mut self, place: usize, seconds: Option<i128>) {
+        if let Some(sum) = self.sums.get_mut(place) {
+            *sum = known_sum(*sum, seconds);
+        }
+    }
+
+    /// Adds to a model of GPU.
+    pub(super) fn add_model(&mut self, model: &str, seconds: i128) {
+        match self.models.get_mut(model) {
+            Some(sum) => *sum += seconds,
+            None => {
+                self.models.insert(model.to_owned(), seconds);
+            }
+        }
+    }
+
+    /// Adds to a resource by its name.
+    pub(super) fn add_named(&mut self, name: &str, seconds: i128) {
+        match (TRES.iter().position(|tres| *tres == name), model_of(name)) {
+            (Some(place), _) => self.add_at(place, Some(seconds)),
+            (None, Some(model)) => self.add_model(model, seconds),
+            (None, None) => {}
+        }
+    }
+
+    /// Seconds of a resource by its name.
+    pub(super) fn named(&self, name: &str) -> Option<i128> {
+        if let Some(place) = TRES.iter().position(|tres| *tres == name) {
+            return self.sums.get(place).copied().flatten();
+        }
+        // Of a model that nothing names, none was used where it is known how many GPUs were.
+        let gpus = self.sums.last().copied().flatten();
+        self.models.get(model_of(name)?).copied().or(gpus.map(|_| 0))
+    }
+
+    /// The models it names.
+    pub(super) fn models(&self) -> impl Iterator<Item = &str> {
+        self.models.keys().map(String::as_str)
+    }
+}
+
+/// The names of all resources of a cluster with these models of GPUs.
+pub(super) fn names<S: AsRef<str>>(models: &BTreeSet<S>) -> Vec<String> {
+    let typed = models.iter().map(|model| model_name(model.as_ref()));
+    TRES.iter().map(|name| (*name).to_owned()).chain(typed).collect()
+}
+
+/// The name of a model as a trackable resource.
+pub(super) fn model_name(model: &str) -> String {
+    format!("{MODEL}{model}")
+}
+
+/// The model in the name of a typed GPU.
+pub(super) fn model_of(name: &str) -> Option<&str> {
+    name.strip_prefix(MODEL)
+}
+
+/// Whether sreport knows a resource of such a name that a lake can tell of.
+pub(super) fn is_name(name: &str) -> bool {
+    TRES.contains(&name) || model_of(name).is_some_and(|model| !model.is_empty())
+}

@@ -1,0 +1,350 @@
+//! What of clusters was allocated, down and idle, hour by hour as Slurm's roll-up counts it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Mutex;
+
+use super::events::{Event, EventKind, read};
+use super::gathered::{Addition, additions, cut};
+use super::jobs::{JobPart, Jobs};
+use super::reserved::Reserved;
+use super::tree::Trees;
+use super::used::{model_of, names};
+use super::windows::{Window, read as read_windows};
+use super::{Answer, Request, unregistered};
+use crate::error::{Error, Result};
+use crate::reference::hostlist::Hostlist;
+use crate::report::lake::on_all_processors;
+use crate::report::table::{Cell, ColumnKind, Table};
+
+/// Seconds by cluster and resource, and by hour.
+type Hours = BTreeMap<(String, String), BTreeMap<i64, i128>>;
+
+/// What jobs hold, by hour.
+#[derive(Debug, Default)]
+struct Held {
+    /// Outside of reservations, whose windows are allocated as a whole.
+    allocated: Hours,
+    /// While the controller of the cluster was down.
+    unseen: Hours,
+}
+
+impl Held {
+    fn absorb(&mut self, more: Self) {
+        for (into, from) in [(&mut self.allocated, more.allocated), (&mut self.unseen, more.unseen)] {
+            for (key, hours) in from {
+                let own = into.entry(key).or_default();
+                for (hour, seconds) in hours {
+                    *own.entry(hour).or_default() += seconds;
+                }
+            }
+        }
+    }
+}
+
+/// What became of a resource in some time, in seconds.
+#[derive(Clone, Copy, Debug, Default)]
+struct Spent {
+    allocated: i128,
+    down: i128,
+    planned_down: i128,
+    /// Idle, or planned for jobs that waited.
+    left: i128,
+    /// How many the cluster had, added up over hours.
+    count_sum: i128,
+    /// Those hours.
+    hour_n: i128,
+}
+
+impl Spent {
+    /// Cuts to what there was, as the roll-up does: what is allocated first, then what was down.
+    fn cut(self, total: i128) -> Self {
+        if total == 0 {
+            return Self { left: 0, ..self };
+        }
+        let allocated = self.allocated.min(total);
+        let down = self.down.min(total - allocated);
+        let planned_down = self.planned_down.min(total - allocated - down);
+        Self {
+            allocated,
+            down,
+            planned_down,
+            left: total - allocated - down - planned_down,
+            ..self
+        }
+    }
+
+    fn add(&mut self, more: Self) {
+        self.allocated += more.allocated;
+        self.down += more.down;
+        self.planned_down += more.planned_down;
+        self.left += more.left;
+        self.count_sum += more.count_sum;
+        self.hour_n += more.hour_n;
+    }
+
+    fn reported(self) -> i128 {
+        self.allocated + self.down + self.planned_down + self.left
+    }
+
+    /// What the cluster would have reported, had it been registered all the time.
+    fn possible(self, period_s: i128) -> Option<i128> {
+        self.count_sum
+            .checked_div(self.hour_n)
+            .map(|count_n| count_n * period_s)
+    }
+}
+
+pub(super) fn answer(jobs: &Jobs<'_>, request: &Request) -> Result<Answer> {
+    let events = read(jobs.lake, jobs.selection, jobs.period)?;
+    let trees = Trees::read(jobs.lake)?;
+    let windows = read_windows(jobs.lake, jobs.selection, jobs.period, &trees)?;
+    let reserved = Reserved::new(windows, jobs.period);
+    let held = Mutex::new(Held::default());
+    on_all_processors(&jobs.pieces()?, |piece| {
+        let mut own = Held::default();
+        jobs.each(piece, |part| hold(part, jobs, &reserved, &events, &mut own))?;
+        let mut held = held.lock().map_err(|_| Error::internal("a working thread died"))?;
+        held.absorb(own);
+        Ok(())
+    })?;
+    let held = held
+        .into_inner()
+        .map_err(|_| Error::internal("a working thread died"))?;
+    let mut notes = Vec::new();
+    let mut spent = rolled_up(jobs, &events, &reserved.windows, &held);
+    for Addition { rule, who, used } in additions(jobs) {
+        let Some(used) = used else {
+            notes.push(cut(rule));
+            continue;
+        };
+        let models: BTreeSet<&str> = used.models().collect();
+        for name in names(&models).into_iter().filter(|name| name != "node") {
+            if let Some(seconds) = used.named(&name).filter(|seconds| *seconds != 0) {
+                let own = spent.entry((who.cluster.clone(), name)).or_default();
+                own.allocated += seconds;
+                own.left -= seconds.min(own.left);
+            }
+        }
+    }
+    let registered: BTreeSet<&str> = (events.iter())
+        .filter(|event| event.kind == EventKind::Registered)
+        .map(|event| event.cluster.as_str())
+        .collect();
+    let is_unknown = |cluster: &str| !registered.contains(cluster);
+    if registered.is_empty() || spent.keys().any(|(cluster, _)| is_unknown(cluster)) {
+        notes.push(unregistered("idle and reported time"));
+    }
+    notes.push(
+        "Planned and Idle of cpu are told together: what waiting jobs asked for is not kept in a lake".to_owned(),
+    );
+    Ok(Answer {
+        table: table(&spent, is_unknown, request),
+        notes,
+    })
+}
+
+/// Notes what a part of a job holds in every hour.
+fn hold(part: &JobPart<'_>, jobs: &Jobs<'_>, reserved: &Reserved, events: &[Event], held: &mut Held) {
+    let add = |into: &mut Hours, span: (i64, i64)| {
+        for (hour, from_ms, until_ms) in jobs.period.hours(span.0, span.1) {
+            let used = part.used((from_ms, until_ms));
+            let models: BTreeSet<&str> = used.models().collect();
+            for name in names(&models).into_iter().filter(|name| name != "node") {
+                if let Some(seconds) = used.named(&name).filter(|seconds| *seconds != 0) {
+                    let own = into.entry((part.cluster.to_owned(), name)).or_default();
+                    *own.entry(hour).or_default() += seconds;
+                }
+            }
+        }
+    };
+    for event in events {
+        let is_outage = event.node.is_none() && event.kind == EventKind::Down && event.cluster == part.cluster;
+        if let Some(span) = common(event.span, part.span).filter(|_| is_outage) {
+            add(&mut held.unseen, span);
+        }
+    }
+    match reserved.of(part) {
+        None => add(&mut held.allocated, part.span),
+        Some(windows) => {
+            for (_, _, within) in windows.filter(|(_, window, _)| window.ignores_jobs) {
+                add(&mut held.allocated, within);
+            }
+        }
+    }
+}
+
+fn common(a: (i64, i64), b: (i64, i64)) -> Option<(i64, i64)> {
+    let span = (a.0.max(b.0), a.1.min(b.1));
+    (span.0 < span.1).then_some(span)
+}
+
+/// Every hour in which a cluster was registered, cut to what there was, and added up.
+fn rolled_up(jobs: &Jobs<'_>, events: &[Event], windows: &[Window], held: &Held) -> BTreeMap<(String, String), Spent> {
+    let mut totals: Hours = BTreeMap::new();
+    let mut hourly: BTreeMap<(String, String, i64), Spent> = BTreeMap::new();
+    let mut unseen: Hours = BTreeMap::new();
+    let mut counts: BTreeMap<(String, String, i64), i128> = BTreeMap::new();
+    // What is set aside by each window, less its nodes that were down.
+    let mut set_aside: BTreeMap<(usize, String, i64), i128> = BTreeMap::new();
+    for (place, window) in windows.iter().enumerate() {
+        for (hour, from_ms, until_ms) in jobs.period.hours(window.span.0, window.span.1) {
+            for (tres, n) in &window.amounts {
+                let seconds = i128::from(*n) * i128::from((until_ms - from_ms) / 1000);
+                set_aside.insert((place, tres.clone(), hour), seconds);
+            }
+        }
+    }
+    let hosts: Vec<BTreeSet<String>> = windows.iter().map(hosts).collect();
+    for event in events {
+        for (hour, from_ms, until_ms) in jobs.period.hours(event.span.0, event.span.1) {
+            for (tres, n) in &event.amounts {
+                let seconds =
+                    |(from_ms, until_ms): (i64, i64)| i128::from(*n) * i128::from((until_ms - from_ms) / 1000);
+                let all = seconds((from_ms, until_ms));
+                let key = (event.cluster.clone(), tres.clone());
+                let Some(node) = &event.node else {
+                    let into = if event.kind == EventKind::Registered {
+                        // Of an hour in which it changed, the last.
+                        counts.insert((key.0.clone(), key.1.clone(), hour), i128::from(*n));
+                        &mut totals
+                    } else {
+                        &mut unseen
+                    };
+                    *into.entry(key).or_default().entry(hour).or_default() += all;
+                    continue;
+                };
+                let own = hourly.entry((key.0, key.1, hour)).or_default();
+                let mut rest = all;
+                for (place, window) in windows.iter().enumerate() {
+                    let is_of = window.cluster.as_ref() == Some(&event.cluster)
+                        && hosts.get(place).is_some_and(|hosts| hosts.contains(node));
+                    let Some(within) = common(window.span, (from_ms, until_ms)).filter(|_| is_of) else {
+                        continue;
+                    };
+                    let moved = seconds(within);
+                    if window.is_maintenance {
+                        own.planned_down += moved;
+                    } else {
+                        own.down += moved;
+                    }
+                    rest -= moved;
+                    if let Some(left) = set_aside.get_mut(&(place, tres.clone(), hour)) {
+                        *left = (*left - moved).max(0);
+                    }
+                }
+                let rest = rest.max(0);
+                if event.kind == EventKind::PlannedDown {
+                    own.planned_down += rest;
+                } else {
+                    own.down += rest;
+                }
+            }
+        }
+    }
+    for ((place, tres, hour), seconds) in set_aside {
+        let Some(window) = windows.get(place).filter(|window| !window.ignores_jobs) else {
+            continue;
+        };
+        if let Some(cluster) = &window.cluster {
+            let own = hourly.entry((cluster.clone(), tres, hour)).or_default();
+            if window.is_maintenance {
+                own.planned_down += seconds;
+            } else {
+                own.allocated += seconds;
+            }
+        }
+    }
+    let at = |hours: &Hours, key: &(String, String), hour: i64| {
+        let own = hours.get(key).and_then(|own| own.get(&hour));
+        own.copied().unwrap_or_default()
+    };
+    let mut spent: BTreeMap<(String, String), Spent> = BTreeMap::new();
+    for (key, hours) in &totals {
+        let sum = spent.entry(key.clone()).or_default();
+        for (hour, total) in hours {
+            let place = (key.0.clone(), key.1.clone(), *hour);
+            let mut own = hourly.get(&place).copied().unwrap_or_default();
+            (own.count_sum, own.hour_n) = (counts.get(&place).copied().unwrap_or_default(), 1);
+            own.allocated += at(&held.allocated, key, *hour);
+            // Jobs went on while nobody watched the cluster: what they held was not down.
+            own.down += (at(&unseen, key, *hour) - at(&held.unseen, key, *hour)).max(0);
+            sum.add(own.cut(*total));
+        }
+    }
+    // Of clusters nothing else tells of, what jobs held.
+    let registered: BTreeSet<&str> = totals.keys().map(|(cluster, _)| cluster.as_str()).collect();
+    for (key, hours) in &held.allocated {
+        if !registered.contains(key.0.as_str()) {
+            spent.entry(key.clone()).or_default().allocated += hours.values().sum::<i128>();
+        }
+    }
+    spent
+}
+
+fn hosts(window: &Window) -> BTreeSet<String> {
+    let list = window.nodes.as_deref().and_then(|nodes| Hostlist::parse(nodes).ok());
+    list.iter()
+        .flat_map(Hostlist::hosts)
+        .map(std::borrow::Cow::into_owned)
+        .collect()
+}
+
+fn table(spent: &BTreeMap<(String, String), Spent>, is_unknown: impl Fn(&str) -> bool, request: &Request) -> Table {
+    let mut columns = vec![
+        ("Cluster".to_owned(), "", ColumnKind::Text),
+        ("TRES Name".to_owned(), "", ColumnKind::Text),
+    ];
+    for name in [
+        "Allocated",
+        "Down",
+        "PLND Down",
+        "Idle",
+        "Planned",
+        "Idle or Planned",
+        "Reported",
+    ] {
+        columns.extend(request.unit.columns(name, ColumnKind::Number));
+    }
+    let columns: Vec<_> = columns
+        .iter()
+        .map(|(name, unit, kind)| (name.as_str(), *unit, *kind))
+        .collect();
+    let mut table = Table::new("Cluster Utilization", &columns);
+    let period_s = i128::from(request.period.seconds());
+    let mut clusters: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for (cluster, tres) in spent.keys() {
+        let models = clusters.entry(cluster).or_default();
+        models.extend(model_of(tres));
+    }
+    for (cluster, models) in clusters {
+        for name in names(&models).into_iter().filter(|name| request.has_tres(name)) {
+            let Some(own) = spent.get(&(cluster.to_owned(), name.clone())) else {
+                continue;
+            };
+            let known = |amount: i128| (!is_unknown(cluster)).then_some(amount);
+            // Only cores are planned for jobs that wait.
+            let is_planned = name == "cpu";
+            let (idle, planned) = if is_planned {
+                (None, None)
+            } else {
+                (known(own.left), known(0))
+            };
+            let whole = known(own.reported());
+            let amounts = [
+                Some(own.allocated),
+                known(own.down),
+                known(own.planned_down),
+                idle,
+                planned,
+                known(own.left),
+            ];
+            let mut row = vec![Cell::text(cluster), Cell::text(&name)];
+            for amount in amounts {
+                row.extend(request.unit.cells(amount, whole));
+            }
+            row.extend(request.unit.cells(whole, own.possible(period_s)));
+            table.push(row);
+        }
+    }
+    table
+}
