@@ -11,6 +11,7 @@ mod overhead;
 mod receiver;
 mod site;
 mod sreport;
+mod users;
 
 use super::output;
 use crate::error::Result;

@@ -3,11 +3,13 @@
 //! The keys are GRACC's. What the lake does not keep apart is told as GRACC tells a missing value: the VO stands for the
 //! name before its corrections as well, and the host a payload ran on is `N/A`.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use hashbrown::HashMap;
 use serde_json::Value;
 
+use super::apel::users::Users;
 use super::known_by::{KnownBy, Owned};
 use super::lake::{Lake, Piece, Selection, on_all_processors};
 use super::render::json_object;
@@ -52,6 +54,9 @@ impl Sums {
         self.core_wall_ms += other.core_wall_ms;
     }
 }
+
+/// What a piece of the lake comes to, by what tells documents apart.
+type Groups = HashMap<Owned<7, 4>, Sums, ahash::RandomState>;
 
 const MISSING: &str = "N/A";
 const DAY_MS: i64 = 86_400_000;
@@ -129,10 +134,11 @@ type Documents = (Vec<String>, Sums);
 pub fn tell(
     lake: &Lake,
     selection: &Selection,
+    users: &Users,
     mut take: impl FnMut(&str, Month, String, [i64; 3]) -> Result<()>,
 ) -> Result<()> {
     let mut places: BTreeMap<(String, Month), Documents> = BTreeMap::new();
-    let groups = groups(lake, selection)?;
+    let groups = groups(lake, selection, users)?;
     let columns = empty().columns;
     for (key, sums) in &groups {
         let day = i32::try_from(key.0).ok().and_then(Month::of_day);
@@ -150,13 +156,14 @@ pub fn tell(
 }
 
 /// Every document of the selection, sorted. Views stay apart: they tell of the same hours. Corrections are applied: those
-/// of one month concern jobs that ended in it, and what they add stands on its first day.
+/// of one month concern jobs that ended in it, and what they add stands on its first day. Subjects are written as `users`
+/// says.
 ///
 /// # Errors
 /// [`crate::error::Kind::Io`] when the lake cannot be read.
-pub fn table(lake: &Lake, selection: &Selection) -> Result<Table> {
+pub fn table(lake: &Lake, selection: &Selection, users: &Users) -> Result<Table> {
     let mut table = empty();
-    for (key, sums) in &groups(lake, selection)? {
+    for (key, sums) in &groups(lake, selection, users)? {
         table.push(row(key, sums)?);
     }
     Ok(table)
@@ -183,10 +190,16 @@ fn empty() -> Table {
     Table::new("Summary documents of GRACC", &columns)
 }
 
-fn groups(lake: &Lake, selection: &Selection) -> Result<BTreeMap<Key, Sums>> {
+fn groups(lake: &Lake, selection: &Selection, users: &Users) -> Result<BTreeMap<Key, Sums>> {
     let corrections = lake.corrections()?;
     let pieces = lake.record_pieces(selection)?;
-    let parts = on_all_processors(&pieces, |piece| gather(lake, selection, piece, &corrections))?;
+    let parts = on_all_processors(&pieces, |piece| {
+        let found = gather(lake, selection, piece, &corrections)?;
+        found
+            .into_iter()
+            .map(|(key, sums)| Ok((sorted(key, users)?, sums)))
+            .collect::<Result<Vec<_>>>()
+    })?;
     let mut groups: BTreeMap<Key, Sums> = BTreeMap::new();
     for (key, sums) in parts.into_iter().flatten() {
         groups.entry(key).or_default().add(&sums);
@@ -222,7 +235,7 @@ fn groups(lake: &Lake, selection: &Selection) -> Result<BTreeMap<Key, Sums>> {
     Ok(groups)
 }
 
-fn gather(lake: &Lake, selection: &Selection, piece: &Piece, corrections: &Corrections) -> Result<Vec<(Key, Sums)>> {
+fn gather(lake: &Lake, selection: &Selection, piece: &Piece, corrections: &Corrections) -> Result<Groups> {
     const COLUMNS: [&str; 15] = [
         "view",
         "cluster",
@@ -240,7 +253,7 @@ fn gather(lake: &Lake, selection: &Selection, piece: &Piece, corrections: &Corre
         "alloc_gpu_n",
         "exit_code",
     ];
-    let mut groups: HashMap<Owned<7, 4>, Sums, ahash::RandomState> = HashMap::default();
+    let mut groups = Groups::default();
     let (mut last_view, mut kind) = (String::new(), String::new());
     let fates = corrections.of_site(&piece.site);
     let columns: BTreeSet<&str> = COLUMNS.into_iter().chain(fates.columns()).collect();
@@ -307,13 +320,19 @@ fn gather(lake: &Lake, selection: &Selection, piece: &Piece, corrections: &Corre
             });
         }
     }
-    Ok(groups.into_iter().map(|(key, sums)| (sorted(key), sums)).collect())
+    Ok(groups)
 }
 
-/// A group by what orders the documents.
-fn sorted(key: Owned<7, 4>) -> Key {
+/// A group by what orders the documents, its subject as `users` says.
+fn sorted(key: Owned<7, 4>, users: &Users) -> Result<Key> {
     let ([vo, project, dn, kind, grid, probe, site], [day, cores, gpus, exit]) = (key.words, key.numbers);
-    (day, vo, project, dn, cores, gpus, kind, exit, grid, probe, site)
+    let month = i32::try_from(day).ok().and_then(Month::of_day);
+    let month = month.ok_or_else(|| Error::internal("a day that no calendar has"))?;
+    let name = (dn != MISSING).then_some(dn.as_str());
+    let dn = users
+        .subject(name, &site, month)
+        .map_or_else(|| MISSING.to_owned(), Cow::into_owned);
+    Ok((day, vo, project, dn, cores, gpus, kind, exit, grid, probe, site))
 }
 
 fn row(key: &Key, sums: &Sums) -> Result<Vec<Cell>> {

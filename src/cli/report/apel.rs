@@ -2,16 +2,15 @@
 
 use super::print;
 use super::receiver::{Destination, ReceiverArgs};
+use super::users::UsersArgs;
 use crate::cli::output;
 use crate::cli::selection::SelectionArgs;
-use crate::error::{Error, Kind, Result};
+use crate::error::Result;
 use crate::pipeline::clock;
-use crate::privacy::{Action, Key, KeyPlace, Privacy, Pseudonyms, Rotation};
 use crate::reference::benchmark::Benchmark;
 use crate::report::apel::MessageKind;
 use crate::report::apel::message::{BATCH_RECORDS, MAX_BATCH_RECORDS};
 use crate::report::apel::publish::{Request, publish};
-use crate::report::apel::users::Users;
 use crate::report::lake::Lake;
 use crate::report::publication::outbox::{Layout, Outbox};
 use crate::report::publication::teller::Teller;
@@ -55,17 +54,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "NAME", value_parser = benchmark)]
     benchmark: Option<Benchmark>,
 
-    /// What becomes of the names of people.
-    #[arg(long, value_name = "HOW", default_value = "withhold")]
-    users: UsersArg,
-
-    /// File that holds the key of pseudonyms.
-    #[arg(long, value_name = "FILE", conflicts_with = "key_env")]
-    key_file: Option<String>,
-
-    /// Environment variable that holds the key of pseudonyms.
-    #[arg(long, value_name = "NAME")]
-    key_env: Option<String>,
+    #[command(flatten)]
+    users: UsersArgs,
 
     /// Records of a message.
     #[arg(long, value_name = "N", default_value_t = BATCH_RECORDS, value_parser = batch)]
@@ -91,17 +81,6 @@ pub(super) struct Args {
     format: TableFormat,
 }
 
-/// What becomes of names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum UsersArg {
-    /// Subjects are `withheld`, local users left out.
-    Withhold,
-    /// Keyed pseudonyms that rotate with the year.
-    Pseudonym,
-    /// As the lake has them.
-    Keep,
-}
-
 fn benchmark(text: &str) -> Result<Benchmark, String> {
     Benchmark::parse(text).ok_or_else(|| "one of hs06, hs23, si00 is needed".to_owned())
 }
@@ -110,35 +89,6 @@ fn batch(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(n @ 1..=MAX_BATCH_RECORDS) => Ok(n),
         _ => Err(format!("a number from 1 to {MAX_BATCH_RECORDS} is needed")),
-    }
-}
-
-impl Args {
-    fn users(&self) -> Result<Users> {
-        let key = match (&self.key_file, &self.key_env) {
-            (Some(file), _) => Some(KeyPlace::File(file.clone())),
-            (None, Some(env)) => Some(KeyPlace::Env(env.clone())),
-            (None, None) => None,
-        };
-        match (self.users, key) {
-            (UsersArg::Withhold, None) => Ok(Users::Withhold),
-            (UsersArg::Keep, None) => Ok(Users::Keep),
-            (UsersArg::Pseudonym, Some(place)) => {
-                let key = Key::fetch(&place).map_err(Error::config)?;
-                Ok(Users::Pseudonym(Box::new(Privacy {
-                    actions: [Action::Pseudonym; 4],
-                    pseudonyms: Some(Pseudonyms {
-                        key,
-                        rotation: Rotation::Year,
-                    }),
-                })))
-            }
-            (UsersArg::Pseudonym, None) => Err(Error::new(
-                Kind::Usage,
-                "pseudonyms need a key: --key-file or --key-env",
-            )),
-            (_, Some(_)) => Err(Error::new(Kind::Usage, "a key is only for --users pseudonym")),
-        }
     }
 }
 
@@ -151,7 +101,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
         selection: args.selection.selection()?,
         kinds,
         benchmark: args.benchmark,
-        users: args.users()?,
+        users: args.users.users()?,
         batch_records: args.batch,
         is_leaving_out: args.leave_out,
         now_s: Some(now_ms.div_euclid(1000)),

@@ -2,6 +2,7 @@
 
 use super::print;
 use super::receiver::{Destination, ReceiverArgs};
+use super::users::UsersArgs;
 use crate::cli::selection::SelectionArgs;
 use crate::error::Result;
 use crate::pipeline::clock;
@@ -15,7 +16,8 @@ use crate::report::render::TableFormat;
 /// Write GRACC's daily summary documents.
 ///
 /// By UTC day of the end, VO, project, subject, processors, GPUs, resource type, exit code, grid, probe and site. Resource
-/// types (Batch, Payload, Storage) tell of the same hours: never add them up.
+/// types (Batch, Payload, Storage) tell of the same hours: never add them up. Subjects are withheld unless `--users` says
+/// otherwise.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -32,6 +34,9 @@ pub(super) struct Args {
     #[command(flatten)]
     selection: SelectionArgs,
 
+    #[command(flatten)]
+    users: UsersArgs,
+
     /// Folder or URL to put the documents in, a file for each site and month. Without it they go to stdout.
     #[arg(long, value_name = "URL")]
     out: Option<String>,
@@ -47,9 +52,13 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Result<()> {
     let lake = Lake::open(&args.lake)?;
     let selection = args.selection.selection()?;
+    let users = args.users.users()?;
     let now_ms = clock::now_ms();
     if let Some(receiver) = args.receiver.receiver() {
-        let teller = Teller::Gracc(selection.clone());
+        let teller = Teller::Gracc {
+            selection: selection.clone(),
+            users,
+        };
         let to = Destination {
             out: args.out.as_deref(),
             layout: Layout::Files,
@@ -59,10 +68,13 @@ pub(super) fn run(args: &Args) -> Result<()> {
         return args.receiver.send(receiver, &lake, &selection, &teller, &to);
     }
     let Some(out) = &args.out else {
-        return print(&table(&lake, &selection)?, args.format.unwrap_or(TableFormat::Ndjson));
+        return print(
+            &table(&lake, &selection, &users)?,
+            args.format.unwrap_or(TableFormat::Ndjson),
+        );
     };
     let mut outbox = Outbox::open(out, Layout::Files, now_ms)?;
-    tell(&lake, &selection, |site, month, text, _| {
+    tell(&lake, &selection, &users, |site, month, text, _| {
         outbox.put(Form::Gracc, site, month, 1, text).map(drop)
     })?;
     outbox.close()

@@ -6,6 +6,7 @@ use super::form::Form;
 use super::ledger::Place;
 use crate::error::Result;
 use crate::report::apel::publish::{Request, Sent, publish};
+use crate::report::apel::users::Users;
 use crate::report::gracc;
 use crate::report::lake::{Lake, Selection};
 use crate::time::Month;
@@ -18,8 +19,13 @@ pub type Take<'a> = dyn FnMut(Form, &str, Month, usize, String) -> Result<()> + 
 pub enum Teller {
     /// Messages of APEL.
     Apel(Request),
-    /// Documents of GRACC, of a selection.
-    Gracc(Selection),
+    /// Documents of GRACC.
+    Gracc {
+        /// Of what.
+        selection: Selection,
+        /// What becomes of the names of people.
+        users: Users,
+    },
 }
 
 /// What was told, and what was not.
@@ -50,9 +56,9 @@ impl Teller {
                     left_out,
                 })
             }
-            Self::Gracc(selection) => {
+            Self::Gracc { selection, users } => {
                 let mut told = Telling::default();
-                gracc::tell(lake, selection, |site, month, text, [job_n, wall_s, cpu_s]| {
+                gracc::tell(lake, selection, users, |site, month, text, [job_n, wall_s, cpu_s]| {
                     let sent = Sent {
                         message_n: 1,
                         record_n: i64::try_from(text.lines().count()).unwrap_or(i64::MAX),
@@ -72,7 +78,7 @@ impl Teller {
     fn selection(&self) -> &Selection {
         match self {
             Self::Apel(request) => &request.selection,
-            Self::Gracc(selection) => selection,
+            Self::Gracc { selection, .. } => selection,
         }
     }
 
@@ -81,7 +87,7 @@ impl Teller {
     pub fn covers(&self, (form, site, month): &Place) -> bool {
         let has_form = match (self, form) {
             (Self::Apel(request), Form::Apel(kind)) => request.kinds.contains(kind),
-            (Self::Gracc(_), Form::Gracc) => true,
+            (Self::Gracc { .. }, Form::Gracc) => true,
             _ => false,
         };
         has_form && self.selection().has_site(site) && self.selection().has_month(*month)
@@ -110,7 +116,10 @@ impl Teller {
                     })
                 })
             }
-            Self::Gracc(_) => of(Form::Gracc).then_some(Self::Gracc(selection)),
+            Self::Gracc { users, .. } => of(Form::Gracc).then(|| Self::Gracc {
+                selection,
+                users: users.clone(),
+            }),
         }
     }
 
@@ -119,7 +128,7 @@ impl Teller {
     pub fn batch_records(&self) -> usize {
         match self {
             Self::Apel(request) => request.batch_records.max(1),
-            Self::Gracc(_) => usize::MAX,
+            Self::Gracc { .. } => usize::MAX,
         }
     }
 }

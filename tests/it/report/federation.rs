@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use gridtally::report::apel::users::Users;
 use gridtally::report::federation::{gather, sums_by};
 use gridtally::report::gracc::table;
 use gridtally::report::lake::Selection;
@@ -177,7 +178,7 @@ fn gracc_documents_add_up_to_the_dump() {
     let scene = Scene::new();
     let lake = scene.lake("lake", &format!("format = \"gracc\"\npaths = [{dump:?}]\n"), "");
     let mut totals: BTreeMap<String, (i64, f64, f64, f64)> = BTreeMap::new();
-    let documents = objects(&table(&lake, &Selection::default()).unwrap()).unwrap();
+    let documents = objects(&table(&lake, &Selection::default(), &Users::Keep).unwrap()).unwrap();
     for line in &documents {
         let document: serde_json::Value = serde_json::from_str(line).unwrap();
         let number = |key: &str| document[key].as_f64().unwrap();

@@ -331,11 +331,15 @@ fn documents_of_gracc_are_taken_back() {
     };
     let (first_scene, first) = of(&(raw("a", "reef", 100) + &raw("b", "kelp", 70)));
     let (second_scene, second) = of(&raw("a", "reef", 110));
-    let teller = Teller::Gracc(Selection::default());
+    let teller = Teller::Gracc {
+        selection: Selection::default(),
+        users: Users::Keep,
+    };
     let mut received: BTreeMap<String, String> = BTreeMap::new();
     let mut all = String::new();
     // Files of documents compare as files of messages do.
-    let file = |lake: &Lake| ndjson(&objects(&gracc::table(lake, &Selection::default()).unwrap()).unwrap());
+    let file =
+        |lake: &Lake| ndjson(&objects(&gracc::table(lake, &Selection::default(), &Users::Keep).unwrap()).unwrap());
     let [before, after] = [&first, &second].map(|lake| Told::read_file(&file(lake)).unwrap());
     let broken = Told::read_file("{\"EndTime\": 1}\n").unwrap_err().to_string();
     assert!(

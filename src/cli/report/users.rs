@@ -1,0 +1,65 @@
+//! What a report does with the names of people.
+
+use crate::error::{Error, Kind, Result};
+use crate::privacy::{Action, Key, KeyPlace, Privacy, Pseudonyms, Rotation};
+use crate::report::apel::users::Users;
+
+/// What becomes of the names of people in what is told to others.
+#[derive(Debug, clap::Args)]
+pub(super) struct UsersArgs {
+    /// What becomes of the names of people.
+    #[arg(long, value_name = "HOW", default_value = "withhold")]
+    users: UsersArg,
+
+    /// File that holds the key of pseudonyms.
+    #[arg(long, value_name = "FILE", conflicts_with = "key_env")]
+    key_file: Option<String>,
+
+    /// Environment variable that holds the key of pseudonyms.
+    #[arg(long, value_name = "NAME")]
+    key_env: Option<String>,
+}
+
+/// What becomes of names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum UsersArg {
+    /// Subjects are `withheld`, local users left out.
+    Withhold,
+    /// Keyed pseudonyms that rotate with the year.
+    Pseudonym,
+    /// As the lake has them.
+    Keep,
+}
+
+impl UsersArgs {
+    /// What becomes of the names of people.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] when a key is missing or for nothing, [`Kind::Config`] when it cannot be had.
+    pub(super) fn users(&self) -> Result<Users> {
+        let key = match (&self.key_file, &self.key_env) {
+            (Some(file), _) => Some(KeyPlace::File(file.clone())),
+            (None, Some(env)) => Some(KeyPlace::Env(env.clone())),
+            (None, None) => None,
+        };
+        match (self.users, key) {
+            (UsersArg::Withhold, None) => Ok(Users::Withhold),
+            (UsersArg::Keep, None) => Ok(Users::Keep),
+            (UsersArg::Pseudonym, Some(place)) => {
+                let key = Key::fetch(&place).map_err(Error::config)?;
+                Ok(Users::Pseudonym(Box::new(Privacy {
+                    actions: [Action::Pseudonym; 4],
+                    pseudonyms: Some(Pseudonyms {
+                        key,
+                        rotation: Rotation::Year,
+                    }),
+                })))
+            }
+            (UsersArg::Pseudonym, None) => Err(Error::new(
+                Kind::Usage,
+                "pseudonyms need a key: --key-file or --key-env",
+            )),
+            (_, Some(_)) => Err(Error::new(Kind::Usage, "a key is only for --users pseudonym")),
+        }
+    }
+}
