@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::support::python::python;
-use crate::support::sample::{lake, repository, run};
+use crate::support::sample::{lake, pipeline, repository, run};
 
 /// Runs the oracle's file as if it had been called by name.
 const RUN: &str = "
@@ -37,10 +37,8 @@ fn sample_usage_agrees_with_the_oracle() {
 fn sample_usage_agrees_with_the_oracle_under_other_rules() {
     for (attribution, grain) in [("prorated", "day"), ("by-end", "month"), ("by-end", "day")] {
         let dir = tempfile::tempdir().unwrap();
-        let pipeline = std::fs::read_to_string(repository("pipelines/sample.toml")).unwrap();
         let mut text = String::new();
-        for line in pipeline.lines() {
-            let line = line.replace("../sample-data", &repository("sample-data").to_string_lossy());
+        for line in pipeline().lines() {
             let key = line.split('=').next().unwrap_or_default().trim();
             let _ = match key {
                 "attribution" => writeln!(text, "attribution = \"{attribution}\""),

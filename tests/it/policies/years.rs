@@ -7,7 +7,7 @@ use gridtally::reference::decimal;
 use gridtally::schema::batch::{decimal as decimals, number, text, word};
 
 use super::reservations::{HEAD, HEADER, go, pipeline, rows};
-use crate::support::sample::repository;
+use crate::support::sample::{self, repository};
 
 const EQUIVALENT: &str = r#"
 id = "equivalent"
@@ -92,11 +92,12 @@ fn a_core_with_the_memory_of_two_for_a_year_is_one_and_two() {
 #[test]
 fn a_folder_of_policies_is_one_charge() {
     let folder = tempfile::tempdir().unwrap();
-    let sample = fs::read_to_string(repository("pipelines/sample.toml")).unwrap();
-    let sample = sample.replace("../sample-data", repository("sample-data").to_str().unwrap());
+    let sample = sample::pipeline();
     let policies = repository("pipelines/policies");
+    let (before, own) = sample.split_once("policies = [").unwrap();
+    let (_, after) = own.split_once("]\n").unwrap();
     let charge = |what: &str| {
-        let text = format!("{sample}\n[[charge]]\npolicies = [{what:?}]\n");
+        let text = format!("{before}policies = [{what:?}]\n{after}");
         fs::write(folder.path().join("p.toml"), text.replace("\"../out\"", "\"out\"")).unwrap();
         Command::new(env!("CARGO_BIN_EXE_gridtally"))
             .args(["check", "p.toml"])

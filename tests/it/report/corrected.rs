@@ -16,13 +16,11 @@ use gridtally::report::work_scale::Scale;
 
 use super::scene::Scene;
 use crate::support::python::python;
-use crate::support::sample::repository;
+use crate::support::sample;
 
 /// The sample's lake by end in UTC, as APEL counts, with corrections of every kind.
 pub(super) fn lake(scene: &Scene, corrections: &str) -> Lake {
-    let text = std::fs::read_to_string(repository("pipelines/sample.toml")).unwrap();
-    let text = text
-        .replace("../sample-data", repository("sample-data").to_str().unwrap())
+    let text = sample::pipeline()
         .replace("\"../out\"", "\"lake\"\ncorrections = \"corrections.csv\"")
         .replace("\"prorated\"", "\"by-end\"")
         .replace("calendar_timezone = \"Europe/Zurich\"", "calendar_timezone = \"UTC\"");

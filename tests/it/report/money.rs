@@ -11,7 +11,7 @@ use gridtally::report::lake::Selection;
 
 use super::scene::Scene;
 use crate::support::python::python;
-use crate::support::sample::repository;
+use crate::support::sample;
 
 /// The sample's lake, charged in dollars, in service units of two kinds and by a policy that leaves jobs unpriced.
 pub(super) fn charged(grain: &str) -> Scene {
@@ -39,10 +39,7 @@ pub(super) fn charged(grain: &str) -> Scene {
         "gpus.toml",
         &policy("gpus", "gpu", "gpu_hour", "gpus * seconds / 3600", ""),
     );
-    let text = std::fs::read_to_string(repository("pipelines/sample.toml")).unwrap();
-    let data = repository("sample-data");
-    let text = text
-        .replace("../sample-data", data.to_str().unwrap())
+    let text = sample::pipeline()
         .replace("\"../out\"", "\"lake\"")
         .replace("grain = \"month\"", &format!("grain = \"{grain}\""));
     let text = text + "\n[[charge]]\npolicies = [\"dollars.toml\", \"cores.toml\", \"gpus.toml\"]\n";

@@ -27,11 +27,11 @@ fn the_page_says_what_the_lake_says() {
             .map(|f| f.unwrap().file_name().into_string().unwrap())
             .collect();
         names.sort();
-        // The sample charges nobody but by overhead. What the lake does not have is said to be absent, and files of an earlier page do not stay beside this one.
+        // Only ALP-T2 has nodes and node types. What the lake does not have is said to be absent, and files of an earlier page do not stay beside this one.
         let expected: &[&str] = if site == "ALP-T2" {
             &["capacity.csv", "charges.csv", "index.html", "overhead.csv", "usage.csv"]
         } else {
-            &["index.html", "usage.csv"]
+            &["charges.csv", "index.html", "usage.csv"]
         };
         assert_eq!(names, expected);
         assert_eq!(page.matches("<p>Absent:").count(), 5 - expected.len());

@@ -9,6 +9,20 @@ pub(crate) fn repository(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
+/// The text of `pipelines/sample.toml` for another folder: what it reads is named by absolute paths.
+pub(crate) fn pipeline() -> String {
+    let text = std::fs::read_to_string(repository("pipelines/sample.toml")).unwrap();
+    let mut here = text;
+    for (written, meant) in [
+        ("\"../sample-data/", "sample-data"),
+        ("\"policies/", "pipelines/policies"),
+    ] {
+        assert!(here.contains(written), "the sample names nothing under {written}");
+        here = here.replace(written, &format!("\"{}/", repository(meant).display()));
+    }
+    here
+}
+
 /// The folder of a lake made by `pipelines/sample.toml`.
 pub(crate) fn lake() -> &'static Path {
     static LAKE: OnceLock<PathBuf> = OnceLock::new();
