@@ -102,7 +102,7 @@ impl<'a> Payers<'a> {
     #[must_use]
     pub fn columns(&self) -> &'static [&'static str] {
         if self.0.has_rules() {
-            &["user", "vo_group", "vo_role", "submit_host"]
+            &["user", "wckey", "vo_group", "vo_role", "submit_host"]
         } else {
             &[]
         }
