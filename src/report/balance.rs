@@ -127,7 +127,13 @@ pub fn refuse_unknown(table: &AllocationTable, accounts: &Accounts, lake: &Lake,
 
 fn tariff(row: &Allocation, charged: &[Charged]) -> Result<Tariff, String> {
     let all: BTreeSet<&Tariff> = charged.iter().map(|charge| &charge.tariff).collect();
-    let names = |tariffs: &[&Tariff]| tariffs.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let names = |tariffs: &[&Tariff]| {
+        tariffs
+            .iter()
+            .map(|tariff| tariff.title_with_pool())
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
     let called: Vec<&Tariff> = all
         .iter()
         .copied()

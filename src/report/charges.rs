@@ -12,6 +12,9 @@ use crate::time::{Day, Month};
 /// Views whose hours are the site's own account; others tell of the same hours.
 const OWN_VIEW: &str = "batch";
 
+/// What the ids of policies by shares of nodes begin with.
+const NODE_SHARE: &str = "node-share/";
+
 /// Under what jobs were charged.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Tariff {
@@ -26,10 +29,54 @@ pub struct Tariff {
 }
 
 impl Tariff {
-    /// Whether people mean it by a word: the policy, or the policy with its options.
+    /// What people call it: the policy with what was chosen; of shares of nodes the canonical unit and the scheme.
+    #[must_use]
+    pub fn title(&self) -> String {
+        let chosen: Vec<&str> = self.options.split(' ').filter(|option| !option.is_empty()).collect();
+        let of_nodes = self.policy.strip_prefix(NODE_SHARE);
+        if let Some((scheme, named)) = of_nodes.zip(self.options.strip_prefix("unit=")) {
+            // Behind the name stand its thresholds.
+            let name: Vec<&str> = named.split(' ').take_while(|word| !word.contains('=')).collect();
+            return format!("{}, {scheme}", name.join(" "));
+        }
+        if chosen.is_empty() {
+            return self.policy.clone();
+        }
+        format!("{} ({})", self.policy, chosen.join(", "))
+    }
+
+    /// Whether it charges shares of nodes.
+    #[must_use]
+    pub fn is_of_nodes(&self) -> bool {
+        self.policy.starts_with(NODE_SHARE)
+    }
+
+    /// The unit people read charges in, and how many of the lake's it has: shares of nodes are counted in seconds, those of
+    /// memory in byte seconds. What policies charge in has the name they give it.
+    #[must_use]
+    pub fn unit_for_people(&self) -> (&str, i128) {
+        const HOUR_S: i128 = 3600;
+        match self.unit.as_str() {
+            "core s" => ("core h", HOUR_S),
+            "gpu s" => ("gpu h", HOUR_S),
+            "byte s" => ("GiB h", HOUR_S << 30),
+            unit => (unit, 1),
+        }
+    }
+
+    /// What people call it, with the pool: one policy may have several.
+    #[must_use]
+    pub fn title_with_pool(&self) -> String {
+        format!("{} (pool {})", self.title(), self.pool)
+    }
+
+    /// Whether people mean it by a word: the policy, the policy with its options, or what people call it; and each with its
+    /// pool.
     #[must_use]
     pub fn is_called(&self, word: &str) -> bool {
-        self.policy == word || self.to_string() == word
+        let pool = format!(" (pool {})", self.pool);
+        let word = word.strip_suffix(&pool).unwrap_or(word);
+        self.policy == word || self.to_string() == word || self.title() == word
     }
 }
 
@@ -136,6 +183,28 @@ pub fn read(lake: &Lake, selection: &Selection) -> Result<Vec<Charged>> {
     Ok(charged)
 }
 
+/// Everything the lake charges by, whether it charged anything or not.
+///
+/// # Errors
+/// [`Kind::Io`] when the lake cannot be read.
+pub fn tariffs(lake: &Lake) -> Result<BTreeSet<Tariff>> {
+    let mut tariffs = BTreeSet::new();
+    for file in lake.manifest.dataset("policy") {
+        for batch in lake.batches(&file.path, Some(&["id", "options", "pool", "unit"]))? {
+            let batch = batch?;
+            let (ids, options) = (text(&batch, "id")?, text(&batch, "options")?);
+            let (pools, units) = (text(&batch, "pool")?, text(&batch, "unit")?);
+            tariffs.extend((0..batch.num_rows()).map(|row| Tariff {
+                pool: pools.value(row).to_owned(),
+                policy: ids.value(row).to_owned(),
+                options: options.value(row).to_owned(),
+                unit: units.value(row).to_owned(),
+            }));
+        }
+    }
+    Ok(tariffs)
+}
+
 /// The charges under the tariffs that are asked for, or under the only one there is.
 ///
 /// # Errors
@@ -143,9 +212,7 @@ pub fn read(lake: &Lake, selection: &Selection) -> Result<Vec<Charged>> {
 pub fn choose(charged: Vec<Charged>, asked: &[String]) -> Result<Vec<Charged>> {
     let all: BTreeSet<Tariff> = charged.iter().map(|row| row.tariff.clone()).collect();
     let list = |tariffs: &mut dyn Iterator<Item = &Tariff>| {
-        let names: Vec<String> = tariffs
-            .map(|tariff| format!("{tariff} (pool {})", tariff.pool))
-            .collect();
+        let names: Vec<String> = tariffs.map(Tariff::title_with_pool).collect();
         names.join(", ")
     };
     for word in asked {
@@ -166,10 +233,7 @@ pub fn choose(charged: Vec<Charged>, asked: &[String]) -> Result<Vec<Charged>> {
     for tariff in all.iter().filter(|tariff| is_chosen(tariff)) {
         if !pools.insert(&tariff.pool) {
             let mut same = all.iter().filter(|other| is_chosen(other) && other.pool == tariff.pool);
-            let message = format!(
-                "one pool would be charged twice: choose one of {}, with its options in brackets if it has any",
-                list(&mut same)
-            );
+            let message = format!("one pool would be charged twice: choose one of {}", list(&mut same));
             return Err(Error::new(Kind::Usage, message));
         }
     }

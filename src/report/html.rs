@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::shown::{digits, shown};
 use super::table::{Cell, Table};
 
 /// Cells longer than this may take several lines.
@@ -39,7 +40,7 @@ pub fn page(title: &str, body: &str) -> String {
     )
 }
 
-/// A table with units in its head and totals in its foot.
+/// A table with units in its head and totals in its foot; numbers as people read them.
 #[must_use]
 pub fn table(table: &Table) -> String {
     let mut out = String::from("<div class=\"scroll\" tabindex=\"0\"><table>\n<thead><tr>");
@@ -57,16 +58,21 @@ pub fn table(table: &Table) -> String {
         let _ = write!(out, "<th scope=\"col\"{}>{name}{unit}</th>", class(at));
     }
     out.push_str("</tr></thead>\n<tbody>\n");
+    let digits: Vec<Option<u8>> = (0..table.columns.len()).map(|at| digits(table, at)).collect();
     let row = |out: &mut String, cells: &[Cell]| {
         out.push_str("<tr>");
         for (at, cell) in cells.iter().enumerate() {
-            let text = cell.to_string();
-            let class = if text.chars().count() > WRAPPED_CHARS {
+            let shown = shown(cell, table.columns.get(at), digits.get(at).copied().flatten());
+            let class = if shown.text.chars().count() > WRAPPED_CHARS {
                 " class=\"w\""
             } else {
                 class(at)
             };
-            let _ = write!(out, "<td{class}>{}</td>", escape(&text));
+            // What rows are sorted by.
+            let exact = shown
+                .exact
+                .map_or_else(String::new, |exact| format!(" data-v=\"{}\"", escape(&exact)));
+            let _ = write!(out, "<td{class}{exact}>{}</td>", escape(&shown.text));
         }
         out.push_str("</tr>\n");
     };

@@ -10,6 +10,7 @@
 pub mod accounts;
 pub mod apel;
 pub mod balance;
+pub mod balance_shown;
 pub mod charges;
 pub mod completeness;
 pub mod drawing;
@@ -25,6 +26,7 @@ pub mod portal;
 pub mod publication;
 pub mod reconcile;
 pub mod render;
+pub mod shown;
 pub mod site;
 pub mod sites;
 pub mod sreport;

@@ -156,6 +156,8 @@ pub struct TableColumn {
     pub unit: &'static str,
     /// What it holds.
     pub kind: ColumnKind,
+    /// Whether pages show all digits after the point, as of money, and not only those that matter.
+    pub has_all_digits: bool,
 }
 
 /// Rows under columns.
@@ -179,6 +181,7 @@ impl Table {
             name: name.to_owned(),
             unit,
             kind,
+            has_all_digits: false,
         });
         Self {
             title: title.into(),

@@ -16,6 +16,7 @@ mod retraction;
 mod scene;
 mod server;
 mod server_golden;
+mod shown;
 mod site;
 mod sreport;
 mod stored;

@@ -10,6 +10,7 @@ use crate::problems::Problems;
 use crate::reference::allocation::AllocationTable;
 use crate::report::accounts::Accounts;
 use crate::report::balance::{On, add_users, balances, coldfront, ondemand, refuse_unknown, table};
+use crate::report::balance_shown;
 use crate::report::charges;
 use crate::report::lake::{Lake, Selection};
 use crate::report::render::TableFormat;
@@ -33,6 +34,9 @@ Examples:
   Usage of ColdFront's allocations:
     gridtally report balance out --allocations allocations.csv --for coldfront > usage.json
     coldfront loaddata usage.json
+
+A policy is named by its id, or as pages and errors name it: \"1core+2GiB, overhead-aware (pool core)\". CSV, JSON and
+Parquet have every digit; tables for people those that matter.
 
 Columns of --allocations: account,policy,amount,valid_from and as wanted valid_to (not included), site, cluster, unit,
 project, users (separated by ;) and coldfront_attribute (the primary key of the allocation attribute in ColdFront).
@@ -97,7 +101,18 @@ pub(super) fn run(args: &Args) -> Result<()> {
     }
     add_users(&mut found, &accounts, &lake)?;
     match args.reader {
-        None => print(&table(&found, day), args.format)?,
+        None => {
+            let is_for_people = matches!(
+                args.format,
+                TableFormat::Table | TableFormat::Markdown | TableFormat::Html
+            );
+            let table = if is_for_people {
+                balance_shown::table(&found, day)
+            } else {
+                table(&found, day)
+            };
+            print(&table, args.format)?;
+        }
         Some(Reader::Ondemand) => output::text(&ondemand(&found, now_ms.div_euclid(1000))?)?,
         Some(Reader::Coldfront) => output::text(&coldfront(&found).map_err(at_table)?)?,
     }

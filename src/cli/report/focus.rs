@@ -30,7 +30,8 @@ pub(super) struct Args {
     #[command(flatten)]
     selection: SelectionArgs,
 
-    /// Policy whose charges are told, with its options in brackets where it has several; may be given once for each pool.
+    /// Policy whose charges are reported, by its id or by the name that pages and errors have for it; may be given once for
+    /// each pool.
     #[arg(long, value_name = "POLICY")]
     policy: Vec<String>,
 

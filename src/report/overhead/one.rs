@@ -76,6 +76,7 @@ fn append(all: &mut Table, (site, cluster): &Place, unit: Option<&str>, part: Op
         name: name.to_owned(),
         unit: "",
         kind: ColumnKind::Text,
+        has_all_digits: false,
     });
     // Nodes are in several tables, and units are of the same nodes: nothing has a total.
     let own = part.columns.iter().map(|column| TableColumn {

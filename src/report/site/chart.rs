@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use crate::report::drawing::{Frame, Mark, figure, rectangles};
+use crate::report::shown::grouped;
 
 /// Inks of series, the last for the rest. Colours that people with any colour vision tell apart (Okabe and Ito).
 pub const SERIES_INKS: [&str; 7] = [
@@ -39,19 +40,6 @@ fn round_up(value: i128) -> i128 {
         }
         power = power.saturating_mul(10);
     }
-}
-
-/// Thousands apart.
-fn grouped(value: i128) -> String {
-    let digits = value.unsigned_abs().to_string();
-    let mut out = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push('\u{202f}');
-        }
-        out.push(digit);
-    }
-    if value < 0 { format!("\u{2212}{out}") } else { out }
 }
 
 fn place(nth: usize) -> i32 {

@@ -2,6 +2,7 @@
 //!
 //! [`data`] reads the lake, [`chart`] draws, [`page`] writes.
 
+pub mod charged;
 pub mod chart;
 pub mod data;
 pub mod page;

@@ -1,5 +1,5 @@
 "use strict";
-// Every column head becomes a button that sorts its table: numbers as numbers, words as words, nothing last.
+// Every column head becomes a button that sorts its table: numbers as numbers, by all of their digits, words as words, nothing last.
 for (const table of document.querySelectorAll("table")) {
   const heads = [...table.tHead.rows[0].cells];
   heads.forEach((head, at) => {
@@ -12,7 +12,7 @@ for (const table of document.querySelectorAll("table")) {
       heads.forEach((other) => other.removeAttribute("aria-sort"));
       head.setAttribute("aria-sort", up ? "ascending" : "descending");
       const isNumber = head.classList.contains("n");
-      const value = (row) => row.cells[at].textContent;
+      const value = (row) => row.cells[at].dataset.v ?? row.cells[at].textContent;
       const order = (a, b) => {
         const [x, y] = [value(a), value(b)];
         if (x === "" || y === "") return (x === "") - (y === "");

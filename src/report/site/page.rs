@@ -2,12 +2,14 @@
 
 use std::fmt::Write as _;
 
+use super::charged::by_policy;
 use super::chart::{SERIES_INKS, Series, percentages, stacked};
 use super::data::{SiteData, Sums, amounts, efficiency, is_own};
 use super::supply::used_tenths;
 use crate::error::Result;
 use crate::report::completeness;
 use crate::report::html::{escape, page, table};
+use crate::report::shown::{alone, grouped};
 use crate::report::table::{Cell, ColumnKind, Table, divide};
 
 /// VOs drawn in colours of their own; the others are drawn together.
@@ -63,33 +65,38 @@ fn head(body: &mut String, data: &SiteData) {
         "HS23 hours",
     ];
     for (name, cell) in names.into_iter().zip(&cells) {
-        let shown = match cell {
-            Cell::Empty => "unknown".to_owned(),
-            cell => cell.to_string(),
+        let (shown, exact) = match cell {
+            Cell::Empty => ("unknown".to_owned(), None),
+            cell => {
+                let shown = alone(cell);
+                (shown.text, shown.exact)
+            }
         };
-        let _ = writeln!(body, "<div><dt>{name}</dt><dd>{shown}</dd></div>");
+        let exact = exact.map_or_else(String::new, |exact| format!(" title=\"{exact}\""));
+        let _ = writeln!(body, "<div><dt>{name}</dt><dd{exact}>{shown}</dd></div>");
     }
     body.push_str("</dl>\n");
     if total.benchmark_missing_n > 0 {
         let _ = writeln!(
             body,
             "<p class=\"note\">{} of {} jobs have no benchmark: their hours count, and work is that of the others.</p>",
-            total.benchmark_missing_n, total.job_n
+            grouped(total.benchmark_missing_n),
+            grouped(total.job_n)
         );
     }
     if total.cpu_unknown_n > 0 {
         let _ = writeln!(
             body,
             "<p class=\"note\">Jobs whose CPU time is unknown: {}. It is not in the CPU hours, and efficiency is too low by it.</p>",
-            total.cpu_unknown_n
+            grouped(total.cpu_unknown_n)
         );
     }
     if total.corrected_job_n != 0 || total.corrected_core_s != 0 {
         let _ = writeln!(
             body,
             "<p class=\"note\">Signed corrections are in these numbers: {} jobs and {} core hours.</p>",
-            total.corrected_job_n,
-            Cell::ratio(total.corrected_core_s, 3600, 2)
+            grouped(total.corrected_job_n),
+            alone(&Cell::ratio(total.corrected_core_s, 3600, 2)).text
         );
     }
 }
@@ -195,16 +202,26 @@ fn capacity(body: &mut String, data: &SiteData) -> Result<()> {
 }
 
 fn charges(body: &mut String, data: &SiteData) {
+    let (policies, left_out) = by_policy(&data.supply);
+    let left_out = left_out.map_or_else(String::new, |why| format!("<p>{}</p>\n", escape(&why)));
     if data.supply.charged.is_empty() {
         let why = "<p>Absent: nothing was charged in these months (the pipeline needs [[charge]]).</p>\n";
-        section(body, "charges", "Charges", why);
+        section(body, "charges", "Charges", &format!("{why}{left_out}"));
         return;
     }
-    let charges = table(&data.supply.charges_table());
-    let inside = format!(
-        "<p>Every policy charges the same jobs: never add up two policies. Lines (all) are the sum of the VOs of one policy. \
-         Jobs are those that ended; those without a price have no charge. A GiB is 2<sup>30</sup> bytes.</p>\n{charges}\
-         <p>The same rows are in <a href=\"charges.csv\">charges.csv</a>.</p>\n"
+    let mut inside = String::from(
+        "<p>Every policy charges the same jobs: never add up two policies. Jobs are those that ended. A GiB is 2<sup>30</sup> \
+         bytes.</p>\n",
+    );
+    for policy in &policies {
+        let note = policy.note.iter().map(|note| format!("<p>{}</p>\n", escape(note)));
+        let note: String = note.collect();
+        let title = escape(&policy.title);
+        let _ = write!(inside, "<h3>{title}</h3>\n{}{note}", table(&policy.table));
+    }
+    let _ = writeln!(
+        inside,
+        "{left_out}<p>The same sums are in <a href=\"charges.csv\">charges.csv</a>, with all their digits.</p>"
     );
     section(body, "charges", "Charges", &inside);
 }
@@ -243,7 +260,9 @@ fn usage(data: &SiteData) -> String {
         out.push_str("<h3>The same hours as others account them</h3>\n<p>Never add these to the table above.</p>\n");
         out.push_str(&table(&Table { rows: others, ..all }));
     }
-    out.push_str("<p>The same rows are in <a href=\"usage.csv\">usage.csv</a> beside this page.</p>\n");
+    out.push_str(
+        "<p>The same rows are in <a href=\"usage.csv\">usage.csv</a> beside this page, with all their digits.</p>\n",
+    );
     out
 }
 

@@ -1,7 +1,7 @@
 //! What stands beside the site's usage: what its nodes could have delivered, what the usage was charged, and what of the
 //! nodes was left over. Each is there only if the pipeline asks for it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::data::Sums;
 use crate::charge::amount::CHARGE_SCALE;
@@ -51,6 +51,8 @@ pub struct Supply {
     pub installed: BTreeMap<Month, Installed>,
     /// Charges of the view `batch`.
     pub charged: Vec<Charged>,
+    /// Every policy the lake charges by.
+    pub tariffs: BTreeSet<Tariff>,
     /// Left over by cluster and canonical unit.
     pub left_over: BTreeMap<(String, String), LeftOver>,
 }
@@ -72,6 +74,7 @@ impl Supply {
                 see(&file.blake3);
             }
             supply.charged = crate::report::charges::read(lake, selection)?;
+            supply.tariffs = crate::report::charges::tariffs(lake)?;
         }
         Ok(supply)
     }
@@ -220,7 +223,7 @@ impl Supply {
             }
         }
         for ((tariff, vo), (charge_e9, job_n, unpriced_n)) in sums {
-            let (unit, units_n) = readable(&tariff.unit);
+            let (unit, units_n) = tariff.unit_for_people();
             let one = 10_i128.pow(CHARGE_SCALE).saturating_mul(units_n);
             table.push(vec![
                 Cell::text(tariff.to_string()),
@@ -275,18 +278,6 @@ impl Supply {
 
 /// A tariff, and one VO (which may be unknown) or all of them.
 type OfVo<'a> = (&'a Tariff, Option<Option<&'a str>>);
-
-/// The unit people read charges in, and how many of the lake's it has: bills by overhead are counted in seconds, of memory
-/// in byte seconds. What policies charge in has the name they give it.
-fn readable(unit: &str) -> (&str, i128) {
-    const HOUR_S: i128 = 3600;
-    match unit {
-        "core s" => ("core h", HOUR_S),
-        "gpu s" => ("gpu h", HOUR_S),
-        "byte s" => ("GiB h", HOUR_S << 30),
-        _ => (unit, 1),
-    }
-}
 
 /// Per mille of capacity that was delivered; `None` where there is no capacity.
 #[must_use]

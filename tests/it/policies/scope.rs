@@ -1,5 +1,6 @@
 //! Jobs a policy is not for, jobs that never ran, and additions that do not say where they ran.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::process::{Command, Output};
 
@@ -42,18 +43,26 @@ struct Lake(tempfile::TempDir);
 impl Lake {
     /// The lake of these jobs with these corrections.
     fn new(corrections: &str) -> (Self, RunReport) {
+        Self::charged_by(corrections, &[("memory.toml", POLICY)])
+    }
+
+    fn charged_by(corrections: &str, policies: &[(&str, &str)]) -> (Self, RunReport) {
         let lake = Self(tempfile::tempdir().unwrap());
         let write = |name: &str, text: &str| fs::write(lake.0.path().join(name), text).unwrap();
         write("jobs.txt", JOBS);
-        write("memory.toml", POLICY);
+        for (name, text) in policies {
+            write(name, text);
+        }
+        let names: Vec<&str> = policies.iter().map(|(name, _)| *name).collect();
         let mut pipeline = "[pipeline]\nname = \"p\"\noutput = \"out\"\n".to_owned();
         if !corrections.is_empty() {
             write("corrections.csv", corrections);
             pipeline.push_str("corrections = \"corrections.csv\"\n");
         }
-        pipeline.push_str(
+        let _ = write!(
+            pipeline,
             "[[source]]\nname = \"s\"\nformat = \"sacct\"\npaths = [\"jobs.txt\"]\nsite = \"ALP\"\ntimezone = \"UTC\"\n\
-             vo = { value = \"eis\" }\n[[charge]]\npolicies = [\"memory.toml\"]\n",
+             vo = {{ value = \"eis\" }}\n[[charge]]\npolicies = {names:?}\n"
         );
         write("p.toml", &pipeline);
         let (plan, _) = Plan::load(&lake.0.path().join("p.toml")).unwrap();
@@ -121,6 +130,46 @@ fn a_policy_says_how_many_jobs_it_is_not_for_and_why() {
     assert_eq!(
         (&first["column"], &first["value"], &first["job_n"]),
         (&"cluster".into(), &"karst".into(), &1.into())
+    );
+}
+
+/// The page of a site has a table for the policy that charged, and a line for those that did not.
+#[test]
+fn policies_without_a_price_are_left_out_of_the_page_and_named() {
+    let nowhere = POLICY
+        .replace("memory-of-firnfeld", "nowhere")
+        .replace("\"firnfeld\"", "\"karst-2\"");
+    let unknown = POLICY
+        .replace("memory-of-firnfeld", "unknown")
+        .replace("memory * seconds", "limit_seconds * seconds")
+        .replace("memory = 2, hours = 2 }", "limit_seconds = 2, hours = 2 }")
+        .replace("minimum_charge = 0.5", "");
+    let policies = [
+        ("memory.toml", POLICY),
+        ("nowhere.toml", &nowhere),
+        ("unknown.toml", &unknown),
+    ];
+    let (lake, _) = Lake::charged_by("", &policies);
+    let told = lake.say(&["report", "site", "out", "--site", "ALP", "--out", "board"]);
+    assert!(told.status.success(), "{told:?}");
+    let page = fs::read_to_string(lake.0.path().join("board/index.html")).unwrap();
+    let charges = page
+        .split("id=\"charges\"")
+        .nth(1)
+        .unwrap()
+        .split("</section>")
+        .next()
+        .unwrap();
+    assert!(
+        charges.contains("<h3>memory-of-firnfeld</h3>") && !charges.contains("<h3>nowhere"),
+        "{charges}"
+    );
+    let line = "no job of these months is in their scope or has a price: nowhere.";
+    assert!(charges.contains(line), "{charges}");
+    // The job that never ran has a price: nothing. The other has none.
+    assert!(
+        charges.contains("<h3>unknown</h3>") && charges.contains("not in these sums: 1."),
+        "{charges}"
     );
 }
 

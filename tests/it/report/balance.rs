@@ -177,3 +177,49 @@ fn a_currency_is_meant_in_small_letters_too() {
     };
     assert_eq!(focus("eur"), focus("EUR"));
 }
+
+/// Files have every digit, people those that matter.
+#[test]
+fn the_table_for_people_fits_and_the_file_is_exact() {
+    let scene = lake("month", None);
+    scene.write(
+        "allocations.csv",
+        "account,policy,amount,valid_from\nfirn,cores,123456.5,2026-01-01\nmoor,cores,20,2026-01-01\n",
+    );
+    let say = |format: &str| {
+        let arguments = [
+            "report",
+            "balance",
+            "lake",
+            "--allocations",
+            "allocations.csv",
+            "--format",
+            format,
+        ];
+        stdout(&gridtally(&scene, &arguments))
+    };
+    let told = say("table");
+    assert!(told.lines().all(|line| line.chars().count() <= 100), "{told}");
+    let cells: Vec<Vec<&str>> = told.lines().map(|line| line.split_whitespace().collect()).collect();
+    let firn = [
+        "firn",
+        "cores",
+        "core",
+        "hour",
+        "123457",
+        "9",
+        "123448",
+        "0.0",
+        "2026-01-01",
+        "1",
+    ];
+    assert!(cells.iter().any(|line| line == &firn), "{told}");
+    let html = say("html");
+    assert!(
+        html.contains("<td class=\"n\" data-v=\"123457\">123\u{202f}457</td>"),
+        "{html}"
+    );
+    let (header, exact) = rows(&say("csv"));
+    assert_eq!(header.len(), 14);
+    assert_eq!(exact[0]["balance"], "123447.500000000");
+}

@@ -81,7 +81,7 @@ table = "document.activeElement.closest('table')"
 state = lambda at: json.loads(ask(f"""JSON.stringify({{
     sort: {table}.tHead.rows[0].cells[{at}].getAttribute('aria-sort'),
     sorted: [...{table}.tHead.rows[0].cells].filter(head => head.hasAttribute('aria-sort')).length,
-    cells: [...{table}.tBodies[0].rows].map(row => row.cells[{at}].textContent),
+    cells: [...{table}.tBodies[0].rows].map(row => row.cells[{at}].dataset.v ?? row.cells[{at}].textContent),
     rows: [...{table}.tBodies[0].rows].map(row => row.textContent),
     foot: {table}.tFoot ? {table}.tFoot.textContent : null,
 }})"""))

@@ -51,7 +51,7 @@ fn the_page_says_what_the_lake_says() {
         let (jobs, hours) = (words.next().unwrap(), words.next().unwrap());
         assert!(page.contains(&format!("<dt>jobs</dt><dd>{jobs}</dd>")), "{jobs}");
         assert!(
-            page.contains(&format!("<dt>core hours</dt><dd>{hours}</dd>")),
+            page.contains(&format!("<dt>core hours</dt><dd title=\"{hours}\">")),
             "{hours}"
         );
         // Each table's total is the lake's, rounded once: not a sum of rounded months.
@@ -59,7 +59,10 @@ fn the_page_says_what_the_lake_says() {
         assert_eq!(totals.len(), 2);
         for total in totals {
             let (total, _) = total.split_once("</tfoot>").unwrap();
-            assert!(total.contains(&format!(">{hours}<")), "{hours} is not in {total}");
+            assert!(
+                total.contains(&format!("data-v=\"{hours}\"")),
+                "{hours} is not in {total}"
+            );
         }
         assert!(csv.starts_with("month,vo,view,jobs,core_hours,cpu_hours,"), "{csv}");
         let page = page.replace("<link rel=\"icon\" href=\"data:,\">", "");
@@ -114,7 +117,7 @@ fn capacity_charges_and_overhead_are_the_lakes() {
     for name in ["capacity.csv", "charges.csv", "overhead.csv"] {
         assert!(page.contains(&format!("href=\"{name}\"")));
     }
-    // Charges of two policies are never added up.
+    // Charges of two policies are never added up, and stand in tables of their own.
     let charges = page
         .split("id=\"charges\"")
         .nth(1)
@@ -122,11 +125,45 @@ fn capacity_charges_and_overhead_are_the_lakes() {
         .split("</section>")
         .next()
         .unwrap();
-    assert!(!charges.contains("<tfoot>"));
+    // One policy at a time, under the name people have for it; the pools of one stand side by side.
+    let titles: Vec<&str> = charges
+        .split("<h3>")
+        .skip(1)
+        .map(|rest| rest.split("</h3>").next().unwrap())
+        .collect();
+    assert_eq!(
+        titles,
+        [
+            "cores",
+            "dollars",
+            "gpus",
+            "1core+2GiB, overhead-aware",
+            "osg-gpu, overhead-aware"
+        ]
+    );
+    assert_eq!(charges.matches("<table").count(), titles.len());
     assert!(
-        !charges.contains("byte s<") && charges.contains("<th scope=\"col\" class=\"n\">charge</th>"),
+        !charges.contains("byte s<") && !charges.contains("memory_byte"),
         "{charges}"
     );
+    let pools = "<th scope=\"col\" class=\"n\">core h</th><th scope=\"col\" class=\"n\">jobs</th>";
+    assert_eq!(charges.matches(pools).count(), 2, "{charges}");
+    assert!(
+        charges.contains("Jobs without a price, which are not in these sums: "),
+        "{charges}"
+    );
+    // A dollar has its cents, a core hour has none where there are many.
+    let total = |of: &str| {
+        let section = charges.split(&format!("<h3>{of}</h3>")).nth(1).unwrap();
+        let foot = section.split("<tfoot>").nth(1).unwrap();
+        let cell = foot.split("<td class=\"n\"").nth(1).unwrap().split('>').nth(1).unwrap();
+        cell.split('<').next().unwrap().to_owned()
+    };
+    assert!(
+        total("dollars").contains('.') && !total("cores").contains('.'),
+        "{charges}"
+    );
+    assert!(total("cores").contains('\u{202f}'), "{charges}");
     // Nothing is said twice in a head, and no column is called by its suffix.
     let heads: Vec<&str> = page
         .split("<th scope=\"col\"")

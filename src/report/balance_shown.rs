@@ -1,0 +1,125 @@
+//! Balances as people read them: with the digits that matter, and without columns that say nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::balance::Balance;
+use super::shown::digits_that_matter;
+use super::table::{Cell, ColumnKind, Table};
+use crate::charge::amount::CHARGE_SCALE;
+use crate::reference::currency::is_currency;
+use crate::reference::node_type::day_text;
+use crate::time::Day;
+
+/// Digits after the point of money.
+const CENTS: u8 = 2;
+
+/// The balances as a table for people.
+#[must_use]
+pub fn table(balances: &[Balance], on: Day) -> Table {
+    let amount = ColumnKind::Decimal(u8::try_from(CHARGE_SCALE).unwrap_or(u8::MAX));
+    let mut table = Table::new(
+        format!("Balances on {}", day_text(Some(on), "")),
+        &[
+            ("account", "", ColumnKind::Text),
+            ("project", "", ColumnKind::Text),
+            ("site", "", ColumnKind::Text),
+            ("cluster", "", ColumnKind::Text),
+            ("policy", "", ColumnKind::Text),
+            ("unit", "", ColumnKind::Text),
+            ("allocated", "", amount),
+            ("charged", "", amount),
+            ("balance", "", amount),
+            ("used", "%", ColumnKind::Decimal(1)),
+            ("valid_from", "", ColumnKind::Text),
+            ("valid_to", "", ColumnKind::Text),
+            ("unpriced_jobs", "1", ColumnKind::Number),
+            ("users", "1", ColumnKind::Number),
+        ],
+    );
+    let digits = digits(balances);
+    let day = |day: Option<Day>| Cell::word(Some(day_text(day, "").as_str()).filter(|text| !text.is_empty()));
+    for balance in balances {
+        let of = &balance.allocation;
+        let (unit, per) = balance.tariff.unit_for_people();
+        let digits = digits.get(unit).copied().unwrap_or(CENTS);
+        let amount = |value: i128| Cell::ratio(value, 10_i128.pow(CHARGE_SCALE).saturating_mul(per), digits);
+        table.push(vec![
+            Cell::text(of.account.as_str()),
+            Cell::text(balance.project()),
+            Cell::word(of.site.as_deref()),
+            Cell::word(of.cluster.as_deref()),
+            Cell::text(title(balance, balances)),
+            Cell::text(unit.replace('_', " ")),
+            amount(of.amount_e9),
+            amount(balance.charged_e9),
+            amount(balance.left_e9()),
+            Cell::ratio(balance.charged_e9.saturating_mul(100), of.amount_e9, 1),
+            day(Some(of.from)),
+            day(of.until),
+            Cell::int(balance.unpriced_job_n),
+            Cell::Int(i128::try_from(balance.users.len()).unwrap_or(0)),
+        ]);
+    }
+    drop_dull(&mut table);
+    table
+}
+
+/// Digits after the point by unit.
+fn digits(balances: &[Balance]) -> BTreeMap<&str, u8> {
+    let mut largest: BTreeMap<&str, i128> = BTreeMap::new();
+    for balance in balances {
+        let (unit, per) = balance.tariff.unit_for_people();
+        let of = largest.entry(unit).or_default();
+        for amount in [balance.allocation.amount_e9, balance.charged_e9, balance.left_e9()] {
+            *of = (amount.saturating_abs() / per.max(1)).max(*of);
+        }
+    }
+    let scale = u8::try_from(CHARGE_SCALE).unwrap_or(u8::MAX);
+    let digits = largest.into_iter().map(|(unit, largest)| {
+        let is_money = is_currency(&unit.to_uppercase());
+        (
+            unit,
+            if is_money {
+                CENTS
+            } else {
+                digits_that_matter(largest, scale)
+            },
+        )
+    });
+    digits.collect()
+}
+
+/// The policy, with what was chosen only where that tells balances apart.
+fn title(balance: &Balance, balances: &[Balance]) -> String {
+    let tariff = &balance.tariff;
+    let same = balances
+        .iter()
+        .map(|other| &other.tariff)
+        .filter(|other| other.policy == tariff.policy);
+    let options: BTreeSet<&str> = same.map(|other| other.options.as_str()).collect();
+    if options.len() == 1 && !tariff.is_of_nodes() {
+        return tariff.policy.clone();
+    }
+    tariff.title()
+}
+
+/// Takes out columns that say nothing, or the same as others.
+fn drop_dull(table: &mut Table) {
+    let is_dull = |at: usize, name: &str| {
+        let mut cells = table.rows.iter().map(|row| (row.first(), row.get(at)));
+        match name {
+            "project" => cells.all(|(account, project)| account == project),
+            "site" | "cluster" | "valid_to" => cells.all(|(_, cell)| cell == Some(&Cell::Empty)),
+            "unpriced_jobs" => cells.all(|(_, cell)| cell == Some(&Cell::Int(0))),
+            _ => false,
+        }
+    };
+    let names = table.columns.iter().map(|column| column.name.as_str());
+    let kept: Vec<bool> = names.enumerate().map(|(at, name)| !is_dull(at, name)).collect();
+    let mut is_kept = kept.iter().copied();
+    table.columns.retain(|_| is_kept.next().unwrap_or(true));
+    for row in &mut table.rows {
+        let mut is_kept = kept.iter().copied();
+        row.retain(|_| is_kept.next().unwrap_or(true));
+    }
+}

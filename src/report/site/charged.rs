@@ -1,0 +1,159 @@
+//! What the site's usage was charged: a table for each policy, for two policies are two views of the same jobs.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::supply::Supply;
+use crate::charge::amount::CHARGE_SCALE;
+use crate::reference::currency::is_currency;
+use crate::report::charges::Tariff;
+use crate::report::shown::grouped;
+use crate::report::table::{Cell, ColumnKind, Table, known_sum};
+
+/// Digits after the point that charges are rounded to.
+const DIGITS: u8 = 2;
+
+/// Charges under one policy.
+pub struct PolicyCharges {
+    /// What people call the policy.
+    pub title: String,
+    /// By VO: what each pool was charged, and for how many jobs.
+    pub table: Table,
+    /// Jobs that have no price.
+    pub note: Option<String>,
+}
+
+/// What jobs were charged in one pool.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sum {
+    charge_e9: Option<i128>,
+    job_n: i128,
+    unpriced_job_n: i128,
+}
+
+/// Policy and options.
+type Name<'a> = (&'a str, &'a str);
+
+/// The charges of each policy under which some are known, in the order of the policies; then what is said of the others,
+/// if there are any.
+#[must_use]
+pub fn by_policy(supply: &Supply) -> (Vec<PolicyCharges>, Option<String>) {
+    let mut sums: BTreeMap<&Tariff, BTreeMap<Option<&str>, Sum>> = BTreeMap::new();
+    for row in &supply.charged {
+        let sum = sums
+            .entry(&row.tariff)
+            .or_default()
+            .entry(row.vo.as_deref())
+            .or_default();
+        sum.charge_e9 = known_sum(sum.charge_e9, row.charge_e9);
+        sum.job_n += i128::from(row.job_n);
+        sum.unpriced_job_n += i128::from(row.unpriced_job_n);
+    }
+    let mut names: BTreeMap<Name<'_>, Vec<&Tariff>> = BTreeMap::new();
+    let mut left_out: BTreeSet<(String, i128)> = BTreeSet::new();
+    for tariff in supply
+        .tariffs
+        .iter()
+        .chain(sums.keys().copied())
+        .collect::<BTreeSet<_>>()
+    {
+        let of_vos = sums.get(tariff).into_iter().flat_map(BTreeMap::values);
+        if of_vos.clone().any(|sum| sum.charge_e9.is_some()) {
+            names.entry((&tariff.policy, &tariff.options)).or_default().push(tariff);
+        } else {
+            left_out.insert((tariff.title(), of_vos.map(|sum| sum.unpriced_job_n).sum()));
+        }
+    }
+    // A policy that charges one of its pools is not left out.
+    left_out.retain(|(title, _)| !names.values().flatten().any(|tariff| tariff.title() == *title));
+    let charges = names.values().map(|tariffs| of_policy(tariffs, &sums)).collect();
+    (charges, why_left_out(&left_out))
+}
+
+fn of_policy(tariffs: &[&Tariff], sums: &BTreeMap<&Tariff, BTreeMap<Option<&str>, Sum>>) -> PolicyCharges {
+    let mut table = Table::new("Charges", &[("vo", "", ColumnKind::Text)]);
+    let vos = tariffs
+        .iter()
+        .filter_map(|tariff| sums.get(tariff))
+        .flat_map(BTreeMap::keys);
+    let vos: BTreeSet<Option<&str>> = vos.copied().collect();
+    for tariff in tariffs {
+        let (unit, _) = tariff.unit_for_people();
+        let mut own = Table::new(
+            "",
+            &[
+                (unit, "", ColumnKind::DecimalSum(DIGITS)),
+                ("jobs", "1", ColumnKind::Sum),
+            ],
+        );
+        if let Some(charge) = own.columns.first_mut() {
+            charge.has_all_digits = is_currency(&tariff.unit.to_uppercase());
+        }
+        table.columns.append(&mut own.columns);
+    }
+    let mut totals: Vec<Sum> = vec![Sum::default(); tariffs.len()];
+    for vo in vos {
+        let mut row = vec![Cell::text(vo.unwrap_or("(unknown)"))];
+        for (tariff, total) in tariffs.iter().zip(&mut totals) {
+            let sum = sums.get(tariff).and_then(|of_vos| of_vos.get(&vo));
+            row.extend(cells(tariff, sum));
+            let sum = sum.copied().unwrap_or_default();
+            total.charge_e9 = known_sum(total.charge_e9, sum.charge_e9);
+            total.job_n += sum.job_n;
+            total.unpriced_job_n += sum.unpriced_job_n;
+        }
+        table.push(row);
+    }
+    let mut last = vec![Cell::text("total")];
+    last.extend(
+        tariffs
+            .iter()
+            .zip(&totals)
+            .flat_map(|(tariff, sum)| cells(tariff, Some(sum))),
+    );
+    table.exact_totals = Some(last);
+    let unpriced = tariffs.iter().zip(&totals).filter(|(_, sum)| sum.unpriced_job_n > 0);
+    let unpriced: Vec<String> = unpriced
+        .map(|(tariff, sum)| match tariffs {
+            [_] => grouped(sum.unpriced_job_n),
+            _ => format!("{} in {}", grouped(sum.unpriced_job_n), tariff.unit_for_people().0),
+        })
+        .collect();
+    PolicyCharges {
+        title: tariffs.first().map_or_else(String::new, |tariff| tariff.title()),
+        table,
+        note: (!unpriced.is_empty()).then(|| {
+            format!(
+                "Jobs without a price, which are not in these sums: {}.",
+                unpriced.join(", ")
+            )
+        }),
+    }
+}
+
+/// Charge and jobs; nothing where the policy charged nothing.
+fn cells(tariff: &Tariff, sum: Option<&Sum>) -> [Cell; 2] {
+    let (_, units_n) = tariff.unit_for_people();
+    let one = 10_i128.pow(CHARGE_SCALE).saturating_mul(units_n);
+    let charge = sum.and_then(|sum| sum.charge_e9);
+    [
+        charge.map_or(Cell::Empty, |charge| Cell::ratio(charge, one, DIGITS)),
+        sum.map_or(Cell::Empty, |sum| Cell::Int(sum.job_n)),
+    ]
+}
+
+fn why_left_out(left_out: &BTreeSet<(String, i128)>) -> Option<String> {
+    if left_out.is_empty() {
+        return None;
+    }
+    let names: Vec<String> = left_out
+        .iter()
+        .map(|(title, unpriced_n)| match unpriced_n {
+            0 => title.clone(),
+            n => format!("{title} ({} jobs without a price)", grouped(*n)),
+        })
+        .collect();
+    Some(format!(
+        "Policies left out, because no job of these months is in their scope or has a price: {}.",
+        names.join("; ")
+    ))
+}
