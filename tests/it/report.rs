@@ -12,6 +12,7 @@ mod money;
 mod portals;
 mod publication;
 mod reconcile;
+mod restated;
 mod retraction;
 mod scene;
 mod server;

@@ -97,6 +97,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
     let mut kinds = args.message.clone();
     kinds.sort_unstable();
     kinds.dedup();
+    args.receiver.refuse_doubles(&kinds)?;
     let request = Request {
         selection: args.selection.selection()?,
         kinds,
@@ -105,6 +106,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
         batch_records: args.batch,
         is_leaving_out: args.leave_out,
         now_s: Some(now_ms.div_euclid(1000)),
+        ..Request::default()
     };
     let lake = Lake::open(&args.lake)?;
     if let Some(receiver) = args.receiver.receiver() {

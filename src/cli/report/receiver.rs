@@ -3,13 +3,20 @@
 use super::print;
 use crate::cli::output;
 use crate::error::{Error, Kind, Result};
+use crate::reference::decimal;
+use crate::report::apel::MessageKind;
 use crate::report::lake::{Lake, Selection};
 use crate::report::publication::diff;
+use crate::report::publication::form::Form;
 use crate::report::publication::ledger::{Entry, State};
-use crate::report::publication::outbox::{Layout, Outbox, put_delete_list};
-use crate::report::publication::send::{self, Gone};
+use crate::report::publication::outbox::{Layout, Listed, Outbox, put_delete_list};
+use crate::report::publication::plan::{Plan, plan};
+use crate::report::publication::send;
 use crate::report::publication::teller::Teller;
+use crate::report::publication::terms::Terms;
+use crate::report::publication::told::Told;
 use crate::report::render::TableFormat;
+use crate::report::table::divide;
 use crate::store::Store;
 
 /// The book of what a receiver was sent.
@@ -28,6 +35,17 @@ pub(super) struct ReceiverArgs {
     /// receiver who delete it there. APEL's server counts a job with zeros as a job still.
     #[arg(long, value_name = "URL", requires = "receiver", conflicts_with = "diff")]
     delete_list: Option<String>,
+
+    /// A kind the receiver may count beside another one of the same site and month; may be given several times. Without it
+    /// a second kind, which would count the same jobs once more, is an error. Sync records are held beside any.
+    #[arg(long, value_name = "KIND")]
+    beside: Vec<Form>,
+
+    /// Put summaries over the rows of the super-summaries of APEL's server that its jobs no longer give, with zeros. When
+    /// messages of single jobs change the VO, the benchmark or another part of such a row, the server writes a new row and
+    /// keeps the old one. What is once put over a row is kept true from then on.
+    #[arg(long, requires = "receiver", conflicts_with = "delete_list")]
+    repair_summaries: bool,
 }
 
 /// Where what is sent goes.
@@ -42,6 +60,24 @@ impl ReceiverArgs {
     /// The receiver, where one is named.
     pub(super) fn receiver(&self) -> Option<&str> {
         self.receiver.as_deref()
+    }
+
+    /// Of kinds that go to one place, only one may be counted there.
+    pub(super) fn refuse_doubles(&self, kinds: &[MessageKind]) -> Result<()> {
+        let counted = kinds.iter().map(|kind| Form::Apel(*kind)).filter(|form| form.counts());
+        let unagreed: Vec<&str> = counted
+            .filter(|form| !self.beside.contains(form))
+            .map(Form::as_str)
+            .collect();
+        if unagreed.len() < 2 {
+            return Ok(());
+        }
+        let message = format!(
+            "{} tell of the same jobs: a receiver counts each of them; choose one, or name with --beside KIND what it may \
+             count as well",
+            unagreed.join(" and ")
+        );
+        Err(Error::new(Kind::Usage, message))
     }
 
     /// Sends what differs from what the receiver holds, or shows it.
@@ -61,7 +97,12 @@ impl ReceiverArgs {
             let message = "--receiver needs --out, where to send, or --diff";
             return Err(Error::new(Kind::Usage, message));
         }
-        let plan = send::plan(lake, teller, receiver)?;
+        let terms = Terms {
+            beside: self.beside.iter().copied().collect(),
+            is_listing: self.delete_list.is_some(),
+            is_repairing: self.repair_summaries,
+        };
+        let plan = plan(lake, teller, receiver, &terms)?;
         for line in &plan.all.left_out {
             output::people(line);
         }
@@ -71,33 +112,33 @@ impl ReceiverArgs {
                 form.as_str()
             ));
         }
+        for line in stale_lines(&plan) {
+            output::people(&line);
+        }
         let title = format!("What differs from what {receiver} holds");
         let table = diff::table(&title, &plan.changes);
         let Some(out) = to.out.filter(|_| !self.diff) else {
             print(&table, to.format)?;
             output::people(&diff::in_brief(&plan.changes));
+            if let Some(doubled) = &plan.doubled {
+                output::people(doubled);
+            }
             return Ok(());
         };
         let lists = self.delete_list.as_deref().map(Store::open).transpose()?;
-        let mut list = |place: &_, gone: &[_]| {
+        let mut list = |place: &_, listed: Listed, gone: &[_]| {
             let Some(lists) = &lists else { return Ok(()) };
-            let name = put_delete_list(lists, place, to.now_ms, gone)?;
+            let name = put_delete_list(lists, place, listed, to.now_ms, gone)?;
             output::people(&format!("{} records to delete: {name}", gone.len()));
             Ok(())
-        };
-        let gone = if lists.is_some() {
-            Gone::List(&mut list)
-        } else {
-            Gone::Zeros
         };
         let mut outbox = Outbox::open(out, to.layout, to.now_ms)?;
         let sent = send::send(
             lake,
-            teller,
             receiver,
             &plan,
             to.now_ms,
-            gone,
+            &mut list,
             &mut |form, site, month, number, text| outbox.put(form, site, month, number, text).map(drop),
         );
         outbox.close()?;
@@ -114,8 +155,14 @@ impl ReceiverArgs {
             "{} sent (kinds of message of a site and month), {} records taken back by zeros, {} listed to be deleted",
             plan.places.len(),
             records(State::Retracted),
-            records(State::Listed)
+            records(State::Listed) + records(State::SuperListed)
         ));
+        let overlaid = records(State::Overlaid);
+        if overlaid > 0 {
+            output::people(&format!(
+                "{overlaid} summaries put over rows of the server's super-summaries"
+            ));
+        }
         let zero_jobs = sent
             .iter()
             .filter(|entry| entry.state == State::Retracted && entry.place.0.is_job());
@@ -128,4 +175,33 @@ impl ReceiverArgs {
         }
         Ok(())
     }
+}
+
+/// What APEL's server keeps of jobs that are there no more, a line for each site and month.
+fn stale_lines(plan: &Plan) -> Vec<String> {
+    let mut lines = Vec::new();
+    for ((_, site, month), rows) in &plan.stale {
+        let sum = |of: &dyn Fn(&Told) -> Option<i64>| rows.iter().filter_map(of).map(i128::from).sum::<i128>();
+        let hours = |seconds: i128| {
+            let hundredths = divide(seconds.saturating_mul(100), 3600);
+            hundredths.map_or_else(String::new, |hundredths| decimal::text(hundredths, 2))
+        };
+        let remedy = if plan.terms.is_repairing {
+            "zeros are put over them"
+        } else if plan.terms.is_listing {
+            "they are listed to be deleted"
+        } else {
+            "--repair-summaries puts zeros over them, --delete-list names them for people who delete, and messages of \
+             summaries in place of jobs never leave any"
+        };
+        lines.push(format!(
+            "{site} {month}: the server keeps {} rows of its super-summaries whose jobs are under other keys now: {} jobs, \
+             {} wall hours and {} CPU hours too many; {remedy}",
+            rows.len(),
+            sum(&|told| Some(told.job_n())),
+            hours(sum(&Told::wall_s)),
+            hours(sum(&Told::cpu_s)),
+        ));
+    }
+    lines
 }

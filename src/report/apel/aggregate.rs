@@ -460,16 +460,30 @@ pub fn rows(
 /// Site, month and submit host.
 pub type HostMonth = (String, Month, Option<String>);
 
-/// Jobs by site, month and submit host: what a sync message tells.
+/// Jobs by site, month and submit host: what a sync message tells. `more` are added to them.
 #[must_use]
-pub fn counts(groups: &[Aggregate]) -> BTreeMap<HostMonth, i64> {
+pub fn counts(groups: &[Aggregate], more: &BTreeMap<HostMonth, i64>) -> BTreeMap<HostMonth, i64> {
     let mut counts: BTreeMap<ServerKey, (HostMonth, i64)> = BTreeMap::new();
-    for group in groups {
+    let own = groups.iter().map(|group| {
         let [.., host, _] = &group.words;
+        ((&group.site, group.month, host), group.sums.job_n)
+    });
+    let more = more.iter().map(|((site, month, host), n)| ((site, *month, host), *n));
+    for ((site, month, host), n) in own.chain(more) {
         let count = counts
-            .entry(group.server_key(MessageKind::Sync))
-            .or_insert_with(|| ((group.site.clone(), group.month, host.clone()), 0));
-        count.1 = count.1.saturating_add(group.sums.job_n);
+            .entry(sync_key(site, month, host.as_deref()))
+            .or_insert_with(|| ((site.clone(), month, host.clone()), 0));
+        count.1 = count.1.saturating_add(n);
     }
     counts.into_values().collect()
+}
+
+fn sync_key(site: &str, month: Month, host: Option<&str>) -> ServerKey {
+    let field = |name: &str| match name {
+        "Site" => Some(Cow::Borrowed(site)),
+        "Year" => Some(month.year().to_string().into()),
+        "Month" => Some(month.number().to_string().into()),
+        _ => host.map(Cow::Borrowed),
+    };
+    ServerKey::new(MessageKind::Sync, field, (None, None))
 }

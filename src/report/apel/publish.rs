@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hashbrown::HashSet;
 
-use super::aggregate::{self, Aggregate};
+use super::aggregate::{self, Aggregate, HostMonth};
 use super::check;
 use super::jobs::{LeftOut, LeftOutCounts, SendableJob, Wanted, each_job};
 use super::kind::MessageKind;
@@ -35,6 +35,8 @@ pub struct Request {
     pub is_leaving_out: bool,
     /// Now, Unix seconds, for the rules about the future.
     pub now_s: Option<i64>,
+    /// Jobs the receiver still counts though they are gone: they were taken back by zeros. Sync records count them too.
+    pub still_counted: BTreeMap<HostMonth, i64>,
 }
 
 /// One kind of message for one site and month.
@@ -146,7 +148,7 @@ fn aggregates(
 ) -> Result<()> {
     let mut writer = Writer::new(kind, request, published, take);
     if kind == MessageKind::Sync {
-        for ((site, month, host), job_n) in aggregate::counts(groups) {
+        for ((site, month, host), job_n) in aggregate::counts(groups, &request.still_counted) {
             let text = message::sync(&site, month, host.as_deref(), job_n);
             writer.push(&site, month, text, (job_n, 0, 0), lost)?;
         }

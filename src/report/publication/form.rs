@@ -44,6 +44,26 @@ impl Form {
     }
 }
 
+impl Form {
+    /// Whether the receiver adds its jobs up; a sync record is held beside them.
+    #[must_use]
+    pub fn counts(self) -> bool {
+        self != Self::Apel(MessageKind::Sync)
+    }
+}
+
+impl std::str::FromStr for Form {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Self, String> {
+        Self::of_word(word).ok_or_else(|| {
+            let all = MessageKind::ALL.into_iter().map(Self::Apel).chain([Self::Gracc]);
+            let words: Vec<&str> = all.filter(|form| form.counts()).map(Self::as_str).collect();
+            format!("one of {} is needed", words.join(", "))
+        })
+    }
+}
+
 impl From<MessageKind> for Form {
     fn from(kind: MessageKind) -> Self {
         Self::Apel(kind)

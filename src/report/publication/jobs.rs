@@ -33,7 +33,7 @@ pub fn records(message: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The value of a field of a record.
-fn field<'a>(record: &'a str, name: &str) -> &'a str {
+pub(super) fn field<'a>(record: &'a str, name: &str) -> &'a str {
     let of = |line: &'a str| line.strip_prefix(name)?.strip_prefix(": ");
     record.lines().find_map(of).unwrap_or_default()
 }
@@ -77,29 +77,62 @@ pub enum News {
 #[derive(Clone, Debug, Default)]
 pub struct HeldJobs {
     places: BTreeMap<Place, HashMap<u128, Holding>>,
+    /// Submit hosts of jobs that were taken back by zeros, which it still counts as jobs.
+    zeros: BTreeMap<Place, HashMap<u128, Option<String>>>,
+}
+
+/// A row of the book of jobs.
+#[derive(Clone, Copy, Debug)]
+pub struct BookedJob<'a> {
+    /// The publication that entered it.
+    pub publication_id: &'a str,
+    /// Where it belongs.
+    pub place: &'a Place,
+    /// What became of it.
+    pub state: State,
+    /// Its text.
+    pub record: &'a str,
 }
 
 impl HeldJobs {
-    /// Reads what a receiver holds.
+    /// Reads what a receiver holds; `follow` is shown every row of the book, oldest first.
     ///
     /// # Errors
     /// [`crate::error::Kind::Io`] when it cannot be read, [`crate::error::Kind::Data`] when it is damaged.
-    pub fn load(store: &Store, receiver: &str, places: &BTreeSet<Place>) -> Result<Self> {
+    pub fn load(
+        store: &Store,
+        receiver: &str,
+        places: &BTreeSet<Place>,
+        mut follow: impl FnMut(BookedJob<'_>),
+    ) -> Result<Self> {
         let mut held = Self::default();
-        each(store, receiver, places, |place, state, record| {
-            let of = held.places.entry(place.clone()).or_default();
-            let content = xxh3_64(record.as_bytes());
-            if state == State::Sent {
+        each(store, receiver, places, |job| {
+            follow(job);
+            let key = key_of(job.record);
+            let of = held.places.entry(job.place.clone()).or_default();
+            let zeros = held.zeros.entry(job.place.clone()).or_default();
+            zeros.remove(&key);
+            if job.state == State::Sent {
                 let holding = Holding {
-                    content,
+                    content: xxh3_64(job.record.as_bytes()),
                     is_seen: false,
                 };
-                of.insert(key_of(record), holding);
-            } else {
-                of.remove(&key_of(record));
+                of.insert(key, holding);
+                return;
+            }
+            of.remove(&key);
+            if job.state == State::Retracted {
+                let host = Some(field(job.record, "SubmitHost")).filter(|host| !host.is_empty());
+                zeros.insert(key, host.map(str::to_owned));
             }
         })?;
         Ok(held)
+    }
+
+    /// Submit hosts of the jobs of a place that were taken back by zeros and did not come again.
+    pub fn zeros(&self, place: &Place) -> impl Iterator<Item = Option<&str>> {
+        let zeros = self.zeros.get(place).into_iter().flatten();
+        zeros.map(|(_, host)| host.as_deref())
     }
 
     /// Whether anything was ever entered of a place.
@@ -117,8 +150,12 @@ impl HeldJobs {
 
     /// The same, and remembers that the job is still there.
     pub fn see(&mut self, place: &Place, record: &str) -> News {
+        let key = key_of(record);
         let held = self.places.get_mut(place);
-        let Some(holding) = held.and_then(|held| held.get_mut(&key_of(record))) else {
+        let Some(holding) = held.and_then(|held| held.get_mut(&key)) else {
+            if let Some(zeros) = self.zeros.get_mut(place) {
+                zeros.remove(&key);
+            }
             return News::Added;
         };
         holding.is_seen = true;
@@ -147,23 +184,25 @@ pub fn last_told(
     let mut told: BTreeMap<Place, BTreeMap<u128, Told>> = BTreeMap::new();
     let places = wanted.iter().filter(|(_, keys)| !keys.is_empty());
     let places = places.map(|(place, _)| place.clone()).collect();
-    each(store, receiver, &places, |place, state, record| {
-        let key = key_of(record);
-        if state == State::Sent && wanted.get(place).is_some_and(|keys| keys.contains(&key)) {
-            let of = told.entry(place.clone()).or_default();
-            of.insert(key, Told::parse(place.0, record));
-        }
-    })?;
+    each(
+        store,
+        receiver,
+        &places,
+        |BookedJob {
+             place, state, record, ..
+         }| {
+            let key = key_of(record);
+            if state == State::Sent && wanted.get(place).is_some_and(|keys| keys.contains(&key)) {
+                let of = told.entry(place.clone()).or_default();
+                of.insert(key, Told::parse(place.0, record));
+            }
+        },
+    )?;
     Ok(told)
 }
 
 /// Calls `see` with every row of a receiver and some places, oldest first.
-fn each(
-    store: &Store,
-    receiver: &str,
-    places: &BTreeSet<Place>,
-    mut see: impl FnMut(&Place, State, &str),
-) -> Result<()> {
+fn each(store: &Store, receiver: &str, places: &BTreeSet<Place>, mut see: impl FnMut(BookedJob<'_>)) -> Result<()> {
     if places.is_empty() {
         return Ok(());
     }
@@ -186,6 +225,7 @@ fn each(
             let words = |name| text(&batch, name);
             let (to, message, site) = (words("receiver")?, words("message")?, words("site")?);
             let (state, record, month) = (words("state")?, words("record")?, date(&batch, "month")?);
+            let publication = words("publication_id")?;
             for row in 0..batch.num_rows() {
                 if to.value(row) != receiver {
                     continue;
@@ -195,7 +235,12 @@ fn each(
                 let state = State::of_word(state.value(row)).ok_or_else(|| damaged(&path))?;
                 let place = (form, site.value(row).to_owned(), month.ok_or_else(|| damaged(&path))?);
                 if places.contains(&place) {
-                    see(&place, state, record.value(row));
+                    see(BookedJob {
+                        publication_id: publication.value(row),
+                        place: &place,
+                        state,
+                        record: record.value(row),
+                    });
                 }
             }
         }

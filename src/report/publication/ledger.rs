@@ -25,10 +25,20 @@ pub enum State {
     Retracted,
     /// It was named in a list of what the people of the receiver are to delete.
     Listed,
+    /// A summary was put over what the receiver made of jobs.
+    Overlaid,
+    /// What the receiver made of jobs was named in a list of what its people are to delete.
+    SuperListed,
 }
 
 impl State {
-    const ALL: [Self; 3] = [Self::Sent, Self::Retracted, Self::Listed];
+    const ALL: [Self; 5] = [
+        Self::Sent,
+        Self::Retracted,
+        Self::Listed,
+        Self::Overlaid,
+        Self::SuperListed,
+    ];
 
     /// The word of the ledger.
     #[must_use]
@@ -37,6 +47,8 @@ impl State {
             Self::Sent => "sent",
             Self::Retracted => "retracted",
             Self::Listed => "listed",
+            Self::Overlaid => "overlaid",
+            Self::SuperListed => "super_listed",
         }
     }
 
@@ -157,7 +169,10 @@ pub fn append(store: &Store, entries: &[Entry]) -> Result<()> {
 #[must_use]
 pub fn held<'a>(entries: &'a [Entry], receiver: &str) -> BTreeMap<Place, Vec<&'a Entry>> {
     let mut held: BTreeMap<Place, Vec<&'a Entry>> = BTreeMap::new();
-    for entry in entries.iter().filter(|entry| entry.receiver == receiver) {
+    // What stands over or is deleted of what the receiver made of jobs was not told of its place.
+    let is_told = |entry: &&Entry| !matches!(entry.state, State::Overlaid | State::SuperListed);
+    let own = entries.iter().filter(|entry| entry.receiver == receiver);
+    for entry in own.filter(is_told) {
         let of = held.entry(entry.place.clone()).or_default();
         if of
             .first()

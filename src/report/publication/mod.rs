@@ -2,8 +2,9 @@
 //!
 //! [`told`] is a record as a message or a document tells it, in a [`form`], [`diff`] compares two lists of them, [`ledger`]
 //! keeps what was sent and [`jobs`] single jobs by their keys, [`lock`] keeps months, [`teller`] says what there is to say,
-//! and [`send`] sends what is new and takes back what is gone. [`outbox`] puts it where it is wanted, and
-//! [`replaced`] finds what would replace one another there.
+//! [`plan`] compares it with what a receiver holds by its [`terms`], and with what its server made of jobs
+//! ([`super_summaries`]), and [`send`] sends what is new and takes back what is gone. [`outbox`] puts it where it is wanted,
+//! and [`replaced`] finds what would replace one another there.
 
 pub mod diff;
 pub mod form;
@@ -12,7 +13,10 @@ pub mod ledger;
 pub mod lock;
 pub mod messages;
 pub mod outbox;
+pub mod plan;
 pub mod replaced;
 pub mod send;
+pub mod super_summaries;
 pub mod teller;
+pub mod terms;
 pub mod told;

@@ -87,14 +87,36 @@ fn name(form: Form, site: &str, month: Month) -> String {
 ///
 /// # Errors
 /// [`crate::error::Kind::Io`] when it cannot be written.
-pub fn put_delete_list(store: &Store, (form, site, month): &Place, now_ms: i64, gone: &[Told]) -> Result<String> {
+pub fn put_delete_list(store: &Store, place: &Place, listed: Listed, now_ms: i64, gone: &[Told]) -> Result<String> {
+    let (form, site, month) = place;
     let keys = gone.first().map(Told::key_fields).unwrap_or_default();
-    let columns: Vec<_> = keys.iter().map(|key| (*key, "", ColumnKind::Text)).collect();
+    let spelled = |key: &'static str| match (listed, key) {
+        // That table has its own word.
+        (Listed::SuperSummaries, "InfrastructureType") => "Infrastructure",
+        (_, key) => key,
+    };
+    let columns: Vec<_> = keys.iter().map(|key| (spelled(key), "", ColumnKind::Text)).collect();
     let mut table = Table::new("To be deleted", &columns);
     for told in gone {
         table.push(keys.iter().map(|key| Cell::word(told.key_value(key))).collect());
     }
-    let path = format!("delete-{}-{now_ms}.csv", name(*form, site, *month));
+    let place = match listed {
+        Listed::Records => name(*form, site, *month),
+        Listed::SuperSummaries => format!(
+            "HybridSuperSummaries{}",
+            name(*form, site, *month).trim_start_matches(form.as_str())
+        ),
+    };
+    let path = format!("delete-{place}-{now_ms}.csv");
     store.put(&path, Bytes::from(render(&table, TableFormat::Csv)?))?;
     Ok(path)
+}
+
+/// What is listed to be deleted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Listed {
+    /// Records that were sent.
+    Records,
+    /// Rows APEL's server made of jobs.
+    SuperSummaries,
 }

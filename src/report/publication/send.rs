@@ -1,250 +1,40 @@
 //! Sends what differs from what a receiver holds, and takes back what is gone.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use hashbrown::HashSet;
-
-use super::diff::{Change, diff};
 use super::form::Form;
-use super::jobs::{self, HeldJobs, JobBook, News};
+use super::jobs::{self, JobBook, News};
 use super::ledger::{self, Entry, Place, State};
-use super::lock::{self, LockEvent};
-use super::teller::{Take, Teller, Telling};
+use super::lock;
+use super::outbox::Listed;
+use super::plan::Plan;
+use super::teller::{Take, Teller};
 use super::told::Told;
 use crate::error::{Error, Kind, Result};
 use crate::report::apel::message::Batch;
 use crate::report::lake::Lake;
 use crate::time::Month;
 
-/// So many new or changed jobs of one site and month are told apart; more are counted.
-pub const LISTED_JOBS: usize = 10_000;
+/// Takes what people are to delete of a place.
+pub type List<'a> = dyn FnMut(&Place, Listed, &[Told]) -> Result<()> + 'a;
 
-/// What a lake would tell a receiver, against what it holds.
-#[derive(Clone, Debug, Default)]
-pub struct Plan {
-    /// Everything that differs.
-    pub changes: Vec<Change>,
-    /// Places that differ.
-    pub places: BTreeSet<Place>,
-    /// Records that are gone, by place.
-    pub vanished: BTreeMap<Place, Vec<Told>>,
-    /// Places whose single jobs were sent when only their number was kept: what is gone of them nobody can name.
-    pub unnamed: BTreeSet<Place>,
-    /// What the lake comes to.
-    pub all: Telling,
-    told: BTreeMap<Place, Vec<Told>>,
-    held_jobs: HeldJobs,
-}
-
-/// How a receiver gets rid of what is gone. None has a message that deletes.
-pub enum Gone<'a> {
-    /// It replaces by key: records of the same key with nothing in them.
-    Zeros,
-    /// Its people delete what they are given a list of.
-    List(&'a mut dyn FnMut(&Place, &[Told]) -> Result<()>),
-}
-
-/// Of single jobs the ledger of places keeps their number and sums: a record that counts them.
-fn counted(place: &Place, all: &Telling) -> Option<Told> {
-    let sent = all.sent.get(place)?;
-    let (form, site, month) = place;
-    let sums = [sent.job_n, sent.wall_s, sent.cpu_s];
-    Some(Told::of_jobs(*form, site, *month, sums, &sent.blake3))
-}
-
-/// Compares a lake with what a receiver holds. Places the teller does not cover stay as they are.
+/// Sends the places of a plan that differ, whole, takes back or lists what is gone, and enters all of it into the ledger
+/// once everything was taken.
 ///
 /// # Errors
-/// As [`Teller::tell`], and when the ledger cannot be read.
-pub fn plan(lake: &Lake, teller: &Teller, receiver: &str) -> Result<Plan> {
-    let entries = ledger::load(&lake.store)?;
-    let held = ledger::held(&entries, receiver);
-    let mut told: BTreeMap<Place, Vec<Told>> = BTreeMap::new();
-    let all = teller.tell(lake, &mut |form, site, month, _, text| {
-        if !form.is_job() {
-            let place = (form, site.to_owned(), month);
-            told.entry(place)
-                .or_default()
-                .append(&mut Told::read_form(form, &text)?);
-        }
-        Ok(())
-    })?;
-    for place in all.sent.keys().filter(|place| place.0.is_job()) {
-        told.insert(place.clone(), counted(place, &all).into_iter().collect());
-    }
-    let mut plan = Plan { all, ..Plan::default() };
-    let places: BTreeSet<&Place> = told
-        .keys()
-        .chain(held.keys().filter(|place| teller.covers(place)))
-        .collect();
-    let mut of_jobs: BTreeMap<Place, Vec<Change>> = BTreeMap::new();
-    for place in places {
-        let sent: Vec<Told> = (held.get(place).into_iter().flatten())
-            .filter(|entry| entry.state == State::Sent)
-            .map(|entry| entry.told.clone())
-            .collect();
-        let now = told.get(place).map(Vec::as_slice).unwrap_or_default();
-        if place.0.is_job() {
-            let changes = counts(&sent, now);
-            if !changes.is_empty() {
-                of_jobs.insert(place.clone(), changes);
-            }
-        } else {
-            plan.differ(place, diff(&sent, now));
-        }
-    }
-    plan.told = told;
-    plan.by_job(lake, teller, receiver, of_jobs)?;
-    Ok(plan)
-}
-
-/// The counts of single jobs have no identity of their own: there is one for each place.
-fn counts(before: &[Told], after: &[Told]) -> Vec<Change> {
-    match (before, after) {
-        ([before], [after]) if before == after => Vec::new(),
-        ([before], [after]) => vec![Change::Changed {
-            before: before.clone(),
-            after: after.clone(),
-        }],
-        (before, after) => {
-            let gone = before.iter().cloned().map(Change::Vanished);
-            gone.chain(after.iter().cloned().map(Change::Added)).collect()
-        }
-    }
-}
-
-/// New and changed jobs of one place, as long as they are few.
-#[derive(Default)]
-struct Listing {
-    added: Vec<Told>,
-    changed: BTreeMap<u128, Told>,
-    is_full: bool,
-}
-
-impl Listing {
-    fn add(&mut self, news: News, form: Form, record: &str) {
-        if self.added.len() + self.changed.len() >= LISTED_JOBS {
-            self.is_full = true;
-            return;
-        }
-        let told = || Told::parse(form, record);
-        match news {
-            News::Nothing => {}
-            News::Added => self.added.push(told()),
-            News::Changed => drop(self.changed.insert(jobs::key_of(record), told())),
-        }
-    }
-}
-
-impl Plan {
-    fn differ(&mut self, place: &Place, changes: Vec<Change>) {
-        if changes.is_empty() {
-            return;
-        }
-        for change in &changes {
-            if let Change::Vanished(gone) | Change::Moved { before: gone, .. } = change {
-                self.vanished.entry(place.clone()).or_default().push(gone.clone());
-            }
-        }
-        self.places.insert(place.clone());
-        self.changes.extend(changes);
-    }
-
-    /// Tells the single jobs of places that differ apart, by what the receiver holds of each.
-    fn by_job(
-        &mut self,
-        lake: &Lake,
-        teller: &Teller,
-        receiver: &str,
-        counts: BTreeMap<Place, Vec<Change>>,
-    ) -> Result<()> {
-        let places: BTreeSet<Place> = counts.keys().cloned().collect();
-        let mut held = HeldJobs::load(&lake.store, receiver, &places)?;
-        let mut listings: BTreeMap<Place, Listing> = BTreeMap::new();
-        let known: BTreeSet<Place> = places.iter().filter(|place| held.has(place)).cloned().collect();
-        if let Some(teller) = teller.narrowed(&known) {
-            teller.tell(lake, &mut |form, site, month, _, text| {
-                let place = (form, site.to_owned(), month);
-                if !known.contains(&place) {
-                    return Ok(());
-                }
-                let listing = listings.entry(place.clone()).or_default();
-                for record in jobs::records(&text) {
-                    match held.see(&place, record) {
-                        News::Nothing => {}
-                        news => listing.add(news, form, record),
-                    }
-                }
-                Ok(())
-            })?;
-        }
-        let mut wanted: BTreeMap<Place, HashSet<u128>> = BTreeMap::new();
-        for place in &known {
-            let mut keys = held.unseen(place);
-            keys.extend(
-                listings
-                    .get(place)
-                    .into_iter()
-                    .flat_map(|listing| listing.changed.keys().copied()),
-            );
-            wanted.insert(place.clone(), keys);
-        }
-        let mut before = jobs::last_told(&lake.store, receiver, &wanted)?;
-        for (place, counts) in counts {
-            let mut was = before.remove(&place).unwrap_or_default();
-            let listing = listings.remove(&place).unwrap_or_default();
-            if !known.contains(&place) {
-                if counts.iter().any(|change| !matches!(change, Change::Added(_))) {
-                    self.unnamed.insert(place.clone());
-                }
-                self.places.insert(place);
-                self.changes.extend(counts);
-                continue;
-            }
-            let mut changes = Vec::new();
-            if listing.is_full {
-                changes = counts;
-                for key in listing.changed.keys() {
-                    was.remove(key);
-                }
-            } else {
-                changes.extend(listing.added.into_iter().map(Change::Added));
-                for (key, after) in listing.changed {
-                    changes.extend(was.remove(&key).map(|before| Change::Changed { before, after }));
-                }
-            }
-            let mut gone: Vec<Told> = was.into_values().collect();
-            gone.sort();
-            changes.extend(gone.into_iter().map(Change::Vanished));
-            self.differ(&place, changes);
-            self.places.insert(place);
-        }
-        self.held_jobs = held;
-        Ok(())
-    }
-
-    /// The locked places among those that differ.
-    #[must_use]
-    pub fn locked<'a>(&self, events: &'a [LockEvent]) -> Vec<(Place, &'a LockEvent)> {
-        let of = |place: &Place| Some((place.clone(), lock::lock_of(events, &place.1, place.2)?));
-        self.places.iter().filter_map(of).collect()
-    }
-}
-
-/// Sends the places of a plan that differ, whole, takes back what is gone, and enters all of it into the ledger once
-/// everything was taken.
-///
-/// # Errors
-/// [`Kind::Data`] when a place that differs is locked: nothing is sent then. What `take` fails with, and [`Kind::Io`].
+/// [`Kind::Data`] when a place that differs is locked, or would be counted more than once: nothing is sent then. What `take`
+/// and `list` fail with, and [`Kind::Io`].
 pub fn send(
     lake: &Lake,
-    teller: &Teller,
     receiver: &str,
     plan: &Plan,
     now_ms: i64,
-    mut gone: Gone<'_>,
+    list: &mut List<'_>,
     take: &mut Take<'_>,
 ) -> Result<Vec<Entry>> {
+    if let Some(doubled) = &plan.doubled {
+        return Err(Error::new(Kind::Data, doubled));
+    }
     let events = lock::load(&lake.store)?;
     if let Some((place, event)) = plan.locked(&events).first() {
         let message = format!(
@@ -272,9 +62,10 @@ pub fn send(
         Ok(())
     };
     // What does not differ need not be read once more.
-    if let Some(teller) = teller.narrowed(&plan.places) {
+    if let Some(teller) = plan.teller.as_ref().and_then(|teller| teller.narrowed(&plan.places)) {
         teller.tell(lake, &mut send)?;
     }
+    let batch_records = plan.teller.as_ref().map_or(1, Teller::batch_records);
     let mut entries = Vec::new();
     let mut enter = |place: &Place, told: Told, state: State| {
         let content = plan.all.sent.get(place).map(|sent| sent.blake3.clone());
@@ -296,16 +87,13 @@ pub fn send(
         if vanished.is_empty() {
             continue;
         }
-        let state = match &mut gone {
-            Gone::Zeros => {
-                let after = numbers.get(place).copied().unwrap_or(0);
-                take_back(place, vanished, teller.batch_records(), after, take)?;
-                State::Retracted
-            }
-            Gone::List(list) => {
-                list(place, vanished)?;
-                State::Listed
-            }
+        let state = if plan.terms.is_listing {
+            list(place, Listed::Records, vanished)?;
+            State::Listed
+        } else {
+            let zeros: Vec<Told> = vanished.iter().map(Told::retraction).collect();
+            hand_out(place, &zeros, batch_records, &mut numbers, take)?;
+            State::Retracted
         };
         if place.0.is_job() {
             for told in vanished {
@@ -319,21 +107,35 @@ pub fn send(
             }
         }
     }
+    for (place, rows) in plan.stale.iter().filter(|_| plan.terms.is_listing) {
+        list(place, Listed::SuperSummaries, rows)?;
+        for told in rows {
+            enter(place, told.clone(), State::SuperListed);
+        }
+    }
+    for (place, rows) in &plan.overlays {
+        hand_out(place, rows, batch_records, &mut numbers, take)?;
+        for told in rows {
+            enter(place, told.clone(), State::Overlaid);
+        }
+    }
     book.close()?;
     ledger::append(&lake.store, &entries)?;
     Ok(entries)
 }
 
-/// Hands out records of the same keys with nothing in them, numbered after the others.
-fn take_back(
-    (form, site, month): &Place,
-    vanished: &[Told],
+/// Hands out records of a place, numbered after what was told of it.
+fn hand_out(
+    place: &Place,
+    records: &[Told],
     batch_records: usize,
-    after: usize,
+    numbers: &mut BTreeMap<Place, usize>,
     take: &mut Take<'_>,
 ) -> Result<()> {
-    for (nth, some) in vanished.chunks(batch_records).enumerate() {
-        let texts = some.iter().map(|told| told.retraction().text());
+    let (form, site, month) = place;
+    let number = numbers.entry(place.clone()).or_default();
+    for some in records.chunks(batch_records) {
+        let texts = some.iter().map(Told::text);
         let text = match form {
             Form::Gracc => texts.map(|text| text + "\n").collect(),
             Form::Apel(kind) => {
@@ -344,7 +146,8 @@ fn take_back(
                 batch.take().map(|(text, _)| text).unwrap_or_default()
             }
         };
-        take(*form, site, *month, after + 1 + nth, text)?;
+        *number += 1;
+        take(*form, site, *month, *number, text)?;
     }
     Ok(())
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::form::Form;
 use super::ledger::Place;
 use crate::error::Result;
+use crate::report::apel::aggregate::HostMonth;
 use crate::report::apel::publish::{Request, Sent, publish};
 use crate::report::apel::users::Users;
 use crate::report::gracc;
@@ -120,6 +121,36 @@ impl Teller {
                 selection,
                 users: users.clone(),
             }),
+        }
+    }
+
+    /// The same in some forms; `None` when it says nothing in any.
+    #[must_use]
+    pub fn of_forms(&self, is_wanted: impl Fn(Form) -> bool) -> Option<Self> {
+        match self {
+            Self::Apel(request) => {
+                let kinds = request.kinds.iter().copied();
+                let kinds: Vec<_> = kinds.filter(|kind| is_wanted(Form::Apel(*kind))).collect();
+                (!kinds.is_empty()).then(|| {
+                    Self::Apel(Request {
+                        kinds,
+                        ..request.clone()
+                    })
+                })
+            }
+            Self::Gracc(_) => is_wanted(Form::Gracc).then(|| self.clone()),
+        }
+    }
+
+    /// The same to a receiver that counts these jobs without usage as well.
+    #[must_use]
+    pub fn counting(self, still_counted: BTreeMap<HostMonth, i64>) -> Self {
+        match self {
+            Self::Apel(request) => Self::Apel(Request {
+                still_counted,
+                ..request
+            }),
+            gracc @ Self::Gracc(_) => gracc,
         }
     }
 

@@ -8,8 +8,10 @@ use gridtally::report::apel::users::Users;
 use gridtally::report::federation::{gather, site_vo_month, sums_by};
 use gridtally::report::gracc::table;
 use gridtally::report::lake::{Lake, Selection};
-use gridtally::report::publication::send::{Gone, plan, send};
+use gridtally::report::publication::plan::plan;
+use gridtally::report::publication::send::send;
 use gridtally::report::publication::teller::Teller;
+use gridtally::report::publication::terms::Terms;
 use gridtally::report::publication::told::Told;
 use gridtally::report::render::objects;
 use gridtally::report::work_scale::Scale;
@@ -183,14 +185,13 @@ fn a_job_that_was_sent_and_taken_out_is_taken_back() {
     let teller = Teller::Apel(request.clone());
     let hand_over = |lake: &Lake, now_ms: i64| {
         let mut text = String::new();
-        let planned = plan(lake, &teller, "apel").unwrap();
+        let planned = plan(lake, &teller, "apel", &Terms::default()).unwrap();
         send(
             lake,
-            &teller,
             "apel",
             &planned,
             now_ms,
-            Gone::Zeros,
+            &mut |_, _, _| Ok(()),
             &mut |_, _, _, _, message| {
                 text.push_str(&message);
                 Ok(())

@@ -10,8 +10,10 @@ use gridtally::report::lake::{Lake, Selection};
 use gridtally::report::publication::diff::{Change, apply, by_key, diff, in_brief};
 use gridtally::report::publication::ledger::{held, load};
 use gridtally::report::publication::lock::{LockEvent, append};
-use gridtally::report::publication::send::{Gone, plan, send};
+use gridtally::report::publication::plan::{Plan, plan};
+use gridtally::report::publication::send::send;
 use gridtally::report::publication::teller::Teller;
+use gridtally::report::publication::terms::Terms;
 use gridtally::report::publication::told::Told;
 
 use super::scene::Scene;
@@ -103,18 +105,20 @@ fn everything() -> Teller {
     teller(Selection::default())
 }
 
+fn planned(lake: &Lake, teller: &Teller, receiver: &str) -> Plan {
+    plan(lake, teller, receiver, &Terms::default()).unwrap()
+}
+
 /// Sends to `apel`; the texts handed over.
 fn hand_over(lake: &Lake, now_ms: i64) -> gridtally::error::Result<Vec<String>> {
     let mut texts = Vec::new();
-    let teller = everything();
-    let plan = plan(lake, &teller, "apel").unwrap();
+    let planned = planned(lake, &everything(), "apel");
     send(
         lake,
-        &teller,
         "apel",
-        &plan,
+        &planned,
         now_ms,
-        Gone::Zeros,
+        &mut |_, _, _| Ok(()),
         &mut |_, _, _, _, text| {
             texts.push(text);
             Ok(())
@@ -143,7 +147,7 @@ fn only_what_differs_is_sent_and_what_is_gone_is_taken_back() {
         std::fs::create_dir_all(to.parent().unwrap()).unwrap();
         std::fs::copy(file, to).unwrap();
     }
-    let changes = plan(&other, &everything(), "apel").unwrap().changes;
+    let changes = planned(&other, &everything(), "apel").changes;
     let words: Vec<&str> = changes.iter().map(Change::as_str).collect();
     assert_eq!(words, ["vanished", "changed"]);
     assert_eq!(
@@ -185,14 +189,14 @@ fn only_what_differs_is_sent_and_what_is_gone_is_taken_back() {
         .filter_map(|entry| entry.told.number("NumberOfJobs"))
         .sum();
     assert_eq!(live, 6);
-    assert_eq!(plan(&other, &everything(), "apel").unwrap().changes, []);
+    assert_eq!(planned(&other, &everything(), "apel").changes, []);
     // Another receiver has nothing yet; months and sites that are not asked for stay.
-    assert_eq!(plan(&other, &everything(), "egi").unwrap().changes.len(), 1);
+    assert_eq!(planned(&other, &everything(), "egi").changes.len(), 1);
     let elsewhere = teller(Selection {
         from: Some("2025-04".parse().unwrap()),
         ..Selection::default()
     });
-    assert_eq!(plan(&other, &elsewhere, "apel").unwrap().changes, []);
+    assert_eq!(planned(&other, &elsewhere, "apel").changes, []);
     // The lake is sound with its ledger in it.
     let verdict = gridtally::pipeline::verify::verify(again.path("lake").to_str().unwrap()).unwrap();
     assert!(verdict.is_sound(), "{}", verdict.text());

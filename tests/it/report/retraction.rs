@@ -15,9 +15,11 @@ use gridtally::report::lake::{Lake, Selection};
 use gridtally::report::publication::diff::{Change, diff, in_brief};
 use gridtally::report::publication::form::Form;
 use gridtally::report::publication::ledger::{self, Place, State};
-use gridtally::report::publication::outbox::{Layout, Outbox, put_delete_list};
-use gridtally::report::publication::send::{Gone, Plan, plan, send};
+use gridtally::report::publication::outbox::{Layout, Listed, Outbox, put_delete_list};
+use gridtally::report::publication::plan::{Plan, plan};
+use gridtally::report::publication::send::{List, send};
 use gridtally::report::publication::teller::Teller;
+use gridtally::report::publication::terms::Terms;
 use gridtally::report::publication::told::Told;
 use gridtally::report::render::{ndjson, objects};
 use gridtally::report::work_scale::Scale;
@@ -90,16 +92,20 @@ fn request(kind: MessageKind) -> Request {
 }
 
 /// Sends what differs into a spool; gives the plan.
-fn hand_over(lake: &Lake, teller: &Teller, spool: &Path, now_ms: i64, gone: Gone<'_>) -> Plan {
-    let planned = plan(lake, teller, "them").unwrap();
+fn hand_over(lake: &Lake, teller: &Teller, spool: &Path, now_ms: i64) -> Plan {
+    hand_over_by(lake, teller, spool, now_ms, &Terms::default(), &mut |_, _, _| Ok(()))
+}
+
+/// The same by other terms.
+fn hand_over_by(lake: &Lake, teller: &Teller, spool: &Path, now_ms: i64, terms: &Terms, list: &mut List<'_>) -> Plan {
+    let planned = plan(lake, teller, "them", terms).unwrap();
     let mut outbox = Outbox::open(spool.to_str().unwrap(), Layout::Spool, now_ms).unwrap();
     send(
         lake,
-        teller,
         "them",
         &planned,
         now_ms,
-        gone,
+        list,
         &mut |form, site, month, n, text| {
             if let Form::Apel(_) = form {
                 assert_eq!(message(&text, None), [], "{text}");
@@ -137,9 +143,9 @@ fn whoever_takes_all_messages_of_a_kind_holds_what_the_lake_says() {
         let (first_scene, first) = scene(false, 1800);
         let (second_scene, second) = scene(true, 1900);
         let spool = first_scene.path("spool");
-        hand_over(&first, &teller, &spool, NOW_MS, Gone::Zeros);
+        hand_over(&first, &teller, &spool, NOW_MS);
         carry(&first_scene, &second_scene);
-        let planned = hand_over(&second, &teller, &spool, NOW_MS + 1000, Gone::Zeros);
+        let planned = hand_over(&second, &teller, &spool, NOW_MS + 1000);
         let word = kind.as_str();
         let read = second_scene.lake(
             "back",
@@ -165,7 +171,11 @@ fn whoever_takes_all_messages_of_a_kind_holds_what_the_lake_says() {
             }
         }
         // All of it was said, and is known to have been said.
-        assert_eq!(plan(&second, &teller, "them").unwrap().changes, [], "{word}");
+        assert_eq!(
+            plan(&second, &teller, "them", &Terms::default()).unwrap().changes,
+            [],
+            "{word}"
+        );
         let verdict = gridtally::pipeline::verify::verify(second_scene.path("lake").to_str().unwrap()).unwrap();
         assert!(verdict.is_sound(), "{}", verdict.text());
     }
@@ -177,7 +187,7 @@ fn jobs_that_are_gone_are_named_and_taken_back_one_by_one() {
     let teller = Teller::Apel(request(MessageKind::JobV04));
     let (first_scene, first) = scene(false, 1800);
     let (second_scene, second) = scene(true, 1900);
-    let planned = hand_over(&first, &teller, &first_scene.path("spool"), NOW_MS, Gone::Zeros);
+    let planned = hand_over(&first, &teller, &first_scene.path("spool"), NOW_MS);
     let words: BTreeSet<&str> = planned.changes.iter().map(Change::as_str).collect();
     assert_eq!(
         (words, planned.changes.len()),
@@ -185,13 +195,7 @@ fn jobs_that_are_gone_are_named_and_taken_back_one_by_one() {
         "counted by month"
     );
     carry(&first_scene, &second_scene);
-    let planned = hand_over(
-        &second,
-        &teller,
-        &second_scene.path("spool"),
-        NOW_MS + 1000,
-        Gone::Zeros,
-    );
+    let planned = hand_over(&second, &teller, &second_scene.path("spool"), NOW_MS + 1000);
     let named: Vec<(&str, &str, i64)> = (planned.changes.iter())
         .map(|change| {
             let told = change.record();
@@ -239,10 +243,10 @@ fn jobs_that_are_gone_are_named_and_taken_back_one_by_one() {
     assert_eq!((of("1").len(), of("3").len()), (1, 0));
     // A job that comes back is new again, and is told as it is.
     carry(&second_scene, &first_scene);
-    let planned = plan(&first, &teller, "them").unwrap();
+    let planned = plan(&first, &teller, "them", &Terms::default()).unwrap();
     let named: Vec<&str> = planned.changes.iter().map(Change::as_str).collect();
     assert_eq!(named.iter().filter(|word| **word == "added").count(), 3, "{named:?}");
-    hand_over(&first, &teller, &second_scene.path("spool"), NOW_MS + 2000, Gone::Zeros);
+    hand_over(&first, &teller, &second_scene.path("spool"), NOW_MS + 2000);
     let back = second_scene.of_messages("back", &[&first_scene.path("spool"), &second_scene.path("spool")]);
     assert_eq!(totals(&back), totals(&first));
 }
@@ -263,12 +267,21 @@ fn a_delete_list_names_what_is_gone_in_place_of_zeros() {
         let (first_scene, first) = scene(false, 1800);
         let (second_scene, second) = scene(true, 1800);
         let spool = first_scene.path("spool");
-        hand_over(&first, &teller, &spool, NOW_MS, Gone::Zeros);
+        hand_over(&first, &teller, &spool, NOW_MS);
         carry(&first_scene, &second_scene);
         let lists = second_scene.path("lists");
         let store = Store::open(lists.to_str().unwrap()).unwrap();
-        let mut list = |place: &Place, gone: &[Told]| put_delete_list(&store, place, NOW_MS + 1000, gone).map(drop);
-        hand_over(&second, &teller, &spool, NOW_MS + 1000, Gone::List(&mut list));
+        let mut list = |place: &Place, listed: Listed, gone: &[Told]| {
+            if listed == Listed::SuperSummaries {
+                return Ok(());
+            }
+            put_delete_list(&store, place, listed, NOW_MS + 1000, gone).map(drop)
+        };
+        let terms = Terms {
+            is_listing: true,
+            ..Terms::default()
+        };
+        hand_over_by(&second, &teller, &spool, NOW_MS + 1000, &terms, &mut list);
         store.leave_no_machinery().unwrap();
         let mut held: BTreeMap<_, Told> = BTreeMap::new();
         for told in spooled(&spool) {
@@ -306,7 +319,7 @@ fn a_delete_list_names_what_is_gone_in_place_of_zeros() {
             states.contains(&State::Listed) && !states.contains(&State::Retracted),
             "{states:?}"
         );
-        assert_eq!(plan(&second, &teller, "them").unwrap().changes, []);
+        assert_eq!(plan(&second, &teller, "them", &Terms::default()).unwrap().changes, []);
     }
 }
 
@@ -355,14 +368,13 @@ fn documents_of_gracc_are_taken_back() {
         in_brief(&changes)
     );
     for (lake, now_ms) in [(&first, NOW_MS), (&second, NOW_MS + 1000)] {
-        let planned = plan(lake, &teller, "gracc").unwrap();
+        let planned = plan(lake, &teller, "gracc", &Terms::default()).unwrap();
         send(
             lake,
-            &teller,
             "gracc",
             &planned,
             now_ms,
-            Gone::Zeros,
+            &mut |_, _, _| Ok(()),
             &mut |form, _, _, _, text| {
                 assert_eq!(form, Form::Gracc);
                 for line in text.lines() {
@@ -396,7 +408,7 @@ fn documents_of_gracc_are_taken_back() {
         [sum("WallDuration"), sum("Njobs"), sum("Count")].map(|sum| format!("{sum}")),
         ["110", "1", "1"]
     );
-    assert_eq!(plan(&second, &teller, "gracc").unwrap().changes, []);
+    assert_eq!(plan(&second, &teller, "gracc", &Terms::default()).unwrap().changes, []);
     // Our own reader, in the order in which they came.
     second_scene.write("docs/summary.ndjson", &all);
     let docs = second_scene.path("docs/summary.ndjson");

@@ -307,6 +307,29 @@ impl Server {
         }
         counted
     }
+
+    /// Deletes rows of a table by a list of values of columns, as people do.
+    pub(super) fn delete(table: &mut Table, listed: &BTreeMap<String, String>) -> usize {
+        let before = table.len();
+        table.retain(|_, row| {
+            let is_listed = listed.iter().all(|(column, value)| {
+                let column = if column == "InfrastructureType" {
+                    "Infrastructure"
+                } else {
+                    column
+                };
+                let value = match column {
+                    "ServiceLevel" => decimal(value),
+                    "EndTime" => instant(value),
+                    _ if value.is_empty() => "None".to_owned(),
+                    _ => value.clone(),
+                };
+                collated(&row[column]) == collated(&value)
+            });
+            !is_listed
+        });
+        before - table.len()
+    }
 }
 
 fn place(row: &Row) -> (String, String) {

@@ -16,9 +16,9 @@ use super::server::Server;
 use crate::support::collect::shared;
 
 /// Sums by site and month.
-type Totals = BTreeMap<(String, String), [i128; 3]>;
+pub(super) type Totals = BTreeMap<(String, String), [i128; 3]>;
 
-fn publish_all(lake: &Lake, kind: MessageKind) -> (Published, Vec<String>) {
+pub(super) fn publish_all(lake: &Lake, kind: MessageKind) -> (Published, Vec<String>) {
     let mut texts = Vec::new();
     let request = Request {
         kinds: vec![kind],
@@ -44,7 +44,7 @@ fn stored(texts: &[String]) -> Server {
     server
 }
 
-fn sent(published: &Published) -> Totals {
+pub(super) fn sent(published: &Published) -> Totals {
     let mut totals = Totals::new();
     for ((_, site, month), sent) in &published.sent {
         let sums = totals.entry((site.clone(), month.to_string())).or_default();

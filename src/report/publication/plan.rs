@@ -1,0 +1,365 @@
+//! What a lake would tell a receiver, against what it holds.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hashbrown::HashSet;
+
+use super::diff::{Change, diff};
+use super::form::Form;
+use super::jobs::{self, HeldJobs, News};
+use super::ledger::{self, Entry, Place, State};
+use super::lock::{self, LockEvent};
+use super::super_summaries::SuperSummaries;
+use super::teller::{Teller, Telling};
+use super::terms::Terms;
+use super::told::Told;
+use crate::error::Result;
+use crate::report::apel::MessageKind;
+use crate::report::apel::aggregate::HostMonth;
+use crate::report::apel::server_key::ServerKey;
+use crate::report::lake::Lake;
+
+/// So many new or changed jobs of one site and month are told apart; more are counted.
+pub const LISTED_JOBS: usize = 10_000;
+
+/// What a lake would tell a receiver, against what it holds.
+#[derive(Clone, Debug, Default)]
+pub struct Plan {
+    /// Everything that differs.
+    pub changes: Vec<Change>,
+    /// Places that differ.
+    pub places: BTreeSet<Place>,
+    /// Records that are gone, by place.
+    pub vanished: BTreeMap<Place, Vec<Told>>,
+    /// Places whose single jobs were sent when only their number was kept: what is gone of them nobody can name.
+    pub unnamed: BTreeSet<Place>,
+    /// Rows that APEL's server made of jobs which are there no more, with what they say: it keeps them.
+    pub stale: BTreeMap<Place, Vec<Told>>,
+    /// Summaries to put over such rows, or over what stands over them.
+    pub overlays: BTreeMap<Place, Vec<Told>>,
+    /// What would be counted more than once, in a sentence.
+    pub doubled: Option<String>,
+    /// What the lake comes to.
+    pub all: Telling,
+    /// Records by place; single jobs are counted.
+    pub told: BTreeMap<Place, Vec<Told>>,
+    /// The single jobs the receiver holds of the places that differ.
+    pub held_jobs: HeldJobs,
+    /// What tells all of it; `None` when there is nothing to tell.
+    pub teller: Option<Teller>,
+    /// How the receiver is dealt with.
+    pub terms: Terms,
+}
+
+/// Of single jobs the ledger of places keeps their number and sums: a record that counts them.
+fn counted(place: &Place, all: &Telling) -> Option<Told> {
+    let sent = all.sent.get(place)?;
+    let (form, site, month) = place;
+    let sums = [sent.job_n, sent.wall_s, sent.cpu_s];
+    Some(Told::of_jobs(*form, site, *month, sums, &sent.blake3))
+}
+
+/// Compares a lake with what a receiver holds. Places the teller does not cover stay as they are.
+///
+/// # Errors
+/// As [`Teller::tell`], and when the ledger cannot be read.
+pub fn plan(lake: &Lake, teller: &Teller, receiver: &str, terms: &Terms) -> Result<Plan> {
+    let mut entries = ledger::load(&lake.store)?;
+    entries.retain(|entry| entry.receiver == receiver);
+    let held = ledger::held(&entries, receiver);
+    let mut plan = Plan {
+        terms: terms.clone(),
+        ..Plan::default()
+    };
+    // Single jobs first: of those that are taken back by zeros, sync records must tell.
+    if let Some(jobs) = teller.of_forms(Form::is_job) {
+        plan.add_jobs(lake, &jobs, receiver, (&entries, &held))?;
+    }
+    let teller = teller
+        .clone()
+        .counting(plan.still_counted(lake, teller, receiver, &entries)?);
+    if let Some(others) = teller.of_forms(|form| !form.is_job()) {
+        plan.add_others(lake, &others, &held)?;
+    }
+    let sent = plan.all.sent.iter();
+    let sent = sent.map(|(place, sent)| (place.clone(), sent.job_n)).collect();
+    plan.doubled = terms.doubled(&teller, &sent, &held);
+    plan.teller = Some(teller);
+    Ok(plan)
+}
+
+type Held<'a> = BTreeMap<Place, Vec<&'a Entry>>;
+
+fn sent_before(held: &Held<'_>, place: &Place) -> Vec<Told> {
+    let entries = held.get(place).into_iter().flatten();
+    let sent = entries.filter(|entry| entry.state == State::Sent);
+    sent.map(|entry| entry.told.clone()).collect()
+}
+
+/// The counts of single jobs have no identity of their own: there is one for each place.
+fn counts(before: &[Told], after: &[Told]) -> Vec<Change> {
+    match (before, after) {
+        ([before], [after]) if before == after => Vec::new(),
+        ([before], [after]) => vec![Change::Changed {
+            before: before.clone(),
+            after: after.clone(),
+        }],
+        (before, after) => {
+            let gone = before.iter().cloned().map(Change::Vanished);
+            gone.chain(after.iter().cloned().map(Change::Added)).collect()
+        }
+    }
+}
+
+/// New and changed jobs of one place, as long as they are few.
+#[derive(Default)]
+struct Listing {
+    added: Vec<Told>,
+    changed: BTreeMap<u128, Told>,
+    is_full: bool,
+}
+
+impl Listing {
+    fn add(&mut self, news: News, form: Form, record: &str) {
+        if self.added.len() + self.changed.len() >= LISTED_JOBS {
+            self.is_full = true;
+            return;
+        }
+        let told = || Told::parse(form, record);
+        match news {
+            News::Nothing => {}
+            News::Added => self.added.push(told()),
+            News::Changed => drop(self.changed.insert(jobs::key_of(record), told())),
+        }
+    }
+}
+
+impl Plan {
+    fn differ(&mut self, place: &Place, changes: Vec<Change>) {
+        if changes.is_empty() {
+            return;
+        }
+        for change in &changes {
+            if let Change::Vanished(gone) | Change::Moved { before: gone, .. } = change {
+                self.vanished.entry(place.clone()).or_default().push(gone.clone());
+            }
+        }
+        self.places.insert(place.clone());
+        self.changes.extend(changes);
+    }
+
+    /// What is not told job by job.
+    fn add_others(&mut self, lake: &Lake, teller: &Teller, held: &Held<'_>) -> Result<()> {
+        let mut told: BTreeMap<Place, Vec<Told>> = BTreeMap::new();
+        let all = teller.tell(lake, &mut |form, site, month, _, text| {
+            let of = told.entry((form, site.to_owned(), month)).or_default();
+            of.append(&mut Told::read_form(form, &text)?);
+            Ok(())
+        })?;
+        self.all.sent.extend(all.sent);
+        self.all.left_out.extend(all.left_out);
+        let covered = held.keys().filter(|place| teller.covers(place));
+        for place in told.keys().chain(covered).collect::<BTreeSet<_>>() {
+            let now = told.get(place).map(Vec::as_slice).unwrap_or_default();
+            self.differ(place, diff(&sent_before(held, place), now));
+        }
+        self.told.extend(told);
+        Ok(())
+    }
+
+    fn add_jobs(
+        &mut self,
+        lake: &Lake,
+        teller: &Teller,
+        receiver: &str,
+        (entries, held): (&[Entry], &Held<'_>),
+    ) -> Result<()> {
+        self.all = teller.tell(lake, &mut |_, _, _, _, _| Ok(()))?;
+        let counted = |place: &Place| (place.clone(), counted(place, &self.all).into_iter().collect());
+        let told: BTreeMap<Place, Vec<Told>> = self.all.sent.keys().map(counted).collect();
+        let covered: Vec<&Place> = held.keys().filter(|place| teller.covers(place)).collect();
+        let mut differing: BTreeMap<Place, Vec<Change>> = BTreeMap::new();
+        for place in told.keys().chain(covered.iter().copied()).collect::<BTreeSet<_>>() {
+            let now = told.get(place).map(Vec::as_slice).unwrap_or_default();
+            let changes = counts(&sent_before(held, place), now);
+            if !changes.is_empty() {
+                differing.insert(place.clone(), changes);
+            }
+        }
+        let mut followed: BTreeSet<Place> = differing.keys().cloned().collect();
+        if self.terms.is_repairing {
+            followed.extend(covered.into_iter().cloned());
+        }
+        self.told.extend(told);
+        let mut made = SuperSummaries::with_deleted(entries);
+        self.held_jobs = HeldJobs::load(&lake.store, receiver, &followed, |job| made.follow(job))?;
+        made.end();
+        self.by_job(lake, teller, receiver, differing, &mut made)?;
+        let state = if self.terms.is_listing {
+            State::Listed
+        } else {
+            State::Retracted
+        };
+        for gone in self.vanished.values().flatten() {
+            made.see(state, &gone.text());
+        }
+        made.end();
+        self.overlay(entries, &made);
+        Ok(())
+    }
+
+    /// What must be done about the rows the server made of jobs.
+    fn overlay(&mut self, entries: &[Entry], made: &SuperSummaries) {
+        let overlaid = entries.iter().filter(|entry| entry.state == State::Overlaid);
+        let overlaid = overlaid.filter_map(|entry| Some((entry.told.server_key()?, &entry.told)));
+        let overlaid: BTreeMap<ServerKey, &Told> = overlaid.collect();
+        let add = |told: Told, overlays: &mut BTreeMap<Place, Vec<Told>>| {
+            let month = told.month();
+            if let Some(month) = month {
+                let place = (told.form, told.site().to_owned(), month);
+                overlays.entry(place).or_default().push(told);
+            }
+        };
+        for (key, told) in made.stale() {
+            if overlaid.contains_key(&key) {
+                continue;
+            }
+            if self.terms.is_repairing {
+                add(told.retraction(), &mut self.overlays);
+            }
+            add(told, &mut self.stale);
+        }
+        // What stands over a row of the server stands there for ever: it must say what the jobs say.
+        for (key, last) in overlaid {
+            if let Some(now) = made.now(&key).filter(|now| now != last) {
+                add(now, &mut self.overlays);
+            }
+        }
+    }
+
+    /// Jobs without usage that the receiver counts as jobs, by site, month and submit host, of what sync records tell.
+    fn still_counted(
+        &self,
+        lake: &Lake,
+        teller: &Teller,
+        receiver: &str,
+        entries: &[Entry],
+    ) -> Result<BTreeMap<HostMonth, i64>> {
+        let sync = |place: &Place| teller.covers(&(MessageKind::Sync.into(), place.1.clone(), place.2));
+        let zeroed = entries
+            .iter()
+            .filter(|entry| entry.place.0.is_job() && entry.state == State::Retracted);
+        let zeroed: BTreeSet<Place> = zeroed.map(|entry| entry.place.clone()).filter(sync).collect();
+        let unread: BTreeSet<Place> = zeroed
+            .iter()
+            .filter(|place| !self.held_jobs.has(place))
+            .cloned()
+            .collect();
+        let others = HeldJobs::load(&lake.store, receiver, &unread, |_| {})?;
+        let mut counted: BTreeMap<HostMonth, i64> = BTreeMap::new();
+        let mut count = |(_, site, month): &Place, host: Option<&str>| {
+            let of = counted.entry((site.clone(), *month, host.map(str::to_owned)));
+            *of.or_default() += 1;
+        };
+        for place in &zeroed {
+            for host in self.held_jobs.zeros(place).chain(others.zeros(place)) {
+                count(place, host);
+            }
+        }
+        if !self.terms.is_listing {
+            for (place, gone) in self
+                .vanished
+                .iter()
+                .filter(|(place, _)| place.0.is_job() && sync(place))
+            {
+                for told in gone {
+                    count(place, told.word("SubmitHost"));
+                }
+            }
+        }
+        Ok(counted)
+    }
+
+    /// Tells the single jobs of places that differ apart, by what the receiver holds of each.
+    fn by_job(
+        &mut self,
+        lake: &Lake,
+        teller: &Teller,
+        receiver: &str,
+        counts: BTreeMap<Place, Vec<Change>>,
+        made: &mut SuperSummaries,
+    ) -> Result<()> {
+        let mut held = std::mem::take(&mut self.held_jobs);
+        let mut listings: BTreeMap<Place, Listing> = BTreeMap::new();
+        let known: BTreeSet<Place> = counts.keys().filter(|place| held.has(place)).cloned().collect();
+        if let Some(teller) = teller.narrowed(&known) {
+            teller.tell(lake, &mut |form, site, month, _, text| {
+                let place = (form, site.to_owned(), month);
+                if !known.contains(&place) {
+                    return Ok(());
+                }
+                let listing = listings.entry(place.clone()).or_default();
+                for record in jobs::records(&text) {
+                    match held.see(&place, record) {
+                        News::Nothing => {}
+                        news => {
+                            made.see(State::Sent, record);
+                            listing.add(news, form, record);
+                        }
+                    }
+                }
+                Ok(())
+            })?;
+        }
+        let mut wanted: BTreeMap<Place, HashSet<u128>> = BTreeMap::new();
+        for place in &known {
+            let mut keys = held.unseen(place);
+            keys.extend(
+                listings
+                    .get(place)
+                    .into_iter()
+                    .flat_map(|listing| listing.changed.keys().copied()),
+            );
+            wanted.insert(place.clone(), keys);
+        }
+        let mut before = jobs::last_told(&lake.store, receiver, &wanted)?;
+        for (place, counts) in counts {
+            let mut was = before.remove(&place).unwrap_or_default();
+            let listing = listings.remove(&place).unwrap_or_default();
+            if !known.contains(&place) {
+                if counts.iter().any(|change| !matches!(change, Change::Added(_))) {
+                    self.unnamed.insert(place.clone());
+                }
+                self.places.insert(place);
+                self.changes.extend(counts);
+                continue;
+            }
+            let mut changes = Vec::new();
+            if listing.is_full {
+                changes = counts;
+                for key in listing.changed.keys() {
+                    was.remove(key);
+                }
+            } else {
+                changes.extend(listing.added.into_iter().map(Change::Added));
+                for (key, after) in listing.changed {
+                    changes.extend(was.remove(&key).map(|before| Change::Changed { before, after }));
+                }
+            }
+            let mut gone: Vec<Told> = was.into_values().collect();
+            gone.sort();
+            changes.extend(gone.into_iter().map(Change::Vanished));
+            self.differ(&place, changes);
+            self.places.insert(place);
+        }
+        self.held_jobs = held;
+        Ok(())
+    }
+
+    /// The locked places among those that differ.
+    #[must_use]
+    pub fn locked<'a>(&self, events: &'a [LockEvent]) -> Vec<(Place, &'a LockEvent)> {
+        let of = |place: &Place| Some((place.clone(), lock::lock_of(events, &place.1, place.2)?));
+        self.places.iter().chain(self.overlays.keys()).filter_map(of).collect()
+    }
+}

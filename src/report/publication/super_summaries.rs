@@ -1,0 +1,253 @@
+//! What APEL's server makes of single jobs: it adds them up by key, writes over the rows it made before, and deletes none.
+//! A row whose jobs have all moved to other keys, or were deleted, stays there as it was: it is stale.
+//!
+//! This follows the jobs a receiver was sent, publication by publication, as if the server had added them up after each.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hashbrown::HashMap;
+
+use super::jobs::{BookedJob, field, key_of};
+use super::ledger::{Entry, State};
+use super::told::Told;
+use crate::report::apel::MessageKind;
+use crate::report::apel::server_key::{ServerKey, benchmark_of};
+use crate::sources::fqan::Fqan;
+use crate::time::Month;
+
+/// Fields of a job that tell its row of the super-summaries from others, beside its month.
+const FIELDS: [&str; 12] = [
+    "Site",
+    "GlobalUserName",
+    "FQAN",
+    "VO",
+    "VOGroup",
+    "VORole",
+    "SubmitHost",
+    "InfrastructureType",
+    "ServiceLevelType",
+    "ServiceLevel",
+    "NodeCount",
+    "Processors",
+];
+
+/// Jobs, and wall and CPU time in seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RowSums {
+    /// Jobs.
+    pub job_n: i64,
+    /// Wall time, not times cores.
+    pub wall_s: i64,
+    /// CPU time.
+    pub cpu_s: i64,
+}
+
+impl RowSums {
+    fn add(&mut self, sign: i64, wall_s: i64, cpu_s: i64) {
+        self.job_n = self.job_n.saturating_add(sign);
+        self.wall_s = self.wall_s.saturating_add(sign * wall_s);
+        self.cpu_s = self.cpu_s.saturating_add(sign * cpu_s);
+    }
+}
+
+/// A row of the super-summaries.
+#[derive(Clone, Debug)]
+struct SuperRow {
+    /// Its key, as a summary.
+    told: Told,
+    key: ServerKey,
+    /// What its jobs come to now.
+    now: RowSums,
+    /// What it says.
+    said: Option<RowSums>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct LoadedJob {
+    row: usize,
+    wall_s: i64,
+    cpu_s: i64,
+}
+
+/// The super-summaries as far as they come from jobs.
+#[derive(Clone, Debug, Default)]
+pub struct SuperSummaries {
+    rows: Vec<SuperRow>,
+    by_key: HashMap<ServerKey, usize>,
+    /// Rows by the fields of jobs as they are written.
+    by_text: HashMap<Box<[u8]>, usize>,
+    jobs: HashMap<u128, LoadedJob>,
+    touched: BTreeSet<usize>,
+    text: Vec<u8>,
+    /// The publication whose jobs are seen.
+    publication_id: String,
+    /// Rows that were listed to be deleted, by when.
+    deleted: BTreeMap<i64, Vec<ServerKey>>,
+}
+
+impl SuperSummaries {
+    /// None yet. The ledger says which rows were listed to be deleted.
+    #[must_use]
+    pub fn with_deleted(entries: &[Entry]) -> Self {
+        let mut made = Self::default();
+        for entry in entries.iter().filter(|entry| entry.state == State::SuperListed) {
+            let of = made.deleted.entry(entry.published_ms).or_default();
+            of.extend(entry.told.server_key());
+        }
+        made
+    }
+
+    /// A row of the book of jobs, oldest first.
+    pub fn follow(&mut self, job: BookedJob<'_>) {
+        if job.publication_id != self.publication_id {
+            let next_ms = job.publication_id.split('-').next().and_then(|ms| ms.parse().ok());
+            self.end_before(next_ms);
+            job.publication_id.clone_into(&mut self.publication_id);
+        }
+        self.see(job.state, job.record);
+    }
+
+    /// A publication ends: the server adds up what it has, and people delete what was listed.
+    pub fn end(&mut self) {
+        self.end_before(None);
+    }
+
+    /// The same, where the next one is known.
+    fn end_before(&mut self, next_ms: Option<i64>) {
+        self.summarise();
+        let later = next_ms.map_or_else(BTreeMap::new, |next_ms| self.deleted.split_off(&next_ms));
+        for key in std::mem::replace(&mut self.deleted, later).into_values().flatten() {
+            self.delete(&key);
+        }
+    }
+
+    /// A job is sent, taken back by zeros, or deleted.
+    pub fn see(&mut self, state: State, record: &str) {
+        let key = key_of(record);
+        if let Some(before) = self.jobs.remove(&key) {
+            self.add(before, -1);
+        }
+        let Some(row) = self.row_of(record) else { return };
+        let number = |name: &str| field(record, name).parse().ok();
+        let job = match state {
+            State::Sent => number("WallDuration").zip(number("CpuDuration")),
+            State::Retracted => Some((0, 0)),
+            _ => None,
+        };
+        if let Some((wall_s, cpu_s)) = job {
+            let job = LoadedJob { row, wall_s, cpu_s };
+            self.add(job, 1);
+            self.jobs.insert(key, job);
+        }
+    }
+
+    fn add(&mut self, job: LoadedJob, sign: i64) {
+        if let Some(row) = self.rows.get_mut(job.row) {
+            row.now.add(sign, job.wall_s, job.cpu_s);
+            self.touched.insert(job.row);
+        }
+    }
+
+    fn row_of(&mut self, record: &str) -> Option<usize> {
+        let end_s: i64 = field(record, "EndTime").parse().ok()?;
+        let month = Month::of_ms(end_s.checked_mul(1000)?)?;
+        self.text.clear();
+        self.text.extend_from_slice(&month.first_day().to_le_bytes());
+        for name in FIELDS {
+            self.text.extend_from_slice(field(record, name).as_bytes());
+            self.text.push(b'\n');
+        }
+        let told = match self.by_text.get(self.text.as_slice()) {
+            Some(at) => return Some(*at),
+            None => as_summary(&Told::parse(MessageKind::JobV04.into(), record), month),
+        };
+        let key = told.server_key()?;
+        let next = self.rows.len();
+        let at = *self.by_key.entry(key.clone()).or_insert(next);
+        if at == next {
+            self.rows.push(SuperRow {
+                told,
+                key,
+                now: RowSums::default(),
+                said: None,
+            });
+        }
+        self.by_text.insert(self.text.clone().into_boxed_slice(), at);
+        Some(at)
+    }
+
+    /// The server adds its jobs up. A row without jobs is not written.
+    fn summarise(&mut self) {
+        for at in std::mem::take(&mut self.touched) {
+            if let Some(row) = self.rows.get_mut(at).filter(|row| row.now.job_n > 0) {
+                row.said = Some(row.now);
+            }
+        }
+    }
+
+    /// People have deleted a row.
+    fn delete(&mut self, key: &ServerKey) {
+        let row = self.by_key.get(key).and_then(|at| self.rows.get_mut(*at));
+        if let Some(row) = row {
+            row.said = None;
+        }
+    }
+
+    /// The rows that say what no job gives, as summaries with what they say.
+    #[must_use]
+    pub fn stale(&self) -> BTreeMap<ServerKey, Told> {
+        let stale = self.rows.iter().filter(|row| row.now.job_n == 0);
+        let told = |row: &SuperRow| Some((row.key.clone(), with_sums(&row.told, row.said?)));
+        stale.filter_map(told).collect()
+    }
+
+    /// What the jobs of a key come to: a summary of them.
+    #[must_use]
+    pub fn now(&self, key: &ServerKey) -> Option<Told> {
+        let row = self.rows.get(*self.by_key.get(key)?)?;
+        Some(with_sums(&row.told, row.now))
+    }
+}
+
+fn with_sums(told: &Told, sums: RowSums) -> Told {
+    let mut told = told.clone();
+    for (name, sum) in [
+        ("NumberOfJobs", sums.job_n),
+        ("WallDuration", sums.wall_s),
+        ("CpuDuration", sums.cpu_s),
+    ] {
+        told.fields.insert(name.to_owned(), sum.to_string());
+    }
+    told
+}
+
+/// The summary the server makes of a job that ends in a month, without its sums.
+fn as_summary(job: &Told, month: Month) -> Told {
+    let mut fields: BTreeMap<String, String> = BTreeMap::new();
+    let mut put = |name: &str, value: Option<&str>| {
+        if let Some(value) = value {
+            fields.insert(name.to_owned(), value.to_owned());
+        }
+    };
+    for name in ["Site", "GlobalUserName", "SubmitHost", "InfrastructureType"] {
+        put(name, job.word(name));
+    }
+    // What an FQAN says of the VO holds, whatever the other fields say.
+    let fqan = job.word("FQAN").map(Fqan::parse);
+    put("VO", fqan.map_or(job.word("VO"), |fqan| Some(fqan.vo)));
+    put("VOGroup", fqan.map_or(job.word("VOGroup"), |fqan| fqan.group));
+    put("VORole", fqan.map_or(job.word("VORole"), |fqan| fqan.role));
+    // A plain number is no dictionary: jobs of both versions are read.
+    let (benchmark, level) = benchmark_of(MessageKind::SummaryV04, |name| job.word(name));
+    put("ServiceLevelType", benchmark);
+    put("ServiceLevel", level);
+    for name in ["NodeCount", "Processors"] {
+        put(name, job.word(name).or(Some("0")));
+    }
+    put("Month", Some(&month.number().to_string()));
+    put("Year", Some(&month.year().to_string()));
+    Told {
+        form: MessageKind::SummaryV02.into(),
+        fields,
+    }
+}

@@ -1,0 +1,76 @@
+//! How a receiver is dealt with.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::form::Form;
+use super::ledger::{Entry, Place, State};
+use super::teller::Teller;
+use crate::report::apel::server_key::folded;
+use crate::time::Month;
+
+/// What was agreed with a receiver, and what it is asked to do itself.
+#[derive(Clone, Debug, Default)]
+pub struct Terms {
+    /// Forms the receiver may count beside another one of the same site and month.
+    pub beside: BTreeSet<Form>,
+    /// People of the receiver delete what they are given a list of; else what is gone is taken back by zeros.
+    pub is_listing: bool,
+    /// Summaries are put over the rows of the server's super-summaries that its jobs no longer give.
+    pub is_repairing: bool,
+}
+
+impl Terms {
+    /// Of one site and month a receiver counts one form: another would count the same jobs once more. A sentence where
+    /// that is not so, and not agreed.
+    #[must_use]
+    pub fn doubled(
+        &self,
+        teller: &Teller,
+        sent: &BTreeMap<Place, i64>,
+        held: &BTreeMap<Place, Vec<&Entry>>,
+    ) -> Option<String> {
+        let mut forms: BTreeMap<(String, Month), BTreeMap<Form, i64>> = BTreeMap::new();
+        let new = sent.iter().map(|(place, job_n)| (place, *job_n));
+        // What is held of the forms that are told now is replaced by them.
+        let kept = held.iter().filter(|(place, _)| !teller.covers(place));
+        let kept = kept.map(|(place, entries)| {
+            let live = entries.iter().filter(|entry| entry.state == State::Sent);
+            (place, live.map(|entry| entry.told.job_n()).sum())
+        });
+        for ((form, site, month), job_n) in new.chain(kept) {
+            if form.counts() && job_n > 0 {
+                let place = (folded(site).into_owned(), *month);
+                *forms.entry(place).or_default().entry(*form).or_default() += job_n;
+            }
+        }
+        let is_new = |form: &Form, site: &str, month: Month| {
+            let is_it = |(place, job_n): (&Place, &i64)| {
+                place.0 == *form && place.2 == month && *job_n > 0 && folded(&place.1) == site
+            };
+            sent.iter().any(is_it)
+        };
+        for ((site, month), forms) in &forms {
+            let unagreed: Vec<_> = forms.iter().filter(|(form, _)| !self.beside.contains(form)).collect();
+            if unagreed.len() < 2 || !forms.keys().any(|form| is_new(form, site, *month)) {
+                continue;
+            }
+            let told: Vec<String> = unagreed
+                .iter()
+                .map(|(form, job_n)| {
+                    let word = if is_new(form, site, *month) {
+                        "to be sent"
+                    } else {
+                        "sent before"
+                    };
+                    format!("{job_n} jobs as {} ({word})", form.as_str())
+                })
+                .collect();
+            return Some(format!(
+                "{site} {month}: the receiver would count the same jobs more than once: {}; send one kind, the one that was \
+                 sent before, or name with --beside KIND what it may count as well",
+                told.join(", ")
+            ));
+        }
+        None
+    }
+}
