@@ -138,7 +138,7 @@ impl Teller {
                     })
                 })
             }
-            Self::Gracc(_) => is_wanted(Form::Gracc).then(|| self.clone()),
+            Self::Gracc { .. } => is_wanted(Form::Gracc).then(|| self.clone()),
         }
     }
 
@@ -150,7 +150,7 @@ impl Teller {
                 still_counted,
                 ..request
             }),
-            gracc @ Self::Gracc(_) => gracc,
+            gracc @ Self::Gracc { .. } => gracc,
         }
     }
 
