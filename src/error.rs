@@ -106,6 +106,47 @@ impl Error {
         self
     }
 
+    /// Says it plainly where a run could not write for want of room: which disk is full, and that the lake is as before.
+    #[must_use]
+    pub fn of_full_disk(self, output: &str) -> Self {
+        use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+        let mut is_stored = self.context.iter().any(|(_, place)| place.starts_with(".gridtally/"));
+        let mut cause = self
+            .source
+            .as_deref()
+            .map(|source| source as &(dyn std::error::Error + 'static));
+        let mut trouble = None;
+        while let Some(inner) = cause {
+            is_stored |= inner.is::<object_store::Error>() || inner.is::<parquet::errors::ParquetError>();
+            let io = inner.downcast_ref::<std::io::Error>();
+            trouble = trouble.or(io
+                .map(std::io::Error::kind)
+                .filter(|kind| matches!(kind, StorageFull | QuotaExceeded | FileTooLarge)));
+            // What an I/O error wraps is not its source, but its source's source is.
+            cause = match io.and_then(std::io::Error::get_ref) {
+                Some(wrapped) => Some(wrapped),
+                None => inner.source(),
+            };
+        }
+        let Some(trouble) = trouble else { return self };
+        let why = match trouble {
+            QuotaExceeded => "the quota is used up",
+            FileTooLarge => "files may not become that large (see ulimit -f)",
+            _ => "no space left",
+        };
+        let place = if is_stored {
+            output.to_owned()
+        } else {
+            format!(
+                "the folder of temporary files, {} (TMPDIR names another)",
+                std::env::temp_dir().display()
+            )
+        };
+        Self::io(format!(
+            "{why} on {place}; nothing was published, the lake is as before"
+        ))
+    }
+
     /// The kind, hence the exit code.
     #[must_use]
     pub fn kind(&self) -> Kind {

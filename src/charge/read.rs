@@ -11,7 +11,7 @@ use super::policy::{CHARGE, Choice, Extra, MEMORY_UNIT, Origin, Policy, Scope, S
 use super::{read_example, read_table};
 use crate::engine::formula::parse;
 use crate::engine::{Formula, Mistake, Type, Value, words};
-use crate::problems::section::{At, Section, Source, kind, root};
+use crate::problems::section::{At, Section, Source, kind, root, toml_mistake};
 use crate::problems::{Problems, did_you_mean};
 use crate::time::Day;
 use crate::time::month::day_of;
@@ -103,7 +103,7 @@ pub(super) fn policy(file: &str, text: &str, problems: &mut Problems) -> Option<
     let (table, errors) = DeTable::parse_recoverable(text);
     for error in &errors {
         let line = error.span().map_or(0, |span| source.line(span.start));
-        problems.mistake(file, line, error.message());
+        problems.mistake(file, line, toml_mistake(source, line, error.message()));
     }
     if !errors.is_empty() {
         return None;
@@ -120,6 +120,11 @@ fn billing_is(top: &Section<'_>, steps: &[Step], problems: &mut Problems) -> Opt
     let named = top.text("billing_is", problems)?;
     let mut numbers = steps.iter().filter(|step| step.formula.kind() == Type::Number);
     if !numbers.any(|step| step.name == named.value) {
+        if steps.iter().any(|step| step.name == named.value) {
+            let message = format!("billing_is names a number, and \"{}\" is a text", named.value);
+            top.wrong(named.line, message, problems);
+            return None;
+        }
         let hint = did_you_mean(&named.value, steps.iter().map(|step| step.name.as_str()));
         let message = format!(
             "billing_is names a number the policy works out, and there is no \"{}\"{hint}",

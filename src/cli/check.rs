@@ -6,12 +6,14 @@ use std::path::{Path, PathBuf};
 use super::output;
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::compile::is_url;
+use crate::pipeline::reading::first_mistake;
 use crate::pipeline::{Plan, SourcePlan};
 use crate::sources::input::{InputFile, clean};
 
 /// Check a pipeline file: every mistake at once, before any data is touched.
 ///
-/// Reads the pipeline file and the tables it names, and looks for its inputs without opening them. Every mistake is
+/// Reads the pipeline file and the tables it names, and looks for its inputs; of a source without a timezone the first
+/// file is opened, to see whether one is needed. Every mistake is
 /// told as `file:line: message`; a remark that is no mistake is told as a warning.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
@@ -129,6 +131,10 @@ pub(super) fn run(args: &Args) -> Result<()> {
         match plan.inputs(&source) {
             Ok(files) => {
                 shared.add(&source, &files);
+                let zoneless = files
+                    .iter()
+                    .take(usize::from(source.zone.is_none() && !source.is_inventory()));
+                wrong.extend(zoneless.filter_map(|file| Some(first_mistake(&source, file)?.to_string())));
                 let bytes: u64 = files.iter().map(|file| file.bytes).sum();
                 let (name, format) = (&source.name, source.format.as_str());
                 let what = if source.is_inventory() { "inventory" } else { "source" };

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use super::progress::Terminal;
 use super::{ReportFormat, output};
 use crate::error::{Error, Result};
-use crate::pipeline::{self, Plan, RunOptions};
+use crate::pipeline::report::RunReport;
+use crate::pipeline::run::run_into;
+use crate::pipeline::{Plan, RunOptions};
 use crate::time::Month;
 
 /// Run a pipeline: read its sources, publish its results.
@@ -44,7 +46,7 @@ pub(super) struct Args {
     #[arg(long)]
     dry_run: bool,
 
-    /// Format of the report on stdout.
+    /// Format of the report on stdout; as JSON it is one line, also of a run that fails.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     report: ReportFormat,
 
@@ -80,18 +82,34 @@ impl Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
+    let mut report = RunReport::of_file(&args.pipeline.to_string_lossy());
+    let told = attempt(args, &mut report);
+    if let Err(why) = &told {
+        report.fail(why);
+    } else {
+        let text = report.text();
+        match args.report {
+            ReportFormat::Text => output::text(&text)?,
+            ReportFormat::Json => output::people(&text),
+        }
+    }
+    if args.report == ReportFormat::Json {
+        output::json_line(&report)?;
+    }
+    told
+}
+
+fn attempt(args: &Args, report: &mut RunReport) -> Result<()> {
     let options = args.options()?;
     let (plan, warnings) = Plan::load(&args.pipeline)?;
     for warning in &warnings {
         output::people(&format!("warning: {warning}"));
     }
-    let progress = Terminal::new();
-    let report = pipeline::run::run(&plan, &options, &progress)?;
-    match args.report {
-        ReportFormat::Text => output::text(&report.text()),
-        ReportFormat::Json => {
-            output::people(&report.text());
-            output::json_line(&report)
-        }
+    *report = RunReport::new(&plan, &options);
+    let ended = run_into(&plan, &options, &Terminal::new(), report);
+    if report.written.is_empty() {
+        return ended.map_err(|why| why.of_full_disk(&report.output));
     }
+    // It was published, and what failed came after.
+    ended
 }

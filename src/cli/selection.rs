@@ -1,7 +1,9 @@
 //! Which part of a lake a command is about.
 
 use crate::error::{Error, Kind, Result};
-use crate::report::lake::Selection;
+use crate::problems::must_be_known;
+use crate::report::lake::{Lake, Selection};
+use crate::store::lake::sites;
 use crate::time::Month;
 
 /// Options every report understands.
@@ -25,6 +27,18 @@ pub(super) struct SelectionArgs {
 }
 
 impl SelectionArgs {
+    /// What they select of a lake, which must have the sites.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] for a site it does not have, with the nearest name.
+    pub(super) fn of(&self, lake: &Lake) -> Result<Selection> {
+        let known = sites(&lake.manifest);
+        self.site
+            .iter()
+            .try_for_each(|site| must_be_known("site", site, &known))?;
+        self.selection()
+    }
+
     /// What they select.
     pub(super) fn selection(&self) -> Result<Selection> {
         if let (Some(from), Some(to)) = (self.from, self.to)

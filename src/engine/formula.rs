@@ -325,7 +325,13 @@ fn kind(expr: &Expr, columns: &BTreeMap<String, Type>) -> Result<Type, Mistake> 
 /// What went wrong, without the plan Polars prints after it.
 fn sentence(why: &polars::prelude::PolarsError) -> String {
     let text = why.to_string();
-    text.lines().next().unwrap_or_default().trim().to_owned()
+    let first = text.lines().next().unwrap_or_default().trim();
+    // What cannot be parsed is shown beside this already.
+    if first.contains("unable to parse") {
+        return "it cannot be read as one expression: an operator, a value or a bracket is missing or too many"
+            .to_owned();
+    }
+    first.to_owned()
 }
 
 pub(super) fn column(name: &str) -> Expr {

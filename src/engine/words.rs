@@ -18,6 +18,9 @@ const DIGITS: usize = 15;
 /// Refuses functions formulas do not have, and literals that would lose digits.
 pub(super) fn check(sql: &str) -> Result<(), Mistake> {
     let mut rest = sql;
+    // Places of brackets that are open.
+    let mut open = Vec::new();
+    let place = |rest: &str| sql.get(..sql.len() - rest.len()).unwrap_or_default().chars().count() + 1;
     while let Some(first) = rest.chars().next() {
         let after = |length: usize| rest.get(length..).unwrap_or_default();
         if first == '\'' || first == '"' {
@@ -47,8 +50,19 @@ pub(super) fn check(sql: &str) -> Result<(), Mistake> {
                 "a formula is one expression, without comments".to_owned(),
             ));
         } else {
+            if first == '(' {
+                open.push(place(rest));
+            } else if first == ')' && open.pop().is_none() {
+                let at = place(rest);
+                return Err(Mistake::Wrong(format!(
+                    "the bracket at character {at} closes none that is open"
+                )));
+            }
             rest = after(first.len_utf8());
         }
+    }
+    if let Some(at) = open.last() {
+        return Err(Mistake::Wrong(format!("the bracket at character {at} is not closed")));
     }
     Ok(())
 }

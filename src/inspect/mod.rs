@@ -138,6 +138,7 @@ fn stand_in(dialect: Dialect, layout: Option<FixedOrder>) -> SourcePlan {
         nodes_by_kind: std::collections::BTreeMap::new(),
         publishing: crate::pipeline::plan::Publishing::default(),
         limits: crate::pipeline::plan::RejectLimits::default(),
+        written: crate::pipeline::plan::Written::default(),
         fingerprint: String::new(),
     }
 }

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use super::fingerprint;
 use super::overhead::plan::OverheadSpec;
 use super::plan::{
-    Attribution, Format, Grain, LogOptions, NormalisePlan, Plan, Publishing, Replacement, SourcePlan, VoRule,
+    Attribution, Format, Grain, LogOptions, NormalisePlan, Plan, Publishing, Replacement, SourcePlan, VoRule, Written,
 };
 use super::section::At;
 use super::spec::{SiteSpec, SourceSpec, Spec, VoSpec};
 use crate::error::{Error, Result};
 use crate::privacy::Privacy;
-use crate::problems::{Problems, did_you_mean};
+use crate::problems::Problems;
 use crate::reference::correction::CorrectionTable;
 use crate::reference::site::{SiteRule, SiteTable};
 use crate::reference::topology::Topology;
@@ -45,6 +45,7 @@ impl Plan {
         };
         let spec = Spec::read(&compiler.label, &text, &mut compiler.problems);
         let plan = compiler.plan(spec, &file);
+        compiler.problems.name_tables(&compiler.label, &text);
         let warnings = compiler.problems.finish()?;
         // Every way to have no plan is a mistake that was told.
         let plan = plan.ok_or_else(|| Error::internal("a pipeline file without a mistake gave no plan"))?;
@@ -65,6 +66,32 @@ fn resolve(base: &str, path: &str) -> String {
     }
     let path = path.strip_prefix("./").unwrap_or(path);
     format!("{}/{path}", base.trim_end_matches('/'))
+}
+
+/// The zone that is meant, if its name differs by a slip of the pen: a city that is merely alike lies in another country.
+fn nearest_zone(name: &str) -> String {
+    /// Letters that may differ.
+    const SLIPS: usize = 2;
+    let split = |name: &str| {
+        name.rsplit_once('/')
+            .map_or((None, name.to_lowercase()), |(area, city)| {
+                (Some(area.to_lowercase()), city.to_lowercase())
+            })
+    };
+    let (area, city) = split(name);
+    let known = jiff::tz::db().available().map(|zone| zone.to_string());
+    let near = known.filter_map(|zone| {
+        let (other_area, other_city) = split(&zone);
+        let slips = strsim::damerau_levenshtein(&city, &other_city);
+        let area_slips = area.as_ref().map_or(0, |area| {
+            strsim::damerau_levenshtein(area, &other_area.unwrap_or_default())
+        });
+        (slips + area_slips <= SLIPS.min(city.chars().count() / 3)).then_some((slips + area_slips, zone))
+    });
+    near.min().map_or_else(
+        || "; names are those of the IANA database, Area/City, with the city it lists for your country".to_owned(),
+        |(_, zone)| format!(", did you mean \"{zone}\"?"),
+    )
 }
 
 pub(super) struct Compiler {
@@ -183,6 +210,15 @@ impl Compiler {
         })
     }
 
+    /// Where a source and its paths are named.
+    pub(super) fn written(&self, line: usize, paths: &[At<String>]) -> Written {
+        Written {
+            file: self.label.clone(),
+            line,
+            path_lines: paths.iter().map(|path| path.line).collect(),
+        }
+    }
+
     /// A local path made absolute against the pipeline file; a URL as it is.
     pub(super) fn resolve(&self, path: &str) -> String {
         resolve(&self.base, path)
@@ -198,8 +234,7 @@ impl Compiler {
         match Zone::named(&name.value) {
             Ok(zone) => Some(zone),
             Err(why) => {
-                let known: Vec<String> = jiff::tz::db().available().map(|zone| zone.to_string()).collect();
-                let hint = did_you_mean(&name.value, known.iter().map(String::as_str));
+                let hint = nearest_zone(&name.value);
                 self.wrong(name.line, format!("{why}{hint}"));
                 None
             }
@@ -321,6 +356,7 @@ impl Compiler {
                 parts: spec.parts.map_or_else(Default::default, |at| at.value),
             },
             limits: spec.limits,
+            written: self.written(spec.line, &spec.paths),
             fingerprint: String::new(),
         };
         plan.fingerprint = fingerprint::of_source(&plan, privacy);
@@ -348,10 +384,6 @@ impl Compiler {
             }
             if !spec.has_vo {
                 let message = "sacct names no VO: without a vo every job is counted as unmapped";
-                self.doubt(spec.line, message);
-            }
-            if spec.timezone.is_none() {
-                let message = "no timezone: rows are rejected when their times are printed without an offset";
                 self.doubt(spec.line, message);
             }
         } else if format != Format::Auto {

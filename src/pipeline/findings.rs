@@ -120,6 +120,8 @@ pub(super) struct Findings {
     pub(super) refused: Vec<RefusedFile>,
     /// Files without a row.
     pub(super) empty: Vec<EmptyFile>,
+    /// Rows of the files that were read, by outcome.
+    pub(super) outcomes: BTreeMap<String, u64>,
     /// Sums by source.
     pub(super) sources: BTreeMap<String, SourceSums>,
 }
@@ -171,6 +173,9 @@ impl Notes {
             let before = self.before.get(file_id);
             let is_new = before.is_none_or(|before| outcome.rejected_n > *before);
             findings.count(&reading.source.name, &outcome, is_new);
+            for (outcome, rows) in book.outcomes(file_id) {
+                *findings.outcomes.entry(outcome.to_string()).or_default() += rows;
+            }
             let copies: BTreeSet<&String> = reading.new_copies.iter().chain([&reading.file.path]).collect();
             for path in copies {
                 findings.name(&reading.source.name, path, reading.file.bytes, &outcome);

@@ -29,6 +29,10 @@ pub(super) fn companion(source: &SourcePlan) -> Option<SourcePlan> {
         format: Format::Blah,
         paths: source.logs.blah.clone(),
         logs: super::plan::LogOptions::default(),
+        written: super::plan::Written {
+            path_lines: Vec::new(),
+            ..source.written.clone()
+        },
         ..source.clone()
     })
 }

@@ -189,6 +189,7 @@ impl Compiler {
             vo: VoRule::Record,
             acceptance: Acceptance::default(),
             limits: spec.limits,
+            written: self.written(spec.line, &spec.paths),
             layout: None,
             logs: LogOptions::default(),
             nodes_by_kind: spec

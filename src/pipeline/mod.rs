@@ -31,7 +31,7 @@ mod priced;
 mod privacy;
 pub mod progress;
 mod read_file;
-mod reading;
+pub mod reading;
 pub mod recompute;
 pub mod recorded;
 mod refused;

@@ -215,6 +215,29 @@ pub enum VoColumn {
     Vo,
 }
 
+/// Where a pipeline file names a source and its paths, for messages.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Written {
+    /// The pipeline file as people named it.
+    pub file: String,
+    /// Line of the source.
+    pub line: usize,
+    /// Line of each path.
+    pub path_lines: Vec<usize>,
+}
+
+impl Written {
+    /// `file:line: ` of the path with this place in the list; nothing where no file names it.
+    #[must_use]
+    pub fn of_path(&self, nth: usize) -> String {
+        if self.file.is_empty() {
+            return String::new();
+        }
+        let line = self.path_lines.get(nth).unwrap_or(&self.line);
+        format!("{}:{line}: ", self.file)
+    }
+}
+
 /// One `[[source]]`, resolved.
 #[derive(Clone, Debug)]
 pub struct SourcePlan {
@@ -250,6 +273,8 @@ pub struct SourcePlan {
     pub publishing: Publishing,
     /// Own limits of what may be refused.
     pub limits: RejectLimits,
+    /// Where the pipeline file names it.
+    pub written: Written,
     /// What of this source decides the bytes of its records: changes here mean reading again.
     pub fingerprint: String,
 }

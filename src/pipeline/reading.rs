@@ -8,7 +8,7 @@ use super::desk::Desk;
 use super::progress::Progress;
 pub(super) use super::read_file::{ReadFile, Reading};
 use crate::error::{Error, Kind, Result};
-use crate::pipeline::Format;
+use crate::pipeline::{Format, SourcePlan};
 use crate::records::Window;
 use crate::records::spill::Spill;
 use crate::sources::dialect::{self, Dialect};
@@ -241,6 +241,22 @@ pub(super) fn is_damage(e: &Error) -> bool {
         .and_then(|source| source.downcast_ref::<std::io::Error>())
         .is_some_and(|io| matches!(io.kind(), InvalidData | InvalidInput | Other | UnexpectedEof));
     e.kind() == Kind::Io && damaged
+}
+
+/// What stops a run as soon as it reads the first rows of a file: a mistake of the pipeline, such as local times without a
+/// zone. What is wrong with the file itself is for the run to tell.
+#[must_use]
+pub fn first_mistake(source: &Arc<SourcePlan>, file: &InputFile) -> Option<Error> {
+    let input = compression::decompress(file.open().ok()?);
+    let mut input = input.ok()?;
+    let head = head(&mut *input).ok()?;
+    let dialect = dialect::choose(source.format, &head).filter(|dialect| *dialect == Dialect::Sacct)?;
+    let whole = Box::new(std::io::Cursor::new(head).chain(input));
+    let mistake = match dialect::pieces(dialect, whole, Arc::clone(source)) {
+        Ok(mut pieces) => pieces.next()?.err()?,
+        Err(why) => why,
+    };
+    (mistake.kind() == Kind::Config).then(|| mistake.at("file", &file.path))
 }
 
 /// The first bytes of a file, unpacked.

@@ -13,6 +13,7 @@ use super::overhead::OverheadReport;
 use super::priced::{PolicyReport, UnpricedCorrection};
 use super::recompute::Recomputed;
 use super::state::State;
+use crate::error::Error;
 use crate::ledger::Reason;
 use crate::pipeline::Plan;
 use crate::records::MappingCounts;
@@ -30,6 +31,17 @@ pub enum Status {
     Unchanged,
     /// `--dry-run`: everything was checked, nothing was published.
     DryRun,
+    /// It failed; `error` says why.
+    Failed,
+}
+
+/// Why a run failed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Failure {
+    /// Exit code.
+    pub exit_code: u8,
+    /// What is printed for people.
+    pub message: String,
 }
 
 /// One source in this run.
@@ -64,6 +76,9 @@ pub struct OverlapReport {
 pub struct RunReport {
     /// How it ended.
     pub status: Status,
+    /// Why it failed, if it did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<Failure>,
     /// Pipeline.
     pub pipeline: String,
     /// Lake.
@@ -78,6 +93,8 @@ pub struct RunReport {
     pub bytes_read_n: u64,
     /// Rows read.
     pub rows_read_n: u64,
+    /// Rows of the files this run read, by outcome.
+    pub read_outcomes: BTreeMap<String, u64>,
     /// By source.
     pub sources: BTreeMap<String, SourceReport>,
     /// Files of this run with refused rows, their reasons and first examples; those of which nothing was read first.
@@ -130,12 +147,34 @@ impl RunReport {
         }
     }
 
-    pub(super) fn find(&mut self, store: &Store, files: usize) {
-        store.url().clone_into(&mut self.output);
+    /// Of a run that failed before its pipeline could be read: the file stands for its name.
+    #[must_use]
+    pub fn of_file(file: &str) -> Self {
+        Self {
+            pipeline: file.to_owned(),
+            gridtally_version: env!("CARGO_PKG_VERSION").to_owned(),
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn find(&mut self, store: Option<&Store>, files: usize) {
+        if let Some(store) = store {
+            store.url().clone_into(&mut self.output);
+        }
         self.files_n = count(files);
     }
 
+    /// Why the run failed.
+    pub fn fail(&mut self, error: &Error) {
+        self.status = Status::Failed;
+        self.error = Some(Failure {
+            exit_code: error.kind().exit_code(),
+            message: error.to_string(),
+        });
+    }
+
     pub(super) fn found(&mut self, findings: Findings) {
+        self.read_outcomes = findings.outcomes;
         self.refused = findings.refused;
         self.empty = findings.empty;
     }
@@ -200,6 +239,25 @@ impl RunReport {
         self.seconds = seconds(stopwatch.elapsed());
     }
 
+    /// What this run read, in words.
+    fn read_text(&self) -> String {
+        let files = format!("this run read {} of {} input files", self.files_read_n, self.files_n);
+        if self.files_read_n == 0 {
+            return format!("{files}, the others are known");
+        }
+        let outcomes: Vec<String> = self
+            .read_outcomes
+            .iter()
+            .map(|(outcome, rows)| format!("{rows} {outcome}"))
+            .collect();
+        let outcomes = if outcomes.is_empty() {
+            String::new()
+        } else {
+            format!(": {}", outcomes.join(", "))
+        };
+        format!("{files}, {} rows{outcomes}", self.rows_read_n)
+    }
+
     /// The report for people.
     #[must_use]
     pub fn text(&self) -> String {
@@ -208,16 +266,23 @@ impl RunReport {
             Status::Published => "published",
             Status::Unchanged => "nothing new: every input is known and no byte changed",
             Status::DryRun => "dry run: nothing was published",
+            Status::Failed => "failed",
         };
         let _ = writeln!(
             text,
             "{}: {head} ({}, {:.1} s)",
             self.pipeline, self.output, self.seconds
         );
+        let _ = writeln!(text, "  {}", self.read_text());
+        let rows: u64 = self.outcomes.values().sum();
         let _ = writeln!(
             text,
-            "  {} of {} input files read, {} rows",
-            self.files_read_n, self.files_n, self.rows_read_n
+            "  the lake {} {rows} rows:",
+            if self.status == Status::DryRun {
+                "would hold"
+            } else {
+                "holds"
+            }
         );
         for (reason, rows) in &self.reasons {
             let _ = writeln!(text, "  {rows:>12} {}", reason.replace('/', ": "));

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use tempfile::TempDir;
+
 use super::capacity;
 use super::charges::{self, ChargePart};
 use super::clock::Stopwatch;
@@ -35,7 +37,7 @@ use crate::records::spill::{MEMORY_BUDGET, Spill};
 use crate::reference::correction::Correction;
 use crate::reference::inventory::{self, Placed};
 use crate::store::lake::{self, LakeTable};
-use crate::store::{Publication, Store};
+use crate::store::{Manifest, Publication, Store};
 use crate::time::{Day, Month};
 
 /// Runs a pipeline.
@@ -58,7 +60,7 @@ pub fn run_into(plan: &Plan, options: &RunOptions, progress: &dyn Progress, repo
     let mut stopwatch = Stopwatch::start();
     let (means @ (threads, memory_byte_n), window) = (means(options), window(options));
     let mut found = inputs::find(plan)?;
-    let store = open(options.out.as_deref().unwrap_or(&plan.output), progress)?;
+    let (store, _elsewhere) = open(options.out.as_deref().unwrap_or(&plan.output), options, progress)?;
     let publication = Publication::begin(&store)?;
     let mut state = State::load(&store, &publication)?;
     let fresh = corrections::fresh(plan, &state)?;
@@ -72,7 +74,7 @@ pub fn run_into(plan: &Plan, options: &RunOptions, progress: &dyn Progress, repo
     if is_rebuild {
         former = state.forget_records();
     }
-    report.find(&store, found.len());
+    report.find((!options.dry_run).then_some(&store), found.len());
     let (mut files, seen) = inputs::to_read(&mut state.book, &former, &found, window, (&outdated, &again));
     grids.hand_out(&mut files);
     let is_resummarised = is_rebuild || state.plan_changed(plan);
@@ -384,8 +386,14 @@ fn account(
     Ok(notes)
 }
 
-/// Opens the output, and says so where nothing keeps a second run out.
-fn open(output: &str, progress: &dyn Progress) -> Result<Store> {
+/// Opens the output, and says so where nothing keeps a second run out. A dry run of what is no lake yet is made in a folder
+/// of its own, which is gone with it.
+fn open(output: &str, options: &RunOptions, progress: &dyn Progress) -> Result<(Store, Option<TempDir>)> {
+    if options.dry_run && !Manifest::is_there(output)? {
+        let folder = tempfile::tempdir().map_err(|e| Error::io("cannot make a temporary folder").because(e))?;
+        let store = Store::open(&folder.path().to_string_lossy())?;
+        return Ok((store, Some(folder)));
+    }
     let store = Store::open(output)?;
     if store.is_web() {
         let place = store.url();
@@ -393,7 +401,7 @@ fn open(output: &str, progress: &dyn Progress) -> Result<Store> {
             "{place} knows no lock: see to it that one run at a time writes there"
         ));
     }
-    Ok(store)
+    Ok((store, None))
 }
 
 /// When a file of an inventory was true if its rows do not say, Unix milliseconds.

@@ -14,7 +14,7 @@ use super::plan::{
 };
 use super::privacy::{self, PrivacySpec};
 use super::scaled_spec::{self, ScaledSpec};
-use super::section::{At, Section, Source, kind, root};
+use super::section::{At, Section, Source, kind, root, toml_mistake};
 use crate::problems::Problems;
 use crate::reference::first_match::Column;
 use crate::reference::site::SiteColumn;
@@ -150,7 +150,7 @@ impl Spec {
         let (table, errors) = DeTable::parse_recoverable(text);
         for error in &errors {
             let line = error.span().map_or(0, |span| source.line(span.start));
-            problems.mistake(file, line, error.message());
+            problems.mistake(file, line, toml_mistake(source, line, error.message()));
         }
         if !errors.is_empty() {
             // What was recovered from broken TOML would only give mistakes that are not there.

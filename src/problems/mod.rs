@@ -3,8 +3,11 @@
 pub(crate) mod section;
 
 use std::fmt::Write as _;
+use std::path::Path;
 
-use crate::error::{Error, Result};
+use std::collections::BTreeSet;
+
+use crate::error::{Error, Kind, Result};
 
 /// Mistakes and remarks found so far, each with the file and line it stands on.
 #[derive(Debug, Default)]
@@ -22,6 +25,24 @@ impl Problems {
     /// Something that is legal and probably not what was meant.
     pub fn warning(&mut self, file: &str, line: usize, message: impl Into<String>) {
         self.warnings.push((file.to_owned(), line, message.into()));
+    }
+
+    /// Adds to mistakes about whole tables the line of `file`, whose text this is, that names the table.
+    pub fn name_tables(&mut self, file: &str, text: &str) {
+        let folder = Path::new(file).parent().unwrap_or(Path::new(""));
+        for (table, line, message) in &mut self.mistakes {
+            if *line > 0 || table == file {
+                continue;
+            }
+            let names = |written: &str| {
+                let quoted = written.split('"').skip(1).step_by(2);
+                quoted.into_iter().any(|word| folder.join(word) == Path::new(table))
+            };
+            if let Some(at) = text.lines().position(names) {
+                // Writing to a string cannot fail.
+                let _ = write!(message, " (named in {file}:{})", at + 1);
+            }
+        }
     }
 
     /// Whether there is a mistake.
@@ -73,12 +94,61 @@ fn rendered(entries: &mut [(String, usize, String)]) -> Vec<String> {
         .collect()
 }
 
+/// Holds a name somebody asks for against those there are.
+///
+/// # Errors
+/// [`Kind::Usage`] with the nearest name.
+pub(crate) fn must_be_known(what: &str, name: &str, known: &BTreeSet<String>) -> Result<()> {
+    /// So many names are listed where none is alike.
+    const LISTED: usize = 8;
+    if known.contains(name) {
+        return Ok(());
+    }
+    let mut hint = did_you_mean(name, known.iter().map(String::as_str));
+    if hint.is_empty() && !known.is_empty() {
+        let first: Vec<&str> = known.iter().take(LISTED).map(String::as_str).collect();
+        let more = known.len().saturating_sub(LISTED);
+        let more = if more > 0 {
+            format!(" and {more} others")
+        } else {
+            String::new()
+        };
+        hint = format!("; there are {}{more}", first.join(", "));
+    }
+    Err(Error::new(
+        Kind::Usage,
+        format!("the lake has no {what} called \"{name}\"{hint}"),
+    ))
+}
+
+/// Words people use for what has another name here.
+const SYNONYMS: [(&str, &str); 12] = [
+    ("slurm", "sacct"),
+    ("slurmdbd", "sacct"),
+    ("ssm", "apel"),
+    ("car", "apel"),
+    ("gratia", "gracc"),
+    ("torque", "pbs"),
+    ("pbspro", "pbs"),
+    ("openpbs", "pbs"),
+    ("uge", "sge"),
+    ("gridengine", "sge"),
+    ("condor", "htcondor"),
+    ("pwa", "swf"),
+];
+
 /// `, did you mean "x"?` for the candidate most like `word`, or nothing when none is.
 #[must_use]
 pub fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
     /// Below this likeness a suggestion confuses more than it helps.
     const LIKE: f64 = 0.75;
     let lower = word.to_lowercase();
+    let synonym = SYNONYMS.iter().find(|(other, _)| *other == lower).map(|(_, own)| *own);
+    // Whoever wrote a candidate letter by letter meant it: something else is wrong with it.
+    let candidates: Vec<&str> = candidates.into_iter().filter(|candidate| *candidate != word).collect();
+    if let Some(own) = synonym.filter(|own| candidates.contains(own)) {
+        return format!(", did you mean \"{own}\"?");
+    }
     candidates
         .into_iter()
         .map(|candidate| (strsim::jaro_winkler(&lower, &candidate.to_lowercase()), candidate))

@@ -251,6 +251,25 @@ pub(crate) fn root<'a>(
     Section::open(source, table.get_ref(), title, 1, known, problems)
 }
 
+/// What is wrong with a line that is no TOML; most often it is a text without quotes.
+pub(crate) fn toml_mistake(source: Source<'_>, line: usize, message: &str) -> String {
+    let written = source.text.lines().nth(line.saturating_sub(1)).unwrap_or_default();
+    let (key, value) = written.split_once('=').unwrap_or_default();
+    let (key, value) = (key.trim(), value.split('#').next().unwrap_or_default().trim());
+    let is_key = !key.is_empty()
+        && key
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.'));
+    // Numbers, days, lists and tables begin otherwise, and are written without quotes.
+    let begins = value.chars().next();
+    let is_text = begins.is_some_and(|first| first.is_alphabetic() || matches!(first, '/' | '.' | '~' | '*'));
+    let is_word = ["true", "false", "inf", "nan"].contains(&value);
+    if is_key && is_text && !is_word && !value.contains(['"', '\'']) {
+        return format!("{key} = {value}: a text stands in quotes: {key} = \"{value}\"");
+    }
+    message.to_owned()
+}
+
 /// What a value is, with its article.
 pub(crate) fn kind(value: &DeValue<'_>) -> &'static str {
     match value {

@@ -13,6 +13,7 @@ use super::names::Names;
 use super::rules::{Numbers, publish};
 use super::summary;
 use crate::error::{Error, Kind, Result};
+use crate::problems::must_be_known;
 use crate::records::summary::from_batch;
 use crate::reference::benchmark::{Benchmark, BenchmarkTable, Level, Place};
 use crate::reference::site_rename::SiteRenames;
@@ -80,6 +81,9 @@ pub struct WorkReport {
 /// [`Kind::NoInput`] when there is no lake; [`Kind::Io`] when it cannot be read.
 pub fn report(output: &str, question: &Question<'_>) -> Result<WorkReport> {
     let (store, manifest) = Manifest::open(output)?;
+    if let Some(site) = question.site {
+        must_be_known("site", site, &lake::sites(&manifest))?;
+    }
     let by = question.by.clone().unwrap_or_else(|| default_dimensions(question.mode));
     let corrections = Corrections::read(&store, &manifest)?;
     let mut walk = Walk {

@@ -13,6 +13,8 @@ pub(super) struct CsvTable {
     pub(super) columns: Vec<String>,
     /// Each row with its 1-based line; as many cells as the header has.
     pub(super) rows: Vec<(usize, Vec<String>)>,
+    /// What is wrong with its header was told.
+    pub(super) is_told: bool,
 }
 
 /// Opens the table at `path`, of at most 256 MiB; that it cannot be read is told as a mistake of `file`.
@@ -41,9 +43,24 @@ impl CsvTable {
                 return Self {
                     columns: Vec::new(),
                     rows: Vec::new(),
+                    is_told: true,
                 };
             }
         };
+        if let [only] = columns.as_slice()
+            && let Some((separator, name)) = [(';', "semicolons"), ('\t', "tabs"), ('|', "bars")]
+                .into_iter()
+                .find(|(separator, _)| only.contains(*separator))
+        {
+            let commas = only.replace(separator, ",");
+            let message = format!("the columns are separated by {name}, commas are needed: {commas}");
+            problems.mistake(file, 1, message);
+            return Self {
+                columns: Vec::new(),
+                rows: Vec::new(),
+                is_told: true,
+            };
+        }
         for (nth, column) in columns.iter().enumerate() {
             if columns.iter().take(nth).any(|earlier| earlier == column) {
                 problems.mistake(file, 1, format!("the column \"{column}\" stands twice in the header"));
@@ -67,13 +84,17 @@ impl CsvTable {
                 Err(why) => problems.mistake(file, last_line, format!("cannot be read: {why}")),
             }
         }
-        Self { columns, rows }
+        Self {
+            columns,
+            rows,
+            is_told: false,
+        }
     }
 
     /// The place of a column, or a mistake.
     pub(super) fn column(&self, name: &str, file: &str, problems: &mut Problems) -> Option<usize> {
         let place = self.columns.iter().position(|column| column == name);
-        if place.is_none() {
+        if place.is_none() && !self.is_told {
             problems.mistake(file, 1, format!("the header has no column \"{name}\""));
         }
         place

@@ -57,11 +57,18 @@ pub struct InputFile {
 pub fn discover(plan: &SourcePlan, base: &Path) -> Result<Vec<InputFile>> {
     let mut files: Vec<InputFile> = Vec::new();
     let mut missing = Vec::new();
-    for pattern in &plan.paths {
-        let found = find(pattern, base)?;
+    for (nth, pattern) in plan.paths.iter().enumerate() {
+        let place = plan.written.of_path(nth);
+        let found = find(pattern, base).map_err(|why| {
+            if place.is_empty() {
+                why
+            } else {
+                why.at("named in", place.trim_end_matches(": "))
+            }
+        })?;
         if found.is_empty() {
             missing.push(format!(
-                "source {}: {} matches no file",
+                "{place}source {}: {} matches no file",
                 plan.name,
                 shown(pattern, base)
             ));

@@ -1,9 +1,12 @@
 //! The lake's layout: which dataset lives where, and tables of the declared schema in and out.
 
+use std::collections::BTreeSet;
+
 use arrow::array::RecordBatch;
 
-use super::hive::segment;
+use super::hive::{self, segment};
 use super::location::Store;
+use super::manifest::Manifest;
 use super::publish::Publication;
 use super::staged::StagedWriter;
 use super::table::{SCHEMA_VERSION_KEY, TableOptions, TableWriter};
@@ -36,6 +39,16 @@ pub fn subject_path(dataset: &str, subject: &str, site: &str, month: Month) -> S
         segment("site", Some(site)),
         segment("record_month", Some(&month))
     )
+}
+
+/// The sites a lake holds anything of.
+#[must_use]
+pub fn sites(manifest: &Manifest) -> BTreeSet<String> {
+    let segments = manifest.files().flat_map(|file| file.path.split('/'));
+    let values = segments
+        .filter(|segment| segment.starts_with("site="))
+        .filter_map(hive::parse);
+    values.filter_map(|(_, site)| site).collect()
 }
 
 /// Path of one `charges` file.
@@ -78,9 +91,9 @@ pub fn overhead_path(dataset: &str, site: &str, allocation_year: i64, month: Day
 #[must_use]
 pub fn parse_overhead_path(path: &str) -> Option<(String, i64, Month)> {
     let mut segments = path.split('/').skip(1);
-    let (_, site) = super::hive::parse(segments.next()?)?;
-    let (_, year) = super::hive::parse(segments.next()?)?;
-    let (_, month) = super::hive::parse(segments.next()?)?;
+    let (_, site) = hive::parse(segments.next()?)?;
+    let (_, year) = hive::parse(segments.next()?)?;
+    let (_, month) = hive::parse(segments.next()?)?;
     Some((site?, year?.parse().ok()?, month?.get(..7)?.parse().ok()?))
 }
 
@@ -150,8 +163,8 @@ pub fn overlap_path(site: &str, month: Month) -> String {
 #[must_use]
 pub fn parse_month_path(path: &str) -> Option<(String, Month)> {
     let mut segments = path.split('/').skip(1);
-    let (_, site) = super::hive::parse(segments.next()?)?;
-    let (_, month) = super::hive::parse(segments.next()?)?;
+    let (_, site) = hive::parse(segments.next()?)?;
+    let (_, month) = hive::parse(segments.next()?)?;
     Some((site?, month?.get(..7)?.parse().ok()?))
 }
 
@@ -159,9 +172,9 @@ pub fn parse_month_path(path: &str) -> Option<(String, Month)> {
 #[must_use]
 pub fn parse_usage_path(path: &str) -> Option<(String, Option<String>, i64)> {
     let mut segments = path.split('/').skip(1);
-    let (_, site) = super::hive::parse(segments.next()?)?;
-    let (_, vo) = super::hive::parse(segments.next()?)?;
-    let (_, year) = super::hive::parse(segments.next()?)?;
+    let (_, site) = hive::parse(segments.next()?)?;
+    let (_, vo) = hive::parse(segments.next()?)?;
+    let (_, year) = hive::parse(segments.next()?)?;
     Some((site?, vo, year?.parse().ok()?))
 }
 

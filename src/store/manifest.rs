@@ -63,6 +63,18 @@ impl Manifest {
         Self::parse(&bytes).map(Some).map_err(|e| e.at("store", store.url()))
     }
 
+    /// Whether there is a lake at a path or URL; looking makes nothing.
+    ///
+    /// # Errors
+    /// As [`Self::load`] and [`Store::open_existing`], but that nothing is there is none.
+    pub fn is_there(output: &str) -> Result<bool> {
+        match Store::open_existing(output) {
+            Ok(store) => store.exists(MANIFEST),
+            Err(why) if why.kind() == Kind::NoInput => Ok(false),
+            Err(why) => Err(why),
+        }
+    }
+
     /// Opens the lake at a path or URL.
     ///
     /// # Errors

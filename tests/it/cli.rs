@@ -246,7 +246,10 @@ fn check_says_good_wrong_or_without_input() {
 
     let output = gridtally(&["check", "zoo.toml"], here.path());
     assert_eq!(output.status.code(), Some(66));
-    assert_eq!(stderr(&output), "gridtally: source a: in/*.json matches no file\n");
+    assert_eq!(
+        stderr(&output),
+        "gridtally: zoo.toml:7: source a: in/*.json matches no file\n"
+    );
 
     fs::create_dir(here.path().join("in")).unwrap();
     fs::write(here.path().join("in/1.json"), "{}\n").unwrap();

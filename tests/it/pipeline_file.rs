@@ -317,8 +317,7 @@ fn a_fallback_says_which_benchmark_it_is_unless_the_table_does() {
 fn what_is_legal_and_probably_not_meant_is_a_warning() {
     let text = format!("{HEAD}[[source]]\nname = \"a\"\nformat = \"sacct\"\npaths = [\"in\"]\nsite = \"S\"\n");
     let (_, warnings) = House::new(&text).load().unwrap();
-    assert_eq!(warnings.len(), 2, "{warnings:?}");
-    assert!(warnings.iter().any(|line| line.contains("zoo.toml:4: no timezone")));
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
     let (_, warnings) = House::new(&format!("{HEAD}{SOURCE}delimiter = \"|\"\nacceptance = \"salvage\"\n"))
         .load()
         .unwrap();

@@ -98,8 +98,9 @@ pub(super) fn run(args: &Args) -> Result<()> {
     kinds.sort_unstable();
     kinds.dedup();
     args.receiver.refuse_doubles(&kinds)?;
+    let lake = Lake::open(&args.lake)?;
     let request = Request {
-        selection: args.selection.selection()?,
+        selection: args.selection.of(&lake)?,
         kinds,
         benchmark: args.benchmark,
         users: args.users.users()?,
@@ -108,7 +109,6 @@ pub(super) fn run(args: &Args) -> Result<()> {
         now_s: Some(now_ms.div_euclid(1000)),
         ..Request::default()
     };
-    let lake = Lake::open(&args.lake)?;
     if let Some(receiver) = args.receiver.receiver() {
         let to = Destination {
             out: args.out.as_deref(),

@@ -34,11 +34,11 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
-    let selection = args.selection.selection()?;
+    let lake = Lake::open(&args.lake)?;
+    let selection = args.selection.of(&lake)?;
     if !selection.vos.is_empty() {
         return Err(Error::new(Kind::Usage, "completeness is judged by CE, whatever the VO"));
     }
-    let lake = Lake::open(&args.lake)?;
     let found = find(&history(&lake, &selection)?, &selection);
     print(&table(&found), args.format)?;
     if args.strict && !found.is_empty() {

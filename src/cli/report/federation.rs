@@ -44,7 +44,8 @@ struct Common {
 
 impl Common {
     fn gather(&self) -> Result<FederationUsage> {
-        let mut usage = gather(&Lake::open(&self.lake)?, &self.selection.selection()?)?;
+        let lake = Lake::open(&self.lake)?;
+        let mut usage = gather(&lake, &self.selection.of(&lake)?)?;
         let case = VoCase::find(&usage.groups);
         if self.merge_case {
             case.merge(&mut usage.groups);

@@ -54,7 +54,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Result<()> {
     let lake = Lake::open(&args.lake)?;
-    let charged = charges::read(&lake, &args.selection.selection()?)?;
+    let charged = charges::read(&lake, &args.selection.of(&lake)?)?;
     let charged = charges::choose(charged, &args.policy)?;
     let billing = Billing {
         currency: args.currency.as_deref().map(str::to_ascii_uppercase),

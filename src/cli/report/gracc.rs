@@ -51,7 +51,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Result<()> {
     let lake = Lake::open(&args.lake)?;
-    let selection = args.selection.selection()?;
+    let selection = args.selection.of(&lake)?;
     let users = args.users.users()?;
     let now_ms = clock::now_ms();
     if let Some(receiver) = args.receiver.receiver() {

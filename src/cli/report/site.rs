@@ -32,12 +32,13 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
-    let mut selection = args.selection.selection()?;
+    let lake = Lake::open(&args.lake)?;
+    let mut selection = args.selection.of(&lake)?;
     let mut sites = std::mem::take(&mut selection.sites).into_iter();
     let (Some(site), None) = (sites.next(), sites.next()) else {
         return Err(Error::new(Kind::Usage, "a page is about one site: --site NAME, once"));
     };
-    let data = SiteData::read(&Lake::open(&args.lake)?, &site, &selection)?;
+    let data = SiteData::read(&lake, &site, &selection)?;
     let out = Store::open(&args.out)?;
     let supply = &data.supply;
     let beside = [

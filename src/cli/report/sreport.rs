@@ -86,7 +86,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
         (None, false) => SreportKind::AccountUtilization,
     };
     let lake = Lake::open(&args.lake)?;
-    let selection = args.selection.selection()?;
+    let selection = args.selection.of(&lake)?;
     let zone = lake.zone()?;
     let period = match args.start.as_deref().zip(args.end.as_deref()) {
         Some((start, end)) => Period::between(start, end, &zone)?,

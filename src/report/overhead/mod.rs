@@ -14,7 +14,9 @@ use super::html::{self, escape};
 use super::render::{json_object, markdown, text as plain};
 use super::table::Table;
 use crate::error::{Error, Result};
+use crate::problems::must_be_known;
 use crate::store::Manifest;
+use crate::store::lake::sites;
 
 /// What the overhead datasets of a lake say, ready to be shown.
 pub struct Overhead {
@@ -28,6 +30,9 @@ pub struct Overhead {
 /// be read.
 pub fn read(output: &str, site: Option<&str>) -> Result<Overhead> {
     let (store, manifest) = Manifest::open(output)?;
+    if let Some(site) = site {
+        must_be_known("site", site, &sites(&manifest))?;
+    }
     let clusters = data::read(&store, &manifest, site)?;
     Ok(Overhead { clusters })
 }

@@ -116,6 +116,7 @@ fn plan(rng: &mut Rng, format: Format, layout: Option<FixedOrder>) -> SourcePlan
             .collect(),
         publishing: Publishing::default(),
         limits: gridtally::pipeline::plan::RejectLimits::default(),
+        written: gridtally::pipeline::plan::Written::default(),
         fingerprint: String::new(),
     }
 }

@@ -1,6 +1,8 @@
 //! What a run says of inputs that could not be read, and what it does about them.
 
 mod refusals;
+mod reports;
+mod words;
 
 use std::fs;
 use std::path::Path;

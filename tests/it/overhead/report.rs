@@ -59,7 +59,7 @@ fn tables_tell_the_ledger_the_distribution_and_what_cannot_be() {
         .collect();
     assert_eq!(capacity[0].to_string(), core_h[0]);
     let wrong = read(lake.to_str().unwrap(), Some("B")).err().unwrap();
-    assert_eq!(wrong.kind(), Kind::NoInput);
+    assert_eq!(wrong.kind(), Kind::Usage);
 }
 
 /// The rows of a table under one unit: `names` of their columns, between blanks.

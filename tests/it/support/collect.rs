@@ -200,6 +200,7 @@ pub(crate) fn source(format: Format, acceptance: Acceptance) -> SourcePlan {
         nodes_by_kind: BTreeMap::new(),
         publishing: gridtally::pipeline::plan::Publishing::default(),
         limits: gridtally::pipeline::plan::RejectLimits::default(),
+        written: gridtally::pipeline::plan::Written::default(),
         fingerprint: String::new(),
     }
 }

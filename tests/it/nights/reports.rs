@@ -1,0 +1,144 @@
+//! The report of a run: what it read against what the lake holds, dry runs, failures, and names nobody has.
+
+use std::fs;
+
+use serde_json::json;
+
+use super::{Nights, bad_rows, jobs};
+
+#[test]
+fn a_run_tells_what_it_read_and_what_the_lake_holds_apart() {
+    let nights = Nights::new("", "max_rejected = 3");
+    nights.write("dumps/a.txt", &jobs(1, 7));
+    nights.run(&[]);
+    nights.write("dumps/b.txt", &(jobs(20, 4) + &bad_rows(100, 1)));
+    let (code, told, report) = nights.run(&[]);
+    assert_eq!(code, 0, "{told}");
+    assert!(
+        told.contains("this run read 1 of 2 input files, 5 rows: 4 accepted, 1 rejected"),
+        "{told}"
+    );
+    assert!(told.contains("the lake holds 12 rows:"), "{told}");
+    assert_eq!(report["read_outcomes"], json!({ "accepted": 4, "rejected": 1 }));
+    assert_eq!(report["outcomes"], json!({ "accepted": 11, "rejected": 1 }));
+    let (_, told, _) = nights.run(&[]);
+    assert!(
+        told.contains("this run read 0 of 2 input files, the others are known"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_dry_run_makes_nothing() {
+    let nights = Nights::new("", "");
+    nights.write("dumps/a.txt", &jobs(1, 7));
+    let (code, told, report) = nights.run(&["--dry-run"]);
+    assert_eq!((code, &report["status"]), (0, &json!("dry_run")), "{told}");
+    assert_eq!(report["outcomes"], json!({ "accepted": 7 }));
+    assert!(report["output"].as_str().unwrap().ends_with("/lake"), "{report}");
+    assert!(told.contains("the lake would hold 7 rows"), "{told}");
+    let here = || {
+        let names = fs::read_dir(nights.folder()).unwrap();
+        let mut names: Vec<_> = names
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    };
+    assert_eq!(here(), ["dumps", "p.toml"]);
+    let (code, _, _) = nights.run(&["--dry-run", "--out", "other/folder"]);
+    assert_eq!((code, here()), (0, vec!["dumps".to_owned(), "p.toml".to_owned()]));
+    // An empty folder stays empty, and what breaks a limit is told as by a run.
+    fs::create_dir(nights.folder().join("lake")).unwrap();
+    nights.write("dumps/b.txt", "no header\n");
+    let (code, told, _) = nights.run(&["--dry-run"]);
+    assert_eq!(code, 65, "{told}");
+    assert_eq!(fs::read_dir(nights.folder().join("lake")).unwrap().count(), 0);
+}
+
+#[test]
+fn a_run_that_fails_prints_its_report_too() {
+    let nights = Nights::new("", "");
+    nights.write("dumps/a.txt", "no header\n");
+    let (code, told, report) = nights.run(&[]);
+    assert_eq!((code, &report["status"]), (65, &json!("failed")), "{told}");
+    assert_eq!(report["error"]["exit_code"], 65);
+    assert!(told.contains(report["error"]["message"].as_str().unwrap()), "{told}");
+    assert_eq!(report["pipeline"], "oak");
+    assert_eq!(report["refused"][0]["path"], "dumps/a.txt");
+    fs::remove_dir_all(nights.folder().join("dumps")).unwrap();
+    let (code, _, report) = nights.run(&[]);
+    assert_eq!((code, &report["error"]["exit_code"]), (66, &json!(66)), "{report}");
+    nights.write("p.toml", "[pipeline]\nnme = \"x\"\n");
+    let (code, _, report) = nights.run(&[]);
+    assert_eq!((code, &report["status"]), (78, &json!("failed")));
+    assert!(
+        report["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("p.toml:2: unknown key \"nme\"")
+    );
+}
+
+#[test]
+fn a_site_nobody_has_is_an_error_in_every_report() {
+    let nights = Nights::new("", "");
+    nights.write("dumps/a.txt", &jobs(1, 7));
+    assert_eq!(nights.run(&[]).0, 0);
+    let reports = [
+        "egi",
+        "wlcg",
+        "osg",
+        "sreport",
+        "completeness",
+        "apel",
+        "gracc",
+        "focus",
+        "overhead",
+        "site",
+    ];
+    let commands = reports.map(|name| vec!["report", name, "lake"]);
+    let own = [("apel", vec!["--message", "sync"]), ("site", vec!["--out", "page"])];
+    for mut command in commands.into_iter().chain([vec!["work", "lake", "--as", "native"]]) {
+        for (name, more) in &own {
+            if command[1] == *name {
+                command.extend(more);
+            }
+        }
+        command.extend(["--site", "OAKK"]);
+        let output = nights.gridtally(&command);
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{command:?}: {told}");
+        assert!(
+            told.contains("the lake has no site called \"OAKK\", did you mean \"OAK\"?"),
+            "{command:?}: {told}"
+        );
+    }
+    assert!(!nights.folder().join("page").exists());
+}
+
+#[test]
+fn check_and_run_tell_a_missing_zone_as_one_and_the_same_error() {
+    let nights = Nights::new("", "");
+    nights.write("dumps/a.txt", &jobs(1, 7));
+    let text = fs::read_to_string(nights.folder().join("p.toml")).unwrap();
+    let zoneless = text.replace("timezone = \"UTC\"\n", "");
+    nights.write("p.toml", &zoneless);
+    let check = nights.gridtally(&["check", "p.toml"]);
+    let run = nights.gridtally(&["run", "p.toml"]);
+    let said = String::from_utf8(check.stderr).unwrap();
+    assert_eq!((check.status.code(), run.status.code()), (Some(78), Some(78)), "{said}");
+    assert_eq!(said, String::from_utf8(run.stderr).unwrap());
+    assert_eq!(said.lines().count(), 1, "{said}");
+    assert!(
+        said.contains("set `timezone` of the source") && said.contains("dumps/a.txt"),
+        "{said}"
+    );
+    // Times with an offset need none.
+    let zoned = jobs(1, 7).replace(":00|", ":00+0000|");
+    nights.write("dumps/a.txt", &zoned);
+    let check = nights.gridtally(&["check", "p.toml"]);
+    let said = String::from_utf8(check.stderr).unwrap();
+    assert_eq!((check.status.code(), said.as_str()), (Some(0), ""));
+    assert_eq!(nights.gridtally(&["run", "p.toml"]).status.code(), Some(0));
+}

@@ -1,0 +1,152 @@
+//! Messages that say what to do.
+
+use std::io;
+use std::process::Command;
+
+use gridtally::error::{Error, Kind};
+
+use super::{Nights, jobs};
+
+/// What `check` says of a pipeline.
+fn checked(head: &str, keys: &str) -> String {
+    let nights = Nights::new(head, keys);
+    nights.write("dumps/a.txt", &jobs(1, 2));
+    nights.write("vo.csv", "account;vo\na;b\n");
+    nights.write(
+        "policy.toml",
+        "id = \"x\"\nversion = \"1\"\ntitle = \"x\"\nsource = \"x\"\npool = \"cpu\"\nunit = \"core_hour\"\n\
+         formula = \"cores * (hours\"\nbilling_is = \"who\"\n\n[[let]]\nname = \"who\"\nis = \"'me'\"\n",
+    );
+    String::from_utf8(nights.gridtally(&["check", "p.toml"]).stderr).unwrap()
+}
+
+#[test]
+fn a_format_by_another_name_is_suggested() {
+    for (wrong, right) in [
+        ("slurm", "sacct"),
+        ("torque", "pbs"),
+        ("gratia", "gracc"),
+        ("Condor", "htcondor"),
+    ] {
+        let source = format!("[[source]]\nname = \"t\"\nformat = \"{wrong}\"\npaths = [\"dumps\"]\nsite = \"X\"");
+        let said = checked("", &source);
+        assert!(said.contains(&format!("did you mean \"{right}\"?")), "{said}");
+    }
+}
+
+#[test]
+fn a_zone_is_suggested_only_for_a_slip_of_the_pen() {
+    let zone = |name: &str| checked(&format!("calendar_timezone = \"{name}\""), "");
+    assert!(zone("Europe/Zurych").contains("did you mean \"Europe/Zurich\"?"));
+    assert!(zone("europe/Pargue").contains("did you mean \"Europe/Prague\"?"));
+    for name in ["Europe/Lausanne", "Europe/Bern", "Europe/Lyon", "America/Boston"] {
+        let said = zone(name);
+        assert!(!said.contains("did you mean") && said.contains("IANA"), "{said}");
+    }
+}
+
+#[test]
+fn a_text_without_quotes_is_told_as_such() {
+    let said = checked("overlap = jobs", "");
+    assert!(
+        said.contains("p.toml:4: overlap = jobs: a text stands in quotes: overlap = \"jobs\""),
+        "{said}"
+    );
+    assert!(checked("", "cluster = oak # ours").contains("cluster = oak: a text stands in quotes: cluster = \"oak\""));
+    let said = checked("overlap = [", "");
+    assert!(!said.contains("stands in quotes"), "{said}");
+}
+
+#[test]
+fn a_table_of_semicolons_is_told_as_such() {
+    let source =
+        "[[source]]\nname = \"t\"\nformat = \"sacct\"\npaths = [\"dumps\"]\nsite = \"X\"\nvo = { table = \"vo.csv\" }";
+    let said = checked("", source);
+    assert!(
+        said.contains("vo.csv:1: the columns are separated by semicolons, commas are needed: account,vo"),
+        "{said}"
+    );
+    assert_eq!(said.lines().count(), 1, "{said}");
+}
+
+#[test]
+fn what_is_not_there_is_told_with_the_line_that_names_it() {
+    let source = "[[source]]\nname = \"t\"\nformat = \"sacct\"\npaths = [\"dumps\",\n  \"other/*.txt\"]\nsite = \"X\"\ntimezone = \"UTC\"\nvo = { value = \"v\" }";
+    let said = checked("", source);
+    assert!(
+        said.contains("p.toml:16: source t: other/*.txt matches no file"),
+        "{said}"
+    );
+    let source = "corrections = \"gone.csv\"";
+    let said = checked(source, "");
+    assert!(
+        said.contains("gone.csv: cannot be read") && said.contains("(named in p.toml:4)"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_formula_with_an_open_bracket_is_told_with_its_place() {
+    let said = checked("", "[[charge]]\npolicies = [\"policy.toml\"]");
+    assert!(
+        said.contains("\"cores * (hours\" is no formula: the bracket at character 9 is not closed"),
+        "{said}"
+    );
+    assert!(
+        said.contains("billing_is names a number, and \"who\" is a text"),
+        "{said}"
+    );
+    assert!(!said.contains("as Expr"), "{said}");
+}
+
+#[test]
+fn a_full_disk_is_told_as_such() {
+    let full = |kind: io::ErrorKind| object_store_error(io::Error::from(kind));
+    let said = full(io::ErrorKind::StorageFull).of_full_disk("/data/out");
+    assert_eq!(said.kind(), Kind::Io);
+    assert_eq!(
+        said.to_string(),
+        "no space left on /data/out; nothing was published, the lake is as before"
+    );
+    let other = full(io::ErrorKind::PermissionDenied)
+        .of_full_disk("/data/out")
+        .to_string();
+    assert!(!other.contains("space"), "{other}");
+    let spilled = Error::from(io::Error::from(io::ErrorKind::StorageFull)).of_full_disk("/data/out");
+    assert!(spilled.to_string().contains("temporary files"), "{spilled}");
+}
+
+fn object_store_error(why: io::Error) -> Error {
+    let refused = object_store::Error::Generic {
+        store: "LocalFileSystem",
+        source: Box::new(io::Error::other(why)),
+    };
+    Error::from(refused).at("path", ".gridtally/staging/00000007")
+}
+
+/// A limit on the size of files stands for a disk that is full.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_run_without_room_says_so_and_changes_nothing() {
+    let nights = Nights::new("", "");
+    nights.write("dumps/a.txt", &jobs(1, 2));
+    assert_eq!(nights.run(&[]).0, 0);
+    let before = std::fs::read(nights.folder().join("lake/manifest.json")).unwrap();
+    nights.write("dumps/b.txt", &jobs(100, 20_000));
+    let script = format!(
+        "trap '' XFSZ; ulimit -f 8; exec {} run p.toml",
+        env!("CARGO_BIN_EXE_gridtally")
+    );
+    let output = Command::new("bash")
+        .args(["-c", &script])
+        .current_dir(nights.folder())
+        .output()
+        .unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(74), "{said}");
+    assert!(said.contains("nothing was published, the lake is as before"), "{said}");
+    assert_eq!(
+        before,
+        std::fs::read(nights.folder().join("lake/manifest.json")).unwrap()
+    );
+}
