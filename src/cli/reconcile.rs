@@ -3,17 +3,23 @@
 use super::output;
 use super::selection::SelectionArgs;
 use crate::error::{Error, Kind, Result};
-use crate::report::reconcile::compare::compare;
+use crate::report::lake::Selection;
+use crate::report::reconcile::cause::Cause;
+use crate::report::reconcile::compare::{Difference, compare};
 use crate::report::reconcile::side::Side;
 use crate::report::render::{TableFormat, render};
 use crate::report::work_scale::Scale;
 
 /// Compare two accounts of the same usage by site, VO and month, and say why they differ.
 ///
-/// Either side is a lake, one source of a lake, or APEL messages (a file or a folder): jobs, summaries, normalised
-/// summaries or sync records. Each difference gets the cause its numbers prove: missing jobs, another factor, a factor of
-/// another month, the 250 between SI00 and HEPSPEC06, months cut in another zone, double counting, letter case of names,
-/// another name, wall time times cores, hours for seconds, stale rows. What no rule proves is called unexplained.
+/// Either side is a lake, one source of a lake, or a file or folder of APEL messages (jobs, summaries, normalised
+/// summaries, sync records) or of CAR XML. Each difference gets the causes its numbers prove, a row for each: the columns
+/// that end in _more are by how much B is more than A because of it, and add up to the difference.
+///
+/// Where both sides hold single jobs, these are matched by identity, and causes are proven job by job: missing jobs, days and
+/// input files, jobs counted twice, other versions, views, corrections, names, months, times, cores and factors. Where one
+/// side has sums alone, the least set of causes that explains a difference exactly is named. What no rule proves is called
+/// unexplained, with the rest in numbers. Of the sides A is the one to hold on to: a factor is stale when B kept what A changed.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -23,7 +29,7 @@ Examples:
   Two sources of one lake, sums within half a percent, as a page:
     gridtally reconcile out out --source-a gratia --source-b apel --tolerance 0.5 --format html > difference.html")]
 pub(super) struct Args {
-    /// The first account: a lake, or messages.
+    /// The first account: a lake, messages, or CAR XML.
     a: String,
 
     /// The second account.
@@ -72,8 +78,27 @@ fn percent_e6(text: &str) -> Result<i128, String> {
 pub(super) fn run(args: &Args) -> Result<()> {
     let selection = args.selection.selection()?;
     let side = |path: &str, source: &Option<String>| Side::open(path, source.as_deref(), &selection, args.work);
-    let (a, b) = (side(&args.a, &args.source_a)?, side(&args.b, &args.source_b)?);
-    let comparison = compare(&a, &b, args.tolerance);
+    let (mut a, mut b) = (side(&args.a, &args.source_a)?, side(&args.b, &args.source_b)?);
+    let mut comparison = compare(&a, &b, args.tolerance)?;
+    let is_bounded = selection.from.is_some() || selection.to.is_some();
+    let has_other = |one: &Difference| one.has(Cause::OtherFactor);
+    if is_bounded && comparison.differences.iter().any(has_other) {
+        // Whether a factor is stale is seen in months that were not asked for.
+        let ever = Selection {
+            from: None,
+            to: None,
+            ..selection.clone()
+        };
+        let levels = |path: &str, source: &Option<String>| {
+            Side::open(path, source.as_deref(), &ever, args.work).map(|side| side.levels)
+        };
+        a.levels = levels(&args.a, &args.source_a)?;
+        b.levels = levels(&args.b, &args.source_b)?;
+        comparison = compare(&a, &b, args.tolerance)?;
+    }
+    for note in &comparison.notes {
+        output::people(note);
+    }
     output::data(&render(&comparison.table(), args.format)?)?;
     let [a, b] = &comparison.names;
     let told = format!(

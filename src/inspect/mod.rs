@@ -115,7 +115,7 @@ fn read(
 }
 
 /// The source a file is read as when no pipeline says how: nothing overridden, good records of bad messages kept.
-fn stand_in(dialect: Dialect, layout: Option<FixedOrder>) -> SourcePlan {
+pub(crate) fn stand_in(dialect: Dialect, layout: Option<FixedOrder>) -> SourcePlan {
     SourcePlan {
         name: "inspect".to_owned(),
         format: dialect.format(),

@@ -1,6 +1,6 @@
 //! In which benchmark a report counts work, and what that benchmark is called where the numbers stand.
 
-use super::apel::aggregate::Aggregate;
+use super::apel::aggregate::{Aggregate, Works};
 use crate::reference::benchmark::Benchmark;
 
 /// In which benchmark work is counted.
@@ -31,8 +31,14 @@ impl Scale {
     /// Work of a group; `None` where it has none in this scale.
     #[must_use]
     pub fn work(self, group: &Aggregate) -> Option<Work> {
-        let [.., unnamed] = group.works;
-        let of = |kind: Benchmark| group.works.get(kind.place()).copied().flatten();
+        self.of_works(&group.works)
+    }
+
+    /// Of work in several benchmarks the one that counts.
+    #[must_use]
+    pub fn of_works(self, works: &Works) -> Option<Work> {
+        let [.., unnamed] = *works;
+        let of = |kind: Benchmark| works.get(kind.place()).copied().flatten();
         let hs23 = of(Benchmark::Hs23).map(|work| (work, Benchmark::Hs23));
         let hs06 = of(Benchmark::Hs06).map(|work| (work, Benchmark::Hs06));
         let si00 = of(Benchmark::Si00).map(|work| (work, Benchmark::Hs06));

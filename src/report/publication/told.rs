@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use super::form::Form;
 use crate::error::{Error, Kind, Result};
+use crate::reference::benchmark::Benchmark;
 use crate::report::apel::MessageKind;
 use crate::report::apel::server_key::{ServerKey, benchmark_of};
 use crate::report::gracc;
@@ -191,6 +192,54 @@ impl Told {
         )
     }
 
+    /// The id of a single job in its batch system.
+    #[must_use]
+    pub fn job_id(&self) -> Option<&str> {
+        self.word("LocalJobId")
+    }
+
+    /// Start of a single job, Unix seconds.
+    #[must_use]
+    pub fn start_s(&self) -> Option<i64> {
+        self.word("StartTime")?.parse().ok()
+    }
+
+    /// End of a single job, Unix seconds.
+    #[must_use]
+    pub fn end_s(&self) -> Option<i64> {
+        self.word("EndTime")?.parse().ok()
+    }
+
+    /// Values per core in thousandths, by [`Benchmark::ALL`]: of a dictionary all that it names.
+    #[must_use]
+    pub fn levels_e3(&self) -> [Option<i64>; 3] {
+        let kind = self.word("ServiceLevelType").unwrap_or_default();
+        let value = self.word("ServiceLevel").unwrap_or_default();
+        Benchmark::ALL.map(|wanted| {
+            let number = entries(value, kind)
+                .find(|(name, _)| Benchmark::parse(name) == Some(wanted))?
+                .1;
+            let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+            let digits: String = fraction.chars().chain("000".chars()).take(3).collect();
+            format!("{whole}{digits}").parse().ok()
+        })
+    }
+
+    /// Wall and CPU work in seconds, by [`Benchmark::ALL`]; the last is of a benchmark that is not named.
+    #[must_use]
+    pub fn works_s(&self) -> [Option<(i64, i64)>; 4] {
+        let kind = self.word("ServiceLevelType").unwrap_or_default();
+        let of = |field: &str, wanted: Option<Benchmark>| -> Option<i64> {
+            let found = entries(self.word(field)?, kind).find(|(name, _)| Benchmark::parse(name) == wanted);
+            found?.1.split('.').next()?.parse().ok()
+        };
+        let [hs06, hs23, si00] = Benchmark::ALL;
+        [Some(hs06), Some(hs23), Some(si00), None].map(|wanted| {
+            let work = |field| of(field, wanted);
+            work("NormalisedWallDuration").zip(work("NormalisedCpuDuration"))
+        })
+    }
+
     /// Grid, local or another word.
     #[must_use]
     pub fn infrastructure(&self) -> Option<&str> {
@@ -285,6 +334,15 @@ impl Told {
         let lines = self.fields.iter().map(|(key, value)| format!("{key}: {value}\n"));
         lines.collect()
     }
+}
+
+/// Names and numbers of a dictionary; of a plain number the one entry, under the name that is stated beside it.
+fn entries<'a>(value: &'a str, kind: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
+    let inside = value.trim_start_matches('{').trim_end_matches('}');
+    inside.split(',').map(move |entry| {
+        let (name, number) = entry.split_once(':').unwrap_or((kind, entry));
+        (name.trim(), number.trim())
+    })
 }
 
 /// `{HEPSPEC: 0}` of `{HEPSPEC: 17}`, `0` of `17`.

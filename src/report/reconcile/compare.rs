@@ -1,10 +1,16 @@
-//! All differences beyond a tolerance, each with its cause.
+//! All differences beyond a tolerance, each with its causes.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::cause::{Cause, Verdict, find};
-use super::side::{Amount, Cell, CellKey, Side};
-use crate::report::table::{Cell as Value, ColumnKind, Table};
+use super::amount::{Amount, WORK_UNITS_PER_S};
+use super::cause::{Cause, Share};
+use super::job_population::KnownJobs;
+use super::population::spellings;
+use super::proof::Proof;
+use super::relation::Which;
+use super::side::{Cell, CellKey, Side};
+use super::sums::{SumRule, rounded_n};
+use crate::error::Result;
 use crate::time::Month;
 
 /// One difference.
@@ -20,8 +26,18 @@ pub struct Difference {
     pub a: Amount,
     /// What B has.
     pub b: Amount,
-    /// Why.
-    pub verdict: Verdict,
+    /// Whether only jobs are known.
+    pub is_count: bool,
+    /// Why: what the causes make adds up to B less A.
+    pub shares: Vec<Share>,
+}
+
+impl Difference {
+    /// Whether it has a cause.
+    #[must_use]
+    pub fn has(&self, cause: Cause) -> bool {
+        self.shares.iter().any(|share| share.cause == cause)
+    }
 }
 
 /// What a comparison came to.
@@ -33,56 +49,239 @@ pub struct Comparison {
     pub compared_n: usize,
     /// Those that differ.
     pub differences: Vec<Difference>,
+    /// What could not be read of either side.
+    pub notes: Vec<String>,
+}
+
+/// What is compared besides jobs, wall and CPU time: what both sides know of anything.
+#[derive(Clone, Copy)]
+struct Compared {
+    work: bool,
+    cores: bool,
+    tolerance_e6: i128,
+}
+
+impl Compared {
+    /// The part of an amount that is compared.
+    fn part(self, amount: Amount) -> Amount {
+        let amount = if self.work { amount } else { amount.without_work() };
+        Amount {
+            core_wall_s: if self.cores { amount.core_wall_s } else { 0 },
+            core_cpu_ms: 0,
+            ..amount
+        }
+    }
+
+    /// Whether two cells are the same, when so many durations may have been rounded.
+    fn is_same(self, a: Amount, b: Amount, rounded_n: i128) -> bool {
+        let near = |a: i128, b: i128, slack: i128| {
+            let off = (a - b).abs();
+            off <= slack || off.saturating_mul(1_000_000) <= self.tolerance_e6.saturating_mul(a.max(b))
+        };
+        // Publishers round work once for each row.
+        let slack = rounded_n.saturating_mul(WORK_UNITS_PER_S);
+        let (a, b) = (self.part(a), self.part(b));
+        near(a.job_n, b.job_n, 0)
+            && near(a.wall_s, b.wall_s, 0)
+            && near(a.core_wall_s, b.core_wall_s, 0)
+            && near(a.cpu_ms, b.cpu_ms, rounded_n.saturating_mul(500))
+            && near(a.wall_work, b.wall_work, slack)
+            && near(a.cpu_work, b.cpu_work, slack)
+    }
 }
 
 /// Compares two sides. Sums that differ by at most `tolerance_e6` millionths of the larger are the same; names that differ
-/// in letter case are told all the same.
-#[must_use]
-pub fn compare(a: &Side, b: &Side, tolerance_e6: i128) -> Comparison {
-    let keys: BTreeSet<&CellKey> = a.cells.keys().chain(b.cells.keys()).collect();
+/// in letter case are a difference all the same.
+///
+/// # Errors
+/// [`crate::error::Kind::Io`] when the jobs of a lake cannot be read.
+pub fn compare(a: &Side, b: &Side, tolerance_e6: i128) -> Result<Comparison> {
     // A side that only counts jobs says nothing of VOs.
-    let only_counts = a.cells.is_empty() || b.cells.is_empty();
+    let only_counts = a.cells.is_empty() && !a.counts.is_empty() || b.cells.is_empty() && !b.counts.is_empty();
     let mut comparison = Comparison {
         names: [a.name.clone(), b.name.clone()],
+        notes: a.notes.iter().chain(&b.notes).cloned().collect(),
         ..Comparison::default()
     };
+    if let (Some(of_a), Some(of_b)) = (&a.usage_rule, &b.usage_rule)
+        && of_a != of_b
+    {
+        comparison.notes.push(format!(
+            "usage of A is {of_a}; that of B {of_b}; here both are compared by the UTC month in which jobs ended"
+        ));
+    }
+    let compared = Compared {
+        work: a.has_work() && b.has_work(),
+        cores: a.has_cores() && b.has_cores(),
+        tolerance_e6,
+    };
+    let keys: BTreeSet<&CellKey> = a.cells.keys().chain(b.cells.keys()).collect();
+    let mut by_month: BTreeMap<Month, Vec<&CellKey>> = BTreeMap::new();
     let nothing = Cell::default();
-    for key in keys.iter().filter(|_| !only_counts) {
+    for key in keys.into_iter().filter(|_| !only_counts) {
         comparison.compared_n += 1;
+        let (of_a, of_b) = (
+            a.cells.get(key).unwrap_or(&nothing),
+            b.cells.get(key).unwrap_or(&nothing),
+        );
+        let spelled_alike = of_a.spellings.keys().eq(of_b.spellings.keys());
+        let is_same = compared.is_same(of_a.amount(), of_b.amount(), rounded_n(of_a, of_b));
+        if !(spelled_alike && is_same) {
+            by_month.entry(key.2).or_default().push(key);
+        }
+    }
+    for (month, keys) in by_month {
+        comparison.differences.extend(of_month(month, &keys, [a, b], compared)?);
+    }
+    let order = |one: &Difference| (one.site.to_lowercase(), one.vo.to_lowercase(), one.month);
+    comparison.differences.sort_by_key(order);
+    counts(a, b, tolerance_e6, only_counts, &mut comparison);
+    Ok(comparison)
+}
+
+/// The differing cells of a month.
+fn of_month(month: Month, keys: &[&CellKey], [a, b]: [&Side; 2], compared: Compared) -> Result<Vec<Difference>> {
+    let mut proof = Proof::read(month, a, b)?;
+    if a.jobs.is_some() && b.jobs.is_some() {
+        proof.pair();
+    }
+    let nothing = Cell::default();
+    let mut found = Vec::new();
+    for key in keys {
         let (of_a, of_b) = (
             a.cells.get(*key).unwrap_or(&nothing),
             b.cells.get(*key).unwrap_or(&nothing),
         );
-        let spelled_alike = of_a.spellings.keys().eq(of_b.spellings.keys());
-        let rows = of_a.rows.len().max(of_b.rows.len());
-        if spelled_alike && is_same(of_a.amount(), of_b.amount(), rows, tolerance_e6) {
-            continue;
+        let place = proof.place(key);
+        let has_jobs = |which: Which, side: &Side, cell: &Cell| {
+            side.jobs.is_some() && (!cell.has_sums() || proof.has_summarised(which, place))
+        };
+        let is_by_jobs =
+            has_jobs(Which::A, a, of_a) && has_jobs(Which::B, b, of_b) && !(of_a.has_sums() && of_b.has_sums());
+        let mut shares = if is_by_jobs {
+            let mut shares = proof.shares.of(place, [a, b], &proof.names);
+            shares.extend(beside_jobs(&proof, place, of_a, of_b));
+            shares
+        } else {
+            let known = [(Which::A, [a, b], of_a), (Which::B, [b, a], of_b)]
+                .into_iter()
+                .zip(&proof.jobs);
+            let known = known.filter(|((_, [side, _], cell), _)| side.jobs.is_some() && !cell.has_sums());
+            let rule = SumRule {
+                key,
+                a,
+                b,
+                jobs: known
+                    .map(|((which, [side, other], _), jobs)| KnownJobs {
+                        which,
+                        side,
+                        other,
+                        jobs,
+                        names: &proof.names,
+                        place,
+                    })
+                    .collect(),
+                has_work: compared.work,
+                has_cores: compared.cores,
+            };
+            rule.shares()
+        };
+        for share in &mut shares {
+            share.amount = compared.part(share.amount);
         }
+        shares.retain(|share| share.amount != Amount::default() || share.cause == Cause::CaseOfNames);
+        let spelled_alike = of_a.spellings.keys().eq(of_b.spellings.keys());
+        let is_both = !of_a.spellings.is_empty() && !of_b.spellings.is_empty();
+        // A spelling of jobs that one side alone has is no cause of its own.
+        let is_apart = !is_by_jobs && !of_a.spellings.keys().any(|name| of_b.spellings.contains_key(name));
+        if is_both
+            && !spelled_alike
+            && (shares.is_empty() || is_apart)
+            && !shares.iter().any(|share| share.cause == Cause::CaseOfNames)
+        {
+            shares.push(Share {
+                cause: Cause::CaseOfNames,
+                job_n: of_b.amount().job_n,
+                amount: Amount::default(),
+                evidence: spellings(of_a, of_b),
+            });
+        }
+        let (amount_a, amount_b) = (compared.part(of_a.amount()), compared.part(of_b.amount()));
+        shares.extend(rest(amount_b.minus(amount_a), &shares));
+        shares.sort_by_key(|share| share.cause);
         let spelled = of_a.spellings.keys().chain(of_b.spellings.keys()).next();
         let (site, vo) = spelled.cloned().unwrap_or_default();
-        comparison.differences.push(Difference {
+        found.push(Difference {
             site,
             vo,
-            month: key.2,
+            month,
             a: of_a.amount(),
             b: of_b.amount(),
-            verdict: find(key, a, b),
+            is_count: false,
+            shares,
         });
     }
-    counts(a, b, tolerance_e6, only_counts, &mut comparison);
-    comparison
+    Ok(found)
 }
 
-/// Whether two sums of so many rows are the same; work is only compared where both sides tell some.
-fn is_same(a: Amount, b: Amount, rows: usize, tolerance_e6: i128) -> bool {
-    let near = |a: i128, b: i128| (a - b).abs().saturating_mul(1_000_000) <= tolerance_e6.saturating_mul(a.max(b));
-    // Publishers round work once for each row.
-    let slack = i128::try_from(rows).unwrap_or(i128::MAX);
-    let near_work = |a: i128, b: i128| (a - b).abs() <= slack || near(a, b);
-    let times = near(a.job_n, b.job_n) && near(a.wall_s, b.wall_s) && near(a.cpu_s, b.cpu_s);
-    let has_work = |amount: Amount| amount.wall_work_s > 0 || amount.cpu_work_s > 0;
-    let is_told = has_work(a) && has_work(b);
-    times && (!is_told || (near_work(a.wall_work_s, b.wall_work_s) && near_work(a.cpu_work_s, b.cpu_work_s)))
+/// What makes a difference beside single jobs: what corrections added, and summaries in place of jobs.
+fn beside_jobs(proof: &Proof<'_>, place: super::job::Place, a: &Cell, b: &Cell) -> Vec<Share> {
+    let mut found = Vec::new();
+    if a.added != b.added {
+        let [in_a, in_b] = [a.added, b.added].map(Amount::in_words);
+        found.push(Share {
+            cause: Cause::Correction,
+            job_n: b.added.minus(a.added).job_n.abs(),
+            amount: b.added.minus(a.added),
+            evidence: format!("corrections add {in_a} in A, {in_b} in B"),
+        });
+    }
+    for (which, cell) in [(Which::A, a), (Which::B, b)] {
+        let jobs = proof.summarised(which, place);
+        let more = cell.of_sums.minus(jobs);
+        if more == Amount::default() {
+            continue;
+        }
+        found.push(Share {
+            cause: Cause::SummariesForJobs,
+            job_n: cell.of_sums.job_n,
+            amount: match which {
+                Which::A => Amount::default().minus(more),
+                Which::B => more,
+            },
+            evidence: format!(
+                "{} counts summaries, {}, in place of the jobs it holds, {}",
+                which.as_str(),
+                cell.of_sums.in_words(),
+                jobs.in_words()
+            ),
+        });
+    }
+    found
+}
+
+/// What the causes leave of a difference.
+fn rest(difference: Amount, shares: &[Share]) -> Option<Share> {
+    let explained = shares
+        .iter()
+        .fold(Amount::default(), |sum, share| sum.plus(share.amount));
+    let rest = difference.minus(explained);
+    (rest != Amount::default()).then(|| {
+        let seconds = |work: i128| crate::report::table::divide(work, WORK_UNITS_PER_S).unwrap_or(0);
+        Share {
+            cause: Cause::Unexplained,
+            job_n: rest.job_n.abs(),
+            amount: rest,
+            evidence: format!(
+                "no rule proves why B is more than A by {} jobs, {} s wall, {} s wall times cores, {} ms CPU, {} s CPU work",
+                rest.job_n,
+                rest.wall_s,
+                rest.core_wall_s,
+                rest.cpu_ms,
+                seconds(rest.cpu_work)
+            ),
+        }
+    })
 }
 
 /// Numbers of jobs by site and month, where one side counts them (sync records).
@@ -118,8 +317,10 @@ fn counts(a: &Side, b: &Side, tolerance_e6: i128, only_counts: bool, comparison:
             ..Amount::default()
         };
         let less = if of_a < of_b { "A" } else { "B" };
-        let verdict = Verdict {
+        let share = Share {
             cause: Cause::MissingJobs,
+            job_n: (of_a - of_b).abs(),
+            amount: amount(of_b - of_a),
             evidence: format!("counts alone: {less} has {} jobs fewer", (of_a - of_b).abs()),
         };
         let cells = a.cells.iter().chain(&b.cells).find(|((site, _, _), _)| *site == key.0);
@@ -130,55 +331,8 @@ fn counts(a: &Side, b: &Side, tolerance_e6: i128, only_counts: bool, comparison:
             month: key.1,
             a: amount(of_a),
             b: amount(of_b),
-            verdict,
+            is_count: true,
+            shares: vec![share],
         });
-    }
-}
-
-impl Comparison {
-    /// The differences.
-    #[must_use]
-    pub fn table(&self) -> Table {
-        let [a, b] = &self.names;
-        let mut table = Table::new(
-            format!(
-                "{a} (A) against {b} (B): {} of {} differ",
-                self.differences.len(),
-                self.compared_n
-            ),
-            &[
-                ("site", "", ColumnKind::Text),
-                ("vo", "", ColumnKind::Text),
-                ("month", "", ColumnKind::Text),
-                ("cause", "", ColumnKind::Text),
-                ("job_n_a", "1", ColumnKind::Sum),
-                ("job_n_b", "1", ColumnKind::Sum),
-                ("wall_s_a", "s", ColumnKind::Sum),
-                ("wall_s_b", "s", ColumnKind::Sum),
-                ("cpu_s_a", "s", ColumnKind::Sum),
-                ("cpu_s_b", "s", ColumnKind::Sum),
-                ("cpu_work_s_a", "work s", ColumnKind::Sum),
-                ("cpu_work_s_b", "work s", ColumnKind::Sum),
-                ("evidence", "", ColumnKind::Text),
-            ],
-        );
-        for one in &self.differences {
-            table.push(vec![
-                Value::text(&one.site),
-                Value::text(&one.vo),
-                Value::text(one.month.to_string()),
-                Value::text(one.verdict.cause.as_str()),
-                Value::Int(one.a.job_n),
-                Value::Int(one.b.job_n),
-                Value::Int(one.a.wall_s),
-                Value::Int(one.b.wall_s),
-                Value::Int(one.a.cpu_s),
-                Value::Int(one.b.cpu_s),
-                Value::Int(one.a.cpu_work_s),
-                Value::Int(one.b.cpu_work_s),
-                Value::text(&one.verdict.evidence),
-            ]);
-        }
-        table
     }
 }

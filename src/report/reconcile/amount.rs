@@ -1,0 +1,103 @@
+//! What some usage comes to, exactly.
+
+use super::level::Level;
+
+/// Parts of a second of work: a thousandth of a second times a thousandth of a value, and SI00 divided by 250.
+pub const WORK_UNITS_PER_S: i128 = 250_000_000;
+
+/// What some usage comes to. Differences of two are negative where less is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Amount {
+    /// Jobs.
+    pub job_n: i128,
+    /// Wall time, not times cores, seconds.
+    pub wall_s: i128,
+    /// Wall time times cores, seconds.
+    pub core_wall_s: i128,
+    /// CPU time, milliseconds.
+    pub cpu_ms: i128,
+    /// CPU time times cores, milliseconds.
+    pub core_cpu_ms: i128,
+    /// Wall work, not times cores, in parts of a second.
+    pub wall_work: i128,
+    /// CPU work, in parts of a second.
+    pub cpu_work: i128,
+}
+
+impl Amount {
+    /// Jobs of so many cores and one benchmark value.
+    #[must_use]
+    pub fn of_jobs(job_n: i128, wall_s: i128, cpu_ms: i128, core_n: i64, level: Option<Level>) -> Self {
+        let cores = i128::from(core_n.max(1));
+        let scale = level.map_or(0, Level::work_units);
+        Self {
+            job_n,
+            wall_s,
+            core_wall_s: wall_s.saturating_mul(cores),
+            cpu_ms,
+            core_cpu_ms: cpu_ms.saturating_mul(cores),
+            wall_work: wall_s.saturating_mul(1000).saturating_mul(scale),
+            cpu_work: cpu_ms.saturating_mul(scale),
+        }
+    }
+
+    /// The sum.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        self.zip(other, i128::saturating_add)
+    }
+
+    /// The difference.
+    #[must_use]
+    pub fn minus(self, other: Self) -> Self {
+        self.zip(other, i128::saturating_sub)
+    }
+
+    /// So many times.
+    #[must_use]
+    pub fn times(self, n: i128) -> Self {
+        self.zip(self, |a, _| a.saturating_mul(n))
+    }
+
+    /// The same without work.
+    #[must_use]
+    pub fn without_work(self) -> Self {
+        Self {
+            wall_work: 0,
+            cpu_work: 0,
+            ..self
+        }
+    }
+
+    fn zip(self, other: Self, of: impl Fn(i128, i128) -> i128) -> Self {
+        Self {
+            job_n: of(self.job_n, other.job_n),
+            wall_s: of(self.wall_s, other.wall_s),
+            core_wall_s: of(self.core_wall_s, other.core_wall_s),
+            cpu_ms: of(self.cpu_ms, other.cpu_ms),
+            core_cpu_ms: of(self.core_cpu_ms, other.core_cpu_ms),
+            wall_work: of(self.wall_work, other.wall_work),
+            cpu_work: of(self.cpu_work, other.cpu_work),
+        }
+    }
+
+    /// Whether jobs, wall and CPU time are the same; `rounded_n` values of CPU time may have been rounded to seconds.
+    #[must_use]
+    pub fn has_same_time(self, other: Self, rounded_n: i128) -> bool {
+        (self.job_n, self.wall_s) == (other.job_n, other.wall_s)
+            && (self.cpu_ms - other.cpu_ms).abs() <= rounded_n.saturating_mul(500)
+    }
+
+    /// Whether there is work.
+    #[must_use]
+    pub fn has_work(self) -> bool {
+        self.wall_work > 0 || self.cpu_work > 0
+    }
+
+    /// Jobs and core hours, for people: `12 jobs, 34.50 core h`.
+    #[must_use]
+    pub fn in_words(self) -> String {
+        let hours = crate::report::table::Cell::ratio(self.core_wall_s.abs(), 3600, 2);
+        format!("{} jobs, {hours} core h", self.job_n.abs())
+    }
+}

@@ -1,0 +1,92 @@
+//! Usage that one side has in another cell, where only sums can be compared.
+
+use super::amount::Amount;
+use super::cause::Cause;
+use super::population::Population;
+use super::side::{Cell, CellKey, Side};
+use crate::time::Month;
+
+fn amount(side: &Side, key: &CellKey) -> Amount {
+    side.cells.get(key).map(Cell::amount).unwrap_or_default()
+}
+
+/// By how much B is more than A in a cell.
+fn more(key: &CellKey, a: &Side, b: &Side) -> Amount {
+    amount(b, key).minus(amount(a, key))
+}
+
+/// The month and a neighbour together agree.
+#[must_use]
+pub fn month_boundary(key: &CellKey, a: &Side, b: &Side) -> Option<Population> {
+    let (site, vo, month) = key;
+    let neighbours = [Month::of_day(month.first_day() - 1), Some(month.next())];
+    let mut twins = neighbours
+        .into_iter()
+        .flatten()
+        .map(|at| (site.clone(), vo.clone(), at));
+    let is_there = |twin: &CellKey| a.cells.contains_key(twin) && b.cells.contains_key(twin);
+    let twin = twins.find(|twin| is_there(twin) && makes_good(key, twin, a, b))?;
+    let n = more(key, a, b).job_n.abs();
+    let words = format!(
+        "together with {} both sides agree: {n} jobs lie on the other side of the edge",
+        twin.2
+    );
+    Some(moved(Cause::MonthBoundary, words, key, &twin, [a, b]))
+}
+
+/// What one side has more in this cell it has less in another of the same site or VO, exactly.
+#[must_use]
+pub fn other_name(key: &CellKey, a: &Side, b: &Side) -> Option<Population> {
+    let here = more(key, a, b);
+    let is_near = |other: &&CellKey| other.2 == key.2 && (other.0 == key.0 || other.1 == key.1) && *other != key;
+    let mut others = a.cells.keys().chain(b.cells.keys()).filter(is_near);
+    let twin = others.find(|twin| here.job_n != 0 && makes_good(key, twin, a, b))?;
+    let which = if here.job_n < 0 { "B" } else { "A" };
+    let words = format!(
+        "{which} has the same {} jobs and times under {}/{}",
+        here.job_n.abs(),
+        twin.0,
+        twin.1
+    );
+    Some(moved(Cause::OtherName, words, key, twin, [a, b]))
+}
+
+/// Whether times of one cell make good for those of another.
+fn makes_good(key: &CellKey, twin: &CellKey, a: &Side, b: &Side) -> bool {
+    let here = more(key, a, b);
+    here.without_work() != Amount::default() && Amount::default().minus(more(twin, a, b)).has_same_time(here, 0)
+}
+
+/// A with what lies in the other cell. Its work is that which the other cell has less, at the factor of A.
+fn moved(cause: Cause, evidence: String, key: &CellKey, twin: &CellKey, [a, b]: [&Side; 2]) -> Population {
+    let here = more(key, a, b);
+    // What left a cell of A left it with the factor of A; what came brings that of the cell it came from.
+    let (from, of_a) = if here.job_n < 0 {
+        (amount(a, key), key)
+    } else {
+        (amount(a, twin), twin)
+    };
+    let scaled =
+        |work: i128, time: i128, part: i128| crate::report::table::divide(work.saturating_mul(part), time).unwrap_or(0);
+    let gone = if amount(b, of_a).job_n == 0 {
+        // All of it went.
+        from
+    } else {
+        Amount {
+            wall_work: scaled(from.wall_work, from.wall_s, here.wall_s.abs()),
+            cpu_work: scaled(from.cpu_work, from.cpu_ms, here.cpu_ms.abs()),
+            ..from
+        }
+    };
+    let sign = if here.job_n < 0 { -1 } else { 1 };
+    Population {
+        cause: Some(cause),
+        evidence,
+        job_n: here.job_n.abs(),
+        amount: amount(a, key).plus(Amount {
+            wall_work: sign * gone.wall_work,
+            cpu_work: sign * gone.cpu_work,
+            ..here
+        }),
+    }
+}

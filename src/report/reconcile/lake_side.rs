@@ -1,0 +1,127 @@
+//! A lake as one side of a comparison.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::amount::{Amount, WORK_UNITS_PER_S};
+use super::lake_jobs::LakeJobs;
+use super::level::Level;
+use super::side::{Fine, InUse, JobStore, Origin, Side};
+use crate::error::Result;
+use crate::records::SummaryKind;
+use crate::report::apel::aggregate::{Aggregate, Gathering, additions, of_summary};
+use crate::report::apel::jobs::{LeftOutCounts, Wanted, each_job_of, job_pieces};
+use crate::report::apel::users::Users;
+use crate::report::lake::{Lake, Selection, on_all_processors};
+use crate::report::work_scale::Scale;
+use crate::time::Month;
+
+impl Side {
+    /// A lake, or one of its sources.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Io`] when it cannot be read.
+    pub fn of_lake(lake: Lake, source: Option<&str>, selection: &Selection, scale: Scale) -> Result<Self> {
+        let mut side = Self::default();
+        let corrections = lake.corrections()?;
+        let parts = on_all_processors(&job_pieces(&lake, selection)?, |piece| {
+            let (mut gathering, mut unknown) = (Gathering::default(), LeftOutCounts::new());
+            let mut months = BTreeSet::new();
+            let wanted = (Wanted::Everything, &corrections);
+            each_job_of(&lake, piece, selection, wanted, &mut unknown, |job| {
+                if source.is_none_or(|source| source == job.source) {
+                    months.insert(job.month);
+                    gathering.add(&piece.site, job, &Users::Keep);
+                }
+                Ok(())
+            })?;
+            Ok((gathering, piece.month, months))
+        })?;
+        let mut all = Gathering::default();
+        for (gathering, filed, months) in parts {
+            all.absorb(gathering);
+            for month in months {
+                side.held.entry(month).or_default().insert(filed);
+            }
+        }
+        for group in all.finish() {
+            side.add_group(&group, scale, Origin::Jobs);
+        }
+        if source.is_none() {
+            for group in additions(&lake, selection)? {
+                side.add_group(&group, scale, Origin::Additions);
+            }
+        }
+        for row in lake.summaries(selection)? {
+            if source.is_some_and(|source| source != row.source) {
+                continue;
+            }
+            if row.kind == SummaryKind::Sync {
+                let count = side.counts.entry((row.site.to_lowercase(), row.month)).or_default();
+                *count += i128::from(row.number("sync_job_n").unwrap_or(0));
+            } else {
+                side.add_group(&of_summary(&row, &Users::Keep), scale, Origin::Sums);
+            }
+        }
+        let facts = &lake.manifest.facts;
+        let rule = facts.get("attribution").zip(facts.get("calendar_timezone"));
+        side.usage_rule = rule.map(|(attribution, zone)| format!("{attribution}, in months of {zone}"));
+        side.jobs = Some(JobStore::Lake(Box::new(LakeJobs::new(lake, source, scale)?)));
+        Ok(side)
+    }
+
+    fn add_group(&mut self, group: &Aggregate, scale: Scale, origin: Origin) {
+        let [user, vo, vo_group, vo_role, host, infrastructure] = &group.words;
+        let sums = &group.sums;
+        let level = Level::chosen(&group.levels_e3, scale);
+        let [job_n, wall_s, cpu_ms] = [sums.job_n, sums.wall_s, sums.cpu_ms].map(i128::from);
+        let mut amount = Amount::of_jobs(job_n, wall_s, cpu_ms, group.core_n, level);
+        if let (None, Some(work)) = (level, scale.work(group)) {
+            amount.wall_work = i128::from(work.wall_s).saturating_mul(WORK_UNITS_PER_S);
+            amount.cpu_work = i128::from(work.cpu_s).saturating_mul(WORK_UNITS_PER_S);
+        }
+        let mut key = BTreeMap::new();
+        for (name, value) in [
+            ("user", user.clone()),
+            ("vo_group", vo_group.clone()),
+            ("vo_role", vo_role.clone()),
+            ("submit_host", host.clone()),
+            ("infrastructure", infrastructure.clone()),
+            ("nodes", Some(group.node_n.to_string())),
+            ("cores", Some(group.core_n.to_string())),
+            ("benchmark", level.map(Level::in_words)),
+        ] {
+            if let Some(value) = value {
+                key.insert(name, value.to_lowercase());
+            }
+        }
+        let row = Fine { key, amount };
+        let vo = vo.as_deref().unwrap_or_default();
+        self.add([&group.site, vo], group.month, row, origin);
+        if let Some(level) = level {
+            let ends = (sums.earliest_end_ms, sums.latest_end_ms);
+            self.note_level(
+                [&group.site, host.as_deref().unwrap_or_default()],
+                level,
+                group.month,
+                ends,
+            );
+        }
+    }
+
+    /// Notes that a value was in use; without known ends, in the whole month.
+    pub(super) fn note_level(
+        &mut self,
+        [site, host]: [&str; 2],
+        level: Level,
+        month: Month,
+        (first_ms, last_ms): (Option<i64>, Option<i64>),
+    ) {
+        const DAY_MS: i64 = 86_400_000;
+        let from_ms = first_ms.unwrap_or(i64::from(month.first_day()) * DAY_MS);
+        let until_ms = last_ms.unwrap_or(i64::from(month.next().first_day()) * DAY_MS - 1);
+        let of = (site.to_lowercase(), host.to_lowercase(), level, month);
+        let in_use = self.levels.entry(of).or_insert(InUse { from_ms, until_ms });
+        in_use.from_ms = in_use.from_ms.min(from_ms);
+        in_use.until_ms = in_use.until_ms.max(until_ms);
+    }
+}

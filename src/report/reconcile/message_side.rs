@@ -1,0 +1,181 @@
+//! Messages and XML records as one side of a comparison.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::amount::{Amount, WORK_UNITS_PER_S};
+use super::level::Level;
+use super::side::{Fine, JobStore, Origin, Side};
+use super::stated_jobs::{StatedJob, StatedJobs};
+use crate::error::{Error, Kind, Result};
+use crate::report::apel::MessageKind;
+use crate::report::lake::Selection;
+use crate::report::publication::messages::texts;
+use crate::report::publication::told::{RecordKey, Told};
+use crate::report::work_scale::Scale;
+use crate::time::Month;
+
+impl Side {
+    /// A file or folder of messages and XML records.
+    ///
+    /// # Errors
+    /// [`Kind::NoInput`] when there is none; [`Kind::Io`] when it cannot be read; [`Kind::Data`] when a file is neither.
+    pub fn of_files(path: &Path, selection: &Selection, scale: Scale) -> Result<Self> {
+        let mut records: BTreeMap<RecordKey, (Told, String)> = BTreeMap::new();
+        let mut jobs = StatedJobs::default();
+        let mut notes = Vec::new();
+        let found = texts(path)?;
+        if found.is_empty() {
+            return Err(Error::new(Kind::NoInput, format!("{} holds no files", path.display())));
+        }
+        for (file, text) in found {
+            let name = file.strip_prefix(path).unwrap_or(&file).display().to_string();
+            let name = if name.is_empty() {
+                file.display().to_string()
+            } else {
+                name
+            };
+            if text.trim_start_matches('\u{feff}').trim_start().starts_with('<') {
+                notes.extend(jobs.read_xml(&name, &text, scale)?);
+                continue;
+            }
+            for told in Told::read(&text).map_err(|e| e.at("file", file.display()))? {
+                records.insert(told.key(), (told, name.clone()));
+            }
+        }
+        let stated = records.values().map(|(told, file)| (told, file.as_str()));
+        let mut side = Self::of_records(stated, jobs, selection, scale);
+        side.notes.extend(notes);
+        Ok(side)
+    }
+
+    /// Messages of any kind. Of several with one key the last holds.
+    #[must_use]
+    pub fn of_messages(told: &[Told], selection: &Selection, scale: Scale) -> Self {
+        let by_key = crate::report::publication::diff::by_key(told);
+        let stated = by_key.into_values().map(|told| (told, ""));
+        Self::of_records(stated, StatedJobs::default(), selection, scale)
+    }
+
+    fn of_records<'t>(
+        records: impl Iterator<Item = (&'t Told, &'t str)>,
+        mut jobs: StatedJobs,
+        selection: &Selection,
+        scale: Scale,
+    ) -> Self {
+        let mut side = Self::default();
+        let mut endless_n = 0_u64;
+        for (told, file) in records {
+            if told.form.is_job() {
+                match StatedJob::of_message(told, file, scale) {
+                    Some(job) => jobs.put(job),
+                    None => endless_n += 1,
+                }
+            } else {
+                side.add_record(told, selection, scale);
+            }
+        }
+        if endless_n > 0 {
+            side.notes.push(format!(
+                "{endless_n} messages of single jobs have no end or no wall time and were left out"
+            ));
+        }
+        side.add_jobs(&jobs, selection);
+        if !jobs.is_empty() {
+            side.jobs = Some(JobStore::Stated(jobs));
+        }
+        side
+    }
+
+    fn add_record(&mut self, told: &Told, selection: &Selection, scale: Scale) {
+        let Some(month) = told.month().filter(|month| selection.has_month(*month)) else {
+            return;
+        };
+        let (site, vo) = (told.site(), told.vo());
+        let number = |name: &str| told.number(name).unwrap_or(0);
+        if !selection.has_site(site) {
+            return;
+        }
+        if told.form == MessageKind::Sync.into() {
+            *self.counts.entry((site.to_lowercase(), month)).or_default() += i128::from(told.job_n());
+            return;
+        }
+        if !selection.has_vo(Some(vo)) {
+            return;
+        }
+        let cores = number("Processors");
+        let level = Level::chosen(&told.levels_e3(), scale);
+        let [wall_s, cpu_s] = [told.wall_s(), told.cpu_s()].map(|s| i128::from(s.unwrap_or(0)));
+        let mut amount = Amount::of_jobs(
+            i128::from(told.job_n()),
+            wall_s,
+            cpu_s.saturating_mul(1000),
+            cores,
+            level,
+        );
+        if let (None, Some(work)) = (level, scale.of_works(&told.works_s())) {
+            amount.wall_work = i128::from(work.wall_s).saturating_mul(WORK_UNITS_PER_S);
+            amount.cpu_work = i128::from(work.cpu_s).saturating_mul(WORK_UNITS_PER_S);
+        }
+        let mut key = BTreeMap::new();
+        for (name, value) in [
+            ("user", told.word("GlobalUserName").map(str::to_owned)),
+            ("vo_group", told.word("VOGroup").map(str::to_owned)),
+            ("vo_role", told.word("VORole").map(str::to_owned)),
+            ("submit_host", told.word("SubmitHost").map(str::to_owned)),
+            ("infrastructure", told.infrastructure().map(str::to_owned)),
+            ("nodes", Some(number("NodeCount").to_string())),
+            ("cores", Some(cores.to_string())),
+            ("benchmark", level.map(Level::in_words)),
+        ] {
+            if let Some(value) = value {
+                key.insert(name, value.to_lowercase());
+            }
+        }
+        if let Some(level) = level {
+            let host = told.word("SubmitHost").unwrap_or_default();
+            self.note_level([site, host], level, month, (None, None));
+        }
+        self.add_rounded([site, vo], month, Fine { key, amount }, Origin::Sums, 1);
+    }
+
+    fn add_jobs(&mut self, jobs: &StatedJobs, selection: &Selection) {
+        type Place = (String, String, Month);
+        let mut rows: BTreeMap<(Place, BTreeMap<&'static str, String>), Amount> = BTreeMap::new();
+        for job in jobs.iter() {
+            let Some(month) = job.month().filter(|month| selection.has_month(*month)) else {
+                continue;
+            };
+            if !selection.has_site(&job.site) || !selection.has_vo(Some(&job.vo)) {
+                continue;
+            }
+            let mut key: BTreeMap<&'static str, String> = BTreeMap::new();
+            key.insert("submit_host", job.host.to_lowercase());
+            key.insert("nodes", job.node_n.to_string());
+            key.insert("cores", job.core_n.to_string());
+            if let Some(infrastructure) = &job.infrastructure {
+                key.insert("infrastructure", infrastructure.to_lowercase());
+            }
+            if let Some(level) = job.level {
+                key.insert("benchmark", level.in_words());
+                let end = Some(job.end_ms);
+                self.note_level([&job.site, &job.host], level, month, (end, end));
+            }
+            let place = (job.site.clone(), job.vo.clone(), month);
+            let sum = rows.entry((place, key)).or_default();
+            *sum = sum.plus(job.amount());
+        }
+        for (((site, vo, month), key), amount) in rows {
+            let row = Fine { key, amount };
+            self.add_rounded([&site, &vo], month, row, Origin::Jobs, amount.job_n);
+        }
+    }
+
+    fn add_rounded(&mut self, [site, vo]: [&str; 2], month: Month, row: Fine, origin: Origin, rounded_n: i128) {
+        self.add([site, vo], month, row, origin);
+        let key = (site.to_lowercase(), vo.to_lowercase(), month);
+        if let Some(cell) = self.cells.get_mut(&key) {
+            cell.rounded_n += rounded_n;
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! What causes make, cell by cell, while jobs are gone through.
+
+use std::collections::BTreeMap;
+
+use super::amount::Amount;
+use super::cause::{Cause, Share};
+use super::job::{Job, Names, Place};
+use super::relation::Which;
+use super::side::Side;
+
+/// So many details of a cause are written out.
+const DETAILS: usize = 4;
+
+/// Jobs of one cause and detail.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tally {
+    job_n: i128,
+    amount: Amount,
+    /// Side, file and line of the first.
+    first: Option<(Which, u32, i64)>,
+}
+
+/// What causes make, by cell.
+#[derive(Default)]
+pub struct Shares {
+    by_place: BTreeMap<Place, BTreeMap<(Cause, String), Tally>>,
+}
+
+impl Shares {
+    /// Adds one job: B is more than A by so much because of it.
+    pub fn add(&mut self, place: Place, cause: Cause, detail: String, amount: Amount, job: (Which, &Job)) {
+        let (which, job) = job;
+        let tally = self.tally(place, cause, detail);
+        tally.job_n += 1;
+        tally.amount = tally.amount.plus(amount);
+        tally.first.get_or_insert((which, job.file, job.line));
+    }
+
+    /// Adds a sum.
+    pub fn add_sum(&mut self, place: Place, cause: Cause, detail: String, amount: Amount) {
+        let tally = self.tally(place, cause, detail);
+        tally.job_n += amount.job_n.abs();
+        tally.amount = tally.amount.plus(amount);
+    }
+
+    fn tally(&mut self, place: Place, cause: Cause, detail: String) -> &mut Tally {
+        self.by_place
+            .entry(place)
+            .or_default()
+            .entry((cause, detail))
+            .or_default()
+    }
+
+    /// One share for each cause of a cell, in the order of causes.
+    #[must_use]
+    pub fn of(&self, place: Place, sides: [&Side; 2], names: &Names) -> Vec<Share> {
+        let mut by_cause: BTreeMap<Cause, Vec<(&str, Tally)>> = BTreeMap::new();
+        for ((cause, detail), tally) in self.by_place.get(&place).into_iter().flatten() {
+            by_cause.entry(*cause).or_default().push((detail, *tally));
+        }
+        let shares = by_cause.into_iter().map(|(cause, mut details)| {
+            details.sort_by_key(|(_, tally)| std::cmp::Reverse(tally.job_n));
+            let sum = details
+                .iter()
+                .fold((0, Amount::default()), |(job_n, amount), (_, tally)| {
+                    (job_n + tally.job_n, amount.plus(tally.amount))
+                });
+            let mut told: Vec<String> = details
+                .iter()
+                .take(DETAILS)
+                .map(|(detail, tally)| in_words(detail, tally, sides, names))
+                .collect();
+            if let Some(more) = details.len().checked_sub(DETAILS).filter(|more| *more > 0) {
+                told.push(format!("and {more} more of the kind"));
+            }
+            Share {
+                cause,
+                job_n: sum.0,
+                amount: sum.1,
+                evidence: told.join("; "),
+            }
+        });
+        shares.collect()
+    }
+}
+
+fn in_words(detail: &str, tally: &Tally, [a, b]: [&Side; 2], names: &Names) -> String {
+    let hours = Amount {
+        job_n: tally.job_n,
+        ..tally.amount
+    };
+    let what = if tally.amount.core_wall_s == 0 {
+        format!("{} jobs", tally.job_n)
+    } else {
+        hours.in_words()
+    };
+    let first = tally.first.and_then(|(which, file, line)| {
+        let side = match which {
+            Which::A => a,
+            Which::B => b,
+        };
+        let name = side.file_name(names.text(file));
+        let place = if line > 0 {
+            format!("{name}:{line}")
+        } else {
+            name.to_owned()
+        };
+        (!name.is_empty()).then(|| format!(" (the first: {place} of {})", which.as_str()))
+    });
+    format!("{detail}: {what}{}", first.unwrap_or_default())
+}

@@ -1,0 +1,254 @@
+//! Single jobs as messages and XML records state them.
+
+use std::collections::BTreeMap;
+use std::io::Cursor;
+use std::sync::Arc;
+
+use super::amount::Amount;
+use super::job::{Job, Names, Place, Standing, UNKNOWN, id_hash};
+use super::level::Level;
+use crate::error::Result;
+use crate::inspect::stand_in;
+use crate::ledger::Reason;
+use crate::pipeline::plan::{Acceptance, SourcePlan};
+use crate::records::JobRow;
+use crate::reference::benchmark::Benchmark;
+use crate::report::apel::jobs::Levels;
+use crate::report::publication::told::Told;
+use crate::report::work_scale::Scale;
+use crate::sources::dialect::Dialect;
+use crate::sources::{Position, Sink, apel};
+use crate::time::Month;
+
+/// One job.
+#[derive(Clone, Debug)]
+pub struct StatedJob {
+    /// Site.
+    pub site: String,
+    /// VO; empty when unknown.
+    pub vo: String,
+    /// LRMS server.
+    pub cluster: String,
+    /// CE.
+    pub host: String,
+    /// `grid`, `local` or another word.
+    pub infrastructure: Option<String>,
+    /// Id in its batch system.
+    pub job_id: String,
+    /// Start, Unix milliseconds.
+    pub start_ms: Option<i64>,
+    /// End, Unix milliseconds.
+    pub end_ms: i64,
+    /// Wall time, seconds.
+    pub wall_s: i64,
+    /// CPU time, milliseconds.
+    pub cpu_ms: Option<i64>,
+    /// Cores; 0 when unknown.
+    pub core_n: i64,
+    /// Nodes; 0 when unknown.
+    pub node_n: i64,
+    /// What scales it.
+    pub level: Option<Level>,
+    /// The file it stands in.
+    pub file: String,
+    /// Line of that file; 0 when it is not known.
+    pub line: i64,
+}
+
+/// All jobs of one side.
+#[derive(Clone, Debug, Default)]
+pub struct StatedJobs {
+    /// By what APEL's server tells jobs apart: site, id and end. Of several the last holds.
+    jobs: BTreeMap<(String, String, i64), StatedJob>,
+}
+
+impl StatedJob {
+    /// A job of a message; `None` when it has no end.
+    #[must_use]
+    pub fn of_message(told: &Told, file: &str, scale: Scale) -> Option<Self> {
+        let word = |name| told.word(name).unwrap_or_default().to_owned();
+        Some(Self {
+            site: told.site().to_owned(),
+            vo: told.vo().to_owned(),
+            cluster: word("MachineName"),
+            host: word("SubmitHost"),
+            infrastructure: told.infrastructure().map(str::to_owned),
+            job_id: told.job_id().unwrap_or_default().to_owned(),
+            start_ms: told.start_s().map(|s| s.saturating_mul(1000)),
+            end_ms: told.end_s()?.checked_mul(1000)?,
+            wall_s: told.wall_s()?,
+            cpu_ms: told.cpu_s().map(|s| s.saturating_mul(1000)),
+            core_n: told.number("Processors").unwrap_or(0),
+            node_n: told.number("NodeCount").unwrap_or(0),
+            level: Level::chosen(&told.levels_e3(), scale),
+            file: file.to_owned(),
+            line: 0,
+        })
+    }
+
+    /// The month of its end.
+    #[must_use]
+    pub fn month(&self) -> Option<Month> {
+        Month::of_ms(self.end_ms)
+    }
+
+    /// What it comes to.
+    #[must_use]
+    pub fn amount(&self) -> Amount {
+        let cpu_ms = self.cpu_ms.unwrap_or(0);
+        Amount::of_jobs(1, i128::from(self.wall_s), i128::from(cpu_ms), self.core_n, self.level)
+    }
+}
+
+impl StatedJobs {
+    /// Adds a job; one of the same key is replaced.
+    pub fn put(&mut self, job: StatedJob) {
+        let key = (job.site.to_lowercase(), job.job_id.to_lowercase(), job.end_ms);
+        self.jobs.insert(key, job);
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.jobs.is_empty()
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &StatedJob> {
+        self.jobs.values()
+    }
+
+    /// Reads a file of XML records, and says what of it is no job.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Io`] when it cannot be read.
+    pub fn read_xml(&mut self, file: &str, text: &str, scale: Scale) -> Result<Vec<String>> {
+        let input = Box::new(Cursor::new(text.as_bytes().to_vec()));
+        let mut reading = Reading {
+            into: self,
+            file,
+            scale,
+            refused_n: 0,
+            first: None,
+            other_n: 0,
+        };
+        let plan = SourcePlan {
+            // A bad record is said, and does not take the others with it.
+            acceptance: Acceptance::Salvage,
+            ..stand_in(Dialect::Apel, None)
+        };
+        for work in apel::pieces(input, Arc::new(plan))? {
+            work?(&mut reading);
+        }
+        let mut notes = Vec::new();
+        if let Some(first) = reading.first {
+            notes.push(format!(
+                "{file}: {} records were refused; the first, {first}",
+                reading.refused_n
+            ));
+        }
+        if reading.other_n > 0 {
+            notes.push(format!(
+                "{file}: {} records are not of single jobs and were left out",
+                reading.other_n
+            ));
+        }
+        Ok(notes)
+    }
+
+    /// Those that ended in a month or within three days of it.
+    #[must_use]
+    pub fn month(&self, month: Month, names: &mut Names) -> Vec<Job> {
+        const DAY_MS: i64 = 86_400_000;
+        let from_ms = i64::from(month.first_day() - 3) * DAY_MS;
+        let until_ms = i64::from(month.next().first_day() + 3) * DAY_MS;
+        let near = self.iter().filter(|job| (from_ms..until_ms).contains(&job.end_ms));
+        near.filter_map(|job| {
+            let (site, vo) = (names.id(&job.site), names.id(&job.vo));
+            let [cluster, host] = [&job.cluster, &job.host].map(|word| names.id(word));
+            let [cluster, host, own_vo] = [cluster, host, vo].map(|id| names.folded(id));
+            Some(Job {
+                record: 0,
+                number: id_hash(&job.job_id),
+                global: 0,
+                place: Place {
+                    site: names.folded(site),
+                    vo: own_vo,
+                    month: job.month()?,
+                },
+                own_vo,
+                spelled: (site, vo),
+                cluster,
+                host,
+                source: names.id(""),
+                file: names.id(&job.file),
+                line: job.line,
+                submit_ms: UNKNOWN,
+                start_ms: job.start_ms.unwrap_or(UNKNOWN),
+                end_ms: job.end_ms,
+                wall_s: job.wall_s,
+                cpu_ms: job.cpu_ms.unwrap_or(UNKNOWN),
+                cpu_user_ms: UNKNOWN,
+                core_n: job.core_n.max(0),
+                level: job.level,
+                standing: Standing::Counted,
+            })
+        })
+        .collect()
+    }
+}
+
+/// A reader of XML records.
+struct Reading<'a> {
+    into: &'a mut StatedJobs,
+    file: &'a str,
+    scale: Scale,
+    refused_n: u64,
+    first: Option<String>,
+    other_n: u64,
+}
+
+impl Sink for Reading<'_> {
+    fn rows_read(&mut self, _: u64) {}
+
+    fn job(&mut self, row: &JobRow<'_>, at: Position, _: u32) {
+        let (Some(end_ms), Some(wall_ms)) = (row.end_ms, row.wall_ms) else {
+            self.reject(Reason::MissingField, at, 1, "it has no end or no wall time", b"");
+            return;
+        };
+        let word = |word: Option<&str>| word.unwrap_or_default().to_owned();
+        let kind = row
+            .benchmark
+            .and_then(Benchmark::parse)
+            .zip(row.benchmark_milli_per_core);
+        let levels: Levels = Benchmark::ALL.map(|each| kind.filter(|(kind, _)| *kind == each).map(|(_, e3)| e3));
+        self.into.put(StatedJob {
+            site: word(row.site),
+            vo: word(row.vo),
+            cluster: word(row.cluster),
+            host: word(row.submit_host),
+            infrastructure: row.infrastructure.map(str::to_owned),
+            job_id: row.job_id.to_owned(),
+            start_ms: row.start_ms,
+            end_ms,
+            wall_s: wall_ms.div_euclid(1000),
+            cpu_ms: row.cpu_ms,
+            core_n: row.alloc_core_n.unwrap_or(0),
+            node_n: row.alloc_node_n.unwrap_or(0),
+            level: Level::chosen(&levels, self.scale),
+            file: self.file.to_owned(),
+            line: i64::try_from(at.line).unwrap_or(0),
+        });
+    }
+
+    fn reject(&mut self, reason: Reason, at: Position, rows: u64, detail: &str, _: &[u8]) {
+        self.refused_n += rows;
+        if self.first.is_none() {
+            self.first = Some(format!("in line {}: {} ({detail})", at.line, reason.code()));
+        }
+    }
+
+    fn out_of_scope(&mut self, _: Reason, rows: u64) {
+        self.other_n += rows;
+    }
+}
