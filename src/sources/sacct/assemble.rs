@@ -8,7 +8,7 @@ use crate::ledger::Reason;
 
 /// Lines one row may be spread over, and how often its fields are shared out anew: bounds for hostile input.
 const MAX_LINES: u64 = 10_000;
-const MAX_ATTEMPTS: u32 = 32;
+pub(super) const MAX_ATTEMPTS: usize = 32;
 
 /// What became of it.
 #[derive(Debug, PartialEq, Eq)]
@@ -42,8 +42,8 @@ pub(super) struct Extent {
     pub(super) lines: u64,
 }
 
-/// Puts together the row that begins with `first`, whose delimiters are `cuts`. With `is_one_line_tried`, the line
-/// alone has been read and refused.
+/// Puts together the row that begins with `first`, whose delimiters are `cuts`, from `text`, which ends where the next
+/// row is known to begin. With `is_one_line_tried`, the line alone has been read and refused.
 pub(super) fn assemble(
     layout: &Layout,
     text: &[u8],
@@ -62,7 +62,7 @@ pub(super) fn assemble(
     loop {
         if cuts.len() >= layout.delimiters() && !(is_one_line_tried && extent.lines == 1) {
             attempts += 1;
-            let (solution, end) = share_out(layout, text, first.start, last.end, cuts, kind);
+            let (solution, end) = share_out(layout, text, (first.start, last.end), cuts, kind);
             if let Solution::Cuts(cuts) = solution {
                 return Assembled::Row { cuts, end, extent };
             }
@@ -117,7 +117,14 @@ pub(super) fn assemble(
     }
 }
 
-fn share_out(layout: &Layout, text: &[u8], start: usize, end: usize, cuts: &[u32], kind: Start) -> (Solution, usize) {
+/// Which delimiters of the bytes `start..end` separate columns, and where the last column ends.
+pub(super) fn share_out(
+    layout: &Layout,
+    text: &[u8],
+    (start, end): (usize, usize),
+    cuts: &[u32],
+    kind: Start,
+) -> (Solution, usize) {
     let (cuts, end) = match (layout.is_trailing, cuts) {
         (false, cuts) => (cuts, end),
         (true, [cuts @ .., last]) if place(*last) + layout.delimiter.len() == end => (cuts, place(*last)),

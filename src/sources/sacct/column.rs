@@ -175,6 +175,8 @@ roles! {
     AllocTres,
     /// `ReqMem`
     ReqMem,
+    /// `ReqTRES`
+    ReqTres,
     /// `Timelimit`
     Timelimit,
     /// `TimelimitRaw`
@@ -222,7 +224,7 @@ impl Role {
             Self::AllocTres => &[Part::Cores, Part::Nodes, Part::Allocation, Part::RequestedMemory],
             Self::AllocCpus => &[Part::Cores, Part::RequestedMemory],
             Self::AllocNodes | Self::NNodes => &[Part::Nodes, Part::RequestedMemory],
-            Self::ReqMem | Self::ReqCpus | Self::ReqNodes => &[Part::RequestedMemory],
+            Self::ReqMem | Self::ReqCpus | Self::ReqNodes | Self::ReqTres => &[Part::RequestedMemory],
             Self::MaxRss | Self::MaxVmSize => &[Part::PeakMemory],
             Self::Timelimit | Self::TimelimitRaw => &[Part::TimeLimit],
             Self::ExitCode => &[Part::Exit],
@@ -327,7 +329,7 @@ const COLUMNS: &[(&str, Kind, Option<Role>)] = &[
     ("reqmem", Kind::Number, Some(Role::ReqMem)),
     ("reqnodes", Kind::Number, Some(Role::ReqNodes)),
     ("reqreservation", Kind::Line, None),
-    ("reqtres", Kind::Tres, None),
+    ("reqtres", Kind::Tres, Some(Role::ReqTres)),
     ("reservation", Kind::Line, Some(Role::Reservation)),
     ("reservationid", Kind::Line, None),
     ("reserved", Kind::Duration, None),

@@ -97,6 +97,9 @@ impl<'t> Job<'t> {
                 })
             };
         }
+        if self.told.start_ms == self.told.end_ms && never_ran(row) {
+            return Ok(Read::NotStarted);
+        }
         self.amounts(row)?;
         self.names(row, [id.or(raw), raw]);
         self.anomalies |= row.anomalies;
@@ -194,18 +197,7 @@ impl<'t> Job<'t> {
         };
         told.alloc_core_n = allocated_cpu_n.or(cpu_n);
         told.alloc_node_n = alloc.and_then(|alloc| alloc.node).or(node_n);
-        told.requested_memory_byte = None;
-        if let Some((byte, per)) = row.size(Role::ReqMem, MIB)? {
-            let times = match per {
-                Per::Job => Some(1),
-                Per::Cpu => row.count(Role::ReqCpus)?.or(told.alloc_core_n),
-                Per::Node => row.count(Role::ReqNodes)?.or(told.alloc_node_n),
-            };
-            told.requested_memory_byte = times.and_then(|times| byte.checked_mul(times));
-            if told.requested_memory_byte.is_none() {
-                row.note(Anomaly::ValueDropped);
-            }
-        }
+        told.requested_memory_byte = requested_memory_byte(row, told.alloc_core_n, told.alloc_node_n)?;
         told.max_rss_byte = row.size(Role::MaxRss, 1)?.map(|(byte, _)| byte);
         told.max_virtual_byte = row.size(Role::MaxVmSize, 1)?.map(|(byte, _)| byte);
         told.time_limit_s = row.time_limit_s()?;
@@ -242,7 +234,7 @@ impl<'t> Job<'t> {
         let reservation = row.text(Role::Reservation);
         self.put(&text, reservation, |told, text| told.reservation = some(text));
         let nodes = match row.text(Role::NodeList) {
-            b"None assigned" | b"(null)" | b"(unknown)" => b"",
+            nodes if is_no_node(nodes) => b"",
             nodes => nodes,
         };
         self.put(&text, nodes, |told, text| told.node_list = some(text));
@@ -318,6 +310,58 @@ impl<'t> Job<'t> {
         }
         sink.job(&told, at, steps.count);
     }
+}
+
+/// Memory asked for, of the whole job. Before 21.08 it is printed for each CPU or node asked for, which can be fewer than
+/// were allocated: without a column of them `ReqTRES` has the sum.
+fn requested_memory_byte(
+    row: &mut Row<'_, '_>,
+    core_n: Option<i64>,
+    node_n: Option<i64>,
+) -> Result<Option<i64>, Refusal> {
+    let Some((byte, per)) = row.size(Role::ReqMem, MIB)? else {
+        return Ok(None);
+    };
+    let asked_n = match per {
+        Per::Job => return Ok(Some(byte)),
+        Per::Cpu => row.count(Role::ReqCpus)?,
+        Per::Node => row.count(Role::ReqNodes)?,
+    };
+    let mut requested = asked_n.and_then(|n| byte.checked_mul(n));
+    if asked_n.is_none() {
+        let told = match row.text(Role::ReqTres) {
+            b"" => Some(tres::Alloc::default()),
+            text => tres::alloc(text, &mut Vec::new()).ok(),
+        };
+        requested = told.and_then(|told| {
+            let times = match per {
+                Per::Cpu => told.cpu.or(core_n),
+                Per::Node | Per::Job => told.node.or(node_n),
+            };
+            told.memory_byte.or_else(|| byte.checked_mul(times?))
+        });
+    }
+    if requested.is_none() {
+        row.note(Anomaly::ValueDropped);
+    }
+    Ok(requested)
+}
+
+/// Whether a job that ended where it began was never given anything: Slurm up to 20.11 prints the end for the start of a
+/// job that never ran.
+fn never_ran(row: &Row<'_, '_>) -> bool {
+    let text = |role: Role| row.layout.column(role).and_then(|column| row.fields.get(column));
+    match (text(Role::NodeList), text(Role::AllocTres)) {
+        (Some(nodes), Some(allocated)) => is_no_node(nodes) && allocated.is_empty(),
+        (Some(nodes), None) => nodes == b"None assigned",
+        (None, Some(allocated)) => allocated.is_empty(),
+        (None, None) => false,
+    }
+}
+
+/// What `NodeList` says where there is none.
+pub(super) fn is_no_node(nodes: &[u8]) -> bool {
+    matches!(nodes, b"" | b"None assigned" | b"(null)" | b"(unknown)")
 }
 
 fn name_it<'a>(told: &mut JobRow<'a>, name: &'a str) {

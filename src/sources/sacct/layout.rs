@@ -1,7 +1,7 @@
 //! What a header line says: delimiter, columns, and how a record of it begins and ends.
 
 use super::column::{self, Kind, Role, STEP_ROLES};
-use super::fields::Fields;
+use super::fields::{Fields, Line, place};
 use super::fixed::FixedOrder;
 use super::solve::{self, Group};
 use crate::error::{Error, Kind as ErrorKind, Result};
@@ -206,6 +206,25 @@ impl Layout {
     /// How many delimiters a sound row has.
     pub(super) fn delimiters(&self) -> usize {
         self.width() - usize::from(!self.is_trailing)
+    }
+
+    /// The fields of a line, whose delimiters are `cuts`, that has exactly one per column.
+    pub(super) fn exact<'t, 'c>(&self, text: &'t [u8], line: Line, cuts: &'c [u32]) -> Option<Fields<'t, 'c>> {
+        (cuts.len() == self.delimiters()).then_some(())?;
+        if self.is_trailing {
+            let last = cuts.last().map(|last| place(*last))?;
+            (last + self.delimiter.len() == line.end).then_some(())?;
+        }
+        Some(self.fields(text, line, cuts))
+    }
+
+    /// The fields of a line, however many, without what stands behind the delimiter that ends a row.
+    pub(super) fn fields<'t, 'c>(&self, text: &'t [u8], line: Line, cuts: &'c [u32]) -> Fields<'t, 'c> {
+        let (cuts, end) = match cuts.split_last() {
+            Some((last, cuts)) if self.is_trailing => (cuts, place(*last)),
+            _ => (cuts, line.end),
+        };
+        Fields::new(text, line.start, end, cuts, self.delimiter.len())
     }
 
     /// Whether some column of a row may hold delimiters and line breaks.

@@ -32,6 +32,7 @@ mod splitter;
 mod start;
 mod state;
 mod step;
+mod stretch;
 mod tres;
 mod zone_check;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::assemble::{Assembled, Extent, assemble};
 use super::clock::Clock;
 use super::column::Role;
-use super::fields::{Fields, Line, place, scan};
+use super::fields::{Fields, Line, scan};
 use super::heard::Heard;
 use super::job::{Job, Read};
 use super::job_id::{JobId, is_same};
@@ -15,6 +15,7 @@ use super::refusal::{Refusal, quoted};
 use super::row::Row;
 use super::start::{self, Start};
 use super::step::Steps;
+use super::stretch::Stretch;
 use crate::ledger::Reason;
 use crate::pipeline::SourcePlan;
 use crate::records::Anomaly;
@@ -55,6 +56,7 @@ impl Piece {
                 .column(Role::JobIdRaw)
                 .is_none_or(|raw| raw == self.layout.id_column),
             odd_cuts: Vec::new(),
+            stretch: Stretch::default(),
         };
         let mut lines = Lines::new(&self.text, &self.layout);
         while reader.at < self.text.len() {
@@ -126,6 +128,8 @@ struct Reader<'t> {
     is_raw_first: bool,
     /// Delimiters of a row that is not one line with as many as there should be.
     odd_cuts: Vec<u32>,
+    /// The lines around such a row.
+    stretch: Stretch,
 }
 
 impl<'t> Reader<'t> {
@@ -147,7 +151,7 @@ impl<'t> Reader<'t> {
             next: line.next,
             lines: 1,
         };
-        let row = self.exact(line, cuts).filter(|_| line.is_ended);
+        let row = layout.exact(self.text, line, cuts).filter(|_| line.is_ended);
         let row = row.and_then(|fields| {
             let text = fields.get(layout.id_column)?;
             let id = JobId::of_job(text, self.open.base()).or_else(|| JobId::parse(text))?;
@@ -178,34 +182,10 @@ impl<'t> Reader<'t> {
                 {
                     self.assembled(&cuts, end, extent, sink);
                 } else {
-                    self.refuse(refusal, &fields_of(layout, self.text, line, &own), one, sink);
+                    self.refuse(refusal, &layout.fields(self.text, line, &own), one, sink);
                 }
             }
         }
-    }
-
-    /// The fields of a line that has exactly one per column.
-    fn exact<'c>(&self, line: Line, cuts: &'c [u32]) -> Option<Fields<'t, 'c>> {
-        (cuts.len() == self.layout.delimiters()).then_some(())?;
-        if self.layout.is_trailing {
-            let (last, cuts) = cuts.split_last()?;
-            let last = place(*last);
-            (last + self.layout.delimiter.len() == line.end).then_some(())?;
-            return Some(Fields::new(
-                self.text,
-                line.start,
-                last,
-                cuts,
-                self.layout.delimiter.len(),
-            ));
-        }
-        Some(Fields::new(
-            self.text,
-            line.start,
-            line.end,
-            cuts,
-            self.layout.delimiter.len(),
-        ))
     }
 
     /// A line that is not a row by itself.
@@ -229,10 +209,24 @@ impl<'t> Reader<'t> {
             self.reject(Reason::Truncated, detail, one, sink);
             return;
         }
-        let Some(kind) = start::of(layout, self.text, line, cuts) else {
-            return self.stray(line, cuts, sink);
+        let kind = start::of(layout, self.text, line, cuts);
+        let is_whole = kind.is_some_and(|kind| start::is_whole(layout, self.text, line, cuts, kind));
+        if !is_whole && !self.stretch.covers(self.at) {
+            self.stretch = Stretch::of(layout, self.text, self.at);
+        }
+        if let Some(found) = self.stretch.take(self.at) {
+            sink.rows_read(1);
+            return self.assembled(&found.cuts, found.end, found.extent, sink);
+        }
+        // Nothing reaches into a row that was found.
+        let text = match self.text.get(..line.next) {
+            Some(text) if is_whole => text,
+            _ => self.stretch.before_next(self.text),
         };
-        match assemble(layout, self.text, line, cuts, kind, false) {
+        let Some(kind) = kind else {
+            return self.stray(line, text, cuts, sink);
+        };
+        match assemble(layout, text, line, cuts, kind, false) {
             Assembled::Row { cuts, end, extent } => {
                 sink.rows_read(1);
                 self.assembled(&cuts, end, extent, sink);
@@ -270,7 +264,8 @@ impl<'t> Reader<'t> {
     }
 
     /// A line that neither begins a row nor belongs to one that begins before it.
-    fn stray(&mut self, line: Line, cuts: &mut Vec<u32>, sink: &mut dyn Sink) {
+    /// `text` ends where the next row is known to begin.
+    fn stray(&mut self, line: Line, text: &[u8], cuts: &mut Vec<u32>, sink: &mut dyn Sink) {
         let layout = self.layout;
         let mut extent = Extent {
             next: line.next,
@@ -280,7 +275,7 @@ impl<'t> Reader<'t> {
             self.continue_tail(line);
             return self.advance(extent);
         }
-        let (reason, detail) = if let Some(fields) = self.exact(line, cuts) {
+        let (reason, detail) = if let Some(fields) = layout.exact(self.text, line, cuts) {
             let value = fields.get(layout.id_column).unwrap_or_default();
             let role = match layout.column(Role::JobId) {
                 Some(column) if column == layout.id_column => Role::JobId,
@@ -291,13 +286,13 @@ impl<'t> Reader<'t> {
             (refusal.reason, refusal.detail)
         } else {
             let mut last = line;
-            while cuts.len() < layout.delimiters() && last.next < self.text.len() {
+            while cuts.len() < layout.delimiters() && last.next < text.len() {
                 let before = cuts.len();
-                let next = scan(self.text, last.next, &layout.delimiter, layout.is_crlf, cuts);
+                let next = scan(text, last.next, &layout.delimiter, layout.is_crlf, cuts);
                 let own = cuts.get(before..).unwrap_or_default();
-                let content = self.text.get(next.start..next.end).unwrap_or_default();
+                let content = text.get(next.start..next.end).unwrap_or_default();
                 if !next.is_ended
-                    || start::of(layout, self.text, next, own).is_some()
+                    || start::of(layout, text, next, own).is_some()
                     || start::is_tool_message(content)
                     || own.len() >= layout.delimiters()
                 {
@@ -484,12 +479,4 @@ impl<'t> Reader<'t> {
             Open::NotStarted { rows, .. } => sink.out_of_scope(Reason::NotStarted, rows),
         }
     }
-}
-
-fn fields_of<'t, 'c>(layout: &Layout, text: &'t [u8], line: Line, cuts: &'c [u32]) -> Fields<'t, 'c> {
-    let (cuts, end) = match cuts.split_last() {
-        Some((last, cuts)) if layout.is_trailing => (cuts, place(*last)),
-        _ => (cuts, line.end),
-    };
-    Fields::new(text, line.start, end, cuts, layout.delimiter.len())
 }

@@ -11,6 +11,7 @@ use super::layout::{self, Header, Layout};
 use super::marks::Glance;
 use super::piece::Piece;
 use super::start::{self, Start};
+use super::stretch::Stretch;
 use super::zone_check;
 use crate::error::{Error, Kind, Result};
 use crate::ledger::Reason;
@@ -18,6 +19,9 @@ use crate::pipeline::SourcePlan;
 use crate::sources::buffer::{Block, Buffer};
 use crate::sources::steps::Step;
 use crate::sources::{Position, Sink, Work};
+
+/// So many bytes without a row of one line are put together to see where a row begins.
+const STRETCH_BYTE: usize = 1 << 20;
 
 /// A line end may be this far behind the first byte of a header or of a preamble.
 const MAX_HEADER_BYTE: usize = 64 * 1024;
@@ -156,13 +160,43 @@ impl Splitter {
         let byte_n = match header {
             Some(header) => header,
             None if self.is_at_end => whole,
-            None => self.last_start(layout, whole, |start| start == Start::Job)?,
+            None => Self::last_job(layout, region)?,
         };
         let behind = region.get(byte_n..).unwrap_or_default();
         Some(Head {
             byte_n,
             feed_n: glance.feed_n - feed_n(behind),
         })
+    }
+
+    /// The last line, behind the front of `region`, that certainly begins a job row: it holds all of it, or the line
+    /// before it holds all of a row.
+    fn last_job(layout: &Layout, region: &[u8]) -> Option<usize> {
+        let mut cuts = Vec::new();
+        let mut end = region.len();
+        let mut likely = None;
+        while let Some(feed) = memchr::memrchr(b'\n', region.get(..end.checked_sub(1)?)?) {
+            let start = feed + 1;
+            let (kind, is_whole) = look(layout, region, start, &mut cuts);
+            if let Some(behind) = likely.filter(|_| is_whole) {
+                return Some(behind);
+            }
+            likely = (kind == Some(Start::Job)).then_some(start);
+            if likely.is_some() && is_whole {
+                return likely;
+            }
+            end = start;
+        }
+        let (_, is_whole) = look(layout, region, 0, &mut cuts);
+        if is_whole && likely.is_some() {
+            return likely;
+        }
+        // Names with line breaks in every row, such as those of a job array.
+        let begin = if is_whole { end } else { 0 };
+        (region.len() >= STRETCH_BYTE)
+            .then(|| Stretch::of(layout, region, begin).last_job())
+            .flatten()
+            .filter(|at| *at > 0)
     }
 
     /// The last line that begins a row of the wanted kind, behind the front of `text` and before `end`.
@@ -328,6 +362,15 @@ impl Splitter {
         }
         Ok(self.position.byte_offset - from)
     }
+}
+
+/// What kind of row the line at `start` begins, and whether it holds all of it.
+fn look(layout: &Layout, text: &[u8], start: usize, cuts: &mut Vec<u32>) -> (Option<Start>, bool) {
+    cuts.clear();
+    let line = scan(text, start, &layout.delimiter, layout.is_crlf, cuts);
+    let kind = start::of(layout, text, line, cuts);
+    let is_whole = kind.is_some_and(|kind| start::is_whole(layout, text, line, cuts, kind));
+    (kind, is_whole)
 }
 
 /// Why the first line, which names no columns, is none to begin a dump with.

@@ -1,10 +1,14 @@
-//! Does a line begin a row? The answer depends on the line alone, so a damaged row never swallows the next one, and
-//! a file cut at any such line reads the same.
+//! Does a line begin a row? The answer depends on the line alone.
+//!
+//! A line that holds all of a row certainly does: a damaged row never swallows the next one, and a file cut at such a
+//! line reads the same. Of a shorter line it is only likely, because what follows a line break in a name may look like
+//! the first columns of a row ([`super::stretch`] decides).
 
+use super::assemble::share_out;
 use super::fields::{Fields, Line};
 use super::job_id::JobId;
 use super::layout::Layout;
-use super::solve;
+use super::solve::{self, Solution};
 
 /// What kind of row a line begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +49,24 @@ pub(super) fn of(layout: &Layout, text: &[u8], line: Line, cuts: &[u32]) -> Opti
         return fields.get(n).and_then(JobId::parse).map(kind);
     }
     is_broken_off(layout, &fields).then_some(Start::Unsure)
+}
+
+/// Whether `line`, which may begin a row of this kind, holds all of it.
+pub(super) fn is_whole(layout: &Layout, text: &[u8], line: Line, cuts: &[u32], kind: Start) -> bool {
+    if !line.is_ended || cuts.len() < layout.delimiters() {
+        return false;
+    }
+    if cuts.len() > layout.delimiters() {
+        let (solution, _) = share_out(layout, text, (line.start, line.end), cuts, kind);
+        return matches!(solution, Solution::Cuts(_));
+    }
+    holds_id(layout, text, line, cuts)
+}
+
+/// Whether `line` has one field per column, and an identifier where it belongs: such a line is a row by itself.
+pub(super) fn holds_id(layout: &Layout, text: &[u8], line: Line, cuts: &[u32]) -> bool {
+    let fields = layout.exact(text, line, cuts).filter(|_| line.is_ended);
+    fields.is_some_and(|fields| fields.get(layout.id_column).and_then(JobId::parse).is_some())
 }
 
 fn kind(id: JobId<'_>) -> Start {

@@ -354,6 +354,18 @@ fn memory_of_every_release() {
     assert_eq!(requested("4611M"), Some(4611 * MIB));
     assert_eq!(requested("10240"), Some(10_240 * MIB));
     assert_eq!(requested(""), None);
+    // Two nodes were given where one was asked for, or one would have been enough.
+    let by_tres = |value: &str, asked: &str| {
+        let columns = "ReqMem|ReqTRES|AllocCPUS|NNodes";
+        only(with(columns, &format!("{value}|{asked}|8|2")))
+            .row
+            .requested_memory_byte
+    };
+    let asked = "billing=4,cpu=4,mem=2211M,node=1";
+    assert_eq!(by_tres("2211Mn", asked), Some(2211 * MIB));
+    assert_eq!(by_tres("500Mc", "cpu=4,mem=2000M,node=1"), Some(2000 * MIB));
+    assert_eq!(by_tres("2211Mn", "cpu=4,node=1"), Some(2211 * MIB));
+    assert_eq!(by_tres("500Mc", "cpu=4"), Some(2000 * MIB));
     let rss = |value: &str| only(with("MaxRSS", value));
     assert_eq!(rss("3248K").row.max_rss_byte, Some(3248 << 10));
     assert_eq!(rss("1.50G").row.max_rss_byte, Some(3 << 29));

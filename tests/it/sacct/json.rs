@@ -131,6 +131,32 @@ fn document(jobs: &[String]) -> String {
     )
 }
 
+#[test]
+fn a_job_that_never_ran_used_nothing() {
+    let bare = |more: &str| {
+        small(26, more).replace(
+            "\"end\": 1790812870, \"elapsed\": 10",
+            "\"end\": 1790812860, \"elapsed\": 0",
+        )
+    };
+    for (more, job_n) in [
+        (", \"nodes\": \"None assigned\", \"tres\": {\"allocated\": []}", 0),
+        (", \"nodes\": \"n1\", \"tres\": {\"allocated\": []}", 1),
+        (
+            ", \"nodes\": \"None assigned\", \"tres\": {\"allocated\": [{\"type\": \"cpu\", \"name\": null, \"id\": 1, \"count\": 1}]}",
+            1,
+        ),
+    ] {
+        let found = read(document(&[bare(more)]));
+        assert_eq!(found.jobs.len(), job_n, "{more}");
+        assert_eq!(
+            found.out_of_scope_rows(Reason::NotStarted),
+            1 - u64::try_from(job_n).unwrap(),
+            "{more}"
+        );
+    }
+}
+
 fn only(job: &str) -> crate::support::collect::Job {
     let found = read(document(&[job.to_owned()]));
     assert!(found.rejects.is_empty(), "{:#?}", found.rejects);

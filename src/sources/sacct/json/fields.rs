@@ -3,6 +3,7 @@
 use super::list::{self, Allocated};
 use super::value::{self, Number};
 use crate::sources::json::{Malformed, Scalar, Scanner, Text};
+use crate::sources::sacct::job::is_no_node;
 
 /// CPU time as seconds and microseconds.
 #[expect(clippy::struct_field_names, reason = "a unit belongs to its name")]
@@ -125,6 +126,11 @@ impl<'a> Fields<'a> {
         scanner.object(|scanner, key| fields.field(scanner, key))?;
         scanner.end()?;
         Ok(fields)
+    }
+
+    /// Whether the job names no node.
+    pub(super) fn names_no_node(&self) -> bool {
+        self.nodes.is_none_or(|nodes| is_no_node(nodes.decode().0.as_bytes()))
     }
 
     fn field(&mut self, scanner: &mut Scanner<'a>, key: Text<'a>) -> Result<(), Malformed> {

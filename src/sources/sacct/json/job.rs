@@ -8,7 +8,7 @@ use crate::ledger::Reason;
 use crate::records::{Anomaly, JobRow};
 use crate::sources::json::Text;
 use crate::sources::sacct::cpu::Measured;
-use crate::sources::sacct::job::waits;
+use crate::sources::sacct::job::{is_no_node, waits};
 use crate::sources::sacct::memory::MIB;
 use crate::sources::sacct::refusal::Refusal;
 use crate::sources::sacct::state;
@@ -76,6 +76,10 @@ impl Job {
                 }),
                 _ => Ok(None),
             };
+        }
+        // Slurm up to 20.11 has the end for the start of a job that never ran.
+        if job.start_s == job.end_s && fields.allocated.is_nothing() && fields.names_no_node() {
+            return Ok(None);
         }
         if let Some((name, value)) = &fields.allocated.bad {
             return Err(Refusal {
@@ -196,8 +200,7 @@ impl Job {
         let wckey = wckey.as_deref().map(|key| key.strip_prefix('*').unwrap_or(key));
         let reservation = text(fields.reservation);
         let name = text(fields.name);
-        let nodes =
-            text(fields.nodes).filter(|nodes| !matches!(nodes.as_str(), "None assigned" | "(null)" | "(unknown)"));
+        let nodes = text(fields.nodes).filter(|nodes| !is_no_node(nodes.as_bytes()));
         if is_replaced {
             anomalies |= Anomaly::InvalidText.bit();
         }

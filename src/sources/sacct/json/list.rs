@@ -18,6 +18,13 @@ pub(super) struct Allocated<'a> {
     pub(super) bad: Option<(String, String)>,
 }
 
+impl Allocated<'_> {
+    /// Nothing is listed.
+    pub(super) fn is_nothing(&self) -> bool {
+        self.alloc.is_none() && self.bad.is_none()
+    }
+}
+
 /// One entry.
 #[derive(Default)]
 struct Entry<'a> {

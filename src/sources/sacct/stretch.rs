@@ -1,0 +1,256 @@
+//! A stretch of lines between two whole rows: which of them make up a row together?
+//!
+//! What follows a line break in a name may look like the beginning of a row, so neighbours cannot be told apart line by
+//! line. Of all ways to share out the lines of a stretch, the one counts that leaves the fewest lines without a row. A
+//! line that may begin a row only becomes the middle of another one where the lines add up to exactly the columns, or
+//! where it begins none; when two ways leave as many lines, it begins a row: rows are never merged on a guess.
+
+use super::assemble::{Extent, MAX_ATTEMPTS, share_out};
+use super::fields::{Line, scan};
+use super::layout::Layout;
+use super::solve::Solution;
+use super::start::{self, Start};
+
+/// Lines looked at together.
+const MAX_LINES: usize = 10_000;
+
+/// What the lines were found to be.
+#[derive(Debug, Default)]
+pub(super) struct Stretch {
+    /// Rows of several lines or of surplus fields, the last one first.
+    rows: Vec<Found>,
+    /// Behind the last line.
+    end: usize,
+    /// The file ends within the line behind it.
+    is_cut_off: bool,
+}
+
+/// A row.
+#[derive(Debug)]
+pub(super) struct Found {
+    start: usize,
+    kind: Start,
+    /// The delimiters that separate columns.
+    pub(super) cuts: Vec<u32>,
+    /// Behind the last byte of the last field.
+    pub(super) end: usize,
+    /// Behind the row.
+    pub(super) extent: Extent,
+}
+
+/// A line with where its delimiters begin among all.
+struct Part {
+    line: Line,
+    cuts_from: usize,
+    kind: Option<Start>,
+    /// How many lines may begin a row, up to this one.
+    start_n: usize,
+    is_blank: bool,
+}
+
+/// The best way to share out the lines from one on.
+struct Best {
+    /// Lines without a row.
+    left_n: usize,
+    /// The row it begins with, and its last line.
+    row: Option<(usize, Found)>,
+    /// The first line, of these, that may begin a row and does.
+    next_row: usize,
+}
+
+impl Stretch {
+    /// The stretch of `text` that begins at `start`.
+    pub(super) fn of(layout: &Layout, text: &[u8], start: usize) -> Self {
+        let mut parts = Vec::new();
+        let mut cuts = Vec::new();
+        let mut start_n = 0;
+        let mut is_cut_off = false;
+        let mut at = start;
+        while at < text.len() && parts.len() < MAX_LINES {
+            let before = cuts.len();
+            let line = scan(text, at, &layout.delimiter, layout.is_crlf, &mut cuts);
+            let own = cuts.get(before..).unwrap_or_default();
+            let content = text.get(line.start..line.end).unwrap_or_default();
+            let kind = start::of(layout, text, line, own);
+            let is_whole = kind.is_some_and(|kind| start::is_whole(layout, text, line, own, kind))
+                || start::holds_id(layout, text, line, own);
+            if is_whole || !line.is_ended || start::is_tool_message(content) {
+                cuts.truncate(before);
+                is_cut_off = !line.is_ended;
+                break;
+            }
+            start_n += usize::from(kind.is_some());
+            parts.push(Part {
+                line,
+                cuts_from: before,
+                kind,
+                start_n,
+                is_blank: content.iter().all(u8::is_ascii_whitespace),
+            });
+            at = line.next;
+        }
+        let is_cut_short = parts.len() == MAX_LINES;
+        let rows = Lines {
+            layout,
+            text,
+            parts: &parts,
+            cuts: &cuts,
+        }
+        .shared_out();
+        let mut stretch = Self {
+            rows,
+            end: at,
+            is_cut_off,
+        };
+        if is_cut_short && stretch.rows.len() > 1 {
+            stretch.drop_last();
+        }
+        stretch
+    }
+
+    /// Forgets the last row: what comes behind it is not known yet.
+    fn drop_last(&mut self) {
+        if let Some(last) = (!self.rows.is_empty()).then(|| self.rows.remove(0)) {
+            self.end = last.start;
+        }
+    }
+
+    /// Whether the line at `at` was looked at.
+    pub(super) fn covers(&self, at: usize) -> bool {
+        at < self.end
+    }
+
+    /// The row that begins at `at`.
+    pub(super) fn take(&mut self, at: usize) -> Option<Found> {
+        while self.rows.last().is_some_and(|row| row.start < at) {
+            self.rows.pop();
+        }
+        self.rows.pop_if(|row| row.start == at)
+    }
+
+    /// The text up to where the next row begins, or the stretch ends.
+    pub(super) fn before_next<'t>(&self, text: &'t [u8]) -> &'t [u8] {
+        let until = match self.rows.last() {
+            Some(row) => row.start,
+            None if self.is_cut_off => text.len(),
+            None => self.end,
+        };
+        text.get(..until).unwrap_or(text)
+    }
+
+    /// Where its last job row begins that others stand behind.
+    pub(super) fn last_job(mut self) -> Option<usize> {
+        self.drop_last();
+        self.rows.iter().find(|row| row.kind == Start::Job).map(|row| row.start)
+    }
+}
+
+/// The lines of a stretch, none of which is a whole row.
+struct Lines<'a> {
+    layout: &'a Layout,
+    text: &'a [u8],
+    parts: &'a [Part],
+    /// Delimiters of all of them.
+    cuts: &'a [u32],
+}
+
+impl Lines<'_> {
+    /// The rows, the last one first.
+    fn shared_out(&self) -> Vec<Found> {
+        let n = self.parts.len();
+        // From the last line to the first: what is best from a line on depends only on what follows it.
+        let mut bests: Vec<Best> = Vec::with_capacity(n + 1);
+        bests.push(Best {
+            left_n: 0,
+            row: None,
+            next_row: n,
+        });
+        for first in (0..n).rev() {
+            let best = self.best_from(first, &bests);
+            bests.push(best);
+        }
+        let mut rows = Vec::new();
+        let mut at = 0;
+        while at < n {
+            // Line `at` stands `at` before the end of the list.
+            let Some(best) = bests.get_mut(n - at) else { break };
+            match best.row.take() {
+                Some((last, row)) => {
+                    rows.push(row);
+                    at = last + 1;
+                }
+                None => at += 1,
+            }
+        }
+        rows.reverse();
+        rows
+    }
+
+    /// `bests` are those of the lines behind `first`, the last one first.
+    fn best_from(&self, first: usize, bests: &[Best]) -> Best {
+        let from = |line: usize| bests.get(self.parts.len() - line);
+        let left_from = |line: usize| from(line).map_or(usize::MAX, |best| best.left_n);
+        let begin = self.parts.get(first);
+        let is_blank = begin.is_none_or(|part| part.is_blank);
+        let next_row = from(first + 1).map_or(usize::MAX, |best| best.next_row);
+        let mut best = Best {
+            left_n: left_from(first + 1).saturating_add(usize::from(!is_blank)),
+            row: None,
+            next_row,
+        };
+        if let Some((last, is_across, row)) = self.row_from(first, next_row) {
+            if begin.is_some_and(|part| part.kind.is_some()) {
+                best.next_row = first;
+            }
+            let left_n = left_from(last + 1);
+            if left_n < best.left_n || left_n == best.left_n && !is_across {
+                best.left_n = left_n;
+                best.row = Some((last, row));
+            }
+        }
+        best
+    }
+
+    /// The shortest row that begins with line `first`: its last line, whether a line within may begin a row, and the
+    /// row. The line `next_row` is the next that begins one.
+    fn row_from(&self, first: usize, next_row: usize) -> Option<(usize, bool, Found)> {
+        let behind = self.parts.get(first..)?;
+        let begin = behind.first().filter(|part| !part.is_blank)?;
+        let wanted = self.layout.delimiters();
+        if self.cuts.len() - begin.cuts_from < wanted {
+            return None;
+        }
+        // The first line with which there are enough delimiters.
+        let enough = behind.partition_point(|part| part.cuts_from - begin.cuts_from < wanted);
+        let enough = first + enough.saturating_sub(1);
+        for (last, part) in self.parts.iter().enumerate().skip(enough).take(MAX_ATTEMPTS) {
+            if last > enough && part.kind.is_some() {
+                break;
+            }
+            let until = self.parts.get(last + 1).map_or(self.cuts.len(), |next| next.cuts_from);
+            let cuts = self.cuts.get(begin.cuts_from..until).unwrap_or_default();
+            if cuts.len() > wanted && (next_row <= last || begin.kind.is_none()) {
+                break;
+            }
+            // Across what may begin a row, every column must have a text of its type.
+            let is_across = part.start_n > begin.start_n;
+            let kind = begin.kind.filter(|_| !is_across).unwrap_or(Start::Unsure);
+            let bounds = (begin.line.start, part.line.end);
+            let (solution, end) = share_out(self.layout, self.text, bounds, cuts, kind);
+            if let Solution::Cuts(cuts) = solution {
+                let row = Found {
+                    start: begin.line.start,
+                    kind: begin.kind.unwrap_or(Start::Unsure),
+                    cuts,
+                    end,
+                    extent: Extent {
+                        next: part.line.next,
+                        lines: u64::try_from(last + 1 - first).unwrap_or(u64::MAX),
+                    },
+                };
+                return Some((last, is_across, row));
+            }
+        }
+        None
+    }
+}
