@@ -163,6 +163,16 @@ fn salvage_reads_what_archives_hold() {
     assert_eq!((row.kind, row.vo), (SummaryKind::NormalisedSummary, Some("reef")));
     // Hours.
     assert_eq!((row.wall_ms, row.normalised_cpu_s), (Some(136_800_000), Some(824_400)));
+    // The same under a header that the server does not know.
+    let v01 = text.replace("v0.2", "v0.1");
+    assert_eq!(read(&v01, Acceptance::Salvage).summaries, all.summaries);
+    let refused = read(&v01, Acceptance::StrictApel);
+    assert_eq!(refused.reasons(), [Reason::BadMessage, Reason::BadMessage]);
+    assert!(
+        refused.rejects[0].detail.contains("salvage"),
+        "{}",
+        refused.rejects[0].detail
+    );
 }
 
 /// One of the server's rows as text, under the names of our columns.

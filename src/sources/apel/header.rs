@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 
 use super::summary::Shape;
+use crate::pipeline::plan::Acceptance;
 use crate::sources::clip::clip;
 
 /// Longest header name searched for; real ones have at most 32 bytes.
@@ -33,14 +34,15 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// The kind a header line announces.
-    pub(super) fn of(line: &[u8]) -> Self {
+    /// The kind a header line announces. Summaries of v0.1 are those of v0.2; the server knows no such header.
+    pub(super) fn of(line: &[u8], acceptance: Acceptance) -> Self {
         let line = String::from_utf8_lossy(line);
         let (name, version) = line.split_once(':').unwrap_or((&line, ""));
         match (name.trim(), version.trim()) {
             ("APEL-individual-job-message", version) => Self::Job {
                 is_v04: version == "v0.4",
             },
+            ("APEL-summary-job-message", "v0.1") if acceptance == Acceptance::Salvage => Self::Summary(Shape::Levelled),
             ("APEL-summary-job-message", "v0.2") => Self::Summary(Shape::Levelled),
             ("APEL-summary-job-message", "v0.3") => Self::Summary(Shape::Normalised),
             ("APEL-summary-job-message", "v0.4") => Self::Summary(Shape::LevelledV04),

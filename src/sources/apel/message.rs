@@ -90,7 +90,8 @@ impl Piece {
                     // A header line without an end is no header.
                     (Kind::Missing, 0)
                 } else {
-                    (Kind::of(message.get(..line_end).unwrap_or_default()), line_end)
+                    let line = message.get(..line_end).unwrap_or_default();
+                    (Kind::of(line, acceptance), line_end)
                 }
             } else {
                 (self.within.clone().filter(|_| is_first).unwrap_or(Kind::Missing), 0)
@@ -139,7 +140,12 @@ pub(super) fn bad_header(kind: &Kind) -> Option<Refusal> {
     match kind {
         Kind::Unknown(header) => Some(Refusal::new(
             Reason::BadMessage,
-            format!("the header {header:?} is none the server knows"),
+            match header.strip_prefix("APEL-summary-job-message:").map(str::trim) {
+                Some("v0.1") => {
+                    format!("the header {header:?} is none the server knows; acceptance = \"salvage\" reads it as v0.2")
+                }
+                _ => format!("the header {header:?} is none the server knows"),
+            },
         )),
         Kind::Missing => Some(Refusal::new(
             Reason::BadMessage,

@@ -137,7 +137,7 @@ impl Splitter {
         }
         let line_end = line_end?;
         let line = self.buffer.get(..line_end)?;
-        Some((Kind::of(line), line_end))
+        Some((Kind::of(line, self.plan.acceptance), line_end))
     }
 
     /// The end of the last complete `%%`, paired from the left as a search from the start would.
