@@ -30,6 +30,8 @@ A pipeline file:
   grain = \"month\"                      # or \"day\"; default month
   overlap = \"jobs\"                     # or \"summaries\", \"reject\": what counts where both arrive
   corrections = \"corrections.csv\"      # signed corrections, see the README
+  copied_jobs = \"stop\"                 # default; or \"keep\": jobs that two files tell of, printed in
+                                       # two zones or under two clusters, count twice
   max_rejected = 0.01                  # rows that may be refused, over all sources: a number of
                                        # them, or a fraction (1.0 is any); more and the run fails
   max_unread = 2                       # new files of which nothing need be read, or a fraction;
@@ -57,6 +59,7 @@ A pipeline file:
   scaled_to = { benchmark = \"si00\", value = 1000, times = \"both\", unscale = true }
                                        # times are scaled by the worker nodes (or \"cpu\", \"wall\")
   unix_start_time = 1356996147         # of a swf trace that does not name its own
+  start_from = \"submit\"                # of a swf trace without wait times: when its jobs start
   max_rejected = 100                   # default: 5 % of the rows that are new, or what [pipeline]
                                        # allows if that is more; rows the pipeline itself says to
                                        # reject are not among them

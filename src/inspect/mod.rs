@@ -16,10 +16,9 @@ use crate::pipeline::{Progress, SourcePlan};
 use crate::reference::site::SiteRule;
 use crate::sources::compression::{Compression, decompress, peek};
 use crate::sources::dialect::{self, Dialect, HEAD_BYTES};
-use crate::sources::hints;
+use crate::sources::hints::{self, Hints};
 use crate::sources::input::{self, InputFile};
 use crate::sources::repair::is_repair;
-use crate::sources::sacct::FixedOrder;
 use crate::time::Zone;
 use count::Counts;
 pub use report::{FileReport, Period, ReasonCount, ValueCount};
@@ -79,7 +78,7 @@ pub fn inspect(input: &InputFile, look: Look, progress: &dyn Progress) -> Result
         counts.be_quick();
     }
     // What a reader refuses, or damage in the middle, is a finding: what came before it still counts.
-    if let Err(why) = read((dialect, stand_in(dialect, hints.layout)), text, &mut counts, progress) {
+    if let Err(why) = read((dialect, stand_in(dialect, &hints)), text, &mut counts, progress) {
         report.failure = Some(why.to_string());
     }
     if dialect == Dialect::Sacct
@@ -115,7 +114,7 @@ fn read(
 }
 
 /// The source a file is read as when no pipeline says how: nothing overridden, good records of bad messages kept.
-pub(crate) fn stand_in(dialect: Dialect, layout: Option<FixedOrder>) -> SourcePlan {
+pub(crate) fn stand_in(dialect: Dialect, hints: &Hints) -> SourcePlan {
     SourcePlan {
         name: "inspect".to_owned(),
         format: dialect.format(),
@@ -127,12 +126,13 @@ pub(crate) fn stand_in(dialect: Dialect, layout: Option<FixedOrder>) -> SourcePl
         infrastructure: None,
         zone: Some(Zone::utc()),
         delimiter: None,
-        layout,
+        layout: hints.layout,
         vo: VoRule::Record,
         acceptance: Acceptance::StrictApel,
         logs: LogOptions {
             blah: Vec::new(),
             unix_start_time: Some(0),
+            is_start_submit: hints.lacks_waits,
             scaled_to: None,
         },
         nodes_by_kind: std::collections::BTreeMap::new(),

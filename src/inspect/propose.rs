@@ -65,6 +65,11 @@ pub(super) fn source(report: &FileReport, dialect: Dialect, hints: &Hints) -> St
     if dialect == Dialect::Swf && report.problems.iter().any(|problem| problem.contains("UnixStartTime")) {
         lines.push("unix_start_time = 0         # Unix second from which its times count".to_owned());
     }
+    if hints.lacks_waits {
+        lines.push(
+            "start_from = \"submit\"       # no job has a wait time: its submit time is taken for its start".to_owned(),
+        );
+    }
     if dialect == Dialect::Sacct {
         // Left empty on purpose: `check` refuses the source until a person has decided.
         lines.push("site = \"\"                 # sacct names no site".to_owned());

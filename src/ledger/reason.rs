@@ -174,8 +174,10 @@ reasons! {
         OverlapsJobs = "overlaps_jobs",
     }
     OutOfScope {
-        /// A job that has not started: it used nothing yet.
+        /// A job that has not started, or ended without having run: it used nothing.
         NotStarted = "not_started",
+        /// A job that did not complete and whose log states no run time: cancelled or failed, most before it ran.
+        NoRunTime = "no_run_time",
         /// A message of the tool among the rows, or a repeated header.
         ToolMessage = "tool_message",
         /// A record of another type than job usage.

@@ -185,6 +185,7 @@ impl Compiler {
             attribution,
             grain,
             overlap,
+            keeps_copies: pipeline.keeps_copies.is_some_and(|at| at.value),
             limits: pipeline.limits,
             sources: sources
                 .into_iter()
@@ -347,6 +348,7 @@ impl Compiler {
             logs: LogOptions {
                 blah: spec.blah.iter().map(|path| self.resolve(&path.value)).collect(),
                 unix_start_time: spec.unix_start_time.map(|at| at.value),
+                is_start_submit: spec.start_from_submit.is_some(),
                 scaled_to: spec.scaled_to.map(|spec| spec.scaled_to),
             },
             nodes_by_kind: BTreeMap::new(),
@@ -422,6 +424,11 @@ impl Compiler {
             && !matches!(format, Format::Swf | Format::Auto)
         {
             self.doubt(start.line, format!("unix_start_time does nothing for {word}"));
+        }
+        if let Some(start) = &spec.start_from_submit
+            && !matches!(format, Format::Swf | Format::Auto)
+        {
+            self.doubt(start.line, format!("start_from does nothing for {word}"));
         }
         if let Some(summaries) = &spec.summaries {
             if summaries.value == Replacement::Snapshot && spec.publication.is_none() {

@@ -73,6 +73,9 @@ pub(super) fn of_source(source: &SourcePlan, privacy: Option<&Privacy>) -> Strin
     if let Some(second) = source.logs.unix_start_time {
         text.line("unix_start_time", &second.to_string());
     }
+    if source.logs.is_start_submit {
+        text.line("start_from", "submit");
+    }
     if let Some(scaled_to) = &source.logs.scaled_to {
         // To what is a matter of benchmarks: records hold the times as they are logged.
         text.line(

@@ -73,6 +73,8 @@ pub struct LogOptions {
     pub blah: Vec<String>,
     /// Unix second at which the times of a workload begin whose header does not say it (SWF).
     pub unix_start_time: Option<i64>,
+    /// The start of a job without a wait time is its submit time (SWF).
+    pub is_start_submit: bool,
     /// The reference its times arrive scaled to; `None` when they are raw.
     pub scaled_to: Option<ScaledTo>,
 }
@@ -412,6 +414,8 @@ pub struct Plan {
     pub grain: Grain,
     /// What counts where jobs and summaries overlap; without it an overlap fails the run.
     pub overlap: Option<Overlap>,
+    /// Jobs that two files tell of with other times or another cluster count twice; else they stop the run.
+    pub keeps_copies: bool,
     /// Limits of what may be refused over all sources.
     pub limits: RejectLimits,
     /// Sources in file order, then inventories in file order.

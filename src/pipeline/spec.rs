@@ -38,6 +38,8 @@ pub struct PipelineSpec {
     pub grain: Option<At<Grain>>,
     /// `overlap`
     pub overlap: Option<At<Overlap>>,
+    /// `copied_jobs = "keep"`
+    pub keeps_copies: Option<At<bool>>,
     /// `max_rejected` and `max_unread`
     pub limits: RejectLimits,
     /// `corrections`
@@ -110,6 +112,8 @@ pub struct SourceSpec {
     pub blah: Vec<At<String>>,
     /// `unix_start_time`
     pub unix_start_time: Option<At<i64>>,
+    /// `start_from = "submit"`
+    pub start_from_submit: Option<At<()>>,
     /// `scaled_to`
     pub scaled_to: Option<ScaledSpec>,
     /// `summaries`
@@ -200,6 +204,7 @@ fn pipeline(top: &Section<'_>, problems: &mut Problems) -> PipelineSpec {
         "attribution",
         "grain",
         "overlap",
+        "copied_jobs",
         "max_rejected",
         "max_unread",
         "corrections",
@@ -224,6 +229,7 @@ fn pipeline(top: &Section<'_>, problems: &mut Problems) -> PipelineSpec {
         ),
         grain: section.word("grain", &[("month", Grain::Month), ("day", Grain::Day)], problems),
         overlap: section.word("overlap", OVERLAPS, problems),
+        keeps_copies: section.word("copied_jobs", &[("keep", true), ("stop", false)], problems),
         limits: reject_limits(&section, problems),
         corrections: section.text("corrections", problems),
     }
@@ -244,6 +250,7 @@ fn sources(top: &Section<'_>, problems: &mut Problems) -> Vec<SourceSpec> {
         "acceptance",
         "blah",
         "unix_start_time",
+        "start_from",
         "scaled_to",
         "summaries",
         "publication",
@@ -302,6 +309,7 @@ fn sources(top: &Section<'_>, problems: &mut Problems) -> Vec<SourceSpec> {
                 acceptance: section.word("acceptance", ACCEPTANCES, problems),
                 blah: section.texts("blah", problems).map_or_else(Vec::new, |at| at.value),
                 unix_start_time: unix_second(section, problems),
+                start_from_submit: section.word("start_from", &[("submit", ())], problems),
                 scaled_to: scaled_spec::read(section, problems),
                 summaries: section.word("summaries", REPLACEMENTS, problems),
                 publication: section.word("publication", PUBLICATIONS, problems),

@@ -56,4 +56,7 @@ anomalies! {
     VoUnmapped = 13, "is_vo_unmapped";
     /// A value that cannot be (negative duration, sentinel) was read as unknown.
     ValueDropped = 14, "is_value_dropped";
+    /// A time the source does not state was taken from others: the wall time is the end less the start, or the start is
+    /// the time of submission, as the pipeline says.
+    TimeAssumed = 15, "is_time_assumed";
 }

@@ -162,6 +162,8 @@ pub struct Hints {
     pub naive_times: bool,
     /// Whether the table has a column for measured CPU time.
     pub has_cpu_column: bool,
+    /// No job of a workload has a wait time.
+    pub lacks_waits: bool,
     /// What is missing or in the way, one sentence each.
     pub problems: Vec<String>,
 }
@@ -275,6 +277,12 @@ fn swf(head: &[u8]) -> Hints {
     if header.unix_start_s.is_none() {
         let problem = "no UnixStartTime in the header: set unix_start_time in the source (counted here as if times \
                        were Unix seconds)";
+        hints.problems.push(problem.to_owned());
+    }
+    if super::swf::lacks_waits(head) {
+        hints.lacks_waits = true;
+        let problem = "no wait times: when jobs ran is not known; set start_from = \"submit\" in the source if its \
+                       submit times are starts (counted here as if they were)";
         hints.problems.push(problem.to_owned());
     }
     if header.has_burst_buffer {

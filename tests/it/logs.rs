@@ -31,6 +31,7 @@ fn told(format: Format) -> Arc<SourcePlan> {
         logs: LogOptions {
             blah: Vec::new(),
             unix_start_time: Some(0),
+            is_start_submit: false,
             scaled_to: None,
         },
         ..source(format, Acceptance::StrictApel)

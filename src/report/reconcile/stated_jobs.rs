@@ -17,6 +17,7 @@ use crate::report::apel::jobs::Levels;
 use crate::report::publication::told::Told;
 use crate::report::work_scale::Scale;
 use crate::sources::dialect::Dialect;
+use crate::sources::hints::Hints;
 use crate::sources::{Position, Sink, apel};
 use crate::time::Month;
 
@@ -135,7 +136,7 @@ impl StatedJobs {
         let plan = SourcePlan {
             // A bad record is said, and does not take the others with it.
             acceptance: Acceptance::Salvage,
-            ..stand_in(Dialect::Apel, None)
+            ..stand_in(Dialect::Apel, &Hints::default())
         };
         for work in apel::pieces(input, Arc::new(plan))? {
             work?(&mut reading);

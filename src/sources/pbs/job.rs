@@ -23,7 +23,8 @@ struct Values<'a> {
     exec_host: Option<&'a str>,
     slots: Option<&'a str>,
     nodes: Option<&'a str>,
-    ncpus: Option<&'a str>,
+    used_ncpus: Option<&'a str>,
+    asked_ncpus: Option<&'a str>,
     exit_status: Option<&'a str>,
     cput: Option<&'a str>,
     walltime: Option<&'a str>,
@@ -55,7 +56,8 @@ impl<'a> Values<'a> {
                 "exec_host" => &mut values.exec_host,
                 "total_execution_slots" => &mut values.slots,
                 "unique_node_count" => &mut values.nodes,
-                "resources_used.ncpus" | "Resource_List.ncpus" => &mut values.ncpus,
+                "resources_used.ncpus" => &mut values.used_ncpus,
+                "Resource_List.ncpus" => &mut values.asked_ncpus,
                 "Exit_status" => &mut values.exit_status,
                 "resources_used.cput" => &mut values.cput,
                 "resources_used.walltime" => &mut values.walltime,
@@ -81,15 +83,30 @@ pub(super) fn take(parts: &Parts<'_>, record: &Record<'_>, sink: &mut dyn Sink) 
     let time = |name: &str, value: Option<&str>| instant_ms(name, value.ok_or_else(|| Refusal::missing(name))?);
     let (start_ms, end_ms) = (time("start", values.start)?, time("end", values.end)?);
     let duration = |name: &str, value: Option<&str>| value.map(|text| clock_ms(name, text)).transpose();
-    let wall_ms = duration("resources_used.walltime", values.walltime)?
-        .ok_or_else(|| Refusal::missing("resources_used.walltime"))?;
+    let wall_ms = duration("resources_used.walltime", values.walltime)?;
     let cpu_ms = duration("resources_used.cput", values.cput)?;
     let mut anomalies = record.anomalies();
+    if wall_ms.is_none() {
+        if end_ms < start_ms {
+            let why = "resources_used.walltime is missing, and the job ends before it starts";
+            return Err(Refusal::new(Reason::MissingField, why));
+        }
+        anomalies |= Anomaly::TimeAssumed.bit();
+    }
     let placed = values.exec_host.map(Placed::of).transpose()?;
     let stated = |name: &str, value: Option<&str>| value.map(|text| whole(name, text)).transpose();
-    let core_n = match &placed {
-        Some(placed) => Some(placed.core_n),
-        None => stated("total_execution_slots", values.slots)?.or(stated("ncpus", values.ncpus)?),
+    // Where no core of a host is named (`host/0*0`), the server still counts them.
+    let named_n = placed.as_ref().map(|placed| placed.core_n).filter(|n| *n > 0);
+    let core_n = match named_n {
+        Some(core_n) => Some(core_n),
+        None => [
+            stated("total_execution_slots", values.slots)?,
+            stated("resources_used.ncpus", values.used_ncpus)?,
+            stated("Resource_List.ncpus", values.asked_ncpus)?,
+        ]
+        .into_iter()
+        .flatten()
+        .find(|n| *n > 0),
     };
     let node_n = match &placed {
         Some(placed) => Some(placed.node_n),
@@ -132,7 +149,8 @@ pub(super) fn take(parts: &Parts<'_>, record: &Record<'_>, sink: &mut dyn Sink) 
         eligible_ms,
         start_ms: Some(start_ms),
         end_ms: Some(end_ms),
-        wall_ms: Some(wall_ms),
+        // Without one it is the end less the start.
+        wall_ms,
         cpu_ms,
         alloc_core_n: core_n,
         alloc_node_n: node_n,
@@ -158,7 +176,7 @@ struct Placed {
 
 impl Placed {
     /// `host/0+host/1` (one core each), `host/0-1,5+..` (Torque 5.1 and later: core numbers and ranges), `host/0*4` (PBS
-    /// Pro: four cores).
+    /// Pro: four cores; `host/0*0`: it is not said how many).
     fn of(exec_host: &str) -> Result<Self, Refusal> {
         let wrong = |part: &str| {
             Refusal::new(

@@ -73,9 +73,10 @@ impl Header {
         self.is_known
     }
 
-    /// The name of a queue.
+    /// The name of the queue with this number; the number where it has none.
     #[must_use]
-    pub fn queue(&self, number: i64) -> Option<&str> {
-        self.queues.get(&number).map(String::as_str)
+    pub fn named<'a>(&'a self, number: &'a str) -> &'a str {
+        let name = number.parse().ok().and_then(|number: i64| self.queues.get(&number));
+        name.map_or(number, String::as_str)
     }
 }

@@ -12,7 +12,7 @@ use crate::sources::{Sink, decimal};
 type Column = (usize, &'static str);
 const JOB: Column = (0, "job number");
 const SUBMIT: Column = (1, "submit time");
-const WAIT: Column = (2, "wait time");
+pub(super) const WAIT: Column = (2, "wait time");
 const RUN: Column = (3, "run time");
 const PROCESSORS: Column = (4, "number of allocated processors");
 const AVERAGE_CPU: Column = (5, "average CPU time used");
@@ -98,24 +98,29 @@ pub(super) fn take(columns: &[&str], swf: &Swf, record: &Record<'_>, sink: &mut 
         .and_then(|ms| swf.start_s.checked_mul(1000)?.checked_add(ms))
         .ok_or_else(|| Refusal::new(Reason::TimeUnknown, "the submit time is unknown"))?;
     let (wait_ms, run_ms) = (row.ms(WAIT)?, row.ms(RUN)?);
-    let start_ms = match (wait_ms, run_ms, state) {
-        (Some(wait_ms), Some(_), _) => Some(submit_ms.saturating_add(wait_ms)),
-        (None, Some(_), _) => {
-            let why = "the wait time is unknown: when it ran cannot be told";
-            return Err(Refusal::new(Reason::TimeUnknown, why));
+    let Some(run_ms) = run_ms else {
+        if matches!(state, Some("CANCELLED" | "FAILED")) {
+            sink.out_of_scope(Reason::NoRunTime, 1);
+            return Ok(());
         }
-        // Taken back, or failed, before it ran.
-        (_, None, Some("CANCELLED" | "FAILED")) => None,
-        (_, None, _) => {
-            let why = format!("the run time is unknown: {:?} is negative", clip(row.text(RUN)));
-            return Err(Refusal::new(Reason::BadDuration, why));
-        }
+        let why = format!("the run time is unknown: {:?} is negative", clip(row.text(RUN)));
+        return Err(Refusal::new(Reason::BadDuration, why));
+    };
+    let is_start_assumed = wait_ms.is_none() && swf.is_start_submit;
+    let Some(start_ms) = wait_ms
+        .or(is_start_assumed.then_some(0))
+        .map(|ms| submit_ms.saturating_add(ms))
+    else {
+        let why = "the wait time is unknown: when it ran cannot be told; if the submit times of this workload are \
+                   starts, set start_from = \"submit\" in the source";
+        return Err(Refusal::new(Reason::TimeUnknown, why));
     };
     let (asked_core_n, mut core_n) = (row.count(ASKED_PROCESSORS)?, row.count(PROCESSORS)?);
     let mut anomalies = record.anomalies();
-    if start_ms.is_none() {
-        core_n = None;
-    } else if core_n.is_none() && asked_core_n.is_some() {
+    if is_start_assumed {
+        anomalies |= Anomaly::TimeAssumed.bit();
+    }
+    if core_n.is_none() && asked_core_n.is_some() {
         core_n = asked_core_n;
         anomalies |= Anomaly::CoreAssumed.bit();
     }
@@ -136,10 +141,7 @@ pub(super) fn take(columns: &[&str], swf: &Swf, record: &Record<'_>, sink: &mut 
     let job_id = number.to_string();
     let queue = match &placed {
         Some(_) => columns.get(COLUMNS + 1).copied(),
-        None => match row.id(QUEUE) {
-            Some(text) => Some(text.parse().ok().and_then(|n| swf.header.queue(n)).unwrap_or(text)),
-            None => None,
-        },
+        None => row.id(QUEUE).map(|text| swf.header.named(text)),
     };
     let job = JobRow {
         view: "batch",
@@ -147,12 +149,11 @@ pub(super) fn take(columns: &[&str], swf: &Swf, record: &Record<'_>, sink: &mut 
         user: row.id(USER),
         user_group: row.id(GROUP),
         partition: queue,
-        submit_ms: Some(submit_ms),
-        start_ms,
-        end_ms: start_ms
-            .zip(run_ms)
-            .map(|(start_ms, run_ms)| start_ms.saturating_add(run_ms)),
-        wall_ms: Some(run_ms.unwrap_or(0)),
+        // What is taken for the start says nothing of the submission.
+        submit_ms: Some(submit_ms).filter(|_| !is_start_assumed),
+        start_ms: Some(start_ms),
+        end_ms: Some(start_ms.saturating_add(run_ms)),
+        wall_ms: Some(run_ms),
         cpu_ms,
         alloc_core_n: core_n,
         alloc_node_n: placed.as_ref().map(|placed| placed.node_n),

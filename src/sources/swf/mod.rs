@@ -43,6 +43,23 @@ pub fn recognise(head: &[u8]) -> bool {
     has_header || first.is_some_and(is_row)
 }
 
+/// Whether `head` has jobs and none of them has a wait time.
+#[must_use]
+pub fn lacks_waits(head: &[u8]) -> bool {
+    let lines = head
+        .split_inclusive(|&byte| byte == b'\n')
+        .filter(|line| line.ends_with(b"\n"));
+    let mut waits = lines
+        .filter(|line| !line.trim_ascii_start().starts_with(b";"))
+        .filter_map(|line| {
+            line.split(u8::is_ascii_whitespace)
+                .filter(|word| !word.is_empty())
+                .nth(job::WAIT.0)
+        })
+        .peekable();
+    waits.peek().is_some() && waits.all(|wait| wait.starts_with(b"-"))
+}
+
 /// Cuts a decompressed workload into pieces of whole lines. Rows and rejects do not depend on `limits.block`.
 ///
 /// # Errors
@@ -57,7 +74,11 @@ pub fn pieces(mut input: Box<dyn Read + Send>, plan: &SourcePlan, limits: Limits
                    (0 when submit times are Unix seconds)";
         return Err(Error::new(Kind::Data, why).at("source", &plan.name));
     };
-    let swf = Swf { header, start_s };
+    let swf = Swf {
+        header,
+        start_s,
+        is_start_submit: plan.logs.is_start_submit,
+    };
     let input = Box::new(Cursor::new(head).chain(input));
     Ok(lines::pieces(input, Arc::new(swf), limits, Position::start()))
 }
@@ -66,6 +87,8 @@ struct Swf {
     header: Header,
     /// Unix second at which its times begin.
     start_s: i64,
+    /// Jobs without a wait time start when they are submitted.
+    is_start_submit: bool,
 }
 
 impl Grammar for Swf {

@@ -105,6 +105,7 @@ fn plan(rng: &mut Rng, format: Format, layout: Option<FixedOrder>) -> SourcePlan
         logs: LogOptions {
             scaled_to: None,
             blah: Vec::new(),
+            is_start_submit: rng.one_in(2),
             unix_start_time: rng
                 .one_in(2)
                 .then(|| rng.pick(&[0, 1_700_000_000, -5, i64::MAX, i64::MIN])),

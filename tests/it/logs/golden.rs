@@ -63,6 +63,18 @@ fn pbs() {
         // What the server counted stands in for the hosts it did not name.
         ("exec_host=n1/0-3+n2/0*4", "total_execution_slots=6", Some(6)),
         ("exec_host=n1/0-3+n2/0*4", "session=2", None),
+        // PBS Pro names the host, but none of its cores.
+        (
+            "exec_host=n1/0-3+n2/0*4",
+            "exec_host=n1/0*0 resources_used.ncpus=12 Resource_List.ncpus=8",
+            Some(12),
+        ),
+        (
+            "exec_host=n1/0-3+n2/0*4",
+            "exec_host=n1/0*0 resources_used.ncpus=0 Resource_List.ncpus=8",
+            Some(8),
+        ),
+        ("exec_host=n1/0-3+n2/0*4", "exec_host=n1/0*0", None),
     ] {
         assert_eq!(one(Format::Pbs, &line(from, to)).alloc_core_n, core_n, "{to}");
     }
@@ -77,7 +89,12 @@ fn pbs() {
     for (from, to, reason) in [
         (" start=1709971200", "start=1709971200", Reason::MissingField),
         (" end=1709974800", "", Reason::MissingField),
-        (" resources_used.walltime=01:00:00", "", Reason::MissingField),
+        (
+            "end=1709974800 Exit_status=1 resources_used.cput=07:30:04 resources_used.mem=2gb \
+             resources_used.vmem=1mw resources_used.walltime=01:00:00",
+            "end=1709971199",
+            Reason::MissingField,
+        ),
         ("walltime=01:00:00", "walltime=01:00:0x", Reason::BadDuration),
         ("start=1709971200", "start=yesterday", Reason::BadTime),
         ("n1/0-3+", "n1+", Reason::BadNumber),
@@ -87,6 +104,10 @@ fn pbs() {
     ] {
         assert_eq!(refused(Format::Pbs, &line(from, to)), reason, "{to}");
     }
+    // Without a wall time it is the end less the start, and says so.
+    let bare = one(Format::Pbs, &line(" resources_used.walltime=01:00:00", ""));
+    assert_eq!((bare.wall_ms, bare.end_ms), (None, Some(1_709_974_800_000)));
+    assert_eq!(bare.anomalies, Anomaly::TimeAssumed.bit());
     // Cut off in the last value: 01:00:0 would have been an hour less nine seconds, or anything.
     assert_eq!(refused(Format::Pbs, PBS), Reason::Truncated);
     let all = read(Format::Pbs, line(";E;", ";S;"));
@@ -403,11 +424,16 @@ fn swf() {
         (bare.cpu_ms, bare.user, bare.partition, bare.state),
         (None, None, None, None)
     );
-    let cancelled = row("7 100 30 -1 -1 -1 -1 8 -1 -1 5 -1 -1 -1 -1 -1 -1 -1");
-    assert_eq!(
-        (cancelled.start_ms, cancelled.wall_ms, cancelled.alloc_core_n),
-        (None, Some(0), None)
-    );
+    // Cancelled or failed without a run time: no job to count.
+    for status in ["0", "5"] {
+        let line = format!("{SWF}7 100 30 -1 -1 -1 -1 8 -1 -1 {status} -1 -1 -1 -1 -1 -1 -1\n");
+        let all = read(Format::Swf, line);
+        assert_eq!(
+            (all.jobs.len(), all.out_of_scope_rows(Reason::NoRunTime)),
+            (0, 1),
+            "{status}"
+        );
+    }
     // Alea: the node of every processor, bytes of memory on every node, and fillers for what it does not know.
     let nodes = row("7 100 30 60 4 1 1024 4 120 1000 1 12 4 -1 1 1 1 1 {11,11,12,12} q_2h 2:ppn=2");
     assert_eq!((nodes.alloc_node_n, nodes.node_list), (Some(2), Some("11,12")));

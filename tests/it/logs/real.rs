@@ -182,7 +182,7 @@ fn workload(path: &Path) -> Collected {
 fn workloads() {
     for (name, jobs, rejects, wall_s, core_s, cpu_ms) in [
         ("KTH-SP2-1996-2.1-cln", 27_992, 0, 239_978_322_i64, 1_972_976_954_i64, 0),
-        ("SDSC-SP2-5K-sample", 4961, 0, 38_291_757, 387_596_226, 274_456_183_450),
+        ("SDSC-SP2-5K-sample", 4606, 0, 38_291_757, 387_596_226, 274_456_183_450),
         // Of two jobs the end is missing, so their run time is less than nothing.
         ("wagap-2013", 17_898, 2, 897_261_525, 9_647_254_226, 0),
     ] {
@@ -199,7 +199,7 @@ fn workloads() {
     }
 }
 
-/// The first job of the cleaned log of KTH, whose header places it, and one that was taken back in San Diego's.
+/// The first job of the cleaned log of KTH, whose header places it, and those that were taken back in San Diego's.
 #[test]
 fn jobs_of_workloads() {
     let test = "logs::real::jobs_of_workloads";
@@ -226,13 +226,9 @@ fn jobs_of_workloads() {
         return;
     };
     let all = workload(&path);
-    let first = &all.jobs[0].row;
-    assert_eq!(
-        (first.wall_ms, first.start_ms, first.alloc_core_n),
-        (Some(0), None, None)
-    );
-    assert_eq!((first.state, first.partition), (Some("CANCELLED"), Some("low")));
-    assert_eq!(all.rows().filter(|row| row.start_ms.is_none()).count(), 355);
+    // Taken back before they ran: no run time, and no job.
+    assert_eq!(all.out_of_scope_rows(Reason::NoRunTime), 355);
+    assert!(all.rows().all(|row| row.start_ms.is_some()));
     let Some(path) = shared(test, "data/traces/swf/wagap-2013.swf.gz") else {
         return;
     };

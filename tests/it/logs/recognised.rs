@@ -32,6 +32,13 @@ fn a_workload_without_a_start_is_told() {
 }
 
 #[test]
+fn a_workload_without_wait_times_is_told() {
+    let text = b"; UnixStartTime: 0\n1 0 -1 60 4 50 2048 8 120 512 1 12 4 -1 3 -1 -1 -1\n";
+    let found = hints::of(recognise(text), text);
+    assert!(found.lacks_waits && found.problems.iter().any(|problem| problem.contains("start_from")));
+}
+
+#[test]
 fn real_logs() {
     for (file, dialect) in [
         ("apel/batch-logs/pbs.log", Dialect::Pbs),

@@ -1,6 +1,12 @@
 //! The keys of the pipeline file that only logs have.
 
-use gridtally::pipeline::Plan;
+use gridtally::pipeline::plan::{Acceptance, Format};
+use gridtally::pipeline::{Plan, SourcePlan};
+use gridtally::records::Anomaly;
+use gridtally::sources::lines::Limits;
+use gridtally::sources::swf;
+
+use crate::support::collect::{Collected, input, plan};
 
 /// What loading a source with these keys says: mistakes, or remarks.
 fn told(keys: &str) -> Result<Vec<String>, String> {
@@ -49,6 +55,7 @@ fn keys_that_do_nothing_are_told() {
     for (keys, said) in [
         ("unix_start_time = 0", "unix_start_time does nothing for pbs"),
         ("timezone = \"Europe/Zurich\"", "timezone does nothing for pbs"),
+        ("start_from = \"submit\"", "start_from does nothing for pbs"),
         ("delimiter = \"|\"", "delimiter does nothing for pbs"),
     ] {
         let remarks = told(&format!("format = \"pbs\"\nsite = \"S\"\n{keys}")).unwrap();
@@ -126,4 +133,28 @@ fn lv_20_what_arrives_scaled_is_not_scaled_again() {
     }
     let why = told(&format!("format = \"pbs\"\nsite = \"S\"\n{plain}")).unwrap_err();
     assert!(why.contains("scaled_to needs a [normalise]"), "{why}");
+}
+
+#[test]
+fn swf_without_wait_times_may_start_when_submitted() {
+    let text = "; UnixStartTime: 1000000\n7 100 -1 60 4 -1 -1 4 -1 -1 1 1 1 -1 1 -1 -1 -1\n";
+    let mut source = SourcePlan::clone(&plan(Format::Swf, Acceptance::default()));
+    source.logs.unix_start_time = None;
+    source.logs.is_start_submit = true;
+    let all = Collected::all(swf::pieces(input(text.as_bytes()), &source, Limits::default()).unwrap()).unwrap();
+    let row = &all.jobs[0].row;
+    assert_eq!((row.submit_ms, row.start_ms), (None, Some(1_000_100_000)));
+    assert_eq!(
+        (row.end_ms, row.anomalies),
+        (Some(1_000_160_000), Anomaly::TimeAssumed.bit())
+    );
+    // A wait time that is stated holds.
+    let known = text.replace("100 -1 60", "100 30 60");
+    let all = Collected::all(swf::pieces(input(known.as_bytes()), &source, Limits::default()).unwrap()).unwrap();
+    let row = &all.jobs[0].row;
+    assert_eq!(
+        (row.submit_ms, row.start_ms),
+        (Some(1_000_100_000), Some(1_000_130_000))
+    );
+    assert!(swf::lacks_waits(text.as_bytes()) && !swf::lacks_waits(known.as_bytes()));
 }
