@@ -8,6 +8,7 @@ pub mod charge_spec;
 mod charges;
 pub mod clock;
 pub mod compile;
+mod copied;
 mod corrections;
 mod days;
 mod desk;

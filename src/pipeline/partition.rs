@@ -19,6 +19,7 @@ use crate::ledger::Reason;
 use crate::normalise::{Normaliser, Origins, Scales, factors_of, with_factors};
 use crate::pipeline::Plan;
 use crate::pipeline::unscaled::Unscaled;
+use crate::records::copies::{self, Copies};
 use crate::records::file_order::FileOrder;
 use crate::records::history;
 use crate::records::merge::{Loser, merge};
@@ -50,6 +51,8 @@ pub(super) struct Context<'a> {
     pub(super) paths: &'a BTreeMap<Arc<str>, String>,
     /// Ignore what is published: everything is read again.
     pub(super) is_rebuild: bool,
+    /// Files this run read.
+    pub(super) fresh: &'a BTreeSet<Arc<str>>,
     /// Files whose published rows are ignored: they are read again, and may say something else now.
     pub(super) again: &'a BTreeSet<Arc<str>>,
     /// Places that were scaled by other benchmarks.
@@ -81,6 +84,8 @@ pub(super) struct Done {
     pub(super) asked_ms: Asked,
     /// Records by benchmark and where its value came from.
     pub(super) origins: Origins,
+    /// Jobs that two files tell of under two identities.
+    pub(super) copies: copies::Found,
     /// What stands behind its files.
     provenance: Vec<(String, String)>,
 }
@@ -182,6 +187,7 @@ fn merge_days(
         let table = LakeTable::create(context.publication, "job_charges", &charges_path)?;
         job_charges.insert(table).write(&rows)?;
     }
+    let mut copies = Copies::new(context.order, context.fresh, days);
     let mut fresh = days.iter().copied().peekable();
     while let Some(day) = earlier(records.next_day()?, fresh.peek().copied()) {
         let mut batches = records.take(day)?;
@@ -190,12 +196,9 @@ fn merge_days(
             known.append(&mut history::from_batch(&batch)?);
         }
         if fresh.next_if_eq(&day).is_some() {
-            let fresh = context.spill.take(site, day)?;
-            (batches, known) = without(batches, known, context.again)?;
-            let merged = merge(&batches, fresh.as_ref(), known, context.order)?;
-            batches = vec![merged.winners];
-            known = merged.losers;
+            (batches, known) = merged(context, (site, day), batches, known)?;
         }
+        copies.add(day, &batches)?;
         settle(&batches, &known, displaced, (&mut settled, &mut views))?;
         for batch in &batches {
             let scales = factors_of(batch, &mut normaliser)?;
@@ -255,8 +258,22 @@ fn merge_days(
         charges: is_charged.then(|| charges.into_part()).transpose()?,
         asked_ms: normaliser.asked_ms(),
         origins,
+        copies: copies.into_found(),
         provenance,
     })
+}
+
+/// The rows of a day with news, merged with what was published of it.
+fn merged(
+    context: &Context<'_>,
+    (site, day): (&str, Day),
+    batches: Vec<RecordBatch>,
+    known: Vec<Loser>,
+) -> Result<(Vec<RecordBatch>, Vec<Loser>)> {
+    let fresh = context.spill.take(site, day)?;
+    let (batches, known) = without(batches, known, context.again)?;
+    let merged = merge(&batches, fresh.as_ref(), known, context.order)?;
+    Ok((vec![merged.winners], merged.losers))
 }
 
 fn earlier(a: Option<Day>, b: Option<Day>) -> Option<Day> {

@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::clock::Stopwatch;
+use super::copied::{CopiedReport, copied_text};
 use super::findings::{EmptyFile, Findings, RefusedFile, empty_text, refused_text};
 use super::options::RunOptions;
 use super::overhead::OverheadReport;
@@ -108,6 +109,9 @@ pub struct RunReport {
     /// Views of sites and months of which jobs and summaries tell.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub overlaps: Vec<OverlapReport>,
+    /// Jobs that two files tell of with other times or another cluster, and that `copied_jobs` keeps.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub copied_jobs: Vec<CopiedReport>,
     /// Corrections that match nothing, by id.
     pub unmatched_corrections: Vec<String>,
     /// Jobs of the months this run built, by policy that charges for jobs.
@@ -336,6 +340,7 @@ impl RunReport {
                 signed(&month.change.core_wall_s),
             );
         }
+        text.push_str(&copied_text(&self.copied_jobs));
         if !self.unmatched_corrections.is_empty() {
             let ids = self.unmatched_corrections.join(", ");
             let _ = writeln!(text, "  corrections that match nothing: {ids}");

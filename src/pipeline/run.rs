@@ -8,6 +8,7 @@ use tempfile::TempDir;
 use super::capacity;
 use super::charges::{self, ChargePart};
 use super::clock::Stopwatch;
+use super::copied;
 use super::corrections;
 use super::findings::Notes;
 use super::grids::{Grids, Late};
@@ -70,10 +71,8 @@ pub fn run_into(plan: &Plan, options: &RunOptions, progress: &dyn Progress, repo
     let is_rebuild = state.wants_rebuild(plan, &found, window)? || state.is_reordered(plan, &found, window);
     let (grids, completion) = Grids::prepare(plan, &found, &mut state, &store, &publication, is_rebuild, window)?;
     let again = read_again(completion, progress);
-    let mut former = Book::default();
-    if is_rebuild {
-        former = state.forget_records();
-    }
+    let former = is_rebuild.then(|| state.forget_records());
+    let former = former.unwrap_or_default();
     report.find((!options.dry_run).then_some(&store), found.len());
     let (mut files, seen) = inputs::to_read(&mut state.book, &former, &found, window, (&outdated, &again));
     grids.hand_out(&mut files);
@@ -109,7 +108,7 @@ pub fn run_into(plan: &Plan, options: &RunOptions, progress: &dyn Progress, repo
     let mut partitions = partitions(plan, spill.partitions()?, &state, &file_ids, (fresh, &outdated), how);
     let months = summaries::months(plan, &state, &summed, &mut partitions, &outdated, how);
     let order = FileOrder::new(state.arrivals());
-    let (hashes, paths) = (state.hashes(), state.paths());
+    let (hashes, paths, read_now) = (state.hashes(), state.paths(), file_ids.iter().cloned().collect());
     let context = Context {
         plan,
         store: &store,
@@ -119,6 +118,7 @@ pub fn run_into(plan: &Plan, options: &RunOptions, progress: &dyn Progress, repo
         hashes: &hashes,
         paths: &paths,
         is_rebuild,
+        fresh: &read_now,
         again: &again,
         outdated: &outdated,
         displaced: &summaries::Views::new(),
@@ -127,6 +127,7 @@ pub fn run_into(plan: &Plan, options: &RunOptions, progress: &dyn Progress, repo
     let (summaries, done, overlaps) = summaries::settle(&context, &state, (summed, &months), merge, progress)?;
     report.overlaps = overlaps;
     phases.insert("merge".to_owned(), stopwatch.lap());
+    copied::judge(plan, &done, &paths, (&mut report.copied_jobs, progress))?;
     note_done(plan, &done, &summaries, &mut state, report);
     let (parts, charged) = contributed(&context, done, summaries, &mut state.book)?;
     grids.settle(&mut state.book, &files, &file_ids);

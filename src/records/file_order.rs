@@ -47,6 +47,12 @@ impl FileOrder {
         self.origins.get(usize::try_from(rank).ok()?)
     }
 
+    /// How many files there are.
+    #[must_use]
+    pub fn file_n(&self) -> usize {
+        self.origins.len()
+    }
+
     /// Rank of a file id.
     ///
     /// # Errors

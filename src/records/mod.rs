@@ -2,6 +2,7 @@
 
 pub mod anomaly;
 pub mod columns;
+pub mod copies;
 pub mod file_order;
 pub mod harvest;
 pub mod history;

@@ -3,6 +3,7 @@
 mod benchmarks;
 mod charge_corrections;
 mod charges;
+mod copies;
 mod corrections;
 mod encodings;
 mod explain;

@@ -1,0 +1,186 @@
+//! Jobs that two files tell of under two identities: printed in two zones, or under two names of a cluster.
+
+use std::fmt::Write as _;
+
+use gridtally::error::Kind;
+use gridtally::pipeline::RunOptions;
+
+use super::scene::{Pipeline, Scene, Source};
+
+const HEADER: &str = "JobIDRaw|JobID|Cluster|User|Account|Submit|Start|End|ElapsedRaw|State|AllocCPUS|TotalCPU\n";
+
+/// 2026-03-10T00:00:00Z
+const NIGHT: i64 = 1_773_100_800;
+const HOUR: i64 = 3600;
+
+/// One job, its times moved by some seconds.
+fn job(cluster: &str, id: i64, submit_s: i64, wall_s: i64, shift_s: i64) -> String {
+    let submit_s = submit_s + shift_s;
+    let start_s = submit_s + 60 + id % 7;
+    let user = id % 5;
+    format!(
+        "{id}|{id}|{cluster}|u{user}|bio|{submit_s}|{start_s}|{}|{wall_s}|COMPLETED|{}|00:{:02}.{:03}\n",
+        start_s + wall_s,
+        1 + id % 4,
+        id % 60,
+        id % 1000
+    )
+}
+
+/// The jobs of a night, from a number on.
+fn night(cluster: &str, (first, n): (i64, i64), from_s: i64, shift_s: i64) -> String {
+    let jobs =
+        (first..first + n).map(|id| job(cluster, id, from_s + (id - first) * 211, 100 + id * 37 % 5000, shift_s));
+    HEADER.to_owned() + &jobs.collect::<String>()
+}
+
+fn pipeline(files: &[&str]) -> Pipeline {
+    Pipeline::of(Source {
+        name: "zoo",
+        paths: files.iter().map(|file| format!("data/{file}")).collect(),
+        keys: "format = \"sacct\"\nsite = \"ZOO\"\n".to_owned(),
+    })
+}
+
+fn scene(files: &[(&str, String)]) -> Scene {
+    let scene = Scene::empty();
+    for (name, text) in files {
+        scene.write(&format!("data/{name}"), text.as_bytes());
+    }
+    scene
+}
+
+/// Why a run stops.
+fn stopped(scene: &Scene, files: &[&str]) -> String {
+    let error = scene
+        .try_run(&pipeline(files), "lake", RunOptions::default())
+        .unwrap_err();
+    assert_eq!(error.kind(), Kind::Data, "{error}");
+    error.to_string()
+}
+
+#[test]
+fn a_night_printed_in_another_zone_stops_the_run() {
+    // Whole hours, and zones of 30 and 45 minutes; also to and fro over midnight.
+    for (shift_s, said) in [
+        (2 * HOUR, "2:00 h earlier there"),
+        (-5 * HOUR, "5:00 h later there"),
+        (5 * HOUR + 1800, "5:30 h earlier there"),
+        (5 * HOUR + 2700, "5:45 h earlier there"),
+    ] {
+        let scene = scene(&[
+            ("1.txt", night("zoo", (100, 350), NIGHT, 0)),
+            ("2.txt", night("zoo", (100, 350), NIGHT, shift_s)),
+        ]);
+        scene.run(&pipeline(&["1.txt"]), "lake");
+        let before = scene.lake("lake");
+        let why = stopped(&scene, &["1.txt", "2.txt"]);
+        assert!(
+            why.contains("2.txt: 350 of 350 jobs of ZOO are in ") && why.contains("1.txt"),
+            "{why}"
+        );
+        assert!(
+            why.contains(said) && why.contains("TZ=UTC") && why.contains("copied_jobs"),
+            "{why}"
+        );
+        assert_eq!(scene.lake("lake"), before);
+        // In one go as well.
+        let error = scene
+            .try_run(&pipeline(&["1.txt", "2.txt"]), "other", RunOptions::default())
+            .unwrap_err();
+        assert!(error.to_string().contains(said), "{error}");
+    }
+}
+
+#[test]
+fn a_dump_that_overlaps_the_night_before_is_enough() {
+    let scene = scene(&[
+        ("1.txt", night("zoo", (100, 300), NIGHT, 0)),
+        // Its last third, and what came since.
+        ("2.txt", night("zoo", (300, 300), NIGHT + 200 * 211, HOUR)),
+    ]);
+    // The length of a job follows from its number, so that the overlap is of the same jobs.
+    scene.run(&pipeline(&["1.txt"]), "lake");
+    let why = stopped(&scene, &["1.txt", "2.txt"]);
+    assert!(why.contains("2.txt: 100 of 300 jobs of ZOO"), "{why}");
+}
+
+#[test]
+fn a_cluster_that_was_renamed_stops_the_run() {
+    let scene = scene(&[
+        ("1.txt", night("zoo", (100, 40), NIGHT, 0)),
+        ("2.txt", night("tierpark", (100, 40), NIGHT, 0)),
+    ]);
+    scene.run(&pipeline(&["1.txt"]), "lake");
+    let why = stopped(&scene, &["1.txt", "2.txt"]);
+    assert!(
+        why.contains("40 of 40 jobs") && why.contains("of cluster zoo there and tierpark here"),
+        "{why}"
+    );
+}
+
+#[test]
+fn what_the_pipeline_keeps_is_counted_and_named() {
+    let scene = scene(&[
+        ("1.txt", night("zoo", (100, 40), NIGHT, 0)),
+        ("2.txt", night("zoo", (100, 40), NIGHT, HOUR)),
+    ]);
+    let keep = pipeline(&["1.txt", "2.txt"]).with("copied_jobs", "\"keep\"");
+    let report = scene.run(&keep, "lake");
+    assert_eq!(report.reasons.get("accepted/job"), Some(&80));
+    let [copied] = &report.copied_jobs[..] else {
+        panic!("{:?}", report.copied_jobs)
+    };
+    assert_eq!((copied.job_n, copied.of_job_n, copied.shift_s), (40, 40, 3600));
+    assert_eq!(
+        (copied.site.as_str(), copied.is_estimate, copied.of_files.len()),
+        ("ZOO", false, 1)
+    );
+    assert!(copied.file.ends_with("2.txt"), "{}", copied.file);
+    assert!(report.text().contains("counted twice"), "{}", report.text());
+    let json = serde_json::to_value(&report).unwrap();
+    assert_eq!(json.pointer("/copied_jobs/0/job_n"), Some(&serde_json::json!(40)));
+}
+
+#[test]
+fn a_large_day_is_compared_by_a_sample() {
+    let dump = |shift_s| {
+        let jobs = (0..20_000).map(|id| job("zoo", id, NIGHT + id * 4, 100 + id * 37 % 5000, shift_s));
+        HEADER.to_owned() + &jobs.collect::<String>()
+    };
+    let scene = scene(&[("1.txt", dump(0)), ("2.txt", dump(HOUR))]);
+    let why = stopped(&scene, &["1.txt", "2.txt"]);
+    assert!(why.contains("about "), "{why}");
+}
+
+/// What happens on real clusters and is no mistake.
+#[test]
+fn nothing_else_is_taken_for_a_copy() {
+    let mut others = String::from(HEADER);
+    // Requeued every hour under one number, the same each time; a number that is used again; the same numbers on another
+    // cluster at other times; tasks of an array that are all alike.
+    for hour in 0..24 {
+        for id in 1..30 {
+            others += &job("zoo", id, NIGHT + hour * HOUR, 100, 0);
+        }
+    }
+    for id in 200..300 {
+        others += &job("zoo", id, NIGHT + 30 * HOUR + id * 13, 100 + id * 37 % 5000, 0);
+        others += &job("other", id, NIGHT + 2 * HOUR + id * 17, 100 + id * 37 % 5000, 0);
+    }
+    for id in 1000..1200 {
+        let start_s = NIGHT + (id % 8) * HOUR;
+        let _ = writeln!(
+            others,
+            "{id}|900_{id}|zoo|u1|bio|{start_s}|{start_s}|{}|600|COMPLETED|1|00:01.000",
+            start_s + 600
+        );
+    }
+    let again = others.clone() + &job("zoo", 5000, NIGHT, 100, 0);
+    let first = night("zoo", (200, 100), NIGHT, 0);
+    let scene = scene(&[("1.txt", first), ("2.txt", others), ("3.txt", again)]);
+    for files in [&["1.txt"][..], &["1.txt", "2.txt"], &["1.txt", "2.txt", "3.txt"]] {
+        let report = scene.run(&pipeline(files), "lake");
+        assert!(report.copied_jobs.is_empty());
+    }
+}
