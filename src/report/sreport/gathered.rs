@@ -61,6 +61,7 @@ impl Gathered {
                 gathered.add(who, &used);
             }
         }
+        gathered.note_unknown();
         gathered.add_signed(jobs);
         let (idle, notes) = reserved.idle(&sitting);
         for (who, used) in idle {
@@ -72,6 +73,25 @@ impl Gathered {
 
     fn add(&mut self, who: Who, used: &Used) {
         self.used.entry(who).or_default().add(used);
+    }
+
+    /// Says of how many jobs sums are without that hold others of their account.
+    fn note_unknown(&mut self) {
+        let mut accounts: BTreeMap<(&str, &str), Used> = BTreeMap::new();
+        for (who, used) in &self.used {
+            accounts.entry((&who.cluster, &who.account)).or_default().add(used);
+        }
+        let mut lacking: BTreeMap<(&str, &str), u64> = BTreeMap::new();
+        for ((cluster, _), used) in &accounts {
+            for (tres, job_n) in used.lacking() {
+                *lacking.entry((cluster, tres)).or_default() += job_n;
+            }
+        }
+        let notes = lacking.into_iter().map(|((cluster, tres), job_n)| {
+            format!("cluster {cluster:?}: {job_n} jobs of which nothing says the {tres} are not in its lines")
+        });
+        let notes: Vec<String> = notes.collect();
+        self.notes.extend(notes);
     }
 
     /// Adds what signed corrections add: they name no user and no times, only a month.

@@ -113,6 +113,9 @@ impl<'a> JobPart<'a> {
                 None => (seconds == 0).then_some(0),
             };
             used.add_at(place, known);
+            if known.is_none() {
+                used.lack(place);
+            }
         }
         for (model, n) in self.models.iter() {
             used.add_model(model, held_s * i128::from(n));

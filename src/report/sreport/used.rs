@@ -17,6 +17,8 @@ pub(super) struct Used {
     sums: [Option<i128>; TRES.len()],
     /// Of GPUs by model.
     models: BTreeMap<String, i128>,
+    /// Jobs of which nothing says how much they held.
+    unknown_n: [u64; TRES.len()],
 }
 
 impl Used {
@@ -28,6 +30,22 @@ impl Used {
         for (model, seconds) in &more.models {
             self.add_model(model, *seconds);
         }
+        for (sum, part) in self.unknown_n.iter_mut().zip(more.unknown_n) {
+            *sum += part;
+        }
+    }
+
+    /// Notes a job of which nothing says how much of the resource at a place it held.
+    pub(super) fn lack(&mut self, place: usize) {
+        if let Some(sum) = self.unknown_n.get_mut(place) {
+            *sum += 1;
+        }
+    }
+
+    /// Jobs a sum is without, though it holds others.
+    pub(super) fn lacking(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        let lines = TRES.into_iter().zip(self.sums).zip(self.unknown_n);
+        lines.filter_map(|((name, sum), unknown_n)| (sum.is_some() && unknown_n > 0).then_some((name, unknown_n)))
     }
 
     /// Adds to the resource at a place of [`TRES`].

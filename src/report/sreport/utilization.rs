@@ -26,10 +26,13 @@ struct Held {
     allocated: Hours,
     /// While the controller of the cluster was down.
     unseen: Hours,
+    /// Jobs of which nothing says the cores.
+    unknown_n: u64,
 }
 
 impl Held {
     fn absorb(&mut self, more: Self) {
+        self.unknown_n += more.unknown_n;
         for (into, from) in [(&mut self.allocated, more.allocated), (&mut self.unseen, more.unseen)] {
             for (key, hours) in from {
                 let own = into.entry(key).or_default();
@@ -111,6 +114,12 @@ pub(super) fn answer(jobs: &Jobs<'_>, request: &Request) -> Result<Answer> {
         .into_inner()
         .map_err(|_| Error::internal("a working thread died"))?;
     let mut notes = Vec::new();
+    if held.unknown_n > 0 {
+        let unknown_n = held.unknown_n;
+        notes.push(format!(
+            "{unknown_n} jobs of which nothing says the cpu are not in the lines of cpu"
+        ));
+    }
     let mut spent = rolled_up(jobs, &events, &reserved.windows, &held);
     for Addition { rule, who, used } in additions(jobs) {
         let Some(used) = used else {
@@ -157,6 +166,7 @@ fn hold(part: &JobPart<'_>, jobs: &Jobs<'_>, reserved: &Reserved, events: &[Even
             }
         }
     };
+    held.unknown_n += u64::from(part.amount(0).is_none());
     for event in events {
         let is_outage = event.node.is_none() && event.kind == EventKind::Down && event.cluster == part.cluster;
         if let Some(span) = common(event.span, part.span).filter(|_| is_outage) {

@@ -356,7 +356,9 @@ fn what_nothing_says_is_empty() {
         "in/1.msg",
         "APEL-individual-job-message: v0.3\nSite: S\nSubmitHost: h\nMachineName: m\nLocalJobId: 1\nWallDuration: 3600\n\
          CpuDuration: 60\nStartTime: 1773100800\nEndTime: 1773104400\nProcessors: 2\nNodeCount: 1\n\
-         ServiceLevelType: HEPSPEC\nServiceLevel: 10\n%%\n",
+         ServiceLevelType: HEPSPEC\nServiceLevel: 10\n%%\n\
+         Site: S\nSubmitHost: h\nMachineName: m\nLocalJobId: 2\nWallDuration: 3600\nCpuDuration: 60\n\
+         StartTime: 1773100800\nEndTime: 1773104400\nServiceLevelType: HEPSPEC\nServiceLevel: 10\n%%\n",
     );
     let apel = "[[source]]\nname = \"apel\"\nformat = \"apel\"\npaths = [\"in\"]\n";
     let jobs = [Job::new(7, ("ann", "fir"), MARCH, "billing=4,cpu=4,node=1")];
@@ -372,7 +374,14 @@ fn what_nothing_says_is_empty() {
         ("oak|fir|gres/gpu", "0"),
         ("oak|fir|node", "3600"),
     ];
-    hold(&ask(&lake, SreportKind::AccountUtilization, |_| {}), &expected);
+    let accounts = ask(&lake, SreportKind::AccountUtilization, |_| {});
+    hold(&accounts, &expected);
+    let unsaid = "cluster \"m\": 1 jobs of which nothing says the cpu are not in its lines";
+    assert!(
+        accounts.notes.iter().any(|note| note == unsaid),
+        "{:#?}",
+        accounts.notes
+    );
     let by_user = ask(&lake, SreportKind::AccountUtilizationByUser, |_| {});
     let expected = [
         ("m|||gres/gpu", ""),
