@@ -168,7 +168,13 @@ fn generated(text: &str) -> String {
         );
     }
     let mut made = text.to_owned();
-    for (name, body) in [("exit codes", codes), ("reasons", reasons), ("datasets", datasets())] {
+    let every_report = crate::report::every::table();
+    for (name, body) in [
+        ("exit codes", codes),
+        ("reasons", reasons),
+        ("datasets", datasets()),
+        ("reports", every_report),
+    ] {
         let (open, close) = (format!("<!-- {name} -->\n"), format!("<!-- /{name} -->"));
         let (before, rest) = made.split_once(&open).expect("the region opens");
         let (_, after) = rest.split_once(&close).expect("the region closes");

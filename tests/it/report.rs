@@ -7,6 +7,7 @@ mod check;
 mod completeness;
 mod corrected;
 mod credit;
+pub(crate) mod every;
 mod federation;
 mod money;
 mod portals;
