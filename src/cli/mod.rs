@@ -18,6 +18,7 @@ mod report;
 mod run;
 mod schema;
 mod selection;
+mod sql;
 mod summaries;
 mod verify;
 mod work;
@@ -53,6 +54,7 @@ enum Command {
     Check(check::Args),
     Inspect(inspect::Args),
     Schema(schema::Args),
+    Sql(sql::Args),
     Report(report::Args),
     Publication(publication::Args),
     Reconcile(reconcile::Args),
@@ -102,6 +104,7 @@ fn execute(command: &Command) -> Result<()> {
         Command::Check(args) => check::run(args),
         Command::Inspect(args) => inspect::run(args),
         Command::Schema(args) => schema::run(args),
+        Command::Sql(args) => sql::run(args),
         Command::Report(args) => report::run(args),
         Command::Publication(args) => publication::run(args),
         Command::Reconcile(args) => reconcile::run(args),

@@ -90,7 +90,7 @@ pub(super) fn verify(store: &Store, manifest: &Manifest, book: &Book) -> Result<
         let held = held.remove(file_id).unwrap_or(0);
         if i128::from(said) != held {
             let problem = format!("{held} rows of input {file_id} are told of the machine, the ledger says {said}");
-            findings.push(("ledger/ledger.parquet".to_owned(), problem));
+            findings.push((lake::LEDGER.to_owned(), problem));
         }
     }
     Ok(findings)

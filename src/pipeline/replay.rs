@@ -19,6 +19,7 @@ use crate::sources::excerpt::{Excerpt, Extent, Wanted, closed, excerpts, needs_h
 use crate::sources::input::{InputFile, clean, find};
 use crate::sources::repair::{Refused, Title, VERSION, Writer, is_repair};
 use crate::store::hive::segment;
+use crate::store::lake::inputs_path;
 use crate::store::{Manifest, Store, read_table};
 
 /// Refusals of one file handled, and written into one file, at once.
@@ -188,7 +189,7 @@ pub fn export(replay: &Replay<'_>) -> Result<ReplayReport> {
         );
         return Err(Error::new(Kind::Usage, message));
     }
-    let inputs = inputs(&store)?;
+    let inputs = inputs(&store, &manifest)?;
     let mut export = Export {
         replay,
         target: None,
@@ -230,9 +231,9 @@ pub fn export(replay: &Replay<'_>) -> Result<ReplayReport> {
     Ok(export.report)
 }
 
-fn inputs(store: &Store) -> Result<BTreeMap<String, Input>> {
+fn inputs(store: &Store, manifest: &Manifest) -> Result<BTreeMap<String, Input>> {
     let mut inputs = BTreeMap::new();
-    for batch in read_table(store.reader("ledger/inputs.parquet")?, None, 16_384)? {
+    for batch in read_table(store.reader(inputs_path(manifest))?, None, 16_384)? {
         let batch = batch?;
         let (source, path, id) = (text(&batch, "source")?, text(&batch, "path")?, text(&batch, "file_id")?);
         let (format, blake3) = (text(&batch, "format")?, text(&batch, "blake3")?);

@@ -80,7 +80,7 @@ pub fn run_into(plan: &Plan, options: &RunOptions, progress: &dyn Progress, repo
     // After a rebuild the state knows of no place.
     let outdated = Outdated::find(&state, plan);
     let is_same = !is_resummarised && outdated.is_empty() && !overhead::is_changed(plan, &state);
-    let is_settled = is_same && fresh.is_empty() && !capacity::is_changed(plan, &state);
+    let is_settled = is_same && fresh.is_empty() && !capacity::is_changed(plan, &state) && state.is_laid_out();
     if files.is_empty() && seen.is_empty() && is_settled {
         report.settle(&state);
         report.finish_unchanged(&stopwatch);

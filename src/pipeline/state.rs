@@ -17,16 +17,13 @@ use crate::pipeline::{Plan, SourcePlan};
 use crate::privacy::Field;
 use crate::records::Window;
 use crate::records::file_order::FileOrder;
-use crate::schema;
+use crate::schema::sql::{self, SCRIPT};
+use crate::schema::{self, Dataset};
 use crate::sources::input::arrival_ms;
 use crate::sources::inventory;
-use crate::store::lake::{self, LakeTable};
-use crate::store::{BESIDE, Publication, Store};
+use crate::store::lake::{self, INPUTS, LEDGER, LakeTable};
+use crate::store::{BESIDE, Publication, Store, empty};
 use crate::time::Month;
-
-const LEDGER: &str = "ledger/ledger.parquet";
-const INPUTS: &str = "ledger/inputs.parquet";
-const VIEWS: &str = "gridtally.sql";
 
 /// The state of a lake.
 #[derive(Default)]
@@ -48,7 +45,8 @@ impl State {
         let table = |path: &str| -> Result<Vec<RecordBatch>> {
             lake::batches(store, publication, path)?.map_or_else(|| Ok(Vec::new()), Iterator::collect)
         };
-        let book = Book::load(&table(INPUTS)?, &table(LEDGER)?)?;
+        let inputs = publication.published().map_or(INPUTS, lake::inputs_path);
+        let book = Book::load(&table(inputs)?, &table(LEDGER)?)?;
         let Some(manifest) = publication.published() else {
             return Ok(Self {
                 book,
@@ -258,6 +256,11 @@ impl State {
         self.facts.get(PLAN_FACT).is_some_and(|was| *was != plan.fingerprint)
     }
 
+    /// Whether the folders of the lake, and the script in it, are those this version makes; a new lake has none yet.
+    pub(super) fn is_laid_out(&self) -> bool {
+        self.facts.is_empty() || self.facts.get(LAYOUT_FACT).is_some_and(|layout| layout == LAYOUT)
+    }
+
     /// A fact that was published.
     pub(super) fn fact(&self, name: &str) -> Option<&str> {
         self.facts.get(name).map(String::as_str)
@@ -273,6 +276,7 @@ impl State {
     #[must_use]
     pub(super) fn facts(&self, plan: &Plan) -> BTreeMap<String, String> {
         let mut facts = self.facts.clone();
+        facts.insert(LAYOUT_FACT.to_owned(), LAYOUT.to_owned());
         facts.insert(PLAN_FACT.to_owned(), plan.fingerprint.clone());
         facts.insert(RECORDS_FACT.to_owned(), records_version());
         facts.insert(ATTRIBUTION_FACT.to_owned(), plan.attribution.as_str().to_owned());
@@ -290,6 +294,10 @@ impl State {
             facts.insert(WITHHELD_FACT.to_owned(), "users".to_owned());
         } else {
             facts.remove(WITHHELD_FACT);
+        }
+        match withheld_fields(plan) {
+            Some(fields) => drop(facts.insert(PRIVACY_FACT.to_owned(), fields)),
+            None => drop(facts.remove(PRIVACY_FACT)),
         }
         for source in &plan.sources {
             facts.insert(source_fact(&source.name), source.fingerprint.clone());
@@ -325,7 +333,7 @@ impl State {
             .collect()
     }
 
-    /// Stages installed capacity, ledger, inputs and the DuckDB views.
+    /// Stages installed capacity, ledger, inputs, the schemas of what is empty, and the DuckDB views.
     ///
     /// # Errors
     /// [`crate::error::Kind::Io`] when the lake cannot be written.
@@ -343,15 +351,17 @@ impl State {
                 beside.insert(dataset);
             }
         }
-        let has = |dataset: &str| match dataset {
-            "inputs" | "ledger" | "runs" => true,
-            dataset => beside.contains(dataset) || publication.will_hold(dataset),
+        // Where an earlier version put it, it would be in the ledger's folder.
+        publication.remove(publication.published().map_or(INPUTS, lake::inputs_path));
+        let datasets = schema::datasets()?;
+        empty::publish(publication, datasets)?;
+        let files = |dataset: &Dataset| {
+            let name = dataset.name.as_str();
+            let has = name == "runs" || beside.contains(name) || publication.will_hold(name);
+            has.then(|| dataset.path.clone())
         };
-        let mut views = publication.stage(VIEWS, VIEWS, 1)?;
-        std::io::Write::write_all(
-            &mut views,
-            schema::sql::script(&plan.name, schema::datasets()?, has).as_bytes(),
-        )?;
+        let mut views = publication.stage(SCRIPT, SCRIPT, 1)?;
+        std::io::Write::write_all(&mut views, sql::script(&plan.name, datasets, files).as_bytes())?;
         publication.add(views.finish(0)?)
     }
 }
@@ -361,9 +371,14 @@ pub(super) const ATTRIBUTION_FACT: &str = "attribution";
 /// The zone in which months are cut, for reports that name instants.
 const ZONE_FACT: &str = "calendar_timezone";
 const CORRECTIONS_FACT: &str = "corrections";
+/// Which folders there are beside those of rows, and what the script says: it rises when they change.
+const LAYOUT_FACT: &str = "layout";
+const LAYOUT: &str = "2";
 const PLAN_FACT: &str = "plan";
 const RECORDS_FACT: &str = "schemas";
 const REORDERED_FACT: &str = "reordered";
+/// The columns whose names `[privacy]` withholds.
+const PRIVACY_FACT: &str = "privacy";
 /// Listings of the machine were read without the names of users.
 const WITHHELD_FACT: &str = "withheld";
 const LATE_FACT: &str = "completed late";
@@ -382,6 +397,19 @@ fn arrivals(book: &Book) -> Vec<(Arc<str>, Option<i64>, String)> {
     };
     let of_records = book.inputs().iter().filter(|(_, input)| !is_inventory(input));
     of_records.map(latest).collect()
+}
+
+/// Whether the inputs of a lake hold names that it withholds.
+pub(super) fn withholds_names(facts: &BTreeMap<String, String>) -> bool {
+    facts.contains_key(PRIVACY_FACT) || facts.contains_key(WITHHELD_FACT)
+}
+
+/// The columns whose names are withheld; `None` where all are kept.
+fn withheld_fields(plan: &Plan) -> Option<String> {
+    let privacy = plan.privacy.as_ref()?;
+    let withheld = Field::ALL.into_iter().filter(|field| !privacy.keeps(*field));
+    let names: Vec<&str> = withheld.map(Field::as_str).collect();
+    (!names.is_empty()).then(|| names.join(" "))
 }
 
 /// Whether a file tells of the machine. Such files come and go; no record is made of them.

@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::ledger::{Book, Outcome, Reason};
 use crate::schema;
 use crate::schema::batch::{id, int, number, text, time};
-use crate::store::lake;
+use crate::store::lake::{self, LEDGER};
 use crate::store::{Manifest, Store, read_table, verify_files};
 use crate::summarise::group::Groups;
 use crate::summarise::sums::COUNTED;
@@ -96,9 +96,9 @@ pub fn verify(output: &str) -> Result<VerifyReport> {
     }
     report.files_n = u64::try_from(manifest.files().len()).unwrap_or(u64::MAX);
     let table = |path: &str| -> Result<Vec<RecordBatch>> { read_table(store.reader(path)?, None, 16_384)?.collect() };
-    let book = Book::load(&table("ledger/inputs.parquet")?, &table("ledger/ledger.parquet")?)?;
+    let book = Book::load(&table(lake::inputs_path(&manifest))?, &table(LEDGER)?)?;
     if let Err(e) = book.close() {
-        report.find("ledger/ledger.parquet", e.to_string());
+        report.find(LEDGER, e.to_string());
     }
     report.rows_n = book.inputs().values().map(|input| input.rows_read).sum();
 
@@ -357,7 +357,7 @@ fn check_ledger(book: &Book, counted: &Counted, report: &mut VerifyReport) {
             let (site, month) = key;
             let month = month.map(|month| month.to_string()).unwrap_or_default();
             report.find(
-                "ledger/ledger.parquet",
+                LEDGER,
                 format!(
                     "{} {month}: the ledger says {said:?}, the files hold {held:?}",
                     site.unwrap_or_default()

@@ -273,7 +273,8 @@ impl Dataset {
     }
 }
 
-fn field(column: &Column) -> Field {
+/// The Arrow field of a column, with `unit` and `description`.
+pub(crate) fn field(column: &Column) -> Field {
     let mut metadata = HashMap::from([("description".to_owned(), column.doc.clone())]);
     if !column.unit.is_empty() {
         metadata.insert("unit".to_owned(), column.unit.clone());

@@ -1,39 +1,146 @@
-//! `gridtally.sql`: a DuckDB view per dataset.
+//! `gridtally.sql`: a DuckDB view per dataset, views of one account of hours each, and macros.
 
 use std::fmt::Write as _;
 
-use super::dataset::Dataset;
+use super::dataset::{Column, ColumnType, Dataset};
 
-/// The script for a lake in which `has(dataset)` says whether a dataset has files. It names no folder, so that equal
-/// lakes have equal scripts: it finds the lake from the working directory, or takes the variable `gridtally_root`.
+/// The script of a lake.
+pub const SCRIPT: &str = "gridtally.sql";
+
+/// Accounts of hours that have a view of `usage` of their own: `usage_batch`, ...
+const ACCOUNTS: [&str; 4] = ["batch", "payload", "storage", "summary"];
+
+/// Shorthands: their call, what they are, and what they mean.
+const MACROS: &[(&str, &str, &str)] = &[
+    (
+        "core_hours(core_s)",
+        "core_s / 3600",
+        "Core seconds as core hours: core_hours(sum(alloc_core_s)).",
+    ),
+    (
+        "gpu_hours(gpu_s)",
+        "gpu_s / 3600",
+        "GPU seconds as GPU hours: gpu_hours(sum(alloc_gpu_s)).",
+    ),
+    (
+        "cpu_hours(cpu_ms)",
+        "cpu_ms / 3600000",
+        "Milliseconds of CPU time as hours: cpu_hours(sum(cpu_ms)).",
+    ),
+    (
+        "cpu_percent(cpu_ms, core_s)",
+        "100 * cpu_ms / 1000 / nullif(core_s, 0)",
+        "CPU time in percent of core time: cpu_percent(sum(cpu_ms), sum(alloc_core_s)). Jobs of unknown CPU time (cpu_unknown_job_n) are in the core time.",
+    ),
+    ("gib(bytes)", "bytes / 1073741824", "Bytes as GiB."),
+];
+
+/// Rows of one choice, where a sum over several means nothing: their call, what they are, and what they mean.
+const CHOICES: &[(&str, &str, &str)] = &[
+    (
+        "usage_of(one_view)",
+        "SELECT * FROM \"usage\" WHERE view = one_view",
+        "Usage of one account of hours.",
+    ),
+    (
+        "charges_in(one_unit)",
+        "SELECT * REPLACE (charge.amount AS charge) FROM \"charges\" WHERE unit = one_unit",
+        "Charges in one unit, as numbers. Policies that charge in the same unit are two views of the same jobs: choose one of them, and one view.",
+    ),
+    (
+        "job_charges_in(one_unit)",
+        "SELECT * REPLACE (charge.amount AS charge) FROM \"job_charges\" WHERE unit = one_unit",
+        "What each job costs in one unit, as numbers. Choose one policy and one view.",
+    ),
+    (
+        "overhead_of(one_unit)",
+        "SELECT * FROM \"overhead\" WHERE unit = one_unit",
+        "Overhead by one canonical unit. Rows of several units describe the same nodes.",
+    ),
+    (
+        "overhead_queue_of(one_unit)",
+        "SELECT * FROM \"overhead_queue\" WHERE unit = one_unit",
+        "How long jobs waited, by one canonical unit. Rows of several units describe the same jobs.",
+    ),
+];
+
+/// The script for a lake; `files` names the files of a dataset by a pattern below the lake, and is `None` where it has
+/// none. It names no folder: equal lakes have equal scripts, and a lake can be copied and moved.
 #[must_use]
-pub fn script(pipeline: &str, datasets: &[Dataset], has: impl Fn(&str) -> bool) -> String {
+pub fn script(pipeline: &str, datasets: &[Dataset], files: impl Fn(&Dataset) -> Option<String>) -> String {
     let marker = format!(
         "-- gridtally views of the pipeline {}",
         pipeline.replace(['\n', '\r'], " ")
     );
     let mut sql = format!("{marker}\n");
     sql.push_str(
-        "-- Inside the lake, or up to three folders above it: duckdb -init gridtally.sql (or LAKE/gridtally.sql).\n\
-         -- Anywhere else, first: SET VARIABLE gridtally_root = 'path or URL of the lake';\n\
-         SET VARIABLE gridtally_root = coalesce(getvariable('gridtally_root'), (\n  \
-         SELECT CASE WHEN file = 'gridtally.sql' THEN '.' ELSE regexp_replace(file, '/gridtally[.]sql$', '') END\n  \
-         FROM (SELECT filename AS file, content FROM read_text(['gridtally.sql*', '*/gridtally.sql*', '*/*/gridtally.sql*', '*/*/*/gridtally.sql*']))\n",
+        "-- DuckDB does not tell a script where it lies, and this lake may be a copy of another: say which one is meant.\n\
+         --   gridtally sql LAKE > lake.sql, then: duckdb -init lake.sql       (LAKE is a folder or URL)\n\
+         --   duckdb -cmd \"SET VARIABLE gridtally_root = 'LAKE'\" -cmd \".read LAKE/gridtally.sql\"\n\
+         --   con.execute(\"SET VARIABLE gridtally_root = 'LAKE'\"); con.execute(open('LAKE/gridtally.sql').read())\n\
+         SET VARIABLE gridtally_lake = NULL;\n\
+         SET VARIABLE gridtally_lake = (CASE WHEN getvariable('gridtally_root') IS NULL THEN error(\
+         'gridtally.sql cannot know which lake it lies in. Say it first: SET VARIABLE gridtally_root = ''folder or URL of the lake''; \
+         or let gridtally sql LAKE write a script that says it.') ELSE getvariable('gridtally_root') END);\n\
+         SET VARIABLE gridtally_lake = (SELECT CASE WHEN count(*) = 1 THEN getvariable('gridtally_lake') ELSE error(\
+         'This script is not that of the lake at ' || getvariable('gridtally_lake') || ': there is no lake of its pipeline.') END\n",
     );
     let _ = writeln!(
         sql,
-        "  WHERE starts_with(content, '{}') ORDER BY length(file), file LIMIT 1), '.');\n",
-        marker.replace('\'', "''")
+        "  FROM read_text(getvariable('gridtally_lake') || '/{SCRIPT}*') WHERE parse_filename(filename) = '{SCRIPT}' \
+         AND starts_with(content, {}));\n\
+         -- What was said holds for one script: the next one asks again.\n\
+         SET VARIABLE gridtally_root = NULL;\n",
+        quoted(&marker)
     );
     for dataset in datasets {
-        view(&mut sql, dataset, has(&dataset.name));
+        view(&mut sql, dataset, files(dataset).as_deref());
+    }
+    sql.push_str("\n-- One account of hours each: those of two views are never added up.\n");
+    for account in ACCOUNTS {
+        let _ = writeln!(
+            sql,
+            "CREATE OR REPLACE VIEW \"usage_{account}\" AS SELECT * FROM \"usage\" WHERE view = '{account}';\n\
+             COMMENT ON VIEW \"usage_{account}\" IS 'Usage of the view {account} alone.';"
+        );
+    }
+    sql.push_str(
+        "\n-- What there is to choose from, one row for each policy and unit; charges_in(unit) has the charges.\n\
+         CREATE OR REPLACE VIEW \"charge_units\" AS SELECT unit, pool, policy, policy_version, options, subject, view, \
+         sum(job_n) AS job_n, sum(unpriced_job_n) AS unpriced_job_n, sum(charge.amount) AS amount \
+         FROM \"charges\" GROUP BY ALL ORDER BY ALL;\n\
+         COMMENT ON VIEW \"charge_units\" IS 'What each policy charged, by unit and view. Amounts of two rows are never added up.';\n\n",
+    );
+    for (kind, of, list) in [("MACRO", "", MACROS), ("MACRO TABLE", "TABLE ", CHOICES)] {
+        for (call, body, doc) in list {
+            let name = call.split('(').next().unwrap_or_default();
+            let _ = writeln!(
+                sql,
+                "CREATE OR REPLACE MACRO {call} AS {of}{body};\nCOMMENT ON {kind} {name} IS {};",
+                quoted(doc)
+            );
+        }
     }
     sql
 }
 
-fn view(sql: &mut String, dataset: &Dataset, has_files: bool) {
+/// The script of the lake at `root`, wherever it is called from.
+#[must_use]
+pub fn script_at(root: &str, script: &str) -> String {
+    format!("SET VARIABLE gridtally_root = {};\n{script}", quoted(root))
+}
+
+fn view(sql: &mut String, dataset: &Dataset, files: Option<&str>) {
     let name = &dataset.name;
-    if has_files {
+    let has = |column: &str| dataset.columns.iter().any(|c| c.name == column);
+    // A charge carries its unit, so that sum(charge) over several is refused, and charge.amount says what is meant.
+    let is_charged = has("charge") && has("unit");
+    let all = if is_charged {
+        "* REPLACE ({'amount': charge, 'unit': unit} AS charge)"
+    } else {
+        "*"
+    };
+    let from = if let Some(files) = files {
         let types: Vec<String> = dataset
             .partition
             .iter()
@@ -44,25 +151,43 @@ fn view(sql: &mut String, dataset: &Dataset, has_files: bool) {
         } else {
             format!("hive_partitioning = true, hive_types = {{{}}}", types.join(", "))
         };
-        let _ = writeln!(
-            sql,
-            "CREATE OR REPLACE VIEW \"{name}\" AS SELECT * FROM read_parquet(getvariable('gridtally_root') || '/{}', {hive});",
-            dataset.path
-        );
+        format!("read_parquet(getvariable('gridtally_lake') || '/{files}', {hive})")
     } else {
         let columns = dataset.columns.iter().chain(&dataset.partition);
         let columns: Vec<String> = columns
             .map(|c| format!("NULL::{} AS \"{}\"", c.kind.sql(), c.name))
             .collect();
-        let _ = writeln!(
-            sql,
-            "CREATE OR REPLACE VIEW \"{name}\" AS SELECT {} WHERE false;",
-            columns.join(", ")
-        );
-    }
+        format!("(SELECT {} WHERE false)", columns.join(", "))
+    };
     let _ = writeln!(
         sql,
-        "COMMENT ON VIEW \"{name}\" IS '{}';",
-        dataset.doc.replace('\'', "''")
+        "CREATE OR REPLACE VIEW \"{name}\" AS SELECT {all} FROM {from};\nCOMMENT ON VIEW \"{name}\" IS {};",
+        quoted(&dataset.doc)
     );
+    for column in dataset.columns.iter().chain(&dataset.partition) {
+        let _ = writeln!(
+            sql,
+            "COMMENT ON COLUMN \"{name}\".\"{}\" IS {};",
+            column.name,
+            quoted(&meaning(column, is_charged))
+        );
+    }
+}
+
+/// What a column means, with its unit where its name does not end in one.
+fn meaning(column: &Column, is_charged: bool) -> String {
+    let doc = &column.doc;
+    if is_charged && column.name == "charge" {
+        return format!("{doc} Add up charge.amount, of one unit, policy and view: charges_in(unit) has them.");
+    }
+    let says_unit = column.unit.is_empty() || column.unit == "1" || column.unit == "UTC";
+    if says_unit || column.kind == ColumnType::GpuList {
+        doc.clone()
+    } else {
+        format!("{doc} [{}]", column.unit)
+    }
+}
+
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
 }

@@ -18,6 +18,18 @@ use crate::time::{Day, Month};
 /// Rows read at once from a published table.
 const READ_ROWS: usize = 16_384;
 
+/// Path of the ledger.
+pub const LEDGER: &str = "ledger/ledger.parquet";
+
+/// Path of the list of input files.
+pub const INPUTS: &str = "inputs/inputs.parquet";
+
+/// Where the list of input files of a lake is: earlier versions put it beside the ledger.
+#[must_use]
+pub fn inputs_path(manifest: &Manifest) -> &str {
+    manifest.dataset("inputs").next().map_or(INPUTS, |file| &file.path)
+}
+
 /// Path of the file of a dataset that is kept by site and month, such as `records`, of one site and month.
 #[must_use]
 pub fn month_path(dataset: &str, site: &str, month: Month) -> String {

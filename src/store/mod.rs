@@ -2,6 +2,7 @@
 
 mod column;
 pub(crate) mod connect;
+pub mod empty;
 pub mod hive;
 mod journal;
 pub mod lake;

@@ -9,6 +9,7 @@ use super::publish::{JOURNAL, LOCK, MACHINERY, STAGING};
 use super::table::SCHEMA_VERSION_KEY;
 use super::table_reader::describe;
 use crate::error::{Kind, Result};
+use crate::schema::sql::SCRIPT;
 
 /// Something that is not as it should be.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -89,7 +90,7 @@ pub fn verify_files(store: &Store) -> Result<Vec<Finding>> {
 fn stray(path: &str) -> Option<&'static str> {
     let below = |folder: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
     match path {
-        MANIFEST | "gridtally.sql" | LOCK => None,
+        MANIFEST | SCRIPT | LOCK => None,
         JOURNAL => Some("a commit was interrupted; the next run completes it"),
         _ if below("runs") || BESIDE.into_iter().any(below) => None,
         _ if below(STAGING) => Some("left over from an interrupted run; the next run removes it"),

@@ -32,6 +32,7 @@ const SUBCOMMANDS: &[&str] = &[
     "check",
     "inspect",
     "schema",
+    "sql",
     "policy",
     "verify",
     "completions",
@@ -230,10 +231,10 @@ fn a_lake_that_lost_a_file_is_damaged() {
                     paths = [\"jobs.txt\"]\nsite = \"A\"\ntimezone = \"UTC\"\nvo = { value = \"v\" }\n";
     fs::write(here.path().join("oak.toml"), pipeline).unwrap();
     assert_eq!(gridtally(&["run", "oak.toml"], here.path()).status.code(), Some(0));
-    fs::remove_file(here.path().join("lake/ledger/inputs.parquet")).unwrap();
+    fs::remove_file(here.path().join("lake/inputs/inputs.parquet")).unwrap();
     let output = gridtally(&["run", "oak.toml"], here.path());
     assert_eq!(output.status.code(), Some(65), "{}", stderr(&output));
-    let message = "a file the manifest names is gone: the lake is damaged (path ledger/inputs.parquet)";
+    let message = "a file the manifest names is gone: the lake is damaged (path inputs/inputs.parquet)";
     assert!(stderr(&output).contains(message), "{}", stderr(&output));
 }
 

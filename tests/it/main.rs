@@ -16,6 +16,7 @@ mod benchmarks;
 mod decimal;
 mod engine;
 mod everything;
+mod folders;
 mod fuzz;
 mod garbage;
 #[path = "../generator/mod.rs"]

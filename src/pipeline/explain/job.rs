@@ -160,7 +160,7 @@ pub struct Explained {
 pub fn explain(output: &str, job: &str, inputs: &Path) -> Result<Vec<Explained>> {
     let (store, manifest) = Manifest::open(output)?;
     let table = |path: &str| -> Result<Vec<RecordBatch>> { read_table(store.reader(path)?, None, 16_384)?.collect() };
-    let book = Book::load(&table("ledger/inputs.parquet")?, &table("ledger/ledger.parquet")?)?;
+    let book = Book::load(&table(lake::inputs_path(&manifest))?, &table(lake::LEDGER)?)?;
     let lake = Lake { store, manifest, book };
     let wanted = identity(job);
     let mut found = Vec::new();
@@ -205,7 +205,11 @@ impl Lake {
         let file_id = of("file_id")?;
         let (path, blake3) = self.input(&file_id);
         let byte_offset = int(record, "byte_offset")?.value(0);
-        let raw = raw::row(inputs, &path, &blake3, u64::try_from(byte_offset).unwrap_or(0))?;
+        let raw = if state::withholds_names(&self.manifest.facts) {
+            Err("[privacy] of its pipeline withholds names, and the input holds them as they are".to_owned())
+        } else {
+            raw::row(inputs, &path, &blake3, u64::try_from(byte_offset).unwrap_or(0))?
+        };
         let (raw, raw_missing) = match raw {
             Ok(raw) => (Some(raw), None),
             Err(why) => (None, Some(why)),

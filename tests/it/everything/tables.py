@@ -4,7 +4,7 @@ import duckdb
 
 lake, folder, data = sys.argv[1:]
 db = duckdb.connect()
-db.execute("create view inputs as from read_parquet('" + lake + "/ledger/inputs.parquet')")
+db.execute("create view inputs as from read_parquet('" + lake + "/inputs/inputs.parquet')")
 db.execute("create view ledger as from read_parquet('" + lake + "/ledger/ledger.parquet')")
 db.execute("create view records as from read_parquet('" + lake + "/records/*/*/*.parquet', hive_partitioning=true)")
 SUMS = ["rows_read_n", "accepted_n", "duplicate_n", "superseded_n", "rejected_n", "out_of_scope_n"]

@@ -18,7 +18,7 @@ fn the_rows_of_every_file_add_up() {
     let pipeline = Pipeline::sample();
     let report = scene.run(&pipeline, "lake");
     let out = scene.path("lake");
-    let (inputs, ledger) = (all(&out, "ledger/inputs.parquet"), all(&out, "ledger/ledger.parquet"));
+    let (inputs, ledger) = (all(&out, "inputs/inputs.parquet"), all(&out, "ledger/ledger.parquet"));
     let mut ended: BTreeMap<(String, String), BTreeMap<String, i64>> = BTreeMap::new();
     for row in 0..ledger.num_rows() {
         let key = (

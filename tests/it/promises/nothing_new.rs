@@ -61,6 +61,7 @@ fn one_more_file_touches_only_what_it_speaks_of() {
     assert!(touched.contains("records/site=ALP-T2/record_month=2026-02-01/records.parquet"));
     for path in &touched {
         let is_expected = path.starts_with("ledger/")
+            || path.starts_with("inputs/")
             || path == "manifest.json"
             || path.starts_with("usage/site=ALP-T2/")
             || path.starts_with("rejects/")
@@ -94,7 +95,7 @@ fn a_file_under_another_name_changes_the_ledger_alone() {
     let touched: Vec<String> = changed(&before, &scene.lake("lake")).into_iter().collect();
     assert_eq!(
         touched,
-        ["ledger/inputs.parquet", "ledger/ledger.parquet", "manifest.json"]
+        ["inputs/inputs.parquet", "ledger/ledger.parquet", "manifest.json"]
     );
     let same_file = |reasons: &BTreeMap<String, u64>| reasons.get("duplicate/same_file").copied().unwrap_or(0);
     assert!(same_file(&report.reasons) > same_file(&first.reasons));

@@ -128,7 +128,7 @@ fn rows(report: &RunReport, reason: &str) -> u64 {
 fn closes(scene: &Scene, out: &str) {
     assert_eq!(scene.findings(out), []);
     let lake = scene.path(out);
-    let inputs = all(&lake, "ledger/inputs.parquet");
+    let inputs = all(&lake, "inputs/inputs.parquet");
     let ended: i64 = [
         "accepted_n",
         "duplicate_n",

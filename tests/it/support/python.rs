@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 /// The versions the statements about these readers were found with.
 const PACKAGES: &[&str] = &[
     "duckdb==2.0.0",
+    "pandas==3.1.1",
     "polars==2.1.0",
     "pyarrow==26.0.1",
     "moto[server]==5.2.5",

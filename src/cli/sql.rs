@@ -1,0 +1,56 @@
+//! `gridtally sql`
+
+use super::output;
+use crate::error::{Error, Result};
+use crate::schema::{self, Dataset, sql};
+use crate::store::{BESIDE, Manifest, Store, lake};
+
+/// Print the DuckDB views of a lake, for a lake at any path or URL.
+///
+/// The script opens this lake wherever it is called from: one view for each dataset, with comments on views and columns,
+/// views of one account of hours (usage_batch, usage_payload, ...), charges of one unit (charges_in), and macros such as
+/// core_hours. The script in the lake, gridtally.sql, is the same but for the path: it has to be told first.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  Open a lake in DuckDB:
+    gridtally sql out > lake.sql
+    duckdb -init lake.sql
+
+  A sum of charges is taken in one unit:
+    duckdb -init lake.sql -c \"SELECT vo, sum(charge) FROM charges_in('core_hour') WHERE view = 'batch' GROUP BY ALL\"")]
+pub(super) struct Args {
+    /// Folder or URL results were published to.
+    lake: String,
+}
+
+pub(super) fn run(args: &Args) -> Result<()> {
+    let (store, manifest) = Manifest::open(&args.lake)?;
+    let pipeline = manifest.facts.get("pipeline").map_or("", String::as_str);
+    let mut beside = Vec::new();
+    for folder in ["runs"].into_iter().chain(BESIDE) {
+        if !store.list(folder)?.is_empty() {
+            beside.push(folder);
+        }
+    }
+    let files = |dataset: &Dataset| {
+        let is_there = beside.contains(&dataset.name.as_str()) || manifest.dataset(&dataset.name).next().is_some();
+        is_there.then(|| match dataset.name.as_str() {
+            "inputs" => lake::inputs_path(&manifest).to_owned(),
+            _ => dataset.path.clone(),
+        })
+    };
+    let script = sql::script(pipeline, schema::datasets()?, files);
+    output::text(&sql::script_at(&root(&store)?, &script))
+}
+
+/// The place of a lake for DuckDB: an absolute path, or its URL.
+fn root(store: &Store) -> Result<String> {
+    let Some(folder) = store.local_root() else {
+        return Ok(store.url().trim_end_matches('/').to_owned());
+    };
+    let whole = std::fs::canonicalize(folder).map_err(|e| Error::from(e).at("path", folder.display()))?;
+    whole.to_str().map(str::to_owned).ok_or_else(|| {
+        Error::config("the path of the lake is not UTF-8, and DuckDB takes no other").at("path", whole.display())
+    })
+}

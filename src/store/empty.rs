@@ -1,0 +1,69 @@
+//! Datasets without rows: their columns in a file of no rows, so that whoever opens the folder finds the schema.
+//!
+//! Such a file lies in the dataset's own folder, where no partition is, and so it holds the columns of the path as well.
+//! It goes when the first rows come. The manifest counts it to no dataset.
+
+use std::sync::Arc;
+
+use arrow::datatypes::Schema;
+
+use super::BESIDE;
+use super::publish::Publication;
+use super::table::{SCHEMA_VERSION_KEY, TableOptions, TableWriter};
+use crate::error::Result;
+use crate::schema::Dataset;
+
+/// What the manifest says such a file belongs to.
+const EMPTY: &str = "empty";
+
+/// Adds such a file for each dataset that will hold nothing, and takes it away from the others.
+///
+/// # Errors
+/// [`crate::error::Kind::Io`] when it cannot be staged.
+pub fn publish(publication: &Publication, datasets: &[Dataset]) -> Result<()> {
+    for dataset in datasets {
+        // These are written beside the manifest, and whoever reads their folders takes every file for one of theirs.
+        if dataset.name == "runs" || BESIDE.contains(&dataset.name.as_str()) {
+            continue;
+        }
+        let path = path(dataset);
+        if publication.will_hold(&dataset.name) {
+            publication.remove(&path);
+            continue;
+        }
+        let was = publication.published().and_then(|manifest| manifest.file(&path));
+        if was.is_some_and(|file| file.schema_version == dataset.version) {
+            continue;
+        }
+        write(publication, dataset, &path)?;
+    }
+    Ok(())
+}
+
+/// Where the file lies.
+fn path(dataset: &Dataset) -> String {
+    let folder = dataset.path.split('/').next().unwrap_or(&dataset.name);
+    format!("{folder}/{EMPTY}.parquet")
+}
+
+fn write(publication: &Publication, dataset: &Dataset, path: &str) -> Result<()> {
+    let staged = publication.stage(path, EMPTY, dataset.version)?;
+    let options = TableOptions::default();
+    let mut writer = TableWriter::create(staged, Arc::new(schema(dataset)), &options)?;
+    writer.note(SCHEMA_VERSION_KEY, &dataset.version.to_string());
+    let (rows, staged) = writer.finish()?;
+    publication.add(staged.finish(rows)?)
+}
+
+/// Its columns, and behind them those the path of a file with rows holds.
+fn schema(dataset: &Dataset) -> Schema {
+    let columns = dataset.arrow();
+    let path = dataset.partition.iter().map(crate::schema::dataset::field);
+    let fields: Vec<_> = columns
+        .fields()
+        .iter()
+        .map(|field| field.as_ref().clone())
+        .chain(path)
+        .collect();
+    Schema::new_with_metadata(fields, columns.metadata().clone())
+}

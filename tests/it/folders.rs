@@ -1,0 +1,203 @@
+//! One dataset, one folder: whoever opens it with the usual readers finds its columns and its rows.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use super::support::python::python;
+use super::support::sample::{self, run};
+
+/// Every dataset of a lake as a folder, by four readers: rows, and the sums of all whole numbers and decimals.
+const READERS: &str = r#"
+import os, sys
+from decimal import Decimal
+import duckdb, pandas, polars, pyarrow.parquet as parquet, pyarrow.types as types
+lake = sys.argv[1]
+def total(values):
+    known = [Decimal(str(int(value)) if isinstance(value, float) else str(value)) for value in values if value is not None and value == value]
+    return sum(known) if known else None
+folders = sorted(name for name in os.listdir(lake) if os.path.isdir(f"{lake}/{name}") and not name.startswith("."))
+for name in folders:
+    folder = f"{lake}/{name}"
+    arrow = parquet.read_table(folder)
+    numbers = [f.name for f in arrow.schema if (types.is_integer(f.type) or types.is_decimal(f.type)) and "=" not in f.name]
+    want = {column: total(arrow[column].to_pylist()) for column in numbers}
+    frame = pandas.read_parquet(folder, dtype_backend="pyarrow")
+    lazy = polars.read_parquet(folder)
+    duck = duckdb.connect()
+    table = duck.execute(f"SELECT * FROM read_parquet('{folder}/**/*.parquet')")
+    names = [column[0] for column in table.description]
+    rows = table.fetchall()
+    columns = dict(zip(names, zip(*rows))) if rows else {column: () for column in names}
+    readers = {
+        "pandas": (len(frame), set(frame.columns), lambda column: [None if value is pandas.NA else value for value in frame[column].tolist()]),
+        "polars": (lazy.height, set(lazy.columns), lambda column: lazy[column].to_list()),
+        "duckdb": (len(rows), set(names), lambda column: columns[column]),
+    }
+    for reader, (height, held, values) in readers.items():
+        assert height == arrow.num_rows, (name, reader, height, arrow.num_rows)
+        assert held == set(arrow.schema.names), (name, reader, held ^ set(arrow.schema.names))
+        for column in numbers:
+            assert total(values(column)) == want[column], (name, reader, column)
+# Without that, pandas itself reads every folder whose partitions are all known.
+plain = [name for name in folders if "vo=__HIVE_DEFAULT_PARTITION__" not in str(list(os.walk(f"{lake}/{name}")))]
+for name in plain:
+    pandas.read_parquet(f"{lake}/{name}")
+print(" ".join(folders))
+"#;
+
+#[test]
+fn every_reader_opens_every_folder() {
+    let lake = sample::lake();
+    let folders = python(READERS, &[lake.to_str().unwrap()]);
+    for name in [
+        "usage",
+        "charges",
+        "ledger",
+        "inputs",
+        "records",
+        "history",
+        "corrections",
+        "repairs",
+        "summary",
+    ] {
+        assert!(
+            folders.split_whitespace().any(|folder| folder == name),
+            "{name}: {folders}"
+        );
+    }
+}
+
+const HEADER: &str = "JobIDRaw|Cluster|User|Account|State|Submit|Start|End|ElapsedRaw|AllocCPUS|TotalCPU";
+const JOB: &str = "1|c|u|a|COMPLETED|2026-01-01T00:00:00|2026-01-01T00:00:00|2026-01-01T01:00:00|3600|2|00:10:00";
+
+struct House(tempfile::TempDir);
+
+impl House {
+    fn new() -> Self {
+        let house = Self(tempfile::tempdir().unwrap());
+        fs::write(house.path("one"), format!("{HEADER}\n{JOB}\n")).unwrap();
+        let pipeline = "[pipeline]\nname = \"p\"\noutput = \"lake\"\n[[source]]\nname = \"s\"\nformat = \"sacct\"\n\
+                        paths = [\"one*\"]\nsite = \"A\"\ntimezone = \"UTC\"\nvo = { value = \"v\" }\n";
+        fs::write(house.path("p.toml"), pipeline).unwrap();
+        house
+    }
+
+    fn path(&self, name: &str) -> std::path::PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn gridtally(&self, args: &[&str]) -> String {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gridtally"));
+        run(command.args(args).current_dir(self.0.path()))
+    }
+}
+
+/// Columns and rows of a folder, and those of its view.
+const EMPTY: &str = r#"
+import duckdb, sys
+lake, *datasets = sys.argv[1:]
+con = duckdb.connect()
+con.execute(f"SET VARIABLE gridtally_root = '{lake}'")
+con.execute(open(lake + "/gridtally.sql").read())
+for name in datasets:
+    folder = con.execute(f"SELECT column_name, column_type FROM (DESCRIBE FROM read_parquet('{lake}/{name}/**/*.parquet'))").fetchall()
+    view = con.execute(f"SELECT column_name, column_type FROM (DESCRIBE \"{name}\")").fetchall()
+    assert folder == view, (name, set(folder) ^ set(view))
+    assert con.execute(f"SELECT count(*) FROM read_parquet('{lake}/{name}/**/*.parquet')").fetchone() == (0,), name
+print("typed")
+"#;
+
+#[test]
+fn a_dataset_without_rows_has_its_columns() {
+    let house = House::new();
+    house.gridtally(&["run", "p.toml"]);
+    let lake = house.path("lake");
+    let lake = lake.to_str().unwrap();
+    let datasets = [
+        "history",
+        "rejects",
+        "summary",
+        "corrections",
+        "repairs",
+        "overhead",
+        "node",
+        "summary_history",
+    ];
+    assert_eq!(python(EMPTY, &[&[lake][..], &datasets].concat()), "typed\n");
+    let empty = |name: &str| house.path(&format!("lake/{name}/empty.parquet")).is_file();
+    assert!(empty("history") && empty("charges") && !empty("usage") && !empty("publication"));
+    assert!(house.gridtally(&["verify", "lake"]).contains("sound"));
+    // The first row sends the file away.
+    fs::write(house.path("one-again"), format!("{HEADER}\n{JOB}\n")).unwrap();
+    fs::write(
+        house.path("one-more"),
+        format!("{HEADER}\n{}\n", JOB.replace("00:10:00", "00:20:00")),
+    )
+    .unwrap();
+    house.gridtally(&["run", "p.toml"]);
+    assert!(!empty("history") && empty("rejects"));
+    assert!(house.gridtally(&["verify", "lake"]).contains("sound"));
+    let rows = "import duckdb, sys\nprint(*duckdb.sql(f\"SELECT site FROM '{sys.argv[1]}/history/**/*.parquet'\").fetchall()[0])";
+    assert_eq!(python(rows, &[lake]), "A\n");
+}
+
+/// An earlier version put the list of inputs beside the ledger.
+#[test]
+fn the_list_of_inputs_moves_out_of_the_folder_of_the_ledger() {
+    let house = House::new();
+    house.gridtally(&["run", "p.toml"]);
+    let fresh = listing(&house.path("lake"));
+    fs::rename(
+        house.path("lake/inputs/inputs.parquet"),
+        house.path("lake/ledger/inputs.parquet"),
+    )
+    .unwrap();
+    fs::remove_dir(house.path("lake/inputs")).unwrap();
+    let manifest = fs::read_to_string(house.path("lake/manifest.json")).unwrap();
+    assert!(manifest.contains("\"inputs/inputs.parquet\""));
+    let earlier = manifest.replace("\"inputs/inputs.parquet\"", "\"ledger/inputs.parquet\"");
+    let earlier = earlier.replace("\"layout\": \"2\"", "\"layout\": \"1\"");
+    fs::write(house.path("lake/manifest.json"), earlier).unwrap();
+    // It is read where it is ...
+    assert!(house.gridtally(&["verify", "lake"]).contains("sound"));
+    assert!(
+        house
+            .gridtally(&["explain", "lake", "1", "--inputs", "."])
+            .contains("record_id")
+    );
+    assert!(house.gridtally(&["sql", "lake"]).contains("/ledger/inputs.parquet'"));
+    // ... and the next run moves it, and reads nothing again.
+    let said = house.gridtally(&["run", "p.toml", "--report", "json"]);
+    assert!(said.contains("\"files_read_n\":0"), "{said}");
+    assert_eq!(listing(&house.path("lake")), fresh);
+    assert!(house.gridtally(&["verify", "lake"]).contains("sound"));
+}
+
+/// The tables of a lake by path, but for the runs.
+fn listing(lake: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut folders = vec![lake.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                found.push(path.strip_prefix(lake).unwrap().to_string_lossy().into_owned());
+            }
+        }
+    }
+    found.retain(|path| path.ends_with(".parquet") && !path.starts_with("runs/"));
+    found.sort();
+    found
+}
+
+#[test]
+fn no_two_datasets_share_a_folder() {
+    let datasets = gridtally::schema::datasets().unwrap();
+    let mut folders: Vec<&str> = datasets.iter().map(|d| d.path.split('/').next().unwrap()).collect();
+    folders.sort_unstable();
+    folders.dedup();
+    assert_eq!(folders.len(), datasets.len());
+}
