@@ -8,8 +8,8 @@ use crate::store::{BESIDE, Manifest, Store, lake};
 /// Print the DuckDB views of a lake, for a lake at any path or URL.
 ///
 /// The script opens this lake wherever it is called from: one view for each dataset, with comments on views and columns,
-/// views of one account of hours (usage_batch, usage_payload, ...), charges of one unit (charges_in), and macros such as
-/// core_hours. The script in the lake, gridtally.sql, is the same but for the path: it has to be told first.
+/// views of one account of hours (`usage_batch`, `usage_payload`, ...), charges of one unit (`charges_in`), and macros such as
+/// `core_hours`. The script in the lake, gridtally.sql, is the same but for the path: it has to be told first.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:

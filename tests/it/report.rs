@@ -10,6 +10,7 @@ mod credit;
 pub(crate) mod every;
 mod federation;
 mod money;
+mod names;
 mod portals;
 mod publication;
 mod reconcile;
