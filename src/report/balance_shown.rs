@@ -1,6 +1,6 @@
 //! Balances as people read them: with the digits that matter, and without columns that say nothing.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::balance::Balance;
 use super::shown::digits_that_matter;
@@ -48,7 +48,7 @@ pub fn table(balances: &[Balance], on: Day) -> Table {
             Cell::text(balance.project()),
             Cell::word(of.site.as_deref()),
             Cell::word(of.cluster.as_deref()),
-            Cell::text(title(balance, balances)),
+            Cell::text(balance.tariff.title_among(balances.iter().map(|other| &other.tariff))),
             Cell::text(unit.replace('_', " ")),
             amount(of.amount_e9),
             amount(balance.charged_e9),
@@ -87,20 +87,6 @@ fn digits(balances: &[Balance]) -> BTreeMap<&str, u8> {
         )
     });
     digits.collect()
-}
-
-/// The policy, with what was chosen only where that tells balances apart.
-fn title(balance: &Balance, balances: &[Balance]) -> String {
-    let tariff = &balance.tariff;
-    let same = balances
-        .iter()
-        .map(|other| &other.tariff)
-        .filter(|other| other.policy == tariff.policy);
-    let options: BTreeSet<&str> = same.map(|other| other.options.as_str()).collect();
-    if options.len() == 1 && !tariff.is_of_nodes() {
-        return tariff.policy.clone();
-    }
-    tariff.title()
 }
 
 /// Takes out columns that say nothing, or the same as others.

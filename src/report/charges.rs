@@ -45,6 +45,15 @@ impl Tariff {
         format!("{} ({})", self.policy, chosen.join(", "))
     }
 
+    /// What people call it beside others: what was chosen stands there only where that tells them apart.
+    pub fn title_among<'a>(&self, others: impl IntoIterator<Item = &'a Self>) -> String {
+        let mut same = others.into_iter().filter(|other| other.policy == self.policy);
+        if self.is_of_nodes() || same.any(|other| other.options != self.options) {
+            return self.title();
+        }
+        self.policy.clone()
+    }
+
     /// Whether it charges shares of nodes.
     #[must_use]
     pub fn is_of_nodes(&self) -> bool {

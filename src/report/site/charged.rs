@@ -50,22 +50,26 @@ pub fn by_policy(supply: &Supply) -> (Vec<PolicyCharges>, Option<String>) {
     }
     let mut names: BTreeMap<Name<'_>, Vec<&Tariff>> = BTreeMap::new();
     let mut left_out: BTreeSet<(String, i128)> = BTreeSet::new();
-    for tariff in supply
-        .tariffs
-        .iter()
-        .chain(sums.keys().copied())
-        .collect::<BTreeSet<_>>()
-    {
-        let of_vos = sums.get(tariff).into_iter().flat_map(BTreeMap::values);
+    let all: BTreeSet<&Tariff> = supply.tariffs.iter().chain(sums.keys().copied()).collect();
+    let title = |tariff: &Tariff| tariff.title_among(all.iter().copied());
+    for tariff in &all {
+        let of_vos = sums.get(*tariff).into_iter().flat_map(BTreeMap::values);
         if of_vos.clone().any(|sum| sum.charge_e9.is_some()) {
-            names.entry((&tariff.policy, &tariff.options)).or_default().push(tariff);
+            names
+                .entry((&tariff.policy, &tariff.options))
+                .or_default()
+                .push(*tariff);
         } else {
-            left_out.insert((tariff.title(), of_vos.map(|sum| sum.unpriced_job_n).sum()));
+            left_out.insert((title(tariff), of_vos.map(|sum| sum.unpriced_job_n).sum()));
         }
     }
     // A policy that charges one of its pools is not left out.
-    left_out.retain(|(title, _)| !names.values().flatten().any(|tariff| tariff.title() == *title));
-    let charges = names.values().map(|tariffs| of_policy(tariffs, &sums)).collect();
+    left_out.retain(|(name, _)| !names.values().flatten().any(|tariff| title(tariff) == *name));
+    let charges = names.values().map(|tariffs| PolicyCharges {
+        title: tariffs.first().map_or_else(String::new, |tariff| title(tariff)),
+        ..of_policy(tariffs, &sums)
+    });
+    let charges = charges.collect();
     (charges, why_left_out(&left_out))
 }
 
@@ -119,7 +123,7 @@ fn of_policy(tariffs: &[&Tariff], sums: &BTreeMap<&Tariff, BTreeMap<Option<&str>
         })
         .collect();
     PolicyCharges {
-        title: tariffs.first().map_or_else(String::new, |tariff| tariff.title()),
+        title: String::new(),
         table,
         note: (!unpriced.is_empty()).then(|| {
             format!(

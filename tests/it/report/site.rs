@@ -138,7 +138,9 @@ fn capacity_charges_and_overhead_are_the_lakes() {
             "dollars",
             "gpus",
             "1core+2GiB, overhead-aware",
-            "osg-gpu, overhead-aware"
+            "osg-gpu, overhead-aware",
+            "slurm-tres",
+            "wlcg-work"
         ]
     );
     assert_eq!(charges.matches("<table").count(), titles.len());
