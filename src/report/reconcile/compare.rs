@@ -11,6 +11,7 @@ use super::relation::Which;
 use super::side::{Cell, CellKey, Side};
 use super::sums::{SumRule, rounded_n};
 use crate::error::Result;
+use crate::reference::benchmark::Benchmark;
 use crate::time::Month;
 
 /// One difference.
@@ -117,6 +118,7 @@ pub fn compare(a: &Side, b: &Side, tolerance_e6: i128) -> Result<Comparison> {
     };
     let keys: BTreeSet<&CellKey> = a.cells.keys().chain(b.cells.keys()).collect();
     let mut by_month: BTreeMap<Month, Vec<&CellKey>> = BTreeMap::new();
+    let mut scored_apart = [0_usize; 3];
     let nothing = Cell::default();
     for key in keys.into_iter().filter(|_| !only_counts) {
         comparison.compared_n += 1;
@@ -128,7 +130,22 @@ pub fn compare(a: &Side, b: &Side, tolerance_e6: i128) -> Result<Comparison> {
         let is_same = compared.is_same(of_a.amount(), of_b.amount(), rounded_n(of_a, of_b));
         if !(spelled_alike && is_same) {
             by_month.entry(key.2).or_default().push(key);
+            continue;
         }
+        for ((apart, of_a), of_b) in scored_apart.iter_mut().zip(of_a.scores).zip(of_b.scores) {
+            *apart += usize::from(of_a > 0 && of_b > 0 && of_a != of_b);
+        }
+    }
+    for (kind, apart) in Benchmark::ALL
+        .into_iter()
+        .zip(scored_apart)
+        .filter(|(_, apart)| *apart > 0)
+    {
+        comparison.notes.push(format!(
+            "work in {} differs in {apart} of those that are the same here: compare it with --work {}",
+            kind.as_str(),
+            kind.as_str()
+        ));
     }
     for (month, keys) in by_month {
         comparison.differences.extend(of_month(month, &keys, [a, b], compared)?);

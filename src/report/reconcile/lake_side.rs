@@ -97,6 +97,12 @@ impl Side {
         let row = Fine { key, amount };
         let vo = vo.as_deref().unwrap_or_default();
         self.add([&group.site, vo], group.month, row, origin);
+        let of = (group.site.to_lowercase(), vo.to_lowercase(), group.month);
+        if let Some(cell) = self.cells.get_mut(&of) {
+            for (score, e3) in cell.scores.iter_mut().zip(group.levels_e3) {
+                *score = score.saturating_add(e3.map_or(0, |e3| wall_s.saturating_mul(i128::from(e3))));
+            }
+        }
         if let Some(level) = level {
             let ends = (sums.earliest_end_ms, sums.latest_end_ms);
             self.note_level(

@@ -44,6 +44,8 @@ pub struct Cell {
     pub of_sums: Amount,
     /// What of it corrections added.
     pub added: Amount,
+    /// Wall work by [`crate::reference::benchmark::Benchmark::ALL`], in thousandths of a second, where a lake knows it.
+    pub scores: [i128; 3],
     /// Durations in it that were rounded to seconds before they were added up.
     pub rounded_n: i128,
 }

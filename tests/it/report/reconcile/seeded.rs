@@ -199,3 +199,25 @@ fn the_command_looks_beyond_the_months_it_is_asked_for() {
         "{words}"
     );
 }
+
+/// A value of a benchmark that is not compared is no difference, and is said.
+#[test]
+fn work_in_another_benchmark_is_not_passed_over_in_silence() {
+    let scene = Scene::new();
+    let with = |hs06: &str| {
+        let mut world = World::new(Dump::Slurm);
+        let head = "site,benchmark,value_per_core,valid_from,valid_to";
+        world.benchmarks = Some(format!(
+            "{head}\nNORD,hs23,13.5,2020-01-01,\nNORD,hs06,{hs06},2020-01-01,\n"
+        ));
+        world
+    };
+    let (a, b) = (with("10").side(&scene, "a"), with("11").side(&scene, "b"));
+    let comparison = compare(&a, &b, 0).unwrap();
+    assert_eq!(comparison.differences, []);
+    // Two months of three VOs.
+    let [note] = comparison.notes.as_slice() else {
+        panic!("{:?}", comparison.notes)
+    };
+    assert!(note.starts_with("work in hs06 differs in 6 of those"), "{note}");
+}
