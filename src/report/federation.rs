@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use super::apel::aggregate::{Aggregate, additions, of_lake, of_summary};
+use super::apel::additions::additions;
+use super::apel::aggregate::{Aggregate, of_lake, of_summary};
 use super::apel::jobs::Wanted;
 use super::apel::users::Users;
 use super::lake::{Lake, Selection};

@@ -207,6 +207,38 @@ fn headers_decide() {
     assert_eq!(strict(format!("{HEADER}%%\n%%\n \n")).rows_read, 0);
 }
 
+/// The server takes the first line of a message for its header: of a file that begins with something else, a header further
+/// down makes nothing sound, whatever the sizes of the pieces it is read in.
+#[test]
+fn a_header_in_the_middle_refuses_all_of_its_file() {
+    let text = format!(
+        "{}{HEADER}{}{HEADER}{}",
+        record("1", ""),
+        record("2", ""),
+        record("3", "")
+    );
+    let findings = gridtally::report::apel::check::message(&text, None);
+    assert_eq!(findings.len(), 1);
+    assert!(
+        findings[0].detail.contains("stands in line 10, and must be the first"),
+        "{findings:?}"
+    );
+    for lead in ["", "\n \n"] {
+        for acceptance in [Acceptance::StrictApel, Acceptance::Salvage] {
+            let all = read(format!("{lead}{text}"), acceptance);
+            assert_eq!(all.reasons(), [Reason::BadMessage; 3]);
+            assert!(
+                all.rejects[1].detail.contains("does not begin with a header line"),
+                "{:?}",
+                all.rejects
+            );
+        }
+        // Messages one after the other are as sound as they were.
+        let all = strict(format!("{lead}{HEADER}{}{HEADER}{}", record("2", ""), record("3", "")));
+        assert_eq!((all.jobs.len(), all.rejects.len()), (2, 0));
+    }
+}
+
 #[test]
 fn one_bad_record_refuses_its_message_and_only_that() {
     let text = format!(

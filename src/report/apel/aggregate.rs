@@ -16,10 +16,8 @@ use super::users::Users;
 use crate::error::Result;
 use crate::records::{Summary, SummaryKind};
 use crate::reference::benchmark::Benchmark;
-use crate::reference::correction::Correction;
 use crate::report::lake::{Lake, Selection, on_all_processors};
 use crate::report::table::divide;
-use crate::summarise::fate::added_view;
 use crate::time::Month;
 
 /// Benchmarks in the order in which the server prefers them.
@@ -199,60 +197,6 @@ pub fn of_lake(
         }
     }
     Ok((all.finish(), left_out))
-}
-
-/// What signed corrections add to a selection.
-///
-/// # Errors
-/// [`crate::error::Kind::Io`] when the lake cannot be read.
-pub fn additions(lake: &Lake, selection: &Selection) -> Result<Vec<Aggregate>> {
-    let corrections = lake.corrections()?;
-    let asked = corrections.additions().filter(|(site, month, rule)| {
-        let vo = rule.filter("vo").flatten();
-        added_view(rule) == "batch" && selection.has_site(site) && selection.has_month(*month) && selection.has_vo(vo)
-    });
-    Ok(asked
-        .map(|(site, month, rule)| of_addition(site, month, rule))
-        .collect())
-}
-
-/// What a correction adds. Nobody says on how many cores it ran but its core time: where that is no multiple of its wall
-/// time, it stands as core time on one core.
-fn of_addition(site: &str, month: Month, rule: &Correction) -> Aggregate {
-    let amount = |name: &str| rule.adds(name).unwrap_or(0);
-    let (wall_s, core_wall_s) = (amount("wall_s"), amount("alloc_core_s"));
-    let cores = core_wall_s
-        .checked_rem(wall_s)
-        .filter(|rest| *rest == 0)
-        .map(|_| core_wall_s / wall_s);
-    let (wall_s, core_n) = match cores {
-        Some(core_n) if core_n > 0 => (wall_s, core_n),
-        _ if core_wall_s == 0 => (wall_s, 0),
-        _ => (core_wall_s, 1),
-    };
-    Aggregate {
-        site: site.to_owned(),
-        month,
-        words: [
-            None,
-            rule.filter("vo").flatten().map(str::to_owned),
-            None,
-            None,
-            None,
-            None,
-        ],
-        node_n: 0,
-        core_n,
-        levels_e3: [None; 3],
-        works: Works::default(),
-        sums: Sums {
-            job_n: amount("job_n"),
-            wall_s,
-            cpu_ms: amount("cpu_ms"),
-            earliest_end_ms: None,
-            latest_end_ms: None,
-        },
-    }
 }
 
 /// Makes one of those that have one key, in the order of keys.

@@ -46,10 +46,18 @@ pub fn message(text: &str, now_s: Option<i64>) -> Vec<Finding> {
     let text = text.trim();
     let (header, body) = text.split_once('\n').unwrap_or((text, ""));
     let Some(kind) = MessageKind::of_header(header) else {
-        return vec![broken(
-            Rule::Header,
-            format!("{:?} is no header the server knows", clip(header)),
-        )];
+        let mut detail = format!("{:?} is no header the server knows", clip(header));
+        let further = (2_usize..)
+            .zip(body.lines())
+            .find(|(_, line)| MessageKind::of_header(line.trim()).is_some());
+        if let Some((number, line)) = further {
+            let further = format!(
+                "; {:?} stands in line {number}, and must be the first",
+                clip(line.trim())
+            );
+            detail.push_str(&further);
+        }
+        return vec![broken(Rule::Header, detail)];
     };
     let mut findings = Vec::new();
     let mut record_n = 0;
@@ -106,6 +114,13 @@ impl<'a> Record<'a> {
                 return Err(broken(Rule::Line, format!("the line {:?} has no colon", clip(line))));
             };
             let (key, value) = (key.trim(), value.trim());
+            if MessageKind::of_header(line.trim()).is_some() {
+                let detail = format!(
+                    "the header {:?} stands inside a message: the server takes one message a file",
+                    clip(line.trim())
+                );
+                return Err(broken(Rule::Header, detail));
+            }
             let Some((known, ..)) = fields.iter().find(|(known, ..)| *known == key) else {
                 return Err(broken(
                     Rule::Key,

@@ -7,6 +7,7 @@ use super::users::Users;
 use crate::reference::benchmark::Benchmark;
 use crate::reference::decimal;
 use crate::report::table::divide;
+use crate::sources::fqan::Fqan;
 use crate::time::Month;
 
 /// Records that are gathered into one message by default, as APEL's own client does.
@@ -14,6 +15,9 @@ pub const BATCH_RECORDS: usize = 1000;
 
 /// The most records of a message its server is used to.
 pub const MAX_BATCH_RECORDS: usize = 5000;
+
+/// The longest FQAN the server's column holds.
+const FQAN_CHARS: usize = 255;
 
 /// Memory the server's columns hold, in KB.
 const MAX_MEMORY_KB: i64 = 2_147_483_647;
@@ -101,6 +105,18 @@ fn levels(record: &mut RecordText, levels_e3: &[Option<i64>; 3], kind: MessageKi
     }
 }
 
+/// The VOMS name of a job's group and role. The server takes VO, group and role from it whatever else is said, so it is told
+/// only where that gives the same: not of a VO that was renamed or corrected.
+fn fqan(job: &SendableJob<'_>) -> Option<String> {
+    let group = job.vo_group?;
+    let fqan = job
+        .vo_role
+        .map_or_else(|| group.to_owned(), |role| format!("{group}/{role}"));
+    let parts = Fqan::parse(&fqan);
+    let is_same = Some(parts.vo) == job.vo && parts.group == Some(group) && parts.role == job.vo_role;
+    (is_same && fqan.chars().count() <= FQAN_CHARS).then_some(fqan)
+}
+
 /// One job.
 #[must_use]
 pub fn job(
@@ -121,6 +137,7 @@ pub fn job(
         "GlobalUserName",
         users.subject(job.global_user, site, job.month).as_deref(),
     );
+    record.word("FQAN", fqan(job).as_deref());
     record.word("VO", job.vo);
     record.word("VOGroup", job.vo_group);
     record.word("VORole", job.vo_role);

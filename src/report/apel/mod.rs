@@ -4,6 +4,7 @@
 //! writes records and frames them, [`check`] holds every one of them against the server's rules before it leaves, and
 //! [`publish`] does all of it.
 
+pub mod additions;
 pub mod aggregate;
 pub mod check;
 pub mod dictionary;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hashbrown::HashSet;
 
+use super::additions;
 use super::aggregate::{self, Aggregate, HostMonth};
 use super::check;
 use super::jobs::{LeftOut, LeftOutCounts, SendableJob, Wanted, each_job};
@@ -107,12 +108,10 @@ pub fn publish(lake: &Lake, request: &Request, take: &mut Take<'_>) -> Result<Pu
     Ok(published)
 }
 
-/// What corrections add has no benchmark, and no job.
+/// What corrections add has no benchmark, and no job: its hours are said.
 fn note_additions(lake: &Lake, request: &Request, lost: &mut LeftOutCounts) -> Result<()> {
-    let added = aggregate::additions(lake, &request.selection)?;
-    if !added.is_empty() {
-        let job_n = added.iter().map(|group| group.sums.job_n).sum();
-        lost.insert((LeftOut::AddedByCorrection, String::new()), job_n);
+    for (added, job_n) in additions::additions_in_words(lake, &request.selection)? {
+        lost.insert((LeftOut::AddedByCorrection, added), job_n);
     }
     Ok(())
 }

@@ -20,7 +20,7 @@ use crate::sources::{Position, Sink};
 /// Whole messages, or records of one message too large to be kept together.
 #[expect(
     clippy::struct_excessive_bools,
-    reason = "four independent facts about the bytes, each with its name"
+    reason = "five independent facts about the bytes, each with its name"
 )]
 pub(super) struct Piece {
     pub(super) bytes: Block,
@@ -30,6 +30,8 @@ pub(super) struct Piece {
     pub(super) within: Option<Kind>,
     /// The message at the start is longer than a message may be, so the strict rule refuses all of it.
     pub(super) is_over_long: bool,
+    /// The file does not begin with a header.
+    pub(super) is_headless: bool,
     /// The first byte starts a line.
     pub(super) starts_line: bool,
     /// The file ends with this piece.
@@ -105,7 +107,11 @@ impl Piece {
             let body = message.get(body_from..).unwrap_or_default();
             let frames = Frames::new(body, at, is_open, limits);
             sink.rows_read(to_u64(frames.records.len()));
-            judge(&kind, &frames, (acceptance, limits), is_over_long, &mut scratch, sink);
+            if self.is_headless && matches!(kind, Kind::Job { .. } | Kind::Summary(_)) {
+                refuse_all(&frames, &headless(), sink);
+            } else {
+                judge(&kind, &frames, (acceptance, limits), is_over_long, &mut scratch, sink);
+            }
             line += frames.line_n;
             start = end;
         }
@@ -132,6 +138,17 @@ pub(super) fn too_long(limits: Limits) -> Refusal {
     Refusal::new(
         Reason::TooLong,
         format!("the record is longer than {} bytes", limits.record),
+    )
+}
+
+/// Why what stands behind a header is refused when the file begins with something else: part of a message would stand for
+/// all of it.
+pub(super) fn headless() -> Refusal {
+    Refusal::new(
+        Reason::BadMessage,
+        "the file does not begin with a header line \"APEL-...-message: ...\", which stands further down: the server refuses \
+         all of it; put the line where it belongs"
+            .to_owned(),
     )
 }
 

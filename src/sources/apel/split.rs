@@ -5,13 +5,37 @@ use std::sync::Arc;
 
 use super::header::{Kind, Search, next_header};
 use super::limits::Limits;
-use super::message::{Piece, bad_header, line_ends, over_long, to_u64, too_long};
+use super::message::{Piece, bad_header, headless, line_ends, over_long, to_u64, too_long};
 use crate::error::Result;
 use crate::ledger::Reason;
 use crate::pipeline::plan::{Acceptance, SourcePlan};
 use crate::sources::buffer::{Block, Buffer};
 use crate::sources::steps::Step;
 use crate::sources::{Position, Sink, Work};
+
+/// How a file begins. The server takes its first line for the header, and refuses all of it when that is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Start {
+    /// Nothing but blanks so far.
+    Blank,
+    /// With a header.
+    Header,
+    /// With something else.
+    Record,
+}
+
+impl Start {
+    fn of(bytes: &[u8]) -> Self {
+        let blank = bytes.len() - bytes.trim_ascii_start().len();
+        if blank == bytes.len() {
+            Self::Blank
+        } else if next_header(bytes, 0, true, true) == Search::Found(blank) {
+            Self::Header
+        } else {
+            Self::Record
+        }
+    }
+}
 
 #[expect(
     clippy::struct_excessive_bools,
@@ -28,6 +52,8 @@ pub(super) struct Splitter {
     within: Option<Kind>,
     is_over_long: bool,
     starts_line: bool,
+    /// How the file begins.
+    start: Start,
     /// No header starts before this byte, except at the very start and those that were counted.
     searched: usize,
     /// Headers found behind the very start.
@@ -49,6 +75,7 @@ impl Splitter {
             within: None,
             is_over_long: false,
             starts_line: true,
+            start: Start::Blank,
             searched: 0,
             header_n: 0,
             is_skipping: false,
@@ -105,11 +132,15 @@ impl Splitter {
     fn cut(&mut self, n: usize, next: Option<Kind>, starts_line: bool) -> Work {
         let (bytes, at) = self.take(n);
         let goes_on = next.is_some();
+        if self.start == Start::Blank {
+            self.start = Start::of(&bytes);
+        }
         let piece = Piece {
             bytes,
             at,
             within: std::mem::replace(&mut self.within, next),
             is_over_long: self.is_over_long,
+            is_headless: self.start == Start::Record,
             starts_line: std::mem::replace(&mut self.starts_line, starts_line),
             is_last: self.is_ended && self.buffer.is_empty(),
             // Where any was found, the piece ends before the last one.
@@ -211,10 +242,15 @@ impl Splitter {
     /// Counts a record that does not fit and drops it from here on.
     fn too_long(&mut self, kind: Kind) -> Work {
         self.is_skipping = true;
+        if self.start == Start::Blank {
+            self.start = Start::of(&self.buffer);
+        }
         let at = self.at;
         let raw = self.buffer.get(..self.limits.kept).unwrap_or(&self.buffer).to_vec();
         let bad = bad_header(&kind).unwrap_or_else(|| {
-            if self.is_over_long {
+            if self.start == Start::Record {
+                headless()
+            } else if self.is_over_long {
                 over_long(self.limits)
             } else {
                 too_long(self.limits)

@@ -221,3 +221,27 @@ fn a_record_under_another_key_has_moved() {
     );
     assert_eq!(apply(&before, &changes).len(), 2);
 }
+
+/// Part of a publication, behind a header in the middle of its file, does not stand for a month.
+#[test]
+fn a_file_without_its_first_line_is_no_publication() {
+    let scene = Scene::new();
+    scene.write("in/1.msg", &(summary("reef", 5) + &summary("kelp", 7)));
+    let (_, rest) = summary("reef", 6)
+        .split_once('\n')
+        .map(|(a, b)| (a.to_owned(), b.to_owned()))
+        .unwrap();
+    scene.write("in/2.msg", &(rest + &summary("kelp", 8)));
+    let folder = scene.path("in");
+    scene.write(
+        "lake.toml",
+        &format!(
+            "[pipeline]\nname = \"p\"\noutput = \"lake\"\nmax_rejected = 1.0\nmax_unread = 1.0\nattribution = \"by-end\"\noverlap = \"jobs\"\n\
+             [[source]]\nname = \"s\"\nformat = \"apel\"\npaths = [{folder:?}]\nacceptance = \"salvage\"\nsummaries = \"snapshot\"\npublication = \"source\"\n"
+        ),
+    );
+    let lake = scene.run("lake");
+    let rows = lake.summaries(&Selection::default()).unwrap();
+    let jobs: i64 = rows.iter().filter_map(|row| row.number("job_n")).sum();
+    assert_eq!(jobs, 12);
+}

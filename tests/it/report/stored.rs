@@ -244,3 +244,74 @@ fn check_apel_finds_records_that_replace_one_another() {
     let (code, table, _) = check(&scene, "jobs");
     assert!(code == 65 && table.contains("/2,1,replaced,"), "{table}");
 }
+
+/// A VOMS name is told where the server makes the same VO of it, and not of a VO that was corrected.
+#[test]
+fn jobs_tell_their_voms_names() {
+    let scene = Scene::new();
+    let lake = sample(
+        &scene,
+        "C1,remap,BAY/GRID,2026-04,seabird,,,drift,,,,,,,E. Office,moved for a month,2026-05-02\n",
+    );
+    for kind in [MessageKind::JobV03, MessageKind::JobV04] {
+        let (_, texts) = publish_all(&lake, kind);
+        let (mut named, mut corrected) = (0, 0);
+        for told in texts.iter().flat_map(|text| Told::read(text).unwrap()) {
+            let (vo, group, role) = (told.word("VO"), told.word("VOGroup"), told.word("VORole"));
+            match (told.word("FQAN"), vo) {
+                (fqan, Some("drift")) => {
+                    assert_eq!(fqan, None);
+                    corrected += 1;
+                }
+                (Some(fqan), _) => {
+                    let told = format!(
+                        "{}{}",
+                        group.unwrap(),
+                        role.map(|role| format!("/{role}")).unwrap_or_default()
+                    );
+                    assert_eq!(fqan, told);
+                    named += 1;
+                }
+                (None, _) => assert_eq!(group, None, "{told:?}"),
+            }
+        }
+        assert!(named > 100 && corrected > 10, "{named} {corrected}");
+        let drift = stored(&texts);
+        let drift = drift.jobs.values().filter(|row| row["VO"] == "drift").count();
+        assert_eq!(drift, corrected);
+    }
+}
+
+/// What corrections add names no benchmark: messages cannot tell it, and its hours are said.
+#[test]
+fn hours_that_corrections_add_are_said_when_they_are_left_out() {
+    let scene = Scene::new();
+    let lake = sample(
+        &scene,
+        "C4,add,ALP-T2,2026-02,reef,a,,,,12,3600,28800,1800000,,E. Office,log lost,2026-04-03\n\
+         C5,add,BAY/GRID,2026-02,kelp,a,,,,0,,7200,,,E. Office,wall time unknown,2026-04-03\n",
+    );
+    for kind in MessageKind::ALL {
+        let (published, _) = publish_all(&lake, kind);
+        let lines = published.left_out_lines().join("\n");
+        for said in [
+            "12 jobs left out: added_by_correction (correction C4 of ALP-T2 2026-02: wall hours 1, core hours 8, CPU hours 0.5)",
+            "0 jobs left out: added_by_correction (correction C5 of BAY/GRID 2026-02: wall hours unknown, core hours 2, CPU hours \
+             unknown)",
+        ] {
+            assert!(lines.contains(said), "{}: {lines}", kind.as_str());
+        }
+        let strict = Request {
+            kinds: vec![kind],
+            batch_records: 100,
+            ..Request::default()
+        };
+        let error = publish(&lake, &strict, &mut |_, _, _, _, _| Ok(()))
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("12 added_by_correction (correction C4 of ALP-T2"),
+            "{error}"
+        );
+    }
+}

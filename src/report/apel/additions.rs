@@ -1,0 +1,95 @@
+//! What signed corrections add: usage without a job and without a benchmark.
+
+use super::aggregate::{Aggregate, Sums, Works};
+use crate::error::Result;
+use crate::reference::correction::Correction;
+use crate::reference::decimal;
+use crate::report::lake::{Lake, Selection};
+use crate::report::table::divide;
+use crate::summarise::fate::{Corrections, added_view};
+use crate::time::Month;
+
+/// What signed corrections add to a selection.
+///
+/// # Errors
+/// [`crate::error::Kind::Io`] when the lake cannot be read.
+pub fn additions(lake: &Lake, selection: &Selection) -> Result<Vec<Aggregate>> {
+    let corrections = lake.corrections()?;
+    let asked = asked(&corrections, selection);
+    Ok(asked
+        .map(|(site, month, rule)| of_addition(site, month, rule))
+        .collect())
+}
+
+/// The same in words, each with the jobs it adds: which correction, and how many hours.
+///
+/// # Errors
+/// As [`additions`].
+pub fn additions_in_words(lake: &Lake, selection: &Selection) -> Result<Vec<(String, i64)>> {
+    let corrections = lake.corrections()?;
+    let hours = |amount: Option<i64>, a_second: i128| {
+        let hundredths = amount.and_then(|amount| divide(i128::from(amount) * 100, 3600 * a_second));
+        hundredths.map_or_else(|| "unknown".to_owned(), |hundredths| decimal::text(hundredths, 2))
+    };
+    let words = asked(&corrections, selection).map(|(site, month, rule)| {
+        let (wall, core, cpu) = (rule.adds("wall_s"), rule.adds("alloc_core_s"), rule.adds("cpu_ms"));
+        let said = format!(
+            "correction {} of {site} {month}: wall hours {}, core hours {}, CPU hours {}",
+            rule.id,
+            hours(wall, 1),
+            hours(core, 1),
+            hours(cpu, 1000)
+        );
+        (said, rule.adds("job_n").unwrap_or(0))
+    });
+    Ok(words.collect())
+}
+
+fn asked<'a>(
+    corrections: &'a Corrections,
+    selection: &'a Selection,
+) -> impl Iterator<Item = (&'a str, Month, &'a Correction)> {
+    corrections.additions().filter(|(site, month, rule)| {
+        let vo = rule.filter("vo").flatten();
+        added_view(rule) == "batch" && selection.has_site(site) && selection.has_month(*month) && selection.has_vo(vo)
+    })
+}
+
+/// What a correction adds. Nobody says on how many cores it ran but its core time: where that is no multiple of its wall
+/// time, it stands as core time on one core.
+fn of_addition(site: &str, month: Month, rule: &Correction) -> Aggregate {
+    let amount = |name: &str| rule.adds(name).unwrap_or(0);
+    let (wall_s, core_wall_s) = (amount("wall_s"), amount("alloc_core_s"));
+    let cores = core_wall_s
+        .checked_rem(wall_s)
+        .filter(|rest| *rest == 0)
+        .map(|_| core_wall_s / wall_s);
+    let (wall_s, core_n) = match cores {
+        Some(core_n) if core_n > 0 => (wall_s, core_n),
+        _ if core_wall_s == 0 => (wall_s, 0),
+        _ => (core_wall_s, 1),
+    };
+    Aggregate {
+        site: site.to_owned(),
+        month,
+        words: [
+            None,
+            rule.filter("vo").flatten().map(str::to_owned),
+            None,
+            None,
+            None,
+            None,
+        ],
+        node_n: 0,
+        core_n,
+        levels_e3: [None; 3],
+        works: Works::default(),
+        sums: Sums {
+            job_n: amount("job_n"),
+            wall_s,
+            cpu_ms: amount("cpu_ms"),
+            earliest_end_ms: None,
+            latest_end_ms: None,
+        },
+    }
+}
