@@ -162,7 +162,12 @@ fn stale_rows(of_a: &Cell, of_b: &Cell) -> Vec<Population> {
                 less.iter().find_map(|kept| {
                     let (field, is, was) = one_field(&kept.key, &row.key)?;
                     let same = kept.amount.has_same_time(row.amount, 0) && row.amount.wall_s > 0;
-                    same.then(|| format!("{field} {was} beside {is}: {} jobs", row.amount.job_n))
+                    let words = if field == "user" {
+                        "one user beside another".to_owned()
+                    } else {
+                        format!("{field} {was} beside {is}")
+                    };
+                    same.then(|| format!("{words}: {} jobs", row.amount.job_n))
                 })
             })
             .collect();
@@ -213,7 +218,9 @@ pub fn missing_rows(of_a: &Cell, of_b: &Cell) -> Vec<Population> {
             }
             let sum = extra.iter().fold(Amount::default(), |sum, row| sum.plus(row.amount));
             let first = extra.first().map(|row| {
-                let fields: Vec<String> = row.key.iter().map(|(name, value)| format!("{name} {value}")).collect();
+                // Names of people tell rows apart, and are not said.
+                let fields = row.key.iter().filter(|(name, _)| **name != "user");
+                let fields: Vec<String> = fields.map(|(name, value)| format!("{name} {value}")).collect();
                 fields.join(", ")
             });
             let words = format!(
