@@ -5,10 +5,14 @@ use std::path::PathBuf;
 use super::progress::Terminal;
 use super::{ReportFormat, output};
 use crate::error::{Error, Result};
-use crate::pipeline::report::RunReport;
+use crate::pipeline::clock;
+use crate::pipeline::report::{IncompleteDays, RunReport};
 use crate::pipeline::run::run_into;
 use crate::pipeline::{Plan, RunOptions};
+use crate::report::completeness::of_last_months;
+use crate::report::lake::Lake;
 use crate::time::Month;
+use crate::time::month::date_of;
 
 /// Run a pipeline: read its sources, publish its results.
 ///
@@ -107,9 +111,34 @@ fn attempt(args: &Args, report: &mut RunReport) -> Result<()> {
     }
     *report = RunReport::new(&plan, &options);
     let ended = run_into(&plan, &options, &Terminal::new(), report);
+    if ended.is_ok() && !options.dry_run {
+        // A run that was published has not failed because this could not be looked at.
+        match incomplete(&report.output) {
+            Ok(days) => report.incomplete = days,
+            Err(why) => output::people(&format!(
+                "warning: whether days are missing could not be looked at: {why}"
+            )),
+        }
+    }
     if report.written.is_empty() {
         return ended.map_err(|why| why.of_full_disk(&report.output));
     }
     // It was published, and what failed came after.
     ended
+}
+
+/// Days of the last months that look incomplete.
+fn incomplete(lake: &str) -> Result<Vec<IncompleteDays>> {
+    let found = of_last_months(&Lake::open(lake)?, clock::now_ms())?.into_iter();
+    let day = |day| date_of(day).map_or_else(String::new, |date| date.to_string());
+    let told = found.map(|one| IncompleteDays {
+        site: one.site,
+        ce: one.ce,
+        finding: one.finding.as_str(),
+        from: day(one.from),
+        to: day(one.to),
+        usual: one.usual,
+        observed: one.observed,
+    });
+    Ok(told.collect())
 }

@@ -1,12 +1,15 @@
 //! `gridtally verify`
 
+use std::time::Duration;
+
 use super::{ReportFormat, output};
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::verify;
 
 /// Verify published results: conservation, checksums, schema, no strays.
 ///
-/// Nothing is changed. Damage is told and gives exit code 65.
+/// Nothing is changed. Damage is told and gives exit code 65. Beside a run, the state before it or after it is verified; a
+/// state between the two is looked at again, and gives exit code 75 when it does not settle.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -22,10 +25,14 @@ pub(super) struct Args {
     /// Format of the report on stdout.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     report: ReportFormat,
+
+    /// Longest time to wait for a run that is publishing.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    wait: u64,
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
-    let report = verify::verify(&args.out)?;
+    let report = verify::verify_beside(&args.out, Duration::from_secs(args.wait), output::people)?;
     match args.report {
         ReportFormat::Text => output::text(&report.text())?,
         ReportFormat::Json => output::json_line(&report)?,

@@ -72,6 +72,25 @@ pub struct OverlapReport {
     pub overlap: &'static str,
 }
 
+/// Days of the last months that look incomplete, as `gridtally report completeness` tells them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct IncompleteDays {
+    /// Site.
+    pub site: String,
+    /// CE, or cluster where jobs name none.
+    pub ce: String,
+    /// What: `gap`, `month_ends_early`, `silent` or `level_shift`.
+    pub finding: &'static str,
+    /// First day.
+    pub from: String,
+    /// Last day.
+    pub to: String,
+    /// What is usual a day: jobs, or core hours for a level.
+    pub usual: i64,
+    /// What there is instead.
+    pub observed: i64,
+}
+
 /// One run. The JSON form is stable: fields are added, never renamed.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct RunReport {
@@ -102,6 +121,8 @@ pub struct RunReport {
     pub refused: Vec<RefusedFile>,
     /// Files of this run without a row.
     pub empty: Vec<EmptyFile>,
+    /// Days of the last two months that look incomplete.
+    pub incomplete: Vec<IncompleteDays>,
     /// Rows of the whole lake by outcome.
     pub outcomes: BTreeMap<String, u64>,
     /// Rows of the whole lake by outcome and reason.
@@ -243,6 +264,44 @@ impl RunReport {
         self.seconds = seconds(stopwatch.elapsed());
     }
 
+    /// What a person must know of the inputs, in words.
+    fn warnings_text(&self) -> String {
+        refused_text(self.refused.iter(), true) + &empty_text(&self.empty) + &self.incomplete_text()
+    }
+
+    /// What looks incomplete, in words.
+    fn incomplete_text(&self) -> String {
+        const NAMED: usize = 10;
+        let mut text = String::new();
+        for days in self.incomplete.iter().take(NAMED) {
+            let IncompleteDays {
+                site,
+                ce,
+                finding,
+                from,
+                to,
+                usual,
+                observed,
+            } = days;
+            let of = if *finding == "level_shift" {
+                "core hours"
+            } else {
+                "jobs"
+            };
+            let _ = writeln!(
+                text,
+                "  warning: {site} {ce}: {finding} from {from} to {to}: {observed} {of} a day, usual are {usual}"
+            );
+        }
+        if let Some(more) = self.incomplete.len().checked_sub(NAMED).filter(|more| *more > 0) {
+            let _ = writeln!(
+                text,
+                "  warning: and {more} more such days (gridtally report completeness)"
+            );
+        }
+        text
+    }
+
     /// What this run read, in words.
     fn read_text(&self) -> String {
         let files = format!("this run read {} of {} input files", self.files_read_n, self.files_n);
@@ -353,8 +412,7 @@ impl RunReport {
         if let Some(overhead) = self.overhead.as_ref().filter(|overhead| overhead.month_n > 0) {
             text.push_str(&overhead.text());
         }
-        text.push_str(&refused_text(self.refused.iter(), true));
-        text.push_str(&empty_text(&self.empty));
+        text.push_str(&self.warnings_text());
         if self.status == Status::Published {
             let _ = writeln!(
                 text,

@@ -8,7 +8,7 @@ use super::table::{Cell, ColumnKind, Table};
 use crate::error::Result;
 use crate::schema::batch::{int, number, text, time, word};
 use crate::time::month::date_of;
-use crate::time::{Day, Month};
+use crate::time::{Day, Month, Zone};
 
 /// Days before and after a day that say what is usual.
 const WINDOW_DAYS: i32 = 28;
@@ -68,7 +68,7 @@ pub struct Incomplete {
     pub observed: i64,
 }
 
-/// Jobs that ended and core seconds, by UTC day.
+/// Jobs that ended and core seconds, by day in the zone of the lake.
 pub type Days = BTreeMap<Day, (i64, i64)>;
 
 /// Days by site and CE.
@@ -80,10 +80,48 @@ pub type History = BTreeMap<(String, String), Days>;
 /// # Errors
 /// [`crate::error::Kind::Io`] when the lake cannot be read.
 pub fn history(lake: &Lake, selection: &Selection) -> Result<History> {
+    history_since(lake, selection, None)
+}
+
+/// What looks incomplete at the end of a lake, of the last two months it has records of: cheap enough for every night.
+/// Where the last days are days of this fortnight, silence until yesterday counts.
+///
+/// # Errors
+/// As [`history`].
+pub fn of_last_months(lake: &Lake, now_ms: i64) -> Result<Vec<Incomplete>> {
+    /// Days after which a lake is one of the past.
+    const FORTNIGHT: Day = 14;
+    let months = lake.months("records")?.into_iter().map(|(_, month, _)| month);
+    let Some(last) = months.max() else {
+        return Ok(Vec::new());
+    };
+    let selection = Selection::default();
+    let since = Month::of_day(last.first_day().saturating_sub(1)).unwrap_or(last);
+    let history = history_since(lake, &selection, Some(since))?;
+    let yesterday = local_day(&lake.zone()?, now_ms).saturating_sub(1);
+    let last_day = history
+        .values()
+        .filter_map(|days| days.keys().next_back())
+        .max()
+        .copied();
+    let is_live = last_day.is_some_and(|day| day > yesterday.saturating_sub(FORTNIGHT));
+    Ok(find(&history, &selection, is_live.then_some(yesterday)))
+}
+
+/// The day of an instant on the clocks of a zone.
+#[must_use]
+pub fn local_day(zone: &Zone, ms: i64) -> Day {
+    let unix_s = ms.div_euclid(1000);
+    let local_s = unix_s.saturating_add(zone.offset_at(unix_s));
+    Day::try_from(local_s.div_euclid(86_400)).unwrap_or(Day::MAX)
+}
+
+fn history_since(lake: &Lake, selection: &Selection, since: Option<Month>) -> Result<History> {
     const COLUMNS: [&str; 6] = ["view", "cluster", "submit_host", "end_utc", "wall_s", "alloc_core_n"];
+    let zone = lake.zone()?;
     let mut history = History::new();
-    for (site, _, path) in lake.months("records")? {
-        if !selection.has_site(&site) {
+    for (site, month, path) in lake.months("records")? {
+        if !selection.has_site(&site) || since.is_some_and(|since| month < since) {
             continue;
         }
         for batch in lake.batches(&path, Some(&COLUMNS))? {
@@ -105,7 +143,7 @@ pub fn history(lake: &Lake, selection: &Selection) -> Result<History> {
                     continue;
                 }
                 let ce = word(host, row).or(word(cluster, row)).unwrap_or_default();
-                let day = Day::try_from(end_ms.div_euclid(86_400_000)).unwrap_or(Day::MAX);
+                let day = local_day(&zone, end_ms);
                 let sums = of_site.entry(ce).or_default().entry(day).or_default();
                 sums.0 += 1;
                 let core_n = number(cores, row).unwrap_or(1);
@@ -124,15 +162,18 @@ pub fn history(lake: &Lake, selection: &Selection) -> Result<History> {
     Ok(history)
 }
 
-/// Everything that looks incomplete in the months selected, sorted.
+/// Everything that looks incomplete in the months selected, sorted. Jobs are expected until the day `until`; where none is
+/// given, until the last day anybody has jobs.
 #[must_use]
-pub fn find(history: &History, selection: &Selection) -> Vec<Incomplete> {
+pub fn find(history: &History, selection: &Selection, until: Option<Day>) -> Vec<Incomplete> {
     let last_day = history
         .values()
         .filter_map(|days| days.keys().next_back())
         .max()
         .copied();
-    let Some(last_day) = last_day else { return Vec::new() };
+    let Some(last_day) = until.or(last_day) else {
+        return Vec::new();
+    };
     let mut found = Vec::new();
     for ((site, ce), days) in history {
         let mut add = |finding: Finding, from: Day, to: Day, usual: i64, observed: i64| {
@@ -146,7 +187,7 @@ pub fn find(history: &History, selection: &Selection) -> Vec<Incomplete> {
                 observed,
             });
         };
-        pauses(days, last_day, &mut add);
+        pauses(days, last_day, until.is_some(), &mut add);
         shifts(days, &mut add);
     }
     found.retain(|one| {
@@ -169,7 +210,7 @@ fn usual(days: &Days, from: Day, to: Day) -> i64 {
     median(before.chain(after).map(|(_, (jobs, _))| *jobs).collect())
 }
 
-fn pauses(days: &Days, last_day: Day, add: &mut impl FnMut(Finding, Day, Day, i64, i64)) {
+fn pauses(days: &Days, last_day: Day, is_expected: bool, add: &mut impl FnMut(Finding, Day, Day, i64, i64)) {
     let active: Vec<Day> = days.keys().copied().collect();
     let pauses: Vec<(Day, Day)> = active
         .windows(2)
@@ -200,9 +241,15 @@ fn pauses(days: &Days, last_day: Day, add: &mut impl FnMut(Finding, Day, Day, i6
         add(finding, from, to, jobs, 0);
     }
     if let (Some(last), Some(longest)) = (active.last(), lengths.iter().max()) {
-        let silence = i64::from(last_day - last);
+        let silence = i64::from(last_day.saturating_sub(*last));
         let jobs = usual(days, last + 1, last_day);
-        if silence > longest.saturating_mul(2) && silence >= 2 && jobs >= USUAL_JOBS {
+        // Where jobs are expected, a silence at the end is a gap that nobody has closed yet.
+        let is_long = if is_expected {
+            silence >= usual_pause.saturating_mul(2).saturating_sub(1).max(1)
+        } else {
+            silence > longest.saturating_mul(2) && silence >= 2
+        };
+        if is_long && jobs >= USUAL_JOBS {
             add(Finding::Silent, last + 1, last_day, jobs, 0);
         }
     }

@@ -7,6 +7,11 @@ use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How often a lock that is held is tried again, and how soon.
+const LOOKS: usize = 5;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
 impl Store {
     /// Takes the lock of an output on a local disk; `None` elsewhere.
@@ -24,12 +29,35 @@ impl Store {
             .write(true)
             .open(&path)
             .map_err(|e| at(e, &path))?;
-        match file.try_lock() {
-            Ok(()) => Ok(Some(file)),
-            Err(TryLockError::WouldBlock) => {
-                Err(Error::new(Kind::Busy, "another run holds the output").at("lock", path.display()))
+        // Whoever looks whether it is held holds it for that moment.
+        for _ in 0..LOOKS {
+            match file.try_lock() {
+                Ok(()) => return Ok(Some(file)),
+                Err(TryLockError::WouldBlock) => std::thread::sleep(BETWEEN_LOOKS),
+                Err(TryLockError::Error(e)) => return Err(at(e, &path)),
             }
-            Err(TryLockError::Error(e)) => Err(at(e, &path)),
+        }
+        Err(Error::new(Kind::Busy, "another run holds the output").at("lock", path.display()))
+    }
+
+    /// Whether somebody holds the lock of an output: on a local disk for certain, elsewhere as far as a lock is there that
+    /// its owner may have left behind.
+    ///
+    /// # Errors
+    /// [`Kind::Io`] when it cannot be looked at.
+    pub fn is_locked(&self) -> Result<bool> {
+        let Some(root) = self.local_root() else {
+            return self.exists(LOCK);
+        };
+        let path = root.join(LOCK);
+        match File::open(&path) {
+            Ok(file) => match file.try_lock_shared() {
+                Ok(()) => Ok(false),
+                Err(TryLockError::WouldBlock) => Ok(true),
+                Err(TryLockError::Error(e)) => Err(at(e, &path)),
+            },
+            Err(e) if e.kind() == ErrorKind::NotFound => Ok(false),
+            Err(e) => Err(at(e, &path)),
         }
     }
 

@@ -3,18 +3,24 @@
 use super::print;
 use crate::cli::selection::SelectionArgs;
 use crate::error::{Error, Kind, Result};
-use crate::report::completeness::{find, history, table};
+use crate::pipeline::clock;
+use crate::report::completeness::{find, history, local_day, table};
 use crate::report::lake::Lake;
 use crate::report::render::TableFormat;
+use crate::time::Day;
+use crate::time::month::day_of;
 
 /// Find days that are missing: gaps, probes that fell silent, months that end early, levels that shift.
 ///
 /// Every CE (cluster, where jobs name no CE) is judged by its own history: a day without a job is told where at least
 /// three a day are usual, silence where it lasts twice as long as ever before while others still report, a shift where
-/// core time per day changes by a factor of three between two fortnights.
+/// core time per day changes by a factor of three between two fortnights. Days are those of the lake's zone.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
-Example:
+Examples:
+  Each morning, to hear of dumps that did not come:
+    gridtally report completeness out --until today --strict
+
   Before a month is published:
     gridtally report completeness out --from 2026-03 --to 2026-03 --strict")]
 pub(super) struct Args {
@@ -23,6 +29,11 @@ pub(super) struct Args {
 
     #[command(flatten)]
     selection: SelectionArgs,
+
+    /// Day until which jobs are expected, included: YYYY-MM-DD, or `today` for yesterday, the last whole day. Silence up to
+    /// then is told however short it is, where it is longer than pauses usually are.
+    #[arg(long, value_name = "DAY", value_parser = until)]
+    until: Option<Until>,
 
     /// Fail (exit code 65) when anything is found.
     #[arg(long)]
@@ -33,13 +44,37 @@ pub(super) struct Args {
     format: TableFormat,
 }
 
+/// Until when jobs are expected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Until {
+    /// Until yesterday.
+    Today,
+    /// Until this day.
+    Day(Day),
+}
+
+fn until(text: &str) -> Result<Until, String> {
+    if text == "today" {
+        return Ok(Until::Today);
+    }
+    let date = text
+        .parse()
+        .map_err(|_| format!("{text:?} is neither a day such as 2026-10-31 nor `today`"))?;
+    Ok(Until::Day(day_of(date)))
+}
+
 pub(super) fn run(args: &Args) -> Result<()> {
     let lake = Lake::open(&args.lake)?;
     let selection = args.selection.of(&lake)?;
     if !selection.vos.is_empty() {
         return Err(Error::new(Kind::Usage, "completeness is judged by CE, whatever the VO"));
     }
-    let found = find(&history(&lake, &selection)?, &selection);
+    let until = match args.until {
+        Some(Until::Today) => Some(local_day(&lake.zone()?, clock::now_ms()).saturating_sub(1)),
+        Some(Until::Day(day)) => Some(day),
+        None => None,
+    };
+    let found = find(&history(&lake, &selection)?, &selection, until);
     print(&table(&found), args.format)?;
     if args.strict && !found.is_empty() {
         return Err(Error::new(Kind::Data, format!("{} findings", found.len())));

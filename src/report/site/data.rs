@@ -133,7 +133,7 @@ impl SiteData {
             hasher.update(blake3.as_bytes());
         })?;
         data.blake3 = hasher.finalize().to_hex().to_string();
-        data.incomplete = find(&history(lake, &own)?, &own);
+        data.incomplete = find(&history(lake, &own)?, &own, None);
         Ok(data)
     }
 

@@ -1,7 +1,9 @@
 //! What a run says of inputs that could not be read, and what it does about them.
 
+mod beside;
 mod refusals;
 mod reports;
+mod silence;
 mod words;
 
 use std::fs;

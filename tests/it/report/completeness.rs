@@ -21,7 +21,7 @@ fn found(history: &[(&str, Days)]) -> Vec<(String, Finding, i32, i32, i64, i64)>
     let history: History = (history.iter())
         .map(|(ce, days)| (("S".to_owned(), (*ce).to_owned()), days.clone()))
         .collect();
-    find(&history, &Selection::default())
+    find(&history, &Selection::default(), None)
         .into_iter()
         .map(|one| (one.ce, one.finding, one.from, one.to, one.usual, one.observed))
         .collect()
@@ -75,6 +75,6 @@ fn a_ce_that_hardly_ever_runs_is_not_missed() {
         from: Month::new(2026, 3),
         ..Selection::default()
     };
-    assert_eq!(find(&history, &march), []);
-    assert_eq!(find(&history, &Selection::default()).len(), 1);
+    assert_eq!(find(&history, &march, None), []);
+    assert_eq!(find(&history, &Selection::default(), None).len(), 1);
 }
