@@ -7,7 +7,6 @@ use hashbrown::HashMap;
 use super::told::Told;
 use crate::report::apel::MessageKind;
 use crate::report::apel::check::message;
-use crate::report::apel::dictionary;
 use crate::report::apel::server_key::{ServerKey, ServerTable};
 
 /// Which record of which message; messages are counted from 0, records from 1 as in findings.
@@ -102,6 +101,6 @@ fn of(text: &str, record: usize) -> Option<Told> {
 fn spelled(told: &Told) -> Vec<String> {
     let word = |name: &str| told.word(name).unwrap_or_default().to_owned();
     let mut spelled: Vec<String> = told.key_fields().into_iter().map(word).collect();
-    spelled.extend(dictionary::names(&word("NormalisedWallDuration")).map(str::to_owned));
+    spelled.extend(told.work_benchmarks().map(str::to_owned));
     spelled
 }

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use super::form::Form;
 use crate::error::{Error, Kind, Result};
 use crate::reference::benchmark::Benchmark;
-use crate::report::apel::MessageKind;
 use crate::report::apel::server_key::{ServerKey, benchmark_of};
+use crate::report::apel::{MessageKind, dictionary};
 use crate::report::gracc;
 use crate::time::Month;
 
@@ -190,6 +190,11 @@ impl Told {
             self.number("NormalisedWallDuration"),
             self.number("NormalisedCpuDuration"),
         )
+    }
+
+    /// The benchmarks its work is in, as they are written; none of a record without a dictionary.
+    pub fn work_benchmarks(&self) -> impl Iterator<Item = &str> {
+        dictionary::names(self.word("NormalisedWallDuration").unwrap_or_default())
     }
 
     /// The id of a single job in its batch system.
