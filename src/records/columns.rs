@@ -95,7 +95,7 @@ columns! {
     numbers: requested_memory_byte max_rss_byte max_virtual_byte network_byte alloc_billing_n time_limit_s exit_code;
     numbers: exit_signal scaled_cpu_ms scaled_wall_ms benchmark_per_core anomalies step_n line byte_offset;
     coded: format view cluster submit_host vo vo_group vo_role account user user_group global_user partition;
-    coded: qos wckey reservation infrastructure node_list state benchmark;
+    coded: vo_name reportable_vo qos wckey reservation infrastructure node_list state benchmark;
     plain: job_id raw_job_id global_job_id job_name;
 }
 
@@ -172,6 +172,9 @@ impl Columns {
         self.raw_job_id.push(at, row.raw_job_id)?;
         self.global_job_id.push(at, row.global_job_id)?;
         self.vo.push_or_repeat(at, sealed.vo, is(Repeats::VO))?;
+        let is_other = |name: &&str| Some(*name) != sealed.vo;
+        self.vo_name.push(at, row.vo_name.filter(is_other))?;
+        self.reportable_vo.push(at, row.reportable_vo.filter(is_other))?;
         self.vo_group.push_or_repeat(at, row.vo_group, is(Repeats::VO_GROUP))?;
         self.vo_role.push_or_repeat(at, row.vo_role, is(Repeats::VO_ROLE))?;
         self.account.push_or_repeat(at, row.account, is(Repeats::ACCOUNT))?;

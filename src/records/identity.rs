@@ -109,6 +109,9 @@ impl Content {
             if let Some(wckey) = row.wckey {
                 text(&mut self.bytes, wckey);
             }
+            for name in [row.vo_name, row.reportable_vo].into_iter().flatten() {
+                text(&mut self.bytes, name);
+            }
             self.is_plain = is_plain;
         }
         xxh3_64(&self.bytes)

@@ -380,6 +380,7 @@ fn as_job<'a>(row: &SummaryRow<'a>) -> JobRow<'a> {
         payload_site: row.payload_site,
         vo: row.vo,
         vo_name: row.vo_name,
+        reportable_vo: row.reportable_vo,
         vo_group: row.vo_group,
         vo_role: row.vo_role,
         account: row.account,

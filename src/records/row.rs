@@ -30,6 +30,8 @@ pub struct JobRow<'a> {
     pub vo: Option<&'a str>,
     /// The VO's name as the record prints it, an FQAN or not, where it also states a short one.
     pub vo_name: Option<&'a str>,
+    /// The short name of the VO that the record states beside it.
+    pub reportable_vo: Option<&'a str>,
     /// VO group (`/atlas/uk`).
     pub vo_group: Option<&'a str>,
     /// VO role (`Role=production`).

@@ -39,6 +39,8 @@ pub fn job(row: &JobRow<'_>) -> String {
     words.say("raw_job_id", row.raw_job_id.filter(|raw| *raw != row.job_id));
     words.say("global_job_id", row.global_job_id);
     words.say("vo", row.vo);
+    words.say("vo_name", row.vo_name.filter(|name| Some(*name) != row.vo));
+    words.say("reportable_vo", row.reportable_vo.filter(|name| Some(*name) != row.vo));
     words.say("account", row.account);
     words.say("user", row.user);
     words.say("global_user", row.global_user);
@@ -69,6 +71,8 @@ pub fn summary(row: &SummaryRow<'_>) -> String {
     words.say("payload_site", row.payload_site);
     words.say("month", row.month);
     words.say("vo", row.vo);
+    words.say("vo_name", row.vo_name.filter(|name| Some(*name) != row.vo));
+    words.say("reportable_vo", row.reportable_vo.filter(|name| Some(*name) != row.vo));
     words.say("vo_group", row.vo_group);
     words.say("vo_role", row.vo_role);
     words.say("account", row.account);

@@ -146,7 +146,7 @@ impl VoCorrections {
         let rows = self.by_name.get(name).into_iter().flatten();
         let corrected = rows.filter_map(|&nth| self.rows.get(nth)).find(|(_, reportable, _)| {
             let reportable = reportable.as_deref();
-            reportable.is_none() || reportable == row.vo
+            reportable.is_none() || reportable == row.reportable_vo.or(row.vo)
         });
         if let Some((_, _, vo)) = corrected {
             return (Some(vo), VoOrigin::Correction);
@@ -163,7 +163,11 @@ impl VoCorrections {
             };
             return (Some(vo), origin);
         }
-        if let Some(vo) = row.vo.and_then(|vo| self.folded(vo)) {
+        if let Some(vo) = [row.reportable_vo, row.vo]
+            .into_iter()
+            .flatten()
+            .find_map(|vo| self.folded(vo))
+        {
             return (Some(vo), VoOrigin::ReportableName);
         }
         if SENTINELS.contains(&short.to_lowercase().as_str()) {

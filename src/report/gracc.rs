@@ -1,7 +1,8 @@
 //! GRACC's daily summary documents.
 //!
 //! The keys are GRACC's. What the lake does not keep apart is told as GRACC tells a missing value: the VO stands for the
-//! name before its corrections as well, and the host a payload ran on is `N/A`.
+//! name before its corrections as well, and the host a payload ran on is `N/A`. CPU time that is unknown is null, and so are
+//! its user and system part where they are not known of all CPU time.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,9 +39,12 @@ type Key = (
 struct Sums {
     job_n: i128,
     wall_ms: i128,
-    cpu_ms: i128,
-    cpu_user_ms: i128,
-    cpu_system_ms: i128,
+    /// Of the jobs of which it is known; as are its parts.
+    cpu_ms: Option<i128>,
+    cpu_user_ms: Option<i128>,
+    cpu_system_ms: Option<i128>,
+    /// Some CPU time is known whose parts are not: the parts of the others are not those of all.
+    is_split_unknown: bool,
     core_wall_ms: i128,
 }
 
@@ -48,15 +52,21 @@ impl Sums {
     fn add(&mut self, other: &Self) {
         self.job_n += other.job_n;
         self.wall_ms += other.wall_ms;
-        self.cpu_ms += other.cpu_ms;
-        self.cpu_user_ms += other.cpu_user_ms;
-        self.cpu_system_ms += other.cpu_system_ms;
+        self.cpu_ms = known(self.cpu_ms, other.cpu_ms);
+        self.cpu_user_ms = known(self.cpu_user_ms, other.cpu_user_ms);
+        self.cpu_system_ms = known(self.cpu_system_ms, other.cpu_system_ms);
+        self.is_split_unknown |= other.is_split_unknown;
         self.core_wall_ms += other.core_wall_ms;
     }
 }
 
 /// What a piece of the lake comes to, by what tells documents apart.
 type Groups = HashMap<Owned<7, 4>, Sums, ahash::RandomState>;
+
+/// The sum of what is known of two; unknown where neither is.
+fn known(a: Option<i128>, b: Option<i128>) -> Option<i128> {
+    a.zip(b).map(|(a, b)| a + b).or(a).or(b)
+}
 
 const MISSING: &str = "N/A";
 const DAY_MS: i64 = 86_400_000;
@@ -149,7 +159,7 @@ pub fn tell(
     }
     for ((site, month), (lines, sums)) in places {
         let whole = |value: i128| i64::try_from(value).unwrap_or(i64::MAX);
-        let sums = [sums.job_n, sums.wall_ms / 1000, sums.cpu_ms / 1000].map(whole);
+        let sums = [sums.job_n, sums.wall_ms / 1000, sums.cpu_ms.map_or(0, |ms| ms / 1000)].map(whole);
         take(&site, month, lines.join("\n") + "\n", sums)?;
     }
     Ok(())
@@ -227,7 +237,8 @@ fn groups(lake: &Lake, selection: &Selection, users: &Users) -> Result<BTreeMap<
         groups.entry(key).or_default().add(&Sums {
             job_n: amount("job_n"),
             wall_ms: amount("wall_s") * 1000,
-            cpu_ms: amount("cpu_ms"),
+            cpu_ms: rule.adds("cpu_ms").map(i128::from),
+            is_split_unknown: rule.adds("cpu_ms").is_some(),
             core_wall_ms: amount("alloc_core_s") * 1000,
             ..Sums::default()
         });
@@ -309,13 +320,15 @@ fn gather(lake: &Lake, selection: &Selection, piece: &Piece, corrections: &Corre
                 ],
             };
             let wall_ms = i128::from(wall.value(row)) * 1000 + i128::from(fraction.value(row));
-            let known = |column| number(column, row).map_or(0, i128::from);
+            let known = |column| number(column, row).map(i128::from);
+            let (cpu_ms, cpu_user_ms, cpu_system_ms) = (known(cpu), known(cpu_user), known(cpu_system));
             groups.entry_ref(&key).or_default().add(&Sums {
                 job_n: 1,
                 wall_ms,
-                cpu_ms: known(cpu),
-                cpu_user_ms: known(cpu_user),
-                cpu_system_ms: known(cpu_system),
+                cpu_ms,
+                cpu_user_ms,
+                cpu_system_ms,
+                is_split_unknown: cpu_ms.is_some() && (cpu_user_ms.is_none() || cpu_system_ms.is_none()),
                 core_wall_ms: wall_ms * i128::from(core_n),
             });
         }
@@ -342,6 +355,7 @@ fn row(key: &Key, sums: &Sums) -> Result<Vec<Cell>> {
     // As GRACC does when it knows no project.
     let project = if project == MISSING { vo } else { project };
     let seconds = |ms: i128| Cell::Decimal { value: ms, scale: 3 };
+    let part = |ms: Option<i128>| ms.filter(|_| !sums.is_split_unknown).map_or(Cell::Empty, seconds);
     let core_hours = divide(sums.core_wall_ms.saturating_mul(1_000_000), 3_600_000).unwrap_or(0);
     Ok(vec![
         Cell::text(format!("{date}T00:00:00.000Z")),
@@ -359,9 +373,9 @@ fn row(key: &Key, sums: &Sums) -> Result<Vec<Cell>> {
         Cell::text(probe),
         Cell::text(site),
         seconds(sums.wall_ms),
-        seconds(sums.cpu_user_ms),
-        seconds(sums.cpu_system_ms),
-        seconds(sums.cpu_ms),
+        part(sums.cpu_user_ms),
+        part(sums.cpu_system_ms),
+        sums.cpu_ms.map_or(Cell::Empty, seconds),
         Cell::Decimal {
             value: core_hours,
             scale: 6,

@@ -84,6 +84,7 @@ impl<'a> SummaryUsage<'a> {
                 wall_s,
                 number("wall_fraction_ms"),
                 core_s,
+                number("wall_fraction_ms").saturating_mul(core_n),
                 wall_s.saturating_mul(number("alloc_gpu_n")),
                 wall_s.saturating_mul(number("alloc_node_n")),
                 0,

@@ -72,11 +72,12 @@ impl WorkSums {
 }
 
 /// Integer measures that are never null, in the order of the schema up to `alloc_billing_s`, then the counts.
-pub const COUNTED: [&str; 12] = [
+pub const COUNTED: [&str; 13] = [
     "job_n",
     "wall_s",
     "wall_fraction_ms",
     "alloc_core_s",
+    "alloc_core_fraction_ms",
     "alloc_gpu_s",
     "alloc_node_s",
     "alloc_billing_s",
@@ -91,7 +92,7 @@ pub const COUNTED: [&str; 12] = [
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sums {
     /// In the order of [`COUNTED`].
-    pub counted: [i64; 12],
+    pub counted: [i64; 13],
     /// CPU time; null while nothing is known.
     pub cpu_ms: Option<i64>,
     /// Work.
@@ -129,7 +130,7 @@ impl Sums {
 
     /// Adds counts and CPU time.
     #[inline]
-    pub(super) fn count(&mut self, counted: [i64; 12], cpu_ms: Option<i64>) {
+    pub(super) fn count(&mut self, counted: [i64; 13], cpu_ms: Option<i64>) {
         for (sum, part) in self.counted.iter_mut().zip(counted) {
             *sum = sum.saturating_add(part);
         }

@@ -160,11 +160,13 @@ impl<'a> Usage<'a> {
             let counts = end_ms.is_some() && at == end_piece;
             let count = |flag: bool| i64::from(counts && flag);
             let is = |flags: Option<&BooleanArray>| flags.is_some_and(|flags| flags.value(row));
+            let fraction_ms = view.wall_fraction_ms.value(row) * i64::from(at == end_piece);
             let counted = [
                 count(true),
                 wall,
-                view.wall_fraction_ms.value(row) * i64::from(at == end_piece),
+                fraction_ms,
                 core_s,
+                fraction_ms.saturating_mul(core_n),
                 held.saturating_mul(gpu_n),
                 held.saturating_mul(node_n),
                 held.saturating_mul(billing_n),

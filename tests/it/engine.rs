@@ -259,7 +259,7 @@ fn measured() -> impl Strategy<Value = Sums> {
     let work = option::of(0..10_i128.pow(35));
     let time = -1_000_000_i64..2_000_000_000_000;
     (
-        prop::array::uniform12(0..i64::MAX / 1000),
+        prop::array::uniform13(0..i64::MAX / 1000),
         option::of(0..i64::MAX / 1000),
         prop::array::uniform9(work),
         option::of(time.clone()),

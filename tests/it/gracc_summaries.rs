@@ -71,6 +71,7 @@ fn a_summary_is_read_with_its_keys_and_sums() {
         identity_key: row.identity_key,
         vo: Some("reef"),
         vo_name: Some("/reef/coral/Role=pilot/Capability=NULL"),
+        reportable_vo: Some("reef"),
         vo_group: Some("/reef/coral"),
         vo_role: Some("Role=pilot"),
         // The VO stands in for a project nobody named.

@@ -66,6 +66,8 @@ pub struct SummaryRow<'a> {
     pub vo: Option<&'a str>,
     /// The VO's name as the jobs printed it, where the record also has the one it was corrected to.
     pub vo_name: Option<&'a str>,
+    /// The short name of the VO that the record states beside it.
+    pub reportable_vo: Option<&'a str>,
     /// VO group.
     pub vo_group: Option<&'a str>,
     /// VO role.
@@ -149,7 +151,7 @@ pub struct Summary {
 }
 
 /// Columns of [`Summary::words`].
-pub(super) const WORDS: [&str; 14] = [
+pub(super) const WORDS: [&str; 16] = [
     "vo",
     "vo_group",
     "vo_role",
@@ -164,6 +166,8 @@ pub(super) const WORDS: [&str; 14] = [
     "account",
     "cluster",
     "payload_site",
+    "vo_name",
+    "reportable_vo",
 ];
 
 /// Columns of [`Summary::numbers`]. Times are Unix milliseconds, the benchmark is in thousandths.
@@ -208,6 +212,8 @@ impl Summary {
             row.account,
             row.cluster,
             row.payload_site,
+            row.vo_name.filter(|name| Some(*name) != vo),
+            row.reportable_vo.filter(|name| Some(*name) != vo),
         ]
         .map(|word| word.map(str::to_owned));
         let numbers = [

@@ -11,7 +11,7 @@ use std::fmt::Write;
 
 use super::document::Key;
 use super::fields::Fields;
-use super::usage::{Scratch, view};
+use super::usage::{Scratch, stated_cpu, view};
 use crate::ledger::Reason;
 use crate::records::{SummaryKind, SummaryRow};
 use crate::sources::clip::clip;
@@ -75,14 +75,10 @@ pub(super) fn take(
     };
     let day_ms = fields.time_ms(day)?.ok_or_else(|| Refusal::missing(day.name()))?;
     let wall_ms = duration_ms(fields, Key::WallDuration)?;
-    let cpu_ms = match (
-        fields.duration_ms(Key::CpuDuration)?,
-        fields.duration_ms(Key::CpuUser)?,
-        fields.duration_ms(Key::CpuSystem)?,
-    ) {
-        (None | Some(0), Some(user), Some(system)) => Some(user.saturating_add(system)),
-        (total, ..) => total,
-    };
+    let (user_ms, system_ms) = (fields.duration_ms(Key::CpuUser)?, fields.duration_ms(Key::CpuSystem)?);
+    let total_ms = fields.duration_ms(Key::CpuDuration)?;
+    let has_parts = user_ms.is_some() && system_ms.is_some();
+    let cpu_ms = stated_cpu(total_ms.filter(|total| *total > 0 || !has_parts), user_ms, system_ms);
     // Raw documents, each of which is a record here too; a few of them speak of several jobs.
     let job_n = match count(fields, Key::Count)? {
         None => count(fields, Key::Njobs)?,
@@ -99,6 +95,7 @@ pub(super) fn take(
     // Not every name was corrected to a short one.
     let fqan = vo.as_deref().map(Fqan::parse);
     let raw_fqan = raw_vo.as_deref().map(Fqan::parse).or(fqan);
+    let reportable_vo = known(fields, Key::ReportableVoName)?;
     let (dn, common_name) = (known(fields, Key::Dn)?, known(fields, Key::CommonName)?);
     let (site, probe) = (known(fields, Key::SiteName)?, known(fields, Key::ProbeName)?);
     let (payload_site, grid) = (known(fields, Key::HostDescription)?, known(fields, Key::Grid)?);
@@ -111,8 +108,9 @@ pub(super) fn take(
         site: site.as_deref(),
         month: Month::of_ms(day_ms),
         identity_key: Some(&scratch.identity),
-        vo: fqan.map(|fqan| fqan.vo),
+        vo: fqan.map(|fqan| fqan.vo).or(reportable_vo.as_deref()),
         vo_name: raw_vo.as_deref().or(vo.as_deref()),
+        reportable_vo: reportable_vo.as_deref(),
         vo_group: raw_fqan.and_then(|fqan| fqan.group),
         vo_role: raw_fqan.and_then(|fqan| fqan.role),
         account: project.as_deref(),

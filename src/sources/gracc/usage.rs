@@ -135,12 +135,7 @@ impl Measured {
     fn read(fields: &mut Fields<'_, '_>) -> Result<Self, Refusal> {
         let (start_ms, end_ms, wall_ms) = span(fields)?;
         let (cpu_user_ms, cpu_system_ms) = (fields.duration_ms(Key::CpuUser)?, fields.duration_ms(Key::CpuSystem)?);
-        let cpu_ms = match fields.duration_ms(Key::CpuDuration)? {
-            None => cpu_user_ms
-                .zip(cpu_system_ms)
-                .map(|(user, system)| user.saturating_add(system)),
-            total => total,
-        };
+        let cpu_ms = stated_cpu(fields.duration_ms(Key::CpuDuration)?, cpu_user_ms, cpu_system_ms);
         if cpu_ms.is_none() {
             fields.notice(Anomaly::CpuUnknown);
         }
@@ -177,6 +172,17 @@ impl Measured {
             self.max_rss_byte,
             self.max_virtual_byte,
         ]
+    }
+}
+
+/// CPU time as far as the record states it. The collector writes a total of 0 for a record that has none, as those of
+/// transfers: 0 without a part is unknown, in whatever encoding it comes.
+pub(super) fn stated_cpu(total_ms: Option<i64>, user_ms: Option<i64>, system_ms: Option<i64>) -> Option<i64> {
+    let parts_ms = user_ms.zip(system_ms).map(|(user, system)| user.saturating_add(system));
+    match total_ms {
+        None => parts_ms,
+        Some(0) if user_ms.is_none() && system_ms.is_none() => None,
+        total => total,
     }
 }
 
@@ -270,8 +276,10 @@ fn job(fields: &mut Fields<'_, '_>, at: Position, scratch: &mut Scratch, sink: &
         job_id: ids.job_id()?,
         global_job_id: ids.global.as_deref(),
         identity_key: Some(&scratch.identity),
-        vo: reportable_vo.as_deref().or(fqan.map(|fqan| fqan.vo)),
+        // As GRACC groups: by VOName. The reportable name says less where they differ.
+        vo: fqan.map(|fqan| fqan.vo).or(reportable_vo.as_deref()),
         vo_name: vo_name.as_deref(),
+        reportable_vo: reportable_vo.as_deref(),
         vo_group: fqan.and_then(|fqan| fqan.group),
         vo_role: fqan.and_then(|fqan| fqan.role),
         account: project.as_deref(),

@@ -18,7 +18,8 @@ pub(super) const RECORDS: [&[u8]; 4] = [
 /// Reads one record. Of other records than job usage only `type` is told.
 ///
 /// What differs from the collector, on purpose: a duration that cannot be read refuses the record instead of becoming
-/// 0, and a `WallDuration` or `CpuDuration` that is not there is unknown instead of 0.
+/// 0, and a `WallDuration` or `CpuDuration` that is not there is unknown instead of 0: of CPU time the flat record is
+/// read so, too.
 pub(super) fn read(xml: &[u8]) -> Result<Flat, Refusal> {
     let text = String::from_utf8_lossy(xml);
     let mut flat = Flat::default();

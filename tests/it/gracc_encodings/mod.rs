@@ -4,6 +4,7 @@ mod archive;
 mod damage;
 mod pairs;
 mod same_records;
+mod stated;
 
 use gridtally::ledger::Reason;
 use gridtally::pipeline::plan::{Acceptance, Format};

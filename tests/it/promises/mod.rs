@@ -7,6 +7,7 @@ mod copies;
 mod corrections;
 mod encodings;
 mod explain;
+mod gracc_facts;
 mod joined;
 mod killed;
 mod ledger_closes;

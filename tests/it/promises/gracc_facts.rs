@@ -1,0 +1,160 @@
+//! What GRACC documents state stays as it is on its way through a lake: VOs, unknown CPU time, parts of seconds.
+
+use std::collections::BTreeMap;
+
+use gridtally::report::gracc;
+use gridtally::report::lake::{Lake, Selection};
+use gridtally::report::render::objects;
+
+use super::scene::{Pipeline, Scene, Source};
+use super::tables::{all, files, int, read, sum, text};
+
+/// A raw document: its id, VO, short VO, and other fields.
+fn raw(id: u32, vo: &str, reportable: &str, more: &str) -> String {
+    format!(
+        "{{\"type\":\"JobUsageRecord\",\"SiteName\":\"REEF\",\"ProbeName\":\"p\",\"LocalJobId\":\"{id}\",\
+         \"VOName\":\"{vo}\",\"ReportableVOName\":\"{reportable}\",\"StartTime\":\"2026-03-01T00:00:00Z\",\
+         \"EndTime\":\"2026-03-01T01:00:00Z\",\"Processors\":4,{more}}}\n"
+    )
+}
+
+/// A document of the summary index of one such document, as GRACC makes it when no correction knows the VO.
+fn summary(vo: &str, reportable: &str) -> String {
+    format!(
+        "{{\"SiteName\":\"REEF\",\"ProbeName\":\"p\",\"VOName\":\"{vo}\",\"RawVOName\":\"{vo}\",\
+         \"ReportableVOName\":\"{reportable}\",\"EndTime\":\"2026-03-01T00:00:00Z\",\"ResourceType\":\"Batch\",\
+         \"Processors\":4,\"WallDuration\":3600,\"CpuDuration\":7200,\"Njobs\":1,\"Count\":1}}\n"
+    )
+}
+
+fn lake(documents: &str) -> Scene {
+    let scene = Scene::empty();
+    scene.write("data/documents.json", documents.as_bytes());
+    let source = Source {
+        name: "gracc",
+        paths: vec!["data".to_owned()],
+        keys: "format = \"gracc\"\n".to_owned(),
+    };
+    scene.run(&Pipeline::of(source), "out");
+    assert_eq!(scene.findings("out"), []);
+    scene
+}
+
+const VOS: [(&str, &str); 4] = [
+    ("coral", "REEF"),
+    ("/kelp/deep/Role=pilot/Capability=NULL", "Kelp"),
+    ("tide", "tide"),
+    ("/tide/Role=NULL/Capability=NULL", "somebody"),
+];
+
+#[test]
+fn documents_and_summaries_of_the_same_jobs_are_of_the_same_vo() {
+    let hour = "\"WallDuration\":3600,\"CpuDuration\":7200";
+    let documents = VOS
+        .iter()
+        .zip(1..)
+        .map(|((vo, reportable), id)| raw(id, vo, reportable, hour));
+    let raw = lake(&documents.collect::<String>());
+    let summaries = lake(
+        &VOS.iter()
+            .map(|(vo, reportable)| summary(vo, reportable))
+            .collect::<String>(),
+    );
+    let jobs = |scene: &Scene| {
+        let mut jobs = BTreeMap::new();
+        for file in files(&scene.path("out"), "usage") {
+            let vo = file
+                .to_str()
+                .unwrap()
+                .split('/')
+                .find_map(|part| part.strip_prefix("vo="))
+                .map(str::to_owned);
+            *jobs.entry(vo.unwrap()).or_insert(0) += sum(&read(&file), "job_n");
+        }
+        jobs
+    };
+    let expected = [("coral", 1), ("kelp", 1), ("tide", 2)].map(|(vo, n)| (vo.to_owned(), n));
+    assert_eq!(jobs(&raw), BTreeMap::from(expected));
+    assert_eq!(jobs(&summaries), jobs(&raw));
+    // What else the documents state of the VO is there, where it is something else.
+    for (scene, dataset) in [(&raw, "records"), (&summaries, "summary")] {
+        let rows = all(&scene.path("out"), dataset);
+        let mut names: Vec<_> = (0..rows.num_rows())
+            .map(|row| ["vo", "vo_name", "reportable_vo"].map(|name| text(&rows, name, row).unwrap_or_default()))
+            .collect();
+        names.sort();
+        let expected = [
+            ["coral", "", "REEF"],
+            ["kelp", "/kelp/deep/Role=pilot/Capability=NULL", "Kelp"],
+            ["tide", "", ""],
+            ["tide", "/tide/Role=NULL/Capability=NULL", "somebody"],
+        ];
+        assert_eq!(names, expected, "{dataset}");
+    }
+}
+
+#[test]
+fn core_time_is_exact_to_the_millisecond() {
+    let storage = "\"ResourceType\":\"Storage\",\"CpuDuration\":0,\"WallDuration\":";
+    let documents = ["0.43", "0.87", "12.25"].iter().zip(1..);
+    let scene = lake(
+        &documents
+            .map(|(wall, id)| raw(id, "tide", "tide", &format!("{storage}{wall}")))
+            .collect::<String>(),
+    );
+    let usage = all(&scene.path("out"), "usage");
+    let exact_ms = sum(&usage, "alloc_core_s") * 1000 + sum(&usage, "alloc_core_fraction_ms");
+    assert_eq!(exact_ms, 4 * (430 + 870 + 12_250));
+    assert_eq!((sum(&usage, "wall_s"), sum(&usage, "wall_fraction_ms")), (12, 1550));
+    assert!((0..usage.num_rows()).all(|row| int(&usage, "cpu_ms", row).is_none()));
+    assert_eq!(sum(&usage, "cpu_unknown_job_n"), 3);
+}
+
+#[test]
+fn documents_for_gracc_state_no_cpu_time_that_is_unknown() {
+    let wall = "\"WallDuration\":3600";
+    let scene = lake(
+        &[
+            raw(1, "a", "a", &format!("{wall},\"CpuDuration\":100")),
+            raw(
+                2,
+                "b",
+                "b",
+                &format!("{wall},\"CpuDuration\":100,\"CpuDuration_user\":90,\"CpuDuration_system\":10"),
+            ),
+            raw(3, "c", "c", &format!("{wall},\"CpuDuration\":0")),
+            raw(
+                4,
+                "d",
+                "d",
+                &format!("{wall},\"CpuDuration\":100,\"CpuDuration_user\":90,\"CpuDuration_system\":10"),
+            ),
+            raw(5, "d", "d", &format!("{wall},\"CpuDuration\":50")),
+            raw(6, "d", "d", &format!("{wall},\"CpuDuration\":0")),
+        ]
+        .concat(),
+    );
+    let lake = Lake::open(scene.path("out").to_str().unwrap()).unwrap();
+    let table = gracc::table(&lake, &Selection::default()).unwrap();
+    let told: Vec<[String; 4]> = objects(&table)
+        .unwrap()
+        .iter()
+        .map(|document| {
+            let fields = gracc::fields_of(document);
+            assert_eq!(gracc::fields_of(&gracc::text_of(&fields)), fields);
+            ["VOName", "CpuDuration", "CpuDuration_user", "CpuDuration_system"].map(|key| fields[key].clone())
+        })
+        .collect();
+    let expected = [
+        ["a", "100.000", "null", "null"],
+        ["b", "100.000", "90.000", "10.000"],
+        ["c", "null", "null", "null"],
+        ["d", "150.000", "null", "null"],
+    ];
+    let expected = expected.map(|told| told.map(|field| field.trim_end_matches(".000").to_owned()));
+    let told: Vec<_> = told
+        .into_iter()
+        .map(|told| told.map(|field| field.trim_end_matches(".000").trim_end_matches(".0").to_owned()))
+        .collect();
+    assert_eq!(told, expected);
+}
