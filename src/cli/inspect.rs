@@ -61,7 +61,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
     };
     let mut reports = Vec::new();
     let mut failed: Option<Error> = None;
-    let mut damaged = Vec::new();
+    let (mut damaged, mut refused) = (Vec::new(), Vec::new());
     let mut shown = 0_usize;
     let words = args.file.iter().map(|word| inspect::files(word));
     for file in words.flat_map(each) {
@@ -73,8 +73,10 @@ pub(super) fn run(args: &Args) -> Result<()> {
         });
         match report {
             Ok(report) => {
-                if report.failure.is_some() {
-                    damaged.push(report.path.clone());
+                match (&report.failure, report.row_n) {
+                    (None, _) => {}
+                    (Some(_), None | Some(0)) => refused.push(report.path.clone()),
+                    (Some(_), Some(_)) => damaged.push(report.path.clone()),
                 }
                 if args.format == ReportFormat::Text {
                     let gap = if shown > 0 { "\n" } else { "" };
@@ -95,9 +97,15 @@ pub(super) fn run(args: &Args) -> Result<()> {
     if args.format == ReportFormat::Json {
         output::json(&reports)?;
     }
-    if failed.is_none() && !damaged.is_empty() {
-        let message = format!("not readable to the end: {}", damaged.join(", "));
-        return Err(Error::new(Kind::Data, message));
+    let what = [
+        ("not readable to the end", damaged),
+        ("nothing can be accounted of", refused),
+    ];
+    let what: Vec<String> = (what.iter().filter(|(_, paths)| !paths.is_empty()))
+        .map(|(what, paths)| format!("{what}: {}", paths.join(", ")))
+        .collect();
+    if failed.is_none() && !what.is_empty() {
+        return Err(Error::new(Kind::Data, what.join("; ")));
     }
     failed.map_or(Ok(()), Err)
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::clock_changes::ClockChanges;
 use super::report::{FileReport, Period, ReasonCount, ValueCount};
-use crate::ledger::Reason;
+use crate::ledger::{Outcome, Reason};
 use crate::records::{Anomaly, JobRow, SummaryKind, SummaryRow};
 use crate::reference::inventory::{Gpus, InventoryRow};
 use crate::sources::cross_check::CrossCheck;
@@ -146,6 +146,15 @@ impl Counts {
 
     pub(super) fn rows(&self) -> u64 {
         self.rows
+    }
+
+    /// Rows refused so far.
+    pub(super) fn refused(&self) -> u64 {
+        let refused = self
+            .reasons
+            .iter()
+            .filter(|(reason, _)| reason.outcome() == Outcome::Rejected);
+        refused.map(|(_, by)| by.rows).sum()
     }
 
     pub(super) fn jobs(&self) -> u64 {

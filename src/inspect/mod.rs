@@ -70,17 +70,44 @@ pub fn inspect(input: &InputFile, look: Look, progress: &dyn Progress) -> Result
         report.problems.push(problem.to_owned());
     }
     let is_double = look == Look::CrossCheck;
-    let mut counts = Counts::new(is_double, matches!(dialect, Dialect::Apel | Dialect::Gracc));
-    if hints.naive_times {
-        counts.look_for_clock_changes();
-    }
-    if look == Look::Quick {
-        counts.be_quick();
-    }
+    let new_counts = || {
+        let names_site = matches!(dialect, Dialect::Apel | Dialect::Gracc | Dialect::Archive);
+        let mut counts = Counts::new(is_double, names_site);
+        if hints.naive_times {
+            counts.look_for_clock_changes();
+        }
+        if look == Look::Quick {
+            counts.be_quick();
+        }
+        counts
+    };
+    let mut counts = new_counts();
     // What a reader refuses, or damage in the middle, is a finding: what came before it still counts.
     if let Err(why) = read((dialect, stand_in(dialect, &hints)), text, &mut counts, progress) {
         report.failure = Some(why.to_string());
     }
+    if matches!(dialect, Dialect::Apel | Dialect::Archive) && counts.refused() > 0 && report.failure.is_none() {
+        let plan = SourcePlan {
+            acceptance: Acceptance::Salvage,
+            ..stand_in(dialect, &hints)
+        };
+        let mut salvaged = new_counts();
+        let again = input.open().and_then(decompress);
+        let is_read = again
+            .and_then(|text| read((dialect, plan), text, &mut salvaged, progress))
+            .is_ok();
+        let saved_n = counts.refused().saturating_sub(salvaged.refused());
+        // What comes through a pipe is gone.
+        if is_read && salvaged.rows() == counts.rows() && saved_n > 0 {
+            report.salvaged_row_n = Some(saved_n);
+            report.problems.push(format!(
+                "APEL's server refuses the whole of a message for one bad record: acceptance = \"salvage\" keeps {saved_n} \
+                 good rows of such messages (counted here as kept)"
+            ));
+            counts = salvaged;
+        }
+    }
+    let is_lost = report.failure.is_some() && counts.rows() == 0;
     if dialect == Dialect::Sacct
         && counts.jobs() > 0
         && counts.steps() == 0
@@ -95,7 +122,8 @@ pub fn inspect(input: &InputFile, look: Look, progress: &dyn Progress) -> Result
     } else {
         counts.fill(&mut report);
     }
-    report.proposal = Some(propose::source(&report, dialect, &hints));
+    // A dump of which nothing can be read would be refused by a run, however it is named.
+    report.proposal = (!is_lost).then(|| propose::source(&report, dialect, &hints));
     Ok(report)
 }
 

@@ -44,7 +44,11 @@ pub(super) fn source(report: &FileReport, dialect: Dialect, hints: &Hints) -> St
         format!("format = {}", quote(dialect.format().as_str())),
         format!("paths = [{}]", quote(&report.path)),
     ];
-    let is_local = !matches!(dialect, Dialect::Apel | Dialect::Gracc | Dialect::Sacct);
+    let is_local = match dialect {
+        Dialect::Apel | Dialect::Gracc | Dialect::Sacct => false,
+        Dialect::Archive => report.sites.is_empty(),
+        _ => true,
+    };
     if is_local {
         // Left empty on purpose: `check` refuses the source until a person has decided.
         lines.push(format!(
@@ -86,6 +90,12 @@ pub(super) fn source(report: &FileReport, dialect: Dialect, hints: &Hints) -> St
             lines.push(format!("delimiter = {}", quote(delimiter)));
         }
         lines.push("vo = { column = \"account\" } # or { table = \"vo.csv\" } or { value = \"atlas\" }".to_owned());
+    }
+    if report.salvaged_row_n.is_some() {
+        lines.push(
+            "acceptance = \"salvage\"    # keep the good records of messages that APEL's server refuses whole"
+                .to_owned(),
+        );
     }
     if report.aggregates.iter().any(|count| count.value != "sync") {
         lines.push(

@@ -106,6 +106,8 @@ pub struct FileReport {
     pub failure: Option<String>,
     /// What to look at before this file is accounted.
     pub problems: Vec<String>,
+    /// Rows kept by `acceptance = "salvage"` that are refused otherwise, where there are any: the counts are with them.
+    pub salvaged_row_n: Option<u64>,
     /// Comparison of the two forms of records that are there twice, when it was asked for.
     pub cross_check: Option<CrossCheck>,
     /// A `[[source]]` or `[[inventory]]` to start from.
@@ -143,6 +145,7 @@ impl FileReport {
             anomalies: Vec::new(),
             failure: None,
             problems: Vec::new(),
+            salvaged_row_n: None,
             cross_check: None,
             proposal: None,
         }

@@ -1,6 +1,7 @@
 //! From what a pipeline file says to what it means: paths resolved, zones and tables looked up, everything checked.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -20,6 +21,8 @@ use crate::reference::topology::Topology;
 use crate::reference::vo::VoTable;
 use crate::reference::vo_corrections::VoCorrections;
 use crate::small_file;
+use crate::sources::compression::{decompress, peek};
+use crate::sources::dialect::{self, Dialect, HEAD_BYTES};
 use crate::time::Zone;
 
 impl Plan {
@@ -30,6 +33,12 @@ impl Plan {
     /// as `file:line: message`.
     pub fn load(file: &Path) -> Result<(Self, Vec<String>)> {
         let label = file.to_string_lossy().into_owned();
+        if let Some(dialect) = dump_in(file) {
+            return Err(Error::config(format!(
+                "{label} is a dump ({}), not a pipeline: gridtally inspect proposes a source that reads it",
+                dialect.as_str()
+            )));
+        }
         let text = small_file::text(file)
             .map_err(|why| Error::config(format!("{label}: the pipeline file cannot be read")).because(why))?;
         let file = std::path::absolute(file)
@@ -51,6 +60,21 @@ impl Plan {
         let plan = plan.ok_or_else(|| Error::internal("a pipeline file without a mistake gave no plan"))?;
         Ok((plan, warnings))
     }
+}
+
+/// What a file given for a pipeline is a dump of, if it is one.
+fn dump_in(file: &Path) -> Option<Dialect> {
+    // What comes through a pipe can be read once.
+    if !file.is_file() {
+        return None;
+    }
+    let (_, bytes) = peek(Box::new(File::open(file).ok()?), 0).ok()?;
+    let (head, _) = peek(decompress(bytes).ok()?, HEAD_BYTES).ok()?;
+    // Whatever stands in a pipeline that names itself.
+    let names_pipeline = head
+        .split(|byte| *byte == b'\n')
+        .any(|line| line.trim_ascii().starts_with(b"[pipeline]"));
+    (!names_pipeline).then(|| dialect::recognise(&head)).flatten()
 }
 
 /// Whether a path of the pipeline file is a URL.

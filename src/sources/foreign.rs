@@ -54,7 +54,11 @@ const KNOWN: &[(Mark, &str)] = &[
     ),
     (
         Words(&["PARTITION", "AVAIL", "NODES", "NODELIST"]),
-        "sinfo without -N groups nodes: dump with sinfo -N, or scontrol -o show node",
+        "sinfo without -N groups nodes: dump with sinfo -N -l, or scontrol -o show node",
+    ),
+    (
+        Words(&["NODELIST", "NODES", "PARTITION", "STATE"]),
+        "sinfo -N alone tells nothing of what nodes have: dump with sinfo -N -l, or scontrol -o show node",
     ),
     (
         Words(&["ControlHost", "ControlPort"]),

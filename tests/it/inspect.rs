@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::support::collect::shared;
 use crate::support::sample::repository;
 
-fn gridtally(folder: &Path, args: &[&str]) -> Output {
+pub(crate) fn gridtally(folder: &Path, args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_gridtally"))
         .args(args)
         .current_dir(folder)
@@ -18,7 +18,7 @@ fn gridtally(folder: &Path, args: &[&str]) -> Output {
 }
 
 /// The reports of some files.
-fn inspect(folder: &Path, files: &[&str]) -> Vec<Value> {
+pub(crate) fn inspect(folder: &Path, files: &[&str]) -> Vec<Value> {
     let output = gridtally(folder, &[&["inspect", "--format", "json"], files].concat());
     serde_json::from_slice(&output.stdout).unwrap()
 }
@@ -122,6 +122,50 @@ fn real() -> Vec<PathBuf> {
     .into()
 }
 
+/// Pastes the proposal of a report and holds the run against what was promised.
+pub(crate) fn pasted(here: &Path, report: &Value, nth: usize) {
+    let path = report["path"].as_str().unwrap();
+    let proposal = decided(
+        report["proposal"]
+            .as_str()
+            .unwrap_or_else(|| panic!("{path}: {report}")),
+    );
+    let pipeline = format!(
+        "[pipeline]\nname = \"p\"\noutput = \"lake-{nth}\"\nmax_rejected = 1.0\noverlap = \"jobs\"\n\n{proposal}"
+    );
+    fs::write(here.join("p.toml"), &pipeline).unwrap();
+    let output = gridtally(here, &["run", "p.toml", "--report", "json"]);
+    let why = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{path}:\n{pipeline}\n{why}");
+    let ran: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let sum = |outcomes: &Value| {
+        outcomes
+            .as_object()
+            .unwrap()
+            .values()
+            .filter_map(Value::as_u64)
+            .sum::<u64>()
+    };
+    assert_eq!(
+        sum(&ran["outcomes"]),
+        report["row_n"].as_u64().unwrap(),
+        "{path}: {ran}"
+    );
+    let refused = |reason: &Value| reason["outcome"] == "rejected";
+    let promised: u64 = report["outcomes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|reason| refused(reason))
+        .filter_map(|reason| reason["row_n"].as_u64())
+        .sum();
+    assert_eq!(
+        ran["outcomes"]["rejected"].as_u64().unwrap_or(0),
+        promised,
+        "{path}: {ran}"
+    );
+}
+
 /// A proposal, pasted and decided on, gives the rows and jobs that were promised.
 #[test]
 fn proposals_work_when_pasted() {
@@ -133,46 +177,7 @@ fn proposals_work_when_pasted() {
     let reports = inspect(here, &words);
     assert_eq!(reports.len(), paths.len());
     for (nth, report) in reports.iter().enumerate() {
-        let path = report["path"].as_str().unwrap();
-        let proposal = decided(
-            report["proposal"]
-                .as_str()
-                .unwrap_or_else(|| panic!("{path}: {report}")),
-        );
-        let pipeline = format!(
-            "[pipeline]\nname = \"p\"\noutput = \"lake-{nth}\"\nmax_rejected = 1.0\noverlap = \"jobs\"\n\n{proposal}"
-        );
-        fs::write(here.join("p.toml"), &pipeline).unwrap();
-        let output = gridtally(here, &["run", "p.toml", "--report", "json"]);
-        let why = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{path}:\n{pipeline}\n{why}");
-        let ran: Value = serde_json::from_slice(&output.stdout).unwrap();
-        let sum = |outcomes: &Value| {
-            outcomes
-                .as_object()
-                .unwrap()
-                .values()
-                .filter_map(Value::as_u64)
-                .sum::<u64>()
-        };
-        assert_eq!(
-            sum(&ran["outcomes"]),
-            report["row_n"].as_u64().unwrap(),
-            "{path}: {ran}"
-        );
-        let refused = |reason: &Value| reason["outcome"] == "rejected";
-        let promised: u64 = report["outcomes"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .filter(|reason| refused(reason))
-            .filter_map(|reason| reason["row_n"].as_u64())
-            .sum();
-        assert_eq!(
-            ran["outcomes"]["rejected"].as_u64().unwrap_or(0),
-            promised,
-            "{path}: {ran}"
-        );
+        pasted(here, report, nth);
     }
 }
 
@@ -290,7 +295,11 @@ fn listings_without_a_reader_are_named() {
         ("----------\nCluster/Account/User Utilization x\n", "sreport"),
         (
             "PARTITION AVAIL  TIMELIMIT  NODES  STATE NODELIST\ncpu* up 1-0 1 idle n1\n",
-            "sinfo without -N",
+            "sinfo without -N groups nodes: dump with sinfo -N -l",
+        ),
+        (
+            "NODELIST   NODES PARTITION STATE \nn1             1      cpu* idle  \n",
+            "dump with sinfo -N -l",
         ),
         (
             "%YAML 1.1\n---\njobs:\n- account: a\n  association:\n    id: 1\n  job_id: 3\n",

@@ -41,6 +41,7 @@ mod capacity;
 mod cli;
 mod inputs;
 mod inspect;
+mod inspect_advice;
 #[cfg(feature = "cloud")]
 mod objects;
 mod oracle;

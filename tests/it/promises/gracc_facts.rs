@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use gridtally::report::apel::users::Users;
 use gridtally::report::gracc;
 use gridtally::report::lake::{Lake, Selection};
 use gridtally::report::render::objects;
@@ -135,7 +136,7 @@ fn documents_for_gracc_state_no_cpu_time_that_is_unknown() {
         .concat(),
     );
     let lake = Lake::open(scene.path("out").to_str().unwrap()).unwrap();
-    let table = gracc::table(&lake, &Selection::default()).unwrap();
+    let table = gracc::table(&lake, &Selection::default(), &Users::Withhold).unwrap();
     let told: Vec<[String; 4]> = objects(&table)
         .unwrap()
         .iter()
