@@ -75,6 +75,15 @@ const NORMALISED_SUMMARIES: &[(&str, Comparison)] = &[
 
 const SYNC_RECORDS: &[(&str, Comparison)] = &[("Site", Word), ("Year", Int), ("Month", Int), ("SubmitHost", Word)];
 
+/// What the server's super-summaries call a column of the key of summaries: they have their own word for one.
+#[must_use]
+pub fn super_summary_column(name: &'static str) -> &'static str {
+    match name {
+        "InfrastructureType" => "Infrastructure",
+        name => name,
+    }
+}
+
 impl ServerTable {
     fn columns(self) -> &'static [(&'static str, Comparison)] {
         match self {

@@ -6,6 +6,7 @@ use super::form::Form;
 use super::ledger::Place;
 use super::told::Told;
 use crate::error::Result;
+use crate::report::apel::server_key::super_summary_column;
 use crate::report::render::{TableFormat, render};
 use crate::report::table::{Cell, ColumnKind, Table};
 use crate::store::Store;
@@ -90,10 +91,9 @@ fn name(form: Form, site: &str, month: Month) -> String {
 pub fn put_delete_list(store: &Store, place: &Place, listed: Listed, now_ms: i64, gone: &[Told]) -> Result<String> {
     let (form, site, month) = place;
     let keys = gone.first().map(Told::key_fields).unwrap_or_default();
-    let spelled = |key: &'static str| match (listed, key) {
-        // That table has its own word.
-        (Listed::SuperSummaries, "InfrastructureType") => "Infrastructure",
-        (_, key) => key,
+    let spelled = |key: &'static str| match listed {
+        Listed::Records => key,
+        Listed::SuperSummaries => super_summary_column(key),
     };
     let columns: Vec<_> = keys.iter().map(|key| (spelled(key), "", ColumnKind::Text)).collect();
     let mut table = Table::new("To be deleted", &columns);
