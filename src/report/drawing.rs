@@ -78,6 +78,8 @@ pub struct Frame<'a> {
     pub y_label_n: usize,
     /// What the axis to the right is.
     pub x_title: &'a str,
+    /// What the axis upwards is; it stands beside the axis.
+    pub y_title: &'a str,
 }
 
 /// A rectangle: left and bottom, right and top, the name of its ink.
@@ -107,6 +109,7 @@ pub fn rectangles(frame: &Frame<'_>, marks: &[Mark<'_>]) -> Result<String> {
             .label_style(words.clone())
             .axis_desc_style(words)
             .x_desc(frame.x_title)
+            .y_desc(frame.y_title)
             .x_labels(frame.x_label_n)
             .y_labels(frame.y_label_n)
             .x_label_formatter(&x_name)

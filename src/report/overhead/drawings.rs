@@ -70,6 +70,7 @@ pub(super) fn histogram(view: &View) -> Result<String> {
         x_label_n: bars.len() * 2 + 1,
         y_label_n: 6,
         x_title: "units free on a node",
+        y_title: "",
     };
     let none = shares.first().copied().unwrap_or(0);
     Ok(figure(
@@ -143,6 +144,7 @@ pub(super) fn ledger(view: &View) -> Result<String> {
         x_label_n: 5,
         y_label_n: 6,
         x_title: "",
+        y_title: "",
     };
     let resource = ["cores", "memory", "GPUs"].get(lead).copied().unwrap_or_default();
     let entries = parts.map(|(ink, word, _)| (ink, word));
@@ -208,6 +210,7 @@ pub(super) fn heat(view: &View) -> Result<String> {
         x_label_n: 5,
         y_label_n: nodes.len() * 2 + 1,
         x_title: "",
+        y_title: "",
     };
     let caption = if node_n > ROW_N {
         format!("Overhead by node and time: the {ROW_N} of {node_n} nodes with the most.")

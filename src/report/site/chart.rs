@@ -64,13 +64,14 @@ fn draw(labels: &[String], top: i128, unit: &str, marks: &[Mark<'_>]) -> Result<
             size: SIZE,
             x_n: place(labels.len()) * MONTH_PLACES,
             y_n: HEIGHT_PLACES,
-            left: 84,
+            left: 104,
             x_name: &x_name,
             y_name: &y_name,
             // A label for every place, of which most are empty.
             x_label_n: labels.len() * 8 + 1,
             y_label_n: 6,
-            x_title: unit,
+            x_title: "",
+            y_title: unit,
         },
         marks,
     )

@@ -31,7 +31,7 @@ pub fn write(data: &SiteData) -> Result<String> {
     charges(&mut body, data);
     overhead(&mut body, data);
     quality(&mut body, data);
-    definitions(&mut body, data);
+    definitions(&mut body);
     provenance(&mut body, data);
     let _ = writeln!(body, "<script>\n{SCRIPT}</script>");
     Ok(page(&format!("{}: usage and work", data.site), &body))
@@ -45,6 +45,18 @@ fn section(body: &mut String, id: &str, title: &str, inside: &str) {
     );
 }
 
+/// How jobs are attributed to the months of every table of the page but those that say otherwise.
+fn attribution(data: &SiteData) -> String {
+    let is_prorated = data.facts.get("attribution").is_none_or(|how| how == "prorated");
+    let how = if is_prorated {
+        "Jobs are split over the months they ran in"
+    } else {
+        "Jobs count whole in the month of their end"
+    };
+    let zone = data.facts.get("calendar_timezone").map(String::as_str);
+    format!("{how}; months are of {}.", zone.unwrap_or("UTC"))
+}
+
 fn head(body: &mut String, data: &SiteData) {
     let months = data.by_month();
     let period = match (months.keys().next(), months.keys().next_back()) {
@@ -53,7 +65,11 @@ fn head(body: &mut String, data: &SiteData) {
         _ => "no month".to_owned(),
     };
     let total = data.total();
-    let _ = write!(body, "<p class=\"lead\">{period}</p>\n<dl class=\"figures\">\n");
+    let _ = write!(
+        body,
+        "<p class=\"lead\">{period}. {}</p>\n<dl class=\"figures\">\n",
+        escape(&attribution(data))
+    );
     let cells = amounts(&total);
     let names = [
         "jobs",
@@ -313,13 +329,7 @@ fn quality(body: &mut String, data: &SiteData) {
     section(body, "quality", "Quality of the data", &inside);
 }
 
-fn definitions(body: &mut String, data: &SiteData) {
-    let prorated = data.facts.get("attribution").is_none_or(|how| how == "prorated");
-    let placed = if prorated {
-        "Jobs are split over the months they ran in."
-    } else {
-        "Jobs count whole in the month of their end."
-    };
+fn definitions(body: &mut String) {
     let terms = [
         ("jobs", "Jobs that ended in the month; a job counts once."),
         (
@@ -385,7 +395,7 @@ fn definitions(body: &mut String, data: &SiteData) {
         ),
         ("unknown", "Nothing says it. Unknown is never counted as zero."),
     ];
-    let mut inside = format!("<p>{placed}</p>\n<dl class=\"terms\">\n");
+    let mut inside = "<dl class=\"terms\">\n".to_owned();
     for (term, meaning) in terms {
         let _ = writeln!(inside, "<dt>{}</dt><dd>{}</dd>", escape(term), escape(meaning));
     }

@@ -7,9 +7,8 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use gridtally::error::Kind;
-use gridtally::store::read_table;
 
-use super::scene::{Pipeline, Scene, assert_same, published};
+use super::scene::{Pipeline, Scene, assert_same, published, read_whole};
 
 /// Reads everything there is; the number of files.
 fn look(lake: &Path) -> usize {
@@ -22,11 +21,7 @@ fn look(lake: &Path) -> usize {
             Err(e) => panic!("{}: {e}", path.display()),
         };
         if path.extension().is_some_and(|extension| extension == "parquet") {
-            let table = read_table(file, None, 8192).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-            let rows: usize = table
-                .map(|batch| batch.unwrap_or_else(|e| panic!("{}: {e}", path.display())).num_rows())
-                .sum();
-            assert!(rows > 0, "{}", path.display());
+            read_whole(&path, file);
             read += 1;
         } else if path.ends_with("manifest.json") {
             let text = std::io::read_to_string(file).unwrap();

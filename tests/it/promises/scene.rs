@@ -10,6 +10,7 @@ use gridtally::error::Result;
 use gridtally::pipeline::progress::Silent;
 use gridtally::pipeline::report::RunReport;
 use gridtally::pipeline::{Plan, RunOptions, run, verify};
+use gridtally::store::read_table;
 use tempfile::TempDir;
 
 use crate::generator::sample;
@@ -271,4 +272,14 @@ pub(super) fn shuffle<T>(items: &mut [T], mut seed: u64) {
         let other = usize::try_from(seed >> 33).unwrap() % (at + 1);
         items.swap(at, other);
     }
+}
+
+/// Reads a published table to its end. Only the file that stands for a dataset without rows has none.
+pub(super) fn read_whole(path: &Path, file: fs::File) {
+    let table = read_table(file, None, 8192).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let rows: usize = table
+        .map(|batch| batch.unwrap_or_else(|e| panic!("{}: {e}", path.display())).num_rows())
+        .sum();
+    let is_empty = path.file_name().is_some_and(|name| name == "empty.parquet");
+    assert_eq!(rows == 0, is_empty, "{}: {rows} rows", path.display());
 }
