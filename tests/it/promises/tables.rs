@@ -20,10 +20,11 @@ pub(super) fn read(path: &Path) -> RecordBatch {
     concat_batches(batches.first().unwrap().schema_ref(), &batches).unwrap()
 }
 
-/// The files of a dataset.
+/// The files of a dataset that have rows.
 pub(super) fn files(lake: &Path, dataset: &str) -> Vec<PathBuf> {
     let mut files = published(&lake.join(dataset));
-    files.retain(|path| path.extension().is_some_and(|extension| extension == "parquet"));
+    let has_rows = |path: &Path| !path.ends_with("empty.parquet");
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "parquet") && has_rows(path));
     files
 }
 
