@@ -453,12 +453,12 @@ fn vo(section: &Section<'_>, problems: &mut Problems) -> Option<VoSpec> {
 /// What may be refused of a source, or of all of them.
 pub(super) fn reject_limits(section: &Section<'_>, problems: &mut Problems) -> RejectLimits {
     RejectLimits {
-        max_rejected: reject_limit(section, ("max_rejected", "rows"), problems),
-        max_unread: reject_limit(section, ("max_unread", "files"), problems),
+        max_rejected: reject_limit(section, "max_rejected", "rows", problems),
+        max_unread: reject_limit(section, "max_unread", "files", problems),
     }
 }
 
-fn reject_limit(section: &Section<'_>, (key, unit): (&str, &str), problems: &mut Problems) -> Option<RejectLimit> {
+fn reject_limit(section: &Section<'_>, key: &str, unit: &str, problems: &mut Problems) -> Option<RejectLimit> {
     let (value, line) = section.get(key)?;
     let limit = match value {
         DeValue::Integer(number) => u64::from_str_radix(&number.as_str().replace('_', ""), number.radix())

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::apel::aggregate::Aggregate;
+use super::apel::server_key::folded;
 use super::federation::site_vo_month;
 
 /// VO names of a selection by what the server takes for one name.
@@ -22,7 +23,7 @@ impl VoCase {
         let mut rows = BTreeSet::new();
         for group in groups {
             let (site, vo, month) = site_vo_month(group);
-            let spellings = found.spellings.entry(folded(&vo)).or_default();
+            let spellings = found.spellings.entry(folded(&vo).into_owned()).or_default();
             let first = spellings.entry(vo.clone()).or_default();
             *first = [*first, group.sums.earliest_end_ms].into_iter().flatten().min();
             rows.insert((site, month, vo));
@@ -30,7 +31,7 @@ impl VoCase {
         found.spellings.retain(|_, spellings| spellings.len() > 1);
         let mut rows_of_name: BTreeMap<_, usize> = BTreeMap::new();
         for (site, month, vo) in rows {
-            *rows_of_name.entry((site, month, folded(&vo))).or_default() += 1;
+            *rows_of_name.entry((site, month, folded(&vo).into_owned())).or_default() += 1;
         }
         found.row_n = rows_of_name.into_values().filter(|n| *n > 1).sum();
         found
@@ -64,7 +65,7 @@ impl VoCase {
         for group in groups {
             let [_, vo, ..] = &mut group.words;
             let Some(name) = vo else { continue };
-            let Some(spellings) = self.spellings.get(&folded(name)) else {
+            let Some(spellings) = self.spellings.get(&*folded(name)) else {
                 continue;
             };
             // A spelling without a known end comes last; of equal ends the first in the alphabet.
@@ -74,9 +75,4 @@ impl VoCase {
             }
         }
     }
-}
-
-/// What the server takes for one name: without regard to case and to blanks at the end.
-fn folded(name: &str) -> String {
-    name.trim_end().to_lowercase()
 }

@@ -142,7 +142,7 @@ impl LakeJobs {
                 {
                     continue;
                 }
-                let mut job = rows.job(row, (site, month), names)?;
+                let mut job = rows.job(row, site, month, names)?;
                 job.level = Level::chosen(&rows.levels.of(row), self.scale);
                 standing(&mut job, &rows, row, is_summarised, (&fates, &looked_at), names);
                 into.push(job);
@@ -224,7 +224,7 @@ rows! {
 }
 
 impl Rows<'_> {
-    fn job(&self, row: usize, (site, month): (u32, Month), names: &mut Names) -> Result<Job> {
+    fn job(&self, row: usize, site: u32, month: Month, names: &mut Names) -> Result<Job> {
         let mut name = |column: &StringArray| names.id(word(column, row).unwrap_or_default());
         let (vo, cluster, host) = (name(self.vo), name(self.cluster), name(self.submit_host));
         let (source, file) = (name(self.source), name(self.file_id));
