@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use super::clock_changes::ClockChanges;
 use super::report::{FileReport, Period, ReasonCount, ValueCount};
 use crate::ledger::{Outcome, Reason};
+use crate::pipeline::Format;
+use crate::records::plausible::place;
 use crate::records::{Anomaly, JobRow, SummaryKind, SummaryRow};
 use crate::reference::inventory::{Gpus, InventoryRow};
 use crate::sources::cross_check::CrossCheck;
@@ -26,8 +28,10 @@ struct ByReason {
 }
 
 /// What was seen so far.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Counts {
+    /// Of the records read now: it says which instant places one.
+    format: Format,
     rows: u64,
     jobs: u64,
     steps: u64,
@@ -47,6 +51,8 @@ pub(super) struct Counts {
     changes: Option<ClockChanges>,
     /// Counted where the records have to name their site.
     without_site: Option<u64>,
+    /// Of those, the ones that are refused for another reason.
+    refused_without_site: u64,
     without_vo: u64,
     cross_check: Option<CrossCheck>,
     with_cpu: u64,
@@ -60,14 +66,47 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    /// Nothing seen yet. With `cross_check`, records that are there twice will be compared; with `names_site`, records
-    /// have to name their site.
-    pub(super) fn new(cross_check: bool, names_site: bool) -> Self {
+    /// Nothing seen yet of a file of this format.
+    pub(super) fn new(format: Format) -> Self {
         Self {
-            without_site: names_site.then_some(0),
-            cross_check: cross_check.then(CrossCheck::default),
-            ..Self::default()
+            format,
+            rows: 0,
+            jobs: 0,
+            steps: 0,
+            aggregates: BTreeMap::new(),
+            without_benchmark: 0,
+            reasons: BTreeMap::new(),
+            start_ms: None,
+            end_ms: None,
+            anomalies: [0; 32],
+            sites: BTreeMap::new(),
+            clusters: BTreeMap::new(),
+            views: BTreeMap::new(),
+            vos: BTreeMap::new(),
+            without_end: 0,
+            without_core: 0,
+            changes: None,
+            without_site: None,
+            refused_without_site: 0,
+            without_vo: 0,
+            cross_check: None,
+            with_cpu: 0,
+            inventory: BTreeMap::new(),
+            undated: false,
+            account_n: 0,
+            has_parents: false,
+            is_quick: false,
         }
+    }
+
+    /// Records have to name their site.
+    pub(super) fn require_sites(&mut self) {
+        self.without_site = Some(0);
+    }
+
+    /// Compares records that are there twice.
+    pub(super) fn compare_twins(&mut self) {
+        self.cross_check = Some(CrossCheck::default());
     }
 
     /// Looks only into the columns that the report shows.
@@ -177,6 +216,7 @@ impl Counts {
         if n == 0 || n == self.jobs {
             return;
         }
+        let n = n.saturating_sub(self.refused_without_site);
         if let Some(accepted) = self.reasons.get_mut(&Reason::Job) {
             accepted.rows = accepted.rows.saturating_sub(n);
         }
@@ -315,12 +355,19 @@ impl Sink for Counts {
         self.rows += n;
     }
 
-    fn job(&mut self, row: &JobRow<'_>, _: Position, step_n: u32) {
+    fn job(&mut self, row: &JobRow<'_>, at: Position, step_n: u32) {
         self.jobs += 1;
         self.steps += u64::from(step_n);
-        self.reasons.entry(Reason::Job).or_default().rows += 1;
-        if step_n > 0 {
-            self.reasons.entry(Reason::Step).or_default().rows += u64::from(step_n);
+        // A quick look has not read the columns that decide it.
+        let refused = (!self.is_quick).then(|| place(self.format, row).err()).flatten();
+        if let Some((reason, detail)) = refused {
+            self.reject(reason, at, 1 + u64::from(step_n), detail, &[]);
+            self.refused_without_site += u64::from(row.site.is_none_or(str::is_empty));
+        } else {
+            self.reasons.entry(Reason::Job).or_default().rows += 1;
+            if step_n > 0 {
+                self.reasons.entry(Reason::Step).or_default().rows += u64::from(step_n);
+            }
         }
         self.start_ms = earlier(self.start_ms, row.start_ms);
         self.end_ms = self.end_ms.max(row.end_ms);
@@ -389,6 +436,10 @@ impl Sink for Counts {
         } else {
             Interest::all()
         }
+    }
+
+    fn format(&mut self, format: Format) {
+        self.format = format;
     }
 
     fn cross_check(&mut self) -> Option<&mut CrossCheck> {

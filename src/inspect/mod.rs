@@ -72,7 +72,13 @@ pub fn inspect(input: &InputFile, look: Look, progress: &dyn Progress) -> Result
     let is_double = look == Look::CrossCheck;
     let new_counts = || {
         let names_site = matches!(dialect, Dialect::Apel | Dialect::Gracc | Dialect::Archive);
-        let mut counts = Counts::new(is_double, names_site);
+        let mut counts = Counts::new(dialect.format());
+        if names_site {
+            counts.require_sites();
+        }
+        if is_double {
+            counts.compare_twins();
+        }
         if hints.naive_times {
             counts.look_for_clock_changes();
         }

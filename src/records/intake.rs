@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::anomaly::Anomaly;
 use super::columns::{Columns, Origin, Sealed};
 use super::harvest::{Bucket, Harvest, Reject, Tally};
-use super::identity::{Content, DAY_MS, record_id, record_ms};
+use super::identity::{Content, DAY_MS, record_id};
 use super::mapping::MappingCounts;
-use super::plausible::{TIME_LIMIT_MS, anomalies_of, beyond_limits, settle_wall};
+use super::plausible::{Placement, anomalies_of, place};
 use super::repeats::Repeats;
 use super::row::JobRow;
 use super::stated;
@@ -225,32 +225,10 @@ impl Sink for Intake {
                 "neither the record nor the source names the site",
             );
         };
-        let Some(record_ms) = record_ms(self.format, row) else {
-            return self.refuse_job(
-                Reason::TimeUnknown,
-                at,
-                rows,
-                row,
-                "no start, submit or end time places the record",
-            );
-        };
-        let times = [Some(record_ms), row.start_ms, row.end_ms];
-        if times.into_iter().flatten().any(|ms| !TIME_LIMIT_MS.contains(&ms)) {
-            return self.refuse_job(
-                Reason::BadTime,
-                at,
-                rows,
-                row,
-                "a start or end before 1970 or after 2200",
-            );
-        }
-        let wall_ms = match settle_wall(row) {
-            Ok(wall_ms) => wall_ms,
+        let Placement { record_ms, wall_ms } = match place(self.format, row) {
+            Ok(placement) => placement,
             Err((reason, detail)) => return self.refuse_job(reason, at, rows, row, detail),
         };
-        if let Some(detail) = beyond_limits(row, wall_ms) {
-            return self.refuse_job(Reason::BadNumber, at, rows, row, detail);
-        }
         let (day, month) = self.place_in_time(record_ms);
         if month.is_some_and(|month| !self.window.holds(month)) {
             return self.count(Some(site), month, Reason::OutsidePeriod, rows);

@@ -10,7 +10,7 @@ pub mod identity;
 pub mod intake;
 pub mod mapping;
 pub mod merge;
-mod plausible;
+pub mod plausible;
 pub mod repeats;
 pub mod row;
 pub mod spill;

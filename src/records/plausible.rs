@@ -1,9 +1,10 @@
 //! What a record can be believed: limits beyond which a number is a mistake, and oddities that are told and kept.
 
 use super::anomaly::Anomaly;
-use super::identity::DAY_MS;
+use super::identity::{DAY_MS, record_ms};
 use super::row::JobRow;
 use crate::ledger::Reason;
+use crate::pipeline::Format;
 
 /// No job holds this many cores, nodes or GPUs, runs this long (ms) or uses this much CPU (ms): beyond it a number is
 /// a mistake. The products of two of them fit 63 bits.
@@ -11,12 +12,41 @@ const COUNT_LIMIT: i64 = 100_000_000;
 const WALL_LIMIT_MS: i64 = 10_000_000_000_000;
 const CPU_LIMIT_MS: i64 = 1_000_000_000_000_000_000;
 /// Jobs lie between 1970 and 2200; anything else is a broken clock.
-pub(super) const TIME_LIMIT_MS: std::ops::Range<i64> = 0..7_258_118_400_000;
+const TIME_LIMIT_MS: std::ops::Range<i64> = 0..7_258_118_400_000;
 /// 2^64 nanoseconds in milliseconds: where a wrapped counter lands.
 const COUNTER_WRAP_MS: i64 = 18_446_744_073_000;
 
+/// Where a job lies in time, and how long it ran.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Placement {
+    /// The instant that places its record, Unix milliseconds.
+    pub record_ms: i64,
+    /// Elapsed wall-clock time, milliseconds.
+    pub wall_ms: i64,
+}
+
+/// Where a job of a format lies in time, or the reason to refuse it with a sentence: nothing places it, its times lie
+/// outside the years of jobs, or its numbers are beyond what any job has.
+///
+/// # Errors
+/// The reason, and what is wrong.
+pub fn place(format: Format, row: &JobRow<'_>) -> Result<Placement, (Reason, &'static str)> {
+    let Some(record_ms) = record_ms(format, row) else {
+        return Err((Reason::TimeUnknown, "no start, submit or end time places the record"));
+    };
+    let times = [Some(record_ms), row.start_ms, row.end_ms];
+    if times.into_iter().flatten().any(|ms| !TIME_LIMIT_MS.contains(&ms)) {
+        return Err((Reason::BadTime, "a start or end before 1970 or after 2200"));
+    }
+    let wall_ms = settle_wall(row)?;
+    match beyond_limits(row, wall_ms) {
+        Some(detail) => Err((Reason::BadNumber, detail)),
+        None => Ok(Placement { record_ms, wall_ms }),
+    }
+}
+
 /// Wall time as stated, or the span without suspension; zero for a job that never started.
-pub(super) fn settle_wall(row: &JobRow<'_>) -> Result<i64, (Reason, &'static str)> {
+fn settle_wall(row: &JobRow<'_>) -> Result<i64, (Reason, &'static str)> {
     let wall_ms = match (row.wall_ms, row.start_ms, row.end_ms) {
         (Some(wall_ms), ..) => wall_ms,
         (None, Some(start), Some(end)) => (end - start).max(0) - row.suspended_s.unwrap_or(0).saturating_mul(1000),
@@ -33,7 +63,7 @@ pub(super) fn settle_wall(row: &JobRow<'_>) -> Result<i64, (Reason, &'static str
     }
 }
 
-pub(super) fn beyond_limits(row: &JobRow<'_>, wall_ms: i64) -> Option<&'static str> {
+fn beyond_limits(row: &JobRow<'_>, wall_ms: i64) -> Option<&'static str> {
     let count = |n: Option<i64>| n.is_some_and(|n| !(0..=COUNT_LIMIT).contains(&n));
     if wall_ms > WALL_LIMIT_MS
         || row

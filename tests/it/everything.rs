@@ -14,7 +14,7 @@ use crate::support::python::python;
 const PIPELINE: &str = include_str!("everything/pipeline.toml");
 /// Rows and outcomes by source and dialect, by reason, and the jobs of the clusters.
 const GOLDEN: &str = include_str!("everything/golden.txt");
-const NOT_INPUT: &str = include_str!("everything/not_input.txt");
+pub(crate) const NOT_INPUT: &str = include_str!("everything/not_input.txt");
 const TABLES: &str = include_str!("everything/tables.py");
 
 fn gridtally(folder: &Path, args: &[&str]) -> Output {
@@ -34,7 +34,7 @@ fn sound(folder: &Path, args: &[&str]) -> String {
 }
 
 /// Whether `path` is `pattern`, in which `*` is any text.
-fn matches(pattern: &str, path: &str) -> bool {
+pub(crate) fn matches(pattern: &str, path: &str) -> bool {
     let Some((first, rest)) = pattern.split_once('*') else {
         return pattern == path;
     };
@@ -44,7 +44,7 @@ fn matches(pattern: &str, path: &str) -> bool {
     (0..=path.len()).any(|at| path.get(at..).is_some_and(|path| matches(rest, path)))
 }
 
-fn files_below(root: &Path, folder: &Path, into: &mut BTreeSet<String>) {
+pub(crate) fn files_below(root: &Path, folder: &Path, into: &mut BTreeSet<String>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {

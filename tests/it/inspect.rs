@@ -24,7 +24,7 @@ pub(crate) fn inspect(folder: &Path, files: &[&str]) -> Vec<Value> {
 }
 
 /// What a person puts where the proposal leaves a decision open.
-fn decided(proposal: &str) -> String {
+pub(crate) fn decided(proposal: &str) -> String {
     let line = |line: &str| match line.split_once(" = \"\"") {
         Some(("timezone", _)) => "timezone = \"UTC\"".to_owned(),
         Some(("as_of", _)) => "as_of = 2026-11-21".to_owned(),

@@ -42,6 +42,7 @@ mod cli;
 mod inputs;
 mod inspect;
 mod inspect_advice;
+mod inspect_real;
 #[cfg(feature = "cloud")]
 mod objects;
 mod oracle;
