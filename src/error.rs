@@ -19,7 +19,7 @@ pub enum Kind {
     Internal,
     /// Reading or writing failed.
     Io,
-    /// Another run holds the output; try again later.
+    /// Another run or publication holds the output; try again later.
     Busy,
     /// The pipeline file, or a table it names, is wrong.
     Config,
@@ -53,7 +53,10 @@ impl Kind {
             "gridtally contradicts itself (a ledger that does not close); please report it",
         ),
         (Self::Io, "reading or writing failed"),
-        (Self::Busy, "another run holds the output; try again later"),
+        (
+            Self::Busy,
+            "another run or publication holds the output; try again later",
+        ),
         (Self::Config, "the pipeline file, or a table it names, is wrong"),
     ];
 }

@@ -11,6 +11,7 @@ pub mod output;
 mod policy;
 pub mod progress;
 mod publication;
+mod reading;
 mod reconcile;
 mod rejects;
 mod replay;
@@ -21,6 +22,7 @@ mod selection;
 mod sql;
 mod summaries;
 mod verify;
+mod wait;
 mod work;
 
 use std::process::ExitCode;

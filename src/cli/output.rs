@@ -1,16 +1,110 @@
 //! The only place that prints: data to stdout, words for people to stderr.
 
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, Read, Seek, Write};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
 
+use tempfile::SpooledTempFile;
+
 use crate::error::{Error, Result};
+
+/// So many bytes for stdout are kept in memory while they are held; more go to a temporary file.
+const HELD_BYTES: usize = 8 << 20;
+
+/// What is held back at the moment.
+static HELD: Mutex<Option<Held>> = Mutex::new(None);
+
+/// What was printed and is not shown yet.
+#[derive(Debug)]
+pub struct Held {
+    data: SpooledTempFile,
+    order: Vec<Piece>,
+}
+
+#[derive(Debug)]
+enum Piece {
+    Data(u64),
+    People(String),
+}
+
+/// While it is there, what is printed is held back. Dropped, it throws that away.
+#[derive(Debug)]
+pub struct Holding(());
+
+/// Begins to hold back what is printed.
+#[must_use]
+pub fn hold() -> Holding {
+    *held() = Some(Held {
+        data: SpooledTempFile::new(HELD_BYTES),
+        order: Vec::new(),
+    });
+    Holding(())
+}
+
+impl Holding {
+    /// Ends it, and gives what was held back.
+    #[must_use]
+    pub fn take(self) -> Option<Held> {
+        held().take()
+    }
+}
+
+impl Drop for Holding {
+    fn drop(&mut self) {
+        held().take();
+    }
+}
+
+impl Held {
+    /// Prints it.
+    ///
+    /// # Errors
+    /// As [`data`].
+    pub fn print(mut self) -> Result<()> {
+        let lost = |why| Error::io("what was to be printed cannot be read again").because(why);
+        self.data.rewind().map_err(lost)?;
+        for piece in self.order {
+            match piece {
+                Piece::People(line) => people(&line),
+                Piece::Data(n) => {
+                    let mut rest = (&mut self.data).take(n);
+                    let mut bytes = Vec::new();
+                    while rest.by_ref().take(1 << 20).read_to_end(&mut bytes).map_err(lost)? > 0 {
+                        data(&bytes)?;
+                        bytes.clear();
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn keep(&mut self, bytes: &[u8]) -> Result<()> {
+        self.data
+            .write_all(bytes)
+            .map_err(|why| Error::io("what is printed cannot be kept in a temporary file").because(why))?;
+        let n = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        match self.order.last_mut() {
+            Some(Piece::Data(last)) => *last += n,
+            _ => self.order.push(Piece::Data(n)),
+        }
+        Ok(())
+    }
+}
+
+fn held() -> MutexGuard<'static, Option<Held>> {
+    HELD.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Writes bytes to stdout. A reader that has gone away (`| head`) is not an error.
 ///
 /// # Errors
 /// [`crate::error::Kind::Io`] when stdout cannot be written.
 pub fn data(bytes: &[u8]) -> Result<()> {
+    if let Some(held) = &mut *held() {
+        return held.keep(bytes);
+    }
     let mut stdout = io::stdout().lock();
     match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
         Err(why) if why.kind() != ErrorKind::BrokenPipe => {
@@ -55,5 +149,9 @@ pub fn json_line(value: &impl Serialize) -> Result<()> {
 
 /// Writes a line to stderr. There is nobody to tell if that fails.
 pub fn people(line: &str) {
+    if let Some(held) = &mut *held() {
+        held.order.push(Piece::People(line.to_owned()));
+        return;
+    }
     let _ = writeln!(io::stderr().lock(), "{line}");
 }

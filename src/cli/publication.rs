@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::output;
+use super::reading::reading;
+use super::wait::WaitArgs;
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::clock;
 use crate::report::lake::Lake;
@@ -12,6 +14,7 @@ use crate::report::publication::lock::{self, LockEvent};
 use crate::report::publication::told::Told;
 use crate::report::render::{TableFormat, render};
 use crate::report::table::{Cell, ColumnKind, Table};
+use crate::store::{BookLock, CutOff, Part};
 use crate::time::Month;
 
 /// Look at what was published to whom, compare publications, lock months.
@@ -87,11 +90,14 @@ struct LockArgs {
     /// Who.
     #[arg(long, value_name = "NAME")]
     author: String,
+
+    #[command(flatten)]
+    wait: WaitArgs,
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
     match &args.action {
-        Action::List { lake, format } => list(lake, *format),
+        Action::List { lake, format } => reading(&[lake], Part::Book, || list(lake, *format)),
         Action::Diff { before, after, format } => {
             let changes = diff(&read(before)?, &read(after)?);
             let title = format!("From {} to {}", before.display(), after.display());
@@ -101,7 +107,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
         }
         Action::Lock(args) => lock_month(args, true),
         Action::Unlock(args) => lock_month(args, false),
-        Action::Locks { lake, format } => locks(lake, *format),
+        Action::Locks { lake, format } => reading(&[lake], Part::Book, || locks(lake, *format)),
     }
 }
 
@@ -171,8 +177,10 @@ fn lock_month(args: &LockArgs, is_locked: bool) -> Result<()> {
             return Err(Error::new(Kind::Usage, format!("a lock needs a {what}")));
         }
     }
+    let book = BookLock::take(&lake.store, args.wait.or(0))?;
+    note_cut_off(&book);
     lock::append(
-        &lake.store,
+        &book,
         &LockEvent {
             at_ms: clock::now_ms(),
             site: args.site.clone(),
@@ -182,6 +190,19 @@ fn lock_month(args: &LockArgs, is_locked: bool) -> Result<()> {
             author: args.author.clone(),
         },
     )
+}
+
+/// Says what became of a publication that was cut off.
+pub(super) fn note_cut_off(book: &BookLock) {
+    match book.cut_off() {
+        Some(CutOff::Finished(n)) => output::people(&format!(
+            "a publication that was cut off was finished: {n} messages and lists"
+        )),
+        Some(CutOff::TakenBack) => {
+            output::people("a publication that was cut off was taken back: nothing of it had been sent");
+        }
+        None => {}
+    }
 }
 
 fn locks(lake: &str, format: TableFormat) -> Result<()> {

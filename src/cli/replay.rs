@@ -1,11 +1,13 @@
 //! `gridtally replay`
 
+use super::reading::reading;
 use super::rejects::reason;
 use super::{ReportFormat, output};
 use crate::error::Result;
 use crate::ledger::Reason;
 use crate::pipeline::rejects::RejectFilter;
 use crate::pipeline::replay::{self, Replay};
+use crate::store::{Outgoing, Part};
 
 /// Write refused rows out as files to mend, which a later run reads again.
 ///
@@ -51,7 +53,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
-    let report = replay::export(&Replay {
+    let asked = Replay {
         output: &args.out,
         export: &args.export,
         inputs: &args.inputs,
@@ -59,7 +61,9 @@ pub(super) fn run(args: &Args) -> Result<()> {
             source: args.source.clone(),
             reasons: args.reason.clone(),
         },
-    })?;
+    };
+    let (report, outgoing) = reading(&[&args.out], Part::Published, || replay::stage(&asked))?;
+    outgoing.map_or(Ok(()), Outgoing::deliver)?;
     match args.report {
         ReportFormat::Text => output::text(&report.text()),
         ReportFormat::Json => output::json_line(&report),

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::progress::Terminal;
+use super::wait::WaitArgs;
 use super::{ReportFormat, output};
 use crate::error::{Error, Result};
 use crate::pipeline::clock;
@@ -57,6 +58,9 @@ pub(super) struct Args {
     /// Threads to parse with; one per core if not given. Results do not depend on it.
     #[arg(long, value_name = "N", value_parser = threads)]
     threads: Option<usize>,
+
+    #[command(flatten)]
+    wait: WaitArgs,
 }
 
 fn threads(text: &str) -> Result<usize, String> {
@@ -81,6 +85,7 @@ impl Args {
             dry_run: self.dry_run,
             threads: self.threads,
             memory_byte_n: None,
+            wait: self.wait.or(0),
         })
     }
 }

@@ -1,5 +1,7 @@
 //! What the command line adds to a pipeline for one run.
 
+use std::time::Duration;
+
 use crate::time::Month;
 
 /// Choices of one run; none of them changes what a record says.
@@ -18,4 +20,6 @@ pub struct RunOptions {
     /// Bytes of records kept in memory before they go to a temporary file; `None` takes a budget that suits most
     /// machines. Results do not depend on it.
     pub memory_byte_n: Option<usize>,
+    /// How long to wait for another writer of the lake.
+    pub wait: Duration,
 }

@@ -20,7 +20,7 @@ use crate::sources::input::{InputFile, clean, find};
 use crate::sources::repair::{Refused, Title, VERSION, Writer, is_repair};
 use crate::store::hive::segment;
 use crate::store::lake::inputs_path;
-use crate::store::{Manifest, Store, read_table};
+use crate::store::{Manifest, Outgoing, Store, read_table};
 
 /// Refusals of one file handled, and written into one file, at once.
 const BATCH_ROWS: usize = 8192;
@@ -179,6 +179,16 @@ fn folder(path: &str) -> Option<PathBuf> {
 /// [`Kind::NoInput`] when there is no lake; [`Kind::Usage`] when it would be written into it; [`Kind::Data`] when a file
 /// with other content is in the way; [`Kind::Io`] when reading or writing fails.
 pub fn export(replay: &Replay<'_>) -> Result<ReplayReport> {
+    let (report, outgoing) = stage(replay)?;
+    outgoing.map_or(Ok(()), Outgoing::deliver)?;
+    Ok(report)
+}
+
+/// As [`export`], but what is to be written still waits to be delivered.
+///
+/// # Errors
+/// As [`export`].
+pub fn stage(replay: &Replay<'_>) -> Result<(ReplayReport, Option<Outgoing>)> {
     let (store, manifest) = Manifest::open(replay.output)?;
     if let (Some(export), Some(lake)) = (folder(replay.export), folder(replay.output))
         && export.starts_with(lake)
@@ -228,7 +238,7 @@ pub fn export(replay: &Replay<'_>) -> Result<ReplayReport> {
             refusal_n,
         })
         .collect();
-    Ok(export.report)
+    Ok((export.report, export.target))
 }
 
 fn inputs(store: &Store, manifest: &Manifest) -> Result<BTreeMap<String, Input>> {
@@ -283,7 +293,7 @@ fn read_items(
 
 struct Export<'a> {
     replay: &'a Replay<'a>,
-    target: Option<Store>,
+    target: Option<Outgoing>,
     /// (source, path, reason, why) -> refusals.
     left: BTreeMap<(String, String, String, &'static str), u64>,
     report: ReplayReport,
@@ -402,11 +412,11 @@ impl Export<'_> {
 
     /// Writes a file, unless it is there. What somebody has begun to mend is not overwritten.
     fn write(&mut self, path: &str, bytes: Vec<u8>) -> Result<()> {
-        let target = match &self.target {
+        let target = match &mut self.target {
             Some(target) => target,
-            None => self.target.insert(Store::open(self.replay.export)?),
+            None => self.target.insert(Outgoing::open(self.replay.export)?),
         };
-        if let Some(there) = target.get(path)? {
+        if let Some(there) = target.store().get(path)? {
             if there == bytes {
                 return Ok(());
             }

@@ -38,7 +38,7 @@ use crate::records::spill::{MEMORY_BUDGET, Spill};
 use crate::reference::correction::Correction;
 use crate::reference::inventory::{self, Placed};
 use crate::store::lake::{self, LakeTable};
-use crate::store::{Manifest, Publication, Store};
+use crate::store::{LakeLock, Manifest, Publication, Store};
 use crate::time::{Day, Month};
 
 /// Runs a pipeline.
@@ -62,7 +62,7 @@ pub fn run_into(plan: &Plan, options: &RunOptions, progress: &dyn Progress, repo
     let (means @ (threads, memory_byte_n), window) = (means(options), window(options));
     let mut found = inputs::find(plan)?;
     let (store, _elsewhere) = open(options.out.as_deref().unwrap_or(&plan.output), options, progress)?;
-    let publication = Publication::begin(&store)?;
+    let (lock, publication) = begin(&store, options)?;
     let mut state = State::load(&store, &publication)?;
     let fresh = corrections::fresh(plan, &state)?;
     inputs::hash(&mut found, &state.book, state.settings_changed(plan), threads, progress)?;
@@ -156,7 +156,7 @@ pub fn run_into(plan: &Plan, options: &RunOptions, progress: &dyn Progress, repo
         return Ok(());
     }
     publish(
-        (plan, &store, options),
+        (plan, &lock, options),
         publication,
         &state,
         report,
@@ -166,7 +166,7 @@ pub fn run_into(plan: &Plan, options: &RunOptions, progress: &dyn Progress, repo
 
 /// Publishes all that was staged, and tells of the run.
 fn publish(
-    (plan, store, options): (&Plan, &Store, &RunOptions),
+    (plan, lock, options): (&Plan, &LakeLock, &RunOptions),
     publication: Publication,
     state: &State,
     report: &mut RunReport,
@@ -177,7 +177,7 @@ fn publish(
     progress.end();
     report.phases.insert("publish".to_owned(), stopwatch.lap());
     report.finish(stopwatch, &committed);
-    super::runs::append(store, plan, options, report, stopwatch)
+    super::runs::append(lock, plan, options, report, stopwatch)
 }
 
 /// Ids of the files that were read.
@@ -403,6 +403,13 @@ fn open(output: &str, options: &RunOptions, progress: &dyn Progress) -> Result<(
         ));
     }
     Ok((store, None))
+}
+
+/// Takes the lock, which is held until the run is recorded, and begins to publish.
+fn begin(store: &Store, options: &RunOptions) -> Result<(Arc<LakeLock>, Publication)> {
+    let lock = Arc::new(LakeLock::take(store, options.wait)?);
+    let publication = Publication::under(Arc::clone(&lock))?;
+    Ok((lock, publication))
 }
 
 /// When a file of an inventory was true if its rows do not say, Unix milliseconds.

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::pipeline::Plan;
 use crate::schema;
 use crate::schema::batch::{counts, dates, texts, times};
-use crate::store::{Store, TableOptions, TableWriter};
+use crate::store::{LakeLock, TableOptions, TableWriter};
 use crate::time::Month;
 
 /// Appends one row to `runs`.
@@ -15,7 +15,7 @@ use crate::time::Month;
 /// # Errors
 /// [`crate::error::Kind::Io`] when the lake cannot be written.
 pub(super) fn append(
-    store: &Store,
+    lock: &LakeLock,
     plan: &Plan,
     options: &RunOptions,
     report: &RunReport,
@@ -47,5 +47,5 @@ pub(super) fn append(
     let mut table = TableWriter::create(Vec::new(), dataset.arrow(), &TableOptions::default())?;
     table.write(&batch)?;
     let (_, bytes) = table.finish()?;
-    store.put(&format!("runs/{run_id}.parquet"), bytes.into())
+    lock.put(&format!("runs/{run_id}.parquet"), bytes.into())
 }

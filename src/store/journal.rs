@@ -75,7 +75,7 @@ impl Journal {
 
 impl Move {
     /// A staged object that is gone has been moved already, if what lies at its target is what it was.
-    fn check_done(&self, store: &Store) -> Result<()> {
+    pub(super) fn check_done(&self, store: &Store) -> Result<()> {
         let lost = || {
             Error::new(
                 Kind::Data,

@@ -158,10 +158,8 @@ impl Drop for Lease {
 
 impl Claim {
     fn new() -> Self {
-        // The standard library seeds these from the system's randomness.
-        let random = || RandomState::new().build_hasher().finish();
         Self {
-            token: format!("{:016x}{:016x}", random(), random()),
+            token: random_token(),
             process: super::process::own(),
             renewals: 0,
         }
@@ -178,9 +176,73 @@ impl Claim {
     }
 }
 
+/// A word nobody else uses.
+pub(super) fn random_token() -> String {
+    // The standard library seeds these from the system's randomness.
+    let random = || RandomState::new().build_hasher().finish();
+    format!("{:016x}{:016x}", random(), random())
+}
+
+/// Who holds the lock of an output, as far as it can be seen from here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holder {
+    /// Nobody does, or only one that is gone.
+    Nobody,
+    /// Somebody does.
+    Somebody,
+    /// A lock is there, and not long enough was it looked at to know whether its owner lives.
+    Unknown,
+}
+
+/// Looks at a lock again and again: one in an object store that nobody renews has no owner any more.
+pub struct LockWatch<'a> {
+    store: &'a Store,
+    seen: Option<(UpdateVersion, Instant)>,
+}
+
+impl<'a> LockWatch<'a> {
+    /// Nothing was looked at yet.
+    #[must_use]
+    pub fn new(store: &'a Store) -> Self {
+        Self { store, seen: None }
+    }
+
+    /// Looks.
+    ///
+    /// # Errors
+    /// [`Kind::Io`] when the lock cannot be looked at.
+    pub fn look(&mut self) -> Result<Holder> {
+        if self.store.local_root().is_some() {
+            let is_locked = self.store.is_locked()?;
+            return Ok(if is_locked { Holder::Somebody } else { Holder::Nobody });
+        }
+        let Some((claim, version)) = read(self.store)? else {
+            return Ok(Holder::Nobody);
+        };
+        match claim.is_alive() {
+            Some(true) => return Ok(Holder::Somebody),
+            Some(false) => return Ok(Holder::Nobody),
+            None => {}
+        }
+        let (first, since) = self.seen.get_or_insert_with(|| (version.clone(), Instant::now()));
+        if *first != version {
+            self.seen = Some((version, Instant::now()));
+            return Ok(Holder::Somebody);
+        }
+        Ok(if since.elapsed() < LEASE {
+            Holder::Unknown
+        } else {
+            Holder::Nobody
+        })
+    }
+}
+
 /// Takes the place of an owner that is gone.
 fn take_over(store: &Store, claim: &Claim) -> Result<UpdateVersion> {
-    let busy = || Error::new(Kind::Busy, "another run holds the output").at("lock", format!("{}/{LOCK}", store.url()));
+    let busy = || {
+        Error::new(Kind::Busy, "another run or publication holds the output")
+            .at("lock", format!("{}/{LOCK}", store.url()))
+    };
     let mut seen: Option<(UpdateVersion, Instant)> = None;
     loop {
         let mode = match read(store)? {

@@ -1,7 +1,7 @@
 //! What only a local disk can and must do: locks that die with their owner, durable renames, no empty folders.
 
 use super::location::Store;
-use super::publish::{LOCK, MACHINERY, STAGING};
+use super::publish::{LOCK, STAGING};
 use crate::error::{Error, Kind, Result};
 use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -37,7 +37,7 @@ impl Store {
                 Err(TryLockError::Error(e)) => return Err(at(e, &path)),
             }
         }
-        Err(Error::new(Kind::Busy, "another run holds the output").at("lock", path.display()))
+        Err(Error::new(Kind::Busy, "another run or publication holds the output").at("lock", path.display()))
     }
 
     /// Whether somebody holds the lock of an output: on a local disk for certain, elsewhere as far as a lock is there that
@@ -117,11 +117,51 @@ impl Store {
         }
     }
 
-    /// Removes the staging folder when there is nothing in it.
-    pub(super) fn remove_empty_staging_folder(&self) {
+    /// Removes a folder when there is nothing in it.
+    pub(super) fn remove_empty_folder(&self, folder: &str) {
         if let Some(root) = self.local_root() {
             // Fails when somebody else is writing: then it is theirs to remove.
-            drop(std::fs::remove_dir(root.join(STAGING)));
+            drop(std::fs::remove_dir(root.join(folder)));
+        }
+    }
+
+    /// The names right below a folder, those of folders as well; none where there is no folder.
+    pub(super) fn names(&self, folder: &str) -> Result<BTreeSet<String>> {
+        let Some(root) = self.local_root() else {
+            let below = self.list(folder)?.into_iter();
+            let first = |path: &str| path.get(folder.len() + 1..)?.split('/').next().map(str::to_owned);
+            return Ok(below.filter_map(|entry| first(&entry.path)).collect());
+        };
+        let path = root.join(folder);
+        let entries = match std::fs::read_dir(&path) {
+            Err(e) if e.kind() == ErrorKind::NotFound => return Ok(BTreeSet::new()),
+            entries => entries.map_err(|e| at(e, &path))?,
+        };
+        let names = entries.map(|entry| {
+            Ok(entry
+                .map_err(|e| at(e, &path))?
+                .file_name()
+                .to_string_lossy()
+                .into_owned())
+        });
+        names.collect()
+    }
+
+    /// Removes an object and all below it, on a local disk part files of interrupted uploads included.
+    pub(super) fn remove_all(&self, path: &str) -> Result<()> {
+        let Some(root) = self.local_root() else {
+            let below = self.list(path)?;
+            return self.delete_all(below.iter().map(|entry| entry.path.as_str()).chain([path]));
+        };
+        let place = root.join(path);
+        let removed = if place.is_dir() {
+            std::fs::remove_dir_all(&place)
+        } else {
+            std::fs::remove_file(&place)
+        };
+        match removed {
+            Err(e) if e.kind() != ErrorKind::NotFound => Err(at(e, &place)),
+            _ => Ok(()),
         }
     }
 
@@ -135,19 +175,6 @@ impl Store {
             Err(e) if e.kind() != ErrorKind::NotFound => Err(at(e, &path)),
             _ => Ok(()),
         }
-    }
-
-    /// Takes the empty folders of the machinery away from a place that is no lake, such as a spool others read.
-    ///
-    /// # Errors
-    /// [`crate::error::Kind::Io`] when they cannot be removed.
-    pub fn leave_no_machinery(&self) -> Result<()> {
-        self.remove_staging_folder()?;
-        if let Some(root) = self.local_root() {
-            // A folder that holds something is not ours to remove.
-            drop(std::fs::remove_dir(root.join(MACHINERY)));
-        }
-        Ok(())
     }
 }
 

@@ -2,6 +2,8 @@
 
 use super::connect::connect;
 use super::hive::MAX_SEGMENT_BYTES;
+use super::outgoing::SENDING;
+use super::process;
 use super::publish::STAGING;
 use super::writer::ObjectWriter;
 use crate::error::{Error, Kind, Result};
@@ -281,9 +283,10 @@ impl Store {
         }
         // The object store crate writes `name#1` beside the target first. Elsewhere than in staging, a killed run
         // would leave that behind in a folder people read.
-        let detour = if self.local_root().is_some() && !path.starts_with(STAGING) {
+        let is_hidden = [STAGING, SENDING].iter().any(|folder| path.starts_with(folder));
+        let detour = if self.local_root().is_some() && !is_hidden {
             let n = self.inner.temporary_n.fetch_add(1, Ordering::Relaxed);
-            Some(parse(&format!("{STAGING}/put-{}-{n}", std::process::id()))?)
+            Some(parse(&format!("{STAGING}/put-{}-{n}", process::tag()))?)
         } else {
             None
         };

@@ -8,6 +8,31 @@ pub(super) fn own() -> Option<String> {
     Some(format!("{}/{pid}/{}", machine()?, start(&pid.to_string())?))
 }
 
+/// This process in a word that file names can hold: machine, number, start; its number alone on systems that do not tell.
+pub(super) fn tag() -> String {
+    let pid = std::process::id().to_string();
+    match (machine_tag(), start(&pid)) {
+        (Some(machine), Some(start)) => format!("{machine}.{pid}.{start}"),
+        _ => pid,
+    }
+}
+
+/// Whether the process of a tag runs; `None` when it is, or may be, one of another machine.
+pub(super) fn is_tag_alive(tag: &str) -> Option<bool> {
+    let mut parts = tag.split('.');
+    let (of, pid, started) = (parts.next()?, parts.next()?, parts.next()?);
+    let is_number = !pid.is_empty() && pid.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_number || machine_tag()? != of {
+        return None;
+    }
+    Some(start(pid).is_some_and(|now| now == started))
+}
+
+fn machine_tag() -> Option<String> {
+    let hash = blake3::hash(machine()?.as_bytes()).to_hex();
+    hash.get(..12).map(str::to_owned)
+}
+
 /// Whether a process of this name runs; `None` when it is, or may be, one of another machine.
 pub(super) fn is_alive(name: &str) -> Option<bool> {
     let mut parts = name.rsplitn(3, '/');

@@ -13,15 +13,16 @@
 //! off are invisible but may be billed: give the bucket a rule that aborts incomplete uploads after a day.
 
 use super::journal::{Journal, Move};
+use super::lake_lock::LakeLock;
 use super::location::{Store, parse};
-use super::lock::Lock;
 use super::manifest::{MANIFEST, Manifest};
 use super::staged::{Staged, StagedWriter};
 use crate::error::{Error, Result};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// The folder of the machinery, below the root.
 pub const MACHINERY: &str = ".gridtally";
@@ -37,7 +38,7 @@ pub struct Publication {
     staged_n: AtomicU64,
     /// From the moment the journal may be there, what is staged belongs to it.
     committing: bool,
-    lock: Lock,
+    lock: Arc<LakeLock>,
 }
 
 #[derive(Default)]
@@ -70,17 +71,20 @@ pub struct Committed {
 }
 
 impl Publication {
-    /// Takes the lock, completes a commit that was interrupted, clears away what an interrupted run had staged, and
-    /// reads the manifest.
+    /// Takes the lock, and begins as [`Publication::under`] it.
     ///
     /// # Errors
-    /// `Busy` when another run holds the output, `Data` when manifest or journal are damaged.
+    /// `Busy` when another writer holds the output, `Data` when manifest or journal are damaged.
     pub fn begin(store: &Store) -> Result<Self> {
-        let lock = Lock::take(store)?;
-        if let Some(journal) = Journal::load(store)? {
-            journal.apply(store, &lock)?;
-        }
-        clear_staging(store, "")?;
+        Self::under(Arc::new(LakeLock::take(store, Duration::ZERO)?))
+    }
+
+    /// Reads the manifest under a lock that is held.
+    ///
+    /// # Errors
+    /// `Data` when the manifest is damaged.
+    pub fn under(lock: Arc<LakeLock>) -> Result<Self> {
+        let store = lock.store();
         Ok(Self {
             store: store.clone(),
             published: Manifest::load(store)?,
@@ -104,7 +108,7 @@ impl Publication {
             return Err(Error::internal("nothing can be published at this path").at("path", path));
         }
         let n = self.staged_n.fetch_add(1, Ordering::Relaxed);
-        let staging = format!("{STAGING}/{}{n:08}", self.lock.staging_prefix());
+        let staging = format!("{STAGING}/{}{n:08}", self.lock.lock().staging_prefix());
         Ok(StagedWriter {
             writer: self.store.writer(&staging)?,
             staging,
@@ -255,8 +259,7 @@ impl Publication {
         if moves.is_empty() && committed.removed.is_empty() {
             // One object at most has to change, and that is atomic by itself.
             if self.published.as_ref() != Some(&manifest) {
-                self.lock.hold()?;
-                self.store.put(MANIFEST, manifest.to_text()?.into())?;
+                self.lock.put(MANIFEST, manifest.to_text()?.into())?;
             }
         } else {
             let journal = Journal {
@@ -264,12 +267,12 @@ impl Publication {
                 deletes: committed.removed.clone(),
                 manifest: manifest.to_text()?,
             };
-            self.lock.hold()?;
+            self.lock.lock().hold()?;
             self.committing = true;
             journal.save(&self.store)?;
-            journal.apply(&self.store, &self.lock)?;
+            journal.apply(&self.store, self.lock.lock())?;
         }
-        clear_staging(&self.store, &self.lock.staging_prefix())?;
+        clear_staging(&self.store, &self.lock.lock().staging_prefix())?;
         Ok(committed)
     }
 
@@ -282,13 +285,13 @@ impl Drop for Publication {
     fn drop(&mut self) {
         // Tidy at once where possible; otherwise the next run does it.
         if !self.committing {
-            drop(clear_staging(&self.store, &self.lock.staging_prefix()));
+            drop(clear_staging(&self.store, &self.lock.lock().staging_prefix()));
         }
     }
 }
 
 /// Deletes the staged objects whose names begin like this.
-fn clear_staging(store: &Store, prefix: &str) -> Result<()> {
+pub(super) fn clear_staging(store: &Store, prefix: &str) -> Result<()> {
     let ours = format!("{STAGING}/{prefix}");
     let leftovers = store.list(STAGING)?;
     let leftovers = leftovers.iter().map(|entry| entry.path.as_str());

@@ -4,8 +4,10 @@ use super::BESIDE;
 use super::journal::hash;
 use super::location::Store;
 use super::manifest::{FileEntry, MANIFEST, Manifest};
+use super::outgoing::SENDING;
 use super::present::Present;
 use super::publish::{JOURNAL, LOCK, MACHINERY, STAGING};
+use super::sending::INTENT;
 use super::table::SCHEMA_VERSION_KEY;
 use super::table_reader::describe;
 use crate::error::{Kind, Result};
@@ -92,6 +94,8 @@ fn stray(path: &str) -> Option<&'static str> {
     match path {
         MANIFEST | SCRIPT | LOCK => None,
         JOURNAL => Some("a commit was interrupted; the next run completes it"),
+        INTENT => Some("a publication was cut off; the next one, or a lock of a month, finishes it"),
+        _ if below(SENDING) => Some("left over from a publication that was cut off; the next one removes it"),
         _ if below("runs") || BESIDE.into_iter().any(below) => None,
         _ if below(STAGING) => Some("left over from an interrupted run; the next run removes it"),
         _ if below(MACHINERY) => Some("does not belong here"),

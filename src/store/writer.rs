@@ -2,6 +2,7 @@
 
 use super::local::sync_data;
 use super::location::Store;
+use super::publish::STAGING;
 use crate::error::{Error, Result};
 use bytes::Bytes;
 use object_store::path::Path;
@@ -92,7 +93,7 @@ impl ObjectWriter {
             )
             .map_err(|e| Error::from(e).at("path", &self.target))?;
         store.sync_folders(std::iter::once(self.target.as_ref()))?;
-        store.remove_empty_staging_folder();
+        store.remove_empty_folder(STAGING);
         Ok(())
     }
 
@@ -204,7 +205,7 @@ impl Drop for ObjectWriter {
             drop(self.store.wait(upload.abort()));
         }
         if self.detour.is_some() {
-            self.store.remove_empty_staging_folder();
+            self.store.remove_empty_folder(STAGING);
         }
     }
 }

@@ -51,6 +51,7 @@ mod pipeline_file;
 mod policies;
 mod promises;
 mod publishers;
+mod publishing;
 mod readme;
 mod reference_tables;
 mod report;

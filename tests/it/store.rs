@@ -5,6 +5,7 @@ mod contract;
 mod failing;
 mod oracle;
 mod publication;
+mod sending;
 mod table;
 mod verification;
 

@@ -4,17 +4,19 @@ use super::print;
 use super::receiver::{Destination, ReceiverArgs};
 use super::users::UsersArgs;
 use crate::cli::output;
+use crate::cli::reading::reading;
 use crate::cli::selection::SelectionArgs;
 use crate::error::Result;
 use crate::pipeline::clock;
 use crate::reference::benchmark::Benchmark;
 use crate::report::apel::MessageKind;
 use crate::report::apel::message::{BATCH_RECORDS, MAX_BATCH_RECORDS};
-use crate::report::apel::publish::{Request, publish};
+use crate::report::apel::publish::{Published, Request, publish};
 use crate::report::lake::Lake;
 use crate::report::publication::outbox::{Layout, Outbox};
 use crate::report::publication::teller::Teller;
 use crate::report::render::TableFormat;
+use crate::store::Part;
 
 /// Write the messages of the APEL accounting system: jobs, summaries, normalised summaries, sync records.
 ///
@@ -93,46 +95,57 @@ fn batch(text: &str) -> Result<usize, String> {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
-    let now_ms = clock::now_ms();
-    let mut kinds = args.message.clone();
-    kinds.sort_unstable();
-    kinds.dedup();
-    args.receiver.refuse_doubles(&kinds)?;
-    let lake = Lake::open(&args.lake)?;
-    let request = Request {
-        selection: args.selection.of(&lake)?,
-        kinds,
-        benchmark: args.benchmark,
-        users: args.users.users()?,
-        batch_records: args.batch,
-        is_leaving_out: args.leave_out,
-        now_s: Some(now_ms.div_euclid(1000)),
-        ..Request::default()
-    };
     if let Some(receiver) = args.receiver.receiver() {
         let to = Destination {
             out: args.out.as_deref(),
             layout: args.layout,
             format: args.format,
-            now_ms,
         };
-        let selection = request.selection.clone();
-        let teller = Teller::Apel(request);
-        return args.receiver.send(receiver, &lake, &selection, &teller, &to);
+        return args.receiver.run(receiver, &args.lake, &to, |lake| {
+            let request = request(args, lake)?;
+            Ok((request.selection.clone(), Teller::Apel(request)))
+        });
     }
-    let published = if let Some(out) = &args.out {
-        let mut outbox = Outbox::open(out, args.layout, now_ms)?;
-        let published = publish(&lake, &request, &mut |kind, site, month, number, text| {
-            outbox.put(kind.into(), site, month, number, text).map(drop)
-        })?;
-        outbox.close()?;
+    let (outbox, published) = reading(&[&args.lake], Part::Published, || tell(args))?;
+    if let Some(outbox) = outbox {
+        outbox.deliver()?;
         print(&published.table(), args.format)?;
-        published
-    } else {
-        publish(&lake, &request, &mut |_, _, _, _, text| output::text(&text))?
-    };
+    }
     for line in published.left_out_lines() {
         output::people(&line);
     }
     Ok(())
+}
+
+/// What is to be told of a lake.
+fn request(args: &Args, lake: &Lake) -> Result<Request> {
+    let mut kinds = args.message.clone();
+    kinds.sort_unstable();
+    kinds.dedup();
+    args.receiver.refuse_doubles(&kinds)?;
+    Ok(Request {
+        selection: args.selection.of(lake)?,
+        kinds,
+        benchmark: args.benchmark,
+        users: args.users.users()?,
+        batch_records: args.batch,
+        is_leaving_out: args.leave_out,
+        now_s: Some(clock::now_ms().div_euclid(1000)),
+        ..Request::default()
+    })
+}
+
+/// Tells all of it: to stdout, or to an outbox that still waits to be delivered.
+fn tell(args: &Args) -> Result<(Option<Outbox>, Published)> {
+    let lake = Lake::open(&args.lake)?;
+    let request = request(args, &lake)?;
+    let Some(out) = &args.out else {
+        let published = publish(&lake, &request, &mut |_, _, _, _, text| output::text(&text))?;
+        return Ok((None, published));
+    };
+    let mut outbox = Outbox::open(out, args.layout, clock::now_ms(), lake.store.url())?;
+    let published = publish(&lake, &request, &mut |kind, site, month, number, text| {
+        outbox.put(kind.into(), site, month, number, text).map(drop)
+    })?;
+    Ok((Some(outbox), published))
 }

@@ -3,6 +3,7 @@
 use super::print;
 use super::receiver::{Destination, ReceiverArgs};
 use super::users::UsersArgs;
+use crate::cli::reading::reading;
 use crate::cli::selection::SelectionArgs;
 use crate::error::Result;
 use crate::pipeline::clock;
@@ -12,6 +13,7 @@ use crate::report::publication::form::Form;
 use crate::report::publication::outbox::{Layout, Outbox};
 use crate::report::publication::teller::Teller;
 use crate::report::render::TableFormat;
+use crate::store::Part;
 
 /// Write GRACC's daily summary documents.
 ///
@@ -50,32 +52,38 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
-    let lake = Lake::open(&args.lake)?;
-    let selection = args.selection.of(&lake)?;
-    let users = args.users.users()?;
-    let now_ms = clock::now_ms();
     if let Some(receiver) = args.receiver.receiver() {
-        let teller = Teller::Gracc {
-            selection: selection.clone(),
-            users,
-        };
         let to = Destination {
             out: args.out.as_deref(),
             layout: Layout::Files,
             format: args.format.unwrap_or_default(),
-            now_ms,
         };
-        return args.receiver.send(receiver, &lake, &selection, &teller, &to);
+        return args.receiver.run(receiver, &args.lake, &to, |lake| {
+            let selection = args.selection.of(lake)?;
+            let teller = Teller::Gracc {
+                selection: selection.clone(),
+                users: args.users.users()?,
+            };
+            Ok((selection, teller))
+        });
     }
+    let outbox = reading(&[&args.lake], Part::Published, || documents(args))?;
+    outbox.map_or(Ok(()), Outbox::deliver)
+}
+
+/// Writes all of it: to stdout, or to an outbox that still waits to be delivered.
+fn documents(args: &Args) -> Result<Option<Outbox>> {
+    let lake = Lake::open(&args.lake)?;
+    let selection = args.selection.of(&lake)?;
+    let users = args.users.users()?;
     let Some(out) = &args.out else {
-        return print(
-            &table(&lake, &selection, &users)?,
-            args.format.unwrap_or(TableFormat::Ndjson),
-        );
+        let format = args.format.unwrap_or(TableFormat::Ndjson);
+        print(&table(&lake, &selection, &users)?, format)?;
+        return Ok(None);
     };
-    let mut outbox = Outbox::open(out, Layout::Files, now_ms)?;
+    let mut outbox = Outbox::open(out, Layout::Files, clock::now_ms(), lake.store.url())?;
     tell(&lake, &selection, &users, |site, month, text, _| {
         outbox.put(Form::Gracc, site, month, 1, text).map(drop)
     })?;
-    outbox.close()
+    Ok(Some(outbox))
 }

@@ -2,7 +2,11 @@
 
 use super::print;
 use crate::cli::output;
+use crate::cli::publication::note_cut_off;
+use crate::cli::reading::reading;
+use crate::cli::wait::WaitArgs;
 use crate::error::{Error, Kind, Result};
+use crate::pipeline::clock;
 use crate::reference::decimal;
 use crate::report::apel::MessageKind;
 use crate::report::lake::{Lake, Selection};
@@ -17,7 +21,7 @@ use crate::report::publication::terms::Terms;
 use crate::report::publication::told::Told;
 use crate::report::render::TableFormat;
 use crate::report::table::divide;
-use crate::store::Store;
+use crate::store::{BookLock, Manifest, Outgoing, Part, Sending};
 
 /// The book of what a receiver was sent.
 #[derive(Debug, clap::Args)]
@@ -46,6 +50,9 @@ pub(super) struct ReceiverArgs {
     /// keeps the old one. What is once put over a row is kept true from then on.
     #[arg(long, requires = "receiver", conflicts_with = "delete_list")]
     repair_summaries: bool,
+
+    #[command(flatten)]
+    wait: WaitArgs,
 }
 
 /// Where what is sent goes.
@@ -53,7 +60,6 @@ pub(super) struct Destination<'a> {
     pub(super) out: Option<&'a str>,
     pub(super) layout: Layout,
     pub(super) format: TableFormat,
-    pub(super) now_ms: i64,
 }
 
 impl ReceiverArgs {
@@ -80,100 +86,144 @@ impl ReceiverArgs {
         Err(Error::new(Kind::Usage, message))
     }
 
-    /// Sends what differs from what the receiver holds, or shows it.
-    pub(super) fn send(
+    /// Sends what differs from what the receiver holds, or shows it. `tell` says of a lake what is wanted.
+    pub(super) fn run(
         &self,
         receiver: &str,
-        lake: &Lake,
-        selection: &Selection,
-        teller: &Teller,
+        lake: &str,
         to: &Destination<'_>,
+        tell: impl Fn(&Lake) -> Result<(Selection, Teller)>,
     ) -> Result<()> {
-        if !selection.vos.is_empty() {
-            let message = "what a receiver holds is told by site and month, whole: --vo cannot be part of it";
-            return Err(Error::new(Kind::Usage, message));
-        }
-        if to.out.is_none() && !self.diff {
-            let message = "--receiver needs --out, where to send, or --diff";
-            return Err(Error::new(Kind::Usage, message));
-        }
-        let terms = Terms {
+        let compare = || {
+            let lake = Lake::open(lake)?;
+            let (selection, teller) = tell(&lake)?;
+            if !selection.vos.is_empty() {
+                let message = "what a receiver holds is told by site and month, whole: --vo cannot be part of it";
+                return Err(Error::new(Kind::Usage, message));
+            }
+            if to.out.is_none() && !self.diff {
+                let message = "--receiver needs --out, where to send, or --diff";
+                return Err(Error::new(Kind::Usage, message));
+            }
+            let plan = plan(&lake, &teller, receiver, &self.terms())?;
+            note(&plan);
+            Ok((lake, plan))
+        };
+        let title = format!("What differs from what {receiver} holds");
+        let Some(out) = to.out.filter(|_| !self.diff) else {
+            return reading(&[lake], Part::Book, || {
+                let (_, plan) = compare()?;
+                print(&diff::table(&title, &plan.changes), to.format)?;
+                output::people(&diff::in_brief(&plan.changes));
+                if let Some(doubled) = &plan.doubled {
+                    output::people(doubled);
+                }
+                Ok(())
+            });
+        };
+        // Looked for before it is locked: what is no lake is left as it is.
+        let (store, _) = Manifest::open(lake)?;
+        let book = BookLock::take(&store, self.wait.or(0))?;
+        note_cut_off(&book);
+        let (lake, plan) = compare()?;
+        let sent = self.send(&book, receiver, &lake, &plan, (out, to.layout))?;
+        print(&diff::table(&title, &plan.changes), to.format)?;
+        note_sent(&plan, &sent);
+        Ok(())
+    }
+
+    fn terms(&self) -> Terms {
+        Terms {
             beside: self.beside.iter().copied().collect(),
             is_listing: self.delete_list.is_some(),
             is_repairing: self.repair_summaries,
-        };
-        let plan = plan(lake, teller, receiver, &terms)?;
-        for line in &plan.all.left_out {
-            output::people(line);
         }
-        for (form, site, month) in &plan.unnamed {
-            output::people(&format!(
-                "{} {site} {month}: it was sent before single jobs were kept: those that are gone cannot be named",
-                form.as_str()
-            ));
+    }
+
+    /// Sends a plan, and enters it into the book.
+    fn send(
+        &self,
+        book: &BookLock,
+        receiver: &str,
+        lake: &Lake,
+        plan: &Plan,
+        (out, layout): (&str, Layout),
+    ) -> Result<Vec<Entry>> {
+        send::permit(lake, plan)?;
+        if plan.is_empty() {
+            return Ok(Vec::new());
         }
-        for line in stale_lines(&plan) {
-            output::people(&line);
-        }
-        let title = format!("What differs from what {receiver} holds");
-        let table = diff::table(&title, &plan.changes);
-        let Some(out) = to.out.filter(|_| !self.diff) else {
-            print(&table, to.format)?;
-            output::people(&diff::in_brief(&plan.changes));
-            if let Some(doubled) = &plan.doubled {
-                output::people(doubled);
-            }
-            return Ok(());
-        };
-        let lists = self.delete_list.as_deref().map(Store::open).transpose()?;
+        // Not before the lock is held: what is sent later has later names.
+        let now_ms = clock::now_ms();
+        let mut outbox = Outbox::open(out, layout, now_ms, lake.store.url())?;
+        let mut lists = self.delete_list.as_deref().map(Outgoing::open).transpose()?;
+        let mut folders: Vec<&mut Outgoing> = vec![outbox.outgoing()];
+        folders.extend(lists.as_mut());
+        let sending = Sending::begin(book, &mut folders)?;
         let mut list = |place: &_, listed: Listed, gone: &[_]| {
-            let Some(lists) = &lists else { return Ok(()) };
-            let name = put_delete_list(lists, place, listed, to.now_ms, gone)?;
+            let Some(lists) = &mut lists else { return Ok(()) };
+            let name = put_delete_list(lists, place, listed, now_ms, gone)?;
             output::people(&format!("{} records to delete: {name}", gone.len()));
             Ok(())
         };
-        let mut outbox = Outbox::open(out, to.layout, to.now_ms)?;
         let sent = send::send(
+            &sending,
             lake,
             receiver,
-            &plan,
-            to.now_ms,
+            plan,
+            now_ms,
             &mut list,
             &mut |form, site, month, number, text| outbox.put(form, site, month, number, text).map(drop),
-        );
-        outbox.close()?;
-        if let Some(lists) = &lists {
-            lists.leave_no_machinery()?;
-        }
-        let sent = sent?;
-        print(&table, to.format)?;
-        let records = |state: State| -> i64 {
-            let of = sent.iter().filter(|entry| entry.state == state);
-            of.map(Entry::record_n).sum()
-        };
+        )?;
+        let outgoing = std::iter::once(outbox.into_outgoing()).chain(lists);
+        sending.commit(outgoing.collect())?;
+        Ok(sent)
+    }
+}
+
+/// What people have to know of a plan.
+fn note(plan: &Plan) {
+    for line in &plan.all.left_out {
+        output::people(line);
+    }
+    for (form, site, month) in &plan.unnamed {
         output::people(&format!(
-            "{} sent (kinds of message of a site and month), {} records taken back by zeros, {} listed to be deleted",
-            plan.places.len(),
-            records(State::Retracted),
-            records(State::Listed) + records(State::SuperListed)
+            "{} {site} {month}: it was sent before single jobs were kept: those that are gone cannot be named",
+            form.as_str()
         ));
-        let overlaid = records(State::Overlaid);
-        if overlaid > 0 {
-            output::people(&format!(
-                "{overlaid} summaries put over rows of the server's super-summaries"
-            ));
-        }
-        let zero_jobs = sent
-            .iter()
-            .filter(|entry| entry.state == State::Retracted && entry.place.0.is_job());
-        let zero_jobs: i64 = zero_jobs.map(Entry::record_n).sum();
-        if zero_jobs > 0 {
-            output::people(&format!(
-                "the usage of {zero_jobs} jobs is taken back; APEL's server still counts them as jobs (--delete-list names \
-                 them for people who delete)"
-            ));
-        }
-        Ok(())
+    }
+    for line in stale_lines(plan) {
+        output::people(&line);
+    }
+}
+
+/// What was sent, in numbers.
+fn note_sent(plan: &Plan, sent: &[Entry]) {
+    let records = |state: State| -> i64 {
+        let of = sent.iter().filter(|entry| entry.state == state);
+        of.map(Entry::record_n).sum()
+    };
+    output::people(&format!(
+        "{} sent (kinds of message of a site and month), {} records taken back by zeros, {} listed to be deleted",
+        plan.places.len(),
+        records(State::Retracted),
+        records(State::Listed) + records(State::SuperListed)
+    ));
+    let overlaid = records(State::Overlaid);
+    if overlaid > 0 {
+        output::people(&format!(
+            "{overlaid} summaries put over rows of the server's super-summaries"
+        ));
+    }
+    let zero_jobs = sent
+        .iter()
+        .filter(|entry| entry.state == State::Retracted && entry.place.0.is_job());
+    let zero_jobs: i64 = zero_jobs.map(Entry::record_n).sum();
+    if zero_jobs > 0 {
+        output::people(&format!(
+            "the usage of {zero_jobs} jobs is taken back; APEL's server still counts them as jobs (--delete-list names \
+             them for people who delete)"
+        ));
     }
 }
 

@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::report::apel::server_key::job_key;
 use crate::schema;
 use crate::schema::batch::{date, dates, number, text, texts, times};
-use crate::store::{Store, TableOptions, TableWriter, read_table};
+use crate::store::{Sending, Store, TableOptions, TableWriter, read_table};
 use crate::time::Month;
 
 /// Folder of the jobs in a lake.
@@ -250,7 +250,7 @@ fn each(store: &Store, receiver: &str, places: &BTreeSet<Place>, mut see: impl F
 
 /// Enters what a publication changed.
 pub struct JobBook<'a> {
-    store: &'a Store,
+    sending: &'a Sending<'a>,
     publication_id: &'a str,
     published_ms: i64,
     receiver: &'a str,
@@ -263,9 +263,9 @@ pub struct JobBook<'a> {
 impl<'a> JobBook<'a> {
     /// A book for one publication.
     #[must_use]
-    pub fn new(store: &'a Store, publication_id: &'a str, published_ms: i64, receiver: &'a str) -> Self {
+    pub fn new(sending: &'a Sending<'a>, publication_id: &'a str, published_ms: i64, receiver: &'a str) -> Self {
         Self {
-            store,
+            sending,
             publication_id,
             published_ms,
             receiver,
@@ -324,7 +324,7 @@ impl<'a> JobBook<'a> {
         table.write(&batch)
     }
 
-    /// Puts what was entered into the lake.
+    /// Puts what was entered into the book.
     ///
     /// # Errors
     /// [`crate::error::Kind::Io`] when the lake cannot be written.
@@ -335,6 +335,6 @@ impl<'a> JobBook<'a> {
         self.file_n += 1;
         self.in_file = 0;
         let path = format!("{FOLDER}/{}-{}.parquet", self.publication_id, self.file_n);
-        self.store.put(&path, bytes.into())
+        self.sending.enter(&path, bytes.into())
     }
 }

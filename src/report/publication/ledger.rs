@@ -7,7 +7,7 @@ use super::told::Told;
 use crate::error::{Error, Kind, Result};
 use crate::schema;
 use crate::schema::batch::{date, dates, ints, number, text, texts, time, times};
-use crate::store::{Store, TableOptions, TableWriter, read_table};
+use crate::store::{Sending, Store, TableOptions, TableWriter, read_table};
 use crate::time::Month;
 
 /// Folder of the ledger in a lake.
@@ -130,11 +130,11 @@ pub fn load(store: &Store) -> Result<Vec<Entry>> {
     Ok(entries)
 }
 
-/// Adds a publication.
+/// Adds a publication, which is in the book once it is sent.
 ///
 /// # Errors
 /// [`Kind::Io`] when the lake cannot be written.
-pub fn append(store: &Store, entries: &[Entry]) -> Result<()> {
+pub fn append(sending: &Sending<'_>, entries: &[Entry]) -> Result<()> {
     let Some(first) = entries.first() else { return Ok(()) };
     let dataset = schema::dataset("publication")?;
     let words = |of: &dyn Fn(&Entry) -> String| texts(entries.iter().map(|entry| Some(of(entry))));
@@ -162,7 +162,7 @@ pub fn append(store: &Store, entries: &[Entry]) -> Result<()> {
     let mut table = TableWriter::create(Vec::new(), dataset.arrow(), &TableOptions::default())?;
     table.write(&batch)?;
     let (_, bytes) = table.finish()?;
-    store.put(&format!("{FOLDER}/{}.parquet", first.publication_id), bytes.into())
+    sending.enter(&format!("{FOLDER}/{}.parquet", first.publication_id), bytes.into())
 }
 
 /// What a receiver holds after all publications: of each place, what the last one sent.

@@ -3,7 +3,7 @@
 use crate::error::{Error, Kind, Result};
 use crate::schema;
 use crate::schema::batch::{date, dates, flag, number, text, texts, time, times, word};
-use crate::store::{Store, TableOptions, TableWriter, read_table};
+use crate::store::{BookLock, Store, TableOptions, TableWriter, read_table};
 use crate::time::Month;
 use std::sync::Arc;
 
@@ -57,14 +57,16 @@ pub fn load(store: &Store) -> Result<Vec<LockEvent>> {
     Ok(events)
 }
 
-/// Adds an event.
+/// Adds an event, later than those before it whatever the clock says.
 ///
 /// # Errors
 /// [`Kind::Io`] when the lake cannot be written.
-pub fn append(store: &Store, event: &LockEvent) -> Result<()> {
+pub fn append(book: &BookLock, event: &LockEvent) -> Result<()> {
+    let last = load(book.lock().store())?.last().map(|last| last.at_ms);
+    let at_ms = event.at_ms.max(last.map_or(i64::MIN, |last| last.saturating_add(1)));
     let dataset = schema::dataset("month_lock")?;
     let batch = dataset.batch(vec![
-        times([Some(event.at_ms)]),
+        times([Some(at_ms)]),
         texts([event.site.as_deref()]),
         dates([Some(event.month.first_day())]),
         Arc::new(arrow::array::BooleanArray::from(vec![event.is_locked])),
@@ -74,8 +76,8 @@ pub fn append(store: &Store, event: &LockEvent) -> Result<()> {
     let mut table = TableWriter::create(Vec::new(), dataset.arrow(), &TableOptions::default())?;
     table.write(&batch)?;
     let (_, bytes) = table.finish()?;
-    let name = format!("{FOLDER}/{}-{}.parquet", event.at_ms, std::process::id());
-    store.put(&name, bytes.into())
+    let name = format!("{FOLDER}/{at_ms}-{}.parquet", std::process::id());
+    book.lock().put(&name, bytes.into())
 }
 
 /// The event that locks a site and month, if it is locked: the last one about it, or about the month at every site.

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::report::apel::server_key::super_summary_column;
 use crate::report::render::{TableFormat, render};
 use crate::report::table::{Cell, ColumnKind, Table};
-use crate::store::Store;
+use crate::store::Outgoing;
 use crate::store::hive::segment;
 use crate::time::Month;
 
@@ -26,26 +26,30 @@ pub enum Layout {
 
 /// A folder messages are put into.
 pub struct Outbox {
-    store: Store,
+    outgoing: Outgoing,
     layout: Layout,
     /// Unix microseconds of the next name in a spool.
     next_us: u64,
+    /// The last digit of names in a spool.
+    digit: u8,
 }
 
 impl Outbox {
-    /// Opens, or makes, the folder at a path or URL. `now_ms` names what is put into a spool.
+    /// Opens, or makes, the folder at a path or URL. `now_ms` names what is put into a spool, and `lake`, the place it comes
+    /// from, tells writers apart.
     ///
     /// # Errors
     /// [`crate::error::Kind::Io`] when it cannot be made.
-    pub fn open(place: &str, layout: Layout, now_ms: i64) -> Result<Self> {
+    pub fn open(place: &str, layout: Layout, now_ms: i64, lake: &str) -> Result<Self> {
         Ok(Self {
-            store: Store::open(place)?,
+            outgoing: Outgoing::open(place)?,
             layout,
             next_us: u64::try_from(now_ms).unwrap_or(0).saturating_mul(1000),
+            digit: blake3::hash(lake.as_bytes()).as_bytes().first().copied().unwrap_or(0) & 0xf,
         })
     }
 
-    /// Puts a message where it belongs; whoever looks there sees it whole or not at all. Gives its path in the folder.
+    /// Puts a message where it belongs. Nobody sees it there before all of them are delivered. Gives its path in the folder.
     ///
     /// # Errors
     /// [`crate::error::Kind::Io`] when it cannot be written.
@@ -58,23 +62,38 @@ impl Outbox {
             Layout::Spool => loop {
                 let (seconds, micros) = (self.next_us / 1_000_000, self.next_us % 1_000_000);
                 self.next_us += 1;
-                // The last digit is random in the original, to tell writers apart; here names are never taken twice.
-                let path = format!("{:08x}/{seconds:08x}{micros:05x}0", seconds - seconds % 60);
-                if !self.store.exists(&path)? {
+                // The last digit tells writers apart.
+                let path = format!(
+                    "{:08x}/{seconds:08x}{micros:05x}{:x}",
+                    seconds - seconds % 60,
+                    self.digit
+                );
+                if !self.outgoing.has(&path)? {
                     break path;
                 }
             },
         };
-        self.store.put(&path, Bytes::from(text))?;
+        self.outgoing.put(&path, Bytes::from(text))?;
         Ok(path)
     }
 
-    /// Leaves nothing but messages behind.
+    /// Delivers what was put.
     ///
     /// # Errors
-    /// [`crate::error::Kind::Io`] when the folder cannot be tidied.
-    pub fn close(self) -> Result<()> {
-        self.store.leave_no_machinery()
+    /// [`crate::error::Kind::Io`] when the folder cannot be written.
+    pub fn deliver(self) -> Result<()> {
+        self.outgoing.deliver()
+    }
+
+    /// What was put, for a sending that keeps book of it.
+    #[must_use]
+    pub fn into_outgoing(self) -> Outgoing {
+        self.outgoing
+    }
+
+    /// The same, before anything is put.
+    pub fn outgoing(&mut self) -> &mut Outgoing {
+        &mut self.outgoing
     }
 }
 
@@ -88,7 +107,13 @@ fn name(form: Form, site: &str, month: Month) -> String {
 ///
 /// # Errors
 /// [`crate::error::Kind::Io`] when it cannot be written.
-pub fn put_delete_list(store: &Store, place: &Place, listed: Listed, now_ms: i64, gone: &[Told]) -> Result<String> {
+pub fn put_delete_list(
+    lists: &mut Outgoing,
+    place: &Place,
+    listed: Listed,
+    now_ms: i64,
+    gone: &[Told],
+) -> Result<String> {
     let (form, site, month) = place;
     let keys = gone.first().map(Told::key_fields).unwrap_or_default();
     let spelled = |key: &'static str| match listed {
@@ -108,7 +133,7 @@ pub fn put_delete_list(store: &Store, place: &Place, listed: Listed, now_ms: i64
         ),
     };
     let path = format!("delete-{place}-{now_ms}.csv");
-    store.put(&path, Bytes::from(render(&table, TableFormat::Csv)?))?;
+    lists.put(&path, Bytes::from(render(&table, TableFormat::Csv)?))?;
     Ok(path)
 }
 

@@ -49,6 +49,8 @@ pub struct Plan {
     pub teller: Option<Teller>,
     /// How the receiver is dealt with.
     pub terms: Terms,
+    /// When it was last sent anything, Unix milliseconds.
+    pub last_ms: Option<i64>,
 }
 
 /// Of single jobs the ledger of places keeps their number and sums: a record that counts them.
@@ -69,6 +71,7 @@ pub fn plan(lake: &Lake, teller: &Teller, receiver: &str, terms: &Terms) -> Resu
     let held = ledger::held(&entries, receiver);
     let mut plan = Plan {
         terms: terms.clone(),
+        last_ms: entries.last().map(|entry| entry.published_ms),
         ..Plan::default()
     };
     // Single jobs first: of those that are taken back by zeros, sync records must tell.
@@ -354,6 +357,13 @@ impl Plan {
         }
         self.held_jobs = held;
         Ok(())
+    }
+
+    /// Whether there is nothing to send, and nothing to list.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        let is_listed = self.terms.is_listing && !self.stale.is_empty();
+        self.places.is_empty() && self.overlays.is_empty() && !is_listed
     }
 
     /// The locked places among those that differ.

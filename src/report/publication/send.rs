@@ -13,25 +13,17 @@ use super::told::Told;
 use crate::error::{Error, Kind, Result};
 use crate::report::apel::message::Batch;
 use crate::report::lake::Lake;
+use crate::store::Sending;
 use crate::time::Month;
 
 /// Takes what people are to delete of a place.
 pub type List<'a> = dyn FnMut(&Place, Listed, &[Told]) -> Result<()> + 'a;
 
-/// Sends the places of a plan that differ, whole, takes back or lists what is gone, and enters all of it into the ledger
-/// once everything was taken.
+/// Whether a plan may be sent.
 ///
 /// # Errors
-/// [`Kind::Data`] when a place that differs is locked, or would be counted more than once: nothing is sent then. What `take`
-/// and `list` fail with, and [`Kind::Io`].
-pub fn send(
-    lake: &Lake,
-    receiver: &str,
-    plan: &Plan,
-    now_ms: i64,
-    list: &mut List<'_>,
-    take: &mut Take<'_>,
-) -> Result<Vec<Entry>> {
+/// [`Kind::Data`] when a place that differs is locked, or would be counted more than once.
+pub fn permit(lake: &Lake, plan: &Plan) -> Result<()> {
     if let Some(doubled) = &plan.doubled {
         return Err(Error::new(Kind::Data, doubled));
     }
@@ -43,8 +35,28 @@ pub fn send(
         );
         return Err(Error::new(Kind::Data, message));
     }
+    Ok(())
+}
+
+/// Hands out the places of a plan that differ, whole, takes back or lists what is gone, and enters all of it into the book.
+/// It is sent once the sending is committed.
+///
+/// # Errors
+/// As [`permit`]. What `take` and `list` fail with, and [`Kind::Io`].
+pub fn send(
+    sending: &Sending<'_>,
+    lake: &Lake,
+    receiver: &str,
+    plan: &Plan,
+    now_ms: i64,
+    list: &mut List<'_>,
+    take: &mut Take<'_>,
+) -> Result<Vec<Entry>> {
+    permit(lake, plan)?;
+    // What is last by the book is last, whatever the clock says.
+    let now_ms = plan.last_ms.map_or(now_ms, |last| now_ms.max(last.saturating_add(1)));
     let id = format!("{now_ms}-{}", std::process::id());
-    let mut book = JobBook::new(&lake.store, &id, now_ms, receiver);
+    let mut book = JobBook::new(sending, &id, now_ms, receiver);
     let mut numbers: BTreeMap<Place, usize> = BTreeMap::new();
     let mut send = |form: Form, site: &str, month: Month, number: usize, text: String| -> Result<()> {
         let place = (form, site.to_owned(), month);
@@ -120,7 +132,7 @@ pub fn send(
         }
     }
     book.close()?;
-    ledger::append(&lake.store, &entries)?;
+    ledger::append(sending, &entries)?;
     Ok(entries)
 }
 

@@ -41,7 +41,7 @@ fn of_two_runs_at_once_one_is_told_to_come_back() {
     let second = begin(&s3, here).wait_with_output().unwrap();
     assert_eq!(second.status.code(), BUSY, "{}", told(&second));
     assert!(
-        told(&second).contains("another run holds the output"),
+        told(&second).contains("another run or publication holds the output"),
         "{}",
         told(&second)
     );

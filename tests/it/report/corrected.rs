@@ -9,14 +9,13 @@ use gridtally::report::federation::{gather, site_vo_month, sums_by};
 use gridtally::report::gracc::table;
 use gridtally::report::lake::{Lake, Selection};
 use gridtally::report::publication::plan::plan;
-use gridtally::report::publication::send::send;
 use gridtally::report::publication::teller::Teller;
 use gridtally::report::publication::terms::Terms;
 use gridtally::report::publication::told::Told;
 use gridtally::report::render::objects;
 use gridtally::report::work_scale::Scale;
 
-use super::scene::Scene;
+use super::scene::{Scene, send};
 use crate::support::python::python;
 use crate::support::sample;
 

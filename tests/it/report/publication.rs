@@ -11,12 +11,12 @@ use gridtally::report::publication::diff::{Change, apply, by_key, diff, in_brief
 use gridtally::report::publication::ledger::{held, load};
 use gridtally::report::publication::lock::{LockEvent, append};
 use gridtally::report::publication::plan::{Plan, plan};
-use gridtally::report::publication::send::send;
 use gridtally::report::publication::teller::Teller;
 use gridtally::report::publication::terms::Terms;
 use gridtally::report::publication::told::Told;
+use gridtally::store::BookLock;
 
-use super::scene::Scene;
+use super::scene::{Scene, send};
 use crate::support::collect::shared;
 
 fn versions(test: &str) -> Option<Vec<Vec<Told>>> {
@@ -163,7 +163,11 @@ fn only_what_differs_is_sent_and_what_is_gone_is_taken_back() {
             reason: "told to the board".to_owned(),
             author: "E. Office".to_owned(),
         };
-        append(&other.store, &event).unwrap();
+        append(
+            &BookLock::take(&other.store, std::time::Duration::ZERO).unwrap(),
+            &event,
+        )
+        .unwrap();
     };
     lock(true, 1);
     let error = hand_over(&other, 3_000).unwrap_err();

@@ -11,14 +11,13 @@ use gridtally::report::lake::Lake;
 use gridtally::report::publication::ledger::Place;
 use gridtally::report::publication::outbox::{Listed, put_delete_list};
 use gridtally::report::publication::plan::{Plan, plan};
-use gridtally::report::publication::send::send;
 use gridtally::report::publication::teller::Teller;
 use gridtally::report::publication::terms::Terms;
 use gridtally::report::publication::told::Told;
-use gridtally::store::Store;
+use gridtally::store::Outgoing;
 
 use super::corrected::{a_job, lake as sample};
-use super::scene::{Scene, texts};
+use super::scene::{Scene, send, texts};
 use super::server::Server;
 use super::stored::{Totals, publish_all, sent};
 
@@ -74,12 +73,12 @@ impl Receiver {
         let name = format!("{}-{:?}", self.kind.as_str(), self.way);
         let planned = plan(lake, &teller(&[self.kind, MessageKind::Sync]), &name, &self.way.terms()).unwrap();
         let lists = tempfile::tempdir().unwrap();
-        let store = Store::open(lists.path().to_str().unwrap()).unwrap();
+        let mut outgoing = Outgoing::open(lists.path().to_str().unwrap()).unwrap();
         // A publication is named by its time.
         let now_ms = NOW_MS + TURN.fetch_add(1, Ordering::Relaxed);
         let mut list = |place: &Place, listed: Listed, gone: &[Told]| {
             let place = (place.0, place.1.clone(), place.2);
-            put_delete_list(&store, &place, listed, now_ms, gone).map(drop)
+            put_delete_list(&mut outgoing, &place, listed, now_ms, gone).map(drop)
         };
         let mut messages = Vec::new();
         send(lake, &name, &planned, now_ms, &mut list, &mut |_, _, _, _, text| {
@@ -87,6 +86,7 @@ impl Receiver {
             Ok(())
         })
         .unwrap();
+        outgoing.deliver().unwrap();
         for text in messages {
             self.server.load(&text).unwrap_or_else(|why| panic!("{why}\n{text}"));
         }

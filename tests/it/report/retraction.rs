@@ -17,15 +17,15 @@ use gridtally::report::publication::form::Form;
 use gridtally::report::publication::ledger::{self, Place, State};
 use gridtally::report::publication::outbox::{Layout, Listed, Outbox, put_delete_list};
 use gridtally::report::publication::plan::{Plan, plan};
-use gridtally::report::publication::send::{List, send};
+use gridtally::report::publication::send::List;
 use gridtally::report::publication::teller::Teller;
 use gridtally::report::publication::terms::Terms;
 use gridtally::report::publication::told::Told;
 use gridtally::report::render::{ndjson, objects};
 use gridtally::report::work_scale::Scale;
-use gridtally::store::Store;
+use gridtally::store::Outgoing;
 
-use super::scene::{Scene, texts};
+use super::scene::{Scene, send, texts};
 
 const MARCH_S: i64 = 1_740_787_200;
 const NOW_MS: i64 = 1_780_000_000_000;
@@ -99,7 +99,7 @@ fn hand_over(lake: &Lake, teller: &Teller, spool: &Path, now_ms: i64) -> Plan {
 /// The same by other terms.
 fn hand_over_by(lake: &Lake, teller: &Teller, spool: &Path, now_ms: i64, terms: &Terms, list: &mut List<'_>) -> Plan {
     let planned = plan(lake, teller, "them", terms).unwrap();
-    let mut outbox = Outbox::open(spool.to_str().unwrap(), Layout::Spool, now_ms).unwrap();
+    let mut outbox = Outbox::open(spool.to_str().unwrap(), Layout::Spool, now_ms, lake.store.url()).unwrap();
     send(
         lake,
         "them",
@@ -114,7 +114,7 @@ fn hand_over_by(lake: &Lake, teller: &Teller, spool: &Path, now_ms: i64, terms: 
         },
     )
     .unwrap();
-    outbox.close().unwrap();
+    outbox.deliver().unwrap();
     planned
 }
 
@@ -270,19 +270,19 @@ fn a_delete_list_names_what_is_gone_in_place_of_zeros() {
         hand_over(&first, &teller, &spool, NOW_MS);
         carry(&first_scene, &second_scene);
         let lists = second_scene.path("lists");
-        let store = Store::open(lists.to_str().unwrap()).unwrap();
+        let mut outgoing = Outgoing::open(lists.to_str().unwrap()).unwrap();
         let mut list = |place: &Place, listed: Listed, gone: &[Told]| {
             if listed == Listed::SuperSummaries {
                 return Ok(());
             }
-            put_delete_list(&store, place, listed, NOW_MS + 1000, gone).map(drop)
+            put_delete_list(&mut outgoing, place, listed, NOW_MS + 1000, gone).map(drop)
         };
         let terms = Terms {
             is_listing: true,
             ..Terms::default()
         };
         hand_over_by(&second, &teller, &spool, NOW_MS + 1000, &terms, &mut list);
-        store.leave_no_machinery().unwrap();
+        outgoing.deliver().unwrap();
         let mut held: BTreeMap<_, Told> = BTreeMap::new();
         for told in spooled(&spool) {
             assert!(told.job_n() > 0 && told.wall_s() != Some(0), "{told:?}");

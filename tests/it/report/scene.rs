@@ -10,6 +10,11 @@ use gridtally::report::apel::MessageKind;
 use gridtally::report::apel::publish::{Published, Request, publish};
 use gridtally::report::apel::users::Users;
 use gridtally::report::lake::Lake;
+use gridtally::report::publication::ledger::Entry;
+use gridtally::report::publication::plan::Plan as SendPlan;
+use gridtally::report::publication::send::{self, List};
+use gridtally::report::publication::teller::Take;
+use gridtally::store::{BookLock, Sending};
 
 pub(super) struct Scene(tempfile::TempDir);
 
@@ -73,4 +78,20 @@ pub(super) fn texts(folder: &Path) -> Vec<String> {
     let mut files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|f| f.unwrap().path()).collect();
     files.sort();
     files.iter().map(|file| fs::read_to_string(file).unwrap()).collect()
+}
+
+/// Sends a plan at once, and keeps book of it.
+pub(super) fn send(
+    lake: &Lake,
+    receiver: &str,
+    plan: &SendPlan,
+    now_ms: i64,
+    list: &mut List<'_>,
+    take: &mut Take<'_>,
+) -> gridtally::error::Result<Vec<Entry>> {
+    let book = BookLock::take(&lake.store, std::time::Duration::ZERO)?;
+    let sending = Sending::begin(&book, &mut [])?;
+    let sent = send::send(&sending, lake, receiver, plan, now_ms, list, take)?;
+    sending.commit(Vec::new())?;
+    Ok(sent)
 }

@@ -1,0 +1,82 @@
+//! Reads one state of a lake: what is printed belongs to one publication, whatever is published meanwhile.
+
+use std::time::{Duration, Instant};
+
+use super::output;
+use crate::error::{Error, Kind, Result};
+use crate::store::{Manifest, Part, Store};
+
+/// How long, and how often at least, a lake is read again that changes all the time.
+const PATIENCE: Duration = Duration::from_mins(1);
+const MIN_TRIES: usize = 3;
+
+/// How soon a lake is looked at again.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
+
+/// Reads lakes, again as long as what they are has changed when it is done. What `read` prints is printed once it holds.
+/// Places that are no lake are left alone.
+///
+/// # Errors
+/// What `read` fails with; [`Kind::Busy`] when a lake does not settle, or its last run was cut off while it published.
+pub(super) fn reading<T>(lakes: &[&str], part: Part, mut read: impl FnMut() -> Result<T>) -> Result<T> {
+    let mut stores = Vec::new();
+    for lake in lakes {
+        if is_lake(lake)? {
+            stores.push(Store::open_existing(lake)?);
+        }
+    }
+    let state = || {
+        stores
+            .iter()
+            .map(|store| store.state(part))
+            .collect::<Result<Option<Vec<_>>>>()
+    };
+    let since = Instant::now();
+    let mut tries = 0;
+    loop {
+        if let Some(before) = state()? {
+            tries += 1;
+            let printed = output::hold();
+            let told = read();
+            let printed = printed.take();
+            if state()?.is_some_and(|after| after == before) {
+                if let Some(printed) = printed {
+                    printed.print()?;
+                }
+                return told;
+            }
+        } else {
+            refuse_cut_off(&stores, part)?;
+        }
+        if since.elapsed() >= PATIENCE && (tries == 0 || tries >= MIN_TRIES) {
+            let message = format!(
+                "the lake is published anew all the time: it was read {tries} times within {} s, and did not stay what it \
+                 was; try again later",
+                since.elapsed().as_secs()
+            );
+            return Err(Error::new(Kind::Busy, message).at("lake", lakes.join(" and ")));
+        }
+        std::thread::sleep(BETWEEN_LOOKS);
+    }
+}
+
+/// Whether a place is a lake: messages, which some commands read as well, are none.
+fn is_lake(place: &str) -> Result<bool> {
+    match Manifest::is_there(place) {
+        Err(why) if why.kind() == Kind::Config => Ok(false),
+        found => found,
+    }
+}
+
+/// A commit that nobody carries on was cut off.
+fn refuse_cut_off(stores: &[Store], part: Part) -> Result<()> {
+    for store in stores {
+        if store.state(part)?.is_some() || store.is_locked()? || store.state(part)?.is_some() {
+            continue;
+        }
+        let message = "a run or publication was cut off while it wrote, and what is there is half of it: run the pipeline \
+                       again, or what publishes, which finishes it";
+        return Err(Error::new(Kind::Busy, message).at("lake", store.url()));
+    }
+    Ok(())
+}

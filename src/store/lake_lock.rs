@@ -1,0 +1,64 @@
+//! The lock of a lake, as a value: whoever writes into a lake needs one.
+
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+
+use super::journal::Journal;
+use super::location::Store;
+use super::lock::Lock;
+use super::publish::clear_staging;
+use crate::error::{Kind, Result};
+
+/// How soon a lock that is held is tried again.
+const BETWEEN_TRIES: Duration = Duration::from_millis(100);
+
+/// The right to write into a lake, until it is dropped. What a killed run had begun to commit is finished with it.
+pub struct LakeLock {
+    store: Store,
+    lock: Lock,
+}
+
+impl LakeLock {
+    /// Takes the lock, waiting for another writer as long as `patience`. Then completes a commit that was interrupted, and
+    /// clears away what an interrupted run had staged.
+    ///
+    /// # Errors
+    /// `Busy` when another writer holds the lake, `Data` when the journal is damaged.
+    pub fn take(store: &Store, patience: Duration) -> Result<Self> {
+        let since = Instant::now();
+        let lock = loop {
+            match Lock::take(store) {
+                Err(why) if why.kind() == Kind::Busy && since.elapsed() < patience => std::thread::sleep(BETWEEN_TRIES),
+                taken => break taken?,
+            }
+        };
+        if let Some(journal) = Journal::load(store)? {
+            journal.apply(store, &lock)?;
+        }
+        clear_staging(store, "")?;
+        Ok(Self {
+            store: store.clone(),
+            lock,
+        })
+    }
+
+    /// The lake.
+    #[must_use]
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// Writes a whole object into the lake, if it is still held.
+    ///
+    /// # Errors
+    /// `Busy` when another writer has taken the lake over, `Io` when it cannot be written.
+    pub(crate) fn put(&self, path: &str, bytes: Bytes) -> Result<()> {
+        self.lock.hold()?;
+        self.store.put(path, bytes)
+    }
+
+    pub(super) fn lock(&self) -> &Lock {
+        &self.lock
+    }
+}

@@ -1,0 +1,180 @@
+//! What leaves for a folder that others read: staged out of their sight, then given its names, all of it or nothing.
+
+use bytes::Bytes;
+
+use super::location::Store;
+use super::process;
+use super::publish::{MACHINERY, STAGING};
+use crate::error::{Error, Kind, Result};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Where what a lake keeps book of is staged, in the lake and in the folders it goes to.
+pub(super) const SENDING: &str = ".gridtally/sending";
+
+/// Lies beside what is staged until all of it has its name.
+const MARK: &str = "staged";
+
+/// Objects on their way to one folder. Dropped before they are delivered, they leave nothing behind.
+pub struct Outgoing {
+    store: Store,
+    /// The folder they are staged in.
+    staging: String,
+    moves: Vec<(String, String)>,
+    is_settled: bool,
+}
+
+impl Outgoing {
+    /// Opens, or makes, the folder at a path or URL.
+    ///
+    /// # Errors
+    /// [`Kind::Io`] when it cannot be made.
+    pub fn open(place: &str) -> Result<Self> {
+        Self::of(Store::open(place)?)
+    }
+
+    /// To a folder that is open.
+    ///
+    /// # Errors
+    /// [`Kind::Io`] when it cannot be tidied.
+    pub fn of(store: Store) -> Result<Self> {
+        static OPENED: AtomicU64 = AtomicU64::new(0);
+        let n = OPENED.fetch_add(1, Ordering::Relaxed);
+        let outgoing = Self {
+            store,
+            staging: format!("{STAGING}/out-{}-{n}", process::tag()),
+            moves: Vec::new(),
+            is_settled: false,
+        };
+        outgoing.store.clear_left_behind()?;
+        Ok(outgoing)
+    }
+
+    /// The folder.
+    #[must_use]
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// Stages an object that is to be at `path`.
+    ///
+    /// # Errors
+    /// [`Kind::Io`] when it cannot be written.
+    pub fn put(&mut self, path: &str, bytes: Bytes) -> Result<()> {
+        let staged = format!("{}/{:08}", self.staging, self.moves.len());
+        self.store.put(&staged, bytes)?;
+        self.moves.push((staged, path.to_owned()));
+        Ok(())
+    }
+
+    /// Whether an object is to be at `path`, or is there.
+    ///
+    /// # Errors
+    /// [`Kind::Io`] when the folder cannot be looked at.
+    pub fn has(&self, path: &str) -> Result<bool> {
+        Ok(self.moves.last().is_some_and(|(_, last)| last == path) || self.store.exists(path)?)
+    }
+
+    /// Gives all of it its names, in the order it was put there.
+    ///
+    /// # Errors
+    /// [`Kind::Io`] when the folder cannot be written.
+    pub fn deliver(mut self) -> Result<()> {
+        self.sync()?;
+        let moves = std::mem::take(&mut self.moves);
+        deliver(&self.store, &moves, Pass::First)
+    }
+
+    /// Stages for a book: what is staged waits for who finishes it, however this ends.
+    pub(super) fn book(&mut self, token: &str) {
+        self.staging = format!("{SENDING}/{token}");
+    }
+
+    /// Makes what is staged durable, and marks it as whole.
+    pub(super) fn seal(&mut self) -> Result<Vec<(String, String)>> {
+        self.sync()?;
+        self.store.put(&mark(&self.staging), Bytes::new())?;
+        self.is_settled = true;
+        Ok(std::mem::take(&mut self.moves))
+    }
+
+    fn sync(&self) -> Result<()> {
+        let staged = || self.moves.iter().map(|(from, _)| from.as_str());
+        self.store.sync_files(staged())?;
+        self.store.sync_folders(staged())
+    }
+}
+
+impl Drop for Outgoing {
+    fn drop(&mut self) {
+        if !self.is_settled {
+            // What cannot be tidied now is tidied by the next one.
+            drop(self.store.remove_staged(&self.staging));
+        }
+    }
+}
+
+/// Whether it is the first to give staged objects their names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pass {
+    /// All of them are there.
+    First,
+    /// Another one was cut off: those that are gone have their names.
+    Again,
+}
+
+/// Whether what was staged for a publication is still in its place.
+pub(super) fn is_marked(store: &Store, token: &str) -> Result<bool> {
+    store.exists(&mark(&format!("{SENDING}/{token}")))
+}
+
+fn mark(staging: &str) -> String {
+    format!("{staging}/{MARK}")
+}
+
+/// Gives staged objects their names, one after the other: whoever takes the first may wait for the next.
+pub(super) fn deliver(store: &Store, moves: &[(String, String)], pass: Pass) -> Result<()> {
+    for (from, to) in moves {
+        if !store.rename(from, to)? && pass == Pass::First {
+            let message = "what was staged to be sent is gone: somebody tidied the folder meanwhile";
+            return Err(Error::new(Kind::Io, message)
+                .at("staged", from)
+                .at("folder", store.url()));
+        }
+    }
+    store.sync_folders(moves.iter().map(|(_, to)| to.as_str()))
+}
+
+impl Store {
+    /// Takes away what processes that are gone had staged here without a book.
+    fn clear_left_behind(&self) -> Result<()> {
+        for entry in self.names(STAGING)? {
+            let owner = entry.strip_prefix("put-").or_else(|| entry.strip_prefix("out-"));
+            let owner = owner.and_then(|rest| rest.rsplit_once('-')).map(|(owner, _)| owner);
+            if owner.is_some_and(|owner| process::is_tag_alive(owner) == Some(false)) {
+                self.remove_staged(&format!("{STAGING}/{entry}"))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes a staged object, or a folder of them, and the folders of the machinery that this leaves empty. A folder
+    /// that holds something is somebody else's.
+    pub(super) fn remove_staged(&self, staged: &str) -> Result<()> {
+        self.remove_all(staged)?;
+        self.prune(staged);
+        Ok(())
+    }
+
+    /// Takes the machinery of killed processes, and its empty folders, away from a place that is no lake, such as a spool
+    /// others read.
+    ///
+    /// # Errors
+    /// [`Kind::Io`] when they cannot be removed.
+    pub fn leave_no_machinery(&self) -> Result<()> {
+        self.clear_left_behind()?;
+        for folder in [STAGING, SENDING, MACHINERY] {
+            self.remove_empty_folder(folder);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,48 @@
+//! One state of a lake: what a reader of several files has to see before and after.
+
+use super::BESIDE;
+use super::location::{Entry, Store};
+use super::manifest::MANIFEST;
+use super::publish::JOURNAL;
+use super::sending::is_book_moving;
+use crate::error::Result;
+use bytes::Bytes;
+
+/// What a reader looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// What runs publish.
+    Published,
+    /// That, and the book of what was sent with the locks of months.
+    Book,
+}
+
+/// What a lake is while nothing is being committed. Readers who see the same before and after have read one state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LakeState {
+    manifest: Option<Bytes>,
+    book: Vec<Entry>,
+}
+
+impl Store {
+    /// The state of a lake; `None` while a commit is under way, or after one that was cut off.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Io`] when it cannot be looked at.
+    pub fn state(&self, part: Part) -> Result<Option<LakeState>> {
+        // The journal first: a commit that was over before it was looked for has replaced the manifest.
+        if self.exists(JOURNAL)? || (part == Part::Book && is_book_moving(self)?) {
+            return Ok(None);
+        }
+        let mut book = Vec::new();
+        if part == Part::Book {
+            for folder in BESIDE {
+                book.append(&mut self.list(folder)?);
+            }
+        }
+        Ok(Some(LakeState {
+            manifest: self.get(MANIFEST)?,
+            book,
+        }))
+    }
+}
