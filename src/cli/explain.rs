@@ -3,9 +3,11 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
+use super::reading::reading;
 use super::{ReportFormat, output};
 use crate::error::Result;
 use crate::pipeline::explain;
+use crate::store::Part;
 
 /// Explain one number, all the way down: a job, or a cell of charges or usage.
 ///
@@ -46,6 +48,10 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
+    reading(&[&args.out], Part::Published, || answer(args))
+}
+
+fn answer(args: &Args) -> Result<()> {
     if args.what.starts_with("charges/") {
         let cells = explain::cell(&args.out, &args.what, args.top)?;
         return match args.format {

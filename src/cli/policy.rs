@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Subcommand;
 use serde_json::json;
 
+use super::reading::reading;
 use super::{ReportFormat, output};
 use crate::charge::example::Verdict;
 use crate::charge::inputs::INPUTS;
@@ -13,6 +14,7 @@ use crate::charge::{Options, Policy, Tariff, page};
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::{billing, recorded, reprice};
 use crate::problems::Problems;
+use crate::store::Part;
 
 /// Test and show charge policies.
 ///
@@ -134,6 +136,15 @@ struct Pricing {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
+    let lakes: &[&str] = match &args.command {
+        Command::Diff { pricing, .. } | Command::Price { pricing, .. } => &[&pricing.from],
+        Command::Billing { out, .. } | Command::Weights { out, .. } => &[out],
+        Command::Test { .. } | Command::Show { .. } | Command::Columns => &[],
+    };
+    reading(lakes, Part::Published, || answer(args))
+}
+
+fn answer(args: &Args) -> Result<()> {
     match &args.command {
         Command::Test { files, report } => test(files, *report),
         Command::Show { files } => {

@@ -1,6 +1,7 @@
 //! `gridtally reconcile`
 
 use super::output;
+use super::reading::reading;
 use super::selection::SelectionArgs;
 use crate::error::{Error, Kind, Result};
 use crate::report::lake::Selection;
@@ -9,6 +10,7 @@ use crate::report::reconcile::compare::{Difference, compare};
 use crate::report::reconcile::side::Side;
 use crate::report::render::{TableFormat, render};
 use crate::report::work_scale::Scale;
+use crate::store::Part;
 
 /// Compare two accounts of the same usage by site, VO and month, and say why they differ.
 ///
@@ -76,6 +78,10 @@ fn percent_e6(text: &str) -> Result<i128, String> {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
+    reading(&[&args.a, &args.b], Part::Published, || answer(args))
+}
+
+fn answer(args: &Args) -> Result<()> {
     let selection = args.selection.selection()?;
     let side = |path: &str, source: &Option<String>| Side::open(path, source.as_deref(), &selection, args.work);
     let (mut a, mut b) = (side(&args.a, &args.source_a)?, side(&args.b, &args.source_b)?);

@@ -1,10 +1,12 @@
 //! `gridtally rejects`
 
 use super::output;
+use super::reading::reading;
 use crate::error::{Error, Kind, Result};
 use crate::ledger::{Outcome, Reason};
 use crate::pipeline::rejects::{RejectFilter, summarise};
 use crate::report::render::TableFormat;
+use crate::store::Part;
 
 /// Sum up what was refused: how many rows, in which files, why, with examples.
 ///
@@ -79,7 +81,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
         source: args.source.clone(),
         reasons: args.reason.clone(),
     };
-    let report = summarise(out, &filter, args.examples)?;
+    let report = reading(&[out], Part::Published, || summarise(out, &filter, args.examples))?;
     match args.format {
         TableFormat::Table => output::text(&report.text()),
         TableFormat::Json => output::json(&report),

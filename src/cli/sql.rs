@@ -1,9 +1,10 @@
 //! `gridtally sql`
 
 use super::output;
+use super::reading::reading;
 use crate::error::{Error, Result};
 use crate::schema::{self, Dataset, sql};
-use crate::store::{BESIDE, Manifest, Store, lake};
+use crate::store::{BESIDE, Manifest, Part, Store, lake};
 
 /// Print the DuckDB views of a lake, for a lake at any path or URL.
 ///
@@ -25,6 +26,10 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
+    reading(&[&args.lake], Part::Published, || answer(args))
+}
+
+fn answer(args: &Args) -> Result<()> {
     let (store, manifest) = Manifest::open(&args.lake)?;
     let pipeline = manifest.facts.get("pipeline").map_or("", String::as_str);
     let mut beside = Vec::new();

@@ -1,8 +1,10 @@
 //! `gridtally summaries`
 
+use super::reading::reading;
 use super::{ReportFormat, output};
 use crate::error::Result;
 use crate::pipeline::stale;
+use crate::store::Part;
 
 /// Compare what summaries come to by row and by publication, and name the rows that differ.
 ///
@@ -31,6 +33,10 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
+    reading(&[&args.out], Part::Published, || answer(args))
+}
+
+fn answer(args: &Args) -> Result<()> {
     let report = stale::report(&args.out)?;
     match args.report {
         ReportFormat::Text => output::text(&report.text()),

@@ -1,7 +1,6 @@
 //! `gridtally verify`
 
-use std::time::Duration;
-
+use super::wait::WaitArgs;
 use super::{ReportFormat, output};
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::verify;
@@ -26,13 +25,12 @@ pub(super) struct Args {
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     report: ReportFormat,
 
-    /// Longest time to wait for a run that is publishing.
-    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
-    wait: u64,
+    #[command(flatten)]
+    wait: WaitArgs,
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
-    let report = verify::verify_beside(&args.out, Duration::from_secs(args.wait), output::people)?;
+    let report = verify::verify_beside(&args.out, args.wait.or(60), output::people)?;
     match args.report {
         ReportFormat::Text => output::text(&report.text())?,
         ReportFormat::Json => output::json_line(&report)?,

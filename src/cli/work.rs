@@ -3,12 +3,14 @@
 use std::path::PathBuf;
 
 use super::output;
+use super::reading::reading;
 use crate::error::{Error, Kind, Result};
 use crate::problems::Problems;
 use crate::publishers::{Dimension, Mode, Question, remarks, report};
 use crate::reference::benchmark::BenchmarkTable;
 use crate::reference::site_rename::SiteRenames;
 use crate::report::render::{TableFormat, render};
+use crate::store::Part;
 use crate::time::Month;
 
 /// What others would have published of a lake's jobs, and the difference to their exact work.
@@ -89,6 +91,10 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
+    reading(&[&args.out], Part::Published, || answer(args))
+}
+
+fn answer(args: &Args) -> Result<()> {
     let usage = |why: String| Error::new(Kind::Usage, why);
     let of_gracc = [("rename", &args.rename), ("site-values", &args.site_values)];
     if let Some((option, _)) = of_gracc

@@ -17,7 +17,7 @@ use crate::schema::batch::{id, int, number, text, time};
 use crate::store::lake::{self, LEDGER};
 use crate::store::manifest::MANIFEST;
 use crate::store::publish::MACHINERY;
-use crate::store::{Manifest, Store, read_table, verify_files};
+use crate::store::{Holder, LockWatch, Manifest, Store, read_table, verify_files};
 use crate::summarise::group::Groups;
 use crate::summarise::sums::COUNTED;
 
@@ -99,16 +99,27 @@ pub fn verify_beside(output: &str, patience: Duration, note: impl Fn(&str)) -> R
     let store = Store::open_existing(output)?;
     let since = Stopwatch::start();
     let mut is_told = false;
+    let mut watch = LockWatch::new(&store);
     loop {
-        let (before, was_locked) = (store.get(MANIFEST)?, store.is_locked()?);
+        let (before, mut holder) = (store.get(MANIFEST)?, watch.look()?);
+        let was_locked = holder != Holder::Nobody;
         if was_locked && !is_told {
             note("a run holds the lake: what it has not published yet is left out");
             is_told = true;
         }
         let verdict = verify_state(output, was_locked);
-        let is_moving = was_locked || store.is_locked()? || store.get(MANIFEST)? != before;
+        let is_moving = was_locked || watch.look()? != Holder::Nobody || store.get(MANIFEST)? != before;
         if !is_moving || verdict.as_ref().is_ok_and(VerifyReport::is_sound) {
             return verdict;
+        }
+        // A lock that a killed run left behind is found out after a while, however short the patience: what is wrong then
+        // is damage.
+        while holder == Holder::Unknown {
+            std::thread::sleep(BETWEEN_LOOKS);
+            holder = watch.look()?;
+            if holder == Holder::Nobody {
+                return verify_state(output, false);
+            }
         }
         if since.elapsed() >= patience {
             let message = format!(

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::print;
 use crate::cli::output;
+use crate::cli::reading::reading;
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::clock;
 use crate::problems::Problems;
@@ -14,6 +15,7 @@ use crate::report::balance_shown;
 use crate::report::charges;
 use crate::report::lake::{Lake, Selection};
 use crate::report::render::TableFormat;
+use crate::store::Part;
 use crate::time::Day;
 
 /// Tell what is left of allocations: what was granted less what was charged, exactly.
@@ -77,6 +79,10 @@ enum Reader {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
+    reading(&[&args.lake], Part::Published, || answer(args))
+}
+
+fn answer(args: &Args) -> Result<()> {
     let now_ms = clock::now_ms();
     let today = Day::try_from(now_ms.div_euclid(86_400_000)).unwrap_or(Day::MAX);
     let day = args.on.map_or(today, crate::time::month::day_of);

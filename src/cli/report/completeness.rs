@@ -1,12 +1,14 @@
 //! `gridtally report completeness`
 
 use super::print;
+use crate::cli::reading::reading;
 use crate::cli::selection::SelectionArgs;
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::clock;
 use crate::report::completeness::{find, history, local_day, table};
 use crate::report::lake::Lake;
 use crate::report::render::TableFormat;
+use crate::store::Part;
 use crate::time::Day;
 use crate::time::month::day_of;
 
@@ -64,6 +66,10 @@ fn until(text: &str) -> Result<Until, String> {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
+    reading(&[&args.lake], Part::Published, || answer(args))
+}
+
+fn answer(args: &Args) -> Result<()> {
     let lake = Lake::open(&args.lake)?;
     let selection = args.selection.of(&lake)?;
     if !selection.vos.is_empty() {

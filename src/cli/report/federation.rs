@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use super::print;
 use crate::cli::output;
+use crate::cli::reading::reading;
 use crate::cli::selection::SelectionArgs;
 use crate::error::Result;
 use crate::pipeline::clock;
@@ -15,6 +16,7 @@ use crate::report::sites::{SiteEntry, load_pledges, load_sites};
 use crate::report::vo_case::VoCase;
 use crate::report::work_scale::Scale;
 use crate::report::{osg as osg_report, portal};
+use crate::store::Part;
 
 /// What these reports have in common.
 #[derive(Clone, Debug, clap::Args)]
@@ -84,6 +86,10 @@ pub(super) struct EgiArgs {
 }
 
 pub(super) fn egi(args: &EgiArgs) -> Result<()> {
+    reading(&[&args.common.lake], Part::Published, || egi_table(args))
+}
+
+fn egi_table(args: &EgiArgs) -> Result<()> {
     let usage = args.common.gather()?;
     let table = if args.series {
         portal::export(&usage.groups, args.common.work, &args.common.sites()?)
@@ -111,6 +117,10 @@ pub(super) struct WlcgArgs {
 }
 
 pub(super) fn wlcg(args: &WlcgArgs) -> Result<()> {
+    reading(&[&args.common.lake], Part::Published, || wlcg_table(args))
+}
+
+fn wlcg_table(args: &WlcgArgs) -> Result<()> {
     let pledges = args
         .pledges
         .as_deref()
@@ -141,6 +151,10 @@ pub(super) struct OsgArgs {
 }
 
 pub(super) fn osg(args: &OsgArgs) -> Result<()> {
+    reading(&[&args.common.lake], Part::Published, || osg_table(args))
+}
+
+fn osg_table(args: &OsgArgs) -> Result<()> {
     let sites = args.common.sites()?;
     let usage = args.common.gather()?;
     let now =

@@ -2,12 +2,14 @@
 
 use super::print;
 use crate::cli::output;
+use crate::cli::reading::reading;
 use crate::cli::selection::SelectionArgs;
 use crate::error::Result;
 use crate::report::charges;
 use crate::report::focus::{Billing, report};
 use crate::report::lake::Lake;
 use crate::report::render::TableFormat;
+use crate::store::Part;
 
 /// Write charges in the columns of FOCUS 1.3, the `FinOps` Open Cost and Usage Specification, for those who bill.
 ///
@@ -53,6 +55,10 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
+    reading(&[&args.lake], Part::Published, || answer(args))
+}
+
+fn answer(args: &Args) -> Result<()> {
     let lake = Lake::open(&args.lake)?;
     let charged = charges::read(&lake, &args.selection.of(&lake)?)?;
     let charged = charges::choose(charged, &args.policy)?;

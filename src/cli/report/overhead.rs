@@ -2,9 +2,11 @@
 
 use super::print;
 use crate::cli::output;
+use crate::cli::reading::reading;
 use crate::error::{Error, Kind, Result};
 use crate::report::overhead::{self, one::OverheadTable};
 use crate::report::render::{TableFormat, json, ndjson};
+use crate::store::Part;
 
 /// What the nodes could still have run: the ledger of their capacity, how many canonical units were free for how long,
 /// nodes and days with the most overhead, the shapes that stood free, and what cannot be.
@@ -39,6 +41,10 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
+    reading(&[&args.lake], Part::Published, || answer(args))
+}
+
+fn answer(args: &Args) -> Result<()> {
     let overhead = overhead::read(&args.lake, args.site.as_deref())?;
     if let Some(table) = args.table {
         return print(&overhead.table(table), args.format);

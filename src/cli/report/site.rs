@@ -3,12 +3,14 @@
 use bytes::Bytes;
 
 use crate::cli::output;
+use crate::cli::reading::reading;
 use crate::cli::selection::SelectionArgs;
 use crate::error::{Error, Kind, Result};
 use crate::report::lake::Lake;
 use crate::report::render::{TableFormat, render};
 use crate::report::site::data::SiteData;
 use crate::report::site::page;
+use crate::store::Part;
 use crate::store::Store;
 
 /// Write a page about one site that a resource board reads, and the same numbers as CSV beside it.
@@ -32,13 +34,16 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
-    let lake = Lake::open(&args.lake)?;
-    let mut selection = args.selection.of(&lake)?;
-    let mut sites = std::mem::take(&mut selection.sites).into_iter();
-    let (Some(site), None) = (sites.next(), sites.next()) else {
-        return Err(Error::new(Kind::Usage, "a page is about one site: --site NAME, once"));
-    };
-    let data = SiteData::read(&lake, &site, &selection)?;
+    let (site, data) = reading(&[&args.lake], Part::Published, || {
+        let lake = Lake::open(&args.lake)?;
+        let mut selection = args.selection.of(&lake)?;
+        let mut sites = std::mem::take(&mut selection.sites).into_iter();
+        let (Some(site), None) = (sites.next(), sites.next()) else {
+            return Err(Error::new(Kind::Usage, "a page is about one site: --site NAME, once"));
+        };
+        let data = SiteData::read(&lake, &site, &selection)?;
+        Ok((site, data))
+    })?;
     let out = Store::open(&args.out)?;
     let supply = &data.supply;
     let beside = [

@@ -2,11 +2,13 @@
 
 use super::print;
 use crate::cli::output;
+use crate::cli::reading::reading;
 use crate::cli::selection::SelectionArgs;
 use crate::error::{Error, Kind, Result};
 use crate::report::lake::Lake;
 use crate::report::render::TableFormat;
 use crate::report::sreport::{Period, Request, SreportKind, TimeUnit, answer};
+use crate::store::Part;
 
 /// Print Slurm's familiar tables, with sreport's numbers to the printed digit.
 ///
@@ -74,6 +76,10 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
+    reading(&[&args.lake], Part::Published, || print_tables(args))
+}
+
+fn print_tables(args: &Args) -> Result<()> {
     let kind = match (args.table, args.users) {
         (Some(kind), false) if kind.names_people() => {
             return Err(Error::new(

@@ -1,6 +1,7 @@
 //! Publishing to receivers: kills, several at once, and what others read meanwhile.
 
 mod killed;
+mod reading;
 mod together;
 
 use std::collections::BTreeMap;
