@@ -1,11 +1,14 @@
 //! The numbers of a table of nodes, by site and by the days on which anything changes.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use super::limit::{effective_s, least_wall_s};
 use super::reference::{ReferenceChoice, multiplier, warnings};
 use super::site::{SitePower, in_hs06, installed, per_cpu_si00};
 use crate::error::{Error, Kind, Result};
+use crate::problems::must_be_known;
 use crate::reference::benchmark::{Each, Score};
 use crate::reference::decimal;
 use crate::reference::node_type::{NodeType, NodeTypeTable, day_text};
@@ -20,10 +23,10 @@ pub(super) const SI00_DECIMALS: u32 = 2;
 pub(super) const RATIO_DECIMALS: u32 = 4;
 
 /// What is asked.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Question<'a> {
-    /// Only this site.
-    pub site: Option<&'a str>,
+#[derive(Clone, Debug, Default)]
+pub struct Question {
+    /// Only these sites; empty is all.
+    pub sites: BTreeSet<String>,
     /// Only the nodes of this day.
     pub on: Option<Day>,
     /// The accounting reference.
@@ -120,10 +123,14 @@ impl CapacityReport {
     ///
     /// # Errors
     /// [`Kind::Usage`] when the table has no such site, or none on that day.
-    pub fn new(table: &NodeTypeTable, question: &Question<'_>) -> Result<Self> {
+    pub fn new(table: &NodeTypeTable, question: &Question) -> Result<Self> {
+        let known = table.sites().into_iter().map(str::to_owned).collect();
+        for site in &question.sites {
+            must_be_known("the table has", "site", site, &known)?;
+        }
         let mut sites = Vec::new();
         for site in table.sites() {
-            if question.site.is_some_and(|wanted| wanted != site) {
+            if !question.sites.is_empty() && !question.sites.contains(site) {
                 continue;
             }
             let changes = table.changes(site);
@@ -141,9 +148,12 @@ impl CapacityReport {
             }
         }
         if sites.is_empty() {
-            let site = question
-                .site
-                .map_or_else(|| "any site".to_owned(), |site| format!("site {site}"));
+            let site = if question.sites.is_empty() {
+                "any site".to_owned()
+            } else {
+                let names: Vec<&str> = question.sites.iter().map(String::as_str).collect();
+                format!("site {}", names.join(", "))
+            };
             let on = question
                 .on
                 .map_or_else(String::new, |on| format!(" on {}", day_text(Some(on), "")));
@@ -157,7 +167,7 @@ fn site_report(
     site: &str,
     (from, until): (Option<Day>, Option<Day>),
     types: &[&NodeType],
-    question: &Question<'_>,
+    question: &Question,
 ) -> Option<SiteReport> {
     let power = SitePower::of(types);
     let reference = question.reference.of(types)?;
@@ -185,7 +195,7 @@ fn site_report(
     })
 }
 
-fn type_line(one: &NodeType, question: &Question<'_>, reference: super::Reference) -> Option<TypeLine> {
+fn type_line(one: &NodeType, question: &Question, reference: super::Reference) -> Option<TypeLine> {
     let power = SitePower::of(&[one]);
     let factor = reference.scaling_factor(one)?;
     let per_cpu = per_cpu_si00(one)?;

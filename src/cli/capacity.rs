@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use super::output;
+use super::selection::{SiteArgs, day};
 use crate::capacity::{CapacityReport, Question, ReferenceChoice, limit};
 use crate::error::Result;
 use crate::problems::Problems;
 use crate::reference::node_type::NodeTypeTable;
 use crate::report::render::TableFormat;
 use crate::time::Day;
-use crate::time::month::day_of;
 
 /// What a site could deliver: installed capacity, the values to publish, and what its nodes must scale by.
 ///
@@ -37,11 +37,10 @@ pub(super) struct Args {
     /// The table of node types.
     nodes: PathBuf,
 
-    /// Only this site.
-    #[arg(long, value_name = "NAME")]
-    site: Option<String>,
+    #[command(flatten)]
+    sites: SiteArgs,
 
-    /// Only the nodes of this day (YYYY-MM-DD).
+    /// Only what holds on this day (YYYY-MM-DD): the nodes there are then.
     #[arg(long, value_name = "DAY", value_parser = day)]
     on: Option<Day>,
 
@@ -62,18 +61,12 @@ pub(super) struct Args {
     format: TableFormat,
 }
 
-fn day(text: &str) -> Result<Day, String> {
-    let date: Option<jiff::civil::Date> = text.parse().ok();
-    date.map(day_of)
-        .ok_or_else(|| format!("\"{text}\" is no day such as 2026-04-01"))
-}
-
 pub(super) fn run(args: &Args) -> Result<()> {
     let mut problems = Problems::default();
     let table = NodeTypeTable::load(&args.nodes, &args.nodes.to_string_lossy(), &mut problems);
     problems.finish()?;
     let question = Question {
-        site: args.site.as_deref(),
+        sites: args.sites.names(),
         on: args.on,
         reference: args.reference,
         cpu_limit_s: args.cpu_limit,

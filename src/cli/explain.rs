@@ -3,10 +3,11 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
+use super::output;
 use super::reading::reading;
-use super::{ReportFormat, output};
 use crate::error::Result;
 use crate::pipeline::explain;
+use crate::report::render::TableFormat;
 use crate::store::Part;
 
 /// Explain one number, all the way down: a job, or a cell of charges or usage.
@@ -38,13 +39,13 @@ pub(super) struct Args {
     #[arg(long, value_name = "FOLDER", default_value = ".")]
     inputs: PathBuf,
 
-    /// Of a cell: how many jobs to name.
-    #[arg(long, default_value_t = 10)]
+    /// How many are listed: jobs of a cell.
+    #[arg(long, value_name = "N", default_value_t = 10)]
     top: usize,
 
     /// Format on stdout.
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: ReportFormat,
+    #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = super::only(super::PAGES))]
+    format: TableFormat,
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
@@ -55,28 +56,27 @@ fn answer(args: &Args) -> Result<()> {
     if args.what.starts_with("charges/") {
         let cells = explain::cell(&args.out, &args.what, args.top)?;
         return match args.format {
-            ReportFormat::Text => output::text(&cells.iter().map(explain::Cell::text).collect::<String>()),
-            ReportFormat::Json => output::json(&cells),
+            TableFormat::Json => output::json(&cells),
+            // What else there is was refused with the command line.
+            _ => output::text(&cells.iter().map(explain::Cell::text).collect::<String>()),
         };
     }
     if args.what.starts_with("usage/") {
         let cell = explain::usage(&args.out, &args.what, args.top)?;
         return match args.format {
-            ReportFormat::Text => output::text(&cell.text()),
-            ReportFormat::Json => output::json(&cell),
+            TableFormat::Json => output::json(&cell),
+            _ => output::text(&cell.text()),
         };
     }
     let jobs = explain::explain(&args.out, &args.what, &args.inputs)?;
-    match args.format {
-        ReportFormat::Json => output::json(&jobs),
-        ReportFormat::Text => {
-            let mut pages = String::new();
-            for (at, job) in jobs.iter().enumerate() {
-                let gap = if at > 0 { "\n" } else { "" };
-                // Writing to a string cannot fail.
-                let _ = write!(pages, "{gap}{}", job.text());
-            }
-            output::text(&pages)
-        }
+    if args.format == TableFormat::Json {
+        return output::json(&jobs);
     }
+    let mut pages = String::new();
+    for (at, job) in jobs.iter().enumerate() {
+        let gap = if at > 0 { "\n" } else { "" };
+        // Writing to a string cannot fail.
+        let _ = write!(pages, "{gap}{}", job.text());
+    }
+    output::text(&pages)
 }

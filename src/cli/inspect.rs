@@ -2,11 +2,12 @@
 
 use std::path::PathBuf;
 
+use super::output;
 use super::progress::Terminal;
-use super::{ReportFormat, output};
 use crate::error::{Error, Kind, Result};
 use crate::inspect::{self, Look};
 use crate::pipeline::Progress;
+use crate::report::render::TableFormat;
 use crate::sources::input::InputFile;
 
 /// Tell what a file is: dialect, version, rows, period, problems.
@@ -34,8 +35,8 @@ pub(super) struct Args {
     file: Vec<PathBuf>,
 
     /// Format on stdout.
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: ReportFormat,
+    #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = super::only(super::PAGES))]
+    format: TableFormat,
 
     /// Compare the two forms of records that are there twice.
     ///
@@ -78,12 +79,12 @@ pub(super) fn run(args: &Args) -> Result<()> {
                     (Some(_), None | Some(0)) => refused.push(report.path.clone()),
                     (Some(_), Some(_)) => damaged.push(report.path.clone()),
                 }
-                if args.format == ReportFormat::Text {
+                if args.format == TableFormat::Json {
+                    reports.push(report);
+                } else {
                     let gap = if shown > 0 { "\n" } else { "" };
                     output::text(&format!("{gap}{}", report.text()))?;
                     shown += 1;
-                } else {
-                    reports.push(report);
                 }
             }
             // The other files are still worth a look; the last error is told at the end.
@@ -94,7 +95,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
             }
         }
     }
-    if args.format == ReportFormat::Json {
+    if args.format == TableFormat::Json {
         output::json(&reports)?;
     }
     let what = [

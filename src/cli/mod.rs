@@ -140,3 +140,6 @@ fn only(formats: &'static [TableFormat]) -> impl TypedValueParser<Value = TableF
 
 /// What reports have that are more than a table.
 const PLAIN: &[TableFormat] = &[TableFormat::Table, TableFormat::Csv, TableFormat::Json];
+
+/// What pages of text have.
+const PAGES: &[TableFormat] = &[TableFormat::Table, TableFormat::Json];

@@ -33,10 +33,10 @@ Examples:
     gridtally policy columns
 
   What if GPUs were charged by reference units?
-    gridtally policy diff gpu-2019.toml rgu-2024.toml --from out
+    gridtally policy diff gpu-2019.toml rgu-2024.toml --lake out
 
   What would each account pay under these three?
-    gridtally policy price a.toml b.toml c.toml --from out
+    gridtally policy price a.toml b.toml c.toml --lake out
 
   Billing weights of your own partitions as a policy:
     gridtally policy weights out > billing.toml
@@ -55,7 +55,7 @@ enum Command {
         /// Policy files, or folders of them; without any, the folder `policies` or `pipelines/policies`.
         files: Vec<PathBuf>,
 
-        /// Format of the table on stdout.
+        /// Format of the report on stdout.
         #[arg(long, value_name = "FORMAT", default_value = "text")]
         report: ReportFormat,
     },
@@ -94,11 +94,11 @@ enum Command {
         /// A policy that says `billing_is`; without one, the weights an inventory of the lake tells.
         file: Option<PathBuf>,
 
-        /// The cluster of the weights; may be left out when there is one.
+        /// The cluster; may be left out when there is one.
         #[arg(long)]
         cluster: Option<String>,
 
-        /// An option of the policy, as name=value; may be given again.
+        /// An option of a policy, as name=value; may be given again.
         #[arg(long, value_name = "NAME=VALUE", requires = "file")]
         option: Vec<String>,
 
@@ -123,10 +123,10 @@ enum Command {
 #[derive(Debug, clap::Args)]
 struct Pricing {
     /// Folder or URL results were published to.
-    #[arg(long, value_name = "OUT")]
-    from: String,
+    #[arg(long, value_name = "URL", alias = "from")]
+    lake: String,
 
-    /// An option of a policy that has it, as name=value; may be given again.
+    /// An option of a policy, as name=value; may be given again.
     #[arg(long, value_name = "NAME=VALUE")]
     option: Vec<String>,
 
@@ -137,7 +137,7 @@ struct Pricing {
 
 pub(super) fn run(args: &Args) -> Result<()> {
     let lakes: &[&str] = match &args.command {
-        Command::Diff { pricing, .. } | Command::Price { pricing, .. } => &[&pricing.from],
+        Command::Diff { pricing, .. } | Command::Price { pricing, .. } => &[&pricing.lake],
         Command::Billing { out, .. } | Command::Weights { out, .. } => &[out],
         Command::Test { .. } | Command::Show { .. } | Command::Columns => &[],
     };
@@ -156,7 +156,7 @@ fn answer(args: &Args) -> Result<()> {
             let both = [tariff(a, &pricing.option)?, tariff(b, &pricing.option)?];
             refuse_odd(&pricing.option, &both)?;
             let [a, b] = &both;
-            let compared = reprice::compare(&pricing.from, a, b)?;
+            let compared = reprice::compare(&pricing.lake, a, b)?;
             match pricing.report {
                 ReportFormat::Text => output::text(&compared.text()),
                 ReportFormat::Json => output::json(&compared),
@@ -166,7 +166,7 @@ fn answer(args: &Args) -> Result<()> {
             let tariffs = files.iter().map(|file| tariff(file, &pricing.option));
             let tariffs = tariffs.collect::<Result<Vec<_>>>()?;
             refuse_odd(&pricing.option, &tariffs)?;
-            let priced = reprice::all(&pricing.from, &tariffs)?;
+            let priced = reprice::all(&pricing.lake, &tariffs)?;
             match pricing.report {
                 ReportFormat::Text => {
                     let pages: Vec<String> = priced.iter().map(reprice::Priced::text).collect();

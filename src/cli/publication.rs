@@ -4,9 +4,11 @@ use std::path::{Path, PathBuf};
 
 use super::output;
 use super::reading::reading;
+use super::selection::SiteArgs;
 use super::wait::WaitArgs;
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::clock;
+use crate::problems::must_be_known;
 use crate::report::lake::Lake;
 use crate::report::publication::diff::{diff, in_brief, table};
 use crate::report::publication::ledger;
@@ -14,7 +16,7 @@ use crate::report::publication::lock::{self, LockEvent};
 use crate::report::publication::told::Told;
 use crate::report::render::{TableFormat, render};
 use crate::report::table::{Cell, ColumnKind, Table};
-use crate::store::{BookLock, CutOff, Part};
+use crate::store::{BookLock, CutOff, Part, lake};
 use crate::time::Month;
 
 /// Look at what was published to whom, compare publications, lock months.
@@ -79,9 +81,8 @@ struct LockArgs {
     #[arg(long, value_name = "YYYY-MM")]
     month: Month,
 
-    /// Only this site; every site if not given.
-    #[arg(long, value_name = "SITE")]
-    site: Option<String>,
+    #[command(flatten)]
+    sites: SiteArgs,
 
     /// Why.
     #[arg(long, value_name = "TEXT")]
@@ -177,19 +178,29 @@ fn lock_month(args: &LockArgs, is_locked: bool) -> Result<()> {
             return Err(Error::new(Kind::Usage, format!("a lock needs a {what}")));
         }
     }
+    let events = lock::load(&lake.store)?;
+    let mut known = lake::sites(&lake.manifest);
+    // What was locked can be unlocked, whatever became of the site.
+    known.extend(events.into_iter().filter_map(|event| event.site));
+    let asked = args.sites.names();
+    for site in &asked {
+        must_be_known("the lake has", "site", site, &known)?;
+    }
     let book = BookLock::take(&lake.store, args.wait.or(0))?;
     note_cut_off(&book);
-    lock::append(
-        &book,
-        &LockEvent {
+    let every = asked.is_empty().then_some(None);
+    for site in asked.into_iter().map(Some).chain(every) {
+        let event = LockEvent {
             at_ms: clock::now_ms(),
-            site: args.site.clone(),
+            site,
             month: args.month,
             is_locked,
             reason: args.reason.clone(),
             author: args.author.clone(),
-        },
-    )
+        };
+        lock::append(&book, &event)?;
+    }
+    Ok(())
 }
 
 /// Says what became of a publication that was cut off.

@@ -2,7 +2,7 @@
 
 use super::output;
 use super::reading::reading;
-use super::selection::SelectionArgs;
+use super::selection::{Finest, SelectionArgs};
 use crate::error::{Error, Kind, Result};
 use crate::report::lake::Selection;
 use crate::report::reconcile::cause::Cause;
@@ -11,6 +11,7 @@ use crate::report::reconcile::side::Side;
 use crate::report::render::{TableFormat, render};
 use crate::report::work_scale::Scale;
 use crate::store::Part;
+use crate::time::DaySpan;
 
 /// Compare two accounts of the same usage by site, VO and month, and say why they differ.
 ///
@@ -52,11 +53,11 @@ pub(super) struct Args {
     #[arg(long, value_name = "PERCENT", default_value = "0", value_parser = percent_e6)]
     tolerance: i128,
 
-    /// Benchmark in which work is compared.
+    /// Benchmark in which work is counted.
     #[arg(long, value_name = "NAME", default_value = "hs23")]
     work: Scale,
 
-    /// Fail (exit code 65) when anything differs.
+    /// Fail (exit code 65) when there is a finding: a difference.
     #[arg(long)]
     strict: bool,
 
@@ -82,17 +83,21 @@ pub(super) fn run(args: &Args) -> Result<()> {
 }
 
 fn answer(args: &Args) -> Result<()> {
-    let selection = args.selection.selection()?;
+    let selection = args
+        .selection
+        .selection(Finest::Month("accounts are compared by month, and so are the causes"))?;
     let side = |path: &str, source: &Option<String>| Side::open(path, source.as_deref(), &selection, args.work);
     let (mut a, mut b) = (side(&args.a, &args.source_a)?, side(&args.b, &args.source_b)?);
+    let mut known = a.known.clone();
+    known.extend(&b.known);
+    known.must_have(&selection, "both accounts have")?;
     let mut comparison = compare(&a, &b, args.tolerance)?;
-    let is_bounded = selection.from.is_some() || selection.to.is_some();
+    let is_bounded = selection.days != DaySpan::default();
     let has_other = |one: &Difference| one.has(Cause::OtherFactor);
     if is_bounded && comparison.differences.iter().any(has_other) {
         // Whether a factor is stale is seen in months that were not asked for.
         let ever = Selection {
-            from: None,
-            to: None,
+            days: DaySpan::default(),
             ..selection.clone()
         };
         let levels = |path: &str, source: &Option<String>| {

@@ -35,8 +35,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "DIR")]
     export: String,
 
-    /// Folder of the pipeline file, where relative paths of inputs begin.
-    #[arg(long, value_name = "DIR", default_value = ".")]
+    /// Folder that input paths are relative to: that of the pipeline file.
+    #[arg(long, value_name = "FOLDER", default_value = ".")]
     inputs: std::path::PathBuf,
 
     /// Only this source.

@@ -3,22 +3,25 @@
 use std::path::PathBuf;
 
 use super::progress::Terminal;
+use super::selection::PeriodArgs;
 use super::wait::WaitArgs;
 use super::{ReportFormat, output};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::pipeline::clock;
 use crate::pipeline::report::{IncompleteDays, RunReport};
 use crate::pipeline::run::run_into;
 use crate::pipeline::{Plan, RunOptions};
 use crate::report::completeness::of_last_months;
 use crate::report::lake::Lake;
-use crate::time::Month;
 use crate::time::month::date_of;
 
 /// Run a pipeline: read its sources, publish its results.
 ///
 /// Reads every input the pipeline names, counts every row exactly once, and replaces the partitions of the output that
 /// change. Running twice changes nothing; a run that was killed is finished by the next one.
+///
+/// With --from and --to it takes the records of some months: by the UTC month of the start (sacct, SWF) or of the end (all
+/// others). The rest of the files is left for a later run.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -34,18 +37,12 @@ pub(super) struct Args {
     /// The pipeline file.
     pipeline: PathBuf,
 
-    /// Folder or URL to publish to, in place of the pipeline's `output`; a relative one lies in the working directory.
+    /// Folder or URL to write to: the lake, in place of the pipeline's `output`; a relative one lies in the working directory.
     #[arg(long, value_name = "URL")]
     out: Option<String>,
 
-    /// First month of records to take, included: the UTC month of the start (sacct, SWF) or of the end (all others).
-    /// The rest of the files is left for a later run.
-    #[arg(long, value_name = "YYYY-MM")]
-    from: Option<Month>,
-
-    /// Last month of records to take, included.
-    #[arg(long, value_name = "YYYY-MM")]
-    to: Option<Month>,
+    #[command(flatten)]
+    period: PeriodArgs,
 
     /// Read and check everything, publish nothing.
     #[arg(long)]
@@ -72,16 +69,11 @@ fn threads(text: &str) -> Result<usize, String> {
 
 impl Args {
     fn options(&self) -> Result<RunOptions> {
-        if let (Some(from), Some(to)) = (self.from, self.to)
-            && to < from
-        {
-            let message = format!("--to {to} lies before --from {from}");
-            return Err(Error::new(crate::error::Kind::Usage, message));
-        }
+        let (from, to) = self.period.months("a run replaces the records of a month as a whole")?;
         Ok(RunOptions {
             out: self.out.clone(),
-            from: self.from,
-            to: self.to,
+            from,
+            to,
             dry_run: self.dry_run,
             threads: self.threads,
             memory_byte_n: None,

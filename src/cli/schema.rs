@@ -2,6 +2,7 @@
 
 use super::output;
 use crate::error::Result;
+use crate::report::render::TableFormat;
 use crate::schema::{self, render};
 
 /// Show the columns of the datasets: type, unit, meaning, origin.
@@ -20,18 +21,12 @@ pub(super) struct Args {
     dataset: Option<String>,
 
     /// Format on stdout.
-    #[arg(long, value_name = "FORMAT", default_value = "markdown")]
-    format: Format,
+    #[arg(long, value_name = "FORMAT", default_value = "markdown", value_parser = super::only(FORMATS))]
+    format: TableFormat,
 }
 
-/// How a schema is printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum Format {
-    /// Tables for people.
-    Markdown,
-    /// For programs.
-    Json,
-}
+/// What schemas are printed in.
+const FORMATS: &[TableFormat] = &[TableFormat::Markdown, TableFormat::Json];
 
 pub(super) fn run(args: &Args) -> Result<()> {
     let one;
@@ -43,10 +38,11 @@ pub(super) fn run(args: &Args) -> Result<()> {
         None => schema::datasets()?,
     };
     match args.format {
-        Format::Markdown => output::text(&datasets.iter().map(render::markdown).collect::<Vec<_>>().join("\n")),
-        Format::Json => match (args.dataset.is_some(), datasets) {
+        TableFormat::Json => match (args.dataset.is_some(), datasets) {
             (true, [dataset]) => output::json(&render::json(dataset)),
             _ => output::json(&datasets.iter().map(render::json).collect::<Vec<_>>()),
         },
+        // What else there is was refused with the command line.
+        _ => output::text(&datasets.iter().map(render::markdown).collect::<Vec<_>>().join("\n")),
     }
 }

@@ -4,14 +4,15 @@ use std::path::PathBuf;
 
 use super::output;
 use super::reading::reading;
+use super::selection::{Finest, SelectionArgs};
 use crate::error::{Error, Kind, Result};
 use crate::problems::Problems;
 use crate::publishers::{Dimension, Mode, Question, remarks, report};
 use crate::reference::benchmark::BenchmarkTable;
 use crate::reference::site_rename::SiteRenames;
+use crate::report::lake::Lake;
 use crate::report::render::{TableFormat, render};
 use crate::store::Part;
-use crate::time::Month;
 
 /// What others would have published of a lake's jobs, and the difference to their exact work.
 ///
@@ -61,21 +62,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "COLUMN,...")]
     by: Option<String>,
 
-    /// Only this site.
-    #[arg(long, value_name = "NAME")]
-    site: Option<String>,
-
-    /// Only this VO; may be given several times.
-    #[arg(long, value_name = "NAME")]
-    vo: Vec<String>,
-
-    /// First month (YYYY-MM).
-    #[arg(long, value_name = "MONTH")]
-    from: Option<Month>,
-
-    /// Last month (YYYY-MM).
-    #[arg(long, value_name = "MONTH")]
-    to: Option<Month>,
+    #[command(flatten)]
+    selection: SelectionArgs,
 
     /// Table of sites that are published under another name (only `gracc` has such).
     #[arg(long, value_name = "FILE")]
@@ -126,14 +114,17 @@ fn answer(args: &Args) -> Result<()> {
     for remark in problems.finish()? {
         output::people(&format!("warning: {remark}"));
     }
+    let finest = if matches!(args.mode, Mode::Apel | Mode::ApelPre23) {
+        Finest::Month("APEL's server rounds and replaces what it has of a month")
+    } else {
+        Finest::Day
+    };
+    let selection = args.selection.of(&Lake::open(&args.out)?, finest)?;
     let question = Question {
         mode: args.mode,
         site_values: site_values.as_ref(),
         by,
-        site: args.site.as_deref(),
-        vos: &args.vo,
-        from: args.from,
-        to: args.to,
+        selection: &selection,
         renames: &renames,
     };
     let report = report(&args.out, &question)?;

@@ -94,11 +94,11 @@ fn rendered(entries: &mut [(String, usize, String)]) -> Vec<String> {
         .collect()
 }
 
-/// Holds a name somebody asks for against those there are.
+/// Holds a name somebody asks for against those there are; `who_has` begins the sentence, such as `the lake has`.
 ///
 /// # Errors
 /// [`Kind::Usage`] with the nearest name.
-pub(crate) fn must_be_known(what: &str, name: &str, known: &BTreeSet<String>) -> Result<()> {
+pub(crate) fn must_be_known(who_has: &str, what: &str, name: &str, known: &BTreeSet<String>) -> Result<()> {
     /// So many names are listed where none is alike.
     const LISTED: usize = 8;
     if known.contains(name) {
@@ -117,7 +117,7 @@ pub(crate) fn must_be_known(what: &str, name: &str, known: &BTreeSet<String>) ->
     }
     Err(Error::new(
         Kind::Usage,
-        format!("the lake has no {what} called \"{name}\"{hint}"),
+        format!("{who_has} no {what} called \"{name}\"{hint}"),
     ))
 }
 

@@ -9,6 +9,7 @@ use super::report::Left;
 use super::rules::rounded_work;
 use crate::error::Result;
 use crate::reference::benchmark::Benchmark;
+use crate::report::lake::Selection;
 use crate::schema::batch::{decimal, int, number, text, time, word};
 use crate::summarise::fate::{FateColumns, Fates};
 use crate::time::Month;
@@ -92,9 +93,7 @@ impl<'a> Columns<'a> {
 /// Adds the jobs of one site up as a mode groups them.
 pub(super) struct Jobs<'a> {
     pub(super) mode: Mode,
-    pub(super) vos: &'a [String],
-    pub(super) from: Option<Month>,
-    pub(super) to: Option<Month>,
+    pub(super) selection: &'a Selection,
     /// What corrections make of the jobs.
     pub(super) fates: Fates<'a>,
 }
@@ -133,7 +132,7 @@ impl Jobs<'_> {
             return;
         };
         let Some(month) = Month::of_ms(end_ms) else { return };
-        if self.from.is_some_and(|from| month < from) || self.to.is_some_and(|to| month > to) {
+        if !self.selection.days.has_ms(end_ms) {
             return;
         }
         if !self.fates.is_empty() {
@@ -199,7 +198,7 @@ impl Jobs<'_> {
     }
 
     fn has_vo(&self, vo: Option<&str>) -> bool {
-        self.vos.is_empty() || self.vos.iter().any(|wanted| Some(wanted.as_str()) == vo)
+        self.selection.has_vo(vo)
     }
 
     /// The benchmark that is published of a job: what its record states, else what the pipeline scales it by, and of

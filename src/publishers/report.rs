@@ -13,10 +13,10 @@ use super::names::Names;
 use super::rules::{Numbers, publish};
 use super::summary;
 use crate::error::{Error, Kind, Result};
-use crate::problems::must_be_known;
 use crate::records::summary::from_batch;
 use crate::reference::benchmark::{Benchmark, BenchmarkTable, Level, Place};
 use crate::reference::site_rename::SiteRenames;
+use crate::report::lake::Selection;
 use crate::store::{Manifest, Store, lake, read_table};
 use crate::summarise::fate::Corrections;
 use crate::time::Month;
@@ -33,14 +33,8 @@ pub struct Question<'a> {
     pub site_values: Option<&'a BenchmarkTable>,
     /// What cells are told apart by; `None` is the mode's own default.
     pub by: Option<Vec<Dimension>>,
-    /// Only this site.
-    pub site: Option<&'a str>,
-    /// Only these VOs; empty is all.
-    pub vos: &'a [String],
-    /// First month.
-    pub from: Option<Month>,
-    /// Last month.
-    pub to: Option<Month>,
+    /// Which part of the lake.
+    pub selection: &'a Selection,
     /// Sites that are published under another name.
     pub renames: &'a SiteRenames,
 }
@@ -81,9 +75,6 @@ pub struct WorkReport {
 /// [`Kind::NoInput`] when there is no lake; [`Kind::Io`] when it cannot be read.
 pub fn report(output: &str, question: &Question<'_>) -> Result<WorkReport> {
     let (store, manifest) = Manifest::open(output)?;
-    if let Some(site) = question.site {
-        must_be_known("site", site, &lake::sites(&manifest))?;
-    }
     let by = question.by.clone().unwrap_or_else(|| default_dimensions(question.mode));
     let corrections = Corrections::read(&store, &manifest)?;
     let mut walk = Walk {
@@ -102,8 +93,8 @@ pub fn report(output: &str, question: &Question<'_>) -> Result<WorkReport> {
                 return Err(Error::new(Kind::Data, "the path names no site and month").at("path", &file.path));
             };
             // A job of a later month has not ended before it.
-            let is_asked = question.site.is_none_or(|wanted| wanted == site)
-                && question.to.is_none_or(|to| month <= to)
+            let is_asked = question.selection.has_site(&site)
+                && question.selection.days.last_month().is_none_or(|to| month <= to)
                 && (is_jobs || question.mode.takes_summaries());
             if is_asked {
                 sites.entry(site).or_default().push((month, is_jobs, file.path.clone()));
@@ -113,12 +104,9 @@ pub fn report(output: &str, question: &Question<'_>) -> Result<WorkReport> {
     for (site, files) in &sites {
         walk.site(site, files)?;
     }
-    let in_question =
-        |month: Month| question.from.is_none_or(|from| from <= month) && question.to.is_none_or(|to| month <= to);
+    let asked = question.selection;
     let added = corrections.additions().filter(|(site, month, rule)| {
-        let vo = rule.filter("vo").flatten();
-        let has_vo = question.vos.is_empty() || question.vos.iter().any(|wanted| Some(wanted.as_str()) == vo);
-        question.site.is_none_or(|wanted| wanted == *site) && in_question(*month) && has_vo
+        asked.has_site(site) && asked.has_month(*month) && asked.has_vo(rule.filter("vo").flatten())
     });
     walk.left.added_job_n = added.filter_map(|(.., rule)| rule.adds("job_n")).sum();
     walk.finish_buckets();
@@ -151,9 +139,7 @@ impl Walk<'_> {
         }
         let jobs = Jobs {
             mode: question.mode,
-            vos: question.vos,
-            from: question.from,
-            to: question.to,
+            selection: question.selection,
             fates: self.corrections.of_site(site),
         };
         let columns: BTreeSet<&str> = COLUMNS.into_iter().chain(jobs.fates.columns()).collect();
@@ -192,14 +178,16 @@ impl Walk<'_> {
         published: &mut BTreeMap<Key, Numbers>,
     ) -> Result<()> {
         let question = self.question;
-        if question.from.is_some_and(|from| month < from) {
+        if !question.selection.has_month(month) {
             return Ok(());
         }
-        let is_asked =
-            |vo: Option<&str>| question.vos.is_empty() || question.vos.iter().any(|wanted| Some(wanted.as_str()) == vo);
+        let is_asked = |vo: Option<&str>| question.selection.has_vo(vo);
         for batch in read_table(self.store.reader(path)?, None, READ_ROWS)? {
             for row in from_batch(&batch?, site, month)? {
                 if row.is_usage() && row.word("view") == Some("batch") && is_asked(row.word("vo")) {
+                    question
+                        .selection
+                        .must_be_whole(month, &format!("the summaries of {site}"))?;
                     let key = summary::key(&row, &mut self.names);
                     published.insert(key, summary::numbers(question.mode, &row, &key));
                 }

@@ -12,6 +12,9 @@ use crate::time::{Day, Month};
 /// Views whose hours are the site's own account; others tell of the same hours.
 const OWN_VIEW: &str = "batch";
 
+/// What is known of whole months where the pipeline does not say `grain = "day"`.
+const CHARGES: &str = "charges (whose pipeline has no grain = \"day\", or that corrections make)";
+
 /// What the ids of policies by shares of nodes begin with.
 const NODE_SHARE: &str = "node-share/";
 
@@ -135,7 +138,8 @@ pub struct Charged {
 /// The charges of a selection, under every tariff; of the view `batch` alone.
 ///
 /// # Errors
-/// [`Kind::NoInput`] when the lake has no charges; [`Kind::Io`] when it cannot be read.
+/// [`Kind::NoInput`] when the lake has no charges; [`Kind::Io`] when it cannot be read; [`Kind::Usage`] when days are asked
+/// for and charges are by month.
 pub fn read(lake: &Lake, selection: &Selection) -> Result<Vec<Charged>> {
     if lake.manifest.dataset("charges").next().is_none() {
         let message = "the lake has no charges: its pipeline needs [[charge]]";
@@ -165,6 +169,11 @@ pub fn read(lake: &Lake, selection: &Selection) -> Result<Vec<Charged>> {
                 let Some(month) = asked.filter(|_| view.value(row) == OWN_VIEW) else {
                     continue;
                 };
+                match number(day, row) {
+                    Some(day) if !selection.days.has(day) => continue,
+                    Some(_) => {}
+                    None => selection.must_be_whole(month, CHARGES)?,
+                }
                 charged.push(Charged {
                     site: site.clone(),
                     vo: vo.clone(),

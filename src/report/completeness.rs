@@ -162,7 +162,7 @@ fn history_since(lake: &Lake, selection: &Selection, since: Option<Month>) -> Re
     Ok(history)
 }
 
-/// Everything that looks incomplete in the months selected, sorted. Jobs are expected until the day `until`; where none is
+/// Everything that looks incomplete in the days selected, sorted. Jobs are expected until the day `until`; where none is
 /// given, until the last day anybody has jobs.
 #[must_use]
 pub fn find(history: &History, selection: &Selection, until: Option<Day>) -> Vec<Incomplete> {
@@ -190,10 +190,7 @@ pub fn find(history: &History, selection: &Selection, until: Option<Day>) -> Vec
         pauses(days, last_day, until.is_some(), &mut add);
         shifts(days, &mut add);
     }
-    found.retain(|one| {
-        let months = [one.from, one.to].map(|day| Month::of_day(day).is_some_and(|month| selection.has_month(month)));
-        months.contains(&true)
-    });
+    found.retain(|one| selection.days.overlaps(one.from, one.to));
     found.sort();
     found
 }

@@ -216,7 +216,7 @@ fn groups(lake: &Lake, selection: &Selection, users: &Users) -> Result<BTreeMap<
     }
     for (site, month, rule) in corrections.additions() {
         let says = |name: &str| rule.filter(name).flatten();
-        if !selection.has_site(site) || !selection.has_month(month) || !selection.has_vo(says("vo")) {
+        if !selection.has_site(site) || !selection.days.has(month.first_day()) || !selection.has_vo(says("vo")) {
             continue;
         }
         let of = |name: &str| says(name).unwrap_or(MISSING).to_owned();
@@ -282,7 +282,7 @@ fn gather(lake: &Lake, selection: &Selection, piece: &Piece, corrections: &Corre
         let (cores, gpus, exit) = (numbers("alloc_core_n")?, numbers("alloc_gpu_n")?, numbers("exit_code")?);
         for row in 0..batch.num_rows() {
             let Some(end_ms) = number(end, row) else { continue };
-            let Some(month) = Month::of_ms(end_ms).filter(|month| selection.has_month(*month)) else {
+            let Some(month) = Month::of_ms(end_ms).filter(|_| selection.days.has_ms(end_ms)) else {
                 continue;
             };
             let (mut vo, mut account) = (word(vo, row), word(account, row));

@@ -10,7 +10,7 @@ use crate::records::summary::from_batch;
 use crate::schema::batch::text;
 use crate::store::{Manifest, Store, lake, read_row_groups, read_table};
 use crate::summarise::fate::Corrections;
-use crate::time::{Month, Zone};
+use crate::time::{DaySpan, Month, Zone};
 
 /// What a lake says of the zone its months are cut in.
 const ZONE_FACT: &str = "calendar_timezone";
@@ -28,10 +28,8 @@ pub struct Selection {
     pub sites: BTreeSet<String>,
     /// VOs, whatever the case of their letters.
     pub vos: BTreeSet<String>,
-    /// First month, included.
-    pub from: Option<Month>,
-    /// Last month, included.
-    pub to: Option<Month>,
+    /// Days, each in the zone a report counts in.
+    pub days: DaySpan,
 }
 
 impl Selection {
@@ -41,10 +39,22 @@ impl Selection {
         self.sites.is_empty() || self.sites.contains(site)
     }
 
-    /// Whether a month is asked for.
+    /// Whether a month is asked for, or some days of it.
     #[must_use]
     pub fn has_month(&self, month: Month) -> bool {
-        self.from.is_none_or(|from| from <= month) && self.to.is_none_or(|to| month <= to)
+        self.days.touches(month)
+    }
+
+    /// Refuses a month of which only some days are asked for, where `what` is known of the whole month alone.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] when it is such a month.
+    pub fn must_be_whole(&self, month: Month, what: &str) -> Result<()> {
+        if !self.days.cuts(month) {
+            return Ok(());
+        }
+        let message = format!("{what} are known of {month} as a whole, not of its days: take whole months");
+        Err(Error::new(Kind::Usage, message))
     }
 
     /// Whether a VO is asked for; unknown ones only when none is named.
@@ -124,7 +134,7 @@ impl Lake {
         let mut pieces = Vec::new();
         for (site, month, path) in self.months("records")? {
             // A job lies in the month of its start, or of its end: never in a later one than that in which it ended.
-            if !selection.has_site(&site) || selection.to.is_some_and(|to| to < month) {
+            if !selection.has_site(&site) || selection.days.last_month().is_some_and(|to| to < month) {
                 continue;
             }
             let group_n = crate::store::row_groups(&self.store.reader(&path)?)?;
@@ -183,18 +193,22 @@ impl Lake {
     /// The summaries and sync records of the selection that count, of batch jobs: other views tell of the same hours.
     ///
     /// # Errors
-    /// [`Kind::Io`] when they cannot be read.
+    /// [`Kind::Io`] when they cannot be read; [`Kind::Usage`] when days of their months are asked for.
     pub fn summaries(&self, selection: &Selection) -> Result<Vec<Summary>> {
         let mut rows = Vec::new();
         for (site, month, path) in self.months("summary")? {
             if selection.has_site(&site) && selection.has_month(month) {
                 for batch in self.batches(&path, None)? {
                     let read = from_batch(&batch?, &site, month)?;
+                    let before = rows.len();
                     rows.extend(
                         read.into_iter()
                             .filter(|row| row.word("view") == Some("batch"))
                             .filter(|row| !row.is_usage() || selection.has_vo(row.word("vo"))),
                     );
+                    if rows.len() > before {
+                        selection.must_be_whole(month, &format!("the summaries of {site}"))?;
+                    }
                 }
             }
         }

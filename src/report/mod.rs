@@ -19,6 +19,7 @@ pub mod focus;
 pub mod gracc;
 pub mod html;
 mod known_by;
+pub mod known_names;
 pub mod lake;
 pub mod osg;
 pub mod overhead;

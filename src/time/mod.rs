@@ -2,8 +2,10 @@
 
 pub mod calendar;
 pub mod month;
+pub mod span;
 pub mod zone;
 
 pub use calendar::Calendar;
 pub use month::{Day, Month};
+pub use span::{DaySpan, MonthOrDay};
 pub use zone::{Local, Zone};

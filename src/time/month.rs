@@ -115,6 +115,12 @@ impl Month {
         Date::new(self.year, self.month, 1).map_or(0, day_of)
     }
 
+    /// Its last day.
+    #[must_use]
+    pub fn last_day(self) -> Day {
+        self.next().first_day().saturating_sub(1)
+    }
+
     /// The month after it.
     #[must_use]
     pub fn next(self) -> Self {

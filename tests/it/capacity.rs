@@ -306,7 +306,7 @@ fn nodes_come_and_go() {
         expected.map(|(from, n, score)| (from.to_owned(), n, score.to_owned()))
     );
     let nobody = Question {
-        site: Some("B"),
+        sites: ["B".to_owned()].into(),
         ..Question::default()
     };
     assert!(CapacityReport::new(&table(&rows), &nobody).is_err());

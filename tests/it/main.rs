@@ -12,6 +12,7 @@ mod apel_alike;
 mod apel_car;
 mod apel_golden;
 mod apel_summaries;
+mod asked;
 mod benchmarks;
 mod decimal;
 mod engine;
@@ -45,6 +46,7 @@ mod inspect_advice;
 mod inspect_real;
 #[cfg(feature = "cloud")]
 mod objects;
+mod options;
 mod oracle;
 mod overhead;
 mod pipeline_file;

@@ -5,7 +5,7 @@ use super::receiver::{Destination, ReceiverArgs};
 use super::users::UsersArgs;
 use crate::cli::output;
 use crate::cli::reading::reading;
-use crate::cli::selection::SelectionArgs;
+use crate::cli::selection::{Finest, SelectionArgs};
 use crate::error::Result;
 use crate::pipeline::clock;
 use crate::reference::benchmark::Benchmark;
@@ -63,11 +63,12 @@ pub(super) struct Args {
     #[arg(long, value_name = "N", default_value_t = BATCH_RECORDS, value_parser = batch)]
     batch: usize,
 
-    /// Leave out, and count, usage that the messages cannot tell (unknown CPU time, no benchmark), in place of failing.
+    /// Leave out and count what is unknown, in place of failing: usage that the messages cannot tell, without CPU time or
+    /// benchmark.
     #[arg(long)]
     leave_out: bool,
 
-    /// Folder or URL to put the messages in. Without it they go to stdout, one after the other.
+    /// Folder or URL to write to: the messages. Without it they go to stdout, one after the other.
     #[arg(long, value_name = "URL")]
     out: Option<String>,
 
@@ -78,7 +79,7 @@ pub(super) struct Args {
     #[command(flatten)]
     receiver: ReceiverArgs,
 
-    /// Format of the list of what was written, or of the difference.
+    /// Format on stdout: of the list of what was written, or of the difference.
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     format: TableFormat,
 }
@@ -123,8 +124,15 @@ fn request(args: &Args, lake: &Lake) -> Result<Request> {
     kinds.sort_unstable();
     kinds.dedup();
     args.receiver.refuse_doubles(&kinds)?;
+    let finest = if args.receiver.receiver().is_some() {
+        Finest::Month("a receiver holds months as a whole")
+    } else if kinds.iter().all(|kind| kind.is_job()) {
+        Finest::Day
+    } else {
+        Finest::Month("summaries and sync records are of a month, and replace what the server has of it")
+    };
     Ok(Request {
-        selection: args.selection.of(lake)?,
+        selection: args.selection.of(lake, finest)?,
         kinds,
         benchmark: args.benchmark,
         users: args.users.users()?,

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use super::print;
 use crate::cli::output;
 use crate::cli::reading::reading;
+use crate::cli::selection::day;
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::clock;
 use crate::problems::Problems;
@@ -52,13 +53,14 @@ pub(super) struct Args {
     #[arg(long, value_name = "CSV")]
     allocations: PathBuf,
 
-    /// Only allocations of this policy; may be given several times.
+    /// Only this policy: allocations of it; may be given several times.
     #[arg(long, value_name = "POLICY")]
     policy: Vec<String>,
 
-    /// Allocations that are good on this day (YYYY-MM-DD), and what is left of them when it ends; today (UTC) if not given.
-    #[arg(long, value_name = "DAY")]
-    on: Option<jiff::civil::Date>,
+    /// Only what holds on this day (YYYY-MM-DD): allocations that are good then, and what is left of them when it ends; today
+    /// (UTC) if not given.
+    #[arg(long, value_name = "DAY", value_parser = day)]
+    on: Option<Day>,
 
     /// Write what this reads, in place of --format.
     #[arg(long = "for", value_name = "PROGRAM", conflicts_with = "format")]
@@ -85,7 +87,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
 fn answer(args: &Args) -> Result<()> {
     let now_ms = clock::now_ms();
     let today = Day::try_from(now_ms.div_euclid(86_400_000)).unwrap_or(Day::MAX);
-    let day = args.on.map_or(today, crate::time::month::day_of);
+    let day = args.on.unwrap_or(today);
     let on = On {
         day,
         is_past: day < today,

@@ -2,7 +2,7 @@
 
 use super::print;
 use crate::cli::reading::reading;
-use crate::cli::selection::SelectionArgs;
+use crate::cli::selection::{Finest, SelectionArgs};
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::clock;
 use crate::report::completeness::{find, history, local_day, table};
@@ -37,7 +37,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "DAY", value_parser = until)]
     until: Option<Until>,
 
-    /// Fail (exit code 65) when anything is found.
+    /// Fail (exit code 65) when there is a finding.
     #[arg(long)]
     strict: bool,
 
@@ -71,7 +71,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
 
 fn answer(args: &Args) -> Result<()> {
     let lake = Lake::open(&args.lake)?;
-    let selection = args.selection.of(&lake)?;
+    let selection = args.selection.of(&lake, Finest::Day)?;
     if !selection.vos.is_empty() {
         return Err(Error::new(Kind::Usage, "completeness is judged by CE, whatever the VO"));
     }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::print;
 use crate::cli::output;
 use crate::cli::reading::reading;
-use crate::cli::selection::SelectionArgs;
+use crate::cli::selection::{Finest, SelectionArgs};
 use crate::error::Result;
 use crate::pipeline::clock;
 use crate::report::federation::{FederationUsage, gather};
@@ -45,14 +45,21 @@ struct Common {
 }
 
 impl Common {
-    fn gather(&self) -> Result<FederationUsage> {
+    fn gather(&self, finest: Finest) -> Result<FederationUsage> {
         let lake = Lake::open(&self.lake)?;
-        let mut usage = gather(&lake, &self.selection.of(&lake)?)?;
+        let selection = self.selection.of(&lake, finest)?;
+        let mut usage = gather(&lake, &selection)?;
         let case = VoCase::find(&usage.groups);
         if self.merge_case {
             case.merge(&mut usage.groups);
         }
         usage.notes.extend(case.note(self.merge_case));
+        if !selection.days.is_of_months() {
+            usage.notes.push(format!(
+                "{}: months at the ends are cut to these days (UTC)",
+                selection.days
+            ));
+        }
         for note in &usage.notes {
             output::people(note);
         }
@@ -90,7 +97,7 @@ pub(super) fn egi(args: &EgiArgs) -> Result<()> {
 }
 
 fn egi_table(args: &EgiArgs) -> Result<()> {
-    let usage = args.common.gather()?;
+    let usage = args.common.gather(Finest::Day)?;
     let table = if args.series {
         portal::export(&usage.groups, args.common.work, &args.common.sites()?)
     } else {
@@ -126,7 +133,11 @@ fn wlcg_table(args: &WlcgArgs) -> Result<()> {
         .as_deref()
         .map_or_else(|| Ok(BTreeMap::new()), load_pledges)?;
     let sites = args.common.sites()?;
-    let usage = args.common.gather()?;
+    let finest = match args.pledges {
+        Some(_) => Finest::Month("a pledge is the power promised times the hours of a month"),
+        None => Finest::Day,
+    };
+    let usage = args.common.gather(finest)?;
     let table = portal::wlcg(&usage.groups, args.common.work, &sites, &pledges);
     print(&table, args.common.format)
 }
@@ -156,7 +167,7 @@ pub(super) fn osg(args: &OsgArgs) -> Result<()> {
 
 fn osg_table(args: &OsgArgs) -> Result<()> {
     let sites = args.common.sites()?;
-    let usage = args.common.gather()?;
+    let usage = args.common.gather(Finest::Day)?;
     let now =
         jiff::Timestamp::from_millisecond(clock::now_ms()).map(|now| now.strftime("%Y-%m-%d %H:%M:%S").to_string());
     let reported_at = args.reported_at.clone().or(now.ok()).unwrap_or_default();

@@ -3,7 +3,7 @@
 use super::print;
 use crate::cli::output;
 use crate::cli::reading::reading;
-use crate::cli::selection::SelectionArgs;
+use crate::cli::selection::{Finest, SelectionArgs};
 use crate::error::Result;
 use crate::report::charges;
 use crate::report::focus::{Billing, report};
@@ -32,8 +32,8 @@ pub(super) struct Args {
     #[command(flatten)]
     selection: SelectionArgs,
 
-    /// Policy whose charges are reported, by its id or by the name that pages and errors have for it; may be given once for
-    /// each pool.
+    /// Only this policy: its charges are reported, by its id or by the name that pages and errors have for it; may be given
+    /// once for each pool.
     #[arg(long, value_name = "POLICY")]
     policy: Vec<String>,
 
@@ -45,7 +45,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "NAME")]
     issuer: Option<String>,
 
-    /// Leave out, and count, jobs whose charge is unknown, in place of failing.
+    /// Leave out and count what is unknown, in place of failing: jobs without a charge.
     #[arg(long)]
     leave_out: bool,
 
@@ -60,7 +60,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
 
 fn answer(args: &Args) -> Result<()> {
     let lake = Lake::open(&args.lake)?;
-    let charged = charges::read(&lake, &args.selection.of(&lake)?)?;
+    let charged = charges::read(&lake, &args.selection.of(&lake, Finest::Day)?)?;
     let charged = charges::choose(charged, &args.policy)?;
     let billing = Billing {
         currency: args.currency.as_deref().map(str::to_ascii_uppercase),

@@ -4,7 +4,7 @@ use super::print;
 use super::receiver::{Destination, ReceiverArgs};
 use super::users::UsersArgs;
 use crate::cli::reading::reading;
-use crate::cli::selection::SelectionArgs;
+use crate::cli::selection::{Finest, SelectionArgs};
 use crate::error::Result;
 use crate::pipeline::clock;
 use crate::report::gracc::{table, tell};
@@ -39,14 +39,14 @@ pub(super) struct Args {
     #[command(flatten)]
     users: UsersArgs,
 
-    /// Folder or URL to put the documents in, a file for each site and month. Without it they go to stdout.
+    /// Folder or URL to write to: the documents, a file for each site and month. Without it they go to stdout.
     #[arg(long, value_name = "URL")]
     out: Option<String>,
 
     #[command(flatten)]
     receiver: ReceiverArgs,
 
-    /// Format of the documents on stdout; with --receiver that of the difference, as a table unless it is given.
+    /// Format on stdout: of the documents; with --receiver that of the difference, as a table unless it is given.
     #[arg(long, value_name = "FORMAT")]
     format: Option<TableFormat>,
 }
@@ -59,7 +59,9 @@ pub(super) fn run(args: &Args) -> Result<()> {
             format: args.format.unwrap_or_default(),
         };
         return args.receiver.run(receiver, &args.lake, &to, |lake| {
-            let selection = args.selection.of(lake)?;
+            let selection = args
+                .selection
+                .of(lake, Finest::Month("a receiver holds months as a whole"))?;
             let teller = Teller::Gracc {
                 selection: selection.clone(),
                 users: args.users.users()?,
@@ -74,7 +76,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
 /// Writes all of it: to stdout, or to an outbox that still waits to be delivered.
 fn documents(args: &Args) -> Result<Option<Outbox>> {
     let lake = Lake::open(&args.lake)?;
-    let selection = args.selection.of(&lake)?;
+    let selection = args.selection.of(&lake, Finest::Day)?;
     let users = args.users.users()?;
     let Some(out) = &args.out else {
         let format = args.format.unwrap_or(TableFormat::Ndjson);

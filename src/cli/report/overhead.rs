@@ -3,6 +3,7 @@
 use super::print;
 use crate::cli::output;
 use crate::cli::reading::reading;
+use crate::cli::selection::SiteArgs;
 use crate::error::{Error, Kind, Result};
 use crate::report::overhead::{self, one::OverheadTable};
 use crate::report::render::{TableFormat, json, ndjson};
@@ -27,9 +28,8 @@ pub(super) struct Args {
     /// Folder or URL results were published to.
     lake: String,
 
-    /// Only this site.
-    #[arg(long, value_name = "SITE")]
-    site: Option<String>,
+    #[command(flatten)]
+    sites: SiteArgs,
 
     /// One table alone, of all clusters and units.
     #[arg(long, value_name = "TABLE")]
@@ -45,7 +45,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
 }
 
 fn answer(args: &Args) -> Result<()> {
-    let overhead = overhead::read(&args.lake, args.site.as_deref())?;
+    let overhead = overhead::read(&args.lake, &args.sites.names())?;
     if let Some(table) = args.table {
         return print(&overhead.table(table), args.format);
     }

@@ -183,6 +183,9 @@ impl ReceiverArgs {
 
 /// What people have to know of a plan.
 fn note(plan: &Plan) {
+    if let Some(new) = &plan.new_receiver {
+        output::people(new);
+    }
     for line in &plan.all.left_out {
         output::people(line);
     }

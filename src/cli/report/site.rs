@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use crate::cli::output;
 use crate::cli::reading::reading;
-use crate::cli::selection::SelectionArgs;
+use crate::cli::selection::{Finest, SelectionArgs};
 use crate::error::{Error, Kind, Result};
 use crate::report::lake::Lake;
 use crate::report::render::{TableFormat, render};
@@ -28,7 +28,7 @@ pub(super) struct Args {
     #[command(flatten)]
     selection: SelectionArgs,
 
-    /// Folder or URL for index.html and the CSV files beside it.
+    /// Folder or URL to write to: index.html and the CSV files beside it.
     #[arg(long, value_name = "URL")]
     out: String,
 }
@@ -36,7 +36,9 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Result<()> {
     let (site, data) = reading(&[&args.lake], Part::Published, || {
         let lake = Lake::open(&args.lake)?;
-        let mut selection = args.selection.of(&lake)?;
+        let mut selection = args
+            .selection
+            .of(&lake, Finest::Month("a page is made of the months of the lake"))?;
         let mut sites = std::mem::take(&mut selection.sites).into_iter();
         let (Some(site), None) = (sites.next(), sites.next()) else {
             return Err(Error::new(Kind::Usage, "a page is about one site: --site NAME, once"));

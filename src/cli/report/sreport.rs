@@ -3,7 +3,7 @@
 use super::print;
 use crate::cli::output;
 use crate::cli::reading::reading;
-use crate::cli::selection::SelectionArgs;
+use crate::cli::selection::{Finest, SelectionArgs};
 use crate::error::{Error, Kind, Result};
 use crate::report::lake::Lake;
 use crate::report::render::TableFormat;
@@ -58,7 +58,7 @@ pub(super) struct Args {
     #[arg(long)]
     users: bool,
 
-    /// top-usage: how many lines.
+    /// How many are listed: lines of top-usage.
     #[arg(long, value_name = "N", default_value_t = 10)]
     top: usize,
 
@@ -92,11 +92,11 @@ fn print_tables(args: &Args) -> Result<()> {
         (None, false) => SreportKind::AccountUtilization,
     };
     let lake = Lake::open(&args.lake)?;
-    let selection = args.selection.of(&lake)?;
+    let selection = args.selection.of(&lake, Finest::Day)?;
     let zone = lake.zone()?;
     let period = match args.start.as_deref().zip(args.end.as_deref()) {
         Some((start, end)) => Period::between(start, end, &zone)?,
-        None => Period::of_months(&selection, &zone),
+        None => Period::of_days(&selection, &zone),
     };
     let request = Request {
         unit: args.time,

@@ -1,12 +1,13 @@
 //! The jobs behind a cell of `charges`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use serde::Serialize;
 
 use crate::charge::amount::CHARGE_SCALE;
 use crate::error::{Error, Kind, Result};
+use crate::problems::did_you_mean;
 use crate::reference::decimal::text as amount;
 use crate::schema::batch::{decimal, int, number, text, word};
 use crate::store::{Manifest, lake, read_table};
@@ -56,7 +57,7 @@ pub fn cell(output: &str, path: &str, top: usize) -> Result<Vec<Cell>> {
         .dataset("charges")
         .any(|file| file.path == wanted || file.path.starts_with(&format!("{wanted}/")));
     let Some((site, vo, year)) = lake::parse_usage_path(&format!("{wanted}/")).filter(|_| is_there) else {
-        return Err(Error::new(Kind::NoInput, format!("{output} has no {wanted}")));
+        return Err(no_cell(output, &manifest, "charges", wanted));
     };
     let mut payers = Payers::new();
     for file in manifest.dataset("job_charges") {
@@ -83,6 +84,14 @@ pub fn cell(output: &str, path: &str, top: usize) -> Result<Vec<Cell>> {
         .into_iter()
         .map(|(key, jobs)| of_policy(key, jobs, top))
         .collect())
+}
+
+/// That a lake has no such cell, with the one whose name is nearest.
+pub(super) fn no_cell(output: &str, manifest: &Manifest, dataset: &str, wanted: &str) -> Error {
+    let folders = manifest.dataset(dataset).filter_map(|file| file.path.rsplit_once('/'));
+    let folders: BTreeSet<&str> = folders.map(|(folder, _)| folder).collect();
+    let hint = did_you_mean(wanted, folders);
+    Error::new(Kind::NoInput, format!("{output} has no {wanted}{hint}"))
 }
 
 fn of_policy(

@@ -6,7 +6,8 @@ use std::fmt::Write as _;
 use arrow::array::{Array, RecordBatch};
 use serde::Serialize;
 
-use crate::error::{Error, Kind, Result};
+use super::cell::no_cell;
+use crate::error::{Error, Result};
 use crate::pipeline::calendar_fact;
 use crate::reference::decimal::text as amount;
 use crate::schema::batch::{decimal, id, int, number, text, word};
@@ -129,7 +130,7 @@ pub fn usage(output: &str, path: &str, top: usize) -> Result<UsageCell> {
     let file = manifest
         .dataset("usage")
         .find(|file| file.path == wanted || file.path.starts_with(&format!("{wanted}/")));
-    let file = file.ok_or_else(|| Error::new(Kind::NoInput, format!("{output} has no {wanted}")))?;
+    let file = file.ok_or_else(|| no_cell(output, &manifest, "usage", wanted))?;
     let (site, vo, year) =
         lake::parse_usage_path(&file.path).ok_or_else(|| Error::internal("a cell without a name"))?;
     let (attribution, calendar) = calendar_fact::restored(&manifest.facts)?;

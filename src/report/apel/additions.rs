@@ -12,14 +12,19 @@ use crate::time::Month;
 /// What signed corrections add to a selection.
 ///
 /// # Errors
-/// [`crate::error::Kind::Io`] when the lake cannot be read.
+/// [`crate::error::Kind::Io`] when the lake cannot be read; [`crate::error::Kind::Usage`] when days of a month are asked for
+/// to which something is added.
 pub fn additions(lake: &Lake, selection: &Selection) -> Result<Vec<Aggregate>> {
     let corrections = lake.corrections()?;
-    let asked = asked(&corrections, selection);
-    Ok(asked
-        .map(|(site, month, rule)| of_addition(site, month, rule))
-        .collect())
+    let asked = asked(&corrections, selection).map(|(site, month, rule)| {
+        selection.must_be_whole(month, ADDED)?;
+        Ok(of_addition(site, month, rule))
+    });
+    asked.collect()
 }
+
+/// What is known of whole months.
+const ADDED: &str = "the hours that corrections add";
 
 /// The same in words, each with the jobs it adds: which correction, and how many hours.
 ///
@@ -32,6 +37,7 @@ pub fn additions_in_words(lake: &Lake, selection: &Selection) -> Result<Vec<(Str
         hundredths.map_or_else(|| "unknown".to_owned(), |hundredths| decimal::text(hundredths, 2))
     };
     let words = asked(&corrections, selection).map(|(site, month, rule)| {
+        selection.must_be_whole(month, ADDED)?;
         let (wall, core, cpu) = (rule.adds("wall_s"), rule.adds("alloc_core_s"), rule.adds("cpu_ms"));
         let said = format!(
             "correction {} of {site} {month}: wall hours {}, core hours {}, CPU hours {}",
@@ -40,9 +46,9 @@ pub fn additions_in_words(lake: &Lake, selection: &Selection) -> Result<Vec<(Str
             hours(core, 1),
             hours(cpu, 1000)
         );
-        (said, rule.adds("job_n").unwrap_or(0))
+        Ok((said, rule.adds("job_n").unwrap_or(0)))
     });
-    Ok(words.collect())
+    words.collect()
 }
 
 fn asked<'a>(

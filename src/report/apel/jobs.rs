@@ -284,7 +284,7 @@ impl<'a> Rows<'a> {
     ) -> Option<SendableJob<'a>> {
         // Without an end it still ran when it was last seen.
         let end_ms = number(self.end_utc, row)?;
-        let month = Month::of_ms(end_ms).filter(|month| selection.has_month(*month))?;
+        let month = Month::of_ms(end_ms).filter(|_| selection.days.has_ms(end_ms))?;
         if self.view.value(row) != "batch" {
             return None;
         }

@@ -120,7 +120,7 @@ pub(super) type Place = (String, String);
 ///
 /// # Errors
 /// [`Kind::NoInput`] when there are none, [`Kind::Io`] when they cannot be read.
-pub(super) fn read(store: &Store, manifest: &Manifest, site: Option<&str>) -> Result<BTreeMap<Place, Cluster>> {
+pub(super) fn read(store: &Store, manifest: &Manifest, asked: &BTreeSet<String>) -> Result<BTreeMap<Place, Cluster>> {
     let nothing = |what: &str| Error::new(Kind::NoInput, format!("{} {what}", store.url()));
     let mut clusters: BTreeMap<Place, Cluster> = BTreeMap::new();
     for (dataset, add) in [
@@ -135,7 +135,7 @@ pub(super) fn read(store: &Store, manifest: &Manifest, site: Option<&str>) -> Re
     ] {
         let files = manifest
             .dataset(dataset)
-            .filter_map(|file| of_site(file, site).map(|of| (file, of)));
+            .filter_map(|file| of_site(file, asked).map(|of| (file, of)));
         for (file, of) in files {
             for batch in read_table(store.reader(&file.path)?, None, READ_ROWS)? {
                 add(&batch?, &of, &mut clusters)?;
@@ -143,18 +143,20 @@ pub(super) fn read(store: &Store, manifest: &Manifest, site: Option<&str>) -> Re
         }
     }
     if clusters.is_empty() {
-        let what = match site {
-            Some(site) => format!("has no overhead of the site {site}"),
-            None => "has no overhead: its pipeline needs [overhead]".to_owned(),
+        let what = if asked.is_empty() {
+            "has no overhead: its pipeline needs [overhead]".to_owned()
+        } else {
+            let names: Vec<&str> = asked.iter().map(String::as_str).collect();
+            format!("has no overhead of the site {}", names.join(", "))
         };
         return Err(nothing(&what));
     }
     Ok(clusters)
 }
 
-fn of_site(file: &FileEntry, site: Option<&str>) -> Option<String> {
+fn of_site(file: &FileEntry, asked: &BTreeSet<String>) -> Option<String> {
     let (of, ..) = parse_overhead_path(&file.path)?;
-    site.is_none_or(|site| site == of).then_some(of)
+    (asked.is_empty() || asked.contains(&of)).then_some(of)
 }
 
 fn place(site: &str, cluster: Option<&str>) -> Place {

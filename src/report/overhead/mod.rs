@@ -23,17 +23,18 @@ pub struct Overhead {
     clusters: BTreeMap<Place, Cluster>,
 }
 
-/// Reads the overhead datasets of the lake at a path or URL, of one site or all.
+/// Reads the overhead datasets of the lake at a path or URL, of some sites; of all where none is named.
 ///
 /// # Errors
 /// [`crate::error::Kind::NoInput`] when there is no lake or it has no overhead; [`crate::error::Kind::Io`] when it cannot
 /// be read.
-pub fn read(output: &str, site: Option<&str>) -> Result<Overhead> {
+pub fn read(output: &str, asked: &BTreeSet<String>) -> Result<Overhead> {
     let (store, manifest) = Manifest::open(output)?;
-    if let Some(site) = site {
-        must_be_known("site", site, &sites(&manifest))?;
+    let known = sites(&manifest);
+    for site in asked {
+        must_be_known("the lake has", "site", site, &known)?;
     }
-    let clusters = data::read(&store, &manifest, site)?;
+    let clusters = data::read(&store, &manifest, asked)?;
     Ok(Overhead { clusters })
 }
 

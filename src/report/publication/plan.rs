@@ -17,6 +17,7 @@ use crate::error::Result;
 use crate::report::apel::MessageKind;
 use crate::report::apel::aggregate::HostMonth;
 use crate::report::apel::server_key::ServerKey;
+use crate::report::known_names::note_of_new_receiver;
 use crate::report::lake::Lake;
 
 /// So many new or changed jobs of one site and month are told apart; more are counted.
@@ -47,6 +48,8 @@ pub struct Plan {
     pub held_jobs: HeldJobs,
     /// What tells all of it; `None` when there is nothing to tell.
     pub teller: Option<Teller>,
+    /// That the book has other receivers, and not this one.
+    pub new_receiver: Option<String>,
     /// How the receiver is dealt with.
     pub terms: Terms,
     /// When it was last sent anything, Unix milliseconds.
@@ -67,9 +70,11 @@ fn counted(place: &Place, all: &Telling) -> Option<Told> {
 /// As [`Teller::tell`], and when the ledger cannot be read.
 pub fn plan(lake: &Lake, teller: &Teller, receiver: &str, terms: &Terms) -> Result<Plan> {
     let mut entries = ledger::load(&lake.store)?;
+    let new_receiver = note_of_new_receiver(receiver, entries.iter().map(|entry| entry.receiver.as_str()));
     entries.retain(|entry| entry.receiver == receiver);
     let held = ledger::held(&entries, receiver);
     let mut plan = Plan {
+        new_receiver,
         terms: terms.clone(),
         last_ms: entries.last().map(|entry| entry.published_ms),
         ..Plan::default()

@@ -10,7 +10,7 @@ use crate::report::apel::publish::{Request, Sent, publish};
 use crate::report::apel::users::Users;
 use crate::report::gracc;
 use crate::report::lake::{Lake, Selection};
-use crate::time::Month;
+use crate::time::{DaySpan, Month};
 
 /// Takes what is told: form, site, month, number among its like, text.
 pub type Take<'a> = dyn FnMut(Form, &str, Month, usize, String) -> Result<()> + 'a;
@@ -101,8 +101,7 @@ impl Teller {
         let months = || places.iter().map(|(_, _, month)| *month);
         let selection = Selection {
             sites: places.iter().map(|(_, site, _)| site.clone()).collect(),
-            from: months().min(),
-            to: months().max(),
+            days: DaySpan::of_months(months().min(), months().max()),
             vos: self.selection().vos.clone(),
         };
         match self {

@@ -12,6 +12,7 @@ use crate::report::apel::additions::additions;
 use crate::report::apel::aggregate::{Aggregate, Gathering, of_summary};
 use crate::report::apel::jobs::{LeftOutCounts, Wanted, each_job_of, job_pieces};
 use crate::report::apel::users::Users;
+use crate::report::known_names::KnownNames;
 use crate::report::lake::{Lake, Selection, on_all_processors};
 use crate::report::work_scale::Scale;
 use crate::time::Month;
@@ -22,7 +23,10 @@ impl Side {
     /// # Errors
     /// [`crate::error::Kind::Io`] when it cannot be read.
     pub fn of_lake(lake: Lake, source: Option<&str>, selection: &Selection, scale: Scale) -> Result<Self> {
-        let mut side = Self::default();
+        let mut side = Self {
+            known: KnownNames::of_lake(&lake, selection)?,
+            ..Self::default()
+        };
         let corrections = lake.corrections()?;
         let parts = on_all_processors(&job_pieces(&lake, selection)?, |piece| {
             let (mut gathering, mut unknown) = (Gathering::default(), LeftOutCounts::new());

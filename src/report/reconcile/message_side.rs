@@ -72,6 +72,7 @@ impl Side {
                     None => endless_n += 1,
                 }
             } else {
+                side.note_names(told.site(), told.vo());
                 side.add_record(told, selection, scale);
             }
         }
@@ -85,6 +86,15 @@ impl Side {
             side.jobs = Some(JobStore::Stated(jobs));
         }
         side
+    }
+
+    fn note_names(&mut self, site: &str, vo: &str) {
+        if !self.known.sites.contains(site) {
+            self.known.sites.insert(site.to_owned());
+        }
+        if !self.known.vos.contains(vo) {
+            self.known.vos.insert(vo.to_owned());
+        }
     }
 
     fn add_record(&mut self, told: &Told, selection: &Selection, scale: Scale) {
@@ -143,6 +153,7 @@ impl Side {
         type Place = (String, String, Month);
         let mut rows: BTreeMap<(Place, BTreeMap<&'static str, String>), Amount> = BTreeMap::new();
         for job in jobs.iter() {
+            self.note_names(&job.site, &job.vo);
             let Some(month) = job.month().filter(|month| selection.has_month(*month)) else {
                 continue;
             };

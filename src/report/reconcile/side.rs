@@ -9,6 +9,7 @@ use super::lake_jobs::LakeJobs;
 use super::level::Level;
 use super::stated_jobs::StatedJobs;
 use crate::error::{Error, Kind, Result};
+use crate::report::known_names::KnownNames;
 use crate::report::lake::{Lake, Selection};
 use crate::report::work_scale::Scale;
 use crate::time::{Month, Zone};
@@ -113,6 +114,8 @@ pub struct Side {
     pub counts: BTreeMap<(String, Month), i128>,
     /// By which rule its own usage is counted in months, where it says so: attribution and zone.
     pub usage_rule: Option<String>,
+    /// The sites and VOs it has anything of, in whatever month.
+    pub known: KnownNames,
     /// What could not be read of it.
     pub notes: Vec<String>,
 }

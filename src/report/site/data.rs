@@ -11,7 +11,7 @@ use crate::report::lake::{Lake, Selection};
 use crate::report::table::{Cell, ColumnKind, Table, divide, known_sum};
 use crate::schema::batch::{date, decimal, flag, int, number, text, word};
 use crate::store::lake::parse_usage_path;
-use crate::time::Month;
+use crate::time::{DaySpan, Month};
 
 /// Units of the decimals of usage.
 const WORK_SCALE: i128 = 10_000_000;
@@ -125,8 +125,10 @@ impl SiteData {
         // Beside what was delivered stands what could have been in the same months.
         let months = data.by_month();
         let period = Selection {
-            from: own.from.or(months.keys().next().copied()),
-            to: own.to.or(months.keys().next_back().copied()),
+            days: DaySpan {
+                from: own.days.from.or(months.keys().next().map(|month| month.first_day())),
+                to: own.days.to.or(months.keys().next_back().map(|month| month.last_day())),
+            },
             ..own.clone()
         };
         data.supply = Supply::read(lake, site, &period, |blake3| {

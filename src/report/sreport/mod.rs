@@ -23,6 +23,7 @@ pub use unit::TimeUnit;
 use super::lake::{Lake, Selection};
 use super::table::{Cell, ColumnKind, Table};
 use crate::error::{Error, Kind, Result};
+use crate::time::DaySpan;
 use gathered::Gathered;
 use jobs::Jobs;
 use reserved::Reserved;
@@ -166,8 +167,7 @@ pub fn answer(lake: &Lake, request: &Request) -> Result<Answer> {
 /// Summaries tell of jobs added up, which cannot be cut to a period or told apart by user.
 fn of_summaries(jobs: &Jobs<'_>) -> Result<Option<String>> {
     let rows = jobs.lake.summaries(&Selection {
-        from: None,
-        to: None,
+        days: DaySpan::default(),
         ..jobs.selection.clone()
     })?;
     let own = rows

@@ -20,12 +20,12 @@ pub struct Period {
 }
 
 impl Period {
-    /// The months of a selection, in a zone; open at an end where the selection is.
+    /// The days of a selection, in a zone; open at an end where the selection is.
     #[must_use]
-    pub fn of_months(selection: &Selection, zone: &Zone) -> Self {
-        let begins = |month: Month| zone.begins_ms(month.first_day());
-        let from_ms = selection.from.map_or(i64::MIN, begins);
-        let until_ms = selection.to.map_or(i64::MAX, |month| begins(month.next()));
+    pub fn of_days(selection: &Selection, zone: &Zone) -> Self {
+        let begins = |day: Day| zone.begins_ms(day);
+        let from_ms = selection.days.from.map_or(i64::MIN, begins);
+        let until_ms = selection.days.to.map_or(i64::MAX, |day| begins(day.saturating_add(1)));
         Self::new(from_ms, until_ms, zone)
     }
 

@@ -15,7 +15,7 @@ fn tables_tell_the_ledger_the_distribution_and_what_cannot_be() {
     let scene = scene(&BOTH);
     scene.run(&pipeline(&format!("{LISTED}{UNITS}")));
     let lake = scene.path("lake");
-    let report = read(lake.to_str().unwrap(), None).unwrap();
+    let report = read(lake.to_str().unwrap(), &BTreeSet::new()).unwrap();
     let text = report.text();
     for expected in [
         "A, oak: unit 1c2g, 2026-10-30 to 2026-11-02",
@@ -58,7 +58,7 @@ fn tables_tell_the_ledger_the_distribution_and_what_cannot_be() {
         .map(|row| &row[6])
         .collect();
     assert_eq!(capacity[0].to_string(), core_h[0]);
-    let wrong = read(lake.to_str().unwrap(), Some("B")).err().unwrap();
+    let wrong = read(lake.to_str().unwrap(), &["B".to_owned()].into()).err().unwrap();
     assert_eq!(wrong.kind(), Kind::Usage);
 }
 
@@ -87,7 +87,7 @@ fn shares_are_the_digits_duckdb_gives() {
     );
     scene.write("events.txt", "Cluster|NodeName|TimeStart|TimeEnd|State|Reason\n");
     scene.run(&pipeline(&format!("{LISTED}{}", UNITS.replace("2GiB", "2560MiB"))));
-    let report = read(scene.path("lake").to_str().unwrap(), None).unwrap();
+    let report = read(scene.path("lake").to_str().unwrap(), &BTreeSet::new()).unwrap();
     let share = |part: &str| format!("round(100 * sum({part}_core_s) / sum(capacity_core_s), 1) AS {part}");
     let shares = ["allocated", "overhead", "stranded", "down", "reserved"]
         .map(share)
@@ -119,7 +119,7 @@ fn nodes_that_do_not_say_what_they_have_are_told_of() {
         "node,cpu_n,memory_byte,partitions\no1,4,17179869184,cpu\no2,4,,cpu\n",
     );
     scene.run(&pipeline(&format!("{LISTED}{UNITS}")));
-    let report = read(scene.path("lake").to_str().unwrap(), None).unwrap();
+    let report = read(scene.path("lake").to_str().unwrap(), &BTreeSet::new()).unwrap();
     let caution = "Nodes that do not say what they have of memory: 1 of 2. No sum of memory has them.";
     for text in [report.text(), report.markdown(), report.html().unwrap()] {
         assert!(text.contains(caution), "{text}");
@@ -140,7 +140,7 @@ fn the_page_is_one_file_that_asks_nothing_of_a_network() {
     let scene = scene(&BOTH);
     let units = UNITS.replace("\"gpu\"", "\"<gpu> & more\"");
     scene.run(&pipeline(&format!("{LISTED}{units}")));
-    let page = read(scene.path("lake").to_str().unwrap(), None)
+    let page = read(scene.path("lake").to_str().unwrap(), &BTreeSet::new())
         .unwrap()
         .html()
         .unwrap();
@@ -161,7 +161,7 @@ fn the_page_is_one_file_that_asks_nothing_of_a_network() {
     assert!(page.contains("prefers-color-scheme: dark") && page.contains("@media print"));
     assert_eq!(
         page,
-        read(scene.path("lake").to_str().unwrap(), None)
+        read(scene.path("lake").to_str().unwrap(), &BTreeSet::new())
             .unwrap()
             .html()
             .unwrap()

@@ -1,5 +1,7 @@
 //! Jobs that waited although they would have fitted, and why as far as that can be told.
 
+use std::collections::BTreeSet;
+
 use super::Scene;
 
 const HEADER: &str = "JobIDRaw|Cluster|User|Account|Partition|State|Submit|Eligible|Start|End|ElapsedRaw|Suspended|NCPUS|NNodes|AllocTRES|TotalCPU|NodeList|TimelimitRaw\n";
@@ -117,7 +119,7 @@ fn where_no_node_is_known_nobody_can_tell() {
             "himem 1 NULL 3 NULL NULL NULL NULL NULL NULL NULL NULL",
         ]
     );
-    let report = gridtally::report::overhead::read(scene.path("lake").to_str().unwrap(), None).unwrap();
+    let report = gridtally::report::overhead::read(scene.path("lake").to_str().unwrap(), &BTreeSet::new()).unwrap();
     let text = report.text();
     let row = |name: &str| {
         let row = text.lines().find(|line| line.starts_with(name)).unwrap();
@@ -144,7 +146,7 @@ fn where_no_node_is_known_nobody_can_tell() {
 #[test]
 fn the_report_tells_of_the_queue() {
     let scene = scene(&job(2, (2, 5), (1, 2), "60"), "");
-    let report = gridtally::report::overhead::read(scene.path("lake").to_str().unwrap(), None).unwrap();
+    let report = gridtally::report::overhead::read(scene.path("lake").to_str().unwrap(), &BTreeSet::new()).unwrap();
     let text = report.text();
     assert!(text.contains("Jobs that waited and would have fitted"), "{text}");
     let row = text.lines().find(|line| line.starts_with("cpu")).unwrap();

@@ -14,6 +14,7 @@ use gridtally::pipeline::{Plan, RunOptions, run as pipeline, verify};
 use gridtally::publishers::{Cell, Dimension, Mode, Question, WorkReport, report};
 use gridtally::reference::benchmark::BenchmarkTable;
 use gridtally::reference::site_rename::SiteRenames;
+use gridtally::report::lake::Selection;
 
 /// A folder with a pipeline and the lake it made.
 struct Lake {
@@ -62,10 +63,7 @@ impl Lake {
             mode,
             site_values,
             by: Some(by),
-            site: None,
-            vos: &[],
-            from: None,
-            to: None,
+            selection: &Selection::default(),
             renames,
         };
         report(&self.out(), &question).unwrap()

@@ -6,27 +6,25 @@ use arrow::array::Array as _;
 use gridtally::publishers::{Mode, Question, WorkReport, report};
 use gridtally::reference::benchmark::Benchmark;
 use gridtally::reference::site_rename::SiteRenames;
+use gridtally::report::lake::Selection;
 use gridtally::schema::batch::{decimal, text};
 use gridtally::store::{Manifest, Store, read_table};
+use gridtally::time::{DaySpan, Month};
 
 use super::{Lake, columns};
 use crate::apel_summaries::record;
 use crate::support::sample;
 
 /// Asks the lake of the sample data.
-fn ask(question: impl Fn(&mut Question<'_>), mode: Mode) -> WorkReport {
+fn ask(selection: &Selection, mode: Mode) -> WorkReport {
     let renames = SiteRenames::default();
-    let mut asked = Question {
+    let asked = Question {
         mode,
         site_values: None,
         by: None,
-        site: None,
-        vos: &[],
-        from: None,
-        to: None,
+        selection,
         renames: &renames,
     };
-    question(&mut asked);
     report(sample::lake().to_str().unwrap(), &asked).unwrap()
 }
 
@@ -38,39 +36,47 @@ fn cells(report: &WorkReport) -> Vec<BTreeMap<&'static str, String>> {
 #[test]
 fn parts_add_up_to_the_whole() {
     for mode in Mode::ALL {
-        let whole = cells(&ask(|_| (), mode));
+        let whole = cells(&ask(&Selection::default(), mode));
         assert!(whole.len() > 20, "{mode:?}");
         let months = ["2026-01", "2026-02", "2026-03", "2026-04", "2026-05", "2026-06"];
         let by_month = months.iter().flat_map(|month| {
-            let month = Some(month.parse().unwrap());
-            cells(&ask(|question| (question.from, question.to) = (month, month), mode))
+            let month: Option<Month> = Some(month.parse().unwrap());
+            let days = DaySpan::of_months(month, month);
+            cells(&ask(
+                &Selection {
+                    days,
+                    ..Selection::default()
+                },
+                mode,
+            ))
         });
         let mut by_month: Vec<_> = by_month.collect();
         by_month.sort_by_key(|row| (row["site"].clone(), row["month"].clone()));
         assert_eq!(by_month, whole, "{mode:?}");
         let by_site = ["ALP-T2", "BAY/GRID"].iter();
-        let by_site = by_site.flat_map(|site| cells(&ask(|question| question.site = Some(site), mode)));
+        let by_site = by_site.flat_map(|site| {
+            let sites = [(*site).to_owned()].into();
+            cells(&ask(
+                &Selection {
+                    sites,
+                    ..Selection::default()
+                },
+                mode,
+            ))
+        });
         assert_eq!(by_site.collect::<Vec<_>>(), whole, "{mode:?}");
-        let firn = ["firn".to_owned()];
-        let of_firn = cells(&ask_vo(&firn, mode));
+        // VOs are named whatever the case of their letters.
+        let vos = ["FIRN".to_owned()].into();
+        let of_firn = cells(&ask(
+            &Selection {
+                vos,
+                ..Selection::default()
+            },
+            mode,
+        ));
         let expected: Vec<_> = whole.iter().filter(|row| row["vo"] == "firn").cloned().collect();
         assert!(of_firn == expected && !expected.is_empty(), "{mode:?}");
     }
-}
-
-fn ask_vo(vos: &[String], mode: Mode) -> WorkReport {
-    let renames = SiteRenames::default();
-    let asked = Question {
-        mode,
-        site_values: None,
-        by: None,
-        site: None,
-        vos,
-        from: None,
-        to: None,
-        renames: &renames,
-    };
-    report(sample::lake().to_str().unwrap(), &asked).unwrap()
 }
 
 /// The jobs of APEL messages state one benchmark each, so that a scale in `usage` is what native tells of it.
@@ -93,7 +99,13 @@ fn exact_work_is_that_of_usage() {
             }
         }
     }
-    let native = ask(|question| question.site = Some("BAY/GRID"), Mode::Native);
+    let native = ask(
+        &Selection {
+            sites: ["BAY/GRID".to_owned()].into(),
+            ..Selection::default()
+        },
+        Mode::Native,
+    );
     let mut told: BTreeMap<String, i128> = BTreeMap::new();
     for row in cells(&native) {
         let (whole, rest) = row["native_cpu_s"]

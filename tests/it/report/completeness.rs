@@ -2,7 +2,7 @@
 
 use gridtally::report::completeness::{Days, Finding, History, find};
 use gridtally::report::lake::Selection;
-use gridtally::time::Month;
+use gridtally::time::{DaySpan, Month};
 
 fn day(text: &str) -> i32 {
     gridtally::time::month::day_of(text.parse().unwrap())
@@ -72,7 +72,7 @@ fn a_ce_that_hardly_ever_runs_is_not_missed() {
     let gap = days("2026-01-01", "2026-03-31", &["2026-02-10"]);
     let history = History::from([(("S".to_owned(), "gap".to_owned()), gap)]);
     let march = Selection {
-        from: Month::new(2026, 3),
+        days: DaySpan::of_months(Month::new(2026, 3), None),
         ..Selection::default()
     };
     assert_eq!(find(&history, &march, None), []);

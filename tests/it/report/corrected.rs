@@ -14,6 +14,7 @@ use gridtally::report::publication::terms::Terms;
 use gridtally::report::publication::told::Told;
 use gridtally::report::render::objects;
 use gridtally::report::work_scale::Scale;
+use gridtally::time::DaySpan;
 
 use super::scene::{Scene, send};
 use crate::support::python::python;
@@ -171,8 +172,7 @@ fn a_job_that_was_sent_and_taken_out_is_taken_back() {
     let request = Request {
         selection: Selection {
             sites: std::iter::once("ALP-T2".to_owned()).collect(),
-            from: month,
-            to: month,
+            days: DaySpan::of_months(month, month),
             ..Selection::default()
         },
         kinds: vec![MessageKind::JobV04],

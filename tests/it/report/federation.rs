@@ -11,6 +11,7 @@ use gridtally::report::render::{TableFormat, render};
 use gridtally::report::sites::{load_pledges, load_sites};
 use gridtally::report::work_scale::Scale;
 use gridtally::report::{osg, portal};
+use gridtally::time::DaySpan;
 
 use super::scene::Scene;
 use crate::support::collect::shared;
@@ -242,8 +243,7 @@ fn months_in_several_versions_are_told_by_upsert_or_by_snapshot() {
         for (number, jobs, cpu_work_s) in expected {
             let month = gridtally::time::Month::new(2015, number);
             let selection = Selection {
-                from: month,
-                to: month,
+                days: DaySpan::of_months(month, month),
                 ..Selection::default()
             };
             let usage = gather(&lake, &selection).unwrap();

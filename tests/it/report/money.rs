@@ -8,6 +8,7 @@ use gridtally::reference::allocation::AllocationTable;
 use gridtally::report::charges::{choose, read};
 use gridtally::report::focus::unit_name;
 use gridtally::report::lake::Selection;
+use gridtally::time::DaySpan;
 
 use super::scene::Scene;
 use crate::support::python::python;
@@ -320,8 +321,7 @@ fn units_are_spelled_as_focus_spells_them() {
 fn total(scene: &Scene, policy: &str, account: &str, from: &str, to: &str) -> i128 {
     let lake = gridtally::report::lake::Lake::open(scene.path("lake").to_str().unwrap()).unwrap();
     let selection = Selection {
-        from: Some(from.parse().unwrap()),
-        to: Some(to.parse().unwrap()),
+        days: DaySpan::of_months(Some(from.parse().unwrap()), Some(to.parse().unwrap())),
         ..Selection::default()
     };
     let charged = choose(read(&lake, &selection).unwrap(), &[policy.to_owned()]).unwrap();

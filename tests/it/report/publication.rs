@@ -15,6 +15,7 @@ use gridtally::report::publication::teller::Teller;
 use gridtally::report::publication::terms::Terms;
 use gridtally::report::publication::told::Told;
 use gridtally::store::BookLock;
+use gridtally::time::DaySpan;
 
 use super::scene::{Scene, send};
 use crate::support::collect::shared;
@@ -197,7 +198,7 @@ fn only_what_differs_is_sent_and_what_is_gone_is_taken_back() {
     // Another receiver has nothing yet; months and sites that are not asked for stay.
     assert_eq!(planned(&other, &everything(), "egi").changes.len(), 1);
     let elsewhere = teller(Selection {
-        from: Some("2025-04".parse().unwrap()),
+        days: DaySpan::of_months(Some("2025-04".parse().unwrap()), None),
         ..Selection::default()
     });
     assert_eq!(planned(&other, &elsewhere, "apel").changes, []);

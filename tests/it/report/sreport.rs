@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use gridtally::report::lake::{Lake, Selection};
 use gridtally::report::sreport::{Answer, Period, Request, SreportKind, TimeUnit, answer};
+use gridtally::time::DaySpan;
 
 use super::scene::Scene;
 
@@ -71,11 +72,10 @@ fn lake(scene: &Scene, jobs: &[Job], pipeline: &str, rest: &str) -> Lake {
 fn ask(lake: &Lake, kind: SreportKind, change: impl FnOnce(&mut Request)) -> Answer {
     let month = Some("2026-03".parse().unwrap());
     let selection = Selection {
-        from: month,
-        to: month,
+        days: DaySpan::of_months(month, month),
         ..Selection::default()
     };
-    let period = Period::of_months(&selection, &lake.zone().unwrap());
+    let period = Period::of_days(&selection, &lake.zone().unwrap());
     let mut request = Request::new(kind, selection, period);
     request.unit = TimeUnit::Seconds;
     change(&mut request);
