@@ -273,8 +273,8 @@ impl Line {
         self.who.global_user.as_deref()
     }
 
-    pub(super) fn fqan(&self) -> Option<Fqan<'_>> {
-        self.who.fqan.as_deref().map(Fqan::parse)
+    pub(super) fn fqan(&self) -> Option<&str> {
+        self.who.fqan.as_deref()
     }
 
     pub(super) fn submit_host(&self) -> Option<&str> {
@@ -324,7 +324,9 @@ impl Relay for Completing<'_> {
                 row.submit_host = line.submit_host().or(row.submit_host);
                 row.global_job_id = line.global_job_id().or(row.global_job_id);
                 row.global_user = line.global_user().or(row.global_user);
-                if let Some(fqan) = line.fqan() {
+                if let Some(stated) = line.fqan() {
+                    let fqan = Fqan::parse(stated);
+                    row.fqan = Some(stated);
                     row.vo = Some(fqan.vo);
                     row.vo_group = fqan.group;
                     row.vo_role = fqan.role;

@@ -12,6 +12,7 @@ use crate::pipeline::{Format, SourcePlan};
 use crate::privacy::{Action, Field, Privacy};
 use crate::records::JobRow;
 use crate::schema::batch::{text, word};
+use crate::sources::fqan::Fqan;
 use crate::time::Month;
 
 /// What a source makes of its lines, in one site and month.
@@ -69,6 +70,7 @@ pub(super) struct Said<'b> {
     global_job_id: &'b StringArray,
     global_user: &'b StringArray,
     vo: &'b StringArray,
+    fqan: &'b StringArray,
     vo_group: &'b StringArray,
     vo_role: &'b StringArray,
     account: &'b StringArray,
@@ -88,6 +90,7 @@ impl<'b> Said<'b> {
             global_job_id: text(batch, "global_job_id")?,
             global_user: text(batch, "global_user")?,
             vo: text(batch, "vo")?,
+            fqan: text(batch, "fqan")?,
             vo_group: text(batch, "vo_group")?,
             vo_role: text(batch, "vo_role")?,
             account: text(batch, "account")?,
@@ -107,9 +110,10 @@ impl<'b> Said<'b> {
         };
         let is_condor = format == Format::Htcondor.as_str();
         let tells_host = is_condor || format == Format::Lsf.as_str();
-        let fqan = line.fqan();
+        let fqan = line.fqan().map(Fqan::parse);
         let is_same_group = (fqan.is_none() && is_condor)
-            || word(self.vo_group, row) == fqan.and_then(|fqan| fqan.group)
+            || word(self.fqan, row) == line.fqan()
+                && word(self.vo_group, row) == fqan.and_then(|fqan| fqan.group)
                 && word(self.vo_role, row) == fqan.and_then(|fqan| fqan.role);
         let is_same = is_same_group
             && word(self.infrastructure, row) == Some(GRID)
@@ -151,7 +155,7 @@ impl<'b> Said<'b> {
     }
 
     fn vo(&self, row: usize, line: &Line, rules: &Rules<'_>, may_tell: bool) -> Says {
-        let fqan = line.fqan();
+        let fqan = line.fqan().map(Fqan::parse);
         // What the record does not show as its log told it.
         let is_unseen = |column: &VoColumn| match column {
             VoColumn::User => !rules.keeps(Field::User),

@@ -92,10 +92,10 @@ macro_rules! columns {
 columns! {
     numbers: record_utc submit_utc eligible_utc start_utc end_utc received_utc wall_s wall_fraction_ms suspended_s;
     numbers: cpu_ms cpu_user_ms cpu_system_ms alloc_core_n alloc_node_n alloc_gpu_n alloc_memory_byte;
-    numbers: requested_memory_byte max_rss_byte max_virtual_byte network_byte alloc_billing_n time_limit_s exit_code;
+    numbers: requested_core_n requested_memory_byte max_rss_byte max_virtual_byte network_byte alloc_billing_n time_limit_s exit_code;
     numbers: exit_signal scaled_cpu_ms scaled_wall_ms benchmark_per_core anomalies step_n line byte_offset;
     coded: format view cluster submit_host vo vo_group vo_role account user user_group global_user partition;
-    coded: vo_name reportable_vo qos wckey reservation infrastructure node_list state benchmark;
+    coded: fqan vo_name reportable_vo qos wckey reservation infrastructure node_list state benchmark;
     plain: job_id raw_job_id global_job_id job_name;
 }
 
@@ -144,6 +144,7 @@ impl Columns {
         self.alloc_node_n.push(at, row.alloc_node_n);
         self.alloc_gpu_n.push(at, row.alloc_gpu_n);
         self.alloc_memory_byte.push(at, row.alloc_memory_byte);
+        self.requested_core_n.push(at, row.requested_core_n);
         self.requested_memory_byte.push(at, row.requested_memory_byte);
         self.max_rss_byte.push(at, row.max_rss_byte);
         self.max_virtual_byte.push(at, row.max_virtual_byte);
@@ -175,6 +176,7 @@ impl Columns {
         let is_other = |name: &&str| Some(*name) != sealed.vo;
         self.vo_name.push(at, row.vo_name.filter(is_other))?;
         self.reportable_vo.push(at, row.reportable_vo.filter(is_other))?;
+        self.fqan.push_or_repeat(at, row.fqan, is(Repeats::FQAN))?;
         self.vo_group.push_or_repeat(at, row.vo_group, is(Repeats::VO_GROUP))?;
         self.vo_role.push_or_repeat(at, row.vo_role, is(Repeats::VO_ROLE))?;
         self.account.push_or_repeat(at, row.account, is(Repeats::ACCOUNT))?;

@@ -54,6 +54,7 @@ pub struct Content {
 
 /// The texts every row has in its content.
 const CONTENT: Repeats = Repeats::VO
+    .and(Repeats::FQAN)
     .and(Repeats::VO_GROUP)
     .and(Repeats::VO_ROLE)
     .and(Repeats::ACCOUNT)
@@ -109,7 +110,7 @@ impl Content {
             if let Some(wckey) = row.wckey {
                 text(&mut self.bytes, wckey);
             }
-            for name in [row.vo_name, row.reportable_vo].into_iter().flatten() {
+            for name in [row.vo_name, row.reportable_vo, row.fqan].into_iter().flatten() {
                 text(&mut self.bytes, name);
             }
             self.is_plain = is_plain;

@@ -32,6 +32,7 @@ texts! {
     STATE = 12,
     BENCHMARK = 13,
     WCKEY = 14,
+    FQAN = 15,
 }
 
 impl Repeats {

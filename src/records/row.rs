@@ -32,6 +32,8 @@ pub struct JobRow<'a> {
     pub vo_name: Option<&'a str>,
     /// The short name of the VO that the record states beside it.
     pub reportable_vo: Option<&'a str>,
+    /// VOMS name as the record states it, one or several separated by `;`.
+    pub fqan: Option<&'a str>,
     /// VO group (`/atlas/uk`).
     pub vo_group: Option<&'a str>,
     /// VO role (`Role=production`).
@@ -78,6 +80,8 @@ pub struct JobRow<'a> {
     pub cpu_system_ms: Option<i64>,
     /// Cores (Slurm CPUs, grid processors) allocated.
     pub alloc_core_n: Option<i64>,
+    /// Cores asked for.
+    pub requested_core_n: Option<i64>,
     /// Nodes allocated.
     pub alloc_node_n: Option<i64>,
     /// GPUs allocated, all models.

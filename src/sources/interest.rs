@@ -34,6 +34,8 @@ pub enum Part {
     Nodes,
     /// GPUs, memory and billing units allocated.
     Allocation,
+    /// Cores requested.
+    RequestedCores,
     /// Memory requested.
     RequestedMemory,
     /// Most memory used.

@@ -56,6 +56,7 @@ fn fields_of_a_job() {
         submit_host: Some("ce.example.org:9619/ce-condor"),
         job_id: "Ab-1",
         identity_key: Some("ab-1|1500003600"),
+        fqan: Some("/atlas/uk/Role=production/Capability=NULL;/atlas"),
         vo: Some("atlas"),
         vo_group: Some("/atlas/uk"),
         vo_role: Some("Role=production"),

@@ -73,6 +73,7 @@ fn fields_of_a_job() {
         (row.vo, row.vo_group, row.vo_role),
         (Some("kelp"), Some("/kelp"), Some("Role=pilot"))
     );
+    assert_eq!(row.fqan, Some("/kelp/Role=pilot/Capability=NULL;/reef"));
     let foreign = record("1", "<Site xmlns=\"urn:other\">WRONG</Site>");
     assert_eq!(
         read(document(&[foreign]), Acceptance::StrictApel).jobs[0].row.site,

@@ -32,6 +32,7 @@ fn expected() -> JobRow<'static> {
         ),
         vo: Some("atlas"),
         vo_name: Some("/atlas/usatlas/Role=production/Capability=NULL"),
+        fqan: Some("/atlas/usatlas/Role=production/Capability=NULL"),
         reportable_vo: Some("atlas"),
         vo_group: Some("/atlas/usatlas"),
         vo_role: Some("Role=production"),

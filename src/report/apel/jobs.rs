@@ -74,6 +74,8 @@ pub struct SendableJob<'a> {
     pub job_id: &'a str,
     /// VO.
     pub vo: Option<&'a str>,
+    /// VOMS name as the record states it.
+    pub fqan: Option<&'a str>,
     /// VO group.
     pub vo_group: Option<&'a str>,
     /// VO role.
@@ -159,6 +161,12 @@ const FACTOR_COLUMNS: [&str; 3] = ["hs06_per_core", "hs23_per_core", "si00_per_c
 /// The first version of `records` that says what scales each job.
 const FACTORS_SINCE: u32 = 2;
 
+/// The column only messages of single jobs need that records of before version [`FQAN_SINCE`] do not have.
+const FQAN_COLUMN: &str = "fqan";
+
+/// The first version of `records` that says how a job's VOMS name was stated.
+const FQAN_SINCE: u32 = 9;
+
 /// Calls `see` with the site and every job of the selection that can be sent, and counts the others. Jobs do not count
 /// where summaries do. Corrections are applied: what they void is not seen.
 ///
@@ -209,6 +217,7 @@ pub fn each_job_of(
     let mut columns: BTreeSet<&str> = COLUMNS.into_iter().chain(fates.columns()).collect();
     if is_by_job {
         columns.extend(JOB_COLUMNS);
+        columns.extend((version >= FQAN_SINCE).then_some(FQAN_COLUMN));
     }
     if version >= FACTORS_SINCE {
         columns.extend(FACTOR_COLUMNS);
@@ -232,6 +241,7 @@ macro_rules! rows {
         struct Rows<'a> {
             $($name: &'a arrow::array::$array,)+
             $($job: Option<&'a arrow::array::$job_array>,)+
+            fqan: Option<&'a arrow::array::StringArray>,
             factors: [Option<&'a arrow::array::Decimal128Array>; 3],
         }
 
@@ -240,6 +250,7 @@ macro_rules! rows {
                 Ok(Self {
                     $($name: $get(batch, stringify!($name))?,)+
                     $($job: is_by_job.then(|| $job_get(batch, stringify!($job))).transpose()?,)+
+                    fqan: batch.column_by_name(FQAN_COLUMN).and_then(|column| column.as_string_opt()),
                     factors: FACTOR_COLUMNS.map(|name| batch.column_by_name(name)?.as_primitive_opt()),
                 })
             }
@@ -325,6 +336,7 @@ impl<'a> Rows<'a> {
             submit_host: word(self.submit_host, row),
             job_id: optional(self.job_id).unwrap_or_default(),
             vo,
+            fqan: optional(self.fqan),
             vo_group: word(self.vo_group, row),
             vo_role: word(self.vo_role, row),
             user: optional(self.user),

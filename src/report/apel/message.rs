@@ -33,8 +33,7 @@ impl RecordText {
     /// A text field; one that is unknown is left out.
     fn word(&mut self, key: &'static str, value: Option<&str>) {
         let Some(value) = value else { return };
-        let is_null = ["", "none", "null"].iter().any(|null| value.eq_ignore_ascii_case(null));
-        if is_null || value.trim() != value || value.contains("%%") || value.contains(['\n', '\r']) {
+        if !is_writable(value) {
             self.unwritable = self.unwritable.or(Some(key));
             return;
         }
@@ -61,6 +60,12 @@ impl RecordText {
             None => Ok(self.text),
         }
     }
+}
+
+/// Whether a message can carry a text: it means no null and ends no line or record.
+fn is_writable(value: &str) -> bool {
+    let is_null = ["", "none", "null"].iter().any(|null| value.eq_ignore_ascii_case(null));
+    !is_null && value.trim() == value && !value.contains("%%") && !value.contains(['\n', '\r'])
 }
 
 /// The spelling of a benchmark in messages.
@@ -105,15 +110,13 @@ fn levels(record: &mut RecordText, levels_e3: &[Option<i64>; 3], kind: MessageKi
     }
 }
 
-/// The VOMS name of a job's group and role. The server takes VO, group and role from it whatever else is said, so it is told
-/// only where that gives the same: not of a VO that was renamed or corrected.
-fn fqan(job: &SendableJob<'_>) -> Option<String> {
-    let group = job.vo_group?;
-    let fqan = job
-        .vo_role
-        .map_or_else(|| group.to_owned(), |role| format!("{group}/{role}"));
-    let parts = Fqan::parse(&fqan);
-    let is_same = Some(parts.vo) == job.vo && parts.group == Some(group) && parts.role == job.vo_role;
+/// The VOMS name of a job as its record states it. The server takes VO, group and role from it whatever else is said, so it
+/// is sent only where that gives the same: not of a VO that was renamed or corrected. A name that no message can carry is
+/// left out, since group and role say what counts.
+fn fqan<'a>(job: &SendableJob<'a>) -> Option<&'a str> {
+    let fqan = job.fqan.filter(|fqan| is_writable(fqan))?;
+    let parts = Fqan::parse(fqan);
+    let is_same = Some(parts.vo) == job.vo && parts.group == job.vo_group && parts.role == job.vo_role;
     (is_same && fqan.chars().count() <= FQAN_CHARS).then_some(fqan)
 }
 
@@ -137,7 +140,7 @@ pub fn job(
         "GlobalUserName",
         users.subject(job.global_user, site, job.month).as_deref(),
     );
-    record.word("FQAN", fqan(job).as_deref());
+    record.word("FQAN", fqan(job));
     record.word("VO", job.vo);
     record.word("VOGroup", job.vo_group);
     record.word("VORole", job.vo_role);

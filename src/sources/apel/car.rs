@@ -328,6 +328,7 @@ impl Car {
             local_job_id: self.required("LocalJobId")?,
             local_user_id: self.get("LocalUserId"),
             global_user_name: self.get("GlobalUserName"),
+            fqan: self.get("FQAN"),
             vo: self.get("Group"),
             vo_group: self.get("VOGroup"),
             vo_role: self.get("VORole"),
@@ -349,8 +350,7 @@ impl Car {
             },
             repeats: Repeats::default(),
         };
-        if let Some(fqan) = self.get("FQAN") {
-            let fqan = Fqan::parse(fqan);
+        if let Some(fqan) = job.fqan.map(Fqan::parse) {
             job.vo = Some(fqan.vo).filter(|vo| !python::is_null(vo));
             job.vo_group = fqan.group;
             job.vo_role = fqan.role;

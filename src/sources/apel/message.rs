@@ -353,6 +353,7 @@ impl Scratch {
             submit_host: job.submit_host,
             job_id: job.local_job_id,
             identity_key: Some(&self.identity),
+            fqan: job.fqan,
             vo: job.vo,
             vo_group: job.vo_group,
             vo_role: job.vo_role,

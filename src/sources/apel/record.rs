@@ -27,6 +27,7 @@ pub(super) struct Job<'a> {
     pub(super) local_job_id: &'a str,
     pub(super) local_user_id: Option<&'a str>,
     pub(super) global_user_name: Option<&'a str>,
+    pub(super) fqan: Option<&'a str>,
     pub(super) vo: Option<&'a str>,
     pub(super) vo_group: Option<&'a str>,
     pub(super) vo_role: Option<&'a str>,
@@ -116,12 +117,13 @@ impl Repeated {
     fn of(&mut self, changed: u32) -> Repeats {
         const VO: u32 = Field::FQAN.bit() | Field::VO.bit() | Field::VOGroup.bit() | Field::VORole.bit();
         const LEVEL: u32 = Field::ServiceLevelType.bit() | Field::ServiceLevel.bit();
-        const OF: [(u32, Repeats); 8] = [
+        const OF: [(u32, Repeats); 9] = [
             (Field::SubmitHost.bit(), Repeats::SUBMIT_HOST),
             (Field::MachineName.bit(), Repeats::CLUSTER),
             (Field::Queue.bit(), Repeats::PARTITION),
             (Field::LocalUserId.bit(), Repeats::USER),
             (Field::GlobalUserName.bit(), Repeats::GLOBAL_USER),
+            (Field::FQAN.bit(), Repeats::FQAN),
             (VO, Repeats::VO.and(Repeats::VO_GROUP).and(Repeats::VO_ROLE)),
             (Field::InfrastructureType.bit(), Repeats::INFRASTRUCTURE),
             (LEVEL, Repeats::BENCHMARK),
@@ -220,6 +222,7 @@ impl<'a> Job<'a> {
             local_job_id: values.required(Field::LocalJobId)?,
             local_user_id: values.get(Field::LocalUserId),
             global_user_name: values.get(Field::GlobalUserName),
+            fqan: values.get(Field::FQAN),
             vo: values.get(Field::VO),
             vo_group: values.get(Field::VOGroup),
             vo_role: values.get(Field::VORole),
@@ -238,7 +241,7 @@ impl<'a> Job<'a> {
             repeats: Repeats::default(),
         };
         self.check()?;
-        if let Some(fqan) = values.get(Field::FQAN) {
+        if let Some(fqan) = self.fqan {
             let fqan = meanings.fqan(fqan);
             self.vo = Some(fqan.vo).filter(|vo| !python::is_null(vo));
             self.vo_group = fqan.group;

@@ -278,6 +278,7 @@ fn job(fields: &mut Fields<'_, '_>, at: Position, scratch: &mut Scratch, sink: &
         identity_key: Some(&scratch.identity),
         // As GRACC groups: by VOName. The reportable name says less where they differ.
         vo: fqan.map(|fqan| fqan.vo).or(reportable_vo.as_deref()),
+        fqan: vo_name.as_deref().filter(|name| name.starts_with('/')),
         vo_name: vo_name.as_deref(),
         reportable_vo: reportable_vo.as_deref(),
         vo_group: fqan.and_then(|fqan| fqan.group),

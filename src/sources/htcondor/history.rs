@@ -185,6 +185,7 @@ pub(super) fn take(object: &[u8], at: Position, sink: &mut dyn Sink) -> Result<(
         view: "batch",
         job_id: &job_id,
         global_job_id: global_job_id.as_deref(),
+        fqan: attribute.as_deref(),
         vo: fqan.map(|fqan| fqan.vo).or(vo_name.as_deref()),
         vo_group: fqan.and_then(|fqan| fqan.group),
         vo_role: fqan.and_then(|fqan| fqan.role),

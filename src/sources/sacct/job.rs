@@ -197,6 +197,7 @@ impl<'t> Job<'t> {
         };
         told.alloc_core_n = allocated_cpu_n.or(cpu_n);
         told.alloc_node_n = alloc.and_then(|alloc| alloc.node).or(node_n);
+        told.requested_core_n = requested_core_n(row);
         told.requested_memory_byte = requested_memory_byte(row, told.alloc_core_n, told.alloc_node_n)?;
         told.max_rss_byte = row.size(Role::MaxRss, 1)?.map(|(byte, _)| byte);
         told.max_virtual_byte = row.size(Role::MaxVmSize, 1)?.map(|(byte, _)| byte);
@@ -310,6 +311,19 @@ impl<'t> Job<'t> {
         }
         sink.job(&told, at, steps.count);
     }
+}
+
+/// Cores asked for. No usage depends on them: what cannot be read is unknown.
+fn requested_core_n(row: &mut Row<'_, '_>) -> Option<i64> {
+    let told = match (row.text(Role::ReqCpus), row.text(Role::ReqTres)) {
+        (b"", b"") => return None,
+        (b"", tres) => tres::cpu_n(tres).ok(),
+        _ => row.count(Role::ReqCpus).ok(),
+    };
+    if told.is_none() {
+        row.note(Anomaly::ValueDropped);
+    }
+    told.flatten()
 }
 
 /// Memory asked for, of the whole job. Before 21.08 it is printed for each CPU or node asked for, which can be fewer than

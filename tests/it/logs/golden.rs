@@ -320,6 +320,7 @@ fn htcondor() {
     assert_eq!(marked.jobs[0].at.byte_offset, all.jobs[0].at.byte_offset + 3);
     let fuller = JobRow {
         submit_ms: Some(1_709_970_000_000),
+        fqan: Some("/atlas/uk/Role=production/Capability=NULL"),
         vo: Some("atlas"),
         vo_group: Some("/atlas/uk"),
         vo_role: Some("Role=production"),

@@ -26,5 +26,6 @@ mod stated_work;
 mod tables;
 mod together;
 mod truths;
+mod voms;
 mod waiting;
 mod wckeys;

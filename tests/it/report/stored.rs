@@ -245,34 +245,49 @@ fn check_apel_finds_records_that_replace_one_another() {
     assert!(code == 65 && table.contains("/2,1,replaced,"), "{table}");
 }
 
-/// A VOMS name is told where the server makes the same VO of it, and not of a VO that was corrected.
+/// What the messages of the sample state as VOMS name, by job.
+fn stated_voms_names() -> BTreeMap<String, String> {
+    let files = crate::generator::sample::files();
+    let messages = files.iter().filter(|(path, _)| path.starts_with("bay/apel/"));
+    let texts = messages.map(|(_, bytes)| String::from_utf8_lossy(bytes).into_owned());
+    let mut names = BTreeMap::new();
+    for record in texts.collect::<Vec<_>>().iter().flat_map(|text| text.split("%%")) {
+        let word = |key: &str| {
+            record
+                .lines()
+                .find_map(|line| line.strip_prefix(key))
+                .map(str::to_owned)
+        };
+        if let Some((id, fqan)) = word("LocalJobId: ").zip(word("FQAN: ")) {
+            names.insert(id, fqan);
+        }
+    }
+    names
+}
+
+/// A VOMS name is sent as it was received, capabilities and further names included, and not of a VO that was corrected.
 #[test]
-fn jobs_tell_their_voms_names() {
+fn jobs_send_their_voms_names_as_received() {
     let scene = Scene::new();
     let lake = sample(
         &scene,
         "C1,remap,BAY/GRID,2026-04,seabird,,,drift,,,,,,,E. Office,moved for a month,2026-05-02\n",
     );
+    let stated = stated_voms_names();
+    assert!(stated.values().any(|name| name.contains(';')) && stated.len() > 200);
     for kind in [MessageKind::JobV03, MessageKind::JobV04] {
         let (_, texts) = publish_all(&lake, kind);
         let (mut named, mut corrected) = (0, 0);
         for told in texts.iter().flat_map(|text| Told::read(text).unwrap()) {
-            let (vo, group, role) = (told.word("VO"), told.word("VOGroup"), told.word("VORole"));
-            match (told.word("FQAN"), vo) {
-                (fqan, Some("drift")) => {
-                    assert_eq!(fqan, None);
-                    corrected += 1;
-                }
-                (Some(fqan), _) => {
-                    let told = format!(
-                        "{}{}",
-                        group.unwrap(),
-                        role.map(|role| format!("/{role}")).unwrap_or_default()
-                    );
-                    assert_eq!(fqan, told);
-                    named += 1;
-                }
-                (None, _) => assert_eq!(group, None, "{told:?}"),
+            let id = told.word("LocalJobId").unwrap();
+            let own = Some(id).filter(|_| told.word("Site") == Some("BAY/GRID"));
+            let own = own.and_then(|id| stated.get(id)).map(String::as_str);
+            if told.word("VO") == Some("drift") {
+                assert_eq!(told.word("FQAN"), None);
+                corrected += 1;
+            } else {
+                assert_eq!(told.word("FQAN"), own, "{told:?}");
+                named += usize::from(own.is_some());
             }
         }
         assert!(named > 100 && corrected > 10, "{named} {corrected}");
@@ -280,6 +295,43 @@ fn jobs_tell_their_voms_names() {
         let drift = drift.jobs.values().filter(|row| row["VO"] == "drift").count();
         assert_eq!(drift, corrected);
     }
+}
+
+/// A name that no message can carry is left out, and its job is not.
+#[test]
+fn a_voms_name_that_cannot_be_sent_costs_no_job() {
+    let scene = Scene::new();
+    let long = format!("/kelp/{}", "k".repeat(300));
+    let jobs: Vec<String> = ["/kelp/Role=pilot/Capability=100%%", &long, "/kelp/Role=pilot/Capability=NULL"]
+        .iter()
+        .zip(1..)
+        .map(|(fqan, id)| {
+            format!(
+                "{{\"GlobalJobId\":\"ce#{id}\",\"JobStatus\":4,\"Owner\":\"a\",\"JobStartDate\":1772366400,\
+                 \"EnteredCurrentStatus\":1772370000,\"RemoteWallClockTime\":3600,\"RemoteUserCpu\":60,\"RemoteSysCpu\":1,\
+                 \"RequestCpus\":1,\"x509UserProxyFirstFQAN\":\"{fqan}\"}}\n"
+            )
+        })
+        .collect();
+    scene.write("jobs.json", &jobs.concat());
+    scene.write(
+        "lake.toml",
+        "[pipeline]\nname = \"lake\"\noutput = \"lake\"\n\
+         [[source]]\nname = \"s\"\nformat = \"htcondor\"\npaths = [\"jobs.json\"]\nsite = \"FELL\"\n\
+         [normalise]\nbenchmarks = \"benchmarks.csv\"\nmissing = \"null\"\n",
+    );
+    scene.write(
+        "benchmarks.csv",
+        "site,valid_from,valid_to,benchmark,value_per_core\nFELL,2026-01-01,,hs23,10\n",
+    );
+    let lake = scene.run("lake");
+    let (published, texts) = publish_all(&lake, MessageKind::JobV04);
+    assert_eq!(published.left_out_lines(), [""; 0]);
+    let told: Vec<Told> = texts.iter().flat_map(|text| Told::read(text).unwrap()).collect();
+    let names: Vec<_> = told.iter().map(|told| (told.word("VO"), told.word("FQAN"))).collect();
+    let expected = [None, None, Some("/kelp/Role=pilot/Capability=NULL")].map(|name| (Some("kelp"), name));
+    assert_eq!(names.len(), 3);
+    assert!(expected.iter().all(|row| names.contains(row)), "{names:?}");
 }
 
 /// What corrections add names no benchmark: messages cannot tell it, and its hours are said.

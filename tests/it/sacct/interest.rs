@@ -22,7 +22,7 @@ name|bio|bob|1003|ag|gpu|high|2026-03-01T10:00:00|2026-03-01T10:00:00|2026-03-01
 5|5|zoo|odd|bio|bob|1003|ag|gpu|high|2026-03-01T10:00:00|2026-03-01T10:00:00|2026-03-01T23:59:59|2026-03-02T00:00:09|10|00:00:00|FAILED|2:0|1|2|2|512M|cpu=2|10|n1|00:07.500|00:05.000|00:02.500|much|
 ";
 
-const PARTS: [Part; 19] = [
+const PARTS: [Part; 20] = [
     Part::Cluster,
     Part::Account,
     Part::User,
@@ -38,6 +38,7 @@ const PARTS: [Part; 19] = [
     Part::Cores,
     Part::Nodes,
     Part::Allocation,
+    Part::RequestedCores,
     Part::RequestedMemory,
     Part::PeakMemory,
     Part::TimeLimit,
@@ -118,6 +119,7 @@ fn said(row: &JobRow<'static>, part: Option<Part>) -> JobRow<'static> {
         Some(Part::Cores) => hear!(alloc_core_n),
         Some(Part::Nodes) => hear!(alloc_node_n),
         Some(Part::Allocation) => hear!(alloc_gpu_n gpus alloc_memory_byte alloc_billing_n),
+        Some(Part::RequestedCores) => hear!(requested_core_n),
         Some(Part::RequestedMemory) => hear!(requested_memory_byte),
         Some(Part::PeakMemory) => hear!(max_rss_byte max_virtual_byte),
         Some(Part::TimeLimit) => hear!(time_limit_s),

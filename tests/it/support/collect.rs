@@ -99,6 +99,7 @@ impl Sink for Collected {
                 global_job_id: row.global_job_id.map(keep),
                 identity_key: row.identity_key.map(keep),
                 vo: row.vo.map(keep),
+                fqan: row.fqan.map(keep),
                 vo_name: row.vo_name.map(keep),
                 reportable_vo: row.reportable_vo.map(keep),
                 payload_site: row.payload_site.map(keep),

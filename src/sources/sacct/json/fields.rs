@@ -112,6 +112,10 @@ pub(super) struct Fields<'a> {
     pub(super) states: Vec<Text<'a>>,
     /// `tres.allocated`
     pub(super) allocated: Allocated<'a>,
+    /// `required.CPUs`
+    pub(super) required_core_n: Number<'a>,
+    /// `cpu` of `tres.requested`
+    pub(super) requested_core_n: Option<i64>,
     /// `mem` of `tres.requested`, MiB
     pub(super) requested_mib: Option<i64>,
     /// `steps`
@@ -203,13 +207,20 @@ impl<'a> Fields<'a> {
                 }
                 Ok(())
             })?,
+            b"required" => object(scanner, |scanner, key| {
+                match key {
+                    b"CPUs" => self.required_core_n = Number::read(scanner)?,
+                    _ => skip(scanner)?,
+                }
+                Ok(())
+            })?,
             b"tres" => object(scanner, |scanner, key| {
                 match key {
                     b"allocated" => self.allocated = list::allocated(scanner)?,
                     b"requested" => {
-                        let mut wanted = [("mem", None)];
+                        let mut wanted = [("cpu", None), ("mem", None)];
                         list::count(scanner, &mut wanted)?;
-                        [(_, self.requested_mib)] = wanted;
+                        [(_, self.requested_core_n), (_, self.requested_mib)] = wanted;
                     }
                     _ => skip(scanner)?,
                 }

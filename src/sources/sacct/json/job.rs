@@ -241,6 +241,7 @@ impl Job {
             alloc_gpu_n: alloc.map(|alloc| alloc.gpu),
             gpus: &gpus,
             alloc_memory_byte: alloc.and_then(|alloc| alloc.memory_byte),
+            requested_core_n: fields.required_core_n.known().or(fields.requested_core_n),
             requested_memory_byte: fields.requested_mib.and_then(|mib| mib.checked_mul(MIB)),
             max_rss_byte: steps.max_rss_byte,
             max_virtual_byte: steps.max_virtual_byte,
