@@ -240,7 +240,7 @@ impl<'l> Jobs<'l> {
     }
 
     /// What became of a row: of all of it where jobs count in the month they ended in, else month by month.
-    fn fates_of(
+    pub(super) fn fates_of(
         &self,
         (fates, columns): (&Fates<'_>, &FateColumns<'_>),
         row: usize,

@@ -6,6 +6,7 @@ mod events;
 mod gathered;
 mod jobs;
 mod period;
+mod planned;
 mod reserved;
 mod sizes;
 mod tree;

@@ -6,15 +6,18 @@ use std::sync::Mutex;
 use super::events::{Event, EventKind, read};
 use super::gathered::{Addition, additions, cut};
 use super::jobs::{JobPart, Jobs};
+use super::planned::{Planned, registered};
 use super::reserved::Reserved;
 use super::tree::Trees;
 use super::used::{model_of, names};
 use super::windows::{Window, read as read_windows};
 use super::{Answer, Request, unregistered};
 use crate::error::{Error, Result};
+use crate::ledger::Reason;
 use crate::reference::hostlist::Hostlist;
 use crate::report::lake::on_all_processors;
 use crate::report::table::{Cell, ColumnKind, Table};
+use crate::schema::batch::{int, text};
 
 /// Seconds by cluster and resource, and by hour.
 type Hours = BTreeMap<(String, String), BTreeMap<i64, i128>>;
@@ -28,11 +31,14 @@ struct Held {
     unseen: Hours,
     /// Jobs of which nothing says the cores.
     unknown_n: u64,
+    /// What waited.
+    planned: Planned,
 }
 
 impl Held {
     fn absorb(&mut self, more: Self) {
         self.unknown_n += more.unknown_n;
+        self.planned.absorb(more.planned);
         for (into, from) in [(&mut self.allocated, more.allocated), (&mut self.unseen, more.unseen)] {
             for (key, hours) in from {
                 let own = into.entry(key).or_default();
@@ -50,8 +56,10 @@ struct Spent {
     allocated: i128,
     down: i128,
     planned_down: i128,
-    /// Idle, or planned for jobs that waited.
+    /// Idle, or planned for jobs that waited: only cores are.
     left: i128,
+    /// What of that was planned.
+    planned: i128,
     /// How many the cluster had, added up over hours.
     count_sum: i128,
     /// Those hours.
@@ -62,16 +70,22 @@ impl Spent {
     /// Cuts to what there was, as the roll-up does: what is allocated first, then what was down.
     fn cut(self, total: i128) -> Self {
         if total == 0 {
-            return Self { left: 0, ..self };
+            return Self {
+                left: 0,
+                planned: 0,
+                ..self
+            };
         }
         let allocated = self.allocated.min(total);
         let down = self.down.min(total - allocated);
         let planned_down = self.planned_down.min(total - allocated - down);
+        let left = total - allocated - down - planned_down;
         Self {
             allocated,
             down,
             planned_down,
-            left: total - allocated - down - planned_down,
+            left,
+            planned: self.planned.min(left),
             ..self
         }
     }
@@ -81,6 +95,7 @@ impl Spent {
         self.down += more.down;
         self.planned_down += more.planned_down;
         self.left += more.left;
+        self.planned += more.planned;
         self.count_sum += more.count_sum;
         self.hour_n += more.hour_n;
     }
@@ -103,9 +118,11 @@ pub(super) fn answer(jobs: &Jobs<'_>, request: &Request) -> Result<Answer> {
     let windows = read_windows(jobs.lake, jobs.selection, jobs.period, &trees)?;
     let reserved = Reserved::new(windows, jobs.period);
     let held = Mutex::new(Held::default());
+    let registered_spans = registered(jobs, &events);
     on_all_processors(&jobs.pieces()?, |piece| {
         let mut own = Held::default();
         jobs.each(piece, |part| hold(part, jobs, &reserved, &events, &mut own))?;
+        own.planned.read(jobs, piece, &reserved, &registered_spans)?;
         let mut held = held.lock().map_err(|_| Error::internal("a working thread died"))?;
         held.absorb(own);
         Ok(())
@@ -132,6 +149,7 @@ pub(super) fn answer(jobs: &Jobs<'_>, request: &Request) -> Result<Answer> {
                 let own = spent.entry((who.cluster.clone(), name)).or_default();
                 own.allocated += seconds;
                 own.left -= seconds.min(own.left);
+                own.planned = own.planned.min(own.left);
             }
         }
     }
@@ -143,11 +161,11 @@ pub(super) fn answer(jobs: &Jobs<'_>, request: &Request) -> Result<Answer> {
     if registered.is_empty() || spent.keys().any(|(cluster, _)| is_unknown(cluster)) {
         notes.push(unregistered("idle and reported time"));
     }
-    notes.push(
-        "Planned and Idle of cpu are told together: what waiting jobs asked for is not kept in a lake".to_owned(),
-    );
+    notes.extend(held.planned.notes());
+    notes.extend(unstarted(jobs)?);
+    let is_together = |cluster: &str| held.planned.unknown_n(cluster) > 0;
     Ok(Answer {
-        table: table(&spent, is_unknown, request),
+        table: table(&spent, is_unknown, is_together, request),
         notes,
     })
 }
@@ -276,6 +294,9 @@ fn rolled_up(jobs: &Jobs<'_>, events: &[Event], windows: &[Window], held: &Held)
             let mut own = hourly.get(&place).copied().unwrap_or_default();
             (own.count_sum, own.hour_n) = (counts.get(&place).copied().unwrap_or_default(), 1);
             own.allocated += at(&held.allocated, key, *hour);
+            if key.1 == "cpu" {
+                own.planned = held.planned.of(&key.0, *hour);
+            }
             // Jobs went on while nobody watched the cluster: what they held was not down.
             own.down += (at(&unseen, key, *hour) - at(&held.unseen, key, *hour)).max(0);
             sum.add(own.cut(*total));
@@ -299,7 +320,31 @@ fn hosts(window: &Window) -> BTreeSet<String> {
         .collect()
 }
 
-fn table(spent: &BTreeMap<(String, String), Spent>, is_unknown: impl Fn(&str) -> bool, request: &Request) -> Table {
+/// What is said where dumps told of jobs that had not started: a record is of a job that started or was given up.
+fn unstarted(jobs: &Jobs<'_>) -> Result<Option<String>> {
+    let mut row_n = 0;
+    for file in jobs.lake.manifest.dataset("ledger") {
+        for batch in jobs.lake.batches(&file.path, Some(&["reason", "row_n"]))? {
+            let batch = batch?;
+            let (reasons, rows) = (text(&batch, "reason")?, int(&batch, "row_n")?);
+            let own = (0..batch.num_rows()).filter(|row| reasons.value(*row) == Reason::NotStarted.code());
+            row_n += own.map(|row| rows.value(row)).sum::<i64>();
+        }
+    }
+    Ok((row_n > 0).then(|| {
+        format!(
+            "{row_n} rows of jobs that had not started when they were dumped, or that Slurm up to 20.11 prints with the end for \
+             the start, are in no record: what they waited is in Idle"
+        )
+    }))
+}
+
+fn table(
+    spent: &BTreeMap<(String, String), Spent>,
+    is_unknown: impl Fn(&str) -> bool,
+    is_together: impl Fn(&str) -> bool,
+    request: &Request,
+) -> Table {
     let mut columns = vec![
         ("Cluster".to_owned(), "", ColumnKind::Text),
         ("TRES Name".to_owned(), "", ColumnKind::Text),
@@ -333,11 +378,10 @@ fn table(spent: &BTreeMap<(String, String), Spent>, is_unknown: impl Fn(&str) ->
             };
             let known = |amount: i128| (!is_unknown(cluster)).then_some(amount);
             // Only cores are planned for jobs that wait.
-            let is_planned = name == "cpu";
-            let (idle, planned) = if is_planned {
+            let (idle, planned) = if name == "cpu" && is_together(cluster) {
                 (None, None)
             } else {
-                (known(own.left), known(0))
+                (known(own.left - own.planned), known(own.planned))
             };
             let whole = known(own.reported());
             let amounts = [

@@ -1,0 +1,192 @@
+//! Cores that were planned for jobs while they waited, hour by hour, as Slurm's roll-up counts them: those a job asked for,
+//! from when it was eligible until it started or was given up.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use arrow::array::Array;
+
+use super::events::{Event, EventKind};
+use super::jobs::Jobs;
+use super::reserved::Reserved;
+use crate::error::Result;
+use crate::report::lake::Piece;
+use crate::schema::batch::{int, number, text, time, word};
+use crate::summarise::fate::Fate;
+
+const COLUMNS: [&str; 8] = [
+    "view",
+    "vo",
+    "cluster",
+    "account",
+    "reservation",
+    "eligible_utc",
+    "start_utc",
+    "end_utc",
+];
+
+/// The cores a job asked for; records of before version [`ASKED_SINCE`] do not have them.
+const ASKED: &str = "requested_core_n";
+
+/// The first version of `records` with the cores a job asked for.
+const ASKED_SINCE: u32 = 9;
+
+/// When clusters were registered, by cluster and hour: jobs are planned for no other time.
+pub(super) type Registered = BTreeMap<(String, i64), (i64, i64)>;
+
+/// The time of every hour in which a cluster was registered, from the first event to the last.
+pub(super) fn registered(jobs: &Jobs<'_>, events: &[Event]) -> Registered {
+    let mut spans = Registered::new();
+    for event in events.iter().filter(|event| event.kind == EventKind::Registered) {
+        for (hour, from_ms, until_ms) in jobs.period.hours(event.span.0, event.span.1) {
+            let span = spans
+                .entry((event.cluster.clone(), hour))
+                .or_insert((from_ms, until_ms));
+            *span = (span.0.min(from_ms), span.1.max(until_ms));
+        }
+    }
+    spans
+}
+
+/// What was planned, in core seconds.
+#[derive(Debug, Default)]
+pub(super) struct Planned {
+    /// By cluster and hour.
+    seconds: BTreeMap<(String, i64), i128>,
+    /// Jobs of each cluster that may have waited, of which nothing says since when or for how many cores.
+    unknown: BTreeMap<String, u64>,
+}
+
+impl Planned {
+    pub(super) fn absorb(&mut self, more: Self) {
+        for (key, seconds) in more.seconds {
+            *self.seconds.entry(key).or_default() += seconds;
+        }
+        for (cluster, job_n) in more.unknown {
+            *self.unknown.entry(cluster).or_default() += job_n;
+        }
+    }
+
+    /// What was planned in an hour.
+    pub(super) fn of(&self, cluster: &str, hour: i64) -> i128 {
+        let key = (cluster.to_owned(), hour);
+        self.seconds.get(&key).copied().unwrap_or_default()
+    }
+
+    /// Jobs that keep what was planned from being known.
+    pub(super) fn unknown_n(&self, cluster: &str) -> u64 {
+        self.unknown.get(cluster).copied().unwrap_or_default()
+    }
+
+    /// One line for each cluster of which it is unknown.
+    pub(super) fn notes(&self) -> impl Iterator<Item = String> {
+        self.unknown.iter().map(|(cluster, job_n)| {
+            format!(
+                "Planned and Idle of cpu of {cluster} stand together in Idle or Planned: {job_n} jobs do not say since when \
+                 they were eligible, or how many cores they asked for"
+            )
+        })
+    }
+
+    /// Adds the jobs of a piece.
+    pub(super) fn read(
+        &mut self,
+        jobs: &Jobs<'_>,
+        piece: &Piece,
+        reserved: &Reserved,
+        registered: &Registered,
+    ) -> Result<()> {
+        let file = jobs.lake.manifest.file(&piece.path);
+        let is_asked = file.is_some_and(|file| file.schema_version >= ASKED_SINCE);
+        let fates = jobs.corrections.of_site(&piece.site);
+        let mut columns: BTreeSet<&str> = COLUMNS.into_iter().chain(fates.columns()).collect();
+        columns.extend(is_asked.then_some(ASKED));
+        let columns: Vec<&str> = columns.into_iter().collect();
+        for batch in jobs.lake.piece_batches(piece, &columns)? {
+            let batch = batch?;
+            let looked_at = fates.of_batch(&batch)?;
+            let words = |name| text(&batch, name);
+            let (view, vo, account) = (words("view")?, words("vo")?, words("account")?);
+            let (cluster, reservation) = (words("cluster")?, words("reservation")?);
+            let (eligible, start) = (time(&batch, "eligible_utc")?, time(&batch, "start_utc")?);
+            let end = time(&batch, "end_utc")?;
+            let asked = is_asked.then(|| int(&batch, ASKED)).transpose()?;
+            for row in 0..batch.num_rows() {
+                // Given up before it started, or still waiting when last heard of.
+                let until_ms = number(start, row).or_else(|| number(end, row));
+                let until_ms = until_ms.unwrap_or(jobs.period.until_ms);
+                let eligible_ms = number(eligible, row);
+                // One that was never eligible never waited; one that started was.
+                let is_untold = eligible_ms.is_none() && start.is_valid(row);
+                let from_ms = eligible_ms.or_else(|| is_untold.then_some(until_ms - 1));
+                let span = from_ms.and_then(|from_ms| jobs.period.clip(from_ms, until_ms));
+                let Some(span) = span.filter(|_| view.value(row) == "batch") else {
+                    continue;
+                };
+                let cluster = word(cluster, row).unwrap_or_default();
+                let own = Wait {
+                    cluster,
+                    reservation: word(reservation, row),
+                    core_n: asked.and_then(|asked| number(asked, row)).filter(|_| !is_untold),
+                };
+                let mut tell = |fate: Fate<'_>, span| {
+                    if !fate.is_void && jobs.selection.has_vo(fate.vo) {
+                        self.wait(&own, span, jobs, reserved, registered);
+                    }
+                };
+                if fates.is_empty() {
+                    let fate = Fate {
+                        is_void: false,
+                        vo: word(vo, row),
+                        account: word(account, row),
+                    };
+                    tell(fate, span);
+                } else {
+                    jobs.fates_of((&fates, &looked_at), row, (span, until_ms), tell);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds what a job waited. One that waits for a reservation waits for nothing else, and the cores of that are taken
+    /// as a whole, unless others may run on in it.
+    fn wait(
+        &mut self,
+        job: &Wait<'_>,
+        span: (i64, i64),
+        jobs: &Jobs<'_>,
+        reserved: &Reserved,
+        registered: &Registered,
+    ) {
+        let Some(core_n) = job.core_n else {
+            *self.unknown.entry(job.cluster.to_owned()).or_default() += 1;
+            return;
+        };
+        let spans: Vec<(i64, i64)> = match job.reservation {
+            None => vec![span],
+            Some(name) => (reserved.windows.iter())
+                .filter(|window| window.ignores_jobs && window.name == name)
+                .filter(|window| window.cluster.as_deref() == Some(job.cluster))
+                .map(|window| (span.0.max(window.span.0), span.1.min(window.span.1)))
+                .collect(),
+        };
+        for (from_ms, until_ms) in spans {
+            for (hour, from_ms, until_ms) in jobs.period.hours(from_ms, until_ms) {
+                let key = (job.cluster.to_owned(), hour);
+                let Some(span) = registered.get(&key) else { continue };
+                let ms = until_ms.min(span.1) - from_ms.max(span.0);
+                if ms > 0 {
+                    *self.seconds.entry(key).or_default() += i128::from(core_n) * i128::from(ms / 1000);
+                }
+            }
+        }
+    }
+}
+
+/// What of a waiting job counts.
+struct Wait<'a> {
+    cluster: &'a str,
+    reservation: Option<&'a str>,
+    /// Unknown where nothing says it, or since when it waited.
+    core_n: Option<i64>,
+}
