@@ -23,10 +23,14 @@ pub enum Kind {
     Busy,
     /// The pipeline file, or a table it names, is wrong.
     Config,
+    /// SIGINT ended it.
+    Interrupted,
+    /// SIGTERM ended it.
+    Terminated,
 }
 
 impl Kind {
-    /// The process exit code, after `sysexits.h`.
+    /// The process exit code: after `sysexits.h`, and as a shell names the end by a signal.
     #[must_use]
     pub fn exit_code(self) -> u8 {
         match self {
@@ -37,6 +41,8 @@ impl Kind {
             Self::Io => 74,
             Self::Busy => 75,
             Self::Config => 78,
+            Self::Interrupted => 130,
+            Self::Terminated => 143,
         }
     }
 
@@ -58,6 +64,8 @@ impl Kind {
             "another run or publication holds the output; try again later",
         ),
         (Self::Config, "the pipeline file, or a table it names, is wrong"),
+        (Self::Interrupted, "ended by SIGINT; what stands is said"),
+        (Self::Terminated, "ended by SIGTERM; what stands is said"),
     ];
 }
 

@@ -17,7 +17,7 @@
 //! went), `engine` (group-bys and formulas on typed batches), `privacy` (who is named), `store` (everything written),
 //! `time` (zones, months, allocation years), `scratch` (what does not fit memory), `allocator` (how soon memory is
 //! given back), `lines` (tables as lines of text), `leb128` (numbers in few bytes), `small_file` (what people
-//! write), `pipeline` (file -> plan -> run), `problems` (what is wrong with a pipeline or policy file, all of it at once), `inspect`, `cli`.
+//! write), `interruption` (what a signal leaves whole), `pipeline` (file -> plan -> run), `problems` (what is wrong with a pipeline or policy file, all of it at once), `inspect`, `cli`.
 //!
 //! Invariants, held by tests:
 //! * Only `sources` knows a vendor's column name; it tells a [`sources::Sink`] and nobody else. A sink that stands before
@@ -36,6 +36,7 @@ pub mod cli;
 pub mod engine;
 pub mod error;
 pub mod inspect;
+mod interruption;
 mod leb128;
 pub mod ledger;
 mod lines;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::output;
 use crate::error::{Error, Kind, Result};
+use crate::pipeline::apart::hold_apart;
 use crate::pipeline::compile::is_url;
 use crate::pipeline::reading::first_mistake;
 use crate::pipeline::{Plan, SourcePlan};
@@ -130,6 +131,9 @@ pub(super) fn run(args: &Args) -> Result<()> {
     }
     let (mut lines, mut missing, mut wrong) = (Vec::new(), Vec::new(), Vec::new());
     let mut shared = Shared::default();
+    if let Err(why) = hold_apart(&plan, &plan.output) {
+        wrong.push(why.to_string());
+    }
     for source in plan.all_sources() {
         match plan.inputs(&source) {
             Ok(files) => {

@@ -11,7 +11,8 @@ Inputs and outputs are paths or URLs. Object stores are set up by the variables 
   gs://      GOOGLE_SERVICE_ACCOUNT (a file), GOOGLE_SERVICE_ACCOUNT_KEY, GOOGLE_APPLICATION_CREDENTIALS
   az://      AZURE_STORAGE_ACCOUNT_NAME, AZURE_STORAGE_ACCOUNT_KEY, AZURE_STORAGE_SAS_TOKEN, AZURE_STORAGE_USE_EMULATOR
   http(s)    no variables; single files as inputs, and where the server speaks WebDAV folders and outputs: \
-nothing keeps a second run out, and a file is held in memory while it is written";
+nothing keeps a second run out, and a file is held in memory while it is written
+Credentials of the machine itself (metadata addresses of a cloud) are asked for only with GRIDTALLY_CLOUD_METADATA=allow";
 
 /// What stands below the help of the program.
 pub(super) fn epilogue() -> String {

@@ -19,6 +19,7 @@ mod report;
 mod run;
 mod schema;
 mod selection;
+mod signals;
 mod sql;
 mod summaries;
 mod verify;
@@ -91,6 +92,8 @@ pub fn main() -> ExitCode {
             return ExitCode::from(if stop.use_stderr() { Kind::Usage.exit_code() } else { 0 });
         }
     };
+    signals::watch();
+    crate::store::outage::tell(output::at_once);
     match execute(&command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -147,6 +147,11 @@ pub fn json_line(value: &impl Serialize) -> Result<()> {
     text(&json)
 }
 
+/// Writes a line to stderr, also while others are held back. There is nobody to tell if that fails.
+pub fn at_once(line: &str) {
+    let _ = writeln!(io::stderr().lock(), "{line}");
+}
+
 /// Writes a line to stderr. There is nobody to tell if that fails.
 pub fn people(line: &str) {
     if let Some(held) = &mut *held() {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::progress::Terminal;
 use super::selection::PeriodArgs;
 use super::wait::WaitArgs;
-use super::{ReportFormat, output};
+use super::{ReportFormat, output, signals};
 use crate::error::Result;
 use crate::pipeline::clock;
 use crate::pipeline::report::{IncompleteDays, RunReport};
@@ -84,7 +84,12 @@ impl Args {
 
 pub(super) fn run(args: &Args) -> Result<()> {
     let mut report = RunReport::of_file(&args.pipeline.to_string_lossy());
+    let is_json = args.report == ReportFormat::Json;
+    if is_json {
+        signals::report(&report);
+    }
     let told = attempt(args, &mut report);
+    signals::no_report();
     if let Err(why) = &told {
         report.fail(why);
     } else {
@@ -94,7 +99,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
             ReportFormat::Json => output::people(&text),
         }
     }
-    if args.report == ReportFormat::Json {
+    if is_json {
         output::json_line(&report)?;
     }
     told
@@ -107,6 +112,9 @@ fn attempt(args: &Args, report: &mut RunReport) -> Result<()> {
         output::people(&format!("warning: {warning}"));
     }
     *report = RunReport::new(&plan, &options);
+    if args.report == ReportFormat::Json {
+        signals::report(report);
+    }
     let ended = run_into(&plan, &options, &Terminal::new(), report);
     if ended.is_ok() && !options.dry_run {
         // A run that was published has not failed because this could not be looked at.

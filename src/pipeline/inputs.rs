@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
+use super::apart::hold_apart;
 use super::compile::is_url;
 use super::progress::Progress;
 use super::reading::Reading;
@@ -61,8 +62,10 @@ pub(super) fn file_id(source: &str, blake3: &str, dated_ms: Option<i64>) -> Arc<
 /// Finds every input of every source.
 ///
 /// # Errors
-/// [`crate::error::Kind::NoInput`] naming the patterns without a file.
-pub(super) fn find(plan: &Plan) -> Result<Vec<Found>> {
+/// [`crate::error::Kind::NoInput`] naming the patterns without a file, and [`crate::error::Kind::Config`] where inputs and
+/// output do not lie apart.
+pub(super) fn find(plan: &Plan, output: &str) -> Result<Vec<Found>> {
+    hold_apart(plan, output)?;
     // Nobody needs to know what tables look like before files are read, but then everybody does: it is parsed meanwhile.
     std::thread::spawn(|| schema::dataset("records").is_ok());
     let mut found = Vec::new();

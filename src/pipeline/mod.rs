@@ -1,5 +1,6 @@
 //! From a pipeline file to a finished run.
 
+pub(crate) mod apart;
 pub mod as_of;
 pub mod billing;
 mod calendar_fact;

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::pipeline::Plan;
 use crate::time::Month;
 
 /// Choices of one run; none of them changes what a record says.
@@ -22,4 +23,12 @@ pub struct RunOptions {
     pub memory_byte_n: Option<usize>,
     /// How long to wait for another writer of the lake.
     pub wait: Duration,
+}
+
+impl RunOptions {
+    /// Where the results of a pipeline go.
+    #[must_use]
+    pub fn output<'a>(&'a self, plan: &'a Plan) -> &'a str {
+        self.out.as_deref().unwrap_or(&plan.output)
+    }
 }

@@ -3,8 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use tempfile::TempDir;
-
 use super::capacity;
 use super::charges::{self, ChargePart};
 use super::clock::Stopwatch;
@@ -29,6 +27,7 @@ use super::state::State;
 use super::summaries::{self, SettledSummaries};
 use super::usage::{Part, publish_usage};
 use crate::error::{Error, Kind, Result};
+use crate::interruption::committing;
 use crate::ledger::book::{InputEntry, Places, is_settled_by_merge};
 use crate::ledger::{Book, Outcome, Reason};
 use crate::pipeline::Plan;
@@ -38,7 +37,8 @@ use crate::records::spill::{MEMORY_BUDGET, Spill};
 use crate::reference::correction::Correction;
 use crate::reference::inventory::{self, Placed};
 use crate::store::lake::{self, LakeTable};
-use crate::store::{LakeLock, Manifest, Publication, Store};
+use crate::store::publish::COMMIT;
+use crate::store::{LakeLock, Manifest, Publication, Store, TemporaryFolder};
 use crate::time::{Day, Month};
 
 /// Runs a pipeline.
@@ -60,8 +60,8 @@ pub fn run(plan: &Plan, options: &RunOptions, progress: &dyn Progress) -> Result
 pub fn run_into(plan: &Plan, options: &RunOptions, progress: &dyn Progress, report: &mut RunReport) -> Result<()> {
     let mut stopwatch = Stopwatch::start();
     let (means @ (threads, memory_byte_n), window) = (means(options), window(options));
-    let mut found = inputs::find(plan)?;
-    let (store, _elsewhere) = open(options.out.as_deref().unwrap_or(&plan.output), options, progress)?;
+    let mut found = inputs::find(plan, options.output(plan))?;
+    let (store, _elsewhere) = open(options.output(plan), options, progress)?;
     let (lock, publication) = begin(&store, options)?;
     let mut state = State::load(&store, &publication)?;
     let fresh = corrections::fresh(plan, &state)?;
@@ -172,12 +172,16 @@ fn publish(
     report: &mut RunReport,
     (stopwatch, progress): (&mut Stopwatch, &dyn Progress),
 ) -> Result<()> {
+    // The row of the run belongs to it.
+    let commit = committing(&COMMIT);
     progress.begin("publishing", 0, "files");
     let committed = publication.commit(state.facts(plan))?;
     progress.end();
     report.phases.insert("publish".to_owned(), stopwatch.lap());
     report.finish(stopwatch, &committed);
-    super::runs::append(lock, plan, options, report, stopwatch)
+    super::runs::append(lock, plan, options, report, stopwatch)?;
+    commit.made();
+    Ok(())
 }
 
 /// Ids of the files that were read.
@@ -389,10 +393,9 @@ fn account(
 
 /// Opens the output, and says so where nothing keeps a second run out. A dry run of what is no lake yet is made in a folder
 /// of its own, which is gone with it.
-fn open(output: &str, options: &RunOptions, progress: &dyn Progress) -> Result<(Store, Option<TempDir>)> {
+fn open(output: &str, options: &RunOptions, progress: &dyn Progress) -> Result<(Store, Option<TemporaryFolder>)> {
     if options.dry_run && !Manifest::is_there(output)? {
-        let folder = tempfile::tempdir().map_err(|e| Error::io("cannot make a temporary folder").because(e))?;
-        let store = Store::open(&folder.path().to_string_lossy())?;
+        let (store, folder) = Store::temporary()?;
         return Ok((store, Some(folder)));
     }
     let store = Store::open(output)?;

@@ -232,7 +232,7 @@ pub(crate) fn clean(path: &Path) -> PathBuf {
 }
 
 /// Whether folders and globs leave out what has this name.
-pub(super) fn is_skipped(name: &str) -> bool {
+pub(crate) fn is_skipped(name: &str) -> bool {
     let unfinished = |ending: &OsStr| ending == "lck" || ending == "tmp";
     name.starts_with('.') || Path::new(name).extension().is_some_and(unfinished)
 }

@@ -3,20 +3,25 @@
 use std::io::{self, Read};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use bytes::{Buf, Bytes};
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use object_store::path::Path;
-use object_store::{GetOptions, ObjectMeta, ObjectStore, ObjectStoreExt};
+use object_store::{GetOptions, GetResult, ObjectMeta, ObjectStore, ObjectStoreExt};
 use tokio::runtime::Runtime;
 use url::Url;
 
 use crate::error::{Error, Kind, Result};
+use crate::store::outage::PATIENCE;
 
 /// How much of an object is asked for at once. Two such blocks are in memory per open input: the one that is read and
 /// the one on its way.
 const BLOCK_BYTES: u64 = 4 << 20;
+
+/// How soon an answer that was cut off is asked for again.
+const BETWEEN_TRIES: Duration = Duration::from_millis(500);
 
 fn runtime() -> Result<&'static Runtime> {
     static RUNTIME: OnceLock<Result<Runtime, String>> = OnceLock::new();
@@ -89,11 +94,16 @@ pub(super) fn open(store: &Arc<dyn ObjectStore>, path: &Path, bytes: u64) -> Res
             Err(why) => return Err(gone(why)),
         }
     }
-    let (store, path) = (Arc::clone(store), path.clone());
-    let object = wait(async move { store.get(&path).await })?.map_err(gone)?;
+    let object = whole(store, path)?.map_err(gone)?;
     Ok(Box::new(StreamReader {
+        store: Arc::clone(store),
+        path: path.clone(),
+        meta: object.meta.clone(),
         next: Some(fetch(object.into_stream())?),
         chunk: Bytes::new(),
+        read_n: 0,
+        skip_n: 0,
+        failing_since: None,
     }))
 }
 
@@ -196,10 +206,57 @@ fn fetch(mut stream: Chunks) -> Result<Receiver<Fetched>> {
     start(async move { stream.next().await.map(|chunk| (chunk, stream)) })
 }
 
-/// Reads the chunks of one answer in order; the next one is on its way while one is being read.
+fn whole(store: &Arc<dyn ObjectStore>, path: &Path) -> Result<object_store::Result<GetResult>> {
+    let (store, path) = (Arc::clone(store), path.clone());
+    wait(async move { store.get(&path).await })
+}
+
+/// Reads the chunks of one answer in order; the next one is on its way while one is being read. An answer that is cut off
+/// is asked for again, and read on from where it ended.
 struct StreamReader {
+    store: Arc<dyn ObjectStore>,
+    path: Path,
+    meta: ObjectMeta,
     next: Option<Receiver<Fetched>>,
     chunk: Bytes,
+    /// Bytes that came in order so far.
+    read_n: u64,
+    /// Bytes of this answer that came before.
+    skip_n: u64,
+    failing_since: Option<Instant>,
+}
+
+impl StreamReader {
+    /// Takes the next chunk, as far as it is new.
+    fn take_in(&mut self, mut chunk: Bytes) {
+        let length = |bytes: &Bytes| u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        let known = usize::try_from(self.skip_n).map_or(chunk.len(), |skip_n| skip_n.min(chunk.len()));
+        let known = chunk.split_to(known);
+        self.skip_n = self.skip_n.saturating_sub(length(&known));
+        if !chunk.is_empty() {
+            self.read_n = self.read_n.saturating_add(length(&chunk));
+            self.failing_since = None;
+        }
+        self.chunk = chunk;
+    }
+
+    /// Asks again, after a pause, for as long as requests are repeated.
+    fn ask_again(&mut self, why: object_store::Error) -> io::Result<()> {
+        let since = *self.failing_since.get_or_insert_with(Instant::now);
+        if since.elapsed() >= PATIENCE {
+            return Err(io::Error::other(why));
+        }
+        std::thread::sleep(BETWEEN_TRIES);
+        let answer = whole(&self.store, &self.path).map_err(io::Error::other)?;
+        let answer = answer.map_err(io::Error::other)?;
+        let (now, before) = (&answer.meta, &self.meta);
+        if (now.size, &now.e_tag, now.last_modified) != (before.size, &before.e_tag, before.last_modified) {
+            return Err(io::Error::other("the object was replaced while it was read"));
+        }
+        self.skip_n = self.read_n;
+        self.next = Some(fetch(answer.into_stream()).map_err(io::Error::other)?);
+        Ok(())
+    }
 }
 
 impl Read for StreamReader {
@@ -214,8 +271,13 @@ impl Read for StreamReader {
             let Some((chunk, stream)) = fetched else {
                 return Ok(0);
             };
-            self.chunk = chunk.map_err(io::Error::other)?;
-            self.next = Some(fetch(stream).map_err(io::Error::other)?);
+            match chunk {
+                Ok(chunk) => {
+                    self.take_in(chunk);
+                    self.next = Some(fetch(stream).map_err(io::Error::other)?);
+                }
+                Err(why) => self.ask_again(why)?,
+            }
         }
         Ok(take(&mut self.chunk, buffer))
     }

@@ -11,7 +11,61 @@ const VARIABLES: &[&str] = &["aws_", "azure_", "google_"];
 /// The store a URL names, and the path in it. What each variable means is for the store to say; it leaves out what it
 /// does not know.
 pub(crate) fn connect(url: &Url) -> object_store::Result<(Box<dyn ObjectStore>, Path)> {
-    object_store::parse_url_opts(url, options(url, std::env::vars_os()))
+    build(url, options(url, std::env::vars_os()))
+}
+
+/// As the crate does it, with patience and a wire of our own.
+#[cfg(feature = "cloud")]
+fn build(
+    url: &Url,
+    options: impl Iterator<Item = (String, String)>,
+) -> object_store::Result<(Box<dyn ObjectStore>, Path)> {
+    use object_store::aws::AmazonS3Builder;
+    use object_store::azure::MicrosoftAzureBuilder;
+    use object_store::gcp::GoogleCloudStorageBuilder;
+    use object_store::http::HttpBuilder;
+    use object_store::{BackoffConfig, ObjectStoreScheme, RetryConfig};
+
+    use super::outage::PATIENCE;
+    use super::wire::Wire;
+
+    // Time decides how long is waited, not a number of attempts.
+    let retry = RetryConfig {
+        backoff: BackoffConfig {
+            max_backoff: std::time::Duration::from_secs(2),
+            ..BackoffConfig::default()
+        },
+        max_retries: usize::MAX,
+        retry_timeout: PATIENCE,
+    };
+    macro_rules! store {
+        ($builder:ty, $url:expr) => {{
+            let builder = <$builder>::new().with_url($url);
+            let builder = options.fold(builder, |builder, (key, value)| match key.parse() {
+                Ok(key) => builder.with_config(key, value),
+                Err(_) => builder,
+            });
+            Box::new(builder.with_retry(retry).with_http_connector(Wire::new()).build()?)
+        }};
+    }
+    let (scheme, path) = ObjectStoreScheme::parse(url)?;
+    let whole = url.as_str();
+    let store: Box<dyn ObjectStore> = match scheme {
+        ObjectStoreScheme::AmazonS3 => store!(AmazonS3Builder, whole),
+        ObjectStoreScheme::GoogleCloudStorage => store!(GoogleCloudStorageBuilder, whole),
+        ObjectStoreScheme::MicrosoftAzure => store!(MicrosoftAzureBuilder, whole),
+        ObjectStoreScheme::Http => store!(HttpBuilder, &url[..url::Position::BeforePath]),
+        _ => return object_store::parse_url_opts(url, options),
+    };
+    Ok((store, Path::parse(path)?))
+}
+
+#[cfg(not(feature = "cloud"))]
+fn build(
+    url: &Url,
+    options: impl Iterator<Item = (String, String)>,
+) -> object_store::Result<(Box<dyn ObjectStore>, Path)> {
+    object_store::parse_url_opts(url, options)
 }
 
 fn options(

@@ -7,14 +7,18 @@ use bytes::Bytes;
 use super::journal::Journal;
 use super::location::Store;
 use super::lock::Lock;
-use super::publish::clear_staging;
+use super::publish::{COMMIT, clear_staging};
+use super::sending;
 use crate::error::{Kind, Result};
+use crate::interruption::{Tidying, committing, tidy_with};
 
 /// How soon a lock that is held is tried again.
 const BETWEEN_TRIES: Duration = Duration::from_millis(100);
 
 /// The right to write into a lake, until it is dropped. What a killed run had begun to commit is finished with it.
 pub struct LakeLock {
+    /// Before the lock: what is staged may be another writer's once that is given back.
+    _tidying: Tidying,
     store: Store,
     lock: Lock,
 }
@@ -34,10 +38,20 @@ impl LakeLock {
             }
         };
         if let Some(journal) = Journal::load(store)? {
+            let commit = committing(&COMMIT);
             journal.apply(store, &lock)?;
+            commit.finished();
         }
         clear_staging(store, "")?;
+        let (staged, prefix, release) = (store.clone(), lock.staging_prefix(), lock.releaser());
+        let tidying = tidy_with(move || {
+            // What cannot be taken away now is taken away by the next writer.
+            drop(clear_staging(&staged, &prefix));
+            drop(sending::take_back(&staged));
+            release();
+        });
         Ok(Self {
+            _tidying: tidying,
             store: store.clone(),
             lock,
         })

@@ -113,6 +113,12 @@ impl Lease {
         self.held.renew()
     }
 
+    /// What gives it back while its owner still stands.
+    pub(super) fn releaser(&self) -> impl Fn() + Send + Sync + use<> {
+        let held = Arc::clone(&self.held);
+        move || held.give_back()
+    }
+
     /// A word no other run uses.
     pub(super) fn token(&self) -> &str {
         &self.token
@@ -120,6 +126,13 @@ impl Lease {
 }
 
 impl Held {
+    /// What cannot be given back is taken over by the next run.
+    fn give_back(&self) {
+        if self.renew().is_ok() {
+            drop(self.store.delete(LOCK));
+        }
+    }
+
     fn renew(&self) -> Result<()> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.is_lost {
@@ -148,10 +161,7 @@ impl Drop for Lease {
         if let Some(heart) = self.heart.take() {
             drop(heart.join());
         }
-        // What cannot be given back is taken over by the next run.
-        if self.held.renew().is_ok() {
-            drop(self.held.store.delete(LOCK));
-        }
+        self.held.give_back();
         HELD.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.token);
     }
 }

@@ -39,6 +39,15 @@ impl Lock {
         }
     }
 
+    /// What gives it back when its owner is ended by a signal.
+    pub(super) fn releaser(&self) -> Box<dyn Fn() + Send + Sync> {
+        match self {
+            Self::Lease(lease) => Box::new(lease.releaser()),
+            // The system gives a file back.
+            Self::Disk { .. } | Self::None => Box::new(|| ()),
+        }
+    }
+
     /// What names of staged objects begin with, so that a run that has lost its lock without noticing overwrites
     /// nothing of the one that has it.
     pub(super) fn staging_prefix(&self) -> String {

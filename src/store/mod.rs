@@ -12,6 +12,8 @@ mod local;
 pub mod location;
 mod lock;
 pub mod manifest;
+#[cfg_attr(not(feature = "cloud"), expect(dead_code, reason = "no server is asked"))]
+pub(crate) mod outage;
 mod outgoing;
 mod present;
 mod process;
@@ -22,7 +24,10 @@ mod settled;
 mod staged;
 pub mod table;
 mod table_reader;
+mod temporary;
 pub mod verify;
+#[cfg(feature = "cloud")]
+mod wire;
 mod writer;
 
 /// Datasets beside the manifest: what was sent, and the locks of months, belong to no run.
@@ -40,5 +45,6 @@ pub use settled::{LakeState, Part};
 pub use staged::{Staged, StagedWriter};
 pub use table::{SCHEMA_VERSION_KEY, TableOptions, TableWriter};
 pub use table_reader::{TableFile, footer, read_row_groups, read_table, row_groups, rows};
+pub use temporary::TemporaryFolder;
 pub use verify::{Finding, verify_files};
 pub use writer::{ObjectWriter, Written};

@@ -6,6 +6,7 @@ use super::location::Store;
 use super::process;
 use super::publish::{MACHINERY, STAGING};
 use crate::error::{Error, Kind, Result};
+use crate::interruption::{Commit, Tidying, committing, tidy_with};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Where what a lake keeps book of is staged, in the lake and in the folders it goes to.
@@ -14,6 +15,12 @@ pub(super) const SENDING: &str = ".gridtally/sending";
 /// Lies beside what is staged until all of it has its name.
 const MARK: &str = "staged";
 
+/// What a delivery without a book leaves behind that a signal comes upon.
+const DELIVER: Commit = Commit {
+    made: "what was to be sent lies in its folder",
+    cut: "only a part of what was to be sent lies in its folder: look there before it is sent again",
+};
+
 /// Objects on their way to one folder. Dropped before they are delivered, they leave nothing behind.
 pub struct Outgoing {
     store: Store,
@@ -21,6 +28,8 @@ pub struct Outgoing {
     staging: String,
     moves: Vec<(String, String)>,
     is_settled: bool,
+    /// What is staged for a book is taken away by who knows the book.
+    tidying: Option<Tidying>,
 }
 
 impl Outgoing {
@@ -39,9 +48,16 @@ impl Outgoing {
     pub fn of(store: Store) -> Result<Self> {
         static OPENED: AtomicU64 = AtomicU64::new(0);
         let n = OPENED.fetch_add(1, Ordering::Relaxed);
+        let staging = format!("{STAGING}/out-{}-{n}", process::tag());
+        let (at, staged) = (store.clone(), staging.clone());
+        let tidying = tidy_with(move || {
+            // What cannot be tidied now is tidied by the next one.
+            drop(at.remove_staged(&staged));
+        });
         let outgoing = Self {
             store,
-            staging: format!("{STAGING}/out-{}-{n}", process::tag()),
+            staging,
+            tidying: Some(tidying),
             moves: Vec::new(),
             is_settled: false,
         };
@@ -81,12 +97,16 @@ impl Outgoing {
     pub fn deliver(mut self) -> Result<()> {
         self.sync()?;
         let moves = std::mem::take(&mut self.moves);
-        deliver(&self.store, &moves, Pass::First)
+        let commit = committing(&DELIVER);
+        deliver(&self.store, &moves, Pass::First)?;
+        commit.made();
+        Ok(())
     }
 
     /// Stages for a book: what is staged waits for who finishes it, however this ends.
     pub(super) fn book(&mut self, token: &str) {
         self.staging = format!("{SENDING}/{token}");
+        self.tidying = None;
     }
 
     /// Makes what is staged durable, and marks it as whole.

@@ -18,6 +18,7 @@ use super::location::{Store, parse};
 use super::manifest::{MANIFEST, Manifest};
 use super::staged::{Staged, StagedWriter};
 use crate::error::{Error, Result};
+use crate::interruption::{Commit, committing};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -29,6 +30,12 @@ pub const MACHINERY: &str = ".gridtally";
 pub(super) const LOCK: &str = ".gridtally/lock";
 pub(super) const JOURNAL: &str = ".gridtally/journal.json";
 pub(super) const STAGING: &str = ".gridtally/staging";
+
+/// What a commit leaves behind that a signal comes upon.
+pub(crate) const COMMIT: Commit = Commit {
+    made: "the commit was made, the lake is as after this run",
+    cut: "the commit has begun and is not done: the next run finishes it, until then readers may see a mixture",
+};
 
 /// A transaction over many files. Dropped without [`Publication::commit`], it changes nothing.
 pub struct Publication {
@@ -232,6 +239,7 @@ impl Publication {
     /// # Errors
     /// After an error the commit has either not happened, or the next [`Publication::begin`] completes it.
     pub fn commit(mut self, facts: BTreeMap<String, String>) -> Result<Committed> {
+        let commit = committing(&COMMIT);
         let Changes { added, removed } = std::mem::take(&mut *self.changes());
         let mut manifest = self.published.clone().unwrap_or_default();
         let mut committed = Committed::default();
@@ -272,6 +280,7 @@ impl Publication {
             journal.save(&self.store)?;
             journal.apply(&self.store, self.lock.lock())?;
         }
+        commit.made();
         clear_staging(&self.store, &self.lock.lock().staging_prefix())?;
         Ok(committed)
     }

@@ -23,9 +23,16 @@ use super::lease::random_token;
 use super::location::Store;
 use super::outgoing::{Outgoing, Pass, SENDING, deliver, is_marked};
 use crate::error::{Error, Kind, Result};
+use crate::interruption::{Commit, committing};
 
 /// The intent, below the root of the lake.
 pub(super) const INTENT: &str = ".gridtally/sending.json";
+
+/// What a publication leaves behind that a signal comes upon.
+const SEND: Commit = Commit {
+    made: "what was to be sent was sent, and the book of the lake has it",
+    cut: "the publication has begun and is not done: the next one, or a lock of a month, finishes it or takes it back",
+};
 
 /// How far a sending has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -153,6 +160,7 @@ impl<'a> Sending<'a> {
     /// # Errors
     /// After an error it has either not happened, or the next [`BookLock::take`] finishes it.
     pub fn commit(mut self, mut outgoing: Vec<Outgoing>) -> Result<()> {
+        let commit = committing(&SEND);
         let store = self.lock.store();
         for (outgoing, folder) in outgoing.iter_mut().zip(&mut self.folders) {
             folder.moves = outgoing.seal()?;
@@ -171,7 +179,9 @@ impl<'a> Sending<'a> {
         intent.apply(self.lock, &folders, Pass::First).map_err(|why| {
             let rest = "the publication was cut off; the next one, or a lock of a month, finishes it";
             why.at("note", rest)
-        })
+        })?;
+        commit.made();
+        Ok(())
     }
 
     fn intent(&self, stage: Stage) -> Intent {
@@ -193,7 +203,11 @@ impl Drop for Sending<'_> {
         // What cannot be taken back now is taken back by the next one.
         if !self.is_committed {
             let intent = self.intent(Stage::Staging);
-            drop(intent.open().and_then(|folders| intent.tidy(self.lock, &folders)));
+            drop(
+                intent
+                    .open()
+                    .and_then(|folders| intent.tidy(self.lock.store(), &folders)),
+            );
         }
     }
 }
@@ -240,16 +254,15 @@ impl Intent {
         store.sync_folders(self.book.iter().map(|page| page.to.as_str()))?;
         self.stage = Stage::Done;
         self.save(lock)?;
-        self.tidy(lock, folders)
+        self.tidy(store, folders)
     }
 
     /// Takes away what is staged, then the intent.
-    fn tidy(&self, lock: &LakeLock, folders: &[Store]) -> Result<()> {
+    fn tidy(&self, store: &Store, folders: &[Store]) -> Result<()> {
         let staging = format!("{SENDING}/{}", self.token);
         for folder in folders {
             folder.remove_staged(&staging)?;
         }
-        let store = lock.store();
         store.remove_staged(&staging)?;
         store.delete(INTENT)?;
         store.sync_folders(std::iter::once(INTENT))
@@ -275,19 +288,29 @@ fn settle(lock: &LakeLock) -> Result<Option<CutOff>> {
     let folders = intent.open()?;
     match intent.stage {
         Stage::Staging => {
-            intent.tidy(lock, &folders)?;
+            intent.tidy(lock.store(), &folders)?;
             Ok(Some(CutOff::TakenBack))
         }
         Stage::Committed => {
             let message_n = intent.message_n();
+            let commit = committing(&SEND);
             intent.apply(lock, &folders, Pass::Again)?;
+            commit.finished();
             Ok(Some(CutOff::Finished(message_n)))
         }
         Stage::Done => {
-            intent.tidy(lock, &folders)?;
+            intent.tidy(lock.store(), &folders)?;
             Ok(None)
         }
     }
+}
+
+/// Takes away what is staged to be sent, if nothing of it was sent.
+pub(super) fn take_back(store: &Store) -> Result<()> {
+    let Some(intent) = Intent::load(store)?.filter(|intent| intent.stage == Stage::Staging) else {
+        return Ok(());
+    };
+    intent.tidy(store, &intent.open()?)
 }
 
 /// Whether a book may be half written: a publication is committed and not done.

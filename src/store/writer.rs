@@ -4,6 +4,7 @@ use super::local::sync_data;
 use super::location::Store;
 use super::publish::STAGING;
 use crate::error::{Error, Result};
+use crate::interruption::writing;
 use bytes::Bytes;
 use object_store::path::Path;
 use object_store::{MultipartUpload, ObjectStoreExt, RenameOptions};
@@ -62,6 +63,7 @@ impl ObjectWriter {
     /// Ends the object and puts it in its place. On a local disk it is durable then, unless it is a staged object:
     /// those are made durable together, when they are committed.
     pub fn finish(mut self) -> Result<Written> {
+        let _writing = writing();
         self.complete().map_err(|e| Error::from(e).at("path", &self.target))?;
         self.settle()?;
         Ok(Written {
@@ -72,6 +74,7 @@ impl ObjectWriter {
 
     /// Writes all of the object at once.
     pub(super) fn put(mut self, bytes: Bytes) -> Result<()> {
+        let _writing = writing();
         self.store
             .put_at(self.landing(), bytes)
             .map_err(|e| Error::from(e).at("path", &self.target))?;
@@ -141,6 +144,7 @@ impl ObjectWriter {
         let upload = if let Some(upload) = &mut self.upload {
             upload
         } else {
+            let _writing = writing();
             let upload = self.store.wait(self.store.objects().put_multipart(self.landing()))?;
             self.upload.insert(upload)
         };

@@ -38,6 +38,7 @@ mod schemas;
 mod store;
 mod support;
 
+mod apart;
 mod capacity;
 mod cli;
 mod inputs;
@@ -48,6 +49,8 @@ mod inspect_real;
 mod objects;
 mod options;
 mod oracle;
+#[cfg(feature = "cloud")]
+mod outages;
 mod overhead;
 mod pipeline_file;
 mod policies;
@@ -59,5 +62,7 @@ mod reference_tables;
 mod report;
 mod sacct;
 mod sample_data;
+#[cfg(unix)]
+mod signals;
 mod views;
 mod zone;

@@ -1,6 +1,7 @@
 //! Months nobody may publish differently: events that lock and unlock, only ever added, each with its reason.
 
 use crate::error::{Error, Kind, Result};
+use crate::interruption::{Commit, committing};
 use crate::schema;
 use crate::schema::batch::{date, dates, flag, number, text, texts, time, times, word};
 use crate::store::{BookLock, Store, TableOptions, TableWriter, read_table};
@@ -9,6 +10,12 @@ use std::sync::Arc;
 
 /// Folder of the events in a lake.
 pub const FOLDER: &str = "month_lock";
+
+/// What an event leaves behind that a signal comes upon.
+const EVENT: Commit = Commit {
+    made: "the event was written",
+    cut: "whether the event was written is told by `gridtally publication locks`",
+};
 
 /// A month was locked or unlocked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,7 +84,10 @@ pub fn append(book: &BookLock, event: &LockEvent) -> Result<()> {
     table.write(&batch)?;
     let (_, bytes) = table.finish()?;
     let name = format!("{FOLDER}/{at_ms}-{}.parquet", std::process::id());
-    book.lock().put(&name, bytes.into())
+    let commit = committing(&EVENT);
+    book.lock().put(&name, bytes.into())?;
+    commit.made();
+    Ok(())
 }
 
 /// The event that locks a site and month, if it is locked: the last one about it, or about the month at every site.

@@ -1,0 +1,94 @@
+//! SIGINT and SIGTERM: the process ends within a second, where nothing is half done, and says what stands.
+
+use std::io::{IsTerminal, Write, stderr, stdout};
+use std::sync::mpsc::channel;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+use crate::error::{Error, Kind};
+use crate::interruption;
+use crate::pipeline::report::RunReport;
+
+/// Longest time to print the last words: a pipe may be full that nobody reads.
+const PRINTING: Duration = Duration::from_millis(100);
+
+/// The report of a run that has to be printed as JSON, as far as it is known.
+static REPORT: Mutex<Option<RunReport>> = Mutex::new(None);
+
+/// From now on signals end the process in order. Those that were ignored when it began stay so, as `nohup` and the shell's
+/// jobs in the background want it.
+pub(super) fn watch() {
+    let wanted = [(SIGINT, Kind::Interrupted), (SIGTERM, Kind::Terminated)];
+    let ignored = ignored();
+    let wanted: Vec<_> = wanted
+        .into_iter()
+        .filter(|(signal, _)| ignored & (1 << (signal - 1)) == 0)
+        .collect();
+    let Ok(mut signals) = Signals::new(wanted.iter().map(|(signal, _)| signal)) else {
+        // The system's own way of ending is still there, and a killed run is finished by the next one.
+        return;
+    };
+    let watching = std::thread::Builder::new().name("gridtally-signals".to_owned());
+    drop(watching.spawn(move || {
+        let first = signals.forever().next();
+        let kind = wanted.iter().find(|(signal, _)| Some(*signal) == first);
+        if let Some((_, kind)) = kind {
+            end(*kind);
+        }
+    }));
+}
+
+/// The signals that were ignored when the process began, as a mask; none on systems that do not tell.
+fn ignored() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .unwrap_or(0)
+}
+
+/// Has a run that is ended by a signal print its report as JSON, like one that fails.
+pub(super) fn report(report: &RunReport) {
+    *REPORT.lock().unwrap_or_else(PoisonError::into_inner) = Some(report.clone());
+}
+
+/// The run prints its report itself.
+pub(super) fn no_report() {
+    REPORT.lock().unwrap_or_else(PoisonError::into_inner).take();
+}
+
+fn end(kind: Kind) -> ! {
+    let standing = interruption::end();
+    let name = if kind == Kind::Interrupted { "SIGINT" } else { "SIGTERM" };
+    let rest = if standing.is_tidy {
+        ""
+    } else {
+        "; what was staged is cleared away by the next run"
+    };
+    let why = Error::new(kind, format!("ended by {name}: {}{rest}", standing.words));
+    let (done, is_done) = channel();
+    let printing = std::thread::Builder::new().spawn(move || {
+        print(&why);
+        // Nobody waits any more when it took too long.
+        let _ = done.send(());
+    });
+    let _ = printing.map(|_| is_done.recv_timeout(PRINTING));
+    std::process::exit(i32::from(kind.exit_code()))
+}
+
+/// Prints past what is held back. There is nobody to tell if that fails.
+fn print(why: &Error) {
+    let mut people = stderr();
+    // A line of progress may stand there.
+    let start = if people.is_terminal() { "\n" } else { "" };
+    drop(writeln!(people, "{start}gridtally: {why}"));
+    let report = REPORT.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let Some(mut report) = report else { return };
+    report.fail(why);
+    if let Ok(line) = serde_json::to_string(&report) {
+        let mut data = stdout();
+        drop(writeln!(data, "{line}").and_then(|()| data.flush()));
+    }
+}

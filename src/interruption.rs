@@ -1,0 +1,195 @@
+//! What happens to work that a signal ends: steps that must be whole are waited for, what was staged is taken away, and
+//! what stands can be said.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Longest time a step is waited for that has begun.
+const STEP_PATIENCE: Duration = Duration::from_millis(500);
+
+/// Longest time for taking away what was staged.
+const TIDY_PATIENCE: Duration = Duration::from_millis(300);
+
+type Act = Arc<dyn Fn() + Send + Sync>;
+
+static STATE: Mutex<State> = Mutex::new(State::new());
+static CHANGED: Condvar = Condvar::new();
+
+struct State {
+    is_ending: bool,
+    /// Does something exist that an end would have to say something of: a lock of a lake was taken.
+    is_writing: bool,
+    /// Objects that are being written at the moment.
+    object_n: usize,
+    /// Commits under way, the outermost first.
+    commits: Vec<&'static Commit>,
+    /// The last commit that was made.
+    made: Option<&'static Commit>,
+    tidies: BTreeMap<u64, Act>,
+    next: u64,
+}
+
+/// A step that others may see half of, in words.
+#[derive(Debug)]
+pub(crate) struct Commit {
+    /// What stands once it is made.
+    pub(crate) made: &'static str,
+    /// What stands when it was cut off.
+    pub(crate) cut: &'static str,
+}
+
+/// What stands when work is ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Standing {
+    /// In words.
+    pub(crate) words: &'static str,
+    /// Whether what was staged is taken away; the next writer does it where not.
+    pub(crate) is_tidy: bool,
+}
+
+impl State {
+    const fn new() -> Self {
+        Self {
+            is_ending: false,
+            is_writing: false,
+            object_n: 0,
+            commits: Vec::new(),
+            made: None,
+            tidies: BTreeMap::new(),
+            next: 0,
+        }
+    }
+
+    fn is_busy(&self) -> bool {
+        self.object_n > 0 || !self.commits.is_empty()
+    }
+
+    fn standing(&self) -> &'static str {
+        match (self.commits.first(), self.made) {
+            (Some(commit), _) => commit.cut,
+            (None, Some(commit)) => commit.made,
+            (None, None) if self.is_writing => "nothing was published, the lake is as before",
+            (None, None) => "nothing was written",
+        }
+    }
+}
+
+fn state() -> MutexGuard<'static, State> {
+    STATE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The state, once something new may begin: never again when the process is ending, but for what belongs to a commit.
+fn begin() -> MutexGuard<'static, State> {
+    let mut state = state();
+    while state.is_ending && state.commits.is_empty() {
+        state = CHANGED.wait(state).unwrap_or_else(PoisonError::into_inner);
+    }
+    state
+}
+
+/// Takes something away when the process is ended, until it is dropped.
+#[must_use]
+pub(crate) struct Tidying(u64);
+
+/// Registers what takes away that which is staged in a lake.
+pub(crate) fn tidy_with(act: impl Fn() + Send + Sync + 'static) -> Tidying {
+    let mut state = begin();
+    state.is_writing = true;
+    state.next += 1;
+    let id = state.next;
+    state.tidies.insert(id, Arc::new(act));
+    Tidying(id)
+}
+
+impl Drop for Tidying {
+    fn drop(&mut self) {
+        // Once the process is ending what is registered is done: nobody gives back a lock meanwhile under which it is.
+        begin().tidies.remove(&self.0);
+    }
+}
+
+/// An object that is being written, until it is dropped.
+#[must_use]
+pub(crate) struct Writing(());
+
+/// Begins to write an object, out of sight or by itself.
+pub(crate) fn writing() -> Writing {
+    begin().object_n += 1;
+    Writing(())
+}
+
+impl Drop for Writing {
+    fn drop(&mut self) {
+        let mut state = state();
+        state.object_n = state.object_n.saturating_sub(1);
+        CHANGED.notify_all();
+    }
+}
+
+/// A commit under way. Dropped before it is made, it was none.
+#[must_use]
+pub(crate) struct Committing(bool);
+
+/// Begins a commit, which may be part of another.
+pub(crate) fn committing(commit: &'static Commit) -> Committing {
+    begin().commits.push(commit);
+    Committing(false)
+}
+
+impl Committing {
+    /// What another one had begun is done: of this process nothing is committed yet.
+    pub(crate) fn finished(self) {
+        drop(self);
+    }
+
+    /// It is made.
+    pub(crate) fn made(mut self) {
+        self.0 = true;
+    }
+}
+
+impl Drop for Committing {
+    fn drop(&mut self) {
+        let mut state = state();
+        let commit = state.commits.pop();
+        if self.0 {
+            state.made = commit;
+        }
+        CHANGED.notify_all();
+    }
+}
+
+/// Ends all work: from now on nothing new begins. Waits for what must be whole, takes away what was staged, and tells
+/// what stands. Only to be called by who then ends the process.
+pub(crate) fn end() -> Standing {
+    let since = Instant::now();
+    let mut state = state();
+    state.is_ending = true;
+    while state.is_busy() {
+        let Some(left) = STEP_PATIENCE.checked_sub(since.elapsed()) else {
+            break;
+        };
+        let waited = CHANGED.wait_timeout(state, left);
+        state = waited.unwrap_or_else(PoisonError::into_inner).0;
+    }
+    let words = state.standing();
+    let is_cut = !state.commits.is_empty();
+    let tidies: Vec<Act> = state.tidies.values().cloned().collect();
+    drop(state);
+    // What is staged for a commit that was cut off is needed by who finishes it.
+    let is_tidy = !is_cut && tidy(tidies);
+    Standing { words, is_tidy }
+}
+
+fn tidy(tidies: Vec<Act>) -> bool {
+    let (done, is_done) = std::sync::mpsc::channel();
+    let tidying = std::thread::Builder::new().spawn(move || {
+        for tidy in tidies {
+            tidy();
+        }
+        // Nobody waits any more when it took too long.
+        let _ = done.send(());
+    });
+    tidying.is_ok() && is_done.recv_timeout(TIDY_PATIENCE).is_ok()
+}
