@@ -10,13 +10,14 @@ use crate::error::{Error, Kind, Result};
 use crate::pipeline::clock;
 use crate::problems::must_be_known;
 use crate::report::lake::Lake;
+use crate::report::publication::carry;
 use crate::report::publication::diff::{diff, in_brief, table};
 use crate::report::publication::ledger;
 use crate::report::publication::lock::{self, LockEvent};
 use crate::report::publication::told::Told;
 use crate::report::render::{TableFormat, render};
 use crate::report::table::{Cell, ColumnKind, Table};
-use crate::store::{BookLock, CutOff, Part, lake};
+use crate::store::{BookLock, CutOff, Heads, Part, lake};
 use crate::time::Month;
 
 /// Look at what was published to whom, compare publications, lock months.
@@ -32,7 +33,10 @@ Examples:
     gridtally publication diff may-1.msg may-2.msg
 
   Nobody may publish March differently any more:
-    gridtally publication lock out --month 2026-03 --reason 'report of the board' --author 'E. Office'")]
+    gridtally publication lock out --month 2026-03 --reason 'report of the board' --author 'E. Office'
+
+  A lake was built anew in another folder, and goes on where the former one was:
+    gridtally publication carry out new-out")]
 pub(super) struct Args {
     #[command(subcommand)]
     action: Action,
@@ -62,6 +66,15 @@ enum Action {
     Lock(LockArgs),
     /// Unlock a month.
     Unlock(LockArgs),
+    /// Take the books of publications and locks of a lake over into one that was built anew.
+    Carry {
+        /// Folder or URL of the lake that has the books.
+        from: String,
+        /// Folder or URL of the lake that has none yet.
+        to: String,
+        #[command(flatten)]
+        wait: WaitArgs,
+    },
     /// List every lock and unlock of a lake.
     Locks {
         /// Folder or URL results were published to.
@@ -108,6 +121,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
         }
         Action::Lock(args) => lock_month(args, true),
         Action::Unlock(args) => lock_month(args, false),
+        Action::Carry { from, to, wait } => carry_books(from, to, wait),
         Action::Locks { lake, format } => reading(&[lake], Part::Book, || locks(lake, *format)),
     }
 }
@@ -178,6 +192,9 @@ fn lock_month(args: &LockArgs, is_locked: bool) -> Result<()> {
             return Err(Error::new(Kind::Usage, format!("a lock needs a {what}")));
         }
     }
+    // Before the locks are read: one that was cut off is finished with it.
+    let book = BookLock::take(&lake.store, args.wait.or(0))?;
+    note_cut_off(&book);
     let events = lock::load(&lake.store)?;
     let mut known = lake::sites(&lake.manifest);
     // What was locked can be unlocked, whatever became of the site.
@@ -186,8 +203,6 @@ fn lock_month(args: &LockArgs, is_locked: bool) -> Result<()> {
     for site in &asked {
         must_be_known("the lake has", "site", site, &known)?;
     }
-    let book = BookLock::take(&lake.store, args.wait.or(0))?;
-    note_cut_off(&book);
     let every = asked.is_empty().then_some(None);
     for site in asked.into_iter().map(Some).chain(every) {
         let event = LockEvent {
@@ -198,9 +213,27 @@ fn lock_month(args: &LockArgs, is_locked: bool) -> Result<()> {
             reason: args.reason.clone(),
             author: args.author.clone(),
         };
-        lock::append(&book, &event)?;
+        note_heads(&lock::append(&book, &event)?);
     }
     Ok(())
+}
+
+fn carry_books(from: &str, to: &str, wait: &WaitArgs) -> Result<()> {
+    let ends = reading(&[from], Part::Book, || {
+        let (from, to) = (Lake::open(from)?, Lake::open(to)?);
+        let book = BookLock::take(&to.store, wait.or(0))?;
+        note_cut_off(&book);
+        carry::carry(&from.store, &book)
+    })?;
+    note_heads(&ends);
+    Ok(())
+}
+
+/// Says where the books of a lake end that were written into.
+pub(super) fn note_heads(ends: &Heads) {
+    for (book, head) in ends {
+        output::people(&format!("head of {book}: {}", head.blake3));
+    }
 }
 
 /// Says what became of a publication that was cut off.

@@ -16,7 +16,10 @@ Examples:
     gridtally verify out
 
   Verify one in an object store, for a program:
-    gridtally verify s3://accounting/zoo --report json")]
+    gridtally verify s3://accounting/zoo --report json
+
+  Hold one against a head that a run printed, kept outside of the lake:
+    gridtally verify out --head 0f3c...")]
 pub(super) struct Args {
     /// Folder or URL results were published to.
     out: String,
@@ -25,12 +28,16 @@ pub(super) struct Args {
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     report: ReportFormat,
 
+    /// A head that a run, a publication or a lock of a month printed: a page of a book has to have it. May be repeated.
+    #[arg(long = "head", value_name = "BLAKE3")]
+    heads: Vec<String>,
+
     #[command(flatten)]
     wait: WaitArgs,
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
-    let report = verify::verify_beside(&args.out, args.wait.or(60), output::people)?;
+    let report = verify::verify_beside(&args.out, &args.heads, args.wait.or(60), output::people)?;
     match args.report {
         ReportFormat::Text => output::text(&report.text())?,
         ReportFormat::Json => output::json_line(&report)?,

@@ -154,6 +154,8 @@ pub struct RunReport {
     pub removed: Vec<String>,
     /// Files that were built and found unchanged.
     pub unchanged_n: u64,
+    /// BLAKE3 of the last page of `runs`, which stands for all that is published; empty while there is none.
+    pub runs_head: String,
     /// Wall-clock seconds by phase.
     pub phases: BTreeMap<String, f64>,
     /// Wall-clock seconds.
@@ -245,8 +247,9 @@ impl RunReport {
         }
     }
 
-    pub(super) fn finish_unchanged(&mut self, stopwatch: &Stopwatch) {
+    pub(super) fn finish_unchanged(&mut self, stopwatch: &Stopwatch, runs_head: String) {
         self.status = Status::Unchanged;
+        self.runs_head = runs_head;
         self.seconds = seconds(stopwatch.elapsed());
     }
 
@@ -255,12 +258,17 @@ impl RunReport {
         self.seconds = seconds(stopwatch.elapsed());
     }
 
-    pub(super) fn finish(&mut self, stopwatch: &Stopwatch, committed: &Committed) {
+    pub(super) fn finish(&mut self, committed: &Committed) {
         self.written.clone_from(&committed.written);
         self.removed.clone_from(&committed.removed);
         self.unchanged_n = count(committed.unchanged);
         let nothing = committed.written.is_empty() && committed.removed.is_empty();
         self.status = if nothing { Status::Unchanged } else { Status::Published };
+    }
+
+    /// After the commit of what was finished.
+    pub(super) fn end(&mut self, stopwatch: &Stopwatch, runs_head: String) {
+        self.runs_head = runs_head;
         self.seconds = seconds(stopwatch.elapsed());
     }
 
@@ -413,6 +421,13 @@ impl RunReport {
             text.push_str(&overhead.text());
         }
         text.push_str(&self.warnings_text());
+        text.push_str(&self.files_text());
+        text
+    }
+
+    /// What was published, in words.
+    fn files_text(&self) -> String {
+        let mut text = String::new();
         if self.status == Status::Published {
             let _ = writeln!(
                 text,
@@ -421,6 +436,9 @@ impl RunReport {
                 self.removed.len(),
                 self.unchanged_n
             );
+        }
+        if !self.runs_head.is_empty() {
+            let _ = writeln!(text, "  head of runs: {}", self.runs_head);
         }
         text
     }

@@ -62,7 +62,7 @@ pub fn run_into(plan: &Plan, options: &RunOptions, progress: &dyn Progress, repo
     let (means @ (threads, memory_byte_n), window) = (means(options), window(options));
     let mut found = inputs::find(plan, options.output(plan))?;
     let (store, _elsewhere) = open(options.output(plan), options, progress)?;
-    let (lock, publication) = begin(&store, options)?;
+    let publication = begin(&store, options)?;
     let mut state = State::load(&store, &publication)?;
     let fresh = corrections::fresh(plan, &state)?;
     inputs::hash(&mut found, &state.book, state.settings_changed(plan), threads, progress)?;
@@ -83,7 +83,7 @@ pub fn run_into(plan: &Plan, options: &RunOptions, progress: &dyn Progress, repo
     let is_settled = is_same && fresh.is_empty() && !capacity::is_changed(plan, &state) && state.is_laid_out();
     if files.is_empty() && seen.is_empty() && is_settled {
         report.settle(&state);
-        report.finish_unchanged(&stopwatch);
+        report.finish_unchanged(&stopwatch, publication.seal().head("runs").blake3);
         return Ok(());
     }
 
@@ -155,18 +155,12 @@ pub fn run_into(plan: &Plan, options: &RunOptions, progress: &dyn Progress, repo
         report.finish_dry(&stopwatch);
         return Ok(());
     }
-    publish(
-        (plan, &lock, options),
-        publication,
-        &state,
-        report,
-        (&mut stopwatch, progress),
-    )
+    publish((plan, options), publication, &state, report, (&mut stopwatch, progress))
 }
 
 /// Publishes all that was staged, and tells of the run.
 fn publish(
-    (plan, lock, options): (&Plan, &LakeLock, &RunOptions),
+    (plan, options): (&Plan, &RunOptions),
     publication: Publication,
     state: &State,
     report: &mut RunReport,
@@ -175,12 +169,17 @@ fn publish(
     // The row of the run belongs to it.
     let commit = committing(&COMMIT);
     progress.begin("publishing", 0, "files");
-    let committed = publication.commit(state.facts(plan))?;
+    let mut head = String::new();
+    publication.commit_recorded(state.facts(plan), |committed, seal| {
+        report.finish(committed);
+        let (path, page) = super::runs::page(plan, options, report, stopwatch, seal)?;
+        head = blake3::hash(&page).to_hex().to_string();
+        Ok(Some((path, page)))
+    })?;
     progress.end();
     report.phases.insert("publish".to_owned(), stopwatch.lap());
-    report.finish(stopwatch, &committed);
-    super::runs::append(lock, plan, options, report, stopwatch)?;
     commit.made();
+    report.end(stopwatch, head);
     Ok(())
 }
 
@@ -408,11 +407,9 @@ fn open(output: &str, options: &RunOptions, progress: &dyn Progress) -> Result<(
     Ok((store, None))
 }
 
-/// Takes the lock, which is held until the run is recorded, and begins to publish.
-fn begin(store: &Store, options: &RunOptions) -> Result<(Arc<LakeLock>, Publication)> {
-    let lock = Arc::new(LakeLock::take(store, options.wait)?);
-    let publication = Publication::under(Arc::clone(&lock))?;
-    Ok((lock, publication))
+/// Takes the lock, and begins to publish.
+fn begin(store: &Store, options: &RunOptions) -> Result<Publication> {
+    Publication::under(Arc::new(LakeLock::take(store, options.wait)?))
 }
 
 /// When a file of an inventory was true if its rows do not say, Unix milliseconds.

@@ -1,4 +1,6 @@
-//! The record of a run: who changed the lake when. Written after the commit, outside the manifest.
+//! The record of a run: who changed the lake when, and to which manifest. Committed with what the run publishes.
+
+use bytes::Bytes;
 
 use super::clock::Stopwatch;
 use super::options::RunOptions;
@@ -7,20 +9,20 @@ use crate::error::Result;
 use crate::pipeline::Plan;
 use crate::schema;
 use crate::schema::batch::{counts, dates, texts, times};
-use crate::store::{LakeLock, TableOptions, TableWriter};
+use crate::store::{Seal, TableOptions, TableWriter};
 use crate::time::Month;
 
-/// Appends one row to `runs`.
+/// The page of a run that commits what `seal` says: its path, and its one row.
 ///
 /// # Errors
-/// [`crate::error::Kind::Io`] when the lake cannot be written.
-pub(super) fn append(
-    lock: &LakeLock,
+/// [`crate::error::Kind::Internal`] when it is not what the schema declares.
+pub(super) fn page(
     plan: &Plan,
     options: &RunOptions,
     report: &RunReport,
     stopwatch: &Stopwatch,
-) -> Result<()> {
+    seal: &Seal,
+) -> Result<(String, Bytes)> {
     let run_id = format!("{}-{}", stopwatch.started_ms(), std::process::id());
     let text = |value: &str| texts([Some(value)]);
     let time = |ms: i64| times([Some(ms)]);
@@ -43,9 +45,15 @@ pub(super) fn append(
         len(&report.written),
         len(&report.removed),
         count(report.unchanged_n),
+        text(&seal.manifest_blake3),
     ])?;
-    let mut table = TableWriter::create(Vec::new(), dataset.arrow(), &TableOptions::default())?;
+    let path = format!("runs/{run_id}.parquet");
+    let table_options = TableOptions {
+        footer: seal.footer(&path),
+        ..TableOptions::default()
+    };
+    let mut table = TableWriter::create(Vec::new(), dataset.arrow(), &table_options)?;
     table.write(&batch)?;
     let (_, bytes) = table.finish()?;
-    lock.put(&format!("runs/{run_id}.parquet"), bytes.into())
+    Ok((path, bytes.into()))
 }

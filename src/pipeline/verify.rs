@@ -17,10 +17,13 @@ use crate::schema::batch::{id, int, number, text, time};
 use crate::store::lake::{self, LEDGER};
 use crate::store::manifest::MANIFEST;
 use crate::store::publish::MACHINERY;
-use crate::store::{Holder, LockWatch, Manifest, Store, read_table, verify_files};
+use crate::store::seal::SEAL;
+use crate::store::{Heads, Holder, LockWatch, Manifest, Store, read_table, verify_store};
 use crate::summarise::group::Groups;
 use crate::summarise::sums::COUNTED;
 
+#[path = "verify_books.rs"]
+mod of_books;
 #[path = "verify_charges.rs"]
 mod of_charges;
 #[path = "verify_summaries.rs"]
@@ -37,6 +40,8 @@ pub struct VerifyReport {
     pub records_n: u64,
     /// Input rows accounted for.
     pub rows_n: u64,
+    /// Where each book ends.
+    pub books: Heads,
     /// Everything that is not as it should be, as (path, problem).
     pub findings: Vec<(String, String)>,
 }
@@ -54,6 +59,9 @@ impl VerifyReport {
         let mut text = String::new();
         for (path, problem) in &self.findings {
             let _ = writeln!(text, "{path}: {problem}");
+        }
+        for (book, head) in self.books.iter().filter(|(_, head)| head.page_n > 0) {
+            let _ = writeln!(text, "{book}: {} pages, head {}", head.page_n, head.blake3);
         }
         let verdict = if self.is_sound() { "sound" } else { "NOT sound" };
         let _ = writeln!(
@@ -87,28 +95,29 @@ struct Totals {
 /// [`crate::error::Kind::NoInput`] when there is no lake; [`crate::error::Kind::Io`] when it cannot be
 /// read. What is wrong with it is in the report.
 pub fn verify(output: &str) -> Result<VerifyReport> {
-    verify_state(output, false)
+    verify_state(output, &[], false)
 }
 
 /// As [`verify`], beside a run: what that has not published yet is no damage, and a state between two is looked at again
-/// until it has settled.
+/// until it has settled. Each of `heads` was the end of a book once, and must be a page of one.
 ///
 /// # Errors
 /// As [`verify`]; [`Kind::Busy`] when nothing has settled within `patience`.
-pub fn verify_beside(output: &str, patience: Duration, note: impl Fn(&str)) -> Result<VerifyReport> {
+pub fn verify_beside(output: &str, heads: &[String], patience: Duration, note: impl Fn(&str)) -> Result<VerifyReport> {
     let store = Store::open_existing(output)?;
     let since = Stopwatch::start();
     let mut is_told = false;
     let mut watch = LockWatch::new(&store);
     loop {
-        let (before, mut holder) = (store.get(MANIFEST)?, watch.look()?);
+        let state = || Ok::<_, Error>((store.get(MANIFEST)?, store.get(SEAL)?));
+        let (before, mut holder) = (state()?, watch.look()?);
         let was_locked = holder != Holder::Nobody;
         if was_locked && !is_told {
             note("a run holds the lake: what it has not published yet is left out");
             is_told = true;
         }
-        let verdict = verify_state(output, was_locked);
-        let is_moving = was_locked || watch.look()? != Holder::Nobody || store.get(MANIFEST)? != before;
+        let verdict = verify_state(output, heads, was_locked);
+        let is_moving = was_locked || watch.look()? != Holder::Nobody || state()? != before;
         if !is_moving || verdict.as_ref().is_ok_and(VerifyReport::is_sound) {
             return verdict;
         }
@@ -118,7 +127,7 @@ pub fn verify_beside(output: &str, patience: Duration, note: impl Fn(&str)) -> R
             std::thread::sleep(BETWEEN_LOOKS);
             holder = watch.look()?;
             if holder == Holder::Nobody {
-                return verify_state(output, false);
+                return verify_state(output, heads, false);
             }
         }
         if since.elapsed() >= patience {
@@ -136,22 +145,23 @@ pub fn verify_beside(output: &str, patience: Duration, note: impl Fn(&str)) -> R
 const BETWEEN_LOOKS: Duration = Duration::from_millis(200);
 
 /// Verifies the lake as it is now; while it is locked, what lies in the folder of the machinery belongs to a run.
-fn verify_state(output: &str, is_locked: bool) -> Result<VerifyReport> {
-    let (store, manifest) = Manifest::open(output)?;
+fn verify_state(output: &str, heads: &[String], is_locked: bool) -> Result<VerifyReport> {
+    let (store, manifest) = of_books::open(output)?;
     let mut report = VerifyReport {
         output: store.url().to_owned(),
         ..VerifyReport::default()
     };
     let is_of_run = |path: &str| is_locked && path.split('/').next() == Some(MACHINERY);
-    for finding in verify_files(&store)? {
-        if is_of_run(&finding.path) {
-            continue;
+    let verified = verify_store(&store)?;
+    for finding in verified.findings {
+        if !is_of_run(&finding.path) {
+            report.find(&finding.path, finding.problem);
         }
-        report.find(&finding.path, finding.problem);
     }
-    if !report.is_sound() {
+    of_books::check(&store, (&verified.books, heads), &mut report)?;
+    let Some(manifest) = manifest.filter(|_| report.is_sound()) else {
         return Ok(report); // files that are not what they were prove nothing about their content
-    }
+    };
     report.files_n = u64::try_from(manifest.files().len()).unwrap_or(u64::MAX);
     let table = |path: &str| -> Result<Vec<RecordBatch>> { read_table(store.reader(path)?, None, 16_384)?.collect() };
     let book = Book::load(&table(lake::inputs_path(&manifest))?, &table(LEDGER)?)?;

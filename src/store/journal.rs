@@ -6,6 +6,7 @@ use super::location::Store;
 use super::lock::Lock;
 use super::manifest::MANIFEST;
 use super::publish::JOURNAL;
+use super::seal::SEAL;
 use crate::error::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
 use std::io::Read;
@@ -17,6 +18,8 @@ pub(super) struct Journal {
     pub(super) deletes: Vec<String>,
     /// The text of the new manifest.
     pub(super) manifest: String,
+    /// The text of the new seal.
+    pub(super) seal: String,
 }
 
 /// A staged object and its place.
@@ -68,6 +71,7 @@ impl Journal {
         store.sync_folders(touched.map(String::as_str))?;
         lock.hold()?;
         store.put(MANIFEST, self.manifest.clone().into())?;
+        store.put(SEAL, self.seal.clone().into())?;
         store.delete(JOURNAL)?;
         store.sync_folders(std::iter::once(JOURNAL))
     }

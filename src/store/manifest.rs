@@ -1,6 +1,8 @@
-//! `manifest.json`: what is published. Deterministic text: the same files and facts give the same bytes.
+//! `manifest.json`: what is published. Deterministic text: the same files and facts give the same bytes. It ends with its
+//! own hash.
 
 use super::location::Store;
+use super::own_hash;
 use crate::error::{Error, Kind, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -10,7 +12,7 @@ use std::fmt::Write;
 pub const MANIFEST: &str = "manifest.json";
 
 /// The version of the manifest's form that this program writes and the newest it reads.
-pub const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 2;
 
 /// One published file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -95,6 +97,14 @@ impl Manifest {
             return Err(Error::new(Kind::Data, "the manifest was written by a newer gridtally")
                 .at("format_version", version.format_version));
         }
+        if version.format_version < FORMAT_VERSION {
+            let message = "the manifest was written by an earlier gridtally: build the lake again in another folder (gridtally \
+                           run), and send all of it anew";
+            return Err(Error::new(Kind::Data, message).at("format_version", version.format_version));
+        }
+        if own_hash::of(text).is_none() {
+            return Err(damaged().at("reason", "it does not end with the hash of what it says"));
+        }
         let form: Form = serde_json::from_slice(text).map_err(|e| damaged().because(e))?;
         let mut manifest = Self {
             facts: form.facts,
@@ -127,8 +137,16 @@ impl Manifest {
             let _infallible = write!(text, "{separator}\n    {file}");
             separator = ",";
         }
-        text.push_str(if self.files.is_empty() { "]\n}\n" } else { "\n  ]\n}\n" });
-        Ok(text)
+        text.push_str(if self.files.is_empty() { "],\n" } else { "\n  ],\n" });
+        Ok(own_hash::end(text))
+    }
+
+    /// The hash that its text ends with.
+    ///
+    /// # Errors
+    /// `Internal` when it cannot be written.
+    pub fn blake3(&self) -> Result<String> {
+        Ok(own_hash::of(self.to_text()?.as_bytes()).unwrap_or_default())
     }
 
     /// The published files, sorted by path.

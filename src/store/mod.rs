@@ -1,5 +1,6 @@
 //! The only room that does I/O on outputs: objects in, objects out, published all at once or not at all.
 
+pub mod chain;
 mod column;
 pub(crate) mod connect;
 pub mod empty;
@@ -15,10 +16,12 @@ pub mod manifest;
 #[cfg_attr(not(feature = "cloud"), expect(dead_code, reason = "no server is asked"))]
 pub(crate) mod outage;
 mod outgoing;
+mod own_hash;
 mod present;
 mod process;
 pub mod publish;
 mod reader;
+pub mod seal;
 mod sending;
 mod settled;
 mod staged;
@@ -33,6 +36,9 @@ mod writer;
 /// Datasets beside the manifest: what was sent, and the locks of months, belong to no run.
 pub const BESIDE: [&str; 3] = ["publication", "publication_job", "month_lock"];
 
+/// The books of a lake: datasets whose files are pages that are only ever added, and that no manifest names.
+pub const BOOKS: [&str; 4] = ["month_lock", "publication", "publication_job", "runs"];
+
 pub use lake_lock::LakeLock;
 pub use lease::{Holder, LockWatch};
 pub use location::{Entry, Store};
@@ -40,11 +46,12 @@ pub use manifest::{FileEntry, Manifest};
 pub use outgoing::Outgoing;
 pub use publish::{Committed, Current, Publication};
 pub use reader::ObjectReader;
+pub use seal::{Head, Heads, Seal};
 pub use sending::{BookLock, CutOff, Sending};
 pub use settled::{LakeState, Part};
 pub use staged::{Staged, StagedWriter};
 pub use table::{SCHEMA_VERSION_KEY, TableOptions, TableWriter};
 pub use table_reader::{TableFile, footer, read_row_groups, read_table, row_groups, rows};
 pub use temporary::TemporaryFolder;
-pub use verify::{Finding, verify_files};
+pub use verify::{Finding, Verified, verify_files, verify_store};
 pub use writer::{ObjectWriter, Written};

@@ -5,7 +5,7 @@
 //! `.gridtally/journal.json`: before it nothing has happened, after it everything will, by this run or by the next one
 //! that begins. Only renames (atomic on a local disk) and whole-object writes ever touch a published path, so a reader
 //! sees every single file in its old or its new state. Between the first move and the last a reader of several files
-//! can see some old and some new; the manifest is replaced after all of them.
+//! can see some old and some new; the manifest is replaced after all of them, and then the seal.
 //!
 //! One writer at a time: on a local disk a lock that the system releases even when its owner is killed sees to that, on
 //! object stores one made of conditional writes. Stores that have none (`WebDAV`, or S3 with
@@ -16,9 +16,11 @@ use super::journal::{Journal, Move};
 use super::lake_lock::LakeLock;
 use super::location::{Store, parse};
 use super::manifest::{MANIFEST, Manifest};
+use super::seal::{SEAL, Seal};
 use super::staged::{Staged, StagedWriter};
 use crate::error::{Error, Result};
 use crate::interruption::{Commit, committing};
+use bytes::Bytes;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -41,6 +43,7 @@ pub(crate) const COMMIT: Commit = Commit {
 pub struct Publication {
     store: Store,
     published: Option<Manifest>,
+    seal: Seal,
     changes: Mutex<Changes>,
     staged_n: AtomicU64,
     /// From the moment the journal may be there, what is staged belongs to it.
@@ -89,12 +92,13 @@ impl Publication {
     /// Reads the manifest under a lock that is held.
     ///
     /// # Errors
-    /// `Data` when the manifest is damaged.
+    /// `Data` when the manifest or its seal is damaged, or one is not of the other.
     pub fn under(lock: Arc<LakeLock>) -> Result<Self> {
         let store = lock.store();
         Ok(Self {
             store: store.clone(),
             published: Manifest::load(store)?,
+            seal: Seal::held(store)?,
             changes: Mutex::default(),
             staged_n: AtomicU64::new(0),
             committing: false,
@@ -111,7 +115,7 @@ impl Publication {
     pub fn stage(&self, path: &str, dataset: &str, schema_version: u32) -> Result<StagedWriter> {
         let location = parse(path)?;
         let reserved = location.parts().next().is_none_or(|part| part.as_ref() == MACHINERY);
-        if reserved || location.as_ref() != path || path == MANIFEST {
+        if reserved || location.as_ref() != path || [MANIFEST, SEAL].contains(&path) {
             return Err(Error::internal("nothing can be published at this path").at("path", path));
         }
         let n = self.staged_n.fetch_add(1, Ordering::Relaxed);
@@ -234,11 +238,29 @@ impl Publication {
         Ok(!self.store.list(folder)?.is_empty())
     }
 
+    /// The seal of what is published, before this publication.
+    pub fn seal(&self) -> &Seal {
+        &self.seal
+    }
+
     /// Publishes all of it, and replaces the facts of the manifest. When nothing changes, nothing is written.
     ///
     /// # Errors
     /// After an error the commit has either not happened, or the next [`Publication::begin`] completes it.
-    pub fn commit(mut self, facts: BTreeMap<String, String>) -> Result<Committed> {
+    pub fn commit(self, facts: BTreeMap<String, String>) -> Result<Committed> {
+        self.commit_recorded(facts, |_, _| Ok(None))
+    }
+
+    /// As [`Publication::commit`], with a page of a book in which `record` writes down what is committed. It is shown the
+    /// seal with the manifest that will be there, whose footer the page carries.
+    ///
+    /// # Errors
+    /// As [`Publication::commit`], and what `record` fails with.
+    pub fn commit_recorded(
+        mut self,
+        facts: BTreeMap<String, String>,
+        record: impl FnOnce(&Committed, &Seal) -> Result<Option<(String, Bytes)>>,
+    ) -> Result<Committed> {
         let commit = committing(&COMMIT);
         let Changes { added, removed } = std::mem::take(&mut *self.changes());
         let mut manifest = self.published.clone().unwrap_or_default();
@@ -264,16 +286,18 @@ impl Publication {
             }
             manifest.insert(staged.entry);
         }
-        if moves.is_empty() && committed.removed.is_empty() {
-            // One object at most has to change, and that is atomic by itself.
-            if self.published.as_ref() != Some(&manifest) {
-                self.lock.put(MANIFEST, manifest.to_text()?.into())?;
-            }
-        } else {
+        let mut seal = self.seal.clone();
+        seal.manifest_blake3 = manifest.blake3()?;
+        if let Some((path, bytes)) = record(&committed, &seal)? {
+            moves.push(self.stage_page(path, bytes, &mut seal)?);
+        }
+        let is_same = self.published.as_ref() == Some(&manifest);
+        if !moves.is_empty() || !committed.removed.is_empty() || !is_same {
             let journal = Journal {
                 moves,
                 deletes: committed.removed.clone(),
                 manifest: manifest.to_text()?,
+                seal: seal.to_text()?,
             };
             self.lock.lock().hold()?;
             self.committing = true;
@@ -283,6 +307,20 @@ impl Publication {
         commit.made();
         clear_staging(&self.store, &self.lock.lock().staging_prefix())?;
         Ok(committed)
+    }
+
+    /// Stages a page of a book, with which the seal turns to it.
+    fn stage_page(&self, path: String, bytes: Bytes, seal: &mut Seal) -> Result<Move> {
+        let n = self.staged_n.fetch_add(1, Ordering::Relaxed);
+        let from = format!("{STAGING}/{}{n:08}", self.lock.lock().staging_prefix());
+        let page = Move {
+            blake3: seal.turn(&path, &bytes),
+            bytes: u64::try_from(bytes.len()).unwrap_or(u64::MAX),
+            to: path,
+            from,
+        };
+        self.lock.put(&page.from, bytes)?;
+        Ok(page)
     }
 
     fn changes(&self) -> MutexGuard<'_, Changes> {

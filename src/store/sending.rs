@@ -4,7 +4,7 @@
 //! 2. What is sent is staged in the folders it goes to, and the pages of the book in the lake, out of sight.
 //! 3. The intent is replaced by the list of all of it. This is the commit: before it the next writer of the book takes back
 //!    what was staged, after it the next one finishes it.
-//! 4. What was staged gets its names, first in the folders, then in the book.
+//! 4. What was staged gets its names, first in the folders, then in the book, whose new end is written into the seal.
 //! 5. The intent says that all is done, the staging folders go, and then the intent.
 //!
 //! On a local disk a staged message is either in the staging folder or has its name, so none is sent twice, also if it was
@@ -17,11 +17,13 @@ use std::time::Duration;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
+use super::BESIDE;
 use super::journal::Move;
 use super::lake_lock::LakeLock;
 use super::lease::random_token;
 use super::location::Store;
 use super::outgoing::{Outgoing, Pass, SENDING, deliver, is_marked};
+use super::seal::{Heads, SEAL, Seal, book_of};
 use crate::error::{Error, Kind, Result};
 use crate::interruption::{Commit, committing};
 
@@ -52,6 +54,8 @@ struct Intent {
     token: String,
     folders: Vec<Folder>,
     book: Vec<Move>,
+    /// Where the books end once the pages are in them. A run may change the rest of the seal before this is done.
+    ends: Heads,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -82,10 +86,15 @@ impl BookLock {
     ///
     /// # Errors
     /// [`Kind::Busy`] when another writer holds the lake; [`Kind::Io`] when a folder cannot be reached to which a
-    /// publication was cut off; [`Kind::Data`] when what it had staged there is gone.
+    /// publication was cut off; [`Kind::Data`] when what it had staged there is gone, and when a book is not what was
+    /// written.
     pub fn take(store: &Store, patience: Duration) -> Result<Self> {
         let lock = LakeLock::take(store, patience)?;
         let cut_off = settle(&lock)?;
+        Seal::held(store)?;
+        for book in BESIDE {
+            store.pages(book)?;
+        }
         Ok(Self { lock, cut_off })
     }
 
@@ -107,8 +116,15 @@ pub struct Sending<'a> {
     lock: &'a LakeLock,
     token: String,
     folders: Vec<Folder>,
-    book: Mutex<Vec<Move>>,
+    book: Mutex<Pages>,
     is_committed: bool,
+}
+
+/// Pages on their way into a book, and the seal with them.
+#[derive(Default)]
+struct Pages {
+    moves: Vec<Move>,
+    seal: Seal,
 }
 
 impl<'a> Sending<'a> {
@@ -130,36 +146,44 @@ impl<'a> Sending<'a> {
             lock: lock.lock(),
             token,
             folders: named,
-            book: Mutex::default(),
+            book: Mutex::new(Pages {
+                moves: Vec::new(),
+                seal: Seal::held(lock.lock().store())?,
+            }),
             is_committed: false,
         };
         sending.intent(Stage::Staging).save(sending.lock)?;
         Ok(sending)
     }
 
-    /// Stages a page of the book.
+    /// What the footer of the next page of a book says, which is to lie at `path`.
+    #[must_use]
+    pub fn footer(&self, path: &str) -> Vec<(String, String)> {
+        self.pages().seal.footer(path)
+    }
+
+    /// Stages the next page of a book, which carries its footer.
     ///
     /// # Errors
     /// [`Kind::Io`] when it cannot be written.
     pub fn enter(&self, path: &str, bytes: Bytes) -> Result<()> {
         let mut book = self.pages();
-        let from = format!("{SENDING}/{}/{:08}", self.token, book.len());
         let page = Move {
-            from,
+            from: format!("{SENDING}/{}/{:08}", self.token, book.moves.len()),
             to: path.to_owned(),
             bytes: u64::try_from(bytes.len()).unwrap_or(u64::MAX),
-            blake3: blake3::hash(&bytes).to_hex().to_string(),
+            blake3: book.seal.turn(path, &bytes),
         };
         self.lock.put(&page.from, bytes)?;
-        book.push(page);
+        book.moves.push(page);
         Ok(())
     }
 
-    /// Sends all of it and enters it into the book.
+    /// Sends all of it and enters it into the book; gives where the books end with it.
     ///
     /// # Errors
     /// After an error it has either not happened, or the next [`BookLock::take`] finishes it.
-    pub fn commit(mut self, mut outgoing: Vec<Outgoing>) -> Result<()> {
+    pub fn commit(mut self, mut outgoing: Vec<Outgoing>) -> Result<Heads> {
         let commit = committing(&SEND);
         let store = self.lock.store();
         for (outgoing, folder) in outgoing.iter_mut().zip(&mut self.folders) {
@@ -168,7 +192,7 @@ impl<'a> Sending<'a> {
         let folders: Vec<Store> = outgoing.iter().map(|folder| folder.store().clone()).collect();
         {
             let book = self.pages();
-            let staged = || book.iter().map(|page| page.from.as_str());
+            let staged = || book.moves.iter().map(|page| page.from.as_str());
             store.sync_files(staged())?;
             store.sync_folders(staged())?;
         }
@@ -176,24 +200,29 @@ impl<'a> Sending<'a> {
         // From here on it may be there.
         self.is_committed = true;
         intent.save(self.lock)?;
+        let ends = intent.ends.clone();
         intent.apply(self.lock, &folders, Pass::First).map_err(|why| {
             let rest = "the publication was cut off; the next one, or a lock of a month, finishes it";
             why.at("note", rest)
         })?;
         commit.made();
-        Ok(())
+        Ok(ends)
     }
 
     fn intent(&self, stage: Stage) -> Intent {
+        let pages = self.pages();
+        let entered = |book: &str| pages.moves.iter().any(|page| book_of(&page.to) == book);
+        let ends = BESIDE.into_iter().filter(|book| entered(book));
         Intent {
             stage,
             token: self.token.clone(),
             folders: self.folders.clone(),
-            book: self.pages().clone(),
+            book: pages.moves.clone(),
+            ends: ends.map(|book| (book.to_owned(), pages.seal.head(book))).collect(),
         }
     }
 
-    fn pages(&self) -> MutexGuard<'_, Vec<Move>> {
+    fn pages(&self) -> MutexGuard<'_, Pages> {
         self.book.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -252,6 +281,9 @@ impl Intent {
             }
         }
         store.sync_folders(self.book.iter().map(|page| page.to.as_str()))?;
+        let mut seal = Seal::load(store)?.unwrap_or_default();
+        seal.books.extend(self.ends.clone());
+        lock.put(SEAL, seal.to_text()?.into())?;
         self.stage = Stage::Done;
         self.save(lock)?;
         self.tidy(store, folders)

@@ -1,17 +1,19 @@
 //! Is what is published what the manifest says, all of it and nothing else?
 
-use super::BESIDE;
+use super::BOOKS;
+use super::chain::{Chain, Page};
 use super::journal::hash;
 use super::location::Store;
 use super::manifest::{FileEntry, MANIFEST, Manifest};
 use super::outgoing::SENDING;
 use super::present::Present;
 use super::publish::{JOURNAL, LOCK, MACHINERY, STAGING};
+use super::seal::{SEAL, Seal, unlike};
 use super::sending::INTENT;
 use super::table::SCHEMA_VERSION_KEY;
 use super::table_reader::describe;
 use crate::error::{Kind, Result};
-use crate::schema::sql::SCRIPT;
+use std::collections::BTreeMap;
 
 /// Something that is not as it should be.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,11 +24,66 @@ pub struct Finding {
     pub problem: String,
 }
 
-/// Checks every file of the manifest (there, size, hash, and for Parquet: readable, rows, schema version) and looks for
-/// what does not belong there. Sorted by path; empty when all is well.
+/// What the files of an output are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Verified {
+    /// What is not as it should be, sorted by path; empty when all is well.
+    pub findings: Vec<Finding>,
+    /// The pages of each book, in order.
+    pub books: BTreeMap<String, Vec<Page>>,
+}
+
+/// Checks every file of the manifest (there, size, hash, and for Parquet: readable, rows, schema version), the chain of
+/// pages of every book, and looks for what does not belong there.
 ///
 /// # Errors
 /// Only when looking itself fails; what is seen is a finding.
+pub fn verify_store(store: &Store) -> Result<Verified> {
+    let mut verified = Verified {
+        findings: verify_files(store)?,
+        ..Verified::default()
+    };
+    let seal = match Seal::load(store) {
+        Ok(seal) => seal,
+        Err(why) if why.kind() == Kind::Data => {
+            verified.find(SEAL, why.to_string());
+            return Ok(verified.sorted());
+        }
+        Err(why) => return Err(why),
+    };
+    if seal.is_none() {
+        verified.find(SEAL, "there is no seal: where the books end is not known");
+    }
+    if let Some(problem) = unlike(store.get(MANIFEST)?.as_ref(), seal.as_ref()) {
+        verified.find(SEAL, problem);
+    }
+    let seal = seal.unwrap_or_default();
+    for book in BOOKS {
+        let chain = Chain::examine(store, book, &seal.head(book))?;
+        verified.findings.extend(chain.findings);
+        verified.books.insert(book.to_owned(), chain.pages);
+    }
+    Ok(verified.sorted())
+}
+
+impl Verified {
+    fn find(&mut self, path: &str, problem: impl Into<String>) {
+        self.findings.push(Finding {
+            path: path.to_owned(),
+            problem: problem.into(),
+        });
+    }
+
+    fn sorted(mut self) -> Self {
+        self.findings.sort();
+        self
+    }
+}
+
+/// What [`verify_store`] finds of the files a manifest names, and of those nobody names.
+///
+/// # Errors
+/// As [`verify_store`].
 pub fn verify_files(store: &Store) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     let mut report = |path: &str, problem: String| {
@@ -81,9 +138,7 @@ pub fn verify_files(store: &Store) -> Result<Vec<Finding>> {
         report(path, "left over from an interrupted write".to_owned());
     }
     for (path, problem) in present.others {
-        if stray(&path).is_some() {
-            report(path.trim_end_matches('/'), problem);
-        }
+        report(path.trim_end_matches('/'), problem);
     }
     findings.sort();
     Ok(findings)
@@ -92,11 +147,12 @@ pub fn verify_files(store: &Store) -> Result<Vec<Finding>> {
 fn stray(path: &str) -> Option<&'static str> {
     let below = |folder: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
     match path {
-        MANIFEST | SCRIPT | LOCK => None,
+        MANIFEST | SEAL | LOCK => None,
         JOURNAL => Some("a commit was interrupted; the next run completes it"),
         INTENT => Some("a publication was cut off; the next one, or a lock of a month, finishes it"),
         _ if below(SENDING) => Some("left over from a publication that was cut off; the next one removes it"),
-        _ if below("runs") || BESIDE.into_iter().any(below) => None,
+        // Their pages are held against their chains.
+        _ if BOOKS.into_iter().any(below) => None,
         _ if below(STAGING) => Some("left over from an interrupted run; the next run removes it"),
         _ if below(MACHINERY) => Some("does not belong here"),
         _ => Some("not in the manifest"),

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use serde_json::{Value, json};
+use gridtally::store::{FileEntry, Manifest};
 
 use crate::input::{self, Dialect};
 use crate::python::interpreter;
@@ -84,34 +84,24 @@ fn link(one: &Path, many: &Path, records: i64) -> u64 {
     if many.exists() {
         fs::remove_dir_all(many).unwrap();
     }
-    let mut manifest: Value = serde_json::from_slice(&fs::read(one.join("manifest.json")).unwrap()).unwrap();
-    let files: Vec<Value> = manifest["files"].as_array().unwrap().clone();
-    let of = |file: &Value| file["dataset"].as_str().unwrap().to_owned();
-    let kept: Vec<&Value> = files
-        .iter()
-        .filter(|file| matches!(of(file).as_str(), "records" | "usage"))
-        .collect();
-    let record_n: u64 = kept
-        .iter()
-        .filter(|file| of(file) == "records")
-        .map(|file| file["rows"].as_u64().unwrap())
-        .sum();
+    let manifest = Manifest::parse(&fs::read(one.join("manifest.json")).unwrap()).unwrap();
+    let kept: Vec<&FileEntry> = manifest.dataset("records").chain(manifest.dataset("usage")).collect();
+    let record_n: u64 = manifest.dataset("records").map(|file| file.rows).sum();
     let times = u64::try_from(records).expect("not negative").div_ceil(record_n);
-    let mut linked = Vec::new();
+    let mut linked = Manifest::default();
+    linked.facts.clone_from(&manifest.facts);
     for nth in 0..times {
         for file in &kept {
-            let from = file["path"].as_str().unwrap();
-            let path = from.replace("site=FELL", &format!("site=FELL{nth:03}"));
+            let path = file.path.replace("site=FELL", &format!("site=FELL{nth:03}"));
             let to: PathBuf = many.join(&path);
             fs::create_dir_all(to.parent().unwrap()).unwrap();
-            fs::hard_link(one.join(from), to).unwrap();
-            let mut entry = (*file).clone();
-            entry["path"] = json!(path);
-            linked.push(entry);
+            fs::hard_link(one.join(&file.path), to).unwrap();
+            linked.insert(FileEntry {
+                path,
+                ..(*file).clone()
+            });
         }
     }
-    linked.sort_by_key(|file| file["path"].as_str().unwrap().to_owned());
-    manifest["files"] = json!(linked);
-    fs::write(many.join("manifest.json"), manifest.to_string()).unwrap();
+    fs::write(many.join("manifest.json"), linked.to_text().unwrap()).unwrap();
     record_n * times
 }

@@ -4,6 +4,9 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use gridtally::store::FileEntry;
+
+use super::support::forge::forge_manifest;
 use super::support::python::python;
 use super::support::sample::{self, run};
 
@@ -154,11 +157,14 @@ fn the_list_of_inputs_moves_out_of_the_folder_of_the_ledger() {
     )
     .unwrap();
     fs::remove_dir(house.path("lake/inputs")).unwrap();
-    let manifest = fs::read_to_string(house.path("lake/manifest.json")).unwrap();
-    assert!(manifest.contains("\"inputs/inputs.parquet\""));
-    let earlier = manifest.replace("\"inputs/inputs.parquet\"", "\"ledger/inputs.parquet\"");
-    let earlier = earlier.replace("\"layout\": \"2\"", "\"layout\": \"1\"");
-    fs::write(house.path("lake/manifest.json"), earlier).unwrap();
+    forge_manifest(&house.path("lake"), |manifest| {
+        let inputs = manifest.remove("inputs/inputs.parquet").unwrap();
+        manifest.insert(FileEntry {
+            path: "ledger/inputs.parquet".to_owned(),
+            ..inputs
+        });
+        manifest.facts.insert("layout".to_owned(), "1".to_owned());
+    });
     // It is read where it is ...
     assert!(house.gridtally(&["verify", "lake"]).contains("sound"));
     assert!(

@@ -37,6 +37,7 @@ mod occupancy;
 mod schemas;
 mod store;
 mod support;
+mod tampering;
 
 mod apart;
 mod capacity;

@@ -110,7 +110,7 @@ fn published(cloud: &impl Cloud, lake: &str) -> BTreeMap<String, String> {
     let objects = store.list(lake).unwrap().into_iter();
     objects
         .map(|entry| (entry.path[lake.len() + 1..].to_owned(), hash(&entry.path)))
-        .filter(|(path, _)| !path.starts_with("runs/"))
+        .filter(|(path, _)| !path.starts_with("runs/") && path != "seal.json")
         .collect()
 }
 

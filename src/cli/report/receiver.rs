@@ -2,7 +2,7 @@
 
 use super::print;
 use crate::cli::output;
-use crate::cli::publication::note_cut_off;
+use crate::cli::publication::{note_cut_off, note_heads};
 use crate::cli::reading::reading;
 use crate::cli::wait::WaitArgs;
 use crate::error::{Error, Kind, Result};
@@ -176,7 +176,7 @@ impl ReceiverArgs {
             &mut |form, site, month, number, text| outbox.put(form, site, month, number, text).map(drop),
         )?;
         let outgoing = std::iter::once(outbox.into_outgoing()).chain(lists);
-        sending.commit(outgoing.collect())?;
+        note_heads(&sending.commit(outgoing.collect())?);
         Ok(sent)
     }
 }

@@ -206,19 +206,7 @@ fn each(store: &Store, receiver: &str, places: &BTreeSet<Place>, mut see: impl F
     if places.is_empty() {
         return Ok(());
     }
-    let mut files: Vec<(Vec<u64>, String)> = Vec::new();
-    for file in store.list(FOLDER)? {
-        let name = file
-            .path
-            .rsplit('/')
-            .next()
-            .unwrap_or_default()
-            .trim_end_matches(".parquet");
-        let order: Option<Vec<u64>> = name.split('-').map(|part| part.parse().ok()).collect();
-        files.push((order.ok_or_else(|| damaged(&file.path))?, file.path));
-    }
-    files.sort();
-    for (_, path) in files {
+    for path in store.pages(FOLDER)? {
         for batch in read_table(store.reader(&path)?, None, BATCH_ROWS)? {
             let batch = batch?;
             schema::dataset(FOLDER)?.admit(&batch)?;
@@ -313,13 +301,16 @@ impl<'a> JobBook<'a> {
             texts(rows.iter().map(|row| Some(&row.2))),
         ])?;
         self.in_file += rows.len();
+        let path = self.path();
         let table = match &mut self.table {
             Some(table) => table,
-            none => none.insert(TableWriter::create(
-                Vec::new(),
-                dataset.arrow(),
-                &TableOptions::default(),
-            )?),
+            none => {
+                let options = TableOptions {
+                    footer: self.sending.footer(&path),
+                    ..TableOptions::default()
+                };
+                none.insert(TableWriter::create(Vec::new(), dataset.arrow(), &options)?)
+            }
         };
         table.write(&batch)
     }
@@ -332,9 +323,14 @@ impl<'a> JobBook<'a> {
         self.write()?;
         let Some(table) = self.table.take() else { return Ok(()) };
         let (_, bytes) = table.finish()?;
+        self.sending.enter(&self.path(), bytes.into())?;
         self.file_n += 1;
         self.in_file = 0;
-        let path = format!("{FOLDER}/{}-{}.parquet", self.publication_id, self.file_n);
-        self.sending.enter(&path, bytes.into())
+        Ok(())
+    }
+
+    /// The page under construction.
+    fn path(&self) -> String {
+        format!("{FOLDER}/{}-{}.parquet", self.publication_id, self.file_n + 1)
     }
 }

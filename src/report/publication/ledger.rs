@@ -94,11 +94,11 @@ pub(super) fn damaged(path: &str) -> Error {
 /// Reads the ledger, oldest first; empty when nothing was ever published.
 ///
 /// # Errors
-/// [`Kind::Io`] when it cannot be read, [`Kind::Data`] when it is damaged.
+/// [`Kind::Io`] when it cannot be read, [`Kind::Data`] when it is damaged or not what was written.
 pub fn load(store: &Store) -> Result<Vec<Entry>> {
     let mut entries = Vec::new();
-    for file in store.list(FOLDER)? {
-        for batch in read_table(store.reader(&file.path)?, None, 16_384)? {
+    for path in store.pages(FOLDER)? {
+        for batch in read_table(store.reader(&path)?, None, 16_384)? {
             let batch = batch?;
             schema::dataset("publication")?.admit(&batch)?;
             let words = |name| text(&batch, name);
@@ -111,7 +111,7 @@ pub fn load(store: &Store) -> Result<Vec<Entry>> {
             );
             let (at, month) = (time(&batch, "published_utc")?, date(&batch, "month")?);
             for row in 0..batch.num_rows() {
-                let damaged = || damaged(&file.path);
+                let damaged = || damaged(&path);
                 let form = Form::of_word(message.value(row)).ok_or_else(damaged)?;
                 let month = number(month, row).and_then(Month::of_day).ok_or_else(damaged)?;
                 entries.push(Entry {
@@ -159,10 +159,15 @@ pub fn append(sending: &Sending<'_>, entries: &[Entry]) -> Result<()> {
         words(&|entry| entry.told.text()),
         words(&|entry| entry.content.clone()),
     ])?;
-    let mut table = TableWriter::create(Vec::new(), dataset.arrow(), &TableOptions::default())?;
+    let path = format!("{FOLDER}/{}.parquet", first.publication_id);
+    let options = TableOptions {
+        footer: sending.footer(&path),
+        ..TableOptions::default()
+    };
+    let mut table = TableWriter::create(Vec::new(), dataset.arrow(), &options)?;
     table.write(&batch)?;
     let (_, bytes) = table.finish()?;
-    sending.enter(&format!("{FOLDER}/{}.parquet", first.publication_id), bytes.into())
+    sending.enter(&path, bytes.into())
 }
 
 /// What a receiver holds after all publications: of each place, what the last one sent.

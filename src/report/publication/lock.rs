@@ -4,7 +4,7 @@ use crate::error::{Error, Kind, Result};
 use crate::interruption::{Commit, committing};
 use crate::schema;
 use crate::schema::batch::{date, dates, flag, number, text, texts, time, times, word};
-use crate::store::{BookLock, Store, TableOptions, TableWriter, read_table};
+use crate::store::{BookLock, Heads, Sending, Store, TableOptions, TableWriter, read_table};
 use crate::time::Month;
 use std::sync::Arc;
 
@@ -37,18 +37,18 @@ pub struct LockEvent {
 /// Reads the events, oldest first.
 ///
 /// # Errors
-/// [`Kind::Io`] when they cannot be read, [`Kind::Data`] when they are damaged.
+/// [`Kind::Io`] when they cannot be read, [`Kind::Data`] when they are damaged or not what was written.
 pub fn load(store: &Store) -> Result<Vec<LockEvent>> {
     let mut events = Vec::new();
-    for file in store.list(FOLDER)? {
-        for batch in read_table(store.reader(&file.path)?, None, 16_384)? {
+    for path in store.pages(FOLDER)? {
+        for batch in read_table(store.reader(&path)?, None, 16_384)? {
             let batch = batch?;
             schema::dataset("month_lock")?.admit(&batch)?;
             let (at, month) = (time(&batch, "at_utc")?, date(&batch, "month")?);
             let (site, locked) = (text(&batch, "site")?, flag(&batch, "is_locked")?);
             let (reason, author) = (text(&batch, "reason")?, text(&batch, "author")?);
             for row in 0..batch.num_rows() {
-                let damaged = || Error::new(Kind::Data, "a lock of a month is damaged").at("path", &file.path);
+                let damaged = || Error::new(Kind::Data, "a lock of a month is damaged").at("path", &path);
                 events.push(LockEvent {
                     at_ms: at.value(row),
                     site: word(site, row).map(str::to_owned),
@@ -64,11 +64,11 @@ pub fn load(store: &Store) -> Result<Vec<LockEvent>> {
     Ok(events)
 }
 
-/// Adds an event, later than those before it whatever the clock says.
+/// Adds an event, later than those before it whatever the clock says; gives where the book ends with it.
 ///
 /// # Errors
 /// [`Kind::Io`] when the lake cannot be written.
-pub fn append(book: &BookLock, event: &LockEvent) -> Result<()> {
+pub fn append(book: &BookLock, event: &LockEvent) -> Result<Heads> {
     let last = load(book.lock().store())?.last().map(|last| last.at_ms);
     let at_ms = event.at_ms.max(last.map_or(i64::MIN, |last| last.saturating_add(1)));
     let dataset = schema::dataset("month_lock")?;
@@ -80,14 +80,20 @@ pub fn append(book: &BookLock, event: &LockEvent) -> Result<()> {
         texts([Some(&event.reason)]),
         texts([Some(&event.author)]),
     ])?;
-    let mut table = TableWriter::create(Vec::new(), dataset.arrow(), &TableOptions::default())?;
+    let path = format!("{FOLDER}/{at_ms}-{}.parquet", std::process::id());
+    let sending = Sending::begin(book, &mut [])?;
+    let options = TableOptions {
+        footer: sending.footer(&path),
+        ..TableOptions::default()
+    };
+    let mut table = TableWriter::create(Vec::new(), dataset.arrow(), &options)?;
     table.write(&batch)?;
     let (_, bytes) = table.finish()?;
-    let name = format!("{FOLDER}/{at_ms}-{}.parquet", std::process::id());
     let commit = committing(&EVENT);
-    book.lock().put(&name, bytes.into())?;
+    sending.enter(&path, bytes.into())?;
+    let ends = sending.commit(Vec::new())?;
     commit.made();
-    Ok(())
+    Ok(ends)
 }
 
 /// The event that locks a site and month, if it is locked: the last one about it, or about the month at every site.

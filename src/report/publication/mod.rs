@@ -4,8 +4,9 @@
 //! keeps what was sent and [`jobs`] single jobs by their keys, [`lock`] keeps months, [`teller`] says what there is to say,
 //! [`plan`] compares it with what a receiver holds by its [`terms`], and with what its server made of jobs
 //! ([`super_summaries`]), and [`send`] sends what is new and takes back what is gone. [`outbox`] puts it where it is wanted,
-//! and [`replaced`] finds what would replace one another there.
+//! and [`replaced`] finds what would replace one another there. [`carry`] takes the books over into a lake built anew.
 
+pub mod carry;
 pub mod diff;
 pub mod form;
 pub mod jobs;

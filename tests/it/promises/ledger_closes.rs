@@ -8,8 +8,9 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Int64Array, RecordBatch};
 
-use super::scene::{Pipeline, Scene, published};
+use super::scene::{Pipeline, Scene};
 use super::tables::{all, files, forge, int, text};
+use crate::support::forge::copy_lake;
 use crate::support::sample::lake;
 
 #[test]
@@ -65,10 +66,7 @@ fn the_rows_of_every_file_add_up() {
 /// What `verify` finds in a copy of the sample lake that was damaged.
 fn findings_after(damage: impl Fn(&Path)) -> Vec<(String, String)> {
     let scene = Scene::empty();
-    for path in published(lake()) {
-        let name = path.strip_prefix(lake()).unwrap().to_str().unwrap();
-        scene.write(&format!("lake/{name}"), &fs::read(&path).unwrap());
-    }
+    copy_lake(lake(), &scene.path("lake"));
     assert_eq!(scene.findings("lake"), []);
     damage(&scene.path("lake"));
     let found = scene.findings("lake");

@@ -203,7 +203,7 @@ impl Scene {
     }
 }
 
-/// Every published file of a lake; the records of runs and the machinery are left out.
+/// Every published file of a lake; the records of runs, the seal that names them and the machinery are left out.
 pub(super) fn published(lake: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![lake.to_owned()];
@@ -211,7 +211,7 @@ pub(super) fn published(lake: &Path) -> Vec<PathBuf> {
         for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
             let path = entry.path();
             let name = entry.file_name();
-            if folder == lake && (name == "runs" || name == ".gridtally") {
+            if folder == lake && (name == "runs" || name == "seal.json" || name == ".gridtally") {
                 continue;
             }
             if path.is_dir() {

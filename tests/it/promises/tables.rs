@@ -7,9 +7,10 @@ use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::compute::concat_batches;
 use arrow::datatypes::{Date32Type, Decimal128Type, Int64Type, TimestampMillisecondType};
 use gridtally::schema;
-use gridtally::store::{FileEntry, Manifest, Store, TableOptions, TableWriter, footer, read_table};
+use gridtally::store::read_table;
 
 use super::scene::published;
+pub(super) use crate::support::forge::forge_rows as forge;
 
 /// The whole of one Parquet file.
 pub(super) fn read(path: &Path) -> RecordBatch {
@@ -74,28 +75,4 @@ pub(super) fn decimal(batch: &RecordBatch, name: &str, row: usize) -> Option<i12
 /// Sum of a column.
 pub(super) fn sum(batch: &RecordBatch, name: &str) -> i64 {
     (0..batch.num_rows()).filter_map(|row| int(batch, name, row)).sum()
-}
-
-/// Replaces one published table, and what the manifest says of it, as somebody would who wants not to be found out.
-pub(super) fn forge(lake: &Path, path: &str, change: impl Fn(RecordBatch) -> RecordBatch) {
-    let store = Store::open_existing(lake.to_str().unwrap()).unwrap();
-    let mut manifest = Manifest::load(&store).unwrap().unwrap();
-    let old = manifest.file(path).unwrap().clone();
-    let file = lake.join(path);
-    let batch = change(read(&file));
-    let options = TableOptions {
-        footer: footer(&File::open(&file).unwrap()).unwrap(),
-        ..TableOptions::default()
-    };
-    let mut table = TableWriter::create(Vec::new(), schema::dataset(&old.dataset).unwrap().arrow(), &options).unwrap();
-    table.write(&batch).unwrap();
-    let (rows, bytes) = table.finish().unwrap();
-    std::fs::write(&file, &bytes).unwrap();
-    manifest.insert(FileEntry {
-        bytes: u64::try_from(bytes.len()).unwrap(),
-        blake3: blake3::hash(&bytes).to_hex().to_string(),
-        rows,
-        ..old
-    });
-    std::fs::write(lake.join("manifest.json"), manifest.to_text().unwrap()).unwrap();
 }

@@ -19,6 +19,7 @@ use gridtally::time::DaySpan;
 
 use super::scene::{Scene, send};
 use crate::support::collect::shared;
+use crate::support::forge::carry_books;
 
 fn versions(test: &str) -> Option<Vec<Vec<Told>>> {
     let folder = shared(test, "data/apel/real-2015")?;
@@ -141,13 +142,7 @@ fn only_what_differs_is_sent_and_what_is_gone_is_taken_back() {
     let again = Scene::new();
     again.write("in/1.msg", &summary("reef", 6));
     let other = again.of_messages("lake", &[&again.path("in")]);
-    let ledger = scene.path("lake/publication");
-    for file in std::fs::read_dir(&ledger).unwrap() {
-        let file = file.unwrap().path();
-        let to = again.path("lake/publication").join(file.file_name().unwrap());
-        std::fs::create_dir_all(to.parent().unwrap()).unwrap();
-        std::fs::copy(file, to).unwrap();
-    }
+    carry_books(&scene.path("lake"), &again.path("lake"));
     let changes = planned(&other, &everything(), "apel").changes;
     let words: Vec<&str> = changes.iter().map(Change::as_str).collect();
     assert_eq!(words, ["vanished", "changed"]);

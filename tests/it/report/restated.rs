@@ -20,6 +20,7 @@ use super::corrected::{a_job, lake as sample};
 use super::scene::{Scene, send, texts};
 use super::server::Server;
 use super::stored::{Totals, publish_all, sent};
+use crate::support::forge::carry_books;
 
 const NOW_MS: i64 = 1_780_000_000_000;
 static TURN: AtomicI64 = AtomicI64::new(0);
@@ -205,15 +206,7 @@ fn in_turn(mut see: impl FnMut(&str, &Lake)) {
         scene.write(&format!("in{nth}/1.msg"), &text);
         let lake = scene.of_messages(&name, &[&scene.path(&format!("in{nth}"))]);
         if let Some(before) = nth.checked_sub(1) {
-            for folder in ["publication", "publication_job"] {
-                let from = scene.path(&format!("lake{before}/{folder}"));
-                std::fs::create_dir_all(scene.path(&format!("{name}/{folder}"))).unwrap();
-                for file in std::fs::read_dir(from).unwrap() {
-                    let file = file.unwrap().path();
-                    let to = scene.path(&format!("{name}/{folder}")).join(file.file_name().unwrap());
-                    std::fs::copy(file, to).unwrap();
-                }
-            }
+            carry_books(&scene.path(&format!("lake{before}")), &scene.path(&name));
         }
         see(what, &lake);
     }

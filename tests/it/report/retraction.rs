@@ -26,6 +26,7 @@ use gridtally::report::work_scale::Scale;
 use gridtally::store::Outgoing;
 
 use super::scene::{Scene, send, texts};
+use crate::support::forge::carry_books;
 
 const MARCH_S: i64 = 1_740_787_200;
 const NOW_MS: i64 = 1_780_000_000_000;
@@ -70,16 +71,7 @@ fn scene(is_withdrawn: bool, other_wall_s: i64) -> (Scene, Lake) {
 
 /// Carries what a lake remembers of its publications over to another.
 fn carry(from: &Scene, to: &Scene) {
-    for folder in ["publication", "publication_job"] {
-        let Ok(files) = std::fs::read_dir(from.path("lake").join(folder)) else {
-            continue;
-        };
-        std::fs::create_dir_all(to.path("lake").join(folder)).unwrap();
-        for file in files {
-            let file = file.unwrap().path();
-            std::fs::copy(&file, to.path("lake").join(folder).join(file.file_name().unwrap())).unwrap();
-        }
-    }
+    carry_books(&from.path("lake"), &to.path("lake"));
 }
 
 fn request(kind: MessageKind) -> Request {

@@ -106,7 +106,7 @@ fn a_commit_says_what_it_did_and_the_manifest_what_there_is() {
             assert_eq!((file.rows, file.dataset.as_str(), file.schema_version), (1, "usage", 1));
         }
         let mut expected: Vec<String> = after().into_keys().collect();
-        expected.insert(0, "manifest.json".to_owned());
+        expected.splice(0..0, ["manifest.json", "seal.json"].map(str::to_owned));
         assert_eq!(state(store).into_keys().collect::<Vec<_>>(), expected);
         if let Some(root) = store.local_root() {
             expected.insert(0, ".gridtally/lock".to_owned());
@@ -154,7 +154,7 @@ fn nothing_changed_means_nothing_written() {
     let old = stamps();
     publish(&store, &before(), "1").unwrap();
     assert_eq!(stamps(), old);
-    // Facts alone: the manifest alone.
+    // Facts alone: the manifest and its seal alone.
     publish(&store, &before(), "2").unwrap();
     assert_eq!(Manifest::load(&store).unwrap().unwrap().facts, facts("2"));
     assert_eq!(stamps()[..5], old[..5]);
@@ -210,7 +210,16 @@ fn a_publication_that_is_dropped_changes_nothing() {
 fn reserved_and_repeated_paths_are_refused() {
     let store = memory();
     let publication = Publication::begin(&store).unwrap();
-    for path in ["", "manifest.json", ".gridtally/x", "/a", "a/", "../a", "a//b"] {
+    for path in [
+        "",
+        "manifest.json",
+        "seal.json",
+        ".gridtally/x",
+        "/a",
+        "a/",
+        "../a",
+        "a//b",
+    ] {
         assert!(publication.stage(path, "usage", 1).is_err(), "{path}");
     }
     publication
@@ -340,10 +349,13 @@ fn a_damaged_journal_or_manifest_is_refused() {
     for (path, text) in [
         (".gridtally/journal.json", "{"),
         ("manifest.json", "[]"),
-        ("manifest.json", "{\"format_version\": 2, \"other\": []}"),
+        ("manifest.json", "{\"format_version\": 3, \"other\": []}"),
+        // What an earlier version wrote.
+        ("manifest.json", "{\"format_version\": 1, \"facts\": {}, \"files\": []}"),
+        ("seal.json", "{}"),
         (
             "manifest.json",
-            "{\"format_version\": 1, \"files\": [{\"path\": \"a\"}]}",
+            "{\"format_version\": 2, \"files\": [{\"path\": \"a\"}]}",
         ),
     ] {
         let old = store.get(path).unwrap();
@@ -355,7 +367,7 @@ fn a_damaged_journal_or_manifest_is_refused() {
         }
     }
     let lost = "{\"moves\": [{\"from\": \".gridtally/staging/1\", \"to\": \"a\", \"bytes\": 1, \"blake3\": \"00\"}], \
-                \"deletes\": [], \"manifest\": \"\"}";
+                \"deletes\": [], \"manifest\": \"\", \"seal\": \"\"}";
     store.put(".gridtally/journal.json", lost.into()).unwrap();
     assert_eq!(Publication::begin(&store).err().unwrap().kind(), Kind::Data);
 }

@@ -2,8 +2,10 @@
 
 use super::failing::FailAfter;
 use super::tree;
+use crate::support::forge::table;
+use arrow::array::{ArrayRef, RecordBatch, StringArray};
 use gridtally::error::Result;
-use gridtally::store::{BookLock, CutOff, LakeLock, Outgoing, Sending, Store};
+use gridtally::store::{BookLock, CutOff, LakeLock, Outgoing, Seal, Sending, Store};
 use object_store::local::LocalFileSystem;
 use std::path::Path;
 use std::sync::Arc;
@@ -51,10 +53,12 @@ fn publish(lake: &Store, spool: &Store) -> Result<()> {
     for path in MESSAGES {
         outgoing.put(path, path.into())?;
     }
-    for page in PAGES {
-        sending.enter(page, page.into())?;
+    for path in PAGES {
+        let row: ArrayRef = Arc::new(StringArray::from(vec![path]));
+        let row = RecordBatch::try_from_iter([("page", row)]).unwrap();
+        sending.enter(path, table(None, &row, sending.footer(path)).into())?;
     }
-    sending.commit(vec![outgoing])
+    sending.commit(vec![outgoing]).map(drop)
 }
 
 /// What whoever reads the spool takes from it.
@@ -105,9 +109,15 @@ fn at_every_step(passes: bool) {
             );
             assert_eq!(
                 pages,
-                [".gridtally/lock", PAGES[1], PAGES[0]],
+                [".gridtally/lock", PAGES[1], PAGES[0], "seal.json"],
                 "after {changes} changes"
             );
+            let seal = Seal::load(&store).unwrap().unwrap();
+            for page in PAGES {
+                let book = page.split('/').next().unwrap();
+                assert_eq!(store.pages(book).unwrap(), [page], "after {changes} changes");
+                assert_eq!(seal.head(book).page_n, 1);
+            }
         } else {
             assert!(
                 sent.is_empty(),

@@ -3,6 +3,7 @@
 #[cfg(feature = "cloud")]
 pub(crate) mod azure;
 pub(crate) mod collect;
+pub(crate) mod forge;
 pub(crate) mod python;
 #[cfg(feature = "cloud")]
 pub(crate) mod s3;
