@@ -41,6 +41,7 @@ fn array(name: &str, rows: &[&Summary]) -> Result<ArrayRef> {
     Ok(match name {
         "kind" => texts(rows.iter().map(|row| Some(row.kind.as_str()))),
         "source" => texts(rows.iter().map(|row| Some(&row.source))),
+        "made_utc" => times(rows.iter().map(|row| row.made_ms)),
         "is_stale" => Arc::new(rows.iter().map(|row| row.is_stale).collect::<BooleanArray>()),
         "outcome" => texts(rows.iter().map(|row| Some(row.reason.outcome().as_str()))),
         "reason" => texts(rows.iter().map(|row| Some(row.reason.code()))),
@@ -67,6 +68,7 @@ pub fn from_batch(batch: &RecordBatch, site: &str, month: Month) -> Result<Vec<S
         flag(batch, "is_stale")?,
     );
     let (ids, hashes) = (id(batch, "summary_id")?, uint(batch, "content_hash")?);
+    let made = time(batch, "made_utc")?;
     let reasons = if is_history { Some(text(batch, "reason")?) } else { None };
     let mut rows = Vec::with_capacity(batch.num_rows());
     for at in 0..batch.num_rows() {
@@ -91,6 +93,7 @@ pub fn from_batch(batch: &RecordBatch, site: &str, month: Month) -> Result<Vec<S
             source: sources.value(at).to_owned(),
             words,
             numbers,
+            made_ms: number(made, at),
             file_id: Arc::from(files.value(at)),
             line: lines.value(at),
             byte_offset: offsets.value(at),

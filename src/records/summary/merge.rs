@@ -6,6 +6,9 @@
 //! * **Snapshot**: of the publications of a month only the last to arrive counts, whole, for its source or for each site
 //!   in it. A publication is one input file, or several of one folder or one time (see [`Parts`]).
 //!
+//! The last is what was made last, as rows state it; where they do not, when their file arrived by its name; what has
+//! neither stands before the others, in the order of the paths.
+//!
 //! Both are computed from all versions ever read, so the order in which files are read does not matter.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,6 +18,9 @@ use crate::error::Result;
 use crate::ledger::Reason;
 use crate::pipeline::plan::{Parts, Publication, Publishing, Replacement};
 use crate::records::file_order::FileOrder;
+
+/// When something was made or arrived, Unix milliseconds, and the rank of its file.
+type Instant = (Option<i64>, u32);
 
 /// A publication's place: source, kind, and the site where a publication is one of a site.
 type Scope = (String, SummaryKind, Option<String>);
@@ -32,26 +38,30 @@ pub fn merge(
     rows.sort_by(|a, b| (&a.file_id, a.line, a.byte_offset).cmp(&(&b.file_id, b.line, b.byte_offset)));
     rows.dedup_by(|a, b| (&a.file_id, a.line, a.byte_offset) == (&b.file_id, b.line, b.byte_offset));
     let of = |row: &Summary| publishing.get(row.source.as_str()).copied().unwrap_or_default();
-    let mut files: BTreeMap<Scope, (Parts, BTreeSet<u32>)> = BTreeMap::new();
+    let mut files: BTreeMap<Scope, (Parts, BTreeMap<u32, Option<i64>>)> = BTreeMap::new();
     for row in &rows {
         if let Some(scope) = scope(row, of(row)) {
-            let rank = order.rank(&row.file_id)?;
-            let (_, ranks) = files.entry(scope).or_insert_with(|| (of(row).parts, BTreeSet::new()));
-            ranks.insert(rank);
+            let (at_ms, rank) = instant(row, order)?;
+            let (_, ranks) = files.entry(scope).or_insert_with(|| (of(row).parts, BTreeMap::new()));
+            let newest_ms = ranks.entry(rank).or_default();
+            *newest_ms = (*newest_ms).max(at_ms);
         }
     }
     let latest: BTreeMap<Scope, BTreeSet<u32>> = (files.into_iter())
-        .map(|(scope, (parts, ranks))| (scope, last_publication(&ranks, parts, order)))
+        .map(|(scope, (parts, ranks))| {
+            let files = ranks.into_iter().map(|(rank, at_ms)| (at_ms, rank)).collect();
+            (scope, last_publication(&files, parts, order))
+        })
         .collect();
-    let mut ranked: Vec<(u32, Summary)> = Vec::with_capacity(rows.len());
+    let mut ranked: Vec<(Instant, Summary)> = Vec::with_capacity(rows.len());
     for mut row in rows {
-        let rank = order.rank(&row.file_id)?;
-        row.is_stale = scope(&row, of(&row)).map(|scope| latest.get(&scope).is_some_and(|last| !last.contains(&rank)));
-        ranked.push((rank, row));
+        let at = instant(&row, order)?;
+        row.is_stale = scope(&row, of(&row)).map(|scope| latest.get(&scope).is_some_and(|last| !last.contains(&at.1)));
+        ranked.push((at, row));
     }
     // The newest version of each row first.
-    ranked.sort_by(|(a_rank, a), (b_rank, b)| {
-        (a.summary_id, b_rank, b.line, b.byte_offset).cmp(&(b.summary_id, a_rank, a.line, a.byte_offset))
+    ranked.sort_by(|(a_at, a), (b_at, b)| {
+        (a.summary_id, b_at, b.line, b.byte_offset).cmp(&(b.summary_id, a_at, a.line, a.byte_offset))
     });
     let mut settled = Vec::with_capacity(ranked.len());
     let mut is_taken = false;
@@ -76,23 +86,30 @@ pub fn merge(
     Ok(settled)
 }
 
+/// When a row was made, or else when its file arrived.
+fn instant(row: &Summary, order: &FileOrder) -> Result<Instant> {
+    let rank = order.rank(&row.file_id)?;
+    let arrived_ms = || order.origin(rank).and_then(|origin| origin.arrival_ms);
+    Ok((row.made_ms.or_else(arrived_ms), rank))
+}
+
 /// The files, by rank, of the last publication among these.
-fn last_publication(ranks: &BTreeSet<u32>, parts: Parts, order: &FileOrder) -> BTreeSet<u32> {
-    let Some((&last, origin)) = ranks.last().and_then(|last| Some((last, order.origin(*last)?))) else {
+fn last_publication(files: &BTreeSet<Instant>, parts: Parts, order: &FileOrder) -> BTreeSet<u32> {
+    let last = files
+        .last()
+        .and_then(|(at_ms, last)| Some((*at_ms, *last, order.origin(*last)?)));
+    let Some((mut next_ms, last, origin)) = last else {
         return BTreeSet::new();
     };
     let mut held = BTreeSet::from([last]);
-    let mut next_ms = origin.arrival_ms;
-    for &rank in ranks.iter().rev().skip(1) {
+    for &(at_ms, rank) in files.iter().rev().skip(1) {
         let Some(other) = order.origin(rank) else { continue };
         let is_part = match parts {
             Parts::File => false,
             Parts::Folder => other.folder == origin.folder,
             Parts::Within { pause_ms } => {
-                let pause = next_ms
-                    .zip(other.arrival_ms)
-                    .map(|(next, own)| next.saturating_sub(own));
-                next_ms = other.arrival_ms;
+                let pause = next_ms.zip(at_ms).map(|(next, own)| next.saturating_sub(own));
+                next_ms = at_ms;
                 // A pause ends the publication, however close what came before it was.
                 if pause.is_none_or(|pause| pause > pause_ms) {
                     break;

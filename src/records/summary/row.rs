@@ -100,6 +100,8 @@ pub struct SummaryRow<'a> {
     pub alloc_gpu_n: Option<i64>,
     /// Exit code of each job.
     pub exit_code: Option<i64>,
+    /// When it was made, as it states, Unix milliseconds; part of no identity and of no content.
+    pub made_ms: Option<i64>,
     /// Earliest end, Unix milliseconds.
     pub earliest_end_ms: Option<i64>,
     /// Latest end, Unix milliseconds.
@@ -133,6 +135,8 @@ pub struct Summary {
     pub words: [Option<String>; WORDS.len()],
     /// Numbers, in the order of [`NUMBERS`].
     pub numbers: [Option<i64>; NUMBERS.len()],
+    /// When it was made, as it states, Unix milliseconds.
+    pub made_ms: Option<i64>,
     /// Input file.
     pub file_id: Arc<str>,
     /// Line on which it starts.
@@ -250,6 +254,7 @@ impl Summary {
             source: source.to_owned(),
             words,
             numbers,
+            made_ms: row.made_ms,
             file_id: Arc::from(""),
             line: 0,
             byte_offset: 0,

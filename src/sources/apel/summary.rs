@@ -179,6 +179,15 @@ impl<'a> Values<'a> {
         python::datetime_s(text).map(|s| Some(s * 1000)).ok_or_else(wrong)
     }
 
+    /// When the record was last written, as its publisher states: Unix seconds, or a time as messages or the server's
+    /// database print it. The server takes anything here, so what is no time is none.
+    fn made_ms(&self) -> Option<i64> {
+        let text = self.get("UpdateTime")?;
+        let second =
+            python::datetime_s(text).or_else(|| python::datetime_s(&format!("{}Z", text.replacen(' ', "T", 1))));
+        second.map(|second| second * 1000)
+    }
+
     fn month(&self, is_checked: bool) -> Result<Option<Month>, Refusal> {
         let (month, year) = (self.required("Month")?, self.required("Year")?);
         let number = |key| self.int(key, Reason::BadTime);
@@ -202,6 +211,7 @@ pub(super) fn parse(text: &str, shape: Shape, acceptance: Acceptance) -> Result<
         site: Some(values.required("Site")?),
         month: values.month(shape != Shape::Sync)?,
         submit_host: values.get("SubmitHost"),
+        made_ms: values.made_ms(),
         job_n: values.count("NumberOfJobs")?,
         ..SummaryRow::default()
     };

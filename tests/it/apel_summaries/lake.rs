@@ -420,3 +420,70 @@ fn real_months_in_several_versions() {
         );
     }
 }
+
+/// Two publications of March with one row each and so many jobs; what each states of when it was made is put behind.
+fn stated(first: &str, second: &str) -> Scene {
+    let scene = Scene::new();
+    for (path, jobs, made) in [("in/a", 5, first), ("in/b", 9, second)] {
+        let row = normalised("B", 3, "/CN=a", jobs);
+        scene.write(path, &format!("{V03}{}", row.replace("%%", &format!("{made}%%"))));
+    }
+    scene
+}
+
+/// What was made last counts, whatever its path; where nothing states when, the order of paths decides.
+#[test]
+fn the_time_a_summary_states_decides_which_is_the_last() {
+    let (older, newer) = (
+        "UpdateTime: 2017-04-01T00:00:00Z\n",
+        "UpdateTime: 2017-05-01T00:00:00Z\n",
+    );
+    let cases = [
+        ("", "", 9),
+        (older, newer, 9),
+        (newer, older, 5),
+        // Unix seconds, and as a database prints it.
+        ("UpdateTime: 1493596800\n", "UpdateTime: 2017-04-01 00:00:00\n", 5),
+        // A time wins over none.
+        (older, "", 5),
+        // What is no time is none.
+        ("UpdateTime: soon\n", "", 9),
+        // The same time: paths again.
+        (older, older, 9),
+    ];
+    for (first, second, expected) in cases {
+        let scene = stated(first, second);
+        for keys in ["", "publication = \"source\"\nsummaries = \"snapshot\""] {
+            scene.run("lake", "", keys, &["in"]).unwrap();
+            let rows = scene.summaries("lake", "summary");
+            assert_eq!(totals(&rows).1, expected, "{first:?} {second:?} {keys:?}");
+            assert_eq!(scene.summaries("lake", "summary_history").len(), 1);
+        }
+        // In two nights, the last first.
+        let keys = "publication = \"source\"\nsummaries = \"snapshot\"";
+        scene.run("nightly", "", keys, &["in/b"]).unwrap();
+        scene.run("nightly", "", keys, &["in"]).unwrap();
+        assert_eq!(scene.bytes("nightly"), scene.bytes("lake"));
+    }
+}
+
+/// The time in a name is of its arrival: it stands for the time a file does not state.
+#[test]
+fn the_arrival_of_a_file_stands_for_a_time_it_does_not_state() {
+    let (first, second) = ("in/00000001/58e0000000000a", "in/00000001/58f0000000000b");
+    let row = |jobs, made: &str| {
+        let row = normalised("B", 3, "/CN=a", jobs).replace("%%", &format!("{made}%%"));
+        format!("{V03}{row}")
+    };
+    // The second arrived on 2017-04-13; the first states a time before that, or behind it.
+    for (made, expected) in [
+        ("UpdateTime: 2017-04-12T00:00:00Z\n", 9),
+        ("UpdateTime: 2017-04-20T00:00:00Z\n", 5),
+    ] {
+        let scene = Scene::new();
+        scene.write(first, &row(5, made));
+        scene.write(second, &row(9, ""));
+        scene.run("lake", "", "", &["in"]).unwrap();
+        assert_eq!(totals(&scene.summaries("lake", "summary")).1, expected, "{made}");
+    }
+}
