@@ -30,14 +30,58 @@ pub struct Priced {
     pub row: Vec<Option<usize>>,
     /// What keeps each job out of scope; `None` for those in it.
     pub kept_out: Vec<Option<KeptOut>>,
+    /// Jobs in scope whose charge is unknown because a number on the way to it does not fit.
+    pub misfits: BTreeSet<usize>,
 }
+
+/// Largest charge, in units of 10^-[`CHARGE_SCALE`]: it can be split by any time a job runs, and added up.
+const CHARGE_LIMIT: i128 = 10_i128.pow(25);
 
 /// Charges jobs. `chosen` are options as [`Policy::choose`] gives them; with `is_traced` every named value is kept.
 ///
+/// A job one of whose numbers does not fit has no charge, and does not keep others from theirs.
+///
 /// # Errors
-/// [`Kind::Data`] naming the policy when a number does not fit.
+/// [`Kind::Internal`] naming the policy when the formulas contradict what they were compiled for.
 pub fn price(policy: &Policy, chosen: &Options, facts: &Facts, is_traced: bool) -> Result<Priced> {
-    priced(policy, chosen, facts, is_traced).map_err(|why| why.at("policy", policy.name()))
+    all_that_fit(policy, chosen, facts, is_traced).map_err(|why| why.at("policy", policy.name()))
+}
+
+/// Charges all jobs at once, or, where a number does not fit, each half by itself down to the job it is of.
+fn all_that_fit(policy: &Policy, chosen: &Options, facts: &Facts, is_traced: bool) -> Result<Priced> {
+    let at_once = priced(policy, chosen, facts, is_traced);
+    match at_once {
+        Err(why) if why.kind() == Kind::Data => {}
+        ended => return ended,
+    }
+    if facts.rows <= 1 {
+        return unfit(policy, facts);
+    }
+    let row_n = u32::try_from(facts.rows).map_err(|why| Error::internal("4 billion jobs at once").because(why))?;
+    let half = |rows: std::ops::Range<u32>| {
+        let facts = facts.take(&UInt32Array::from_iter_values(rows))?;
+        all_that_fit(policy, chosen, &facts, is_traced)
+    };
+    let mut result = half(0..row_n / 2)?;
+    result.append(half(row_n / 2..row_n)?)?;
+    Ok(result)
+}
+
+/// The one job whose numbers do not fit: it is in scope, as one is whose condition is unknown, and not charged.
+fn unfit(policy: &Policy, facts: &Facts) -> Result<Priced> {
+    let mut kept_out = vec![None; facts.rows];
+    let in_scope = within(policy, facts, &mut kept_out)?.rows;
+    Ok(Priced {
+        is_in_scope: (0..facts.rows).map(|row| in_scope.contains(&row)).collect(),
+        // What never ran costs nothing, whatever a formula makes of it.
+        charge: (0..facts.rows)
+            .map(|row| (in_scope.contains(&row) && facts.never_ran(row)).then_some(0))
+            .collect(),
+        values: BTreeMap::new(),
+        row: vec![None; facts.rows],
+        misfits: in_scope.into_iter().filter(|row| !facts.never_ran(*row)).collect(),
+        kept_out,
+    })
 }
 
 fn priced(policy: &Policy, chosen: &Options, facts: &Facts, is_traced: bool) -> Result<Priced> {
@@ -78,6 +122,7 @@ fn priced(policy: &Policy, chosen: &Options, facts: &Facts, is_traced: bool) -> 
         values: BTreeMap::new(),
         row: vec![None; facts.rows],
         kept_out,
+        misfits: BTreeSet::new(),
     };
     for (at, row) in within.iter().enumerate() {
         // A condition that is unknown does not keep a job out: it is in, and not charged.
@@ -116,6 +161,7 @@ fn settled(policy: &Policy, value: i128) -> Result<i128> {
     let rounded = round(least, SCALE, rounding.digits, rounding.mode);
     rounded
         .checked_mul(10_i128.pow(CHARGE_SCALE.saturating_sub(rounding.digits)))
+        .filter(|charge| (-CHARGE_LIMIT..=CHARGE_LIMIT).contains(charge))
         .ok_or_else(|| Error::new(Kind::Data, "a charge does not fit"))
 }
 
@@ -237,6 +283,25 @@ fn batch(facts: &Facts) -> Result<RecordBatch> {
 }
 
 impl Priced {
+    /// Adds the jobs of another batch behind these.
+    fn append(&mut self, other: Self) -> Result<()> {
+        let job_n = self.is_in_scope.len();
+        let value_n = self.values.values().next().map_or(0, Array::len);
+        self.is_in_scope.extend(other.is_in_scope);
+        self.charge.extend(other.charge);
+        self.kept_out.extend(other.kept_out);
+        self.row.extend(other.row.into_iter().map(|row| Some(row? + value_n)));
+        self.misfits.extend(other.misfits.into_iter().map(|job| job_n + job));
+        for (name, array) in other.values {
+            let both = match self.values.get(&name) {
+                Some(first) => arrow::compute::concat(&[first.as_ref(), array.as_ref()])?,
+                None => array,
+            };
+            self.values.insert(name, both);
+        }
+        Ok(())
+    }
+
     /// A named value of a job as people write it; `None` when it is unknown or was not kept.
     #[must_use]
     pub fn value(&self, job: usize, name: &str) -> Option<String> {

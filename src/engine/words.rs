@@ -12,6 +12,11 @@ const KEYWORDS: [&str; 11] = [
     "and", "or", "not", "in", "then", "else", "when", "case", "between", "is", "end",
 ];
 
+/// Most words, numbers, texts and signs of one formula: what is computed of more of them goes deeper than a stack.
+const TOKENS: usize = 1000;
+/// Most brackets within one another.
+const DEPTH: usize = 40;
+
 /// Digits a float holds in any case; literals pass through one.
 const DIGITS: usize = 15;
 
@@ -21,7 +26,14 @@ pub(super) fn check(sql: &str) -> Result<(), Mistake> {
     // Places of brackets that are open.
     let mut open = Vec::new();
     let place = |rest: &str| sql.get(..sql.len() - rest.len()).unwrap_or_default().chars().count() + 1;
+    let mut token_n = 0_usize;
     while let Some(first) = rest.chars().next() {
+        token_n += usize::from(!first.is_whitespace());
+        if token_n > TOKENS {
+            return Err(Mistake::Wrong(format!(
+                "more than {TOKENS} words, numbers and signs: name parts of it under [[let]]"
+            )));
+        }
         let after = |length: usize| rest.get(length..).unwrap_or_default();
         if first == '\'' || first == '"' {
             let Some(end) = after(1).find(first) else {
@@ -52,6 +64,11 @@ pub(super) fn check(sql: &str) -> Result<(), Mistake> {
         } else {
             if first == '(' {
                 open.push(place(rest));
+                if open.len() > DEPTH {
+                    return Err(Mistake::Wrong(format!(
+                        "more than {DEPTH} brackets within one another: name parts of it under [[let]]"
+                    )));
+                }
             } else if first == ')' && open.pop().is_none() {
                 let at = place(rest);
                 return Err(Mistake::Wrong(format!(

@@ -6,7 +6,7 @@ use super::clock_changes::ClockChanges;
 use super::report::{FileReport, Period, ReasonCount, ValueCount};
 use crate::ledger::{Outcome, Reason};
 use crate::pipeline::Format;
-use crate::records::plausible::place;
+use crate::records::plausible::{check_names, check_summary, place};
 use crate::records::{Anomaly, JobRow, SummaryKind, SummaryRow};
 use crate::reference::inventory::{Gpus, InventoryRow};
 use crate::sources::cross_check::CrossCheck;
@@ -359,7 +359,8 @@ impl Sink for Counts {
         self.jobs += 1;
         self.steps += u64::from(step_n);
         // A quick look has not read the columns that decide it.
-        let refused = (!self.is_quick).then(|| place(self.format, row).err()).flatten();
+        let judged = || check_names(row.site, row.vo).and_then(|()| place(self.format, row));
+        let refused = (!self.is_quick).then(|| judged().err()).flatten();
         if let Some((reason, detail)) = refused {
             self.reject(reason, at, 1 + u64::from(step_n), detail, &[]);
             self.refused_without_site += u64::from(row.site.is_none_or(str::is_empty));
@@ -390,10 +391,13 @@ impl Sink for Counts {
         self.with_cpu += u64::from(row.cpu_ms.is_some_and(|ms| ms > 0));
     }
 
-    fn summary(&mut self, row: &SummaryRow<'_>, _: Position) {
+    fn summary(&mut self, row: &SummaryRow<'_>, at: Position) {
         const DAY_MS: i64 = 86_400_000;
         *self.aggregates.entry(row.kind).or_default() += 1;
-        self.reasons.entry(row.kind.accepted()).or_default().rows += 1;
+        match check_names(row.site, row.vo).and_then(|()| check_summary(row)) {
+            Ok(()) => self.reasons.entry(row.kind.accepted()).or_default().rows += 1,
+            Err((reason, detail)) => self.reject(reason, at, 1, detail, &[]),
+        }
         let edges = row
             .month
             .map(|month| [month.first_day(), month.next().first_day()].map(i64::from));

@@ -154,6 +154,8 @@ reasons! {
         NotARecord = "not_a_record",
         /// A benchmark that is none, or not one of the known kinds.
         BadBenchmark = "bad_benchmark",
+        /// The name of a site or VO is longer than a folder name may be (200 bytes once encoded).
+        NameTooLong = "name_too_long",
         /// Neither the record nor the pipeline names the site.
         SiteUnknown = "site_unknown",
         /// Neither the record's times nor its end say when it ran.

@@ -66,10 +66,10 @@ pub(super) fn inventories(top: &Section<'_>, problems: &mut Problems) -> Vec<Inv
         }
         InventorySpec {
             line: section.line(),
-            name: section.required_text("name", "one of its own for every inventory and source", problems),
+            name: section.required_folder_name("name", "one of its own for every inventory and source", problems),
             format: section.word("format", &words, problems),
             paths: section.texts("paths", problems).map_or_else(Vec::new, |at| at.value),
-            site: section.text("site", problems),
+            site: section.folder_name("site", problems),
             cluster: section.text("cluster", problems),
             as_of: as_of(section, problems),
             complete: complete(section, problems),

@@ -25,6 +25,11 @@ pub struct PolicyReport {
     pub out_of_scope: BTreeMap<String, u64>,
     /// Jobs in its scope that ran when it did not hold.
     pub out_of_date_n: u64,
+    /// Of the jobs whose charge is unknown, those of which a number does not fit.
+    pub misfit_job_n: u64,
+    /// The first of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_misfit: Option<String>,
 }
 
 /// What a correction adds and a policy cannot charge.
@@ -59,6 +64,8 @@ impl PolicyReport {
             unpriced_job_n: tally.unpriced_job_n,
             out_of_scope: tally.out_of_scope,
             out_of_date_n: tally.out_of_date_n,
+            misfit_job_n: tally.misfit_job_n,
+            first_misfit: tally.first_misfit,
         }
     }
 
@@ -67,6 +74,12 @@ impl PolicyReport {
         let mut others = Vec::new();
         if self.unpriced_job_n > 0 {
             others.push(format!("charge unknown for {}", self.unpriced_job_n));
+        }
+        if let Some(job_id) = &self.first_misfit {
+            let job_n = self.misfit_job_n;
+            others.push(format!(
+                "of them {job_n} because a number does not fit (first: job {job_id})"
+            ));
         }
         let out_of_scope_n: u64 = self.out_of_scope.values().sum();
         if out_of_scope_n > 0 {

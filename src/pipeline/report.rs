@@ -417,7 +417,7 @@ impl RunReport {
                 let _ = writeln!(text, "  {line}");
             }
         }
-        if let Some(overhead) = self.overhead.as_ref().filter(|overhead| overhead.month_n > 0) {
+        if let Some(overhead) = self.overhead.as_ref().filter(|overhead| overhead.has_news()) {
             text.push_str(&overhead.text());
         }
         text.push_str(&self.warnings_text());

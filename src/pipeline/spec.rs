@@ -291,11 +291,11 @@ fn sources(top: &Section<'_>, problems: &mut Problems) -> Vec<SourceSpec> {
             }
             SourceSpec {
                 line: section.line(),
-                name: section.required_text("name", "one of its own for every source", problems),
+                name: section.required_folder_name("name", "one of its own for every source", problems),
                 format: section.word("format", FORMATS, problems),
                 paths: section.texts("paths", problems).map_or_else(Vec::new, |at| at.value),
                 site: (!is_table(section, "site"))
-                    .then(|| section.text("site", problems))
+                    .then(|| section.folder_name("site", problems))
                     .flatten(),
                 site_rule: is_table(section, "site").then(|| site(section, problems)).flatten(),
                 cluster: section.text("cluster", problems),
@@ -447,7 +447,7 @@ fn vo(section: &Section<'_>, problems: &mut Problems) -> Option<VoSpec> {
     if rule.has("table") {
         return rule.text("table", problems).map(VoSpec::Table);
     }
-    rule.text("value", problems).map(|at| VoSpec::Value(at.value))
+    rule.folder_name("value", problems).map(|at| VoSpec::Value(at.value))
 }
 
 /// What may be refused of a source, or of all of them.

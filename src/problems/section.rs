@@ -4,6 +4,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::{Problems, did_you_mean};
+use crate::store::hive::check_value;
 
 /// The text of a file, for turning byte offsets into lines.
 #[derive(Clone, Copy, Debug)]
@@ -115,6 +116,27 @@ impl<'a> Section<'a> {
             self.wrong(self.line, format!("{title} has no {key} ({what})"), problems);
         }
         self.text(key, problems)
+    }
+
+    /// A text that names a folder of the lake: a mistake where it is too long for one.
+    pub(crate) fn folder_name(&self, key: &str, problems: &mut Problems) -> Option<At<String>> {
+        let text = self.text(key, problems)?;
+        match check_value(key, &text.value) {
+            Ok(()) => Some(text),
+            Err(why) => {
+                self.wrong(text.line, why, problems);
+                None
+            }
+        }
+    }
+
+    /// As [`Self::folder_name`], of a key that must be there.
+    pub(crate) fn required_folder_name(&self, key: &str, what: &str, problems: &mut Problems) -> Option<At<String>> {
+        if self.has(key) {
+            self.folder_name(key, problems)
+        } else {
+            self.required_text(key, what, problems)
+        }
     }
 
     /// One word of a closed list.

@@ -8,7 +8,7 @@ use super::columns::{Columns, Origin, Sealed};
 use super::harvest::{Bucket, Harvest, Reject, Tally};
 use super::identity::{Content, DAY_MS, record_id};
 use super::mapping::MappingCounts;
-use super::plausible::{Placement, anomalies_of, place};
+use super::plausible::{Placement, anomalies_of, check_names, check_summary, place};
 use super::repeats::Repeats;
 use super::row::JobRow;
 use super::stated;
@@ -225,7 +225,8 @@ impl Sink for Intake {
                 "neither the record nor the source names the site",
             );
         };
-        let Placement { record_ms, wall_ms } = match place(self.format, row) {
+        let placed = check_names(Some(site), None).and_then(|()| place(self.format, row));
+        let Placement { record_ms, wall_ms } = match placed {
             Ok(placement) => placement,
             Err((reason, detail)) => return self.refuse_job(reason, at, rows, row, detail),
         };
@@ -240,6 +241,9 @@ impl Sink for Intake {
         let completed = completed(row, &source);
         let row = completed.as_ref().unwrap_or(row);
         let vo = self.vo(&source.vo, row).filter(|vo| !vo.is_empty());
+        if let Err((reason, detail)) = check_names(None, vo) {
+            return self.refuse_job(reason, at, rows, row, detail);
+        }
         if vo.is_none() {
             anomalies |= Anomaly::VoUnmapped.bit();
         }
@@ -287,10 +291,16 @@ impl Sink for Intake {
         let Some(month) = row.month else {
             return self.refuse_summary(Reason::BadTime, at, row, "the record names no month that exists");
         };
+        if let Err((reason, detail)) = check_names(Some(site), None).and_then(|()| check_summary(row)) {
+            return self.refuse_summary(reason, at, row, detail);
+        }
         if !self.window.holds(month) {
             return self.count(Some(site), Some(month), Reason::OutsidePeriod, 1);
         }
         let vo = self.vo(&source.vo, &as_job).filter(|vo| !vo.is_empty());
+        if let Err((reason, detail)) = check_names(None, vo) {
+            return self.refuse_summary(reason, at, row, detail);
+        }
         let masked = self
             .privacy
             .as_ref()

@@ -3,14 +3,22 @@
 use super::anomaly::Anomaly;
 use super::identity::{DAY_MS, record_ms};
 use super::row::JobRow;
+use super::summary::SummaryRow;
 use crate::ledger::Reason;
 use crate::pipeline::Format;
+use crate::store::hive::is_nameable;
 
-/// No job holds this many cores, nodes or GPUs, runs this long (ms) or uses this much CPU (ms): beyond it a number is
-/// a mistake. The products of two of them fit 63 bits.
+/// No job holds this many cores, nodes or GPUs, runs this long (ms), holds this many of them for this long (s) or uses
+/// this much CPU (ms): beyond it a number is a mistake. Sums over many such jobs fit 63 bits.
 const COUNT_LIMIT: i64 = 100_000_000;
 const WALL_LIMIT_MS: i64 = 10_000_000_000_000;
-const CPU_LIMIT_MS: i64 = 1_000_000_000_000_000_000;
+const HELD_LIMIT_S: i64 = 100_000_000_000_000;
+const CPU_LIMIT_MS: i64 = 1000 * HELD_LIMIT_S;
+/// No core has this score in any benchmark, in thousandths.
+const SCORE_LIMIT_MILLI: i64 = 1_000_000_000;
+/// No summary has this many jobs, or this much work.
+const SUMMED_JOB_LIMIT: i64 = 1_000_000_000_000;
+const WORK_LIMIT_S: i64 = 1_000_000_000_000_000_000;
 /// Jobs lie between 1970 and 2200; anything else is a broken clock.
 const TIME_LIMIT_MS: std::ops::Range<i64> = 0..7_258_118_400_000;
 /// 2^64 nanoseconds in milliseconds: where a wrapped counter lands.
@@ -45,6 +53,21 @@ pub fn place(format: Format, row: &JobRow<'_>) -> Result<Placement, (Reason, &'s
     }
 }
 
+/// Refuses a site or VO whose name cannot be part of a folder name.
+///
+/// # Errors
+/// The reason, and what is wrong.
+pub fn check_names(site: Option<&str>, vo: Option<&str>) -> Result<(), (Reason, &'static str)> {
+    let refused = |detail| Err((Reason::NameTooLong, detail));
+    if site.is_some_and(|site| !is_nameable(site)) {
+        refused("the name of the site is too long for a folder: more than 200 bytes once encoded")
+    } else if vo.is_some_and(|vo| !is_nameable(vo)) {
+        refused("the name of the VO is too long for a folder: more than 200 bytes once encoded")
+    } else {
+        Ok(())
+    }
+}
+
 /// Wall time as stated, or the span without suspension; zero for a job that never started.
 fn settle_wall(row: &JobRow<'_>) -> Result<i64, (Reason, &'static str)> {
     let wall_ms = match (row.wall_ms, row.start_ms, row.end_ms) {
@@ -65,6 +88,8 @@ fn settle_wall(row: &JobRow<'_>) -> Result<i64, (Reason, &'static str)> {
 
 fn beyond_limits(row: &JobRow<'_>, wall_ms: i64) -> Option<&'static str> {
     let count = |n: Option<i64>| n.is_some_and(|n| !(0..=COUNT_LIMIT).contains(&n));
+    let held_s = wall_ms.div_euclid(1000).saturating_add(row.suspended_s.unwrap_or(0));
+    let held = |n: Option<i64>| held_s.saturating_mul(n.unwrap_or(0)) > HELD_LIMIT_S;
     if wall_ms > WALL_LIMIT_MS
         || row
             .suspended_s
@@ -78,12 +103,55 @@ fn beyond_limits(row: &JobRow<'_>, wall_ms: i64) -> Option<&'static str> {
         .flatten()
         .any(|cpu| cpu > CPU_LIMIT_MS)
     {
-        Some("a CPU time of more than 30 million years")
+        Some("a CPU time of more than 3 million years")
     } else if count(row.alloc_core_n) || count(row.alloc_node_n) || count(row.alloc_gpu_n) || count(row.alloc_billing_n)
     {
         Some("a number of cores, nodes, GPUs or billing units that is negative or above 100 million")
+    } else if [row.alloc_core_n, row.alloc_node_n, row.alloc_gpu_n, row.alloc_billing_n]
+        .into_iter()
+        .any(held)
+    {
+        Some("cores, nodes, GPUs or billing units held for more than 3 million years in all")
+    } else if row.gpus.iter().any(|(_, n)| count(Some(*n))) {
+        Some("a number of GPUs of one model that is negative or above 100 million")
+    } else if row.benchmark_milli_per_core.is_some_and(is_no_score) {
+        Some(NO_SCORE)
     } else {
         None
+    }
+}
+
+const NO_SCORE: &str = "a benchmark score of a core that is negative or above one million";
+
+fn is_no_score(milli: i64) -> bool {
+    !(0..=SCORE_LIMIT_MILLI).contains(&milli)
+}
+
+/// Refuses a summary whose numbers are beyond what the jobs of any month come to.
+///
+/// # Errors
+/// The reason, and what is wrong.
+pub fn check_summary(row: &SummaryRow<'_>) -> Result<(), (Reason, &'static str)> {
+    let beyond = |n: Option<i64>, limit: i64| n.is_some_and(|n| n.unsigned_abs() > limit.unsigned_abs());
+    let wall_s = row.wall_ms.unwrap_or(0) / 1000;
+    let held = |n: &Option<i64>| beyond(n.map(|n| wall_s.saturating_mul(n)), HELD_LIMIT_S);
+    let counts = [row.alloc_core_n, row.alloc_node_n, row.alloc_gpu_n];
+    let is_beyond = beyond(row.job_n, SUMMED_JOB_LIMIT)
+        || beyond(row.wall_ms, CPU_LIMIT_MS)
+        || beyond(row.cpu_ms, CPU_LIMIT_MS)
+        || beyond(row.normalised_wall_s, WORK_LIMIT_S)
+        || beyond(row.normalised_cpu_s, WORK_LIMIT_S)
+        || counts.iter().any(|n| beyond(*n, COUNT_LIMIT) || held(n));
+    let ends = [row.earliest_end_ms, row.latest_end_ms];
+    if is_beyond {
+        let detail = "jobs, times, cores or work beyond what the jobs of any month come to";
+        Err((Reason::BadNumber, detail))
+    } else if row.benchmark_milli_per_core.is_some_and(is_no_score) {
+        Err((Reason::BadNumber, NO_SCORE))
+    } else if ends.into_iter().flatten().any(|ms| !TIME_LIMIT_MS.contains(&ms)) {
+        Err((Reason::BadTime, "an earliest or latest end before 1970 or after 2200"))
+    } else {
+        Ok(())
     }
 }
 

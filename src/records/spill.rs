@@ -17,6 +17,8 @@ use crate::time::{Day, Month};
 pub const MEMORY_BUDGET: usize = 96 << 20;
 /// Candidates go to disk in segments of at most this share of the budget, the oldest first, while others fill up.
 const SEGMENTS: usize = 8;
+/// What a column takes besides its data: of small files with a row each it is nearly all.
+const COLUMN_BYTES: usize = 512;
 /// Writing to disk costs the kernel more per byte than the fastest packing does.
 const SPILL_LEVEL: i32 = -5;
 
@@ -103,7 +105,8 @@ impl Spill {
         if batch.num_rows() == 0 {
             return Ok(());
         }
-        let bytes: usize = batch.columns().iter().map(Array::get_buffer_memory_size).sum();
+        let data: usize = batch.columns().iter().map(Array::get_buffer_memory_size).sum();
+        let bytes = data + batch.num_columns() * COLUMN_BYTES;
         let runs = by_bucket(buckets, sites)?;
         let oldest = {
             let mut resident = lock(&self.resident)?;

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use super::csv_table::{self, CsvTable, is_any};
 use crate::problems::Problems;
+use crate::store::hive::check_value;
 use crate::time::Month;
 use crate::time::month::{Day, day_of};
 
@@ -412,6 +413,7 @@ fn parse<'c>(cell: &impl Fn(&str) -> &'c str) -> Result<Correction, String> {
     if action == Action::Remap && !TARGETS.iter().any(given) {
         return Err("remap needs to_vo or to_account".to_owned());
     }
+    check_names(cell)?;
     let undoes = text(UNDOES);
     if (action == Action::Undo) != undoes.is_some() {
         return Err("undo needs undoes, the id of a row before it".to_owned());
@@ -460,6 +462,14 @@ fn parse<'c>(cell: &impl Fn(&str) -> &'c str) -> Result<Correction, String> {
         rule: rule.join(";"),
         hash: blake3::hash(canonical.join("\n").as_bytes()).to_hex().to_string(),
     })
+}
+
+/// What usage is given to must be able to name a folder.
+fn check_names<'c>(cell: &impl Fn(&str) -> &'c str) -> Result<(), String> {
+    let names = [("site", "site"), ("VO", "vo"), ("VO", "to_vo")];
+    names
+        .into_iter()
+        .try_for_each(|(noun, name)| check_value(noun, cell(name)))
 }
 
 fn escaped(value: &str) -> String {

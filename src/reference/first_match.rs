@@ -9,6 +9,7 @@ use ahash::AHashMap;
 use super::csv_table::{self, CsvTable, is_any};
 use crate::problems::Problems;
 use crate::records::JobRow;
+use crate::store::hive::check_value;
 
 /// A column of a record that rows are matched by.
 pub trait Column: Copy + PartialEq + 'static {
@@ -115,6 +116,10 @@ impl<C: Column> FirstMatch<C> {
             let cell = |place: usize| cells.get(place).map_or("", String::as_str);
             if is_any(cell(result)) {
                 problems.mistake(file, *line, format!("the row names no {}", C::TABLE.noun));
+                continue;
+            }
+            if let Err(why) = check_value(C::TABLE.noun, cell(result)) {
+                problems.mistake(file, *line, why);
                 continue;
             }
             let cells = places

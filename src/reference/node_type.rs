@@ -8,6 +8,7 @@ use super::benchmark::Benchmark;
 use super::csv_table::{self, CsvTable, is_any};
 use super::decimal::ten_thousandths;
 use crate::problems::{Problems, did_you_mean};
+use crate::store::hive::check_value;
 use crate::time::Day;
 use crate::time::month::{date_of, day_of};
 
@@ -200,7 +201,10 @@ fn tell<T>(wrongs: &mut Vec<String>, name: &str, why: &str) -> Option<T> {
 fn parse<'c>(line: usize, cell: &impl Fn(&str) -> &'c str, wrongs: &mut Vec<String>) -> Option<NodeType> {
     let mut name = |column: &str| match cell(column) {
         "" => tell(wrongs, column, "is empty"),
-        text => Some(text.to_owned()),
+        text => match check_value(column, text) {
+            Ok(()) => Some(text.to_owned()),
+            Err(why) => tell(wrongs, column, &why),
+        },
     };
     let (site, node_type) = (name("site"), name("node_type"));
     let benchmark = Benchmark::parse(cell("benchmark"));

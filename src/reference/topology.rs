@@ -8,6 +8,7 @@ use ahash::AHashMap;
 use super::csv_table::{self, CsvTable};
 use crate::problems::Problems;
 use crate::records::JobRow;
+use crate::store::hive::check_value;
 
 /// What of the topology becomes the site of a record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -74,8 +75,14 @@ impl Topology {
         let [Some(facility), Some(site), Some(group), Some(name), Some(fqdn)] = places else {
             return topology;
         };
-        for (_, cells) in &csv.rows {
+        for (line, cells) in &csv.rows {
             let cell = |place: usize| cells.get(place).cloned().unwrap_or_default();
+            let names = [("facility", facility), ("site", site), ("resource group", group)];
+            let too_long = names.map(|(noun, place)| check_value(noun, &cell(place)));
+            if let Some(why) = too_long.into_iter().find_map(Result::err) {
+                problems.mistake(file, *line, why);
+                continue;
+            }
             let nth = topology.resources.len();
             for (index, key) in [
                 (&mut topology.by_fqdn, cell(fqdn)),

@@ -9,6 +9,7 @@ use ahash::AHashMap;
 use super::csv_table::{self, CsvTable, is_any};
 use crate::problems::Problems;
 use crate::records::JobRow;
+use crate::store::hive::check_value;
 
 /// Names that stand for no VO.
 const SENTINELS: [&str; 8] = [
@@ -98,6 +99,10 @@ impl VoCorrections {
                 problems.mistake(file, *line, "the row needs a vo_name and a to_vo");
                 continue;
             }
+            if let Err(why) = check_value("VO", cell(result)) {
+                problems.mistake(file, *line, why);
+                continue;
+            }
             let reportable = reportable.map(cell).filter(|cell| !is_any(cell)).map(str::to_owned);
             self.by_name
                 .entry(cell(name).to_owned())
@@ -118,9 +123,13 @@ impl VoCorrections {
         let Some(place) = csv.column("VO", file, problems) else {
             return;
         };
-        for (_, cells) in &csv.rows {
-            if let Some(vo) = cells.get(place).filter(|vo| !is_any(vo)) {
-                self.know(vo);
+        for (line, cells) in &csv.rows {
+            let Some(vo) = cells.get(place).filter(|vo| !is_any(vo)) else {
+                continue;
+            };
+            match check_value("VO", vo) {
+                Ok(()) => self.know(vo),
+                Err(why) => problems.mistake(file, *line, why),
             }
         }
     }

@@ -25,6 +25,10 @@ pub const NULL: &str = "__HIVE_DEFAULT_PARTITION__";
 /// Longest file or folder name, in bytes, that the usual file systems take. A longer one is refused when it is used.
 pub const MAX_SEGMENT_BYTES: usize = 255;
 
+/// Longest value, in bytes once it is encoded, that is taken for a name. What stands beside it in a name (a key, a month,
+/// an ending) needs fewer bytes than remain of [`MAX_SEGMENT_BYTES`].
+pub const MAX_VALUE_BYTES: usize = 200;
+
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'_').remove(b'.').remove(b'-');
 
 /// The folder name of one partition value: `site=A%2FB`. `None` is unknown; callers give it for the empty text too.
@@ -36,6 +40,35 @@ pub fn segment(key: &str, value: Option<&str>) -> String {
         Some(value) => format!("{key}={}", utf8_percent_encode(value, ESCAPED)),
         None => format!("{key}={NULL}"),
     }
+}
+
+/// Bytes of a value once it is encoded.
+fn encoded_byte_n(value: &str) -> usize {
+    utf8_percent_encode(value, ESCAPED).map(str::len).sum()
+}
+
+/// Whether a value can be part of a folder or file name in the lake.
+#[must_use]
+pub fn is_nameable(value: &str) -> bool {
+    // An encoded byte takes three.
+    value.len() <= MAX_VALUE_BYTES / 3 || (value.len() <= MAX_VALUE_BYTES && encoded_byte_n(value) <= MAX_VALUE_BYTES)
+}
+
+/// What to say of a value of a configuration that cannot be part of a folder name.
+///
+/// # Errors
+/// The sentence, where it cannot.
+pub fn check_value(noun: &str, value: &str) -> Result<(), String> {
+    const SHOWN_CHARS: usize = 40;
+    if is_nameable(value) {
+        return Ok(());
+    }
+    let shown: String = value.chars().take(SHOWN_CHARS).collect();
+    Err(format!(
+        "the {noun} \"{shown}...\" is too long to name a folder of the lake: {} bytes once encoded, {MAX_VALUE_BYTES} are \
+         possible; give it a shorter name",
+        encoded_byte_n(value)
+    ))
 }
 
 /// Key and value of a folder name; `None` when it is not of the form `key=value` or does not decode to UTF-8.

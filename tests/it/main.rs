@@ -30,6 +30,7 @@ mod hygiene;
 mod inventory;
 mod lanes;
 mod lessons;
+mod limits;
 mod logs;
 mod mapping;
 mod nights;

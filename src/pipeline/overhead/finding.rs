@@ -21,6 +21,8 @@ pub(super) enum Kind {
     OverAllocated,
     /// A job that waited does not say what it asked for.
     RequestUnknown,
+    /// A job says that it held its nodes longer than any job does.
+    SpanTooLong,
 }
 
 impl Kind {
@@ -35,6 +37,7 @@ impl Kind {
             Self::NodeUnknown => "node_unknown",
             Self::OverAllocated => "over_allocated",
             Self::RequestUnknown => "request_unknown",
+            Self::SpanTooLong => "span_too_long",
         }
     }
 }

@@ -18,7 +18,8 @@ use crate::schema::batch::{int, number, text, time, word};
 /// The view of jobs that hold nodes: what runs inside of them holds none of its own.
 pub(super) const BATCH: &str = "batch";
 /// Columns that say when a job waited and when it held nodes.
-pub(super) const SPAN_COLUMNS: [&str; 9] = [
+pub(super) const SPAN_COLUMNS: [&str; 10] = [
+    "job_id",
     "cluster",
     "view",
     "submit_utc",
@@ -30,7 +31,8 @@ pub(super) const SPAN_COLUMNS: [&str; 9] = [
     "node_list",
 ];
 /// Columns that say what it asked for and held as well.
-pub(super) const COLUMNS: [&str; 17] = [
+pub(super) const COLUMNS: [&str; 18] = [
+    "job_id",
     "cluster",
     "view",
     "partition",
@@ -55,9 +57,22 @@ const COUNT_LIMIT: i64 = 1 << 32;
 /// Lists of nodes that are remembered.
 const LISTS_N: usize = 1 << 16;
 
-/// When a job of the batch system held its nodes, in Unix seconds, half-open; `None` for what is no such job and for what
-/// never started. One that has not ended holds them as long as it is known to have run. Instants are cut to whole seconds.
+/// No job holds its nodes for longer than five years: a broken clock says so.
+const LONGEST_S: i64 = 5 * 366 * 86_400;
+
+/// When a job of the batch system held its nodes, in Unix seconds, half-open; `None` for what is no such job, for what
+/// never started, and for what says that it held them longer than any job does. One that has not ended holds them as
+/// long as it is known to have run. Instants are cut to whole seconds.
 pub(super) fn span(batch: &Columns<'_>, row: usize) -> Option<(i64, i64)> {
+    stated_span(batch, row).filter(|(start_s, end_s)| end_s - start_s <= LONGEST_S)
+}
+
+/// The span of a job that says it held its nodes longer than any job does.
+fn too_long(batch: &Columns<'_>, row: usize) -> Option<(i64, i64)> {
+    stated_span(batch, row).filter(|(start_s, end_s)| end_s - start_s > LONGEST_S)
+}
+
+fn stated_span(batch: &Columns<'_>, row: usize) -> Option<(i64, i64)> {
     if batch.view.value(row) != BATCH {
         return None;
     }
@@ -86,6 +101,7 @@ fn wait(batch: &Columns<'_>, row: usize) -> Option<(i64, i64)> {
 
 /// The columns that say when.
 pub(super) struct Columns<'b> {
+    job_id: &'b arrow::array::StringArray,
     cluster: &'b arrow::array::StringArray,
     view: &'b arrow::array::StringArray,
     submit: &'b arrow::array::TimestampMillisecondArray,
@@ -101,6 +117,7 @@ impl<'b> Columns<'b> {
     /// Those of a batch of records.
     pub(super) fn of(batch: &'b RecordBatch) -> Result<Self> {
         Ok(Self {
+            job_id: text(batch, "job_id")?,
             cluster: text(batch, "cluster")?,
             view: text(batch, "view")?,
             submit: time(batch, "submit_utc")?,
@@ -131,6 +148,12 @@ pub(super) struct Reach {
     pub(super) wait: Option<(i64, i64)>,
     /// Clusters with jobs that name their nodes.
     pub(super) clusters: BTreeSet<Option<String>>,
+    /// Jobs that are left out, because they say that they ran longer than any job does.
+    #[serde(default)]
+    pub(super) too_long_n: u64,
+    /// The first of them.
+    #[serde(default)]
+    pub(super) first_too_long: Option<String>,
 }
 
 impl Reach {
@@ -141,6 +164,11 @@ impl Reach {
         for row in 0..batch.num_rows() {
             if let Some(waited) = wait(&columns, row) {
                 self.wait = Some(join(self.wait, waited));
+            }
+            if too_long(&columns, row).is_some() {
+                self.too_long_n += 1;
+                self.first_too_long
+                    .get_or_insert_with(|| columns.job_id.value(row).to_owned());
             }
             let Some(held) = span(&columns, row) else { continue };
             if columns.list(row).is_none() {
@@ -161,6 +189,15 @@ impl Reach {
     pub(super) fn all(&self) -> Option<(i64, i64)> {
         let spans = [self.span, self.loose, self.wait].into_iter().flatten();
         spans.fold(None, |all, span| Some(join(all, span)))
+    }
+}
+
+/// Says of a job that ran longer than any job does that it is left out.
+fn leave_out(columns: &Columns<'_>, row: usize, slices: &Slices, findings: &mut Findings) {
+    let cluster = word(columns.cluster, row);
+    let spans = too_long(columns, row).into_iter();
+    for (month, part) in spans.flat_map(|span| slices.overlaps(span)) {
+        findings.tell(month, (Kind::SpanTooLong, cluster, None, None), part, 0);
     }
 }
 
@@ -271,10 +308,11 @@ impl Board {
                 span(&columns, row).filter(overlapping),
                 wait(&columns, row).filter(overlapping),
             );
+            let cluster = word(columns.cluster, row);
+            leave_out(&columns, row, slices, findings);
             if held.is_none() && waited.is_none() {
                 continue;
             }
-            let cluster = word(columns.cluster, row);
             let core_n = number(core, row);
             let mut amounts = Vec::with_capacity(self.resources.width());
             let mut requests = Vec::with_capacity(self.resources.width());

@@ -78,6 +78,11 @@ pub struct OverheadReport {
     /// Jobs in them that are billed nothing, because summaries of the same site, month and view count in their place;
     /// each counted once per month.
     pub displaced_job_n: u64,
+    /// Jobs left out because they say that they held their nodes for more than five years.
+    pub too_long_job_n: u64,
+    /// The first of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_too_long_job: Option<String>,
     /// Findings by kind.
     pub findings: BTreeMap<String, u64>,
     /// Nobody says what nodes have: the most that jobs held stands in.
@@ -85,6 +90,11 @@ pub struct OverheadReport {
 }
 
 impl OverheadReport {
+    /// Whether there is anything to say.
+    pub(super) fn has_news(&self) -> bool {
+        self.month_n + self.too_long_job_n > 0
+    }
+
     /// The report for people.
     pub(super) fn text(&self) -> String {
         let mut text = format!(
@@ -103,6 +113,13 @@ impl OverheadReport {
             let _ = writeln!(
                 text,
                 "  {job_n:>12} jobs on nodes billed nothing: summaries count in their place"
+            );
+        }
+        if let Some(job_id) = &self.first_too_long_job {
+            let job_n = self.too_long_job_n;
+            let _ = writeln!(
+                text,
+                "  {job_n:>12} jobs left out: more than five years on their nodes (first: job {job_id})"
             );
         }
         for (kind, row_n) in &self.findings {
@@ -226,20 +243,21 @@ pub(super) fn publish(
         is_from_jobs: overhead.nodes == NodesFrom::Jobs,
         ..OverheadReport::default()
     };
+    for reach in sites.values().flatten().map(|file| &file.reach) {
+        report.too_long_job_n += reach.too_long_n;
+        let first = &mut report.first_too_long_job;
+        *first = first.take().or_else(|| reach.first_too_long.clone());
+    }
     let mut kept: BTreeSet<Place> = BTreeSet::new();
     for site in &with_nodes {
         let Some(files) = sites.get(site) else { continue };
-        let Some(span) = files
-            .iter()
-            .filter_map(|file| file.reach.span)
-            .fold(None, |all, span| Some(join(all, span)))
-        else {
-            continue;
-        };
         let of_site: Vec<&Place> = published.iter().filter(|place| place.0 == *site).collect();
         let calendar = (&sweep.plan.calendar_zone, sweep.plan.allocation_year_start);
-        let periods = periods(calendar, overhead, span);
-        kept.extend(periods.iter().map(|(period, _)| place(site, period)));
+        let spans = stretches(files.iter().filter_map(|file| file.reach.span));
+        let periods: BTreeMap<_, _> = (spans.into_iter())
+            .flat_map(|span| periods(calendar, overhead, span))
+            .collect();
+        kept.extend(periods.keys().map(|period| place(site, period)));
         let fresh = if is_everything {
             Some((i64::MIN, i64::MAX))
         } else {
@@ -417,6 +435,22 @@ fn machine_in(
         }
     }
     Ok(machine)
+}
+
+/// The time that these spans cover, in stretches. A pause in which a site has no jobs is part of one; years without any
+/// are none of its months.
+fn stretches(spans: impl Iterator<Item = (i64, i64)>) -> Vec<(i64, i64)> {
+    const PAUSE_S: i64 = 2 * 366 * 86_400;
+    let mut spans: Vec<(i64, i64)> = spans.collect();
+    spans.sort_unstable();
+    let mut found: Vec<(i64, i64)> = Vec::new();
+    for span in spans {
+        match found.last_mut() {
+            Some(last) if span.0.saturating_sub(last.1) <= PAUSE_S => *last = join(Some(*last), span),
+            _ => found.push(span),
+        }
+    }
+    found
 }
 
 /// The months to be told of: those of the pipeline's period, or of the days jobs span.

@@ -67,6 +67,7 @@ impl Charges<'_> {
                     .transpose()?;
                 let why = charge.is_none().then(|| match equal.why {
                     Some(why) => Arc::from(why),
+                    None if priced.misfits.contains(&0) => Arc::from(super::MISFIT),
                     None => Arc::from(facts.why_unpriced(&tariff.policy, 0)),
                 });
                 if let Some(why) = &why {

@@ -22,10 +22,10 @@ use crate::charge::facts::Facts;
 use crate::charge::policy::Subject;
 use crate::charge::{Priced, Tariff, price};
 use crate::engine::{How, Measure, add_up};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 use crate::pipeline::Plan;
 use crate::schema;
-use crate::schema::batch::{decoded, number};
+use crate::schema::batch::{decoded, number, text};
 
 /// Columns of `charge_part` that tell rows apart, in their order.
 pub const KEYS: [&str; 18] = [
@@ -48,6 +48,9 @@ pub const KEYS: [&str; 18] = [
     "qos",
     "correction_id",
 ];
+
+/// Why a job has no charge where a number is too large.
+const MISFIT: &str = "a number of the formula does not fit 38 digits, or the charge is beyond 10^16 units";
 
 /// Columns of `charge_part` that are added up.
 pub const SUMMED: [&str; 5] = ["job_n", "unpriced_job_n", "alloc_core_s", "alloc_gpu_s", "charge"];
@@ -124,8 +127,10 @@ impl<'a> Charges<'a> {
         }
         let batch = &decoded(batch)?;
         let jobs = Jobs::new(batch, self)?;
+        let job_ids = text(batch, "job_id")?;
         for ((tally, tariff), priced) in self.tallies.iter_mut().zip(&self.tariffs).zip(&jobs.priced) {
             tally.count(tariff, &priced.kept_out);
+            tally.count_misfits(&priced.misfits, |job| job_ids.value(job));
         }
         let names = self.corrector.names(batch)?;
         let (mut rows, mut moves) = (Vec::new(), Vec::new());
@@ -218,7 +223,8 @@ impl<'a> Charges<'a> {
             weights.push(outside);
         }
         let charge = priced.charge.get(job).copied().flatten();
-        let too_large = || Error::new(Kind::Data, "a charge is too large to be split");
+        // No charge is larger than can be split.
+        let too_large = || Error::internal("a charge is too large to be split");
         let shares = apportion_wide(charge.unwrap_or(0), &weights).ok_or_else(too_large)?;
         let mut walls = Vec::new();
         apportion(view.wall_s.value(job), &weights, &mut walls);
@@ -230,7 +236,7 @@ impl<'a> Charges<'a> {
         let is_empty_end = cutter.weights.last().is_some_and(|weight| *weight == 0);
         let end_ms = cutter.until_ms - i64::from(!is_empty_end);
         let ends_here = from_ms <= end_ms && end_ms < until_ms;
-        let why: Option<Arc<str>> = charge.is_none().then(|| self.why_unpriced(nth, &jobs.facts, job));
+        let why: Option<Arc<str>> = charge.is_none().then(|| self.why_unpriced(nth, jobs, job));
         for (at, period) in cutter.pieces.iter().enumerate() {
             let share = shares.get(at).copied().unwrap_or(0);
             if held.get(at) != Some(&true) && share == 0 {
@@ -256,9 +262,12 @@ impl<'a> Charges<'a> {
         Ok(())
     }
 
-    fn why_unpriced(&self, nth: usize, facts: &Facts, job: usize) -> Arc<str> {
+    fn why_unpriced(&self, nth: usize, jobs: &Jobs<'_>, job: usize) -> Arc<str> {
+        if jobs.priced.get(nth).is_some_and(|priced| priced.misfits.contains(&job)) {
+            return Arc::from(MISFIT);
+        }
         let tariff = self.tariffs.get(nth);
-        let why = tariff.map_or_else(String::new, |tariff| facts.why_unpriced(&tariff.policy, job));
+        let why = tariff.map_or_else(String::new, |tariff| jobs.facts.why_unpriced(&tariff.policy, job));
         Arc::from(why)
     }
 

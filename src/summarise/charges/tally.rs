@@ -1,6 +1,6 @@
 //! How many jobs each policy charged, and why it did not charge the others.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::charge::Tariff;
 use crate::charge::scope::KeptOut;
@@ -18,6 +18,10 @@ pub struct Tally {
     pub out_of_scope: BTreeMap<String, u64>,
     /// Jobs in its scope that ran when it did not hold.
     pub out_of_date_n: u64,
+    /// Of the jobs whose charge is unknown, those of which a number does not fit.
+    pub misfit_job_n: u64,
+    /// The first of them.
+    pub first_misfit: Option<String>,
 }
 
 impl Tally {
@@ -50,11 +54,20 @@ impl Tally {
         }
     }
 
+    /// Counts jobs of which a number does not fit.
+    pub(super) fn count_misfits<'j>(&mut self, misfits: &BTreeSet<usize>, job_id: impl Fn(usize) -> &'j str) {
+        let first = || misfits.first().map(|job| job_id(*job).to_owned());
+        self.first_misfit = self.first_misfit.take().or_else(first);
+        self.misfit_job_n += u64::try_from(misfits.len()).unwrap_or(u64::MAX);
+    }
+
     /// Adds another of the same tariff.
     pub fn add(&mut self, other: &Self) {
         self.job_n += other.job_n;
         self.unpriced_job_n += other.unpriced_job_n;
         self.out_of_date_n += other.out_of_date_n;
+        self.misfit_job_n += other.misfit_job_n;
+        self.first_misfit = self.first_misfit.take().or_else(|| other.first_misfit.clone());
         for (column, count) in &other.out_of_scope {
             *self.out_of_scope.entry(column.clone()).or_default() += count;
         }
