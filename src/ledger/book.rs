@@ -72,6 +72,12 @@ impl Book {
             })
     }
 
+    /// Forgets a file; true if it was known.
+    pub fn forget(&mut self, file_id: &str) -> bool {
+        self.places.remove(file_id);
+        self.inputs.remove(file_id).is_some()
+    }
+
     /// Takes over what another book knows of some files.
     pub fn keep(&mut self, from: &Self, is_kept: impl Fn(&InputEntry) -> bool) {
         for (file_id, input) in from.inputs.iter().filter(|(_, input)| is_kept(input)) {

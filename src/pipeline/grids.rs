@@ -238,8 +238,8 @@ fn index(files: &[LogFile], source: &Arc<SourcePlan>) -> Result<GridIndex> {
             Ok(())
         };
         match read(&mut builder) {
-            // An archive that is damaged is told when it is read as an input; what came before the damage counts.
-            Err(why) if is_damage(&why) => {}
+            // An archive that is damaged, or a log that cannot be opened, is told when it is read as an input; what came before the damage counts.
+            Err(why) if is_damage(&why) || InputFile::is_shut(&why) => {}
             told => told.map_err(|why| why.at("file", &log.file.path))?,
         }
     }

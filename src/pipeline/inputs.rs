@@ -33,6 +33,11 @@ impl Found {
         let blake3 = self.blake3.as_ref()?;
         Some(file_id(&self.source.name, blake3, self.dated_ms))
     }
+
+    /// The id it has where it cannot be opened.
+    pub(super) fn shut_file_id(&self) -> Arc<str> {
+        shut_file_id(&self.source.name, &self.file.path)
+    }
 }
 
 impl Found {
@@ -57,6 +62,11 @@ pub(super) fn file_id(source: &str, blake3: &str, dated_ms: Option<i64>) -> Arc<
     let dated = dated_ms.map_or_else(String::new, |ms| format!("\n{ms}"));
     let id = blake3::hash(format!("{source}\n{blake3}{dated}").as_bytes()).to_hex();
     Arc::from(id.get(..16).unwrap_or(&id))
+}
+
+/// The id of a file that cannot be opened: nothing but its path is known of it.
+pub(super) fn shut_file_id(source: &str, path: &str) -> Arc<str> {
+    file_id(source, &format!("not opened: {path}"), None)
 }
 
 /// Finds every input of every source.
@@ -136,12 +146,15 @@ pub(super) fn hash(
     let sizes = count(found.iter().map(|f| f.file.bytes));
     let is_repeated = |f: &Found| sizes.get(&f.file.bytes).is_some_and(|n| *n > 1);
     let fresh: Vec<&Found> = found.iter().filter(|f| !is_known(f) && is_repeated(f)).collect();
-    let glimpses = pool::each(&fresh, threads, |f| Ok((f.file.bytes, f.file.glimpse()?)))?;
-    let looks = count(glimpses.iter().copied());
+    let glimpses = pool::each(&fresh, threads, |f| {
+        let glimpse = unless_shut(f.file.glimpse())?;
+        Ok(glimpse.map(|glimpse| (f.file.bytes, glimpse)))
+    })?;
+    let looks = count(glimpses.iter().flatten().copied());
     let mut glimpses = glimpses.into_iter();
     let is_wanted = |f: &Found| {
         let is_alike = |look| looks.get(&look).is_some_and(|n| *n > 1);
-        is_known(f) || (is_repeated(f) && glimpses.next().is_some_and(is_alike))
+        is_known(f) || (is_repeated(f) && glimpses.next().flatten().is_some_and(is_alike))
     };
     let wanted: Vec<bool> = found.iter().map(is_wanted).collect();
     let mut wanted: Vec<&mut Found> = found
@@ -152,15 +165,23 @@ pub(super) fn hash(
     let files: Vec<&InputFile> = wanted.iter().map(|f| &f.file).collect();
     progress.begin("hashing", files.iter().map(|file| file.bytes).sum(), "bytes");
     let hashes = pool::each(&files, threads, |file| {
-        let hash = file.content_hash();
+        let hash = unless_shut(file.content_hash());
         progress.add(file.bytes);
         hash
     });
     progress.end();
     for (found, hash) in wanted.iter_mut().zip(hashes?) {
-        found.blake3 = Some(hash);
+        found.blake3 = hash;
     }
     Ok(())
+}
+
+/// What was read of a file; nothing of one that cannot be opened, which is counted when it is to be read.
+fn unless_shut<T>(read: Result<T>) -> Result<Option<T>> {
+    match read {
+        Err(why) if InputFile::is_shut(&why) => Ok(None),
+        read => read.map(Some),
+    }
 }
 
 /// How often each occurs.

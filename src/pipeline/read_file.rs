@@ -88,7 +88,7 @@ pub(super) struct ReadFile {
     pub(super) rejects: RejectShelf,
     /// What was told about the machine.
     pub(super) inventory: Vec<Placed>,
-    /// Hash of the bytes as they were read.
+    /// Hash of the bytes as they were read; empty for a file that could not be opened.
     pub(super) blake3: String,
     /// Whether it is a repair file, which is read after all others.
     pub(super) is_repair: bool,

@@ -56,7 +56,7 @@ pub(super) struct Room<'a> {
 /// Every thread opens files of its own as long as there are any, and helps with those of the others then. Whoever has
 /// cut a piece off a file parses it, too: its bytes are still near.
 ///
-/// A file that cannot be read as its source says is a reject like any other and stops nothing. Mistakes of the
+/// A file that cannot be opened, or read as its source says, is a reject like any other and stops nothing. Mistakes of the
 /// pipeline (a missing time zone) and failing disks do.
 ///
 /// # Errors
@@ -137,7 +137,15 @@ impl Room<'_> {
         let mut feed = self.feeds.get(at).ok_or_else(dead)?.lock().map_err(|_| dead())?;
         let result = self.results.get(at).ok_or_else(dead)?;
         if matches!(*feed, Feed::Unopened) {
-            let bytes = HashingReader::new(reading.file.open()?);
+            let bytes = match reading.file.open() {
+                Ok(bytes) => HashingReader::new(bytes),
+                Err(why) if InputFile::is_shut(&why) => {
+                    *feed = Feed::Done;
+                    self.progress.add(reading.file.bytes);
+                    return unreadable(result, Error::new(Kind::Data, why.to_string()), reading).map(|()| None);
+                }
+                Err(why) => return Err(why),
+            };
             let opened = open(reading, bytes.clone());
             *feed = match opened {
                 Ok(Some((dialect, pieces))) => {

@@ -96,6 +96,7 @@ pub fn run_into(plan: &Plan, options: &RunOptions, progress: &dyn Progress, repo
     repairs.read((&files, &file_ids), &mut read, window, &spill, lake)?;
     progress.end();
     phases.insert("read".to_owned(), stopwatch.lap());
+    forget_opened(&found, &file_ids, &mut state.book, &publication);
     let summed = summaries::fresh(&mut read, &file_ids);
     let marks = repairs.marks();
     let known = (&files[..], &file_ids[..], &marks);
@@ -186,8 +187,21 @@ fn publish(
 /// Ids of the files that were read.
 fn file_ids(files: &[Reading], read: &[ReadFile]) -> Vec<Arc<str>> {
     let ids = files.iter().zip(read);
-    ids.map(|(file, read)| inputs::file_id(&file.source.name, &read.blake3, file.dated_ms))
-        .collect()
+    ids.map(|(file, read)| match (&file.source.name, read.blake3.as_str()) {
+        (source, "") => inputs::shut_file_id(source, &file.file.path),
+        (source, blake3) => inputs::file_id(source, blake3, file.dated_ms),
+    })
+    .collect()
+}
+
+/// Forgets the refusals of files that could not be opened once, and can be now.
+fn forget_opened(found: &[inputs::Found], file_ids: &[Arc<str>], book: &mut Book, publication: &Publication) {
+    let shut: BTreeSet<&Arc<str>> = file_ids.iter().collect();
+    for file_id in found.iter().map(inputs::Found::shut_file_id) {
+        if !shut.contains(&file_id) && book.forget(&file_id) {
+            publication.remove(&lake::rejects_path(&file_id));
+        }
+    }
 }
 
 /// Tells of lines of CEs that came late; the files to read again for them.

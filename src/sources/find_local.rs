@@ -11,7 +11,7 @@ use super::input::{InputFile, Location, NO_FILE, is_skipped, relative};
 use super::pattern::matching;
 use crate::error::{Error, Kind, Result};
 
-/// What `pattern`, absolute, means below `base`.
+/// What `pattern`, absolute, means below `base`. What cannot be looked into is among it: it can be named, and not opened.
 pub(super) fn find(pattern: &str, base: &Path) -> Result<Vec<InputFile>> {
     let mut walk = Walk::new(base);
     let literal = match pattern.strip_prefix("file://") {
@@ -31,20 +31,21 @@ pub(super) fn find(pattern: &str, base: &Path) -> Result<Vec<InputFile>> {
         Err(why) if matches!(why.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             walk.glob(pattern)?;
         }
-        Err(why) => return Err(unreadable(&literal, why)),
+        Err(why) => walk.troubles.push((literal, why)),
     }
-    if walk.troubles.is_empty() {
-        return Ok(walk.found);
+    // What cannot be looked into cannot be opened either: whoever reads it counts it.
+    for (path, _) in std::mem::take(&mut walk.troubles) {
+        walk.file(path, 0);
     }
-    let lines: Vec<String> = walk.troubles.iter().map(ToString::to_string).collect();
-    Err(Error::io(lines.join("\n")))
+    Ok(walk.found)
 }
 
 /// The files of a folder, and what of it could not be looked into.
 pub(super) fn below(folder: &Path, base: &Path) -> (Vec<InputFile>, Vec<Error>) {
     let mut walk = Walk::new(base);
     walk.folder(folder);
-    (walk.found, walk.troubles)
+    let troubles = walk.troubles.into_iter().map(|(path, why)| unreadable(&path, why));
+    (walk.found, troubles.collect())
 }
 
 struct Walk<'a> {
@@ -52,8 +53,8 @@ struct Walk<'a> {
     /// Folders already read, by their real path: links must not lead round in circles.
     seen: BTreeSet<PathBuf>,
     found: Vec<InputFile>,
-    /// What could not be looked into.
-    troubles: Vec<Error>,
+    /// What could not be looked into, and why.
+    troubles: Vec<(PathBuf, std::io::Error)>,
 }
 
 impl<'a> Walk<'a> {
@@ -98,9 +99,9 @@ impl<'a> Walk<'a> {
             Ok(meta) if meta.is_file() => self.file(path, meta.len()),
             // A pipe or a socket has nothing to tell twice.
             Ok(_) => {}
-            // A message that was taken away, or a link to nothing.
-            Err(why) if why.kind() == ErrorKind::NotFound => {}
-            Err(why) => self.troubles.push(unreadable(&path, why)),
+            // A message that was taken away. A link to nothing stays.
+            Err(_) if fs::symlink_metadata(&path).is_err_and(|why| why.kind() == ErrorKind::NotFound) => {}
+            Err(why) => self.troubles.push((path, why)),
         }
     }
 
@@ -112,7 +113,7 @@ impl<'a> Walk<'a> {
         };
         match names {
             Ok(names) => names.into_iter().for_each(|name| self.entry(folder.join(name))),
-            Err(why) => self.troubles.push(unreadable(folder, why)),
+            Err(why) => self.troubles.push((folder.to_owned(), why)),
         }
     }
 }
@@ -135,6 +136,6 @@ fn names(folder: &Path) -> std::io::Result<Vec<OsString>> {
     Ok(names)
 }
 
-pub(super) fn unreadable(path: &Path, why: std::io::Error) -> Error {
+fn unreadable(path: &Path, why: std::io::Error) -> Error {
     Error::io(format!("{} cannot be read", path.display())).because(why)
 }

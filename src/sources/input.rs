@@ -50,10 +50,11 @@ pub struct InputFile {
 ///
 /// A path is taken literally if something has that name, else as a glob (`*`, `?`, `[..]`, `**`). Folders are read
 /// to all depths. In folders and globs, hidden files, names that end in `.lck` or `.tmp` and what is no file (a pipe, say)
-/// are left out, and of a spooled message (a folder named with 14 hexadecimal digits) only its `body` is taken.
+/// are left out, and of a spooled message (a folder named with 14 hexadecimal digits) only its `body` is taken. What cannot
+/// be looked into, such as a folder nobody may read, is taken as a file that cannot be opened.
 ///
 /// # Errors
-/// [`Kind::NoInput`] naming every pattern that gives no file, or a path that is no file; [`Kind::Io`] when a folder cannot be read.
+/// [`Kind::NoInput`] naming every pattern that gives no file, or a path that is no file.
 pub fn discover(plan: &SourcePlan, base: &Path) -> Result<Vec<InputFile>> {
     let mut files: Vec<InputFile> = Vec::new();
     let mut missing = Vec::new();
@@ -141,6 +142,20 @@ impl InputFile {
                 remote::open(store, path, self.bytes).map_err(|why| why.at("input", &self.path))
             }
         }
+    }
+
+    /// Whether opening it failed because of the file itself: nobody may read it, it is a link to nothing or to itself, or it is
+    /// gone. What the machine lacks, and what object stores answer, is another matter.
+    #[must_use]
+    pub fn is_shut(why: &Error) -> bool {
+        use std::io::ErrorKind::{IsADirectory, NotADirectory, NotFound, PermissionDenied};
+        /// Too many links; the standard library has no stable name for it.
+        const ELOOP: i32 = 40;
+        let io = std::error::Error::source(why).and_then(|source| source.downcast_ref::<std::io::Error>());
+        io.is_some_and(|io| {
+            matches!(io.kind(), IsADirectory | NotADirectory | NotFound | PermissionDenied)
+                || io.raw_os_error() == Some(ELOOP)
+        })
     }
 
     /// A hash of its first bytes: files that differ here are not the same.

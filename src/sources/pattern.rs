@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 
 use glob::{MatchOptions, Pattern};
 
-use super::find_local::unreadable;
 use super::input::legible;
 use crate::error::{Error, Result};
 
@@ -21,10 +20,10 @@ const OPTIONS: MatchOptions = MatchOptions {
     require_literal_leading_dot: true,
 };
 
-/// The paths below `from` that match, sorted. What is not there matches nothing.
+/// The paths below `from` that match, sorted, and those that cannot be looked into. What is not there matches nothing.
 ///
 /// # Errors
-/// [`crate::error::Kind::Config`] for what is no pattern, [`crate::error::Kind::Io`] when a folder cannot be read.
+/// [`crate::error::Kind::Config`] for what is no pattern.
 pub(super) fn matching(from: &Path, pattern: &str) -> Result<Vec<PathBuf>> {
     let wrong = |why| Error::config(format!("\"{pattern}\" is no pattern")).because(why);
     Pattern::new(pattern).map_err(wrong)?;
@@ -38,7 +37,7 @@ pub(super) fn matching(from: &Path, pattern: &str) -> Result<Vec<PathBuf>> {
     });
     let parts = parts.collect::<Result<Vec<_>>>()?;
     let mut search = Search::default();
-    search.go(from.to_owned(), &parts)?;
+    search.go(from.to_owned(), &parts);
     Ok(search.found.into_iter().collect())
 }
 
@@ -58,57 +57,59 @@ struct Search {
 }
 
 impl Search {
-    fn go(&mut self, at: PathBuf, parts: &[Part]) -> Result<()> {
+    fn go(&mut self, at: PathBuf, parts: &[Part]) {
         let Some((part, rest)) = parts.split_first() else {
             self.found.insert(at);
-            return Ok(());
+            return;
         };
         match part {
             Part::Name(name) => self.go(at.join(name), rest),
             Part::Pattern(pattern) => {
-                for name in names(&at)? {
+                for name in self.names(&at) {
                     let path = at.join(&name);
-                    if pattern.matches_with(&legible(&name), OPTIONS) && (rest.is_empty() || is_folder(&path)?) {
-                        self.go(path, rest)?;
+                    if pattern.matches_with(&legible(&name), OPTIONS) && (rest.is_empty() || self.is_folder(&path)) {
+                        self.go(path, rest);
                     }
                 }
-                Ok(())
             }
             Part::Folders => {
                 let real = fs::canonicalize(&at).unwrap_or_else(|_| at.clone());
                 if !self.seen.insert((real, parts.len())) {
-                    return Ok(());
+                    return;
                 }
-                for name in names(&at)? {
+                for name in self.names(&at) {
                     let path = at.join(&name);
-                    if !legible(&name).starts_with('.') && is_folder(&path)? {
-                        self.go(path, parts)?;
+                    if !legible(&name).starts_with('.') && self.is_folder(&path) {
+                        self.go(path, parts);
                     }
                 }
-                self.go(at, rest)
+                self.go(at, rest);
             }
         }
     }
-}
 
-/// The names in a folder, sorted; none in what is no folder.
-fn names(folder: &Path) -> Result<Vec<OsString>> {
-    let entries = fs::read_dir(folder).and_then(|entries| entries.map(|entry| Ok(entry?.file_name())).collect());
-    match entries {
-        Ok(names) => {
-            let mut names: Vec<OsString> = names;
-            names.sort();
-            Ok(names)
+    /// The names in a folder, sorted; none in what is no folder. One that cannot be looked into is found itself: what is in
+    /// it may match.
+    fn names(&mut self, folder: &Path) -> Vec<OsString> {
+        let entries = fs::read_dir(folder).and_then(|entries| entries.map(|entry| Ok(entry?.file_name())).collect());
+        match entries {
+            Ok(names) => {
+                let mut names: Vec<OsString> = names;
+                names.sort();
+                return names;
+            }
+            Err(why) if matches!(why.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {}
+            Err(_) => drop(self.found.insert(folder.to_owned())),
         }
-        Err(why) if matches!(why.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(Vec::new()),
-        Err(why) => Err(unreadable(folder, why)),
+        Vec::new()
     }
-}
 
-fn is_folder(path: &Path) -> Result<bool> {
-    match fs::metadata(path) {
-        Ok(meta) => Ok(meta.is_dir()),
-        Err(why) if why.kind() == ErrorKind::NotFound => Ok(false),
-        Err(why) => Err(unreadable(path, why)),
+    fn is_folder(&mut self, path: &Path) -> bool {
+        match fs::metadata(path) {
+            Ok(meta) => return meta.is_dir(),
+            Err(why) if why.kind() == ErrorKind::NotFound => {}
+            Err(_) => drop(self.found.insert(path.to_owned())),
+        }
+        false
     }
 }

@@ -3,6 +3,7 @@
 mod beside;
 mod refusals;
 mod reports;
+mod shut;
 mod silence;
 mod words;
 
