@@ -16,6 +16,7 @@ use crate::promises::scene::{assert_same, lake_hash};
 mod azure;
 mod locking;
 mod parts;
+mod readers;
 mod web;
 
 /// A server that is running.
