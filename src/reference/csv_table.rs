@@ -47,14 +47,8 @@ impl CsvTable {
                 };
             }
         };
-        if let [only] = columns.as_slice()
-            && let Some((separator, name)) = [(';', "semicolons"), ('\t', "tabs"), ('|', "bars")]
-                .into_iter()
-                .find(|(separator, _)| only.contains(*separator))
-        {
-            let commas = only.replace(separator, ",");
-            let message = format!("the columns are separated by {name}, commas are needed: {commas}");
-            problems.mistake(file, 1, message);
+        if let Some(other) = OtherSeparator::of(&columns) {
+            problems.mistake(file, 1, other.message());
             return Self {
                 columns: Vec::new(),
                 rows: Vec::new(),
@@ -114,6 +108,35 @@ impl CsvTable {
                 problems.mistake(file, 1, format!("unknown column \"{column}\" in the header{hint}"));
             }
         }
+    }
+}
+
+/// A header whose columns are separated by something else than commas.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct OtherSeparator {
+    /// What separates them.
+    name: &'static str,
+    /// The header with commas.
+    pub(crate) commas: String,
+}
+
+impl OtherSeparator {
+    /// What separates the columns of a header that seems to have one alone.
+    pub(crate) fn of(header: &[String]) -> Option<Self> {
+        let [only] = header else { return None };
+        let (separator, name) = [(';', "semicolons"), ('\t', "tabs"), ('|', "bars")]
+            .into_iter()
+            .find(|(separator, _)| only.contains(*separator))?;
+        Some(Self {
+            name,
+            commas: only.replace(separator, ","),
+        })
+    }
+
+    /// What to do about it.
+    pub(crate) fn message(&self) -> String {
+        let Self { name, commas } = self;
+        format!("the columns are separated by {name}, commas are needed: {commas}")
     }
 }
 

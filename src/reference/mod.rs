@@ -3,7 +3,7 @@
 pub mod allocation;
 pub mod benchmark;
 pub mod correction;
-mod csv_table;
+pub(crate) mod csv_table;
 pub mod currency;
 pub mod decimal;
 pub mod first_match;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::error::{Error, Result};
+use crate::reference::csv_table::OtherSeparator;
 use crate::small_file::{self, TABLE_LIMIT_BYTES};
 
 /// One site of the table.
@@ -53,6 +54,10 @@ fn rows<T: serde::de::DeserializeOwned>(path: &Path) -> Result<Vec<T>> {
     let mut reader = csv::ReaderBuilder::new()
         .trim(csv::Trim::All)
         .from_reader(bytes.as_slice());
+    let header: Vec<String> = reader.headers().map_err(wrong)?.iter().map(str::to_owned).collect();
+    if let Some(other) = OtherSeparator::of(&header) {
+        return Err(Error::config(other.message()).at("file", format!("{file}:1")));
+    }
     reader.deserialize().collect::<Result<Vec<T>, _>>().map_err(wrong)
 }
 

@@ -10,6 +10,7 @@ use super::lines::lines;
 use super::{Trouble, cut_off, missing};
 use crate::ledger::Reason;
 use crate::pipeline::SourcePlan;
+use crate::reference::csv_table::OtherSeparator;
 use crate::reference::hostlist::{Hostlist, HostlistError};
 use crate::reference::inventory::{Gpus, InventoryRow, NodeRow, state};
 use crate::sources::Sink;
@@ -43,22 +44,59 @@ pub(super) fn is_header(line: &str) -> bool {
     has("node") && ["cpu_n", "memory_byte", "gpu_n", "gpus"].into_iter().any(has)
 }
 
+/// The header of a table, once it was met.
+#[derive(Default)]
+pub(super) struct Header {
+    columns: Option<Vec<String>>,
+    /// Why what was met cannot be used.
+    why_not: Option<String>,
+}
+
+impl Header {
+    /// Takes the first line that is a header, also one whose columns something else separates than commas; true if this one
+    /// is.
+    pub(super) fn take(&mut self, line: &str, is_header: impl Fn(&str) -> bool) -> bool {
+        if self.columns.is_some() || self.why_not.is_some() {
+            return false;
+        }
+        if is_header(line) {
+            self.columns = cells(line);
+        } else {
+            self.why_not = misread(line, is_header).map(|other| other.message());
+        }
+        self.columns.is_some() || self.why_not.is_some()
+    }
+
+    /// The columns.
+    pub(super) fn columns(&self) -> Result<&[String], Trouble> {
+        self.columns.as_deref().ok_or_else(|| {
+            let why_not = self.why_not.as_deref();
+            let why_not = why_not.unwrap_or("no header stands before this row");
+            (Reason::FieldCount, why_not.to_owned())
+        })
+    }
+}
+
+/// A line that would be a header if commas separated its columns.
+pub(super) fn misread(line: &str, is_header: impl Fn(&str) -> bool) -> Option<OtherSeparator> {
+    OtherSeparator::of(&cells(line)?).filter(|other| is_header(&other.commas))
+}
+
 pub(super) fn read(bytes: &[u8], plan: &SourcePlan, sink: &mut dyn Sink) {
-    let mut header: Option<Vec<String>> = None;
+    let mut header = Header::default();
     for line in lines(bytes) {
         let text = line.text();
         if line.is_blank() || text.starts_with('#') {
             continue;
         }
-        if header.is_none() && is_header(&text) {
-            header = cells(&text);
+        if header.take(&text, is_header) {
             continue;
         }
         sink.rows_read(1);
-        let rows = match &header {
+        let rows = match header.columns() {
             _ if !line.is_ended => Err(cut_off()),
-            None => Err((Reason::FieldCount, "no header stands before this row".to_owned())),
-            Some(columns) => named(&text, columns, &COLUMNS, |fields| nodes(fields, plan)),
+            Err(trouble) => Err(trouble),
+            Ok(columns) => named(&text, columns, &COLUMNS, |fields| nodes(fields, plan)),
         };
         match rows {
             Ok(rows) => {

@@ -116,10 +116,12 @@ pub fn recognise(head: &[u8]) -> Option<Kind> {
     let lines = || text.split(|byte| *byte == b'\n').take(64).map(String::from_utf8_lossy);
     let first = lines().next()?;
     if let Some(line) = lines().find(|line| !line.trim().is_empty() && !line.starts_with('#')) {
-        if csv_nodes::is_header(&line) {
+        let is_either =
+            |is_header: fn(&str) -> bool| is_header(&line) || csv_nodes::misread(&line, is_header).is_some();
+        if is_either(csv_nodes::is_header) {
             return Some(Kind::Csv);
         }
-        if reservation::is_csv_header(&line) {
+        if is_either(reservation::is_csv_header) {
             return Some(Kind::CsvReservation);
         }
     }

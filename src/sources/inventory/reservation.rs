@@ -139,21 +139,17 @@ pub(super) fn of_sacctmgr(bytes: &[u8], plan: &SourcePlan, sink: &mut dyn Sink) 
 }
 
 pub(super) fn of_csv(bytes: &[u8], plan: &SourcePlan, sink: &mut dyn Sink) {
-    let mut header: Option<Vec<String>> = None;
+    let mut header = csv_nodes::Header::default();
     for line in lines(bytes) {
         let text = line.text();
-        if line.is_blank() || text.starts_with('#') {
-            continue;
-        }
-        if header.is_none() && is_csv_header(&text) {
-            header = csv_nodes::cells(&text);
+        if line.is_blank() || text.starts_with('#') || header.take(&text, is_csv_header) {
             continue;
         }
         sink.rows_read(1);
-        let read = match &header {
+        let read = match header.columns() {
             _ if !line.is_ended => Err(cut_off()),
-            None => Err((Reason::FieldCount, "no header stands before this row".to_owned())),
-            Some(columns) => csv_nodes::named(&text, columns, &COLUMNS, |fields| {
+            Err(trouble) => Err(trouble),
+            Ok(columns) => csv_nodes::named(&text, columns, &COLUMNS, |fields| {
                 let row = row(fields, &CSV, plan.zone.as_ref())?;
                 Ok(match row {
                     InventoryRow::Reservation(mut row) => {

@@ -70,6 +70,50 @@ fn a_table_of_semicolons_is_told_as_such() {
 }
 
 #[test]
+fn listings_and_tables_of_sites_of_semicolons_are_told_as_such() {
+    let nights = Nights::new("", "");
+    nights.write("dumps/a.txt", &jobs(1, 7));
+    assert_eq!(nights.run(&[]).0, 0);
+    nights.write("sites.csv", "site;federation\nOAK;F\n");
+    let output = nights.gridtally(&["report", "wlcg", "lake", "--sites", "sites.csv"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(78), "{said}");
+    assert!(
+        said.contains("the columns are separated by semicolons, commas are needed: site,federation")
+            && said.contains("sites.csv:1"),
+        "{said}"
+    );
+    let tables = [
+        (
+            "auto",
+            "node;cpu_n;memory_byte\na1;8;1000\na2;8;1000\n",
+            "node,cpu_n,memory_byte",
+        ),
+        ("csv", "# of October\nnode\tcpu_n\na1\t8\n", "node,cpu_n"),
+        (
+            "auto",
+            "reservation;start;end\nr;2026-10-01;2026-10-02\n",
+            "reservation,start,end",
+        ),
+    ];
+    let pipeline = std::fs::read_to_string(nights.folder().join("p.toml")).unwrap();
+    for (format, table, commas) in tables {
+        nights.write("nodes.csv", table);
+        nights.write(
+            "q.toml",
+            &format!("{pipeline}[[inventory]]\nname = \"m\"\nformat = \"{format}\"\npaths = [\"nodes.csv\"]\nsite = \"OAK\"\n"),
+        );
+        let output = nights.gridtally(&["run", "q.toml"]);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(65), "{said}");
+        assert!(
+            said.contains("nodes.csv: nothing was read") && said.contains(&format!("commas are needed: {commas}")),
+            "{said}"
+        );
+    }
+}
+
+#[test]
 fn what_is_not_there_is_told_with_the_line_that_names_it() {
     let source = "[[source]]\nname = \"t\"\nformat = \"sacct\"\npaths = [\"dumps\",\n  \"other/*.txt\"]\nsite = \"X\"\ntimezone = \"UTC\"\nvo = { value = \"v\" }";
     let said = checked("", source);
