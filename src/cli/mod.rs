@@ -33,6 +33,7 @@ use clap::error::ErrorKind;
 use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::error::{Kind, Result};
+use crate::pipeline::report::Failure;
 use crate::report::render::TableFormat;
 use crate::sources::input::legible;
 
@@ -133,6 +134,14 @@ pub enum ReportFormat {
     Text,
     /// For programs.
     Json,
+}
+
+/// What a command found out about a lake; where it failed and a program reads its report, that is told in a line of JSON.
+fn or_failure<T>(format: ReportFormat, lake: &str, found: Result<T>) -> Result<T> {
+    if let (Err(why), ReportFormat::Json) = (&found, format) {
+        output::json_line(&serde_json::json!({ "output": lake, "status": "failed", "error": Failure::of(why) }))?;
+    }
+    found
 }
 
 /// The formats of a report that has no other: the others are refused with their names.

@@ -2,7 +2,7 @@
 
 use super::reading::reading;
 use super::rejects::reason;
-use super::{ReportFormat, output};
+use super::{ReportFormat, or_failure, output};
 use crate::error::Result;
 use crate::ledger::Reason;
 use crate::pipeline::rejects::RejectFilter;
@@ -62,8 +62,12 @@ pub(super) fn run(args: &Args) -> Result<()> {
             reasons: args.reason.clone(),
         },
     };
-    let (report, outgoing) = reading(&[&args.out], Part::Published, || replay::stage(&asked))?;
-    outgoing.map_or(Ok(()), Outgoing::deliver)?;
+    let staged = reading(&[&args.out], Part::Published, || replay::stage(&asked));
+    let delivered = staged.and_then(|(report, outgoing)| {
+        outgoing.map_or(Ok(()), Outgoing::deliver)?;
+        Ok(report)
+    });
+    let report = or_failure(args.report, &args.out, delivered)?;
     match args.report {
         ReportFormat::Text => output::text(&report.text()),
         ReportFormat::Json => output::json_line(&report),

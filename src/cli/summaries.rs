@@ -1,7 +1,7 @@
 //! `gridtally summaries`
 
 use super::reading::reading;
-use super::{ReportFormat, output};
+use super::{ReportFormat, or_failure, output};
 use crate::error::Result;
 use crate::pipeline::stale;
 use crate::store::Part;
@@ -33,11 +33,8 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
-    reading(&[&args.out], Part::Published, || answer(args))
-}
-
-fn answer(args: &Args) -> Result<()> {
-    let report = stale::report(&args.out)?;
+    let report = reading(&[&args.out], Part::Published, || stale::report(&args.out));
+    let report = or_failure(args.report, &args.out, report)?;
     match args.report {
         ReportFormat::Text => output::text(&report.text()),
         ReportFormat::Json => output::json_line(&report),

@@ -1,13 +1,13 @@
 //! `gridtally verify`
 
 use super::wait::WaitArgs;
-use super::{ReportFormat, output};
+use super::{ReportFormat, or_failure, output};
 use crate::error::{Error, Kind, Result};
 use crate::pipeline::verify;
 
 /// Verify published results: conservation, checksums, schema, no strays.
 ///
-/// Nothing is changed. Damage is told and gives exit code 65. Beside a run, the state before it or after it is verified; a
+/// Nothing is changed. As JSON the report is one line, also where there is no lake. Damage is told and gives exit code 65. Beside a run, the state before it or after it is verified; a
 /// state between the two is looked at again, and gives exit code 75 when it does not settle.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
@@ -37,7 +37,8 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
-    let report = verify::verify_beside(&args.out, &args.heads, args.wait.or(60), output::people)?;
+    let report = verify::verify_beside(&args.out, &args.heads, args.wait.or(60), output::people);
+    let report = or_failure(args.report, &args.out, report)?;
     match args.report {
         ReportFormat::Text => output::text(&report.text())?,
         ReportFormat::Json => output::json_line(&report)?,

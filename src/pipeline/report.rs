@@ -36,13 +36,24 @@ pub enum Status {
     Failed,
 }
 
-/// Why a run failed.
+/// Why a run, or another command, failed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Failure {
     /// Exit code.
     pub exit_code: u8,
     /// What is printed for people.
     pub message: String,
+}
+
+impl Failure {
+    /// As a report has it.
+    #[must_use]
+    pub fn of(error: &Error) -> Self {
+        Self {
+            exit_code: error.kind().exit_code(),
+            message: error.to_string(),
+        }
+    }
 }
 
 /// One source in this run.
@@ -194,10 +205,7 @@ impl RunReport {
     /// Why the run failed.
     pub fn fail(&mut self, error: &Error) {
         self.status = Status::Failed;
-        self.error = Some(Failure {
-            exit_code: error.kind().exit_code(),
-            message: error.to_string(),
-        });
+        self.error = Some(Failure::of(error));
     }
 
     pub(super) fn found(&mut self, findings: Findings) {
