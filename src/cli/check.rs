@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::output;
 use crate::error::{Error, Kind, Result};
@@ -13,9 +14,9 @@ use crate::sources::input::{InputFile, clean};
 
 /// Check a pipeline file: every mistake at once, before any data is touched.
 ///
-/// Reads the pipeline file and the tables it names, and looks for its inputs; of a source without a timezone the first
-/// file is opened, to see whether one is needed. Every mistake is
-/// told as `file:line: message`; a remark that is no mistake is told as a warning.
+/// Reads the pipeline file and the tables it names, and looks for its inputs, which are opened; of a source without a
+/// timezone the head of each is read, to see whether one is needed. Every mistake is told as `file:line: message`; a remark
+/// that is no mistake is told as a warning.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Example:
@@ -138,10 +139,11 @@ pub(super) fn run(args: &Args) -> Result<()> {
         match plan.inputs(&source) {
             Ok(files) => {
                 shared.add(&source, &files);
-                let zoneless = files
-                    .iter()
-                    .take(usize::from(source.zone.is_none() && !source.is_inventory()));
-                wrong.extend(zoneless.filter_map(|file| Some(first_mistake(&source, file)?.to_string())));
+                wrong.extend(mistake_of(&source, &files));
+                for shut in files.iter().filter_map(|file| file.open().err()) {
+                    let name = &source.name;
+                    output::people(&format!("warning: source {name}: {shut}: a run counts it as unread"));
+                }
                 let bytes: u64 = files.iter().map(|file| file.bytes).sum();
                 let (name, format) = (&source.name, source.format.as_str());
                 let what = if source.is_inventory() { "inventory" } else { "source" };
@@ -172,6 +174,18 @@ pub(super) fn run(args: &Args) -> Result<()> {
     };
     lines.push(format!("pipeline {}: good, publishes to {output}", plan.name));
     output::text(&lines.join("\n"))
+}
+
+/// What stops a run at the head of some file of a source; the first, and in how many others it is so.
+fn mistake_of(source: &Arc<SourcePlan>, files: &[InputFile]) -> Option<String> {
+    let is_sound = source.zone.is_some() || source.is_inventory();
+    let looked_at = files.iter().filter(|_| !is_sound);
+    let mut mistakes = looked_at.filter_map(|file| first_mistake(source, file));
+    let first = mistakes.next()?.to_string();
+    Some(match mistakes.count() {
+        0 => first,
+        others => format!("{first}; it is so in {others} more files of the source {}", source.name),
+    })
 }
 
 /// Files that several sources read.

@@ -7,8 +7,9 @@ use crate::pipeline::verify;
 
 /// Verify published results: conservation, checksums, schema, no strays.
 ///
-/// Nothing is changed. As JSON the report is one line, also where there is no lake. Damage is told and gives exit code 65. Beside a run, the state before it or after it is verified; a
-/// state between the two is looked at again, and gives exit code 75 when it does not settle.
+/// Nothing is changed. As JSON the report is one line, also where there is no lake. Damage is told and gives exit code 65.
+/// Beside a run, the state before it or after it is verified; a state between the two is looked at again, and gives exit code
+/// 75 when it does not settle.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:

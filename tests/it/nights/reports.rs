@@ -81,6 +81,37 @@ fn a_run_that_fails_prints_its_report_too() {
 }
 
 #[test]
+fn a_report_for_programs_is_printed_where_there_is_no_lake_too() {
+    let nights = Nights::new("", "");
+    for words in [
+        &["verify", "lake"][..],
+        &["summaries", "lake"],
+        &["replay", "lake", "--export", "repairs"],
+    ] {
+        let output = nights.gridtally(&[words, &["--report", "json"]].concat());
+        let (line, told) = (
+            String::from_utf8(output.stdout).unwrap(),
+            String::from_utf8(output.stderr).unwrap(),
+        );
+        assert_eq!(
+            (output.status.code(), line.lines().count()),
+            (Some(66), 1),
+            "{words:?}: {line}{told}"
+        );
+        let report: serde_json::Value = serde_json::from_str(&line).unwrap();
+        assert_eq!(
+            (&report["output"], &report["status"]),
+            (&json!("lake"), &json!("failed"))
+        );
+        assert_eq!(report["error"]["exit_code"], 66);
+        assert!(told.contains(report["error"]["message"].as_str().unwrap()), "{told}");
+        // For people there is nothing to print.
+        let output = nights.gridtally(words);
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(66), 0));
+    }
+}
+
+#[test]
 fn a_site_nobody_has_is_an_error_in_every_report() {
     let nights = Nights::new("", "");
     nights.write("dumps/a.txt", &jobs(1, 7));
@@ -134,9 +165,24 @@ fn check_and_run_tell_a_missing_zone_as_one_and_the_same_error() {
         said.contains("set `timezone` of the source") && said.contains("dumps/a.txt"),
         "{said}"
     );
-    // Times with an offset need none.
+    // Every file is looked at, whatever the first one says.
     let zoned = jobs(1, 7).replace(":00|", ":00+0000|");
     nights.write("dumps/a.txt", &zoned);
+    nights.write("dumps/b.txt", &jobs(20, 2));
+    nights.write("dumps/c.txt", &jobs(30, 2));
+    let check = nights.gridtally(&["check", "p.toml"]);
+    let said = String::from_utf8(check.stderr).unwrap();
+    assert_eq!(check.status.code(), Some(78), "{said}");
+    assert!(
+        said.contains("set `timezone` of the source")
+            && said.contains("dumps/b.txt")
+            && said.contains("it is so in 1 more files of the source oak"),
+        "{said}"
+    );
+    for more in ["dumps/b.txt", "dumps/c.txt"] {
+        fs::remove_file(nights.folder().join(more)).unwrap();
+    }
+    // Times with an offset need none.
     let check = nights.gridtally(&["check", "p.toml"]);
     let said = String::from_utf8(check.stderr).unwrap();
     assert_eq!((check.status.code(), said.as_str()), (Some(0), ""));

@@ -29,6 +29,12 @@ fn a_file_that_cannot_be_opened_is_an_unread_file() {
         "{told}"
     );
     assert!(!strict.folder().join("lake/usage").exists());
+    let check = strict.gridtally(&["check", "p.toml"]);
+    let said = String::from_utf8(check.stderr).unwrap();
+    assert!(
+        check.status.success() && said.contains("warning: source oak: dumps/b.txt cannot be opened"),
+        "{said}"
+    );
     // Where the pipeline allows it the others are published; the night names them again as long as it lasts.
     let nights = nights("max_unread = 2\nmax_rejected = 1.0");
     for _ in 0..2 {
