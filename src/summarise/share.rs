@@ -23,6 +23,8 @@ pub struct Share {
     pub wall_s: i64,
     /// That times the cores.
     pub alloc_core_s: i64,
+    /// What whole seconds leave of the wall time, milliseconds, times the cores: in the period of its end.
+    pub alloc_core_fraction_ms: i64,
     /// Its part of the CPU time, milliseconds.
     pub cpu_ms: Option<i64>,
     /// Whether the job is counted here: it ended here.
@@ -61,6 +63,7 @@ impl Splitter {
         apportion(view.wall_s.value(row), weights, &mut walls);
         apportion(cpu_ms.unwrap_or(0), weights, &mut cpus);
         let core_n = number(view.alloc_core_n, row).unwrap_or(0);
+        let fraction_ms = view.wall_fraction_ms.value(row).saturating_mul(core_n);
         let of_ms = weights.iter().sum();
         let pieces = self.cutter.pieces.iter().zip(weights).zip(walls.iter().zip(&cpus));
         let shares = pieces.enumerate().map(|(at, ((period, ran_ms), (wall_s, cpu)))| Share {
@@ -70,6 +73,7 @@ impl Splitter {
             of_ms,
             wall_s: *wall_s,
             alloc_core_s: wall_s.saturating_mul(core_n),
+            alloc_core_fraction_ms: if at == end_piece { fraction_ms } else { 0 },
             cpu_ms: cpu_ms.map(|_| *cpu),
             is_counted: end_ms.is_some() && at == end_piece,
         });

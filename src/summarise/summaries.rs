@@ -76,6 +76,7 @@ impl<'a> SummaryUsage<'a> {
         let number = |name: &str| row.number(name).unwrap_or(0);
         let (job_n, wall_s, core_n) = (number("job_n"), number("wall_s"), number("alloc_core_n"));
         let core_s = wall_s.saturating_mul(core_n);
+        let exact_ms = wall_s.saturating_mul(1000).saturating_add(number("wall_fraction_ms"));
         let count = |flag: bool| if flag { job_n } else { 0 };
         let cpu_ms = row.number("cpu_ms");
         let part = Sums {
@@ -95,7 +96,7 @@ impl<'a> SummaryUsage<'a> {
                 count(matches!(scale, Scale::Fallback(_))),
             ],
             cpu_ms,
-            work: work(row, scale, cpu_ms, wall_s, core_n),
+            work: work(row, scale, cpu_ms, exact_ms, core_n),
             earliest_end_ms: row.number("earliest_end_utc"),
             latest_end_ms: row.number("latest_end_utc"),
         };
@@ -138,7 +139,7 @@ impl<'a> SummaryUsage<'a> {
 }
 
 /// The work of a summary: as it arrives, where it arrives normalised.
-fn work(row: &Summary, scale: Scale, cpu_ms: Option<i64>, wall_s: i64, core_n: i64) -> WorkSums {
+fn work(row: &Summary, scale: Scale, cpu_ms: Option<i64>, wall_ms: i64, core_n: i64) -> WorkSums {
     const E7: i128 = 10_000_000;
     if matches!(scale, Scale::Missing | Scale::Rejected) {
         return WorkSums::default();
@@ -146,8 +147,8 @@ fn work(row: &Summary, scale: Scale, cpu_ms: Option<i64>, wall_s: i64, core_n: i
     let per_core = scale.factors().per_core;
     let mut work = WorkSums {
         cpu: cpu_ms.map_or_else(Each::default, |cpu_ms| per_core.over_ms(cpu_ms)),
-        wall: per_core.over_s(wall_s),
-        core_wall: per_core.over_s(wall_s.saturating_mul(core_n)),
+        wall: per_core.over_ms(wall_ms),
+        core_wall: per_core.over_ms(wall_ms.saturating_mul(core_n)),
     };
     if row.kind == SummaryKind::NormalisedSummary {
         let named = row.word("benchmark").and_then(Benchmark::parse).unwrap_or(UNNAMED);

@@ -48,7 +48,7 @@ impl Shares {
 fn scaled_work(
     per_core: Each<Score>,
     reference: &Reference,
-    (cpu_ms, wall_s): (Option<i64>, i64),
+    (cpu_ms, wall_ms): (Option<i64>, i64),
     (scaled_cpu_ms, scaled_wall_ms): (Option<i64>, Option<i64>),
     core_n: i64,
 ) -> WorkSums {
@@ -57,7 +57,7 @@ fn scaled_work(
         .map_or_else(Each::default, |e4| Each::only(reference.kind, i128::from(e4)));
     let raw = node.or(per_core.without(reference.kind));
     let cpu = cpu_ms.map_or_else(Each::default, |cpu_ms| raw.over_ms(cpu_ms));
-    let (wall, core_wall) = (raw.over_s(wall_s), raw.over_s(wall_s.saturating_mul(core_n)));
+    let (wall, core_wall) = (raw.over_ms(wall_ms), raw.over_ms(wall_ms.saturating_mul(core_n)));
     let mut work = WorkSums { cpu, wall, core_wall };
     if let Some(scaled_ms) = scaled_cpu_ms {
         work.cpu = reference.per_core.over_ms(scaled_ms).or(work.cpu);
@@ -176,12 +176,14 @@ impl<'a> Usage<'a> {
                 count(matches!(scale, Scale::Missing)),
                 count(matches!(scale, Scale::Fallback(_))),
             ];
+            // Exact: what whole seconds leave of the wall time is in the piece of its end.
+            let exact_ms = wall.saturating_mul(1000).saturating_add(fraction_ms);
             let work = match reference {
                 None if per_core.is_empty() => None,
                 None => Some(WorkSums {
                     cpu: cpu.map_or_else(Each::default, |cpu_ms| per_core.over_ms(cpu_ms)),
-                    wall: per_core.over_s(wall),
-                    core_wall: per_core.over_s(core_s),
+                    wall: per_core.over_ms(exact_ms),
+                    core_wall: per_core.over_ms(exact_ms.saturating_mul(core_n)),
                 }),
                 Some(reference) => {
                     let scaled_cpu_ms = number(view.scaled_cpu_ms, row);
@@ -190,7 +192,7 @@ impl<'a> Usage<'a> {
                         scaled_cpu_ms.map(|_| share(&self.shares.scaled_cpu_ms)),
                         scaled_wall_ms.map(|_| share(&self.shares.scaled_wall_ms)),
                     );
-                    Some(scaled_work(per_core, reference, (cpu, wall), scaled_ms, core_n))
+                    Some(scaled_work(per_core, reference, (cpu, exact_ms), scaled_ms, core_n))
                 }
             };
             let key = || KeyRef {

@@ -20,6 +20,7 @@ const SPANS: [(&str, i128); 4] = [("_second", 1), ("_minute", 60), ("_hour", 360
 pub fn with_years(batch: &RecordBatch) -> Result<RecordBatch> {
     let (length_s, units) = (int(batch, "year_s")?, text(batch, "unit")?);
     let (core_s, gpu_s) = (int(batch, "alloc_core_s")?, int(batch, "alloc_gpu_s")?);
+    let core_fraction_ms = int(batch, "alloc_core_fraction_ms")?;
     let charge = decimal(batch, "charge")?;
     let rows = 0..batch.num_rows();
     let one = 10_i128.pow(CHARGE_SCALE);
@@ -30,8 +31,12 @@ pub fn with_years(batch: &RecordBatch) -> Result<RecordBatch> {
         let equivalent = number(charge, row)
             .zip(span.as_ref())
             .map(|(charge, (_, span_s))| (charge, *span_s));
-        let raw = |seconds: i64| Some((i128::from(seconds), one));
-        let amounts = [raw(core_s.value(row)), raw(gpu_s.value(row)), equivalent];
+        let exact_ms = i128::from(core_s.value(row)) * 1000 + i128::from(core_fraction_ms.value(row));
+        let amounts = [
+            Some((exact_ms, one / 1000)),
+            Some((i128::from(gpu_s.value(row)), one)),
+            equivalent,
+        ];
         let of_year_s = number(length_s, row).map(i128::from);
         for (years, amount) in years.iter_mut().zip(amounts) {
             let in_years = amount.zip(of_year_s).map(|((amount, times), of_year_s)| {

@@ -27,6 +27,8 @@ pub struct Totals {
     pub wall_s: i64,
     /// Wall time times cores.
     pub alloc_core_s: i64,
+    /// What that leaves of wall time times cores, milliseconds.
+    pub alloc_core_fraction_ms: i64,
     /// CPU time, milliseconds; unknown counts as none.
     pub cpu_ms: i64,
 }
@@ -258,6 +260,7 @@ impl Totals {
             job_n: sum("job_n")?,
             wall_s: sum("wall_s")?,
             alloc_core_s: sum("alloc_core_s")?,
+            alloc_core_fraction_ms: sum("alloc_core_fraction_ms")?,
             cpu_ms: sum("cpu_ms")?,
         })
     }
@@ -266,7 +269,13 @@ impl Totals {
         self.job_n = self.job_n.saturating_add(other.job_n);
         self.wall_s = self.wall_s.saturating_add(other.wall_s);
         self.alloc_core_s = self.alloc_core_s.saturating_add(other.alloc_core_s);
+        self.alloc_core_fraction_ms = self.alloc_core_fraction_ms.saturating_add(other.alloc_core_fraction_ms);
         self.cpu_ms = self.cpu_ms.saturating_add(other.cpu_ms);
+    }
+
+    /// Wall time times cores, milliseconds.
+    fn core_ms(&self) -> i128 {
+        i128::from(self.alloc_core_s) * 1000 + i128::from(self.alloc_core_fraction_ms)
     }
 
     fn text(&self) -> String {
@@ -285,6 +294,7 @@ impl Jobs {
                 job_n: i64::from(share.is_counted),
                 wall_s: share.wall_s,
                 alloc_core_s: share.alloc_core_s,
+                alloc_core_fraction_ms: share.alloc_core_fraction_ms,
                 cpu_ms: share.cpu_ms.unwrap_or(0),
             });
         }
@@ -334,7 +344,7 @@ impl Jobs {
                 benchmark,
                 per_core: amount(value, 4),
                 origin,
-                core_wall_s: amount(i128::from(scaled.alloc_core_s).saturating_mul(value), 4),
+                core_wall_s: amount(scaled.core_ms().saturating_mul(value), 7),
                 scaled,
             });
         view.benchmarks = uses.collect();

@@ -286,6 +286,8 @@ impl Biller<'_> {
             ("job_n", count(true)),
             ("unpriced_job_n", count(false)),
             ("alloc_core_s", ints(amount(|row| row.core_s)?.into_iter().map(Some))),
+            // Nodes are swept in whole seconds.
+            ("alloc_core_fraction_ms", ints(rows.iter().map(|_| Some(0)))),
             ("alloc_gpu_s", ints(amount(|row| row.gpu_s)?.into_iter().map(Some))),
             ("charge", decimals(rows.iter().map(|row| row.charge), places)?),
             ("why_unpriced", texts(rows.iter().map(|row| row.why))),

@@ -87,6 +87,7 @@ impl Charges<'_> {
                     job_n: if charge.is_some() { adds("job_n") } else { 0 },
                     unpriced_job_n: if charge.is_none() { adds("job_n") } else { 0 },
                     alloc_core_s: adds("alloc_core_s"),
+                    alloc_core_fraction_ms: 0,
                     alloc_gpu_s: adds("alloc_gpu_s"),
                     charge,
                     why_unpriced: why,

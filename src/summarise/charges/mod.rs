@@ -53,7 +53,14 @@ pub const KEYS: [&str; 18] = [
 const MISFIT: &str = "a number of the formula does not fit 38 digits, or the charge is beyond 10^16 units";
 
 /// Columns of `charge_part` that are added up.
-pub const SUMMED: [&str; 5] = ["job_n", "unpriced_job_n", "alloc_core_s", "alloc_gpu_s", "charge"];
+pub const SUMMED: [&str; 6] = [
+    "job_n",
+    "unpriced_job_n",
+    "alloc_core_s",
+    "alloc_core_fraction_ms",
+    "alloc_gpu_s",
+    "charge",
+];
 
 /// Charges the records of one site, or what stands for records of another subject.
 pub struct Charges<'a> {
@@ -243,6 +250,8 @@ impl<'a> Charges<'a> {
                 continue;
             }
             let counts = i64::from(end_piece == Some(at) && ends_here);
+            // What whole seconds leave lies where the job ends, as in usage.
+            let fraction_ms = view.wall_fraction_ms.value(job) * i64::from(at == last && ends_here);
             let of = |shares: &[i64]| shares.get(at).copied().unwrap_or(0);
             rows.push(Row {
                 job,
@@ -253,6 +262,7 @@ impl<'a> Charges<'a> {
                 job_n: if charge.is_some() { counts } else { 0 },
                 unpriced_job_n: if charge.is_none() { counts } else { 0 },
                 alloc_core_s: of(&walls).saturating_mul(core_n),
+                alloc_core_fraction_ms: fraction_ms.saturating_mul(core_n),
                 alloc_gpu_s: of(&gpu_times).saturating_mul(gpu_n),
                 charge: charge.map(|_| share),
                 why_unpriced: why.clone(),

@@ -46,6 +46,8 @@ pub(super) struct Row {
     pub(super) unpriced_job_n: i64,
     /// Raw core seconds.
     pub(super) alloc_core_s: i64,
+    /// What those leave of wall time times cores, milliseconds.
+    pub(super) alloc_core_fraction_ms: i64,
     /// Raw GPU seconds.
     pub(super) alloc_gpu_s: i64,
     /// The charge.
@@ -63,6 +65,7 @@ impl Row {
             job_n: -self.job_n,
             unpriced_job_n: -self.unpriced_job_n,
             alloc_core_s: -self.alloc_core_s,
+            alloc_core_fraction_ms: -self.alloc_core_fraction_ms,
             alloc_gpu_s: -self.alloc_gpu_s,
             charge: self.charge.map(|charge| -charge),
             ..self.given(correction_id)
@@ -115,6 +118,7 @@ pub(super) fn to_batch(
         ("job_n", counted(|row| row.job_n)),
         ("unpriced_job_n", counted(|row| row.unpriced_job_n)),
         ("alloc_core_s", counted(|row| row.alloc_core_s)),
+        ("alloc_core_fraction_ms", counted(|row| row.alloc_core_fraction_ms)),
         ("alloc_gpu_s", counted(|row| row.alloc_gpu_s)),
         ("charge", decimals(rows.iter().map(|row| row.charge), charge_scale)?),
         (

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use arrow::array::RecordBatch;
 use gridtally::report::apel::users::Users;
 use gridtally::report::gracc;
 use gridtally::report::lake::{Lake, Selection};
 use gridtally::report::render::objects;
 
 use super::scene::{Pipeline, Scene, Source};
-use super::tables::{all, files, int, read, sum, text};
+use super::tables::{all, decimal, files, int, read, sum, text};
 
 /// A raw document: its id, VO, short VO, and other fields.
 fn raw(id: u32, vo: &str, reportable: &str, more: &str) -> String {
@@ -109,6 +110,51 @@ fn core_time_is_exact_to_the_millisecond() {
     assert_eq!((sum(&usage, "wall_s"), sum(&usage, "wall_fraction_ms")), (12, 1550));
     assert!((0..usage.num_rows()).all(|row| int(&usage, "cpu_ms", row).is_none()));
     assert_eq!(sum(&usage, "cpu_unknown_job_n"), 3);
+}
+
+/// Parts of a second reach work, charges and years: each is what the exact core time makes of it.
+#[test]
+fn work_and_charges_are_of_the_exact_core_time() {
+    let scene = Scene::empty();
+    let storage = "\"ResourceType\":\"Storage\",\"CpuDuration\":0,\"WallDuration\":";
+    let documents = ["0.43", "0.87", "12.25"].iter().zip(1..);
+    let documents: String = documents
+        .map(|(wall, id)| raw(id, "tide", "tide", &format!("{storage}{wall}")))
+        .collect();
+    scene.write("data/documents.json", documents.as_bytes());
+    let policy = "id = \"cores\"\nversion = \"1\"\ntitle = \"Cores\"\nsource = \"invented\"\npool = \"cpu\"\n\
+                  unit = \"core_second\"\nformula = \"cores * seconds\"\n[[example]]\nname = \"one\"\n\
+                  in = { cores = 1, hours = 2 }\nexpect = 7200\n";
+    scene.write("cores.toml", policy.as_bytes());
+    let mut pipeline = Pipeline::of(Source {
+        name: "gracc",
+        paths: vec!["data".to_owned()],
+        keys: "format = \"gracc\"\n".to_owned(),
+    });
+    pipeline.normalise = Some(
+        "missing = { fallback = 12.5, benchmark = \"hs06\" }\n[[charge]]\npolicies = [\"cores.toml\"]\n".to_owned(),
+    );
+    scene.run(&pipeline, "out");
+    assert_eq!(scene.findings("out"), []);
+    let core_ms = 4 * (430 + 870 + 12_250);
+    let amount = |batch: &RecordBatch, name: &str| -> i128 {
+        (0..batch.num_rows()).filter_map(|row| decimal(batch, name, row)).sum()
+    };
+    let usage = all(&scene.path("out"), "usage");
+    assert_eq!(amount(&usage, "core_wall_hs06_s"), i128::from(core_ms) * 125_000);
+    assert_eq!(amount(&usage, "wall_hs06_s"), i128::from(core_ms / 4) * 125_000);
+    for dataset in ["job_charges", "charge_part", "charges"] {
+        let rows = all(&scene.path("out"), dataset);
+        let exact_ms = sum(&rows, "alloc_core_s") * 1000 + sum(&rows, "alloc_core_fraction_ms");
+        assert_eq!(exact_ms, core_ms, "{dataset}");
+        // Core seconds to nine digits: the charge is of the same time.
+        assert_eq!(amount(&rows, "charge"), i128::from(core_ms) * 1_000_000, "{dataset}");
+    }
+    let charges = all(&scene.path("out"), "charges");
+    assert_eq!(charges.num_rows(), 1);
+    let year_s = i128::from(int(&charges, "year_s", 0).unwrap());
+    let years_e9 = (i128::from(core_ms) * 1_000_000 + year_s / 2) / year_s;
+    assert_eq!(decimal(&charges, "raw_core_year", 0), Some(years_e9));
 }
 
 #[test]
