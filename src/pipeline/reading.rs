@@ -15,6 +15,7 @@ use crate::sources::dialect::{self, Dialect};
 use crate::sources::hashing::HashingReader;
 use crate::sources::input::InputFile;
 use crate::sources::repair::is_repair;
+use crate::sources::steps::until_damage;
 use crate::sources::{Pieces, Work, compression};
 
 /// What is read of a file at first: a power of two, as all hashing is fastest in.
@@ -216,10 +217,10 @@ fn open(reading: &Reading, bytes: HashingReader) -> Result<Option<(Dialect, Piec
     let none = |why| Unopened::For { dialect: None, why };
     // The first few bytes are asked for by themselves: they are read, and hashed, together with what follows them.
     let bytes = BufReader::with_capacity(FIRST_BYTES, bytes);
-    let mut input = compression::decompress(Box::new(bytes)).map_err(|e| none(as_data(e)))?;
+    let (mut input, damage) = compression::salvage(Box::new(bytes)).map_err(|e| none(as_data(e)))?;
     let head = head(&mut *input).map_err(|e| none(as_data(Error::io("the file cannot be read").because(e))))?;
     if head.is_empty() {
-        return Ok(None);
+        return damage.take().map_or(Ok(None), |why| Err(none(why)));
     }
     if is_repair(&head) {
         return Err(Unopened::Repair);
@@ -230,7 +231,7 @@ fn open(reading: &Reading, bytes: HashingReader) -> Result<Option<(Dialect, Piec
         dialect: Some(dialect),
         why: as_data(e),
     })?;
-    Ok(Some((dialect, pieces)))
+    Ok(Some((dialect, until_damage(pieces, damage))))
 }
 
 /// Damage in the bytes of a file (a cut-off archive) is the data's fault, a failing disk is not.

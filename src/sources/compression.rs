@@ -1,10 +1,10 @@
 //! Compressed input, recognised by its content: names lie, magic bytes do not.
 
-use std::io::{self, Cursor, Read};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Kind, Result};
 
 /// How a file is packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,33 +66,67 @@ fn opens_bzip2_block(head: &[u8]) -> bool {
 /// # Errors
 /// [`crate::error::Kind::Io`] when the first bytes cannot be read.
 pub fn decompress(raw: Box<dyn Read + Send>) -> Result<Box<dyn Read + Send>> {
+    unpacked(raw, None)
+}
+
+/// As [`decompress`], but damage ends the stream like a proper end does, so that all before it is read; what is lost is
+/// for [`Damage::take`] to say.
+///
+/// # Errors
+/// As [`decompress`].
+pub fn salvage(raw: Box<dyn Read + Send>) -> Result<(Box<dyn Read + Send>, Damage)> {
+    let damage = Damage::default();
+    Ok((unpacked(raw, Some(damage.clone()))?, damage))
+}
+
+/// What ended a stream before its end.
+#[derive(Clone, Debug, Default)]
+pub struct Damage(Arc<Mutex<Option<String>>>);
+
+impl Damage {
+    /// What is lost and why, the first time it is asked for.
+    #[must_use]
+    pub fn take(&self) -> Option<Error> {
+        let why = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        why.map(|why| Error::new(Kind::Data, why))
+    }
+}
+
+fn unpacked(raw: Box<dyn Read + Send>, damage: Option<Damage>) -> Result<Box<dyn Read + Send>> {
     let (head, raw) = peek(raw, MAGIC_BYTES)?;
     let compression = Compression::of(&head);
-    let packed_n = Arc::new(AtomicU64::new(0));
-    let raw: Box<dyn Read + Send> = match compression {
-        Compression::None => raw,
-        _ => Box::new(Counted {
-            inner: raw,
-            packed_n: Arc::clone(&packed_n),
-        }),
+    if compression == Compression::None {
+        return Ok(raw);
+    }
+    let packed = Packed::default();
+    let raw = Counted {
+        inner: BufReader::with_capacity(PACKED_BYTES, raw),
+        packed: packed.clone(),
     };
     let inner: Box<dyn Read + Send> = match compression {
-        Compression::None => return Ok(raw),
-        Compression::Gzip => Box::new(flate2::read::MultiGzDecoder::new(raw)),
+        Compression::None => Box::new(raw),
+        Compression::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(raw)),
         Compression::Zstd => Box::new(
-            zstd::stream::read::Decoder::new(raw)
+            zstd::stream::read::Decoder::with_buffer(raw)
                 .map_err(|why| Error::io("the zstd decoder cannot be made").because(why))?,
         ),
-        Compression::Bzip2 => Box::new(bzip2::read::MultiBzDecoder::new(raw)),
-        Compression::Xz => Box::new(liblzma::read::XzDecoder::new_multi_decoder(raw)),
+        Compression::Bzip2 => Box::new(bzip2::bufread::MultiBzDecoder::new(raw)),
+        Compression::Xz => Box::new(liblzma::bufread::XzDecoder::new_multi_decoder(raw)),
     };
     Ok(Box::new(Unpacked {
         inner,
         compression,
-        packed_n,
+        packed,
         out_n: 0,
+        damage,
+        is_ended: false,
     }))
 }
+
+/// Packed bytes that are read at a time.
+const PACKED_BYTES: usize = 64 << 10;
+/// Unpacked bytes that are asked for at a time: of a piece in which damage lies nothing comes out.
+const UNPACKED_BYTES: usize = 4 << 10;
 
 /// Below this many unpacked bytes nothing is a bomb.
 const BOMB_FLOOR: u64 = 128 << 20;
@@ -100,18 +134,71 @@ const BOMB_FLOOR: u64 = 128 << 20;
 /// fraction.
 const BOMB_RATIO: u64 = 800;
 
+/// What is known of the packed bytes.
+#[derive(Clone, Debug, Default)]
+struct Packed {
+    /// Bytes read from the file.
+    read_n: Arc<AtomicU64>,
+    /// Bytes the decoder has taken of them.
+    taken_n: Arc<AtomicU64>,
+    /// All of the file is read.
+    is_whole: Arc<AtomicBool>,
+    /// The decoder gave up: what is left of the file is only counted.
+    is_lost: Arc<AtomicBool>,
+    /// Reading itself failed, which is no damage.
+    has_failed: Arc<AtomicBool>,
+}
+
 /// Counts packed bytes.
 struct Counted {
-    inner: Box<dyn Read + Send>,
-    packed_n: Arc<AtomicU64>,
+    inner: BufReader<Box<dyn Read + Send>>,
+    packed: Packed,
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        while self.packed.is_lost.load(Ordering::Relaxed) && !self.packed.is_whole.load(Ordering::Relaxed) {
+            let n = self.inner.buffer().len();
+            self.inner.consume(n);
+            // What cannot be read to its end has no end that could be told.
+            if self
+                .fill_buf()
+                .is_err_and(|why| why.kind() != io::ErrorKind::Interrupted)
+            {
+                return;
+            }
+        }
+    }
 }
 
 impl Read for Counted {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let n = self.inner.read(buffer)?;
-        self.packed_n
-            .fetch_add(u64::try_from(n).unwrap_or(u64::MAX), Ordering::Relaxed);
+        let mut ready = self.fill_buf()?;
+        let n = ready.read(buffer)?;
+        self.consume(n);
         Ok(n)
+    }
+}
+
+impl BufRead for Counted {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        let is_empty = self.inner.buffer().is_empty();
+        let ready = self.inner.fill_buf().inspect_err(|why| {
+            let is_over = why.kind() == io::ErrorKind::Interrupted;
+            self.packed.has_failed.fetch_or(!is_over, Ordering::Relaxed);
+        })?;
+        if is_empty {
+            let n = u64::try_from(ready.len()).unwrap_or(u64::MAX);
+            self.packed.read_n.fetch_add(n, Ordering::Relaxed);
+            self.packed.is_whole.fetch_or(n == 0, Ordering::Relaxed);
+        }
+        Ok(ready)
+    }
+
+    fn consume(&mut self, n: usize) {
+        let taken_n = u64::try_from(n).unwrap_or(u64::MAX);
+        self.packed.taken_n.fetch_add(taken_n, Ordering::Relaxed);
+        self.inner.consume(n);
     }
 }
 
@@ -128,24 +215,62 @@ pub(crate) fn peek(mut raw: Box<dyn Read + Send>, n: usize) -> Result<(Vec<u8>, 
 struct Unpacked {
     inner: Box<dyn Read + Send>,
     compression: Compression,
-    packed_n: Arc<AtomicU64>,
+    packed: Packed,
     out_n: u64,
+    /// Where damage is noted, if it is to end the stream like a proper end.
+    damage: Option<Damage>,
+    is_ended: bool,
+}
+
+impl Unpacked {
+    /// What became of the packed bytes.
+    fn lost(&self) -> String {
+        let (name, out_n) = (self.compression.as_str(), self.out_n);
+        let taken_n = self.packed.taken_n.load(Ordering::Relaxed);
+        let left_n = self.packed.read_n.load(Ordering::Relaxed).saturating_sub(taken_n);
+        let rest = match (self.packed.is_whole.load(Ordering::Relaxed), left_n) {
+            (true, 0) => "and what should follow is not there".to_owned(),
+            (true, _) => format!("and {left_n} packed bytes behind them are lost"),
+            (false, _) => "and what follows is lost".to_owned(),
+        };
+        format!(
+            "the {name} stream is cut off or damaged: {taken_n} packed bytes gave {out_n} bytes, which are read, {rest}"
+        )
+    }
+
+    /// Ends the stream where its damage may be noted; else fails.
+    fn damaged(&mut self, why: &io::Error) -> io::Result<usize> {
+        let name = self.compression.as_str();
+        match &self.damage {
+            Some(damage) if !self.packed.has_failed.load(Ordering::Relaxed) => {
+                self.packed.is_lost.store(true, Ordering::Relaxed);
+                // The decoder goes, and counts what it leaves behind.
+                self.inner = Box::new(io::empty());
+                let told = format!("{} ({why})", self.lost());
+                *damage.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(told);
+                self.is_ended = true;
+                Ok(0)
+            }
+            _ => Err(io::Error::new(
+                why.kind(),
+                format!("the {name} stream is cut off or damaged, or could not be read: {why}"),
+            )),
+        }
+    }
 }
 
 impl Read for Unpacked {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let n = self.inner.read(buffer).map_err(|why| {
-            if why.kind() == io::ErrorKind::Interrupted {
-                return why;
-            }
-            let name = self.compression.as_str();
-            io::Error::new(
-                why.kind(),
-                format!("the {name} stream is cut off or damaged, or could not be read: {why}"),
-            )
-        })?;
+        if self.is_ended {
+            return Ok(0);
+        }
+        let most = buffer.len().min(UNPACKED_BYTES);
+        let n = match self.inner.read(buffer.get_mut(..most).unwrap_or_default()) {
+            Err(why) if why.kind() != io::ErrorKind::Interrupted => return self.damaged(&why),
+            read => read?,
+        };
         self.out_n = self.out_n.saturating_add(u64::try_from(n).unwrap_or(u64::MAX));
-        let packed_n = self.packed_n.load(Ordering::Relaxed);
+        let packed_n = self.packed.read_n.load(Ordering::Relaxed);
         if self.out_n > BOMB_FLOOR && self.out_n / BOMB_RATIO > packed_n {
             let name = self.compression.as_str();
             return Err(io::Error::new(

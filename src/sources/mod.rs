@@ -37,7 +37,7 @@ pub mod repair;
 pub mod sacct;
 pub mod sge;
 pub mod sink;
-mod steps;
+pub(crate) mod steps;
 pub mod swf;
 mod window;
 

@@ -1,6 +1,7 @@
 //! Splitters as iterators.
 
-use super::Work;
+use super::compression::Damage;
+use super::{Pieces, Work};
 use crate::error::Result;
 
 /// Cuts an input into pieces, one a call; `None` when nothing is left.
@@ -28,4 +29,17 @@ impl<S: Step> Iterator for Steps<S> {
         }
         next
     }
+}
+
+/// The pieces of a stream, and behind them what of it is lost.
+pub(crate) fn until_damage(pieces: Pieces, damage: Damage) -> Pieces {
+    let mut pieces = Some(pieces);
+    let next = move || {
+        let next = pieces.as_mut()?.next();
+        if next.is_none() {
+            pieces = None;
+        }
+        next.or_else(|| damage.take().map(Err))
+    };
+    Box::new(std::iter::from_fn(next))
 }

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::arrival::is_hex;
 use super::dialect::{self, Dialect, HEAD_BYTES};
 use super::input::is_skipped;
-use super::steps::{Step, Steps};
+use super::steps::{Step, Steps, until_damage};
 use super::{Pieces, Position, Sink, Work, compression};
 use crate::error::{Error, Kind, Result};
 use crate::ledger::Reason;
@@ -166,7 +166,14 @@ impl Members {
                 self.open = None;
                 self.unreadable(&place, why);
             }
-            None => self.open = None,
+            None => {
+                let place = Arc::clone(&open.place);
+                self.open = None;
+                // What is there of a member is read when the archive ends inside of it.
+                if self.tar.failure().is_some() {
+                    self.unreadable(&place, Error::new(Kind::Data, "the archive ends inside it"));
+                }
+            }
         }
     }
 
@@ -189,6 +196,12 @@ impl Members {
             return self.beyond(detail);
         }
         let name = entry.name.trim_start_matches("./").to_owned();
+        if entry.is_sparse && !is_left_out(&name) {
+            let detail = format!(
+                "{name}: a sparse member, whose holes are left out, is not read: pack it without --sparse, or by itself"
+            );
+            return self.refuse(Reason::UnreadableFile, detail);
+        }
         if !entry.is_file || is_left_out(&name) {
             return;
         }
@@ -201,14 +214,15 @@ impl Members {
 
     /// A member's pieces; `None` for an empty one.
     fn recognised(&self, member: Member, place: &Arc<Place>) -> Result<Option<Open>> {
+        let (inner, damage) = compression::salvage(Box::new(member))?;
         let member = Counted {
-            inner: compression::decompress(Box::new(member))?,
+            inner,
             unpacked: Arc::clone(&self.unpacked),
             limit: self.limits.bytes,
         };
         let (head, input) = compression::peek(Box::new(member), HEAD_BYTES)?;
         if head.is_empty() {
-            return Ok(None);
+            return damage.take().map_or(Ok(None), Err);
         }
         let dialect = dialect::choose(self.plan.format, &head)
             .ok_or_else(|| Error::new(Kind::Data, "no dialect with a reader is recognised"))?;
@@ -227,7 +241,7 @@ impl Members {
         Ok(Some(Open {
             place: Arc::clone(place),
             format: dialect.format(),
-            pieces,
+            pieces: until_damage(pieces, damage),
         }))
     }
 

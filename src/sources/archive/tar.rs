@@ -44,6 +44,8 @@ pub(super) struct Entry {
     pub(super) name: String,
     /// A plain file; what else there is (folders, links, devices) holds no records.
     pub(super) is_file: bool,
+    /// A file whose holes are left out.
+    pub(super) is_sparse: bool,
 }
 
 /// The stream, shared with the member that is being read.
@@ -62,14 +64,14 @@ impl Stream {
             return Ok(0);
         }
         let read = self.input.read(buffer.get_mut(..want).unwrap_or_default());
-        let read = match read {
-            Ok(0) => Err(io::Error::new(
-                io::ErrorKind::UnexpectedEof,
-                "the archive ends inside a member",
-            )),
-            other => other,
-        };
         match &read {
+            // What is there of the member is read like one that ends here.
+            Ok(0) => {
+                self.failure = Some(format!(
+                    "the archive ends inside a member, {} bytes before its end",
+                    self.left
+                ));
+            }
             Ok(n) => self.left -= u64::try_from(*n).unwrap_or(u64::MAX),
             Err(why) if why.kind() == io::ErrorKind::Interrupted => {}
             Err(why) => self.failure = Some(why.to_string()),
@@ -122,7 +124,7 @@ impl Tar {
     /// of the input: archives of a writer that was killed have no proper one.
     pub(super) fn next(&mut self) -> io::Result<Option<Entry>> {
         self.skip()?;
-        let (mut long_name, mut size_in_pax) = (None, None);
+        let (mut long_name, mut size_in_pax, mut is_sparse) = (None, None, false);
         loop {
             let mut header = [0_u8; BLOCK];
             let n = read_up_to(&mut *self.0.lock().map_err(|_| dead())?.input, &mut header)?;
@@ -144,9 +146,10 @@ impl Tar {
                     match kind {
                         b'L' => long_name = Some(text(&data)),
                         b'x' => {
-                            let (path, size) = pax(&data);
-                            long_name = path.or(long_name);
-                            size_in_pax = size.or(size_in_pax);
+                            let told = pax(&data);
+                            is_sparse |= told.is_sparse;
+                            long_name = told.path.or(long_name);
+                            size_in_pax = told.size.or(size_in_pax);
                         }
                         _ => {}
                     }
@@ -156,6 +159,7 @@ impl Tar {
                     return Ok(Some(Entry {
                         name: long_name.unwrap_or_else(|| name(&header)),
                         is_file: matches!(kind, 0 | b'0' | b'7'),
+                        is_sparse: is_sparse || kind == b'S',
                     }));
                 }
             }
@@ -228,9 +232,17 @@ fn name(header: &[u8]) -> String {
     }
 }
 
-/// `path` and `size` of a pax header: lines of `<length> <key>=<value>`.
-fn pax(data: &[u8]) -> (Option<String>, Option<u64>) {
-    let (mut path, mut size) = (None, None);
+/// What a pax header says.
+#[derive(Default)]
+struct Pax {
+    path: Option<String>,
+    size: Option<u64>,
+    is_sparse: bool,
+}
+
+/// Reads a pax header: lines of `<length> <key>=<value>`.
+fn pax(data: &[u8]) -> Pax {
+    let mut told = Pax::default();
     let mut rest = data;
     while let Some(blank) = memchr::memchr(b' ', rest) {
         let length = std::str::from_utf8(rest.get(..blank).unwrap_or_default()).ok();
@@ -240,11 +252,16 @@ fn pax(data: &[u8]) -> (Option<String>, Option<u64>) {
         let Some(line) = rest.get(blank + 1..length) else { break };
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         if let Some(value) = line.strip_prefix(b"path=") {
-            path = Some(text(value));
+            // A sparse member has its name in a key of its own, and a made-up one here.
+            told.path = told.path.filter(|_| told.is_sparse).or_else(|| Some(text(value)));
+        } else if let Some(value) = line.strip_prefix(b"GNU.sparse.name=") {
+            (told.path, told.is_sparse) = (Some(text(value)), true);
+        } else if line.starts_with(b"GNU.sparse.") {
+            told.is_sparse = true;
         } else if let Some(value) = line.strip_prefix(b"size=") {
-            size = std::str::from_utf8(value).ok().and_then(|value| value.parse().ok());
+            told.size = std::str::from_utf8(value).ok().and_then(|value| value.parse().ok());
         }
         rest = rest.get(length..).unwrap_or_default();
     }
-    (path, size)
+    told
 }
