@@ -3,6 +3,8 @@
 
 use std::fmt;
 
+use crate::plain::without_passwords;
+
 /// Result of everything that can fail in gridtally.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -167,6 +169,14 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut whole = String::new();
+        self.tell(&mut whole)?;
+        f.write_str(&without_passwords(&whole))
+    }
+}
+
+impl Error {
+    fn tell(&self, f: &mut impl fmt::Write) -> fmt::Result {
         f.write_str(&self.message)?;
         if !self.context.is_empty() {
             f.write_str(" (")?;

@@ -16,7 +16,7 @@
 //! `capacity` (what nodes could deliver), `publishers` (what others make of the same jobs), `ledger` (where every row
 //! went), `engine` (group-bys and formulas on typed batches), `privacy` (who is named), `store` (everything written),
 //! `time` (zones, months, allocation years), `scratch` (what does not fit memory), `allocator` (how soon memory is
-//! given back), `lines` (tables as lines of text), `leb128` (numbers in few bytes), `small_file` (what people
+//! given back), `lines` (tables as lines of text), `leb128` (numbers in few bytes), `plain` (what may be shown of a text), `small_file` (what people
 //! write), `interruption` (what a signal leaves whole), `pipeline` (file -> plan -> run), `problems` (what is wrong with a pipeline or policy file, all of it at once), `inspect`, `cli`.
 //!
 //! Invariants, held by tests:
@@ -43,6 +43,7 @@ mod lines;
 pub mod normalise;
 pub mod occupancy;
 pub mod pipeline;
+mod plain;
 pub mod privacy;
 pub mod problems;
 pub mod publishers;

@@ -50,6 +50,11 @@ use crate::sources::input::legible;
 pub struct Cli {
     #[command(subcommand)]
     command: Command,
+
+    /// Leave cells of CSV as they are that begin like a formula (=, +, -, @); otherwise a quote (') stands before them, so
+    /// that no spreadsheet computes them. Numbers are always left.
+    #[arg(long, global = true)]
+    leave_formulas: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -78,7 +83,12 @@ enum Command {
 #[must_use]
 pub fn main() -> ExitCode {
     let command = match Cli::try_parse() {
-        Ok(cli) => cli.command,
+        Ok(cli) => {
+            if cli.leave_formulas {
+                crate::lines::leave_formulas();
+            }
+            cli.command
+        }
         Err(stop) if stop.kind() == ErrorKind::InvalidUtf8 => {
             let odd = std::env::args_os().find(|word| word.to_str().is_none());
             let odd = odd.map(|word| legible(&word)).unwrap_or_default();

@@ -8,6 +8,7 @@ use serde::Serialize;
 use tempfile::SpooledTempFile;
 
 use crate::error::{Error, Result};
+use crate::plain;
 
 /// So many bytes for stdout are kept in memory while they are held; more go to a temporary file.
 const HELD_BYTES: usize = 8 << 20;
@@ -119,6 +120,7 @@ pub fn data(bytes: &[u8]) -> Result<()> {
 /// # Errors
 /// As [`data`].
 pub fn text(text: &str) -> Result<()> {
+    let text = &plain::lines(text);
     let end = if text.ends_with('\n') || text.is_empty() {
         ""
     } else {
@@ -134,7 +136,7 @@ pub fn text(text: &str) -> Result<()> {
 pub fn json(value: &impl Serialize) -> Result<()> {
     let json = serde_json::to_string_pretty(value)
         .map_err(|why| Error::internal("a report cannot be written as JSON").because(why))?;
-    text(&json)
+    program(&json)
 }
 
 /// Writes a value to stdout as one line of JSON, the last one a program has to read.
@@ -144,12 +146,17 @@ pub fn json(value: &impl Serialize) -> Result<()> {
 pub fn json_line(value: &impl Serialize) -> Result<()> {
     let json = serde_json::to_string(value)
         .map_err(|why| Error::internal("a report cannot be written as JSON").because(why))?;
-    text(&json)
+    program(&json)
+}
+
+/// A line for programs, which get every character.
+fn program(json: &str) -> Result<()> {
+    data(format!("{json}\n").as_bytes())
 }
 
 /// Writes a line to stderr, also while others are held back. There is nobody to tell if that fails.
 pub fn at_once(line: &str) {
-    let _ = writeln!(io::stderr().lock(), "{line}");
+    let _ = writeln!(io::stderr().lock(), "{}", plain::lines(line));
 }
 
 /// Writes a line to stderr. There is nobody to tell if that fails.
@@ -158,5 +165,5 @@ pub fn people(line: &str) {
         held.order.push(Piece::People(line.to_owned()));
         return;
     }
-    let _ = writeln!(io::stderr().lock(), "{line}");
+    at_once(line);
 }

@@ -13,6 +13,7 @@ use super::plan::{
 use super::section::At;
 use super::spec::{SiteSpec, SourceSpec, Spec, VoSpec};
 use crate::error::{Error, Result};
+use crate::plain::secret_of;
 use crate::privacy::Privacy;
 use crate::problems::Problems;
 use crate::reference::correction::CorrectionTable;
@@ -201,10 +202,12 @@ impl Compiler {
             None => None,
         };
         self.scaled_once(scaled, normalise.as_mut());
+        let output = pipeline.output?;
+        self.refuse_secrets(std::slice::from_ref(&output));
         Some(Plan {
             name: pipeline.name?.value,
             file: file.to_owned(),
-            output: self.resolve(&pipeline.output?.value),
+            output: self.resolve(&output.value),
             allocation_year_start,
             attribution,
             grain,
@@ -233,6 +236,15 @@ impl Compiler {
             capacity,
             corrections,
         })
+    }
+
+    /// A URL with a password is a mistake of its line, which does not repeat it.
+    fn refuse_secrets(&mut self, places: &[At<String>]) {
+        for place in places {
+            if let Some(why) = secret_of(&place.value) {
+                self.problems.mistake(&self.label, place.line, why);
+            }
+        }
     }
 
     /// Where a source and its paths are named.
@@ -309,6 +321,7 @@ impl Compiler {
     }
 
     fn source(&mut self, spec: SourceSpec, privacy: Option<&Privacy>) -> Option<SourcePlan> {
+        self.refuse_secrets(&spec.paths);
         self.odd_combinations(&spec);
         let zone = spec.timezone.as_ref().map(|name| self.zone(name));
         let vo = match spec.vo {

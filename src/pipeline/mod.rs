@@ -1,5 +1,6 @@
 //! From a pipeline file to a finished run.
 
+mod again;
 pub(crate) mod apart;
 pub mod as_of;
 pub mod billing;

@@ -16,6 +16,8 @@ pub struct PrivacySpec {
     pub rotation: Option<At<Rotation>>,
     /// `key = { file = .. }` or `{ env = .. }`
     pub key: Option<At<KeyPlace>>,
+    /// `replaces` beside it
+    pub replaces: Option<At<String>>,
     /// Whether there is a `key`, right or wrong.
     has_key: bool,
     /// Whether there is a `rotate`, right or wrong.
@@ -27,17 +29,19 @@ pub(super) fn read(top: &Section<'_>, problems: &mut Problems) -> Option<Privacy
     let known: Vec<&str> = Field::ALL.iter().map(|f| f.as_str()).chain(["rotate", "key"]).collect();
     let section = top.section("privacy", "[privacy]", &known, problems)?;
     let actions = Field::ALL.map(|field| section.word(field.as_str(), Action::WORDS, problems));
+    let (key, replaces) = key(&section, problems).unzip();
     Some(PrivacySpec {
         line: section.line(),
         actions,
+        replaces: replaces.flatten(),
         rotation: section.word("rotate", Rotation::WORDS, problems),
-        key: key(&section, problems),
+        key,
         has_key: section.has("key"),
         has_rotation: section.has("rotate"),
     })
 }
 
-fn key(section: &Section<'_>, problems: &mut Problems) -> Option<At<KeyPlace>> {
+fn key(section: &Section<'_>, problems: &mut Problems) -> Option<(At<KeyPlace>, Option<At<String>>)> {
     let (value, line) = section.get("key")?;
     if value.as_str().is_some() {
         // Whoever wrote it here must not find it in a log as well: the message does not repeat it.
@@ -45,21 +49,24 @@ fn key(section: &Section<'_>, problems: &mut Problems) -> Option<At<KeyPlace>> {
         section.wrong(line, message, problems);
         return None;
     }
-    let table = section.section("key", "key", &["file", "env"], problems)?;
-    match (table.text("file", problems), table.text("env", problems)) {
-        (Some(file), None) => Some(At {
-            value: KeyPlace::File(file.value),
-            line,
-        }),
-        (None, Some(env)) => Some(At {
-            value: KeyPlace::Env(env.value),
-            line,
-        }),
+    let table = section.section("key", "key", &["file", "env", "readable_by", "replaces"], problems)?;
+    let readable_by = table.word("readable_by", &[("all", true), ("owner", false)], problems);
+    let value = match (table.text("file", problems), table.text("env", problems)) {
+        (Some(file), None) => KeyPlace::File {
+            path: file.value,
+            is_open: readable_by.is_some_and(|all| all.value),
+        },
+        (None, Some(_)) if readable_by.is_some() => {
+            section.wrong(line, "readable_by is of a file, not of a variable", problems);
+            return None;
+        }
+        (None, Some(env)) => KeyPlace::Env(env.value),
         _ => {
             section.wrong(line, "key takes exactly one of file and env", problems);
-            None
+            return None;
         }
-    }
+    };
+    Some((At { value, line }, table.text("replaces", problems)))
 }
 
 impl PrivacySpec {
@@ -92,7 +99,10 @@ impl PrivacySpec {
             }
             let At { value: place, line } = self.key?;
             let place = match place {
-                KeyPlace::File(path) => KeyPlace::File(resolve(&path)),
+                KeyPlace::File { path, is_open } => KeyPlace::File {
+                    path: resolve(&path),
+                    is_open,
+                },
                 env @ KeyPlace::Env(_) => env,
             };
             let key = Key::fetch(&place)
@@ -101,6 +111,7 @@ impl PrivacySpec {
             privacy.pseudonyms = Some(Pseudonyms {
                 key: key?,
                 rotation: self.rotation?.value,
+                replaces: self.replaces.map(|at| at.value),
             });
         } else if !privacy.withholds() {
             problems.warning(label, self.line, "[privacy] keeps every field: it does nothing");

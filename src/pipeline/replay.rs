@@ -412,9 +412,13 @@ impl Export<'_> {
 
     /// Writes a file, unless it is there. What somebody has begun to mend is not overwritten.
     fn write(&mut self, path: &str, bytes: Vec<u8>) -> Result<()> {
-        let target = match &mut self.target {
-            Some(target) => target,
-            None => self.target.insert(Outgoing::open(self.replay.export)?),
+        let target = if let Some(target) = &mut self.target {
+            target
+        } else {
+            // Raw text names people, whom the lake may withhold.
+            let mut target = Outgoing::open(self.replay.export)?;
+            target.keep_private()?;
+            self.target.insert(target)
         };
         if let Some(there) = target.store().get(path)? {
             if there == bytes {

@@ -17,6 +17,7 @@ use super::state::State;
 use crate::error::Error;
 use crate::ledger::Reason;
 use crate::pipeline::Plan;
+use crate::plain::without_passwords;
 use crate::records::MappingCounts;
 use crate::sources::input::InputFile;
 use crate::store::{Committed, Store};
@@ -179,7 +180,7 @@ impl RunReport {
     pub fn new(plan: &Plan, options: &RunOptions) -> Self {
         Self {
             pipeline: plan.name.clone(),
-            output: options.out.as_ref().unwrap_or(&plan.output).clone(),
+            output: without_passwords(options.out.as_ref().unwrap_or(&plan.output)).into_owned(),
             gridtally_version: env!("CARGO_PKG_VERSION").to_owned(),
             ..Self::default()
         }

@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::again::read_again;
 use super::capacity;
 use super::charges::{self, ChargePart};
 use super::clock::Stopwatch;
 use super::copied;
 use super::corrections;
 use super::findings::Notes;
-use super::grids::{Grids, Late};
+use super::grids::Grids;
 use super::inputs;
 use super::limits;
 use super::options::RunOptions;
@@ -70,7 +71,7 @@ pub fn run_into(plan: &Plan, options: &RunOptions, progress: &dyn Progress, repo
     let outdated = state.stale_inventories(plan, &found)?;
     let is_rebuild = state.wants_rebuild(plan, &found, window)? || state.is_reordered(plan, &found, window);
     let (grids, completion) = Grids::prepare(plan, &found, &mut state, &store, &publication, is_rebuild, window)?;
-    let again = read_again(completion, progress);
+    let again = read_again(completion, &state, progress);
     let former = is_rebuild.then(|| state.forget_records());
     let former = former.unwrap_or_default();
     report.find((!options.dry_run).then_some(&store), found.len());
@@ -200,30 +201,6 @@ fn forget_opened(found: &[inputs::Found], file_ids: &[Arc<str>], book: &mut Book
     for file_id in found.iter().map(inputs::Found::shut_file_id) {
         if !shut.contains(&file_id) && book.forget(&file_id) {
             publication.remove(&lake::rejects_path(&file_id));
-        }
-    }
-}
-
-/// Tells of lines of CEs that came late; the files to read again for them.
-fn read_again((late, untold_n): (Late, u64), progress: &dyn Progress) -> BTreeSet<Arc<str>> {
-    if untold_n > 0 {
-        progress.note(&format!(
-            "a CE's log came later than jobs it tells of, and of {untold_n} of them it cannot be told whether it says \
-             something else: what decides is withheld, and the log they were completed from is gone"
-        ));
-    }
-    match late {
-        Late::Not => BTreeSet::new(),
-        Late::Files(files) => {
-            let n = files.len();
-            progress.note(&format!(
-                "a CE's log came later than jobs it tells of: files read again for them: {n}"
-            ));
-            files
-        }
-        Late::LeftAsIs => {
-            progress.note("a CE's log came later than jobs it tells of whose log is gone: they stay as they are");
-            BTreeSet::new()
         }
     }
 }

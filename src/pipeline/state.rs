@@ -10,8 +10,8 @@ use super::capacity;
 use super::inputs::Found;
 use super::recompute::{self, Asked, Scaled};
 use crate::error::{Error, Result};
-use crate::ledger::Book;
-use crate::ledger::book::InputEntry;
+use crate::ledger::book::{InputEntry, Places};
+use crate::ledger::{Book, Outcome, Reason};
 use crate::pipeline::plan::Parts;
 use crate::pipeline::{Plan, SourcePlan};
 use crate::privacy::Field;
@@ -19,6 +19,7 @@ use crate::records::Window;
 use crate::records::file_order::FileOrder;
 use crate::schema::sql::{self, SCRIPT};
 use crate::schema::{self, Dataset};
+use crate::sources::dialect::READERS;
 use crate::sources::input::arrival_ms;
 use crate::sources::inventory;
 use crate::store::lake::{self, INPUTS, LEDGER, LakeTable};
@@ -122,6 +123,7 @@ impl State {
     /// # Errors
     /// [`crate::error::Kind::Config`] when they name users that are to be withheld from now on.
     pub(super) fn stale_inventories(&self, plan: &Plan, found: &[Found]) -> Result<BTreeSet<String>> {
+        self.hold_key(plan)?;
         if withholds_users(plan) && !self.facts.contains_key(WITHHELD_FACT) {
             let gone = self.gone(found, is_inventory);
             if let Some(first) = gone.first() {
@@ -137,6 +139,41 @@ impl State {
             .iter()
             .filter(|source| source.is_inventory() && self.is_changed(source));
         Ok(changed.map(|source| source.name.clone()).collect())
+    }
+
+    /// Another key would give every person another pseudonym.
+    fn hold_key(&self, plan: &Plan) -> Result<()> {
+        let pseudonyms = plan.privacy.as_ref().and_then(|privacy| privacy.pseudonyms.as_ref());
+        let (Some(was), Some(pseudonyms)) = (self.facts.get(KEY_FACT), pseudonyms) else {
+            return Ok(());
+        };
+        if pseudonyms.key.check_value() == *was || pseudonyms.replaces.as_ref() == Some(was) {
+            return Ok(());
+        }
+        let message = format!(
+            "the privacy key is another one than that of the lake: every person would get another pseudonym. Put the former \
+             key back, or publish to a new output; to make all pseudonyms anew, say replaces = \"{was}\" beside the key"
+        );
+        Err(Error::config(message).at("pipeline", plan.file.display()))
+    }
+
+    /// The files of which readers that knew less could read nothing, or lost a part.
+    pub(super) fn refused_by_former_readers(&self) -> BTreeSet<Arc<str>> {
+        let knew = self.facts.get(READERS_FACT).and_then(|knew| knew.parse::<u32>().ok());
+        if knew.is_some_and(|knew| knew >= READERS) {
+            return BTreeSet::new();
+        }
+        let is_refused = |file_id: &&String| {
+            let places = self.book.places(file_id);
+            let mut reasons = places.into_iter().flat_map(Places::keys).map(|(_, _, reason)| *reason);
+            let is_part_lost = reasons.clone().any(|reason| reason == Reason::UnreadableFile)
+                && !reasons.clone().any(Reason::is_of_summaries);
+            let is_all_refused =
+                reasons.clone().next().is_some() && reasons.all(|reason| reason.outcome() == Outcome::Rejected);
+            is_part_lost || is_all_refused
+        };
+        let refused = self.book.inputs().keys().filter(is_refused);
+        refused.map(|file_id| Arc::from(file_id.as_str())).collect()
     }
 
     /// Forgets everything but what is known of the machine; gives the book as it was.
@@ -299,6 +336,11 @@ impl State {
             Some(fields) => drop(facts.insert(PRIVACY_FACT.to_owned(), fields)),
             None => drop(facts.remove(PRIVACY_FACT)),
         }
+        match key_check_value(plan) {
+            Some(value) => drop(facts.insert(KEY_FACT.to_owned(), value)),
+            None => drop(facts.remove(KEY_FACT)),
+        }
+        facts.insert(READERS_FACT.to_owned(), READERS.to_string());
         for source in &plan.sources {
             facts.insert(source_fact(&source.name), source.fingerprint.clone());
             if let Some(zone) = &source.zone {
@@ -379,6 +421,10 @@ const RECORDS_FACT: &str = "schemas";
 const REORDERED_FACT: &str = "reordered";
 /// The columns whose names `[privacy]` withholds.
 const PRIVACY_FACT: &str = "privacy";
+/// Which key the pseudonyms were made with, as far as that may be said.
+const KEY_FACT: &str = "privacy_key";
+/// What the readers knew that refused what is refused.
+const READERS_FACT: &str = "readers";
 /// Listings of the machine were read without the names of users.
 const WITHHELD_FACT: &str = "withheld";
 const LATE_FACT: &str = "completed late";
@@ -410,6 +456,12 @@ fn withheld_fields(plan: &Plan) -> Option<String> {
     let withheld = Field::ALL.into_iter().filter(|field| !privacy.keeps(*field));
     let names: Vec<&str> = withheld.map(Field::as_str).collect();
     (!names.is_empty()).then(|| names.join(" "))
+}
+
+/// Which key pseudonyms are made with.
+fn key_check_value(plan: &Plan) -> Option<String> {
+    let pseudonyms = plan.privacy.as_ref()?.pseudonyms.as_ref()?;
+    Some(pseudonyms.key.check_value())
 }
 
 /// Whether a file tells of the machine. Such files come and go; no record is made of them.

@@ -18,7 +18,12 @@ const MAX_KEY_BYTES: u64 = 4096;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeyPlace {
     /// The content of a file, without the line ends behind it.
-    File(String),
+    File {
+        /// Its path.
+        path: String,
+        /// Whether everybody may read it.
+        is_open: bool,
+    },
     /// The value of an environment variable.
     Env(String),
 }
@@ -30,6 +35,20 @@ pub struct Key(Hmac<Sha256>);
 impl fmt::Debug for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Key(secret)")
+    }
+}
+
+/// Whether a file is open to everybody who has an account.
+fn may_all_read(path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        std::fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o007 != 0)
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = path;
+        false
     }
 }
 
@@ -46,7 +65,13 @@ impl Key {
                     .ok_or_else(|| format!("the environment variable {name}, which holds the key, is not set"))?;
                 Self::new(value.as_encoded_bytes())
             }
-            KeyPlace::File(path) => {
+            KeyPlace::File { path, is_open } => {
+                if !is_open && may_all_read(Path::new(path)) {
+                    return Err(format!(
+                        "everybody on this machine may read or write the key file {path}: chmod o-rwx it, or say that this \
+                         is meant (readable_by = \"all\" beside file, --key-readable-by-all beside --key-file)"
+                    ));
+                }
                 let read = small_file::read(Path::new(path), MAX_KEY_BYTES);
                 let bytes = read.map_err(|why| format!("the key file {path} cannot be read: {why}"))?;
                 Self::new(bytes.trim_ascii_end())
@@ -85,6 +110,12 @@ impl Key {
             let _ = write!(text, "{byte:02x}");
         }
         text
+    }
+
+    /// Says in a lake which key its pseudonyms were made with, without telling it.
+    #[must_use]
+    pub fn check_value(&self) -> String {
+        self.code(&["gridtally key check"], 8)
     }
 
     /// Tells keys apart without telling them.

@@ -112,6 +112,8 @@ pub struct Pseudonyms {
     pub key: Key,
     /// How long one stands for the same name.
     pub rotation: Rotation,
+    /// The check value of the key that this one replaces.
+    pub replaces: Option<String>,
 }
 
 /// `[privacy]`, resolved.

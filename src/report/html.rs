@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::shown::{digits, shown};
 use super::table::{Cell, Table};
+use crate::plain::is_steering;
 
 /// Cells longer than this may take several lines.
 const WRAPPED_CHARS: usize = 40;
@@ -21,7 +22,7 @@ pub fn escape(text: &str) -> String {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
-            c if c.is_control() && c != '\n' && c != '\t' => out.push('\u{fffd}'),
+            c if is_steering(c) && c != '\n' && c != '\t' => out.push('\u{fffd}'),
             c => out.push(c),
         }
     }

@@ -10,6 +10,7 @@ use super::html;
 use super::table::{Cell, ColumnKind, Table, TableColumn};
 use crate::error::{Error, Result};
 use crate::lines;
+use crate::plain;
 use crate::store::{TableOptions, TableWriter};
 
 /// How a report is written to stdout.
@@ -85,9 +86,7 @@ pub fn text(table: &Table) -> String {
 
 /// A name with a line end in it must not break the table.
 fn one_line(text: &str) -> String {
-    text.chars()
-        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
-        .collect()
+    plain::line(text).into_owned()
 }
 
 fn csv(table: &Table) -> Result<Vec<u8>> {

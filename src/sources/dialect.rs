@@ -13,6 +13,10 @@ use super::sacct::FixedOrder;
 use crate::error::Result;
 use crate::pipeline::{Format, SourcePlan};
 
+/// What the readers know: raised whenever one of them reads what readers refused before. Files that were refused under a
+/// lower number are read again.
+pub const READERS: u32 = 2;
+
 /// A dialect with a reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {

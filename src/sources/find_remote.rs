@@ -8,9 +8,13 @@ use url::Url;
 use super::input::{InputFile, Location, is_skipped};
 use super::remote;
 use crate::error::{Error, Kind, Result};
+use crate::plain::secret_of;
 
 /// The objects a URL means: the one of that name, or those below it, or those that match its pattern.
 pub(super) fn find(pattern: &str) -> Result<Vec<InputFile>> {
+    if let Some(why) = secret_of(pattern) {
+        return Err(Error::config(why).at("input", pattern));
+    }
     if pattern.contains(['?', '#']) {
         let message = format!("{pattern}: a URL with ? or # cannot be an input; credentials come from the environment");
         return Err(Error::config(message));

@@ -61,6 +61,29 @@ impl Store {
         }
     }
 
+    /// Makes a folder that only its owner looks into.
+    pub(super) fn make_private_folder(&self, folder: &str) -> Result<()> {
+        let Some(root) = self.local_root() else { return Ok(()) };
+        let path = root.join(folder);
+        let mut builder = std::fs::DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(&path).map_err(|e| at(e, &path))
+    }
+
+    /// Leaves a file to its owner.
+    pub(super) fn make_private(&self, path: &str) -> Result<()> {
+        let Some(root) = self.local_root() else { return Ok(()) };
+        let path = root.join(path);
+        #[cfg(unix)]
+        {
+            let owner = <std::fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o600);
+            std::fs::set_permissions(&path, owner).map_err(|e| at(e, &path))?;
+        }
+        Ok(())
+    }
+
     /// Makes the contents of files durable. Nothing to do on object stores: there a successful write is durable.
     pub(super) fn sync_files<'a>(&self, paths: impl Iterator<Item = &'a str>) -> Result<()> {
         let Some(root) = self.local_root() else {

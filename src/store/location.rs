@@ -7,6 +7,7 @@ use super::process;
 use super::publish::STAGING;
 use super::writer::ObjectWriter;
 use crate::error::{Error, Kind, Result};
+use crate::plain::secret_of;
 use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt};
 use object_store::local::LocalFileSystem;
@@ -101,6 +102,9 @@ impl Store {
     fn locate(location: &str, create: bool) -> Result<Self> {
         if !location.contains("://") {
             return Self::folder(FilePath::new(location), create);
+        }
+        if let Some(why) = secret_of(location) {
+            return Err(Error::config(why).at("url", location));
         }
         let url = Url::parse(location).map_err(|e| bad_url(location).because(e))?;
         match url.scheme() {

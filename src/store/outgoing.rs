@@ -28,6 +28,7 @@ pub struct Outgoing {
     staging: String,
     moves: Vec<(String, String)>,
     is_settled: bool,
+    is_private: bool,
     /// What is staged for a book is taken away by who knows the book.
     tidying: Option<Tidying>,
 }
@@ -60,9 +61,19 @@ impl Outgoing {
             tidying: Some(tidying),
             moves: Vec::new(),
             is_settled: false,
+            is_private: false,
         };
         outgoing.store.clear_left_behind()?;
         Ok(outgoing)
+    }
+
+    /// Keeps what is put from now on to its owner, where the folder is on a local disk.
+    ///
+    /// # Errors
+    /// [`Kind::Io`] when the folder cannot be made.
+    pub fn keep_private(&mut self) -> Result<()> {
+        self.is_private = true;
+        self.store.make_private_folder(&self.staging)
     }
 
     /// The folder.
@@ -78,6 +89,9 @@ impl Outgoing {
     pub fn put(&mut self, path: &str, bytes: Bytes) -> Result<()> {
         let staged = format!("{}/{:08}", self.staging, self.moves.len());
         self.store.put(&staged, bytes)?;
+        if self.is_private {
+            self.store.make_private(&staged)?;
+        }
         self.moves.push((staged, path.to_owned()));
         Ok(())
     }

@@ -53,6 +53,7 @@ mod options;
 mod oracle;
 #[cfg(feature = "cloud")]
 mod outages;
+mod outputs;
 mod overhead;
 mod pipeline_file;
 mod policies;
@@ -63,6 +64,7 @@ mod readme;
 mod reference_tables;
 mod report;
 mod sacct;
+mod salvage;
 mod sample_data;
 #[cfg(unix)]
 mod signals;

@@ -15,6 +15,10 @@ pub(super) struct UsersArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "key_env")]
     key_file: Option<String>,
 
+    /// The key file may be read by everybody on this machine; otherwise such a file is refused.
+    #[arg(long, requires = "key_file")]
+    key_readable_by_all: bool,
+
     /// Environment variable that holds the key of pseudonyms.
     #[arg(long, value_name = "NAME")]
     key_env: Option<String>,
@@ -38,7 +42,10 @@ impl UsersArgs {
     /// [`Kind::Usage`] when a key is missing or for nothing, [`Kind::Config`] when it cannot be had.
     pub(super) fn users(&self) -> Result<Users> {
         let key = match (&self.key_file, &self.key_env) {
-            (Some(file), _) => Some(KeyPlace::File(file.clone())),
+            (Some(file), _) => Some(KeyPlace::File {
+                path: file.clone(),
+                is_open: self.key_readable_by_all,
+            }),
             (None, Some(env)) => Some(KeyPlace::Env(env.clone())),
             (None, None) => None,
         };
@@ -52,6 +59,7 @@ impl UsersArgs {
                     pseudonyms: Some(Pseudonyms {
                         key,
                         rotation: Rotation::Year,
+                        replaces: None,
                     }),
                 })))
             }

@@ -161,7 +161,8 @@ impl Scene {
     pub(super) fn write(&self, path: &str, bytes: &[u8]) {
         let path = self.path(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, bytes).unwrap();
+        fs::write(&path, bytes).unwrap();
+        keep_private(&path);
     }
 
     /// Writes the pipeline file; its path.
@@ -282,4 +283,10 @@ pub(super) fn read_whole(path: &Path, file: fs::File) {
         .sum();
     let is_empty = path.file_name().is_some_and(|name| name == "empty.parquet");
     assert_eq!(rows == 0, is_empty, "{}: {rows} rows", path.display());
+}
+
+/// Leaves a file to its owner, as a key must be.
+pub(crate) fn keep_private(file: &Path) {
+    #[cfg(unix)]
+    fs::set_permissions(file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
 }

@@ -30,7 +30,8 @@ impl Scene {
     pub(super) fn write(&self, name: &str, text: &str) {
         let file = self.path(name);
         fs::create_dir_all(file.parent().unwrap()).unwrap();
-        fs::write(file, text).unwrap();
+        fs::write(&file, text).unwrap();
+        crate::promises::scene::keep_private(&file);
     }
 
     /// A lake of these inputs, by end, with what the pipeline says besides.

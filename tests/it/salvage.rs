@@ -1,0 +1,201 @@
+//! What is before the damage of a packed file is read, what is lost is said, and what was refused is tried again by
+//! readers that know more.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{Read, Write};
+use std::path::Path;
+use std::process::Command;
+
+use gridtally::store::{Publication, Store};
+
+use super::support::tar::{entry, gzip, tar};
+
+const HEAD: &str = "JobIDRaw|Cluster|User|Account|State|Submit|Start|End|ElapsedRaw|NCPUS|AllocTRES|TotalCPU\n";
+
+fn dump(job_n: u32) -> String {
+    let mut text = HEAD.to_owned();
+    let mut noise = 7_u32;
+    for job in 1..=job_n {
+        noise = noise.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        let _ = writeln!(
+            text,
+            "{job}|oak|u{}|a{noise}|COMPLETED|2026-10-30T00:00:00|2026-10-30T00:00:00|2026-10-30T01:00:00|3600|1|\
+             cpu=1,node=1|00:10:00",
+            noise % 97
+        );
+    }
+    text
+}
+
+/// A folder with a pipeline that takes whatever becomes of its one file.
+fn scene(file: &str, bytes: &[u8]) -> tempfile::TempDir {
+    let here = tempfile::tempdir().unwrap();
+    fs::write(here.path().join(file), bytes).unwrap();
+    let pipeline = format!(
+        "[pipeline]\nname = \"oak\"\noutput = \"lake\"\nmax_rejected = 1.0\nmax_unread = 1.0\n[[source]]\nname = \"oak\"\n\
+         format = \"sacct\"\nsite = \"OAK\"\ntimezone = \"UTC\"\npaths = [\"{file}\"]\n"
+    );
+    fs::write(here.path().join("oak.toml"), pipeline).unwrap();
+    here
+}
+
+fn run(here: &Path) -> serde_json::Value {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gridtally"));
+    let output = command
+        .args(["run", "oak.toml", "--report", "json"])
+        .current_dir(here)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn accepted(report: &serde_json::Value) -> u64 {
+    report["outcomes"]["accepted"].as_u64().unwrap_or_default()
+}
+
+/// Whole jobs that come out of a decoder, byte by byte until it fails.
+fn jobs_of(mut decoder: impl Read) -> u64 {
+    let (mut text, mut byte) = (Vec::new(), [0]);
+    while decoder.read(&mut byte).is_ok_and(|n| n == 1) {
+        text.push(byte[0]);
+    }
+    let lines = memchr::memchr_iter(b'\n', &text).count();
+    u64::try_from(lines.saturating_sub(1)).unwrap()
+}
+
+/// Counts the jobs that come out of packed bytes.
+type Count = fn(&[u8]) -> u64;
+
+fn xz(bytes: &[u8]) -> Vec<u8> {
+    let mut out = liblzma::write::XzEncoder::new(Vec::new(), 6);
+    out.write_all(bytes).unwrap();
+    out.finish().unwrap()
+}
+
+fn bzip2(bytes: &[u8]) -> Vec<u8> {
+    let mut out = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+    out.write_all(bytes).unwrap();
+    out.finish().unwrap()
+}
+
+#[test]
+fn every_row_before_the_damage_is_read() {
+    let text = dump(20_000);
+    let packings: [(&str, Vec<u8>, Count); 4] = [
+        ("gzip", gzip(text.as_bytes()), |bytes| {
+            jobs_of(flate2::read::MultiGzDecoder::new(bytes))
+        }),
+        ("xz", xz(text.as_bytes()), |bytes| {
+            jobs_of(liblzma::read::XzDecoder::new_multi_decoder(bytes))
+        }),
+        ("zstd", zstd::encode_all(text.as_bytes(), 3).unwrap(), |bytes| {
+            jobs_of(zstd::stream::read::Decoder::new(bytes).unwrap())
+        }),
+        ("bzip2", bzip2(text.as_bytes()), |bytes| {
+            jobs_of(bzip2::read::MultiBzDecoder::new(bytes))
+        }),
+    ];
+    for (name, packed, count) in packings {
+        let cut = &packed[..packed.len() / 2];
+        let there = count(cut);
+        assert!(there > 1_000, "{name}: {there}");
+        let report = run(scene("jobs.packed", cut).path());
+        assert_eq!(accepted(&report), there, "{name}: {}", report["refused"]);
+        let refused = report["refused"].to_string();
+        assert!(
+            refused.contains("unreadable_file") && refused.contains(name),
+            "{name}: {refused}"
+        );
+        let says = format!("{} packed bytes gave ", cut.len());
+        assert!(
+            refused.contains(&says) && refused.contains("is not there"),
+            "{name}: {refused}"
+        );
+    }
+}
+
+#[test]
+fn what_follows_a_whole_gzip_costs_none_of_its_rows() {
+    let mut packed = gzip(dump(20_000).as_bytes());
+    packed.extend_from_slice(&[b'#'; 777]);
+    let report = run(scene("jobs.gz", &packed).path());
+    assert_eq!(accepted(&report), 20_000);
+    let refused = report["refused"].to_string();
+    assert!(refused.contains("packed bytes behind them are lost"), "{refused}");
+
+    // In a member of an archive, and in an archive that ends inside one.
+    let inside = tar(&[("a.gz", &packed), ("b", dump(10).replace("|oak|", "|elm|").as_bytes())]);
+    let report = run(scene("jobs.tar", &inside).path());
+    assert_eq!(accepted(&report), 20_010, "{}", report["refused"]);
+    let text = dump(5_000);
+    let whole = tar(&[("a", text.as_bytes())]);
+    let at = 512 + text.find("\n3001|").unwrap() + 10;
+    let report = run(scene("jobs.tar", &whole[..at]).path());
+    assert_eq!(accepted(&report), 3_000, "{}", report["refused"]);
+    assert!(
+        report["refused"].to_string().contains("before its end"),
+        "{}",
+        report["refused"]
+    );
+}
+
+#[test]
+fn a_sparse_member_is_refused_by_its_name() {
+    let text = dump(3);
+    let mut archive = entry("holes.txt", b'S', text.as_bytes());
+    archive.extend(entry(
+        "pax",
+        b'x',
+        b"22 GNU.sparse.major=1\n29 GNU.sparse.name=named.txt\n",
+    ));
+    archive.extend(entry("GNUSparseFile.0/named.txt", b'0', text.as_bytes()));
+    archive.extend(tar(&[("plain.txt", text.as_bytes())]));
+    let report = run(scene("jobs.tar", &archive).path());
+    assert_eq!(accepted(&report), 3);
+    let refused = &report["refused"][0];
+    assert!(refused.to_string().contains("holes.txt: a sparse member"), "{refused}");
+    assert_eq!(report["outcomes"]["rejected"], 2, "{report}");
+}
+
+/// Says that the readers of the lake knew less.
+fn forge(lake: &Path, knew: &str) {
+    let store = Store::open(&lake.to_string_lossy()).unwrap();
+    let publication = Publication::begin(&store).unwrap();
+    let mut facts = publication.published().unwrap().facts.clone();
+    assert!(facts.insert("readers".to_owned(), knew.to_owned()).is_some());
+    publication.commit(facts).unwrap();
+}
+
+#[test]
+fn what_earlier_readers_refused_is_read_again_once() {
+    let packed = gzip(dump(500).as_bytes());
+    for (bytes, rows) in [
+        (b"nothing a reader knows\n".to_vec(), 0),
+        (packed[..packed.len() / 2].to_vec(), 1),
+    ] {
+        let here = scene("jobs.packed", &bytes);
+        let here = here.path();
+        let first = run(here);
+        assert_eq!(accepted(&first) > 0, rows > 0);
+        let again = run(here);
+        assert_eq!(
+            (&again["status"], &again["files_read_n"]),
+            (&"unchanged".into(), &0.into())
+        );
+        for knew in ["1", "unknown"] {
+            forge(&here.join("lake"), knew);
+            let again = run(here);
+            assert_eq!(again["files_read_n"], 1, "{knew}");
+            assert_eq!(again["outcomes"], first["outcomes"], "{knew}");
+            let again = run(here);
+            assert_eq!(again["files_read_n"], 0, "{knew}: once is enough");
+        }
+    }
+    // What was read whole is not read again.
+    let here = scene("jobs.txt", dump(5).as_bytes());
+    run(here.path());
+    forge(&here.path().join("lake"), "1");
+    assert_eq!(run(here.path())["files_read_n"], 0);
+}
