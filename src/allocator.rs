@@ -1,7 +1,68 @@
-//! The allocator, and how soon it gives memory back.
+//! The allocator, how soon it gives memory back, and how the program ends where there is none.
+
+use std::alloc::{GlobalAlloc, Layout};
+use std::io::Write as _;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tikv_jemallocator::Jemalloc;
+
+use crate::error::Kind;
 
 #[global_allocator]
-static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+static ALLOCATOR: Ending = Ending;
+
+/// jemalloc. Where the machine gives no more memory, the program ends with an exit code of its own: left alone it would
+/// be aborted.
+struct Ending;
+
+#[expect(
+    unsafe_code,
+    reason = "an allocator is unsafe to write; every call goes to jemalloc as it came"
+)]
+unsafe impl GlobalAlloc for Ending {
+    #[inline]
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        given(unsafe { Jemalloc.alloc(layout) })
+    }
+
+    #[inline]
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        given(unsafe { Jemalloc.alloc_zeroed(layout) })
+    }
+
+    #[inline]
+    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
+        unsafe { Jemalloc.dealloc(place, layout) }
+    }
+
+    #[inline]
+    unsafe fn realloc(&self, place: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        given(unsafe { Jemalloc.realloc(place, layout, size) })
+    }
+}
+
+#[inline]
+fn given(place: *mut u8) -> *mut u8 {
+    if place.is_null() {
+        end();
+    }
+    place
+}
+
+/// Says so without asking for memory, and ends.
+#[cold]
+fn end() -> ! {
+    static IS_ENDING: AtomicBool = AtomicBool::new(false);
+    const WORDS: &[u8] =
+        b"gridtally: the machine gives no more memory; what is published stands, and the next run finishes \
+        what this one began\n";
+    if IS_ENDING.swap(true, Ordering::Relaxed) {
+        std::process::abort();
+    }
+    // There is nobody else to tell.
+    let _ = std::io::stderr().write_all(WORDS);
+    std::process::exit(i32::from(Kind::Memory.exit_code()))
+}
 
 /// What jemalloc reads at its start. Left alone it keeps freed pages for ten seconds: longer than most runs, whose
 /// rooms free what the next one takes anew, so that a run would seem to need what all its rooms need together. Pages are

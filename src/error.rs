@@ -19,6 +19,8 @@ pub enum Kind {
     NoInput,
     /// gridtally contradicts itself: a ledger that does not close, a schema that drifted. A bug, never the input's fault.
     Internal,
+    /// The machine gives no more memory.
+    Memory,
     /// Reading or writing failed.
     Io,
     /// Another run or publication holds the output; try again later.
@@ -40,6 +42,7 @@ impl Kind {
             Self::Data => 65,
             Self::NoInput => 66,
             Self::Internal => 70,
+            Self::Memory => 71,
             Self::Io => 74,
             Self::Busy => 75,
             Self::Config => 78,
@@ -60,6 +63,7 @@ impl Kind {
             Self::Internal,
             "gridtally contradicts itself (a ledger that does not close); please report it",
         ),
+        (Self::Memory, "the machine gives no more memory"),
         (Self::Io, "reading or writing failed"),
         (
             Self::Busy,

@@ -21,6 +21,7 @@ mod schema;
 mod selection;
 mod signals;
 mod sql;
+pub mod stopped;
 mod summaries;
 mod verify;
 mod wait;
@@ -105,7 +106,8 @@ pub fn main() -> ExitCode {
     };
     signals::watch();
     crate::store::outage::tell(output::at_once);
-    match execute(&command) {
+    stopped::tell_plainly();
+    match stopped::whole(|| execute(&command)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             output::people(&format!("gridtally: {error}"));

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::progress::Terminal;
 use super::selection::PeriodArgs;
 use super::wait::WaitArgs;
-use super::{ReportFormat, output, signals};
+use super::{ReportFormat, output, signals, stopped};
 use crate::error::Result;
 use crate::pipeline::clock;
 use crate::pipeline::report::{IncompleteDays, RunReport};
@@ -88,7 +88,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
     if is_json {
         signals::report(&report);
     }
-    let told = attempt(args, &mut report);
+    let told = stopped::whole(|| attempt(args, &mut report));
     signals::no_report();
     if let Err(why) = &told {
         report.fail(why);

@@ -1,8 +1,11 @@
 //! What inputs may not do to a run: no record ends it, and no input takes more memory than it is worth.
 
+mod formulas;
 mod names;
 mod pricing;
 mod records;
+mod spans;
+mod stops;
 
 use std::fs;
 use std::path::{Path, PathBuf};

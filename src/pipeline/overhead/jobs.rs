@@ -165,7 +165,8 @@ impl Reach {
             if let Some(waited) = wait(&columns, row) {
                 self.wait = Some(join(self.wait, waited));
             }
-            if too_long(&columns, row).is_some() {
+            if let Some((start_s, _)) = too_long(&columns, row) {
+                self.loose = Some(join(self.loose, (start_s, start_s + 1)));
                 self.too_long_n += 1;
                 self.first_too_long
                     .get_or_insert_with(|| columns.job_id.value(row).to_owned());
@@ -192,11 +193,11 @@ impl Reach {
     }
 }
 
-/// Says of a job that ran longer than any job does that it is left out.
+/// Says of a job that ran longer than any job does that it is left out: where it begins, which is where its file reaches.
 fn leave_out(columns: &Columns<'_>, row: usize, slices: &Slices, findings: &mut Findings) {
     let cluster = word(columns.cluster, row);
     let spans = too_long(columns, row).into_iter();
-    for (month, part) in spans.flat_map(|span| slices.overlaps(span)) {
+    for (month, part) in spans.flat_map(|(start_s, _)| slices.overlaps((start_s, start_s + 1))) {
         findings.tell(month, (Kind::SpanTooLong, cluster, None, None), part, 0);
     }
 }

@@ -1,0 +1,29 @@
+//! Work that stops in the middle: a mistake of the program, and an error like any other.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook};
+
+use super::output;
+use crate::error::{Error, Result};
+
+/// Does work; where it stops in the middle, that is an error.
+///
+/// # Errors
+/// Those of the work, and [`crate::error::Kind::Internal`] where it stopped.
+pub fn whole<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|cause| {
+        let text = cause.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        let text = text.or_else(|| cause.downcast_ref::<String>().cloned());
+        let text = text.unwrap_or_else(|| "it does not say why".to_owned());
+        Err(Error::internal(format!(
+            "gridtally stopped where it should not, please report it: {text}"
+        )))
+    })
+}
+
+/// Tells of a thread that stops in one line, but where a trace is asked for.
+pub(super) fn tell_plainly() {
+    if std::env::var_os("RUST_BACKTRACE").is_some() {
+        return;
+    }
+    set_hook(Box::new(|stop| output::people(&format!("gridtally: stopped: {stop}"))));
+}
