@@ -245,8 +245,7 @@ fn an_inventory_of_no_site_belongs_to_the_only_one() {
 #[test]
 fn verify_finds_a_ledger_that_does_not_close() {
     use arrow::array::{ArrayRef, Int64Array};
-    use gridtally::store::lake::LakeTable;
-    use gridtally::store::{Manifest, Publication, Store, read_table};
+    use gridtally::store::{Manifest, Store, read_table};
 
     let scene = scene(&BOTH);
     scene.run(&pipeline(&format!("{LISTED}{UNITS}")));
@@ -264,11 +263,7 @@ fn verify_finds_a_ledger_that_does_not_close() {
     let wrong: ArrayRef = std::sync::Arc::new(Int64Array::from(vec![7; batch.num_rows()]));
     columns[at] = wrong;
     let batch = arrow::array::RecordBatch::try_new(batch.schema(), columns).unwrap();
-    let publication = Publication::begin(&store).unwrap();
-    let mut table = LakeTable::create(&publication, "overhead", &path).unwrap();
-    table.write(&batch).unwrap();
-    table.finish(&[]).unwrap();
-    publication.commit(manifest.facts.clone()).unwrap();
+    crate::support::forge::forge_rows(&lake, &path, |_| batch.clone());
     let found = gridtally::pipeline::verify::verify(lake.to_str().unwrap()).unwrap();
     assert!(found.text().contains("are accounted for"), "{}", found.text());
 }
