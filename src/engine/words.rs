@@ -13,7 +13,7 @@ const KEYWORDS: [&str; 11] = [
 ];
 
 /// Most words, numbers, texts and signs of one formula: what is computed of more of them goes deeper than a stack.
-const TOKENS: usize = 1000;
+const TOKENS: usize = 250;
 /// Most brackets within one another.
 const DEPTH: usize = 40;
 
