@@ -287,7 +287,8 @@ impl Store {
         }
         // The object store crate writes `name#1` beside the target first. Elsewhere than in staging, a killed run
         // would leave that behind in a folder people read.
-        let is_hidden = [STAGING, SENDING].iter().any(|folder| path.starts_with(folder));
+        let is_below = |folder: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
+        let is_hidden = [STAGING, SENDING].into_iter().any(is_below);
         let detour = if self.local_root().is_some() && !is_hidden {
             let n = self.inner.temporary_n.fetch_add(1, Ordering::Relaxed);
             Some(parse(&format!("{STAGING}/put-{}-{n}", process::tag()))?)
