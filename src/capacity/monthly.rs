@@ -4,11 +4,11 @@ use arrow::array::{ArrayRef, RecordBatch};
 
 use super::site::{SitePower, installed};
 use crate::error::{Error, Result};
-use crate::pipeline::plan::Grain;
 use crate::reference::benchmark::{Each, Score};
 use crate::reference::node_type::{NodeType, NodeTypeTable};
 use crate::schema::batch::{dates, decimals, ints, texts, times};
 use crate::schema::dataset;
+use crate::time::grain::Grain;
 use crate::time::{Calendar, Day, Month, Zone};
 
 const DAY_MS: i64 = 86_400_000;

@@ -10,9 +10,11 @@
 //! * An unknown input gives no charge, counted and named; nothing stands in for it unless the policy says so.
 
 pub mod amount;
+pub mod check_example;
 pub mod example;
 pub mod facts;
 pub mod inputs;
+pub mod options;
 pub mod page;
 pub mod policy;
 pub mod price;
@@ -25,6 +27,7 @@ pub mod table;
 pub mod tariff;
 pub mod weights;
 
-pub use policy::{Options, Policy};
+pub use crate::charge::options::Options;
+pub use crate::charge::policy::Policy;
 pub use price::{Priced, price};
 pub use tariff::Tariff;

@@ -1,10 +1,11 @@
 //! A policy: read, checked and compiled.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::amount::{MemoryUnit, Rounding};
 use super::example::Example;
+use super::options::Options;
 use super::read;
 use super::table::{Devices, Table};
 use crate::engine::{Formula, Type, Value};
@@ -43,9 +44,6 @@ impl Subject {
         }
     }
 }
-
-/// Values chosen for a policy's options.
-pub type Options = BTreeMap<String, String>;
 
 /// One thing the centre leaves open, or changed its mind about.
 #[derive(Clone, Debug)]

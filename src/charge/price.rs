@@ -7,7 +7,8 @@ use arrow::datatypes::{Decimal128Type, Field, Schema};
 
 use super::amount::{CHARGE_SCALE, ratio, round};
 use super::facts::Facts;
-use super::policy::{CHARGE, Options, Policy};
+use super::options::Options;
+use super::policy::{CHARGE, Policy};
 use super::scope::{KeptOut, Within, within};
 use super::table::{column, decimals, numbers, words};
 use crate::engine::{Formula, SCALE, Type, Value, evaluate};

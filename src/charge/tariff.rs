@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::policy::{Options, Policy};
+use super::options::Options;
+use super::policy::Policy;
 use crate::error::{Error, Result};
 use crate::problems::Problems;
 

@@ -57,7 +57,7 @@ pub(super) struct Args {
     wall_limit: Option<i64>,
 
     /// Format on stdout.
-    #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = super::only(super::PLAIN))]
+    #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = super::formats::only(super::formats::PLAIN))]
     format: TableFormat,
 }
 

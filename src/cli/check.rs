@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::output;
+use crate::config::{Plan, SourcePlan};
 use crate::error::{Error, Kind, Result};
-use crate::pipeline::apart::hold_apart;
-use crate::pipeline::compile::is_url;
-use crate::pipeline::reading::first_mistake;
-use crate::pipeline::{Plan, SourcePlan};
+use crate::ingest::apart::hold_apart;
+use crate::ingest::reading::first_mistake;
 use crate::sources::input::{InputFile, clean};
+use crate::sources::location::is_url;
 
 /// Check a pipeline file: every mistake at once, before any data is touched.
 ///
@@ -145,7 +145,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
                     output::people(&format!("warning: source {name}: {shut}: a run counts it as unread"));
                 }
                 let bytes: u64 = files.iter().map(|file| file.bytes).sum();
-                let (name, format) = (&source.name, source.format.as_str());
+                let (name, format) = (&source.name, source.format().as_str());
                 let what = if source.is_inventory() { "inventory" } else { "source" };
                 let n = match files.len() {
                     1 => "1 file".to_owned(),
@@ -178,7 +178,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
 
 /// What stops a run at the head of some file of a source; the first, and in how many others it is so.
 fn mistake_of(source: &Arc<SourcePlan>, files: &[InputFile]) -> Option<String> {
-    let is_sound = source.zone.is_some() || source.is_inventory();
+    let is_sound = source.reader.zone.is_some() || source.is_inventory();
     let looked_at = files.iter().filter(|_| !is_sound);
     let mut mistakes = looked_at.filter_map(|file| first_mistake(source, file));
     let first = mistakes.next()?.to_string();

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use super::output;
 use super::reading::reading;
+use crate::audit::explain;
 use crate::error::Result;
-use crate::pipeline::explain;
 use crate::report::render::TableFormat;
 use crate::store::Part;
 
@@ -44,7 +44,7 @@ pub(super) struct Args {
     top: usize,
 
     /// Format on stdout.
-    #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = super::only(super::PAGES))]
+    #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = super::formats::only(super::formats::PAGES))]
     format: TableFormat,
 }
 

@@ -6,8 +6,8 @@ use super::output;
 use super::progress::Terminal;
 use crate::error::{Error, Kind, Result};
 use crate::inspect::{self, Look};
-use crate::pipeline::Progress;
 use crate::report::render::TableFormat;
+use crate::runtime::Progress;
 use crate::sources::input::InputFile;
 
 /// Tell what a file is: dialect, version, rows, period, problems.
@@ -35,7 +35,7 @@ pub(super) struct Args {
     file: Vec<PathBuf>,
 
     /// Format on stdout.
-    #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = super::only(super::PAGES))]
+    #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = super::formats::only(super::formats::PAGES))]
     format: TableFormat,
 
     /// Compare the two forms of records that are there twice.

@@ -4,6 +4,8 @@ mod capacity;
 mod check;
 mod completions;
 mod explain;
+pub mod failure;
+pub mod formats;
 mod help;
 mod inspect;
 mod man;
@@ -29,13 +31,10 @@ mod work;
 
 use std::process::ExitCode;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{Parser, Subcommand};
 
 use crate::error::{Kind, Result};
-use crate::pipeline::report::Failure;
-use crate::report::render::TableFormat;
 use crate::sources::input::legible;
 
 /// Where did every core-hour go, what was it worth, who pays - and prove it.
@@ -138,32 +137,3 @@ fn execute(command: &Command) -> Result<()> {
         Command::Man(args) => man::run(args),
     }
 }
-
-/// How a report is printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum ReportFormat {
-    /// For people.
-    Text,
-    /// For programs.
-    Json,
-}
-
-/// What a command found out about a lake; where it failed and a program reads its report, that is told in a line of JSON.
-fn or_failure<T>(format: ReportFormat, lake: &str, found: Result<T>) -> Result<T> {
-    if let (Err(why), ReportFormat::Json) = (&found, format) {
-        output::json_line(&serde_json::json!({ "output": lake, "status": "failed", "error": Failure::of(why) }))?;
-    }
-    found
-}
-
-/// The formats of a report that has no other: the others are refused with their names.
-fn only(formats: &'static [TableFormat]) -> impl TypedValueParser<Value = TableFormat> {
-    let values = formats.iter().filter_map(ValueEnum::to_possible_value);
-    PossibleValuesParser::new(values).try_map(|word| TableFormat::from_str(&word, false))
-}
-
-/// What reports have that are more than a table.
-const PLAIN: &[TableFormat] = &[TableFormat::Table, TableFormat::Csv, TableFormat::Json];
-
-/// What pages of text have.
-const PAGES: &[TableFormat] = &[TableFormat::Table, TableFormat::Json];

@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use clap::Subcommand;
 use serde_json::json;
 
+use super::formats::ReportFormat;
+use super::output;
 use super::reading::reading;
-use super::{ReportFormat, output};
-use crate::charge::example::Verdict;
+use crate::audit::{billing, recorded, reprice};
+use crate::charge::check_example::Verdict;
 use crate::charge::inputs::INPUTS;
 use crate::charge::{Options, Policy, Tariff, page};
 use crate::error::{Error, Kind, Result};
-use crate::pipeline::{billing, recorded, reprice};
 use crate::problems::Problems;
 use crate::store::Part;
 

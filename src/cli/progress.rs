@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::output;
-use crate::pipeline::Progress;
+use crate::runtime::Progress;
 
 /// How often a log hears of long work.
 const LOG_EVERY: Duration = Duration::from_secs(5);

@@ -7,16 +7,15 @@ use super::reading::reading;
 use super::selection::SiteArgs;
 use super::wait::WaitArgs;
 use crate::error::{Error, Kind, Result};
-use crate::pipeline::clock;
 use crate::problems::must_be_known;
 use crate::report::lake::Lake;
-use crate::report::publication::carry;
 use crate::report::publication::diff::{diff, in_brief, table};
-use crate::report::publication::ledger;
 use crate::report::publication::lock::{self, LockEvent};
 use crate::report::publication::told::Told;
+use crate::report::publication::{carry, ledger};
 use crate::report::render::{TableFormat, render};
 use crate::report::table::{Cell, ColumnKind, Table};
+use crate::runtime::clock;
 use crate::store::{BookLock, CutOff, Heads, Part, lake};
 use crate::time::Month;
 

@@ -2,9 +2,9 @@
 
 use super::output;
 use super::reading::reading;
+use crate::audit::rejects::{RejectFilter, summarise};
 use crate::error::{Error, Kind, Result};
 use crate::ledger::{Outcome, Reason};
-use crate::pipeline::rejects::{RejectFilter, summarise};
 use crate::report::render::TableFormat;
 use crate::store::Part;
 
@@ -40,7 +40,7 @@ pub(super) struct Args {
     examples: usize,
 
     /// Format on stdout; CSV shows one example at most.
-    #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = super::only(super::PLAIN))]
+    #[arg(long, value_name = "FORMAT", default_value = "table", value_parser = super::formats::only(super::formats::PLAIN))]
     format: TableFormat,
 
     /// List the reason codes and what they mean, and do nothing else.

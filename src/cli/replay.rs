@@ -1,12 +1,15 @@
 //! `gridtally replay`
 
+use super::failure::or_failure;
+use super::formats::ReportFormat;
+use super::output;
 use super::reading::reading;
 use super::rejects::reason;
-use super::{ReportFormat, or_failure, output};
+use crate::audit::rejects::RejectFilter;
+use crate::audit::replay;
+use crate::audit::replay::Replay;
 use crate::error::Result;
 use crate::ledger::Reason;
-use crate::pipeline::rejects::RejectFilter;
-use crate::pipeline::replay::{self, Replay};
 use crate::store::{Outgoing, Part};
 
 /// Write refused rows out as files to mend, which a later run reads again.

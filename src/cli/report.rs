@@ -8,15 +8,13 @@ mod federation;
 mod focus;
 mod gracc;
 mod overhead;
+pub(super) mod print;
 mod receiver;
 mod site;
 mod sreport;
 mod users;
 
-use super::output;
 use crate::error::Result;
-use crate::report::render::{TableFormat, render};
-use crate::report::table::Table;
 
 /// Tell what a lake says in the words of a federation, a portal or a board.
 ///
@@ -71,18 +69,4 @@ pub(super) fn run(args: &Args) -> Result<()> {
         Kind::Completeness(args) => completeness::run(args),
         Kind::Site(args) => site::run(args),
     }
-}
-
-/// Prints a table; where the format has no place for its title, the title goes to people.
-fn print(table: &Table, format: TableFormat) -> Result<()> {
-    let is_shown = match format {
-        TableFormat::Html | TableFormat::Markdown => true,
-        // Text says that there is nothing under the title.
-        TableFormat::Table => table.rows.is_empty(),
-        TableFormat::Csv | TableFormat::Json | TableFormat::Ndjson | TableFormat::Parquet => false,
-    };
-    if !is_shown {
-        output::people(&table.title);
-    }
-    output::data(&render(table, format)?)
 }

@@ -2,17 +2,19 @@
 
 use std::path::PathBuf;
 
+use super::formats::ReportFormat;
 use super::progress::Terminal;
 use super::selection::PeriodArgs;
 use super::wait::WaitArgs;
-use super::{ReportFormat, output, signals, stopped};
+use super::{output, signals, stopped};
+use crate::config::Plan;
 use crate::error::Result;
-use crate::pipeline::clock;
-use crate::pipeline::report::{IncompleteDays, RunReport};
-use crate::pipeline::run::run_into;
-use crate::pipeline::{Plan, RunOptions};
 use crate::report::completeness::of_last_months;
 use crate::report::lake::Lake;
+use crate::run::RunOptions;
+use crate::run::report::{IncompleteDays, RunReport};
+use crate::run::stages::run_into;
+use crate::runtime::clock;
 use crate::time::month::date_of;
 
 /// Run a pipeline: read its sources, publish its results.

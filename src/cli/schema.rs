@@ -21,7 +21,7 @@ pub(super) struct Args {
     dataset: Option<String>,
 
     /// Format on stdout.
-    #[arg(long, value_name = "FORMAT", default_value = "markdown", value_parser = super::only(FORMATS))]
+    #[arg(long, value_name = "FORMAT", default_value = "markdown", value_parser = super::formats::only(FORMATS))]
     format: TableFormat,
 }
 

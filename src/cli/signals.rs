@@ -9,8 +9,8 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use crate::error::{Error, Kind};
-use crate::interruption;
-use crate::pipeline::report::RunReport;
+use crate::run::report::RunReport;
+use crate::runtime::interruption;
 
 /// Longest time to print the last words: a pipe may be full that nobody reads.
 const PRINTING: Duration = Duration::from_millis(100);

@@ -4,7 +4,8 @@ use super::output;
 use super::reading::reading;
 use crate::error::{Error, Result};
 use crate::schema::{self, Dataset, sql};
-use crate::store::{BESIDE, Manifest, Part, Store, lake};
+use crate::store::machinery::BESIDE;
+use crate::store::{Manifest, Part, Store, lake};
 
 /// Print the DuckDB views of a lake, for a lake at any path or URL.
 ///

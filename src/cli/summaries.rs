@@ -1,9 +1,11 @@
 //! `gridtally summaries`
 
+use super::failure::or_failure;
+use super::formats::ReportFormat;
+use super::output;
 use super::reading::reading;
-use super::{ReportFormat, or_failure, output};
+use crate::audit::stale;
 use crate::error::Result;
-use crate::pipeline::stale;
 use crate::store::Part;
 
 /// Compare what summaries come to by row and by publication, and name the rows that differ.

@@ -1,9 +1,11 @@
 //! `gridtally verify`
 
+use super::failure::or_failure;
+use super::formats::ReportFormat;
+use super::output;
 use super::wait::WaitArgs;
-use super::{ReportFormat, or_failure, output};
+use crate::audit::verify;
 use crate::error::{Error, Kind, Result};
-use crate::pipeline::verify;
 
 /// Verify published results: conservation, checksums, schema, no strays.
 ///

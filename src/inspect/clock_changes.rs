@@ -1,6 +1,6 @@
 //! What local times tell of their zone: when its clocks were changed.
 
-use crate::records::JobRow;
+use crate::record::JobRow;
 
 const HOUR_MS: i64 = 3_600_000;
 

@@ -5,14 +5,13 @@ use std::collections::BTreeMap;
 use super::clock_changes::ClockChanges;
 use super::report::{FileReport, Period, ReasonCount, ValueCount};
 use crate::ledger::{Outcome, Reason};
-use crate::pipeline::Format;
+use crate::record::{Anomaly, JobRow, SummaryKind, SummaryRow};
 use crate::records::plausible::{check_names, check_summary, place};
-use crate::records::{Anomaly, JobRow, SummaryKind, SummaryRow};
 use crate::reference::inventory::{Gpus, InventoryRow};
 use crate::sources::cross_check::CrossCheck;
 use crate::sources::interest::{Interest, Part};
 use crate::sources::inventory::ASSOC_COMMAND;
-use crate::sources::{Position, Sink};
+use crate::sources::{Format, Position, Sink};
 
 /// Distinct values followed per column; a file with more is only said to have more.
 const DISTINCT: usize = 10_000;

@@ -9,18 +9,22 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::error::{Error, Kind, Result};
-use crate::pipeline::compile::is_url;
-use crate::pipeline::plan::{Acceptance, LogOptions, VoRule};
-use crate::pipeline::{Progress, SourcePlan};
-use crate::reference::site::SiteRule;
-use crate::sources::compression::{Compression, decompress, peek};
-use crate::sources::dialect::{self, Dialect, HEAD_BYTES};
-use crate::sources::hints::{self, Hints};
-use crate::sources::input::{self, InputFile};
-use crate::sources::repair::is_repair;
-use crate::time::Zone;
 use count::Counts;
+
+use crate::error::{Error, Kind, Result};
+use crate::runtime::Progress;
+use crate::sources::apel::acceptance::Acceptance;
+use crate::sources::compression::{Compression, decompress, peek};
+use crate::sources::dialect::Dialect;
+use crate::sources::hints::Hints;
+use crate::sources::input::{self, InputFile};
+use crate::sources::location::is_url;
+use crate::sources::options::ReaderOptions;
+use crate::sources::registry::HEAD_BYTES;
+use crate::sources::repair::is_repair;
+use crate::sources::{diagnosis, registry};
+use crate::time::Zone;
+
 pub use report::{FileReport, Period, ReasonCount, ValueCount};
 
 /// How closely a file is looked at.
@@ -43,8 +47,8 @@ pub fn inspect(input: &InputFile, look: Look, progress: &dyn Progress) -> Result
     let (magic, raw) = peek(input.open()?, 16).map_err(at_file)?;
     let compression = Compression::of(&magic);
     let (head, text) = peek(decompress(raw).map_err(at_file)?, HEAD_BYTES).map_err(at_file)?;
-    let dialect = dialect::recognise(&head);
-    let hints = hints::of(dialect, &head);
+    let dialect = registry::recognise(&head);
+    let hints = diagnosis::of(dialect, &head);
     let mut report = FileReport::new(input, compression, dialect, hints.version.clone());
     report.problems.extend(hints.problems.iter().cloned());
     if is_repair(&head) {
@@ -93,14 +97,14 @@ pub fn inspect(input: &InputFile, look: Look, progress: &dyn Progress) -> Result
         report.failure = Some(why.to_string());
     }
     if matches!(dialect, Dialect::Apel | Dialect::Archive) && counts.refused() > 0 && report.failure.is_none() {
-        let plan = SourcePlan {
+        let options = ReaderOptions {
             acceptance: Acceptance::Salvage,
             ..stand_in(dialect, &hints)
         };
         let mut salvaged = new_counts();
         let again = input.open().and_then(decompress);
         let is_read = again
-            .and_then(|text| read((dialect, plan), text, &mut salvaged, progress))
+            .and_then(|text| read((dialect, options), text, &mut salvaged, progress))
             .is_ok();
         let saved_n = counts.refused().saturating_sub(salvaged.refused());
         // What comes through a pipe is gone.
@@ -134,12 +138,12 @@ pub fn inspect(input: &InputFile, look: Look, progress: &dyn Progress) -> Result
 }
 
 fn read(
-    (dialect, plan): (Dialect, SourcePlan),
+    (dialect, options): (Dialect, ReaderOptions),
     text: Box<dyn Read + Send>,
     counts: &mut Counts,
     progress: &dyn Progress,
 ) -> Result<()> {
-    for work in dialect::pieces(dialect, text, Arc::new(plan))? {
+    for work in registry::pieces(dialect, text, Arc::new(options))? {
         let before = counts.rows();
         work?(counts);
         progress.add(counts.rows().saturating_sub(before));
@@ -148,32 +152,17 @@ fn read(
 }
 
 /// The source a file is read as when no pipeline says how: nothing overridden, good records of bad messages kept.
-pub(crate) fn stand_in(dialect: Dialect, hints: &Hints) -> SourcePlan {
-    SourcePlan {
-        name: "inspect".to_owned(),
+pub(crate) fn stand_in(dialect: Dialect, hints: &Hints) -> ReaderOptions {
+    ReaderOptions {
+        source: "inspect".to_owned(),
         format: dialect.format(),
-        paths: Vec::new(),
-        // Where the dialect names no site, its absence is no news.
-        site: (!matches!(dialect, Dialect::Apel | Dialect::Gracc | Dialect::Archive)).then(|| "-".to_owned()),
-        site_rule: SiteRule::default(),
-        cluster: None,
-        infrastructure: None,
         zone: Some(Zone::utc()),
         delimiter: None,
         layout: hints.layout,
-        vo: VoRule::Record,
         acceptance: Acceptance::StrictApel,
-        logs: LogOptions {
-            blah: Vec::new(),
-            unix_start_time: Some(0),
-            is_start_submit: hints.lacks_waits,
-            scaled_to: None,
-        },
+        unix_start_time: Some(0),
+        is_start_submit: hints.lacks_waits,
         nodes_by_kind: std::collections::BTreeMap::new(),
-        publishing: crate::pipeline::plan::Publishing::default(),
-        limits: crate::pipeline::plan::RejectLimits::default(),
-        written: crate::pipeline::plan::Written::default(),
-        fingerprint: String::new(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Dated benchmarks: from time to work.
 
 mod normaliser;
+pub mod plan;
 mod records;
 mod scale;
 

@@ -3,8 +3,8 @@
 use ahash::RandomState;
 use hashbrown::HashTable;
 
+use super::plan::{MissingBenchmark, NormalisePlan};
 use super::scale::{Reference, Scale};
-use crate::pipeline::plan::{MissingBenchmark, NormalisePlan};
 use crate::reference::benchmark::{Benchmark, Each, Factors, Level, Origin, Place, SiteBenchmarks};
 
 /// Answers that are kept. Nodes make nearly every job of many nodes a place of its own.

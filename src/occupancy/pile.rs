@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use crate::error::{Error, Result};
-use crate::scratch::{Scratch, Stretch};
+use crate::runtime::scratch::{Scratch, Stretch};
 
 /// Rows of a piece, at most.
 const PIECE_N: usize = 4096;

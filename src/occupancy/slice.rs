@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use super::pile::Pile;
 use crate::error::Result;
-use crate::scratch::Scratch;
+use crate::runtime::scratch::Scratch;
 
 /// Numbers kept of a job on a node.
 pub(super) const WORD_N: usize = 5;

@@ -7,7 +7,7 @@ use super::pile::Pile;
 use super::queue::Wait;
 use super::slice::{Part, Slice, WAIT_WORD_N, WORD_N};
 use crate::error::{Error, Result};
-use crate::scratch::Scratch;
+use crate::runtime::scratch::Scratch;
 
 /// Bytes of jobs on nodes and in queues that are kept in memory before they go to a temporary file: some 20 million jobs.
 const MEMORY_BYTE: usize = 448 << 20;

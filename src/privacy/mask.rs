@@ -1,7 +1,7 @@
 //! The names of one row, masked.
 
 use super::{Action, Field, Privacy, Rotation};
-use crate::records::{JobRow, Repeats};
+use crate::record::{JobRow, Repeats};
 use crate::time::Month;
 
 /// Bytes of a pseudonym: at 96 bits, ten million names collide with a probability below 10^-14.

@@ -4,7 +4,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::{Problems, did_you_mean};
-use crate::store::hive::check_value;
+use crate::hive::check_value;
 
 /// The text of a file, for turning byte offsets into lines.
 #[derive(Clone, Copy, Debug)]

@@ -4,7 +4,7 @@ use super::group::{Key, WORDS};
 use super::mode::{E10, Mode, e10};
 use super::names::Names;
 use super::rules::{Numbers, apel_work};
-use crate::records::{Summary, SummaryKind};
+use crate::record::{Summary, SummaryKind};
 use crate::reference::benchmark::Benchmark;
 
 /// Where a summary counts.

@@ -3,18 +3,18 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayBuilder, ArrayRef, Int64Builder, ListBuilder, RecordBatch, StringBuilder, StructBuilder,
+    Array, ArrayBuilder, ArrayRef, FixedSizeBinaryArray, Int64Builder, ListBuilder, RecordBatch, StringBuilder,
+    StructBuilder, UInt64Array,
 };
-use arrow::array::{FixedSizeBinaryArray, UInt64Array};
 use arrow::buffer::Buffer;
 use arrow::datatypes::{DataType, Field};
 
-use super::repeats::Repeats;
-use super::row::JobRow;
 use super::waiting;
 use super::waiting::number::Numbers;
 use super::waiting::word::{self, Words};
 use crate::error::Result;
+use crate::record::repeats::Repeats;
+use crate::record::row::JobRow;
 use crate::schema::dataset::gpu_fields;
 
 /// What all records of one piece of input have in common.

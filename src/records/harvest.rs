@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use arrow::array::RecordBatch;
 
 use super::mapping::MappingCounts;
-use super::summary::Summary;
 use crate::ledger::Reason;
+use crate::record::Summary;
 use crate::reference::inventory::Placed;
 use crate::sources::Position;
 use crate::time::Month;

@@ -2,9 +2,9 @@
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
-use super::repeats::Repeats;
-use super::row::JobRow;
-use crate::pipeline::Format;
+use crate::record::repeats::Repeats;
+use crate::record::row::JobRow;
+use crate::sources::Format;
 
 /// Unix milliseconds of a day.
 pub const DAY_MS: i64 = 86_400_000;

@@ -3,26 +3,27 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::anomaly::Anomaly;
 use super::columns::{Columns, Origin, Sealed};
 use super::harvest::{Bucket, Harvest, Reject, Tally};
 use super::identity::{Content, DAY_MS, record_id};
 use super::mapping::MappingCounts;
+use super::options::IntakeOptions;
 use super::plausible::{Placement, anomalies_of, check_names, check_summary, place};
-use super::repeats::Repeats;
-use super::row::JobRow;
 use super::stated;
-use super::summary::{Summary, SummaryRow};
 use super::window::Window;
 use crate::error::{Error, Result};
 use crate::ledger::Reason;
-use crate::pipeline::plan::{ScaledTo, VoRule};
-use crate::pipeline::{Format, SourcePlan};
 use crate::privacy::{Field, Privacy};
+use crate::record::anomaly::Anomaly;
+use crate::record::repeats::Repeats;
+use crate::record::row::JobRow;
+use crate::record::{Summary, SummaryRow};
+use crate::reference::benchmark::scaled_to::ScaledTo;
 use crate::reference::inventory::{InventoryRow, Placed};
 use crate::reference::site::SiteRule;
 use crate::reference::vo_corrections::VoOrigin;
-use crate::sources::{Position, Sink};
+use crate::reference::vo_rule::VoRule;
+use crate::sources::{Format, Position, Sink};
 use crate::time::Month;
 
 /// Rows of a waiting batch: so many that its dictionaries pay, so few that no thread holds much back.
@@ -30,7 +31,7 @@ const BATCH_ROWS: usize = 8192;
 
 /// A [`Sink`] for one thread and one input file.
 pub struct Intake {
-    source: Rc<SourcePlan>,
+    options: Rc<IntakeOptions>,
     format: Format,
     file_id: Arc<str>,
     window: Window,
@@ -55,13 +56,19 @@ pub struct Intake {
 }
 
 impl Intake {
-    /// An intake for `file_id`, read as `format` for `source`; `columns` are empty, their room is used again.
+    /// An intake for `file_id`, read as `format`, completed by `options`; `columns` are empty, their room is used again.
     #[must_use]
     #[expect(clippy::needless_pass_by_value, reason = "whoever makes one has the plan to give")]
-    pub fn new(source: Arc<SourcePlan>, format: Format, file_id: Arc<str>, window: Window, columns: Columns) -> Self {
+    pub fn new(
+        options: Arc<IntakeOptions>,
+        format: Format,
+        file_id: Arc<str>,
+        window: Window,
+        columns: Columns,
+    ) -> Self {
         Self {
             // A copy of its own: it is taken up for every job, and a counter that threads share costs more than the rest.
-            source: Rc::new(SourcePlan::clone(&source)),
+            options: Rc::new(IntakeOptions::clone(&options)),
             format,
             file_id,
             window,
@@ -108,7 +115,7 @@ impl Intake {
         }
         let harvest = Harvest {
             batch: self.columns.finish(Origin {
-                source: &self.source.name,
+                source: &self.options.source,
                 file_id: &self.file_id,
             })?,
             buckets: self.buckets,
@@ -209,12 +216,12 @@ impl Sink for Intake {
     fn job(&mut self, row: &JobRow<'_>, at: Position, step_n: u32) {
         let rows = 1 + u64::from(step_n);
         let is_last_kept = std::mem::take(&mut self.is_last_kept);
-        let source = Rc::clone(&self.source);
-        let apart = source.logs.scaled_to.map(|scaled_to| set_apart(row, scaled_to));
+        let options = Rc::clone(&self.options);
+        let apart = options.scaled_to.map(|scaled_to| set_apart(row, scaled_to));
         let row = apart.as_ref().unwrap_or(row);
-        let site = match &source.site {
+        let site = match &options.site {
             Some(site) => Some(site.as_str()),
-            None => self.site(&source.site_rule, row),
+            None => self.site(&options.site_rule, row),
         };
         let Some(site) = site.filter(|site| !site.is_empty()) else {
             return self.refuse_job(
@@ -238,9 +245,9 @@ impl Sink for Intake {
         if row.cpu_ms.is_some_and(|cpu| cpu < 0) {
             anomalies |= Anomaly::ValueDropped.bit() | Anomaly::CpuUnknown.bit();
         }
-        let completed = completed(row, &source);
+        let completed = completed(row, &options);
         let row = completed.as_ref().unwrap_or(row);
-        let vo = self.vo(&source.vo, row).filter(|vo| !vo.is_empty());
+        let vo = self.vo(&options.vo, row).filter(|vo| !vo.is_empty());
         if let Err((reason, detail)) = check_names(None, vo) {
             return self.refuse_job(reason, at, rows, row, detail);
         }
@@ -251,7 +258,7 @@ impl Sink for Intake {
         let masks = self.privacy.as_ref().map(|privacy| privacy.mask(row, site, month));
         let masked = masks.as_ref().map(|masks| masks.apply(row));
         let row = masked.as_ref().unwrap_or(row);
-        let repeats = repeated(row, &source.vo).when(is_last_kept);
+        let repeats = repeated(row, &options.vo).when(is_last_kept);
         let mut scratch = std::mem::take(&mut self.scratch);
         let sealed = Sealed {
             record_id: record_id(self.format, site, row, record_ms, &mut scratch),
@@ -278,11 +285,11 @@ impl Sink for Intake {
     }
 
     fn summary(&mut self, row: &SummaryRow<'_>, at: Position) {
-        let source = Rc::clone(&self.source);
+        let options = Rc::clone(&self.options);
         let as_job = as_job(row);
-        let site = match &source.site {
+        let site = match &options.site {
             Some(site) => Some(site.as_str()),
-            None => self.site(&source.site_rule, &as_job),
+            None => self.site(&options.site_rule, &as_job),
         };
         let Some(site) = site.filter(|site| !site.is_empty()) else {
             let detail = "neither the record nor the source names the site";
@@ -297,7 +304,7 @@ impl Sink for Intake {
         if !self.window.holds(month) {
             return self.count(Some(site), Some(month), Reason::OutsidePeriod, 1);
         }
-        let vo = self.vo(&source.vo, &as_job).filter(|vo| !vo.is_empty());
+        let vo = self.vo(&options.vo, &as_job).filter(|vo| !vo.is_empty());
         if let Err((reason, detail)) = check_names(None, vo) {
             return self.refuse_summary(reason, at, row, detail);
         }
@@ -306,11 +313,11 @@ impl Sink for Intake {
             .as_ref()
             .map(|privacy| privacy.mask(&as_job, site, Some(month)));
         let mut row = row.clone();
-        row.infrastructure = row.infrastructure.or(source.stated_infrastructure());
+        row.infrastructure = row.infrastructure.or(options.stated_infrastructure());
         if let Some(masked) = &masked {
             row.global_user = masked.apply(&as_job).global_user;
         }
-        let mut summary = Summary::seal(&row, site, month, &source.name, vo);
+        let mut summary = Summary::seal(&row, site, month, &options.source, vo);
         summary.file_id = Arc::clone(&self.file_id);
         summary.line = i64::try_from(at.line).unwrap_or(i64::MAX);
         summary.byte_offset = i64::try_from(at.byte_offset).unwrap_or(i64::MAX);
@@ -379,9 +386,9 @@ fn as_job<'a>(row: &SummaryRow<'a>) -> JobRow<'a> {
 
 /// The row with what its source states in place of what it does not, and without a CPU time below zero; `None` where
 /// that changes nothing.
-fn completed<'a>(row: &JobRow<'a>, source: &'a SourcePlan) -> Option<JobRow<'a>> {
-    let cluster = row.cluster.or(source.cluster.as_deref());
-    let infrastructure = row.infrastructure.or(source.stated_infrastructure());
+fn completed<'a>(row: &JobRow<'a>, options: &'a IntakeOptions) -> Option<JobRow<'a>> {
+    let cluster = row.cluster.or(options.cluster.as_deref());
+    let infrastructure = row.infrastructure.or(options.stated_infrastructure());
     let cpu_ms = row.cpu_ms.filter(|cpu| *cpu >= 0);
     let is_same = cluster.is_some() == row.cluster.is_some()
         && infrastructure.is_some() == row.infrastructure.is_some()

@@ -1,6 +1,5 @@
 //! One identity, one typed model, duplicates resolved.
 
-pub mod anomaly;
 pub mod columns;
 pub mod copies;
 pub mod file_order;
@@ -10,9 +9,9 @@ pub mod identity;
 pub mod intake;
 pub mod mapping;
 pub mod merge;
+pub mod options;
 pub mod plausible;
-pub mod repeats;
-pub mod row;
+
 pub mod spill;
 pub mod stated;
 pub mod summary;
@@ -20,11 +19,7 @@ mod version;
 pub mod waiting;
 pub mod window;
 
-pub use anomaly::Anomaly;
 pub use harvest::{Harvest, Reject, Tally};
 pub use intake::Intake;
 pub use mapping::MappingCounts;
-pub use repeats::Repeats;
-pub use row::JobRow;
-pub use summary::{Summary, SummaryKind, SummaryRow};
 pub use window::Window;

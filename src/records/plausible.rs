@@ -1,12 +1,12 @@
 //! What a record can be believed: limits beyond which a number is a mistake, and oddities that are told and kept.
 
-use super::anomaly::Anomaly;
 use super::identity::{DAY_MS, record_ms};
-use super::row::JobRow;
-use super::summary::SummaryRow;
+use crate::hive::is_nameable;
 use crate::ledger::Reason;
-use crate::pipeline::Format;
-use crate::store::hive::is_nameable;
+use crate::record::SummaryRow;
+use crate::record::anomaly::Anomaly;
+use crate::record::row::JobRow;
+use crate::sources::Format;
 
 /// No job holds this many cores, nodes or GPUs, runs this long (ms), holds this many of them for this long (s) or uses
 /// this much CPU (ms): beyond it a number is a mistake. Sums over many such jobs fit 63 bits.

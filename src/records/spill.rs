@@ -10,7 +10,8 @@ use super::harvest::Bucket;
 use super::waiting::gather::with_words;
 use super::waiting::{Part, Run, gather, gather_sorted, pack};
 use crate::error::{Error, Result};
-use crate::scratch::{self, Scratch, Stretch};
+use crate::runtime::scratch;
+use crate::runtime::scratch::{Scratch, Stretch};
 use crate::time::{Day, Month};
 
 /// Bytes of Arrow data kept in memory.

@@ -3,8 +3,8 @@
 
 use std::fmt::{Display, Write as _};
 
-use super::row::JobRow;
-use super::summary::SummaryRow;
+use crate::record::SummaryRow;
+use crate::record::row::JobRow;
 
 /// How such a text begins, which no row of any dialect does.
 pub const UNDERSTOOD: &str = "understood as ";

@@ -7,9 +7,9 @@ use std::path::Path;
 use ahash::AHashMap;
 
 use super::csv_table::{self, CsvTable, is_any};
+use crate::hive::check_value;
 use crate::problems::Problems;
-use crate::records::JobRow;
-use crate::store::hive::check_value;
+use crate::record::JobRow;
 
 /// A column of a record that rows are matched by.
 pub trait Column: Copy + PartialEq + 'static {

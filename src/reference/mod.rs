@@ -16,3 +16,4 @@ pub mod site_rename;
 pub mod topology;
 pub mod vo;
 pub mod vo_corrections;
+pub mod vo_rule;

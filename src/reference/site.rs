@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::first_match::{Column, FirstMatch, Wording};
 use super::topology::{Level, Topology};
-use crate::records::JobRow;
+use crate::record::JobRow;
 
 /// Columns of a record a site may be taken from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

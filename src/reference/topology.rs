@@ -6,9 +6,9 @@ use std::path::Path;
 use ahash::AHashMap;
 
 use super::csv_table::{self, CsvTable};
+use crate::hive::check_value;
 use crate::problems::Problems;
-use crate::records::JobRow;
-use crate::store::hive::check_value;
+use crate::record::JobRow;
 
 /// What of the topology becomes the site of a record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! VO by account, user, certificate subject, group, partition or QOS.
 
 use super::first_match::{Column, FirstMatch, Wording};
-use crate::pipeline::plan::{VoColumn, VoRule};
-use crate::records::JobRow;
+use super::vo_rule::{VoColumn, VoRule};
+use crate::record::JobRow;
 
 impl Column for VoColumn {
     const KNOWN: &'static [(&'static str, Self)] = &[

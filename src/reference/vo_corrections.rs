@@ -7,9 +7,9 @@ use std::path::Path;
 use ahash::AHashMap;
 
 use super::csv_table::{self, CsvTable, is_any};
+use crate::hive::check_value;
 use crate::problems::Problems;
-use crate::records::JobRow;
-use crate::store::hive::check_value;
+use crate::record::JobRow;
 
 /// Names that stand for no VO.
 const SENTINELS: [&str; 8] = [

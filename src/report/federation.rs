@@ -10,7 +10,7 @@ use super::apel::users::Users;
 use super::lake::{Lake, Selection};
 use super::work_scale::{Scale, WorkBenchmarks};
 use crate::error::Result;
-use crate::records::SummaryKind;
+use crate::record::SummaryKind;
 use crate::time::Month;
 
 /// How jobs are attributed to months, for the title of a table.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use arrow::array::RecordBatch;
 
 use crate::error::{Error, Kind, Result};
-use crate::records::Summary;
+use crate::record::Summary;
 use crate::records::summary::from_batch;
 use crate::schema::batch::text;
 use crate::store::{Manifest, Store, lake, read_row_groups, read_table};
@@ -83,7 +83,7 @@ pub struct Piece {
 /// The first error in that order.
 pub fn on_all_processors<R: Send>(pieces: &[Piece], work: impl Fn(&Piece) -> Result<R> + Sync) -> Result<Vec<R>> {
     let threads = std::thread::available_parallelism().map_or(1, Into::into);
-    crate::pipeline::pool::each(pieces, threads, work)
+    crate::runtime::pool::each(pieces, threads, work)
 }
 
 /// A published lake.

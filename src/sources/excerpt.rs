@@ -2,7 +2,8 @@
 
 use std::io::{BufRead, BufReader, Read};
 
-use super::dialect::{Dialect, without_mark};
+use super::byte_order_mark::without_mark;
+use super::dialect::Dialect;
 use super::hints::SacctHeader;
 use crate::error::Result;
 

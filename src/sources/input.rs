@@ -9,12 +9,12 @@ use std::sync::Arc;
 
 use object_store::ObjectStore;
 
-pub use super::arrival::arrival_ms;
-pub use super::compression::{Compression, decompress};
+use super::location::{SearchPaths, is_url};
 use super::{find_local, find_remote, remote};
 use crate::error::{Error, Kind, Result};
-use crate::pipeline::SourcePlan;
-use crate::pipeline::compile::is_url;
+
+pub use super::arrival::arrival_ms;
+pub use super::compression::{Compression, decompress};
 
 /// What is said of a pipe, a socket or a device.
 pub(super) const NO_FILE: &str =
@@ -55,11 +55,11 @@ pub struct InputFile {
 ///
 /// # Errors
 /// [`Kind::NoInput`] naming every pattern that gives no file, or a path that is no file.
-pub fn discover(plan: &SourcePlan, base: &Path) -> Result<Vec<InputFile>> {
+pub fn discover(search: SearchPaths<'_>, base: &Path) -> Result<Vec<InputFile>> {
     let mut files: Vec<InputFile> = Vec::new();
     let mut missing = Vec::new();
-    for (nth, pattern) in plan.paths.iter().enumerate() {
-        let place = plan.written.of_path(nth);
+    for (nth, pattern) in search.paths.iter().enumerate() {
+        let place = search.written.of_path(nth);
         let found = find(pattern, base).map_err(|why| {
             if place.is_empty() {
                 why
@@ -70,7 +70,7 @@ pub fn discover(plan: &SourcePlan, base: &Path) -> Result<Vec<InputFile>> {
         if found.is_empty() {
             missing.push(format!(
                 "{place}source {}: {} matches no file",
-                plan.name,
+                search.source,
                 shown(pattern, base)
             ));
         }

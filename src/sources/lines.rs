@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use memchr::{memchr, memchr_iter, memrchr_iter};
 
-use super::dialect::without_mark;
+use super::byte_order_mark::without_mark;
 use super::feed::Feed;
 use super::refusal::Refusal;
 use super::steps::{Step, Steps};
 use super::{Pieces, Position, Sink, Work};
 use crate::error::Result;
 use crate::ledger::Reason;
-use crate::records::Anomaly;
+use crate::record::Anomaly;
 
 /// Sizes in bytes.
 #[derive(Clone, Copy, Debug)]

@@ -2,10 +2,9 @@
 
 use super::cross_check::CrossCheck;
 use super::interest::Interest;
-use super::{GridIdentity, Position, Sink};
+use super::{Format, GridIdentity, Position, Sink};
 use crate::ledger::Reason;
-use crate::pipeline::Format;
-use crate::records::{JobRow, SummaryRow};
+use crate::record::{JobRow, SummaryRow};
 use crate::reference::inventory::InventoryRow;
 
 /// Hands on to another sink all that it is told, and says only what it changes on the way: being one, it is a [`Sink`].

@@ -1,10 +1,10 @@
 //! What a reader talks to.
 
+use super::Format;
 use super::cross_check::CrossCheck;
 use super::interest::Interest;
 use crate::ledger::Reason;
-use crate::pipeline::Format;
-use crate::records::{JobRow, SummaryRow};
+use crate::record::{JobRow, SummaryRow};
 use crate::reference::inventory::InventoryRow;
 
 /// Where in a file (after decompression) something was read.

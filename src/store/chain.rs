@@ -1,10 +1,10 @@
 //! The pages of a book: each carries its path, its number, and the hash of the page before it.
 
+use super::finding::Finding;
 use super::journal::hash;
 use super::location::Store;
 use super::seal::{Head, PAGE_KEY, PAGE_N_KEY, PREVIOUS_KEY, PUT_BACK, Seal};
 use super::table_reader::describe;
-use super::verify::Finding;
 use crate::error::{Error, Kind, Result};
 
 /// A page of a book.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use arrow::datatypes::Schema;
 
-use super::BESIDE;
+use super::machinery::BESIDE;
 use super::publish::Publication;
 use super::table::{SCHEMA_VERSION_KEY, TableOptions, TableWriter};
 use crate::error::Result;

@@ -2,14 +2,16 @@
 //!
 //! Once it is there the commit has happened: whoever finds it carries it out, from wherever the last one stopped.
 
+use std::io::Read;
+
+use serde::{Deserialize, Serialize};
+
 use super::location::Store;
 use super::lock::Lock;
+use super::machinery::JOURNAL;
 use super::manifest::MANIFEST;
-use super::publish::JOURNAL;
 use super::seal::SEAL;
 use crate::error::{Error, Kind, Result};
-use serde::{Deserialize, Serialize};
-use std::io::Read;
 
 /// What remains to be done.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

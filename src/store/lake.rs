@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use arrow::array::RecordBatch;
 
-use super::hive::{self, segment};
 use super::location::Store;
 use super::manifest::Manifest;
 use super::publish::Publication;
@@ -12,6 +11,8 @@ use super::staged::StagedWriter;
 use super::table::{SCHEMA_VERSION_KEY, TableOptions, TableWriter};
 use super::table_reader::read_table;
 use crate::error::Result;
+use crate::hive;
+use crate::hive::segment;
 use crate::schema::{self, Dataset};
 use crate::time::{Day, Month};
 

@@ -7,10 +7,11 @@ use bytes::Bytes;
 use super::journal::Journal;
 use super::location::Store;
 use super::lock::Lock;
-use super::publish::{COMMIT, clear_staging};
+use super::machinery::COMMIT;
+use super::publish::clear_staging;
 use super::sending;
 use crate::error::{Kind, Result};
-use crate::interruption::{Tidying, committing, tidy_with};
+use crate::runtime::interruption::{Tidying, committing, tidy_with};
 
 /// How soon a lock that is held is tried again.
 const BETWEEN_TRIES: Duration = Duration::from_millis(100);

@@ -6,17 +6,19 @@
 //! a look at its process settles the question at once. An owner that was only stopped finds its lock gone before it
 //! touches anything published, and ends.
 
-use super::location::{Store, parse};
-use super::publish::LOCK;
-use crate::error::{Error, Kind, Result};
-use object_store::{Error as StoreError, ObjectStoreExt, PutMode, PutOptions, UpdateVersion};
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+
+use object_store::{Error as StoreError, ObjectStoreExt, PutMode, PutOptions, UpdateVersion};
+use serde::{Deserialize, Serialize};
+
+use super::location::{Store, parse};
+use super::machinery::LOCK;
+use crate::error::{Error, Kind, Result};
 
 /// How long a lock of an owner elsewhere must stay as it is before it counts as abandoned.
 const LEASE: Duration = Duration::from_secs(20);

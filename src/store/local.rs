@@ -1,13 +1,14 @@
 //! What only a local disk can and must do: locks that die with their owner, durable renames, no empty folders.
 
-use super::location::Store;
-use super::publish::{LOCK, STAGING};
-use crate::error::{Error, Kind, Result};
 use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+use super::location::Store;
+use super::machinery::{LOCK, STAGING};
+use crate::error::{Error, Kind, Result};
 
 /// How often a lock that is held is tried again, and how soon.
 const LOOKS: usize = 5;

@@ -1,13 +1,10 @@
 //! Where outputs live: a local folder, a bucket, or memory, behind one synchronous face.
 
-use super::connect::connect;
-use super::hive::MAX_SEGMENT_BYTES;
-use super::outgoing::SENDING;
-use super::process;
-use super::publish::STAGING;
-use super::writer::ObjectWriter;
-use crate::error::{Error, Kind, Result};
-use crate::plain::secret_of;
+use std::collections::BTreeMap;
+use std::path::{Path as FilePath, PathBuf};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
 use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt};
 use object_store::local::LocalFileSystem;
@@ -15,12 +12,16 @@ use object_store::memory::InMemory;
 use object_store::path::Path;
 use object_store::prefix::PrefixStore;
 use object_store::{CopyMode, CopyOptions, GetOptions, ObjectStore, ObjectStoreExt, PutOptions, RenameOptions};
-use std::collections::BTreeMap;
-use std::path::{Path as FilePath, PathBuf};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::runtime::Runtime;
 use url::Url;
+
+use super::connect::connect;
+use super::machinery::{SENDING, STAGING};
+use super::process;
+use super::writer::ObjectWriter;
+use crate::error::{Error, Kind, Result};
+use crate::hive::MAX_SEGMENT_BYTES;
+use crate::plain::secret_of;
 
 /// Largest object, in bytes, that object stores copy on their side in one request (the limit of S3).
 const SERVER_SIDE_COPY_BYTES: u64 = 5 << 30;

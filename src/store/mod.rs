@@ -4,7 +4,9 @@ pub mod chain;
 mod column;
 pub(crate) mod connect;
 pub mod empty;
-pub mod hive;
+pub mod finding;
+pub mod machinery;
+
 mod journal;
 pub mod lake;
 mod lake_lock;
@@ -33,12 +35,8 @@ pub mod verify;
 mod wire;
 mod writer;
 
-/// Datasets beside the manifest: what was sent, and the locks of months, belong to no run.
-pub const BESIDE: [&str; 3] = ["publication", "publication_job", "month_lock"];
-
-/// The books of a lake: datasets whose files are pages that are only ever added, and that no manifest names.
-pub const BOOKS: [&str; 4] = ["month_lock", "publication", "publication_job", "runs"];
-
+pub use crate::store::finding::Finding;
+pub use crate::store::verify::{Verified, verify_files, verify_store};
 pub use lake_lock::LakeLock;
 pub use lease::{Holder, LockWatch};
 pub use location::{Entry, Store};
@@ -53,5 +51,4 @@ pub use staged::{Staged, StagedWriter};
 pub use table::{SCHEMA_VERSION_KEY, TableOptions, TableWriter};
 pub use table_reader::{TableFile, footer, read_row_groups, read_table, row_groups, rows};
 pub use temporary::TemporaryFolder;
-pub use verify::{Finding, Verified, verify_files, verify_store};
 pub use writer::{ObjectWriter, Written};

@@ -1,16 +1,14 @@
 //! What leaves for a folder that others read: staged out of their sight, then given its names, all of it or nothing.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use bytes::Bytes;
 
 use super::location::Store;
+use super::machinery::{MACHINERY, SENDING, STAGING};
 use super::process;
-use super::publish::{MACHINERY, STAGING};
 use crate::error::{Error, Kind, Result};
-use crate::interruption::{Commit, Tidying, committing, tidy_with};
-use std::sync::atomic::{AtomicU64, Ordering};
-
-/// Where what a lake keeps book of is staged, in the lake and in the folders it goes to.
-pub(super) const SENDING: &str = ".gridtally/sending";
+use crate::runtime::interruption::{Commit, Tidying, committing, tidy_with};
 
 /// Lies beside what is staged until all of it has its name.
 const MARK: &str = "staged";

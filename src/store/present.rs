@@ -1,12 +1,13 @@
 //! What lies at an output: its files, and what else somebody put there.
 
-use super::local::{at, is_part_file};
-use super::location::Store;
-use super::manifest::Manifest;
-use super::publish::MACHINERY;
-use crate::error::Result;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+
+use super::local::{at, is_part_file};
+use super::location::Store;
+use super::machinery::MACHINERY;
+use super::manifest::Manifest;
+use crate::error::Result;
 
 /// What lies at an output, by path.
 #[derive(Default)]

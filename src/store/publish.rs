@@ -12,32 +12,23 @@
 //! `AWS_CONDITIONAL_PUT=disabled`) have no lock: there **seeing to it is the operator's duty**. Uploads that a kill cuts
 //! off are invisible but may be billed: give the bucket a rule that aborts incomplete uploads after a day.
 
-use super::journal::{Journal, Move};
-use super::lake_lock::LakeLock;
-use super::location::{Store, parse};
-use super::manifest::{MANIFEST, Manifest};
-use super::seal::{SEAL, Seal};
-use super::staged::{Staged, StagedWriter};
-use crate::error::{Error, Result};
-use crate::interruption::{Commit, committing};
-use bytes::Bytes;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// The folder of the machinery, below the root.
-pub const MACHINERY: &str = ".gridtally";
-pub(super) const LOCK: &str = ".gridtally/lock";
-pub(super) const JOURNAL: &str = ".gridtally/journal.json";
-pub(super) const STAGING: &str = ".gridtally/staging";
+use bytes::Bytes;
 
-/// What a commit leaves behind that a signal comes upon.
-pub(crate) const COMMIT: Commit = Commit {
-    made: "the commit was made, the lake is as after this run",
-    cut: "the commit has begun and is not done: the next run finishes it, until then readers may see a mixture",
-};
+use super::journal::{Journal, Move};
+use super::lake_lock::LakeLock;
+use super::location::{Store, parse};
+use super::machinery::{COMMIT, MACHINERY, STAGING};
+use super::manifest::{MANIFEST, Manifest};
+use super::seal::{SEAL, Seal};
+use super::staged::{Staged, StagedWriter};
+use crate::error::{Error, Result};
+use crate::runtime::interruption::committing;
 
 /// A transaction over many files. Dropped without [`Publication::commit`], it changes nothing.
 pub struct Publication {

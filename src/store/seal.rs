@@ -3,14 +3,17 @@
 //! It is written with every commit, of a run as of a publication. A page that was taken away, or a manifest that was put
 //! back, does not fit the seal.
 
-use super::location::Store;
-use super::manifest::{MANIFEST, Manifest};
-use super::{BOOKS, own_hash};
-use crate::error::{Error, Kind, Result};
-use bytes::Bytes;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt::Write;
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+
+use super::location::Store;
+use super::machinery::BOOKS;
+use super::manifest::{MANIFEST, Manifest};
+use super::own_hash;
+use crate::error::{Error, Kind, Result};
 
 /// Where the seal lies, below the root.
 pub const SEAL: &str = "seal.json";

@@ -17,15 +17,15 @@ use std::time::Duration;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use super::BESIDE;
 use super::journal::Move;
 use super::lake_lock::LakeLock;
 use super::lease::random_token;
 use super::location::Store;
-use super::outgoing::{Outgoing, Pass, SENDING, deliver, is_marked};
+use super::machinery::{BESIDE, SENDING};
+use super::outgoing::{Outgoing, Pass, deliver, is_marked};
 use super::seal::{Heads, SEAL, Seal, book_of};
 use crate::error::{Error, Kind, Result};
-use crate::interruption::{Commit, committing};
+use crate::runtime::interruption::{Commit, committing};
 
 /// The intent, below the root of the lake.
 pub(super) const INTENT: &str = ".gridtally/sending.json";

@@ -1,12 +1,12 @@
 //! One state of a lake: what a reader of several files has to see before and after.
 
-use super::BESIDE;
+use bytes::Bytes;
+
 use super::location::{Entry, Store};
+use super::machinery::{BESIDE, JOURNAL};
 use super::manifest::MANIFEST;
-use super::publish::JOURNAL;
 use super::sending::is_book_moving;
 use crate::error::Result;
-use bytes::Bytes;
 
 /// What a reader looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use tempfile::TempDir;
 
 use super::location::Store;
 use crate::error::{Error, Result};
-use crate::interruption::{Tidying, tidy_with};
+use crate::runtime::interruption::{Tidying, tidy_with};
 
 /// Keeps the folder of a [`Store::temporary`].
 pub struct TemporaryFolder {

@@ -1,28 +1,19 @@
 //! Is what is published what the manifest says, all of it and nothing else?
 
-use super::BOOKS;
+use std::collections::BTreeMap;
+
 use super::chain::{Chain, Page};
+use super::finding::Finding;
 use super::journal::hash;
 use super::location::Store;
+use super::machinery::{BOOKS, JOURNAL, LOCK, MACHINERY, SENDING, STAGING};
 use super::manifest::{FileEntry, MANIFEST, Manifest};
-use super::outgoing::SENDING;
 use super::present::Present;
-use super::publish::{JOURNAL, LOCK, MACHINERY, STAGING};
 use super::seal::{SEAL, Seal, unlike};
 use super::sending::INTENT;
 use super::table::SCHEMA_VERSION_KEY;
 use super::table_reader::describe;
 use crate::error::{Kind, Result};
-use std::collections::BTreeMap;
-
-/// Something that is not as it should be.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Finding {
-    /// Where.
-    pub path: String,
-    /// What.
-    pub problem: String,
-}
 
 /// What the files of an output are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,15 +1,17 @@
 //! Writing one object with bounded memory (but to a web server, which takes it whole), counting and hashing on the way.
 
-use super::local::sync_data;
-use super::location::Store;
-use super::publish::STAGING;
-use crate::error::{Error, Result};
-use crate::interruption::writing;
+use std::io::{self, Write};
+
 use bytes::Bytes;
 use object_store::path::Path;
 use object_store::{MultipartUpload, ObjectStoreExt, RenameOptions};
-use std::io::{self, Write};
 use tokio::task::JoinHandle;
+
+use super::local::sync_data;
+use super::location::Store;
+use super::machinery::STAGING;
+use crate::error::{Error, Result};
+use crate::runtime::interruption::writing;
 
 /// Size of the parts of an upload. At most two of them are in memory: the one that fills and the one that leaves.
 /// (Object stores take 10 000 parts, so an object has at most 78 GiB.)

@@ -2,12 +2,14 @@
 
 mod alike;
 pub mod apportion;
+pub mod attribution;
 pub mod charges;
 pub mod contributions;
 mod correct;
 pub mod fate;
 pub mod group;
 mod pieces;
+pub mod settings;
 pub mod share;
 pub mod summaries;
 pub mod sums;
@@ -15,4 +17,5 @@ pub mod usage;
 pub mod view;
 pub mod years;
 
+pub use attribution::Attribution;
 pub use usage::Usage;

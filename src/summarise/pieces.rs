@@ -1,8 +1,8 @@
 //! A job cut into the periods it ran in.
 
+use super::attribution::Attribution;
+use super::settings::Settings;
 use super::view::RecordView;
-use crate::pipeline::Plan;
-use crate::pipeline::plan::Attribution;
 use crate::schema::batch::number;
 use crate::time::Calendar;
 use crate::time::calendar::Period;
@@ -22,9 +22,13 @@ pub(super) struct Cutter {
 }
 
 impl Cutter {
-    pub(super) fn new(plan: &Plan) -> Self {
-        let calendar = Calendar::new(plan.calendar_zone.clone(), plan.grain, plan.allocation_year_start);
-        Self::of(plan.attribution, calendar)
+    pub(super) fn new(settings: Settings<'_>) -> Self {
+        let calendar = Calendar::new(
+            settings.calendar_zone.clone(),
+            settings.grain,
+            settings.allocation_year_start,
+        );
+        Self::of(settings.attribution, calendar)
     }
 
     pub(super) fn of(attribution: Attribution, calendar: Calendar) -> Self {

@@ -1,9 +1,9 @@
 //! One job in the periods it ran in: what `usage` counts of it in each.
 
 use super::apportion::apportion;
+use super::attribution::Attribution;
 use super::pieces::Cutter;
 use super::view::RecordView;
-use crate::pipeline::plan::Attribution;
 use crate::schema::batch::number;
 use crate::time::Calendar;
 use crate::time::calendar::Period;

@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 
 use super::group::{Groups, Key, KeyRef};
+use super::settings::Settings;
 use super::sums::{Sums, WorkSums};
 use crate::normalise::{Normaliser, Scale};
-use crate::pipeline::Plan;
-use crate::pipeline::plan::Grain;
-use crate::records::{Summary, SummaryKind};
+use crate::record::{Summary, SummaryKind};
 use crate::reference::benchmark::{Benchmark, Each, Factors, Place, WorkDone};
+use crate::time::grain::Grain;
 use crate::time::{Calendar, Zone};
 
 /// The view in `usage` of summaries of this view: those of batch jobs, which most are, are plain `summary`.
@@ -34,11 +34,11 @@ pub struct SummaryUsage<'a> {
 impl<'a> SummaryUsage<'a> {
     /// Nothing yet.
     #[must_use]
-    pub fn new(plan: &'a Plan, site: &'a str) -> Self {
+    pub fn new(settings: Settings<'a>, site: &'a str) -> Self {
         Self {
             // A summary says its month and no instant: the zone decides nothing, and it has no day.
-            calendar: Calendar::new(Zone::utc(), Grain::Month, plan.allocation_year_start),
-            normaliser: Normaliser::new(&plan.normalise, site),
+            calendar: Calendar::new(Zone::utc(), Grain::Month, settings.allocation_year_start),
+            normaliser: Normaliser::new(settings.normalise, site),
             groups: Groups::default(),
         }
     }

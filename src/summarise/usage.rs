@@ -7,11 +7,11 @@ use super::apportion::apportion;
 use super::correct::{Corrector, Names};
 use super::group::{Groups, KeyRef};
 use super::pieces::Cutter;
+use super::settings::Settings;
 use super::sums::{Sums, WorkSums};
 use super::view::RecordView;
 use crate::error::Result;
 use crate::normalise::{Reference, Scale, Scales};
-use crate::pipeline::Plan;
 use crate::reference::benchmark::{Each, Score};
 use crate::schema::batch::number;
 use crate::time::Month;
@@ -73,10 +73,10 @@ fn scaled_work(
 impl<'a> Usage<'a> {
     /// Nothing yet.
     #[must_use]
-    pub fn new(plan: &'a Plan, site: &'a str) -> Self {
+    pub fn new(settings: Settings<'a>, site: &'a str) -> Self {
         Self {
-            cutter: Cutter::new(plan),
-            corrector: Corrector::new(plan.corrections.as_deref(), site),
+            cutter: Cutter::new(settings),
+            corrector: Corrector::new(settings.corrections, site),
             groups: Groups::default(),
             known: Known::default(),
             shares: Shares::default(),

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::grain::Grain;
 use super::month::{Day, Month, date_of};
 use super::zone::Zone;
-use crate::pipeline::plan::Grain;
 
 /// A period of `usage`: a day or a month, and the allocation year it lies in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
+use gridtally::config::{Plan, SourcePlan};
 use gridtally::ledger::Reason;
-use gridtally::pipeline::{Plan, SourcePlan};
-use gridtally::records::JobRow;
-use gridtally::sources::dialect::{self, Dialect};
+use gridtally::record::JobRow;
+use gridtally::sources::dialect::Dialect;
 use gridtally::sources::interest::{Interest, Part};
-use gridtally::sources::{Pieces, Position, Sink, Work};
+use gridtally::sources::{Pieces, Position, Sink, Work, registry};
 use gridtally::time::Month;
 use hashbrown::HashTable;
 
@@ -120,8 +120,8 @@ impl Queue {
                 return Some(work.unwrap());
             }
             let file = File::open(self.files.pop()?).unwrap();
-            let dialect = Dialect::of(self.source.format).expect("the benchmark names its formats");
-            let pieces = dialect::pieces(dialect, Box::new(file), Arc::clone(&self.source));
+            let dialect = Dialect::of(self.source.format()).expect("the benchmark names its formats");
+            let pieces = registry::pieces(dialect, Box::new(file), Arc::clone(&self.source.reader));
             self.pieces = Some(pieces.unwrap());
         }
     }

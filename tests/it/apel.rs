@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use gridtally::ledger::Reason;
-use gridtally::pipeline::plan::{Acceptance, Format};
-use gridtally::records::JobRow;
-use gridtally::records::anomaly::Anomaly;
+use gridtally::record::JobRow;
+use gridtally::record::anomaly::Anomaly;
+use gridtally::sources::apel::acceptance::Acceptance;
 use gridtally::sources::apel::{self, Limits};
+use gridtally::sources::format::Format;
 use proptest::prelude::*;
 
 use crate::support::collect::{Collected, Job, input, plan, run};

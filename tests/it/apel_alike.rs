@@ -3,14 +3,16 @@
 
 use arrow::array::RecordBatch;
 use gridtally::ledger::Reason;
-use gridtally::pipeline::plan::{Acceptance, Format};
+use gridtally::record::{JobRow, Repeats};
 use gridtally::records::columns::Columns;
-use gridtally::records::{Intake, JobRow, Repeats, Window};
+use gridtally::records::{Intake, Window};
+use gridtally::sources::apel::acceptance::Acceptance;
+use gridtally::sources::format::Format;
 use gridtally::sources::{Sink, apel};
 use proptest::prelude::*;
 
 use crate::apel::strict;
-use crate::support::collect::{Collected, input, plan, run};
+use crate::support::collect::{Collected, input, intake as options, plan, run};
 
 const LINES: [&str; 14] = [
     "Site: S",
@@ -139,8 +141,13 @@ fn read(records: &[String], version: &str, acceptance: Acceptance) -> Collected 
 
 /// What the records room makes of the jobs, with what the reader says of repeated texts or without.
 fn taken_in(all: &Collected, is_told: bool) -> RecordBatch {
-    let plan = plan(Format::Apel, Acceptance::Salvage);
-    let mut intake = Intake::new(plan, Format::Apel, "0".into(), Window::default(), Columns::new());
+    let mut intake = Intake::new(
+        options(None),
+        Format::Apel,
+        "0".into(),
+        Window::default(),
+        Columns::new(),
+    );
     for job in &all.jobs {
         let repeats = job.row.repeats.when(is_told);
         intake.job(

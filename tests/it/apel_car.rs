@@ -3,9 +3,10 @@
 use std::fmt::Write as _;
 
 use gridtally::ledger::Reason;
-use gridtally::pipeline::plan::{Acceptance, Format};
-use gridtally::records::JobRow;
+use gridtally::record::JobRow;
+use gridtally::sources::apel::acceptance::Acceptance;
 use gridtally::sources::apel::{self, Limits};
+use gridtally::sources::format::Format;
 use proptest::prelude::*;
 
 use crate::support::collect::{Collected, Job, input, plan, run, shared};

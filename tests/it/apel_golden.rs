@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use gridtally::ledger::Reason;
-use gridtally::records::{JobRow, SummaryKind};
+use gridtally::record::{JobRow, SummaryKind};
 use gridtally::sources::apel;
 
 use crate::apel::strict;

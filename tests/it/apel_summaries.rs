@@ -8,9 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use gridtally::ledger::Reason;
-use gridtally::pipeline::plan::{Acceptance, Format};
-use gridtally::records::{SummaryKind, SummaryRow};
+use gridtally::record::{SummaryKind, SummaryRow};
 use gridtally::sources::apel;
+use gridtally::sources::apel::acceptance::Acceptance;
+use gridtally::sources::format::Format;
 use gridtally::time::Month;
 
 use crate::support::collect::{Collected, input, plan, run, shared};

@@ -6,7 +6,8 @@ use std::process::{Command, Output};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use gridtally::records::{JobRow, SummaryRow, stated};
+use gridtally::record::{JobRow, SummaryRow};
+use gridtally::records::stated;
 
 const FORMATS: [(&str, &str); 4] = [
     ("sacct", "site = \"A\"\ntimezone = \"UTC\"\nvo = { value = \"v\" }\n"),

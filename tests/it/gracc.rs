@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::io::Read;
 
 use gridtally::ledger::Reason;
-use gridtally::pipeline::plan::{Acceptance, Format};
-use gridtally::records::JobRow;
-use gridtally::records::anomaly::Anomaly;
+use gridtally::record::JobRow;
+use gridtally::record::anomaly::Anomaly;
+use gridtally::sources::apel::acceptance::Acceptance;
+use gridtally::sources::format::Format;
 use gridtally::sources::gracc::{self, Limits};
 use gridtally::sources::json::{Scalar, Scanner};
 use proptest::prelude::*;

@@ -11,12 +11,14 @@ use std::io::Read as _;
 use std::path::Path;
 
 use flate2::read::GzDecoder;
+use gridtally::audit::{stale, verify};
+use gridtally::config::Plan;
 use gridtally::error::Kind;
 use gridtally::ledger::Reason;
-use gridtally::pipeline::progress::Silent;
-use gridtally::pipeline::report::RunReport;
-use gridtally::pipeline::{Plan, RunOptions, run as pipeline, stale, verify};
-use gridtally::records::{SummaryKind, SummaryRow};
+use gridtally::record::{SummaryKind, SummaryRow};
+use gridtally::run::report::RunReport;
+use gridtally::run::{RunOptions, stages as pipeline};
+use gridtally::runtime::progress::Silent;
 use gridtally::store::{Manifest, Store, read_table};
 use gridtally::time::Month;
 use serde_json::{Map, Value, json};

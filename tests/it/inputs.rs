@@ -6,11 +6,12 @@ use std::io::{Cursor, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use gridtally::config::Plan;
 use gridtally::error::Kind;
-use gridtally::pipeline::Plan;
-use gridtally::sources::dialect::{Dialect, recognise};
-use gridtally::sources::hints;
+use gridtally::sources::diagnosis;
+use gridtally::sources::dialect::Dialect;
 use gridtally::sources::input::{Compression, InputFile, arrival_ms, decompress, discover};
+use gridtally::sources::registry::recognise;
 use tempfile::TempDir;
 
 /// Files below a folder whose own name looks like a pattern.
@@ -37,7 +38,10 @@ fn find(folder: &TempDir, paths: &[&str]) -> gridtally::error::Result<Vec<InputF
     let file = folder.path().join("p/.p.toml");
     fs::write(&file, text).unwrap();
     let (plan, _) = Plan::load(&file).unwrap();
-    discover(plan.sources.first().unwrap(), plan.file.parent().unwrap())
+    discover(
+        plan.sources.first().unwrap().search_paths(),
+        plan.file.parent().unwrap(),
+    )
 }
 
 fn names(folder: &TempDir, paths: &[&str]) -> Vec<String> {
@@ -344,7 +348,7 @@ fn dialects_are_recognised_by_content() {
 
 #[test]
 fn hints_tell_version_and_what_is_missing() {
-    let of = |text: &str| hints::of(recognise(text.as_bytes()), text.as_bytes());
+    let of = |text: &str| diagnosis::of(recognise(text.as_bytes()), text.as_bytes());
     let sacct = of("JobID|Start|End|State\n1|2026-03-01T00:00:00|2026-03-01T01:00:00|COMPLETED\n");
     assert!(sacct.naive_times && !sacct.has_cpu_column);
     assert!(sacct.problems.iter().any(|problem| problem.starts_with("no NodeList")));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use gridtally::sources::dialect;
+use gridtally::sources::registry;
 
 use crate::inspect::{gridtally, inspect, pasted};
 use crate::support::sample::repository;
@@ -39,7 +39,7 @@ const ADVISED: [(&str, &str); 6] = [
 #[test]
 fn what_is_advised_is_read() {
     for (command, output) in ADVISED {
-        assert!(dialect::recognise(output.as_bytes()).is_some(), "{command}");
+        assert!(registry::recognise(output.as_bytes()).is_some(), "{command}");
     }
 }
 

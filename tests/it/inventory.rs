@@ -11,11 +11,11 @@ mod tables;
 use std::sync::Arc;
 
 use gridtally::ledger::Reason;
-use gridtally::pipeline::{Format, SourcePlan};
-use gridtally::records::JobRow;
+use gridtally::record::JobRow;
 use gridtally::reference::inventory::{AssociationRow, EventRow, InventoryRow, NodeRow, PartitionRow, Placed};
 use gridtally::sources::inventory::{Kind, pieces, recognise};
-use gridtally::sources::{Position, Sink};
+use gridtally::sources::options::ReaderOptions;
+use gridtally::sources::{Format, Position, Sink};
 
 /// Everything a reader said.
 #[derive(Debug, Default)]
@@ -105,7 +105,7 @@ impl Told {
 
 /// Reads a file as a form of inventory; every row must have one outcome.
 fn read_as(kind: Kind, bytes: &[u8], zone: Option<&str>) -> Told {
-    let plan = SourcePlan {
+    let plan = ReaderOptions {
         format: Format::Inventory(kind),
         ..crate::sacct::plan(zone)
     };

@@ -10,10 +10,12 @@ mod stops;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use gridtally::audit::verify;
+use gridtally::config::Plan;
 use gridtally::error::Result;
-use gridtally::pipeline::progress::Silent;
-use gridtally::pipeline::report::RunReport;
-use gridtally::pipeline::{Plan, RunOptions, run, verify};
+use gridtally::run::report::RunReport;
+use gridtally::run::{RunOptions, stages};
+use gridtally::runtime::progress::Silent;
 use tempfile::TempDir;
 
 /// Columns of the dumps.
@@ -46,7 +48,7 @@ impl Scene {
     fn try_run(&self, pipeline: &str) -> Result<RunReport> {
         self.write("p.toml", pipeline);
         let (plan, _) = Plan::load(&self.path("p.toml"))?;
-        run::run(&plan, &RunOptions::default(), &Silent)
+        stages::run(&plan, &RunOptions::default(), &Silent)
     }
 
     /// As [`Self::try_run`]; the lake is sound.

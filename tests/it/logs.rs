@@ -9,8 +9,10 @@ mod settings;
 use std::io::Read;
 use std::sync::Arc;
 
-use gridtally::pipeline::plan::{Acceptance, Format, LogOptions, SourcePlan};
+use gridtally::sources::apel::acceptance::Acceptance;
+use gridtally::sources::format::Format;
 use gridtally::sources::lines::Limits;
+use gridtally::sources::options::ReaderOptions;
 use gridtally::sources::{Pieces, blah, htcondor, lsf, pbs, sge, swf};
 
 use crate::support::collect::{Collected, input, run, source};
@@ -26,14 +28,10 @@ const FORMATS: [Format; 6] = [
 ];
 
 /// Submit times count from here where a header does not say it.
-fn told(format: Format) -> Arc<SourcePlan> {
-    Arc::new(SourcePlan {
-        logs: LogOptions {
-            blah: Vec::new(),
-            unix_start_time: Some(0),
-            is_start_submit: false,
-            scaled_to: None,
-        },
+fn told(format: Format) -> Arc<ReaderOptions> {
+    Arc::new(ReaderOptions {
+        unix_start_time: Some(0),
+        is_start_submit: false,
         ..source(format, Acceptance::StrictApel)
     })
 }

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::process::Command;
 
 use gridtally::problems::Problems;
-use gridtally::records::JobRow;
+use gridtally::record::JobRow;
 use gridtally::reference::site::{SiteColumn, SiteRule, SiteTable};
 use gridtally::reference::topology::{Level, Topology};
 use gridtally::reference::vo_corrections::{VoCorrections, VoOrigin};

@@ -12,10 +12,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
+use gridtally::audit::verify;
+use gridtally::config::Plan;
 use gridtally::error::Result;
-use gridtally::pipeline::progress::Silent;
-use gridtally::pipeline::report::RunReport;
-use gridtally::pipeline::{Plan, RunOptions, run, verify};
+use gridtally::run::report::RunReport;
+use gridtally::run::{RunOptions, stages};
+use gridtally::runtime::progress::Silent;
 use tempfile::TempDir;
 
 use crate::support::python::python;
@@ -46,7 +48,7 @@ impl Scene {
     fn try_run(&self, pipeline: &str, options: &RunOptions) -> Result<RunReport> {
         self.write("p.toml", pipeline);
         let (plan, _) = Plan::load(&self.path("p.toml"))?;
-        run::run(&plan, options, &Silent)
+        stages::run(&plan, options, &Silent)
     }
 
     fn run(&self, pipeline: &str) -> RunReport {

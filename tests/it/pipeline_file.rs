@@ -3,11 +3,17 @@
 use std::fs;
 use std::path::PathBuf;
 
+use gridtally::config::Plan;
+use gridtally::config::reject_limits::RejectLimit;
 use gridtally::error::{Error, Kind};
-use gridtally::pipeline::plan::{Acceptance, Attribution, Grain, MissingBenchmark, RejectLimit, VoColumn, VoRule};
-use gridtally::pipeline::{Format, Plan};
-use gridtally::records::JobRow;
+use gridtally::normalise::plan::MissingBenchmark;
+use gridtally::record::JobRow;
 use gridtally::reference::benchmark::{Benchmark, Level};
+use gridtally::reference::vo_rule::{VoColumn, VoRule};
+use gridtally::sources::Format;
+use gridtally::sources::apel::acceptance::Acceptance;
+use gridtally::summarise::attribution::Attribution;
+use gridtally::time::grain::Grain;
 use tempfile::TempDir;
 
 const HEAD: &str = "[pipeline]\nname = \"zoo\"\noutput = \"out\"\n";
@@ -126,7 +132,7 @@ missing = { fallback = 10.8, benchmark = "hs06" }
     let [slurm, apel, auto] = plan.sources.as_slice() else {
         panic!("three sources are expected")
     };
-    assert_eq!((slurm.name.as_str(), slurm.format), ("zoo-slurm", Format::Sacct));
+    assert_eq!((slurm.name.as_str(), slurm.format()), ("zoo-slurm", Format::Sacct));
     assert_eq!(
         slurm.paths,
         [
@@ -135,23 +141,26 @@ missing = { fallback = 10.8, benchmark = "hs06" }
             "/abs/file".to_owned()
         ]
     );
-    assert_eq!(slurm.site.as_deref(), Some("ZOO-T2"));
-    assert_eq!(slurm.cluster.as_deref(), Some("zoo24"));
+    assert_eq!(slurm.intake.site.as_deref(), Some("ZOO-T2"));
+    assert_eq!(slurm.intake.cluster.as_deref(), Some("zoo24"));
     assert_eq!(
-        slurm.zone.as_ref().map(gridtally::time::Zone::name),
+        slurm.reader.zone.as_ref().map(gridtally::time::Zone::name),
         Some("Europe/Zurich")
     );
-    assert_eq!(slurm.delimiter.as_deref(), Some("\t"));
-    assert_eq!(slurm.layout, Some(gridtally::sources::sacct::FixedOrder::Apel));
-    assert!(matches!(slurm.vo, VoRule::Column(VoColumn::Account)));
+    assert_eq!(slurm.reader.delimiter.as_deref(), Some("\t"));
+    assert_eq!(slurm.reader.layout, Some(gridtally::sources::sacct::FixedOrder::Apel));
+    assert!(matches!(slurm.intake.vo, VoRule::Column(VoColumn::Account)));
     assert_eq!(slurm.limits.max_rejected, Some(RejectLimit::Count(7)));
-    assert_eq!((apel.format, apel.acceptance), (Format::Apel, Acceptance::Salvage));
+    assert_eq!(
+        (apel.format(), apel.reader.acceptance),
+        (Format::Apel, Acceptance::Salvage)
+    );
     let job = JobRow {
         account: Some("lhcb"),
         ..JobRow::default()
     };
-    assert_eq!(apel.vo.vo(&job), Some("LHCb"));
-    assert_eq!(auto.vo.vo(&job), Some("atlas"));
+    assert_eq!(apel.intake.vo.vo(&job), Some("LHCb"));
+    assert_eq!(auto.intake.vo.vo(&job), Some("atlas"));
     let normalise = &plan.normalise;
     assert_eq!(normalise.table.kinds(), [Benchmark::Hs06, Benchmark::Hs23]);
     assert_eq!(
@@ -176,9 +185,9 @@ fn defaults_are_the_documented_ones() {
         (Vec::new(), &MissingBenchmark::Null)
     );
     let source = plan.sources.first().unwrap();
-    assert!(source.site.is_none() && source.zone.is_none() && source.delimiter.is_none());
-    assert!(matches!(source.vo, VoRule::Record));
-    assert_eq!(source.acceptance, Acceptance::StrictApel);
+    assert!(source.intake.site.is_none() && source.reader.zone.is_none() && source.reader.delimiter.is_none());
+    assert!(matches!(source.intake.vo, VoRule::Record));
+    assert_eq!(source.reader.acceptance, Acceptance::StrictApel);
 }
 
 #[test]
@@ -379,7 +388,7 @@ proptest::proptest! {
         for table in ["[pipeline]", "[[source]]", "[normalise]"] {
             let text = format!("{table}\n{key} = {value}\n");
             let mut problems = gridtally::problems::Problems::default();
-            let _ = gridtally::pipeline::spec::Spec::read("f", &text, &mut problems);
+            let _ = gridtally::config::spec::Spec::read("f", &text, &mut problems);
             proptest::prop_assert!(problems.finish().is_err());
         }
     }

@@ -1,7 +1,7 @@
 //! Reference tables: what holds when, what matches first, and how mistakes are told.
 
 use gridtally::problems::Problems;
-use gridtally::records::JobRow;
+use gridtally::record::JobRow;
 use gridtally::reference::decimal::ten_thousandths;
 use gridtally::reference::vo::VoTable;
 

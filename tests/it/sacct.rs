@@ -13,22 +13,23 @@ mod steps;
 use std::sync::Arc;
 
 use gridtally::error::Result;
-use gridtally::pipeline::SourcePlan;
-use gridtally::pipeline::plan::{Acceptance, Format};
+use gridtally::sources::apel::acceptance::Acceptance;
+use gridtally::sources::format::Format;
+use gridtally::sources::options::ReaderOptions;
 use gridtally::sources::sacct;
 use gridtally::time::Zone;
 
 use crate::support::collect::{Collected, Job, source};
 
 /// A source whose printed times are of `zone`.
-pub(crate) fn plan(zone: Option<&str>) -> SourcePlan {
-    SourcePlan {
+pub(crate) fn plan(zone: Option<&str>) -> ReaderOptions {
+    ReaderOptions {
         zone: zone.map(|name| Zone::named(name).unwrap()),
         ..source(Format::Sacct, Acceptance::default())
     }
 }
 
-pub(crate) fn try_read(dump: &[u8], plan: SourcePlan) -> Result<Collected> {
+pub(crate) fn try_read(dump: &[u8], plan: ReaderOptions) -> Result<Collected> {
     Collected::all(sacct::pieces(
         Box::new(std::io::Cursor::new(dump.to_vec())),
         Arc::new(plan),

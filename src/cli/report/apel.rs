@@ -1,13 +1,12 @@
 //! `gridtally report apel`
 
-use super::print;
+use super::print::print;
 use super::receiver::{Destination, ReceiverArgs};
 use super::users::UsersArgs;
 use crate::cli::output;
 use crate::cli::reading::reading;
 use crate::cli::selection::{Finest, SelectionArgs};
 use crate::error::Result;
-use crate::pipeline::clock;
 use crate::reference::benchmark::Benchmark;
 use crate::report::apel::MessageKind;
 use crate::report::apel::message::{BATCH_RECORDS, MAX_BATCH_RECORDS};
@@ -16,6 +15,7 @@ use crate::report::lake::Lake;
 use crate::report::publication::outbox::{Layout, Outbox};
 use crate::report::publication::teller::Teller;
 use crate::report::render::TableFormat;
+use crate::runtime::clock;
 use crate::store::Part;
 
 /// Write the messages of the APEL accounting system: jobs, summaries, normalised summaries, sync records.

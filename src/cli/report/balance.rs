@@ -2,20 +2,19 @@
 
 use std::path::PathBuf;
 
-use super::print;
+use super::print::print;
 use crate::cli::output;
 use crate::cli::reading::reading;
 use crate::cli::selection::day;
 use crate::error::{Error, Kind, Result};
-use crate::pipeline::clock;
 use crate::problems::Problems;
 use crate::reference::allocation::AllocationTable;
 use crate::report::accounts::Accounts;
 use crate::report::balance::{On, add_users, balances, coldfront, ondemand, refuse_unknown, table};
-use crate::report::balance_shown;
-use crate::report::charges;
 use crate::report::lake::{Lake, Selection};
 use crate::report::render::TableFormat;
+use crate::report::{balance_shown, charges};
+use crate::runtime::clock;
 use crate::store::Part;
 use crate::time::Day;
 

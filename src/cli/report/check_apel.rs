@@ -2,15 +2,15 @@
 
 use std::path::PathBuf;
 
-use super::print;
+use super::print::print;
 use crate::cli::output;
 use crate::error::{Error, Kind, Result};
-use crate::pipeline::clock;
 use crate::report::apel::check::message;
 use crate::report::publication::messages::texts;
 use crate::report::publication::replaced::{RecordPlace, load};
 use crate::report::render::TableFormat;
 use crate::report::table::{Cell, ColumnKind, Table};
+use crate::runtime::clock;
 
 /// Hold APEL text messages against the rules of APEL's server.
 ///

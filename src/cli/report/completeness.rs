@@ -1,13 +1,13 @@
 //! `gridtally report completeness`
 
-use super::print;
+use super::print::print;
 use crate::cli::reading::reading;
 use crate::cli::selection::{Finest, SelectionArgs};
 use crate::error::{Error, Kind, Result};
-use crate::pipeline::clock;
 use crate::report::completeness::{find, history, local_day, table};
 use crate::report::lake::Lake;
 use crate::report::render::TableFormat;
+use crate::runtime::clock;
 use crate::store::Part;
 use crate::time::Day;
 use crate::time::month::day_of;

@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use super::print;
+use super::print::print;
 use crate::cli::output;
 use crate::cli::reading::reading;
 use crate::cli::selection::{Finest, SelectionArgs};
 use crate::error::Result;
-use crate::pipeline::clock;
 use crate::report::federation::{FederationUsage, gather};
 use crate::report::lake::Lake;
 use crate::report::render::TableFormat;
@@ -16,6 +15,7 @@ use crate::report::sites::{SiteEntry, load_pledges, load_sites};
 use crate::report::vo_case::VoCase;
 use crate::report::work_scale::Scale;
 use crate::report::{osg as osg_report, portal};
+use crate::runtime::clock;
 use crate::store::Part;
 
 /// What these reports have in common.

@@ -1,6 +1,6 @@
 //! `gridtally report focus`
 
-use super::print;
+use super::print::print;
 use crate::cli::output;
 use crate::cli::reading::reading;
 use crate::cli::selection::{Finest, SelectionArgs};

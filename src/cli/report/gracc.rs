@@ -1,18 +1,18 @@
 //! `gridtally report gracc`
 
-use super::print;
+use super::print::print;
 use super::receiver::{Destination, ReceiverArgs};
 use super::users::UsersArgs;
 use crate::cli::reading::reading;
 use crate::cli::selection::{Finest, SelectionArgs};
 use crate::error::Result;
-use crate::pipeline::clock;
 use crate::report::gracc::{table, tell};
 use crate::report::lake::Lake;
 use crate::report::publication::form::Form;
 use crate::report::publication::outbox::{Layout, Outbox};
 use crate::report::publication::teller::Teller;
 use crate::report::render::TableFormat;
+use crate::runtime::clock;
 use crate::store::Part;
 
 /// Write GRACC's daily summary documents.

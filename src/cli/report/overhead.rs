@@ -1,11 +1,12 @@
 //! `gridtally report overhead`
 
-use super::print;
+use super::print::print;
 use crate::cli::output;
 use crate::cli::reading::reading;
 use crate::cli::selection::SiteArgs;
 use crate::error::{Error, Kind, Result};
-use crate::report::overhead::{self, one::OverheadTable};
+use crate::report::overhead;
+use crate::report::overhead::one::OverheadTable;
 use crate::report::render::{TableFormat, json, ndjson};
 use crate::store::Part;
 

@@ -1,26 +1,25 @@
 //! What a receiver holds, and what is done about it: for every report that is sent to somebody.
 
-use super::print;
+use super::print::print;
 use crate::cli::output;
 use crate::cli::publication::{note_cut_off, note_heads};
 use crate::cli::reading::reading;
 use crate::cli::wait::WaitArgs;
 use crate::error::{Error, Kind, Result};
-use crate::pipeline::clock;
 use crate::reference::decimal;
 use crate::report::apel::MessageKind;
 use crate::report::lake::{Lake, Selection};
-use crate::report::publication::diff;
 use crate::report::publication::form::Form;
 use crate::report::publication::ledger::{Entry, State};
 use crate::report::publication::outbox::{Layout, Listed, Outbox, put_delete_list};
 use crate::report::publication::plan::{Plan, plan};
-use crate::report::publication::send;
 use crate::report::publication::teller::Teller;
 use crate::report::publication::terms::Terms;
 use crate::report::publication::told::Told;
+use crate::report::publication::{diff, send};
 use crate::report::render::TableFormat;
 use crate::report::table::divide;
+use crate::runtime::clock;
 use crate::store::{BookLock, Manifest, Outgoing, Part, Sending};
 
 /// The book of what a receiver was sent.

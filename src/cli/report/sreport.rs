@@ -1,13 +1,14 @@
 //! `gridtally report sreport`
 
-use super::print;
+use super::print::print;
 use crate::cli::output;
 use crate::cli::reading::reading;
 use crate::cli::selection::{Finest, SelectionArgs};
 use crate::error::{Error, Kind, Result};
 use crate::report::lake::Lake;
 use crate::report::render::TableFormat;
-use crate::report::sreport::{Period, Request, SreportKind, TimeUnit, answer};
+use crate::report::sreport::answer::{Request, SreportKind};
+use crate::report::sreport::{Period, TimeUnit, answer};
 use crate::store::Part;
 
 /// Print Slurm's familiar tables, with sreport's numbers to the printed digit.

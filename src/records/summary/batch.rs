@@ -5,9 +5,9 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, BooleanArray, Decimal128Array, RecordBatch};
 use arrow::datatypes::DataType;
 
-use super::row::{NUMBERS, Summary, SummaryKind, WORDS};
 use crate::error::{Error, Result};
 use crate::ledger::Reason;
+use crate::record::summary::{NUMBERS, Summary, SummaryKind, WORDS};
 use crate::schema::batch::{
     decimal, flag, id, identities, identity, int, ints, number, text, texts, time, times, uint, uints, word,
 };

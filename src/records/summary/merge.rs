@@ -13,10 +13,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::row::{Summary, SummaryKind};
+use super::publishing::{Parts, Publication, Publishing, Replacement};
 use crate::error::Result;
 use crate::ledger::Reason;
-use crate::pipeline::plan::{Parts, Publication, Publishing, Replacement};
+use crate::record::summary::{Summary, SummaryKind};
 use crate::records::file_order::FileOrder;
 
 /// When something was made or arrived, Unix milliseconds, and the rank of its file.

@@ -4,7 +4,6 @@
 
 mod batch;
 pub mod merge;
-mod row;
+pub mod publishing;
 
 pub use batch::{from_batch, to_batch};
-pub use row::{Summary, SummaryKind, SummaryRow};

@@ -20,8 +20,8 @@ use arrow::buffer::BooleanBuffer;
 use arrow::compute::{cast, take};
 use arrow::datatypes::{DataType, Field, Int64Type, Schema};
 
-use super::anomaly::Anomaly;
 use crate::error::{Error, Result};
+use crate::record::anomaly::Anomaly;
 use crate::schema;
 use crate::schema::batch::decoded;
 use crate::schema::dataset::Encoding;

@@ -6,6 +6,7 @@ mod lint;
 mod nodes;
 mod quantity;
 mod row;
+pub mod scaled_to;
 mod scope;
 mod site;
 mod table;

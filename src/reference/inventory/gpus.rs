@@ -35,7 +35,7 @@ impl Gpus {
     /// The entry that is none.
     pub fn of_gres(text: &str) -> Result<Self, String> {
         let mut found = Builder::default();
-        if super::is_absent(text) {
+        if super::absent::is_absent(text) {
             return Ok(Self::default());
         }
         for entry in outside_parentheses(text) {

@@ -29,7 +29,7 @@ impl Tres {
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut found = Self::default();
         let mut gpus = Builder::default();
-        if super::is_absent(text) {
+        if super::absent::is_absent(text) {
             return Ok(found);
         }
         for entry in text.split(',') {

@@ -27,7 +27,7 @@ pub struct Weight {
 /// A sentence about the entry that is none.
 pub fn parse(text: &str) -> Result<Vec<Weight>, String> {
     let mut weights: Vec<Weight> = Vec::new();
-    if super::is_absent(text) {
+    if super::absent::is_absent(text) {
         return Ok(weights);
     }
     for entry in text.split(',').map(str::trim) {

@@ -14,7 +14,7 @@ use super::message::{benchmark_word, level_text};
 use super::server_key::{ServerKey, folded};
 use super::users::Users;
 use crate::error::Result;
-use crate::records::{Summary, SummaryKind};
+use crate::record::{Summary, SummaryKind};
 use crate::reference::benchmark::Benchmark;
 use crate::report::lake::{Lake, Selection, on_all_processors};
 use crate::report::table::divide;

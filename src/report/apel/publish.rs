@@ -4,16 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hashbrown::HashSet;
 
-use super::additions;
 use super::aggregate::{self, Aggregate, HostMonth};
-use super::check;
 use super::jobs::{LeftOut, LeftOutCounts, SendableJob, Wanted, each_job};
 use super::kind::MessageKind;
 use super::message::{self, Batch, RecordText};
 use super::server_key::job_key;
 use super::users::Users;
+use super::{additions, check};
 use crate::error::{Error, Kind, Result};
-use crate::records::{Summary, SummaryKind};
+use crate::record::{Summary, SummaryKind};
 use crate::reference::benchmark::Benchmark;
 use crate::report::lake::{Lake, Selection};
 use crate::report::table::{Cell, ColumnKind, Table};

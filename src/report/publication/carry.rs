@@ -1,7 +1,8 @@
 //! The books of a lake that is built anew: those of the lake before it, page by page.
 
 use crate::error::{Error, Kind, Result};
-use crate::store::{BESIDE, BookLock, Heads, Seal, Sending, Store};
+use crate::store::machinery::BESIDE;
+use crate::store::{BookLock, Heads, Seal, Sending, Store};
 
 /// Puts the books of publications of another lake into one that has none; gives where they end.
 ///

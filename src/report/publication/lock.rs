@@ -1,12 +1,13 @@
 //! Months nobody may publish differently: events that lock and unlock, only ever added, each with its reason.
 
+use std::sync::Arc;
+
 use crate::error::{Error, Kind, Result};
-use crate::interruption::{Commit, committing};
+use crate::runtime::interruption::{Commit, committing};
 use crate::schema;
 use crate::schema::batch::{date, dates, flag, number, text, texts, time, times, word};
 use crate::store::{BookLock, Heads, Sending, Store, TableOptions, TableWriter, read_table};
 use crate::time::Month;
-use std::sync::Arc;
 
 /// Folder of the events in a lake.
 pub const FOLDER: &str = "month_lock";

@@ -6,11 +6,11 @@ use super::form::Form;
 use super::ledger::Place;
 use super::told::Told;
 use crate::error::Result;
+use crate::hive::segment;
 use crate::report::apel::server_key::super_summary_column;
 use crate::report::render::{TableFormat, render};
 use crate::report::table::{Cell, ColumnKind, Table};
 use crate::store::Outgoing;
-use crate::store::hive::segment;
 use crate::time::Month;
 
 /// How messages lie in the folder they go to.

@@ -7,7 +7,7 @@ use super::lake_jobs::LakeJobs;
 use super::level::Level;
 use super::side::{Fine, InUse, JobStore, Origin, Side};
 use crate::error::Result;
-use crate::records::SummaryKind;
+use crate::record::SummaryKind;
 use crate::report::apel::additions::additions;
 use crate::report::apel::aggregate::{Aggregate, Gathering, of_summary};
 use crate::report::apel::jobs::{LeftOutCounts, Wanted, each_job_of, job_pieces};

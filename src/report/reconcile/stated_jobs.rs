@@ -10,14 +10,15 @@ use super::level::Level;
 use crate::error::Result;
 use crate::inspect::stand_in;
 use crate::ledger::Reason;
-use crate::pipeline::plan::{Acceptance, SourcePlan};
-use crate::records::JobRow;
+use crate::record::JobRow;
 use crate::reference::benchmark::Benchmark;
 use crate::report::apel::jobs::Levels;
 use crate::report::publication::told::Told;
 use crate::report::work_scale::Scale;
+use crate::sources::apel::acceptance::Acceptance;
 use crate::sources::dialect::Dialect;
 use crate::sources::hints::Hints;
+use crate::sources::options::ReaderOptions;
 use crate::sources::{Position, Sink, apel};
 use crate::time::Month;
 
@@ -133,12 +134,12 @@ impl StatedJobs {
             first: None,
             other_n: 0,
         };
-        let plan = SourcePlan {
+        let options = ReaderOptions {
             // A bad record is said, and does not take the others with it.
             acceptance: Acceptance::Salvage,
             ..stand_in(Dialect::Apel, &Hints::default())
         };
-        for work in apel::pieces(input, Arc::new(plan))? {
+        for work in apel::pieces(input, Arc::new(options))? {
             work?(&mut reading);
         }
         let mut notes = Vec::new();

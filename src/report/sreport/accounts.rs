@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use super::answer::{Answer, Request, SreportKind, Wholes, push_lines, table_of};
 use super::gathered::Gathered;
 use super::tree::Trees;
 use super::used::{Used, names};
-use super::{Answer, Request, SreportKind, Wholes, push_lines, table_of};
 use crate::report::table::Cell;
 
 /// Cluster, account and user, in the order of lines.

@@ -140,7 +140,7 @@ impl<'a> Models<'a> {
 }
 
 /// Reads jobs for reports of a selection and period.
-pub(super) struct Jobs<'l> {
+pub(crate) struct Jobs<'l> {
     pub(super) lake: &'l Lake,
     pub(super) selection: &'l Selection,
     pub(super) period: Period,

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::answer::{Answer, Request};
 use super::gathered::{Addition, additions, cut};
 use super::jobs::{JobPart, Jobs};
-use super::{Answer, Request};
 use crate::error::{Error, Kind, Result};
 use crate::report::lake::on_all_processors;
 use crate::report::table::{Cell, ColumnKind, Table};

@@ -12,7 +12,7 @@ const MODEL: &str = "gres/gpu:";
 
 /// Seconds of each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Used {
+pub(crate) struct Used {
     /// In the order of [`TRES`]; `None` while no job says how much it held.
     sums: [Option<i128>; TRES.len()],
     /// Of GPUs by model.

@@ -3,9 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use super::answer::{Answer, Request, SreportKind, Wholes, push_lines, table_of};
 use super::gathered::{Gathered, Who};
 use super::used::{Used, names};
-use super::{Answer, Request, SreportKind, Wholes, push_lines, table_of};
 use crate::report::table::Cell;
 
 pub(super) fn answer(gathered: &Gathered, wholes: &Wholes, request: &Request) -> Answer {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 
+use super::answer::{Answer, Request, unregistered};
 use super::events::{Event, EventKind, read};
 use super::gathered::{Addition, additions, cut};
 use super::jobs::{JobPart, Jobs};
@@ -11,7 +12,6 @@ use super::reserved::Reserved;
 use super::tree::Trees;
 use super::used::{model_of, names};
 use super::windows::{Window, read as read_windows};
-use super::{Answer, Request, unregistered};
 use crate::error::{Error, Result};
 use crate::ledger::Reason;
 use crate::reference::hostlist::Hostlist;

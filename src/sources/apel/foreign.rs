@@ -5,13 +5,14 @@ use std::io::Read;
 
 use memchr::memmem;
 
+use super::acceptance::Acceptance;
 use super::car;
 use super::limits::Limits;
 use super::message::{Scratch, to_u64};
 use super::record::Job;
 use crate::error::Result;
 use crate::ledger::Reason;
-use crate::pipeline::plan::{Acceptance, SourcePlan};
+use crate::sources::options::ReaderOptions;
 use crate::sources::refusal::Refusal;
 use crate::sources::{Position, Sink, Work};
 
@@ -23,7 +24,12 @@ const HEAD_BYTES: usize = 64 << 10;
 
 /// Reads a document of CAR, which is judged as a message is; counts the record elements of any other XML, a block at a
 /// time.
-pub(super) fn xml(mut input: Box<dyn Read + Send>, plan: &SourcePlan, limits: Limits, at: Position) -> Result<Work> {
+pub(super) fn xml(
+    mut input: Box<dyn Read + Send>,
+    options: &ReaderOptions,
+    limits: Limits,
+    at: Position,
+) -> Result<Work> {
     let mut head = Vec::new();
     input.by_ref().take(to_u64(HEAD_BYTES)).read_to_end(&mut head)?;
     let root = car::root(&head);
@@ -41,7 +47,7 @@ pub(super) fn xml(mut input: Box<dyn Read + Send>, plan: &SourcePlan, limits: Li
         false
     };
     if is_whole {
-        let acceptance = plan.acceptance;
+        let acceptance = options.acceptance;
         return Ok(Box::new(move |sink: &mut dyn Sink| {
             judge(&head, at, acceptance, limits, sink);
         }));

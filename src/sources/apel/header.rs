@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
+use super::acceptance::Acceptance;
 use super::summary::Shape;
-use crate::pipeline::plan::Acceptance;
 use crate::sources::clip::clip;
 
 /// Longest header name searched for; real ones have at most 32 bytes.

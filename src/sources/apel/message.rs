@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::fmt::Write as _;
 
+use super::acceptance::Acceptance;
 use super::frames::{Frame, Frames};
 use super::header::{Kind, Search, next_header};
 use super::limits::Limits;
@@ -11,8 +12,7 @@ use super::record::{Habits, Job};
 use super::summary;
 use super::values::Text;
 use crate::ledger::Reason;
-use crate::pipeline::plan::Acceptance;
-use crate::records::{Anomaly, JobRow};
+use crate::record::{Anomaly, JobRow};
 use crate::sources::buffer::Block;
 use crate::sources::refusal::Refusal;
 use crate::sources::{Position, Sink};

@@ -6,8 +6,9 @@
 //! records of `Key: Value` lines separated by `%%`. The rules are those of the APEL 2.5 server and its database in
 //! strict mode, including the one that a bad record refuses its whole message ([`Acceptance::StrictApel`]).
 //!
-//! [`Acceptance::StrictApel`]: crate::pipeline::plan::Acceptance::StrictApel
+//! [`Acceptance::StrictApel`]: super::apel::acceptance::Acceptance::StrictApel
 
+pub mod acceptance;
 mod car;
 mod duration;
 mod foreign;
@@ -25,9 +26,9 @@ mod values;
 use std::io::{Cursor, Read};
 use std::sync::Arc;
 
+use super::options::ReaderOptions;
+use super::steps::Steps;
 use crate::error::Result;
-use crate::pipeline::plan::SourcePlan;
-use crate::sources::steps::Steps;
 use crate::sources::{Pieces, Position};
 
 pub use limits::Limits;
@@ -51,15 +52,15 @@ pub fn recognise(head: &[u8]) -> bool {
 ///
 /// # Errors
 /// [`crate::error::Kind::Io`] when reading fails.
-pub fn pieces(input: Box<dyn Read + Send>, plan: Arc<SourcePlan>) -> Result<Pieces> {
-    pieces_within(input, plan, Limits::default())
+pub fn pieces(input: Box<dyn Read + Send>, options: Arc<ReaderOptions>) -> Result<Pieces> {
+    pieces_within(input, options, Limits::default())
 }
 
 /// As [`pieces`], with other sizes. Rows and rejects do not depend on `limits.block`.
 ///
 /// # Errors
 /// [`crate::error::Kind::Io`] when reading fails.
-pub fn pieces_within(mut input: Box<dyn Read + Send>, plan: Arc<SourcePlan>, limits: Limits) -> Result<Pieces> {
+pub fn pieces_within(mut input: Box<dyn Read + Send>, options: Arc<ReaderOptions>, limits: Limits) -> Result<Pieces> {
     let mut at = Position {
         line: 1,
         byte_offset: 0,
@@ -74,8 +75,8 @@ pub fn pieces_within(mut input: Box<dyn Read + Send>, plan: Arc<SourcePlan>, lim
     let first = head.trim_ascii_start().first().copied();
     let input: Box<dyn Read + Send> = Box::new(Cursor::new(head).chain(input));
     Ok(match first {
-        Some(b'<') => Box::new(std::iter::once_with(move || foreign::xml(input, &plan, limits, at))),
+        Some(b'<') => Box::new(std::iter::once_with(move || foreign::xml(input, &options, limits, at))),
         Some(b'{' | b'[') => Box::new(std::iter::once_with(move || foreign::json(input, limits, at))),
-        _ => Box::new(Steps::new(split::Splitter::new(input, plan, limits, at))),
+        _ => Box::new(Steps::new(split::Splitter::new(input, options, limits, at))),
     })
 }

@@ -3,13 +3,13 @@
 //! One rule of the server is left out on purpose: it refuses an `EndTime` later than now + 2 days. That depends on
 //! the day of the run, and the same input must give the same bytes on any day.
 
+use super::acceptance::Acceptance;
 use super::python;
 use super::service_level::{self, ServiceLevel};
 use super::values::{Field, Reader, Text, Values};
 use crate::ledger::Reason;
-use crate::pipeline::plan::Acceptance;
-use crate::records::Repeats;
-use crate::records::anomaly::Anomaly;
+use crate::record::Repeats;
+use crate::record::anomaly::Anomaly;
 use crate::sources::clip::clip;
 use crate::sources::fqan::Fqan;
 use crate::sources::refusal::Refusal;

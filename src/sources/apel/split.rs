@@ -3,13 +3,14 @@
 use std::io::Read;
 use std::sync::Arc;
 
+use super::acceptance::Acceptance;
 use super::header::{Kind, Search, next_header};
 use super::limits::Limits;
 use super::message::{Piece, bad_header, headless, line_ends, over_long, to_u64, too_long};
 use crate::error::Result;
 use crate::ledger::Reason;
-use crate::pipeline::plan::{Acceptance, SourcePlan};
 use crate::sources::buffer::{Block, Buffer};
+use crate::sources::options::ReaderOptions;
 use crate::sources::steps::Step;
 use crate::sources::{Position, Sink, Work};
 
@@ -43,7 +44,7 @@ impl Start {
 )]
 pub(super) struct Splitter {
     input: Box<dyn Read + Send>,
-    plan: Arc<SourcePlan>,
+    options: Arc<ReaderOptions>,
     limits: Limits,
     buffer: Buffer,
     /// Position of the first byte of the buffer.
@@ -65,10 +66,10 @@ pub(super) struct Splitter {
 }
 
 impl Splitter {
-    pub(super) fn new(input: Box<dyn Read + Send>, plan: Arc<SourcePlan>, limits: Limits, at: Position) -> Self {
+    pub(super) fn new(input: Box<dyn Read + Send>, options: Arc<ReaderOptions>, limits: Limits, at: Position) -> Self {
         Self {
             input,
-            plan,
+            options,
             limits,
             buffer: Buffer::default(),
             at,
@@ -148,7 +149,7 @@ impl Splitter {
         };
         self.header_n = 0;
         self.is_over_long &= goes_on;
-        let (acceptance, limits) = (self.plan.acceptance, self.limits);
+        let (acceptance, limits) = (self.options.acceptance, self.limits);
         Box::new(move |sink: &mut dyn Sink| piece.parse(acceptance, limits, sink))
     }
 
@@ -168,7 +169,7 @@ impl Splitter {
         }
         let line_end = line_end?;
         let line = self.buffer.get(..line_end)?;
-        Some((Kind::of(line, self.plan.acceptance), line_end))
+        Some((Kind::of(line, self.options.acceptance), line_end))
     }
 
     /// The end of the last complete `%%`, paired from the left as a search from the start would.
@@ -204,8 +205,8 @@ impl Splitter {
                 // Nor may its beginning be taken for one in a piece that ends inside its line.
                 self.within = Some(Kind::Missing);
             }
-            let is_whole =
-                matches!(kind, Kind::Job { .. } | Kind::Summary(_)) && self.plan.acceptance == Acceptance::StrictApel;
+            let is_whole = matches!(kind, Kind::Job { .. } | Kind::Summary(_))
+                && self.options.acceptance == Acceptance::StrictApel;
             if is_whole && !self.is_over_long {
                 self.is_over_long = self.searched > self.limits.message;
                 if !self.is_over_long {

@@ -8,12 +8,11 @@
 //! durations, in which all durations are **hours** (real ones say so in the reports published from them); and
 //! summaries without nodes, cores or benchmark, which pass the server's parser but not its database.
 
-use super::python;
-use super::service_level;
+use super::acceptance::Acceptance;
 use super::values::{lines, pair};
+use super::{python, service_level};
 use crate::ledger::Reason;
-use crate::pipeline::plan::Acceptance;
-use crate::records::{SummaryKind, SummaryRow};
+use crate::record::{SummaryKind, SummaryRow};
 use crate::sources::clip::clip;
 use crate::sources::refusal::Refusal;
 use crate::time::Month;

@@ -4,9 +4,9 @@
 //! of its lines are the same to the byte. Such a record is *followed*: its lines are held against those of the last one,
 //! and only what changed is looked at. Every other record is read line by line, and so is one with anything wrong in it.
 
+use super::acceptance::Acceptance;
 use super::python;
 use crate::ledger::Reason;
-use crate::pipeline::plan::Acceptance;
 use crate::sources::clip::clip;
 use crate::sources::decimal;
 use crate::sources::refusal::Refusal;

@@ -1,7 +1,7 @@
 //! A member's rows on their way to the sink of the whole archive.
 
 use crate::ledger::Reason;
-use crate::records::JobRow;
+use crate::record::JobRow;
 use crate::sources::arrival::arrival_ms;
 use crate::sources::relay::Relay;
 use crate::sources::{Position, Sink};

@@ -12,17 +12,20 @@ use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use inside::{Inside, Place};
+use tar::{Member, Tar};
+
 use super::arrival::is_hex;
-use super::dialect::{self, Dialect, HEAD_BYTES};
+use super::dialect::Dialect;
 use super::input::is_skipped;
+use super::options::ReaderOptions;
+use super::registry::HEAD_BYTES;
 use super::steps::{Step, Steps, until_damage};
-use super::{Pieces, Position, Sink, Work, compression};
+use super::{Format, Pieces, Position, Sink, Work, compression, registry};
 use crate::error::{Error, Kind, Result};
 use crate::ledger::Reason;
-use crate::pipeline::{Format, SourcePlan};
-use inside::{Inside, Place};
+
 pub use tar::is_tar;
-use tar::{Member, Tar};
 
 /// Unpacked bytes whose pieces go to a worker together: an archive may hold a million members of a kilobyte.
 const PIECE_BYTES: u64 = 1 << 20;
@@ -52,18 +55,18 @@ impl Default for Limits {
 ///
 /// # Errors
 /// None before the first piece.
-pub fn pieces(input: Box<dyn Read + Send>, plan: Arc<SourcePlan>) -> Result<Pieces> {
-    pieces_within(input, plan, Limits::default())
+pub fn pieces(input: Box<dyn Read + Send>, options: Arc<ReaderOptions>) -> Result<Pieces> {
+    pieces_within(input, options, Limits::default())
 }
 
 /// As [`pieces`], with other limits. Beyond one the archive is not read on, and one row is refused for it.
 ///
 /// # Errors
 /// As [`pieces`].
-pub fn pieces_within(input: Box<dyn Read + Send>, plan: Arc<SourcePlan>, limits: Limits) -> Result<Pieces> {
+pub fn pieces_within(input: Box<dyn Read + Send>, options: Arc<ReaderOptions>, limits: Limits) -> Result<Pieces> {
     Ok(Box::new(Steps::new(Members {
         tar: Tar::new(input),
-        plan,
+        options,
         limits,
         open: None,
         unpacked: Arc::default(),
@@ -128,7 +131,7 @@ enum End {
 
 struct Members {
     tar: Tar,
-    plan: Arc<SourcePlan>,
+    options: Arc<ReaderOptions>,
     limits: Limits,
     open: Option<Open>,
     unpacked: Arc<AtomicU64>,
@@ -224,7 +227,7 @@ impl Members {
         if head.is_empty() {
             return damage.take().map_or(Ok(None), Err);
         }
-        let dialect = dialect::choose(self.plan.format, &head)
+        let dialect = registry::choose(self.options.format, &head)
             .ok_or_else(|| Error::new(Kind::Data, "no dialect with a reader is recognised"))?;
         let pieces = if dialect == Dialect::Archive {
             let depth = self.limits.depth.checked_sub(1);
@@ -234,9 +237,9 @@ impl Members {
                 bytes: self.limits.bytes.saturating_sub(self.unpacked()),
                 ..self.limits
             };
-            pieces_within(input, Arc::clone(&self.plan), limits)?
+            pieces_within(input, Arc::clone(&self.options), limits)?
         } else {
-            dialect::pieces(dialect, input, Arc::clone(&self.plan))?
+            registry::pieces(dialect, input, Arc::clone(&self.options))?
         };
         Ok(Some(Open {
             place: Arc::clone(place),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::document::{Document, Key};
 use crate::ledger::Reason;
-use crate::records::anomaly::Anomaly;
+use crate::record::anomaly::Anomaly;
 use crate::sources::clip::clip;
 use crate::sources::json::Scalar;
 use crate::sources::refusal::Refusal;

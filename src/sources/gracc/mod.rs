@@ -29,10 +29,10 @@ mod values;
 use std::io::{Cursor, Read};
 use std::sync::Arc;
 
+use super::json::Scanner;
+use super::options::ReaderOptions;
+use super::steps::Steps;
 use crate::error::Result;
-use crate::pipeline::plan::SourcePlan;
-use crate::sources::json::Scanner;
-use crate::sources::steps::Steps;
 use crate::sources::{Pieces, Position};
 
 pub use lines::Limits;
@@ -71,15 +71,15 @@ pub fn recognise(head: &[u8]) -> bool {
 /// # Errors
 /// [`crate::error::Kind::Io`] when reading fails.
 #[expect(clippy::needless_pass_by_value, reason = "every reader has this signature")]
-pub fn pieces(input: Box<dyn Read + Send>, plan: Arc<SourcePlan>) -> Result<Pieces> {
-    pieces_within(input, &plan, Limits::default())
+pub fn pieces(input: Box<dyn Read + Send>, options: Arc<ReaderOptions>) -> Result<Pieces> {
+    pieces_within(input, &options, Limits::default())
 }
 
 /// As [`pieces`], with other sizes. Rows and rejects do not depend on `limits.block`.
 ///
 /// # Errors
 /// As [`pieces`].
-pub fn pieces_within(mut input: Box<dyn Read + Send>, _: &SourcePlan, limits: Limits) -> Result<Pieces> {
+pub fn pieces_within(mut input: Box<dyn Read + Send>, _: &ReaderOptions, limits: Limits) -> Result<Pieces> {
     let mut at = Position {
         line: 1,
         byte_offset: 0,

@@ -13,7 +13,7 @@ use super::document::Key;
 use super::fields::Fields;
 use super::usage::{Scratch, stated_cpu, view};
 use crate::ledger::Reason;
-use crate::records::{SummaryKind, SummaryRow};
+use crate::record::{SummaryKind, SummaryRow};
 use crate::sources::clip::clip;
 use crate::sources::fqan::Fqan;
 use crate::sources::refusal::Refusal;

@@ -3,13 +3,12 @@
 use std::borrow::Cow;
 
 use crate::ledger::Reason;
-use crate::records::{Anomaly, JobRow};
+use crate::record::{Anomaly, JobRow};
 use crate::sources::clip::clip;
-use crate::sources::decimal;
 use crate::sources::fqan::Fqan;
 use crate::sources::json::{Scalar, Scanner};
 use crate::sources::refusal::Refusal;
-use crate::sources::{Position, Sink};
+use crate::sources::{Position, Sink, decimal};
 
 /// Attributes that are looked at. All others are stepped over.
 const ATTRIBUTES: [&str; 33] = [

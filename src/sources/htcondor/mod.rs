@@ -9,7 +9,7 @@ mod piped;
 use std::io::{Cursor, Read};
 use std::sync::Arc;
 
-use super::dialect::without_mark;
+use super::byte_order_mark::without_mark;
 use super::lines::Limits;
 use super::{Pieces, Position, lines};
 use crate::error::Result;

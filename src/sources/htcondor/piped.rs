@@ -1,7 +1,7 @@
 //! The layout APEL's client asks `condor_history` for: ten columns with bars between them, and perhaps a multiplier.
 
 use crate::ledger::Reason;
-use crate::records::{Anomaly, JobRow};
+use crate::record::{Anomaly, JobRow};
 use crate::sources::clip::clip;
 use crate::sources::lines::{Grammar, Record};
 use crate::sources::refusal::{Refusal, instant_ms, known, seconds_ms, whole};

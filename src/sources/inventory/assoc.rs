@@ -2,11 +2,12 @@
 //! unasked names no account above another: only with `ParentName` among its columns is there a tree.
 
 use super::fields::Fields;
-use super::{Trouble, table};
+use super::table;
+use super::trouble::Trouble;
 use crate::ledger::Reason;
-use crate::pipeline::SourcePlan;
 use crate::reference::inventory::{AssociationRow, InventoryRow, quantity};
 use crate::sources::Sink;
+use crate::sources::options::ReaderOptions;
 
 /// What lists associations with their tree.
 pub const ASSOC_COMMAND: &str =
@@ -48,7 +49,7 @@ pub(super) fn is_header(line: &str) -> bool {
     has("cluster") && has("account") && has("user") && (has("share") || has("fairshare"))
 }
 
-pub(super) fn read(bytes: &[u8], _: &SourcePlan, sink: &mut dyn Sink) {
+pub(super) fn read(bytes: &[u8], _: &ReaderOptions, sink: &mut dyn Sink) {
     table::read(bytes, is_header, "", sink, |fields| {
         association(fields).map(|row| InventoryRow::Association(Box::new(row)))
     });

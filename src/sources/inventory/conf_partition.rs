@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::Trouble;
 use super::fields::Fields;
 use super::slurm_conf::{Conf, borrowed, hostlist_trouble};
+use super::trouble::Trouble;
 use crate::ledger::Reason;
 use crate::reference::hostlist::Hostlist;
 use crate::reference::inventory::{NodeRow, PartitionRow, weights};

@@ -7,13 +7,13 @@ use std::collections::BTreeMap;
 
 use super::fields::{Fields, sorted_names};
 use super::lines::lines;
-use super::{Trouble, cut_off, missing};
+use super::trouble::{Trouble, cut_off, missing};
 use crate::ledger::Reason;
-use crate::pipeline::SourcePlan;
 use crate::reference::csv_table::OtherSeparator;
 use crate::reference::hostlist::{Hostlist, HostlistError};
 use crate::reference::inventory::{Gpus, InventoryRow, NodeRow, state};
 use crate::sources::Sink;
+use crate::sources::options::ReaderOptions;
 
 const COLUMNS: [&str; 9] = [
     "node",
@@ -82,7 +82,7 @@ pub(super) fn misread(line: &str, is_header: impl Fn(&str) -> bool) -> Option<Ot
     OtherSeparator::of(&cells(line)?).filter(|other| is_header(&other.commas))
 }
 
-pub(super) fn read(bytes: &[u8], plan: &SourcePlan, sink: &mut dyn Sink) {
+pub(super) fn read(bytes: &[u8], options: &ReaderOptions, sink: &mut dyn Sink) {
     let mut header = Header::default();
     for line in lines(bytes) {
         let text = line.text();
@@ -96,7 +96,7 @@ pub(super) fn read(bytes: &[u8], plan: &SourcePlan, sink: &mut dyn Sink) {
         let rows = match header.columns() {
             _ if !line.is_ended => Err(cut_off()),
             Err(trouble) => Err(trouble),
-            Ok(columns) => named(&text, columns, &COLUMNS, |fields| nodes(fields, plan)),
+            Ok(columns) => named(&text, columns, &COLUMNS, |fields| nodes(fields, options)),
         };
         match rows {
             Ok(rows) => {
@@ -137,7 +137,7 @@ pub(super) fn named<T>(
     read(&Fields(named))
 }
 
-fn nodes(fields: &Fields<'_>, plan: &SourcePlan) -> Result<Vec<NodeRow>, Trouble> {
+fn nodes(fields: &Fields<'_>, options: &ReaderOptions) -> Result<Vec<NodeRow>, Trouble> {
     let hosts = Hostlist::parse(fields.required("node")?).map_err(|why| match why {
         HostlistError::Syntax(why) | HostlistError::Limit(why) => (Reason::BadHostlist, why),
     })?;
@@ -154,7 +154,7 @@ fn nodes(fields: &Fields<'_>, plan: &SourcePlan) -> Result<Vec<NodeRow>, Trouble
     let (state, state_flags) = state::split(fields.get("state").unwrap_or_default());
     let row = NodeRow {
         cluster: fields.text("cluster"),
-        as_of_ms: as_of_ms(fields, plan)?,
+        as_of_ms: as_of_ms(fields, options)?,
         cpu_n: fields.int("cpu_n")?,
         memory_byte: fields.int("memory_byte")?,
         gpus,
@@ -173,13 +173,13 @@ fn nodes(fields: &Fields<'_>, plan: &SourcePlan) -> Result<Vec<NodeRow>, Trouble
 }
 
 /// A day begins with its first instant in the inventory's zone, UTC without one.
-pub(super) fn as_of_ms(fields: &Fields<'_>, plan: &SourcePlan) -> Result<Option<i64>, Trouble> {
+pub(super) fn as_of_ms(fields: &Fields<'_>, options: &ReaderOptions) -> Result<Option<i64>, Trouble> {
     let text = fields.get("as_of").unwrap_or_default();
     let (text, zone) = if text.len() == 10 {
-        let zone = plan.zone.clone().unwrap_or_else(crate::time::Zone::utc);
+        let zone = options.zone.clone().unwrap_or_else(crate::time::Zone::utc);
         (format!("{text}T00:00:00"), Some(zone))
     } else {
-        (text.to_owned(), plan.zone.clone())
+        (text.to_owned(), options.zone.clone())
     };
     let named = BTreeMap::from([("as_of", text.as_str())]);
     let moment = Fields(named).moment("as_of", zone.as_ref())?;

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::yaml;
 use crate::ledger::Reason;
-use crate::reference::inventory::is_absent;
+use crate::reference::inventory::absent::is_absent;
 use crate::sources::{Position, Sink};
 
 /// Whether the first bytes are of a listing with these keys.

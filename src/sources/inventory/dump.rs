@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use super::assoc::association;
 use super::fields::Fields;
 use super::lines::lines;
-use super::{Trouble, missing, settle};
+use super::trouble::{Trouble, missing, settle};
 use crate::ledger::Reason;
-use crate::pipeline::SourcePlan;
 use crate::reference::inventory::InventoryRow;
 use crate::sources::Sink;
+use crate::sources::options::ReaderOptions;
 
 /// Where in the tree the next lines belong.
 struct Tree {
@@ -17,7 +17,7 @@ struct Tree {
     parent: String,
 }
 
-pub(super) fn read(bytes: &[u8], _: &SourcePlan, sink: &mut dyn Sink) {
+pub(super) fn read(bytes: &[u8], _: &ReaderOptions, sink: &mut dyn Sink) {
     let mut tree = Tree {
         cluster: None,
         parent: "root".to_owned(),

@@ -1,11 +1,12 @@
 //! `sacctmgr -P show event`: intervals in which nodes were down or drained, and what the cluster consisted of.
 
 use super::fields::Fields;
-use super::{Trouble, missing, table};
+use super::table;
+use super::trouble::{Trouble, missing};
 use crate::ledger::Reason;
-use crate::pipeline::SourcePlan;
 use crate::reference::inventory::{EventRow, InventoryRow, state};
 use crate::sources::Sink;
+use crate::sources::options::ReaderOptions;
 use crate::time::Zone;
 
 /// Whether a line is the header of a listing of events.
@@ -15,9 +16,9 @@ pub(super) fn is_header(line: &str) -> bool {
     has("nodename") && (has("timestart") || has("start"))
 }
 
-pub(super) fn read(bytes: &[u8], plan: &SourcePlan, sink: &mut dyn Sink) {
+pub(super) fn read(bytes: &[u8], options: &ReaderOptions, sink: &mut dyn Sink) {
     table::read(bytes, is_header, "reason", sink, |fields| {
-        event(fields, plan.zone.as_ref()).map(|row| InventoryRow::Event(Box::new(row)))
+        event(fields, options.zone.as_ref()).map(|row| InventoryRow::Event(Box::new(row)))
     });
 }
 

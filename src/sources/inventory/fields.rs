@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::moment::{self, Moment};
-use super::{Trouble, missing};
+use super::trouble::{Trouble, missing};
 use crate::ledger::Reason;
+use crate::reference::inventory::absent::is_absent;
 use crate::reference::inventory::quantity;
-use crate::reference::inventory::tres::MIB;
-use crate::reference::inventory::{is_absent, tres::Tres};
+use crate::reference::inventory::tres::{MIB, Tres};
 use crate::time::Zone;
 
 /// The fields of a row. What stands for nothing is as absent as what is not there.

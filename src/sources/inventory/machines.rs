@@ -3,12 +3,12 @@
 //! the `[[inventory]]` names those of every kind, as many as the file has.
 
 use super::lines::lines;
-use super::{Trouble, cut_off};
+use super::trouble::{Trouble, cut_off};
 use crate::ledger::Reason;
-use crate::pipeline::SourcePlan;
 use crate::reference::hostlist::Hostlist;
 use crate::reference::inventory::{InventoryRow, NodeRow};
 use crate::sources::Sink;
+use crate::sources::options::ReaderOptions;
 
 const KIB: i64 = 1024;
 
@@ -51,14 +51,14 @@ pub(super) fn is_machines(text: &[u8]) -> bool {
     lines.peek().is_some() && lines.all(is_of_one)
 }
 
-pub(super) fn read(bytes: &[u8], plan: &SourcePlan, sink: &mut dyn Sink) {
+pub(super) fn read(bytes: &[u8], options: &ReaderOptions, sink: &mut dyn Sink) {
     for line in lines(bytes) {
         if line.is_blank() {
             continue;
         }
         sink.rows_read(1);
         let nodes = if line.is_ended {
-            kind_of(&line.text()).and_then(|kind| nodes(&kind, plan))
+            kind_of(&line.text()).and_then(|kind| nodes(&kind, options))
         } else {
             Err(cut_off())
         };
@@ -74,9 +74,9 @@ pub(super) fn read(bytes: &[u8], plan: &SourcePlan, sink: &mut dyn Sink) {
     }
 }
 
-fn nodes(kind: &KindOfNode, plan: &SourcePlan) -> Result<Vec<NodeRow>, Trouble> {
+fn nodes(kind: &KindOfNode, options: &ReaderOptions) -> Result<Vec<NodeRow>, Trouble> {
     let (name, node_n) = (&kind.name, kind.node_n);
-    let Some(named) = plan.nodes_by_kind.get(name) else {
+    let Some(named) = options.nodes_by_kind.get(name) else {
         let detail = format!(
             "nothing says which nodes are of the kind \"{name}\": name all {node_n} in the [[inventory]], nodes = \
              {{ {name} = \"{name}[1-{node_n}]\" }}"

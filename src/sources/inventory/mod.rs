@@ -19,39 +19,37 @@ mod moment;
 mod node_json;
 mod pairs;
 mod partition_json;
+pub mod recognise;
 mod reservation;
 mod scontrol;
 mod sinfo;
 mod sinfo_json;
 mod slurm_conf;
 mod table;
+pub mod trouble;
 mod yaml;
 
 use std::io::Read;
 use std::sync::Arc;
 
-pub use assoc::ASSOC_COMMAND;
-pub use kind::{Kind, recognise};
-
 use super::hints::Hints;
-use super::{Pieces, Position, Sink, Work};
+use super::options::ReaderOptions;
+use super::{Pieces, Sink, Work};
 use crate::error::{Error, Kind as ErrorKind, Result};
-use crate::ledger::Reason;
-use crate::pipeline::SourcePlan;
-use crate::reference::inventory::InventoryRow;
+
+pub use super::inventory::kind::Kind;
+pub use super::inventory::recognise::recognise;
+pub use assoc::ASSOC_COMMAND;
 
 /// Largest file, bytes unpacked: 50 000 nodes as JSON, a million associations.
 const FILE_LIMIT: u64 = 128 << 20;
-
-/// Why a row is refused: the reason and a sentence naming field and value.
-type Trouble = (Reason, String);
 
 /// Reads an inventory file of a known kind as one piece.
 ///
 /// # Errors
 /// [`ErrorKind::Data`] when the file is larger than the limit, or its kind is not known; what reading gives.
-pub fn pieces(kind: Kind, input: Box<dyn Read + Send>, plan: Arc<SourcePlan>) -> Result<Pieces> {
-    let read: fn(&[u8], &SourcePlan, &mut dyn Sink) = match kind {
+pub fn pieces(kind: Kind, input: Box<dyn Read + Send>, options: Arc<ReaderOptions>) -> Result<Pieces> {
+    let read: fn(&[u8], &ReaderOptions, &mut dyn Sink) = match kind {
         Kind::Auto => return Err(Error::new(ErrorKind::Data, "no known form of inventory")),
         Kind::ScontrolNode => scontrol::nodes,
         Kind::ScontrolPartition => scontrol::partitions,
@@ -75,7 +73,7 @@ pub fn pieces(kind: Kind, input: Box<dyn Read + Send>, plan: Arc<SourcePlan>) ->
         let message = format!("an inventory of more than {FILE_LIMIT} bytes");
         return Err(Error::new(ErrorKind::Data, message));
     }
-    let work: Work = Box::new(move |sink| read(&bytes, &plan, sink));
+    let work: Work = Box::new(move |sink| read(&bytes, &options, sink));
     Ok(Box::new(std::iter::once(Ok(work))))
 }
 
@@ -104,23 +102,6 @@ pub fn hints(kind: Kind, head: &[u8]) -> Hints {
         ) && text.contains(':'),
         ..Hints::default()
     }
-}
-
-/// Gives a row its outcome.
-fn settle(row: Result<InventoryRow, Trouble>, at: Position, raw: &[u8], sink: &mut dyn Sink) {
-    match row {
-        Ok(row) => sink.inventory(&row, at, 1),
-        Err((reason, detail)) => sink.reject(reason, at, 1, &detail, raw),
-    }
-}
-
-/// A last row without an end of line: the file was cut off there.
-fn cut_off() -> Trouble {
-    (Reason::Truncated, "the last row has no line end".to_owned())
-}
-
-fn missing(field: &str) -> Trouble {
-    (Reason::MissingField, format!("{field} is missing or empty"))
 }
 
 /// Whether a line is an error or a warning of one of Slurm's tools.

@@ -19,7 +19,7 @@ impl Moment {
 /// Reads a time with an offset, without one (in `zone`), or in Unix seconds; `Ok(None)` for the words that stand for
 /// none. The error is the sentence after the value.
 pub(super) fn read(text: &str, zone: Option<&Zone>) -> Result<Option<Moment>, &'static str> {
-    if crate::reference::inventory::is_absent(text) || text == "0" {
+    if crate::reference::inventory::absent::is_absent(text) || text == "0" {
         return Ok(None);
     }
     let single = |ms| Moment {
@@ -68,7 +68,7 @@ pub(super) fn long_date(line: &str) -> Option<i64> {
 /// `[D-]HH:MM:SS`, `MM:SS`, `D-HH` and plain minutes as `Timelimit` and `MaxTime` are written; `None` for the words for
 /// no limit.
 pub(super) fn duration_s(text: &str) -> Result<Option<i64>, ()> {
-    if crate::reference::inventory::is_absent(text)
+    if crate::reference::inventory::absent::is_absent(text)
         || matches!(text.to_ascii_uppercase().as_str(), "UNLIMITED" | "INFINITE")
     {
         return Ok(None);

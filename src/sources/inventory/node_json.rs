@@ -8,12 +8,13 @@ use serde_json::Value;
 
 use super::document::{self, number, word};
 use super::fields::sorted_names;
-use super::{Trouble, missing, settle};
+use super::trouble::{Trouble, missing, settle};
 use crate::ledger::Reason;
-use crate::pipeline::SourcePlan;
+use crate::reference::inventory::absent::is_absent;
 use crate::reference::inventory::tres::{MIB, Tres};
-use crate::reference::inventory::{Gpus, InventoryRow, NodeRow, is_absent, state};
+use crate::reference::inventory::{Gpus, InventoryRow, NodeRow, state};
 use crate::sources::Sink;
+use crate::sources::options::ReaderOptions;
 
 #[derive(Deserialize)]
 struct Document {
@@ -55,7 +56,7 @@ members! {
     tres, gres, state, state_flags, features, weight, partitions, reason, version, slurmd_version,
 }
 
-pub(super) fn read(bytes: &[u8], _: &SourcePlan, sink: &mut dyn Sink) {
+pub(super) fn read(bytes: &[u8], _: &ReaderOptions, sink: &mut dyn Sink) {
     let Some(document) = document::read::<Document>(bytes, "nodes", sink) else {
         return;
     };

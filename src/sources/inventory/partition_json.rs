@@ -4,13 +4,13 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::document::{self, number, word};
-use super::{Trouble, missing, settle};
+use super::trouble::{Trouble, missing, settle};
 use crate::ledger::Reason;
-use crate::pipeline::SourcePlan;
 use crate::reference::hostlist::Hostlist;
 use crate::reference::inventory::tres::Tres;
 use crate::reference::inventory::{InventoryRow, PartitionRow, weights};
 use crate::sources::Sink;
+use crate::sources::options::ReaderOptions;
 
 #[derive(Deserialize)]
 struct Document {
@@ -21,7 +21,7 @@ struct Document {
     meta: Value,
 }
 
-pub(super) fn read(bytes: &[u8], _: &SourcePlan, sink: &mut dyn Sink) {
+pub(super) fn read(bytes: &[u8], _: &ReaderOptions, sink: &mut dyn Sink) {
     let Some(document) = document::read::<Document>(bytes, "partitions", sink) else {
         return;
     };

@@ -6,12 +6,13 @@
 use super::fields::Fields;
 use super::lines::lines;
 use super::pairs::{RESERVATION_KEYS, pairs_of};
-use super::{Trouble, csv_nodes, cut_off, missing, scontrol, settle, table};
+use super::trouble::{Trouble, cut_off, missing, settle};
+use super::{csv_nodes, scontrol, table};
 use crate::ledger::Reason;
-use crate::pipeline::SourcePlan;
 use crate::reference::hostlist::Hostlist;
 use crate::reference::inventory::{Gpus, InventoryRow, ReservationRow};
 use crate::sources::Sink;
+use crate::sources::options::ReaderOptions;
 use crate::time::Zone;
 
 const COLUMNS: [&str; 13] = [
@@ -117,28 +118,28 @@ pub(super) fn is_csv_header(line: &str) -> bool {
         .all(|name| columns.iter().any(|column| column == name))
 }
 
-pub(super) fn of_scontrol(bytes: &[u8], plan: &SourcePlan, sink: &mut dyn Sink) {
+pub(super) fn of_scontrol(bytes: &[u8], options: &ReaderOptions, sink: &mut dyn Sink) {
     scontrol::each(bytes, "ReservationName=", sink, |record| {
         row(
             &Fields(pairs_of(record, RESERVATION_KEYS)),
             &SCONTROL,
-            plan.zone.as_ref(),
+            options.zone.as_ref(),
         )
     });
 }
 
-pub(super) fn of_sacctmgr(bytes: &[u8], plan: &SourcePlan, sink: &mut dyn Sink) {
+pub(super) fn of_sacctmgr(bytes: &[u8], options: &ReaderOptions, sink: &mut dyn Sink) {
     table::read(bytes, is_header, "comment", sink, |fields| {
         let keys = Keys {
             start: if fields.has("timestart") { "timestart" } else { "start" },
             end: if fields.has("timeend") { "timeend" } else { "end" },
             ..SACCTMGR
         };
-        row(fields, &keys, plan.zone.as_ref())
+        row(fields, &keys, options.zone.as_ref())
     });
 }
 
-pub(super) fn of_csv(bytes: &[u8], plan: &SourcePlan, sink: &mut dyn Sink) {
+pub(super) fn of_csv(bytes: &[u8], options: &ReaderOptions, sink: &mut dyn Sink) {
     let mut header = csv_nodes::Header::default();
     for line in lines(bytes) {
         let text = line.text();
@@ -150,10 +151,10 @@ pub(super) fn of_csv(bytes: &[u8], plan: &SourcePlan, sink: &mut dyn Sink) {
             _ if !line.is_ended => Err(cut_off()),
             Err(trouble) => Err(trouble),
             Ok(columns) => csv_nodes::named(&text, columns, &COLUMNS, |fields| {
-                let row = row(fields, &CSV, plan.zone.as_ref())?;
+                let row = row(fields, &CSV, options.zone.as_ref())?;
                 Ok(match row {
                     InventoryRow::Reservation(mut row) => {
-                        row.as_of_ms = csv_nodes::as_of_ms(fields, plan)?;
+                        row.as_of_ms = csv_nodes::as_of_ms(fields, options)?;
                         row.memory_byte = fields.int("memory_byte")?;
                         InventoryRow::Reservation(row)
                     }

@@ -3,20 +3,20 @@
 use super::fields::{Fields, sorted_names};
 use super::lines::{Record, records};
 use super::pairs::pairs;
-use super::{Trouble, cut_off, settle};
+use super::trouble::{Trouble, cut_off, settle};
 use crate::ledger::Reason;
-use crate::pipeline::SourcePlan;
 use crate::reference::hostlist::Hostlist;
 use crate::reference::inventory::{Gpus, InventoryRow, NodeRow, PartitionRow, state, weights};
 use crate::sources::Sink;
+use crate::sources::options::ReaderOptions;
 
-pub(super) fn nodes(bytes: &[u8], _: &SourcePlan, sink: &mut dyn Sink) {
+pub(super) fn nodes(bytes: &[u8], _: &ReaderOptions, sink: &mut dyn Sink) {
     each(bytes, "NodeName=", sink, |record| {
         node(&Fields(pairs(record))).map(|row| InventoryRow::Node(Box::new(row)))
     });
 }
 
-pub(super) fn partitions(bytes: &[u8], _: &SourcePlan, sink: &mut dyn Sink) {
+pub(super) fn partitions(bytes: &[u8], _: &ReaderOptions, sink: &mut dyn Sink) {
     each(bytes, "PartitionName=", sink, |record| {
         partition(&Fields(pairs(record))).map(|row| InventoryRow::Partition(Box::new(row)))
     });
@@ -79,7 +79,7 @@ fn node(fields: &Fields<'_>) -> Result<NodeRow, Trouble> {
         },
     };
     let (state, state_flags) = state::split(fields.get("State").unwrap_or_default());
-    let cpu_n = fields.int("CPUTot")?.ok_or_else(|| super::missing("CPUTot"))?;
+    let cpu_n = fields.int("CPUTot")?.ok_or_else(|| super::trouble::missing("CPUTot"))?;
     Ok(NodeRow {
         cluster: None,
         node: fields.required("NodeName")?.to_owned(),

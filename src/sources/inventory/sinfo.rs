@@ -8,11 +8,12 @@ use std::collections::BTreeMap;
 
 use super::fields::{Fields, sorted_names};
 use super::lines::{Line, lines};
+use super::moment;
 use super::scontrol::is_message;
-use super::{Trouble, cut_off, moment};
+use super::trouble::{Trouble, cut_off};
 use crate::ledger::Reason;
-use crate::pipeline::SourcePlan;
 use crate::reference::inventory::{Gpus, InventoryRow, NodeRow, state};
+use crate::sources::options::ReaderOptions;
 use crate::sources::{Position, Sink};
 
 /// Columns of the format that may stand without a header.
@@ -84,7 +85,7 @@ struct Folded {
     line_n: u64,
 }
 
-pub(super) fn read(bytes: &[u8], plan: &SourcePlan, sink: &mut dyn Sink) {
+pub(super) fn read(bytes: &[u8], options: &ReaderOptions, sink: &mut dyn Sink) {
     let mut form: Option<Form> = None;
     let mut as_of_ms = None;
     let mut nodes: BTreeMap<String, Folded> = BTreeMap::new();
@@ -98,7 +99,7 @@ pub(super) fn read(bytes: &[u8], plan: &SourcePlan, sink: &mut dyn Sink) {
             continue;
         }
         if let Some(local_s) = moment::long_date(&text) {
-            as_of_ms = moment::local(local_s, plan.zone.as_ref()).map(|moment| moment.earlier_ms);
+            as_of_ms = moment::local(local_s, options.zone.as_ref()).map(|moment| moment.earlier_ms);
             continue;
         }
         sink.rows_read(1);

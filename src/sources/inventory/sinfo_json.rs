@@ -9,14 +9,14 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::Trouble;
 use super::document::{self, number, word};
 use super::fields::sorted_names;
 use super::partition_json::partition;
+use super::trouble::Trouble;
 use crate::ledger::Reason;
-use crate::pipeline::SourcePlan;
 use crate::reference::inventory::tres::MIB;
 use crate::reference::inventory::{Gpus, InventoryRow, NodeRow, PartitionRow, state};
+use crate::sources::options::ReaderOptions;
 use crate::sources::{Position, Sink};
 
 #[derive(Deserialize)]
@@ -40,7 +40,7 @@ struct Member {
     at: Position,
 }
 
-pub(super) fn read(bytes: &[u8], _: &SourcePlan, sink: &mut dyn Sink) {
+pub(super) fn read(bytes: &[u8], _: &ReaderOptions, sink: &mut dyn Sink) {
     let Some(document) = document::read::<Document>(bytes, "groups of nodes", sink) else {
         return;
     };

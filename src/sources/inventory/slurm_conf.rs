@@ -10,11 +10,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::conf_lines::{ConfLine, conf_lines, pairs};
 use super::conf_partition;
 use super::fields::Fields;
-use super::{Trouble, missing};
+use super::trouble::{Trouble, missing};
 use crate::ledger::Reason;
-use crate::pipeline::SourcePlan;
 use crate::reference::hostlist::{Hostlist, HostlistError};
 use crate::reference::inventory::{Gpus, InventoryRow, NodeRow, state};
+use crate::sources::options::ReaderOptions;
 use crate::sources::{Position, Sink};
 
 /// Most nodes of one file.
@@ -45,7 +45,7 @@ struct Named {
 /// Keys of lines of `gres.conf`, of which a node has one per kind of device: where its devices are, not what it is.
 const GRES_CONF: &[&str] = &["name", "file", "autodetect", "multiplefiles"];
 
-pub(super) fn read(bytes: &[u8], _: &SourcePlan, sink: &mut dyn Sink) {
+pub(super) fn read(bytes: &[u8], _: &ReaderOptions, sink: &mut dyn Sink) {
     let mut conf = Conf::default();
     let (mut node_lines, mut partition_lines) = (Vec::new(), Vec::new());
     let (mut node_defaults, mut partition_defaults) = (Pairs::new(), Pairs::new());

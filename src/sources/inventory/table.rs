@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::fields::Fields;
 use super::lines::lines;
 use super::scontrol::is_message;
-use super::{Trouble, cut_off, settle};
+use super::trouble::{Trouble, cut_off, settle};
 use crate::ledger::Reason;
 use crate::reference::inventory::InventoryRow;
 use crate::sources::Sink;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::event;
 use crate::ledger::Reason;
-use crate::records::{Anomaly, JobRow};
+use crate::record::{Anomaly, JobRow};
 use crate::sources::Sink;
 use crate::sources::clip::clip;
 use crate::sources::lines::Record;

@@ -2,7 +2,7 @@
 
 use super::Parts;
 use crate::ledger::Reason;
-use crate::records::{Anomaly, JobRow};
+use crate::record::{Anomaly, JobRow};
 use crate::sources::Sink;
 use crate::sources::clip::clip;
 use crate::sources::lines::Record;

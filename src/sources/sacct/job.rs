@@ -12,7 +12,7 @@ use super::row::Row;
 use super::step::Steps;
 use super::tres;
 use crate::ledger::Reason;
-use crate::records::{Anomaly, JobRow};
+use crate::record::{Anomaly, JobRow};
 use crate::sources::interest::Part;
 use crate::sources::{Position, Sink};
 

@@ -39,14 +39,15 @@ mod zone_check;
 use std::io::{Cursor, Read};
 use std::sync::Arc;
 
-pub use self::fixed::FixedOrder;
 use self::layout::Header;
 use self::splitter::Splitter;
-pub(super) use self::start::is_tool_message;
+use super::options::ReaderOptions;
+use super::steps::Steps;
 use crate::error::Result;
-use crate::pipeline::SourcePlan;
-use crate::sources::steps::Steps;
 use crate::sources::{Pieces, Position};
+
+pub use self::fixed::FixedOrder;
+pub(super) use self::start::is_tool_message;
 
 /// Bytes of a piece, about.
 const BLOCK_BYTE: usize = 256 << 10;
@@ -62,20 +63,24 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// Items of the iterator are errors when reading fails, when the dump has no header, is fixed-width, lacks a column
 /// nothing can be accounted without ([`crate::error::Kind::Data`]), or prints local times while the source has no zone
 /// ([`crate::error::Kind::Config`]). The first piece is looked for at once, so such a dump fails here.
-pub fn pieces(input: Box<dyn Read + Send>, plan: Arc<SourcePlan>) -> Result<Pieces> {
-    either(input, plan, (BLOCK_BYTE, LIMIT_BYTE), json::Limits::default())
+pub fn pieces(input: Box<dyn Read + Send>, options: Arc<ReaderOptions>) -> Result<Pieces> {
+    either(input, options, (BLOCK_BYTE, LIMIT_BYTE), json::Limits::default())
 }
 
 /// The same with pieces of about `block_byte`. The rows and rejects do not depend on it.
 ///
 /// # Errors
 /// As [`pieces`].
-pub fn pieces_with_block(input: Box<dyn Read + Send>, plan: Arc<SourcePlan>, block_byte: usize) -> Result<Pieces> {
+pub fn pieces_with_block(
+    input: Box<dyn Read + Send>,
+    options: Arc<ReaderOptions>,
+    block_byte: usize,
+) -> Result<Pieces> {
     let limits = json::Limits {
         block: block_byte,
         ..json::Limits::default()
     };
-    either(input, plan, (block_byte, LIMIT_BYTE), limits)
+    either(input, options, (block_byte, LIMIT_BYTE), limits)
 }
 
 /// The same with another limit for one row, or for all rows of one job together.
@@ -84,7 +89,7 @@ pub fn pieces_with_block(input: Box<dyn Read + Send>, plan: Arc<SourcePlan>, blo
 /// As [`pieces`].
 pub fn pieces_with_limit(
     input: Box<dyn Read + Send>,
-    plan: Arc<SourcePlan>,
+    options: Arc<ReaderOptions>,
     block_byte: usize,
     limit_byte: usize,
 ) -> Result<Pieces> {
@@ -93,12 +98,12 @@ pub fn pieces_with_limit(
         job: limit_byte,
         ..json::Limits::default()
     };
-    either(input, plan, (block_byte, limit_byte), limits)
+    either(input, options, (block_byte, limit_byte), limits)
 }
 
 fn either(
     mut input: Box<dyn Read + Send>,
-    plan: Arc<SourcePlan>,
+    options: Arc<ReaderOptions>,
     (block_byte, limit_byte): (usize, usize),
     limits: json::Limits,
 ) -> Result<Pieces> {
@@ -118,7 +123,7 @@ fn either(
         return Ok(json::pieces(Box::new(head.chain(input)), limits, at));
     }
     let input = Box::new(head.chain(input));
-    let mut splitter = Steps::new(Splitter::new(input, plan, block_byte, limit_byte));
+    let mut splitter = Steps::new(Splitter::new(input, options, block_byte, limit_byte));
     let first = splitter.next().transpose()?;
     Ok(Box::new(first.into_iter().map(Ok).chain(splitter)))
 }

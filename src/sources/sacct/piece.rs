@@ -17,9 +17,9 @@ use super::start::{self, Start};
 use super::step::Steps;
 use super::stretch::Stretch;
 use crate::ledger::Reason;
-use crate::pipeline::SourcePlan;
-use crate::records::Anomaly;
+use crate::record::Anomaly;
 use crate::sources::buffer::Block;
+use crate::sources::options::ReaderOptions;
 use crate::sources::{Position, Sink};
 
 /// Lines of one layout that begin with a job row, unless `is_continuation`.
@@ -31,7 +31,7 @@ pub(super) struct Piece {
     /// Their layout.
     pub(super) layout: Arc<Layout>,
     /// The source.
-    pub(super) plan: Arc<SourcePlan>,
+    pub(super) options: Arc<ReaderOptions>,
     /// The job row its first steps belong to is in the piece before: the job's rows exceed the limit.
     pub(super) is_continuation: bool,
 }
@@ -44,7 +44,7 @@ impl Piece {
             text: &self.text,
             layout: &self.layout,
             heard: &heard,
-            clock: Clock::new(self.plan.zone.as_ref()),
+            clock: Clock::new(self.options.zone.as_ref()),
             at: 0,
             position: self.position,
             open: Open::Nothing,

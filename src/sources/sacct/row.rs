@@ -11,7 +11,7 @@ use super::refusal::Refusal;
 use super::scalar::{self, Int};
 use super::{duration, state};
 use crate::ledger::Reason;
-use crate::records::Anomaly;
+use crate::record::Anomaly;
 use crate::sources::decimal;
 
 /// One row with its layout; notes what it finds odd.

@@ -15,8 +15,8 @@ use super::stretch::Stretch;
 use super::zone_check;
 use crate::error::{Error, Kind, Result};
 use crate::ledger::Reason;
-use crate::pipeline::SourcePlan;
 use crate::sources::buffer::{Block, Buffer};
+use crate::sources::options::ReaderOptions;
 use crate::sources::steps::Step;
 use crate::sources::{Position, Sink, Work};
 
@@ -31,7 +31,7 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 /// The pieces of one dump, in order.
 pub(super) struct Splitter {
     input: Box<dyn Read + Send>,
-    plan: Arc<SourcePlan>,
+    options: Arc<ReaderOptions>,
     block_byte: usize,
     limit_byte: usize,
     /// Read and not yet given out.
@@ -52,13 +52,13 @@ impl Splitter {
     /// Pieces of about `block_byte`; no row may be longer than `limit_byte`, nor all rows of one job together.
     pub(super) fn new(
         input: Box<dyn Read + Send>,
-        plan: Arc<SourcePlan>,
+        options: Arc<ReaderOptions>,
         block_byte: usize,
         limit_byte: usize,
     ) -> Self {
         Self {
             input,
-            plan,
+            options,
             block_byte: block_byte.clamp(1, limit_byte.max(1)),
             limit_byte: limit_byte.max(1),
             text: Buffer::default(),
@@ -133,14 +133,14 @@ impl Splitter {
             let Some(head) = head else { continue };
             let is_continuation = std::mem::take(&mut self.is_continuation);
             let (text, position) = self.take(head);
-            if self.is_zone_unchecked && self.plan.zone.is_none() {
+            if self.is_zone_unchecked && self.options.zone.is_none() {
                 self.is_zone_unchecked = !zone_check::check(&layout, &text)?;
             }
             let piece = Piece {
                 text,
                 position,
                 layout,
-                plan: Arc::clone(&self.plan),
+                options: Arc::clone(&self.options),
                 is_continuation,
             };
             return Ok(Some(Box::new(move |sink: &mut dyn Sink| piece.read(sink))));
@@ -215,7 +215,7 @@ impl Splitter {
 
     /// The first header line behind the front of `region`.
     fn find_header(&self, region: &[u8]) -> Option<usize> {
-        let declared = self.plan.delimiter.as_deref().map(str::as_bytes);
+        let declared = self.options.delimiter.as_deref().map(str::as_bytes);
         let mut first: Option<usize> = None;
         for finder in &self.finders {
             let mut from = 0;
@@ -249,7 +249,7 @@ impl Splitter {
         let line = self.text.get(..end).unwrap_or_default();
         let line = line.strip_prefix(BOM).unwrap_or(line);
         let is_same = line.strip_suffix(b"\r").unwrap_or(line) == layout.header;
-        let declared = self.plan.delimiter.as_deref().map(str::as_bytes);
+        let declared = self.options.delimiter.as_deref().map(str::as_bytes);
         if !is_same && !is_header(line, declared) {
             return Ok(None);
         }
@@ -288,10 +288,10 @@ impl Splitter {
             self.cut(next);
             return Ok(Preamble::Message(message()));
         }
-        let declared = self.plan.delimiter.as_deref().map(str::as_bytes);
+        let declared = self.options.delimiter.as_deref().map(str::as_bytes);
         let found = Layout::of(line, declared).map_err(|e| e.at("line", self.position.line))?;
         let Some(found) = found else {
-            let Some(order) = self.plan.layout else {
+            let Some(order) = self.options.layout else {
                 return Err(no_header(line, &self.text));
             };
             // The dump has no header: its first line is a row already.
@@ -318,7 +318,7 @@ impl Splitter {
                 text,
                 position,
                 layout: Arc::clone(layout),
-                plan: Arc::clone(&self.plan),
+                options: Arc::clone(&self.options),
                 is_continuation,
             };
             return Ok(Box::new(move |sink: &mut dyn Sink| piece.read(sink)));
@@ -350,7 +350,7 @@ impl Splitter {
             if !is_within_line && (line_end.is_some() || self.is_at_end) {
                 cuts.clear();
                 let line = scan(&self.text, 0, &layout.delimiter, layout.is_crlf, &mut cuts);
-                let declared = self.plan.delimiter.as_deref().map(str::as_bytes);
+                let declared = self.options.delimiter.as_deref().map(str::as_bytes);
                 let content = self.text.get(..line.end).unwrap_or_default();
                 if start::of(layout, &self.text, line, &cuts).is_some() || is_header(content, declared) {
                     break;

@@ -1,7 +1,7 @@
 //! One row of an accounting file to one job.
 
 use crate::ledger::Reason;
-use crate::records::{Anomaly, JobRow};
+use crate::record::{Anomaly, JobRow};
 use crate::sources::Sink;
 use crate::sources::lines::Record;
 use crate::sources::refusal::{Refusal, instant_ms, known, seconds_ms, whole};

@@ -2,7 +2,7 @@
 
 use super::{COLUMNS, Swf};
 use crate::ledger::Reason;
-use crate::records::{Anomaly, JobRow};
+use crate::record::{Anomaly, JobRow};
 use crate::sources::clip::clip;
 use crate::sources::lines::Record;
 use crate::sources::refusal::{Refusal, whole};

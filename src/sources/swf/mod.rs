@@ -7,13 +7,13 @@ mod job;
 use std::io::{Cursor, Read};
 use std::sync::Arc;
 
-use super::decimal;
 use super::lines::{self, Grammar, Limits, Record};
+use super::options::ReaderOptions;
 use super::refusal::Refusal;
-use super::{Pieces, Position, Sink};
+use super::{Pieces, Position, Sink, decimal};
 use crate::error::{Error, Kind, Result};
 use crate::ledger::Reason;
-use crate::pipeline::plan::SourcePlan;
+
 pub use header::Header;
 
 /// Columns of the format.
@@ -65,19 +65,19 @@ pub fn lacks_waits(head: &[u8]) -> bool {
 /// # Errors
 /// [`Kind::Data`] when neither the header nor the source says when the workload begins; [`Kind::Io`] when reading
 /// fails.
-pub fn pieces(mut input: Box<dyn Read + Send>, plan: &SourcePlan, limits: Limits) -> Result<Pieces> {
+pub fn pieces(mut input: Box<dyn Read + Send>, options: &ReaderOptions, limits: Limits) -> Result<Pieces> {
     let mut head = Vec::new();
     input.by_ref().take(HEAD).read_to_end(&mut head)?;
     let header = Header::of(&head);
-    let Some(start_s) = header.unix_start_s.or(plan.logs.unix_start_time) else {
+    let Some(start_s) = header.unix_start_s.or(options.unix_start_time) else {
         let why = "the header has no UnixStartTime, so its times have no date: set unix_start_time in the source \
                    (0 when submit times are Unix seconds)";
-        return Err(Error::new(Kind::Data, why).at("source", &plan.name));
+        return Err(Error::new(Kind::Data, why).at("source", &options.source));
     };
     let swf = Swf {
         header,
         start_s,
-        is_start_submit: plan.logs.is_start_submit,
+        is_start_submit: options.is_start_submit,
     };
     let input = Box::new(Cursor::new(head).chain(input));
     Ok(lines::pieces(input, Arc::new(swf), limits, Position::start()))

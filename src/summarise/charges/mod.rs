@@ -10,22 +10,23 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 
-pub use self::moved::{Entry, Payers};
-pub use self::row::{RECORDED, job_charges};
 use self::row::{Row, to_batch};
-pub use self::tally::{Tally, UnpricedAddition};
 use super::apportion::{apportion, apportion_wide};
 use super::correct::Corrector;
 use super::pieces::Cutter;
+use super::settings::Settings;
 use super::view::RecordView;
 use crate::charge::facts::Facts;
 use crate::charge::policy::Subject;
 use crate::charge::{Priced, Tariff, price};
 use crate::engine::{How, Measure, add_up};
 use crate::error::{Error, Result};
-use crate::pipeline::Plan;
 use crate::schema;
 use crate::schema::batch::{decoded, number, text};
+
+pub use self::moved::{Entry, Payers};
+pub use self::row::{RECORDED, job_charges};
+pub use self::tally::{Tally, UnpricedAddition};
 
 /// Columns of `charge_part` that tell rows apart, in their order.
 pub const KEYS: [&str; 18] = [
@@ -105,9 +106,9 @@ impl<'b> Jobs<'b> {
 impl<'a> Charges<'a> {
     /// Nothing yet: for the tariffs of one subject.
     #[must_use]
-    pub fn new(plan: &'a Plan, site: &'a str, subject: Subject) -> Self {
-        let cutter = Cutter::new(plan);
-        let own = plan.tariffs.iter().map(AsRef::as_ref);
+    pub fn new(settings: Settings<'a>, site: &'a str, subject: Subject) -> Self {
+        let cutter = Cutter::new(settings);
+        let own = settings.tariffs.iter().map(AsRef::as_ref);
         let tariffs: Vec<&Tariff> = own.filter(|tariff| tariff.policy.subject == subject).collect();
         let holds = tariffs.iter().map(|tariff| tariff.policy.holds_ms(&cutter.calendar));
         Self {
@@ -118,7 +119,7 @@ impl<'a> Charges<'a> {
             tariffs,
             site,
             cutter,
-            corrector: Corrector::new(plan.corrections.as_deref(), site),
+            corrector: Corrector::new(settings.corrections, site),
             parts: Vec::new(),
         }
     }

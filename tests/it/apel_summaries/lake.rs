@@ -5,11 +5,13 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
+use gridtally::audit::{stale, verify};
+use gridtally::config::Plan;
 use gridtally::error::{Kind, Result};
-use gridtally::pipeline::progress::Silent;
-use gridtally::pipeline::report::RunReport;
-use gridtally::pipeline::{Plan, RunOptions, run as pipeline, stale, verify};
-use gridtally::records::Summary;
+use gridtally::record::Summary;
+use gridtally::run::report::RunReport;
+use gridtally::run::{RunOptions, stages as pipeline};
+use gridtally::runtime::progress::Silent;
 use gridtally::store::{Manifest, Store, lake, read_table};
 use gridtally::time::Month;
 

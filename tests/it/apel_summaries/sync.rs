@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use gridtally::pipeline::stale;
+use gridtally::audit::stale;
 
 use super::lake::Scene;
 use super::{SYNC, V02, record};

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use gridtally::pipeline::Plan;
+use gridtally::config::Plan;
 use gridtally::reference::benchmark::{Benchmark, Place, SI00_PER_HS06};
 use jiff::civil::{Date, date};
 

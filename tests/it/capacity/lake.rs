@@ -2,9 +2,11 @@
 
 use std::fs;
 
-use gridtally::pipeline::progress::Silent;
-use gridtally::pipeline::report::RunReport;
-use gridtally::pipeline::{Plan, RunOptions, run as pipeline, verify};
+use gridtally::audit::verify;
+use gridtally::config::Plan;
+use gridtally::run::report::RunReport;
+use gridtally::run::{RunOptions, stages as pipeline};
+use gridtally::runtime::progress::Silent;
 
 use crate::support::python::python;
 

@@ -3,8 +3,9 @@
 use std::io::Read;
 
 use gridtally::ledger::Reason;
-use gridtally::pipeline::plan::{Acceptance, Format};
-use gridtally::records::JobRow;
+use gridtally::record::JobRow;
+use gridtally::sources::apel::acceptance::Acceptance;
+use gridtally::sources::format::Format;
 use gridtally::sources::{Position, Sink, apel, gracc, lines, lsf, pbs, sacct};
 
 use crate::support::collect::{Collected, input, plan, run};

@@ -5,8 +5,8 @@ use std::io::Read;
 use std::path::Path;
 
 use gridtally::sources::compression::decompress;
-use gridtally::sources::dialect;
 use gridtally::sources::repair::is_repair;
+use gridtally::sources::{dialect, registry};
 
 use crate::sacct::json;
 use crate::support::sample::repository;
@@ -217,7 +217,7 @@ fn kind_of(input: &[u8]) -> &'static str {
     }
     let is_json = matches!(input.trim_ascii_start().first(), Some(b'{' | b'['));
     let is_xml = input.trim_ascii_start().first() == Some(&b'<') || input.starts_with(b"replication|");
-    match dialect::recognise(input).map(dialect::Dialect::as_str) {
+    match registry::recognise(input).map(dialect::Dialect::as_str) {
         Some("sacct") if is_json => "sacct json",
         Some("sacct") if gridtally::sources::hints::SacctHeader::find(input).is_none() => "sacct headerless",
         Some("apel") if is_json => "apel json",

@@ -4,20 +4,23 @@ use std::io::{self, Cursor, Read, Write as _};
 use std::sync::Arc;
 
 use gridtally::error::Kind;
-use gridtally::pipeline::plan::{Acceptance, LogOptions, Publishing, VoRule};
-use gridtally::pipeline::{Format, SourcePlan};
 use gridtally::records::columns::Columns;
 use gridtally::records::{Harvest, Intake, Window};
-use gridtally::reference::site::SiteRule;
+use gridtally::sources::apel::acceptance::Acceptance;
 use gridtally::sources::cross_check::CrossCheck;
-use gridtally::sources::dialect::{self, Dialect, HEAD_BYTES};
+use gridtally::sources::dialect::Dialect;
+use gridtally::sources::options::ReaderOptions;
+use gridtally::sources::registry::HEAD_BYTES;
 use gridtally::sources::sacct::FixedOrder;
-use gridtally::sources::{Pieces, apel, blah, compression, gracc, htcondor, lines, lsf, pbs, sacct, sge, swf};
+use gridtally::sources::{
+    Format, Pieces, apel, blah, compression, gracc, htcondor, lines, lsf, pbs, registry, sacct, sge, swf,
+};
 use gridtally::time::Zone;
 
 use super::mutate::below;
 use super::watch::{Told, Watch};
 use crate::generator::rng::Rng;
+use crate::support::collect;
 
 /// Bytes that arrive a few at a time, interrupted, and sometimes not to their end.
 struct Arriving {
@@ -83,42 +86,28 @@ fn packed(rng: &mut Rng, bytes: Vec<u8>) -> Vec<u8> {
 }
 
 /// What a source may be told.
-fn plan(rng: &mut Rng, format: Format, layout: Option<FixedOrder>) -> SourcePlan {
-    SourcePlan {
-        name: "fuzz".to_owned(),
+fn plan(rng: &mut Rng, format: Format, layout: Option<FixedOrder>) -> ReaderOptions {
+    ReaderOptions {
+        source: "fuzz".to_owned(),
         format,
-        paths: Vec::new(),
-        site: rng.one_in(2).then(|| "S".to_owned()),
-        site_rule: SiteRule::default(),
-        cluster: rng.one_in(2).then(|| "c".to_owned()),
-        infrastructure: None,
         zone: (!rng.one_in(8))
             .then(|| Zone::named(rng.pick(&["UTC", "Europe/Zurich", "Australia/Lord_Howe"])).unwrap()),
         delimiter: rng.one_in(10).then(|| rng.pick(&["|", ",", "\t", ";;"]).to_owned()),
         layout,
-        vo: VoRule::Record,
         acceptance: if rng.one_in(2) {
             Acceptance::StrictApel
         } else {
             Acceptance::Salvage
         },
-        logs: LogOptions {
-            scaled_to: None,
-            blah: Vec::new(),
-            is_start_submit: rng.one_in(2),
-            unix_start_time: rng
-                .one_in(2)
-                .then(|| rng.pick(&[0, 1_700_000_000, -5, i64::MAX, i64::MIN])),
-        },
+        is_start_submit: rng.one_in(2),
+        unix_start_time: rng
+            .one_in(2)
+            .then(|| rng.pick(&[0, 1_700_000_000, -5, i64::MAX, i64::MIN])),
         nodes_by_kind: [("fat", "n[1-2]"), ("thin", "a,b,c"), ("zewura", "z[01-20]")]
             .into_iter()
             .filter(|_| rng.one_in(2))
             .map(|(kind, nodes)| (kind.to_owned(), nodes.to_owned()))
             .collect(),
-        publishing: Publishing::default(),
-        limits: gridtally::pipeline::plan::RejectLimits::default(),
-        written: gridtally::pipeline::plan::Written::default(),
-        fingerprint: String::new(),
     }
 }
 
@@ -140,18 +129,25 @@ pub(super) fn read(rng: &mut Rng, input: Vec<u8>, format: Format, layout: Option
     if unpacked.by_ref().take(wanted).read_to_end(&mut head).is_err() {
         return Ok(());
     }
-    let _ = gridtally::sources::hints::of(dialect::recognise(&head), &head);
-    let Some(dialect) = dialect::choose(format, &head) else {
+    let _ = gridtally::sources::diagnosis::of(registry::recognise(&head), &head);
+    let Some(dialect) = registry::choose(format, &head) else {
         return Ok(());
     };
     let whole = Box::new(Cursor::new(head).chain(unpacked));
-    let Ok(pieces) = dialect::pieces(dialect, whole, Arc::clone(&plan)) else {
+    let Ok(pieces) = registry::pieces(dialect, whole, Arc::clone(&plan)) else {
         return Ok(());
     };
     let mut watch = Watch::default();
     if rng.one_in(2) {
         let id = "0".into();
-        let intake = Intake::new(plan, dialect.format(), id, Window::default(), Columns::new());
+        let site = rng.one_in(2).then_some("S");
+        let intake = Intake::new(
+            collect::intake(site),
+            dialect.format(),
+            id,
+            Window::default(),
+            Columns::new(),
+        );
         watch.intake = Some(intake);
     }
     watch.cross_check = rng.one_in(2).then(CrossCheck::default);
@@ -199,8 +195,8 @@ fn close(watch: Watch) -> Result<(), String> {
 }
 
 /// Reads the same bytes in large pieces and in small ones: the rows must not depend on it.
-fn cut(rng: &mut Rng, input: &[u8], plan: &Arc<SourcePlan>) -> Result<(), String> {
-    let Some(dialect) = dialect::choose(plan.format, input) else {
+fn cut(rng: &mut Rng, input: &[u8], plan: &Arc<ReaderOptions>) -> Result<(), String> {
+    let Some(dialect) = registry::choose(plan.format, input) else {
         return Ok(());
     };
     let block = 1 + below(rng, rng.clone().pick(&[16, 300, 5000]));
@@ -231,8 +227,8 @@ const ENDLESS: u64 = 24 << 20;
 const ENDLESS_KB: u64 = 12 << 10;
 
 /// Begins like `input` and goes on for ever: what is kept of it must not depend on how long that is.
-fn endless(rng: &mut Rng, mut input: Vec<u8>, plan: &Arc<SourcePlan>) -> Result<(), String> {
-    let Some(dialect) = dialect::choose(plan.format, &input) else {
+fn endless(rng: &mut Rng, mut input: Vec<u8>, plan: &Arc<ReaderOptions>) -> Result<(), String> {
+    let Some(dialect) = registry::choose(plan.format, &input) else {
         return Ok(());
     };
     input.truncate(below(rng, input.len() + 1));
@@ -318,7 +314,7 @@ fn all(pieces: gridtally::error::Result<Pieces>) -> Result<(Told, Option<Kind>),
 fn sized(
     dialect: Dialect,
     input: Box<dyn Read + Send>,
-    plan: &Arc<SourcePlan>,
+    plan: &Arc<ReaderOptions>,
     (block, limit): (usize, usize),
 ) -> Option<gridtally::error::Result<Pieces>> {
     let kept = limit.min(64);

@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 use std::hash::{DefaultHasher, Hasher as _};
 
 use gridtally::ledger::Reason;
-use gridtally::pipeline::Format;
-use gridtally::records::{Intake, JobRow, Repeats, SummaryRow};
+use gridtally::record::{JobRow, Repeats, SummaryRow};
+use gridtally::records::Intake;
 use gridtally::reference::inventory::InventoryRow;
 use gridtally::sources::cross_check::CrossCheck;
-use gridtally::sources::{GridIdentity, Position, Sink};
+use gridtally::sources::{Format, GridIdentity, Position, Sink};
 
 /// Things a reader may say about one input; inputs have some thousand rows.
 const SAID_LIMIT: u64 = 2_000_000;

@@ -2,8 +2,9 @@
 
 use gridtally::error::Kind;
 use gridtally::ledger::Reason;
-use gridtally::pipeline::plan::{Acceptance, Format};
+use gridtally::sources::apel::acceptance::Acceptance;
 use gridtally::sources::archive::{self, Limits};
+use gridtally::sources::format::Format;
 use gridtally::sources::{Pieces, compression};
 
 use super::read;

@@ -1,7 +1,8 @@
 //! Truncation and garbage at every level: each row ends in one place, and what is sound is kept.
 
 use gridtally::ledger::Reason;
-use gridtally::pipeline::plan::{Acceptance, Format};
+use gridtally::sources::apel::acceptance::Acceptance;
+use gridtally::sources::format::Format;
 use gridtally::sources::gracc::{self, Limits};
 use proptest::prelude::*;
 

@@ -7,16 +7,18 @@ mod same_records;
 mod stated;
 
 use gridtally::ledger::Reason;
-use gridtally::pipeline::plan::{Acceptance, Format};
-use gridtally::sources::dialect::{self, Dialect};
+use gridtally::sources::apel::acceptance::Acceptance;
+use gridtally::sources::dialect::Dialect;
+use gridtally::sources::format::Format;
 use gridtally::sources::gracc::iso_duration;
+use gridtally::sources::registry;
 
 use crate::support::collect::{Collected, input, plan, run};
 
 /// Reads bytes as an undeclared source would: recognised by content alone.
 fn read(bytes: &[u8]) -> Collected {
-    let dialect = dialect::recognise(bytes).expect("a dialect");
-    run(dialect::pieces(dialect, input(bytes), plan(Format::Auto, Acceptance::StrictApel)).unwrap())
+    let dialect = registry::recognise(bytes).expect("a dialect");
+    run(registry::pieces(dialect, input(bytes), plan(Format::Auto, Acceptance::StrictApel)).unwrap())
 }
 
 #[test]
@@ -101,12 +103,12 @@ fn every_encoding_is_recognised() {
         ("<html><body/></html>".to_owned(), None),
         ("{\"unrelated\":1}".to_owned(), None),
     ] {
-        assert_eq!(dialect::recognise(head.as_bytes()), expected, "{head}");
+        assert_eq!(registry::recognise(head.as_bytes()), expected, "{head}");
     }
-    assert_eq!(dialect::recognise(&tar), Some(Dialect::Archive));
+    assert_eq!(registry::recognise(&tar), Some(Dialect::Archive));
     // Members are what the source says; a tar stays a tar.
-    assert_eq!(dialect::choose(Format::Gracc, &tar), Some(Dialect::Archive));
-    assert_eq!(dialect::choose(Format::Apel, hit.as_bytes()), Some(Dialect::Apel));
+    assert_eq!(registry::choose(Format::Gracc, &tar), Some(Dialect::Archive));
+    assert_eq!(registry::choose(Format::Apel, hit.as_bytes()), Some(Dialect::Apel));
 }
 
 #[test]

@@ -3,9 +3,10 @@
 use std::io::Read;
 
 use gridtally::ledger::Reason;
-use gridtally::pipeline::plan::{Acceptance, Format};
-use gridtally::records::JobRow;
+use gridtally::record::JobRow;
+use gridtally::sources::apel::acceptance::Acceptance;
 use gridtally::sources::cross_check::CrossCheck;
+use gridtally::sources::format::Format;
 use gridtally::sources::{Position, Sink, gracc};
 
 use super::read;

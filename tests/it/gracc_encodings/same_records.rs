@@ -1,6 +1,6 @@
 //! The same documents, whatever they come in.
 
-use gridtally::records::JobRow;
+use gridtally::record::JobRow;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 

@@ -1,6 +1,6 @@
 //! What a record states of its VO and CPU time, and what it leaves open, whatever its encoding.
 
-use gridtally::records::anomaly::Anomaly;
+use gridtally::record::anomaly::Anomaly;
 
 use crate::gracc::{one, read};
 

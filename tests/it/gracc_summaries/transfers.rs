@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::fs;
 
 use gridtally::ledger::Reason;
-use gridtally::records::{SummaryKind, SummaryRow};
+use gridtally::record::{SummaryKind, SummaryRow};
 use gridtally::store::{Manifest, Store, read_table};
 use gridtally::time::Month;
 use serde_json::{Map, Value, json};

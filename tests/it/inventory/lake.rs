@@ -6,9 +6,11 @@ use std::path::Path;
 use std::process::Command;
 
 use arrow::array::RecordBatch;
-use gridtally::pipeline::progress::Silent;
-use gridtally::pipeline::report::{RunReport, Status};
-use gridtally::pipeline::{Plan, RunOptions, run, verify};
+use gridtally::audit::verify;
+use gridtally::config::Plan;
+use gridtally::run::report::{RunReport, Status};
+use gridtally::run::{RunOptions, stages};
+use gridtally::runtime::progress::Silent;
 use gridtally::schema::batch::{date, decimal, int, text, time};
 use gridtally::store::{Manifest, Store, read_table};
 use tempfile::TempDir;
@@ -58,7 +60,7 @@ impl Scene {
     fn run(&self, pipeline: &str) -> RunReport {
         self.write("p.toml", pipeline);
         let (plan, _) = Plan::load(&self.folder.path().join("p.toml")).unwrap();
-        let report = run::run(&plan, &RunOptions::default(), &Silent).unwrap();
+        let report = stages::run(&plan, &RunOptions::default(), &Silent).unwrap();
         let found = verify::verify(self.lake().to_str().unwrap()).unwrap();
         assert!(found.is_sound(), "{}", found.text());
         report
@@ -277,7 +279,7 @@ fn the_path_of_a_listing_may_say_when_it_was_true() {
         scene.write(path, NODES);
         scene.write("p.toml", &Scene::pipeline("\"path\"", "v", &format!("{path:?}")));
         let (plan, _) = Plan::load(&scene.folder.path().join("p.toml")).unwrap();
-        let why = run::run(&plan, &RunOptions::default(), &Silent).unwrap_err();
+        let why = stages::run(&plan, &RunOptions::default(), &Silent).unwrap_err();
         assert!(why.to_string().contains("names no day"), "{path}: {why}");
     }
     // Events tell their own times.

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use gridtally::config::Plan;
 use gridtally::ledger::Reason;
-use gridtally::pipeline::{Format, Plan, SourcePlan};
+use gridtally::sources::Format;
 use gridtally::sources::inventory::{Kind, pieces, recognise};
+use gridtally::sources::options::ReaderOptions;
 
 use super::Told;
 use crate::support::collect::shared;
@@ -12,7 +14,7 @@ use crate::support::collect::shared;
 const MACHINES: &str = "0\tfat\t2\t80\t1\t1048576\n1\tthin\t3\t12\t1.5\t524288\n";
 
 fn read(text: &str, nodes: &[(&str, &str)]) -> Told {
-    let plan = SourcePlan {
+    let plan = ReaderOptions {
         format: Format::Inventory(Kind::SwfMachines),
         nodes_by_kind: nodes
             .iter()

@@ -152,7 +152,7 @@ fn check(scene: &Scene, pipeline: &str, input: &str) -> Result<(), TestCaseError
         "{}\n{input}",
         ended.err().map(|why| why.to_string()).unwrap_or_default()
     );
-    let found = gridtally::pipeline::verify::verify(scene.path("lake").to_str().unwrap()).unwrap();
+    let found = gridtally::audit::verify::verify(scene.path("lake").to_str().unwrap()).unwrap();
     prop_assert!(found.is_sound(), "{}\n{input}", found.text());
     Ok(())
 }

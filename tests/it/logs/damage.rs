@@ -1,7 +1,7 @@
 //! Damage loses no row, invents no job, and stays where it is; where a file is cut into pieces does not matter.
 
-use gridtally::pipeline::plan::Format;
-use gridtally::records::JobRow;
+use gridtally::record::JobRow;
+use gridtally::sources::format::Format;
 use gridtally::sources::lines::Limits;
 use proptest::prelude::*;
 

@@ -1,8 +1,9 @@
 //! One line of every kind, of our own making, and exactly what it means.
 
 use gridtally::ledger::Reason;
-use gridtally::pipeline::plan::{Acceptance, Format};
-use gridtally::records::{Anomaly, JobRow};
+use gridtally::record::{Anomaly, JobRow};
+use gridtally::sources::apel::acceptance::Acceptance;
+use gridtally::sources::format::Format;
 use gridtally::sources::lines::Limits;
 use gridtally::sources::swf;
 

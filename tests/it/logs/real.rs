@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use gridtally::ledger::Reason;
-use gridtally::pipeline::plan::Format;
-use gridtally::records::{Anomaly, JobRow};
+use gridtally::record::{Anomaly, JobRow};
 use gridtally::sources::compression::decompress;
+use gridtally::sources::format::Format;
 use gridtally::sources::lines::Limits;
 
 use super::{pieces, read};

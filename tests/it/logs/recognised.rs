@@ -1,7 +1,8 @@
 //! Every log is recognised from its content.
 
-use gridtally::sources::dialect::{Dialect, recognise};
-use gridtally::sources::hints;
+use gridtally::sources::diagnosis;
+use gridtally::sources::dialect::Dialect;
+use gridtally::sources::registry::recognise;
 
 use super::damage::sample;
 use super::{FORMATS, told};
@@ -24,7 +25,7 @@ fn from_content_alone() {
 #[test]
 fn a_workload_without_a_start_is_told() {
     let text = b"1 0 0 60 4 50 2048 8 120 512 1 12 4 -1 3 -1 -1 -1\n";
-    let problems = hints::of(recognise(text), text).problems;
+    let problems = diagnosis::of(recognise(text), text).problems;
     assert!(
         problems.iter().any(|problem| problem.contains("unix_start_time")),
         "{problems:?}"
@@ -34,7 +35,7 @@ fn a_workload_without_a_start_is_told() {
 #[test]
 fn a_workload_without_wait_times_is_told() {
     let text = b"; UnixStartTime: 0\n1 0 -1 60 4 50 2048 8 120 512 1 12 4 -1 3 -1 -1 -1\n";
-    let found = hints::of(recognise(text), text);
+    let found = diagnosis::of(recognise(text), text);
     assert!(found.lacks_waits && found.problems.iter().any(|problem| problem.contains("start_from")));
 }
 

@@ -1,9 +1,11 @@
 //! The keys of the pipeline file that only logs have.
 
-use gridtally::pipeline::plan::{Acceptance, Format};
-use gridtally::pipeline::{Plan, SourcePlan};
-use gridtally::records::Anomaly;
+use gridtally::config::Plan;
+use gridtally::record::Anomaly;
+use gridtally::sources::apel::acceptance::Acceptance;
+use gridtally::sources::format::Format;
 use gridtally::sources::lines::Limits;
+use gridtally::sources::options::ReaderOptions;
 use gridtally::sources::swf;
 
 use crate::support::collect::{Collected, input, plan};
@@ -138,9 +140,9 @@ fn lv_20_what_arrives_scaled_is_not_scaled_again() {
 #[test]
 fn swf_without_wait_times_may_start_when_submitted() {
     let text = "; UnixStartTime: 1000000\n7 100 -1 60 4 -1 -1 4 -1 -1 1 1 1 -1 1 -1 -1 -1\n";
-    let mut source = SourcePlan::clone(&plan(Format::Swf, Acceptance::default()));
-    source.logs.unix_start_time = None;
-    source.logs.is_start_submit = true;
+    let mut source = ReaderOptions::clone(&plan(Format::Swf, Acceptance::default()));
+    source.unix_start_time = None;
+    source.is_start_submit = true;
     let all = Collected::all(swf::pieces(input(text.as_bytes()), &source, Limits::default()).unwrap()).unwrap();
     let row = &all.jobs[0].row;
     assert_eq!((row.submit_ms, row.start_ms), (None, Some(1_000_100_000)));

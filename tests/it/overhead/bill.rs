@@ -3,11 +3,12 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use gridtally::audit::explain::explain;
+use gridtally::run::RunOptions;
+use gridtally::run::report::Status;
+
 use super::lake::{BOTH, LISTED, UNITS, pipeline, scene};
 use super::{OVERHEAD, Scene};
-use gridtally::pipeline::RunOptions;
-use gridtally::pipeline::explain::explain;
-use gridtally::pipeline::report::Status;
 
 const CHARGED: [&str; 4] = ["charges", "job_charges", "charge_part", "policies"];
 

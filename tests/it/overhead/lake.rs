@@ -1,7 +1,7 @@
 //! What the datasets hold, worked by hand, and that they are the same however they came to be.
 
-use gridtally::pipeline::RunOptions;
-use gridtally::pipeline::report::Status;
+use gridtally::run::RunOptions;
+use gridtally::run::report::Status;
 
 use super::{OVERHEAD, Scene};
 
@@ -264,7 +264,7 @@ fn verify_finds_a_ledger_that_does_not_close() {
     columns[at] = wrong;
     let batch = arrow::array::RecordBatch::try_new(batch.schema(), columns).unwrap();
     crate::support::forge::forge_rows(&lake, &path, |_| batch.clone());
-    let found = gridtally::pipeline::verify::verify(lake.to_str().unwrap()).unwrap();
+    let found = gridtally::audit::verify::verify(lake.to_str().unwrap()).unwrap();
     assert!(found.text().contains("are accounted for"), "{}", found.text());
 }
 

@@ -2,8 +2,9 @@
 
 use std::sync::Mutex;
 
-use gridtally::pipeline::progress::Progress;
-use gridtally::pipeline::{Plan, RunOptions, run};
+use gridtally::config::Plan;
+use gridtally::run::{RunOptions, stages};
+use gridtally::runtime::progress::Progress;
 
 use super::Scene;
 use super::lake::{HEADER, UNITS};
@@ -159,7 +160,7 @@ fn nodes_that_are_gone_are_told() {
     let (plan, _) = Plan::load(&scene.path("p.toml")).unwrap();
     let told = || {
         let notes = Notes::default();
-        run::run(&plan, &RunOptions::default(), &notes).unwrap();
+        stages::run(&plan, &RunOptions::default(), &notes).unwrap();
         let notes = notes.0.into_inner().unwrap();
         notes
             .into_iter()

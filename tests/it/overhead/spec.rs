@@ -1,8 +1,9 @@
 //! `[overhead]`: what is taken and what is told when it is wrong.
 
+use gridtally::config::Plan;
+use gridtally::config::overhead_plan::NodesFrom;
+use gridtally::config::overhead_spec::bytes;
 use gridtally::occupancy::{Resource, Scheme};
-use gridtally::pipeline::Plan;
-use gridtally::pipeline::overhead::plan::{NodesFrom, bytes};
 
 use super::Scene;
 

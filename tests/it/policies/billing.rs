@@ -6,10 +6,12 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use gridtally::audit::recorded::Recorded;
+use gridtally::audit::{billing, recorded};
 use gridtally::charge::Tariff;
-use gridtally::pipeline::progress::Silent;
-use gridtally::pipeline::recorded::Recorded;
-use gridtally::pipeline::{Plan, RunOptions, billing, recorded, run};
+use gridtally::config::Plan;
+use gridtally::run::{RunOptions, stages};
+use gridtally::runtime::progress::Silent;
 use gridtally::schema::batch::int;
 use gridtally::store::{Manifest, Store, read_table};
 
@@ -25,7 +27,7 @@ fn lake(folder: &Path, cluster: &str, dumps: &[String], listings: &[String]) -> 
     );
     fs::write(folder.join("p.toml"), pipeline).unwrap();
     let (plan, _) = Plan::load(&folder.join("p.toml")).unwrap();
-    run::run(&plan, &RunOptions::default(), &Silent).unwrap();
+    stages::run(&plan, &RunOptions::default(), &Silent).unwrap();
     out
 }
 

@@ -13,7 +13,7 @@ use arrow::compute::take_record_batch;
 use arrow::datatypes::{DataType, Field};
 use gridtally::charge::facts::Facts;
 use gridtally::charge::{Policy, price};
-use gridtally::pipeline::Plan;
+use gridtally::config::Plan;
 use gridtally::schema;
 use gridtally::schema::batch::{decimal, id, identities, int, text, times};
 use gridtally::schema::dataset::gpu_fields;
@@ -304,7 +304,7 @@ fn pieces_add_up(
     charged: &[Vec<(bool, Option<i128>)>],
     plan: &Plan,
 ) -> usize {
-    let mut run = Charges::new(plan, "SITE", gridtally::charge::policy::Subject::Jobs);
+    let mut run = Charges::new(plan.summing(), "SITE", gridtally::charge::policy::Subject::Jobs);
     let rows = run.add(batch, &[]).unwrap().unwrap();
     let (ids, names) = (id(&rows, "record_id").unwrap(), text(&rows, "policy").unwrap());
     let (charge, jobs) = (decimal(&rows, "charge").unwrap(), int(&rows, "job_n").unwrap());

@@ -6,9 +6,10 @@ use std::fs;
 use std::path::Path;
 
 use arrow::array::{Array, RecordBatch};
-use gridtally::pipeline::progress::Silent;
-use gridtally::pipeline::{Plan, RunOptions, run};
+use gridtally::config::Plan;
 use gridtally::reference::decimal;
+use gridtally::run::{RunOptions, stages};
+use gridtally::runtime::progress::Silent;
 use gridtally::schema::batch::{date, decimal as decimals, int, number, text, word};
 use gridtally::store::{Manifest, Store, read_table};
 
@@ -59,8 +60,8 @@ pub(super) fn pipeline(folder: &Path, policies: &[&str]) -> std::path::PathBuf {
 
 pub(super) fn go(pipeline: &Path) -> String {
     let (plan, _) = Plan::load(pipeline).unwrap();
-    run::run(&plan, &RunOptions::default(), &Silent).unwrap();
-    let report = gridtally::pipeline::verify::verify(&plan.output).unwrap();
+    stages::run(&plan, &RunOptions::default(), &Silent).unwrap();
+    let report = gridtally::audit::verify::verify(&plan.output).unwrap();
     assert!(report.is_sound(), "{}", report.text());
     plan.output
 }

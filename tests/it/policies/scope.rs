@@ -4,9 +4,10 @@ use std::fmt::Write as _;
 use std::fs;
 use std::process::{Command, Output};
 
-use gridtally::pipeline::progress::Silent;
-use gridtally::pipeline::report::RunReport;
-use gridtally::pipeline::{Plan, RunOptions, run};
+use gridtally::config::Plan;
+use gridtally::run::report::RunReport;
+use gridtally::run::{RunOptions, stages};
+use gridtally::runtime::progress::Silent;
 use serde_json::Value;
 
 /// Two clusters; a job that was cancelled before it ran, and one that nobody says the memory of.
@@ -66,7 +67,7 @@ impl Lake {
         );
         write("p.toml", &pipeline);
         let (plan, _) = Plan::load(&lake.0.path().join("p.toml")).unwrap();
-        let report = run::run(&plan, &RunOptions::default(), &Silent).unwrap();
+        let report = stages::run(&plan, &RunOptions::default(), &Silent).unwrap();
         (lake, report)
     }
 

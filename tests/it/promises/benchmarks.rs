@@ -7,8 +7,8 @@ use std::path::Path;
 
 use arrow::array::{Array, AsArray};
 use arrow::datatypes::Decimal128Type;
-use gridtally::pipeline::RunOptions;
-use gridtally::pipeline::report::{RunReport, Status};
+use gridtally::run::RunOptions;
+use gridtally::run::report::{RunReport, Status};
 
 use super::scene::{Pipeline, Scene, assert_same, lake_times};
 use super::tables::{files, int, read, text};

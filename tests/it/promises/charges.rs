@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use arrow::array::{Array, RecordBatch};
+use gridtally::audit::reprice;
 use gridtally::charge::Tariff;
 use gridtally::error::Kind;
-use gridtally::pipeline::report::Status;
-use gridtally::pipeline::{RunOptions, reprice};
+use gridtally::run::RunOptions;
+use gridtally::run::report::Status;
 use gridtally::schema::batch::{decimal, id};
 
 use super::scene::{Pipeline, Scene, assert_same};

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use gridtally::error::Kind;
-use gridtally::pipeline::RunOptions;
+use gridtally::run::RunOptions;
 
 use super::scene::{Pipeline, Scene, Source};
 

@@ -7,8 +7,8 @@ use std::path::Path;
 
 use arrow::array::RecordBatch;
 use gridtally::error::Kind;
-use gridtally::pipeline::RunOptions;
-use gridtally::pipeline::report::{RunReport, Status};
+use gridtally::run::RunOptions;
+use gridtally::run::report::{RunReport, Status};
 use sha2::{Digest, Sha256};
 
 use super::scene::{Pipeline, Scene, assert_same, lake_times, published};

@@ -1,6 +1,6 @@
 //! What `explain` says of a job can be computed again by hand from what it says.
 
-use gridtally::pipeline::explain::{cell, explain, usage};
+use gridtally::audit::explain::{cell, explain, usage};
 use gridtally::schema::batch::{decimal, number};
 
 use super::charges::{charged, scene};
@@ -82,7 +82,7 @@ fn a_cell_is_its_jobs() {
     let path = file.strip_prefix(&lake).unwrap().to_str().unwrap();
     let cells = cell(lake.to_str().unwrap(), path, 3).unwrap();
     let batch = super::tables::read(&file);
-    let sum = |cell: &gridtally::pipeline::explain::Cell| -> i128 {
+    let sum = |cell: &gridtally::audit::explain::Cell| -> i128 {
         let charge = decimal(&batch, "charge").unwrap();
         (0..batch.num_rows())
             .filter(|row| {

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use gridtally::pipeline::progress::Progress;
-use gridtally::pipeline::{Plan, RunOptions, run};
+use gridtally::config::Plan;
+use gridtally::run::{RunOptions, stages};
+use gridtally::runtime::progress::Progress;
 
 use super::scene::{Pipeline, Scene, Source, assert_same, shuffle};
 use super::tables::{all, text};
@@ -368,7 +369,7 @@ fn a_late_line_counts_by_what_becomes_of_it() {
         ..RunOptions::default()
     };
     let notes = Notes::default();
-    let report = run::run(&plan, &options, &notes).unwrap();
+    let report = stages::run(&plan, &options, &notes).unwrap();
     assert_eq!(report.files_read_n, 1);
     let notes = notes.0.into_inner().unwrap();
     assert!(

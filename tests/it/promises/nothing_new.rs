@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-use gridtally::pipeline::RunOptions;
-use gridtally::pipeline::report::Status;
+use gridtally::run::RunOptions;
+use gridtally::run::report::Status;
 
 use super::scene::{Pipeline, Scene, assert_same, lake_hash, lake_times};
 

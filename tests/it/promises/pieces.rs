@@ -3,21 +3,21 @@
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
-use gridtally::pipeline::plan::{Acceptance, Grain};
-use gridtally::pipeline::{Format, SourcePlan};
+use gridtally::record::JobRow;
 use gridtally::records::columns::Columns;
 use gridtally::records::file_order::FileOrder;
 use gridtally::records::merge::{Loser, Merged, merge};
 use gridtally::records::waiting::{Part, Run, gather_sorted};
-use gridtally::records::{Intake, JobRow, Window};
+use gridtally::records::{Intake, Window};
 use gridtally::schema::batch::decoded;
-use gridtally::sources::{Position, Sink};
+use gridtally::sources::{Format, Position, Sink};
 use gridtally::summarise::apportion::apportion;
+use gridtally::time::grain::Grain;
 use gridtally::time::{Calendar, Zone};
 use proptest::prelude::*;
 
 use super::scene::shuffle;
-use crate::support::collect::source;
+use crate::support::collect::intake;
 
 proptest! {
     #[test]
@@ -160,13 +160,10 @@ const FILES: [&str; 4] = ["file-a", "file-b", "file-c", "file-d"];
 
 /// What the spill hands out for these rows, read from four files.
 fn gathered(versions: &[Version]) -> Option<RecordBatch> {
-    let source = Arc::new(SourcePlan {
-        site: Some("S".to_owned()),
-        ..source(Format::Sacct, Acceptance::StrictApel)
-    });
+    let options = intake(Some("S"));
     let batch = |(at, file): (usize, &&str)| {
         let mut intake = Intake::new(
-            Arc::clone(&source),
+            Arc::clone(&options),
             Format::Sacct,
             Arc::from(*file),
             Window::default(),

@@ -7,9 +7,10 @@ use std::path::Path;
 
 use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::datatypes::DataType;
+use gridtally::config::Plan;
 use gridtally::error::Kind;
-use gridtally::pipeline::report::Status;
-use gridtally::pipeline::{Plan, RunOptions};
+use gridtally::run::RunOptions;
+use gridtally::run::report::Status;
 use gridtally::store::{footer, read_table};
 
 use super::scene::{Scene, assert_same, lake_hash};

@@ -4,11 +4,11 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
+use gridtally::audit::rejects::{RejectFilter, summarise};
+use gridtally::audit::replay::{Replay, ReplayReport, export};
 use gridtally::error::Kind;
-use gridtally::pipeline::RunOptions;
-use gridtally::pipeline::rejects::{RejectFilter, summarise};
-use gridtally::pipeline::replay::{Replay, ReplayReport, export};
-use gridtally::pipeline::report::{RunReport, Status};
+use gridtally::run::RunOptions;
+use gridtally::run::report::{RunReport, Status};
 use gridtally::time::Month;
 
 use super::scene::{Scene, assert_same, lake_hash};

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use gridtally::pipeline::RunOptions;
+use gridtally::run::RunOptions;
 
 use super::scene::{Pipeline, Scene, assert_same, lake_hash, shuffle};
 

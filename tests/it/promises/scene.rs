@@ -6,10 +6,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use gridtally::audit::verify;
+use gridtally::config::Plan;
 use gridtally::error::Result;
-use gridtally::pipeline::progress::Silent;
-use gridtally::pipeline::report::RunReport;
-use gridtally::pipeline::{Plan, RunOptions, run, verify};
+use gridtally::run::report::RunReport;
+use gridtally::run::{RunOptions, stages};
+use gridtally::runtime::progress::Silent;
 use gridtally::store::read_table;
 use tempfile::TempDir;
 
@@ -181,7 +183,7 @@ impl Scene {
     pub(super) fn run_file(&self, file: &str, out: &str, mut options: RunOptions) -> Result<RunReport> {
         let (plan, _) = Plan::load(&self.path(file))?;
         options.out = Some(self.path(out).to_str().unwrap().to_owned());
-        run::run(&plan, &options, &Silent)
+        stages::run(&plan, &options, &Silent)
     }
 
     pub(super) fn run(&self, pipeline: &Pipeline, out: &str) -> RunReport {

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use gridtally::error::Kind;
-use gridtally::pipeline::RunOptions;
-use gridtally::pipeline::report::Status;
+use gridtally::run::RunOptions;
+use gridtally::run::report::Status;
 
 use super::scene::{Pipeline, Scene, assert_same, lake_hash, lake_times};
 use super::tables::{all, sum, text};

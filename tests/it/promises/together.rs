@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use gridtally::pipeline::RunOptions;
-use gridtally::pipeline::report::RunReport;
+use gridtally::run::RunOptions;
+use gridtally::run::report::RunReport;
 
 use super::scene::{Scene, assert_same, lake_hash};
 use super::tables::{all, int, text};

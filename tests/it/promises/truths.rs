@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use gridtally::pipeline::RunOptions;
+use gridtally::run::RunOptions;
 use gridtally::sources::instant::rfc3339_ms;
 
 use super::scene::{Pipeline, Scene, Source};

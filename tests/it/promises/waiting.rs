@@ -3,11 +3,11 @@
 use arrow::array::{Array, AsArray, RecordBatch, UInt32Array};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Int64Type};
+use gridtally::record::{JobRow, Repeats};
 use gridtally::records::columns::{Columns, Origin, Sealed};
 use gridtally::records::waiting::number::{self, Numbers};
 use gridtally::records::waiting::word::Words;
 use gridtally::records::waiting::{self, Part, Route, Run, gather, gather_sorted};
-use gridtally::records::{JobRow, Repeats};
 use gridtally::schema::batch::{id, identity, int, text, time};
 use proptest::prelude::*;
 use proptest::{collection, option};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use gridtally::pipeline::RunOptions;
+use gridtally::run::RunOptions;
 
 use super::scene::Scene;
 use super::tables::{all, int, text};

@@ -9,12 +9,14 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use gridtally::pipeline::progress::Silent;
-use gridtally::pipeline::{Plan, RunOptions, run as pipeline, verify};
+use gridtally::audit::verify;
+use gridtally::config::Plan;
 use gridtally::publishers::{Cell, Dimension, Mode, Question, WorkReport, report};
 use gridtally::reference::benchmark::BenchmarkTable;
 use gridtally::reference::site_rename::SiteRenames;
 use gridtally::report::lake::Selection;
+use gridtally::run::{RunOptions, stages as pipeline};
+use gridtally::runtime::progress::Silent;
 
 /// A folder with a pipeline and the lake it made.
 struct Lake {

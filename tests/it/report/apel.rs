@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use gridtally::error::Kind;
-use gridtally::records::{Summary, SummaryKind};
+use gridtally::record::{Summary, SummaryKind};
 use gridtally::report::apel::MessageKind;
 use gridtally::report::apel::check::message;
 use gridtally::report::apel::publish::{Request, publish};

@@ -1,9 +1,10 @@
 //! The rules of APEL's server, held against the reader, which was written apart from them.
 
-use gridtally::pipeline::plan::{Acceptance, Format};
 use gridtally::report::apel::check::message;
 use gridtally::report::apel::rules::Rule;
 use gridtally::sources::apel;
+use gridtally::sources::apel::acceptance::Acceptance;
+use gridtally::sources::format::Format;
 
 use crate::support::collect::{input, plan, run, shared};
 

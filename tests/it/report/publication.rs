@@ -198,7 +198,7 @@ fn only_what_differs_is_sent_and_what_is_gone_is_taken_back() {
     });
     assert_eq!(planned(&other, &elsewhere, "apel").changes, []);
     // The lake is sound with its ledger in it.
-    let verdict = gridtally::pipeline::verify::verify(again.path("lake").to_str().unwrap()).unwrap();
+    let verdict = gridtally::audit::verify::verify(again.path("lake").to_str().unwrap()).unwrap();
     assert!(verdict.is_sound(), "{}", verdict.text());
 }
 

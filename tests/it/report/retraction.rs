@@ -168,7 +168,7 @@ fn whoever_takes_all_messages_of_a_kind_holds_what_the_lake_says() {
             [],
             "{word}"
         );
-        let verdict = gridtally::pipeline::verify::verify(second_scene.path("lake").to_str().unwrap()).unwrap();
+        let verdict = gridtally::audit::verify::verify(second_scene.path("lake").to_str().unwrap()).unwrap();
         assert!(verdict.is_sound(), "{}", verdict.text());
     }
 }

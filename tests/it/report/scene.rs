@@ -4,8 +4,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use gridtally::pipeline::progress::Silent;
-use gridtally::pipeline::{Plan, RunOptions, run as pipeline};
+use gridtally::config::Plan;
 use gridtally::report::apel::MessageKind;
 use gridtally::report::apel::publish::{Published, Request, publish};
 use gridtally::report::apel::users::Users;
@@ -14,6 +13,8 @@ use gridtally::report::publication::ledger::Entry;
 use gridtally::report::publication::plan::Plan as SendPlan;
 use gridtally::report::publication::send::{self, List};
 use gridtally::report::publication::teller::Take;
+use gridtally::run::{RunOptions, stages as pipeline};
+use gridtally::runtime::progress::Silent;
 use gridtally::store::{BookLock, Sending};
 
 pub(super) struct Scene(tempfile::TempDir);

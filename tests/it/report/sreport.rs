@@ -8,7 +8,8 @@ mod reserved;
 use std::collections::BTreeMap;
 
 use gridtally::report::lake::{Lake, Selection};
-use gridtally::report::sreport::{Answer, Period, Request, SreportKind, TimeUnit, answer};
+use gridtally::report::sreport::answer::{Answer, Request, SreportKind};
+use gridtally::report::sreport::{Period, TimeUnit, answer};
 use gridtally::time::DaySpan;
 
 use super::scene::Scene;

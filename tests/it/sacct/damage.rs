@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use gridtally::ledger::Reason;
-use gridtally::records::Anomaly;
+use gridtally::record::Anomaly;
 use gridtally::sources::sacct;
 use proptest::prelude::*;
 

@@ -10,7 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use gridtally::records::{Anomaly, JobRow};
+use gridtally::record::{Anomaly, JobRow};
 use gridtally::sources::sacct::FixedOrder;
 
 use super::real::{bytes, read, shared};

@@ -2,7 +2,7 @@
 
 use gridtally::error::Kind;
 use gridtally::ledger::Reason;
-use gridtally::records::Anomaly;
+use gridtally::record::Anomaly;
 use gridtally::sources::sacct;
 
 use super::{Collected, only, plan, read, read_in, try_read};

@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use gridtally::ledger::Reason;
-use gridtally::records::JobRow;
+use gridtally::record::JobRow;
 use gridtally::sources::interest::{Interest, Part};
-use gridtally::sources::sacct;
-use gridtally::sources::{Position, Sink};
+use gridtally::sources::{Position, Sink, sacct};
 
 use super::{plan, read};
 use crate::support::collect::Collected;

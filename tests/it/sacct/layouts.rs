@@ -1,10 +1,10 @@
 //! Dumps without a header, whose columns stand in an order other tools have fixed.
 
 use gridtally::ledger::Reason;
-use gridtally::records::Anomaly;
-use gridtally::sources::dialect::{self, Dialect};
-use gridtally::sources::hints;
+use gridtally::record::Anomaly;
+use gridtally::sources::dialect::Dialect;
 use gridtally::sources::sacct::FixedOrder;
+use gridtally::sources::{diagnosis, registry};
 
 use super::{plan, try_read};
 use crate::support::collect::Collected;
@@ -177,8 +177,8 @@ fn the_order_is_recognised_and_named() {
             FixedOrder::recognise(dump.as_bytes()).map(FixedOrder::as_str),
             Some(word)
         );
-        assert_eq!(dialect::recognise(dump.as_bytes()), Some(Dialect::Sacct), "{word}");
-        let found = hints::of(Some(Dialect::Sacct), dump.as_bytes());
+        assert_eq!(registry::recognise(dump.as_bytes()), Some(Dialect::Sacct), "{word}");
+        let found = diagnosis::of(Some(Dialect::Sacct), dump.as_bytes());
         assert_eq!(found.layout.map(FixedOrder::as_str), Some(word));
         // Without the key the run says which to set.
         let error = try_read(dump.as_bytes(), plan(Some("UTC"))).unwrap_err();

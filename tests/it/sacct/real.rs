@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use gridtally::error::Kind;
-use gridtally::records::JobRow;
+use gridtally::record::JobRow;
 use gridtally::sources::sacct;
 use gridtally::time::{Local, Zone};
 

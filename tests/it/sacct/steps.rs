@@ -1,7 +1,7 @@
 //! Steps folded into their jobs, and what CPU time is.
 
 use gridtally::ledger::Reason;
-use gridtally::records::Anomaly;
+use gridtally::record::Anomaly;
 
 use super::{only, read};
 

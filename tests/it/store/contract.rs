@@ -1,12 +1,15 @@
 //! What every kind of store promises.
 
-use super::{every_kind, local, paths, tree};
+use std::io::{Read, Write};
+
 use bytes::Bytes;
 use gridtally::error::Kind;
-use gridtally::store::{Entry, Store, hive};
+use gridtally::hive;
+use gridtally::store::{Entry, Store};
 use parquet::file::reader::{ChunkReader, Length};
 use proptest::prelude::*;
-use std::io::{Read, Write};
+
+use super::{every_kind, local, paths, tree};
 
 /// Values that have tripped somebody up.
 pub(super) const AWKWARD: &[&str] = &[

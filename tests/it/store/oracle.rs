@@ -1,11 +1,14 @@
 //! What `DuckDB`, Polars and `PyArrow` make of what is written.
 
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, RecordBatch, StringArray};
+use gridtally::hive;
+use gridtally::store::{TableOptions, TableWriter};
+
 use super::contract::AWKWARD;
 use super::{local, table};
 use crate::support::python::python;
-use arrow::array::{ArrayRef, RecordBatch, StringArray};
-use gridtally::store::{TableOptions, TableWriter, hive};
-use std::sync::Arc;
 
 const PARTITIONS: &str = r#"
 import sys, json, duckdb, polars as pl, pyarrow as pa, pyarrow.dataset as ds

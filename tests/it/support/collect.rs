@@ -6,8 +6,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use gridtally::ledger::Reason;
-use gridtally::pipeline::plan::{Acceptance, Format, LogOptions, SourcePlan, VoRule};
-use gridtally::records::{Anomaly, JobRow, SummaryRow};
+use gridtally::record::{Anomaly, JobRow, SummaryRow};
+use gridtally::records::options::IntakeOptions;
+use gridtally::reference::site::SiteRule;
+use gridtally::reference::vo_rule::VoRule;
+use gridtally::sources::apel::acceptance::Acceptance;
+use gridtally::sources::format::Format;
+use gridtally::sources::options::ReaderOptions;
 use gridtally::sources::{Pieces, Position, Sink};
 
 /// A job as a reader handed it over.
@@ -180,32 +185,36 @@ pub(crate) fn input(bytes: &[u8]) -> Box<dyn Read + Send> {
     Box::new(std::io::Cursor::new(bytes.to_vec()))
 }
 
-pub(crate) fn plan(format: Format, acceptance: Acceptance) -> Arc<SourcePlan> {
+pub(crate) fn plan(format: Format, acceptance: Acceptance) -> Arc<ReaderOptions> {
     Arc::new(source(format, acceptance))
 }
 
 /// A source of which nothing else is said.
-pub(crate) fn source(format: Format, acceptance: Acceptance) -> SourcePlan {
-    SourcePlan {
-        name: "test".to_owned(),
+pub(crate) fn source(format: Format, acceptance: Acceptance) -> ReaderOptions {
+    ReaderOptions {
+        source: "test".to_owned(),
         format,
-        paths: Vec::new(),
-        site: None,
-        site_rule: gridtally::reference::site::SiteRule::default(),
-        cluster: None,
-        infrastructure: None,
         zone: None,
         delimiter: None,
         layout: None,
-        vo: VoRule::Record,
         acceptance,
-        logs: LogOptions::default(),
+        unix_start_time: None,
+        is_start_submit: false,
         nodes_by_kind: BTreeMap::new(),
-        publishing: gridtally::pipeline::plan::Publishing::default(),
-        limits: gridtally::pipeline::plan::RejectLimits::default(),
-        written: gridtally::pipeline::plan::Written::default(),
-        fingerprint: String::new(),
     }
+}
+
+/// What completes the records of a source of which nothing else is said.
+pub(crate) fn intake(site: Option<&str>) -> Arc<IntakeOptions> {
+    Arc::new(IntakeOptions {
+        source: "test".to_owned(),
+        site: site.map(str::to_owned),
+        site_rule: SiteRule::default(),
+        cluster: None,
+        infrastructure: None,
+        vo: VoRule::Record,
+        scaled_to: None,
+    })
 }
 
 /// A file or folder of the shared real data, or a loud line saying that a test was skipped.

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use gridtally::pipeline::verify;
+use gridtally::audit::verify;
 use gridtally::store::{Seal, Store, footer};
 
 use super::scene::{Scene, findings};

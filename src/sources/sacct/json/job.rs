@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::fields::{CpuTime, Fields};
 use super::value::{self, Number};
 use crate::ledger::Reason;
-use crate::records::{Anomaly, JobRow};
+use crate::record::{Anomaly, JobRow};
 use crate::sources::json::Text;
 use crate::sources::sacct::cpu::Measured;
 use crate::sources::sacct::job::{is_no_node, waits};

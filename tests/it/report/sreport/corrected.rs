@@ -1,6 +1,7 @@
 //! Signed corrections in Slurm's tables.
 
-use gridtally::report::sreport::{Period, SreportKind};
+use gridtally::report::sreport::Period;
+use gridtally::report::sreport::answer::SreportKind;
 
 use super::{Job, MARCH, ask, hold, lake, used};
 use crate::report::scene::Scene;

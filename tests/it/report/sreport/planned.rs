@@ -1,6 +1,6 @@
 //! What waiting jobs asked for.
 
-use gridtally::report::sreport::SreportKind;
+use gridtally::report::sreport::answer::SreportKind;
 
 use super::{ask, inventory};
 use crate::report::scene::Scene;

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use gridtally::report::lake::{Lake, Selection};
-use gridtally::report::sreport::{Period, Request, SreportKind, TimeUnit, answer};
+use gridtally::report::sreport::answer::{Request, SreportKind};
+use gridtally::report::sreport::{Period, TimeUnit, answer};
 use gridtally::report::table::Table;
 use gridtally::time::Zone;
 

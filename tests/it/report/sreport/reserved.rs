@@ -1,6 +1,6 @@
 //! Reservations in Slurm's tables.
 
-use gridtally::report::sreport::SreportKind;
+use gridtally::report::sreport::answer::SreportKind;
 
 use super::{Job, TREE, ask, hold, inventory, lake};
 use crate::report::scene::Scene;

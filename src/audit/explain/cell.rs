@@ -1,0 +1,140 @@
+//! The jobs behind a cell of `charges`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use crate::charge::amount::CHARGE_SCALE;
+use crate::error::{Error, Kind, Result};
+use crate::problems::did_you_mean;
+use crate::reference::decimal::text as amount;
+use crate::schema::batch::{decimal, int, number, text, word};
+use crate::store::{Manifest, lake, read_table};
+
+/// One job's part of a cell.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Contributor {
+    /// Job id.
+    pub job_id: String,
+    /// Account.
+    pub account: Option<String>,
+    /// What it was charged.
+    pub charge: String,
+}
+
+/// What one policy charged in a cell.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Cell {
+    /// Policy.
+    pub policy: String,
+    /// Version.
+    pub version: String,
+    /// Options chosen.
+    pub options: String,
+    /// Unit.
+    pub unit: String,
+    /// Jobs, charged in whole or in part.
+    pub job_n: usize,
+    /// What all of them were charged.
+    pub charge: String,
+    /// Those charged most, the most first.
+    pub top: Vec<Contributor>,
+}
+
+/// By policy, version, options and unit: charges by job and account.
+type Payers = BTreeMap<[String; 4], BTreeMap<(String, Option<String>), i128>>;
+
+/// What stands behind `path`, a file of `charges` as the lake names it, or the folder it lies in: by policy, with the
+/// `top` jobs of each.
+///
+/// # Errors
+/// [`Kind::NoInput`] when there is no lake, or no such cell in it.
+pub fn cell(output: &str, path: &str, top: usize) -> Result<Vec<Cell>> {
+    let (store, manifest) = Manifest::open(output)?;
+    let wanted = path.trim_end_matches('/');
+    let is_there = manifest
+        .dataset("charges")
+        .any(|file| file.path == wanted || file.path.starts_with(&format!("{wanted}/")));
+    let Some((site, vo, year)) = lake::parse_usage_path(&format!("{wanted}/")).filter(|_| is_there) else {
+        return Err(no_cell(output, &manifest, "charges", wanted));
+    };
+    let mut payers = Payers::new();
+    for file in manifest.dataset("job_charges") {
+        if lake::parse_month_path(&file.path).is_none_or(|(of, _)| of != site) {
+            continue;
+        }
+        for batch in read_table(store.reader(&file.path)?, None, 16_384)? {
+            let batch = batch?;
+            let of = |name: &str| text(&batch, name);
+            let keys = [of("policy")?, of("policy_version")?, of("options")?, of("unit")?];
+            let (jobs, accounts, vos) = (of("job_id")?, of("account")?, of("vo")?);
+            let (years, charge) = (int(&batch, "allocation_year")?, decimal(&batch, "charge")?);
+            for row in 0..batch.num_rows() {
+                if years.value(row) != year || word(vos, row) != vo.as_deref() {
+                    continue;
+                }
+                let key = keys.map(|column| column.value(row).to_owned());
+                let job = (jobs.value(row).to_owned(), word(accounts, row).map(str::to_owned));
+                *payers.entry(key).or_default().entry(job).or_default() += number(charge, row).unwrap_or(0);
+            }
+        }
+    }
+    Ok(payers
+        .into_iter()
+        .map(|(key, jobs)| of_policy(key, jobs, top))
+        .collect())
+}
+
+/// That a lake has no such cell, with the one whose name is nearest.
+pub(crate) fn no_cell(output: &str, manifest: &Manifest, dataset: &str, wanted: &str) -> Error {
+    let folders = manifest.dataset(dataset).filter_map(|file| file.path.rsplit_once('/'));
+    let folders: BTreeSet<&str> = folders.map(|(folder, _)| folder).collect();
+    let hint = did_you_mean(wanted, folders);
+    Error::new(Kind::NoInput, format!("{output} has no {wanted}{hint}"))
+}
+
+fn of_policy(
+    [policy, version, options, unit]: [String; 4],
+    jobs: BTreeMap<(String, Option<String>), i128>,
+    top: usize,
+) -> Cell {
+    let mut sorted: Vec<((String, Option<String>), i128)> = jobs.into_iter().collect();
+    sorted.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    let total: i128 = sorted.iter().map(|(_, charge)| charge).sum();
+    Cell {
+        policy,
+        version,
+        options,
+        unit,
+        job_n: sorted.len(),
+        charge: amount(total, CHARGE_SCALE),
+        top: sorted
+            .into_iter()
+            .take(top)
+            .map(|((job_id, account), charge)| Contributor {
+                job_id,
+                account,
+                charge: amount(charge, CHARGE_SCALE),
+            })
+            .collect(),
+    }
+}
+
+impl Cell {
+    /// For people.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let gap = if self.options.is_empty() { "" } else { " " };
+        let mut text = format!(
+            "{} {}{gap}{}: {} {} of {} jobs\n",
+            self.policy, self.version, self.options, self.charge, self.unit, self.job_n
+        );
+        for job in &self.top {
+            let account = job.account.as_deref().unwrap_or("no account");
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "  {:>24}  job {} ({account})", job.charge, job.job_id);
+        }
+        text
+    }
+}

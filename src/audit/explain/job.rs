@@ -1,0 +1,495 @@
+//! A job and everything that was made of it.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use arrow::array::{Array, ArrayRef, RecordBatch};
+use arrow::util::display::array_value_to_string;
+use serde::Serialize;
+
+use super::piece::pieces;
+use super::raw;
+use crate::charge::facts::Facts;
+use crate::charge::inputs::INPUTS;
+use crate::charge::{Priced, Tariff, price, show};
+use crate::error::{Error, Kind, Result};
+use crate::lake::views::{counting, folded, has_view};
+use crate::lake::{calendar_fact, state};
+use crate::ledger::Book;
+use crate::overhead;
+use crate::overhead::bills;
+use crate::reference::decimal::text as amount;
+use crate::schema::batch::{decimal, id, int, number, text, word};
+use crate::schema::{self, Column};
+use crate::store::{Manifest, Store, lake, read_table};
+use crate::summarise::share::{Share, Splitter};
+use crate::summarise::view::RecordView;
+use crate::time::{Calendar, Day};
+
+/// Most jobs one call explains.
+const MOST: usize = 20;
+
+/// A value of a record.
+#[derive(Clone, Debug, Serialize)]
+pub struct Field {
+    /// Column.
+    pub name: String,
+    /// Value.
+    pub value: String,
+    /// Unit.
+    pub unit: String,
+    /// The source's field it was read from.
+    pub from: String,
+    /// What it means.
+    pub meaning: String,
+}
+
+/// A row of the same job that does not count.
+#[derive(Clone, Debug, Serialize)]
+pub struct Past {
+    /// `duplicate` or `superseded`.
+    pub outcome: String,
+    /// Its file.
+    pub path: String,
+    /// Its line.
+    pub line: i64,
+}
+
+/// What one period was charged.
+#[derive(Clone, Debug, Serialize)]
+pub struct Piece {
+    /// First day of the month.
+    pub month: String,
+    /// Account that pays.
+    pub account: Option<String>,
+    /// The correction it is an entry of.
+    pub correction_id: Option<String>,
+    /// How long the job ran in the period while the policy held, and in all, milliseconds.
+    pub ran_ms: Option<[i64; 2]>,
+    /// The charge; `None` when it is unknown.
+    pub charge: Option<String>,
+    /// Why it is unknown.
+    pub why_unpriced: Option<String>,
+    /// The file of `charges` it was added to.
+    pub cell: String,
+}
+
+/// What `usage` has of a job in one period.
+#[derive(Clone, Debug, Serialize)]
+pub struct Used {
+    /// First day of the month.
+    pub month: String,
+    /// How long it ran in the period, and in all, milliseconds.
+    pub ran_ms: [i64; 2],
+    /// Its part of the wall time, seconds.
+    pub wall_s: i64,
+    /// That times the cores.
+    pub alloc_core_s: i64,
+    /// Its part of the CPU time, milliseconds.
+    pub cpu_ms: Option<i64>,
+    /// Whether the job counts here.
+    pub is_counted: bool,
+    /// The file of `usage` it was added to.
+    pub cell: String,
+}
+
+/// A charge with its formula.
+#[derive(Clone, Debug, Serialize)]
+pub struct Charged {
+    /// Policy.
+    pub policy: String,
+    /// Version.
+    pub version: String,
+    /// Options chosen.
+    pub options: String,
+    /// Title of the policy.
+    pub title: String,
+    /// Unit.
+    pub unit: String,
+    /// Inputs, then every value: formula, formula with its numbers, result.
+    pub steps: Vec<String>,
+    /// By period; they add up to the charge, or to the share of the time the policy held.
+    pub pieces: Vec<Piece>,
+}
+
+/// A job, explained.
+#[derive(Clone, Debug, Serialize)]
+pub struct Explained {
+    /// Site.
+    pub site: String,
+    /// Job id.
+    pub job_id: String,
+    /// Identity of the record.
+    pub record_id: String,
+    /// Source.
+    pub source: String,
+    /// Dialect family.
+    pub format: String,
+    /// Input file.
+    pub file_id: String,
+    /// Its path.
+    pub path: String,
+    /// Line.
+    pub line: i64,
+    /// Byte offset, after decompression.
+    pub byte_offset: i64,
+    /// Header and row, if they can be shown.
+    pub raw: Option<[String; 2]>,
+    /// Why not.
+    pub raw_missing: Option<String>,
+    /// Zone of the source's times without an offset, where it is known.
+    pub zone: Option<String>,
+    /// Values that are known.
+    pub fields: Vec<Field>,
+    /// Other rows of the same job.
+    pub history: Vec<Past>,
+    /// Work done, with the benchmark and where it came from.
+    pub work: Vec<String>,
+    /// Whether summaries of its site, month and view count in its place: then it is no usage and is not charged.
+    pub is_displaced: bool,
+    /// What usage has of it, period by period, as recorded.
+    pub usage: Vec<Used>,
+    /// Charges.
+    pub charges: Vec<Charged>,
+}
+
+/// The jobs that are called `job`: by job id, plain job number, grid-wide id or record id. `inputs` is the folder the
+/// paths of input files are relative to: that of the pipeline file.
+///
+/// # Errors
+/// [`Kind::NoInput`] when there is no lake, or no such job in it; [`Kind::Io`] when it cannot be read.
+pub fn explain(output: &str, job: &str, inputs: &Path) -> Result<Vec<Explained>> {
+    let (store, manifest) = Manifest::open(output)?;
+    let table = |path: &str| -> Result<Vec<RecordBatch>> { read_table(store.reader(path)?, None, 16_384)?.collect() };
+    let book = Book::load(&table(lake::inputs_path(&manifest))?, &table(lake::LEDGER)?)?;
+    let lake = Lake { store, manifest, book };
+    let wanted = identity(job);
+    let mut found = Vec::new();
+    for file in lake.manifest.dataset("records") {
+        let Some((site, month)) = lake::parse_month_path(&file.path) else {
+            continue;
+        };
+        for batch in read_table(lake.store.reader(&file.path)?, None, 16_384)? {
+            let batch = batch?;
+            let ids = id(&batch, "record_id")?;
+            let names = ["job_id", "raw_job_id", "global_job_id"];
+            let names = names
+                .map(|name| text(&batch, name))
+                .into_iter()
+                .collect::<Result<Vec<_>>>()?;
+            for row in 0..batch.num_rows() {
+                let is_named = names.iter().any(|name| word(name, row) == Some(job));
+                if found.len() < MOST && (is_named || wanted.as_ref().map(<[u8; 16]>::as_slice) == Some(ids.value(row)))
+                {
+                    found.push(lake.job(&site, month, &batch.slice(row, 1), inputs)?);
+                }
+            }
+        }
+    }
+    if found.is_empty() {
+        return Err(Error::new(Kind::NoInput, format!("{output} has no job called {job}")));
+    }
+    Ok(found)
+}
+
+struct Lake {
+    store: Store,
+    manifest: Manifest,
+    book: Book,
+}
+
+impl Lake {
+    /// The one row of `record`.
+    fn job(&self, site: &str, month: crate::time::Month, record: &RecordBatch, inputs: &Path) -> Result<Explained> {
+        let of = |name: &str| -> Result<String> { Ok(word(text(record, name)?, 0).unwrap_or_default().to_owned()) };
+        let record_id = id(record, "record_id")?.value(0);
+        let file_id = of("file_id")?;
+        let (path, blake3) = self.input(&file_id);
+        let byte_offset = int(record, "byte_offset")?.value(0);
+        let raw = if state::withholds_names(&self.manifest.facts) {
+            Err("[privacy] of its pipeline withholds names, and the input holds them as they are".to_owned())
+        } else {
+            raw::row(inputs, &path, &blake3, u64::try_from(byte_offset).unwrap_or(0))?
+        };
+        let (raw, raw_missing) = match raw {
+            Ok(raw) => (Some(raw), None),
+            Err(why) => (None, Some(why)),
+        };
+        let format = of("format")?;
+        // A lake of before says no calendar: then parts are told without how they came about.
+        let told = calendar_fact::restored(&self.manifest.facts).ok();
+        let mut splitter = told.map(|(attribution, calendar)| Splitter::new(attribution, calendar));
+        let view = RecordView::new(record)?;
+        let shares = splitter
+            .as_mut()
+            .map_or_else(Vec::new, |splitter| splitter.shares(&view, 0));
+        let calendar = splitter.map(|splitter| splitter.calendar().clone());
+        let is_displaced = self.is_displaced(site, month, &of("view")?)?;
+        Ok(Explained {
+            site: site.to_owned(),
+            job_id: of("job_id")?,
+            source: of("source")?,
+            fields: fields(record, &format)?,
+            history: self.history(site, month, record_id)?,
+            work: work(record)?,
+            is_displaced,
+            usage: if is_displaced {
+                Vec::new()
+            } else {
+                used(&shares, site, word(text(record, "vo")?, 0))
+            },
+            charges: self.charges(site, month, record, (record_id, &shares, calendar.as_ref()))?,
+            zone: self.manifest.facts.get(&state::zone_fact(&of("source")?)).cloned(),
+            line: int(record, "line")?.value(0),
+            record_id: hex(record_id),
+            format,
+            file_id,
+            path,
+            byte_offset,
+            raw,
+            raw_missing,
+        })
+    }
+
+    /// Whether summaries of a view count in place of jobs.
+    fn is_displaced(&self, site: &str, month: crate::time::Month, view: &str) -> Result<bool> {
+        let place = (site.to_owned(), month);
+        let files = self.manifest.dataset("summary");
+        let files = files.map(|file| (file.path.clone(), file.path.clone()));
+        let counting = counting(&self.store, files, |of| *of == folded(&place))?;
+        Ok(has_view(&counting, &place, view))
+    }
+
+    /// Path and hash of an input file.
+    fn input(&self, file_id: &str) -> (String, String) {
+        let input = self.book.inputs().get(file_id);
+        let path = input.and_then(|input| input.paths.first().cloned());
+        (
+            path.unwrap_or_default(),
+            input.map_or_else(String::new, |input| input.blake3.clone()),
+        )
+    }
+
+    fn batches(&self, path: &str) -> Result<Vec<RecordBatch>> {
+        if self.manifest.file(path).is_none() {
+            return Ok(Vec::new());
+        }
+        read_table(self.store.reader(path)?, None, 16_384)?.collect()
+    }
+
+    fn history(&self, site: &str, month: crate::time::Month, record_id: &[u8]) -> Result<Vec<Past>> {
+        let mut past = Vec::new();
+        for batch in self.batches(&lake::month_path("history", site, month))? {
+            let (ids, outcome) = (id(&batch, "record_id")?, text(&batch, "outcome")?);
+            let (files, line) = (text(&batch, "file_id")?, int(&batch, "line")?);
+            for row in (0..batch.num_rows()).filter(|row| ids.value(*row) == record_id) {
+                past.push(Past {
+                    outcome: outcome.value(row).to_owned(),
+                    path: self.input(files.value(row)).0,
+                    line: line.value(row),
+                });
+            }
+        }
+        Ok(past)
+    }
+
+    /// What the jobs of a month of records are billed of their nodes.
+    fn bill_rows(&self, site: &str, month: crate::time::Month) -> Result<Vec<RecordBatch>> {
+        let mut rows = Vec::new();
+        for file in self.manifest.dataset("job_charges") {
+            let is_of_month = lake::parse_month_path(&file.path).is_some_and(|of| of == (site.to_owned(), month));
+            if is_of_month && lake::parse_bill_path(&file.path).is_some() {
+                rows.append(&mut self.batches(&file.path)?);
+            }
+        }
+        Ok(rows)
+    }
+
+    fn charges(
+        &self,
+        site: &str,
+        month: crate::time::Month,
+        record: &RecordBatch,
+        (record_id, shares, calendar): (&[u8], &[Share], Option<&Calendar>),
+    ) -> Result<Vec<Charged>> {
+        let rows = self.batches(&lake::month_path("job_charges", site, month))?;
+        let bill_rows = self.bill_rows(site, month)?;
+        let mut bills_of: Option<overhead::Lines> = None;
+        let mut charges = Vec::new();
+        for batch in self.batches(crate::run::charges::POLICIES)? {
+            let of = |name: &str| text(&batch, name);
+            let (ids, texts, chosen) = (of("id")?, of("text")?, of("options")?);
+            let (versions, titles) = (of("version")?, of("title")?);
+            let (pools, units) = (of("pool")?, of("unit")?);
+            for row in 0..batch.num_rows() {
+                if bills::is_policy(ids.value(row)) {
+                    let key = (ids.value(row), versions.value(row), chosen.value(row));
+                    let pieces = pieces(
+                        &bill_rows,
+                        site,
+                        record_id,
+                        (key, Some(pools.value(row))),
+                        (shares, None),
+                    )?;
+                    if !pieces.is_empty() {
+                        let lines = match &mut bills_of {
+                            Some(lines) => lines,
+                            none => none.insert(overhead::explain(&self.store, &self.manifest, site, record)?),
+                        };
+                        let of = (chosen.value(row).to_owned(), pools.value(row).to_owned());
+                        charges.push(Charged {
+                            policy: ids.value(row).to_owned(),
+                            version: versions.value(row).to_owned(),
+                            options: chosen.value(row).to_owned(),
+                            title: titles.value(row).to_owned(),
+                            unit: units.value(row).to_owned(),
+                            steps: lines.remove(&of).unwrap_or_default(),
+                            pieces,
+                        });
+                    }
+                    continue;
+                }
+                let tariff = Tariff::restored(ids.value(row), texts.value(row), chosen.value(row))?;
+                let holds_ms = calendar.map(|calendar| tariff.policy.holds_ms(calendar));
+                let pieces = pieces(&rows, site, record_id, (tariff.key(), None), (shares, holds_ms))?;
+                if pieces.is_empty() {
+                    continue;
+                }
+                let facts = Facts::of_records(record, site, &tariff.policy.needs())?;
+                let priced = price(&tariff.policy, &tariff.options, &facts, true)?;
+                charges.push(Charged {
+                    policy: tariff.policy.id.clone(),
+                    version: tariff.policy.version.clone(),
+                    options: tariff.chosen.clone(),
+                    title: tariff.policy.title.clone(),
+                    unit: tariff.policy.unit.clone(),
+                    steps: steps(&tariff, &facts, &priced),
+                    pieces,
+                });
+            }
+        }
+        Ok(charges)
+    }
+}
+
+/// Which columns the inputs are, then how the charge comes about.
+fn steps(tariff: &Tariff, facts: &Facts, priced: &Priced) -> Vec<String> {
+    let reads = tariff.policy.reads();
+    let read = INPUTS
+        .iter()
+        .filter(|input| reads.contains(input.name) && !input.record.is_empty());
+    let read: Vec<String> = read
+        .filter(|input| input.record != input.name)
+        .map(|input| match input.name {
+            "seconds" => "seconds: wall_s + wall_fraction_ms / 1000".to_owned(),
+            name => format!("{name}: {}", input.record),
+        })
+        .collect();
+    let mut steps = Vec::new();
+    if !read.is_empty() {
+        steps.push(format!("inputs are these columns: {}", read.join(", ")));
+    }
+    steps.extend(show::trace(&tariff.policy, priced, 0));
+    if facts.never_ran(0) {
+        steps.push("the job never ran: it costs nothing".to_owned());
+    }
+    steps
+}
+
+/// What usage has of a job.
+fn used(shares: &[Share], site: &str, vo: Option<&str>) -> Vec<Used> {
+    let used = shares.iter().map(|share| Used {
+        month: month_text(share.period.month),
+        ran_ms: [share.ran_ms, share.of_ms],
+        wall_s: share.wall_s,
+        alloc_core_s: share.alloc_core_s,
+        cpu_ms: share.cpu_ms,
+        is_counted: share.is_counted,
+        cell: lake::usage_path(site, vo, share.period.allocation_year),
+    });
+    used.collect()
+}
+
+pub(crate) fn month_text(month: Day) -> String {
+    let date = crate::time::month::date_of(month);
+    date.map(|date| date.to_string()).unwrap_or_default()
+}
+
+/// Every value that is known, and where it came from.
+fn fields(record: &RecordBatch, format: &str) -> Result<Vec<Field>> {
+    let mut fields = Vec::new();
+    for column in &schema::dataset("records")?.columns {
+        let array: &ArrayRef = schema::batch::column(record, &column.name)?;
+        if array.is_null(0) {
+            continue;
+        }
+        let value = array_value_to_string(array, 0)?;
+        if value == "false" {
+            continue;
+        }
+        fields.push(Field {
+            name: column.name.clone(),
+            value,
+            unit: column.unit.clone(),
+            from: origin(column, format),
+            meaning: column.doc.clone(),
+        });
+    }
+    Ok(fields)
+}
+
+fn origin(column: &Column, format: &str) -> String {
+    let own = column.origin.get(format).or_else(|| column.origin.get("gridtally"));
+    own.cloned().unwrap_or_else(|| "as the source has it".to_owned())
+}
+
+/// Work with its numbers: time times the benchmark per core.
+fn work(record: &RecordBatch) -> Result<Vec<String>> {
+    let mut lines = Vec::new();
+    for kind in ["hs06", "hs23", "si00"] {
+        let per_core = decimal(record, &format!("{kind}_per_core"))?;
+        let Some(value) = number(per_core, 0) else {
+            continue;
+        };
+        let origin = word(text(record, &format!("{kind}_origin"))?, 0).unwrap_or_default();
+        lines.push(format!("{kind}_per_core = {} (from: {origin})", amount(value, 4)));
+        if let Some(cpu) = number(int(record, "cpu_ms")?, 0) {
+            let work = i128::from(cpu) * value;
+            let value = amount(value, 4);
+            lines.push(format!(
+                "cpu_{kind}_s = {cpu} ms / 1000 * {value} = {}",
+                amount(work, 7)
+            ));
+        }
+        let wall = int(record, "wall_s")?.value(0);
+        let value_text = amount(value, 4);
+        let wall_work = amount(i128::from(wall) * value, 4);
+        lines.push(format!("wall_{kind}_s = {wall} s * {value_text} = {wall_work}"));
+        if let Some(cores) = number(int(record, "alloc_core_n")?, 0) {
+            let work = i128::from(wall) * i128::from(cores) * value;
+            let value = amount(value, 4);
+            lines.push(format!(
+                "core_wall_{kind}_s = {wall} s * {cores} cores * {value} = {}",
+                amount(work, 4)
+            ));
+        }
+    }
+    Ok(lines)
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}
+
+/// The bytes of an identity as people write it, with or without dashes.
+fn identity(text: &str) -> Option<[u8; 16]> {
+    let digits = text.replace('-', "");
+    let is_hex = digits.len() == 32 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let value = u128::from_str_radix(&digits, 16).ok().filter(|_| is_hex)?;
+    Some(value.to_be_bytes())
+}

@@ -1,0 +1,61 @@
+//! The parts a charge was split into.
+
+use arrow::array::RecordBatch;
+
+use super::job::{Piece, month_text};
+use crate::charge::amount::CHARGE_SCALE;
+use crate::error::Result;
+use crate::reference::decimal::text as amount;
+use crate::schema::batch::{date, decimal, id, int, number, text, word};
+use crate::store::lake;
+use crate::summarise::share::Share;
+
+/// Policy, version and options, and the pool where a policy has several.
+pub(crate) type Payer<'a> = ((&'a str, &'a str, &'a str), Option<&'a str>);
+
+/// The parts of a job's charge by one payer.
+pub(crate) fn pieces(
+    rows: &[RecordBatch],
+    site: &str,
+    record_id: &[u8],
+    (wanted, pool): Payer<'_>,
+    (shares, holds_ms): (&[Share], Option<(i64, i64)>),
+) -> Result<Vec<Piece>> {
+    let mut pieces = Vec::new();
+    for batch in rows {
+        let (ids, charge) = (id(batch, "record_id")?, decimal(batch, "charge")?);
+        let of = |name: &str| text(batch, name);
+        let (policy, version, options) = (of("policy")?, of("policy_version")?, of("options")?);
+        let (vo, why, pools) = (of("vo")?, of("why_unpriced")?, of("pool")?);
+        let (account, correction) = (of("account")?, of("correction_id")?);
+        let (year, month) = (int(batch, "allocation_year")?, date(batch, "month")?);
+        let day = date(batch, "day")?;
+        for row in 0..batch.num_rows() {
+            let key = (policy.value(row), version.value(row), options.value(row));
+            let is_of_pool = pool.is_none_or(|pool| pools.value(row) == pool);
+            if key != wanted || !is_of_pool || ids.value(row) != record_id {
+                continue;
+            }
+            let share = shares.iter().find(|share| {
+                let period = &share.period;
+                (period.allocation_year, period.month, period.day)
+                    == (year.value(row), month.value(row), number(day, row))
+            });
+            let ran_ms = share.zip(holds_ms).map(|(share, (from_ms, until_ms))| {
+                let until_ms = until_ms.min(share.from_ms.saturating_add(share.ran_ms));
+                let ran_ms = until_ms.saturating_sub(from_ms.max(share.from_ms)).max(0);
+                [ran_ms, share.of_ms]
+            });
+            pieces.push(Piece {
+                month: month_text(month.value(row)),
+                account: word(account, row).map(str::to_owned),
+                correction_id: word(correction, row).map(str::to_owned),
+                ran_ms,
+                charge: number(charge, row).map(|charge| amount(charge, CHARGE_SCALE)),
+                why_unpriced: word(why, row).map(str::to_owned),
+                cell: lake::charges_path(site, word(vo, row), year.value(row)),
+            });
+        }
+    }
+    Ok(pieces)
+}

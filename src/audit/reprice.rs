@@ -1,0 +1,429 @@
+//! A lake priced again, under policies it need not have been charged by: what accounts would pay, and under two of them
+//! who would pay more, who less.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt::Write as _;
+
+use arrow::array::{RecordBatch, StringArray};
+use serde::Serialize;
+
+use crate::charge::amount::CHARGE_SCALE;
+use crate::charge::facts::Facts;
+use crate::charge::scope::{LeftOut, OutOfScope};
+use crate::charge::{Tariff, price};
+use crate::error::{Error, Kind, Result};
+use crate::reference::decimal::text as amount;
+use crate::runtime::pool;
+use crate::schema::batch::{text, word};
+use crate::store::{Manifest, Store, lake, read_table};
+
+/// Rows that are priced at once.
+const BATCH_ROWS: usize = 65_536;
+
+/// View and account.
+type Name = (String, Option<String>);
+
+/// One account under both policies.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Payer {
+    /// View of the jobs; views are never added up.
+    pub view: String,
+    /// Account.
+    pub account: Option<String>,
+    /// Charge under the first policy.
+    pub a: String,
+    /// Charge under the second.
+    pub b: String,
+    /// Its part of all charges of the view under the first, in hundredths of a per cent.
+    pub share_a_e4: i64,
+    /// The same under the second.
+    pub share_b_e4: i64,
+    /// The second part less the first: above zero it pays for more.
+    pub change_e4: i64,
+}
+
+/// Two policies over the jobs of a lake.
+#[derive(Clone, Debug, Serialize)]
+pub struct Comparison {
+    /// The first policy.
+    pub a: String,
+    /// Its unit.
+    pub unit_a: String,
+    /// The second policy.
+    pub b: String,
+    /// Its unit.
+    pub unit_b: String,
+    /// Jobs priced by both, by the first alone, by the second alone, and by neither.
+    pub job_n: [u64; 4],
+    /// Jobs in the scope of a policy whose charge is unknown under it.
+    pub unpriced_job_n: [u64; 2],
+    /// Jobs out of the scope of each policy, by what keeps them out.
+    pub out_of_scope: [Vec<LeftOut>; 2],
+    /// The same for people.
+    #[serde(skip)]
+    left_out: [Option<String>; 2],
+    /// Accounts, those whose part grows most first.
+    pub payers: Vec<Payer>,
+}
+
+/// What the jobs of a lake would cost under one policy.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Priced {
+    /// The policy.
+    pub policy: String,
+    /// What a charge is counted in.
+    pub unit: String,
+    /// Jobs charged.
+    pub job_n: u64,
+    /// Jobs in its scope whose charge is unknown.
+    pub unpriced_job_n: u64,
+    /// Jobs out of its scope, by what keeps them out.
+    pub out_of_scope: Vec<LeftOut>,
+    /// The same for people.
+    #[serde(skip)]
+    left_out: Option<String>,
+    /// Charges by view and account, the largest first.
+    pub accounts: Vec<AccountPrice>,
+}
+
+/// What one account would pay.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct AccountPrice {
+    /// View of the jobs; views are never added up.
+    pub view: String,
+    /// Account.
+    pub account: Option<String>,
+    /// Charge.
+    pub charge: String,
+}
+
+/// What some jobs come to under every tariff.
+#[derive(Clone, Debug, Default)]
+struct Sums {
+    /// Charges by name and tariff; `None` where no job is charged.
+    charges: BTreeMap<Name, Vec<Option<i128>>>,
+    /// Jobs charged, by tariff.
+    job_n: Vec<u64>,
+    /// Jobs in scope whose charge is unknown, by tariff.
+    unpriced_job_n: Vec<u64>,
+    /// Jobs by which of the first two tariffs charge them: both, the first, the second, neither.
+    class_n: [u64; 4],
+    /// Jobs out of scope, by tariff.
+    out_of_scope: Vec<OutOfScope>,
+}
+
+/// Prices every job of the lake under each policy, whenever it holds.
+///
+/// # Errors
+/// [`Kind::NoInput`] when there is no lake; [`Kind::Data`] when a number does not fit.
+pub fn all(output: &str, tariffs: &[Tariff]) -> Result<Vec<Priced>> {
+    let tariffs: Vec<&Tariff> = tariffs.iter().collect();
+    let sums = scan(output, &tariffs)?;
+    let priced = tariffs.iter().enumerate().map(|(nth, tariff)| {
+        let of = |counts: &[u64]| counts.get(nth).copied().unwrap_or(0);
+        let mut accounts: Vec<(&Name, i128)> = sums
+            .charges
+            .iter()
+            .filter_map(|(name, charges)| Some((name, charges.get(nth).copied().flatten()?)))
+            .collect();
+        accounts.sort_by(|a, b| (&a.0.0, b.1, &a.0.1).cmp(&(&b.0.0, a.1, &b.0.1)));
+        Priced {
+            policy: named(tariff),
+            unit: tariff.policy.unit.clone(),
+            job_n: of(&sums.job_n),
+            unpriced_job_n: of(&sums.unpriced_job_n),
+            out_of_scope: sums
+                .out_of_scope
+                .get(nth)
+                .map_or_else(Vec::new, |out| out.rows(&tariff.policy)),
+            left_out: sums.out_of_scope.get(nth).and_then(|out| out.text(&tariff.policy)),
+            accounts: accounts
+                .into_iter()
+                .map(|((view, account), charge)| AccountPrice {
+                    view: view.clone(),
+                    account: account.clone(),
+                    charge: amount(charge, CHARGE_SCALE),
+                })
+                .collect(),
+        }
+    });
+    Ok(priced.collect())
+}
+
+/// Prices every job of the lake under both policies, whenever they hold. Charges in different units are compared by
+/// the part each account has of them.
+///
+/// # Errors
+/// As [`all`].
+pub fn compare(output: &str, a: &Tariff, b: &Tariff) -> Result<Comparison> {
+    let sums = scan(output, &[a, b])?;
+    let two = |counts: &[u64]| [0, 1].map(|nth| counts.get(nth).copied().unwrap_or(0));
+    Ok(Comparison {
+        a: named(a),
+        unit_a: a.policy.unit.clone(),
+        b: named(b),
+        unit_b: b.policy.unit.clone(),
+        job_n: sums.class_n,
+        unpriced_job_n: two(&sums.unpriced_job_n),
+        out_of_scope: [(0, a), (1, b)].map(|(nth, tariff): (usize, &Tariff)| {
+            let out = sums.out_of_scope.get(nth);
+            out.map_or_else(Vec::new, |out| out.rows(&tariff.policy))
+        }),
+        left_out: [(0, a), (1, b)].map(|(nth, tariff): (usize, &Tariff)| {
+            let out = sums.out_of_scope.get(nth);
+            out.and_then(|out| out.text(&tariff.policy))
+        }),
+        payers: payers(&sums.charges),
+    })
+}
+
+/// Reads what the policies need of every job once, and prices it under all of them.
+fn scan(output: &str, tariffs: &[&Tariff]) -> Result<Sums> {
+    let (store, manifest) = Manifest::open(output)?;
+    let needs: BTreeSet<&str> = tariffs.iter().flat_map(|tariff| tariff.policy.needs()).collect();
+    let mut columns = Facts::columns(&needs);
+    columns.extend(["view", "account"]);
+    let columns: Vec<&str> = columns.into_iter().collect();
+    let files = manifest.dataset("records").filter_map(|file| {
+        let (site, _) = lake::parse_month_path(&file.path)?;
+        Some((site, file.path.clone()))
+    });
+    let files: Vec<(String, String)> = files.collect();
+    let threads = std::thread::available_parallelism().map_or(1, Into::into);
+    let parts = pool::each(&files, threads, |(site, path)| {
+        of_file((&store, path), site, (&needs, &columns), tariffs)
+    })?;
+    let mut sums = Sums::new(tariffs.len());
+    for part in parts {
+        sums.add(part)?;
+    }
+    Ok(sums)
+}
+
+fn of_file(
+    (store, path): (&Store, &str),
+    site: &str,
+    (needs, columns): (&BTreeSet<&str>, &[&str]),
+    tariffs: &[&Tariff],
+) -> Result<Sums> {
+    let mut sums = Sums::new(tariffs.len());
+    for batch in read_table(store.reader(path)?, Some(columns), BATCH_ROWS)? {
+        let batch = batch?;
+        let facts = Facts::of_records(&batch, site, needs)?;
+        let mut charges = Vec::with_capacity(tariffs.len());
+        for (nth, tariff) in tariffs.iter().enumerate() {
+            let priced = price(&tariff.policy, &tariff.options, &facts, false)?;
+            let scope = priced.is_in_scope.iter().zip(&priced.charge);
+            let unpriced = scope
+                .filter(|(is_in_scope, charge)| **is_in_scope && charge.is_none())
+                .count();
+            let job_n = priced.charge.iter().flatten().count();
+            for (counts, n) in [(&mut sums.unpriced_job_n, unpriced), (&mut sums.job_n, job_n)] {
+                if let Some(count) = counts.get_mut(nth) {
+                    *count += u64::try_from(n).unwrap_or(u64::MAX);
+                }
+            }
+            if let Some(out) = sums.out_of_scope.get_mut(nth) {
+                out.add(&tariff.policy, &facts, &priced.kept_out)?;
+            }
+            charges.push(priced.charge);
+        }
+        sums.add_batch(&batch, &charges)?;
+    }
+    Ok(sums)
+}
+
+impl Sums {
+    fn new(tariff_n: usize) -> Self {
+        Self {
+            job_n: vec![0; tariff_n],
+            unpriced_job_n: vec![0; tariff_n],
+            out_of_scope: vec![OutOfScope::default(); tariff_n],
+            ..Self::default()
+        }
+    }
+
+    /// Adds the charges of a batch of records, by tariff.
+    fn add_batch(&mut self, batch: &RecordBatch, charges: &[Vec<Option<i128>>]) -> Result<()> {
+        let (views, accounts) = (text(batch, "view")?, text(batch, "account")?);
+        let places = Places::of(views, accounts);
+        let mut own = vec![vec![None; charges.len()]; places.names.len()];
+        for (nth, charges) in charges.iter().enumerate() {
+            for (place, charge) in places.of_row.iter().zip(charges) {
+                let sum: Option<&mut Option<i128>> = own.get_mut(*place).and_then(|sums| sums.get_mut(nth));
+                if let (Some(sum), Some(charge)) = (sum, charge) {
+                    *sum = Some(plus(sum.unwrap_or(0), *charge)?);
+                }
+            }
+        }
+        if let [a, b, ..] = charges {
+            for (a, b) in a.iter().zip(b) {
+                let class = usize::from(a.is_none()) * 2 + usize::from(b.is_none());
+                // Both, the first alone, the second alone, neither.
+                if let Some(jobs) = self.class_n.get_mut(class) {
+                    *jobs += 1;
+                }
+            }
+        }
+        for ((view, account), sums) in places.names.into_iter().zip(own) {
+            let name = (view.to_owned(), account.map(str::to_owned));
+            self.add_name(name, &sums)?;
+        }
+        Ok(())
+    }
+
+    fn add_name(&mut self, name: Name, charges: &[Option<i128>]) -> Result<()> {
+        let own = self.charges.entry(name).or_insert_with(|| vec![None; charges.len()]);
+        for (sum, charge) in own.iter_mut().zip(charges) {
+            *sum = match (*sum, *charge) {
+                (Some(sum), Some(charge)) => Some(plus(sum, charge)?),
+                (one, None) | (None, one) => one,
+            };
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, other: Self) -> Result<()> {
+        for (name, charges) in other.charges {
+            self.add_name(name, &charges)?;
+        }
+        let counts = self.job_n.iter_mut().chain(&mut self.unpriced_job_n);
+        let counts = counts.chain(&mut self.class_n);
+        let others = other.job_n.iter().chain(&other.unpriced_job_n).chain(&other.class_n);
+        for (sum, n) in counts.zip(others) {
+            *sum += n;
+        }
+        for (own, out) in self.out_of_scope.iter_mut().zip(other.out_of_scope) {
+            own.merge(out);
+        }
+        Ok(())
+    }
+}
+
+fn plus(a: i128, b: i128) -> Result<i128> {
+    a.checked_add(b)
+        .ok_or_else(|| Error::new(Kind::Data, "charges are too large to be added up"))
+}
+
+/// The names in a batch, and which each row has.
+struct Places<'b> {
+    names: Vec<(&'b str, Option<&'b str>)>,
+    of_row: Vec<usize>,
+}
+
+impl<'b> Places<'b> {
+    fn of(views: &'b StringArray, accounts: &'b StringArray) -> Self {
+        let mut known: HashMap<(&str, Option<&str>), usize, ahash::RandomState> = HashMap::default();
+        let mut names = Vec::new();
+        let of_row = views.iter().enumerate().map(|(row, view)| {
+            let name = (view.unwrap_or_default(), word(accounts, row));
+            *known.entry(name).or_insert_with(|| {
+                names.push(name);
+                names.len() - 1
+            })
+        });
+        let of_row = of_row.collect();
+        Self { names, of_row }
+    }
+}
+
+fn named(tariff: &Tariff) -> String {
+    let gap = if tariff.chosen.is_empty() { "" } else { " " };
+    format!("{}{gap}{}", tariff.policy.name(), tariff.chosen)
+}
+
+fn payers(sums: &BTreeMap<Name, Vec<Option<i128>>>) -> Vec<Payer> {
+    // Names that neither charges are left out.
+    let both = |charges: &[Option<i128>]| [0, 1].map(|nth| charges.get(nth).copied().flatten());
+    let charged = sums.iter().map(|(name, charges)| (name, both(charges)));
+    let charged: Vec<(&Name, [i128; 2])> = charged
+        .filter(|(_, charges)| charges.iter().any(Option::is_some))
+        .map(|(name, charges)| (name, charges.map(Option::unwrap_or_default)))
+        .collect();
+    let mut totals: BTreeMap<&str, [i128; 2]> = BTreeMap::new();
+    for ((view, _), charges) in &charged {
+        for (total, charge) in totals.entry(view).or_default().iter_mut().zip(charges) {
+            *total += charge;
+        }
+    }
+    let share = |part: i128, whole: i128| {
+        let share = part.saturating_mul(10_000).checked_div(whole).unwrap_or(0);
+        i64::try_from(share).unwrap_or(0)
+    };
+    let mut payers: Vec<Payer> = charged
+        .into_iter()
+        .map(|((view, account), [a, b])| {
+            let [all_a, all_b] = totals.get(view.as_str()).copied().unwrap_or_default();
+            let (before, after) = (share(a, all_a), share(b, all_b));
+            Payer {
+                view: view.clone(),
+                account: account.clone(),
+                a: amount(a, CHARGE_SCALE),
+                b: amount(b, CHARGE_SCALE),
+                share_a_e4: before,
+                share_b_e4: after,
+                change_e4: after - before,
+            }
+        })
+        .collect();
+    payers.sort_by(|x, y| {
+        y.change_e4
+            .cmp(&x.change_e4)
+            .then_with(|| (&x.view, &x.account).cmp(&(&y.view, &y.account)))
+    });
+    payers
+}
+
+impl Priced {
+    /// For people.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut text = format!(
+            "{} ({}): {} jobs, charge unknown for {}\n",
+            self.policy, self.unit, self.job_n, self.unpriced_job_n
+        );
+        if let Some(left_out) = &self.left_out {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "  {left_out}");
+        }
+        for account in &self.accounts {
+            let name = account.account.as_deref().unwrap_or("-");
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "  {name:<20} {:<10} {:>24}", account.view, account.charge);
+        }
+        text
+    }
+}
+
+impl Comparison {
+    /// For people.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let [both, only_a, only_b, neither] = self.job_n;
+        let [unpriced_a, unpriced_b] = self.unpriced_job_n;
+        let left_out = ["A", "B"].iter().zip(&self.left_out);
+        let left_out = left_out.filter_map(|(name, why)| why.as_ref().map(|why| format!("{name}: {why}\n")));
+        let left_out: String = left_out.collect();
+        let mut text = format!(
+            "A: {} ({})\nB: {} ({})\n{both} jobs priced by both, {only_a} by A alone, {only_b} by B alone, {neither} by neither; \
+             charge unknown for {unpriced_a} under A, {unpriced_b} under B\n{left_out}\n{:<20} {:<10} {:>22} {:>22} {:>9} {:>9} {:>9}\n",
+            self.a, self.unit_a, self.b, self.unit_b, "account", "view", "A", "B", "part of A", "part of B", "change"
+        );
+        for payer in &self.payers {
+            let percent = |e4: i64| amount(i128::from(e4), 2) + " %";
+            // Writing to a string cannot fail.
+            let _ = writeln!(
+                text,
+                "{:<20} {:<10} {:>22} {:>22} {:>9} {:>9} {:>9}",
+                payer.account.as_deref().unwrap_or("-"),
+                payer.view,
+                payer.a,
+                payer.b,
+                percent(payer.share_a_e4),
+                percent(payer.share_b_e4),
+                percent(payer.change_e4)
+            );
+        }
+        text
+    }
+}

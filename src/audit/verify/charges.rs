@@ -1,0 +1,160 @@
+//! Charges against what was added up of them, per policy and to the last digit; and what corrections took against what
+//! had been charged.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use arrow::array::Array;
+
+use super::VerifyReport;
+use crate::error::Result;
+use crate::schema;
+use crate::schema::batch::{date, decimal, id, int, number, text, word};
+use crate::store::{Manifest, Store, lake, read_table};
+
+/// Site, subject, policy, version and options.
+type Payer = (String, String, String, String, String);
+
+/// Charge in billionths, jobs charged and jobs without a price.
+type Sums = BTreeMap<Payer, [i128; 3]>;
+
+/// Tells where the sums of charges one by one, `charge_part` and `charges` differ.
+pub(crate) fn check(store: &Store, manifest: &Manifest, report: &mut VerifyReport) -> Result<()> {
+    let single = sums(store, manifest, "job_charges", report)?;
+    for dataset in ["charge_part", "charges"] {
+        let added_up = sums(store, manifest, dataset, report)?;
+        for payer in single
+            .keys()
+            .chain(added_up.keys().filter(|payer| !single.contains_key(*payer)))
+        {
+            let (one_by_one, here) = (single.get(payer), added_up.get(payer));
+            if one_by_one != here {
+                let (site, subject, policy, version, options) = payer;
+                report.find(
+                    dataset,
+                    format!(
+                        "{site}, {policy} {version} {options}: holds {here:?}, its {subject} were charged {one_by_one:?}"
+                    ),
+                );
+            }
+        }
+    }
+    refunds(store, manifest, report)
+}
+
+fn sums(store: &Store, manifest: &Manifest, dataset: &str, report: &mut VerifyReport) -> Result<Sums> {
+    let declared = schema::dataset(dataset)?;
+    let mut sums = Sums::new();
+    for file in manifest.dataset(dataset) {
+        let site = if dataset == "charges" {
+            lake::parse_usage_path(&file.path).map(|(site, ..)| site)
+        } else {
+            lake::parse_month_path(&file.path).map(|(site, _)| site)
+        };
+        let Some(site) = site else {
+            report.find(&file.path, "the path names no site");
+            continue;
+        };
+        for batch in read_table(store.reader(&file.path)?, None, 16_384)? {
+            let batch = batch?;
+            if let Err(why) = declared.admit(&batch) {
+                report.find(&file.path, why.to_string());
+                break;
+            }
+            let (policy, version) = (text(&batch, "policy")?, text(&batch, "policy_version")?);
+            let (options, charge) = (text(&batch, "options")?, decimal(&batch, "charge")?);
+            let (priced, unpriced) = (int(&batch, "job_n")?, int(&batch, "unpriced_job_n")?);
+            let subject = text(&batch, "subject")?;
+            for row in 0..batch.num_rows() {
+                let of = |column: &arrow::array::StringArray| column.value(row).to_owned();
+                let payer = (site.clone(), of(subject), of(policy), of(version), of(options));
+                let [charged, jobs, without] = sums.entry(payer).or_default();
+                *charged += number(charge, row).unwrap_or(0);
+                *jobs += i128::from(priced.value(row));
+                *without += i128::from(unpriced.value(row));
+            }
+        }
+    }
+    Ok(sums)
+}
+
+/// Record, policy, version and options; VO and account; allocation year, month and day.
+type Name = ([u8; 16], [String; 3], [Option<String>; 2], (i64, i32, Option<i32>));
+
+/// Tells entries that take something else than what had been charged under the same name.
+fn refunds(store: &Store, manifest: &Manifest, report: &mut VerifyReport) -> Result<()> {
+    for file in manifest.dataset("job_charges") {
+        let touched = touched(store, &file.path)?;
+        if touched.is_empty() {
+            continue;
+        }
+        let mut standing: BTreeMap<Name, Vec<Option<i128>>> = BTreeMap::new();
+        let mut taken = Vec::new();
+        for batch in read_table(store.reader(&file.path)?, None, 16_384)? {
+            let batch = batch?;
+            let of = |name: &str| text(&batch, name);
+            let (ids, corrections) = (id(&batch, "record_id")?, of("correction_id")?);
+            let (keys, payer) = (
+                [of("policy")?, of("policy_version")?, of("options")?],
+                [of("vo")?, of("account")?],
+            );
+            let (year, month) = (int(&batch, "allocation_year")?, date(&batch, "month")?);
+            let (day, charge) = (date(&batch, "day")?, decimal(&batch, "charge")?);
+            let counted = ["job_n", "unpriced_job_n", "alloc_core_s"].map(|name| int(&batch, name));
+            let counted = counted.into_iter().collect::<Result<Vec<_>>>()?;
+            for row in 0..batch.num_rows() {
+                let Some(record) = <[u8; 16]>::try_from(ids.value(row))
+                    .ok()
+                    .filter(|id| touched.contains(id))
+                else {
+                    continue;
+                };
+                let name = (
+                    record,
+                    keys.map(|column| column.value(row).to_owned()),
+                    payer.map(|column| word(column, row).map(str::to_owned)),
+                    (year.value(row), month.value(row), number(day, row)),
+                );
+                let amount = number(charge, row);
+                let is_taken = amount.unwrap_or(0) < 0 || counted.iter().any(|column| column.value(row) < 0);
+                match word(corrections, row).filter(|_| is_taken) {
+                    Some(correction) => taken.push((name, correction.to_owned(), amount)),
+                    None => standing.entry(name).or_default().push(amount),
+                }
+            }
+        }
+        for (name, correction, amount) in taken {
+            let stands = standing.entry(name).or_default();
+            let found = stands.iter().position(|stands| *stands == amount.map(|amount| -amount));
+            match found {
+                Some(at) => {
+                    stands.swap_remove(at);
+                }
+                None => report.find(
+                    &file.path,
+                    format!("correction {correction} takes {amount:?} billionths, which nothing was charged"),
+                ),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The records that corrections take charges from, or give them to. What is added beside records is not among them.
+fn touched(store: &Store, path: &str) -> Result<BTreeSet<[u8; 16]>> {
+    let mut touched = BTreeSet::new();
+    let columns = ["record_id", "job_id", "correction_id"];
+    for batch in read_table(store.reader(path)?, Some(&columns), 16_384)? {
+        let batch = batch?;
+        let corrections = text(&batch, "correction_id")?;
+        if corrections.null_count() == batch.num_rows() {
+            continue;
+        }
+        let (ids, jobs) = (id(&batch, "record_id")?, text(&batch, "job_id")?);
+        for row in 0..batch.num_rows() {
+            if word(corrections, row).is_some_and(|correction| correction != jobs.value(row)) {
+                touched.extend(<[u8; 16]>::try_from(ids.value(row)));
+            }
+        }
+    }
+    Ok(touched)
+}

@@ -1,0 +1,471 @@
+//! Proves a lake from its files alone: bytes, schemas, the ledger's identity, and that usage is made of its records.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use arrow::array::{Array, RecordBatch};
+use serde::Serialize;
+
+use crate::error::{Error, Kind, Result};
+use crate::lake::state::ATTRIBUTION_FACT;
+use crate::lake::views::folded;
+use crate::ledger::{Book, Outcome, Reason};
+use crate::runtime::clock::Stopwatch;
+use crate::schema;
+use crate::schema::batch::{id, int, number, text, time};
+use crate::store::lake::{self, LEDGER};
+use crate::store::machinery::MACHINERY;
+use crate::store::manifest::MANIFEST;
+use crate::store::seal::SEAL;
+use crate::store::{Heads, Holder, LockWatch, Manifest, Store, read_table, verify_store};
+use crate::summarise::group::Groups;
+use crate::summarise::sums::COUNTED;
+
+mod books;
+mod charges;
+mod summaries;
+
+/// What was checked and what was found.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct VerifyReport {
+    /// Lake.
+    pub output: String,
+    /// Files checked.
+    pub files_n: u64,
+    /// Records counted.
+    pub records_n: u64,
+    /// Input rows accounted for.
+    pub rows_n: u64,
+    /// Where each book ends.
+    pub books: Heads,
+    /// Everything that is not as it should be, as (path, problem).
+    pub findings: Vec<(String, String)>,
+}
+
+impl VerifyReport {
+    /// Whether all is well.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        self.findings.is_empty()
+    }
+
+    /// The report for people.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        for (path, problem) in &self.findings {
+            let _ = writeln!(text, "{path}: {problem}");
+        }
+        for (book, head) in self.books.iter().filter(|(_, head)| head.page_n > 0) {
+            let _ = writeln!(text, "{book}: {} pages, head {}", head.page_n, head.blake3);
+        }
+        let verdict = if self.is_sound() { "sound" } else { "NOT sound" };
+        let _ = writeln!(
+            text,
+            "{}: {verdict}; {} files, {} records, {} input rows accounted for",
+            self.output, self.files_n, self.records_n, self.rows_n
+        );
+        text
+    }
+
+    fn find(&mut self, path: &str, problem: impl Into<String>) {
+        self.findings.push((path.to_owned(), problem.into()));
+    }
+}
+
+/// Rows of `records` and `history` by (site, month), file and reason, as the files have them.
+type Counted = BTreeMap<(Option<String>, Option<crate::time::Month>), BTreeMap<(String, Reason), u64>>;
+
+/// Totals that must be conserved between `records`, `usage_part` and `usage`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Totals {
+    job_n: i128,
+    wall_s: i128,
+    alloc_core_s: i128,
+    cpu_ms: i128,
+}
+
+/// Verifies the lake at a path or URL.
+///
+/// # Errors
+/// [`crate::error::Kind::NoInput`] when there is no lake; [`crate::error::Kind::Io`] when it cannot be
+/// read. What is wrong with it is in the report.
+pub fn verify(output: &str) -> Result<VerifyReport> {
+    verify_state(output, &[], false)
+}
+
+/// As [`verify`], beside a run: what that has not published yet is no damage, and a state between two is looked at again
+/// until it has settled. Each of `heads` was the end of a book once, and must be a page of one.
+///
+/// # Errors
+/// As [`verify`]; [`Kind::Busy`] when nothing has settled within `patience`.
+pub fn verify_beside(output: &str, heads: &[String], patience: Duration, note: impl Fn(&str)) -> Result<VerifyReport> {
+    let store = Store::open_existing(output)?;
+    let since = Stopwatch::start();
+    let mut is_told = false;
+    let mut watch = LockWatch::new(&store);
+    loop {
+        let state = || Ok::<_, Error>((store.get(MANIFEST)?, store.get(SEAL)?));
+        let (before, mut holder) = (state()?, watch.look()?);
+        let was_locked = holder != Holder::Nobody;
+        if was_locked && !is_told {
+            note("a run holds the lake: what it has not published yet is left out");
+            is_told = true;
+        }
+        let verdict = verify_state(output, heads, was_locked);
+        let is_moving = was_locked || watch.look()? != Holder::Nobody || state()? != before;
+        if !is_moving || verdict.as_ref().is_ok_and(VerifyReport::is_sound) {
+            return verdict;
+        }
+        // A lock that a killed run left behind is found out after a while, however short the patience: what is wrong then
+        // is damage.
+        while holder == Holder::Unknown {
+            std::thread::sleep(BETWEEN_LOOKS);
+            holder = watch.look()?;
+            if holder == Holder::Nobody {
+                return verify_state(output, heads, false);
+            }
+        }
+        if since.elapsed() >= patience {
+            let message = format!(
+                "a run is publishing, and has not ended within {} s: verify again when it has (--wait waits longer)",
+                patience.as_secs()
+            );
+            return Err(Error::new(Kind::Busy, message).at("lake", store.url()));
+        }
+        std::thread::sleep(BETWEEN_LOOKS);
+    }
+}
+
+/// How soon a lake that changes is looked at again.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(200);
+
+/// Verifies the lake as it is now; while it is locked, what lies in the folder of the machinery belongs to a run.
+fn verify_state(output: &str, heads: &[String], is_locked: bool) -> Result<VerifyReport> {
+    let (store, manifest) = books::open(output)?;
+    let mut report = VerifyReport {
+        output: store.url().to_owned(),
+        ..VerifyReport::default()
+    };
+    let is_of_run = |path: &str| is_locked && path.split('/').next() == Some(MACHINERY);
+    let verified = verify_store(&store)?;
+    for finding in verified.findings {
+        if !is_of_run(&finding.path) {
+            report.find(&finding.path, finding.problem);
+        }
+    }
+    books::check(&store, (&verified.books, heads), &mut report)?;
+    let Some(manifest) = manifest.filter(|_| report.is_sound()) else {
+        return Ok(report); // files that are not what they were prove nothing about their content
+    };
+    report.files_n = u64::try_from(manifest.files().len()).unwrap_or(u64::MAX);
+    let table = |path: &str| -> Result<Vec<RecordBatch>> { read_table(store.reader(path)?, None, 16_384)?.collect() };
+    let book = Book::load(&table(lake::inputs_path(&manifest))?, &table(LEDGER)?)?;
+    if let Err(e) = book.close() {
+        report.find(LEDGER, e.to_string());
+    }
+    report.rows_n = book.inputs().values().map(|input| input.rows_read).sum();
+
+    report
+        .findings
+        .extend(super::inventory::verify(&store, &manifest, &book)?);
+    report.findings.extend(super::capacity::verify(&store, &manifest)?);
+    let refused = refused_ids(&store, &manifest, &book, &mut report)?;
+    let is_prorated = manifest.facts.get(ATTRIBUTION_FACT).is_none_or(|how| how == "prorated");
+    let mut counted = Counted::new();
+    let mut expected: BTreeMap<(String, crate::time::Month), Totals> = BTreeMap::new();
+    let summarised = summaries::count(&store, &manifest, &mut counted, &mut report)?;
+    let displaced = summaries::displaced(&summarised);
+    report
+        .findings
+        .extend(crate::overhead::verify(&store, &manifest, &displaced)?);
+    for file in manifest.dataset("records").chain(manifest.dataset("history")) {
+        let Some((site, month)) = lake::parse_month_path(&file.path) else {
+            report.find(&file.path, "the path names no site and month");
+            continue;
+        };
+        let of = counted.entry((Some(site.clone()), Some(month))).or_default();
+        let mut totals = Totals::default();
+        let displaced = displaced.get(&folded(&(site.clone(), month)));
+        let dataset = schema::dataset(&file.dataset)?;
+        for batch in read_table(store.reader(&file.path)?, None, 16_384)? {
+            let batch = batch?;
+            if let Err(e) = dataset.admit(&batch) {
+                report.find(&file.path, e.to_string());
+                break;
+            }
+            if file.dataset == "records" {
+                report.records_n += u64::try_from(batch.num_rows()).unwrap_or(0);
+                count_records(&batch, (&refused, displaced), is_prorated, of, &mut totals)?;
+            } else {
+                count_history(&batch, of)?;
+            }
+        }
+        if file.dataset == "records" {
+            expected.insert((site, month), totals);
+        }
+    }
+    for ((site, month, _), totals) in summarised {
+        let of_place = expected.entry((site, month)).or_default();
+        *of_place = of_place.plus(totals);
+    }
+    let mut parts = check_parts(&store, &manifest, expected, &mut report)?;
+    check_ledger(&book, &counted, &mut report);
+    let mut usage: BTreeMap<String, Totals> = BTreeMap::new();
+    for file in manifest.dataset("usage") {
+        let Some((site, _, _)) = lake::parse_usage_path(&file.path) else {
+            report.find(&file.path, "the path names no site, VO and allocation year");
+            continue;
+        };
+        let of_site = usage.entry(site).or_default();
+        *of_site = of_site.plus(usage_totals(&table(&file.path)?)?);
+    }
+    parts.retain(|_, totals| *totals != Totals::default());
+    usage.retain(|_, totals| *totals != Totals::default());
+    if parts != usage {
+        report.find(
+            "usage",
+            format!("usage holds {usage:?}, but its contributions are {parts:?}"),
+        );
+    }
+    charges::check(&store, &manifest, &mut report)?;
+    report.findings.sort();
+    Ok(report)
+}
+
+/// What is contributed against the records and the corrections; gives the contributions of each site.
+fn check_parts(
+    store: &Store,
+    manifest: &Manifest,
+    mut expected: BTreeMap<(String, crate::time::Month), Totals>,
+    report: &mut VerifyReport,
+) -> Result<BTreeMap<String, Totals>> {
+    let table = |path: &str| -> Result<Vec<RecordBatch>> { read_table(store.reader(path)?, None, 16_384)?.collect() };
+    let mut parts: BTreeMap<String, Totals> = BTreeMap::new();
+    let mut entries = Totals::default();
+    for file in manifest.dataset("usage_part") {
+        let Some((site, month)) = lake::parse_month_path(&file.path) else {
+            report.find(&file.path, "the path names no site and month");
+            continue;
+        };
+        let (recorded, corrected) = part_totals(&table(&file.path)?)?;
+        let held = expected.remove(&(site.clone(), month)).unwrap_or_default();
+        if recorded != held {
+            report.find(
+                &file.path,
+                format!("contributes {recorded:?}, but the records have {held:?}"),
+            );
+        }
+        let of_site = parts.entry(site).or_default();
+        *of_site = of_site.plus(recorded).plus(corrected);
+        entries = entries.plus(corrected);
+    }
+    for ((site, month), totals) in expected {
+        if totals != Totals::default() {
+            let path = lake::month_path("usage_part", &site, month);
+            report.find(&path, format!("contributes nothing, but the records have {totals:?}"));
+        }
+    }
+    let mut told = Totals::default();
+    for file in manifest.dataset("corrections") {
+        told = told.plus(usage_totals(&table(&file.path)?)?);
+    }
+    if told != entries {
+        report.find(
+            "corrections",
+            format!("tell of {told:?}, but their entries in usage are {entries:?}"),
+        );
+    }
+    Ok(parts)
+}
+
+impl Totals {
+    fn plus(self, other: Self) -> Self {
+        Self {
+            job_n: self.job_n + other.job_n,
+            wall_s: self.wall_s + other.wall_s,
+            alloc_core_s: self.alloc_core_s + other.alloc_core_s,
+            cpu_ms: self.cpu_ms + other.cpu_ms,
+        }
+    }
+}
+
+fn sum(batch: &RecordBatch, name: &str) -> Result<i128> {
+    Ok(int(batch, name)?.iter().flatten().map(i128::from).sum())
+}
+
+/// Records refused for want of a benchmark, and the check that rejects hold what the ledger says was rejected.
+fn refused_ids(
+    store: &Store,
+    manifest: &Manifest,
+    book: &Book,
+    report: &mut VerifyReport,
+) -> Result<BTreeSet<Vec<u8>>> {
+    let mut ids = BTreeSet::new();
+    // Rows by input and whether they were mended.
+    let mut held: BTreeMap<(String, bool), i128> = BTreeMap::new();
+    for file in manifest.dataset("rejects") {
+        for batch in read_table(store.reader(&file.path)?, None, 16_384)? {
+            let batch = batch?;
+            let (files, rows) = (text(&batch, "file_id")?, int(&batch, "row_n")?);
+            let record_id = id(&batch, "record_id")?;
+            // Lakes of earlier versions have no such column until their files change.
+            let repaired = text(&batch, "repaired_by").ok();
+            for row in 0..batch.num_rows() {
+                let is_mended = repaired.is_some_and(|repaired| repaired.is_valid(row));
+                let of = (files.value(row).to_owned(), is_mended);
+                *held.entry(of).or_default() += i128::from(rows.value(row));
+                if record_id.is_valid(row) {
+                    ids.insert(record_id.value(row).to_vec());
+                }
+            }
+        }
+    }
+    for file_id in book.inputs().keys() {
+        let rejected = book.outcomes(file_id).get(&Outcome::Rejected).copied().unwrap_or(0);
+        let places = book.places(file_id).into_iter().flatten();
+        let repaired = places.filter(|((_, _, reason), _)| *reason == Reason::Repaired);
+        let repaired: u64 = repaired.map(|(_, rows)| rows).sum();
+        for (is_mended, said, what) in [(false, rejected, "refused"), (true, repaired, "mended")] {
+            let held = held.remove(&(file_id.clone(), is_mended)).unwrap_or(0);
+            if i128::from(said) != held {
+                report.find(
+                    "rejects",
+                    format!("hold {held} {what} rows of input {file_id}, the ledger says {said}"),
+                );
+            }
+        }
+    }
+    for ((file_id, _), held) in held {
+        report.find(
+            "rejects",
+            format!("hold {held} rows of input {file_id}, which the ledger does not know"),
+        );
+    }
+    Ok(ids)
+}
+
+fn count_records(
+    batch: &RecordBatch,
+    (refused, displaced): (&BTreeSet<Vec<u8>>, Option<&BTreeSet<String>>),
+    is_prorated: bool,
+    of: &mut BTreeMap<(String, Reason), u64>,
+    totals: &mut Totals,
+) -> Result<()> {
+    let (files, ids) = (text(batch, "file_id")?, id(batch, "record_id")?);
+    let (end, steps, view) = (time(batch, "end_utc")?, int(batch, "step_n")?, text(batch, "view")?);
+    let (wall, cores, cpu) = (
+        int(batch, "wall_s")?,
+        int(batch, "alloc_core_n")?,
+        int(batch, "cpu_ms")?,
+    );
+    for row in 0..batch.num_rows() {
+        let step_n = u64::try_from(steps.value(row)).unwrap_or(0);
+        let mut add = |reason: Reason, n: u64| {
+            if n > 0 {
+                *of.entry((files.value(row).to_owned(), reason)).or_default() += n;
+            }
+        };
+        if refused.contains(ids.value(row)) {
+            add(Reason::BenchmarkMissing, 1 + step_n);
+            continue;
+        }
+        if displaced.is_some_and(|displaced| displaced.contains(view.value(row))) {
+            add(Reason::SummariesCount, 1 + step_n);
+            continue;
+        }
+        add(Reason::Job, 1);
+        add(Reason::Step, step_n);
+        if end.is_null(row) && !is_prorated {
+            continue;
+        }
+        let value = |column| number(column, row).map_or(0, i128::from);
+        totals.job_n += i128::from(end.is_valid(row));
+        totals.wall_s += value(wall);
+        totals.alloc_core_s += value(wall) * value(cores);
+        totals.cpu_ms += value(cpu);
+    }
+    Ok(())
+}
+
+fn count_history(batch: &RecordBatch, of: &mut BTreeMap<(String, Reason), u64>) -> Result<()> {
+    let (files, outcome) = (text(batch, "file_id")?, text(batch, "outcome")?);
+    let steps = int(batch, "step_n")?;
+    for row in 0..batch.num_rows() {
+        let outcome = Outcome::parse(outcome.value(row)).unwrap_or(Outcome::Superseded);
+        let (job, step) = Reason::of_rows(outcome);
+        *of.entry((files.value(row).to_owned(), job)).or_default() += 1;
+        let step_n = u64::try_from(steps.value(row)).unwrap_or(0);
+        if step_n > 0 {
+            *of.entry((files.value(row).to_owned(), step)).or_default() += step_n;
+        }
+    }
+    Ok(())
+}
+
+/// The ledger's lines about records and history against what these hold.
+fn check_ledger(book: &Book, counted: &Counted, report: &mut VerifyReport) {
+    let mut said = Counted::new();
+    for file_id in book.inputs().keys() {
+        for ((site, month, reason), rows) in book.places(file_id).into_iter().flatten() {
+            if crate::ledger::book::is_settled_by_merge(*reason) {
+                let of = said.entry((site.clone(), *month)).or_default();
+                *of.entry((file_id.clone(), *reason)).or_default() += rows;
+            }
+        }
+    }
+    let keys: BTreeSet<_> = said.keys().chain(counted.keys()).cloned().collect();
+    for key in keys {
+        let (said, held) = (said.get(&key), counted.get(&key));
+        if said != held {
+            let (site, month) = key;
+            let month = month.map(|month| month.to_string()).unwrap_or_default();
+            report.find(
+                LEDGER,
+                format!(
+                    "{} {month}: the ledger says {said:?}, the files hold {held:?}",
+                    site.unwrap_or_default()
+                ),
+            );
+        }
+    }
+}
+
+/// What records contribute, and what corrections do.
+fn part_totals(batches: &[RecordBatch]) -> Result<(Totals, Totals)> {
+    let mut groups = Groups::default();
+    for batch in batches {
+        groups.add_batch(batch)?;
+    }
+    let at = |name: &str| COUNTED.iter().position(|counted| *counted == name).unwrap_or(0);
+    let (job_n, wall_s, core_s) = (at("job_n"), at("wall_s"), at("alloc_core_s"));
+    let (mut recorded, mut corrected) = (Totals::default(), Totals::default());
+    for (key, sums) in groups.into_sorted() {
+        let counted = |at: usize| sums.counted.get(at).copied().map_or(0, i128::from);
+        let totals = match key.correction_id {
+            None => &mut recorded,
+            Some(_) => &mut corrected,
+        };
+        *totals = totals.plus(Totals {
+            job_n: counted(job_n),
+            wall_s: counted(wall_s),
+            alloc_core_s: counted(core_s),
+            cpu_ms: sums.cpu_ms.map_or(0, i128::from),
+        });
+    }
+    Ok((recorded, corrected))
+}
+
+fn usage_totals(batches: &[RecordBatch]) -> Result<Totals> {
+    let mut totals = Totals::default();
+    for batch in batches {
+        totals = totals.plus(Totals {
+            job_n: sum(batch, "job_n")?,
+            wall_s: sum(batch, "wall_s")?,
+            alloc_core_s: sum(batch, "alloc_core_s")?,
+            cpu_ms: sum(batch, "cpu_ms")?,
+        });
+    }
+    Ok(totals)
+}

@@ -1,0 +1,65 @@
+//! Summaries in the proof of a lake: they account for themselves, and contribute what they say.
+
+use std::collections::BTreeMap;
+
+use super::{Counted, Totals, VerifyReport};
+use crate::error::Result;
+use crate::lake::views::{Views, folded};
+use crate::ledger::Outcome;
+use crate::records::summary::from_batch;
+use crate::store::{Manifest, Store, lake, read_table};
+use crate::time::Month;
+
+/// What the summaries that count come to, by site, month and view.
+pub(crate) type Summarised = BTreeMap<(String, Month, String), Totals>;
+
+/// Counts the summaries, and gives what those that count come to. Sync records are no usage.
+pub(crate) fn count(
+    store: &Store,
+    manifest: &Manifest,
+    counted: &mut Counted,
+    report: &mut VerifyReport,
+) -> Result<Summarised> {
+    let mut totals = BTreeMap::new();
+    for file in manifest.dataset("summary").chain(manifest.dataset("summary_history")) {
+        let Some((site, month)) = lake::parse_month_path(&file.path) else {
+            report.find(&file.path, "the path names no site and month");
+            continue;
+        };
+        let of = counted.entry((Some(site.clone()), Some(month))).or_default();
+        for batch in read_table(store.reader(&file.path)?, None, 16_384)? {
+            for row in from_batch(&batch?, &site, month)? {
+                *of.entry((row.file_id.to_string(), row.reason)).or_default() += 1;
+                let is_accepted = row.reason.outcome() == Outcome::Accepted;
+                if is_accepted != (file.dataset == "summary") {
+                    report.find(
+                        &file.path,
+                        format!("holds a row whose outcome is {}", row.reason.outcome()),
+                    );
+                }
+                if is_accepted && row.is_usage() {
+                    let value = |name| row.number(name).map_or(0, i128::from);
+                    let view = row.word("view").unwrap_or_default().to_owned();
+                    let of_view: &mut Totals = totals.entry((site.clone(), month, view)).or_default();
+                    *of_view = of_view.plus(Totals {
+                        job_n: value("job_n"),
+                        wall_s: value("wall_s"),
+                        alloc_core_s: value("wall_s") * value("alloc_core_n"),
+                        cpu_ms: value("cpu_ms"),
+                    });
+                }
+            }
+        }
+    }
+    Ok(totals)
+}
+
+/// The views whose jobs do not count, because summaries of them do.
+pub(crate) fn displaced(summarised: &Summarised) -> Views {
+    let mut displaced = Views::new();
+    for (site, month, view) in summarised.keys() {
+        let place = folded(&(site.clone(), *month));
+        displaced.entry(place).or_default().insert(view.clone());
+    }
+    displaced
+}

@@ -1,0 +1,14 @@
+//! How a command that failed is reported to programs.
+
+use super::formats::ReportFormat;
+use super::output;
+use crate::error::Result;
+use crate::run::report::Failure;
+
+/// What a command found out about a lake; where it failed and a program reads its report, that is told in a line of JSON.
+pub(crate) fn or_failure<T>(format: ReportFormat, lake: &str, found: Result<T>) -> Result<T> {
+    if let (Err(why), ReportFormat::Json) = (&found, format) {
+        output::json_line(&serde_json::json!({ "output": lake, "status": "failed", "error": Failure::of(why) }))?;
+    }
+    found
+}

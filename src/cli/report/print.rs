@@ -1,0 +1,20 @@
+//! Prints a report in the format that was asked for.
+
+use crate::cli::output;
+use crate::error::Result;
+use crate::report::render::{TableFormat, render};
+use crate::report::table::Table;
+
+/// Prints a table; where the format has no place for its title, the title goes to people.
+pub(crate) fn print(table: &Table, format: TableFormat) -> Result<()> {
+    let is_shown = match format {
+        TableFormat::Html | TableFormat::Markdown => true,
+        // Text says that there is nothing under the title.
+        TableFormat::Table => table.rows.is_empty(),
+        TableFormat::Csv | TableFormat::Json | TableFormat::Ndjson | TableFormat::Parquet => false,
+    };
+    if !is_shown {
+        output::people(&table.title);
+    }
+    output::data(&render(table, format)?)
+}

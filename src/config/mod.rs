@@ -1,0 +1,25 @@
+//! The pipeline file: read, checked as a whole, resolved into a plan that can run.
+//!
+//! In: the text of a pipeline file and of the tables it names. Out: a [`plan::Plan`], or every mistake at once, each with
+//! its line. Promise: what a plan holds is complete and valid; nothing behind this room looks at a pipeline file again.
+
+pub mod as_of;
+pub mod capacity_spec;
+pub mod charge_spec;
+pub mod compile;
+pub mod compiler;
+pub(crate) mod fingerprint;
+pub mod inventory_spec;
+pub mod normalise_spec;
+pub mod overhead_plan;
+pub mod overhead_spec;
+pub mod plan;
+pub(crate) mod privacy_spec;
+pub mod reject_limits;
+pub mod scaled_spec;
+pub mod source_plan;
+pub mod source_spec;
+pub mod spec;
+
+pub use plan::Plan;
+pub use source_plan::SourcePlan;

@@ -1,0 +1,86 @@
+//! Inputs and output lie apart: what is published must not be read as input by the next run.
+
+use std::path::{Path, PathBuf};
+
+use glob::{MatchOptions, Pattern};
+use url::Url;
+
+use crate::config::Plan;
+use crate::error::{Error, Result};
+use crate::sources::input::{clean, is_skipped};
+use crate::sources::location::is_url;
+
+/// As files are found.
+const MATCHING: MatchOptions = MatchOptions {
+    case_sensitive: true,
+    require_literal_separator: true,
+    require_literal_leading_dot: true,
+};
+
+/// Refuses an output that lies in what is read, and inputs that lie in the output, also before either is there.
+///
+/// # Errors
+/// [`crate::error::Kind::Config`] naming the source, the input and the output.
+pub(crate) fn hold_apart(plan: &Plan, output: &str) -> Result<()> {
+    for source in plan.all_sources() {
+        for input in &source.paths {
+            let why = match (place(input), place(output)) {
+                (Some(input), Some(output)) => clash(&real(&input), &real(&output)),
+                (None, None) => clash(
+                    Path::new(input.trim_end_matches('/')),
+                    Path::new(output.trim_end_matches('/')),
+                ),
+                _ => None,
+            };
+            if let Some(why) = why {
+                let message = format!(
+                    "source {}: {why}: what is published would be read as input; put one of them elsewhere",
+                    source.name
+                );
+                return Err(Error::config(message).at("input", input).at("output", output));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Where on the disk something lies; nowhere if it is an object store.
+fn place(text: &str) -> Option<PathBuf> {
+    if let Some(url) = text.starts_with("file://").then(|| Url::parse(text).ok()).flatten() {
+        return url.to_file_path().ok();
+    }
+    (!is_url(text)).then(|| std::path::absolute(text).map_or_else(|_| PathBuf::from(text), |path| clean(&path)))
+}
+
+/// A path without links, as far as it is there.
+fn real(path: &Path) -> PathBuf {
+    let there = path
+        .ancestors()
+        .find_map(|there| Some((there, there.canonicalize().ok()?)));
+    let Some((there, real)) = there else {
+        return path.to_owned();
+    };
+    path.strip_prefix(there)
+        .map_or_else(|_| path.to_owned(), |rest| real.join(rest))
+}
+
+fn clash(input: &Path, output: &Path) -> Option<&'static str> {
+    if input.starts_with(output) && input != output {
+        return Some("the input lies in the output");
+    }
+    let pattern = Pattern::new(&input.to_string_lossy()).ok();
+    let is_read = |folder: &&Path| {
+        let is_matched = || {
+            let pattern = pattern.as_ref()?;
+            Some(pattern.matches_path_with(folder, MATCHING))
+        };
+        *folder == input || is_matched() == Some(true)
+    };
+    // What lies below a folder with such a name is left out by whoever reads it.
+    let is_left_out = |folder: &Path| {
+        let below = output.strip_prefix(folder).map(Path::components);
+        below.is_ok_and(|mut parts| parts.any(|part| is_skipped(&part.as_os_str().to_string_lossy())))
+    };
+    let read = output.ancestors().find(is_read)?;
+    (!is_left_out(read)).then_some("the output lies in the input")
+}

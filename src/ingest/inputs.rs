@@ -1,0 +1,216 @@
+//! Which input files there are, and which of them this run has to read.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Arc;
+
+use super::apart::hold_apart;
+use super::grids;
+use super::reading::Reading;
+use super::seen::Seen;
+use crate::config::{Plan, SourcePlan};
+use crate::error::{Error, Result};
+use crate::lake::found::Found;
+use crate::ledger::{Book, Outcome};
+use crate::records::Window;
+use crate::runtime::pool;
+use crate::runtime::progress::Progress;
+use crate::schema;
+use crate::sources::input::{InputFile, Location, clean, discover};
+use crate::sources::location::is_url;
+
+impl Found {
+    fn reading(&self, known: Option<&String>, copies: Vec<String>) -> Reading {
+        let path = &self.file.path;
+        Reading {
+            grid: None,
+            dated_ms: self.dated_ms,
+            accounted_to: known.map_or(path, |first| first.min(path)).clone(),
+            file: self.file.clone(),
+            source: Arc::clone(&self.source),
+            privacy: self.privacy.clone(),
+            copies,
+            new_copies: Vec::new(),
+        }
+    }
+}
+
+/// Finds every input of every source.
+///
+/// # Errors
+/// [`crate::error::Kind::NoInput`] naming the patterns without a file, and [`crate::error::Kind::Config`] where inputs and
+/// output do not lie apart.
+pub(crate) fn find(plan: &Plan, output: &str) -> Result<Vec<Found>> {
+    hold_apart(plan, output)?;
+    // Nobody needs to know what tables look like before files are read, but then everybody does: it is parsed meanwhile.
+    std::thread::spawn(|| schema::dataset("records").is_ok());
+    let mut found = Vec::new();
+    for source in plan.all_sources() {
+        let files = plan.inputs(&source)?.into_iter();
+        let as_of = plan.as_of.get(&source.name);
+        found.extend(files.map(|file| Found {
+            dated_ms: as_of.and_then(|as_of| as_of.in_path(&file.path)),
+            file,
+            source: Arc::clone(&source),
+            privacy: plan.privacy.clone(),
+            blake3: None,
+        }));
+    }
+    Ok(found)
+}
+
+impl Plan {
+    /// Sources and inventories, each followed by the logs that complete it.
+    pub fn all_sources(&self) -> impl Iterator<Item = Arc<SourcePlan>> {
+        self.sources.iter().flat_map(|source| {
+            let companion = grids::companion(source).map(Arc::new);
+            [Arc::clone(source)].into_iter().chain(companion)
+        })
+    }
+
+    /// The input files of one of its sources.
+    ///
+    /// # Errors
+    /// As [`discover`], and [`crate::error::Kind::Config`] when one of them lies in the output: what is published there
+    /// would be read.
+    pub fn inputs(&self, source: &SourcePlan) -> Result<Vec<InputFile>> {
+        let base = self.file.parent().unwrap_or(Path::new("/"));
+        let files = discover(source.search_paths(), base)?;
+        if !is_url(&self.output) {
+            let output = clean(Path::new(&self.output));
+            let is_inside = |file: &&InputFile| match &file.location {
+                Location::Local(path) => clean(path).starts_with(&output),
+                Location::Remote { .. } => false,
+            };
+            if let Some(inside) = files.iter().find(is_inside) {
+                return Err(Error::config(format!(
+                    "source {}: {} lies in the output, {}: what is published there would be read",
+                    source.name,
+                    inside.path,
+                    output.display()
+                )));
+            }
+        }
+        Ok(files)
+    }
+}
+
+/// Hashes the files that may be known already: those whose size is that of a known file, or which have the size and the
+/// first bytes of another file here. All others are new for certain and are hashed while they are read.
+///
+/// # Errors
+/// [`crate::error::Kind::Io`] when a file cannot be read.
+pub(crate) fn hash(
+    found: &mut [Found],
+    book: &Book,
+    is_everything: bool,
+    threads: usize,
+    progress: &dyn Progress,
+) -> Result<()> {
+    let known: BTreeSet<u64> = book.inputs().values().map(|input| input.bytes).collect();
+    let is_known = |f: &Found| is_everything || known.contains(&f.file.bytes);
+    let sizes = count(found.iter().map(|f| f.file.bytes));
+    let is_repeated = |f: &Found| sizes.get(&f.file.bytes).is_some_and(|n| *n > 1);
+    let fresh: Vec<&Found> = found.iter().filter(|f| !is_known(f) && is_repeated(f)).collect();
+    let glimpses = pool::each(&fresh, threads, |f| {
+        let glimpse = unless_shut(f.file.glimpse())?;
+        Ok(glimpse.map(|glimpse| (f.file.bytes, glimpse)))
+    })?;
+    let looks = count(glimpses.iter().flatten().copied());
+    let mut glimpses = glimpses.into_iter();
+    let is_wanted = |f: &Found| {
+        let is_alike = |look| looks.get(&look).is_some_and(|n| *n > 1);
+        is_known(f) || (is_repeated(f) && glimpses.next().flatten().is_some_and(is_alike))
+    };
+    let wanted: Vec<bool> = found.iter().map(is_wanted).collect();
+    let mut wanted: Vec<&mut Found> = found
+        .iter_mut()
+        .zip(wanted)
+        .filter_map(|(f, is)| is.then_some(f))
+        .collect();
+    let files: Vec<&InputFile> = wanted.iter().map(|f| &f.file).collect();
+    progress.begin("hashing", files.iter().map(|file| file.bytes).sum(), "bytes");
+    let hashes = pool::each(&files, threads, |file| {
+        let hash = unless_shut(file.content_hash());
+        progress.add(file.bytes);
+        hash
+    });
+    progress.end();
+    for (found, hash) in wanted.iter_mut().zip(hashes?) {
+        found.blake3 = hash;
+    }
+    Ok(())
+}
+
+/// What was read of a file; nothing of one that cannot be opened, which is counted when it is to be read.
+fn unless_shut<T>(read: Result<T>) -> Result<Option<T>> {
+    match read {
+        Err(why) if InputFile::is_shut(&why) => Ok(None),
+        read => read.map(Some),
+    }
+}
+
+/// How often each occurs.
+fn count<T: Ord>(all: impl Iterator<Item = T>) -> BTreeMap<T, usize> {
+    let mut counts = BTreeMap::new();
+    for one in all {
+        *counts.entry(one).or_default() += 1;
+    }
+    counts
+}
+
+/// Which files this run must read, and which known files were seen under new names. The names in `former` are kept, its
+/// rows are not.
+///
+/// The files of the inventories in `stale`, and those in `again`, are read again even if they are known.
+pub(crate) fn to_read(
+    book: &mut Book,
+    former: &Book,
+    found: &[Found],
+    window: Window,
+    (stale, again): (&BTreeSet<String>, &BTreeSet<Arc<str>>),
+) -> (Vec<Reading>, Vec<Seen>) {
+    let mut seen = Vec::new();
+    let mut chosen: BTreeSet<Arc<str>> = BTreeSet::new();
+    let mut files: Vec<(Option<Arc<str>>, Reading)> = Vec::new();
+    // Repair files whose originals were not there: these may come with any file that is new.
+    let mut waiting: Vec<(Option<Arc<str>>, Reading)> = Vec::new();
+    for found in found {
+        let file_id = found.file_id();
+        let names = |book: &Book| Some(book.inputs().get(file_id.as_deref()?)?.paths.clone());
+        let names = names(book).or_else(|| names(former)).unwrap_or_default();
+        let known = names.first();
+        let path = &found.file.path;
+        if let Some(id) = &file_id {
+            // Refusals name the path their file is accounted to; only reading it again puts them under another.
+            let is_renamed =
+                known.is_some_and(|first| path < first) && book.outcomes(id).contains_key(&Outcome::Rejected);
+            let is_again = stale.contains(&found.source.name) || again.contains(id);
+            if !is_renamed && !is_again && book.is_done(id, |month| window.holds(month)) {
+                if book.seen(id, path) {
+                    let (file_id, path) = (Arc::clone(id), path.clone());
+                    seen.push(Seen { file_id, path });
+                }
+                if book.has_unmatched(id) && chosen.insert(Arc::clone(id)) {
+                    let names = names.clone().into_iter().collect();
+                    waiting.push((file_id.clone(), found.reading(known, names)));
+                }
+                continue;
+            }
+            if !chosen.insert(Arc::clone(id)) {
+                let same = files.iter_mut().find(|(other, _)| other.as_ref() == Some(id));
+                if let Some((_, reading)) = same {
+                    reading.copies.push(path.clone());
+                    reading.new_copies.push(path.clone());
+                }
+                continue;
+            }
+        }
+        let reading = found.reading(known, names.iter().cloned().collect());
+        files.push((file_id, reading));
+    }
+    if !files.is_empty() {
+        files.append(&mut waiting);
+    }
+    (files.into_iter().map(|(_, reading)| reading).collect(), seen)
+}

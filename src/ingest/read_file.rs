@@ -1,0 +1,156 @@
+//! One file to read, and what reading it came to.
+
+use std::sync::Arc;
+
+use super::grid::{Completing, GridIndex};
+use super::shelf::RejectShelf;
+use crate::config::SourcePlan;
+use crate::error::{Error, Kind, Result};
+use crate::ledger::Reason;
+use crate::privacy::Privacy;
+use crate::record::Summary;
+use crate::records::columns::Columns;
+use crate::records::spill::Spill;
+use crate::records::{Harvest, Intake, MappingCounts, Reject, Tally, Window, waiting};
+use crate::reference::inventory::Placed;
+use crate::sources::dialect::Dialect;
+use crate::sources::input::InputFile;
+use crate::sources::{Position, Sink, Work};
+
+/// Summaries of one file that are held in memory: a month of the largest central server has some 100 000.
+const SUMMARY_LIMIT: usize = 2_000_000;
+
+/// A file this run has to read.
+pub(crate) struct Reading {
+    /// The file.
+    pub(crate) file: InputFile,
+    /// The source it belongs to.
+    pub(crate) source: Arc<SourcePlan>,
+    /// Where the grid identity of its jobs is told, if not by itself.
+    pub(crate) grid: Option<Arc<GridIndex>>,
+    /// What becomes of names.
+    pub(crate) privacy: Option<Arc<Privacy>>,
+    /// When its path says that it was true, Unix milliseconds; of listings of a machine.
+    pub(crate) dated_ms: Option<i64>,
+    /// Other paths with the same bytes.
+    pub(crate) copies: Vec<String>,
+    /// Those of them that this run met for the first time.
+    pub(crate) new_copies: Vec<String>,
+    /// The path its rows are accounted to: the first of all it was ever seen under.
+    pub(crate) accounted_to: String,
+}
+
+impl Reading {
+    /// An intake for its rows. The id of a file depends on all of its bytes: until they are read, its place in the list
+    /// of files, `at`, stands for it.
+    pub(crate) fn intake(&self, at: usize, dialect: Dialect, window: Window, columns: Columns) -> Intake {
+        let (options, file_id) = (Arc::clone(&self.source.intake), at.to_string().into());
+        Intake::new(options, dialect.format(), file_id, window, columns).under(self.privacy.clone())
+    }
+
+    /// Lets a piece say what it holds: jobs with their grid identity, where that is told elsewhere.
+    pub(crate) fn tell(&self, work: Work, sink: &mut dyn Sink) {
+        match &self.grid {
+            Some(index) => work(&mut Completing { index, inner: sink }),
+            None => work(sink),
+        }
+    }
+
+    /// Ends an intake: its candidates wait in the spill from here on, the rest is for [`ReadFile::take`].
+    ///
+    /// # Errors
+    /// [`Kind::Io`] when candidates cannot be put by.
+    pub(crate) fn put_by(&self, intake: Intake, spill: &Spill) -> Result<(Harvest, Columns)> {
+        let (harvest, columns) = intake.harvest().map_err(|e| e.at("file", &self.file.path))?;
+        if let Some(index) = &self.grid {
+            // Completed just now, so none of them is late.
+            index.mark(&waiting::unpacked(&harvest.batch)?, &self.source.name, |_, _| ())?;
+        }
+        spill.push(harvest.batch.clone(), &harvest.buckets, &harvest.sites)?;
+        Ok((harvest, columns))
+    }
+}
+
+/// What reading one file came to.
+pub(crate) struct ReadFile {
+    /// The dialect it was read as; `None` for an empty or unreadable file.
+    pub(crate) dialect: Option<Dialect>,
+    /// Rows framed.
+    pub(crate) rows_read: u64,
+    /// Rows that wait in the spill.
+    pub(crate) rows_candidate: u64,
+    /// Rows that went elsewhere.
+    pub(crate) tally: Tally,
+    /// Rules that gave VO and site, and names they do not know.
+    pub(crate) mapping: MappingCounts,
+    /// Summaries; those of a piece in order, the pieces in any order.
+    pub(crate) summaries: Vec<Summary>,
+    /// Refusals.
+    pub(crate) rejects: RejectShelf,
+    /// What was told about the machine.
+    pub(crate) inventory: Vec<Placed>,
+    /// Hash of the bytes as they were read; empty for a file that could not be opened.
+    pub(crate) blake3: String,
+    /// Whether it is a repair file, which is read after all others.
+    pub(crate) is_repair: bool,
+}
+
+impl ReadFile {
+    /// Nothing read yet.
+    pub(crate) fn new(reading: &Reading) -> Self {
+        Self {
+            blake3: String::new(),
+            is_repair: false,
+            dialect: None,
+            rows_read: 0,
+            rows_candidate: 0,
+            tally: Tally::new(),
+            mapping: MappingCounts::default(),
+            summaries: Vec::new(),
+            rejects: RejectShelf::new(&reading.source.name, &reading.accounted_to),
+            inventory: Vec::new(),
+        }
+    }
+
+    /// Takes what an intake was told.
+    ///
+    /// # Errors
+    /// [`Kind::Io`] when refusals cannot be put by, [`Kind::Data`] when there are more summaries than are held.
+    pub(crate) fn take(&mut self, mut harvest: Harvest, path: &str) -> Result<()> {
+        if self.summaries.len() + harvest.summaries.len() > SUMMARY_LIMIT {
+            let message = format!("more than {SUMMARY_LIMIT} summaries: read the file in parts, with --from and --to");
+            return Err(Error::new(Kind::Data, message).at("file", path));
+        }
+        self.summaries.append(&mut harvest.summaries);
+        self.mapping.merge(&harvest.mapping);
+        self.inventory.append(&mut harvest.inventory);
+        self.rows_read += harvest.rows_read;
+        self.rows_candidate += harvest.rows_candidate;
+        for (place, rows) in harvest.tally {
+            *self.tally.entry(place).or_default() += rows;
+        }
+        self.rejects.push(harvest.rejects)
+    }
+
+    /// Refuses the rest of the file: it cannot be read as what its source says.
+    ///
+    /// # Errors
+    /// [`Kind::Io`] when the refusal cannot be put by.
+    pub(crate) fn refuse_file(&mut self, why: &Error, is_private: bool) -> Result<()> {
+        let (at, detail) = (Position::default(), why.to_string());
+        let reject = Reject::new(Reason::UnreadableFile, at, 1, &detail, b"", is_private);
+        self.rows_read += 1;
+        *self.tally.entry((None, None, reject.reason)).or_default() += 1;
+        self.rejects.push(vec![reject])
+    }
+
+    /// Takes the place of what was framed before; the hash stays.
+    pub(crate) fn fill(&mut self, read: Self) {
+        let blake3 = std::mem::take(&mut self.blake3);
+        *self = Self {
+            blake3,
+            is_repair: true,
+            ..read
+        };
+    }
+}

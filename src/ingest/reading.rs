@@ -1,0 +1,315 @@
+//! Reading inputs: threads cut files into pieces and parse them, and what they say waits in the spill.
+
+use std::io::{BufReader, Read};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use super::desk::Desk;
+use crate::config::SourcePlan;
+use crate::error::{Error, Kind, Result};
+use crate::records::Window;
+use crate::records::spill::Spill;
+use crate::runtime::progress::Progress;
+use crate::sources::dialect::Dialect;
+use crate::sources::hashing::HashingReader;
+use crate::sources::input::InputFile;
+use crate::sources::repair::is_repair;
+use crate::sources::steps::until_damage;
+use crate::sources::{Format, Pieces, Work, compression, registry};
+
+pub(crate) use super::read_file::{ReadFile, Reading};
+
+/// What is read of a file at first: a power of two, as all hashing is fastest in.
+const FIRST_BYTES: usize = 8 << 10;
+
+/// How far a file is read.
+enum Feed {
+    /// Not at all.
+    Unopened,
+    /// Its pieces are being taken.
+    Open {
+        dialect: Dialect,
+        pieces: Pieces,
+        bytes: HashingReader,
+    },
+    /// To its end.
+    Done,
+}
+
+/// What the threads share.
+pub(crate) struct Room<'a> {
+    /// The files.
+    pub(crate) files: &'a [Reading],
+    feeds: Vec<Mutex<Feed>>,
+    /// What they came to.
+    pub(crate) results: Vec<Mutex<ReadFile>>,
+    /// The next file nobody has opened.
+    next: AtomicUsize,
+    failure: Mutex<Option<Error>>,
+    /// The months asked for.
+    pub(crate) window: Window,
+    /// Candidates.
+    pub(crate) spill: &'a Spill,
+    progress: &'a dyn Progress,
+}
+
+/// Reads all files on `threads` threads; the results are in the order of `files`.
+///
+/// Every thread opens files of its own as long as there are any, and helps with those of the others then. Whoever has
+/// cut a piece off a file parses it, too: its bytes are still near.
+///
+/// A file that cannot be opened, or read as its source says, is a reject like any other and stops nothing. Mistakes of the
+/// pipeline (a missing time zone) and failing disks do.
+///
+/// # Errors
+/// [`Kind::Config`] and [`Kind::Io`] as said; [`Kind::Internal`] when a thread died.
+pub(crate) fn read_all(
+    files: &[Reading],
+    window: Window,
+    threads: usize,
+    spill: &Spill,
+    progress: &dyn Progress,
+) -> Result<Vec<ReadFile>> {
+    let room = Room {
+        files,
+        feeds: files.iter().map(|_| Mutex::new(Feed::Unopened)).collect(),
+        results: files.iter().map(|reading| Mutex::new(ReadFile::new(reading))).collect(),
+        next: AtomicUsize::new(0),
+        failure: Mutex::default(),
+        window,
+        spill,
+        progress,
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                if let Err(e) = room.work()
+                    && let Ok(mut failure) = room.failure.lock()
+                {
+                    failure.get_or_insert(e);
+                }
+            });
+        }
+    });
+    if let Some(e) = room.failure.into_inner().map_err(|_| dead())? {
+        return Err(e);
+    }
+    let results = room.results.into_iter();
+    results.map(|result| result.into_inner().map_err(|_| dead())).collect()
+}
+
+pub(crate) fn dead() -> Error {
+    Error::internal("a reading thread died")
+}
+
+impl Room<'_> {
+    /// What one thread does.
+    fn work(&self) -> Result<()> {
+        let mut desk = Desk::new(self);
+        loop {
+            let at = self.next.fetch_add(1, Ordering::Relaxed);
+            if at >= self.files.len() {
+                break;
+            }
+            self.read(at, &mut desk)?;
+        }
+        for at in 0..self.files.len() {
+            self.read(at, &mut desk)?;
+        }
+        desk.clear()
+    }
+
+    /// Takes pieces of one file until there are no more.
+    fn read(&self, at: usize, desk: &mut Desk<'_>) -> Result<()> {
+        let reading = self.files.get(at).ok_or_else(dead)?;
+        while !self.has_failed()
+            && let Some((dialect, work)) = self.piece(at, reading).map_err(|e| e.at("file", &reading.file.path))?
+        {
+            desk.take(at, dialect, work)?;
+        }
+        Ok(())
+    }
+
+    fn has_failed(&self) -> bool {
+        self.failure.lock().is_ok_and(|failure| failure.is_some())
+    }
+
+    /// The next piece of a file, which is opened first if need be; at its end its hash is known.
+    fn piece(&self, at: usize, reading: &Reading) -> Result<Option<(Dialect, Work)>> {
+        let mut feed = self.feeds.get(at).ok_or_else(dead)?.lock().map_err(|_| dead())?;
+        let result = self.results.get(at).ok_or_else(dead)?;
+        if matches!(*feed, Feed::Unopened) {
+            let bytes = match reading.file.open() {
+                Ok(bytes) => HashingReader::new(bytes),
+                Err(why) if InputFile::is_shut(&why) => {
+                    *feed = Feed::Done;
+                    self.progress.add(reading.file.bytes);
+                    return unreadable(result, Error::new(Kind::Data, why.to_string()), reading).map(|()| None);
+                }
+                Err(why) => return Err(why),
+            };
+            let opened = open(reading, bytes.clone());
+            *feed = match opened {
+                Ok(Some((dialect, pieces))) => {
+                    result.lock().map_err(|_| dead())?.dialect = Some(dialect);
+                    Feed::Open { dialect, pieces, bytes }
+                }
+                Ok(None) => return self.finish(&mut feed, bytes, result, reading),
+                Err(Unopened::Repair) => {
+                    result.lock().map_err(|_| dead())?.is_repair = true;
+                    return self.finish(&mut feed, bytes, result, reading);
+                }
+                Err(Unopened::For { dialect, why }) => {
+                    result.lock().map_err(|_| dead())?.dialect = dialect;
+                    unreadable(result, why, reading)?;
+                    return self.finish(&mut feed, bytes, result, reading);
+                }
+            };
+        }
+        let Feed::Open { dialect, pieces, bytes } = &mut *feed else {
+            return Ok(None);
+        };
+        match pieces.next() {
+            Some(Ok(work)) => return Ok(Some((*dialect, work))),
+            Some(Err(e)) => unreadable(result, as_data(e), reading)?,
+            None => {}
+        }
+        let bytes = bytes.clone();
+        self.finish(&mut feed, bytes, result, reading)
+    }
+
+    /// Reads what nobody asked for, and closes the file.
+    fn finish<T>(
+        &self,
+        feed: &mut Feed,
+        bytes: HashingReader,
+        result: &Mutex<ReadFile>,
+        reading: &Reading,
+    ) -> Result<Option<T>> {
+        *feed = Feed::Done;
+        let blake3 = bytes
+            .finish()
+            .map_err(|e| Error::io("the file cannot be read to its end").because(e))?;
+        result.lock().map_err(|_| dead())?.blake3 = blake3;
+        self.progress.add(reading.file.bytes);
+        Ok(None)
+    }
+}
+
+/// Counts a file, or the rest of one, that cannot be read as its source says.
+fn unreadable(result: &Mutex<ReadFile>, e: Error, reading: &Reading) -> Result<()> {
+    if matches!(e.kind(), Kind::Config | Kind::Io | Kind::NoInput | Kind::Internal) {
+        return Err(e);
+    }
+    let is_private = reading.privacy.is_some();
+    result.lock().map_err(|_| dead())?.refuse_file(&e, is_private)
+}
+
+/// Why a file has no pieces.
+enum Unopened {
+    /// It is a repair file, which is read after all others.
+    Repair,
+    /// Something is wrong with it; the dialect, if it was recognised.
+    For { dialect: Option<Dialect>, why: Error },
+}
+
+/// Recognises one file; `None` for an empty one.
+fn open(reading: &Reading, bytes: HashingReader) -> Result<Option<(Dialect, Pieces)>, Unopened> {
+    let none = |why| Unopened::For { dialect: None, why };
+    // The first few bytes are asked for by themselves: they are read, and hashed, together with what follows them.
+    let bytes = BufReader::with_capacity(FIRST_BYTES, bytes);
+    let (mut input, damage) = compression::salvage(Box::new(bytes)).map_err(|e| none(as_data(e)))?;
+    let head = head(&mut *input).map_err(|e| none(as_data(Error::io("the file cannot be read").because(e))))?;
+    if head.is_empty() {
+        return damage.take().map_or(Ok(None), |why| Err(none(why)));
+    }
+    if is_repair(&head) {
+        return Err(Unopened::Repair);
+    }
+    let dialect = dialect_of(reading, &head).map_err(none)?;
+    let whole = Box::new(std::io::Cursor::new(head).chain(input));
+    let pieces = registry::pieces(dialect, whole, Arc::clone(&reading.source.reader)).map_err(|e| Unopened::For {
+        dialect: Some(dialect),
+        why: as_data(e),
+    })?;
+    Ok(Some((dialect, until_damage(pieces, damage))))
+}
+
+/// Damage in the bytes of a file (a cut-off archive) is the data's fault, a failing disk is not.
+fn as_data(e: Error) -> Error {
+    if is_damage(&e) {
+        Error::new(Kind::Data, e.to_string())
+    } else {
+        e
+    }
+}
+
+/// Whether reading failed because the bytes are damaged.
+pub(crate) fn is_damage(e: &Error) -> bool {
+    use std::io::ErrorKind::{InvalidData, InvalidInput, Other, UnexpectedEof};
+    let damaged = std::error::Error::source(e)
+        .and_then(|source| source.downcast_ref::<std::io::Error>())
+        .is_some_and(|io| matches!(io.kind(), InvalidData | InvalidInput | Other | UnexpectedEof));
+    e.kind() == Kind::Io && damaged
+}
+
+/// What stops a run as soon as it reads the first rows of a file: a mistake of the pipeline, such as local times without a
+/// zone. What is wrong with the file itself is for the run to tell.
+#[must_use]
+pub fn first_mistake(source: &Arc<SourcePlan>, file: &InputFile) -> Option<Error> {
+    let input = compression::decompress(file.open().ok()?);
+    let mut input = input.ok()?;
+    let head = head(&mut *input).ok()?;
+    let dialect = registry::choose(source.format(), &head).filter(|dialect| *dialect == Dialect::Sacct)?;
+    let whole = Box::new(std::io::Cursor::new(head).chain(input));
+    let mistake = match registry::pieces(dialect, whole, Arc::clone(&source.reader)) {
+        Ok(mut pieces) => pieces.next()?.err()?,
+        Err(why) => why,
+    };
+    (mistake.kind() == Kind::Config).then(|| mistake.at("file", &file.path))
+}
+
+/// The first bytes of a file, unpacked.
+///
+/// # Errors
+/// [`Kind::Io`] when it cannot be read.
+pub(crate) fn head_of(file: &InputFile) -> Result<Vec<u8>> {
+    let mut input = compression::decompress(file.open()?)?;
+    Ok(head(&mut *input)?)
+}
+
+fn head(input: &mut dyn Read) -> std::io::Result<Vec<u8>> {
+    // Read at once: what is read to its end is asked for in pieces that double.
+    let mut head = vec![0; registry::HEAD_BYTES];
+    let mut len = 0;
+    while let Some(room) = head.get_mut(len..).filter(|room| !room.is_empty()) {
+        match input.read(room) {
+            Ok(0) => break,
+            Ok(n) => len += n,
+            Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
+    }
+    head.truncate(len);
+    Ok(head)
+}
+
+fn dialect_of(reading: &Reading, head: &[u8]) -> Result<Dialect> {
+    let is_inventory = matches!(reading.source.format(), Format::Inventory(_));
+    let data = |message: String| Err(Error::new(Kind::Data, message));
+    match registry::choose(reading.source.format(), head) {
+        Some(Dialect::Inventory(kind)) if !is_inventory => data(format!(
+            "an inventory of the machine ({}): name it under [[inventory]]",
+            kind.as_str()
+        )),
+        Some(found) if is_inventory && !matches!(found, Dialect::Inventory(_) | Dialect::Archive) => data(format!(
+            "accounting of jobs ({}): name it under [[source]]",
+            found.as_str()
+        )),
+        Some(found) => Ok(found),
+        None if is_inventory => data("no known form of inventory".to_owned()),
+        None => {
+            data("neither sacct text, nor an APEL message, nor a GRACC dump, nor a log of a batch system".to_owned())
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! What is refused and may be mended.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::entry::{self, Key};
+use super::{Mark, Marks};
+use crate::error::Result;
+use crate::ingest::reading::{ReadFile, Reading};
+use crate::lake::state::State;
+use crate::schema::batch::{int, text};
+use crate::store::{Publication, Store, lake};
+
+/// The refusals that repair files may name: of files read now, and of files that are published.
+pub(crate) struct Targets<'a> {
+    pub(crate) file_ids: &'a [Arc<str>],
+    pub(crate) files: &'a [Reading],
+    pub(crate) read: &'a mut [ReadFile],
+    pub(crate) store: &'a Store,
+    pub(crate) publication: &'a Publication,
+    pub(crate) state: &'a State,
+    /// What is mended already.
+    pub(crate) marks: BTreeMap<String, Marks>,
+    /// What was mended before this run: whoever mended it keeps it, its rows are in the lake.
+    pub(crate) before: &'a BTreeMap<String, Marks>,
+    /// Refusals by file, as far as anybody asked.
+    pub(crate) known: BTreeMap<String, BTreeMap<Key, u64>>,
+}
+
+impl Targets<'_> {
+    /// How many rows were refused there; `None` when nothing is, or it is mended.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Io`] when refusals cannot be read.
+    pub(crate) fn open(&mut self, source: &str, file_id: &str, key: Key, by: &str) -> Result<Option<u64>> {
+        let owner = self.before.get(file_id).and_then(|marks| marks.get(&key));
+        if owner.is_some_and(|mark| mark.by != by) {
+            return Ok(None);
+        }
+        if self.marks.get(file_id).is_some_and(|marks| marks.contains_key(&key)) {
+            return Ok(None);
+        }
+        if !self.known.contains_key(file_id) {
+            let refusals = self.refusals(source, file_id)?;
+            self.known.insert(file_id.to_owned(), refusals);
+        }
+        Ok(self.known.get(file_id).and_then(|known| known.get(&key)).copied())
+    }
+
+    /// Notes that one is mended now.
+    pub(crate) fn mend(&mut self, file_id: &str, key: Key, by: &str, row_n: u64) {
+        let mark = Mark {
+            by: by.to_owned(),
+            row_n,
+        };
+        self.marks.entry(file_id.to_owned()).or_default().insert(key, mark);
+    }
+
+    fn refusals(&mut self, source: &str, file_id: &str) -> Result<BTreeMap<Key, u64>> {
+        let mut refusals = BTreeMap::new();
+        let now = self.file_ids.iter().position(|id| **id == *file_id);
+        if let Some(at) = now {
+            let is_ours = self.files.get(at).is_some_and(|reading| reading.source.name == source);
+            if let (true, Some(read)) = (is_ours, self.read.get_mut(at)) {
+                read.rejects.visit(|line, byte_offset, reason, row_n| {
+                    refusals.insert((line, byte_offset, reason), row_n);
+                })?;
+            }
+            return Ok(refusals);
+        }
+        let input = self.state.book.inputs().get(file_id);
+        if input.is_none_or(|input| input.source != source) {
+            return Ok(refusals);
+        }
+        let path = lake::rejects_path(file_id);
+        for batch in lake::batches(self.store, self.publication, &path)?
+            .into_iter()
+            .flatten()
+        {
+            let batch = batch?;
+            let (line, offset) = (int(&batch, "line")?, int(&batch, "byte_offset")?);
+            let (reason, rows) = (text(&batch, "reason")?, int(&batch, "row_n")?);
+            for row in 0..batch.num_rows() {
+                let key = entry::key(line.value(row), offset.value(row), reason.value(row))?;
+                refusals.insert(key, u64::try_from(rows.value(row)).unwrap_or(0));
+            }
+        }
+        Ok(refusals)
+    }
+}

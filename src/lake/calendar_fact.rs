@@ -1,0 +1,53 @@
+//! How a lake attributes jobs to periods, as its manifest tells it: without the pipeline file a part of a job can be
+//! computed again.
+
+use std::collections::BTreeMap;
+
+use super::state::ATTRIBUTION_FACT;
+use crate::config::plan::Plan;
+use crate::error::{Error, Kind, Result};
+use crate::summarise::attribution::Attribution;
+use crate::time::grain::Grain;
+use crate::time::{Calendar, Zone};
+
+/// The name of the fact: zone, first month and day of the allocation year, grain.
+pub(crate) const NAME: &str = "calendar";
+
+/// The fact of a plan.
+pub(crate) fn told(plan: &Plan) -> String {
+    let (month, day) = plan.allocation_year_start;
+    let grain = match plan.grain {
+        Grain::Month => "month",
+        Grain::Day => "day",
+    };
+    format!("{} {month:02}-{day:02} {grain}", plan.calendar_zone.name())
+}
+
+/// Attribution and calendar of a lake.
+///
+/// # Errors
+/// [`Kind::Data`] when an earlier version published it: a run writes the fact down.
+pub(crate) fn restored(facts: &BTreeMap<String, String>) -> Result<(Attribution, Calendar)> {
+    let is_prorated = facts
+        .get(ATTRIBUTION_FACT)
+        .is_none_or(|how| how == Attribution::Prorated.as_str());
+    let attribution = if is_prorated {
+        Attribution::Prorated
+    } else {
+        Attribution::ByEnd
+    };
+    let untold = || {
+        Error::new(
+            Kind::Data,
+            "the lake does not say its calendar: a run of this version writes it down",
+        )
+    };
+    let fact = facts.get(NAME).ok_or_else(untold)?;
+    let mut words = fact.split(' ');
+    let (zone, start, grain) = (words.next(), words.next(), words.next());
+    let zone = Zone::named(zone.ok_or_else(untold)?)?;
+    let (month, day) = start.and_then(|start| start.split_once('-')).ok_or_else(untold)?;
+    let start = month.parse().ok().zip(day.parse().ok()).ok_or_else(untold)?;
+    let grain = if grain == Some("day") { Grain::Day } else { Grain::Month };
+    Ok((attribution, Calendar::new(zone, grain, start)))
+}

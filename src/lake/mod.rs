@@ -1,0 +1,12 @@
+//! The state of a lake: its ledger, the settings it was made under, and what a run needs to know of it.
+//!
+//! In: the published files of a lake. Out: typed facts. Promise: what is read here is one published state, never a mix
+//! of two.
+
+pub mod benchmark_fact;
+pub(crate) mod calendar_fact;
+pub(crate) mod capacity;
+pub mod found;
+pub mod new_corrections;
+pub(crate) mod state;
+pub mod views;

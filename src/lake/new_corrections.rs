@@ -1,0 +1,41 @@
+//! Corrections that a lake does not have yet, and what they touch.
+
+use std::collections::BTreeSet;
+
+use super::state::State;
+use crate::config::plan::Plan;
+use crate::error::{Error, Result};
+use crate::reference::correction::{Action, Correction, CorrectionTable};
+use crate::time::Month;
+
+/// The rows that are new since the last run.
+///
+/// # Errors
+/// [`crate::error::Kind::Config`] when a row that was applied was changed, moved or taken away.
+pub(crate) fn fresh<'a>(plan: &'a Plan, state: &State) -> Result<&'a [Correction]> {
+    static NONE: CorrectionTable = CorrectionTable { rows: Vec::new() };
+    let table = plan.corrections.as_deref().unwrap_or(&NONE);
+    table.since(state.signed_corrections()).map_err(Error::config)
+}
+
+/// The partitions whose usage new rows may change, among those published; and those that additions make.
+pub(crate) fn touched(plan: &Plan, fresh: &[Correction], state: &State) -> BTreeSet<(String, Month)> {
+    let mut touched = BTreeSet::new();
+    for row in fresh {
+        let undone = row.undoes.as_deref().and_then(|id| plan.corrections.as_ref()?.get(id));
+        let row = undone.unwrap_or(row);
+        match (row.action, &row.site, row.month) {
+            (Action::Add, Some(site), Some(month)) => {
+                touched.insert((site.clone(), month));
+            }
+            _ => touched.extend(
+                state
+                    .partitions()
+                    .iter()
+                    .filter(|(site, month)| row.may_touch(site, *month))
+                    .cloned(),
+            ),
+        }
+    }
+    touched
+}

@@ -1,0 +1,490 @@
+//! What the lake already knows: its ledger, and the settings it was made under.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+
+use super::benchmark_fact::{Asked, Scaled};
+use super::found::Found;
+use super::{benchmark_fact, calendar_fact, capacity};
+use crate::config::{Plan, SourcePlan};
+use crate::error::{Error, Result};
+use crate::ledger::book::{InputEntry, Places};
+use crate::ledger::{Book, Outcome, Reason};
+use crate::privacy::Field;
+use crate::records::Window;
+use crate::records::file_order::FileOrder;
+use crate::records::summary::publishing::Parts;
+use crate::schema::sql::{self, SCRIPT};
+use crate::schema::{self, Dataset};
+use crate::sources::dialect::READERS;
+use crate::sources::input::arrival_ms;
+use crate::sources::inventory;
+use crate::store::lake::{self, INPUTS, LEDGER, LakeTable};
+use crate::store::machinery::BESIDE;
+use crate::store::{Publication, Store, empty};
+use crate::time::Month;
+
+/// The state of a lake.
+#[derive(Default)]
+pub(crate) struct State {
+    /// The ledger.
+    pub(crate) book: Book,
+    facts: BTreeMap<String, String>,
+    partitions: Vec<(String, Month)>,
+    contributions: Vec<(String, Month)>,
+    summaries: Vec<(String, Month)>,
+}
+
+impl State {
+    /// Reads it; empty for a new lake.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Io`] when the lake cannot be read.
+    pub(crate) fn load(store: &Store, publication: &Publication) -> Result<Self> {
+        let table = |path: &str| -> Result<Vec<RecordBatch>> {
+            lake::batches(store, publication, path)?.map_or_else(|| Ok(Vec::new()), Iterator::collect)
+        };
+        let inputs = publication.published().map_or(INPUTS, lake::inputs_path);
+        let book = Book::load(&table(inputs)?, &table(LEDGER)?)?;
+        let Some(manifest) = publication.published() else {
+            return Ok(Self {
+                book,
+                ..Self::default()
+            });
+        };
+        let places = |dataset: &str| -> Vec<(String, Month)> {
+            let files = manifest.dataset(dataset);
+            files.filter_map(|file| lake::parse_month_path(&file.path)).collect()
+        };
+        let mut summaries = places("summary");
+        summaries.append(&mut places("summary_history"));
+        summaries.sort();
+        summaries.dedup();
+        Ok(Self {
+            book,
+            facts: manifest.facts.clone(),
+            partitions: places("records"),
+            contributions: places("usage_part"),
+            summaries,
+        })
+    }
+
+    /// The corrections that were applied, as [`crate::reference::correction::CorrectionTable::signed`] tells them.
+    pub(crate) fn signed_corrections(&self) -> &str {
+        self.facts.get(CORRECTIONS_FACT).map_or("", String::as_str)
+    }
+
+    /// Replaces a fact of the lake, or forgets it.
+    pub(crate) fn set_fact(&mut self, key: &str, value: Option<String>) {
+        match value {
+            Some(value) => self.facts.insert(key.to_owned(), value),
+            None => self.facts.remove(key),
+        };
+    }
+
+    /// Every (site, month) that has published records or contributions.
+    #[must_use]
+    pub(crate) fn partitions(&self) -> &[(String, Month)] {
+        &self.partitions
+    }
+
+    /// Every (site, month) that contributes to usage.
+    #[must_use]
+    pub(crate) fn contributions(&self) -> &[(String, Month)] {
+        &self.contributions
+    }
+
+    /// Every (site, month) that has summaries, whether they count or not.
+    #[must_use]
+    pub(crate) fn summaries(&self) -> &[(String, Month)] {
+        &self.summaries
+    }
+
+    /// The sources that are read under other settings now than when their files were read.
+    fn changed_sources<'a>(&self, plan: &'a Plan) -> Vec<&'a str> {
+        plan.sources
+            .iter()
+            .filter(|source| !source.is_inventory() && self.is_changed(source))
+            .map(|source| source.name.as_str())
+            .collect()
+    }
+
+    fn is_changed(&self, source: &SourcePlan) -> bool {
+        self.facts
+            .get(&source_fact(&source.name))
+            .is_some_and(|was| *was != source.fingerprint)
+    }
+
+    /// The inventories whose files are read under other settings now. No record depends on them, and files that are
+    /// gone keep what they said.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Config`] when they name users that are to be withheld from now on.
+    pub(crate) fn stale_inventories(&self, plan: &Plan, found: &[Found]) -> Result<BTreeSet<String>> {
+        self.hold_key(plan)?;
+        if withholds_users(plan) && !self.facts.contains_key(WITHHELD_FACT) {
+            let gone = self.gone(found, is_inventory);
+            if let Some(first) = gone.first() {
+                return Err(Error::config(format!(
+                    "[privacy] withholds users, and {} listings of the machine that were read before name them and are \
+                     no longer there (the first: {first}); bring them back, or publish to a new output",
+                    gone.len()
+                )));
+            }
+        }
+        let changed = plan
+            .sources
+            .iter()
+            .filter(|source| source.is_inventory() && self.is_changed(source));
+        Ok(changed.map(|source| source.name.clone()).collect())
+    }
+
+    /// Another key would give every person another pseudonym.
+    fn hold_key(&self, plan: &Plan) -> Result<()> {
+        let pseudonyms = plan.privacy.as_ref().and_then(|privacy| privacy.pseudonyms.as_ref());
+        let (Some(was), Some(pseudonyms)) = (self.facts.get(KEY_FACT), pseudonyms) else {
+            return Ok(());
+        };
+        if pseudonyms.key.check_value() == *was || pseudonyms.replaces.as_ref() == Some(was) {
+            return Ok(());
+        }
+        let message = format!(
+            "the privacy key is another one than that of the lake: every person would get another pseudonym. Put the former \
+             key back, or publish to a new output; to make all pseudonyms anew, say replaces = \"{was}\" beside the key"
+        );
+        Err(Error::config(message).at("pipeline", plan.file.display()))
+    }
+
+    /// The files of which readers that knew less could read nothing, or lost a part.
+    pub(crate) fn refused_by_former_readers(&self) -> BTreeSet<Arc<str>> {
+        let knew = self.facts.get(READERS_FACT).and_then(|knew| knew.parse::<u32>().ok());
+        if knew.is_some_and(|knew| knew >= READERS) {
+            return BTreeSet::new();
+        }
+        let is_refused = |file_id: &&String| {
+            let places = self.book.places(file_id);
+            let mut reasons = places.into_iter().flat_map(Places::keys).map(|(_, _, reason)| *reason);
+            let is_part_lost = reasons.clone().any(|reason| reason == Reason::UnreadableFile)
+                && !reasons.clone().any(Reason::is_of_summaries);
+            let is_all_refused =
+                reasons.clone().next().is_some() && reasons.all(|reason| reason.outcome() == Outcome::Rejected);
+            is_part_lost || is_all_refused
+        };
+        let refused = self.book.inputs().keys().filter(is_refused);
+        refused.map(|file_id| Arc::from(file_id.as_str())).collect()
+    }
+
+    /// Forgets everything but what is known of the machine; gives the book as it was.
+    pub(crate) fn forget_records(&mut self) -> Book {
+        let former = std::mem::take(self).book;
+        self.book.keep(&former, is_inventory);
+        former
+    }
+
+    /// Whether the records on file were made under other settings, or by a version with other columns.
+    pub(crate) fn settings_changed(&self, plan: &Plan) -> bool {
+        let schema_changed = self
+            .facts
+            .get(RECORDS_FACT)
+            .is_some_and(|was| *was != records_version());
+        schema_changed || !self.changed_sources(plan).is_empty()
+    }
+
+    /// Whether all records have to be built anew from all files, because the settings changed.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Config`] when files that would have to be read again are gone, or only some months of
+    /// them are asked for: the lake would lose the others.
+    pub(crate) fn wants_rebuild(&self, plan: &Plan, found: &[Found], window: Window) -> Result<bool> {
+        if !self.settings_changed(plan) {
+            return Ok(false);
+        }
+        let changed = self.changed_sources(plan);
+        let gone = self.gone(found, |input| !is_inventory(input));
+        if gone.is_empty() && window.is_everything() {
+            return Ok(true);
+        }
+        let why = if changed.is_empty() {
+            "the lake was made by another version of gridtally".to_owned()
+        } else {
+            format!(
+                "the settings of {} changed since its files were read",
+                changed.join(", ")
+            )
+        };
+        if gone.is_empty() {
+            return Err(Error::config(format!(
+                "{why}, so every file has to be read again, and --from and --to would leave months out that are \
+                 published; run once without them, publish to a new output, or restore the settings"
+            )));
+        }
+        Err(Error::config(format!(
+            "{why}, so every file has to be read again, but {} of them are no longer there (the first: {}); bring them \
+             back, publish to a new output, or restore the settings",
+            gone.len(),
+            gone.first().copied().unwrap_or_default()
+        )))
+    }
+
+    /// A path of every known file of a kind that is not among those found.
+    fn gone(&self, found: &[Found], is_of_kind: impl Fn(&InputEntry) -> bool) -> Vec<&str> {
+        let found: BTreeSet<Arc<str>> = found.iter().filter_map(Found::file_id).collect();
+        self.book
+            .inputs()
+            .iter()
+            .filter(|(file_id, input)| is_of_kind(input) && !found.contains(file_id.as_str()))
+            .filter_map(|(_, input)| input.paths.first().map(String::as_str))
+            .collect()
+    }
+
+    /// Whether known files are found under names that put them in another order. Of two versions of a job the other
+    /// one may win then, and only its file still tells what it says: records are built anew from all files. Where
+    /// that cannot be now (a file is gone, or some months alone are asked for), the lake remembers that it is due.
+    ///
+    /// Where publications of summaries are made of several files, it is also decided by the names which files these are.
+    pub(crate) fn is_reordered(&mut self, plan: &Plan, found: &[Found], window: Window) -> bool {
+        let mut book = self.book.clone();
+        let mut is_news = false;
+        for found in found {
+            is_news |= found.file_id().is_some_and(|id| book.seen(&id, &found.file.path));
+        }
+        let has_parts = (plan.sources.iter()).any(|source| source.publishing.parts != Parts::File);
+        let is_other = || {
+            let (was, is) = (FileOrder::new(arrivals(&self.book)), FileOrder::new(arrivals(&book)));
+            !was.has_same_ranks(&is) || has_parts && was != is
+        };
+        let is_due = self.facts.contains_key(REORDERED_FACT) || is_news && is_other();
+        if !is_due {
+            return false;
+        }
+        let can_be = window.is_everything() && self.gone(found, |input| !is_inventory(input)).is_empty();
+        if !can_be {
+            let why = "files were seen under other names, records are due to be built anew";
+            self.facts.insert(REORDERED_FACT.to_owned(), why.to_owned());
+        }
+        can_be
+    }
+
+    /// Whether records were left without what a CE's log told later.
+    #[must_use]
+    pub(crate) fn is_completion_due(&self) -> bool {
+        self.facts.contains_key(LATE_FACT)
+    }
+
+    /// Whether `files` can be read again now because a CE's log came later than the jobs they tell of. Where that cannot
+    /// be now (one is gone, or some months alone are asked for), the lake remembers that it is due.
+    pub(crate) fn can_complete(&mut self, files: &BTreeSet<Arc<str>>, found: &[Found], window: Window) -> bool {
+        let there: BTreeSet<Arc<str>> = found.iter().filter_map(Found::file_id).collect();
+        let can_be = files.is_empty() || window.is_everything() && files.is_subset(&there);
+        if can_be {
+            self.facts.remove(LATE_FACT);
+        } else {
+            let why = "a CE's log came later than jobs it tells of, their files are due to be read again";
+            self.facts.insert(LATE_FACT.to_owned(), why.to_owned());
+        }
+        can_be
+    }
+
+    /// Whether usage was attributed under other settings.
+    #[must_use]
+    pub(crate) fn plan_changed(&self, plan: &Plan) -> bool {
+        self.facts.get(PLAN_FACT).is_some_and(|was| *was != plan.fingerprint)
+    }
+
+    /// Whether the folders of the lake, and the script in it, are those this version makes; a new lake has none yet.
+    pub(crate) fn is_laid_out(&self) -> bool {
+        self.facts.is_empty() || self.facts.get(LAYOUT_FACT).is_some_and(|layout| layout == LAYOUT)
+    }
+
+    /// A fact that was published.
+    pub(crate) fn fact(&self, name: &str) -> Option<&str> {
+        self.facts.get(name).map(String::as_str)
+    }
+
+    /// Writes down which benchmarks a place was scaled by.
+    pub(crate) fn note_benchmarks(&mut self, plan: &Plan, scaled: Scaled, place: &(String, Month), asked: Asked) {
+        let (name, value) = benchmark_fact::fact(plan, scaled, place, asked);
+        self.facts.insert(name, value);
+    }
+
+    /// The facts to publish.
+    #[must_use]
+    pub(crate) fn facts(&self, plan: &Plan) -> BTreeMap<String, String> {
+        let mut facts = self.facts.clone();
+        facts.insert(LAYOUT_FACT.to_owned(), LAYOUT.to_owned());
+        facts.insert(PLAN_FACT.to_owned(), plan.fingerprint.clone());
+        facts.insert(RECORDS_FACT.to_owned(), records_version());
+        facts.insert(ATTRIBUTION_FACT.to_owned(), plan.attribution.as_str().to_owned());
+        facts.insert(calendar_fact::NAME.to_owned(), calendar_fact::told(plan));
+        facts.insert(ZONE_FACT.to_owned(), plan.calendar_zone.name().to_owned());
+        facts.insert("pipeline".to_owned(), plan.name.clone());
+        if let Some(corrections) = plan.corrections.as_deref().filter(|table| !table.rows.is_empty()) {
+            facts.insert(CORRECTIONS_FACT.to_owned(), corrections.signed());
+        }
+        match capacity::fingerprint(plan) {
+            Some(fingerprint) => drop(facts.insert(capacity::FACT.to_owned(), fingerprint)),
+            None => drop(facts.remove(capacity::FACT)),
+        }
+        if withholds_users(plan) {
+            facts.insert(WITHHELD_FACT.to_owned(), "users".to_owned());
+        } else {
+            facts.remove(WITHHELD_FACT);
+        }
+        match withheld_fields(plan) {
+            Some(fields) => drop(facts.insert(PRIVACY_FACT.to_owned(), fields)),
+            None => drop(facts.remove(PRIVACY_FACT)),
+        }
+        match key_check_value(plan) {
+            Some(value) => drop(facts.insert(KEY_FACT.to_owned(), value)),
+            None => drop(facts.remove(KEY_FACT)),
+        }
+        facts.insert(READERS_FACT.to_owned(), READERS.to_string());
+        for source in &plan.sources {
+            facts.insert(source_fact(&source.name), source.fingerprint.clone());
+            if let Some(zone) = &source.reader.zone {
+                facts.insert(zone_fact(&source.name), zone.name().to_owned());
+            }
+        }
+        facts
+    }
+
+    /// (file id, arrival in the name, path) of every input.
+    #[must_use]
+    pub(crate) fn arrivals(&self) -> Vec<(Arc<str>, Option<i64>, String)> {
+        arrivals(&self.book)
+    }
+
+    /// Content hash by file id.
+    #[must_use]
+    pub(crate) fn hashes(&self) -> BTreeMap<Arc<str>, String> {
+        self.book
+            .inputs()
+            .iter()
+            .map(|(id, input)| (Arc::from(id.as_str()), input.blake3.clone()))
+            .collect()
+    }
+
+    /// Path by file id.
+    #[must_use]
+    pub(crate) fn paths(&self) -> BTreeMap<Arc<str>, String> {
+        self.arrivals()
+            .into_iter()
+            .map(|(file_id, _, path)| (file_id, path))
+            .collect()
+    }
+
+    /// Stages installed capacity, ledger, inputs, the schemas of what is empty, and the DuckDB views.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Io`] when the lake cannot be written.
+    pub(crate) fn publish(&self, plan: &Plan, publication: &Publication) -> Result<()> {
+        capacity::publish(plan, publication)?;
+        let (inputs, ledger) = self.book.publish()?;
+        for (dataset, path, batch) in [("inputs", INPUTS, inputs), ("ledger", LEDGER, ledger)] {
+            let mut table = LakeTable::create(publication, dataset, path)?;
+            table.write(&batch)?;
+            table.finish(&[])?;
+        }
+        let mut beside = BTreeSet::new();
+        for dataset in BESIDE {
+            if publication.holds_beside(dataset)? {
+                beside.insert(dataset);
+            }
+        }
+        // Where an earlier version put it, it would be in the ledger's folder.
+        publication.remove(publication.published().map_or(INPUTS, lake::inputs_path));
+        let datasets = schema::datasets()?;
+        empty::publish(publication, datasets)?;
+        let files = |dataset: &Dataset| {
+            let name = dataset.name.as_str();
+            let has = name == "runs" || beside.contains(name) || publication.will_hold(name);
+            has.then(|| dataset.path.clone())
+        };
+        let mut views = publication.stage(SCRIPT, SCRIPT, 1)?;
+        std::io::Write::write_all(&mut views, sql::script(&plan.name, datasets, files).as_bytes())?;
+        publication.add(views.finish(0)?)
+    }
+}
+
+/// How jobs were attributed to periods, for those who verify.
+pub(crate) const ATTRIBUTION_FACT: &str = "attribution";
+/// The zone in which months are cut, for reports that name instants.
+const ZONE_FACT: &str = "calendar_timezone";
+const CORRECTIONS_FACT: &str = "corrections";
+/// Which folders there are beside those of rows, and what the script says: it rises when they change.
+const LAYOUT_FACT: &str = "layout";
+const LAYOUT: &str = "2";
+const PLAN_FACT: &str = "plan";
+const RECORDS_FACT: &str = "schemas";
+const REORDERED_FACT: &str = "reordered";
+/// The columns whose names `[privacy]` withholds.
+const PRIVACY_FACT: &str = "privacy";
+/// Which key the pseudonyms were made with, as far as that may be said.
+const KEY_FACT: &str = "privacy_key";
+/// What the readers knew that refused what is refused.
+const READERS_FACT: &str = "readers";
+/// Listings of the machine were read without the names of users.
+const WITHHELD_FACT: &str = "withheld";
+const LATE_FACT: &str = "completed late";
+
+/// (file id, arrival in the name, path) of every input of a book. What came again word for word holds from then on: in
+/// between something else may have been said.
+fn arrivals(book: &Book) -> Vec<(Arc<str>, Option<i64>, String)> {
+    let latest = |(file_id, input): (&String, &InputEntry)| {
+        let first = input.paths.first().cloned().unwrap_or_default();
+        let arrivals = input
+            .paths
+            .iter()
+            .filter_map(|path| Some((arrival_ms(path)?, path.clone())));
+        let (at, path) = arrivals.max().map_or((None, first), |(at, path)| (Some(at), path));
+        (Arc::from(file_id.as_str()), at, path)
+    };
+    let of_records = book.inputs().iter().filter(|(_, input)| !is_inventory(input));
+    of_records.map(latest).collect()
+}
+
+/// Whether the inputs of a lake hold names that it withholds.
+pub(crate) fn withholds_names(facts: &BTreeMap<String, String>) -> bool {
+    facts.contains_key(PRIVACY_FACT) || facts.contains_key(WITHHELD_FACT)
+}
+
+/// The columns whose names are withheld; `None` where all are kept.
+fn withheld_fields(plan: &Plan) -> Option<String> {
+    let privacy = plan.privacy.as_ref()?;
+    let withheld = Field::ALL.into_iter().filter(|field| !privacy.keeps(*field));
+    let names: Vec<&str> = withheld.map(Field::as_str).collect();
+    (!names.is_empty()).then(|| names.join(" "))
+}
+
+/// Which key pseudonyms are made with.
+fn key_check_value(plan: &Plan) -> Option<String> {
+    let pseudonyms = plan.privacy.as_ref()?.pseudonyms.as_ref()?;
+    Some(pseudonyms.key.check_value())
+}
+
+/// Whether a file tells of the machine. Such files come and go; no record is made of them.
+fn withholds_users(plan: &Plan) -> bool {
+    plan.privacy.as_ref().is_some_and(|privacy| !privacy.keeps(Field::User))
+}
+
+fn is_inventory(input: &InputEntry) -> bool {
+    inventory::Kind::is_format(&input.format)
+}
+
+/// The name of the fact that tells the zone of a source's local times.
+pub(crate) fn zone_fact(source: &str) -> String {
+    format!("zone {source}")
+}
+
+fn source_fact(name: &str) -> String {
+    format!("source {name}")
+}
+
+/// Versions of the datasets that are built night upon night: another version means building them anew.
+fn records_version() -> String {
+    ["records", "history", "usage_part", "summary", "summary_history"]
+        .map(|name| schema::dataset(name).map_or(0, |dataset| dataset.version).to_string())
+        .join(".")
+}

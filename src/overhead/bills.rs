@@ -1,0 +1,230 @@
+//! What every job is billed of its nodes: charges by one more kind of policy, which the pipeline's `billing` names.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use super::bill::Bill;
+use super::bill_pile::Packed;
+use super::facts::VERSION;
+use super::jobs::EVERYTHING;
+use super::stage::{Asking, Due};
+use crate::config::Plan;
+use crate::config::overhead_plan::OverheadPlan;
+use crate::occupancy::{Grid, History, Interval, LEDGER_N, Resource, Scheme, Shapes, Unit, bill};
+use crate::store::{Publication, lake};
+use crate::time::Calendar;
+use crate::time::calendar::Period;
+
+/// Pools of the resources of the ledger, and what is counted in them.
+pub(crate) const POOLS: [(&str, &str); LEDGER_N] = [("core", "core s"), ("memory", "byte s"), ("gpu", "gpu s")];
+
+/// The id of a scheme's policy.
+pub(crate) fn policy_id(scheme: Scheme) -> String {
+    format!("node-share/{}", scheme.as_str())
+}
+
+/// Whether a policy is one of these.
+pub(crate) fn is_policy(id: &str) -> bool {
+    id.starts_with("node-share/")
+}
+
+/// A canonical unit as the options of a policy: its name and its thresholds.
+pub(crate) fn options(unit: &Unit) -> String {
+    let mut text = format!("unit={}", unit.name);
+    for (resource, amount) in &unit.thresholds {
+        let name = match resource {
+            Resource::Core => "core",
+            Resource::Memory => "memory_byte",
+            Resource::Gpu => "gpu",
+            Resource::GpuModel(model) => model,
+        };
+        // Writing to a string cannot fail.
+        let _ = write!(text, " {name}={amount}");
+    }
+    text
+}
+
+/// The rows of `policy`: id, version, options, title, source, pool, unit and text.
+pub(crate) fn policies(plan: &Plan) -> Vec<[String; 8]> {
+    let Some(overhead) = plan.overhead.as_ref().filter(|overhead| overhead.is_charged) else {
+        return Vec::new();
+    };
+    let shared = match overhead.scheme {
+        Scheme::OverheadAware => "(allocated + stranded) / allocated: overhead is the provider's loss",
+        Scheme::UsageOnly => "1: all that is not used is the provider's loss",
+        Scheme::WholeNode => "(allocated + stranded + overhead) / allocated: jobs share the node",
+    };
+    let mut rows = Vec::new();
+    for unit in &overhead.units {
+        for (pool, counted) in POOLS {
+            rows.push([
+                policy_id(overhead.scheme),
+                VERSION.to_owned(),
+                options(unit),
+                format!("Shares of nodes, {pool}: {}", overhead.scheme.as_str()),
+                "Andrijauskas, Sfiligoi, Wuerthwein: Defining a canonical unit for accounting purposes, section 3.3"
+                    .to_owned(),
+                pool.to_owned(),
+                counted.to_owned(),
+                format!(
+                    "On every node and at every instant the rate of a resource is {shared}. A job is billed what it holds \
+                     times the integral of the rate over its life, rounded to 10^-9; what rounding leaves of a node and \
+                     period is shared in proportion, so that its jobs pay together what is billable there."
+                ),
+            ]);
+        }
+    }
+    rows
+}
+
+/// A period that charges are told by.
+pub(crate) struct Piece {
+    pub(crate) period: Period,
+    pub(crate) from_s: i64,
+    pub(crate) until_s: i64,
+    grid: Grid,
+}
+
+/// Bills the nodes of a slice.
+pub(crate) struct Biller<'a> {
+    pub(crate) overhead: &'a OverheadPlan,
+    slice_from_s: i64,
+    pub(crate) period: Period,
+    pub(crate) pieces: Vec<Piece>,
+    /// Units in the order of their options: their places in the plan.
+    pub(crate) ranks: Vec<usize>,
+    pub(crate) calendar: Calendar,
+}
+
+impl<'a> Biller<'a> {
+    pub(crate) fn new(plan: &'a Plan, overhead: &'a OverheadPlan, due: &Due) -> Self {
+        let (period, (from_s, until_s)) = *due;
+        let mut calendar = Calendar::new(plan.calendar_zone.clone(), plan.grain, plan.allocation_year_start);
+        let mut pieces = Vec::new();
+        let mut at_s = from_s;
+        while overhead.is_charged
+            && at_s < until_s
+            && let Some(period) = calendar.period(at_s.saturating_mul(1000))
+        {
+            let until_s = (period.until_ms / 1000).min(until_s);
+            pieces.push(Piece {
+                period,
+                from_s: at_s,
+                until_s,
+                grid: Grid::new(&plan.calendar_zone, at_s, until_s),
+            });
+            at_s = until_s;
+        }
+        let mut ranks: Vec<usize> = (0..overhead.units.len()).collect();
+        ranks.sort_by_key(|at| overhead.units.get(*at).map(options));
+        Self {
+            overhead,
+            slice_from_s: from_s,
+            period,
+            pieces,
+            ranks,
+            calendar,
+        }
+    }
+
+    fn rank(&self, unit: usize) -> u16 {
+        let rank = self.ranks.iter().position(|of| *of == unit);
+        rank.and_then(|rank| u16::try_from(rank).ok()).unwrap_or(u16::MAX)
+    }
+
+    /// What the jobs of a node are billed: a job may have several bills of the same unit and piece.
+    pub(crate) fn node(
+        &self,
+        history: &History,
+        intervals: &[Interval],
+        shapes: &Shapes,
+        asking: &Asking<'_>,
+    ) -> Packed {
+        let mut bills = Packed::default();
+        let unknown = history.known.iter().take(LEDGER_N).enumerate();
+        let unknown = unknown.fold(0_u8, |bits, (at, known)| if *known { bits } else { bits | 1 << at });
+        for (nth, piece) in (0_u16..).zip(&self.pieces) {
+            let (from_s, until_s) = (piece.from_s - self.slice_from_s, piece.until_s - self.slice_from_s);
+            let mut part: Vec<Interval> = Vec::new();
+            for interval in intervals {
+                let start_s = i64::from(interval.start_s).max(from_s);
+                let end_s = i64::from(interval.end_s).min(until_s);
+                if start_s < end_s {
+                    part.push(Interval {
+                        start_s: u32::try_from(start_s - from_s).unwrap_or(0),
+                        end_s: u32::try_from(end_s - from_s).unwrap_or(0),
+                        ..*interval
+                    });
+                }
+            }
+            let of = |interval: &Interval, unit: usize, unknown: u8, billed: [i128; LEDGER_N]| {
+                let mut held = [0; LEDGER_N];
+                for (held, amount) in held.iter_mut().zip(shapes.amounts(interval.shape)) {
+                    *held = i128::from(*amount) * i128::from(interval.end_s - interval.start_s);
+                }
+                Bill {
+                    tag: interval.tag,
+                    unit: self.rank(unit),
+                    piece: nth,
+                    unknown,
+                    held,
+                    billed,
+                }
+            };
+            for (unit, thresholds) in asking.numbers.iter().zip(&asking.thresholds) {
+                let scheme = self.overhead.scheme;
+                let billed = bill(history, &part, shapes, &piece.grid, thresholds, scheme);
+                for (interval, billed) in part.iter().zip(billed) {
+                    bills.push(&of(interval, *unit, unknown, billed));
+                }
+            }
+            for unit in &asking.unknown_units {
+                for interval in &part {
+                    bills.push(&of(interval, *unit, EVERYTHING, [0; LEDGER_N]));
+                }
+            }
+        }
+        bills
+    }
+}
+
+impl Biller<'_> {
+    /// The bills of a job of which nothing is known: by every unit that may be for it.
+    pub(crate) fn nothing(&self, tag: u32, (start_s, end_s): (i64, i64), partition: Option<&str>) -> Vec<Bill> {
+        let mut bills = Vec::new();
+        for (rank, unit) in (0_u16..).zip(&self.ranks) {
+            let unit = self.overhead.units.get(*unit);
+            if unit.is_none_or(|unit| !unit.is_for(partition.as_slice())) {
+                continue;
+            }
+            for (nth, piece) in (0_u16..).zip(&self.pieces) {
+                if start_s < piece.until_s && piece.from_s < end_s {
+                    bills.push(Bill {
+                        tag,
+                        unit: rank,
+                        piece: nth,
+                        unknown: EVERYTHING,
+                        held: [0; LEDGER_N],
+                        billed: [0; LEDGER_N],
+                    });
+                }
+            }
+        }
+        bills
+    }
+}
+
+/// Takes away what jobs are billed in the sites and periods that `is_gone` names.
+pub(crate) fn remove(publication: &Publication, is_gone: impl Fn(&str, (crate::time::Day, i64)) -> bool) {
+    let paths: BTreeSet<String> = ["job_charges", "charge_part"]
+        .into_iter()
+        .flat_map(|dataset| publication.paths(dataset))
+        .collect();
+    for path in paths {
+        if let (Some(period), Some((site, _))) = (lake::parse_bill_path(&path), lake::parse_month_path(&path))
+            && is_gone(&site, period)
+        {
+            publication.remove(&path);
+        }
+    }
+}

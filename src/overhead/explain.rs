@@ -1,0 +1,275 @@
+//! What one job is billed of its nodes, worked out again from the records and listings of the lake.
+
+use std::collections::BTreeMap;
+
+use arrow::array::RecordBatch;
+use jiff::Timestamp;
+
+use super::bills::{POOLS, options};
+use super::facts::{BASIS_FACT, REACH_FACT, from_fact};
+use super::inventories::{INVENTORIES, InventoryFile, machine_in, periods};
+use super::jobs::{COLUMNS, Columns, Reach, join, span};
+use super::record_files::{RecordFile, RecordFiles, with_nodes};
+use super::stage::{Asking, stage};
+use super::sweep::Basis;
+use crate::config::overhead_plan::NodesFrom;
+use crate::error::{Error, Result};
+use crate::occupancy::billing::{BILL_PLACES, RATE_PLACES};
+use crate::occupancy::{
+    Grid, Interval, LEDGER_N, Resources, Scheme, Shapes, Share, Stretch, Thresholds, Visit, rate, shares, sweep,
+};
+use crate::reference::decimal::text as amount;
+use crate::schema::batch::id;
+use crate::store::lake::parse_month_path;
+use crate::store::{Manifest, Store};
+use crate::time::Zone;
+
+/// Stretches that are told one by one.
+const TOLD_N: usize = 24;
+
+/// What stands behind the bills of a job: lines by the options of the unit and the pool.
+pub(crate) type Lines = BTreeMap<(String, String), Vec<String>>;
+
+/// Works out again what a job of a site is billed; `record` is its one row.
+///
+/// # Errors
+/// [`crate::error::Kind::Io`] when the lake cannot be read; [`crate::error::Kind::Data`] when a sum does not fit.
+pub(crate) fn explain(store: &Store, manifest: &Manifest, site: &str, record: &RecordBatch) -> Result<Lines> {
+    let basis = manifest.facts.get(BASIS_FACT).map(String::as_str);
+    let (Some(basis), Some(held)) = (from_fact::<Basis>(basis), span(&Columns::of(record)?, 0)) else {
+        return Ok(Lines::new());
+    };
+    let resources = Resources::of(&basis.overhead.units);
+    let inventories = INVENTORIES.into_iter().flat_map(|dataset| {
+        let files = manifest.dataset(dataset);
+        files.map(move |file| (dataset, file.path.clone()))
+    });
+    let files = inventories.map(|(dataset, path)| InventoryFile {
+        dataset,
+        is_present: basis.listings.contains(&path),
+        place: path.clone(),
+        path,
+    });
+    let machine = machine_in(store, files, (&resources, &basis.complete))?;
+    let sites = record_files(manifest);
+    let (Some(files), all_sites) = (sites.get(site), with_nodes(&sites)) else {
+        return Ok(Lines::new());
+    };
+    let spans = files.iter().filter_map(|file| file.reach.span);
+    let Some(all) = spans.fold(None, |all, span| Some(join(all, span))) else {
+        return Ok(Lines::new());
+    };
+    let zone = Zone::named(&basis.calendar_timezone)?;
+    let mut due = periods((&zone, basis.allocation_year_start), &basis.overhead, all);
+    if basis.overhead.nodes == NodesFrom::Inventory {
+        due.retain(|(_, (from_s, until_s))| held.0 < *until_s && *from_s < held.1);
+    }
+    let columns: Vec<&str> = COLUMNS.iter().copied().chain(["record_id"]).collect();
+    let wanted = id(record, "record_id")?.value(0).to_vec();
+    let mut tag = None;
+    let machine = (basis.overhead.nodes == NodesFrom::Inventory).then_some(&machine);
+    let of = (&basis.overhead, &resources);
+    let staged = stage(
+        store,
+        (site, &all_sites),
+        (files, machine),
+        of,
+        due,
+        &columns,
+        |batch, first| {
+            let ids = id(batch, "record_id")?;
+            let found = (first..).zip(ids.iter()).find(|(_, id)| *id == Some(wanted.as_slice()));
+            tag = tag.or(found.map(|(tag, _)| tag));
+            Ok(())
+        },
+    )?;
+    let (board, slices) = (staged.board, staged.slices);
+    let mut told_of = Story {
+        basis: &basis,
+        shapes: &board.shapes,
+        lines: Lines::new(),
+        sums: BTreeMap::new(),
+    };
+    for nth in 0..slices.len() {
+        let slice = slices.slice(nth, board.nodes.len())?;
+        let grid = Grid::new(&zone, slice.from_s(), slice.until_s());
+        slice.each_node(|nth, intervals| {
+            let is_there = intervals.iter().any(|interval| Some(u64::from(interval.tag)) == tag);
+            let Some(node) = board.nodes.get(nth).filter(|_| is_there) else {
+                return;
+            };
+            let asking = Asking::of(node, &basis.overhead, &resources);
+            for (unit, thresholds) in asking.by_number() {
+                told_of.node((&node.name, unit), &node.history, intervals, &grid, (&thresholds, tag));
+            }
+        })?;
+    }
+    told_of.end()
+}
+
+/// The files of records of a lake, by site. What they span was told when they were swept.
+fn record_files(manifest: &Manifest) -> RecordFiles {
+    let reaches = manifest.facts.get(REACH_FACT).map(String::as_str);
+    let reaches: BTreeMap<String, Reach> = from_fact(reaches).unwrap_or_default();
+    let mut sites = RecordFiles::new();
+    for file in manifest.dataset("records") {
+        let (Some((site, month)), Some(reach)) = (parse_month_path(&file.path), reaches.get(&file.blake3)) else {
+            continue;
+        };
+        sites.entry(site).or_default().push(RecordFile {
+            month,
+            path: file.path.clone(),
+            place: file.path.clone(),
+            reach: reach.clone(),
+            is_displaced: false,
+        });
+    }
+    sites
+}
+
+/// What is told.
+struct Story<'a> {
+    basis: &'a Basis,
+    shapes: &'a Shapes,
+    lines: Lines,
+    sums: BTreeMap<(String, String), i128>,
+}
+
+/// A time in which what a job holds of a node is billed at one rate.
+#[derive(Clone, Copy, Debug)]
+struct Told {
+    from_s: i64,
+    until_s: i64,
+    share: Share,
+}
+
+/// Keeps the stretches in which intervals of one job run.
+struct Listener<'a> {
+    thresholds: &'a Thresholds,
+    scheme: Scheme,
+    tag: Option<u64>,
+    shapes: &'a Shapes,
+    held: [i64; LEDGER_N],
+    free: Vec<i64>,
+    /// By resource, with what the job held.
+    told: [Vec<(i64, Told)>; LEDGER_N],
+}
+
+impl Listener<'_> {
+    fn change(&mut self, interval: &Interval, sign: i64) {
+        if Some(u64::from(interval.tag)) == self.tag {
+            for (held, amount) in self.held.iter_mut().zip(self.shapes.amounts(interval.shape)) {
+                *held += sign * amount;
+            }
+        }
+    }
+}
+
+impl Visit for Listener<'_> {
+    const IS_TOLD_INTERVALS: bool = true;
+
+    fn stretch(&mut self, stretch: &Stretch<'_>) {
+        if self.held == [0; LEDGER_N] {
+            return;
+        }
+        let (_, shares) = shares(stretch, self.thresholds, self.scheme, &mut self.free);
+        for ((told, share), held) in self.told.iter_mut().zip(shares).zip(self.held) {
+            match told.last_mut() {
+                Some((of, last)) if *of == held && last.share == share && last.until_s == stretch.from_s => {
+                    last.until_s = stretch.until_s;
+                }
+                _ => {
+                    let (from_s, until_s) = (stretch.from_s, stretch.until_s);
+                    told.push((held, Told { from_s, until_s, share }));
+                }
+            }
+        }
+    }
+
+    fn starts(&mut self, _: usize, interval: &Interval) {
+        self.change(interval, 1);
+    }
+
+    fn ends(&mut self, _: usize, interval: &Interval) {
+        self.change(interval, -1);
+    }
+}
+
+fn instant(s: i64) -> String {
+    Timestamp::from_second(s).map(|at| at.to_string()).unwrap_or_default()
+}
+
+impl Story<'_> {
+    /// Tells of a node.
+    fn node(
+        &mut self,
+        (node, unit): (&str, usize),
+        history: &crate::occupancy::History,
+        intervals: &[Interval],
+        grid: &Grid,
+        (thresholds, tag): (&Thresholds, Option<u64>),
+    ) {
+        let Some(unit) = self.basis.overhead.units.get(unit) else {
+            return;
+        };
+        let mut listener = Listener {
+            thresholds,
+            scheme: self.basis.overhead.scheme,
+            tag,
+            shapes: self.shapes,
+            held: [0; LEDGER_N],
+            free: Vec::new(),
+            told: Default::default(),
+        };
+        sweep(history, intervals, self.shapes, grid, &mut listener);
+        for ((pool, counted), told) in POOLS.into_iter().zip(listener.told) {
+            let told: Vec<(i64, Told)> = told.into_iter().filter(|(held, _)| *held > 0).collect();
+            if told.is_empty() {
+                continue;
+            }
+            let what = counted.trim_end_matches(" s");
+            let key = (options(unit), pool.to_owned());
+            let lines = self.lines.entry(key.clone()).or_default();
+            let mut sum = 0;
+            for (nth, (held, of)) in told.iter().enumerate() {
+                let span_s = of.until_s - of.from_s;
+                let share = of.share;
+                let rate = rate(share.billable, share.used).unwrap_or(0);
+                let billed = rate * i128::from(span_s) * i128::from(*held);
+                sum += billed;
+                if nth < TOLD_N {
+                    lines.push(format!(
+                        "{node} {} to {}: {held} of {} {what} held, {} overhead, {} stranded, {} billable of {}: rate {}, \
+                         times {held} {what} times {span_s} s = {}",
+                        instant(of.from_s),
+                        instant(of.until_s),
+                        share.used,
+                        share.overhead,
+                        share.stranded,
+                        share.billable,
+                        share.capacity,
+                        amount(rate, RATE_PLACES),
+                        amount(billed, RATE_PLACES),
+                    ));
+                }
+            }
+            if told.len() > TOLD_N {
+                lines.push(format!("{node}: {} stretches more", told.len() - TOLD_N));
+            }
+            *self.sums.entry(key).or_default() += sum;
+        }
+    }
+
+    /// The lines, with their sums.
+    fn end(mut self) -> Result<Lines> {
+        for (key, sum) in self.sums {
+            let sum = amount(sum, RATE_PLACES);
+            let lines = self.lines.get_mut(&key);
+            let lines = lines.ok_or_else(|| Error::internal("a sum of nothing"))?;
+            lines.push(format!(
+                "sum = {sum}; rounded to {BILL_PLACES} places, with its part of what rounding left of the node"
+            ));
+        }
+        Ok(self.lines)
+    }
+}

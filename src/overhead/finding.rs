@@ -1,0 +1,119 @@
+//! What cannot be, or cannot be told, about jobs on nodes.
+
+use std::collections::BTreeMap;
+
+/// What it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    /// A job does not say how much it was given.
+    AmountUnknown,
+    /// The inventory does not say how much a node has.
+    CapacityUnknown,
+    /// The list of nodes cannot be read.
+    NodeListBad,
+    /// A job names no node.
+    NodeListMissing,
+    /// A job names another number of nodes than it has.
+    NodeNDiffers,
+    /// A job ran on a node no inventory names.
+    NodeUnknown,
+    /// Jobs held more than there is.
+    OverAllocated,
+    /// A job that waited does not say what it asked for.
+    RequestUnknown,
+    /// A job says that it held its nodes longer than any job does.
+    SpanTooLong,
+}
+
+impl Kind {
+    /// Its word.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::AmountUnknown => "amount_unknown",
+            Self::CapacityUnknown => "capacity_unknown",
+            Self::NodeListBad => "node_list_bad",
+            Self::NodeListMissing => "node_list_missing",
+            Self::NodeNDiffers => "node_n_differs",
+            Self::NodeUnknown => "node_unknown",
+            Self::OverAllocated => "over_allocated",
+            Self::RequestUnknown => "request_unknown",
+            Self::SpanTooLong => "span_too_long",
+        }
+    }
+}
+
+/// Words of the ledger's resources.
+pub(crate) const RESOURCES: [&str; 3] = ["core", "memory", "gpu"];
+
+/// One finding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Row {
+    pub(crate) kind: Kind,
+    pub(crate) cluster: Option<String>,
+    pub(crate) partition: Option<String>,
+    pub(crate) node: Option<String>,
+    /// Place in the ledger.
+    pub(crate) resource: Option<usize>,
+    pub(crate) start_s: i64,
+    pub(crate) end_s: i64,
+    pub(crate) used_n: Option<i64>,
+    pub(crate) capacity_n: Option<i64>,
+    pub(crate) job_n: Option<i64>,
+    pub(crate) over: Option<i128>,
+}
+
+type Key = (Kind, Option<String>, Option<String>, Option<usize>);
+
+#[derive(Clone, Copy, Debug)]
+struct Sum {
+    start_s: i64,
+    end_s: i64,
+    job_n: i64,
+    core_s: i128,
+}
+
+/// Findings about jobs, added up by slice, kind, cluster, node and resource.
+#[derive(Debug, Default)]
+pub(crate) struct Findings(BTreeMap<usize, BTreeMap<Key, Sum>>);
+
+impl Findings {
+    /// Adds a job's part of a slice.
+    pub(crate) fn tell(
+        &mut self,
+        month: usize,
+        (kind, cluster, node, resource): (Kind, Option<&str>, Option<&str>, Option<usize>),
+        (start_s, end_s): (i64, i64),
+        core_n: i64,
+    ) {
+        let key = (kind, cluster.map(str::to_owned), node.map(str::to_owned), resource);
+        let sum = self.0.entry(month).or_default().entry(key).or_insert(Sum {
+            start_s,
+            end_s,
+            job_n: 0,
+            core_s: 0,
+        });
+        sum.start_s = sum.start_s.min(start_s);
+        sum.end_s = sum.end_s.max(end_s);
+        sum.job_n += 1;
+        sum.core_s += i128::from(core_n) * i128::from(end_s - start_s);
+    }
+
+    /// The rows of a slice.
+    pub(crate) fn rows(&self, month: usize) -> Vec<Row> {
+        let sums = self.0.get(&month).into_iter().flatten();
+        let rows = sums.map(|((kind, cluster, node, resource), sum)| Row {
+            kind: *kind,
+            cluster: cluster.clone(),
+            partition: None,
+            node: node.clone(),
+            resource: *resource,
+            start_s: sum.start_s,
+            end_s: sum.end_s,
+            used_n: None,
+            capacity_n: None,
+            job_n: Some(sum.job_n),
+            over: matches!(kind, Kind::NodeListBad | Kind::NodeListMissing | Kind::NodeUnknown).then_some(sum.core_s),
+        });
+        rows.collect()
+    }
+}

@@ -1,0 +1,115 @@
+//! The inventory files of a lake, and the machine they describe.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::facts::READ_ROWS;
+use super::machine::Machine;
+use super::sweep::Sweep;
+use crate::config::overhead_plan::OverheadPlan;
+use crate::error::Result;
+use crate::occupancy::Resources;
+use crate::store::{Store, read_table};
+use crate::time::calendar::Period;
+use crate::time::grain::Grain;
+use crate::time::{Calendar, Zone};
+
+/// What inventories say, a hash of the files that say it, and which listings without a date are there. Such a listing
+/// says what is so now, as long as its file is there; later it says nothing.
+pub(crate) fn machine_of(sweep: &Sweep<'_>, resources: &Resources) -> Result<(Machine, String, BTreeSet<String>)> {
+    let mut hasher = blake3::Hasher::new();
+    let mut files = Vec::new();
+    let mut listings = BTreeSet::new();
+    for dataset in INVENTORIES {
+        for current in sweep.publication.current(dataset) {
+            let file_id = current
+                .path
+                .rsplit('/')
+                .next()
+                .and_then(|name| name.strip_suffix(".parquet"));
+            let is_present = file_id.is_some_and(|file_id| sweep.present.contains(file_id));
+            hasher.update(current.path.as_bytes()).update(current.blake3.as_bytes());
+            hasher.update(&[u8::from(is_present)]);
+            if is_present {
+                listings.insert(current.path.clone());
+            }
+            files.push(InventoryFile {
+                dataset,
+                path: current.path,
+                place: current.place,
+                is_present,
+            });
+        }
+    }
+    let machine = machine_in(sweep.store, files.into_iter(), (resources, &sweep.plan.complete))?;
+    Ok((machine, hasher.finalize().to_hex().to_string(), listings))
+}
+
+/// Datasets that say what nodes are.
+pub(crate) const INVENTORIES: [&str; 3] = ["node", "node_event", "partition"];
+
+/// A file of what inventories say.
+pub(crate) struct InventoryFile {
+    pub(crate) dataset: &'static str,
+    /// Where it is published.
+    pub(crate) path: String,
+    /// Where its bytes are.
+    pub(crate) place: String,
+    /// Whether what has no date in it counts.
+    pub(crate) is_present: bool,
+}
+
+/// What these files say; by name of an inventory, whether its listings are complete.
+pub(crate) fn machine_in(
+    store: &Store,
+    files: impl Iterator<Item = InventoryFile>,
+    (resources, complete): (&Resources, &BTreeMap<String, bool>),
+) -> Result<Machine> {
+    let mut machine = Machine::default();
+    for file in files {
+        let batches = read_table(store.reader(&file.place)?, None, READ_ROWS)?;
+        if file.dataset == "node" {
+            let source = file.path.split('/').nth(1).and_then(crate::hive::parse);
+            let source = source.and_then(|(_, source)| source).unwrap_or_default();
+            let batches = batches.collect::<Result<Vec<_>>>()?;
+            machine.add_nodes(&batches, resources, (file.is_present, complete.get(&source).copied()))?;
+            continue;
+        }
+        for batch in batches {
+            match file.dataset {
+                "node_event" => machine.add_events(&batch?)?,
+                _ => machine.add_partitions(&batch?, file.is_present)?,
+            }
+        }
+    }
+    Ok(machine)
+}
+
+/// The months to be told of: those of the pipeline's period, or of the days jobs span.
+pub(crate) fn periods(
+    (zone, year_start): (&Zone, (i8, i8)),
+    overhead: &OverheadPlan,
+    span: (i64, i64),
+) -> Vec<(Period, (i64, i64))> {
+    let mut days = Calendar::new(zone.clone(), Grain::Day, year_start);
+    let mut months = Calendar::new(zone.clone(), Grain::Month, year_start);
+    let (from_ms, until_ms) = if let Some((from, to)) = overhead.period {
+        (days.begins_ms(from), days.begins_ms(to))
+    } else {
+        let first = days.period(span.0.saturating_mul(1000));
+        let last = days.period((span.1 - 1).saturating_mul(1000));
+        let Some((first, last)) = first.zip(last) else {
+            return Vec::new();
+        };
+        (first.from_ms, last.until_ms)
+    };
+    let mut found = Vec::new();
+    let mut at_ms = from_ms;
+    while at_ms < until_ms
+        && let Some(period) = months.period(at_ms)
+    {
+        let part = (period.from_ms.max(from_ms) / 1000, period.until_ms.min(until_ms) / 1000);
+        found.push((period, part));
+        at_ms = period.until_ms;
+    }
+    found
+}

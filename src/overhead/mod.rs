@@ -1,0 +1,205 @@
+//! The overhead datasets: which of them a run has to make again, and how they are made.
+//!
+//! A site's months are swept one after the other. A month is made again when jobs of the run reach into it, when it is at
+//! an edge of what was published, or when nobody has made it; all of them when the settings or the machine changed, and
+//! always when the jobs themselves say what nodes have. Of the records only those files are read that reach into such a
+//! month; what each of them spans is remembered by its hash.
+
+pub mod bill;
+mod bill_pile;
+mod bill_rows;
+pub(crate) mod bills;
+mod check;
+mod explain;
+pub mod facts;
+mod finding;
+pub mod inventories;
+mod jobs;
+mod life;
+mod machine;
+mod node_history;
+pub mod report;
+pub mod sweep;
+
+mod record_files;
+pub(crate) mod rows;
+mod site;
+mod stage;
+mod waiting;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+
+use self::jobs::join;
+use self::machine::Machine;
+use self::record_files::{displace, reach_of_touched, record_files, with_nodes};
+use crate::config::Plan;
+use crate::config::overhead_plan::NodesFrom;
+use crate::error::Result;
+use crate::lake::new_corrections;
+use crate::lake::state::State;
+use crate::occupancy::Resources;
+use crate::overhead::facts::{BASIS_FACT, DISPLACED_FACT, MACHINE_FACT, REACH_FACT, SETTINGS_FACT, to_fact};
+use crate::overhead::inventories::{machine_of, periods};
+use crate::overhead::report::OverheadReport;
+use crate::overhead::sweep::{Basis, Place, Sweep, place, published, remove, settings};
+use crate::reference::correction::Correction;
+use crate::runtime::progress::Progress;
+use crate::time::{Day, Month};
+
+pub(crate) use check::verify;
+pub(crate) use explain::{Lines, explain};
+
+/// Whether the datasets were made under other settings, or not at all.
+pub(crate) fn is_changed(plan: &Plan, state: &State) -> bool {
+    settings(plan).as_deref() != state.fact(SETTINGS_FACT)
+}
+
+/// Sites and months of records that a run works on.
+type Partitions = BTreeMap<(String, Month), Vec<Day>>;
+
+/// Stages the datasets that change. `touched` are the sites and months whose records are new; `fresh` are new corrections,
+/// by which jobs may have other payers now.
+///
+/// # Errors
+/// [`crate::error::Kind::Config`] when it cannot be told which nodes an inventory lists,
+/// [`crate::error::Kind::Data`] when a sum does not fit its column, [`crate::error::Kind::Io`] when the lake cannot be
+/// read or written.
+pub(crate) fn publish(
+    sweep: &Sweep<'_>,
+    state: &mut State,
+    (touched, fresh): (&Partitions, &[Correction]),
+    is_rebuild: bool,
+) -> Result<Option<OverheadReport>> {
+    let published = published(sweep.publication);
+    let corrected = new_corrections::touched(sweep.plan, fresh, state);
+    let (Some(overhead), Some(settings)) = (&sweep.plan.overhead, settings(sweep.plan)) else {
+        for place in &published {
+            remove(sweep.publication, place);
+        }
+        bills::remove(sweep.publication, |_, _| true);
+        for fact in [SETTINGS_FACT, MACHINE_FACT, BASIS_FACT, REACH_FACT, DISPLACED_FACT] {
+            state.set_fact(fact, None);
+        }
+        return Ok(None);
+    };
+    let resources = Resources::of(&overhead.units);
+    let (machine, machine_hash, listings) = machine_of(sweep, &resources)?;
+    let is_everything = is_rebuild
+        || overhead.nodes == NodesFrom::Jobs
+        || state.fact(SETTINGS_FACT) != Some(&settings)
+        || state.fact(MACHINE_FACT) != Some(&machine_hash);
+    if is_everything {
+        bills::remove(sweep.publication, |_, _| true);
+        tell_gone(&machine, sweep.progress);
+    }
+    let mut sites = record_files(sweep, state)?;
+    let turned = displace(sweep, state, &mut sites, overhead.is_charged)?;
+    let with_nodes = with_nodes(&sites);
+    let mut report = OverheadReport {
+        is_from_jobs: overhead.nodes == NodesFrom::Jobs,
+        ..OverheadReport::default()
+    };
+    for reach in sites.values().flatten().map(|file| &file.reach) {
+        report.too_long_job_n += reach.too_long_n;
+        let first = &mut report.first_too_long_job;
+        *first = first.take().or_else(|| reach.first_too_long.clone());
+    }
+    let mut kept: BTreeSet<Place> = BTreeSet::new();
+    for site in &with_nodes {
+        let Some(files) = sites.get(site) else { continue };
+        let of_site: Vec<&Place> = published.iter().filter(|place| place.0 == *site).collect();
+        let calendar = (&sweep.plan.calendar_zone, sweep.plan.allocation_year_start);
+        let spans = stretches(files.iter().filter_map(|file| file.reach.span));
+        let periods: BTreeMap<_, _> = (spans.into_iter())
+            .flat_map(|span| periods(calendar, overhead, span))
+            .collect();
+        kept.extend(periods.keys().map(|period| place(site, period)));
+        let fresh = if is_everything {
+            Some((i64::MIN, i64::MAX))
+        } else {
+            let of_others = files.iter().filter(|file| {
+                let has_other_payers = corrected.contains(&(site.clone(), file.month));
+                let has_turned = turned.contains(&(site.clone(), file.month.first_day()));
+                (overhead.is_charged && has_other_payers) || has_turned
+            });
+            let spans = of_others.filter_map(|file| file.reach.all());
+            spans.fold(reach_of_touched(sweep, site, files, touched)?, |all, span| {
+                Some(join(all, span))
+            })
+        };
+        let (first, last) = (of_site.first().copied(), of_site.last().copied());
+        let due = periods.into_iter().filter(|(period, (from_s, until_s))| {
+            let place = place(site, period);
+            let is_edge = fresh.is_some() && (first == Some(&place) || last == Some(&place));
+            let is_fresh = fresh.is_some_and(|(start_s, end_s)| start_s < *until_s && *from_s < end_s);
+            is_fresh || is_edge || !of_site.contains(&&place)
+        });
+        let due: Vec<_> = due.collect();
+        if !due.is_empty() {
+            let machine = (overhead.nodes == NodesFrom::Inventory).then_some(&machine);
+            site::publish(
+                sweep,
+                overhead,
+                &resources,
+                (site, &with_nodes),
+                (files, machine),
+                due,
+                &mut report,
+            )?;
+        }
+    }
+    for stale in published.difference(&kept) {
+        remove(sweep.publication, stale);
+    }
+    bills::remove(sweep.publication, |site, (month, year)| {
+        !kept.contains(&(site.to_owned(), month, year))
+    });
+    if report.is_from_jobs && report.month_n > 0 {
+        let note =
+            "overhead: nodes = \"from-jobs\": what nodes have is the most that jobs held at one time, never more";
+        sweep.progress.note(note);
+    }
+    let basis = Basis {
+        overhead: overhead.clone(),
+        calendar_timezone: sweep.plan.calendar_zone.name().to_owned(),
+        allocation_year_start: sweep.plan.allocation_year_start,
+        listings,
+        complete: sweep.plan.complete.clone(),
+    };
+    state.set_fact(SETTINGS_FACT, Some(settings));
+    state.set_fact(MACHINE_FACT, Some(machine_hash));
+    state.set_fact(BASIS_FACT, Some(to_fact(&basis)?));
+    Ok(Some(report))
+}
+
+/// Says which nodes are counted no longer, because listings do not name them.
+fn tell_gone(machine: &Machine, progress: &dyn Progress) {
+    let gone = machine.gone();
+    let Some(first) = gone.first() else { return };
+    let since = Timestamp::from_second(first.since_s).map_or_else(|_| String::new(), |at| at.to_string());
+    let cluster = first.cluster.as_deref().unwrap_or("the cluster");
+    progress.note(&format!(
+        "overhead: {} nodes that later listings do not name are counted until then (first: {} of {cluster} until {since}); \
+         if listings name only some of the nodes, say complete = false in their [[inventory]]",
+        gone.len(),
+        first.node,
+    ));
+}
+
+/// The time that these spans cover, in stretches. A pause in which a site has no jobs is part of one; years without any
+/// are none of its months.
+fn stretches(spans: impl Iterator<Item = (i64, i64)>) -> Vec<(i64, i64)> {
+    const PAUSE_S: i64 = 2 * 366 * 86_400;
+    let mut spans: Vec<(i64, i64)> = spans.collect();
+    spans.sort_unstable();
+    let mut found: Vec<(i64, i64)> = Vec::new();
+    for span in spans {
+        match found.last_mut() {
+            Some(last) if span.0.saturating_sub(last.1) <= PAUSE_S => *last = join(Some(*last), span),
+            _ => found.push(span),
+        }
+    }
+    found
+}

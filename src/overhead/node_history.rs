@@ -1,0 +1,161 @@
+//! What a node was over time, from listings and events.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::life::{Complete, is_there};
+use crate::occupancy::{History, Segment, State};
+
+/// A listing of a node.
+#[derive(Clone, Debug)]
+pub(crate) struct Listing {
+    /// Site, if named.
+    pub(crate) site: Option<String>,
+    /// Cluster, if named.
+    pub(crate) cluster: Option<String>,
+    /// Name.
+    pub(crate) node: String,
+    /// When it was so.
+    pub(crate) as_of_s: i64,
+    /// What it has; `None` where the listing does not tell.
+    pub(crate) capacity: Vec<Option<i64>>,
+    /// How much of that is set aside for the system.
+    pub(crate) set_aside: Vec<i64>,
+    /// Partitions, comma-separated.
+    pub(crate) partitions: Option<String>,
+    /// `None` where the listing does not tell, or not of when.
+    pub(crate) state: Option<State>,
+    /// Whether the listing names all nodes there are.
+    pub(crate) complete: Complete,
+}
+
+/// A time in which a node was down or reserved, or in which a cluster had certain nodes.
+#[derive(Clone, Debug)]
+pub(crate) struct Event {
+    /// Site, if named.
+    pub(crate) site: Option<String>,
+    /// Cluster, if named.
+    pub(crate) cluster: Option<String>,
+    /// `None` for an event of the cluster.
+    pub(crate) node: Option<String>,
+    /// Nodes of the cluster, for its events.
+    pub(crate) nodes: Option<String>,
+    /// First second.
+    pub(crate) from_s: i64,
+    /// First second after it.
+    pub(crate) until_s: i64,
+    /// What it was meanwhile.
+    pub(crate) state: State,
+}
+
+/// What a node was for as long as two listings, one after the other, agree: the state of both, at least that it took no
+/// jobs. Where they do not, or one is missing, it is taken for up. `told` are the states of listings in the order of time.
+fn agreed(told: &[(i64, State)], at_s: i64) -> State {
+    let (before, after) = told.split_at(told.partition_point(|(as_of_s, _)| *as_of_s <= at_s));
+    match (before.last(), after.first()) {
+        (Some((_, before)), Some((_, after))) if before == after => *before,
+        (Some((_, State::Down | State::Reserved)), Some((_, State::Down | State::Reserved))) => State::Down,
+        _ => State::Up,
+    }
+}
+
+/// The events, each once: one that still lasted when it was first exported ended as a later export says.
+pub(crate) fn ended(events: Vec<Event>) -> Vec<Event> {
+    let mut last: BTreeMap<(Option<String>, i64, State), Event> = BTreeMap::new();
+    for event in events {
+        let key = (event.node.clone(), event.from_s, event.state);
+        let known = last.entry(key).or_insert_with(|| event.clone());
+        if known.until_s == i64::MAX || (event.until_s < i64::MAX && event.until_s > known.until_s) {
+            *known = event;
+        }
+    }
+    last.into_values().collect()
+}
+
+/// When a node was there.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Presence<'a> {
+    /// Between which seconds events of the cluster tell of it, if they do.
+    pub(crate) span: Option<(i64, i64)>,
+    /// When it came and went, as listings say.
+    pub(crate) life: &'a [(i64, bool)],
+}
+
+impl Presence<'_> {
+    fn holds(&self, at_s: i64) -> bool {
+        self.span.is_none_or(|(first, after)| first <= at_s && at_s < after) && is_there(self.life, at_s)
+    }
+}
+
+/// What a node was over time. The first listing holds from always, each until the next one; where complete listings do not
+/// name the node, there is none. A state holds at its instant: to the next listing as far as both agree or events tell of
+/// it, else the node is taken for up.
+pub(crate) fn history(
+    listings: &[&Listing],
+    (events, has_events): (&[&Event], bool),
+    presence: Presence<'_>,
+    width: usize,
+) -> History {
+    let mut cuts: BTreeSet<i64> = BTreeSet::from([i64::MIN]);
+    cuts.extend(listings.iter().map(|listing| listing.as_of_s));
+    cuts.extend(events.iter().flat_map(|event| [event.from_s, event.until_s]));
+    cuts.extend(presence.span.iter().flat_map(|span| [span.0, span.1]));
+    cuts.extend(presence.life.iter().map(|(from_s, _)| *from_s));
+    let mut known = vec![false; width];
+    for (at, known) in known.iter_mut().enumerate() {
+        *known = listings
+            .iter()
+            .any(|listing| listing.capacity.get(at).copied().flatten().is_some());
+    }
+    let states = listings
+        .iter()
+        .filter_map(|listing| Some((listing.as_of_s, listing.state?)));
+    let told: Vec<(i64, State)> = states.collect();
+    let mut segments: Vec<Segment> = Vec::new();
+    for from_s in cuts {
+        let current = listings.iter().rev().find(|listing| listing.as_of_s <= from_s);
+        let Some(listing) = current.or(listings.first()) else {
+            continue;
+        };
+        let is_there = presence.holds(from_s);
+        let amount = |at: usize| {
+            // Where this listing does not tell, the nearest one that does.
+            let told = listing.capacity.get(at).copied().flatten();
+            let any = || {
+                listings
+                    .iter()
+                    .find_map(|listing| listing.capacity.get(at).copied().flatten())
+            };
+            told.or_else(any).unwrap_or(0)
+        };
+        let during = events
+            .iter()
+            .filter(|event| event.from_s <= from_s && from_s < event.until_s)
+            .map(|event| event.state);
+        let listed = match agreed(&told, from_s) {
+            State::Down if has_events => State::Up,
+            other => other,
+        };
+        let state = during.fold(listed, |state, event| match (state, event) {
+            (State::Reserved, _) | (_, State::Reserved) => State::Reserved,
+            (State::Down, _) | (_, State::Down) => State::Down,
+            _ => State::Up,
+        });
+        let segment = Segment {
+            from_s,
+            state,
+            capacity: (0..width).map(|at| if is_there { amount(at) } else { 0 }).collect(),
+            set_aside: if is_there {
+                listing.set_aside.clone()
+            } else {
+                vec![0; width]
+            },
+        };
+        let is_same = segments.last().is_some_and(|last| {
+            (last.state, &last.capacity, &last.set_aside) == (segment.state, &segment.capacity, &segment.set_aside)
+        });
+        if !is_same {
+            segments.push(segment);
+        }
+    }
+    History { segments, known }
+}

@@ -1,0 +1,129 @@
+//! The files of records: what they span, and whether their jobs count.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::facts::{DISPLACED_FACT, REACH_FACT, READ_ROWS, from_fact, to_fact};
+use super::jobs::{BATCH, Reach, SPAN_COLUMNS, join};
+use super::sweep::Sweep;
+use crate::error::Result;
+use crate::lake::state::State;
+use crate::lake::views;
+use crate::runtime::pool;
+use crate::store::lake::{self, parse_month_path};
+use crate::store::{Store, read_table};
+use crate::time::{Day, Month};
+
+/// A file of records: its month, where it is published, where its bytes are now.
+pub(crate) struct RecordFile {
+    pub(crate) month: Month,
+    pub(crate) path: String,
+    pub(crate) place: String,
+    pub(crate) reach: Reach,
+    /// Summaries count in place of its jobs: what these held is in the ledger, and nobody pays for it here.
+    pub(crate) is_displaced: bool,
+}
+
+/// Files of records by site.
+pub(crate) type RecordFiles = BTreeMap<String, Vec<RecordFile>>;
+
+/// The files of records as they will be published, by site, with what they span. A file is only read for that when no
+/// run before has.
+pub(crate) fn record_files(sweep: &Sweep<'_>, state: &mut State) -> Result<RecordFiles> {
+    let current = sweep.publication.current("records");
+    let mut known: BTreeMap<String, Reach> = from_fact(state.fact(REACH_FACT)).unwrap_or_default();
+    let reaches = pool::each(&current, sweep.threads, |file| match known.get(&file.blake3) {
+        Some(reach) => Ok(reach.clone()),
+        None => reach(sweep.store, &file.place),
+    })?;
+    known.clear();
+    let mut sites = RecordFiles::new();
+    for (file, reach) in current.into_iter().zip(reaches) {
+        if let Some((site, month)) = parse_month_path(&file.path) {
+            known.insert(file.blake3, reach.clone());
+            sites.entry(site).or_default().push(RecordFile {
+                month,
+                path: file.path,
+                place: file.place,
+                reach,
+                is_displaced: false,
+            });
+        }
+    }
+    state.set_fact(REACH_FACT, Some(to_fact(&known)?));
+    Ok(sites)
+}
+
+/// Marks the files in whose site and month summaries of batch jobs count. Gives the sites and months where that is
+/// otherwise than when bills were made last, by the first day of the month; none where none are made.
+pub(crate) fn displace(
+    sweep: &Sweep<'_>,
+    state: &mut State,
+    sites: &mut RecordFiles,
+    is_charged: bool,
+) -> Result<BTreeSet<(String, Day)>> {
+    if !is_charged {
+        state.set_fact(DISPLACED_FACT, None);
+        return Ok(BTreeSet::new());
+    }
+    let mut files: Vec<(views::Place, &mut RecordFile)> = (sites.iter_mut())
+        .flat_map(|(site, files)| files.iter_mut().map(|file| ((site.clone(), file.month), file)))
+        .filter(|(_, file)| file.reach.span.is_some() || file.reach.loose.is_some())
+        .collect();
+    let held: BTreeSet<views::Place> = files.iter().map(|(place, _)| views::folded(place)).collect();
+    let published = sweep.publication.current("summary").into_iter();
+    let published = published.map(|file| (file.path, file.place));
+    let counting = views::counting(sweep.store, published, |place| held.contains(place))?;
+    let mut now = BTreeSet::new();
+    for (place, file) in &mut files {
+        if views::has_view(&counting, place, BATCH) {
+            file.is_displaced = true;
+            now.insert((place.0.clone(), place.1.first_day()));
+        }
+    }
+    let was: BTreeSet<(String, Day)> = from_fact(state.fact(DISPLACED_FACT)).unwrap_or_default();
+    let turned = was.symmetric_difference(&now).cloned().collect();
+    let fact = if now.is_empty() { None } else { Some(to_fact(&now)?) };
+    state.set_fact(DISPLACED_FACT, fact);
+    Ok(turned)
+}
+
+/// Sites with jobs that name their nodes.
+pub(crate) fn with_nodes(sites: &RecordFiles) -> BTreeSet<String> {
+    let has_nodes = |files: &&Vec<RecordFile>| files.iter().any(|file| !file.reach.clusters.is_empty());
+    let named = sites.iter().filter(|(_, files)| has_nodes(files));
+    named.map(|(site, _)| site.clone()).collect()
+}
+
+fn reach(store: &Store, place: &str) -> Result<Reach> {
+    let mut reach = Reach::default();
+    for batch in read_table(store.reader(place)?, Some(&SPAN_COLUMNS), READ_ROWS)? {
+        reach.add(&batch?)?;
+    }
+    Ok(reach)
+}
+
+/// What the touched records of a site span, as they were and as they are.
+pub(crate) fn reach_of_touched(
+    sweep: &Sweep<'_>,
+    site: &str,
+    files: &[RecordFile],
+    touched: &BTreeMap<(String, Month), Vec<Day>>,
+) -> Result<Option<(i64, i64)>> {
+    let mut span = None;
+    for (_, month) in touched.keys().filter(|(of, _)| of == site) {
+        let now = files.iter().find(|file| file.month == *month);
+        let path = lake::month_path("records", site, *month);
+        let was = sweep.publication.published().and_then(|manifest| manifest.file(&path));
+        let was = match was {
+            // What was not written again did not change.
+            Some(file) if now.is_some_and(|now| now.place != file.path) => reach(sweep.store, &file.path)?.all(),
+            Some(file) if now.is_none() => reach(sweep.store, &file.path)?.all(),
+            _ => None,
+        };
+        let now = now.filter(|now| now.place != now.path).and_then(|now| now.reach.all());
+        for part in [was, now].into_iter().flatten() {
+            span = Some(join(span, part));
+        }
+    }
+    Ok(span)
+}

@@ -1,0 +1,72 @@
+//! What a run reports of overhead.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+/// What a run did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct OverheadReport {
+    /// Months of sites that were swept.
+    pub month_n: u64,
+    /// Nodes swept in them, each counted once per month.
+    pub node_month_n: u64,
+    /// Jobs on nodes in them, each counted once per month.
+    pub interval_n: u64,
+    /// Jobs that waited in them, each counted once per month.
+    pub wait_n: u64,
+    /// Jobs in them that are billed nothing, because summaries of the same site, month and view count in their place;
+    /// each counted once per month.
+    pub displaced_job_n: u64,
+    /// Jobs left out because they say that they held their nodes for more than five years.
+    pub too_long_job_n: u64,
+    /// The first of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_too_long_job: Option<String>,
+    /// Findings by kind.
+    pub findings: BTreeMap<String, u64>,
+    /// Nobody says what nodes have: the most that jobs held stands in.
+    pub is_from_jobs: bool,
+}
+
+impl OverheadReport {
+    /// Whether there is anything to say.
+    pub(crate) fn has_news(&self) -> bool {
+        self.month_n + self.too_long_job_n > 0
+    }
+
+    /// The report for people.
+    pub(crate) fn text(&self) -> String {
+        let mut text = format!(
+            "  overhead: {} months swept, {} jobs on nodes, {} in queues{}\n",
+            self.month_n,
+            self.interval_n,
+            self.wait_n,
+            if self.is_from_jobs {
+                ", nodes as large as the most that jobs held at one time"
+            } else {
+                ""
+            }
+        );
+        if self.displaced_job_n > 0 {
+            let job_n = self.displaced_job_n;
+            let _ = writeln!(
+                text,
+                "  {job_n:>12} jobs on nodes billed nothing: summaries count in their place"
+            );
+        }
+        if let Some(job_id) = &self.first_too_long_job {
+            let job_n = self.too_long_job_n;
+            let _ = writeln!(
+                text,
+                "  {job_n:>12} jobs left out: more than five years on their nodes (first: job {job_id})"
+            );
+        }
+        for (kind, row_n) in &self.findings {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "  {row_n:>12} overhead findings: {kind}");
+        }
+        text
+    }
+}

@@ -1,0 +1,182 @@
+//! The months of one site.
+
+use std::collections::BTreeMap;
+
+use arrow::array::RecordBatch;
+
+use super::bill_pile::BillPile;
+use super::bill_rows::Bills;
+use super::bills::Biller;
+use super::finding::{Kind, Row};
+use super::jobs::COLUMNS;
+use super::machine::{Machine, Node};
+use super::record_files::RecordFile;
+use super::report::OverheadReport;
+use super::rows::{self, Asked};
+use super::stage::{Asking, SiteOf, Stage, stage};
+use super::sweep::Sweep;
+use crate::config::overhead_plan::OverheadPlan;
+use crate::error::{Error, Result};
+use crate::occupancy::tally::tally;
+use crate::occupancy::{Grid, History, Interval, Machines, Queue, Resources, Spreads, each_node, merge, queue};
+use crate::store::lake::{self, LakeTable};
+use crate::time::calendar::Period;
+
+/// Bills wait in this part of the memory budget.
+const BILLS_SHARE: usize = 3;
+
+/// Sweeps the months of a site that are due and stages them. Without a machine the jobs say what nodes have.
+pub(crate) fn publish(
+    sweep: &Sweep<'_>,
+    overhead: &OverheadPlan,
+    resources: &Resources,
+    site: SiteOf<'_>,
+    (files, machine): (&[RecordFile], Option<&Machine>),
+    due: Vec<(Period, (i64, i64))>,
+    report: &mut OverheadReport,
+) -> Result<()> {
+    sweep.progress.begin("placing jobs", 0, "files");
+    let of = (overhead, resources);
+    let staged = stage(sweep.store, site, (files, machine), of, due, &COLUMNS, |_, _| Ok(()))?;
+    let Stage {
+        board,
+        slices,
+        due,
+        findings,
+        bases,
+    } = staged;
+    sweep.progress.end();
+    let asked_of: Vec<Asking<'_>> = board
+        .nodes
+        .iter()
+        .map(|node| Asking::of(node, overhead, resources))
+        .collect();
+    let units: Vec<_> = asked_of.iter().map(Asking::by_number).collect();
+    let histories: Vec<History> = board.nodes.iter().map(|node| node.history.clone()).collect();
+    let machines = Machines {
+        histories: &histories,
+        units: &units,
+    };
+    let mut waiting = Queue {
+        pools: board.asks.pools(&board.nodes),
+        asks: board.asks.known.clone(),
+        waits: Vec::new(),
+    };
+    sweep
+        .progress
+        .begin("sweeping", u64::try_from(due.len()).unwrap_or(0), "months");
+    let alike = alike(&board.nodes, &asked_of);
+    for (nth, month) in due.iter().enumerate() {
+        let slice = slices.slice(nth, board.nodes.len())?;
+        waiting.waits = slices.waits(nth)?;
+        report.month_n += 1;
+        report.node_month_n += u64::try_from(board.nodes.len()).unwrap_or(0);
+        report.interval_n += u64::try_from(slice.len()).unwrap_or(0);
+        report.wait_n += u64::try_from(waiting.waits.len()).unwrap_or(0);
+        let grid = Grid::new(&sweep.plan.calendar_zone, slice.from_s(), slice.until_s());
+        let queued = queue(slice, machines, &board.shapes, &grid, &waiting)?;
+        let biller = Biller::new(sweep.plan, overhead, month);
+        let bills = BillPile::new(sweep.memory_byte_n / BILLS_SHARE);
+        let each = |spreads: &mut Spreads, nth: usize, intervals: &[Interval]| {
+            let known = || Error::internal("a node of which nothing is known");
+            let (history, asking) = histories.get(nth).zip(asked_of.get(nth)).ok_or_else(known)?;
+            bills.add(biller.node(history, intervals, &board.shapes, asking))?;
+            let question = asking.question(overhead);
+            let spread = spreads.entry(*alike.get(nth).ok_or_else(known)?).or_default();
+            Ok(tally(history, intervals, &board.shapes, &grid, question, spread))
+        };
+        let (swept, spreads) = each_node(slice, each, sweep.threads)?;
+        let spreads = merge(spreads);
+        let tallies = swept.into_iter().collect::<Result<Vec<_>>>()?;
+        let asked: Vec<Asked<'_>> = board
+            .nodes
+            .iter()
+            .zip(&asked_of)
+            .zip(tallies)
+            .map(|((node, asking), tally)| Asked {
+                node,
+                units: asking.units.clone(),
+                tally,
+            })
+            .collect();
+        let mut told = findings.rows(nth);
+        told.extend(of_nodes(&asked, &asked_of, month.1));
+        for row in &told {
+            *report.findings.entry(row.kind.as_str().to_owned()).or_default() += 1;
+        }
+        let batches = [
+            rows::overhead(&asked, report.is_from_jobs)?,
+            rows::histogram(&asked, &spreads)?,
+            rows::queue(&queued, &board.asks.names, overhead)?,
+            rows::shapes(&asked, &spreads)?,
+            rows::findings(told)?,
+        ];
+        write(sweep, site.0, &month.0, &batches)?;
+        if overhead.is_charged {
+            let mut bills = Bills::new(bills, &board.unbilled);
+            report.displaced_job_n += bills.publish(sweep, &biller, site.0, (files, &bases))?;
+        }
+        sweep.progress.add(1);
+    }
+    sweep.progress.end();
+    Ok(())
+}
+
+/// For every node the first one that is listed alike and asked for the same units: their time is spread together.
+fn alike(nodes: &[Node], asked_of: &[Asking<'_>]) -> Vec<usize> {
+    let mut first = BTreeMap::new();
+    let keys = nodes
+        .iter()
+        .zip(asked_of)
+        .map(|(node, asking)| (&node.cluster, &node.partitions, &asking.numbers));
+    let nodes = keys.enumerate().map(|(nth, key)| *first.entry(key).or_insert(nth));
+    nodes.collect()
+}
+
+/// Findings about the nodes of a month.
+fn of_nodes(asked: &[Asked<'_>], asked_of: &[Asking<'_>], (from_s, until_s): (i64, i64)) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for (of, asking) in asked.iter().zip(asked_of) {
+        let row = |kind: Kind, resource: usize, start_s: i64, end_s: i64| Row {
+            kind,
+            cluster: of.node.cluster.clone(),
+            partition: of.node.partitions.clone(),
+            node: Some(of.node.name.clone()),
+            resource: Some(resource),
+            start_s,
+            end_s,
+            used_n: None,
+            capacity_n: None,
+            job_n: None,
+            over: None,
+        };
+        rows.extend(
+            asking
+                .unknown
+                .iter()
+                .map(|resource| row(Kind::CapacityUnknown, *resource, from_s, until_s)),
+        );
+        rows.extend(of.tally.findings.iter().map(|found| Row {
+            used_n: Some(found.used),
+            capacity_n: Some(found.capacity),
+            over: Some(found.over),
+            ..row(Kind::OverAllocated, found.resource, found.from_s, found.until_s)
+        }));
+    }
+    rows
+}
+
+/// Stages the datasets of a month; what has no rows is taken away.
+fn write(sweep: &Sweep<'_>, site: &str, period: &Period, batches: &[RecordBatch]) -> Result<()> {
+    for (dataset, batch) in rows::DATASETS.into_iter().zip(batches) {
+        let path = lake::overhead_path(dataset, site, period.allocation_year, period.month);
+        if batch.num_rows() == 0 {
+            sweep.publication.remove(&path);
+            continue;
+        }
+        let mut table = LakeTable::create(sweep.publication, dataset, &path)?;
+        table.write(batch)?;
+        table.finish(&[("gridtally.pipeline".to_owned(), sweep.plan.name.clone())])?;
+    }
+    Ok(())
+}

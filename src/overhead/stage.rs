@@ -1,0 +1,184 @@
+//! The jobs of a site on its nodes and in its queues, put into slices of time.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use arrow::array::RecordBatch;
+
+use super::facts::READ_ROWS;
+use super::finding::Findings;
+use super::jobs::Board;
+use super::machine::{Machine, Node};
+use super::record_files::RecordFile;
+use crate::config::overhead_plan::OverheadPlan;
+use crate::error::Result;
+use crate::occupancy::{Question, Resources, Slices, Thresholds, peaks};
+use crate::store::{Store, read_table};
+use crate::time::calendar::Period;
+
+/// Everything that is swept.
+pub(crate) struct Stage {
+    /// Nodes, shapes and asks.
+    pub(crate) board: Board,
+    /// What runs and waits in the slices that are due.
+    pub(crate) slices: Slices,
+    /// The periods they are, each with its first second and the one after its last.
+    pub(crate) due: Vec<Due>,
+    /// What was found on the way.
+    pub(crate) findings: Findings,
+    /// Files that were read, by their place in the list, with the number of their first record.
+    pub(crate) bases: Vec<(usize, u64)>,
+}
+
+/// A slice: a calendar month, or the part of it that lies in one allocation year, as far as it is in the period, with its
+/// first second and the one after its last.
+pub(crate) type Due = (Period, (i64, i64));
+
+/// A site: its name, and the names of all that have nodes.
+pub(crate) type SiteOf<'a> = (&'a str, &'a BTreeSet<String>);
+
+/// Reads the jobs that run or wait in the slices that are due. Without a machine the jobs say what nodes have. `seen` is
+/// told every batch with the number of its first record.
+///
+/// # Errors
+/// [`crate::error::Kind::Config`] when it cannot be told what a listing belongs to, [`crate::error::Kind::Io`].
+pub(crate) fn stage(
+    store: &Store,
+    site: SiteOf<'_>,
+    (files, machine): (&[RecordFile], Option<&Machine>),
+    (overhead, resources): (&OverheadPlan, &Resources),
+    due: Vec<Due>,
+    columns: &[&str],
+    mut seen: impl FnMut(&RecordBatch, u64) -> Result<()>,
+) -> Result<Stage> {
+    let mut stage = Stage {
+        board: Board::new(machines(machine, site, files)?, resources, &overhead.units),
+        slices: Slices::new(due.iter().map(|(_, span)| *span)),
+        due,
+        findings: Findings::default(),
+        bases: Vec::new(),
+    };
+    for (nth, file) in files.iter().enumerate() {
+        let all = file.reach.all();
+        if all.is_none_or(|span| stage.slices.overlaps(span).next().is_none()) {
+            continue;
+        }
+        stage.bases.push((nth, stage.board.next_tag));
+        for batch in read_table(store.reader(&file.place)?, Some(columns), READ_ROWS)? {
+            let batch = batch?;
+            seen(&batch, stage.board.next_tag)?;
+            stage.board.add(&batch, &mut stage.slices, &mut stage.findings)?;
+        }
+    }
+    if machine.is_none() {
+        capacity_from_jobs(&mut stage.board, &stage.slices)?;
+    }
+    Ok(stage)
+}
+
+/// What is said of every cluster of a site that has jobs which name their nodes.
+fn machines(
+    machine: Option<&Machine>,
+    (site, sites): SiteOf<'_>,
+    files: &[RecordFile],
+) -> Result<BTreeMap<Option<String>, Option<Machine>>> {
+    let clusters: BTreeSet<&Option<String>> = files.iter().flat_map(|file| &file.reach.clusters).collect();
+    let named: BTreeSet<String> = clusters.iter().copied().flatten().cloned().collect();
+    let mut machines = BTreeMap::new();
+    for cluster in clusters {
+        let of = match machine {
+            Some(machine) => Some(machine.of((site, sites), (cluster.as_deref(), &named))?),
+            None => None,
+        };
+        machines.insert(cluster.clone(), of);
+    }
+    Ok(machines)
+}
+
+/// Takes the most that jobs held at one time for what a node has. A resource no job on it told of is not known, but GPUs:
+/// a node whose jobs have none is taken to have none.
+fn capacity_from_jobs(board: &mut Board, slices: &Slices) -> Result<()> {
+    for nth in 0..slices.len() {
+        let most = peaks(slices.slice(nth, board.nodes.len())?, &board.shapes)?;
+        for (node, most) in board.nodes.iter_mut().zip(most) {
+            let Some(segment) = node.history.segments.first_mut() else {
+                continue;
+            };
+            for (has, most) in segment.capacity.iter_mut().zip(most) {
+                *has = (*has).max(most);
+            }
+        }
+    }
+    for node in &mut board.nodes {
+        let Some(segment) = node.history.segments.first() else {
+            continue;
+        };
+        for (at, (known, has)) in node.history.known.iter_mut().zip(&segment.capacity).enumerate() {
+            *known = *has > 0 || at >= 2;
+        }
+    }
+    Ok(())
+}
+
+/// What is asked of a node.
+pub(crate) struct Asking<'a> {
+    /// Units that are for it, and whether all they name is known.
+    pub(crate) units: Vec<(&'a str, bool)>,
+    /// Of those for which it is: their places in the plan.
+    pub(crate) numbers: Vec<usize>,
+    /// Their thresholds.
+    pub(crate) thresholds: Vec<Thresholds>,
+    /// Places in the plan of those for which it is not.
+    pub(crate) unknown_units: Vec<usize>,
+    /// Places of the resources that are named and not known.
+    pub(crate) unknown: BTreeSet<usize>,
+}
+
+impl<'a> Asking<'a> {
+    /// What the units of a plan ask.
+    pub(crate) fn of(node: &Node, overhead: &'a OverheadPlan, resources: &Resources) -> Self {
+        let known = &node.history.known;
+        let mut asking = Self {
+            units: Vec::new(),
+            numbers: Vec::new(),
+            thresholds: Vec::new(),
+            unknown_units: Vec::new(),
+            unknown: BTreeSet::new(),
+        };
+        let units = overhead.units.iter().enumerate();
+        for (number, unit) in units.filter(|(_, unit)| unit.is_for(&node.partition_names())) {
+            let thresholds = unit.thresholds(resources);
+            let is_known = thresholds.is_known(known);
+            asking.units.push((&unit.name, is_known));
+            let named = thresholds.iter().zip(known).enumerate();
+            asking.unknown.extend(
+                named
+                    .filter(|(_, (threshold, known))| threshold.is_some() && !**known)
+                    .map(|(at, _)| at),
+            );
+            if is_known {
+                asking.numbers.push(number);
+                asking.thresholds.push(thresholds);
+            } else {
+                asking.unknown_units.push(number);
+            }
+        }
+        asking
+    }
+
+    /// The question.
+    pub(crate) fn question(&self, overhead: &OverheadPlan) -> Question<'_> {
+        Question {
+            units: &self.thresholds,
+            scheme: overhead.scheme,
+        }
+    }
+
+    /// Units by their places in the plan.
+    pub(crate) fn by_number(&self) -> Vec<(usize, Thresholds)> {
+        self.numbers
+            .iter()
+            .copied()
+            .zip(self.thresholds.iter().cloned())
+            .collect()
+    }
+}

@@ -1,0 +1,104 @@
+//! The sweep of a run: which sites and months of overhead are made anew.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::facts;
+use super::facts::LISTING_RULES;
+use super::rows::DATASETS;
+use crate::config::Plan;
+use crate::config::overhead_plan::OverheadPlan;
+use crate::runtime::progress::Progress;
+use crate::store::lake::parse_overhead_path;
+use crate::store::{Publication, Store, lake};
+use crate::time::Day;
+use crate::time::calendar::Period;
+
+/// What the room works with.
+pub(crate) struct Sweep<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) store: &'a Store,
+    pub(crate) publication: &'a Publication,
+    /// Ids of the input files that are there now.
+    pub(crate) present: BTreeSet<Arc<str>>,
+    pub(crate) threads: usize,
+    /// Bytes kept in memory before they go to a temporary file.
+    pub(crate) memory_byte_n: usize,
+    pub(crate) progress: &'a dyn Progress,
+}
+
+impl<'a> Sweep<'a> {
+    /// For a plan and a lake, with as many threads and bytes of memory; `present` are the ids of the input files that are there now.
+    pub(crate) fn new(
+        (plan, store, publication): (&'a Plan, &'a Store, &'a Publication),
+        present: impl Iterator<Item = Arc<str>>,
+        ((threads, memory_byte_n), progress): ((usize, usize), &'a dyn Progress),
+    ) -> Self {
+        Self {
+            plan,
+            store,
+            publication,
+            present: present.collect(),
+            threads,
+            memory_byte_n,
+            progress,
+        }
+    }
+}
+
+/// What a sweep takes besides the records.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Basis {
+    pub(crate) overhead: OverheadPlan,
+    pub(crate) calendar_timezone: String,
+    pub(crate) allocation_year_start: (i8, i8),
+    /// Listings without a date that were there: paths in the lake.
+    pub(crate) listings: BTreeSet<String>,
+    /// By name of an inventory: whether its listings name all nodes, where the pipeline says.
+    #[serde(default)]
+    pub(crate) complete: BTreeMap<String, bool>,
+}
+
+pub(crate) fn settings(plan: &Plan) -> Option<String> {
+    let overhead = plan.overhead.as_ref()?;
+    let versions = DATASETS.map(|name| crate::schema::dataset(name).map_or(0, |dataset| dataset.version));
+    let text = overhead.canonical(&plan.calendar_zone, plan.allocation_year_start);
+    let (grain, complete) = (plan.grain, &plan.complete);
+    Some(
+        blake3::hash(
+            format!(
+                "{text} {grain:?} {versions:?} {} {LISTING_RULES} {complete:?}",
+                facts::VERSION
+            )
+            .as_bytes(),
+        )
+        .to_hex()
+        .to_string(),
+    )
+}
+
+/// Site, month and allocation year of the published files.
+pub(crate) type Place = (String, Day, i64);
+
+pub(crate) fn place(site: &str, period: &Period) -> Place {
+    (site.to_owned(), period.month, period.allocation_year)
+}
+
+pub(crate) fn published(publication: &Publication) -> BTreeSet<Place> {
+    let files = publication
+        .published()
+        .into_iter()
+        .flat_map(|manifest| DATASETS.into_iter().flat_map(|name| manifest.dataset(name)));
+    files
+        .filter_map(|file| parse_overhead_path(&file.path))
+        .map(|(site, year, month)| (site, month.first_day(), year))
+        .collect()
+}
+
+pub(crate) fn remove(publication: &Publication, (site, month, year): &Place) {
+    for dataset in DATASETS {
+        publication.remove(&lake::overhead_path(dataset, site, *year, *month));
+    }
+}

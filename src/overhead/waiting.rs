@@ -1,0 +1,131 @@
+//! What jobs that wait ask for.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::machine::Node;
+use crate::occupancy::{Ask, Resources, Thresholds, Unit};
+
+/// A node of a list.
+pub(crate) enum Place {
+    /// By its number.
+    Known(u32),
+    /// By a name no inventory has.
+    Unknown(String),
+}
+
+/// Where a job waits: its cluster and its partition, or several of them.
+pub(crate) type Line = (Option<String>, Option<String>);
+
+/// Different things asked for, each kept once.
+pub(crate) struct Asks {
+    units: Vec<(Unit, Thresholds)>,
+    lines: HashMap<Line, usize>,
+    /// Where jobs wait, by their number: the group and the pool of an ask.
+    pub(crate) names: Vec<Line>,
+    numbers: HashMap<Ask, u32, ahash::RandomState>,
+    /// By their number.
+    pub(crate) known: Vec<Ask>,
+}
+
+/// Partitions a job waits in: one that may run in several names them all.
+fn partitions(partition: &str) -> impl Iterator<Item = &str> {
+    partition.split(',').map(str::trim)
+}
+
+impl Asks {
+    pub(crate) fn new(units: &[Unit], resources: &Resources) -> Self {
+        Self {
+            units: units
+                .iter()
+                .map(|unit| (unit.clone(), unit.thresholds(resources)))
+                .collect(),
+            lines: HashMap::new(),
+            names: Vec::new(),
+            numbers: HashMap::default(),
+            known: Vec::new(),
+        }
+    }
+
+    /// The number of what a job asks for: nodes (where nobody says how many, those it was given; one core needs one) with
+    /// an even share of everything, rounded up.
+    ///
+    /// # Errors
+    /// The place of a resource it does not tell; `None` when it is the number of nodes.
+    pub(crate) fn number(
+        &mut self,
+        (cluster, partition): (Option<&str>, Option<&str>),
+        requests: &[Option<i64>],
+        (node_n, places): (Option<i64>, Option<&[Place]>),
+        (is_exclusive, limit_s): (bool, Option<i64>),
+    ) -> Result<u32, Option<usize>> {
+        if let Some(unknown) = requests.iter().position(Option::is_none) {
+            return Err(Some(unknown));
+        }
+        let given_n = || {
+            let distinct: BTreeSet<&u32> = places?
+                .iter()
+                .filter_map(|place| match place {
+                    Place::Known(node) => Some(node),
+                    Place::Unknown(_) => None,
+                })
+                .collect();
+            i64::try_from(distinct.len()).ok().filter(|n| *n > 0)
+        };
+        let one = || (requests.first().copied().flatten() == Some(1)).then_some(1);
+        let node_n = node_n.or_else(given_n).or_else(one).ok_or(None)?;
+        let need: Vec<i64> = requests
+            .iter()
+            .map(|amount| {
+                let amount = amount.unwrap_or(0);
+                amount / node_n + i64::from(amount % node_n > 0)
+            })
+            .collect();
+        let of_job: Vec<&str> = partition.into_iter().flat_map(partitions).collect();
+        let units = self.units.iter().enumerate().filter_map(|(nth, (unit, thresholds))| {
+            let unit_n = thresholds.taken(&need);
+            (unit_n > 0 && unit.is_for(&of_job)).then_some((nth, unit_n))
+        });
+        let units = units.collect();
+        let line = (cluster.map(str::to_owned), partition.map(str::to_owned));
+        let group = if let Some(known) = self.lines.get(&line) {
+            *known
+        } else {
+            self.names.push(line.clone());
+            self.lines.insert(line, self.names.len() - 1);
+            self.names.len() - 1
+        };
+        let ask = Ask {
+            pool: group,
+            group,
+            node_n: u32::try_from(node_n).map_err(|_| None)?,
+            need,
+            is_exclusive,
+            limit_s,
+            units,
+        };
+        if let Some(number) = self.numbers.get(&ask) {
+            return Ok(*number);
+        }
+        let number = u32::try_from(self.known.len()).map_err(|_| None)?;
+        self.known.push(ask.clone());
+        self.numbers.insert(ask, number);
+        Ok(number)
+    }
+
+    /// The nodes that will do, by where jobs wait. A node of which nobody says its partitions is in all of them.
+    pub(crate) fn pools(&self, nodes: &[Node]) -> Vec<Vec<u32>> {
+        let pools = self.names.iter().map(|(cluster, partition)| {
+            let wanted: Option<BTreeSet<&str>> = partition.as_deref().map(|names| partitions(names).collect());
+            let will_do = |node: &Node| {
+                let is_in = match (&wanted, &node.partitions) {
+                    (Some(wanted), Some(_)) => node.partition_names().iter().any(|name| wanted.contains(name)),
+                    _ => true,
+                };
+                is_in && node.cluster == *cluster
+            };
+            let of = (0_u32..).zip(nodes).filter(|(_, node)| will_do(node));
+            of.map(|(number, _)| number).collect()
+        });
+        pools.collect()
+    }
+}

@@ -1,0 +1,182 @@
+//! A question to `report sreport`, and its answer as tables.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::jobs::Jobs;
+use super::period::Period;
+use super::unit::TimeUnit;
+use super::used::Used;
+use super::{events, used};
+use crate::error::{Error, Kind, Result};
+use crate::report::lake::Selection;
+use crate::report::table::{Cell, ColumnKind, Table};
+
+/// Which table of sreport.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum SreportKind {
+    /// What accounts used, each with those below it; no people are named.
+    #[default]
+    #[value(alias = "accountutilization")]
+    AccountUtilization,
+    /// The same with a line for each user (sreport cluster `AccountUtilizationByUser`).
+    #[value(alias = "accountutilizationbyuser")]
+    AccountUtilizationByUser,
+    /// Users and their accounts, most cores first (sreport cluster `UserUtilizationByAccount`).
+    #[value(alias = "userutilizationbyaccount")]
+    UserUtilizationByAccount,
+    /// The first of them (sreport user `TopUsage`).
+    #[value(alias = "usertopusage", alias = "user-top-usage", alias = "topusage")]
+    TopUsage,
+    /// Core time by account and number of cores (sreport job `SizesByAccount` `FlatView`).
+    #[value(alias = "sizesbyaccount")]
+    SizesByAccount,
+    /// What of the cluster was allocated, down and idle (sreport cluster Utilization).
+    #[value(alias = "clusterutilization", alias = "cluster-utilization")]
+    Utilization,
+}
+
+impl SreportKind {
+    /// Whether it names people.
+    #[must_use]
+    pub fn names_people(self) -> bool {
+        matches!(
+            self,
+            Self::AccountUtilizationByUser | Self::UserUtilizationByAccount | Self::TopUsage
+        )
+    }
+}
+
+/// What is asked for.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// Which table.
+    pub kind: SreportKind,
+    /// Sites and VOs; its months are those of `period`.
+    pub selection: Selection,
+    /// Of which time.
+    pub period: Period,
+    /// In what usage is reported.
+    pub unit: TimeUnit,
+    /// Only these trackable resources; empty for all a lake can tell of.
+    pub tres: BTreeSet<String>,
+    /// How many lines of users at most ([`SreportKind::TopUsage`]).
+    pub top_n: usize,
+    /// Numbers of cores at which the next column begins ([`SreportKind::SizesByAccount`]), ascending.
+    pub edges: Vec<i64>,
+    /// Jobs in place of their time ([`SreportKind::SizesByAccount`]).
+    pub is_job_count: bool,
+}
+
+impl Request {
+    /// A table with what sreport takes where nothing else is said.
+    #[must_use]
+    pub fn new(kind: SreportKind, selection: Selection, period: Period) -> Self {
+        Self {
+            kind,
+            selection,
+            period,
+            unit: TimeUnit::default(),
+            tres: BTreeSet::new(),
+            top_n: 10,
+            edges: vec![50, 250, 500, 1000],
+            is_job_count: false,
+        }
+    }
+
+    pub(crate) fn has_tres(&self, name: &str) -> bool {
+        self.tres.is_empty() || self.tres.contains(name)
+    }
+
+    pub(crate) fn check(&self) -> Result<()> {
+        if let Some(name) = self.tres.iter().find(|name| !used::is_name(name)) {
+            let message = format!(
+                "--tres {name}: a lake tells of {} and gres/gpu:TYPE",
+                used::TRES.join(", ")
+            );
+            return Err(Error::new(Kind::Usage, message));
+        }
+        let needs_end = self.unit.has_percent() && self.kind != SreportKind::SizesByAccount;
+        if (needs_end || self.kind == SreportKind::Utilization) && !self.period.is_closed() {
+            let message = "shares of a cluster need a period: give --from and --to, or --start and --end";
+            return Err(Error::new(Kind::Usage, message));
+        }
+        Ok(())
+    }
+}
+
+/// A table, and what people have to know of it.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// The table.
+    pub table: Table,
+    /// What is not in it, or in it other than one would think.
+    pub notes: Vec<String>,
+}
+
+/// Seconds clusters registered of each resource, of which percentages are.
+#[derive(Debug, Default)]
+pub(crate) struct Wholes {
+    seconds: BTreeMap<String, BTreeMap<String, i128>>,
+    pub(crate) notes: Vec<String>,
+}
+
+impl Wholes {
+    /// Reads them, if percentages are asked for.
+    pub(crate) fn read(jobs: &Jobs<'_>, request: &Request) -> Result<Self> {
+        if !request.unit.has_percent() {
+            return Ok(Self::default());
+        }
+        let events = events::read(jobs.lake, jobs.selection, jobs.period)?;
+        let seconds = events::registered(&events);
+        let notes = if seconds.is_empty() {
+            vec![unregistered("percentages")]
+        } else {
+            Vec::new()
+        };
+        Ok(Self { seconds, notes })
+    }
+
+    fn of(&self, cluster: &str, tres: &str) -> Option<i128> {
+        self.seconds.get(cluster)?.get(tres).copied()
+    }
+}
+
+/// What is said where nothing tells what a cluster has.
+pub(crate) fn unregistered(what: &str) -> String {
+    format!(
+        "no listing tells what the cluster registered in the period, so {what} are unknown: add `sacctmgr -P show event \
+         All_Clusters Start=DAY` under [[inventory]]"
+    )
+}
+
+/// A table with these words in front of the resource and its amount.
+pub(crate) fn table_of(title: &str, words: &[&str], request: &Request) -> Table {
+    let mut columns: Vec<(String, &'static str, ColumnKind)> = words
+        .iter()
+        .chain(&["TRES Name"])
+        .map(|name| ((*name).to_owned(), "", ColumnKind::Text))
+        .collect();
+    columns.extend(request.unit.columns("Used", ColumnKind::Number));
+    let columns: Vec<_> = columns
+        .iter()
+        .map(|(name, unit, kind)| (name.as_str(), *unit, *kind))
+        .collect();
+    Table::new(title, &columns)
+}
+
+/// Adds a line for each resource asked for.
+pub(crate) fn push_lines(
+    table: &mut Table,
+    words: &[Cell],
+    used: &Used,
+    names: &[String],
+    whole: (&Wholes, &str),
+    request: &Request,
+) {
+    for name in names.iter().filter(|name| request.has_tres(name)) {
+        let mut row = words.to_vec();
+        row.push(Cell::text(name));
+        row.extend(request.unit.cells(used.named(name), whole.0.of(whole.1, name)));
+        table.push(row);
+    }
+}

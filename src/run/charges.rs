@@ -1,0 +1,260 @@
+//! Published charges: what every job costs, and charges added up per VO and allocation year.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use arrow::array::RecordBatch;
+
+use super::partition::{Context, Done};
+use super::usage::{Slice, project, slices};
+use crate::charge::policy::Subject;
+use crate::error::Result;
+use crate::overhead::bills;
+use crate::reference::correction::{Action, Correction};
+use crate::schema;
+use crate::schema::batch::{text, texts};
+use crate::store::lake::{self, LakeTable};
+use crate::store::{Current, read_table};
+use crate::summarise::charges::part;
+use crate::summarise::years::with_years;
+use crate::time::Month;
+
+/// Where the policies stand behind which charges were made.
+pub(crate) const POLICIES: &str = "policies/policies.parquet";
+
+/// What one site and month was charged for one subject in this run, and where it is kept. Whatever is charged for hands
+/// in such parts; those of all runs together are `charges`.
+pub(crate) struct ChargePart {
+    path: String,
+    /// A `charge_part` batch.
+    rows: RecordBatch,
+}
+
+impl ChargePart {
+    /// Stages what a site and month was charged for a subject, as a `charge_part` batch; takes the file away that held it
+    /// when it is nothing.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Io`] when it cannot be staged.
+    pub(crate) fn stage(
+        context: &Context<'_>,
+        subject: Subject,
+        (site, month): (&str, Month),
+        rows: Option<RecordBatch>,
+    ) -> Result<Self> {
+        let path = match subject {
+            Subject::Jobs => lake::month_path("charge_part", site, month),
+            other => lake::subject_path("charge_part", other.as_str(), site, month),
+        };
+        let rows = if let Some(rows) = rows.filter(|rows| rows.num_rows() > 0) {
+            let mut table = LakeTable::create(context.publication, "charge_part", &path)?;
+            table.write(&rows)?;
+            table.finish(&[("gridtally.plan".to_owned(), context.plan.fingerprint.clone())])?;
+            rows
+        } else {
+            context.publication.remove(&path);
+            RecordBatch::new_empty(schema::dataset("charge_part")?.arrow())
+        };
+        Ok(Self { path, rows })
+    }
+}
+
+/// The corrections that these parts have entries of, or what jobs are billed of their nodes. Of the bills those are read
+/// that a correction may have changed of which no entry was found before.
+///
+/// # Errors
+/// [`crate::error::Kind::Io`] when a bill cannot be read.
+pub(crate) fn corrections(context: &Context<'_>, parts: &[ChargePart]) -> Result<BTreeSet<String>> {
+    let mut ids = BTreeSet::new();
+    for part in parts {
+        take_ids(&part.rows, &mut ids)?;
+    }
+    let rules = context.plan.corrections.iter().flat_map(|table| table.active());
+    let rules: Vec<&Correction> = rules.filter(|rule| rule.action != Action::Add).collect();
+    if rules.is_empty() {
+        return Ok(ids);
+    }
+    for bill in context.publication.current("charge_part") {
+        let place = lake::parse_month_path(&bill.path).zip(lake::parse_bill_path(&bill.path));
+        let Some(((site, _), (month, _))) = place else { continue };
+        let is_asked = |rule: &&Correction| rule.is_about(&site, month) && !ids.contains(&rule.id);
+        if rules.iter().any(is_asked) {
+            for batch in read_table(context.store.reader(&bill.place)?, Some(&["correction_id"]), 16_384)? {
+                take_ids(&batch?, &mut ids)?;
+            }
+        }
+    }
+    Ok(ids)
+}
+
+fn take_ids(rows: &RecordBatch, ids: &mut BTreeSet<String>) -> Result<()> {
+    ids.extend(text(rows, "correction_id")?.iter().flatten().map(str::to_owned));
+    Ok(())
+}
+
+/// Takes the charges of jobs out of what was done.
+///
+/// # Errors
+/// [`crate::error::Kind::Io`] when they cannot be staged.
+pub(crate) fn of_jobs(context: &Context<'_>, done: &mut [Done]) -> Result<Vec<ChargePart>> {
+    let mut parts = Vec::new();
+    for done in done {
+        let (site, month) = (done.site.as_str(), done.month);
+        let rows = done.charges.take();
+        if rows.is_none() {
+            let jobs = lake::month_path("job_charges", site, month);
+            context.publication.remove(&jobs);
+        }
+        parts.push(ChargePart::stage(context, Subject::Jobs, (site, month), rows)?);
+    }
+    Ok(parts)
+}
+
+/// The parts of one site.
+#[derive(Default)]
+struct OfSite {
+    /// As they will be.
+    current: Vec<Current>,
+    /// Paths of published ones that will be no more, or others.
+    former: Vec<String>,
+}
+
+impl OfSite {
+    fn is_changed(&self) -> bool {
+        !self.former.is_empty() || self.current.iter().any(is_new)
+    }
+}
+
+/// Whether a part is not what is published.
+fn is_new(part: &Current) -> bool {
+    part.place != part.path
+}
+
+/// All parts there will be, and those there will be no more, by site.
+fn parts_by_site(context: &Context<'_>) -> BTreeMap<String, OfSite> {
+    let mut sites: BTreeMap<String, OfSite> = BTreeMap::new();
+    let current = context.publication.current("charge_part");
+    let kept: BTreeSet<String> = current.iter().map(|part| part.place.clone()).collect();
+    for part in current {
+        if let Some((site, _)) = lake::parse_month_path(&part.path) {
+            sites.entry(site).or_default().current.push(part);
+        }
+    }
+    let published = context.publication.published().into_iter();
+    for file in published.flat_map(|manifest| manifest.dataset("charge_part")) {
+        if let Some((site, _)) = lake::parse_month_path(&file.path).filter(|_| !kept.contains(&file.path)) {
+            sites.entry(site).or_default().former.push(file.path.clone());
+        }
+    }
+    sites
+}
+
+/// Publishes the files of `charges` that new and former parts touch, and the policies.
+///
+/// # Errors
+/// [`crate::error::Kind::Io`] when the lake cannot be read or written.
+pub(crate) fn publish(context: &Context<'_>, fresh: &[ChargePart], is_everything: bool) -> Result<()> {
+    // What this run made need not be read back.
+    let fresh: BTreeMap<&str, &RecordBatch> = fresh.iter().map(|part| (part.path.as_str(), &part.rows)).collect();
+    let mut kept = BTreeSet::new();
+    for (site, parts) in parts_by_site(context) {
+        if parts.is_changed() || is_everything {
+            publish_site(context, (&site, &parts), &fresh, is_everything, &mut kept)?;
+        }
+    }
+    if is_everything {
+        let published = context.publication.published();
+        for file in published.into_iter().flat_map(|manifest| manifest.dataset("charges")) {
+            if !kept.contains(&file.path) {
+                context.publication.remove(&file.path);
+            }
+        }
+    }
+    publish_policies(context)
+}
+
+fn publish_site(
+    context: &Context<'_>,
+    (site, parts): (&str, &OfSite),
+    fresh: &BTreeMap<&str, &RecordBatch>,
+    is_everything: bool,
+    kept: &mut BTreeSet<String>,
+) -> Result<()> {
+    let dataset = schema::dataset("charge_part")?;
+    let read = |place: &str| read_table(context.store.reader(place)?, None, 16_384);
+    let mut touched: BTreeSet<Slice> = BTreeSet::new();
+    let mut touch = |batch: &RecordBatch| -> Result<()> {
+        touched.extend(slices(batch)?.into_iter().map(|(slice, _)| slice));
+        Ok(())
+    };
+    for path in parts.former.iter().filter(|_| !is_everything) {
+        for batch in read(path)? {
+            touch(&batch?)?;
+        }
+    }
+    let mut batches: Vec<RecordBatch> = Vec::new();
+    for part in &parts.current {
+        let rows = match fresh.get(part.path.as_str()) {
+            Some(rows) => vec![RecordBatch::clone(rows)],
+            None => read(&part.place)?.collect::<Result<Vec<_>>>()?,
+        };
+        for batch in rows {
+            dataset.admit(&batch)?;
+            if is_new(part) {
+                touch(&batch)?;
+            }
+            batches.push(batch);
+        }
+    }
+    let rows = part(&batches).map_err(|why| why.at("site", site))?;
+    let charges = schema::dataset("charges")?;
+    let mut written = BTreeSet::new();
+    for (of, range) in slices(&rows)? {
+        let path = lake::charges_path(site, of.0.as_deref(), of.1);
+        if touched.contains(&of) || is_everything {
+            let mut table = LakeTable::create(context.publication, "charges", &path)?;
+            let rows = with_years(&rows.slice(range.start, range.len()))?;
+            table.write(&project(&rows, charges)?)?;
+            table.finish(&[
+                ("gridtally.pipeline".to_owned(), context.plan.name.clone()),
+                ("gridtally.plan".to_owned(), context.plan.fingerprint.clone()),
+            ])?;
+        }
+        kept.insert(path);
+        written.insert(of);
+    }
+    for (vo, year) in touched.difference(&written) {
+        context
+            .publication
+            .remove(&lake::charges_path(site, vo.as_deref(), *year));
+    }
+    Ok(())
+}
+
+fn publish_policies(context: &Context<'_>) -> Result<()> {
+    let of_tariffs = context.plan.tariffs.iter().map(|tariff| {
+        let policy = &tariff.policy;
+        [
+            &policy.id,
+            &policy.version,
+            &tariff.chosen,
+            &policy.title,
+            &policy.source,
+            &policy.pool,
+            &policy.unit,
+            &policy.text,
+        ]
+        .map(String::clone)
+    });
+    let mut rows: Vec<[String; 8]> = of_tariffs.chain(bills::policies(context.plan)).collect();
+    if rows.is_empty() {
+        context.publication.remove(POLICIES);
+        return Ok(());
+    }
+    rows.sort();
+    let of = |at: usize| texts(rows.iter().map(|row| row.get(at)));
+    let batch = schema::dataset("policy")?.batch((0..8).map(of).collect())?;
+    let mut table = LakeTable::create(context.publication, "policy", POLICIES)?;
+    table.write(&batch)?;
+    table.finish(&[])?;
+    Ok(())
+}

@@ -1,0 +1,222 @@
+//! The corrections of a lake: which were applied before, which partitions a new one touches, and what each came to.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use arrow::array::RecordBatch;
+
+use super::usage::Part;
+use crate::config::plan::Plan;
+use crate::error::Result;
+use crate::reference::correction::{Action, Correction, CorrectionTable};
+use crate::schema;
+use crate::schema::batch::{counts, date, dates, int, ints, number, text, texts, word};
+use crate::store::lake::{self, LakeTable};
+use crate::store::{Publication, Store};
+use crate::summarise::sums::{COUNTED, Sums};
+use crate::time::{Day, Month};
+
+const PATH: &str = "corrections/corrections.parquet";
+
+/// One entry: correction id, whether it gives, site, record month, month, VO, account.
+type EntryKey = (String, bool, String, Day, Day, Option<String>, Option<String>);
+
+/// Jobs, wall seconds, core seconds; CPU milliseconds.
+type Amounts = ([i64; 3], Option<i64>);
+
+/// The partitions that additions make.
+pub(crate) fn additions(plan: &Plan) -> impl Iterator<Item = (String, Month)> {
+    let rows = plan.corrections.iter().flat_map(|table| table.active());
+    rows.filter(|row| row.action == Action::Add)
+        .filter_map(|row| Some((row.site.clone()?, row.month?)))
+}
+
+/// Stages `corrections`: what is published of partitions this run did not touch, and what it made of the others. Gives
+/// the ids of those that match nothing. `charged` are those that charges have entries of: a reservation is charged, and
+/// is no usage.
+///
+/// # Errors
+/// [`crate::error::Kind::Io`] when the lake cannot be read or written.
+pub(crate) fn publish(
+    plan: &Plan,
+    (parts, charged, is_rebuild): (&[Part], &BTreeSet<String>, bool),
+    (store, publication): (&Store, &Publication),
+) -> Result<Vec<String>> {
+    let Some(table) = plan.corrections.as_deref().filter(|table| !table.rows.is_empty()) else {
+        publication.remove(PATH);
+        return Ok(Vec::new());
+    };
+    let mut entries: BTreeMap<EntryKey, Amounts> = BTreeMap::new();
+    if !is_rebuild {
+        let anew: BTreeSet<(&str, Day)> = parts
+            .iter()
+            .map(|part| (part.site.as_str(), part.month.first_day()))
+            .collect();
+        for batch in lake::batches(store, publication, PATH)?.into_iter().flatten() {
+            carry_over(&batch?, table, &anew, &mut entries)?;
+        }
+    }
+    for part in parts {
+        for (key, sums) in &part.rows {
+            let Some(rule) = key.correction_id.as_deref().and_then(|id| table.get(id)) else {
+                continue;
+            };
+            let account = key.borrow().account().map(str::to_owned);
+            let gives = rule.gives(key.vo.as_deref(), account.as_deref());
+            let record_month = part.month.first_day();
+            let of = (
+                rule.id.clone(),
+                gives,
+                part.site.clone(),
+                record_month,
+                key.month,
+                key.vo.clone(),
+                account,
+            );
+            add(entries.entry(of).or_default(), amounts(sums));
+        }
+    }
+    let rows = rows(table, entries, charged);
+    let unmatched = rows.iter().filter(|row| row.status == "no_match");
+    let unmatched = unmatched.map(|row| row.correction.id.clone()).collect();
+    let mut out = LakeTable::create(publication, "corrections", PATH)?;
+    out.write(&to_batch(&rows)?)?;
+    out.finish(&[])?;
+    Ok(unmatched)
+}
+
+fn amounts(sums: &Sums) -> Amounts {
+    let counted = ["job_n", "wall_s", "alloc_core_s"].map(|name| {
+        let at = COUNTED.iter().position(|counted| *counted == name);
+        at.and_then(|at| sums.counted.get(at)).copied().unwrap_or(0)
+    });
+    (counted, sums.cpu_ms)
+}
+
+fn add(into: &mut Amounts, more: Amounts) {
+    for (sum, part) in into.0.iter_mut().zip(more.0) {
+        *sum = sum.saturating_add(part);
+    }
+    into.1 = match (into.1, more.1) {
+        (Some(a), Some(b)) => Some(a.saturating_add(b)),
+        (one, None) | (None, one) => one,
+    };
+}
+
+/// Entries of corrections that still hold, of partitions that stay as they are.
+fn carry_over(
+    batch: &RecordBatch,
+    table: &CorrectionTable,
+    anew: &BTreeSet<(&str, Day)>,
+    into: &mut BTreeMap<EntryKey, Amounts>,
+) -> Result<()> {
+    let (correction, entry, site) = (
+        text(batch, "correction_id")?,
+        text(batch, "entry")?,
+        text(batch, "site")?,
+    );
+    let (record_month, month) = (date(batch, "record_month")?, date(batch, "month")?);
+    let (vo, account) = (text(batch, "vo")?, text(batch, "account")?);
+    let (jobs, wall) = (int(batch, "job_n")?, int(batch, "wall_s")?);
+    let (cores, cpu) = (int(batch, "alloc_core_s")?, int(batch, "cpu_ms")?);
+    for row in 0..batch.num_rows() {
+        let id = correction.value(row);
+        let (Some(site), Some(record_month)) = (word(site, row), number(record_month, row)) else {
+            continue;
+        };
+        let holds = table.get(id).is_some_and(Correction::is_active);
+        if !holds || anew.contains(&(site, record_month)) {
+            continue;
+        }
+        let own = |column| word(column, row).map(str::to_owned);
+        let gives = entry.value(row) == "given";
+        let key = (
+            id.to_owned(),
+            gives,
+            site.to_owned(),
+            record_month,
+            month.value(row),
+            own(vo),
+            own(account),
+        );
+        let counted = [jobs.value(row), wall.value(row), cores.value(row)];
+        add(into.entry(key).or_default(), (counted, number(cpu, row)));
+    }
+    Ok(())
+}
+
+struct Row<'a> {
+    position: u64,
+    correction: &'a Correction,
+    status: &'static str,
+    entry: Option<(EntryKey, Amounts)>,
+}
+
+fn rows<'t>(
+    table: &'t CorrectionTable,
+    entries: BTreeMap<EntryKey, Amounts>,
+    charged: &BTreeSet<String>,
+) -> Vec<Row<'t>> {
+    let mut of: BTreeMap<String, Vec<(EntryKey, Amounts)>> = BTreeMap::new();
+    for (key, amounts) in entries {
+        of.entry(key.0.clone()).or_default().push((key, amounts));
+    }
+    let mut rows = Vec::new();
+    for (position, correction) in (1..).zip(&table.rows) {
+        let own = of.remove(&correction.id).unwrap_or_default();
+        if own.is_empty() {
+            let status = match (correction.action, correction.is_undone) {
+                (Action::Undo, _) => "undo",
+                (_, true) => "undone",
+                _ if charged.contains(&correction.id) => "applied",
+                (_, false) => "no_match",
+            };
+            rows.push(Row {
+                position,
+                correction,
+                status,
+                entry: None,
+            });
+        }
+        rows.extend(own.into_iter().map(|(key, amounts)| Row {
+            position,
+            correction,
+            status: "applied",
+            entry: Some((key, amounts)),
+        }));
+    }
+    // As the schema sorts: "given" before "taken".
+    rows.sort_by_key(|row| (row.position, row.entry.as_ref().map(|(key, _)| !key.1)));
+    rows
+}
+
+fn to_batch(rows: &[Row<'_>]) -> Result<RecordBatch> {
+    let key = |row: &Row<'_>| row.entry.as_ref().map(|(key, _)| key.clone());
+    let amount = |row: &Row<'_>, at: usize| {
+        let counted = row.entry.as_ref().and_then(|(_, amounts)| amounts.0.get(at));
+        Some(counted.copied().unwrap_or(0))
+    };
+    schema::dataset("corrections")?.batch(vec![
+        counts(rows.iter().map(|row| row.position)),
+        texts(rows.iter().map(|row| Some(&row.correction.id))),
+        texts(rows.iter().map(|row| Some(row.correction.action.as_str()))),
+        texts(rows.iter().map(|row| Some(row.status))),
+        texts(rows.iter().map(|row| Some(&row.correction.author))),
+        texts(rows.iter().map(|row| Some(&row.correction.reason))),
+        dates(rows.iter().map(|row| Some(row.correction.signed_on))),
+        texts(rows.iter().map(|row| row.correction.undoes.as_ref())),
+        texts(rows.iter().map(|row| Some(row.correction.rule()))),
+        texts(rows.iter().map(|row| Some(if key(row)?.1 { "given" } else { "taken" }))),
+        texts(rows.iter().map(|row| Some(key(row)?.2))),
+        dates(rows.iter().map(|row| Some(key(row)?.3))),
+        dates(rows.iter().map(|row| Some(key(row)?.4))),
+        texts(rows.iter().map(|row| key(row)?.5)),
+        texts(rows.iter().map(|row| key(row)?.6)),
+        ints(rows.iter().map(|row| amount(row, 0))),
+        ints(rows.iter().map(|row| amount(row, 1))),
+        ints(rows.iter().map(|row| amount(row, 2))),
+        ints(
+            rows.iter()
+                .map(|row| row.entry.as_ref().and_then(|(_, amounts)| amounts.1)),
+        ),
+    ])
+}

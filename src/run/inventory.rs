@@ -1,0 +1,39 @@
+//! What is published of the machine behind the jobs: a file per dataset and input file, so that what did not change is
+//! not written again.
+
+use crate::config::source_plan::SourcePlan;
+use crate::error::Result;
+use crate::reference::inventory::{DATASETS, Origin, Placed, batches};
+use crate::store::Publication;
+use crate::store::lake::{self, LakeTable};
+
+/// Stages what one file says, and takes away what it no longer does.
+///
+/// # Errors
+/// [`crate::error::Kind::Io`] when it cannot be staged.
+pub(crate) fn publish(
+    publication: &Publication,
+    source: &SourcePlan,
+    as_of_ms: Option<i64>,
+    file_id: &str,
+    blake3: &str,
+    rows: &[Placed],
+) -> Result<()> {
+    let origin = Origin {
+        site: source.intake.site.clone(),
+        cluster: source.intake.cluster.clone(),
+        as_of_ms,
+        file_id: file_id.to_owned(),
+    };
+    for dataset in DATASETS {
+        // What is added below stays.
+        publication.remove(&lake::inventory_path(dataset, &source.name, file_id));
+    }
+    for (dataset, batch) in batches(rows, &origin)? {
+        let path = lake::inventory_path(dataset, &source.name, file_id);
+        let mut table = LakeTable::create(publication, dataset, &path)?;
+        table.write(&batch)?;
+        table.finish(&[("gridtally.inputs_blake3".to_owned(), blake3.to_owned())])?;
+    }
+    Ok(())
+}

@@ -1,0 +1,143 @@
+//! Holds what a run refused against what the pipeline allows. Only inputs that are new to the lake, or lose more rows than
+//! before, can break a limit that nobody wrote.
+
+use std::fmt::{self, Write as _};
+
+use super::report::RunReport;
+use crate::config::Plan;
+use crate::config::reject_limits::{RejectLimit, RejectLimits};
+use crate::error::{Error, Kind, Result};
+use crate::ingest::findings::{Findings, SourceSums, refused_text};
+
+/// Share of a source's rows that may be refused where the pipeline does not say.
+const SHARE: RejectLimit = RejectLimit::Fraction(0.05);
+/// Files of which nothing is read where the pipeline does not say.
+const UNREAD: RejectLimit = RejectLimit::Count(0);
+
+impl RejectLimit {
+    /// Whether `rejected` of `all` are too many.
+    #[must_use]
+    pub fn exceeded(&self, rejected: u64, all: u64) -> bool {
+        match *self {
+            Self::Count(limit) => rejected > limit,
+            Self::Fraction(_) if self.is_any() || rejected == 0 => false,
+            // The quotient is rounded as the number in the file was, so that 29 of 100 does not exceed 0.29.
+            Self::Fraction(limit) => all == 0 || float(rejected) / float(all) > limit,
+        }
+    }
+
+    /// Whether it allows any number.
+    #[must_use]
+    pub fn is_any(&self) -> bool {
+        matches!(*self, Self::Fraction(limit) if limit >= 1.0)
+    }
+}
+
+impl fmt::Display for RejectLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Count(limit) => write!(f, "{limit}"),
+            Self::Fraction(limit) => write!(f, "{limit:?}"),
+        }
+    }
+}
+
+fn float(count: u64) -> f64 {
+    const HALF: f64 = 4_294_967_296.0;
+    let high = u32::try_from(count >> 32).unwrap_or(u32::MAX);
+    let low = u32::try_from(count & u64::from(u32::MAX)).unwrap_or(u32::MAX);
+    f64::from(high) * HALF + f64::from(low)
+}
+
+impl RejectLimits {
+    /// How many files may be unread: who lets any row be refused lets any file be.
+    fn unread(self) -> Option<RejectLimit> {
+        self.max_unread.or(self.max_rejected.filter(RejectLimit::is_any))
+    }
+}
+
+/// Puts what was found into the report of the run, and checks every limit.
+///
+/// # Errors
+/// As [`check`].
+pub(crate) fn hold(plan: &Plan, findings: Findings, report: &mut RunReport) -> Result<()> {
+    let is_allowed = check(plan, &findings);
+    report.found(findings);
+    is_allowed
+}
+
+/// Checks every limit.
+///
+/// # Errors
+/// [`Kind::Data`] with every limit that is broken, and the files that broke it.
+fn check(plan: &Plan, findings: &Findings) -> Result<()> {
+    let mut broken = String::new();
+    let (mut all, mut guilty) = (SourceSums::default(), Vec::new());
+    for (name, sums) in &findings.sources {
+        all.rows += sums.rows;
+        all.rejected += sums.rejected;
+        let named = plan.sources.iter().find(|source| source.name == *name);
+        let own = named.map_or_else(RejectLimits::default, |source| source.limits);
+        let before = broken.len();
+        of_source(name, own, plan.limits, sums, &mut broken);
+        if broken.len() > before {
+            guilty.push(name.as_str());
+        }
+    }
+    if let Some(limit) = plan.limits.max_rejected
+        && limit.exceeded(all.rejected, all.rows)
+    {
+        let _ = writeln!(
+            broken,
+            "  pipeline {}: {} of {} rows were refused, more than max_rejected = {limit} allows",
+            plan.name, all.rejected, all.rows
+        );
+        guilty.extend(findings.sources.keys().map(String::as_str));
+    }
+    if broken.is_empty() {
+        return Ok(());
+    }
+    let files = findings.refused.iter();
+    let files = files.filter(|file| guilty.contains(&file.source.as_str()));
+    let message = format!(
+        "more was refused than the pipeline allows: nothing was published, the lake is as before\n{broken}{}Dump these \
+         files again, mend them or move them away. To publish without them, say max_unread (files of which nothing is \
+         read) or max_rejected (rows) in the [[source]] or [pipeline].",
+        refused_text(files, false)
+    );
+    Err(Error::new(Kind::Data, message))
+}
+
+fn of_source(name: &str, own: RejectLimits, pipeline: RejectLimits, sums: &SourceSums, broken: &mut String) {
+    let rows = own.max_rejected.map(|limit| (limit, sums.rejected, sums.rows));
+    if let Some((limit, rejected_n, row_n)) = rows {
+        if limit.exceeded(rejected_n, row_n) {
+            let _ = writeln!(
+                broken,
+                "  source {name}: {rejected_n} of {row_n} rows were refused, more than max_rejected = {limit} allows"
+            );
+        }
+    } else if SHARE.exceeded(sums.new_rejected, sums.new_rows)
+        && pipeline
+            .max_rejected
+            .is_none_or(|limit| limit.exceeded(sums.new_rejected, sums.new_rows))
+    {
+        let _ = writeln!(
+            broken,
+            "  source {name}: {} of {} rows were refused, more than the 5 % of a source that has no max_rejected",
+            sums.new_rejected, sums.new_rows
+        );
+    }
+    let limit = own.unread().or(pipeline.unread());
+    if limit.unwrap_or(UNREAD).exceeded(sums.unread_files, sums.new_files) {
+        let n = match (sums.unread_files, sums.new_files) {
+            (1, 1) => "its only new file".to_owned(),
+            (unread, new) => format!("{unread} of {new} new files"),
+        };
+        let why = limit.map_or_else(
+            || "and no max_unread allows it".to_owned(),
+            |limit| format!("more than max_unread = {limit} allows"),
+        );
+        let _ = writeln!(broken, "  source {name}: nothing was read of {n}, {why}");
+    }
+}

@@ -1,0 +1,23 @@
+//! One run of a pipeline: what is outdated, partitions, usage, charges, summaries, and one publication of all of it.
+//!
+//! In: a plan and a lake. Out: a new state of the lake and a report. Promise: all of a run is published, or nothing.
+
+pub(crate) mod charges;
+pub(crate) mod copied;
+pub(crate) mod corrections;
+pub(crate) mod days;
+pub(crate) mod inventory;
+pub(crate) mod limits;
+pub mod options;
+pub(crate) mod partition;
+pub(crate) mod priced;
+pub mod recompute;
+pub mod report;
+pub(crate) mod reservations;
+pub(crate) mod runs;
+pub mod stages;
+pub(crate) mod summaries;
+pub(crate) mod unscaled;
+pub(crate) mod usage;
+
+pub use options::RunOptions;

@@ -1,0 +1,34 @@
+//! What the command line adds to a pipeline for one run.
+
+use std::time::Duration;
+
+use crate::config::Plan;
+use crate::time::Month;
+
+/// Choices of one run; none of them changes what a record says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RunOptions {
+    /// Folder or URL to publish to, in place of the pipeline's `output`. Relative to the working directory.
+    pub out: Option<String>,
+    /// First month of records to take (UTC month of `record_utc`), included.
+    pub from: Option<Month>,
+    /// Last month of records to take, included.
+    pub to: Option<Month>,
+    /// Read and check everything, publish nothing.
+    pub dry_run: bool,
+    /// Threads to parse with; `None` takes one per core.
+    pub threads: Option<usize>,
+    /// Bytes of records kept in memory before they go to a temporary file; `None` takes a budget that suits most
+    /// machines. Results do not depend on it.
+    pub memory_byte_n: Option<usize>,
+    /// How long to wait for another writer of the lake.
+    pub wait: Duration,
+}
+
+impl RunOptions {
+    /// Where the results of a pipeline go.
+    #[must_use]
+    pub fn output<'a>(&'a self, plan: &'a Plan) -> &'a str {
+        self.out.as_deref().unwrap_or(&plan.output)
+    }
+}

@@ -1,0 +1,423 @@
+//! One (site, month) of records: what is published is merged with what was read, day by day, in bounded memory.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use ahash::RandomState;
+use arrow::array::{Array, BooleanArray, RecordBatch};
+use arrow::compute::{filter_record_batch, not};
+use arrow::datatypes::ArrowNativeType;
+use crossbeam_channel::bounded;
+
+use super::days::Days;
+use super::recompute::Outdated;
+use super::unscaled::Unscaled;
+use crate::charge::policy::Subject;
+use crate::config::Plan;
+use crate::error::{Error, Result};
+use crate::lake::benchmark_fact::Asked;
+use crate::lake::views::{Views, folded};
+use crate::ledger::Reason;
+use crate::normalise::{Normaliser, Origins, Scales, factors_of, with_factors};
+use crate::records::copies::{self, Copies};
+use crate::records::file_order::FileOrder;
+use crate::records::history;
+use crate::records::merge::{Loser, merge};
+use crate::records::spill::Spill;
+use crate::schema::batch::{Words, int, text, words};
+use crate::store::lake::{self, LakeTable};
+use crate::store::{Publication, Store};
+use crate::summarise::Usage;
+use crate::summarise::charges::{Charges, Tally, UnpricedAddition};
+use crate::summarise::group::{Key, to_batch};
+use crate::summarise::sums::Sums;
+use crate::time::{Day, Month};
+
+/// What every partition needs to know of the run.
+pub(crate) struct Context<'a> {
+    /// The pipeline.
+    pub(crate) plan: &'a Plan,
+    /// The lake.
+    pub(crate) store: &'a Store,
+    /// The transaction.
+    pub(crate) publication: &'a Publication,
+    /// Candidates.
+    pub(crate) spill: &'a Spill,
+    /// Arrival order of input files.
+    pub(crate) order: &'a FileOrder,
+    /// Content hash of each input file, for provenance.
+    pub(crate) hashes: &'a BTreeMap<Arc<str>, String>,
+    /// Paths of the input files, for refusals.
+    pub(crate) paths: &'a BTreeMap<Arc<str>, String>,
+    /// Ignore what is published: everything is read again.
+    pub(crate) is_rebuild: bool,
+    /// Files this run read.
+    pub(crate) fresh: &'a BTreeSet<Arc<str>>,
+    /// Files whose published rows are ignored: they are read again, and may say something else now.
+    pub(crate) again: &'a BTreeSet<Arc<str>>,
+    /// Places that were scaled by other benchmarks.
+    pub(crate) outdated: &'a Outdated,
+    /// Views in which summaries count, so that jobs do not.
+    pub(crate) displaced: &'a Views,
+}
+
+/// Rows of one partition by file and reason.
+pub(crate) type Settled = BTreeMap<(Arc<str>, Reason), u64>;
+
+/// One partition, done.
+pub(crate) struct Done {
+    /// Site.
+    pub(crate) site: String,
+    /// Month.
+    pub(crate) month: Month,
+    /// What the ledger must say about it.
+    pub(crate) settled: Settled,
+    /// The views of its jobs.
+    pub(crate) views: BTreeSet<String>,
+    /// What it contributes to usage.
+    pub(crate) part: Vec<(Key, Sums)>,
+    /// What its jobs were charged, as a `charge_part` batch; `None` when nothing is charged.
+    pub(crate) charges: Option<RecordBatch>,
+    /// How many jobs each policy charged, and additions whose charge is unknown.
+    pub(crate) tallies: (Vec<Tally>, Vec<UnpricedAddition>),
+    /// Between which instants benchmarks were looked for.
+    pub(crate) asked_ms: Asked,
+    /// Records by benchmark and where its value came from.
+    pub(crate) origins: Origins,
+    /// Jobs that two files tell of under two identities.
+    pub(crate) copies: copies::Found,
+    /// What stands behind its files.
+    provenance: Vec<(String, String)>,
+}
+
+/// Merges, publishes and summarises one partition. With no `days` to merge, the published records are only
+/// summarised again; they are written where their factors may have changed.
+///
+/// # Errors
+/// [`crate::error::Kind::Io`] when the lake cannot be read or written.
+pub(crate) fn process(context: &Context<'_>, site: &str, month: Month, days: &[Day]) -> Result<Done> {
+    if days.is_empty() && !context.outdated.jobs.contains(&(site.to_owned(), month)) {
+        return merge_days(context, site, month, days, &mut |_| ());
+    }
+    let path = lake::month_path("records", site, month);
+    let mut table = LakeTable::create(context.publication, "records", &path)?;
+    // Encoding and compressing is most of the work: it goes on beside the merging of the next day.
+    let (send, receive) = bounded::<RecordBatch>(2);
+    let is_merged = AtomicBool::new(false);
+    let (done, table) = std::thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            let receive = receive;
+            while let Ok(batch) = receive.recv() {
+                // Who merges has nothing to do while writing is behind, or when all is merged.
+                table.write_hurried(&batch, || receive.is_full() || is_merged.load(Ordering::Relaxed))?;
+            }
+            Ok::<_, Error>(table)
+        });
+        let done = merge_days(context, site, month, days, &mut |batch| {
+            // A writer that failed has hung up, and says why below.
+            let _ = send.send(batch.clone());
+        });
+        is_merged.store(true, Ordering::Relaxed);
+        drop(send);
+        let table = writer
+            .join()
+            .unwrap_or_else(|_| Err(Error::internal("a writing thread died")));
+        (done, table)
+    });
+    let (done, table) = (done?, table?);
+    table.finish(&done.provenance)?;
+    Ok(done)
+}
+
+/// The rows of other files than these.
+fn without(
+    batches: Vec<RecordBatch>,
+    mut losers: Vec<Loser>,
+    files: &BTreeSet<Arc<str>>,
+) -> Result<(Vec<RecordBatch>, Vec<Loser>)> {
+    if files.is_empty() {
+        return Ok((batches, losers));
+    }
+    losers.retain(|loser| !files.contains(&loser.file_id));
+    let mut kept = Vec::with_capacity(batches.len());
+    for batch in &batches {
+        let of = text(batch, "file_id")?;
+        let is_kept: BooleanArray = (0..batch.num_rows())
+            .map(|row| Some(!files.contains(of.value(row))))
+            .collect();
+        let rows = filter_record_batch(batch, &is_kept)?;
+        if rows.num_rows() > 0 {
+            kept.push(rows);
+        }
+    }
+    Ok((kept, losers))
+}
+
+/// Merges the days of a partition in order and hands each day's records to `write`.
+fn merge_days(
+    context: &Context<'_>,
+    site: &str,
+    month: Month,
+    days: &[Day],
+    write: &mut dyn FnMut(&RecordBatch),
+) -> Result<Done> {
+    let published = |dataset: &str| {
+        if context.is_rebuild {
+            return Ok(None);
+        }
+        let path = lake::month_path(dataset, site, month);
+        lake::batches(context.store, context.publication, &path)
+    };
+    let mut records = Days::new(published("records")?);
+    let mut losers = Days::new(published("history")?);
+    let mut usage = Usage::new(context.plan.summing(), site);
+    let mut charges = Charges::new(context.plan.summing(), site, Subject::Jobs);
+    let mut job_charges: Option<LakeTable<'_>> = None;
+    let mut normaliser = Normaliser::new(&context.plan.normalise, site);
+    let mut origins = Origins::default();
+    let mut unscaled = Unscaled::new(context.paths);
+    let (mut settled, mut views) = (Settled::new(), BTreeSet::new());
+    let displaced = context.displaced.get(&folded(&(site.to_owned(), month)));
+    let is_merge = !days.is_empty();
+    let history_path = lake::month_path("history", site, month);
+    let charges_path = lake::month_path("job_charges", site, month);
+    let mut history_table: Option<LakeTable<'_>> = None;
+    // What corrections add stands before the jobs of the month.
+    if let Some(rows) = charges.add_corrections(month)? {
+        let table = LakeTable::create(context.publication, "job_charges", &charges_path)?;
+        job_charges.insert(table).write(&rows)?;
+    }
+    let mut copies = Copies::new(context.order, context.fresh, days);
+    let mut fresh = days.iter().copied().peekable();
+    while let Some(day) = earlier(records.next_day()?, fresh.peek().copied()) {
+        let mut batches = records.take(day)?;
+        let mut known = Vec::new();
+        for batch in losers.take(day)? {
+            known.append(&mut history::from_batch(&batch)?);
+        }
+        if fresh.next_if_eq(&day).is_some() {
+            (batches, known) = merged(context, (site, day), batches, known)?;
+        }
+        copies.add(day, &batches)?;
+        settle(&batches, &known, displaced, (&mut settled, &mut views))?;
+        for batch in &batches {
+            let scales = factors_of(batch, &mut normaliser)?;
+            scales.count(&mut origins);
+            let batch = with_factors(batch, &scales)?;
+            write(&batch);
+            let (batch, scales) = counting(displaced, batch, scales, &mut normaliser)?;
+            let refused = usage.add(&batch, &scales)?;
+            if let Some(rows) = charges.add(&batch, &refused)? {
+                let table = match &mut job_charges {
+                    Some(table) => table,
+                    none => none.insert(LakeTable::create(context.publication, "job_charges", &charges_path)?),
+                };
+                table.write(&rows)?;
+            }
+            for row in refused {
+                unscaled.push(&batch, row)?;
+            }
+        }
+        if is_merge && !known.is_empty() {
+            let table = match &mut history_table {
+                Some(table) => table,
+                none => none.insert(LakeTable::create(context.publication, "history", &history_path)?),
+            };
+            table.write(&history::to_batch(&known)?)?;
+        }
+    }
+    if losers.next_day()?.is_some() {
+        return Err(Error::internal("history has days that records lacks")
+            .at("site", site)
+            .at("month", month));
+    }
+    unscaled.settle(&mut settled)?;
+    let provenance = provenance(context, &settled);
+    let is_charged = job_charges.is_some();
+    if let Some(table) = job_charges {
+        table.finish(&provenance)?;
+    }
+    match history_table {
+        Some(table) => {
+            table.finish(&provenance)?;
+        }
+        None if is_merge => context.publication.remove(&history_path),
+        None => {}
+    }
+    unscaled.publish(context.publication, &lake::unscaled_path(site, month))?;
+    usage.add_corrections(month);
+    let part = usage.into_groups().into_sorted();
+    publish_part(context, site, month, &part)?;
+    Ok(Done {
+        site: site.to_owned(),
+        month,
+        settled,
+        views,
+        part,
+        tallies: charges.take_tallies(),
+        charges: is_charged.then(|| charges.into_part()).transpose()?,
+        asked_ms: normaliser.asked_ms(),
+        origins,
+        copies: copies.into_found(),
+        provenance,
+    })
+}
+
+/// The rows of a day with news, merged with what was published of it.
+fn merged(
+    context: &Context<'_>,
+    (site, day): (&str, Day),
+    batches: Vec<RecordBatch>,
+    known: Vec<Loser>,
+) -> Result<(Vec<RecordBatch>, Vec<Loser>)> {
+    let fresh = context.spill.take(site, day)?;
+    let (batches, known) = without(batches, known, context.again)?;
+    let merged = merge(&batches, fresh.as_ref(), known, context.order)?;
+    Ok((vec![merged.winners], merged.losers))
+}
+
+fn earlier(a: Option<Day>, b: Option<Day>) -> Option<Day> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (one, None) | (None, one) => one,
+    }
+}
+
+fn publish_part(context: &Context<'_>, site: &str, month: Month, part: &[(Key, Sums)]) -> Result<()> {
+    let path = lake::month_path("usage_part", site, month);
+    if part.is_empty() {
+        context.publication.remove(&path);
+        return Ok(());
+    }
+    let mut table = LakeTable::create(context.publication, "usage_part", &path)?;
+    table.write(&to_batch(part, crate::schema::dataset("usage_part")?)?)?;
+    table.finish(&[("gridtally.plan".to_owned(), context.plan.fingerprint.clone())])?;
+    Ok(())
+}
+
+/// Which inputs stand behind a file: the hashes that `b3sum` prints, and the pipeline's name.
+fn provenance(context: &Context<'_>, settled: &Settled) -> Vec<(String, String)> {
+    let mut inputs: Vec<&str> = settled
+        .keys()
+        .filter_map(|(file_id, _)| context.hashes.get(file_id).map(String::as_str))
+        .collect();
+    inputs.sort_unstable();
+    inputs.dedup();
+    vec![
+        ("gridtally.pipeline".to_owned(), context.plan.name.clone()),
+        ("gridtally.inputs_blake3".to_owned(), inputs.join(" ")),
+    ]
+}
+
+/// Which jobs of a batch are of these views.
+fn is_of(views: &BTreeSet<String>, batch: &RecordBatch) -> Result<BooleanArray> {
+    let of = words(batch, "view")?;
+    Ok((0..batch.num_rows())
+        .map(|row| Some(views.contains(of.value(row))))
+        .collect())
+}
+
+/// The jobs of a batch that are of none of these views.
+fn not_of(views: &BTreeSet<String>, batch: &RecordBatch) -> Result<RecordBatch> {
+    Ok(filter_record_batch(batch, &not(&is_of(views, batch)?)?)?)
+}
+
+/// The jobs that count, and what scales them. Those of `displaced` views are neither counted nor charged, nor in need of a
+/// benchmark.
+fn counting(
+    displaced: Option<&BTreeSet<String>>,
+    batch: RecordBatch,
+    scales: Scales,
+    normaliser: &mut Normaliser<'_>,
+) -> Result<(RecordBatch, Scales)> {
+    let Some(displaced) = displaced else {
+        return Ok((batch, scales));
+    };
+    let batch = not_of(displaced, &batch)?;
+    let scales = factors_of(&batch, normaliser)?;
+    Ok((batch, scales))
+}
+
+/// Counts the rows of one day into the ledger's terms, and notes the views of the jobs. Those of `displaced` views do not
+/// count.
+fn settle(
+    winners: &[RecordBatch],
+    losers: &[Loser],
+    displaced: Option<&BTreeSet<String>>,
+    (into, views): (&mut Settled, &mut BTreeSet<String>),
+) -> Result<()> {
+    for batch in winners {
+        note_views(batch, views)?;
+        match displaced {
+            None => count_jobs(batch, (Reason::Job, Reason::Step), into)?,
+            Some(displaced) => {
+                count_jobs(&not_of(displaced, batch)?, (Reason::Job, Reason::Step), into)?;
+                let lost = filter_record_batch(batch, &is_of(displaced, batch)?)?;
+                count_jobs(&lost, (Reason::SummariesCount, Reason::SummariesCount), into)?;
+            }
+        }
+    }
+    for loser in losers {
+        let reasons = Reason::of_rows(loser.outcome);
+        count(&loser.file_id, reasons, (1, loser.step_n), into);
+    }
+    Ok(())
+}
+
+/// Adds rows of a file under the reasons of jobs and of steps.
+fn count(file_id: &Arc<str>, (job, step): (Reason, Reason), (jobs, steps): (u64, i64), into: &mut Settled) {
+    *into.entry((Arc::clone(file_id), job)).or_default() += jobs;
+    if steps > 0 {
+        *into.entry((Arc::clone(file_id), step)).or_default() += u64::try_from(steps).unwrap_or(0);
+    }
+}
+
+/// Adds the jobs of a batch, with their steps, by file.
+fn count_jobs(batch: &RecordBatch, reasons: (Reason, Reason), into: &mut Settled) -> Result<()> {
+    let (files, steps) = (words(batch, "file_id")?, int(batch, "step_n")?);
+    // Rows of many small files alternate: they are counted by file before a name is made of each.
+    match files {
+        Words::Coded(codes, names) => {
+            let mut by_code = vec![(0, 0); names.len()];
+            for (code, steps) in codes.values().iter().zip(steps.values()) {
+                if let Some((jobs, step_n)) = by_code.get_mut(code.as_usize()) {
+                    *jobs += 1;
+                    *step_n += steps;
+                }
+            }
+            for (name, n) in names.iter().flatten().zip(by_code).filter(|(_, n)| n.0 > 0) {
+                count(&Arc::from(name), reasons, n, into);
+            }
+        }
+        Words::Plain(names) => {
+            let mut by_file: HashMap<&str, (u64, i64), RandomState> = HashMap::default();
+            for row in 0..batch.num_rows() {
+                let (jobs, step_n) = by_file.entry(names.value(row)).or_default();
+                *jobs += 1;
+                *step_n += steps.value(row);
+            }
+            for (name, n) in by_file {
+                count(&Arc::from(name), reasons, n, into);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Adds the views of the jobs of a batch.
+fn note_views(batch: &RecordBatch, views: &mut BTreeSet<String>) -> Result<()> {
+    let of = words(batch, "view")?;
+    // Nearly all jobs are of the view of the job before.
+    let mut last = None;
+    for row in 0..batch.num_rows() {
+        let view = of.value(row);
+        if last != Some(view) {
+            if !views.contains(view) {
+                views.insert(view.to_owned());
+            }
+            last = Some(view);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,128 @@
+//! What a run says of the policies it charged by: how many jobs, and why not the others.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::partition::Done;
+use super::report::RunReport;
+use crate::summarise::charges::Tally;
+
+/// Jobs of the months a run built, under one policy with its options.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct PolicyReport {
+    /// Id of the policy.
+    pub policy: String,
+    /// Its version.
+    pub version: String,
+    /// Options chosen, as name=value; empty when it has none.
+    pub options: String,
+    /// Jobs charged.
+    pub job_n: u64,
+    /// Jobs whose charge is unknown.
+    pub unpriced_job_n: u64,
+    /// Jobs out of its scope, by the column of the scope that keeps them out; `when` is its condition.
+    pub out_of_scope: BTreeMap<String, u64>,
+    /// Jobs in its scope that ran when it did not hold.
+    pub out_of_date_n: u64,
+    /// Of the jobs whose charge is unknown, those of which a number does not fit.
+    pub misfit_job_n: u64,
+    /// The first of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_misfit: Option<String>,
+}
+
+/// What a correction adds and a policy cannot charge.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct UnpricedCorrection {
+    /// Id of the correction.
+    pub correction_id: String,
+    /// Id and version of the policy.
+    pub policy: String,
+    /// What is not known.
+    pub why: String,
+}
+
+impl UnpricedCorrection {
+    /// For people.
+    pub(crate) fn text(&self) -> String {
+        format!(
+            "correction {}: its charge under {} is unknown: {}",
+            self.correction_id, self.policy, self.why
+        )
+    }
+}
+
+impl PolicyReport {
+    fn of(tally: Tally) -> Self {
+        let [policy, version, options] = tally.policy;
+        Self {
+            policy,
+            version,
+            options,
+            job_n: tally.job_n,
+            unpriced_job_n: tally.unpriced_job_n,
+            out_of_scope: tally.out_of_scope,
+            out_of_date_n: tally.out_of_date_n,
+            misfit_job_n: tally.misfit_job_n,
+            first_misfit: tally.first_misfit,
+        }
+    }
+
+    /// For people; `None` when it charged every job.
+    pub(crate) fn text(&self) -> Option<String> {
+        let mut others = Vec::new();
+        if self.unpriced_job_n > 0 {
+            others.push(format!("charge unknown for {}", self.unpriced_job_n));
+        }
+        if let Some(job_id) = &self.first_misfit {
+            let job_n = self.misfit_job_n;
+            others.push(format!(
+                "of them {job_n} because a number does not fit (first: job {job_id})"
+            ));
+        }
+        let out_of_scope_n: u64 = self.out_of_scope.values().sum();
+        if out_of_scope_n > 0 {
+            let columns = self.out_of_scope.iter();
+            let columns: Vec<String> = columns.map(|(column, n)| format!("{column} {n}")).collect();
+            others.push(format!("out of its scope {out_of_scope_n} (by {})", columns.join(", ")));
+        }
+        if self.out_of_date_n > 0 {
+            others.push(format!("outside its dates {}", self.out_of_date_n));
+        }
+        if others.is_empty() {
+            return None;
+        }
+        let name = [self.policy.as_str(), &self.version, &self.options];
+        let name: Vec<&str> = name.into_iter().filter(|part| !part.is_empty()).collect();
+        Some(format!(
+            "{}: {} jobs charged, {}",
+            name.join(" "),
+            self.job_n,
+            others.join(", ")
+        ))
+    }
+}
+
+/// Puts into the report what partitions counted, with additions that a policy cannot charge.
+pub(crate) fn count(done: &[Done], report: &mut RunReport) {
+    let mut policies: BTreeMap<&[String; 3], Tally> = BTreeMap::new();
+    for done in done {
+        let (tallies, additions) = &done.tallies;
+        for tally in tallies {
+            let sum = policies.entry(&tally.policy).or_insert_with(|| Tally {
+                policy: tally.policy.clone(),
+                ..Tally::default()
+            });
+            sum.add(tally);
+        }
+        for addition in additions {
+            report.unpriced_corrections.push(UnpricedCorrection {
+                correction_id: addition.correction_id.clone(),
+                policy: addition.policy.clone(),
+                why: addition.why.clone(),
+            });
+        }
+    }
+    report.policies = policies.into_values().map(PolicyReport::of).collect();
+}

@@ -1,0 +1,201 @@
+//! Windows of reservations, charged by the policies that charge for them: whether jobs used them or not.
+//!
+//! A window is told by listings of an inventory, mostly by several. The last one holds; one that had not begun when the
+//! last listing told of it was a plan, and is not charged. Windows of maintenance are nobody's and are not charged.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use arrow::array::{ArrayRef, RecordBatch, new_null_array};
+use arrow::compute::{concat_batches, take_record_batch};
+use arrow::datatypes::{Field, Schema};
+
+use super::charges::ChargePart;
+use super::partition::Context;
+use crate::charge::policy::Subject;
+use crate::error::{Error, Kind, Result};
+use crate::schema;
+use crate::schema::batch::{column, identities, ints, number, text, texts, time, word};
+use crate::store::lake::{self, LakeTable};
+use crate::store::read_table;
+use crate::summarise::charges::Charges;
+use crate::time::Month;
+
+/// What a window is told by: site, cluster, name and start.
+type Window = (String, Option<String>, String, i64);
+
+/// What makes one listing of a window the last: when it was true, then the later end, then the input file.
+type Rank = (Option<i64>, i64, String);
+
+/// Start, identity and row of a window: its place among the windows of a month.
+type Place = (i64, u128, u32);
+
+/// The view reservations have in charges.
+const VIEW: &str = "reservation";
+
+/// Charges every window the lake knows of, and takes away what is no longer charged.
+///
+/// # Errors
+/// [`Kind::Config`] when an inventory tells of reservations and not of which site; [`Kind::Data`] when a number does not
+/// fit; [`Kind::Io`] when the lake cannot be read or written.
+pub(crate) fn charge(context: &Context<'_>) -> Result<Vec<ChargePart>> {
+    let subject = Subject::Reservations;
+    let is_charged = context
+        .plan
+        .tariffs
+        .iter()
+        .any(|tariff| tariff.policy.subject == subject);
+    let windows = if is_charged { windows(context)? } else { BTreeMap::new() };
+    let mut parts = Vec::new();
+    let mut kept = BTreeSet::new();
+    for ((site, month), records) in windows {
+        let mut charges = Charges::new(context.plan.summing(), &site, subject);
+        let rows = charges.add(&records, &[])?;
+        if let Some(rows) = rows {
+            let path = path(&site, month);
+            let mut table = LakeTable::create(context.publication, "job_charges", &path)?;
+            table.write(&rows)?;
+            table.finish(&[("gridtally.pipeline".to_owned(), context.plan.name.clone())])?;
+            parts.push(ChargePart::stage(
+                context,
+                subject,
+                (&site, month),
+                Some(charges.into_part()?),
+            )?);
+            kept.insert((site, month));
+        }
+    }
+    let published = context.publication.published();
+    for file in published
+        .into_iter()
+        .flat_map(|manifest| manifest.dataset("job_charges"))
+    {
+        let Some(place) = lake::parse_month_path(&file.path).filter(|place| path(&place.0, place.1) == file.path)
+        else {
+            continue;
+        };
+        if !kept.contains(&place) {
+            context.publication.remove(&file.path);
+            parts.push(ChargePart::stage(context, subject, (&place.0, place.1), None)?);
+        }
+    }
+    Ok(parts)
+}
+
+/// Where the charges of a month's windows stand one by one.
+fn path(site: &str, month: Month) -> String {
+    lake::subject_path("job_charges", Subject::Reservations.as_str(), site, month)
+}
+
+/// The windows by site and month of their start, as batches with the columns of `records`.
+fn windows(context: &Context<'_>) -> Result<BTreeMap<(String, Month), RecordBatch>> {
+    let mut batches: Vec<RecordBatch> = Vec::new();
+    let mut sources: Vec<String> = Vec::new();
+    for file in context.publication.current("reservation") {
+        let source = file.path.split('/').nth(1).and_then(crate::hive::parse);
+        let source = source.and_then(|(_, source)| source).unwrap_or_default();
+        for batch in read_table(context.store.reader(&file.place)?, None, 16_384)? {
+            let batch = batch?;
+            sources.extend(std::iter::repeat_n(source.clone(), batch.num_rows()));
+            batches.push(batch);
+        }
+    }
+    let all = concat_batches(&schema::dataset("reservation")?.arrow(), &batches)?;
+    let mut by_place: BTreeMap<(String, Month), Vec<Place>> = BTreeMap::new();
+    for (window, at) in last(&all)? {
+        let (site, _, _, start_ms) = &window;
+        let day = start_ms.div_euclid(86_400_000);
+        let month = i32::try_from(day).ok().and_then(Month::of_day);
+        let month = month.ok_or_else(|| Error::new(Kind::Data, "a reservation begins in no year that can be named"))?;
+        let own = by_place.entry((site.clone(), month)).or_default();
+        own.push((*start_ms, identity(&window), at));
+    }
+    let mut windows = BTreeMap::new();
+    for (place, mut own) in by_place {
+        own.sort_unstable();
+        let rows = arrow::array::UInt32Array::from_iter_values(own.iter().map(|(.., at)| *at));
+        let ids = identities(own.iter().map(|(_, id, _)| Some(*id)))?;
+        let named = own.iter().map(|(.., at)| sources.get(*at as usize));
+        let records = records(&take_record_batch(&all, &rows)?, &ids, &texts(named))?;
+        windows.insert(place, records);
+    }
+    Ok(windows)
+}
+
+/// The row of the last listing of every window that had begun by then.
+fn last(all: &RecordBatch) -> Result<BTreeMap<Window, u32>> {
+    let of = |name: &str| text(all, name);
+    let (site, cluster, name) = (of("site")?, of("cluster")?, of("reservation")?);
+    let (flags, files) = (of("flags")?, of("file_id")?);
+    let (as_of, start) = (time(all, "as_of_utc")?, time(all, "start_utc")?);
+    let end = time(all, "end_utc")?;
+    let mut last: BTreeMap<Window, (Rank, u32)> = BTreeMap::new();
+    for row in 0..all.num_rows() {
+        let own_site = word(site, row).ok_or_else(|| {
+            let message = "an [[inventory]] tells of reservations, and a policy charges for them: it needs a site";
+            Error::new(Kind::Config, message).at("reservation", name.value(row))
+        })?;
+        let window = (
+            own_site.to_owned(),
+            word(cluster, row).map(str::to_owned),
+            name.value(row).to_owned(),
+            start.value(row),
+        );
+        let rank = (number(as_of, row), end.value(row), files.value(row).to_owned());
+        let at = u32::try_from(row).map_err(|why| Error::internal("4 billion reservations").because(why))?;
+        let known = last.entry(window).or_insert_with(|| (rank.clone(), at));
+        if rank > known.0 {
+            *known = (rank, at);
+        }
+    }
+    last.retain(|window, ((as_of_ms, ..), at)| {
+        let is_maintenance =
+            word(flags, *at as usize).is_some_and(|flags| flags.split(',').any(|flag| flag == "MAINT"));
+        !is_maintenance && as_of_ms.is_none_or(|as_of_ms| window.3 <= as_of_ms)
+    });
+    Ok(last.into_iter().map(|(window, (_, at))| (window, at)).collect())
+}
+
+/// What stands for the record of a window.
+fn identity((site, cluster, name, start_ms): &Window) -> u128 {
+    let text = format!("reservation {site:?} {cluster:?} {name:?} {start_ms}");
+    let hash = blake3::hash(text.as_bytes());
+    hash.as_bytes().first_chunk().copied().map_or(0, u128::from_be_bytes)
+}
+
+/// Windows as if they were jobs: the whole of what is set aside, held for the whole window.
+fn records(windows: &RecordBatch, ids: &ArrayRef, sources: &ArrayRef) -> Result<RecordBatch> {
+    let (start, end) = (time(windows, "start_utc")?, time(windows, "end_utc")?);
+    let rows = windows.num_rows();
+    let own = |name: &str| -> Result<ArrayRef> { Ok(ArrayRef::clone(column(windows, name)?)) };
+    let accounts = text(windows, "accounts")?;
+    // Several accounts that may use it are no account that pays.
+    let payer = |row: usize| word(accounts, row).filter(|account| !account.contains(',') && !account.starts_with('-'));
+    let wall_s = (0..rows).map(|row| Some((end.value(row) - start.value(row)) / 1000));
+    let schema = schema::dataset("records")?.arrow();
+    let columns = schema.fields().iter().map(|field| -> Result<ArrayRef> {
+        Ok(match field.name().as_str() {
+            "record_utc" | "start_utc" => own("start_utc")?,
+            "end_utc" => own("end_utc")?,
+            "record_id" => ArrayRef::clone(ids),
+            "source" => ArrayRef::clone(sources),
+            "job_id" | "reservation" => own("reservation")?,
+            "cluster" | "partition" | "state" | "gpus" => own(field.name())?,
+            "account" => texts((0..rows).map(payer)),
+            "view" => texts((0..rows).map(|_| Some(VIEW))),
+            "wall_s" => ints(wall_s.clone()),
+            "wall_fraction_ms" => ints((0..rows).map(|_| Some(0))),
+            "alloc_core_n" => own("core_n")?,
+            "alloc_node_n" => own("node_n")?,
+            "alloc_gpu_n" => own("gpu_n")?,
+            "alloc_memory_byte" => own("memory_byte")?,
+            _ => new_null_array(field.data_type(), rows),
+        })
+    });
+    let columns = columns.collect::<Result<Vec<_>>>()?;
+    let fields: Vec<Field> = schema
+        .fields()
+        .iter()
+        .map(|field| field.as_ref().clone().with_nullable(true))
+        .collect();
+    Ok(RecordBatch::try_new(std::sync::Arc::new(Schema::new(fields)), columns)?)
+}

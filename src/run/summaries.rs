@@ -1,0 +1,397 @@
+//! The summaries of the months a run touches: settled over all sites at once, published per site and month.
+//!
+//! A month is settled as a whole because a publication may name other sites than the one before it. Summaries are few:
+//! one month of all sites is held in memory.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::corrections::additions;
+use super::partition::{Context, Done, Settled};
+use super::recompute::Outdated;
+use super::report::OverlapReport;
+use super::usage::{Part, publish_part};
+use crate::config::Plan;
+use crate::config::plan::Overlap;
+use crate::error::{Error, Kind, Result};
+use crate::ingest::reading::ReadFile;
+use crate::ingest::refused;
+use crate::ingest::refused::RefusedRow;
+use crate::lake::benchmark_fact::Asked;
+use crate::lake::state::State;
+use crate::lake::views::{Place, RUN, Views, folded, has_view};
+use crate::ledger::{Book, Outcome, Reason};
+use crate::normalise::Scale;
+use crate::record::Summary;
+use crate::records::summary::merge::merge;
+use crate::records::summary::publishing::Publishing;
+use crate::records::summary::{from_batch, to_batch};
+use crate::runtime::Progress;
+use crate::schema;
+use crate::store::Manifest;
+use crate::store::lake::{self, LakeTable};
+use crate::summarise::summaries::SummaryUsage;
+use crate::time::{Day, Month};
+
+/// Versions of the summaries of one month, all sites, that are held in memory.
+const MONTH_LIMIT: usize = 4_000_000;
+
+/// What settling the summaries came to.
+#[derive(Default)]
+pub(crate) struct SettledSummaries {
+    /// What the ledger must say.
+    settled: Vec<(Place, Settled)>,
+    /// What they contribute to usage, also where that is nothing.
+    parts: Vec<Part>,
+    /// The views in which they count.
+    counting: Views,
+    /// Between which instants benchmarks were looked for.
+    pub(crate) asked_ms: BTreeMap<Place, Asked>,
+    /// Where both tell of the same view.
+    overlaps: BTreeSet<(String, Month, String)>,
+}
+
+/// The summaries that were read, by month, under the ids of their files.
+pub(crate) fn fresh(read: &mut [ReadFile], file_ids: &[Arc<str>]) -> BTreeMap<Month, Vec<Summary>> {
+    let mut fresh: BTreeMap<Month, Vec<Summary>> = BTreeMap::new();
+    for (read, file_id) in read.iter_mut().zip(file_ids) {
+        for mut row in std::mem::take(&mut read.summaries) {
+            row.file_id = Arc::clone(file_id);
+            fresh.entry(row.month).or_default().push(row);
+        }
+    }
+    fresh
+}
+
+/// The months whose summaries are to be settled: where there are new ones, and where jobs came to published ones. The
+/// jobs of their places are looked at again, for they may count now or no longer, and what counts of both is one
+/// contribution.
+pub(crate) fn months(
+    plan: &Plan,
+    state: &State,
+    fresh: &BTreeMap<Month, Vec<Summary>>,
+    partitions: &mut BTreeMap<Place, Vec<Day>>,
+    outdated: &Outdated,
+    (is_rebuild, is_resummarised): (bool, bool),
+) -> BTreeSet<Month> {
+    let is_everything = is_resummarised && !is_rebuild;
+    let published = state.summaries().iter();
+    let jobs: BTreeSet<Place> = partitions.keys().map(folded).collect();
+    let touched = published
+        .clone()
+        .filter(|place| is_everything || outdated.summaries.contains(place) || jobs.contains(&folded(place)));
+    let months: BTreeSet<Month> = touched.map(|(_, month)| *month).chain(fresh.keys().copied()).collect();
+    let new = fresh.values().flatten().map(|row| (row.site.to_lowercase(), row.month));
+    let with_summaries: BTreeSet<Place> = published.map(folded).chain(new).collect();
+    let known = state.partitions().iter().cloned().chain(additions(plan));
+    for place in known.filter(|place| months.contains(&place.1) && with_summaries.contains(&folded(place))) {
+        partitions.entry(place).or_default();
+    }
+    months
+}
+
+/// Tells the ledger what became of jobs and summaries, and gives what each place contributes to usage: of a view its jobs
+/// or its summaries, never both.
+///
+/// # Errors
+/// [`Kind::Io`] when the lake cannot be written.
+pub(crate) fn contributions(
+    context: &Context<'_>,
+    done: Vec<Done>,
+    summaries: SettledSummaries,
+    book: &mut Book,
+) -> Result<Vec<Part>> {
+    let mut parts = Vec::with_capacity(done.len());
+    let mut places = BTreeMap::new();
+    for done in done {
+        book.settle(&done.site, done.month, &done.settled);
+        places.insert((done.site.clone(), done.month), parts.len());
+        parts.push(Part {
+            site: done.site,
+            month: done.month,
+            rows: done.part,
+        });
+    }
+    for ((site, month), settled) in &summaries.settled {
+        book.settle_summaries(site, *month, settled);
+    }
+    for mut part in summaries.parts {
+        let at = places.get(&(part.site.clone(), part.month));
+        let Some(of_jobs) = at.and_then(|at| parts.get_mut(*at)) else {
+            publish_part(context, &part)?;
+            parts.push(part);
+            continue;
+        };
+        if part.rows.is_empty() {
+            continue;
+        }
+        of_jobs.rows.append(&mut part.rows);
+        of_jobs.rows.sort_by(|a, b| a.0.cmp(&b.0));
+        context
+            .publication
+            .take_back(&lake::month_path("usage_part", &part.site, part.month))?;
+        publish_part(context, of_jobs)?;
+    }
+    Ok(parts)
+}
+
+/// Settles summaries and merges jobs, those first that decide whether the others count. `merge` merges the jobs; those of
+/// views in [`Context::displaced`] do not count. Gives with them the views that have both, and tells people of these.
+///
+/// # Errors
+/// [`Kind::Config`] when jobs and summaries overlap and the pipeline does not say which count; [`Kind::Data`] when a
+/// month has more rows than are held; [`Kind::Io`] when the lake cannot be read or written.
+pub(crate) fn settle(
+    context: &Context<'_>,
+    state: &State,
+    (fresh, months): (BTreeMap<Month, Vec<Summary>>, &BTreeSet<Month>),
+    merge: impl FnOnce(&Context<'_>) -> Result<Vec<Done>>,
+    progress: &dyn Progress,
+) -> Result<(SettledSummaries, Vec<Done>, Vec<OverlapReport>)> {
+    let (mut summaries, done);
+    if context.plan.overlap == Some(Overlap::Summaries) {
+        summaries = settle_months(context, state, fresh, months, &Views::new())?;
+        done = merge(&Context {
+            displaced: &summaries.counting,
+            ..*context
+        })?;
+        for (place, view) in views(&done) {
+            if has_view(&summaries.counting, &place, view) {
+                summaries.overlaps.insert((place.0, place.1, view.to_owned()));
+            }
+        }
+    } else {
+        done = merge(context)?;
+        let mut of_jobs = Views::new();
+        for (place, view) in views(&done) {
+            of_jobs.entry(folded(&place)).or_default().insert(view.to_owned());
+        }
+        summaries = settle_months(context, state, fresh, months, &of_jobs)?;
+    }
+    let overlaps = std::mem::take(&mut summaries.overlaps);
+    let Some(overlap) = context.plan.overlap else {
+        return if overlaps.is_empty() {
+            Ok((summaries, done, Vec::new()))
+        } else {
+            Err(undecided(&overlaps))
+        };
+    };
+    let told = overlaps.into_iter().map(|(site, month, view)| {
+        let word = overlap.as_str();
+        progress.note(&format!(
+            "{site} {month} has jobs and summaries of the view {view}: overlap = \"{word}\""
+        ));
+        OverlapReport {
+            site,
+            month: month.to_string(),
+            view,
+            overlap: word,
+        }
+    });
+    let told = told.collect();
+    Ok((summaries, done, told))
+}
+
+/// The views of the jobs of each place.
+pub(crate) fn views(done: &[Done]) -> impl Iterator<Item = (Place, &str)> {
+    done.iter().flat_map(|done| {
+        let views = done.views.iter();
+        views.map(|view| ((done.site.clone(), done.month), view.as_str()))
+    })
+}
+
+/// Settles and publishes every month in `months`: published rows together with `fresh` ones. Of the views in `jobs` they
+/// do not count.
+fn settle_months(
+    context: &Context<'_>,
+    state: &State,
+    mut fresh: BTreeMap<Month, Vec<Summary>>,
+    months: &BTreeSet<Month>,
+    jobs: &Views,
+) -> Result<SettledSummaries> {
+    let publishing: BTreeMap<&str, Publishing> = (context.plan.sources.iter())
+        .map(|source| (source.name.as_str(), source.publishing))
+        .collect();
+    let mut settled = SettledSummaries::default();
+    for &month in months {
+        let mut rows = fresh.remove(&month).unwrap_or_default();
+        if !context.is_rebuild {
+            read(context, state, month, &mut rows)?;
+        }
+        let mut by_site: BTreeMap<String, Vec<Summary>> = BTreeMap::new();
+        for row in merge(rows, context.order, &publishing)? {
+            by_site.entry(row.site.clone()).or_default().push(row);
+        }
+        for (site, rows) in by_site {
+            place(context, (site, month), rows, jobs, &mut settled)?;
+        }
+    }
+    if context.is_rebuild {
+        let published = context.publication.published();
+        for file in published.into_iter().flat_map(Manifest::files) {
+            if matches!(file.dataset.as_str(), "summary" | "summary_history") {
+                // What was added again stays.
+                context.publication.remove(&file.path);
+            }
+        }
+    }
+    Ok(settled)
+}
+
+fn undecided(overlaps: &BTreeSet<(String, Month, String)>) -> Error {
+    /// Places named.
+    const NAMED: usize = 5;
+    let named: Vec<String> = (overlaps.iter().take(NAMED))
+        .map(|(site, month, view)| format!("{site} {month} ({view})"))
+        .collect();
+    let more = overlaps.len().saturating_sub(NAMED);
+    let more = if more > 0 {
+        format!(" and {more} more")
+    } else {
+        String::new()
+    };
+    Error::config(format!(
+        "jobs and summaries of the same usage: {}{more}; say in [pipeline] which of them counts: overlap = \"jobs\", \
+         \"summaries\" or \"reject\"",
+        named.join(", ")
+    ))
+}
+
+/// Adds what is published of a month, of all sites.
+pub(crate) fn read(context: &Context<'_>, state: &State, month: Month, rows: &mut Vec<Summary>) -> Result<()> {
+    for (site, _) in state.summaries().iter().filter(|(_, of)| *of == month) {
+        for dataset in ["summary", "summary_history"] {
+            let path = lake::month_path(dataset, site, month);
+            for batch in lake::batches(context.store, context.publication, &path)?
+                .into_iter()
+                .flatten()
+            {
+                rows.append(&mut from_batch(&batch?, site, month)?);
+            }
+        }
+    }
+    if rows.len() > MONTH_LIMIT {
+        let message = format!("{month} has more than {MONTH_LIMIT} versions of summaries");
+        return Err(Error::new(Kind::Data, message));
+    }
+    Ok(())
+}
+
+/// Decides and publishes one site and month.
+pub(crate) fn place(
+    context: &Context<'_>,
+    place: Place,
+    mut rows: Vec<Summary>,
+    jobs: &Views,
+    settled: &mut SettledSummaries,
+) -> Result<()> {
+    let (site, month) = &place;
+    let mut usage = SummaryUsage::new(context.plan.summing(), site);
+    for row in &mut rows {
+        if row.reason == Reason::SummaryRecord && usage.scale(row) == Scale::Rejected {
+            row.reason = Reason::SummaryBenchmarkMissing;
+        }
+    }
+    let lost = match context.plan.overlap {
+        Some(Overlap::Reject) => Reason::OverlapsJobs,
+        _ => Reason::JobsCount,
+    };
+    for row in rows.iter_mut().filter(|row| row.reason == Reason::SummaryRecord) {
+        let view = row.word("view").unwrap_or_default();
+        if has_view(jobs, &place, view) {
+            settled.overlaps.insert((site.clone(), *month, view.to_owned()));
+            row.reason = lost;
+        } else {
+            let counting = settled.counting.entry(folded(&place)).or_default();
+            if !counting.contains(view) {
+                counting.insert(view.to_owned());
+            }
+        }
+    }
+    rows.sort_by(|a, b| sorting(a).cmp(&sorting(b)));
+    let mut counts = Settled::new();
+    for row in &rows {
+        *counts.entry((Arc::clone(&row.file_id), row.reason)).or_default() += 1;
+    }
+    let (winners, others): (Vec<&Summary>, Vec<&Summary>) =
+        rows.iter().partition(|row| row.reason.outcome() == Outcome::Accepted);
+    publish(context, "summary", &place, &winners)?;
+    publish(context, "summary_history", &place, &others)?;
+    reject(context, &place, &others)?;
+    settled.asked_ms.insert(place.clone(), usage.asked_ms());
+    for row in winners {
+        usage.add(row);
+    }
+    settled.parts.push(Part {
+        site: site.clone(),
+        month: *month,
+        rows: usage.into_sorted(),
+    });
+    settled.settled.push((place, counts));
+    Ok(())
+}
+
+/// The order of rows in a file; nulls first.
+fn sorting(row: &Summary) -> (&str, [Option<&str>; 3], u128, &str, i64, i64) {
+    let words = ["vo", "global_user", "submit_host"].map(|name| row.word(name));
+    let kind = row.kind.as_str();
+    (kind, words, row.summary_id, &row.file_id, row.line, row.byte_offset)
+}
+
+fn publish(context: &Context<'_>, dataset: &str, (site, month): &Place, rows: &[&Summary]) -> Result<()> {
+    let path = lake::month_path(dataset, site, *month);
+    if rows.is_empty() {
+        context.publication.remove(&path);
+        return Ok(());
+    }
+    let mut table = LakeTable::create(context.publication, dataset, &path)?;
+    for run in rows.chunks(RUN) {
+        table.write(&to_batch(run, schema::dataset(dataset)?)?)?;
+    }
+    let hashes: BTreeSet<&str> = (rows.iter())
+        .filter_map(|row| context.hashes.get(&row.file_id).map(String::as_str))
+        .collect();
+    let hashes: Vec<&str> = hashes.into_iter().collect();
+    table.finish(&[
+        ("gridtally.pipeline".to_owned(), context.plan.name.clone()),
+        ("gridtally.inputs_blake3".to_owned(), hashes.join(" ")),
+    ])?;
+    Ok(())
+}
+
+/// Publishes the rows refused at this stage, or removes what is published of them. They stay in `summary_history`.
+fn reject(context: &Context<'_>, (site, month): &Place, rows: &[&Summary]) -> Result<()> {
+    let path = lake::overlap_path(site, *month);
+    let mut rows: Vec<&&Summary> = (rows.iter())
+        .filter(|row| row.reason.outcome() == Outcome::Rejected)
+        .collect();
+    if rows.is_empty() {
+        context.publication.remove(&path);
+        return Ok(());
+    }
+    rows.sort_by_key(|row| (&row.file_id, row.line, row.byte_offset));
+    let refused = rows.iter().map(|row| RefusedRow {
+        source: &row.source,
+        file_id: &row.file_id,
+        path: context.paths.get(&row.file_id).map_or("", String::as_str),
+        line: row.line,
+        byte_offset: row.byte_offset,
+        reason: row.reason,
+        detail: match row.reason {
+            Reason::OverlapsJobs => Cow::Owned(format!(
+                "{site} has jobs of the view {} in {month}, and the pipeline rejects summaries beside jobs",
+                row.word("view").unwrap_or_default()
+            )),
+            _ => Cow::Borrowed("no benchmark is known for the summary"),
+        },
+        rows: 1,
+        raw_byte_n: 0,
+        raw: None,
+        record_id: Some(row.summary_id),
+    });
+    let mut table = LakeTable::create(context.publication, "rejects", &path)?;
+    table.write(&refused::batch(&refused.collect::<Vec<_>>())?)?;
+    table.finish(&[])?;
+    Ok(())
+}

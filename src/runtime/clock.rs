@@ -1,0 +1,56 @@
+//! The only place that knows what time it is: the record of a run says when it ran, a message that is sent says when,
+//! nothing else does.
+
+use std::time::{Duration, Instant};
+
+/// Now, Unix milliseconds.
+#[must_use]
+pub fn now_ms() -> i64 {
+    jiff::Timestamp::now().as_millisecond()
+}
+
+/// Measures one run.
+pub(crate) struct Stopwatch {
+    started: Instant,
+    lapped: Instant,
+    started_ms: i64,
+}
+
+impl Stopwatch {
+    /// Starts now.
+    #[must_use]
+    pub(crate) fn start() -> Self {
+        Self {
+            started: Instant::now(),
+            lapped: Instant::now(),
+            started_ms: jiff::Timestamp::now().as_millisecond(),
+        }
+    }
+
+    /// Start, Unix milliseconds.
+    #[must_use]
+    pub(crate) fn started_ms(&self) -> i64 {
+        self.started_ms
+    }
+
+    /// Time since the start.
+    #[must_use]
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// Seconds since the start or the last lap.
+    pub(crate) fn lap(&mut self) -> f64 {
+        let now = Instant::now();
+        let seconds = now
+            .duration_since(std::mem::replace(&mut self.lapped, now))
+            .as_secs_f64();
+        (seconds * 1000.0).round() / 1000.0
+    }
+
+    /// Now, Unix milliseconds.
+    #[must_use]
+    pub(crate) fn now_ms(&self) -> i64 {
+        self.started_ms + i64::try_from(self.elapsed().as_millis()).unwrap_or(0)
+    }
+}

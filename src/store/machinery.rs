@@ -1,0 +1,27 @@
+//! Names of the files a lake keeps for itself.
+
+use crate::runtime::interruption::Commit;
+
+/// The folder of the machinery, below the root.
+pub const MACHINERY: &str = ".gridtally";
+
+pub(crate) const LOCK: &str = ".gridtally/lock";
+
+pub(crate) const JOURNAL: &str = ".gridtally/journal.json";
+
+pub(crate) const STAGING: &str = ".gridtally/staging";
+
+/// What a commit leaves behind that a signal comes upon.
+pub(crate) const COMMIT: Commit = Commit {
+    made: "the commit was made, the lake is as after this run",
+    cut: "the commit has begun and is not done: the next run finishes it, until then readers may see a mixture",
+};
+
+/// Datasets beside the manifest: what was sent, and the locks of months, belong to no run.
+pub const BESIDE: [&str; 3] = ["publication", "publication_job", "month_lock"];
+
+/// The books of a lake: datasets whose files are pages that are only ever added, and that no manifest names.
+pub const BOOKS: [&str; 4] = ["month_lock", "publication", "publication_job", "runs"];
+
+/// Where what a lake keeps book of is staged, in the lake and in the folders it goes to.
+pub(crate) const SENDING: &str = ".gridtally/sending";
