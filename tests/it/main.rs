@@ -29,6 +29,7 @@ mod hostlist;
 mod hygiene;
 mod inventory;
 mod lanes;
+mod layers;
 mod lessons;
 mod limits;
 mod logs;

@@ -1,0 +1,138 @@
+//! The rooms of the house: in which order they stand, and that no file knows a later one.
+
+mod circles;
+mod imports;
+mod tokens;
+
+use std::collections::BTreeSet;
+
+use imports::Crate;
+
+/// Every folder and file directly under `src`, in order: each imports only from those before it. `lib.rs` declares the
+/// rooms and `main.rs` calls the last one.
+const ROOMS: [&str; 34] = [
+    "plain",
+    "error",
+    "leb128",
+    "lines",
+    "small_file",
+    "time",
+    "hive",
+    "schema",
+    "problems",
+    "engine",
+    "runtime",
+    "ledger",
+    "record",
+    "reference",
+    "privacy",
+    "store",
+    "occupancy",
+    "sources",
+    "records",
+    "normalise",
+    "charge",
+    "capacity",
+    "summarise",
+    "config",
+    "lake",
+    "ingest",
+    "overhead",
+    "run",
+    "inspect",
+    "report",
+    "publishers",
+    "audit",
+    "cli",
+    "lib",
+];
+
+/// The longest circle of files there may be.
+const LONGEST_CIRCLE: usize = 4;
+
+/// Place of a room in the order.
+fn place(room: &str) -> Option<usize> {
+    ROOMS.iter().position(|known| *known == room)
+}
+
+/// Every import of a later room, as `file:line: path`.
+fn upward(house: &Crate) -> Vec<String> {
+    let mut found = Vec::new();
+    for file in house.files() {
+        let Some(here) = place(file.room()) else {
+            found.push(format!("{}: its room is not listed", file.path));
+            continue;
+        };
+        for import in house.imports(file) {
+            let room = import.path.first().map(String::as_str).unwrap_or_default();
+            match place(room) {
+                Some(there) if there <= here => {}
+                Some(_) => found.push(format!("{}:{}: {}", file.path, import.line, import.path.join("::"))),
+                None => found.push(format!("{}:{}: {room} is no room", file.path, import.line)),
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn rooms_import_only_from_the_rooms_before_them() {
+    let house = Crate::read();
+    let found = upward(&house);
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+#[test]
+fn every_room_is_listed_once_and_exists() {
+    let house = Crate::read();
+    let there: BTreeSet<&str> = house.files().map(imports::File::room).collect();
+    assert_eq!(there, ROOMS.into_iter().collect::<BTreeSet<_>>());
+    assert_eq!(there.len(), ROOMS.len());
+}
+
+#[test]
+fn an_upward_import_is_found_in_every_room_and_spelling() {
+    let house = Crate::read();
+    for (here, room) in ROOMS.iter().enumerate().take(ROOMS.len() - 2) {
+        let later = ROOMS[here + 1];
+        for text in [
+            format!("use crate::{later}::Planted;"),
+            format!("use crate::{{\n    plain::line,\n    {later}::{{inner::{{Deep, Planted}}, self}},\n}};"),
+            format!("use super::super::{later} as other;"),
+            format!("pub fn f() -> u8 {{ println!(\"{{}}\", crate::{later}::value()); 0 }}"),
+            format!("use crate as house;\nfn f() {{ house::{later}::value(); }}"),
+        ] {
+            let planted = house.with(&format!("{room}/planted.rs"), &text);
+            let found = upward(&planted);
+            assert!(!found.is_empty(), "{room} may import {later}: {text}");
+            assert!(found.iter().all(|line| line.contains("planted.rs")), "{found:?}");
+        }
+    }
+}
+
+#[test]
+fn circles_of_files_are_short() {
+    let house = Crate::read();
+    let long: Vec<String> = circles::circles(&house)
+        .into_iter()
+        .filter(|circle| {
+            circle.len() > LONGEST_CIRCLE || circle.iter().any(|file| room_of(file) != room_of(&circle[0]))
+        })
+        .map(|circle| format!("{} files: {}", circle.len(), circle.join(", ")))
+        .collect();
+    assert!(long.is_empty(), "{}", long.join("\n"));
+}
+
+fn room_of(module: &str) -> &str {
+    module.split("::").next().unwrap_or_default()
+}
+
+#[test]
+fn a_circle_of_files_is_found() {
+    let house = Crate::read()
+        .with("time/one.rs", "use super::two::Two; pub struct One;")
+        .with("time/two.rs", "pub use super::three::Three as Other; pub struct Two;")
+        .with("time/three.rs", "pub struct Three(super::one::One);");
+    let circle = ["time::one", "time::three", "time::two"].map(str::to_owned);
+    assert!(circles::circles(&house).contains(&circle.to_vec()));
+}
