@@ -98,6 +98,7 @@ fn golden_messages_give_what_the_server_stored() {
             job_id: &stored["LocalJobId"],
             identity_key: row.identity_key,
             vo,
+            fqan: words(&stored, "FQAN"),
             vo_group: words(&stored, "VOGroup"),
             vo_role: words(&stored, "VORole"),
             user: words(&stored, "LocalUserId"),
