@@ -21,5 +21,6 @@ mod server;
 mod server_golden;
 mod shown;
 mod site;
+mod site_without_grid;
 mod sreport;
 mod stored;

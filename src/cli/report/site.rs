@@ -10,23 +10,31 @@ use crate::report::lake::Lake;
 use crate::report::render::{TableFormat, render};
 use crate::report::site::data::SiteData;
 use crate::report::site::page;
+use crate::report::site::users::top_users;
 use crate::store::Part;
 use crate::store::Store;
 
 /// Write a page about one site that a resource board reads, and the same numbers as CSV beside it.
 ///
-/// Usage and work by VO and month, efficiency, capacity against what was delivered, charges and overhead in brief where the
+/// Usage and work by VO (by account where no job has a VO) and month, partitions, QOS, efficiency, capacity against what was delivered, charges and overhead in brief where the
 /// lake has them, what is odd about the data, what the terms mean, where the numbers come from. One file that fetches nothing, with charts, tables that sort (also by keyboard), ready for print.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Example:
-    gridtally report site out --site ALP-T2 --from 2025-04 --to 2026-03 --out board")]
+    gridtally report site out --site ALP-T2 --from 2025-04 --to 2026-03 --out board
+
+  With the users who used most:
+    gridtally report site out --site ALP-T2 --users --out board")]
 pub(super) struct Args {
     /// Folder or URL results were published to.
     lake: String,
 
     #[command(flatten)]
     selection: SelectionArgs,
+
+    /// Name users: those who used most.
+    #[arg(long)]
+    users: bool,
 
     /// Folder or URL to write to: index.html and the CSV files beside it.
     #[arg(long, value_name = "URL")]
@@ -43,7 +51,10 @@ pub(super) fn run(args: &Args) -> Result<()> {
         let (Some(site), None) = (sites.next(), sites.next()) else {
             return Err(Error::new(Kind::Usage, "a page is about one site: --site NAME, once"));
         };
-        let data = SiteData::read(&lake, &site, &selection)?;
+        let mut data = SiteData::read(&lake, &site, &selection)?;
+        if args.users {
+            data.top_users = Some(top_users(&lake, &data.period)?);
+        }
         Ok((site, data))
     })?;
     let out = Store::open(&args.out)?;
@@ -56,7 +67,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
         ),
         (
             "charges.csv",
-            (!supply.charged.is_empty()).then(|| supply.charges_table()),
+            (!supply.charged.is_empty()).then(|| supply.charges_table(data.grouping)),
         ),
         (
             "overhead.csv",

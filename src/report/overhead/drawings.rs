@@ -64,13 +64,13 @@ pub(super) fn histogram(view: &View) -> Result<String> {
         size: SIZE,
         x_n: place(bars.len()) * PLACE_N,
         y_n: top,
-        left: 52,
+        left: 72,
         x_name: &name,
         y_name: &share,
         x_label_n: bars.len() * 2 + 1,
         y_label_n: 6,
         x_title: "units free on a node",
-        y_title: "",
+        y_title: "share of the time",
     };
     let none = shares.first().copied().unwrap_or(0);
     Ok(figure(
@@ -138,13 +138,13 @@ pub(super) fn ledger(view: &View) -> Result<String> {
         size: SIZE,
         x_n: place(columns.len()),
         y_n: 1000,
-        left: 52,
+        left: 72,
         x_name: &name,
         y_name: &share,
         x_label_n: 5,
         y_label_n: 6,
-        x_title: "",
-        y_title: "",
+        x_title: "day",
+        y_title: "share of the capacity",
     };
     let resource = ["cores", "memory", "GPUs"].get(lead).copied().unwrap_or_default();
     let entries = parts.map(|(ink, word, _)| (ink, word));
@@ -201,16 +201,16 @@ pub(super) fn heat(view: &View) -> Result<String> {
     };
     let row_n = u32::try_from(nodes.len()).unwrap_or(1);
     let frame = Frame {
-        size: (SIZE.0, 72 + 16 * row_n),
+        size: (SIZE.0, 88 + 16 * row_n),
         x_n: place(names.len()),
         y_n: place(nodes.len()) * PLACE_N,
-        left: 96,
+        left: 116,
         x_name: &x_name,
         y_name: &y_name,
         x_label_n: 5,
         y_label_n: nodes.len() * 2 + 1,
-        x_title: "",
-        y_title: "",
+        x_title: "day",
+        y_title: "node",
     };
     let caption = if node_n > ROW_N {
         format!("Overhead by node and time: the {ROW_N} of {node_n} nodes with the most.")

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::data::Grouping;
 use super::supply::Supply;
 use crate::charge::amount::CHARGE_SCALE;
 use crate::reference::currency::is_currency;
@@ -16,7 +17,7 @@ const DIGITS: u8 = 2;
 pub struct PolicyCharges {
     /// What people call the policy.
     pub title: String,
-    /// By VO: what each pool was charged, and for how many jobs.
+    /// By VO or account: what each pool was charged, and for how many jobs.
     pub table: Table,
     /// Jobs that have no price.
     pub note: Option<String>,
@@ -36,13 +37,13 @@ type Name<'a> = (&'a str, &'a str);
 /// The charges of each policy under which some are known, in the order of the policies; then what is said of the others,
 /// if there are any.
 #[must_use]
-pub fn by_policy(supply: &Supply) -> (Vec<PolicyCharges>, Option<String>) {
+pub fn by_policy(supply: &Supply, grouping: Grouping) -> (Vec<PolicyCharges>, Option<String>) {
     let mut sums: BTreeMap<&Tariff, BTreeMap<Option<&str>, Sum>> = BTreeMap::new();
     for row in &supply.charged {
         let sum = sums
             .entry(&row.tariff)
             .or_default()
-            .entry(row.vo.as_deref())
+            .entry(grouping.name(row.vo.as_deref(), row.account.as_deref()))
             .or_default();
         sum.charge_e9 = known_sum(sum.charge_e9, row.charge_e9);
         sum.job_n += i128::from(row.job_n);
@@ -53,33 +54,37 @@ pub fn by_policy(supply: &Supply) -> (Vec<PolicyCharges>, Option<String>) {
     let all: BTreeSet<&Tariff> = supply.tariffs.iter().chain(sums.keys().copied()).collect();
     let title = |tariff: &Tariff| tariff.title_among(all.iter().copied());
     for tariff in &all {
-        let of_vos = sums.get(*tariff).into_iter().flat_map(BTreeMap::values);
-        if of_vos.clone().any(|sum| sum.charge_e9.is_some()) {
+        let by_name = sums.get(*tariff).into_iter().flat_map(BTreeMap::values);
+        if by_name.clone().any(|sum| sum.charge_e9.is_some()) {
             names
                 .entry((&tariff.policy, &tariff.options))
                 .or_default()
                 .push(*tariff);
         } else {
-            left_out.insert((title(tariff), of_vos.map(|sum| sum.unpriced_job_n).sum()));
+            left_out.insert((title(tariff), by_name.map(|sum| sum.unpriced_job_n).sum()));
         }
     }
     // A policy that charges one of its pools is not left out.
     left_out.retain(|(name, _)| !names.values().flatten().any(|tariff| title(tariff) == *name));
     let charges = names.values().map(|tariffs| PolicyCharges {
         title: tariffs.first().map_or_else(String::new, |tariff| title(tariff)),
-        ..of_policy(tariffs, &sums)
+        ..of_policy(tariffs, &sums, grouping)
     });
     let charges = charges.collect();
     (charges, why_left_out(&left_out))
 }
 
-fn of_policy(tariffs: &[&Tariff], sums: &BTreeMap<&Tariff, BTreeMap<Option<&str>, Sum>>) -> PolicyCharges {
-    let mut table = Table::new("Charges", &[("vo", "", ColumnKind::Text)]);
-    let vos = tariffs
+fn of_policy(
+    tariffs: &[&Tariff],
+    sums: &BTreeMap<&Tariff, BTreeMap<Option<&str>, Sum>>,
+    grouping: Grouping,
+) -> PolicyCharges {
+    let mut table = Table::new("Charges", &[(grouping.column(), "", ColumnKind::Text)]);
+    let names = tariffs
         .iter()
         .filter_map(|tariff| sums.get(tariff))
         .flat_map(BTreeMap::keys);
-    let vos: BTreeSet<Option<&str>> = vos.copied().collect();
+    let names: BTreeSet<Option<&str>> = names.copied().collect();
     for tariff in tariffs {
         let (unit, _) = tariff.unit_for_people();
         let mut own = Table::new(
@@ -95,10 +100,10 @@ fn of_policy(tariffs: &[&Tariff], sums: &BTreeMap<&Tariff, BTreeMap<Option<&str>
         table.columns.append(&mut own.columns);
     }
     let mut totals: Vec<Sum> = vec![Sum::default(); tariffs.len()];
-    for vo in vos {
-        let mut row = vec![Cell::text(vo.unwrap_or("(unknown)"))];
+    for name in names {
+        let mut row = vec![Cell::text(name.unwrap_or("(unknown)"))];
         for (tariff, total) in tariffs.iter().zip(&mut totals) {
-            let sum = sums.get(tariff).and_then(|of_vos| of_vos.get(&vo));
+            let sum = sums.get(tariff).and_then(|by_name| by_name.get(&name));
             row.extend(cells(tariff, sum));
             let sum = sum.copied().unwrap_or_default();
             total.charge_e9 = known_sum(total.charge_e9, sum.charge_e9);

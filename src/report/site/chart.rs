@@ -70,7 +70,7 @@ fn draw(labels: &[String], top: i128, unit: &str, marks: &[Mark<'_>]) -> Result<
             // A label for every place, of which most are empty.
             x_label_n: labels.len() * 8 + 1,
             y_label_n: 6,
-            x_title: "",
+            x_title: "month",
             y_title: unit,
         },
         marks,

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use arrow::array::Array;
 
+use super::coverage::Coverage;
 use super::supply::Supply;
+use super::users::TopUsers;
 use crate::error::{Error, Kind, Result};
 use crate::report::completeness::{Incomplete, find, history};
 use crate::report::lake::{Lake, Selection};
@@ -16,7 +18,7 @@ use crate::time::{DaySpan, Month};
 /// Units of the decimals of usage.
 const WORK_SCALE: i128 = 10_000_000;
 
-/// Sums of one VO, view and month.
+/// Sums of one VO or account, view and month.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sums {
     /// Jobs.
@@ -56,16 +58,68 @@ impl Sums {
     }
 }
 
-/// Month, VO, view.
+/// Month, VO or account, view.
 pub type Key = (Month, String, String);
+
+/// By whose name usage is grouped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Grouping {
+    /// By VO.
+    #[default]
+    Vo,
+    /// By account, where the VO of no job is known: a site without grid jobs.
+    Account,
+}
+
+impl Grouping {
+    /// The column of usage.
+    #[must_use]
+    pub fn column(self) -> &'static str {
+        match self {
+            Self::Vo => "vo",
+            Self::Account => "account",
+        }
+    }
+
+    /// The word in a sentence.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Vo => "VO",
+            Self::Account => "account",
+        }
+    }
+
+    /// Of the names of both the one that is meant.
+    #[must_use]
+    pub fn name<'a>(self, vo: Option<&'a str>, account: Option<&'a str>) -> Option<&'a str> {
+        match self {
+            Self::Vo => vo,
+            Self::Account => account,
+        }
+    }
+}
+
+/// Columns of usage that have a table of their own on the page where anything is known of them, and its title.
+pub const PARTS: [(&str, &str); 2] = [("partition", "Partitions"), ("qos", "QOS")];
 
 /// Everything the page shows.
 #[derive(Clone, Debug, Default)]
 pub struct SiteData {
     /// Site.
     pub site: String,
+    /// By whose name usage is grouped.
+    pub grouping: Grouping,
     /// Usage, with corrections.
     pub usage: BTreeMap<Key, Sums>,
+    /// Usage of the site's own account by each of [`PARTS`]; `None` where it is unknown.
+    pub parts: [BTreeMap<Option<String>, Sums>; PARTS.len()],
+    /// Which jobs have work in which benchmark.
+    pub coverage: Coverage,
+    /// The site and the months of the page.
+    pub period: Selection,
+    /// The users who used most, where names are asked for.
+    pub top_users: Option<TopUsers>,
     /// Records by the flag that is set on them: flag, what it means, how many.
     pub flags: Vec<(String, String, i128)>,
     /// Input rows by outcome and reason.
@@ -102,6 +156,7 @@ impl SiteData {
         let mut hasher = blake3::Hasher::new();
         let mut sites = BTreeSet::new();
         let of_gpus = views_that_tell_gpus(lake, site)?;
+        data.grouping = grouping(lake, site, selection);
         for file in lake.manifest.dataset("usage") {
             let Some((of, vo, _)) = parse_usage_path(&file.path) else {
                 continue;
@@ -134,6 +189,8 @@ impl SiteData {
         data.supply = Supply::read(lake, site, &period, |blake3| {
             hasher.update(blake3.as_bytes());
         })?;
+        data.coverage.add_records(lake, site, &period)?;
+        data.period = period;
         data.blake3 = hasher.finalize().to_hex().to_string();
         data.incomplete = find(&history(lake, &own)?, &own, None);
         Ok(data)
@@ -149,7 +206,8 @@ impl SiteData {
         for batch in lake.batches(path, None)? {
             let batch = batch?;
             let (month, view) = (date(&batch, "month")?, text(&batch, "view")?);
-            let correction = text(&batch, "correction_id")?;
+            let (correction, account) = (text(&batch, "correction_id")?, text(&batch, "account")?);
+            let parts = [text(&batch, PARTS[0].0)?, text(&batch, PARTS[1].0)?];
             let (jobs, cores, gpus) = (
                 int(&batch, "job_n")?,
                 int(&batch, "alloc_core_s")?,
@@ -178,7 +236,17 @@ impl SiteData {
                     corrected_job_n: corrected(jobs.value(row)),
                     corrected_core_s: corrected(cores.value(row)),
                 };
-                let key = (of, vo.unwrap_or_default().to_owned(), view.value(row).to_owned());
+                if is_own(view.value(row)) {
+                    if view.value(row) != "batch" && !is_correction {
+                        self.coverage.count(sums.work_s.map(|work| work.is_some()), sums.job_n);
+                    }
+                    for (by_name, names) in self.parts.iter_mut().zip(parts) {
+                        let name = word(names, row).map(str::to_owned);
+                        by_name.entry(name).or_default().add(&sums);
+                    }
+                }
+                let name = self.grouping.name(vo, word(account, row)).unwrap_or_default();
+                let key = (of, name.to_owned(), view.value(row).to_owned());
                 self.usage.entry(key).or_default().add(&sums);
             }
         }
@@ -244,7 +312,7 @@ impl SiteData {
         total
     }
 
-    /// Usage by month, VO and view: what the page shows and the file beside it holds.
+    /// Usage by month, VO or account, and view: what the page shows and the file beside it holds.
     #[must_use]
     pub fn table(&self) -> Table {
         let hour = ColumnKind::DecimalSum(2);
@@ -252,7 +320,7 @@ impl SiteData {
             format!("Usage of {}", self.site),
             &[
                 ("month", "", ColumnKind::Text),
-                ("vo", "", ColumnKind::Text),
+                (self.grouping.column(), "", ColumnKind::Text),
                 ("view", "", ColumnKind::Text),
                 ("jobs", "1", ColumnKind::Sum),
                 ("core_hours", "core h", hour),
@@ -265,10 +333,10 @@ impl SiteData {
                 ("corrected_jobs", "1", ColumnKind::Sum),
             ],
         );
-        for ((month, vo, view), sums) in &self.usage {
+        for ((month, name, view), sums) in &self.usage {
             let mut row = vec![
                 Cell::text(month.to_string()),
-                Cell::text(if vo.is_empty() { "(unknown)" } else { vo.as_str() }),
+                Cell::text(if name.is_empty() { "(unknown)" } else { name.as_str() }),
                 Cell::text(view.as_str()),
             ];
             row.extend(amounts(sums));
@@ -277,18 +345,17 @@ impl SiteData {
         table
     }
 
-    /// Sums by VO of the site's own account, largest first.
+    /// Sums by VO or account of the site's own account, largest first.
     #[must_use]
-    pub fn by_vo(&self) -> Vec<(String, Sums)> {
-        let mut by_vo: BTreeMap<&str, Sums> = BTreeMap::new();
-        for ((_, vo, view), sums) in &self.usage {
+    pub fn by_name(&self) -> Vec<(String, Sums)> {
+        let mut by_name: BTreeMap<&str, Sums> = BTreeMap::new();
+        for ((_, name, view), sums) in &self.usage {
             if is_own(view) {
-                by_vo.entry(vo).or_default().add(sums);
+                by_name.entry(name).or_default().add(sums);
             }
         }
-        let mut sorted: Vec<(String, Sums)> = by_vo.into_iter().map(|(vo, sums)| (vo.to_owned(), sums)).collect();
-        sorted.sort_by(|a, b| (std::cmp::Reverse(a.1.core_s), &a.0).cmp(&(std::cmp::Reverse(b.1.core_s), &b.0)));
-        sorted
+        let named = by_name.into_iter().map(|(name, sums)| (name.to_owned(), sums));
+        largest_first(named.collect())
     }
 
     /// Sums by month of the site's own account.
@@ -302,6 +369,20 @@ impl SiteData {
         }
         by_month
     }
+}
+
+/// Sorted by core time, the most first.
+pub(super) fn largest_first<N: Ord>(mut named: Vec<(N, Sums)>) -> Vec<(N, Sums)> {
+    named.sort_by(|a, b| b.1.core_s.cmp(&a.1.core_s).then_with(|| a.0.cmp(&b.0)));
+    named
+}
+
+/// Accounts where no VO of the site is known; VOs otherwise, and where only some are asked for.
+fn grouping(lake: &Lake, site: &str, selection: &Selection) -> Grouping {
+    let mut paths = lake.manifest.dataset("usage");
+    let is_of_vos = !selection.vos.is_empty()
+        || paths.any(|file| parse_usage_path(&file.path).is_some_and(|(of, vo, _)| of == site && vo.is_some()));
+    if is_of_vos { Grouping::Vo } else { Grouping::Account }
 }
 
 /// The views of a site in which some record says how many GPUs its job had. Usage adds up what is known, and is zero where

@@ -4,6 +4,9 @@
 
 pub mod charged;
 pub mod chart;
+pub mod coverage;
 pub mod data;
 pub mod page;
+mod split;
 pub mod supply;
+pub mod users;

@@ -4,15 +4,17 @@ use std::fmt::Write as _;
 
 use super::charged::by_policy;
 use super::chart::{SERIES_INKS, Series, percentages, stacked};
-use super::data::{SiteData, Sums, amounts, efficiency, is_own};
+use super::data::{PARTS, SiteData, Sums, amounts, efficiency, is_own};
+use super::split::by_column;
 use super::supply::used_tenths;
 use crate::error::Result;
+use crate::reference::benchmark::Benchmark;
 use crate::report::completeness;
 use crate::report::html::{escape, page, table};
 use crate::report::shown::{alone, grouped};
 use crate::report::table::{Cell, ColumnKind, Table, divide};
 
-/// VOs drawn in colours of their own; the others are drawn together.
+/// VOs or accounts drawn in colours of their own; the others are drawn together.
 const DRAWN: usize = SERIES_INKS.len() - 1;
 
 const SCRIPT: &str = include_str!("page.js");
@@ -26,7 +28,10 @@ pub fn write(data: &SiteData) -> Result<String> {
     let mut body = format!("<style>\n{STYLE}</style>\n");
     head(&mut body, data);
     charts(&mut body, data)?;
-    section(&mut body, "usage", "Usage by VO and month", &usage(data));
+    let title = format!("Usage by {} and month", data.grouping.word());
+    section(&mut body, "usage", &title, &usage(data));
+    parts(&mut body, data);
+    users(&mut body, data);
     capacity(&mut body, data)?;
     charges(&mut body, data);
     overhead(&mut body, data);
@@ -45,8 +50,23 @@ fn section(body: &mut String, id: &str, title: &str, inside: &str) {
     );
 }
 
-/// How jobs are attributed to the months of every table of the page but those that say otherwise.
-fn attribution(data: &SiteData) -> String {
+/// The months of the page.
+fn period(data: &SiteData) -> String {
+    let months = data.by_month();
+    match (months.keys().next(), months.keys().next_back()) {
+        (Some(first), Some(last)) if first == last => first.to_string(),
+        (Some(first), Some(last)) => format!("{first} to {last}"),
+        _ => "no month".to_owned(),
+    }
+}
+
+/// Of which period numbers are, and how they are attributed to it.
+fn basis(data: &SiteData, attribution: &str) -> String {
+    format!("<p class=\"basis\">{}. {}</p>\n", period(data), escape(attribution))
+}
+
+/// The basis of what is made of usage.
+fn usage_basis(data: &SiteData) -> String {
     let is_prorated = data.facts.get("attribution").is_none_or(|how| how == "prorated");
     let how = if is_prorated {
         "Jobs are split over the months they ran in"
@@ -54,22 +74,12 @@ fn attribution(data: &SiteData) -> String {
         "Jobs count whole in the month of their end"
     };
     let zone = data.facts.get("calendar_timezone").map(String::as_str);
-    format!("{how}; months are of {}.", zone.unwrap_or("UTC"))
+    basis(data, &format!("{how}; months are of {}.", zone.unwrap_or("UTC")))
 }
 
 fn head(body: &mut String, data: &SiteData) {
-    let months = data.by_month();
-    let period = match (months.keys().next(), months.keys().next_back()) {
-        (Some(first), Some(last)) if first == last => first.to_string(),
-        (Some(first), Some(last)) => format!("{first} to {last}"),
-        _ => "no month".to_owned(),
-    };
     let total = data.total();
-    let _ = write!(
-        body,
-        "<p class=\"lead\">{period}. {}</p>\n<dl class=\"figures\">\n",
-        escape(&attribution(data))
-    );
+    let _ = writeln!(body, "{}<dl class=\"figures\">", usage_basis(data));
     let cells = amounts(&total);
     let names = [
         "jobs",
@@ -80,7 +90,12 @@ fn head(body: &mut String, data: &SiteData) {
         "HS06 hours",
         "HS23 hours",
     ];
-    for (name, cell) in names.into_iter().zip(&cells) {
+    let left_out = match data.coverage.left_out() {
+        Some(Benchmark::Hs06) => "HS06 hours",
+        Some(_) => "HS23 hours",
+        None => "",
+    };
+    for (name, cell) in names.into_iter().zip(&cells).filter(|(name, _)| *name != left_out) {
         let (shown, exact) = match cell {
             Cell::Empty => ("unknown".to_owned(), None),
             cell => {
@@ -92,6 +107,9 @@ fn head(body: &mut String, data: &SiteData) {
         let _ = writeln!(body, "<div><dt>{name}</dt><dd{exact}>{shown}</dd></div>");
     }
     body.push_str("</dl>\n");
+    if let Some(note) = data.coverage.note() {
+        let _ = writeln!(body, "<p class=\"note\">{note}</p>");
+    }
     if total.benchmark_missing_n > 0 {
         let _ = writeln!(
             body,
@@ -120,37 +138,33 @@ fn head(body: &mut String, data: &SiteData) {
 fn charts(body: &mut String, data: &SiteData) -> Result<()> {
     let months = data.by_month();
     let labels: Vec<String> = months.keys().map(ToString::to_string).collect();
-    let vos = data.by_vo();
+    let names = data.by_name();
     let hours = |sums: &Sums| divide(sums.core_s, 3600).unwrap_or(0);
-    let of = |vo: &str, month: &crate::time::Month| {
+    let of = |wanted: &str, month: &crate::time::Month| {
         let views = data
             .usage
             .iter()
-            .filter(|((at, name, view), _)| at == month && name == vo && is_own(view));
+            .filter(|((at, name, view), _)| at == month && name == wanted && is_own(view));
         views.map(|(_, sums)| hours(sums)).sum::<i128>()
     };
-    let name = |vo: &str| {
-        if vo.is_empty() {
-            "(unknown)".to_owned()
-        } else {
-            vo.to_owned()
-        }
-    };
-    let mut series: Vec<Series> = (vos.iter().take(DRAWN))
-        .map(|(vo, _)| Series {
-            name: name(vo),
-            values: months.keys().map(|month| of(vo, month)).collect(),
+    let shown = |name: &str| if name.is_empty() { "(unknown)" } else { name }.to_owned();
+    let mut series: Vec<Series> = (names.iter().take(DRAWN))
+        .map(|(name, _)| Series {
+            name: shown(name),
+            values: months.keys().map(|month| of(name, month)).collect(),
         })
         .collect();
-    if vos.len() > DRAWN {
-        let others = |month| vos.iter().skip(DRAWN).map(|(vo, _)| of(vo, month)).sum();
+    if names.len() > DRAWN {
+        let others = |month| names.iter().skip(DRAWN).map(|(name, _)| of(name, month)).sum();
         series.push(Series {
             name: "others".to_owned(),
             values: months.keys().map(others).collect(),
         });
     }
-    let drawn = stacked("By VO and month", "core hours", &labels, &series)?;
-    section(body, "hours", "Core hours by VO and month", &drawn);
+    let word = data.grouping.word();
+    let drawn = stacked(&format!("By {word} and month"), "core hours", &labels, &series)?;
+    let title = format!("Core hours by {word} and month");
+    section(body, "hours", &title, &(usage_basis(data) + &drawn));
     let tenths: Vec<Option<i128>> = (months.values())
         .map(|sums| match efficiency(sums) {
             Cell::Decimal { value, .. } => Some(value),
@@ -186,7 +200,7 @@ fn charts(body: &mut String, data: &SiteData) -> Result<()> {
         body,
         "months",
         "Efficiency and work by month",
-        &(drawn + &table(&by_month)),
+        &(usage_basis(data) + &drawn + &table(&data.coverage.columns_of(&by_month))),
     );
     Ok(())
 }
@@ -212,20 +226,22 @@ fn capacity(body: &mut String, data: &SiteData) -> Result<()> {
         &tenths,
     )?;
     let beside = "<p>The same rows are in <a href=\"capacity.csv\">capacity.csv</a>.</p>\n";
-    let inside = drawn + &table(&data.supply.capacity_table(&delivered)) + beside;
+    let capacity = data.supply.capacity_table(&delivered);
+    let inside = usage_basis(data) + &drawn + &table(&data.coverage.columns_of(&capacity)) + beside;
     section(body, "capacity", TITLE, &inside);
     Ok(())
 }
 
 fn charges(body: &mut String, data: &SiteData) {
-    let (policies, left_out) = by_policy(&data.supply);
+    let (policies, left_out) = by_policy(&data.supply, data.grouping);
     let left_out = left_out.map_or_else(String::new, |why| format!("<p>{}</p>\n", escape(&why)));
     if data.supply.charged.is_empty() {
         let why = "<p>Absent: nothing was charged in these months (the pipeline needs [[charge]]).</p>\n";
         section(body, "charges", "Charges", &format!("{why}{left_out}"));
         return;
     }
-    let mut inside = String::from(
+    let mut inside = usage_basis(data);
+    inside.push_str(
         "<p>Every policy charges the same jobs: never add up two policies. Jobs are those that ended. A GiB is 2<sup>30</sup> \
          bytes.</p>\n",
     );
@@ -250,9 +266,10 @@ fn overhead(body: &mut String, data: &SiteData) {
         return;
     }
     let inside = format!(
-        "<p>Of the cores of all nodes, second by second. Every canonical unit is a view of the same nodes: never add up two \
+        "{}<p>Every canonical unit is a view of the same nodes: never add up two \
          units. <code>gridtally report overhead</code> tells more.</p>\n{}\
          <p>The same rows are in <a href=\"overhead.csv\">overhead.csv</a>.</p>\n",
+        basis(data, "Of the cores of all nodes, second by second."),
         table(&data.supply.overhead_table())
     );
     section(body, "overhead", TITLE, &inside);
@@ -267,14 +284,20 @@ fn usage(data: &SiteData) -> String {
     });
     let mut totals = vec![Cell::text("total"), Cell::Empty, Cell::Empty];
     totals.extend(amounts(&data.total()));
-    let mut out = table(&Table {
-        rows: own,
-        exact_totals: Some(totals),
-        ..all.clone()
-    });
+    let shown = |rows, exact_totals| {
+        let columns = all.columns.clone();
+        let title = all.title.clone();
+        table(&data.coverage.columns_of(&Table {
+            title,
+            columns,
+            rows,
+            exact_totals,
+        }))
+    };
+    let mut out = usage_basis(data) + &shown(own, Some(totals));
     if !others.is_empty() {
         out.push_str("<h3>The same hours as others account them</h3>\n<p>Never add these to the table above.</p>\n");
-        out.push_str(&table(&Table { rows: others, ..all }));
+        out.push_str(&shown(others, None));
     }
     out.push_str(
         "<p>The same rows are in <a href=\"usage.csv\">usage.csv</a> beside this page, with all their digits.</p>\n",
@@ -282,8 +305,35 @@ fn usage(data: &SiteData) -> String {
     out
 }
 
+/// Usage by partition and by QOS, where any is known.
+fn parts(body: &mut String, data: &SiteData) {
+    for ((column, title), by_value) in PARTS.into_iter().zip(&data.parts) {
+        if let Some(split) = by_column(title, column, by_value) {
+            section(body, column, title, &(usage_basis(data) + &table(&split)));
+        }
+    }
+}
+
+/// The users who used most, where names are asked for.
+fn users(body: &mut String, data: &SiteData) {
+    let Some(top) = &data.top_users else { return };
+    let mut inside = basis(
+        data,
+        "Core time of batch jobs within these months, however the lake attributes jobs.",
+    );
+    if top.table.rows.is_empty() {
+        inside.push_str("<p>The lake has no names of users.</p>\n");
+    } else {
+        inside.push_str(&table(&top.table));
+    }
+    for note in &top.notes {
+        let _ = writeln!(inside, "<p>{}.</p>", escape(note));
+    }
+    section(body, "users", "Users who used most", &inside);
+}
+
 fn quality(body: &mut String, data: &SiteData) {
-    let mut inside = String::new();
+    let mut inside = basis(data, "By day.");
     if data.incomplete.is_empty() {
         inside.push_str("<p>No day looks incomplete, judged by the site's own history.</p>\n");
     } else {
@@ -301,6 +351,10 @@ fn quality(body: &mut String, data: &SiteData) {
         flags.push(vec![Cell::text(name), Cell::Int(*n), Cell::text(meaning)]);
     }
     inside.push_str("<h3>What is odd about single jobs</h3>\n");
+    inside.push_str(&basis(
+        data,
+        "Records as they lie in the lake's months, corrected or not.",
+    ));
     inside.push_str(&if flags.rows.is_empty() {
         "<p>Nothing.</p>\n".to_owned()
     } else {
@@ -324,7 +378,9 @@ fn quality(body: &mut String, data: &SiteData) {
             Cell::text(meaning),
         ]);
     }
-    inside.push_str("<h3>Where the input rows of the site went</h3>\n");
+    inside.push_str(
+        "<h3>Where the input rows of the site went</h3>\n<p class=\"basis\">All that was read for the site, whatever its month.</p>\n",
+    );
     inside.push_str(&table(&rows));
     section(body, "quality", "Quality of the data", &inside);
 }
@@ -360,6 +416,14 @@ fn definitions(body: &mut String) {
         (
             "corrections",
             "Signed entries that take out, add or move usage. They are in all numbers; corrected jobs says how many jobs they added or, below zero, took out.",
+        ),
+        (
+            "account",
+            "Who pays for a job, as the batch system says. It stands in place of the VO where the VO of no job is known.",
+        ),
+        (
+            "partition, QOS",
+            "The queue a job ran in, and the quality of service it was given, as the batch system says.",
         ),
         (
             "VO",

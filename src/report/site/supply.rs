@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::data::Sums;
+use super::data::{Grouping, Sums};
 use crate::charge::amount::CHARGE_SCALE;
 use crate::error::Result;
 use crate::report::charges::{Charged, Tariff};
@@ -196,10 +196,10 @@ impl Supply {
         table
     }
 
-    /// Charges by tariff and VO, in hours where the lake counts in seconds. Charges of two tariffs are views of the same
+    /// Charges by tariff and VO or account, in hours where the lake counts in seconds. Charges of two tariffs are views of the same
     /// jobs, so that nothing is added up.
     #[must_use]
-    pub fn charges_table(&self) -> Table {
+    pub fn charges_table(&self, grouping: Grouping) -> Table {
         let amount = ColumnKind::Decimal(2);
         let mut table = Table::new(
             "Charges",
@@ -207,29 +207,30 @@ impl Supply {
                 ("policy", "", ColumnKind::Text),
                 ("pool", "", ColumnKind::Text),
                 ("unit", "", ColumnKind::Text),
-                ("vo", "", ColumnKind::Text),
+                (grouping.column(), "", ColumnKind::Text),
                 ("charge", "", amount),
                 ("jobs", "1", ColumnKind::Number),
                 ("unpriced_jobs", "1", ColumnKind::Number),
             ],
         );
-        let mut sums: BTreeMap<OfVo<'_>, (Option<i128>, i64, i64)> = BTreeMap::new();
+        let mut sums: BTreeMap<OfName<'_>, (Option<i128>, i64, i64)> = BTreeMap::new();
         for row in &self.charged {
-            for key in [(&row.tariff, Some(row.vo.as_deref())), (&row.tariff, None)] {
+            let name = grouping.name(row.vo.as_deref(), row.account.as_deref());
+            for key in [(&row.tariff, Some(name)), (&row.tariff, None)] {
                 let sum = sums.entry(key).or_default();
                 sum.0 = known_sum(sum.0, row.charge_e9);
                 sum.1 += row.job_n;
                 sum.2 += row.unpriced_job_n;
             }
         }
-        for ((tariff, vo), (charge_e9, job_n, unpriced_n)) in sums {
+        for ((tariff, name), (charge_e9, job_n, unpriced_n)) in sums {
             let (unit, units_n) = tariff.unit_for_people();
             let one = 10_i128.pow(CHARGE_SCALE).saturating_mul(units_n);
             table.push(vec![
                 Cell::text(tariff.to_string()),
                 Cell::text(tariff.pool.as_str()),
                 Cell::text(unit),
-                Cell::text(vo.map_or("(all)", |vo| vo.unwrap_or("(unknown)"))),
+                Cell::text(name.map_or("(all)", |name| name.unwrap_or("(unknown)"))),
                 charge_e9.map_or(Cell::Empty, |charge| Cell::ratio(charge, one, 2)),
                 Cell::int(job_n),
                 Cell::int(unpriced_n),
@@ -276,8 +277,8 @@ impl Supply {
     }
 }
 
-/// A tariff, and one VO (which may be unknown) or all of them.
-type OfVo<'a> = (&'a Tariff, Option<Option<&'a str>>);
+/// A tariff, and one VO or account (which may be unknown) or all of them.
+type OfName<'a> = (&'a Tariff, Option<Option<&'a str>>);
 
 /// Per mille of capacity that was delivered; `None` where there is no capacity.
 #[must_use]

@@ -27,7 +27,7 @@ use super::sreport::answer::{Answer, Request, SreportKind, Wholes};
 use crate::error::Result;
 use crate::time::DaySpan;
 
-pub use period::Period;
+pub use period::{Period, month_of};
 pub use unit::TimeUnit;
 
 /// Makes a table.

@@ -67,7 +67,8 @@ impl Period {
     }
 
     /// The part of a span that lies in the period; `None` when none does.
-    pub(super) fn clip(self, start_ms: i64, end_ms: i64) -> Option<(i64, i64)> {
+    #[must_use]
+    pub fn clip(self, start_ms: i64, end_ms: i64) -> Option<(i64, i64)> {
         let (start_ms, end_ms) = (start_ms.max(self.from_ms), end_ms.min(self.until_ms));
         (start_ms < end_ms).then_some((start_ms, end_ms))
     }
@@ -97,7 +98,8 @@ impl Period {
 }
 
 /// The month of an instant in a zone.
-pub(super) fn month_of(ms: i64, zone: &Zone) -> Option<Month> {
+#[must_use]
+pub fn month_of(ms: i64, zone: &Zone) -> Option<Month> {
     let local_s = ms.div_euclid(1000) + zone.offset_at(ms.div_euclid(1000));
     Month::of_day(Day::try_from(local_s.div_euclid(86_400)).ok()?)
 }

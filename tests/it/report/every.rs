@@ -102,7 +102,14 @@ const REPORTS: [Report; 14] = [
         None,
         "",
     ),
-    report("`site`", "site", None, ("core_hours", 1), Some("cpu_hours"), "vo"),
+    report(
+        "`site`",
+        "site",
+        Some("--users"),
+        ("core_hours", 1),
+        Some("cpu_hours"),
+        "vo",
+    ),
     report(
         "`sreport`, accounts",
         "sreport --time hours --tres cpu",
@@ -403,6 +410,7 @@ fn line(lakes: &Lakes, report: &Report) -> String {
         report.named.is_some() && of_both("prorated", words),
     ) {
         (false, false) => "none",
+        (false, true) if words == "--users" => "none; with `--users`",
         (false, true) => "withheld; `--users keep`",
         (true, _) if report.named == Some("") => "only with `--users`",
         (true, _) => "named",
