@@ -13,14 +13,19 @@
 //! text (`hive_types` in `DuckDB`, `hive_schema` in Polars, a schema for `partitioning` in `PyArrow`). The views in
 //! `gridtally.sql` should say so.
 //!
-//! Unknown is [`NULL`], the name Hive gave it; all three read it as null. (`PyArrow` must be told the type when a
-//! column has no other value.) A value that happens to be spelled like [`NULL`] gets its first byte escaped. [`parse`]
-//! and `DuckDB`, which compare before they decode, read it back; Polars and `PyArrow` decode first and read null.
+//! Unknown is [`UNKNOWN`], a word like any other to these readers, and null to [`parse`] and to the views in
+//! `gridtally.sql`. Hive's own name for it, [`HIVE_NULL`], is read as null by all three, and a null key of a dictionary,
+//! which is what `PyArrow` makes of a partition, is what pandas cannot open. [`parse`] takes it for unknown all the same:
+//! earlier versions wrote it. A value that happens to be spelled like one of the two gets its first byte escaped: [`parse`]
+//! gives it back, while readers that decode first take it for the other.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 /// How a partition value that is unknown is spelled.
-pub const NULL: &str = "__HIVE_DEFAULT_PARTITION__";
+pub const UNKNOWN: &str = crate::schema::UNKNOWN_PARTITION;
+
+/// How Hive spells it.
+pub const HIVE_NULL: &str = "__HIVE_DEFAULT_PARTITION__";
 
 /// Longest file or folder name, in bytes, that the usual file systems take. A longer one is refused when it is used.
 pub const MAX_SEGMENT_BYTES: usize = 255;
@@ -36,9 +41,9 @@ const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'_').remove(b'.').remove(b'
 pub fn segment(key: &str, value: Option<&str>) -> String {
     let key = utf8_percent_encode(key, ESCAPED);
     match value {
-        Some(NULL) => format!("{key}=%5F{}", NULL.get(1..).unwrap_or_default()),
+        Some(word @ (UNKNOWN | HIVE_NULL)) => format!("{key}=%5F{}", word.get(1..).unwrap_or_default()),
         Some(value) => format!("{key}={}", utf8_percent_encode(value, ESCAPED)),
-        None => format!("{key}={NULL}"),
+        None => format!("{key}={UNKNOWN}"),
     }
 }
 
@@ -85,7 +90,7 @@ pub fn parse(segment: &str) -> Option<(String, Option<String>)> {
             .map(std::borrow::Cow::into_owned)
     };
     let key = decode(key)?;
-    if value == NULL {
+    if matches!(value, UNKNOWN | HIVE_NULL) {
         return Some((key, None));
     }
     Some((key, Some(decode(value)?)))

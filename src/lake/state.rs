@@ -293,7 +293,8 @@ impl State {
         self.facts.get(PLAN_FACT).is_some_and(|was| *was != plan.fingerprint)
     }
 
-    /// Whether the folders of the lake, and the script in it, are those this version makes; a new lake has none yet.
+    /// Whether the folders of the lake, the names of unknown values in them, and the script in it, are those this version
+    /// makes; a new lake has none yet.
     pub(crate) fn is_laid_out(&self) -> bool {
         self.facts.is_empty() || self.facts.get(LAYOUT_FACT).is_some_and(|layout| layout == LAYOUT)
     }
@@ -415,7 +416,7 @@ const ZONE_FACT: &str = "calendar_timezone";
 const CORRECTIONS_FACT: &str = "corrections";
 /// Which folders there are beside those of rows, and what the script says: it rises when they change.
 const LAYOUT_FACT: &str = "layout";
-const LAYOUT: &str = "2";
+const LAYOUT: &str = "3";
 const PLAN_FACT: &str = "plan";
 const RECORDS_FACT: &str = "schemas";
 const REORDERED_FACT: &str = "reordered";

@@ -75,7 +75,7 @@ pub fn run_into(plan: &Plan, options: &RunOptions, progress: &dyn Progress, repo
     report.find((!options.dry_run).then_some(&store), found.len());
     let (mut files, seen) = inputs::to_read(&mut state.book, &former, &found, window, (&outdated, &again));
     grids.hand_out(&mut files);
-    let is_resummarised = is_rebuild || state.plan_changed(plan);
+    let is_resummarised = is_rebuild || state.plan_changed(plan) || !state.is_laid_out();
     // After a rebuild the state knows of no place.
     let outdated = Outdated::find(&state, plan);
     let is_same = !is_resummarised && outdated.is_empty() && !overhead::is_changed(plan, &state);

@@ -130,6 +130,10 @@ pub struct Column {
     pub encoding: Encoding,
 }
 
+/// What stands in the path of a file for a partition value that is unknown. No VO is called so: the name of none begins
+/// with an underscore.
+pub const UNKNOWN_PARTITION: &str = "__unknown__";
+
 /// One change of a dataset.
 #[derive(Clone, Debug)]
 pub struct Change {

@@ -6,5 +6,5 @@ pub mod registry;
 pub mod render;
 pub mod sql;
 
-pub use dataset::{Column, ColumnType, Dataset, Encoding};
+pub use dataset::{Column, ColumnType, Dataset, Encoding, UNKNOWN_PARTITION};
 pub use registry::{dataset, datasets};

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::dataset::{Column, ColumnType, Dataset};
+use super::dataset::{Column, ColumnType, Dataset, UNKNOWN_PARTITION};
 
 /// The script of a lake.
 pub const SCRIPT: &str = "gridtally.sql";
@@ -135,10 +135,17 @@ fn view(sql: &mut String, dataset: &Dataset, files: Option<&str>) {
     let has = |column: &str| dataset.columns.iter().any(|c| c.name == column);
     // A charge carries its unit, so that sum(charge) over several is refused, and charge.amount says what is meant.
     let is_charged = has("charge") && has("unit");
-    let all = if is_charged {
-        "* REPLACE ({'amount': charge, 'unit': unit} AS charge)"
-    } else {
-        "*"
+    let mut replaced = Vec::new();
+    if is_charged {
+        replaced.push("{'amount': charge, 'unit': unit} AS charge".to_owned());
+    }
+    if files.is_some() {
+        let unknown = dataset.partition.iter().filter(|column| column.null);
+        replaced.extend(unknown.map(|c| format!("nullif(\"{0}\", '{UNKNOWN_PARTITION}') AS \"{0}\"", c.name)));
+    }
+    let all = match replaced.as_slice() {
+        [] => "*".to_owned(),
+        replaced => format!("* REPLACE ({})", replaced.join(", ")),
     };
     let from = if let Some(files) = files {
         let types: Vec<String> = dataset

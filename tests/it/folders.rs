@@ -12,10 +12,14 @@ use super::support::sample::{self, run};
 
 /// Every dataset of a lake as a folder, by four readers: rows, and the sums of all whole numbers and decimals.
 const READERS: &str = r#"
-import os, sys
+import glob, os, re, sys
+from collections import Counter
 from decimal import Decimal
 import duckdb, pandas, polars, pyarrow.parquet as parquet, pyarrow.types as types
 lake = sys.argv[1]
+views = duckdb.connect()
+views.execute(f"SET VARIABLE gridtally_root = '{lake}'")
+views.execute(open(lake + "/gridtally.sql").read())
 def total(values):
     known = [Decimal(str(int(value)) if isinstance(value, float) else str(value)) for value in values if value is not None and value == value]
     return sum(known) if known else None
@@ -25,7 +29,7 @@ for name in folders:
     arrow = parquet.read_table(folder)
     numbers = [f.name for f in arrow.schema if (types.is_integer(f.type) or types.is_decimal(f.type)) and "=" not in f.name]
     want = {column: total(arrow[column].to_pylist()) for column in numbers}
-    frame = pandas.read_parquet(folder, dtype_backend="pyarrow")
+    frame = pandas.read_parquet(folder)
     lazy = polars.read_parquet(folder)
     duck = duckdb.connect()
     table = duck.execute(f"SELECT * FROM read_parquet('{folder}/**/*.parquet')")
@@ -33,7 +37,7 @@ for name in folders:
     rows = table.fetchall()
     columns = dict(zip(names, zip(*rows))) if rows else {column: () for column in names}
     readers = {
-        "pandas": (len(frame), set(frame.columns), lambda column: [None if value is pandas.NA else value for value in frame[column].tolist()]),
+        "pandas": (len(frame), set(frame.columns), lambda column: frame[column].tolist()),
         "polars": (lazy.height, set(lazy.columns), lambda column: lazy[column].to_list()),
         "duckdb": (len(rows), set(names), lambda column: columns[column]),
     }
@@ -42,10 +46,17 @@ for name in folders:
         assert held == set(arrow.schema.names), (name, reader, held ^ set(arrow.schema.names))
         for column in numbers:
             assert total(values(column)) == want[column], (name, reader, column)
-# Without that, pandas itself reads every folder whose partitions are all known.
-plain = [name for name in folders if "vo=__HIVE_DEFAULT_PARTITION__" not in str(list(os.walk(f"{lake}/{name}")))]
-for name in plain:
-    pandas.read_parquet(f"{lake}/{name}")
+        # Of which VO how many rows are: unknown is a word in every folder, and null in the view.
+        if "vo=" in str(list(os.walk(folder))):
+            vos = Counter(arrow["vo"].to_pylist())
+            assert vos["__unknown__"] > 0 and None not in vos, (name, vos)
+            assert Counter(values("vo")) == vos, (name, reader)
+            viewed = views.execute(f'SELECT vo FROM "{name}"').fetchall()
+            assert Counter("__unknown__" if vo is None else vo for vo, in viewed) == vos and (None,) in viewed, name
+            # A VO that is asked for is looked for in its own folders.
+            plan = views.execute(f"EXPLAIN ANALYZE SELECT count(*) FROM \"{name}\" WHERE vo = 'firn'").fetchall()[0][1]
+            own = len(glob.glob(f"{folder}/*/vo=firn/*/*.parquet"))
+            assert re.search(rf"(Total Files Read|Scanning Files): {own}\b", plan), plan
 print(" ".join(folders))
 "#;
 
@@ -143,6 +154,34 @@ fn a_dataset_without_rows_has_its_columns() {
     assert!(house.gridtally(&["verify", "lake"]).contains("sound"));
     let rows = "import duckdb, sys\nprint(*duckdb.sql(f\"SELECT site FROM '{sys.argv[1]}/history/**/*.parquet'\").fetchall()[0])";
     assert_eq!(python(rows, &[lake]), "A\n");
+}
+
+/// An earlier version gave an unknown VO the name that Hive has for null.
+#[test]
+fn the_folders_of_an_unknown_vo_are_renamed() {
+    let house = House::new();
+    let pipeline = fs::read_to_string(house.path("p.toml")).unwrap();
+    fs::write(house.path("p.toml"), pipeline.replace("vo = { value = \"v\" }\n", "")).unwrap();
+    house.gridtally(&["run", "p.toml"]);
+    let fresh = listing(&house.path("lake"));
+    let usage = house.path("lake/usage/site=A");
+    let (now, then) = ("vo=__unknown__", "vo=__HIVE_DEFAULT_PARTITION__");
+    fs::rename(usage.join(now), usage.join(then)).unwrap();
+    forge_manifest(&house.path("lake"), |manifest| {
+        let path = format!("usage/site=A/{now}/allocation_year=2026/usage.parquet");
+        let entry = manifest.remove(&path).unwrap();
+        manifest.insert(FileEntry {
+            path: path.replace(now, then),
+            ..entry
+        });
+        manifest.facts.insert("layout".to_owned(), "2".to_owned());
+    });
+    assert!(house.gridtally(&["verify", "lake"]).contains("sound"));
+    let said = house.gridtally(&["run", "p.toml", "--report", "json"]);
+    assert!(said.contains("\"files_read_n\":0"), "{said}");
+    assert_eq!(listing(&house.path("lake")), fresh);
+    assert!(!usage.join(then).exists());
+    assert!(house.gridtally(&["verify", "lake"]).contains("sound"));
 }
 
 /// An earlier version put the list of inputs beside the ledger.

@@ -28,7 +28,7 @@ const NUMBERS: [i64; 16] = [
 ];
 
 /// Texts that file systems, tables or Hive folders know better than to like.
-const NAMES: [&str; 42] = [
+const NAMES: [&str; 43] = [
     "",
     ".",
     "..",
@@ -40,6 +40,7 @@ const NAMES: [&str; 42] = [
     "%",
     "%2F",
     "__HIVE_DEFAULT_PARTITION__",
+    "__unknown__",
     "CON",
     "nul.txt",
     "a\u{0}b",

@@ -142,7 +142,7 @@ fn corrections_are_entries_of_their_own() {
     assert!(firn.iter().all(|sum| *sum > 0), "{firn:?}");
     assert_eq!(usage(&lake, "", Some("C1"), any), firn.map(|sum| -sum));
     // C2 gives the VO what had none; nothing is lost on the way.
-    let unmapped = usage(&plain, "site=ALP-T2/vo=__HIVE", None, any);
+    let unmapped = usage(&plain, "site=ALP-T2/vo=__unknown__", None, any);
     assert!(unmapped[2] > 0, "{unmapped:?}");
     assert_eq!(usage(&lake, "vo=firn", Some("C2"), any), unmapped);
     assert_eq!(usage(&lake, "", Some("C2"), any), [0; 4]);
