@@ -267,9 +267,32 @@ fn seen(lake: &Lake) -> Result<BTreeSet<(Account, String)>> {
     Ok(members)
 }
 
+/// How a balance is written.
+pub(super) struct Wording {
+    /// Its policy.
+    pub(super) policy: String,
+    /// What amounts are counted in.
+    pub(super) unit: String,
+    /// What was allocated, what was charged, and what is left.
+    pub(super) amounts: [Cell; 3],
+}
+
 /// The balances as a table.
 #[must_use]
 pub fn table(balances: &[Balance], on: Day) -> Table {
+    let decimal = |value: i128| Cell::Decimal {
+        value,
+        scale: u8::try_from(CHARGE_SCALE).unwrap_or(u8::MAX),
+    };
+    worded(balances, on, |balance| Wording {
+        policy: balance.tariff.to_string(),
+        unit: balance.tariff.unit.clone(),
+        amounts: [balance.allocation.amount_e9, balance.charged_e9, balance.left_e9()].map(decimal),
+    })
+}
+
+/// The balances as a table in which each is written as `wording` says.
+pub(super) fn worded(balances: &[Balance], on: Day, wording: impl Fn(&Balance) -> Wording) -> Table {
     let amount = ColumnKind::Decimal(u8::try_from(CHARGE_SCALE).unwrap_or(u8::MAX));
     let mut table = Table::new(
         format!("Balances on {}", day_text(Some(on), "")),
@@ -290,25 +313,23 @@ pub fn table(balances: &[Balance], on: Day) -> Table {
             ("users", "1", ColumnKind::Number),
         ],
     );
-    let decimal = |value: i128| Cell::Decimal {
-        value,
-        scale: u8::try_from(CHARGE_SCALE).unwrap_or(u8::MAX),
-    };
     let day = |day: Option<Day>| Cell::word(Some(day_text(day, "").as_str()).filter(|text| !text.is_empty()));
     for balance in balances {
         let of = &balance.allocation;
+        let Wording { policy, unit, amounts } = wording(balance);
+        let [allocated, charged, left] = amounts;
         table.push(vec![
             Cell::text(of.account.as_str()),
             Cell::text(balance.project()),
             Cell::word(of.site.as_deref()),
             Cell::word(of.cluster.as_deref()),
-            Cell::text(balance.tariff.to_string()),
-            Cell::text(balance.tariff.unit.as_str()),
+            Cell::text(policy),
+            Cell::text(unit),
             day(Some(of.from)),
             day(of.until),
-            decimal(of.amount_e9),
-            decimal(balance.charged_e9),
-            decimal(balance.left_e9()),
+            allocated,
+            charged,
+            left,
             Cell::ratio(balance.charged_e9.saturating_mul(100), of.amount_e9, 1),
             Cell::int(balance.unpriced_job_n),
             Cell::Int(i128::try_from(balance.users.len()).unwrap_or(0)),

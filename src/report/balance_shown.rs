@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::balance::Balance;
+use super::balance::{Balance, Wording, worded};
 use super::shown::digits_that_matter;
-use super::table::{Cell, ColumnKind, Table};
+use super::table::{Cell, Table};
 use crate::charge::amount::CHARGE_SCALE;
 use crate::reference::currency::is_currency;
-use crate::reference::node_type::day_text;
 use crate::time::Day;
 
 /// Digits after the point of money.
@@ -16,49 +15,32 @@ const CENTS: u8 = 2;
 /// The balances as a table for people.
 #[must_use]
 pub fn table(balances: &[Balance], on: Day) -> Table {
-    let amount = ColumnKind::Decimal(u8::try_from(CHARGE_SCALE).unwrap_or(u8::MAX));
-    let mut table = Table::new(
-        format!("Balances on {}", day_text(Some(on), "")),
-        &[
-            ("account", "", ColumnKind::Text),
-            ("project", "", ColumnKind::Text),
-            ("site", "", ColumnKind::Text),
-            ("cluster", "", ColumnKind::Text),
-            ("policy", "", ColumnKind::Text),
-            ("unit", "", ColumnKind::Text),
-            ("allocated", "", amount),
-            ("charged", "", amount),
-            ("balance", "", amount),
-            ("used", "%", ColumnKind::Decimal(1)),
-            ("valid_from", "", ColumnKind::Text),
-            ("valid_to", "", ColumnKind::Text),
-            ("unpriced_jobs", "1", ColumnKind::Number),
-            ("users", "1", ColumnKind::Number),
-        ],
-    );
     let digits = digits(balances);
-    let day = |day: Option<Day>| Cell::word(Some(day_text(day, "").as_str()).filter(|text| !text.is_empty()));
-    for balance in balances {
-        let of = &balance.allocation;
+    let mut table = worded(balances, on, |balance| {
         let (unit, per) = balance.tariff.unit_for_people();
         let digits = digits.get(unit).copied().unwrap_or(CENTS);
         let amount = |value: i128| Cell::ratio(value, 10_i128.pow(CHARGE_SCALE).saturating_mul(per), digits);
-        table.push(vec![
-            Cell::text(of.account.as_str()),
-            Cell::text(balance.project()),
-            Cell::word(of.site.as_deref()),
-            Cell::word(of.cluster.as_deref()),
-            Cell::text(balance.tariff.title_among(balances.iter().map(|other| &other.tariff))),
-            Cell::text(unit.replace('_', " ")),
-            amount(of.amount_e9),
-            amount(balance.charged_e9),
-            amount(balance.left_e9()),
-            Cell::ratio(balance.charged_e9.saturating_mul(100), of.amount_e9, 1),
-            day(Some(of.from)),
-            day(of.until),
-            Cell::int(balance.unpriced_job_n),
-            Cell::Int(i128::try_from(balance.users.len()).unwrap_or(0)),
-        ]);
+        Wording {
+            policy: balance.tariff.title_among(balances.iter().map(|other| &other.tariff)),
+            unit: unit.replace('_', " "),
+            amounts: [balance.allocation.amount_e9, balance.charged_e9, balance.left_e9()].map(amount),
+        }
+    });
+    for column in &mut table.columns {
+        // The unit of amounts stands in a column of its own.
+        if column.unit == "unit" {
+            column.unit = "";
+        }
+    }
+    let at = |name: &str| table.columns.iter().position(|column| column.name == name);
+    // People look for what is left first, and for its time behind it.
+    if let (Some(from), Some(behind)) = (at("valid_from"), at("unpriced_jobs")) {
+        if let Some(columns) = table.columns.get_mut(from..behind) {
+            columns.rotate_left(2);
+        }
+        for cells in table.rows.iter_mut().filter_map(|row| row.get_mut(from..behind)) {
+            cells.rotate_left(2);
+        }
     }
     drop_dull(&mut table);
     table

@@ -9,6 +9,8 @@ use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
+use crate::support::policy::{CHARGE_CORES, CORES};
+
 /// Ten days with a job of an hour each, a summary of the month of another site, charges and benchmarks.
 struct Asked {
     here: TempDir,
@@ -43,11 +45,7 @@ impl Asked {
             "benchmarks.csv",
             "site,benchmark,value_per_core,valid_from,valid_to\nOAK,hs06,10,2020-01-01,\n",
         );
-        asked.write(
-            "cores.toml",
-            "id = \"cores\"\nversion = \"1\"\ntitle = \"Cores\"\nsource = \"invented\"\npool = \"cpu\"\nunit = \"core_hour\"\n\
-             formula = \"cores * seconds / 3600\"\n[[example]]\nname = \"one\"\nin = { cores = 2, hours = 2 }\nexpect = 4\n",
-        );
+        asked.write("cores.toml", CORES);
         asked.write(
             "p.toml",
             &format!(
@@ -56,7 +54,7 @@ impl Asked {
                  vo = {{ value = \"Birch\" }}\n\
                  [[source]]\nname = \"elm\"\nformat = \"apel\"\npaths = [\"sums.msg\"]\n\
                  [normalise]\nbenchmarks = \"benchmarks.csv\"\nmissing = \"null\"\n\
-                 [[charge]]\npolicies = [\"cores.toml\"]\n"
+                 {CHARGE_CORES}"
             ),
         );
         let (code, _, told) = asked.say(&["run", "p.toml"]);

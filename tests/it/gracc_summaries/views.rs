@@ -7,11 +7,7 @@ use gridtally::store::{Manifest, Store, read_table};
 use serde_json::{Value, json};
 
 use super::{Scene, document, hit};
-
-const POLICY: &str = "id = \"cores\"\nversion = \"1\"\ntitle = \"Cores\"\nsource = \"ours\"\npool = \"cpu\"\n\
-    unit = \"core_hour\"\nformula = \"cores * hours\"\n[[example]]\nname = \"one\"\n\
-    in = { cores = 1, hours = 2 }\nexpect = 2\n";
-const CHARGE: &str = "[[charge]]\npolicies = [\"cores.toml\"]";
+use crate::support::policy::{CHARGE_CORES, CORES};
 
 fn job(id: u32, view: &str) -> Value {
     json!({
@@ -25,7 +21,7 @@ fn job(id: u32, view: &str) -> Value {
 fn scene() -> Scene {
     let scene = Scene(tempfile::tempdir().unwrap());
     let write = |name: &str, text: &str| fs::write(scene.0.path().join(name), text).unwrap();
-    write("cores.toml", POLICY);
+    write("cores.toml", CORES);
     let jobs = [job(1, "Batch"), job(2, "Batch"), job(3, "Storage")];
     write("jobs", &jobs.map(|job| job.to_string() + "\n").concat());
     let mut payload = document();
@@ -77,7 +73,7 @@ fn told(pairs: &[(&str, i64)]) -> BTreeMap<String, i64> {
 #[test]
 fn summaries_of_one_view_hide_no_jobs_of_another() {
     let scene = scene();
-    let report = scene.run("apart", "", CHARGE, &["jobs", "payloads"]).unwrap();
+    let report = scene.run("apart", "", CHARGE_CORES, &["jobs", "payloads"]).unwrap();
     assert_eq!(report.overlaps, []);
     assert_eq!(
         views(&scene, "apart"),
@@ -85,8 +81,8 @@ fn summaries_of_one_view_hide_no_jobs_of_another() {
     );
     assert_eq!(charged(&scene, "apart"), told(&[("batch", 2), ("storage", 1)]));
     for (lake, first) in [("jobs-first", "jobs"), ("payloads-first", "payloads")] {
-        scene.run(lake, "", CHARGE, &[first]).unwrap();
-        scene.run(lake, "", CHARGE, &["jobs", "payloads"]).unwrap();
+        scene.run(lake, "", CHARGE_CORES, &[first]).unwrap();
+        scene.run(lake, "", CHARGE_CORES, &["jobs", "payloads"]).unwrap();
         assert_eq!(bytes(&scene, lake), bytes(&scene, "apart"), "{lake}");
     }
 }
@@ -96,7 +92,7 @@ fn summaries_of_one_view_hide_no_jobs_of_another() {
 fn summaries_and_jobs_of_one_view_are_one_usage() {
     let scene = scene();
     let all = ["jobs", "payloads", "batches"];
-    let none = scene.run("none", "", CHARGE, &all).unwrap_err().to_string();
+    let none = scene.run("none", "", CHARGE_CORES, &all).unwrap_err().to_string();
     assert!(
         none.contains("EXAMPLE_CE 2022-05 (batch)") && !none.contains("payload"),
         "{none}"
@@ -116,7 +112,7 @@ fn summaries_and_jobs_of_one_view_are_one_usage() {
     ] {
         let head = format!("overlap = \"{overlap}\"\nmax_rejected = 1.0");
         let lake = format!("by-{overlap}");
-        let report = scene.run(&lake, &head, CHARGE, &all).unwrap();
+        let report = scene.run(&lake, &head, CHARGE_CORES, &all).unwrap();
         assert_eq!(report.reasons[lost], n, "{overlap}");
         let overlaps: Vec<_> = (report.overlaps.iter())
             .map(|of| (&*of.month, &*of.view, of.overlap))
@@ -130,7 +126,7 @@ fn summaries_and_jobs_of_one_view_are_one_usage() {
             for upto in 1..=3 {
                 let there = |at: &usize| order.iter().take(upto).any(|of| of == at);
                 let so_far: Vec<&str> = (0..3).filter(there).map(|at| all[at]).collect();
-                scene.run(&nightly, &head, CHARGE, &so_far).unwrap();
+                scene.run(&nightly, &head, CHARGE_CORES, &so_far).unwrap();
             }
             assert_eq!(bytes(&scene, &nightly), bytes(&scene, &lake), "{nightly}");
         }

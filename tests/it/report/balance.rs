@@ -2,6 +2,7 @@
 
 use super::money::{gridtally, rows, stdout};
 use super::scene::Scene;
+use crate::support::policy::{CHARGE_CORES, CORES};
 
 const JOBS: &str = "\
 JobID|User|Account|Cluster|Partition|Submit|Start|End|Elapsed|State|NCPUS|NNodes|AllocTRES
@@ -32,15 +33,11 @@ karst|serac|cy||1
 fn lake(grain: &str, tree: Option<&str>) -> Scene {
     let scene = Scene::new();
     scene.write("jobs.txt", JOBS);
-    scene.write(
-        "cores.toml",
-        "id = \"cores\"\nversion = \"1\"\ntitle = \"Cores\"\nsource = \"invented\"\npool = \"cpu\"\nunit = \"core_hour\"\n\
-         formula = \"cores * seconds / 3600\"\n[[example]]\nname = \"one\"\nin = { cores = 2, hours = 2 }\nexpect = 4\n",
-    );
+    scene.write("cores.toml", CORES);
     let mut pipeline = format!(
         "[pipeline]\nname = \"p\"\noutput = \"lake\"\ngrain = \"{grain}\"\n[[source]]\nname = \"s\"\nformat = \"sacct\"\n\
          paths = [\"jobs.txt\"]\nsite = \"ALP\"\ntimezone = \"UTC\"\nvo = {{ value = \"eis\" }}\n\
-         [[charge]]\npolicies = [\"cores.toml\"]\n"
+         {CHARGE_CORES}"
     );
     if let Some(tree) = tree {
         scene.write("assoc.txt", tree);

@@ -8,6 +8,8 @@ use std::process::Command;
 
 use serde_json::Value;
 
+use crate::support::policy::{CHARGE_CORES, CORES};
+
 /// Hours of a job that nothing is odd about, of one that a correction takes out, of one whose CPU time is unknown at the
 /// one site and whose cores are at the other, of what a correction adds, and of what a job over the end of March did in
 /// March.
@@ -217,15 +219,10 @@ impl Lakes {
             "nodes.csv",
             "node,cluster,cpu_n,memory_byte,as_of\nn1,oak,4,4194304,2026-03-01\n",
         );
-        write(
-            "core.toml",
-            "id = \"core\"\nversion = \"2024\"\ntitle = \"Core hours\"\nsource = \"invented\"\nvalid_from = 2024-01-01\n\
-             pool = \"cpu\"\nunit = \"core_hour\"\nformula = \"cores * seconds / 3600\"\n\
-             [[example]]\nname = \"one core\"\nin = { cores = 1, hours = 1 }\nexpect = 1\n",
-        );
+        write("cores.toml", CORES);
         write(
             "allocations.csv",
-            "account,policy,amount,valid_from,valid_to\nfern,core,1000,2026-03-01,2026-04-01\nmist,core,1000,2026-03-01,2026-04-01\n",
+            "account,policy,amount,valid_from,valid_to\nfern,cores,1000,2026-03-01,2026-04-01\nmist,cores,1000,2026-03-01,2026-04-01\n",
         );
         let withheld = "[privacy]\nuser = \"drop\"\nglobal_user = \"drop\"\n";
         for (lake, attribution, privacy) in [
@@ -242,7 +239,7 @@ impl Lakes {
                      vo = {{ column = \"account\" }}\n\
                      [[source]]\nname = \"elm\"\nformat = \"apel\"\npaths = [\"elm.msg\"]\n\
                      [normalise]\nbenchmarks = \"benchmarks.csv\"\nmissing = \"null\"\n\
-                     [[charge]]\npolicies = [\"core.toml\"]\n\
+                     {CHARGE_CORES}\
                      [overhead]\nnodes = [\"nodes.csv\"]\n[[overhead.unit]]\nname = \"one\"\ncore = 1\n{privacy}"
                 ),
             );

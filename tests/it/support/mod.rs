@@ -4,6 +4,7 @@
 pub(crate) mod azure;
 pub(crate) mod collect;
 pub(crate) mod forge;
+pub(crate) mod policy;
 pub(crate) mod python;
 #[cfg(feature = "cloud")]
 pub(crate) mod s3;
