@@ -319,7 +319,7 @@ fn users(body: &mut String, data: &SiteData) {
     let Some(top) = &data.top_users else { return };
     let mut inside = basis(
         data,
-        "Core time of batch jobs within these months, however the lake attributes jobs.",
+        "At most ten; core time of batch jobs within these months, however the lake attributes jobs.",
     );
     if top.table.rows.is_empty() {
         inside.push_str("<p>The lake has no names of users.</p>\n");

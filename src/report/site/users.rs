@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::report::lake::{Lake, Selection};
 use crate::report::sreport::answer::{Request, SreportKind};
 use crate::report::sreport::{Period, TimeUnit, answer};
-use crate::report::table::Table;
+use crate::report::table::{Cell, ColumnKind, Table};
 
 /// Those who used most.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,24 +23,32 @@ pub struct TopUsers {
 pub fn top_users(lake: &Lake, selection: &Selection) -> Result<TopUsers> {
     let period = Period::of_days(selection, &lake.zone()?);
     let request = Request {
-        unit: TimeUnit::Hours,
+        unit: TimeUnit::Seconds,
         tres: std::iter::once("cpu".to_owned()).collect(),
         ..Request::new(SreportKind::TopUsage, selection.clone(), period)
     };
-    let mut answer = answer(lake, &request)?;
-    // One resource is asked for, so that no column has to name it.
-    let names = ["cluster", "user", "account", "", "core_hours"];
-    for (column, name) in answer.table.columns.iter_mut().zip(names) {
-        name.clone_into(&mut column.name);
-    }
-    if let Some(at) = answer.table.columns.iter().position(|column| column.name.is_empty()) {
-        answer.table.columns.remove(at);
-        for row in &mut answer.table.rows {
-            row.remove(at);
+    let answer = answer(lake, &request)?;
+    let mut table = Table::new(
+        answer.table.title,
+        &[
+            ("cluster", "", ColumnKind::Text),
+            ("user", "", ColumnKind::Text),
+            ("account", "", ColumnKind::Text),
+            ("core_hours", "core h", ColumnKind::Decimal(2)),
+        ],
+    );
+    for row in answer.table.rows {
+        // Between account and seconds stands the name of the resource, of which only one is asked for.
+        if let [cluster, user, account, _, used] = row.as_slice() {
+            let hours = match used {
+                Cell::Int(core_s) => Cell::ratio(*core_s, 3600, 2),
+                _ => Cell::Empty,
+            };
+            table.push(vec![cluster.clone(), user.clone(), account.clone(), hours]);
         }
     }
     Ok(TopUsers {
-        table: answer.table,
+        table,
         notes: answer.notes,
     })
 }

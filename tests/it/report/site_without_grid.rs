@@ -3,6 +3,7 @@
 use std::process::Command;
 
 use super::scene::Scene;
+use crate::support::policy::{CHARGE_CORES, CORES};
 use crate::support::sample::run;
 
 const DUMP: &str = "JobIDRaw|Cluster|User|Account|Partition|QOS|Submit|Start|End|ElapsedRaw|State|NCPUS|AllocTRES|TotalCPU\n\
@@ -18,18 +19,13 @@ fn board(scene: &Scene, benchmarks: &str, rest: &str, words: &[&str]) -> String 
         "benchmarks.csv",
         &format!("site,cluster,benchmark,value_per_core,valid_from,valid_to\n{benchmarks}"),
     );
-    scene.write(
-        "core.toml",
-        "id = \"core\"\nversion = \"2024\"\ntitle = \"Core hours\"\nsource = \"invented\"\nvalid_from = 2024-01-01\n\
-         pool = \"cpu\"\nunit = \"core_hour\"\nformula = \"cores * seconds / 3600\"\n\
-         [[example]]\nname = \"one core\"\nin = { cores = 1, hours = 1 }\nexpect = 1\n",
-    );
+    scene.write("cores.toml", CORES);
     scene.write(
         "p.toml",
         &format!(
             "[pipeline]\nname = \"p\"\noutput = \"lake\"\n\
              [[source]]\nname = \"s\"\nformat = \"sacct\"\npaths = [\"dump.txt\"]\nsite = \"S\"\ntimezone = \"UTC\"\n\
-             [normalise]\nbenchmarks = \"benchmarks.csv\"\nmissing = \"null\"\n[[charge]]\npolicies = [\"core.toml\"]\n{rest}"
+             [normalise]\nbenchmarks = \"benchmarks.csv\"\nmissing = \"null\"\n{CHARGE_CORES}{rest}"
         ),
     );
     let gridtally = || Command::new(env!("CARGO_BIN_EXE_gridtally"));
@@ -82,9 +78,9 @@ fn accounts_partitions_and_qos_stand_where_no_vo_is_known() {
     assert_eq!(table("partition", 3), [["night", "2", "24.00"], ["day", "2", "6.00"]]);
     assert_eq!(table("qos", 2), [["normal", "3"], ["high", "1"]]);
     assert_eq!(table("usage", 3)[0], ["2026-03", "rain", "batch"]);
-    let charges = table("charges", 2);
-    let charged: Vec<&str> = charges.iter().map(|row| row[0].as_str()).collect();
-    assert_eq!(charged, ["(unknown)", "rain", "snow"]);
+    let rows_charged = table("charges", 2);
+    let names: Vec<&str> = rows_charged.iter().map(|row| row[0].as_str()).collect();
+    assert_eq!(names, ["(unknown)", "rain", "snow"]);
     let csv = |name: &str| std::fs::read_to_string(scene.path("board").join(name)).unwrap();
     assert!(
         csv("usage.csv").starts_with("month,account,view,jobs,"),
@@ -134,13 +130,16 @@ fn users_are_named_where_it_is_asked_for() {
     assert_eq!(
         found,
         [
-            vec!["fog", "cat", "", "16"],
-            vec!["fog", "ann", "rain", "8"],
-            vec!["ice", "ben", "rain", "4"],
-            vec!["ice", "ann", "snow", "2"],
+            vec!["fog", "cat", "", "16.00"],
+            vec!["fog", "ann", "rain", "8.00"],
+            vec!["ice", "ben", "rain", "4.00"],
+            vec!["ice", "ann", "snow", "2.00"],
         ]
     );
-    assert!(users.contains("2026-03 to 2026-04. Core time of batch jobs"), "{users}");
+    assert!(
+        users.contains("2026-03 to 2026-04. At most ten; core time of batch jobs"),
+        "{users}"
+    );
     let scene = Scene::new();
     let page = board(&scene, BOTH, "[privacy]\nuser = \"drop\"\n", &["--users"]);
     assert!(section(&page, "users").unwrap().contains("no names of users"));
