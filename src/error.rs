@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use crate::plain::without_passwords;
+use crate::display_text::without_passwords;
 
 /// Result of everything that can fail in gridtally.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -3,46 +3,46 @@
 //! Each room imports only from those above it; a test holds it.
 //!
 //! ```text
-//! plain       text as it may be shown
-//! error       the one error: kind, context, cause, exit code
-//! leb128      numbers in few bytes
-//! lines       tables as lines of text
-//! small_file  what people write: configuration and tables
-//! time        zones, days, months, allocation years
-//! hive        names in Hive folders
-//! schema      every column of every dataset: Arrow, SQL, documentation
-//! problems    what is wrong with a pipeline or policy file, all of it at once
-//! engine      group-bys and formulas on typed batches
-//! runtime     threads, clock, progress, temporary space, allocator
-//! ledger      where every row went
-//! record      one row of a job or a summary: the vocabulary of all readers
-//! reference   dated tables, and the machine behind the jobs
-//! privacy     who is named
-//! store       everything written
-//! occupancy   jobs on nodes -> free resources per instant -> canonical units, true overhead, billing rates
-//! sources     bytes of one dialect -> job rows and rejects
-//! records     one identity, one typed model, duplicates resolved, bucket by bucket in bounded memory
-//! normalise   dated benchmark -> factors per job
-//! charge      policies as data -> what each job costs
-//! capacity    what nodes could deliver
-//! summarise   jobs -> periods -> groups; contributions added up per site, VO and allocation year
-//! config      pipeline file -> plan
-//! lake        what is published, as typed facts
-//! ingest      input files -> readers -> records and rejects
-//! overhead    the node ledger of a lake: staging, sweep, bills
-//! run         one run: what is outdated, partitions, usage, charges, summaries, one publication
-//! inspect     what a dump holds, and the pipeline it needs
-//! report      the lake in the words of those who want to hear it: federation messages, tables, pages
-//! publishers  what others make of the same jobs
-//! audit       explained numbers, verification, rejects and their replay, prices compared
-//! cli         the command line
+//! display_text text as it may be shown
+//! error        the one error: kind, context, cause, exit code
+//! leb128       numbers in few bytes
+//! lines        tables as lines of text
+//! small_file   what people write: configuration and tables
+//! time         zones, days, months, allocation years
+//! schema       every column of every dataset: Arrow, SQL, documentation
+//! hive         names in Hive folders
+//! diagnostics  what is wrong with a pipeline or policy file, all of it at once
+//! expr         group-bys and formulas on typed batches
+//! runtime      threads, clock, progress, temporary space, allocator
+//! ledger       where every row went
+//! record       one row of a job or a summary: the vocabulary of all readers
+//! reference    dated tables, and the machine behind the jobs
+//! privacy      who is named
+//! store        everything written
+//! occupancy    jobs on nodes -> free resources per instant -> canonical units, true overhead, billing rates
+//! sources      bytes of one dialect -> job rows and rejects
+//! dedupe       one identity, one typed model, duplicates resolved, bucket by bucket in bounded memory
+//! normalise    dated benchmark -> factors per job
+//! charge       policies as data -> what each job costs
+//! capacity     what nodes could deliver
+//! summarise    jobs -> periods -> groups; contributions added up per site, VO and allocation year
+//! config       pipeline file -> plan
+//! lake         what is published, as typed facts
+//! ingest       input files -> readers -> records and rejects
+//! overhead     the node ledger of a lake: staging, sweep, bills
+//! run          one run: what is outdated, partitions, usage, charges, summaries, one publication
+//! inspect      what a dump holds, and the pipeline it needs
+//! report       the lake in the words of those who want to hear it: federation messages, tables, pages
+//! compat       what others make of the same jobs
+//! audit        explained numbers, verification, rejects and their replay, prices compared
+//! cli          the command line
 //! ```
 //!
 //! Invariants, held by tests:
 //! * Only `sources` knows a vendor's column name; it tells a [`sources::Sink`] and nobody else. A sink that stands before
 //!   another forwards by one piece of code, so that it cannot forget a kind of row.
 //! * Only `store` writes outputs, and only through a publication: all of a run, or nothing.
-//! * Only `engine::bridge` knows both Arrow implementations, and only there unsafe code runs.
+//! * Only `expr::bridge` knows both Arrow implementations, and only there unsafe code runs.
 //! * Only `runtime::clock` knows what time it is: equal inputs give equal bytes on any day.
 //! * Identity holds the instant that places a record, so all versions of a job share one day bucket.
 //! * The order among versions of a job does not depend on when a row was read.
@@ -52,9 +52,13 @@ pub mod audit;
 pub mod capacity;
 pub mod charge;
 pub mod cli;
+pub mod compat;
 pub mod config;
-pub mod engine;
+pub mod dedupe;
+pub mod diagnostics;
+mod display_text;
 pub mod error;
+pub mod expr;
 pub mod hive;
 pub mod ingest;
 pub mod inspect;
@@ -65,12 +69,8 @@ mod lines;
 pub mod normalise;
 pub mod occupancy;
 pub mod overhead;
-mod plain;
 pub mod privacy;
-pub mod problems;
-pub mod publishers;
 pub mod record;
-pub mod records;
 pub mod reference;
 pub mod report;
 pub mod run;

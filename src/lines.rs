@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::display_text;
 use crate::error::{Error, Result};
-use crate::plain;
 
 /// Whether cells of CSV that begin like a formula are left as they are.
 static HAS_FORMULAS: AtomicBool = AtomicBool::new(false);
@@ -66,7 +66,7 @@ fn cell(text: &str) -> Cow<'_, str> {
         // A tab or a line end at the front counts as a formula's beginning as well.
         (begins || text.starts_with(['\t', '\r', '\n'])) && !is_number(text)
     };
-    let shown = plain::line(text);
+    let shown = display_text::line(text);
     if is_formula(text) && !HAS_FORMULAS.load(Ordering::Relaxed) {
         return Cow::Owned(format!("'{shown}"));
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::charge::weights::{self, Billing};
+use crate::charge::weights::{self, WeightBilling};
 use crate::error::{Error, Kind, Result};
 use crate::schema::batch::{decimal, int, text, time, word};
 use crate::store::{Manifest, read_table};
@@ -15,7 +15,7 @@ use crate::store::{Manifest, read_table};
 pub fn policy(output: &str, cluster: Option<&str>) -> Result<String> {
     let (store, manifest) = Manifest::open(output)?;
     // By cluster and partition: the time of the last listing, and what it bills.
-    let mut known: BTreeMap<(String, String), (i64, Billing)> = BTreeMap::new();
+    let mut known: BTreeMap<(String, String), (i64, WeightBilling)> = BTreeMap::new();
     let mut told: BTreeMap<(String, String), i64> = BTreeMap::new();
     for file in manifest.dataset("partition") {
         for batch in read_table(store.reader(&file.path)?, None, 16_384)? {
@@ -28,7 +28,9 @@ pub fn policy(output: &str, cluster: Option<&str>) -> Result<String> {
                     partitions.value(row).to_owned(),
                 );
                 let at = crate::schema::batch::number(as_of, row).unwrap_or(i64::MIN);
-                let (last, billing) = known.entry(place.clone()).or_insert((i64::MIN, Billing::default()));
+                let (last, billing) = known
+                    .entry(place.clone())
+                    .or_insert((i64::MIN, WeightBilling::default()));
                 *last = at.max(*last);
                 // Listings of partitions do not tell the rule; the configuration does.
                 if let Some(rule) = word(rules, row) {
@@ -70,7 +72,7 @@ pub fn policy(output: &str, cluster: Option<&str>) -> Result<String> {
             return Err(Error::new(Kind::Usage, message));
         }
     };
-    let partitions: BTreeMap<String, Billing> = known
+    let partitions: BTreeMap<String, WeightBilling> = known
         .iter()
         .filter(|((of, _), _)| of == cluster)
         .map(|((_, partition), (_, billing))| (partition.clone(), billing.clone()))

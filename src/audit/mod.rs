@@ -3,13 +3,13 @@
 //! In: a published lake. Out: findings and explanations. Promise: nothing here changes what is published.
 
 pub mod billing;
+pub mod billing_comparison;
 pub mod capacity;
 pub mod explain;
 pub mod inventory;
-pub mod recorded;
 pub mod rejects;
 pub mod replay;
 pub mod reprice;
-pub mod stale;
+pub mod summary_diff;
 pub mod sync;
 pub mod verify;

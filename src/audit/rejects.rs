@@ -34,7 +34,7 @@ impl RejectFilter {
 
 /// One refusal as an example.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Example {
+pub struct RejectExample {
     /// Line in the file.
     pub line: i64,
     /// Byte offset in the file.
@@ -65,7 +65,7 @@ pub struct RejectGroup {
     /// Rows that were mended.
     pub repaired_row_n: i64,
     /// The first ones, in the order of the file.
-    pub examples: Vec<Example>,
+    pub examples: Vec<RejectExample>,
 }
 
 /// The refusals of a lake, by source, file and reason.
@@ -123,7 +123,7 @@ pub fn summarise(output: &str, filter: &RejectFilter, example_n: usize) -> Resul
                 group.refusal_n += 1;
                 group.row_n += rows.value(row);
                 report.row_n += rows.value(row);
-                group.examples.push(Example {
+                group.examples.push(RejectExample {
                     line: line.value(row),
                     byte_offset: offset.value(row),
                     detail: detail.value(row).to_owned(),

@@ -8,17 +8,17 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::rejects::RejectFilter;
+use crate::dedupe::reject_text::UNDERSTOOD;
 use crate::error::{Error, Kind, Result};
 use crate::hive::segment;
 use crate::ledger::Reason;
-use crate::records::stated::UNDERSTOOD;
 use crate::schema::batch::{int, text, word};
 use crate::sources::compression::decompress;
 use crate::sources::dialect::Dialect;
-use crate::sources::excerpt::{Excerpt, Extent, Wanted, closed, excerpts, needs_header};
 use crate::sources::input::{InputFile, clean, find};
 use crate::sources::location::is_url;
-use crate::sources::repair::{Refused, Title, VERSION, Writer, is_repair};
+use crate::sources::raw_rows::{Excerpt, RawExtent, RawWanted, closed, excerpts, needs_header};
+use crate::sources::repair::{RefusedUnit, RepairWriter, Title, VERSION, is_repair};
 use crate::store::lake::inputs_path;
 use crate::store::{Manifest, Outgoing, Store, read_table};
 
@@ -59,7 +59,7 @@ pub struct Exported {
 
 /// Refusals that cannot be mended row by row.
 #[derive(Clone, Debug, Serialize)]
-pub struct Left {
+pub struct NotExported {
     /// Source.
     pub source: String,
     /// Input file.
@@ -82,7 +82,7 @@ pub struct ReplayReport {
     /// Files written, or found there as they would be written.
     pub files: Vec<Exported>,
     /// What was not.
-    pub left: Vec<Left>,
+    pub left: Vec<NotExported>,
 }
 
 impl ReplayReport {
@@ -113,7 +113,7 @@ impl ReplayReport {
 
 /// One refusal.
 struct Item {
-    refused: Refused,
+    refused: RefusedUnit,
     raw: Option<String>,
     raw_byte_n: u64,
 }
@@ -133,13 +133,13 @@ impl Item {
         self.raw.as_deref().is_some_and(|raw| raw.starts_with(UNDERSTOOD))
     }
 
-    fn wanted(&self) -> Wanted {
+    fn wanted(&self) -> RawWanted {
         let extent = if self.is_rendering() || self.raw_byte_n == 0 {
-            Extent::Rows(self.refused.row_n.max(1))
+            RawExtent::Rows(self.refused.row_n.max(1))
         } else {
-            Extent::Bytes(self.raw_byte_n)
+            RawExtent::Bytes(self.raw_byte_n)
         };
-        Wanted {
+        RawWanted {
             byte_offset: self.refused.byte_offset,
             extent,
         }
@@ -160,7 +160,7 @@ impl Item {
 }
 
 /// An input file as the ledger knows it.
-struct Input {
+struct ReplayInput {
     source: String,
     path: String,
     dialect: Option<Dialect>,
@@ -200,7 +200,7 @@ pub fn stage(replay: &Replay<'_>) -> Result<(ReplayReport, Option<Outgoing>)> {
         return Err(Error::new(Kind::Usage, message));
     }
     let inputs = inputs(&store, &manifest)?;
-    let mut export = Export {
+    let mut export = ReplayExport {
         replay,
         target: None,
         left: BTreeMap::new(),
@@ -230,7 +230,7 @@ pub fn stage(replay: &Replay<'_>) -> Result<(ReplayReport, Option<Outgoing>)> {
         .sort_by(|a, b| (&a.source, &a.path).cmp(&(&b.source, &b.path)));
     let left = export.left.into_iter();
     export.report.left = left
-        .map(|((source, path, reason, why), refusal_n)| Left {
+        .map(|((source, path, reason, why), refusal_n)| NotExported {
             source,
             path,
             reason,
@@ -241,7 +241,7 @@ pub fn stage(replay: &Replay<'_>) -> Result<(ReplayReport, Option<Outgoing>)> {
     Ok((export.report, export.target))
 }
 
-fn inputs(store: &Store, manifest: &Manifest) -> Result<BTreeMap<String, Input>> {
+fn inputs(store: &Store, manifest: &Manifest) -> Result<BTreeMap<String, ReplayInput>> {
     let mut inputs = BTreeMap::new();
     for batch in read_table(store.reader(inputs_path(manifest))?, None, 16_384)? {
         let batch = batch?;
@@ -249,7 +249,7 @@ fn inputs(store: &Store, manifest: &Manifest) -> Result<BTreeMap<String, Input>>
         let (format, blake3) = (text(&batch, "format")?, text(&batch, "blake3")?);
         for row in 0..batch.num_rows() {
             // Rows are accounted to the first path, and paths are in order.
-            inputs.entry(id.value(row).to_owned()).or_insert_with(|| Input {
+            inputs.entry(id.value(row).to_owned()).or_insert_with(|| ReplayInput {
                 source: source.value(row).to_owned(),
                 path: path.value(row).to_owned(),
                 dialect: Dialect::named(format.value(row)),
@@ -277,7 +277,7 @@ fn read_items(
             continue;
         }
         into.entry(file_id.value(row).to_owned()).or_default().push(Item {
-            refused: Refused {
+            refused: RefusedUnit {
                 line: whole(line.value(row)),
                 byte_offset: whole(offset.value(row)),
                 reason: reason.value(row).to_owned(),
@@ -291,7 +291,7 @@ fn read_items(
     Ok(())
 }
 
-struct Export<'a> {
+struct ReplayExport<'a> {
     replay: &'a Replay<'a>,
     target: Option<Outgoing>,
     /// (source, path, reason, why) -> refusals.
@@ -299,8 +299,8 @@ struct Export<'a> {
     report: ReplayReport,
 }
 
-impl Export<'_> {
-    fn leave(&mut self, input: &Input, item: &Item, why: &'static str) {
+impl ReplayExport<'_> {
+    fn leave(&mut self, input: &ReplayInput, item: &Item, why: &'static str) {
         let key = (
             input.source.clone(),
             input.path.clone(),
@@ -310,7 +310,7 @@ impl Export<'_> {
         *self.left.entry(key).or_default() += 1;
     }
 
-    fn file(&mut self, file_id: &str, input: &Input, items: Vec<Item>, part: usize) -> Result<()> {
+    fn file(&mut self, file_id: &str, input: &ReplayInput, items: Vec<Item>, part: usize) -> Result<()> {
         let mut rows: Vec<Item> = Vec::new();
         for item in items {
             if item.refused.reason == Reason::BenchmarkMissing.code() {
@@ -336,7 +336,7 @@ impl Export<'_> {
                 return Ok(());
             }
             Opened::Input(bytes) => {
-                let wanted: Vec<Wanted> = rows.iter().map(Item::wanted).collect();
+                let wanted: Vec<RawWanted> = rows.iter().map(Item::wanted).collect();
                 excerpts(dialect, bytes, &wanted)?
             }
             Opened::Gone => rows.iter().map(|_| None).collect(),
@@ -348,7 +348,7 @@ impl Export<'_> {
             file_id: file_id.to_owned(),
             path: input.path.clone(),
         };
-        let mut writer = Writer::new(&title, &NOTES)?;
+        let mut writer = RepairWriter::new(&title, &NOTES)?;
         let mut exported = Exported {
             path: String::new(),
             source: input.source.clone(),
@@ -386,7 +386,7 @@ impl Export<'_> {
     }
 
     /// The unpacked bytes of an input, if they are what they were.
-    fn open(&self, input: &Input) -> Result<Opened> {
+    fn open(&self, input: &ReplayInput) -> Result<Opened> {
         let file = if is_url(&input.path) {
             find(&input.path, self.replay.inputs)?.into_iter().next()
         } else {

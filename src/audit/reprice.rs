@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::charge::amount::CHARGE_SCALE;
 use crate::charge::facts::Facts;
-use crate::charge::scope::{LeftOut, OutOfScope};
+use crate::charge::scope::{OutOfScope, ScopeLeftOut};
 use crate::charge::{Tariff, price};
 use crate::error::{Error, Kind, Result};
 use crate::reference::decimal::text as amount;
@@ -21,11 +21,11 @@ use crate::store::{Manifest, Store, lake, read_table};
 const BATCH_ROWS: usize = 65_536;
 
 /// View and account.
-type Name = (String, Option<String>);
+type RepricedName = (String, Option<String>);
 
 /// One account under both policies.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Payer {
+pub struct RepricedPayer {
     /// View of the jobs; views are never added up.
     pub view: String,
     /// Account.
@@ -58,12 +58,12 @@ pub struct Comparison {
     /// Jobs in the scope of a policy whose charge is unknown under it.
     pub unpriced_job_n: [u64; 2],
     /// Jobs out of the scope of each policy, by what keeps them out.
-    pub out_of_scope: [Vec<LeftOut>; 2],
+    pub out_of_scope: [Vec<ScopeLeftOut>; 2],
     /// The same for people.
     #[serde(skip)]
     left_out: [Option<String>; 2],
     /// Accounts, those whose part grows most first.
-    pub payers: Vec<Payer>,
+    pub reassignments: Vec<RepricedPayer>,
 }
 
 /// What the jobs of a lake would cost under one policy.
@@ -78,7 +78,7 @@ pub struct Priced {
     /// Jobs in its scope whose charge is unknown.
     pub unpriced_job_n: u64,
     /// Jobs out of its scope, by what keeps them out.
-    pub out_of_scope: Vec<LeftOut>,
+    pub out_of_scope: Vec<ScopeLeftOut>,
     /// The same for people.
     #[serde(skip)]
     left_out: Option<String>,
@@ -99,9 +99,9 @@ pub struct AccountPrice {
 
 /// What some jobs come to under every tariff.
 #[derive(Clone, Debug, Default)]
-struct Sums {
+struct RepricedSums {
     /// Charges by name and tariff; `None` where no job is charged.
-    charges: BTreeMap<Name, Vec<Option<i128>>>,
+    charges: BTreeMap<RepricedName, Vec<Option<i128>>>,
     /// Jobs charged, by tariff.
     job_n: Vec<u64>,
     /// Jobs in scope whose charge is unknown, by tariff.
@@ -121,7 +121,7 @@ pub fn all(output: &str, tariffs: &[Tariff]) -> Result<Vec<Priced>> {
     let sums = scan(output, &tariffs)?;
     let priced = tariffs.iter().enumerate().map(|(nth, tariff)| {
         let of = |counts: &[u64]| counts.get(nth).copied().unwrap_or(0);
-        let mut accounts: Vec<(&Name, i128)> = sums
+        let mut accounts: Vec<(&RepricedName, i128)> = sums
             .charges
             .iter()
             .filter_map(|(name, charges)| Some((name, charges.get(nth).copied().flatten()?)))
@@ -173,12 +173,12 @@ pub fn compare(output: &str, a: &Tariff, b: &Tariff) -> Result<Comparison> {
             let out = sums.out_of_scope.get(nth);
             out.and_then(|out| out.text(&tariff.policy))
         }),
-        payers: payers(&sums.charges),
+        reassignments: reassignments(&sums.charges),
     })
 }
 
 /// Reads what the policies need of every job once, and prices it under all of them.
-fn scan(output: &str, tariffs: &[&Tariff]) -> Result<Sums> {
+fn scan(output: &str, tariffs: &[&Tariff]) -> Result<RepricedSums> {
     let (store, manifest) = Manifest::open(output)?;
     let needs: BTreeSet<&str> = tariffs.iter().flat_map(|tariff| tariff.policy.needs()).collect();
     let mut columns = Facts::columns(&needs);
@@ -193,7 +193,7 @@ fn scan(output: &str, tariffs: &[&Tariff]) -> Result<Sums> {
     let parts = pool::each(&files, threads, |(site, path)| {
         of_file((&store, path), site, (&needs, &columns), tariffs)
     })?;
-    let mut sums = Sums::new(tariffs.len());
+    let mut sums = RepricedSums::new(tariffs.len());
     for part in parts {
         sums.add(part)?;
     }
@@ -205,8 +205,8 @@ fn of_file(
     site: &str,
     (needs, columns): (&BTreeSet<&str>, &[&str]),
     tariffs: &[&Tariff],
-) -> Result<Sums> {
-    let mut sums = Sums::new(tariffs.len());
+) -> Result<RepricedSums> {
+    let mut sums = RepricedSums::new(tariffs.len());
     for batch in read_table(store.reader(path)?, Some(columns), BATCH_ROWS)? {
         let batch = batch?;
         let facts = Facts::of_records(&batch, site, needs)?;
@@ -233,7 +233,7 @@ fn of_file(
     Ok(sums)
 }
 
-impl Sums {
+impl RepricedSums {
     fn new(tariff_n: usize) -> Self {
         Self {
             job_n: vec![0; tariff_n],
@@ -246,7 +246,7 @@ impl Sums {
     /// Adds the charges of a batch of records, by tariff.
     fn add_batch(&mut self, batch: &RecordBatch, charges: &[Vec<Option<i128>>]) -> Result<()> {
         let (views, accounts) = (text(batch, "view")?, text(batch, "account")?);
-        let places = Places::of(views, accounts);
+        let places = RepricedPlaces::of(views, accounts);
         let mut own = vec![vec![None; charges.len()]; places.names.len()];
         for (nth, charges) in charges.iter().enumerate() {
             for (place, charge) in places.of_row.iter().zip(charges) {
@@ -272,7 +272,7 @@ impl Sums {
         Ok(())
     }
 
-    fn add_name(&mut self, name: Name, charges: &[Option<i128>]) -> Result<()> {
+    fn add_name(&mut self, name: RepricedName, charges: &[Option<i128>]) -> Result<()> {
         let own = self.charges.entry(name).or_insert_with(|| vec![None; charges.len()]);
         for (sum, charge) in own.iter_mut().zip(charges) {
             *sum = match (*sum, *charge) {
@@ -306,12 +306,12 @@ fn plus(a: i128, b: i128) -> Result<i128> {
 }
 
 /// The names in a batch, and which each row has.
-struct Places<'b> {
+struct RepricedPlaces<'b> {
     names: Vec<(&'b str, Option<&'b str>)>,
     of_row: Vec<usize>,
 }
 
-impl<'b> Places<'b> {
+impl<'b> RepricedPlaces<'b> {
     fn of(views: &'b StringArray, accounts: &'b StringArray) -> Self {
         let mut known: HashMap<(&str, Option<&str>), usize, ahash::RandomState> = HashMap::default();
         let mut names = Vec::new();
@@ -332,11 +332,11 @@ fn named(tariff: &Tariff) -> String {
     format!("{}{gap}{}", tariff.policy.name(), tariff.chosen)
 }
 
-fn payers(sums: &BTreeMap<Name, Vec<Option<i128>>>) -> Vec<Payer> {
+fn reassignments(sums: &BTreeMap<RepricedName, Vec<Option<i128>>>) -> Vec<RepricedPayer> {
     // Names that neither charges are left out.
     let both = |charges: &[Option<i128>]| [0, 1].map(|nth| charges.get(nth).copied().flatten());
     let charged = sums.iter().map(|(name, charges)| (name, both(charges)));
-    let charged: Vec<(&Name, [i128; 2])> = charged
+    let charged: Vec<(&RepricedName, [i128; 2])> = charged
         .filter(|(_, charges)| charges.iter().any(Option::is_some))
         .map(|(name, charges)| (name, charges.map(Option::unwrap_or_default)))
         .collect();
@@ -350,12 +350,12 @@ fn payers(sums: &BTreeMap<Name, Vec<Option<i128>>>) -> Vec<Payer> {
         let share = part.saturating_mul(10_000).checked_div(whole).unwrap_or(0);
         i64::try_from(share).unwrap_or(0)
     };
-    let mut payers: Vec<Payer> = charged
+    let mut reassignments: Vec<RepricedPayer> = charged
         .into_iter()
         .map(|((view, account), [a, b])| {
             let [all_a, all_b] = totals.get(view.as_str()).copied().unwrap_or_default();
             let (before, after) = (share(a, all_a), share(b, all_b));
-            Payer {
+            RepricedPayer {
                 view: view.clone(),
                 account: account.clone(),
                 a: amount(a, CHARGE_SCALE),
@@ -366,12 +366,12 @@ fn payers(sums: &BTreeMap<Name, Vec<Option<i128>>>) -> Vec<Payer> {
             }
         })
         .collect();
-    payers.sort_by(|x, y| {
+    reassignments.sort_by(|x, y| {
         y.change_e4
             .cmp(&x.change_e4)
             .then_with(|| (&x.view, &x.account).cmp(&(&y.view, &y.account)))
     });
-    payers
+    reassignments
 }
 
 impl Priced {
@@ -409,7 +409,7 @@ impl Comparison {
              charge unknown for {unpriced_a} under A, {unpriced_b} under B\n{left_out}\n{:<20} {:<10} {:>22} {:>22} {:>9} {:>9} {:>9}\n",
             self.a, self.unit_a, self.b, self.unit_b, "account", "view", "A", "B", "part of A", "part of B", "change"
         );
-        for payer in &self.payers {
+        for payer in &self.reassignments {
             let percent = |e4: i64| amount(i128::from(e4), 2) + " %";
             // Writing to a string cannot fail.
             let _ = writeln!(

@@ -6,10 +6,10 @@ use std::fmt::Write as _;
 use arrow::array::Array;
 use serde::Serialize;
 
+use crate::dedupe::summary::from_batch;
 use crate::error::{Error, Kind, Result};
-use crate::lake::views::{Place, folded};
+use crate::lake::views::{ViewPlace, folded};
 use crate::record::{Summary, SummaryKind};
-use crate::records::summary::from_batch;
 use crate::schema::batch::text;
 use crate::store::{Manifest, Store, lake, read_table};
 
@@ -39,14 +39,14 @@ impl SyncCount {
 }
 
 /// By folded place, then by submit host.
-type Counts = BTreeMap<Place, BTreeMap<Option<String>, SyncCount>>;
+type SyncCounts = BTreeMap<ViewPlace, BTreeMap<Option<String>, SyncCount>>;
 
 /// Every count that a site sent, and what arrived of the same site and month.
 ///
 /// # Errors
 /// [`Kind::Io`] when the lake cannot be read.
 pub(crate) fn counts(store: &Store, manifest: &Manifest) -> Result<Vec<SyncCount>> {
-    let mut counts = Counts::new();
+    let mut counts = SyncCounts::new();
     for path in manifest.dataset("summary").map(|file| file.path.as_str()) {
         let place = place_of(path)?;
         for batch in read_table(store.reader(path)?, None, 16_384)? {
@@ -59,7 +59,7 @@ pub(crate) fn counts(store: &Store, manifest: &Manifest) -> Result<Vec<SyncCount
         }
     }
     // A year of jobs is not read for the sake of a month of counts.
-    let announced = |counts: &Counts, place: &Place| counts.contains_key(&folded(place));
+    let announced = |counts: &SyncCounts, place: &ViewPlace| counts.contains_key(&folded(place));
     for path in manifest.dataset("summary").map(|file| file.path.as_str()) {
         let place = place_of(path)?;
         if !announced(&counts, &place) {
@@ -91,12 +91,12 @@ pub(crate) fn counts(store: &Store, manifest: &Manifest) -> Result<Vec<SyncCount
     Ok(counts.into_values().flat_map(BTreeMap::into_values).collect())
 }
 
-fn place_of(path: &str) -> Result<Place> {
+fn place_of(path: &str) -> Result<ViewPlace> {
     lake::parse_month_path(path)
         .ok_or_else(|| Error::new(Kind::Data, "the path names no site and month").at("path", path))
 }
 
-fn count<'c>(counts: &'c mut Counts, place: &Place, submit_host: Option<&str>) -> &'c mut SyncCount {
+fn count<'c>(counts: &'c mut SyncCounts, place: &ViewPlace, submit_host: Option<&str>) -> &'c mut SyncCount {
     let hosts = counts.entry(folded(place)).or_default();
     hosts
         .entry(submit_host.map(str::to_owned))

@@ -12,5 +12,5 @@ pub mod report;
 pub mod site;
 
 pub use reference::{Reference, ReferenceChoice};
-pub use report::{CapacityReport, Question};
+pub use report::{CapacityQuestion, CapacityReport};
 pub use site::SitePower;

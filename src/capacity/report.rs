@@ -7,8 +7,8 @@ use serde::Serialize;
 use super::limit::{effective_s, least_wall_s};
 use super::reference::{ReferenceChoice, multiplier, warnings};
 use super::site::{SitePower, in_hs06, installed, per_cpu_si00};
+use crate::diagnostics::must_be_known;
 use crate::error::{Error, Kind, Result};
-use crate::problems::must_be_known;
 use crate::reference::benchmark::{Each, Score};
 use crate::reference::decimal;
 use crate::reference::node_type::{NodeType, NodeTypeTable, day_text};
@@ -24,7 +24,7 @@ pub(super) const RATIO_DECIMALS: u32 = 4;
 
 /// What is asked.
 #[derive(Clone, Debug, Default)]
-pub struct Question {
+pub struct CapacityQuestion {
     /// Only these sites; empty is all.
     pub sites: BTreeSet<String>,
     /// Only the nodes of this day.
@@ -123,7 +123,7 @@ impl CapacityReport {
     ///
     /// # Errors
     /// [`Kind::Usage`] when the table has no such site, or none on that day.
-    pub fn new(table: &NodeTypeTable, question: &Question) -> Result<Self> {
+    pub fn new(table: &NodeTypeTable, question: &CapacityQuestion) -> Result<Self> {
         let known = table.sites().into_iter().map(str::to_owned).collect();
         for site in &question.sites {
             must_be_known("the table has", "site", site, &known)?;
@@ -167,7 +167,7 @@ fn site_report(
     site: &str,
     (from, until): (Option<Day>, Option<Day>),
     types: &[&NodeType],
-    question: &Question,
+    question: &CapacityQuestion,
 ) -> Option<SiteReport> {
     let power = SitePower::of(types);
     let reference = question.reference.of(types)?;
@@ -195,7 +195,7 @@ fn site_report(
     })
 }
 
-fn type_line(one: &NodeType, question: &Question, reference: super::Reference) -> Option<TypeLine> {
+fn type_line(one: &NodeType, question: &CapacityQuestion, reference: super::Reference) -> Option<TypeLine> {
     let power = SitePower::of(&[one]);
     let factor = reference.scaling_factor(one)?;
     let per_cpu = per_cpu_si00(one)?;

@@ -1,14 +1,14 @@
 //! Decimal amounts: read, rounded, printed.
 
-use crate::engine::SCALE;
-use crate::engine::formula::parse;
+use crate::expr::SCALE;
+use crate::expr::formula::parse;
 
 /// Decimal places of a stored charge.
 pub const CHARGE_SCALE: u32 = 9;
 
 /// How digits that are cut off count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Mode {
+pub enum RoundingMode {
     /// To the nearest, a tie to the even digit.
     #[default]
     HalfEven,
@@ -20,7 +20,7 @@ pub enum Mode {
     Up,
 }
 
-impl Mode {
+impl RoundingMode {
     /// The words of a policy file.
     pub const WORDS: &'static [(&'static str, Self)] = &[
         ("half-even", Self::HalfEven),
@@ -45,31 +45,31 @@ pub struct Rounding {
     /// Decimal places that stay, at most [`CHARGE_SCALE`].
     pub digits: u32,
     /// How.
-    pub mode: Mode,
+    pub mode: RoundingMode,
 }
 
 impl Default for Rounding {
     fn default() -> Self {
         Self {
             digits: CHARGE_SCALE,
-            mode: Mode::HalfEven,
+            mode: RoundingMode::HalfEven,
         }
     }
 }
 
 /// `value` in units of 10^-`from`, rounded to `digits` places and told in units of 10^-`digits`.
 #[must_use]
-pub fn round(value: i128, from: u32, digits: u32, mode: Mode) -> i128 {
+pub fn round(value: i128, from: u32, digits: u32, mode: RoundingMode) -> i128 {
     if digits >= from {
         return value.saturating_mul(10_i128.pow(digits - from));
     }
     let unit = 10_i128.pow(from - digits);
     let (whole, rest) = (value / unit, (value % unit).abs());
     let away = match mode {
-        Mode::Down => false,
-        Mode::Up => rest > 0,
-        Mode::HalfUp => rest * 2 >= unit,
-        Mode::HalfEven => rest * 2 > unit || (rest * 2 == unit && whole % 2 != 0),
+        RoundingMode::Down => false,
+        RoundingMode::Up => rest > 0,
+        RoundingMode::HalfUp => rest * 2 >= unit,
+        RoundingMode::HalfEven => rest * 2 > unit || (rest * 2 == unit && whole % 2 != 0),
     };
     whole + if away { value.signum() } else { 0 }
 }

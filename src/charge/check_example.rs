@@ -1,14 +1,14 @@
 //! Holds a policy against the examples it carries.
 
-use super::amount::{CHARGE_SCALE, Mode, round};
+use super::amount::{CHARGE_SCALE, RoundingMode, round};
 use super::example::{Example, Expected, Printing};
 use super::facts::Facts;
 use super::options::Options;
 use super::policy::{CHARGE, Policy};
-use super::price::{Priced, price};
+use super::price::{JobPriced, price};
 use super::show;
-use crate::engine::SCALE;
 use crate::error::Result;
+use crate::expr::SCALE;
 use crate::reference::decimal::text;
 
 /// What came of an example.
@@ -65,7 +65,7 @@ impl Policy {
 ///
 /// # Errors
 /// As [`price`].
-pub fn priced(policy: &Policy, example: &Example) -> Result<(Options, Priced)> {
+pub fn priced(policy: &Policy, example: &Example) -> Result<(Options, JobPriced)> {
     let options = policy.choose(&example.options).map_err(crate::error::Error::config)?;
     let facts = Facts::of_example(&example.inputs, &example.gpus)?;
     let priced = price(policy, &options, &facts, true)?;
@@ -97,7 +97,7 @@ fn verdict(policy: &Policy, example: &Example) -> Result<Verdict> {
     }
     for (name, value, places) in &example.shows {
         let given = priced.value(0, name);
-        let number = given.as_deref().and_then(crate::engine::formula::parse);
+        let number = given.as_deref().and_then(crate::expr::formula::parse);
         if !number.is_some_and(|number| same(number, SCALE, *value, *places)) {
             let given = given.unwrap_or_else(|| "unknown".to_owned());
             failures.push(format!("{name} should be {}, but is {given}", text(*value, SCALE)));
@@ -119,13 +119,13 @@ fn verdict(policy: &Policy, example: &Example) -> Result<Verdict> {
 }
 
 /// Why the centre does not print what it is said to print; nothing when it does.
-fn misprint(example: &Example, priced: &Priced) -> Option<String> {
+fn misprint(example: &Example, priced: &JobPriced) -> Option<String> {
     let (printed, value, places) = example.printed.as_ref()?;
     let name = example.printed_of.as_deref().unwrap_or(CHARGE);
     let (right, scale) = match &example.printed_of {
         Some(name) => {
             let known = priced.value(0, name);
-            (known.as_deref().and_then(crate::engine::formula::parse), SCALE)
+            (known.as_deref().and_then(crate::expr::formula::parse), SCALE)
         }
         None => (priced.charge.first().copied().flatten(), CHARGE_SCALE),
     };
@@ -133,10 +133,10 @@ fn misprint(example: &Example, priced: &Priced) -> Option<String> {
         return Some(format!("the centre prints {printed}, but the {name} is unknown"));
     };
     let places = (*places).min(scale);
-    let at = |mode: Mode| round(right, scale, places, mode);
-    let value = round(*value, SCALE, places, Mode::Down);
-    let is_rounded = at(Mode::HalfUp) == value || at(Mode::HalfEven) == value;
-    let is_truncated = at(Mode::Down) == value;
+    let at = |mode: RoundingMode| round(right, scale, places, mode);
+    let value = round(*value, SCALE, places, RoundingMode::Down);
+    let is_rounded = at(RoundingMode::HalfUp) == value || at(RoundingMode::HalfEven) == value;
+    let is_truncated = at(RoundingMode::Down) == value;
     let is_as_said = match example.printing {
         Printing::Rounded => is_rounded,
         Printing::Truncated => is_truncated && !is_rounded,
@@ -151,6 +151,7 @@ fn misprint(example: &Example, priced: &Priced) -> Option<String> {
 /// Whether a value, rounded to the places another is written with, is that other.
 fn same(value: i128, scale: u32, other: i128, places: u32) -> bool {
     let places = places.min(scale);
-    let other_here = round(other, SCALE, places, Mode::Down);
-    round(value, scale, places, Mode::HalfEven) == other_here || round(value, scale, places, Mode::HalfUp) == other_here
+    let other_here = round(other, SCALE, places, RoundingMode::Down);
+    round(value, scale, places, RoundingMode::HalfEven) == other_here
+        || round(value, scale, places, RoundingMode::HalfUp) == other_here
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::options::Options;
-use crate::engine::{SCALE, Value};
+use crate::expr::{SCALE, Value};
 use crate::reference::decimal::text;
 
 /// What an example expects.

@@ -12,8 +12,8 @@ use arrow::datatypes::{DataType, Field};
 use super::amount::whole;
 use super::inputs::{INPUTS, Input};
 use super::table::{decimals, devices, elements};
-use crate::engine::{Type, Value};
 use crate::error::{Error, Result};
+use crate::expr::{Type, Value};
 use crate::schema::batch::{column, decimal, int, number, text, time};
 use crate::schema::dataset::gpu_fields;
 
@@ -50,7 +50,7 @@ impl Facts {
                 ("site", _) => Arc::new(StringArray::from_iter_values(std::iter::repeat_n(site, rows))),
                 ("seconds", _) => {
                     let (seconds, fraction) = (int(batch, "wall_s")?, int(batch, "wall_fraction_ms")?);
-                    let milliseconds = 10_i128.pow(crate::engine::SCALE - 3);
+                    let milliseconds = 10_i128.pow(crate::expr::SCALE - 3);
                     decimals((0..rows).map(|row| {
                         let fraction = i128::from(fraction.value(row)) * milliseconds;
                         Some(whole(seconds.value(row)) + fraction)
@@ -58,7 +58,7 @@ impl Facts {
                 }
                 ("hepscore23" | "hepspec" | "si2k", _) => {
                     // Values have four decimals.
-                    let to_scale = 10_i128.pow(crate::engine::SCALE - 4);
+                    let to_scale = 10_i128.pow(crate::expr::SCALE - 4);
                     let values = decimal(batch, input.record)?;
                     decimals((0..rows).map(|row| number(values, row).map(|value| value * to_scale)))
                 }

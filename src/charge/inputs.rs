@@ -1,6 +1,6 @@
 //! The columns a formula may read.
 
-use crate::engine::Type;
+use crate::expr::Type;
 
 /// A column every job has.
 #[derive(Clone, Copy, Debug)]

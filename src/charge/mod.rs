@@ -29,5 +29,5 @@ pub mod weights;
 
 pub use crate::charge::options::Options;
 pub use crate::charge::policy::Policy;
-pub use price::{Priced, price};
+pub use price::{JobPriced, price};
 pub use tariff::Tariff;

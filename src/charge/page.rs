@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use super::policy::{Policy, Subject};
 use super::show::{settlement, source};
-use crate::engine::{SCALE, Value};
 use crate::error::Result;
+use crate::expr::{SCALE, Value};
 use crate::reference::decimal::text;
 use crate::time::Day;
 use crate::time::month::date_of;

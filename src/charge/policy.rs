@@ -7,10 +7,10 @@ use super::amount::{MemoryUnit, Rounding};
 use super::example::Example;
 use super::options::Options;
 use super::read;
-use super::table::{Devices, Table};
-use crate::engine::{Formula, Type, Value};
+use super::table::{Devices, WeightTable};
+use crate::diagnostics::Problems;
 use crate::error::{Error, Result};
-use crate::problems::Problems;
+use crate::expr::{Formula, Type, Value};
 use crate::small_file;
 use crate::time::{Calendar, Day};
 
@@ -73,7 +73,7 @@ pub struct Extra {
 
 /// Where a step's value comes from, as the file says it.
 #[derive(Clone, Debug)]
-pub enum Origin {
+pub enum PolicyOrigin {
     /// An expression.
     Expression(String),
     /// Steps of a tier: the expression, bounds with values, the value above, whether a bound belongs to its own step.
@@ -95,7 +95,7 @@ pub struct Step {
     /// Its name.
     pub name: String,
     /// As it is written.
-    pub origin: Origin,
+    pub origin: PolicyOrigin,
     /// Compiled.
     pub formula: Formula,
 }
@@ -145,7 +145,7 @@ pub struct Policy {
     /// What stands for an input that a record does not tell.
     pub unknown: Vec<(String, Value)>,
     /// Lookup tables, in order.
-    pub tables: Vec<Table>,
+    pub tables: Vec<WeightTable>,
     /// Device catalogues.
     pub devices: Vec<Devices>,
     /// Named values, then the last one, the charge.
@@ -197,7 +197,7 @@ impl Policy {
         for (name, value) in chosen {
             let Some(choice) = self.choices.iter().find(|choice| choice.name == *name) else {
                 let names = self.choices.iter().map(|choice| choice.name.as_str());
-                let hint = crate::problems::did_you_mean(name, names);
+                let hint = crate::diagnostics::did_you_mean(name, names);
                 return Err(format!("{} has no option \"{name}\"{hint}", self.id));
             };
             if !choice.values.contains(value) {

@@ -11,8 +11,8 @@ use super::options::Options;
 use super::policy::{CHARGE, Policy};
 use super::scope::{KeptOut, Within, within};
 use super::table::{column, decimals, numbers, words};
-use crate::engine::{Formula, SCALE, Type, Value, evaluate};
 use crate::error::{Error, Kind, Result};
+use crate::expr::{Formula, SCALE, Type, Value, evaluate};
 use crate::reference::decimal::text;
 
 /// The name under which the condition of a scope is computed.
@@ -20,7 +20,7 @@ const WHEN: &str = "when";
 
 /// What every job costs.
 #[derive(Clone, Debug)]
-pub struct Priced {
+pub struct JobPriced {
     /// Whether the policy is for this job.
     pub is_in_scope: Vec<bool>,
     /// The charge in units of 10^-[`CHARGE_SCALE`]; `None` when it is unknown or the policy is not for this job.
@@ -44,12 +44,12 @@ const CHARGE_LIMIT: i128 = 10_i128.pow(25);
 ///
 /// # Errors
 /// [`Kind::Internal`] naming the policy when the formulas contradict what they were compiled for.
-pub fn price(policy: &Policy, chosen: &Options, facts: &Facts, is_traced: bool) -> Result<Priced> {
+pub fn price(policy: &Policy, chosen: &Options, facts: &Facts, is_traced: bool) -> Result<JobPriced> {
     all_that_fit(policy, chosen, facts, is_traced).map_err(|why| why.at("policy", policy.name()))
 }
 
 /// Charges all jobs at once, or, where a number does not fit, each half by itself down to the job it is of.
-fn all_that_fit(policy: &Policy, chosen: &Options, facts: &Facts, is_traced: bool) -> Result<Priced> {
+fn all_that_fit(policy: &Policy, chosen: &Options, facts: &Facts, is_traced: bool) -> Result<JobPriced> {
     let at_once = priced(policy, chosen, facts, is_traced);
     match at_once {
         Err(why) if why.kind() == Kind::Data => {}
@@ -69,10 +69,10 @@ fn all_that_fit(policy: &Policy, chosen: &Options, facts: &Facts, is_traced: boo
 }
 
 /// The one job whose numbers do not fit: it is in scope, as one is whose condition is unknown, and not charged.
-fn unfit(policy: &Policy, facts: &Facts) -> Result<Priced> {
+fn unfit(policy: &Policy, facts: &Facts) -> Result<JobPriced> {
     let mut kept_out = vec![None; facts.rows];
     let in_scope = within(policy, facts, &mut kept_out)?.rows;
-    Ok(Priced {
+    Ok(JobPriced {
         is_in_scope: (0..facts.rows).map(|row| in_scope.contains(&row)).collect(),
         // What never ran costs nothing, whatever a formula makes of it.
         charge: (0..facts.rows)
@@ -85,7 +85,7 @@ fn unfit(policy: &Policy, facts: &Facts) -> Result<Priced> {
     })
 }
 
-fn priced(policy: &Policy, chosen: &Options, facts: &Facts, is_traced: bool) -> Result<Priced> {
+fn priced(policy: &Policy, chosen: &Options, facts: &Facts, is_traced: bool) -> Result<JobPriced> {
     let mut kept_out = vec![None; facts.rows];
     let Within {
         rows: within,
@@ -117,7 +117,7 @@ fn priced(policy: &Policy, chosen: &Options, facts: &Facts, is_traced: bool) -> 
     let given = evaluate(&batch, &formulas, &wanted)?;
     let charge = crate::schema::batch::decimal(&given, CHARGE)?;
     let condition = given.column_by_name(WHEN).and_then(|array| array.as_boolean_opt());
-    let mut result = Priced {
+    let mut result = JobPriced {
         is_in_scope: vec![false; facts.rows],
         charge: vec![None; facts.rows],
         values: BTreeMap::new(),
@@ -283,7 +283,7 @@ fn batch(facts: &Facts) -> Result<RecordBatch> {
     )?)
 }
 
-impl Priced {
+impl JobPriced {
     /// Adds the jobs of another batch behind these.
     fn append(&mut self, other: Self) -> Result<()> {
         let job_n = self.is_in_scope.len();

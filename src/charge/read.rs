@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::amount::{CHARGE_SCALE, MemoryUnit, Mode, Rounding, whole};
+use super::amount::{CHARGE_SCALE, MemoryUnit, Rounding, RoundingMode, whole};
 use super::inputs::{INPUTS, SCOPES};
-use super::policy::{CHARGE, Choice, Extra, MEMORY_UNIT, Origin, Policy, Scope, Step, Subject};
+use super::policy::{CHARGE, Choice, Extra, MEMORY_UNIT, Policy, PolicyOrigin, Scope, Step, Subject};
 use super::{read_example, read_table};
-use crate::engine::formula::parse;
-use crate::engine::{Formula, Mistake, Type, Value, words};
-use crate::problems::section::{At, Section, Source, kind, root, toml_mistake};
-use crate::problems::{Problems, did_you_mean};
+use crate::diagnostics::section::{At, Section, SectionSource, kind, root, toml_mistake};
+use crate::diagnostics::{Problems, did_you_mean};
+use crate::expr::formula::parse;
+use crate::expr::{Formula, Mistake, Type, Value, words};
 use crate::time::Day;
 use crate::time::month::day_of;
 
@@ -46,11 +46,11 @@ const KEYS: &[&str] = &[
 ];
 
 /// Names known so far, each with its type.
-pub(super) struct Names {
+pub(super) struct PolicyNames {
     pub(super) types: BTreeMap<String, Type>,
 }
 
-impl Names {
+impl PolicyNames {
     /// Adds a name; tells when it is taken or cannot be one.
     pub(super) fn add(&mut self, section: &Section<'_>, line: usize, name: &str, kind: Type, problems: &mut Problems) {
         let is_name = name.starts_with(|c: char| c.is_ascii_lowercase())
@@ -99,7 +99,7 @@ impl Names {
 
 /// Reads a policy file. Everything that is wrong with it is told; then there is no policy.
 pub(super) fn policy(file: &str, text: &str, problems: &mut Problems) -> Option<Policy> {
-    let source = Source { file, text };
+    let source = SectionSource { file, text };
     let (table, errors) = DeTable::parse_recoverable(text);
     for error in &errors {
         let line = error.span().map_or(0, |span| source.line(span.start));
@@ -135,9 +135,9 @@ fn billing_is(top: &Section<'_>, steps: &[Step], problems: &mut Problems) -> Opt
     Some(named.value)
 }
 
-fn read(source: Source<'_>, table: &Spanned<DeTable<'_>>, problems: &mut Problems) -> Option<Policy> {
+fn read(source: SectionSource<'_>, table: &Spanned<DeTable<'_>>, problems: &mut Problems) -> Option<Policy> {
     let top = root(source, table, "the policy file", KEYS, problems);
-    let mut names = Names {
+    let mut names = PolicyNames {
         types: INPUTS.iter().map(|input| (input.name.to_owned(), input.kind)).collect(),
     };
     let id = top.required_text("id", "a name that stays over all versions", problems);
@@ -171,7 +171,7 @@ fn read(source: Source<'_>, table: &Spanned<DeTable<'_>>, problems: &mut Problem
     let minimum_charge = number(&top, "minimum_charge", problems);
     steps.push(Step {
         name: CHARGE.to_owned(),
-        origin: Origin::Expression(formula?.value),
+        origin: PolicyOrigin::Expression(formula?.value),
         formula: compiled?,
     });
     let mut policy = Policy {
@@ -287,7 +287,7 @@ fn validity(top: &Section<'_>, problems: &mut Problems) -> (Option<Day>, Option<
     (from, to)
 }
 
-fn choices(top: &Section<'_>, names: &mut Names, problems: &mut Problems) -> Vec<Choice> {
+fn choices(top: &Section<'_>, names: &mut PolicyNames, problems: &mut Problems) -> Vec<Choice> {
     let sections = top.sections("option", "[[option]]", &["name", "values", "default", "doc"], problems);
     let choices = sections.iter().filter_map(|section| {
         let name = section.required_text("name", "also a text the formula can read", problems);
@@ -326,7 +326,7 @@ fn choices(top: &Section<'_>, names: &mut Names, problems: &mut Problems) -> Vec
     choices.collect()
 }
 
-fn constants(top: &Section<'_>, names: &mut Names, problems: &mut Problems) -> Vec<(String, Value)> {
+fn constants(top: &Section<'_>, names: &mut PolicyNames, problems: &mut Problems) -> Vec<(String, Value)> {
     let mut constants = Vec::new();
     let section = top.free_section("constants", "[constants]", problems);
     for (name, found, line) in section.iter().flat_map(Section::entries) {
@@ -345,7 +345,7 @@ fn constants(top: &Section<'_>, names: &mut Names, problems: &mut Problems) -> V
     constants
 }
 
-fn extras(top: &Section<'_>, names: &mut Names, problems: &mut Problems) -> Vec<Extra> {
+fn extras(top: &Section<'_>, names: &mut PolicyNames, problems: &mut Problems) -> Vec<Extra> {
     const TYPES: &[(&str, Type)] = &[("number", Type::Number), ("text", Type::Text)];
     let sections = top.sections("input", "[[input]]", &["name", "type", "doc", "absent"], problems);
     let extras = sections.iter().filter_map(|section| {
@@ -373,7 +373,7 @@ fn extras(top: &Section<'_>, names: &mut Names, problems: &mut Problems) -> Vec<
     extras.collect()
 }
 
-fn scope(top: &Section<'_>, names: &Names, problems: &mut Problems) -> Scope {
+fn scope(top: &Section<'_>, names: &PolicyNames, problems: &mut Problems) -> Scope {
     let known: Vec<&str> = SCOPES.iter().copied().chain(["when"]).collect();
     let Some(section) = top.section("scope", "[scope]", &known, problems) else {
         return Scope::default();
@@ -395,7 +395,7 @@ fn scope(top: &Section<'_>, names: &Names, problems: &mut Problems) -> Scope {
         }
         scope.when = Some(Step {
             name: "when".to_owned(),
-            origin: Origin::Expression(sql.value),
+            origin: PolicyOrigin::Expression(sql.value),
             formula,
         });
     }
@@ -412,7 +412,7 @@ fn memory_unit(top: &Section<'_>, choices: &[Choice], problems: &mut Problems) -
 
 fn unknown(
     top: &Section<'_>,
-    names: &Names,
+    names: &PolicyNames,
     unit: Option<MemoryUnit>,
     problems: &mut Problems,
 ) -> Vec<(String, Value)> {
@@ -459,7 +459,7 @@ fn rounding(top: &Section<'_>, problems: &mut Problems) -> Rounding {
     Rounding {
         digits,
         mode: section
-            .word("mode", Mode::WORDS, problems)
+            .word("mode", RoundingMode::WORDS, problems)
             .map_or(default.mode, |at| at.value),
     }
 }

@@ -10,10 +10,10 @@ use super::inputs::input;
 use super::options::Options;
 use super::policy::Policy;
 use super::read::{exact, value};
-use crate::engine::formula::parse;
-use crate::engine::{SCALE, Type, Value};
-use crate::problems::section::{Section, kind};
-use crate::problems::{Problems, did_you_mean};
+use crate::diagnostics::section::{Section, kind};
+use crate::diagnostics::{Problems, did_you_mean};
+use crate::expr::formula::parse;
+use crate::expr::{SCALE, Type, Value};
 
 const KEYS: &[&str] = &[
     "name",
@@ -44,7 +44,7 @@ pub(super) fn examples(top: &Section<'_>, policy: &Policy, problems: &mut Proble
 fn example(section: &Section<'_>, policy: &Policy, problems: &mut Problems) -> Option<Example> {
     let name = section.required_text("name", "one of its own for every example", problems);
     let options = options(section, policy, problems);
-    let mut known = Known::default();
+    let mut known = ExampleKnown::default();
     if section.has("in") {
         known.read(section, policy, &options, problems);
     } else {
@@ -108,13 +108,13 @@ fn options(section: &Section<'_>, policy: &Policy, problems: &mut Problems) -> O
 
 /// What an example tells of its job.
 #[derive(Default)]
-struct Known {
+struct ExampleKnown {
     inputs: BTreeMap<String, Value>,
     written: Vec<(String, String)>,
     gpus: Vec<(String, i64)>,
 }
 
-impl Known {
+impl ExampleKnown {
     fn read(&mut self, section: &Section<'_>, policy: &Policy, options: &Options, problems: &mut Problems) {
         let table = section.free_section("in", "in", problems);
         for (name, found, line) in table.iter().flat_map(Section::entries) {

@@ -3,12 +3,12 @@
 use toml::Spanned;
 use toml::de::DeValue;
 
-use super::policy::{Origin, Step};
-use super::read::{Names, exact, value};
-use super::table::{Devices, Table};
-use crate::engine::{Formula, Mistake, Type, Value};
-use crate::problems::section::{Section, kind};
-use crate::problems::{Problems, did_you_mean};
+use super::policy::{PolicyOrigin, Step};
+use super::read::{PolicyNames, exact, value};
+use super::table::{Devices, WeightTable};
+use crate::diagnostics::section::{Section, kind};
+use crate::diagnostics::{Problems, did_you_mean};
+use crate::expr::{Formula, Mistake, Type, Value};
 
 /// The rows of a table as lists of cells, with their lines.
 fn rows(section: &Section<'_>, width: usize, problems: &mut Problems) -> Vec<(usize, Vec<Value>)> {
@@ -77,7 +77,7 @@ fn list(section: &Section<'_>, key: &str, what: &str, problems: &mut Problems) -
 }
 
 /// Every `[[table]]`.
-pub(super) fn tables(top: &Section<'_>, names: &mut Names, problems: &mut Problems) -> Vec<Table> {
+pub(super) fn tables(top: &Section<'_>, names: &mut PolicyNames, problems: &mut Problems) -> Vec<WeightTable> {
     const KEYS: &[&str] = &["title", "by", "gives", "rows", "missing"];
     let sections = top.sections("table", "[[table]]", KEYS, problems);
     let tables = sections.iter().filter_map(|section| {
@@ -114,7 +114,7 @@ pub(super) fn tables(top: &Section<'_>, names: &mut Names, problems: &mut Proble
             names.add(section, *line, name, *kind, problems);
         }
         let lines: Vec<usize> = rows.iter().map(|(line, _)| *line).collect();
-        let table = Table {
+        let table = WeightTable {
             title: section.text("title", problems).map(|at| at.value),
             by,
             gives: gives.into_iter().map(|(name, _)| name).zip(types).collect(),
@@ -131,7 +131,7 @@ pub(super) fn tables(top: &Section<'_>, names: &mut Names, problems: &mut Proble
 }
 
 /// Every `[[devices]]`.
-pub(super) fn devices(top: &Section<'_>, names: &mut Names, problems: &mut Problems) -> Vec<Devices> {
+pub(super) fn devices(top: &Section<'_>, names: &mut PolicyNames, problems: &mut Problems) -> Vec<Devices> {
     const KEYS: &[&str] = &["title", "gives", "rows", "missing"];
     let sections = top.sections("devices", "[[devices]]", KEYS, problems);
     let catalogues = sections.iter().map(|section| {
@@ -177,7 +177,7 @@ fn plain(value: &Value) -> Option<i128> {
 }
 
 /// Every `[[let]]` and `[[tier]]`, in the order of the file: each may read what stands above it.
-pub(super) fn steps(top: &Section<'_>, names: &mut Names, problems: &mut Problems) -> Vec<Step> {
+pub(super) fn steps(top: &Section<'_>, names: &mut PolicyNames, problems: &mut Problems) -> Vec<Step> {
     let lets = top.sections("let", "[[let]]", &["name", "is", "doc"], problems);
     let tiers = top.sections(
         "tier",
@@ -197,7 +197,7 @@ pub(super) fn steps(top: &Section<'_>, names: &mut Names, problems: &mut Problem
             let sql = section.required_text("is", "an SQL expression", problems);
             sql.and_then(|sql| {
                 let formula = names.compile(section, &sql, problems)?;
-                Some((Origin::Expression(sql.value), formula))
+                Some((PolicyOrigin::Expression(sql.value), formula))
             })
         };
         let Some(name) = name else { continue };
@@ -215,7 +215,7 @@ pub(super) fn steps(top: &Section<'_>, names: &mut Names, problems: &mut Problem
     steps
 }
 
-fn tier(section: &Section<'_>, names: &Names, problems: &mut Problems) -> Option<(Origin, Formula)> {
+fn tier(section: &Section<'_>, names: &PolicyNames, problems: &mut Problems) -> Option<(PolicyOrigin, Formula)> {
     const OWNERS: &[(&str, bool)] = &[("included", true), ("excluded", false)];
     let by = section.required_text("by", "the number that is looked up", problems);
     if !section.has("upper") {
@@ -240,7 +240,7 @@ fn tier(section: &Section<'_>, names: &Names, problems: &mut Problems) -> Option
     let compiled = names.compile(section, &by, problems)?;
     match Formula::tier(&compiled, &steps, above, upper) {
         Ok(formula) => Some((
-            Origin::Tier {
+            PolicyOrigin::Tier {
                 by: by.value,
                 steps,
                 above,

@@ -57,7 +57,7 @@ pub(super) fn within(policy: &Policy, facts: &Facts, kept_out: &mut [Option<Kept
 
 /// Jobs that one value of a column keeps out of a scope.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct LeftOut {
+pub struct ScopeLeftOut {
     /// The column of the scope; `when` for its condition.
     pub column: String,
     /// Its value; `None` when it is unknown, and of the condition.
@@ -114,9 +114,9 @@ impl OutOfScope {
 
     /// By column and value.
     #[must_use]
-    pub fn rows(&self, policy: &Policy) -> Vec<LeftOut> {
+    pub fn rows(&self, policy: &Policy) -> Vec<ScopeLeftOut> {
         let rows = self.0.iter().flat_map(|(why, counts)| {
-            counts.iter().map(|(value, n)| LeftOut {
+            counts.iter().map(|(value, n)| ScopeLeftOut {
                 column: column(policy, *why).to_owned(),
                 value: value.clone(),
                 job_n: *n,

@@ -1,14 +1,14 @@
 //! A formula with the numbers in it.
 
 use super::amount::{CHARGE_SCALE, MemoryUnit};
-use super::policy::{MEMORY_UNIT, Origin, Policy, Step};
-use super::price::Priced;
-use crate::engine::{SCALE, Value};
+use super::policy::{MEMORY_UNIT, Policy, PolicyOrigin, Step};
+use super::price::JobPriced;
+use crate::expr::{SCALE, Value};
 use crate::reference::decimal::text;
 
 /// How the charge of a job came about, a line for every value: the formula, the formula with its numbers, the result.
 #[must_use]
-pub fn trace(policy: &Policy, priced: &Priced, job: usize) -> Vec<String> {
+pub fn trace(policy: &Policy, priced: &JobPriced, job: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut inputs: Vec<String> = Vec::new();
     let steps = || policy.steps.iter().chain(&policy.scope.when);
@@ -39,7 +39,7 @@ pub fn trace(policy: &Policy, priced: &Priced, job: usize) -> Vec<String> {
 }
 
 /// Where inputs that no record has come from: units, what stands in, tables.
-fn grounds(policy: &Policy, priced: &Priced, job: usize) -> Vec<String> {
+fn grounds(policy: &Policy, priced: &JobPriced, job: usize) -> Vec<String> {
     let told = |name: &str| priced.value(job, name).unwrap_or_else(|| "unknown".to_owned());
     let each = |names: &mut dyn Iterator<Item = &str>| -> String {
         let values: Vec<String> = names.map(|name| format!("{name} = {}", told(name))).collect();
@@ -102,7 +102,7 @@ pub fn settlement(policy: &Policy) -> String {
     )
 }
 
-fn line(name: &str, step: &Step, priced: &Priced, job: usize, value: Option<String>) -> String {
+fn line(name: &str, step: &Step, priced: &JobPriced, job: usize, value: Option<String>) -> String {
     let value = value.unwrap_or_else(|| "unknown".to_owned());
     let source = source(step);
     let filled = with_numbers(&source, step.formula.reads(), |name| {
@@ -115,8 +115,8 @@ fn line(name: &str, step: &Step, priced: &Priced, job: usize, value: Option<Stri
 #[must_use]
 pub fn source(step: &Step) -> String {
     match &step.origin {
-        Origin::Expression(sql) => sql.split_whitespace().collect::<Vec<_>>().join(" "),
-        Origin::Tier {
+        PolicyOrigin::Expression(sql) => sql.split_whitespace().collect::<Vec<_>>().join(" "),
+        PolicyOrigin::Tier {
             by,
             steps,
             above,

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef, AsArray, Decimal128Array, ListArray, StringArray, StructArray};
 use arrow::datatypes::{Decimal128Type, Int64Type};
 
-use crate::engine::{Type, Value, evaluate};
 use crate::error::{Error, Kind, Result};
+use crate::expr::{Type, Value, evaluate};
 
 /// Rows that give values by the values of other columns.
 #[derive(Clone, Debug)]
-pub struct Table {
+pub struct WeightTable {
     /// What it is, for people.
     pub title: Option<String>,
     /// Columns to look up by.
@@ -50,7 +50,7 @@ fn key<'a>(cells: impl Iterator<Item = &'a Value>) -> String {
     key
 }
 
-impl Table {
+impl WeightTable {
     /// The rows by their keys; a key that two rows have is told by the position of the later row.
     pub(super) fn index(&self) -> std::result::Result<HashMap<String, usize>, usize> {
         let mut index = HashMap::new();

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use super::options::Options;
 use super::policy::Policy;
+use crate::diagnostics::Problems;
 use crate::error::{Error, Result};
-use crate::problems::Problems;
 
 /// A policy under chosen options.
 #[derive(Clone, Debug)]

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::amount::whole;
-use crate::engine::SCALE;
+use crate::expr::SCALE;
 use crate::reference::decimal::text;
 
 /// What one partition bills.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Billing {
+pub struct WeightBilling {
     /// How weighted resources become one number: `sum`, `max_tres` or `max_tres_gres`.
     pub rule: String,
     /// By resource in lower case: the weight, and the bytes or pieces it is for. Without any, CPUs are billed.
@@ -23,7 +23,7 @@ const GIB: i64 = 1 << 30;
 ///
 /// # Errors
 /// A sentence when a weight cannot be told in 12 decimals.
-pub fn policy(cluster: &str, partitions: &BTreeMap<String, Billing>) -> Result<String, String> {
+pub fn policy(cluster: &str, partitions: &BTreeMap<String, WeightBilling>) -> Result<String, String> {
     let tres: BTreeSet<&str> = partitions
         .values()
         .flat_map(|billing| billing.weights.keys().map(String::as_str))
@@ -160,7 +160,7 @@ fn steps(file: &mut String, tres: &BTreeSet<&str>) {
 }
 
 /// An example worked out here, not by the formula: three cores and 5 GiB on one node for ten seconds.
-fn example(file: &mut String, cluster: &str, partition: &str, billing: &Billing) -> Result<(), String> {
+fn example(file: &mut String, cluster: &str, partition: &str, billing: &WeightBilling) -> Result<(), String> {
     let amounts = [("cpu", 3), ("mem", 5), ("node", 1)];
     let mut parts = Vec::new();
     for (tres, amount) in amounts {
@@ -183,7 +183,7 @@ fn example(file: &mut String, cluster: &str, partition: &str, billing: &Billing)
 }
 
 /// The weight of one core, GiB or piece of a resource.
-fn per_unit(billing: &Billing, tres: &str) -> Result<i128, String> {
+fn per_unit(billing: &WeightBilling, tres: &str) -> Result<i128, String> {
     let Some((weight, per_n)) = billing.weights.get(tres) else {
         return Ok(0);
     };

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use super::output;
 use super::selection::{SiteArgs, day};
-use crate::capacity::{CapacityReport, Question, ReferenceChoice, limit};
+use crate::capacity::{CapacityQuestion, CapacityReport, ReferenceChoice, limit};
+use crate::diagnostics::Problems;
 use crate::error::Result;
-use crate::problems::Problems;
 use crate::reference::node_type::NodeTypeTable;
 use crate::report::render::TableFormat;
 use crate::time::Day;
@@ -65,7 +65,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
     let mut problems = Problems::default();
     let table = NodeTypeTable::load(&args.nodes, &args.nodes.to_string_lossy(), &mut problems);
     problems.finish()?;
-    let question = Question {
+    let question = CapacityQuestion {
         sites: args.sites.names(),
         on: args.on,
         reference: args.reference,

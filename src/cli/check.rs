@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::output;
 use crate::config::{Plan, SourcePlan};
 use crate::error::{Error, Kind, Result};
-use crate::ingest::apart::hold_apart;
+use crate::ingest::output_overlap::hold_apart;
 use crate::ingest::reading::first_mistake;
 use crate::sources::input::{InputFile, clean};
 use crate::sources::location::is_url;
@@ -131,7 +131,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
         output::people(&format!("warning: {warning}"));
     }
     let (mut lines, mut missing, mut wrong) = (Vec::new(), Vec::new(), Vec::new());
-    let mut shared = Shared::default();
+    let mut shared = CheckShared::default();
     if let Err(why) = hold_apart(&plan, &plan.output) {
         wrong.push(why.to_string());
     }
@@ -190,14 +190,14 @@ fn mistake_of(source: &Arc<SourcePlan>, files: &[InputFile]) -> Option<String> {
 
 /// Files that several sources read.
 #[derive(Default)]
-struct Shared {
+struct CheckShared {
     /// The first source that reads a file, by its path.
     first: BTreeMap<String, String>,
     /// How many files two sources share, and one of them.
     pairs: BTreeMap<(String, String), (usize, String)>,
 }
 
-impl Shared {
+impl CheckShared {
     fn add(&mut self, source: &SourcePlan, files: &[InputFile]) {
         // What machines are may be told any number of times.
         for file in files.iter().filter(|_| !source.is_inventory()) {

@@ -8,7 +8,7 @@ use super::reading::reading;
 use crate::audit::explain;
 use crate::error::Result;
 use crate::report::render::TableFormat;
-use crate::store::Part;
+use crate::store::StatePart;
 
 /// Explain one number, all the way down: a job, or a cell of charges or usage.
 ///
@@ -49,7 +49,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
-    reading(&[&args.out], Part::Published, || answer(args))
+    reading(&[&args.out], StatePart::Published, || answer(args))
 }
 
 fn answer(args: &Args) -> Result<()> {
@@ -58,7 +58,7 @@ fn answer(args: &Args) -> Result<()> {
         return match args.format {
             TableFormat::Json => output::json(&cells),
             // What else there is was refused with the command line.
-            _ => output::text(&cells.iter().map(explain::Cell::text).collect::<String>()),
+            _ => output::text(&cells.iter().map(explain::ExplainedCell::text).collect::<String>()),
         };
     }
     if args.what.starts_with("usage/") {

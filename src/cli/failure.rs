@@ -3,7 +3,7 @@
 use super::formats::ReportFormat;
 use super::output;
 use crate::error::Result;
-use crate::run::report::Failure;
+use crate::run::run_report::Failure;
 
 /// What a command found out about a lake; where it failed and a program reads its report, that is told in a line of JSON.
 pub(crate) fn or_failure<T>(format: ReportFormat, lake: &str, found: Result<T>) -> Result<T> {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::output;
 use super::progress::Terminal;
 use crate::error::{Error, Kind, Result};
-use crate::inspect::{self, Look};
+use crate::inspect::{self, InspectLook};
 use crate::report::render::TableFormat;
 use crate::runtime::Progress;
 use crate::sources::input::InputFile;
@@ -56,9 +56,9 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Result<()> {
     let progress = Terminal::new();
     let look = match (args.cross_check, args.quick) {
-        (true, _) => Look::CrossCheck,
-        (_, true) => Look::Quick,
-        _ => Look::Usual,
+        (true, _) => InspectLook::CrossCheck,
+        (_, true) => InspectLook::Quick,
+        _ => InspectLook::Usual,
     };
     let mut reports = Vec::new();
     let mut failed: Option<Error> = None;

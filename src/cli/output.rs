@@ -4,60 +4,59 @@ use std::io::{self, ErrorKind, Read, Seek, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
-
 use tempfile::SpooledTempFile;
 
+use crate::display_text;
 use crate::error::{Error, Result};
-use crate::plain;
 
 /// So many bytes for stdout are kept in memory while they are held; more go to a temporary file.
 const HELD_BYTES: usize = 8 << 20;
 
 /// What is held back at the moment.
-static HELD: Mutex<Option<Held>> = Mutex::new(None);
+static HELD: Mutex<Option<OutputHeld>> = Mutex::new(None);
 
 /// What was printed and is not shown yet.
 #[derive(Debug)]
-pub struct Held {
+pub struct OutputHeld {
     data: SpooledTempFile,
-    order: Vec<Piece>,
+    order: Vec<OutputPiece>,
 }
 
 #[derive(Debug)]
-enum Piece {
+enum OutputPiece {
     Data(u64),
     People(String),
 }
 
 /// While it is there, what is printed is held back. Dropped, it throws that away.
 #[derive(Debug)]
-pub struct Holding(());
+pub struct OutputHolding(());
 
 /// Begins to hold back what is printed.
 #[must_use]
-pub fn hold() -> Holding {
-    *held() = Some(Held {
+pub fn hold() -> OutputHolding {
+    *held() = Some(OutputHeld {
         data: SpooledTempFile::new(HELD_BYTES),
         order: Vec::new(),
     });
-    Holding(())
+    OutputHolding(())
 }
 
-impl Holding {
+impl OutputHolding {
     /// Ends it, and gives what was held back.
     #[must_use]
-    pub fn take(self) -> Option<Held> {
+    pub fn take(self) -> Option<OutputHeld> {
         held().take()
     }
 }
 
-impl Drop for Holding {
+impl Drop for OutputHolding {
     fn drop(&mut self) {
         held().take();
     }
 }
 
-impl Held {
+impl OutputHeld {
     /// Prints it.
     ///
     /// # Errors
@@ -67,8 +66,8 @@ impl Held {
         self.data.rewind().map_err(lost)?;
         for piece in self.order {
             match piece {
-                Piece::People(line) => people(&line),
-                Piece::Data(n) => {
+                OutputPiece::People(line) => people(&line),
+                OutputPiece::Data(n) => {
                     let mut rest = (&mut self.data).take(n);
                     let mut bytes = Vec::new();
                     while rest.by_ref().take(1 << 20).read_to_end(&mut bytes).map_err(lost)? > 0 {
@@ -87,14 +86,14 @@ impl Held {
             .map_err(|why| Error::io("what is printed cannot be kept in a temporary file").because(why))?;
         let n = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
         match self.order.last_mut() {
-            Some(Piece::Data(last)) => *last += n,
-            _ => self.order.push(Piece::Data(n)),
+            Some(OutputPiece::Data(last)) => *last += n,
+            _ => self.order.push(OutputPiece::Data(n)),
         }
         Ok(())
     }
 }
 
-fn held() -> MutexGuard<'static, Option<Held>> {
+fn held() -> MutexGuard<'static, Option<OutputHeld>> {
     HELD.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -120,7 +119,7 @@ pub fn data(bytes: &[u8]) -> Result<()> {
 /// # Errors
 /// As [`data`].
 pub fn text(text: &str) -> Result<()> {
-    let text = &plain::lines(text);
+    let text = &display_text::lines(text);
     let end = if text.ends_with('\n') || text.is_empty() {
         ""
     } else {
@@ -156,13 +155,13 @@ fn program(json: &str) -> Result<()> {
 
 /// Writes a line to stderr, also while others are held back. There is nobody to tell if that fails.
 pub fn at_once(line: &str) {
-    let _ = writeln!(io::stderr().lock(), "{}", plain::lines(line));
+    let _ = writeln!(io::stderr().lock(), "{}", display_text::lines(line));
 }
 
 /// Writes a line to stderr. There is nobody to tell if that fails.
 pub fn people(line: &str) {
     if let Some(held) = &mut *held() {
-        held.order.push(Piece::People(line.to_owned()));
+        held.order.push(OutputPiece::People(line.to_owned()));
         return;
     }
     at_once(line);

@@ -9,13 +9,13 @@ use serde_json::json;
 use super::formats::ReportFormat;
 use super::output;
 use super::reading::reading;
-use crate::audit::{billing, recorded, reprice};
+use crate::audit::{billing, billing_comparison, reprice};
 use crate::charge::check_example::Verdict;
 use crate::charge::inputs::INPUTS;
 use crate::charge::{Options, Policy, Tariff, page};
+use crate::diagnostics::Problems;
 use crate::error::{Error, Kind, Result};
-use crate::problems::Problems;
-use crate::store::Part;
+use crate::store::StatePart;
 
 /// Test and show charge policies.
 ///
@@ -46,11 +46,11 @@ Examples:
     gridtally policy billing out")]
 pub(super) struct Args {
     #[command(subcommand)]
-    command: Command,
+    command: PolicyCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
+enum PolicyCommand {
     /// Run the worked examples policies carry; exit code 65 when one fails.
     Test {
         /// Policy files, or folders of them; without any, the folder `policies` or `pipelines/policies`.
@@ -138,22 +138,22 @@ struct Pricing {
 
 pub(super) fn run(args: &Args) -> Result<()> {
     let lakes: &[&str] = match &args.command {
-        Command::Diff { pricing, .. } | Command::Price { pricing, .. } => &[&pricing.lake],
-        Command::Billing { out, .. } | Command::Weights { out, .. } => &[out],
-        Command::Test { .. } | Command::Show { .. } | Command::Columns => &[],
+        PolicyCommand::Diff { pricing, .. } | PolicyCommand::Price { pricing, .. } => &[&pricing.lake],
+        PolicyCommand::Billing { out, .. } | PolicyCommand::Weights { out, .. } => &[out],
+        PolicyCommand::Test { .. } | PolicyCommand::Show { .. } | PolicyCommand::Columns => &[],
     };
-    reading(lakes, Part::Published, || answer(args))
+    reading(lakes, StatePart::Published, || answer(args))
 }
 
 fn answer(args: &Args) -> Result<()> {
     match &args.command {
-        Command::Test { files, report } => test(files, *report),
-        Command::Show { files } => {
+        PolicyCommand::Test { files, report } => test(files, *report),
+        PolicyCommand::Show { files } => {
             let policies = load(files)?;
             let pages = policies.iter().map(page::page).collect::<Result<Vec<_>>>()?;
             output::text(&pages.join("\n"))
         }
-        Command::Diff { a, b, pricing } => {
+        PolicyCommand::Diff { a, b, pricing } => {
             let both = [tariff(a, &pricing.option)?, tariff(b, &pricing.option)?];
             refuse_odd(&pricing.option, &both)?;
             let [a, b] = &both;
@@ -163,7 +163,7 @@ fn answer(args: &Args) -> Result<()> {
                 ReportFormat::Json => output::json(&compared),
             }
         }
-        Command::Price { files, pricing } => {
+        PolicyCommand::Price { files, pricing } => {
             let tariffs = files.iter().map(|file| tariff(file, &pricing.option));
             let tariffs = tariffs.collect::<Result<Vec<_>>>()?;
             refuse_odd(&pricing.option, &tariffs)?;
@@ -176,7 +176,7 @@ fn answer(args: &Args) -> Result<()> {
                 ReportFormat::Json => output::json(&priced),
             }
         }
-        Command::Billing {
+        PolicyCommand::Billing {
             out,
             file,
             cluster,
@@ -191,7 +191,7 @@ fn answer(args: &Args) -> Result<()> {
                 }
                 None => Tariff::restored("weights", &billing::policy(out, cluster.as_deref())?, "")?,
             };
-            let compared = recorded::compare(out, &tariff)?;
+            let compared = billing_comparison::compare(out, &tariff)?;
             match report {
                 ReportFormat::Text => output::text(&compared.text())?,
                 ReportFormat::Json => output::json(&compared)?,
@@ -210,8 +210,8 @@ fn answer(args: &Args) -> Result<()> {
                 }
             }
         }
-        Command::Weights { out, cluster } => output::text(&billing::policy(out, cluster.as_deref())?),
-        Command::Columns => {
+        PolicyCommand::Weights { out, cluster } => output::text(&billing::policy(out, cluster.as_deref())?),
+        PolicyCommand::Columns => {
             let mut table = String::new();
             for input in INPUTS {
                 // Writing to a string cannot fail.

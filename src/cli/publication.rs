@@ -6,17 +6,17 @@ use super::output;
 use super::reading::reading;
 use super::selection::SiteArgs;
 use super::wait::WaitArgs;
+use crate::diagnostics::must_be_known;
 use crate::error::{Error, Kind, Result};
-use crate::problems::must_be_known;
 use crate::report::lake::Lake;
 use crate::report::publication::diff::{diff, in_brief, table};
 use crate::report::publication::lock::{self, LockEvent};
-use crate::report::publication::told::Told;
+use crate::report::publication::message_record::MessageRecord;
 use crate::report::publication::{carry, ledger};
 use crate::report::render::{TableFormat, render};
 use crate::report::table::{Cell, ColumnKind, Table};
 use crate::runtime::clock;
-use crate::store::{BookLock, CutOff, Heads, Part, lake};
+use crate::store::{BookLock, CutOff, Heads, StatePart, lake};
 use crate::time::Month;
 
 /// Look at what was published to whom, compare publications, lock months.
@@ -38,11 +38,11 @@ Examples:
     gridtally publication carry out new-out")]
 pub(super) struct Args {
     #[command(subcommand)]
-    action: Action,
+    action: PublicationAction,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Action {
+enum PublicationAction {
     /// List the publications of a lake.
     List {
         /// Folder or URL results were published to.
@@ -110,26 +110,26 @@ struct LockArgs {
 
 pub(super) fn run(args: &Args) -> Result<()> {
     match &args.action {
-        Action::List { lake, format } => reading(&[lake], Part::Book, || list(lake, *format)),
-        Action::Diff { before, after, format } => {
+        PublicationAction::List { lake, format } => reading(&[lake], StatePart::Book, || list(lake, *format)),
+        PublicationAction::Diff { before, after, format } => {
             let changes = diff(&read(before)?, &read(after)?);
             let title = format!("From {} to {}", before.display(), after.display());
             output::data(&render(&table(&title, &changes), *format)?)?;
             output::people(&in_brief(&changes));
             Ok(())
         }
-        Action::Lock(args) => lock_month(args, true),
-        Action::Unlock(args) => lock_month(args, false),
-        Action::Carry { from, to, wait } => carry_books(from, to, wait),
-        Action::Locks { lake, format } => reading(&[lake], Part::Book, || locks(lake, *format)),
+        PublicationAction::Lock(args) => lock_month(args, true),
+        PublicationAction::Unlock(args) => lock_month(args, false),
+        PublicationAction::Carry { from, to, wait } => carry_books(from, to, wait),
+        PublicationAction::Locks { lake, format } => reading(&[lake], StatePart::Book, || locks(lake, *format)),
     }
 }
 
 /// Every record of the messages or documents at a path.
-fn read(path: &Path) -> Result<Vec<Told>> {
+fn read(path: &Path) -> Result<Vec<MessageRecord>> {
     let mut told = Vec::new();
     for (file, text) in crate::report::publication::messages::texts(path)? {
-        told.append(&mut Told::read_file(&text).map_err(|e| e.at("file", file.display()))?);
+        told.append(&mut MessageRecord::read_file(&text).map_err(|e| e.at("file", file.display()))?);
     }
     Ok(told)
 }
@@ -158,16 +158,16 @@ fn list(lake: &str, format: TableFormat) -> Result<()> {
         ],
     );
     let entries = ledger::load(&lake.store)?;
-    let same = |a: &ledger::Entry, b: &ledger::Entry| {
+    let same = |a: &ledger::PublicationEntry, b: &ledger::PublicationEntry| {
         (&a.publication_id, &a.receiver, &a.place) == (&b.publication_id, &b.receiver, &b.place)
     };
     for place in entries.chunk_by(same) {
         let Some(first) = place.first() else { continue };
         let of = |is_sent: bool| {
             let entries = place.iter();
-            entries.filter(move |entry| (entry.state == ledger::State::Sent) == is_sent)
+            entries.filter(move |entry| (entry.state == ledger::PublicationState::Sent) == is_sent)
         };
-        let count = |is_sent: bool| -> i64 { of(is_sent).map(ledger::Entry::record_n).sum() };
+        let count = |is_sent: bool| -> i64 { of(is_sent).map(ledger::PublicationEntry::record_n).sum() };
         let jobs: i64 = of(true).map(|entry| entry.told.job_n()).sum();
         found.push(vec![
             instant(first.published_ms),
@@ -218,7 +218,7 @@ fn lock_month(args: &LockArgs, is_locked: bool) -> Result<()> {
 }
 
 fn carry_books(from: &str, to: &str, wait: &WaitArgs) -> Result<()> {
-    let ends = reading(&[from], Part::Book, || {
+    let ends = reading(&[from], StatePart::Book, || {
         let (from, to) = (Lake::open(from)?, Lake::open(to)?);
         let book = BookLock::take(&to.store, wait.or(0))?;
         note_cut_off(&book);

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::output;
 use crate::error::{Error, Kind, Result};
-use crate::store::{Manifest, Part, Store};
+use crate::store::{Manifest, StatePart, Store};
 
 /// How long, and how often at least, a lake is read again that changes all the time.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -18,7 +18,7 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 ///
 /// # Errors
 /// What `read` fails with; [`Kind::Busy`] when a lake does not settle, or its last run was cut off while it published.
-pub(super) fn reading<T>(lakes: &[&str], part: Part, mut read: impl FnMut() -> Result<T>) -> Result<T> {
+pub(super) fn reading<T>(lakes: &[&str], part: StatePart, mut read: impl FnMut() -> Result<T>) -> Result<T> {
     let mut stores = Vec::new();
     for lake in lakes {
         if is_lake(lake)? {
@@ -69,7 +69,7 @@ fn is_lake(place: &str) -> Result<bool> {
 }
 
 /// A commit that nobody carries on was cut off.
-fn refuse_cut_off(stores: &[Store], part: Part) -> Result<()> {
+fn refuse_cut_off(stores: &[Store], part: StatePart) -> Result<()> {
     for store in stores {
         if store.state(part)?.is_some() || store.is_locked()? || store.state(part)?.is_some() {
             continue;

@@ -5,12 +5,12 @@ use super::reading::reading;
 use super::selection::{Finest, SelectionArgs};
 use crate::error::{Error, Kind, Result};
 use crate::report::lake::Selection;
-use crate::report::reconcile::cause::Cause;
 use crate::report::reconcile::compare::{Difference, compare};
-use crate::report::reconcile::side::Side;
+use crate::report::reconcile::difference_cause::Cause;
+use crate::report::reconcile::usage_source::UsageSource;
 use crate::report::render::{TableFormat, render};
-use crate::report::work_scale::Scale;
-use crate::store::Part;
+use crate::report::work_scale::WorkScale;
+use crate::store::StatePart;
 use crate::time::DaySpan;
 
 /// Compare two accounts of the same usage by site, VO and month, and say why they differ.
@@ -55,7 +55,7 @@ pub(super) struct Args {
 
     /// Benchmark in which work is counted.
     #[arg(long, value_name = "NAME", default_value = "hs23")]
-    work: Scale,
+    work: WorkScale,
 
     /// Fail (exit code 65) when there is a finding: a difference.
     #[arg(long)]
@@ -79,14 +79,14 @@ fn percent_e6(text: &str) -> Result<i128, String> {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
-    reading(&[&args.a, &args.b], Part::Published, || answer(args))
+    reading(&[&args.a, &args.b], StatePart::Published, || answer(args))
 }
 
 fn answer(args: &Args) -> Result<()> {
     let selection = args
         .selection
         .selection(Finest::Month("accounts are compared by month, and so are the causes"))?;
-    let side = |path: &str, source: &Option<String>| Side::open(path, source.as_deref(), &selection, args.work);
+    let side = |path: &str, source: &Option<String>| UsageSource::open(path, source.as_deref(), &selection, args.work);
     let (mut a, mut b) = (side(&args.a, &args.source_a)?, side(&args.b, &args.source_b)?);
     let mut known = a.known.clone();
     known.extend(&b.known);
@@ -101,7 +101,7 @@ fn answer(args: &Args) -> Result<()> {
             ..selection.clone()
         };
         let levels = |path: &str, source: &Option<String>| {
-            Side::open(path, source.as_deref(), &ever, args.work).map(|side| side.levels)
+            UsageSource::open(path, source.as_deref(), &ever, args.work).map(|side| side.levels)
         };
         a.levels = levels(&args.a, &args.source_a)?;
         b.levels = levels(&args.b, &args.source_b)?;

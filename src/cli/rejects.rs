@@ -6,7 +6,7 @@ use crate::audit::rejects::{RejectFilter, summarise};
 use crate::error::{Error, Kind, Result};
 use crate::ledger::{Outcome, Reason};
 use crate::report::render::TableFormat;
-use crate::store::Part;
+use crate::store::StatePart;
 
 /// Sum up what was refused: how many rows, in which files, why, with examples.
 ///
@@ -81,7 +81,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
         source: args.source.clone(),
         reasons: args.reason.clone(),
     };
-    let report = reading(&[out], Part::Published, || summarise(out, &filter, args.examples))?;
+    let report = reading(&[out], StatePart::Published, || summarise(out, &filter, args.examples))?;
     match args.format {
         TableFormat::Table => output::text(&report.text()),
         TableFormat::Json => output::json(&report),

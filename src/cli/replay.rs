@@ -10,7 +10,7 @@ use crate::audit::replay;
 use crate::audit::replay::Replay;
 use crate::error::Result;
 use crate::ledger::Reason;
-use crate::store::{Outgoing, Part};
+use crate::store::{Outgoing, StatePart};
 
 /// Write refused rows out as files to mend, which a later run reads again.
 ///
@@ -65,7 +65,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
             reasons: args.reason.clone(),
         },
     };
-    let staged = reading(&[&args.out], Part::Published, || replay::stage(&asked));
+    let staged = reading(&[&args.out], StatePart::Published, || replay::stage(&asked));
     let delivered = staged.and_then(|(report, outgoing)| {
         outgoing.map_or(Ok(()), Outgoing::deliver)?;
         Ok(report)

@@ -35,11 +35,11 @@ Examples:
     gridtally report check-apel spool/incoming")]
 pub(super) struct Args {
     #[command(subcommand)]
-    kind: Kind,
+    kind: ReportKind,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Kind {
+enum ReportKind {
     Apel(Box<apel::Args>),
     Balance(balance::Args),
     CheckApel(check_apel::Args),
@@ -56,17 +56,17 @@ enum Kind {
 
 pub(super) fn run(args: &Args) -> Result<()> {
     match &args.kind {
-        Kind::Apel(args) => apel::run(args),
-        Kind::Balance(args) => balance::run(args),
-        Kind::CheckApel(args) => check_apel::run(args),
-        Kind::Egi(args) => federation::egi(args),
-        Kind::Wlcg(args) => federation::wlcg(args),
-        Kind::Osg(args) => federation::osg(args),
-        Kind::Focus(args) => focus::run(args),
-        Kind::Gracc(args) => gracc::run(args),
-        Kind::Overhead(args) => overhead::run(args),
-        Kind::Sreport(args) => sreport::run(args),
-        Kind::Completeness(args) => completeness::run(args),
-        Kind::Site(args) => site::run(args),
+        ReportKind::Apel(args) => apel::run(args),
+        ReportKind::Balance(args) => balance::run(args),
+        ReportKind::CheckApel(args) => check_apel::run(args),
+        ReportKind::Egi(args) => federation::egi(args),
+        ReportKind::Wlcg(args) => federation::wlcg(args),
+        ReportKind::Osg(args) => federation::osg(args),
+        ReportKind::Focus(args) => focus::run(args),
+        ReportKind::Gracc(args) => gracc::run(args),
+        ReportKind::Overhead(args) => overhead::run(args),
+        ReportKind::Sreport(args) => sreport::run(args),
+        ReportKind::Completeness(args) => completeness::run(args),
+        ReportKind::Site(args) => site::run(args),
     }
 }

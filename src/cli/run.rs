@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::report::completeness::of_last_months;
 use crate::report::lake::Lake;
 use crate::run::RunOptions;
-use crate::run::report::{IncompleteDays, RunReport};
+use crate::run::run_report::{IncompleteDays, RunReport};
 use crate::run::stages::run_into;
 use crate::runtime::clock;
 use crate::time::month::date_of;

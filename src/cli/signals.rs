@@ -9,7 +9,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use crate::error::{Error, Kind};
-use crate::run::report::RunReport;
+use crate::run::run_report::RunReport;
 use crate::runtime::interruption;
 
 /// Longest time to print the last words: a pipe may be full that nobody reads.

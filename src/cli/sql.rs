@@ -5,7 +5,7 @@ use super::reading::reading;
 use crate::error::{Error, Result};
 use crate::schema::{self, Dataset, sql};
 use crate::store::machinery::BESIDE;
-use crate::store::{Manifest, Part, Store, lake};
+use crate::store::{Manifest, StatePart, Store, lake};
 
 /// Print the DuckDB views of a lake, for a lake at any path or URL.
 ///
@@ -27,7 +27,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
-    reading(&[&args.lake], Part::Published, || answer(args))
+    reading(&[&args.lake], StatePart::Published, || answer(args))
 }
 
 fn answer(args: &Args) -> Result<()> {

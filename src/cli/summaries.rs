@@ -4,9 +4,9 @@ use super::failure::or_failure;
 use super::formats::ReportFormat;
 use super::output;
 use super::reading::reading;
-use crate::audit::stale;
+use crate::audit::summary_diff;
 use crate::error::Result;
-use crate::store::Part;
+use crate::store::StatePart;
 
 /// Compare what summaries come to by row and by publication, and name the rows that differ.
 ///
@@ -35,7 +35,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
-    let report = reading(&[&args.out], Part::Published, || stale::report(&args.out));
+    let report = reading(&[&args.out], StatePart::Published, || summary_diff::report(&args.out));
     let report = or_failure(args.report, &args.out, report)?;
     match args.report {
         ReportFormat::Text => output::text(&report.text()),

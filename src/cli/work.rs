@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use super::output;
 use super::reading::reading;
 use super::selection::{Finest, SelectionArgs};
+use crate::compat::{PeerDimension, PeerMode, PeerReportQuestion, remarks, report};
+use crate::diagnostics::Problems;
 use crate::error::{Error, Kind, Result};
-use crate::problems::Problems;
-use crate::publishers::{Dimension, Mode, Question, remarks, report};
 use crate::reference::benchmark::BenchmarkTable;
 use crate::reference::site_rename::SiteRenames;
 use crate::report::lake::Lake;
 use crate::report::render::{TableFormat, render};
-use crate::store::Part;
+use crate::store::StatePart;
 
 /// What others would have published of a lake's jobs, and the difference to their exact work.
 ///
@@ -54,8 +54,8 @@ pub(super) struct Args {
     out: String,
 
     /// Whose rules: native, apel, apel-pre-2.3, gracc, auditor.
-    #[arg(long = "as", value_name = "MODE", value_parser = Mode::parse)]
-    mode: Mode,
+    #[arg(long = "as", value_name = "MODE", value_parser = PeerMode::parse)]
+    mode: PeerMode,
 
     /// What is told apart beside site and month: `all`, or any of `vo`, `vo_group`, `vo_role`, `global_user`,
     /// `submit_host`, `infrastructure`, `benchmark`, `benchmark_per_core`, `alloc_node_n`, `alloc_core_n`.
@@ -79,7 +79,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
-    reading(&[&args.out], Part::Published, || answer(args))
+    reading(&[&args.out], StatePart::Published, || answer(args))
 }
 
 fn answer(args: &Args) -> Result<()> {
@@ -87,15 +87,15 @@ fn answer(args: &Args) -> Result<()> {
     let of_gracc = [("rename", &args.rename), ("site-values", &args.site_values)];
     if let Some((option, _)) = of_gracc
         .iter()
-        .find(|(_, given)| given.is_some() && args.mode != Mode::Gracc)
+        .find(|(_, given)| given.is_some() && args.mode != PeerMode::Gracc)
     {
         return Err(usage(format!("--{option} does nothing for {}", args.mode.as_str())));
     }
     let by = match args.by.as_deref() {
         None => None,
-        Some("all") => Some(Dimension::all()),
+        Some("all") => Some(PeerDimension::all()),
         Some(list) => {
-            let columns = list.split(',').map(|name| Dimension::parse(name.trim()));
+            let columns = list.split(',').map(|name| PeerDimension::parse(name.trim()));
             Some(
                 columns
                     .collect::<Result<Vec<_>, String>>()
@@ -114,13 +114,13 @@ fn answer(args: &Args) -> Result<()> {
     for remark in problems.finish()? {
         output::people(&format!("warning: {remark}"));
     }
-    let finest = if matches!(args.mode, Mode::Apel | Mode::ApelPre23) {
+    let finest = if matches!(args.mode, PeerMode::Apel | PeerMode::ApelPre23) {
         Finest::Month("APEL's server rounds and replaces what it has of a month")
     } else {
         Finest::Day
     };
     let selection = args.selection.of(&Lake::open(&args.out)?, finest)?;
-    let question = Question {
+    let question = PeerReportQuestion {
         mode: args.mode,
         site_values: site_values.as_ref(),
         by,

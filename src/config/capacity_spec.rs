@@ -1,8 +1,8 @@
 //! `[capacity]` of the pipeline file.
 
 use super::compiler::Compiler;
-use crate::problems::Problems;
-use crate::problems::section::{At, Section};
+use crate::diagnostics::Problems;
+use crate::diagnostics::section::{At, Section};
 use crate::reference::node_type::NodeTypeTable;
 
 /// Reads the table: its path.

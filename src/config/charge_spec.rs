@@ -7,8 +7,8 @@ use super::compiler::Compiler;
 use crate::charge::options::Options;
 use crate::charge::policy::Subject;
 use crate::charge::{Policy, Tariff};
-use crate::problems::Problems;
-use crate::problems::section::{At, Section, kind};
+use crate::diagnostics::Problems;
+use crate::diagnostics::section::{At, Section, kind};
 
 /// `[[charge]]`
 #[derive(Debug)]

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use crate::plain::secret_of;
-use crate::problems::Problems;
-use crate::problems::section::At;
+use crate::diagnostics::Problems;
+use crate::diagnostics::section::At;
+use crate::display_text::secret_of;
 use crate::sources::location::{Written, is_url};
 use crate::time::Zone;
 

@@ -7,11 +7,11 @@ use super::as_of::AsOf;
 use super::plan::Overlap;
 use super::source_plan::SourcePlan;
 use crate::charge::Tariff;
+use crate::dedupe::summary::publishing::{Replacement, SummaryParts, SummaryPublication};
 use crate::normalise::plan::{MissingBenchmark, NormalisePlan};
 use crate::privacy::{Field, Privacy};
 use crate::record::infrastructure::StatedInfrastructure;
-use crate::records::summary::publishing::{Parts, Publication, Replacement};
-use crate::reference::first_match::Column;
+use crate::reference::first_match::MatchColumn;
 use crate::reference::inventory::DATASETS;
 use crate::reference::vo_rule::VoRule;
 use crate::sources::apel::acceptance::Acceptance;
@@ -104,14 +104,14 @@ pub(crate) fn of_source(source: &SourcePlan, privacy: Option<&Privacy>) -> Strin
     text.optional(
         "publication",
         source.publishing.publication.map(|publication| match publication {
-            Publication::Source => "source",
-            Publication::Site => "site",
+            SummaryPublication::Source => "source",
+            SummaryPublication::Site => "site",
         }),
     );
     match source.publishing.parts {
-        Parts::File => {}
-        Parts::Folder => text.line("publication_parts", "folder"),
-        Parts::Within { pause_ms } => text.line("publication_parts", &format!("within {pause_ms} ms")),
+        SummaryParts::File => {}
+        SummaryParts::Folder => text.line("publication_parts", "folder"),
+        SummaryParts::Within { pause_ms } => text.line("publication_parts", &format!("within {pause_ms} ms")),
     }
     text.optional("privacy", privacy.map(Privacy::canonical).as_deref());
     text.hash()

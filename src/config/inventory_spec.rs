@@ -9,17 +9,17 @@ use super::compiler::Compiler;
 use super::fingerprint;
 use super::reject_limits::{RejectLimits, reject_limits};
 use super::source_plan::SourcePlan;
+use crate::dedupe::options::IntakeOptions;
+use crate::dedupe::summary::publishing::Publishing;
+use crate::diagnostics::Problems;
+use crate::diagnostics::section::{At, Section, kind};
 use crate::privacy::Privacy;
-use crate::problems::Problems;
-use crate::problems::section::{At, Section, kind};
-use crate::records::options::IntakeOptions;
-use crate::records::summary::publishing::Publishing;
 use crate::reference::hostlist::Hostlist;
 use crate::reference::site::SiteRule;
 use crate::reference::vo_rule::VoRule;
 use crate::sources::apel::acceptance::Acceptance;
 use crate::sources::format::Format;
-use crate::sources::inventory::Kind;
+use crate::sources::inventory::InventoryKind;
 use crate::sources::options::ReaderOptions;
 use crate::time::Zone;
 
@@ -31,7 +31,7 @@ pub struct InventorySpec {
     /// `name`
     pub name: Option<At<String>>,
     /// `format`
-    pub format: Option<At<Kind>>,
+    pub format: Option<At<InventoryKind>>,
     /// `paths`
     pub paths: Vec<At<String>>,
     /// `site`
@@ -65,7 +65,11 @@ pub(crate) fn inventories(top: &Section<'_>, problems: &mut Problems) -> Vec<Inv
         "max_rejected",
         "max_unread",
     ];
-    let words: Vec<(&str, Kind)> = [("auto", Kind::Auto)].iter().chain(Kind::ALL).copied().collect();
+    let words: Vec<(&str, InventoryKind)> = [("auto", InventoryKind::Auto)]
+        .iter()
+        .chain(InventoryKind::ALL)
+        .copied()
+        .collect();
     let sections = top.sections("inventory", "[[inventory]]", KEYS, problems);
     let specs = sections.iter().map(|section| {
         if !section.has("paths") {
@@ -138,13 +142,13 @@ fn as_of(section: &Section<'_>, problems: &mut Problems) -> Option<At<String>> {
 impl Compiler {
     /// What is legal in an `[[inventory]]` and probably not meant.
     pub(crate) fn doubt_inventory(&mut self, spec: &InventorySpec) {
-        let format = spec.format.as_ref().map_or(Kind::Auto, |at| at.value);
-        let has_times = matches!(format, Kind::Auto | Kind::SacctmgrEvent);
+        let format = spec.format.as_ref().map_or(InventoryKind::Auto, |at| at.value);
+        let has_times = matches!(format, InventoryKind::Auto | InventoryKind::SacctmgrEvent);
         if spec.timezone.is_none() && has_times {
             let message = "no timezone: events are rejected when their times are printed without an offset";
             self.doubt(spec.line, message);
         }
-        if spec.as_of.is_none() && format != Kind::SacctmgrEvent {
+        if spec.as_of.is_none() && format != InventoryKind::SacctmgrEvent {
             let message = "no as_of: what files say that do not tell when it was true has no date";
             self.doubt(spec.line, message);
         }
@@ -156,9 +160,9 @@ impl Compiler {
         spec: InventorySpec,
         privacy: Option<&Privacy>,
     ) -> Option<(SourcePlan, Option<AsOf>)> {
-        let format = spec.format.as_ref().map_or(Kind::Auto, |at| at.value);
+        let format = spec.format.as_ref().map_or(InventoryKind::Auto, |at| at.value);
         if let Some((_, at)) = spec.nodes.first()
-            && !matches!(format, Kind::Auto | Kind::SwfMachines)
+            && !matches!(format, InventoryKind::Auto | InventoryKind::SwfMachines)
         {
             let message = format!(
                 "nodes says which nodes are of the kinds of a machine file (swf-machines), {} names them itself",

@@ -8,10 +8,10 @@ use toml::de::DeValue;
 
 use super::compiler::Compiler;
 use super::scaled_spec::decimal;
+use crate::diagnostics::section::{At, Section};
+use crate::diagnostics::{Problems, did_you_mean};
 use crate::normalise::plan::{MissingBenchmark, NormalisePlan};
-use crate::problems::section::{At, Section};
-use crate::problems::{Problems, did_you_mean};
-use crate::reference::benchmark::{Benchmark, BenchmarkTable, Level, NodeTable};
+use crate::reference::benchmark::{Benchmark, BenchmarkLevel, BenchmarkTable, NodeTable};
 
 /// `missing = ..`
 #[derive(Debug)]
@@ -41,7 +41,7 @@ pub struct NormaliseSpec {
     /// `nodes`
     pub nodes: Option<At<String>>,
     /// `order`
-    pub order: Option<At<Vec<Level>>>,
+    pub order: Option<At<Vec<BenchmarkLevel>>>,
     /// `known_on`, Unix milliseconds of that day's midnight
     pub known_on_ms: Option<At<i64>>,
     /// `missing`
@@ -64,12 +64,15 @@ pub(crate) fn read(top: &Section<'_>, problems: &mut Problems) -> Option<Normali
 }
 
 /// Each step once.
-fn order(section: &Section<'_>, problems: &mut Problems) -> Option<At<Vec<Level>>> {
+fn order(section: &Section<'_>, problems: &mut Problems) -> Option<At<Vec<BenchmarkLevel>>> {
     let texts = section.texts("order", problems)?;
-    let mut order: Vec<Level> = Vec::new();
+    let mut order: Vec<BenchmarkLevel> = Vec::new();
     for text in &texts.value {
-        let words = Level::ALL.map(Level::as_str);
-        let Some(level) = Level::ALL.into_iter().find(|level| level.as_str() == text.value) else {
+        let words = BenchmarkLevel::ALL.map(BenchmarkLevel::as_str);
+        let Some(level) = BenchmarkLevel::ALL
+            .into_iter()
+            .find(|level| level.as_str() == text.value)
+        else {
             let hint = did_you_mean(&text.value, words);
             let list = words.join("\", \"");
             let message = format!("order has \"{}\", which is none of \"{list}\"{hint}", text.value);
@@ -157,7 +160,7 @@ impl Compiler {
             self.doubt(known_on.line, format!("known_on {NEED}"));
         }
         if let Some(order) = &spec.order
-            && !order.value.contains(&Level::Record)
+            && !order.value.contains(&BenchmarkLevel::Record)
         {
             let message =
                 "order has no \"record\", and there is no table of benchmarks: no benchmark is known for any job";
@@ -214,7 +217,7 @@ impl Compiler {
         };
         Some(NormalisePlan {
             table: Arc::new(table),
-            order: spec.order.map_or_else(|| Level::ALL.to_vec(), |at| at.value),
+            order: spec.order.map_or_else(|| BenchmarkLevel::ALL.to_vec(), |at| at.value),
             scaled: BTreeMap::new(),
             missing,
         })

@@ -6,10 +6,10 @@ use super::SourcePlan;
 use super::compiler::Compiler;
 use super::inventory_spec::InventorySpec;
 use super::overhead_plan::{NodesFrom, OverheadPlan};
+use crate::diagnostics::Problems;
+use crate::diagnostics::section::{At, Section, kind};
 use crate::occupancy::{PRESETS, Resource, Scheme, Unit};
 use crate::privacy::Privacy;
-use crate::problems::Problems;
-use crate::problems::section::{At, Section, kind};
 use crate::reference::inventory::quantity;
 use crate::sources::instant::rfc3339_ms;
 use crate::time::Day;
@@ -251,14 +251,18 @@ pub fn bytes(text: &str) -> Option<i64> {
 }
 
 /// A mistake was told.
-pub(crate) struct Told;
+pub(crate) struct GivenValues;
 
 impl Compiler {
     /// The inventory that the files of `nodes` are.
     ///
     /// # Errors
     /// When a mistake was told.
-    pub(crate) fn nodes(&mut self, spec: &OverheadSpec, privacy: Option<&Privacy>) -> Result<Option<SourcePlan>, Told> {
+    pub(crate) fn nodes(
+        &mut self,
+        spec: &OverheadSpec,
+        privacy: Option<&Privacy>,
+    ) -> Result<Option<SourcePlan>, GivenValues> {
         let Some(NodesSpec::Files(paths)) = &spec.nodes else {
             return Ok(None);
         };
@@ -276,7 +280,7 @@ impl Compiler {
             limits: super::reject_limits::RejectLimits::default(),
         };
         let compiled = self.inventory(inventory, privacy);
-        compiled.map(|(plan, _)| Some(plan)).ok_or(Told)
+        compiled.map(|(plan, _)| Some(plan)).ok_or(GivenValues)
     }
 
     /// What `[overhead]` means. `has_inventory`: whether the pipeline has any.

@@ -1,9 +1,9 @@
 //! `[privacy]` of the pipeline file: from words to what the intake does.
 
 use super::source_spec::SourceSpec;
-use crate::privacy::{Action, Field, Key, KeyPlace, Privacy, Pseudonyms, Rotation};
-use crate::problems::Problems;
-use crate::problems::section::{At, Section};
+use crate::diagnostics::Problems;
+use crate::diagnostics::section::{At, Section};
+use crate::privacy::{Field, KeyPlace, Privacy, PrivacyAction, PrivacyKey, Pseudonyms, Rotation};
 
 /// `[privacy]` as it is written.
 #[derive(Debug)]
@@ -11,7 +11,7 @@ pub struct PrivacySpec {
     /// Line of the table.
     pub line: usize,
     /// In the order of [`Field::ALL`].
-    pub actions: [Option<At<Action>>; 4],
+    pub actions: [Option<At<PrivacyAction>>; 4],
     /// `rotate`
     pub rotation: Option<At<Rotation>>,
     /// `key = { file = .. }` or `{ env = .. }`
@@ -28,7 +28,7 @@ pub struct PrivacySpec {
 pub(crate) fn read(top: &Section<'_>, problems: &mut Problems) -> Option<PrivacySpec> {
     let known: Vec<&str> = Field::ALL.iter().map(|f| f.as_str()).chain(["rotate", "key"]).collect();
     let section = top.section("privacy", "[privacy]", &known, problems)?;
-    let actions = Field::ALL.map(|field| section.word(field.as_str(), Action::WORDS, problems));
+    let actions = Field::ALL.map(|field| section.word(field.as_str(), PrivacyAction::WORDS, problems));
     let (key, replaces) = key(&section, problems).unzip();
     Some(PrivacySpec {
         line: section.line(),
@@ -78,15 +78,15 @@ impl PrivacySpec {
         resolve: impl Fn(&str) -> String,
         problems: &mut Problems,
     ) -> Option<Privacy> {
-        let mut actions = [Action::Keep; 4];
+        let mut actions = [PrivacyAction::Keep; 4];
         for (action, said) in actions.iter_mut().zip(&self.actions) {
-            *action = said.as_ref().map_or(Action::Keep, |at| at.value);
+            *action = said.as_ref().map_or(PrivacyAction::Keep, |at| at.value);
         }
         let mut privacy = Privacy {
             actions,
             pseudonyms: None,
         };
-        let wants_key = actions.contains(&Action::Pseudonym);
+        let wants_key = actions.contains(&PrivacyAction::Pseudonym);
         if wants_key {
             if !self.has_key {
                 let message = "[privacy] has pseudonyms and no key: key = { file = \"..\" } or key = { env = \"..\" }";
@@ -105,7 +105,7 @@ impl PrivacySpec {
                 },
                 env @ KeyPlace::Env(_) => env,
             };
-            let key = Key::fetch(&place)
+            let key = PrivacyKey::fetch(&place)
                 .map_err(|why| problems.mistake(label, line, why))
                 .ok();
             privacy.pseudonyms = Some(Pseudonyms {
@@ -136,7 +136,7 @@ impl SourceSpec {
             Some(VoSpec::Column(VoColumn::UserGroup)) => Field::UserGroup,
             _ => return,
         };
-        if privacy.action(field) != Action::Keep {
+        if privacy.action(field) != PrivacyAction::Keep {
             let message = format!(
                 "vo takes the column {0}, and [privacy] withholds {0}: take the VO from a table",
                 field.as_str()

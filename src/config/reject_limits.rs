@@ -2,8 +2,8 @@
 
 use toml::de::DeValue;
 
-use crate::problems::Problems;
-use crate::problems::section::Section;
+use crate::diagnostics::Problems;
+use crate::diagnostics::section::Section;
 
 /// What may be refused of a source, or of all of them.
 pub(crate) fn reject_limits(section: &Section<'_>, problems: &mut Problems) -> RejectLimits {

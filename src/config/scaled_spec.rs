@@ -4,9 +4,9 @@ use toml::de::DeValue;
 
 use super::compiler::Compiler;
 use super::source_spec::SourceSpec;
+use crate::diagnostics::Problems;
+use crate::diagnostics::section::{Section, kind};
 use crate::normalise::plan::NormalisePlan;
-use crate::problems::Problems;
-use crate::problems::section::{Section, kind};
 use crate::reference::benchmark::Benchmark;
 use crate::reference::benchmark::scaled_to::ScaledTo;
 use crate::reference::decimal::ten_thousandths;

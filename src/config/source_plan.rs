@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::reject_limits::RejectLimits;
-use crate::records::options::IntakeOptions;
-use crate::records::summary::publishing::Publishing;
+use crate::dedupe::options::IntakeOptions;
+use crate::dedupe::summary::publishing::Publishing;
 use crate::sources::Format;
 use crate::sources::location::{SearchPaths, Written};
 use crate::sources::options::ReaderOptions;

@@ -9,13 +9,13 @@ use super::fingerprint;
 use super::reject_limits::RejectLimits;
 use super::scaled_spec::ScaledSpec;
 use super::source_plan::SourcePlan;
+use crate::dedupe::options::IntakeOptions;
+use crate::dedupe::summary::publishing::{Publishing, Replacement, SummaryParts, SummaryPublication};
+use crate::diagnostics::section::At;
 use crate::privacy::Privacy;
-use crate::problems::section::At;
 use crate::record::infrastructure::StatedInfrastructure;
-use crate::records::options::IntakeOptions;
-use crate::records::summary::publishing::{Parts, Publication, Publishing, Replacement};
 use crate::reference::site::{SiteColumn, SiteRule, SiteTable};
-use crate::reference::topology::{Level, Topology};
+use crate::reference::topology::{Topology, TopologyLevel};
 use crate::reference::vo::VoTable;
 use crate::reference::vo_corrections::VoCorrections;
 use crate::reference::vo_rule::{VoColumn, VoRule};
@@ -51,7 +51,7 @@ pub enum SiteSpec {
     /// `table`
     Table(At<String>),
     /// `topology` with `level`
-    Topology(At<String>, Level),
+    Topology(At<String>, TopologyLevel),
 }
 
 /// `[[source]]`
@@ -98,9 +98,9 @@ pub struct SourceSpec {
     /// `summaries`
     pub summaries: Option<At<Replacement>>,
     /// `publication`
-    pub publication: Option<At<Publication>>,
+    pub publication: Option<At<SummaryPublication>>,
     /// `publication_parts`
-    pub parts: Option<At<Parts>>,
+    pub parts: Option<At<SummaryParts>>,
     /// `max_rejected` and `max_unread`
     pub limits: RejectLimits,
 }

@@ -12,13 +12,13 @@ use super::privacy_spec::PrivacySpec;
 use super::reject_limits::{RejectLimits, reject_limits};
 use super::source_spec::{SiteSpec, SourceSpec, VoSpec};
 use super::{capacity_spec, overhead_spec, privacy_spec, scaled_spec};
-use crate::problems::Problems;
-use crate::problems::section::{At, Section, Source, kind, root, toml_mistake};
+use crate::dedupe::summary::publishing::{Replacement, SummaryParts, SummaryPublication};
+use crate::diagnostics::Problems;
+use crate::diagnostics::section::{At, Section, SectionSource, kind, root, toml_mistake};
 use crate::record::infrastructure::StatedInfrastructure;
-use crate::records::summary::publishing::{Parts, Publication, Replacement};
-use crate::reference::first_match::Column;
+use crate::reference::first_match::MatchColumn;
 use crate::reference::site::SiteColumn;
-use crate::reference::topology::Level;
+use crate::reference::topology::TopologyLevel;
 use crate::reference::vo_rule::VoColumn;
 use crate::sources::apel::acceptance::Acceptance;
 use crate::sources::format::Format;
@@ -75,7 +75,7 @@ pub struct Spec {
 impl Spec {
     /// Reads `text`; `file` is the name mistakes are told with. What is wrong is told and left out.
     pub fn read(file: &str, text: &str, problems: &mut Problems) -> Self {
-        let source = Source { file, text };
+        let source = SectionSource { file, text };
         let (table, errors) = DeTable::parse_recoverable(text);
         for error in &errors {
             let line = error.span().map_or(0, |span| source.line(span.start));
@@ -197,7 +197,10 @@ fn sources(top: &Section<'_>, problems: &mut Problems) -> Vec<SourceSpec> {
     ];
     const REPLACEMENTS: &[(&str, Replacement)] =
         &[("upsert", Replacement::Upsert), ("snapshot", Replacement::Snapshot)];
-    const PUBLICATIONS: &[(&str, Publication)] = &[("source", Publication::Source), ("site", Publication::Site)];
+    const PUBLICATIONS: &[(&str, SummaryPublication)] = &[
+        ("source", SummaryPublication::Source),
+        ("site", SummaryPublication::Site),
+    ];
     const ACCEPTANCES: &[(&str, Acceptance)] = &[
         ("strict-apel", Acceptance::StrictApel),
         ("salvage", Acceptance::Salvage),
@@ -246,12 +249,16 @@ fn sources(top: &Section<'_>, problems: &mut Problems) -> Vec<SourceSpec> {
 }
 
 /// Which files are one publication.
-pub(crate) fn parts(section: &Section<'_>, problems: &mut Problems) -> Option<At<Parts>> {
+pub(crate) fn parts(section: &Section<'_>, problems: &mut Problems) -> Option<At<SummaryParts>> {
     /// Longest pause: a day, in seconds. Publications of a month are farther apart.
     const LONGEST_S: i64 = 86_400;
     const KEY: &str = "publication_parts";
     if !is_table(section, KEY) {
-        return section.word(KEY, &[("file", Parts::File), ("folder", Parts::Folder)], problems);
+        return section.word(
+            KEY,
+            &[("file", SummaryParts::File), ("folder", SummaryParts::Folder)],
+            problems,
+        );
     }
     let within = section.section(KEY, KEY, &["within_s"], problems)?;
     let found = within.get("within_s");
@@ -267,7 +274,7 @@ pub(crate) fn parts(section: &Section<'_>, problems: &mut Problems) -> Option<At
         within.wrong(line, message, problems);
         return None;
     };
-    let value = Parts::Within {
+    let value = SummaryParts::Within {
         pause_ms: pause_s * 1000,
     };
     Some(At { value, line })
@@ -335,7 +342,7 @@ pub(crate) fn site(section: &Section<'_>, problems: &mut Problems) -> Option<Sit
         return rule.text("table", problems).map(SiteSpec::Table);
     }
     let level = rule.word("level", crate::reference::topology::LEVELS, problems);
-    let level = level.map_or_else(Level::default, |at| at.value);
+    let level = level.map_or_else(TopologyLevel::default, |at| at.value);
     rule.text("topology", problems)
         .map(|table| SiteSpec::Topology(table, level))
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::first_refusal::{FirstRefusal, SHOWN};
 use super::read_file::{ReadFile, Reading};
-use super::seen::Seen;
+use super::seen::SeenFiles;
 use crate::ledger::{Book, Outcome, Reason};
 use crate::lines::shortened;
 use crate::sources::registry;
@@ -134,7 +134,7 @@ impl Notes {
     pub(crate) fn settle(
         mut self,
         (files, file_ids): (&[Reading], &[Arc<str>]),
-        seen: &[Seen],
+        seen: &[SeenFiles],
         book: &Book,
     ) -> Findings {
         let mut findings = Findings::default();

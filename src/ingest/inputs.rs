@@ -4,22 +4,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use super::apart::hold_apart;
-use super::grids;
+use super::identity_sources;
+use super::output_overlap::hold_apart;
 use super::reading::Reading;
-use super::seen::Seen;
+use super::seen::SeenFiles;
 use crate::config::{Plan, SourcePlan};
+use crate::dedupe::Window;
 use crate::error::{Error, Result};
-use crate::lake::found::Found;
+use crate::lake::found::FoundFile;
 use crate::ledger::{Book, Outcome};
-use crate::records::Window;
 use crate::runtime::pool;
 use crate::runtime::progress::Progress;
 use crate::schema;
 use crate::sources::input::{InputFile, Location, clean, discover};
 use crate::sources::location::is_url;
 
-impl Found {
+impl FoundFile {
     fn reading(&self, known: Option<&String>, copies: Vec<String>) -> Reading {
         let path = &self.file.path;
         Reading {
@@ -40,7 +40,7 @@ impl Found {
 /// # Errors
 /// [`crate::error::Kind::NoInput`] naming the patterns without a file, and [`crate::error::Kind::Config`] where inputs and
 /// output do not lie apart.
-pub(crate) fn find(plan: &Plan, output: &str) -> Result<Vec<Found>> {
+pub(crate) fn find(plan: &Plan, output: &str) -> Result<Vec<FoundFile>> {
     hold_apart(plan, output)?;
     // Nobody needs to know what tables look like before files are read, but then everybody does: it is parsed meanwhile.
     std::thread::spawn(|| schema::dataset("records").is_ok());
@@ -48,7 +48,7 @@ pub(crate) fn find(plan: &Plan, output: &str) -> Result<Vec<Found>> {
     for source in plan.all_sources() {
         let files = plan.inputs(&source)?.into_iter();
         let as_of = plan.as_of.get(&source.name);
-        found.extend(files.map(|file| Found {
+        found.extend(files.map(|file| FoundFile {
             dated_ms: as_of.and_then(|as_of| as_of.in_path(&file.path)),
             file,
             source: Arc::clone(&source),
@@ -63,7 +63,7 @@ impl Plan {
     /// Sources and inventories, each followed by the logs that complete it.
     pub fn all_sources(&self) -> impl Iterator<Item = Arc<SourcePlan>> {
         self.sources.iter().flat_map(|source| {
-            let companion = grids::companion(source).map(Arc::new);
+            let companion = identity_sources::companion(source).map(Arc::new);
             [Arc::clone(source)].into_iter().chain(companion)
         })
     }
@@ -101,29 +101,29 @@ impl Plan {
 /// # Errors
 /// [`crate::error::Kind::Io`] when a file cannot be read.
 pub(crate) fn hash(
-    found: &mut [Found],
+    found: &mut [FoundFile],
     book: &Book,
     is_everything: bool,
     threads: usize,
     progress: &dyn Progress,
 ) -> Result<()> {
     let known: BTreeSet<u64> = book.inputs().values().map(|input| input.bytes).collect();
-    let is_known = |f: &Found| is_everything || known.contains(&f.file.bytes);
+    let is_known = |f: &FoundFile| is_everything || known.contains(&f.file.bytes);
     let sizes = count(found.iter().map(|f| f.file.bytes));
-    let is_repeated = |f: &Found| sizes.get(&f.file.bytes).is_some_and(|n| *n > 1);
-    let fresh: Vec<&Found> = found.iter().filter(|f| !is_known(f) && is_repeated(f)).collect();
+    let is_repeated = |f: &FoundFile| sizes.get(&f.file.bytes).is_some_and(|n| *n > 1);
+    let fresh: Vec<&FoundFile> = found.iter().filter(|f| !is_known(f) && is_repeated(f)).collect();
     let glimpses = pool::each(&fresh, threads, |f| {
         let glimpse = unless_shut(f.file.glimpse())?;
         Ok(glimpse.map(|glimpse| (f.file.bytes, glimpse)))
     })?;
     let looks = count(glimpses.iter().flatten().copied());
     let mut glimpses = glimpses.into_iter();
-    let is_wanted = |f: &Found| {
+    let is_wanted = |f: &FoundFile| {
         let is_alike = |look| looks.get(&look).is_some_and(|n| *n > 1);
         is_known(f) || (is_repeated(f) && glimpses.next().flatten().is_some_and(is_alike))
     };
     let wanted: Vec<bool> = found.iter().map(is_wanted).collect();
-    let mut wanted: Vec<&mut Found> = found
+    let mut wanted: Vec<&mut FoundFile> = found
         .iter_mut()
         .zip(wanted)
         .filter_map(|(f, is)| is.then_some(f))
@@ -166,10 +166,10 @@ fn count<T: Ord>(all: impl Iterator<Item = T>) -> BTreeMap<T, usize> {
 pub(crate) fn to_read(
     book: &mut Book,
     former: &Book,
-    found: &[Found],
+    found: &[FoundFile],
     window: Window,
     (stale, again): (&BTreeSet<String>, &BTreeSet<Arc<str>>),
-) -> (Vec<Reading>, Vec<Seen>) {
+) -> (Vec<Reading>, Vec<SeenFiles>) {
     let mut seen = Vec::new();
     let mut chosen: BTreeSet<Arc<str>> = BTreeSet::new();
     let mut files: Vec<(Option<Arc<str>>, Reading)> = Vec::new();
@@ -189,7 +189,7 @@ pub(crate) fn to_read(
             if !is_renamed && !is_again && book.is_done(id, |month| window.holds(month)) {
                 if book.seen(id, path) {
                     let (file_id, path) = (Arc::clone(id), path.clone());
-                    seen.push(Seen { file_id, path });
+                    seen.push(SeenFiles { file_id, path });
                 }
                 if book.has_unmatched(id) && chosen.insert(Arc::clone(id)) {
                     let names = names.clone().into_iter().collect();

@@ -3,18 +3,18 @@
 //! In: the sources of a plan. Out: records by day, summaries, inventory rows, rejects, and what each file came to.
 //! Promise: every row that was framed ends in one of them, and the ledger says where.
 
-pub(crate) mod again;
-pub(crate) mod apart;
-pub(crate) mod desk;
 pub mod findings;
 pub mod first_refusal;
-pub(crate) mod grid;
-pub(crate) mod grid_said;
-pub(crate) mod grids;
+pub(crate) mod identity_check;
+pub(crate) mod identity_index;
+pub(crate) mod identity_sources;
 pub(crate) mod inputs;
+pub(crate) mod output_overlap;
 pub(crate) mod read_file;
 pub mod reading;
-pub(crate) mod refused;
+pub(crate) mod reject_buffer;
+pub(crate) mod reject_rows;
 pub(crate) mod repair;
+pub(crate) mod reread;
 pub mod seen;
-pub(crate) mod shelf;
+pub(crate) mod worker_buffer;

@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use super::grid::{Completing, GridIndex};
-use super::shelf::RejectShelf;
+use super::identity_index::{IdentityIndex, IdentityJoin};
+use super::reject_buffer::RejectBuffer;
 use crate::config::SourcePlan;
+use crate::dedupe::columns::Columns;
+use crate::dedupe::spill::Spill;
+use crate::dedupe::{Intake, IntakeBatch, IntakeTally, MappingCounts, Reject, Window, packed};
 use crate::error::{Error, Kind, Result};
 use crate::ledger::Reason;
 use crate::privacy::Privacy;
 use crate::record::Summary;
-use crate::records::columns::Columns;
-use crate::records::spill::Spill;
-use crate::records::{Harvest, Intake, MappingCounts, Reject, Tally, Window, waiting};
-use crate::reference::inventory::Placed;
+use crate::reference::inventory::InventoryPlaced;
 use crate::sources::dialect::Dialect;
 use crate::sources::input::InputFile;
 use crate::sources::{Position, Sink, Work};
@@ -27,7 +27,7 @@ pub(crate) struct Reading {
     /// The source it belongs to.
     pub(crate) source: Arc<SourcePlan>,
     /// Where the grid identity of its jobs is told, if not by itself.
-    pub(crate) grid: Option<Arc<GridIndex>>,
+    pub(crate) grid: Option<Arc<IdentityIndex>>,
     /// What becomes of names.
     pub(crate) privacy: Option<Arc<Privacy>>,
     /// When its path says that it was true, Unix milliseconds; of listings of a machine.
@@ -51,7 +51,7 @@ impl Reading {
     /// Lets a piece say what it holds: jobs with their grid identity, where that is told elsewhere.
     pub(crate) fn tell(&self, work: Work, sink: &mut dyn Sink) {
         match &self.grid {
-            Some(index) => work(&mut Completing { index, inner: sink }),
+            Some(index) => work(&mut IdentityJoin { index, inner: sink }),
             None => work(sink),
         }
     }
@@ -60,11 +60,11 @@ impl Reading {
     ///
     /// # Errors
     /// [`Kind::Io`] when candidates cannot be put by.
-    pub(crate) fn put_by(&self, intake: Intake, spill: &Spill) -> Result<(Harvest, Columns)> {
+    pub(crate) fn put_by(&self, intake: Intake, spill: &Spill) -> Result<(IntakeBatch, Columns)> {
         let (harvest, columns) = intake.harvest().map_err(|e| e.at("file", &self.file.path))?;
         if let Some(index) = &self.grid {
             // Completed just now, so none of them is late.
-            index.mark(&waiting::unpacked(&harvest.batch)?, &self.source.name, |_, _| ())?;
+            index.mark(&packed::unpacked(&harvest.batch)?, &self.source.name, |_, _| ())?;
         }
         spill.push(harvest.batch.clone(), &harvest.buckets, &harvest.sites)?;
         Ok((harvest, columns))
@@ -80,15 +80,15 @@ pub(crate) struct ReadFile {
     /// Rows that wait in the spill.
     pub(crate) rows_candidate: u64,
     /// Rows that went elsewhere.
-    pub(crate) tally: Tally,
+    pub(crate) tally: IntakeTally,
     /// Rules that gave VO and site, and names they do not know.
     pub(crate) mapping: MappingCounts,
     /// Summaries; those of a piece in order, the pieces in any order.
     pub(crate) summaries: Vec<Summary>,
     /// Refusals.
-    pub(crate) rejects: RejectShelf,
+    pub(crate) rejects: RejectBuffer,
     /// What was told about the machine.
-    pub(crate) inventory: Vec<Placed>,
+    pub(crate) inventory: Vec<InventoryPlaced>,
     /// Hash of the bytes as they were read; empty for a file that could not be opened.
     pub(crate) blake3: String,
     /// Whether it is a repair file, which is read after all others.
@@ -104,10 +104,10 @@ impl ReadFile {
             dialect: None,
             rows_read: 0,
             rows_candidate: 0,
-            tally: Tally::new(),
+            tally: IntakeTally::new(),
             mapping: MappingCounts::default(),
             summaries: Vec::new(),
-            rejects: RejectShelf::new(&reading.source.name, &reading.accounted_to),
+            rejects: RejectBuffer::new(&reading.source.name, &reading.accounted_to),
             inventory: Vec::new(),
         }
     }
@@ -116,7 +116,7 @@ impl ReadFile {
     ///
     /// # Errors
     /// [`Kind::Io`] when refusals cannot be put by, [`Kind::Data`] when there are more summaries than are held.
-    pub(crate) fn take(&mut self, mut harvest: Harvest, path: &str) -> Result<()> {
+    pub(crate) fn take(&mut self, mut harvest: IntakeBatch, path: &str) -> Result<()> {
         if self.summaries.len() + harvest.summaries.len() > SUMMARY_LIMIT {
             let message = format!("more than {SUMMARY_LIMIT} summaries: read the file in parts, with --from and --to");
             return Err(Error::new(Kind::Data, message).at("file", path));

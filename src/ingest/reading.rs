@@ -4,11 +4,11 @@ use std::io::{BufReader, Read};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use super::desk::Desk;
+use super::worker_buffer::WorkerBuffer;
 use crate::config::SourcePlan;
+use crate::dedupe::Window;
+use crate::dedupe::spill::Spill;
 use crate::error::{Error, Kind, Result};
-use crate::records::Window;
-use crate::records::spill::Spill;
 use crate::runtime::progress::Progress;
 use crate::sources::dialect::Dialect;
 use crate::sources::hashing::HashingReader;
@@ -23,7 +23,7 @@ pub(crate) use super::read_file::{ReadFile, Reading};
 const FIRST_BYTES: usize = 8 << 10;
 
 /// How far a file is read.
-enum Feed {
+enum FileState {
     /// Not at all.
     Unopened,
     /// Its pieces are being taken.
@@ -37,10 +37,10 @@ enum Feed {
 }
 
 /// What the threads share.
-pub(crate) struct Room<'a> {
+pub(crate) struct ReadPool<'a> {
     /// The files.
     pub(crate) files: &'a [Reading],
-    feeds: Vec<Mutex<Feed>>,
+    feeds: Vec<Mutex<FileState>>,
     /// What they came to.
     pub(crate) results: Vec<Mutex<ReadFile>>,
     /// The next file nobody has opened.
@@ -70,9 +70,9 @@ pub(crate) fn read_all(
     spill: &Spill,
     progress: &dyn Progress,
 ) -> Result<Vec<ReadFile>> {
-    let room = Room {
+    let room = ReadPool {
         files,
-        feeds: files.iter().map(|_| Mutex::new(Feed::Unopened)).collect(),
+        feeds: files.iter().map(|_| Mutex::new(FileState::Unopened)).collect(),
         results: files.iter().map(|reading| Mutex::new(ReadFile::new(reading))).collect(),
         next: AtomicUsize::new(0),
         failure: Mutex::default(),
@@ -102,10 +102,10 @@ pub(crate) fn dead() -> Error {
     Error::internal("a reading thread died")
 }
 
-impl Room<'_> {
+impl ReadPool<'_> {
     /// What one thread does.
     fn work(&self) -> Result<()> {
-        let mut desk = Desk::new(self);
+        let mut desk = WorkerBuffer::new(self);
         loop {
             let at = self.next.fetch_add(1, Ordering::Relaxed);
             if at >= self.files.len() {
@@ -120,7 +120,7 @@ impl Room<'_> {
     }
 
     /// Takes pieces of one file until there are no more.
-    fn read(&self, at: usize, desk: &mut Desk<'_>) -> Result<()> {
+    fn read(&self, at: usize, desk: &mut WorkerBuffer<'_>) -> Result<()> {
         let reading = self.files.get(at).ok_or_else(dead)?;
         while !self.has_failed()
             && let Some((dialect, work)) = self.piece(at, reading).map_err(|e| e.at("file", &reading.file.path))?
@@ -138,11 +138,11 @@ impl Room<'_> {
     fn piece(&self, at: usize, reading: &Reading) -> Result<Option<(Dialect, Work)>> {
         let mut feed = self.feeds.get(at).ok_or_else(dead)?.lock().map_err(|_| dead())?;
         let result = self.results.get(at).ok_or_else(dead)?;
-        if matches!(*feed, Feed::Unopened) {
+        if matches!(*feed, FileState::Unopened) {
             let bytes = match reading.file.open() {
                 Ok(bytes) => HashingReader::new(bytes),
                 Err(why) if InputFile::is_shut(&why) => {
-                    *feed = Feed::Done;
+                    *feed = FileState::Done;
                     self.progress.add(reading.file.bytes);
                     return unreadable(result, Error::new(Kind::Data, why.to_string()), reading).map(|()| None);
                 }
@@ -152,7 +152,7 @@ impl Room<'_> {
             *feed = match opened {
                 Ok(Some((dialect, pieces))) => {
                     result.lock().map_err(|_| dead())?.dialect = Some(dialect);
-                    Feed::Open { dialect, pieces, bytes }
+                    FileState::Open { dialect, pieces, bytes }
                 }
                 Ok(None) => return self.finish(&mut feed, bytes, result, reading),
                 Err(Unopened::Repair) => {
@@ -166,7 +166,7 @@ impl Room<'_> {
                 }
             };
         }
-        let Feed::Open { dialect, pieces, bytes } = &mut *feed else {
+        let FileState::Open { dialect, pieces, bytes } = &mut *feed else {
             return Ok(None);
         };
         match pieces.next() {
@@ -181,12 +181,12 @@ impl Room<'_> {
     /// Reads what nobody asked for, and closes the file.
     fn finish<T>(
         &self,
-        feed: &mut Feed,
+        feed: &mut FileState,
         bytes: HashingReader,
         result: &Mutex<ReadFile>,
         reading: &Reading,
     ) -> Result<Option<T>> {
-        *feed = Feed::Done;
+        *feed = FileState::Done;
         let blake3 = bytes
             .finish()
             .map_err(|e| Error::io("the file cannot be read to its end").because(e))?;

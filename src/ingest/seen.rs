@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 /// A known file under a name that is new.
-pub(crate) struct Seen {
+pub(crate) struct SeenFiles {
     /// Its id.
     pub(crate) file_id: Arc<str>,
     /// The new name.

@@ -7,13 +7,13 @@ const HOUR_MS: i64 = 3_600_000;
 /// Jobs that took an hour more or less than their printed times say.
 #[derive(Debug, Default)]
 pub(super) struct ClockChanges {
-    forward: Change,
-    back: Change,
+    forward: ClockChange,
+    back: ClockChange,
 }
 
 /// Jobs that tell of changes in one direction.
 #[derive(Debug, Default)]
-struct Change {
+struct ClockChange {
     jobs: u64,
     /// What all of them have in common: their latest start and earliest end, as printed, in Unix milliseconds.
     common: Option<(i64, i64)>,
@@ -54,7 +54,7 @@ impl ClockChanges {
     }
 }
 
-impl Change {
+impl ClockChange {
     fn add(&mut self, start: i64, end: i64) {
         self.jobs += 1;
         let (latest, earliest) = self.common.unwrap_or((start, end));

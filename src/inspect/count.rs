@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use super::clock_changes::ClockChanges;
-use super::report::{FileReport, Period, ReasonCount, ValueCount};
+use super::report::{FileReport, InspectedPeriod, ReasonCount, ValueCount};
+use crate::dedupe::limits::{check_names, check_summary, place};
 use crate::ledger::{Outcome, Reason};
 use crate::record::{Anomaly, JobRow, SummaryKind, SummaryRow};
-use crate::records::plausible::{check_names, check_summary, place};
 use crate::reference::inventory::{Gpus, InventoryRow};
 use crate::sources::cross_check::CrossCheck;
-use crate::sources::interest::{Interest, Part};
 use crate::sources::inventory::ASSOC_COMMAND;
+use crate::sources::projection::{ColumnPart, Interest};
 use crate::sources::{Format, Position, Sink};
 
 /// Distinct values followed per column; a file with more is only said to have more.
@@ -28,7 +28,7 @@ struct ByReason {
 
 /// What was seen so far.
 #[derive(Debug)]
-pub(super) struct Counts {
+pub(super) struct InspectCounts {
     /// Of the records read now: it says which instant places one.
     format: Format,
     rows: u64,
@@ -64,7 +64,7 @@ pub(super) struct Counts {
     is_quick: bool,
 }
 
-impl Counts {
+impl InspectCounts {
     /// Nothing seen yet of a file of this format.
     pub(super) fn new(format: Format) -> Self {
         Self {
@@ -234,7 +234,7 @@ impl Counts {
                 job_n: *n,
             })
             .collect();
-        report.period = Some(Period::new(self.start_ms, self.end_ms)).filter(|period| !period.is_empty());
+        report.period = Some(InspectedPeriod::new(self.start_ms, self.end_ms)).filter(|period| !period.is_empty());
         for (reason, by) in self.reasons {
             report.outcomes.push(ReasonCount {
                 outcome: reason.outcome().as_str(),
@@ -349,7 +349,7 @@ fn earlier(seen: Option<i64>, new: Option<i64>) -> Option<i64> {
     [seen, new].into_iter().flatten().min()
 }
 
-impl Sink for Counts {
+impl Sink for InspectCounts {
     fn rows_read(&mut self, n: u64) {
         self.rows += n;
     }
@@ -435,7 +435,7 @@ impl Sink for Counts {
 
     fn interest(&mut self) -> Interest {
         if self.is_quick {
-            Interest::only(&[Part::Cluster, Part::Cores, Part::Cpu])
+            Interest::only(&[ColumnPart::Cluster, ColumnPart::Cores, ColumnPart::Cpu])
         } else {
             Interest::all()
         }

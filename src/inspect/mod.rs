@@ -9,7 +9,7 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-use count::Counts;
+use count::InspectCounts;
 
 use crate::error::{Error, Kind, Result};
 use crate::runtime::Progress;
@@ -25,11 +25,11 @@ use crate::sources::repair::is_repair;
 use crate::sources::{diagnosis, registry};
 use crate::time::Zone;
 
-pub use report::{FileReport, Period, ReasonCount, ValueCount};
+pub use report::{FileReport, InspectedPeriod, ReasonCount, ValueCount};
 
 /// How closely a file is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Look {
+pub enum InspectLook {
     /// As a run reads it.
     Usual,
     /// The two forms of records that are there twice are compared, too.
@@ -42,7 +42,7 @@ pub enum Look {
 ///
 /// # Errors
 /// When the file cannot be opened. An unknown dialect, or damage further on, is a finding, not an error.
-pub fn inspect(input: &InputFile, look: Look, progress: &dyn Progress) -> Result<FileReport> {
+pub fn inspect(input: &InputFile, look: InspectLook, progress: &dyn Progress) -> Result<FileReport> {
     let at_file = |why: Error| why.at("file", &input.path);
     let (magic, raw) = peek(input.open()?, 16).map_err(at_file)?;
     let compression = Compression::of(&magic);
@@ -73,10 +73,10 @@ pub fn inspect(input: &InputFile, look: Look, progress: &dyn Progress) -> Result
         let problem = "times are naive: set timezone in the source (counted here as if they were UTC)";
         report.problems.push(problem.to_owned());
     }
-    let is_double = look == Look::CrossCheck;
+    let is_double = look == InspectLook::CrossCheck;
     let new_counts = || {
         let names_site = matches!(dialect, Dialect::Apel | Dialect::Gracc | Dialect::Archive);
-        let mut counts = Counts::new(dialect.format());
+        let mut counts = InspectCounts::new(dialect.format());
         if names_site {
             counts.require_sites();
         }
@@ -86,7 +86,7 @@ pub fn inspect(input: &InputFile, look: Look, progress: &dyn Progress) -> Result
         if hints.naive_times {
             counts.look_for_clock_changes();
         }
-        if look == Look::Quick {
+        if look == InspectLook::Quick {
             counts.be_quick();
         }
         counts
@@ -140,7 +140,7 @@ pub fn inspect(input: &InputFile, look: Look, progress: &dyn Progress) -> Result
 fn read(
     (dialect, options): (Dialect, ReaderOptions),
     text: Box<dyn Read + Send>,
-    counts: &mut Counts,
+    counts: &mut InspectCounts,
     progress: &dyn Progress,
 ) -> Result<()> {
     for work in registry::pieces(dialect, text, Arc::new(options))? {

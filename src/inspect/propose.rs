@@ -5,7 +5,7 @@ use toml_edit::Value;
 use super::report::FileReport;
 use crate::sources::dialect::Dialect;
 use crate::sources::hints::Hints;
-use crate::sources::inventory::Kind;
+use crate::sources::inventory::InventoryKind;
 
 /// `[[source]]` with comments where a person must decide.
 pub(super) fn source(report: &FileReport, dialect: Dialect, hints: &Hints) -> String {
@@ -20,7 +20,7 @@ pub(super) fn source(report: &FileReport, dialect: Dialect, hints: &Hints) -> St
         if report.clusters.is_empty() {
             lines.push("cluster = \"\"              # the file names no cluster".to_owned());
         }
-        if kind == Kind::SwfMachines {
+        if kind == InventoryKind::SwfMachines {
             lines
                 .push("nodes = {}                # which are of each kind, such as { fat = \"fat[1-20]\" }".to_owned());
         }

@@ -36,14 +36,14 @@ pub struct ValueCount {
 
 /// When the jobs of a file ran.
 #[derive(Clone, Debug, Serialize)]
-pub struct Period {
+pub struct InspectedPeriod {
     /// Earliest start, UTC, ISO 8601.
     pub earliest_start_utc: Option<String>,
     /// Latest end, UTC, ISO 8601.
     pub latest_end_utc: Option<String>,
 }
 
-impl Period {
+impl InspectedPeriod {
     pub(super) fn new(start_ms: Option<i64>, end_ms: Option<i64>) -> Self {
         let text = |ms: Option<i64>| Some(jiff::Timestamp::from_millisecond(ms?).ok()?.to_string());
         Self {
@@ -87,7 +87,7 @@ pub struct FileReport {
     /// Aggregates by kind: `summary`, `normalised_summary`, `sync`.
     pub aggregates: Vec<ValueCount>,
     /// When the jobs ran; of aggregates, their months.
-    pub period: Option<Period>,
+    pub period: Option<InspectedPeriod>,
     /// What a file about the machine tells, added up: nodes, CPUs, ...
     pub inventory: BTreeMap<&'static str, i64>,
     /// Rows by outcome and reason.

@@ -1,21 +1,21 @@
 //! The fact that records by which benchmarks a place was scaled.
 
-use super::views::Place;
+use super::views::ViewPlace;
 use crate::config::fingerprint;
 use crate::config::plan::Plan;
 
 /// What is scaled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Scaled {
+pub(crate) enum ScaledData {
     /// Job records.
     Jobs,
     /// Summaries.
     Summaries,
 }
 
-impl Scaled {
+impl ScaledData {
     /// The name of a place's fact in the manifest: what its benchmarks were.
-    pub(crate) fn fact(self, (site, month): &Place) -> String {
+    pub(crate) fn fact(self, (site, month): &ViewPlace) -> String {
         match self {
             Self::Jobs => format!("benchmarks of jobs {month} {site}"),
             Self::Summaries => format!("benchmarks of summaries {month} {site}"),
@@ -24,10 +24,10 @@ impl Scaled {
 }
 
 /// Between which instants the table was asked for a place; `None` when it was not.
-pub(crate) type Asked = Option<(i64, i64)>;
+pub(crate) type AskedSpan = Option<(i64, i64)>;
 
 /// The fact of a place: between which instants the table was asked, and what it says there.
-pub(crate) fn fact(plan: &Plan, scaled: Scaled, place: &Place, asked: Asked) -> (String, String) {
+pub(crate) fn fact(plan: &Plan, scaled: ScaledData, place: &ViewPlace, asked: AskedSpan) -> (String, String) {
     let hash = fingerprint::of_benchmarks(&plan.normalise, &place.0, asked);
     let between = asked.map_or_else(
         || "- -".to_owned(),

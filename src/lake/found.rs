@@ -7,7 +7,7 @@ use crate::privacy::Privacy;
 use crate::sources::input::InputFile;
 
 /// One input file, with its content hash where that was needed before reading it.
-pub(crate) struct Found {
+pub(crate) struct FoundFile {
     pub(crate) file: InputFile,
     pub(crate) source: Arc<SourcePlan>,
     pub(crate) privacy: Option<Arc<Privacy>>,
@@ -16,7 +16,7 @@ pub(crate) struct Found {
     pub(crate) dated_ms: Option<i64>,
 }
 
-impl Found {
+impl FoundFile {
     /// Its id in the ledger, if its bytes were hashed.
     pub(crate) fn file_id(&self) -> Option<Arc<str>> {
         let blake3 = self.blake3.as_ref()?;

@@ -5,17 +5,17 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 
-use super::benchmark_fact::{Asked, Scaled};
-use super::found::Found;
+use super::benchmark_fact::{AskedSpan, ScaledData};
+use super::found::FoundFile;
 use super::{benchmark_fact, calendar_fact, capacity};
 use crate::config::{Plan, SourcePlan};
+use crate::dedupe::Window;
+use crate::dedupe::file_order::FileOrder;
+use crate::dedupe::summary::publishing::SummaryParts;
 use crate::error::{Error, Result};
 use crate::ledger::book::{InputEntry, Places};
 use crate::ledger::{Book, Outcome, Reason};
 use crate::privacy::Field;
-use crate::records::Window;
-use crate::records::file_order::FileOrder;
-use crate::records::summary::publishing::Parts;
 use crate::schema::sql::{self, SCRIPT};
 use crate::schema::{self, Dataset};
 use crate::sources::dialect::READERS;
@@ -122,7 +122,7 @@ impl State {
     ///
     /// # Errors
     /// [`crate::error::Kind::Config`] when they name users that are to be withheld from now on.
-    pub(crate) fn stale_inventories(&self, plan: &Plan, found: &[Found]) -> Result<BTreeSet<String>> {
+    pub(crate) fn stale_inventories(&self, plan: &Plan, found: &[FoundFile]) -> Result<BTreeSet<String>> {
         self.hold_key(plan)?;
         if withholds_users(plan) && !self.facts.contains_key(WITHHELD_FACT) {
             let gone = self.gone(found, is_inventory);
@@ -197,7 +197,7 @@ impl State {
     /// # Errors
     /// [`crate::error::Kind::Config`] when files that would have to be read again are gone, or only some months of
     /// them are asked for: the lake would lose the others.
-    pub(crate) fn wants_rebuild(&self, plan: &Plan, found: &[Found], window: Window) -> Result<bool> {
+    pub(crate) fn wants_rebuild(&self, plan: &Plan, found: &[FoundFile], window: Window) -> Result<bool> {
         if !self.settings_changed(plan) {
             return Ok(false);
         }
@@ -229,8 +229,8 @@ impl State {
     }
 
     /// A path of every known file of a kind that is not among those found.
-    fn gone(&self, found: &[Found], is_of_kind: impl Fn(&InputEntry) -> bool) -> Vec<&str> {
-        let found: BTreeSet<Arc<str>> = found.iter().filter_map(Found::file_id).collect();
+    fn gone(&self, found: &[FoundFile], is_of_kind: impl Fn(&InputEntry) -> bool) -> Vec<&str> {
+        let found: BTreeSet<Arc<str>> = found.iter().filter_map(FoundFile::file_id).collect();
         self.book
             .inputs()
             .iter()
@@ -244,13 +244,13 @@ impl State {
     /// that cannot be now (a file is gone, or some months alone are asked for), the lake remembers that it is due.
     ///
     /// Where publications of summaries are made of several files, it is also decided by the names which files these are.
-    pub(crate) fn is_reordered(&mut self, plan: &Plan, found: &[Found], window: Window) -> bool {
+    pub(crate) fn is_reordered(&mut self, plan: &Plan, found: &[FoundFile], window: Window) -> bool {
         let mut book = self.book.clone();
         let mut is_news = false;
         for found in found {
             is_news |= found.file_id().is_some_and(|id| book.seen(&id, &found.file.path));
         }
-        let has_parts = (plan.sources.iter()).any(|source| source.publishing.parts != Parts::File);
+        let has_parts = (plan.sources.iter()).any(|source| source.publishing.parts != SummaryParts::File);
         let is_other = || {
             let (was, is) = (FileOrder::new(arrivals(&self.book)), FileOrder::new(arrivals(&book)));
             !was.has_same_ranks(&is) || has_parts && was != is
@@ -275,8 +275,8 @@ impl State {
 
     /// Whether `files` can be read again now because a CE's log came later than the jobs they tell of. Where that cannot
     /// be now (one is gone, or some months alone are asked for), the lake remembers that it is due.
-    pub(crate) fn can_complete(&mut self, files: &BTreeSet<Arc<str>>, found: &[Found], window: Window) -> bool {
-        let there: BTreeSet<Arc<str>> = found.iter().filter_map(Found::file_id).collect();
+    pub(crate) fn can_complete(&mut self, files: &BTreeSet<Arc<str>>, found: &[FoundFile], window: Window) -> bool {
+        let there: BTreeSet<Arc<str>> = found.iter().filter_map(FoundFile::file_id).collect();
         let can_be = files.is_empty() || window.is_everything() && files.is_subset(&there);
         if can_be {
             self.facts.remove(LATE_FACT);
@@ -305,7 +305,13 @@ impl State {
     }
 
     /// Writes down which benchmarks a place was scaled by.
-    pub(crate) fn note_benchmarks(&mut self, plan: &Plan, scaled: Scaled, place: &(String, Month), asked: Asked) {
+    pub(crate) fn note_benchmarks(
+        &mut self,
+        plan: &Plan,
+        scaled: ScaledData,
+        place: &(String, Month),
+        asked: AskedSpan,
+    ) {
         let (name, value) = benchmark_fact::fact(plan, scaled, place, asked);
         self.facts.insert(name, value);
     }
@@ -471,7 +477,7 @@ fn withholds_users(plan: &Plan) -> bool {
 }
 
 fn is_inventory(input: &InputEntry) -> bool {
-    inventory::Kind::is_format(&input.format)
+    inventory::InventoryKind::is_format(&input.format)
 }
 
 /// The name of the fact that tells the zone of a source's local times.

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::dedupe::summary::from_batch;
 use crate::error::Result;
-use crate::records::summary::from_batch;
 use crate::store::{Store, lake, read_table};
 use crate::time::Month;
 
@@ -11,18 +11,18 @@ use crate::time::Month;
 pub(crate) const RUN: usize = 16_384;
 
 /// A site and a month.
-pub(crate) type Place = (String, Month);
+pub(crate) type ViewPlace = (String, Month);
 
 /// Views by [`folded`] place: site names that differ in case alone are one site, as for APEL's server.
-pub(crate) type Views = BTreeMap<Place, BTreeSet<String>>;
+pub(crate) type Views = BTreeMap<ViewPlace, BTreeSet<String>>;
 
 /// A place as it is compared.
-pub(crate) fn folded((site, month): &Place) -> Place {
+pub(crate) fn folded((site, month): &ViewPlace) -> ViewPlace {
     (site.to_lowercase(), *month)
 }
 
 /// Whether a view is among those of a site and month.
-pub(crate) fn has_view(views: &Views, place: &Place, view: &str) -> bool {
+pub(crate) fn has_view(views: &Views, place: &ViewPlace, view: &str) -> bool {
     views.get(&folded(place)).is_some_and(|views| views.contains(view))
 }
 
@@ -33,7 +33,7 @@ pub(crate) fn has_view(views: &Views, place: &Place, view: &str) -> bool {
 pub(crate) fn counting(
     store: &Store,
     files: impl Iterator<Item = (String, String)>,
-    is_wanted: impl Fn(&Place) -> bool,
+    is_wanted: impl Fn(&ViewPlace) -> bool,
 ) -> Result<Views> {
     let mut counting = Views::new();
     for (path, place) in files {

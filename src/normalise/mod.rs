@@ -7,4 +7,4 @@ mod scale;
 
 pub use normaliser::Normaliser;
 pub use records::{Origins, Scales, factors_of, with_factors};
-pub use scale::{Reference, Scale};
+pub use scale::{Scale, ScaleReference};

@@ -4,8 +4,10 @@ use ahash::RandomState;
 use hashbrown::HashTable;
 
 use super::plan::{MissingBenchmark, NormalisePlan};
-use super::scale::{Reference, Scale};
-use crate::reference::benchmark::{Benchmark, Each, Factors, Level, Origin, Place, SiteBenchmarks};
+use super::scale::{Scale, ScaleReference};
+use crate::reference::benchmark::{
+    Benchmark, BenchmarkLevel, BenchmarkOrigin, BenchmarkPlace, Each, Factors, SiteBenchmarks,
+};
 
 /// Answers that are kept. Nodes make nearly every job of many nodes a place of its own.
 const KEPT: usize = 8192;
@@ -34,7 +36,7 @@ struct Answer {
     after: Factors,
 }
 
-fn words<'p>(place: &Place<'p>) -> [Option<&'p str>; 4] {
+fn words<'p>(place: &BenchmarkPlace<'p>) -> [Option<&'p str>; 4] {
     [place.cluster, place.submit_host, place.partition, place.node_list]
 }
 
@@ -51,7 +53,7 @@ impl<'a> Normaliser<'a> {
         Self {
             plan,
             site: plan.table.site(site),
-            at_record: plan.order.iter().position(|level| *level == Level::Record),
+            at_record: plan.order.iter().position(|level| *level == BenchmarkLevel::Record),
             kept: HashTable::new(),
             answers: Vec::new(),
             hasher: RandomState::with_seeds(1, 2, 3, 4),
@@ -74,7 +76,7 @@ impl<'a> Normaliser<'a> {
             MissingBenchmark::Fallback {
                 benchmark,
                 value_e4_per_core,
-            } => Scale::Fallback(Factors::only(*benchmark, *value_e4_per_core, Origin::Fallback)),
+            } => Scale::Fallback(Factors::only(*benchmark, *value_e4_per_core, BenchmarkOrigin::Fallback)),
         }
     }
 
@@ -87,12 +89,14 @@ impl<'a> Normaliser<'a> {
     /// The scale of a job that ran at `place` and ended at `at_ms`, by the steps of the pipeline's order; `stated` is
     /// the benchmark its record states, per core and in thousandths. Each kind is looked for on its own: they are never
     /// converted into one another.
-    pub fn scale(&mut self, place: Place<'_>, at_ms: i64, stated: Option<(&str, i64)>) -> Scale {
+    pub fn scale(&mut self, place: BenchmarkPlace<'_>, at_ms: i64, stated: Option<(&str, i64)>) -> Scale {
         let (before, after) = self.answer(place, at_ms);
         let stated = stated
             .filter(|(_, milli)| *milli > 0 && self.at_record.is_some())
             .and_then(|(name, milli)| Some((Benchmark::parse(name)?, milli.checked_mul(10)?)));
-        let stated = stated.map_or_else(Factors::default, |(kind, e4)| Factors::only(kind, e4, Origin::Record));
+        let stated = stated.map_or_else(Factors::default, |(kind, e4)| {
+            Factors::only(kind, e4, BenchmarkOrigin::Record)
+        });
         let factors = before.or(stated).or(after);
         if factors.is_empty() {
             self.missing()
@@ -102,18 +106,21 @@ impl<'a> Normaliser<'a> {
     }
 
     /// The reference that times of a source arrive scaled to, for a job that ran at `place` and ended at `at_ms`.
-    pub fn reference(&mut self, source: &str, place: Place<'_>, at_ms: i64) -> Option<Reference> {
+    pub fn reference(&mut self, source: &str, place: BenchmarkPlace<'_>, at_ms: i64) -> Option<ScaleReference> {
         let scaled_to = self.plan.scaled.get(source)?;
         let kind = scaled_to.benchmark;
         let nodes = scaled_to.unscale.then(|| {
             let place = self.site.telling(place);
-            self.site.factors(&[Level::Node], &place, at_ms).per_core.scaled()
+            self.site
+                .factors(&[BenchmarkLevel::Node], &place, at_ms)
+                .per_core
+                .scaled()
         });
         let of_kind = Benchmark::ALL.iter().position(|each| *each == kind);
         let node_e4 = nodes
             .zip(of_kind)
             .and_then(|(nodes, at)| nodes.get(at).copied().flatten());
-        Some(Reference {
+        Some(ScaleReference {
             per_core: Each::only(kind, i128::from(scaled_to.value_e4_per_core)),
             kind,
             node_e4: node_e4.and_then(|e4| i64::try_from(e4).ok()),
@@ -121,7 +128,7 @@ impl<'a> Normaliser<'a> {
     }
 
     /// What the table knows before and behind the step of the record.
-    fn answer(&mut self, place: Place<'_>, at_ms: i64) -> (Factors, Factors) {
+    fn answer(&mut self, place: BenchmarkPlace<'_>, at_ms: i64) -> (Factors, Factors) {
         if self.plan.is_of_records_alone() {
             return (Factors::default(), Factors::default());
         }

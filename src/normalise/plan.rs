@@ -27,7 +27,7 @@ pub struct NormalisePlan {
     /// The dated table.
     pub table: Arc<crate::reference::benchmark::BenchmarkTable>,
     /// Where a job's benchmark is looked for, the first step first.
-    pub order: Vec<crate::reference::benchmark::Level>,
+    pub order: Vec<crate::reference::benchmark::BenchmarkLevel>,
     /// By source: the reference its times arrive scaled to.
     pub scaled: BTreeMap<String, ScaledTo>,
     /// For jobs the table does not cover.
@@ -40,7 +40,7 @@ impl NormalisePlan {
     pub fn stated() -> Self {
         Self {
             table: Arc::default(),
-            order: vec![crate::reference::benchmark::Level::Record],
+            order: vec![crate::reference::benchmark::BenchmarkLevel::Record],
             scaled: BTreeMap::new(),
             missing: MissingBenchmark::Null,
         }
@@ -49,6 +49,9 @@ impl NormalisePlan {
     /// Whether no table is ever looked into: only what records state counts.
     #[must_use]
     pub fn is_of_records_alone(&self) -> bool {
-        matches!(self.order.as_slice(), [crate::reference::benchmark::Level::Record])
+        matches!(
+            self.order.as_slice(),
+            [crate::reference::benchmark::BenchmarkLevel::Record]
+        )
     }
 }

@@ -8,9 +8,9 @@ use arrow::array::{
 };
 
 use super::normaliser::Normaliser;
-use super::scale::{Reference, Scale};
+use super::scale::{Scale, ScaleReference};
 use crate::error::{Error, Result};
-use crate::reference::benchmark::{Benchmark, Factors, Origin, Place};
+use crate::reference::benchmark::{Benchmark, BenchmarkOrigin, BenchmarkPlace, Factors};
 use crate::schema::batch::{column, decimal, flag, int, number, time, words};
 
 /// Records by benchmark and where its value came from; `none` where nothing is known.
@@ -19,7 +19,7 @@ pub type Origins = BTreeMap<(&'static str, &'static str), u64>;
 /// The scale of every row of a batch: most rows share one.
 #[derive(Debug)]
 pub struct Scales {
-    distinct: Vec<(Scale, Option<Reference>)>,
+    distinct: Vec<(Scale, Option<ScaleReference>)>,
     /// Which of them each row has; empty where all rows have the only one.
     of_row: Vec<u32>,
     row_n: usize,
@@ -29,8 +29,8 @@ impl Scales {
     /// The scale of a row, and the reference its times arrived scaled to.
     #[must_use]
     #[inline]
-    pub fn of(&self, row: usize) -> &(Scale, Option<Reference>) {
-        const MISSING: &(Scale, Option<Reference>) = &(Scale::Missing, None);
+    pub fn of(&self, row: usize) -> &(Scale, Option<ScaleReference>) {
+        const MISSING: &(Scale, Option<ScaleReference>) = &(Scale::Missing, None);
         self.distinct.get(self.place(row)).unwrap_or(MISSING)
     }
 
@@ -70,7 +70,7 @@ impl Scales {
         }
     }
 
-    fn push(&mut self, scale: (Scale, Option<Reference>)) {
+    fn push(&mut self, scale: (Scale, Option<ScaleReference>)) {
         let last = self.of_row.last().copied().unwrap_or(0);
         let is_last = |code: u32| {
             usize::try_from(code).is_ok_and(|place| self.distinct.get(place).is_some_and(|known| *known == scale))
@@ -122,7 +122,7 @@ pub fn factors_of(batch: &RecordBatch, normaliser: &mut Normaliser<'_>) -> Resul
     for row in 0..row_n {
         let stated = benchmark.get(row).zip(number(per_core, row));
         let stated = stated.and_then(|(name, milli)| Some((name, i64::try_from(milli).ok()?)));
-        let place = Place {
+        let place = BenchmarkPlace {
             cluster: cluster.get(row),
             submit_host: submit_host.get(row),
             partition: partition.get(row),
@@ -141,7 +141,10 @@ pub fn factors_of(batch: &RecordBatch, normaliser: &mut Normaliser<'_>) -> Resul
         let reference = normaliser.reference(source.value(row), place, at_ms);
         let arrived = reference.map_or_else(Factors::default, |reference| Factors {
             per_core: reference.per_core,
-            origins: reference.per_core.scaled().map(|value| value.map(|_| Origin::ScaledTo)),
+            origins: reference
+                .per_core
+                .scaled()
+                .map(|value| value.map(|_| BenchmarkOrigin::ScaledTo)),
         });
         // What the reference scales is known, whatever else is.
         let scale = if arrived.is_empty() {
@@ -183,7 +186,7 @@ pub fn with_factors(batch: &RecordBatch, scales: &Scales) -> Result<RecordBatch>
             }
             let made: ArrayRef = if name.ends_with("_origin") {
                 let mut words = StringBuilder::with_capacity(rows, 8 * rows);
-                (0..rows).for_each(|row| words.append_option(of(row).1.map(Origin::as_str)));
+                (0..rows).for_each(|row| words.append_option(of(row).1.map(BenchmarkOrigin::as_str)));
                 Arc::new(words.finish())
             } else {
                 let values: Decimal128Array = (0..rows).map(|row| of(row).0).collect();

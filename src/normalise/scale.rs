@@ -4,7 +4,7 @@ use crate::reference::benchmark::{Benchmark, Each, Factors, Score};
 
 /// The reference that some times of a job arrive scaled to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Reference {
+pub struct ScaleReference {
     /// The reference's values: of one kind.
     pub per_core: Each<Score>,
     /// In which benchmark.
@@ -13,7 +13,7 @@ pub struct Reference {
     pub node_e4: Option<i64>,
 }
 
-impl Reference {
+impl ScaleReference {
     /// Raw time of a scaled one, halves of a millisecond rounded up.
     #[must_use]
     pub fn raw_ms(&self, scaled_ms: i64) -> Option<i64> {

@@ -4,12 +4,12 @@ use std::ops::Add;
 
 use serde::{Deserialize, Serialize};
 
+use super::allocation_shapes::AllocationShapes;
 use super::grid::Grid;
-use super::history::{History, State};
+use super::history::{CapacityState, History};
 use super::resource::LEDGER_N;
-use super::shapes::Shapes;
 use super::slice::Interval;
-use super::sweep::{Stretch, Visit, sweep};
+use super::sweep::{TimeRange, Visit, sweep};
 use super::unit::Thresholds;
 
 /// Decimal places of a rate.
@@ -65,7 +65,7 @@ pub fn rate(billable: i64, used: i64) -> Option<i128> {
 
 /// A resource of a node while nothing changes: how its capacity was split, and what jobs share of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Share {
+pub struct BillingShare {
     /// What the node has.
     pub capacity: i64,
     /// What jobs hold, more than there is included.
@@ -80,12 +80,12 @@ pub struct Share {
 
 /// The shares of the ledger's resources in a stretch, and how many units were free. `free` is scratch.
 pub fn shares(
-    stretch: &Stretch<'_>,
+    stretch: &TimeRange<'_>,
     unit: &Thresholds,
     scheme: Scheme,
     free: &mut Vec<i64>,
-) -> (i64, [Share; LEDGER_N]) {
-    let is_up = stretch.state == State::Up;
+) -> (i64, [BillingShare; LEDGER_N]) {
+    let is_up = stretch.state == CapacityState::Up;
     free.clear();
     for ((capacity, set_aside), used) in stretch.capacity.iter().zip(stretch.set_aside).zip(stretch.used) {
         let left = capacity - (*used).clamp(0, *capacity);
@@ -93,7 +93,7 @@ pub fn shares(
     }
     // Nothing can join a job that has the node to itself.
     let unit_n = if stretch.is_exclusive { 0 } else { unit.units(free) };
-    let mut shares = [Share::default(); LEDGER_N];
+    let mut shares = [BillingShare::default(); LEDGER_N];
     let amounts = stretch
         .capacity
         .iter()
@@ -103,7 +103,7 @@ pub fn shares(
     for (share, (((capacity, used), free), threshold)) in shares.iter_mut().zip(amounts) {
         let overhead = unit_n * threshold.unwrap_or(0);
         let allocated = (*used).clamp(0, *capacity);
-        *share = Share {
+        *share = BillingShare {
             capacity: *capacity,
             used: *used,
             overhead,
@@ -124,7 +124,7 @@ pub fn shares(
 pub fn bill(
     history: &History,
     intervals: &[Interval],
-    shapes: &Shapes,
+    shapes: &AllocationShapes,
     grid: &Grid,
     unit: &Thresholds,
     scheme: Scheme,
@@ -192,7 +192,7 @@ fn settle(billed: &mut [[i128; LEDGER_N]], resource: usize, total: i128, order: 
 struct Meter<'a> {
     unit: &'a Thresholds,
     scheme: Scheme,
-    shapes: &'a Shapes,
+    shapes: &'a AllocationShapes,
     /// Integral of the rates since the beginning.
     integral: [i128; LEDGER_N],
     /// Integral of what jobs share.
@@ -205,7 +205,7 @@ struct Meter<'a> {
 impl Visit for Meter<'_> {
     const IS_TOLD_INTERVALS: bool = true;
 
-    fn stretch(&mut self, stretch: &Stretch<'_>) {
+    fn stretch(&mut self, stretch: &TimeRange<'_>) {
         let (_, shares) = shares(stretch, self.unit, self.scheme, &mut self.free);
         let span_s = i128::from(stretch.until_s - stretch.from_s);
         for ((integral, total), share) in self.integral.iter_mut().zip(&mut self.total).zip(shares) {

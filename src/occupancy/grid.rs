@@ -7,7 +7,7 @@ pub const WEEK_HOUR_N: usize = 168;
 
 /// A time within one local hour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cell {
+pub struct GridCell {
     /// First second.
     pub from_s: i64,
     /// Local day.
@@ -19,7 +19,7 @@ pub struct Cell {
 /// A slice cut wherever a local hour begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grid {
-    cells: Vec<Cell>,
+    cells: Vec<GridCell>,
     until_s: i64,
 }
 
@@ -29,14 +29,14 @@ impl Grid {
     pub fn new(zone: &Zone, from_s: i64, until_s: i64) -> Self {
         /// No offset from UTC is cut finer.
         const STEP_S: i64 = 900;
-        let mut cells: Vec<Cell> = Vec::new();
+        let mut cells: Vec<GridCell> = Vec::new();
         let mut at_s = from_s;
         while at_s < until_s {
             let local_s = at_s.saturating_add(zone.offset_at(at_s));
             let day = Day::try_from(local_s.div_euclid(86_400)).unwrap_or(Day::MAX);
             // 1970-01-01 was a Thursday.
             let hour = (local_s.div_euclid(3600) + 3 * 24).rem_euclid(168);
-            let cell = Cell {
+            let cell = GridCell {
                 from_s: at_s,
                 day,
                 hour_of_week: u8::try_from(hour).unwrap_or(0),
@@ -55,7 +55,7 @@ impl Grid {
 
     /// Its cells in the order of time.
     #[must_use]
-    pub fn cells(&self) -> &[Cell] {
+    pub fn cells(&self) -> &[GridCell] {
         &self.cells
     }
 

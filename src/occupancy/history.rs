@@ -2,7 +2,7 @@
 
 /// Whether a node takes jobs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum State {
+pub enum CapacityState {
     /// It does.
     #[default]
     Up,
@@ -14,11 +14,11 @@ pub enum State {
 
 /// A time in which a node did not change.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Segment {
+pub struct CapacitySegment {
     /// First second; it lasts until the next segment begins.
     pub from_s: i64,
     /// Whether it takes jobs.
-    pub state: State,
+    pub state: CapacityState,
     /// What it has, in the order of the resources followed; all zero while there is no such node.
     pub capacity: Vec<i64>,
     /// How much of that is set aside for the system.
@@ -29,7 +29,7 @@ pub struct Segment {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct History {
     /// Segments in the order of time. Before the first there is no node.
-    pub segments: Vec<Segment>,
+    pub segments: Vec<CapacitySegment>,
     /// Of which resources the capacity is known, in the order of the resources followed.
     pub known: Vec<bool>,
 }
@@ -39,9 +39,9 @@ impl History {
     #[must_use]
     pub fn constant(capacity: &[i64]) -> Self {
         Self {
-            segments: vec![Segment {
+            segments: vec![CapacitySegment {
                 from_s: i64::MIN,
-                state: State::Up,
+                state: CapacityState::Up,
                 capacity: capacity.to_vec(),
                 set_aside: vec![0; capacity.len()],
             }],

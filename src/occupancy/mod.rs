@@ -18,7 +18,7 @@
 //!   system at all times.
 //!
 //! What jobs hold beyond capacity is no part of this: it is summed up as *over-allocated* and every stretch of it is a
-//! [`Finding`]. Nothing is cut off without being told.
+//! [`OverAllocation`]. Nothing is cut off without being told.
 //!
 //! **Billing.** A node's jobs share its billable resources in proportion to what they hold: what is allocated (by usage),
 //! with what is stranded (overhead-aware, the paper's scheme: overhead is the provider's loss), or with both stranded and
@@ -35,37 +35,37 @@
 //! Time is whole seconds, intervals are half-open, amounts are integers. The kernel goes through each node's events once,
 //! in order; nodes are independent of one another and are worked on in parallel, slices of time one after the other.
 
+pub mod allocation_shapes;
 pub mod billing;
+mod constant_interval;
 mod events;
 pub mod grid;
 pub mod history;
-pub mod over;
+pub mod node_totals;
+pub mod over_allocation;
 pub mod parallel;
-mod pile;
 pub mod queue;
 pub mod resource;
 pub mod seconds;
-pub mod shapes;
 pub mod slice;
 pub mod slices;
-mod spell;
-pub mod spread;
+mod spill_rows;
 pub mod sweep;
-pub mod tally;
+pub mod time_histogram;
 pub mod unit;
 
-pub use billing::{Scheme, Share, bill, rate, shares};
+pub use crate::occupancy::allocation_shapes::AllocationShapes;
+pub use crate::occupancy::node_totals::{DaySums, NodeQuery, NodeTotals, UnitSums, tally};
+pub use crate::occupancy::over_allocation::OverAllocation;
+pub use crate::occupancy::time_histogram::TimeHistogram;
+pub use billing::{BillingShare, Scheme, bill, rate, shares};
 pub use grid::Grid;
-pub use history::{History, Segment, State};
-pub use over::Finding;
-pub use parallel::{Spreads, each_node, merge, peaks, tally_all};
+pub use history::{CapacitySegment, CapacityState, History};
+pub use parallel::{TimeHistograms, each_node, merge, peaks, tally_all};
 pub use queue::{Ask, Cause, Machines, Queue, QueueKey, QueueSums, Wait, queue};
 pub use resource::{LEDGER_N, Resource, Resources};
 pub use seconds::Seconds;
-pub use shapes::Shapes;
 pub use slice::{Interval, Slice};
 pub use slices::Slices;
-pub use spread::Spread;
-pub use sweep::{Stretch, Visit, sweep};
-pub use tally::{DaySums, NodeTally, Question, UnitSums, tally};
+pub use sweep::{TimeRange, Visit, sweep};
 pub use unit::{PRESETS, Thresholds, Unit};

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::{Mutex, PoisonError};
 
+use super::allocation_shapes::AllocationShapes;
 use super::grid::Grid;
 use super::history::History;
-use super::shapes::Shapes;
+use super::node_totals::{NodeQuery, NodeTotals, tally};
 use super::slice::{Interval, Slice};
-use super::spread::Spread;
-use super::tally::{NodeTally, Question, tally};
+use super::time_histogram::TimeHistogram;
 use crate::error::{Error, Result};
 
 /// Does `each` with the number and the intervals of every node of a slice, on as many threads; the results are in the order
@@ -60,29 +60,29 @@ pub fn each_node<R: Send, S: Default + Send>(
 pub fn tally_all<'q>(
     slice: Slice<'_>,
     histories: &[History],
-    shapes: &Shapes,
+    shapes: &AllocationShapes,
     grid: &Grid,
-    ask: impl Fn(usize) -> (usize, Question<'q>) + Sync,
+    ask: impl Fn(usize) -> (usize, NodeQuery<'q>) + Sync,
     threads: usize,
-) -> Result<(Vec<NodeTally>, Spreads)> {
-    let each = |spreads: &mut Spreads, nth: usize, intervals: &[Interval]| {
+) -> Result<(Vec<NodeTotals>, TimeHistograms)> {
+    let each = |spreads: &mut TimeHistograms, nth: usize, intervals: &[Interval]| {
         let history = histories.get(nth)?;
         let (group, question) = ask(nth);
         let spread = spreads.entry(group).or_default();
         Some(tally(history, intervals, shapes, grid, question, spread))
     };
     let (tallies, spreads) = each_node(slice, each, threads)?;
-    let tallies: Option<Vec<NodeTally>> = tallies.into_iter().collect();
+    let tallies: Option<Vec<NodeTotals>> = tallies.into_iter().collect();
     let tallies = tallies.ok_or_else(|| Error::internal("a node without a history"))?;
     Ok((tallies, merge(spreads)))
 }
 
 /// How the time of groups of nodes is spread, by their number.
-pub type Spreads = BTreeMap<usize, Spread>;
+pub type TimeHistograms = BTreeMap<usize, TimeHistogram>;
 
 /// What several threads spread.
-pub fn merge(of_threads: Vec<Spreads>) -> Spreads {
-    let mut all = Spreads::new();
+pub fn merge(of_threads: Vec<TimeHistograms>) -> TimeHistograms {
+    let mut all = TimeHistograms::new();
     for (group, spread) in of_threads.into_iter().flatten() {
         match all.entry(group) {
             Entry::Vacant(free) => {
@@ -98,13 +98,13 @@ pub fn merge(of_threads: Vec<Spreads>) -> Spreads {
 ///
 /// # Errors
 /// [`crate::error::Kind::Io`] when the temporary file of the slice cannot be read.
-pub fn peaks(slice: Slice<'_>, shapes: &Shapes) -> Result<Vec<Vec<i64>>> {
+pub fn peaks(slice: Slice<'_>, shapes: &AllocationShapes) -> Result<Vec<Vec<i64>>> {
     let mut peaks = Vec::new();
     slice.each_node(|_, intervals| peaks.push(peak(intervals, shapes)))?;
     Ok(peaks)
 }
 
-fn peak(intervals: &[Interval], shapes: &Shapes) -> Vec<i64> {
+fn peak(intervals: &[Interval], shapes: &AllocationShapes) -> Vec<i64> {
     let width = shapes.width().saturating_sub(1);
     let (mut held, mut most) = (vec![0_i64; width], vec![0_i64; width]);
     // Ends come before beginnings of the same second.

@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use super::pile::Pile;
+use super::spill_rows::SpillRows;
 use crate::error::Result;
 use crate::runtime::scratch::Scratch;
 
@@ -20,7 +20,7 @@ pub struct Interval {
     pub start_s: u32,
     /// The second after the last.
     pub end_s: u32,
-    /// What it holds; see [`super::Shapes`].
+    /// What it holds; see [`super::AllocationShapes`].
     pub shape: u32,
     /// What the caller knows it by.
     pub tag: u32,
@@ -28,17 +28,17 @@ pub struct Interval {
 
 /// A time, and what is known to run in it.
 #[derive(Debug)]
-pub(super) struct Part {
+pub(super) struct SlicePart {
     pub(super) from_s: i64,
     pub(super) until_s: i64,
     /// Jobs by group of nodes: node, beginning, end, shape, tag.
-    groups: Vec<Pile<WORD_N>>,
+    groups: Vec<SpillRows<WORD_N>>,
     held_n: usize,
     /// Jobs that wait: beginning, end, ask.
-    pub(super) waits: Pile<WAIT_WORD_N>,
+    pub(super) waits: SpillRows<WAIT_WORD_N>,
 }
 
-impl Part {
+impl SlicePart {
     pub(super) fn new(from_s: i64, until_s: i64) -> Self {
         Self {
             from_s,
@@ -46,7 +46,7 @@ impl Part {
             until_s: until_s.clamp(from_s, from_s.saturating_add(i64::from(i32::MAX))),
             groups: Vec::new(),
             held_n: 0,
-            waits: Pile::default(),
+            waits: SpillRows::default(),
         }
     }
 
@@ -63,7 +63,7 @@ impl Part {
         let [node, ..] = row;
         let group = place(node) / GROUP_N;
         if self.groups.len() <= group {
-            self.groups.resize_with(group + 1, Pile::default);
+            self.groups.resize_with(group + 1, SpillRows::default);
         }
         if let Some(group) = self.groups.get_mut(group) {
             group.push(row);
@@ -98,13 +98,13 @@ fn of_row([node, start_s, end_s, shape, tag]: [u32; WORD_N]) -> (u32, Interval) 
 /// looked at.
 #[derive(Clone, Copy, Debug)]
 pub struct Slice<'s> {
-    part: &'s Part,
+    part: &'s SlicePart,
     scratch: &'s Mutex<Scratch>,
     node_n: usize,
 }
 
 impl<'s> Slice<'s> {
-    pub(super) fn new(part: &'s Part, scratch: &'s Mutex<Scratch>, node_n: usize) -> Self {
+    pub(super) fn new(part: &'s SlicePart, scratch: &'s Mutex<Scratch>, node_n: usize) -> Self {
         Self { part, scratch, node_n }
     }
 

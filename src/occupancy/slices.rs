@@ -3,9 +3,9 @@
 use std::ops::Range;
 use std::sync::Mutex;
 
-use super::pile::Pile;
 use super::queue::Wait;
-use super::slice::{Part, Slice, WAIT_WORD_N, WORD_N};
+use super::slice::{Slice, SlicePart, WAIT_WORD_N, WORD_N};
+use super::spill_rows::SpillRows;
 use crate::error::{Error, Result};
 use crate::runtime::scratch::Scratch;
 
@@ -15,7 +15,7 @@ const MEMORY_BYTE: usize = 448 << 20;
 /// Slices in the order of time, which do not overlap.
 #[derive(Debug)]
 pub struct Slices {
-    parts: Vec<Part>,
+    parts: Vec<SlicePart>,
     /// Place of the part the last job ran in: the next one likely does.
     last: usize,
     memory_byte: usize,
@@ -27,7 +27,9 @@ impl Slices {
     /// Slices from one second to another, half-open, of at most 68 years.
     #[must_use]
     pub fn new(spans: impl IntoIterator<Item = (i64, i64)>) -> Self {
-        let parts = spans.into_iter().map(|(from_s, until_s)| Part::new(from_s, until_s));
+        let parts = spans
+            .into_iter()
+            .map(|(from_s, until_s)| SlicePart::new(from_s, until_s));
         Self {
             parts: parts.collect(),
             last: 0,
@@ -74,7 +76,7 @@ impl Slices {
     /// [`crate::error::Kind::Io`] when the temporary file cannot be written.
     #[inline]
     pub fn push(&mut self, node: u32, span: (i64, i64), shape: u32, tag: u32) -> Result<()> {
-        self.put(span, Pile::<WORD_N>::ROW_BYTE, |part, (start_s, end_s)| {
+        self.put(span, SpillRows::<WORD_N>::ROW_BYTE, |part, (start_s, end_s)| {
             part.hold([node, start_s, end_s, shape, tag]);
         })
     }
@@ -84,14 +86,14 @@ impl Slices {
     /// # Errors
     /// [`crate::error::Kind::Io`] when the temporary file cannot be written.
     pub fn wait(&mut self, span: (i64, i64), ask: u32) -> Result<()> {
-        self.put(span, Pile::<WAIT_WORD_N>::ROW_BYTE, |part, (start_s, end_s)| {
+        self.put(span, SpillRows::<WAIT_WORD_N>::ROW_BYTE, |part, (start_s, end_s)| {
             part.waits.push([start_s, end_s, ask]);
         })
     }
 
     /// Puts a row into every slice a time lies in.
     #[inline]
-    fn put(&mut self, span: (i64, i64), row_byte: usize, add: impl Fn(&mut Part, (u32, u32))) -> Result<()> {
+    fn put(&mut self, span: (i64, i64), row_byte: usize, add: impl Fn(&mut SlicePart, (u32, u32))) -> Result<()> {
         if span.0 >= span.1 {
             return Ok(());
         }

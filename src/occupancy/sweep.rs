@@ -1,15 +1,15 @@
 //! The kernel: one node's events in the order of time.
 
+use super::allocation_shapes::AllocationShapes;
 use super::events::{Event, events};
-use super::grid::{Cell, Grid};
-use super::history::{History, Segment, State};
+use super::grid::{Grid, GridCell};
+use super::history::{CapacitySegment, CapacityState, History};
 use super::resource::LEDGER_N;
-use super::shapes::Shapes;
 use super::slice::Interval;
 
 /// A time in which nothing changes on a node.
 #[derive(Clone, Copy, Debug)]
-pub struct Stretch<'a> {
+pub struct TimeRange<'a> {
     /// First second.
     pub from_s: i64,
     /// The second after the last.
@@ -17,9 +17,9 @@ pub struct Stretch<'a> {
     /// How often the node has changed: while it does not, only what jobs hold does.
     pub segment_n: usize,
     /// The local hour it lies in.
-    pub cell: Cell,
+    pub cell: GridCell,
     /// Whether the node takes jobs.
-    pub state: State,
+    pub state: CapacityState,
     /// What the node has.
     pub capacity: &'a [i64],
     /// How much of that is set aside.
@@ -36,7 +36,7 @@ pub trait Visit {
     const IS_TOLD_INTERVALS: bool;
 
     /// Nothing changes in this time.
-    fn stretch(&mut self, stretch: &Stretch<'_>);
+    fn stretch(&mut self, stretch: &TimeRange<'_>);
     /// The nth interval begins.
     fn starts(&mut self, _nth: usize, _interval: &Interval) {}
     /// The nth interval ends.
@@ -45,7 +45,13 @@ pub trait Visit {
 
 /// Goes through the time of `grid` on one node. `intervals` are those of a slice that begins with the grid. Ends come before
 /// beginnings of the same second. Where there is no node nothing is told, unless jobs claim to run there.
-pub fn sweep<V: Visit>(history: &History, intervals: &[Interval], shapes: &Shapes, grid: &Grid, visit: &mut V) {
+pub fn sweep<V: Visit>(
+    history: &History,
+    intervals: &[Interval],
+    shapes: &AllocationShapes,
+    grid: &Grid,
+    visit: &mut V,
+) {
     /// What nearly all are: cores, memory, GPUs, and whether the node is a job's own.
     const USUAL_N: usize = LEDGER_N + 1;
     match shapes.width() {
@@ -55,19 +61,19 @@ pub fn sweep<V: Visit>(history: &History, intervals: &[Interval], shapes: &Shape
 }
 
 /// What jobs hold on a node at a time: amounts, and how many of them have it to themselves.
-trait Held: AsRef<[i64]> {
+trait SweepHeld: AsRef<[i64]> {
     /// Adds a shape as often as `sign` says.
-    fn add(&mut self, shapes: &Shapes, shape: u32, sign: i64);
+    fn add(&mut self, shapes: &AllocationShapes, shape: u32, sign: i64);
 }
 
-impl Held for Vec<i64> {
-    fn add(&mut self, shapes: &Shapes, shape: u32, sign: i64) {
+impl SweepHeld for Vec<i64> {
+    fn add(&mut self, shapes: &AllocationShapes, shape: u32, sign: i64) {
         add(self, shapes.amounts(shape), sign);
     }
 }
 
-impl<const N: usize> Held for [i64; N] {
-    fn add(&mut self, shapes: &Shapes, shape: u32, sign: i64) {
+impl<const N: usize> SweepHeld for [i64; N] {
+    fn add(&mut self, shapes: &AllocationShapes, shape: u32, sign: i64) {
         if let Some(amounts) = shapes.array::<N>(shape) {
             add(self, amounts, sign);
         }
@@ -83,10 +89,10 @@ fn add(held: &mut [i64], amounts: &[i64], sign: i64) {
 fn run<V: Visit>(
     history: &History,
     intervals: &[Interval],
-    shapes: &Shapes,
+    shapes: &AllocationShapes,
     grid: &Grid,
     visit: &mut V,
-    mut held: impl Held,
+    mut held: impl SweepHeld,
 ) {
     let number = |nth: usize| u32::try_from(nth).unwrap_or(u32::MAX);
     let nth_of = |event: Event| usize::try_from(event.word()).unwrap_or(usize::MAX);
@@ -97,7 +103,7 @@ fn run<V: Visit>(
             interval.shape
         }
     });
-    let mut fences = Fences::new(history, grid, shapes.width());
+    let mut breakpoints = Breakpoints::new(history, grid, shapes.width());
     let base_s = grid.from_s();
     let mut rest = events.iter().copied();
     let mut next = rest.next();
@@ -120,24 +126,24 @@ fn run<V: Visit>(
             }
             next = rest.next();
         }
-        if fences.next_s <= at_s {
-            fences.pass(at_s);
+        if breakpoints.next_s <= at_s {
+            breakpoints.pass(at_s);
         }
-        let until_s = fences.next_s.min(second(next));
+        let until_s = breakpoints.next_s.min(second(next));
         let (used, exclusive_n) = match held.as_ref() {
             [used @ .., exclusive_n] => (used, *exclusive_n),
             [] => (&[][..], 0),
         };
-        let segment = fences.segment;
+        let segment = breakpoints.segment;
         if segment.is_some() || used.iter().any(|amount| *amount != 0) {
-            visit.stretch(&Stretch {
+            visit.stretch(&TimeRange {
                 from_s: at_s,
                 until_s,
-                segment_n: fences.segment_n,
-                cell: fences.cell,
-                state: segment.map_or(State::Up, |segment| segment.state),
-                capacity: segment.map_or(&fences.nothing, |segment| &segment.capacity),
-                set_aside: segment.map_or(&fences.nothing, |segment| &segment.set_aside),
+                segment_n: breakpoints.segment_n,
+                cell: breakpoints.cell,
+                state: segment.map_or(CapacityState::Up, |segment| segment.state),
+                capacity: segment.map_or(&breakpoints.nothing, |segment| &segment.capacity),
+                set_aside: segment.map_or(&breakpoints.nothing, |segment| &segment.set_aside),
                 used,
                 is_exclusive: exclusive_n > 0,
             });
@@ -154,11 +160,11 @@ fn run<V: Visit>(
 }
 
 /// Where a node or the hour changes, whatever the jobs do.
-struct Fences<'a> {
-    segments: std::iter::Peekable<std::slice::Iter<'a, Segment>>,
-    cells: std::iter::Peekable<std::slice::Iter<'a, Cell>>,
-    segment: Option<&'a Segment>,
-    cell: Cell,
+struct Breakpoints<'a> {
+    segments: std::iter::Peekable<std::slice::Iter<'a, CapacitySegment>>,
+    cells: std::iter::Peekable<std::slice::Iter<'a, GridCell>>,
+    segment: Option<&'a CapacitySegment>,
+    cell: GridCell,
     /// Changes of the node so far.
     segment_n: usize,
     /// The next change.
@@ -167,13 +173,13 @@ struct Fences<'a> {
     nothing: Vec<i64>,
 }
 
-impl<'a> Fences<'a> {
+impl<'a> Breakpoints<'a> {
     fn new(history: &'a History, grid: &'a Grid, width: usize) -> Self {
         Self {
             segments: history.segments.iter().peekable(),
             cells: grid.cells().iter().peekable(),
             segment: None,
-            cell: Cell {
+            cell: GridCell {
                 from_s: grid.from_s(),
                 day: 0,
                 hour_of_week: 0,

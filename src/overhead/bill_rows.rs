@@ -9,10 +9,10 @@ use std::sync::Arc;
 use arrow::array::{RecordBatch, UInt32Array};
 
 use super::bill::Bill;
-use super::bill_pile::{BillPile, RUN_N, SortedBills};
+use super::bill_spill::{BillSpill, RUN_N, SortedBills};
 use super::bills::{Biller, POOLS, options, policy_id, remove};
 use super::facts::VERSION;
-use super::jobs::{Columns, EVERYTHING, SPAN_COLUMNS, span};
+use super::jobs::{EVERYTHING, JobColumns, SPAN_COLUMNS, span};
 use super::record_files::RecordFile;
 use super::sweep::Sweep;
 use crate::charge::policy::Subject;
@@ -21,21 +21,21 @@ use crate::occupancy::billing::BILL_PLACES;
 use crate::schema::batch::{dates, decimals, int, ints, number, text, texts, time, word};
 use crate::store::lake::{self, LakeTable};
 use crate::store::read_table;
-use crate::summarise::charges::{Entry, Payers, RECORDED, job_charges, part};
+use crate::summarise::charges::{RECORDED, ReassignedEntry, Reassignments, job_charges, part};
 use crate::time::Month;
 
 /// Place of the GPUs.
 const GPU: usize = 2;
 
 /// The bills of a slice.
-pub(crate) struct Bills<'a> {
+pub(crate) struct BillBills<'a> {
     bills: SortedBills,
     unbilled: &'a BTreeMap<u32, u8>,
 }
 
 /// One row of `job_charges`.
 #[derive(Clone)]
-struct Row {
+struct BillRow {
     /// Place of the job in its batch.
     job: usize,
     /// Where its recorded columns stand: in the batch, or behind it among jobs under other names.
@@ -53,9 +53,9 @@ struct Row {
     correction_id: Option<Arc<str>>,
 }
 
-impl Row {
+impl BillRow {
     /// The same row as an entry of a correction.
-    fn of(&self, entry: &Entry) -> Self {
+    fn of(&self, entry: &ReassignedEntry) -> Self {
         let sign = if entry.is_taken { -1 } else { 1 };
         Self {
             record: entry.record,
@@ -77,9 +77,9 @@ impl Row {
 const WHY_JOB: &str = "its nodes, or what it was given on them, cannot be told";
 const WHY_NODE: &str = "what its node has is not known";
 
-impl<'a> Bills<'a> {
+impl<'a> BillBills<'a> {
     /// Those of all nodes, and the jobs that cannot be billed.
-    pub(crate) fn new(of_nodes: BillPile, unbilled: &'a BTreeMap<u32, u8>) -> Self {
+    pub(crate) fn new(of_nodes: BillSpill, unbilled: &'a BTreeMap<u32, u8>) -> Self {
         Self {
             bills: of_nodes.into_sorted(),
             unbilled,
@@ -103,9 +103,9 @@ impl<'a> Bills<'a> {
         let (Some(first), Some(last)) = (biller.pieces.first(), biller.pieces.last()) else {
             return Ok(0);
         };
-        let payers = Payers::new(sweep.plan.corrections.as_deref(), site);
+        let reassignments = Reassignments::new(sweep.plan.corrections.as_deref(), site);
         let columns = RECORDED.iter().chain(&SPAN_COLUMNS).chain(&["alloc_gpu_n"]);
-        let columns: BTreeSet<&str> = columns.chain(payers.columns()).copied().collect();
+        let columns: BTreeSet<&str> = columns.chain(reassignments.columns()).copied().collect();
         let columns: Vec<&str> = columns.into_iter().collect();
         let provenance = [("gridtally.pipeline".to_owned(), sweep.plan.name.clone())];
         let (mut parts, mut displaced_n) = (Vec::new(), 0);
@@ -130,7 +130,7 @@ impl<'a> Bills<'a> {
                 if rows.is_empty() {
                     continue;
                 }
-                let others = correct(&batch, &mut rows, biller, &payers)?;
+                let others = correct(&batch, &mut rows, biller, &reassignments)?;
                 let records: Vec<&RecordBatch> = std::iter::once(&batch).chain(&others).collect();
                 let charged = biller.batch(&records, &rows)?;
                 parts.push(part(std::slice::from_ref(&charged))?);
@@ -154,8 +154,8 @@ impl<'a> Bills<'a> {
     }
 
     /// The rows of a batch of records, of which the first has this number.
-    fn rows(&mut self, batch: &RecordBatch, tag: u64, biller: &Biller<'_>) -> Result<Vec<Row>> {
-        let columns = Columns::of(batch)?;
+    fn rows(&mut self, batch: &RecordBatch, tag: u64, biller: &Biller<'_>) -> Result<Vec<BillRow>> {
+        let columns = JobColumns::of(batch)?;
         let (end, partition) = (time(batch, "end_utc")?, text(batch, "partition")?);
         let gpu = int(batch, "alloc_gpu_n")?;
         let mut rows = Vec::new();
@@ -191,7 +191,7 @@ impl<'a> Bills<'a> {
                         (_, true) => Some(WHY_NODE),
                         _ => None,
                     };
-                    rows.push(Row {
+                    rows.push(BillRow {
                         job,
                         record: job,
                         pool: at,
@@ -214,9 +214,9 @@ impl<'a> Bills<'a> {
 /// Posts what corrections take and give beside the rows; gives the jobs under the names they were moved to.
 fn correct(
     batch: &RecordBatch,
-    rows: &mut Vec<Row>,
+    rows: &mut Vec<BillRow>,
     biller: &Biller<'_>,
-    payers: &Payers<'_>,
+    reassignments: &Reassignments<'_>,
 ) -> Result<Option<RecordBatch>> {
     let charges = rows.iter().map(|row| {
         let piece = biller.pieces.get(row.piece);
@@ -224,8 +224,8 @@ fn correct(
     });
     let charges = charges.collect::<Option<Vec<_>>>();
     let charges = charges.ok_or_else(|| Error::internal("a bill of no period"))?;
-    let (entries, others) = payers.lead(batch, &charges)?;
-    let posted: Vec<Row> = (entries.iter())
+    let (entries, others) = reassignments.lead(batch, &charges)?;
+    let posted: Vec<BillRow> = (entries.iter())
         .filter_map(|entry| Some(rows.get(entry.charge)?.of(entry)))
         .collect();
     if !posted.is_empty() {
@@ -236,17 +236,17 @@ fn correct(
 }
 
 impl Biller<'_> {
-    fn batch(&self, records: &[&RecordBatch], rows: &[Row]) -> Result<RecordBatch> {
-        let unit = |row: &Row| {
+    fn batch(&self, records: &[&RecordBatch], rows: &[BillRow]) -> Result<RecordBatch> {
+        let unit = |row: &BillRow| {
             let unit = self.ranks.get(row.unit).and_then(|at| self.overhead.units.get(*at));
             unit.map(options)
         };
-        let period = |row: &Row| self.pieces.get(row.piece).map(|piece| &piece.period);
-        let pool = |row: &Row| POOLS.get(row.pool);
+        let period = |row: &BillRow| self.pieces.get(row.piece).map(|piece| &piece.period);
+        let pool = |row: &BillRow| POOLS.get(row.pool);
         let id = policy_id(self.overhead.scheme);
         let every = |text: &str| texts(rows.iter().map(|_| Some(text)));
         let count = |is_priced: bool| {
-            let of = |row: &Row| {
+            let of = |row: &BillRow| {
                 if row.charge.is_some() == is_priced {
                     row.end_n
                 } else {
@@ -255,7 +255,7 @@ impl Biller<'_> {
             };
             ints(rows.iter().map(|row| Some(of(row))))
         };
-        let amount = |of: fn(&Row) -> i128| {
+        let amount = |of: fn(&BillRow) -> i128| {
             let amounts = rows.iter().map(|row| i64::try_from(of(row)));
             let too_large = |why| Error::new(Kind::Data, "what a job held is larger than can be stored").because(why);
             amounts.collect::<std::result::Result<Vec<i64>, _>>().map_err(too_large)

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::bill::Bill;
-use super::bill_pile::Packed;
+use super::bill_spill::PackedBill;
 use super::facts::VERSION;
 use super::jobs::EVERYTHING;
-use super::stage::{Asking, Due};
+use super::stage::{Due, NodeUnits};
 use crate::config::Plan;
 use crate::config::overhead_plan::OverheadPlan;
-use crate::occupancy::{Grid, History, Interval, LEDGER_N, Resource, Scheme, Shapes, Unit, bill};
+use crate::occupancy::{AllocationShapes, Grid, History, Interval, LEDGER_N, Resource, Scheme, Unit, bill};
 use crate::store::{Publication, lake};
 use crate::time::Calendar;
 use crate::time::calendar::Period;
@@ -78,7 +78,7 @@ pub(crate) fn policies(plan: &Plan) -> Vec<[String; 8]> {
 }
 
 /// A period that charges are told by.
-pub(crate) struct Piece {
+pub(crate) struct BillPiece {
     pub(crate) period: Period,
     pub(crate) from_s: i64,
     pub(crate) until_s: i64,
@@ -90,7 +90,7 @@ pub(crate) struct Biller<'a> {
     pub(crate) overhead: &'a OverheadPlan,
     slice_from_s: i64,
     pub(crate) period: Period,
-    pub(crate) pieces: Vec<Piece>,
+    pub(crate) pieces: Vec<BillPiece>,
     /// Units in the order of their options: their places in the plan.
     pub(crate) ranks: Vec<usize>,
     pub(crate) calendar: Calendar,
@@ -107,7 +107,7 @@ impl<'a> Biller<'a> {
             && let Some(period) = calendar.period(at_s.saturating_mul(1000))
         {
             let until_s = (period.until_ms / 1000).min(until_s);
-            pieces.push(Piece {
+            pieces.push(BillPiece {
                 period,
                 from_s: at_s,
                 until_s,
@@ -137,10 +137,10 @@ impl<'a> Biller<'a> {
         &self,
         history: &History,
         intervals: &[Interval],
-        shapes: &Shapes,
-        asking: &Asking<'_>,
-    ) -> Packed {
-        let mut bills = Packed::default();
+        shapes: &AllocationShapes,
+        asking: &NodeUnits<'_>,
+    ) -> PackedBill {
+        let mut bills = PackedBill::default();
         let unknown = history.known.iter().take(LEDGER_N).enumerate();
         let unknown = unknown.fold(0_u8, |bits, (at, known)| if *known { bits } else { bits | 1 << at });
         for (nth, piece) in (0_u16..).zip(&self.pieces) {

@@ -8,7 +8,7 @@ use super::bills::POOLS;
 use super::facts::READ_ROWS;
 use super::jobs::BATCH;
 use crate::error::Result;
-use crate::lake::views::{Place, Views, has_view};
+use crate::lake::views::{ViewPlace, Views, has_view};
 use crate::occupancy::billing::BILL_PLACES;
 use crate::occupancy::resource::LEDGER_COLUMNS;
 use crate::schema;
@@ -33,7 +33,7 @@ fn amount(batch: &RecordBatch, column: &str, row: usize) -> Result<Option<i128>>
 /// [`crate::error::Kind::Io`] when a file cannot be read.
 pub(crate) fn verify(store: &Store, manifest: &Manifest, displaced: &Views) -> Result<Vec<(String, String)>> {
     let mut findings = Vec::new();
-    let mut bills = Bills::new();
+    let mut bills = BillCheckBills::new();
     // Node-seconds by place, cluster and unit: as nodes took jobs, and as the distribution has them.
     let mut times: BTreeMap<_, (i128, i128)> = BTreeMap::new();
     for dataset in ["overhead", "overhead_histogram"] {
@@ -90,14 +90,14 @@ pub(crate) fn verify(store: &Store, manifest: &Manifest, displaced: &Views) -> R
 }
 
 /// Site, month, unit and pool.
-type Bill = (String, Day, String, &'static str);
+type BillCheckBill = (String, Day, String, &'static str);
 
 /// What nodes bill, in resource-seconds.
-type Bills = BTreeMap<Bill, i128>;
+type BillCheckBills = BTreeMap<BillCheckBill, i128>;
 
 /// The bill that a charge under these options in this pool is a part of. The name of a unit may hold blanks; its
 /// thresholds follow.
-fn bill_of(bills: &Bills, (site, month): (&str, Day), (options, pool): (&str, &str)) -> Option<Bill> {
+fn bill_of(bills: &BillCheckBills, (site, month): (&str, Day), (options, pool): (&str, &str)) -> Option<BillCheckBill> {
     let named = options.strip_prefix("unit=")?;
     let is_unit = |unit: &str| named.strip_prefix(unit).is_some_and(|rest| rest.starts_with(' '));
     let mut own = bills.keys();
@@ -105,7 +105,7 @@ fn bill_of(bills: &Bills, (site, month): (&str, Day), (options, pool): (&str, &s
         .cloned()
 }
 
-fn add_billed(batch: &RecordBatch, (site, _, month): &(String, i64, Month), bills: &mut Bills) -> Result<()> {
+fn add_billed(batch: &RecordBatch, (site, _, month): &(String, i64, Month), bills: &mut BillCheckBills) -> Result<()> {
     let unit = text(batch, "unit")?;
     for row in 0..batch.num_rows() {
         let Some(unit) = word(unit, row) else { continue };
@@ -120,8 +120,13 @@ fn add_billed(batch: &RecordBatch, (site, _, month): &(String, i64, Month), bill
 
 /// Where jobs pay another sum than their nodes bill; with jobs that cannot be charged they may pay less. What corrections
 /// take from payers and give to them changes nothing about what ran.
-fn unpaid(store: &Store, manifest: &Manifest, mut bills: Bills, displaced: &Views) -> Result<Vec<(String, String)>> {
-    let is_displaced = |place: &Place| has_view(displaced, place, BATCH);
+fn unpaid(
+    store: &Store,
+    manifest: &Manifest,
+    mut bills: BillCheckBills,
+    displaced: &Views,
+) -> Result<Vec<(String, String)>> {
+    let is_displaced = |place: &ViewPlace| has_view(displaced, place, BATCH);
     let records = manifest
         .dataset("records")
         .filter_map(|file| parse_month_path(&file.path));
@@ -130,7 +135,7 @@ fn unpaid(store: &Store, manifest: &Manifest, mut bills: Bills, displaced: &View
     for billed in bills.values_mut() {
         *billed *= one;
     }
-    let mut is_exact: BTreeMap<Bill, bool> = BTreeMap::new();
+    let mut is_exact: BTreeMap<BillCheckBill, bool> = BTreeMap::new();
     for file in manifest.dataset("job_charges") {
         let (Some(place), Some(_)) = (parse_month_path(&file.path), parse_bill_path(&file.path)) else {
             continue;
@@ -145,7 +150,7 @@ fn unpaid(store: &Store, manifest: &Manifest, mut bills: Bills, displaced: &View
             let (pool, options, months) = (text(&batch, "pool")?, text(&batch, "options")?, date(&batch, "month")?);
             let (charge, correction) = (decimal(&batch, "charge")?, text(&batch, "correction_id")?);
             // Jobs are many and bills few: each is looked for once.
-            let mut known: HashMap<(Day, &str, &str), Option<Bill>> = HashMap::new();
+            let mut known: HashMap<(Day, &str, &str), Option<BillCheckBill>> = HashMap::new();
             for row in (0..batch.num_rows()).filter(|row| correction.is_null(*row)) {
                 let of @ (month, options, pool) = (months.value(row), options.value(row), pool.value(row));
                 let found = known

@@ -8,15 +8,16 @@ use jiff::Timestamp;
 use super::bills::{POOLS, options};
 use super::facts::{BASIS_FACT, REACH_FACT, from_fact};
 use super::inventories::{INVENTORIES, InventoryFile, machine_in, periods};
-use super::jobs::{COLUMNS, Columns, Reach, join, span};
+use super::jobs::{COLUMNS, JobColumns, Reach, join, span};
 use super::record_files::{RecordFile, RecordFiles, with_nodes};
-use super::stage::{Asking, stage};
+use super::stage::{NodeUnits, stage};
 use super::sweep::Basis;
 use crate::config::overhead_plan::NodesFrom;
 use crate::error::{Error, Result};
 use crate::occupancy::billing::{BILL_PLACES, RATE_PLACES};
 use crate::occupancy::{
-    Grid, Interval, LEDGER_N, Resources, Scheme, Shapes, Share, Stretch, Thresholds, Visit, rate, shares, sweep,
+    AllocationShapes, BillingShare, Grid, Interval, LEDGER_N, Resources, Scheme, Thresholds, TimeRange, Visit, rate,
+    shares, sweep,
 };
 use crate::reference::decimal::text as amount;
 use crate::schema::batch::id;
@@ -28,16 +29,16 @@ use crate::time::Zone;
 const TOLD_N: usize = 24;
 
 /// What stands behind the bills of a job: lines by the options of the unit and the pool.
-pub(crate) type Lines = BTreeMap<(String, String), Vec<String>>;
+pub(crate) type OverheadLines = BTreeMap<(String, String), Vec<String>>;
 
 /// Works out again what a job of a site is billed; `record` is its one row.
 ///
 /// # Errors
 /// [`crate::error::Kind::Io`] when the lake cannot be read; [`crate::error::Kind::Data`] when a sum does not fit.
-pub(crate) fn explain(store: &Store, manifest: &Manifest, site: &str, record: &RecordBatch) -> Result<Lines> {
+pub(crate) fn explain(store: &Store, manifest: &Manifest, site: &str, record: &RecordBatch) -> Result<OverheadLines> {
     let basis = manifest.facts.get(BASIS_FACT).map(String::as_str);
-    let (Some(basis), Some(held)) = (from_fact::<Basis>(basis), span(&Columns::of(record)?, 0)) else {
-        return Ok(Lines::new());
+    let (Some(basis), Some(held)) = (from_fact::<Basis>(basis), span(&JobColumns::of(record)?, 0)) else {
+        return Ok(OverheadLines::new());
     };
     let resources = Resources::of(&basis.overhead.units);
     let inventories = INVENTORIES.into_iter().flat_map(|dataset| {
@@ -53,11 +54,11 @@ pub(crate) fn explain(store: &Store, manifest: &Manifest, site: &str, record: &R
     let machine = machine_in(store, files, (&resources, &basis.complete))?;
     let sites = record_files(manifest);
     let (Some(files), all_sites) = (sites.get(site), with_nodes(&sites)) else {
-        return Ok(Lines::new());
+        return Ok(OverheadLines::new());
     };
     let spans = files.iter().filter_map(|file| file.reach.span);
     let Some(all) = spans.fold(None, |all, span| Some(join(all, span))) else {
-        return Ok(Lines::new());
+        return Ok(OverheadLines::new());
     };
     let zone = Zone::named(&basis.calendar_timezone)?;
     let mut due = periods((&zone, basis.allocation_year_start), &basis.overhead, all);
@@ -87,7 +88,7 @@ pub(crate) fn explain(store: &Store, manifest: &Manifest, site: &str, record: &R
     let mut told_of = Story {
         basis: &basis,
         shapes: &board.shapes,
-        lines: Lines::new(),
+        lines: OverheadLines::new(),
         sums: BTreeMap::new(),
     };
     for nth in 0..slices.len() {
@@ -98,7 +99,7 @@ pub(crate) fn explain(store: &Store, manifest: &Manifest, site: &str, record: &R
             let Some(node) = board.nodes.get(nth).filter(|_| is_there) else {
                 return;
             };
-            let asking = Asking::of(node, &basis.overhead, &resources);
+            let asking = NodeUnits::of(node, &basis.overhead, &resources);
             for (unit, thresholds) in asking.by_number() {
                 told_of.node((&node.name, unit), &node.history, intervals, &grid, (&thresholds, tag));
             }
@@ -130,17 +131,17 @@ fn record_files(manifest: &Manifest) -> RecordFiles {
 /// What is told.
 struct Story<'a> {
     basis: &'a Basis,
-    shapes: &'a Shapes,
-    lines: Lines,
+    shapes: &'a AllocationShapes,
+    lines: OverheadLines,
     sums: BTreeMap<(String, String), i128>,
 }
 
 /// A time in which what a job holds of a node is billed at one rate.
 #[derive(Clone, Copy, Debug)]
-struct Told {
+struct AlreadyReported {
     from_s: i64,
     until_s: i64,
-    share: Share,
+    share: BillingShare,
 }
 
 /// Keeps the stretches in which intervals of one job run.
@@ -148,11 +149,11 @@ struct Listener<'a> {
     thresholds: &'a Thresholds,
     scheme: Scheme,
     tag: Option<u64>,
-    shapes: &'a Shapes,
+    shapes: &'a AllocationShapes,
     held: [i64; LEDGER_N],
     free: Vec<i64>,
     /// By resource, with what the job held.
-    told: [Vec<(i64, Told)>; LEDGER_N],
+    told: [Vec<(i64, AlreadyReported)>; LEDGER_N],
 }
 
 impl Listener<'_> {
@@ -168,7 +169,7 @@ impl Listener<'_> {
 impl Visit for Listener<'_> {
     const IS_TOLD_INTERVALS: bool = true;
 
-    fn stretch(&mut self, stretch: &Stretch<'_>) {
+    fn stretch(&mut self, stretch: &TimeRange<'_>) {
         if self.held == [0; LEDGER_N] {
             return;
         }
@@ -180,7 +181,7 @@ impl Visit for Listener<'_> {
                 }
                 _ => {
                     let (from_s, until_s) = (stretch.from_s, stretch.until_s);
-                    told.push((held, Told { from_s, until_s, share }));
+                    told.push((held, AlreadyReported { from_s, until_s, share }));
                 }
             }
         }
@@ -223,7 +224,7 @@ impl Story<'_> {
         };
         sweep(history, intervals, self.shapes, grid, &mut listener);
         for ((pool, counted), told) in POOLS.into_iter().zip(listener.told) {
-            let told: Vec<(i64, Told)> = told.into_iter().filter(|(held, _)| *held > 0).collect();
+            let told: Vec<(i64, AlreadyReported)> = told.into_iter().filter(|(held, _)| *held > 0).collect();
             if told.is_empty() {
                 continue;
             }
@@ -261,7 +262,7 @@ impl Story<'_> {
     }
 
     /// The lines, with their sums.
-    fn end(mut self) -> Result<Lines> {
+    fn end(mut self) -> Result<OverheadLines> {
         for (key, sum) in self.sums {
             let sum = amount(sum, RATE_PLACES);
             let lines = self.lines.get_mut(&key);

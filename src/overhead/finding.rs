@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 /// What it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Kind {
+pub(crate) enum FindingKind {
     /// A job does not say how much it was given.
     AmountUnknown,
     /// The inventory does not say how much a node has.
@@ -25,7 +25,7 @@ pub(crate) enum Kind {
     SpanTooLong,
 }
 
-impl Kind {
+impl FindingKind {
     /// Its word.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
@@ -47,8 +47,8 @@ pub(crate) const RESOURCES: [&str; 3] = ["core", "memory", "gpu"];
 
 /// One finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Row {
-    pub(crate) kind: Kind,
+pub(crate) struct FindingRow {
+    pub(crate) kind: FindingKind,
     pub(crate) cluster: Option<String>,
     pub(crate) partition: Option<String>,
     pub(crate) node: Option<String>,
@@ -62,10 +62,10 @@ pub(crate) struct Row {
     pub(crate) over: Option<i128>,
 }
 
-type Key = (Kind, Option<String>, Option<String>, Option<usize>);
+type FindingKey = (FindingKind, Option<String>, Option<String>, Option<usize>);
 
 #[derive(Clone, Copy, Debug)]
-struct Sum {
+struct FindingSum {
     start_s: i64,
     end_s: i64,
     job_n: i64,
@@ -74,19 +74,19 @@ struct Sum {
 
 /// Findings about jobs, added up by slice, kind, cluster, node and resource.
 #[derive(Debug, Default)]
-pub(crate) struct Findings(BTreeMap<usize, BTreeMap<Key, Sum>>);
+pub(crate) struct OverheadFindings(BTreeMap<usize, BTreeMap<FindingKey, FindingSum>>);
 
-impl Findings {
+impl OverheadFindings {
     /// Adds a job's part of a slice.
     pub(crate) fn tell(
         &mut self,
         month: usize,
-        (kind, cluster, node, resource): (Kind, Option<&str>, Option<&str>, Option<usize>),
+        (kind, cluster, node, resource): (FindingKind, Option<&str>, Option<&str>, Option<usize>),
         (start_s, end_s): (i64, i64),
         core_n: i64,
     ) {
         let key = (kind, cluster.map(str::to_owned), node.map(str::to_owned), resource);
-        let sum = self.0.entry(month).or_default().entry(key).or_insert(Sum {
+        let sum = self.0.entry(month).or_default().entry(key).or_insert(FindingSum {
             start_s,
             end_s,
             job_n: 0,
@@ -99,9 +99,9 @@ impl Findings {
     }
 
     /// The rows of a slice.
-    pub(crate) fn rows(&self, month: usize) -> Vec<Row> {
+    pub(crate) fn rows(&self, month: usize) -> Vec<FindingRow> {
         let sums = self.0.get(&month).into_iter().flatten();
-        let rows = sums.map(|((kind, cluster, node, resource), sum)| Row {
+        let rows = sums.map(|((kind, cluster, node, resource), sum)| FindingRow {
             kind: *kind,
             cluster: cluster.clone(),
             partition: None,
@@ -112,7 +112,11 @@ impl Findings {
             used_n: None,
             capacity_n: None,
             job_n: Some(sum.job_n),
-            over: matches!(kind, Kind::NodeListBad | Kind::NodeListMissing | Kind::NodeUnknown).then_some(sum.core_s),
+            over: matches!(
+                kind,
+                FindingKind::NodeListBad | FindingKind::NodeListMissing | FindingKind::NodeUnknown
+            )
+            .then_some(sum.core_s),
         });
         rows.collect()
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::facts::READ_ROWS;
-use super::machine::Machine;
+use super::node_inventory::NodeInventory;
 use super::sweep::Sweep;
 use crate::config::overhead_plan::OverheadPlan;
 use crate::error::Result;
@@ -15,7 +15,10 @@ use crate::time::{Calendar, Zone};
 
 /// What inventories say, a hash of the files that say it, and which listings without a date are there. Such a listing
 /// says what is so now, as long as its file is there; later it says nothing.
-pub(crate) fn machine_of(sweep: &Sweep<'_>, resources: &Resources) -> Result<(Machine, String, BTreeSet<String>)> {
+pub(crate) fn machine_of(
+    sweep: &Sweep<'_>,
+    resources: &Resources,
+) -> Result<(NodeInventory, String, BTreeSet<String>)> {
     let mut hasher = blake3::Hasher::new();
     let mut files = Vec::new();
     let mut listings = BTreeSet::new();
@@ -63,8 +66,8 @@ pub(crate) fn machine_in(
     store: &Store,
     files: impl Iterator<Item = InventoryFile>,
     (resources, complete): (&Resources, &BTreeMap<String, bool>),
-) -> Result<Machine> {
-    let mut machine = Machine::default();
+) -> Result<NodeInventory> {
+    let mut machine = NodeInventory::default();
     for file in files {
         let batches = read_table(store.reader(&file.place)?, None, READ_ROWS)?;
         if file.dataset == "node" {

@@ -6,12 +6,12 @@ use std::rc::Rc;
 use arrow::array::RecordBatch;
 use serde::{Deserialize, Serialize};
 
-use super::finding::{Findings, Kind};
-use super::machine::{Machine, Node, model_n};
-use super::waiting::{Asks, Place};
+use super::finding::{FindingKind, OverheadFindings};
+use super::node_inventory::{InventoryNode, NodeInventory, model_n};
+use super::waiting::{Asks, WaitingPlace};
 use crate::error::{Error, Result};
 use crate::occupancy::resource::AMOUNT_LIMIT;
-use crate::occupancy::{History, LEDGER_N, Resource, Resources, Shapes, Slices, Unit};
+use crate::occupancy::{AllocationShapes, History, LEDGER_N, Resource, Resources, Slices, Unit};
 use crate::reference::hostlist::{Hostlist, is_none};
 use crate::schema::batch::{int, number, text, time, word};
 
@@ -63,16 +63,16 @@ const LONGEST_S: i64 = 5 * 366 * 86_400;
 /// When a job of the batch system held its nodes, in Unix seconds, half-open; `None` for what is no such job, for what
 /// never started, and for what says that it held them longer than any job does. One that has not ended holds them as
 /// long as it is known to have run. Instants are cut to whole seconds.
-pub(crate) fn span(batch: &Columns<'_>, row: usize) -> Option<(i64, i64)> {
+pub(crate) fn span(batch: &JobColumns<'_>, row: usize) -> Option<(i64, i64)> {
     stated_span(batch, row).filter(|(start_s, end_s)| end_s - start_s <= LONGEST_S)
 }
 
 /// The span of a job that says it held its nodes longer than any job does.
-fn too_long(batch: &Columns<'_>, row: usize) -> Option<(i64, i64)> {
+fn too_long(batch: &JobColumns<'_>, row: usize) -> Option<(i64, i64)> {
     stated_span(batch, row).filter(|(start_s, end_s)| end_s - start_s > LONGEST_S)
 }
 
-fn stated_span(batch: &Columns<'_>, row: usize) -> Option<(i64, i64)> {
+fn stated_span(batch: &JobColumns<'_>, row: usize) -> Option<(i64, i64)> {
     if batch.view.value(row) != BATCH {
         return None;
     }
@@ -89,7 +89,7 @@ fn stated_span(batch: &Columns<'_>, row: usize) -> Option<(i64, i64)> {
 
 /// When a job of the batch system waited for its nodes, in Unix seconds, half-open: from when it was eligible (or was
 /// submitted, where nobody says) to when it started, or was given up. `None` where an edge is not known.
-fn wait(batch: &Columns<'_>, row: usize) -> Option<(i64, i64)> {
+fn wait(batch: &JobColumns<'_>, row: usize) -> Option<(i64, i64)> {
     if batch.view.value(row) != BATCH {
         return None;
     }
@@ -100,7 +100,7 @@ fn wait(batch: &Columns<'_>, row: usize) -> Option<(i64, i64)> {
 }
 
 /// The columns that say when.
-pub(crate) struct Columns<'b> {
+pub(crate) struct JobColumns<'b> {
     job_id: &'b arrow::array::StringArray,
     cluster: &'b arrow::array::StringArray,
     view: &'b arrow::array::StringArray,
@@ -113,7 +113,7 @@ pub(crate) struct Columns<'b> {
     node_list: &'b arrow::array::StringArray,
 }
 
-impl<'b> Columns<'b> {
+impl<'b> JobColumns<'b> {
     /// Those of a batch of records.
     pub(crate) fn of(batch: &'b RecordBatch) -> Result<Self> {
         Ok(Self {
@@ -159,7 +159,7 @@ pub(crate) struct Reach {
 impl Reach {
     /// Adds a batch.
     pub(crate) fn add(&mut self, batch: &RecordBatch) -> Result<()> {
-        let columns = Columns::of(batch)?;
+        let columns = JobColumns::of(batch)?;
         self.row_n += u64::try_from(batch.num_rows()).unwrap_or(u64::MAX);
         for row in 0..batch.num_rows() {
             if let Some(waited) = wait(&columns, row) {
@@ -194,11 +194,11 @@ impl Reach {
 }
 
 /// Says of a job that ran longer than any job does that it is left out: where it begins, which is where its file reaches.
-fn leave_out(columns: &Columns<'_>, row: usize, slices: &Slices, findings: &mut Findings) {
+fn leave_out(columns: &JobColumns<'_>, row: usize, slices: &Slices, findings: &mut OverheadFindings) {
     let cluster = word(columns.cluster, row);
     let spans = too_long(columns, row).into_iter();
     for (month, part) in spans.flat_map(|(start_s, _)| slices.overlaps((start_s, start_s + 1))) {
-        findings.tell(month, (Kind::SpanTooLong, cluster, None, None), part, 0);
+        findings.tell(month, (FindingKind::SpanTooLong, cluster, None, None), part, 0);
     }
 }
 
@@ -207,13 +207,13 @@ fn wait_for(
     ask: std::result::Result<u32, Option<usize>>,
     (cluster, waited): (Option<&str>, (i64, i64)),
     slices: &mut Slices,
-    findings: &mut Findings,
+    findings: &mut OverheadFindings,
 ) -> Result<()> {
     match ask {
         Ok(ask) => slices.wait(waited, ask)?,
         Err(resource) => {
             for (month, part) in slices.overlaps(waited) {
-                findings.tell(month, (Kind::RequestUnknown, cluster, None, resource), part, 0);
+                findings.tell(month, (FindingKind::RequestUnknown, cluster, None, resource), part, 0);
             }
         }
     }
@@ -226,22 +226,22 @@ pub(crate) fn join(one: Option<(i64, i64)>, other: (i64, i64)) -> (i64, i64) {
 }
 
 /// The nodes of a cluster.
-struct Cluster {
+struct JobCluster {
     places: HashMap<String, u32>,
     exclusive: BTreeSet<String>,
-    lists: HashMap<String, Rc<Vec<Place>>>,
+    lists: HashMap<String, Rc<Vec<WaitingPlace>>>,
 }
 
 /// The nodes of a site, and the shapes of what jobs hold on them.
-pub(crate) struct Board {
+pub(crate) struct NodePlacement {
     /// Nodes by their number.
-    pub(crate) nodes: Vec<Node>,
-    clusters: BTreeMap<Option<String>, Cluster>,
+    pub(crate) nodes: Vec<InventoryNode>,
+    clusters: BTreeMap<Option<String>, JobCluster>,
     /// Nodes are whatever jobs name.
     is_from_jobs: bool,
     resources: Resources,
     /// What jobs hold.
-    pub(crate) shapes: Shapes,
+    pub(crate) shapes: AllocationShapes,
     /// What jobs that wait ask for.
     pub(crate) asks: Asks,
     /// Number of the next record: what a job on a node is known by.
@@ -253,10 +253,10 @@ pub(crate) struct Board {
 /// All resources of the ledger, a bit each.
 pub(crate) const EVERYTHING: u8 = (1 << LEDGER_N) - 1;
 
-impl Board {
+impl NodePlacement {
     /// The nodes inventories name; with `None` those that jobs name.
     pub(crate) fn new(
-        machines: BTreeMap<Option<String>, Option<Machine>>,
+        machines: BTreeMap<Option<String>, Option<NodeInventory>>,
         resources: &Resources,
         units: &[Unit],
     ) -> Self {
@@ -265,13 +265,13 @@ impl Board {
             clusters: BTreeMap::new(),
             is_from_jobs: false,
             resources: resources.clone(),
-            shapes: Shapes::new(resources.width()),
+            shapes: AllocationShapes::new(resources.width()),
             asks: Asks::new(units, resources),
             next_tag: 0,
             unbilled: BTreeMap::new(),
         };
         for (cluster, machine) in machines {
-            let mut of = Cluster {
+            let mut of = JobCluster {
                 places: HashMap::new(),
                 exclusive: BTreeSet::new(),
                 lists: HashMap::new(),
@@ -294,8 +294,13 @@ impl Board {
     ///
     /// # Errors
     /// [`crate::error::Kind::Io`] when what does not fit memory cannot be put away.
-    pub(crate) fn add(&mut self, batch: &RecordBatch, slices: &mut Slices, findings: &mut Findings) -> Result<()> {
-        let columns = Columns::of(batch)?;
+    pub(crate) fn add(
+        &mut self,
+        batch: &RecordBatch,
+        slices: &mut Slices,
+        findings: &mut OverheadFindings,
+    ) -> Result<()> {
+        let columns = JobColumns::of(batch)?;
         let partition = text(batch, "partition")?;
         let (core, node_n) = (int(batch, "alloc_core_n")?, int(batch, "alloc_node_n")?);
         let (memory, asked) = (int(batch, "alloc_memory_byte")?, int(batch, "requested_memory_byte")?);
@@ -352,16 +357,16 @@ impl Board {
                 wait_for(of_job, (cluster, waited), slices, findings)?;
             }
             let Some(held) = held else { continue };
-            let mut tell = |kind: Kind, node: Option<&str>, resource: Option<usize>, core_n: Option<i64>| {
+            let mut tell = |kind: FindingKind, node: Option<&str>, resource: Option<usize>, core_n: Option<i64>| {
                 for (month, part) in slices.overlaps(held) {
                     findings.tell(month, (kind, cluster, node, resource), part, core_n.unwrap_or(0));
                 }
             };
             let Some(places) = places else {
                 let kind = if columns.list(row).is_some() {
-                    Kind::NodeListBad
+                    FindingKind::NodeListBad
                 } else {
-                    Kind::NodeListMissing
+                    FindingKind::NodeListMissing
                 };
                 tell(kind, None, None, core_n);
                 self.unbilled.insert(tag, EVERYTHING);
@@ -369,20 +374,20 @@ impl Board {
             };
             let host_n = i64::try_from(places.len()).unwrap_or(i64::MAX);
             if number(node_n, row).is_some_and(|told| told != host_n) {
-                tell(Kind::NodeNDiffers, None, None, None);
+                tell(FindingKind::NodeNDiffers, None, None, None);
             }
             let mut unbilled = 0;
             for (at, amount) in amounts.iter().enumerate() {
                 if amount.is_none() {
-                    tell(Kind::AmountUnknown, None, Some(at), core_n);
+                    tell(FindingKind::AmountUnknown, None, Some(at), core_n);
                     unbilled |= u8::try_from(at).map_or(0, |at| 1_u8.checked_shl(at.into()).unwrap_or(0)) & EVERYTHING;
                 }
             }
             let amounts: Vec<i64> = amounts.into_iter().map(|amount| amount.unwrap_or(0)).collect();
             for place in places.iter() {
-                if let Place::Unknown(node) = place {
+                if let WaitingPlace::Unknown(node) = place {
                     let share = amounts.first().map(|core_n| core_n / host_n.max(1));
-                    tell(Kind::NodeUnknown, Some(node), None, share);
+                    tell(FindingKind::NodeUnknown, Some(node), None, share);
                     unbilled = EVERYTHING;
                 }
             }
@@ -400,7 +405,7 @@ impl Board {
     /// suspended a job gives back its cores and nothing else; when that was is not told, so it is taken to be at the end.
     fn place(
         &mut self,
-        (places, tag): (&[Place], u32),
+        (places, tag): (&[WaitingPlace], u32),
         amounts: &[i64],
         is_exclusive: bool,
         ((start_s, end_s), suspended_s): ((i64, i64), i64),
@@ -411,7 +416,7 @@ impl Board {
         let own_cores = own_cores.filter(|cores| Some(cores.iter().sum::<i64>()) == amounts.first().copied());
         let too_many = || Error::internal("more different shapes of jobs than can be told apart");
         for (nth, place) in (0_i64..).zip(places) {
-            let Place::Known(node) = place else { continue };
+            let WaitingPlace::Known(node) = place else { continue };
             let mut share: Vec<i64> = amounts
                 .iter()
                 .map(|amount| amount / host_n + i64::from(nth < amount % host_n))
@@ -434,16 +439,16 @@ impl Board {
     }
 
     /// Cores of every node of a list as its last listing has them.
-    fn cores_of(&self, places: &[Place]) -> Option<Vec<i64>> {
-        let of = |place: &Place| {
-            let Place::Known(node) = place else { return None };
+    fn cores_of(&self, places: &[WaitingPlace]) -> Option<Vec<i64>> {
+        let of = |place: &WaitingPlace| {
+            let WaitingPlace::Known(node) = place else { return None };
             let node = self.nodes.get(usize::try_from(*node).ok()?)?;
             node.history.segments.last()?.capacity.first().copied()
         };
         places.iter().map(of).collect()
     }
 
-    fn places(&mut self, cluster: Option<&str>, list: &str) -> Option<Rc<Vec<Place>>> {
+    fn places(&mut self, cluster: Option<&str>, list: &str) -> Option<Rc<Vec<WaitingPlace>>> {
         let of = self.clusters.get_mut(&cluster.map(str::to_owned))?;
         if let Some(known) = of.lists.get(list) {
             return Some(Rc::clone(known));
@@ -453,19 +458,19 @@ impl Board {
         for host in hosts.hosts() {
             let known = of.places.get(host.as_ref()).copied();
             places.push(match known {
-                Some(node) => Place::Known(node),
+                Some(node) => WaitingPlace::Known(node),
                 None if self.is_from_jobs => {
                     let number = u32::try_from(self.nodes.len()).ok()?;
-                    self.nodes.push(Node {
+                    self.nodes.push(InventoryNode {
                         cluster: cluster.map(str::to_owned),
                         name: host.to_string(),
                         partitions: None,
                         history: History::constant(&vec![0; self.resources.width()]),
                     });
                     of.places.insert(host.into_owned(), number);
-                    Place::Known(number)
+                    WaitingPlace::Known(number)
                 }
-                None => Place::Unknown(host.into_owned()),
+                None => WaitingPlace::Unknown(host.into_owned()),
             });
         }
         if of.lists.len() >= LISTS_N {

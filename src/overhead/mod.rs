@@ -6,8 +6,8 @@
 //! month; what each of them spans is remembered by its hash.
 
 pub mod bill;
-mod bill_pile;
 mod bill_rows;
+mod bill_spill;
 pub(crate) mod bills;
 mod check;
 mod explain;
@@ -15,9 +15,9 @@ pub mod facts;
 mod finding;
 pub mod inventories;
 mod jobs;
-mod life;
-mod machine;
 mod node_history;
+mod node_inventory;
+mod node_life;
 pub mod report;
 pub mod sweep;
 
@@ -32,7 +32,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 
 use self::jobs::join;
-use self::machine::Machine;
 use self::record_files::{displace, reach_of_touched, record_files, with_nodes};
 use crate::config::Plan;
 use crate::config::overhead_plan::NodesFrom;
@@ -42,14 +41,15 @@ use crate::lake::state::State;
 use crate::occupancy::Resources;
 use crate::overhead::facts::{BASIS_FACT, DISPLACED_FACT, MACHINE_FACT, REACH_FACT, SETTINGS_FACT, to_fact};
 use crate::overhead::inventories::{machine_of, periods};
+use crate::overhead::node_inventory::NodeInventory;
 use crate::overhead::report::OverheadReport;
-use crate::overhead::sweep::{Basis, Place, Sweep, place, published, remove, settings};
+use crate::overhead::sweep::{Basis, Sweep, SweepPlace, place, published, remove, settings};
 use crate::reference::correction::Correction;
 use crate::runtime::progress::Progress;
 use crate::time::{Day, Month};
 
 pub(crate) use check::verify;
-pub(crate) use explain::{Lines, explain};
+pub(crate) use explain::{OverheadLines, explain};
 
 /// Whether the datasets were made under other settings, or not at all.
 pub(crate) fn is_changed(plan: &Plan, state: &State) -> bool {
@@ -106,10 +106,10 @@ pub(crate) fn publish(
         let first = &mut report.first_too_long_job;
         *first = first.take().or_else(|| reach.first_too_long.clone());
     }
-    let mut kept: BTreeSet<Place> = BTreeSet::new();
+    let mut kept: BTreeSet<SweepPlace> = BTreeSet::new();
     for site in &with_nodes {
         let Some(files) = sites.get(site) else { continue };
-        let of_site: Vec<&Place> = published.iter().filter(|place| place.0 == *site).collect();
+        let of_site: Vec<&SweepPlace> = published.iter().filter(|place| place.0 == *site).collect();
         let calendar = (&sweep.plan.calendar_zone, sweep.plan.allocation_year_start);
         let spans = stretches(files.iter().filter_map(|file| file.reach.span));
         let periods: BTreeMap<_, _> = (spans.into_iter())
@@ -175,7 +175,7 @@ pub(crate) fn publish(
 }
 
 /// Says which nodes are counted no longer, because listings do not name them.
-fn tell_gone(machine: &Machine, progress: &dyn Progress) {
+fn tell_gone(machine: &NodeInventory, progress: &dyn Progress) {
     let gone = machine.gone();
     let Some(first) = gone.first() else { return };
     let since = Timestamp::from_second(first.since_s).map_or_else(|_| String::new(), |at| at.to_string());

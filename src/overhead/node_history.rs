@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::life::{Complete, is_there};
-use crate::occupancy::{History, Segment, State};
+use super::node_life::{Complete, is_there};
+use crate::occupancy::{CapacitySegment, CapacityState, History};
 
 /// A listing of a node.
 #[derive(Clone, Debug)]
-pub(crate) struct Listing {
+pub(crate) struct NodeListing {
     /// Site, if named.
     pub(crate) site: Option<String>,
     /// Cluster, if named.
@@ -23,14 +23,14 @@ pub(crate) struct Listing {
     /// Partitions, comma-separated.
     pub(crate) partitions: Option<String>,
     /// `None` where the listing does not tell, or not of when.
-    pub(crate) state: Option<State>,
+    pub(crate) state: Option<CapacityState>,
     /// Whether the listing names all nodes there are.
     pub(crate) complete: Complete,
 }
 
 /// A time in which a node was down or reserved, or in which a cluster had certain nodes.
 #[derive(Clone, Debug)]
-pub(crate) struct Event {
+pub(crate) struct NodeHistoryEvent {
     /// Site, if named.
     pub(crate) site: Option<String>,
     /// Cluster, if named.
@@ -44,23 +44,26 @@ pub(crate) struct Event {
     /// First second after it.
     pub(crate) until_s: i64,
     /// What it was meanwhile.
-    pub(crate) state: State,
+    pub(crate) state: CapacityState,
 }
 
 /// What a node was for as long as two listings, one after the other, agree: the state of both, at least that it took no
 /// jobs. Where they do not, or one is missing, it is taken for up. `told` are the states of listings in the order of time.
-fn agreed(told: &[(i64, State)], at_s: i64) -> State {
+fn agreed(told: &[(i64, CapacityState)], at_s: i64) -> CapacityState {
     let (before, after) = told.split_at(told.partition_point(|(as_of_s, _)| *as_of_s <= at_s));
     match (before.last(), after.first()) {
         (Some((_, before)), Some((_, after))) if before == after => *before,
-        (Some((_, State::Down | State::Reserved)), Some((_, State::Down | State::Reserved))) => State::Down,
-        _ => State::Up,
+        (
+            Some((_, CapacityState::Down | CapacityState::Reserved)),
+            Some((_, CapacityState::Down | CapacityState::Reserved)),
+        ) => CapacityState::Down,
+        _ => CapacityState::Up,
     }
 }
 
 /// The events, each once: one that still lasted when it was first exported ended as a later export says.
-pub(crate) fn ended(events: Vec<Event>) -> Vec<Event> {
-    let mut last: BTreeMap<(Option<String>, i64, State), Event> = BTreeMap::new();
+pub(crate) fn ended(events: Vec<NodeHistoryEvent>) -> Vec<NodeHistoryEvent> {
+    let mut last: BTreeMap<(Option<String>, i64, CapacityState), NodeHistoryEvent> = BTreeMap::new();
     for event in events {
         let key = (event.node.clone(), event.from_s, event.state);
         let known = last.entry(key).or_insert_with(|| event.clone());
@@ -90,8 +93,8 @@ impl Presence<'_> {
 /// name the node, there is none. A state holds at its instant: to the next listing as far as both agree or events tell of
 /// it, else the node is taken for up.
 pub(crate) fn history(
-    listings: &[&Listing],
-    (events, has_events): (&[&Event], bool),
+    listings: &[&NodeListing],
+    (events, has_events): (&[&NodeHistoryEvent], bool),
     presence: Presence<'_>,
     width: usize,
 ) -> History {
@@ -109,8 +112,8 @@ pub(crate) fn history(
     let states = listings
         .iter()
         .filter_map(|listing| Some((listing.as_of_s, listing.state?)));
-    let told: Vec<(i64, State)> = states.collect();
-    let mut segments: Vec<Segment> = Vec::new();
+    let told: Vec<(i64, CapacityState)> = states.collect();
+    let mut segments: Vec<CapacitySegment> = Vec::new();
     for from_s in cuts {
         let current = listings.iter().rev().find(|listing| listing.as_of_s <= from_s);
         let Some(listing) = current.or(listings.first()) else {
@@ -132,15 +135,15 @@ pub(crate) fn history(
             .filter(|event| event.from_s <= from_s && from_s < event.until_s)
             .map(|event| event.state);
         let listed = match agreed(&told, from_s) {
-            State::Down if has_events => State::Up,
+            CapacityState::Down if has_events => CapacityState::Up,
             other => other,
         };
         let state = during.fold(listed, |state, event| match (state, event) {
-            (State::Reserved, _) | (_, State::Reserved) => State::Reserved,
-            (State::Down, _) | (_, State::Down) => State::Down,
-            _ => State::Up,
+            (CapacityState::Reserved, _) | (_, CapacityState::Reserved) => CapacityState::Reserved,
+            (CapacityState::Down, _) | (_, CapacityState::Down) => CapacityState::Down,
+            _ => CapacityState::Up,
         });
-        let segment = Segment {
+        let segment = CapacitySegment {
             from_s,
             state,
             capacity: (0..width).map(|at| if is_there { amount(at) } else { 0 }).collect(),

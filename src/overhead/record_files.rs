@@ -65,11 +65,11 @@ pub(crate) fn displace(
         state.set_fact(DISPLACED_FACT, None);
         return Ok(BTreeSet::new());
     }
-    let mut files: Vec<(views::Place, &mut RecordFile)> = (sites.iter_mut())
+    let mut files: Vec<(views::ViewPlace, &mut RecordFile)> = (sites.iter_mut())
         .flat_map(|(site, files)| files.iter_mut().map(|file| ((site.clone(), file.month), file)))
         .filter(|(_, file)| file.reach.span.is_some() || file.reach.loose.is_some())
         .collect();
-    let held: BTreeSet<views::Place> = files.iter().map(|(place, _)| views::folded(place)).collect();
+    let held: BTreeSet<views::ViewPlace> = files.iter().map(|(place, _)| views::folded(place)).collect();
     let published = sweep.publication.current("summary").into_iter();
     let published = published.map(|file| (file.path, file.place));
     let counting = views::counting(sweep.store, published, |place| held.contains(place))?;

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, BooleanArray, RecordBatch};
 
-use super::finding::{RESOURCES, Row};
-use super::machine::Node;
-use super::waiting::Line as Waiting;
+use super::finding::{FindingRow, RESOURCES};
+use super::node_inventory::InventoryNode;
+use super::waiting::WaitingLine as Waiting;
 use crate::config::overhead_plan::OverheadPlan;
 use crate::error::{Error, Kind, Result};
+use crate::occupancy::node_totals::NodeSums;
 use crate::occupancy::queue::ByCause;
-use crate::occupancy::tally::Sums;
-use crate::occupancy::{Cause, DaySums, LEDGER_N, NodeTally, QueueKey, QueueSums, Spreads, UnitSums};
+use crate::occupancy::{Cause, DaySums, LEDGER_N, NodeTotals, QueueKey, QueueSums, TimeHistograms, UnitSums};
 use crate::schema;
 use crate::schema::batch::{dates, decimals, ints, texts, times};
 use crate::time::Day;
@@ -27,14 +27,14 @@ pub(crate) const DATASETS: [&str; 5] = [
 ];
 
 /// A node and what was asked about it.
-pub(crate) struct Asked<'a> {
+pub(crate) struct NodeResult<'a> {
     /// The node.
-    pub(crate) node: &'a Node,
+    pub(crate) node: &'a InventoryNode,
     /// Names of the units that are for it, and whether the capacity of all they name is known; those for which it is
     /// not were left out of the tally.
     pub(crate) units: Vec<(&'a str, bool)>,
     /// The answer.
-    pub(crate) tally: NodeTally,
+    pub(crate) tally: NodeTotals,
 }
 
 fn fit(amount: i128, what: &str, node: &str) -> Result<i64> {
@@ -48,15 +48,15 @@ fn fit(amount: i128, what: &str, node: &str) -> Result<i64> {
 }
 
 /// A row of `overhead`.
-struct Line<'a> {
-    node: &'a Node,
+struct NodeLine<'a> {
+    node: &'a InventoryNode,
     unit: Option<&'a str>,
     day: &'a DaySums,
     of_unit: Option<&'a UnitSums>,
 }
 
 /// By what the rows of `overhead` are sorted.
-fn place<'l>(line: &'l Line<'_>) -> (Option<&'l str>, Option<&'l str>, &'l str, Option<&'l str>, Day) {
+fn place<'l>(line: &'l NodeLine<'_>) -> (Option<&'l str>, Option<&'l str>, &'l str, Option<&'l str>, Day) {
     let node = line.node;
     (
         node.cluster.as_deref(),
@@ -71,15 +71,15 @@ fn place<'l>(line: &'l Line<'_>) -> (Option<&'l str>, Option<&'l str>, &'l str, 
 ///
 /// # Errors
 /// [`Kind::Data`] when a sum is too large, [`Kind::Internal`] when a batch is not as declared.
-pub(crate) fn overhead(asked: &[Asked<'_>], is_from_jobs: bool) -> Result<RecordBatch> {
-    let mut lines: Vec<Line<'_>> = Vec::new();
+pub(crate) fn overhead(asked: &[NodeResult<'_>], is_from_jobs: bool) -> Result<RecordBatch> {
+    let mut lines: Vec<NodeLine<'_>> = Vec::new();
     for of in asked {
         for day in &of.tally.days {
             let mut sums = day.units.iter();
             for (unit, is_known) in &of.units {
                 let of_unit = if *is_known { sums.next() } else { None };
                 let (node, unit) = (of.node, Some(*unit));
-                lines.push(Line {
+                lines.push(NodeLine {
                     node,
                     unit,
                     day,
@@ -88,7 +88,7 @@ pub(crate) fn overhead(asked: &[Asked<'_>], is_from_jobs: bool) -> Result<Record
             }
             if of.units.is_empty() {
                 let (node, unit, of_unit) = (of.node, None, None);
-                lines.push(Line {
+                lines.push(NodeLine {
                     node,
                     unit,
                     day,
@@ -137,7 +137,7 @@ pub(crate) fn overhead(asked: &[Asked<'_>], is_from_jobs: bool) -> Result<Record
 }
 
 /// Sums of the ledger in the order of the columns.
-const MEASURES: [fn(&Line<'_>) -> Option<Sums>; 8] = [
+const MEASURES: [fn(&NodeLine<'_>) -> Option<NodeSums>; 8] = [
     |line| Some(line.day.capacity),
     |line| Some(line.day.allocated),
     |line| line.of_unit.map(|unit| unit.overhead),
@@ -149,9 +149,9 @@ const MEASURES: [fn(&Line<'_>) -> Option<Sums>; 8] = [
 ];
 
 /// Cluster and partitions: what distributions are told by.
-type Group = (Option<String>, Option<String>);
+type RowGroup = (Option<String>, Option<String>);
 
-fn group(node: &Node) -> Group {
+fn group(node: &InventoryNode) -> RowGroup {
     (node.cluster.clone(), node.partitions.clone())
 }
 
@@ -159,8 +159,8 @@ fn group(node: &Node) -> Group {
 ///
 /// # Errors
 /// [`Kind::Internal`] when a batch is not as declared.
-pub(crate) fn histogram(asked: &[Asked<'_>], spreads: &Spreads) -> Result<RecordBatch> {
-    let mut sums: BTreeMap<(Group, &str, i64, i64), i64> = BTreeMap::new();
+pub(crate) fn histogram(asked: &[NodeResult<'_>], spreads: &TimeHistograms) -> Result<RecordBatch> {
+    let mut sums: BTreeMap<(RowGroup, &str, i64, i64), i64> = BTreeMap::new();
     for (nth, spread) in spreads {
         let Some(of) = asked.get(*nth) else { continue };
         let units = of.units.iter().filter(|(_, known)| *known);
@@ -246,8 +246,8 @@ pub(crate) fn queue(
 ///
 /// # Errors
 /// [`Kind::Internal`] when a batch is not as declared.
-pub(crate) fn shapes(asked: &[Asked<'_>], spreads: &Spreads) -> Result<RecordBatch> {
-    let mut sums: BTreeMap<(Group, [i64; LEDGER_N]), i64> = BTreeMap::new();
+pub(crate) fn shapes(asked: &[NodeResult<'_>], spreads: &TimeHistograms) -> Result<RecordBatch> {
+    let mut sums: BTreeMap<(RowGroup, [i64; LEDGER_N]), i64> = BTreeMap::new();
     for (nth, spread) in spreads {
         let Some(of) = asked.get(*nth) else { continue };
         for (shape, time_s) in spread.shapes.iter() {
@@ -265,12 +265,12 @@ pub(crate) fn shapes(asked: &[Asked<'_>], spreads: &Spreads) -> Result<RecordBat
     ])
 }
 
-fn word(row: &Row) -> Option<&'static str> {
+fn word(row: &FindingRow) -> Option<&'static str> {
     row.resource.and_then(|at| RESOURCES.get(at).copied())
 }
 
 /// By what findings are sorted.
-fn finding_place(row: &Row) -> (&str, Option<&str>, Option<&str>, Option<&str>, i64) {
+fn finding_place(row: &FindingRow) -> (&str, Option<&str>, Option<&str>, Option<&str>, i64) {
     let (cluster, node) = (row.cluster.as_deref(), row.node.as_deref());
     (row.kind.as_str(), cluster, node, word(row), row.start_s)
 }
@@ -279,7 +279,7 @@ fn finding_place(row: &Row) -> (&str, Option<&str>, Option<&str>, Option<&str>, 
 ///
 /// # Errors
 /// [`Kind::Internal`] when a batch is not as declared.
-pub(crate) fn findings(mut rows: Vec<Row>) -> Result<RecordBatch> {
+pub(crate) fn findings(mut rows: Vec<FindingRow>) -> Result<RecordBatch> {
     rows.sort_by(|a, b| finding_place(a).cmp(&finding_place(b)));
     schema::dataset("overhead_finding")?.batch(vec![
         texts(rows.iter().map(|row| Some(row.kind.as_str()))),

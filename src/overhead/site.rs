@@ -4,21 +4,21 @@ use std::collections::BTreeMap;
 
 use arrow::array::RecordBatch;
 
-use super::bill_pile::BillPile;
-use super::bill_rows::Bills;
+use super::bill_rows::BillBills;
+use super::bill_spill::BillSpill;
 use super::bills::Biller;
-use super::finding::{Kind, Row};
+use super::finding::{FindingKind, FindingRow};
 use super::jobs::COLUMNS;
-use super::machine::{Machine, Node};
+use super::node_inventory::{InventoryNode, NodeInventory};
 use super::record_files::RecordFile;
 use super::report::OverheadReport;
-use super::rows::{self, Asked};
-use super::stage::{Asking, SiteOf, Stage, stage};
+use super::rows::{self, NodeResult};
+use super::stage::{NodeUnits, OverheadStage, SiteOf, stage};
 use super::sweep::Sweep;
 use crate::config::overhead_plan::OverheadPlan;
 use crate::error::{Error, Result};
-use crate::occupancy::tally::tally;
-use crate::occupancy::{Grid, History, Interval, Machines, Queue, Resources, Spreads, each_node, merge, queue};
+use crate::occupancy::node_totals::tally;
+use crate::occupancy::{Grid, History, Interval, Machines, Queue, Resources, TimeHistograms, each_node, merge, queue};
 use crate::store::lake::{self, LakeTable};
 use crate::time::calendar::Period;
 
@@ -31,14 +31,14 @@ pub(crate) fn publish(
     overhead: &OverheadPlan,
     resources: &Resources,
     site: SiteOf<'_>,
-    (files, machine): (&[RecordFile], Option<&Machine>),
+    (files, machine): (&[RecordFile], Option<&NodeInventory>),
     due: Vec<(Period, (i64, i64))>,
     report: &mut OverheadReport,
 ) -> Result<()> {
     sweep.progress.begin("placing jobs", 0, "files");
     let of = (overhead, resources);
     let staged = stage(sweep.store, site, (files, machine), of, due, &COLUMNS, |_, _| Ok(()))?;
-    let Stage {
+    let OverheadStage {
         board,
         slices,
         due,
@@ -46,12 +46,12 @@ pub(crate) fn publish(
         bases,
     } = staged;
     sweep.progress.end();
-    let asked_of: Vec<Asking<'_>> = board
+    let asked_of: Vec<NodeUnits<'_>> = board
         .nodes
         .iter()
-        .map(|node| Asking::of(node, overhead, resources))
+        .map(|node| NodeUnits::of(node, overhead, resources))
         .collect();
-    let units: Vec<_> = asked_of.iter().map(Asking::by_number).collect();
+    let units: Vec<_> = asked_of.iter().map(NodeUnits::by_number).collect();
     let histories: Vec<History> = board.nodes.iter().map(|node| node.history.clone()).collect();
     let machines = Machines {
         histories: &histories,
@@ -76,8 +76,8 @@ pub(crate) fn publish(
         let grid = Grid::new(&sweep.plan.calendar_zone, slice.from_s(), slice.until_s());
         let queued = queue(slice, machines, &board.shapes, &grid, &waiting)?;
         let biller = Biller::new(sweep.plan, overhead, month);
-        let bills = BillPile::new(sweep.memory_byte_n / BILLS_SHARE);
-        let each = |spreads: &mut Spreads, nth: usize, intervals: &[Interval]| {
+        let bills = BillSpill::new(sweep.memory_byte_n / BILLS_SHARE);
+        let each = |spreads: &mut TimeHistograms, nth: usize, intervals: &[Interval]| {
             let known = || Error::internal("a node of which nothing is known");
             let (history, asking) = histories.get(nth).zip(asked_of.get(nth)).ok_or_else(known)?;
             bills.add(biller.node(history, intervals, &board.shapes, asking))?;
@@ -88,12 +88,12 @@ pub(crate) fn publish(
         let (swept, spreads) = each_node(slice, each, sweep.threads)?;
         let spreads = merge(spreads);
         let tallies = swept.into_iter().collect::<Result<Vec<_>>>()?;
-        let asked: Vec<Asked<'_>> = board
+        let asked: Vec<NodeResult<'_>> = board
             .nodes
             .iter()
             .zip(&asked_of)
             .zip(tallies)
-            .map(|((node, asking), tally)| Asked {
+            .map(|((node, asking), tally)| NodeResult {
                 node,
                 units: asking.units.clone(),
                 tally,
@@ -113,7 +113,7 @@ pub(crate) fn publish(
         ];
         write(sweep, site.0, &month.0, &batches)?;
         if overhead.is_charged {
-            let mut bills = Bills::new(bills, &board.unbilled);
+            let mut bills = BillBills::new(bills, &board.unbilled);
             report.displaced_job_n += bills.publish(sweep, &biller, site.0, (files, &bases))?;
         }
         sweep.progress.add(1);
@@ -123,7 +123,7 @@ pub(crate) fn publish(
 }
 
 /// For every node the first one that is listed alike and asked for the same units: their time is spread together.
-fn alike(nodes: &[Node], asked_of: &[Asking<'_>]) -> Vec<usize> {
+fn alike(nodes: &[InventoryNode], asked_of: &[NodeUnits<'_>]) -> Vec<usize> {
     let mut first = BTreeMap::new();
     let keys = nodes
         .iter()
@@ -134,10 +134,10 @@ fn alike(nodes: &[Node], asked_of: &[Asking<'_>]) -> Vec<usize> {
 }
 
 /// Findings about the nodes of a month.
-fn of_nodes(asked: &[Asked<'_>], asked_of: &[Asking<'_>], (from_s, until_s): (i64, i64)) -> Vec<Row> {
+fn of_nodes(asked: &[NodeResult<'_>], asked_of: &[NodeUnits<'_>], (from_s, until_s): (i64, i64)) -> Vec<FindingRow> {
     let mut rows = Vec::new();
     for (of, asking) in asked.iter().zip(asked_of) {
-        let row = |kind: Kind, resource: usize, start_s: i64, end_s: i64| Row {
+        let row = |kind: FindingKind, resource: usize, start_s: i64, end_s: i64| FindingRow {
             kind,
             cluster: of.node.cluster.clone(),
             partition: of.node.partitions.clone(),
@@ -154,13 +154,13 @@ fn of_nodes(asked: &[Asked<'_>], asked_of: &[Asking<'_>], (from_s, until_s): (i6
             asking
                 .unknown
                 .iter()
-                .map(|resource| row(Kind::CapacityUnknown, *resource, from_s, until_s)),
+                .map(|resource| row(FindingKind::CapacityUnknown, *resource, from_s, until_s)),
         );
-        rows.extend(of.tally.findings.iter().map(|found| Row {
+        rows.extend(of.tally.findings.iter().map(|found| FindingRow {
             used_n: Some(found.used),
             capacity_n: Some(found.capacity),
             over: Some(found.over),
-            ..row(Kind::OverAllocated, found.resource, found.from_s, found.until_s)
+            ..row(FindingKind::OverAllocated, found.resource, found.from_s, found.until_s)
         }));
     }
     rows

@@ -5,26 +5,26 @@ use std::collections::{BTreeMap, BTreeSet};
 use arrow::array::RecordBatch;
 
 use super::facts::READ_ROWS;
-use super::finding::Findings;
-use super::jobs::Board;
-use super::machine::{Machine, Node};
+use super::finding::OverheadFindings;
+use super::jobs::NodePlacement;
+use super::node_inventory::{InventoryNode, NodeInventory};
 use super::record_files::RecordFile;
 use crate::config::overhead_plan::OverheadPlan;
 use crate::error::Result;
-use crate::occupancy::{Question, Resources, Slices, Thresholds, peaks};
+use crate::occupancy::{NodeQuery, Resources, Slices, Thresholds, peaks};
 use crate::store::{Store, read_table};
 use crate::time::calendar::Period;
 
 /// Everything that is swept.
-pub(crate) struct Stage {
+pub(crate) struct OverheadStage {
     /// Nodes, shapes and asks.
-    pub(crate) board: Board,
+    pub(crate) board: NodePlacement,
     /// What runs and waits in the slices that are due.
     pub(crate) slices: Slices,
     /// The periods they are, each with its first second and the one after its last.
     pub(crate) due: Vec<Due>,
     /// What was found on the way.
-    pub(crate) findings: Findings,
+    pub(crate) findings: OverheadFindings,
     /// Files that were read, by their place in the list, with the number of their first record.
     pub(crate) bases: Vec<(usize, u64)>,
 }
@@ -44,17 +44,17 @@ pub(crate) type SiteOf<'a> = (&'a str, &'a BTreeSet<String>);
 pub(crate) fn stage(
     store: &Store,
     site: SiteOf<'_>,
-    (files, machine): (&[RecordFile], Option<&Machine>),
+    (files, machine): (&[RecordFile], Option<&NodeInventory>),
     (overhead, resources): (&OverheadPlan, &Resources),
     due: Vec<Due>,
     columns: &[&str],
     mut seen: impl FnMut(&RecordBatch, u64) -> Result<()>,
-) -> Result<Stage> {
-    let mut stage = Stage {
-        board: Board::new(machines(machine, site, files)?, resources, &overhead.units),
+) -> Result<OverheadStage> {
+    let mut stage = OverheadStage {
+        board: NodePlacement::new(machines(machine, site, files)?, resources, &overhead.units),
         slices: Slices::new(due.iter().map(|(_, span)| *span)),
         due,
-        findings: Findings::default(),
+        findings: OverheadFindings::default(),
         bases: Vec::new(),
     };
     for (nth, file) in files.iter().enumerate() {
@@ -77,10 +77,10 @@ pub(crate) fn stage(
 
 /// What is said of every cluster of a site that has jobs which name their nodes.
 fn machines(
-    machine: Option<&Machine>,
+    machine: Option<&NodeInventory>,
     (site, sites): SiteOf<'_>,
     files: &[RecordFile],
-) -> Result<BTreeMap<Option<String>, Option<Machine>>> {
+) -> Result<BTreeMap<Option<String>, Option<NodeInventory>>> {
     let clusters: BTreeSet<&Option<String>> = files.iter().flat_map(|file| &file.reach.clusters).collect();
     let named: BTreeSet<String> = clusters.iter().copied().flatten().cloned().collect();
     let mut machines = BTreeMap::new();
@@ -96,7 +96,7 @@ fn machines(
 
 /// Takes the most that jobs held at one time for what a node has. A resource no job on it told of is not known, but GPUs:
 /// a node whose jobs have none is taken to have none.
-fn capacity_from_jobs(board: &mut Board, slices: &Slices) -> Result<()> {
+fn capacity_from_jobs(board: &mut NodePlacement, slices: &Slices) -> Result<()> {
     for nth in 0..slices.len() {
         let most = peaks(slices.slice(nth, board.nodes.len())?, &board.shapes)?;
         for (node, most) in board.nodes.iter_mut().zip(most) {
@@ -120,7 +120,7 @@ fn capacity_from_jobs(board: &mut Board, slices: &Slices) -> Result<()> {
 }
 
 /// What is asked of a node.
-pub(crate) struct Asking<'a> {
+pub(crate) struct NodeUnits<'a> {
     /// Units that are for it, and whether all they name is known.
     pub(crate) units: Vec<(&'a str, bool)>,
     /// Of those for which it is: their places in the plan.
@@ -133,9 +133,9 @@ pub(crate) struct Asking<'a> {
     pub(crate) unknown: BTreeSet<usize>,
 }
 
-impl<'a> Asking<'a> {
+impl<'a> NodeUnits<'a> {
     /// What the units of a plan ask.
-    pub(crate) fn of(node: &Node, overhead: &'a OverheadPlan, resources: &Resources) -> Self {
+    pub(crate) fn of(node: &InventoryNode, overhead: &'a OverheadPlan, resources: &Resources) -> Self {
         let known = &node.history.known;
         let mut asking = Self {
             units: Vec::new(),
@@ -166,8 +166,8 @@ impl<'a> Asking<'a> {
     }
 
     /// The question.
-    pub(crate) fn question(&self, overhead: &OverheadPlan) -> Question<'_> {
-        Question {
+    pub(crate) fn question(&self, overhead: &OverheadPlan) -> NodeQuery<'_> {
+        NodeQuery {
             units: &self.thresholds,
             scheme: overhead.scheme,
         }

@@ -80,13 +80,13 @@ pub(crate) fn settings(plan: &Plan) -> Option<String> {
 }
 
 /// Site, month and allocation year of the published files.
-pub(crate) type Place = (String, Day, i64);
+pub(crate) type SweepPlace = (String, Day, i64);
 
-pub(crate) fn place(site: &str, period: &Period) -> Place {
+pub(crate) fn place(site: &str, period: &Period) -> SweepPlace {
     (site.to_owned(), period.month, period.allocation_year)
 }
 
-pub(crate) fn published(publication: &Publication) -> BTreeSet<Place> {
+pub(crate) fn published(publication: &Publication) -> BTreeSet<SweepPlace> {
     let files = publication
         .published()
         .into_iter()
@@ -97,7 +97,7 @@ pub(crate) fn published(publication: &Publication) -> BTreeSet<Place> {
         .collect()
 }
 
-pub(crate) fn remove(publication: &Publication, (site, month, year): &Place) {
+pub(crate) fn remove(publication: &Publication, (site, month, year): &SweepPlace) {
     for dataset in DATASETS {
         publication.remove(&lake::overhead_path(dataset, site, *year, *month));
     }

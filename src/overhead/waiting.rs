@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::machine::Node;
+use super::node_inventory::InventoryNode;
 use crate::occupancy::{Ask, Resources, Thresholds, Unit};
 
 /// A node of a list.
-pub(crate) enum Place {
+pub(crate) enum WaitingPlace {
     /// By its number.
     Known(u32),
     /// By a name no inventory has.
@@ -14,14 +14,14 @@ pub(crate) enum Place {
 }
 
 /// Where a job waits: its cluster and its partition, or several of them.
-pub(crate) type Line = (Option<String>, Option<String>);
+pub(crate) type WaitingLine = (Option<String>, Option<String>);
 
 /// Different things asked for, each kept once.
 pub(crate) struct Asks {
     units: Vec<(Unit, Thresholds)>,
-    lines: HashMap<Line, usize>,
+    lines: HashMap<WaitingLine, usize>,
     /// Where jobs wait, by their number: the group and the pool of an ask.
-    pub(crate) names: Vec<Line>,
+    pub(crate) names: Vec<WaitingLine>,
     numbers: HashMap<Ask, u32, ahash::RandomState>,
     /// By their number.
     pub(crate) known: Vec<Ask>,
@@ -55,7 +55,7 @@ impl Asks {
         &mut self,
         (cluster, partition): (Option<&str>, Option<&str>),
         requests: &[Option<i64>],
-        (node_n, places): (Option<i64>, Option<&[Place]>),
+        (node_n, places): (Option<i64>, Option<&[WaitingPlace]>),
         (is_exclusive, limit_s): (bool, Option<i64>),
     ) -> Result<u32, Option<usize>> {
         if let Some(unknown) = requests.iter().position(Option::is_none) {
@@ -65,8 +65,8 @@ impl Asks {
             let distinct: BTreeSet<&u32> = places?
                 .iter()
                 .filter_map(|place| match place {
-                    Place::Known(node) => Some(node),
-                    Place::Unknown(_) => None,
+                    WaitingPlace::Known(node) => Some(node),
+                    WaitingPlace::Unknown(_) => None,
                 })
                 .collect();
             i64::try_from(distinct.len()).ok().filter(|n| *n > 0)
@@ -113,10 +113,10 @@ impl Asks {
     }
 
     /// The nodes that will do, by where jobs wait. A node of which nobody says its partitions is in all of them.
-    pub(crate) fn pools(&self, nodes: &[Node]) -> Vec<Vec<u32>> {
+    pub(crate) fn pools(&self, nodes: &[InventoryNode]) -> Vec<Vec<u32>> {
         let pools = self.names.iter().map(|(cluster, partition)| {
             let wanted: Option<BTreeSet<&str>> = partition.as_deref().map(|names| partitions(names).collect());
-            let will_do = |node: &Node| {
+            let will_do = |node: &InventoryNode| {
                 let is_in = match (&wanted, &node.partitions) {
                     (Some(wanted), Some(_)) => node.partition_names().iter().any(|name| wanted.contains(name)),
                     _ => true,

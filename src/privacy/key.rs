@@ -30,9 +30,9 @@ pub enum KeyPlace {
 
 /// A key for HMAC-SHA256 (RFC 2104). It is never shown.
 #[derive(Clone)]
-pub struct Key(Hmac<Sha256>);
+pub struct PrivacyKey(Hmac<Sha256>);
 
-impl fmt::Debug for Key {
+impl fmt::Debug for PrivacyKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Key(secret)")
     }
@@ -52,7 +52,7 @@ fn may_all_read(path: &Path) -> bool {
     }
 }
 
-impl Key {
+impl PrivacyKey {
     /// Fetches the key.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! The names of one row, masked.
 
-use super::{Action, Field, Privacy, Rotation};
-use crate::record::{JobRow, Repeats};
+use super::{Field, Privacy, PrivacyAction, Rotation};
+use crate::record::{JobRow, UnchangedColumns};
 use crate::time::Month;
 
 /// Bytes of a pseudonym: at 96 bits, ten million names collide with a probability below 10^-14.
@@ -28,10 +28,10 @@ impl Privacy {
             .zip(self.actions)
             .zip(masked.masks.iter_mut().zip(&mut masked.kept))
         {
-            *kept = action == Action::Keep;
+            *kept = action == PrivacyAction::Keep;
             let is_withheld = |name| row.global_job_id.is_some_and(|id| holds_word(id, name));
             masked.is_in_id |= !*kept && field.of(row).is_some_and(is_withheld);
-            if let (Action::Pseudonym, Some(name), Some(month)) = (action, field.of(row), month) {
+            if let (PrivacyAction::Pseudonym, Some(name), Some(month)) = (action, field.of(row), month) {
                 *mask = self.pseudonym(field, name, site, month);
             }
         }
@@ -62,7 +62,7 @@ impl Masked {
         }
         row.global_job_id = row.global_job_id.filter(|_| !self.is_in_id);
         // The same name is another one in another period.
-        row.repeats = Repeats::default();
+        row.repeats = UnchangedColumns::default();
         row
     }
 }

@@ -8,12 +8,12 @@ mod mask;
 
 use std::fmt::Write as _;
 
-pub use key::{Key, KeyPlace, MIN_KEY_BYTES};
+pub use key::{KeyPlace, MIN_KEY_BYTES, PrivacyKey};
 pub use mask::Masked;
 
 /// What becomes of a field.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Action {
+pub enum PrivacyAction {
     /// It stays as the source has it.
     #[default]
     Keep,
@@ -23,7 +23,7 @@ pub enum Action {
     Pseudonym,
 }
 
-impl Action {
+impl PrivacyAction {
     /// Every action by its word in the pipeline file.
     pub const WORDS: &'static [(&'static str, Self)] = &[
         ("keep", Self::Keep),
@@ -109,7 +109,7 @@ impl Field {
 #[derive(Clone, Debug)]
 pub struct Pseudonyms {
     /// The key.
-    pub key: Key,
+    pub key: PrivacyKey,
     /// How long one stands for the same name.
     pub rotation: Rotation,
     /// The check value of the key that this one replaces.
@@ -120,15 +120,15 @@ pub struct Pseudonyms {
 #[derive(Clone, Debug, Default)]
 pub struct Privacy {
     /// In the order of [`Field::ALL`].
-    pub actions: [Action; 4],
-    /// There whenever an action is [`Action::Pseudonym`].
+    pub actions: [PrivacyAction; 4],
+    /// There whenever an action is [`PrivacyAction::Pseudonym`].
     pub pseudonyms: Option<Pseudonyms>,
 }
 
 impl Privacy {
     /// What becomes of a field.
     #[must_use]
-    pub fn action(&self, field: Field) -> Action {
+    pub fn action(&self, field: Field) -> PrivacyAction {
         let at = Field::ALL.iter().position(|known| *known == field);
         at.and_then(|at| self.actions.get(at)).copied().unwrap_or_default()
     }
@@ -139,13 +139,13 @@ impl Privacy {
         Field::ALL
             .iter()
             .zip(self.actions)
-            .any(|(own, action)| *own == field && action == Action::Keep)
+            .any(|(own, action)| *own == field && action == PrivacyAction::Keep)
     }
 
     /// Whether anything is withheld at all. If so, no raw text is kept either: it may hold any field.
     #[must_use]
     pub fn withholds(&self) -> bool {
-        self.actions.iter().any(|action| *action != Action::Keep)
+        self.actions.iter().any(|action| *action != PrivacyAction::Keep)
     }
 
     /// What decides results, for fingerprints. Another key gives another text, and the text does not tell the key.

@@ -2,11 +2,11 @@
 
 pub mod anomaly;
 pub mod infrastructure;
-pub mod repeats;
 pub mod row;
 pub(crate) mod summary;
+pub mod unchanged_columns;
 
+pub use crate::record::unchanged_columns::UnchangedColumns;
 pub use anomaly::Anomaly;
-pub use repeats::Repeats;
 pub use row::JobRow;
 pub use summary::{Summary, SummaryKind, SummaryRow};

@@ -1,6 +1,6 @@
 //! What a reader says about one job, before the records room makes a record of it.
 
-use super::repeats::Repeats;
+use super::unchanged_columns::UnchangedColumns;
 
 /// One job attempt as a source states it: borrowed, typed, in the units of the names. `None` is unknown and stays
 /// distinguishable from zero. Readers fill what their dialect carries and leave the rest.
@@ -121,5 +121,5 @@ pub struct JobRow<'a> {
     /// What the reader noticed (see [`super::anomaly::Anomaly`]); the records room adds what it can see itself.
     pub anomalies: u32,
     /// Texts that are those of the row this sink was told before.
-    pub repeats: Repeats,
+    pub repeats: UnchangedColumns,
 }

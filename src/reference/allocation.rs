@@ -6,7 +6,7 @@ use std::path::Path;
 use super::csv_table::{self, CsvTable, is_any};
 use super::decimal::scaled;
 use super::node_type::day_text;
-use crate::problems::Problems;
+use crate::diagnostics::Problems;
 use crate::time::month::{Day, day_of};
 
 const REQUIRED: [&str; 4] = ["account", "policy", "amount", "valid_from"];

@@ -6,8 +6,8 @@ use std::io::Read;
 use std::path::Path;
 
 use super::csv_table::{self, CsvTable, is_any};
+use crate::diagnostics::Problems;
 use crate::hive::check_value;
-use crate::problems::Problems;
 use crate::time::Month;
 use crate::time::month::{Day, day_of};
 

@@ -3,7 +3,7 @@
 use std::io::{Cursor, Read};
 use std::path::Path;
 
-use crate::problems::{Problems, did_you_mean};
+use crate::diagnostics::{Problems, did_you_mean};
 use crate::small_file::{self, TABLE_LIMIT_BYTES};
 
 /// The cells of a CSV table in memory. Lines starting with `#` are comments; blanks around cells are cut off.

@@ -7,16 +7,16 @@ use std::path::Path;
 use ahash::AHashMap;
 
 use super::csv_table::{self, CsvTable, is_any};
+use crate::diagnostics::Problems;
 use crate::hive::check_value;
-use crate::problems::Problems;
 use crate::record::JobRow;
 
 /// A column of a record that rows are matched by.
-pub trait Column: Copy + PartialEq + 'static {
+pub trait MatchColumn: Copy + PartialEq + 'static {
     /// The columns by the name people write.
     const KNOWN: &'static [(&'static str, Self)];
     /// What a table of these is made of.
-    const TABLE: Wording;
+    const TABLE: MatchWording;
 
     /// What a job says in it; an empty text is nothing.
     fn of<'a>(self, row: &JobRow<'a>) -> Option<&'a str>;
@@ -31,7 +31,7 @@ pub trait Column: Copy + PartialEq + 'static {
 
 /// The words of a kind of table.
 #[derive(Clone, Copy, Debug)]
-pub struct Wording {
+pub struct MatchWording {
     /// What an answer is: `site`.
     pub noun: &'static str,
     /// A column people match by: `cluster`.
@@ -43,7 +43,7 @@ pub struct Wording {
 }
 
 #[derive(Clone, Debug)]
-struct Rule {
+struct MatchRule {
     /// One cell per matching column; `None` matches anything, also nothing.
     cells: Vec<Option<String>>,
     answer: String,
@@ -54,7 +54,7 @@ struct Rule {
 #[derive(Clone, Debug)]
 pub struct FirstMatch<C> {
     columns: Vec<C>,
-    rules: Vec<Rule>,
+    rules: Vec<MatchRule>,
     /// Rules that can match a given value of the first column, in order.
     by_first: AHashMap<String, Vec<usize>>,
     /// Rules that match any value of the first column, in order.
@@ -72,7 +72,7 @@ impl<C> Default for FirstMatch<C> {
     }
 }
 
-impl<C: Column> FirstMatch<C> {
+impl<C: MatchColumn> FirstMatch<C> {
     /// The columns rows are matched by.
     #[must_use]
     pub fn columns(&self) -> &[C] {
@@ -126,7 +126,7 @@ impl<C: Column> FirstMatch<C> {
                 .iter()
                 .map(|&place| Some(cell(place)).filter(|cell| !is_any(cell)).map(str::to_owned))
                 .collect();
-            table.add(Rule {
+            table.add(MatchRule {
                 cells,
                 answer: cell(result).to_owned(),
             });
@@ -134,7 +134,7 @@ impl<C: Column> FirstMatch<C> {
         table
     }
 
-    fn add(&mut self, rule: Rule) {
+    fn add(&mut self, rule: MatchRule) {
         let nth = self.rules.len();
         match rule.cells.first().and_then(Option::as_ref) {
             None => {
@@ -184,8 +184,8 @@ impl<C: Column> FirstMatch<C> {
 }
 
 /// The place of the answers, or a mistake.
-fn result_of<C: Column>(csv: &CsvTable, file: &str, problems: &mut Problems) -> Option<usize> {
-    let Wording { result, last, .. } = C::TABLE;
+fn result_of<C: MatchColumn>(csv: &CsvTable, file: &str, problems: &mut Problems) -> Option<usize> {
+    let MatchWording { result, last, .. } = C::TABLE;
     let Some(last) = last else {
         return csv.column(result, file, problems);
     };

@@ -71,13 +71,13 @@ struct Bracket<'t> {
 
 /// One comma-separated entry: brackets, or a plain name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Entry<'t> {
+enum HostlistEntry<'t> {
     Plain(&'t str),
     /// In the order of the text; at least one.
     Brackets(Vec<Bracket<'t>>),
 }
 
-impl Entry<'_> {
+impl HostlistEntry<'_> {
     fn host_n(&self) -> Option<u64> {
         match self {
             Self::Plain(_) => Some(1),
@@ -134,7 +134,7 @@ impl Bracket<'_> {
 /// A list of hosts that was read but not expanded: as large as its text, whatever it means.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hostlist<'t> {
-    entries: Vec<Entry<'t>>,
+    entries: Vec<HostlistEntry<'t>>,
     host_n: u64,
 }
 
@@ -239,7 +239,7 @@ fn names(text: &str) -> Result<Vec<&str>, HostlistError> {
     Ok(names)
 }
 
-fn entry(name: &str) -> Result<Entry<'_>, HostlistError> {
+fn entry(name: &str) -> Result<HostlistEntry<'_>, HostlistError> {
     let wrong = |why: &str| HostlistError::Syntax(format!("{}: {why}", clip(name)));
     let mut brackets = Vec::new();
     let mut rest = name;
@@ -254,12 +254,12 @@ fn entry(name: &str) -> Result<Entry<'_>, HostlistError> {
         rest = behind;
     }
     if brackets.is_empty() {
-        return Ok(Entry::Plain(name));
+        return Ok(HostlistEntry::Plain(name));
     }
     if !rest.is_empty() {
         return Err(wrong("text behind the last bracket"));
     }
-    Ok(Entry::Brackets(brackets))
+    Ok(HostlistEntry::Brackets(brackets))
 }
 
 fn range(text: &str) -> Result<Range, HostlistError> {
@@ -294,7 +294,7 @@ fn range(text: &str) -> Result<Range, HostlistError> {
 /// Slurm writes them. What is written means exactly these hosts, if none of them holds a separator or bracket.
 #[must_use]
 pub fn compress<S: AsRef<str>>(hosts: impl IntoIterator<Item = S>) -> String {
-    let mut list = Written::default();
+    let mut list = HostlistForm::default();
     for host in hosts {
         list.push(host.as_ref());
     }
@@ -303,13 +303,13 @@ pub fn compress<S: AsRef<str>>(hosts: impl IntoIterator<Item = S>) -> String {
 }
 
 #[derive(Default)]
-struct Written {
+struct HostlistForm {
     text: String,
     prefix: String,
     ranges: Vec<Range>,
 }
 
-impl Written {
+impl HostlistForm {
     fn push(&mut self, host: &str) {
         let digits = host.bytes().rev().take_while(u8::is_ascii_digit).count();
         let (prefix, number) = host.split_at(host.len() - digits);

@@ -7,8 +7,8 @@ use std::path::Path;
 use super::benchmark::Benchmark;
 use super::csv_table::{self, CsvTable, is_any};
 use super::decimal::ten_thousandths;
+use crate::diagnostics::{Problems, did_you_mean};
 use crate::hive::check_value;
-use crate::problems::{Problems, did_you_mean};
 use crate::time::Day;
 use crate::time::month::{date_of, day_of};
 

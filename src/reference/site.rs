@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::first_match::{Column, FirstMatch, Wording};
-use super::topology::{Level, Topology};
+use super::first_match::{FirstMatch, MatchColumn, MatchWording};
+use super::topology::{Topology, TopologyLevel};
 use crate::record::JobRow;
 
 /// Columns of a record a site may be taken from.
@@ -23,7 +23,7 @@ pub enum SiteColumn {
     View,
 }
 
-impl Column for SiteColumn {
+impl MatchColumn for SiteColumn {
     const KNOWN: &'static [(&'static str, Self)] = &[
         ("site", Self::Site),
         ("cluster", Self::Cluster),
@@ -32,7 +32,7 @@ impl Column for SiteColumn {
         ("payload_site", Self::PayloadSite),
         ("view", Self::View),
     ];
-    const TABLE: Wording = Wording {
+    const TABLE: MatchWording = MatchWording {
         noun: "site",
         example: "cluster",
         result: "to_site",
@@ -66,7 +66,7 @@ pub enum SiteRule {
     /// A table, first match wins; else the record.
     Table(Arc<SiteTable>),
     /// A topology of resources; else the record.
-    Topology(Arc<Topology>, Level),
+    Topology(Arc<Topology>, TopologyLevel),
 }
 
 impl SiteRule {

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::Path;
 
 use super::csv_table::{self, CsvTable, is_any};
-use crate::problems::Problems;
+use crate::diagnostics::Problems;
 
 const COLUMNS: [&str; 3] = ["site", "vo", "to_site"];
 

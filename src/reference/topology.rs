@@ -6,13 +6,13 @@ use std::path::Path;
 use ahash::AHashMap;
 
 use super::csv_table::{self, CsvTable};
+use crate::diagnostics::Problems;
 use crate::hive::check_value;
-use crate::problems::Problems;
 use crate::record::JobRow;
 
 /// What of the topology becomes the site of a record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Level {
+pub enum TopologyLevel {
     /// The resource group: what OSG reports to APEL as site.
     #[default]
     ResourceGroup,
@@ -23,13 +23,13 @@ pub enum Level {
 }
 
 /// The levels by the word people write.
-pub(crate) const LEVELS: &[(&str, Level)] = &[
-    ("resource_group", Level::ResourceGroup),
-    ("site", Level::Site),
-    ("facility", Level::Facility),
+pub(crate) const LEVELS: &[(&str, TopologyLevel)] = &[
+    ("resource_group", TopologyLevel::ResourceGroup),
+    ("site", TopologyLevel::Site),
+    ("facility", TopologyLevel::Facility),
 ];
 
-impl Level {
+impl TopologyLevel {
     /// The word in the pipeline file.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -42,7 +42,7 @@ impl Level {
 }
 
 #[derive(Clone, Debug, Hash)]
-struct Resource {
+struct TopologyResource {
     facility: String,
     site: String,
     group: String,
@@ -51,7 +51,7 @@ struct Resource {
 /// The resources by what records name them with. Of several with one name the first in the file counts, as in GRACC.
 #[derive(Clone, Debug, Default)]
 pub struct Topology {
-    resources: Vec<Resource>,
+    resources: Vec<TopologyResource>,
     names: Vec<String>,
     by_fqdn: AHashMap<String, usize>,
     by_name: AHashMap<String, usize>,
@@ -95,7 +95,7 @@ impl Topology {
                 }
             }
             topology.names.push(format!("{} {}", cell(name), cell(fqdn)));
-            topology.resources.push(Resource {
+            topology.resources.push(TopologyResource {
                 facility: cell(facility),
                 site: cell(site),
                 group: cell(group),
@@ -107,7 +107,7 @@ impl Topology {
     /// Where a job ran, and how that was found, by GRACC's rules: a payload by the site it names, as resource, site or
     /// resource group; any other record by the host of its probe, or else by its site name, as resource.
     #[must_use]
-    pub fn find(&self, row: &JobRow<'_>, level: Level) -> Option<(&str, &'static str)> {
+    pub fn find(&self, row: &JobRow<'_>, level: TopologyLevel) -> Option<(&str, &'static str)> {
         let ways: &[(&AHashMap<String, usize>, Option<&str>, &'static str)] = if row.view == "payload" {
             &[
                 (&self.by_name, row.payload_site, "payload_resource"),
@@ -124,9 +124,9 @@ impl Topology {
         ways.iter().find_map(|(index, key, rule)| {
             let resource = self.resources.get(*index.get(&key.as_ref()?.trim().to_lowercase())?)?;
             let name = match level {
-                Level::Facility => &resource.facility,
-                Level::Site => &resource.site,
-                Level::ResourceGroup => &resource.group,
+                TopologyLevel::Facility => &resource.facility,
+                TopologyLevel::Site => &resource.site,
+                TopologyLevel::ResourceGroup => &resource.group,
             };
             (!name.is_empty()).then_some((name.as_str(), *rule))
         })

@@ -1,10 +1,10 @@
 //! VO by account, user, certificate subject, group, partition or QOS.
 
-use super::first_match::{Column, FirstMatch, Wording};
+use super::first_match::{FirstMatch, MatchColumn, MatchWording};
 use super::vo_rule::{VoColumn, VoRule};
 use crate::record::JobRow;
 
-impl Column for VoColumn {
+impl MatchColumn for VoColumn {
     const KNOWN: &'static [(&'static str, Self)] = &[
         ("account", Self::Account),
         ("user", Self::User),
@@ -14,7 +14,7 @@ impl Column for VoColumn {
         ("qos", Self::Qos),
         ("vo", Self::Vo),
     ];
-    const TABLE: Wording = Wording {
+    const TABLE: MatchWording = MatchWording {
         noun: "VO",
         example: "account",
         result: "to_vo",

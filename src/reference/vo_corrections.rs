@@ -7,8 +7,8 @@ use std::path::Path;
 use ahash::AHashMap;
 
 use super::csv_table::{self, CsvTable, is_any};
+use crate::diagnostics::Problems;
 use crate::hive::check_value;
-use crate::problems::Problems;
 use crate::record::JobRow;
 
 /// Names that stand for no VO.

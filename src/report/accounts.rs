@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::lake::Lake;
+use crate::diagnostics::did_you_mean;
 use crate::error::Result;
-use crate::problems::did_you_mean;
 use crate::schema::batch::{number, text, time, word};
 use crate::store::lake::parse_usage_path;
 
@@ -14,14 +14,14 @@ const LISTED: usize = 10;
 
 /// Where an account is; `None` where a listing does not say.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct AccountPlace {
     /// Site.
     pub site: Option<String>,
     /// Cluster.
     pub cluster: Option<String>,
 }
 
-impl Place {
+impl AccountPlace {
     /// Whether this may be a place that is asked for; what either does not say may be any.
     #[must_use]
     pub fn may_be(&self, site: Option<&str>, cluster: Option<&str>) -> bool {
@@ -37,7 +37,7 @@ impl Place {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Account {
     /// Where.
-    pub place: Place,
+    pub place: AccountPlace,
     /// Its name.
     pub name: String,
 }
@@ -78,7 +78,7 @@ impl Accounts {
                     }
                     let of = |column| word(column, row).map(str::to_owned);
                     let account = Account {
-                        place: Place {
+                        place: AccountPlace {
                             site: of(site),
                             cluster: of(cluster),
                         },
@@ -122,7 +122,12 @@ impl Accounts {
 
     /// The accounts below an account, at any depth, where it may be meant: by name, the places.
     #[must_use]
-    pub fn below(&self, name: &str, site: Option<&str>, cluster: Option<&str>) -> BTreeMap<String, BTreeSet<Place>> {
+    pub fn below(
+        &self,
+        name: &str,
+        site: Option<&str>,
+        cluster: Option<&str>,
+    ) -> BTreeMap<String, BTreeSet<AccountPlace>> {
         let is_below = |account: &Account| {
             let mut at = account;
             let mut next;
@@ -143,7 +148,7 @@ impl Accounts {
             false
         };
         let here = self.above.keys().filter(|account| account.place.may_be(site, cluster));
-        let mut below: BTreeMap<String, BTreeSet<Place>> = BTreeMap::new();
+        let mut below: BTreeMap<String, BTreeSet<AccountPlace>> = BTreeMap::new();
         for account in here.filter(|account| is_below(account)) {
             let places = below.entry(account.name.clone()).or_default();
             places.insert(account.place.clone());
@@ -168,7 +173,7 @@ pub fn used(lake: &Lake) -> Result<BTreeSet<Account>> {
             for row in 0..batch.num_rows() {
                 if let Some(name) = word(account, row) {
                     accounts.insert(Account {
-                        place: Place {
+                        place: AccountPlace {
                             site: Some(site.clone()),
                             cluster: word(cluster, row).map(str::to_owned),
                         },

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::accounts::{Account, Accounts, Place, used, why_unknown};
-use super::charges::{Charged, Tariff};
+use super::accounts::{Account, AccountPlace, Accounts, used, why_unknown};
+use super::charges::{AccountCharge, BalanceTariff};
 use super::lake::Lake;
 use super::table::{Cell, ColumnKind, Table};
 use crate::charge::amount::CHARGE_SCALE;
@@ -21,7 +21,7 @@ pub struct Balance {
     /// The allocation; supplements are added to its amount.
     pub allocation: Allocation,
     /// Under what its use is counted.
-    pub tariff: Tariff,
+    pub tariff: BalanceTariff,
     /// What was charged, in units of 10^-9.
     pub charged_e9: i128,
     /// Jobs whose charge is unknown, so that less is left than is reported.
@@ -29,7 +29,7 @@ pub struct Balance {
     /// Other sums of which no charge is known, such as additions of hours without jobs.
     pub unpriced_sum_n: usize,
     /// Accounts below it, whose jobs use it as well: by name, the places.
-    pub below: BTreeMap<String, BTreeSet<Place>>,
+    pub below: BTreeMap<String, BTreeSet<AccountPlace>>,
     /// Who sees it.
     pub users: BTreeSet<String>,
 }
@@ -63,7 +63,12 @@ impl Balance {
 /// # Errors
 /// [`Kind::Config`] when the table names a policy nobody charges by, or another unit than it counts in, or days that
 /// charges do not tell apart.
-pub fn balances(table: &AllocationTable, charged: &[Charged], accounts: &Accounts, on: On) -> Result<Vec<Balance>> {
+pub fn balances(
+    table: &AllocationTable,
+    charged: &[AccountCharge],
+    accounts: &Accounts,
+    on: On,
+) -> Result<Vec<Balance>> {
     let mut balances: Vec<Balance> = Vec::new();
     for row in table.rows.iter().filter(|row| row.is_good_on(on.day)) {
         let at_line = |message: String| Error::config(message).at("line", row.line);
@@ -125,16 +130,16 @@ pub fn refuse_unknown(table: &AllocationTable, accounts: &Accounts, lake: &Lake,
     Ok(())
 }
 
-fn tariff(row: &Allocation, charged: &[Charged]) -> Result<Tariff, String> {
-    let all: BTreeSet<&Tariff> = charged.iter().map(|charge| &charge.tariff).collect();
-    let names = |tariffs: &[&Tariff]| {
+fn tariff(row: &Allocation, charged: &[AccountCharge]) -> Result<BalanceTariff, String> {
+    let all: BTreeSet<&BalanceTariff> = charged.iter().map(|charge| &charge.tariff).collect();
+    let names = |tariffs: &[&BalanceTariff]| {
         tariffs
             .iter()
             .map(|tariff| tariff.title_with_pool())
             .collect::<Vec<_>>()
             .join(", ")
     };
-    let called: Vec<&Tariff> = all
+    let called: Vec<&BalanceTariff> = all
         .iter()
         .copied()
         .filter(|tariff| tariff.is_called(&row.policy))
@@ -142,7 +147,7 @@ fn tariff(row: &Allocation, charged: &[Charged]) -> Result<Tariff, String> {
     let tariff = match called.as_slice() {
         [only] => *only,
         [] => {
-            let all: Vec<&Tariff> = all.into_iter().collect();
+            let all: Vec<&BalanceTariff> = all.into_iter().collect();
             return Err(format!(
                 "nothing is charged under \"{}\"; there is {}",
                 row.policy,
@@ -165,7 +170,7 @@ fn is_same_unit(a: &str, b: &str) -> bool {
 }
 
 /// Whether a charge is drawn from an allocation, whenever it was.
-fn is_drawn(balance: &Balance, charge: &Charged) -> bool {
+fn is_drawn(balance: &Balance, charge: &AccountCharge) -> bool {
     let row = &balance.allocation;
     let is_at = |wanted: &Option<String>, is: Option<&str>| wanted.is_none() || wanted.as_deref() == is;
     let (site, cluster) = (charge.site.as_str(), charge.cluster.as_deref());
@@ -175,12 +180,12 @@ fn is_drawn(balance: &Balance, charge: &Charged) -> bool {
     let Some(name) = charge.account.as_deref() else {
         return false;
     };
-    let is_here = |places: &BTreeSet<Place>| places.iter().any(|place| place.may_be(Some(site), cluster));
+    let is_here = |places: &BTreeSet<AccountPlace>| places.iter().any(|place| place.may_be(Some(site), cluster));
     name == row.account || balance.below.get(name).is_some_and(is_here)
 }
 
 /// Whether a charge is of the days of an allocation, and not after the day of the balance.
-fn is_in_time(row: &Allocation, charge: &Charged, on: On) -> Result<bool, String> {
+fn is_in_time(row: &Allocation, charge: &AccountCharge, on: On) -> Result<bool, String> {
     let (from, until) = match charge.day {
         Some(day) => (day, day + 1),
         None => (charge.month.first_day(), charge.month.next().first_day()),
@@ -253,7 +258,7 @@ fn seen(lake: &Lake) -> Result<BTreeSet<(Account, String)>> {
             for row in 0..batch.num_rows() {
                 if let (Some(account), Some(user)) = (word(account, row), word(user, row)) {
                     let account = Account {
-                        place: Place {
+                        place: AccountPlace {
                             site: Some(site.clone()),
                             cluster: word(cluster, row).map(str::to_owned),
                         },
@@ -268,7 +273,7 @@ fn seen(lake: &Lake) -> Result<BTreeSet<(Account, String)>> {
 }
 
 /// How a balance is written.
-pub(super) struct Wording {
+pub(super) struct BalanceWording {
     /// Its policy.
     pub(super) policy: String,
     /// What amounts are counted in.
@@ -284,7 +289,7 @@ pub fn table(balances: &[Balance], on: Day) -> Table {
         value,
         scale: u8::try_from(CHARGE_SCALE).unwrap_or(u8::MAX),
     };
-    worded(balances, on, |balance| Wording {
+    worded(balances, on, |balance| BalanceWording {
         policy: balance.tariff.to_string(),
         unit: balance.tariff.unit.clone(),
         amounts: [balance.allocation.amount_e9, balance.charged_e9, balance.left_e9()].map(decimal),
@@ -292,7 +297,7 @@ pub fn table(balances: &[Balance], on: Day) -> Table {
 }
 
 /// The balances as a table in which each is written as `wording` says.
-pub(super) fn worded(balances: &[Balance], on: Day, wording: impl Fn(&Balance) -> Wording) -> Table {
+pub(super) fn worded(balances: &[Balance], on: Day, wording: impl Fn(&Balance) -> BalanceWording) -> Table {
     let amount = ColumnKind::Decimal(u8::try_from(CHARGE_SCALE).unwrap_or(u8::MAX));
     let mut table = Table::new(
         format!("Balances on {}", day_text(Some(on), "")),
@@ -316,7 +321,7 @@ pub(super) fn worded(balances: &[Balance], on: Day, wording: impl Fn(&Balance) -
     let day = |day: Option<Day>| Cell::word(Some(day_text(day, "").as_str()).filter(|text| !text.is_empty()));
     for balance in balances {
         let of = &balance.allocation;
-        let Wording { policy, unit, amounts } = wording(balance);
+        let BalanceWording { policy, unit, amounts } = wording(balance);
         let [allocated, charged, left] = amounts;
         table.push(vec![
             Cell::text(of.account.as_str()),

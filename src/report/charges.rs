@@ -20,7 +20,7 @@ const NODE_SHARE: &str = "node-share/";
 
 /// Under what jobs were charged.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Tariff {
+pub struct BalanceTariff {
     /// What is drawn on.
     pub pool: String,
     /// Id of the policy, whatever its version.
@@ -31,7 +31,7 @@ pub struct Tariff {
     pub unit: String,
 }
 
-impl Tariff {
+impl BalanceTariff {
     /// What people call it: the policy with what was chosen; of shares of nodes the canonical unit and the scheme.
     #[must_use]
     pub fn title(&self) -> String {
@@ -92,7 +92,7 @@ impl Tariff {
     }
 }
 
-impl fmt::Display for Tariff {
+impl fmt::Display for BalanceTariff {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.policy)?;
         if self.options.is_empty() {
@@ -104,7 +104,7 @@ impl fmt::Display for Tariff {
 
 /// One row of `charges`, without what reports do not tell apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Charged {
+pub struct AccountCharge {
     /// Site.
     pub site: String,
     /// VO.
@@ -114,7 +114,7 @@ pub struct Charged {
     /// Day, at day grain.
     pub day: Option<Day>,
     /// Under what.
-    pub tariff: Tariff,
+    pub tariff: BalanceTariff,
     /// Version of the policy.
     pub version: String,
     /// Cluster.
@@ -140,7 +140,7 @@ pub struct Charged {
 /// # Errors
 /// [`Kind::NoInput`] when the lake has no charges; [`Kind::Io`] when it cannot be read; [`Kind::Usage`] when days are asked
 /// for and charges are by month.
-pub fn read(lake: &Lake, selection: &Selection) -> Result<Vec<Charged>> {
+pub fn read(lake: &Lake, selection: &Selection) -> Result<Vec<AccountCharge>> {
     if lake.manifest.dataset("charges").next().is_none() {
         let message = "the lake has no charges: its pipeline needs [[charge]]";
         return Err(Error::new(Kind::NoInput, message).at("lake", lake.store.url()));
@@ -174,12 +174,12 @@ pub fn read(lake: &Lake, selection: &Selection) -> Result<Vec<Charged>> {
                     Some(_) => {}
                     None => selection.must_be_whole(month, CHARGES)?,
                 }
-                charged.push(Charged {
+                charged.push(AccountCharge {
                     site: site.clone(),
                     vo: vo.clone(),
                     month,
                     day: number(day, row),
-                    tariff: Tariff {
+                    tariff: BalanceTariff {
                         pool: pool.value(row).to_owned(),
                         policy: policy.value(row).to_owned(),
                         options: options.value(row).to_owned(),
@@ -205,14 +205,14 @@ pub fn read(lake: &Lake, selection: &Selection) -> Result<Vec<Charged>> {
 ///
 /// # Errors
 /// [`Kind::Io`] when the lake cannot be read.
-pub fn tariffs(lake: &Lake) -> Result<BTreeSet<Tariff>> {
+pub fn tariffs(lake: &Lake) -> Result<BTreeSet<BalanceTariff>> {
     let mut tariffs = BTreeSet::new();
     for file in lake.manifest.dataset("policy") {
         for batch in lake.batches(&file.path, Some(&["id", "options", "pool", "unit"]))? {
             let batch = batch?;
             let (ids, options) = (text(&batch, "id")?, text(&batch, "options")?);
             let (pools, units) = (text(&batch, "pool")?, text(&batch, "unit")?);
-            tariffs.extend((0..batch.num_rows()).map(|row| Tariff {
+            tariffs.extend((0..batch.num_rows()).map(|row| BalanceTariff {
                 pool: pools.value(row).to_owned(),
                 policy: ids.value(row).to_owned(),
                 options: options.value(row).to_owned(),
@@ -227,10 +227,10 @@ pub fn tariffs(lake: &Lake) -> Result<BTreeSet<Tariff>> {
 ///
 /// # Errors
 /// [`Kind::Usage`] when charges of one pool would be told twice, or nobody is called so; the message names them all.
-pub fn choose(charged: Vec<Charged>, asked: &[String]) -> Result<Vec<Charged>> {
-    let all: BTreeSet<Tariff> = charged.iter().map(|row| row.tariff.clone()).collect();
-    let list = |tariffs: &mut dyn Iterator<Item = &Tariff>| {
-        let names: Vec<String> = tariffs.map(Tariff::title_with_pool).collect();
+pub fn choose(charged: Vec<AccountCharge>, asked: &[String]) -> Result<Vec<AccountCharge>> {
+    let all: BTreeSet<BalanceTariff> = charged.iter().map(|row| row.tariff.clone()).collect();
+    let list = |tariffs: &mut dyn Iterator<Item = &BalanceTariff>| {
+        let names: Vec<String> = tariffs.map(BalanceTariff::title_with_pool).collect();
         names.join(", ")
     };
     for word in asked {
@@ -246,7 +246,7 @@ pub fn choose(charged: Vec<Charged>, asked: &[String]) -> Result<Vec<Charged>> {
         );
         return Err(Error::new(Kind::Usage, message));
     }
-    let is_chosen = |tariff: &Tariff| asked.is_empty() || asked.iter().any(|word| tariff.is_called(word));
+    let is_chosen = |tariff: &BalanceTariff| asked.is_empty() || asked.iter().any(|word| tariff.is_called(word));
     let mut pools = BTreeSet::new();
     for tariff in all.iter().filter(|tariff| is_chosen(tariff)) {
         if !pools.insert(&tariff.pool) {

@@ -25,7 +25,7 @@ const LEVEL_FACTOR: i64 = 3;
 
 /// What was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Finding {
+pub enum CompletenessFinding {
     /// Days without a job where jobs are usual.
     Gap,
     /// The same, up to the end of a month.
@@ -36,7 +36,7 @@ pub enum Finding {
     LevelShift,
 }
 
-impl Finding {
+impl CompletenessFinding {
     /// The word in reports.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -57,7 +57,7 @@ pub struct Incomplete {
     /// CE, or cluster where jobs name none.
     pub ce: String,
     /// What.
-    pub finding: Finding,
+    pub finding: CompletenessFinding,
     /// First day.
     pub from: Day,
     /// Last day.
@@ -72,14 +72,14 @@ pub struct Incomplete {
 pub type Days = BTreeMap<Day, (i64, i64)>;
 
 /// Days by site and CE.
-pub type History = BTreeMap<(String, String), Days>;
+pub type CompletenessHistory = BTreeMap<(String, String), Days>;
 
 /// Reads the history of every site and CE from the records of a lake. All of it, because the past says what is usual;
 /// only sites are selected.
 ///
 /// # Errors
 /// [`crate::error::Kind::Io`] when the lake cannot be read.
-pub fn history(lake: &Lake, selection: &Selection) -> Result<History> {
+pub fn history(lake: &Lake, selection: &Selection) -> Result<CompletenessHistory> {
     history_since(lake, selection, None)
 }
 
@@ -116,10 +116,10 @@ pub fn local_day(zone: &Zone, ms: i64) -> Day {
     Day::try_from(local_s.div_euclid(86_400)).unwrap_or(Day::MAX)
 }
 
-fn history_since(lake: &Lake, selection: &Selection, since: Option<Month>) -> Result<History> {
+fn history_since(lake: &Lake, selection: &Selection, since: Option<Month>) -> Result<CompletenessHistory> {
     const COLUMNS: [&str; 6] = ["view", "cluster", "submit_host", "end_utc", "wall_s", "alloc_core_n"];
     let zone = lake.zone()?;
-    let mut history = History::new();
+    let mut history = CompletenessHistory::new();
     for (site, month, path) in lake.months("records")? {
         if !selection.has_site(&site) || since.is_some_and(|since| month < since) {
             continue;
@@ -165,7 +165,7 @@ fn history_since(lake: &Lake, selection: &Selection, since: Option<Month>) -> Re
 /// Everything that looks incomplete in the days selected, sorted. Jobs are expected until the day `until`; where none is
 /// given, until the last day anybody has jobs.
 #[must_use]
-pub fn find(history: &History, selection: &Selection, until: Option<Day>) -> Vec<Incomplete> {
+pub fn find(history: &CompletenessHistory, selection: &Selection, until: Option<Day>) -> Vec<Incomplete> {
     let last_day = history
         .values()
         .filter_map(|days| days.keys().next_back())
@@ -176,7 +176,7 @@ pub fn find(history: &History, selection: &Selection, until: Option<Day>) -> Vec
     };
     let mut found = Vec::new();
     for ((site, ce), days) in history {
-        let mut add = |finding: Finding, from: Day, to: Day, usual: i64, observed: i64| {
+        let mut add = |finding: CompletenessFinding, from: Day, to: Day, usual: i64, observed: i64| {
             found.push(Incomplete {
                 site: site.clone(),
                 ce: ce.clone(),
@@ -207,7 +207,12 @@ fn usual(days: &Days, from: Day, to: Day) -> i64 {
     median(before.chain(after).map(|(_, (jobs, _))| *jobs).collect())
 }
 
-fn pauses(days: &Days, last_day: Day, is_expected: bool, add: &mut impl FnMut(Finding, Day, Day, i64, i64)) {
+fn pauses(
+    days: &Days,
+    last_day: Day,
+    is_expected: bool,
+    add: &mut impl FnMut(CompletenessFinding, Day, Day, i64, i64),
+) {
     let active: Vec<Day> = days.keys().copied().collect();
     let pauses: Vec<(Day, Day)> = active
         .windows(2)
@@ -231,9 +236,9 @@ fn pauses(days: &Days, last_day: Day, is_expected: bool, add: &mut impl FnMut(Fi
         }
         let month_end = Month::of_day(from).map_or(to, |month| month.next().first_day() - 1);
         let finding = if month_end <= to && length > 1 {
-            Finding::MonthEndsEarly
+            CompletenessFinding::MonthEndsEarly
         } else {
-            Finding::Gap
+            CompletenessFinding::Gap
         };
         add(finding, from, to, jobs, 0);
     }
@@ -247,19 +252,19 @@ fn pauses(days: &Days, last_day: Day, is_expected: bool, add: &mut impl FnMut(Fi
             silence > longest.saturating_mul(2) && silence >= 2
         };
         if is_long && jobs >= USUAL_JOBS {
-            add(Finding::Silent, last + 1, last_day, jobs, 0);
+            add(CompletenessFinding::Silent, last + 1, last_day, jobs, 0);
         }
     }
 }
 
 /// The days at which the level before and after differ most, one for each shift.
-fn shifts(days: &Days, add: &mut impl FnMut(Finding, Day, Day, i64, i64)) {
+fn shifts(days: &Days, add: &mut impl FnMut(CompletenessFinding, Day, Day, i64, i64)) {
     // Misfits, day, level before and after.
     type Shift = (usize, Day, i64, i64);
     let mut best: Option<Shift> = None;
     let mut settle = |best: &mut Option<Shift>| {
         if let Some((_, day, before, after)) = best.take() {
-            add(Finding::LevelShift, day, day, before / 3600, after / 3600);
+            add(CompletenessFinding::LevelShift, day, day, before / 3600, after / 3600);
         }
     };
     let (Some(first), Some(last)) = (days.keys().next(), days.keys().next_back()) else {
@@ -314,7 +319,7 @@ pub fn table(found: &[Incomplete]) -> Table {
     );
     for one in found {
         let day = |day: Day| date_of(day).map_or(Cell::Empty, |date| Cell::text(date.to_string()));
-        let of = if one.finding == Finding::LevelShift {
+        let of = if one.finding == CompletenessFinding::LevelShift {
             "core hours"
         } else {
             "jobs"

@@ -1,11 +1,12 @@
 //! Drawings inside pages: SVG whose colours follow the scheme of the page.
 
+use std::fmt::Write as _;
+
 use plotters::chart::ChartBuilder;
 use plotters::drawing::IntoDrawingArea;
 use plotters::element::Rectangle;
 use plotters::prelude::SVGBackend;
 use plotters::style::{Color, IntoFont, RGBColor};
-use std::fmt::Write as _;
 
 use super::html::escape;
 use crate::error::{Error, Result};
@@ -59,7 +60,7 @@ fn failed(why: impl std::fmt::Display) -> Error {
 }
 
 /// What a drawing looks like besides its marks.
-pub struct Frame<'a> {
+pub struct ChartFrame<'a> {
     /// Pixels.
     pub size: (u32, u32),
     /// End of the axis to the right, which begins with 0.
@@ -83,13 +84,13 @@ pub struct Frame<'a> {
 }
 
 /// A rectangle: left and bottom, right and top, the name of its ink.
-pub type Mark<'a> = ((i32, i32), (i32, i32), &'a str);
+pub type ChartMark<'a> = ((i32, i32), (i32, i32), &'a str);
 
 /// Draws rectangles.
 ///
 /// # Errors
 /// [`crate::error::Kind::Internal`] when they cannot be drawn.
-pub fn rectangles(frame: &Frame<'_>, marks: &[Mark<'_>]) -> Result<String> {
+pub fn rectangles(frame: &ChartFrame<'_>, marks: &[ChartMark<'_>]) -> Result<String> {
     let mut svg = String::new();
     {
         let area = SVGBackend::with_string(&mut svg, frame.size).into_drawing_area();

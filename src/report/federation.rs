@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 
 use super::apel::additions::additions;
 use super::apel::aggregate::{Aggregate, of_lake, of_summary};
-use super::apel::jobs::Wanted;
+use super::apel::jobs::JobMessageWanted;
 use super::apel::users::Users;
 use super::lake::{Lake, Selection};
-use super::work_scale::{Scale, WorkBenchmarks};
+use super::work_scale::{WorkBenchmarks, WorkScale};
 use crate::error::Result;
 use crate::record::SummaryKind;
 use crate::time::Month;
@@ -30,7 +30,7 @@ pub struct FederationUsage {
 /// # Errors
 /// [`crate::error::Kind::Io`] when it cannot be read.
 pub fn gather(lake: &Lake, selection: &Selection) -> Result<FederationUsage> {
-    let (mut groups, unknown) = of_lake(lake, selection, Wanted::Everything, &Users::Withhold)?;
+    let (mut groups, unknown) = of_lake(lake, selection, JobMessageWanted::Everything, &Users::Withhold)?;
     let added = additions(lake, selection)?;
     let summaries = lake.summaries(selection)?;
     let usage = summaries.iter().filter(|row| row.kind != SummaryKind::Sync);
@@ -87,7 +87,7 @@ pub struct FederationSums {
 
 impl FederationSums {
     /// Adds one group, its work by `scale`.
-    pub fn add(&mut self, group: &Aggregate, scale: Scale) {
+    pub fn add(&mut self, group: &Aggregate, scale: WorkScale) {
         let cores = i128::from(group.core_n.max(1));
         let (wall_s, job_n) = (i128::from(group.sums.wall_s), i128::from(group.sums.job_n));
         self.job_n += job_n;
@@ -139,7 +139,7 @@ impl Infrastructure {
 /// Sums by any key of a group.
 pub fn sums_by<K: Ord>(
     groups: &[Aggregate],
-    scale: Scale,
+    scale: WorkScale,
     key: impl Fn(&Aggregate) -> K,
 ) -> BTreeMap<K, FederationSums> {
     let mut sums: BTreeMap<K, FederationSums> = BTreeMap::new();

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use super::charges::{Charged, Tariff};
+use super::charges::{AccountCharge, BalanceTariff};
 use super::table::{Cell, ColumnKind, Table};
 use crate::charge::amount::CHARGE_SCALE;
 use crate::error::{Error, Kind, Result};
@@ -88,7 +88,7 @@ const COLUMNS: [(&str, ColumnKind); 55] = {
 
 /// What a report of costs needs to be told.
 #[derive(Clone, Debug, Default)]
-pub struct Billing {
+pub struct FocusBilling {
     /// National currency of what no policy counts in money.
     pub currency: Option<String>,
     /// Who sends the invoice; the site if nobody is named.
@@ -107,12 +107,12 @@ pub struct Unpriced {
 }
 
 /// Site, VO, account, cluster, tariff, version, month, day, correction.
-type Key<'a> = (
+type FocusKey<'a> = (
     &'a str,
     Option<&'a str>,
     Option<&'a str>,
     Option<&'a str>,
-    &'a Tariff,
+    &'a BalanceTariff,
     &'a str,
     Month,
     Option<Day>,
@@ -120,7 +120,7 @@ type Key<'a> = (
 );
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Sums {
+struct FocusSums {
     job_n: i128,
     unpriced_job_n: i128,
     core_s: i128,
@@ -132,7 +132,7 @@ struct Sums {
 ///
 /// # Errors
 /// [`Kind::Usage`] when a currency is missing or none; [`Kind::Data`] when charges are unknown and not to be left out.
-pub fn report(charged: &[Charged], zone: &Zone, billing: &Billing) -> Result<(Table, Unpriced)> {
+pub fn report(charged: &[AccountCharge], zone: &Zone, billing: &FocusBilling) -> Result<(Table, Unpriced)> {
     let unpriced = Unpriced {
         job_n: charged.iter().map(|row| row.unpriced_job_n).sum(),
         sum_n: charged.iter().filter(|row| row.charge_e9.is_none()).count(),
@@ -148,7 +148,7 @@ pub fn report(charged: &[Charged], zone: &Zone, billing: &Billing) -> Result<(Ta
         let message = format!("{currency:?} is no currency of ISO 4217, such as EUR");
         return Err(Error::new(Kind::Usage, message));
     }
-    let mut groups: BTreeMap<Key<'_>, Sums> = BTreeMap::new();
+    let mut groups: BTreeMap<FocusKey<'_>, FocusSums> = BTreeMap::new();
     for row in charged {
         let key = (
             row.site.as_str(),
@@ -177,7 +177,7 @@ pub fn report(charged: &[Charged], zone: &Zone, billing: &Billing) -> Result<(Ta
     Ok((table, unpriced))
 }
 
-fn row(key: &Key<'_>, sums: &Sums, zone: &Zone, billing: &Billing) -> Result<Vec<Cell>> {
+fn row(key: &FocusKey<'_>, sums: &FocusSums, zone: &Zone, billing: &FocusBilling) -> Result<Vec<Cell>> {
     let &(site, vo, account, cluster, tariff, version, month, day, correction) = key;
     let code = tariff.unit.to_uppercase();
     let is_money = is_currency(&code);
@@ -282,7 +282,7 @@ fn row(key: &Key<'_>, sums: &Sums, zone: &Zone, billing: &Billing) -> Result<Vec
 }
 
 /// What a price hangs on, in keys of our own.
-fn price_details(tariff: &Tariff, version: &str) -> String {
+fn price_details(tariff: &BalanceTariff, version: &str) -> String {
     let details = serde_json::json!({
         "x_Policy": tariff.policy, "x_PolicyOptions": tariff.options, "x_PolicyVersion": version, "x_Pool": tariff.pool,
     });

@@ -11,17 +11,17 @@ use hashbrown::HashMap;
 use serde_json::Value;
 
 use super::apel::users::Users;
-use super::known_by::{KnownBy, Owned};
-use super::lake::{Lake, Piece, Selection, on_all_processors};
+use super::group_index::{KnownBy, Owned};
+use super::lake::{Lake, LakePiece, Selection, on_all_processors};
 use super::render::json_object;
 use super::table::{Cell, ColumnKind, Table, divide};
 use crate::error::{Error, Result};
 use crate::schema::batch::{int, number, text, time, word};
-use crate::summarise::fate::{Corrections, added_view};
+use crate::summarise::correction_effect::{Corrections, added_view};
 use crate::time::Month;
 
 /// Day, VO, project, DN, cores, GPUs, resource type, exit code, grid, probe, site.
-type Key = (
+type GraccKey = (
     i64,
     String,
     String,
@@ -36,7 +36,7 @@ type Key = (
 );
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Sums {
+struct GraccSums {
     job_n: i128,
     wall_ms: i128,
     /// Of the jobs of which it is known; as are its parts.
@@ -48,7 +48,7 @@ struct Sums {
     core_wall_ms: i128,
 }
 
-impl Sums {
+impl GraccSums {
     fn add(&mut self, other: &Self) {
         self.job_n += other.job_n;
         self.wall_ms += other.wall_ms;
@@ -61,7 +61,7 @@ impl Sums {
 }
 
 /// What a piece of the lake comes to, by what tells documents apart.
-type Groups = HashMap<Owned<7, 4>, Sums, ahash::RandomState>;
+type GraccGroups = HashMap<Owned<7, 4>, GraccSums, ahash::RandomState>;
 
 /// The sum of what is known of two; unknown where neither is.
 fn known(a: Option<i128>, b: Option<i128>) -> Option<i128> {
@@ -135,7 +135,7 @@ pub fn text_of(fields: &BTreeMap<String, String>) -> String {
 }
 
 /// The documents of one month and site, one to a line, sorted, and what they come to.
-type Documents = (Vec<String>, Sums);
+type Documents = (Vec<String>, GraccSums);
 
 /// Hands out the documents of each site and month; see [`table`].
 ///
@@ -200,7 +200,7 @@ fn empty() -> Table {
     Table::new("Summary documents of GRACC", &columns)
 }
 
-fn groups(lake: &Lake, selection: &Selection, users: &Users) -> Result<BTreeMap<Key, Sums>> {
+fn groups(lake: &Lake, selection: &Selection, users: &Users) -> Result<BTreeMap<GraccKey, GraccSums>> {
     let corrections = lake.corrections()?;
     let pieces = lake.record_pieces(selection)?;
     let parts = on_all_processors(&pieces, |piece| {
@@ -210,7 +210,7 @@ fn groups(lake: &Lake, selection: &Selection, users: &Users) -> Result<BTreeMap<
             .map(|(key, sums)| Ok((sorted(key, users)?, sums)))
             .collect::<Result<Vec<_>>>()
     })?;
-    let mut groups: BTreeMap<Key, Sums> = BTreeMap::new();
+    let mut groups: BTreeMap<GraccKey, GraccSums> = BTreeMap::new();
     for (key, sums) in parts.into_iter().flatten() {
         groups.entry(key).or_default().add(&sums);
     }
@@ -234,19 +234,19 @@ fn groups(lake: &Lake, selection: &Selection, users: &Users) -> Result<BTreeMap<
             site.to_owned(),
         );
         let amount = |name: &str| i128::from(rule.adds(name).unwrap_or(0));
-        groups.entry(key).or_default().add(&Sums {
+        groups.entry(key).or_default().add(&GraccSums {
             job_n: amount("job_n"),
             wall_ms: amount("wall_s") * 1000,
             cpu_ms: rule.adds("cpu_ms").map(i128::from),
             is_split_unknown: rule.adds("cpu_ms").is_some(),
             core_wall_ms: amount("alloc_core_s") * 1000,
-            ..Sums::default()
+            ..GraccSums::default()
         });
     }
     Ok(groups)
 }
 
-fn gather(lake: &Lake, selection: &Selection, piece: &Piece, corrections: &Corrections) -> Result<Groups> {
+fn gather(lake: &Lake, selection: &Selection, piece: &LakePiece, corrections: &Corrections) -> Result<GraccGroups> {
     const COLUMNS: [&str; 15] = [
         "view",
         "cluster",
@@ -264,14 +264,14 @@ fn gather(lake: &Lake, selection: &Selection, piece: &Piece, corrections: &Corre
         "alloc_gpu_n",
         "exit_code",
     ];
-    let mut groups = Groups::default();
+    let mut groups = GraccGroups::default();
     let (mut last_view, mut kind) = (String::new(), String::new());
-    let fates = corrections.of_site(&piece.site);
-    let columns: BTreeSet<&str> = COLUMNS.into_iter().chain(fates.columns()).collect();
+    let effects = corrections.of_site(&piece.site);
+    let columns: BTreeSet<&str> = COLUMNS.into_iter().chain(effects.columns()).collect();
     let columns: Vec<&str> = columns.into_iter().collect();
     for batch in lake.piece_batches(piece, &columns)? {
         let batch = batch?;
-        let looked_at = fates.of_batch(&batch)?;
+        let looked_at = effects.of_batch(&batch)?;
         let words = |name| text(&batch, name);
         let (vo, account, user) = (words("vo")?, words("account")?, words("global_user")?);
         let (view, grid, probe) = (words("view")?, words("infrastructure")?, words("cluster")?);
@@ -286,12 +286,12 @@ fn gather(lake: &Lake, selection: &Selection, piece: &Piece, corrections: &Corre
                 continue;
             };
             let (mut vo, mut account) = (word(vo, row), word(account, row));
-            if !fates.is_empty() {
-                let fate = fates.of(&looked_at, row, month);
-                if fate.is_void {
+            if !effects.is_empty() {
+                let effect = effects.of(&looked_at, row, month);
+                if effect.is_void {
                     continue;
                 }
-                (vo, account) = (fate.vo, fate.account);
+                (vo, account) = (effect.vo, effect.account);
             }
             if !selection.has_vo(vo) {
                 continue;
@@ -322,7 +322,7 @@ fn gather(lake: &Lake, selection: &Selection, piece: &Piece, corrections: &Corre
             let wall_ms = i128::from(wall.value(row)) * 1000 + i128::from(fraction.value(row));
             let known = |column| number(column, row).map(i128::from);
             let (cpu_ms, cpu_user_ms, cpu_system_ms) = (known(cpu), known(cpu_user), known(cpu_system));
-            groups.entry_ref(&key).or_default().add(&Sums {
+            groups.entry_ref(&key).or_default().add(&GraccSums {
                 job_n: 1,
                 wall_ms,
                 cpu_ms,
@@ -337,7 +337,7 @@ fn gather(lake: &Lake, selection: &Selection, piece: &Piece, corrections: &Corre
 }
 
 /// A group by what orders the documents, its subject as `users` says.
-fn sorted(key: Owned<7, 4>, users: &Users) -> Result<Key> {
+fn sorted(key: Owned<7, 4>, users: &Users) -> Result<GraccKey> {
     let ([vo, project, dn, kind, grid, probe, site], [day, cores, gpus, exit]) = (key.words, key.numbers);
     let month = i32::try_from(day).ok().and_then(Month::of_day);
     let month = month.ok_or_else(|| Error::internal("a day that no calendar has"))?;
@@ -348,7 +348,7 @@ fn sorted(key: Owned<7, 4>, users: &Users) -> Result<Key> {
     Ok((day, vo, project, dn, cores, gpus, kind, exit, grid, probe, site))
 }
 
-fn row(key: &Key, sums: &Sums) -> Result<Vec<Cell>> {
+fn row(key: &GraccKey, sums: &GraccSums) -> Result<Vec<Cell>> {
     let (day, vo, project, dn, cores, gpus, kind, exit, grid, probe, site) = key;
     let date = i32::try_from(*day).ok().and_then(crate::time::month::date_of);
     let date = date.ok_or_else(|| Error::internal("a day that no calendar has"))?;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::shown::{digits, shown};
 use super::table::{Cell, Table};
-use crate::plain::is_steering;
+use crate::display_text::is_steering;
 
 /// Cells longer than this may take several lines.
 const WRAPPED_CHARS: usize = 40;

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::lake::{Lake, Selection};
+use crate::diagnostics::{did_you_mean, must_be_known};
 use crate::error::Result;
-use crate::problems::{did_you_mean, must_be_known};
 use crate::schema::batch::{text, word};
 use crate::store::lake::{parse_usage_path, sites};
 

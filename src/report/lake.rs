@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use arrow::array::RecordBatch;
 
+use crate::dedupe::summary::from_batch;
 use crate::error::{Error, Kind, Result};
 use crate::record::Summary;
-use crate::records::summary::from_batch;
 use crate::schema::batch::text;
 use crate::store::{Manifest, Store, lake, read_row_groups, read_table};
-use crate::summarise::fate::Corrections;
+use crate::summarise::correction_effect::Corrections;
 use crate::time::{DaySpan, Month, Zone};
 
 /// What a lake says of the zone its months are cut in.
@@ -66,7 +66,7 @@ impl Selection {
 
 /// Row groups of one file of records.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub struct LakePiece {
     /// Site.
     pub site: String,
     /// Month by which the records are filed.
@@ -81,7 +81,10 @@ pub struct Piece {
 ///
 /// # Errors
 /// The first error in that order.
-pub fn on_all_processors<R: Send>(pieces: &[Piece], work: impl Fn(&Piece) -> Result<R> + Sync) -> Result<Vec<R>> {
+pub fn on_all_processors<R: Send>(
+    pieces: &[LakePiece],
+    work: impl Fn(&LakePiece) -> Result<R> + Sync,
+) -> Result<Vec<R>> {
     let threads = std::thread::available_parallelism().map_or(1, Into::into);
     crate::runtime::pool::each(pieces, threads, work)
 }
@@ -130,7 +133,7 @@ impl Lake {
     ///
     /// # Errors
     /// [`Kind::Io`] when a file cannot be read.
-    pub fn record_pieces(&self, selection: &Selection) -> Result<Vec<Piece>> {
+    pub fn record_pieces(&self, selection: &Selection) -> Result<Vec<LakePiece>> {
         let mut pieces = Vec::new();
         for (site, month, path) in self.months("records")? {
             // A job lies in the month of its start, or of its end: never in a later one than that in which it ended.
@@ -139,7 +142,7 @@ impl Lake {
             }
             let group_n = crate::store::row_groups(&self.store.reader(&path)?)?;
             for from in (0..group_n).step_by(PIECE_GROUPS) {
-                pieces.push(Piece {
+                pieces.push(LakePiece {
                     site: site.clone(),
                     month,
                     path: path.clone(),
@@ -156,7 +159,7 @@ impl Lake {
     /// [`Kind::Io`] when it cannot be read.
     pub fn piece_batches(
         &self,
-        piece: &Piece,
+        piece: &LakePiece,
         columns: &[&str],
     ) -> Result<impl Iterator<Item = Result<RecordBatch>> + use<>> {
         let reader = self.store.reader(&piece.path)?;

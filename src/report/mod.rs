@@ -10,15 +10,15 @@
 pub mod accounts;
 pub mod apel;
 pub mod balance;
-pub mod balance_shown;
+pub mod balance_table;
 pub mod charges;
 pub mod completeness;
 pub mod drawing;
 pub mod federation;
 pub mod focus;
 pub mod gracc;
+mod group_index;
 pub mod html;
-mod known_by;
 pub mod known_names;
 pub mod lake;
 pub mod osg;

@@ -6,14 +6,14 @@ use super::apel::aggregate::Aggregate;
 use super::federation::{COUNTED, site_vo_month, sums_by};
 use super::sites::SiteEntry;
 use super::table::{Cell, ColumnKind, Table, divide};
-use super::work_scale::Scale;
+use super::work_scale::WorkScale;
 use crate::time::Month;
 
 const HOUR_S: i128 = 3600;
 
 /// The report, in hours. `reported_at` is what its column of that name says.
 #[must_use]
-pub fn report(groups: &[Aggregate], scale: Scale, sites: &BTreeMap<String, SiteEntry>, reported_at: &str) -> Table {
+pub fn report(groups: &[Aggregate], scale: WorkScale, sites: &BTreeMap<String, SiteEntry>, reported_at: &str) -> Table {
     let label = scale.label(groups);
     let mut table = Table::new(
         format!("OSG federation report, work in {}; {COUNTED}", label.title),

@@ -6,7 +6,7 @@ use super::apel::aggregate::Aggregate;
 use super::federation::{COUNTED, FederationSums, Infrastructure, site_vo_month, sums_by};
 use super::sites::SiteEntry;
 use super::table::{Cell, ColumnKind, Table};
-use super::work_scale::Scale;
+use super::work_scale::WorkScale;
 use crate::time::Month;
 
 const HOUR_S: i128 = 3600;
@@ -63,7 +63,7 @@ pub fn pledge_year(month: Month) -> i16 {
 
 /// EGI's metrics by site, VO and month.
 #[must_use]
-pub fn egi(groups: &[Aggregate], scale: Scale) -> Table {
+pub fn egi(groups: &[Aggregate], scale: WorkScale) -> Table {
     let hour = ColumnKind::DecimalSum(HOUR_DIGITS);
     let percent = ColumnKind::Decimal(PERCENT_DIGITS);
     let label = scale.label(groups);
@@ -109,7 +109,7 @@ pub fn egi(groups: &[Aggregate], scale: Scale) -> Table {
 
 /// The columns the portal exports: one series per CE.
 #[must_use]
-pub fn export(groups: &[Aggregate], scale: Scale, sites: &BTreeMap<String, SiteEntry>) -> Table {
+pub fn export(groups: &[Aggregate], scale: WorkScale, sites: &BTreeMap<String, SiteEntry>) -> Table {
     let hour = ColumnKind::DecimalSum(HOUR_DIGITS);
     let label = scale.label(groups);
     let mut table = Table::new(
@@ -183,7 +183,7 @@ pub type Pledges = BTreeMap<(String, String, i16), u32>;
 /// WLCG's view by federation, VO and month: work of all cores from the grid, of local jobs, of jobs of unknown
 /// infrastructure and together, and what was promised for the month: power times the hours of its days.
 #[must_use]
-pub fn wlcg(groups: &[Aggregate], scale: Scale, sites: &BTreeMap<String, SiteEntry>, pledges: &Pledges) -> Table {
+pub fn wlcg(groups: &[Aggregate], scale: WorkScale, sites: &BTreeMap<String, SiteEntry>, pledges: &Pledges) -> Table {
     let hour = ColumnKind::DecimalSum(HOUR_DIGITS);
     let percent = ColumnKind::Decimal(PERCENT_DIGITS);
     let label = scale.label(groups);

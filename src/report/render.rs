@@ -9,9 +9,8 @@ use arrow::datatypes::{DataType, Field, Schema};
 use super::html;
 use super::table::{Cell, ColumnKind, Table, TableColumn};
 use crate::error::{Error, Result};
-use crate::lines;
-use crate::plain;
 use crate::store::{TableOptions, TableWriter};
+use crate::{display_text, lines};
 
 /// How a report is written to stdout.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -86,7 +85,7 @@ pub fn text(table: &Table) -> String {
 
 /// A name with a line end in it must not break the table.
 fn one_line(text: &str) -> String {
-    plain::line(text).into_owned()
+    display_text::line(text).into_owned()
 }
 
 fn csv(table: &Table) -> Result<Vec<u8>> {

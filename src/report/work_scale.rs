@@ -5,7 +5,7 @@ use crate::reference::benchmark::Benchmark;
 
 /// In which benchmark work is counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum Scale {
+pub enum WorkScale {
     /// `HEPscore23` where it is known, else HEPSPEC06, else SI00 divided by 250: they add up one to one, as WLCG decided.
     /// Named by the benchmarks that were found.
     #[default]
@@ -18,7 +18,7 @@ pub enum Scale {
 
 /// Wall and CPU work of a group, in seconds of a benchmark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Work {
+pub struct WorkColumns {
     /// Wall time, not times cores.
     pub wall_s: i64,
     /// CPU time.
@@ -27,16 +27,16 @@ pub struct Work {
     pub benchmark: Benchmark,
 }
 
-impl Scale {
+impl WorkScale {
     /// Work of a group; `None` where it has none in this scale.
     #[must_use]
-    pub fn work(self, group: &Aggregate) -> Option<Work> {
+    pub fn work(self, group: &Aggregate) -> Option<WorkColumns> {
         self.of_works(&group.works)
     }
 
     /// Of work in several benchmarks the one that counts.
     #[must_use]
-    pub fn of_works(self, works: &Works) -> Option<Work> {
+    pub fn of_works(self, works: &Works) -> Option<WorkColumns> {
         let [.., unnamed] = *works;
         let of = |kind: Benchmark| works.get(kind.place()).copied().flatten();
         let hs23 = of(Benchmark::Hs23).map(|work| (work, Benchmark::Hs23));
@@ -48,7 +48,7 @@ impl Scale {
             Self::Hs23Only => hs23,
             Self::Hs06 => hs06.or(unnamed),
         };
-        found.map(|((wall_s, cpu_s), benchmark)| Work {
+        found.map(|((wall_s, cpu_s), benchmark)| WorkColumns {
             wall_s,
             cpu_s,
             benchmark,

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use arrow::array::RecordBatch;
 
-use super::partition::{Context, Done};
-use super::usage::{Slice, project, slices};
+use super::partition::{PartitionContext, PartitionResult};
+use super::usage::{UsageSlice, project, slices};
 use crate::charge::policy::Subject;
 use crate::error::Result;
 use crate::overhead::bills;
@@ -36,7 +36,7 @@ impl ChargePart {
     /// # Errors
     /// [`crate::error::Kind::Io`] when it cannot be staged.
     pub(crate) fn stage(
-        context: &Context<'_>,
+        context: &PartitionContext<'_>,
         subject: Subject,
         (site, month): (&str, Month),
         rows: Option<RecordBatch>,
@@ -63,7 +63,7 @@ impl ChargePart {
 ///
 /// # Errors
 /// [`crate::error::Kind::Io`] when a bill cannot be read.
-pub(crate) fn corrections(context: &Context<'_>, parts: &[ChargePart]) -> Result<BTreeSet<String>> {
+pub(crate) fn corrections(context: &PartitionContext<'_>, parts: &[ChargePart]) -> Result<BTreeSet<String>> {
     let mut ids = BTreeSet::new();
     for part in parts {
         take_ids(&part.rows, &mut ids)?;
@@ -95,7 +95,7 @@ fn take_ids(rows: &RecordBatch, ids: &mut BTreeSet<String>) -> Result<()> {
 ///
 /// # Errors
 /// [`crate::error::Kind::Io`] when they cannot be staged.
-pub(crate) fn of_jobs(context: &Context<'_>, done: &mut [Done]) -> Result<Vec<ChargePart>> {
+pub(crate) fn of_jobs(context: &PartitionContext<'_>, done: &mut [PartitionResult]) -> Result<Vec<ChargePart>> {
     let mut parts = Vec::new();
     for done in done {
         let (site, month) = (done.site.as_str(), done.month);
@@ -130,7 +130,7 @@ fn is_new(part: &Current) -> bool {
 }
 
 /// All parts there will be, and those there will be no more, by site.
-fn parts_by_site(context: &Context<'_>) -> BTreeMap<String, OfSite> {
+fn parts_by_site(context: &PartitionContext<'_>) -> BTreeMap<String, OfSite> {
     let mut sites: BTreeMap<String, OfSite> = BTreeMap::new();
     let current = context.publication.current("charge_part");
     let kept: BTreeSet<String> = current.iter().map(|part| part.place.clone()).collect();
@@ -152,7 +152,7 @@ fn parts_by_site(context: &Context<'_>) -> BTreeMap<String, OfSite> {
 ///
 /// # Errors
 /// [`crate::error::Kind::Io`] when the lake cannot be read or written.
-pub(crate) fn publish(context: &Context<'_>, fresh: &[ChargePart], is_everything: bool) -> Result<()> {
+pub(crate) fn publish(context: &PartitionContext<'_>, fresh: &[ChargePart], is_everything: bool) -> Result<()> {
     // What this run made need not be read back.
     let fresh: BTreeMap<&str, &RecordBatch> = fresh.iter().map(|part| (part.path.as_str(), &part.rows)).collect();
     let mut kept = BTreeSet::new();
@@ -173,7 +173,7 @@ pub(crate) fn publish(context: &Context<'_>, fresh: &[ChargePart], is_everything
 }
 
 fn publish_site(
-    context: &Context<'_>,
+    context: &PartitionContext<'_>,
     (site, parts): (&str, &OfSite),
     fresh: &BTreeMap<&str, &RecordBatch>,
     is_everything: bool,
@@ -181,7 +181,7 @@ fn publish_site(
 ) -> Result<()> {
     let dataset = schema::dataset("charge_part")?;
     let read = |place: &str| read_table(context.store.reader(place)?, None, 16_384);
-    let mut touched: BTreeSet<Slice> = BTreeSet::new();
+    let mut touched: BTreeSet<UsageSlice> = BTreeSet::new();
     let mut touch = |batch: &RecordBatch| -> Result<()> {
         touched.extend(slices(batch)?.into_iter().map(|(slice, _)| slice));
         Ok(())
@@ -230,7 +230,7 @@ fn publish_site(
     Ok(())
 }
 
-fn publish_policies(context: &Context<'_>) -> Result<()> {
+fn publish_policies(context: &PartitionContext<'_>) -> Result<()> {
     let of_tariffs = context.plan.tariffs.iter().map(|tariff| {
         let policy = &tariff.policy;
         [

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::partition::Done;
+use super::partition::PartitionResult;
 use crate::config::Plan;
+use crate::dedupe::copies::{Copied, CopyExtent};
 use crate::error::{Error, Kind, Result};
-use crate::records::copies::{Copied, Extent};
 use crate::runtime::progress::Progress;
 
 /// Jobs of one file of a site that other files tell of as well, with times or a cluster that differ.
@@ -46,7 +46,7 @@ struct Alike {
 }
 
 /// Whether so many copies among so many jobs of a file are no coincidence.
-fn is_alarming(copies: Extent, jobs: Extent) -> bool {
+fn is_alarming(copies: CopyExtent, jobs: CopyExtent) -> bool {
     const FEW: u64 = 3;
     const MANY: u64 = 50;
     const SHARE: u64 = 10;
@@ -59,12 +59,12 @@ fn is_alarming(copies: Extent, jobs: Extent) -> bool {
 /// [`Kind::Data`] when there are any and the pipeline does not say that they are kept.
 pub(crate) fn judge(
     plan: &Plan,
-    done: &[Done],
+    done: &[PartitionResult],
     paths: &BTreeMap<Arc<str>, String>,
     (reports, progress): (&mut Vec<CopiedReport>, &dyn Progress),
 ) -> Result<()> {
-    let mut told: BTreeMap<(&str, &Arc<str>), Extent> = BTreeMap::new();
-    let mut found: BTreeMap<Alike, (Extent, BTreeSet<Arc<str>>)> = BTreeMap::new();
+    let mut told: BTreeMap<(&str, &Arc<str>), CopyExtent> = BTreeMap::new();
+    let mut found: BTreeMap<Alike, (CopyExtent, BTreeSet<Arc<str>>)> = BTreeMap::new();
     for part in done {
         for (file_id, extent) in &part.copies.job_n {
             told.entry((&part.site, file_id)).or_default().add(*extent);

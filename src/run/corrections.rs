@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use arrow::array::RecordBatch;
 
-use super::usage::Part;
+use super::usage::UsagePart;
 use crate::config::plan::Plan;
 use crate::error::Result;
 use crate::reference::correction::{Action, Correction, CorrectionTable};
@@ -21,7 +21,7 @@ const PATH: &str = "corrections/corrections.parquet";
 type EntryKey = (String, bool, String, Day, Day, Option<String>, Option<String>);
 
 /// Jobs, wall seconds, core seconds; CPU milliseconds.
-type Amounts = ([i64; 3], Option<i64>);
+type CorrectionAmounts = ([i64; 3], Option<i64>);
 
 /// The partitions that additions make.
 pub(crate) fn additions(plan: &Plan) -> impl Iterator<Item = (String, Month)> {
@@ -38,14 +38,14 @@ pub(crate) fn additions(plan: &Plan) -> impl Iterator<Item = (String, Month)> {
 /// [`crate::error::Kind::Io`] when the lake cannot be read or written.
 pub(crate) fn publish(
     plan: &Plan,
-    (parts, charged, is_rebuild): (&[Part], &BTreeSet<String>, bool),
+    (parts, charged, is_rebuild): (&[UsagePart], &BTreeSet<String>, bool),
     (store, publication): (&Store, &Publication),
 ) -> Result<Vec<String>> {
     let Some(table) = plan.corrections.as_deref().filter(|table| !table.rows.is_empty()) else {
         publication.remove(PATH);
         return Ok(Vec::new());
     };
-    let mut entries: BTreeMap<EntryKey, Amounts> = BTreeMap::new();
+    let mut entries: BTreeMap<EntryKey, CorrectionAmounts> = BTreeMap::new();
     if !is_rebuild {
         let anew: BTreeSet<(&str, Day)> = parts
             .iter()
@@ -84,7 +84,7 @@ pub(crate) fn publish(
     Ok(unmatched)
 }
 
-fn amounts(sums: &Sums) -> Amounts {
+fn amounts(sums: &Sums) -> CorrectionAmounts {
     let counted = ["job_n", "wall_s", "alloc_core_s"].map(|name| {
         let at = COUNTED.iter().position(|counted| *counted == name);
         at.and_then(|at| sums.counted.get(at)).copied().unwrap_or(0)
@@ -92,7 +92,7 @@ fn amounts(sums: &Sums) -> Amounts {
     (counted, sums.cpu_ms)
 }
 
-fn add(into: &mut Amounts, more: Amounts) {
+fn add(into: &mut CorrectionAmounts, more: CorrectionAmounts) {
     for (sum, part) in into.0.iter_mut().zip(more.0) {
         *sum = sum.saturating_add(part);
     }
@@ -107,7 +107,7 @@ fn carry_over(
     batch: &RecordBatch,
     table: &CorrectionTable,
     anew: &BTreeSet<(&str, Day)>,
-    into: &mut BTreeMap<EntryKey, Amounts>,
+    into: &mut BTreeMap<EntryKey, CorrectionAmounts>,
 ) -> Result<()> {
     let (correction, entry, site) = (
         text(batch, "correction_id")?,
@@ -144,19 +144,19 @@ fn carry_over(
     Ok(())
 }
 
-struct Row<'a> {
+struct CorrectionRow<'a> {
     position: u64,
     correction: &'a Correction,
     status: &'static str,
-    entry: Option<(EntryKey, Amounts)>,
+    entry: Option<(EntryKey, CorrectionAmounts)>,
 }
 
 fn rows<'t>(
     table: &'t CorrectionTable,
-    entries: BTreeMap<EntryKey, Amounts>,
+    entries: BTreeMap<EntryKey, CorrectionAmounts>,
     charged: &BTreeSet<String>,
-) -> Vec<Row<'t>> {
-    let mut of: BTreeMap<String, Vec<(EntryKey, Amounts)>> = BTreeMap::new();
+) -> Vec<CorrectionRow<'t>> {
+    let mut of: BTreeMap<String, Vec<(EntryKey, CorrectionAmounts)>> = BTreeMap::new();
     for (key, amounts) in entries {
         of.entry(key.0.clone()).or_default().push((key, amounts));
     }
@@ -170,14 +170,14 @@ fn rows<'t>(
                 _ if charged.contains(&correction.id) => "applied",
                 (_, false) => "no_match",
             };
-            rows.push(Row {
+            rows.push(CorrectionRow {
                 position,
                 correction,
                 status,
                 entry: None,
             });
         }
-        rows.extend(own.into_iter().map(|(key, amounts)| Row {
+        rows.extend(own.into_iter().map(|(key, amounts)| CorrectionRow {
             position,
             correction,
             status: "applied",
@@ -189,9 +189,9 @@ fn rows<'t>(
     rows
 }
 
-fn to_batch(rows: &[Row<'_>]) -> Result<RecordBatch> {
-    let key = |row: &Row<'_>| row.entry.as_ref().map(|(key, _)| key.clone());
-    let amount = |row: &Row<'_>, at: usize| {
+fn to_batch(rows: &[CorrectionRow<'_>]) -> Result<RecordBatch> {
+    let key = |row: &CorrectionRow<'_>| row.entry.as_ref().map(|(key, _)| key.clone());
+    let amount = |row: &CorrectionRow<'_>, at: usize| {
         let counted = row.entry.as_ref().and_then(|(_, amounts)| amounts.0.get(at));
         Some(counted.copied().unwrap_or(0))
     };

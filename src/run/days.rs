@@ -2,20 +2,20 @@
 
 use arrow::array::RecordBatch;
 
+use crate::dedupe::identity::DAY_MS;
 use crate::error::{Error, Result};
-use crate::records::identity::DAY_MS;
 use crate::schema::batch::time;
 use crate::time::Day;
 
 type Batches = Box<dyn Iterator<Item = Result<RecordBatch>> + Send>;
 
 /// Hands out the rows of successive days; holds one batch.
-pub(crate) struct Days {
+pub(crate) struct DayBatches {
     batches: Option<Batches>,
     rest: Option<RecordBatch>,
 }
 
-impl Days {
+impl DayBatches {
     /// From the batches of a table, if there is one.
     #[must_use]
     pub(crate) fn new(batches: Option<Batches>) -> Self {

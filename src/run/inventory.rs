@@ -3,7 +3,7 @@
 
 use crate::config::source_plan::SourcePlan;
 use crate::error::Result;
-use crate::reference::inventory::{DATASETS, Origin, Placed, batches};
+use crate::reference::inventory::{DATASETS, InventoryOrigin, InventoryPlaced, batches};
 use crate::store::Publication;
 use crate::store::lake::{self, LakeTable};
 
@@ -17,9 +17,9 @@ pub(crate) fn publish(
     as_of_ms: Option<i64>,
     file_id: &str,
     blake3: &str,
-    rows: &[Placed],
+    rows: &[InventoryPlaced],
 ) -> Result<()> {
-    let origin = Origin {
+    let origin = InventoryOrigin {
         site: source.intake.site.clone(),
         cluster: source.intake.cluster.clone(),
         as_of_ms,

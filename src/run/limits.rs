@@ -3,7 +3,7 @@
 
 use std::fmt::{self, Write as _};
 
-use super::report::RunReport;
+use super::run_report::RunReport;
 use crate::config::Plan;
 use crate::config::reject_limits::{RejectLimit, RejectLimits};
 use crate::error::{Error, Kind, Result};

@@ -2,6 +2,7 @@
 //!
 //! In: a plan and a lake. Out: a new state of the lake and a report. Promise: all of a run is published, or nothing.
 
+pub(crate) mod benchmark_rejects;
 pub(crate) mod charges;
 pub(crate) mod copied;
 pub(crate) mod corrections;
@@ -12,12 +13,11 @@ pub mod options;
 pub(crate) mod partition;
 pub(crate) mod priced;
 pub mod recompute;
-pub mod report;
 pub(crate) mod reservations;
-pub(crate) mod runs;
+pub(crate) mod run_log;
+pub mod run_report;
 pub mod stages;
 pub(crate) mod summaries;
-pub(crate) mod unscaled;
 pub(crate) mod usage;
 
 pub use options::RunOptions;

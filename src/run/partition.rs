@@ -10,32 +10,32 @@ use arrow::compute::{filter_record_batch, not};
 use arrow::datatypes::ArrowNativeType;
 use crossbeam_channel::bounded;
 
-use super::days::Days;
+use super::benchmark_rejects::BenchmarkRejects;
+use super::days::DayBatches;
 use super::recompute::Outdated;
-use super::unscaled::Unscaled;
 use crate::charge::policy::Subject;
 use crate::config::Plan;
+use crate::dedupe::copies::Copies;
+use crate::dedupe::file_order::FileOrder;
+use crate::dedupe::merge::{Loser, merge};
+use crate::dedupe::spill::Spill;
+use crate::dedupe::{copies, history};
 use crate::error::{Error, Result};
-use crate::lake::benchmark_fact::Asked;
+use crate::lake::benchmark_fact::AskedSpan;
 use crate::lake::views::{Views, folded};
 use crate::ledger::Reason;
 use crate::normalise::{Normaliser, Origins, Scales, factors_of, with_factors};
-use crate::records::copies::{self, Copies};
-use crate::records::file_order::FileOrder;
-use crate::records::history;
-use crate::records::merge::{Loser, merge};
-use crate::records::spill::Spill;
-use crate::schema::batch::{Words, int, text, words};
+use crate::schema::batch::{ColumnWords, int, text, words};
 use crate::store::lake::{self, LakeTable};
 use crate::store::{Publication, Store};
 use crate::summarise::Usage;
-use crate::summarise::charges::{Charges, Tally, UnpricedAddition};
+use crate::summarise::charges::{ChargeTally, Charges, UnpricedAddition};
 use crate::summarise::group::{Key, to_batch};
 use crate::summarise::sums::Sums;
 use crate::time::{Day, Month};
 
 /// What every partition needs to know of the run.
-pub(crate) struct Context<'a> {
+pub(crate) struct PartitionContext<'a> {
     /// The pipeline.
     pub(crate) plan: &'a Plan,
     /// The lake.
@@ -66,7 +66,7 @@ pub(crate) struct Context<'a> {
 pub(crate) type Settled = BTreeMap<(Arc<str>, Reason), u64>;
 
 /// One partition, done.
-pub(crate) struct Done {
+pub(crate) struct PartitionResult {
     /// Site.
     pub(crate) site: String,
     /// Month.
@@ -80,13 +80,13 @@ pub(crate) struct Done {
     /// What its jobs were charged, as a `charge_part` batch; `None` when nothing is charged.
     pub(crate) charges: Option<RecordBatch>,
     /// How many jobs each policy charged, and additions whose charge is unknown.
-    pub(crate) tallies: (Vec<Tally>, Vec<UnpricedAddition>),
+    pub(crate) tallies: (Vec<ChargeTally>, Vec<UnpricedAddition>),
     /// Between which instants benchmarks were looked for.
-    pub(crate) asked_ms: Asked,
+    pub(crate) asked_ms: AskedSpan,
     /// Records by benchmark and where its value came from.
     pub(crate) origins: Origins,
     /// Jobs that two files tell of under two identities.
-    pub(crate) copies: copies::Found,
+    pub(crate) copies: copies::CopyFound,
     /// What stands behind its files.
     provenance: Vec<(String, String)>,
 }
@@ -96,7 +96,12 @@ pub(crate) struct Done {
 ///
 /// # Errors
 /// [`crate::error::Kind::Io`] when the lake cannot be read or written.
-pub(crate) fn process(context: &Context<'_>, site: &str, month: Month, days: &[Day]) -> Result<Done> {
+pub(crate) fn process(
+    context: &PartitionContext<'_>,
+    site: &str,
+    month: Month,
+    days: &[Day],
+) -> Result<PartitionResult> {
     if days.is_empty() && !context.outdated.jobs.contains(&(site.to_owned(), month)) {
         return merge_days(context, site, month, days, &mut |_| ());
     }
@@ -156,12 +161,12 @@ fn without(
 
 /// Merges the days of a partition in order and hands each day's records to `write`.
 fn merge_days(
-    context: &Context<'_>,
+    context: &PartitionContext<'_>,
     site: &str,
     month: Month,
     days: &[Day],
     write: &mut dyn FnMut(&RecordBatch),
-) -> Result<Done> {
+) -> Result<PartitionResult> {
     let published = |dataset: &str| {
         if context.is_rebuild {
             return Ok(None);
@@ -169,14 +174,14 @@ fn merge_days(
         let path = lake::month_path(dataset, site, month);
         lake::batches(context.store, context.publication, &path)
     };
-    let mut records = Days::new(published("records")?);
-    let mut losers = Days::new(published("history")?);
+    let mut records = DayBatches::new(published("records")?);
+    let mut losers = DayBatches::new(published("history")?);
     let mut usage = Usage::new(context.plan.summing(), site);
     let mut charges = Charges::new(context.plan.summing(), site, Subject::Jobs);
     let mut job_charges: Option<LakeTable<'_>> = None;
     let mut normaliser = Normaliser::new(&context.plan.normalise, site);
     let mut origins = Origins::default();
-    let mut unscaled = Unscaled::new(context.paths);
+    let mut unscaled = BenchmarkRejects::new(context.paths);
     let (mut settled, mut views) = (Settled::new(), BTreeSet::new());
     let displaced = context.displaced.get(&folded(&(site.to_owned(), month)));
     let is_merge = !days.is_empty();
@@ -249,7 +254,7 @@ fn merge_days(
     usage.add_corrections(month);
     let part = usage.into_groups().into_sorted();
     publish_part(context, site, month, &part)?;
-    Ok(Done {
+    Ok(PartitionResult {
         site: site.to_owned(),
         month,
         settled,
@@ -266,7 +271,7 @@ fn merge_days(
 
 /// The rows of a day with news, merged with what was published of it.
 fn merged(
-    context: &Context<'_>,
+    context: &PartitionContext<'_>,
     (site, day): (&str, Day),
     batches: Vec<RecordBatch>,
     known: Vec<Loser>,
@@ -284,7 +289,7 @@ fn earlier(a: Option<Day>, b: Option<Day>) -> Option<Day> {
     }
 }
 
-fn publish_part(context: &Context<'_>, site: &str, month: Month, part: &[(Key, Sums)]) -> Result<()> {
+fn publish_part(context: &PartitionContext<'_>, site: &str, month: Month, part: &[(Key, Sums)]) -> Result<()> {
     let path = lake::month_path("usage_part", site, month);
     if part.is_empty() {
         context.publication.remove(&path);
@@ -297,7 +302,7 @@ fn publish_part(context: &Context<'_>, site: &str, month: Month, part: &[(Key, S
 }
 
 /// Which inputs stand behind a file: the hashes that `b3sum` prints, and the pipeline's name.
-fn provenance(context: &Context<'_>, settled: &Settled) -> Vec<(String, String)> {
+fn provenance(context: &PartitionContext<'_>, settled: &Settled) -> Vec<(String, String)> {
     let mut inputs: Vec<&str> = settled
         .keys()
         .filter_map(|(file_id, _)| context.hashes.get(file_id).map(String::as_str))
@@ -378,7 +383,7 @@ fn count_jobs(batch: &RecordBatch, reasons: (Reason, Reason), into: &mut Settled
     let (files, steps) = (words(batch, "file_id")?, int(batch, "step_n")?);
     // Rows of many small files alternate: they are counted by file before a name is made of each.
     match files {
-        Words::Coded(codes, names) => {
+        ColumnWords::Coded(codes, names) => {
             let mut by_code = vec![(0, 0); names.len()];
             for (code, steps) in codes.values().iter().zip(steps.values()) {
                 if let Some((jobs, step_n)) = by_code.get_mut(code.as_usize()) {
@@ -390,7 +395,7 @@ fn count_jobs(batch: &RecordBatch, reasons: (Reason, Reason), into: &mut Settled
                 count(&Arc::from(name), reasons, n, into);
             }
         }
-        Words::Plain(names) => {
+        ColumnWords::Plain(names) => {
             let mut by_file: HashMap<&str, (u64, i64), RandomState> = HashMap::default();
             for row in 0..batch.num_rows() {
                 let (jobs, step_n) = by_file.entry(names.value(row)).or_default();

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::partition::Done;
-use super::report::RunReport;
-use crate::summarise::charges::Tally;
+use super::partition::PartitionResult;
+use super::run_report::RunReport;
+use crate::summarise::charges::ChargeTally;
 
 /// Jobs of the months a run built, under one policy with its options.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -54,7 +54,7 @@ impl UnpricedCorrection {
 }
 
 impl PolicyReport {
-    fn of(tally: Tally) -> Self {
+    fn of(tally: ChargeTally) -> Self {
         let [policy, version, options] = tally.policy;
         Self {
             policy,
@@ -105,14 +105,14 @@ impl PolicyReport {
 }
 
 /// Puts into the report what partitions counted, with additions that a policy cannot charge.
-pub(crate) fn count(done: &[Done], report: &mut RunReport) {
-    let mut policies: BTreeMap<&[String; 3], Tally> = BTreeMap::new();
+pub(crate) fn count(done: &[PartitionResult], report: &mut RunReport) {
+    let mut policies: BTreeMap<&[String; 3], ChargeTally> = BTreeMap::new();
     for done in done {
         let (tallies, additions) = &done.tallies;
         for tally in tallies {
-            let sum = policies.entry(&tally.policy).or_insert_with(|| Tally {
+            let sum = policies.entry(&tally.policy).or_insert_with(|| ChargeTally {
                 policy: tally.policy.clone(),
-                ..Tally::default()
+                ..ChargeTally::default()
             });
             sum.add(tally);
         }

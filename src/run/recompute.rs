@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::partition::Context;
-use super::usage::Part;
+use super::partition::PartitionContext;
+use super::usage::UsagePart;
 use crate::config::plan::Plan;
 use crate::error::Result;
-use crate::lake::benchmark_fact::{Scaled, fact};
+use crate::lake::benchmark_fact::{ScaledData, fact};
 use crate::lake::state::State;
-use crate::lake::views::Place;
+use crate::lake::views::ViewPlace;
 use crate::reference::benchmark::Benchmark;
 use crate::reference::decimal::text as decimal_text;
 use crate::schema::batch::{date, decimal, number};
@@ -22,15 +22,15 @@ use crate::time::{Day, Month};
 #[derive(Debug, Default)]
 pub(crate) struct Outdated {
     /// Of jobs.
-    pub(crate) jobs: BTreeSet<Place>,
+    pub(crate) jobs: BTreeSet<ViewPlace>,
     /// Of summaries.
-    pub(crate) summaries: BTreeSet<Place>,
+    pub(crate) summaries: BTreeSet<ViewPlace>,
 }
 
 impl Outdated {
     /// Compares what was written down with what the table says now, between the same instants.
     pub(crate) fn find(state: &State, plan: &Plan) -> Self {
-        let is_outdated = |scaled: Scaled, place: &&Place| {
+        let is_outdated = |scaled: ScaledData, place: &&ViewPlace| {
             let was = state.fact(&scaled.fact(place)).unwrap_or_default();
             let mut words = was.splitn(3, ' ').map(str::parse::<i64>);
             let asked = match (words.next(), words.next()) {
@@ -39,13 +39,13 @@ impl Outdated {
             };
             fact(plan, scaled, place, asked).1 != was
         };
-        let of = |scaled: Scaled, places: &[Place]| {
+        let of = |scaled: ScaledData, places: &[ViewPlace]| {
             let outdated = places.iter().filter(|place| is_outdated(scaled, place));
             outdated.cloned().collect()
         };
         Self {
-            jobs: of(Scaled::Jobs, state.partitions()),
-            summaries: of(Scaled::Summaries, state.summaries()),
+            jobs: of(ScaledData::Jobs, state.partitions()),
+            summaries: of(ScaledData::Summaries, state.summaries()),
         }
     }
 
@@ -57,7 +57,7 @@ impl Outdated {
 
 /// Work as decimals of seconds times score.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Amounts {
+pub struct RecomputedAmounts {
     /// CPU time, scaled.
     pub cpu_s: String,
     /// Wall time, scaled, not times cores.
@@ -76,11 +76,11 @@ pub struct Recomputed {
     /// `hs06`, `hs23` or `si00`.
     pub benchmark: String,
     /// Before.
-    pub former: Amounts,
+    pub former: RecomputedAmounts,
     /// After.
-    pub now: Amounts,
+    pub now: RecomputedAmounts,
     /// After less before.
-    pub change: Amounts,
+    pub change: RecomputedAmounts,
     /// Records came as well in this run: not all of the change is due to benchmarks.
     pub has_new_records: bool,
 }
@@ -91,10 +91,10 @@ pub struct Recomputed {
 /// # Errors
 /// [`crate::error::Kind::Io`] when the lake cannot be read.
 pub(crate) fn compare(
-    context: &Context<'_>,
+    context: &PartitionContext<'_>,
     outdated: &Outdated,
-    parts: &[Part],
-    fresh: impl Fn(&Place) -> bool,
+    parts: &[UsagePart],
+    fresh: impl Fn(&ViewPlace) -> bool,
 ) -> Result<Vec<Recomputed>> {
     let mut months: BTreeMap<(String, Day), (WorkSums, WorkSums, bool)> = BTreeMap::new();
     for part in parts {
@@ -155,9 +155,9 @@ pub(crate) fn compare(
     Ok(rows)
 }
 
-fn amounts([cpu, wall, core_wall]: [i128; 3]) -> Amounts {
+fn amounts([cpu, wall, core_wall]: [i128; 3]) -> RecomputedAmounts {
     let [cpu_s, wall_s, core_wall_s] = [cpu, wall, core_wall].map(|e7| decimal_text(e7, 7));
-    Amounts {
+    RecomputedAmounts {
         cpu_s,
         wall_s,
         core_wall_s,

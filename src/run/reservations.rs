@@ -10,7 +10,7 @@ use arrow::compute::{concat_batches, take_record_batch};
 use arrow::datatypes::{Field, Schema};
 
 use super::charges::ChargePart;
-use super::partition::Context;
+use super::partition::PartitionContext;
 use crate::charge::policy::Subject;
 use crate::error::{Error, Kind, Result};
 use crate::schema;
@@ -21,13 +21,13 @@ use crate::summarise::charges::Charges;
 use crate::time::Month;
 
 /// What a window is told by: site, cluster, name and start.
-type Window = (String, Option<String>, String, i64);
+type ChargedWindow = (String, Option<String>, String, i64);
 
 /// What makes one listing of a window the last: when it was true, then the later end, then the input file.
-type Rank = (Option<i64>, i64, String);
+type ChargedRank = (Option<i64>, i64, String);
 
 /// Start, identity and row of a window: its place among the windows of a month.
-type Place = (i64, u128, u32);
+type ReservationPlace = (i64, u128, u32);
 
 /// The view reservations have in charges.
 const VIEW: &str = "reservation";
@@ -37,7 +37,7 @@ const VIEW: &str = "reservation";
 /// # Errors
 /// [`Kind::Config`] when an inventory tells of reservations and not of which site; [`Kind::Data`] when a number does not
 /// fit; [`Kind::Io`] when the lake cannot be read or written.
-pub(crate) fn charge(context: &Context<'_>) -> Result<Vec<ChargePart>> {
+pub(crate) fn charge(context: &PartitionContext<'_>) -> Result<Vec<ChargePart>> {
     let subject = Subject::Reservations;
     let is_charged = context
         .plan
@@ -87,7 +87,7 @@ fn path(site: &str, month: Month) -> String {
 }
 
 /// The windows by site and month of their start, as batches with the columns of `records`.
-fn windows(context: &Context<'_>) -> Result<BTreeMap<(String, Month), RecordBatch>> {
+fn windows(context: &PartitionContext<'_>) -> Result<BTreeMap<(String, Month), RecordBatch>> {
     let mut batches: Vec<RecordBatch> = Vec::new();
     let mut sources: Vec<String> = Vec::new();
     for file in context.publication.current("reservation") {
@@ -100,7 +100,7 @@ fn windows(context: &Context<'_>) -> Result<BTreeMap<(String, Month), RecordBatc
         }
     }
     let all = concat_batches(&schema::dataset("reservation")?.arrow(), &batches)?;
-    let mut by_place: BTreeMap<(String, Month), Vec<Place>> = BTreeMap::new();
+    let mut by_place: BTreeMap<(String, Month), Vec<ReservationPlace>> = BTreeMap::new();
     for (window, at) in last(&all)? {
         let (site, _, _, start_ms) = &window;
         let day = start_ms.div_euclid(86_400_000);
@@ -122,13 +122,13 @@ fn windows(context: &Context<'_>) -> Result<BTreeMap<(String, Month), RecordBatc
 }
 
 /// The row of the last listing of every window that had begun by then.
-fn last(all: &RecordBatch) -> Result<BTreeMap<Window, u32>> {
+fn last(all: &RecordBatch) -> Result<BTreeMap<ChargedWindow, u32>> {
     let of = |name: &str| text(all, name);
     let (site, cluster, name) = (of("site")?, of("cluster")?, of("reservation")?);
     let (flags, files) = (of("flags")?, of("file_id")?);
     let (as_of, start) = (time(all, "as_of_utc")?, time(all, "start_utc")?);
     let end = time(all, "end_utc")?;
-    let mut last: BTreeMap<Window, (Rank, u32)> = BTreeMap::new();
+    let mut last: BTreeMap<ChargedWindow, (ChargedRank, u32)> = BTreeMap::new();
     for row in 0..all.num_rows() {
         let own_site = word(site, row).ok_or_else(|| {
             let message = "an [[inventory]] tells of reservations, and a policy charges for them: it needs a site";
@@ -156,7 +156,7 @@ fn last(all: &RecordBatch) -> Result<BTreeMap<Window, u32>> {
 }
 
 /// What stands for the record of a window.
-fn identity((site, cluster, name, start_ms): &Window) -> u128 {
+fn identity((site, cluster, name, start_ms): &ChargedWindow) -> u128 {
     let text = format!("reservation {site:?} {cluster:?} {name:?} {start_ms}");
     let hash = blake3::hash(text.as_bytes());
     hash.as_bytes().first_chunk().copied().map_or(0, u128::from_be_bytes)

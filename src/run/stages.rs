@@ -5,32 +5,32 @@ use std::sync::Arc;
 
 use super::charges::{self, ChargePart};
 use super::options::RunOptions;
-use super::partition::{Context, Done, process};
+use super::partition::{PartitionContext, PartitionResult, process};
 use super::recompute::Outdated;
-use super::report::RunReport;
+use super::run_report::RunReport;
 use super::summaries::{self, SettledSummaries};
-use super::usage::{Part, publish_usage};
+use super::usage::{UsagePart, publish_usage};
 use super::{copied, corrections, limits, priced, recompute, reservations};
 use crate::config::Plan;
+use crate::dedupe::Window;
+use crate::dedupe::file_order::FileOrder;
+use crate::dedupe::spill::{MEMORY_BUDGET, Spill};
 use crate::error::{Error, Kind, Result};
-use crate::ingest::again::read_again;
 use crate::ingest::findings::Notes;
-use crate::ingest::grids::Grids;
+use crate::ingest::identity_sources::IdentitySources;
 use crate::ingest::inputs;
 use crate::ingest::reading::{ReadFile, Reading, read_all};
-use crate::ingest::repair::{Marks, Repairs, annotate, settle};
-use crate::lake::benchmark_fact::Scaled;
+use crate::ingest::repair::{RepairMarks, Repairs, annotate, settle};
+use crate::ingest::reread::read_again;
+use crate::lake::benchmark_fact::ScaledData;
 use crate::lake::state::State;
 use crate::lake::{capacity, found, new_corrections, views};
 use crate::ledger::book::{InputEntry, Places, is_settled_by_merge};
 use crate::ledger::{Book, Outcome, Reason};
 use crate::overhead;
 use crate::overhead::sweep;
-use crate::records::Window;
-use crate::records::file_order::FileOrder;
-use crate::records::spill::{MEMORY_BUDGET, Spill};
 use crate::reference::correction::Correction;
-use crate::reference::inventory::{self, Placed};
+use crate::reference::inventory::{self, InventoryPlaced};
 use crate::runtime::clock::Stopwatch;
 use crate::runtime::interruption::committing;
 use crate::runtime::pool;
@@ -68,7 +68,8 @@ pub fn run_into(plan: &Plan, options: &RunOptions, progress: &dyn Progress, repo
     let mut phases = BTreeMap::from([("hash".to_owned(), stopwatch.lap())]);
     let outdated = state.stale_inventories(plan, &found)?;
     let is_rebuild = state.wants_rebuild(plan, &found, window)? || state.is_reordered(plan, &found, window);
-    let (grids, completion) = Grids::prepare(plan, &found, &mut state, &store, &publication, is_rebuild, window)?;
+    let (grids, completion) =
+        IdentitySources::prepare(plan, &found, &mut state, &store, &publication, is_rebuild, window)?;
     let again = read_again(completion, &state, progress);
     let former = is_rebuild.then(|| state.forget_records());
     let former = former.unwrap_or_default();
@@ -109,7 +110,7 @@ pub fn run_into(plan: &Plan, options: &RunOptions, progress: &dyn Progress, repo
     let months = summaries::months(plan, &state, &summed, &mut partitions, &outdated, how);
     let order = FileOrder::new(state.arrivals());
     let (hashes, paths, read_now) = (state.hashes(), state.paths(), file_ids.iter().cloned().collect());
-    let context = Context {
+    let context = PartitionContext {
         plan,
         store: &store,
         publication: &publication,
@@ -123,7 +124,7 @@ pub fn run_into(plan: &Plan, options: &RunOptions, progress: &dyn Progress, repo
         outdated: &outdated,
         displaced: &views::Views::new(),
     };
-    let merge = |context: &Context<'_>| process_all(context, &partitions, threads, progress);
+    let merge = |context: &PartitionContext<'_>| process_all(context, &partitions, threads, progress);
     let (summaries, done, overlaps) = summaries::settle(&context, &state, (summed, &months), merge, progress)?;
     report.overlaps = overlaps;
     phases.insert("merge".to_owned(), stopwatch.lap());
@@ -139,7 +140,7 @@ pub fn run_into(plan: &Plan, options: &RunOptions, progress: &dyn Progress, repo
         // Before anybody asks which files there will be.
         forget_stale(&publication, &state, &partitions);
     }
-    let present = found.iter().filter_map(found::Found::file_id).chain(file_ids);
+    let present = found.iter().filter_map(found::FoundFile::file_id).chain(file_ids);
     let sweep = sweep::Sweep::new((plan, &store, &publication), present, (means, progress));
     report.overhead = overhead::publish(&sweep, &mut state, (&partitions, fresh), is_rebuild)?;
     let corrected = publish_sums(&context, &state, &parts, &charged, is_resummarised)?;
@@ -172,7 +173,7 @@ fn publish(
     let mut head = String::new();
     publication.commit_recorded(state.facts(plan), |committed, seal| {
         report.finish(committed);
-        let (path, page) = super::runs::page(plan, options, report, stopwatch, seal)?;
+        let (path, page) = super::run_log::page(plan, options, report, stopwatch, seal)?;
         head = blake3::hash(&page).to_hex().to_string();
         Ok(Some((path, page)))
     })?;
@@ -194,9 +195,9 @@ fn file_ids(files: &[Reading], read: &[ReadFile]) -> Vec<Arc<str>> {
 }
 
 /// Forgets the refusals of files that could not be opened once, and can be now.
-fn forget_opened(found: &[found::Found], file_ids: &[Arc<str>], book: &mut Book, publication: &Publication) {
+fn forget_opened(found: &[found::FoundFile], file_ids: &[Arc<str>], book: &mut Book, publication: &Publication) {
     let shut: BTreeSet<&Arc<str>> = file_ids.iter().collect();
-    for file_id in found.iter().map(found::Found::shut_file_id) {
+    for file_id in found.iter().map(found::FoundFile::shut_file_id) {
         if !shut.contains(&file_id) && book.forget(&file_id) {
             publication.remove(&lake::rejects_path(&file_id));
         }
@@ -222,11 +223,11 @@ fn note_corrections(report: &RunReport, progress: &dyn Progress) {
 
 /// What partitions and summaries contribute to usage, and what was charged for jobs and all else.
 fn contributed(
-    context: &Context<'_>,
-    mut done: Vec<Done>,
+    context: &PartitionContext<'_>,
+    mut done: Vec<PartitionResult>,
     summaries: SettledSummaries,
     book: &mut Book,
-) -> Result<(Vec<Part>, Vec<ChargePart>)> {
+) -> Result<(Vec<UsagePart>, Vec<ChargePart>)> {
     let mut charged = charges::of_jobs(context, &mut done)?;
     charged.append(&mut reservations::charge(context)?);
     Ok((summaries::contributions(context, done, summaries, book)?, charged))
@@ -234,9 +235,9 @@ fn contributed(
 
 /// Publishes usage and charges: what contributions come to. Gives the corrections that charges have entries of.
 fn publish_sums(
-    context: &Context<'_>,
+    context: &PartitionContext<'_>,
     state: &State,
-    parts: &[Part],
+    parts: &[UsagePart],
     charged: &[ChargePart],
     is_everything: bool,
 ) -> Result<BTreeSet<String>> {
@@ -253,11 +254,17 @@ fn means(options: &RunOptions) -> (usize, usize) {
 }
 
 /// Writes down which benchmarks each place was scaled by, counts where they came from, and jobs by policy.
-fn note_done(plan: &Plan, done: &[Done], summaries: &SettledSummaries, state: &mut State, report: &mut RunReport) {
+fn note_done(
+    plan: &Plan,
+    done: &[PartitionResult],
+    summaries: &SettledSummaries,
+    state: &mut State,
+    report: &mut RunReport,
+) {
     priced::count(done, report);
     for done in done {
         let place = (done.site.clone(), done.month);
-        state.note_benchmarks(plan, Scaled::Jobs, &place, done.asked_ms);
+        state.note_benchmarks(plan, ScaledData::Jobs, &place, done.asked_ms);
         for ((benchmark, origin), records) in &done.origins {
             let of = report.benchmarks.entry((*benchmark).to_owned()).or_default();
             *of.entry((*origin).to_owned()).or_default() += records;
@@ -268,7 +275,7 @@ fn note_done(plan: &Plan, done: &[Done], summaries: &SettledSummaries, state: &m
         report.benchmarks.clear();
     }
     for (place, asked_ms) in &summaries.asked_ms {
-        state.note_benchmarks(plan, Scaled::Summaries, place, *asked_ms);
+        state.note_benchmarks(plan, ScaledData::Summaries, place, *asked_ms);
     }
 }
 
@@ -313,7 +320,7 @@ fn partitions(
 /// Enters what was read into the ledger and stages the refusals.
 fn account(
     plan: &Plan,
-    (files, file_ids, marks): (&[Reading], &[Arc<str>], &BTreeMap<String, Marks>),
+    (files, file_ids, marks): (&[Reading], &[Arc<str>], &BTreeMap<String, RepairMarks>),
     read: Vec<ReadFile>,
     publication: &Publication,
     (state, former): (&mut State, &Book),
@@ -402,7 +409,7 @@ fn begin(store: &Store, options: &RunOptions) -> Result<Publication> {
 }
 
 /// When a file of an inventory was true if its rows do not say, Unix milliseconds.
-fn as_of(plan: &Plan, reading: &Reading, rows: &[Placed]) -> Result<Option<i64>> {
+fn as_of(plan: &Plan, reading: &Reading, rows: &[InventoryPlaced]) -> Result<Option<i64>> {
     let Some(as_of) = plan.as_of.get(&reading.source.name) else {
         return Ok(None);
     };
@@ -418,11 +425,11 @@ fn as_of(plan: &Plan, reading: &Reading, rows: &[Placed]) -> Result<Option<i64>>
 
 /// Partitions are independent of one another: workers take the next one until none is left.
 fn process_all(
-    context: &Context<'_>,
+    context: &PartitionContext<'_>,
     partitions: &BTreeMap<(String, Month), Vec<Day>>,
     threads: usize,
     progress: &dyn Progress,
-) -> Result<Vec<Done>> {
+) -> Result<Vec<PartitionResult>> {
     progress.begin("merging", u64::try_from(partitions.len()).unwrap_or(0), "partitions");
     // In the order of time, in which dumps mostly are: what waits in memory is given back soonest.
     let work: Vec<_> = partitions.iter().collect();

@@ -8,25 +8,25 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::corrections::additions;
-use super::partition::{Context, Done, Settled};
+use super::partition::{PartitionContext, PartitionResult, Settled};
 use super::recompute::Outdated;
-use super::report::OverlapReport;
-use super::usage::{Part, publish_part};
+use super::run_report::OverlapReport;
+use super::usage::{UsagePart, publish_part};
 use crate::config::Plan;
 use crate::config::plan::Overlap;
+use crate::dedupe::summary::merge::merge;
+use crate::dedupe::summary::publishing::Publishing;
+use crate::dedupe::summary::{from_batch, to_batch};
 use crate::error::{Error, Kind, Result};
 use crate::ingest::reading::ReadFile;
-use crate::ingest::refused;
-use crate::ingest::refused::RefusedRow;
-use crate::lake::benchmark_fact::Asked;
+use crate::ingest::reject_rows;
+use crate::ingest::reject_rows::RefusedRow;
+use crate::lake::benchmark_fact::AskedSpan;
 use crate::lake::state::State;
-use crate::lake::views::{Place, RUN, Views, folded, has_view};
+use crate::lake::views::{RUN, ViewPlace, Views, folded, has_view};
 use crate::ledger::{Book, Outcome, Reason};
 use crate::normalise::Scale;
 use crate::record::Summary;
-use crate::records::summary::merge::merge;
-use crate::records::summary::publishing::Publishing;
-use crate::records::summary::{from_batch, to_batch};
 use crate::runtime::Progress;
 use crate::schema;
 use crate::store::Manifest;
@@ -41,13 +41,13 @@ const MONTH_LIMIT: usize = 4_000_000;
 #[derive(Default)]
 pub(crate) struct SettledSummaries {
     /// What the ledger must say.
-    settled: Vec<(Place, Settled)>,
+    settled: Vec<(ViewPlace, Settled)>,
     /// What they contribute to usage, also where that is nothing.
-    parts: Vec<Part>,
+    parts: Vec<UsagePart>,
     /// The views in which they count.
     counting: Views,
     /// Between which instants benchmarks were looked for.
-    pub(crate) asked_ms: BTreeMap<Place, Asked>,
+    pub(crate) asked_ms: BTreeMap<ViewPlace, AskedSpan>,
     /// Where both tell of the same view.
     overlaps: BTreeSet<(String, Month, String)>,
 }
@@ -71,19 +71,19 @@ pub(crate) fn months(
     plan: &Plan,
     state: &State,
     fresh: &BTreeMap<Month, Vec<Summary>>,
-    partitions: &mut BTreeMap<Place, Vec<Day>>,
+    partitions: &mut BTreeMap<ViewPlace, Vec<Day>>,
     outdated: &Outdated,
     (is_rebuild, is_resummarised): (bool, bool),
 ) -> BTreeSet<Month> {
     let is_everything = is_resummarised && !is_rebuild;
     let published = state.summaries().iter();
-    let jobs: BTreeSet<Place> = partitions.keys().map(folded).collect();
+    let jobs: BTreeSet<ViewPlace> = partitions.keys().map(folded).collect();
     let touched = published
         .clone()
         .filter(|place| is_everything || outdated.summaries.contains(place) || jobs.contains(&folded(place)));
     let months: BTreeSet<Month> = touched.map(|(_, month)| *month).chain(fresh.keys().copied()).collect();
     let new = fresh.values().flatten().map(|row| (row.site.to_lowercase(), row.month));
-    let with_summaries: BTreeSet<Place> = published.map(folded).chain(new).collect();
+    let with_summaries: BTreeSet<ViewPlace> = published.map(folded).chain(new).collect();
     let known = state.partitions().iter().cloned().chain(additions(plan));
     for place in known.filter(|place| months.contains(&place.1) && with_summaries.contains(&folded(place))) {
         partitions.entry(place).or_default();
@@ -97,17 +97,17 @@ pub(crate) fn months(
 /// # Errors
 /// [`Kind::Io`] when the lake cannot be written.
 pub(crate) fn contributions(
-    context: &Context<'_>,
-    done: Vec<Done>,
+    context: &PartitionContext<'_>,
+    done: Vec<PartitionResult>,
     summaries: SettledSummaries,
     book: &mut Book,
-) -> Result<Vec<Part>> {
+) -> Result<Vec<UsagePart>> {
     let mut parts = Vec::with_capacity(done.len());
     let mut places = BTreeMap::new();
     for done in done {
         book.settle(&done.site, done.month, &done.settled);
         places.insert((done.site.clone(), done.month), parts.len());
-        parts.push(Part {
+        parts.push(UsagePart {
             site: done.site,
             month: done.month,
             rows: done.part,
@@ -137,22 +137,22 @@ pub(crate) fn contributions(
 }
 
 /// Settles summaries and merges jobs, those first that decide whether the others count. `merge` merges the jobs; those of
-/// views in [`Context::displaced`] do not count. Gives with them the views that have both, and tells people of these.
+/// views in [`PartitionContext::displaced`] do not count. Gives with them the views that have both, and tells people of these.
 ///
 /// # Errors
 /// [`Kind::Config`] when jobs and summaries overlap and the pipeline does not say which count; [`Kind::Data`] when a
 /// month has more rows than are held; [`Kind::Io`] when the lake cannot be read or written.
 pub(crate) fn settle(
-    context: &Context<'_>,
+    context: &PartitionContext<'_>,
     state: &State,
     (fresh, months): (BTreeMap<Month, Vec<Summary>>, &BTreeSet<Month>),
-    merge: impl FnOnce(&Context<'_>) -> Result<Vec<Done>>,
+    merge: impl FnOnce(&PartitionContext<'_>) -> Result<Vec<PartitionResult>>,
     progress: &dyn Progress,
-) -> Result<(SettledSummaries, Vec<Done>, Vec<OverlapReport>)> {
+) -> Result<(SettledSummaries, Vec<PartitionResult>, Vec<OverlapReport>)> {
     let (mut summaries, done);
     if context.plan.overlap == Some(Overlap::Summaries) {
         summaries = settle_months(context, state, fresh, months, &Views::new())?;
-        done = merge(&Context {
+        done = merge(&PartitionContext {
             displaced: &summaries.counting,
             ..*context
         })?;
@@ -194,7 +194,7 @@ pub(crate) fn settle(
 }
 
 /// The views of the jobs of each place.
-pub(crate) fn views(done: &[Done]) -> impl Iterator<Item = (Place, &str)> {
+pub(crate) fn views(done: &[PartitionResult]) -> impl Iterator<Item = (ViewPlace, &str)> {
     done.iter().flat_map(|done| {
         let views = done.views.iter();
         views.map(|view| ((done.site.clone(), done.month), view.as_str()))
@@ -204,7 +204,7 @@ pub(crate) fn views(done: &[Done]) -> impl Iterator<Item = (Place, &str)> {
 /// Settles and publishes every month in `months`: published rows together with `fresh` ones. Of the views in `jobs` they
 /// do not count.
 fn settle_months(
-    context: &Context<'_>,
+    context: &PartitionContext<'_>,
     state: &State,
     mut fresh: BTreeMap<Month, Vec<Summary>>,
     months: &BTreeSet<Month>,
@@ -259,7 +259,7 @@ fn undecided(overlaps: &BTreeSet<(String, Month, String)>) -> Error {
 }
 
 /// Adds what is published of a month, of all sites.
-pub(crate) fn read(context: &Context<'_>, state: &State, month: Month, rows: &mut Vec<Summary>) -> Result<()> {
+pub(crate) fn read(context: &PartitionContext<'_>, state: &State, month: Month, rows: &mut Vec<Summary>) -> Result<()> {
     for (site, _) in state.summaries().iter().filter(|(_, of)| *of == month) {
         for dataset in ["summary", "summary_history"] {
             let path = lake::month_path(dataset, site, month);
@@ -280,8 +280,8 @@ pub(crate) fn read(context: &Context<'_>, state: &State, month: Month, rows: &mu
 
 /// Decides and publishes one site and month.
 pub(crate) fn place(
-    context: &Context<'_>,
-    place: Place,
+    context: &PartitionContext<'_>,
+    place: ViewPlace,
     mut rows: Vec<Summary>,
     jobs: &Views,
     settled: &mut SettledSummaries,
@@ -323,7 +323,7 @@ pub(crate) fn place(
     for row in winners {
         usage.add(row);
     }
-    settled.parts.push(Part {
+    settled.parts.push(UsagePart {
         site: site.clone(),
         month: *month,
         rows: usage.into_sorted(),
@@ -339,7 +339,7 @@ fn sorting(row: &Summary) -> (&str, [Option<&str>; 3], u128, &str, i64, i64) {
     (kind, words, row.summary_id, &row.file_id, row.line, row.byte_offset)
 }
 
-fn publish(context: &Context<'_>, dataset: &str, (site, month): &Place, rows: &[&Summary]) -> Result<()> {
+fn publish(context: &PartitionContext<'_>, dataset: &str, (site, month): &ViewPlace, rows: &[&Summary]) -> Result<()> {
     let path = lake::month_path(dataset, site, *month);
     if rows.is_empty() {
         context.publication.remove(&path);
@@ -361,7 +361,7 @@ fn publish(context: &Context<'_>, dataset: &str, (site, month): &Place, rows: &[
 }
 
 /// Publishes the rows refused at this stage, or removes what is published of them. They stay in `summary_history`.
-fn reject(context: &Context<'_>, (site, month): &Place, rows: &[&Summary]) -> Result<()> {
+fn reject(context: &PartitionContext<'_>, (site, month): &ViewPlace, rows: &[&Summary]) -> Result<()> {
     let path = lake::overlap_path(site, *month);
     let mut rows: Vec<&&Summary> = (rows.iter())
         .filter(|row| row.reason.outcome() == Outcome::Rejected)
@@ -391,7 +391,7 @@ fn reject(context: &Context<'_>, (site, month): &Place, rows: &[&Summary]) -> Re
         record_id: Some(row.summary_id),
     });
     let mut table = LakeTable::create(context.publication, "rejects", &path)?;
-    table.write(&refused::batch(&refused.collect::<Vec<_>>())?)?;
+    table.write(&reject_rows::batch(&refused.collect::<Vec<_>>())?)?;
     table.finish(&[])?;
     Ok(())
 }

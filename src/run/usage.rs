@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use arrow::array::RecordBatch;
 
-use super::partition::Context;
+use super::partition::PartitionContext;
 use crate::error::{Error, Result};
 use crate::lake::state::State;
 use crate::schema::batch::{int, text};
@@ -17,7 +17,7 @@ use crate::summarise::sums::Sums;
 use crate::time::Month;
 
 /// What one site and month contributes to usage.
-pub(crate) struct Part {
+pub(crate) struct UsagePart {
     /// Site.
     pub(crate) site: String,
     /// Month.
@@ -27,16 +27,16 @@ pub(crate) struct Part {
 }
 
 /// Contributions of one site by month.
-type Parts<'a> = BTreeMap<Month, &'a [(Key, Sums)]>;
+type UsageParts<'a> = BTreeMap<Month, &'a [(Key, Sums)]>;
 
 /// VO and allocation year: one file of `usage` within a site.
-pub(crate) type Slice = (Option<String>, i64);
+pub(crate) type UsageSlice = (Option<String>, i64);
 
 /// Publishes the contribution of one site and month for later runs, or removes it when it is nothing.
 ///
 /// # Errors
 /// [`crate::error::Kind::Io`] when the lake cannot be written.
-pub(crate) fn publish_part(context: &Context<'_>, part: &Part) -> Result<()> {
+pub(crate) fn publish_part(context: &PartitionContext<'_>, part: &UsagePart) -> Result<()> {
     let path = lake::month_path("usage_part", &part.site, part.month);
     if part.rows.is_empty() {
         context.publication.remove(&path);
@@ -52,8 +52,13 @@ pub(crate) fn publish_part(context: &Context<'_>, part: &Part) -> Result<()> {
 ///
 /// # Errors
 /// [`crate::error::Kind::Io`] when the lake cannot be read or written.
-pub(crate) fn publish_usage(context: &Context<'_>, state: &State, done: &[Part], is_everything: bool) -> Result<()> {
-    let mut by_site: BTreeMap<&str, Parts<'_>> = BTreeMap::new();
+pub(crate) fn publish_usage(
+    context: &PartitionContext<'_>,
+    state: &State,
+    done: &[UsagePart],
+    is_everything: bool,
+) -> Result<()> {
+    let mut by_site: BTreeMap<&str, UsageParts<'_>> = BTreeMap::new();
     for done in done {
         by_site.entry(&done.site).or_default().insert(done.month, &done.rows);
     }
@@ -67,14 +72,14 @@ pub(crate) fn publish_usage(context: &Context<'_>, state: &State, done: &[Part],
 }
 
 fn publish_site(
-    context: &Context<'_>,
+    context: &PartitionContext<'_>,
     state: &State,
     site: &str,
-    fresh: &Parts<'_>,
+    fresh: &UsageParts<'_>,
     is_everything: bool,
 ) -> Result<()> {
     let part = schema::dataset("usage_part")?;
-    let mut touched: BTreeSet<Slice> = BTreeSet::new();
+    let mut touched: BTreeSet<UsageSlice> = BTreeSet::new();
     let mut total = Contributions::default();
     for rows in fresh.values() {
         touched.extend(rows.iter().map(|(key, _)| (key.vo.clone(), key.allocation_year)));
@@ -123,9 +128,9 @@ fn publish_site(
 }
 
 /// Runs of rows of one VO and allocation year, in the order of the rows.
-pub(crate) fn slices(batch: &RecordBatch) -> Result<Vec<(Slice, Range<usize>)>> {
+pub(crate) fn slices(batch: &RecordBatch) -> Result<Vec<(UsageSlice, Range<usize>)>> {
     let (vo, year) = (text(batch, "vo")?, int(batch, "allocation_year")?);
-    let mut found: Vec<(Slice, Range<usize>)> = Vec::new();
+    let mut found: Vec<(UsageSlice, Range<usize>)> = Vec::new();
     for (row, (vo, year)) in vo.iter().zip(year.values()).enumerate() {
         match found.last_mut() {
             Some((of, range)) if of.0.as_deref() == vo && of.1 == *year => range.end = row + 1,
@@ -150,7 +155,7 @@ pub(crate) fn project(batch: &RecordBatch, dataset: &Dataset) -> Result<RecordBa
 }
 
 /// After a change of settings, takes away the usage files that no group falls into any more.
-fn forget(context: &Context<'_>, done: &[Part]) {
+fn forget(context: &PartitionContext<'_>, done: &[UsagePart]) {
     let kept: BTreeSet<String> = done
         .iter()
         .flat_map(|done| {

@@ -9,17 +9,17 @@ use tikv_jemallocator::Jemalloc;
 use crate::error::Kind;
 
 #[global_allocator]
-static ALLOCATOR: Ending = Ending;
+static ALLOCATOR: HeapEnding = HeapEnding;
 
 /// jemalloc. Where the machine gives no more memory, the program ends with an exit code of its own: left alone it would
 /// be aborted.
-struct Ending;
+struct HeapEnding;
 
 #[expect(
     unsafe_code,
     reason = "an allocator is unsafe to write; every call goes to jemalloc as it came"
 )]
-unsafe impl GlobalAlloc for Ending {
+unsafe impl GlobalAlloc for HeapEnding {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         given(unsafe { Jemalloc.alloc(layout) })

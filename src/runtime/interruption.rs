@@ -13,10 +13,10 @@ const TIDY_PATIENCE: Duration = Duration::from_millis(300);
 
 type Act = Arc<dyn Fn() + Send + Sync>;
 
-static STATE: Mutex<State> = Mutex::new(State::new());
+static STATE: Mutex<InterruptionState> = Mutex::new(InterruptionState::new());
 static CHANGED: Condvar = Condvar::new();
 
-struct State {
+struct InterruptionState {
     is_ending: bool,
     /// Does something exist that an end would have to say something of: a lock of a lake was taken.
     is_writing: bool,
@@ -41,14 +41,14 @@ pub(crate) struct Commit {
 
 /// What stands when work is ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Standing {
+pub(crate) struct InterruptionStanding {
     /// In words.
     pub(crate) words: &'static str,
     /// Whether what was staged is taken away; the next writer does it where not.
     pub(crate) is_tidy: bool,
 }
 
-impl State {
+impl InterruptionState {
     const fn new() -> Self {
         Self {
             is_ending: false,
@@ -75,12 +75,12 @@ impl State {
     }
 }
 
-fn state() -> MutexGuard<'static, State> {
+fn state() -> MutexGuard<'static, InterruptionState> {
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The state, once something new may begin: never again when the process is ending, but for what belongs to a commit.
-fn begin() -> MutexGuard<'static, State> {
+fn begin() -> MutexGuard<'static, InterruptionState> {
     let mut state = state();
     while state.is_ending && state.commits.is_empty() {
         state = CHANGED.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -162,7 +162,7 @@ impl Drop for Committing {
 
 /// Ends all work: from now on nothing new begins. Waits for what must be whole, takes away what was staged, and tells
 /// what stands. Only to be called by who then ends the process.
-pub(crate) fn end() -> Standing {
+pub(crate) fn end() -> InterruptionStanding {
     let since = Instant::now();
     let mut state = state();
     state.is_ending = true;
@@ -179,7 +179,7 @@ pub(crate) fn end() -> Standing {
     drop(state);
     // What is staged for a commit that was cut off is needed by who finishes it.
     let is_tidy = !is_cut && tidy(tidies);
-    Standing { words, is_tidy }
+    InterruptionStanding { words, is_tidy }
 }
 
 fn tidy(tidies: Vec<Act>) -> bool {

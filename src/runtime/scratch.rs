@@ -18,7 +18,7 @@ pub(crate) struct Scratch {
 
 /// Where something lies in a [`Scratch`].
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Stretch {
+pub(crate) struct SpillRange {
     at: u64,
     len: usize,
 }
@@ -28,7 +28,7 @@ impl Scratch {
     ///
     /// # Errors
     /// [`crate::error::Kind::Io`] when the file cannot be made or written.
-    pub(crate) fn push(&mut self, bytes: &[u8]) -> Result<Stretch> {
+    pub(crate) fn push(&mut self, bytes: &[u8]) -> Result<SpillRange> {
         let file = match &mut self.file {
             Some(file) => file,
             none => {
@@ -39,7 +39,7 @@ impl Scratch {
         file.write_all(bytes)?;
         let at = self.end;
         self.end += u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-        Ok(Stretch { at, len: bytes.len() })
+        Ok(SpillRange { at, len: bytes.len() })
     }
 
     /// What was put there.
@@ -47,7 +47,7 @@ impl Scratch {
     /// # Errors
     /// [`crate::error::Kind::Io`] when it cannot be read back, [`crate::error::Kind::Internal`] when it is another
     /// file's.
-    pub(crate) fn load(&mut self, stretch: Stretch) -> Result<Vec<u8>> {
+    pub(crate) fn load(&mut self, stretch: SpillRange) -> Result<Vec<u8>> {
         let file = self.file.as_mut();
         let file = file.ok_or_else(|| Error::internal("nothing was put into the temporary file"))?;
         let mut bytes = vec![0; stretch.len];

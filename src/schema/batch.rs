@@ -61,14 +61,14 @@ pub fn word(column: &StringArray, row: usize) -> Option<&str> {
 
 /// A column of texts, as declared or as codes of a dictionary.
 #[derive(Clone, Copy, Debug)]
-pub enum Words<'a> {
+pub enum ColumnWords<'a> {
     /// A text for each row.
     Plain(&'a StringArray),
     /// A code for each row, and the texts.
     Coded(&'a UInt32Array, &'a StringArray),
 }
 
-impl<'a> Words<'a> {
+impl<'a> ColumnWords<'a> {
     /// The text of a row, `None` when null.
     #[inline]
     pub fn get(self, row: usize) -> Option<&'a str> {
@@ -92,12 +92,12 @@ impl<'a> Words<'a> {
 ///
 /// # Errors
 /// [`crate::error::Kind::Internal`] when there is none, or it is of another type.
-pub fn words<'a>(batch: &'a RecordBatch, name: &str) -> Result<Words<'a>> {
+pub fn words<'a>(batch: &'a RecordBatch, name: &str) -> Result<ColumnWords<'a>> {
     let found = column(batch, name)?;
     if let Some(texts) = found.as_string_opt::<i32>() {
-        return Ok(Words::Plain(texts));
+        return Ok(ColumnWords::Plain(texts));
     }
-    codes(found).map(|(codes, entries)| Words::Coded(codes, entries))
+    codes(found).map(|(codes, entries)| ColumnWords::Coded(codes, entries))
 }
 
 /// Codes and entries of a coded column of texts.

@@ -136,7 +136,7 @@ pub const UNKNOWN_PARTITION: &str = "__unknown__";
 
 /// One change of a dataset.
 #[derive(Clone, Debug)]
-pub struct Change {
+pub struct DatasetChange {
     /// Version that brought it.
     pub version: u32,
     /// What changed.
@@ -167,7 +167,7 @@ pub struct Dataset {
     /// Columns with a bloom filter.
     pub bloom: Vec<String>,
     /// History.
-    pub changes: Vec<Change>,
+    pub changes: Vec<DatasetChange>,
     arrow: SchemaRef,
 }
 
@@ -213,7 +213,7 @@ impl Dataset {
             changes: file
                 .change
                 .into_iter()
-                .map(|c| Change {
+                .map(|c| DatasetChange {
                     version: c.version,
                     note: c.note,
                 })
@@ -300,7 +300,7 @@ mod raw {
     pub(super) struct File {
         pub(super) dataset: Head,
         pub(super) column: Vec<Column>,
-        pub(super) change: Vec<Change>,
+        pub(super) change: Vec<DatasetChange>,
     }
 
     #[derive(Deserialize)]
@@ -335,7 +335,7 @@ mod raw {
 
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
-    pub(super) struct Change {
+    pub(super) struct DatasetChange {
         pub(super) version: u32,
         pub(super) note: String,
     }

@@ -80,7 +80,7 @@ impl Buffer {
     }
 
     /// Takes the first `n` bytes off as a block.
-    pub(super) fn take(&mut self, n: usize) -> Block {
+    pub(super) fn take(&mut self, n: usize) -> BufferBlock {
         let mut rest = spare();
         let cut = self.from.saturating_add(n).min(self.end);
         let left = self.bytes.get(cut..self.end).unwrap_or_default();
@@ -94,7 +94,7 @@ impl Buffer {
         if let Some(room) = rest.get_mut(from..end) {
             room.copy_from_slice(left);
         }
-        let block = Block {
+        let block = BufferBlock {
             bytes: std::mem::replace(&mut self.bytes, rest),
             from: self.from,
             end: cut,
@@ -119,13 +119,13 @@ impl Drop for Buffer {
 }
 
 /// Bytes on their way to a worker, who keeps what they stand in afterwards.
-pub(super) struct Block {
+pub(super) struct BufferBlock {
     bytes: Vec<u8>,
     from: usize,
     end: usize,
 }
 
-impl Deref for Block {
+impl Deref for BufferBlock {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
@@ -133,7 +133,7 @@ impl Deref for Block {
     }
 }
 
-impl Drop for Block {
+impl Drop for BufferBlock {
     fn drop(&mut self) {
         keep(std::mem::take(&mut self.bytes));
     }

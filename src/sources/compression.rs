@@ -98,8 +98,8 @@ fn unpacked(raw: Box<dyn Read + Send>, damage: Option<Damage>) -> Result<Box<dyn
     if compression == Compression::None {
         return Ok(raw);
     }
-    let packed = Packed::default();
-    let raw = Counted {
+    let packed = PackedStream::default();
+    let raw = CountedStream {
         inner: BufReader::with_capacity(PACKED_BYTES, raw),
         packed: packed.clone(),
     };
@@ -136,7 +136,7 @@ const BOMB_RATIO: u64 = 800;
 
 /// What is known of the packed bytes.
 #[derive(Clone, Debug, Default)]
-struct Packed {
+struct PackedStream {
     /// Bytes read from the file.
     read_n: Arc<AtomicU64>,
     /// Bytes the decoder has taken of them.
@@ -150,12 +150,12 @@ struct Packed {
 }
 
 /// Counts packed bytes.
-struct Counted {
+struct CountedStream {
     inner: BufReader<Box<dyn Read + Send>>,
-    packed: Packed,
+    packed: PackedStream,
 }
 
-impl Drop for Counted {
+impl Drop for CountedStream {
     fn drop(&mut self) {
         while self.packed.is_lost.load(Ordering::Relaxed) && !self.packed.is_whole.load(Ordering::Relaxed) {
             let n = self.inner.buffer().len();
@@ -171,7 +171,7 @@ impl Drop for Counted {
     }
 }
 
-impl Read for Counted {
+impl Read for CountedStream {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let mut ready = self.fill_buf()?;
         let n = ready.read(buffer)?;
@@ -180,7 +180,7 @@ impl Read for Counted {
     }
 }
 
-impl BufRead for Counted {
+impl BufRead for CountedStream {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         let is_empty = self.inner.buffer().is_empty();
         let ready = self.inner.fill_buf().inspect_err(|why| {
@@ -215,7 +215,7 @@ pub(crate) fn peek(mut raw: Box<dyn Read + Send>, n: usize) -> Result<(Vec<u8>, 
 struct Unpacked {
     inner: Box<dyn Read + Send>,
     compression: Compression,
-    packed: Packed,
+    packed: PackedStream,
     out_n: u64,
     /// Where damage is noted, if it is to end the stream like a proper end.
     damage: Option<Damage>,

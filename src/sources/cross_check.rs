@@ -45,7 +45,7 @@ pub struct CrossCheck {
 
 /// A value of one form.
 #[derive(Clone, Copy, Debug)]
-pub struct Said<'a> {
+pub struct CrossCheckSaid<'a> {
     /// How it is written.
     pub text: &'a str,
     /// Whether it is a number there.
@@ -54,7 +54,13 @@ pub struct Said<'a> {
 
 impl CrossCheck {
     /// Compares a field; true when the forms agree on it.
-    pub fn compare(&mut self, record: &str, field: &str, flat: Option<Said<'_>>, xml: Option<Said<'_>>) -> bool {
+    pub fn compare(
+        &mut self,
+        record: &str,
+        field: &str,
+        flat: Option<CrossCheckSaid<'_>>,
+        xml: Option<CrossCheckSaid<'_>>,
+    ) -> bool {
         if !self.fields.contains_key(field) {
             if self.fields.len() >= FIELD_LIMIT {
                 return true;
@@ -78,8 +84,9 @@ impl CrossCheck {
         };
         *counter += 1;
         if !agrees && check.example.is_none() {
-            let said =
-                |said: Option<Said<'_>>| said.map_or_else(|| "nothing".to_owned(), |said| format!("{:?}", said.text));
+            let said = |said: Option<CrossCheckSaid<'_>>| {
+                said.map_or_else(|| "nothing".to_owned(), |said| format!("{:?}", said.text))
+            };
             check.example = Some(format!("{record}: flat {}, XML {}", said(flat), said(xml)));
         }
         agrees

@@ -6,7 +6,7 @@ use super::byte_order_mark::without_mark;
 use super::dialect::Dialect;
 use super::hints::{Hints, SACCT_RELEASES, SacctHeader};
 use super::sacct::FixedOrder;
-use super::swf::Header;
+use super::swf::SwfHeader;
 
 /// Looks at the first bytes (unpacked) of a file.
 #[must_use]
@@ -42,7 +42,7 @@ pub fn of(dialect: Option<Dialect>, head: &[u8]) -> Hints {
         Some(Dialect::Pbs | Dialect::Sge | Dialect::Lsf | Dialect::Htcondor) => Hints::default(),
         Some(Dialect::Inventory(kind)) => super::inventory::hints(kind, head),
         None => Hints {
-            problems: vec![super::foreign::problem(head).to_owned()],
+            problems: vec![super::unsupported_files::problem(head).to_owned()],
             ..Hints::default()
         },
     }
@@ -109,7 +109,7 @@ pub(crate) fn sacct(head: &[u8]) -> Hints {
 }
 
 fn swf(head: &[u8]) -> Hints {
-    let header = Header::of(head);
+    let header = SwfHeader::of(head);
     let mut hints = Hints {
         version: header.version.clone(),
         ..Hints::default()

@@ -30,7 +30,7 @@ pub enum Dialect {
     /// Standard Workload Format.
     Swf,
     /// What the batch system says about its own machine.
-    Inventory(inventory::Kind),
+    Inventory(inventory::InventoryKind),
 }
 
 impl Dialect {
@@ -92,7 +92,7 @@ impl Dialect {
             Format::Htcondor => Some(Self::Htcondor),
             Format::Blah => Some(Self::Blah),
             Format::Swf => Some(Self::Swf),
-            Format::Auto | Format::Inventory(inventory::Kind::Auto) => None,
+            Format::Auto | Format::Inventory(inventory::InventoryKind::Auto) => None,
             Format::Inventory(kind) => Some(Self::Inventory(kind)),
         }
     }

@@ -13,7 +13,7 @@ use crate::error::{Error, Kind, Result};
 
 /// What `pattern`, absolute, means below `base`. What cannot be looked into is among it: it can be named, and not opened.
 pub(super) fn find(pattern: &str, base: &Path) -> Result<Vec<InputFile>> {
-    let mut walk = Walk::new(base);
+    let mut walk = FolderWalk::new(base);
     let literal = match pattern.strip_prefix("file://") {
         Some(_) => url::Url::parse(pattern)
             .ok()
@@ -42,13 +42,13 @@ pub(super) fn find(pattern: &str, base: &Path) -> Result<Vec<InputFile>> {
 
 /// The files of a folder, and what of it could not be looked into.
 pub(super) fn below(folder: &Path, base: &Path) -> (Vec<InputFile>, Vec<Error>) {
-    let mut walk = Walk::new(base);
+    let mut walk = FolderWalk::new(base);
     walk.folder(folder);
     let troubles = walk.troubles.into_iter().map(|(path, why)| unreadable(&path, why));
     (walk.found, troubles.collect())
 }
 
-struct Walk<'a> {
+struct FolderWalk<'a> {
     base: &'a Path,
     /// Folders already read, by their real path: links must not lead round in circles.
     seen: BTreeSet<PathBuf>,
@@ -57,7 +57,7 @@ struct Walk<'a> {
     troubles: Vec<(PathBuf, std::io::Error)>,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> FolderWalk<'a> {
     fn new(base: &'a Path) -> Self {
         Self {
             base,

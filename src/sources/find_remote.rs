@@ -7,8 +7,8 @@ use url::Url;
 
 use super::input::{InputFile, Location, is_skipped};
 use super::remote;
+use crate::display_text::secret_of;
 use crate::error::{Error, Kind, Result};
-use crate::plain::secret_of;
 
 /// The objects a URL means: the one of that name, or those below it, or those that match its pattern.
 pub(super) fn find(pattern: &str) -> Result<Vec<InputFile>> {

@@ -26,7 +26,7 @@ pub enum Format {
     /// Recognised per file from its content.
     Auto,
     /// What the batch system says about its own machine: of an `[[inventory]]`, not of a `[[source]]`.
-    Inventory(inventory::Kind),
+    Inventory(inventory::InventoryKind),
 }
 
 impl Format {

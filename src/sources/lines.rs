@@ -7,9 +7,9 @@ use std::sync::Arc;
 use memchr::{memchr, memchr_iter, memrchr_iter};
 
 use super::byte_order_mark::without_mark;
-use super::feed::Feed;
+use super::input_stream::InputStream;
 use super::refusal::Refusal;
-use super::steps::{Step, Steps};
+use super::steps::{ReadStep, ReadSteps};
 use super::{Pieces, Position, Sink, Work};
 use crate::error::Result;
 use crate::ledger::Reason;
@@ -17,7 +17,7 @@ use crate::record::Anomaly;
 
 /// Sizes in bytes.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct LogLimits {
     /// How much is read at a time; a piece is about as large.
     pub block: usize,
     /// Longest record.
@@ -26,7 +26,7 @@ pub struct Limits {
     pub kept: usize,
 }
 
-impl Default for Limits {
+impl Default for LogLimits {
     fn default() -> Self {
         Self {
             block: 2 << 20,
@@ -40,7 +40,7 @@ impl Default for Limits {
 const LOOKAHEAD: usize = 64;
 
 /// One record as a grammar gets to see it.
-pub(super) struct Record<'a> {
+pub(super) struct LogRecord<'a> {
     /// Its text without the line end; bytes that are not UTF-8 replaced.
     pub(super) text: Cow<'a, str>,
     /// Where it begins.
@@ -49,7 +49,7 @@ pub(super) struct Record<'a> {
     pub(super) is_cut_off: bool,
 }
 
-impl Record<'_> {
+impl LogRecord<'_> {
     /// What is to be said of the record as it is written: bits of [`Anomaly`].
     pub(super) fn anomalies(&self) -> u32 {
         match self.text {
@@ -92,13 +92,18 @@ pub(super) trait Grammar: Send + Sync + 'static {
     }
 
     /// Gives one record, already counted, its outcome: the refusal if it is returned, else what the sink is told.
-    fn record(&self, record: &Record<'_>, sink: &mut dyn Sink) -> Result<(), Refusal>;
+    fn record(&self, record: &LogRecord<'_>, sink: &mut dyn Sink) -> Result<(), Refusal>;
 }
 
 /// The pieces of `input`, which begins at `at`.
-pub(super) fn pieces<G: Grammar>(input: Box<dyn Read + Send>, grammar: Arc<G>, limits: Limits, at: Position) -> Pieces {
-    Box::new(Steps::new(Lines {
-        feed: Feed::new(input, at),
+pub(super) fn pieces<G: Grammar>(
+    input: Box<dyn Read + Send>,
+    grammar: Arc<G>,
+    limits: LogLimits,
+    at: Position,
+) -> Pieces {
+    Box::new(ReadSteps::new(LogLines {
+        feed: InputStream::new(input, at),
         grammar,
         limits,
         is_skipping: false,
@@ -106,16 +111,16 @@ pub(super) fn pieces<G: Grammar>(input: Box<dyn Read + Send>, grammar: Arc<G>, l
     }))
 }
 
-struct Lines<G> {
-    feed: Feed,
+struct LogLines<G> {
+    feed: InputStream,
     grammar: Arc<G>,
-    limits: Limits,
+    limits: LogLimits,
     /// Inside a line that is too long and already counted.
     is_skipping: bool,
     is_done: bool,
 }
 
-impl<G: Grammar> Lines<G> {
+impl<G: Grammar> LogLines<G> {
     /// Where the last record of the buffer that may still go on begins.
     fn cut(&self) -> Option<usize> {
         if !G::IS_MULTILINE {
@@ -183,7 +188,7 @@ impl<G: Grammar> Lines<G> {
     }
 }
 
-impl<G: Grammar> Step for Lines<G> {
+impl<G: Grammar> ReadStep for LogLines<G> {
     fn step(&mut self) -> Result<Option<Work>> {
         if self.is_done {
             return Ok(None);
@@ -193,7 +198,7 @@ impl<G: Grammar> Step for Lines<G> {
 }
 
 /// Reads the records of one piece. `is_last` says that the file ends with it.
-fn parse<G: Grammar>(grammar: &G, bytes: &[u8], from: Position, limits: Limits, is_last: bool, sink: &mut dyn Sink) {
+fn parse<G: Grammar>(grammar: &G, bytes: &[u8], from: Position, limits: LogLimits, is_last: bool, sink: &mut dyn Sink) {
     let mut at = from;
     let mut rest = bytes;
     while !rest.is_empty() {
@@ -227,7 +232,7 @@ fn parse<G: Grammar>(grammar: &G, bytes: &[u8], from: Position, limits: Limits, 
         sink.rows_read(1);
         let text = String::from_utf8_lossy(record);
         let told = grammar.record(
-            &Record {
+            &LogRecord {
                 text,
                 at: here,
                 is_cut_off,
@@ -260,7 +265,7 @@ fn line_end(bytes: &[u8], from: usize) -> usize {
     memchr(b'\n', line).map_or(bytes.len(), |end| from + end + 1)
 }
 
-fn too_long(raw: &[u8], at: Position, limits: Limits, sink: &mut dyn Sink) {
+fn too_long(raw: &[u8], at: Position, limits: LogLimits, sink: &mut dyn Sink) {
     let detail = format!("the record is longer than {} bytes", limits.record);
     sink.reject(Reason::TooLong, at, 1, &detail, raw);
 }

@@ -30,19 +30,19 @@ pub(super) fn matching(from: &Path, pattern: &str) -> Result<Vec<PathBuf>> {
     let names = pattern.split('/').filter(|name| !name.is_empty());
     let parts = names.map(|name| {
         Ok(match name {
-            "**" => Part::Folders,
-            name if name.contains(['*', '?', '[']) => Part::Pattern(Pattern::new(name).map_err(wrong)?),
-            name => Part::Name(name.to_owned()),
+            "**" => GlobPart::Folders,
+            name if name.contains(['*', '?', '[']) => GlobPart::Pattern(Pattern::new(name).map_err(wrong)?),
+            name => GlobPart::Name(name.to_owned()),
         })
     });
     let parts = parts.collect::<Result<Vec<_>>>()?;
-    let mut search = Search::default();
+    let mut search = GlobSearch::default();
     search.go(from.to_owned(), &parts);
     Ok(search.found.into_iter().collect())
 }
 
 /// One name of a pattern.
-enum Part {
+enum GlobPart {
     Name(String),
     Pattern(Pattern),
     /// `**`: none, one or more folders.
@@ -50,21 +50,21 @@ enum Part {
 }
 
 #[derive(Default)]
-struct Search {
+struct GlobSearch {
     found: BTreeSet<PathBuf>,
     /// Folders `**` was in, by their real path and how many names were still to match.
     seen: BTreeSet<(PathBuf, usize)>,
 }
 
-impl Search {
-    fn go(&mut self, at: PathBuf, parts: &[Part]) {
+impl GlobSearch {
+    fn go(&mut self, at: PathBuf, parts: &[GlobPart]) {
         let Some((part, rest)) = parts.split_first() else {
             self.found.insert(at);
             return;
         };
         match part {
-            Part::Name(name) => self.go(at.join(name), rest),
-            Part::Pattern(pattern) => {
+            GlobPart::Name(name) => self.go(at.join(name), rest),
+            GlobPart::Pattern(pattern) => {
                 for name in self.names(&at) {
                     let path = at.join(&name);
                     if pattern.matches_with(&legible(&name), OPTIONS) && (rest.is_empty() || self.is_folder(&path)) {
@@ -72,7 +72,7 @@ impl Search {
                     }
                 }
             }
-            Part::Folders => {
+            GlobPart::Folders => {
                 let real = fs::canonicalize(&at).unwrap_or_else(|_| at.clone());
                 if !self.seen.insert((real, parts.len())) {
                     return;

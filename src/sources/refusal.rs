@@ -1,7 +1,7 @@
 //! Why a row is refused, and the numbers that lines of logs are made of.
 
-use super::clip::clip;
 use super::decimal;
+use super::truncate::clip;
 use crate::ledger::Reason;
 
 /// Why a row is refused.

@@ -8,7 +8,7 @@ use memchr::memmem;
 use super::byte_order_mark::without_mark;
 use super::dialect::Dialect;
 use super::hints::SacctHeader;
-use super::lines::Limits;
+use super::lines::LogLimits;
 use super::options::ReaderOptions;
 use super::sacct::FixedOrder;
 use super::{Format, Pieces, inventory};
@@ -85,12 +85,12 @@ pub fn pieces(dialect: Dialect, input: Box<dyn Read + Send>, options: Arc<Reader
         Dialect::Apel => super::apel::pieces(input, options),
         Dialect::Gracc => super::gracc::pieces(input, options),
         Dialect::Archive => super::archive::pieces(input, options),
-        Dialect::Pbs => Ok(super::pbs::pieces(input, Limits::default())),
-        Dialect::Sge => Ok(super::sge::pieces(input, Limits::default())),
-        Dialect::Lsf => Ok(super::lsf::pieces(input, Limits::default())),
-        Dialect::Htcondor => super::htcondor::pieces(input, Limits::default()),
-        Dialect::Blah => Ok(super::blah::pieces(input, Limits::default())),
-        Dialect::Swf => super::swf::pieces(input, &options, Limits::default()),
+        Dialect::Pbs => Ok(super::pbs::pieces(input, LogLimits::default())),
+        Dialect::Sge => Ok(super::sge::pieces(input, LogLimits::default())),
+        Dialect::Lsf => Ok(super::lsf::pieces(input, LogLimits::default())),
+        Dialect::Htcondor => super::htcondor::pieces(input, LogLimits::default()),
+        Dialect::Blah => Ok(super::blah::pieces(input, LogLimits::default())),
+        Dialect::Swf => super::swf::pieces(input, &options, LogLimits::default()),
         Dialect::Inventory(kind) => inventory::pieces(kind, input, options),
     }
 }

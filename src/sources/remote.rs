@@ -115,17 +115,17 @@ fn gone(why: object_store::Error) -> Error {
 }
 
 /// A part of an object, and which object it is of.
-struct Block {
+struct RemoteBlock {
     bytes: Bytes,
     object_bytes: u64,
     e_tag: Option<String>,
 }
 
-async fn block(store: Arc<dyn ObjectStore>, path: Path, start: u64) -> object_store::Result<Block> {
+async fn block(store: Arc<dyn ObjectStore>, path: Path, start: u64) -> object_store::Result<RemoteBlock> {
     let range = start..start.saturating_add(BLOCK_BYTES);
     let answer = store.get_opts(&path, GetOptions::new().with_range(Some(range))).await?;
     let (object_bytes, e_tag) = (answer.meta.size, answer.meta.e_tag.clone());
-    Ok(Block {
+    Ok(RemoteBlock {
         bytes: answer.bytes().await?,
         object_bytes,
         e_tag,
@@ -141,11 +141,11 @@ struct RangeReader {
     end: u64,
     object_bytes: u64,
     e_tag: Option<String>,
-    next: Option<Receiver<object_store::Result<Block>>>,
+    next: Option<Receiver<object_store::Result<RemoteBlock>>>,
 }
 
 impl RangeReader {
-    fn new(store: &Arc<dyn ObjectStore>, path: &Path, first: Block) -> Result<Self> {
+    fn new(store: &Arc<dyn ObjectStore>, path: &Path, first: RemoteBlock) -> Result<Self> {
         let mut reader = Self {
             store: Arc::clone(store),
             path: path.clone(),

@@ -50,7 +50,7 @@ pub struct Title {
 
 /// Which refusal a row is to replace.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Refused {
+pub struct RefusedUnit {
     /// 1-based line in the input file.
     pub line: u64,
     /// Byte offset in it, after decompression.
@@ -67,9 +67,9 @@ pub struct Refused {
 
 /// One row to read again, with what stood around it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unit {
+pub struct RepairUnit {
     /// The refusal it replaces; what is wrong with the control line if it cannot be read.
-    pub refused: Result<Refused, String>,
+    pub refused: Result<RefusedUnit, String>,
     /// What goes before it.
     pub header: Arc<Vec<u8>>,
     /// The text, ended by a line end.
@@ -99,10 +99,10 @@ pub struct Units {
 
 enum Control {
     Header,
-    Row(Result<Refused, String>),
+    Row(Result<RefusedUnit, String>),
 }
 
-enum Line {
+enum RepairLine {
     End,
     Control(Control),
     Note,
@@ -155,14 +155,14 @@ impl Units {
     ///
     /// # Errors
     /// [`Kind::Data`] when a row is longer than can be, [`Kind::Io`] when reading fails.
-    pub fn next_unit(&mut self) -> Result<Option<Unit>> {
+    pub fn next_unit(&mut self) -> Result<Option<RepairUnit>> {
         loop {
             let Some(control) = self.next.take() else {
                 match self.read_line()? {
-                    Line::End => return Ok(None),
-                    Line::Control(control) => self.next = Some(control),
+                    RepairLine::End => return Ok(None),
+                    RepairLine::Control(control) => self.next = Some(control),
                     // Before the first control line nothing is data.
-                    Line::Note | Line::Data(_) => {}
+                    RepairLine::Note | RepairLine::Data(_) => {}
                 }
                 continue;
             };
@@ -172,7 +172,7 @@ impl Units {
                 Control::Header => self.header = Arc::new(body),
                 Control::Row(_) if body.trim_ascii().is_empty() => {}
                 Control::Row(refused) => {
-                    return Ok(Some(Unit {
+                    return Ok(Some(RepairUnit {
                         refused,
                         header: Arc::clone(&self.header),
                         body,
@@ -189,13 +189,13 @@ impl Units {
         let mut body = Vec::new();
         loop {
             match self.read_line()? {
-                Line::End => return Ok(body),
-                Line::Control(control) => {
+                RepairLine::End => return Ok(body),
+                RepairLine::Control(control) => {
                     self.next = Some(control);
                     return Ok(body);
                 }
-                Line::Note => {}
-                Line::Data(mut line) => {
+                RepairLine::Note => {}
+                RepairLine::Data(mut line) => {
                     if body.len() + line.len() > UNIT_LIMIT {
                         return Err(too_long());
                     }
@@ -205,9 +205,9 @@ impl Units {
         }
     }
 
-    fn read_line(&mut self) -> Result<Line> {
+    fn read_line(&mut self) -> Result<RepairLine> {
         let Some(mut line) = self.raw_line()? else {
-            return Ok(Line::End);
+            return Ok(RepairLine::End);
         };
         if line.last() != Some(&b'\n') {
             line.push(b'\n');
@@ -217,17 +217,17 @@ impl Units {
             if slashes > 0 && line.get(slashes..).is_some_and(|rest| rest.starts_with(MARK)) {
                 line.remove(0);
             }
-            return Ok(Line::Data(line));
+            return Ok(RepairLine::Data(line));
         };
         let rest = rest.trim_ascii();
         let (word, json) = rest.split_at(rest.iter().position(|byte| *byte == b' ').unwrap_or(rest.len()));
         Ok(match word {
-            b"header" => Line::Control(Control::Header),
-            b"row" => Line::Control(Control::Row(
+            b"header" => RepairLine::Control(Control::Header),
+            b"row" => RepairLine::Control(Control::Row(
                 serde_json::from_slice(json.trim_ascii()).map_err(|why| why.to_string()),
             )),
-            b"note" => Line::Note,
-            _ => Line::Control(Control::Row(Err("a control line with an unknown word".to_owned()))),
+            b"note" => RepairLine::Note,
+            _ => RepairLine::Control(Control::Row(Err("a control line with an unknown word".to_owned()))),
         })
     }
 
@@ -253,12 +253,12 @@ fn too_long() -> Error {
 
 /// Writes a repair file.
 #[derive(Debug, Default)]
-pub struct Writer {
+pub struct RepairWriter {
     bytes: Vec<u8>,
     header: Option<Vec<u8>>,
 }
 
-impl Writer {
+impl RepairWriter {
     /// With its title and notes for those who mend it.
     ///
     /// # Errors
@@ -277,8 +277,8 @@ impl Writer {
     /// Adds a row.
     ///
     /// # Errors
-    /// As [`Writer::new`].
-    pub fn row(&mut self, refused: &Refused, header: &[u8], body: &[u8]) -> Result<()> {
+    /// As [`RepairWriter::new`].
+    pub fn row(&mut self, refused: &RefusedUnit, header: &[u8], body: &[u8]) -> Result<()> {
         if self.header.as_deref() != Some(header) {
             self.bytes.extend_from_slice(b"#gridtally header\n");
             self.data(header);

@@ -2,7 +2,7 @@
 
 use super::Format;
 use super::cross_check::CrossCheck;
-use super::interest::Interest;
+use super::projection::Interest;
 use crate::ledger::Reason;
 use crate::record::{JobRow, SummaryRow};
 use crate::reference::inventory::InventoryRow;

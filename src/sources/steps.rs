@@ -5,21 +5,21 @@ use super::{Pieces, Work};
 use crate::error::Result;
 
 /// Cuts an input into pieces, one a call; `None` when nothing is left.
-pub(super) trait Step: Send {
+pub(super) trait ReadStep: Send {
     /// The next piece.
     fn step(&mut self) -> Result<Option<Work>>;
 }
 
-/// The pieces of a [`Step`], up to its end or its first error.
-pub(super) struct Steps<S>(Option<S>);
+/// The pieces of a [`ReadStep`], up to its end or its first error.
+pub(super) struct ReadSteps<S>(Option<S>);
 
-impl<S: Step> Steps<S> {
+impl<S: ReadStep> ReadSteps<S> {
     pub(super) fn new(step: S) -> Self {
         Self(Some(step))
     }
 }
 
-impl<S: Step> Iterator for Steps<S> {
+impl<S: ReadStep> Iterator for ReadSteps<S> {
     type Item = Result<Work>;
 
     fn next(&mut self) -> Option<Self::Item> {

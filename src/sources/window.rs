@@ -8,7 +8,7 @@ use crate::error::Result;
 const STEP_BYTES: u64 = 256 << 10;
 
 /// The unread part of a stream, as far as it was fetched.
-pub(super) struct Window {
+pub(super) struct SlidingWindow {
     input: Box<dyn Read + Send>,
     buffer: Vec<u8>,
     /// Bytes of the buffer that are done with.
@@ -18,7 +18,7 @@ pub(super) struct Window {
     is_ended: bool,
 }
 
-impl Window {
+impl SlidingWindow {
     /// Looks at `input`, whose first byte has this offset.
     pub(super) fn new(input: Box<dyn Read + Send>, offset: u64) -> Self {
         Self {

@@ -3,7 +3,7 @@
 use super::finding::Finding;
 use super::journal::hash;
 use super::location::Store;
-use super::seal::{Head, PAGE_KEY, PAGE_N_KEY, PREVIOUS_KEY, PUT_BACK, Seal};
+use super::seal::{PAGE_KEY, PAGE_N_KEY, PREVIOUS_KEY, PUT_BACK, Seal, SealHead};
 use super::table_reader::describe;
 use crate::error::{Error, Kind, Result};
 
@@ -34,7 +34,7 @@ impl Chain {
     ///
     /// # Errors
     /// `Io` when the lake cannot be read.
-    pub fn examine(store: &Store, book: &str, head: &Head) -> Result<Self> {
+    pub fn examine(store: &Store, book: &str, head: &SealHead) -> Result<Self> {
         let mut chain = Self::default();
         for file in store.list(book)? {
             match page(store, &file.path)? {
@@ -48,7 +48,7 @@ impl Chain {
     }
 
     /// Holds each page against the one behind it, and the last against the end of the chain.
-    fn link(&mut self, book: &str, head: &Head) {
+    fn link(&mut self, book: &str, head: &SealHead) {
         let pages = std::mem::take(&mut self.pages);
         let mut next = 1;
         let mut last: Option<&Page> = None;

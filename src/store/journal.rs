@@ -16,7 +16,7 @@ use crate::error::{Error, Kind, Result};
 /// What remains to be done.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Journal {
-    pub(super) moves: Vec<Move>,
+    pub(super) moves: Vec<JournalMove>,
     pub(super) deletes: Vec<String>,
     /// The text of the new manifest.
     pub(super) manifest: String,
@@ -26,7 +26,7 @@ pub(super) struct Journal {
 
 /// A staged object and its place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Move {
+pub(super) struct JournalMove {
     pub(super) from: String,
     pub(super) to: String,
     pub(super) bytes: u64,
@@ -79,7 +79,7 @@ impl Journal {
     }
 }
 
-impl Move {
+impl JournalMove {
     /// A staged object that is gone has been moved already, if what lies at its target is what it was.
     pub(super) fn check_done(&self, store: &Store) -> Result<()> {
         let lost = || {

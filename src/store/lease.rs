@@ -46,18 +46,18 @@ struct Claim {
 
 /// A lock that is held. Dropped, it is given back.
 pub(super) struct Lease {
-    held: Arc<Held>,
+    held: Arc<LeaseHeld>,
     stop: Option<Sender<()>>,
     heart: Option<JoinHandle<()>>,
     token: String,
 }
 
-struct Held {
+struct LeaseHeld {
     store: Store,
-    state: Mutex<State>,
+    state: Mutex<LeaseState>,
 }
 
-struct State {
+struct LeaseState {
     claim: Claim,
     version: UpdateVersion,
     is_lost: bool,
@@ -80,9 +80,9 @@ impl Lease {
         HELD.lock()
             .unwrap_or_else(PoisonError::into_inner)
             .insert(token.clone());
-        let held = Arc::new(Held {
+        let held = Arc::new(LeaseHeld {
             store: store.clone(),
-            state: Mutex::new(State {
+            state: Mutex::new(LeaseState {
                 claim,
                 version,
                 is_lost: false,
@@ -127,7 +127,7 @@ impl Lease {
     }
 }
 
-impl Held {
+impl LeaseHeld {
     /// What cannot be given back is taken over by the next run.
     fn give_back(&self) {
         if self.renew().is_ok() {

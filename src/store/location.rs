@@ -19,9 +19,9 @@ use super::connect::connect;
 use super::machinery::{SENDING, STAGING};
 use super::process;
 use super::writer::ObjectWriter;
+use crate::display_text::secret_of;
 use crate::error::{Error, Kind, Result};
 use crate::hive::MAX_SEGMENT_BYTES;
-use crate::plain::secret_of;
 
 /// Largest object, in bytes, that object stores copy on their side in one request (the limit of S3).
 const SERVER_SIDE_COPY_BYTES: u64 = 5 << 30;
@@ -31,7 +31,7 @@ const ROUND_TRIPS_AT_ONCE: usize = 16;
 
 /// An object of a listing.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Entry {
+pub struct StoreEntry {
     /// Path relative to the root, `/`-separated.
     pub path: String,
     /// Size in bytes.
@@ -183,14 +183,14 @@ impl Store {
     }
 
     /// All objects below a folder (`""` for all), sorted by path.
-    pub fn list(&self, prefix: &str) -> Result<Vec<Entry>> {
+    pub fn list(&self, prefix: &str) -> Result<Vec<StoreEntry>> {
         let prefix = parse(prefix)?;
         let prefix = (!prefix.is_root()).then_some(&prefix);
-        let mut entries: Vec<Entry> = self
+        let mut entries: Vec<StoreEntry> = self
             .wait(
                 self.objects()
                     .list(prefix)
-                    .map_ok(|meta| Entry {
+                    .map_ok(|meta| StoreEntry {
                         path: meta.location.into(),
                         size: meta.size,
                     })

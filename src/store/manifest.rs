@@ -1,12 +1,14 @@
 //! `manifest.json`: what is published. Deterministic text: the same files and facts give the same bytes. It ends with its
 //! own hash.
 
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use serde::{Deserialize, Serialize};
+
 use super::location::Store;
 use super::own_hash;
 use crate::error::{Error, Kind, Result};
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
-use std::fmt::Write;
 
 /// Where the manifest lies, below the root.
 pub const MANIFEST: &str = "manifest.json";
@@ -41,12 +43,12 @@ pub struct Manifest {
 }
 
 #[derive(Deserialize)]
-struct Version {
+struct ManifestVersion {
     format_version: u32,
 }
 
 #[derive(Deserialize)]
-struct Form {
+struct ManifestForm {
     #[serde(default)]
     facts: BTreeMap<String, String>,
     #[serde(default)]
@@ -92,7 +94,7 @@ impl Manifest {
     pub fn parse(text: &[u8]) -> Result<Self> {
         let damaged = || Error::new(Kind::Data, "the manifest is damaged");
         // The version comes first: a newer form may differ in everything else.
-        let version: Version = serde_json::from_slice(text).map_err(|e| damaged().because(e))?;
+        let version: ManifestVersion = serde_json::from_slice(text).map_err(|e| damaged().because(e))?;
         if version.format_version > FORMAT_VERSION {
             return Err(Error::new(Kind::Data, "the manifest was written by a newer gridtally")
                 .at("format_version", version.format_version));
@@ -105,7 +107,7 @@ impl Manifest {
         if own_hash::of(text).is_none() {
             return Err(damaged().at("reason", "it does not end with the hash of what it says"));
         }
-        let form: Form = serde_json::from_slice(text).map_err(|e| damaged().because(e))?;
+        let form: ManifestForm = serde_json::from_slice(text).map_err(|e| damaged().because(e))?;
         let mut manifest = Self {
             facts: form.facts,
             files: BTreeMap::new(),

@@ -1,11 +1,11 @@
 //! The only room that does I/O on outputs: objects in, objects out, published all at once or not at all.
 
 pub mod chain;
-mod column;
 pub(crate) mod connect;
 pub mod empty;
 pub mod finding;
 pub mod machinery;
+mod parquet;
 
 mod journal;
 pub mod lake;
@@ -39,16 +39,16 @@ pub use crate::store::finding::Finding;
 pub use crate::store::verify::{Verified, verify_files, verify_store};
 pub use lake_lock::LakeLock;
 pub use lease::{Holder, LockWatch};
-pub use location::{Entry, Store};
+pub use location::{Store, StoreEntry};
 pub use manifest::{FileEntry, Manifest};
 pub use outgoing::Outgoing;
 pub use publish::{Committed, Current, Publication};
 pub use reader::ObjectReader;
-pub use seal::{Head, Heads, Seal};
+pub use seal::{Heads, Seal, SealHead};
 pub use sending::{BookLock, CutOff, Sending};
-pub use settled::{LakeState, Part};
+pub use settled::{LakeState, StatePart};
 pub use staged::{Staged, StagedWriter};
 pub use table::{SCHEMA_VERSION_KEY, TableOptions, TableWriter};
 pub use table_reader::{TableFile, footer, read_row_groups, read_table, row_groups, rows};
 pub use temporary::TemporaryFolder;
-pub use writer::{ObjectWriter, Written};
+pub use writer::{ObjectWriter, WrittenObject};

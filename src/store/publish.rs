@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::journal::{Journal, Move};
+use super::journal::{Journal, JournalMove};
 use super::lake_lock::LakeLock;
 use super::location::{Store, parse};
 use super::machinery::{COMMIT, MACHINERY, STAGING};
@@ -267,7 +267,7 @@ impl Publication {
             if unchanged {
                 committed.unchanged += 1;
             } else {
-                moves.push(Move {
+                moves.push(JournalMove {
                     from: staged.staging,
                     to: path.clone(),
                     bytes: staged.entry.bytes,
@@ -301,10 +301,10 @@ impl Publication {
     }
 
     /// Stages a page of a book, with which the seal turns to it.
-    fn stage_page(&self, path: String, bytes: Bytes, seal: &mut Seal) -> Result<Move> {
+    fn stage_page(&self, path: String, bytes: Bytes, seal: &mut Seal) -> Result<JournalMove> {
         let n = self.staged_n.fetch_add(1, Ordering::Relaxed);
         let from = format!("{STAGING}/{}{n:08}", self.lock.lock().staging_prefix());
-        let page = Move {
+        let page = JournalMove {
             blake3: seal.turn(&path, &bytes),
             bytes: u64::try_from(bytes.len()).unwrap_or(u64::MAX),
             to: path,

@@ -1,16 +1,18 @@
 //! Reading ranges of one object.
 
-use super::location::{Store, parse};
-use super::table_reader::TableFile;
-use crate::error::{Error, Kind, Result};
-use bytes::{Buf, Bytes, BytesMut};
-use object_store::path::Path;
-use parquet::errors::ParquetError;
-use parquet::file::reader::{ChunkReader, Length};
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::{Buf, Bytes, BytesMut};
+use object_store::path::Path;
+use parquet::errors::ParquetError;
+use parquet::file::reader::{ChunkReader, Length};
+
+use super::location::{Store, parse};
+use super::table_reader::TableFile;
+use crate::error::{Error, Kind, Result};
 
 /// How much a read from front to back fetches at once: little from a disk, more where every request costs a round trip.
 const LOCAL_STRIDE_BYTES: usize = 64 << 10;
@@ -25,13 +27,13 @@ const BLOCK: u64 = BLOCK_BYTES as u64;
 /// One object, open for reading at any place, from several threads.
 #[derive(Clone)]
 pub struct ObjectReader {
-    source: Arc<Source>,
+    source: Arc<ObjectSource>,
     /// Its path in the store, for errors.
     path: Arc<str>,
     bytes: u64,
 }
 
-enum Source {
+enum ObjectSource {
     /// Kept open, so that all of it is read from one version even when it is replaced meanwhile.
     File(Mutex<File>),
     Remote {
@@ -58,13 +60,13 @@ impl Store {
             })?;
             let bytes = file.metadata().map_err(|e| Error::from(e).at("path", path))?.len();
             return Ok(ObjectReader {
-                source: Arc::new(Source::File(Mutex::new(file))),
+                source: Arc::new(ObjectSource::File(Mutex::new(file))),
                 path: path.into(),
                 bytes,
             });
         }
         let bytes = self.size(path)?.ok_or_else(missing)?;
-        let source = Source::Remote {
+        let source = ObjectSource::Remote {
             store: self.clone(),
             location,
             blocks: Mutex::default(),
@@ -102,16 +104,18 @@ impl ObjectReader {
             ));
         }
         match &*self.source {
-            Source::File(file) => {
+            ObjectSource::File(file) => {
                 let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
                 let mut buffer = vec![0; length];
                 file.seek(SeekFrom::Start(start))?;
                 file.read_exact(&mut buffer)?;
                 Ok(buffer.into())
             }
-            Source::Remote { .. } if length == 0 => Ok(Bytes::new()),
-            Source::Remote { store, location, .. } if length > BLOCK_BYTES => fetch(store, location, start, length),
-            Source::Remote { .. } => {
+            ObjectSource::Remote { .. } if length == 0 => Ok(Bytes::new()),
+            ObjectSource::Remote { store, location, .. } if length > BLOCK_BYTES => {
+                fetch(store, location, start, length)
+            }
+            ObjectSource::Remote { .. } => {
                 let first = self.block(start / BLOCK)?;
                 let from = usize::try_from(start % BLOCK).unwrap_or(0);
                 if let Some(_whole) = first.get(from..from + length) {
@@ -127,7 +131,7 @@ impl ObjectReader {
 
     /// One block of a remote object.
     fn block(&self, n: u64) -> io::Result<Bytes> {
-        let Source::Remote {
+        let ObjectSource::Remote {
             store,
             location,
             blocks,
@@ -157,9 +161,9 @@ impl ObjectReader {
     /// How much to fetch when a read has come to `position`.
     fn stride(&self, position: u64, is_sequential: bool) -> usize {
         match &*self.source {
-            Source::File(_) => LOCAL_STRIDE_BYTES,
-            Source::Remote { .. } if is_sequential => REMOTE_STRIDE_BYTES,
-            Source::Remote { .. } => usize::try_from(BLOCK - position % BLOCK).unwrap_or(BLOCK_BYTES),
+            ObjectSource::File(_) => LOCAL_STRIDE_BYTES,
+            ObjectSource::Remote { .. } if is_sequential => REMOTE_STRIDE_BYTES,
+            ObjectSource::Remote { .. } => usize::try_from(BLOCK - position % BLOCK).unwrap_or(BLOCK_BYTES),
         }
     }
 }

@@ -31,7 +31,7 @@ pub(super) const PREVIOUS_KEY: &str = "gridtally.previous_blake3";
 /// Where the chain of a book ends.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Head {
+pub struct SealHead {
     /// Pages of the book.
     pub page_n: u64,
     /// BLAKE3 of the last page, hexadecimal; empty while there is none.
@@ -39,7 +39,7 @@ pub struct Head {
 }
 
 /// Ends of the chains by book.
-pub type Heads = BTreeMap<String, Head>;
+pub type Heads = BTreeMap<String, SealHead>;
 
 /// The seal of a lake.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub struct Seal {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Form {
+struct SealForm {
     format_version: u32,
     manifest_blake3: String,
     books: Heads,
@@ -75,7 +75,7 @@ impl Seal {
         if own_hash::of(text).is_none() {
             return Err(damaged().at("reason", "it does not end with the hash of what it says"));
         }
-        let form: Form = serde_json::from_slice(text).map_err(|why| damaged().because(why))?;
+        let form: SealForm = serde_json::from_slice(text).map_err(|why| damaged().because(why))?;
         if form.format_version != FORMAT_VERSION {
             let message = format!("{SEAL} was written by another version of gridtally");
             return Err(Error::new(Kind::Data, message).at("format_version", form.format_version));
@@ -127,7 +127,7 @@ impl Seal {
 
     /// Where a book ends.
     #[must_use]
-    pub fn head(&self, book: &str) -> Head {
+    pub fn head(&self, book: &str) -> SealHead {
         self.books.get(book).cloned().unwrap_or_default()
     }
 

@@ -17,7 +17,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use super::journal::Move;
+use super::journal::JournalMove;
 use super::lake_lock::LakeLock;
 use super::lease::random_token;
 use super::location::Store;
@@ -39,7 +39,7 @@ const SEND: Commit = Commit {
 /// How far a sending has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Stage {
+enum SendingStage {
     /// It is being staged: nothing has happened.
     Staging,
     /// It has happened, and may not be done yet.
@@ -50,10 +50,10 @@ enum Stage {
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Intent {
-    stage: Stage,
+    stage: SendingStage,
     token: String,
     folders: Vec<Folder>,
-    book: Vec<Move>,
+    book: Vec<JournalMove>,
     /// Where the books end once the pages are in them. A run may change the rest of the seal before this is done.
     ends: Heads,
 }
@@ -116,14 +116,14 @@ pub struct Sending<'a> {
     lock: &'a LakeLock,
     token: String,
     folders: Vec<Folder>,
-    book: Mutex<Pages>,
+    book: Mutex<SendingPages>,
     is_committed: bool,
 }
 
 /// Pages on their way into a book, and the seal with them.
 #[derive(Default)]
-struct Pages {
-    moves: Vec<Move>,
+struct SendingPages {
+    moves: Vec<JournalMove>,
     seal: Seal,
 }
 
@@ -146,13 +146,13 @@ impl<'a> Sending<'a> {
             lock: lock.lock(),
             token,
             folders: named,
-            book: Mutex::new(Pages {
+            book: Mutex::new(SendingPages {
                 moves: Vec::new(),
                 seal: Seal::held(lock.lock().store())?,
             }),
             is_committed: false,
         };
-        sending.intent(Stage::Staging).save(sending.lock)?;
+        sending.intent(SendingStage::Staging).save(sending.lock)?;
         Ok(sending)
     }
 
@@ -168,7 +168,7 @@ impl<'a> Sending<'a> {
     /// [`Kind::Io`] when it cannot be written.
     pub fn enter(&self, path: &str, bytes: Bytes) -> Result<()> {
         let mut book = self.pages();
-        let page = Move {
+        let page = JournalMove {
             from: format!("{SENDING}/{}/{:08}", self.token, book.moves.len()),
             to: path.to_owned(),
             bytes: u64::try_from(bytes.len()).unwrap_or(u64::MAX),
@@ -196,7 +196,7 @@ impl<'a> Sending<'a> {
             store.sync_files(staged())?;
             store.sync_folders(staged())?;
         }
-        let intent = self.intent(Stage::Committed);
+        let intent = self.intent(SendingStage::Committed);
         // From here on it may be there.
         self.is_committed = true;
         intent.save(self.lock)?;
@@ -209,7 +209,7 @@ impl<'a> Sending<'a> {
         Ok(ends)
     }
 
-    fn intent(&self, stage: Stage) -> Intent {
+    fn intent(&self, stage: SendingStage) -> Intent {
         let pages = self.pages();
         let entered = |book: &str| pages.moves.iter().any(|page| book_of(&page.to) == book);
         let ends = BESIDE.into_iter().filter(|book| entered(book));
@@ -222,7 +222,7 @@ impl<'a> Sending<'a> {
         }
     }
 
-    fn pages(&self) -> MutexGuard<'_, Pages> {
+    fn pages(&self) -> MutexGuard<'_, SendingPages> {
         self.book.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -231,7 +231,7 @@ impl Drop for Sending<'_> {
     fn drop(&mut self) {
         // What cannot be taken back now is taken back by the next one.
         if !self.is_committed {
-            let intent = self.intent(Stage::Staging);
+            let intent = self.intent(SendingStage::Staging);
             drop(
                 intent
                     .open()
@@ -284,7 +284,7 @@ impl Intent {
         let mut seal = Seal::load(store)?.unwrap_or_default();
         seal.books.extend(self.ends.clone());
         lock.put(SEAL, seal.to_text()?.into())?;
-        self.stage = Stage::Done;
+        self.stage = SendingStage::Done;
         self.save(lock)?;
         self.tidy(store, folders)
     }
@@ -319,18 +319,18 @@ fn settle(lock: &LakeLock) -> Result<Option<CutOff>> {
     };
     let folders = intent.open()?;
     match intent.stage {
-        Stage::Staging => {
+        SendingStage::Staging => {
             intent.tidy(lock.store(), &folders)?;
             Ok(Some(CutOff::TakenBack))
         }
-        Stage::Committed => {
+        SendingStage::Committed => {
             let message_n = intent.message_n();
             let commit = committing(&SEND);
             intent.apply(lock, &folders, Pass::Again)?;
             commit.finished();
             Ok(Some(CutOff::Finished(message_n)))
         }
-        Stage::Done => {
+        SendingStage::Done => {
             intent.tidy(lock.store(), &folders)?;
             Ok(None)
         }
@@ -339,7 +339,7 @@ fn settle(lock: &LakeLock) -> Result<Option<CutOff>> {
 
 /// Takes away what is staged to be sent, if nothing of it was sent.
 pub(super) fn take_back(store: &Store) -> Result<()> {
-    let Some(intent) = Intent::load(store)?.filter(|intent| intent.stage == Stage::Staging) else {
+    let Some(intent) = Intent::load(store)?.filter(|intent| intent.stage == SendingStage::Staging) else {
         return Ok(());
     };
     intent.tidy(store, &intent.open()?)
@@ -347,7 +347,7 @@ pub(super) fn take_back(store: &Store) -> Result<()> {
 
 /// Whether a book may be half written: a publication is committed and not done.
 pub(super) fn is_book_moving(store: &Store) -> Result<bool> {
-    Ok(Intent::load(store)?.is_some_and(|intent| intent.stage == Stage::Committed))
+    Ok(Intent::load(store)?.is_some_and(|intent| intent.stage == SendingStage::Committed))
 }
 
 /// The place of a folder, to open it again.

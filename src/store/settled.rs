@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::location::{Entry, Store};
+use super::location::{Store, StoreEntry};
 use super::machinery::{BESIDE, JOURNAL};
 use super::manifest::MANIFEST;
 use super::sending::is_book_moving;
@@ -10,7 +10,7 @@ use crate::error::Result;
 
 /// What a reader looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum StatePart {
     /// What runs publish.
     Published,
     /// That, and the book of what was sent with the locks of months.
@@ -21,7 +21,7 @@ pub enum Part {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LakeState {
     manifest: Option<Bytes>,
-    book: Vec<Entry>,
+    book: Vec<StoreEntry>,
 }
 
 impl Store {
@@ -29,13 +29,13 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::error::Kind::Io`] when it cannot be looked at.
-    pub fn state(&self, part: Part) -> Result<Option<LakeState>> {
+    pub fn state(&self, part: StatePart) -> Result<Option<LakeState>> {
         // The journal first: a commit that was over before it was looked for has replaced the manifest.
-        if self.exists(JOURNAL)? || (part == Part::Book && is_book_moving(self)?) {
+        if self.exists(JOURNAL)? || (part == StatePart::Book && is_book_moving(self)?) {
             return Ok(None);
         }
         let mut book = Vec::new();
-        if part == Part::Book {
+        if part == StatePart::Book {
             for folder in BESIDE {
                 book.append(&mut self.list(folder)?);
             }

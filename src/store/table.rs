@@ -5,22 +5,23 @@
 //! every call gets exactly [`PAGE_ROWS`] rows (the last one fewer), and the mini-batch and the page have the same
 //! number of rows, so neither depends on the caller any more. A row group is six such pages.
 
-use super::column::{Bench, Column};
-use crate::error::{Error, Kind, Result};
-use crate::schema;
-use crate::schema::batch::is_coded;
+use std::io::Write;
+use std::sync::{Arc, Mutex};
+
 use arrow::array::{Array, ArrayRef, RecordBatch};
 use arrow::datatypes::{DataType, Field, SchemaRef};
-use parquet::arrow::ArrowSchemaConverter;
-use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_writer::ArrowRowGroupWriterFactory;
+use parquet::arrow::{ArrowSchemaConverter, ArrowWriter};
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::file::metadata::{KeyValue, SortingColumn};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{ColumnDescPtr, ColumnPath, SchemaDescriptor};
-use std::io::Write;
-use std::sync::{Arc, Mutex};
+
+use super::parquet::{PageBuffers, ParquetColumn};
+use crate::error::{Error, Kind, Result};
+use crate::schema;
+use crate::schema::batch::is_coded;
 
 /// Rows of a row group: what `DuckDB` hands to one thread.
 pub const ROW_GROUP_ROWS: usize = 122_880;
@@ -55,10 +56,10 @@ pub struct TableWriter<W: Write + Send> {
     factory: ArrowRowGroupWriterFactory,
     schema: SchemaRef,
     /// The row group under construction; empty before its first page.
-    columns: Vec<Column>,
-    bench: Bench,
+    columns: Vec<ParquetColumn>,
+    bench: PageBuffers,
     /// Of the second thread, while there is one.
-    second: Bench,
+    second: PageBuffers,
     group_rows: usize,
     pending: Vec<RecordBatch>,
     pending_rows: usize,
@@ -79,8 +80,8 @@ impl<W: Write + Send> TableWriter<W> {
             factory,
             schema,
             columns: Vec::new(),
-            bench: Bench::default(),
-            second: Bench::default(),
+            bench: PageBuffers::default(),
+            second: PageBuffers::default(),
             group_rows: 0,
             pending: Vec::new(),
             pending_rows: 0,
@@ -160,7 +161,7 @@ impl<W: Write + Send> TableWriter<W> {
         let columns = self.schema.fields().iter().zip(&mut self.columns).enumerate();
         let columns = Mutex::new(columns);
         let next = || columns.lock().ok().and_then(|mut columns| columns.next());
-        let pages = |bench: &mut Bench| {
+        let pages = |bench: &mut PageBuffers| {
             while let Some((at, (field, column))) = next() {
                 let arrays = pending.iter().filter_map(|batch| batch.columns().get(at).cloned());
                 column.page(field, &arrays.collect::<Vec<_>>(), bench)?;
@@ -196,7 +197,7 @@ impl<W: Write + Send> TableWriter<W> {
             let (own, others) = leaves.split_at_checked(n).unwrap_or_default();
             leaves = others;
             let writers = writers.by_ref().take(n).collect();
-            self.columns.push(Column::new(field, own, &properties, writers)?);
+            self.columns.push(ParquetColumn::new(field, own, &properties, writers)?);
         }
         Ok(())
     }

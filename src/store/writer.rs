@@ -25,7 +25,7 @@ const GROWING_BYTES: usize = 512 << 10;
 
 /// What has been written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Written {
+pub struct WrittenObject {
     /// Size in bytes.
     pub bytes: u64,
     /// BLAKE3 of the contents, hexadecimal.
@@ -64,11 +64,11 @@ impl ObjectWriter {
 
     /// Ends the object and puts it in its place. On a local disk it is durable then, unless it is a staged object:
     /// those are made durable together, when they are committed.
-    pub fn finish(mut self) -> Result<Written> {
+    pub fn finish(mut self) -> Result<WrittenObject> {
         let _writing = writing();
         self.complete().map_err(|e| Error::from(e).at("path", &self.target))?;
         self.settle()?;
-        Ok(Written {
+        Ok(WrittenObject {
             bytes: self.bytes,
             blake3: self.hasher.finalize().to_hex().to_string(),
         })

@@ -4,8 +4,8 @@ use arrow::array::RecordBatch;
 
 use super::group::DIMENSIONS;
 use super::sums::{COUNTED, WORK_COLUMNS};
-use crate::engine::{How, Measure, add_up};
 use crate::error::Result;
+use crate::expr::{GroupMeasure, How, add_up};
 use crate::schema;
 
 /// New rows that are held before they are added up. While it adds up, the engine takes some 2 kB a row.
@@ -54,12 +54,12 @@ fn total(batches: &[RecordBatch]) -> Result<RecordBatch> {
     keys.extend(DIMENSIONS);
     keys.push("correction_id");
     let sums = COUNTED.iter().chain(["cpu_ms"].iter()).chain(&WORK_COLUMNS);
-    let mut measures: Vec<Measure<'_>> = sums.map(|column| Measure { column, how: How::Sum }).collect();
-    measures.push(Measure {
+    let mut measures: Vec<GroupMeasure<'_>> = sums.map(|column| GroupMeasure { column, how: How::Sum }).collect();
+    measures.push(GroupMeasure {
         column: "earliest_end_utc",
         how: How::Min,
     });
-    measures.push(Measure {
+    measures.push(GroupMeasure {
         column: "latest_end_utc",
         how: How::Max,
     });

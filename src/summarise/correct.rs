@@ -7,7 +7,7 @@ use super::group::{DIMENSIONS, Groups, KeyRef};
 use super::sums::{COUNTED, Sums};
 use crate::error::Result;
 use crate::reference::correction::{Action, Correction, CorrectionTable};
-use crate::schema::batch::{Words, id, words};
+use crate::schema::batch::{ColumnWords, id, words};
 use crate::time::calendar::Period;
 use crate::time::{Calendar, Month};
 
@@ -16,15 +16,15 @@ const ADDED_SOURCE: &str = "corrections";
 const ADDED_VIEW: &str = "batch";
 
 /// Who usage is counted for: VO and account.
-pub(super) type Payer<'a> = (Option<&'a str>, Option<&'a str>);
+pub(super) type CorrectedPayer<'a> = (Option<&'a str>, Option<&'a str>);
 
 /// Leads usage through voids and remaps, in their order, each applied to what those before it have left. `takes` says
 /// whether one takes it from a payer; `step` is told which did, from whom, and to whom it went. A void ends the way.
 pub(super) fn lead<'a>(
     rules: &[&'a Correction],
-    payer: Payer<'a>,
-    takes: impl Fn(&Correction, Payer<'a>) -> bool,
-    mut step: impl FnMut(&'a Correction, Payer<'a>, Option<Payer<'a>>),
+    payer: CorrectedPayer<'a>,
+    takes: impl Fn(&Correction, CorrectedPayer<'a>) -> bool,
+    mut step: impl FnMut(&'a Correction, CorrectedPayer<'a>, Option<CorrectedPayer<'a>>),
 ) {
     let mut now = payer;
     for rule in rules {
@@ -50,9 +50,9 @@ pub(super) struct Corrector<'a> {
 }
 
 /// Columns of `records` that only corrections look at.
-pub(super) struct Names<'a> {
-    user: Words<'a>,
-    job_id: Words<'a>,
+pub(super) struct CorrectedNames<'a> {
+    user: ColumnWords<'a>,
+    job_id: ColumnWords<'a>,
     record_id: &'a FixedSizeBinaryArray,
 }
 
@@ -69,11 +69,11 @@ impl<'a> Corrector<'a> {
     }
 
     /// The columns to look at; `None` when there is nothing to correct.
-    pub(super) fn names<'b>(&self, batch: &'b RecordBatch) -> Result<Option<Names<'b>>> {
+    pub(super) fn names<'b>(&self, batch: &'b RecordBatch) -> Result<Option<CorrectedNames<'b>>> {
         if self.rules.is_empty() {
             return Ok(None);
         }
-        Ok(Some(Names {
+        Ok(Some(CorrectedNames {
             user: words(batch, "user")?,
             job_id: words(batch, "job_id")?,
             record_id: id(batch, "record_id")?,
@@ -81,7 +81,14 @@ impl<'a> Corrector<'a> {
     }
 
     /// Posts what corrections make of one contribution of a record.
-    pub(super) fn post(&self, names: &Names<'_>, row: usize, key: KeyRef<'_>, part: &Sums, groups: &mut Groups) {
+    pub(super) fn post(
+        &self,
+        names: &CorrectedNames<'_>,
+        row: usize,
+        key: KeyRef<'_>,
+        part: &Sums,
+        groups: &mut Groups,
+    ) {
         self.moves(names, row, key, |key, is_taken| {
             if is_taken {
                 groups.sums(key).add(&part.negated());
@@ -95,12 +102,12 @@ impl<'a> Corrector<'a> {
     /// id of the correction, with whether it is taken.
     pub(super) fn moves<'b>(
         &'b self,
-        names: &Names<'_>,
+        names: &CorrectedNames<'_>,
         row: usize,
         key: KeyRef<'b>,
         mut post: impl FnMut(KeyRef<'b>, bool),
     ) {
-        let under = |rule: &'b Correction, (vo, account): Payer<'b>| {
+        let under = |rule: &'b Correction, (vo, account): CorrectedPayer<'b>| {
             let mut under = KeyRef {
                 vo,
                 correction_id: Some(&rule.id),
@@ -177,7 +184,13 @@ pub(super) fn says<'r>(rule: &'r Correction, column: &str) -> Option<&'r str> {
     }
 }
 
-fn takes(rule: &Correction, names: &Names<'_>, row: usize, key: &KeyRef<'_>, (vo, account): Payer<'_>) -> bool {
+fn takes(
+    rule: &Correction,
+    names: &CorrectedNames<'_>,
+    row: usize,
+    key: &KeyRef<'_>,
+    (vo, account): CorrectedPayer<'_>,
+) -> bool {
     rule.takes(key.month, Some(names.record_id.value(row)), |name| match name {
         "vo" => vo,
         "account" => account,

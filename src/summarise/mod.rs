@@ -1,14 +1,14 @@
 //! Attribute jobs to periods and add them up, per site, VO and allocation year.
 
-mod alike;
 pub mod apportion;
 pub mod attribution;
 pub mod charges;
 pub mod contributions;
 mod correct;
-pub mod fate;
+pub mod correction_effect;
+mod dimension_groups;
 pub mod group;
-mod pieces;
+mod periods;
 pub mod settings;
 pub mod share;
 pub mod summaries;

@@ -2,7 +2,7 @@
 
 use super::apportion::apportion;
 use super::attribution::Attribution;
-use super::pieces::Cutter;
+use super::periods::PeriodSplitter;
 use super::view::RecordView;
 use crate::schema::batch::number;
 use crate::time::Calendar;
@@ -10,7 +10,7 @@ use crate::time::calendar::Period;
 
 /// What a period has of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Share {
+pub struct PeriodShare {
     /// The period.
     pub period: Period,
     /// Its first instant in the period, Unix milliseconds.
@@ -32,16 +32,16 @@ pub struct Share {
 }
 
 /// Splits jobs as a run does.
-pub struct Splitter {
-    cutter: Cutter,
+pub struct ShareSplitter {
+    cutter: PeriodSplitter,
 }
 
-impl Splitter {
+impl ShareSplitter {
     /// For the attribution and the calendar of a run.
     #[must_use]
     pub fn new(attribution: Attribution, calendar: Calendar) -> Self {
         Self {
-            cutter: Cutter::of(attribution, calendar),
+            cutter: PeriodSplitter::of(attribution, calendar),
         }
     }
 
@@ -52,7 +52,7 @@ impl Splitter {
     }
 
     /// The shares of a row of `records`, in the order of time; none when there is nothing to attribute.
-    pub fn shares(&mut self, view: &RecordView<'_>, row: usize) -> Vec<Share> {
+    pub fn shares(&mut self, view: &RecordView<'_>, row: usize) -> Vec<PeriodShare> {
         let end_ms = number(view.end_utc, row);
         let Some(end_piece) = self.cutter.cut(view, row, end_ms) else {
             return Vec::new();
@@ -66,17 +66,19 @@ impl Splitter {
         let fraction_ms = view.wall_fraction_ms.value(row).saturating_mul(core_n);
         let of_ms = weights.iter().sum();
         let pieces = self.cutter.pieces.iter().zip(weights).zip(walls.iter().zip(&cpus));
-        let shares = pieces.enumerate().map(|(at, ((period, ran_ms), (wall_s, cpu)))| Share {
-            period: *period,
-            from_ms: if at == 0 { self.cutter.from_ms } else { period.from_ms },
-            ran_ms: *ran_ms,
-            of_ms,
-            wall_s: *wall_s,
-            alloc_core_s: wall_s.saturating_mul(core_n),
-            alloc_core_fraction_ms: if at == end_piece { fraction_ms } else { 0 },
-            cpu_ms: cpu_ms.map(|_| *cpu),
-            is_counted: end_ms.is_some() && at == end_piece,
-        });
+        let shares = pieces
+            .enumerate()
+            .map(|(at, ((period, ran_ms), (wall_s, cpu)))| PeriodShare {
+                period: *period,
+                from_ms: if at == 0 { self.cutter.from_ms } else { period.from_ms },
+                ran_ms: *ran_ms,
+                of_ms,
+                wall_s: *wall_s,
+                alloc_core_s: wall_s.saturating_mul(core_n),
+                alloc_core_fraction_ms: if at == end_piece { fraction_ms } else { 0 },
+                cpu_ms: cpu_ms.map(|_| *cpu),
+                is_counted: end_ms.is_some() && at == end_piece,
+            });
         shares.collect()
     }
 }

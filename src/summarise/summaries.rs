@@ -7,7 +7,7 @@ use super::settings::Settings;
 use super::sums::{Sums, WorkSums};
 use crate::normalise::{Normaliser, Scale};
 use crate::record::{Summary, SummaryKind};
-use crate::reference::benchmark::{Benchmark, Each, Factors, Place, WorkDone};
+use crate::reference::benchmark::{Benchmark, BenchmarkPlace, Each, Factors, WorkDone};
 use crate::time::grain::Grain;
 use crate::time::{Calendar, Zone};
 
@@ -59,9 +59,9 @@ impl<'a> SummaryUsage<'a> {
         let at_ms = row
             .number("latest_end_utc")
             .map_or(last_ms, |end_ms| end_ms.min(last_ms));
-        let place = Place {
+        let place = BenchmarkPlace {
             submit_host: row.word("submit_host"),
-            ..Place::default()
+            ..BenchmarkPlace::default()
         };
         self.normaliser.scale(place, at_ms, stated)
     }

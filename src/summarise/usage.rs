@@ -2,32 +2,32 @@
 
 use arrow::array::{BooleanArray, RecordBatch};
 
-use super::alike::{Known, combinations};
 use super::apportion::apportion;
-use super::correct::{Corrector, Names};
+use super::correct::{CorrectedNames, Corrector};
+use super::dimension_groups::{KnownGroups, combinations};
 use super::group::{Groups, KeyRef};
-use super::pieces::Cutter;
+use super::periods::PeriodSplitter;
 use super::settings::Settings;
 use super::sums::{Sums, WorkSums};
 use super::view::RecordView;
 use crate::error::Result;
-use crate::normalise::{Reference, Scale, Scales};
+use crate::normalise::{Scale, ScaleReference, Scales};
 use crate::reference::benchmark::{Each, Score};
 use crate::schema::batch::number;
 use crate::time::Month;
 
 /// Adds up the records of one site.
 pub struct Usage<'a> {
-    cutter: Cutter,
+    cutter: PeriodSplitter,
     corrector: Corrector<'a>,
     groups: Groups,
-    known: Known,
-    shares: Shares,
+    known: KnownGroups,
+    shares: UsageShares,
 }
 
 /// Shares of one job's totals, by piece.
 #[derive(Default)]
-struct Shares {
+struct UsageShares {
     wall_s: Vec<i64>,
     held_s: Vec<i64>,
     cpu_ms: Vec<i64>,
@@ -35,7 +35,7 @@ struct Shares {
     scaled_wall_ms: Vec<i64>,
 }
 
-impl Shares {
+impl UsageShares {
     fn split_scaled(&mut self, view: &RecordView<'_>, row: usize, weights: &[i64]) {
         let total = |column| number(column, row).unwrap_or(0);
         apportion(total(view.scaled_cpu_ms), weights, &mut self.scaled_cpu_ms);
@@ -47,7 +47,7 @@ impl Shares {
 /// scaled, and otherwise raw time times the value of the nodes. Other kinds scale raw time.
 fn scaled_work(
     per_core: Each<Score>,
-    reference: &Reference,
+    reference: &ScaleReference,
     (cpu_ms, wall_ms): (Option<i64>, i64),
     (scaled_cpu_ms, scaled_wall_ms): (Option<i64>, Option<i64>),
     core_n: i64,
@@ -75,11 +75,11 @@ impl<'a> Usage<'a> {
     #[must_use]
     pub fn new(settings: Settings<'a>, site: &'a str) -> Self {
         Self {
-            cutter: Cutter::new(settings),
+            cutter: PeriodSplitter::new(settings),
             corrector: Corrector::new(settings.corrections, site),
             groups: Groups::default(),
-            known: Known::default(),
-            shares: Shares::default(),
+            known: KnownGroups::default(),
+            shares: UsageShares::default(),
         }
     }
 
@@ -123,8 +123,8 @@ impl<'a> Usage<'a> {
         &mut self,
         (view, combination): (&RecordView<'_>, Option<u64>),
         row: usize,
-        (scale, reference): (&Scale, Option<&Reference>),
-        names: Option<&Names<'_>>,
+        (scale, reference): (&Scale, Option<&ScaleReference>),
+        names: Option<&CorrectedNames<'_>>,
     ) {
         let end_ms = number(view.end_utc, row);
         let Some(end_piece) = self.cutter.cut(view, row, end_ms) else {

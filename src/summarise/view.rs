@@ -3,7 +3,7 @@
 use arrow::array::{BooleanArray, Int64Array, RecordBatch, TimestampMillisecondArray};
 
 use crate::error::Result;
-use crate::schema::batch::{Words, flag, int, number, time, words};
+use crate::schema::batch::{ColumnWords, flag, int, number, time, words};
 
 /// A batch of `records`, seen by the summarise room.
 pub struct RecordView<'a> {
@@ -20,8 +20,8 @@ pub struct RecordView<'a> {
     pub(super) alloc_gpu_n: &'a Int64Array,
     pub(super) alloc_node_n: &'a Int64Array,
     pub(super) alloc_billing_n: &'a Int64Array,
-    pub(super) vo: Words<'a>,
-    pub(super) dimensions: [Words<'a>; 10],
+    pub(super) vo: ColumnWords<'a>,
+    pub(super) dimensions: [ColumnWords<'a>; 10],
     pub(super) is_cpu_unknown: Option<&'a BooleanArray>,
     pub(super) is_core_unknown: Option<&'a BooleanArray>,
     pub(super) is_core_assumed: Option<&'a BooleanArray>,

@@ -11,7 +11,7 @@ use gridtally::config::{Plan, SourcePlan};
 use gridtally::ledger::Reason;
 use gridtally::record::JobRow;
 use gridtally::sources::dialect::Dialect;
-use gridtally::sources::interest::{Interest, Part};
+use gridtally::sources::projection::{ColumnPart, Interest};
 use gridtally::sources::{Pieces, Position, Sink, Work, registry};
 use gridtally::time::Month;
 use hashbrown::HashTable;
@@ -84,7 +84,12 @@ impl Sink for Groups {
 
     /// As many columns as the query of the peer names.
     fn interest(&mut self) -> Interest {
-        Interest::only(&[Part::Cluster, Part::Account, Part::Cores, Part::Cpu])
+        Interest::only(&[
+            ColumnPart::Cluster,
+            ColumnPart::Account,
+            ColumnPart::Cores,
+            ColumnPart::Cpu,
+        ])
     }
 
     fn job(&mut self, row: &JobRow<'_>, _: Position, _: u32) {

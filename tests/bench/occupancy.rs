@@ -21,11 +21,12 @@ use std::time::Instant;
 
 use arrow::array::{AsArray, Int32Array, Int64Array, RecordBatch};
 use arrow::datatypes::{Int32Type, Int64Type};
-use gridtally::occupancy::{Grid, History, Question, Resource, Resources, Scheme, Shapes, Slices, Unit, tally_all};
+use gridtally::occupancy::{
+    AllocationShapes, Grid, History, NodeQuery, Resource, Resources, Scheme, Slices, Unit, tally_all,
+};
 use gridtally::store::{read_row_groups, row_groups};
 use gridtally::time::Zone;
 use parquet::arrow::ArrowWriter;
-
 use python::{interpreter, run};
 
 const NODE_N: i32 = 2_000;
@@ -229,7 +230,7 @@ fn kernel(file: &Path, slice_n: i64) {
         partitions: Vec::new(),
     };
     let resources = Resources::of(std::slice::from_ref(&unit));
-    let mut shapes = Shapes::new(resources.width());
+    let mut shapes = AllocationShapes::new(resources.width());
     let mut slices = Slices::new((0..slice_n).map(|nth| (nth * SLICE_S, (nth + 1) * SLICE_S)));
     std::thread::scope(|scope| {
         let (sender, receiver) = sync_channel(WAITING_N);
@@ -254,7 +255,7 @@ fn kernel(file: &Path, slice_n: i64) {
         }
     });
     let thresholds = [unit.thresholds(&resources)];
-    let question = Question {
+    let question = NodeQuery {
         units: &thresholds,
         scheme: Scheme::OverheadAware,
     };
@@ -273,7 +274,7 @@ fn kernel(file: &Path, slice_n: i64) {
     println!("{unit_s} {core_s} {wall_s} {}", peak_mb());
 }
 
-fn push(rows: &Rows, shapes: &mut Shapes, slices: &mut Slices) {
+fn push(rows: &Rows, shapes: &mut AllocationShapes, slices: &mut Slices) {
     let spans = rows.start_s.values().iter().zip(rows.end_s.values());
     let amounts = rows.core_n.values().iter().zip(rows.memory_byte.values());
     for ((node, (start_s, end_s)), (core_n, memory_byte)) in rows.node.values().iter().zip(spans).zip(amounts) {

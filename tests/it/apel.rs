@@ -6,7 +6,7 @@ use gridtally::ledger::Reason;
 use gridtally::record::JobRow;
 use gridtally::record::anomaly::Anomaly;
 use gridtally::sources::apel::acceptance::Acceptance;
-use gridtally::sources::apel::{self, Limits};
+use gridtally::sources::apel::{self, ApelLimits};
 use gridtally::sources::format::Format;
 use proptest::prelude::*;
 
@@ -320,9 +320,9 @@ fn xml_and_json_are_counted() {
     let car = "<?xml version=\"1.0\"?><!-- <UsageRecord> --><c:UsageRecords xmlns:c=\"urn:x\"><c:UsageRecord>\n</c:UsageRecord>\
                <UsageRecord/></c:UsageRecords>";
     for block in [1, 7, 4096] {
-        let limits = Limits {
+        let limits = ApelLimits {
             block,
-            ..Limits::default()
+            ..ApelLimits::default()
         };
         let plan = plan(Format::Apel, Acceptance::StrictApel);
         let all = run(apel::pieces_within(input(car.as_bytes()), plan, limits).unwrap());
@@ -357,7 +357,7 @@ fn xml_and_json_are_counted() {
     }
 }
 
-const SMALL: Limits = Limits {
+const SMALL: ApelLimits = ApelLimits {
     block: 64,
     message: 1500,
     record: 400,
@@ -422,7 +422,7 @@ proptest! {
         bytes.truncate(bytes.len() - cut.index(bytes.len() + 1).min(bytes.len()) % 200.min(bytes.len() + 1));
         let acceptance = if is_strict { Acceptance::StrictApel } else { Acceptance::Salvage };
         let read = |block| {
-            let limits = Limits { block, ..SMALL };
+            let limits = ApelLimits { block, ..SMALL };
             run(apel::pieces_within(input(&bytes), plan(Format::Apel, acceptance), limits).unwrap())
         };
         prop_assert_eq!(read(block), read(1 << 20));

@@ -2,10 +2,10 @@
 //! says.
 
 use arrow::array::RecordBatch;
+use gridtally::dedupe::columns::Columns;
+use gridtally::dedupe::{Intake, Window};
 use gridtally::ledger::Reason;
-use gridtally::record::{JobRow, Repeats};
-use gridtally::records::columns::Columns;
-use gridtally::records::{Intake, Window};
+use gridtally::record::{JobRow, UnchangedColumns};
 use gridtally::sources::apel::acceptance::Acceptance;
 use gridtally::sources::format::Format;
 use gridtally::sources::{Sink, apel};
@@ -218,7 +218,12 @@ fn texts_that_did_not_change_are_said_to_be_repeated() {
     let jobs = read(&records, "v0.3", Acceptance::StrictApel).jobs;
     let said = jobs.iter().map(|job| {
         let of = |texts| job.row.repeats.has(texts);
-        [Repeats::SUBMIT_HOST, Repeats::USER, Repeats::VO.and(Repeats::BENCHMARK)].map(of)
+        [
+            UnchangedColumns::SUBMIT_HOST,
+            UnchangedColumns::USER,
+            UnchangedColumns::VO.and(UnchangedColumns::BENCHMARK),
+        ]
+        .map(of)
     });
     assert_eq!(
         said.collect::<Vec<_>>(),

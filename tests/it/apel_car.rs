@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use gridtally::ledger::Reason;
 use gridtally::record::JobRow;
 use gridtally::sources::apel::acceptance::Acceptance;
-use gridtally::sources::apel::{self, Limits};
+use gridtally::sources::apel::{self, ApelLimits};
 use gridtally::sources::format::Format;
 use proptest::prelude::*;
 
@@ -154,11 +154,11 @@ fn bombs_are_refused() {
     }
     let all = read(document(&[record("1", &format!("<X{many}/>"))]), Acceptance::Salvage);
     assert_eq!(all.jobs.len(), 0, "{:?}", all.reasons());
-    let limits = Limits {
+    let limits = ApelLimits {
         message: 4000,
         record: 1500,
         kept: 100,
-        ..Limits::default()
+        ..ApelLimits::default()
     };
     let small = |text: String| {
         run(apel::pieces_within(input(text.as_bytes()), plan(Format::Apel, Acceptance::Salvage), limits).unwrap())

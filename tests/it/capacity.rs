@@ -6,8 +6,9 @@ mod lake;
 use std::fmt::Write as _;
 use std::process::Command;
 
-use gridtally::capacity::{CapacityReport, Question, ReferenceChoice, SitePower, limit, reference::warnings};
-use gridtally::problems::Problems;
+use gridtally::capacity::reference::warnings;
+use gridtally::capacity::{CapacityQuestion, CapacityReport, ReferenceChoice, SitePower, limit};
+use gridtally::diagnostics::Problems;
 use gridtally::reference::node_type::{NodeType, NodeTypeTable};
 use gridtally::reference::ratio::Ratio;
 
@@ -43,9 +44,9 @@ fn power(rows: &[&str]) -> SitePower {
 
 /// The report of one site that never changed.
 fn report(rows: &[&str], reference: &str) -> gridtally::capacity::report::SiteReport {
-    let question = Question {
+    let question = CapacityQuestion {
         reference: ReferenceChoice::parse(reference).unwrap(),
-        ..Question::default()
+        ..CapacityQuestion::default()
     };
     let mut report = CapacityReport::new(&table(rows), &question).unwrap();
     assert_eq!(report.sites.len(), 1);
@@ -289,7 +290,7 @@ fn nodes_come_and_go() {
         "A,old,8,2,32,hs06,10,,,,,2024-04-01,2026-01-01\n",
         "A,new,4,2,256,hs23,16,,,,,2025-06-15,\n",
     ];
-    let spans: Vec<_> = CapacityReport::new(&table(&rows), &Question::default())
+    let spans: Vec<_> = CapacityReport::new(&table(&rows), &CapacityQuestion::default())
         .unwrap()
         .sites
         .into_iter()
@@ -305,9 +306,9 @@ fn nodes_come_and_go() {
         spans,
         expected.map(|(from, n, score)| (from.to_owned(), n, score.to_owned()))
     );
-    let nobody = Question {
+    let nobody = CapacityQuestion {
         sites: ["B".to_owned()].into(),
-        ..Question::default()
+        ..CapacityQuestion::default()
     };
     assert!(CapacityReport::new(&table(&rows), &nobody).is_err());
 }

@@ -7,9 +7,9 @@ use arrow::array::{
     RecordBatch, StringArray, StringViewArray, TimestampMillisecondArray, UInt64Array,
 };
 use arrow::datatypes::{DataType, Decimal128Type, Field, Int64Type, Schema, SchemaRef};
-use gridtally::engine::bridge::{to_arrow, to_polars};
-use gridtally::engine::{How, Measure, add_up};
 use gridtally::error::Kind;
+use gridtally::expr::bridge::{to_arrow, to_polars};
+use gridtally::expr::{GroupMeasure, How, add_up};
 use gridtally::schema;
 use gridtally::summarise::contributions::Contributions;
 use gridtally::summarise::group::{Groups, Key, to_batch};
@@ -135,7 +135,7 @@ fn sheet_schema() -> SchemaRef {
 }
 
 fn sums(batches: &[RecordBatch]) -> gridtally::error::Result<RecordBatch> {
-    let sum = |column| Measure { column, how: How::Sum };
+    let sum = |column| GroupMeasure { column, how: How::Sum };
     add_up(batches, &["key"], &[sum("n"), sum("d")], &sheet_schema())
 }
 
@@ -194,11 +194,11 @@ fn sums_that_do_not_fit_are_refused_and_those_that_do_are_exact() {
 #[test]
 fn what_is_not_there_cannot_be_added_up() {
     let rows = [sheet(&[(Some("k"), Some(1), None)])];
-    let count = Measure {
+    let count = GroupMeasure {
         column: "n",
         how: How::Sum,
     };
-    let text = Measure {
+    let text = GroupMeasure {
         column: "key",
         how: How::Sum,
     };

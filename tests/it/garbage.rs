@@ -6,8 +6,8 @@ use std::process::{Command, Output};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use gridtally::dedupe::reject_text;
 use gridtally::record::{JobRow, SummaryRow};
-use gridtally::records::stated;
 
 const FORMATS: [(&str, &str); 4] = [
     ("sacct", "site = \"A\"\ntimezone = \"UTC\"\nvo = { value = \"v\" }\n"),
@@ -110,7 +110,7 @@ fn what_is_refused_though_it_could_be_read_says_what_is_known_of_it_and_nothing_
         ..JobRow::default()
     };
     assert_eq!(
-        stated::job(&row),
+        reject_text::job(&row),
         "understood as view=batch job_id=387 user=alice start_ms=1000"
     );
     let row = SummaryRow {
@@ -121,7 +121,7 @@ fn what_is_refused_though_it_could_be_read_says_what_is_known_of_it_and_nothing_
     };
     let kind = row.kind.as_str();
     assert_eq!(
-        stated::summary(&row),
+        reject_text::summary(&row),
         format!("understood as kind={kind} view=batch site=ALP job_n=3")
     );
 }

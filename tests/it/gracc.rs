@@ -8,7 +8,7 @@ use gridtally::record::JobRow;
 use gridtally::record::anomaly::Anomaly;
 use gridtally::sources::apel::acceptance::Acceptance;
 use gridtally::sources::format::Format;
-use gridtally::sources::gracc::{self, Limits};
+use gridtally::sources::gracc::{self, GraccLimits};
 use gridtally::sources::json::{Scalar, Scanner};
 use proptest::prelude::*;
 
@@ -348,7 +348,7 @@ proptest! {
         bytes.truncate(bytes.len().saturating_sub(cut));
         bytes.splice(0..0, first.into_bytes());
         let read = |block| {
-            let limits = Limits { block, line: 2500, kept: 50 };
+            let limits = GraccLimits { block, line: 2500, kept: 50 };
             run(gracc::pieces_within(input(&bytes), &plan(Format::Gracc, Acceptance::StrictApel), limits).unwrap())
         };
         prop_assert_eq!(read(block), read(1 << 20));

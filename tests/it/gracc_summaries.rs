@@ -11,12 +11,12 @@ use std::io::Read as _;
 use std::path::Path;
 
 use flate2::read::GzDecoder;
-use gridtally::audit::{stale, verify};
+use gridtally::audit::{summary_diff, verify};
 use gridtally::config::Plan;
 use gridtally::error::Kind;
 use gridtally::ledger::Reason;
 use gridtally::record::{SummaryKind, SummaryRow};
-use gridtally::run::report::RunReport;
+use gridtally::run::run_report::RunReport;
 use gridtally::run::{RunOptions, stages as pipeline};
 use gridtally::runtime::progress::Silent;
 use gridtally::store::{Manifest, Store, read_table};
@@ -410,7 +410,7 @@ fn summaries_that_are_written_anew_replace_the_former() {
     let view = |view: &str| ("EXAMPLE_CE".to_owned(), 19_113, view.to_owned());
     let expected = BTreeMap::from([(view("summary"), sums(3)), (view("summary_payload"), sums(3))]);
     assert_eq!(scene.usage("out"), expected);
-    let told = stale::report(scene.0.path().join("out").to_str().unwrap()).unwrap();
+    let told = summary_diff::report(scene.0.path().join("out").to_str().unwrap()).unwrap();
     let views: Vec<&str> = told.months.iter().map(|month| month.view.as_str()).collect();
     assert_eq!(views, ["batch", "payload"]);
     assert!(told.text().contains("g 2022-05 payload\n"), "{}", told.text());

@@ -30,7 +30,7 @@ const WRITES_VENDORS_FORMATS: [&str; 6] = [
     "report/gracc",
     "report/publication/jobs.rs",
     "report/publication/super_summaries.rs",
-    "report/publication/told.rs",
+    "report/publication/message_record.rs",
 ];
 
 /// How `object_store` and the standard library write.
@@ -145,26 +145,26 @@ fn only_store_writes() {
     });
 }
 
-/// What only the engine says of Polars, and only its bridge of the other Arrow.
+/// What only expr says of Polars, and only its bridge of the other Arrow.
 #[test]
-fn only_the_engine_knows_polars_and_only_the_bridge_both_arrows() {
+fn only_expr_knows_polars_and_only_the_bridge_both_arrows() {
     forbid(|source, line| {
-        let is_bridge = source.path == "engine/bridge.rs";
+        let is_bridge = source.path == "expr/bridge.rs";
         // The allocator's settings go under a name of C's.
         let is_naming = source.path == "runtime/allocator.rs" && line.contains("unsafe");
         let bridging = ["polars_arrow", "arrow::ffi", "unsafe"]
             .iter()
             .find(|word| line.contains(**word));
         // The one error type knows every error there is.
-        let is_allowed = source.room() == "engine" || source.room() == "error";
+        let is_allowed = source.room() == "expr" || source.room() == "error";
         let polars = (!is_allowed && line.contains("polars")).then_some(&"polars");
-        let other = (source.room() == "engine")
+        let other = (source.room() == "expr")
             .then(|| line.split("crate::").skip(1).find(|name| !name.starts_with("error::")))
             .flatten();
         match (bridging, polars, other) {
             (Some(word), _, _) if !is_bridge && !is_naming => Some(format!("says {word}")),
             (_, Some(word), _) => Some(format!("knows {word}")),
-            (_, _, Some(room)) => Some(format!("the engine knows {room}")),
+            (_, _, Some(room)) => Some(format!("expr knows {room}")),
             _ => None,
         }
     });

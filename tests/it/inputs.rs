@@ -393,11 +393,15 @@ fn real_files_are_recognised() {
         ("slurm/24.11/sacct_dupl_json.json.xz", Some(Dialect::Sacct)),
         (
             "slurm/24.11/sinfo.json",
-            Some(Dialect::Inventory(gridtally::sources::inventory::Kind::SinfoJson)),
+            Some(Dialect::Inventory(
+                gridtally::sources::inventory::InventoryKind::SinfoJson,
+            )),
         ),
         (
             "slurm/24.11/scontrol_node.json",
-            Some(Dialect::Inventory(gridtally::sources::inventory::Kind::NodeJson)),
+            Some(Dialect::Inventory(
+                gridtally::sources::inventory::InventoryKind::NodeJson,
+            )),
         ),
         ("slurm/24.11/sacct_xdmod.txt", Some(Dialect::Sacct)),
         ("slurm/24.11/sacct_states_only.txt", None),

@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 use gridtally::ledger::Reason;
 use gridtally::record::JobRow;
-use gridtally::reference::inventory::{AssociationRow, EventRow, InventoryRow, NodeRow, PartitionRow, Placed};
-use gridtally::sources::inventory::{Kind, pieces, recognise};
+use gridtally::reference::inventory::{AssociationRow, EventRow, InventoryPlaced, InventoryRow, NodeRow, PartitionRow};
+use gridtally::sources::inventory::{InventoryKind, pieces, recognise};
 use gridtally::sources::options::ReaderOptions;
 use gridtally::sources::{Format, Position, Sink};
 
@@ -21,7 +21,7 @@ use gridtally::sources::{Format, Position, Sink};
 #[derive(Debug, Default)]
 struct Told {
     rows_read: u64,
-    rows: Vec<Placed>,
+    rows: Vec<InventoryPlaced>,
     rejects: Vec<(Reason, u64, String)>,
     out_of_scope: Vec<(Reason, u64)>,
 }
@@ -41,7 +41,7 @@ impl Sink for Told {
     }
 
     fn inventory(&mut self, row: &InventoryRow, at: Position, rows: u64) {
-        self.rows.push(Placed {
+        self.rows.push(InventoryPlaced {
             row: row.clone(),
             line: at.line,
             input_row_n: rows,
@@ -56,7 +56,7 @@ impl Sink for Told {
 impl Told {
     fn nodes(&self) -> Vec<&NodeRow> {
         let of = |placed| match placed {
-            &Placed {
+            &InventoryPlaced {
                 row: InventoryRow::Node(ref row),
                 ..
             } => Some(&**row),
@@ -67,7 +67,7 @@ impl Told {
 
     fn events(&self) -> Vec<&EventRow> {
         let of = |placed| match placed {
-            &Placed {
+            &InventoryPlaced {
                 row: InventoryRow::Event(ref row),
                 ..
             } => Some(&**row),
@@ -78,7 +78,7 @@ impl Told {
 
     fn partitions(&self) -> Vec<&PartitionRow> {
         let of = |placed| match placed {
-            &Placed {
+            &InventoryPlaced {
                 row: InventoryRow::Partition(ref row),
                 ..
             } => Some(&**row),
@@ -89,7 +89,7 @@ impl Told {
 
     fn associations(&self) -> Vec<&AssociationRow> {
         let of = |placed| match placed {
-            &Placed {
+            &InventoryPlaced {
                 row: InventoryRow::Association(ref row),
                 ..
             } => Some(&**row),
@@ -104,7 +104,7 @@ impl Told {
 }
 
 /// Reads a file as a form of inventory; every row must have one outcome.
-fn read_as(kind: Kind, bytes: &[u8], zone: Option<&str>) -> Told {
+fn read_as(kind: InventoryKind, bytes: &[u8], zone: Option<&str>) -> Told {
     let plan = ReaderOptions {
         format: Format::Inventory(kind),
         ..crate::sacct::plan(zone)
@@ -121,7 +121,7 @@ fn read_as(kind: Kind, bytes: &[u8], zone: Option<&str>) -> Told {
 }
 
 /// Reads a file as what its content says it is.
-fn read(text: &str, kind: Kind) -> Told {
+fn read(text: &str, kind: InventoryKind) -> Told {
     assert_eq!(recognise(text.as_bytes()), Some(kind), "{text}");
     read_as(kind, text.as_bytes(), Some("Europe/Zurich"))
 }

@@ -1,7 +1,7 @@
 //! Marks found sixty-four bytes at a time are those found byte by byte, whatever the processor can do.
 
 use fearless_simd::{Level, Simd, u8x64};
-use gridtally::sources::lanes::{Look, WORD, bits, bits_of_two, places, show_at};
+use gridtally::sources::simd_scan::{ScanLook, WORD, bits, bits_of_two, places, show_at};
 
 use crate::generator::rng::Rng;
 
@@ -14,7 +14,7 @@ struct Found {
     feeds: Vec<u32>,
 }
 
-impl Look for Found {
+impl ScanLook for Found {
     fn look<S: Simd>(&mut self, lanes: u8x64<S>, chunk: &[u8; WORD], from: usize) {
         assert_eq!(<[u8; WORD]>::from(lanes), *chunk);
         let from = u32::try_from(from).unwrap();

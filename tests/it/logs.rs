@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use gridtally::sources::apel::acceptance::Acceptance;
 use gridtally::sources::format::Format;
-use gridtally::sources::lines::Limits;
+use gridtally::sources::lines::LogLimits;
 use gridtally::sources::options::ReaderOptions;
 use gridtally::sources::{Pieces, blah, htcondor, lsf, pbs, sge, swf};
 
@@ -36,7 +36,7 @@ fn told(format: Format) -> Arc<ReaderOptions> {
     })
 }
 
-fn pieces(format: Format, from: Box<dyn Read + Send>, limits: Limits) -> Pieces {
+fn pieces(format: Format, from: Box<dyn Read + Send>, limits: LogLimits) -> Pieces {
     match format {
         Format::Pbs => pbs::pieces(from, limits),
         Format::Sge => sge::pieces(from, limits),
@@ -50,5 +50,5 @@ fn pieces(format: Format, from: Box<dyn Read + Send>, limits: Limits) -> Pieces 
 
 /// Reads all of a text.
 fn read(format: Format, text: impl AsRef<[u8]>) -> Collected {
-    run(pieces(format, input(text.as_ref()), Limits::default()))
+    run(pieces(format, input(text.as_ref()), LogLimits::default()))
 }

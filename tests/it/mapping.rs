@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::process::Command;
 
-use gridtally::problems::Problems;
+use gridtally::diagnostics::Problems;
 use gridtally::record::JobRow;
 use gridtally::reference::site::{SiteColumn, SiteRule, SiteTable};
-use gridtally::reference::topology::{Level, Topology};
+use gridtally::reference::topology::{Topology, TopologyLevel};
 use gridtally::reference::vo_corrections::{VoCorrections, VoOrigin};
 
 use crate::support::collect::shared;
@@ -162,34 +162,38 @@ fn a_topology_finds_resources_as_gracc_does() {
         // The host of the probe, in any letter case; of two resources with one host the first.
         (
             batch("htcondor-ce:CE.a.example.org", "B-CE"),
-            Level::ResourceGroup,
+            TopologyLevel::ResourceGroup,
             Some(("A-Group", "probe_fqdn")),
         ),
         (
             batch("slurm:elsewhere", "b-ce"),
-            Level::ResourceGroup,
+            TopologyLevel::ResourceGroup,
             Some(("B-Group", "resource_name")),
         ),
         (
             batch("slurm:elsewhere", "b-ce"),
-            Level::Facility,
+            TopologyLevel::Facility,
             Some(("Uni B", "resource_name")),
         ),
-        (batch("slurm:elsewhere", "B-Site"), Level::Site, None),
+        (batch("slurm:elsewhere", "B-Site"), TopologyLevel::Site, None),
         // A payload ran where it says, not where its submit host stands.
         (
             payload(Some("C-CE")),
-            Level::ResourceGroup,
+            TopologyLevel::ResourceGroup,
             Some(("C-Group", "payload_resource")),
         ),
-        (payload(Some("b-site")), Level::Site, Some(("B-Site", "payload_site"))),
+        (
+            payload(Some("b-site")),
+            TopologyLevel::Site,
+            Some(("B-Site", "payload_site")),
+        ),
         (
             payload(Some("A-Group")),
-            Level::Site,
+            TopologyLevel::Site,
             Some(("A-Site", "payload_resource_group")),
         ),
-        (payload(Some("wisc.edu")), Level::Site, None),
-        (payload(None), Level::Site, None),
+        (payload(Some("wisc.edu")), TopologyLevel::Site, None),
+        (payload(None), TopologyLevel::Site, None),
     ] {
         assert_eq!(topology.find(&row, level), found, "{row:?}");
     }
@@ -305,7 +309,7 @@ fn real_documents_are_found_in_the_real_topology() {
         );
         *by_vo_rule.entry(origin.as_str()).or_insert(0_u32) += 1;
         let rule = topology
-            .find(row, Level::ResourceGroup)
+            .find(row, TopologyLevel::ResourceGroup)
             .map_or("unmapped", |(_, rule)| rule);
         *by_site_rule.entry(rule).or_insert(0_u32) += 1;
     }

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use gridtally::audit::verify;
 use gridtally::config::Plan;
 use gridtally::error::Result;
-use gridtally::run::report::RunReport;
+use gridtally::run::run_report::RunReport;
 use gridtally::run::{RunOptions, stages};
 use gridtally::runtime::progress::Silent;
 use tempfile::TempDir;

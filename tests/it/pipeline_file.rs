@@ -8,7 +8,7 @@ use gridtally::config::reject_limits::RejectLimit;
 use gridtally::error::{Error, Kind};
 use gridtally::normalise::plan::MissingBenchmark;
 use gridtally::record::JobRow;
-use gridtally::reference::benchmark::{Benchmark, Level};
+use gridtally::reference::benchmark::{Benchmark, BenchmarkLevel};
 use gridtally::reference::vo_rule::{VoColumn, VoRule};
 use gridtally::sources::Format;
 use gridtally::sources::apel::acceptance::Acceptance;
@@ -179,7 +179,7 @@ fn defaults_are_the_documented_ones() {
     assert_eq!(plan.calendar_zone.name(), "UTC");
     assert_eq!((plan.attribution, plan.grain), (Attribution::Prorated, Grain::Month));
     assert!(plan.limits.max_rejected.is_none());
-    assert_eq!(plan.normalise.order, [Level::Record]);
+    assert_eq!(plan.normalise.order, [BenchmarkLevel::Record]);
     assert_eq!(
         (plan.normalise.table.kinds(), &plan.normalise.missing),
         (Vec::new(), &MissingBenchmark::Null)
@@ -387,7 +387,7 @@ proptest::proptest! {
         let key = KEYS.get(nth).unwrap();
         for table in ["[pipeline]", "[[source]]", "[normalise]"] {
             let text = format!("{table}\n{key} = {value}\n");
-            let mut problems = gridtally::problems::Problems::default();
+            let mut problems = gridtally::diagnostics::Problems::default();
             let _ = gridtally::config::spec::Spec::read("f", &text, &mut problems);
             proptest::prop_assert!(problems.finish().is_err());
         }

@@ -11,7 +11,7 @@ mod shipped;
 mod years;
 
 use gridtally::charge::Policy;
-use gridtally::problems::Problems;
+use gridtally::diagnostics::Problems;
 
 /// A small policy that holds, to be spoiled.
 const GOOD: &str = r#"id = "zoo-core"

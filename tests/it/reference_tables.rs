@@ -1,6 +1,6 @@
 //! Reference tables: what holds when, what matches first, and how mistakes are told.
 
-use gridtally::problems::Problems;
+use gridtally::diagnostics::Problems;
 use gridtally::record::JobRow;
 use gridtally::reference::decimal::ten_thousandths;
 use gridtally::reference::vo::VoTable;

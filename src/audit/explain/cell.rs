@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use crate::charge::amount::CHARGE_SCALE;
+use crate::diagnostics::did_you_mean;
 use crate::error::{Error, Kind, Result};
-use crate::problems::did_you_mean;
 use crate::reference::decimal::text as amount;
 use crate::schema::batch::{decimal, int, number, text, word};
 use crate::store::{Manifest, lake, read_table};
@@ -25,7 +25,7 @@ pub struct Contributor {
 
 /// What one policy charged in a cell.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Cell {
+pub struct ExplainedCell {
     /// Policy.
     pub policy: String,
     /// Version.
@@ -50,7 +50,7 @@ type Payers = BTreeMap<[String; 4], BTreeMap<(String, Option<String>), i128>>;
 ///
 /// # Errors
 /// [`Kind::NoInput`] when there is no lake, or no such cell in it.
-pub fn cell(output: &str, path: &str, top: usize) -> Result<Vec<Cell>> {
+pub fn cell(output: &str, path: &str, top: usize) -> Result<Vec<ExplainedCell>> {
     let (store, manifest) = Manifest::open(output)?;
     let wanted = path.trim_end_matches('/');
     let is_there = manifest
@@ -59,7 +59,7 @@ pub fn cell(output: &str, path: &str, top: usize) -> Result<Vec<Cell>> {
     let Some((site, vo, year)) = lake::parse_usage_path(&format!("{wanted}/")).filter(|_| is_there) else {
         return Err(no_cell(output, &manifest, "charges", wanted));
     };
-    let mut payers = Payers::new();
+    let mut reassignments = Payers::new();
     for file in manifest.dataset("job_charges") {
         if lake::parse_month_path(&file.path).is_none_or(|(of, _)| of != site) {
             continue;
@@ -76,11 +76,11 @@ pub fn cell(output: &str, path: &str, top: usize) -> Result<Vec<Cell>> {
                 }
                 let key = keys.map(|column| column.value(row).to_owned());
                 let job = (jobs.value(row).to_owned(), word(accounts, row).map(str::to_owned));
-                *payers.entry(key).or_default().entry(job).or_default() += number(charge, row).unwrap_or(0);
+                *reassignments.entry(key).or_default().entry(job).or_default() += number(charge, row).unwrap_or(0);
             }
         }
     }
-    Ok(payers
+    Ok(reassignments
         .into_iter()
         .map(|(key, jobs)| of_policy(key, jobs, top))
         .collect())
@@ -98,11 +98,11 @@ fn of_policy(
     [policy, version, options, unit]: [String; 4],
     jobs: BTreeMap<(String, Option<String>), i128>,
     top: usize,
-) -> Cell {
+) -> ExplainedCell {
     let mut sorted: Vec<((String, Option<String>), i128)> = jobs.into_iter().collect();
     sorted.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     let total: i128 = sorted.iter().map(|(_, charge)| charge).sum();
-    Cell {
+    ExplainedCell {
         policy,
         version,
         options,
@@ -121,7 +121,7 @@ fn of_policy(
     }
 }
 
-impl Cell {
+impl ExplainedCell {
     /// For people.
     #[must_use]
     pub fn text(&self) -> String {

@@ -11,7 +11,7 @@ use super::piece::pieces;
 use super::raw;
 use crate::charge::facts::Facts;
 use crate::charge::inputs::INPUTS;
-use crate::charge::{Priced, Tariff, price, show};
+use crate::charge::{JobPriced, Tariff, price, show};
 use crate::error::{Error, Kind, Result};
 use crate::lake::views::{counting, folded, has_view};
 use crate::lake::{calendar_fact, state};
@@ -22,7 +22,7 @@ use crate::reference::decimal::text as amount;
 use crate::schema::batch::{decimal, id, int, number, text, word};
 use crate::schema::{self, Column};
 use crate::store::{Manifest, Store, lake, read_table};
-use crate::summarise::share::{Share, Splitter};
+use crate::summarise::share::{PeriodShare, ShareSplitter};
 use crate::summarise::view::RecordView;
 use crate::time::{Calendar, Day};
 
@@ -31,7 +31,7 @@ const MOST: usize = 20;
 
 /// A value of a record.
 #[derive(Clone, Debug, Serialize)]
-pub struct Field {
+pub struct ExplainedField {
     /// Column.
     pub name: String,
     /// Value.
@@ -46,7 +46,7 @@ pub struct Field {
 
 /// A row of the same job that does not count.
 #[derive(Clone, Debug, Serialize)]
-pub struct Past {
+pub struct EarlierVersion {
     /// `duplicate` or `superseded`.
     pub outcome: String,
     /// Its file.
@@ -57,7 +57,7 @@ pub struct Past {
 
 /// What one period was charged.
 #[derive(Clone, Debug, Serialize)]
-pub struct Piece {
+pub struct ExplainedPiece {
     /// First day of the month.
     pub month: String,
     /// Account that pays.
@@ -76,7 +76,7 @@ pub struct Piece {
 
 /// What `usage` has of a job in one period.
 #[derive(Clone, Debug, Serialize)]
-pub struct Used {
+pub struct JobUsage {
     /// First day of the month.
     pub month: String,
     /// How long it ran in the period, and in all, milliseconds.
@@ -95,7 +95,7 @@ pub struct Used {
 
 /// A charge with its formula.
 #[derive(Clone, Debug, Serialize)]
-pub struct Charged {
+pub struct JobCharge {
     /// Policy.
     pub policy: String,
     /// Version.
@@ -109,7 +109,7 @@ pub struct Charged {
     /// Inputs, then every value: formula, formula with its numbers, result.
     pub steps: Vec<String>,
     /// By period; they add up to the charge, or to the share of the time the policy held.
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<ExplainedPiece>,
 }
 
 /// A job, explained.
@@ -140,17 +140,17 @@ pub struct Explained {
     /// Zone of the source's times without an offset, where it is known.
     pub zone: Option<String>,
     /// Values that are known.
-    pub fields: Vec<Field>,
+    pub fields: Vec<ExplainedField>,
     /// Other rows of the same job.
-    pub history: Vec<Past>,
+    pub history: Vec<EarlierVersion>,
     /// Work done, with the benchmark and where it came from.
     pub work: Vec<String>,
     /// Whether summaries of its site, month and view count in its place: then it is no usage and is not charged.
     pub is_displaced: bool,
     /// What usage has of it, period by period, as recorded.
-    pub usage: Vec<Used>,
+    pub usage: Vec<JobUsage>,
     /// Charges.
-    pub charges: Vec<Charged>,
+    pub charges: Vec<JobCharge>,
 }
 
 /// The jobs that are called `job`: by job id, plain job number, grid-wide id or record id. `inputs` is the folder the
@@ -162,7 +162,7 @@ pub fn explain(output: &str, job: &str, inputs: &Path) -> Result<Vec<Explained>>
     let (store, manifest) = Manifest::open(output)?;
     let table = |path: &str| -> Result<Vec<RecordBatch>> { read_table(store.reader(path)?, None, 16_384)?.collect() };
     let book = Book::load(&table(lake::inputs_path(&manifest))?, &table(lake::LEDGER)?)?;
-    let lake = Lake { store, manifest, book };
+    let lake = ExplainedLake { store, manifest, book };
     let wanted = identity(job);
     let mut found = Vec::new();
     for file in lake.manifest.dataset("records") {
@@ -192,13 +192,13 @@ pub fn explain(output: &str, job: &str, inputs: &Path) -> Result<Vec<Explained>>
     Ok(found)
 }
 
-struct Lake {
+struct ExplainedLake {
     store: Store,
     manifest: Manifest,
     book: Book,
 }
 
-impl Lake {
+impl ExplainedLake {
     /// The one row of `record`.
     fn job(&self, site: &str, month: crate::time::Month, record: &RecordBatch, inputs: &Path) -> Result<Explained> {
         let of = |name: &str| -> Result<String> { Ok(word(text(record, name)?, 0).unwrap_or_default().to_owned()) };
@@ -218,7 +218,7 @@ impl Lake {
         let format = of("format")?;
         // A lake of before says no calendar: then parts are told without how they came about.
         let told = calendar_fact::restored(&self.manifest.facts).ok();
-        let mut splitter = told.map(|(attribution, calendar)| Splitter::new(attribution, calendar));
+        let mut splitter = told.map(|(attribution, calendar)| ShareSplitter::new(attribution, calendar));
         let view = RecordView::new(record)?;
         let shares = splitter
             .as_mut()
@@ -277,13 +277,13 @@ impl Lake {
         read_table(self.store.reader(path)?, None, 16_384)?.collect()
     }
 
-    fn history(&self, site: &str, month: crate::time::Month, record_id: &[u8]) -> Result<Vec<Past>> {
+    fn history(&self, site: &str, month: crate::time::Month, record_id: &[u8]) -> Result<Vec<EarlierVersion>> {
         let mut past = Vec::new();
         for batch in self.batches(&lake::month_path("history", site, month))? {
             let (ids, outcome) = (id(&batch, "record_id")?, text(&batch, "outcome")?);
             let (files, line) = (text(&batch, "file_id")?, int(&batch, "line")?);
             for row in (0..batch.num_rows()).filter(|row| ids.value(*row) == record_id) {
-                past.push(Past {
+                past.push(EarlierVersion {
                     outcome: outcome.value(row).to_owned(),
                     path: self.input(files.value(row)).0,
                     line: line.value(row),
@@ -310,11 +310,11 @@ impl Lake {
         site: &str,
         month: crate::time::Month,
         record: &RecordBatch,
-        (record_id, shares, calendar): (&[u8], &[Share], Option<&Calendar>),
-    ) -> Result<Vec<Charged>> {
+        (record_id, shares, calendar): (&[u8], &[PeriodShare], Option<&Calendar>),
+    ) -> Result<Vec<JobCharge>> {
         let rows = self.batches(&lake::month_path("job_charges", site, month))?;
         let bill_rows = self.bill_rows(site, month)?;
-        let mut bills_of: Option<overhead::Lines> = None;
+        let mut bills_of: Option<overhead::OverheadLines> = None;
         let mut charges = Vec::new();
         for batch in self.batches(crate::run::charges::POLICIES)? {
             let of = |name: &str| text(&batch, name);
@@ -337,7 +337,7 @@ impl Lake {
                             none => none.insert(overhead::explain(&self.store, &self.manifest, site, record)?),
                         };
                         let of = (chosen.value(row).to_owned(), pools.value(row).to_owned());
-                        charges.push(Charged {
+                        charges.push(JobCharge {
                             policy: ids.value(row).to_owned(),
                             version: versions.value(row).to_owned(),
                             options: chosen.value(row).to_owned(),
@@ -357,7 +357,7 @@ impl Lake {
                 }
                 let facts = Facts::of_records(record, site, &tariff.policy.needs())?;
                 let priced = price(&tariff.policy, &tariff.options, &facts, true)?;
-                charges.push(Charged {
+                charges.push(JobCharge {
                     policy: tariff.policy.id.clone(),
                     version: tariff.policy.version.clone(),
                     options: tariff.chosen.clone(),
@@ -373,7 +373,7 @@ impl Lake {
 }
 
 /// Which columns the inputs are, then how the charge comes about.
-fn steps(tariff: &Tariff, facts: &Facts, priced: &Priced) -> Vec<String> {
+fn steps(tariff: &Tariff, facts: &Facts, priced: &JobPriced) -> Vec<String> {
     let reads = tariff.policy.reads();
     let read = INPUTS
         .iter()
@@ -397,8 +397,8 @@ fn steps(tariff: &Tariff, facts: &Facts, priced: &Priced) -> Vec<String> {
 }
 
 /// What usage has of a job.
-fn used(shares: &[Share], site: &str, vo: Option<&str>) -> Vec<Used> {
-    let used = shares.iter().map(|share| Used {
+fn used(shares: &[PeriodShare], site: &str, vo: Option<&str>) -> Vec<JobUsage> {
+    let used = shares.iter().map(|share| JobUsage {
         month: month_text(share.period.month),
         ran_ms: [share.ran_ms, share.of_ms],
         wall_s: share.wall_s,
@@ -416,7 +416,7 @@ pub(crate) fn month_text(month: Day) -> String {
 }
 
 /// Every value that is known, and where it came from.
-fn fields(record: &RecordBatch, format: &str) -> Result<Vec<Field>> {
+fn fields(record: &RecordBatch, format: &str) -> Result<Vec<ExplainedField>> {
     let mut fields = Vec::new();
     for column in &schema::dataset("records")?.columns {
         let array: &ArrayRef = schema::batch::column(record, &column.name)?;
@@ -427,7 +427,7 @@ fn fields(record: &RecordBatch, format: &str) -> Result<Vec<Field>> {
         if value == "false" {
             continue;
         }
-        fields.push(Field {
+        fields.push(ExplainedField {
             name: column.name.clone(),
             value,
             unit: column.unit.clone(),

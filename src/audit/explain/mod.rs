@@ -4,9 +4,9 @@ mod cell;
 mod job;
 mod piece;
 mod raw;
-mod told;
+mod text;
 mod usage;
 
-pub use cell::{Cell, Contributor, cell};
+pub use cell::{Contributor, ExplainedCell, cell};
 pub use job::{Explained, explain};
 pub use usage::{UsageCell, usage};

@@ -2,25 +2,25 @@
 
 use arrow::array::RecordBatch;
 
-use super::job::{Piece, month_text};
+use super::job::{ExplainedPiece, month_text};
 use crate::charge::amount::CHARGE_SCALE;
 use crate::error::Result;
 use crate::reference::decimal::text as amount;
 use crate::schema::batch::{date, decimal, id, int, number, text, word};
 use crate::store::lake;
-use crate::summarise::share::Share;
+use crate::summarise::share::PeriodShare;
 
 /// Policy, version and options, and the pool where a policy has several.
-pub(crate) type Payer<'a> = ((&'a str, &'a str, &'a str), Option<&'a str>);
+pub(crate) type ExplainedPayer<'a> = ((&'a str, &'a str, &'a str), Option<&'a str>);
 
 /// The parts of a job's charge by one payer.
 pub(crate) fn pieces(
     rows: &[RecordBatch],
     site: &str,
     record_id: &[u8],
-    (wanted, pool): Payer<'_>,
-    (shares, holds_ms): (&[Share], Option<(i64, i64)>),
-) -> Result<Vec<Piece>> {
+    (wanted, pool): ExplainedPayer<'_>,
+    (shares, holds_ms): (&[PeriodShare], Option<(i64, i64)>),
+) -> Result<Vec<ExplainedPiece>> {
     let mut pieces = Vec::new();
     for batch in rows {
         let (ids, charge) = (id(batch, "record_id")?, decimal(batch, "charge")?);
@@ -46,7 +46,7 @@ pub(crate) fn pieces(
                 let ran_ms = until_ms.saturating_sub(from_ms.max(share.from_ms)).max(0);
                 [ran_ms, share.of_ms]
             });
-            pieces.push(Piece {
+            pieces.push(ExplainedPiece {
                 month: month_text(month.value(row)),
                 account: word(account, row).map(str::to_owned),
                 correction_id: word(correction, row).map(str::to_owned),

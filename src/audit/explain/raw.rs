@@ -5,8 +5,8 @@ use std::path::Path;
 
 use crate::error::Result;
 use crate::sources::compression::decompress;
-use crate::sources::excerpt::{Extent, Wanted, excerpts};
 use crate::sources::input::InputFile;
+use crate::sources::raw_rows::{RawExtent, RawWanted, excerpts};
 use crate::sources::registry::recognise;
 
 /// Longest excerpt that is shown, in characters.
@@ -35,9 +35,9 @@ pub(crate) fn row(
     let Some(dialect) = recognise(&head) else {
         return Ok(Err(format!("{path} is not read row by row")));
     };
-    let wanted = Wanted {
+    let wanted = RawWanted {
         byte_offset,
-        extent: Extent::Rows(1),
+        extent: RawExtent::Rows(1),
     };
     let found = excerpts(dialect, decompress(file.open()?)?, &[wanted])?;
     let text = |bytes: &[u8]| -> String { String::from_utf8_lossy(bytes).trim_end().chars().take(SHOWN).collect() };

@@ -12,7 +12,7 @@ use crate::lake::calendar_fact;
 use crate::reference::decimal::text as amount;
 use crate::schema::batch::{decimal, id, int, number, text, word};
 use crate::store::{Manifest, Store, lake, read_table};
-use crate::summarise::share::{Share, Splitter};
+use crate::summarise::share::{PeriodShare, ShareSplitter};
 use crate::summarise::view::RecordView;
 
 /// The kinds of benchmark, as columns name them.
@@ -20,7 +20,7 @@ const BENCHMARKS: [&str; 3] = ["hs06", "hs23", "si00"];
 
 /// Sums of a part of a cell.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Totals {
+pub struct CellTotals {
     /// Jobs.
     pub job_n: i64,
     /// Wall time, not times cores, seconds.
@@ -35,13 +35,13 @@ pub struct Totals {
 
 /// One job's part of a cell.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct JobPart {
+pub struct ExplainedPart {
     /// Job id.
     pub job_id: String,
     /// Account.
     pub account: Option<String>,
     /// What the cell has of it.
-    pub part: Totals,
+    pub part: CellTotals,
     /// Wall time of the whole job, seconds.
     pub of_wall_s: i64,
     /// Cores allocated.
@@ -60,7 +60,7 @@ pub struct BenchmarkUse {
     /// Where it came from.
     pub origin: String,
     /// What it scales.
-    pub scaled: Totals,
+    pub scaled: CellTotals,
     /// Wall time times cores times the value.
     pub core_wall_s: String,
 }
@@ -77,28 +77,28 @@ pub struct Touch {
     /// Why.
     pub reason: String,
     /// What it changes here.
-    pub change: Totals,
+    pub change: CellTotals,
 }
 
 /// One view of a cell; views are never added up.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct View {
+pub struct ViewUsage {
     /// Its word.
     pub name: String,
     /// What the file holds of records.
-    pub recorded: Totals,
+    pub recorded: CellTotals,
     /// What the jobs below and all others come to: the same, when jobs are what was counted.
-    pub of_jobs: Totals,
+    pub of_jobs: CellTotals,
     /// What corrections changed.
     pub corrections: Vec<Touch>,
     /// Recorded and corrected together.
-    pub total: Totals,
+    pub total: CellTotals,
     /// Benchmarks, those that scale most first.
     pub benchmarks: Vec<BenchmarkUse>,
     /// Jobs with a part in the cell.
     pub job_n: usize,
     /// Those with the most core time, the most first.
-    pub top: Vec<JobPart>,
+    pub top: Vec<ExplainedPart>,
 }
 
 /// A cell of `usage`.
@@ -111,14 +111,14 @@ pub struct UsageCell {
     /// Zone, first day of the allocation year and grain.
     pub calendar: String,
     /// By view.
-    pub views: Vec<View>,
+    pub views: Vec<ViewUsage>,
 }
 
 /// What is known of the jobs of one view.
 #[derive(Default)]
-struct Jobs {
-    parts: Vec<JobPart>,
-    benchmarks: BTreeMap<(String, i128, String), Totals>,
+struct CellJobs {
+    parts: Vec<ExplainedPart>,
+    benchmarks: BTreeMap<(String, i128, String), CellTotals>,
 }
 
 /// What stands behind `path`, a file of `usage` as the lake names it, or the folder it lies in, with the `top` jobs.
@@ -136,11 +136,11 @@ pub fn usage(output: &str, path: &str, top: usize) -> Result<UsageCell> {
     let (site, vo, year) =
         lake::parse_usage_path(&file.path).ok_or_else(|| Error::internal("a cell without a name"))?;
     let (attribution, calendar) = calendar_fact::restored(&manifest.facts)?;
-    let mut splitter = Splitter::new(attribution, calendar);
+    let mut splitter = ShareSplitter::new(attribution, calendar);
     let refused = refused(&store, &manifest)?;
     let mut views = held(&store, &file.path)?;
     name_corrections(&store, &manifest, &mut views)?;
-    let mut jobs: BTreeMap<String, Jobs> = BTreeMap::new();
+    let mut jobs: BTreeMap<String, CellJobs> = BTreeMap::new();
     for file in manifest.dataset("records") {
         if lake::parse_month_path(&file.path).is_none_or(|(of, _)| of != site) {
             continue;
@@ -154,7 +154,7 @@ pub fn usage(output: &str, path: &str, top: usize) -> Result<UsageCell> {
                     continue;
                 }
                 let shares = splitter.shares(&record_view, row);
-                let own: Vec<&Share> = shares
+                let own: Vec<&PeriodShare> = shares
                     .iter()
                     .filter(|share| share.period.allocation_year == year)
                     .collect();
@@ -197,18 +197,18 @@ fn refused(store: &Store, manifest: &Manifest) -> Result<BTreeSet<Vec<u8>>> {
 }
 
 /// What the file itself holds, by view.
-fn held(store: &Store, path: &str) -> Result<Vec<View>> {
-    let mut views: BTreeMap<String, View> = BTreeMap::new();
+fn held(store: &Store, path: &str) -> Result<Vec<ViewUsage>> {
+    let mut views: BTreeMap<String, ViewUsage> = BTreeMap::new();
     for batch in read_table(store.reader(path)?, None, 16_384)? {
         let batch = batch?;
         let (view, corrections) = (text(&batch, "view")?, text(&batch, "correction_id")?);
         for row in 0..batch.num_rows() {
             let word_of_view = view.value(row).to_owned();
-            let own = views.entry(word_of_view.clone()).or_insert_with(|| View {
+            let own = views.entry(word_of_view.clone()).or_insert_with(|| ViewUsage {
                 name: word_of_view,
-                ..View::default()
+                ..ViewUsage::default()
             });
-            let part = Totals::of(&batch, row)?;
+            let part = CellTotals::of(&batch, row)?;
             own.total.add(&part);
             match word(corrections, row) {
                 None => own.recorded.add(&part),
@@ -235,7 +235,7 @@ fn held(store: &Store, path: &str) -> Result<Vec<View>> {
 }
 
 /// Who signed the corrections, and why.
-fn name_corrections(store: &Store, manifest: &Manifest, views: &mut [View]) -> Result<()> {
+fn name_corrections(store: &Store, manifest: &Manifest, views: &mut [ViewUsage]) -> Result<()> {
     for file in manifest.dataset("corrections") {
         for batch in read_table(store.reader(&file.path)?, None, 16_384)? {
             let batch = batch?;
@@ -253,7 +253,7 @@ fn name_corrections(store: &Store, manifest: &Manifest, views: &mut [View]) -> R
     Ok(())
 }
 
-impl Totals {
+impl CellTotals {
     fn of(batch: &RecordBatch, row: usize) -> Result<Self> {
         let sum = |name: &str| -> Result<i64> { Ok(number(int(batch, name)?, row).unwrap_or(0)) };
         Ok(Self {
@@ -286,11 +286,11 @@ impl Totals {
     }
 }
 
-impl Jobs {
-    fn add(&mut self, batch: &RecordBatch, row: usize, shares: &[&Share]) -> Result<()> {
-        let mut part = Totals::default();
+impl CellJobs {
+    fn add(&mut self, batch: &RecordBatch, row: usize, shares: &[&PeriodShare]) -> Result<()> {
+        let mut part = CellTotals::default();
         for share in shares {
-            part.add(&Totals {
+            part.add(&CellTotals {
                 job_n: i64::from(share.is_counted),
                 wall_s: share.wall_s,
                 alloc_core_s: share.alloc_core_s,
@@ -315,7 +315,7 @@ impl Jobs {
             let none = ("none".to_owned(), 0, String::new());
             self.benchmarks.entry(none).or_default().add(&part);
         }
-        self.parts.push(JobPart {
+        self.parts.push(ExplainedPart {
             job_id: text(batch, "job_id")?.value(row).to_owned(),
             account: word(text(batch, "account")?, row).map(str::to_owned),
             part,
@@ -326,7 +326,7 @@ impl Jobs {
         Ok(())
     }
 
-    fn tell(mut self, view: &mut View, top: usize) {
+    fn tell(mut self, view: &mut ViewUsage, top: usize) {
         view.job_n = self.parts.len();
         for part in &self.parts {
             view.of_jobs.add(&part.part);

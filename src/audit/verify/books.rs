@@ -7,7 +7,7 @@ use crate::error::{Error, Kind, Result};
 use crate::schema::batch::text;
 use crate::store::chain::Page;
 use crate::store::seal::SEAL;
-use crate::store::{Head, Manifest, Seal, Store, read_table};
+use crate::store::{Manifest, Seal, SealHead, Store, read_table};
 
 /// Opens a lake, without its manifest where that is damaged: what is damaged is reported by path.
 pub(crate) fn open(output: &str) -> Result<(Store, Option<Manifest>)> {
@@ -38,7 +38,7 @@ pub(crate) fn check(
         }
     }
     for (book, pages) in books {
-        let head = pages.last().map_or_else(Head::default, |last| Head {
+        let head = pages.last().map_or_else(SealHead::default, |last| SealHead {
             page_n: last.number,
             blake3: last.blake3.clone(),
         });

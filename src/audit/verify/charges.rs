@@ -12,10 +12,10 @@ use crate::schema::batch::{date, decimal, id, int, number, text, word};
 use crate::store::{Manifest, Store, lake, read_table};
 
 /// Site, subject, policy, version and options.
-type Payer = (String, String, String, String, String);
+type ChargeCheckPayer = (String, String, String, String, String);
 
 /// Charge in billionths, jobs charged and jobs without a price.
-type Sums = BTreeMap<Payer, [i128; 3]>;
+type ChargeCheckSums = BTreeMap<ChargeCheckPayer, [i128; 3]>;
 
 /// Tells where the sums of charges one by one, `charge_part` and `charges` differ.
 pub(crate) fn check(store: &Store, manifest: &Manifest, report: &mut VerifyReport) -> Result<()> {
@@ -41,9 +41,9 @@ pub(crate) fn check(store: &Store, manifest: &Manifest, report: &mut VerifyRepor
     refunds(store, manifest, report)
 }
 
-fn sums(store: &Store, manifest: &Manifest, dataset: &str, report: &mut VerifyReport) -> Result<Sums> {
+fn sums(store: &Store, manifest: &Manifest, dataset: &str, report: &mut VerifyReport) -> Result<ChargeCheckSums> {
     let declared = schema::dataset(dataset)?;
-    let mut sums = Sums::new();
+    let mut sums = ChargeCheckSums::new();
     for file in manifest.dataset(dataset) {
         let site = if dataset == "charges" {
             lake::parse_usage_path(&file.path).map(|(site, ..)| site)
@@ -78,7 +78,7 @@ fn sums(store: &Store, manifest: &Manifest, dataset: &str, report: &mut VerifyRe
 }
 
 /// Record, policy, version and options; VO and account; allocation year, month and day.
-type Name = ([u8; 16], [String; 3], [Option<String>; 2], (i64, i32, Option<i32>));
+type ChargeCheckName = ([u8; 16], [String; 3], [Option<String>; 2], (i64, i32, Option<i32>));
 
 /// Tells entries that take something else than what had been charged under the same name.
 fn refunds(store: &Store, manifest: &Manifest, report: &mut VerifyReport) -> Result<()> {
@@ -87,7 +87,7 @@ fn refunds(store: &Store, manifest: &Manifest, report: &mut VerifyReport) -> Res
         if touched.is_empty() {
             continue;
         }
-        let mut standing: BTreeMap<Name, Vec<Option<i128>>> = BTreeMap::new();
+        let mut standing: BTreeMap<ChargeCheckName, Vec<Option<i128>>> = BTreeMap::new();
         let mut taken = Vec::new();
         for batch in read_table(store.reader(&file.path)?, None, 16_384)? {
             let batch = batch?;

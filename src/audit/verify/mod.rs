@@ -75,11 +75,11 @@ impl VerifyReport {
 }
 
 /// Rows of `records` and `history` by (site, month), file and reason, as the files have them.
-type Counted = BTreeMap<(Option<String>, Option<crate::time::Month>), BTreeMap<(String, Reason), u64>>;
+type CountedRecords = BTreeMap<(Option<String>, Option<crate::time::Month>), BTreeMap<(String, Reason), u64>>;
 
 /// Totals that must be conserved between `records`, `usage_part` and `usage`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Totals {
+struct VerifiedTotals {
     job_n: i128,
     wall_s: i128,
     alloc_core_s: i128,
@@ -173,8 +173,8 @@ fn verify_state(output: &str, heads: &[String], is_locked: bool) -> Result<Verif
     report.findings.extend(super::capacity::verify(&store, &manifest)?);
     let refused = refused_ids(&store, &manifest, &book, &mut report)?;
     let is_prorated = manifest.facts.get(ATTRIBUTION_FACT).is_none_or(|how| how == "prorated");
-    let mut counted = Counted::new();
-    let mut expected: BTreeMap<(String, crate::time::Month), Totals> = BTreeMap::new();
+    let mut counted = CountedRecords::new();
+    let mut expected: BTreeMap<(String, crate::time::Month), VerifiedTotals> = BTreeMap::new();
     let summarised = summaries::count(&store, &manifest, &mut counted, &mut report)?;
     let displaced = summaries::displaced(&summarised);
     report
@@ -186,7 +186,7 @@ fn verify_state(output: &str, heads: &[String], is_locked: bool) -> Result<Verif
             continue;
         };
         let of = counted.entry((Some(site.clone()), Some(month))).or_default();
-        let mut totals = Totals::default();
+        let mut totals = VerifiedTotals::default();
         let displaced = displaced.get(&folded(&(site.clone(), month)));
         let dataset = schema::dataset(&file.dataset)?;
         for batch in read_table(store.reader(&file.path)?, None, 16_384)? {
@@ -212,7 +212,7 @@ fn verify_state(output: &str, heads: &[String], is_locked: bool) -> Result<Verif
     }
     let mut parts = check_parts(&store, &manifest, expected, &mut report)?;
     check_ledger(&book, &counted, &mut report);
-    let mut usage: BTreeMap<String, Totals> = BTreeMap::new();
+    let mut usage: BTreeMap<String, VerifiedTotals> = BTreeMap::new();
     for file in manifest.dataset("usage") {
         let Some((site, _, _)) = lake::parse_usage_path(&file.path) else {
             report.find(&file.path, "the path names no site, VO and allocation year");
@@ -221,8 +221,8 @@ fn verify_state(output: &str, heads: &[String], is_locked: bool) -> Result<Verif
         let of_site = usage.entry(site).or_default();
         *of_site = of_site.plus(usage_totals(&table(&file.path)?)?);
     }
-    parts.retain(|_, totals| *totals != Totals::default());
-    usage.retain(|_, totals| *totals != Totals::default());
+    parts.retain(|_, totals| *totals != VerifiedTotals::default());
+    usage.retain(|_, totals| *totals != VerifiedTotals::default());
     if parts != usage {
         report.find(
             "usage",
@@ -238,12 +238,12 @@ fn verify_state(output: &str, heads: &[String], is_locked: bool) -> Result<Verif
 fn check_parts(
     store: &Store,
     manifest: &Manifest,
-    mut expected: BTreeMap<(String, crate::time::Month), Totals>,
+    mut expected: BTreeMap<(String, crate::time::Month), VerifiedTotals>,
     report: &mut VerifyReport,
-) -> Result<BTreeMap<String, Totals>> {
+) -> Result<BTreeMap<String, VerifiedTotals>> {
     let table = |path: &str| -> Result<Vec<RecordBatch>> { read_table(store.reader(path)?, None, 16_384)?.collect() };
-    let mut parts: BTreeMap<String, Totals> = BTreeMap::new();
-    let mut entries = Totals::default();
+    let mut parts: BTreeMap<String, VerifiedTotals> = BTreeMap::new();
+    let mut entries = VerifiedTotals::default();
     for file in manifest.dataset("usage_part") {
         let Some((site, month)) = lake::parse_month_path(&file.path) else {
             report.find(&file.path, "the path names no site and month");
@@ -262,12 +262,12 @@ fn check_parts(
         entries = entries.plus(corrected);
     }
     for ((site, month), totals) in expected {
-        if totals != Totals::default() {
+        if totals != VerifiedTotals::default() {
             let path = lake::month_path("usage_part", &site, month);
             report.find(&path, format!("contributes nothing, but the records have {totals:?}"));
         }
     }
-    let mut told = Totals::default();
+    let mut told = VerifiedTotals::default();
     for file in manifest.dataset("corrections") {
         told = told.plus(usage_totals(&table(&file.path)?)?);
     }
@@ -280,7 +280,7 @@ fn check_parts(
     Ok(parts)
 }
 
-impl Totals {
+impl VerifiedTotals {
     fn plus(self, other: Self) -> Self {
         Self {
             job_n: self.job_n + other.job_n,
@@ -351,7 +351,7 @@ fn count_records(
     (refused, displaced): (&BTreeSet<Vec<u8>>, Option<&BTreeSet<String>>),
     is_prorated: bool,
     of: &mut BTreeMap<(String, Reason), u64>,
-    totals: &mut Totals,
+    totals: &mut VerifiedTotals,
 ) -> Result<()> {
     let (files, ids) = (text(batch, "file_id")?, id(batch, "record_id")?);
     let (end, steps, view) = (time(batch, "end_utc")?, int(batch, "step_n")?, text(batch, "view")?);
@@ -405,8 +405,8 @@ fn count_history(batch: &RecordBatch, of: &mut BTreeMap<(String, Reason), u64>) 
 }
 
 /// The ledger's lines about records and history against what these hold.
-fn check_ledger(book: &Book, counted: &Counted, report: &mut VerifyReport) {
-    let mut said = Counted::new();
+fn check_ledger(book: &Book, counted: &CountedRecords, report: &mut VerifyReport) {
+    let mut said = CountedRecords::new();
     for file_id in book.inputs().keys() {
         for ((site, month, reason), rows) in book.places(file_id).into_iter().flatten() {
             if crate::ledger::book::is_settled_by_merge(*reason) {
@@ -433,21 +433,21 @@ fn check_ledger(book: &Book, counted: &Counted, report: &mut VerifyReport) {
 }
 
 /// What records contribute, and what corrections do.
-fn part_totals(batches: &[RecordBatch]) -> Result<(Totals, Totals)> {
+fn part_totals(batches: &[RecordBatch]) -> Result<(VerifiedTotals, VerifiedTotals)> {
     let mut groups = Groups::default();
     for batch in batches {
         groups.add_batch(batch)?;
     }
     let at = |name: &str| COUNTED.iter().position(|counted| *counted == name).unwrap_or(0);
     let (job_n, wall_s, core_s) = (at("job_n"), at("wall_s"), at("alloc_core_s"));
-    let (mut recorded, mut corrected) = (Totals::default(), Totals::default());
+    let (mut recorded, mut corrected) = (VerifiedTotals::default(), VerifiedTotals::default());
     for (key, sums) in groups.into_sorted() {
         let counted = |at: usize| sums.counted.get(at).copied().map_or(0, i128::from);
         let totals = match key.correction_id {
             None => &mut recorded,
             Some(_) => &mut corrected,
         };
-        *totals = totals.plus(Totals {
+        *totals = totals.plus(VerifiedTotals {
             job_n: counted(job_n),
             wall_s: counted(wall_s),
             alloc_core_s: counted(core_s),
@@ -457,10 +457,10 @@ fn part_totals(batches: &[RecordBatch]) -> Result<(Totals, Totals)> {
     Ok((recorded, corrected))
 }
 
-fn usage_totals(batches: &[RecordBatch]) -> Result<Totals> {
-    let mut totals = Totals::default();
+fn usage_totals(batches: &[RecordBatch]) -> Result<VerifiedTotals> {
+    let mut totals = VerifiedTotals::default();
     for batch in batches {
-        totals = totals.plus(Totals {
+        totals = totals.plus(VerifiedTotals {
             job_n: sum(batch, "job_n")?,
             wall_s: sum(batch, "wall_s")?,
             alloc_core_s: sum(batch, "alloc_core_s")?,

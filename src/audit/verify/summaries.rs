@@ -2,22 +2,22 @@
 
 use std::collections::BTreeMap;
 
-use super::{Counted, Totals, VerifyReport};
+use super::{CountedRecords, VerifiedTotals, VerifyReport};
+use crate::dedupe::summary::from_batch;
 use crate::error::Result;
 use crate::lake::views::{Views, folded};
 use crate::ledger::Outcome;
-use crate::records::summary::from_batch;
 use crate::store::{Manifest, Store, lake, read_table};
 use crate::time::Month;
 
 /// What the summaries that count come to, by site, month and view.
-pub(crate) type Summarised = BTreeMap<(String, Month, String), Totals>;
+pub(crate) type Summarised = BTreeMap<(String, Month, String), VerifiedTotals>;
 
 /// Counts the summaries, and gives what those that count come to. Sync records are no usage.
 pub(crate) fn count(
     store: &Store,
     manifest: &Manifest,
-    counted: &mut Counted,
+    counted: &mut CountedRecords,
     report: &mut VerifyReport,
 ) -> Result<Summarised> {
     let mut totals = BTreeMap::new();
@@ -40,8 +40,8 @@ pub(crate) fn count(
                 if is_accepted && row.is_usage() {
                     let value = |name| row.number(name).map_or(0, i128::from);
                     let view = row.word("view").unwrap_or_default().to_owned();
-                    let of_view: &mut Totals = totals.entry((site.clone(), month, view)).or_default();
-                    *of_view = of_view.plus(Totals {
+                    let of_view: &mut VerifiedTotals = totals.entry((site.clone(), month, view)).or_default();
+                    *of_view = of_view.plus(VerifiedTotals {
                         job_n: value("job_n"),
                         wall_s: value("wall_s"),
                         alloc_core_s: value("wall_s") * value("alloc_core_n"),

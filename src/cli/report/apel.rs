@@ -10,13 +10,13 @@ use crate::error::Result;
 use crate::reference::benchmark::Benchmark;
 use crate::report::apel::MessageKind;
 use crate::report::apel::message::{BATCH_RECORDS, MAX_BATCH_RECORDS};
-use crate::report::apel::publish::{Published, Request, publish};
+use crate::report::apel::publish::{ApelRequest, Published, publish};
 use crate::report::lake::Lake;
-use crate::report::publication::outbox::{Layout, Outbox};
-use crate::report::publication::teller::Teller;
+use crate::report::publication::exporter::Exporter;
+use crate::report::publication::outbox::{Outbox, OutboxLayout};
 use crate::report::render::TableFormat;
 use crate::runtime::clock;
-use crate::store::Part;
+use crate::store::StatePart;
 
 /// Write the messages of the APEL accounting system: jobs, summaries, normalised summaries, sync records.
 ///
@@ -74,7 +74,7 @@ pub(super) struct Args {
 
     /// How messages lie in that folder.
     #[arg(long, value_name = "LAYOUT", default_value = "files", requires = "out")]
-    layout: Layout,
+    layout: OutboxLayout,
 
     #[command(flatten)]
     receiver: ReceiverArgs,
@@ -104,10 +104,10 @@ pub(super) fn run(args: &Args) -> Result<()> {
         };
         return args.receiver.run(receiver, &args.lake, &to, |lake| {
             let request = request(args, lake)?;
-            Ok((request.selection.clone(), Teller::Apel(request)))
+            Ok((request.selection.clone(), Exporter::Apel(request)))
         });
     }
-    let (outbox, published) = reading(&[&args.lake], Part::Published, || tell(args))?;
+    let (outbox, published) = reading(&[&args.lake], StatePart::Published, || tell(args))?;
     if let Some(outbox) = outbox {
         outbox.deliver()?;
         print(&published.table(), args.format)?;
@@ -119,7 +119,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
 }
 
 /// What is to be told of a lake.
-fn request(args: &Args, lake: &Lake) -> Result<Request> {
+fn request(args: &Args, lake: &Lake) -> Result<ApelRequest> {
     let mut kinds = args.message.clone();
     kinds.sort_unstable();
     kinds.dedup();
@@ -131,7 +131,7 @@ fn request(args: &Args, lake: &Lake) -> Result<Request> {
     } else {
         Finest::Month("summaries and sync records are of a month, and replace what the server has of it")
     };
-    Ok(Request {
+    Ok(ApelRequest {
         selection: args.selection.of(lake, finest)?,
         kinds,
         benchmark: args.benchmark,
@@ -139,7 +139,7 @@ fn request(args: &Args, lake: &Lake) -> Result<Request> {
         batch_records: args.batch,
         is_leaving_out: args.leave_out,
         now_s: Some(clock::now_ms().div_euclid(1000)),
-        ..Request::default()
+        ..ApelRequest::default()
     })
 }
 

@@ -6,16 +6,16 @@ use super::print::print;
 use crate::cli::output;
 use crate::cli::reading::reading;
 use crate::cli::selection::day;
+use crate::diagnostics::Problems;
 use crate::error::{Error, Kind, Result};
-use crate::problems::Problems;
 use crate::reference::allocation::AllocationTable;
 use crate::report::accounts::Accounts;
 use crate::report::balance::{On, add_users, balances, coldfront, ondemand, refuse_unknown, table};
 use crate::report::lake::{Lake, Selection};
 use crate::report::render::TableFormat;
-use crate::report::{balance_shown, charges};
+use crate::report::{balance_table, charges};
 use crate::runtime::clock;
-use crate::store::Part;
+use crate::store::StatePart;
 use crate::time::Day;
 
 /// Tell what is left of allocations: what was granted less what was charged, exactly.
@@ -63,7 +63,7 @@ pub(super) struct Args {
 
     /// Write what this reads, in place of --format.
     #[arg(long = "for", value_name = "PROGRAM", conflicts_with = "format")]
-    reader: Option<Reader>,
+    reader: Option<BalanceReader>,
 
     /// Format on stdout.
     #[arg(long, value_name = "FORMAT", default_value = "table")]
@@ -72,7 +72,7 @@ pub(super) struct Args {
 
 /// Who reads balances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Reader {
+enum BalanceReader {
     /// Open `OnDemand`: its balance file, version 1.
     Ondemand,
     /// `ColdFront`: a fixture of the usage of allocation attributes.
@@ -80,7 +80,7 @@ enum Reader {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
-    reading(&[&args.lake], Part::Published, || answer(args))
+    reading(&[&args.lake], StatePart::Published, || answer(args))
 }
 
 fn answer(args: &Args) -> Result<()> {
@@ -114,14 +114,14 @@ fn answer(args: &Args) -> Result<()> {
                 TableFormat::Table | TableFormat::Markdown | TableFormat::Html
             );
             let table = if is_for_people {
-                balance_shown::table(&found, day)
+                balance_table::table(&found, day)
             } else {
                 table(&found, day)
             };
             print(&table, args.format)?;
         }
-        Some(Reader::Ondemand) => output::text(&ondemand(&found, now_ms.div_euclid(1000))?)?,
-        Some(Reader::Coldfront) => output::text(&coldfront(&found).map_err(at_table)?)?,
+        Some(BalanceReader::Ondemand) => output::text(&ondemand(&found, now_ms.div_euclid(1000))?)?,
+        Some(BalanceReader::Coldfront) => output::text(&coldfront(&found).map_err(at_table)?)?,
     }
     for balance in &found {
         let unknown = match (balance.unpriced_job_n, balance.unpriced_sum_n) {
@@ -135,7 +135,7 @@ fn answer(args: &Args) -> Result<()> {
             balance.project()
         ));
     }
-    if args.reader == Some(Reader::Ondemand) {
+    if args.reader == Some(BalanceReader::Ondemand) {
         for balance in found.iter().filter(|balance| balance.users.is_empty()) {
             output::people(&format!("{}: nobody is known to see its balance", balance.project()));
         }

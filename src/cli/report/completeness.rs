@@ -8,7 +8,7 @@ use crate::report::completeness::{find, history, local_day, table};
 use crate::report::lake::Lake;
 use crate::report::render::TableFormat;
 use crate::runtime::clock;
-use crate::store::Part;
+use crate::store::StatePart;
 use crate::time::Day;
 use crate::time::month::day_of;
 
@@ -66,7 +66,7 @@ fn until(text: &str) -> Result<Until, String> {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
-    reading(&[&args.lake], Part::Published, || answer(args))
+    reading(&[&args.lake], StatePart::Published, || answer(args))
 }
 
 fn answer(args: &Args) -> Result<()> {

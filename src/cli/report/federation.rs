@@ -13,10 +13,10 @@ use crate::report::lake::Lake;
 use crate::report::render::TableFormat;
 use crate::report::sites::{SiteEntry, load_pledges, load_sites};
 use crate::report::vo_case::VoCase;
-use crate::report::work_scale::Scale;
+use crate::report::work_scale::WorkScale;
 use crate::report::{osg as osg_report, portal};
 use crate::runtime::clock;
-use crate::store::Part;
+use crate::store::StatePart;
 
 /// What these reports have in common.
 #[derive(Clone, Debug, clap::Args)]
@@ -29,7 +29,7 @@ struct Common {
 
     /// Benchmark in which work is counted; the table is named by what was found.
     #[arg(long, value_name = "NAME", default_value = "hs23")]
-    work: Scale,
+    work: WorkScale,
 
     /// Table of what the federation knows of its sites: `site,federation,country,ngi,tier,norm_factor,resources`.
     #[arg(long, value_name = "CSV")]
@@ -93,7 +93,7 @@ pub(super) struct EgiArgs {
 }
 
 pub(super) fn egi(args: &EgiArgs) -> Result<()> {
-    reading(&[&args.common.lake], Part::Published, || egi_table(args))
+    reading(&[&args.common.lake], StatePart::Published, || egi_table(args))
 }
 
 fn egi_table(args: &EgiArgs) -> Result<()> {
@@ -124,7 +124,7 @@ pub(super) struct WlcgArgs {
 }
 
 pub(super) fn wlcg(args: &WlcgArgs) -> Result<()> {
-    reading(&[&args.common.lake], Part::Published, || wlcg_table(args))
+    reading(&[&args.common.lake], StatePart::Published, || wlcg_table(args))
 }
 
 fn wlcg_table(args: &WlcgArgs) -> Result<()> {
@@ -162,7 +162,7 @@ pub(super) struct OsgArgs {
 }
 
 pub(super) fn osg(args: &OsgArgs) -> Result<()> {
-    reading(&[&args.common.lake], Part::Published, || osg_table(args))
+    reading(&[&args.common.lake], StatePart::Published, || osg_table(args))
 }
 
 fn osg_table(args: &OsgArgs) -> Result<()> {

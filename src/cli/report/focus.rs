@@ -6,10 +6,10 @@ use crate::cli::reading::reading;
 use crate::cli::selection::{Finest, SelectionArgs};
 use crate::error::Result;
 use crate::report::charges;
-use crate::report::focus::{Billing, report};
+use crate::report::focus::{FocusBilling, report};
 use crate::report::lake::Lake;
 use crate::report::render::TableFormat;
-use crate::store::Part;
+use crate::store::StatePart;
 
 /// Write charges in the columns of FOCUS 1.3, the `FinOps` Open Cost and Usage Specification, for those who bill.
 ///
@@ -55,14 +55,14 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
-    reading(&[&args.lake], Part::Published, || answer(args))
+    reading(&[&args.lake], StatePart::Published, || answer(args))
 }
 
 fn answer(args: &Args) -> Result<()> {
     let lake = Lake::open(&args.lake)?;
     let charged = charges::read(&lake, &args.selection.of(&lake, Finest::Day)?)?;
     let charged = charges::choose(charged, &args.policy)?;
-    let billing = Billing {
+    let billing = FocusBilling {
         currency: args.currency.as_deref().map(str::to_ascii_uppercase),
         issuer: args.issuer.clone(),
         is_leaving_out: args.leave_out,

@@ -8,12 +8,12 @@ use crate::cli::selection::{Finest, SelectionArgs};
 use crate::error::Result;
 use crate::report::gracc::{table, tell};
 use crate::report::lake::Lake;
-use crate::report::publication::form::Form;
-use crate::report::publication::outbox::{Layout, Outbox};
-use crate::report::publication::teller::Teller;
+use crate::report::publication::exporter::Exporter;
+use crate::report::publication::outbox::{Outbox, OutboxLayout};
+use crate::report::publication::record_format::RecordFormat;
 use crate::report::render::TableFormat;
 use crate::runtime::clock;
-use crate::store::Part;
+use crate::store::StatePart;
 
 /// Write GRACC's daily summary documents.
 ///
@@ -55,21 +55,21 @@ pub(super) fn run(args: &Args) -> Result<()> {
     if let Some(receiver) = args.receiver.receiver() {
         let to = Destination {
             out: args.out.as_deref(),
-            layout: Layout::Files,
+            layout: OutboxLayout::Files,
             format: args.format.unwrap_or_default(),
         };
         return args.receiver.run(receiver, &args.lake, &to, |lake| {
             let selection = args
                 .selection
                 .of(lake, Finest::Month("a receiver holds months as a whole"))?;
-            let teller = Teller::Gracc {
+            let teller = Exporter::Gracc {
                 selection: selection.clone(),
                 users: args.users.users()?,
             };
             Ok((selection, teller))
         });
     }
-    let outbox = reading(&[&args.lake], Part::Published, || documents(args))?;
+    let outbox = reading(&[&args.lake], StatePart::Published, || documents(args))?;
     outbox.map_or(Ok(()), Outbox::deliver)
 }
 
@@ -83,9 +83,9 @@ fn documents(args: &Args) -> Result<Option<Outbox>> {
         print(&table(&lake, &selection, &users)?, format)?;
         return Ok(None);
     };
-    let mut outbox = Outbox::open(out, Layout::Files, clock::now_ms(), lake.store.url())?;
+    let mut outbox = Outbox::open(out, OutboxLayout::Files, clock::now_ms(), lake.store.url())?;
     tell(&lake, &selection, &users, |site, month, text, _| {
-        outbox.put(Form::Gracc, site, month, 1, text).map(drop)
+        outbox.put(RecordFormat::Gracc, site, month, 1, text).map(drop)
     })?;
     Ok(Some(outbox))
 }

@@ -8,7 +8,7 @@ use crate::error::{Error, Kind, Result};
 use crate::report::overhead;
 use crate::report::overhead::one::OverheadTable;
 use crate::report::render::{TableFormat, json, ndjson};
-use crate::store::Part;
+use crate::store::StatePart;
 
 /// What the nodes could still have run: the ledger of their capacity, how many canonical units were free for how long,
 /// nodes and days with the most overhead, the shapes that stood free, and what cannot be.
@@ -42,7 +42,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
-    reading(&[&args.lake], Part::Published, || answer(args))
+    reading(&[&args.lake], StatePart::Published, || answer(args))
 }
 
 fn answer(args: &Args) -> Result<()> {

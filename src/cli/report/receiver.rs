@@ -9,18 +9,18 @@ use crate::error::{Error, Kind, Result};
 use crate::reference::decimal;
 use crate::report::apel::MessageKind;
 use crate::report::lake::{Lake, Selection};
-use crate::report::publication::form::Form;
-use crate::report::publication::ledger::{Entry, State};
-use crate::report::publication::outbox::{Layout, Listed, Outbox, put_delete_list};
-use crate::report::publication::plan::{Plan, plan};
-use crate::report::publication::teller::Teller;
+use crate::report::publication::exporter::Exporter;
+use crate::report::publication::ledger::{PublicationEntry, PublicationState};
+use crate::report::publication::message_record::MessageRecord;
+use crate::report::publication::outbox::{Outbox, OutboxLayout, OutboxListed, put_delete_list};
+use crate::report::publication::plan::{PublicationPlan, plan};
+use crate::report::publication::record_format::RecordFormat;
 use crate::report::publication::terms::Terms;
-use crate::report::publication::told::Told;
 use crate::report::publication::{diff, send};
 use crate::report::render::TableFormat;
 use crate::report::table::divide;
 use crate::runtime::clock;
-use crate::store::{BookLock, Manifest, Outgoing, Part, Sending};
+use crate::store::{BookLock, Manifest, Outgoing, Sending, StatePart};
 
 /// The book of what a receiver was sent.
 #[derive(Debug, clap::Args)]
@@ -42,7 +42,7 @@ pub(super) struct ReceiverArgs {
     /// A kind the receiver may count beside another one of the same site and month; may be given several times. Without it
     /// a second kind, which would count the same jobs once more, is an error. Sync records are held beside any.
     #[arg(long, value_name = "KIND")]
-    beside: Vec<Form>,
+    beside: Vec<RecordFormat>,
 
     /// Put summaries over the rows of the super-summaries of APEL's server that its jobs no longer give, with zeros. When
     /// messages of single jobs change the VO, the benchmark or another part of such a row, the server writes a new row and
@@ -57,7 +57,7 @@ pub(super) struct ReceiverArgs {
 /// Where what is sent goes.
 pub(super) struct Destination<'a> {
     pub(super) out: Option<&'a str>,
-    pub(super) layout: Layout,
+    pub(super) layout: OutboxLayout,
     pub(super) format: TableFormat,
 }
 
@@ -69,10 +69,13 @@ impl ReceiverArgs {
 
     /// Of kinds that go to one place, only one may be counted there.
     pub(super) fn refuse_doubles(&self, kinds: &[MessageKind]) -> Result<()> {
-        let counted = kinds.iter().map(|kind| Form::Apel(*kind)).filter(|form| form.counts());
+        let counted = kinds
+            .iter()
+            .map(|kind| RecordFormat::Apel(*kind))
+            .filter(|form| form.counts());
         let unagreed: Vec<&str> = counted
             .filter(|form| !self.beside.contains(form))
-            .map(Form::as_str)
+            .map(RecordFormat::as_str)
             .collect();
         if unagreed.len() < 2 {
             return Ok(());
@@ -91,7 +94,7 @@ impl ReceiverArgs {
         receiver: &str,
         lake: &str,
         to: &Destination<'_>,
-        tell: impl Fn(&Lake) -> Result<(Selection, Teller)>,
+        tell: impl Fn(&Lake) -> Result<(Selection, Exporter)>,
     ) -> Result<()> {
         let compare = || {
             let lake = Lake::open(lake)?;
@@ -110,7 +113,7 @@ impl ReceiverArgs {
         };
         let title = format!("What differs from what {receiver} holds");
         let Some(out) = to.out.filter(|_| !self.diff) else {
-            return reading(&[lake], Part::Book, || {
+            return reading(&[lake], StatePart::Book, || {
                 let (_, plan) = compare()?;
                 print(&diff::table(&title, &plan.changes), to.format)?;
                 output::people(&diff::in_brief(&plan.changes));
@@ -145,9 +148,9 @@ impl ReceiverArgs {
         book: &BookLock,
         receiver: &str,
         lake: &Lake,
-        plan: &Plan,
-        (out, layout): (&str, Layout),
-    ) -> Result<Vec<Entry>> {
+        plan: &PublicationPlan,
+        (out, layout): (&str, OutboxLayout),
+    ) -> Result<Vec<PublicationEntry>> {
         send::permit(lake, plan)?;
         if plan.is_empty() {
             return Ok(Vec::new());
@@ -159,7 +162,7 @@ impl ReceiverArgs {
         let mut folders: Vec<&mut Outgoing> = vec![outbox.outgoing()];
         folders.extend(lists.as_mut());
         let sending = Sending::begin(book, &mut folders)?;
-        let mut list = |place: &_, listed: Listed, gone: &[_]| {
+        let mut list = |place: &_, listed: OutboxListed, gone: &[_]| {
             let Some(lists) = &mut lists else { return Ok(()) };
             let name = put_delete_list(lists, place, listed, now_ms, gone)?;
             output::people(&format!("{} records to delete: {name}", gone.len()));
@@ -181,7 +184,7 @@ impl ReceiverArgs {
 }
 
 /// What people have to know of a plan.
-fn note(plan: &Plan) {
+fn note(plan: &PublicationPlan) {
     if let Some(new) = &plan.new_receiver {
         output::people(new);
     }
@@ -200,18 +203,18 @@ fn note(plan: &Plan) {
 }
 
 /// What was sent, in numbers.
-fn note_sent(plan: &Plan, sent: &[Entry]) {
-    let records = |state: State| -> i64 {
+fn note_sent(plan: &PublicationPlan, sent: &[PublicationEntry]) {
+    let records = |state: PublicationState| -> i64 {
         let of = sent.iter().filter(|entry| entry.state == state);
-        of.map(Entry::record_n).sum()
+        of.map(PublicationEntry::record_n).sum()
     };
     output::people(&format!(
         "{} sent (kinds of message of a site and month), {} records taken back by zeros, {} listed to be deleted",
         plan.places.len(),
-        records(State::Retracted),
-        records(State::Listed) + records(State::SuperListed)
+        records(PublicationState::Retracted),
+        records(PublicationState::Listed) + records(PublicationState::SuperListed)
     ));
-    let overlaid = records(State::Overlaid);
+    let overlaid = records(PublicationState::Overlaid);
     if overlaid > 0 {
         output::people(&format!(
             "{overlaid} summaries put over rows of the server's super-summaries"
@@ -219,8 +222,8 @@ fn note_sent(plan: &Plan, sent: &[Entry]) {
     }
     let zero_jobs = sent
         .iter()
-        .filter(|entry| entry.state == State::Retracted && entry.place.0.is_job());
-    let zero_jobs: i64 = zero_jobs.map(Entry::record_n).sum();
+        .filter(|entry| entry.state == PublicationState::Retracted && entry.place.0.is_job());
+    let zero_jobs: i64 = zero_jobs.map(PublicationEntry::record_n).sum();
     if zero_jobs > 0 {
         output::people(&format!(
             "the usage of {zero_jobs} jobs is taken back; APEL's server still counts them as jobs (--delete-list names \
@@ -230,10 +233,10 @@ fn note_sent(plan: &Plan, sent: &[Entry]) {
 }
 
 /// What APEL's server keeps of jobs that are there no more, a line for each site and month.
-fn stale_lines(plan: &Plan) -> Vec<String> {
+fn stale_lines(plan: &PublicationPlan) -> Vec<String> {
     let mut lines = Vec::new();
     for ((_, site, month), rows) in &plan.stale {
-        let sum = |of: &dyn Fn(&Told) -> Option<i64>| rows.iter().filter_map(of).map(i128::from).sum::<i128>();
+        let sum = |of: &dyn Fn(&MessageRecord) -> Option<i64>| rows.iter().filter_map(of).map(i128::from).sum::<i128>();
         let hours = |seconds: i128| {
             let hundredths = divide(seconds.saturating_mul(100), 3600);
             hundredths.map_or_else(String::new, |hundredths| decimal::text(hundredths, 2))
@@ -251,8 +254,8 @@ fn stale_lines(plan: &Plan) -> Vec<String> {
              {} wall hours and {} CPU hours too many; {remedy}",
             rows.len(),
             sum(&|told| Some(told.job_n())),
-            hours(sum(&Told::wall_s)),
-            hours(sum(&Told::cpu_s)),
+            hours(sum(&MessageRecord::wall_s)),
+            hours(sum(&MessageRecord::cpu_s)),
         ));
     }
     lines

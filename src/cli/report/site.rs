@@ -11,8 +11,7 @@ use crate::report::render::{TableFormat, render};
 use crate::report::site::data::SiteData;
 use crate::report::site::page;
 use crate::report::site::users::top_users;
-use crate::store::Part;
-use crate::store::Store;
+use crate::store::{StatePart, Store};
 
 /// Write a page about one site that a resource board reads, and the same numbers as CSV beside it.
 ///
@@ -42,7 +41,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
-    let (site, data) = reading(&[&args.lake], Part::Published, || {
+    let (site, data) = reading(&[&args.lake], StatePart::Published, || {
         let lake = Lake::open(&args.lake)?;
         let mut selection = args
             .selection

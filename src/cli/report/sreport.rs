@@ -7,9 +7,9 @@ use crate::cli::selection::{Finest, SelectionArgs};
 use crate::error::{Error, Kind, Result};
 use crate::report::lake::Lake;
 use crate::report::render::TableFormat;
-use crate::report::sreport::answer::{Request, SreportKind};
-use crate::report::sreport::{Period, TimeUnit, answer};
-use crate::store::Part;
+use crate::report::sreport::answer::{SreportKind, SreportRequest};
+use crate::report::sreport::{SreportPeriod, TimeUnit, answer};
+use crate::store::StatePart;
 
 /// Print Slurm's familiar tables, with sreport's numbers to the printed digit.
 ///
@@ -77,7 +77,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
-    reading(&[&args.lake], Part::Published, || print_tables(args))
+    reading(&[&args.lake], StatePart::Published, || print_tables(args))
 }
 
 fn print_tables(args: &Args) -> Result<()> {
@@ -96,16 +96,16 @@ fn print_tables(args: &Args) -> Result<()> {
     let selection = args.selection.of(&lake, Finest::Day)?;
     let zone = lake.zone()?;
     let period = match args.start.as_deref().zip(args.end.as_deref()) {
-        Some((start, end)) => Period::between(start, end, &zone)?,
-        None => Period::of_days(&selection, &zone),
+        Some((start, end)) => SreportPeriod::between(start, end, &zone)?,
+        None => SreportPeriod::of_days(&selection, &zone),
     };
-    let request = Request {
+    let request = SreportRequest {
         unit: args.time,
         tres: args.tres.iter().cloned().collect(),
         top_n: args.top,
         edges: args.grouping.clone(),
         is_job_count: args.job_count,
-        ..Request::new(kind, selection, period)
+        ..SreportRequest::new(kind, selection, period)
     };
     let answer = answer(&lake, &request)?;
     print(&answer.table, args.format)?;

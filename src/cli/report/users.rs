@@ -1,7 +1,7 @@
 //! What a report does with the names of people.
 
 use crate::error::{Error, Kind, Result};
-use crate::privacy::{Action, Key, KeyPlace, Privacy, Pseudonyms, Rotation};
+use crate::privacy::{KeyPlace, Privacy, PrivacyAction, PrivacyKey, Pseudonyms, Rotation};
 use crate::report::apel::users::Users;
 
 /// What becomes of the names of people in what is told to others.
@@ -53,9 +53,9 @@ impl UsersArgs {
             (UsersArg::Withhold, None) => Ok(Users::Withhold),
             (UsersArg::Keep, None) => Ok(Users::Keep),
             (UsersArg::Pseudonym, Some(place)) => {
-                let key = Key::fetch(&place).map_err(Error::config)?;
+                let key = PrivacyKey::fetch(&place).map_err(Error::config)?;
                 Ok(Users::Pseudonym(Box::new(Privacy {
-                    actions: [Action::Pseudonym; 4],
+                    actions: [PrivacyAction::Pseudonym; 4],
                     pseudonyms: Some(Pseudonyms {
                         key,
                         rotation: Rotation::Year,

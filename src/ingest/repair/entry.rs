@@ -8,11 +8,11 @@ use crate::schema;
 use crate::schema::batch::{counts, int, text, texts};
 
 /// Which refusal of a file: line, byte offset, reason.
-pub(crate) type Key = (u64, u64, Reason);
+pub(crate) type RepairKey = (u64, u64, Reason);
 
 /// What came of a row of a repair file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Fate {
+pub(crate) enum RepairOutcome {
     /// The mended rows count.
     Repaired,
     /// They are refused again.
@@ -23,7 +23,7 @@ pub(crate) enum Fate {
     Unmatched,
 }
 
-impl Fate {
+impl RepairOutcome {
     const ALL: [Self; 4] = [Self::Repaired, Self::Refused, Self::Later, Self::Unmatched];
 
     fn as_str(self) -> &'static str {
@@ -38,31 +38,31 @@ impl Fate {
 
 /// One row of a repair file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Entry {
+pub(crate) struct RepairEntry {
     pub(crate) source: String,
     pub(crate) repair_file_id: String,
     pub(crate) repair_line: u64,
     pub(crate) file_id: String,
-    pub(crate) key: Key,
-    pub(crate) fate: Fate,
+    pub(crate) key: RepairKey,
+    pub(crate) effect: RepairOutcome,
     pub(crate) row_n: u64,
     pub(crate) repair_row_n: u64,
 }
 
-impl Entry {
+impl RepairEntry {
     pub(crate) fn is_repaired(&self) -> bool {
-        self.fate == Fate::Repaired
+        self.effect == RepairOutcome::Repaired
     }
 }
 
 /// The key of a row of `rejects` or `repairs`.
-pub(crate) fn key(line: i64, byte_offset: i64, reason: &str) -> Result<Key> {
+pub(crate) fn key(line: i64, byte_offset: i64, reason: &str) -> Result<RepairKey> {
     let reason = Reason::parse(reason).ok_or_else(|| Error::internal(format!("an unknown reason {reason:?}")))?;
     let whole = |number: i64| u64::try_from(number).unwrap_or(0);
     Ok((whole(line), whole(byte_offset), reason))
 }
 
-pub(crate) fn to_batch(entries: &[Entry]) -> Result<RecordBatch> {
+pub(crate) fn to_batch(entries: &[RepairEntry]) -> Result<RecordBatch> {
     schema::dataset("repairs")?.batch(vec![
         texts(entries.iter().map(|entry| Some(&entry.source))),
         texts(entries.iter().map(|entry| Some(&entry.repair_file_id))),
@@ -71,30 +71,30 @@ pub(crate) fn to_batch(entries: &[Entry]) -> Result<RecordBatch> {
         counts(entries.iter().map(|entry| entry.key.0)),
         counts(entries.iter().map(|entry| entry.key.1)),
         texts(entries.iter().map(|entry| Some(entry.key.2.code()))),
-        texts(entries.iter().map(|entry| Some(entry.fate.as_str()))),
+        texts(entries.iter().map(|entry| Some(entry.effect.as_str()))),
         counts(entries.iter().map(|entry| entry.row_n)),
         counts(entries.iter().map(|entry| entry.repair_row_n)),
     ])
 }
 
-pub(crate) fn from_batches(batch: &RecordBatch) -> Result<Vec<Entry>> {
+pub(crate) fn from_batches(batch: &RecordBatch) -> Result<Vec<RepairEntry>> {
     let (source, repair) = (text(batch, "source")?, text(batch, "repair_file_id")?);
     let (repair_line, file_id) = (int(batch, "repair_line")?, text(batch, "file_id")?);
     let (line, offset, reason) = (int(batch, "line")?, int(batch, "byte_offset")?, text(batch, "reason")?);
-    let (fate, row_n) = (text(batch, "outcome")?, int(batch, "row_n")?);
+    let (effect, row_n) = (text(batch, "outcome")?, int(batch, "row_n")?);
     let repair_row_n = int(batch, "repair_row_n")?;
     let whole = |number: i64| u64::try_from(number).unwrap_or(0);
     (0..batch.num_rows())
         .map(|row| {
-            let word = fate.value(row);
-            let fate = Fate::ALL.into_iter().find(|fate| fate.as_str() == word);
-            Ok(Entry {
+            let word = effect.value(row);
+            let effect = RepairOutcome::ALL.into_iter().find(|effect| effect.as_str() == word);
+            Ok(RepairEntry {
                 source: source.value(row).to_owned(),
                 repair_file_id: repair.value(row).to_owned(),
                 repair_line: whole(repair_line.value(row)),
                 file_id: file_id.value(row).to_owned(),
                 key: key(line.value(row), offset.value(row), reason.value(row))?,
-                fate: fate.ok_or_else(|| Error::internal(format!("an unknown outcome {word:?} of a repair")))?,
+                effect: effect.ok_or_else(|| Error::internal(format!("an unknown outcome {word:?} of a repair")))?,
                 row_n: whole(row_n.value(row)),
                 repair_row_n: whole(repair_row_n.value(row)),
             })

@@ -16,25 +16,25 @@ use arrow::array::RecordBatch;
 use self::entry::{from_batches, to_batch};
 use self::targets::Targets;
 use super::reading::{ReadFile, Reading};
+use crate::dedupe::Window;
+use crate::dedupe::spill::Spill;
 use crate::error::{Error, Result};
 use crate::lake::state::State;
 use crate::ledger::Reason;
-use crate::records::Window;
-use crate::records::spill::Spill;
 use crate::schema::batch::{int, text, texts};
 use crate::store::lake::{self, LakeTable};
 use crate::store::{Publication, Store};
 
-pub(crate) use self::entry::{Entry, Key};
+pub(crate) use self::entry::{RepairEntry, RepairKey};
 
 const PATH: &str = "repairs/repairs.parquet";
 
 /// The refusals of a file that are mended: by which repair file.
-pub(crate) type Marks = BTreeMap<Key, Mark>;
+pub(crate) type RepairMarks = BTreeMap<RepairKey, RepairMark>;
 
 /// One of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Mark {
+pub(crate) struct RepairMark {
     by: String,
     row_n: u64,
 }
@@ -42,9 +42,9 @@ pub(crate) struct Mark {
 /// All repairs of a lake.
 #[derive(Default)]
 pub(crate) struct Repairs {
-    entries: Vec<Entry>,
+    entries: Vec<RepairEntry>,
     /// What was marked before this run, by file.
-    before: BTreeMap<String, Marks>,
+    before: BTreeMap<String, RepairMarks>,
 }
 
 impl Repairs {
@@ -111,7 +111,7 @@ impl Repairs {
     }
 
     /// The mended refusals of every file.
-    pub(crate) fn marks(&self) -> BTreeMap<String, Marks> {
+    pub(crate) fn marks(&self) -> BTreeMap<String, RepairMarks> {
         marks(&self.entries)
     }
 
@@ -171,7 +171,7 @@ impl Repairs {
 ///
 /// # Errors
 /// [`crate::error::Kind::Internal`] when the ledger does not know them as refused.
-pub(crate) fn settle(book: &mut crate::ledger::Book, file_id: &str, marks: Option<&Marks>) -> Result<()> {
+pub(crate) fn settle(book: &mut crate::ledger::Book, file_id: &str, marks: Option<&RepairMarks>) -> Result<()> {
     for ((_, _, reason), mark) in marks.into_iter().flatten() {
         book.shift(file_id, *reason, Reason::Repaired, mark.row_n)?;
     }
@@ -182,7 +182,7 @@ pub(crate) fn settle(book: &mut crate::ledger::Book, file_id: &str, marks: Optio
 ///
 /// # Errors
 /// [`crate::error::Kind::Internal`] when it is not of `rejects`.
-pub(crate) fn annotate(batch: &RecordBatch, marks: Option<&Marks>) -> Result<RecordBatch> {
+pub(crate) fn annotate(batch: &RecordBatch, marks: Option<&RepairMarks>) -> Result<RecordBatch> {
     let (line, offset, reason) = (int(batch, "line")?, int(batch, "byte_offset")?, text(batch, "reason")?);
     let mut by = Vec::with_capacity(batch.num_rows());
     for row in 0..batch.num_rows() {
@@ -198,10 +198,10 @@ pub(crate) fn annotate(batch: &RecordBatch, marks: Option<&Marks>) -> Result<Rec
     dataset.batch(columns.collect::<Result<_>>()?)
 }
 
-fn marks(entries: &[Entry]) -> BTreeMap<String, Marks> {
-    let mut marks: BTreeMap<String, Marks> = BTreeMap::new();
+fn marks(entries: &[RepairEntry]) -> BTreeMap<String, RepairMarks> {
+    let mut marks: BTreeMap<String, RepairMarks> = BTreeMap::new();
     for entry in entries.iter().filter(|entry| entry.is_repaired()) {
-        let mark = Mark {
+        let mark = RepairMark {
             by: entry.repair_file_id.clone(),
             row_n: entry.row_n,
         };

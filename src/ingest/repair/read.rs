@@ -3,23 +3,23 @@
 use std::io::{BufReader, Cursor};
 use std::sync::Arc;
 
-use super::entry::{Entry, Fate, Key};
+use super::entry::{RepairEntry, RepairKey, RepairOutcome};
 use super::targets::Targets;
+use crate::dedupe::columns::Columns;
+use crate::dedupe::spill::Spill;
+use crate::dedupe::{Intake, Window};
 use crate::error::{Error, Kind, Result};
 use crate::ingest::reading::{ReadFile, Reading};
 use crate::ledger::Reason;
-use crate::records::columns::Columns;
-use crate::records::spill::Spill;
-use crate::records::{Intake, Window};
 use crate::sources::dialect::Dialect;
-use crate::sources::relay::Relay;
-use crate::sources::repair::{Unit, Units};
+use crate::sources::forwarding_sink::Relay;
+use crate::sources::repair::{RepairUnit, Units};
 use crate::sources::{Position, Sink, compression, registry};
 
 /// Rows taken before they go to the spill.
 const ROWS_HELD: usize = 8192;
 
-struct Reader<'a> {
+struct RepairReader<'a> {
     reading: &'a Reading,
     dialect: Dialect,
     at: usize,
@@ -41,7 +41,7 @@ pub(crate) fn read(
     window: Window,
     spill: &Spill,
     targets: &mut Targets<'_>,
-) -> Result<(ReadFile, Vec<Entry>)> {
+) -> Result<(ReadFile, Vec<RepairEntry>)> {
     let mut entries = Vec::new();
     let opened = compression::decompress(reading.file.open()?)
         .and_then(|input| Units::open(Box::new(BufReader::new(input))))
@@ -52,7 +52,7 @@ pub(crate) fn read(
     };
     let mut filled = ReadFile::new(reading);
     filled.dialect = Some(dialect);
-    let mut reader = Reader {
+    let mut reader = RepairReader {
         reading,
         dialect,
         at,
@@ -80,7 +80,7 @@ pub(crate) fn read(
             let reason = Reason::parse(&refused.reason).ok_or_else(|| format!("no reason {:?}", refused.reason))?;
             Ok((refused.line, refused.byte_offset, reason))
         });
-        let key: Key = match key {
+        let key: RepairKey = match key {
             Ok(key) => key,
             Err(why) => {
                 reader.intake.rows_read(1);
@@ -94,21 +94,21 @@ pub(crate) fn read(
                 continue;
             }
         };
-        let mut entry = Entry {
+        let mut entry = RepairEntry {
             source: reading.source.name.clone(),
             repair_file_id: own.to_owned(),
             repair_line: unit.line,
             file_id: file_id.clone(),
             key,
-            fate: Fate::Unmatched,
+            effect: RepairOutcome::Unmatched,
             row_n: 0,
             repair_row_n: 0,
         };
         let target = targets.open(&reading.source.name, &file_id, key, own)?;
-        let (fate, rows) = reader.take(&unit, target.is_some())?;
-        entry.fate = fate;
+        let (effect, rows) = reader.take(&unit, target.is_some())?;
+        entry.effect = effect;
         entry.repair_row_n = rows;
-        if let (Fate::Repaired, Some(row_n)) = (fate, target) {
+        if let (RepairOutcome::Repaired, Some(row_n)) = (effect, target) {
             targets.mend(&file_id, key, own, row_n);
             entry.row_n = row_n;
         }
@@ -149,13 +149,13 @@ fn unreadable(mut filled: ReadFile, reading: &Reading, e: Error) -> Result<ReadF
     Ok(filled)
 }
 
-impl Reader<'_> {
+impl RepairReader<'_> {
     fn intake(&self) -> Intake {
         self.reading.intake(self.at, self.dialect, self.window, Columns::new())
     }
 
     /// Takes the rows of one text: all of them, or none.
-    fn take(&mut self, unit: &Unit, is_open: bool) -> Result<(Fate, u64)> {
+    fn take(&mut self, unit: &RepairUnit, is_open: bool) -> Result<(RepairOutcome, u64)> {
         let mut trial = self.intake();
         let failure = read_into(self.reading, self.dialect, unit, &mut trial)?;
         let (tried, _) = trial.harvest()?;
@@ -173,7 +173,7 @@ impl Reader<'_> {
             if rows > 0 {
                 self.intake.out_of_scope(Reason::RepairUnmatched, rows);
             }
-            return Ok((Fate::Unmatched, rows));
+            return Ok((RepairOutcome::Unmatched, rows));
         }
         let refused = tried
             .rejects
@@ -185,14 +185,21 @@ impl Reader<'_> {
             let rows = rows.max(1);
             self.intake.rows_read(rows);
             self.intake.reject(reason, place, rows, &detail, &unit.body);
-            return Ok((Fate::Refused, rows));
+            return Ok((RepairOutcome::Refused, rows));
         }
         read_into(self.reading, self.dialect, unit, &mut self.intake)?;
         self.held += 1;
         if self.held >= ROWS_HELD {
             self.flush()?;
         }
-        Ok((if is_later { Fate::Later } else { Fate::Repaired }, rows))
+        Ok((
+            if is_later {
+                RepairOutcome::Later
+            } else {
+                RepairOutcome::Repaired
+            },
+            rows,
+        ))
     }
 
     fn flush(&mut self) -> Result<()> {
@@ -205,7 +212,7 @@ impl Reader<'_> {
 }
 
 /// Reads a text with its header; gives what the reader of the dialect says against it.
-fn read_into(reading: &Reading, dialect: Dialect, unit: &Unit, intake: &mut Intake) -> Result<Option<String>> {
+fn read_into(reading: &Reading, dialect: Dialect, unit: &RepairUnit, intake: &mut Intake) -> Result<Option<String>> {
     let mut text = unit.header.to_vec();
     text.extend_from_slice(&unit.body);
     let lines = memchr::memchr_iter(b'\n', &unit.header).count();

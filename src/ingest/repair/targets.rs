@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::entry::{self, Key};
-use super::{Mark, Marks};
+use super::entry::{self, RepairKey};
+use super::{RepairMark, RepairMarks};
 use crate::error::Result;
 use crate::ingest::reading::{ReadFile, Reading};
 use crate::lake::state::State;
@@ -20,11 +20,11 @@ pub(crate) struct Targets<'a> {
     pub(crate) publication: &'a Publication,
     pub(crate) state: &'a State,
     /// What is mended already.
-    pub(crate) marks: BTreeMap<String, Marks>,
+    pub(crate) marks: BTreeMap<String, RepairMarks>,
     /// What was mended before this run: whoever mended it keeps it, its rows are in the lake.
-    pub(crate) before: &'a BTreeMap<String, Marks>,
+    pub(crate) before: &'a BTreeMap<String, RepairMarks>,
     /// Refusals by file, as far as anybody asked.
-    pub(crate) known: BTreeMap<String, BTreeMap<Key, u64>>,
+    pub(crate) known: BTreeMap<String, BTreeMap<RepairKey, u64>>,
 }
 
 impl Targets<'_> {
@@ -32,7 +32,7 @@ impl Targets<'_> {
     ///
     /// # Errors
     /// [`crate::error::Kind::Io`] when refusals cannot be read.
-    pub(crate) fn open(&mut self, source: &str, file_id: &str, key: Key, by: &str) -> Result<Option<u64>> {
+    pub(crate) fn open(&mut self, source: &str, file_id: &str, key: RepairKey, by: &str) -> Result<Option<u64>> {
         let owner = self.before.get(file_id).and_then(|marks| marks.get(&key));
         if owner.is_some_and(|mark| mark.by != by) {
             return Ok(None);
@@ -48,15 +48,15 @@ impl Targets<'_> {
     }
 
     /// Notes that one is mended now.
-    pub(crate) fn mend(&mut self, file_id: &str, key: Key, by: &str, row_n: u64) {
-        let mark = Mark {
+    pub(crate) fn mend(&mut self, file_id: &str, key: RepairKey, by: &str, row_n: u64) {
+        let mark = RepairMark {
             by: by.to_owned(),
             row_n,
         };
         self.marks.entry(file_id.to_owned()).or_default().insert(key, mark);
     }
 
-    fn refusals(&mut self, source: &str, file_id: &str) -> Result<BTreeMap<Key, u64>> {
+    fn refusals(&mut self, source: &str, file_id: &str) -> Result<BTreeMap<RepairKey, u64>> {
         let mut refusals = BTreeMap::new();
         let now = self.file_ids.iter().position(|id| **id == *file_id);
         if let Some(at) = now {

@@ -1,10 +1,10 @@
 //! What waits against what nodes have free.
 
-use super::state::{Counts, index, measures};
-use super::watch::Watch;
-use crate::occupancy::history::State;
+use super::state::{QueueCounts, index, measures};
+use super::sweep::QueueSweep;
+use crate::occupancy::history::CapacityState;
 
-impl Watch<'_> {
+impl QueueSweep<'_> {
     /// Looks again at nodes that changed.
     pub(super) fn look(&mut self, at_s: u32) {
         let mut dirty = std::mem::take(&mut self.dirty);
@@ -91,16 +91,16 @@ impl Watch<'_> {
             0
         } else {
             match segment.state {
-                State::Down => 1,
-                State::Reserved => 2,
-                State::Up => 3,
+                CapacityState::Down => 1,
+                CapacityState::Reserved => 2,
+                CapacityState::Up => 3,
             }
         };
         let ahead = history
             .segments
             .iter()
             .skip(current)
-            .find(|segment| segment.state == State::Reserved);
+            .find(|segment| segment.state == CapacityState::Reserved);
         node.reserved_s = ahead.map_or(i64::MAX, |segment| segment.from_s);
     }
 
@@ -178,7 +178,7 @@ impl Watch<'_> {
 }
 
 /// 0, or 1 + the cause, of an ask for so many nodes.
-fn fits([_, drained, reserved, open]: Counts, node_n: u32) -> usize {
+fn fits([_, drained, reserved, open]: QueueCounts, node_n: u32) -> usize {
     if open >= node_n {
         3
     } else if open + reserved >= node_n {

@@ -9,13 +9,13 @@ use std::collections::BTreeMap;
 
 mod compare;
 mod state;
-mod watch;
+mod sweep;
 
-use self::state::{Change, relative};
-use self::watch::Watch;
+use self::state::{QueueChange, relative};
+use super::allocation_shapes::AllocationShapes;
 use super::grid::Grid;
 use super::history::History;
-use super::shapes::Shapes;
+use super::queue::sweep::QueueSweep;
 use super::slice::Slice;
 use super::unit::Thresholds;
 use crate::error::Result;
@@ -124,21 +124,21 @@ pub struct Machines<'a> {
 pub fn queue(
     slice: Slice<'_>,
     machines: Machines<'_>,
-    shapes: &Shapes,
+    shapes: &AllocationShapes,
     grid: &Grid,
     queue: &Queue,
 ) -> Result<BTreeMap<QueueKey, QueueSums>> {
     if queue.waits.is_empty() {
         return Ok(BTreeMap::new());
     }
-    let mut watch = Watch::new(machines, shapes, grid, queue);
+    let mut watch = QueueSweep::new(machines, shapes, grid, queue);
     let span_s = relative(slice.until_s() - slice.from_s());
     let window_n = (2 * slice.len()).div_ceil(WINDOW_N).max(1);
     let step_s = span_s / u32::try_from(window_n).unwrap_or(u32::MAX) + 1;
     let mut from_s = 0;
     while from_s < span_s {
         let until_s = from_s.saturating_add(step_s).min(span_s);
-        let mut changes: Vec<Change> = Vec::new();
+        let mut changes: Vec<QueueChange> = Vec::new();
         slice.each_job(|node, interval| {
             for (at_s, is_start) in [(interval.start_s, true), (interval.end_s, false)] {
                 if from_s <= at_s && at_s < until_s {

@@ -3,7 +3,7 @@
 use super::Ask;
 
 /// Second, node, shape, and whether it is taken or given back.
-pub(super) type Change = (u32, u32, u32, bool);
+pub(super) type QueueChange = (u32, u32, u32, bool);
 
 pub(super) fn relative(s: i64) -> u32 {
     u32::try_from(s.max(0)).unwrap_or(u32::MAX)
@@ -11,7 +11,7 @@ pub(super) fn relative(s: i64) -> u32 {
 
 /// A node now.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Node {
+pub(super) struct QueueNode {
     pub(super) used: Vec<i64>,
     /// Whether what follows must be worked out anew.
     pub(super) is_stale: bool,
@@ -25,7 +25,7 @@ pub(super) struct Node {
 }
 
 /// How nodes stand to an ask: none of them, or those that would do by cause.
-pub(super) type Counts = [u32; 4];
+pub(super) type QueueCounts = [u32; 4];
 
 /// An ask jobs are waiting with.
 pub(super) struct Class {
@@ -34,7 +34,7 @@ pub(super) struct Class {
     pub(super) is_told: Vec<bool>,
     /// By node of the pool's numbers: 0 where it does not fit, or 1 + the cause; first by vector, then by unit.
     pub(super) levels: Vec<Vec<u8>>,
-    pub(super) counts: Vec<Counts>,
+    pub(super) counts: Vec<QueueCounts>,
     /// 0, or 1 + the cause.
     pub(super) fits: Vec<usize>,
     pub(super) since_s: u32,
@@ -44,7 +44,7 @@ pub(super) struct Class {
 
 /// What at least one class of a group and unit fits in.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Moment {
+pub(super) struct QueueInstant {
     pub(super) n: i64,
     pub(super) since_s: u32,
 }

@@ -2,7 +2,7 @@
 
 use super::kind::Benchmark;
 use super::quantity::{Each, Score};
-use super::scope::Origin;
+use super::scope::BenchmarkOrigin;
 
 /// Values per core of one job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -10,13 +10,13 @@ pub struct Factors {
     /// The values.
     pub per_core: Each<Score>,
     /// Where each came from, in the order of [`Benchmark::ALL`].
-    pub origins: [Option<Origin>; 3],
+    pub origins: [Option<BenchmarkOrigin>; 3],
 }
 
 impl Factors {
     /// One value of one kind, in ten-thousandths.
     #[must_use]
-    pub fn only(kind: Benchmark, e4: i64, origin: Origin) -> Self {
+    pub fn only(kind: Benchmark, e4: i64, origin: BenchmarkOrigin) -> Self {
         Self {
             per_core: Each::only(kind, i128::from(e4)),
             origins: Benchmark::ALL.map(|each| (each == kind).then_some(origin)),
@@ -25,7 +25,7 @@ impl Factors {
 
     /// From what is known of each kind, in ten-thousandths and in the order of [`Benchmark::ALL`].
     #[must_use]
-    pub fn from_known(known: [Option<(i64, Origin)>; 3]) -> Self {
+    pub fn from_known(known: [Option<(i64, BenchmarkOrigin)>; 3]) -> Self {
         Self {
             per_core: Each::from_scaled(known.map(|known| known.map(|(e4, _)| i128::from(e4)))),
             origins: known.map(|known| known.map(|(_, origin)| origin)),

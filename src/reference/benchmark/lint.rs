@@ -5,10 +5,10 @@ use jiff::tz::TimeZone;
 
 use super::kind::Benchmark;
 use super::quantity::SI00_PER_HS06;
-use super::row::Row;
-use super::table::{BenchmarkTable, Entry};
-use super::timeline::Span;
-use crate::problems::Problems;
+use super::row::BenchmarkRow;
+use super::table::{BenchmarkEntry, BenchmarkTable};
+use super::timeline::TimelineSpan;
+use crate::diagnostics::Problems;
 use crate::reference::decimal::text;
 
 /// Ten-thousandths of one.
@@ -27,7 +27,7 @@ const UNIT_SWITCHES: [i64; 3] = [4, SI00_PER_HS06, 1000];
 const JUMP: i64 = 3;
 
 /// Tells values that no core has in their unit.
-pub(super) fn ranges(rows: &[Row], file: &str, problems: &mut Problems) {
+pub(super) fn ranges(rows: &[BenchmarkRow], file: &str, problems: &mut Problems) {
     for row in rows.iter().filter(|row| !row.is_range_accepted) {
         let (line, e4, kind) = (row.span.line, row.span.value_e4, row.kind.as_str());
         let value = decimal(e4);
@@ -76,7 +76,7 @@ pub(super) fn series(table: &BenchmarkTable, file: &str, problems: &mut Problems
     }
 }
 
-fn step(kind: Benchmark, of: &str, before: &Span, after: &Span, file: &str, problems: &mut Problems) {
+fn step(kind: Benchmark, of: &str, before: &TimelineSpan, after: &TimelineSpan, file: &str, problems: &mut Problems) {
     let kind = kind.as_str();
     let line = after.line;
     if before.until_ms < after.from_ms {
@@ -117,7 +117,7 @@ fn step(kind: Benchmark, of: &str, before: &Span, after: &Span, file: &str, prob
 }
 
 /// A core that has both scores should have them 250 apart, more or less.
-fn kinds(entry: &Entry, of: &str, file: &str, problems: &mut Problems) {
+fn kinds(entry: &BenchmarkEntry, of: &str, file: &str, problems: &mut Problems) {
     let spans = |kind: Benchmark| {
         entry
             .timelines

@@ -16,8 +16,9 @@ pub use factors::Factors;
 pub use kind::Benchmark;
 pub use nodes::NodeTable;
 pub use quantity::{
-    Dimension, Each, Hs06, Hs23, OneToOne, Pooled, Power, Quantity, SI00_PER_HS06, Score, Si00, Unit, Work, WorkDone,
+    Each, Hs06, Hs23, OneToOne, Pooled, Power, Quantity, QuantityDimension, QuantityUnit, SI00_PER_HS06, Score, Si00,
+    WorkDone, WorkQuantity,
 };
-pub use scope::{Level, Origin, Place};
+pub use scope::{BenchmarkLevel, BenchmarkOrigin, BenchmarkPlace};
 pub use site::SiteBenchmarks;
 pub use table::BenchmarkTable;

@@ -8,7 +8,7 @@ use std::path::Path;
 use ahash::AHashMap;
 
 use super::row::{count, day_ms};
-use crate::problems::Problems;
+use crate::diagnostics::Problems;
 use crate::reference::csv_table::{self, CsvTable, is_any};
 use crate::reference::hostlist::Hostlist;
 
@@ -28,7 +28,7 @@ pub(super) const ROW_NODES: u64 = 100_000;
 
 /// What is known of one node for some time.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Known {
+struct BenchmarkKnown {
     cluster: Option<String>,
     class: Option<String>,
     core_n: Option<i64>,
@@ -42,9 +42,9 @@ struct Known {
 #[derive(Clone, Debug, Default)]
 pub struct NodeTable {
     /// By site (empty for any) and node.
-    nodes: AHashMap<String, AHashMap<String, Vec<Known>>>,
+    nodes: AHashMap<String, AHashMap<String, Vec<BenchmarkKnown>>>,
     /// Site, nodes as they are written, and what is known of them.
-    rows: Vec<(String, String, Known)>,
+    rows: Vec<(String, String, BenchmarkKnown)>,
 }
 
 impl NodeTable {
@@ -78,7 +78,7 @@ impl NodeTable {
 
     fn add<'c>(&mut self, line: usize, cell: impl Fn(&str) -> &'c str) -> Result<(), String> {
         let text = |column: &str| Some(cell(column)).filter(|text| !is_any(text)).map(str::to_owned);
-        let known = Known {
+        let known = BenchmarkKnown {
             cluster: text("cluster"),
             class: text("node_class"),
             core_n: count(cell("cores")).map_err(|why| format!("cores: {why}"))?,
@@ -112,10 +112,10 @@ impl NodeTable {
         Ok(())
     }
 
-    fn known(&self, site: &str, cluster: Option<&str>, host: &str, at_ms: i64) -> Option<&Known> {
+    fn known(&self, site: &str, cluster: Option<&str>, host: &str, at_ms: i64) -> Option<&BenchmarkKnown> {
         ["", site].iter().rev().find_map(|site| {
             let told = named(self.nodes.get(*site)?, host)?;
-            let holds = |known: &&Known| known.from_ms <= at_ms && at_ms < known.until_ms;
+            let holds = |known: &&BenchmarkKnown| known.from_ms <= at_ms && at_ms < known.until_ms;
             let of = |wanted: Option<&str>| {
                 told.iter()
                     .filter(holds)
@@ -135,7 +135,7 @@ impl NodeTable {
         self.known(site, cluster, host, at_ms)?.core_n
     }
 
-    fn of_site(&self, site: &str) -> impl Iterator<Item = (&str, &Known)> {
+    fn of_site(&self, site: &str) -> impl Iterator<Item = (&str, &BenchmarkKnown)> {
         let of_site = self.rows.iter().filter(move |(of, ..)| of.is_empty() || of == site);
         of_site.map(|(_, nodes, known)| (nodes.as_str(), known))
     }

@@ -13,13 +13,13 @@ mod sealed {
 }
 
 /// A scale that power is measured on.
-pub trait Unit: sealed::Sealed + Copy + Debug + Ord {
+pub trait QuantityUnit: sealed::Sealed + Copy + Debug + Ord {
     /// Its kind, as data name it.
     const KIND: Benchmark;
 }
 
 /// What is measured.
-pub trait Dimension: sealed::Sealed + Copy + Debug + Ord {
+pub trait QuantityDimension: sealed::Sealed + Copy + Debug + Ord {
     /// Decimals of its integers.
     const DECIMALS: u32;
 }
@@ -40,15 +40,15 @@ macro_rules! markers {
 
 markers! {
     /// HEPSPEC06.
-    Hs06: Unit = KIND: Benchmark = Benchmark::Hs06;
+    Hs06: QuantityUnit = KIND: Benchmark = Benchmark::Hs06;
     /// `HEPscore23`.
-    Hs23: Unit = KIND: Benchmark = Benchmark::Hs23;
+    Hs23: QuantityUnit = KIND: Benchmark = Benchmark::Hs23;
     /// `SPECint2000`.
-    Si00: Unit = KIND: Benchmark = Benchmark::Si00;
+    Si00: QuantityUnit = KIND: Benchmark = Benchmark::Si00;
     /// Score: of a core, a node or a site.
-    Score: Dimension = DECIMALS: u32 = 4;
+    Score: QuantityDimension = DECIMALS: u32 = 4;
     /// Score times seconds.
-    WorkDone: Dimension = DECIMALS: u32 = 7;
+    WorkDone: QuantityDimension = DECIMALS: u32 = 7;
 }
 
 /// An exact decimal of unit `U` and dimension `D`. Sums saturate at the ends of 127 bits, which no real lake reaches.
@@ -64,9 +64,9 @@ pub struct Quantity<U, D> {
 pub type Power<U> = Quantity<U, Score>;
 
 /// Score times seconds, in units of 10^-7: milliseconds times ten-thousandths.
-pub type Work<U> = Quantity<U, WorkDone>;
+pub type WorkQuantity<U> = Quantity<U, WorkDone>;
 
-impl<U: Unit, D: Dimension> Quantity<U, D> {
+impl<U: QuantityUnit, D: QuantityDimension> Quantity<U, D> {
     /// None of it.
     pub const ZERO: Self = Self::from_scaled(0);
 
@@ -99,7 +99,7 @@ impl<U: Unit, D: Dimension> Quantity<U, D> {
     }
 }
 
-impl<U: Unit> Power<U> {
+impl<U: QuantityUnit> Power<U> {
     /// From ten-thousandths.
     #[must_use]
     pub fn from_e4(e4: i64) -> Self {
@@ -108,19 +108,19 @@ impl<U: Unit> Power<U> {
 
     /// The work of so many milliseconds at this power.
     #[must_use]
-    pub fn over_ms(self, ms: i64) -> Work<U> {
-        Work::from_scaled(self.scaled.saturating_mul(i128::from(ms)))
+    pub fn over_ms(self, ms: i64) -> WorkQuantity<U> {
+        WorkQuantity::from_scaled(self.scaled.saturating_mul(i128::from(ms)))
     }
 
     /// The work of so many seconds at this power.
     #[must_use]
-    pub fn over_s(self, s: i64) -> Work<U> {
+    pub fn over_s(self, s: i64) -> WorkQuantity<U> {
         const MS_PER_S: i128 = 1000;
-        Work::from_scaled(self.scaled.saturating_mul(i128::from(s)).saturating_mul(MS_PER_S))
+        WorkQuantity::from_scaled(self.scaled.saturating_mul(i128::from(s)).saturating_mul(MS_PER_S))
     }
 }
 
-impl<U: Unit, D: Dimension> Add for Quantity<U, D> {
+impl<U: QuantityUnit, D: QuantityDimension> Add for Quantity<U, D> {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
@@ -128,13 +128,13 @@ impl<U: Unit, D: Dimension> Add for Quantity<U, D> {
     }
 }
 
-impl<U: Unit, D: Dimension> AddAssign for Quantity<U, D> {
+impl<U: QuantityUnit, D: QuantityDimension> AddAssign for Quantity<U, D> {
     fn add_assign(&mut self, other: Self) {
         *self = *self + other;
     }
 }
 
-impl<U: Unit, D: Dimension> Neg for Quantity<U, D> {
+impl<U: QuantityUnit, D: QuantityDimension> Neg for Quantity<U, D> {
     type Output = Self;
 
     fn neg(self) -> Self {
@@ -142,7 +142,7 @@ impl<U: Unit, D: Dimension> Neg for Quantity<U, D> {
     }
 }
 
-impl<U: Unit, D: Dimension> Sub for Quantity<U, D> {
+impl<U: QuantityUnit, D: QuantityDimension> Sub for Quantity<U, D> {
     type Output = Self;
 
     fn sub(self, other: Self) -> Self {
@@ -150,7 +150,7 @@ impl<U: Unit, D: Dimension> Sub for Quantity<U, D> {
     }
 }
 
-impl<U: Unit, D: Dimension> Sum for Quantity<U, D> {
+impl<U: QuantityUnit, D: QuantityDimension> Sum for Quantity<U, D> {
     fn sum<I: Iterator<Item = Self>>(items: I) -> Self {
         items.fold(Self::ZERO, Add::add)
     }
@@ -160,7 +160,7 @@ impl<U: Unit, D: Dimension> Sum for Quantity<U, D> {
 /// force in APEL's server and in every GRACC report since.
 pub const SI00_PER_HS06: i64 = 250;
 
-impl<D: Dimension> Quantity<Hs06, D> {
+impl<D: QuantityDimension> Quantity<Hs06, D> {
     /// The same in SI00, exactly, by [`SI00_PER_HS06`].
     #[must_use]
     pub fn in_si00(self) -> Quantity<Si00, D> {
@@ -168,7 +168,7 @@ impl<D: Dimension> Quantity<Hs06, D> {
     }
 }
 
-impl<D: Dimension> Quantity<Si00, D> {
+impl<D: QuantityDimension> Quantity<Si00, D> {
     /// The same in HEPSPEC06 by [`SI00_PER_HS06`], halves of the last decimal rounded up.
     #[must_use]
     pub fn in_hs06(self) -> Quantity<Hs06, D> {
@@ -196,7 +196,7 @@ impl OneToOne {
 
     /// Both, side by side.
     #[must_use]
-    pub fn pool<D: Dimension>(self, hs06: Quantity<Hs06, D>, hs23: Quantity<Hs23, D>) -> Pooled<D> {
+    pub fn pool<D: QuantityDimension>(self, hs06: Quantity<Hs06, D>, hs23: Quantity<Hs23, D>) -> Pooled<D> {
         Pooled {
             hs06,
             hs23,
@@ -216,7 +216,7 @@ pub struct Pooled<D> {
     pub policy: OneToOne,
 }
 
-impl<D: Dimension> Pooled<D> {
+impl<D: QuantityDimension> Pooled<D> {
     /// Their sum, in the dimension's decimals: a number on neither scale.
     #[must_use]
     pub fn total_scaled(&self) -> i128 {
@@ -245,7 +245,7 @@ impl<D> Default for Each<D> {
     }
 }
 
-impl<D: Dimension> Each<D> {
+impl<D: QuantityDimension> Each<D> {
     /// From integers of the dimension's decimals, in the order of [`Benchmark::ALL`].
     #[must_use]
     pub fn from_scaled([hs06, hs23, si00]: [Option<i128>; 3]) -> Self {
@@ -341,7 +341,10 @@ impl Each<Score> {
     }
 }
 
-fn sum<U: Unit, D: Dimension>(a: Option<Quantity<U, D>>, b: Option<Quantity<U, D>>) -> Option<Quantity<U, D>> {
+fn sum<U: QuantityUnit, D: QuantityDimension>(
+    a: Option<Quantity<U, D>>,
+    b: Option<Quantity<U, D>>,
+) -> Option<Quantity<U, D>> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a + b),
         (one, None) | (None, one) => one,

@@ -5,9 +5,9 @@ use jiff::tz::TimeZone;
 
 use super::kind::{Benchmark, NAMES};
 use super::quantity::{Hs06, Power};
-use super::scope::Scope;
-use super::timeline::Span;
-use crate::problems::did_you_mean;
+use super::scope::BenchmarkScope;
+use super::timeline::TimelineSpan;
+use crate::diagnostics::did_you_mean;
 use crate::reference::csv_table::is_any;
 use crate::reference::decimal::ten_thousandths;
 
@@ -40,17 +40,17 @@ pub(super) const VALUES: &[&str] = &["value_per_core", "value_per_cpu", "value_p
 
 /// One row.
 #[derive(Clone, Debug)]
-pub(super) struct Row {
+pub(super) struct BenchmarkRow {
     /// `None` is any.
     pub(super) site: Option<String>,
-    pub(super) scope: Scope,
+    pub(super) scope: BenchmarkScope,
     pub(super) kind: Benchmark,
-    pub(super) span: Span,
+    pub(super) span: TimelineSpan,
     /// A value out of the usual range is meant.
     pub(super) is_range_accepted: bool,
 }
 
-impl Row {
+impl BenchmarkRow {
     /// Reads the row of `line`; `cell` gives the text of a column, empty when there is none. Otherwise everything that
     /// is wrong with it.
     pub(super) fn read<'c>(line: usize, cell: impl Fn(&str) -> &'c str) -> Result<Self, Vec<String>> {
@@ -92,7 +92,7 @@ impl Row {
         };
         Ok(Self {
             site: named("site"),
-            scope: Scope {
+            scope: BenchmarkScope {
                 cluster: named("cluster"),
                 submit_host: named("submit_host"),
                 partition: named("partition"),
@@ -100,7 +100,7 @@ impl Row {
                 nodes: named("nodes"),
             },
             kind,
-            span: Span {
+            span: TimelineSpan {
                 from_ms: from.unwrap_or(i64::MIN),
                 until_ms: until.unwrap_or(i64::MAX),
                 value_e4,

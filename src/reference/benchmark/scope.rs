@@ -2,7 +2,7 @@
 
 /// How closely a scope describes a job: the steps of a pipeline's `order`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Level {
+pub enum BenchmarkLevel {
     /// What the record says itself (APEL's `ServiceLevel`).
     Record,
     /// Rows that name nodes or a class of nodes.
@@ -13,7 +13,7 @@ pub enum Level {
     Site,
 }
 
-impl Level {
+impl BenchmarkLevel {
     /// From the closest to the widest: the order where the pipeline states none.
     pub const ALL: [Self; 4] = [Self::Record, Self::Node, Self::Cluster, Self::Site];
 
@@ -31,7 +31,7 @@ impl Level {
 
 /// Where the value that scales a job came from, as `records` tells it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Origin {
+pub enum BenchmarkOrigin {
     /// The record states it.
     Record,
     /// Its times arrive scaled to the reference its source declares.
@@ -52,7 +52,7 @@ pub enum Origin {
     Fallback,
 }
 
-impl Origin {
+impl BenchmarkOrigin {
     /// The word in `records`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -72,7 +72,7 @@ impl Origin {
 
 /// Where a job ran, in the words of its record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Place<'a> {
+pub struct BenchmarkPlace<'a> {
     /// Cluster.
     pub cluster: Option<&'a str>,
     /// CE or submit host.
@@ -85,7 +85,7 @@ pub struct Place<'a> {
 
 /// What a row holds for; `None` is any.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Scope {
+pub(super) struct BenchmarkScope {
     pub(super) cluster: Option<String>,
     pub(super) submit_host: Option<String>,
     pub(super) partition: Option<String>,
@@ -94,7 +94,7 @@ pub(super) struct Scope {
     pub(super) nodes: Option<String>,
 }
 
-impl Scope {
+impl BenchmarkScope {
     /// The closer of two scopes that hold for a job has the larger number: nodes, then node class, partition, CE and
     /// cluster; what one of them names in addition decides between two that name the same closest thing.
     pub(super) fn closeness(&self) -> u8 {
@@ -109,29 +109,29 @@ impl Scope {
         .fold(0, |sum, is_named| sum * 2 + u8::from(is_named))
     }
 
-    pub(super) fn level(&self) -> Level {
+    pub(super) fn level(&self) -> BenchmarkLevel {
         if self.nodes.is_some() || self.node_class.is_some() {
-            Level::Node
+            BenchmarkLevel::Node
         } else if self.partition.is_some() || self.submit_host.is_some() || self.cluster.is_some() {
-            Level::Cluster
+            BenchmarkLevel::Cluster
         } else {
-            Level::Site
+            BenchmarkLevel::Site
         }
     }
 
-    pub(super) fn origin(&self, is_any_site: bool) -> Origin {
+    pub(super) fn origin(&self, is_any_site: bool) -> BenchmarkOrigin {
         match self {
-            _ if self.level() == Level::Node => Origin::Node,
-            _ if self.partition.is_some() => Origin::Partition,
-            _ if self.submit_host.is_some() => Origin::SubmitHost,
-            _ if self.cluster.is_some() => Origin::Cluster,
-            _ if is_any_site => Origin::AnySite,
-            _ => Origin::Site,
+            _ if self.level() == BenchmarkLevel::Node => BenchmarkOrigin::Node,
+            _ if self.partition.is_some() => BenchmarkOrigin::Partition,
+            _ if self.submit_host.is_some() => BenchmarkOrigin::SubmitHost,
+            _ if self.cluster.is_some() => BenchmarkOrigin::Cluster,
+            _ if is_any_site => BenchmarkOrigin::AnySite,
+            _ => BenchmarkOrigin::Site,
         }
     }
 
     /// Whether a job is in it, nodes and their class apart.
-    pub(super) fn holds(&self, place: &Place<'_>) -> bool {
+    pub(super) fn holds(&self, place: &BenchmarkPlace<'_>) -> bool {
         let holds = |own: &Option<String>, of: Option<&str>| own.is_none() || own.as_deref() == of;
         holds(&self.cluster, place.cluster)
             && holds(&self.submit_host, place.submit_host)

@@ -6,8 +6,8 @@ use std::cell::OnceCell;
 use super::factors::Factors;
 use super::kind::Benchmark;
 use super::nodes::named;
-use super::scope::{Level, Origin, Place};
-use super::table::{BenchmarkTable, Entry, Part};
+use super::scope::{BenchmarkLevel, BenchmarkOrigin, BenchmarkPlace};
+use super::table::{BenchmarkEntry, BenchmarkPart, BenchmarkTable};
 use super::timeline::Timeline;
 use crate::reference::hostlist::Hostlist;
 
@@ -16,7 +16,7 @@ use crate::reference::hostlist::Hostlist;
 pub struct SiteBenchmarks<'a> {
     table: &'a BenchmarkTable,
     site: &'a str,
-    own: Option<&'a Part>,
+    own: Option<&'a BenchmarkPart>,
     /// Instants at which some answer may change, in order.
     boundaries: Vec<i64>,
     uses: Uses,
@@ -43,7 +43,7 @@ impl<'a> SiteBenchmarks<'a> {
             uses.cluster |= entry.scope.cluster.is_some();
             uses.submit_host |= entry.scope.submit_host.is_some();
             uses.partition |= entry.scope.partition.is_some();
-            uses.nodes |= entry.level == Level::Node;
+            uses.nodes |= entry.level == BenchmarkLevel::Node;
         }
         if uses.nodes {
             // The class and cores of a node may differ from cluster to cluster.
@@ -63,8 +63,8 @@ impl<'a> SiteBenchmarks<'a> {
 
     /// The words of a place that make a difference here.
     #[must_use]
-    pub fn telling<'p>(&self, place: Place<'p>) -> Place<'p> {
-        Place {
+    pub fn telling<'p>(&self, place: BenchmarkPlace<'p>) -> BenchmarkPlace<'p> {
+        BenchmarkPlace {
             cluster: place.cluster.filter(|_| self.uses.cluster),
             submit_host: place.submit_host.filter(|_| self.uses.submit_host),
             partition: place.partition.filter(|_| self.uses.partition),
@@ -80,14 +80,16 @@ impl<'a> SiteBenchmarks<'a> {
 
     /// What `levels` know of a job at an instant, the first level first: rows of the site, then rows of any site.
     #[must_use]
-    pub fn factors(&self, levels: &[Level], place: &Place<'_>, at_ms: i64) -> Factors {
+    pub fn factors(&self, levels: &[BenchmarkLevel], place: &BenchmarkPlace<'_>, at_ms: i64) -> Factors {
         let nodes = OnceCell::new();
         Factors::from_known(Benchmark::ALL.map(|kind| {
             self.parts().find_map(|part| {
                 levels.iter().find_map(|level| match level {
-                    Level::Record => None,
-                    Level::Node => self.of_nodes(part, kind, place, nodes.get_or_init(|| expand(place)), at_ms),
-                    Level::Cluster | Level::Site => {
+                    BenchmarkLevel::Record => None,
+                    BenchmarkLevel::Node => {
+                        self.of_nodes(part, kind, place, nodes.get_or_init(|| expand(place)), at_ms)
+                    }
+                    BenchmarkLevel::Cluster | BenchmarkLevel::Site => {
                         let mut of_level = part.entries.iter().filter(|entry| entry.level == *level);
                         of_level.find_map(|entry| {
                             let span = entry.scope.holds(place).then(|| entry.at(kind, at_ms))??;
@@ -99,7 +101,7 @@ impl<'a> SiteBenchmarks<'a> {
         }))
     }
 
-    fn parts(&self) -> impl Iterator<Item = &'a Part> {
+    fn parts(&self) -> impl Iterator<Item = &'a BenchmarkPart> {
         self.own.into_iter().chain([&self.table.anywhere])
     }
 
@@ -107,12 +109,12 @@ impl<'a> SiteBenchmarks<'a> {
     /// nodes differ in value and the cores of one are unknown.
     fn of_nodes(
         &self,
-        part: &Part,
+        part: &BenchmarkPart,
         kind: Benchmark,
-        place: &Place<'_>,
+        place: &BenchmarkPlace<'_>,
         nodes: &[String],
         at_ms: i64,
-    ) -> Option<(i64, Origin)> {
+    ) -> Option<(i64, BenchmarkOrigin)> {
         let mut first = None;
         let mut is_uniform = true;
         let (mut sum, mut core_sum) = (0_i128, Some(0_i128));
@@ -126,11 +128,11 @@ impl<'a> SiteBenchmarks<'a> {
             core_sum = core_sum.zip(core_n).map(|(sum, core_n)| sum + core_n);
         }
         if is_uniform {
-            return first.map(|value_e4| (value_e4, Origin::Node));
+            return first.map(|value_e4| (value_e4, BenchmarkOrigin::Node));
         }
         let core_sum = core_sum?;
         let mean_e4 = (2 * sum + core_sum).div_euclid(2 * core_sum);
-        Some((i64::try_from(mean_e4).ok()?, Origin::Node))
+        Some((i64::try_from(mean_e4).ok()?, BenchmarkOrigin::Node))
     }
 
     /// What decides the answers between two instants, both included: equal texts, equal answers.
@@ -144,7 +146,7 @@ impl<'a> SiteBenchmarks<'a> {
                 for (kind, timeline) in Benchmark::ALL.into_iter().zip(&entry.timelines) {
                     let held = timeline.spans().iter();
                     let held = held.filter(|span| span.from_ms <= until_ms && span.until_ms > from_ms);
-                    said.extend(held.map(|span| Said {
+                    said.extend(held.map(|span| BenchmarkSaid {
                         of,
                         scope: scope.clone(),
                         kind: kind.as_str(),
@@ -177,7 +179,7 @@ impl<'a> SiteBenchmarks<'a> {
 
 /// A value that holds between two instants.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Said {
+struct BenchmarkSaid {
     of: &'static str,
     scope: String,
     kind: &'static str,
@@ -189,15 +191,15 @@ struct Said {
 
 /// The closest entry that names a node or its class and satisfies `is_there`.
 fn closest<'p>(
-    part: &'p Part,
-    place: &Place<'_>,
+    part: &'p BenchmarkPart,
+    place: &BenchmarkPlace<'_>,
     node: &str,
     class: Option<&str>,
-    is_there: impl Fn(&Entry) -> bool,
-) -> Option<&'p Entry> {
+    is_there: impl Fn(&BenchmarkEntry) -> bool,
+) -> Option<&'p BenchmarkEntry> {
     let by_name = named(&part.nodes, node).map_or(&[][..], Vec::as_slice);
     part.entries.iter().enumerate().find_map(|(at, entry)| {
-        let is_node = entry.level == Level::Node
+        let is_node = entry.level == BenchmarkLevel::Node
             && entry.scope.nodes.as_ref().is_none_or(|_| by_name.contains(&at))
             && entry.scope.node_class.as_deref().is_none_or(|of| class == Some(of))
             && entry.scope.holds(place)
@@ -208,7 +210,7 @@ fn closest<'p>(
 
 /// The nodes of a place, each once; none when the list is none or means more than any cluster has. A list is written as
 /// Slurm writes it, or as PBS does: `n1/0+n1/1+n2/0*4`, a host before each slash.
-fn expand(place: &Place<'_>) -> Vec<String> {
+fn expand(place: &BenchmarkPlace<'_>) -> Vec<String> {
     let Some(text) = place.node_list else {
         return Vec::new();
     };

@@ -9,34 +9,34 @@ use ahash::AHashMap;
 use super::kind::Benchmark;
 use super::lint;
 use super::nodes::{NodeTable, hosts};
-use super::row::{COLUMNS, REQUIRED, Row, VALUES};
-use super::scope::{Level, Origin, Scope};
+use super::row::{BenchmarkRow, COLUMNS, REQUIRED, VALUES};
+use super::scope::{BenchmarkLevel, BenchmarkOrigin, BenchmarkScope};
 use super::site::SiteBenchmarks;
-use super::timeline::{Span, Timeline};
-use crate::problems::Problems;
+use super::timeline::{Timeline, TimelineSpan};
+use crate::diagnostics::Problems;
 use crate::reference::csv_table::{self, CsvTable};
 
 /// The values of one scope.
 #[derive(Clone, Debug)]
-pub(super) struct Entry {
-    pub(super) scope: Scope,
-    pub(super) level: Level,
-    pub(super) origin: Origin,
+pub(super) struct BenchmarkEntry {
+    pub(super) scope: BenchmarkScope,
+    pub(super) level: BenchmarkLevel,
+    pub(super) origin: BenchmarkOrigin,
     /// In the order of [`Benchmark::ALL`].
     pub(super) timelines: [Timeline; 3],
 }
 
-impl Entry {
-    pub(super) fn at(&self, kind: Benchmark, at_ms: i64) -> Option<&Span> {
+impl BenchmarkEntry {
+    pub(super) fn at(&self, kind: Benchmark, at_ms: i64) -> Option<&TimelineSpan> {
         self.timelines.get(kind.place())?.at(at_ms)
     }
 }
 
 /// The scopes of one site, or of any site.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Part {
+pub(super) struct BenchmarkPart {
     /// The closest first.
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: Vec<BenchmarkEntry>,
     /// Entries that name a node, by its name.
     pub(super) nodes: AHashMap<String, Vec<usize>>,
 }
@@ -57,8 +57,8 @@ pub(super) struct Part {
 /// node class, partition, CE, cluster, site.
 #[derive(Clone, Debug, Default)]
 pub struct BenchmarkTable {
-    pub(super) sites: BTreeMap<String, Part>,
-    pub(super) anywhere: Part,
+    pub(super) sites: BTreeMap<String, BenchmarkPart>,
+    pub(super) anywhere: BenchmarkPart,
     pub(super) nodes: NodeTable,
 }
 
@@ -90,7 +90,7 @@ impl BenchmarkTable {
         }
         let mut rows = Vec::new();
         for (line, cells) in &csv.rows {
-            match Row::read(*line, |name| csv.cell(cells, name)) {
+            match BenchmarkRow::read(*line, |name| csv.cell(cells, name)) {
                 Ok(row) => rows.push(row),
                 Err(mistakes) => (mistakes.into_iter()).for_each(|mistake| problems.mistake(file, *line, mistake)),
             }
@@ -108,8 +108,8 @@ impl BenchmarkTable {
         self
     }
 
-    fn of_rows(rows: Vec<Row>, file: &str, problems: &mut Problems) -> Self {
-        let mut sites: BTreeMap<Option<String>, BTreeMap<Scope, [Vec<Span>; 3]>> = BTreeMap::new();
+    fn of_rows(rows: Vec<BenchmarkRow>, file: &str, problems: &mut Problems) -> Self {
+        let mut sites: BTreeMap<Option<String>, BTreeMap<BenchmarkScope, [Vec<TimelineSpan>; 3]>> = BTreeMap::new();
         for row in rows {
             let spans = sites.entry(row.site).or_default().entry(row.scope).or_default();
             if let Some(spans) = spans.get_mut(row.kind.place()) {
@@ -118,7 +118,7 @@ impl BenchmarkTable {
         }
         let mut table = Self::default();
         for (site, scopes) in sites {
-            let mut part = Part::default();
+            let mut part = BenchmarkPart::default();
             for (scope, spans) in scopes {
                 let mut kinds = Benchmark::ALL.into_iter();
                 let timelines = spans.map(|spans| {
@@ -132,7 +132,7 @@ impl BenchmarkTable {
                     }
                     timeline
                 });
-                part.entries.push(Entry {
+                part.entries.push(BenchmarkEntry {
                     level: scope.level(),
                     origin: scope.origin(site.is_none()),
                     scope,
@@ -167,7 +167,7 @@ impl BenchmarkTable {
     }
 
     /// The part for any site, then every site's.
-    pub(super) fn parts(&self) -> impl Iterator<Item = (Option<&str>, &Part)> {
+    pub(super) fn parts(&self) -> impl Iterator<Item = (Option<&str>, &BenchmarkPart)> {
         let sites = self.sites.iter().map(|(site, part)| (Some(site.as_str()), part));
         std::iter::once((None, &self.anywhere)).chain(sites)
     }
@@ -187,7 +187,7 @@ impl BenchmarkTable {
         });
         let entries = parts
             .flat_map(|(_, part)| &part.entries)
-            .filter(|entry| entry.level == Level::Node);
+            .filter(|entry| entry.level == BenchmarkLevel::Node);
         let spans = entries
             .filter_map(|entry| entry.timelines.get(kind.place()))
             .flat_map(|timeline: &Timeline| timeline.spans());
@@ -196,8 +196,8 @@ impl BenchmarkTable {
 
     /// The steps of an order that rows of the table belong to.
     #[must_use]
-    pub fn levels(&self) -> Vec<Level> {
-        let mut levels: Vec<Level> = (self.parts().flat_map(|(_, part)| &part.entries))
+    pub fn levels(&self) -> Vec<BenchmarkLevel> {
+        let mut levels: Vec<BenchmarkLevel> = (self.parts().flat_map(|(_, part)| &part.entries))
             .map(|entry| entry.level)
             .collect();
         levels.sort_unstable();
@@ -206,7 +206,7 @@ impl BenchmarkTable {
     }
 }
 
-impl Part {
+impl BenchmarkPart {
     /// Notes which entries name which nodes, and tells of nodes that two rows of the same closeness name at once.
     fn place_nodes(&mut self, file: &str, problems: &mut Problems) {
         let mut told = Vec::new();
@@ -223,7 +223,7 @@ impl Part {
                     for host in hosts {
                         let others = self.nodes.entry(host).or_default();
                         for other in others.iter().filter_map(|other| self.entries.get(*other)) {
-                            let is_alike = |a: &Scope, b: &Scope| {
+                            let is_alike = |a: &BenchmarkScope, b: &BenchmarkScope| {
                                 (&a.cluster, &a.submit_host, &a.partition, &a.node_class)
                                     == (&b.cluster, &b.submit_host, &b.partition, &b.node_class)
                             };
@@ -247,7 +247,7 @@ impl Part {
 }
 
 /// The lines of spans of one kind that hold at once.
-fn clash(a: &Entry, b: &Entry) -> Option<(usize, usize)> {
+fn clash(a: &BenchmarkEntry, b: &BenchmarkEntry) -> Option<(usize, usize)> {
     a.timelines.iter().zip(&b.timelines).find_map(|(a, b)| {
         a.spans().iter().find_map(|a| {
             let other = b

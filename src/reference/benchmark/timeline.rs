@@ -2,7 +2,7 @@
 
 /// One value and when it holds: `from_ms <= instant < until_ms`, Unix milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Span {
+pub(super) struct TimelineSpan {
     pub(super) from_ms: i64,
     pub(super) until_ms: i64,
     /// Per core as the jobs count them, in ten-thousandths.
@@ -18,15 +18,15 @@ pub(super) struct Span {
 
 /// Spans in order, free of overlaps.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Timeline(Vec<Span>);
+pub(super) struct Timeline(Vec<TimelineSpan>);
 
 impl Timeline {
     /// Of rows in any order: what was recorded later replaces what was recorded before, where both hold. Gives the
     /// pairs of lines that were recorded at once and hold at once, the later line last.
-    pub(super) fn new(mut rows: Vec<Span>) -> (Self, Vec<(usize, usize)>) {
+    pub(super) fn new(mut rows: Vec<TimelineSpan>) -> (Self, Vec<(usize, usize)>) {
         rows.sort_by_key(|span| (span.recorded_ms, span.from_ms, span.line));
         let mut clashes = Vec::new();
-        let mut spans: Vec<Span> = Vec::new();
+        let mut spans: Vec<TimelineSpan> = Vec::new();
         for row in rows {
             let mut kept = Vec::with_capacity(spans.len() + 2);
             for span in spans {
@@ -39,13 +39,13 @@ impl Timeline {
                     clashes.push((span.line.min(row.line), span.line.max(row.line)));
                 }
                 if span.from_ms < row.from_ms {
-                    kept.push(Span {
+                    kept.push(TimelineSpan {
                         until_ms: row.from_ms,
                         ..span
                     });
                 }
                 if row.until_ms < span.until_ms {
-                    kept.push(Span {
+                    kept.push(TimelineSpan {
                         from_ms: row.until_ms,
                         ..span
                     });
@@ -60,12 +60,12 @@ impl Timeline {
         (Self(spans), clashes)
     }
 
-    pub(super) fn spans(&self) -> &[Span] {
+    pub(super) fn spans(&self) -> &[TimelineSpan] {
         &self.0
     }
 
     /// The span that holds at an instant.
-    pub(super) fn at(&self, at_ms: i64) -> Option<&Span> {
+    pub(super) fn at(&self, at_ms: i64) -> Option<&TimelineSpan> {
         let after = self.0.partition_point(|span| span.from_ms <= at_ms);
         let span = self.0.get(after.checked_sub(1)?)?;
         (at_ms < span.until_ms).then_some(span)

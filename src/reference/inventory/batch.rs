@@ -25,7 +25,7 @@ pub const DATASETS: [&str; 6] = [
 
 /// A row and where it was read.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Placed {
+pub struct InventoryPlaced {
     /// The row.
     pub row: InventoryRow,
     /// Line of the file it begins on.
@@ -37,7 +37,7 @@ pub struct Placed {
 
 /// What the pipeline adds where the file is silent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Origin {
+pub struct InventoryOrigin {
     /// Site.
     pub site: Option<String>,
     /// Cluster of rows that name none.
@@ -52,7 +52,7 @@ pub struct Origin {
 ///
 /// # Errors
 /// [`crate::error::Kind::Internal`] when a batch is not what the schema declares.
-pub fn batches(rows: &[Placed], origin: &Origin) -> Result<Vec<(&'static str, RecordBatch)>> {
+pub fn batches(rows: &[InventoryPlaced], origin: &InventoryOrigin) -> Result<Vec<(&'static str, RecordBatch)>> {
     let mut shelves = Shelves::default();
     for placed in rows {
         match &placed.row {
@@ -87,15 +87,15 @@ pub fn batches(rows: &[Placed], origin: &Origin) -> Result<Vec<(&'static str, Re
 /// Rows by dataset.
 #[derive(Default)]
 struct Shelves<'r> {
-    nodes: Vec<(&'r Placed, &'r NodeRow)>,
-    events: Vec<(&'r Placed, &'r EventRow)>,
-    partitions: Vec<(&'r Placed, &'r PartitionRow)>,
-    weights: Vec<(&'r Placed, &'r PartitionRow, &'r Weight)>,
-    associations: Vec<(&'r Placed, &'r AssociationRow)>,
-    reservations: Vec<(&'r Placed, &'r ReservationRow)>,
+    nodes: Vec<(&'r InventoryPlaced, &'r NodeRow)>,
+    events: Vec<(&'r InventoryPlaced, &'r EventRow)>,
+    partitions: Vec<(&'r InventoryPlaced, &'r PartitionRow)>,
+    weights: Vec<(&'r InventoryPlaced, &'r PartitionRow, &'r Weight)>,
+    associations: Vec<(&'r InventoryPlaced, &'r AssociationRow)>,
+    reservations: Vec<(&'r InventoryPlaced, &'r ReservationRow)>,
 }
 
-fn cluster<'r>(named: Option<&'r String>, origin: &'r Origin) -> Option<&'r str> {
+fn cluster<'r>(named: Option<&'r String>, origin: &'r InventoryOrigin) -> Option<&'r str> {
     named.or(origin.cluster.as_ref()).map(String::as_str)
 }
 
@@ -104,7 +104,7 @@ fn flags(values: impl IntoIterator<Item = Option<bool>>) -> ArrayRef {
 }
 
 /// What every dataset ends in.
-fn tail<'r>(placed: impl Iterator<Item = &'r Placed> + Clone, origin: &Origin) -> [ArrayRef; 3] {
+fn tail<'r>(placed: impl Iterator<Item = &'r InventoryPlaced> + Clone, origin: &InventoryOrigin) -> [ArrayRef; 3] {
     [
         texts(placed.clone().map(|_| Some(&origin.file_id))),
         counts(placed.clone().map(|placed| placed.line)),
@@ -131,7 +131,7 @@ fn gpu_lists<'r>(values: impl Iterator<Item = Option<&'r Gpus>>) -> ArrayRef {
     Arc::new(lists.finish())
 }
 
-fn nodes(mut rows: Vec<(&Placed, &NodeRow)>, origin: &Origin) -> Vec<ArrayRef> {
+fn nodes(mut rows: Vec<(&InventoryPlaced, &NodeRow)>, origin: &InventoryOrigin) -> Vec<ArrayRef> {
     rows.sort_by_key(|(placed, row)| {
         (
             cluster(row.cluster.as_ref(), origin),
@@ -173,7 +173,7 @@ fn nodes(mut rows: Vec<(&Placed, &NodeRow)>, origin: &Origin) -> Vec<ArrayRef> {
     columns
 }
 
-fn events(mut rows: Vec<(&Placed, &EventRow)>, origin: &Origin) -> Vec<ArrayRef> {
+fn events(mut rows: Vec<(&InventoryPlaced, &EventRow)>, origin: &InventoryOrigin) -> Vec<ArrayRef> {
     rows.sort_by_key(|(placed, row)| {
         (
             cluster(row.cluster.as_ref(), origin),
@@ -208,7 +208,7 @@ fn events(mut rows: Vec<(&Placed, &EventRow)>, origin: &Origin) -> Vec<ArrayRef>
     columns
 }
 
-fn partitions(mut rows: Vec<(&Placed, &PartitionRow)>, origin: &Origin) -> Vec<ArrayRef> {
+fn partitions(mut rows: Vec<(&InventoryPlaced, &PartitionRow)>, origin: &InventoryOrigin) -> Vec<ArrayRef> {
     rows.sort_by_key(|(placed, row)| {
         (
             cluster(row.cluster.as_ref(), origin),
@@ -245,7 +245,10 @@ fn partitions(mut rows: Vec<(&Placed, &PartitionRow)>, origin: &Origin) -> Vec<A
     columns
 }
 
-fn weights(mut rows: Vec<(&Placed, &PartitionRow, &Weight)>, origin: &Origin) -> Result<Vec<ArrayRef>> {
+fn weights(
+    mut rows: Vec<(&InventoryPlaced, &PartitionRow, &Weight)>,
+    origin: &InventoryOrigin,
+) -> Result<Vec<ArrayRef>> {
     rows.sort_by_key(|(placed, row, weight)| {
         (
             cluster(row.cluster.as_ref(), origin),
@@ -270,7 +273,7 @@ fn weights(mut rows: Vec<(&Placed, &PartitionRow, &Weight)>, origin: &Origin) ->
     ])
 }
 
-fn associations(mut rows: Vec<(&Placed, &AssociationRow)>, origin: &Origin) -> Vec<ArrayRef> {
+fn associations(mut rows: Vec<(&InventoryPlaced, &AssociationRow)>, origin: &InventoryOrigin) -> Vec<ArrayRef> {
     rows.sort_by_key(|(placed, row)| {
         (
             cluster(row.cluster.as_ref(), origin),
@@ -304,7 +307,7 @@ fn associations(mut rows: Vec<(&Placed, &AssociationRow)>, origin: &Origin) -> V
     columns
 }
 
-fn reservations(mut rows: Vec<(&Placed, &ReservationRow)>, origin: &Origin) -> Vec<ArrayRef> {
+fn reservations(mut rows: Vec<(&InventoryPlaced, &ReservationRow)>, origin: &InventoryOrigin) -> Vec<ArrayRef> {
     rows.sort_by_key(|(placed, row)| {
         (
             cluster(row.cluster.as_ref(), origin),

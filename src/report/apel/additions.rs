@@ -1,12 +1,12 @@
 //! What signed corrections add: usage without a job and without a benchmark.
 
-use super::aggregate::{Aggregate, Sums, Works};
+use super::aggregate::{Aggregate, ApelSums, Works};
 use crate::error::Result;
 use crate::reference::correction::Correction;
 use crate::reference::decimal;
 use crate::report::lake::{Lake, Selection};
 use crate::report::table::divide;
-use crate::summarise::fate::{Corrections, added_view};
+use crate::summarise::correction_effect::{Corrections, added_view};
 use crate::time::Month;
 
 /// What signed corrections add to a selection.
@@ -90,7 +90,7 @@ fn of_addition(site: &str, month: Month, rule: &Correction) -> Aggregate {
         core_n,
         levels_e3: [None; 3],
         works: Works::default(),
-        sums: Sums {
+        sums: ApelSums {
             job_n: amount("job_n"),
             wall_s,
             cpu_ms: amount("cpu_ms"),

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
 
-use super::jobs::{LeftOut, LeftOutCounts, Levels, SendableJob, Wanted, each_job_of, job_pieces};
+use super::jobs::{JobMessageLeftOut, JobMessageWanted, LeftOutCounts, Levels, SendableJob, each_job_of, job_pieces};
 use super::kind::MessageKind;
 use super::message::{benchmark_word, level_text};
 use super::server_key::{ServerKey, folded};
@@ -24,14 +24,14 @@ use crate::time::Month;
 const PREFERRED: [usize; 3] = [1, 0, 2];
 
 /// Texts of a key: subject, VO, group, role, submit host, infrastructure.
-pub type Words = [Option<String>; 6];
+pub type ApelWords = [Option<String>; 6];
 
 /// Work of wall and CPU time, in seconds of a benchmark; the last is of one nobody named.
 pub type Works = [Option<(i64, i64)>; 4];
 
 /// Sums of jobs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sums {
+pub struct ApelSums {
     /// Jobs.
     pub job_n: i64,
     /// Wall time, not times cores, seconds.
@@ -44,7 +44,7 @@ pub struct Sums {
     pub latest_end_ms: Option<i64>,
 }
 
-impl Sums {
+impl ApelSums {
     fn add(&mut self, other: &Self) {
         self.job_n = self.job_n.saturating_add(other.job_n);
         self.wall_s = self.wall_s.saturating_add(other.wall_s);
@@ -69,7 +69,7 @@ pub struct Aggregate {
     /// Month.
     pub month: Month,
     /// Texts of the key.
-    pub words: Words,
+    pub words: ApelWords,
     /// Nodes of each job; 0 is unknown.
     pub node_n: i64,
     /// Cores of each job; 0 is unknown.
@@ -79,18 +79,18 @@ pub struct Aggregate {
     /// Work; of jobs it is what the server would round it to.
     pub works: Works,
     /// Sums.
-    pub sums: Sums,
+    pub sums: ApelSums,
 }
 
 /// Adds jobs up, as they are spelled.
 #[derive(Default)]
-pub struct Gathering {
+pub struct ApelGathering {
     by_site: BTreeMap<String, HashMap<Box<[u8]>, usize, ahash::RandomState>>,
     groups: Vec<Aggregate>,
     key: Vec<u8>,
 }
 
-impl Gathering {
+impl ApelGathering {
     /// Adds one job.
     pub fn add(&mut self, site: &str, job: &SendableJob<'_>, users: &Users) {
         let global_user = job.global_user.filter(|_| !matches!(users, Users::Withhold));
@@ -139,12 +139,12 @@ impl Gathering {
                 core_n,
                 levels_e3: job.levels_e3,
                 works: Works::default(),
-                sums: Sums::default(),
+                sums: ApelSums::default(),
             });
             self.groups.len() - 1
         };
         if let Some(group) = self.groups.get_mut(at) {
-            group.sums.add(&Sums {
+            group.sums.add(&ApelSums {
                 job_n: 1,
                 wall_s: job.wall_s,
                 cpu_ms: job.cpu_ms,
@@ -177,19 +177,19 @@ impl Gathering {
 pub fn of_lake(
     lake: &Lake,
     selection: &Selection,
-    wanted: Wanted,
+    wanted: JobMessageWanted,
     users: &Users,
 ) -> Result<(Vec<Aggregate>, LeftOutCounts)> {
     let corrections = lake.corrections()?;
     let parts = on_all_processors(&job_pieces(lake, selection)?, |piece| {
-        let (mut gathering, mut left_out) = (Gathering::default(), LeftOutCounts::new());
+        let (mut gathering, mut left_out) = (ApelGathering::default(), LeftOutCounts::new());
         each_job_of(lake, piece, selection, (wanted, &corrections), &mut left_out, |job| {
             gathering.add(&piece.site, job, users);
             Ok(())
         })?;
         Ok((gathering, left_out))
     })?;
-    let (mut all, mut left_out) = (Gathering::default(), LeftOutCounts::new());
+    let (mut all, mut left_out) = (ApelGathering::default(), LeftOutCounts::new());
     for (gathering, more) in parts {
         all.absorb(gathering);
         for (why, n) in more {
@@ -264,9 +264,9 @@ impl Aggregate {
 }
 
 /// By what groups are told apart whatever becomes of them: as the server does, but for benchmarks, all of which count.
-type Key = (String, Month, [Option<String>; 6], i64, i64, Levels, [bool; 4]);
+type ApelKey = (String, Month, [Option<String>; 6], i64, i64, Levels, [bool; 4]);
 
-fn key(group: &Aggregate) -> Key {
+fn key(group: &Aggregate) -> ApelKey {
     let fold = |word: &Option<String>| word.as_ref().map(|word| folded(word).into_owned());
     let words = std::array::from_fn(|at| group.words.get(at).and_then(fold));
     (
@@ -286,7 +286,7 @@ pub fn of_summary(row: &Summary, users: &Users) -> Aggregate {
     let named = row.word("benchmark").and_then(Benchmark::parse);
     let place = named.map_or(3, Benchmark::place);
     let number = |name: &str| row.number(name).unwrap_or(0);
-    let sums = Sums {
+    let sums = ApelSums {
         job_n: number("job_n"),
         wall_s: number("wall_s"),
         cpu_ms: number("cpu_ms"),
@@ -327,7 +327,7 @@ pub fn of_summary(row: &Summary, users: &Users) -> Aggregate {
 }
 
 /// The server's own arithmetic: level in thousandths, SI00 divided by 250, rounded once, half up.
-fn server_work(levels_e3: &Levels, sums: &Sums) -> Works {
+fn server_work(levels_e3: &Levels, sums: &ApelSums) -> Works {
     let mut works = Works::default();
     for ((work, level), benchmark) in works.iter_mut().zip(levels_e3).zip(Benchmark::ALL) {
         *work = level.map(|level| {
@@ -379,9 +379,9 @@ pub fn rows(
         let Some(place) = sought else {
             let is_normalised = !kind.is_normalised() && wanted.is_none();
             let why = if is_normalised {
-                LeftOut::AlreadyNormalised
+                JobMessageLeftOut::AlreadyNormalised
             } else {
-                LeftOut::BenchmarkMissing
+                JobMessageLeftOut::BenchmarkMissing
             };
             *left_out.entry((why, String::new())).or_default() += group.sums.job_n;
             continue;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::dictionary::{is_number, picked};
 use super::kind::MessageKind;
-use super::rules::{FieldRule, Form, JOB, NORMALISED, Rule, SUMMARY, SYNC};
+use super::rules::{ApelForm, ApelRule, FieldRule, JOB, NORMALISED, SUMMARY, SYNC};
 use crate::time::Month;
 
 /// The largest integer the server's procedures take.
@@ -22,17 +22,17 @@ const FUTURE_S: i64 = 2 * 86_400;
 
 /// One broken rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
+pub struct MessageCheckFinding {
     /// 1-based number of the record; 0 is the message itself.
     pub record: usize,
     /// Rule.
-    pub rule: Rule,
+    pub rule: ApelRule,
     /// Field and value, in a sentence.
     pub detail: String,
 }
 
-fn broken(rule: Rule, detail: impl Into<String>) -> Finding {
-    Finding {
+fn broken(rule: ApelRule, detail: impl Into<String>) -> MessageCheckFinding {
+    MessageCheckFinding {
         record: 0,
         rule,
         detail: detail.into(),
@@ -42,7 +42,7 @@ fn broken(rule: Rule, detail: impl Into<String>) -> Finding {
 /// Everything wrong with a message: the first broken rule of each record. Empty means the server loads it. `now_s`
 /// (Unix seconds) is needed for the rules about the future, which are not checked without it.
 #[must_use]
-pub fn message(text: &str, now_s: Option<i64>) -> Vec<Finding> {
+pub fn message(text: &str, now_s: Option<i64>) -> Vec<MessageCheckFinding> {
     let text = text.trim();
     let (header, body) = text.split_once('\n').unwrap_or((text, ""));
     let Some(kind) = MessageKind::of_header(header) else {
@@ -57,7 +57,7 @@ pub fn message(text: &str, now_s: Option<i64>) -> Vec<Finding> {
             );
             detail.push_str(&further);
         }
-        return vec![broken(Rule::Header, detail)];
+        return vec![broken(ApelRule::Header, detail)];
     };
     let mut findings = Vec::new();
     let mut record_n = 0;
@@ -69,7 +69,7 @@ pub fn message(text: &str, now_s: Option<i64>) -> Vec<Finding> {
         }
     }
     if record_n == 0 {
-        findings.push(broken(Rule::Empty, "the message has no record"));
+        findings.push(broken(ApelRule::Empty, "the message has no record"));
     }
     findings
 }
@@ -78,17 +78,17 @@ pub fn message(text: &str, now_s: Option<i64>) -> Vec<Finding> {
 ///
 /// # Errors
 /// The first rule it breaks.
-pub fn record(text: &str, kind: MessageKind, now_s: Option<i64>) -> Result<(), Finding> {
+pub fn record(text: &str, kind: MessageKind, now_s: Option<i64>) -> Result<(), MessageCheckFinding> {
     let fields = match kind {
         MessageKind::JobV03 | MessageKind::JobV04 => JOB,
         MessageKind::SummaryV02 | MessageKind::SummaryV04 => SUMMARY,
         MessageKind::NormalisedV03 | MessageKind::NormalisedV04 => NORMALISED,
         MessageKind::Sync => SYNC,
     };
-    let record = Record::read(text, fields)?;
+    let record = MessageCheckRecord::read(text, fields)?;
     for &(key, form, is_mandatory) in fields {
         if is_mandatory && record.get(key).is_none() {
-            return Err(broken(Rule::Mandatory, format!("{key} is missing")));
+            return Err(broken(ApelRule::Mandatory, format!("{key} is missing")));
         }
         if let Some(value) = record.get(key) {
             well_formed(key, value, form, kind)?;
@@ -104,14 +104,17 @@ pub fn record(text: &str, kind: MessageKind, now_s: Option<i64>) -> Result<(), F
 }
 
 /// The fields of a record; null words are gone.
-struct Record<'a>(BTreeMap<&'static str, &'a str>);
+struct MessageCheckRecord<'a>(BTreeMap<&'static str, &'a str>);
 
-impl<'a> Record<'a> {
-    fn read(text: &'a str, fields: &[FieldRule]) -> Result<Self, Finding> {
+impl<'a> MessageCheckRecord<'a> {
+    fn read(text: &'a str, fields: &[FieldRule]) -> Result<Self, MessageCheckFinding> {
         let mut values = BTreeMap::new();
         for line in text.lines() {
             let Some((key, value)) = line.split_once(':') else {
-                return Err(broken(Rule::Line, format!("the line {:?} has no colon", clip(line))));
+                return Err(broken(
+                    ApelRule::Line,
+                    format!("the line {:?} has no colon", clip(line)),
+                ));
             };
             let (key, value) = (key.trim(), value.trim());
             if MessageKind::of_header(line.trim()).is_some() {
@@ -119,11 +122,11 @@ impl<'a> Record<'a> {
                     "the header {:?} stands inside a message: the server takes one message a file",
                     clip(line.trim())
                 );
-                return Err(broken(Rule::Header, detail));
+                return Err(broken(ApelRule::Header, detail));
             }
             let Some((known, ..)) = fields.iter().find(|(known, ..)| *known == key) else {
                 return Err(broken(
-                    Rule::Key,
+                    ApelRule::Key,
                     format!("{:?} is no key of this kind of record", clip(key)),
                 ));
             };
@@ -171,82 +174,92 @@ fn instant(text: &str) -> Option<i64> {
     Some(instant.as_second())
 }
 
-fn well_formed(key: &str, value: &str, form: Form, kind: MessageKind) -> Result<(), Finding> {
-    let wrong = |rule: Rule, what: &str| Err(broken(rule, format!("{key} {:?} {what}", clip(value))));
+fn well_formed(key: &str, value: &str, form: ApelForm, kind: MessageKind) -> Result<(), MessageCheckFinding> {
+    let wrong = |rule: ApelRule, what: &str| Err(broken(rule, format!("{key} {:?} {what}", clip(value))));
     match form {
-        Form::Int | Form::Work if (form == Form::Int || !kind.has_dictionary()) && integer(value).is_none() => {
-            wrong(Rule::Integer, "is no integer")
+        ApelForm::Int | ApelForm::Work
+            if (form == ApelForm::Int || !kind.has_dictionary()) && integer(value).is_none() =>
+        {
+            wrong(ApelRule::Integer, "is no integer")
         }
-        Form::Time if instant(value).is_none() => wrong(Rule::Time, "is neither Unix seconds nor YYYY-MM-DDTHH:MM:SSZ"),
-        Form::Level | Form::Work if kind.has_dictionary() => match picked(value) {
+        ApelForm::Time if instant(value).is_none() => {
+            wrong(ApelRule::Time, "is neither Unix seconds nor YYYY-MM-DDTHH:MM:SSZ")
+        }
+        ApelForm::Level | ApelForm::Work if kind.has_dictionary() => match picked(value) {
             Ok(_) => Ok(()),
-            Err(why) => wrong(Rule::Benchmark, why),
+            Err(why) => wrong(ApelRule::Benchmark, why),
         },
-        Form::Level if !is_number(value) => wrong(Rule::Number, "is no number"),
-        Form::Text | Form::Ignored | Form::Int | Form::Time | Form::Level | Form::Work => Ok(()),
+        ApelForm::Level if !is_number(value) => wrong(ApelRule::Number, "is no number"),
+        ApelForm::Text | ApelForm::Ignored | ApelForm::Int | ApelForm::Time | ApelForm::Level | ApelForm::Work => {
+            Ok(())
+        }
     }
 }
 
-fn within_int(record: &Record<'_>, key: &str) -> Result<(), Finding> {
+fn within_int(record: &MessageCheckRecord<'_>, key: &str) -> Result<(), MessageCheckFinding> {
     match record.int(key) {
-        Some(value) if value.abs() > INT_MAX => {
-            Err(broken(Rule::Database, format!("{key} {value} does not fit 32 bits")))
-        }
+        Some(value) if value.abs() > INT_MAX => Err(broken(
+            ApelRule::Database,
+            format!("{key} {value} does not fit 32 bits"),
+        )),
         _ => Ok(()),
     }
 }
 
-fn not_negative(record: &Record<'_>, keys: &[&str]) -> Result<(), Finding> {
+fn not_negative(record: &MessageCheckRecord<'_>, keys: &[&str]) -> Result<(), MessageCheckFinding> {
     for key in keys {
         if let Some(value) = record.int(key).filter(|value| *value < 0) {
-            return Err(broken(Rule::Negative, format!("{key} {value} is negative")));
+            return Err(broken(ApelRule::Negative, format!("{key} {value} is negative")));
         }
     }
     Ok(())
 }
 
-fn not_longer(record: &Record<'_>, key: &str, chars: usize) -> Result<(), Finding> {
+fn not_longer(record: &MessageCheckRecord<'_>, key: &str, chars: usize) -> Result<(), MessageCheckFinding> {
     match record.get(key) {
         Some(value) if value.chars().count() > chars => Err(broken(
-            Rule::Database,
+            ApelRule::Database,
             format!("{key} {:?} is longer than {chars} characters", clip(value)),
         )),
         _ => Ok(()),
     }
 }
 
-fn job(record: &Record<'_>, kind: MessageKind, now_s: Option<i64>) -> Result<(), Finding> {
+fn job(record: &MessageCheckRecord<'_>, kind: MessageKind, now_s: Option<i64>) -> Result<(), MessageCheckFinding> {
     let (start_s, end_s) = (record.time_s("StartTime"), record.time_s("EndTime"));
     if start_s.zip(end_s).is_some_and(|(start, end)| end < start) {
-        return Err(broken(Rule::Order, "EndTime is before StartTime"));
+        return Err(broken(ApelRule::Order, "EndTime is before StartTime"));
     }
     if now_s
         .zip(end_s)
         .is_some_and(|(now, end)| end > now.saturating_add(FUTURE_S))
     {
-        return Err(broken(Rule::Future, "EndTime lies more than two days ahead"));
+        return Err(broken(ApelRule::Future, "EndTime lies more than two days ahead"));
     }
     let (kind_word, level) = (record.get("ServiceLevelType"), record.get("ServiceLevel"));
     if kind == MessageKind::JobV04 {
         let Some(level) = level else {
             // The real loader dies of this one and leaves the message locked.
-            return Err(broken(Rule::Mandatory, "ServiceLevel is missing"));
+            return Err(broken(ApelRule::Mandatory, "ServiceLevel is missing"));
         };
-        let (benchmark, _) = picked(level).map_err(|why| broken(Rule::Benchmark, why))?;
+        let (benchmark, _) = picked(level).map_err(|why| broken(ApelRule::Benchmark, why))?;
         if kind_word.is_some_and(|word| !word.eq_ignore_ascii_case(benchmark)) {
-            return Err(broken(Rule::Benchmark, "ServiceLevelType names another benchmark"));
+            return Err(broken(ApelRule::Benchmark, "ServiceLevelType names another benchmark"));
         }
     } else {
         // With neither, the server puts in the type `custom`, which its own second check refuses.
         let (Some(word), Some(_)) = (kind_word, level) else {
-            return Err(broken(Rule::Mandatory, "ServiceLevelType or ServiceLevel is missing"));
+            return Err(broken(
+                ApelRule::Mandatory,
+                "ServiceLevelType or ServiceLevel is missing",
+            ));
         };
         if !["si2k", "hepspec", "hepscore23"]
             .iter()
             .any(|known| known.eq_ignore_ascii_case(word))
         {
             return Err(broken(
-                Rule::Benchmark,
+                ApelRule::Benchmark,
                 format!("ServiceLevelType {:?} is not known", clip(word)),
             ));
         }
@@ -268,28 +281,28 @@ fn job(record: &Record<'_>, kind: MessageKind, now_s: Option<i64>) -> Result<(),
     not_longer(record, "InfrastructureType", INFRASTRUCTURE_CHARS)
 }
 
-fn summary(record: &Record<'_>, kind: MessageKind, now_s: Option<i64>) -> Result<(), Finding> {
+fn summary(record: &MessageCheckRecord<'_>, kind: MessageKind, now_s: Option<i64>) -> Result<(), MessageCheckFinding> {
     let month = record
         .int("Year")
         .zip(record.int("Month"))
         .and_then(|(year, month)| Month::new(i16::try_from(year).ok()?, i8::try_from(month).ok()?));
     let Some(month) = month else {
-        return Err(broken(Rule::Month, "there is no such month"));
+        return Err(broken(ApelRule::Month, "there is no such month"));
     };
     let midnight_s = |month: Month| i64::from(month.first_day()) * 86_400;
     let (first_s, next_s) = (midnight_s(month), midnight_s(month.next()));
     if now_s.is_some_and(|now| first_s > now) {
-        return Err(broken(Rule::Future, format!("{month} lies ahead")));
+        return Err(broken(ApelRule::Future, format!("{month} lies ahead")));
     }
     let ends = [record.time_s("EarliestEndTime"), record.time_s("LatestEndTime")];
     // The first instant of the next month is legal.
     if ends.iter().flatten().any(|end| !(first_s..=next_s).contains(end)) {
-        return Err(broken(Rule::Ends, format!("an end lies outside {month}")));
+        return Err(broken(ApelRule::Ends, format!("an end lies outside {month}")));
     }
     if let [Some(earliest), Some(latest)] = ends
         && earliest > latest
     {
-        return Err(broken(Rule::Ends, "EarliestEndTime is after LatestEndTime"));
+        return Err(broken(ApelRule::Ends, "EarliestEndTime is after LatestEndTime"));
     }
     let durations = [
         "WallDuration",
@@ -301,7 +314,7 @@ fn summary(record: &Record<'_>, kind: MessageKind, now_s: Option<i64>) -> Result
     if kind == MessageKind::NormalisedV04 {
         let benchmarks = ["NormalisedWallDuration", "NormalisedCpuDuration"].map(|key| {
             let value = record.get(key).unwrap_or_default();
-            picked(value).map_err(|why| broken(Rule::Benchmark, why))
+            picked(value).map_err(|why| broken(ApelRule::Benchmark, why))
         });
         let [wall, cpu] = benchmarks;
         let ((wall, _), (cpu, _)) = (wall?, cpu?);
@@ -309,7 +322,7 @@ fn summary(record: &Record<'_>, kind: MessageKind, now_s: Option<i64>) -> Result
             .get("ServiceLevelType")
             .is_some_and(|word| !word.eq_ignore_ascii_case(wall));
         if wall != cpu || other {
-            return Err(broken(Rule::Benchmark, "the work is of different benchmarks"));
+            return Err(broken(ApelRule::Benchmark, "the work is of different benchmarks"));
         }
     }
     for key in ["NumberOfJobs", "NodeCount", "Processors"] {

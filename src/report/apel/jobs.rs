@@ -6,14 +6,14 @@ use arrow::array::{AsArray, RecordBatch};
 
 use crate::error::Result;
 use crate::reference::benchmark::Benchmark;
-use crate::report::lake::{Lake, Piece, Selection};
+use crate::report::lake::{Lake, LakePiece, Selection};
 use crate::schema::batch::{decimal, int, number, text, time, word};
-use crate::summarise::fate::{Corrections, FateColumns, Fates};
+use crate::summarise::correction_effect::{CorrectionEffects, Corrections, EffectColumns};
 use crate::time::Month;
 
 /// Why something of the lake is not in the messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum LeftOut {
+pub enum JobMessageLeftOut {
     /// The job never started: there is no usage to tell.
     NeverStarted,
     /// The CPU time of the job is unknown, and every message must tell it.
@@ -34,7 +34,7 @@ pub enum LeftOut {
     SameKey,
 }
 
-impl LeftOut {
+impl JobMessageLeftOut {
     /// The word in reports.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -59,7 +59,7 @@ impl LeftOut {
 }
 
 /// Jobs left out, by reason and, where there is one, the rule that says so.
-pub type LeftOutCounts = BTreeMap<(LeftOut, String), i64>;
+pub type LeftOutCounts = BTreeMap<(JobMessageLeftOut, String), i64>;
 
 /// One job that can be sent; times in Unix seconds.
 #[derive(Clone, Debug)]
@@ -119,7 +119,7 @@ pub type Levels = [Option<i64>; 3];
 
 /// What is wanted of jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub enum JobMessageWanted {
     /// Jobs that can be told one by one.
     Jobs,
     /// What groups of jobs that can be told need.
@@ -175,7 +175,7 @@ const FQAN_SINCE: u32 = 9;
 pub fn each_job(
     lake: &Lake,
     selection: &Selection,
-    wanted: Wanted,
+    wanted: JobMessageWanted,
     left_out: &mut LeftOutCounts,
     mut see: impl FnMut(&str, &SendableJob<'_>) -> Result<()>,
 ) -> Result<()> {
@@ -192,7 +192,7 @@ pub fn each_job(
 ///
 /// # Errors
 /// [`crate::error::Kind::Io`] when the lake cannot be read.
-pub fn job_pieces(lake: &Lake, selection: &Selection) -> Result<Vec<Piece>> {
+pub fn job_pieces(lake: &Lake, selection: &Selection) -> Result<Vec<LakePiece>> {
     let displaced = lake.summarised_places()?;
     let mut pieces = lake.record_pieces(selection)?;
     pieces.retain(|piece| !displaced.contains(&(piece.site.to_lowercase(), piece.month)));
@@ -205,16 +205,16 @@ pub fn job_pieces(lake: &Lake, selection: &Selection) -> Result<Vec<Piece>> {
 /// As [`each_job`].
 pub fn each_job_of(
     lake: &Lake,
-    piece: &Piece,
+    piece: &LakePiece,
     selection: &Selection,
-    (wanted, corrections): (Wanted, &Corrections),
+    (wanted, corrections): (JobMessageWanted, &Corrections),
     left_out: &mut LeftOutCounts,
     mut see: impl FnMut(&SendableJob<'_>) -> Result<()>,
 ) -> Result<()> {
-    let is_by_job = wanted == Wanted::Jobs;
+    let is_by_job = wanted == JobMessageWanted::Jobs;
     let version = lake.manifest.file(&piece.path).map_or(0, |file| file.schema_version);
-    let fates = corrections.of_site(&piece.site);
-    let mut columns: BTreeSet<&str> = COLUMNS.into_iter().chain(fates.columns()).collect();
+    let effects = corrections.of_site(&piece.site);
+    let mut columns: BTreeSet<&str> = COLUMNS.into_iter().chain(effects.columns()).collect();
     if is_by_job {
         columns.extend(JOB_COLUMNS);
         columns.extend((version >= FQAN_SINCE).then_some(FQAN_COLUMN));
@@ -226,9 +226,9 @@ pub fn each_job_of(
     for batch in lake.piece_batches(piece, &columns)? {
         let batch = batch?;
         let rows = Rows::new(&batch, is_by_job)?;
-        let looked_at = fates.of_batch(&batch)?;
+        let looked_at = effects.of_batch(&batch)?;
         for row in 0..batch.num_rows() {
-            if let Some(job) = rows.job(row, selection, (wanted, &fates, &looked_at), left_out) {
+            if let Some(job) = rows.job(row, selection, (wanted, &effects, &looked_at), left_out) {
                 see(&job)?;
             }
         }
@@ -290,7 +290,7 @@ impl<'a> Rows<'a> {
         &self,
         row: usize,
         selection: &Selection,
-        (wanted, fates, looked_at): (Wanted, &'a Fates<'a>, &FateColumns<'a>),
+        (wanted, effects, looked_at): (JobMessageWanted, &'a CorrectionEffects<'a>, &EffectColumns<'a>),
         left_out: &mut LeftOutCounts,
     ) -> Option<SendableJob<'a>> {
         // Without an end it still ran when it was last seen.
@@ -300,31 +300,31 @@ impl<'a> Rows<'a> {
             return None;
         }
         let mut vo = word(self.vo, row);
-        if !fates.is_empty() {
-            let fate = fates.of(looked_at, row, month);
-            if fate.is_void {
+        if !effects.is_empty() {
+            let effect = effects.of(looked_at, row, month);
+            if effect.is_void {
                 return None;
             }
-            vo = fate.vo;
+            vo = effect.vo;
         }
         if !selection.has_vo(vo) {
             return None;
         }
-        let mut count = |why: LeftOut| *left_out.entry((why, String::new())).or_default() += 1;
+        let mut count = |why: JobMessageLeftOut| *left_out.entry((why, String::new())).or_default() += 1;
         let Some(start_ms) = number(self.start_utc, row) else {
-            count(LeftOut::NeverStarted);
+            count(JobMessageLeftOut::NeverStarted);
             return None;
         };
         let cpu_ms = number(self.cpu_ms, row);
         let levels_e3 = self.levels(row);
         let lacks = match (cpu_ms, levels_e3) {
-            (None, _) => Some(LeftOut::CpuUnknown),
-            (_, [None, None, None]) => Some(LeftOut::BenchmarkMissing),
+            (None, _) => Some(JobMessageLeftOut::CpuUnknown),
+            (_, [None, None, None]) => Some(JobMessageLeftOut::BenchmarkMissing),
             _ => None,
         };
         if let Some(why) = lacks {
             count(why);
-            if wanted != Wanted::Everything {
+            if wanted != JobMessageWanted::Everything {
                 return None;
             }
         }

@@ -240,12 +240,12 @@ fn month(record: &mut RecordText, of: Month) {
 
 /// Records gathered into one message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Batch {
+pub struct MessageBatch {
     text: String,
     record_n: usize,
 }
 
-impl Batch {
+impl MessageBatch {
     /// Adds a record.
     pub fn push(&mut self, kind: MessageKind, record: &str) {
         if self.record_n == 0 {

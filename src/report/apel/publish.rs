@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use hashbrown::HashSet;
 
 use super::aggregate::{self, Aggregate, HostMonth};
-use super::jobs::{LeftOut, LeftOutCounts, SendableJob, Wanted, each_job};
+use super::jobs::{JobMessageLeftOut, JobMessageWanted, LeftOutCounts, SendableJob, each_job};
 use super::kind::MessageKind;
-use super::message::{self, Batch, RecordText};
+use super::message::{self, MessageBatch, RecordText};
 use super::server_key::job_key;
 use super::users::Users;
 use super::{additions, check};
@@ -20,7 +20,7 @@ use crate::time::Month;
 
 /// What is to be written.
 #[derive(Clone, Debug, Default)]
-pub struct Request {
+pub struct ApelRequest {
     /// Which part of the lake.
     pub selection: Selection,
     /// Kinds of message, each once.
@@ -66,20 +66,21 @@ pub struct Published {
 }
 
 /// Takes messages: kind, site, month, number among its like, text.
-pub type Take<'a> = dyn FnMut(MessageKind, &str, Month, usize, String) -> Result<()> + 'a;
+pub type ApelTake<'a> = dyn FnMut(MessageKind, &str, Month, usize, String) -> Result<()> + 'a;
 
 /// Writes the messages of a lake. They are handed out sorted, and the same lake gives the same messages.
 ///
 /// # Errors
 /// [`Kind::Data`] when usage cannot be told and is not to be left out; then too, messages may have been handed out
 /// before. [`Kind::Io`] when the lake cannot be read.
-pub fn publish(lake: &Lake, request: &Request, take: &mut Take<'_>) -> Result<Published> {
+pub fn publish(lake: &Lake, request: &ApelRequest, take: &mut ApelTake<'_>) -> Result<Published> {
     let mut published = Published::default();
     let summaries = lake.summaries(&request.selection)?;
     let usage: Vec<&Summary> = summaries.iter().filter(|row| row.kind != SummaryKind::Sync).collect();
     let (by_job, added_up): (Vec<MessageKind>, Vec<MessageKind>) = request.kinds.iter().partition(|kind| kind.is_job());
     if !added_up.is_empty() {
-        let (mut groups, mut lost) = aggregate::of_lake(lake, &request.selection, Wanted::Groups, &request.users)?;
+        let (mut groups, mut lost) =
+            aggregate::of_lake(lake, &request.selection, JobMessageWanted::Groups, &request.users)?;
         note_additions(lake, request, &mut lost)?;
         groups.extend(usage.iter().map(|row| aggregate::of_summary(row, &request.users)));
         for kind in added_up {
@@ -92,14 +93,18 @@ pub fn publish(lake: &Lake, request: &Request, take: &mut Take<'_>) -> Result<Pu
         let mut lost = LeftOutCounts::new();
         let told: i64 = usage.iter().filter_map(|row| row.number("job_n")).sum();
         if told > 0 {
-            lost.insert((LeftOut::OnlySummaries, String::new()), told);
+            lost.insert((JobMessageLeftOut::OnlySummaries, String::new()), told);
         }
         note_additions(lake, request, &mut lost)?;
-        let mut writer = Writer::new(kind, request, &mut published, take);
+        let mut writer = ApelWriter::new(kind, request, &mut published, take);
         let mut refused = LeftOutCounts::new();
-        each_job(lake, &request.selection, Wanted::Jobs, &mut lost, |site, job| {
-            writer.job(site, job, &mut refused)
-        })?;
+        each_job(
+            lake,
+            &request.selection,
+            JobMessageWanted::Jobs,
+            &mut lost,
+            |site, job| writer.job(site, job, &mut refused),
+        )?;
         writer.finish()?;
         lost.extend(refused);
         settle(kind, lost, request, &mut published)?;
@@ -108,15 +113,15 @@ pub fn publish(lake: &Lake, request: &Request, take: &mut Take<'_>) -> Result<Pu
 }
 
 /// What corrections add has no benchmark, and no job: its hours are said.
-fn note_additions(lake: &Lake, request: &Request, lost: &mut LeftOutCounts) -> Result<()> {
+fn note_additions(lake: &Lake, request: &ApelRequest, lost: &mut LeftOutCounts) -> Result<()> {
     for (added, job_n) in additions::additions_in_words(lake, &request.selection)? {
-        lost.insert((LeftOut::AddedByCorrection, added), job_n);
+        lost.insert((JobMessageLeftOut::AddedByCorrection, added), job_n);
     }
     Ok(())
 }
 
 /// Keeps what was left out, or fails because of it.
-fn settle(kind: MessageKind, lost: LeftOutCounts, request: &Request, published: &mut Published) -> Result<()> {
+fn settle(kind: MessageKind, lost: LeftOutCounts, request: &ApelRequest, published: &mut Published) -> Result<()> {
     let losses = lost.iter().filter(|((why, _), _)| why.is_loss());
     let told: Vec<String> = losses
         .map(|((why, rule), n)| match rule.as_str() {
@@ -139,12 +144,12 @@ fn settle(kind: MessageKind, lost: LeftOutCounts, request: &Request, published: 
 fn aggregates(
     groups: &[Aggregate],
     kind: MessageKind,
-    request: &Request,
+    request: &ApelRequest,
     lost: &mut LeftOutCounts,
     published: &mut Published,
-    take: &mut Take<'_>,
+    take: &mut ApelTake<'_>,
 ) -> Result<()> {
-    let mut writer = Writer::new(kind, request, published, take);
+    let mut writer = ApelWriter::new(kind, request, published, take);
     if kind == MessageKind::Sync {
         for ((site, month, host), job_n) in aggregate::counts(groups, &request.still_counted) {
             let text = message::sync(&site, month, host.as_deref(), job_n);
@@ -160,18 +165,23 @@ fn aggregates(
 }
 
 /// Gathers records into messages by site and month.
-struct Writer<'w, 'a> {
+struct ApelWriter<'w, 'a> {
     kind: MessageKind,
-    request: &'w Request,
+    request: &'w ApelRequest,
     published: &'w mut Published,
-    take: &'w mut Take<'a>,
-    open: BTreeMap<(String, Month), (Batch, blake3::Hasher)>,
+    take: &'w mut ApelTake<'a>,
+    open: BTreeMap<(String, Month), (MessageBatch, blake3::Hasher)>,
     /// Keys of the jobs so far.
     known: HashSet<u128>,
 }
 
-impl<'w, 'a> Writer<'w, 'a> {
-    fn new(kind: MessageKind, request: &'w Request, published: &'w mut Published, take: &'w mut Take<'a>) -> Self {
+impl<'w, 'a> ApelWriter<'w, 'a> {
+    fn new(
+        kind: MessageKind,
+        request: &'w ApelRequest,
+        published: &'w mut Published,
+        take: &'w mut ApelTake<'a>,
+    ) -> Self {
         Self {
             kind,
             request,
@@ -185,12 +195,14 @@ impl<'w, 'a> Writer<'w, 'a> {
     fn job(&mut self, site: &str, job: &SendableJob<'_>, lost: &mut LeftOutCounts) -> Result<()> {
         let known = |place: usize| job.levels_e3.get(place).is_some_and(Option::is_some);
         if aggregate::preferred(known, self.request.benchmark).is_none() {
-            *lost.entry((LeftOut::BenchmarkMissing, String::new())).or_default() += 1;
+            *lost
+                .entry((JobMessageLeftOut::BenchmarkMissing, String::new()))
+                .or_default() += 1;
             return Ok(());
         }
         // What the server takes for another job cannot be added to it: it would replace it.
         if !self.known.insert(job_key(site, job.job_id, &job.end_s.to_string())) {
-            *lost.entry((LeftOut::SameKey, String::new())).or_default() += 1;
+            *lost.entry((JobMessageLeftOut::SameKey, String::new())).or_default() += 1;
             return Ok(());
         }
         let text = message::job(site, job, self.kind, self.request.benchmark, &self.request.users);
@@ -211,13 +223,15 @@ impl<'w, 'a> Writer<'w, 'a> {
         let text = match text.finish() {
             Ok(text) => text,
             Err(key) => {
-                *lost.entry((LeftOut::UnwritableText, key.to_owned())).or_default() += job_n;
+                *lost
+                    .entry((JobMessageLeftOut::UnwritableText, key.to_owned()))
+                    .or_default() += job_n;
                 return Ok(());
             }
         };
         if let Err(finding) = check::record(text.trim_end(), self.kind, self.request.now_s) {
             let rule = finding.rule.as_str().to_owned();
-            *lost.entry((LeftOut::Refused, rule)).or_default() += job_n;
+            *lost.entry((JobMessageLeftOut::Refused, rule)).or_default() += job_n;
             return Ok(());
         }
         let place = (site.to_owned(), month);

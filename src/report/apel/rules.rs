@@ -2,7 +2,7 @@
 
 /// A rule that a message or record can break.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Rule {
+pub enum ApelRule {
     /// The first line is a header the server knows.
     Header,
     /// A message has a record.
@@ -35,7 +35,7 @@ pub enum Rule {
     Future,
 }
 
-impl Rule {
+impl ApelRule {
     /// The word in reports.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -61,7 +61,7 @@ impl Rule {
 
 /// How a field's value is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum ApelForm {
     Text,
     Int,
     Time,
@@ -74,89 +74,89 @@ pub(super) enum Form {
 }
 
 /// A key, how it is written, and whether it must be there.
-pub(super) type FieldRule = (&'static str, Form, bool);
+pub(super) type FieldRule = (&'static str, ApelForm, bool);
 
 pub(super) const JOB: &[FieldRule] = &[
-    ("Site", Form::Text, true),
-    ("SubmitHost", Form::Text, false),
-    ("MachineName", Form::Text, false),
-    ("Queue", Form::Text, false),
-    ("LocalJobId", Form::Text, true),
-    ("LocalUserId", Form::Text, false),
-    ("GlobalUserName", Form::Text, false),
-    ("FQAN", Form::Text, false),
-    ("VO", Form::Text, false),
-    ("VOGroup", Form::Text, false),
-    ("VORole", Form::Text, false),
-    ("WallDuration", Form::Int, true),
-    ("CpuDuration", Form::Int, true),
-    ("Processors", Form::Int, false),
-    ("NodeCount", Form::Int, false),
-    ("StartTime", Form::Time, true),
-    ("EndTime", Form::Time, true),
-    ("InfrastructureDescription", Form::Text, false),
-    ("InfrastructureType", Form::Text, false),
-    ("MemoryReal", Form::Int, false),
-    ("MemoryVirtual", Form::Int, false),
-    ("ServiceLevelType", Form::Text, false),
-    ("ServiceLevel", Form::Level, false),
-    ("UpdateTime", Form::Ignored, false),
-    ("SubmitHostType", Form::Ignored, false),
+    ("Site", ApelForm::Text, true),
+    ("SubmitHost", ApelForm::Text, false),
+    ("MachineName", ApelForm::Text, false),
+    ("Queue", ApelForm::Text, false),
+    ("LocalJobId", ApelForm::Text, true),
+    ("LocalUserId", ApelForm::Text, false),
+    ("GlobalUserName", ApelForm::Text, false),
+    ("FQAN", ApelForm::Text, false),
+    ("VO", ApelForm::Text, false),
+    ("VOGroup", ApelForm::Text, false),
+    ("VORole", ApelForm::Text, false),
+    ("WallDuration", ApelForm::Int, true),
+    ("CpuDuration", ApelForm::Int, true),
+    ("Processors", ApelForm::Int, false),
+    ("NodeCount", ApelForm::Int, false),
+    ("StartTime", ApelForm::Time, true),
+    ("EndTime", ApelForm::Time, true),
+    ("InfrastructureDescription", ApelForm::Text, false),
+    ("InfrastructureType", ApelForm::Text, false),
+    ("MemoryReal", ApelForm::Int, false),
+    ("MemoryVirtual", ApelForm::Int, false),
+    ("ServiceLevelType", ApelForm::Text, false),
+    ("ServiceLevel", ApelForm::Level, false),
+    ("UpdateTime", ApelForm::Ignored, false),
+    ("SubmitHostType", ApelForm::Ignored, false),
 ];
 
 // Nodes, cores and the benchmark pass the server's parser when they are missing, and fail in its database.
 pub(super) const SUMMARY: &[FieldRule] = &[
-    ("Site", Form::Text, true),
-    ("Month", Form::Int, true),
-    ("Year", Form::Int, true),
-    ("GlobalUserName", Form::Text, false),
-    ("VO", Form::Text, false),
-    ("VOGroup", Form::Text, false),
-    ("VORole", Form::Text, false),
-    ("SubmitHost", Form::Text, false),
-    ("InfrastructureType", Form::Text, false),
-    ("InfrastructureDescription", Form::Text, false),
-    ("ServiceLevelType", Form::Text, false),
-    ("ServiceLevel", Form::Level, true),
-    ("NodeCount", Form::Int, true),
-    ("Processors", Form::Int, true),
-    ("EarliestEndTime", Form::Time, false),
-    ("LatestEndTime", Form::Time, false),
-    ("WallDuration", Form::Int, true),
-    ("CpuDuration", Form::Int, true),
-    ("NumberOfJobs", Form::Int, true),
-    ("UpdateTime", Form::Ignored, false),
+    ("Site", ApelForm::Text, true),
+    ("Month", ApelForm::Int, true),
+    ("Year", ApelForm::Int, true),
+    ("GlobalUserName", ApelForm::Text, false),
+    ("VO", ApelForm::Text, false),
+    ("VOGroup", ApelForm::Text, false),
+    ("VORole", ApelForm::Text, false),
+    ("SubmitHost", ApelForm::Text, false),
+    ("InfrastructureType", ApelForm::Text, false),
+    ("InfrastructureDescription", ApelForm::Text, false),
+    ("ServiceLevelType", ApelForm::Text, false),
+    ("ServiceLevel", ApelForm::Level, true),
+    ("NodeCount", ApelForm::Int, true),
+    ("Processors", ApelForm::Int, true),
+    ("EarliestEndTime", ApelForm::Time, false),
+    ("LatestEndTime", ApelForm::Time, false),
+    ("WallDuration", ApelForm::Int, true),
+    ("CpuDuration", ApelForm::Int, true),
+    ("NumberOfJobs", ApelForm::Int, true),
+    ("UpdateTime", ApelForm::Ignored, false),
 ];
 
 pub(super) const NORMALISED: &[FieldRule] = &[
-    ("Site", Form::Text, true),
-    ("Month", Form::Int, true),
-    ("Year", Form::Int, true),
-    ("GlobalUserName", Form::Text, false),
-    ("VO", Form::Text, false),
-    ("VOGroup", Form::Text, false),
-    ("VORole", Form::Text, false),
-    ("SubmitHost", Form::Text, false),
-    ("Infrastructure", Form::Text, false),
-    ("InfrastructureDescription", Form::Text, false),
-    ("ServiceLevelType", Form::Text, false),
-    ("NodeCount", Form::Int, true),
-    ("Processors", Form::Int, true),
-    ("EarliestEndTime", Form::Time, false),
-    ("LatestEndTime", Form::Time, false),
-    ("WallDuration", Form::Int, true),
-    ("CpuDuration", Form::Int, true),
-    ("NormalisedWallDuration", Form::Work, true),
-    ("NormalisedCpuDuration", Form::Work, true),
-    ("NumberOfJobs", Form::Int, true),
-    ("UpdateTime", Form::Ignored, false),
+    ("Site", ApelForm::Text, true),
+    ("Month", ApelForm::Int, true),
+    ("Year", ApelForm::Int, true),
+    ("GlobalUserName", ApelForm::Text, false),
+    ("VO", ApelForm::Text, false),
+    ("VOGroup", ApelForm::Text, false),
+    ("VORole", ApelForm::Text, false),
+    ("SubmitHost", ApelForm::Text, false),
+    ("Infrastructure", ApelForm::Text, false),
+    ("InfrastructureDescription", ApelForm::Text, false),
+    ("ServiceLevelType", ApelForm::Text, false),
+    ("NodeCount", ApelForm::Int, true),
+    ("Processors", ApelForm::Int, true),
+    ("EarliestEndTime", ApelForm::Time, false),
+    ("LatestEndTime", ApelForm::Time, false),
+    ("WallDuration", ApelForm::Int, true),
+    ("CpuDuration", ApelForm::Int, true),
+    ("NormalisedWallDuration", ApelForm::Work, true),
+    ("NormalisedCpuDuration", ApelForm::Work, true),
+    ("NumberOfJobs", ApelForm::Int, true),
+    ("UpdateTime", ApelForm::Ignored, false),
 ];
 
 pub(super) const SYNC: &[FieldRule] = &[
-    ("Site", Form::Text, true),
-    ("SubmitHost", Form::Text, false),
-    ("NumberOfJobs", Form::Int, true),
-    ("Month", Form::Int, true),
-    ("Year", Form::Int, true),
-    ("UpdateTime", Form::Ignored, false),
+    ("Site", ApelForm::Text, true),
+    ("SubmitHost", ApelForm::Text, false),
+    ("NumberOfJobs", ApelForm::Int, true),
+    ("Month", ApelForm::Int, true),
+    ("Year", ApelForm::Int, true),
+    ("UpdateTime", ApelForm::Ignored, false),
 ];

@@ -25,7 +25,7 @@ pub enum ServerTable {
 
 /// How a column of a key compares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Comparison {
+enum ServerComparison {
     /// Text; what is unknown is the word `None`.
     Word,
     /// A whole number, however it is written.
@@ -38,11 +38,11 @@ enum Comparison {
     Level,
 }
 
-use Comparison::{Benchmark, Instant, Int, Level, Word};
+use ServerComparison::{Benchmark, Instant, Int, Level, Word};
 
-const JOB_RECORDS: &[(&str, Comparison)] = &[("Site", Word), ("LocalJobId", Word), ("EndTime", Instant)];
+const JOB_RECORDS: &[(&str, ServerComparison)] = &[("Site", Word), ("LocalJobId", Word), ("EndTime", Instant)];
 
-const SUMMARIES: &[(&str, Comparison)] = &[
+const SUMMARIES: &[(&str, ServerComparison)] = &[
     ("Site", Word),
     ("Year", Int),
     ("Month", Int),
@@ -58,7 +58,7 @@ const SUMMARIES: &[(&str, Comparison)] = &[
     ("Processors", Int),
 ];
 
-const NORMALISED_SUMMARIES: &[(&str, Comparison)] = &[
+const NORMALISED_SUMMARIES: &[(&str, ServerComparison)] = &[
     ("Site", Word),
     ("Year", Int),
     ("Month", Int),
@@ -73,7 +73,8 @@ const NORMALISED_SUMMARIES: &[(&str, Comparison)] = &[
     ("Processors", Int),
 ];
 
-const SYNC_RECORDS: &[(&str, Comparison)] = &[("Site", Word), ("Year", Int), ("Month", Int), ("SubmitHost", Word)];
+const SYNC_RECORDS: &[(&str, ServerComparison)] =
+    &[("Site", Word), ("Year", Int), ("Month", Int), ("SubmitHost", Word)];
 
 /// What the server's super-summaries call a column of the key of summaries: they have their own word for one.
 #[must_use]
@@ -85,7 +86,7 @@ pub fn super_summary_column(name: &'static str) -> &'static str {
 }
 
 impl ServerTable {
-    fn columns(self) -> &'static [(&'static str, Comparison)] {
+    fn columns(self) -> &'static [(&'static str, ServerComparison)] {
         match self {
             Self::JobRecords => JOB_RECORDS,
             Self::Summaries => SUMMARIES,
@@ -131,7 +132,7 @@ impl ServerKey {
         (benchmark, level): (Option<&str>, Option<&str>),
     ) -> Self {
         let table = kind.table();
-        let of = |(name, comparison): &(&str, Comparison)| match comparison {
+        let of = |(name, comparison): &(&str, ServerComparison)| match comparison {
             Word => field(name).map_or_else(none, |word| folded(&word).into_owned()),
             Int => field(name).map_or_else(none, |number| whole(&number)),
             Instant => field(name).map_or_else(none, |instant| seconds(&instant)),

@@ -31,7 +31,7 @@ pub(super) struct Ledger {
 
 /// Sums over some nodes and days.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Sums {
+pub(super) struct OverheadPageSums {
     pub(super) node_s: i128,
     pub(super) up_s: i128,
     pub(super) unit_s: i128,
@@ -42,15 +42,15 @@ pub(super) struct Sums {
 
 /// One canonical unit on one cluster.
 #[derive(Clone, Debug, Default)]
-pub(super) struct View {
-    pub(super) all: Sums,
+pub(super) struct OverheadView {
+    pub(super) all: OverheadPageSums,
     pub(super) is_from_jobs: bool,
     /// By resource of the ledger: nodes of which, at some time, nobody says what they have of it.
     pub(super) untold: [BTreeSet<String>; 3],
-    pub(super) days: BTreeMap<Day, Sums>,
-    pub(super) partitions: BTreeMap<String, Sums>,
-    pub(super) nodes: BTreeMap<String, Sums>,
-    pub(super) node_days: BTreeMap<(String, Day), Sums>,
+    pub(super) days: BTreeMap<Day, OverheadPageSums>,
+    pub(super) partitions: BTreeMap<String, OverheadPageSums>,
+    pub(super) nodes: BTreeMap<String, OverheadPageSums>,
+    pub(super) node_days: BTreeMap<(String, Day), OverheadPageSums>,
     /// Node-seconds by number of units.
     pub(super) histogram: BTreeMap<i64, i128>,
     /// Node-seconds and unit-node-seconds by hour of the week.
@@ -86,11 +86,11 @@ pub(super) struct Fitted {
 }
 
 /// Free cores, GiB and GPUs.
-pub(super) type Shape = (i64, i64, i64);
+pub(super) type AllocationShape = (i64, i64, i64);
 
 /// One finding as it is listed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct PageFindings {
     pub(super) kind: String,
     pub(super) node: Option<String>,
     pub(super) resource: Option<String>,
@@ -104,29 +104,33 @@ pub(super) struct Found {
 
 /// One cluster of a site.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Cluster {
+pub(super) struct OverheadPageCluster {
     /// By unit; nodes no unit is for under none.
-    pub(super) views: BTreeMap<Option<String>, View>,
-    pub(super) shapes: BTreeMap<Shape, i128>,
-    pub(super) findings: Vec<Found>,
+    pub(super) views: BTreeMap<Option<String>, OverheadView>,
+    pub(super) shapes: BTreeMap<AllocationShape, i128>,
+    pub(super) findings: Vec<PageFindings>,
     /// By partition that jobs waited in, and the unit they are measured in.
     pub(super) queues: BTreeMap<(String, Option<String>), Waited>,
 }
 
 /// Site and cluster.
-pub(super) type Place = (String, String);
+pub(super) type OverheadPagePlace = (String, String);
 
 /// Reads the overhead datasets of a lake.
 ///
 /// # Errors
 /// [`Kind::NoInput`] when there are none, [`Kind::Io`] when they cannot be read.
-pub(super) fn read(store: &Store, manifest: &Manifest, asked: &BTreeSet<String>) -> Result<BTreeMap<Place, Cluster>> {
+pub(super) fn read(
+    store: &Store,
+    manifest: &Manifest,
+    asked: &BTreeSet<String>,
+) -> Result<BTreeMap<OverheadPagePlace, OverheadPageCluster>> {
     let nothing = |what: &str| Error::new(Kind::NoInput, format!("{} {what}", store.url()));
-    let mut clusters: BTreeMap<Place, Cluster> = BTreeMap::new();
+    let mut clusters: BTreeMap<OverheadPagePlace, OverheadPageCluster> = BTreeMap::new();
     for (dataset, add) in [
         (
             "overhead",
-            overhead as fn(&RecordBatch, &str, &mut BTreeMap<Place, Cluster>) -> Result<()>,
+            overhead as fn(&RecordBatch, &str, &mut BTreeMap<OverheadPagePlace, OverheadPageCluster>) -> Result<()>,
         ),
         ("overhead_histogram", histogram),
         ("overhead_queue", queues),
@@ -159,11 +163,15 @@ fn of_site(file: &FileEntry, asked: &BTreeSet<String>) -> Option<String> {
     (asked.is_empty() || asked.contains(&of)).then_some(of)
 }
 
-fn place(site: &str, cluster: Option<&str>) -> Place {
+fn place(site: &str, cluster: Option<&str>) -> OverheadPagePlace {
     (site.to_owned(), cluster.unwrap_or("-").to_owned())
 }
 
-fn overhead(batch: &RecordBatch, site: &str, into: &mut BTreeMap<Place, Cluster>) -> Result<()> {
+fn overhead(
+    batch: &RecordBatch,
+    site: &str,
+    into: &mut BTreeMap<OverheadPagePlace, OverheadPageCluster>,
+) -> Result<()> {
     let (cluster, partition) = (text(batch, "cluster")?, text(batch, "partition")?);
     let (node, unit, day) = (text(batch, "node")?, text(batch, "unit")?, date(batch, "day")?);
     let from_jobs = crate::schema::batch::flag(batch, "is_from_jobs")?;
@@ -177,12 +185,12 @@ fn overhead(batch: &RecordBatch, site: &str, into: &mut BTreeMap<Place, Cluster>
     for row in 0..batch.num_rows() {
         let counted = number(unit_s, row).map(i128::from);
         let up_s = i128::from(up_s.value(row));
-        let mut sums = Sums {
+        let mut sums = OverheadPageSums {
             node_s: node_s.value(row).into(),
             up_s,
             unit_s: counted.unwrap_or(0),
             untold_s: counted.map_or(up_s, |_| 0),
-            ..Sums::default()
+            ..OverheadPageSums::default()
         };
         let mut is_untold = [false; 3];
         for ((ledger, is_untold), resource) in sums.ledgers.iter_mut().zip(&mut is_untold).zip(LEDGER_COLUMNS) {
@@ -225,7 +233,11 @@ fn overhead(batch: &RecordBatch, site: &str, into: &mut BTreeMap<Place, Cluster>
     Ok(())
 }
 
-fn histogram(batch: &RecordBatch, site: &str, into: &mut BTreeMap<Place, Cluster>) -> Result<()> {
+fn histogram(
+    batch: &RecordBatch,
+    site: &str,
+    into: &mut BTreeMap<OverheadPagePlace, OverheadPageCluster>,
+) -> Result<()> {
     let (cluster, unit) = (text(batch, "cluster")?, text(batch, "unit")?);
     let (hour, unit_n, time_s) = (
         int(batch, "hour_of_week")?,
@@ -248,7 +260,7 @@ fn histogram(batch: &RecordBatch, site: &str, into: &mut BTreeMap<Place, Cluster
     Ok(())
 }
 
-fn queues(batch: &RecordBatch, site: &str, into: &mut BTreeMap<Place, Cluster>) -> Result<()> {
+fn queues(batch: &RecordBatch, site: &str, into: &mut BTreeMap<OverheadPagePlace, OverheadPageCluster>) -> Result<()> {
     let (cluster, partition, unit) = (text(batch, "cluster")?, text(batch, "partition")?, text(batch, "unit")?);
     for row in 0..batch.num_rows() {
         let told = |name: &str| Ok::<_, Error>(number(int(batch, name)?, row).map(i128::from));
@@ -282,7 +294,7 @@ fn queues(batch: &RecordBatch, site: &str, into: &mut BTreeMap<Place, Cluster>) 
     Ok(())
 }
 
-fn shapes(batch: &RecordBatch, site: &str, into: &mut BTreeMap<Place, Cluster>) -> Result<()> {
+fn shapes(batch: &RecordBatch, site: &str, into: &mut BTreeMap<OverheadPagePlace, OverheadPageCluster>) -> Result<()> {
     let cluster = text(batch, "cluster")?;
     let amounts = [
         int(batch, "free_core_n")?,
@@ -298,7 +310,11 @@ fn shapes(batch: &RecordBatch, site: &str, into: &mut BTreeMap<Place, Cluster>) 
     Ok(())
 }
 
-fn findings(batch: &RecordBatch, site: &str, into: &mut BTreeMap<Place, Cluster>) -> Result<()> {
+fn findings(
+    batch: &RecordBatch,
+    site: &str,
+    into: &mut BTreeMap<OverheadPagePlace, OverheadPageCluster>,
+) -> Result<()> {
     let (kind, cluster) = (text(batch, "kind")?, text(batch, "cluster")?);
     let (node, resource) = (text(batch, "node")?, text(batch, "resource")?);
     let (start, end) = (time(batch, "start_utc")?, time(batch, "end_utc")?);
@@ -306,7 +322,7 @@ fn findings(batch: &RecordBatch, site: &str, into: &mut BTreeMap<Place, Cluster>
     let over = decimal(batch, "over_s")?;
     for row in 0..batch.num_rows() {
         let findings = &mut into.entry(place(site, word(cluster, row))).or_default().findings;
-        findings.push(Found {
+        findings.push(PageFindings {
             kind: kind.value(row).to_owned(),
             node: word(node, row).map(str::to_owned),
             resource: word(resource, row).map(str::to_owned),
@@ -333,7 +349,7 @@ impl Fitted {
     }
 }
 
-impl Sums {
+impl OverheadPageSums {
     pub(super) fn add(&mut self, other: &Self) {
         self.node_s += other.node_s;
         self.up_s += other.up_s;
@@ -353,7 +369,7 @@ impl Sums {
     }
 }
 
-impl View {
+impl OverheadView {
     /// Place of the resource the drawings are of: the first of cores, GPUs and memory that the unit takes of.
     pub(super) fn lead(&self) -> usize {
         let [core, memory, gpu] = &self.all.ledgers;

@@ -1,9 +1,9 @@
 //! The drawings of the report.
 
-use super::data::{Ledger, Sums, View};
+use super::data::{Ledger, OverheadPageSums, OverheadView};
 use super::tables::{bars, day_name, permille};
 use crate::error::Result;
-use crate::report::drawing::{Frame, figure, rectangles};
+use crate::report::drawing::{ChartFrame, figure, rectangles};
 
 const SIZE: (u32, u32) = (640, 280);
 /// Columns of a drawing over time.
@@ -38,7 +38,7 @@ fn in_middle(place: i32) -> Option<usize> {
 }
 
 /// How many units nodes had free, by share of the time.
-pub(super) fn histogram(view: &View) -> Result<String> {
+pub(super) fn histogram(view: &OverheadView) -> Result<String> {
     let bars = bars(&view.histogram);
     let all: i128 = bars.iter().map(|(_, time_s)| time_s).sum();
     let shares: Vec<i32> = bars
@@ -60,7 +60,7 @@ pub(super) fn histogram(view: &View) -> Result<String> {
         let bar = in_middle(x).and_then(|nth| bars.get(nth));
         bar.map(|(label, _)| label.clone()).unwrap_or_default()
     };
-    let frame = Frame {
+    let frame = ChartFrame {
         size: SIZE,
         x_n: place(bars.len()) * PLACE_N,
         y_n: top,
@@ -88,12 +88,12 @@ pub(super) fn histogram(view: &View) -> Result<String> {
 }
 
 /// Days put together so that they fit a drawing: the name of the first and their sums.
-fn columns(days: impl Iterator<Item = (i32, Sums)>, day_n: usize) -> Vec<(String, Sums)> {
+fn columns(days: impl Iterator<Item = (i32, OverheadPageSums)>, day_n: usize) -> Vec<(String, OverheadPageSums)> {
     let width = day_n.div_ceil(COLUMN_N).max(1);
-    let mut columns: Vec<(String, Sums)> = Vec::new();
+    let mut columns: Vec<(String, OverheadPageSums)> = Vec::new();
     for (nth, (day, sums)) in days.enumerate() {
         if nth % width == 0 {
-            columns.push((day_name(day), Sums::default()));
+            columns.push((day_name(day), OverheadPageSums::default()));
         }
         if let Some((_, column)) = columns.last_mut() {
             column.add(&sums);
@@ -103,13 +103,13 @@ fn columns(days: impl Iterator<Item = (i32, Sums)>, day_n: usize) -> Vec<(String
 }
 
 /// An ink, its word and what it is of.
-type Part = (&'static str, &'static str, fn(&Ledger) -> i128);
+type BarPart = (&'static str, &'static str, fn(&Ledger) -> i128);
 
 /// What the capacity was, over time.
-pub(super) fn ledger(view: &View) -> Result<String> {
+pub(super) fn ledger(view: &OverheadView) -> Result<String> {
     let lead = view.lead();
     let columns = columns(view.days.iter().map(|(day, sums)| (*day, *sums)), view.days.len());
-    let parts: [Part; 6] = [
+    let parts: [BarPart; 6] = [
         ("allocated", "allocated to jobs", |ledger| ledger.allocated),
         ("overhead", "overhead", |ledger| ledger.overhead),
         ("stranded", "stranded", |ledger| ledger.stranded),
@@ -134,7 +134,7 @@ pub(super) fn ledger(view: &View) -> Result<String> {
         let column = usize::try_from(x).ok().and_then(|nth| columns.get(nth));
         column.map(|(name, _)| name.clone()).unwrap_or_default()
     };
-    let frame = Frame {
+    let frame = ChartFrame {
         size: SIZE,
         x_n: place(columns.len()),
         y_n: 1000,
@@ -161,10 +161,10 @@ pub(super) fn ledger(view: &View) -> Result<String> {
 }
 
 /// Overhead by node and time.
-pub(super) fn heat(view: &View) -> Result<String> {
+pub(super) fn heat(view: &OverheadView) -> Result<String> {
     let lead = view.lead();
-    let of = |sums: &Sums| sums.ledgers.get(lead).copied().unwrap_or_default();
-    let mut nodes: Vec<(&String, &Sums)> = view.nodes.iter().collect();
+    let of = |sums: &OverheadPageSums| sums.ledgers.get(lead).copied().unwrap_or_default();
+    let mut nodes: Vec<(&String, &OverheadPageSums)> = view.nodes.iter().collect();
     nodes.sort_by(|a, b| of(b.1).overhead.cmp(&of(a.1).overhead).then_with(|| a.0.cmp(b.0)));
     let node_n = nodes.len();
     nodes.truncate(ROW_N);
@@ -200,7 +200,7 @@ pub(super) fn heat(view: &View) -> Result<String> {
             .unwrap_or_default()
     };
     let row_n = u32::try_from(nodes.len()).unwrap_or(1);
-    let frame = Frame {
+    let frame = ChartFrame {
         size: (SIZE.0, 88 + 16 * row_n),
         x_n: place(names.len()),
         y_n: place(nodes.len()) * PLACE_N,

@@ -8,19 +8,19 @@ mod tables;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use self::data::{Cluster, Place, View};
+use self::data::{OverheadPageCluster, OverheadPagePlace, OverheadView};
 use super::drawing::details;
 use super::html::{self, escape};
 use super::render::{json_object, markdown, text as plain};
 use super::table::Table;
+use crate::diagnostics::must_be_known;
 use crate::error::{Error, Result};
-use crate::problems::must_be_known;
 use crate::store::Manifest;
 use crate::store::lake::sites;
 
 /// What the overhead datasets of a lake say, ready to be shown.
 pub struct Overhead {
-    clusters: BTreeMap<Place, Cluster>,
+    clusters: BTreeMap<OverheadPagePlace, OverheadPageCluster>,
 }
 
 /// Reads the overhead datasets of the lake at a path or URL, of some sites; of all where none is named.
@@ -39,19 +39,19 @@ pub fn read(output: &str, asked: &BTreeSet<String>) -> Result<Overhead> {
 }
 
 /// The days of a view in words.
-fn span(view: &View) -> String {
+fn span(view: &OverheadView) -> String {
     let day = |day: Option<&i32>| day.map(|day| tables::day_name(*day)).unwrap_or_default();
     let days = &view.days;
     format!("{} to {}", day(days.keys().next()), day(days.keys().next_back()))
 }
 
-fn title((site, cluster): &Place, unit: Option<&str>) -> String {
+fn title((site, cluster): &OverheadPagePlace, unit: Option<&str>) -> String {
     let unit = unit.map_or_else(|| "nodes no unit is for".to_owned(), |unit| format!("unit {unit}"));
     format!("{site}, {cluster}: {unit}")
 }
 
 /// What must be known before anything is believed.
-fn cautions(view: &View) -> Vec<String> {
+fn cautions(view: &OverheadView) -> Vec<String> {
     let mut cautions = Vec::new();
     if view.is_from_jobs {
         cautions.push(
@@ -77,7 +77,7 @@ fn cautions(view: &View) -> Vec<String> {
 }
 
 /// The tables of a unit: the ledger, then the others.
-fn of_view(view: &View) -> Vec<Table> {
+fn of_view(view: &OverheadView) -> Vec<Table> {
     let mut tables = vec![tables::ledger(view), tables::histogram(view)];
     if !view.hours.is_empty() {
         tables.push(tables::hours_of_week(view));
@@ -88,7 +88,7 @@ fn of_view(view: &View) -> Vec<Table> {
 }
 
 /// The tables of a cluster whatever the unit.
-fn of_cluster(cluster: &Cluster) -> Vec<Table> {
+fn of_cluster(cluster: &OverheadPageCluster) -> Vec<Table> {
     let mut tables = vec![
         tables::queues(cluster),
         tables::shapes(cluster),

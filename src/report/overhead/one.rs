@@ -1,6 +1,6 @@
 //! One table of the report, of all clusters and units: for programs.
 
-use super::data::{Cluster, Place, View};
+use super::data::{OverheadPageCluster, OverheadPagePlace, OverheadView};
 use super::{Overhead, tables};
 use crate::report::table::{Cell, ColumnKind, Table, TableColumn};
 
@@ -30,7 +30,7 @@ pub enum OverheadTable {
 }
 
 impl OverheadTable {
-    fn of_view(self, view: &View) -> Option<Table> {
+    fn of_view(self, view: &OverheadView) -> Option<Table> {
         Some(match self {
             Self::Ledger => tables::ledger(view),
             Self::Histogram => tables::histogram(view),
@@ -43,7 +43,7 @@ impl OverheadTable {
         })
     }
 
-    fn of_cluster(self, cluster: &Cluster) -> Option<Table> {
+    fn of_cluster(self, cluster: &OverheadPageCluster) -> Option<Table> {
         Some(match self {
             Self::Queue => tables::queues(cluster),
             Self::Shapes => tables::shapes(cluster),
@@ -70,7 +70,7 @@ impl Overhead {
     }
 }
 
-fn append(all: &mut Table, (site, cluster): &Place, unit: Option<&str>, part: Option<Table>) {
+fn append(all: &mut Table, (site, cluster): &OverheadPagePlace, unit: Option<&str>, part: Option<Table>) {
     let Some(part) = part else { return };
     let lead = ["site", "cluster", "canonical_unit", "table"].map(|name| TableColumn {
         name: name.to_owned(),

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use jiff::Timestamp;
 
-use super::data::{Cluster, Fitted, Found, Ledger, Sums, View};
+use super::data::{Fitted, Ledger, OverheadPageCluster, OverheadPageSums, OverheadView, PageFindings};
 use crate::report::table::{Cell, ColumnKind, Table, divide};
 use crate::time::Day;
 use crate::time::month::date_of;
@@ -61,7 +61,7 @@ fn ledger_shares(ledger: &Ledger) -> [Cell; 5] {
 }
 
 /// Units free on a node on average; nothing where a node does not say enough.
-fn units_free(sums: &Sums) -> Cell {
+fn units_free(sums: &OverheadPageSums) -> Cell {
     if sums.untold_s > 0 {
         return Cell::Empty;
     }
@@ -69,14 +69,14 @@ fn units_free(sums: &Sums) -> Cell {
 }
 
 /// Name, unit and kind.
-type Column = (&'static str, &'static str, ColumnKind);
+type OverheadTableColumn = (&'static str, &'static str, ColumnKind);
 
-const fn share(name: &'static str) -> Column {
+const fn share(name: &'static str) -> OverheadTableColumn {
     (name, "%", ColumnKind::Decimal(1))
 }
 
 /// The columns of [`ledger_shares`].
-const SHARES: [Column; 5] = [
+const SHARES: [OverheadTableColumn; 5] = [
     share("allocated"),
     share("overhead"),
     share("stranded"),
@@ -89,7 +89,7 @@ fn hours(value: i128, per: i128) -> Cell {
 }
 
 /// The one sentence.
-pub(super) fn sentence(view: &View) -> String {
+pub(super) fn sentence(view: &OverheadView) -> String {
     let lead = view.lead();
     let ledger = view.all.ledgers.get(lead).copied().unwrap_or_default();
     let (_, hour, per) = resource(lead);
@@ -114,7 +114,7 @@ pub(super) fn sentence(view: &View) -> String {
 }
 
 /// The ledger by resource.
-pub(super) fn ledger(view: &View) -> Table {
+pub(super) fn ledger(view: &OverheadView) -> Table {
     let columns = [
         &[
             ("resource", "", ColumnKind::Text),
@@ -148,7 +148,7 @@ pub(super) fn ledger(view: &View) -> Table {
 }
 
 /// The distribution of units.
-pub(super) fn histogram(view: &View) -> Table {
+pub(super) fn histogram(view: &OverheadView) -> Table {
     let columns = [
         ("units_free", "", ColumnKind::Text),
         ("node_time", "h", ColumnKind::DecimalSum(1)),
@@ -188,7 +188,7 @@ pub(super) fn bars(histogram: &BTreeMap<i64, i128>) -> Vec<(String, i128)> {
 }
 
 /// Hours of the week with the most units free, the distribution's other half.
-pub(super) fn hours_of_week(view: &View) -> Table {
+pub(super) fn hours_of_week(view: &OverheadView) -> Table {
     const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
     let columns = [
         ("day", "", ColumnKind::Text),
@@ -210,7 +210,12 @@ pub(super) fn hours_of_week(view: &View) -> Table {
     table
 }
 
-fn groups<'v>(title: &str, name: &'static str, rows: impl Iterator<Item = (String, &'v Sums)>, lead: usize) -> Table {
+fn groups<'v>(
+    title: &str,
+    name: &'static str,
+    rows: impl Iterator<Item = (String, &'v OverheadPageSums)>,
+    lead: usize,
+) -> Table {
     let (of, hour, per) = resource(lead);
     let columns = [
         &[(name, "", ColumnKind::Text), ("capacity", hour, ColumnKind::Decimal(1))][..],
@@ -229,7 +234,7 @@ fn groups<'v>(title: &str, name: &'static str, rows: impl Iterator<Item = (Strin
 }
 
 /// Partitions, if there are several.
-pub(super) fn partitions(view: &View) -> Table {
+pub(super) fn partitions(view: &OverheadView) -> Table {
     let rows = view.partitions.iter().filter(|_| view.partitions.len() > 1);
     groups(
         "By partition",
@@ -240,10 +245,10 @@ pub(super) fn partitions(view: &View) -> Table {
 }
 
 /// The nodes with the most overhead.
-pub(super) fn nodes(view: &View) -> Table {
+pub(super) fn nodes(view: &OverheadView) -> Table {
     let lead = view.lead();
-    let mut rows: Vec<(&String, &Sums)> = view.nodes.iter().collect();
-    let overhead = |sums: &Sums| sums.ledgers.get(lead).map_or(0, |ledger| ledger.overhead);
+    let mut rows: Vec<(&String, &OverheadPageSums)> = view.nodes.iter().collect();
+    let overhead = |sums: &OverheadPageSums| sums.ledgers.get(lead).map_or(0, |ledger| ledger.overhead);
     rows.sort_by_key(|(name, sums)| (Reverse(overhead(sums)), *name));
     let rows = rows.into_iter().take(TOP_N).map(|(name, sums)| (name.clone(), sums));
     groups("Nodes with the most overhead", "node", rows, lead)
@@ -255,13 +260,13 @@ pub(super) fn day_name(day: Day) -> String {
 }
 
 /// Every day, for those who cannot see the drawing.
-pub(super) fn days(view: &View) -> Table {
+pub(super) fn days(view: &OverheadView) -> Table {
     let rows = view.days.iter().map(|(day, sums)| (day_name(*day), sums));
     groups("By day", "day", rows, view.lead())
 }
 
 /// The shapes that stood free longest, weighted by what they hold.
-pub(super) fn shapes(cluster: &Cluster) -> Table {
+pub(super) fn shapes(cluster: &OverheadPageCluster) -> Table {
     /// GiB that weigh as much as a core, and as a GPU.
     const CORE_GIB: i128 = 4;
     const GPU_GIB: i128 = 64;
@@ -297,7 +302,7 @@ pub(super) fn shapes(cluster: &Cluster) -> Table {
 
 /// Jobs that waited while there was room for them. Shares are of the time waited on days of which it is known whether
 /// they would have fitted; that of the others is untold.
-pub(super) fn queues(cluster: &Cluster) -> Table {
+pub(super) fn queues(cluster: &OverheadPageCluster) -> Table {
     let mut table = Table::new(
         "Jobs that waited and would have fitted",
         &[
@@ -342,10 +347,10 @@ pub(super) fn queues(cluster: &Cluster) -> Table {
 }
 
 /// Kind and resource.
-type Key<'f> = (&'f str, Option<&'f str>);
+type OverheadTableKey<'f> = (&'f str, Option<&'f str>);
 
 /// Findings by kind and resource.
-pub(super) fn finding_kinds(cluster: &Cluster) -> Table {
+pub(super) fn finding_kinds(cluster: &OverheadPageCluster) -> Table {
     let columns = [
         ("kind", "", ColumnKind::Text),
         ("resource", "", ColumnKind::Text),
@@ -353,7 +358,7 @@ pub(super) fn finding_kinds(cluster: &Cluster) -> Table {
         ("nodes", "", ColumnKind::Number),
     ];
     let mut table = Table::new("What cannot be, or cannot be told", &columns);
-    let mut kinds: BTreeMap<Key<'_>, (i64, BTreeSet<&str>)> = BTreeMap::new();
+    let mut kinds: BTreeMap<OverheadTableKey<'_>, (i64, BTreeSet<&str>)> = BTreeMap::new();
     for found in &cluster.findings {
         let (n, nodes) = kinds.entry((&found.kind, found.resource.as_deref())).or_default();
         *n += 1;
@@ -372,7 +377,7 @@ pub(super) fn finding_kinds(cluster: &Cluster) -> Table {
 }
 
 /// The findings that weigh most.
-pub(super) fn findings(cluster: &Cluster) -> Table {
+pub(super) fn findings(cluster: &OverheadPageCluster) -> Table {
     let mut table = Table::new(
         "The largest of them (GiB where it is memory)",
         &[
@@ -387,9 +392,9 @@ pub(super) fn findings(cluster: &Cluster) -> Table {
             ("excess", "h", ColumnKind::Decimal(1)),
         ],
     );
-    let mut findings: Vec<&Found> = cluster.findings.iter().collect();
+    let mut findings: Vec<&PageFindings> = cluster.findings.iter().collect();
     // As a share of what there is, so that bytes do not drown cores.
-    let weight = |found: &Found| {
+    let weight = |found: &PageFindings| {
         let capacity = found.capacity_n.map_or(1, |n| i128::from(n.max(1)));
         found.over.unwrap_or(0).saturating_mul(1000) / capacity
     };

@@ -2,36 +2,36 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::told::{RecordKey, Told};
+use super::message_record::{MessageRecord, RecordKey};
 use crate::report::table::{Cell, ColumnKind, Table};
 
 /// What became of one record.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Change {
+pub enum PublicationChange {
     /// It was not there before.
-    Added(Told),
+    Added(MessageRecord),
     /// It is not there any more.
-    Vanished(Told),
+    Vanished(MessageRecord),
     /// It is there under the same key and says something else.
     Changed {
         /// As it was.
-        before: Told,
+        before: MessageRecord,
         /// As it is.
-        after: Told,
+        after: MessageRecord,
     },
     /// It says the same under a key that differs in one field.
     Moved {
         /// As it was.
-        before: Told,
+        before: MessageRecord,
         /// As it is.
-        after: Told,
+        after: MessageRecord,
     },
 }
 
 /// A field that differs: its key, and its values before and after; empty when it is missing.
 pub type FieldChange = (String, String, String);
 
-impl Change {
+impl PublicationChange {
     /// The word in reports.
     #[must_use]
     pub fn as_str(&self) -> &'static str {
@@ -45,7 +45,7 @@ impl Change {
 
     /// The record as it is, or as it was when it is gone.
     #[must_use]
-    pub fn record(&self) -> &Told {
+    pub fn record(&self) -> &MessageRecord {
         match self {
             Self::Added(told) | Self::Vanished(told) => told,
             Self::Changed { after, .. } | Self::Moved { after, .. } => after,
@@ -62,9 +62,9 @@ impl Change {
     }
 }
 
-fn differing(before: &Told, after: &Told) -> Vec<FieldChange> {
+fn differing(before: &MessageRecord, after: &MessageRecord) -> Vec<FieldChange> {
     let keys: BTreeSet<&String> = before.fields.keys().chain(after.fields.keys()).collect();
-    let of = |told: &Told, key: &str| told.word(key).unwrap_or_default().to_owned();
+    let of = |told: &MessageRecord, key: &str| told.word(key).unwrap_or_default().to_owned();
     keys.into_iter()
         .map(|key| (key.clone(), of(before, key), of(after, key)))
         .filter(|(_, before, after)| before != after)
@@ -73,21 +73,21 @@ fn differing(before: &Told, after: &Told) -> Vec<FieldChange> {
 
 /// Records by key; of those with one key the last holds, as for the server.
 #[must_use]
-pub fn by_key(told: &[Told]) -> BTreeMap<RecordKey, &Told> {
+pub fn by_key(told: &[MessageRecord]) -> BTreeMap<RecordKey, &MessageRecord> {
     told.iter().map(|told| (told.key(), told)).collect()
 }
 
 /// Everything that differs, in the order of keys.
 #[must_use]
-pub fn diff(before: &[Told], after: &[Told]) -> Vec<Change> {
+pub fn diff(before: &[MessageRecord], after: &[MessageRecord]) -> Vec<PublicationChange> {
     let (before, after) = (by_key(before), by_key(after));
-    let mut vanished: BTreeMap<&RecordKey, &Told> = BTreeMap::new();
-    let mut changes: BTreeMap<RecordKey, Change> = BTreeMap::new();
+    let mut vanished: BTreeMap<&RecordKey, &MessageRecord> = BTreeMap::new();
+    let mut changes: BTreeMap<RecordKey, PublicationChange> = BTreeMap::new();
     for (key, told) in &before {
         match after.get(key) {
             Some(now) if now == told => {}
             Some(now) => {
-                let change = Change::Changed {
+                let change = PublicationChange::Changed {
                     before: (*told).clone(),
                     after: (*now).clone(),
                 };
@@ -98,7 +98,7 @@ pub fn diff(before: &[Told], after: &[Told]) -> Vec<Change> {
             }
         }
     }
-    let added: BTreeMap<&RecordKey, &Told> = after
+    let added: BTreeMap<&RecordKey, &MessageRecord> = after
         .iter()
         .filter(|(key, _)| !before.contains_key(*key))
         .map(|(key, told)| (key, *told))
@@ -116,7 +116,7 @@ pub fn diff(before: &[Told], after: &[Told]) -> Vec<Change> {
             continue;
         }
         if let (Some(was), Some(is)) = (vanished.remove(*from), added.get(*to)) {
-            let change = Change::Moved {
+            let change = PublicationChange::Moved {
                 before: was.clone(),
                 after: (*is).clone(),
             };
@@ -125,24 +125,26 @@ pub fn diff(before: &[Told], after: &[Told]) -> Vec<Change> {
         }
     }
     for (key, told) in vanished {
-        changes.insert(key.clone(), Change::Vanished(told.clone()));
+        changes.insert(key.clone(), PublicationChange::Vanished(told.clone()));
     }
     for (key, told) in added {
         changes
             .entry(key.clone())
-            .or_insert_with(|| Change::Added(told.clone()));
+            .or_insert_with(|| PublicationChange::Added(told.clone()));
     }
     changes.into_values().collect()
 }
 
 /// What a record says beside its key.
-type Content = Vec<(String, String)>;
+type PublicationContent = Vec<(String, String)>;
 
-fn same_content<'a>(records: &BTreeMap<&'a RecordKey, &Told>) -> BTreeMap<Content, Vec<&'a RecordKey>> {
-    let mut by_content: BTreeMap<Content, Vec<&'a RecordKey>> = BTreeMap::new();
+fn same_content<'a>(
+    records: &BTreeMap<&'a RecordKey, &MessageRecord>,
+) -> BTreeMap<PublicationContent, Vec<&'a RecordKey>> {
+    let mut by_content: BTreeMap<PublicationContent, Vec<&'a RecordKey>> = BTreeMap::new();
     for (key, told) in records {
         let own = told.key_fields();
-        let content: Content = (told.fields.iter())
+        let content: PublicationContent = (told.fields.iter())
             .filter(|(name, _)| !own.contains(&name.as_str()))
             .map(|(name, value)| (name.clone(), value.clone()))
             .collect();
@@ -153,21 +155,21 @@ fn same_content<'a>(records: &BTreeMap<&'a RecordKey, &Told>) -> BTreeMap<Conten
 
 /// What becomes of `before` by the changes: the proof that they are all of them.
 #[must_use]
-pub fn apply(before: &[Told], changes: &[Change]) -> Vec<Told> {
-    let mut told: BTreeMap<RecordKey, Told> = by_key(before)
+pub fn apply(before: &[MessageRecord], changes: &[PublicationChange]) -> Vec<MessageRecord> {
+    let mut told: BTreeMap<RecordKey, MessageRecord> = by_key(before)
         .into_iter()
         .map(|(key, told)| (key, told.clone()))
         .collect();
     for change in changes {
         match change {
-            Change::Vanished(gone) | Change::Moved { before: gone, .. } => {
+            PublicationChange::Vanished(gone) | PublicationChange::Moved { before: gone, .. } => {
                 told.remove(&gone.key());
             }
-            Change::Added(_) | Change::Changed { .. } => {}
+            PublicationChange::Added(_) | PublicationChange::Changed { .. } => {}
         }
     }
     for change in changes {
-        if !matches!(change, Change::Vanished(_)) {
+        if !matches!(change, PublicationChange::Vanished(_)) {
             let is = change.record();
             told.insert(is.key(), is.clone());
         }
@@ -177,7 +179,7 @@ pub fn apply(before: &[Told], changes: &[Change]) -> Vec<Told> {
 
 /// How many records changed how, and in which fields, in a line.
 #[must_use]
-pub fn in_brief(changes: &[Change]) -> String {
+pub fn in_brief(changes: &[PublicationChange]) -> String {
     let mut words: BTreeMap<&str, usize> = BTreeMap::new();
     let mut fields: BTreeMap<String, usize> = BTreeMap::new();
     for change in changes {
@@ -201,7 +203,7 @@ pub fn in_brief(changes: &[Change]) -> String {
 
 /// The changes, a line for every field that differs.
 #[must_use]
-pub fn table(title: &str, changes: &[Change]) -> Table {
+pub fn table(title: &str, changes: &[PublicationChange]) -> Table {
     // Messages of several kinds tell of the same jobs.
     let forms: BTreeSet<_> = changes.iter().map(|change| change.record().form).collect();
     let usage = ColumnKind::told_by(forms.len());
@@ -225,11 +227,14 @@ pub fn table(title: &str, changes: &[Change]) -> Table {
     for change in changes {
         let told = change.record();
         let (before, after) = match change {
-            Change::Added(told) => (None, Some(told)),
-            Change::Vanished(told) => (Some(told), None),
-            Change::Changed { before, after } | Change::Moved { before, after } => (Some(before), Some(after)),
+            PublicationChange::Added(told) => (None, Some(told)),
+            PublicationChange::Vanished(told) => (Some(told), None),
+            PublicationChange::Changed { before, after } | PublicationChange::Moved { before, after } => {
+                (Some(before), Some(after))
+            }
         };
-        let delta = |of: &dyn Fn(&Told) -> i64| i128::from(after.map_or(0, of)) - i128::from(before.map_or(0, of));
+        let delta =
+            |of: &dyn Fn(&MessageRecord) -> i64| i128::from(after.map_or(0, of)) - i128::from(before.map_or(0, of));
         let mut fields = change.fields();
         if fields.is_empty() {
             fields.push((String::new(), String::new(), String::new()));
@@ -247,7 +252,7 @@ pub fn table(title: &str, changes: &[Change]) -> Table {
                 Cell::text(field),
                 Cell::text(was),
                 Cell::text(is),
-                once(delta(&Told::job_n)),
+                once(delta(&MessageRecord::job_n)),
                 once(delta(&|told| told.wall_s().unwrap_or(0))),
                 once(delta(&|told| told.cpu_s().unwrap_or(0))),
             ]);
@@ -257,7 +262,7 @@ pub fn table(title: &str, changes: &[Change]) -> Table {
 }
 
 /// What tells it from others of its site, month and VO.
-fn rest_of_key(told: &Told) -> String {
+fn rest_of_key(told: &MessageRecord) -> String {
     let rest = told
         .key_fields()
         .into_iter()

@@ -7,9 +7,9 @@ use arrow::array::ArrayRef;
 use hashbrown::{HashMap, HashSet};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::form::Form;
-use super::ledger::{Place, State, damaged};
-use super::told::Told;
+use super::ledger::{PublicationPlace, PublicationState, damaged};
+use super::message_record::MessageRecord;
+use super::record_format::RecordFormat;
 use crate::error::Result;
 use crate::report::apel::server_key::job_key;
 use crate::schema;
@@ -47,12 +47,12 @@ pub fn key_of(record: &str) -> u128 {
 
 /// What a receiver was told of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Holding {
+struct PublicationHolding {
     content: u64,
     is_seen: bool,
 }
 
-impl Holding {
+impl PublicationHolding {
     fn news(self, record: &str) -> News {
         if self.content == xxh3_64(record.as_bytes()) {
             News::Nothing
@@ -76,9 +76,9 @@ pub enum News {
 /// The jobs a receiver holds of some places.
 #[derive(Clone, Debug, Default)]
 pub struct HeldJobs {
-    places: BTreeMap<Place, HashMap<u128, Holding>>,
+    places: BTreeMap<PublicationPlace, HashMap<u128, PublicationHolding>>,
     /// Submit hosts of jobs that were taken back by zeros, which it still counts as jobs.
-    zeros: BTreeMap<Place, HashMap<u128, Option<String>>>,
+    zeros: BTreeMap<PublicationPlace, HashMap<u128, Option<String>>>,
 }
 
 /// A row of the book of jobs.
@@ -87,9 +87,9 @@ pub struct BookedJob<'a> {
     /// The publication that entered it.
     pub publication_id: &'a str,
     /// Where it belongs.
-    pub place: &'a Place,
+    pub place: &'a PublicationPlace,
     /// What became of it.
-    pub state: State,
+    pub state: PublicationState,
     /// Its text.
     pub record: &'a str,
 }
@@ -102,7 +102,7 @@ impl HeldJobs {
     pub fn load(
         store: &Store,
         receiver: &str,
-        places: &BTreeSet<Place>,
+        places: &BTreeSet<PublicationPlace>,
         mut follow: impl FnMut(BookedJob<'_>),
     ) -> Result<Self> {
         let mut held = Self::default();
@@ -112,8 +112,8 @@ impl HeldJobs {
             let of = held.places.entry(job.place.clone()).or_default();
             let zeros = held.zeros.entry(job.place.clone()).or_default();
             zeros.remove(&key);
-            if job.state == State::Sent {
-                let holding = Holding {
+            if job.state == PublicationState::Sent {
+                let holding = PublicationHolding {
                     content: xxh3_64(job.record.as_bytes()),
                     is_seen: false,
                 };
@@ -121,7 +121,7 @@ impl HeldJobs {
                 return;
             }
             of.remove(&key);
-            if job.state == State::Retracted {
+            if job.state == PublicationState::Retracted {
                 let host = Some(field(job.record, "SubmitHost")).filter(|host| !host.is_empty());
                 zeros.insert(key, host.map(str::to_owned));
             }
@@ -130,26 +130,26 @@ impl HeldJobs {
     }
 
     /// Submit hosts of the jobs of a place that were taken back by zeros and did not come again.
-    pub fn zeros(&self, place: &Place) -> impl Iterator<Item = Option<&str>> {
+    pub fn zeros(&self, place: &PublicationPlace) -> impl Iterator<Item = Option<&str>> {
         let zeros = self.zeros.get(place).into_iter().flatten();
         zeros.map(|(_, host)| host.as_deref())
     }
 
     /// Whether anything was ever entered of a place.
     #[must_use]
-    pub fn has(&self, place: &Place) -> bool {
+    pub fn has(&self, place: &PublicationPlace) -> bool {
         self.places.contains_key(place)
     }
 
     /// How a record compares with what is held.
     #[must_use]
-    pub fn news(&self, place: &Place, record: &str) -> News {
+    pub fn news(&self, place: &PublicationPlace, record: &str) -> News {
         let held = self.places.get(place).and_then(|held| held.get(&key_of(record)));
         held.map_or(News::Added, |holding| holding.news(record))
     }
 
     /// The same, and remembers that the job is still there.
-    pub fn see(&mut self, place: &Place, record: &str) -> News {
+    pub fn see(&mut self, place: &PublicationPlace, record: &str) -> News {
         let key = key_of(record);
         let held = self.places.get_mut(place);
         let Some(holding) = held.and_then(|held| held.get_mut(&key)) else {
@@ -164,7 +164,7 @@ impl HeldJobs {
 
     /// Keys of the jobs of a place that were not seen.
     #[must_use]
-    pub fn unseen(&self, place: &Place) -> HashSet<u128> {
+    pub fn unseen(&self, place: &PublicationPlace) -> HashSet<u128> {
         let held = self.places.get(place).into_iter().flatten();
         held.filter(|(_, holding)| !holding.is_seen)
             .map(|(key, _)| *key)
@@ -179,9 +179,9 @@ impl HeldJobs {
 pub fn last_told(
     store: &Store,
     receiver: &str,
-    wanted: &BTreeMap<Place, HashSet<u128>>,
-) -> Result<BTreeMap<Place, BTreeMap<u128, Told>>> {
-    let mut told: BTreeMap<Place, BTreeMap<u128, Told>> = BTreeMap::new();
+    wanted: &BTreeMap<PublicationPlace, HashSet<u128>>,
+) -> Result<BTreeMap<PublicationPlace, BTreeMap<u128, MessageRecord>>> {
+    let mut told: BTreeMap<PublicationPlace, BTreeMap<u128, MessageRecord>> = BTreeMap::new();
     let places = wanted.iter().filter(|(_, keys)| !keys.is_empty());
     let places = places.map(|(place, _)| place.clone()).collect();
     each(
@@ -192,9 +192,9 @@ pub fn last_told(
              place, state, record, ..
          }| {
             let key = key_of(record);
-            if state == State::Sent && wanted.get(place).is_some_and(|keys| keys.contains(&key)) {
+            if state == PublicationState::Sent && wanted.get(place).is_some_and(|keys| keys.contains(&key)) {
                 let of = told.entry(place.clone()).or_default();
-                of.insert(key, Told::parse(place.0, record));
+                of.insert(key, MessageRecord::parse(place.0, record));
             }
         },
     )?;
@@ -202,7 +202,12 @@ pub fn last_told(
 }
 
 /// Calls `see` with every row of a receiver and some places, oldest first.
-fn each(store: &Store, receiver: &str, places: &BTreeSet<Place>, mut see: impl FnMut(BookedJob<'_>)) -> Result<()> {
+fn each(
+    store: &Store,
+    receiver: &str,
+    places: &BTreeSet<PublicationPlace>,
+    mut see: impl FnMut(BookedJob<'_>),
+) -> Result<()> {
     if places.is_empty() {
         return Ok(());
     }
@@ -218,9 +223,9 @@ fn each(store: &Store, receiver: &str, places: &BTreeSet<Place>, mut see: impl F
                 if to.value(row) != receiver {
                     continue;
                 }
-                let form = Form::of_word(message.value(row)).ok_or_else(|| damaged(&path))?;
+                let form = RecordFormat::of_word(message.value(row)).ok_or_else(|| damaged(&path))?;
                 let month = number(month, row).and_then(Month::of_day);
-                let state = State::of_word(state.value(row)).ok_or_else(|| damaged(&path))?;
+                let state = PublicationState::of_word(state.value(row)).ok_or_else(|| damaged(&path))?;
                 let place = (form, site.value(row).to_owned(), month.ok_or_else(|| damaged(&path))?);
                 if places.contains(&place) {
                     see(BookedJob {
@@ -242,7 +247,7 @@ pub struct JobBook<'a> {
     publication_id: &'a str,
     published_ms: i64,
     receiver: &'a str,
-    rows: Vec<(Place, State, String)>,
+    rows: Vec<(PublicationPlace, PublicationState, String)>,
     table: Option<TableWriter<Vec<u8>>>,
     in_file: usize,
     file_n: usize,
@@ -268,7 +273,7 @@ impl<'a> JobBook<'a> {
     ///
     /// # Errors
     /// [`crate::error::Kind::Io`] when the lake cannot be written.
-    pub fn enter(&mut self, place: &Place, state: State, record: &str) -> Result<()> {
+    pub fn enter(&mut self, place: &PublicationPlace, state: PublicationState, record: &str) -> Result<()> {
         self.rows.push((place.clone(), state, record.to_owned()));
         if self.rows.len() >= BATCH_ROWS {
             self.write()?;
@@ -286,7 +291,9 @@ impl<'a> JobBook<'a> {
         }
         let dataset = schema::dataset(FOLDER)?;
         let same = |word: &str| -> ArrayRef { texts(rows.iter().map(|_| Some(word))) };
-        let words = |of: &dyn Fn(&(Place, State, String)) -> String| texts(rows.iter().map(|row| Some(of(row))));
+        let words = |of: &dyn Fn(&(PublicationPlace, PublicationState, String)) -> String| {
+            texts(rows.iter().map(|row| Some(of(row))))
+        };
         let end_ms = |record: &str| field(record, "EndTime").parse::<i64>().ok()?.checked_mul(1000);
         let batch = dataset.batch(vec![
             same(self.publication_id),

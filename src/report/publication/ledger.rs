@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::form::Form;
-use super::told::Told;
+use super::message_record::MessageRecord;
+use super::record_format::RecordFormat;
 use crate::error::{Error, Kind, Result};
 use crate::schema;
 use crate::schema::batch::{date, dates, ints, number, text, texts, time, times};
@@ -14,11 +14,11 @@ use crate::time::Month;
 pub const FOLDER: &str = "publication";
 
 /// What is told in one form of one site and month.
-pub type Place = (Form, String, Month);
+pub type PublicationPlace = (RecordFormat, String, Month);
 
 /// What became of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum PublicationState {
     /// It was sent.
     Sent,
     /// It was taken back by a record of the same key with nothing in it.
@@ -31,7 +31,7 @@ pub enum State {
     SuperListed,
 }
 
-impl State {
+impl PublicationState {
     const ALL: [Self; 5] = [
         Self::Sent,
         Self::Retracted,
@@ -61,7 +61,7 @@ impl State {
 
 /// One record of the ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct PublicationEntry {
     /// Names the publication: when, and by which process.
     pub publication_id: String,
     /// When, Unix milliseconds.
@@ -69,16 +69,16 @@ pub struct Entry {
     /// To whom.
     pub receiver: String,
     /// Whether it was sent or taken back, and how.
-    pub state: State,
+    pub state: PublicationState,
     /// Site and month it belongs to.
-    pub place: Place,
+    pub place: PublicationPlace,
     /// BLAKE3 over all records of its place in this publication.
     pub content: String,
     /// The record; of single jobs one that counts those of the place.
-    pub told: Told,
+    pub told: MessageRecord,
 }
 
-impl Entry {
+impl PublicationEntry {
     /// Records it stands for: of single jobs those it counts.
     #[must_use]
     pub fn record_n(&self) -> i64 {
@@ -95,7 +95,7 @@ pub(super) fn damaged(path: &str) -> Error {
 ///
 /// # Errors
 /// [`Kind::Io`] when it cannot be read, [`Kind::Data`] when it is damaged or not what was written.
-pub fn load(store: &Store) -> Result<Vec<Entry>> {
+pub fn load(store: &Store) -> Result<Vec<PublicationEntry>> {
     let mut entries = Vec::new();
     for path in store.pages(FOLDER)? {
         for batch in read_table(store.reader(&path)?, None, 16_384)? {
@@ -112,16 +112,16 @@ pub fn load(store: &Store) -> Result<Vec<Entry>> {
             let (at, month) = (time(&batch, "published_utc")?, date(&batch, "month")?);
             for row in 0..batch.num_rows() {
                 let damaged = || damaged(&path);
-                let form = Form::of_word(message.value(row)).ok_or_else(damaged)?;
+                let form = RecordFormat::of_word(message.value(row)).ok_or_else(damaged)?;
                 let month = number(month, row).and_then(Month::of_day).ok_or_else(damaged)?;
-                entries.push(Entry {
+                entries.push(PublicationEntry {
                     publication_id: id.value(row).to_owned(),
                     published_ms: at.value(row),
                     receiver: receiver.value(row).to_owned(),
-                    state: State::of_word(state.value(row)).ok_or_else(damaged)?,
+                    state: PublicationState::of_word(state.value(row)).ok_or_else(damaged)?,
                     place: (form, site.value(row).to_owned(), month),
                     content: content.value(row).to_owned(),
-                    told: Told::parse(form, record.value(row)),
+                    told: MessageRecord::parse(form, record.value(row)),
                 });
             }
         }
@@ -134,10 +134,10 @@ pub fn load(store: &Store) -> Result<Vec<Entry>> {
 ///
 /// # Errors
 /// [`Kind::Io`] when the lake cannot be written.
-pub fn append(sending: &Sending<'_>, entries: &[Entry]) -> Result<()> {
+pub fn append(sending: &Sending<'_>, entries: &[PublicationEntry]) -> Result<()> {
     let Some(first) = entries.first() else { return Ok(()) };
     let dataset = schema::dataset("publication")?;
-    let words = |of: &dyn Fn(&Entry) -> String| texts(entries.iter().map(|entry| Some(of(entry))));
+    let words = |of: &dyn Fn(&PublicationEntry) -> String| texts(entries.iter().map(|entry| Some(of(entry))));
     let optional = |name: &'static str| texts(entries.iter().map(|entry| entry.told.word(name)));
     let batch = dataset.batch(vec![
         words(&|entry| entry.publication_id.clone()),
@@ -172,10 +172,14 @@ pub fn append(sending: &Sending<'_>, entries: &[Entry]) -> Result<()> {
 
 /// What a receiver holds after all publications: of each place, what the last one sent.
 #[must_use]
-pub fn held<'a>(entries: &'a [Entry], receiver: &str) -> BTreeMap<Place, Vec<&'a Entry>> {
-    let mut held: BTreeMap<Place, Vec<&'a Entry>> = BTreeMap::new();
+pub fn held<'a>(
+    entries: &'a [PublicationEntry],
+    receiver: &str,
+) -> BTreeMap<PublicationPlace, Vec<&'a PublicationEntry>> {
+    let mut held: BTreeMap<PublicationPlace, Vec<&'a PublicationEntry>> = BTreeMap::new();
     // What stands over or is deleted of what the receiver made of jobs was not told of its place.
-    let is_told = |entry: &&Entry| !matches!(entry.state, State::Overlaid | State::SuperListed);
+    let is_told =
+        |entry: &&PublicationEntry| !matches!(entry.state, PublicationState::Overlaid | PublicationState::SuperListed);
     let own = entries.iter().filter(|entry| entry.receiver == receiver);
     for entry in own.filter(is_told) {
         let of = held.entry(entry.place.clone()).or_default();

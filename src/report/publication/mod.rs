@@ -8,16 +8,16 @@
 
 pub mod carry;
 pub mod diff;
-pub mod form;
+pub mod exporter;
 pub mod jobs;
 pub mod ledger;
 pub mod lock;
+pub mod message_record;
 pub mod messages;
 pub mod outbox;
 pub mod plan;
+pub mod record_format;
 pub mod replaced;
 pub mod send;
 pub mod super_summaries;
-pub mod teller;
 pub mod terms;
-pub mod told;

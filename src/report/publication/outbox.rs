@@ -2,9 +2,9 @@
 
 use bytes::Bytes;
 
-use super::form::Form;
-use super::ledger::Place;
-use super::told::Told;
+use super::ledger::PublicationPlace;
+use super::message_record::MessageRecord;
+use super::record_format::RecordFormat;
 use crate::error::Result;
 use crate::hive::segment;
 use crate::report::apel::server_key::super_summary_column;
@@ -15,7 +15,7 @@ use crate::time::Month;
 
 /// How messages lie in the folder they go to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum Layout {
+pub enum OutboxLayout {
     /// A file per message, `KIND-SITE-MONTH-NUMBER.msg` (`.ndjson` of documents): the same messages have the same names.
     #[default]
     Files,
@@ -27,7 +27,7 @@ pub enum Layout {
 /// A folder messages are put into.
 pub struct Outbox {
     outgoing: Outgoing,
-    layout: Layout,
+    layout: OutboxLayout,
     /// Unix microseconds of the next name in a spool.
     next_us: u64,
     /// The last digit of names in a spool.
@@ -40,7 +40,7 @@ impl Outbox {
     ///
     /// # Errors
     /// [`crate::error::Kind::Io`] when it cannot be made.
-    pub fn open(place: &str, layout: Layout, now_ms: i64, lake: &str) -> Result<Self> {
+    pub fn open(place: &str, layout: OutboxLayout, now_ms: i64, lake: &str) -> Result<Self> {
         Ok(Self {
             outgoing: Outgoing::open(place)?,
             layout,
@@ -53,13 +53,13 @@ impl Outbox {
     ///
     /// # Errors
     /// [`crate::error::Kind::Io`] when it cannot be written.
-    pub fn put(&mut self, form: Form, site: &str, month: Month, number: usize, text: String) -> Result<String> {
+    pub fn put(&mut self, form: RecordFormat, site: &str, month: Month, number: usize, text: String) -> Result<String> {
         let path = match self.layout {
-            Layout::Files => {
+            OutboxLayout::Files => {
                 let (place, extension) = (name(form, site, month), form.extension());
                 format!("{place}-{number:06}.{extension}")
             }
-            Layout::Spool => loop {
+            OutboxLayout::Spool => loop {
                 let (seconds, micros) = (self.next_us / 1_000_000, self.next_us % 1_000_000);
                 self.next_us += 1;
                 // The last digit tells writers apart.
@@ -97,7 +97,7 @@ impl Outbox {
     }
 }
 
-fn name(form: Form, site: &str, month: Month) -> String {
+fn name(form: RecordFormat, site: &str, month: Month) -> String {
     let site = segment("", Some(site));
     format!("{}-{}-{month}", form.as_str(), site.trim_start_matches('='))
 }
@@ -109,16 +109,16 @@ fn name(form: Form, site: &str, month: Month) -> String {
 /// [`crate::error::Kind::Io`] when it cannot be written.
 pub fn put_delete_list(
     lists: &mut Outgoing,
-    place: &Place,
-    listed: Listed,
+    place: &PublicationPlace,
+    listed: OutboxListed,
     now_ms: i64,
-    gone: &[Told],
+    gone: &[MessageRecord],
 ) -> Result<String> {
     let (form, site, month) = place;
-    let keys = gone.first().map(Told::key_fields).unwrap_or_default();
+    let keys = gone.first().map(MessageRecord::key_fields).unwrap_or_default();
     let spelled = |key: &'static str| match listed {
-        Listed::Records => key,
-        Listed::SuperSummaries => super_summary_column(key),
+        OutboxListed::Records => key,
+        OutboxListed::SuperSummaries => super_summary_column(key),
     };
     let columns: Vec<_> = keys.iter().map(|key| (spelled(key), "", ColumnKind::Text)).collect();
     let mut table = Table::new("To be deleted", &columns);
@@ -126,8 +126,8 @@ pub fn put_delete_list(
         table.push(keys.iter().map(|key| Cell::word(told.key_value(key))).collect());
     }
     let place = match listed {
-        Listed::Records => name(*form, site, *month),
-        Listed::SuperSummaries => format!(
+        OutboxListed::Records => name(*form, site, *month),
+        OutboxListed::SuperSummaries => format!(
             "HybridSuperSummaries{}",
             name(*form, site, *month).trim_start_matches(form.as_str())
         ),
@@ -139,7 +139,7 @@ pub fn put_delete_list(
 
 /// What is listed to be deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Listed {
+pub enum OutboxListed {
     /// Records that were sent.
     Records,
     /// Rows APEL's server made of jobs.

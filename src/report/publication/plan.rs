@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hashbrown::HashSet;
 
-use super::diff::{Change, diff};
-use super::form::Form;
+use super::diff::{PublicationChange, diff};
+use super::exporter::{Export, Exporter};
 use super::jobs::{self, HeldJobs, News};
-use super::ledger::{self, Entry, Place, State};
+use super::ledger::{self, PublicationEntry, PublicationPlace, PublicationState};
 use super::lock::{self, LockEvent};
+use super::message_record::MessageRecord;
+use super::record_format::RecordFormat;
 use super::super_summaries::SuperSummaries;
-use super::teller::{Teller, Telling};
 use super::terms::Terms;
-use super::told::Told;
 use crate::error::Result;
 use crate::report::apel::MessageKind;
 use crate::report::apel::aggregate::HostMonth;
@@ -25,29 +25,29 @@ pub const LISTED_JOBS: usize = 10_000;
 
 /// What a lake would tell a receiver, against what it holds.
 #[derive(Clone, Debug, Default)]
-pub struct Plan {
+pub struct PublicationPlan {
     /// Everything that differs.
-    pub changes: Vec<Change>,
+    pub changes: Vec<PublicationChange>,
     /// Places that differ.
-    pub places: BTreeSet<Place>,
+    pub places: BTreeSet<PublicationPlace>,
     /// Records that are gone, by place.
-    pub vanished: BTreeMap<Place, Vec<Told>>,
+    pub vanished: BTreeMap<PublicationPlace, Vec<MessageRecord>>,
     /// Places whose single jobs were sent when only their number was kept: what is gone of them nobody can name.
-    pub unnamed: BTreeSet<Place>,
+    pub unnamed: BTreeSet<PublicationPlace>,
     /// Rows that APEL's server made of jobs which are there no more, with what they say: it keeps them.
-    pub stale: BTreeMap<Place, Vec<Told>>,
+    pub stale: BTreeMap<PublicationPlace, Vec<MessageRecord>>,
     /// Summaries to put over such rows, or over what stands over them.
-    pub overlays: BTreeMap<Place, Vec<Told>>,
+    pub overlays: BTreeMap<PublicationPlace, Vec<MessageRecord>>,
     /// What would be counted more than once, in a sentence.
     pub doubled: Option<String>,
     /// What the lake comes to.
-    pub all: Telling,
+    pub all: Export,
     /// Records by place; single jobs are counted.
-    pub told: BTreeMap<Place, Vec<Told>>,
+    pub told: BTreeMap<PublicationPlace, Vec<MessageRecord>>,
     /// The single jobs the receiver holds of the places that differ.
     pub held_jobs: HeldJobs,
     /// What tells all of it; `None` when there is nothing to tell.
-    pub teller: Option<Teller>,
+    pub teller: Option<Exporter>,
     /// That the book has other receivers, and not this one.
     pub new_receiver: Option<String>,
     /// How the receiver is dealt with.
@@ -57,30 +57,30 @@ pub struct Plan {
 }
 
 /// Of single jobs the ledger of places keeps their number and sums: a record that counts them.
-fn counted(place: &Place, all: &Telling) -> Option<Told> {
+fn counted(place: &PublicationPlace, all: &Export) -> Option<MessageRecord> {
     let sent = all.sent.get(place)?;
     let (form, site, month) = place;
     let sums = [sent.job_n, sent.wall_s, sent.cpu_s];
-    Some(Told::of_jobs(*form, site, *month, sums, &sent.blake3))
+    Some(MessageRecord::of_jobs(*form, site, *month, sums, &sent.blake3))
 }
 
 /// Compares a lake with what a receiver holds. Places the teller does not cover stay as they are.
 ///
 /// # Errors
-/// As [`Teller::tell`], and when the ledger cannot be read.
-pub fn plan(lake: &Lake, teller: &Teller, receiver: &str, terms: &Terms) -> Result<Plan> {
+/// As [`Exporter::tell`], and when the ledger cannot be read.
+pub fn plan(lake: &Lake, teller: &Exporter, receiver: &str, terms: &Terms) -> Result<PublicationPlan> {
     let mut entries = ledger::load(&lake.store)?;
     let new_receiver = note_of_new_receiver(receiver, entries.iter().map(|entry| entry.receiver.as_str()));
     entries.retain(|entry| entry.receiver == receiver);
     let held = ledger::held(&entries, receiver);
-    let mut plan = Plan {
+    let mut plan = PublicationPlan {
         new_receiver,
         terms: terms.clone(),
         last_ms: entries.last().map(|entry| entry.published_ms),
-        ..Plan::default()
+        ..PublicationPlan::default()
     };
     // Single jobs first: of those that are taken back by zeros, sync records must tell.
-    if let Some(jobs) = teller.of_forms(Form::is_job) {
+    if let Some(jobs) = teller.of_forms(RecordFormat::is_job) {
         plan.add_jobs(lake, &jobs, receiver, (&entries, &held))?;
     }
     let teller = teller
@@ -96,44 +96,45 @@ pub fn plan(lake: &Lake, teller: &Teller, receiver: &str, terms: &Terms) -> Resu
     Ok(plan)
 }
 
-type Held<'a> = BTreeMap<Place, Vec<&'a Entry>>;
+type PublicationHeld<'a> = BTreeMap<PublicationPlace, Vec<&'a PublicationEntry>>;
 
-fn sent_before(held: &Held<'_>, place: &Place) -> Vec<Told> {
+fn sent_before(held: &PublicationHeld<'_>, place: &PublicationPlace) -> Vec<MessageRecord> {
     let entries = held.get(place).into_iter().flatten();
-    let sent = entries.filter(|entry| entry.state == State::Sent);
+    let sent = entries.filter(|entry| entry.state == PublicationState::Sent);
     sent.map(|entry| entry.told.clone()).collect()
 }
 
 /// The counts of single jobs have no identity of their own: there is one for each place.
-fn counts(before: &[Told], after: &[Told]) -> Vec<Change> {
+fn counts(before: &[MessageRecord], after: &[MessageRecord]) -> Vec<PublicationChange> {
     match (before, after) {
         ([before], [after]) if before == after => Vec::new(),
-        ([before], [after]) => vec![Change::Changed {
+        ([before], [after]) => vec![PublicationChange::Changed {
             before: before.clone(),
             after: after.clone(),
         }],
         (before, after) => {
-            let gone = before.iter().cloned().map(Change::Vanished);
-            gone.chain(after.iter().cloned().map(Change::Added)).collect()
+            let gone = before.iter().cloned().map(PublicationChange::Vanished);
+            gone.chain(after.iter().cloned().map(PublicationChange::Added))
+                .collect()
         }
     }
 }
 
 /// New and changed jobs of one place, as long as they are few.
 #[derive(Default)]
-struct Listing {
-    added: Vec<Told>,
-    changed: BTreeMap<u128, Told>,
+struct PublicationListing {
+    added: Vec<MessageRecord>,
+    changed: BTreeMap<u128, MessageRecord>,
     is_full: bool,
 }
 
-impl Listing {
-    fn add(&mut self, news: News, form: Form, record: &str) {
+impl PublicationListing {
+    fn add(&mut self, news: News, form: RecordFormat, record: &str) {
         if self.added.len() + self.changed.len() >= LISTED_JOBS {
             self.is_full = true;
             return;
         }
-        let told = || Told::parse(form, record);
+        let told = || MessageRecord::parse(form, record);
         match news {
             News::Nothing => {}
             News::Added => self.added.push(told()),
@@ -142,13 +143,13 @@ impl Listing {
     }
 }
 
-impl Plan {
-    fn differ(&mut self, place: &Place, changes: Vec<Change>) {
+impl PublicationPlan {
+    fn differ(&mut self, place: &PublicationPlace, changes: Vec<PublicationChange>) {
         if changes.is_empty() {
             return;
         }
         for change in &changes {
-            if let Change::Vanished(gone) | Change::Moved { before: gone, .. } = change {
+            if let PublicationChange::Vanished(gone) | PublicationChange::Moved { before: gone, .. } = change {
                 self.vanished.entry(place.clone()).or_default().push(gone.clone());
             }
         }
@@ -157,11 +158,11 @@ impl Plan {
     }
 
     /// What is not told job by job.
-    fn add_others(&mut self, lake: &Lake, teller: &Teller, held: &Held<'_>) -> Result<()> {
-        let mut told: BTreeMap<Place, Vec<Told>> = BTreeMap::new();
+    fn add_others(&mut self, lake: &Lake, teller: &Exporter, held: &PublicationHeld<'_>) -> Result<()> {
+        let mut told: BTreeMap<PublicationPlace, Vec<MessageRecord>> = BTreeMap::new();
         let all = teller.tell(lake, &mut |form, site, month, _, text| {
             let of = told.entry((form, site.to_owned(), month)).or_default();
-            of.append(&mut Told::read_form(form, &text)?);
+            of.append(&mut MessageRecord::read_form(form, &text)?);
             Ok(())
         })?;
         self.all.sent.extend(all.sent);
@@ -178,15 +179,15 @@ impl Plan {
     fn add_jobs(
         &mut self,
         lake: &Lake,
-        teller: &Teller,
+        teller: &Exporter,
         receiver: &str,
-        (entries, held): (&[Entry], &Held<'_>),
+        (entries, held): (&[PublicationEntry], &PublicationHeld<'_>),
     ) -> Result<()> {
         self.all = teller.tell(lake, &mut |_, _, _, _, _| Ok(()))?;
-        let counted = |place: &Place| (place.clone(), counted(place, &self.all).into_iter().collect());
-        let told: BTreeMap<Place, Vec<Told>> = self.all.sent.keys().map(counted).collect();
-        let covered: Vec<&Place> = held.keys().filter(|place| teller.covers(place)).collect();
-        let mut differing: BTreeMap<Place, Vec<Change>> = BTreeMap::new();
+        let counted = |place: &PublicationPlace| (place.clone(), counted(place, &self.all).into_iter().collect());
+        let told: BTreeMap<PublicationPlace, Vec<MessageRecord>> = self.all.sent.keys().map(counted).collect();
+        let covered: Vec<&PublicationPlace> = held.keys().filter(|place| teller.covers(place)).collect();
+        let mut differing: BTreeMap<PublicationPlace, Vec<PublicationChange>> = BTreeMap::new();
         for place in told.keys().chain(covered.iter().copied()).collect::<BTreeSet<_>>() {
             let now = told.get(place).map(Vec::as_slice).unwrap_or_default();
             let changes = counts(&sent_before(held, place), now);
@@ -194,7 +195,7 @@ impl Plan {
                 differing.insert(place.clone(), changes);
             }
         }
-        let mut followed: BTreeSet<Place> = differing.keys().cloned().collect();
+        let mut followed: BTreeSet<PublicationPlace> = differing.keys().cloned().collect();
         if self.terms.is_repairing {
             followed.extend(covered.into_iter().cloned());
         }
@@ -204,9 +205,9 @@ impl Plan {
         made.end();
         self.by_job(lake, teller, receiver, differing, &mut made)?;
         let state = if self.terms.is_listing {
-            State::Listed
+            PublicationState::Listed
         } else {
-            State::Retracted
+            PublicationState::Retracted
         };
         for gone in self.vanished.values().flatten() {
             made.see(state, &gone.text());
@@ -217,11 +218,11 @@ impl Plan {
     }
 
     /// What must be done about the rows the server made of jobs.
-    fn overlay(&mut self, entries: &[Entry], made: &SuperSummaries) {
-        let overlaid = entries.iter().filter(|entry| entry.state == State::Overlaid);
+    fn overlay(&mut self, entries: &[PublicationEntry], made: &SuperSummaries) {
+        let overlaid = entries.iter().filter(|entry| entry.state == PublicationState::Overlaid);
         let overlaid = overlaid.filter_map(|entry| Some((entry.told.server_key()?, &entry.told)));
-        let overlaid: BTreeMap<ServerKey, &Told> = overlaid.collect();
-        let add = |told: Told, overlays: &mut BTreeMap<Place, Vec<Told>>| {
+        let overlaid: BTreeMap<ServerKey, &MessageRecord> = overlaid.collect();
+        let add = |told: MessageRecord, overlays: &mut BTreeMap<PublicationPlace, Vec<MessageRecord>>| {
             let month = told.month();
             if let Some(month) = month {
                 let place = (told.form, told.site().to_owned(), month);
@@ -249,23 +250,23 @@ impl Plan {
     fn still_counted(
         &self,
         lake: &Lake,
-        teller: &Teller,
+        teller: &Exporter,
         receiver: &str,
-        entries: &[Entry],
+        entries: &[PublicationEntry],
     ) -> Result<BTreeMap<HostMonth, i64>> {
-        let sync = |place: &Place| teller.covers(&(MessageKind::Sync.into(), place.1.clone(), place.2));
+        let sync = |place: &PublicationPlace| teller.covers(&(MessageKind::Sync.into(), place.1.clone(), place.2));
         let zeroed = entries
             .iter()
-            .filter(|entry| entry.place.0.is_job() && entry.state == State::Retracted);
-        let zeroed: BTreeSet<Place> = zeroed.map(|entry| entry.place.clone()).filter(sync).collect();
-        let unread: BTreeSet<Place> = zeroed
+            .filter(|entry| entry.place.0.is_job() && entry.state == PublicationState::Retracted);
+        let zeroed: BTreeSet<PublicationPlace> = zeroed.map(|entry| entry.place.clone()).filter(sync).collect();
+        let unread: BTreeSet<PublicationPlace> = zeroed
             .iter()
             .filter(|place| !self.held_jobs.has(place))
             .cloned()
             .collect();
         let others = HeldJobs::load(&lake.store, receiver, &unread, |_| {})?;
         let mut counted: BTreeMap<HostMonth, i64> = BTreeMap::new();
-        let mut count = |(_, site, month): &Place, host: Option<&str>| {
+        let mut count = |(_, site, month): &PublicationPlace, host: Option<&str>| {
             let of = counted.entry((site.clone(), *month, host.map(str::to_owned)));
             *of.or_default() += 1;
         };
@@ -292,14 +293,14 @@ impl Plan {
     fn by_job(
         &mut self,
         lake: &Lake,
-        teller: &Teller,
+        teller: &Exporter,
         receiver: &str,
-        counts: BTreeMap<Place, Vec<Change>>,
+        counts: BTreeMap<PublicationPlace, Vec<PublicationChange>>,
         made: &mut SuperSummaries,
     ) -> Result<()> {
         let mut held = std::mem::take(&mut self.held_jobs);
-        let mut listings: BTreeMap<Place, Listing> = BTreeMap::new();
-        let known: BTreeSet<Place> = counts.keys().filter(|place| held.has(place)).cloned().collect();
+        let mut listings: BTreeMap<PublicationPlace, PublicationListing> = BTreeMap::new();
+        let known: BTreeSet<PublicationPlace> = counts.keys().filter(|place| held.has(place)).cloned().collect();
         if let Some(teller) = teller.narrowed(&known) {
             teller.tell(lake, &mut |form, site, month, _, text| {
                 let place = (form, site.to_owned(), month);
@@ -311,7 +312,7 @@ impl Plan {
                     match held.see(&place, record) {
                         News::Nothing => {}
                         news => {
-                            made.see(State::Sent, record);
+                            made.see(PublicationState::Sent, record);
                             listing.add(news, form, record);
                         }
                     }
@@ -319,7 +320,7 @@ impl Plan {
                 Ok(())
             })?;
         }
-        let mut wanted: BTreeMap<Place, HashSet<u128>> = BTreeMap::new();
+        let mut wanted: BTreeMap<PublicationPlace, HashSet<u128>> = BTreeMap::new();
         for place in &known {
             let mut keys = held.unseen(place);
             keys.extend(
@@ -335,7 +336,10 @@ impl Plan {
             let mut was = before.remove(&place).unwrap_or_default();
             let listing = listings.remove(&place).unwrap_or_default();
             if !known.contains(&place) {
-                if counts.iter().any(|change| !matches!(change, Change::Added(_))) {
+                if counts
+                    .iter()
+                    .any(|change| !matches!(change, PublicationChange::Added(_)))
+                {
                     self.unnamed.insert(place.clone());
                 }
                 self.places.insert(place);
@@ -349,14 +353,17 @@ impl Plan {
                     was.remove(key);
                 }
             } else {
-                changes.extend(listing.added.into_iter().map(Change::Added));
+                changes.extend(listing.added.into_iter().map(PublicationChange::Added));
                 for (key, after) in listing.changed {
-                    changes.extend(was.remove(&key).map(|before| Change::Changed { before, after }));
+                    changes.extend(
+                        was.remove(&key)
+                            .map(|before| PublicationChange::Changed { before, after }),
+                    );
                 }
             }
-            let mut gone: Vec<Told> = was.into_values().collect();
+            let mut gone: Vec<MessageRecord> = was.into_values().collect();
             gone.sort();
-            changes.extend(gone.into_iter().map(Change::Vanished));
+            changes.extend(gone.into_iter().map(PublicationChange::Vanished));
             self.differ(&place, changes);
             self.places.insert(place);
         }
@@ -373,8 +380,8 @@ impl Plan {
 
     /// The locked places among those that differ.
     #[must_use]
-    pub fn locked<'a>(&self, events: &'a [LockEvent]) -> Vec<(Place, &'a LockEvent)> {
-        let of = |place: &Place| Some((place.clone(), lock::lock_of(events, &place.1, place.2)?));
+    pub fn locked<'a>(&self, events: &'a [LockEvent]) -> Vec<(PublicationPlace, &'a LockEvent)> {
+        let of = |place: &PublicationPlace| Some((place.clone(), lock::lock_of(events, &place.1, place.2)?));
         self.places.iter().chain(self.overlays.keys()).filter_map(of).collect()
     }
 }

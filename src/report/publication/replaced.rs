@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
 
-use super::told::Told;
+use super::message_record::MessageRecord;
 use crate::report::apel::MessageKind;
 use crate::report::apel::check::message;
 use crate::report::apel::server_key::{ServerKey, ServerTable};
@@ -59,7 +59,7 @@ pub fn load(messages: &[&str]) -> Loaded {
         let Some(kind) = kind_of(text).filter(|_| message(text, None).is_empty()) else {
             continue;
         };
-        for (record, told) in (1..).zip(records(text).map(|record| Told::parse(kind.into(), record))) {
+        for (record, told) in (1..).zip(records(text).map(|record| MessageRecord::parse(kind.into(), record))) {
             let at = RecordPlace { message: nth, record };
             let Some(key) = told.server_key() else { continue };
             let job_n = told.job_n();
@@ -92,13 +92,13 @@ fn records(text: &str) -> impl Iterator<Item = &str> {
     body.split("%%").map(str::trim).filter(|record| !record.is_empty())
 }
 
-fn of(text: &str, record: usize) -> Option<Told> {
+fn of(text: &str, record: usize) -> Option<MessageRecord> {
     let text_of = records(text).nth(record.checked_sub(1)?)?;
-    Some(Told::parse(kind_of(text)?.into(), text_of))
+    Some(MessageRecord::parse(kind_of(text)?.into(), text_of))
 }
 
 /// The key as it is written, with the names of all benchmarks.
-fn spelled(told: &Told) -> Vec<String> {
+fn spelled(told: &MessageRecord) -> Vec<String> {
     let word = |name: &str| told.word(name).unwrap_or_default().to_owned();
     let mut spelled: Vec<String> = told.key_fields().into_iter().map(word).collect();
     spelled.extend(told.work_benchmarks().map(str::to_owned));

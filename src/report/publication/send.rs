@@ -2,28 +2,28 @@
 
 use std::collections::BTreeMap;
 
-use super::form::Form;
+use super::exporter::{ExportTake, Exporter};
 use super::jobs::{self, JobBook, News};
-use super::ledger::{self, Entry, Place, State};
+use super::ledger::{self, PublicationEntry, PublicationPlace, PublicationState};
 use super::lock;
-use super::outbox::Listed;
-use super::plan::Plan;
-use super::teller::{Take, Teller};
-use super::told::Told;
+use super::message_record::MessageRecord;
+use super::outbox::OutboxListed;
+use super::plan::PublicationPlan;
+use super::record_format::RecordFormat;
 use crate::error::{Error, Kind, Result};
-use crate::report::apel::message::Batch;
+use crate::report::apel::message::MessageBatch;
 use crate::report::lake::Lake;
 use crate::store::Sending;
 use crate::time::Month;
 
 /// Takes what people are to delete of a place.
-pub type List<'a> = dyn FnMut(&Place, Listed, &[Told]) -> Result<()> + 'a;
+pub type List<'a> = dyn FnMut(&PublicationPlace, OutboxListed, &[MessageRecord]) -> Result<()> + 'a;
 
 /// Whether a plan may be sent.
 ///
 /// # Errors
 /// [`Kind::Data`] when a place that differs is locked, or would be counted more than once.
-pub fn permit(lake: &Lake, plan: &Plan) -> Result<()> {
+pub fn permit(lake: &Lake, plan: &PublicationPlan) -> Result<()> {
     if let Some(doubled) = &plan.doubled {
         return Err(Error::new(Kind::Data, doubled));
     }
@@ -47,18 +47,18 @@ pub fn send(
     sending: &Sending<'_>,
     lake: &Lake,
     receiver: &str,
-    plan: &Plan,
+    plan: &PublicationPlan,
     now_ms: i64,
     list: &mut List<'_>,
-    take: &mut Take<'_>,
-) -> Result<Vec<Entry>> {
+    take: &mut ExportTake<'_>,
+) -> Result<Vec<PublicationEntry>> {
     permit(lake, plan)?;
     // What is last by the book is last, whatever the clock says.
     let now_ms = plan.last_ms.map_or(now_ms, |last| now_ms.max(last.saturating_add(1)));
     let id = format!("{now_ms}-{}", std::process::id());
     let mut book = JobBook::new(sending, &id, now_ms, receiver);
-    let mut numbers: BTreeMap<Place, usize> = BTreeMap::new();
-    let mut send = |form: Form, site: &str, month: Month, number: usize, text: String| -> Result<()> {
+    let mut numbers: BTreeMap<PublicationPlace, usize> = BTreeMap::new();
+    let mut send = |form: RecordFormat, site: &str, month: Month, number: usize, text: String| -> Result<()> {
         let place = (form, site.to_owned(), month);
         if !plan.places.contains(&place) {
             return Ok(());
@@ -67,7 +67,7 @@ pub fn send(
         take(form, site, month, number, text)?;
         for record in kept.iter().flat_map(|text| jobs::records(text)) {
             if plan.held_jobs.news(&place, record) != News::Nothing {
-                book.enter(&place, State::Sent, record)?;
+                book.enter(&place, PublicationState::Sent, record)?;
             }
         }
         numbers.insert(place, number);
@@ -77,11 +77,11 @@ pub fn send(
     if let Some(teller) = plan.teller.as_ref().and_then(|teller| teller.narrowed(&plan.places)) {
         teller.tell(lake, &mut send)?;
     }
-    let batch_records = plan.teller.as_ref().map_or(1, Teller::batch_records);
+    let batch_records = plan.teller.as_ref().map_or(1, Exporter::batch_records);
     let mut entries = Vec::new();
-    let mut enter = |place: &Place, told: Told, state: State| {
+    let mut enter = |place: &PublicationPlace, told: MessageRecord, state: PublicationState| {
         let content = plan.all.sent.get(place).map(|sent| sent.blake3.clone());
-        entries.push(Entry {
+        entries.push(PublicationEntry {
             publication_id: id.clone(),
             published_ms: now_ms,
             receiver: receiver.to_owned(),
@@ -93,26 +93,30 @@ pub fn send(
     };
     for place in &plan.places {
         for told in plan.told.get(place).into_iter().flatten() {
-            enter(place, told.clone(), State::Sent);
+            enter(place, told.clone(), PublicationState::Sent);
         }
         let vanished = plan.vanished.get(place).map(Vec::as_slice).unwrap_or_default();
         if vanished.is_empty() {
             continue;
         }
         let state = if plan.terms.is_listing {
-            list(place, Listed::Records, vanished)?;
-            State::Listed
+            list(place, OutboxListed::Records, vanished)?;
+            PublicationState::Listed
         } else {
-            let zeros: Vec<Told> = vanished.iter().map(Told::retraction).collect();
+            let zeros: Vec<MessageRecord> = vanished.iter().map(MessageRecord::retraction).collect();
             hand_out(place, &zeros, batch_records, &mut numbers, take)?;
-            State::Retracted
+            PublicationState::Retracted
         };
         if place.0.is_job() {
             for told in vanished {
                 book.enter(place, state, told.text().trim_end())?;
             }
             let n = i64::try_from(vanished.len()).unwrap_or(i64::MAX);
-            enter(place, Told::of_jobs(place.0, &place.1, place.2, [n, 0, 0], ""), state);
+            enter(
+                place,
+                MessageRecord::of_jobs(place.0, &place.1, place.2, [n, 0, 0], ""),
+                state,
+            );
         } else {
             for told in vanished {
                 enter(place, told.retraction(), state);
@@ -120,15 +124,15 @@ pub fn send(
         }
     }
     for (place, rows) in plan.stale.iter().filter(|_| plan.terms.is_listing) {
-        list(place, Listed::SuperSummaries, rows)?;
+        list(place, OutboxListed::SuperSummaries, rows)?;
         for told in rows {
-            enter(place, told.clone(), State::SuperListed);
+            enter(place, told.clone(), PublicationState::SuperListed);
         }
     }
     for (place, rows) in &plan.overlays {
         hand_out(place, rows, batch_records, &mut numbers, take)?;
         for told in rows {
-            enter(place, told.clone(), State::Overlaid);
+            enter(place, told.clone(), PublicationState::Overlaid);
         }
     }
     book.close()?;
@@ -138,20 +142,20 @@ pub fn send(
 
 /// Hands out records of a place, numbered after what was told of it.
 fn hand_out(
-    place: &Place,
-    records: &[Told],
+    place: &PublicationPlace,
+    records: &[MessageRecord],
     batch_records: usize,
-    numbers: &mut BTreeMap<Place, usize>,
-    take: &mut Take<'_>,
+    numbers: &mut BTreeMap<PublicationPlace, usize>,
+    take: &mut ExportTake<'_>,
 ) -> Result<()> {
     let (form, site, month) = place;
     let number = numbers.entry(place.clone()).or_default();
     for some in records.chunks(batch_records) {
-        let texts = some.iter().map(Told::text);
+        let texts = some.iter().map(MessageRecord::text);
         let text = match form {
-            Form::Gracc => texts.map(|text| text + "\n").collect(),
-            Form::Apel(kind) => {
-                let mut batch = Batch::default();
+            RecordFormat::Gracc => texts.map(|text| text + "\n").collect(),
+            RecordFormat::Apel(kind) => {
+                let mut batch = MessageBatch::default();
                 for text in texts {
                     batch.push(*kind, &text);
                 }

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use hashbrown::HashMap;
 
 use super::jobs::{BookedJob, field, key_of};
-use super::ledger::{Entry, State};
-use super::told::Told;
+use super::ledger::{PublicationEntry, PublicationState};
+use super::message_record::MessageRecord;
 use crate::report::apel::MessageKind;
 use crate::report::apel::server_key::{ServerKey, benchmark_of};
 use crate::sources::fqan::Fqan;
@@ -54,7 +54,7 @@ impl RowSums {
 #[derive(Clone, Debug)]
 struct SuperRow {
     /// Its key, as a summary.
-    told: Told,
+    told: MessageRecord,
     key: ServerKey,
     /// What its jobs come to now.
     now: RowSums,
@@ -88,9 +88,12 @@ pub struct SuperSummaries {
 impl SuperSummaries {
     /// None yet. The ledger says which rows were listed to be deleted.
     #[must_use]
-    pub fn with_deleted(entries: &[Entry]) -> Self {
+    pub fn with_deleted(entries: &[PublicationEntry]) -> Self {
         let mut made = Self::default();
-        for entry in entries.iter().filter(|entry| entry.state == State::SuperListed) {
+        for entry in entries
+            .iter()
+            .filter(|entry| entry.state == PublicationState::SuperListed)
+        {
             let of = made.deleted.entry(entry.published_ms).or_default();
             of.extend(entry.told.server_key());
         }
@@ -122,7 +125,7 @@ impl SuperSummaries {
     }
 
     /// A job is sent, taken back by zeros, or deleted.
-    pub fn see(&mut self, state: State, record: &str) {
+    pub fn see(&mut self, state: PublicationState, record: &str) {
         let key = key_of(record);
         if let Some(before) = self.jobs.remove(&key) {
             self.add(before, -1);
@@ -130,8 +133,8 @@ impl SuperSummaries {
         let Some(row) = self.row_of(record) else { return };
         let number = |name: &str| field(record, name).parse().ok();
         let job = match state {
-            State::Sent => number("WallDuration").zip(number("CpuDuration")),
-            State::Retracted => Some((0, 0)),
+            PublicationState::Sent => number("WallDuration").zip(number("CpuDuration")),
+            PublicationState::Retracted => Some((0, 0)),
             _ => None,
         };
         if let Some((wall_s, cpu_s)) = job {
@@ -159,7 +162,7 @@ impl SuperSummaries {
         }
         let told = match self.by_text.get(self.text.as_slice()) {
             Some(at) => return Some(*at),
-            None => as_summary(&Told::parse(MessageKind::JobV04.into(), record), month),
+            None => as_summary(&MessageRecord::parse(MessageKind::JobV04.into(), record), month),
         };
         let key = told.server_key()?;
         let next = self.rows.len();
@@ -195,7 +198,7 @@ impl SuperSummaries {
 
     /// The rows that say what no job gives, as summaries with what they say.
     #[must_use]
-    pub fn stale(&self) -> BTreeMap<ServerKey, Told> {
+    pub fn stale(&self) -> BTreeMap<ServerKey, MessageRecord> {
         let stale = self.rows.iter().filter(|row| row.now.job_n == 0);
         let told = |row: &SuperRow| Some((row.key.clone(), with_sums(&row.told, row.said?)));
         stale.filter_map(told).collect()
@@ -203,13 +206,13 @@ impl SuperSummaries {
 
     /// What the jobs of a key come to: a summary of them.
     #[must_use]
-    pub fn now(&self, key: &ServerKey) -> Option<Told> {
+    pub fn now(&self, key: &ServerKey) -> Option<MessageRecord> {
         let row = self.rows.get(*self.by_key.get(key)?)?;
         Some(with_sums(&row.told, row.now))
     }
 }
 
-fn with_sums(told: &Told, sums: RowSums) -> Told {
+fn with_sums(told: &MessageRecord, sums: RowSums) -> MessageRecord {
     let mut told = told.clone();
     for (name, sum) in [
         ("NumberOfJobs", sums.job_n),
@@ -222,7 +225,7 @@ fn with_sums(told: &Told, sums: RowSums) -> Told {
 }
 
 /// The summary the server makes of a job that ends in a month, without its sums.
-fn as_summary(job: &Told, month: Month) -> Told {
+fn as_summary(job: &MessageRecord, month: Month) -> MessageRecord {
     let mut fields: BTreeMap<String, String> = BTreeMap::new();
     let mut put = |name: &str, value: Option<&str>| {
         if let Some(value) = value {
@@ -246,7 +249,7 @@ fn as_summary(job: &Told, month: Month) -> Told {
     }
     put("Month", Some(&month.number().to_string()));
     put("Year", Some(&month.year().to_string()));
-    Told {
+    MessageRecord {
         form: MessageKind::SummaryV02.into(),
         fields,
     }

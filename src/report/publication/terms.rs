@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::form::Form;
-use super::ledger::{Entry, Place, State};
-use super::teller::Teller;
+use super::exporter::Exporter;
+use super::ledger::{PublicationEntry, PublicationPlace, PublicationState};
+use super::record_format::RecordFormat;
 use crate::report::apel::server_key::folded;
 use crate::time::Month;
 
@@ -12,7 +12,7 @@ use crate::time::Month;
 #[derive(Clone, Debug, Default)]
 pub struct Terms {
     /// Forms the receiver may count beside another one of the same site and month.
-    pub beside: BTreeSet<Form>,
+    pub beside: BTreeSet<RecordFormat>,
     /// People of the receiver delete what they are given a list of; else what is gone is taken back by zeros.
     pub is_listing: bool,
     /// Summaries are put over the rows of the server's super-summaries that its jobs no longer give.
@@ -25,16 +25,16 @@ impl Terms {
     #[must_use]
     pub fn doubled(
         &self,
-        teller: &Teller,
-        sent: &BTreeMap<Place, i64>,
-        held: &BTreeMap<Place, Vec<&Entry>>,
+        teller: &Exporter,
+        sent: &BTreeMap<PublicationPlace, i64>,
+        held: &BTreeMap<PublicationPlace, Vec<&PublicationEntry>>,
     ) -> Option<String> {
-        let mut forms: BTreeMap<(String, Month), BTreeMap<Form, i64>> = BTreeMap::new();
+        let mut forms: BTreeMap<(String, Month), BTreeMap<RecordFormat, i64>> = BTreeMap::new();
         let new = sent.iter().map(|(place, job_n)| (place, *job_n));
         // What is held of the forms that are told now is replaced by them.
         let kept = held.iter().filter(|(place, _)| !teller.covers(place));
         let kept = kept.map(|(place, entries)| {
-            let live = entries.iter().filter(|entry| entry.state == State::Sent);
+            let live = entries.iter().filter(|entry| entry.state == PublicationState::Sent);
             (place, live.map(|entry| entry.told.job_n()).sum())
         });
         for ((form, site, month), job_n) in new.chain(kept) {
@@ -43,8 +43,8 @@ impl Terms {
                 *forms.entry(place).or_default().entry(*form).or_default() += job_n;
             }
         }
-        let is_new = |form: &Form, site: &str, month: Month| {
-            let is_it = |(place, job_n): (&Place, &i64)| {
+        let is_new = |form: &RecordFormat, site: &str, month: Month| {
+            let is_it = |(place, job_n): (&PublicationPlace, &i64)| {
                 place.0 == *form && place.2 == month && *job_n > 0 && folded(&place.1) == site
             };
             sent.iter().any(is_it)

@@ -1,6 +1,6 @@
 //! What some usage comes to, exactly.
 
-use super::level::Level;
+use super::level::DifferenceLevel;
 
 /// Parts of a second of work: a thousandth of a second times a thousandth of a value, and SI00 divided by 250.
 pub const WORK_UNITS_PER_S: i128 = 250_000_000;
@@ -27,9 +27,9 @@ pub struct Amount {
 impl Amount {
     /// Jobs of so many cores and one benchmark value.
     #[must_use]
-    pub fn of_jobs(job_n: i128, wall_s: i128, cpu_ms: i128, core_n: i64, level: Option<Level>) -> Self {
+    pub fn of_jobs(job_n: i128, wall_s: i128, cpu_ms: i128, core_n: i64, level: Option<DifferenceLevel>) -> Self {
         let cores = i128::from(core_n.max(1));
-        let scale = level.map_or(0, Level::work_units);
+        let scale = level.map_or(0, DifferenceLevel::work_units);
         Self {
             job_n,
             wall_s,

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::amount::{Amount, WORK_UNITS_PER_S};
-use super::cause::{Cause, Share};
+use super::difference_cause::{Cause, CauseShare};
 use super::job_population::KnownJobs;
 use super::population::spellings;
 use super::proof::Proof;
 use super::relation::Which;
-use super::side::{Cell, CellKey, Side};
 use super::sums::{SumRule, rounded_n};
+use super::usage_source::{CellKey, SourceCell, UsageSource};
 use crate::error::Result;
 use crate::reference::benchmark::Benchmark;
 use crate::time::Month;
@@ -30,7 +30,7 @@ pub struct Difference {
     /// Whether only jobs are known.
     pub is_count: bool,
     /// Why: what the causes make adds up to B less A.
-    pub shares: Vec<Share>,
+    pub shares: Vec<CauseShare>,
 }
 
 impl Difference {
@@ -43,7 +43,7 @@ impl Difference {
 
 /// What a comparison came to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Comparison {
+pub struct ReconcileComparison {
     /// Names of both sides.
     pub names: [String; 2],
     /// Sites, VOs and months that were compared.
@@ -96,13 +96,13 @@ impl Compared {
 ///
 /// # Errors
 /// [`crate::error::Kind::Io`] when the jobs of a lake cannot be read.
-pub fn compare(a: &Side, b: &Side, tolerance_e6: i128) -> Result<Comparison> {
+pub fn compare(a: &UsageSource, b: &UsageSource, tolerance_e6: i128) -> Result<ReconcileComparison> {
     // A side that only counts jobs says nothing of VOs.
     let only_counts = a.cells.is_empty() && !a.counts.is_empty() || b.cells.is_empty() && !b.counts.is_empty();
-    let mut comparison = Comparison {
+    let mut comparison = ReconcileComparison {
         names: [a.name.clone(), b.name.clone()],
         notes: a.notes.iter().chain(&b.notes).cloned().collect(),
-        ..Comparison::default()
+        ..ReconcileComparison::default()
     };
     if let (Some(of_a), Some(of_b)) = (&a.usage_rule, &b.usage_rule)
         && of_a != of_b
@@ -119,7 +119,7 @@ pub fn compare(a: &Side, b: &Side, tolerance_e6: i128) -> Result<Comparison> {
     let keys: BTreeSet<&CellKey> = a.cells.keys().chain(b.cells.keys()).collect();
     let mut by_month: BTreeMap<Month, Vec<&CellKey>> = BTreeMap::new();
     let mut scored_apart = [0_usize; 3];
-    let nothing = Cell::default();
+    let nothing = SourceCell::default();
     for key in keys.into_iter().filter(|_| !only_counts) {
         comparison.compared_n += 1;
         let (of_a, of_b) = (
@@ -157,12 +157,12 @@ pub fn compare(a: &Side, b: &Side, tolerance_e6: i128) -> Result<Comparison> {
 }
 
 /// The differing cells of a month.
-fn of_month(month: Month, keys: &[&CellKey], [a, b]: [&Side; 2], compared: Compared) -> Result<Vec<Difference>> {
+fn of_month(month: Month, keys: &[&CellKey], [a, b]: [&UsageSource; 2], compared: Compared) -> Result<Vec<Difference>> {
     let mut proof = Proof::read(month, a, b)?;
     if a.jobs.is_some() && b.jobs.is_some() {
         proof.pair();
     }
-    let nothing = Cell::default();
+    let nothing = SourceCell::default();
     let mut found = Vec::new();
     for key in keys {
         let (of_a, of_b) = (
@@ -170,7 +170,7 @@ fn of_month(month: Month, keys: &[&CellKey], [a, b]: [&Side; 2], compared: Compa
             b.cells.get(*key).unwrap_or(&nothing),
         );
         let place = proof.place(key);
-        let has_jobs = |which: Which, side: &Side, cell: &Cell| {
+        let has_jobs = |which: Which, side: &UsageSource, cell: &SourceCell| {
             side.jobs.is_some() && (!cell.has_sums() || proof.has_summarised(which, place))
         };
         let is_by_jobs =
@@ -216,7 +216,7 @@ fn of_month(month: Month, keys: &[&CellKey], [a, b]: [&Side; 2], compared: Compa
             && (shares.is_empty() || is_apart)
             && !shares.iter().any(|share| share.cause == Cause::CaseOfNames)
         {
-            shares.push(Share {
+            shares.push(CauseShare {
                 cause: Cause::CaseOfNames,
                 job_n: of_b.amount().job_n,
                 amount: Amount::default(),
@@ -242,11 +242,16 @@ fn of_month(month: Month, keys: &[&CellKey], [a, b]: [&Side; 2], compared: Compa
 }
 
 /// What makes a difference beside single jobs: what corrections added, and summaries in place of jobs.
-fn beside_jobs(proof: &Proof<'_>, place: super::job::Place, a: &Cell, b: &Cell) -> Vec<Share> {
+fn beside_jobs(
+    proof: &Proof<'_>,
+    place: super::job::JobIdentityPlace,
+    a: &SourceCell,
+    b: &SourceCell,
+) -> Vec<CauseShare> {
     let mut found = Vec::new();
     if a.added != b.added {
         let [in_a, in_b] = [a.added, b.added].map(Amount::in_words);
-        found.push(Share {
+        found.push(CauseShare {
             cause: Cause::Correction,
             job_n: b.added.minus(a.added).job_n.abs(),
             amount: b.added.minus(a.added),
@@ -259,7 +264,7 @@ fn beside_jobs(proof: &Proof<'_>, place: super::job::Place, a: &Cell, b: &Cell) 
         if more == Amount::default() {
             continue;
         }
-        found.push(Share {
+        found.push(CauseShare {
             cause: Cause::SummariesForJobs,
             job_n: cell.of_sums.job_n,
             amount: match which {
@@ -278,14 +283,14 @@ fn beside_jobs(proof: &Proof<'_>, place: super::job::Place, a: &Cell, b: &Cell) 
 }
 
 /// What the causes leave of a difference.
-fn rest(difference: Amount, shares: &[Share]) -> Option<Share> {
+fn rest(difference: Amount, shares: &[CauseShare]) -> Option<CauseShare> {
     let explained = shares
         .iter()
         .fold(Amount::default(), |sum, share| sum.plus(share.amount));
     let rest = difference.minus(explained);
     (rest != Amount::default()).then(|| {
         let seconds = |work: i128| crate::report::table::divide(work, WORK_UNITS_PER_S).unwrap_or(0);
-        Share {
+        CauseShare {
             cause: Cause::Unexplained,
             job_n: rest.job_n.abs(),
             amount: rest,
@@ -302,9 +307,15 @@ fn rest(difference: Amount, shares: &[Share]) -> Option<Share> {
 }
 
 /// Numbers of jobs by site and month, where one side counts them (sync records).
-fn counts(a: &Side, b: &Side, tolerance_e6: i128, only_counts: bool, comparison: &mut Comparison) {
+fn counts(
+    a: &UsageSource,
+    b: &UsageSource,
+    tolerance_e6: i128,
+    only_counts: bool,
+    comparison: &mut ReconcileComparison,
+) {
     let keys: BTreeSet<&(String, Month)> = a.counts.keys().chain(b.counts.keys()).collect();
-    let jobs = |side: &Side, key: &(String, Month)| {
+    let jobs = |side: &UsageSource, key: &(String, Month)| {
         side.counts.get(key).copied().unwrap_or_else(|| {
             let of = side
                 .cells
@@ -334,7 +345,7 @@ fn counts(a: &Side, b: &Side, tolerance_e6: i128, only_counts: bool, comparison:
             ..Amount::default()
         };
         let less = if of_a < of_b { "A" } else { "B" };
-        let share = Share {
+        let share = CauseShare {
             cause: Cause::MissingJobs,
             job_n: (of_a - of_b).abs(),
             amount: amount(of_b - of_a),

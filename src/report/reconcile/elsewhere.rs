@@ -1,23 +1,23 @@
 //! Usage that one side has in another cell, where only sums can be compared.
 
 use super::amount::Amount;
-use super::cause::Cause;
+use super::difference_cause::Cause;
 use super::population::Population;
-use super::side::{Cell, CellKey, Side};
+use super::usage_source::{CellKey, SourceCell, UsageSource};
 use crate::time::Month;
 
-fn amount(side: &Side, key: &CellKey) -> Amount {
-    side.cells.get(key).map(Cell::amount).unwrap_or_default()
+fn amount(side: &UsageSource, key: &CellKey) -> Amount {
+    side.cells.get(key).map(SourceCell::amount).unwrap_or_default()
 }
 
 /// By how much B is more than A in a cell.
-fn more(key: &CellKey, a: &Side, b: &Side) -> Amount {
+fn more(key: &CellKey, a: &UsageSource, b: &UsageSource) -> Amount {
     amount(b, key).minus(amount(a, key))
 }
 
 /// The month and a neighbour together agree.
 #[must_use]
-pub fn month_boundary(key: &CellKey, a: &Side, b: &Side) -> Option<Population> {
+pub fn month_boundary(key: &CellKey, a: &UsageSource, b: &UsageSource) -> Option<Population> {
     let (site, vo, month) = key;
     let neighbours = [Month::of_day(month.first_day() - 1), Some(month.next())];
     let mut twins = neighbours
@@ -36,7 +36,7 @@ pub fn month_boundary(key: &CellKey, a: &Side, b: &Side) -> Option<Population> {
 
 /// What one side has more in this cell it has less in another of the same site or VO, exactly.
 #[must_use]
-pub fn other_name(key: &CellKey, a: &Side, b: &Side) -> Option<Population> {
+pub fn other_name(key: &CellKey, a: &UsageSource, b: &UsageSource) -> Option<Population> {
     let here = more(key, a, b);
     let is_near = |other: &&CellKey| other.2 == key.2 && (other.0 == key.0 || other.1 == key.1) && *other != key;
     let mut others = a.cells.keys().chain(b.cells.keys()).filter(is_near);
@@ -52,13 +52,13 @@ pub fn other_name(key: &CellKey, a: &Side, b: &Side) -> Option<Population> {
 }
 
 /// Whether times of one cell make good for those of another.
-fn makes_good(key: &CellKey, twin: &CellKey, a: &Side, b: &Side) -> bool {
+fn makes_good(key: &CellKey, twin: &CellKey, a: &UsageSource, b: &UsageSource) -> bool {
     let here = more(key, a, b);
     here.without_work() != Amount::default() && Amount::default().minus(more(twin, a, b)).has_same_time(here, 0)
 }
 
 /// A with what lies in the other cell. Its work is that which the other cell has less, at the factor of A.
-fn moved(cause: Cause, evidence: String, key: &CellKey, twin: &CellKey, [a, b]: [&Side; 2]) -> Population {
+fn moved(cause: Cause, evidence: String, key: &CellKey, twin: &CellKey, [a, b]: [&UsageSource; 2]) -> Population {
     let here = more(key, a, b);
     // What left a cell of A left it with the factor of A; what came brings that of the cell it came from.
     let (from, of_a) = if here.job_n < 0 {

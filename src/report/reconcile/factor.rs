@@ -1,13 +1,18 @@
 //! Why the same jobs are scaled by other values.
 
-use super::cause::Cause;
-use super::job::{Job, Names};
-use super::level::Level;
-use super::side::{InUse, Side};
+use super::difference_cause::Cause;
+use super::job::{JobIdentityJob, JobIdentityNames};
+use super::level::DifferenceLevel;
+use super::usage_source::{InUse, UsageSource};
 
 /// The cause of a difference of values, and the values in words.
 #[must_use]
-pub fn of_job(a: &Job, b: &Job, sides: [&Side; 2], names: &Names) -> (Cause, String) {
+pub fn of_job(
+    a: &JobIdentityJob,
+    b: &JobIdentityJob,
+    sides: [&UsageSource; 2],
+    names: &JobIdentityNames,
+) -> (Cause, String) {
     let [of_a, of_b] = sides;
     let (was, is) = match (a.level, b.level) {
         (Some(was), Some(is)) => (was, is),
@@ -32,7 +37,7 @@ pub fn of_job(a: &Job, b: &Job, sides: [&Side; 2], names: &Names) -> (Cause, Str
     if was.kind() != is.kind() {
         return (Cause::OtherBenchmark, words);
     }
-    let scope = |job: &Job| (names.text(job.place.site).to_owned(), names.text(job.host).to_owned());
+    let scope = |job: &JobIdentityJob| (names.text(job.place.site).to_owned(), names.text(job.host).to_owned());
     let (own, other) = (in_use(of_a, &scope(a), is), in_use(of_b, &scope(b), is));
     // A has it at another time and not now, and B had it then as well: B did not follow A.
     let is_now = own.iter().any(|span| span.has(a.end_ms));
@@ -53,14 +58,14 @@ pub fn of_job(a: &Job, b: &Job, sides: [&Side; 2], names: &Names) -> (Cause, Str
 }
 
 /// Whether two values are the same but for the 250 between SI00 and HEPSPEC06.
-fn is_by_250(a: Level, b: Level) -> bool {
+fn is_by_250(a: DifferenceLevel, b: DifferenceLevel) -> bool {
     let near = |more: i128, less: i128| less > 0 && (more - less * 250).abs() * 1000 <= more;
     let (a, b) = (a.work_units(), b.work_units());
     near(a, b) || near(b, a)
 }
 
 /// When a value was in use.
-fn in_use(account: &Side, scope: &(String, String), level: Level) -> Vec<InUse> {
+fn in_use(account: &UsageSource, scope: &(String, String), level: DifferenceLevel) -> Vec<InUse> {
     let (site, host) = scope;
     let spans = account
         .levels

@@ -3,7 +3,7 @@
 use hashbrown::HashMap;
 
 use super::amount::Amount;
-use super::level::Level;
+use super::level::DifferenceLevel;
 use crate::time::Month;
 
 /// No instant, and no CPU time.
@@ -11,13 +11,13 @@ pub const UNKNOWN: i64 = i64::MIN;
 
 /// Texts, and the numbers that stand for them on both sides.
 #[derive(Default)]
-pub struct Names {
+pub struct JobIdentityNames {
     ids: HashMap<Box<str>, u32, ahash::RandomState>,
     texts: Vec<Box<str>>,
     folded: Vec<u32>,
 }
 
-impl Names {
+impl JobIdentityNames {
     /// The number of a text.
     pub fn id(&mut self, text: &str) -> u32 {
         if let Some(id) = self.ids.get(text) {
@@ -54,7 +54,7 @@ impl Names {
 
 /// Site and VO in lower case, and the month.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place {
+pub struct JobIdentityPlace {
     /// Site.
     pub site: u32,
     /// VO; of the empty text when it is unknown.
@@ -65,7 +65,7 @@ pub struct Place {
 
 /// Whether an account counts a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Standing {
+pub enum JobIdentityStanding {
     /// It is counted.
     Counted,
     /// A correction took it out.
@@ -80,7 +80,7 @@ pub enum Standing {
     Summarised,
 }
 
-impl Standing {
+impl JobIdentityStanding {
     /// Whether it is counted, or would be without summaries.
     #[must_use]
     pub fn is_counted(self) -> bool {
@@ -88,9 +88,9 @@ impl Standing {
     }
 }
 
-/// One job. Texts are numbers of [`Names`]; instants are Unix milliseconds.
+/// One job. Texts are numbers of [`JobIdentityNames`]; instants are Unix milliseconds.
 #[derive(Clone, Copy, Debug)]
-pub struct Job {
+pub struct JobIdentityJob {
     /// Identity in a lake; 0 where there is none.
     pub record: u128,
     /// Hash of the job id in lower case.
@@ -98,7 +98,7 @@ pub struct Job {
     /// Hash of the grid-wide job id; 0 where there is none.
     pub global: u64,
     /// Where it counts.
-    pub place: Place,
+    pub place: JobIdentityPlace,
     /// VO before corrections, in lower case.
     pub own_vo: u32,
     /// Site and VO as they are spelled.
@@ -128,12 +128,12 @@ pub struct Job {
     /// Cores; 0 when unknown.
     pub core_n: i64,
     /// What scales it.
-    pub level: Option<Level>,
+    pub level: Option<DifferenceLevel>,
     /// Whether it is counted.
-    pub standing: Standing,
+    pub standing: JobIdentityStanding,
 }
 
-impl Job {
+impl JobIdentityJob {
     /// What it comes to.
     #[must_use]
     pub fn amount(&self) -> Amount {

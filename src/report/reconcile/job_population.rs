@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::amount::Amount;
-use super::cause::Cause;
-use super::job::{Job, Names, Place};
+use super::difference_cause::Cause;
+use super::job::{JobIdentityJob, JobIdentityNames, JobIdentityPlace};
 use super::population::Population;
 use super::relation::Which;
-use super::side::{Cell, Side};
+use super::usage_source::{SourceCell, UsageSource};
 use crate::time::Month;
 
 /// The jobs of one side near a cell.
@@ -15,15 +15,15 @@ pub struct KnownJobs<'j> {
     /// Which side knows them.
     pub which: Which,
     /// That side.
-    pub side: &'j Side,
+    pub side: &'j UsageSource,
     /// The one that does not.
-    pub other: &'j Side,
+    pub other: &'j UsageSource,
     /// The jobs of the month and its edges.
-    pub jobs: &'j [Job],
+    pub jobs: &'j [JobIdentityJob],
     /// Their names.
-    pub names: &'j Names,
+    pub names: &'j JobIdentityNames,
     /// The cell.
-    pub place: Place,
+    pub place: JobIdentityPlace,
 }
 
 impl KnownJobs<'_> {
@@ -55,7 +55,7 @@ impl KnownJobs<'_> {
         found
     }
 
-    fn own(&self) -> impl Iterator<Item = &Job> {
+    fn own(&self) -> impl Iterator<Item = &JobIdentityJob> {
         let (site, vo) = (self.place.site, self.place.vo);
         let own = self
             .jobs
@@ -106,7 +106,7 @@ impl KnownJobs<'_> {
             };
             let [site, vo] = [self.place.site, self.place.vo].map(|id| self.names.text(id).to_owned());
             let key = (site, vo, neighbour);
-            let of = |side: &Side| side.cells.get(&key).map(Cell::amount);
+            let of = |side: &UsageSource| side.cells.get(&key).map(SourceCell::amount);
             match (of(self.side), of(self.other)) {
                 (Some(own), Some(other)) => !own.has_same_time(other, 0),
                 _ => true,

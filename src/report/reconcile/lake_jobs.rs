@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use arrow::array::{FixedSizeBinaryArray, Int64Array, RecordBatch, StringArray, TimestampMillisecondArray};
 
-use super::job::{Job, Names, Place, Standing, UNKNOWN, id_hash};
-use super::level::{FACTORS_SINCE, LEVEL_COLUMNS, Level, LevelColumns};
+use super::job::{JobIdentityJob, JobIdentityNames, JobIdentityPlace, JobIdentityStanding, UNKNOWN, id_hash};
+use super::level::{DifferenceLevel, FACTORS_SINCE, LEVEL_COLUMNS, LevelColumns};
 use crate::error::Result;
-use crate::report::lake::{Lake, Piece, Selection};
-use crate::report::work_scale::Scale;
+use crate::report::lake::{Lake, LakePiece, Selection};
+use crate::report::work_scale::WorkScale;
 use crate::schema::batch::{id, identity, int, number, text, time, word};
-use crate::summarise::fate::{Corrections, FateColumns, Fates};
+use crate::summarise::correction_effect::{CorrectionEffects, Corrections, EffectColumns};
 use crate::time::{Month, Zone};
 
 /// How far beyond the edges of a month jobs are looked at: another zone, or another version, may place them inside.
@@ -46,17 +46,17 @@ const COLUMNS: [&str; 20] = [
 pub struct LakeJobs {
     lake: Lake,
     source: Option<String>,
-    scale: Scale,
+    scale: WorkScale,
     corrections: Corrections,
     /// Sites (in lower case) and months in which summaries count.
     summarised: BTreeSet<(String, Month)>,
     /// Input files by their ids.
-    pub files: BTreeMap<String, InputFile>,
+    pub files: BTreeMap<String, LakeJobsInputFile>,
 }
 
 /// An input file of a lake.
 #[derive(Clone, Debug)]
-pub struct InputFile {
+pub struct LakeJobsInputFile {
     /// Path as the pipeline names it.
     pub path: String,
     /// Hash of its bytes.
@@ -68,7 +68,7 @@ impl LakeJobs {
     ///
     /// # Errors
     /// [`crate::error::Kind::Io`] when it cannot be read.
-    pub fn new(lake: Lake, source: Option<&str>, scale: Scale) -> Result<Self> {
+    pub fn new(lake: Lake, source: Option<&str>, scale: WorkScale) -> Result<Self> {
         let mut files = BTreeMap::new();
         for file in lake.manifest.dataset("inputs") {
             for batch in lake.batches(&file.path, Some(&["path", "file_id", "blake3"]))? {
@@ -76,7 +76,7 @@ impl LakeJobs {
                 let (paths, ids, hashes) = (text(&batch, "path")?, text(&batch, "file_id")?, text(&batch, "blake3")?);
                 for row in 0..batch.num_rows() {
                     let [path, blake3] = [paths, hashes].map(|column| column.value(row).to_owned());
-                    files.insert(ids.value(row).to_owned(), InputFile { path, blake3 });
+                    files.insert(ids.value(row).to_owned(), LakeJobsInputFile { path, blake3 });
                 }
             }
         }
@@ -101,8 +101,13 @@ impl LakeJobs {
     ///
     /// # Errors
     /// [`crate::error::Kind::Io`] when they cannot be read.
-    pub fn month(&self, month: Month, held: &BTreeSet<Month>, names: &mut Names) -> Result<Vec<Job>> {
-        let window = Window::of(month);
+    pub fn month(
+        &self,
+        month: Month,
+        held: &BTreeSet<Month>,
+        names: &mut JobIdentityNames,
+    ) -> Result<Vec<JobIdentityJob>> {
+        let window = LakeJobsWindow::of(month);
         let near = |at: Month| [Some(month), window.before, Some(month.next())].contains(&Some(at));
         let mut jobs = Vec::new();
         for piece in self.lake.record_pieces(&Selection::default())? {
@@ -113,14 +118,20 @@ impl LakeJobs {
         Ok(jobs)
     }
 
-    fn piece(&self, piece: &Piece, window: Window, names: &mut Names, into: &mut Vec<Job>) -> Result<()> {
+    fn piece(
+        &self,
+        piece: &LakePiece,
+        window: LakeJobsWindow,
+        names: &mut JobIdentityNames,
+        into: &mut Vec<JobIdentityJob>,
+    ) -> Result<()> {
         let version = self
             .lake
             .manifest
             .file(&piece.path)
             .map_or(0, |file| file.schema_version);
-        let fates = self.corrections.of_site(&piece.site);
-        let mut columns: BTreeSet<&str> = COLUMNS.into_iter().chain(fates.columns()).collect();
+        let effects = self.corrections.of_site(&piece.site);
+        let mut columns: BTreeSet<&str> = COLUMNS.into_iter().chain(effects.columns()).collect();
         if version >= FACTORS_SINCE {
             columns.extend(LEVEL_COLUMNS);
         }
@@ -130,7 +141,7 @@ impl LakeJobs {
         for batch in self.lake.piece_batches(piece, &columns)? {
             let batch = batch?;
             let rows = Rows::new(&batch)?;
-            let looked_at = fates.of_batch(&batch)?;
+            let looked_at = effects.of_batch(&batch)?;
             for row in 0..batch.num_rows() {
                 let Some(month) = window.month_of(number(rows.end_utc, row), piece.month) else {
                     continue;
@@ -143,8 +154,8 @@ impl LakeJobs {
                     continue;
                 }
                 let mut job = rows.job(row, site, month, names)?;
-                job.level = Level::chosen(&rows.levels.of(row), self.scale);
-                standing(&mut job, &rows, row, is_summarised, (&fates, &looked_at), names);
+                job.level = DifferenceLevel::chosen(&rows.levels.of(row), self.scale);
+                standing(&mut job, &rows, row, is_summarised, (&effects, &looked_at), names);
                 into.push(job);
             }
         }
@@ -154,14 +165,14 @@ impl LakeJobs {
 
 /// A month and its edges.
 #[derive(Clone, Copy)]
-struct Window {
+struct LakeJobsWindow {
     month: Month,
     before: Option<Month>,
     from_ms: i64,
     until_ms: i64,
 }
 
-impl Window {
+impl LakeJobsWindow {
     fn of(month: Month) -> Self {
         let first_ms = |month: Month| i64::from(month.first_day()) * DAY_MS;
         Self {
@@ -224,17 +235,17 @@ rows! {
 }
 
 impl Rows<'_> {
-    fn job(&self, row: usize, site: u32, month: Month, names: &mut Names) -> Result<Job> {
+    fn job(&self, row: usize, site: u32, month: Month, names: &mut JobIdentityNames) -> Result<JobIdentityJob> {
         let mut name = |column: &StringArray| names.id(word(column, row).unwrap_or_default());
         let (vo, cluster, host) = (name(self.vo), name(self.cluster), name(self.submit_host));
         let (source, file) = (name(self.source), name(self.file_id));
         let id = word(self.raw_job_id, row).or_else(|| word(self.job_id, row));
         let own_vo = names.folded(vo);
-        Ok(Job {
+        Ok(JobIdentityJob {
             record: identity(self.record_id, row)?,
             number: id_hash(id.unwrap_or_default()),
             global: id_hash(word(self.global_job_id, row).unwrap_or_default()),
-            place: Place {
+            place: JobIdentityPlace {
                 site: names.folded(site),
                 vo: own_vo,
                 month,
@@ -254,35 +265,35 @@ impl Rows<'_> {
             cpu_user_ms: number(self.cpu_user_ms, row).unwrap_or(UNKNOWN),
             core_n: number(self.alloc_core_n, row).filter(|n| *n > 0).unwrap_or(0),
             level: None,
-            standing: Standing::Counted,
+            standing: JobIdentityStanding::Counted,
         })
     }
 }
 
 /// Whether the lake counts a job, and where, after corrections.
 fn standing(
-    job: &mut Job,
+    job: &mut JobIdentityJob,
     rows: &Rows<'_>,
     row: usize,
     is_summarised: bool,
-    (fates, looked_at): (&Fates<'_>, &FateColumns<'_>),
-    names: &mut Names,
+    (effects, looked_at): (&CorrectionEffects<'_>, &EffectColumns<'_>),
+    names: &mut JobIdentityNames,
 ) {
     if job.end_ms == UNKNOWN {
-        job.standing = Standing::Running;
+        job.standing = JobIdentityStanding::Running;
     } else if rows.view.value(row) != "batch" {
-        job.standing = Standing::OtherView;
+        job.standing = JobIdentityStanding::OtherView;
     } else if is_summarised {
-        job.standing = Standing::Summarised;
+        job.standing = JobIdentityStanding::Summarised;
     } else if job.start_ms == UNKNOWN {
-        job.standing = Standing::NeverStarted;
+        job.standing = JobIdentityStanding::NeverStarted;
     }
-    if job.standing == Standing::Counted && !fates.is_empty() {
-        let fate = fates.of(looked_at, row, job.place.month);
-        if fate.is_void {
-            job.standing = Standing::Void;
+    if job.standing == JobIdentityStanding::Counted && !effects.is_empty() {
+        let effect = effects.of(looked_at, row, job.place.month);
+        if effect.is_void {
+            job.standing = JobIdentityStanding::Void;
         } else {
-            let vo = names.id(fate.vo.unwrap_or_default());
+            let vo = names.id(effect.vo.unwrap_or_default());
             job.spelled.1 = vo;
             job.place.vo = names.folded(vo);
         }

@@ -4,34 +4,34 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::amount::{Amount, WORK_UNITS_PER_S};
 use super::lake_jobs::LakeJobs;
-use super::level::Level;
-use super::side::{Fine, InUse, JobStore, Origin, Side};
+use super::level::DifferenceLevel;
+use super::usage_source::{Fine, InUse, JobStore, UsageOrigin, UsageSource};
 use crate::error::Result;
 use crate::record::SummaryKind;
 use crate::report::apel::additions::additions;
-use crate::report::apel::aggregate::{Aggregate, Gathering, of_summary};
-use crate::report::apel::jobs::{LeftOutCounts, Wanted, each_job_of, job_pieces};
+use crate::report::apel::aggregate::{Aggregate, ApelGathering, of_summary};
+use crate::report::apel::jobs::{JobMessageWanted, LeftOutCounts, each_job_of, job_pieces};
 use crate::report::apel::users::Users;
 use crate::report::known_names::KnownNames;
 use crate::report::lake::{Lake, Selection, on_all_processors};
-use crate::report::work_scale::Scale;
+use crate::report::work_scale::WorkScale;
 use crate::time::Month;
 
-impl Side {
+impl UsageSource {
     /// A lake, or one of its sources.
     ///
     /// # Errors
     /// [`crate::error::Kind::Io`] when it cannot be read.
-    pub fn of_lake(lake: Lake, source: Option<&str>, selection: &Selection, scale: Scale) -> Result<Self> {
+    pub fn of_lake(lake: Lake, source: Option<&str>, selection: &Selection, scale: WorkScale) -> Result<Self> {
         let mut side = Self {
             known: KnownNames::of_lake(&lake, selection)?,
             ..Self::default()
         };
         let corrections = lake.corrections()?;
         let parts = on_all_processors(&job_pieces(&lake, selection)?, |piece| {
-            let (mut gathering, mut unknown) = (Gathering::default(), LeftOutCounts::new());
+            let (mut gathering, mut unknown) = (ApelGathering::default(), LeftOutCounts::new());
             let mut months = BTreeSet::new();
-            let wanted = (Wanted::Everything, &corrections);
+            let wanted = (JobMessageWanted::Everything, &corrections);
             each_job_of(&lake, piece, selection, wanted, &mut unknown, |job| {
                 if source.is_none_or(|source| source == job.source) {
                     months.insert(job.month);
@@ -41,7 +41,7 @@ impl Side {
             })?;
             Ok((gathering, piece.month, months))
         })?;
-        let mut all = Gathering::default();
+        let mut all = ApelGathering::default();
         for (gathering, filed, months) in parts {
             all.absorb(gathering);
             for month in months {
@@ -49,11 +49,11 @@ impl Side {
             }
         }
         for group in all.finish() {
-            side.add_group(&group, scale, Origin::Jobs);
+            side.add_group(&group, scale, UsageOrigin::Jobs);
         }
         if source.is_none() {
             for group in additions(&lake, selection)? {
-                side.add_group(&group, scale, Origin::Additions);
+                side.add_group(&group, scale, UsageOrigin::Additions);
             }
         }
         for row in lake.summaries(selection)? {
@@ -64,7 +64,7 @@ impl Side {
                 let count = side.counts.entry((row.site.to_lowercase(), row.month)).or_default();
                 *count += i128::from(row.number("sync_job_n").unwrap_or(0));
             } else {
-                side.add_group(&of_summary(&row, &Users::Keep), scale, Origin::Sums);
+                side.add_group(&of_summary(&row, &Users::Keep), scale, UsageOrigin::Sums);
             }
         }
         let facts = &lake.manifest.facts;
@@ -74,10 +74,10 @@ impl Side {
         Ok(side)
     }
 
-    fn add_group(&mut self, group: &Aggregate, scale: Scale, origin: Origin) {
+    fn add_group(&mut self, group: &Aggregate, scale: WorkScale, origin: UsageOrigin) {
         let [user, vo, vo_group, vo_role, host, infrastructure] = &group.words;
         let sums = &group.sums;
-        let level = Level::chosen(&group.levels_e3, scale);
+        let level = DifferenceLevel::chosen(&group.levels_e3, scale);
         let [job_n, wall_s, cpu_ms] = [sums.job_n, sums.wall_s, sums.cpu_ms].map(i128::from);
         let mut amount = Amount::of_jobs(job_n, wall_s, cpu_ms, group.core_n, level);
         if let (None, Some(work)) = (level, scale.work(group)) {
@@ -93,7 +93,7 @@ impl Side {
             ("infrastructure", infrastructure.clone()),
             ("nodes", Some(group.node_n.to_string())),
             ("cores", Some(group.core_n.to_string())),
-            ("benchmark", level.map(Level::in_words)),
+            ("benchmark", level.map(DifferenceLevel::in_words)),
         ] {
             if let Some(value) = value {
                 key.insert(name, value.to_lowercase());
@@ -123,7 +123,7 @@ impl Side {
     pub(super) fn note_level(
         &mut self,
         [site, host]: [&str; 2],
-        level: Level,
+        level: DifferenceLevel,
         month: Month,
         (first_ms, last_ms): (Option<i64>, Option<i64>),
     ) {

@@ -5,19 +5,19 @@ use arrow::array::{Array, AsArray, Decimal128Array, RecordBatch, StringArray};
 use crate::error::Result;
 use crate::reference::benchmark::{Benchmark, SI00_PER_HS06};
 use crate::report::apel::jobs::Levels;
-use crate::report::work_scale::Scale;
+use crate::report::work_scale::WorkScale;
 use crate::schema::batch::{decimal, number, text, word};
 
 /// A value per core of one benchmark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Level {
+pub struct DifferenceLevel {
     /// Place of the benchmark in [`Benchmark::ALL`].
     place: u8,
     /// Thousandths per core.
     e3: i64,
 }
 
-impl Level {
+impl DifferenceLevel {
     /// A value of a benchmark.
     #[must_use]
     pub fn new(kind: Benchmark, e3: i64) -> Self {
@@ -27,11 +27,11 @@ impl Level {
 
     /// Which of several is compared.
     #[must_use]
-    pub fn chosen(levels_e3: &Levels, scale: Scale) -> Option<Self> {
+    pub fn chosen(levels_e3: &Levels, scale: WorkScale) -> Option<Self> {
         let order: &[Benchmark] = match scale {
-            Scale::Hs23 => &[Benchmark::Hs23, Benchmark::Hs06, Benchmark::Si00],
-            Scale::Hs23Only => &[Benchmark::Hs23],
-            Scale::Hs06 => &[Benchmark::Hs06],
+            WorkScale::Hs23 => &[Benchmark::Hs23, Benchmark::Hs06, Benchmark::Si00],
+            WorkScale::Hs23Only => &[Benchmark::Hs23],
+            WorkScale::Hs06 => &[Benchmark::Hs06],
         };
         let of = |kind: &Benchmark| {
             levels_e3

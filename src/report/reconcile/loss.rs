@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::job::{Job, UNKNOWN};
+use super::job::{JobIdentityJob, UNKNOWN};
 use crate::time::{Month, Zone};
 
 /// Of what a job is that is missing on the other side.
@@ -21,15 +21,15 @@ pub enum Loss {
 /// By which instant, zone and scope days are told apart.
 struct DayRule<'z> {
     zone: &'z Zone,
-    of: fn(&Job) -> i64,
+    of: fn(&JobIdentityJob) -> i64,
     is_by_cluster: bool,
 }
 
 /// Where days are looked at: site, source and cluster.
-type Scope = (u32, u32, u32);
+type LossScope = (u32, u32, u32);
 
 impl DayRule<'_> {
-    fn scope(&self, job: &Job) -> Scope {
+    fn scope(&self, job: &JobIdentityJob) -> LossScope {
         if self.is_by_cluster {
             (job.place.site, job.source, job.cluster)
         } else {
@@ -37,7 +37,7 @@ impl DayRule<'_> {
         }
     }
 
-    fn day(&self, job: &Job) -> Option<i32> {
+    fn day(&self, job: &JobIdentityJob) -> Option<i32> {
         let at_ms = (self.of)(job);
         if at_ms == UNKNOWN {
             return None;
@@ -69,13 +69,13 @@ impl Count {
 /// the other side has read a file.
 #[must_use]
 pub fn losses(
-    jobs: &[Job],
+    jobs: &[JobIdentityJob],
     is_missing: &[bool],
     month: Month,
     zones: &[Zone],
     knows_file: impl Fn(u32) -> Option<bool>,
 ) -> Vec<Option<Loss>> {
-    let counted: Vec<(usize, &Job, bool)> = jobs
+    let counted: Vec<(usize, &JobIdentityJob, bool)> = jobs
         .iter()
         .zip(is_missing)
         .enumerate()
@@ -107,8 +107,8 @@ pub fn losses(
 }
 
 /// The day of each missing job of a day that is gone, by the rule that explains most.
-fn days(counted: &[(usize, &Job, bool)], zones: &[Zone]) -> BTreeMap<usize, i32> {
-    let instants: [fn(&Job) -> i64; 3] = [|job| job.end_ms, |job| job.start_ms, |job| job.submit_ms];
+fn days(counted: &[(usize, &JobIdentityJob, bool)], zones: &[Zone]) -> BTreeMap<usize, i32> {
+    let instants: [fn(&JobIdentityJob) -> i64; 3] = [|job| job.end_ms, |job| job.start_ms, |job| job.submit_ms];
     let mut best = BTreeMap::new();
     for is_by_cluster in [true, false] {
         for of in instants {
@@ -130,9 +130,9 @@ fn days(counted: &[(usize, &Job, bool)], zones: &[Zone]) -> BTreeMap<usize, i32>
     best
 }
 
-fn days_by(counted: &[(usize, &Job, bool)], rule: &DayRule<'_>) -> BTreeMap<usize, i32> {
-    let mut by_day: BTreeMap<(Scope, i32), Count> = BTreeMap::new();
-    let mut by_scope: BTreeMap<Scope, Count> = BTreeMap::new();
+fn days_by(counted: &[(usize, &JobIdentityJob, bool)], rule: &DayRule<'_>) -> BTreeMap<usize, i32> {
+    let mut by_day: BTreeMap<(LossScope, i32), Count> = BTreeMap::new();
+    let mut by_scope: BTreeMap<LossScope, Count> = BTreeMap::new();
     for (_, job, is_missing) in counted {
         let Some(day) = rule.day(job) else { continue };
         let scope = rule.scope(job);
@@ -141,11 +141,11 @@ fn days_by(counted: &[(usize, &Job, bool)], rule: &DayRule<'_>) -> BTreeMap<usiz
     }
     // One job is no day, and a scope of which nothing is left has lost more than days.
     let is_gone = |count: &Count| count.is_gone() && count.all > 1;
-    let mut gone: BTreeMap<Scope, usize> = BTreeMap::new();
+    let mut gone: BTreeMap<LossScope, usize> = BTreeMap::new();
     for ((scope, _), count) in by_day.iter().filter(|(_, count)| is_gone(count)) {
         *gone.entry(*scope).or_default() += count.missing;
     }
-    let is_by_days = |scope: &Scope| {
+    let is_by_days = |scope: &LossScope| {
         let all = by_scope.get(scope).copied().unwrap_or_default();
         let gone = gone.get(scope).copied().unwrap_or_default();
         !all.is_gone() && gone * 3 >= all.missing * 2
@@ -160,7 +160,10 @@ fn days_by(counted: &[(usize, &Job, bool)], rule: &DayRule<'_>) -> BTreeMap<usiz
 }
 
 /// Files of which every job is missing, with the UTC days on which their jobs ended.
-fn files(counted: &[(usize, &Job, bool)], knows_file: &impl Fn(u32) -> Option<bool>) -> BTreeMap<u32, BTreeSet<i64>> {
+fn files(
+    counted: &[(usize, &JobIdentityJob, bool)],
+    knows_file: &impl Fn(u32) -> Option<bool>,
+) -> BTreeMap<u32, BTreeSet<i64>> {
     let mut by_file: BTreeMap<u32, (Count, BTreeSet<i64>)> = BTreeMap::new();
     for (_, job, is_missing) in counted {
         let (count, days) = by_file.entry(job.file).or_default();
@@ -182,7 +185,7 @@ fn files(counted: &[(usize, &Job, bool)], knows_file: &impl Fn(u32) -> Option<bo
 }
 
 /// Files cut off: from which line on every job is missing, where that is no whole days.
-fn rests(counted: &[(usize, &Job, bool)]) -> BTreeMap<u32, i64> {
+fn rests(counted: &[(usize, &JobIdentityJob, bool)]) -> BTreeMap<u32, i64> {
     // Fewer could be the last by chance.
     const FEWEST: usize = 3;
     let mut by_file: BTreeMap<u32, Vec<(i64, bool, i64)>> = BTreeMap::new();

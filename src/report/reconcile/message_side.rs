@@ -4,24 +4,24 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::amount::{Amount, WORK_UNITS_PER_S};
-use super::level::Level;
-use super::side::{Fine, JobStore, Origin, Side};
+use super::level::DifferenceLevel;
 use super::stated_jobs::{StatedJob, StatedJobs};
+use super::usage_source::{Fine, JobStore, UsageOrigin, UsageSource};
 use crate::error::{Error, Kind, Result};
 use crate::report::apel::MessageKind;
 use crate::report::lake::Selection;
+use crate::report::publication::message_record::{MessageRecord, RecordKey};
 use crate::report::publication::messages::texts;
-use crate::report::publication::told::{RecordKey, Told};
-use crate::report::work_scale::Scale;
+use crate::report::work_scale::WorkScale;
 use crate::time::Month;
 
-impl Side {
+impl UsageSource {
     /// A file or folder of messages and XML records.
     ///
     /// # Errors
     /// [`Kind::NoInput`] when there is none; [`Kind::Io`] when it cannot be read; [`Kind::Data`] when a file is neither.
-    pub fn of_files(path: &Path, selection: &Selection, scale: Scale) -> Result<Self> {
-        let mut records: BTreeMap<RecordKey, (Told, String)> = BTreeMap::new();
+    pub fn of_files(path: &Path, selection: &Selection, scale: WorkScale) -> Result<Self> {
+        let mut records: BTreeMap<RecordKey, (MessageRecord, String)> = BTreeMap::new();
         let mut jobs = StatedJobs::default();
         let mut notes = Vec::new();
         let found = texts(path)?;
@@ -39,7 +39,7 @@ impl Side {
                 notes.extend(jobs.read_xml(&name, &text, scale)?);
                 continue;
             }
-            for told in Told::read(&text).map_err(|e| e.at("file", file.display()))? {
+            for told in MessageRecord::read(&text).map_err(|e| e.at("file", file.display()))? {
                 records.insert(told.key(), (told, name.clone()));
             }
         }
@@ -51,17 +51,17 @@ impl Side {
 
     /// Messages of any kind. Of several with one key the last holds.
     #[must_use]
-    pub fn of_messages(told: &[Told], selection: &Selection, scale: Scale) -> Self {
+    pub fn of_messages(told: &[MessageRecord], selection: &Selection, scale: WorkScale) -> Self {
         let by_key = crate::report::publication::diff::by_key(told);
         let stated = by_key.into_values().map(|told| (told, ""));
         Self::of_records(stated, StatedJobs::default(), selection, scale)
     }
 
     fn of_records<'t>(
-        records: impl Iterator<Item = (&'t Told, &'t str)>,
+        records: impl Iterator<Item = (&'t MessageRecord, &'t str)>,
         mut jobs: StatedJobs,
         selection: &Selection,
-        scale: Scale,
+        scale: WorkScale,
     ) -> Self {
         let mut side = Self::default();
         let mut endless_n = 0_u64;
@@ -97,7 +97,7 @@ impl Side {
         }
     }
 
-    fn add_record(&mut self, told: &Told, selection: &Selection, scale: Scale) {
+    fn add_record(&mut self, told: &MessageRecord, selection: &Selection, scale: WorkScale) {
         let Some(month) = told.month().filter(|month| selection.has_month(*month)) else {
             return;
         };
@@ -114,7 +114,7 @@ impl Side {
             return;
         }
         let cores = number("Processors");
-        let level = Level::chosen(&told.levels_e3(), scale);
+        let level = DifferenceLevel::chosen(&told.levels_e3(), scale);
         let [wall_s, cpu_s] = [told.wall_s(), told.cpu_s()].map(|s| i128::from(s.unwrap_or(0)));
         let mut amount = Amount::of_jobs(
             i128::from(told.job_n()),
@@ -136,7 +136,7 @@ impl Side {
             ("infrastructure", told.infrastructure().map(str::to_owned)),
             ("nodes", Some(number("NodeCount").to_string())),
             ("cores", Some(cores.to_string())),
-            ("benchmark", level.map(Level::in_words)),
+            ("benchmark", level.map(DifferenceLevel::in_words)),
         ] {
             if let Some(value) = value {
                 key.insert(name, value.to_lowercase());
@@ -146,7 +146,7 @@ impl Side {
             let host = told.word("SubmitHost").unwrap_or_default();
             self.note_level([site, host], level, month, (None, None));
         }
-        self.add_rounded([site, vo], month, Fine { key, amount }, Origin::Sums, 1);
+        self.add_rounded([site, vo], month, Fine { key, amount }, UsageOrigin::Sums, 1);
     }
 
     fn add_jobs(&mut self, jobs: &StatedJobs, selection: &Selection) {
@@ -178,11 +178,11 @@ impl Side {
         }
         for (((site, vo, month), key), amount) in rows {
             let row = Fine { key, amount };
-            self.add_rounded([&site, &vo], month, row, Origin::Jobs, amount.job_n);
+            self.add_rounded([&site, &vo], month, row, UsageOrigin::Jobs, amount.job_n);
         }
     }
 
-    fn add_rounded(&mut self, [site, vo]: [&str; 2], month: Month, row: Fine, origin: Origin, rounded_n: i128) {
+    fn add_rounded(&mut self, [site, vo]: [&str; 2], month: Month, row: Fine, origin: UsageOrigin, rounded_n: i128) {
         self.add([site, vo], month, row, origin);
         let key = (site.to_lowercase(), vo.to_lowercase(), month);
         if let Some(cell) = self.cells.get_mut(&key) {

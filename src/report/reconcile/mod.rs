@@ -6,8 +6,8 @@
 //! rule proves is called unexplained, with the rest in numbers. [`compare`] puts all together.
 
 pub mod amount;
-pub mod cause;
 pub mod compare;
+pub mod difference_cause;
 pub mod elsewhere;
 pub mod factor;
 pub mod job;
@@ -22,10 +22,10 @@ pub mod population;
 pub mod proof;
 pub mod relation;
 pub mod shares;
-pub mod side;
 pub mod stated_jobs;
 pub mod steps;
 pub mod sum_durations;
 pub mod sum_factor;
 pub mod sums;
 mod tabulate;
+pub mod usage_source;

@@ -4,7 +4,7 @@
 //! a zone, the id alone, times alone. Each rule looks only at jobs that no rule before it found. Counted jobs find each
 //! other before those find a mate that one side holds and does not count.
 
-use super::job::{Job, UNKNOWN};
+use super::job::{JobIdentityJob, UNKNOWN};
 
 /// How two jobs are known to be one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,20 +36,20 @@ pub struct Pair {
 const ZONES_MS: i64 = 27 * 3_600_000;
 const QUARTER_MS: i64 = 900_000;
 
-type Key = [i128; 4];
+type PairingKey = [i128; 4];
 
-struct Rule {
+struct PairingRule {
     way: Way,
-    key: fn(&Job) -> Option<Key>,
-    accept: fn(&Job, &Job) -> bool,
+    key: fn(&JobIdentityJob) -> Option<PairingKey>,
+    accept: fn(&JobIdentityJob, &JobIdentityJob) -> bool,
     is_alone: bool,
 }
 
-fn any(_: &Job, _: &Job) -> bool {
+fn any(_: &JobIdentityJob, _: &JobIdentityJob) -> bool {
     true
 }
 
-fn number(job: &Job) -> Option<i128> {
+fn number(job: &JobIdentityJob) -> Option<i128> {
     (job.number != 0).then_some(i128::from(job.number))
 }
 
@@ -57,19 +57,19 @@ fn known(instant: i64) -> Option<i128> {
     (instant != UNKNOWN).then_some(i128::from(instant))
 }
 
-fn site(job: &Job) -> i128 {
+fn site(job: &JobIdentityJob) -> i128 {
     i128::from(job.place.site)
 }
 
 /// Whether both times of two jobs are apart by one offset that a zone can make.
-fn is_shifted(a: &Job, b: &Job) -> bool {
+fn is_shifted(a: &JobIdentityJob, b: &JobIdentityJob) -> bool {
     let by = b.end_ms.saturating_sub(a.end_ms);
     let is_same = a.start_ms == UNKNOWN || b.start_ms == UNKNOWN || b.start_ms.saturating_sub(a.start_ms) == by;
     by != 0 && by % QUARTER_MS == 0 && by.abs() <= ZONES_MS && is_same
 }
 
 /// By how much times are moved, without which they are the same.
-fn shifted(job: &Job) -> Option<Key> {
+fn shifted(job: &JobIdentityJob) -> Option<PairingKey> {
     let end = known(job.end_ms)?;
     let start = known(job.start_ms).map_or(-1, |start| start.rem_euclid(i128::from(QUARTER_MS)));
     Some([
@@ -80,12 +80,12 @@ fn shifted(job: &Job) -> Option<Key> {
     ])
 }
 
-fn at_times(job: &Job) -> Option<Key> {
+fn at_times(job: &JobIdentityJob) -> Option<PairingKey> {
     Some([number(job)?, known(job.start_ms)?, known(job.end_ms)?, 0])
 }
 
 /// Site and VO, times and durations.
-fn alike(job: &Job) -> Option<Key> {
+fn alike(job: &JobIdentityJob) -> Option<PairingKey> {
     let ran = job.wall_s > 0 && job.cpu_ms != UNKNOWN;
     let times = known(job.start_ms).zip(known(job.end_ms)).filter(|_| ran);
     let who = (site(job) << 32) + i128::from(job.place.vo);
@@ -93,8 +93,8 @@ fn alike(job: &Job) -> Option<Key> {
     times.map(|(start, end)| [who, start, end, spent])
 }
 
-const RULES: [Rule; 14] = [
-    Rule {
+const RULES: [PairingRule; 14] = [
+    PairingRule {
         way: Way::Same,
         key: |job| {
             let halves = [job.record >> 64, job.record & u128::from(u64::MAX)];
@@ -104,79 +104,79 @@ const RULES: [Rule; 14] = [
         accept: any,
         is_alone: false,
     },
-    Rule {
+    PairingRule {
         way: Way::Same,
         key: |job| at_times(job).map(|[number, start, end, _]| [number, start, end, site(job)]),
         accept: any,
         is_alone: false,
     },
-    Rule {
+    PairingRule {
         way: Way::Same,
         key: |job| (job.global != 0).then(|| Some([i128::from(job.global), known(job.end_ms)?, 0, 0]))?,
         accept: any,
         is_alone: false,
     },
-    Rule {
+    PairingRule {
         way: Way::Same,
         key: at_times,
         accept: any,
         is_alone: false,
     },
-    Rule {
+    PairingRule {
         way: Way::Shifted,
         key: |job| shifted(job).map(|[number, wall, end, start]| [number, wall, end + start * 1_000_000, site(job)]),
         accept: is_shifted,
         is_alone: false,
     },
-    Rule {
+    PairingRule {
         way: Way::Shifted,
         key: shifted,
         accept: is_shifted,
         is_alone: false,
     },
-    Rule {
+    PairingRule {
         way: Way::Version,
         key: |job| Some([number(job)?, known(job.start_ms)?, site(job), 1]),
         accept: any,
         is_alone: false,
     },
-    Rule {
+    PairingRule {
         way: Way::Version,
         key: |job| Some([number(job)?, known(job.end_ms)?, site(job), 2]),
         accept: any,
         is_alone: false,
     },
-    Rule {
+    PairingRule {
         way: Way::Version,
         key: |job| Some([number(job)?, known(job.submit_ms)?, site(job), 3]),
         accept: any,
         is_alone: true,
     },
-    Rule {
+    PairingRule {
         way: Way::Version,
         key: |job| Some([number(job)?, known(job.start_ms)?, 4, 0]),
         accept: any,
         is_alone: true,
     },
-    Rule {
+    PairingRule {
         way: Way::Version,
         key: |job| Some([number(job)?, known(job.end_ms)?, 5, 0]),
         accept: any,
         is_alone: true,
     },
-    Rule {
+    PairingRule {
         way: Way::Number,
         key: |job| Some([number(job)?, site(job), i128::from(job.cluster), 6]),
         accept: |a, b| a.start_ms != UNKNOWN && b.start_ms != UNKNOWN,
         is_alone: true,
     },
-    Rule {
+    PairingRule {
         way: Way::Renumbered,
         key: alike,
         accept: |a, b| a.core_n == b.core_n,
         is_alone: true,
     },
-    Rule {
+    PairingRule {
         way: Way::Renumbered,
         key: |job| {
             Some([
@@ -193,7 +193,7 @@ const RULES: [Rule; 14] = [
 
 /// All pairs of two sides.
 #[must_use]
-pub fn pairs(a: &[Job], b: &[Job]) -> Vec<Pair> {
+pub fn pairs(a: &[JobIdentityJob], b: &[JobIdentityJob]) -> Vec<Pair> {
     let mut found = Vec::new();
     let (mut free_a, mut free_b) = (vec![true; a.len()], vec![true; b.len()]);
     for [counted_a, counted_b] in [[true, true], [true, false], [false, true]] {
@@ -223,15 +223,15 @@ pub fn pairs(a: &[Job], b: &[Job]) -> Vec<Pair> {
 /// What tells jobs of one key apart: those alike in it are paired first.
 type Order = (i64, i64, i64, i64, u32, u32);
 
-type Entry = (Key, Order, usize);
+type PairingEntry = (PairingKey, Order, usize);
 
-fn entries(jobs: &[Job], is_free: &[bool], rule: &Rule, is_counted: bool) -> Vec<Entry> {
+fn entries(jobs: &[JobIdentityJob], is_free: &[bool], rule: &PairingRule, is_counted: bool) -> Vec<PairingEntry> {
     let free = jobs
         .iter()
         .zip(is_free)
         .enumerate()
         .filter(|(_, (_, is_free))| **is_free);
-    let mut entries: Vec<Entry> = free
+    let mut entries: Vec<PairingEntry> = free
         .filter(|(_, (job, _))| job.standing.is_counted() == is_counted)
         .filter_map(|(at, (job, _))| Some(((rule.key)(job)?, order(job), at)))
         .collect();
@@ -239,7 +239,7 @@ fn entries(jobs: &[Job], is_free: &[bool], rule: &Rule, is_counted: bool) -> Vec
     entries
 }
 
-fn order(job: &Job) -> Order {
+fn order(job: &JobIdentityJob) -> Order {
     (
         job.end_ms,
         job.start_ms,
@@ -251,7 +251,10 @@ fn order(job: &Job) -> Order {
 }
 
 /// The entries of both sides that have one key.
-fn groups<'e>(a: &'e [Entry], b: &'e [Entry]) -> impl Iterator<Item = (&'e [Entry], &'e [Entry])> {
+fn groups<'e>(
+    a: &'e [PairingEntry],
+    b: &'e [PairingEntry],
+) -> impl Iterator<Item = (&'e [PairingEntry], &'e [PairingEntry])> {
     let mut rest = b;
     a.chunk_by(|one, next| one.0 == next.0).filter_map(move |group| {
         let (key, ..) = group.first()?;
@@ -265,7 +268,13 @@ fn groups<'e>(a: &'e [Entry], b: &'e [Entry]) -> impl Iterator<Item = (&'e [Entr
 }
 
 /// Those alike in everything first, then the others in their order.
-fn mates(one: &[Entry], other: &[Entry], a: &[Job], b: &[Job], accept: fn(&Job, &Job) -> bool) -> Vec<(usize, usize)> {
+fn mates(
+    one: &[PairingEntry],
+    other: &[PairingEntry],
+    a: &[JobIdentityJob],
+    b: &[JobIdentityJob],
+    accept: fn(&JobIdentityJob, &JobIdentityJob) -> bool,
+) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
     let is_accepted = |at_a: usize, at_b: usize| a.get(at_a).zip(b.get(at_b)).is_some_and(|(a, b)| accept(a, b));
     let mut others = other.iter().peekable();
@@ -288,11 +297,11 @@ fn mates(one: &[Entry], other: &[Entry], a: &[Job], b: &[Job], accept: fn(&Job, 
 /// Which of the jobs that found no mate are jobs of the same side over again. `has_mate` are those that found one; jobs of
 /// two sites may have one number and the same times, unless one of both is a site the other side does not know.
 #[must_use]
-pub fn copies(jobs: &[Job], has_mate: &[bool], knows_site: impl Fn(u32) -> bool) -> Vec<bool> {
+pub fn copies(jobs: &[JobIdentityJob], has_mate: &[bool], knows_site: impl Fn(u32) -> bool) -> Vec<bool> {
     let mut is_copy = vec![false; jobs.len()];
-    let keys: [fn(&Job) -> Option<Key>; 3] = [at_times, shifted, alike];
+    let keys: [fn(&JobIdentityJob) -> Option<PairingKey>; 3] = [at_times, shifted, alike];
     for (nth, key) in keys.into_iter().enumerate() {
-        let mut entries: Vec<(Key, bool, usize)> = jobs
+        let mut entries: Vec<(PairingKey, bool, usize)> = jobs
             .iter()
             .zip(has_mate)
             .enumerate()

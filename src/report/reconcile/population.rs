@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::amount::Amount;
-use super::cause::Cause;
+use super::difference_cause::Cause;
 use super::relation::Which;
-use super::side::{Cell, Fine};
+use super::usage_source::{Fine, SourceCell};
 
 /// What A would come to if it had what makes B differ.
 #[derive(Clone, Debug)]
@@ -34,7 +34,7 @@ impl Population {
 
 /// What rows and sums of two cells may say that single jobs cannot say better.
 #[must_use]
-pub fn of_rows(a: &Cell, b: &Cell) -> Vec<Population> {
+pub fn of_rows(a: &SourceCell, b: &SourceCell) -> Vec<Population> {
     let as_it_is = Population {
         cause: None,
         evidence: String::new(),
@@ -48,7 +48,7 @@ pub fn of_rows(a: &Cell, b: &Cell) -> Vec<Population> {
     found
 }
 
-fn spelled(cell: &Cell) -> String {
+fn spelled(cell: &SourceCell) -> String {
     let names = cell
         .spellings
         .iter()
@@ -58,12 +58,12 @@ fn spelled(cell: &Cell) -> String {
 
 /// Names of both cells as they are spelled.
 #[must_use]
-pub fn spellings(a: &Cell, b: &Cell) -> String {
+pub fn spellings(a: &SourceCell, b: &SourceCell) -> String {
     format!("A has {}; B has {}", spelled(a), spelled(b))
 }
 
 /// One side is exactly what the other has under one spelling.
-fn lost_spelling(a: &Cell, b: &Cell) -> Vec<Population> {
+fn lost_spelling(a: &SourceCell, b: &SourceCell) -> Vec<Population> {
     let mut found = Vec::new();
     if a.spellings.keys().eq(b.spellings.keys()) {
         return found;
@@ -81,8 +81,8 @@ fn lost_spelling(a: &Cell, b: &Cell) -> Vec<Population> {
 
 /// The rows of both cells by the fields that both state in the same words: one side may withhold users, or name no
 /// submit host. `leave_out` is a field that is not looked at.
-fn aligned(a: &Cell, b: &Cell, leave_out: &str) -> (Vec<Fine>, Vec<Fine>) {
-    let values = |cell: &Cell| {
+fn aligned(a: &SourceCell, b: &SourceCell, leave_out: &str) -> (Vec<Fine>, Vec<Fine>) {
+    let values = |cell: &SourceCell| {
         let mut values: BTreeMap<&'static str, BTreeSet<String>> = BTreeMap::new();
         for (name, value) in cell.rows.iter().flat_map(|row| &row.key) {
             values.entry(name).or_default().insert(value.clone());
@@ -94,7 +94,7 @@ fn aligned(a: &Cell, b: &Cell, leave_out: &str) -> (Vec<Fine>, Vec<Fine>) {
         let pair = of_a.get(name).zip(of_b.get(name));
         name != leave_out && pair.is_some_and(|(of_a, of_b)| !of_a.is_disjoint(of_b))
     };
-    let reduced = |cell: &Cell| {
+    let reduced = |cell: &SourceCell| {
         let mut rows: BTreeMap<BTreeMap<&'static str, String>, Amount> = BTreeMap::new();
         for row in &cell.rows {
             let key = row.key.iter().filter(|(name, _)| is_shared(name));
@@ -148,7 +148,7 @@ fn change(which: Which, extra: &[&Fine]) -> Amount {
 }
 
 /// One side has all rows of the other, and more that repeat the time of rows it has, under a key that differs in one field.
-fn stale_rows(of_a: &Cell, of_b: &Cell) -> Vec<Population> {
+fn stale_rows(of_a: &SourceCell, of_b: &SourceCell) -> Vec<Population> {
     let (a, b) = aligned(of_a, of_b, "");
     let mut found = Vec::new();
     for (more, less, which) in [(&a, &b, Which::A), (&b, &a, Which::B)] {
@@ -207,7 +207,7 @@ fn over_again(a: Amount, b: Amount) -> Vec<Population> {
 
 /// One side has all rows of the other and some more, and these are the difference.
 #[must_use]
-pub fn missing_rows(of_a: &Cell, of_b: &Cell) -> Vec<Population> {
+pub fn missing_rows(of_a: &SourceCell, of_b: &SourceCell) -> Vec<Population> {
     let mut found = Vec::new();
     for leave_out in ["", "benchmark"] {
         let (a, b) = aligned(of_a, of_b, leave_out);

@@ -3,25 +3,25 @@
 use std::collections::BTreeSet;
 
 use super::amount::Amount;
-use super::cause::Cause;
-use super::job::{Job, Names, Place, Standing};
+use super::difference_cause::Cause;
+use super::job::{JobIdentityJob, JobIdentityNames, JobIdentityPlace, JobIdentityStanding};
 use super::loss::{Loss, losses};
 use super::pairing::{copies, pairs};
 use super::relation::Which;
-use super::shares::Shares;
-use super::side::{CellKey, Side};
+use super::shares::CauseShares;
 use super::steps;
+use super::usage_source::{CellKey, UsageSource};
 use crate::time::{Month, Zone};
 
 /// The jobs of a month on both sides, and what makes them differ.
 pub struct Proof<'s> {
-    sides: [&'s Side; 2],
+    sides: [&'s UsageSource; 2],
     /// Names on both sides.
-    pub names: Names,
+    pub names: JobIdentityNames,
     /// The jobs of either side.
-    pub jobs: [Vec<Job>; 2],
+    pub jobs: [Vec<JobIdentityJob>; 2],
     /// What causes make.
-    pub shares: Shares,
+    pub shares: CauseShares,
     month: Month,
 }
 
@@ -30,22 +30,22 @@ impl<'s> Proof<'s> {
     ///
     /// # Errors
     /// [`crate::error::Kind::Io`] when they cannot be read.
-    pub fn read(month: Month, a: &'s Side, b: &'s Side) -> crate::error::Result<Self> {
-        let mut names = Names::default();
+    pub fn read(month: Month, a: &'s UsageSource, b: &'s UsageSource) -> crate::error::Result<Self> {
+        let mut names = JobIdentityNames::default();
         names.id("");
         let jobs = [a.month(month, &mut names)?, b.month(month, &mut names)?];
         Ok(Self {
             sides: [a, b],
             names,
             jobs,
-            shares: Shares::default(),
+            shares: CauseShares::default(),
             month,
         })
     }
 
     /// The place of a cell.
-    pub fn place(&mut self, (site, vo, month): &CellKey) -> Place {
-        Place {
+    pub fn place(&mut self, (site, vo, month): &CellKey) -> JobIdentityPlace {
+        JobIdentityPlace {
             site: self.names.id(site),
             vo: self.names.id(vo),
             month: *month,
@@ -54,21 +54,21 @@ impl<'s> Proof<'s> {
 
     /// Whether a side holds jobs of a cell that summaries stand for.
     #[must_use]
-    pub fn has_summarised(&self, which: Which, place: Place) -> bool {
+    pub fn has_summarised(&self, which: Which, place: JobIdentityPlace) -> bool {
         self.of(which)
             .iter()
-            .any(|job| job.place == place && job.standing == Standing::Summarised)
+            .any(|job| job.place == place && job.standing == JobIdentityStanding::Summarised)
     }
 
     /// What those jobs come to.
     #[must_use]
-    pub fn summarised(&self, which: Which, place: Place) -> Amount {
+    pub fn summarised(&self, which: Which, place: JobIdentityPlace) -> Amount {
         let own = self.of(which).iter().filter(|job| job.place == place);
-        own.filter(|job| job.standing == Standing::Summarised)
+        own.filter(|job| job.standing == JobIdentityStanding::Summarised)
             .fold(Amount::default(), |sum, job| sum.plus(job.amount()))
     }
 
-    fn of(&self, which: Which) -> &[Job] {
+    fn of(&self, which: Which) -> &[JobIdentityJob] {
         let [a, b] = &self.jobs;
         match which {
             Which::A => a,
@@ -183,20 +183,20 @@ fn signed(which: Which, amount: Amount) -> Amount {
 }
 
 /// A job that `which` side counts, and that the other holds and does not count.
-fn one_counts(which: Which, counted: &Job, held: &Job, into: &mut Shares) {
+fn one_counts(which: Which, counted: &JobIdentityJob, held: &JobIdentityJob, into: &mut CauseShares) {
     let (own, other) = (which.as_str(), which.other().as_str());
     let (cause, detail) = match held.standing {
-        Standing::Void => (
+        JobIdentityStanding::Void => (
             Cause::Correction,
             format!("a correction of {other} takes out what {own} counts"),
         ),
-        Standing::OtherView => (
+        JobIdentityStanding::OtherView => (
             Cause::OtherView,
             format!("{other} holds in another view of the hours what {own} counts"),
         ),
-        Standing::Running => (Cause::OtherVersion, format!("{other} has a version without an end")),
-        Standing::NeverStarted => (Cause::OtherVersion, format!("{other} has a version that never started")),
-        Standing::Counted | Standing::Summarised => return,
+        JobIdentityStanding::Running => (Cause::OtherVersion, format!("{other} has a version without an end")),
+        JobIdentityStanding::NeverStarted => (Cause::OtherVersion, format!("{other} has a version that never started")),
+        JobIdentityStanding::Counted | JobIdentityStanding::Summarised => return,
     };
     into.add(
         counted.place,

@@ -1,6 +1,6 @@
 //! How durations of the same jobs on both sides are related.
 
-use super::job::{Job, UNKNOWN};
+use super::job::{JobIdentityJob, UNKNOWN};
 
 /// One side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -58,16 +58,16 @@ pub enum Relation {
 
 /// Which of two durations is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Measure {
+pub enum RelationMeasure {
     /// Wall time.
     Wall,
     /// CPU time.
     Cpu,
 }
 
-impl Measure {
+impl RelationMeasure {
     /// Its value, milliseconds.
-    fn of(self, job: &Job) -> i64 {
+    fn of(self, job: &JobIdentityJob) -> i64 {
         match self {
             Self::Wall => job.wall_s.saturating_mul(1000),
             Self::Cpu => job.cpu_ms,
@@ -76,7 +76,7 @@ impl Measure {
 
     /// Whether two jobs differ in it.
     #[must_use]
-    pub fn differs(self, a: &Job, b: &Job) -> bool {
+    pub fn differs(self, a: &JobIdentityJob, b: &JobIdentityJob) -> bool {
         self.of(a) != self.of(b)
     }
 }
@@ -104,7 +104,7 @@ const RELATIONS: [Relation; 9] = [
 
 /// The relation of each pair, and which side has it: first the one that most pairs show, then that of most of the others.
 #[must_use]
-pub fn relations(pairs: &[(Job, Job)], measure: Measure) -> Vec<(Relation, Which)> {
+pub fn relations(pairs: &[(JobIdentityJob, JobIdentityJob)], measure: RelationMeasure) -> Vec<(Relation, Which)> {
     let mut found = vec![(Relation::Other, Which::B); pairs.len()];
     let mut open: Vec<usize> = (0..pairs.len()).collect();
     while !open.is_empty() {
@@ -141,7 +141,7 @@ pub fn relations(pairs: &[(Job, Job)], measure: Measure) -> Vec<(Relation, Which
 }
 
 /// Whether `which` side of a pair has `relation` to the other.
-fn fit((a, b): &(Job, Job), measure: Measure, relation: Relation, which: Which) -> Fit {
+fn fit((a, b): &(JobIdentityJob, JobIdentityJob), measure: RelationMeasure, relation: Relation, which: Which) -> Fit {
     let (plain, odd) = match which {
         Which::A => (b, a),
         Which::B => (a, b),
@@ -154,11 +154,11 @@ fn fit((a, b): &(Job, Job), measure: Measure, relation: Relation, which: Which) 
     if x == UNKNOWN || y == UNKNOWN {
         return Fit::No;
     }
-    let is_cpu = measure == Measure::Cpu;
+    let is_cpu = measure == RelationMeasure::Cpu;
     let (x, y) = (i128::from(x), i128::from(y));
     let cores = i128::from(plain.core_n.max(1));
-    let wall = |job: &Job| i128::from(job.wall_s) * 1000;
-    let core_wall = |job: &Job| wall(job) * i128::from(job.core_n.max(1));
+    let wall = |job: &JobIdentityJob| i128::from(job.wall_s) * 1000;
+    let core_wall = |job: &JobIdentityJob| wall(job) * i128::from(job.core_n.max(1));
     match relation {
         Relation::Rounded => strong((x - y).abs() < 1000 && y % 1000 == 0 && x % 1000 != 0),
         Relation::CoreWall => strong(is_cpu && y == core_wall(odd) && x != core_wall(plain) && y > 0),

@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 
 use super::amount::Amount;
-use super::cause::{Cause, Share};
-use super::job::{Job, Names, Place};
+use super::difference_cause::{Cause, CauseShare};
+use super::job::{JobIdentityJob, JobIdentityNames, JobIdentityPlace};
 use super::relation::Which;
-use super::side::Side;
+use super::usage_source::UsageSource;
 
 /// So many details of a cause are written out.
 const DETAILS: usize = 4;
 
 /// Jobs of one cause and detail.
 #[derive(Clone, Copy, Debug, Default)]
-struct Tally {
+struct ShareTally {
     job_n: i128,
     amount: Amount,
     /// Side, file and line of the first.
@@ -22,13 +22,20 @@ struct Tally {
 
 /// What causes make, by cell.
 #[derive(Default)]
-pub struct Shares {
-    by_place: BTreeMap<Place, BTreeMap<(Cause, String), Tally>>,
+pub struct CauseShares {
+    by_place: BTreeMap<JobIdentityPlace, BTreeMap<(Cause, String), ShareTally>>,
 }
 
-impl Shares {
+impl CauseShares {
     /// Adds one job: B is more than A by so much because of it.
-    pub fn add(&mut self, place: Place, cause: Cause, detail: String, amount: Amount, job: (Which, &Job)) {
+    pub fn add(
+        &mut self,
+        place: JobIdentityPlace,
+        cause: Cause,
+        detail: String,
+        amount: Amount,
+        job: (Which, &JobIdentityJob),
+    ) {
         let (which, job) = job;
         let tally = self.tally(place, cause, detail);
         tally.job_n += 1;
@@ -37,13 +44,13 @@ impl Shares {
     }
 
     /// Adds a sum.
-    pub fn add_sum(&mut self, place: Place, cause: Cause, detail: String, amount: Amount) {
+    pub fn add_sum(&mut self, place: JobIdentityPlace, cause: Cause, detail: String, amount: Amount) {
         let tally = self.tally(place, cause, detail);
         tally.job_n += amount.job_n.abs();
         tally.amount = tally.amount.plus(amount);
     }
 
-    fn tally(&mut self, place: Place, cause: Cause, detail: String) -> &mut Tally {
+    fn tally(&mut self, place: JobIdentityPlace, cause: Cause, detail: String) -> &mut ShareTally {
         self.by_place
             .entry(place)
             .or_default()
@@ -53,8 +60,8 @@ impl Shares {
 
     /// One share for each cause of a cell, in the order of causes.
     #[must_use]
-    pub fn of(&self, place: Place, sides: [&Side; 2], names: &Names) -> Vec<Share> {
-        let mut by_cause: BTreeMap<Cause, Vec<(&str, Tally)>> = BTreeMap::new();
+    pub fn of(&self, place: JobIdentityPlace, sides: [&UsageSource; 2], names: &JobIdentityNames) -> Vec<CauseShare> {
+        let mut by_cause: BTreeMap<Cause, Vec<(&str, ShareTally)>> = BTreeMap::new();
         for ((cause, detail), tally) in self.by_place.get(&place).into_iter().flatten() {
             by_cause.entry(*cause).or_default().push((detail, *tally));
         }
@@ -73,7 +80,7 @@ impl Shares {
             if let Some(more) = details.len().checked_sub(DETAILS).filter(|more| *more > 0) {
                 told.push(format!("and {more} more of the kind"));
             }
-            Share {
+            CauseShare {
                 cause,
                 job_n: sum.0,
                 amount: sum.1,
@@ -84,7 +91,7 @@ impl Shares {
     }
 }
 
-fn in_words(detail: &str, tally: &Tally, [a, b]: [&Side; 2], names: &Names) -> String {
+fn in_words(detail: &str, tally: &ShareTally, [a, b]: [&UsageSource; 2], names: &JobIdentityNames) -> String {
     let hours = Amount {
         job_n: tally.job_n,
         ..tally.amount

@@ -5,16 +5,16 @@ use std::io::Cursor;
 use std::sync::Arc;
 
 use super::amount::Amount;
-use super::job::{Job, Names, Place, Standing, UNKNOWN, id_hash};
-use super::level::Level;
+use super::job::{JobIdentityJob, JobIdentityNames, JobIdentityPlace, JobIdentityStanding, UNKNOWN, id_hash};
+use super::level::DifferenceLevel;
 use crate::error::Result;
 use crate::inspect::stand_in;
 use crate::ledger::Reason;
 use crate::record::JobRow;
 use crate::reference::benchmark::Benchmark;
 use crate::report::apel::jobs::Levels;
-use crate::report::publication::told::Told;
-use crate::report::work_scale::Scale;
+use crate::report::publication::message_record::MessageRecord;
+use crate::report::work_scale::WorkScale;
 use crate::sources::apel::acceptance::Acceptance;
 use crate::sources::dialect::Dialect;
 use crate::sources::hints::Hints;
@@ -50,7 +50,7 @@ pub struct StatedJob {
     /// Nodes; 0 when unknown.
     pub node_n: i64,
     /// What scales it.
-    pub level: Option<Level>,
+    pub level: Option<DifferenceLevel>,
     /// The file it stands in.
     pub file: String,
     /// Line of that file; 0 when it is not known.
@@ -67,7 +67,7 @@ pub struct StatedJobs {
 impl StatedJob {
     /// A job of a message; `None` when it has no end.
     #[must_use]
-    pub fn of_message(told: &Told, file: &str, scale: Scale) -> Option<Self> {
+    pub fn of_message(told: &MessageRecord, file: &str, scale: WorkScale) -> Option<Self> {
         let word = |name| told.word(name).unwrap_or_default().to_owned();
         Some(Self {
             site: told.site().to_owned(),
@@ -82,7 +82,7 @@ impl StatedJob {
             cpu_ms: told.cpu_s().map(|s| s.saturating_mul(1000)),
             core_n: told.number("Processors").unwrap_or(0),
             node_n: told.number("NodeCount").unwrap_or(0),
-            level: Level::chosen(&told.levels_e3(), scale),
+            level: DifferenceLevel::chosen(&told.levels_e3(), scale),
             file: file.to_owned(),
             line: 0,
         })
@@ -124,9 +124,9 @@ impl StatedJobs {
     ///
     /// # Errors
     /// [`crate::error::Kind::Io`] when it cannot be read.
-    pub fn read_xml(&mut self, file: &str, text: &str, scale: Scale) -> Result<Vec<String>> {
+    pub fn read_xml(&mut self, file: &str, text: &str, scale: WorkScale) -> Result<Vec<String>> {
         let input = Box::new(Cursor::new(text.as_bytes().to_vec()));
-        let mut reading = Reading {
+        let mut reading = XmlReading {
             into: self,
             file,
             scale,
@@ -160,7 +160,7 @@ impl StatedJobs {
 
     /// Those that ended in a month or within three days of it.
     #[must_use]
-    pub fn month(&self, month: Month, names: &mut Names) -> Vec<Job> {
+    pub fn month(&self, month: Month, names: &mut JobIdentityNames) -> Vec<JobIdentityJob> {
         const DAY_MS: i64 = 86_400_000;
         let from_ms = i64::from(month.first_day() - 3) * DAY_MS;
         let until_ms = i64::from(month.next().first_day() + 3) * DAY_MS;
@@ -169,11 +169,11 @@ impl StatedJobs {
             let (site, vo) = (names.id(&job.site), names.id(&job.vo));
             let [cluster, host] = [&job.cluster, &job.host].map(|word| names.id(word));
             let [cluster, host, own_vo] = [cluster, host, vo].map(|id| names.folded(id));
-            Some(Job {
+            Some(JobIdentityJob {
                 record: 0,
                 number: id_hash(&job.job_id),
                 global: 0,
-                place: Place {
+                place: JobIdentityPlace {
                     site: names.folded(site),
                     vo: own_vo,
                     month: job.month()?,
@@ -193,7 +193,7 @@ impl StatedJobs {
                 cpu_user_ms: UNKNOWN,
                 core_n: job.core_n.max(0),
                 level: job.level,
-                standing: Standing::Counted,
+                standing: JobIdentityStanding::Counted,
             })
         })
         .collect()
@@ -201,16 +201,16 @@ impl StatedJobs {
 }
 
 /// A reader of XML records.
-struct Reading<'a> {
+struct XmlReading<'a> {
     into: &'a mut StatedJobs,
     file: &'a str,
-    scale: Scale,
+    scale: WorkScale,
     refused_n: u64,
     first: Option<String>,
     other_n: u64,
 }
 
-impl Sink for Reading<'_> {
+impl Sink for XmlReading<'_> {
     fn rows_read(&mut self, _: u64) {}
 
     fn job(&mut self, row: &JobRow<'_>, at: Position, _: u32) {
@@ -237,7 +237,7 @@ impl Sink for Reading<'_> {
             cpu_ms: row.cpu_ms,
             core_n: row.alloc_core_n.unwrap_or(0),
             node_n: row.alloc_node_n.unwrap_or(0),
-            level: Level::chosen(&levels, self.scale),
+            level: DifferenceLevel::chosen(&levels, self.scale),
             file: self.file.to_owned(),
             line: i64::try_from(at.line).unwrap_or(0),
         });

@@ -4,29 +4,29 @@
 use std::collections::BTreeMap;
 
 use super::amount::Amount;
-use super::cause::Cause;
+use super::difference_cause::Cause;
 use super::factor;
-use super::job::{Job, Names, Place};
+use super::job::{JobIdentityJob, JobIdentityNames, JobIdentityPlace};
 use super::pairing::Way;
-use super::relation::{Measure, Relation, Which, relations};
-use super::shares::Shares;
-use super::side::Side;
+use super::relation::{Relation, RelationMeasure, Which, relations};
+use super::shares::CauseShares;
+use super::usage_source::UsageSource;
 
 /// Two counted statements of one job.
-pub type Mates = (Job, Job, Way);
+pub type Mates = (JobIdentityJob, JobIdentityJob, Way);
 
 /// Adds what the pairs differ in.
-pub fn add(mates: &[Mates], sides: [&Side; 2], names: &Names, into: &mut Shares) {
-    let mut by_place: BTreeMap<Place, Vec<(Job, Job)>> = BTreeMap::new();
+pub fn add(mates: &[Mates], sides: [&UsageSource; 2], names: &JobIdentityNames, into: &mut CauseShares) {
+    let mut by_place: BTreeMap<JobIdentityPlace, Vec<(JobIdentityJob, JobIdentityJob)>> = BTreeMap::new();
     for (a, b, way) in mates {
         moved(a, b, names, into);
-        let moved = Job { place: b.place, ..*a };
+        let moved = JobIdentityJob { place: b.place, ..*a };
         // Both times apart by the same are those of another zone; an id of its own says nothing of versions.
         let apart = [(a.start_ms, b.start_ms), (a.end_ms, b.end_ms)].map(|(of_a, of_b)| of_b.saturating_sub(of_a));
         let is_version = *way != Way::Renumbered && apart[0] != apart[1];
         if is_version && a.amount().without_work() != b.amount().without_work() {
             version(&moved, b, into);
-            let same = Job {
+            let same = JobIdentityJob {
                 wall_s: b.wall_s,
                 core_n: b.core_n,
                 cpu_ms: b.cpu_ms,
@@ -43,14 +43,14 @@ pub fn add(mates: &[Mates], sides: [&Side; 2], names: &Names, into: &mut Shares)
 }
 
 /// Another site, VO or month.
-fn moved(a: &Job, b: &Job, names: &Names, into: &mut Shares) {
+fn moved(a: &JobIdentityJob, b: &JobIdentityJob, names: &JobIdentityNames, into: &mut CauseShares) {
     let amount = a.amount();
     let less = Amount::default().minus(amount);
-    let between = Place {
+    let between = JobIdentityPlace {
         month: a.place.month,
         ..b.place
     };
-    let called = |job: &Job| {
+    let called = |job: &JobIdentityJob| {
         let (site, vo) = (names.text(job.spelled.0), names.text(job.spelled.1));
         format!("{site}/{}", if vo.is_empty() { "(no VO)" } else { vo })
     };
@@ -81,8 +81,8 @@ fn moved(a: &Job, b: &Job, names: &Names, into: &mut Shares) {
     }
 }
 
-fn version(a: &Job, b: &Job, into: &mut Shares) {
-    let then = Job { level: a.level, ..*b };
+fn version(a: &JobIdentityJob, b: &JobIdentityJob, into: &mut CauseShares) {
+    let then = JobIdentityJob { level: a.level, ..*b };
     let detail = if b.end_ms < a.end_ms || b.start_ms > a.start_ms {
         "B has a version that ran shorter"
     } else {
@@ -93,10 +93,16 @@ fn version(a: &Job, b: &Job, into: &mut Shares) {
 }
 
 /// Wall time, cores, CPU time and factor of pairs at one place.
-fn values(place: Place, mut pairs: Vec<(Job, Job)>, sides: [&Side; 2], names: &Names, into: &mut Shares) {
-    durations(place, &mut pairs, Measure::Wall, into);
+fn values(
+    place: JobIdentityPlace,
+    mut pairs: Vec<(JobIdentityJob, JobIdentityJob)>,
+    sides: [&UsageSource; 2],
+    names: &JobIdentityNames,
+    into: &mut CauseShares,
+) {
+    durations(place, &mut pairs, RelationMeasure::Wall, into);
     cores(place, &mut pairs, into);
-    durations(place, &mut pairs, Measure::Cpu, into);
+    durations(place, &mut pairs, RelationMeasure::Cpu, into);
     for (a, b) in pairs.iter().filter(|(a, b)| a.level != b.level) {
         let amount = b.amount().minus(a.amount());
         if amount != Amount::default() {
@@ -107,16 +113,22 @@ fn values(place: Place, mut pairs: Vec<(Job, Job)>, sides: [&Side; 2], names: &N
 }
 
 /// Steps from one duration to the other; afterwards the pairs agree in it.
-fn durations(place: Place, pairs: &mut [(Job, Job)], measure: Measure, into: &mut Shares) {
-    let differing: Vec<(Job, Job)> = pairs.iter().filter(|(a, b)| measure.differs(a, b)).copied().collect();
+fn durations(
+    place: JobIdentityPlace,
+    pairs: &mut [(JobIdentityJob, JobIdentityJob)],
+    measure: RelationMeasure,
+    into: &mut CauseShares,
+) {
+    let differing: Vec<(JobIdentityJob, JobIdentityJob)> =
+        pairs.iter().filter(|(a, b)| measure.differs(a, b)).copied().collect();
     let related = relations(&differing, measure);
     let is_too_much = |which: Which| is_above_wall(&differing, &related, which);
     let too_much = [Which::A, Which::B].map(|which| (which, is_too_much(which)));
     let ratio = common_ratio(&differing, &related, measure);
     for ((a, b), (relation, which)) in differing.iter().zip(&related) {
         let then = match measure {
-            Measure::Wall => Job { wall_s: b.wall_s, ..*a },
-            Measure::Cpu => Job { cpu_ms: b.cpu_ms, ..*a },
+            RelationMeasure::Wall => JobIdentityJob { wall_s: b.wall_s, ..*a },
+            RelationMeasure::Cpu => JobIdentityJob { cpu_ms: b.cpu_ms, ..*a },
         };
         let has = too_much.iter().any(|(of, is_it)| of == which && *is_it);
         let (cause, detail) = named(*relation, *which, measure, has, ratio.as_deref());
@@ -124,16 +136,16 @@ fn durations(place: Place, pairs: &mut [(Job, Job)], measure: Measure, into: &mu
     }
     for (a, b) in pairs {
         match measure {
-            Measure::Wall => a.wall_s = b.wall_s,
-            Measure::Cpu => a.cpu_ms = b.cpu_ms,
+            RelationMeasure::Wall => a.wall_s = b.wall_s,
+            RelationMeasure::Cpu => a.cpu_ms = b.cpu_ms,
         }
     }
 }
 
-fn cores(place: Place, pairs: &mut [(Job, Job)], into: &mut Shares) {
+fn cores(place: JobIdentityPlace, pairs: &mut [(JobIdentityJob, JobIdentityJob)], into: &mut CauseShares) {
     for (a, b) in pairs {
         if a.core_n != b.core_n {
-            let then = Job { core_n: b.core_n, ..*a };
+            let then = JobIdentityJob { core_n: b.core_n, ..*a };
             let known = |n: i64| if n > 0 { n.to_string() } else { "unknown".to_owned() };
             let detail = format!("cores are {} in A, {} in B", known(a.core_n), known(b.core_n));
             let amount = then.amount().minus(a.amount());
@@ -144,7 +156,7 @@ fn cores(place: Place, pairs: &mut [(Job, Job)], into: &mut Shares) {
 }
 
 /// Whether the CPU times that are times cores on one side are more than cores can do there.
-fn is_above_wall(pairs: &[(Job, Job)], related: &[(Relation, Which)], which: Which) -> bool {
+fn is_above_wall(pairs: &[(JobIdentityJob, JobIdentityJob)], related: &[(Relation, Which)], which: Which) -> bool {
     let (mut cpu_ms, mut core_wall_ms) = (0_i128, 0_i128);
     for ((a, b), (relation, of)) in pairs.iter().zip(related) {
         if *relation == Relation::TimesCores && *of == which {
@@ -157,9 +169,13 @@ fn is_above_wall(pairs: &[(Job, Job)], related: &[(Relation, Which)], which: Whi
 }
 
 /// The one share of A that B has in all pairs that no relation names, if there is one.
-fn common_ratio(pairs: &[(Job, Job)], related: &[(Relation, Which)], measure: Measure) -> Option<String> {
-    let of = |job: &Job| {
-        i128::from(if measure == Measure::Wall {
+fn common_ratio(
+    pairs: &[(JobIdentityJob, JobIdentityJob)],
+    related: &[(Relation, Which)],
+    measure: RelationMeasure,
+) -> Option<String> {
+    let of = |job: &JobIdentityJob| {
+        i128::from(if measure == RelationMeasure::Wall {
             job.wall_s
         } else {
             job.cpu_ms / 1000
@@ -185,14 +201,14 @@ fn common_ratio(pairs: &[(Job, Job)], related: &[(Relation, Which)], measure: Me
 fn named(
     relation: Relation,
     which: Which,
-    measure: Measure,
+    measure: RelationMeasure,
     is_above_wall: bool,
     ratio: Option<&str>,
 ) -> (Cause, String) {
     let (odd, plain) = (which.as_str(), which.other().as_str());
     let what = match measure {
-        Measure::Wall => "wall time",
-        Measure::Cpu => "CPU time",
+        RelationMeasure::Wall => "wall time",
+        RelationMeasure::Cpu => "CPU time",
     };
     match (relation, measure) {
         (Relation::Unknown, _) => (Cause::CpuUnknown, format!("{odd} does not know the {what}")),
@@ -202,15 +218,15 @@ fn named(
         ),
         (Relation::PlainWall, _) => (Cause::CpuFromWall, format!("CPU time of {odd} is its wall time")),
         (Relation::UserOnly, _) => (Cause::CpuUserOnly, format!("CPU time of {odd} is user time alone")),
-        (Relation::TimesCores, Measure::Wall) => (
+        (Relation::TimesCores, RelationMeasure::Wall) => (
             Cause::WallTimesCores,
             format!("wall time of {odd} is that of {plain} times cores"),
         ),
-        (Relation::TimesCores, Measure::Cpu) if is_above_wall => (
+        (Relation::TimesCores, RelationMeasure::Cpu) if is_above_wall => (
             Cause::CpuTimesCores,
             format!("CPU time of {odd} is that of {plain} times cores, more than the cores can do"),
         ),
-        (Relation::TimesCores, Measure::Cpu) => (
+        (Relation::TimesCores, RelationMeasure::Cpu) => (
             Cause::CpuPerCore,
             format!("CPU time of {plain} is that of {odd} divided by cores"),
         ),
@@ -229,7 +245,7 @@ fn named(
         (Relation::Rounded, _) => (Cause::Rounding, format!("{what} of {odd} is rounded to seconds")),
         (Relation::Other, _) => {
             let how = ratio.map_or_else(|| "differs".to_owned(), |ratio| format!("of B is {ratio} of A's"));
-            let cause = if measure == Measure::Wall {
+            let cause = if measure == RelationMeasure::Wall {
                 Cause::OtherWall
             } else {
                 Cause::OtherCpu

@@ -1,7 +1,7 @@
 //! Why durations of the same jobs differ, where only sums are known.
 
 use super::amount::Amount;
-use super::cause::Cause;
+use super::difference_cause::Cause;
 
 /// Two sums of the same number of jobs: of A, with what it lacks, and of B.
 #[derive(Clone, Copy, Debug)]
@@ -16,18 +16,18 @@ pub struct Durations {
 
 /// What a difference of durations is called.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Named {
+pub struct DurationNamed {
     /// Cause.
     pub cause: Cause,
     /// A sentence with the numbers.
     pub words: String,
     /// The unit that one side counts in, where that is why.
-    unit: Option<Unit>,
+    unit: Option<DurationUnit>,
 }
 
 /// Whole numbers of a unit in place of seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Unit {
+struct DurationUnit {
     seconds: i128,
     cause: Cause,
     word: &'static str,
@@ -37,18 +37,18 @@ struct Unit {
 
 /// Whether durations differ, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Finding {
+pub enum DurationFinding {
     /// They do not.
     Same,
     /// For this reason.
-    Named(Named),
+    Named(DurationNamed),
     /// No rule says why.
     Unproven,
 }
 
-impl Finding {
+impl DurationFinding {
     fn named(cause: Cause, words: String) -> Self {
-        Self::Named(Named {
+        Self::Named(DurationNamed {
             cause,
             words,
             unit: None,
@@ -74,9 +74,9 @@ impl Durations {
 
     /// Why wall time differs.
     #[must_use]
-    pub fn wall(self) -> Finding {
+    pub fn wall(self) -> DurationFinding {
         if self.p.wall_s == self.b.wall_s {
-            return Finding::Same;
+            return DurationFinding::Same;
         }
         for (plain, odd, is_b) in self.both() {
             let which = if is_b { "B" } else { "A" };
@@ -88,18 +88,18 @@ impl Durations {
                         "wall time of {which} is {} {word} where the other has {} s",
                         odd.wall_s, plain.wall_s
                     );
-                    let unit = Some(Unit {
+                    let unit = Some(DurationUnit {
                         seconds,
                         cause,
                         word,
                         is_b,
                     });
-                    return Finding::Named(Named { cause, words, unit });
+                    return DurationFinding::Named(DurationNamed { cause, words, unit });
                 }
             }
             if plain.wall_s > 0 && odd.wall_s == plain.wall_s * 1000 {
                 let words = format!("wall time of {which} is {} ms", odd.wall_s);
-                return Finding::named(Cause::MillisecondsOrSeconds, words);
+                return DurationFinding::named(Cause::MillisecondsOrSeconds, words);
             }
         }
         for (plain, odd, is_b) in self.both() {
@@ -109,21 +109,21 @@ impl Durations {
                     "wall time of {which} is {}: the other's {} s times its cores",
                     odd.wall_s, plain.wall_s
                 );
-                return Finding::named(Cause::WallTimesCores, words);
+                return DurationFinding::named(Cause::WallTimesCores, words);
             }
         }
-        Finding::Unproven
+        DurationFinding::Unproven
     }
 
     /// Why CPU time differs, after what was found of wall time.
     #[must_use]
-    pub fn cpu(self, wall: &Finding) -> Finding {
+    pub fn cpu(self, wall: &DurationFinding) -> DurationFinding {
         let slack = self.rounded_n.saturating_mul(500);
         let is_near = |x: i128, y: i128| (x - y).abs() <= slack;
         if is_near(self.p.cpu_ms, self.b.cpu_ms) {
-            return Finding::Same;
+            return DurationFinding::Same;
         }
-        if let Finding::Named(Named { unit: Some(unit), .. }) = wall {
+        if let DurationFinding::Named(DurationNamed { unit: Some(unit), .. }) = wall {
             let (many, few) = if unit.is_b {
                 (self.p.cpu_ms, self.b.cpu_ms)
             } else {
@@ -132,7 +132,7 @@ impl Durations {
             if (many - few * unit.seconds).abs() <= self.off_by(unit.seconds) * 1000 {
                 let which = if unit.is_b { "B" } else { "A" };
                 let words = format!("CPU time of {which} is {} {} as well", few / 1000, unit.word);
-                return Finding::named(unit.cause, words);
+                return DurationFinding::named(unit.cause, words);
             }
         }
         for (plain, odd, is_b) in self.both() {
@@ -141,10 +141,10 @@ impl Durations {
                 return if odd.cpu_ms * 10 > odd.core_wall_s * 11_000 {
                     let words =
                         format!("CPU time of {which} is that of {other} times cores, more than the cores can do");
-                    Finding::named(Cause::CpuTimesCores, words)
+                    DurationFinding::named(Cause::CpuTimesCores, words)
                 } else {
                     let words = format!("CPU time of {other} is that of {which} divided by cores");
-                    Finding::named(Cause::CpuPerCore, words)
+                    DurationFinding::named(Cause::CpuPerCore, words)
                 };
             }
         }
@@ -152,24 +152,24 @@ impl Durations {
             let [which, other] = if is_b { ["B", "A"] } else { ["A", "B"] };
             if is_near(odd.cpu_ms, odd.core_wall_s * 1000) && odd.cpu_ms > 0 {
                 let words = format!("CPU time of {which} is its wall time times cores");
-                return Finding::named(Cause::CpuFromWall, words);
+                return DurationFinding::named(Cause::CpuFromWall, words);
             }
             if odd.cpu_ms == 0 {
-                return Finding::named(Cause::CpuUnknown, format!("{which} has no CPU time"));
+                return DurationFinding::named(Cause::CpuUnknown, format!("{which} has no CPU time"));
             }
             for (seconds, cause, word) in UNITS {
                 let off = (plain.cpu_ms - odd.cpu_ms * seconds).abs();
                 let is_some = plain.cpu_ms > seconds * 10_000 && odd.cpu_ms > 0 && off * 10 < plain.cpu_ms;
                 if is_some && off <= self.off_by(seconds) * 1000 {
                     let words = format!("CPU time of {which} is the number of {word} of {other}");
-                    return Finding::named(cause, words);
+                    return DurationFinding::named(cause, words);
                 }
             }
             if plain.cpu_ms > 0 && is_near(odd.cpu_ms, plain.cpu_ms * 1000) {
                 let words = format!("CPU time of {which} is the number of milliseconds of {other}");
-                return Finding::named(Cause::MillisecondsOrSeconds, words);
+                return DurationFinding::named(Cause::MillisecondsOrSeconds, words);
             }
         }
-        Finding::Unproven
+        DurationFinding::Unproven
     }
 }

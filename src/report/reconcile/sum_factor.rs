@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::amount::{Amount, WORK_UNITS_PER_S};
-use super::cause::Cause;
-use super::side::{CellKey, Side};
+use super::difference_cause::Cause;
+use super::usage_source::{CellKey, UsageSource};
 use crate::time::Month;
 
 /// Work of which a rounded second is more than a thousandth proves nothing.
@@ -15,9 +15,9 @@ pub struct FactorRule<'s> {
     /// The cell.
     pub key: &'s CellKey,
     /// The first account.
-    pub a: &'s Side,
+    pub a: &'s UsageSource,
     /// The second account.
-    pub b: &'s Side,
+    pub b: &'s UsageSource,
 }
 
 /// `a / b` in ten-thousandths.
@@ -75,14 +75,14 @@ impl FactorRule<'_> {
         let (site, _, month) = self.key;
         let (means_a, means_b) = (means(self.a, site), means(self.b, site));
         let is_it = |mean: &i128| (mean - factor_e4).abs() * 2000 <= mean.abs();
-        let levels = |side: &Side, at: Month| {
+        let levels = |side: &UsageSource, at: Month| {
             let own = side.levels.keys().filter(|(of, ..)| of == site);
             let mut values = own
                 .filter(|(.., of)| *of == at)
                 .map(|(_, _, level, _)| level.work_units() / 25);
             values.any(|value| near(factor_e4, value))
         };
-        let has = |side: &Side, means: &BTreeMap<Month, i128>, at: Month| {
+        let has = |side: &UsageSource, means: &BTreeMap<Month, i128>, at: Month| {
             means.get(&at).is_some_and(is_it) || levels(side, at)
         };
         if has(self.a, &means_a, *month) {
@@ -98,7 +98,7 @@ impl FactorRule<'_> {
 }
 
 /// Mean factors of a site by month, in ten-thousandths.
-fn means(account: &Side, site: &str) -> BTreeMap<Month, i128> {
+fn means(account: &UsageSource, site: &str) -> BTreeMap<Month, i128> {
     let mut sums: BTreeMap<Month, Amount> = BTreeMap::new();
     for ((of, _, at), cell) in &account.cells {
         if of == site {

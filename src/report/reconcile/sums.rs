@@ -3,22 +3,22 @@
 use std::collections::BTreeMap;
 
 use super::amount::{Amount, WORK_UNITS_PER_S};
-use super::cause::{Cause, Share};
+use super::difference_cause::{Cause, CauseShare};
 use super::elsewhere::{month_boundary, other_name};
 use super::job_population::KnownJobs;
 use super::population::{Population, missing_rows, of_rows};
-use super::side::{Cell, CellKey, Side};
-use super::sum_durations::{Durations, Finding};
+use super::sum_durations::{DurationFinding, Durations};
 use super::sum_factor::FactorRule;
+use super::usage_source::{CellKey, SourceCell, UsageSource};
 
 /// Two cells of which at least one has no single jobs.
 pub struct SumRule<'s> {
     /// The cell.
     pub key: &'s CellKey,
     /// The first account.
-    pub a: &'s Side,
+    pub a: &'s UsageSource,
     /// The second account.
-    pub b: &'s Side,
+    pub b: &'s UsageSource,
     /// The single jobs of a side that knows them.
     pub jobs: Vec<KnownJobs<'s>>,
     /// Whether work is compared.
@@ -30,8 +30,8 @@ pub struct SumRule<'s> {
 impl SumRule<'_> {
     /// Causes that add up to the difference; [`Cause::Unexplained`] where none are proven.
     #[must_use]
-    pub fn shares(&self) -> Vec<Share> {
-        let nothing = Cell::default();
+    pub fn shares(&self) -> Vec<CauseShare> {
+        let nothing = SourceCell::default();
         let of_a = self.a.cells.get(self.key).unwrap_or(&nothing);
         let of_b = self.b.cells.get(self.key).unwrap_or(&nothing);
         let (a, b) = (of_a.amount(), of_b.amount());
@@ -49,7 +49,7 @@ impl SumRule<'_> {
         let proofs = populations.iter().filter_map(|population| {
             let mut shares = Vec::new();
             if let Some(cause) = population.cause {
-                shares.push(Share {
+                shares.push(CauseShare {
                     cause,
                     job_n: population.job_n,
                     amount: population.amount.minus(a),
@@ -63,7 +63,7 @@ impl SumRule<'_> {
         if let Some(shares) = proofs.min_by_key(Vec::len) {
             return shares;
         }
-        let share = |cause, evidence: String| Share {
+        let share = |cause, evidence: String| CauseShare {
             cause,
             job_n: (b.job_n - a.job_n).abs(),
             amount: b.minus(a),
@@ -74,14 +74,14 @@ impl SumRule<'_> {
     }
 
     /// What turns the values of a population into those of B; `None` when no rule does.
-    fn values(&self, population: &Population, b: Amount, rounded_n: i128) -> Option<Vec<Share>> {
+    fn values(&self, population: &Population, b: Amount, rounded_n: i128) -> Option<Vec<CauseShare>> {
         let p = population.amount;
         if p.job_n != b.job_n || (p.job_n == 0 && population.cause.is_none()) {
             return None;
         }
-        let mut shares: BTreeMap<Cause, Share> = BTreeMap::new();
+        let mut shares: BTreeMap<Cause, CauseShare> = BTreeMap::new();
         let mut add = |(cause, evidence): (Cause, String), amount: Amount| {
-            let share = shares.entry(cause).or_insert_with(|| Share {
+            let share = shares.entry(cause).or_insert_with(|| CauseShare {
                 cause,
                 job_n: b.job_n,
                 amount: Amount::default(),
@@ -96,12 +96,12 @@ impl SumRule<'_> {
         let durations = Durations { p, b, rounded_n };
         let wall = durations.wall();
         let cpu = durations.cpu(&wall);
-        if wall == Finding::Unproven || cpu == Finding::Unproven {
+        if wall == DurationFinding::Unproven || cpu == DurationFinding::Unproven {
             return None;
         }
-        let is_factor_looked_at = wall == Finding::Same && cpu == Finding::Same;
+        let is_factor_looked_at = wall == DurationFinding::Same && cpu == DurationFinding::Same;
         let work_of = |work: i128| if is_factor_looked_at { 0 } else { work };
-        if let Finding::Named(named) = wall {
+        if let DurationFinding::Named(named) = wall {
             let amount = Amount {
                 wall_s: whole.wall_s,
                 core_wall_s: whole.core_wall_s,
@@ -118,7 +118,7 @@ impl SumRule<'_> {
             let words = format!("wall time is the same, times cores it is {in_a} s in A, {in_b} s in B");
             add((Cause::OtherCores, words), amount);
         }
-        if let Finding::Named(named) = cpu {
+        if let DurationFinding::Named(named) = cpu {
             let amount = Amount {
                 cpu_ms: whole.cpu_ms,
                 core_cpu_ms: whole.core_cpu_ms,
@@ -148,7 +148,7 @@ impl SumRule<'_> {
 
 /// How many durations of two cells may have been rounded.
 #[must_use]
-pub fn rounded_n(a: &Cell, b: &Cell) -> i128 {
+pub fn rounded_n(a: &SourceCell, b: &SourceCell) -> i128 {
     let of_sums = a.has_sums() || b.has_sums();
     let rows = i128::try_from(a.rows.len().max(b.rows.len())).unwrap_or(i128::MAX);
     a.rounded_n.max(b.rounded_n).max(if of_sums { rows } else { 0 })

@@ -1,7 +1,7 @@
 //! A comparison as a table: a row for each cause of a difference.
 
 use super::amount::{Amount, WORK_UNITS_PER_S};
-use super::compare::{Comparison, Difference};
+use super::compare::{Difference, ReconcileComparison};
 use crate::report::table::{Cell as Value, ColumnKind, Table, divide};
 
 /// Columns of what each cause makes, and of both sides: name and unit.
@@ -14,7 +14,7 @@ const AMOUNTS: [(&str, &str); 6] = [
     ("cpu_work_s", "work s"),
 ];
 
-impl Comparison {
+impl ReconcileComparison {
     /// The differences. What each cause makes is B less A, and adds up; what both sides have stands in the first row of a
     /// difference alone, so that the column can be added up as well.
     #[must_use]

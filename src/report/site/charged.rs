@@ -6,7 +6,7 @@ use super::data::Grouping;
 use super::supply::Supply;
 use crate::charge::amount::CHARGE_SCALE;
 use crate::reference::currency::is_currency;
-use crate::report::charges::Tariff;
+use crate::report::charges::BalanceTariff;
 use crate::report::shown::grouped;
 use crate::report::table::{Cell, ColumnKind, Table, known_sum};
 
@@ -25,20 +25,20 @@ pub struct PolicyCharges {
 
 /// What jobs were charged in one pool.
 #[derive(Clone, Copy, Debug, Default)]
-struct Sum {
+struct SiteChargeSum {
     charge_e9: Option<i128>,
     job_n: i128,
     unpriced_job_n: i128,
 }
 
 /// Policy and options.
-type Name<'a> = (&'a str, &'a str);
+type SiteChargeName<'a> = (&'a str, &'a str);
 
 /// The charges of each policy under which some are known, in the order of the policies; then what is said of the others,
 /// if there are any.
 #[must_use]
 pub fn by_policy(supply: &Supply, grouping: Grouping) -> (Vec<PolicyCharges>, Option<String>) {
-    let mut sums: BTreeMap<&Tariff, BTreeMap<Option<&str>, Sum>> = BTreeMap::new();
+    let mut sums: BTreeMap<&BalanceTariff, BTreeMap<Option<&str>, SiteChargeSum>> = BTreeMap::new();
     for row in &supply.charged {
         let sum = sums
             .entry(&row.tariff)
@@ -49,10 +49,10 @@ pub fn by_policy(supply: &Supply, grouping: Grouping) -> (Vec<PolicyCharges>, Op
         sum.job_n += i128::from(row.job_n);
         sum.unpriced_job_n += i128::from(row.unpriced_job_n);
     }
-    let mut names: BTreeMap<Name<'_>, Vec<&Tariff>> = BTreeMap::new();
+    let mut names: BTreeMap<SiteChargeName<'_>, Vec<&BalanceTariff>> = BTreeMap::new();
     let mut left_out: BTreeSet<(String, i128)> = BTreeSet::new();
-    let all: BTreeSet<&Tariff> = supply.tariffs.iter().chain(sums.keys().copied()).collect();
-    let title = |tariff: &Tariff| tariff.title_among(all.iter().copied());
+    let all: BTreeSet<&BalanceTariff> = supply.tariffs.iter().chain(sums.keys().copied()).collect();
+    let title = |tariff: &BalanceTariff| tariff.title_among(all.iter().copied());
     for tariff in &all {
         let by_name = sums.get(*tariff).into_iter().flat_map(BTreeMap::values);
         if by_name.clone().any(|sum| sum.charge_e9.is_some()) {
@@ -75,8 +75,8 @@ pub fn by_policy(supply: &Supply, grouping: Grouping) -> (Vec<PolicyCharges>, Op
 }
 
 fn of_policy(
-    tariffs: &[&Tariff],
-    sums: &BTreeMap<&Tariff, BTreeMap<Option<&str>, Sum>>,
+    tariffs: &[&BalanceTariff],
+    sums: &BTreeMap<&BalanceTariff, BTreeMap<Option<&str>, SiteChargeSum>>,
     grouping: Grouping,
 ) -> PolicyCharges {
     let mut table = Table::new("Charges", &[(grouping.column(), "", ColumnKind::Text)]);
@@ -99,7 +99,7 @@ fn of_policy(
         }
         table.columns.append(&mut own.columns);
     }
-    let mut totals: Vec<Sum> = vec![Sum::default(); tariffs.len()];
+    let mut totals: Vec<SiteChargeSum> = vec![SiteChargeSum::default(); tariffs.len()];
     for name in names {
         let mut row = vec![Cell::text(name.unwrap_or("(unknown)"))];
         for (tariff, total) in tariffs.iter().zip(&mut totals) {
@@ -140,7 +140,7 @@ fn of_policy(
 }
 
 /// Charge and jobs; nothing where the policy charged nothing.
-fn cells(tariff: &Tariff, sum: Option<&Sum>) -> [Cell; 2] {
+fn cells(tariff: &BalanceTariff, sum: Option<&SiteChargeSum>) -> [Cell; 2] {
     let (_, units_n) = tariff.unit_for_people();
     let one = 10_i128.pow(CHARGE_SCALE).saturating_mul(units_n);
     let charge = sum.and_then(|sum| sum.charge_e9);

@@ -1,7 +1,7 @@
 //! The charts of the page: stacks of hours and shares of a whole, by month.
 
 use crate::error::Result;
-use crate::report::drawing::{Frame, Mark, figure, rectangles};
+use crate::report::drawing::{ChartFrame, ChartMark, figure, rectangles};
 use crate::report::shown::grouped;
 
 /// Inks of series, the last for the rest. Colours that people with any colour vision tell apart (Okabe and Ito).
@@ -51,7 +51,7 @@ fn height(value: i128, top: i128) -> i32 {
     i32::try_from(value.max(0) * i128::from(HEIGHT_PLACES) / top.max(1)).unwrap_or(HEIGHT_PLACES)
 }
 
-fn draw(labels: &[String], top: i128, unit: &str, marks: &[Mark<'_>]) -> Result<String> {
+fn draw(labels: &[String], top: i128, unit: &str, marks: &[ChartMark<'_>]) -> Result<String> {
     let every = labels.len().div_ceil(LABELS).max(1);
     let x_name = |x: i32| {
         let nth = usize::try_from(x / MONTH_PLACES).unwrap_or(usize::MAX);
@@ -60,7 +60,7 @@ fn draw(labels: &[String], top: i128, unit: &str, marks: &[Mark<'_>]) -> Result<
     };
     let y_name = |y: i32| grouped(i128::from(y) * top / i128::from(HEIGHT_PLACES));
     rectangles(
-        &Frame {
+        &ChartFrame {
             size: SIZE,
             x_n: place(labels.len()) * MONTH_PLACES,
             y_n: HEIGHT_PLACES,

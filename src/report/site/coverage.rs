@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::reference::benchmark::Benchmark;
 use crate::report::lake::{Lake, Selection};
 use crate::report::shown::grouped;
-use crate::report::sreport::{Period, month_of};
+use crate::report::sreport::{SreportPeriod, month_of};
 use crate::report::table::Table;
 use crate::schema::batch::{decimal, int, number, text, time, word};
 
@@ -47,7 +47,7 @@ impl Coverage {
     /// [`crate::error::Kind::Io`] when the lake cannot be read.
     pub fn add_records(&mut self, lake: &Lake, site: &str, selection: &Selection) -> Result<()> {
         let zone = lake.zone()?;
-        let period = Period::of_days(selection, &zone);
+        let period = SreportPeriod::of_days(selection, &zone);
         let is_by_end = lake
             .manifest
             .facts

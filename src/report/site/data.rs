@@ -20,7 +20,7 @@ const WORK_SCALE: i128 = 10_000_000;
 
 /// Sums of one VO or account, view and month.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sums {
+pub struct SitePageSums {
     /// Jobs.
     pub job_n: i128,
     /// Core time, seconds.
@@ -41,7 +41,7 @@ pub struct Sums {
     pub corrected_core_s: i128,
 }
 
-impl Sums {
+impl SitePageSums {
     /// Adds another.
     pub fn add(&mut self, other: &Self) {
         self.job_n += other.job_n;
@@ -59,7 +59,7 @@ impl Sums {
 }
 
 /// Month, VO or account, view.
-pub type Key = (Month, String, String);
+pub type SitePageKey = (Month, String, String);
 
 /// By whose name usage is grouped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -111,9 +111,9 @@ pub struct SiteData {
     /// By whose name usage is grouped.
     pub grouping: Grouping,
     /// Usage, with corrections.
-    pub usage: BTreeMap<Key, Sums>,
+    pub usage: BTreeMap<SitePageKey, SitePageSums>,
     /// Usage of the site's own account by each of [`PARTS`]; `None` where it is unknown.
-    pub parts: [BTreeMap<Option<String>, Sums>; PARTS.len()],
+    pub parts: [BTreeMap<Option<String>, SitePageSums>; PARTS.len()],
     /// Which jobs have work in which benchmark.
     pub coverage: Coverage,
     /// The site and the months of the page.
@@ -225,7 +225,7 @@ impl SiteData {
                 };
                 let is_correction = word(correction, row).is_some();
                 let corrected = |value: i64| if is_correction { i128::from(value) } else { 0 };
-                let sums = Sums {
+                let sums = SitePageSums {
                     job_n: jobs.value(row).into(),
                     core_s: cores.value(row).into(),
                     cpu_ms: number(cpu, row).map(i128::from),
@@ -302,8 +302,8 @@ impl SiteData {
 
     /// The sums of the site's own account: views that tell of the same hours again are left out.
     #[must_use]
-    pub fn total(&self) -> Sums {
-        let mut total = Sums::default();
+    pub fn total(&self) -> SitePageSums {
+        let mut total = SitePageSums::default();
         for ((_, _, view), sums) in &self.usage {
             if is_own(view) {
                 total.add(sums);
@@ -347,8 +347,8 @@ impl SiteData {
 
     /// Sums by VO or account of the site's own account, largest first.
     #[must_use]
-    pub fn by_name(&self) -> Vec<(String, Sums)> {
-        let mut by_name: BTreeMap<&str, Sums> = BTreeMap::new();
+    pub fn by_name(&self) -> Vec<(String, SitePageSums)> {
+        let mut by_name: BTreeMap<&str, SitePageSums> = BTreeMap::new();
         for ((_, name, view), sums) in &self.usage {
             if is_own(view) {
                 by_name.entry(name).or_default().add(sums);
@@ -360,8 +360,8 @@ impl SiteData {
 
     /// Sums by month of the site's own account.
     #[must_use]
-    pub fn by_month(&self) -> BTreeMap<Month, Sums> {
-        let mut by_month: BTreeMap<Month, Sums> = BTreeMap::new();
+    pub fn by_month(&self) -> BTreeMap<Month, SitePageSums> {
+        let mut by_month: BTreeMap<Month, SitePageSums> = BTreeMap::new();
         for ((month, _, view), sums) in &self.usage {
             if is_own(view) {
                 by_month.entry(*month).or_default().add(sums);
@@ -372,7 +372,7 @@ impl SiteData {
 }
 
 /// Sorted by core time, the most first.
-pub(super) fn largest_first<N: Ord>(mut named: Vec<(N, Sums)>) -> Vec<(N, Sums)> {
+pub(super) fn largest_first<N: Ord>(mut named: Vec<(N, SitePageSums)>) -> Vec<(N, SitePageSums)> {
     named.sort_by(|a, b| b.1.core_s.cmp(&a.1.core_s).then_with(|| a.0.cmp(&b.0)));
     named
 }
@@ -408,7 +408,7 @@ fn views_that_tell_gpus(lake: &Lake, site: &str) -> Result<BTreeSet<String>> {
 
 /// CPU time of core time in percent.
 #[must_use]
-pub fn efficiency(sums: &Sums) -> Cell {
+pub fn efficiency(sums: &SitePageSums) -> Cell {
     let cpu_ms = sums.cpu_ms.map(|cpu_ms| cpu_ms.saturating_mul(100));
     cpu_ms.map_or(Cell::Empty, |cpu_ms| {
         Cell::ratio(cpu_ms, sums.core_s.saturating_mul(1000), 1)
@@ -417,7 +417,7 @@ pub fn efficiency(sums: &Sums) -> Cell {
 
 /// Jobs, core hours, CPU hours, efficiency, GPU hours, work, jobs without benchmark, corrected jobs.
 #[must_use]
-pub fn amounts(sums: &Sums) -> Vec<Cell> {
+pub fn amounts(sums: &SitePageSums) -> Vec<Cell> {
     let hours = |seconds: i128| Cell::ratio(seconds, 3600, 2);
     let [hs06, hs23] = sums.work_s.map(|work| match work {
         Some(work) => Cell::ratio(divide(work, WORK_SCALE / 1000).unwrap_or(0), 3_600_000, 2),

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::charged::by_policy;
 use super::chart::{SERIES_INKS, Series, percentages, stacked};
-use super::data::{PARTS, SiteData, Sums, amounts, efficiency, is_own};
+use super::data::{PARTS, SiteData, SitePageSums, amounts, efficiency, is_own};
 use super::split::by_column;
 use super::supply::used_tenths;
 use crate::error::Result;
@@ -139,7 +139,7 @@ fn charts(body: &mut String, data: &SiteData) -> Result<()> {
     let months = data.by_month();
     let labels: Vec<String> = months.keys().map(ToString::to_string).collect();
     let names = data.by_name();
-    let hours = |sums: &Sums| divide(sums.core_s, 3600).unwrap_or(0);
+    let hours = |sums: &SitePageSums| divide(sums.core_s, 3600).unwrap_or(0);
     let of = |wanted: &str, month: &crate::time::Month| {
         let views = data
             .usage

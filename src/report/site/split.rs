@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::data::{Sums, amounts, largest_first};
+use super::data::{SitePageSums, amounts, largest_first};
 use crate::report::table::{Cell, ColumnKind, Table};
 
 /// Usage by the values of a column, the most first, with its share of all; `None` where no value is known.
 #[must_use]
-pub(super) fn by_column(title: &str, column: &str, by_value: &BTreeMap<Option<String>, Sums>) -> Option<Table> {
+pub(super) fn by_column(title: &str, column: &str, by_value: &BTreeMap<Option<String>, SitePageSums>) -> Option<Table> {
     if !by_value.keys().any(Option::is_some) {
         return None;
     }
@@ -24,11 +24,11 @@ pub(super) fn by_column(title: &str, column: &str, by_value: &BTreeMap<Option<St
             ("share", "% of core hours", ColumnKind::Decimal(1)),
         ],
     );
-    let mut total = Sums::default();
+    let mut total = SitePageSums::default();
     for sums in by_value.values() {
         total.add(sums);
     }
-    let row = |name: &str, sums: &Sums| {
+    let row = |name: &str, sums: &SitePageSums| {
         let mut cells = vec![Cell::text(name)];
         cells.extend(amounts(sums).into_iter().take(5));
         cells.push(Cell::ratio(sums.core_s.saturating_mul(100), total.core_s, 1));

@@ -3,10 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::data::{Grouping, Sums};
+use super::data::{Grouping, SitePageSums};
 use crate::charge::amount::CHARGE_SCALE;
 use crate::error::Result;
-use crate::report::charges::{Charged, Tariff};
+use crate::report::charges::{AccountCharge, BalanceTariff};
 use crate::report::lake::{Lake, Selection};
 use crate::report::table::{Cell, ColumnKind, Table, known_sum};
 use crate::schema::batch::{decimal, int, number, text, word};
@@ -50,9 +50,9 @@ pub struct Supply {
     /// Capacity by month.
     pub installed: BTreeMap<Month, Installed>,
     /// Charges of the view `batch`.
-    pub charged: Vec<Charged>,
+    pub charged: Vec<AccountCharge>,
     /// Every policy the lake charges by.
-    pub tariffs: BTreeSet<Tariff>,
+    pub tariffs: BTreeSet<BalanceTariff>,
     /// Left over by cluster and canonical unit.
     pub left_over: BTreeMap<(String, String), LeftOver>,
 }
@@ -164,7 +164,7 @@ impl Supply {
 
     /// Capacity beside what was delivered, by month.
     #[must_use]
-    pub fn capacity_table(&self, delivered: &BTreeMap<Month, Sums>) -> Table {
+    pub fn capacity_table(&self, delivered: &BTreeMap<Month, SitePageSums>) -> Table {
         let hour = ColumnKind::DecimalSum(2);
         let percent = ColumnKind::Decimal(2);
         let mut table = Table::new(
@@ -182,7 +182,7 @@ impl Supply {
                 ("used_of_hs23", "%", percent),
             ],
         );
-        let mut totals = (Installed::default(), Sums::default());
+        let mut totals = (Installed::default(), SitePageSums::default());
         for (month, installed) in &self.installed {
             let sums = delivered.get(month).copied().unwrap_or_default();
             totals.0.core_s += installed.core_s;
@@ -278,15 +278,15 @@ impl Supply {
 }
 
 /// A tariff, and one VO or account (which may be unknown) or all of them.
-type OfName<'a> = (&'a Tariff, Option<Option<&'a str>>);
+type OfName<'a> = (&'a BalanceTariff, Option<Option<&'a str>>);
 
 /// Per mille of capacity that was delivered; `None` where there is no capacity.
 #[must_use]
-pub fn used_tenths(installed: &Installed, sums: &Sums) -> Option<i128> {
+pub fn used_tenths(installed: &Installed, sums: &SitePageSums) -> Option<i128> {
     crate::report::table::divide(sums.core_s.saturating_mul(1000), installed.core_s)
 }
 
-fn capacity_row(name: String, installed: &Installed, sums: &Sums) -> Vec<Cell> {
+fn capacity_row(name: String, installed: &Installed, sums: &SitePageSums) -> Vec<Cell> {
     let mut row = vec![
         Cell::text(name),
         Cell::ratio(installed.core_s, 3600, 2),

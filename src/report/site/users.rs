@@ -2,8 +2,8 @@
 
 use crate::error::Result;
 use crate::report::lake::{Lake, Selection};
-use crate::report::sreport::answer::{Request, SreportKind};
-use crate::report::sreport::{Period, TimeUnit, answer};
+use crate::report::sreport::answer::{SreportKind, SreportRequest};
+use crate::report::sreport::{SreportPeriod, TimeUnit, answer};
 use crate::report::table::{Cell, ColumnKind, Table};
 
 /// Those who used most.
@@ -21,11 +21,11 @@ pub struct TopUsers {
 /// # Errors
 /// As [`answer`].
 pub fn top_users(lake: &Lake, selection: &Selection) -> Result<TopUsers> {
-    let period = Period::of_days(selection, &lake.zone()?);
-    let request = Request {
+    let period = SreportPeriod::of_days(selection, &lake.zone()?);
+    let request = SreportRequest {
         unit: TimeUnit::Seconds,
         tres: std::iter::once("cpu".to_owned()).collect(),
-        ..Request::new(SreportKind::TopUsage, selection.clone(), period)
+        ..SreportRequest::new(SreportKind::TopUsage, selection.clone(), period)
     };
     let answer = answer(lake, &request)?;
     let mut table = Table::new(

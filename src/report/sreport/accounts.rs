@@ -2,18 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use super::answer::{Answer, Request, SreportKind, Wholes, push_lines, table_of};
+use super::answer::{SreportAnswer, SreportKind, SreportRequest, Wholes, push_lines, table_of};
 use super::gathered::Gathered;
 use super::tree::Trees;
 use super::used::{Used, names};
 use crate::report::table::Cell;
 
 /// Cluster, account and user, in the order of lines.
-type Line<'a> = (&'a str, &'a str, Option<&'a str>);
+type SreportLine<'a> = (&'a str, &'a str, Option<&'a str>);
 
-pub(super) fn answer(gathered: &Gathered, trees: &Trees, wholes: &Wholes, request: &Request) -> Answer {
+pub(super) fn answer(gathered: &Gathered, trees: &Trees, wholes: &Wholes, request: &SreportRequest) -> SreportAnswer {
     let has_users = request.kind == SreportKind::AccountUtilizationByUser;
-    let mut lines: BTreeMap<Line<'_>, Used> = BTreeMap::new();
+    let mut lines: BTreeMap<SreportLine<'_>, Used> = BTreeMap::new();
     for (who, used) in &gathered.used {
         for account in trees.line(&who.cluster, &who.account) {
             lines.entry((&who.cluster, account, None)).or_default().add(used);
@@ -41,7 +41,7 @@ pub(super) fn answer(gathered: &Gathered, trees: &Trees, wholes: &Wholes, reques
         .used
         .keys()
         .map(|who| (who.cluster.as_str(), who.account.as_str()));
-    Answer {
+    SreportAnswer {
         notes: trees.notes(accounts),
         table,
     }

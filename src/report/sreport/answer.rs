@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::jobs::Jobs;
-use super::period::Period;
+use super::jobs::SreportJobs;
+use super::period::SreportPeriod;
 use super::unit::TimeUnit;
 use super::used::Used;
 use super::{events, used};
@@ -48,13 +48,13 @@ impl SreportKind {
 
 /// What is asked for.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct SreportRequest {
     /// Which table.
     pub kind: SreportKind,
     /// Sites and VOs; its months are those of `period`.
     pub selection: Selection,
     /// Of which time.
-    pub period: Period,
+    pub period: SreportPeriod,
     /// In what usage is reported.
     pub unit: TimeUnit,
     /// Only these trackable resources; empty for all a lake can tell of.
@@ -67,10 +67,10 @@ pub struct Request {
     pub is_job_count: bool,
 }
 
-impl Request {
+impl SreportRequest {
     /// A table with what sreport takes where nothing else is said.
     #[must_use]
-    pub fn new(kind: SreportKind, selection: Selection, period: Period) -> Self {
+    pub fn new(kind: SreportKind, selection: Selection, period: SreportPeriod) -> Self {
         Self {
             kind,
             selection,
@@ -106,7 +106,7 @@ impl Request {
 
 /// A table, and what people have to know of it.
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub struct SreportAnswer {
     /// The table.
     pub table: Table,
     /// What is not in it, or in it other than one would think.
@@ -122,7 +122,7 @@ pub(crate) struct Wholes {
 
 impl Wholes {
     /// Reads them, if percentages are asked for.
-    pub(crate) fn read(jobs: &Jobs<'_>, request: &Request) -> Result<Self> {
+    pub(crate) fn read(jobs: &SreportJobs<'_>, request: &SreportRequest) -> Result<Self> {
         if !request.unit.has_percent() {
             return Ok(Self::default());
         }
@@ -150,7 +150,7 @@ pub(crate) fn unregistered(what: &str) -> String {
 }
 
 /// A table with these words in front of the resource and its amount.
-pub(crate) fn table_of(title: &str, words: &[&str], request: &Request) -> Table {
+pub(crate) fn table_of(title: &str, words: &[&str], request: &SreportRequest) -> Table {
     let mut columns: Vec<(String, &'static str, ColumnKind)> = words
         .iter()
         .chain(&["TRES Name"])
@@ -171,7 +171,7 @@ pub(crate) fn push_lines(
     used: &Used,
     names: &[String],
     whole: (&Wholes, &str),
-    request: &Request,
+    request: &SreportRequest,
 ) {
     for name in names.iter().filter(|name| request.has_tres(name)) {
         let mut row = words.to_vec();

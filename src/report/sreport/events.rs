@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::jobs::models;
-use super::period::Period;
+use super::period::SreportPeriod;
 use super::used::model_name;
 use crate::error::Result;
 use crate::report::lake::{Lake, Selection};
@@ -11,7 +11,7 @@ use crate::schema::batch::{int, number, text, time, word};
 
 /// One event, cut to the period.
 #[derive(Clone, Debug)]
-pub(super) struct Event {
+pub(super) struct NodeEvent {
     /// Cluster; empty when unknown.
     pub(super) cluster: String,
     /// Node; `None` for the whole cluster.
@@ -38,8 +38,8 @@ type EventKey = (String, Option<String>, i64);
 
 /// The events of a selection and period, sorted; each once, however many listings tell of it, and as the one tells that
 /// knows its end.
-pub(super) fn read(lake: &Lake, selection: &Selection, period: Period) -> Result<Vec<Event>> {
-    let mut events: BTreeMap<EventKey, (Option<i64>, Option<Event>)> = BTreeMap::new();
+pub(super) fn read(lake: &Lake, selection: &Selection, period: SreportPeriod) -> Result<Vec<NodeEvent>> {
+    let mut events: BTreeMap<EventKey, (Option<i64>, Option<NodeEvent>)> = BTreeMap::new();
     for file in lake.manifest.dataset("node_event") {
         for batch in lake.batches(&file.path, None)? {
             let batch = batch?;
@@ -80,7 +80,7 @@ pub(super) fn read(lake: &Lake, selection: &Selection, period: Period) -> Result
                 );
                 let end_ms = number(end, row);
                 let span = period.clip(start.value(row), end_ms.unwrap_or(i64::MAX));
-                let event = span.map(|span| Event {
+                let event = span.map(|span| NodeEvent {
                     cluster: key.0.clone(),
                     node: key.1.clone(),
                     span,
@@ -98,7 +98,7 @@ pub(super) fn read(lake: &Lake, selection: &Selection, period: Period) -> Result
 }
 
 /// Seconds of each resource that clusters registered: what percentages are of.
-pub(super) fn registered(events: &[Event]) -> BTreeMap<String, BTreeMap<String, i128>> {
+pub(super) fn registered(events: &[NodeEvent]) -> BTreeMap<String, BTreeMap<String, i128>> {
     let mut whole: BTreeMap<String, BTreeMap<String, i128>> = BTreeMap::new();
     for event in events.iter().filter(|event| event.kind == EventKind::Registered) {
         let own = whole.entry(event.cluster.clone()).or_default();

@@ -4,18 +4,18 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hashbrown::HashMap;
 
-use super::jobs::Jobs;
+use super::jobs::SreportJobs;
 use super::reserved::{Reserved, Sitting};
 use super::used::{TRES, Used};
 use crate::error::Result;
 use crate::reference::correction::Correction;
-use crate::report::known_by::{KnownBy, Owned};
+use crate::report::group_index::{KnownBy, Owned};
 use crate::report::lake::on_all_processors;
-use crate::summarise::fate::added_view;
+use crate::summarise::correction_effect::added_view;
 
 /// Whose usage it is.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Who {
+pub(super) struct SreportWho {
     /// Cluster; empty when unknown.
     pub(super) cluster: String,
     /// Account; empty when unknown.
@@ -27,13 +27,13 @@ pub(super) struct Who {
 /// What everybody used.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Gathered {
-    pub(super) used: BTreeMap<Who, Used>,
+    pub(super) used: BTreeMap<SreportWho, Used>,
     /// What people have to know of it.
     pub(super) notes: Vec<String>,
 }
 
 impl Gathered {
-    pub(super) fn read(jobs: &Jobs<'_>, reserved: &Reserved) -> Result<Self> {
+    pub(super) fn read(jobs: &SreportJobs<'_>, reserved: &Reserved) -> Result<Self> {
         let parts = on_all_processors(&jobs.pieces()?, |piece| {
             let mut sums: HashMap<Owned<3, 0>, Used, ahash::RandomState> = HashMap::default();
             let mut sitting = Sitting::default();
@@ -53,7 +53,7 @@ impl Gathered {
             sitting.absorb(more);
             for (Owned { words, .. }, used) in sums {
                 let [cluster, account, user] = words;
-                let who = Who {
+                let who = SreportWho {
                     cluster,
                     account,
                     user: Some(user).filter(|user| !user.is_empty()),
@@ -71,7 +71,7 @@ impl Gathered {
         Ok(gathered)
     }
 
-    fn add(&mut self, who: Who, used: &Used) {
+    fn add(&mut self, who: SreportWho, used: &Used) {
         self.used.entry(who).or_default().add(used);
     }
 
@@ -95,7 +95,7 @@ impl Gathered {
     }
 
     /// Adds what signed corrections add: they name no user and no times, only a month.
-    fn add_signed(&mut self, jobs: &Jobs<'_>) {
+    fn add_signed(&mut self, jobs: &SreportJobs<'_>) {
         for Addition { rule, who, used } in additions(jobs) {
             let Some(used) = used else {
                 self.notes.push(cut(rule));
@@ -126,7 +126,7 @@ impl Gathered {
 /// A signed addition to the selection.
 pub(super) struct Addition<'a> {
     pub(super) rule: &'a Correction,
-    pub(super) who: Who,
+    pub(super) who: SreportWho,
     /// `None` when the period holds only a part of its month.
     pub(super) used: Option<Used>,
 }
@@ -141,7 +141,7 @@ pub(super) fn cut(rule: &Correction) -> String {
 }
 
 /// The signed additions to a selection and period.
-pub(super) fn additions<'a>(jobs: &'a Jobs<'_>) -> Vec<Addition<'a>> {
+pub(super) fn additions<'a>(jobs: &'a SreportJobs<'_>) -> Vec<Addition<'a>> {
     let of = |rule: &Correction, name: &str| rule.filter(name).flatten().unwrap_or_default().to_owned();
     let mut found = Vec::new();
     for (site, month, rule) in jobs.corrections.additions() {
@@ -170,7 +170,7 @@ pub(super) fn additions<'a>(jobs: &'a Jobs<'_>) -> Vec<Addition<'a>> {
         if let Some((model, seconds)) = rule.gpu_model.as_deref().zip(seconds("alloc_gpu_s")) {
             used.add_model(model, seconds);
         }
-        let who = Who {
+        let who = SreportWho {
             cluster: of(rule, "cluster"),
             account: of(rule, "account"),
             user: None,

@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use arrow::array::{Array, AsArray, Int64Array, ListArray, RecordBatch, StringArray};
 use arrow::datatypes::Int64Type;
 
-use super::period::{Period, month_of};
+use super::period::{SreportPeriod, month_of};
 use super::used::{TRES, Used};
 use crate::error::{Error, Result};
-use crate::report::lake::{Lake, Piece, Selection};
+use crate::report::lake::{Lake, LakePiece, Selection};
 use crate::report::table::divide;
 use crate::schema::batch::{column, int, number, text, time, word};
-use crate::summarise::fate::{Corrections, Fate, FateColumns, Fates};
+use crate::summarise::correction_effect::{CorrectionEffect, CorrectionEffects, Corrections, EffectColumns};
 use crate::time::{Month, Zone};
 
 const COLUMNS: [&str; 16] = [
@@ -50,7 +50,7 @@ const CORES: usize = 0;
 
 /// A part of a job that lies in the period and is counted for one account.
 #[derive(Clone, Copy)]
-pub(super) struct JobPart<'a> {
+pub(super) struct PeriodPart<'a> {
     /// Cluster; empty when unknown.
     pub(super) cluster: &'a str,
     /// Account after corrections; empty when unknown.
@@ -70,7 +70,7 @@ pub(super) struct JobPart<'a> {
     models: Models<'a>,
 }
 
-impl<'a> JobPart<'a> {
+impl<'a> PeriodPart<'a> {
     /// A part of it, counted for an account.
     fn counted_for(mut self, account: &'a str, span: (i64, i64)) -> Self {
         (self.account, self.span) = (account, span);
@@ -140,18 +140,18 @@ impl<'a> Models<'a> {
 }
 
 /// Reads jobs for reports of a selection and period.
-pub(crate) struct Jobs<'l> {
+pub(crate) struct SreportJobs<'l> {
     pub(super) lake: &'l Lake,
     pub(super) selection: &'l Selection,
-    pub(super) period: Period,
+    pub(super) period: SreportPeriod,
     pub(super) zone: Zone,
     pub(super) corrections: Corrections,
     /// Whether usage counts in the month its job ended in: corrections of a month mean such jobs then.
     is_by_end: bool,
 }
 
-impl<'l> Jobs<'l> {
-    pub(super) fn new(lake: &'l Lake, selection: &'l Selection, period: Period) -> Result<Self> {
+impl<'l> SreportJobs<'l> {
+    pub(super) fn new(lake: &'l Lake, selection: &'l Selection, period: SreportPeriod) -> Result<Self> {
         Ok(Self {
             lake,
             selection,
@@ -167,7 +167,7 @@ impl<'l> Jobs<'l> {
     }
 
     /// The pieces to read. Jobs that ended after the period lie in a later month, and are cut to it all the same.
-    pub(super) fn pieces(&self) -> Result<Vec<Piece>> {
+    pub(super) fn pieces(&self) -> Result<Vec<LakePiece>> {
         self.lake.record_pieces(&Selection {
             sites: self.selection.sites.clone(),
             ..Selection::default()
@@ -175,13 +175,13 @@ impl<'l> Jobs<'l> {
     }
 
     /// Every part of a job of a piece that counts.
-    pub(super) fn each(&self, piece: &Piece, mut tell: impl FnMut(&JobPart<'_>)) -> Result<()> {
-        let fates = self.corrections.of_site(&piece.site);
-        let columns: BTreeSet<&str> = COLUMNS.into_iter().chain(fates.columns()).collect();
+    pub(super) fn each(&self, piece: &LakePiece, mut tell: impl FnMut(&PeriodPart<'_>)) -> Result<()> {
+        let effects = self.corrections.of_site(&piece.site);
+        let columns: BTreeSet<&str> = COLUMNS.into_iter().chain(effects.columns()).collect();
         let columns: Vec<&str> = columns.into_iter().collect();
         for batch in self.lake.piece_batches(piece, &columns)? {
             let batch = batch?;
-            let looked_at = fates.of_batch(&batch)?;
+            let looked_at = effects.of_batch(&batch)?;
             let words = |name| text(&batch, name);
             let (view, vo, cluster) = (words("view")?, words("vo")?, words("cluster")?);
             let (account, user, reservation) = (words("account")?, words("user")?, words("reservation")?);
@@ -207,7 +207,7 @@ impl<'l> Jobs<'l> {
                     let amount = amounts.get(place).and_then(|column| number(column, row));
                     amount.map(|amount| if place == MEMORY { amount >> 20 } else { amount })
                 };
-                let part = JobPart {
+                let part = PeriodPart {
                     cluster: word(cluster, row).unwrap_or_default(),
                     account: "",
                     user: word(user, row).unwrap_or_default(),
@@ -218,21 +218,21 @@ impl<'l> Jobs<'l> {
                     amounts: std::array::from_fn(amount),
                     models: typed.row(row),
                 };
-                let mut tell = |fate: Fate<'_>, span| {
-                    if !fate.is_void && self.selection.has_vo(fate.vo) {
-                        let account = fate.account.unwrap_or_default();
+                let mut tell = |effect: CorrectionEffect<'_>, span| {
+                    if !effect.is_void && self.selection.has_vo(effect.vo) {
+                        let account = effect.account.unwrap_or_default();
                         tell(&part.counted_for(account, span));
                     }
                 };
-                if fates.is_empty() {
-                    let own = Fate {
+                if effects.is_empty() {
+                    let own = CorrectionEffect {
                         is_void: false,
                         vo: word(vo, row),
                         account: word(account, row),
                     };
                     tell(own, span);
                 } else {
-                    self.fates_of((&fates, &looked_at), row, (span, end_ms), tell);
+                    self.fates_of((&effects, &looked_at), row, (span, end_ms), tell);
                 }
             }
         }
@@ -242,36 +242,36 @@ impl<'l> Jobs<'l> {
     /// What became of a row: of all of it where jobs count in the month they ended in, else month by month.
     pub(super) fn fates_of(
         &self,
-        (fates, columns): (&Fates<'_>, &FateColumns<'_>),
+        (effects, columns): (&CorrectionEffects<'_>, &EffectColumns<'_>),
         row: usize,
         ((from_ms, until_ms), end_ms): ((i64, i64), i64),
-        mut tell: impl FnMut(Fate<'_>, (i64, i64)),
+        mut tell: impl FnMut(CorrectionEffect<'_>, (i64, i64)),
     ) {
         if self.is_by_end {
             if let Some(month) = month_of(end_ms, &self.zone) {
-                tell(fates.of(columns, row, month), (from_ms, until_ms));
+                tell(effects.of(columns, row, month), (from_ms, until_ms));
             }
             return;
         }
-        let mut begun: Option<(Fate<'_>, i64)> = None;
+        let mut begun: Option<(CorrectionEffect<'_>, i64)> = None;
         let mut at_ms = from_ms;
         while at_ms < until_ms {
             let Some(month) = month_of(at_ms, &self.zone) else {
                 return;
             };
-            let fate = fates.of(columns, row, month);
+            let effect = effects.of(columns, row, month);
             match begun {
-                Some((known, _)) if known == fate => {}
+                Some((known, _)) if known == effect => {}
                 Some((known, since_ms)) => {
                     tell(known, (since_ms, at_ms));
-                    begun = Some((fate, at_ms));
+                    begun = Some((effect, at_ms));
                 }
-                None => begun = Some((fate, at_ms)),
+                None => begun = Some((effect, at_ms)),
             }
             at_ms = self.begins_ms(month.next()).max(at_ms + 1);
         }
-        if let Some((fate, since_ms)) = begun {
-            tell(fate, (since_ms, until_ms));
+        if let Some((effect, since_ms)) = begun {
+            tell(effect, (since_ms, until_ms));
         }
     }
 

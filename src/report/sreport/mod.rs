@@ -18,16 +18,16 @@ mod utilization;
 mod windows;
 
 use gathered::Gathered;
-use jobs::Jobs;
+use jobs::SreportJobs;
 use reserved::Reserved;
 use tree::Trees;
 
 use super::lake::{Lake, Selection};
-use super::sreport::answer::{Answer, Request, SreportKind, Wholes};
+use super::sreport::answer::{SreportAnswer, SreportKind, SreportRequest, Wholes};
 use crate::error::Result;
 use crate::time::DaySpan;
 
-pub use period::{Period, month_of};
+pub use period::{SreportPeriod, month_of};
 pub use unit::TimeUnit;
 
 /// Makes a table.
@@ -35,9 +35,9 @@ pub use unit::TimeUnit;
 /// # Errors
 /// [`Kind::Io`] when the lake cannot be read; [`Kind::Data`] when it does not say in which zone its months are cut;
 /// [`Kind::Usage`] when what is asked for has no answer.
-pub fn answer(lake: &Lake, request: &Request) -> Result<Answer> {
+pub fn answer(lake: &Lake, request: &SreportRequest) -> Result<SreportAnswer> {
     request.check()?;
-    let jobs = Jobs::new(lake, &request.selection, request.period)?;
+    let jobs = SreportJobs::new(lake, &request.selection, request.period)?;
     let mut answer = match request.kind {
         SreportKind::SizesByAccount => sizes::answer(&jobs, request)?,
         SreportKind::Utilization => utilization::answer(&jobs, request)?,
@@ -63,7 +63,7 @@ pub fn answer(lake: &Lake, request: &Request) -> Result<Answer> {
 }
 
 /// Summaries tell of jobs added up, which cannot be cut to a period or told apart by user.
-fn of_summaries(jobs: &Jobs<'_>) -> Result<Option<String>> {
+fn of_summaries(jobs: &SreportJobs<'_>) -> Result<Option<String>> {
     let rows = jobs.lake.summaries(&Selection {
         days: DaySpan::default(),
         ..jobs.selection.clone()

@@ -10,7 +10,7 @@ pub(super) const HOUR_MS: i64 = 3_600_000;
 
 /// From an instant to another, Unix milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Period {
+pub struct SreportPeriod {
     /// First instant.
     pub from_ms: i64,
     /// First instant behind it.
@@ -19,7 +19,7 @@ pub struct Period {
     hour_ms: i64,
 }
 
-impl Period {
+impl SreportPeriod {
     /// The days of a selection, in a zone; open at an end where the selection is.
     #[must_use]
     pub fn of_days(selection: &Selection, zone: &Zone) -> Self {

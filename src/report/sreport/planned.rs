@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use arrow::array::Array;
 
-use super::events::{Event, EventKind};
-use super::jobs::Jobs;
+use super::events::{EventKind, NodeEvent};
+use super::jobs::SreportJobs;
 use super::reserved::Reserved;
 use crate::error::Result;
-use crate::report::lake::Piece;
+use crate::report::lake::LakePiece;
 use crate::schema::batch::{int, number, text, time, word};
-use crate::summarise::fate::Fate;
+use crate::summarise::correction_effect::CorrectionEffect;
 
 const COLUMNS: [&str; 8] = [
     "view",
@@ -34,7 +34,7 @@ const ASKED_SINCE: u32 = 9;
 pub(super) type Registered = BTreeMap<(String, i64), (i64, i64)>;
 
 /// The time of every hour in which a cluster was registered, from the first event to the last.
-pub(super) fn registered(jobs: &Jobs<'_>, events: &[Event]) -> Registered {
+pub(super) fn registered(jobs: &SreportJobs<'_>, events: &[NodeEvent]) -> Registered {
     let mut spans = Registered::new();
     for event in events.iter().filter(|event| event.kind == EventKind::Registered) {
         for (hour, from_ms, until_ms) in jobs.period.hours(event.span.0, event.span.1) {
@@ -90,20 +90,20 @@ impl Planned {
     /// Adds the jobs of a piece.
     pub(super) fn read(
         &mut self,
-        jobs: &Jobs<'_>,
-        piece: &Piece,
+        jobs: &SreportJobs<'_>,
+        piece: &LakePiece,
         reserved: &Reserved,
         registered: &Registered,
     ) -> Result<()> {
         let file = jobs.lake.manifest.file(&piece.path);
         let is_asked = file.is_some_and(|file| file.schema_version >= ASKED_SINCE);
-        let fates = jobs.corrections.of_site(&piece.site);
-        let mut columns: BTreeSet<&str> = COLUMNS.into_iter().chain(fates.columns()).collect();
+        let effects = jobs.corrections.of_site(&piece.site);
+        let mut columns: BTreeSet<&str> = COLUMNS.into_iter().chain(effects.columns()).collect();
         columns.extend(is_asked.then_some(ASKED));
         let columns: Vec<&str> = columns.into_iter().collect();
         for batch in jobs.lake.piece_batches(piece, &columns)? {
             let batch = batch?;
-            let looked_at = fates.of_batch(&batch)?;
+            let looked_at = effects.of_batch(&batch)?;
             let words = |name| text(&batch, name);
             let (view, vo, account) = (words("view")?, words("vo")?, words("account")?);
             let (cluster, reservation) = (words("cluster")?, words("reservation")?);
@@ -123,25 +123,25 @@ impl Planned {
                     continue;
                 };
                 let cluster = word(cluster, row).unwrap_or_default();
-                let own = Wait {
+                let own = PlannedWait {
                     cluster,
                     reservation: word(reservation, row),
                     core_n: asked.and_then(|asked| number(asked, row)).filter(|_| !is_untold),
                 };
-                let mut tell = |fate: Fate<'_>, span| {
-                    if !fate.is_void && jobs.selection.has_vo(fate.vo) {
+                let mut tell = |effect: CorrectionEffect<'_>, span| {
+                    if !effect.is_void && jobs.selection.has_vo(effect.vo) {
                         self.wait(&own, span, jobs, reserved, registered);
                     }
                 };
-                if fates.is_empty() {
-                    let fate = Fate {
+                if effects.is_empty() {
+                    let effect = CorrectionEffect {
                         is_void: false,
                         vo: word(vo, row),
                         account: word(account, row),
                     };
-                    tell(fate, span);
+                    tell(effect, span);
                 } else {
-                    jobs.fates_of((&fates, &looked_at), row, (span, until_ms), tell);
+                    jobs.fates_of((&effects, &looked_at), row, (span, until_ms), tell);
                 }
             }
         }
@@ -152,9 +152,9 @@ impl Planned {
     /// as a whole, unless others may run on in it.
     fn wait(
         &mut self,
-        job: &Wait<'_>,
+        job: &PlannedWait<'_>,
         span: (i64, i64),
-        jobs: &Jobs<'_>,
+        jobs: &SreportJobs<'_>,
         reserved: &Reserved,
         registered: &Registered,
     ) {
@@ -184,7 +184,7 @@ impl Planned {
 }
 
 /// What of a waiting job counts.
-struct Wait<'a> {
+struct PlannedWait<'a> {
     cluster: &'a str,
     reservation: Option<&'a str>,
     /// Unknown where nothing says it, or since when it waited.

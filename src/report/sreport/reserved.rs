@@ -2,16 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::gathered::Who;
-use super::jobs::JobPart;
-use super::period::Period;
+use super::gathered::SreportWho;
+use super::jobs::PeriodPart;
+use super::period::SreportPeriod;
 use super::used::{TRES, Used, model_of};
-use super::windows::{Allowed, Window};
+use super::windows::{Allowed, ReservationWindow};
 
 /// The windows of a period.
 pub(super) struct Reserved {
-    pub(super) windows: Vec<Window>,
-    period: Period,
+    pub(super) windows: Vec<ReservationWindow>,
+    period: SreportPeriod,
     /// Places in `windows` by cluster and name.
     places: BTreeMap<String, BTreeMap<String, Vec<usize>>>,
 }
@@ -34,7 +34,7 @@ impl Sitting {
 }
 
 impl Reserved {
-    pub(super) fn new(windows: Vec<Window>, period: Period) -> Self {
+    pub(super) fn new(windows: Vec<ReservationWindow>, period: SreportPeriod) -> Self {
         let mut places: BTreeMap<String, BTreeMap<String, Vec<usize>>> = BTreeMap::new();
         for (place, window) in windows.iter().enumerate() {
             if let Some(cluster) = &window.cluster {
@@ -52,8 +52,8 @@ impl Reserved {
     /// The windows of a job's reservation, with what of the job lies in each; `None` when it ran in none that is listed.
     pub(super) fn of<'r>(
         &'r self,
-        part: &JobPart<'_>,
-    ) -> Option<impl Iterator<Item = (usize, &'r Window, (i64, i64))> + use<'r>> {
+        part: &PeriodPart<'_>,
+    ) -> Option<impl Iterator<Item = (usize, &'r ReservationWindow, (i64, i64))> + use<'r>> {
         let span = part.span;
         let places = self.places.get(part.cluster)?.get(part.reservation?)?;
         Some(places.iter().filter_map(move |place| {
@@ -64,7 +64,7 @@ impl Reserved {
     }
 
     /// Notes how long a part of a job sat in its reservation.
-    pub(super) fn sit(&self, part: &JobPart<'_>, sitting: &mut Sitting) {
+    pub(super) fn sit(&self, part: &PeriodPart<'_>, sitting: &mut Sitting) {
         let Some(name) = part.reservation else { return };
         let Some(windows) = self.of(part) else {
             let key = (part.cluster.to_owned(), name.to_owned());
@@ -84,8 +84,8 @@ impl Reserved {
     }
 
     /// What was handed to whom, and what people have to know of it.
-    pub(super) fn idle(&self, sitting: &Sitting) -> (BTreeMap<Who, Used>, Vec<String>) {
-        let mut handed: BTreeMap<Who, Used> = BTreeMap::new();
+    pub(super) fn idle(&self, sitting: &Sitting) -> (BTreeMap<SreportWho, Used>, Vec<String>) {
+        let mut handed: BTreeMap<SreportWho, Used> = BTreeMap::new();
         let mut left_out: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for (place, window) in self.windows.iter().enumerate() {
             let (cluster, members, named_n) = match (&window.cluster, &window.allowed) {
@@ -115,7 +115,7 @@ impl Reserved {
                         break;
                     }
                     for (account, user) in members {
-                        let who = Who {
+                        let who = SreportWho {
                             cluster: cluster.clone(),
                             account: account.clone(),
                             user: user.clone(),
@@ -159,7 +159,7 @@ impl Reserved {
 }
 
 /// Whether a job holds any of a resource.
-fn holds(part: &JobPart<'_>, tres: &str) -> bool {
+fn holds(part: &PeriodPart<'_>, tres: &str) -> bool {
     match TRES.iter().position(|name| *name == tres) {
         Some(place) => part.amount(place).is_some_and(|n| n > 0),
         None => part.models().any(|(model, n)| n > 0 && model_of(tres) == Some(model)),

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::answer::{Answer, Request};
+use super::answer::{SreportAnswer, SreportRequest};
 use super::gathered::{Addition, additions, cut};
-use super::jobs::{JobPart, Jobs};
+use super::jobs::{PeriodPart, SreportJobs};
 use crate::error::{Error, Kind, Result};
 use crate::report::lake::on_all_processors;
 use crate::report::table::{Cell, ColumnKind, Table};
@@ -25,7 +25,7 @@ struct Sizes {
 }
 
 impl Sizes {
-    fn add(&mut self, part: &JobPart<'_>, edges: &[i64]) {
+    fn add(&mut self, part: &PeriodPart<'_>, edges: &[i64]) {
         let wall_s = part.wall_s(part.span);
         if wall_s == 0 {
             return;
@@ -60,7 +60,7 @@ impl Sizes {
     }
 }
 
-pub(super) fn answer(jobs: &Jobs<'_>, request: &Request) -> Result<Answer> {
+pub(super) fn answer(jobs: &SreportJobs<'_>, request: &SreportRequest) -> Result<SreportAnswer> {
     if request.tres.iter().any(|name| name != "cpu") {
         return Err(Error::new(Kind::Usage, "sizes are told in cpu alone"));
     }
@@ -95,13 +95,13 @@ pub(super) fn answer(jobs: &Jobs<'_>, request: &Request) -> Result<Answer> {
             None => cut(rule),
         });
     }
-    Ok(Answer {
+    Ok(SreportAnswer {
         table: table(&sizes, request),
         notes,
     })
 }
 
-fn table(sizes: &Sizes, request: &Request) -> Table {
+fn table(sizes: &Sizes, request: &SreportRequest) -> Table {
     let mut columns = vec![
         ("Cluster".to_owned(), "", ColumnKind::Text),
         ("Account".to_owned(), "", ColumnKind::Text),

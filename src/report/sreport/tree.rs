@@ -11,27 +11,27 @@ const ROOT: &str = "root";
 
 /// A user in an account.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Member {
+pub(super) struct AssociationMember {
     pub(super) account: String,
     pub(super) user: String,
 }
 
 /// What listings say of one cluster.
 #[derive(Clone, Debug, Default)]
-struct Cluster {
+struct AssociationCluster {
     as_of_ms: Option<i64>,
     parents: BTreeMap<String, String>,
     /// One for each association: a user may have several in an account, each in a partition.
-    members: Vec<Member>,
+    members: Vec<AssociationMember>,
 }
 
 /// The trees of all clusters.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Trees(BTreeMap<String, Cluster>);
+pub(super) struct Trees(BTreeMap<String, AssociationCluster>);
 
 impl Trees {
     pub(super) fn read(lake: &Lake) -> Result<Self> {
-        let mut clusters: BTreeMap<String, Cluster> = BTreeMap::new();
+        let mut clusters: BTreeMap<String, AssociationCluster> = BTreeMap::new();
         for file in lake.manifest.dataset("association") {
             for batch in lake.batches(&file.path, None)? {
                 let batch = batch?;
@@ -53,7 +53,7 @@ impl Trees {
                         known.as_of_ms = as_of_ms;
                     }
                     match (word(user, row), word(parent, row)) {
-                        (Some(user), _) => known.members.push(Member {
+                        (Some(user), _) => known.members.push(AssociationMember {
                             account: account.to_owned(),
                             user: user.to_owned(),
                         }),
@@ -82,7 +82,7 @@ impl Trees {
     }
 
     /// The associations of users of a cluster; `None` where none are listed.
-    pub(super) fn members(&self, cluster: &str) -> Option<&[Member]> {
+    pub(super) fn members(&self, cluster: &str) -> Option<&[AssociationMember]> {
         let members = self.0.get(cluster).map(|known| known.members.as_slice());
         members.filter(|members| !members.is_empty())
     }

@@ -3,12 +3,12 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::answer::{Answer, Request, SreportKind, Wholes, push_lines, table_of};
-use super::gathered::{Gathered, Who};
+use super::answer::{SreportAnswer, SreportKind, SreportRequest, Wholes, push_lines, table_of};
+use super::gathered::{Gathered, SreportWho};
 use super::used::{Used, names};
 use crate::report::table::Cell;
 
-pub(super) fn answer(gathered: &Gathered, wholes: &Wholes, request: &Request) -> Answer {
+pub(super) fn answer(gathered: &Gathered, wholes: &Wholes, request: &SreportRequest) -> SreportAnswer {
     let is_top = request.kind == SreportKind::TopUsage;
     let title = if is_top {
         "Top Users"
@@ -17,7 +17,7 @@ pub(super) fn answer(gathered: &Gathered, wholes: &Wholes, request: &Request) ->
     };
     let mut table = table_of(title, &["Cluster", "Login", "Account"], request);
     let models = gathered.models();
-    let mut clusters: BTreeMap<&str, Vec<(&Who, &str, &Used)>> = BTreeMap::new();
+    let mut clusters: BTreeMap<&str, Vec<(&SreportWho, &str, &Used)>> = BTreeMap::new();
     let mut nobody_s = 0;
     for (who, used) in &gathered.used {
         match &who.user {
@@ -39,7 +39,7 @@ pub(super) fn answer(gathered: &Gathered, wholes: &Wholes, request: &Request) ->
         }
     }
     let notes = (nobody_s > 0).then(|| format!("{nobody_s} core seconds of which nothing names the user are left out"));
-    Answer {
+    SreportAnswer {
         table,
         notes: notes.into_iter().collect(),
     }

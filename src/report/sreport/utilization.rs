@@ -3,15 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 
-use super::answer::{Answer, Request, unregistered};
-use super::events::{Event, EventKind, read};
+use super::answer::{SreportAnswer, SreportRequest, unregistered};
+use super::events::{EventKind, NodeEvent, read};
 use super::gathered::{Addition, additions, cut};
-use super::jobs::{JobPart, Jobs};
+use super::jobs::{PeriodPart, SreportJobs};
 use super::planned::{Planned, registered};
 use super::reserved::Reserved;
 use super::tree::Trees;
 use super::used::{model_of, names};
-use super::windows::{Window, read as read_windows};
+use super::windows::{ReservationWindow, read as read_windows};
 use crate::error::{Error, Result};
 use crate::ledger::Reason;
 use crate::reference::hostlist::Hostlist;
@@ -24,7 +24,7 @@ type Hours = BTreeMap<(String, String), BTreeMap<i64, i128>>;
 
 /// What jobs hold, by hour.
 #[derive(Debug, Default)]
-struct Held {
+struct UtilizationHeld {
     /// Outside of reservations, whose windows are allocated as a whole.
     allocated: Hours,
     /// While the controller of the cluster was down.
@@ -35,7 +35,7 @@ struct Held {
     planned: Planned,
 }
 
-impl Held {
+impl UtilizationHeld {
     fn absorb(&mut self, more: Self) {
         self.unknown_n += more.unknown_n;
         self.planned.absorb(more.planned);
@@ -112,15 +112,15 @@ impl Spent {
     }
 }
 
-pub(super) fn answer(jobs: &Jobs<'_>, request: &Request) -> Result<Answer> {
+pub(super) fn answer(jobs: &SreportJobs<'_>, request: &SreportRequest) -> Result<SreportAnswer> {
     let events = read(jobs.lake, jobs.selection, jobs.period)?;
     let trees = Trees::read(jobs.lake)?;
     let windows = read_windows(jobs.lake, jobs.selection, jobs.period, &trees)?;
     let reserved = Reserved::new(windows, jobs.period);
-    let held = Mutex::new(Held::default());
+    let held = Mutex::new(UtilizationHeld::default());
     let registered_spans = registered(jobs, &events);
     on_all_processors(&jobs.pieces()?, |piece| {
-        let mut own = Held::default();
+        let mut own = UtilizationHeld::default();
         jobs.each(piece, |part| hold(part, jobs, &reserved, &events, &mut own))?;
         own.planned.read(jobs, piece, &reserved, &registered_spans)?;
         let mut held = held.lock().map_err(|_| Error::internal("a working thread died"))?;
@@ -164,14 +164,20 @@ pub(super) fn answer(jobs: &Jobs<'_>, request: &Request) -> Result<Answer> {
     notes.extend(held.planned.notes());
     notes.extend(unstarted(jobs)?);
     let is_together = |cluster: &str| held.planned.unknown_n(cluster) > 0;
-    Ok(Answer {
+    Ok(SreportAnswer {
         table: table(&spent, is_unknown, is_together, request),
         notes,
     })
 }
 
 /// Notes what a part of a job holds in every hour.
-fn hold(part: &JobPart<'_>, jobs: &Jobs<'_>, reserved: &Reserved, events: &[Event], held: &mut Held) {
+fn hold(
+    part: &PeriodPart<'_>,
+    jobs: &SreportJobs<'_>,
+    reserved: &Reserved,
+    events: &[NodeEvent],
+    held: &mut UtilizationHeld,
+) {
     let add = |into: &mut Hours, span: (i64, i64)| {
         for (hour, from_ms, until_ms) in jobs.period.hours(span.0, span.1) {
             let used = part.used((from_ms, until_ms));
@@ -207,7 +213,12 @@ fn common(a: (i64, i64), b: (i64, i64)) -> Option<(i64, i64)> {
 }
 
 /// Every hour in which a cluster was registered, cut to what there was, and added up.
-fn rolled_up(jobs: &Jobs<'_>, events: &[Event], windows: &[Window], held: &Held) -> BTreeMap<(String, String), Spent> {
+fn rolled_up(
+    jobs: &SreportJobs<'_>,
+    events: &[NodeEvent],
+    windows: &[ReservationWindow],
+    held: &UtilizationHeld,
+) -> BTreeMap<(String, String), Spent> {
     let mut totals: Hours = BTreeMap::new();
     let mut hourly: BTreeMap<(String, String, i64), Spent> = BTreeMap::new();
     let mut unseen: Hours = BTreeMap::new();
@@ -312,7 +323,7 @@ fn rolled_up(jobs: &Jobs<'_>, events: &[Event], windows: &[Window], held: &Held)
     spent
 }
 
-fn hosts(window: &Window) -> BTreeSet<String> {
+fn hosts(window: &ReservationWindow) -> BTreeSet<String> {
     let list = window.nodes.as_deref().and_then(|nodes| Hostlist::parse(nodes).ok());
     list.iter()
         .flat_map(Hostlist::hosts)
@@ -321,7 +332,7 @@ fn hosts(window: &Window) -> BTreeSet<String> {
 }
 
 /// What is said where dumps told of jobs that had not started: a record is of a job that started or was given up.
-fn unstarted(jobs: &Jobs<'_>) -> Result<Option<String>> {
+fn unstarted(jobs: &SreportJobs<'_>) -> Result<Option<String>> {
     let mut row_n = 0;
     for file in jobs.lake.manifest.dataset("ledger") {
         for batch in jobs.lake.batches(&file.path, Some(&["reason", "row_n"]))? {
@@ -343,7 +354,7 @@ fn table(
     spent: &BTreeMap<(String, String), Spent>,
     is_unknown: impl Fn(&str) -> bool,
     is_together: impl Fn(&str) -> bool,
-    request: &Request,
+    request: &SreportRequest,
 ) -> Table {
     let mut columns = vec![
         ("Cluster".to_owned(), "", ColumnKind::Text),

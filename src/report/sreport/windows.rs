@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::jobs::models;
-use super::period::Period;
-use super::tree::{Member, Trees};
+use super::period::SreportPeriod;
+use super::tree::{AssociationMember, Trees};
 use super::used::model_name;
 use crate::error::Result;
 use crate::report::lake::{Lake, Selection};
@@ -12,7 +12,7 @@ use crate::schema::batch::{int, number, text, time, word};
 
 /// A window that had begun when a listing last told of it.
 #[derive(Clone, Debug)]
-pub(super) struct Window {
+pub(super) struct ReservationWindow {
     /// Cluster; `None` where nothing names one.
     pub(super) cluster: Option<String>,
     pub(super) name: String,
@@ -47,11 +47,16 @@ pub(super) enum Allowed {
 type WindowKey = (Option<String>, String, i64);
 
 /// Which listing of a window is the last: when it was true, then the later end, then the input file.
-type Rank = (Option<i64>, i64, String);
+type ReservationRank = (Option<i64>, i64, String);
 
 /// The windows of a selection that lie in a period, in the order of their starts.
-pub(super) fn read(lake: &Lake, selection: &Selection, period: Period, trees: &Trees) -> Result<Vec<Window>> {
-    let mut last: BTreeMap<WindowKey, (Rank, Option<Window>)> = BTreeMap::new();
+pub(super) fn read(
+    lake: &Lake,
+    selection: &Selection,
+    period: SreportPeriod,
+    trees: &Trees,
+) -> Result<Vec<ReservationWindow>> {
+    let mut last: BTreeMap<WindowKey, (ReservationRank, Option<ReservationWindow>)> = BTreeMap::new();
     for file in lake.manifest.dataset("reservation") {
         for batch in lake.batches(&file.path, None)? {
             let batch = batch?;
@@ -90,7 +95,7 @@ pub(super) fn read(lake: &Lake, selection: &Selection, period: Period, trees: &T
                 // What had not begun when it was last listed was a plan.
                 let is_begun = rank.0.is_none_or(|as_of_ms| start_ms <= as_of_ms);
                 let span = period.clip(start_ms, end_ms).filter(|_| is_begun);
-                let window = span.map(|span| Window {
+                let window = span.map(|span| ReservationWindow {
                     cluster: key.0.clone(),
                     name: key.1.clone(),
                     span,
@@ -111,13 +116,13 @@ pub(super) fn read(lake: &Lake, selection: &Selection, period: Period, trees: &T
             }
         }
     }
-    let mut windows: Vec<Window> = last.into_values().filter_map(|(_, window)| window).collect();
+    let mut windows: Vec<ReservationWindow> = last.into_values().filter_map(|(_, window)| window).collect();
     windows.sort_by_key(|window| window.span);
     Ok(windows)
 }
 
 /// The associations that the accounts and users of a reservation stand for, as slurmctld makes them.
-fn allowed(accounts: Option<&str>, users: Option<&str>, members: Option<&[Member]>) -> Allowed {
+fn allowed(accounts: Option<&str>, users: Option<&str>, members: Option<&[AssociationMember]>) -> Allowed {
     let listed = |text: Option<&str>| -> Vec<(String, bool)> {
         let names = text.into_iter().flat_map(|text| text.split(','));
         let names = names.map(str::trim).filter(|name| !name.is_empty());

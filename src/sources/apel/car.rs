@@ -12,18 +12,18 @@ use quick_xml::events::{BytesStart, Event};
 use quick_xml::name::{Namespace, ResolveResult};
 
 use super::duration::iso8601_s;
-use super::limits::Limits;
+use super::limits::ApelLimits;
 use super::message::{line_ends, to_u64};
-use super::record::Job;
-use super::{python, service_level};
+use super::record::ApelJob;
+use super::{python_scalars, service_level};
 use crate::ledger::Reason;
-use crate::record::Repeats;
+use crate::record::UnchangedColumns;
 use crate::record::anomaly::Anomaly;
 use crate::sources::Position;
-use crate::sources::clip::clip;
 use crate::sources::fqan::Fqan;
 use crate::sources::instant::rfc3339_ms;
 use crate::sources::refusal::Refusal;
+use crate::sources::truncate::clip;
 
 /// Namespace of the record.
 pub(super) const NAMESPACE: &[u8] = b"http://eu-emi.eu/namespaces/2012/11/computerecord";
@@ -31,7 +31,7 @@ pub(super) const NAMESPACE: &[u8] = b"http://eu-emi.eu/namespaces/2012/11/comput
 const DEPTH_LIMIT: usize = 64;
 
 /// One `UsageRecord` element.
-pub(super) struct Found {
+pub(super) struct CarFields {
     pub(super) at: Position,
     /// Where it lies in the document.
     pub(super) span: std::ops::Range<usize>,
@@ -64,8 +64,8 @@ const ELEMENTS: &[&str] = &[
 ];
 
 /// The records of a document, and why it could not be read to its end.
-pub(super) fn read(document: &[u8], at: Position, limits: Limits) -> (Vec<Found>, Option<String>) {
-    let mut walk = Walk {
+pub(super) fn read(document: &[u8], at: Position, limits: ApelLimits) -> (Vec<CarFields>, Option<String>) {
+    let mut walk = CarWalk {
         reader: NsReader::from_reader(document),
         document,
         limits,
@@ -88,19 +88,19 @@ pub(super) fn read(document: &[u8], at: Position, limits: Limits) -> (Vec<Found>
     (walk.found, failure)
 }
 
-struct Walk<'a> {
+struct CarWalk<'a> {
     reader: NsReader<&'a [u8]>,
     document: &'a [u8],
-    limits: Limits,
+    limits: ApelLimits,
     base: Position,
     reached: usize,
     lines: u64,
     depth: usize,
-    open: Option<Found>,
-    found: Vec<Found>,
+    open: Option<CarFields>,
+    found: Vec<CarFields>,
 }
 
-impl Walk<'_> {
+impl CarWalk<'_> {
     fn run(&mut self) -> Result<(), String> {
         // Name of the element whose text is wanted, its depth, and the text so far.
         let mut wanted: Option<(&'static str, usize, String)> = None;
@@ -187,7 +187,7 @@ impl Walk<'_> {
         if local == b"UsageRecord" && self.open.is_none() {
             self.lines += line_ends(self.document.get(self.reached..start).unwrap_or_default());
             self.reached = start;
-            self.open = Some(Found {
+            self.open = Some(CarFields {
                 at: Position {
                     line: self.base.line + self.lines,
                     byte_offset: self.base.byte_offset + to_u64(start),
@@ -246,7 +246,7 @@ impl Walk<'_> {
     }
 
     fn put(&mut self, name: &'static str, text: String) {
-        if let Some(Found { car: Ok(car), .. }) = &mut self.open
+        if let Some(CarFields { car: Ok(car), .. }) = &mut self.open
             && !car.texts.iter().any(|(known, _)| *known == name)
         {
             car.texts.push((name, text));
@@ -283,7 +283,7 @@ pub(super) fn root(head: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
 impl Car {
     fn get(&self, name: &str) -> Option<&str> {
         let (_, text) = self.texts.iter().find(|(known, _)| *known == name)?;
-        Some(text.as_str()).filter(|text| !python::is_null(text))
+        Some(text.as_str()).filter(|text| !python_scalars::is_null(text))
     }
 
     fn required(&self, name: &str) -> Result<&str, Refusal> {
@@ -305,7 +305,7 @@ impl Car {
 
     fn count(&self, name: &'static str) -> Result<Option<i64>, Refusal> {
         let Some(text) = self.get(name) else { return Ok(None) };
-        let number = python::int(text).filter(|n| i32::try_from(*n).is_ok());
+        let number = python_scalars::int(text).filter(|n| i32::try_from(*n).is_ok());
         let number = number.ok_or_else(|| {
             let detail = format!("{name} {:?} is no integer that fits 32 bits", clip(text));
             Refusal::new(Reason::BadNumber, detail)
@@ -314,13 +314,13 @@ impl Car {
     }
 
     /// The job, by the rules that hold for text messages.
-    pub(super) fn job(&self) -> Result<Job<'_>, Refusal> {
+    pub(super) fn job(&self) -> Result<ApelJob<'_>, Refusal> {
         let cpu = self
             .get("CpuDuration of all")
             .map_or_else(|| self.required("CpuDuration"), Ok)?;
         let core_n = self.count("Processors")?;
         let level = service_level::plain(self.get("ServiceLevelType"), self.get("ServiceLevel"))?;
-        let mut job = Job {
+        let mut job = ApelJob {
             site: self.required("Site")?,
             submit_host: self.get("SubmitHost"),
             machine_name: self.get("MachineName"),
@@ -348,10 +348,10 @@ impl Car {
             } else {
                 0
             },
-            repeats: Repeats::default(),
+            repeats: UnchangedColumns::default(),
         };
         if let Some(fqan) = job.fqan.map(Fqan::parse) {
-            job.vo = Some(fqan.vo).filter(|vo| !python::is_null(vo));
+            job.vo = Some(fqan.vo).filter(|vo| !python_scalars::is_null(vo));
             job.vo_group = fqan.group;
             job.vo_role = fqan.role;
         }

@@ -7,9 +7,9 @@ use memchr::memmem;
 
 use super::acceptance::Acceptance;
 use super::car;
-use super::limits::Limits;
-use super::message::{Scratch, to_u64};
-use super::record::Job;
+use super::limits::ApelLimits;
+use super::message::{MessageScratch, to_u64};
+use super::record::ApelJob;
 use crate::error::Result;
 use crate::ledger::Reason;
 use crate::sources::options::ReaderOptions;
@@ -27,7 +27,7 @@ const HEAD_BYTES: usize = 64 << 10;
 pub(super) fn xml(
     mut input: Box<dyn Read + Send>,
     options: &ReaderOptions,
-    limits: Limits,
+    limits: ApelLimits,
     at: Position,
 ) -> Result<Work> {
     let mut head = Vec::new();
@@ -83,7 +83,7 @@ fn reason_of(namespace: &[u8], root: &[u8]) -> Reason {
 }
 
 /// The record elements of a document; one of an unknown kind without any we know is one row.
-fn count(head: Vec<u8>, mut input: Box<dyn Read + Send>, limits: Limits) -> Result<u64> {
+fn count(head: Vec<u8>, mut input: Box<dyn Read + Send>, limits: ApelLimits) -> Result<u64> {
     let mut counter = Counter::default();
     let mut buffer = head;
     loop {
@@ -102,7 +102,7 @@ fn count(head: Vec<u8>, mut input: Box<dyn Read + Send>, limits: Limits) -> Resu
 }
 
 /// The verdict on a document of CAR.
-fn judge(document: &[u8], at: Position, acceptance: Acceptance, limits: Limits, sink: &mut dyn Sink) {
+fn judge(document: &[u8], at: Position, acceptance: Acceptance, limits: ApelLimits, sink: &mut dyn Sink) {
     let (found, failure) = car::read(document, at, limits);
     if found.is_empty() {
         // A document without a record says nothing; one that cannot be read is one row.
@@ -120,7 +120,7 @@ fn judge(document: &[u8], at: Position, acceptance: Acceptance, limits: Limits, 
         return;
     }
     sink.rows_read(to_u64(found.len()));
-    let jobs: Vec<Result<Job<'_>, Refusal>> = (found.iter())
+    let jobs: Vec<Result<ApelJob<'_>, Refusal>> = (found.iter())
         .map(|found| found.car.as_ref().map_err(Clone::clone).and_then(car::Car::job))
         .collect();
     let first_bad = found
@@ -134,7 +134,7 @@ fn judge(document: &[u8], at: Position, acceptance: Acceptance, limits: Limits, 
         (None, Some(why)) => Some(format!("the document cannot be read to its end: {why}")),
         (None, None) => None,
     };
-    let mut scratch = Scratch::default();
+    let mut scratch = MessageScratch::default();
     for (found, job) in found.iter().zip(&jobs) {
         let raw = document.get(found.span.clone()).unwrap_or_default();
         let raw = raw.get(..limits.kept).unwrap_or(raw);
@@ -199,7 +199,7 @@ impl Counter {
 }
 
 /// Counts the records of a JSON message, which is read whole.
-pub(super) fn json(input: Box<dyn Read + Send>, limits: Limits, at: Position) -> Result<Work> {
+pub(super) fn json(input: Box<dyn Read + Send>, limits: ApelLimits, at: Position) -> Result<Work> {
     let mut bytes = Vec::new();
     input.take(to_u64(limits.message) + 1).read_to_end(&mut bytes)?;
     let is_too_long = bytes.len() > limits.message;

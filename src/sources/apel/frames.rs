@@ -4,17 +4,17 @@ use std::ops::Range;
 
 use fearless_simd::{Simd, u8x64};
 
-use super::limits::Limits;
+use super::limits::ApelLimits;
 use super::message::to_u64;
 use crate::sources::Position;
-use crate::sources::lanes::{Look, WORD, bits, bits_of_two, count, show};
+use crate::sources::simd_scan::{ScanLook, WORD, bits, bits_of_two, count, show};
 
 /// A record and a line are hardly ever shorter.
 const RECORD_BYTES: usize = 512;
 const LINE_BYTES: usize = 24;
 
 /// One framed record: text between two `%%`, without the blanks around it.
-pub(super) struct Frame<'a> {
+pub(super) struct ApelFrame<'a> {
     /// Its text; only the start of it when it is too long.
     pub(super) raw: &'a [u8],
     /// Where it starts in the file.
@@ -34,7 +34,7 @@ pub(super) struct Frames<'a> {
     /// The text they are in.
     pub(super) body: &'a [u8],
     /// The records.
-    pub(super) records: Vec<Frame<'a>>,
+    pub(super) records: Vec<ApelFrame<'a>>,
     /// Where in the text each LF and CR is.
     line_ends: Vec<usize>,
     /// How many of them are LF.
@@ -43,7 +43,7 @@ pub(super) struct Frames<'a> {
 
 impl<'a> Frames<'a> {
     /// Cuts `body`, which starts `at`. With `is_open`, the file ends behind it.
-    pub(super) fn new(body: &'a [u8], at: Position, is_open: bool, limits: Limits) -> Self {
+    pub(super) fn new(body: &'a [u8], at: Position, is_open: bool, limits: ApelLimits) -> Self {
         let mut cutter = Cutter {
             frames: Self {
                 body,
@@ -65,7 +65,7 @@ impl<'a> Frames<'a> {
     }
 
     /// Where in the message the lines of a record end, but for the last one.
-    pub(super) fn line_ends(&self, frame: &Frame<'_>) -> &[usize] {
+    pub(super) fn line_ends(&self, frame: &ApelFrame<'_>) -> &[usize] {
         self.line_ends.get(frame.line_ends.clone()).unwrap_or_default()
     }
 }
@@ -75,7 +75,7 @@ struct Cutter<'a> {
     at: Position,
     /// The file ends behind the message.
     is_open: bool,
-    limits: Limits,
+    limits: ApelLimits,
     /// Where a second percent sign would make a mark.
     percent: usize,
     /// Where the record begins that is being looked at, with the blanks before it.
@@ -86,7 +86,7 @@ struct Cutter<'a> {
     known_line_n: u64,
 }
 
-impl Look for Cutter<'_> {
+impl ScanLook for Cutter<'_> {
     #[expect(clippy::inline_always, reason = "it is compiled for every kind of processor")]
     #[inline(always)]
     fn look<S: Simd>(&mut self, lanes: u8x64<S>, chunk: &[u8; WORD], from: usize) {
@@ -156,7 +156,7 @@ impl Cutter<'_> {
                 line: self.at.line + line_n,
                 byte_offset: self.at.byte_offset + to_u64(from),
             };
-            self.frames.records.push(Frame {
+            self.frames.records.push(ApelFrame {
                 raw,
                 at,
                 from,

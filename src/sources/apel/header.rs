@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 
 use super::acceptance::Acceptance;
-use super::summary::Shape;
-use crate::sources::clip::clip;
+use super::summary::SummaryLayout;
+use crate::sources::truncate::clip;
 
 /// Longest header name searched for; real ones have at most 32 bytes.
 const NAME_LIMIT: usize = 64;
@@ -16,7 +16,7 @@ static SUFFIX: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(b"-message"))
 
 /// What the records of a message are.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum HeaderKind {
     /// Individual jobs; `is_v04` has the benchmark as a dictionary. Any version but v0.4 takes the v0.3 rules, as the
     /// server's record factory does.
     Job {
@@ -24,7 +24,7 @@ pub(super) enum Kind {
         is_v04: bool,
     },
     /// Usage that arrives aggregated, and counts of it.
-    Summary(Shape),
+    Summary(SummaryLayout),
     /// Cloud and cloud-summary records.
     Other,
     /// A header the server refuses; holds it.
@@ -33,7 +33,7 @@ pub(super) enum Kind {
     Missing,
 }
 
-impl Kind {
+impl HeaderKind {
     /// The kind a header line announces. Summaries of v0.1 are those of v0.2; the server knows no such header.
     pub(super) fn of(line: &[u8], acceptance: Acceptance) -> Self {
         let line = String::from_utf8_lossy(line);
@@ -42,12 +42,14 @@ impl Kind {
             ("APEL-individual-job-message", version) => Self::Job {
                 is_v04: version == "v0.4",
             },
-            ("APEL-summary-job-message", "v0.1") if acceptance == Acceptance::Salvage => Self::Summary(Shape::Levelled),
-            ("APEL-summary-job-message", "v0.2") => Self::Summary(Shape::Levelled),
-            ("APEL-summary-job-message", "v0.3") => Self::Summary(Shape::Normalised),
-            ("APEL-summary-job-message", "v0.4") => Self::Summary(Shape::LevelledV04),
-            ("APEL-normalised-summary-message", "v0.4") => Self::Summary(Shape::NormalisedV04),
-            ("APEL-sync-message", _) => Self::Summary(Shape::Sync),
+            ("APEL-summary-job-message", "v0.1") if acceptance == Acceptance::Salvage => {
+                Self::Summary(SummaryLayout::Levelled)
+            }
+            ("APEL-summary-job-message", "v0.2") => Self::Summary(SummaryLayout::Levelled),
+            ("APEL-summary-job-message", "v0.3") => Self::Summary(SummaryLayout::Normalised),
+            ("APEL-summary-job-message", "v0.4") => Self::Summary(SummaryLayout::LevelledV04),
+            ("APEL-normalised-summary-message", "v0.4") => Self::Summary(SummaryLayout::NormalisedV04),
+            ("APEL-sync-message", _) => Self::Summary(SummaryLayout::Sync),
             ("APEL-cloud-message" | "APEL-cloud-summary-message", _) => Self::Other,
             _ => Self::Unknown(clip(line.trim()).to_owned()),
         }
@@ -56,7 +58,7 @@ impl Kind {
 
 /// What a search for the next header found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Search {
+pub(super) enum HeaderSearch {
     /// A header starts here (after any blanks of its line).
     Found(usize),
     /// None starts before this byte; from here on more input is needed.
@@ -65,7 +67,7 @@ pub(super) enum Search {
 
 /// The first header at or after `from`, as [`search`] finds it. Most of the input is passed over at once: records hold
 /// words that begin like a header (`APEL-HTCONDORCE-CONDOR`), and hardly ever one that ends like its name.
-pub(super) fn next_header(bytes: &[u8], from: usize, starts_line: bool, is_ended: bool) -> Search {
+pub(super) fn next_header(bytes: &[u8], from: usize, starts_line: bool, is_ended: bool) -> HeaderSearch {
     let mut from = from;
     while let Some(at) = SUFFIX.find(bytes.get(from..).unwrap_or_default()) {
         let suffix = from + at;
@@ -80,13 +82,13 @@ pub(super) fn next_header(bytes: &[u8], from: usize, starts_line: bool, is_ended
     let near = from.max(bytes.len().saturating_sub(NAME_LIMIT));
     search(bytes, (near, bytes.len()), starts_line, is_ended).unwrap_or_else(|| {
         let pending = bytes.len().saturating_sub(PREFIX_LEN - 1).max(near);
-        Search::Pending(if is_ended { bytes.len() } else { pending })
+        HeaderSearch::Pending(if is_ended { bytes.len() } else { pending })
     })
 }
 
 /// The first header whose prefix is within these bytes. A header is a line `APEL-...-message: ...`; no key of a record
 /// looks like one. `starts_line` says whether the first byte starts a line, `is_ended` that no more input follows.
-fn search(bytes: &[u8], (from, until): (usize, usize), starts_line: bool, is_ended: bool) -> Option<Search> {
+fn search(bytes: &[u8], (from, until): (usize, usize), starts_line: bool, is_ended: bool) -> Option<HeaderSearch> {
     let mut from = from;
     loop {
         let found = PREFIX.find(bytes.get(from..until).unwrap_or_default())?;
@@ -114,9 +116,9 @@ fn search(bytes: &[u8], (from, until): (usize, usize), starts_line: bool, is_end
             .map_or(window.len(), |n| name + n);
         match window.get(blanks) {
             Some(b':') if window.get(..name).is_some_and(|n| n.ends_with(b"-message")) => {
-                return Some(Search::Found(start));
+                return Some(HeaderSearch::Found(start));
             }
-            None if window.len() < NAME_LIMIT && !is_ended => return Some(Search::Pending(start)),
+            None if window.len() < NAME_LIMIT && !is_ended => return Some(HeaderSearch::Pending(start)),
             _ => {}
         }
     }

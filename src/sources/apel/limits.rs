@@ -2,7 +2,7 @@
 
 /// Sizes in bytes.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct ApelLimits {
     /// How much is read at a time; a piece is about as large.
     pub block: usize,
     /// Longest message that is accepted or refused as a whole. Beyond it, the strict rule refuses every record as too
@@ -14,7 +14,7 @@ pub struct Limits {
     pub kept: usize,
 }
 
-impl Default for Limits {
+impl Default for ApelLimits {
     fn default() -> Self {
         Self {
             block: 2 << 20,

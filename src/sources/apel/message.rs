@@ -5,15 +5,15 @@ use std::cell::Cell;
 use std::fmt::Write as _;
 
 use super::acceptance::Acceptance;
-use super::frames::{Frame, Frames};
-use super::header::{Kind, Search, next_header};
-use super::limits::Limits;
-use super::record::{Habits, Job};
+use super::frames::{ApelFrame, Frames};
+use super::header::{HeaderKind, HeaderSearch, next_header};
+use super::limits::ApelLimits;
+use super::record::{ApelJob, RecordCache};
 use super::summary;
-use super::values::Text;
+use super::values::ApelText;
 use crate::ledger::Reason;
 use crate::record::{Anomaly, JobRow};
-use crate::sources::buffer::Block;
+use crate::sources::buffer::BufferBlock;
 use crate::sources::refusal::Refusal;
 use crate::sources::{Position, Sink};
 
@@ -22,12 +22,12 @@ use crate::sources::{Position, Sink};
     clippy::struct_excessive_bools,
     reason = "five independent facts about the bytes, each with its name"
 )]
-pub(super) struct Piece {
-    pub(super) bytes: Block,
+pub(super) struct MessagePiece {
+    pub(super) bytes: BufferBlock,
     /// Position of its first byte.
     pub(super) at: Position,
     /// Kind of the message that goes on here; `None` when the piece starts with a header or the start of the file.
-    pub(super) within: Option<Kind>,
+    pub(super) within: Option<HeaderKind>,
     /// The message at the start is longer than a message may be, so the strict rule refuses all of it.
     pub(super) is_over_long: bool,
     /// The file does not begin with a header.
@@ -45,17 +45,17 @@ const ROOM_JOBS: usize = 4096;
 
 thread_local! {
     /// Room for the jobs of a message, which the next one uses again: all of them are known before the first is told.
-    static ROOM: Cell<Vec<Job<'static>>> = const { Cell::new(Vec::new()) };
+    static ROOM: Cell<Vec<ApelJob<'static>>> = const { Cell::new(Vec::new()) };
 }
 
 /// Leaves the room of jobs that are told to the next message.
-fn leave(mut jobs: Vec<Job<'_>>) {
+fn leave(mut jobs: Vec<ApelJob<'_>>) {
     if jobs.capacity() > ROOM_JOBS {
         return;
     }
     jobs.clear();
     // Jobs of another text, of which there are none, stand in the same place.
-    let room = jobs.into_iter().map(|_| Job::default()).collect();
+    let room = jobs.into_iter().map(|_| ApelJob::default()).collect();
     // A thread that ends has no use for it.
     let _ = ROOM.try_with(|kept| kept.set(room));
 }
@@ -69,34 +69,37 @@ pub(super) fn to_u64(n: usize) -> u64 {
     u64::try_from(n).unwrap_or(u64::MAX)
 }
 
-impl Piece {
+impl MessagePiece {
     /// Judges every message of the piece.
-    pub(super) fn parse(&self, acceptance: Acceptance, limits: Limits, sink: &mut dyn Sink) {
-        let mut scratch = Scratch::default();
+    pub(super) fn parse(&self, acceptance: Acceptance, limits: ApelLimits, sink: &mut dyn Sink) {
+        let mut scratch = MessageScratch::default();
         let mut start = 0;
         let mut line = self.at.line;
         while start < self.bytes.len() {
             let is_first = start == 0;
             // What a message goes on with is no header, whatever it begins like.
             let goes_on = is_first && self.within.is_some();
-            let has_header = !goes_on && self.header_at_or_after(start) == Search::Found(start);
+            let has_header = !goes_on && self.header_at_or_after(start) == HeaderSearch::Found(start);
             let next = (!self.is_alone).then(|| self.header_at_or_after(start + 1));
             let end = match next {
-                Some(Search::Found(at)) => at,
-                Some(Search::Pending(_)) | None => self.bytes.len(),
+                Some(HeaderSearch::Found(at)) => at,
+                Some(HeaderSearch::Pending(_)) | None => self.bytes.len(),
             };
             let message = self.bytes.get(start..end).unwrap_or_default();
             let (kind, body_from) = if has_header {
                 let line_end = memchr::memchr2(b'\n', b'\r', message).unwrap_or(message.len());
                 if line_end > limits.record {
                     // A header line without an end is no header.
-                    (Kind::Missing, 0)
+                    (HeaderKind::Missing, 0)
                 } else {
                     let line = message.get(..line_end).unwrap_or_default();
-                    (Kind::of(line, acceptance), line_end)
+                    (HeaderKind::of(line, acceptance), line_end)
                 }
             } else {
-                (self.within.clone().filter(|_| is_first).unwrap_or(Kind::Missing), 0)
+                (
+                    self.within.clone().filter(|_| is_first).unwrap_or(HeaderKind::Missing),
+                    0,
+                )
             };
             let is_over_long = (is_first && self.is_over_long) || message.len() > limits.message;
             let is_open = self.is_last && end == self.bytes.len();
@@ -107,7 +110,7 @@ impl Piece {
             let body = message.get(body_from..).unwrap_or_default();
             let frames = Frames::new(body, at, is_open, limits);
             sink.rows_read(to_u64(frames.records.len()));
-            if self.is_headless && matches!(kind, Kind::Job { .. } | Kind::Summary(_)) {
+            if self.is_headless && matches!(kind, HeaderKind::Job { .. } | HeaderKind::Summary(_)) {
                 refuse_all(&frames, &headless(), sink);
             } else {
                 judge(&kind, &frames, (acceptance, limits), is_over_long, &mut scratch, sink);
@@ -117,13 +120,13 @@ impl Piece {
         }
     }
 
-    fn header_at_or_after(&self, from: usize) -> Search {
+    fn header_at_or_after(&self, from: usize) -> HeaderSearch {
         next_header(&self.bytes, from, self.starts_line, true)
     }
 }
 
 /// Why every record of a message that is too long is refused under the strict rule.
-pub(super) fn over_long(limits: Limits) -> Refusal {
+pub(super) fn over_long(limits: ApelLimits) -> Refusal {
     Refusal::new(
         Reason::TooLong,
         format!(
@@ -134,7 +137,7 @@ pub(super) fn over_long(limits: Limits) -> Refusal {
 }
 
 /// Why a record is too long.
-pub(super) fn too_long(limits: Limits) -> Refusal {
+pub(super) fn too_long(limits: ApelLimits) -> Refusal {
     Refusal::new(
         Reason::TooLong,
         format!("the record is longer than {} bytes", limits.record),
@@ -153,9 +156,9 @@ pub(super) fn headless() -> Refusal {
 }
 
 /// Why every record of a message without a usable header is refused; `None` when the header is fine.
-pub(super) fn bad_header(kind: &Kind) -> Option<Refusal> {
+pub(super) fn bad_header(kind: &HeaderKind) -> Option<Refusal> {
     match kind {
-        Kind::Unknown(header) => Some(Refusal::new(
+        HeaderKind::Unknown(header) => Some(Refusal::new(
             Reason::BadMessage,
             match header.strip_prefix("APEL-summary-job-message:").map(str::trim) {
                 Some("v0.1") => {
@@ -164,37 +167,37 @@ pub(super) fn bad_header(kind: &Kind) -> Option<Refusal> {
                 _ => format!("the header {header:?} is none the server knows"),
             },
         )),
-        Kind::Missing => Some(Refusal::new(
+        HeaderKind::Missing => Some(Refusal::new(
             Reason::BadMessage,
             "there is no header line \"APEL-...-message: ...\" before this record".to_owned(),
         )),
-        Kind::Job { .. } | Kind::Summary(_) | Kind::Other => None,
+        HeaderKind::Job { .. } | HeaderKind::Summary(_) | HeaderKind::Other => None,
     }
 }
 
 fn judge(
-    kind: &Kind,
+    kind: &HeaderKind,
     frames: &Frames<'_>,
-    (acceptance, limits): (Acceptance, Limits),
+    (acceptance, limits): (Acceptance, ApelLimits),
     is_over_long: bool,
-    scratch: &mut Scratch,
+    scratch: &mut MessageScratch,
     sink: &mut dyn Sink,
 ) {
     match kind {
-        Kind::Other => return sink.out_of_scope(Reason::CloudRecord, to_u64(frames.records.len())),
-        Kind::Unknown(_) | Kind::Missing => {
+        HeaderKind::Other => return sink.out_of_scope(Reason::CloudRecord, to_u64(frames.records.len())),
+        HeaderKind::Unknown(_) | HeaderKind::Missing => {
             if let Some(bad) = bad_header(kind) {
                 refuse_all(frames, &bad, sink);
             }
             return;
         }
-        Kind::Job { .. } | Kind::Summary(_) => {}
+        HeaderKind::Job { .. } | HeaderKind::Summary(_) => {}
     }
     if is_over_long && acceptance == Acceptance::StrictApel {
         return refuse_all(frames, &over_long(limits), sink);
     }
     let texts = Texts::new(frames);
-    if let Kind::Summary(shape) = kind {
+    if let HeaderKind::Summary(shape) = kind {
         verdict(
             &texts,
             (acceptance, limits),
@@ -207,8 +210,8 @@ fn judge(
             sink,
         );
     } else {
-        let is_v04 = matches!(kind, Kind::Job { is_v04: true });
-        let mut habits = Habits::default();
+        let is_v04 = matches!(kind, HeaderKind::Job { is_v04: true });
+        let mut habits = RecordCache::default();
         let jobs = verdict(
             &texts,
             (acceptance, limits),
@@ -231,9 +234,9 @@ fn judge(
 /// replaced, and writes the record down where it stays until it is told. `records` are none, and have the room for all.
 fn verdict<'a, R: Default>(
     texts: &'a Texts<'a>,
-    (acceptance, limits): (Acceptance, Limits),
+    (acceptance, limits): (Acceptance, ApelLimits),
     mut records: Vec<R>,
-    mut read: impl FnMut(Text<'a>, bool, &mut R) -> Result<(), Refusal>,
+    mut read: impl FnMut(ApelText<'a>, bool, &mut R) -> Result<(), Refusal>,
     mut tell: impl FnMut(&R, Position, &mut dyn Sink),
     sink: &mut dyn Sink,
 ) -> Vec<R> {
@@ -305,8 +308,8 @@ impl<'a> Texts<'a> {
     }
 
     /// The text of record number `nth`, and whether something was replaced in it.
-    fn of(&'a self, nth: usize, frame: &Frame<'_>) -> (Text<'a>, bool) {
-        let text = |whole, line_ends| Text { whole, line_ends };
+    fn of(&'a self, nth: usize, frame: &ApelFrame<'_>) -> (ApelText<'a>, bool) {
+        let text = |whole, line_ends| ApelText { whole, line_ends };
         if let Some(whole) = self.whole {
             let whole = whole.get(frame.from..frame.from + frame.raw.len()).unwrap_or_default();
             return (text(whole, Some((self.frames.line_ends(frame), frame.from))), false);
@@ -325,12 +328,12 @@ fn refuse_all(frames: &Frames<'_>, bad: &Refusal, sink: &mut dyn Sink) {
 
 /// Buffers reused from record to record.
 #[derive(Default)]
-pub(super) struct Scratch {
+pub(super) struct MessageScratch {
     identity: String,
 }
 
-impl Scratch {
-    pub(super) fn emit(&mut self, job: &Job<'_>, at: Position, sink: &mut dyn Sink) {
+impl MessageScratch {
+    pub(super) fn emit(&mut self, job: &ApelJob<'_>, at: Position, sink: &mut dyn Sink) {
         // The server compares its key (site, job id, end) without regard to case.
         self.identity.clear();
         if job.local_job_id.is_ascii() {

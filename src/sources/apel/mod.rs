@@ -16,7 +16,7 @@ mod frames;
 mod header;
 mod limits;
 mod message;
-mod python;
+mod python_scalars;
 mod record;
 mod service_level;
 mod split;
@@ -27,11 +27,11 @@ use std::io::{Cursor, Read};
 use std::sync::Arc;
 
 use super::options::ReaderOptions;
-use super::steps::Steps;
+use super::steps::ReadSteps;
 use crate::error::Result;
 use crate::sources::{Pieces, Position};
 
-pub use limits::Limits;
+pub use limits::ApelLimits;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
@@ -41,7 +41,7 @@ pub fn recognise(head: &[u8]) -> bool {
     let text = head.strip_prefix(BYTE_ORDER_MARK).unwrap_or(head).trim_ascii_start();
     let has = |word: &[u8]| memchr::memmem::find(text, word).is_some();
     match text.first() {
-        Some(b'A') => header::next_header(text, 0, true, true) == header::Search::Found(0),
+        Some(b'A') => header::next_header(text, 0, true, true) == header::HeaderSearch::Found(0),
         Some(b'<') => has(b"UsageRecord") || has(b"SummaryRecord"),
         Some(b'{' | b'[') => has(b"\"APEL-") || has(b"\"UsageRecords\""),
         _ => false,
@@ -53,14 +53,18 @@ pub fn recognise(head: &[u8]) -> bool {
 /// # Errors
 /// [`crate::error::Kind::Io`] when reading fails.
 pub fn pieces(input: Box<dyn Read + Send>, options: Arc<ReaderOptions>) -> Result<Pieces> {
-    pieces_within(input, options, Limits::default())
+    pieces_within(input, options, ApelLimits::default())
 }
 
 /// As [`pieces`], with other sizes. Rows and rejects do not depend on `limits.block`.
 ///
 /// # Errors
 /// [`crate::error::Kind::Io`] when reading fails.
-pub fn pieces_within(mut input: Box<dyn Read + Send>, options: Arc<ReaderOptions>, limits: Limits) -> Result<Pieces> {
+pub fn pieces_within(
+    mut input: Box<dyn Read + Send>,
+    options: Arc<ReaderOptions>,
+    limits: ApelLimits,
+) -> Result<Pieces> {
     let mut at = Position {
         line: 1,
         byte_offset: 0,
@@ -77,6 +81,6 @@ pub fn pieces_within(mut input: Box<dyn Read + Send>, options: Arc<ReaderOptions
     Ok(match first {
         Some(b'<') => Box::new(std::iter::once_with(move || foreign::xml(input, &options, limits, at))),
         Some(b'{' | b'[') => Box::new(std::iter::once_with(move || foreign::json(input, limits, at))),
-        _ => Box::new(Steps::new(split::Splitter::new(input, options, limits, at))),
+        _ => Box::new(ReadSteps::new(split::MessageSplitter::new(input, options, limits, at))),
     })
 }

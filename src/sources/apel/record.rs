@@ -4,22 +4,22 @@
 //! the day of the run, and the same input must give the same bytes on any day.
 
 use super::acceptance::Acceptance;
-use super::python;
+use super::python_scalars;
 use super::service_level::{self, ServiceLevel};
-use super::values::{Field, Reader, Text, Values};
+use super::values::{ApelReader, ApelText, ApelValues, Field};
 use crate::ledger::Reason;
-use crate::record::Repeats;
+use crate::record::UnchangedColumns;
 use crate::record::anomaly::Anomaly;
-use crate::sources::clip::clip;
 use crate::sources::fqan::Fqan;
 use crate::sources::refusal::Refusal;
+use crate::sources::truncate::clip;
 
 /// Longest `LocalJobId` the server's column holds, in characters.
 const JOB_ID_LIMIT: usize = 255;
 
 /// The typed fields of one record.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Job<'a> {
+pub(super) struct ApelJob<'a> {
     pub(super) site: &'a str,
     pub(super) submit_host: Option<&'a str>,
     pub(super) machine_name: Option<&'a str>,
@@ -44,13 +44,13 @@ pub(super) struct Job<'a> {
     pub(super) memory_virtual_kb: Option<i64>,
     pub(super) service_level: Option<ServiceLevel>,
     pub(super) anomalies: u32,
-    pub(super) repeats: Repeats,
+    pub(super) repeats: UnchangedColumns,
 }
 
 /// What records of one message mostly share: it is found once.
 #[derive(Default)]
-pub(super) struct Habits<'a> {
-    reader: Reader<'a>,
+pub(super) struct RecordCache<'a> {
+    reader: ApelReader<'a>,
     meanings: Meanings<'a>,
     repeated: Repeated,
     /// Whether the last record was read to its end.
@@ -110,39 +110,44 @@ fn are_same(one: Option<&str>, other: Option<&str>) -> bool {
 struct Repeated {
     /// What was asked last, which mostly is asked again.
     changed: u32,
-    texts: Repeats,
+    texts: UnchangedColumns,
 }
 
 impl Repeated {
-    fn of(&mut self, changed: u32) -> Repeats {
+    fn of(&mut self, changed: u32) -> UnchangedColumns {
         const VO: u32 = Field::FQAN.bit() | Field::VO.bit() | Field::VOGroup.bit() | Field::VORole.bit();
         const LEVEL: u32 = Field::ServiceLevelType.bit() | Field::ServiceLevel.bit();
-        const OF: [(u32, Repeats); 9] = [
-            (Field::SubmitHost.bit(), Repeats::SUBMIT_HOST),
-            (Field::MachineName.bit(), Repeats::CLUSTER),
-            (Field::Queue.bit(), Repeats::PARTITION),
-            (Field::LocalUserId.bit(), Repeats::USER),
-            (Field::GlobalUserName.bit(), Repeats::GLOBAL_USER),
-            (Field::FQAN.bit(), Repeats::FQAN),
-            (VO, Repeats::VO.and(Repeats::VO_GROUP).and(Repeats::VO_ROLE)),
-            (Field::InfrastructureType.bit(), Repeats::INFRASTRUCTURE),
-            (LEVEL, Repeats::BENCHMARK),
+        const OF: [(u32, UnchangedColumns); 9] = [
+            (Field::SubmitHost.bit(), UnchangedColumns::SUBMIT_HOST),
+            (Field::MachineName.bit(), UnchangedColumns::CLUSTER),
+            (Field::Queue.bit(), UnchangedColumns::PARTITION),
+            (Field::LocalUserId.bit(), UnchangedColumns::USER),
+            (Field::GlobalUserName.bit(), UnchangedColumns::GLOBAL_USER),
+            (Field::FQAN.bit(), UnchangedColumns::FQAN),
+            (
+                VO,
+                UnchangedColumns::VO
+                    .and(UnchangedColumns::VO_GROUP)
+                    .and(UnchangedColumns::VO_ROLE),
+            ),
+            (Field::InfrastructureType.bit(), UnchangedColumns::INFRASTRUCTURE),
+            (LEVEL, UnchangedColumns::BENCHMARK),
         ];
         // What no record of the kind says.
-        const NEVER: Repeats = Repeats::VIEW
-            .and(Repeats::ACCOUNT)
-            .and(Repeats::QOS)
-            .and(Repeats::STATE);
+        const NEVER: UnchangedColumns = UnchangedColumns::VIEW
+            .and(UnchangedColumns::ACCOUNT)
+            .and(UnchangedColumns::QOS)
+            .and(UnchangedColumns::STATE);
         if changed != self.changed {
             let same = OF.iter().map(|(fields, texts)| texts.when(changed & fields == 0));
-            self.texts = same.fold(NEVER, Repeats::and);
+            self.texts = same.fold(NEVER, UnchangedColumns::and);
             self.changed = changed;
         }
         self.texts
     }
 }
 
-impl<'a> Job<'a> {
+impl<'a> ApelJob<'a> {
     /// What holds for every job, however it is written.
     pub(super) fn check(&self) -> Result<(), Refusal> {
         if self.local_job_id.len() > JOB_ID_LIMIT && self.local_job_id.chars().nth(JOB_ID_LIMIT).is_some() {
@@ -169,15 +174,15 @@ impl<'a> Job<'a> {
     /// nobody knows. `habits` are those of records of the same message.
     pub(super) fn read(
         &mut self,
-        text: Text<'a>,
+        text: ApelText<'a>,
         is_v04: bool,
         acceptance: Acceptance,
-        Habits {
+        RecordCache {
             reader,
             meanings,
             repeated,
             is_last_sound,
-        }: &mut Habits<'a>,
+        }: &mut RecordCache<'a>,
     ) -> Result<(), Refusal> {
         // Until it is: what is wrong is told to nobody, so that nothing repeats it.
         let is_after_sound = std::mem::take(is_last_sound);
@@ -190,7 +195,7 @@ impl<'a> Job<'a> {
 
     fn fill(
         &mut self,
-        values: &Values<'a>,
+        values: &ApelValues<'a>,
         meanings: &mut Meanings<'a>,
         is_v04: bool,
         acceptance: Acceptance,
@@ -238,12 +243,12 @@ impl<'a> Job<'a> {
             memory_virtual_kb,
             service_level: None,
             anomalies,
-            repeats: Repeats::default(),
+            repeats: UnchangedColumns::default(),
         };
         self.check()?;
         if let Some(fqan) = self.fqan {
             let fqan = meanings.fqan(fqan);
-            self.vo = Some(fqan.vo).filter(|vo| !python::is_null(vo));
+            self.vo = Some(fqan.vo).filter(|vo| !python_scalars::is_null(vo));
             self.vo_group = fqan.group;
             self.vo_role = fqan.role;
         }

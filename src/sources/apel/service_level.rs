@@ -1,9 +1,9 @@
 //! The benchmark an individual job record states.
 
-use super::python;
+use super::python_scalars;
 use crate::ledger::Reason;
-use crate::sources::clip::clip;
 use crate::sources::refusal::Refusal;
+use crate::sources::truncate::clip;
 
 /// `DECIMAL(10,3)` in thousandths.
 const LIMIT_MILLI: i64 = 9_999_999_999;
@@ -103,7 +103,7 @@ fn preference(benchmark: &str) -> u8 {
 }
 
 pub(super) fn value(text: &str) -> Result<i64, Refusal> {
-    python::thousandths(text)
+    python_scalars::thousandths(text)
         .filter(|milli| milli.abs() <= LIMIT_MILLI)
         .ok_or_else(|| {
             Refusal::new(

@@ -4,19 +4,19 @@ use std::io::Read;
 use std::sync::Arc;
 
 use super::acceptance::Acceptance;
-use super::header::{Kind, Search, next_header};
-use super::limits::Limits;
-use super::message::{Piece, bad_header, headless, line_ends, over_long, to_u64, too_long};
+use super::header::{HeaderKind, HeaderSearch, next_header};
+use super::limits::ApelLimits;
+use super::message::{MessagePiece, bad_header, headless, line_ends, over_long, to_u64, too_long};
 use crate::error::Result;
 use crate::ledger::Reason;
-use crate::sources::buffer::{Block, Buffer};
+use crate::sources::buffer::{Buffer, BufferBlock};
 use crate::sources::options::ReaderOptions;
-use crate::sources::steps::Step;
+use crate::sources::steps::ReadStep;
 use crate::sources::{Position, Sink, Work};
 
 /// How a file begins. The server takes its first line for the header, and refuses all of it when that is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Start {
+enum MessageStart {
     /// Nothing but blanks so far.
     Blank,
     /// With a header.
@@ -25,12 +25,12 @@ enum Start {
     Record,
 }
 
-impl Start {
+impl MessageStart {
     fn of(bytes: &[u8]) -> Self {
         let blank = bytes.len() - bytes.trim_ascii_start().len();
         if blank == bytes.len() {
             Self::Blank
-        } else if next_header(bytes, 0, true, true) == Search::Found(blank) {
+        } else if next_header(bytes, 0, true, true) == HeaderSearch::Found(blank) {
             Self::Header
         } else {
             Self::Record
@@ -42,19 +42,19 @@ impl Start {
     clippy::struct_excessive_bools,
     reason = "five independent facts about the buffer, each with its name"
 )]
-pub(super) struct Splitter {
+pub(super) struct MessageSplitter {
     input: Box<dyn Read + Send>,
     options: Arc<ReaderOptions>,
-    limits: Limits,
+    limits: ApelLimits,
     buffer: Buffer,
     /// Position of the first byte of the buffer.
     at: Position,
     /// Kind of the message the buffer goes on with; `None` when it starts with a header or with the file.
-    within: Option<Kind>,
+    within: Option<HeaderKind>,
     is_over_long: bool,
     starts_line: bool,
     /// How the file begins.
-    start: Start,
+    start: MessageStart,
     /// No header starts before this byte, except at the very start and those that were counted.
     searched: usize,
     /// Headers found behind the very start.
@@ -65,8 +65,13 @@ pub(super) struct Splitter {
     is_done: bool,
 }
 
-impl Splitter {
-    pub(super) fn new(input: Box<dyn Read + Send>, options: Arc<ReaderOptions>, limits: Limits, at: Position) -> Self {
+impl MessageSplitter {
+    pub(super) fn new(
+        input: Box<dyn Read + Send>,
+        options: Arc<ReaderOptions>,
+        limits: ApelLimits,
+        at: Position,
+    ) -> Self {
         Self {
             input,
             options,
@@ -76,7 +81,7 @@ impl Splitter {
             within: None,
             is_over_long: false,
             starts_line: true,
-            start: Start::Blank,
+            start: MessageStart::Blank,
             searched: 0,
             header_n: 0,
             is_skipping: false,
@@ -98,7 +103,7 @@ impl Splitter {
         let mut last = None;
         loop {
             match next_header(&self.buffer, self.searched, self.starts_line, self.is_ended) {
-                Search::Found(at) => {
+                HeaderSearch::Found(at) => {
                     if at == 0 {
                         // Everything before it is already cut off: the message that went on here has ended.
                         (self.within, self.is_over_long) = (None, false);
@@ -108,7 +113,7 @@ impl Splitter {
                     }
                     self.searched = at + 1;
                 }
-                Search::Pending(until) => {
+                HeaderSearch::Pending(until) => {
                     self.searched = self.searched.max(until);
                     return last;
                 }
@@ -117,7 +122,7 @@ impl Splitter {
     }
 
     /// Takes `n` bytes off the front of the buffer.
-    fn take(&mut self, n: usize) -> (Block, Position) {
+    fn take(&mut self, n: usize) -> (BufferBlock, Position) {
         let taken = self.buffer.take(n);
         let at = self.at;
         // Nothing stands behind the last byte that would want to know its line.
@@ -130,18 +135,18 @@ impl Splitter {
     }
 
     /// A piece of the first `n` bytes, after which a message of kind `next` goes on, or a new one starts.
-    fn cut(&mut self, n: usize, next: Option<Kind>, starts_line: bool) -> Work {
+    fn cut(&mut self, n: usize, next: Option<HeaderKind>, starts_line: bool) -> Work {
         let (bytes, at) = self.take(n);
         let goes_on = next.is_some();
-        if self.start == Start::Blank {
-            self.start = Start::of(&bytes);
+        if self.start == MessageStart::Blank {
+            self.start = MessageStart::of(&bytes);
         }
-        let piece = Piece {
+        let piece = MessagePiece {
             bytes,
             at,
             within: std::mem::replace(&mut self.within, next),
             is_over_long: self.is_over_long,
-            is_headless: self.start == Start::Record,
+            is_headless: self.start == MessageStart::Record,
             starts_line: std::mem::replace(&mut self.starts_line, starts_line),
             is_last: self.is_ended && self.buffer.is_empty(),
             // Where any was found, the piece ends before the last one.
@@ -155,21 +160,21 @@ impl Splitter {
 
     /// Kind of the message at the start of the buffer and where its records start; `None` while its first line is
     /// incomplete.
-    fn kind(&self) -> Option<(Kind, usize)> {
+    fn kind(&self) -> Option<(HeaderKind, usize)> {
         if let Some(kind) = &self.within {
             return Some((kind.clone(), 0));
         }
-        if next_header(&self.buffer, 0, self.starts_line, self.is_ended) != Search::Found(0) {
-            return Some((Kind::Missing, 0));
+        if next_header(&self.buffer, 0, self.starts_line, self.is_ended) != HeaderSearch::Found(0) {
+            return Some((HeaderKind::Missing, 0));
         }
         let line_end = memchr::memchr2(b'\n', b'\r', &self.buffer);
         if line_end.unwrap_or(self.buffer.len()) > self.limits.record {
             // A header line without an end is no header.
-            return Some((Kind::Missing, 0));
+            return Some((HeaderKind::Missing, 0));
         }
         let line_end = line_end?;
         let line = self.buffer.get(..line_end)?;
-        Some((Kind::of(line, self.options.acceptance), line_end))
+        Some((HeaderKind::of(line, self.options.acceptance), line_end))
     }
 
     /// The end of the last complete `%%`, paired from the left as a search from the start would.
@@ -201,11 +206,11 @@ impl Splitter {
             }
             want = self.buffer.len() + self.limits.block.max(1);
             let Some((kind, body)) = self.kind() else { continue };
-            if kind == Kind::Missing {
+            if kind == HeaderKind::Missing {
                 // Nor may its beginning be taken for one in a piece that ends inside its line.
-                self.within = Some(Kind::Missing);
+                self.within = Some(HeaderKind::Missing);
             }
-            let is_whole = matches!(kind, Kind::Job { .. } | Kind::Summary(_))
+            let is_whole = matches!(kind, HeaderKind::Job { .. } | HeaderKind::Summary(_))
                 && self.options.acceptance == Acceptance::StrictApel;
             if is_whole && !self.is_over_long {
                 self.is_over_long = self.searched > self.limits.message;
@@ -241,15 +246,15 @@ impl Splitter {
     }
 
     /// Counts a record that does not fit and drops it from here on.
-    fn too_long(&mut self, kind: Kind) -> Work {
+    fn too_long(&mut self, kind: HeaderKind) -> Work {
         self.is_skipping = true;
-        if self.start == Start::Blank {
-            self.start = Start::of(&self.buffer);
+        if self.start == MessageStart::Blank {
+            self.start = MessageStart::of(&self.buffer);
         }
         let at = self.at;
         let raw = self.buffer.get(..self.limits.kept).unwrap_or(&self.buffer).to_vec();
         let bad = bad_header(&kind).unwrap_or_else(|| {
-            if self.start == Start::Record {
+            if self.start == MessageStart::Record {
                 headless()
             } else if self.is_over_long {
                 over_long(self.limits)
@@ -264,8 +269,8 @@ impl Splitter {
         Box::new(move |sink: &mut dyn Sink| {
             sink.rows_read(1);
             match kind {
-                Kind::Other => sink.out_of_scope(Reason::CloudRecord, 1),
-                Kind::Job { .. } | Kind::Summary(_) | Kind::Unknown(_) | Kind::Missing => {
+                HeaderKind::Other => sink.out_of_scope(Reason::CloudRecord, 1),
+                HeaderKind::Job { .. } | HeaderKind::Summary(_) | HeaderKind::Unknown(_) | HeaderKind::Missing => {
                     sink.reject(bad.reason, at, 1, &bad.detail, &raw);
                 }
             }
@@ -276,8 +281,8 @@ impl Splitter {
     fn skip(&mut self) -> bool {
         let mark = memchr::memmem::find(&self.buffer, b"%%");
         let header = match next_header(&self.buffer, 0, self.starts_line, self.is_ended) {
-            Search::Found(at) => Some(at),
-            Search::Pending(until) => {
+            HeaderSearch::Found(at) => Some(at),
+            HeaderSearch::Pending(until) => {
                 self.searched = until;
                 None
             }
@@ -311,7 +316,7 @@ fn ends_line(taken: &[u8], starts_line: bool) -> bool {
     }
 }
 
-impl Step for Splitter {
+impl ReadStep for MessageSplitter {
     fn step(&mut self) -> Result<Option<Work>> {
         if self.is_done {
             return Ok(None);

@@ -10,16 +10,16 @@
 
 use super::acceptance::Acceptance;
 use super::values::{lines, pair};
-use super::{python, service_level};
+use super::{python_scalars, service_level};
 use crate::ledger::Reason;
 use crate::record::{SummaryKind, SummaryRow};
-use crate::sources::clip::clip;
 use crate::sources::refusal::Refusal;
+use crate::sources::truncate::clip;
 use crate::time::Month;
 
 /// What a record of this kind looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(super) enum SummaryLayout {
     /// Summary v0.2: benchmark type and value.
     Levelled,
     /// Summary v0.4: benchmarks as a dictionary.
@@ -32,7 +32,7 @@ pub(super) enum Shape {
     Sync,
 }
 
-impl Shape {
+impl SummaryLayout {
     fn kind(self) -> SummaryKind {
         match self {
             Self::Levelled | Self::LevelledV04 => SummaryKind::Summary,
@@ -70,14 +70,14 @@ impl Shape {
 }
 
 /// Keys and values of one record; null words are already gone, of a repeated key the last holds.
-struct Values<'a> {
+struct SummaryValues<'a> {
     pairs: Vec<(&'a str, Option<&'a str>)>,
     /// Seconds in the unit of its durations: 1, or 3600 in the old summaries.
     unit_s: i64,
 }
 
-impl<'a> Values<'a> {
-    fn read(text: &'a str, shape: Shape, acceptance: Acceptance) -> Result<Self, Refusal> {
+impl<'a> SummaryValues<'a> {
+    fn read(text: &'a str, shape: SummaryLayout, acceptance: Acceptance) -> Result<Self, Refusal> {
         const OLD: &[&str] = &["Group", "NormalisedWallDuration", "NormalisedCpuDuration"];
         let mut values = Self {
             pairs: Vec::with_capacity(20),
@@ -86,14 +86,15 @@ impl<'a> Values<'a> {
         for line in lines(text) {
             let (key, value) = pair(line)?;
             if !shape.knows(key) {
-                let is_old = shape == Shape::Levelled && acceptance == Acceptance::Salvage && OLD.contains(&key);
+                let is_old =
+                    shape == SummaryLayout::Levelled && acceptance == Acceptance::Salvage && OLD.contains(&key);
                 if !is_old {
                     let detail = format!("{:?} is no key of a {} record", clip(key), shape.kind().as_str());
                     return Err(Refusal::new(Reason::UnknownField, detail));
                 }
                 values.unit_s = 3600;
             }
-            let value = (!python::is_null(value)).then_some(value);
+            let value = (!python_scalars::is_null(value)).then_some(value);
             match values.pairs.iter_mut().find(|(known, _)| *known == key) {
                 Some(known) => known.1 = value,
                 None => values.pairs.push((key, value)),
@@ -113,7 +114,7 @@ impl<'a> Values<'a> {
 
     fn int(&self, key: &str, reason: Reason) -> Result<Option<i64>, Refusal> {
         let Some(text) = self.get(key) else { return Ok(None) };
-        let value = python::int(text);
+        let value = python_scalars::int(text);
         let wrong = || Refusal::new(reason, format!("{key} {:?} is not an integer", clip(text)));
         value.map(Some).ok_or_else(wrong)
     }
@@ -175,15 +176,17 @@ impl<'a> Values<'a> {
             );
             Refusal::new(Reason::BadTime, detail)
         };
-        python::datetime_s(text).map(|s| Some(s * 1000)).ok_or_else(wrong)
+        python_scalars::datetime_s(text)
+            .map(|s| Some(s * 1000))
+            .ok_or_else(wrong)
     }
 
     /// When the record was last written, as its publisher states: Unix seconds, or a time as messages or the server's
     /// database print it. The server takes anything here, so what is no time is none.
     fn made_ms(&self) -> Option<i64> {
         let text = self.get("UpdateTime")?;
-        let second =
-            python::datetime_s(text).or_else(|| python::datetime_s(&format!("{}Z", text.replacen(' ', "T", 1))));
+        let second = python_scalars::datetime_s(text)
+            .or_else(|| python_scalars::datetime_s(&format!("{}Z", text.replacen(' ', "T", 1))));
         second.map(|second| second * 1000)
     }
 
@@ -202,20 +205,20 @@ impl<'a> Values<'a> {
 }
 
 /// Reads the text of one record, without the `%%` and without blanks around it.
-pub(super) fn parse(text: &str, shape: Shape, acceptance: Acceptance) -> Result<SummaryRow<'_>, Refusal> {
-    let values = Values::read(text, shape, acceptance)?;
+pub(super) fn parse(text: &str, shape: SummaryLayout, acceptance: Acceptance) -> Result<SummaryRow<'_>, Refusal> {
+    let values = SummaryValues::read(text, shape, acceptance)?;
     let mut row = SummaryRow {
         kind: shape.kind(),
         view: "batch",
         site: Some(values.required("Site")?),
-        month: values.month(shape != Shape::Sync)?,
+        month: values.month(shape != SummaryLayout::Sync)?,
         submit_host: values.get("SubmitHost"),
         made_ms: values.made_ms(),
         job_n: values.count("NumberOfJobs")?,
         ..SummaryRow::default()
     };
     values.required("NumberOfJobs")?;
-    if shape == Shape::Sync {
+    if shape == SummaryLayout::Sync {
         return Ok(row);
     }
     row.vo = values.get("VO").or_else(|| values.get("Group"));
@@ -261,46 +264,46 @@ fn check_ends(row: &SummaryRow<'_>) -> Result<(), Refusal> {
 }
 
 fn benchmark<'a>(
-    values: &Values<'a>,
-    shape: Shape,
+    values: &SummaryValues<'a>,
+    shape: SummaryLayout,
     acceptance: Acceptance,
     row: &mut SummaryRow<'a>,
 ) -> Result<(), Refusal> {
     let (kind, level) = (values.get("ServiceLevelType"), values.get("ServiceLevel"));
     match shape {
-        Shape::Levelled if values.unit_s != 1 => {
+        SummaryLayout::Levelled if values.unit_s != 1 => {
             // Work in hours: it is not said of which benchmark.
             row.kind = SummaryKind::NormalisedSummary;
             row.normalised_wall_s = Some(values.duration_s("NormalisedWallDuration")?);
             row.normalised_cpu_s = Some(values.duration_s("NormalisedCpuDuration")?);
             row.service_level_type = kind;
         }
-        Shape::Levelled | Shape::LevelledV04 if level.is_none() => {
+        SummaryLayout::Levelled | SummaryLayout::LevelledV04 if level.is_none() => {
             if acceptance == Acceptance::StrictApel {
                 let detail = "ServiceLevel is missing: the server's database takes no summary without it".to_owned();
                 return Err(Refusal::new(Reason::MissingField, detail));
             }
             row.service_level_type = kind;
         }
-        Shape::Levelled => {
+        SummaryLayout::Levelled => {
             // The type is not checked by the server: `weird` is stored, and scaled as if it were HEPSPEC06.
             row.service_level_type = kind;
             row.benchmark = kind.and_then(service_level::benchmark);
             row.benchmark_milli_per_core = Some(service_level::value(level.unwrap_or_default())?);
         }
-        Shape::LevelledV04 => {
+        SummaryLayout::LevelledV04 => {
             let level = service_level::dictionary(kind, level)?;
             row.benchmark = Some(level.benchmark);
             row.service_level_type = Some(stored(level.benchmark));
             row.benchmark_milli_per_core = Some(level.milli_per_core);
         }
-        Shape::Normalised => {
+        SummaryLayout::Normalised => {
             row.normalised_wall_s = Some(values.duration_s("NormalisedWallDuration")?);
             row.normalised_cpu_s = Some(values.duration_s("NormalisedCpuDuration")?);
             row.service_level_type = kind;
             row.benchmark = kind.and_then(service_level::benchmark);
         }
-        Shape::NormalisedV04 => {
+        SummaryLayout::NormalisedV04 => {
             let (of_wall, wall_s) = work(values, "NormalisedWallDuration")?;
             let (of_cpu, cpu_s) = work(values, "NormalisedCpuDuration")?;
             let is_mixed =
@@ -313,7 +316,7 @@ fn benchmark<'a>(
             row.service_level_type = Some(stored(of_wall));
             (row.normalised_wall_s, row.normalised_cpu_s) = (Some(wall_s), Some(cpu_s));
         }
-        Shape::Sync => {}
+        SummaryLayout::Sync => {}
     }
     // A benchmark below zero cannot be, though the server stores it.
     if row.benchmark_milli_per_core.is_some_and(|milli| milli < 0) {
@@ -332,11 +335,11 @@ fn stored(benchmark: &str) -> &'static str {
 }
 
 /// The preferred entry of a dictionary of work; fractions of a second are cut off, as the server does.
-fn work(values: &Values<'_>, key: &str) -> Result<(&'static str, i64), Refusal> {
+fn work(values: &SummaryValues<'_>, key: &str) -> Result<(&'static str, i64), Refusal> {
     let text = values.required(key)?;
     let bad = |why: &str| Refusal::new(Reason::BadDuration, format!("{key} {:?}: {why}", clip(text)));
     let (benchmark, number) = service_level::pick(text).map_err(bad)?;
-    let seconds = python::truncated(number).ok_or_else(|| bad("it is no number"))?;
+    let seconds = python_scalars::truncated(number).ok_or_else(|| bad("it is no number"))?;
     if seconds < 0 {
         return Err(bad("it is negative"));
     }

@@ -5,11 +5,11 @@
 //! and only what changed is looked at. Every other record is read line by line, and so is one with anything wrong in it.
 
 use super::acceptance::Acceptance;
-use super::python;
+use super::python_scalars;
 use crate::ledger::Reason;
-use crate::sources::clip::clip;
 use crate::sources::decimal;
 use crate::sources::refusal::Refusal;
+use crate::sources::truncate::clip;
 
 macro_rules! fields {
     ($($name:ident,)+) => {
@@ -57,7 +57,7 @@ fields! {
 
 /// The text of one record, without the `%%` and without blanks around it.
 #[derive(Clone, Copy)]
-pub(super) struct Text<'a> {
+pub(super) struct ApelText<'a> {
     /// All of it.
     pub(super) whole: &'a str,
     /// Where its lines end, but for the last one, counted from a place `from` bytes before it. `None` where nobody has
@@ -67,16 +67,16 @@ pub(super) struct Text<'a> {
 
 /// The values of one record; null words are already gone, of a repeated key the last holds.
 #[derive(Default)]
-pub(super) struct Values<'a> {
+pub(super) struct ApelValues<'a> {
     texts: [Option<&'a str>; FIELD_N],
     /// Fields that may not be as in the record before, a bit each.
     changed: u32,
 }
 
-impl<'a> Values<'a> {
+impl<'a> ApelValues<'a> {
     fn set(&mut self, field: Field, value: &'a str) {
         if let Some(slot) = self.texts.get_mut(field as usize) {
-            *slot = (!python::is_null(value)).then_some(value);
+            *slot = (!python_scalars::is_null(value)).then_some(value);
         }
     }
 
@@ -109,7 +109,7 @@ impl<'a> Values<'a> {
 
     #[inline(never)]
     fn int_of(text: &str, field: Field, reason: Reason) -> Result<i64, Refusal> {
-        match python::int(text).map(|value| (value, i32::try_from(value).is_ok())) {
+        match python_scalars::int(text).map(|value| (value, i32::try_from(value).is_ok())) {
             Some((value, true)) => Ok(value),
             Some((_, false)) => Err(Refusal::new(
                 reason,
@@ -141,7 +141,7 @@ impl<'a> Values<'a> {
     #[inline]
     pub(super) fn time_s(&self, field: Field) -> Result<i64, Refusal> {
         let text = self.required(field)?;
-        python::datetime_s(text).ok_or_else(|| {
+        python_scalars::datetime_s(text).ok_or_else(|| {
             Refusal::new(
                 Reason::BadTime,
                 format!(
@@ -156,17 +156,17 @@ impl<'a> Values<'a> {
 
 /// Reads the records of one message, one after another.
 #[derive(Default)]
-pub(super) struct Reader<'a> {
+pub(super) struct ApelReader<'a> {
     /// The lines of the last record.
-    lines: Vec<Line<'a>>,
+    lines: Vec<ApelLine<'a>>,
     /// Whether the next record may follow: the last one had only keys that are known, and none of them twice.
     is_followed: bool,
     /// What the last record came to.
-    values: Values<'a>,
+    values: ApelValues<'a>,
 }
 
 /// One line of the last record.
-struct Line<'a> {
+struct ApelLine<'a> {
     text: &'a [u8],
     field: Field,
     /// Bytes before the value: key, colon, and a blank if there is one.
@@ -181,7 +181,7 @@ struct Line<'a> {
 /// A line that changed once mostly changes again.
 const CHANGING_N: u8 = 16;
 
-impl<'a> Line<'a> {
+impl<'a> ApelLine<'a> {
     fn new(text: &'a str, field: Field) -> Self {
         let colon = memchr::memchr(b':', text.as_bytes()).unwrap_or(0);
         let head = colon + 1 + usize::from(text.as_bytes().get(colon + 1) == Some(&b' '));
@@ -213,9 +213,9 @@ impl<'a> Line<'a> {
     }
 }
 
-impl<'a> Reader<'a> {
+impl<'a> ApelReader<'a> {
     /// The values of a record.
-    pub(super) fn read(&mut self, text: Text<'a>, acceptance: Acceptance) -> Result<&Values<'a>, Refusal> {
+    pub(super) fn read(&mut self, text: ApelText<'a>, acceptance: Acceptance) -> Result<&ApelValues<'a>, Refusal> {
         if !self.is_followed || !self.follow(text) {
             // Until it is known that all is well.
             self.is_followed = false;
@@ -225,7 +225,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Takes over what changed since the last record. False, with the values in disorder, where this one has other keys.
-    fn follow(&mut self, text: Text<'a>) -> bool {
+    fn follow(&mut self, text: ApelText<'a>) -> bool {
         let Some((line_ends, before)) = text.line_ends else {
             return false;
         };
@@ -257,7 +257,7 @@ impl<'a> Reader<'a> {
             };
             line.text = now;
             changed |= line.field.bit();
-            self.values.set(line.field, python::strip(value));
+            self.values.set(line.field, python_scalars::strip(value));
         }
         self.values.changed = changed;
         true
@@ -265,9 +265,9 @@ impl<'a> Reader<'a> {
 
     /// Reads a record line by line; whether the next one may follow it.
     fn read_lines(&mut self, text: &'a str, acceptance: Acceptance) -> Result<bool, Refusal> {
-        self.values = Values {
+        self.values = ApelValues {
             changed: u32::MAX,
-            ..Values::default()
+            ..ApelValues::default()
         };
         let mut seen = 0_u32;
         let mut line_n = 0;
@@ -282,7 +282,7 @@ impl<'a> Reader<'a> {
                     let detail = format!("{:?} is no key of an individual job record", clip(key));
                     Refusal::new(Reason::UnknownField, detail)
                 })?;
-                self.note(line_n, Line::new(line, field));
+                self.note(line_n, ApelLine::new(line, field));
                 (field, value)
             };
             self.values.set(field, value);
@@ -296,9 +296,9 @@ impl<'a> Reader<'a> {
 
     /// Key and value of line number `nth`, when it has the key it had in the last record, or that of the line after.
     fn known(&mut self, nth: usize, line: &'a str) -> Option<(Field, &'a str)> {
-        let value = |known: &Line<'a>| {
+        let value = |known: &ApelLine<'a>| {
             let value = known.is_begun(line.as_bytes()).then(|| line.get(known.head..))?;
-            value.map(python::strip)
+            value.map(python_scalars::strip)
         };
         let value = self.lines.get(nth).and_then(value).or_else(|| {
             let value = self.lines.get(nth + 1).and_then(value)?;
@@ -311,7 +311,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Line number `nth` has a key that was not there in the last record.
-    fn note(&mut self, nth: usize, line: Line<'a>) {
+    fn note(&mut self, nth: usize, line: ApelLine<'a>) {
         // A record of more lines has a key twice.
         if nth < FIELD_N && nth <= self.lines.len() {
             self.lines.insert(nth, line);
@@ -332,7 +332,7 @@ pub(super) fn pair(line: &str) -> Result<(&str, &str), Refusal> {
         };
         return Err(Refusal::new(Reason::FieldCount, detail));
     };
-    Ok((python::strip(key), python::strip(value)))
+    Ok((python_scalars::strip(key), python_scalars::strip(value)))
 }
 
 /// Lines ended by LF, CR or both; a last line end starts no further line.

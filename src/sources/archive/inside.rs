@@ -3,12 +3,12 @@
 use crate::ledger::Reason;
 use crate::record::JobRow;
 use crate::sources::arrival::arrival_ms;
-use crate::sources::relay::Relay;
+use crate::sources::forwarding_sink::Relay;
 use crate::sources::{Position, Sink};
 
 /// What is said about a row besides what the row says.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct ArchivePlace {
     /// Name of the member.
     pub(super) name: String,
     /// Unpacked bytes of all members before it.
@@ -17,7 +17,7 @@ pub(super) struct Place {
     received_ms: Option<i64>,
 }
 
-impl Place {
+impl ArchivePlace {
     pub(super) fn new(name: String, base: u64) -> Self {
         let received_ms = arrival_ms(&name).or_else(|| archived_ms(&name));
         Self {
@@ -47,7 +47,7 @@ fn archived_ms(name: &str) -> Option<i64> {
 /// Adds the member to everything that is told.
 pub(super) struct Inside<'s> {
     pub(super) sink: &'s mut dyn Sink,
-    pub(super) place: &'s Place,
+    pub(super) place: &'s ArchivePlace,
 }
 
 impl Relay for Inside<'_> {

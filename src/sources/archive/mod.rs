@@ -12,15 +12,15 @@ use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use inside::{Inside, Place};
-use tar::{Member, Tar};
+use inside::{ArchivePlace, Inside};
+use tar::{Tar, TarMember};
 
 use super::arrival::is_hex;
 use super::dialect::Dialect;
 use super::input::is_skipped;
 use super::options::ReaderOptions;
 use super::registry::HEAD_BYTES;
-use super::steps::{Step, Steps, until_damage};
+use super::steps::{ReadStep, ReadSteps, until_damage};
 use super::{Format, Pieces, Position, Sink, Work, compression, registry};
 use crate::error::{Error, Kind, Result};
 use crate::ledger::Reason;
@@ -32,7 +32,7 @@ const PIECE_BYTES: u64 = 1 << 20;
 
 /// What keeps bombs out.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct ArchiveLimits {
     /// Members, those of archives inside counted on their own.
     pub members: u64,
     /// Unpacked bytes of all members.
@@ -41,7 +41,7 @@ pub struct Limits {
     pub depth: u32,
 }
 
-impl Default for Limits {
+impl Default for ArchiveLimits {
     fn default() -> Self {
         Self {
             members: 100_000_000,
@@ -56,15 +56,19 @@ impl Default for Limits {
 /// # Errors
 /// None before the first piece.
 pub fn pieces(input: Box<dyn Read + Send>, options: Arc<ReaderOptions>) -> Result<Pieces> {
-    pieces_within(input, options, Limits::default())
+    pieces_within(input, options, ArchiveLimits::default())
 }
 
 /// As [`pieces`], with other limits. Beyond one the archive is not read on, and one row is refused for it.
 ///
 /// # Errors
 /// As [`pieces`].
-pub fn pieces_within(input: Box<dyn Read + Send>, options: Arc<ReaderOptions>, limits: Limits) -> Result<Pieces> {
-    Ok(Box::new(Steps::new(Members {
+pub fn pieces_within(
+    input: Box<dyn Read + Send>,
+    options: Arc<ReaderOptions>,
+    limits: ArchiveLimits,
+) -> Result<Pieces> {
+    Ok(Box::new(ReadSteps::new(Members {
         tar: Tar::new(input),
         options,
         limits,
@@ -78,13 +82,13 @@ pub fn pieces_within(input: Box<dyn Read + Send>, options: Arc<ReaderOptions>, l
 }
 
 /// Counts what a member unpacks to, and stops at the limit.
-struct Counted {
+struct CountedMember {
     inner: Box<dyn Read + Send>,
     unpacked: Arc<AtomicU64>,
     limit: u64,
 }
 
-impl Read for Counted {
+impl Read for CountedMember {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let n = self.inner.read(buffer)?;
         let more = u64::try_from(n).unwrap_or(u64::MAX);
@@ -117,14 +121,14 @@ fn is_left_out(name: &str) -> bool {
 }
 
 /// A member whose pieces are being taken.
-struct Open {
-    place: Arc<Place>,
+struct ArchiveOpen {
+    place: Arc<ArchivePlace>,
     format: Format,
     pieces: Pieces,
 }
 
 /// How the archive ended.
-enum End {
+enum ArchiveEnd {
     Proper,
     Failed(Error),
 }
@@ -132,14 +136,14 @@ enum End {
 struct Members {
     tar: Tar,
     options: Arc<ReaderOptions>,
-    limits: Limits,
-    open: Option<Open>,
+    limits: ArchiveLimits,
+    open: Option<ArchiveOpen>,
     unpacked: Arc<AtomicU64>,
     member_n: u64,
     ready: Vec<Work>,
     /// Unpacked bytes when pieces were last handed over.
     handed_over: u64,
-    end: Option<End>,
+    end: Option<ArchiveEnd>,
 }
 
 impl Members {
@@ -185,11 +189,11 @@ impl Members {
         let entry = match self.tar.next() {
             Ok(Some(entry)) => entry,
             Ok(None) => {
-                self.end = Some(End::Proper);
+                self.end = Some(ArchiveEnd::Proper);
                 return;
             }
             Err(why) => {
-                self.end = Some(End::Failed(Error::new(Kind::Data, why.to_string())));
+                self.end = Some(ArchiveEnd::Failed(Error::new(Kind::Data, why.to_string())));
                 return;
             }
         };
@@ -208,7 +212,7 @@ impl Members {
         if !entry.is_file || is_left_out(&name) {
             return;
         }
-        let place = Arc::new(Place::new(name, self.unpacked()));
+        let place = Arc::new(ArchivePlace::new(name, self.unpacked()));
         match self.recognised(self.tar.member(), &place) {
             Ok(open) => self.open = open,
             Err(why) => self.unreadable(&place, why),
@@ -216,9 +220,9 @@ impl Members {
     }
 
     /// A member's pieces; `None` for an empty one.
-    fn recognised(&self, member: Member, place: &Arc<Place>) -> Result<Option<Open>> {
+    fn recognised(&self, member: TarMember, place: &Arc<ArchivePlace>) -> Result<Option<ArchiveOpen>> {
         let (inner, damage) = compression::salvage(Box::new(member))?;
-        let member = Counted {
+        let member = CountedMember {
             inner,
             unpacked: Arc::clone(&self.unpacked),
             limit: self.limits.bytes,
@@ -232,7 +236,7 @@ impl Members {
         let pieces = if dialect == Dialect::Archive {
             let depth = self.limits.depth.checked_sub(1);
             let depth = depth.ok_or_else(|| Error::new(Kind::Data, "archives are nested too deeply"))?;
-            let limits = Limits {
+            let limits = ArchiveLimits {
                 depth,
                 bytes: self.limits.bytes.saturating_sub(self.unpacked()),
                 ..self.limits
@@ -241,7 +245,7 @@ impl Members {
         } else {
             registry::pieces(dialect, input, Arc::clone(&self.options))?
         };
-        Ok(Some(Open {
+        Ok(Some(ArchiveOpen {
             place: Arc::clone(place),
             format: dialect.format(),
             pieces: until_damage(pieces, damage),
@@ -249,15 +253,15 @@ impl Members {
     }
 
     /// A member that cannot be read, or an archive that cannot.
-    fn unreadable(&mut self, place: &Arc<Place>, why: Error) {
+    fn unreadable(&mut self, place: &Arc<ArchivePlace>, why: Error) {
         if self.unpacked() > self.limits.bytes {
             return;
         }
         if why.kind() == Kind::Config || why.kind() == Kind::Internal {
-            self.end = Some(End::Failed(why));
+            self.end = Some(ArchiveEnd::Failed(why));
         } else if let Some(why) = self.tar.failure() {
             let why = format!("{}: {why}", place.name);
-            self.end = Some(End::Failed(Error::new(Kind::Data, why)));
+            self.end = Some(ArchiveEnd::Failed(Error::new(Kind::Data, why)));
         } else {
             self.refuse(Reason::UnreadableFile, format!("{}: {why}", place.name));
         }
@@ -265,7 +269,7 @@ impl Members {
 
     fn beyond(&mut self, detail: String) {
         self.refuse(Reason::LimitExceeded, detail);
-        self.end = Some(End::Proper);
+        self.end = Some(ArchiveEnd::Proper);
     }
 
     fn refuse(&mut self, reason: Reason, detail: String) {
@@ -280,7 +284,7 @@ impl Members {
     }
 }
 
-impl Step for Members {
+impl ReadStep for Members {
     fn step(&mut self) -> Result<Option<Work>> {
         while self.end.is_none() {
             self.advance();
@@ -299,7 +303,7 @@ impl Step for Members {
             })));
         }
         match self.end.take() {
-            Some(End::Failed(why)) => Err(why),
+            Some(ArchiveEnd::Failed(why)) => Err(why),
             _ => Ok(None),
         }
     }

@@ -40,7 +40,7 @@ fn octal(field: &[u8]) -> Option<u64> {
 }
 
 /// What a header announces.
-pub(super) struct Entry {
+pub(super) struct TarEntry {
     pub(super) name: String,
     /// A plain file; what else there is (folders, links, devices) holds no records.
     pub(super) is_file: bool,
@@ -84,9 +84,9 @@ impl Stream {
 pub(super) struct Tar(Arc<Mutex<Stream>>);
 
 /// The data of the open member.
-pub(super) struct Member(Arc<Mutex<Stream>>);
+pub(super) struct TarMember(Arc<Mutex<Stream>>);
 
-impl Read for Member {
+impl Read for TarMember {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.0.lock().map_err(|_| dead())?.read(buffer)
     }
@@ -116,13 +116,13 @@ impl Tar {
     }
 
     /// The data of the member that [`Self::next`] opened.
-    pub(super) fn member(&self) -> Member {
-        Member(Arc::clone(&self.0))
+    pub(super) fn member(&self) -> TarMember {
+        TarMember(Arc::clone(&self.0))
     }
 
     /// Opens the next member; what is left of the last one is passed over. `None` at the end, which may also be that
     /// of the input: archives of a writer that was killed have no proper one.
-    pub(super) fn next(&mut self) -> io::Result<Option<Entry>> {
+    pub(super) fn next(&mut self) -> io::Result<Option<TarEntry>> {
         self.skip()?;
         let (mut long_name, mut size_in_pax, mut is_sparse) = (None, None, false);
         loop {
@@ -156,7 +156,7 @@ impl Tar {
                 }
                 _ => {
                     self.open(size_in_pax.unwrap_or(size))?;
-                    return Ok(Some(Entry {
+                    return Ok(Some(TarEntry {
                         name: long_name.unwrap_or_else(|| name(&header)),
                         is_file: matches!(kind, 0 | b'0' | b'7'),
                         is_sparse: is_sparse || kind == b'S',

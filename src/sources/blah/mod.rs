@@ -7,9 +7,9 @@
 use std::io::Read;
 use std::sync::Arc;
 
-use super::clip::clip;
-use super::lines::{Grammar, Limits, Record};
+use super::lines::{Grammar, LogLimits, LogRecord};
 use super::refusal::{Refusal, known};
+use super::truncate::clip;
 use super::{GridIdentity, Pieces, Position, Sink, instant, lines};
 use crate::ledger::Reason;
 
@@ -23,14 +23,14 @@ pub fn recognise(head: &[u8]) -> bool {
 
 /// Cuts a decompressed log into pieces of whole lines. Rows and rejects do not depend on `limits.block`.
 #[must_use]
-pub fn pieces(input: Box<dyn Read + Send>, limits: Limits) -> Pieces {
+pub fn pieces(input: Box<dyn Read + Send>, limits: LogLimits) -> Pieces {
     lines::pieces(input, Arc::new(Blah), limits, Position::start())
 }
 
 struct Blah;
 
 impl Grammar for Blah {
-    fn record(&self, record: &Record<'_>, sink: &mut dyn Sink) -> Result<(), Refusal> {
+    fn record(&self, record: &LogRecord<'_>, sink: &mut dyn Sink) -> Result<(), Refusal> {
         let line = record.text.trim();
         let inner = line
             .strip_prefix('"')

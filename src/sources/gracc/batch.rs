@@ -1,9 +1,8 @@
 //! Framed records on their way to a worker.
 
-use super::document::Document;
-use super::lines;
-use super::usage::{self, Scratch};
-use super::{Limits, usage_xml};
+use super::document::GraccDocument;
+use super::usage::{self, GraccScratch};
+use super::{GraccLimits, lines, usage_xml};
 use crate::ledger::Reason;
 use crate::sources::json::Scanner;
 use crate::sources::refusal::Refusal;
@@ -11,7 +10,7 @@ use crate::sources::{Position, Sink, Work};
 
 /// What a frame holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum GraccKind {
     /// A JSON document.
     Json,
     /// An XML record.
@@ -21,8 +20,8 @@ pub(super) enum Kind {
 }
 
 /// One record's bytes.
-pub(super) struct Frame {
-    pub(super) kind: Kind,
+pub(super) struct GraccFrame {
+    pub(super) kind: GraccKind,
     pub(super) bytes: Vec<u8>,
     pub(super) at: Position,
     /// The input ended inside it.
@@ -34,25 +33,25 @@ pub(super) const JSON_MARK: &[u8] = b"{\"_index\"";
 
 /// Frames that are handed over together.
 #[derive(Default)]
-pub(super) struct Batch {
-    frames: Vec<Frame>,
+pub(super) struct GraccBatch {
+    frames: Vec<GraccFrame>,
     bytes: usize,
     record_n: u64,
 }
 
-impl Batch {
+impl GraccBatch {
     /// Adds a frame that begins at this offset. In files without lines, records are numbered instead.
-    pub(super) fn push(&mut self, kind: Kind, bytes: Vec<u8>, byte_offset: u64, is_cut_off: bool) {
+    pub(super) fn push(&mut self, kind: GraccKind, bytes: Vec<u8>, byte_offset: u64, is_cut_off: bool) {
         let first = self.record_n + 1;
         // A damaged stretch may turn out to be several records; each needs a number of its own.
         let behind = bytes.get(1..).unwrap_or_default();
         let more_n = match kind {
-            Kind::Json => memchr::memmem::find_iter(behind, JSON_MARK).count(),
+            GraccKind::Json => memchr::memmem::find_iter(behind, JSON_MARK).count(),
             _ => 0,
         };
         self.record_n = first + lines::to_u64(more_n);
         self.bytes += bytes.len();
-        self.frames.push(Frame {
+        self.frames.push(GraccFrame {
             kind,
             bytes,
             at: Position {
@@ -68,16 +67,16 @@ impl Batch {
     }
 
     /// Whether it is large enough to be worth a piece.
-    pub(super) fn is_full(&self, limits: Limits) -> bool {
+    pub(super) fn is_full(&self, limits: GraccLimits) -> bool {
         self.bytes >= limits.block
     }
 
     /// The piece; the next batch goes on counting.
-    pub(super) fn work(&mut self, limits: Limits) -> Work {
+    pub(super) fn work(&mut self, limits: GraccLimits) -> Work {
         let frames = std::mem::take(&mut self.frames);
         self.bytes = 0;
         Box::new(move |sink: &mut dyn Sink| {
-            let mut scratch = Scratch::default();
+            let mut scratch = GraccScratch::default();
             for frame in &frames {
                 take(frame, limits, &mut scratch, sink);
             }
@@ -85,16 +84,16 @@ impl Batch {
     }
 }
 
-fn take(frame: &Frame, limits: Limits, scratch: &mut Scratch, sink: &mut dyn Sink) {
+fn take(frame: &GraccFrame, limits: GraccLimits, scratch: &mut GraccScratch, sink: &mut dyn Sink) {
     let (bytes, at) = (frame.bytes.as_slice(), frame.at);
     match frame.kind {
-        Kind::Refused(reason, why) => {
+        GraccKind::Refused(reason, why) => {
             sink.rows_read(1);
             let raw = bytes.get(..limits.kept).unwrap_or(bytes);
             sink.reject(reason, at, 1, why, raw);
         }
-        Kind::Json => json(bytes, at, frame.is_cut_off, scratch, sink),
-        Kind::Xml => {
+        GraccKind::Json => json(bytes, at, frame.is_cut_off, scratch, sink),
+        GraccKind::Xml => {
             sink.rows_read(1);
             xml(bytes, at, frame.is_cut_off, scratch, sink);
         }
@@ -102,14 +101,14 @@ fn take(frame: &Frame, limits: Limits, scratch: &mut Scratch, sink: &mut dyn Sin
 }
 
 /// A document; where it is damaged, whole documents may follow inside the frame.
-fn json(bytes: &[u8], at: Position, is_cut_off: bool, scratch: &mut Scratch, sink: &mut dyn Sink) {
+fn json(bytes: &[u8], at: Position, is_cut_off: bool, scratch: &mut GraccScratch, sink: &mut dyn Sink) {
     let behind = bytes.get(1..).unwrap_or_default();
     let mut marks = memchr::memmem::find_iter(behind, JSON_MARK)
         .map(|found| found + 1)
         .peekable();
-    if marks.peek().is_none() || Document::parse(bytes).is_ok() {
+    if marks.peek().is_none() || GraccDocument::parse(bytes).is_ok() {
         sink.rows_read(1);
-        return lines::one(bytes, at, is_cut_off, &mut Document::empty(), scratch, sink);
+        return lines::one(bytes, at, is_cut_off, &mut GraccDocument::empty(), scratch, sink);
     }
     let (mut start, mut line) = (0, at.line);
     loop {
@@ -124,7 +123,7 @@ fn json(bytes: &[u8], at: Position, is_cut_off: bool, scratch: &mut Scratch, sin
             without_closing(part),
             here,
             is_cut_off && end.is_none(),
-            &mut Document::empty(),
+            &mut GraccDocument::empty(),
             scratch,
             sink,
         );
@@ -143,7 +142,7 @@ fn without_closing(part: &[u8]) -> &[u8] {
 }
 
 /// Gives one XML record its outcome.
-pub(super) fn xml(bytes: &[u8], at: Position, is_cut_off: bool, scratch: &mut Scratch, sink: &mut dyn Sink) {
+pub(super) fn xml(bytes: &[u8], at: Position, is_cut_off: bool, scratch: &mut GraccScratch, sink: &mut dyn Sink) {
     match usage_xml::read(bytes) {
         Ok(flat) => usage::take(bytes, &flat.document(), at, scratch, sink),
         Err(Refusal { detail, .. }) if is_cut_off => {

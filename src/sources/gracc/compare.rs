@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::usage_xml;
-use crate::sources::cross_check::{CrossCheck, Said};
+use crate::sources::cross_check::{CrossCheck, CrossCheckSaid};
 
 /// Fields the index adds to a record, which its XML cannot have.
 const DERIVED: [&str; 8] = [
@@ -59,10 +59,10 @@ pub(super) fn document(line: &[u8], check: &mut CrossCheck) {
         let number;
         let flat = match value {
             Value::Null => continue,
-            Value::String(text) => Said { text, is_number: false },
+            Value::String(text) => CrossCheckSaid { text, is_number: false },
             other => {
                 number = other.to_string();
-                Said {
+                CrossCheckSaid {
                     text: &number,
                     is_number: other.is_number(),
                 }
@@ -80,9 +80,9 @@ pub(super) fn document(line: &[u8], check: &mut CrossCheck) {
     check.agreeing_n += u64::from(agrees);
 }
 
-fn said(value: &super::flat::Value) -> Said<'_> {
-    Said {
+fn said(value: &super::flat::FlatValue) -> CrossCheckSaid<'_> {
+    CrossCheckSaid {
         text: value.as_str(),
-        is_number: matches!(value, super::flat::Value::Number(_)),
+        is_number: matches!(value, super::flat::FlatValue::Number(_)),
     }
 }

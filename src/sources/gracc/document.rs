@@ -1,7 +1,7 @@
 //! The wanted fields of one line.
 
-use crate::sources::json::marks::Marks;
-use crate::sources::json::{Malformed, Scalar, Scanner, Text};
+use crate::sources::json::marks::JsonIndex;
+use crate::sources::json::{JsonText, Malformed, Scalar, Scanner};
 
 macro_rules! keys {
     ($($name:ident = $text:literal,)+) => {
@@ -69,7 +69,7 @@ impl Key {
 
 /// One line: either an index hit with its `_source`, or a bare `_source`. Used again for the next line, because clearing
 /// it is cheaper than moving it.
-pub(super) struct Document<'a> {
+pub(super) struct GraccDocument<'a> {
     values: [Scalar<'a>; Key::COUNT],
     /// The part of the line that is the record.
     is_object: bool,
@@ -78,13 +78,13 @@ pub(super) struct Document<'a> {
     /// Bytes that are not UTF-8 were replaced before it was read.
     is_replaced: bool,
     /// Room for those of the next line.
-    marks: Marks,
+    marks: JsonIndex,
 }
 
 /// What stands beside the record in an index hit.
 const ENVELOPE: [Key; 3] = [Key::Id, Key::Index, Key::EnvelopeType];
 
-impl<'a> Document<'a> {
+impl<'a> GraccDocument<'a> {
     /// Before the first line.
     pub(super) fn empty() -> Self {
         Self {
@@ -92,7 +92,7 @@ impl<'a> Document<'a> {
             is_object: true,
             is_nested: false,
             is_replaced: false,
-            marks: Marks::default(),
+            marks: JsonIndex::default(),
         }
     }
 
@@ -196,7 +196,7 @@ impl<'a> Document<'a> {
 }
 
 #[inline]
-fn key_of(key: Text<'_>) -> Option<Key> {
+fn key_of(key: JsonText<'_>) -> Option<Key> {
     match key.plain() {
         Some(plain) => Key::of(plain),
         None => Key::of(key.decode().0.as_bytes()),

@@ -17,7 +17,7 @@ const ELEMENT_LIMIT: usize = 100_000;
 
 /// An element.
 #[derive(Debug, Default)]
-pub(super) struct Element {
+pub(super) struct XmlElement {
     pub(super) name: String,
     attributes: Vec<(String, String)>,
     /// Its own text, without that of its children.
@@ -25,7 +25,7 @@ pub(super) struct Element {
     pub(super) children: Vec<Self>,
 }
 
-impl Element {
+impl XmlElement {
     /// Reads one element, which must be all there is.
     pub(super) fn parse(xml: &str) -> Result<Self, Refusal> {
         let mut reader = Reader::from_str(xml);
@@ -115,7 +115,7 @@ impl Element {
     }
 }
 
-fn add(open: &mut [Element], text: &str) {
+fn add(open: &mut [XmlElement], text: &str) {
     if let Some(element) = open.last_mut() {
         element.text.push_str(text);
     }

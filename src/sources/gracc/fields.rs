@@ -2,22 +2,22 @@
 
 use std::borrow::Cow;
 
-use super::document::{Document, Key};
+use super::document::{GraccDocument, Key};
 use crate::ledger::Reason;
 use crate::record::anomaly::Anomaly;
-use crate::sources::clip::clip;
 use crate::sources::json::Scalar;
 use crate::sources::refusal::Refusal;
+use crate::sources::truncate::clip;
 use crate::sources::{decimal, instant};
 
 /// Reads fields and remembers what it noticed.
-pub(super) struct Fields<'d, 'a> {
-    document: &'d Document<'a>,
+pub(super) struct GraccFields<'d, 'a> {
+    document: &'d GraccDocument<'a>,
     pub(super) anomalies: u32,
 }
 
-impl<'d, 'a> Fields<'d, 'a> {
-    pub(super) fn new(document: &'d Document<'a>) -> Self {
+impl<'d, 'a> GraccFields<'d, 'a> {
+    pub(super) fn new(document: &'d GraccDocument<'a>) -> Self {
         let anomalies = if document.is_replaced() {
             Anomaly::InvalidText.bit()
         } else {

@@ -1,18 +1,18 @@
 //! A record as the collector stores it: one level of names, text and numbers.
 
-use super::document::Document;
-use crate::sources::json::{Scalar, Text};
+use super::document::GraccDocument;
+use crate::sources::json::{JsonText, Scalar};
 
 /// One value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Value {
+pub(super) enum FlatValue {
     /// A text.
     Text(String),
     /// A decimal number as text.
     Number(String),
 }
 
-impl Value {
+impl FlatValue {
     /// How it is written.
     pub(super) fn as_str(&self) -> &str {
         match self {
@@ -22,7 +22,7 @@ impl Value {
 
     fn scalar(&self) -> Scalar<'_> {
         match self {
-            Self::Text(text) => Scalar::Text(Text::plainly(text)),
+            Self::Text(text) => Scalar::Text(JsonText::plainly(text)),
             Self::Number(text) => Scalar::Number(text.as_bytes()),
         }
     }
@@ -31,14 +31,14 @@ impl Value {
 /// The fields of one record, in the order they were met.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Flat {
-    fields: Vec<(String, Value)>,
+    fields: Vec<(String, FlatValue)>,
     /// Bytes that are not UTF-8 were replaced.
     pub(super) is_replaced: bool,
 }
 
 impl Flat {
     /// Sets a field; of a repeated one the last counts.
-    pub(super) fn put(&mut self, key: &str, value: Value) {
+    pub(super) fn put(&mut self, key: &str, value: FlatValue) {
         match self.fields.iter_mut().find(|(known, _)| known == key) {
             Some((_, slot)) => *slot = value,
             None => self.fields.push((key.to_owned(), value)),
@@ -48,16 +48,16 @@ impl Flat {
     /// Sets a field to a text, unless that is empty.
     pub(super) fn text(&mut self, key: &str, text: &str) {
         if !text.is_empty() {
-            self.put(key, Value::Text(text.to_owned()));
+            self.put(key, FlatValue::Text(text.to_owned()));
         }
     }
 
     /// Sets a field to a number.
     pub(super) fn number(&mut self, key: &str, number: String) {
-        self.put(key, Value::Number(number));
+        self.put(key, FlatValue::Number(number));
     }
 
-    pub(super) fn get(&self, key: &str) -> Option<&Value> {
+    pub(super) fn get(&self, key: &str) -> Option<&FlatValue> {
         self.fields
             .iter()
             .find(|(known, _)| known == key)
@@ -65,13 +65,13 @@ impl Flat {
     }
 
     /// Every field.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &FlatValue)> {
         self.fields.iter().map(|(key, value)| (key.as_str(), value))
     }
 
     /// The fields a job is made of.
-    pub(super) fn document(&self) -> Document<'_> {
+    pub(super) fn document(&self) -> GraccDocument<'_> {
         let fields = self.fields.iter().map(|(key, value)| (key.as_str(), value.scalar()));
-        Document::of(fields, self.is_replaced)
+        GraccDocument::of(fields, self.is_replaced)
     }
 }

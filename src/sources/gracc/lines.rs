@@ -2,18 +2,18 @@
 
 use std::io::Read;
 
-use super::document::Document;
-use super::usage::{self, Scratch};
+use super::document::GraccDocument;
+use super::usage::{self, GraccScratch};
 use super::{compare, nested};
 use crate::error::Result;
 use crate::ledger::Reason;
-use crate::sources::feed::Feed;
-use crate::sources::steps::Step;
+use crate::sources::input_stream::InputStream;
+use crate::sources::steps::ReadStep;
 use crate::sources::{Position, Sink, Work};
 
 /// Sizes in bytes.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct GraccLimits {
     /// How much is read at a time; a piece is about as large.
     pub block: usize,
     /// Longest line.
@@ -22,7 +22,7 @@ pub struct Limits {
     pub kept: usize,
 }
 
-impl Default for Limits {
+impl Default for GraccLimits {
     fn default() -> Self {
         Self {
             block: 128 << 10,
@@ -32,18 +32,18 @@ impl Default for Limits {
     }
 }
 
-pub(super) struct Lines {
-    feed: Feed,
-    limits: Limits,
+pub(super) struct GraccLines {
+    feed: InputStream,
+    limits: GraccLimits,
     /// Inside a line that is too long and already counted.
     is_skipping: bool,
     is_done: bool,
 }
 
-impl Lines {
-    pub(super) fn new(input: Box<dyn Read + Send>, limits: Limits, at: Position) -> Self {
+impl GraccLines {
+    pub(super) fn new(input: Box<dyn Read + Send>, limits: GraccLimits, at: Position) -> Self {
         Self {
-            feed: Feed::new(input, at),
+            feed: InputStream::new(input, at),
             limits,
             is_skipping: false,
             is_done: false,
@@ -95,7 +95,7 @@ impl Lines {
     }
 }
 
-impl Step for Lines {
+impl ReadStep for GraccLines {
     fn step(&mut self) -> Result<Option<Work>> {
         if self.is_done {
             return Ok(None);
@@ -105,9 +105,9 @@ impl Step for Lines {
 }
 
 /// Reads the lines of one piece. `is_cut_off` says that its last line has no end because the file has none.
-fn parse(bytes: &[u8], from: Position, limits: Limits, is_cut_off: bool, sink: &mut dyn Sink) {
-    let mut scratch = Scratch::default();
-    let mut document = Document::empty();
+fn parse(bytes: &[u8], from: Position, limits: GraccLimits, is_cut_off: bool, sink: &mut dyn Sink) {
+    let mut scratch = GraccScratch::default();
+    let mut document = GraccDocument::empty();
     let mut start = 0;
     let mut at = from;
     while start < bytes.len() {
@@ -132,8 +132,8 @@ pub(super) fn one<'a>(
     line: &'a [u8],
     at: Position,
     is_cut_off: bool,
-    document: &mut Document<'a>,
-    scratch: &mut Scratch,
+    document: &mut GraccDocument<'a>,
+    scratch: &mut GraccScratch,
     sink: &mut dyn Sink,
 ) {
     if let Some(check) = sink.cross_check() {
@@ -154,7 +154,7 @@ pub(super) fn one<'a>(
     }
 }
 
-fn too_long(raw: &[u8], at: Position, limits: Limits, sink: &mut dyn Sink) {
+fn too_long(raw: &[u8], at: Position, limits: GraccLimits, sink: &mut dyn Sink) {
     let detail = format!("the line is longer than {} bytes", limits.line);
     sink.reject(Reason::TooLong, at, 1, &detail, raw);
 }

@@ -31,11 +31,11 @@ use std::sync::Arc;
 
 use super::json::Scanner;
 use super::options::ReaderOptions;
-use super::steps::Steps;
+use super::steps::ReadSteps;
 use crate::error::Result;
 use crate::sources::{Pieces, Position};
 
-pub use lines::Limits;
+pub use lines::GraccLimits;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// How much of a file is looked at before it is cut into lines.
@@ -72,14 +72,14 @@ pub fn recognise(head: &[u8]) -> bool {
 /// [`crate::error::Kind::Io`] when reading fails.
 #[expect(clippy::needless_pass_by_value, reason = "every reader has this signature")]
 pub fn pieces(input: Box<dyn Read + Send>, options: Arc<ReaderOptions>) -> Result<Pieces> {
-    pieces_within(input, &options, Limits::default())
+    pieces_within(input, &options, GraccLimits::default())
 }
 
 /// As [`pieces`], with other sizes. Rows and rejects do not depend on `limits.block`.
 ///
 /// # Errors
 /// As [`pieces`].
-pub fn pieces_within(mut input: Box<dyn Read + Send>, _: &ReaderOptions, limits: Limits) -> Result<Pieces> {
+pub fn pieces_within(mut input: Box<dyn Read + Send>, _: &ReaderOptions, limits: GraccLimits) -> Result<Pieces> {
     let mut at = Position {
         line: 1,
         byte_offset: 0,
@@ -90,18 +90,18 @@ pub fn pieces_within(mut input: Box<dyn Read + Send>, _: &ReaderOptions, limits:
         head.drain(..BYTE_ORDER_MARK.len());
         at.byte_offset = lines::to_u64(BYTE_ORDER_MARK.len());
     }
-    let layout = Layout::of(&head);
+    let layout = GraccLayout::of(&head);
     let input = Box::new(Cursor::new(head).chain(input));
     Ok(match layout {
-        Layout::Lines => Box::new(Steps::new(lines::Lines::new(input, limits, at))),
-        Layout::Values => Box::new(Steps::new(values::Values::new(input, limits, at))),
-        Layout::Records => Box::new(Steps::new(records::Records::new(input, limits, at))),
+        GraccLayout::Lines => Box::new(ReadSteps::new(lines::GraccLines::new(input, limits, at))),
+        GraccLayout::Values => Box::new(ReadSteps::new(values::JsonValues::new(input, limits, at))),
+        GraccLayout::Records => Box::new(ReadSteps::new(records::Records::new(input, limits, at))),
     })
 }
 
 /// How the records of a file are laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Layout {
+enum GraccLayout {
     /// One JSON document per line.
     Lines,
     /// JSON in any other way.
@@ -110,7 +110,7 @@ enum Layout {
     Records,
 }
 
-impl Layout {
+impl GraccLayout {
     fn of(head: &[u8]) -> Self {
         let text = head.trim_ascii_start();
         match text.first() {

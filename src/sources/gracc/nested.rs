@@ -4,13 +4,13 @@
 use serde_json::Value;
 
 use super::flat::Flat;
-use super::usage::{self, Scratch};
+use super::usage::{self, GraccScratch};
 use super::usage_xml;
 use crate::sources::refusal::Refusal;
 use crate::sources::{Position, Sink};
 
 /// Gives a document of that layout its outcome; false when it is none.
-pub(super) fn take(line: &[u8], at: Position, scratch: &mut Scratch, sink: &mut dyn Sink) -> bool {
+pub(super) fn take(line: &[u8], at: Position, scratch: &mut GraccScratch, sink: &mut dyn Sink) -> bool {
     match read(line) {
         Some(Ok(flat)) => usage::take(line, &flat.document(), at, scratch, sink),
         Some(Err(bad)) => sink.reject(bad.reason, at, 1, &bad.detail, line),

@@ -2,13 +2,13 @@
 
 use std::io::Read;
 
-use super::Limits;
-use super::batch::{Batch, Kind};
+use super::GraccLimits;
+use super::batch::{GraccBatch, GraccKind};
 use super::usage_xml::RECORDS;
 use crate::error::Result;
 use crate::ledger::Reason;
-use crate::sources::steps::Step;
-use crate::sources::window::Window;
+use crate::sources::steps::ReadStep;
+use crate::sources::window::SlidingWindow;
 use crate::sources::{Position, Work};
 
 /// What opens one entry of a replication bundle: `replication|record|record as received|extra|`.
@@ -25,9 +25,9 @@ struct Tag {
 }
 
 pub(super) struct Records {
-    window: Window,
-    limits: Limits,
-    batch: Batch,
+    window: SlidingWindow,
+    limits: GraccLimits,
+    batch: GraccBatch,
     /// Inside an entry of a bundle: which of its fields (1 to 3), and whether its record was taken.
     entry: Option<(u8, bool)>,
     /// Inside what is refused already, up to the next record.
@@ -36,11 +36,11 @@ pub(super) struct Records {
 }
 
 impl Records {
-    pub(super) fn new(input: Box<dyn Read + Send>, limits: Limits, at: Position) -> Self {
+    pub(super) fn new(input: Box<dyn Read + Send>, limits: GraccLimits, at: Position) -> Self {
         Self {
-            window: Window::new(input, at.byte_offset),
+            window: SlidingWindow::new(input, at.byte_offset),
             limits,
-            batch: Batch::default(),
+            batch: GraccBatch::default(),
             entry: None,
             is_skipping: false,
             is_done: false,
@@ -78,7 +78,7 @@ impl Records {
         let n = n.min(rest.len());
         let raw = rest.get(..n.min(self.limits.kept)).unwrap_or(rest).to_vec();
         if !self.is_skipping {
-            self.batch.push(Kind::Refused(reason, why), raw, offset, false);
+            self.batch.push(GraccKind::Refused(reason, why), raw, offset, false);
         }
         self.window.consume(n);
     }
@@ -253,11 +253,11 @@ impl Records {
             *is_taken = true;
         }
         let bytes = self.window.take(n);
-        self.batch.push(Kind::Xml, bytes, offset, is_cut_off);
+        self.batch.push(GraccKind::Xml, bytes, offset, is_cut_off);
     }
 }
 
-impl Step for Records {
+impl ReadStep for Records {
     fn step(&mut self) -> Result<Option<Work>> {
         while !self.batch.is_full(self.limits) && !self.is_done {
             self.advance()?;

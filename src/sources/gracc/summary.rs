@@ -10,13 +10,13 @@ use std::borrow::Cow;
 use std::fmt::Write;
 
 use super::document::Key;
-use super::fields::Fields;
-use super::usage::{Scratch, stated_cpu, view};
+use super::fields::GraccFields;
+use super::usage::{GraccScratch, stated_cpu, view};
 use crate::ledger::Reason;
 use crate::record::{SummaryKind, SummaryRow};
-use crate::sources::clip::clip;
 use crate::sources::fqan::Fqan;
 use crate::sources::refusal::Refusal;
+use crate::sources::truncate::clip;
 use crate::sources::{Position, Sink};
 use crate::time::Month;
 
@@ -64,9 +64,9 @@ const TRANSFER_KEYS: [(Key, &str); 8] = [
 /// Tells the sink of one summary.
 pub(super) fn take(
     of: Of,
-    fields: &mut Fields<'_, '_>,
+    fields: &mut GraccFields<'_, '_>,
     at: Position,
-    scratch: &mut Scratch,
+    scratch: &mut GraccScratch,
     sink: &mut dyn Sink,
 ) -> Result<(), Refusal> {
     let day = match of {
@@ -122,7 +122,7 @@ pub(super) fn take(
         benchmark_milli_per_core: level_milli,
         alloc_core_n: count(fields, Key::Processors)?.filter(|&n| n > 0),
         alloc_gpu_n: count(fields, Key::Gpus)?,
-        exit_code: fields.optional(Key::ExitCode, Fields::whole),
+        exit_code: fields.optional(Key::ExitCode, GraccFields::whole),
         network_byte: fields.network_byte()?.filter(|_| of == Of::Transfers),
         earliest_end_ms: Some(day_ms),
         latest_end_ms: Some(
@@ -140,14 +140,14 @@ pub(super) fn take(
 }
 
 /// A text that says something. `N/A` is what the summariser writes where there is none.
-fn known<'a>(fields: &mut Fields<'_, 'a>, key: Key) -> Result<Option<Cow<'a, str>>, Refusal> {
+fn known<'a>(fields: &mut GraccFields<'_, 'a>, key: Key) -> Result<Option<Cow<'a, str>>, Refusal> {
     Ok(fields
         .text(key)?
         .filter(|text| !text.trim().eq_ignore_ascii_case("n/a")))
 }
 
 /// The project, unless it is the VO that stands in for a project nobody named.
-fn project<'a>(fields: &mut Fields<'_, 'a>) -> Result<Option<Cow<'a, str>>, Refusal> {
+fn project<'a>(fields: &mut GraccFields<'_, 'a>) -> Result<Option<Cow<'a, str>>, Refusal> {
     let is_stand_in = match fields.text(Key::RawProjectName)? {
         Some(raw) => ["n/a", "unknown"]
             .iter()
@@ -157,12 +157,12 @@ fn project<'a>(fields: &mut Fields<'_, 'a>) -> Result<Option<Cow<'a, str>>, Refu
     Ok(known(fields, Key::ProjectName)?.filter(|_| !is_stand_in))
 }
 
-fn duration_ms(fields: &mut Fields<'_, '_>, key: Key) -> Result<i64, Refusal> {
+fn duration_ms(fields: &mut GraccFields<'_, '_>, key: Key) -> Result<i64, Refusal> {
     fields.duration_ms(key)?.ok_or_else(|| Refusal::missing(key.name()))
 }
 
 /// A whole number of at least 0.
-fn count(fields: &mut Fields<'_, '_>, key: Key) -> Result<Option<i64>, Refusal> {
+fn count(fields: &mut GraccFields<'_, '_>, key: Key) -> Result<Option<i64>, Refusal> {
     match fields.whole(key)? {
         Some(n) if n < 0 => {
             let detail = format!("{} {} is negative", key.name(), clip(&n.to_string()));
@@ -174,7 +174,7 @@ fn count(fields: &mut Fields<'_, '_>, key: Key) -> Result<Option<i64>, Refusal> 
 
 /// What tells it from all others of its site. VO and project are those before corrections, where they are told: a
 /// summary that was corrected anew replaces the one before.
-fn identify(of: Of, fields: &mut Fields<'_, '_>, day_ms: i64, out: &mut String) -> Result<(), Refusal> {
+fn identify(of: Of, fields: &mut GraccFields<'_, '_>, day_ms: i64, out: &mut String) -> Result<(), Refusal> {
     out.clear();
     let (word, keys) = match of {
         Of::Jobs => ("", &KEYS[..]),

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-use super::document::{Document, Key};
-use super::fields::Fields;
+use super::document::{GraccDocument, Key};
+use super::fields::GraccFields;
 use super::summary;
 use crate::ledger::Reason;
 use crate::record::JobRow;
@@ -16,21 +16,27 @@ use crate::sources::{Position, Sink};
 
 /// Buffers reused from document to document.
 #[derive(Default)]
-pub(super) struct Scratch {
+pub(super) struct GraccScratch {
     pub(super) view: String,
     pub(super) identity: String,
 }
 
 /// Gives the well-formed document of `line` its outcome.
-pub(super) fn take(line: &[u8], document: &Document<'_>, at: Position, scratch: &mut Scratch, sink: &mut dyn Sink) {
-    let mut fields = Fields::new(document);
+pub(super) fn take(
+    line: &[u8],
+    document: &GraccDocument<'_>,
+    at: Position,
+    scratch: &mut GraccScratch,
+    sink: &mut dyn Sink,
+) {
+    let mut fields = GraccFields::new(document);
     let outcome = kind(document, &mut fields).and_then(|kind| match kind {
-        Kind::Other(reason) => {
+        RecordKind::Other(reason) => {
             sink.out_of_scope(reason, 1);
             Ok(())
         }
-        Kind::Summary(of) => summary::take(of, &mut fields, at, scratch, sink),
-        Kind::Job => job(&mut fields, at, scratch, sink),
+        RecordKind::Summary(of) => summary::take(of, &mut fields, at, scratch, sink),
+        RecordKind::Job => job(&mut fields, at, scratch, sink),
     });
     if let Err(bad) = outcome {
         sink.reject(bad.reason, at, 1, &bad.detail, line);
@@ -38,7 +44,7 @@ pub(super) fn take(line: &[u8], document: &Document<'_>, at: Position, scratch: 
 }
 
 /// What a document tells.
-enum Kind {
+enum RecordKind {
     /// A job.
     Job,
     /// Jobs or transfers of a day added up.
@@ -47,7 +53,7 @@ enum Kind {
     Other(Reason),
 }
 
-fn kind(document: &Document<'_>, fields: &mut Fields<'_, '_>) -> Result<Kind, Refusal> {
+fn kind(document: &GraccDocument<'_>, fields: &mut GraccFields<'_, '_>) -> Result<RecordKind, Refusal> {
     if !document.is_object() {
         return Err(not_a_record("the line is JSON, but not an object"));
     }
@@ -62,7 +68,7 @@ fn kind(document: &Document<'_>, fields: &mut Fields<'_, '_>) -> Result<Kind, Re
     if is_summary_index || (has(Key::Count) && !has_id) {
         let is_of_transfers = index.is_some_and(|index| index.contains("-transfer."))
             || (has(Key::StartTime) && !has(Key::EndTime) && !has(Key::SiteName));
-        return Ok(Kind::Summary(if is_of_transfers {
+        return Ok(RecordKind::Summary(if is_of_transfers {
             summary::Of::Transfers
         } else {
             summary::Of::Jobs
@@ -71,7 +77,7 @@ fn kind(document: &Document<'_>, fields: &mut Fields<'_, '_>) -> Result<Kind, Re
     // Since Elasticsearch 7 every document is of the type `_doc`.
     match kind.as_deref() {
         None | Some("JobUsageRecord" | "UsageRecord" | "_doc" | "doc") => {}
-        Some(_) => return Ok(Kind::Other(Reason::OtherRecordType)),
+        Some(_) => return Ok(RecordKind::Other(Reason::OtherRecordType)),
     }
     let has_usage = [Key::WallDuration, Key::CpuDuration, Key::StartTime, Key::EndTime]
         .into_iter()
@@ -81,7 +87,7 @@ fn kind(document: &Document<'_>, fields: &mut Fields<'_, '_>) -> Result<Kind, Re
             "the document has neither a record or job id nor times nor durations",
         ));
     }
-    Ok(Kind::Job)
+    Ok(RecordKind::Job)
 }
 
 fn not_a_record(why: &str) -> Refusal {
@@ -92,7 +98,7 @@ fn not_a_record(why: &str) -> Refusal {
 }
 
 /// Start, end and wall time in milliseconds, the missing one from the other two as GRACC's own input stage does.
-fn span(fields: &mut Fields<'_, '_>) -> Result<(i64, i64, Option<i64>), Refusal> {
+fn span(fields: &mut GraccFields<'_, '_>) -> Result<(i64, i64, Option<i64>), Refusal> {
     let (start, end) = (fields.time_ms(Key::StartTime)?, fields.time_ms(Key::EndTime)?);
     let wall = fields.duration_ms(Key::WallDuration)?;
     match (start, end, wall) {
@@ -117,7 +123,7 @@ fn span(fields: &mut Fields<'_, '_>) -> Result<(i64, i64, Option<i64>), Refusal>
 }
 
 /// When it ran and what it used.
-struct Measured {
+struct GraccMeasured {
     start_ms: i64,
     end_ms: i64,
     wall_ms: Option<i64>,
@@ -131,8 +137,8 @@ struct Measured {
     max_virtual_byte: Option<i64>,
 }
 
-impl Measured {
-    fn read(fields: &mut Fields<'_, '_>) -> Result<Self, Refusal> {
+impl GraccMeasured {
+    fn read(fields: &mut GraccFields<'_, '_>) -> Result<Self, Refusal> {
         let (start_ms, end_ms, wall_ms) = span(fields)?;
         let (cpu_user_ms, cpu_system_ms) = (fields.duration_ms(Key::CpuUser)?, fields.duration_ms(Key::CpuSystem)?);
         let cpu_ms = stated_cpu(fields.duration_ms(Key::CpuDuration)?, cpu_user_ms, cpu_system_ms);
@@ -187,7 +193,7 @@ pub(super) fn stated_cpu(total_ms: Option<i64>, user_ms: Option<i64>, system_ms:
 }
 
 /// Cores by GRACC's own rule for core hours: missing means 1, and 0 stays 0.
-fn cores(fields: &mut Fields<'_, '_>) -> Result<Option<i64>, Refusal> {
+fn cores(fields: &mut GraccFields<'_, '_>) -> Result<Option<i64>, Refusal> {
     let is_stated = fields.text(Key::Processors)?.is_some();
     let cores = fields.count(Key::Processors)?;
     if !is_stated {
@@ -201,7 +207,7 @@ fn cores(fields: &mut Fields<'_, '_>) -> Result<Option<i64>, Refusal> {
 }
 
 /// What names the record.
-struct Ids<'a> {
+struct GraccIds<'a> {
     document: Option<Cow<'a, str>>,
     record: Option<Cow<'a, str>>,
     local: Option<Cow<'a, str>>,
@@ -209,8 +215,8 @@ struct Ids<'a> {
     probe: Option<Cow<'a, str>>,
 }
 
-impl<'a> Ids<'a> {
-    fn read(fields: &mut Fields<'_, 'a>) -> Result<Self, Refusal> {
+impl<'a> GraccIds<'a> {
+    fn read(fields: &mut GraccFields<'_, 'a>) -> Result<Self, Refusal> {
         Ok(Self {
             document: fields.text(Key::Id)?,
             record: fields.text(Key::RecordId)?,
@@ -234,7 +240,7 @@ impl<'a> Ids<'a> {
     /// `RecordId` (each sending has its own) nor the index's `_id` (the other encodings lack it) can tell. A record
     /// without a job id, as of a pilot in a container, is the same when everything measured is, which is how the index
     /// tells it too.
-    fn identify(&self, out: &mut String, view: &str, measured: &Measured, fields: &mut Fields<'_, 'a>) {
+    fn identify(&self, out: &mut String, view: &str, measured: &GraccMeasured, fields: &mut GraccFields<'_, 'a>) {
         out.clear();
         let probe = self.probe.as_deref().unwrap_or_default();
         let (start_ms, end_ms) = (measured.start_ms, measured.end_ms);
@@ -246,16 +252,21 @@ impl<'a> Ids<'a> {
         };
         if self.global.is_none() && self.local.is_none() {
             for key in [Key::MachineName, Key::Host, Key::SubmitHost, Key::Queue] {
-                let text = fields.optional(key, Fields::text);
+                let text = fields.optional(key, GraccFields::text);
                 let _ = write!(out, "|{:?}", text.as_deref().unwrap_or_default());
             }
         }
     }
 }
 
-fn job(fields: &mut Fields<'_, '_>, at: Position, scratch: &mut Scratch, sink: &mut dyn Sink) -> Result<(), Refusal> {
-    let measured = Measured::read(fields)?;
-    let ids = Ids::read(fields)?;
+fn job(
+    fields: &mut GraccFields<'_, '_>,
+    at: Position,
+    scratch: &mut GraccScratch,
+    sink: &mut dyn Sink,
+) -> Result<(), Refusal> {
+    let measured = GraccMeasured::read(fields)?;
+    let ids = GraccIds::read(fields)?;
     let resource_type = fields.text(Key::ResourceType)?;
     let view = view(resource_type.as_deref(), &mut scratch.view);
     ids.identify(&mut scratch.identity, view, &measured, fields);
@@ -263,7 +274,7 @@ fn job(fields: &mut Fields<'_, '_>, at: Position, scratch: &mut Scratch, sink: &
     let fqan = vo_name.as_deref().map(Fqan::parse);
     let (dn, common_name) = (fields.text(Key::Dn)?, fields.text(Key::CommonName)?);
     let (site, submit_host) = (fields.text(Key::SiteName)?, fields.text(Key::SubmitHost)?);
-    let payload_site = fields.optional(Key::HostDescription, Fields::text);
+    let payload_site = fields.optional(Key::HostDescription, GraccFields::text);
     let (project, user) = (fields.text(Key::ProjectName)?, fields.text(Key::LocalUserId)?);
     let (queue, grid) = (fields.text(Key::Queue)?, fields.text(Key::Grid)?);
     let (job_name, status) = (fields.text(Key::JobName)?, fields.text(Key::JobStatus)?);
@@ -289,10 +300,10 @@ fn job(fields: &mut Fields<'_, '_>, at: Position, scratch: &mut Scratch, sink: &
         partition: queue.as_deref(),
         infrastructure: grid.as_deref(),
         job_name: job_name.as_deref(),
-        submit_ms: fields.optional(Key::QueueTime, Fields::time_ms),
+        submit_ms: fields.optional(Key::QueueTime, GraccFields::time_ms),
         start_ms: Some(measured.start_ms),
         end_ms: Some(measured.end_ms),
-        received_ms: fields.optional(Key::Received, Fields::time_ms),
+        received_ms: fields.optional(Key::Received, GraccFields::time_ms),
         wall_ms: measured.wall_ms,
         cpu_ms: measured.cpu_ms,
         cpu_user_ms: measured.cpu_user_ms,
@@ -309,8 +320,8 @@ fn job(fields: &mut Fields<'_, '_>, at: Position, scratch: &mut Scratch, sink: &
             Some("3") => Some("CANCELLED"),
             _ => None,
         },
-        exit_code: fields.optional(Key::ExitCode, Fields::whole),
-        exit_signal: fields.optional(Key::ExitSignal, Fields::whole),
+        exit_code: fields.optional(Key::ExitCode, GraccFields::whole),
+        exit_signal: fields.optional(Key::ExitSignal, GraccFields::whole),
         // Last, so that it holds what the fields above noticed.
         anomalies: fields.anomalies,
         ..JobRow::default()
@@ -320,7 +331,7 @@ fn job(fields: &mut Fields<'_, '_>, at: Position, scratch: &mut Scratch, sink: &
 }
 
 /// Resident and virtual peak. A `Memory` that the SGE probe describes as `maxvmem` is virtual.
-fn memory(fields: &mut Fields<'_, '_>) -> Result<(Option<i64>, Option<i64>), Refusal> {
+fn memory(fields: &mut GraccFields<'_, '_>) -> Result<(Option<i64>, Option<i64>), Refusal> {
     let byte = fields.memory_byte()?;
     let is_peak = matches!(fields.text(Key::MemoryMetric)?.as_deref(), Some("max" | "total"));
     let is_virtual = fields.text(Key::MemoryDescription)?.as_deref() == Some("maxvmem");

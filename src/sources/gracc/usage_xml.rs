@@ -1,11 +1,11 @@
 //! A Gratia usage record in XML, made flat by the rules of the collector that fills the index.
 
-use super::element::Element;
-use super::flat::{Flat, Value};
+use super::element::XmlElement;
+use super::flat::{Flat, FlatValue};
 use super::iso_duration::{decimal, nanos};
 use crate::ledger::Reason;
-use crate::sources::clip::clip;
 use crate::sources::refusal::Refusal;
+use crate::sources::truncate::clip;
 
 /// Local names of the elements that are records.
 pub(super) const RECORDS: [&[u8]; 4] = [
@@ -24,7 +24,7 @@ pub(super) fn read(xml: &[u8]) -> Result<Flat, Refusal> {
     let text = String::from_utf8_lossy(xml);
     let mut flat = Flat::default();
     flat.is_replaced = matches!(text, std::borrow::Cow::Owned(_));
-    let root = Element::parse(&text)?;
+    let root = XmlElement::parse(&text)?;
     if !matches!(root.name.as_str(), "JobUsageRecord" | "UsageRecord") {
         flat.text("type", &root.name);
         return Ok(flat);
@@ -38,7 +38,7 @@ pub(super) fn read(xml: &[u8]) -> Result<Flat, Refusal> {
     Ok(flat)
 }
 
-fn one(element: &Element, flat: &mut Flat) -> Result<(), Refusal> {
+fn one(element: &XmlElement, flat: &mut Flat) -> Result<(), Refusal> {
     let name = element.name.as_str();
     match name {
         "RecordIdentity" => {
@@ -51,7 +51,7 @@ fn one(element: &Element, flat: &mut Flat) -> Result<(), Refusal> {
                     flat.text(id, &child.text);
                 }
             }
-            let processes: Vec<&Element> = element.all("ProcessId").collect();
+            let processes: Vec<&XmlElement> = element.all("ProcessId").collect();
             for (nth, process) in processes.iter().enumerate() {
                 let key = match processes.len() {
                     1 => "ProcessId".to_owned(),
@@ -105,7 +105,7 @@ fn one(element: &Element, flat: &mut Flat) -> Result<(), Refusal> {
 }
 
 /// The attributes that become fields of their own.
-fn describe(element: &Element, key: &str, flat: &mut Flat) {
+fn describe(element: &XmlElement, key: &str, flat: &mut Flat) {
     for attribute in ["description", "unit", "storageUnit", "formula", "metric"] {
         if let Some(value) = element.attribute(attribute) {
             flat.text(&format!("{key}_{attribute}"), value);
@@ -117,7 +117,7 @@ fn describe(element: &Element, key: &str, flat: &mut Flat) {
 }
 
 /// `CpuDuration` is the sum of all its elements; of one usage type the last counts.
-fn cpu(root: &Element, flat: &mut Flat) -> Result<(), Refusal> {
+fn cpu(root: &XmlElement, flat: &mut Flat) -> Result<(), Refusal> {
     let (mut total, mut is_there) = (0_i128, false);
     for element in root.all("CpuDuration") {
         let key = format!("CpuDuration_{}", element.attribute("usageType").unwrap_or_default());
@@ -134,7 +134,7 @@ fn cpu(root: &Element, flat: &mut Flat) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn resources(root: &Element, flat: &mut Flat) {
+fn resources(root: &XmlElement, flat: &mut Flat) {
     if root.all("Resource").next().is_some() {
         for name in ["Resource", "ConsumableResource", "PhaseResource", "VolumeResource"] {
             for element in root.all(name) {
@@ -172,9 +172,9 @@ fn resource_type(text: &str, flat: &mut Flat) {
     );
 }
 
-fn origin(element: &Element, flat: &mut Flat) {
+fn origin(element: &XmlElement, flat: &mut Flat) {
     if let Some(hop) = element.attribute("hop") {
-        flat.put("Origin_hop", Value::Number(hop.to_owned()));
+        flat.put("Origin_hop", FlatValue::Number(hop.to_owned()));
     }
     for date in element.all("ServerDate") {
         flat.text("OriginServerDate", &date.text);

@@ -3,17 +3,17 @@
 
 use std::io::Read;
 
-use super::Limits;
-use super::batch::{Batch, JSON_MARK, Kind};
+use super::GraccLimits;
+use super::batch::{GraccBatch, GraccKind, JSON_MARK};
 use crate::error::Result;
 use crate::ledger::Reason;
-use crate::sources::steps::Step;
-use crate::sources::window::Window;
+use crate::sources::steps::ReadStep;
+use crate::sources::window::SlidingWindow;
 use crate::sources::{Position, Work};
 
 /// Where in the stream the window begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum JsonPlace {
     /// Between values.
     Top,
     /// Inside a response, between its keys.
@@ -25,7 +25,7 @@ enum Place {
 }
 
 /// How a value ends.
-enum End {
+enum JsonEnd {
     /// With this byte (exclusive).
     At(usize),
     /// With the input.
@@ -34,20 +34,20 @@ enum End {
     TooLong,
 }
 
-pub(super) struct Values {
-    window: Window,
-    limits: Limits,
-    place: Place,
-    batch: Batch,
+pub(super) struct JsonValues {
+    window: SlidingWindow,
+    limits: GraccLimits,
+    place: JsonPlace,
+    batch: GraccBatch,
 }
 
-impl Values {
-    pub(super) fn new(input: Box<dyn Read + Send>, limits: Limits, at: Position) -> Self {
+impl JsonValues {
+    pub(super) fn new(input: Box<dyn Read + Send>, limits: GraccLimits, at: Position) -> Self {
         Self {
-            window: Window::new(input, at.byte_offset),
+            window: SlidingWindow::new(input, at.byte_offset),
             limits,
-            place: Place::Top,
-            batch: Batch::default(),
+            place: JsonPlace::Top,
+            batch: GraccBatch::default(),
         }
     }
 
@@ -57,36 +57,36 @@ impl Values {
         self.window.consume(at);
         let next = self.window.byte(0)?;
         match (self.place, next) {
-            (Place::Top, None) => return Ok(false),
+            (JsonPlace::Top, None) => return Ok(false),
             (_, None) => {
                 // Documents may be missing: that must not look like a whole answer.
                 let why = "the response or list has no end: documents may be missing";
                 self.refuse(Reason::Truncated, why, Vec::new(), self.window.offset());
-                self.place = Place::Top;
+                self.place = JsonPlace::Top;
                 return Ok(false);
             }
-            (Place::Top, Some(b'{')) => self.object()?,
-            (Place::Top, Some(b'[')) => self.enter(1, Place::List { is_response: false }),
-            (Place::Top, Some(_)) => self.stray()?,
-            (Place::List { is_response }, Some(b']')) => {
-                self.enter(1, if is_response { Place::Hits } else { Place::Top });
+            (JsonPlace::Top, Some(b'{')) => self.object()?,
+            (JsonPlace::Top, Some(b'[')) => self.enter(1, JsonPlace::List { is_response: false }),
+            (JsonPlace::Top, Some(_)) => self.stray()?,
+            (JsonPlace::List { is_response }, Some(b']')) => {
+                self.enter(1, if is_response { JsonPlace::Hits } else { JsonPlace::Top });
             }
-            (Place::List { .. } | Place::Response | Place::Hits, Some(b',')) => self.window.consume(1),
-            (Place::List { .. }, Some(_)) => self.document()?,
-            (Place::Response, Some(b'}')) => self.enter(1, Place::Top),
-            (Place::Hits, Some(b'}')) => self.enter(1, Place::Response),
-            (Place::Response | Place::Hits, Some(_)) => self.member()?,
+            (JsonPlace::List { .. } | JsonPlace::Response | JsonPlace::Hits, Some(b',')) => self.window.consume(1),
+            (JsonPlace::List { .. }, Some(_)) => self.document()?,
+            (JsonPlace::Response, Some(b'}')) => self.enter(1, JsonPlace::Top),
+            (JsonPlace::Hits, Some(b'}')) => self.enter(1, JsonPlace::Response),
+            (JsonPlace::Response | JsonPlace::Hits, Some(_)) => self.member()?,
         }
         Ok(true)
     }
 
-    fn enter(&mut self, n: usize, place: Place) {
+    fn enter(&mut self, n: usize, place: JsonPlace) {
         self.window.consume(n);
         self.place = place;
     }
 
     fn refuse(&mut self, reason: Reason, why: &'static str, bytes: Vec<u8>, offset: u64) {
-        self.batch.push(Kind::Refused(reason, why), bytes, offset, false);
+        self.batch.push(GraccKind::Refused(reason, why), bytes, offset, false);
     }
 
     /// A value at the top: a response if it has `hits`, else a document.
@@ -98,10 +98,10 @@ impl Values {
                 return self.document();
             };
             if is_hits && self.window.byte(value)? == Some(b'{') {
-                self.enter(value + 1, Place::Hits);
+                self.enter(value + 1, JsonPlace::Hits);
                 return Ok(());
             }
-            let End::At(end) = self.end(value)? else {
+            let JsonEnd::At(end) = self.end(value)? else {
                 return self.document();
             };
             at = self.blanks(end)?;
@@ -117,7 +117,9 @@ impl Values {
         if self.window.byte(at)? != Some(b'"') {
             return Ok(None);
         }
-        let End::At(end) = self.end(at)? else { return Ok(None) };
+        let JsonEnd::At(end) = self.end(at)? else {
+            return Ok(None);
+        };
         let is_hits = self.window.rest().get(at..end) == Some(b"\"hits\"");
         let colon = self.blanks(end)?;
         if self.window.byte(colon)? != Some(b':') {
@@ -131,18 +133,18 @@ impl Values {
         if let Some((is_hits, value)) = self.key(0)? {
             if is_hits {
                 match (self.place, self.window.byte(value)?) {
-                    (Place::Response, Some(b'{')) => {
-                        self.enter(value + 1, Place::Hits);
+                    (JsonPlace::Response, Some(b'{')) => {
+                        self.enter(value + 1, JsonPlace::Hits);
                         return Ok(());
                     }
-                    (Place::Hits, Some(b'[')) => {
-                        self.enter(value + 1, Place::List { is_response: true });
+                    (JsonPlace::Hits, Some(b'[')) => {
+                        self.enter(value + 1, JsonPlace::List { is_response: true });
                         return Ok(());
                     }
                     _ => {}
                 }
             }
-            if let End::At(end) = self.end(value)?
+            if let JsonEnd::At(end) = self.end(value)?
                 && end > value
             {
                 self.window.consume(end);
@@ -158,9 +160,9 @@ impl Values {
             offset,
         );
         if self.window.skip_to(JSON_MARK, 1)? {
-            self.place = Place::List { is_response: true };
+            self.place = JsonPlace::List { is_response: true };
         } else {
-            self.place = Place::Top;
+            self.place = JsonPlace::Top;
         }
         Ok(())
     }
@@ -169,22 +171,22 @@ impl Values {
     fn document(&mut self) -> Result<()> {
         let offset = self.window.offset();
         match self.end(0)? {
-            End::At(end) => {
+            JsonEnd::At(end) => {
                 let bytes = self.window.take(end.max(1));
-                self.batch.push(Kind::Json, bytes, offset, false);
+                self.batch.push(GraccKind::Json, bytes, offset, false);
             }
-            End::CutOff => {
+            JsonEnd::CutOff => {
                 let bytes = self.window.take(usize::MAX);
-                self.batch.push(Kind::Json, bytes, offset, true);
+                self.batch.push(GraccKind::Json, bytes, offset, true);
                 // Told by the document itself.
-                self.place = Place::Top;
+                self.place = JsonPlace::Top;
             }
-            End::TooLong => {
+            JsonEnd::TooLong => {
                 let rest = self.window.rest();
                 let next = memchr::memmem::find(rest.get(1..).unwrap_or_default(), JSON_MARK).map(|at| at + 1);
                 if let Some(next) = next {
                     let bytes = self.window.take(next);
-                    self.batch.push(Kind::Json, bytes, offset, false);
+                    self.batch.push(GraccKind::Json, bytes, offset, false);
                 } else {
                     let raw = self.kept(self.limits.kept);
                     self.refuse(Reason::TooLong, "the document is longer than the limit", raw, offset);
@@ -225,16 +227,16 @@ impl Values {
     }
 
     /// The end of the value that begins `at`, judged by quotes and brackets alone.
-    fn end(&mut self, at: usize) -> Result<End> {
+    fn end(&mut self, at: usize) -> Result<JsonEnd> {
         let (mut i, mut depth, mut is_text) = (at, 0_usize, false);
         loop {
             if i > self.limits.line.saturating_add(at) {
-                return Ok(End::TooLong);
+                return Ok(JsonEnd::TooLong);
             }
             let Some(byte) = self.window.byte(i)? else {
                 // A number at the very end of the input is whole.
                 let is_scalar = depth == 0 && !is_text && i > at;
-                return Ok(if is_scalar { End::At(i) } else { End::CutOff });
+                return Ok(if is_scalar { JsonEnd::At(i) } else { JsonEnd::CutOff });
             };
             if is_text {
                 let rest = self.window.rest().get(i..).unwrap_or_default();
@@ -249,16 +251,16 @@ impl Values {
                 if is_text || depth > 0 {
                     continue;
                 }
-                return Ok(End::At(i));
+                return Ok(JsonEnd::At(i));
             }
             match byte {
                 b'"' => is_text = true,
                 b'{' | b'[' => depth += 1,
-                b'}' | b']' | b',' | b' ' | b'\n' | b'\r' | b'\t' if depth == 0 => return Ok(End::At(i)),
+                b'}' | b']' | b',' | b' ' | b'\n' | b'\r' | b'\t' if depth == 0 => return Ok(JsonEnd::At(i)),
                 b'}' | b']' => {
                     depth -= 1;
                     if depth == 0 {
-                        return Ok(End::At(i + 1));
+                        return Ok(JsonEnd::At(i + 1));
                     }
                 }
                 _ => {}
@@ -268,7 +270,7 @@ impl Values {
     }
 }
 
-impl Step for Values {
+impl ReadStep for JsonValues {
     fn step(&mut self) -> Result<Option<Work>> {
         while !self.batch.is_full(self.limits) {
             if !self.advance()? {

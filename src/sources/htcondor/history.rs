@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use crate::ledger::Reason;
 use crate::record::{Anomaly, JobRow};
-use crate::sources::clip::clip;
 use crate::sources::fqan::Fqan;
 use crate::sources::json::{Scalar, Scanner};
 use crate::sources::refusal::Refusal;
+use crate::sources::truncate::clip;
 use crate::sources::{Position, Sink, decimal};
 
 /// Attributes that are looked at. All others are stepped over.
@@ -47,12 +47,12 @@ const ATTRIBUTES: [&str; 33] = [
     "x509UserProxyVOName",
 ];
 
-struct Job<'a> {
+struct CondorJob<'a> {
     values: [Scalar<'a>; ATTRIBUTES.len()],
     anomalies: u32,
 }
 
-impl<'a> Job<'a> {
+impl<'a> CondorJob<'a> {
     fn parse(object: &'a [u8]) -> Result<Self, Refusal> {
         let mut values = [Scalar::Absent; ATTRIBUTES.len()];
         let mut scanner = Scanner::new(object);
@@ -132,7 +132,7 @@ impl<'a> Job<'a> {
 
 /// Gives one object its outcome.
 pub(super) fn take(object: &[u8], at: Position, sink: &mut dyn Sink) -> Result<(), Refusal> {
-    let mut job = Job::parse(object)?;
+    let mut job = CondorJob::parse(object)?;
     let global_job_id = job.text("GlobalJobId");
     let job_id = match (&global_job_id, job.text("ClusterId"), job.text("ProcId")) {
         (Some(id), ..) => id.to_string(),

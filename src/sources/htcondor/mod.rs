@@ -10,7 +10,7 @@ use std::io::{Cursor, Read};
 use std::sync::Arc;
 
 use super::byte_order_mark::without_mark;
-use super::lines::Limits;
+use super::lines::LogLimits;
 use super::{Pieces, Position, lines};
 use crate::error::Result;
 
@@ -39,7 +39,7 @@ fn is_json(text: &[u8]) -> bool {
 ///
 /// # Errors
 /// [`crate::error::Kind::Io`] when reading fails.
-pub fn pieces(mut input: Box<dyn Read + Send>, limits: Limits) -> Result<Pieces> {
+pub fn pieces(mut input: Box<dyn Read + Send>, limits: LogLimits) -> Result<Pieces> {
     let mut head = Vec::new();
     input.by_ref().take(HEAD).read_to_end(&mut head)?;
     let text = without_mark(&head);

@@ -8,25 +8,25 @@ use std::io::Read;
 use super::history;
 use crate::error::Result;
 use crate::ledger::Reason;
-use crate::sources::feed::{Feed, Place};
-use crate::sources::lines::Limits;
-use crate::sources::steps::{Step, Steps};
+use crate::sources::input_stream::{InputStream, StreamPlace};
+use crate::sources::lines::LogLimits;
+use crate::sources::steps::{ReadStep, ReadSteps};
 use crate::sources::{Pieces, Position, Sink, Work};
 
 /// The pieces of a history in JSON that begins at `from`.
-pub(super) fn pieces(input: Box<dyn Read + Send>, limits: Limits, from: Position) -> Pieces {
-    Box::new(Steps::new(Objects {
-        feed: Feed::new(input, from),
+pub(super) fn pieces(input: Box<dyn Read + Send>, limits: LogLimits, from: Position) -> Pieces {
+    Box::new(ReadSteps::new(Objects {
+        feed: InputStream::new(input, from),
         limits,
         scanned: 0,
-        framer: Framer::default(),
+        framer: CondorFramer::default(),
         is_done: false,
     }))
 }
 
 /// What a stretch of bytes is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum CondorKind {
     /// An object with its closing brace.
     Object,
     /// An object in the middle of which another begins.
@@ -40,14 +40,14 @@ enum Kind {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Frame {
+struct CondorFrame {
     start: usize,
     end: usize,
-    kind: Kind,
+    kind: CondorKind,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum State {
+enum CondorState {
     /// Between objects.
     #[default]
     Outside,
@@ -60,8 +60,8 @@ enum State {
 }
 
 #[derive(Debug, Default)]
-struct Framer {
-    state: State,
+struct CondorFramer {
+    state: CondorState,
     depth: usize,
     in_text: bool,
     is_escaped: bool,
@@ -69,64 +69,64 @@ struct Framer {
     is_mid_line: bool,
 }
 
-impl Framer {
+impl CondorFramer {
     /// Takes the next byte, at `at` of the buffer, and gives the frames that end with it.
-    fn byte(&mut self, byte: u8, at: usize, longest: usize, frames: &mut Vec<Frame>) {
+    fn byte(&mut self, byte: u8, at: usize, longest: usize, frames: &mut Vec<CondorFrame>) {
         let is_line_start = !self.is_mid_line;
         self.is_mid_line = byte != b'\n';
         let begins_object = byte == b'{' && is_line_start;
         match self.state {
-            State::Inside(start) if begins_object => {
-                frames.push(Frame {
+            CondorState::Inside(start) if begins_object => {
+                frames.push(CondorFrame {
                     start,
                     end: at,
-                    kind: Kind::Broken,
+                    kind: CondorKind::Broken,
                 });
                 self.open(at);
             }
-            State::Skipping if begins_object => self.open(at),
-            State::Stray(start) if byte == b'\n' => {
-                frames.push(Frame {
+            CondorState::Skipping if begins_object => self.open(at),
+            CondorState::Stray(start) if byte == b'\n' => {
+                frames.push(CondorFrame {
                     start,
                     end: at,
-                    kind: Kind::Stray,
+                    kind: CondorKind::Stray,
                 });
-                self.state = State::Outside;
+                self.state = CondorState::Outside;
             }
-            State::Outside => match byte {
+            CondorState::Outside => match byte {
                 b'{' => self.open(at),
                 b'[' | b']' | b',' | b' ' | b'\t' | b'\r' | b'\n' => {}
-                _ => self.state = State::Stray(at),
+                _ => self.state = CondorState::Stray(at),
             },
-            State::Inside(start) => {
+            CondorState::Inside(start) => {
                 self.inside(byte);
                 if self.depth == 0 {
-                    frames.push(Frame {
+                    frames.push(CondorFrame {
                         start,
                         end: at + 1,
-                        kind: Kind::Object,
+                        kind: CondorKind::Object,
                     });
-                    self.state = State::Outside;
+                    self.state = CondorState::Outside;
                 }
             }
-            State::Skipping | State::Stray(_) => {}
+            CondorState::Skipping | CondorState::Stray(_) => {}
         }
-        if let State::Inside(start) | State::Stray(start) = self.state
+        if let CondorState::Inside(start) | CondorState::Stray(start) = self.state
             && at + 1 - start > longest
         {
-            frames.push(Frame {
+            frames.push(CondorFrame {
                 start,
                 end: at + 1,
-                kind: Kind::TooLong,
+                kind: CondorKind::TooLong,
             });
-            self.state = State::Skipping;
+            self.state = CondorState::Skipping;
         }
     }
 
     /// How many of the next bytes, which begin at `at` of the buffer, say nothing: the inside of a text, most of a
     /// record. They count as taken.
     fn plain(&mut self, rest: &[u8], at: usize, longest: usize) -> usize {
-        let State::Inside(start) = self.state else {
+        let CondorState::Inside(start) = self.state else {
             return 0;
         };
         if !self.in_text || self.is_escaped || !self.is_mid_line {
@@ -138,7 +138,7 @@ impl Framer {
 
     fn open(&mut self, at: usize) {
         *self = Self {
-            state: State::Inside(at),
+            state: CondorState::Inside(at),
             depth: 1,
             is_mid_line: true,
             ..Self::default()
@@ -167,28 +167,28 @@ impl Framer {
     /// The first byte of the buffer that is still needed, when `scanned` bytes were taken.
     fn needed(&self, scanned: usize) -> usize {
         match self.state {
-            State::Inside(start) | State::Stray(start) => start,
-            State::Outside | State::Skipping => scanned,
+            CondorState::Inside(start) | CondorState::Stray(start) => start,
+            CondorState::Outside | CondorState::Skipping => scanned,
         }
     }
 
     fn shift(&mut self, n: usize) {
-        if let State::Inside(start) | State::Stray(start) = &mut self.state {
+        if let CondorState::Inside(start) | CondorState::Stray(start) = &mut self.state {
             *start -= n.min(*start);
         }
     }
 }
 
 struct Objects {
-    feed: Feed,
-    limits: Limits,
+    feed: InputStream,
+    limits: LogLimits,
     /// Bytes of the feed the framer has taken.
     scanned: usize,
-    framer: Framer,
+    framer: CondorFramer,
     is_done: bool,
 }
 
-impl Step for Objects {
+impl ReadStep for Objects {
     fn step(&mut self) -> Result<Option<Work>> {
         while !self.is_done {
             self.feed.fill(self.feed.len() + self.limits.block.max(1))?;
@@ -208,16 +208,16 @@ impl Step for Objects {
             if self.feed.is_ended() {
                 self.is_done = true;
                 let kind = match self.framer.state {
-                    State::Inside(_) => Some(Kind::CutOff),
-                    State::Stray(_) => Some(Kind::Stray),
-                    State::Outside | State::Skipping => None,
+                    CondorState::Inside(_) => Some(CondorKind::CutOff),
+                    CondorState::Stray(_) => Some(CondorKind::Stray),
+                    CondorState::Outside | CondorState::Skipping => None,
                 };
-                frames.extend(kind.map(|kind| Frame {
+                frames.extend(kind.map(|kind| CondorFrame {
                     start: self.framer.needed(self.scanned),
                     end: self.scanned,
                     kind,
                 }));
-                self.framer.state = State::Outside;
+                self.framer.state = CondorState::Outside;
             }
             let needed = self.framer.needed(self.scanned);
             let (bytes, from) = self.feed.take(needed);
@@ -234,27 +234,27 @@ impl Step for Objects {
     }
 }
 
-fn parse(bytes: &[u8], from: Position, frames: &[Frame], limits: Limits, sink: &mut dyn Sink) {
-    let mut place = Place::new(bytes, from);
+fn parse(bytes: &[u8], from: Position, frames: &[CondorFrame], limits: LogLimits, sink: &mut dyn Sink) {
+    let mut place = StreamPlace::new(bytes, from);
     for frame in frames {
         let at = place.go_to(frame.start);
         let raw = bytes.get(frame.start..frame.end).unwrap_or_default();
         sink.rows_read(1);
         let (reason, detail) = match frame.kind {
-            Kind::Object => match history::take(raw, at, sink) {
+            CondorKind::Object => match history::take(raw, at, sink) {
                 Ok(()) => continue,
                 Err(refusal) => (refusal.reason, refusal.detail),
             },
-            Kind::Broken => (Reason::BadJson, "another object begins inside this one".to_owned()),
-            Kind::CutOff => (Reason::Truncated, "the file ends inside this object".to_owned()),
-            Kind::TooLong => (
+            CondorKind::Broken => (Reason::BadJson, "another object begins inside this one".to_owned()),
+            CondorKind::CutOff => (Reason::Truncated, "the file ends inside this object".to_owned()),
+            CondorKind::TooLong => (
                 Reason::TooLong,
                 format!("the object is longer than {} bytes", limits.record),
             ),
-            Kind::Stray => (Reason::BadJson, "neither an object nor a comma between two".to_owned()),
+            CondorKind::Stray => (Reason::BadJson, "neither an object nor a comma between two".to_owned()),
         };
         let raw = match frame.kind {
-            Kind::TooLong => raw.get(..limits.kept).unwrap_or(raw),
+            CondorKind::TooLong => raw.get(..limits.kept).unwrap_or(raw),
             _ => raw,
         };
         sink.reject(reason, at, 1, &detail, raw);

@@ -2,9 +2,9 @@
 
 use crate::ledger::Reason;
 use crate::record::{Anomaly, JobRow};
-use crate::sources::clip::clip;
-use crate::sources::lines::{Grammar, Record};
+use crate::sources::lines::{Grammar, LogRecord};
 use crate::sources::refusal::{Refusal, instant_ms, known, seconds_ms, whole};
+use crate::sources::truncate::clip;
 use crate::sources::{Sink, decimal};
 
 /// `GlobalJobId|Owner|RemoteWallClockTime|RemoteUserCpu|RemoteSysCpu|JobStartDate|EnteredCurrentStatus|
@@ -22,7 +22,7 @@ pub(super) fn is_row(line: &str) -> bool {
 }
 
 impl Grammar for Piped {
-    fn record(&self, record: &Record<'_>, sink: &mut dyn Sink) -> Result<(), Refusal> {
+    fn record(&self, record: &LogRecord<'_>, sink: &mut dyn Sink) -> Result<(), Refusal> {
         let mut columns: Vec<&str> = record.text.split('|').collect();
         // A bar at the end closes the last column.
         if columns.len() > 10 && columns.last().is_some_and(|last| last.trim().is_empty()) {

@@ -1,9 +1,9 @@
 //! `sacctmgr -P show assoc` (and `show user withassoc`): accounts, users in accounts, shares and limits. What it prints
 //! unasked names no account above another: only with `ParentName` among its columns is there a tree.
 
-use super::fields::Fields;
+use super::fields::InventoryFields;
 use super::table;
-use super::trouble::Trouble;
+use super::trouble::RowTrouble;
 use crate::ledger::Reason;
 use crate::reference::inventory::{AssociationRow, InventoryRow, quantity};
 use crate::sources::Sink;
@@ -56,7 +56,7 @@ pub(super) fn read(bytes: &[u8], _: &ReaderOptions, sink: &mut dyn Sink) {
 }
 
 /// Reads an association from fields by their names in lower case.
-pub(super) fn association(fields: &Fields<'_>) -> Result<AssociationRow, Trouble> {
+pub(super) fn association(fields: &InventoryFields<'_>) -> Result<AssociationRow, RowTrouble> {
     let first = |keys: &[&str]| keys.iter().find_map(|key| fields.text(key));
     let account = fields.required("account")?.to_owned();
     let user = fields.name("user").map(str::to_owned);
@@ -90,7 +90,7 @@ pub(super) fn association(fields: &Fields<'_>) -> Result<AssociationRow, Trouble
     })
 }
 
-fn share(text: Option<&str>) -> Result<(Option<i64>, Option<bool>), Trouble> {
+fn share(text: Option<&str>) -> Result<(Option<i64>, Option<bool>), RowTrouble> {
     let Some(text) = text else {
         return Ok((None, None));
     };

@@ -2,15 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use super::fields::Fields;
+use super::fields::InventoryFields;
 use super::slurm_conf::{Conf, borrowed, hostlist_trouble};
-use super::trouble::Trouble;
+use super::trouble::RowTrouble;
 use crate::ledger::Reason;
 use crate::reference::hostlist::Hostlist;
 use crate::reference::inventory::{NodeRow, PartitionRow, weights};
 
 /// Reads a partition; also gives the names of its nodes, where the file can tell.
-pub(super) fn partition(fields: &Fields<'_>, conf: &Conf) -> Result<(PartitionRow, Option<BTreeSet<String>>), Trouble> {
+pub(super) fn partition(
+    fields: &InventoryFields<'_>,
+    conf: &Conf,
+) -> Result<(PartitionRow, Option<BTreeSet<String>>), RowTrouble> {
     let printed = fields.get("tresbillingweights");
     let weights = weights::parse(printed.unwrap_or_default())
         .map_err(|why| (Reason::BadNumber, format!("TRESBillingWeights: {why}")))?;
@@ -49,7 +52,7 @@ pub(super) fn partition(fields: &Fields<'_>, conf: &Conf) -> Result<(PartitionRo
 }
 
 /// The nodes a list names, sets of nodes replaced by theirs; `None` where included files would have to be known.
-fn members(list: &str, conf: &Conf) -> Result<Option<BTreeSet<String>>, Trouble> {
+fn members(list: &str, conf: &Conf) -> Result<Option<BTreeSet<String>>, RowTrouble> {
     if list.eq_ignore_ascii_case("ALL") {
         return Ok((!conf.has_include).then(|| conf.nodes.keys().cloned().collect()));
     }
@@ -63,7 +66,7 @@ fn members(list: &str, conf: &Conf) -> Result<Option<BTreeSet<String>>, Trouble>
             found.insert(host.into_owned());
             continue;
         };
-        let set = Fields(borrowed(set));
+        let set = InventoryFields(borrowed(set));
         if let Some(nodes) = set.get("nodes") {
             let nodes = Hostlist::parse(nodes).map_err(hostlist_trouble("NodeSet"))?;
             found.extend(nodes.hosts().map(std::borrow::Cow::into_owned));

@@ -5,9 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use super::fields::{Fields, sorted_names};
+use super::fields::{InventoryFields, sorted_names};
 use super::lines::lines;
-use super::trouble::{Trouble, cut_off, missing};
+use super::trouble::{RowTrouble, cut_off, missing};
 use crate::ledger::Reason;
 use crate::reference::csv_table::OtherSeparator;
 use crate::reference::hostlist::{Hostlist, HostlistError};
@@ -46,13 +46,13 @@ pub(super) fn is_header(line: &str) -> bool {
 
 /// The header of a table, once it was met.
 #[derive(Default)]
-pub(super) struct Header {
+pub(super) struct NodeTableHeader {
     columns: Option<Vec<String>>,
     /// Why what was met cannot be used.
     why_not: Option<String>,
 }
 
-impl Header {
+impl NodeTableHeader {
     /// Takes the first line that is a header, also one whose columns something else separates than commas; true if this one
     /// is.
     pub(super) fn take(&mut self, line: &str, is_header: impl Fn(&str) -> bool) -> bool {
@@ -68,7 +68,7 @@ impl Header {
     }
 
     /// The columns.
-    pub(super) fn columns(&self) -> Result<&[String], Trouble> {
+    pub(super) fn columns(&self) -> Result<&[String], RowTrouble> {
         self.columns.as_deref().ok_or_else(|| {
             let why_not = self.why_not.as_deref();
             let why_not = why_not.unwrap_or("no header stands before this row");
@@ -83,7 +83,7 @@ pub(super) fn misread(line: &str, is_header: impl Fn(&str) -> bool) -> Option<Ot
 }
 
 pub(super) fn read(bytes: &[u8], options: &ReaderOptions, sink: &mut dyn Sink) {
-    let mut header = Header::default();
+    let mut header = NodeTableHeader::default();
     for line in lines(bytes) {
         let text = line.text();
         if line.is_blank() || text.starts_with('#') {
@@ -115,8 +115,8 @@ pub(super) fn named<T>(
     text: &str,
     columns: &[String],
     known: &[&str],
-    read: impl FnOnce(&Fields<'_>) -> Result<T, Trouble>,
-) -> Result<T, Trouble> {
+    read: impl FnOnce(&InventoryFields<'_>) -> Result<T, RowTrouble>,
+) -> Result<T, RowTrouble> {
     if let Some(unknown) = columns.iter().find(|name| !known.contains(&name.as_str())) {
         let known = known.join(", ");
         return Err((
@@ -134,10 +134,10 @@ pub(super) fn named<T>(
         .map(String::as_str)
         .zip(cells.iter().map(String::as_str))
         .collect();
-    read(&Fields(named))
+    read(&InventoryFields(named))
 }
 
-fn nodes(fields: &Fields<'_>, options: &ReaderOptions) -> Result<Vec<NodeRow>, Trouble> {
+fn nodes(fields: &InventoryFields<'_>, options: &ReaderOptions) -> Result<Vec<NodeRow>, RowTrouble> {
     let hosts = Hostlist::parse(fields.required("node")?).map_err(|why| match why {
         HostlistError::Syntax(why) | HostlistError::Limit(why) => (Reason::BadHostlist, why),
     })?;
@@ -173,7 +173,7 @@ fn nodes(fields: &Fields<'_>, options: &ReaderOptions) -> Result<Vec<NodeRow>, T
 }
 
 /// A day begins with its first instant in the inventory's zone, UTC without one.
-pub(super) fn as_of_ms(fields: &Fields<'_>, options: &ReaderOptions) -> Result<Option<i64>, Trouble> {
+pub(super) fn as_of_ms(fields: &InventoryFields<'_>, options: &ReaderOptions) -> Result<Option<i64>, RowTrouble> {
     let text = fields.get("as_of").unwrap_or_default();
     let (text, zone) = if text.len() == 10 {
         let zone = options.zone.clone().unwrap_or_else(crate::time::Zone::utc);
@@ -182,6 +182,6 @@ pub(super) fn as_of_ms(fields: &Fields<'_>, options: &ReaderOptions) -> Result<O
         (text.to_owned(), options.zone.clone())
     };
     let named = BTreeMap::from([("as_of", text.as_str())]);
-    let moment = Fields(named).moment("as_of", zone.as_ref())?;
+    let moment = InventoryFields(named).moment("as_of", zone.as_ref())?;
     Ok(moment.map(|moment| moment.earlier_ms))
 }

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::assoc::association;
-use super::fields::Fields;
+use super::fields::InventoryFields;
 use super::lines::lines;
-use super::trouble::{Trouble, missing, settle};
+use super::trouble::{RowTrouble, missing, settle};
 use crate::ledger::Reason;
 use crate::reference::inventory::InventoryRow;
 use crate::sources::Sink;
@@ -36,7 +36,7 @@ pub(super) fn read(bytes: &[u8], _: &ReaderOptions, sink: &mut dyn Sink) {
     }
 }
 
-fn one(line: &str, tree: &mut Tree) -> Result<Option<InventoryRow>, Trouble> {
+fn one(line: &str, tree: &mut Tree) -> Result<Option<InventoryRow>, RowTrouble> {
     let shape = || {
         let detail = "not of the form  Account - 'name':Key=value:...";
         (Reason::FieldCount, detail.to_owned())
@@ -90,7 +90,7 @@ fn one(line: &str, tree: &mut Tree) -> Result<Option<InventoryRow>, Trouble> {
             ));
         }
     }
-    association(&Fields(fields)).map(|row| Some(InventoryRow::Association(Box::new(row))))
+    association(&InventoryFields(fields)).map(|row| Some(InventoryRow::Association(Box::new(row))))
 }
 
 /// A text in single quotes and what follows it. A quote inside is one that neither `:` nor the end follows.

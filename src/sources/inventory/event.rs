@@ -1,8 +1,8 @@
 //! `sacctmgr -P show event`: intervals in which nodes were down or drained, and what the cluster consisted of.
 
-use super::fields::Fields;
+use super::fields::InventoryFields;
 use super::table;
-use super::trouble::{Trouble, missing};
+use super::trouble::{RowTrouble, missing};
 use crate::ledger::Reason;
 use crate::reference::inventory::{EventRow, InventoryRow, state};
 use crate::sources::Sink;
@@ -22,7 +22,7 @@ pub(super) fn read(bytes: &[u8], options: &ReaderOptions, sink: &mut dyn Sink) {
     });
 }
 
-fn event(fields: &Fields<'_>, zone: Option<&Zone>) -> Result<EventRow, Trouble> {
+fn event(fields: &InventoryFields<'_>, zone: Option<&Zone>) -> Result<EventRow, RowTrouble> {
     let key = |long: &'static str, short: &'static str| if fields.has(long) { long } else { short };
     let start = fields
         .moment(key("timestart", "start"), zone)?
@@ -47,7 +47,7 @@ fn event(fields: &Fields<'_>, zone: Option<&Zone>) -> Result<EventRow, Trouble> 
         cluster_nodes: fields.text("clusternodes"),
         start_ms,
         end_ms,
-        is_ambiguous: start.is_double() || end.is_some_and(super::moment::Moment::is_double),
+        is_ambiguous: start.is_double() || end.is_some_and(super::moment::PrintedInstant::is_double),
         state,
         state_flags,
         reason: fields.text("reason"),

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::moment::{self, Moment};
-use super::trouble::{Trouble, missing};
+use super::moment::{self, PrintedInstant};
+use super::trouble::{RowTrouble, missing};
 use crate::ledger::Reason;
 use crate::reference::inventory::absent::is_absent;
 use crate::reference::inventory::quantity;
@@ -11,9 +11,9 @@ use crate::reference::inventory::tres::{MIB, Tres};
 use crate::time::Zone;
 
 /// The fields of a row. What stands for nothing is as absent as what is not there.
-pub(super) struct Fields<'t>(pub(super) BTreeMap<&'t str, &'t str>);
+pub(super) struct InventoryFields<'t>(pub(super) BTreeMap<&'t str, &'t str>);
 
-impl<'t> Fields<'t> {
+impl<'t> InventoryFields<'t> {
     pub(super) fn has(&self, key: &str) -> bool {
         self.0.contains_key(key)
     }
@@ -30,7 +30,7 @@ impl<'t> Fields<'t> {
         self.get(key).map(str::to_uppercase)
     }
 
-    pub(super) fn required(&self, key: &str) -> Result<&'t str, Trouble> {
+    pub(super) fn required(&self, key: &str) -> Result<&'t str, RowTrouble> {
         self.name(key).ok_or_else(|| missing(key))
     }
 
@@ -40,7 +40,7 @@ impl<'t> Fields<'t> {
     }
 
     /// A count. The numbers that stand for "not set" are `None`; anything that is no number is a mistake.
-    pub(super) fn int(&self, key: &str) -> Result<Option<i64>, Trouble> {
+    pub(super) fn int(&self, key: &str) -> Result<Option<i64>, RowTrouble> {
         let Some(text) = self.get(key).filter(|text| !text.eq_ignore_ascii_case("UNLIMITED")) else {
             return Ok(None);
         };
@@ -52,23 +52,23 @@ impl<'t> Fields<'t> {
     }
 
     /// Mebibytes, as bytes.
-    pub(super) fn mebibytes(&self, key: &str) -> Result<Option<i64>, Trouble> {
+    pub(super) fn mebibytes(&self, key: &str) -> Result<Option<i64>, RowTrouble> {
         let wrong = || (Reason::BadNumber, format!("{key} is too large"));
         self.int(key)?
             .map(|mib| mib.checked_mul(MIB).ok_or_else(wrong))
             .transpose()
     }
 
-    pub(super) fn tres(&self, key: &str) -> Result<Tres, Trouble> {
+    pub(super) fn tres(&self, key: &str) -> Result<Tres, RowTrouble> {
         Tres::parse(self.get(key).unwrap_or_default()).map_err(|why| (Reason::BadNumber, format!("{key}: {why}")))
     }
 
-    pub(super) fn moment(&self, key: &str, zone: Option<&Zone>) -> Result<Option<Moment>, Trouble> {
+    pub(super) fn moment(&self, key: &str, zone: Option<&Zone>) -> Result<Option<PrintedInstant>, RowTrouble> {
         let text = self.get(key).unwrap_or_default();
         moment::read(text, zone).map_err(|why| (Reason::BadTime, format!("{key} {text:?} {why}")))
     }
 
-    pub(super) fn seconds(&self, key: &str) -> Result<Option<i64>, Trouble> {
+    pub(super) fn seconds(&self, key: &str) -> Result<Option<i64>, RowTrouble> {
         let text = self.get(key).unwrap_or_default();
         moment::duration_s(text).map_err(|()| (Reason::BadDuration, format!("{key} {text:?} is not a duration")))
     }

@@ -2,7 +2,7 @@
 
 /// A format of an inventory file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum InventoryKind {
     /// Recognised per file from its content.
     Auto,
     /// `scontrol show node`, one line per node (`-o`) or several.
@@ -37,7 +37,7 @@ pub enum Kind {
     SwfMachines,
 }
 
-impl Kind {
+impl InventoryKind {
     /// Every format with a reader, and its word.
     pub const ALL: &'static [(&'static str, Self)] = &[
         ("scontrol-node", Self::ScontrolNode),

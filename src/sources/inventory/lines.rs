@@ -6,14 +6,14 @@ use crate::sources::Position;
 
 /// A line without its end.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Line<'t> {
+pub(super) struct InventoryLine<'t> {
     pub(super) at: Position,
     pub(super) bytes: &'t [u8],
     /// Whether a line end follows; the last line of a file that was cut off has none.
     pub(super) is_ended: bool,
 }
 
-impl<'t> Line<'t> {
+impl<'t> InventoryLine<'t> {
     pub(super) fn text(&self) -> Cow<'t, str> {
         String::from_utf8_lossy(self.bytes)
     }
@@ -24,7 +24,7 @@ impl<'t> Line<'t> {
 }
 
 /// The lines of a file; a byte order mark is taken off.
-pub(super) fn lines(bytes: &[u8]) -> impl Iterator<Item = Line<'_>> {
+pub(super) fn lines(bytes: &[u8]) -> impl Iterator<Item = InventoryLine<'_>> {
     let mark = if bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
     let (mut offset, mut number) = (mark, 0);
     std::iter::from_fn(move || {
@@ -37,7 +37,7 @@ pub(super) fn lines(bytes: &[u8]) -> impl Iterator<Item = Line<'_>> {
             byte_offset: u64::try_from(offset).unwrap_or(u64::MAX),
         };
         offset += line.len() + 1;
-        Some(Line {
+        Some(InventoryLine {
             at,
             bytes: line.strip_suffix(b"\r").unwrap_or(line),
             is_ended: end.is_some(),
@@ -50,7 +50,7 @@ const RECORD_LIMIT: usize = 1 << 20;
 
 /// A record that begins with a given key and may go on over indented lines.
 #[derive(Clone, Debug)]
-pub(super) struct Record {
+pub(super) struct InventoryRecord {
     pub(super) at: Position,
     /// Its lines with blanks between them.
     pub(super) text: String,
@@ -61,8 +61,8 @@ pub(super) struct Record {
 /// Records of `scontrol`: each begins with a line that is not indented; indented ones go on with the record before them,
 /// also behind a blank line (24.11 prints one before `ReservationName`). What does not begin with `key` is for the reader
 /// to refuse.
-pub(super) fn records(bytes: &[u8], key: &str) -> Vec<Record> {
-    let mut records: Vec<Record> = Vec::new();
+pub(super) fn records(bytes: &[u8], key: &str) -> Vec<InventoryRecord> {
+    let mut records: Vec<InventoryRecord> = Vec::new();
     for line in lines(bytes) {
         if line.is_blank() {
             continue;
@@ -79,7 +79,7 @@ pub(super) fn records(bytes: &[u8], key: &str) -> Vec<Record> {
                     record.text.push_str(text.trim());
                 }
             }
-            _ => records.push(Record {
+            _ => records.push(InventoryRecord {
                 at: line.at,
                 is_too_long: text.len() > RECORD_LIMIT,
                 text: text.into_owned(),

@@ -3,7 +3,7 @@
 //! the `[[inventory]]` names those of every kind, as many as the file has.
 
 use super::lines::lines;
-use super::trouble::{Trouble, cut_off};
+use super::trouble::{RowTrouble, cut_off};
 use crate::ledger::Reason;
 use crate::reference::hostlist::Hostlist;
 use crate::reference::inventory::{InventoryRow, NodeRow};
@@ -21,7 +21,7 @@ struct KindOfNode {
 }
 
 /// The kind a line tells of; the error says which cell is wrong.
-fn kind_of(line: &str) -> Result<KindOfNode, Trouble> {
+fn kind_of(line: &str) -> Result<KindOfNode, RowTrouble> {
     let cells: Vec<&str> = line.split('\t').map(str::trim).collect();
     let [_, name, node_n, cpu_n, _, memory_kib] = cells[..] else {
         let detail = format!("{} cells between tabs where a machine file has 6", cells.len());
@@ -74,7 +74,7 @@ pub(super) fn read(bytes: &[u8], options: &ReaderOptions, sink: &mut dyn Sink) {
     }
 }
 
-fn nodes(kind: &KindOfNode, options: &ReaderOptions) -> Result<Vec<NodeRow>, Trouble> {
+fn nodes(kind: &KindOfNode, options: &ReaderOptions) -> Result<Vec<NodeRow>, RowTrouble> {
     let (name, node_n) = (&kind.name, kind.node_n);
     let Some(named) = options.nodes_by_kind.get(name) else {
         let detail = format!(

@@ -37,7 +37,7 @@ use super::options::ReaderOptions;
 use super::{Pieces, Sink, Work};
 use crate::error::{Error, Kind as ErrorKind, Result};
 
-pub use super::inventory::kind::Kind;
+pub use super::inventory::kind::InventoryKind;
 pub use super::inventory::recognise::recognise;
 pub use assoc::ASSOC_COMMAND;
 
@@ -48,24 +48,24 @@ const FILE_LIMIT: u64 = 128 << 20;
 ///
 /// # Errors
 /// [`ErrorKind::Data`] when the file is larger than the limit, or its kind is not known; what reading gives.
-pub fn pieces(kind: Kind, input: Box<dyn Read + Send>, options: Arc<ReaderOptions>) -> Result<Pieces> {
+pub fn pieces(kind: InventoryKind, input: Box<dyn Read + Send>, options: Arc<ReaderOptions>) -> Result<Pieces> {
     let read: fn(&[u8], &ReaderOptions, &mut dyn Sink) = match kind {
-        Kind::Auto => return Err(Error::new(ErrorKind::Data, "no known form of inventory")),
-        Kind::ScontrolNode => scontrol::nodes,
-        Kind::ScontrolPartition => scontrol::partitions,
-        Kind::NodeJson => node_json::read,
-        Kind::PartitionJson => partition_json::read,
-        Kind::Sinfo => sinfo::read,
-        Kind::SinfoJson => sinfo_json::read,
-        Kind::Csv => csv_nodes::read,
-        Kind::SlurmConf => slurm_conf::read,
-        Kind::SacctmgrEvent => event::read,
-        Kind::SacctmgrAssoc => assoc::read,
-        Kind::SacctmgrDump => dump::read,
-        Kind::ScontrolReservation => reservation::of_scontrol,
-        Kind::SacctmgrReservation => reservation::of_sacctmgr,
-        Kind::CsvReservation => reservation::of_csv,
-        Kind::SwfMachines => machines::read,
+        InventoryKind::Auto => return Err(Error::new(ErrorKind::Data, "no known form of inventory")),
+        InventoryKind::ScontrolNode => scontrol::nodes,
+        InventoryKind::ScontrolPartition => scontrol::partitions,
+        InventoryKind::NodeJson => node_json::read,
+        InventoryKind::PartitionJson => partition_json::read,
+        InventoryKind::Sinfo => sinfo::read,
+        InventoryKind::SinfoJson => sinfo_json::read,
+        InventoryKind::Csv => csv_nodes::read,
+        InventoryKind::SlurmConf => slurm_conf::read,
+        InventoryKind::SacctmgrEvent => event::read,
+        InventoryKind::SacctmgrAssoc => assoc::read,
+        InventoryKind::SacctmgrDump => dump::read,
+        InventoryKind::ScontrolReservation => reservation::of_scontrol,
+        InventoryKind::SacctmgrReservation => reservation::of_sacctmgr,
+        InventoryKind::CsvReservation => reservation::of_csv,
+        InventoryKind::SwfMachines => machines::read,
     };
     let mut bytes = Vec::new();
     input.take(FILE_LIMIT + 1).read_to_end(&mut bytes)?;
@@ -79,7 +79,7 @@ pub fn pieces(kind: Kind, input: Box<dyn Read + Send>, options: Arc<ReaderOption
 
 /// What the first bytes of a file tell people about it.
 #[must_use]
-pub fn hints(kind: Kind, head: &[u8]) -> Hints {
+pub fn hints(kind: InventoryKind, head: &[u8]) -> Hints {
     let text = String::from_utf8_lossy(head);
     let after = |mark: &str| {
         let rest = text.split(mark).nth(1)?;
@@ -87,8 +87,8 @@ pub fn hints(kind: Kind, head: &[u8]) -> Hints {
         rest.get(..end).filter(|version| !version.is_empty()).map(str::to_owned)
     };
     let version = match kind {
-        Kind::ScontrolNode => after(" Version="),
-        Kind::NodeJson | Kind::PartitionJson | Kind::SinfoJson => after("\"release\": \"")
+        InventoryKind::ScontrolNode => after(" Version="),
+        InventoryKind::NodeJson | InventoryKind::PartitionJson | InventoryKind::SinfoJson => after("\"release\": \"")
             .or_else(|| after("release: !!str "))
             .or_else(|| after("\"version\": \""))
             .or_else(|| after("\"slurmd_version\": \"")),
@@ -98,7 +98,10 @@ pub fn hints(kind: Kind, head: &[u8]) -> Hints {
         version: version.map(|version| format!("Slurm {version}")),
         naive_times: matches!(
             kind,
-            Kind::SacctmgrEvent | Kind::Sinfo | Kind::ScontrolReservation | Kind::SacctmgrReservation
+            InventoryKind::SacctmgrEvent
+                | InventoryKind::Sinfo
+                | InventoryKind::ScontrolReservation
+                | InventoryKind::SacctmgrReservation
         ) && text.contains(':'),
         ..Hints::default()
     }

@@ -5,12 +5,12 @@ use crate::time::{Local, Zone};
 
 /// An instant, or the two a printed local time can mean. Unix milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Moment {
+pub(super) struct PrintedInstant {
     pub(super) earlier_ms: i64,
     pub(super) later_ms: i64,
 }
 
-impl Moment {
+impl PrintedInstant {
     pub(super) fn is_double(self) -> bool {
         self.earlier_ms != self.later_ms
     }
@@ -18,11 +18,11 @@ impl Moment {
 
 /// Reads a time with an offset, without one (in `zone`), or in Unix seconds; `Ok(None)` for the words that stand for
 /// none. The error is the sentence after the value.
-pub(super) fn read(text: &str, zone: Option<&Zone>) -> Result<Option<Moment>, &'static str> {
+pub(super) fn read(text: &str, zone: Option<&Zone>) -> Result<Option<PrintedInstant>, &'static str> {
     if crate::reference::inventory::absent::is_absent(text) || text == "0" {
         return Ok(None);
     }
-    let single = |ms| Moment {
+    let single = |ms| PrintedInstant {
         earlier_ms: ms,
         later_ms: ms,
     };
@@ -40,12 +40,12 @@ pub(super) fn read(text: &str, zone: Option<&Zone>) -> Result<Option<Moment>, &'
 }
 
 /// What seconds read off a clock in `zone` mean.
-pub(super) fn local(local_s: i64, zone: Option<&Zone>) -> Option<Moment> {
+pub(super) fn local(local_s: i64, zone: Option<&Zone>) -> Option<PrintedInstant> {
     let (earlier, later) = match zone?.resolve(local_s) {
         Local::Unique(unix_s) | Local::Gap(unix_s) => (unix_s, unix_s),
         Local::Fold { earlier, later } => (earlier, later),
     };
-    Some(Moment {
+    Some(PrintedInstant {
         earlier_ms: earlier.saturating_mul(1000),
         later_ms: later.saturating_mul(1000),
     })

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::document::{self, number, word};
 use super::fields::sorted_names;
-use super::trouble::{Trouble, missing, settle};
+use super::trouble::{RowTrouble, missing, settle};
 use crate::ledger::Reason;
 use crate::reference::inventory::absent::is_absent;
 use crate::reference::inventory::tres::{MIB, Tres};
@@ -17,8 +17,8 @@ use crate::sources::Sink;
 use crate::sources::options::ReaderOptions;
 
 #[derive(Deserialize)]
-struct Document {
-    nodes: Vec<Element>,
+struct NodeDocument {
+    nodes: Vec<NodeElement>,
     #[serde(default)]
     last_update: Value,
     #[serde(default)]
@@ -27,7 +27,7 @@ struct Document {
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Element {
+enum NodeElement {
     Node(Box<Node>),
     Other(IgnoredAny),
 }
@@ -57,7 +57,7 @@ members! {
 }
 
 pub(super) fn read(bytes: &[u8], _: &ReaderOptions, sink: &mut dyn Sink) {
-    let Some(document) = document::read::<Document>(bytes, "nodes", sink) else {
+    let Some(document) = document::read::<NodeDocument>(bytes, "nodes", sink) else {
         return;
     };
     sink.rows_read(u64::try_from(document.nodes.len()).unwrap_or(u64::MAX));
@@ -65,21 +65,21 @@ pub(super) fn read(bytes: &[u8], _: &ReaderOptions, sink: &mut dyn Sink) {
     let cluster = document::cluster(&document.meta);
     for (nth, element) in document.nodes.iter().enumerate() {
         let row = match element {
-            Element::Node(node) => node.read().map(|row| {
+            NodeElement::Node(node) => node.read().map(|row| {
                 InventoryRow::Node(Box::new(NodeRow {
                     as_of_ms,
                     cluster: row.cluster.or_else(|| cluster.map(str::to_owned)),
                     ..row
                 }))
             }),
-            Element::Other(_) => Err((Reason::NotARecord, "an element of nodes is not a node".to_owned())),
+            NodeElement::Other(_) => Err((Reason::NotARecord, "an element of nodes is not a node".to_owned())),
         };
         settle(row, document::element(nth), b"", sink);
     }
 }
 
 impl Node {
-    fn count(&self, key: &str) -> Result<Option<i64>, Trouble> {
+    fn count(&self, key: &str) -> Result<Option<i64>, RowTrouble> {
         let value = self.get(key);
         let wrong = || (Reason::BadNumber, format!("{key} {value} is not a count"));
         match value {
@@ -92,7 +92,7 @@ impl Node {
         }
     }
 
-    fn mebibytes(&self, key: &str) -> Result<Option<i64>, Trouble> {
+    fn mebibytes(&self, key: &str) -> Result<Option<i64>, RowTrouble> {
         let wrong = || (Reason::BadNumber, format!("{key} is too large"));
         let count = self.count(key)?;
         count.map(|mib| mib.checked_mul(MIB).ok_or_else(wrong)).transpose()
@@ -107,7 +107,7 @@ impl Node {
         }
     }
 
-    fn read(&self) -> Result<NodeRow, Trouble> {
+    fn read(&self) -> Result<NodeRow, RowTrouble> {
         let text = |key: &str| word(self.get(key)).map(str::to_owned);
         let node = word(&self.name).ok_or_else(|| missing("name"))?;
         let tres = Tres::parse(word(self.get("tres")).unwrap_or_default())

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::document::{self, number, word};
-use super::trouble::{Trouble, missing, settle};
+use super::trouble::{RowTrouble, missing, settle};
 use crate::ledger::Reason;
 use crate::reference::hostlist::Hostlist;
 use crate::reference::inventory::tres::Tres;
@@ -13,7 +13,7 @@ use crate::sources::Sink;
 use crate::sources::options::ReaderOptions;
 
 #[derive(Deserialize)]
-struct Document {
+struct PartitionDocument {
     partitions: Vec<Value>,
     #[serde(default)]
     last_update: Value,
@@ -22,7 +22,7 @@ struct Document {
 }
 
 pub(super) fn read(bytes: &[u8], _: &ReaderOptions, sink: &mut dyn Sink) {
-    let Some(document) = document::read::<Document>(bytes, "partitions", sink) else {
+    let Some(document) = document::read::<PartitionDocument>(bytes, "partitions", sink) else {
         return;
     };
     sink.rows_read(u64::try_from(document.partitions.len()).unwrap_or(u64::MAX));
@@ -40,7 +40,7 @@ pub(super) fn read(bytes: &[u8], _: &ReaderOptions, sink: &mut dyn Sink) {
 }
 
 /// A partition as `scontrol` and `sinfo` render it. Neither says which one is the default.
-pub(super) fn partition(value: &Value, cluster: Option<&str>) -> Result<PartitionRow, Trouble> {
+pub(super) fn partition(value: &Value, cluster: Option<&str>) -> Result<PartitionRow, RowTrouble> {
     let at = |path: &str| value.pointer(path).unwrap_or(&Value::Null);
     let text = |path: &str| word(at(path)).map(str::to_owned);
     let count = |path: &str| match number(at(path)) {

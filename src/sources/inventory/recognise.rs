@@ -2,20 +2,20 @@
 
 use memchr::memmem;
 
-use super::kind::Kind;
+use super::kind::InventoryKind;
 use super::{assoc, csv_nodes, document, event, machines, reservation, sinfo};
 
 /// The format whose marks the first bytes (unpacked) bear.
 #[must_use]
-pub fn recognise(head: &[u8]) -> Option<Kind> {
+pub fn recognise(head: &[u8]) -> Option<InventoryKind> {
     let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
     let text = text.trim_ascii_start();
     let has = |word: &str| memmem::find(text, word.as_bytes()).is_some();
     if text.first()? == &b'{' || document::is_yaml(text) {
         let rendered = [
-            (Kind::SinfoJson, ["sinfo", "partition"]),
-            (Kind::PartitionJson, ["partitions", "maximums"]),
-            (Kind::NodeJson, ["nodes", "real_memory"]),
+            (InventoryKind::SinfoJson, ["sinfo", "partition"]),
+            (InventoryKind::PartitionJson, ["partitions", "maximums"]),
+            (InventoryKind::NodeJson, ["nodes", "real_memory"]),
         ];
         return rendered
             .into_iter()
@@ -25,13 +25,13 @@ pub fn recognise(head: &[u8]) -> Option<Kind> {
         return None;
     }
     if text.starts_with(b"NodeName=") && (has("CPUTot=") || has(" CPUAlloc=")) {
-        return Some(Kind::ScontrolNode);
+        return Some(InventoryKind::ScontrolNode);
     }
     if text.starts_with(b"PartitionName=") && has("TotalCPUs=") {
-        return Some(Kind::ScontrolPartition);
+        return Some(InventoryKind::ScontrolPartition);
     }
     if text.starts_with(b"ReservationName=") || text.starts_with(reservation::NONE.as_bytes()) {
-        return Some(Kind::ScontrolReservation);
+        return Some(InventoryKind::ScontrolReservation);
     }
     if text.starts_with(b"Current Association Manager state") {
         // `scontrol show assoc_mgr`: usage and limits of the moment, not the tree.
@@ -43,26 +43,26 @@ pub fn recognise(head: &[u8]) -> Option<Kind> {
         let is_either =
             |is_header: fn(&str) -> bool| is_header(&line) || csv_nodes::misread(&line, is_header).is_some();
         if is_either(csv_nodes::is_header) {
-            return Some(Kind::Csv);
+            return Some(InventoryKind::Csv);
         }
         if is_either(reservation::is_csv_header) {
-            return Some(Kind::CsvReservation);
+            return Some(InventoryKind::CsvReservation);
         }
     }
     if machines::is_machines(text) {
-        return Some(Kind::SwfMachines);
+        return Some(InventoryKind::SwfMachines);
     }
     if reservation::is_header(&first) {
-        return Some(Kind::SacctmgrReservation);
+        return Some(InventoryKind::SacctmgrReservation);
     }
     if event::is_header(&first) {
-        return Some(Kind::SacctmgrEvent);
+        return Some(InventoryKind::SacctmgrEvent);
     }
     if assoc::is_header(&first) {
-        return Some(Kind::SacctmgrAssoc);
+        return Some(InventoryKind::SacctmgrAssoc);
     }
     if lines().take(3).any(|line| sinfo::is_header(&line)) || sinfo::is_headerless(&first) {
-        return Some(Kind::Sinfo);
+        return Some(InventoryKind::Sinfo);
     }
     let is_one = |marks: &[&str]| {
         lines().any(|line| {
@@ -75,7 +75,7 @@ pub fn recognise(head: &[u8]) -> Option<Kind> {
         "parent - '",
         "# to edit this file start with a cluster line",
     ]) {
-        return Some(Kind::SacctmgrDump);
+        return Some(InventoryKind::SacctmgrDump);
     }
     is_one(&[
         "clustername=",
@@ -84,5 +84,5 @@ pub fn recognise(head: &[u8]) -> Option<Kind> {
         "nodename=",
         "partitionname=",
     ])
-    .then_some(Kind::SlurmConf)
+    .then_some(InventoryKind::SlurmConf)
 }

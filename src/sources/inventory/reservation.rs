@@ -3,10 +3,10 @@
 //! The CSV has the columns `reservation,cluster,start,end,node_n,core_n,memory_byte,gpus,nodes,partition,accounts,flags,
 //! as_of`, of which the first, `start` and `end` must be there. `gpus` is written like `Gres`.
 
-use super::fields::Fields;
+use super::fields::InventoryFields;
 use super::lines::lines;
 use super::pairs::{RESERVATION_KEYS, pairs_of};
-use super::trouble::{Trouble, cut_off, missing, settle};
+use super::trouble::{RowTrouble, cut_off, missing, settle};
 use super::{csv_nodes, scontrol, table};
 use crate::ledger::Reason;
 use crate::reference::hostlist::Hostlist;
@@ -121,7 +121,7 @@ pub(super) fn is_csv_header(line: &str) -> bool {
 pub(super) fn of_scontrol(bytes: &[u8], options: &ReaderOptions, sink: &mut dyn Sink) {
     scontrol::each(bytes, "ReservationName=", sink, |record| {
         row(
-            &Fields(pairs_of(record, RESERVATION_KEYS)),
+            &InventoryFields(pairs_of(record, RESERVATION_KEYS)),
             &SCONTROL,
             options.zone.as_ref(),
         )
@@ -140,7 +140,7 @@ pub(super) fn of_sacctmgr(bytes: &[u8], options: &ReaderOptions, sink: &mut dyn 
 }
 
 pub(super) fn of_csv(bytes: &[u8], options: &ReaderOptions, sink: &mut dyn Sink) {
-    let mut header = csv_nodes::Header::default();
+    let mut header = csv_nodes::NodeTableHeader::default();
     for line in lines(bytes) {
         let text = line.text();
         if line.is_blank() || text.starts_with('#') || header.take(&text, is_csv_header) {
@@ -166,7 +166,7 @@ pub(super) fn of_csv(bytes: &[u8], options: &ReaderOptions, sink: &mut dyn Sink)
     }
 }
 
-fn row(fields: &Fields<'_>, keys: &Keys, zone: Option<&Zone>) -> Result<InventoryRow, Trouble> {
+fn row(fields: &InventoryFields<'_>, keys: &Keys, zone: Option<&Zone>) -> Result<InventoryRow, RowTrouble> {
     let start = fields.moment(keys.start, zone)?.ok_or_else(|| missing(keys.start))?;
     let end = fields.moment(keys.end, zone)?.ok_or_else(|| missing(keys.end))?;
     let end_ms = if end.earlier_ms < start.earlier_ms {

@@ -1,9 +1,9 @@
 //! `scontrol show node` and `scontrol show partition`, one line each (`-o`) or several.
 
-use super::fields::{Fields, sorted_names};
-use super::lines::{Record, records};
+use super::fields::{InventoryFields, sorted_names};
+use super::lines::{InventoryRecord, records};
 use super::pairs::pairs;
-use super::trouble::{Trouble, cut_off, settle};
+use super::trouble::{RowTrouble, cut_off, settle};
 use crate::ledger::Reason;
 use crate::reference::hostlist::Hostlist;
 use crate::reference::inventory::{Gpus, InventoryRow, NodeRow, PartitionRow, state, weights};
@@ -12,18 +12,23 @@ use crate::sources::options::ReaderOptions;
 
 pub(super) fn nodes(bytes: &[u8], _: &ReaderOptions, sink: &mut dyn Sink) {
     each(bytes, "NodeName=", sink, |record| {
-        node(&Fields(pairs(record))).map(|row| InventoryRow::Node(Box::new(row)))
+        node(&InventoryFields(pairs(record))).map(|row| InventoryRow::Node(Box::new(row)))
     });
 }
 
 pub(super) fn partitions(bytes: &[u8], _: &ReaderOptions, sink: &mut dyn Sink) {
     each(bytes, "PartitionName=", sink, |record| {
-        partition(&Fields(pairs(record))).map(|row| InventoryRow::Partition(Box::new(row)))
+        partition(&InventoryFields(pairs(record))).map(|row| InventoryRow::Partition(Box::new(row)))
     });
 }
 
 /// Gives each record that begins with `key` its outcome.
-pub(super) fn each(bytes: &[u8], key: &str, sink: &mut dyn Sink, read: impl Fn(&str) -> Result<InventoryRow, Trouble>) {
+pub(super) fn each(
+    bytes: &[u8],
+    key: &str,
+    sink: &mut dyn Sink,
+    read: impl Fn(&str) -> Result<InventoryRow, RowTrouble>,
+) {
     let records = records(bytes, key);
     sink.rows_read(u64::try_from(records.len()).unwrap_or(u64::MAX));
     for record in &records {
@@ -49,10 +54,10 @@ pub(super) fn is_message(line: &str) -> bool {
 }
 
 fn one(
-    record: &Record,
+    record: &InventoryRecord,
     key: &str,
-    read: impl Fn(&str) -> Result<InventoryRow, Trouble>,
-) -> Result<InventoryRow, Trouble> {
+    read: impl Fn(&str) -> Result<InventoryRow, RowTrouble>,
+) -> Result<InventoryRow, RowTrouble> {
     if record.is_too_long {
         return Err((Reason::TooLong, "the record is longer than a record can be".to_owned()));
     }
@@ -65,7 +70,7 @@ fn one(
     read(&record.text)
 }
 
-fn node(fields: &Fields<'_>) -> Result<NodeRow, Trouble> {
+fn node(fields: &InventoryFields<'_>) -> Result<NodeRow, RowTrouble> {
     let tres = fields.tres("CfgTRES")?;
     let of_gres = Gpus::of_gres(fields.get("Gres").unwrap_or_default())
         .map_err(|why| (Reason::BadNumber, format!("Gres: {why}")))?;
@@ -114,7 +119,7 @@ fn without_author(reason: &str) -> &str {
     author.map_or(reason, |(text, _)| text.trim_end())
 }
 
-fn partition(fields: &Fields<'_>) -> Result<PartitionRow, Trouble> {
+fn partition(fields: &InventoryFields<'_>) -> Result<PartitionRow, RowTrouble> {
     let tres = fields.tres("TRES")?;
     let printed = fields.get("TRESBillingWeights");
     let weights = weights::parse(printed.unwrap_or_default())

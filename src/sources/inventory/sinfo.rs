@@ -6,11 +6,11 @@
 
 use std::collections::BTreeMap;
 
-use super::fields::{Fields, sorted_names};
-use super::lines::{Line, lines};
+use super::fields::{InventoryFields, sorted_names};
+use super::lines::{InventoryLine, lines};
 use super::moment;
 use super::scontrol::is_message;
-use super::trouble::{Trouble, cut_off};
+use super::trouble::{RowTrouble, cut_off};
 use crate::ledger::Reason;
 use crate::reference::inventory::{Gpus, InventoryRow, NodeRow, state};
 use crate::sources::options::ReaderOptions;
@@ -69,7 +69,7 @@ pub(super) fn is_headerless(line: &str) -> bool {
 }
 
 /// How the fields of a line are found.
-enum Form {
+enum SinfoForm {
     /// Between `|`, named.
     Columns(Vec<String>),
     /// Between blanks, named, and cut at widths.
@@ -86,7 +86,7 @@ struct Folded {
 }
 
 pub(super) fn read(bytes: &[u8], options: &ReaderOptions, sink: &mut dyn Sink) {
-    let mut form: Option<Form> = None;
+    let mut form: Option<SinfoForm> = None;
     let mut as_of_ms = None;
     let mut nodes: BTreeMap<String, Folded> = BTreeMap::new();
     for line in lines(bytes) {
@@ -107,7 +107,7 @@ pub(super) fn read(bytes: &[u8], options: &ReaderOptions, sink: &mut dyn Sink) {
             sink.out_of_scope(Reason::ToolMessage, 1);
             continue;
         }
-        let form = form.get_or_insert_with(|| Form::Columns(ORDER.map(str::to_owned).to_vec()));
+        let form = form.get_or_insert_with(|| SinfoForm::Columns(ORDER.map(str::to_owned).to_vec()));
         if let Err((reason, detail)) = add(&line, &text, form, &mut nodes) {
             sink.reject(reason, line.at, 1, &detail, line.bytes);
         }
@@ -123,14 +123,19 @@ pub(super) fn read(bytes: &[u8], options: &ReaderOptions, sink: &mut dyn Sink) {
     }
 }
 
-fn header(text: &str) -> Form {
+fn header(text: &str) -> SinfoForm {
     if text.contains('|') {
-        return Form::Columns(text.trim_end().split('|').map(|name| name.trim().to_owned()).collect());
+        return SinfoForm::Columns(text.trim_end().split('|').map(|name| name.trim().to_owned()).collect());
     }
-    Form::Widths(text.split_ascii_whitespace().map(str::to_owned).collect())
+    SinfoForm::Widths(text.split_ascii_whitespace().map(str::to_owned).collect())
 }
 
-fn add(line: &Line<'_>, text: &str, form: &Form, nodes: &mut BTreeMap<String, Folded>) -> Result<(), Trouble> {
+fn add(
+    line: &InventoryLine<'_>,
+    text: &str,
+    form: &SinfoForm,
+    nodes: &mut BTreeMap<String, Folded>,
+) -> Result<(), RowTrouble> {
     if !line.is_ended {
         return Err(cut_off());
     }
@@ -139,7 +144,7 @@ fn add(line: &Line<'_>, text: &str, form: &Form, nodes: &mut BTreeMap<String, Fo
         Err((Reason::FieldCount, detail))
     };
     let (fields, is_cut) = match form {
-        Form::Columns(columns) => {
+        SinfoForm::Columns(columns) => {
             // The reason comes last and may hold anything.
             let values: Vec<&str> = text.splitn(columns.len(), '|').map(str::trim).collect();
             let is_short_form = columns.len() == ORDER.len() && values.len() + 1 == ORDER.len();
@@ -148,7 +153,7 @@ fn add(line: &Line<'_>, text: &str, form: &Form, nodes: &mut BTreeMap<String, Fo
             }
             (columns.iter().map(String::as_str).zip(values).collect(), false)
         }
-        Form::Widths(columns) => {
+        SinfoForm::Widths(columns) => {
             let mut values: Vec<&str> = text.split_ascii_whitespace().collect();
             let reason_at = columns.iter().position(|name| name == "REASON");
             if let Some(last) = reason_at.filter(|last| values.len() > *last) {
@@ -163,7 +168,7 @@ fn add(line: &Line<'_>, text: &str, form: &Form, nodes: &mut BTreeMap<String, Fo
     };
     fold(
         &Whole {
-            fields: Fields(fields),
+            fields: InventoryFields(fields),
             is_cut,
         },
         line.at,
@@ -173,7 +178,7 @@ fn add(line: &Line<'_>, text: &str, form: &Form, nodes: &mut BTreeMap<String, Fo
 
 /// Fields, without those that may be cut off.
 struct Whole<'t> {
-    fields: Fields<'t>,
+    fields: InventoryFields<'t>,
     is_cut: bool,
 }
 
@@ -190,7 +195,7 @@ impl<'t> Whole<'t> {
         self.fields.get(key).filter(|_| self.is_sure(key))
     }
 
-    fn int(&self, key: &str) -> Result<Option<i64>, Trouble> {
+    fn int(&self, key: &str) -> Result<Option<i64>, RowTrouble> {
         if self.is_sure(key) {
             self.fields.int(key)
         } else {
@@ -198,7 +203,7 @@ impl<'t> Whole<'t> {
         }
     }
 
-    fn mebibytes(&self, key: &str) -> Result<Option<i64>, Trouble> {
+    fn mebibytes(&self, key: &str) -> Result<Option<i64>, RowTrouble> {
         if self.is_sure(key) {
             self.fields.mebibytes(key)
         } else {
@@ -207,12 +212,12 @@ impl<'t> Whole<'t> {
     }
 }
 
-fn fold(fields: &Whole<'_>, at: Position, nodes: &mut BTreeMap<String, Folded>) -> Result<(), Trouble> {
+fn fold(fields: &Whole<'_>, at: Position, nodes: &mut BTreeMap<String, Folded>) -> Result<(), RowTrouble> {
     let node = fields.fields.required("NODELIST")?;
     let topology: Vec<&str> = fields.get("S:C:T").unwrap_or_default().split(':').collect();
-    let topology = |nth: usize, key: &str| -> Result<Option<i64>, Trouble> {
+    let topology = |nth: usize, key: &str| -> Result<Option<i64>, RowTrouble> {
         match topology.get(nth).filter(|_| topology.len() == 3) {
-            Some(value) => Fields([(key, *value)].into()).int(key),
+            Some(value) => InventoryFields([(key, *value)].into()).int(key),
             None => fields.int(key),
         }
     };

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::document::{self, number, word};
 use super::fields::sorted_names;
 use super::partition_json::partition;
-use super::trouble::Trouble;
+use super::trouble::RowTrouble;
 use crate::ledger::Reason;
 use crate::reference::inventory::tres::MIB;
 use crate::reference::inventory::{Gpus, InventoryRow, NodeRow, PartitionRow, state};
@@ -20,28 +20,28 @@ use crate::sources::options::ReaderOptions;
 use crate::sources::{Position, Sink};
 
 #[derive(Deserialize)]
-struct Document {
+struct SinfoDocument {
     sinfo: Vec<Value>,
     #[serde(default)]
     meta: Value,
 }
 
 /// A partition, where it was first told of, and by how many groups.
-struct Told {
+struct ReportedNodes {
     row: PartitionRow,
     at: Position,
     group_n: u64,
 }
 
 /// A node and the partitions of its groups.
-struct Member {
+struct SinfoMember {
     row: NodeRow,
     partitions: Vec<String>,
     at: Position,
 }
 
 pub(super) fn read(bytes: &[u8], _: &ReaderOptions, sink: &mut dyn Sink) {
-    let Some(document) = document::read::<Document>(bytes, "groups of nodes", sink) else {
+    let Some(document) = document::read::<SinfoDocument>(bytes, "groups of nodes", sink) else {
         return;
     };
     sink.rows_read(u64::try_from(document.sinfo.len()).unwrap_or(u64::MAX));
@@ -72,9 +72,9 @@ fn add(
     group: &Value,
     cluster: Option<&str>,
     at: Position,
-    partitions: &mut BTreeMap<String, Told>,
-    nodes: &mut BTreeMap<String, Member>,
-) -> Result<(), Trouble> {
+    partitions: &mut BTreeMap<String, ReportedNodes>,
+    nodes: &mut BTreeMap<String, SinfoMember>,
+) -> Result<(), RowTrouble> {
     let cluster = group.get("cluster").and_then(word).or(cluster);
     let row = partition(group.get("partition").unwrap_or(&Value::Null), cluster)?;
     let name = row.partition.clone();
@@ -98,10 +98,12 @@ fn add(
             Err(Differs) => return contradicts(node, known.map_or(0, |member| member.at.line)),
         }
     }
-    let told = partitions.entry(name.clone()).or_insert(Told { row, at, group_n: 0 });
+    let told = partitions
+        .entry(name.clone())
+        .or_insert(ReportedNodes { row, at, group_n: 0 });
     told.group_n += 1;
     for row in merged {
-        let member = nodes.entry(row.node.clone()).or_insert_with(|| Member {
+        let member = nodes.entry(row.node.clone()).or_insert_with(|| SinfoMember {
             row: NodeRow::default(),
             partitions: Vec::new(),
             at,
@@ -113,7 +115,7 @@ fn add(
 }
 
 /// The names of a group's nodes.
-fn names(group: &Value) -> Result<Vec<&str>, Trouble> {
+fn names(group: &Value) -> Result<Vec<&str>, RowTrouble> {
     let listed = group.pointer("/nodes/nodes").and_then(Value::as_array);
     let names = listed.into_iter().flatten().map(|name| {
         let name = name
@@ -130,9 +132,9 @@ fn names(group: &Value) -> Result<Vec<&str>, Trouble> {
 }
 
 /// What is known of each node of a group.
-fn common(group: &Value, cluster: Option<&str>) -> Result<NodeRow, Trouble> {
+fn common(group: &Value, cluster: Option<&str>) -> Result<NodeRow, RowTrouble> {
     let at = |path: &str| group.pointer(path).unwrap_or(&Value::Null);
-    let equal = |key: &str| -> Result<Option<i64>, Trouble> {
+    let equal = |key: &str| -> Result<Option<i64>, RowTrouble> {
         let of = |end: &str| number(at(&format!("/{key}/{end}")));
         match of("minimum")
             .zip(of("maximum"))
@@ -142,7 +144,7 @@ fn common(group: &Value, cluster: Option<&str>) -> Result<NodeRow, Trouble> {
             known => Ok(known.map(|(n, _)| n)),
         }
     };
-    let mebibytes = |key: &str| -> Result<Option<i64>, Trouble> {
+    let mebibytes = |key: &str| -> Result<Option<i64>, RowTrouble> {
         let wrong = || (Reason::BadNumber, format!("{key} is too large"));
         equal(key)?
             .map(|mib| mib.checked_mul(MIB).ok_or_else(wrong))

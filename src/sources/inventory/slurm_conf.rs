@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::conf_lines::{ConfLine, conf_lines, pairs};
 use super::conf_partition;
-use super::fields::Fields;
-use super::trouble::{Trouble, missing};
+use super::fields::InventoryFields;
+use super::trouble::{RowTrouble, missing};
 use crate::ledger::Reason;
 use crate::reference::hostlist::{Hostlist, HostlistError};
 use crate::reference::inventory::{Gpus, InventoryRow, NodeRow, state};
@@ -36,7 +36,7 @@ pub(super) struct Conf {
 }
 
 /// A line that names nodes or a partition, with the defaults that hold for it.
-struct Named {
+struct ConfNamed {
     at: Position,
     raw: String,
     pairs: Pairs,
@@ -93,13 +93,13 @@ pub(super) fn read(bytes: &[u8], _: &ReaderOptions, sink: &mut dyn Sink) {
         }
         let mut whole = defaults.clone();
         whole.extend(pairs);
-        lines.push(Named {
+        lines.push(ConfNamed {
             at,
             raw: text,
             pairs: whole,
         });
     }
-    let mut told: Vec<(Named, Vec<String>)> = Vec::new();
+    let mut told: Vec<(ConfNamed, Vec<String>)> = Vec::new();
     for line in node_lines {
         match nodes(&line, &conf) {
             Ok(rows) => {
@@ -113,7 +113,7 @@ pub(super) fn read(bytes: &[u8], _: &ReaderOptions, sink: &mut dyn Sink) {
     let mut partitions_of: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for line in partition_lines {
         let fields = borrowed(&line.pairs);
-        match conf_partition::partition(&Fields(fields), &conf) {
+        match conf_partition::partition(&InventoryFields(fields), &conf) {
             Ok((row, members)) => {
                 for node in members.unwrap_or_default() {
                     partitions_of.entry(node).or_default().insert(row.partition.clone());
@@ -178,13 +178,13 @@ impl Conf {
     }
 }
 
-pub(super) fn hostlist_trouble(key: &str) -> impl Fn(HostlistError) -> Trouble + use<'_> {
+pub(super) fn hostlist_trouble(key: &str) -> impl Fn(HostlistError) -> RowTrouble + use<'_> {
     move |why| (Reason::BadHostlist, format!("{key}: {why}"))
 }
 
 /// The nodes of one line.
-fn nodes(line: &Named, conf: &Conf) -> Result<Vec<NodeRow>, Trouble> {
-    let fields = Fields(borrowed(&line.pairs));
+fn nodes(line: &ConfNamed, conf: &Conf) -> Result<Vec<NodeRow>, RowTrouble> {
+    let fields = InventoryFields(borrowed(&line.pairs));
     let list = fields.required("nodename")?;
     let before = u64::try_from(conf.nodes.len()).unwrap_or(u64::MAX);
     let hosts =
@@ -207,8 +207,8 @@ fn nodes(line: &Named, conf: &Conf) -> Result<Vec<NodeRow>, Trouble> {
     Ok(rows)
 }
 
-fn node(fields: &Fields<'_>, conf: &Conf) -> Result<NodeRow, Trouble> {
-    let positive = |key: &str| -> Result<Option<i64>, Trouble> {
+fn node(fields: &InventoryFields<'_>, conf: &Conf) -> Result<NodeRow, RowTrouble> {
+    let positive = |key: &str| -> Result<Option<i64>, RowTrouble> {
         match fields.int(key)? {
             Some(0) => Err((Reason::BadNumber, format!("{key} is zero"))),
             Some(n) if n > i64::from(u32::MAX) => Err((Reason::BadNumber, format!("{key} is too large"))),

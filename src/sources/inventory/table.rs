@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::fields::Fields;
+use super::fields::InventoryFields;
 use super::lines::lines;
 use super::scontrol::is_message;
-use super::trouble::{Trouble, cut_off, settle};
+use super::trouble::{RowTrouble, cut_off, settle};
 use crate::ledger::Reason;
 use crate::reference::inventory::InventoryRow;
 use crate::sources::Sink;
@@ -30,7 +30,7 @@ pub(super) fn read(
     is_header: impl Fn(&str) -> bool,
     free: &str,
     sink: &mut dyn Sink,
-    read: impl Fn(&Fields<'_>) -> Result<InventoryRow, Trouble>,
+    read: impl Fn(&InventoryFields<'_>) -> Result<InventoryRow, RowTrouble>,
 ) {
     let mut header: Option<Vec<String>> = None;
     for line in lines(bytes) {
@@ -56,7 +56,7 @@ pub(super) fn read(
     }
 }
 
-fn fields<'t>(text: &'t str, columns: &'t [String], free: &str) -> Result<Fields<'t>, Trouble> {
+fn fields<'t>(text: &'t str, columns: &'t [String], free: &str) -> Result<InventoryFields<'t>, RowTrouble> {
     let bars: Vec<usize> = memchr::memchr_iter(b'|', text.as_bytes()).collect();
     let count = |n: usize| {
         let detail = format!("{n} fields where the header has {}", columns.len());
@@ -84,5 +84,5 @@ fn fields<'t>(text: &'t str, columns: &'t [String], free: &str) -> Result<Fields
         values.insert(name.as_str(), text.get(from..end).unwrap_or_default().trim());
         (from, bar) = (end + 1, bar + 1);
     }
-    Ok(Fields(values))
+    Ok(InventoryFields(values))
 }

@@ -6,10 +6,10 @@ use crate::reference::inventory::InventoryRow;
 use crate::sources::{Position, Sink};
 
 /// Why a row is refused: the reason and a sentence naming field and value.
-pub(crate) type Trouble = (Reason, String);
+pub(crate) type RowTrouble = (Reason, String);
 
 /// Gives a row its outcome.
-pub(crate) fn settle(row: Result<InventoryRow, Trouble>, at: Position, raw: &[u8], sink: &mut dyn Sink) {
+pub(crate) fn settle(row: Result<InventoryRow, RowTrouble>, at: Position, raw: &[u8], sink: &mut dyn Sink) {
     match row {
         Ok(row) => sink.inventory(&row, at, 1),
         Err((reason, detail)) => sink.reject(reason, at, 1, &detail, raw),
@@ -17,10 +17,10 @@ pub(crate) fn settle(row: Result<InventoryRow, Trouble>, at: Position, raw: &[u8
 }
 
 /// A last row without an end of line: the file was cut off there.
-pub(crate) fn cut_off() -> Trouble {
+pub(crate) fn cut_off() -> RowTrouble {
     (Reason::Truncated, "the last row has no line end".to_owned())
 }
 
-pub(crate) fn missing(field: &str) -> Trouble {
+pub(crate) fn missing(field: &str) -> RowTrouble {
     (Reason::MissingField, format!("{field} is missing or empty"))
 }

@@ -9,7 +9,7 @@ const DEPTH_LIMIT: usize = 64;
 const SIZE_LIMIT: usize = 32 << 20;
 
 /// A list or map that is not closed yet.
-enum Open {
+enum YamlOpen {
     List(Vec<Value>),
     /// With the key whose value comes next.
     Map(Map<String, Value>, Option<String>),
@@ -22,7 +22,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Value, (String, u64)> {
         return Err((why, 1));
     }
     let text = std::str::from_utf8(bytes).map_err(|why| (why.to_string(), 1))?;
-    let mut open: Vec<Open> = Vec::new();
+    let mut open: Vec<YamlOpen> = Vec::new();
     let mut document = None;
     for next in Parser::new_from_str(text) {
         let (event, span) = next.map_err(|why| (why.to_string(), line(why.marker().line())))?;
@@ -33,16 +33,16 @@ pub(super) fn read(bytes: &[u8]) -> Result<Value, (String, u64)> {
                 return Err((format!("lists and maps nested more than {DEPTH_LIMIT} deep"), at));
             }
             Event::SequenceStart(..) => {
-                open.push(Open::List(Vec::new()));
+                open.push(YamlOpen::List(Vec::new()));
                 continue;
             }
             Event::MappingStart(..) => {
-                open.push(Open::Map(Map::new(), None));
+                open.push(YamlOpen::Map(Map::new(), None));
                 continue;
             }
             Event::SequenceEnd | Event::MappingEnd => match open.pop() {
-                Some(Open::List(items)) => Value::Array(items),
-                Some(Open::Map(members, _)) => Value::Object(members),
+                Some(YamlOpen::List(items)) => Value::Array(items),
+                Some(YamlOpen::Map(members, _)) => Value::Object(members),
                 None => continue,
             },
             // A small file could mean a large one.
@@ -52,12 +52,12 @@ pub(super) fn read(bytes: &[u8]) -> Result<Value, (String, u64)> {
             _ => continue,
         };
         match open.last_mut() {
-            Some(Open::List(items)) => items.push(value),
-            Some(Open::Map(members, key @ None)) => match value {
+            Some(YamlOpen::List(items)) => items.push(value),
+            Some(YamlOpen::Map(members, key @ None)) => match value {
                 Value::String(text) if !members.contains_key(&text) => *key = Some(text),
                 other => return Err((format!("{other} is no key, or stands there twice"), at)),
             },
-            Some(Open::Map(members, key)) => {
+            Some(YamlOpen::Map(members, key)) => {
                 members.insert(key.take().unwrap_or_default(), value);
             }
             None if document.is_none() => document = Some(value),

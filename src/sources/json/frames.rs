@@ -10,18 +10,18 @@ const WIDEST_MARGIN: usize = 64;
 
 /// One object of the list, or what stands in its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::sources) struct Frame {
+pub(in crate::sources) struct JsonFrame {
     /// First byte in the buffer.
     pub(in crate::sources) start: usize,
     /// Behind the last byte.
     pub(in crate::sources) end: usize,
     /// How it ended.
-    pub(in crate::sources) ending: Ending,
+    pub(in crate::sources) ending: JsonEnding,
 }
 
 /// How a frame ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::sources) enum Ending {
+pub(in crate::sources) enum JsonEnding {
     /// With its bracket.
     Closed,
     /// Its brackets do not match: it was given up where the next object begins.
@@ -30,7 +30,7 @@ pub(in crate::sources) enum Ending {
 
 /// Where the stream stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum JsonState {
     /// Outside the list.
     Outside,
     /// In the list, between two objects.
@@ -47,10 +47,10 @@ enum State {
 
 /// Reads a stream in a buffer that grows at its end and is cut off at its front.
 #[derive(Debug)]
-pub(in crate::sources) struct Framer {
+pub(in crate::sources) struct JsonFramer {
     /// The key of the list.
     key: &'static [u8],
-    state: State,
+    state: JsonState,
     /// Up to here the buffer was looked at.
     at: usize,
     /// Brackets open: of the document while outside, of the object while within.
@@ -66,12 +66,12 @@ pub(in crate::sources) struct Framer {
     list_n: u64,
 }
 
-impl Framer {
+impl JsonFramer {
     /// Frames the objects of the lists called `key`.
     pub(in crate::sources) fn new(key: &'static str) -> Self {
         Self {
             key: key.as_bytes(),
-            state: State::Outside,
+            state: JsonState::Outside,
             at: 0,
             depth: 0,
             is_in_string: false,
@@ -90,24 +90,27 @@ impl Framer {
 
     /// Whether the stream stands in the list: if it ends here, it was cut off.
     pub(in crate::sources) fn is_in_list(&self) -> bool {
-        self.state != State::Outside
+        self.state != JsonState::Outside
     }
 
     /// The first byte that must stay in the buffer.
     pub(in crate::sources) fn kept_from(&self) -> usize {
         match self.state {
             // The margin of the first object stands before it.
-            State::Outside | State::Between if self.margin.is_none() => self.at.saturating_sub(WIDEST_MARGIN),
-            State::Outside | State::Between => self.at,
-            State::Within(start) | State::Behind(start, _) | State::Comma(start, _) | State::Lost(start) => start,
+            JsonState::Outside | JsonState::Between if self.margin.is_none() => self.at.saturating_sub(WIDEST_MARGIN),
+            JsonState::Outside | JsonState::Between => self.at,
+            JsonState::Within(start)
+            | JsonState::Behind(start, _)
+            | JsonState::Comma(start, _)
+            | JsonState::Lost(start) => start,
         }
     }
 
     /// The object the stream stands in, if it is not closed yet.
     pub(in crate::sources) fn open(&self) -> Option<usize> {
         match self.state {
-            State::Within(start) | State::Lost(start) => Some(start),
-            State::Outside | State::Between | State::Behind(..) | State::Comma(..) => None,
+            JsonState::Within(start) | JsonState::Lost(start) => Some(start),
+            JsonState::Outside | JsonState::Between | JsonState::Behind(..) | JsonState::Comma(..) => None,
         }
     }
 
@@ -117,12 +120,12 @@ impl Framer {
     }
 
     /// The closed object nothing is known to follow.
-    pub(in crate::sources) fn last(&self) -> Option<Frame> {
+    pub(in crate::sources) fn last(&self) -> Option<JsonFrame> {
         match self.state {
-            State::Behind(start, end) | State::Comma(start, end) => Some(Frame {
+            JsonState::Behind(start, end) | JsonState::Comma(start, end) => Some(JsonFrame {
                 start,
                 end,
-                ending: Ending::Closed,
+                ending: JsonEnding::Closed,
             }),
             _ => None,
         }
@@ -133,10 +136,10 @@ impl Framer {
         let moved = |at: usize| at.saturating_sub(n);
         self.at = moved(self.at);
         self.state = match self.state {
-            State::Within(start) => State::Within(moved(start)),
-            State::Behind(start, end) => State::Behind(moved(start), moved(end)),
-            State::Comma(start, end) => State::Comma(moved(start), moved(end)),
-            State::Lost(start) => State::Lost(moved(start)),
+            JsonState::Within(start) => JsonState::Within(moved(start)),
+            JsonState::Behind(start, end) => JsonState::Behind(moved(start), moved(end)),
+            JsonState::Comma(start, end) => JsonState::Comma(moved(start), moved(end)),
+            JsonState::Lost(start) => JsonState::Lost(moved(start)),
             state => state,
         };
     }
@@ -149,18 +152,18 @@ impl Framer {
     }
 
     /// Looks at the buffer from where it stopped and adds what is complete. `is_last` says nothing more will come.
-    pub(in crate::sources) fn scan(&mut self, buffer: &[u8], is_last: bool, frames: &mut Vec<Frame>) {
+    pub(in crate::sources) fn scan(&mut self, buffer: &[u8], is_last: bool, frames: &mut Vec<JsonFrame>) {
         // A margin at the end of the buffer is only recognised with what follows it.
         let held = if is_last { 0 } else { WIDEST_MARGIN + 8 };
         let until = buffer.len().saturating_sub(held);
         while self.at < until {
             match self.state {
-                State::Outside => self.outside(buffer, until),
-                State::Between => self.between(buffer),
-                State::Within(start) => self.within(buffer, until, start, frames),
-                State::Behind(start, end) => self.behind(buffer, start, end, frames),
-                State::Comma(start, end) => self.comma(buffer, start, end, frames),
-                State::Lost(start) => self.lost(buffer, until, start, frames),
+                JsonState::Outside => self.outside(buffer, until),
+                JsonState::Between => self.between(buffer),
+                JsonState::Within(start) => self.within(buffer, until, start, frames),
+                JsonState::Behind(start, end) => self.behind(buffer, start, end, frames),
+                JsonState::Comma(start, end) => self.comma(buffer, start, end, frames),
+                JsonState::Lost(start) => self.lost(buffer, until, start, frames),
             }
         }
     }
@@ -195,7 +198,7 @@ impl Framer {
                     self.word.clear();
                     self.list_n += 1;
                     self.margin = None;
-                    self.state = State::Between;
+                    self.state = JsonState::Between;
                     return;
                 }
                 b'{' | b'[' => {
@@ -215,10 +218,10 @@ impl Framer {
             Some(b']') => {
                 self.at += 1;
                 self.depth = 1;
-                self.state = State::Outside;
+                self.state = JsonState::Outside;
             }
             Some(b',' | b' ' | b'\t' | b'\r' | b'\n') => self.at += 1,
-            _ => self.state = State::Lost(self.at),
+            _ => self.state = JsonState::Lost(self.at),
         }
     }
 
@@ -230,10 +233,10 @@ impl Framer {
         self.depth = 1;
         self.is_in_string = false;
         self.is_escaped = false;
-        self.state = State::Within(start);
+        self.state = JsonState::Within(start);
     }
 
-    fn within(&mut self, buffer: &[u8], until: usize, start: usize, frames: &mut Vec<Frame>) {
+    fn within(&mut self, buffer: &[u8], until: usize, start: usize, frames: &mut Vec<JsonFrame>) {
         while self.at < until {
             if self.is_in_string {
                 if self.is_escaped {
@@ -266,7 +269,7 @@ impl Framer {
                     self.depth = self.depth.saturating_sub(1);
                     if self.depth == 0 {
                         self.at += 1;
-                        self.state = State::Behind(start, self.at);
+                        self.state = JsonState::Behind(start, self.at);
                         return;
                     }
                 }
@@ -288,47 +291,47 @@ impl Framer {
     }
 
     /// What began at `start` ends at this line break without having been closed.
-    fn give_up(&mut self, start: usize, frames: &mut Vec<Frame>) {
-        frames.push(Frame {
+    fn give_up(&mut self, start: usize, frames: &mut Vec<JsonFrame>) {
+        frames.push(JsonFrame {
             start,
             end: self.at,
-            ending: Ending::Broken,
+            ending: JsonEnding::Broken,
         });
         self.is_in_string = false;
         self.is_escaped = false;
         self.at += self.margin.as_ref().map_or(0, Vec::len);
-        self.state = State::Between;
+        self.state = JsonState::Between;
     }
 
-    fn behind(&mut self, buffer: &[u8], start: usize, end: usize, frames: &mut Vec<Frame>) {
+    fn behind(&mut self, buffer: &[u8], start: usize, end: usize, frames: &mut Vec<JsonFrame>) {
         match buffer.get(self.at) {
             Some(b' ' | b'\t' | b'\r' | b'\n') => self.at += 1,
             Some(b',') => {
                 self.at += 1;
-                self.state = State::Comma(start, end);
+                self.state = JsonState::Comma(start, end);
             }
             Some(b']') => self.comma(buffer, start, end, frames),
-            _ => self.state = State::Lost(start),
+            _ => self.state = JsonState::Lost(start),
         }
     }
 
-    fn comma(&mut self, buffer: &[u8], start: usize, end: usize, frames: &mut Vec<Frame>) {
+    fn comma(&mut self, buffer: &[u8], start: usize, end: usize, frames: &mut Vec<JsonFrame>) {
         match buffer.get(self.at) {
             Some(b' ' | b'\t' | b'\r' | b'\n') => self.at += 1,
             // A key: a bracket closed the object too early.
-            Some(b'"') => self.state = State::Lost(start),
+            Some(b'"') => self.state = JsonState::Lost(start),
             _ => {
-                frames.push(Frame {
+                frames.push(JsonFrame {
                     start,
                     end,
-                    ending: Ending::Closed,
+                    ending: JsonEnding::Closed,
                 });
-                self.state = State::Between;
+                self.state = JsonState::Between;
             }
         }
     }
 
-    fn lost(&mut self, buffer: &[u8], until: usize, start: usize, frames: &mut Vec<Frame>) {
+    fn lost(&mut self, buffer: &[u8], until: usize, start: usize, frames: &mut Vec<JsonFrame>) {
         while let Some(run) = memchr::memchr(b'\n', buffer.get(self.at..until).unwrap_or_default()) {
             self.at += run;
             if self.is_at_margin(buffer) {

@@ -1,13 +1,14 @@
 //! Where the quotes and backslashes of a line are: found for all of it at once, sixty-four bytes at a time, instead of
 //! string by string.
 
-use fearless_simd::{Simd, prelude::*, u8x64};
+use fearless_simd::prelude::*;
+use fearless_simd::{Simd, u8x64};
 
-use crate::sources::lanes::{Look, WORD, bits, bits_of_two, show};
+use crate::sources::simd_scan::{ScanLook, WORD, bits, bits_of_two, show};
 
 /// The marks of one line. Used again for the next one, because it keeps its room.
 #[derive(Clone, Debug, Default)]
-pub struct Marks {
+pub struct JsonIndex {
     /// None when a control character stands where a string could be, or some escape is of an unusual kind.
     words: Vec<Word>,
     /// Some byte is a control character.
@@ -22,7 +23,7 @@ struct Word {
     backslashes: u64,
 }
 
-impl Marks {
+impl JsonIndex {
     /// Finds the marks of `line`.
     pub(super) fn read(&mut self, line: &[u8]) {
         let mut eye = Eye {
@@ -75,7 +76,7 @@ struct Eye {
     unusual: u64,
 }
 
-impl Look for Eye {
+impl ScanLook for Eye {
     #[expect(clippy::inline_always, reason = "it is compiled for every kind of processor")]
     #[inline(always)]
     fn look<S: Simd>(&mut self, lanes: u8x64<S>, _: &[u8; WORD], _: usize) {

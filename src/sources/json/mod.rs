@@ -6,4 +6,4 @@ mod scanner;
 mod text;
 
 pub use scanner::{Malformed, Scalar, Scanner};
-pub use text::Text;
+pub use text::JsonText;

@@ -3,8 +3,8 @@
 //! What is accepted is exactly the grammar of RFC 8259 (as `serde_json` skips it), except that text that is not UTF-8
 //! and unpaired surrogates are let through and replaced when the text is asked for.
 
-use super::marks::Marks;
-use super::text::Text;
+use super::marks::JsonIndex;
+use super::text::JsonText;
 
 /// Deepest nesting that is followed, as in `serde_json`.
 const DEPTH_LIMIT: usize = 127;
@@ -31,7 +31,7 @@ pub enum Scalar<'a> {
     /// A number as written, all of it ASCII.
     Number(&'a [u8]),
     /// A string.
-    Text(Text<'a>),
+    Text(JsonText<'a>),
     /// A list or an object, stepped over.
     Nested,
 }
@@ -53,26 +53,26 @@ impl<'a> Scalar<'a> {
 pub struct Scanner<'a> {
     bytes: &'a [u8],
     at: usize,
-    marks: Marks,
+    marks: JsonIndex,
 }
 
 impl<'a> Scanner<'a> {
     /// Starts at the first byte.
     #[must_use]
     pub fn new(bytes: &'a [u8]) -> Self {
-        Self::with(bytes, Marks::default())
+        Self::with(bytes, JsonIndex::default())
     }
 
     /// The same in the room of the marks of another line.
     #[must_use]
-    pub fn with(bytes: &'a [u8], mut marks: Marks) -> Self {
+    pub fn with(bytes: &'a [u8], mut marks: JsonIndex) -> Self {
         marks.read(bytes);
         Self { bytes, at: 0, marks }
     }
 
     /// The marks, for the next line.
     #[must_use]
-    pub fn into_marks(self) -> Marks {
+    pub fn into_marks(self) -> JsonIndex {
         self.marks
     }
 
@@ -116,7 +116,7 @@ impl<'a> Scanner<'a> {
     /// Reads an object and hands every key to `each`, which must read the value.
     pub fn object<F>(&mut self, mut each: F) -> Result<(), Malformed>
     where
-        F: FnMut(&mut Self, Text<'a>) -> Result<(), Malformed>,
+        F: FnMut(&mut Self, JsonText<'a>) -> Result<(), Malformed>,
     {
         if !self.take(b'{') {
             return self.error("an object was expected");
@@ -140,7 +140,7 @@ impl<'a> Scanner<'a> {
     /// those are read here at once, and whatever is different by [`Self::member`].
     pub fn members<K, O, E>(&mut self, of: O, mut each: E) -> Result<(), Malformed>
     where
-        O: Fn(Text<'a>) -> Option<K>,
+        O: Fn(JsonText<'a>) -> Option<K>,
         E: FnMut(K, Scalar<'a>),
     {
         if !self.take(b'{') {
@@ -167,7 +167,7 @@ impl<'a> Scanner<'a> {
 
     /// A usual member that begins here and where the comma or brace behind it is.
     #[inline]
-    fn usual_member(&self) -> Option<(Text<'a>, Scalar<'a>, usize)> {
+    fn usual_member(&self) -> Option<(JsonText<'a>, Scalar<'a>, usize)> {
         let (bytes, key) = (self.bytes, self.at + 1);
         let (key_end, false) = self.marks.end(key)? else {
             return None;
@@ -180,7 +180,7 @@ impl<'a> Scanner<'a> {
         let (scalar, end) = if first == b'"' {
             let (end, has_escapes) = self.marks.end(value + 1)?;
             let raw = bytes.get(value + 1..end)?;
-            (Scalar::Text(Text { raw, has_escapes }), end + 1)
+            (Scalar::Text(JsonText { raw, has_escapes }), end + 1)
         } else {
             let digit_n = leading_digits(u64::from_le_bytes(*bytes.get(value..)?.first_chunk()?));
             let is_whole = digit_n == 1 || (digit_n > 1 && digit_n < 8 && first != b'0');
@@ -190,7 +190,7 @@ impl<'a> Scanner<'a> {
         matches!(bytes.get(end)?, b',' | b'}').then_some(())?;
         let raw = bytes.get(key..key_end)?;
         Some((
-            Text {
+            JsonText {
                 raw,
                 has_escapes: false,
             },
@@ -203,7 +203,7 @@ impl<'a> Scanner<'a> {
     #[inline(never)]
     fn member<K>(
         &mut self,
-        of: &impl Fn(Text<'a>) -> Option<K>,
+        of: &impl Fn(JsonText<'a>) -> Option<K>,
         each: &mut impl FnMut(K, Scalar<'a>),
     ) -> Result<bool, Malformed> {
         let key = self.key()?;
@@ -215,7 +215,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// A key and its colon.
-    fn key(&mut self) -> Result<Text<'a>, Malformed> {
+    fn key(&mut self) -> Result<JsonText<'a>, Malformed> {
         if self.peek() != Some(b'"') {
             return self.error("a key was expected");
         }
@@ -364,19 +364,19 @@ impl<'a> Scanner<'a> {
 
     /// Reads a string that starts here.
     #[inline]
-    fn string(&mut self) -> Result<Text<'a>, Malformed> {
+    fn string(&mut self) -> Result<JsonText<'a>, Malformed> {
         let start = self.at + 1;
         if let Some((end, has_escapes)) = self.marks.end(start) {
             let raw = self.bytes.get(start..end).unwrap_or_default();
             self.at = end + 1;
-            return Ok(Text { raw, has_escapes });
+            return Ok(JsonText { raw, has_escapes });
         }
         self.unusual_string()
     }
 
     /// The same byte by byte, which knows what is wrong.
     #[inline(never)]
-    fn unusual_string(&mut self) -> Result<Text<'a>, Malformed> {
+    fn unusual_string(&mut self) -> Result<JsonText<'a>, Malformed> {
         self.at += 1;
         let start = self.at;
         let mut has_escapes = false;
@@ -396,7 +396,7 @@ impl<'a> Scanner<'a> {
             if self.bytes.get(self.at) == Some(&b'"') {
                 let raw = self.bytes.get(start..self.at).unwrap_or_default();
                 self.at += 1;
-                return Ok(Text { raw, has_escapes });
+                return Ok(JsonText { raw, has_escapes });
             }
             has_escapes = true;
             match self.bytes.get(self.at + 1) {

@@ -4,12 +4,12 @@ use std::borrow::Cow;
 
 /// A string between its quotes, not yet decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Text<'a> {
+pub struct JsonText<'a> {
     pub(super) raw: &'a [u8],
     pub(super) has_escapes: bool,
 }
 
-impl<'a> Text<'a> {
+impl<'a> JsonText<'a> {
     /// A text that needs no decoding.
     #[must_use]
     pub fn plainly(text: &'a str) -> Self {

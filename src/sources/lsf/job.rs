@@ -6,9 +6,9 @@ use super::event;
 use crate::ledger::Reason;
 use crate::record::{Anomaly, JobRow};
 use crate::sources::Sink;
-use crate::sources::clip::clip;
-use crate::sources::lines::Record;
+use crate::sources::lines::LogRecord;
 use crate::sources::refusal::{Refusal, instant_ms, known, whole};
+use crate::sources::truncate::clip;
 
 /// Fields before the list of asked hosts, by 0-based place.
 const END: usize = 2;
@@ -31,13 +31,13 @@ const INDEX: usize = 29;
 const MAX_MEMORY: usize = 30;
 const MAX_SWAP: usize = 31;
 
-struct Fields<'a> {
+struct LsfFields<'a> {
     fields: Vec<Cow<'a, str>>,
     /// Where the list of execution hosts begins and ends.
     hosts: (usize, usize),
 }
 
-impl<'a> Fields<'a> {
+impl<'a> LsfFields<'a> {
     /// Two lists of variable length, each after its count, shift what follows them.
     fn of(text: &'a str) -> Result<Self, Refusal> {
         let mut fields = Self {
@@ -92,8 +92,8 @@ impl<'a> Fields<'a> {
 }
 
 /// Gives an event its outcome. Times are taken as written: a site's host factors (field `hostFactor`) scale neither.
-pub(super) fn take(record: &Record<'_>, sink: &mut dyn Sink) -> Result<(), Refusal> {
-    let fields = Fields::of(&record.text)?;
+pub(super) fn take(record: &LogRecord<'_>, sink: &mut dyn Sink) -> Result<(), Refusal> {
+    let fields = LsfFields::of(&record.text)?;
     let place = |behind: usize| fields.hosts.1.saturating_add(behind);
     record.whole(fields.fields.len() > place(MAX_SWAP).saturating_add(1))?;
     let number = whole("jobId", fields.text("jobId", JOB_ID)?)?;
@@ -107,7 +107,7 @@ pub(super) fn take(record: &Record<'_>, sink: &mut dyn Sink) -> Result<(), Refus
     let user_ms = fields.seconds_ms("ru_utime", USER_TIME)?;
     let system_ms = fields.seconds_ms("ru_stime", SYSTEM_TIME)?;
     let hosts = fields.fields.get(fields.hosts.0..fields.hosts.1).unwrap_or_default();
-    let placed = Placed::of(hosts)?;
+    let placed = LsfPlaced::of(hosts)?;
     let asked_core_n = whole("numProcessors", fields.text("numProcessors", CORES)?)?;
     let mut anomalies = record.anomalies();
     if record.text.contains('\n') {
@@ -165,13 +165,13 @@ pub(super) fn take(record: &Record<'_>, sink: &mut dyn Sink) -> Result<(), Refus
 }
 
 /// Cores and nodes by the list of execution hosts: a host once per slot, or `16*host`.
-struct Placed {
+struct LsfPlaced {
     core_n: i64,
     node_n: i64,
     list: String,
 }
 
-impl Placed {
+impl LsfPlaced {
     fn of(hosts: &[Cow<'_, str>]) -> Result<Self, Refusal> {
         let mut core_n = 0_i64;
         let mut names: Vec<&str> = Vec::new();

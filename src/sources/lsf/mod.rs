@@ -9,7 +9,7 @@ mod job;
 use std::io::Read;
 use std::sync::Arc;
 
-use super::lines::{Grammar, Limits, Record};
+use super::lines::{Grammar, LogLimits, LogRecord};
 use super::refusal::Refusal;
 use super::{Pieces, Position, Sink, lines};
 use crate::ledger::Reason;
@@ -22,7 +22,7 @@ pub fn recognise(head: &[u8]) -> bool {
 
 /// Cuts a decompressed file into pieces of whole events. Rows and rejects do not depend on `limits.block`.
 #[must_use]
-pub fn pieces(input: Box<dyn Read + Send>, limits: Limits) -> Pieces {
+pub fn pieces(input: Box<dyn Read + Send>, limits: LogLimits) -> Pieces {
     lines::pieces(input, Arc::new(Lsf), limits, Position::start())
 }
 
@@ -55,7 +55,7 @@ impl Grammar for Lsf {
         memchr::memchr_iter(b'"', record).count() % 2 == 1
     }
 
-    fn record(&self, record: &Record<'_>, sink: &mut dyn Sink) -> Result<(), Refusal> {
+    fn record(&self, record: &LogRecord<'_>, sink: &mut dyn Sink) -> Result<(), Refusal> {
         if !begins(record.text.as_bytes()) {
             return Err(Refusal::new(
                 Reason::FieldCount,

@@ -1,16 +1,16 @@
 //! One `E` record to one job.
 
-use super::Parts;
+use super::PbsParts;
 use crate::ledger::Reason;
 use crate::record::{Anomaly, JobRow};
 use crate::sources::Sink;
-use crate::sources::clip::clip;
-use crate::sources::lines::Record;
+use crate::sources::lines::LogRecord;
 use crate::sources::refusal::{Refusal, instant_ms, known, whole};
+use crate::sources::truncate::clip;
 
 /// The values that are looked at.
 #[derive(Default)]
-struct Values<'a> {
+struct PbsValues<'a> {
     user: Option<&'a str>,
     group: Option<&'a str>,
     account: Option<&'a str>,
@@ -34,7 +34,7 @@ struct Values<'a> {
     gpus: Option<&'a str>,
 }
 
-impl<'a> Values<'a> {
+impl<'a> PbsValues<'a> {
     /// Reads `key=value` words. A word without `=` is what follows a blank in the value before it; of a key that comes
     /// twice the last value counts, but who the job belongs to is said first, before anything a user may have named.
     fn of(message: &'a str) -> Self {
@@ -77,9 +77,9 @@ impl<'a> Values<'a> {
 ///
 /// Unlike APEL's parser, a job without `exec_host` is kept with its cores unknown, units of memory are believed
 /// (`2gb` is not 2 kB) and a blank in a value does not break the line.
-pub(super) fn take(parts: &Parts<'_>, record: &Record<'_>, sink: &mut dyn Sink) -> Result<(), Refusal> {
+pub(super) fn take(parts: &PbsParts<'_>, record: &LogRecord<'_>, sink: &mut dyn Sink) -> Result<(), Refusal> {
     let job_id = known(parts.id).ok_or_else(|| Refusal::new(Reason::BadJobId, "the job id is empty"))?;
-    let values = Values::of(parts.message);
+    let values = PbsValues::of(parts.message);
     let time = |name: &str, value: Option<&str>| instant_ms(name, value.ok_or_else(|| Refusal::missing(name))?);
     let (start_ms, end_ms) = (time("start", values.start)?, time("end", values.end)?);
     let duration = |name: &str, value: Option<&str>| value.map(|text| clock_ms(name, text)).transpose();
@@ -93,7 +93,7 @@ pub(super) fn take(parts: &Parts<'_>, record: &Record<'_>, sink: &mut dyn Sink) 
         }
         anomalies |= Anomaly::TimeAssumed.bit();
     }
-    let placed = values.exec_host.map(Placed::of).transpose()?;
+    let placed = values.exec_host.map(PbsPlaced::of).transpose()?;
     let stated = |name: &str, value: Option<&str>| value.map(|text| whole(name, text)).transpose();
     // Where no core of a host is named (`host/0*0`), the server still counts them.
     let named_n = placed.as_ref().map(|placed| placed.core_n).filter(|n| *n > 0);
@@ -169,12 +169,12 @@ pub(super) fn take(parts: &Parts<'_>, record: &Record<'_>, sink: &mut dyn Sink) 
 }
 
 /// Cores and nodes by `exec_host`.
-struct Placed {
+struct PbsPlaced {
     core_n: i64,
     node_n: i64,
 }
 
-impl Placed {
+impl PbsPlaced {
     /// `host/0+host/1` (one core each), `host/0-1,5+..` (Torque 5.1 and later: core numbers and ranges), `host/0*4` (PBS
     /// Pro: four cores; `host/0*0`: it is not said how many).
     fn of(exec_host: &str) -> Result<Self, Refusal> {

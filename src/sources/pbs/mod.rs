@@ -7,7 +7,7 @@ mod job;
 use std::io::Read;
 use std::sync::Arc;
 
-use super::lines::{Grammar, Limits, Record};
+use super::lines::{Grammar, LogLimits, LogRecord};
 use super::refusal::Refusal;
 use super::{Pieces, Position, Sink, lines};
 use crate::ledger::Reason;
@@ -16,25 +16,25 @@ use crate::ledger::Reason;
 #[must_use]
 pub fn recognise(head: &[u8]) -> bool {
     let line = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
-    std::str::from_utf8(line).is_ok_and(|line| Parts::of(line).is_some())
+    std::str::from_utf8(line).is_ok_and(|line| PbsParts::of(line).is_some())
 }
 
 /// Cuts a decompressed log into pieces of whole lines. Rows and rejects do not depend on `limits.block`.
 #[must_use]
-pub fn pieces(input: Box<dyn Read + Send>, limits: Limits) -> Pieces {
+pub fn pieces(input: Box<dyn Read + Send>, limits: LogLimits) -> Pieces {
     lines::pieces(input, Arc::new(Pbs), limits, Position::start())
 }
 
 struct Pbs;
 
 /// The four parts of a line.
-struct Parts<'a> {
+struct PbsParts<'a> {
     kind: &'a str,
     id: &'a str,
     message: &'a str,
 }
 
-impl<'a> Parts<'a> {
+impl<'a> PbsParts<'a> {
     fn of(line: &'a str) -> Option<Self> {
         let mut parts = line.trim_end_matches('\r').splitn(4, ';');
         let (date, kind, id) = (parts.next()?, parts.next()?, parts.next()?);
@@ -50,8 +50,8 @@ impl<'a> Parts<'a> {
 }
 
 impl Grammar for Pbs {
-    fn record(&self, record: &Record<'_>, sink: &mut dyn Sink) -> Result<(), Refusal> {
-        let Some(parts) = Parts::of(&record.text) else {
+    fn record(&self, record: &LogRecord<'_>, sink: &mut dyn Sink) -> Result<(), Refusal> {
+        let Some(parts) = PbsParts::of(&record.text) else {
             return Err(Refusal::new(
                 Reason::FieldCount,
                 "the line is not date;type;id;message with a date such as 03/21/2015 12:10:19",

@@ -1,9 +1,9 @@
 //! A row whose line does not have the right number of delimiters: the lines that belong to it, and its fields.
 
-use super::fields::{Fields, Line, place, scan};
-use super::layout::Layout;
+use super::fields::{RowFields, RowLine, place, scan};
+use super::layout::ColumnLayout;
 use super::solve::{self, Solution};
-use super::start::{self, Start};
+use super::start::{self, RowStart};
 use crate::ledger::Reason;
 
 /// Lines one row may be spread over, and how often its fields are shared out anew: bounds for hostile input.
@@ -20,7 +20,7 @@ pub(super) enum Assembled {
         /// Behind the last byte of the last field.
         end: usize,
         /// Behind the row.
-        extent: Extent,
+        extent: RowExtent,
     },
     /// It cannot be told how.
     Refused {
@@ -29,13 +29,13 @@ pub(super) enum Assembled {
         /// In a sentence.
         detail: String,
         /// Behind what is refused.
-        extent: Extent,
+        extent: RowExtent,
     },
 }
 
 /// How far a row reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Extent {
+pub(super) struct RowExtent {
     /// First byte behind it.
     pub(super) next: usize,
     /// Physical lines.
@@ -45,19 +45,19 @@ pub(super) struct Extent {
 /// Puts together the row that begins with `first`, whose delimiters are `cuts`, from `text`, which ends where the next
 /// row is known to begin. With `is_one_line_tried`, the line alone has been read and refused.
 pub(super) fn assemble(
-    layout: &Layout,
+    layout: &ColumnLayout,
     text: &[u8],
-    first: Line,
+    first: RowLine,
     cuts: &mut Vec<u32>,
-    kind: Start,
+    kind: RowStart,
     is_one_line_tried: bool,
 ) -> Assembled {
     let mut last = first;
-    let mut extent = Extent {
+    let mut extent = RowExtent {
         next: first.next,
         lines: 1,
     };
-    let mut enough: Option<(Extent, usize, Solution)> = None;
+    let mut enough: Option<(RowExtent, usize, Solution)> = None;
     let mut attempts = 0;
     loop {
         if cuts.len() >= layout.delimiters() && !(is_one_line_tried && extent.lines == 1) {
@@ -87,14 +87,14 @@ pub(super) fn assemble(
             return Assembled::Refused {
                 reason: Reason::Truncated,
                 detail: "the file ends within this row".to_owned(),
-                extent: Extent {
+                extent: RowExtent {
                     next: next.next,
                     lines: extent.lines + 1,
                 },
             };
         }
         last = next;
-        extent = Extent {
+        extent = RowExtent {
             next: next.next,
             lines: extent.lines + 1,
         };
@@ -119,21 +119,21 @@ pub(super) fn assemble(
 
 /// Which delimiters of the bytes `start..end` separate columns, and where the last column ends.
 pub(super) fn share_out(
-    layout: &Layout,
+    layout: &ColumnLayout,
     text: &[u8],
     (start, end): (usize, usize),
     cuts: &[u32],
-    kind: Start,
+    kind: RowStart,
 ) -> (Solution, usize) {
     let (cuts, end) = match (layout.is_trailing, cuts) {
         (false, cuts) => (cuts, end),
         (true, [cuts @ .., last]) if place(*last) + layout.delimiter.len() == end => (cuts, place(*last)),
         (true, _) => return (Solution::None, end),
     };
-    let fields = Fields::new(text, start, end, cuts, layout.delimiter.len());
+    let fields = RowFields::new(text, start, end, cuts, layout.delimiter.len());
     let solution = match kind {
-        Start::Step => solve::solve(&fields, &layout.step_groups),
-        Start::Job | Start::Unsure => match solve::solve(&fields, &layout.job_groups) {
+        RowStart::Step => solve::solve(&fields, &layout.step_groups),
+        RowStart::Job | RowStart::Unsure => match solve::solve(&fields, &layout.job_groups) {
             Solution::None => solve::solve(&fields, &layout.loose_job_groups),
             found => found,
         },

@@ -36,7 +36,7 @@ impl Stamp {
 
 /// Why a text is no instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Trouble {
+pub(super) enum ClockTrouble {
     /// None of the formats.
     NoTime,
     /// It is local, and the source names no zone.
@@ -45,7 +45,7 @@ pub(super) enum Trouble {
     Relative,
 }
 
-impl Trouble {
+impl ClockTrouble {
     /// The sentence after column and value.
     pub(super) fn sentence(self) -> &'static str {
         match self {
@@ -109,20 +109,20 @@ impl<'z> Clock<'z> {
     }
 
     /// The instant `text` means; `Ok(None)` for the words and values that stand for none.
-    pub(super) fn read(&mut self, text: &[u8]) -> Result<Option<Stamp>, Trouble> {
+    pub(super) fn read(&mut self, text: &[u8]) -> Result<Option<Stamp>, ClockTrouble> {
         let Some((date, clock, rest)) = civil(text) else {
             return other_format(text);
         };
         if *date != self.date {
-            self.day = day_of(date).ok_or(Trouble::NoTime)?;
+            self.day = day_of(date).ok_or(ClockTrouble::NoTime)?;
             self.date = *date;
         }
-        let local_s = self.day * DAY_S + second_of_day(*clock).ok_or(Trouble::NoTime)?;
+        let local_s = self.day * DAY_S + second_of_day(*clock).ok_or(ClockTrouble::NoTime)?;
         if !rest.is_empty() {
-            let offset_s = offset(rest).ok_or(Trouble::NoTime)?;
+            let offset_s = offset(rest).ok_or(ClockTrouble::NoTime)?;
             return Ok(Some(Stamp::at(local_s - offset_s)));
         }
-        let zone = self.zone.ok_or(Trouble::NoZone)?;
+        let zone = self.zone.ok_or(ClockTrouble::NoZone)?;
         if let Some(offset_s) = self.offset_of(zone, self.day) {
             return Ok(Some(Stamp::at(local_s - offset_s)));
         }
@@ -149,16 +149,16 @@ fn civil(text: &[u8]) -> Option<(&[u8; 10], &[u8; 8], &[u8])> {
     (matches!(separator, b'T' | b' ') && date[4] == b'-' && date[7] == b'-').then_some((date, clock, rest))
 }
 
-fn other_format(text: &[u8]) -> Result<Option<Stamp>, Trouble> {
+fn other_format(text: &[u8]) -> Result<Option<Stamp>, ClockTrouble> {
     match text {
         b"" | b"Unknown" | b"None" | b"N/A" | b"0" => Ok(None),
         [b'0'..=b'9', ..] if text.iter().all(u8::is_ascii_digit) => match scalar::int(text) {
             Some(Int::Value(unix_s)) if unix_s <= LAST_S => Ok(Some(Stamp::at(unix_s))),
             Some(Int::Dropped) => Ok(None),
-            _ => Err(Trouble::NoTime),
+            _ => Err(ClockTrouble::NoTime),
         },
-        _ if is_relative(text) => Err(Trouble::Relative),
-        _ => Err(Trouble::NoTime),
+        _ if is_relative(text) => Err(ClockTrouble::Relative),
+        _ => Err(ClockTrouble::NoTime),
     }
 }
 
@@ -202,7 +202,7 @@ fn pair(tens: u8, ones: u8) -> Option<i32> {
 
 /// Start and end with the folds decided.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Span {
+pub(super) struct ClockSpan {
     /// Unix second of the start.
     pub(super) start_s: Option<i64>,
     /// Unix second of the end.
@@ -212,10 +212,10 @@ pub(super) struct Span {
 }
 
 /// Decides the folds of start and end: end minus start must be what elapsed and suspended add up to.
-pub(super) fn span(start: Option<Stamp>, end: Option<Stamp>, length_s: Option<i64>) -> Span {
+pub(super) fn span(start: Option<Stamp>, end: Option<Stamp>, length_s: Option<i64>) -> ClockSpan {
     // Slurm takes start, end and suspension from different readings of the clock; folds differ by half an hour or more.
     const TOLERANCE_S: u64 = 2;
-    let undecided = Span {
+    let undecided = ClockSpan {
         start_s: start.map(|s| s.earlier_s),
         end_s: end.map(|s| s.earlier_s),
         is_ambiguous: [start, end].into_iter().flatten().any(Stamp::is_double),
@@ -231,7 +231,7 @@ pub(super) fn span(start: Option<Stamp>, end: Option<Stamp>, length_s: Option<i6
         .filter(|(from_s, until_s)| (until_s - from_s).abs_diff(length_s) <= TOLERANCE_S);
     match (fitting.next(), fitting.next()) {
         // When two fit, the first at least keeps the length right.
-        (Some((from_s, until_s)), another) => Span {
+        (Some((from_s, until_s)), another) => ClockSpan {
             start_s: Some(from_s),
             end_s: Some(until_s),
             is_ambiguous: another.is_some(),

@@ -10,7 +10,7 @@ use super::step::Steps;
 /// The figures of a job row, milliseconds.
 #[expect(clippy::struct_field_names, reason = "a unit belongs to its name")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Measured {
+pub(super) struct CpuMeasured {
     /// User and system.
     pub(super) total_ms: Option<i64>,
     /// User part.
@@ -19,7 +19,7 @@ pub(super) struct Measured {
     pub(super) system_ms: Option<i64>,
 }
 
-impl Measured {
+impl CpuMeasured {
     /// CPU time, and whether the job row is where it comes from. `has_run`: the job started and some time passed;
     /// `has_ended`: steps that have not ended are not counted yet, so that of a running job zero says nothing.
     pub(super) fn used_ms(self, has_run: bool, has_ended: bool, steps: &Steps) -> (Option<i64>, bool) {

@@ -4,7 +4,7 @@ use memchr::{memchr2_iter, memmem};
 
 /// A physical line within a piece, and where its delimiters begin (in the scratch of whoever scanned it).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Line {
+pub(super) struct RowLine {
     /// First byte.
     pub(super) start: usize,
     /// Behind the last byte of the text, without the line end.
@@ -28,7 +28,7 @@ pub(super) fn cut(place: usize) -> u32 {
 }
 
 /// Scans the line that begins at `start`, adding the position of every delimiter to `cuts`.
-pub(super) fn scan(text: &[u8], start: usize, delimiter: &[u8], is_crlf: bool, cuts: &mut Vec<u32>) -> Line {
+pub(super) fn scan(text: &[u8], start: usize, delimiter: &[u8], is_crlf: bool, cuts: &mut Vec<u32>) -> RowLine {
     let rest = text.get(start..).unwrap_or_default();
     let found = match *delimiter {
         [single] => single_byte(rest, start, single, cuts),
@@ -40,7 +40,7 @@ pub(super) fn scan(text: &[u8], start: usize, delimiter: &[u8], is_crlf: bool, c
     if is_crlf && end > start && text.get(end - 1) == Some(&b'\r') {
         end -= 1;
     }
-    Line {
+    RowLine {
         start,
         end,
         next,
@@ -113,7 +113,7 @@ fn several_bytes(rest: &[u8], start: usize, delimiter: &[u8], cuts: &mut Vec<u32
 
 /// One record as fields.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Fields<'t, 'c> {
+pub(super) struct RowFields<'t, 'c> {
     text: &'t [u8],
     start: usize,
     end: usize,
@@ -121,7 +121,7 @@ pub(super) struct Fields<'t, 'c> {
     delimiter_len: usize,
 }
 
-impl<'t, 'c> Fields<'t, 'c> {
+impl<'t, 'c> RowFields<'t, 'c> {
     /// The bytes `start..end` of `text`, cut where `cuts` says.
     pub(super) fn new(text: &'t [u8], start: usize, end: usize, cuts: &'c [u32], delimiter_len: usize) -> Self {
         Self {
@@ -165,7 +165,7 @@ impl<'t, 'c> Fields<'t, 'c> {
     }
 }
 
-impl Fields<'_, '_> {
+impl RowFields<'_, '_> {
     /// A single line in pieces, for the rare occasions.
     pub(super) fn split<'l>(line: &'l [u8], delimiter: &[u8]) -> Vec<&'l [u8]> {
         let mut parts = Vec::new();

@@ -1,7 +1,7 @@
 //! Fixed orders of columns: dumps other accounting tools ask for without a header.
 
-use super::column::{self, Kind};
-use super::fields::Fields;
+use super::column::{self, SacctKind};
+use super::fields::RowFields;
 use super::start;
 
 /// An order of columns that goes without a header.
@@ -96,7 +96,7 @@ impl FixedOrder {
         let nth = APEL.split('|').rev().take_while(|name| !name.ends_with("/TotalCPU"));
         let from_right = nth.count() + 1;
         let cpu = head.split(|&b| b == b'\n').filter_map(|line| {
-            let fields = Fields::split(line, b"|");
+            let fields = RowFields::split(line, b"|");
             fields
                 .len()
                 .checked_sub(from_right)
@@ -104,16 +104,16 @@ impl FixedOrder {
         });
         let (mut allocated, mut measured) = (0, 0);
         for text in cpu.filter(|text| !text.is_empty()) {
-            allocated += usize::from(Kind::Int.accepts(text));
-            measured += usize::from(Kind::Duration.accepts(text));
+            allocated += usize::from(SacctKind::Int.accepts(text));
+            measured += usize::from(SacctKind::Duration.accepts(text));
         }
         (allocated, measured)
     }
 
     /// How many columns of strict types hold something, if the row has this order at all.
     fn evidence(self, row: &[u8]) -> Option<usize> {
-        let kinds: Vec<Kind> = self.kinds();
-        let fields = Fields::split(row, b"|");
+        let kinds: Vec<SacctKind> = self.kinds();
+        let fields = RowFields::split(row, b"|");
         let is_last_free = kinds.last().is_some_and(|kind| kind.is_free());
         let is_trailing = fields.len() == kinds.len() + 1 && fields.last().is_some_and(|last| last.is_empty());
         if fields.len() != kinds.len() && !(is_last_free && fields.len() > kinds.len()) && !is_trailing {
@@ -130,9 +130,9 @@ impl FixedOrder {
         })
     }
 
-    fn kinds(self) -> Vec<Kind> {
+    fn kinds(self) -> Vec<SacctKind> {
         self.columns()
-            .map(|name| column::lookup(name.as_bytes()).map_or(Kind::Free, |(kind, _)| kind))
+            .map(|name| column::lookup(name.as_bytes()).map_or(SacctKind::Free, |(kind, _)| kind))
             .collect()
     }
 }

@@ -4,20 +4,20 @@ use std::borrow::Cow;
 
 use super::clock::{self, Clock, Stamp};
 use super::column::Role;
-use super::cpu::Measured;
+use super::cpu::CpuMeasured;
 use super::job_id::JobId;
 use super::memory::{MIB, Per};
 use super::refusal::Refusal;
-use super::row::Row;
+use super::row::SacctRow;
 use super::step::Steps;
 use super::tres;
 use crate::ledger::Reason;
 use crate::record::{Anomaly, JobRow};
-use crate::sources::interest::Part;
+use crate::sources::projection::ColumnPart;
 use crate::sources::{Position, Sink};
 
 /// What is in `AllocTRES` beside the cores.
-const BESIDE_CORES: &[Part] = &[Part::Nodes, Part::Allocation, Part::RequestedMemory];
+const BESIDE_CORES: &[ColumnPart] = &[ColumnPart::Nodes, ColumnPart::Allocation, ColumnPart::RequestedMemory];
 
 /// What a job row that was read is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub(super) enum Read {
 /// It is filled again for every job row, and all that is read of one is set whether the row has it or not: clearing it
 /// would take as long as filling it.
 #[derive(Debug)]
-pub(super) struct Job<'t> {
+pub(super) struct SacctJob<'t> {
     /// What its row says, but for what is below.
     told: JobRow<'t>,
     /// Where the name stands in the piece.
@@ -42,12 +42,12 @@ pub(super) struct Job<'t> {
     pub(super) is_name_longer: bool,
     /// Bits of [`Anomaly`].
     pub(super) anomalies: u32,
-    cpu: Measured,
+    cpu: CpuMeasured,
     gpus: Vec<(&'t [u8], i64)>,
     mended: Vec<Mended>,
 }
 
-impl Default for Job<'_> {
+impl Default for SacctJob<'_> {
     fn default() -> Self {
         Self {
             told: JobRow {
@@ -57,7 +57,7 @@ impl Default for Job<'_> {
             name: None,
             is_name_longer: false,
             anomalies: 0,
-            cpu: Measured::default(),
+            cpu: CpuMeasured::default(),
             gpus: Vec::new(),
             mended: Vec::new(),
         }
@@ -65,18 +65,18 @@ impl Default for Job<'_> {
 }
 
 /// Where a text belongs.
-type Place = for<'a> fn(&mut JobRow<'a>, &'a str);
+type SacctPlace = for<'a> fn(&mut JobRow<'a>, &'a str);
 
 /// A text that was not UTF-8, with the bytes replaced that are none, and where it belongs.
 #[derive(Debug)]
 struct Mended {
     text: String,
-    place: Place,
+    place: SacctPlace,
 }
 
-impl<'t> Job<'t> {
+impl<'t> SacctJob<'t> {
     /// Reads a job row; what was there before is forgotten.
-    pub(super) fn read(&mut self, row: &mut Row<'t, '_>, clock: &mut Clock<'_>) -> Result<Read, Refusal> {
+    pub(super) fn read(&mut self, row: &mut SacctRow<'t, '_>, clock: &mut Clock<'_>) -> Result<Read, Refusal> {
         let (id, raw) = (row.id(Role::JobId)?, row.id(Role::JobIdRaw)?);
         let state = row.state()?;
         if state == Some("PENDING") || [id, raw].iter().flatten().any(|id: &JobId<'_>| id.is_array_rest) {
@@ -106,7 +106,7 @@ impl<'t> Job<'t> {
         Ok(Read::Started)
     }
 
-    fn times(&mut self, row: &mut Row<'t, '_>, clock: &mut Clock<'_>) -> Result<(), Refusal> {
+    fn times(&mut self, row: &mut SacctRow<'t, '_>, clock: &mut Clock<'_>) -> Result<(), Refusal> {
         let submit = row.time(clock, Role::Submit)?;
         let eligible = row.time(clock, Role::Eligible)?;
         let start = row.time(clock, Role::Start)?;
@@ -136,7 +136,7 @@ impl<'t> Job<'t> {
             row.note(Anomaly::SkippedTime);
         }
         match (start_s, span.end_s, length_s) {
-            (None, Some(end_s), Some(length_s)) if row.heard.column(Role::Start).is_none() => {
+            (None, Some(end_s), Some(length_s)) if row.projected.column(Role::Start).is_none() => {
                 start_s = Some(end_s.saturating_sub(length_s));
             }
             (Some(start_s), Some(end_s), None) => {
@@ -157,12 +157,12 @@ impl<'t> Job<'t> {
         Ok(())
     }
 
-    fn amounts(&mut self, row: &mut Row<'t, '_>) -> Result<(), Refusal> {
-        self.cpu = Measured {
+    fn amounts(&mut self, row: &mut SacctRow<'t, '_>) -> Result<(), Refusal> {
+        self.cpu = CpuMeasured {
             total_ms: row.total_cpu_ms()?,
-            ..Measured::default()
+            ..CpuMeasured::default()
         };
-        if self.cpu.total_ms.is_none() || row.heard.interest.any(&[Part::CpuParts]) {
+        if self.cpu.total_ms.is_none() || row.projected.interest.any(&[ColumnPart::CpuParts]) {
             self.cpu.user_ms = row.duration_ms(Role::UserCpu)?;
             self.cpu.system_ms = row.duration_ms(Role::SystemCpu)?;
         }
@@ -175,7 +175,7 @@ impl<'t> Job<'t> {
                 let why = format!("has an entry that is none: {}", super::refusal::quoted(entry));
                 Refusal::of(Reason::BadNumber, row.layout, Role::AllocTres, allocated, &why)
             };
-            if row.heard.interest.any(BESIDE_CORES) {
+            if row.projected.interest.any(BESIDE_CORES) {
                 let found = tres::alloc(allocated, &mut self.gpus).map_err(refusal)?;
                 allocated_cpu_n = found.cpu;
                 alloc = Some(found);
@@ -208,7 +208,7 @@ impl<'t> Job<'t> {
         Ok(())
     }
 
-    fn names(&mut self, row: &Row<'t, '_>, [id, raw_id]: [Option<JobId<'t>>; 2]) {
+    fn names(&mut self, row: &SacctRow<'t, '_>, [id, raw_id]: [Option<JobId<'t>>; 2]) {
         self.anomalies = 0;
         self.mended.clear();
         let or = |role: Role, fallback: Role| match row.text(role) {
@@ -216,7 +216,7 @@ impl<'t> Job<'t> {
             text => text,
         };
         let base = |id: Option<JobId<'t>>| id.map(|id| id.base).unwrap_or_default();
-        let text = RowText::new(row.heard.names(&row.fields));
+        let text = RowText::new(row.projected.names(&row.fields));
         self.put(&text, base(id), |told, text| told.job_id = text);
         self.put(&text, base(raw_id), |told, text| told.raw_job_id = some(text));
         self.put(&text, row.text(Role::Cluster), |told, text| told.cluster = some(text));
@@ -240,14 +240,14 @@ impl<'t> Job<'t> {
         };
         self.put(&text, nodes, |told, text| told.node_list = some(text));
         self.put(&text, row.text(Role::JobName), name_it);
-        let column = row.heard.column(Role::JobName);
+        let column = row.projected.column(Role::JobName);
         self.name = column.and_then(|column| row.fields.bounds(column));
         self.is_name_longer = false;
     }
 
     /// Puts a name of the row where it belongs.
     #[inline]
-    fn put(&mut self, row: &RowText<'t>, bytes: &'t [u8], place: Place) {
+    fn put(&mut self, row: &RowText<'t>, bytes: &'t [u8], place: SacctPlace) {
         match row.known(bytes) {
             Some(text) => place(&mut self.told, text),
             None => self.put_looked_at(bytes, place),
@@ -255,7 +255,7 @@ impl<'t> Job<'t> {
     }
 
     #[cold]
-    fn put_looked_at(&mut self, bytes: &'t [u8], place: Place) {
+    fn put_looked_at(&mut self, bytes: &'t [u8], place: SacctPlace) {
         match looked_at(bytes, &mut self.anomalies) {
             Cow::Borrowed(text) => place(&mut self.told, text),
             Cow::Owned(text) => self.mended.push(Mended { text, place }),
@@ -314,7 +314,7 @@ impl<'t> Job<'t> {
 }
 
 /// Cores asked for. No usage depends on them: what cannot be read is unknown.
-fn requested_core_n(row: &mut Row<'_, '_>) -> Option<i64> {
+fn requested_core_n(row: &mut SacctRow<'_, '_>) -> Option<i64> {
     let told = match (row.text(Role::ReqCpus), row.text(Role::ReqTres)) {
         (b"", b"") => return None,
         (b"", tres) => tres::cpu_n(tres).ok(),
@@ -329,7 +329,7 @@ fn requested_core_n(row: &mut Row<'_, '_>) -> Option<i64> {
 /// Memory asked for, of the whole job. Before 21.08 it is printed for each CPU or node asked for, which can be fewer than
 /// were allocated: without a column of them `ReqTRES` has the sum.
 fn requested_memory_byte(
-    row: &mut Row<'_, '_>,
+    row: &mut SacctRow<'_, '_>,
     core_n: Option<i64>,
     node_n: Option<i64>,
 ) -> Result<Option<i64>, Refusal> {
@@ -363,7 +363,7 @@ fn requested_memory_byte(
 
 /// Whether a job that ended where it began was never given anything: Slurm up to 20.11 prints the end for the start of a
 /// job that never ran.
-fn never_ran(row: &Row<'_, '_>) -> bool {
+fn never_ran(row: &SacctRow<'_, '_>) -> bool {
     let text = |role: Role| row.layout.column(role).and_then(|column| row.fields.get(column));
     match (text(Role::NodeList), text(Role::AllocTres)) {
         (Some(nodes), Some(allocated)) => is_no_node(nodes) && allocated.is_empty(),

@@ -1,9 +1,9 @@
 //! What a header line says: delimiter, columns, and how a record of it begins and ends.
 
-use super::column::{self, Kind, Role, STEP_ROLES};
-use super::fields::{Fields, Line, place};
+use super::column::{self, Role, STEP_ROLES, SacctKind};
+use super::fields::{RowFields, RowLine, place};
 use super::fixed::FixedOrder;
-use super::solve::{self, Group};
+use super::solve::{self, ColumnGroup};
 use crate::error::{Error, Kind as ErrorKind, Result};
 
 /// The columns of one header line.
@@ -12,7 +12,7 @@ use crate::error::{Error, Kind as ErrorKind, Result};
     reason = "independent facts about a layout, not states of one machine"
 )]
 #[derive(Debug)]
-pub(super) struct Layout {
+pub(super) struct ColumnLayout {
     /// Text between two fields.
     pub(super) delimiter: Vec<u8>,
     /// Every row ends with a delimiter (`--parsable`).
@@ -20,15 +20,15 @@ pub(super) struct Layout {
     /// Every line ends with CR LF.
     pub(super) is_crlf: bool,
     /// Kind of every column.
-    pub(super) kinds: Vec<Kind>,
+    pub(super) kinds: Vec<SacctKind>,
     /// The header line itself, to recognise it again.
     pub(super) header: Vec<u8>,
     /// How columns of a job row may share surplus fields: workload keys taken by their form.
-    pub(super) job_groups: Vec<Group>,
+    pub(super) job_groups: Vec<ColumnGroup>,
     /// The same with workload keys as free text.
-    pub(super) loose_job_groups: Vec<Group>,
+    pub(super) loose_job_groups: Vec<ColumnGroup>,
     /// The same for step rows, of which little is read.
-    pub(super) step_groups: Vec<Group>,
+    pub(super) step_groups: Vec<ColumnGroup>,
     /// The first identifier column.
     pub(super) id_column: usize,
     /// The last identifier column that no free text precedes, else the first one.
@@ -109,7 +109,7 @@ fn find_delimiter(line: &[u8]) -> Option<Vec<u8>> {
         .flatten()
 }
 
-impl Layout {
+impl ColumnLayout {
     /// The layout of a header line, which may end in CR.
     ///
     /// # Errors
@@ -158,7 +158,7 @@ impl Layout {
         let mut is_job_used = vec![false; names.len()];
         let mut is_step_used = vec![false; names.len()];
         for (i, name) in names.iter().enumerate() {
-            let (kind, role) = column::lookup(name).unwrap_or((Kind::Free, None));
+            let (kind, role) = column::lookup(name).unwrap_or((SacctKind::Free, None));
             kinds.push(kind);
             let Some(role) = role else { continue };
             let Some(slot) = columns.get_mut(role.index()).filter(|slot| slot.is_none()) else {
@@ -174,11 +174,11 @@ impl Layout {
         }
         let has = |role: Role| columns.get(role.index()).is_some_and(Option::is_some);
         check(&has)?;
-        let id_column = kinds.iter().position(|kind| *kind == Kind::Id).unwrap_or(0);
+        let id_column = kinds.iter().position(|kind| *kind == SacctKind::Id).unwrap_or(0);
         let first_free = kinds.iter().position(|kind| kind.is_free()).unwrap_or(kinds.len());
         let prefix_end = (0..first_free)
             .rev()
-            .find(|&i| kinds.get(i) == Some(&Kind::Id))
+            .find(|&i| kinds.get(i) == Some(&SacctKind::Id))
             .unwrap_or(id_column);
         let is_tail_open = !is_trailing && kinds.last().is_some_and(|kind| kind.is_free());
         Ok(Self {
@@ -209,7 +209,7 @@ impl Layout {
     }
 
     /// The fields of a line, whose delimiters are `cuts`, that has exactly one per column.
-    pub(super) fn exact<'t, 'c>(&self, text: &'t [u8], line: Line, cuts: &'c [u32]) -> Option<Fields<'t, 'c>> {
+    pub(super) fn exact<'t, 'c>(&self, text: &'t [u8], line: RowLine, cuts: &'c [u32]) -> Option<RowFields<'t, 'c>> {
         (cuts.len() == self.delimiters()).then_some(())?;
         if self.is_trailing {
             let last = cuts.last().map(|last| place(*last))?;
@@ -219,12 +219,12 @@ impl Layout {
     }
 
     /// The fields of a line, however many, without what stands behind the delimiter that ends a row.
-    pub(super) fn fields<'t, 'c>(&self, text: &'t [u8], line: Line, cuts: &'c [u32]) -> Fields<'t, 'c> {
+    pub(super) fn fields<'t, 'c>(&self, text: &'t [u8], line: RowLine, cuts: &'c [u32]) -> RowFields<'t, 'c> {
         let (cuts, end) = match cuts.split_last() {
             Some((last, cuts)) if self.is_trailing => (cuts, place(*last)),
             _ => (cuts, line.end),
         };
-        Fields::new(text, line.start, end, cuts, self.delimiter.len())
+        RowFields::new(text, line.start, end, cuts, self.delimiter.len())
     }
 
     /// Whether some column of a row may hold delimiters and line breaks.
@@ -239,7 +239,7 @@ impl Layout {
 
     /// The name of the column `role` is in, as the header spells it.
     pub(super) fn name(&self, role: Role) -> String {
-        let names = Fields::split(&self.header, &self.delimiter);
+        let names = RowFields::split(&self.header, &self.delimiter);
         self.column(role).and_then(|i| names.into_iter().nth(i)).map_or_else(
             || format!("{role:?}"),
             |name| String::from_utf8_lossy(name).into_owned(),

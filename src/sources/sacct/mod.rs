@@ -12,18 +12,18 @@ mod assemble;
 mod clock;
 mod column;
 mod cpu;
+mod delimiter_index;
 mod duration;
 mod fields;
 mod fixed;
-mod heard;
 mod hms;
 mod job;
 mod job_id;
 pub mod json;
 mod layout;
-mod marks;
 mod memory;
 mod piece;
+mod projected_columns;
 mod refusal;
 mod row;
 mod scalar;
@@ -40,9 +40,9 @@ use std::io::{Cursor, Read};
 use std::sync::Arc;
 
 use self::layout::Header;
-use self::splitter::Splitter;
+use self::splitter::SacctSplitter;
 use super::options::ReaderOptions;
-use super::steps::Steps;
+use super::steps::ReadSteps;
 use crate::error::Result;
 use crate::sources::{Pieces, Position};
 
@@ -64,7 +64,12 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// nothing can be accounted without ([`crate::error::Kind::Data`]), or prints local times while the source has no zone
 /// ([`crate::error::Kind::Config`]). The first piece is looked for at once, so such a dump fails here.
 pub fn pieces(input: Box<dyn Read + Send>, options: Arc<ReaderOptions>) -> Result<Pieces> {
-    either(input, options, (BLOCK_BYTE, LIMIT_BYTE), json::Limits::default())
+    either(
+        input,
+        options,
+        (BLOCK_BYTE, LIMIT_BYTE),
+        json::SacctJsonLimits::default(),
+    )
 }
 
 /// The same with pieces of about `block_byte`. The rows and rejects do not depend on it.
@@ -76,9 +81,9 @@ pub fn pieces_with_block(
     options: Arc<ReaderOptions>,
     block_byte: usize,
 ) -> Result<Pieces> {
-    let limits = json::Limits {
+    let limits = json::SacctJsonLimits {
         block: block_byte,
-        ..json::Limits::default()
+        ..json::SacctJsonLimits::default()
     };
     either(input, options, (block_byte, LIMIT_BYTE), limits)
 }
@@ -93,10 +98,10 @@ pub fn pieces_with_limit(
     block_byte: usize,
     limit_byte: usize,
 ) -> Result<Pieces> {
-    let limits = json::Limits {
+    let limits = json::SacctJsonLimits {
         block: block_byte,
         job: limit_byte,
-        ..json::Limits::default()
+        ..json::SacctJsonLimits::default()
     };
     either(input, options, (block_byte, limit_byte), limits)
 }
@@ -105,7 +110,7 @@ fn either(
     mut input: Box<dyn Read + Send>,
     options: Arc<ReaderOptions>,
     (block_byte, limit_byte): (usize, usize),
-    limits: json::Limits,
+    limits: json::SacctJsonLimits,
 ) -> Result<Pieces> {
     let mut head = Vec::new();
     // Enough to see past a byte order mark and blanks to the first character that decides.
@@ -123,7 +128,7 @@ fn either(
         return Ok(json::pieces(Box::new(head.chain(input)), limits, at));
     }
     let input = Box::new(head.chain(input));
-    let mut splitter = Steps::new(Splitter::new(input, options, block_byte, limit_byte));
+    let mut splitter = ReadSteps::new(SacctSplitter::new(input, options, block_byte, limit_byte));
     let first = splitter.next().transpose()?;
     Ok(Box::new(first.into_iter().map(Ok).chain(splitter)))
 }

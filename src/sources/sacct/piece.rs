@@ -2,63 +2,63 @@
 
 use std::sync::Arc;
 
-use super::assemble::{Assembled, Extent, assemble};
+use super::assemble::{Assembled, RowExtent, assemble};
 use super::clock::Clock;
 use super::column::Role;
-use super::fields::{Fields, Line, scan};
-use super::heard::Heard;
-use super::job::{Job, Read};
+use super::delimiter_index::LineIndex;
+use super::fields::{RowFields, RowLine, scan};
+use super::job::{Read, SacctJob};
 use super::job_id::{JobId, is_same};
-use super::layout::Layout;
-use super::marks::Lines;
+use super::layout::ColumnLayout;
+use super::projected_columns::ProjectedColumns;
 use super::refusal::{Refusal, quoted};
-use super::row::Row;
-use super::start::{self, Start};
+use super::row::SacctRow;
+use super::start::{self, RowStart};
 use super::step::Steps;
-use super::stretch::Stretch;
+use super::stretch::LineRange;
 use crate::ledger::Reason;
 use crate::record::Anomaly;
-use crate::sources::buffer::Block;
+use crate::sources::buffer::BufferBlock;
 use crate::sources::options::ReaderOptions;
 use crate::sources::{Position, Sink};
 
 /// Lines of one layout that begin with a job row, unless `is_continuation`.
-pub(super) struct Piece {
+pub(super) struct SacctPiece {
     /// The bytes.
-    pub(super) text: Block,
+    pub(super) text: BufferBlock,
     /// Where they stand in the file.
     pub(super) position: Position,
     /// Their layout.
-    pub(super) layout: Arc<Layout>,
+    pub(super) layout: Arc<ColumnLayout>,
     /// The source.
     pub(super) options: Arc<ReaderOptions>,
     /// The job row its first steps belong to is in the piece before: the job's rows exceed the limit.
     pub(super) is_continuation: bool,
 }
 
-impl Piece {
+impl SacctPiece {
     /// Reads the piece.
     pub(super) fn read(&self, sink: &mut dyn Sink) {
-        let heard = Heard::new(&self.layout, sink.interest());
-        let mut reader = Reader {
+        let projected = ProjectedColumns::new(&self.layout, sink.interest());
+        let mut reader = SacctReader {
             text: &self.text,
             layout: &self.layout,
-            heard: &heard,
+            projected: &projected,
             clock: Clock::new(self.options.zone.as_ref()),
             at: 0,
             position: self.position,
-            open: Open::Nothing,
+            open: SacctOpen::Nothing,
             job: Box::default(),
             next: Box::default(),
             tail: Tail::Closed,
             is_continuation: self.is_continuation,
-            is_raw_first: heard
+            is_raw_first: projected
                 .column(Role::JobIdRaw)
                 .is_none_or(|raw| raw == self.layout.id_column),
             odd_cuts: Vec::new(),
-            stretch: Stretch::default(),
+            stretch: LineRange::default(),
         };
-        let mut lines = Lines::new(&self.text, &self.layout);
+        let mut lines = LineIndex::new(&self.text, &self.layout);
         while reader.at < self.text.len() {
             let (line, cuts) = lines.at(reader.at);
             reader.line(line, cuts, sink);
@@ -68,7 +68,7 @@ impl Piece {
 }
 
 /// The job whose steps are being folded.
-enum Open<'t> {
+enum SacctOpen<'t> {
     Nothing,
     /// What its row says is in the reader.
     Job {
@@ -90,7 +90,7 @@ enum Open<'t> {
     },
 }
 
-impl<'t> Open<'t> {
+impl<'t> SacctOpen<'t> {
     /// The number of the job that is open and started; empty without one.
     #[inline]
     fn base(&self) -> &'t [u8] {
@@ -109,19 +109,19 @@ enum Tail {
     Step,
 }
 
-struct Reader<'t> {
+struct SacctReader<'t> {
     text: &'t [u8],
-    layout: &'t Layout,
-    heard: &'t Heard,
+    layout: &'t ColumnLayout,
+    projected: &'t ProjectedColumns,
     clock: Clock<'t>,
     at: usize,
     /// Of `at`.
     position: Position,
-    open: Open<'t>,
+    open: SacctOpen<'t>,
     /// What the row of the open job says, if that is a job which started.
-    job: Box<Job<'t>>,
+    job: Box<SacctJob<'t>>,
     /// What the row at hand says.
-    next: Box<Job<'t>>,
+    next: Box<SacctJob<'t>>,
     tail: Tail,
     is_continuation: bool,
     /// The first identifier of a row is the one that steps are told by.
@@ -129,11 +129,11 @@ struct Reader<'t> {
     /// Delimiters of a row that is not one line with as many as there should be.
     odd_cuts: Vec<u32>,
     /// The lines around such a row.
-    stretch: Stretch,
+    stretch: LineRange,
 }
 
-impl<'t> Reader<'t> {
-    fn advance(&mut self, extent: Extent) {
+impl<'t> SacctReader<'t> {
+    fn advance(&mut self, extent: RowExtent) {
         let moved = extent.next.saturating_sub(self.at);
         self.position.byte_offset += u64::try_from(moved).unwrap_or(0);
         self.position.line += extent.lines;
@@ -145,9 +145,9 @@ impl<'t> Reader<'t> {
     }
 
     /// Reads the row, or whatever it is, that begins at `at` with this line.
-    fn line(&mut self, line: Line, cuts: &[u32], sink: &mut dyn Sink) {
+    fn line(&mut self, line: RowLine, cuts: &[u32], sink: &mut dyn Sink) {
         let layout = self.layout;
-        let one = Extent {
+        let one = RowExtent {
             next: line.next,
             lines: 1,
         };
@@ -166,7 +166,7 @@ impl<'t> Reader<'t> {
             return;
         };
         sink.rows_read(1);
-        let mut row = Row::with_id((layout, self.heard), fields, layout.id_column, id);
+        let mut row = SacctRow::with_id((layout, self.projected), fields, layout.id_column, id);
         if id.is_step && self.own_step(id.base, &mut row) {
             return self.advance(one);
         }
@@ -189,10 +189,10 @@ impl<'t> Reader<'t> {
     }
 
     /// A line that is not a row by itself.
-    fn odd(&mut self, line: Line, cuts: &mut Vec<u32>, sink: &mut dyn Sink) {
+    fn odd(&mut self, line: RowLine, cuts: &mut Vec<u32>, sink: &mut dyn Sink) {
         let layout = self.layout;
         let content = self.text.get(line.start..line.end).unwrap_or_default();
-        let one = Extent {
+        let one = RowExtent {
             next: line.next,
             lines: 1,
         };
@@ -212,7 +212,7 @@ impl<'t> Reader<'t> {
         let kind = start::of(layout, self.text, line, cuts);
         let is_whole = kind.is_some_and(|kind| start::is_whole(layout, self.text, line, cuts, kind));
         if !is_whole && !self.stretch.covers(self.at) {
-            self.stretch = Stretch::of(layout, self.text, self.at);
+            self.stretch = LineRange::of(layout, self.text, self.at);
         }
         if let Some(found) = self.stretch.take(self.at) {
             sink.rows_read(1);
@@ -235,14 +235,14 @@ impl<'t> Reader<'t> {
                 self.tail = Tail::Closed;
                 match self.leading_base(line, cuts) {
                     // The steps of a job row that cannot be read are refused with it.
-                    Some(base) if kind == Start::Job && reason != Reason::Truncated => {
+                    Some(base) if kind == RowStart::Job && reason != Reason::Truncated => {
                         sink.rows_read(1);
                         self.open_refused(Refusal { reason, detail }, base, extent, sink);
                         self.advance(extent);
                     }
                     _ => {
                         // A row of another job ends the one before it, as the end of a piece does.
-                        if kind == Start::Job {
+                        if kind == RowStart::Job {
                             self.close(sink);
                         }
                         self.reject(reason, &detail, extent, sink);
@@ -253,9 +253,9 @@ impl<'t> Reader<'t> {
     }
 
     /// A row put together from surplus fields or several lines; it has been counted.
-    fn assembled(&mut self, cuts: &[u32], end: usize, extent: Extent, sink: &mut dyn Sink) {
-        let fields = Fields::new(self.text, self.at, end, cuts, self.layout.delimiter.len());
-        let mut row = Row::new((self.layout, self.heard), fields);
+    fn assembled(&mut self, cuts: &[u32], end: usize, extent: RowExtent, sink: &mut dyn Sink) {
+        let fields = RowFields::new(self.text, self.at, end, cuts, self.layout.delimiter.len());
+        let mut row = SacctRow::new((self.layout, self.projected), fields);
         row.note(Anomaly::Reassembled);
         match self.take(&mut row, extent, sink) {
             Ok(()) => self.advance(extent),
@@ -265,9 +265,9 @@ impl<'t> Reader<'t> {
 
     /// A line that neither begins a row nor belongs to one that begins before it.
     /// `text` ends where the next row is known to begin.
-    fn stray(&mut self, line: Line, text: &[u8], cuts: &mut Vec<u32>, sink: &mut dyn Sink) {
+    fn stray(&mut self, line: RowLine, text: &[u8], cuts: &mut Vec<u32>, sink: &mut dyn Sink) {
         let layout = self.layout;
-        let mut extent = Extent {
+        let mut extent = RowExtent {
             next: line.next,
             lines: 1,
         };
@@ -300,7 +300,7 @@ impl<'t> Reader<'t> {
                     break;
                 }
                 last = next;
-                extent = Extent {
+                extent = RowExtent {
                     next: next.next,
                     lines: extent.lines + 1,
                 };
@@ -316,9 +316,9 @@ impl<'t> Reader<'t> {
     }
 
     /// Adds a line to the last column of the row before it.
-    fn continue_tail(&mut self, line: Line) {
+    fn continue_tail(&mut self, line: RowLine) {
         match &mut self.open {
-            Open::Job { .. } => {
+            SacctOpen::Job { .. } => {
                 self.job.anomalies |= Anomaly::Reassembled.bit();
                 let is_name_last = self.layout.column(Role::JobName).map(|c| c + 1) == Some(self.layout.width());
                 let job = &mut self.job;
@@ -327,13 +327,13 @@ impl<'t> Reader<'t> {
                     job.is_name_longer = true;
                 }
             }
-            Open::Refused { end, .. } => *end = line.next,
-            Open::NotStarted { .. } | Open::Nothing => {}
+            SacctOpen::Refused { end, .. } => *end = line.next,
+            SacctOpen::NotStarted { .. } | SacctOpen::Nothing => {}
         }
     }
 
     /// Gives a counted row to its job, or makes it the open job.
-    fn take(&mut self, row: &mut Row<'t, '_>, extent: Extent, sink: &mut dyn Sink) -> Result<(), Refusal> {
+    fn take(&mut self, row: &mut SacctRow<'t, '_>, extent: RowExtent, sink: &mut dyn Sink) -> Result<(), Refusal> {
         let (base, is_step) = row.base()?;
         self.tail = Tail::Closed;
         if is_step {
@@ -344,12 +344,12 @@ impl<'t> Reader<'t> {
             self.close(sink);
             std::mem::swap(&mut self.job, &mut self.next);
             self.open = match read {
-                Read::Started => Open::Job {
+                Read::Started => SacctOpen::Job {
                     base,
                     steps: Steps::default(),
                     at,
                 },
-                Read::NotStarted => Open::NotStarted { base, rows: 1 },
+                Read::NotStarted => SacctOpen::NotStarted { base, rows: 1 },
             };
             self.is_continuation = false;
         }
@@ -365,8 +365,8 @@ impl<'t> Reader<'t> {
     /// Folds a step into the open job where it is told at once to be one of it, as by far most rows are; false where it
     /// is to be looked at.
     #[inline]
-    fn own_step(&mut self, base: &'t [u8], row: &mut Row<'t, '_>) -> bool {
-        let Open::Job { base: own, steps, .. } = &mut self.open else {
+    fn own_step(&mut self, base: &'t [u8], row: &mut SacctRow<'t, '_>) -> bool {
+        let SacctOpen::Job { base: own, steps, .. } = &mut self.open else {
             return false;
         };
         // What is read of the row is only added to the steps once all of it could be read.
@@ -378,25 +378,25 @@ impl<'t> Reader<'t> {
         is_own
     }
 
-    fn step(&mut self, row: &mut Row<'t, '_>, base: &'t [u8], extent: Extent) -> Result<(), Refusal> {
+    fn step(&mut self, row: &mut SacctRow<'t, '_>, base: &'t [u8], extent: RowExtent) -> Result<(), Refusal> {
         match &mut self.open {
-            Open::Job { base: own, steps, .. } if is_same(own, base) => {
+            SacctOpen::Job { base: own, steps, .. } if is_same(own, base) => {
                 steps.add(row)?;
                 self.job.anomalies |= row.anomalies;
                 Ok(())
             }
-            Open::Refused {
+            SacctOpen::Refused {
                 base: own, rows, end, ..
             } if is_same(own, base) => {
                 *rows += 1;
                 *end = extent.next;
                 Ok(())
             }
-            Open::NotStarted { base: own, rows } if is_same(own, base) => {
+            SacctOpen::NotStarted { base: own, rows } if is_same(own, base) => {
                 *rows += 1;
                 Ok(())
             }
-            Open::Nothing if self.is_continuation => Err(Refusal {
+            SacctOpen::Nothing if self.is_continuation => Err(Refusal {
                 reason: Reason::TooLong,
                 detail: "the step rows of this job exceed the limit for one job".to_owned(),
             }),
@@ -408,16 +408,16 @@ impl<'t> Reader<'t> {
     }
 
     /// Refuses a counted row: a job row with the steps that follow, a step row alone.
-    fn refuse(&mut self, refusal: Refusal, fields: &Fields<'t, '_>, extent: Extent, sink: &mut dyn Sink) {
+    fn refuse(&mut self, refusal: Refusal, fields: &RowFields<'t, '_>, extent: RowExtent, sink: &mut dyn Sink) {
         self.tail = Tail::Closed;
-        let row = Row::new((self.layout, self.heard), *fields);
+        let row = SacctRow::new((self.layout, self.projected), *fields);
         match row.base() {
             Ok((base, false)) => {
                 self.open_refused(refusal, base, extent, sink);
                 self.tail = self.tail_of(Tail::Job);
             }
             refused => {
-                if let (Open::Job { base: own, steps, .. }, Ok((base, _))) = (&mut self.open, refused)
+                if let (SacctOpen::Job { base: own, steps, .. }, Ok((base, _))) = (&mut self.open, refused)
                     && *own == base
                 {
                     steps.is_incomplete = true;
@@ -429,10 +429,10 @@ impl<'t> Reader<'t> {
     }
 
     /// Keeps a refused job row open for its steps.
-    fn open_refused(&mut self, refusal: Refusal, base: &'t [u8], extent: Extent, sink: &mut dyn Sink) {
+    fn open_refused(&mut self, refusal: Refusal, base: &'t [u8], extent: RowExtent, sink: &mut dyn Sink) {
         self.close(sink);
         self.is_continuation = false;
-        self.open = Open::Refused {
+        self.open = SacctOpen::Refused {
             refusal,
             base,
             rows: 1,
@@ -443,18 +443,18 @@ impl<'t> Reader<'t> {
     }
 
     /// The job number of a line whose first columns can be read though the rest cannot.
-    fn leading_base(&self, line: Line, cuts: &[u32]) -> Option<&'t [u8]> {
+    fn leading_base(&self, line: RowLine, cuts: &[u32]) -> Option<&'t [u8]> {
         let layout = self.layout;
         let column = layout.column(Role::JobIdRaw).or(layout.column(Role::JobId))?;
         if layout.is_id_behind_free_text || column > layout.prefix_end {
             return None;
         }
-        let fields = Fields::new(self.text, line.start, line.end, cuts, layout.delimiter.len());
+        let fields = RowFields::new(self.text, line.start, line.end, cuts, layout.delimiter.len());
         fields.get(column).and_then(JobId::parse).map(|id| id.base)
     }
 
     /// Counts and rejects what is no row.
-    fn reject(&mut self, reason: Reason, detail: &str, extent: Extent, sink: &mut dyn Sink) {
+    fn reject(&mut self, reason: Reason, detail: &str, extent: RowExtent, sink: &mut dyn Sink) {
         sink.rows_read(1);
         sink.reject(reason, self.position, 1, detail, self.raw(extent.next));
         self.advance(extent);
@@ -462,10 +462,10 @@ impl<'t> Reader<'t> {
 
     /// Hands over the open job.
     fn close(&mut self, sink: &mut dyn Sink) {
-        match std::mem::replace(&mut self.open, Open::Nothing) {
-            Open::Nothing => {}
-            Open::Job { steps, at, .. } => self.job.emit(self.text, at, &steps, sink),
-            Open::Refused {
+        match std::mem::replace(&mut self.open, SacctOpen::Nothing) {
+            SacctOpen::Nothing => {}
+            SacctOpen::Job { steps, at, .. } => self.job.emit(self.text, at, &steps, sink),
+            SacctOpen::Refused {
                 refusal,
                 rows,
                 at,
@@ -476,7 +476,7 @@ impl<'t> Reader<'t> {
                 let raw = self.text.get(start..end).unwrap_or_default();
                 sink.reject(refusal.reason, at, rows, &refusal.detail, raw);
             }
-            Open::NotStarted { rows, .. } => sink.out_of_scope(Reason::NotStarted, rows),
+            SacctOpen::NotStarted { rows, .. } => sink.out_of_scope(Reason::NotStarted, rows),
         }
     }
 }

@@ -1,13 +1,14 @@
 //! Why a row cannot be believed, in one sentence.
 
 use super::column::Role;
-use super::layout::Layout;
+use super::layout::ColumnLayout;
 use crate::ledger::Reason;
+
 pub(super) use crate::sources::refusal::Refusal;
 
 impl Refusal {
     /// `COLUMN: "VALUE" WHY`.
-    pub(super) fn of(reason: Reason, layout: &Layout, role: Role, value: &[u8], why: &str) -> Self {
+    pub(super) fn of(reason: Reason, layout: &ColumnLayout, role: Role, value: &[u8], why: &str) -> Self {
         let column = layout.name(role);
         Self::new(reason, format!("{column}: {} {why}", quoted(value)))
     }

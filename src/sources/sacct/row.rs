@@ -1,12 +1,12 @@
 //! A framed row and how its columns are read: every failure names column, value and why.
 
-use super::clock::{Clock, Stamp, Trouble};
-use super::column::{Kind, Role};
-use super::fields::Fields;
-use super::heard::Heard;
+use super::clock::{Clock, ClockTrouble, Stamp};
+use super::column::{Role, SacctKind};
+use super::fields::RowFields;
 use super::job_id::JobId;
-use super::layout::Layout;
+use super::layout::ColumnLayout;
 use super::memory::{self, Per};
+use super::projected_columns::ProjectedColumns;
 use super::refusal::Refusal;
 use super::scalar::{self, Int};
 use super::{duration, state};
@@ -15,25 +15,28 @@ use crate::record::Anomaly;
 use crate::sources::decimal;
 
 /// One row with its layout; notes what it finds odd.
-pub(super) struct Row<'t, 'c> {
+pub(super) struct SacctRow<'t, 'c> {
     /// Its layout.
-    pub(super) layout: &'t Layout,
+    pub(super) layout: &'t ColumnLayout,
     /// The columns that are read.
-    pub(super) heard: &'c Heard,
+    pub(super) projected: &'c ProjectedColumns,
     /// Its fields, one per column.
-    pub(super) fields: Fields<'t, 'c>,
+    pub(super) fields: RowFields<'t, 'c>,
     /// Bits of [`Anomaly`].
     pub(super) anomalies: u32,
     /// An identifier that was already taken apart, and its column.
     known_id: Option<(usize, JobId<'t>)>,
 }
 
-impl<'t, 'c> Row<'t, 'c> {
+impl<'t, 'c> SacctRow<'t, 'c> {
     /// A row with one field per column.
-    pub(super) fn new((layout, heard): (&'t Layout, &'c Heard), fields: Fields<'t, 'c>) -> Self {
+    pub(super) fn new(
+        (layout, projected): (&'t ColumnLayout, &'c ProjectedColumns),
+        fields: RowFields<'t, 'c>,
+    ) -> Self {
         Self {
             layout,
-            heard,
+            projected,
             fields,
             anomalies: 0,
             known_id: None,
@@ -42,14 +45,14 @@ impl<'t, 'c> Row<'t, 'c> {
 
     /// The same, with the identifier of a column already taken apart.
     pub(super) fn with_id(
-        (layout, heard): (&'t Layout, &'c Heard),
-        fields: Fields<'t, 'c>,
+        (layout, projected): (&'t ColumnLayout, &'c ProjectedColumns),
+        fields: RowFields<'t, 'c>,
         column: usize,
         id: JobId<'t>,
     ) -> Self {
         Self {
             known_id: Some((column, id)),
-            ..Self::new((layout, heard), fields)
+            ..Self::new((layout, projected), fields)
         }
     }
 
@@ -61,7 +64,7 @@ impl<'t, 'c> Row<'t, 'c> {
     /// The text of `role`; empty when there is no such column, or nobody listens to it.
     #[inline]
     pub(super) fn text(&self, role: Role) -> &'t [u8] {
-        self.heard
+        self.projected
             .column(role)
             .and_then(|column| self.fields.get(column))
             .unwrap_or_default()
@@ -76,7 +79,7 @@ impl<'t, 'c> Row<'t, 'c> {
     pub(super) fn known(&self, role: Role) -> Option<JobId<'t>> {
         let (column, id) = self.known_id?;
         // Both columns of a job that is no task of an array hold the same number.
-        (self.heard.column(role) == Some(column) || id.is_job(self.text(role))).then_some(id)
+        (self.projected.column(role) == Some(column) || id.is_job(self.text(role))).then_some(id)
     }
 
     /// The identifier in `role`; `Ok(None)` when there is no such column or nothing in it.
@@ -112,7 +115,7 @@ impl<'t, 'c> Row<'t, 'c> {
 
     /// The state word; `Ok(None)` when there is no such column.
     pub(super) fn state(&self) -> Result<Option<&'static str>, Refusal> {
-        if self.heard.column(Role::State).is_none() {
+        if self.projected.column(Role::State).is_none() {
             return Ok(None);
         }
         match self.text(Role::State) {
@@ -130,7 +133,7 @@ impl<'t, 'c> Row<'t, 'c> {
             b"" => Ok(None),
             text => clock
                 .read(text)
-                .map_err(|trouble: Trouble| self.refuse(Reason::BadTime, role, trouble.sentence())),
+                .map_err(|trouble: ClockTrouble| self.refuse(Reason::BadTime, role, trouble.sentence())),
         }
     }
 
@@ -157,9 +160,9 @@ impl<'t, 'c> Row<'t, 'c> {
 
     /// Measured CPU time, milliseconds; allocated time in the same column is none.
     pub(super) fn total_cpu_ms(&mut self) -> Result<Option<i64>, Refusal> {
-        let column = self.heard.column(Role::TotalCpu);
+        let column = self.projected.column(Role::TotalCpu);
         let kind = column.and_then(|column| self.layout.kinds.get(column));
-        if kind == Some(&Kind::EitherCpu) && Kind::Int.accepts(self.text(Role::TotalCpu)) {
+        if kind == Some(&SacctKind::EitherCpu) && SacctKind::Int.accepts(self.text(Role::TotalCpu)) {
             return Ok(None);
         }
         self.duration_ms(Role::TotalCpu)

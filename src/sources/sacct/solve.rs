@@ -4,23 +4,23 @@
 //! surplus goes to the free texts in the one way that leaves every other column with a text of its type. If there is
 //! no such way, or more than one, the row is refused.
 
-use super::column::Kind;
-use super::fields::Fields;
+use super::column::SacctKind;
+use super::fields::RowFields;
 
 /// Consecutive columns that are told apart from their neighbours together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Group {
+pub(super) enum ColumnGroup {
     /// One column with exactly one field.
-    One(Kind),
+    One(SacctKind),
     /// Columns of free text, and columns between them that nothing is read from: as many fields, or more.
     Free(usize),
 }
 
 /// Groups the columns. Unused columns between two unused free texts are not told apart, because no answer depends on
 /// it. With `keys_by_form`, a workload key must look like a default key and has one field.
-pub(super) fn groups(kinds: &[Kind], is_used: &[bool], keys_by_form: bool) -> Vec<Group> {
+pub(super) fn groups(kinds: &[SacctKind], is_used: &[bool], keys_by_form: bool) -> Vec<ColumnGroup> {
     let free = |i: usize| match kinds.get(i) {
-        Some(Kind::Key) => !keys_by_form,
+        Some(SacctKind::Key) => !keys_by_form,
         Some(kind) => kind.is_free(),
         None => false,
     };
@@ -29,17 +29,17 @@ pub(super) fn groups(kinds: &[Kind], is_used: &[bool], keys_by_form: bool) -> Ve
     let mut i = 0;
     while let Some(&kind) = kinds.get(i) {
         if !free(i) {
-            groups.push(Group::One(kind));
+            groups.push(ColumnGroup::One(kind));
             i += 1;
         } else if used(i) {
-            groups.push(Group::Free(1));
+            groups.push(ColumnGroup::Free(1));
             i += 1;
         } else {
             // A key taken by its form is an anchor: nothing may be merged across it.
-            let is_anchor = |c: usize| used(c) || keys_by_form && kinds.get(c) == Some(&Kind::Key);
+            let is_anchor = |c: usize| used(c) || keys_by_form && kinds.get(c) == Some(&SacctKind::Key);
             let run_end = (i..kinds.len()).find(|&c| is_anchor(c)).unwrap_or(kinds.len());
             let last_free = (i..run_end).rev().find(|&c| free(c)).unwrap_or(i);
-            groups.push(Group::Free(last_free - i + 1));
+            groups.push(ColumnGroup::Free(last_free - i + 1));
             i = last_free + 1;
         }
     }
@@ -61,8 +61,8 @@ pub(super) enum Solution {
 const MAX_SURPLUS: usize = 4096;
 
 /// Gives `fields` to the columns of `groups`.
-pub(super) fn solve(fields: &Fields<'_, '_>, groups: &[Group]) -> Solution {
-    let width: usize = groups.iter().map(Group::columns).sum();
+pub(super) fn solve(fields: &RowFields<'_, '_>, groups: &[ColumnGroup]) -> Solution {
+    let width: usize = groups.iter().map(ColumnGroup::columns).sum();
     let Some(surplus) = fields.len().checked_sub(width).filter(|&n| n <= MAX_SURPLUS) else {
         return Solution::None;
     };
@@ -76,14 +76,14 @@ pub(super) fn solve(fields: &Fields<'_, '_>, groups: &[Group]) -> Solution {
     for group in groups {
         history.push(ways.clone());
         match group {
-            Group::One(kind) => {
+            ColumnGroup::One(kind) => {
                 for (s, way) in ways.iter_mut().enumerate().filter(|(_, way)| **way > 0) {
                     if !fields.get(column + s).is_some_and(|text| kind.accepts(text)) {
                         *way = 0;
                     }
                 }
             }
-            Group::Free(_) => {
+            ColumnGroup::Free(_) => {
                 let mut total = 0_u8;
                 for way in &mut ways {
                     total = (total + *way).min(2);
@@ -101,16 +101,16 @@ pub(super) fn solve(fields: &Fields<'_, '_>, groups: &[Group]) -> Solution {
 }
 
 /// Walks the only way back and collects its delimiters.
-fn trace(fields: &Fields<'_, '_>, groups: &[Group], history: &[Vec<u8>], surplus: usize) -> Option<Vec<u32>> {
+fn trace(fields: &RowFields<'_, '_>, groups: &[ColumnGroup], history: &[Vec<u8>], surplus: usize) -> Option<Vec<u32>> {
     let mut cuts = Vec::new();
     let mut s = surplus;
-    let mut column: usize = groups.iter().map(Group::columns).sum();
+    let mut column: usize = groups.iter().map(ColumnGroup::columns).sum();
     for (group, before) in groups.iter().zip(history).rev() {
         let columns = group.columns();
         let first = column - columns;
         let s_before = match group {
-            Group::One(_) => s,
-            Group::Free(_) => before.iter().take(s + 1).position(|&way| way > 0)?,
+            ColumnGroup::One(_) => s,
+            ColumnGroup::Free(_) => before.iter().take(s + 1).position(|&way| way > 0)?,
         };
         // Within a group the last columns take one field each; which is which does not matter.
         for c in (first + 1..column).rev() {
@@ -126,7 +126,7 @@ fn trace(fields: &Fields<'_, '_>, groups: &[Group], history: &[Vec<u8>], surplus
     Some(cuts)
 }
 
-impl Group {
+impl ColumnGroup {
     fn columns(&self) -> usize {
         match self {
             Self::One(_) => 1,
@@ -137,7 +137,7 @@ impl Group {
 
 /// Whether the fields of a line can be the beginning of a row, up to and including column `until`, which is then field
 /// number `Some(n)`; all columns before it are taken by their kind.
-pub(super) fn prefix(fields: &Fields<'_, '_>, kinds: &[Kind], until: usize) -> Option<usize> {
+pub(super) fn prefix(fields: &RowFields<'_, '_>, kinds: &[SacctKind], until: usize) -> Option<usize> {
     let surplus = fields.len().checked_sub(until + 1)?.min(MAX_SURPLUS);
     let mut is_open = vec![false; surplus + 1];
     if let Some(first) = is_open.first_mut() {

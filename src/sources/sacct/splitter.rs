@@ -5,19 +5,19 @@ use std::sync::Arc;
 
 use memchr::memmem::Finder;
 
+use super::delimiter_index::BlockStats;
 use super::fields::scan;
 use super::fixed::{self, FixedOrder};
-use super::layout::{self, Header, Layout};
-use super::marks::Glance;
-use super::piece::Piece;
-use super::start::{self, Start};
-use super::stretch::Stretch;
+use super::layout::{self, ColumnLayout, Header};
+use super::piece::SacctPiece;
+use super::start::{self, RowStart};
+use super::stretch::LineRange;
 use super::zone_check;
 use crate::error::{Error, Kind, Result};
 use crate::ledger::Reason;
-use crate::sources::buffer::{Block, Buffer};
+use crate::sources::buffer::{Buffer, BufferBlock};
 use crate::sources::options::ReaderOptions;
-use crate::sources::steps::Step;
+use crate::sources::steps::ReadStep;
 use crate::sources::{Position, Sink, Work};
 
 /// So many bytes without a row of one line are put together to see where a row begins.
@@ -29,7 +29,7 @@ const MAX_HEADER_BYTE: usize = 64 * 1024;
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// The pieces of one dump, in order.
-pub(super) struct Splitter {
+pub(super) struct SacctSplitter {
     input: Box<dyn Read + Send>,
     options: Arc<ReaderOptions>,
     block_byte: usize,
@@ -40,7 +40,7 @@ pub(super) struct Splitter {
     position: Position,
     is_at_end: bool,
     /// `None` before the first header.
-    layout: Option<Arc<Layout>>,
+    layout: Option<Arc<ColumnLayout>>,
     /// No row of this layout has shown yet what its times look like.
     is_zone_unchecked: bool,
     /// The next piece begins with steps of the piece before.
@@ -48,7 +48,7 @@ pub(super) struct Splitter {
     finders: Vec<Finder<'static>>,
 }
 
-impl Splitter {
+impl SacctSplitter {
     /// Pieces of about `block_byte`; no row may be longer than `limit_byte`, nor all rows of one job together.
     pub(super) fn new(
         input: Box<dyn Read + Send>,
@@ -88,12 +88,12 @@ impl Splitter {
     }
 
     /// Takes the first `n` bytes off.
-    fn cut(&mut self, n: usize) -> (Block, Position) {
+    fn cut(&mut self, n: usize) -> (BufferBlock, Position) {
         let feed_n = feed_n(self.text.get(..n).unwrap_or(&self.text));
-        self.take(Head { byte_n: n, feed_n })
+        self.take(SacctHead { byte_n: n, feed_n })
     }
 
-    fn take(&mut self, head: Head) -> (Block, Position) {
+    fn take(&mut self, head: SacctHead) -> (BufferBlock, Position) {
         let text = self.text.take(head.byte_n);
         let position = self.position;
         self.position.byte_offset += u64::try_from(text.len()).unwrap_or(0);
@@ -136,7 +136,7 @@ impl Splitter {
             if self.is_zone_unchecked && self.options.zone.is_none() {
                 self.is_zone_unchecked = !zone_check::check(&layout, &text)?;
             }
-            let piece = Piece {
+            let piece = SacctPiece {
                 text,
                 position,
                 layout,
@@ -148,30 +148,30 @@ impl Splitter {
     }
 
     /// The piece that begins `text`: it ends before a header, before the last job row, or at the end of the input.
-    fn find_head(&self, layout: &Layout) -> Option<Head> {
+    fn find_head(&self, layout: &ColumnLayout) -> Option<SacctHead> {
         let whole = if self.is_at_end {
             self.text.len()
         } else {
             memchr::memrchr(b'\n', &self.text)? + 1
         };
         let region = self.text.get(..whole)?;
-        let glance = Glance::at(region);
-        let header = glance.may_name_job_id.then(|| self.find_header(region)).flatten();
+        let block_stats = BlockStats::at(region);
+        let header = block_stats.may_name_job_id.then(|| self.find_header(region)).flatten();
         let byte_n = match header {
             Some(header) => header,
             None if self.is_at_end => whole,
             None => Self::last_job(layout, region)?,
         };
         let behind = region.get(byte_n..).unwrap_or_default();
-        Some(Head {
+        Some(SacctHead {
             byte_n,
-            feed_n: glance.feed_n - feed_n(behind),
+            feed_n: block_stats.feed_n - feed_n(behind),
         })
     }
 
     /// The last line, behind the front of `region`, that certainly begins a job row: it holds all of it, or the line
     /// before it holds all of a row.
-    fn last_job(layout: &Layout, region: &[u8]) -> Option<usize> {
+    fn last_job(layout: &ColumnLayout, region: &[u8]) -> Option<usize> {
         let mut cuts = Vec::new();
         let mut end = region.len();
         let mut likely = None;
@@ -181,7 +181,7 @@ impl Splitter {
             if let Some(behind) = likely.filter(|_| is_whole) {
                 return Some(behind);
             }
-            likely = (kind == Some(Start::Job)).then_some(start);
+            likely = (kind == Some(RowStart::Job)).then_some(start);
             if likely.is_some() && is_whole {
                 return likely;
             }
@@ -194,13 +194,13 @@ impl Splitter {
         // Names with line breaks in every row, such as those of a job array.
         let begin = if is_whole { end } else { 0 };
         (region.len() >= STRETCH_BYTE)
-            .then(|| Stretch::of(layout, region, begin).last_job())
+            .then(|| LineRange::of(layout, region, begin).last_job())
             .flatten()
             .filter(|at| *at > 0)
     }
 
     /// The last line that begins a row of the wanted kind, behind the front of `text` and before `end`.
-    fn last_start(&self, layout: &Layout, mut end: usize, is_wanted: fn(Start) -> bool) -> Option<usize> {
+    fn last_start(&self, layout: &ColumnLayout, mut end: usize, is_wanted: fn(RowStart) -> bool) -> Option<usize> {
         let mut cuts = Vec::new();
         loop {
             let start = memchr::memrchr(b'\n', self.text.get(..end.checked_sub(1)?)?)? + 1;
@@ -237,7 +237,7 @@ impl Splitter {
     }
 
     /// Takes a header line off the front; a header that repeats the layout is a row of its own.
-    fn header_at_front(&mut self, layout: &Layout) -> Result<Option<Work>> {
+    fn header_at_front(&mut self, layout: &ColumnLayout) -> Result<Option<Work>> {
         let Some(end) = memchr::memchr(
             b'\n',
             self.text
@@ -253,7 +253,7 @@ impl Splitter {
         if !is_same && !is_header(line, declared) {
             return Ok(None);
         }
-        let Some(found) = Layout::of(line, declared).map_err(|e| e.at("line", self.position.line))? else {
+        let Some(found) = ColumnLayout::of(line, declared).map_err(|e| e.at("line", self.position.line))? else {
             return Ok(None);
         };
         let is_changed = !is_same || found.is_crlf != layout.is_crlf;
@@ -289,7 +289,7 @@ impl Splitter {
             return Ok(Preamble::Message(message()));
         }
         let declared = self.options.delimiter.as_deref().map(str::as_bytes);
-        let found = Layout::of(line, declared).map_err(|e| e.at("line", self.position.line))?;
+        let found = ColumnLayout::of(line, declared).map_err(|e| e.at("line", self.position.line))?;
         let Some(found) = found else {
             let Some(order) = self.options.layout else {
                 return Err(no_header(line, &self.text));
@@ -297,7 +297,7 @@ impl Splitter {
             // The dump has no header: its first line is a row already.
             let delimiter = declared.unwrap_or(b"|").to_vec();
             let is_trailing = fixed::is_trailing(&self.text, &delimiter);
-            let fixed = Layout::fixed(order, delimiter, is_trailing, line.ends_with(b"\r"))?;
+            let fixed = ColumnLayout::fixed(order, delimiter, is_trailing, line.ends_with(b"\r"))?;
             self.layout = Some(Arc::new(fixed));
             return Ok(Preamble::Again);
         };
@@ -307,14 +307,14 @@ impl Splitter {
     }
 
     /// No job row within the limit: either one job has very many steps, or one row is very long.
-    fn over_limit(&mut self, layout: &Arc<Layout>) -> Result<Work> {
+    fn over_limit(&mut self, layout: &Arc<ColumnLayout>) -> Result<Work> {
         // Before the last step row, else before the line that is too long.
         let whole = memchr::memrchr(b'\n', &self.text).map_or(0, |at| at + 1);
         let cut = self.last_start(layout, whole, |_| true).unwrap_or(whole);
         if cut > 0 {
             let is_continuation = std::mem::replace(&mut self.is_continuation, true);
             let (text, position) = self.cut(cut);
-            let piece = Piece {
+            let piece = SacctPiece {
                 text,
                 position,
                 layout: Arc::clone(layout),
@@ -336,7 +336,7 @@ impl Splitter {
     }
 
     /// Drops bytes up to the next line that begins a row.
-    fn skip_to_row(&mut self, layout: &Layout) -> Result<u64> {
+    fn skip_to_row(&mut self, layout: &ColumnLayout) -> Result<u64> {
         let from = self.position.byte_offset;
         let mut cuts = Vec::new();
         // The rest of the line the limit fell into is never a row.
@@ -365,7 +365,7 @@ impl Splitter {
 }
 
 /// What kind of row the line at `start` begins, and whether it holds all of it.
-fn look(layout: &Layout, text: &[u8], start: usize, cuts: &mut Vec<u32>) -> (Option<Start>, bool) {
+fn look(layout: &ColumnLayout, text: &[u8], start: usize, cuts: &mut Vec<u32>) -> (Option<RowStart>, bool) {
     cuts.clear();
     let line = scan(text, start, &layout.delimiter, layout.is_crlf, cuts);
     let kind = start::of(layout, text, line, cuts);
@@ -395,7 +395,7 @@ fn no_header(line: &[u8], head: &[u8]) -> Error {
 
 /// The first bytes of the text.
 #[derive(Clone, Copy)]
-struct Head {
+struct SacctHead {
     byte_n: usize,
     /// Line feeds in it.
     feed_n: usize,
@@ -429,7 +429,7 @@ pub(super) fn is_header(line: &[u8], declared: Option<&[u8]>) -> bool {
     matches!(layout::header(line, declared), Header::Names { .. })
 }
 
-impl Step for Splitter {
+impl ReadStep for SacctSplitter {
     fn step(&mut self) -> Result<Option<Work>> {
         self.next_work()
     }

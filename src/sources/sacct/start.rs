@@ -5,14 +5,14 @@
 //! the first columns of a row ([`super::stretch`] decides).
 
 use super::assemble::share_out;
-use super::fields::{Fields, Line};
+use super::fields::{RowFields, RowLine};
 use super::job_id::JobId;
-use super::layout::Layout;
+use super::layout::ColumnLayout;
 use super::solve::{self, Solution};
 
 /// What kind of row a line begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Start {
+pub(super) enum RowStart {
     /// A job row.
     Job,
     /// A step row.
@@ -22,8 +22,8 @@ pub(super) enum Start {
 }
 
 /// Whether `line` begins a row of `layout`; `cuts` are the delimiters of this line.
-pub(super) fn of(layout: &Layout, text: &[u8], line: Line, cuts: &[u32]) -> Option<Start> {
-    let fields = Fields::new(text, line.start, line.end, cuts, layout.delimiter.len());
+pub(super) fn of(layout: &ColumnLayout, text: &[u8], line: RowLine, cuts: &[u32]) -> Option<RowStart> {
+    let fields = RowFields::new(text, line.start, line.end, cuts, layout.delimiter.len());
     if cuts.len() == layout.delimiters() || !layout.is_id_behind_free_text {
         let is_typed = || {
             (0..=layout.prefix_end).all(|c| {
@@ -48,11 +48,11 @@ pub(super) fn of(layout: &Layout, text: &[u8], line: Line, cuts: &[u32]) -> Opti
     if let Some(n) = solve::prefix(&fields, &layout.kinds, layout.id_column) {
         return fields.get(n).and_then(JobId::parse).map(kind);
     }
-    is_broken_off(layout, &fields).then_some(Start::Unsure)
+    is_broken_off(layout, &fields).then_some(RowStart::Unsure)
 }
 
 /// Whether `line`, which may begin a row of this kind, holds all of it.
-pub(super) fn is_whole(layout: &Layout, text: &[u8], line: Line, cuts: &[u32], kind: Start) -> bool {
+pub(super) fn is_whole(layout: &ColumnLayout, text: &[u8], line: RowLine, cuts: &[u32], kind: RowStart) -> bool {
     if !line.is_ended || cuts.len() < layout.delimiters() {
         return false;
     }
@@ -64,17 +64,17 @@ pub(super) fn is_whole(layout: &Layout, text: &[u8], line: Line, cuts: &[u32], k
 }
 
 /// Whether `line` has one field per column, and an identifier where it belongs: such a line is a row by itself.
-pub(super) fn holds_id(layout: &Layout, text: &[u8], line: Line, cuts: &[u32]) -> bool {
+pub(super) fn holds_id(layout: &ColumnLayout, text: &[u8], line: RowLine, cuts: &[u32]) -> bool {
     let fields = layout.exact(text, line, cuts).filter(|_| line.is_ended);
     fields.is_some_and(|fields| fields.get(layout.id_column).and_then(JobId::parse).is_some())
 }
 
-fn kind(id: JobId<'_>) -> Start {
-    if id.is_step { Start::Step } else { Start::Job }
+fn kind(id: JobId<'_>) -> RowStart {
+    if id.is_step { RowStart::Step } else { RowStart::Job }
 }
 
 /// The line stops in a free text before the identifier, and enough columns before it have texts of their type.
-fn is_broken_off(layout: &Layout, fields: &Fields<'_, '_>) -> bool {
+fn is_broken_off(layout: &ColumnLayout, fields: &RowFields<'_, '_>) -> bool {
     const EVIDENCE: usize = 3;
     let last = fields.len() - 1;
     if last >= layout.id_column || !layout.kinds.get(last).is_some_and(|kind| kind.is_free()) {

@@ -2,9 +2,9 @@
 
 use super::column::Role;
 use super::refusal::Refusal;
-use super::row::Row;
+use super::row::SacctRow;
 use super::tres;
-use crate::sources::interest::Part;
+use crate::sources::projection::ColumnPart;
 
 /// The steps of one job so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,9 +25,9 @@ pub(super) struct Steps {
 
 impl Steps {
     /// Folds one step row in.
-    pub(super) fn add(&mut self, row: &mut Row<'_, '_>) -> Result<(), Refusal> {
+    pub(super) fn add(&mut self, row: &mut SacctRow<'_, '_>) -> Result<(), Refusal> {
         let measured = row.total_cpu_ms()?;
-        if row.heard.interest.any(&[Part::PeakMemory]) {
+        if row.projected.interest.any(&[ColumnPart::PeakMemory]) {
             let rss = row.size(Role::MaxRss, 1)?.map(|(byte, _)| byte);
             let virtual_size = row.size(Role::MaxVmSize, 1)?.map(|(byte, _)| byte);
             self.max_rss_byte = self.max_rss_byte.max(rss);

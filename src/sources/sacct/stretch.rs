@@ -5,20 +5,20 @@
 //! line that may begin a row only becomes the middle of another one where the lines add up to exactly the columns, or
 //! where it begins none; when two ways leave as many lines, it begins a row: rows are never merged on a guess.
 
-use super::assemble::{Extent, MAX_ATTEMPTS, share_out};
-use super::fields::{Line, scan};
-use super::layout::Layout;
+use super::assemble::{MAX_ATTEMPTS, RowExtent, share_out};
+use super::fields::{RowLine, scan};
+use super::layout::ColumnLayout;
 use super::solve::Solution;
-use super::start::{self, Start};
+use super::start::{self, RowStart};
 
 /// Lines looked at together.
 const MAX_LINES: usize = 10_000;
 
 /// What the lines were found to be.
 #[derive(Debug, Default)]
-pub(super) struct Stretch {
+pub(super) struct LineRange {
     /// Rows of several lines or of surplus fields, the last one first.
-    rows: Vec<Found>,
+    rows: Vec<RowFound>,
     /// Behind the last line.
     end: usize,
     /// The file ends within the line behind it.
@@ -27,22 +27,22 @@ pub(super) struct Stretch {
 
 /// A row.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct RowFound {
     start: usize,
-    kind: Start,
+    kind: RowStart,
     /// The delimiters that separate columns.
     pub(super) cuts: Vec<u32>,
     /// Behind the last byte of the last field.
     pub(super) end: usize,
     /// Behind the row.
-    pub(super) extent: Extent,
+    pub(super) extent: RowExtent,
 }
 
 /// A line with where its delimiters begin among all.
-struct Part {
-    line: Line,
+struct RangePart {
+    line: RowLine,
     cuts_from: usize,
-    kind: Option<Start>,
+    kind: Option<RowStart>,
     /// How many lines may begin a row, up to this one.
     start_n: usize,
     is_blank: bool,
@@ -53,14 +53,14 @@ struct Best {
     /// Lines without a row.
     left_n: usize,
     /// The row it begins with, and its last line.
-    row: Option<(usize, Found)>,
+    row: Option<(usize, RowFound)>,
     /// The first line, of these, that may begin a row and does.
     next_row: usize,
 }
 
-impl Stretch {
+impl LineRange {
     /// The stretch of `text` that begins at `start`.
-    pub(super) fn of(layout: &Layout, text: &[u8], start: usize) -> Self {
+    pub(super) fn of(layout: &ColumnLayout, text: &[u8], start: usize) -> Self {
         let mut parts = Vec::new();
         let mut cuts = Vec::new();
         let mut start_n = 0;
@@ -80,7 +80,7 @@ impl Stretch {
                 break;
             }
             start_n += usize::from(kind.is_some());
-            parts.push(Part {
+            parts.push(RangePart {
                 line,
                 cuts_from: before,
                 kind,
@@ -90,7 +90,7 @@ impl Stretch {
             at = line.next;
         }
         let is_cut_short = parts.len() == MAX_LINES;
-        let rows = Lines {
+        let rows = RangeLines {
             layout,
             text,
             parts: &parts,
@@ -121,7 +121,7 @@ impl Stretch {
     }
 
     /// The row that begins at `at`.
-    pub(super) fn take(&mut self, at: usize) -> Option<Found> {
+    pub(super) fn take(&mut self, at: usize) -> Option<RowFound> {
         while self.rows.last().is_some_and(|row| row.start < at) {
             self.rows.pop();
         }
@@ -141,22 +141,25 @@ impl Stretch {
     /// Where its last job row begins that others stand behind.
     pub(super) fn last_job(mut self) -> Option<usize> {
         self.drop_last();
-        self.rows.iter().find(|row| row.kind == Start::Job).map(|row| row.start)
+        self.rows
+            .iter()
+            .find(|row| row.kind == RowStart::Job)
+            .map(|row| row.start)
     }
 }
 
 /// The lines of a stretch, none of which is a whole row.
-struct Lines<'a> {
-    layout: &'a Layout,
+struct RangeLines<'a> {
+    layout: &'a ColumnLayout,
     text: &'a [u8],
-    parts: &'a [Part],
+    parts: &'a [RangePart],
     /// Delimiters of all of them.
     cuts: &'a [u32],
 }
 
-impl Lines<'_> {
+impl RangeLines<'_> {
     /// The rows, the last one first.
-    fn shared_out(&self) -> Vec<Found> {
+    fn shared_out(&self) -> Vec<RowFound> {
         let n = self.parts.len();
         // From the last line to the first: what is best from a line on depends only on what follows it.
         let mut bests: Vec<Best> = Vec::with_capacity(n + 1);
@@ -213,7 +216,7 @@ impl Lines<'_> {
 
     /// The shortest row that begins with line `first`: its last line, whether a line within may begin a row, and the
     /// row. The line `next_row` is the next that begins one.
-    fn row_from(&self, first: usize, next_row: usize) -> Option<(usize, bool, Found)> {
+    fn row_from(&self, first: usize, next_row: usize) -> Option<(usize, bool, RowFound)> {
         let behind = self.parts.get(first..)?;
         let begin = behind.first().filter(|part| !part.is_blank)?;
         let wanted = self.layout.delimiters();
@@ -234,16 +237,16 @@ impl Lines<'_> {
             }
             // Across what may begin a row, every column must have a text of its type.
             let is_across = part.start_n > begin.start_n;
-            let kind = begin.kind.filter(|_| !is_across).unwrap_or(Start::Unsure);
+            let kind = begin.kind.filter(|_| !is_across).unwrap_or(RowStart::Unsure);
             let bounds = (begin.line.start, part.line.end);
             let (solution, end) = share_out(self.layout, self.text, bounds, cuts, kind);
             if let Solution::Cuts(cuts) = solution {
-                let row = Found {
+                let row = RowFound {
                     start: begin.line.start,
-                    kind: begin.kind.unwrap_or(Start::Unsure),
+                    kind: begin.kind.unwrap_or(RowStart::Unsure),
                     cuts,
                     end,
-                    extent: Extent {
+                    extent: RowExtent {
                         next: part.line.next,
                         lines: u64::try_from(last + 1 - first).unwrap_or(u64::MAX),
                     },

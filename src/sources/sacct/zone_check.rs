@@ -1,9 +1,9 @@
 //! Printed local times need a zone; the pipeline is told so before any row is read.
 
-use super::clock::{Clock, Trouble};
+use super::clock::{Clock, ClockTrouble};
 use super::column::Role;
-use super::fields::{Fields, scan};
-use super::layout::Layout;
+use super::fields::{RowFields, scan};
+use super::layout::ColumnLayout;
 use super::refusal::quoted;
 use crate::error::{Error, Result};
 
@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 ///
 /// # Errors
 /// [`crate::error::Kind::Config`] when it is a local time.
-pub(super) fn check(layout: &Layout, text: &[u8]) -> Result<bool> {
+pub(super) fn check(layout: &ColumnLayout, text: &[u8]) -> Result<bool> {
     let mut clock = Clock::new(None);
     let mut at = 0;
     let mut cuts = Vec::new();
@@ -23,13 +23,13 @@ pub(super) fn check(layout: &Layout, text: &[u8]) -> Result<bool> {
         if cuts.len() != layout.delimiters() {
             continue;
         }
-        let fields = Fields::new(text, line.start, line.end, &cuts, layout.delimiter.len());
+        let fields = RowFields::new(text, line.start, line.end, &cuts, layout.delimiter.len());
         for role in [Role::End, Role::Start, Role::Submit, Role::Eligible] {
             let Some(value) = layout.column(role).and_then(|column| fields.get(column)) else {
                 continue;
             };
             match clock.read(value) {
-                Err(Trouble::NoZone) => {
+                Err(ClockTrouble::NoZone) => {
                     return Err(Error::config(format!(
                         "this sacct dump prints local times without an offset ({}: {}); set `timezone` of the source to \
                          the zone sacct ran in, or write the dump with SLURM_TIME_FORMAT=%s",

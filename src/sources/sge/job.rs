@@ -3,7 +3,7 @@
 use crate::ledger::Reason;
 use crate::record::{Anomaly, JobRow};
 use crate::sources::Sink;
-use crate::sources::lines::Record;
+use crate::sources::lines::LogRecord;
 use crate::sources::refusal::{Refusal, instant_ms, known, seconds_ms, whole};
 
 /// Up to `maxvmem`; later versions append more.
@@ -11,7 +11,7 @@ pub(super) const FIELDS_LEAST: usize = 43;
 
 /// A column by its 0-based place and its name in `accounting(5)`.
 #[derive(Clone, Copy)]
-struct Column(usize, &'static str);
+struct SgeColumn(usize, &'static str);
 
 const QUEUE: usize = 0;
 const HOST: usize = 1;
@@ -20,36 +20,36 @@ const OWNER: usize = 3;
 const JOB_NAME: usize = 4;
 const ACCOUNT: usize = 6;
 const PROJECT: usize = 31;
-const JOB_NUMBER: Column = Column(5, "job_number");
-const SUBMIT: Column = Column(8, "submission_time");
-const START: Column = Column(9, "start_time");
-const END: Column = Column(10, "end_time");
-const FAILED: Column = Column(11, "failed");
-const EXIT_STATUS: Column = Column(12, "exit_status");
-const WALL: Column = Column(13, "ru_wallclock");
-const MAX_RSS: Column = Column(16, "ru_maxrss");
-const SLOTS: Column = Column(34, "slots");
-const TASK: Column = Column(35, "task_number");
-const CPU: Column = Column(36, "cpu");
-const PE_TASK: Column = Column(41, "pe_taskid");
-const MAX_VMEM: Column = Column(42, "maxvmem");
+const JOB_NUMBER: SgeColumn = SgeColumn(5, "job_number");
+const SUBMIT: SgeColumn = SgeColumn(8, "submission_time");
+const START: SgeColumn = SgeColumn(9, "start_time");
+const END: SgeColumn = SgeColumn(10, "end_time");
+const FAILED: SgeColumn = SgeColumn(11, "failed");
+const EXIT_STATUS: SgeColumn = SgeColumn(12, "exit_status");
+const WALL: SgeColumn = SgeColumn(13, "ru_wallclock");
+const MAX_RSS: SgeColumn = SgeColumn(16, "ru_maxrss");
+const SLOTS: SgeColumn = SgeColumn(34, "slots");
+const TASK: SgeColumn = SgeColumn(35, "task_number");
+const CPU: SgeColumn = SgeColumn(36, "cpu");
+const PE_TASK: SgeColumn = SgeColumn(41, "pe_taskid");
+const MAX_VMEM: SgeColumn = SgeColumn(42, "maxvmem");
 
 /// From here on a number is milliseconds: as seconds it would lie beyond the year 5000, as milliseconds in 1973.
 const MILLISECONDS_FROM: i64 = 100_000_000_000;
 
 /// Whether the columns that tell a row from any other line with colons are numbers.
 pub(super) fn has_numbers(fields: &[&str]) -> bool {
-    let is_number = |column: Column| fields.get(column.0).is_some_and(|text| whole(column.1, text).is_ok());
+    let is_number = |column: SgeColumn| fields.get(column.0).is_some_and(|text| whole(column.1, text).is_ok());
     [JOB_NUMBER, SUBMIT, START, END, EXIT_STATUS, SLOTS]
         .into_iter()
         .all(is_number)
 }
 
-struct Row<'a, 'f> {
+struct SgeRow<'a, 'f> {
     fields: &'f [&'a str],
 }
 
-impl<'a> Row<'a, '_> {
+impl<'a> SgeRow<'a, '_> {
     fn text(&self, at: usize) -> &'a str {
         self.fields.get(at).copied().unwrap_or_default()
     }
@@ -59,12 +59,12 @@ impl<'a> Row<'a, '_> {
         known(self.text(at)).filter(|text| *text != "NONE")
     }
 
-    fn whole(&self, column: Column) -> Result<i64, Refusal> {
+    fn whole(&self, column: SgeColumn) -> Result<i64, Refusal> {
         whole(column.1, self.text(column.0))
     }
 
     /// An instant; zero is none.
-    fn time_ms(&self, column: Column) -> Result<Option<i64>, Refusal> {
+    fn time_ms(&self, column: SgeColumn) -> Result<Option<i64>, Refusal> {
         let ms = instant_ms(column.1, self.text(column.0))?;
         Ok(match ms / 1000 {
             0 => None,
@@ -73,7 +73,7 @@ impl<'a> Row<'a, '_> {
         })
     }
 
-    fn seconds_ms(&self, column: Column) -> Result<i64, Refusal> {
+    fn seconds_ms(&self, column: SgeColumn) -> Result<i64, Refusal> {
         seconds_ms(column.1, self.text(column.0))
     }
 }
@@ -82,8 +82,8 @@ impl<'a> Row<'a, '_> {
 ///
 /// CPU and wall time are taken as written: the site's `cputmult` and `wallmult` are no part of the file. Unlike APEL's
 /// parser, tasks of an array are told apart, and `maxvmem` is in bytes, which it is.
-pub(super) fn take(fields: &[&str], record: &Record<'_>, sink: &mut dyn Sink) -> Result<(), Refusal> {
-    let row = Row { fields };
+pub(super) fn take(fields: &[&str], record: &LogRecord<'_>, sink: &mut dyn Sink) -> Result<(), Refusal> {
+    let row = SgeRow { fields };
     let number = row.whole(JOB_NUMBER)?;
     if number <= 0 {
         return Err(Refusal::new(Reason::BadJobId, format!("job_number {number} is none")));

@@ -7,7 +7,7 @@ mod job;
 use std::io::Read;
 use std::sync::Arc;
 
-use super::lines::{Grammar, Limits, Record};
+use super::lines::{Grammar, LogLimits, LogRecord};
 use super::refusal::Refusal;
 use super::{Pieces, Position, Sink, lines};
 use crate::ledger::Reason;
@@ -27,7 +27,7 @@ pub fn recognise(head: &[u8]) -> bool {
 
 /// Cuts a decompressed file into pieces of whole lines. Rows and rejects do not depend on `limits.block`.
 #[must_use]
-pub fn pieces(input: Box<dyn Read + Send>, limits: Limits) -> Pieces {
+pub fn pieces(input: Box<dyn Read + Send>, limits: LogLimits) -> Pieces {
     lines::pieces(input, Arc::new(Sge), limits, Position::start())
 }
 
@@ -38,7 +38,7 @@ impl Grammar for Sge {
         !line.starts_with(b"#")
     }
 
-    fn record(&self, record: &Record<'_>, sink: &mut dyn Sink) -> Result<(), Refusal> {
+    fn record(&self, record: &LogRecord<'_>, sink: &mut dyn Sink) -> Result<(), Refusal> {
         let fields: Vec<&str> = record.text.split(':').collect();
         if fields.len() < job::FIELDS_LEAST {
             return Err(Refusal::new(

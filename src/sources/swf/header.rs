@@ -9,7 +9,7 @@ const QUEUES_MOST: usize = 10_000;
 
 /// What the header says, as far as it matters to records.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Header {
+pub struct SwfHeader {
     /// `Version`.
     pub version: Option<String>,
     /// `UnixStartTime`: the Unix second that submit times count from.
@@ -25,7 +25,7 @@ pub struct Header {
     is_known: bool,
 }
 
-impl Header {
+impl SwfHeader {
     /// Reads the comments at the start of a file.
     #[must_use]
     pub fn of(head: &[u8]) -> Self {

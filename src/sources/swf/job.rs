@@ -3,39 +3,39 @@
 use super::{COLUMNS, Swf};
 use crate::ledger::Reason;
 use crate::record::{Anomaly, JobRow};
-use crate::sources::clip::clip;
-use crate::sources::lines::Record;
+use crate::sources::lines::LogRecord;
 use crate::sources::refusal::{Refusal, whole};
+use crate::sources::truncate::clip;
 use crate::sources::{Sink, decimal};
 
 /// 0-based columns with their names in the format's definition.
-type Column = (usize, &'static str);
-const JOB: Column = (0, "job number");
-const SUBMIT: Column = (1, "submit time");
-pub(super) const WAIT: Column = (2, "wait time");
-const RUN: Column = (3, "run time");
-const PROCESSORS: Column = (4, "number of allocated processors");
-const AVERAGE_CPU: Column = (5, "average CPU time used");
-const MEMORY: Column = (6, "used memory");
-const ASKED_PROCESSORS: Column = (7, "requested number of processors");
-const ASKED_TIME: Column = (8, "requested time");
-const ASKED_MEMORY: Column = (9, "requested memory");
-const STATUS: Column = (10, "status");
-const USER: Column = (11, "user ID");
-const GROUP: Column = (12, "group ID");
-const QUEUE: Column = (14, "queue number");
+type SwfColumn = (usize, &'static str);
+const JOB: SwfColumn = (0, "job number");
+const SUBMIT: SwfColumn = (1, "submit time");
+pub(super) const WAIT: SwfColumn = (2, "wait time");
+const RUN: SwfColumn = (3, "run time");
+const PROCESSORS: SwfColumn = (4, "number of allocated processors");
+const AVERAGE_CPU: SwfColumn = (5, "average CPU time used");
+const MEMORY: SwfColumn = (6, "used memory");
+const ASKED_PROCESSORS: SwfColumn = (7, "requested number of processors");
+const ASKED_TIME: SwfColumn = (8, "requested time");
+const ASKED_MEMORY: SwfColumn = (9, "requested memory");
+const STATUS: SwfColumn = (10, "status");
+const USER: SwfColumn = (11, "user ID");
+const GROUP: SwfColumn = (12, "group ID");
+const QUEUE: SwfColumn = (14, "queue number");
 
-struct Row<'a> {
+struct SwfRow<'a> {
     columns: &'a [&'a str],
 }
 
-impl<'a> Row<'a> {
-    fn text(&self, column: Column) -> &'a str {
+impl<'a> SwfRow<'a> {
+    fn text(&self, column: SwfColumn) -> &'a str {
         self.columns.get(column.0).copied().unwrap_or_default()
     }
 
     /// A number times ten to the `places`; what is negative is unknown.
-    fn scaled(&self, column: Column, places: u32, reason: Reason) -> Result<Option<i64>, Refusal> {
+    fn scaled(&self, column: SwfColumn, places: u32, reason: Reason) -> Result<Option<i64>, Refusal> {
         let text = self.text(column);
         match decimal::scaled(text, places) {
             Some(scaled) => Ok(Some(scaled.value).filter(|value| *value >= 0)),
@@ -46,16 +46,16 @@ impl<'a> Row<'a> {
         }
     }
 
-    fn ms(&self, column: Column) -> Result<Option<i64>, Refusal> {
+    fn ms(&self, column: SwfColumn) -> Result<Option<i64>, Refusal> {
         self.scaled(column, 3, Reason::BadDuration)
     }
 
-    fn count(&self, column: Column) -> Result<Option<i64>, Refusal> {
+    fn count(&self, column: SwfColumn) -> Result<Option<i64>, Refusal> {
         let n = whole(column.1, self.text(column))?;
         Ok(Some(n).filter(|n| *n > 0))
     }
 
-    fn id(&self, column: Column) -> Option<&'a str> {
+    fn id(&self, column: SwfColumn) -> Option<&'a str> {
         Some(self.text(column)).filter(|text| !text.starts_with('-'))
     }
 }
@@ -65,14 +65,14 @@ impl<'a> Row<'a> {
 /// CPU time is written as the average per processor and becomes the sum over processors; used memory stays per
 /// processor. Lines of parts of a job (status 2 to 4: between a checkpoint and the next) repeat what the line of the
 /// whole job says.
-pub(super) fn take(columns: &[&str], swf: &Swf, record: &Record<'_>, sink: &mut dyn Sink) -> Result<(), Refusal> {
+pub(super) fn take(columns: &[&str], swf: &Swf, record: &LogRecord<'_>, sink: &mut dyn Sink) -> Result<(), Refusal> {
     let placed = match columns.get(COLUMNS).filter(|text| text.starts_with('{')) {
-        Some(list) => Some(Placed::of(list)?),
+        Some(list) => Some(SwfPlaced::of(list)?),
         None => None,
     };
     // The last column of the format itself is not looked at, so it may be cut short.
     record.whole(placed.is_none() || columns.len() > COLUMNS + 2)?;
-    let row = Row { columns };
+    let row = SwfRow { columns };
     let number = whole(JOB.1, row.text(JOB))?;
     if number < 0 {
         return Err(Refusal::new(Reason::BadJobId, format!("job number {number} is none")));
@@ -170,7 +170,11 @@ pub(super) fn take(columns: &[&str], swf: &Swf, record: &Record<'_>, sink: &mut 
 }
 
 /// Memory asked for, of the whole job.
-fn requested_memory_byte(row: &Row<'_>, placed: Option<&Placed>, core_n: Option<i64>) -> Result<Option<i64>, Refusal> {
+fn requested_memory_byte(
+    row: &SwfRow<'_>,
+    placed: Option<&SwfPlaced>,
+    core_n: Option<i64>,
+) -> Result<Option<i64>, Refusal> {
     let asked = row.scaled(ASKED_MEMORY, 0, Reason::BadNumber)?.filter(|n| *n > 0);
     Ok(asked.and_then(|asked| match placed {
         // Alea: bytes on every node.
@@ -180,13 +184,13 @@ fn requested_memory_byte(row: &Row<'_>, placed: Option<&Placed>, core_n: Option<
 }
 
 /// `{1129,1129,1130}`: the node of every processor.
-struct Placed {
+struct SwfPlaced {
     node_n: i64,
     /// Every node once, in the order they come.
     list: String,
 }
 
-impl Placed {
+impl SwfPlaced {
     fn of(text: &str) -> Result<Self, Refusal> {
         let wrong = || Refusal::new(Reason::BadNumber, format!("{:?} is no list of nodes", clip(text)));
         let inner = text

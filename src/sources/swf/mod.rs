@@ -7,14 +7,14 @@ mod job;
 use std::io::{Cursor, Read};
 use std::sync::Arc;
 
-use super::lines::{self, Grammar, Limits, Record};
+use super::lines::{self, Grammar, LogLimits, LogRecord};
 use super::options::ReaderOptions;
 use super::refusal::Refusal;
 use super::{Pieces, Position, Sink, decimal};
 use crate::error::{Error, Kind, Result};
 use crate::ledger::Reason;
 
-pub use header::Header;
+pub use header::SwfHeader;
 
 /// Columns of the format.
 const COLUMNS: usize = 18;
@@ -26,7 +26,7 @@ const HEAD: u64 = 1 << 20;
 pub fn recognise(head: &[u8]) -> bool {
     let lines = head.split(|&byte| byte == b'\n');
     let mut lines = lines.filter(|line| !line.trim_ascii().is_empty());
-    let has_header = head.starts_with(b";") && Header::of(head).is_known();
+    let has_header = head.starts_with(b";") && SwfHeader::of(head).is_known();
     let first = lines.find(|line| !line.trim_ascii_start().starts_with(b";"));
     let is_row = |line: &[u8]| {
         let numbers = line
@@ -65,10 +65,10 @@ pub fn lacks_waits(head: &[u8]) -> bool {
 /// # Errors
 /// [`Kind::Data`] when neither the header nor the source says when the workload begins; [`Kind::Io`] when reading
 /// fails.
-pub fn pieces(mut input: Box<dyn Read + Send>, options: &ReaderOptions, limits: Limits) -> Result<Pieces> {
+pub fn pieces(mut input: Box<dyn Read + Send>, options: &ReaderOptions, limits: LogLimits) -> Result<Pieces> {
     let mut head = Vec::new();
     input.by_ref().take(HEAD).read_to_end(&mut head)?;
-    let header = Header::of(&head);
+    let header = SwfHeader::of(&head);
     let Some(start_s) = header.unix_start_s.or(options.unix_start_time) else {
         let why = "the header has no UnixStartTime, so its times have no date: set unix_start_time in the source \
                    (0 when submit times are Unix seconds)";
@@ -84,7 +84,7 @@ pub fn pieces(mut input: Box<dyn Read + Send>, options: &ReaderOptions, limits: 
 }
 
 struct Swf {
-    header: Header,
+    header: SwfHeader,
     /// Unix second at which its times begin.
     start_s: i64,
     /// Jobs without a wait time start when they are submitted.
@@ -96,7 +96,7 @@ impl Grammar for Swf {
         !line.trim_ascii_start().starts_with(b";")
     }
 
-    fn record(&self, record: &Record<'_>, sink: &mut dyn Sink) -> Result<(), Refusal> {
+    fn record(&self, record: &LogRecord<'_>, sink: &mut dyn Sink) -> Result<(), Refusal> {
         let columns: Vec<&str> = record.text.split_ascii_whitespace().collect();
         if columns.len() < COLUMNS {
             return Err(Refusal::new(

@@ -1,7 +1,7 @@
 //! From job records to charges, job by job and period by period.
 
-mod added;
-mod moved;
+mod additions;
+mod reassigned;
 mod row;
 mod tally;
 
@@ -10,23 +10,23 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 
-use self::row::{Row, to_batch};
+use self::row::{ChargeRow, to_batch};
 use super::apportion::{apportion, apportion_wide};
 use super::correct::Corrector;
-use super::pieces::Cutter;
+use super::periods::PeriodSplitter;
 use super::settings::Settings;
 use super::view::RecordView;
 use crate::charge::facts::Facts;
 use crate::charge::policy::Subject;
-use crate::charge::{Priced, Tariff, price};
-use crate::engine::{How, Measure, add_up};
+use crate::charge::{JobPriced, Tariff, price};
 use crate::error::{Error, Result};
+use crate::expr::{GroupMeasure, How, add_up};
 use crate::schema;
 use crate::schema::batch::{decoded, number, text};
 
-pub use self::moved::{Entry, Payers};
 pub use self::row::{RECORDED, job_charges};
-pub use self::tally::{Tally, UnpricedAddition};
+pub use self::tally::{ChargeTally, UnpricedAddition};
+pub use super::charges::reassigned::{ReassignedEntry, Reassignments};
 
 /// Columns of `charge_part` that tell rows apart, in their order.
 pub const KEYS: [&str; 18] = [
@@ -72,22 +72,22 @@ pub struct Charges<'a> {
     /// When each tariff holds, Unix milliseconds, half-open.
     holds: Vec<(i64, i64)>,
     site: &'a str,
-    cutter: Cutter,
+    cutter: PeriodSplitter,
     corrector: Corrector<'a>,
     parts: Vec<RecordBatch>,
     /// By tariff.
-    tallies: Vec<Tally>,
+    tallies: Vec<ChargeTally>,
     unpriced_additions: Vec<UnpricedAddition>,
 }
 
 /// A batch of `records` with what each costs under every tariff.
-struct Jobs<'b> {
+struct ChargedJobs<'b> {
     view: RecordView<'b>,
     facts: Facts,
-    priced: Vec<Priced>,
+    priced: Vec<JobPriced>,
 }
 
-impl<'b> Jobs<'b> {
+impl<'b> ChargedJobs<'b> {
     fn new(batch: &'b RecordBatch, charges: &Charges<'_>) -> Result<Self> {
         let facts = Facts::of_records(batch, charges.site, &charges.needs)?;
         let priced = charges
@@ -107,13 +107,13 @@ impl<'a> Charges<'a> {
     /// Nothing yet: for the tariffs of one subject.
     #[must_use]
     pub fn new(settings: Settings<'a>, site: &'a str, subject: Subject) -> Self {
-        let cutter = Cutter::new(settings);
+        let cutter = PeriodSplitter::new(settings);
         let own = settings.tariffs.iter().map(AsRef::as_ref);
         let tariffs: Vec<&Tariff> = own.filter(|tariff| tariff.policy.subject == subject).collect();
         let holds = tariffs.iter().map(|tariff| tariff.policy.holds_ms(&cutter.calendar));
         Self {
             holds: holds.collect(),
-            tallies: tariffs.iter().map(|tariff| Tally::new(tariff)).collect(),
+            tallies: tariffs.iter().map(|tariff| ChargeTally::new(tariff)).collect(),
             unpriced_additions: Vec::new(),
             needs: tariffs.iter().flat_map(|tariff| tariff.policy.needs()).collect(),
             tariffs,
@@ -134,7 +134,7 @@ impl<'a> Charges<'a> {
             return Ok(None);
         }
         let batch = &decoded(batch)?;
-        let jobs = Jobs::new(batch, self)?;
+        let jobs = ChargedJobs::new(batch, self)?;
         let job_ids = text(batch, "job_id")?;
         for ((tally, tariff), priced) in self.tallies.iter_mut().zip(&self.tariffs).zip(&jobs.priced) {
             tally.count(tariff, &priced.kept_out);
@@ -163,7 +163,7 @@ impl<'a> Charges<'a> {
     }
 
     /// Counts a job by tariff, by the rows it was charged in.
-    fn count(&mut self, jobs: &Jobs<'_>, job: usize, rows: &[Row]) {
+    fn count(&mut self, jobs: &ChargedJobs<'_>, job: usize, rows: &[ChargeRow]) {
         for (nth, (tally, priced)) in self.tallies.iter_mut().zip(&jobs.priced).enumerate() {
             if priced.is_in_scope.get(job) != Some(&true) {
                 continue;
@@ -178,13 +178,13 @@ impl<'a> Charges<'a> {
 
     /// What was counted on the way, by tariff, and additions whose charge is unknown.
     #[must_use]
-    pub fn take_tallies(&mut self) -> (Vec<Tally>, Vec<UnpricedAddition>) {
+    pub fn take_tallies(&mut self) -> (Vec<ChargeTally>, Vec<UnpricedAddition>) {
         let tallies = std::mem::take(&mut self.tallies);
         (tallies, std::mem::take(&mut self.unpriced_additions))
     }
 
     /// Charges one job under every tariff that is for it; false when there is nothing to attribute.
-    fn charge(&mut self, jobs: &Jobs<'_>, job: usize, rows: &mut Vec<Row>) -> Result<bool> {
+    fn charge(&mut self, jobs: &ChargedJobs<'_>, job: usize, rows: &mut Vec<ChargeRow>) -> Result<bool> {
         let end_ms = number(jobs.view.end_utc, job);
         let Some(end_piece) = self.cutter.cut(&jobs.view, job, end_ms) else {
             return Ok(false);
@@ -201,10 +201,10 @@ impl<'a> Charges<'a> {
     fn charge_by(
         &self,
         nth: usize,
-        jobs: &Jobs<'_>,
+        jobs: &ChargedJobs<'_>,
         job: usize,
         end_piece: Option<usize>,
-        rows: &mut Vec<Row>,
+        rows: &mut Vec<ChargeRow>,
     ) -> Result<()> {
         let (Some(&(from_ms, until_ms)), Some(priced)) = (self.holds.get(nth), jobs.priced.get(nth)) else {
             return Ok(());
@@ -254,7 +254,7 @@ impl<'a> Charges<'a> {
             // What whole seconds leave lies where the job ends, as in usage.
             let fraction_ms = view.wall_fraction_ms.value(job) * i64::from(at == last && ends_here);
             let of = |shares: &[i64]| shares.get(at).copied().unwrap_or(0);
-            rows.push(Row {
+            rows.push(ChargeRow {
                 job,
                 record: job,
                 tariff: nth,
@@ -273,7 +273,7 @@ impl<'a> Charges<'a> {
         Ok(())
     }
 
-    fn why_unpriced(&self, nth: usize, jobs: &Jobs<'_>, job: usize) -> Arc<str> {
+    fn why_unpriced(&self, nth: usize, jobs: &ChargedJobs<'_>, job: usize) -> Arc<str> {
         if jobs.priced.get(nth).is_some_and(|priced| priced.misfits.contains(&job)) {
             return Arc::from(MISFIT);
         }
@@ -297,7 +297,7 @@ impl<'a> Charges<'a> {
 /// [`Kind::Data`] when a sum does not fit.
 pub fn part(batches: &[RecordBatch]) -> Result<RecordBatch> {
     let dataset = schema::dataset("charge_part")?;
-    let measures = SUMMED.map(|column| Measure { column, how: How::Sum });
+    let measures = SUMMED.map(|column| GroupMeasure { column, how: How::Sum });
     let total = add_up(batches, &KEYS, &measures, &dataset.arrow())?;
     dataset.admit(&total)?;
     Ok(total)

@@ -29,7 +29,7 @@ pub const RECORDED: [&str; 10] = [
 
 /// What one tariff charges a job in one period.
 #[derive(Clone)]
-pub(super) struct Row {
+pub(super) struct ChargeRow {
     /// The job, by its place in the batch.
     pub(super) job: usize,
     /// Where its recorded columns stand: in the batch, or behind it among jobs under other names.
@@ -58,7 +58,7 @@ pub(super) struct Row {
     pub(super) correction_id: Option<Arc<str>>,
 }
 
-impl Row {
+impl ChargeRow {
     /// What takes this row out again, to the last digit, as an entry of a correction.
     pub(super) fn taken(&self, correction_id: &Arc<str>) -> Self {
         Self {
@@ -88,7 +88,7 @@ impl Row {
 
 /// Rows as a batch of `job_charges`. `records` hold the columns of [`RECORDED`], one batch behind the other.
 pub(super) fn to_batch(
-    rows: &[Row],
+    rows: &[ChargeRow],
     records: &[&RecordBatch],
     tariffs: &[&Tariff],
     calendar: &Calendar,
@@ -99,9 +99,9 @@ pub(super) fn to_batch(
         at.push(place.map_err(|why| Error::internal("a batch of 4 billion rows").because(why))?);
     }
     let at = UInt32Array::from(at);
-    let tariff = |row: &Row| tariffs.get(row.tariff).copied();
+    let tariff = |row: &ChargeRow| tariffs.get(row.tariff).copied();
     let of = |text: fn(&Tariff) -> &str| texts(rows.iter().map(|row| tariff(row).map(text)));
-    let counted = |of: fn(&Row) -> i64| ints(rows.iter().map(|row| Some(of(row))));
+    let counted = |of: fn(&ChargeRow) -> i64| ints(rows.iter().map(|row| Some(of(row))));
     let year_s = rows.iter().map(|row| calendar.year_s(row.period.allocation_year));
     let charge_scale = i8::try_from(CHARGE_SCALE).unwrap_or(9);
     let made: Vec<(&str, ArrayRef)> = vec![

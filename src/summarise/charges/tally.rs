@@ -7,7 +7,7 @@ use crate::charge::scope::KeptOut;
 
 /// Jobs under one tariff.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct ChargeTally {
     /// Id and version of the policy, and the options chosen.
     pub policy: [String; 3],
     /// Jobs charged.
@@ -24,7 +24,7 @@ pub struct Tally {
     pub first_misfit: Option<String>,
 }
 
-impl Tally {
+impl ChargeTally {
     pub(super) fn new(tariff: &Tariff) -> Self {
         Self {
             policy: [&tariff.policy.id, &tariff.policy.version, &tariff.chosen].map(String::clone),

@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use gridtally::audit::{stale, verify};
+use gridtally::audit::{summary_diff, verify};
 use gridtally::config::Plan;
 use gridtally::error::{Kind, Result};
 use gridtally::record::Summary;
-use gridtally::run::report::RunReport;
+use gridtally::run::run_report::RunReport;
 use gridtally::run::{RunOptions, stages as pipeline};
 use gridtally::runtime::progress::Silent;
 use gridtally::store::{Manifest, Store, lake, read_table};
@@ -69,7 +69,7 @@ impl Scene {
         for file in manifest.dataset(dataset) {
             let (site, month) = lake::parse_month_path(&file.path).unwrap();
             for batch in read_table(store.reader(&file.path).unwrap(), None, 1024).unwrap() {
-                rows.extend(gridtally::records::summary::from_batch(&batch.unwrap(), &site, month).unwrap());
+                rows.extend(gridtally::dedupe::summary::from_batch(&batch.unwrap(), &site, month).unwrap());
             }
         }
         rows
@@ -176,7 +176,9 @@ fn upsert_keeps_what_snapshot_drops_and_says_which() {
     assert_eq!(per_site.reasons["accepted/summary_record"], 5);
     // Both lakes tell both totals and the row that makes the difference.
     for lake in ["upsert", "snapshot"] {
-        let text = stale::report(scene.path().join(lake).to_str().unwrap()).unwrap().text();
+        let text = summary_diff::report(scene.path().join(lake).to_str().unwrap())
+            .unwrap()
+            .text();
         assert!(
             text.contains("upsert    4 rows, 26 jobs") && text.contains("snapshot  3 rows, 21 jobs"),
             "{text}"

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use gridtally::audit::stale;
+use gridtally::audit::summary_diff;
 
 use super::lake::Scene;
 use super::{SYNC, V02, record};
@@ -24,7 +24,7 @@ fn sent(site: &str, host: &str, month: u8, job_n: u32) -> String {
 const FEBRUARY: i64 = 1_486_080_000;
 
 fn told(scene: &Scene) -> String {
-    stale::report(scene.path().join("lake").to_str().unwrap())
+    summary_diff::report(scene.path().join("lake").to_str().unwrap())
         .unwrap()
         .text()
 }
@@ -80,7 +80,9 @@ fn golden_counts_stand_beside_golden_jobs() {
             .entry((job["Site"].to_lowercase(), host, job["EndTime"][..7].to_owned()))
             .or_default() += 1;
     }
-    let told = stale::report(scene.path().join("lake").to_str().unwrap()).unwrap().sync;
+    let told = summary_diff::report(scene.path().join("lake").to_str().unwrap())
+        .unwrap()
+        .sync;
     let mut sent_n = 0;
     for row in table("VSyncRecords.csv") {
         let month = format!("{}-{:0>2}", row["Year"], row["Month"]);

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use gridtally::config::Plan;
-use gridtally::reference::benchmark::{Benchmark, Place, SI00_PER_HS06};
+use gridtally::reference::benchmark::{Benchmark, BenchmarkPlace, SI00_PER_HS06};
 use jiff::civil::{Date, date};
 
 use super::{find, read_on, sound};
@@ -82,7 +82,7 @@ fn seventy_months_are_a_dated_table() {
         let noon = month.at(12, 0, 0, 0).to_zoned(jiff::tz::TimeZone::UTC).unwrap();
         let at_ms = noon.timestamp().as_millisecond();
         for (site, value) in values {
-            let found = find(&table, site, Place::default(), kind, at_ms).map(|(e4, _)| e4);
+            let found = find(&table, site, BenchmarkPlace::default(), kind, at_ms).map(|(e4, _)| e4);
             assert_eq!(
                 found,
                 Some(i128::from(*value) * 10_000 / i128::from(divisor)),
@@ -90,7 +90,13 @@ fn seventy_months_are_a_dated_table() {
             );
             // Each site is the same machine before and after the switch, by the decree.
             if *month == SWITCH
-                && let Some((e4, _)) = find(&table, site, Place::default(), Benchmark::Si00, at_ms - 86_400_000)
+                && let Some((e4, _)) = find(
+                    &table,
+                    site,
+                    BenchmarkPlace::default(),
+                    Benchmark::Si00,
+                    at_ms - 86_400_000,
+                )
             {
                 assert_eq!(e4, found.unwrap() * i128::from(SI00_PER_HS06), "{site}");
                 switched.insert(site);
@@ -99,7 +105,14 @@ fn seventy_months_are_a_dated_table() {
     }
     assert_eq!(switched.len(), 25);
     assert_eq!(
-        find(&table, "AGLT2", Place::default(), Benchmark::Hs06, 1_326_000_000_000).map(|(e4, _)| e4),
+        find(
+            &table,
+            "AGLT2",
+            BenchmarkPlace::default(),
+            Benchmark::Hs06,
+            1_326_000_000_000
+        )
+        .map(|(e4, _)| e4),
         Some(85_000)
     );
 }

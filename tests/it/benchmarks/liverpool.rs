@@ -1,7 +1,7 @@
 //! The worked numbers of Liverpool's page of 2010 on scaling and accounting, and of `HEPscore23` in WLCG, case by case.
 //! Where the page prints 1300 it means 1330: 5.32 x 250 is 1330, and so is 1.33 x 1000.
 
-use gridtally::reference::benchmark::{Hs06, Hs23, OneToOne, Power, SI00_PER_HS06, Si00, Work};
+use gridtally::reference::benchmark::{Hs06, Hs23, OneToOne, Power, SI00_PER_HS06, Si00, WorkQuantity};
 
 const HOUR_S: i64 = 3600;
 
@@ -36,7 +36,7 @@ fn lv_10_a_thousand_si00_are_four_hs06() {
 fn lv_13_unscaled_times_on_one_kind_of_nodes() {
     assert_eq!(
         node().in_si00().over_s(HOUR_S),
-        Work::from_scaled(1330 * 3600 * 10_000_000)
+        WorkQuantity::from_scaled(1330 * 3600 * 10_000_000)
     );
 }
 

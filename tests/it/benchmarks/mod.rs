@@ -6,8 +6,10 @@ mod liverpool;
 mod table;
 mod units;
 
-use gridtally::problems::Problems;
-use gridtally::reference::benchmark::{Benchmark, BenchmarkTable, Level, NodeTable, Origin, Place};
+use gridtally::diagnostics::Problems;
+use gridtally::reference::benchmark::{
+    Benchmark, BenchmarkLevel, BenchmarkOrigin, BenchmarkPlace, BenchmarkTable, NodeTable,
+};
 
 const DAY_MS: i64 = 86_400_000;
 /// 2024-01-01.
@@ -42,25 +44,31 @@ fn nodes(text: &str) -> NodeTable {
 }
 
 /// Value in ten-thousandths and origin.
-fn find(table: &BenchmarkTable, site: &str, place: Place<'_>, kind: Benchmark, at_ms: i64) -> Option<(i128, Origin)> {
+fn find(
+    table: &BenchmarkTable,
+    site: &str,
+    place: BenchmarkPlace<'_>,
+    kind: Benchmark,
+    at_ms: i64,
+) -> Option<(i128, BenchmarkOrigin)> {
     let site = table.site(site);
-    let factors = site.factors(&Level::ALL, &site.telling(place), at_ms);
+    let factors = site.factors(&BenchmarkLevel::ALL, &site.telling(place), at_ms);
     let at = Benchmark::ALL.iter().position(|each| *each == kind).unwrap();
     factors.per_core.scaled()[at].zip(factors.origins[at])
 }
 
-fn cluster(name: &str) -> Place<'_> {
-    Place {
+fn cluster(name: &str) -> BenchmarkPlace<'_> {
+    BenchmarkPlace {
         cluster: Some(name),
-        ..Place::default()
+        ..BenchmarkPlace::default()
     }
 }
 
-fn on_nodes<'p>(cluster: &'p str, node_list: &'p str) -> Place<'p> {
-    Place {
+fn on_nodes<'p>(cluster: &'p str, node_list: &'p str) -> BenchmarkPlace<'p> {
+    BenchmarkPlace {
         cluster: Some(cluster),
         node_list: Some(node_list),
-        ..Place::default()
+        ..BenchmarkPlace::default()
     }
 }
 

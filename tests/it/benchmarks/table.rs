@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use gridtally::problems::Problems;
-use gridtally::reference::benchmark::{Benchmark, BenchmarkTable, Origin, Place};
+use gridtally::diagnostics::Problems;
+use gridtally::reference::benchmark::{Benchmark, BenchmarkOrigin, BenchmarkPlace, BenchmarkTable};
 use proptest::prelude::*;
 
 use super::{DAY_MS, JAN_1_MS, cluster, find, nodes, on_nodes, read_on, sound, starts};
@@ -16,15 +16,30 @@ fn the_six_columns_of_old_still_do() {
         "{SIX}A,c1,hs06,4,2024-01-01,2024-02-01\nA,,hs06,3,,\n*,c1,hs06,2,,\n,,hs06,1,,\nA,c1,hs23,40,,\n"
     ));
     let at = |site, place, ms| find(&table, site, place, Benchmark::Hs06, ms);
-    assert_eq!(at("A", cluster("c1"), JAN_1_MS), Some((40_000, Origin::Cluster)));
-    assert_eq!(at("A", cluster("c1"), JAN_1_MS - 1), Some((30_000, Origin::Site)));
-    assert_eq!(at("A", cluster("c2"), JAN_1_MS), Some((30_000, Origin::Site)));
-    assert_eq!(at("A", Place::default(), JAN_1_MS), Some((30_000, Origin::Site)));
-    assert_eq!(at("B", cluster("c1"), JAN_1_MS), Some((20_000, Origin::Cluster)));
-    assert_eq!(at("B", Place::default(), JAN_1_MS), Some((10_000, Origin::AnySite)));
+    assert_eq!(
+        at("A", cluster("c1"), JAN_1_MS),
+        Some((40_000, BenchmarkOrigin::Cluster))
+    );
+    assert_eq!(
+        at("A", cluster("c1"), JAN_1_MS - 1),
+        Some((30_000, BenchmarkOrigin::Site))
+    );
+    assert_eq!(at("A", cluster("c2"), JAN_1_MS), Some((30_000, BenchmarkOrigin::Site)));
+    assert_eq!(
+        at("A", BenchmarkPlace::default(), JAN_1_MS),
+        Some((30_000, BenchmarkOrigin::Site))
+    );
+    assert_eq!(
+        at("B", cluster("c1"), JAN_1_MS),
+        Some((20_000, BenchmarkOrigin::Cluster))
+    );
+    assert_eq!(
+        at("B", BenchmarkPlace::default(), JAN_1_MS),
+        Some((10_000, BenchmarkOrigin::AnySite))
+    );
     assert_eq!(
         find(&table, "A", cluster("c1"), Benchmark::Hs23, 0),
-        Some((400_000, Origin::Cluster))
+        Some((400_000, BenchmarkOrigin::Cluster))
     );
     assert_eq!(find(&table, "A", cluster("c2"), Benchmark::Hs23, 0), None);
 }
@@ -34,7 +49,7 @@ fn days_are_half_open() {
     let table = sound(&format!(
         "{SIX}A,,HEPSPEC06,1,2024-01-01,2024-01-02\nA,,hepspec,2,2024-01-02,2024-01-03\n"
     ));
-    let at = |ms| find(&table, "A", Place::default(), Benchmark::Hs06, ms).map(|(e4, _)| e4);
+    let at = |ms| find(&table, "A", BenchmarkPlace::default(), Benchmark::Hs06, ms).map(|(e4, _)| e4);
     assert_eq!(at(JAN_1_MS - 1), None);
     assert_eq!(at(JAN_1_MS), Some(10_000));
     assert_eq!(at(JAN_1_MS + DAY_MS - 1), Some(10_000));
@@ -89,7 +104,7 @@ fn the_closest_scope_counts() {
     )
     .with_nodes(nodes("site,nodes,node_class\nA,\"g[01-99]\",genoa\n"));
     let at = |cluster, submit_host, partition, node_list| {
-        let place = Place {
+        let place = BenchmarkPlace {
             cluster,
             submit_host,
             partition,
@@ -97,33 +112,45 @@ fn the_closest_scope_counts() {
         };
         find(&table, "A", place, Benchmark::Hs06, 0)
     };
-    assert_eq!(at(None, None, None, None), Some((10_000, Origin::Site)));
-    assert_eq!(at(Some("c"), None, None, None), Some((20_000, Origin::Cluster)));
+    assert_eq!(at(None, None, None, None), Some((10_000, BenchmarkOrigin::Site)));
+    assert_eq!(
+        at(Some("c"), None, None, None),
+        Some((20_000, BenchmarkOrigin::Cluster))
+    );
     assert_eq!(
         at(Some("d"), Some("ce1"), None, None),
-        Some((30_000, Origin::SubmitHost))
+        Some((30_000, BenchmarkOrigin::SubmitHost))
     );
     assert_eq!(
         at(Some("c"), Some("ce1"), None, None),
-        Some((40_000, Origin::SubmitHost))
+        Some((40_000, BenchmarkOrigin::SubmitHost))
     );
     // A partition is closer than a CE, also than a CE of a cluster.
     assert_eq!(
         at(Some("c"), Some("ce1"), Some("p"), None),
-        Some((50_000, Origin::Partition))
+        Some((50_000, BenchmarkOrigin::Partition))
     );
-    assert_eq!(at(None, None, Some("p"), Some("g07")), Some((60_000, Origin::Node)));
+    assert_eq!(
+        at(None, None, Some("p"), Some("g07")),
+        Some((60_000, BenchmarkOrigin::Node))
+    );
     // Without the partition the class does not hold, and nothing else names the node.
-    assert_eq!(at(None, None, None, Some("g07")), Some((10_000, Origin::Site)));
+    assert_eq!(at(None, None, None, Some("g07")), Some((10_000, BenchmarkOrigin::Site)));
     // Nodes are closer than their class; with their domain they are the same.
     assert_eq!(
         at(None, None, Some("p"), Some("g01.example.org")),
-        Some((70_000, Origin::Node))
+        Some((70_000, BenchmarkOrigin::Node))
     );
-    assert_eq!(at(Some("c"), None, None, Some("g02")), Some((80_000, Origin::Node)));
-    assert_eq!(at(Some("d"), None, None, Some("g02")), Some((70_000, Origin::Node)));
+    assert_eq!(
+        at(Some("c"), None, None, Some("g02")),
+        Some((80_000, BenchmarkOrigin::Node))
+    );
+    assert_eq!(
+        at(Some("d"), None, None, Some("g02")),
+        Some((70_000, BenchmarkOrigin::Node))
+    );
     // Rows of the site come before rows of any site, however close those are.
-    let place = Place {
+    let place = BenchmarkPlace {
         cluster: Some("c"),
         submit_host: Some("ce1"),
         partition: Some("p"),
@@ -131,7 +158,7 @@ fn the_closest_scope_counts() {
     };
     assert_eq!(
         find(&table, "B", place, Benchmark::Hs06, 0),
-        Some((90_000, Origin::Partition))
+        Some((90_000, BenchmarkOrigin::Partition))
     );
 }
 
@@ -144,7 +171,7 @@ fn a_value_is_of_a_core_a_cpu_or_a_system() {
          THREADS,hs06,,5.25,2,,,,\n\
          SYSTEM,hs06,,,,410.704,60,,\n",
     );
-    let at = |site| find(&table, site, Place::default(), Benchmark::Hs06, 0).map(|(e4, _)| e4);
+    let at = |site| find(&table, site, BenchmarkPlace::default(), Benchmark::Hs06, 0).map(|(e4, _)| e4);
     assert_eq!(at("CORE"), Some(105_000));
     assert_eq!(at("CPU"), Some(105_000));
     assert_eq!(at("THREADS"), Some(105_000));
@@ -179,26 +206,26 @@ fn a_job_on_two_kinds_of_nodes_gets_the_mean_over_their_cores() {
                 A,c,,hs06,6,,,\n";
     let table = sound(text);
     let at = |node_list| find(&table, "A", on_nodes("c", node_list), Benchmark::Hs06, 0);
-    assert_eq!(at("old[1-3]"), Some((53_200, Origin::Node)));
+    assert_eq!(at("old[1-3]"), Some((53_200, BenchmarkOrigin::Node)));
     // (2 x 16 x 5.32 + 64 x 9.8952) / 96 = 8.3701333..
-    assert_eq!(at("old[1-2],new4"), Some((83_701, Origin::Node)));
+    assert_eq!(at("old[1-2],new4"), Some((83_701, BenchmarkOrigin::Node)));
     // As PBS lists them, each core by its own.
     assert_eq!(
         at("old1/0+old1/1+old2/0*16+new4.example.org/3"),
-        Some((83_701, Origin::Node))
+        Some((83_701, BenchmarkOrigin::Node))
     );
     // One node whose cores are unknown is no obstacle alone or among its like, and one beside others.
-    assert_eq!(at("odd1"), Some((70_000, Origin::Node)));
-    assert_eq!(at("odd1,new1"), Some((60_000, Origin::Cluster)));
+    assert_eq!(at("odd1"), Some((70_000, BenchmarkOrigin::Node)));
+    assert_eq!(at("odd1,new1"), Some((60_000, BenchmarkOrigin::Cluster)));
     // Nor does the mean of some nodes stand for all.
-    assert_eq!(at("new1,unheard1"), Some((60_000, Origin::Cluster)));
-    assert_eq!(at("(null)"), Some((60_000, Origin::Cluster)));
+    assert_eq!(at("new1,unheard1"), Some((60_000, BenchmarkOrigin::Cluster)));
+    assert_eq!(at("(null)"), Some((60_000, BenchmarkOrigin::Cluster)));
     // What is known of the nodes themselves weighs more than what the row says.
     let table = sound(text).with_nodes(nodes("site,cluster,nodes,cores\nA,c,\"old[1-9],odd1\",32\n"));
     let at = |node_list| find(&table, "A", on_nodes("c", node_list), Benchmark::Hs06, 0);
     // (32 x 5.32 + 64 x 9.8952) / 96 = 8.37013.., and (32 x 7 + 64 x 9.8952) / 96 = 8.93013..
-    assert_eq!(at("old1,new1"), Some((83_701, Origin::Node)));
-    assert_eq!(at("odd1,new1"), Some((89_301, Origin::Node)));
+    assert_eq!(at("old1,new1"), Some((83_701, BenchmarkOrigin::Node)));
+    assert_eq!(at("odd1,new1"), Some((89_301, BenchmarkOrigin::Node)));
 }
 
 #[test]
@@ -228,7 +255,7 @@ fn what_was_known_on_a_day_is_what_was_recorded_by_then() {
         let (table, mistakes, _) = read_on(text, on.map(|day| JAN_1_MS + day * DAY_MS));
         assert_eq!(mistakes, Vec::<String>::new());
         let at_ms = JAN_1_MS + day * DAY_MS;
-        find(&table, "A", Place::default(), Benchmark::Hs06, at_ms).map(|(e4, _)| e4)
+        find(&table, "A", BenchmarkPlace::default(), Benchmark::Hs06, at_ms).map(|(e4, _)| e4)
     };
     // 5 January, 1 June and 1 July are days 4, 152 and 182; 1 February is day 31, 1 March day 60.
     assert_eq!(known(Some(3), 40), None);
@@ -327,7 +354,7 @@ proptest! {
             let rank = |row: &&Plain| (row.is_own, row.partition.is_some(), row.cluster.is_some(), row.recorded);
             let best = rows.iter().filter(holds).max_by_key(rank);
             let words = [cluster, partition].map(|word| word.map(|word| format!("w{word}")));
-            let place = Place { cluster: words[0].as_deref(), partition: words[1].as_deref(), ..Place::default() };
+            let place = BenchmarkPlace { cluster: words[0].as_deref(), partition: words[1].as_deref(), ..BenchmarkPlace::default() };
             let found = find(&table, "A", place, Benchmark::Hs06, JAN_1_MS + day * DAY_MS);
             prop_assert_eq!(found.map(|(e4, _)| e4), best.map(|row| i128::from(row.value) * 10_000));
         }

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::ops::{Add, Sub};
 
-use gridtally::reference::benchmark::{Benchmark, Each, Hs06, Hs23, OneToOne, Power, Score, Si00, Work};
+use gridtally::reference::benchmark::{Benchmark, Each, Hs06, Hs23, OneToOne, Power, Score, Si00, WorkQuantity};
 use proptest::prelude::*;
 
 /// Tells whether an operation exists between two types: an inherent constant hides the trait's of the same name, and is
@@ -51,20 +51,20 @@ const SAME: [bool; 4] = [true; 4];
 
 #[test]
 fn work_and_power_of_one_benchmark_go_together() {
-    assert_eq!(mixes!(Work<Hs06>, Work<Hs06>), SAME);
-    assert_eq!(mixes!(Work<Hs23>, Work<Hs23>), SAME);
-    assert_eq!(mixes!(Work<Si00>, Work<Si00>), SAME);
+    assert_eq!(mixes!(WorkQuantity<Hs06>, WorkQuantity<Hs06>), SAME);
+    assert_eq!(mixes!(WorkQuantity<Hs23>, WorkQuantity<Hs23>), SAME);
+    assert_eq!(mixes!(WorkQuantity<Si00>, WorkQuantity<Si00>), SAME);
     assert_eq!(mixes!(Power<Hs06>, Power<Hs06>), SAME);
 }
 
 #[test]
 fn mixing_benchmarks_does_not_compile() {
-    assert_eq!(mixes!(Work<Hs06>, Work<Hs23>), [false; 4]);
-    assert_eq!(mixes!(Work<Hs23>, Work<Hs06>), [false; 4]);
-    assert_eq!(mixes!(Work<Hs06>, Work<Si00>), [false; 4]);
-    assert_eq!(mixes!(Work<Si00>, Work<Hs06>), [false; 4]);
-    assert_eq!(mixes!(Work<Hs23>, Work<Si00>), [false; 4]);
-    assert_eq!(mixes!(Work<Si00>, Work<Hs23>), [false; 4]);
+    assert_eq!(mixes!(WorkQuantity<Hs06>, WorkQuantity<Hs23>), [false; 4]);
+    assert_eq!(mixes!(WorkQuantity<Hs23>, WorkQuantity<Hs06>), [false; 4]);
+    assert_eq!(mixes!(WorkQuantity<Hs06>, WorkQuantity<Si00>), [false; 4]);
+    assert_eq!(mixes!(WorkQuantity<Si00>, WorkQuantity<Hs06>), [false; 4]);
+    assert_eq!(mixes!(WorkQuantity<Hs23>, WorkQuantity<Si00>), [false; 4]);
+    assert_eq!(mixes!(WorkQuantity<Si00>, WorkQuantity<Hs23>), [false; 4]);
     assert_eq!(mixes!(Power<Hs06>, Power<Hs23>), [false; 4]);
     assert_eq!(mixes!(Power<Hs23>, Power<Hs06>), [false; 4]);
     assert_eq!(mixes!(Power<Hs06>, Power<Si00>), [false; 4]);
@@ -74,10 +74,10 @@ fn mixing_benchmarks_does_not_compile() {
 
 #[test]
 fn power_and_work_and_bare_numbers_do_not_mix() {
-    assert_eq!(mixes!(Power<Hs06>, Work<Hs06>), [false; 4]);
-    assert_eq!(mixes!(Work<Hs06>, Power<Hs06>), [false; 4]);
-    assert_eq!(mixes!(Work<Hs06>, i64), [false; 4]);
-    assert_eq!(mixes!(i64, Work<Hs06>), [false; 4]);
+    assert_eq!(mixes!(Power<Hs06>, WorkQuantity<Hs06>), [false; 4]);
+    assert_eq!(mixes!(WorkQuantity<Hs06>, Power<Hs06>), [false; 4]);
+    assert_eq!(mixes!(WorkQuantity<Hs06>, i64), [false; 4]);
+    assert_eq!(mixes!(i64, WorkQuantity<Hs06>), [false; 4]);
     assert_eq!(mixes!(i128, Power<Hs23>), [false; 4]);
 }
 
@@ -125,7 +125,7 @@ proptest! {
     fn work_of_parts_is_the_work_of_the_whole(e4 in 1_i64..10_000_000, parts in prop::collection::vec(0_i64..100_000_000, 1..6)) {
         let core = Power::<Hs23>::from_e4(e4);
         let whole = core.over_ms(parts.iter().sum());
-        prop_assert_eq!(parts.iter().map(|ms| core.over_ms(*ms)).sum::<Work<Hs23>>(), whole);
+        prop_assert_eq!(parts.iter().map(|ms| core.over_ms(*ms)).sum::<WorkQuantity<Hs23>>(), whole);
         prop_assert_eq!(whole.scaled(), i128::from(e4) * i128::from(parts.iter().sum::<i64>()));
     }
 

@@ -4,7 +4,7 @@ use std::fs;
 
 use gridtally::audit::verify;
 use gridtally::config::Plan;
-use gridtally::run::report::RunReport;
+use gridtally::run::run_report::RunReport;
 use gridtally::run::{RunOptions, stages as pipeline};
 use gridtally::runtime::progress::Silent;
 

@@ -16,7 +16,7 @@ fn a_header_line_without_end_is_one_row() {
     for acceptance in [Acceptance::StrictApel, Acceptance::Salvage] {
         for end in ["", "\n", "\n%%\nSite: A\n"] {
             let text = format!("APEL-summary-job-message: v0.{}{end}", "3".repeat(3000));
-            let limits = |block| apel::Limits {
+            let limits = |block| apel::ApelLimits {
                 block,
                 message: 400,
                 record: 100,
@@ -40,7 +40,7 @@ fn a_header_line_without_end_is_one_row() {
 /// A header line that is too long is none; a mark in it made one of its beginning when a piece ended there.
 #[test]
 fn a_mark_in_a_header_line_too_long_makes_no_header_of_its_beginning() {
-    let limits = |block| apel::Limits {
+    let limits = |block| apel::ApelLimits {
         block,
         message: 256,
         record: 64,
@@ -80,7 +80,7 @@ fn an_event_behind_lines_that_begin_nothing_goes_on() {
     let event = "\"EVENT_FIND\" \"9.1\" 1 \"a\nb\"\n";
     let text = format!("{}{event}{}", "x\n".repeat(150), "y\n".repeat(150));
     let read = |block| {
-        let limits = lines::Limits {
+        let limits = lines::LogLimits {
             block,
             record: 64,
             kept: 64,
@@ -99,7 +99,7 @@ fn an_event_behind_lines_that_begin_nothing_goes_on() {
 fn a_line_too_long_behind_a_byte_order_mark_is_kept_without_it() {
     let text = format!("\u{feff}{}\n", "x".repeat(500));
     for block in [1, 50, 200, 1000] {
-        let limits = lines::Limits {
+        let limits = lines::LogLimits {
             block,
             record: 64,
             kept: 8,
@@ -136,9 +136,9 @@ fn a_broken_job_just_below_the_limit_is_broken_in_pieces_of_any_size() {
 /// The name of a tag was read to its end, however far that was, and all of it was kept.
 #[test]
 fn a_tag_whose_name_does_not_end_is_damaged() {
-    let limits = gracc::Limits {
+    let limits = gracc::GraccLimits {
         line: 1000,
-        ..gracc::Limits::default()
+        ..gracc::GraccLimits::default()
     };
     for (name_byte, reasons) in [(900, vec![]), (5000, vec![Reason::BadXml])] {
         let text = format!("<?xml version=\"1.0\"?>\n<{}>\n", "x".repeat(name_byte));

@@ -3,9 +3,9 @@
 use std::io::{self, Cursor, Read, Write as _};
 use std::sync::Arc;
 
+use gridtally::dedupe::columns::Columns;
+use gridtally::dedupe::{Intake, IntakeBatch, Window};
 use gridtally::error::Kind;
-use gridtally::records::columns::Columns;
-use gridtally::records::{Harvest, Intake, Window};
 use gridtally::sources::apel::acceptance::Acceptance;
 use gridtally::sources::cross_check::CrossCheck;
 use gridtally::sources::dialect::Dialect;
@@ -175,7 +175,7 @@ fn close(watch: Watch) -> Result<(), String> {
     }
     let Some(intake) = watch.intake else { return Ok(()) };
     let (harvest, _) = intake.harvest().map_err(|why| format!("the harvest fails: {why}"))?;
-    let Harvest {
+    let IntakeBatch {
         summaries,
         inventory,
         tally,
@@ -318,7 +318,7 @@ fn sized(
     (block, limit): (usize, usize),
 ) -> Option<gridtally::error::Result<Pieces>> {
     let kept = limit.min(64);
-    let lines = lines::Limits {
+    let lines = lines::LogLimits {
         block,
         record: limit,
         kept,
@@ -328,7 +328,7 @@ fn sized(
         Dialect::Apel => apel::pieces_within(
             input,
             Arc::clone(plan),
-            apel::Limits {
+            apel::ApelLimits {
                 block,
                 message: limit.saturating_mul(4),
                 record: limit,
@@ -338,7 +338,7 @@ fn sized(
         Dialect::Gracc => gracc::pieces_within(
             input,
             plan,
-            gracc::Limits {
+            gracc::GraccLimits {
                 block,
                 line: limit,
                 kept,

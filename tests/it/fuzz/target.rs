@@ -6,8 +6,8 @@ use std::path::Path;
 use gridtally::charge::page::page;
 use gridtally::charge::policy::Policy;
 use gridtally::config::Plan;
-use gridtally::inspect::Look;
-use gridtally::problems::Problems;
+use gridtally::diagnostics::Problems;
+use gridtally::inspect::InspectLook;
 use gridtally::reference::benchmark::{BenchmarkTable, NodeTable};
 use gridtally::reference::correction::CorrectionTable;
 use gridtally::reference::hostlist::{self, Hostlist};
@@ -21,11 +21,11 @@ use gridtally::reference::topology::Topology;
 use gridtally::reference::vo::VoTable;
 use gridtally::reference::vo_corrections::VoCorrections;
 use gridtally::report::apel::check;
-use gridtally::report::publication::told::Told;
+use gridtally::report::publication::message_record::MessageRecord;
 use gridtally::runtime::progress::Silent;
 use gridtally::sources::Format;
 use gridtally::sources::input::InputFile;
-use gridtally::sources::inventory::Kind;
+use gridtally::sources::inventory::InventoryKind;
 use gridtally::sources::repair::Units;
 use gridtally::sources::sacct::FixedOrder;
 
@@ -79,9 +79,9 @@ pub(super) fn all() -> Vec<Target> {
         all.push(Target::Source(format, kind));
         all.push(Target::Source(Format::Auto, kind));
     }
-    for &(word, kind) in Kind::ALL {
+    for &(word, kind) in InventoryKind::ALL {
         all.push(Target::Source(Format::Inventory(kind), word));
-        all.push(Target::Source(Format::Inventory(Kind::Auto), word));
+        all.push(Target::Source(Format::Inventory(InventoryKind::Auto), word));
     }
     for &(_, order) in FixedOrder::WORDS {
         all.push(Target::Headerless(order));
@@ -127,9 +127,9 @@ impl Target {
                 std::fs::write(&path, &input).unwrap();
                 let file = InputFile::local(&path, "input".to_owned()).unwrap();
                 let look = match (rng.one_in(2), rng.one_in(2)) {
-                    (true, _) => Look::CrossCheck,
-                    (_, true) => Look::Quick,
-                    _ => Look::Usual,
+                    (true, _) => InspectLook::CrossCheck,
+                    (_, true) => InspectLook::Quick,
+                    _ => InspectLook::Usual,
                 };
                 if let Ok(report) = gridtally::inspect::inspect(&file, look, &Silent) {
                     drop(serde_json::to_string(&report).map_err(|why| why.to_string())?);
@@ -248,7 +248,7 @@ fn policy(text: &str) {
 /// What one message tells, told again, is the same.
 fn messages(text: &str) {
     drop(check::message(text, Some(1_700_000_000)));
-    for told in Told::read(text).unwrap_or_default() {
+    for told in MessageRecord::read(text).unwrap_or_default() {
         let _ = (
             told.key(),
             told.wall_s(),

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::hash::{DefaultHasher, Hasher as _};
 
+use gridtally::dedupe::Intake;
 use gridtally::ledger::Reason;
-use gridtally::record::{JobRow, Repeats, SummaryRow};
-use gridtally::records::Intake;
+use gridtally::record::{JobRow, SummaryRow, UnchangedColumns};
 use gridtally::reference::inventory::InventoryRow;
 use gridtally::sources::cross_check::CrossCheck;
 use gridtally::sources::{Format, GridIdentity, Position, Sink};
@@ -80,22 +80,22 @@ impl Watch {
     }
 }
 
-fn repeatable<'a>(row: &JobRow<'a>) -> [(Repeats, Option<&'a str>); 14] {
+fn repeatable<'a>(row: &JobRow<'a>) -> [(UnchangedColumns, Option<&'a str>); 14] {
     [
-        (Repeats::VIEW, Some(row.view)),
-        (Repeats::CLUSTER, row.cluster),
-        (Repeats::SUBMIT_HOST, row.submit_host),
-        (Repeats::VO, row.vo),
-        (Repeats::VO_GROUP, row.vo_group),
-        (Repeats::VO_ROLE, row.vo_role),
-        (Repeats::ACCOUNT, row.account),
-        (Repeats::USER, row.user),
-        (Repeats::GLOBAL_USER, row.global_user),
-        (Repeats::PARTITION, row.partition),
-        (Repeats::QOS, row.qos),
-        (Repeats::INFRASTRUCTURE, row.infrastructure),
-        (Repeats::STATE, row.state),
-        (Repeats::BENCHMARK, row.benchmark),
+        (UnchangedColumns::VIEW, Some(row.view)),
+        (UnchangedColumns::CLUSTER, row.cluster),
+        (UnchangedColumns::SUBMIT_HOST, row.submit_host),
+        (UnchangedColumns::VO, row.vo),
+        (UnchangedColumns::VO_GROUP, row.vo_group),
+        (UnchangedColumns::VO_ROLE, row.vo_role),
+        (UnchangedColumns::ACCOUNT, row.account),
+        (UnchangedColumns::USER, row.user),
+        (UnchangedColumns::GLOBAL_USER, row.global_user),
+        (UnchangedColumns::PARTITION, row.partition),
+        (UnchangedColumns::QOS, row.qos),
+        (UnchangedColumns::INFRASTRUCTURE, row.infrastructure),
+        (UnchangedColumns::STATE, row.state),
+        (UnchangedColumns::BENCHMARK, row.benchmark),
     ]
 }
 
@@ -111,7 +111,7 @@ impl Sink for Watch {
         self.compare(row);
         // Where a piece begins decides what is said to be repeated.
         let told = JobRow {
-            repeats: Repeats::default(),
+            repeats: UnchangedColumns::default(),
             ..row.clone()
         };
         self.said(1 + u64::from(step_n), format_args!("{told:?}{at:?}{step_n}"));

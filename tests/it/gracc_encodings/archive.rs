@@ -3,7 +3,7 @@
 use gridtally::error::Kind;
 use gridtally::ledger::Reason;
 use gridtally::sources::apel::acceptance::Acceptance;
-use gridtally::sources::archive::{self, Limits};
+use gridtally::sources::archive::{self, ArchiveLimits};
 use gridtally::sources::format::Format;
 use gridtally::sources::{Pieces, compression};
 
@@ -25,7 +25,7 @@ const DOCUMENT: &str = r#"{
 const MESSAGE: &str = "APEL-cloud-message: v0.4\nVMUUID: a\n%%\n";
 const BUNDLE: &str = "replication|<StorageElement/>|||";
 
-fn within(bytes: &[u8], limits: Limits) -> Pieces {
+fn within(bytes: &[u8], limits: ArchiveLimits) -> Pieces {
     archive::pieces_within(input(bytes), plan(Format::Auto, Acceptance::StrictApel), limits).unwrap()
 }
 
@@ -125,12 +125,12 @@ fn an_archive_of_a_killed_writer_keeps_what_it_holds() {
     assert_eq!(read(&whole[..whole.len() - 1024]).jobs.len(), 2);
     // Inside the second member, its padding, its header; and behind a header that is damaged.
     for (end, jobs) in [(1024 + 512 + 200, 1), (1024 + 100, 1), (512 + 100, 0)] {
-        let (_, n, why) = failing(within(&whole[..end], Limits::default()));
+        let (_, n, why) = failing(within(&whole[..end], ArchiveLimits::default()));
         assert_eq!((n, why.kind()), (jobs, Kind::Data), "{end}: {why}");
     }
     let mut wrong = whole.clone();
     wrong[1024 + 3] ^= 1;
-    let (_, n, why) = failing(within(&wrong, Limits::default()));
+    let (_, n, why) = failing(within(&wrong, ArchiveLimits::default()));
     assert!(n == 1 && why.to_string().contains("checksum"), "{why}");
     // A member that is damaged is one thing, the archive another.
     let packed = gzip(DOCUMENT.as_bytes());
@@ -143,7 +143,7 @@ fn an_archive_of_a_killed_writer_keeps_what_it_holds() {
 
 #[test]
 fn bombs_are_refused_with_the_limit_they_break() {
-    let limits = Limits {
+    let limits = ArchiveLimits {
         members: 3,
         bytes: 10_000,
         depth: 1,

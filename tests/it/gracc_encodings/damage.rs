@@ -3,7 +3,7 @@
 use gridtally::ledger::Reason;
 use gridtally::sources::apel::acceptance::Acceptance;
 use gridtally::sources::format::Format;
-use gridtally::sources::gracc::{self, Limits};
+use gridtally::sources::gracc::{self, GraccLimits};
 use proptest::prelude::*;
 
 use super::read;
@@ -142,7 +142,7 @@ fn a_bundle_counts_a_record_once_whatever_stands_beside_it() {
 
 #[test]
 fn what_is_too_long_is_refused_and_passed_over() {
-    let limits = Limits {
+    let limits = GraccLimits {
         block: 100,
         line: 2000,
         kept: 50,
@@ -201,7 +201,7 @@ proptest! {
             bytes.truncate(at);
         }
         let read = |block| {
-            let limits = Limits { block, line: 4000, kept: 100 };
+            let limits = GraccLimits { block, line: 4000, kept: 100 };
             run(gracc::pieces_within(input(&bytes), &plan(Format::Gracc, Acceptance::StrictApel), limits).unwrap())
         };
         prop_assert_eq!(read(block), read(1 << 20));

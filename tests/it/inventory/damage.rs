@@ -1,7 +1,7 @@
 //! Damaged files: each row is refused with a reason, nothing panics.
 
 use gridtally::ledger::Reason;
-use gridtally::sources::inventory::{Kind, recognise};
+use gridtally::sources::inventory::{InventoryKind, recognise};
 use proptest::prelude::*;
 
 use super::read_as;
@@ -28,12 +28,18 @@ const SEEDS: &[&str] = &[
 #[test]
 fn a_last_row_that_was_cut_off_is_refused() {
     for (kind, text) in [
-        (Kind::ScontrolNode, "NodeName=a CPUTot=4\nNodeName=b CPUTot=4 Real"),
-        (Kind::SacctmgrAssoc, "Cluster|Account|User|Share\nz|a|u|1\nz|a|v|1"),
-        (Kind::SacctmgrEvent, "Cluster|NodeName|TimeStart\nz|n|5\nz|n|5"),
-        (Kind::Csv, "node,cpu_n\na,4\nb,4"),
         (
-            Kind::Sinfo,
+            InventoryKind::ScontrolNode,
+            "NodeName=a CPUTot=4\nNodeName=b CPUTot=4 Real",
+        ),
+        (
+            InventoryKind::SacctmgrAssoc,
+            "Cluster|Account|User|Share\nz|a|u|1\nz|a|v|1",
+        ),
+        (InventoryKind::SacctmgrEvent, "Cluster|NodeName|TimeStart\nz|n|5\nz|n|5"),
+        (InventoryKind::Csv, "node,cpu_n\na,4\nb,4"),
+        (
+            InventoryKind::Sinfo,
             "a|p|idle|4|1|4|1|100|x|f|1|none\nb|p|idle|4|1|4|1|100|x|f|1|no",
         ),
     ] {
@@ -42,7 +48,7 @@ fn a_last_row_that_was_cut_off_is_refused() {
         assert_eq!(told.rows.len(), 1, "{kind:?}");
     }
     assert_eq!(
-        read_as(Kind::NodeJson, b"{\"nodes\": [{\"name\": ", None).reasons(),
+        read_as(InventoryKind::NodeJson, b"{\"nodes\": [{\"name\": ", None).reasons(),
         [Reason::BadJson]
     );
 }
@@ -62,7 +68,7 @@ fn what_is_no_number_or_list_is_refused_with_its_field() {
         ("NodeName=a CPUTot=1 CfgTRES=cpu\n", Reason::BadNumber, "CfgTRES"),
         ("hello\n", Reason::FieldCount, "NodeName"),
     ] {
-        let told = read_as(Kind::ScontrolNode, text.as_bytes(), None);
+        let told = read_as(InventoryKind::ScontrolNode, text.as_bytes(), None);
         assert_eq!(told.reasons(), [reason], "{text}");
         assert!(
             told.rejects.iter().all(|(_, _, detail)| detail.contains(field)),
@@ -71,7 +77,7 @@ fn what_is_no_number_or_list_is_refused_with_its_field() {
     }
     let list = "PartitionName=p Nodes=n[1-999999999] TotalCPUs=1\n";
     assert_eq!(
-        read_as(Kind::ScontrolPartition, list.as_bytes(), None).reasons(),
+        read_as(InventoryKind::ScontrolPartition, list.as_bytes(), None).reasons(),
         [Reason::BadHostlist]
     );
 }
@@ -94,7 +100,7 @@ fn accounting_is_not_taken_for_an_inventory_nor_the_other_way_round() {
         .enumerate()
         .filter(|(nth, _)| *nth != 5)
         .map(|(_, seed)| seed);
-    for (seed, (_, kind)) in seeds.zip(Kind::ALL) {
+    for (seed, (_, kind)) in seeds.zip(InventoryKind::ALL) {
         assert_eq!(recognise(seed.as_bytes()), Some(*kind), "{seed}");
     }
 }
@@ -103,7 +109,7 @@ proptest! {
     #[test]
     fn damage_never_panics_and_every_row_has_an_outcome(
         seed in 0..SEEDS.len(),
-        kind in 0..Kind::ALL.len(),
+        kind in 0..InventoryKind::ALL.len(),
         cuts in prop::collection::vec((0_usize..400, any::<u8>()), 0..6),
         end in 0_usize..500,
     ) {
@@ -116,12 +122,12 @@ proptest! {
         bytes.truncate(end);
         let _ = recognise(&bytes);
         // The reader of any form, given any other.
-        read_as(Kind::ALL[kind].1, &bytes, Some("Europe/Zurich"));
+        read_as(InventoryKind::ALL[kind].1, &bytes, Some("Europe/Zurich"));
     }
 
     #[test]
-    fn noise_never_panics(kind in 0..Kind::ALL.len(), bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+    fn noise_never_panics(kind in 0..InventoryKind::ALL.len(), bytes in prop::collection::vec(any::<u8>(), 0..300)) {
         let _ = recognise(&bytes);
-        read_as(Kind::ALL[kind].1, &bytes, None);
+        read_as(InventoryKind::ALL[kind].1, &bytes, None);
     }
 }

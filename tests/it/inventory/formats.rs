@@ -2,7 +2,7 @@
 
 use gridtally::ledger::Reason;
 use gridtally::reference::inventory::NodeRow;
-use gridtally::sources::inventory::Kind;
+use gridtally::sources::inventory::InventoryKind;
 
 use super::{only, read, read_as};
 
@@ -18,7 +18,7 @@ const NODE_O: &str = "NodeName=ice1 Arch=x86_64 CoresPerSocket=16  CPUAlloc=0 CP
     Reason=set State=down Foo=bar by hand [root@2026-11-21T02:04:51]\n";
 
 fn ice1() -> NodeRow {
-    let row = only(&read(NODE_O, Kind::ScontrolNode).nodes());
+    let row = only(&read(NODE_O, InventoryKind::ScontrolNode).nodes());
     assert_eq!(row.node, "ice1");
     row
 }
@@ -57,11 +57,14 @@ fn gpus_are_told_by_model_and_slice_and_never_counted_twice() {
     assert_eq!((gpus.device_n(), gpus.mig_device_n()), (6, 4));
     let untyped = NODE_O.replace("gpu:a100:2(S:0-1),gpu:a100_3g.20gb:4,shard:8", "gpu:4");
     let untyped = untyped.replace(",gres/gpu=6,gres/gpu:a100=2", "");
-    let gpus = only(&read(&untyped, Kind::ScontrolNode).nodes()).gpus.unwrap();
+    let gpus = only(&read(&untyped, InventoryKind::ScontrolNode).nodes()).gpus.unwrap();
     assert_eq!((gpus.models.len(), gpus.device_n()), (0, 4));
     let none = untyped.replace("gpu:4", "(null)");
     assert_eq!(
-        only(&read(&none, Kind::ScontrolNode).nodes()).gpus.unwrap().device_n(),
+        only(&read(&none, InventoryKind::ScontrolNode).nodes())
+            .gpus
+            .unwrap()
+            .device_n(),
         0
     );
 }
@@ -75,7 +78,7 @@ fn several_lines_and_one_line_say_the_same() {
         .replace(" OS=", "\n   OS=")
         .replace(" Reason=", "\n   Reason=");
     let two = format!("{lines}\n{}\n", lines.replace("ice1", "ice2"));
-    let told = read(&two, Kind::ScontrolNode);
+    let told = read(&two, InventoryKind::ScontrolNode);
     assert_eq!(told.rows_read, 2);
     assert_eq!(told.nodes().first().copied(), Some(&ice1()));
 }
@@ -89,7 +92,7 @@ fn json_says_the_same() {
         "reason": "set State=down Foo=bar by hand", "version": "24.11.5", "cpu_load": 1.5e300}, 7, {"cpus": 1}],
         "last_update": {"set": true, "infinite": false, "number": 1795227243},
         "meta": {"slurm": {"cluster": "zoo"}}}"#;
-    let told = read(json, Kind::NodeJson);
+    let told = read(json, InventoryKind::NodeJson);
     assert_eq!(told.reasons(), [Reason::NotARecord, Reason::MissingField]);
     let row = only(&told.nodes());
     assert_eq!(
@@ -105,7 +108,7 @@ fn json_says_the_same() {
     // 22.05: a word and flags, features as text, no date.
     let old = r#"{"meta": {}, "nodes": [{"name": "a", "cpus": 2, "real_memory": 1, "state": "idle", "features": "x,y",
         "state_flags": ["RESERVED", "MAINTENANCE"], "gres": null}]}"#;
-    let row = only(&read(old, Kind::NodeJson).nodes());
+    let row = only(&read(old, InventoryKind::NodeJson).nodes());
     assert_eq!(
         (row.state.as_deref(), row.state_flags.as_deref()),
         (Some("IDLE"), Some("MAINTENANCE+RESERVED"))
@@ -117,7 +120,7 @@ fn json_says_the_same() {
 fn lines_of_sinfo_are_folded_by_node() {
     let text = "ice1|gpu*|idle|64|2|16|2|256000|gpu:a100:2|zen4|7|none\nice1|all|idle|64|2|16|2|256000|gpu:a100:2|zen4|7|none\n\
                 ice1|odd|idle|32|2|16|2|256000|gpu:a100:2|zen4|7|none\nsinfo: error: slow\nice2|gpu|down*|64|2|16|2|1|(null)|x|1|a | b\n";
-    let told = read(text, Kind::Sinfo);
+    let told = read(text, InventoryKind::Sinfo);
     assert_eq!(told.reasons(), [Reason::Contradiction]);
     assert_eq!(told.out_of_scope, [(Reason::ToolMessage, 1)]);
     let nodes = told.nodes();
@@ -132,7 +135,7 @@ fn lines_of_sinfo_are_folded_by_node() {
     assert_eq!(ice2.reason.as_deref(), Some("a | b"));
     assert_eq!(told.rows.iter().map(|row| row.input_row_n).collect::<Vec<_>>(), [2, 1]);
     let named = format!("NODELIST|PARTITION|STATE|CPUS|MEMORY\n{}", "a|p|idle|4|100\n");
-    assert_eq!(only(&read(&named, Kind::Sinfo).nodes()).cpu_n, Some(4));
+    assert_eq!(only(&read(&named, InventoryKind::Sinfo).nodes()).cpu_n, Some(4));
 }
 
 #[test]
@@ -141,7 +144,7 @@ fn what_long_sinfo_may_have_cut_off_is_unknown() {
         NODELIST   NODES PARTITION       STATE CPUS    S:C:T MEMORY TMP_DISK WEIGHT AVAIL_FE REASON              \n\
         ice1           1       all       idle* 64     2:16:2 256000     1000      7 zen4,ib, none                \n\
         ice2           1 averylong        down 64     2:16:2  99999        0      1     zen4 not good at all     \n";
-    let told = read(text, Kind::Sinfo);
+    let told = read(text, InventoryKind::Sinfo);
     let nodes = told.nodes();
     let [ice1, ice2] = nodes.as_slice() else {
         panic!("{nodes:#?}")
@@ -178,7 +181,7 @@ this is no pair
 
 #[test]
 fn slurm_conf_gives_nodes_with_defaults_and_partitions_with_weights() {
-    let told = read(CONF, Kind::SlurmConf);
+    let told = read(CONF, InventoryKind::SlurmConf);
     assert_eq!(
         told.reasons(),
         [Reason::FieldCount, Reason::Contradiction, Reason::BadHostlist]
@@ -221,7 +224,7 @@ fn slurm_conf_gives_nodes_with_defaults_and_partitions_with_weights() {
     let alone = CONF
         .replace("Include /etc/slurm/nothing.conf\n", "")
         .replace("PriorityFlags=MAX_TRES,", "PriorityFlags=");
-    let told = read_as(Kind::SlurmConf, alone.as_bytes(), None);
+    let told = read_as(InventoryKind::SlurmConf, alone.as_bytes(), None);
     let nodes = told.nodes();
     let node = |name: &str| nodes.iter().find(|node| node.node == name).copied().unwrap();
     assert_eq!(node("n007").partitions.as_deref(), Some("cpu,excl"));
@@ -236,7 +239,7 @@ fn slurm_conf_gives_nodes_with_defaults_and_partitions_with_weights() {
 fn lines_of_gres_conf_configure_no_nodes() {
     let text = "AutoDetect=off\nNodeName=gpu1 Name=gpu Type=a100 File=/dev/gpu[0-3]\n\
                 NodeName=gpu2 Name=gpu Type=a100 File=/dev/gpu[0-1]\nNodeName=gpu2 Name=gpu Type=t4 File=/dev/gpu[2-3]\n";
-    let told = read_as(Kind::SlurmConf, text.as_bytes(), None);
+    let told = read_as(InventoryKind::SlurmConf, text.as_bytes(), None);
     assert_eq!(told.reasons(), []);
     assert!(told.nodes().is_empty());
     assert_eq!(told.out_of_scope.iter().map(|(_, rows)| rows).sum::<u64>(), 4);
@@ -255,9 +258,9 @@ fn a_csv_of_nodes_is_read_by_the_names_of_the_lake() {
                 q2,eight,,,,\nq3,8\n,1,1,,,\n";
     assert_eq!(
         gridtally::sources::inventory::recognise(text.as_bytes()),
-        Some(Kind::Csv)
+        Some(InventoryKind::Csv)
     );
-    let told = read(text, Kind::Csv);
+    let told = read(text, InventoryKind::Csv);
     let nodes = told.nodes();
     let names: Vec<&str> = nodes.iter().map(|node| node.node.as_str()).collect();
     assert_eq!(names, ["o1", "o2", "p1", "q1"]);

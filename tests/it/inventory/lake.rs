@@ -8,7 +8,7 @@ use std::process::Command;
 use arrow::array::RecordBatch;
 use gridtally::audit::verify;
 use gridtally::config::Plan;
-use gridtally::run::report::{RunReport, Status};
+use gridtally::run::run_report::{RunReport, Status};
 use gridtally::run::{RunOptions, stages};
 use gridtally::runtime::progress::Silent;
 use gridtally::schema::batch::{date, decimal, int, text, time};

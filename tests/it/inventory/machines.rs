@@ -5,7 +5,7 @@ use std::sync::Arc;
 use gridtally::config::Plan;
 use gridtally::ledger::Reason;
 use gridtally::sources::Format;
-use gridtally::sources::inventory::{Kind, pieces, recognise};
+use gridtally::sources::inventory::{InventoryKind, pieces, recognise};
 use gridtally::sources::options::ReaderOptions;
 
 use super::Told;
@@ -15,7 +15,7 @@ const MACHINES: &str = "0\tfat\t2\t80\t1\t1048576\n1\tthin\t3\t12\t1.5\t524288\n
 
 fn read(text: &str, nodes: &[(&str, &str)]) -> Told {
     let plan = ReaderOptions {
-        format: Format::Inventory(Kind::SwfMachines),
+        format: Format::Inventory(InventoryKind::SwfMachines),
         nodes_by_kind: nodes
             .iter()
             .map(|(kind, list)| ((*kind).to_owned(), (*list).to_owned()))
@@ -24,7 +24,7 @@ fn read(text: &str, nodes: &[(&str, &str)]) -> Told {
     };
     let input = Box::new(std::io::Cursor::new(text.as_bytes().to_vec()));
     let mut told = Told::default();
-    for work in pieces(Kind::SwfMachines, input, Arc::new(plan)).unwrap() {
+    for work in pieces(InventoryKind::SwfMachines, input, Arc::new(plan)).unwrap() {
         work.unwrap()(&mut told);
     }
     told
@@ -32,7 +32,7 @@ fn read(text: &str, nodes: &[(&str, &str)]) -> Told {
 
 #[test]
 fn kinds_get_the_nodes_the_pipeline_names() {
-    assert_eq!(recognise(MACHINES.as_bytes()), Some(Kind::SwfMachines));
+    assert_eq!(recognise(MACHINES.as_bytes()), Some(InventoryKind::SwfMachines));
     let told = read(MACHINES, &[("fat", "7,9"), ("thin", "n[1-2],spare")]);
     assert!(told.rejects.is_empty(), "{told:#?}");
     let nodes: Vec<_> = told
@@ -112,7 +112,7 @@ fn the_machine_file_of_a_real_workload_is_read_whole() {
         return;
     };
     let machines = std::fs::read_to_string(path).unwrap();
-    assert_eq!(recognise(machines.as_bytes()), Some(Kind::SwfMachines));
+    assert_eq!(recognise(machines.as_bytes()), Some(InventoryKind::SwfMachines));
     let told = read(&machines, &NAMED);
     assert!(told.rejects.is_empty(), "{:#?}", told.rejects);
     let nodes = told.nodes();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use gridtally::reference::hostlist::{Hostlist, compress};
 use gridtally::reference::inventory::{AssociationRow, Gpus, NodeRow};
-use gridtally::sources::inventory::{Kind, recognise};
+use gridtally::sources::inventory::{InventoryKind, recognise};
 
 use super::{Told, read_as};
 
@@ -15,7 +15,7 @@ fn shared(test: &str) -> Option<PathBuf> {
 }
 
 /// Reads a file as what it is, without a refusal.
-fn told(folder: &Path, name: &str, kind: Kind) -> Told {
+fn told(folder: &Path, name: &str, kind: InventoryKind) -> Told {
     let bytes = std::fs::read(folder.join(name)).unwrap();
     assert_eq!(recognise(&bytes), Some(kind), "{name}");
     let told = read_as(kind, &bytes, Some("Europe/Zurich"));
@@ -59,12 +59,12 @@ fn every_form_of_a_real_cluster_tells_the_same_nodes() {
         ("24.11-history", "scontrol_node.json"),
     ] {
         let folder = root.join(version);
-        let one_line = told(&folder, "scontrol_node_o.txt", Kind::ScontrolNode);
+        let one_line = told(&folder, "scontrol_node_o.txt", InventoryKind::ScontrolNode);
         let nodes = hardware(&one_line);
         assert_eq!(nodes.len(), 11, "{version}");
         let sum = |of: fn(&NodeRow) -> Option<i64>| nodes.values().filter_map(of).sum::<i64>();
         // What the cluster registered with its database: cpu=272, mem=1312.50G, gres/gpu=8.
-        let registered = told(&folder, "sacctmgr_event_P.txt", Kind::SacctmgrEvent);
+        let registered = told(&folder, "sacctmgr_event_P.txt", InventoryKind::SacctmgrEvent);
         let cluster = registered
             .events()
             .into_iter()
@@ -85,10 +85,10 @@ fn every_form_of_a_real_cluster_tells_the_same_nodes() {
             nodes.keys().cloned().collect::<Vec<_>>()
         );
         for name in ["scontrol_node.txt", "scontrol_node_d.txt"] {
-            let several = told(&folder, name, Kind::ScontrolNode);
+            let several = told(&folder, name, InventoryKind::ScontrolNode);
             assert_eq!(hardware(&several), nodes, "{version} {name}");
         }
-        let json = told(&folder, json, Kind::NodeJson);
+        let json = told(&folder, json, InventoryKind::NodeJson);
         assert_eq!(hardware(&json), nodes, "{version} JSON");
         let states = |told: &Told| -> Vec<_> {
             told.nodes()
@@ -97,10 +97,10 @@ fn every_form_of_a_real_cluster_tells_the_same_nodes() {
                 .collect()
         };
         assert_eq!(states(&json), states(&one_line), "{version}");
-        let sinfo = told(&folder, "sinfo_N_P.txt", Kind::Sinfo);
+        let sinfo = told(&folder, "sinfo_N_P.txt", InventoryKind::Sinfo);
         assert_eq!(hardware(&sinfo), nodes, "{version} sinfo");
         assert_eq!(sinfo.rows_read, 27, "{version}: a line per node and partition");
-        let long = told(&folder, "sinfo_N_l.txt", Kind::Sinfo);
+        let long = told(&folder, "sinfo_N_l.txt", InventoryKind::Sinfo);
         for (name, row) in hardware(&long) {
             let node = &nodes[&name];
             assert_eq!(
@@ -112,7 +112,7 @@ fn every_form_of_a_real_cluster_tells_the_same_nodes() {
                 "{version} {name}"
             );
         }
-        let conf = hardware(&told(&folder, "slurm.conf", Kind::SlurmConf));
+        let conf = hardware(&told(&folder, "slurm.conf", InventoryKind::SlurmConf));
         assert_eq!(conf, nodes, "{version} slurm.conf");
         println!("{version}: 11 nodes, 272 CPUs, 208 cores, 8 GPUs agree in seven forms");
     }
@@ -125,10 +125,10 @@ fn partitions_of_a_real_cluster_agree_in_every_form() {
     };
     for version in ["22.05", "24.11", "24.11-history"] {
         let folder = root.join(version);
-        let one_line = told(&folder, "scontrol_part_o.txt", Kind::ScontrolPartition);
-        let several = told(&folder, "scontrol_part.txt", Kind::ScontrolPartition);
+        let one_line = told(&folder, "scontrol_part_o.txt", InventoryKind::ScontrolPartition);
+        let several = told(&folder, "scontrol_part.txt", InventoryKind::ScontrolPartition);
         assert_eq!(one_line.partitions(), several.partitions(), "{version}");
-        let conf = told(&folder, "slurm.conf", Kind::SlurmConf);
+        let conf = told(&folder, "slurm.conf", InventoryKind::SlurmConf);
         assert_eq!(conf.partitions().len(), 6);
         for (shown, configured) in one_line.partitions().into_iter().zip(conf.partitions()) {
             assert_eq!(shown.partition, configured.partition);
@@ -165,8 +165,8 @@ fn a_real_dump_and_a_real_listing_have_the_same_associations() {
     };
     for version in ["22.05", "24.11"] {
         let folder = root.join(version);
-        let listed = told(&folder, "sacctmgr_assoc_P.txt", Kind::SacctmgrAssoc);
-        let dumped = told(&folder, "sacctmgr_dump.cfg", Kind::SacctmgrDump);
+        let listed = told(&folder, "sacctmgr_assoc_P.txt", InventoryKind::SacctmgrAssoc);
+        let dumped = told(&folder, "sacctmgr_dump.cfg", InventoryKind::SacctmgrDump);
         let shares = |told: &Told| -> BTreeMap<_, _> {
             let key = |row: &AssociationRow| (row.account.clone(), row.user.clone());
             let rows = told.associations().into_iter();
@@ -181,7 +181,7 @@ fn a_real_dump_and_a_real_listing_have_the_same_associations() {
             .cloned()
             .unwrap();
         assert_eq!((dave.share_n, dave.is_parent_share), (None, Some(true)));
-        let users = told(&folder, "sacctmgr_user_P.txt", Kind::SacctmgrAssoc);
+        let users = told(&folder, "sacctmgr_user_P.txt", InventoryKind::SacctmgrAssoc);
         assert!(users.associations().iter().all(|row| row.user.is_some()));
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use gridtally::ledger::Reason;
 use gridtally::reference::inventory::{NodeRow, PartitionRow};
-use gridtally::sources::inventory::Kind;
+use gridtally::sources::inventory::InventoryKind;
 use serde_json::{Value, json};
 
 use super::{Told, only, read};
@@ -105,9 +105,9 @@ fn rows(told: &Told) -> Vec<String> {
 
 #[test]
 fn a_partition_says_the_same_as_text_json_and_yaml() {
-    let text = only(&read(PARTITION_O, Kind::ScontrolPartition).partitions());
+    let text = only(&read(PARTITION_O, InventoryKind::ScontrolPartition).partitions());
     let document = listing(&json!([partition()]));
-    let told = read(&document.to_string(), Kind::PartitionJson);
+    let told = read(&document.to_string(), InventoryKind::PartitionJson);
     let row = only(&told.partitions());
     let expected = PartitionRow {
         cluster: Some("glacier".to_owned()),
@@ -118,7 +118,7 @@ fn a_partition_says_the_same_as_text_json_and_yaml() {
     };
     assert_eq!(row, expected);
     assert_eq!(row.over_subscribe.as_deref(), Some("FORCE:4"));
-    assert_eq!(rows(&read(&yaml(&document), Kind::PartitionJson)), rows(&told));
+    assert_eq!(rows(&read(&yaml(&document), InventoryKind::PartitionJson)), rows(&told));
     for (jobs, flags, word) in [
         (0, json!([]), "EXCLUSIVE"),
         (1, json!([]), "NO"),
@@ -126,7 +126,7 @@ fn a_partition_says_the_same_as_text_json_and_yaml() {
     ] {
         let mut other = partition();
         other["maximums"]["oversubscribe"] = json!({ "jobs": jobs, "flags": flags });
-        let row = only(&read(&listing(&json!([other])).to_string(), Kind::PartitionJson).partitions());
+        let row = only(&read(&listing(&json!([other])).to_string(), InventoryKind::PartitionJson).partitions());
         assert_eq!(row.over_subscribe.as_deref(), Some(word));
         assert_eq!(row.is_exclusive, Some(word == "EXCLUSIVE"));
     }
@@ -148,7 +148,7 @@ fn a_partition_that_cannot_be_is_refused_alone() {
         bad.push(other);
     }
     bad.extend([json!(7), partition()]);
-    let told = read(&listing(&Value::Array(bad)).to_string(), Kind::PartitionJson);
+    let told = read(&listing(&Value::Array(bad)).to_string(), InventoryKind::PartitionJson);
     assert_eq!((told.rows_read, told.partitions().len()), (8, 1));
     let reasons = [
         Reason::MissingField,
@@ -178,7 +178,7 @@ fn groups_of_nodes_tell_what_is_equal_in_them() {
             ),
             group(&all, &[], &json!({})),
         ]),
-        Kind::SinfoJson,
+        InventoryKind::SinfoJson,
     );
     assert_eq!((told.rows_read, told.rejects.len()), (3, 0));
     let names: Vec<&str> = told.partitions().iter().map(|row| row.partition.as_str()).collect();
@@ -218,7 +218,7 @@ fn groups_of_nodes_tell_what_is_equal_in_them() {
             group(&all, &["ice[2-3]"], &json!({})),
             group(&json!({}), &["ice4"], &json!({})),
         ]),
-        Kind::SinfoJson,
+        InventoryKind::SinfoJson,
     );
     assert_eq!(
         told.reasons(),
@@ -246,7 +246,7 @@ fn yaml_that_is_none_is_refused_whole() {
         ("---\nmaximums: 'partitions:'\n", "missing field"),
         (&long, "deep"),
     ] {
-        let told = read(text, Kind::PartitionJson);
+        let told = read(text, InventoryKind::PartitionJson);
         assert_eq!(told.reasons(), [Reason::BadJson], "{text}");
         assert!(told.rejects[0].2.contains(why), "{text}: {}", told.rejects[0].2);
     }
@@ -260,8 +260,8 @@ fn real_renderings_agree_with_the_text_form() {
     };
     for version in ["24.11", "24.11-history"] {
         let text = |name: &str| std::fs::read_to_string(root.join(version).join(name)).unwrap();
-        let sinfo = read(&text("sinfo.json"), Kind::SinfoJson);
-        let shown = read(&text("scontrol_part_o.txt"), Kind::ScontrolPartition);
+        let sinfo = read(&text("sinfo.json"), InventoryKind::SinfoJson);
+        let shown = read(&text("scontrol_part_o.txt"), InventoryKind::ScontrolPartition);
         let mut partitions: Vec<PartitionRow> = shown.partitions().into_iter().cloned().collect();
         partitions.sort_by(|a, b| a.partition.cmp(&b.partition));
         for row in &mut partitions {
@@ -273,7 +273,7 @@ fn real_renderings_agree_with_the_text_form() {
         };
         let told: Vec<_> = sinfo.partitions().iter().map(without_cluster).collect();
         assert_eq!(told, partitions, "{version}");
-        let nodes = read(&text("sinfo_N_P.txt"), Kind::Sinfo);
+        let nodes = read(&text("sinfo_N_P.txt"), InventoryKind::Sinfo);
         assert_eq!(sinfo.nodes().len(), nodes.nodes().len(), "{version}");
         for (own, whole) in sinfo.nodes().into_iter().zip(nodes.nodes()) {
             assert_eq!((&own.node, &own.partitions), (&whole.node, &whole.partitions));
@@ -289,7 +289,10 @@ fn real_renderings_agree_with_the_text_form() {
             );
             assert!(own.gpus.is_none() || own.gpus == whole.gpus, "{version} {}", own.node);
         }
-        for (name, kind) in [("sinfo.json", Kind::SinfoJson), ("scontrol_node.json", Kind::NodeJson)] {
+        for (name, kind) in [
+            ("sinfo.json", InventoryKind::SinfoJson),
+            ("scontrol_node.json", InventoryKind::NodeJson),
+        ] {
             let json: Value = serde_json::from_str(&text(name)).unwrap();
             assert_eq!(
                 rows(&read(&yaml(&json), kind)),

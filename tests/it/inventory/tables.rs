@@ -1,8 +1,9 @@
 //! Tables of `sacctmgr`, its dump, and billing weights.
 
 use gridtally::ledger::Reason;
-use gridtally::reference::inventory::{NodeRow, gpus, quantity, tres::Tres, weights};
-use gridtally::sources::inventory::Kind;
+use gridtally::reference::inventory::tres::Tres;
+use gridtally::reference::inventory::{NodeRow, gpus, quantity, weights};
+use gridtally::sources::inventory::InventoryKind;
 
 use super::{read, read_as};
 
@@ -15,7 +16,7 @@ const EVENTS: &str = "Cluster|NodeName|Cluster Nodes|TimeStart|TimeEnd|State|Rea
 
 #[test]
 fn events_are_intervals_and_clocks_turned_back_are_told() {
-    let told = read(EVENTS, Kind::SacctmgrEvent);
+    let told = read(EVENTS, InventoryKind::SacctmgrEvent);
     assert_eq!(told.reasons(), [Reason::BadTime, Reason::BadTime, Reason::FieldCount]);
     let events = told.events();
     let [cluster, drain] = events.as_slice() else {
@@ -46,7 +47,7 @@ fn events_are_intervals_and_clocks_turned_back_are_told() {
 
 #[test]
 fn local_times_need_a_zone_and_others_do_not() {
-    let told = read_as(Kind::SacctmgrEvent, EVENTS.as_bytes(), None);
+    let told = read_as(InventoryKind::SacctmgrEvent, EVENTS.as_bytes(), None);
     assert_eq!(told.events().len(), 0);
     assert!(
         told.rejects
@@ -55,7 +56,7 @@ fn local_times_need_a_zone_and_others_do_not() {
         "{told:#?}"
     );
     let epoch = "Cluster|NodeName|Start|End\nzoo|a|1790805600|1790805601\nzoo|b|2026-10-01T00:00:00+02:00|Unknown\n";
-    let told = read_as(Kind::SacctmgrEvent, epoch.as_bytes(), None);
+    let told = read_as(InventoryKind::SacctmgrEvent, epoch.as_bytes(), None);
     assert!(
         told.events().iter().all(|event| event.start_ms == 1_790_805_600_000),
         "{told:#?}"
@@ -70,7 +71,7 @@ const ASSOC: &str = "Cluster|Account|User|Partition|Share|GrpJobs|GrpTRES|GrpTRE
 
 #[test]
 fn associations_have_shares_and_limits() {
-    let told = read(ASSOC, Kind::SacctmgrAssoc);
+    let told = read(ASSOC, InventoryKind::SacctmgrAssoc);
     assert_eq!(told.reasons(), [Reason::MissingField, Reason::BadNumber]);
     let rows = told.associations();
     let [root, physics, ada, none] = rows.as_slice() else {
@@ -106,7 +107,7 @@ fn a_dump_gives_the_tree() {
         Parent - 'root'\nAccount - 'bio':Description='it's a: lab':Organization='uni':Fairshare=30\nParent - 'bio'\n\
         Account - 'gen':Fairshare=parent:MaxJobs=4\nParent - 'gen'\n\
         User - 'ada':DefaultAccount='gen':DefaultQOS='low':Fairshare=2147483647:QOS='high,low'\nUser - ada\nTeam - 'x'\n";
-    let told = read(text, Kind::SacctmgrDump);
+    let told = read(text, InventoryKind::SacctmgrDump);
     assert_eq!(told.reasons(), [Reason::FieldCount, Reason::UnknownField]);
     assert_eq!(told.out_of_scope, [(Reason::Setting, 1); 3]);
     let rows = told.associations();

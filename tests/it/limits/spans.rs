@@ -5,7 +5,7 @@ use super::{DUMPS, HEADER, Scene, pipeline, row};
 const OVERHEAD: &str =
     "[overhead]\nnodes = \"from-jobs\"\n[[overhead.unit]]\nname = \"1c2g\"\ncore = 1\nmemory = \"2GiB\"\n";
 
-fn run(rows: &str) -> gridtally::run::report::RunReport {
+fn run(rows: &str) -> gridtally::run::run_report::RunReport {
     let scene = Scene::new();
     scene.write("dumps/a.txt", HEADER.to_owned() + rows);
     let source = format!("{DUMPS}\nsite = \"S\"\nvo = {{ value = \"v\" }}");

@@ -2,7 +2,7 @@
 
 use gridtally::record::JobRow;
 use gridtally::sources::format::Format;
-use gridtally::sources::lines::Limits;
+use gridtally::sources::lines::LogLimits;
 use proptest::prelude::*;
 
 use super::{FORMATS, pieces, read};
@@ -49,7 +49,7 @@ pub(super) fn sample(format: Format) -> Vec<u8> {
 }
 
 fn within(format: Format, text: &[u8], block: usize) -> Collected {
-    let limits = Limits {
+    let limits = LogLimits {
         block,
         record: 2000,
         kept: 100,

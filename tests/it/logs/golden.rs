@@ -4,7 +4,7 @@ use gridtally::ledger::Reason;
 use gridtally::record::{Anomaly, JobRow};
 use gridtally::sources::apel::acceptance::Acceptance;
 use gridtally::sources::format::Format;
-use gridtally::sources::lines::Limits;
+use gridtally::sources::lines::LogLimits;
 use gridtally::sources::swf;
 
 use super::read;
@@ -473,7 +473,7 @@ fn swf() {
 fn swf_without_a_start_needs_one() {
     let text = "7 100 30 60 4 50 2048 8 120 512 1 12 4 -1 3 -1 -1 -1\n";
     let plain = plan(Format::Swf, Acceptance::StrictApel);
-    let why = swf::pieces(input(text.as_bytes()), &plain, Limits::default())
+    let why = swf::pieces(input(text.as_bytes()), &plain, LogLimits::default())
         .err()
         .expect("an error");
     assert_eq!(why.kind(), gridtally::error::Kind::Data);

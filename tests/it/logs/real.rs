@@ -6,7 +6,7 @@ use gridtally::ledger::Reason;
 use gridtally::record::{Anomaly, JobRow};
 use gridtally::sources::compression::decompress;
 use gridtally::sources::format::Format;
-use gridtally::sources::lines::Limits;
+use gridtally::sources::lines::LogLimits;
 
 use super::{pieces, read};
 use crate::support::collect::{Collected, run, shared};
@@ -173,7 +173,7 @@ fn workload(path: &Path) -> Collected {
     run(pieces(
         Format::Swf,
         decompress(Box::new(file)).unwrap(),
-        Limits::default(),
+        LogLimits::default(),
     ))
 }
 

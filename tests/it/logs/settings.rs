@@ -4,7 +4,7 @@ use gridtally::config::Plan;
 use gridtally::record::Anomaly;
 use gridtally::sources::apel::acceptance::Acceptance;
 use gridtally::sources::format::Format;
-use gridtally::sources::lines::Limits;
+use gridtally::sources::lines::LogLimits;
 use gridtally::sources::options::ReaderOptions;
 use gridtally::sources::swf;
 
@@ -143,7 +143,7 @@ fn swf_without_wait_times_may_start_when_submitted() {
     let mut source = ReaderOptions::clone(&plan(Format::Swf, Acceptance::default()));
     source.unix_start_time = None;
     source.is_start_submit = true;
-    let all = Collected::all(swf::pieces(input(text.as_bytes()), &source, Limits::default()).unwrap()).unwrap();
+    let all = Collected::all(swf::pieces(input(text.as_bytes()), &source, LogLimits::default()).unwrap()).unwrap();
     let row = &all.jobs[0].row;
     assert_eq!((row.submit_ms, row.start_ms), (None, Some(1_000_100_000)));
     assert_eq!(
@@ -152,7 +152,7 @@ fn swf_without_wait_times_may_start_when_submitted() {
     );
     // A wait time that is stated holds.
     let known = text.replace("100 -1 60", "100 30 60");
-    let all = Collected::all(swf::pieces(input(known.as_bytes()), &source, Limits::default()).unwrap()).unwrap();
+    let all = Collected::all(swf::pieces(input(known.as_bytes()), &source, LogLimits::default()).unwrap()).unwrap();
     let row = &all.jobs[0].row;
     assert_eq!(
         (row.submit_ms, row.start_ms),

@@ -1,8 +1,8 @@
 //! Every worked figure of the paper, and the rules it leaves open.
 
 use gridtally::occupancy::{
-    Grid, History, Interval, LEDGER_N, NodeTally, PRESETS, Question, Resource, Resources, Scheme, Segment, Shapes,
-    Slices, Spread, State, Thresholds, Unit, bill, rate, tally_all,
+    AllocationShapes, CapacitySegment, CapacityState, Grid, History, Interval, LEDGER_N, NodeQuery, NodeTotals,
+    PRESETS, Resource, Resources, Scheme, Slices, Thresholds, TimeHistogram, Unit, bill, rate, tally_all,
 };
 use gridtally::time::Zone;
 use proptest::prelude::*;
@@ -28,20 +28,20 @@ fn units_of(unit: &Unit, free: &[i64]) -> i64 {
 }
 
 /// A node of the capacity with these jobs for all of the time.
-fn node(capacity: [i64; 3], jobs: &[[i64; 3]], units: &[Unit], scheme: Scheme) -> NodeTally {
+fn node(capacity: [i64; 3], jobs: &[[i64; 3]], units: &[Unit], scheme: Scheme) -> NodeTotals {
     node_in(&History::constant(&capacity), jobs, units, scheme).0
 }
 
-fn node_in(history: &History, jobs: &[[i64; 3]], units: &[Unit], scheme: Scheme) -> (NodeTally, Spread) {
+fn node_in(history: &History, jobs: &[[i64; 3]], units: &[Unit], scheme: Scheme) -> (NodeTotals, TimeHistogram) {
     let resources = Resources::of(units);
-    let mut shapes = Shapes::new(resources.width());
+    let mut shapes = AllocationShapes::new(resources.width());
     let mut slices = Slices::new([(0, SPAN_S)]);
     for job in jobs {
         let shape = shapes.number(job, false).unwrap();
         slices.push(0, (0, SPAN_S), shape, 0).unwrap();
     }
     let thresholds: Vec<Thresholds> = units.iter().map(|unit| unit.thresholds(&resources)).collect();
-    let question = Question {
+    let question = NodeQuery {
         units: &thresholds,
         scheme,
     };
@@ -194,7 +194,7 @@ fn cu_17_every_job_pays_the_rate_in_proportion_to_what_it_holds() {
     // capacity - units x threshold, over what is allocated: 3 units are free, so (6 - 3) / 3 and (16 - 6) / 9.
     let units_n = i64::try_from(units_on_node(&jobs)).unwrap();
     let shared = [6 - units_n, 16 * GB - units_n * 2 * GB];
-    let mut shapes = Shapes::new(resources.width());
+    let mut shapes = AllocationShapes::new(resources.width());
     let intervals = jobs.map(|job| interval(shapes.number(&job, false).unwrap()));
     let grid = Grid::new(&Zone::utc(), 0, SPAN_S);
     let billed = bill(
@@ -246,7 +246,7 @@ fn cu_23_what_jobs_are_billed_and_the_overhead_are_the_node() {
     let jobs = [[1, 12 * GB, 0], [2, 3 * GB, 0], [1, 500_000_000, 0]];
     let unit = core_and_2gb();
     let resources = Resources::of(std::slice::from_ref(&unit));
-    let mut shapes = Shapes::new(resources.width());
+    let mut shapes = AllocationShapes::new(resources.width());
     let intervals = jobs.map(|job| interval(shapes.number(&job, false).unwrap()));
     let grid = Grid::new(&Zone::utc(), 0, SPAN_S);
     let thresholds = unit.thresholds(&resources);
@@ -293,7 +293,7 @@ fn cu_26_an_empty_node_has_no_rate_and_the_loss_is_the_providers() {
 fn a_node_that_is_down_offers_nothing_and_what_drains_goes_on() {
     let mut history = History::constant(&NODE);
     let mut broken = history.segments[0].clone();
-    (broken.from_s, broken.state) = (50, State::Down);
+    (broken.from_s, broken.state) = (50, CapacityState::Down);
     history.segments.push(broken);
     let (tally, _) = node_in(&history, &[[2, 4 * GB, 0]], &[core_and_2gb()], Scheme::WholeNode);
     let day = &tally.days[0];
@@ -342,9 +342,9 @@ fn more_than_there_is_is_a_finding() {
 #[test]
 fn a_job_without_a_node_that_is_there_is_a_finding() {
     let absent = History {
-        segments: vec![Segment {
+        segments: vec![CapacitySegment {
             from_s: 60,
-            state: State::Up,
+            state: CapacityState::Up,
             capacity: NODE.to_vec(),
             set_aside: vec![0; 3],
         }],

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use gridtally::occupancy::queue::ByCause;
-use gridtally::occupancy::{Ask, Grid, Machines, Queue, QueueSums, Resources, Shapes, Slices, Thresholds, Wait, queue};
+use gridtally::occupancy::{
+    AllocationShapes, Ask, Grid, Machines, Queue, QueueSums, Resources, Slices, Thresholds, Wait, queue,
+};
 use gridtally::time::Zone;
 use gridtally::time::month::date_of;
 use proptest::prelude::*;
@@ -231,7 +233,7 @@ fn kernel(case: &Case) -> Answer {
     let thresholds: Vec<Thresholds> = named.iter().map(|unit| unit.thresholds(&resources)).collect();
     let units: Vec<(usize, Thresholds)> = thresholds.into_iter().enumerate().take(case.units.len()).collect();
     let (from_s, until_s) = case.span;
-    let mut shapes = Shapes::new(resources.width());
+    let mut shapes = AllocationShapes::new(resources.width());
     let mut slices = Slices::new([(from_s, until_s)]);
     for (node, (_, jobs)) in (0..).zip(&case.nodes) {
         for job in jobs {

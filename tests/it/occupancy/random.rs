@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use gridtally::occupancy::{
-    Grid, History, Interval, NodeTally, Question, Resource, Resources, Scheme, Segment, Shapes, Slices, Spread, State,
-    Thresholds, Unit, bill, tally_all,
+    AllocationShapes, CapacitySegment, CapacityState, Grid, History, Interval, NodeQuery, NodeTotals, Resource,
+    Resources, Scheme, Slices, Thresholds, TimeHistogram, Unit, bill, tally_all,
 };
 use gridtally::time::Zone;
 use gridtally::time::month::date_of;
@@ -107,11 +107,11 @@ pub(super) fn model() -> Resource {
 /// The first amounts of these: of the resources followed.
 pub(super) fn history(phases: &[Phase], resources: &Resources) -> History {
     let state = |mood| match mood {
-        Mood::Up => State::Up,
-        Mood::Down => State::Down,
-        Mood::Reserved => State::Reserved,
+        Mood::Up => CapacityState::Up,
+        Mood::Down => CapacityState::Down,
+        Mood::Reserved => CapacityState::Reserved,
     };
-    let segments = phases.iter().map(|phase| Segment {
+    let segments = phases.iter().map(|phase| CapacitySegment {
         from_s: phase.from_s,
         state: state(phase.mood),
         capacity: phase.has[..resources.width()].to_vec(),
@@ -124,7 +124,7 @@ pub(super) fn history(phases: &[Phase], resources: &Resources) -> History {
 }
 
 /// The days of a node as the brute force tells them.
-pub(super) fn days(tally: &NodeTally) -> BTreeMap<String, brute::Day> {
+pub(super) fn days(tally: &NodeTotals) -> BTreeMap<String, brute::Day> {
     tally
         .days
         .iter()
@@ -151,7 +151,7 @@ pub(super) fn days(tally: &NodeTally) -> BTreeMap<String, brute::Day> {
 }
 
 /// The ledger's identity, and what jobs held beyond what there is.
-fn closes(tally: &NodeTally, truth: &brute::Answer) {
+fn closes(tally: &NodeTotals, truth: &brute::Answer) {
     for day in &tally.days {
         for unit in &day.units {
             for r in 0..3 {
@@ -171,7 +171,7 @@ fn closes(tally: &NodeTally, truth: &brute::Answer) {
 }
 
 /// The jobs of a node pay what it bills by the first unit, to the last digit.
-fn pays_all(tally: &NodeTally, billed: &[[i128; 3]]) {
+fn pays_all(tally: &NodeTotals, billed: &[[i128; 3]]) {
     for r in 0..3 {
         let all: i128 = billed.iter().map(|billed| billed[r]).sum();
         let of_days: i128 = tally.days.iter().map(|day| day.units[0].billed[r]).sum();
@@ -182,7 +182,7 @@ fn pays_all(tally: &NodeTally, billed: &[[i128; 3]]) {
 /// Units of how many nodes there were by hour and number, and what was free.
 pub(super) type Spreaded = (BTreeMap<(usize, i64, i64), i64>, BTreeMap<[i64; 3], i64>);
 
-pub(super) fn spreaded<'a>(spreads: impl IntoIterator<Item = &'a Spread>) -> Spreaded {
+pub(super) fn spreaded<'a>(spreads: impl IntoIterator<Item = &'a TimeHistogram>) -> Spreaded {
     let mut all = Spreaded::default();
     for spread in spreads {
         for (unit, seconds) in spread.units.iter().enumerate() {
@@ -221,7 +221,7 @@ fn agrees(case: &Case, threads: usize) {
     let zone = Zone::named(case.zone).unwrap();
     let (from_s, until_s) = case.span;
     let grid = Grid::new(&zone, from_s, until_s);
-    let mut shapes = Shapes::new(resources.width());
+    let mut shapes = AllocationShapes::new(resources.width());
     let mut slices = Slices::new([(from_s, until_s)]);
     for (node, (_, jobs)) in (0..).zip(&case.nodes) {
         for job in jobs {
@@ -234,7 +234,7 @@ fn agrees(case: &Case, threads: usize) {
         .iter()
         .map(|(phases, _)| history(phases, &resources))
         .collect();
-    let question = Question {
+    let question = NodeQuery {
         units: &thresholds,
         scheme,
     };

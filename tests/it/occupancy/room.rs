@@ -2,16 +2,15 @@
 
 use gridtally::error::Kind;
 use gridtally::occupancy::{
-    Grid, History, NodeTally, Question, Resource, Resources, Scheme, Shapes, Slices, Spread, Spreads, Thresholds, Wait,
-    peaks, tally_all,
+    AllocationShapes, Grid, History, NodeQuery, NodeTotals, Resource, Resources, Scheme, Slices, Thresholds,
+    TimeHistogram, TimeHistograms, Wait, peaks, tally_all,
 };
 use gridtally::time::Zone;
-
-use crate::generator::rng::Rng;
 
 use super::brute::{self, Job, Mood, Payer, Phase};
 use super::cases::unit;
 use super::random::{Spreaded, days, spreaded};
+use crate::generator::rng::Rng;
 
 const CORE_N: i64 = 8;
 const MEMORY_BYTE: i64 = 48;
@@ -45,9 +44,9 @@ fn jobs() -> Vec<(usize, Job)> {
 }
 
 /// Everything that can be asked of slices.
-type Told = (Vec<NodeTally>, Spreaded, Vec<Vec<i64>>, Vec<Wait>);
+type Told = (Vec<NodeTotals>, Spreaded, Vec<Vec<i64>>, Vec<Wait>);
 
-fn put(slices: &mut Slices, shapes: &mut Shapes) {
+fn put(slices: &mut Slices, shapes: &mut AllocationShapes) {
     for (tag, (node, job)) in (0_u32..).zip(jobs()) {
         let shape = shapes.number(&job.held[..3], job.is_exclusive).unwrap();
         let (node, span) = (u32::try_from(node).unwrap(), (job.start_s, job.end_s));
@@ -65,10 +64,10 @@ fn thresholds() -> Vec<Thresholds> {
 }
 
 fn told(mut slices: Slices, threads: usize) -> Vec<Told> {
-    let mut shapes = Shapes::new(3);
+    let mut shapes = AllocationShapes::new(3);
     put(&mut slices, &mut shapes);
     let thresholds = thresholds();
-    let question = Question {
+    let question = NodeQuery {
         units: &thresholds,
         scheme: Scheme::OverheadAware,
     };
@@ -142,10 +141,10 @@ fn a_temporary_file_that_lost_jobs_is_an_error_that_says_so() {
         slices.wait((start_s, start_s + 9), TAG).unwrap();
     }
     cut(TAG);
-    let mut shapes = Shapes::new(3);
+    let mut shapes = AllocationShapes::new(3);
     shapes.number(&[1, 1, 0], false).unwrap();
     let histories = vec![History::constant(&[CORE_N, MEMORY_BYTE, 0]); 40];
-    let question = Question {
+    let question = NodeQuery {
         units: &thresholds(),
         scheme: Scheme::OverheadAware,
     };
@@ -166,7 +165,7 @@ fn thousands_of_groups_of_nodes_take_what_their_places_need() {
     /// Places in which a thousand jobs could leave a node, if all were kept.
     const ALL_N: usize = GROUP_N * (168 * 65 + 65 * 257);
     let (from_s, until_s) = (1_767_225_600, 1_767_225_600 + 7 * 86_400);
-    let (mut shapes, mut rng) = (Shapes::new(3), Rng::new(3000));
+    let (mut shapes, mut rng) = (AllocationShapes::new(3), Rng::new(3000));
     let mut chance = |below| rng.between(0, below);
     let mut slices = Slices::new([(from_s, until_s)]);
     for node in 0..u32::try_from(GROUP_N).unwrap() {
@@ -181,7 +180,7 @@ fn thousands_of_groups_of_nodes_take_what_their_places_need() {
         }
     }
     let thresholds = thresholds();
-    let question = Question {
+    let question = NodeQuery {
         units: &thresholds,
         scheme: Scheme::OverheadAware,
     };
@@ -192,8 +191,8 @@ fn thousands_of_groups_of_nodes_take_what_their_places_need() {
         let all = tally_all(slice, &histories, &shapes, &grid, |nth| (group(nth), question), 2);
         all.unwrap()
     };
-    let kept_n = |spreads: &Spreads| -> usize {
-        let of = |spread: &Spread| spread.shapes.kept_n() + spread.units[0].kept_n();
+    let kept_n = |spreads: &TimeHistograms| -> usize {
+        let of = |spread: &TimeHistogram| spread.shapes.kept_n() + spread.units[0].kept_n();
         spreads.values().map(of).sum()
     };
     let (apart, together) = (ask(|nth| nth), ask(|_| 0));

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use gridtally::audit::explain::explain;
 use gridtally::run::RunOptions;
-use gridtally::run::report::Status;
+use gridtally::run::run_report::Status;
 
 use super::lake::{BOTH, LISTED, UNITS, pipeline, scene};
 use super::{OVERHEAD, Scene};

@@ -1,7 +1,7 @@
 //! What the datasets hold, worked by hand, and that they are the same however they came to be.
 
 use gridtally::run::RunOptions;
-use gridtally::run::report::Status;
+use gridtally::run::run_report::Status;
 
 use super::{OVERHEAD, Scene};
 

@@ -6,8 +6,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use gridtally::audit::recorded::Recorded;
-use gridtally::audit::{billing, recorded};
+use gridtally::audit::billing_comparison::BillingComparison;
+use gridtally::audit::{billing, billing_comparison};
 use gridtally::charge::Tariff;
 use gridtally::config::Plan;
 use gridtally::run::{RunOptions, stages};
@@ -32,7 +32,7 @@ fn lake(folder: &Path, cluster: &str, dumps: &[String], listings: &[String]) -> 
 }
 
 /// What the weights of the lake's inventory make of its jobs; jobs that held something, counted beside it.
-fn compare(out: &str) -> (Recorded, u64) {
+fn compare(out: &str) -> (BillingComparison, u64) {
     let text = billing::policy(out, None).unwrap();
     let tariff = Tariff::restored("weights", &text, "").unwrap();
     for verdict in tariff.policy.test().unwrap() {
@@ -48,7 +48,7 @@ fn compare(out: &str) -> (Recorded, u64) {
             held_n += cores.iter().flatten().filter(|cores| *cores > 0).count() as u64;
         }
     }
-    (recorded::compare(out, &tariff).unwrap(), held_n)
+    (billing_comparison::compare(out, &tariff).unwrap(), held_n)
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn what_a_partition_does_not_weigh_need_not_be_known() {
     let out = lake(folder.path(), "firnfeld", &[path("jobs.txt")], &[path("slurm.conf")]);
     let (compared, held_n) = compare(&out);
     println!("{}", compared.text());
-    let counts = |compared: &Recorded| -> Vec<(String, [u64; 3])> {
+    let counts = |compared: &BillingComparison| -> Vec<(String, [u64; 3])> {
         let counts = compared.partitions.iter().map(|sum| {
             let partition = sum.partition.clone().unwrap();
             (partition, [sum.equal_n, sum.different_n, sum.unknown_n])

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, Decimal128Array, RecordBatch};
 use arrow::datatypes::{DataType, Decimal128Type};
-use gridtally::charge::amount::{self, Mode};
-use gridtally::engine::formula::parse;
-use gridtally::engine::{Formula, Mistake, SCALE, Type, evaluate};
+use gridtally::charge::amount::{self, RoundingMode};
 use gridtally::error::Kind;
+use gridtally::expr::formula::parse;
+use gridtally::expr::{Formula, Mistake, SCALE, Type, evaluate};
 use gridtally::reference::decimal;
 use proptest::prelude::*;
 
@@ -144,9 +144,9 @@ proptest! {
         let value = i128::from(value);
         let unit = 10_i128.pow(12 - digits);
         let at = |mode| amount::round(value, 12, digits, mode) * unit;
-        prop_assert!((value - at(Mode::Down)).abs() < unit && at(Mode::Down).abs() <= value.abs());
-        prop_assert!((value - at(Mode::Up)).abs() < unit && at(Mode::Up).abs() >= value.abs());
-        for mode in [Mode::HalfEven, Mode::HalfUp] {
+        prop_assert!((value - at(RoundingMode::Down)).abs() < unit && at(RoundingMode::Down).abs() <= value.abs());
+        prop_assert!((value - at(RoundingMode::Up)).abs() < unit && at(RoundingMode::Up).abs() >= value.abs());
+        for mode in [RoundingMode::HalfEven, RoundingMode::HalfUp] {
             prop_assert!(2 * (value - at(mode)).abs() <= unit);
         }
         let text = decimal::text(value, 12);

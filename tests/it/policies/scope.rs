@@ -5,7 +5,7 @@ use std::fs;
 use std::process::{Command, Output};
 
 use gridtally::config::Plan;
-use gridtally::run::report::RunReport;
+use gridtally::run::run_report::RunReport;
 use gridtally::run::{RunOptions, stages};
 use gridtally::runtime::progress::Silent;
 use serde_json::Value;

@@ -1,7 +1,7 @@
 //! Every policy in `pipelines/policies`.
 
 use gridtally::charge::{Policy, page};
-use gridtally::problems::Problems;
+use gridtally::diagnostics::Problems;
 
 use crate::support::sample::repository;
 

@@ -8,7 +8,7 @@ use std::path::Path;
 use arrow::array::{Array, AsArray};
 use arrow::datatypes::Decimal128Type;
 use gridtally::run::RunOptions;
-use gridtally::run::report::{RunReport, Status};
+use gridtally::run::run_report::{RunReport, Status};
 
 use super::scene::{Pipeline, Scene, assert_same, lake_times};
 use super::tables::{files, int, read, text};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use arrow::array::{Array, RecordBatch};
-use gridtally::run::report::Status;
+use gridtally::run::run_report::Status;
 use gridtally::schema::batch::{decimal, id};
 
 use super::charges::{charged, scene};

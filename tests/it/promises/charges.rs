@@ -7,7 +7,7 @@ use gridtally::audit::reprice;
 use gridtally::charge::Tariff;
 use gridtally::error::Kind;
 use gridtally::run::RunOptions;
-use gridtally::run::report::Status;
+use gridtally::run::run_report::Status;
 use gridtally::schema::batch::{decimal, id};
 
 use super::scene::{Pipeline, Scene, assert_same};
@@ -241,12 +241,12 @@ fn two_policies_are_compared_by_their_parts() {
     let out = scene.path("lake");
     let compare = |a: &str, b: &str| reprice::compare(out.to_str().unwrap(), &tariff(a), &tariff(b)).unwrap();
     let same = compare(&cores("a", "", 1), &cores("b", "", 2));
-    assert!(same.payers.len() > 3 && same.payers.iter().all(|payer| payer.change_e4 == 0));
+    assert!(same.reassignments.len() > 3 && same.reassignments.iter().all(|payer| payer.change_e4 == 0));
     let core_s: i64 = sum(&all(&out, "usage"), "alloc_core_s");
     let total: i128 = same
-        .payers
+        .reassignments
         .iter()
-        .map(|payer| gridtally::engine::formula::parse(&payer.a).unwrap())
+        .map(|payer| gridtally::expr::formula::parse(&payer.a).unwrap())
         .sum();
     // Each job is rounded to billionths of an hour.
     assert!((total * 3600 - i128::from(core_s) * 10_i128.pow(12)).abs() < 3600 * 1000 * 1000);
@@ -260,7 +260,7 @@ fn two_policies_are_compared_by_their_parts() {
         .map(|priced| {
             let charges = priced.accounts.iter().map(|account| &account.charge);
             charges
-                .map(|charge| gridtally::engine::formula::parse(charge).unwrap())
+                .map(|charge| gridtally::expr::formula::parse(charge).unwrap())
                 .sum()
         })
         .collect();
@@ -269,7 +269,8 @@ fn two_policies_are_compared_by_their_parts() {
     assert!(priced[2].job_n < priced[0].job_n);
     let other = compare(&cores("a", "", 1), MEMORY);
     assert!(
-        other.payers.iter().any(|payer| payer.change_e4 > 0) && other.payers.iter().any(|payer| payer.change_e4 < 0)
+        other.reassignments.iter().any(|payer| payer.change_e4 > 0)
+            && other.reassignments.iter().any(|payer| payer.change_e4 < 0)
     );
     assert!(other.job_n[1] > 0, "the second is for one site alone");
     assert!(other.text().contains("jobs priced by both"));

@@ -8,7 +8,7 @@ use std::path::Path;
 use arrow::array::RecordBatch;
 use gridtally::error::Kind;
 use gridtally::run::RunOptions;
-use gridtally::run::report::{RunReport, Status};
+use gridtally::run::run_report::{RunReport, Status};
 use sha2::{Digest, Sha256};
 
 use super::scene::{Pipeline, Scene, assert_same, lake_times, published};

@@ -82,7 +82,7 @@ fn a_cell_is_its_jobs() {
     let path = file.strip_prefix(&lake).unwrap().to_str().unwrap();
     let cells = cell(lake.to_str().unwrap(), path, 3).unwrap();
     let batch = super::tables::read(&file);
-    let sum = |cell: &gridtally::audit::explain::Cell| -> i128 {
+    let sum = |cell: &gridtally::audit::explain::ExplainedCell| -> i128 {
         let charge = decimal(&batch, "charge").unwrap();
         (0..batch.num_rows())
             .filter(|row| {
@@ -138,7 +138,7 @@ fn a_cell_of_usage_is_its_jobs_and_what_corrections_made_of_it() {
                 let held: i128 = rows.filter_map(|row| number(work, row)).sum();
                 let told = view.benchmarks.iter().filter(|used| used.benchmark == kind);
                 let told: i128 = told
-                    .map(|used| gridtally::engine::formula::parse(&used.core_wall_s).unwrap() / 100_000)
+                    .map(|used| gridtally::expr::formula::parse(&used.core_wall_s).unwrap() / 100_000)
                     .sum();
                 assert_eq!(held, told, "{kind}\n{}", cell.text());
                 scaled += i32::from(held > 0);

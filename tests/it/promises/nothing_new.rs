@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use gridtally::run::RunOptions;
-use gridtally::run::report::Status;
+use gridtally::run::run_report::Status;
 
 use super::scene::{Pipeline, Scene, assert_same, lake_hash, lake_times};
 

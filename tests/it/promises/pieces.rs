@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
+use gridtally::dedupe::columns::Columns;
+use gridtally::dedupe::file_order::FileOrder;
+use gridtally::dedupe::merge::{Loser, Merged, merge};
+use gridtally::dedupe::packed::{GatherPart, GatherRun, gather_sorted};
+use gridtally::dedupe::{Intake, Window};
 use gridtally::record::JobRow;
-use gridtally::records::columns::Columns;
-use gridtally::records::file_order::FileOrder;
-use gridtally::records::merge::{Loser, Merged, merge};
-use gridtally::records::waiting::{Part, Run, gather_sorted};
-use gridtally::records::{Intake, Window};
 use gridtally::schema::batch::decoded;
 use gridtally::sources::{Format, Position, Sink};
 use gridtally::summarise::apportion::apportion;
@@ -188,14 +188,14 @@ fn gathered(versions: &[Version]) -> Option<RecordBatch> {
             intake.job(&row, at, u32::try_from(*line % 3).unwrap());
         }
         let batch = intake.harvest().unwrap().0.batch;
-        let all = Run {
+        let all = GatherRun {
             first: 0,
             len: batch.num_rows(),
         };
-        Part { batch, runs: vec![all] }
+        GatherPart { batch, runs: vec![all] }
     };
-    let parts: Vec<Part> = FILES.iter().enumerate().map(batch).collect();
-    let parts: Vec<Part> = parts.into_iter().filter(|part| part.batch.num_rows() > 0).collect();
+    let parts: Vec<GatherPart> = FILES.iter().enumerate().map(batch).collect();
+    let parts: Vec<GatherPart> = parts.into_iter().filter(|part| part.batch.num_rows() > 0).collect();
     (!parts.is_empty()).then(|| gather_sorted(&parts).unwrap())
 }
 

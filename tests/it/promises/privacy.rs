@@ -10,7 +10,7 @@ use arrow::datatypes::DataType;
 use gridtally::config::Plan;
 use gridtally::error::Kind;
 use gridtally::run::RunOptions;
-use gridtally::run::report::Status;
+use gridtally::run::run_report::Status;
 use gridtally::store::{footer, read_table};
 
 use super::scene::{Scene, assert_same, lake_hash};

@@ -8,7 +8,7 @@ use gridtally::audit::rejects::{RejectFilter, summarise};
 use gridtally::audit::replay::{Replay, ReplayReport, export};
 use gridtally::error::Kind;
 use gridtally::run::RunOptions;
-use gridtally::run::report::{RunReport, Status};
+use gridtally::run::run_report::{RunReport, Status};
 use gridtally::time::Month;
 
 use super::scene::{Scene, assert_same, lake_hash};

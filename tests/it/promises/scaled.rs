@@ -3,7 +3,7 @@
 
 use arrow::array::{Array, AsArray};
 use arrow::datatypes::Decimal128Type;
-use gridtally::run::report::Status;
+use gridtally::run::run_report::Status;
 use proptest::prelude::*;
 
 use super::scene::{Pipeline, Scene, Source};

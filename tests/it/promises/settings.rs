@@ -5,7 +5,7 @@ use std::fs;
 
 use gridtally::error::Kind;
 use gridtally::run::RunOptions;
-use gridtally::run::report::Status;
+use gridtally::run::run_report::Status;
 
 use super::scene::{Pipeline, Scene, assert_same, lake_hash, lake_times};
 use super::tables::{all, sum, text};

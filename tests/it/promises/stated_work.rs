@@ -2,7 +2,7 @@
 
 use gridtally::report::federation::{gather, sums_by};
 use gridtally::report::lake::{Lake, Selection};
-use gridtally::report::work_scale::Scale;
+use gridtally::report::work_scale::WorkScale;
 
 use super::scene::{Pipeline, Scene, Source, assert_same};
 use super::tables::{all, decimal, int, sum, text};
@@ -117,7 +117,7 @@ fn lake_and_federation_reports_agree_on_stated_work() {
     scene.run(&pipeline, "out");
     let lake = Lake::open(scene.path("out").to_str().unwrap()).unwrap();
     let groups = gather(&lake, &Selection::default()).unwrap().groups;
-    for (scale, at) in [(Scale::Hs06, 0), (Scale::Hs23Only, 1)] {
+    for (scale, at) in [(WorkScale::Hs06, 0), (WorkScale::Hs23Only, 1)] {
         let reported = sums_by(&groups, scale, |group| group.site.clone());
         for (site, hs06, hs23, missing) in work(&scene, "out") {
             let sums = &reported[&site];

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use gridtally::run::RunOptions;
-use gridtally::run::report::RunReport;
+use gridtally::run::run_report::RunReport;
 
 use super::scene::{Scene, assert_same, lake_hash};
 use super::tables::{all, int, text};

@@ -3,29 +3,30 @@
 use arrow::array::{Array, AsArray, RecordBatch, UInt32Array};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Int64Type};
-use gridtally::record::{JobRow, Repeats};
-use gridtally::records::columns::{Columns, Origin, Sealed};
-use gridtally::records::waiting::number::{self, Numbers};
-use gridtally::records::waiting::word::Words;
-use gridtally::records::waiting::{self, Part, Route, Run, gather, gather_sorted};
+use gridtally::dedupe::columns::{ColumnOrigin, Columns, DerivedFields};
+use gridtally::dedupe::packed;
+use gridtally::dedupe::packed::integer::IntegerNumbers;
+use gridtally::dedupe::packed::text::TextWords;
+use gridtally::dedupe::packed::{GatherPart, GatherRun, Route, gather, gather_sorted, integer};
+use gridtally::record::{JobRow, UnchangedColumns};
 use gridtally::schema::batch::{id, identity, int, text, time};
 use proptest::prelude::*;
 use proptest::{collection, option};
 
 fn packed(values: &[Option<i64>]) -> Vec<Option<i64>> {
-    let mut numbers = Numbers::default();
+    let mut numbers = IntegerNumbers::default();
     for (row, value) in values.iter().enumerate() {
         numbers.push(row, *value);
     }
     let Some((field, array)) = numbers.finish("n", values.len()) else {
         return vec![None; values.len()];
     };
-    let all = Run {
+    let all = GatherRun {
         first: 0,
         len: values.len(),
     };
     let mut back = vec![0; values.len()];
-    number::unpack(&field, &array, &Route::of_runs(&[all], 0).unwrap(), &mut back).unwrap();
+    integer::unpack(&field, &array, &Route::of_runs(&[all], 0).unwrap(), &mut back).unwrap();
     let back = back.into_iter().enumerate();
     back.map(|(row, value)| array.is_valid(row).then_some(value)).collect()
 }
@@ -46,14 +47,14 @@ proptest! {
         let batches = batches.iter().map(|runs| runs.iter().flat_map(|(value, n)| vec![*value; *n]).collect());
         let batches: Vec<Vec<Option<i64>>> = batches.collect();
         let parts = batches.iter().map(|values| {
-            let (mut numbers, mut instants) = (Numbers::default(), Numbers::default());
+            let (mut numbers, mut instants) = (IntegerNumbers::default(), IntegerNumbers::default());
             for (row, value) in values.iter().enumerate() {
                 numbers.push(row, *value);
                 instants.push(row, Some(7));
             }
             let columns = [instants.finish("record_utc", values.len()), numbers.finish("wall_s", values.len())];
-            let batch = waiting::batch(columns.into_iter().flatten().collect()).unwrap();
-            Part { batch, runs: vec![Run { first: 0, len: values.len() }] }
+            let batch = packed::batch(columns.into_iter().flatten().collect()).unwrap();
+            GatherPart { batch, runs: vec![GatherRun { first: 0, len: values.len() }] }
         });
         let gathered = gather(&parts.collect::<Vec<_>>()).unwrap();
         let found: Vec<Option<i64>> = match gathered.column_by_name("wall_s") {
@@ -70,20 +71,20 @@ proptest! {
         is_coded in any::<bool>(),
     ) {
         let values: Vec<Option<String>> = runs.iter().flat_map(|(text, n)| vec![text.clone(); *n]).collect();
-        let mut words = if is_coded { Words::coded() } else { Words::plain() };
+        let mut words = if is_coded { TextWords::coded() } else { TextWords::plain() };
         let mut parts = Vec::new();
         // Two batches, so that the dictionaries differ; only the odd rows are asked for, so that some entries are not.
         for half in [&values[..cut.min(values.len())], &values[cut.min(values.len())..]] {
             for (row, value) in half.iter().enumerate() {
                 words.push(row, value.as_deref()).unwrap();
             }
-            let mut row_ids = Numbers::default();
+            let mut row_ids = IntegerNumbers::default();
             (0..half.len()).for_each(|row| row_ids.push(row, Some(7)));
             let mut columns: Vec<_> = row_ids.finish("record_utc", half.len()).into_iter().collect();
             columns.extend(words.finish("account", half.len()).unwrap());
             if !half.is_empty() {
-                let runs = (0..half.len()).filter(|row| row % 2 == 1).map(|first| Run { first, len: 1 }).collect();
-                parts.push(Part { batch: waiting::batch(columns).unwrap(), runs });
+                let runs = (0..half.len()).filter(|row| row % 2 == 1).map(|first| GatherRun { first, len: 1 }).collect();
+                parts.push(GatherPart { batch: packed::batch(columns).unwrap(), runs });
             }
         }
         let halves = [&values[..cut.min(values.len())], &values[cut.min(values.len())..]];
@@ -104,10 +105,10 @@ proptest! {
             let gathered = gather(&parts).unwrap();
             check(&gathered)?;
             // And once more through what goes to disk.
-            let batch = waiting::pack(&gathered).unwrap();
+            let batch = packed::pack(&gathered).unwrap();
             if batch.num_rows() > 0 {
-                let all = Run { first: 0, len: batch.num_rows() };
-                check(&gather(&[Part { batch, runs: vec![all] }]).unwrap())?;
+                let all = GatherRun { first: 0, len: batch.num_rows() };
+                check(&gather(&[GatherPart { batch, runs: vec![all] }]).unwrap())?;
             }
         }
     }
@@ -134,7 +135,7 @@ fn gathered_rows_are_sorted_as_records_is() {
                 gpus: &gpus,
                 ..JobRow::default()
             };
-            let sealed = Sealed {
+            let sealed = DerivedFields {
                 record_id: u128::MAX - u128::try_from(job).unwrap(),
                 record_ms: job / 4 * 1000,
                 format: "apel",
@@ -145,21 +146,21 @@ fn gathered_rows_are_sorted_as_records_is() {
                 line: job,
                 byte_offset: 0,
                 content_hash: u64::try_from(job).unwrap(),
-                repeats: Repeats::default(),
+                repeats: UnchangedColumns::default(),
             };
             columns.push(&row, &sealed).unwrap();
         }
         let batch = columns
-            .finish(Origin {
+            .finish(ColumnOrigin {
                 source: "s",
                 file_id: "f",
             })
             .unwrap();
-        let runs = (0..40).step_by(4).map(|first| Run { first, len: 3 }).collect();
-        parts.push(Part { batch, runs });
+        let runs = (0..40).step_by(4).map(|first| GatherRun { first, len: 3 }).collect();
+        parts.push(GatherPart { batch, runs });
     }
-    let unsorted = waiting::to_records(&gather(&parts).unwrap(), None).unwrap();
-    let sorted = waiting::to_records(&gather_sorted(&parts).unwrap(), None).unwrap();
+    let unsorted = packed::to_records(&gather(&parts).unwrap(), None).unwrap();
+    let sorted = packed::to_records(&gather_sorted(&parts).unwrap(), None).unwrap();
     assert_eq!(sorted.num_rows(), 90);
     let keys = |batch: &RecordBatch| -> Vec<(i64, u128)> {
         let (ids, times) = (id(batch, "record_id").unwrap(), time(batch, "record_utc").unwrap());

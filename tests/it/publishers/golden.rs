@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use gridtally::publishers::Mode;
+use gridtally::compat::PeerMode;
 
 use super::{Lake, columns};
 use crate::support::collect::shared;
@@ -79,7 +79,7 @@ fn stored(row: &Row) -> BTreeMap<&'static str, String> {
 
 /// Our cells under the same names, in the same spelling.
 fn cells(lake: &Lake, by: &str, wanted: &BTreeMap<&'static str, String>) -> BTreeSet<BTreeMap<&'static str, String>> {
-    let report = lake.work(Mode::Apel, by);
+    let report = lake.work(PeerMode::Apel, by);
     let cells = report.cells.iter().map(|cell| {
         let mut row = columns(&report, cell);
         row.retain(|name, _| wanted.contains_key(name));
@@ -151,7 +151,7 @@ fn the_server_s_views_in_hours() {
         ("VSumCPU.csv", "vo", 234),
         ("VUserCPU.csv", "vo,global_user,vo_group,vo_role", 959),
     ] {
-        let report = lake.work(Mode::Apel, by);
+        let report = lake.work(PeerMode::Apel, by);
         let rounded = |number: &str, divisor: i128| {
             let number: i128 = number.parse().unwrap();
             ((2 * number + divisor) / (2 * divisor)).to_string()

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use gridtally::publishers::Mode;
+use gridtally::compat::PeerMode;
 use gridtally::reference::ratio::Ratio;
 
 use super::{Lake, columns};
@@ -53,7 +53,7 @@ fn users_add_up_to_the_published_report_but_for_the_known_row() {
                  [normalise]\nbenchmarks = \"benchmarks.csv\"\nmissing = \"reject\"\n"
             ),
         );
-        let by_user = lake.work(Mode::Apel, "vo,global_user");
+        let by_user = lake.work(PeerMode::Apel, "vo,global_user");
         let mut bounds: BTreeMap<(String, String), (i64, i64)> = BTreeMap::new();
         for cell in &by_user.cells {
             let row = columns(&by_user, cell);
@@ -71,7 +71,7 @@ fn users_add_up_to_the_published_report_but_for_the_known_row() {
             users.0 += hours("cpu_s") * e4;
             users.1 += e4 / 2 + 5_000;
         }
-        let by_vo = lake.work(Mode::Apel, "vo");
+        let by_vo = lake.work(PeerMode::Apel, "vo");
         let mut ours: BTreeMap<(String, String), [i64; 5]> = by_vo
             .cells
             .iter()

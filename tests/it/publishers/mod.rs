@@ -10,8 +10,8 @@ use std::fs;
 use std::path::Path;
 
 use gridtally::audit::verify;
+use gridtally::compat::{PeerCell, PeerDimension, PeerMode, PeerReportQuestion, WorkReport, report};
 use gridtally::config::Plan;
-use gridtally::publishers::{Cell, Dimension, Mode, Question, WorkReport, report};
 use gridtally::reference::benchmark::BenchmarkTable;
 use gridtally::reference::site_rename::SiteRenames;
 use gridtally::report::lake::Selection;
@@ -52,16 +52,19 @@ impl Lake {
     }
 
     /// What a mode makes of it, told apart by these columns.
-    fn work(&self, mode: Mode, by: &str) -> WorkReport {
+    fn work(&self, mode: PeerMode, by: &str) -> WorkReport {
         self.ask(mode, by, &SiteRenames::default(), None)
     }
 
-    fn ask(&self, mode: Mode, by: &str, renames: &SiteRenames, site_values: Option<&BenchmarkTable>) -> WorkReport {
+    fn ask(&self, mode: PeerMode, by: &str, renames: &SiteRenames, site_values: Option<&BenchmarkTable>) -> WorkReport {
         let by = match by {
-            "all" => Dimension::all(),
-            list => list.split(',').map(|name| Dimension::parse(name).unwrap()).collect(),
+            "all" => PeerDimension::all(),
+            list => list
+                .split(',')
+                .map(|name| PeerDimension::parse(name).unwrap())
+                .collect(),
         };
-        let question = Question {
+        let question = PeerReportQuestion {
             mode,
             site_values,
             by: Some(by),
@@ -73,7 +76,7 @@ impl Lake {
 }
 
 /// A cell as its columns.
-fn columns(report: &WorkReport, cell: &Cell) -> BTreeMap<&'static str, String> {
+fn columns(report: &WorkReport, cell: &PeerCell) -> BTreeMap<&'static str, String> {
     let mut columns = BTreeMap::from([("site", cell.site.clone()), ("month", cell.month.to_string())]);
     for (dimension, value) in report.by.iter().zip(&cell.dimensions) {
         columns.insert(dimension.as_str(), value.clone().unwrap_or_default());

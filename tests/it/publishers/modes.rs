@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 use std::process::Command;
 
+use gridtally::compat::{PeerMode, WorkReport};
+use gridtally::diagnostics::Problems;
 use gridtally::error::Kind;
-use gridtally::problems::Problems;
-use gridtally::publishers::{Mode, WorkReport};
 use gridtally::reference::benchmark::BenchmarkTable;
 use gridtally::reference::site_rename::SiteRenames;
 
@@ -43,7 +43,7 @@ fn column(report: &WorkReport, name: &str) -> Vec<String> {
 }
 
 /// What a mode publishes as (wall work, CPU work) of a lake with one cell.
-fn work(lake: &Lake, mode: Mode) -> (String, String) {
+fn work(lake: &Lake, mode: PeerMode) -> (String, String) {
     let report = lake.work(mode, "vo,benchmark");
     assert_eq!(report.cells.len(), 1);
     (
@@ -60,7 +60,7 @@ fn pair(wall: &str, cpu: &str) -> (String, String) {
 fn hs_02_a_level_of_ten_or_2500_si00_is_36000() {
     let hepspec = apel(V03, &[job(1, 3600, 3600, &level("HEPSPEC", "10"), "")]);
     let si00 = apel(V03, &[job(1, 3600, 3600, &level("Si2k", "2500"), "")]);
-    for mode in [Mode::Native, Mode::Apel, Mode::ApelPre23, Mode::Auditor] {
+    for mode in [PeerMode::Native, PeerMode::Apel, PeerMode::ApelPre23, PeerMode::Auditor] {
         assert_eq!(work(&hepspec, mode), pair("36000", "36000"), "{mode:?}");
         assert_eq!(work(&si00, mode), pair("36000", "36000"), "{mode:?}");
     }
@@ -70,25 +70,28 @@ fn hs_02_a_level_of_ten_or_2500_si00_is_36000() {
 fn hs_02_of_several_benchmarks_the_newest_counts() {
     let several = "ServiceLevel: {si2k: 9000, hepspec: 11, HEPscore23: 10}\n";
     let lake = apel(V04, &[job(1, 3600, 1800, several, "")]);
-    assert_eq!(work(&lake, Mode::Apel), pair("36000", "18000"));
-    assert_eq!(column(&lake.work(Mode::Apel, "benchmark"), "benchmark"), ["hs23"]);
+    assert_eq!(work(&lake, PeerMode::Apel), pair("36000", "18000"));
+    assert_eq!(column(&lake.work(PeerMode::Apel, "benchmark"), "benchmark"), ["hs23"]);
     // An old server took everything but HEPSPEC for SI00.
-    assert_eq!(work(&lake, Mode::ApelPre23), pair("144", "72"));
+    assert_eq!(work(&lake, PeerMode::ApelPre23), pair("144", "72"));
 }
 
 #[test]
 fn when_it_is_rounded() {
     let jobs: Vec<String> = (1..=3).map(|id| job(id, 1, 1, &level("HEPSPEC", "10.5"), "")).collect();
     let lake = apel(V03, &jobs);
-    assert_eq!(work(&lake, Mode::Native), pair("31.5", "31.5"));
+    assert_eq!(work(&lake, PeerMode::Native), pair("31.5", "31.5"));
     // Once for the group, halves up.
-    assert_eq!(work(&lake, Mode::Apel), pair("32", "32"));
+    assert_eq!(work(&lake, PeerMode::Apel), pair("32", "32"));
     // Every job, halves to the even neighbour.
-    assert_eq!(work(&lake, Mode::Auditor), pair("30", "30"));
-    assert_eq!(work(&lake, Mode::Gracc), pair("31", "31"));
-    let report = lake.work(Mode::Apel, "vo");
+    assert_eq!(work(&lake, PeerMode::Auditor), pair("30", "30"));
+    assert_eq!(work(&lake, PeerMode::Gracc), pair("31", "31"));
+    let report = lake.work(PeerMode::Apel, "vo");
     assert_eq!(column(&report, "wall_difference_s"), ["0.5"]);
-    assert_eq!(column(&lake.work(Mode::Auditor, "vo"), "cpu_difference_s"), ["-1.5"]);
+    assert_eq!(
+        column(&lake.work(PeerMode::Auditor, "vo"), "cpu_difference_s"),
+        ["-1.5"]
+    );
 }
 
 /// Jobs of two users are two groups: each is rounded, also where the report adds them up.
@@ -99,14 +102,14 @@ fn groups_are_rounded_before_they_are_added_up() {
         V03,
         &[job(1, 1, 1, &half, ""), job(2, 1, 1, &half, "GlobalUserName: /CN=b\n")],
     );
-    assert_eq!(work(&lake, Mode::Apel), pair("22", "22"));
+    assert_eq!(work(&lake, PeerMode::Apel), pair("22", "22"));
     // Letter case makes no other user at APEL's server, and another one at OSG's.
     let lake = apel(
         V03,
         &[job(1, 1, 1, &half, ""), job(2, 1, 1, &half, "GlobalUserName: /cn=A\n")],
     );
-    assert_eq!(work(&lake, Mode::Apel), pair("21", "21"));
-    assert_eq!(work(&lake, Mode::Gracc), pair("20", "20"));
+    assert_eq!(work(&lake, PeerMode::Apel), pair("21", "21"));
+    assert_eq!(work(&lake, PeerMode::Gracc), pair("20", "20"));
 }
 
 #[test]
@@ -118,7 +121,7 @@ fn wall_time_is_times_cores_only_where_it_says_so() {
             job(2, 1000, 500, &level("HEPSPEC", "20"), "Processors: 0\n"),
         ],
     );
-    let report = lake.work(Mode::Apel, "vo");
+    let report = lake.work(PeerMode::Apel, "vo");
     let row = columns(&report, &report.cells[0]);
     for (name, expected) in [
         ("wall_s", "2000"),
@@ -157,15 +160,15 @@ fn slurm(jobs: &[String], benchmarks: &str) -> Lake {
 #[test]
 fn apel_keeps_three_decimals_of_a_benchmark() {
     let lake = slurm(&[sacct("a", 1)], "S,,hs06,10.8765,,\n");
-    assert_eq!(work(&lake, Mode::Native), pair("1087.65", "1087.65"));
-    assert_eq!(work(&lake, Mode::Apel), pair("1088", "1088"));
+    assert_eq!(work(&lake, PeerMode::Native), pair("1087.65", "1087.65"));
+    assert_eq!(work(&lake, PeerMode::Apel), pair("1088", "1088"));
     assert_eq!(
-        column(&lake.work(Mode::Apel, "benchmark_per_core"), "benchmark_per_core"),
+        column(&lake.work(PeerMode::Apel, "benchmark_per_core"), "benchmark_per_core"),
         ["10.877"]
     );
     // Of a table with several kinds one counts, and each job once.
     let lake = slurm(&[sacct("a", 1)], "S,,hs06,10,,\nS,,hs23,11,,\nS,,si00,2600,,\n");
-    for mode in [Mode::Native, Mode::Apel, Mode::Auditor] {
+    for mode in [PeerMode::Native, PeerMode::Apel, PeerMode::Auditor] {
         let report = lake.work(mode, "benchmark");
         assert_eq!(
             (column(&report, "job_n"), column(&report, "benchmark")),
@@ -185,7 +188,7 @@ fn the_difference_is_that_of_the_benchmarks_too() {
             "{SOURCE}[normalise]\nbenchmarks = \"benchmarks.csv\"\norder = [\"site\", \"record\"]\nmissing = \"null\"\n"
         ),
     );
-    let report = lake.work(Mode::Apel, "vo");
+    let report = lake.work(PeerMode::Apel, "vo");
     let row = columns(&report, &report.cells[0]);
     let told = ["normalised_wall_s", "native_wall_s", "wall_difference_s"].map(|name| row[name].as_str());
     assert_eq!(told, ["1000", "1250", "-250"]);
@@ -194,17 +197,17 @@ fn the_difference_is_that_of_the_benchmarks_too() {
 #[test]
 fn what_nobody_knows_the_benchmark_of() {
     let lake = slurm(&[sacct("a", 1), sacct("b", 2)], "S,a,hs06,10,,\n");
-    let apel = lake.work(Mode::Apel, "vo");
+    let apel = lake.work(PeerMode::Apel, "vo");
     assert_eq!(
         (column(&apel, "job_n"), apel.left.benchmark_missing_job_n),
         (vec!["1".to_owned()], 1)
     );
-    let native = lake.work(Mode::Native, "benchmark");
+    let native = lake.work(PeerMode::Native, "benchmark");
     assert_eq!(column(&native, "native_unknown_job_n"), ["1", "0"]);
     // OSG's exporter takes 12 for a bucket without any, and what it knows for one with some.
-    assert_eq!(work(&lake, Mode::Gracc), pair("2000", "2000"));
+    assert_eq!(work(&lake, PeerMode::Gracc), pair("2000", "2000"));
     let none = slurm(&[sacct("b", 2)], "S,a,hs06,10,,\n");
-    assert_eq!(work(&none, Mode::Gracc), pair("1200", "1200"));
+    assert_eq!(work(&none, PeerMode::Gracc), pair("1200", "1200"));
 }
 
 #[test]
@@ -212,30 +215,30 @@ fn gracc_takes_the_mean_whoever_ran_where() {
     // Three jobs on one CE and one on another: usage plays no part.
     let jobs = [sacct("a", 1), sacct("a", 2), sacct("a", 3), sacct("b", 4)];
     let lake = slurm(&jobs, "S,a,hs06,10,,\nS,b,hs06,13,,\n");
-    assert_eq!(work(&lake, Mode::Native), pair("4300", "4300"));
-    assert_eq!(work(&lake, Mode::Gracc), pair("4600", "4600"));
+    assert_eq!(work(&lake, PeerMode::Native), pair("4300", "4300"));
+    assert_eq!(work(&lake, PeerMode::Gracc), pair("4600", "4600"));
 }
 
 #[test]
 fn gracc_distrusts_the_value_of_a_whole_node() {
     let stated = |value: &str| apel(V03, &[job(1, 100, 100, &level("HEPSPEC", value), "")]);
     let lake = stated("200");
-    assert_eq!(work(&lake, Mode::Gracc), pair("1200", "1200"));
+    assert_eq!(work(&lake, PeerMode::Gracc), pair("1200", "1200"));
     let mut problems = Problems::default();
     let table = "site,cluster,benchmark,value_per_core,valid_from,valid_to\nS,lrms,hs06,17,,\nS,,hs06,14.5,,\n";
     let values = BenchmarkTable::read(table.as_bytes(), "benchmarks.csv", None, &mut problems);
     problems.finish().unwrap();
-    let report = lake.ask(Mode::Gracc, "vo", &SiteRenames::default(), Some(&values));
+    let report = lake.ask(PeerMode::Gracc, "vo", &SiteRenames::default(), Some(&values));
     assert_eq!(column(&report, "normalised_wall_s"), ["1450"]);
-    assert_eq!(work(&stated("199.999"), Mode::Gracc), pair("19999", "19999"));
+    assert_eq!(work(&stated("199.999"), PeerMode::Gracc), pair("19999", "19999"));
 }
 
 /// 100 s times 1.15 is 114.99999999999999 in binary floating point, and that is cut off.
 #[test]
 fn gracc_calculates_in_floating_point() {
     let lake = slurm(&[sacct("a", 1)], "S,a,hs06,1.15,,\n");
-    assert_eq!(work(&lake, Mode::Gracc), pair("114", "114"));
-    assert_eq!(work(&lake, Mode::Native), pair("115", "115"));
+    assert_eq!(work(&lake, PeerMode::Gracc), pair("114", "114"));
+    assert_eq!(work(&lake, PeerMode::Native), pair("115", "115"));
 }
 
 #[test]
@@ -259,13 +262,13 @@ fn of_renamed_sites_the_smaller_factor_counts() {
     .unwrap();
     let renames = SiteRenames::load(&table, "renames.csv", &mut problems);
     problems.finish().unwrap();
-    let report = lake.ask(Mode::Gracc, "vo", &renames, None);
+    let report = lake.ask(PeerMode::Gracc, "vo", &renames, None);
     assert_eq!(
         (column(&report, "site"), column(&report, "normalised_wall_s")),
         (vec!["Nebraska".to_owned()], vec!["3000".to_owned()])
     );
     assert_eq!(column(&report, "native_wall_s"), ["3300"]);
-    assert_eq!(lake.work(Mode::Gracc, "vo").cells.len(), 3);
+    assert_eq!(lake.work(PeerMode::Gracc, "vo").cells.len(), 3);
 }
 
 /// User and system time of a whole bucket count as soon as one job has any: jobs with a total alone are lost in it.
@@ -288,13 +291,13 @@ fn gracc_loses_totals_beside_parts_and_takes_local_payloads() {
         )
     };
     let mixed = lake(&[record(1, "Batch", "OSG", parts), record(2, "Batch", "OSG", total)]);
-    assert_eq!(column(&mixed.work(Mode::Gracc, "vo"), "cpu_s"), ["70"]);
+    assert_eq!(column(&mixed.work(PeerMode::Gracc, "vo"), "cpu_s"), ["70"]);
     let totals = lake(&[
         record(2, "Batch", "OSG", total),
         record(3, "Payload", "Local", total),
         record(4, "Payload", "OSG", total),
     ]);
-    let report = totals.work(Mode::Gracc, "vo");
+    let report = totals.work(PeerMode::Gracc, "vo");
     assert_eq!(
         (column(&report, "job_n"), column(&report, "cpu_s")),
         (vec!["2".to_owned()], vec!["100".to_owned()])
@@ -311,12 +314,12 @@ fn auditor_leaves_out_what_took_no_time() {
             job(2, 1, 5, &level("HEPSPEC", "10"), ""),
         ],
     );
-    let report = lake.work(Mode::Auditor, "vo");
+    let report = lake.work(PeerMode::Auditor, "vo");
     assert_eq!(
         (column(&report, "normalised_cpu_s"), report.left.no_wall_job_n),
         (vec!["50".to_owned()], 1)
     );
-    assert_eq!(work(&lake, Mode::Apel), pair("10", "100"));
+    assert_eq!(work(&lake, PeerMode::Apel), pair("10", "100"));
 }
 
 #[test]
@@ -328,7 +331,7 @@ fn the_command_prints_every_mode() {
         command
     };
     let mut seen = String::new();
-    for mode in Mode::ALL {
+    for mode in PeerMode::ALL {
         let text = run(&mut gridtally(&["--as", mode.as_str()]));
         assert!(
             text.starts_with(&format!("{}: {}", mode.as_str(), mode.meaning())),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use arrow::array::Array as _;
-use gridtally::publishers::{Mode, Question, WorkReport, report};
+use gridtally::compat::{PeerMode, PeerReportQuestion, WorkReport, report};
 use gridtally::reference::benchmark::Benchmark;
 use gridtally::reference::site_rename::SiteRenames;
 use gridtally::report::lake::Selection;
@@ -16,9 +16,9 @@ use crate::apel_summaries::record;
 use crate::support::sample;
 
 /// Asks the lake of the sample data.
-fn ask(selection: &Selection, mode: Mode) -> WorkReport {
+fn ask(selection: &Selection, mode: PeerMode) -> WorkReport {
     let renames = SiteRenames::default();
-    let asked = Question {
+    let asked = PeerReportQuestion {
         mode,
         site_values: None,
         by: None,
@@ -35,7 +35,7 @@ fn cells(report: &WorkReport) -> Vec<BTreeMap<&'static str, String>> {
 
 #[test]
 fn parts_add_up_to_the_whole() {
-    for mode in Mode::ALL {
+    for mode in PeerMode::ALL {
         let whole = cells(&ask(&Selection::default(), mode));
         assert!(whole.len() > 20, "{mode:?}");
         let months = ["2026-01", "2026-02", "2026-03", "2026-04", "2026-05", "2026-06"];
@@ -104,7 +104,7 @@ fn exact_work_is_that_of_usage() {
             sites: ["BAY/GRID".to_owned()].into(),
             ..Selection::default()
         },
-        Mode::Native,
+        PeerMode::Native,
     );
     let mut told: BTreeMap<String, i128> = BTreeMap::new();
     for row in cells(&native) {
@@ -148,7 +148,7 @@ fn order_and_files_change_nothing() {
         .zip(parts.iter().map(String::as_str))
         .collect();
     let pieces = Lake::new(&files, super::modes::SOURCE);
-    for mode in Mode::ALL {
+    for mode in PeerMode::ALL {
         for by in ["vo", "all"] {
             assert_eq!(cells(&once.work(mode, by)), cells(&pieces.work(mode, by)), "{mode:?}");
         }
@@ -171,14 +171,14 @@ fn summaries_go_on_as_they_arrived() {
         super::modes::SOURCE,
     );
     for (mode, expected) in [
-        (Mode::Native, ["1025", "1201"]),
-        (Mode::Apel, ["1025", "1201"]),
-        (Mode::ApelPre23, ["4", "1201"]),
+        (PeerMode::Native, ["1025", "1201"]),
+        (PeerMode::Apel, ["1025", "1201"]),
+        (PeerMode::ApelPre23, ["4", "1201"]),
     ] {
         let rows = cells(&lake.work(mode, "submit_host"));
         let told: Vec<&str> = rows.iter().map(|row| row["normalised_wall_s"].as_str()).collect();
         assert_eq!(told, expected, "{mode:?}");
     }
     // These publish jobs alone.
-    assert!(lake.work(Mode::Gracc, "vo").cells.is_empty() && lake.work(Mode::Auditor, "vo").cells.is_empty());
+    assert!(lake.work(PeerMode::Gracc, "vo").cells.is_empty() && lake.work(PeerMode::Auditor, "vo").cells.is_empty());
 }

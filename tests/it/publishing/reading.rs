@@ -5,7 +5,7 @@ use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use gridtally::store::{LakeLock, Part, Store};
+use gridtally::store::{LakeLock, StatePart, Store};
 
 use super::{Site, count, dump, told};
 
@@ -109,7 +109,7 @@ fn a_reader_waits_for_a_commit_and_refuses_one_that_was_cut_off() {
     let store = Store::open(site.path("lake").to_str().unwrap()).unwrap();
     let lock = LakeLock::take(&store, Duration::ZERO).unwrap();
     fs::write(&journal, "{}").unwrap();
-    assert_eq!(store.state(Part::Published).unwrap(), None);
+    assert_eq!(store.state(StatePart::Published).unwrap(), None);
     let text = std::thread::scope(|scope| {
         let reader = scope.spawn(|| site.done(egi));
         std::thread::sleep(Duration::from_millis(700));

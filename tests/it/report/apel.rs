@@ -7,7 +7,7 @@ use gridtally::error::Kind;
 use gridtally::record::{Summary, SummaryKind};
 use gridtally::report::apel::MessageKind;
 use gridtally::report::apel::check::message;
-use gridtally::report::apel::publish::{Request, publish};
+use gridtally::report::apel::publish::{ApelRequest, publish};
 use gridtally::report::apel::users::Users;
 use gridtally::report::lake::{Lake, Selection};
 
@@ -255,10 +255,10 @@ fn a_slurm_site_sends_by_end_with_the_benchmarks_of_its_pipeline() {
         "[normalise]\nbenchmarks = \"b.csv\"\nmissing = \"null\"\n",
     );
     let mut texts = Vec::new();
-    let request = Request {
+    let request = ApelRequest {
         kinds: vec![MessageKind::SummaryV04, MessageKind::NormalisedV03, MessageKind::Sync],
         batch_records: 1000,
-        ..Request::default()
+        ..ApelRequest::default()
     };
     publish(&lake, &request, &mut |_, _, month, _, text| {
         texts.push(format!("{month}\n{text}"));
@@ -292,14 +292,14 @@ fn usage_without_a_benchmark_is_not_sent_silently() {
     scene.write("dump.txt", SACCT);
     let source = "format = \"sacct\"\npaths = [\"dump.txt\"]\nsite = \"ALP\"\ntimezone = \"UTC\"\n";
     let lake = scene.lake("alp", source, "");
-    let blind = Request {
+    let blind = ApelRequest {
         kinds: vec![MessageKind::SummaryV04],
-        ..Request::default()
+        ..ApelRequest::default()
     };
     let error = publish(&lake, &blind, &mut |_, _, _, _, _| Ok(())).unwrap_err();
     assert_eq!(error.kind(), Kind::Data);
     assert!(error.to_string().contains("3 benchmark_missing"), "{error}");
-    let blind = Request {
+    let blind = ApelRequest {
         is_leaving_out: true,
         ..blind
     };
@@ -317,11 +317,11 @@ fn names_are_withheld_replaced_or_kept() {
     let lake = scene.of_messages("first", &[&files[1]]);
     let sent = |users: Users| {
         let mut all = String::new();
-        let request = Request {
+        let request = ApelRequest {
             kinds: vec![MessageKind::JobV03],
             users,
             batch_records: 1000,
-            ..Request::default()
+            ..ApelRequest::default()
         };
         publish(&lake, &request, &mut |_, _, _, _, text| {
             all.push_str(&text);

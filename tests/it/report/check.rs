@@ -1,7 +1,7 @@
 //! The rules of APEL's server, held against the reader, which was written apart from them.
 
 use gridtally::report::apel::check::message;
-use gridtally::report::apel::rules::Rule;
+use gridtally::report::apel::rules::ApelRule;
 use gridtally::sources::apel;
 use gridtally::sources::apel::acceptance::Acceptance;
 use gridtally::sources::format::Format;
@@ -101,7 +101,7 @@ const CASES: &[(&str, &[(&str, &str)])] = &[
 
 #[test]
 fn every_rule_is_broken_by_some_message_and_the_reader_agrees() {
-    let mut broken: std::collections::BTreeSet<Rule> = std::collections::BTreeSet::new();
+    let mut broken: std::collections::BTreeSet<ApelRule> = std::collections::BTreeSet::new();
     for (whole, changes) in CASES {
         assert_eq!(message(whole, None), [], "{whole}");
         assert!(is_taken(whole), "{whole}");
@@ -115,24 +115,24 @@ fn every_rule_is_broken_by_some_message_and_the_reader_agrees() {
         }
     }
     let future = message(JOB, Some(1_488_326_410 - 2 * 86_400 - 1));
-    assert_eq!(future.first().map(|finding| finding.rule), Some(Rule::Future));
+    assert_eq!(future.first().map(|finding| finding.rule), Some(ApelRule::Future));
     assert_eq!(message(JOB, Some(1_488_326_410 - 2 * 86_400)), []);
-    assert_eq!(message(SUMMARY, Some(0))[0].rule, Rule::Future);
-    assert_eq!(message("APEL-sync-message: v0.1\n%%\n", None)[0].rule, Rule::Empty);
+    assert_eq!(message(SUMMARY, Some(0))[0].rule, ApelRule::Future);
+    assert_eq!(message("APEL-sync-message: v0.1\n%%\n", None)[0].rule, ApelRule::Empty);
     for rule in [
-        Rule::Header,
-        Rule::Line,
-        Rule::Key,
-        Rule::Mandatory,
-        Rule::Integer,
-        Rule::Number,
-        Rule::Time,
-        Rule::Order,
-        Rule::Month,
-        Rule::Ends,
-        Rule::Negative,
-        Rule::Benchmark,
-        Rule::Database,
+        ApelRule::Header,
+        ApelRule::Line,
+        ApelRule::Key,
+        ApelRule::Mandatory,
+        ApelRule::Integer,
+        ApelRule::Number,
+        ApelRule::Time,
+        ApelRule::Order,
+        ApelRule::Month,
+        ApelRule::Ends,
+        ApelRule::Negative,
+        ApelRule::Benchmark,
+        ApelRule::Database,
     ] {
         assert!(broken.contains(&rule), "{rule:?}");
     }

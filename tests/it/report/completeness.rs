@@ -1,6 +1,6 @@
 //! What looks incomplete: worked days.
 
-use gridtally::report::completeness::{Days, Finding, History, find};
+use gridtally::report::completeness::{CompletenessFinding, CompletenessHistory, Days, find};
 use gridtally::report::lake::Selection;
 use gridtally::time::{DaySpan, Month};
 
@@ -17,8 +17,8 @@ fn days(from: &str, to: &str, without: &[&str]) -> Days {
         .collect()
 }
 
-fn found(history: &[(&str, Days)]) -> Vec<(String, Finding, i32, i32, i64, i64)> {
-    let history: History = (history.iter())
+fn found(history: &[(&str, Days)]) -> Vec<(String, CompletenessFinding, i32, i32, i64, i64)> {
+    let history: CompletenessHistory = (history.iter())
         .map(|(ce, days)| (("S".to_owned(), (*ce).to_owned()), days.clone()))
         .collect();
     find(&history, &Selection::default(), None)
@@ -45,10 +45,24 @@ fn gaps_silence_early_ends_and_shifts_are_found_where_they_are() {
     }
     let all = found(&[whole, gap, early, silent, ("shift", shifted)]);
     let expected = [
-        ("early", Finding::MonthEndsEarly, "2026-01-29", "2026-01-31", 10, 0),
-        ("gap", Finding::Gap, "2026-02-10", "2026-02-10", 10, 0),
-        ("shift", Finding::LevelShift, "2026-03-01", "2026-03-01", 10, 40),
-        ("silent", Finding::Silent, "2026-03-21", "2026-03-31", 10, 0),
+        (
+            "early",
+            CompletenessFinding::MonthEndsEarly,
+            "2026-01-29",
+            "2026-01-31",
+            10,
+            0,
+        ),
+        ("gap", CompletenessFinding::Gap, "2026-02-10", "2026-02-10", 10, 0),
+        (
+            "shift",
+            CompletenessFinding::LevelShift,
+            "2026-03-01",
+            "2026-03-01",
+            10,
+            40,
+        ),
+        ("silent", CompletenessFinding::Silent, "2026-03-21", "2026-03-31", 10, 0),
     ];
     let expected = expected
         .map(|(ce, finding, from, to, usual, observed)| (ce.to_owned(), finding, day(from), day(to), usual, observed));
@@ -70,7 +84,7 @@ fn a_ce_that_hardly_ever_runs_is_not_missed() {
     assert_eq!(found(&[whole.clone(), ("thin", thin)]), []);
     // Only the months that are asked for.
     let gap = days("2026-01-01", "2026-03-31", &["2026-02-10"]);
-    let history = History::from([(("S".to_owned(), "gap".to_owned()), gap)]);
+    let history = CompletenessHistory::from([(("S".to_owned(), "gap".to_owned()), gap)]);
     let march = Selection {
         days: DaySpan::of_months(Month::new(2026, 3), None),
         ..Selection::default()

@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 
 use gridtally::report::apel::MessageKind;
-use gridtally::report::apel::publish::{Request, publish};
+use gridtally::report::apel::publish::{ApelRequest, publish};
 use gridtally::report::apel::users::Users;
 use gridtally::report::federation::{gather, site_vo_month, sums_by};
 use gridtally::report::gracc::table;
 use gridtally::report::lake::{Lake, Selection};
+use gridtally::report::publication::exporter::Exporter;
+use gridtally::report::publication::message_record::MessageRecord;
 use gridtally::report::publication::plan::plan;
-use gridtally::report::publication::teller::Teller;
 use gridtally::report::publication::terms::Terms;
-use gridtally::report::publication::told::Told;
 use gridtally::report::render::objects;
-use gridtally::report::work_scale::Scale;
+use gridtally::report::work_scale::WorkScale;
 use gridtally::time::DaySpan;
 
 use super::scene::{Scene, send};
@@ -59,7 +59,7 @@ fn of_usage(scene: &Scene) -> Figures {
 
 fn of_report(lake: &Lake) -> Figures {
     let usage = gather(lake, &Selection::default()).unwrap();
-    let sums = sums_by(&usage.groups, Scale::Hs23, site_vo_month);
+    let sums = sums_by(&usage.groups, WorkScale::Hs23, site_vo_month);
     let told = sums.into_iter().map(|((site, vo, month), sums)| {
         (
             (site, vo, month.to_string()),
@@ -169,7 +169,7 @@ fn a_job_that_was_sent_and_taken_out_is_taken_back() {
     let plain = lake(&scene, "");
     let (job, ..) = a_job(&scene, "ALP-T2");
     let month = Some("2026-03".parse().unwrap());
-    let request = Request {
+    let request = ApelRequest {
         selection: Selection {
             sites: std::iter::once("ALP-T2".to_owned()).collect(),
             days: DaySpan::of_months(month, month),
@@ -179,9 +179,9 @@ fn a_job_that_was_sent_and_taken_out_is_taken_back() {
         users: Users::Withhold,
         batch_records: 1000,
         is_leaving_out: true,
-        ..Request::default()
+        ..ApelRequest::default()
     };
-    let teller = Teller::Apel(request.clone());
+    let teller = Exporter::Apel(request.clone());
     let hand_over = |lake: &Lake, now_ms: i64| {
         let mut text = String::new();
         let planned = plan(lake, &teller, "apel", &Terms::default()).unwrap();
@@ -197,10 +197,10 @@ fn a_job_that_was_sent_and_taken_out_is_taken_back() {
             },
         )
         .unwrap();
-        Told::read(&text).unwrap()
+        MessageRecord::read(&text).unwrap()
     };
     let before = hand_over(&plain, 1_000);
-    let of = |told: &[Told]| -> Vec<(i64, i64)> {
+    let of = |told: &[MessageRecord]| -> Vec<(i64, i64)> {
         let own = told.iter().filter(|told| told.word("LocalJobId") == Some(&job));
         own.map(|told| (told.wall_s().unwrap(), told.cpu_s().unwrap()))
             .collect()
@@ -222,7 +222,7 @@ fn a_job_that_was_sent_and_taken_out_is_taken_back() {
         Ok(())
     })
     .unwrap();
-    assert!(of(&Told::read(&fresh).unwrap()).is_empty());
+    assert!(of(&MessageRecord::read(&fresh).unwrap()).is_empty());
     // Who was told is told the same job without usage, which APEL's server takes.
     let after = hand_over(&corrected, 2_000);
     assert_eq!(of(&after), [(0, 0)]);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::{Command, Output};
 
-use gridtally::problems::Problems;
+use gridtally::diagnostics::Problems;
 use gridtally::reference::allocation::AllocationTable;
 use gridtally::report::charges::{choose, read};
 use gridtally::report::focus::unit_name;

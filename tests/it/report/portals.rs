@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use gridtally::report::federation::gather;
 use gridtally::report::lake::Selection;
 use gridtally::report::vo_case::VoCase;
-use gridtally::report::work_scale::Scale;
+use gridtally::report::work_scale::WorkScale;
 use gridtally::report::{osg, portal};
 
 use super::scene::Scene;
@@ -44,11 +44,17 @@ fn tables_are_named_by_the_benchmark_they_are_in() {
         let counted = "jobs whole in the UTC month of their end";
         let nothing = (BTreeMap::new(), BTreeMap::new());
         let tables = [
-            (portal::egi(&groups, Scale::Hs23), "EGI view"),
-            (portal::export(&groups, Scale::Hs23, &nothing.0), "EGI portal export"),
-            (portal::wlcg(&groups, Scale::Hs23, &nothing.0, &nothing.1), "WLCG view"),
+            (portal::egi(&groups, WorkScale::Hs23), "EGI view"),
             (
-                osg::report(&groups, Scale::Hs23, &nothing.0, "now"),
+                portal::export(&groups, WorkScale::Hs23, &nothing.0),
+                "EGI portal export",
+            ),
+            (
+                portal::wlcg(&groups, WorkScale::Hs23, &nothing.0, &nothing.1),
+                "WLCG view",
+            ),
+            (
+                osg::report(&groups, WorkScale::Hs23, &nothing.0, "now"),
                 "OSG federation report",
             ),
         ];
@@ -66,7 +72,7 @@ fn tables_are_named_by_the_benchmark_they_are_in() {
     );
     let lake = scene.of_messages("both", &[&scene.path("both-in")]);
     let groups = gather(&lake, &Selection::default()).unwrap().groups;
-    let table = portal::egi(&groups, Scale::Hs23);
+    let table = portal::egi(&groups, WorkScale::Hs23);
     assert!(
         table.title.contains("HEPscore23 (HS06 counts as it, one to one)"),
         "{}",
@@ -107,7 +113,7 @@ fn unknown_infrastructure_is_neither_grid_nor_local() {
             "[normalise]\nbenchmarks = \"benchmarks.csv\"\nmissing = \"null\"\n",
         );
         let usage = gather(&lake, &Selection::default()).unwrap();
-        let table = portal::wlcg(&usage.groups, Scale::Hs23, &nothing.0, &nothing.1);
+        let table = portal::wlcg(&usage.groups, WorkScale::Hs23, &nothing.0, &nothing.1);
         let parts: Vec<String> = table.rows[0][10..13].iter().map(ToString::to_string).collect();
         assert_eq!(parts, expected, "{name}");
         assert_eq!(
@@ -139,7 +145,7 @@ fn vos_in_other_letters_are_merged_when_asked() {
     );
     let lake = scene.of_messages("lake", &[&scene.path("in")]);
     let mut groups = gather(&lake, &Selection::default()).unwrap().groups;
-    let table = portal::egi(&groups, Scale::Hs23);
+    let table = portal::egi(&groups, WorkScale::Hs23);
     assert_eq!(table.rows.len(), 4);
     let case = VoCase::find(&groups);
     let note = case.note(false).unwrap();
@@ -148,7 +154,7 @@ fn vos_in_other_letters_are_merged_when_asked() {
         "{note}"
     );
     case.merge(&mut groups);
-    let merged = portal::egi(&groups, Scale::Hs23);
+    let merged = portal::egi(&groups, WorkScale::Hs23);
     assert_eq!(merged.rows.len(), 3);
     assert_eq!(merged.totals().unwrap()[3], table.totals().unwrap()[3]);
     assert_eq!(VoCase::find(&groups).note(true), None);

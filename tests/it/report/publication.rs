@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 
 use gridtally::error::Kind;
 use gridtally::report::apel::MessageKind;
-use gridtally::report::apel::publish::Request;
+use gridtally::report::apel::publish::ApelRequest;
 use gridtally::report::apel::users::Users;
 use gridtally::report::lake::{Lake, Selection};
-use gridtally::report::publication::diff::{Change, apply, by_key, diff, in_brief};
+use gridtally::report::publication::diff::{PublicationChange, apply, by_key, diff, in_brief};
+use gridtally::report::publication::exporter::Exporter;
 use gridtally::report::publication::ledger::{held, load};
 use gridtally::report::publication::lock::{LockEvent, append};
-use gridtally::report::publication::plan::{Plan, plan};
-use gridtally::report::publication::teller::Teller;
+use gridtally::report::publication::message_record::MessageRecord;
+use gridtally::report::publication::plan::{PublicationPlan, plan};
 use gridtally::report::publication::terms::Terms;
-use gridtally::report::publication::told::Told;
 use gridtally::store::BookLock;
 use gridtally::time::DaySpan;
 
@@ -21,7 +21,7 @@ use super::scene::{Scene, send};
 use crate::support::collect::shared;
 use crate::support::forge::carry_books;
 
-fn versions(test: &str) -> Option<Vec<Vec<Told>>> {
+fn versions(test: &str) -> Option<Vec<Vec<MessageRecord>>> {
     let folder = shared(test, "data/apel/real-2015")?;
     let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|f| f.unwrap().path()).collect();
     files.sort();
@@ -29,7 +29,7 @@ fn versions(test: &str) -> Option<Vec<Vec<Told>>> {
         .iter()
         .filter(|path| path.to_string_lossy().contains("send_05_2015"));
     let texts = of_may.map(|path| std::fs::read_to_string(path).unwrap());
-    Some(texts.map(|text| Told::read(&text).unwrap()).collect())
+    Some(texts.map(|text| MessageRecord::read(&text).unwrap()).collect())
 }
 
 /// The six versions of May 2015: the changes from each to the next are all there are, and no more than there are.
@@ -43,13 +43,13 @@ fn what_changed_between_versions_of_a_month_is_named_exactly() {
     for pair in versions.windows(2) {
         let [before, after] = pair else { panic!() };
         let changes = diff(before, after);
-        let sorted = |told: &[Told]| -> Vec<Told> { by_key(told).into_values().cloned().collect() };
+        let sorted = |told: &[MessageRecord]| -> Vec<MessageRecord> { by_key(told).into_values().cloned().collect() };
         assert_eq!(apply(before, &changes), sorted(after));
         let mut fields: BTreeMap<String, usize> = BTreeMap::new();
         let mut words: BTreeMap<&str, usize> = BTreeMap::new();
         for change in &changes {
             *words.entry(change.as_str()).or_default() += 1;
-            if let Change::Changed { before, after } = change {
+            if let PublicationChange::Changed { before, after } = change {
                 assert_ne!(before, after);
                 assert_eq!(before.key(), after.key());
             }
@@ -60,7 +60,10 @@ fn what_changed_between_versions_of_a_month_is_named_exactly() {
         }
         counts.push((words, fields));
     }
-    let jobs: Vec<i64> = versions.iter().map(|told| told.iter().map(Told::job_n).sum()).collect();
+    let jobs: Vec<i64> = versions
+        .iter()
+        .map(|told| told.iter().map(MessageRecord::job_n).sum())
+        .collect();
     // Empty DNs kept, wall time no longer times cores, VO case folded: the amendments its publisher wrote down.
     assert_eq!(jobs.first(), Some(&9_964_970));
     assert_eq!(jobs.last(), Some(&10_890_306));
@@ -93,21 +96,21 @@ fn summary(vo: &str, jobs: i64) -> String {
     )
 }
 
-fn teller(selection: Selection) -> Teller {
-    Teller::Apel(Request {
+fn teller(selection: Selection) -> Exporter {
+    Exporter::Apel(ApelRequest {
         selection,
         kinds: vec![MessageKind::SummaryV02],
         users: Users::Keep,
         batch_records: 10,
-        ..Request::default()
+        ..ApelRequest::default()
     })
 }
 
-fn everything() -> Teller {
+fn everything() -> Exporter {
     teller(Selection::default())
 }
 
-fn planned(lake: &Lake, teller: &Teller, receiver: &str) -> Plan {
+fn planned(lake: &Lake, teller: &Exporter, receiver: &str) -> PublicationPlan {
     plan(lake, teller, receiver, &Terms::default()).unwrap()
 }
 
@@ -144,7 +147,7 @@ fn only_what_differs_is_sent_and_what_is_gone_is_taken_back() {
     let other = again.of_messages("lake", &[&again.path("in")]);
     carry_books(&scene.path("lake"), &again.path("lake"));
     let changes = planned(&other, &everything(), "apel").changes;
-    let words: Vec<&str> = changes.iter().map(Change::as_str).collect();
+    let words: Vec<&str> = changes.iter().map(PublicationChange::as_str).collect();
     assert_eq!(words, ["vanished", "changed"]);
     assert_eq!(
         changes[1].fields(),
@@ -177,7 +180,7 @@ fn only_what_differs_is_sent_and_what_is_gone_is_taken_back() {
     let texts = hand_over(&other, 3_000).unwrap();
     assert_eq!(texts.len(), 2);
     assert!(texts[0].contains("VO: reef\n") && !texts[0].contains("kelp"));
-    let kelp = Told::read(&texts[1]).unwrap();
+    let kelp = MessageRecord::read(&texts[1]).unwrap();
     assert_eq!((kelp.len(), kelp[0].vo(), kelp[0].job_n()), (1, "kelp", 0));
     assert_eq!(gridtally::report::apel::check::message(&texts[1], None), []);
     // Whoever takes all messages in their order holds what the lake says, and nothing twice.
@@ -204,8 +207,8 @@ fn only_what_differs_is_sent_and_what_is_gone_is_taken_back() {
 
 #[test]
 fn a_record_under_another_key_has_moved() {
-    let before = Told::read(&(summary("reef", 5) + &summary("kelp", 7))).unwrap();
-    let after = Told::read(&(summary("reef", 5).replace("ce1", "ce2") + &summary("KELP", 7))).unwrap();
+    let before = MessageRecord::read(&(summary("reef", 5) + &summary("kelp", 7))).unwrap();
+    let after = MessageRecord::read(&(summary("reef", 5).replace("ce1", "ce2") + &summary("KELP", 7))).unwrap();
     let changes = diff(&before, &after);
     let told: Vec<_> = changes
         .iter()

@@ -5,15 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use gridtally::report::apel::MessageKind;
-use gridtally::report::apel::publish::Request;
+use gridtally::report::apel::publish::ApelRequest;
 use gridtally::report::apel::users::Users;
 use gridtally::report::lake::Lake;
-use gridtally::report::publication::ledger::Place;
-use gridtally::report::publication::outbox::{Listed, put_delete_list};
-use gridtally::report::publication::plan::{Plan, plan};
-use gridtally::report::publication::teller::Teller;
+use gridtally::report::publication::exporter::Exporter;
+use gridtally::report::publication::ledger::PublicationPlace;
+use gridtally::report::publication::message_record::MessageRecord;
+use gridtally::report::publication::outbox::{OutboxListed, put_delete_list};
+use gridtally::report::publication::plan::{PublicationPlan, plan};
 use gridtally::report::publication::terms::Terms;
-use gridtally::report::publication::told::Told;
 use gridtally::store::Outgoing;
 
 use super::corrected::{a_job, lake as sample};
@@ -43,13 +43,13 @@ impl Way {
     }
 }
 
-fn teller(kinds: &[MessageKind]) -> Teller {
-    Teller::Apel(Request {
+fn teller(kinds: &[MessageKind]) -> Exporter {
+    Exporter::Apel(ApelRequest {
         kinds: kinds.to_vec(),
         users: Users::Keep,
         batch_records: 3,
         is_leaving_out: true,
-        ..Request::default()
+        ..ApelRequest::default()
     })
 }
 
@@ -70,14 +70,14 @@ impl Receiver {
     }
 
     /// Sends what differs; the server adds up.
-    fn send(&mut self, lake: &Lake) -> Plan {
+    fn send(&mut self, lake: &Lake) -> PublicationPlan {
         let name = format!("{}-{:?}", self.kind.as_str(), self.way);
         let planned = plan(lake, &teller(&[self.kind, MessageKind::Sync]), &name, &self.way.terms()).unwrap();
         let lists = tempfile::tempdir().unwrap();
         let mut outgoing = Outgoing::open(lists.path().to_str().unwrap()).unwrap();
         // A publication is named by its time.
         let now_ms = NOW_MS + TURN.fetch_add(1, Ordering::Relaxed);
-        let mut list = |place: &Place, listed: Listed, gone: &[Told]| {
+        let mut list = |place: &PublicationPlace, listed: OutboxListed, gone: &[MessageRecord]| {
             let place = (place.0, place.1.clone(), place.2);
             put_delete_list(&mut outgoing, &place, listed, now_ms, gone).map(drop)
         };

@@ -7,22 +7,22 @@ use std::path::Path;
 
 use gridtally::report::apel::MessageKind;
 use gridtally::report::apel::check::message;
-use gridtally::report::apel::publish::Request;
+use gridtally::report::apel::publish::ApelRequest;
 use gridtally::report::apel::users::Users;
 use gridtally::report::federation::{gather, site_vo_month, sums_by};
 use gridtally::report::gracc;
 use gridtally::report::lake::{Lake, Selection};
-use gridtally::report::publication::diff::{Change, diff, in_brief};
-use gridtally::report::publication::form::Form;
-use gridtally::report::publication::ledger::{self, Place, State};
-use gridtally::report::publication::outbox::{Layout, Listed, Outbox, put_delete_list};
-use gridtally::report::publication::plan::{Plan, plan};
+use gridtally::report::publication::diff::{PublicationChange, diff, in_brief};
+use gridtally::report::publication::exporter::Exporter;
+use gridtally::report::publication::ledger::{self, PublicationPlace, PublicationState};
+use gridtally::report::publication::message_record::MessageRecord;
+use gridtally::report::publication::outbox::{Outbox, OutboxLayout, OutboxListed, put_delete_list};
+use gridtally::report::publication::plan::{PublicationPlan, plan};
+use gridtally::report::publication::record_format::RecordFormat;
 use gridtally::report::publication::send::List;
-use gridtally::report::publication::teller::Teller;
 use gridtally::report::publication::terms::Terms;
-use gridtally::report::publication::told::Told;
 use gridtally::report::render::{ndjson, objects};
-use gridtally::report::work_scale::Scale;
+use gridtally::report::work_scale::WorkScale;
 use gridtally::store::Outgoing;
 
 use super::scene::{Scene, send, texts};
@@ -74,24 +74,31 @@ fn carry(from: &Scene, to: &Scene) {
     carry_books(&from.path("lake"), &to.path("lake"));
 }
 
-fn request(kind: MessageKind) -> Request {
-    Request {
+fn request(kind: MessageKind) -> ApelRequest {
+    ApelRequest {
         kinds: vec![kind],
         users: Users::Keep,
         batch_records: 2,
-        ..Request::default()
+        ..ApelRequest::default()
     }
 }
 
 /// Sends what differs into a spool; gives the plan.
-fn hand_over(lake: &Lake, teller: &Teller, spool: &Path, now_ms: i64) -> Plan {
+fn hand_over(lake: &Lake, teller: &Exporter, spool: &Path, now_ms: i64) -> PublicationPlan {
     hand_over_by(lake, teller, spool, now_ms, &Terms::default(), &mut |_, _, _| Ok(()))
 }
 
 /// The same by other terms.
-fn hand_over_by(lake: &Lake, teller: &Teller, spool: &Path, now_ms: i64, terms: &Terms, list: &mut List<'_>) -> Plan {
+fn hand_over_by(
+    lake: &Lake,
+    teller: &Exporter,
+    spool: &Path,
+    now_ms: i64,
+    terms: &Terms,
+    list: &mut List<'_>,
+) -> PublicationPlan {
     let planned = plan(lake, teller, "them", terms).unwrap();
-    let mut outbox = Outbox::open(spool.to_str().unwrap(), Layout::Spool, now_ms, lake.store.url()).unwrap();
+    let mut outbox = Outbox::open(spool.to_str().unwrap(), OutboxLayout::Spool, now_ms, lake.store.url()).unwrap();
     send(
         lake,
         "them",
@@ -99,7 +106,7 @@ fn hand_over_by(lake: &Lake, teller: &Teller, spool: &Path, now_ms: i64, terms: 
         now_ms,
         list,
         &mut |form, site, month, n, text| {
-            if let Form::Apel(_) = form {
+            if let RecordFormat::Apel(_) = form {
                 assert_eq!(message(&text, None), [], "{text}");
             }
             outbox.put(form, site, month, n, text).map(drop)
@@ -113,7 +120,7 @@ fn hand_over_by(lake: &Lake, teller: &Teller, spool: &Path, now_ms: i64, terms: 
 /// Jobs, wall seconds, CPU milliseconds and HS23 work by VO and month; what is nothing is left out.
 fn totals(lake: &Lake) -> BTreeMap<(String, String), [i128; 5]> {
     let usage = gather(lake, &Selection::default()).unwrap();
-    let sums = sums_by(&usage.groups, Scale::Hs23, site_vo_month).into_iter();
+    let sums = sums_by(&usage.groups, WorkScale::Hs23, site_vo_month).into_iter();
     sums.map(|((_, vo, month), sums)| {
         let all = [sums.job_n, sums.wall_s, sums.cpu_ms, sums.wall_work_s, sums.cpu_work_s];
         ((vo, month.to_string()), all)
@@ -131,7 +138,7 @@ fn usage(totals: &BTreeMap<(String, String), [i128; 5]>) -> BTreeMap<(String, St
 #[test]
 fn whoever_takes_all_messages_of_a_kind_holds_what_the_lake_says() {
     for kind in MessageKind::ALL {
-        let teller = Teller::Apel(request(kind));
+        let teller = Exporter::Apel(request(kind));
         let (first_scene, first) = scene(false, 1800);
         let (second_scene, second) = scene(true, 1900);
         let spool = first_scene.path("spool");
@@ -176,11 +183,11 @@ fn whoever_takes_all_messages_of_a_kind_holds_what_the_lake_says() {
 /// Every job that is gone, new or different is named by its key, and what takes it back says all the server adds up by.
 #[test]
 fn jobs_that_are_gone_are_named_and_taken_back_one_by_one() {
-    let teller = Teller::Apel(request(MessageKind::JobV04));
+    let teller = Exporter::Apel(request(MessageKind::JobV04));
     let (first_scene, first) = scene(false, 1800);
     let (second_scene, second) = scene(true, 1900);
     let planned = hand_over(&first, &teller, &first_scene.path("spool"), NOW_MS);
-    let words: BTreeSet<&str> = planned.changes.iter().map(Change::as_str).collect();
+    let words: BTreeSet<&str> = planned.changes.iter().map(PublicationChange::as_str).collect();
     assert_eq!(
         (words, planned.changes.len()),
         (BTreeSet::from(["added"]), 3),
@@ -212,7 +219,7 @@ fn jobs_that_are_gone_are_named_and_taken_back_one_by_one() {
         fields.contains(&("WallDuration".to_owned(), "1800".to_owned(), "1900".to_owned())),
         "{fields:?}"
     );
-    let sent: Vec<Told> = spooled(&second_scene.path("spool"));
+    let sent: Vec<MessageRecord> = spooled(&second_scene.path("spool"));
     let of = |id: &str| {
         sent.iter()
             .filter(|told| told.word("LocalJobId") == Some(id))
@@ -236,17 +243,17 @@ fn jobs_that_are_gone_are_named_and_taken_back_one_by_one() {
     // A job that comes back is new again, and is told as it is.
     carry(&second_scene, &first_scene);
     let planned = plan(&first, &teller, "them", &Terms::default()).unwrap();
-    let named: Vec<&str> = planned.changes.iter().map(Change::as_str).collect();
+    let named: Vec<&str> = planned.changes.iter().map(PublicationChange::as_str).collect();
     assert_eq!(named.iter().filter(|word| **word == "added").count(), 3, "{named:?}");
     hand_over(&first, &teller, &second_scene.path("spool"), NOW_MS + 2000);
     let back = second_scene.of_messages("back", &[&first_scene.path("spool"), &second_scene.path("spool")]);
     assert_eq!(totals(&back), totals(&first));
 }
 
-fn spooled(spool: &Path) -> Vec<Told> {
+fn spooled(spool: &Path) -> Vec<MessageRecord> {
     let mut told = Vec::new();
     for (_, text) in gridtally::report::publication::messages::texts(spool).unwrap() {
-        told.extend(Told::read(&text).unwrap());
+        told.extend(MessageRecord::read(&text).unwrap());
     }
     told
 }
@@ -255,7 +262,7 @@ fn spooled(spool: &Path) -> Vec<Told> {
 #[test]
 fn a_delete_list_names_what_is_gone_in_place_of_zeros() {
     for kind in MessageKind::ALL {
-        let teller = Teller::Apel(request(kind));
+        let teller = Exporter::Apel(request(kind));
         let (first_scene, first) = scene(false, 1800);
         let (second_scene, second) = scene(true, 1800);
         let spool = first_scene.path("spool");
@@ -263,8 +270,8 @@ fn a_delete_list_names_what_is_gone_in_place_of_zeros() {
         carry(&first_scene, &second_scene);
         let lists = second_scene.path("lists");
         let mut outgoing = Outgoing::open(lists.to_str().unwrap()).unwrap();
-        let mut list = |place: &Place, listed: Listed, gone: &[Told]| {
-            if listed == Listed::SuperSummaries {
+        let mut list = |place: &PublicationPlace, listed: OutboxListed, gone: &[MessageRecord]| {
+            if listed == OutboxListed::SuperSummaries {
                 return Ok(());
             }
             put_delete_list(&mut outgoing, place, listed, NOW_MS + 1000, gone).map(drop)
@@ -275,7 +282,7 @@ fn a_delete_list_names_what_is_gone_in_place_of_zeros() {
         };
         hand_over_by(&second, &teller, &spool, NOW_MS + 1000, &terms, &mut list);
         outgoing.deliver().unwrap();
-        let mut held: BTreeMap<_, Told> = BTreeMap::new();
+        let mut held: BTreeMap<_, MessageRecord> = BTreeMap::new();
         for told in spooled(&spool) {
             assert!(told.job_n() > 0 && told.wall_s() != Some(0), "{told:?}");
             held.insert(told.key(), told);
@@ -286,7 +293,7 @@ fn a_delete_list_names_what_is_gone_in_place_of_zeros() {
             let mut rows = csv::Reader::from_reader(text.as_bytes());
             for row in rows.deserialize::<BTreeMap<String, String>>() {
                 let fields = row.unwrap().into_iter().filter(|(_, value)| !value.is_empty());
-                let key = Told {
+                let key = MessageRecord {
                     form: kind.into(),
                     fields: fields.collect(),
                 }
@@ -301,14 +308,14 @@ fn a_delete_list_names_what_is_gone_in_place_of_zeros() {
             _ => 2,
         };
         assert_eq!(listed, expected, "{}", kind.as_str());
-        let jobs: i64 = held.values().map(Told::job_n).sum();
+        let jobs: i64 = held.values().map(MessageRecord::job_n).sum();
         assert_eq!(jobs, 3, "{}", kind.as_str());
-        let states: Vec<State> = (ledger::load(&second.store).unwrap().iter())
+        let states: Vec<PublicationState> = (ledger::load(&second.store).unwrap().iter())
             .filter(|entry| entry.published_ms > NOW_MS)
             .map(|entry| entry.state)
             .collect();
         assert!(
-            states.contains(&State::Listed) && !states.contains(&State::Retracted),
+            states.contains(&PublicationState::Listed) && !states.contains(&PublicationState::Retracted),
             "{states:?}"
         );
         assert_eq!(plan(&second, &teller, "them", &Terms::default()).unwrap().changes, []);
@@ -336,7 +343,7 @@ fn documents_of_gracc_are_taken_back() {
     };
     let (first_scene, first) = of(&(raw("a", "reef", 100) + &raw("b", "kelp", 70)));
     let (second_scene, second) = of(&raw("a", "reef", 110));
-    let teller = Teller::Gracc {
+    let teller = Exporter::Gracc {
         selection: Selection::default(),
         users: Users::Keep,
     };
@@ -345,14 +352,14 @@ fn documents_of_gracc_are_taken_back() {
     // Files of documents compare as files of messages do.
     let file =
         |lake: &Lake| ndjson(&objects(&gracc::table(lake, &Selection::default(), &Users::Keep).unwrap()).unwrap());
-    let [before, after] = [&first, &second].map(|lake| Told::read_file(&file(lake)).unwrap());
-    let broken = Told::read_file("{\"EndTime\": 1}\n").unwrap_err().to_string();
+    let [before, after] = [&first, &second].map(|lake| MessageRecord::read_file(&file(lake)).unwrap());
+    let broken = MessageRecord::read_file("{\"EndTime\": 1}\n").unwrap_err().to_string();
     assert!(
         broken.contains("no summary document") && broken.contains("line 1"),
         "{broken}"
     );
     let changes = diff(&before, &after);
-    let words: Vec<&str> = changes.iter().map(Change::as_str).collect();
+    let words: Vec<&str> = changes.iter().map(PublicationChange::as_str).collect();
     assert_eq!(words, ["vanished", "changed"]);
     assert!(
         in_brief(&changes).starts_with("1 changed, 1 vanished; CoreHours in 1, "),
@@ -368,7 +375,7 @@ fn documents_of_gracc_are_taken_back() {
             now_ms,
             &mut |_, _, _| Ok(()),
             &mut |form, _, _, _, text| {
-                assert_eq!(form, Form::Gracc);
+                assert_eq!(form, RecordFormat::Gracc);
                 for line in text.lines() {
                     let fields = gracc::fields_of(line);
                     let key: Vec<&String> = gracc::KEYS.iter().map(|key| &fields[*key]).collect();
@@ -385,7 +392,7 @@ fn documents_of_gracc_are_taken_back() {
         if now_ms == NOW_MS {
             carry(&first_scene, &second_scene);
         } else {
-            let words: Vec<&str> = planned.changes.iter().map(Change::as_str).collect();
+            let words: Vec<&str> = planned.changes.iter().map(PublicationChange::as_str).collect();
             assert_eq!(words, ["vanished", "changed"]);
         }
     }

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use gridtally::config::Plan;
 use gridtally::report::apel::MessageKind;
-use gridtally::report::apel::publish::{Published, Request, publish};
+use gridtally::report::apel::publish::{ApelRequest, Published, publish};
 use gridtally::report::apel::users::Users;
 use gridtally::report::lake::Lake;
-use gridtally::report::publication::ledger::Entry;
-use gridtally::report::publication::plan::Plan as SendPlan;
+use gridtally::report::publication::exporter::ExportTake;
+use gridtally::report::publication::ledger::PublicationEntry;
+use gridtally::report::publication::plan::PublicationPlan as SendPlan;
 use gridtally::report::publication::send::{self, List};
-use gridtally::report::publication::teller::Take;
 use gridtally::run::{RunOptions, stages as pipeline};
 use gridtally::runtime::progress::Silent;
 use gridtally::store::{BookLock, Sending};
@@ -61,11 +61,11 @@ impl Scene {
 
     /// Writes the messages of a lake into a folder.
     pub(super) fn send(&self, lake: &Lake, kind: MessageKind, folder: &str) -> Published {
-        let request = Request {
+        let request = ApelRequest {
             kinds: vec![kind],
             users: Users::Keep,
             batch_records: 100,
-            ..Request::default()
+            ..ApelRequest::default()
         };
         publish(lake, &request, &mut |_, site, month, number, text| {
             self.write(&format!("{folder}/{site}-{month}-{number}.msg"), &text);
@@ -89,8 +89,8 @@ pub(super) fn send(
     plan: &SendPlan,
     now_ms: i64,
     list: &mut List<'_>,
-    take: &mut Take<'_>,
-) -> gridtally::error::Result<Vec<Entry>> {
+    take: &mut ExportTake<'_>,
+) -> gridtally::error::Result<Vec<PublicationEntry>> {
     let book = BookLock::take(&lake.store, std::time::Duration::ZERO)?;
     let sending = Sending::begin(&book, &mut [])?;
     let sent = send::send(&sending, lake, receiver, plan, now_ms, list, take)?;

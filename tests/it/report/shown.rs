@@ -1,6 +1,6 @@
 //! Numbers as pages show them.
 
-use gridtally::report::charges::Tariff;
+use gridtally::report::charges::BalanceTariff;
 use gridtally::report::html::table;
 use gridtally::report::shown::{digits_that_matter, grouped};
 use gridtally::report::table::{Cell, ColumnKind, Table};
@@ -46,7 +46,7 @@ fn thousands_stand_apart_and_only_digits_that_matter_stand_there() {
 
 #[test]
 fn policies_have_names_for_people_that_are_understood() {
-    let tariff = |policy: &str, options: &str| Tariff {
+    let tariff = |policy: &str, options: &str| BalanceTariff {
         pool: "core".to_owned(),
         policy: policy.to_owned(),
         options: options.to_owned(),

@@ -8,8 +8,8 @@ mod reserved;
 use std::collections::BTreeMap;
 
 use gridtally::report::lake::{Lake, Selection};
-use gridtally::report::sreport::answer::{Answer, Request, SreportKind};
-use gridtally::report::sreport::{Period, TimeUnit, answer};
+use gridtally::report::sreport::answer::{SreportAnswer, SreportKind, SreportRequest};
+use gridtally::report::sreport::{SreportPeriod, TimeUnit, answer};
 use gridtally::time::DaySpan;
 
 use super::scene::Scene;
@@ -71,21 +71,21 @@ fn lake(scene: &Scene, jobs: &[Job], pipeline: &str, rest: &str) -> Lake {
 }
 
 /// A table of March, in seconds.
-fn ask(lake: &Lake, kind: SreportKind, change: impl FnOnce(&mut Request)) -> Answer {
+fn ask(lake: &Lake, kind: SreportKind, change: impl FnOnce(&mut SreportRequest)) -> SreportAnswer {
     let month = Some("2026-03".parse().unwrap());
     let selection = Selection {
         days: DaySpan::of_months(month, month),
         ..Selection::default()
     };
-    let period = Period::of_days(&selection, &lake.zone().unwrap());
-    let mut request = Request::new(kind, selection, period);
+    let period = SreportPeriod::of_days(&selection, &lake.zone().unwrap());
+    let mut request = SreportRequest::new(kind, selection, period);
     request.unit = TimeUnit::Seconds;
     change(&mut request);
     answer(lake, &request).unwrap()
 }
 
 /// The last cell of every line, by the others.
-fn used(answer: &Answer) -> BTreeMap<String, String> {
+fn used(answer: &SreportAnswer) -> BTreeMap<String, String> {
     let rows = answer.table.rows.iter().map(|row| {
         let mut cells: Vec<String> = row.iter().map(ToString::to_string).collect();
         let last = cells.pop().unwrap();
@@ -94,7 +94,7 @@ fn used(answer: &Answer) -> BTreeMap<String, String> {
     rows.collect()
 }
 
-fn hold(answer: &Answer, expected: &[(&str, &str)]) {
+fn hold(answer: &SreportAnswer, expected: &[(&str, &str)]) {
     let found = used(answer);
     for (line, value) in expected {
         assert_eq!(found.get(*line).map(String::as_str), Some(*value), "{line}: {found:#?}");

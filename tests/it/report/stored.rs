@@ -5,10 +5,10 @@ use std::process::Command;
 
 use gridtally::report::apel::MessageKind;
 use gridtally::report::apel::check::message;
-use gridtally::report::apel::publish::{Published, Request, publish};
+use gridtally::report::apel::publish::{ApelRequest, Published, publish};
 use gridtally::report::apel::users::Users;
 use gridtally::report::lake::Lake;
-use gridtally::report::publication::told::Told;
+use gridtally::report::publication::message_record::MessageRecord;
 
 use super::corrected::lake as sample;
 use super::scene::Scene;
@@ -20,12 +20,12 @@ pub(super) type Totals = BTreeMap<(String, String), [i128; 3]>;
 
 pub(super) fn publish_all(lake: &Lake, kind: MessageKind) -> (Published, Vec<String>) {
     let mut texts = Vec::new();
-    let request = Request {
+    let request = ApelRequest {
         kinds: vec![kind],
         users: Users::Keep,
         batch_records: 7,
         is_leaving_out: true,
-        ..Request::default()
+        ..ApelRequest::default()
     };
     let published = publish(lake, &request, &mut |_, _, _, _, text| {
         texts.push(text);
@@ -131,8 +131,11 @@ fn rows_of_one_key_on_the_server_are_added_up() {
         MessageKind::NormalisedV04,
     ] {
         let (published, texts) = publish_all(&lake, kind);
-        let told: Vec<Told> = texts.iter().flat_map(|text| Told::read(text).unwrap()).collect();
-        let of_reef: Vec<&Told> = told.iter().filter(|told| told.vo() == "reef").collect();
+        let told: Vec<MessageRecord> = texts
+            .iter()
+            .flat_map(|text| MessageRecord::read(text).unwrap())
+            .collect();
+        let of_reef: Vec<&MessageRecord> = told.iter().filter(|told| told.vo() == "reef").collect();
         let [reef] = of_reef.as_slice() else {
             panic!("{}: {told:#?}", kind.as_str())
         };
@@ -150,10 +153,10 @@ fn jobs_of_one_key_on_the_server_are_refused_before_they_are_sent() {
     let scene = Scene::new();
     let lake = awkward(&scene);
     for kind in [MessageKind::JobV03, MessageKind::JobV04] {
-        let request = Request {
+        let request = ApelRequest {
             kinds: vec![kind],
             batch_records: 10,
-            ..Request::default()
+            ..ApelRequest::default()
         };
         let error = publish(&lake, &request, &mut |_, _, _, _, _| Ok(()))
             .unwrap_err()
@@ -278,7 +281,7 @@ fn jobs_send_their_voms_names_as_received() {
     for kind in [MessageKind::JobV03, MessageKind::JobV04] {
         let (_, texts) = publish_all(&lake, kind);
         let (mut named, mut corrected) = (0, 0);
-        for told in texts.iter().flat_map(|text| Told::read(text).unwrap()) {
+        for told in texts.iter().flat_map(|text| MessageRecord::read(text).unwrap()) {
             let id = told.word("LocalJobId").unwrap();
             let own = Some(id).filter(|_| told.word("Site") == Some("BAY/GRID"));
             let own = own.and_then(|id| stated.get(id)).map(String::as_str);
@@ -327,7 +330,10 @@ fn a_voms_name_that_cannot_be_sent_costs_no_job() {
     let lake = scene.run("lake");
     let (published, texts) = publish_all(&lake, MessageKind::JobV04);
     assert_eq!(published.left_out_lines(), [""; 0]);
-    let told: Vec<Told> = texts.iter().flat_map(|text| Told::read(text).unwrap()).collect();
+    let told: Vec<MessageRecord> = texts
+        .iter()
+        .flat_map(|text| MessageRecord::read(text).unwrap())
+        .collect();
     let names: Vec<_> = told.iter().map(|told| (told.word("VO"), told.word("FQAN"))).collect();
     let expected = [None, None, Some("/kelp/Role=pilot/Capability=NULL")].map(|name| (Some("kelp"), name));
     assert_eq!(names.len(), 3);
@@ -353,10 +359,10 @@ fn hours_that_corrections_add_are_said_when_they_are_left_out() {
         ] {
             assert!(lines.contains(said), "{}: {lines}", kind.as_str());
         }
-        let strict = Request {
+        let strict = ApelRequest {
             kinds: vec![kind],
             batch_records: 100,
-            ..Request::default()
+            ..ApelRequest::default()
         };
         let error = publish(&lake, &strict, &mut |_, _, _, _, _| Ok(()))
             .unwrap_err()

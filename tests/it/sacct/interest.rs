@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use gridtally::ledger::Reason;
 use gridtally::record::JobRow;
-use gridtally::sources::interest::{Interest, Part};
+use gridtally::sources::projection::{ColumnPart, Interest};
 use gridtally::sources::{Position, Sink, sacct};
 
 use super::{plan, read};
@@ -21,32 +21,32 @@ name|bio|bob|1003|ag|gpu|high|2026-03-01T10:00:00|2026-03-01T10:00:00|2026-03-01
 5|5|zoo|odd|bio|bob|1003|ag|gpu|high|2026-03-01T10:00:00|2026-03-01T10:00:00|2026-03-01T23:59:59|2026-03-02T00:00:09|10|00:00:00|FAILED|2:0|1|2|2|512M|cpu=2|10|n1|00:07.500|00:05.000|00:02.500|much|
 ";
 
-const PARTS: [Part; 20] = [
-    Part::Cluster,
-    Part::Account,
-    Part::User,
-    Part::Partition,
-    Part::Qos,
-    Part::Wckey,
-    Part::Reservation,
-    Part::JobName,
-    Part::NodeList,
-    Part::Queueing,
-    Part::Cpu,
-    Part::CpuParts,
-    Part::Cores,
-    Part::Nodes,
-    Part::Allocation,
-    Part::RequestedCores,
-    Part::RequestedMemory,
-    Part::PeakMemory,
-    Part::TimeLimit,
-    Part::Exit,
+const PARTS: [ColumnPart; 20] = [
+    ColumnPart::Cluster,
+    ColumnPart::Account,
+    ColumnPart::User,
+    ColumnPart::Partition,
+    ColumnPart::Qos,
+    ColumnPart::Wckey,
+    ColumnPart::Reservation,
+    ColumnPart::JobName,
+    ColumnPart::NodeList,
+    ColumnPart::Queueing,
+    ColumnPart::Cpu,
+    ColumnPart::CpuParts,
+    ColumnPart::Cores,
+    ColumnPart::Nodes,
+    ColumnPart::Allocation,
+    ColumnPart::RequestedCores,
+    ColumnPart::RequestedMemory,
+    ColumnPart::PeakMemory,
+    ColumnPart::TimeLimit,
+    ColumnPart::Exit,
 ];
 
 struct Listener {
     interest: Interest,
-    heard: Collected,
+    projected: Collected,
 }
 
 impl Sink for Listener {
@@ -55,38 +55,38 @@ impl Sink for Listener {
     }
 
     fn rows_read(&mut self, n: u64) {
-        self.heard.rows_read(n);
+        self.projected.rows_read(n);
     }
 
     fn job(&mut self, row: &JobRow<'_>, at: Position, step_n: u32) {
-        self.heard.job(row, at, step_n);
+        self.projected.job(row, at, step_n);
     }
 
     fn reject(&mut self, reason: Reason, at: Position, rows: u64, detail: &str, raw: &[u8]) {
-        self.heard.reject(reason, at, rows, detail, raw);
+        self.projected.reject(reason, at, rows, detail, raw);
     }
 
     fn out_of_scope(&mut self, reason: Reason, rows: u64) {
-        self.heard.out_of_scope(reason, rows);
+        self.projected.out_of_scope(reason, rows);
     }
 }
 
-fn listen(dump: &str, parts: &[Part]) -> Collected {
+fn listen(dump: &str, parts: &[ColumnPart]) -> Collected {
     let input = Box::new(std::io::Cursor::new(dump.as_bytes().to_vec()));
     let mut listener = Listener {
         interest: Interest::only(parts),
-        heard: Collected::default(),
+        projected: Collected::default(),
     };
     for work in sacct::pieces(input, Arc::new(plan(Some("UTC")))).unwrap() {
         work.unwrap()(&mut listener);
     }
-    let heard = listener.heard;
-    assert_eq!(heard.rows_read, heard.outcomes(), "{parts:?}: {heard:#?}");
-    heard
+    let projected = listener.projected;
+    assert_eq!(projected.rows_read, projected.outcomes(), "{parts:?}: {projected:#?}");
+    projected
 }
 
 /// What a job always says, and one part.
-fn said(row: &JobRow<'static>, part: Option<Part>) -> JobRow<'static> {
+fn said(row: &JobRow<'static>, part: Option<ColumnPart>) -> JobRow<'static> {
     let mut said = JobRow {
         view: row.view,
         job_id: row.job_id,
@@ -103,26 +103,26 @@ fn said(row: &JobRow<'static>, part: Option<Part>) -> JobRow<'static> {
     }
     match part {
         None => {}
-        Some(Part::Cluster) => hear!(cluster),
-        Some(Part::Account) => hear!(account),
-        Some(Part::User) => hear!(user user_group),
-        Some(Part::Partition) => hear!(partition),
-        Some(Part::Qos) => hear!(qos),
-        Some(Part::Wckey) => hear!(wckey),
-        Some(Part::Reservation) => hear!(reservation),
-        Some(Part::JobName) => hear!(job_name),
-        Some(Part::NodeList) => hear!(node_list),
-        Some(Part::Queueing) => hear!(submit_ms eligible_ms),
-        Some(Part::Cpu) => hear!(cpu_ms),
-        Some(Part::CpuParts) => hear!(cpu_user_ms cpu_system_ms),
-        Some(Part::Cores) => hear!(alloc_core_n),
-        Some(Part::Nodes) => hear!(alloc_node_n),
-        Some(Part::Allocation) => hear!(alloc_gpu_n gpus alloc_memory_byte alloc_billing_n),
-        Some(Part::RequestedCores) => hear!(requested_core_n),
-        Some(Part::RequestedMemory) => hear!(requested_memory_byte),
-        Some(Part::PeakMemory) => hear!(max_rss_byte max_virtual_byte),
-        Some(Part::TimeLimit) => hear!(time_limit_s),
-        Some(Part::Exit) => hear!(exit_code exit_signal),
+        Some(ColumnPart::Cluster) => hear!(cluster),
+        Some(ColumnPart::Account) => hear!(account),
+        Some(ColumnPart::User) => hear!(user user_group),
+        Some(ColumnPart::Partition) => hear!(partition),
+        Some(ColumnPart::Qos) => hear!(qos),
+        Some(ColumnPart::Wckey) => hear!(wckey),
+        Some(ColumnPart::Reservation) => hear!(reservation),
+        Some(ColumnPart::JobName) => hear!(job_name),
+        Some(ColumnPart::NodeList) => hear!(node_list),
+        Some(ColumnPart::Queueing) => hear!(submit_ms eligible_ms),
+        Some(ColumnPart::Cpu) => hear!(cpu_ms),
+        Some(ColumnPart::CpuParts) => hear!(cpu_user_ms cpu_system_ms),
+        Some(ColumnPart::Cores) => hear!(alloc_core_n),
+        Some(ColumnPart::Nodes) => hear!(alloc_node_n),
+        Some(ColumnPart::Allocation) => hear!(alloc_gpu_n gpus alloc_memory_byte alloc_billing_n),
+        Some(ColumnPart::RequestedCores) => hear!(requested_core_n),
+        Some(ColumnPart::RequestedMemory) => hear!(requested_memory_byte),
+        Some(ColumnPart::PeakMemory) => hear!(max_rss_byte max_virtual_byte),
+        Some(ColumnPart::TimeLimit) => hear!(time_limit_s),
+        Some(ColumnPart::Exit) => hear!(exit_code exit_signal),
     }
     said
 }
@@ -132,11 +132,11 @@ fn every_part_is_heard_as_in_the_whole() {
     let whole = read(DUMP);
     assert_eq!((whole.jobs.len(), whole.reasons()), (3, vec![Reason::BadNumber]));
     for part in PARTS {
-        let heard = listen(DUMP, &[part]);
-        assert_eq!(heard.rows_read, whole.rows_read, "{part:?}");
-        assert_eq!(heard.out_of_scope, whole.out_of_scope, "{part:?}");
+        let projected = listen(DUMP, &[part]);
+        assert_eq!(projected.rows_read, whole.rows_read, "{part:?}");
+        assert_eq!(projected.out_of_scope, whole.out_of_scope, "{part:?}");
         for job in &whole.jobs {
-            let same = heard.jobs.iter().find(|heard| heard.at == job.at).unwrap();
+            let same = projected.jobs.iter().find(|projected| projected.at == job.at).unwrap();
             assert_eq!(said(&same.row, Some(part)), said(&job.row, Some(part)), "{part:?}");
             assert_eq!(same.step_n, job.step_n, "{part:?}");
         }
@@ -146,10 +146,10 @@ fn every_part_is_heard_as_in_the_whole() {
 #[test]
 fn what_nobody_listens_to_is_unknown_and_not_looked_into() {
     let whole = read(DUMP);
-    let heard = listen(DUMP, &[]);
+    let projected = listen(DUMP, &[]);
     // The name of job 4 runs over two lines, and nobody wants it: the rows are framed all the same.
-    assert_eq!(heard.jobs.len(), 4);
-    for job in &heard.jobs {
+    assert_eq!(projected.jobs.len(), 4);
+    for job in &projected.jobs {
         let bare = JobRow {
             anomalies: 0,
             ..job.row.clone()
@@ -157,11 +157,14 @@ fn what_nobody_listens_to_is_unknown_and_not_looked_into() {
         assert_eq!(bare, said(&job.row, None));
     }
     for job in &whole.jobs {
-        let same = heard.jobs.iter().find(|heard| heard.at == job.at).unwrap();
+        let same = projected.jobs.iter().find(|projected| projected.at == job.at).unwrap();
         assert_eq!(said(&same.row, None), said(&job.row, None));
     }
     // Job 5 has a peak that is no number.
-    assert_eq!(listen(DUMP, &[Part::PeakMemory]).reasons(), vec![Reason::BadNumber]);
+    assert_eq!(
+        listen(DUMP, &[ColumnPart::PeakMemory]).reasons(),
+        vec![Reason::BadNumber]
+    );
 }
 
 #[test]

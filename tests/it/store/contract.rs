@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use bytes::Bytes;
 use gridtally::error::Kind;
 use gridtally::hive;
-use gridtally::store::{Entry, Store};
+use gridtally::store::{Store, StoreEntry};
 use parquet::file::reader::{ChunkReader, Length};
 use proptest::prelude::*;
 
@@ -72,7 +72,7 @@ fn objects_are_put_got_listed_renamed_and_deleted() {
         assert_eq!(store.get("a/b.txt").unwrap().unwrap(), "other");
         assert_eq!(store.size("a/b.txt").unwrap(), Some(5));
         assert!(store.exists("a/a/c.txt").unwrap());
-        let entry = |path: &str, size| Entry {
+        let entry = |path: &str, size| StoreEntry {
             path: path.to_owned(),
             size,
         };

@@ -5,9 +5,9 @@ use std::io::Read;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use gridtally::dedupe::options::IntakeOptions;
 use gridtally::ledger::Reason;
 use gridtally::record::{Anomaly, JobRow, SummaryRow};
-use gridtally::records::options::IntakeOptions;
 use gridtally::reference::site::SiteRule;
 use gridtally::reference::vo_rule::VoRule;
 use gridtally::sources::apel::acceptance::Acceptance;

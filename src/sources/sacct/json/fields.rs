@@ -2,7 +2,7 @@
 
 use super::list::{self, Allocated};
 use super::value::{self, Number};
-use crate::sources::json::{Malformed, Scalar, Scanner, Text};
+use crate::sources::json::{JsonText, Malformed, Scalar, Scanner};
 use crate::sources::sacct::job::is_no_node;
 
 /// CPU time as seconds and microseconds.
@@ -49,7 +49,7 @@ pub(super) struct StepSums {
 
 /// One job object.
 #[derive(Debug, Default)]
-pub(super) struct Fields<'a> {
+pub(super) struct SacctJsonFields<'a> {
     /// `job_id`
     pub(super) job_id: Number<'a>,
     /// `array.job_id`, 0 for none
@@ -57,33 +57,33 @@ pub(super) struct Fields<'a> {
     /// `array.task_id`
     pub(super) array_task_id: Number<'a>,
     /// `array.task`: the tasks that have not started
-    pub(super) array_rest: Option<Text<'a>>,
+    pub(super) array_rest: Option<JsonText<'a>>,
     /// `het.job_id`, 0 for none
     pub(super) het_job_id: Number<'a>,
     /// `het.job_offset`
     pub(super) het_offset: Number<'a>,
     /// `cluster`
-    pub(super) cluster: Option<Text<'a>>,
+    pub(super) cluster: Option<JsonText<'a>>,
     /// `account`
-    pub(super) account: Option<Text<'a>>,
+    pub(super) account: Option<JsonText<'a>>,
     /// `user`
-    pub(super) user: Option<Text<'a>>,
+    pub(super) user: Option<JsonText<'a>>,
     /// `association.user`
-    pub(super) association_user: Option<Text<'a>>,
+    pub(super) association_user: Option<JsonText<'a>>,
     /// `group`
-    pub(super) group: Option<Text<'a>>,
+    pub(super) group: Option<JsonText<'a>>,
     /// `partition`
-    pub(super) partition: Option<Text<'a>>,
+    pub(super) partition: Option<JsonText<'a>>,
     /// `qos`
-    pub(super) qos: Option<Text<'a>>,
+    pub(super) qos: Option<JsonText<'a>>,
     /// `wckey.wckey`
-    pub(super) wckey: Option<Text<'a>>,
+    pub(super) wckey: Option<JsonText<'a>>,
     /// `reservation.name`
-    pub(super) reservation: Option<Text<'a>>,
+    pub(super) reservation: Option<JsonText<'a>>,
     /// `name`
-    pub(super) name: Option<Text<'a>>,
+    pub(super) name: Option<JsonText<'a>>,
     /// `nodes`
-    pub(super) nodes: Option<Text<'a>>,
+    pub(super) nodes: Option<JsonText<'a>>,
     /// `allocation_nodes`
     pub(super) allocation_nodes: Number<'a>,
     /// `time.submission`
@@ -109,7 +109,7 @@ pub(super) struct Fields<'a> {
     /// `exit_code.signal.id`, `.signal_id` in old plugins
     pub(super) signal: Number<'a>,
     /// `state.current`: a word or a list of them
-    pub(super) states: Vec<Text<'a>>,
+    pub(super) states: Vec<JsonText<'a>>,
     /// `tres.allocated`
     pub(super) allocated: Allocated<'a>,
     /// `required.CPUs`
@@ -122,7 +122,7 @@ pub(super) struct Fields<'a> {
     pub(super) steps: StepSums,
 }
 
-impl<'a> Fields<'a> {
+impl<'a> SacctJsonFields<'a> {
     /// Reads one object, all of which must be JSON.
     pub(super) fn read(raw: &'a [u8]) -> Result<Self, Malformed> {
         let mut fields = Self::default();
@@ -137,7 +137,7 @@ impl<'a> Fields<'a> {
         self.nodes.is_none_or(|nodes| is_no_node(nodes.decode().0.as_bytes()))
     }
 
-    fn field(&mut self, scanner: &mut Scanner<'a>, key: Text<'a>) -> Result<(), Malformed> {
+    fn field(&mut self, scanner: &mut Scanner<'a>, key: JsonText<'a>) -> Result<(), Malformed> {
         match key.plain().unwrap_or_default() {
             b"job_id" => self.job_id = Number::read(scanner)?,
             b"cluster" => self.cluster = value::text(scanner)?,
@@ -236,7 +236,7 @@ impl<'a> Fields<'a> {
 }
 
 /// The text under `name` in an object.
-fn text_of<'a>(scanner: &mut Scanner<'a>, name: &[u8]) -> Result<Option<Text<'a>>, Malformed> {
+fn text_of<'a>(scanner: &mut Scanner<'a>, name: &[u8]) -> Result<Option<JsonText<'a>>, Malformed> {
     let mut found = None;
     object(scanner, |scanner, key| {
         if key == name {
@@ -264,7 +264,7 @@ where
 }
 
 /// A word, or a list of words.
-fn words<'a>(scanner: &mut Scanner<'a>) -> Result<Vec<Text<'a>>, Malformed> {
+fn words<'a>(scanner: &mut Scanner<'a>) -> Result<Vec<JsonText<'a>>, Malformed> {
     let mut words = Vec::new();
     if scanner.peek() == Some(b'[') {
         scanner.items(|scanner| {

@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-use super::fields::{CpuTime, Fields};
+use super::fields::{CpuTime, SacctJsonFields};
 use super::value::{self, Number};
 use crate::ledger::Reason;
 use crate::record::{Anomaly, JobRow};
-use crate::sources::json::Text;
-use crate::sources::sacct::cpu::Measured;
+use crate::sources::json::JsonText;
+use crate::sources::sacct::cpu::CpuMeasured;
 use crate::sources::sacct::job::{is_no_node, waits};
 use crate::sources::sacct::memory::MIB;
 use crate::sources::sacct::refusal::Refusal;
@@ -17,7 +17,7 @@ use crate::sources::{Position, Sink};
 
 /// Gives one object its outcome. It counts as one row, and each of its steps as one more.
 pub(super) fn take(raw: &[u8], at: Position, sink: &mut dyn Sink) {
-    let fields = match Fields::read(raw) {
+    let fields = match SacctJsonFields::read(raw) {
         Ok(fields) => fields,
         Err(malformed) => {
             sink.rows_read(1);
@@ -27,7 +27,7 @@ pub(super) fn take(raw: &[u8], at: Position, sink: &mut dyn Sink) {
     };
     let row_n = 1 + u64::from(fields.steps.count);
     sink.rows_read(row_n);
-    match Job::read(&fields) {
+    match SacctJsonJob::read(&fields) {
         Ok(Some(job)) => job.emit(&fields, at, sink),
         Ok(None) => sink.out_of_scope(Reason::NotStarted, row_n),
         Err(refusal) => sink.reject(refusal.reason, at, row_n, &refusal.detail, raw),
@@ -36,7 +36,7 @@ pub(super) fn take(raw: &[u8], at: Position, sink: &mut dyn Sink) {
 
 /// What has to be worked out of the fields.
 #[derive(Debug, Default)]
-struct Job {
+struct SacctJsonJob {
     raw_id: i64,
     id: String,
     state: Option<&'static str>,
@@ -51,9 +51,9 @@ struct Job {
     anomalies: u32,
 }
 
-impl Job {
+impl SacctJsonJob {
     /// `Ok(None)` is a job that has not started.
-    fn read(fields: &Fields<'_>) -> Result<Option<Self>, Refusal> {
+    fn read(fields: &SacctJsonFields<'_>) -> Result<Option<Self>, Refusal> {
         let mut job = Self::default();
         let Some(raw_id) = job.int("job_id", fields.job_id)? else {
             return Err(Refusal {
@@ -91,7 +91,7 @@ impl Job {
         Ok(Some(job))
     }
 
-    fn times(&mut self, fields: &Fields<'_>) -> Result<(), Refusal> {
+    fn times(&mut self, fields: &SacctJsonFields<'_>) -> Result<(), Refusal> {
         self.submit_s = instant("time.submission", fields.submit)?;
         self.eligible_s = instant("time.eligible", fields.eligible)?;
         self.start_s = instant("time.start", fields.start)?;
@@ -116,7 +116,7 @@ impl Job {
     }
 
     /// `123`, `123_4` or `123+0`, as the text has it.
-    fn shown_id(&mut self, fields: &Fields<'_>) -> Result<String, Refusal> {
+    fn shown_id(&mut self, fields: &SacctJsonFields<'_>) -> Result<String, Refusal> {
         let parent = |number: Option<i64>| number.filter(|&id| id > 0);
         if let Some(array) = parent(self.int("array.job_id", fields.array_job_id)?)
             && let Some(task) = fields.array_task_id.known()
@@ -135,7 +135,7 @@ impl Job {
     ///
     /// The plugin of 22.05 prints `return_code` 0 and `SUCCESS` for every job no signal ended, whatever its code was:
     /// of a job that failed, that is no exit code.
-    fn exit(&mut self, fields: &Fields<'_>) -> Result<Option<(Option<i64>, i64)>, Refusal> {
+    fn exit(&mut self, fields: &SacctJsonFields<'_>) -> Result<Option<(Option<i64>, i64)>, Refusal> {
         let code = self.int("exit_code.return_code", fields.return_code)?;
         let signal = self.int("exit_code.signal", fields.signal)?;
         if code.is_none() && signal.is_none() {
@@ -172,7 +172,7 @@ impl Job {
         }
     }
 
-    fn emit(&self, fields: &Fields<'_>, at: Position, sink: &mut dyn Sink) {
+    fn emit(&self, fields: &SacctJsonFields<'_>, at: Position, sink: &mut dyn Sink) {
         let mut anomalies = self.anomalies;
         let steps = &fields.steps;
         // 22.05 leaves the job's own figure at zero and fills in the steps, which is where later plugins get it from.
@@ -192,7 +192,7 @@ impl Job {
             anomalies |= Anomaly::CpuUnknown.bit();
         }
         let mut is_replaced = false;
-        let mut text = |text: Option<Text<'_>>| value::decode(text, &mut is_replaced).map(Cow::into_owned);
+        let mut text = |text: Option<JsonText<'_>>| value::decode(text, &mut is_replaced).map(Cow::into_owned);
         let (cluster, account) = (text(fields.cluster), text(fields.account));
         let user = text(fields.user.or(fields.association_user));
         let (group, partition, qos) = (text(fields.group), text(fields.partition), text(fields.qos));
@@ -259,9 +259,9 @@ impl Job {
     }
 }
 
-fn measured(cpu: CpuTime) -> Measured {
+fn measured(cpu: CpuTime) -> CpuMeasured {
     let ms = |us: Option<i64>| us.map(|us| us / 1000);
-    Measured {
+    CpuMeasured {
         total_ms: ms(cpu.total_us),
         user_ms: ms(cpu.user_us),
         system_ms: ms(cpu.system_us),
@@ -285,7 +285,7 @@ fn instant(name: &str, number: Number<'_>) -> Result<Option<i64>, Refusal> {
 }
 
 /// The word the text would print: the flag that stands for the job when there is one, else the base state.
-fn state(words: &[Text<'_>]) -> Result<Option<&'static str>, Refusal> {
+fn state(words: &[JsonText<'_>]) -> Result<Option<&'static str>, Refusal> {
     let mut found: Option<&'static str> = None;
     for word in words {
         let (word, _) = word.decode();

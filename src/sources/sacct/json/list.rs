@@ -27,14 +27,14 @@ impl Allocated<'_> {
 
 /// One entry.
 #[derive(Default)]
-struct Entry<'a> {
+struct ListEntry<'a> {
     kind: Option<Cow<'a, str>>,
     name: Option<Cow<'a, str>>,
     count: Number<'a>,
 }
 
 /// Hands every entry of a list to `each`; anything else than a list has none.
-fn entries<'a>(scanner: &mut Scanner<'a>, each: &mut dyn FnMut(Entry<'a>)) -> Result<(), Malformed> {
+fn entries<'a>(scanner: &mut Scanner<'a>, each: &mut dyn FnMut(ListEntry<'a>)) -> Result<(), Malformed> {
     if scanner.peek() != Some(b'[') {
         return scanner.scalar().map(|_| ());
     }
@@ -42,7 +42,7 @@ fn entries<'a>(scanner: &mut Scanner<'a>, each: &mut dyn FnMut(Entry<'a>)) -> Re
         if scanner.peek() != Some(b'{') {
             return scanner.scalar().map(|_| ());
         }
-        let mut entry = Entry::default();
+        let mut entry = ListEntry::default();
         let mut is_replaced = false;
         scanner.object(|scanner, key| {
             match key.plain() {

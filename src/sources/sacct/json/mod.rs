@@ -17,10 +17,11 @@ mod value;
 
 use std::io::Read;
 
-pub use self::split::Limits;
-use self::split::Splitter;
-use crate::sources::steps::Steps;
+use self::split::SacctJsonSplitter;
+use crate::sources::steps::ReadSteps;
 use crate::sources::{Pieces, Position};
+
+pub use self::split::SacctJsonLimits;
 
 /// Whether `head`, the first bytes of a file without a byte order mark, is such a document.
 #[must_use]
@@ -73,6 +74,6 @@ pub fn version(head: &[u8]) -> String {
 }
 
 /// Cuts a decompressed document that begins at `at` into pieces.
-pub(super) fn pieces(input: Box<dyn Read + Send>, limits: Limits, at: Position) -> Pieces {
-    Box::new(Steps::new(Splitter::new(input, limits, at)))
+pub(super) fn pieces(input: Box<dyn Read + Send>, limits: SacctJsonLimits, at: Position) -> Pieces {
+    Box::new(ReadSteps::new(SacctJsonSplitter::new(input, limits, at)))
 }

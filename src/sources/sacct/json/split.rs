@@ -5,14 +5,14 @@ use std::io::Read;
 use super::job;
 use crate::error::{Error, Kind, Result};
 use crate::ledger::Reason;
-use crate::sources::feed::{Feed, Place};
-use crate::sources::json::frames::{Ending, Frame, Framer};
-use crate::sources::steps::Step;
+use crate::sources::input_stream::{InputStream, StreamPlace};
+use crate::sources::json::frames::{JsonEnding, JsonFrame, JsonFramer};
+use crate::sources::steps::ReadStep;
 use crate::sources::{Position, Sink, Work};
 
 /// Sizes in bytes.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct SacctJsonLimits {
     /// How much is read at a time; a piece is about as large.
     pub block: usize,
     /// Longest job, with its steps.
@@ -21,7 +21,7 @@ pub struct Limits {
     pub kept: usize,
 }
 
-impl Default for Limits {
+impl Default for SacctJsonLimits {
     fn default() -> Self {
         Self {
             block: 2 << 20,
@@ -33,24 +33,24 @@ impl Default for Limits {
 }
 
 /// The pieces of one dump, in order.
-pub(super) struct Splitter {
-    feed: Feed,
-    limits: Limits,
-    framer: Framer,
-    frames: Vec<Frame>,
+pub(super) struct SacctJsonSplitter {
+    feed: InputStream,
+    limits: SacctJsonLimits,
+    framer: JsonFramer,
+    frames: Vec<JsonFrame>,
     /// Inside a job that is too long and already refused.
     is_skipping: bool,
     is_done: bool,
 }
 
-impl Splitter {
-    pub(super) fn new(input: Box<dyn Read + Send>, mut limits: Limits, at: Position) -> Self {
+impl SacctJsonSplitter {
+    pub(super) fn new(input: Box<dyn Read + Send>, mut limits: SacctJsonLimits, at: Position) -> Self {
         limits.block = limits.block.clamp(1, limits.job.max(1));
         limits.kept = limits.kept.min(limits.job);
         Self {
-            feed: Feed::new(input, at),
+            feed: InputStream::new(input, at),
             limits,
-            framer: Framer::new("jobs"),
+            framer: JsonFramer::new("jobs"),
             frames: Vec::new(),
             is_skipping: false,
             is_done: false,
@@ -102,7 +102,7 @@ impl Splitter {
     }
 
     /// Everything framed so far, and how the file ends if it does.
-    fn piece(&mut self, end: Option<End>) -> Work {
+    fn piece(&mut self, end: Option<SacctJsonEnd>) -> Work {
         let frames = std::mem::take(&mut self.frames);
         let cut = match end {
             None => frames.last().map_or(0, |frame| frame.end),
@@ -132,12 +132,12 @@ impl Splitter {
             return Err(Error::new(Kind::Data, why));
         }
         let end = match (self.framer.open(), self.framer.last()) {
-            (Some(_), _) if self.is_skipping => Some(End::Skipped),
-            (Some(start), _) => Some(End::InJob(start)),
+            (Some(_), _) if self.is_skipping => Some(SacctJsonEnd::Skipped),
+            (Some(start), _) => Some(SacctJsonEnd::InJob(start)),
             (None, last) => {
                 // Behind an object that was too long there is no second row either.
                 self.frames.extend(last.filter(|_| !self.is_skipping));
-                self.framer.is_in_list().then_some(End::InList)
+                self.framer.is_in_list().then_some(SacctJsonEnd::InList)
             }
         };
         if self.frames.is_empty() && end.is_none() {
@@ -147,7 +147,7 @@ impl Splitter {
     }
 }
 
-impl Step for Splitter {
+impl ReadStep for SacctJsonSplitter {
     fn step(&mut self) -> Result<Option<Work>> {
         if self.is_done {
             return Ok(None);
@@ -158,7 +158,7 @@ impl Step for Splitter {
 
 /// Where a file ends that was cut off.
 #[derive(Clone, Copy, Debug)]
-enum End {
+enum SacctJsonEnd {
     /// In the job that begins here.
     InJob(usize),
     /// Between two jobs.
@@ -168,15 +168,22 @@ enum End {
 }
 
 /// Reads the jobs of one piece.
-fn read(bytes: &[u8], from: Position, frames: &[Frame], end: Option<End>, limits: Limits, sink: &mut dyn Sink) {
-    let mut place = Place::new(bytes, from);
+fn read(
+    bytes: &[u8],
+    from: Position,
+    frames: &[JsonFrame],
+    end: Option<SacctJsonEnd>,
+    limits: SacctJsonLimits,
+    sink: &mut dyn Sink,
+) {
+    let mut place = StreamPlace::new(bytes, from);
     for frame in frames {
         let at = place.go_to(frame.start);
         let raw = bytes.get(frame.start..frame.end).unwrap_or_default();
         if raw.len() > limits.job {
             sink.rows_read(1);
             too_long(raw.get(..limits.kept).unwrap_or(raw), at, limits, sink);
-        } else if frame.ending == Ending::Broken {
+        } else if frame.ending == JsonEnding::Broken {
             sink.rows_read(1);
             let detail = "the brackets of this job do not match; it was given up where the next one begins";
             sink.reject(Reason::BadJson, at, 1, detail, raw);
@@ -185,9 +192,9 @@ fn read(bytes: &[u8], from: Position, frames: &[Frame], end: Option<End>, limits
         }
     }
     let (start, detail) = match end {
-        None | Some(End::Skipped) => return,
-        Some(End::InJob(start)) => (start, "the file ends inside this job"),
-        Some(End::InList) => (
+        None | Some(SacctJsonEnd::Skipped) => return,
+        Some(SacctJsonEnd::InJob(start)) => (start, "the file ends inside this job"),
+        Some(SacctJsonEnd::InList) => (
             bytes.len(),
             "the file ends inside the list of jobs: some may be missing",
         ),
@@ -202,7 +209,7 @@ fn read(bytes: &[u8], from: Position, frames: &[Frame], end: Option<End>, limits
     sink.reject(Reason::Truncated, at, 1, detail, raw);
 }
 
-fn too_long(raw: &[u8], at: Position, limits: Limits, sink: &mut dyn Sink) {
+fn too_long(raw: &[u8], at: Position, limits: SacctJsonLimits, sink: &mut dyn Sink) {
     let detail = format!("the job is longer than {} bytes", limits.job);
     sink.reject(Reason::TooLong, at, 1, &detail, raw);
 }

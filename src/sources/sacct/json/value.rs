@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::sources::decimal;
-use crate::sources::json::{Malformed, Scalar, Scanner, Text};
+use crate::sources::json::{JsonText, Malformed, Scalar, Scanner};
 use crate::sources::sacct::scalar;
 
 /// A number as far as it can be understood.
@@ -85,14 +85,14 @@ pub(super) fn shown(value: Scalar<'_>) -> String {
     match value {
         Scalar::Absent | Scalar::Null => "nothing".to_owned(),
         Scalar::Bool(value) => value.to_string(),
-        Scalar::Number(digits) => crate::sources::clip::clip(&String::from_utf8_lossy(digits)).to_owned(),
-        Scalar::Text(text) => format!("{:?}", crate::sources::clip::clip(&text.decode().0)),
+        Scalar::Number(digits) => crate::sources::truncate::clip(&String::from_utf8_lossy(digits)).to_owned(),
+        Scalar::Text(text) => format!("{:?}", crate::sources::truncate::clip(&text.decode().0)),
         Scalar::Nested => "a list or an object".to_owned(),
     }
 }
 
 /// A text; absent when it is `null`, empty or no text.
-pub(super) fn text<'a>(scanner: &mut Scanner<'a>) -> Result<Option<Text<'a>>, Malformed> {
+pub(super) fn text<'a>(scanner: &mut Scanner<'a>) -> Result<Option<JsonText<'a>>, Malformed> {
     Ok(match scanner.scalar()? {
         Scalar::Text(text) if text.plain() != Some(b"") => Some(text),
         _ => None,
@@ -100,7 +100,7 @@ pub(super) fn text<'a>(scanner: &mut Scanner<'a>) -> Result<Option<Text<'a>>, Ma
 }
 
 /// A text decoded; what had to be replaced is noted.
-pub(super) fn decode<'a>(text: Option<Text<'a>>, is_replaced: &mut bool) -> Option<Cow<'a, str>> {
+pub(super) fn decode<'a>(text: Option<JsonText<'a>>, is_replaced: &mut bool) -> Option<Cow<'a, str>> {
     let (text, replaced) = text?.decode();
     *is_replaced |= replaced;
     Some(text)

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use gridtally::report::apel::MessageKind;
 use gridtally::report::lake::Selection;
-use gridtally::report::reconcile::cause::Cause;
 use gridtally::report::reconcile::compare::compare;
-use gridtally::report::reconcile::side::Side;
-use gridtally::report::work_scale::Scale;
+use gridtally::report::reconcile::difference_cause::Cause;
+use gridtally::report::reconcile::usage_source::UsageSource;
+use gridtally::report::work_scale::WorkScale;
 
 use super::super::scene::Scene;
 use super::world::{Dump, MARCH, SeedJob, World};
@@ -76,7 +76,7 @@ fn the_least_set_of_causes_explains_sums() {
         let folder = format!("messages{nth}");
         scene.send(&b.lake(&scene, &format!("b{nth}")), MessageKind::SummaryV02, &folder);
         let path = scene.path(&folder);
-        let b = Side::open(path.to_str().unwrap(), None, &Selection::default(), Scale::Hs23).unwrap();
+        let b = UsageSource::open(path.to_str().unwrap(), None, &Selection::default(), WorkScale::Hs23).unwrap();
         let comparison = compare(&a, &b, 0).unwrap();
         let mut found = BTreeMap::new();
         for share in comparison.differences.iter().flat_map(|one| &one.shares) {
@@ -100,14 +100,14 @@ fn a_lake_agrees_with_the_messages_made_of_it() {
     let kinds = MessageKind::ALL.into_iter().filter(|kind| *kind != MessageKind::Sync);
     for kind in kinds {
         scene.send(&lake, kind, kind.as_str());
-        for scale in [Scale::Hs23, Scale::Hs06] {
+        for scale in [WorkScale::Hs23, WorkScale::Hs06] {
             // Of a message with one benchmark HEPSPEC06 is not known where there is another.
-            if scale == Scale::Hs06 && !kind.has_dictionary() {
+            if scale == WorkScale::Hs06 && !kind.has_dictionary() {
                 continue;
             }
             let open = |path: &str| {
                 let path = scene.path(path);
-                Side::open(path.to_str().unwrap(), None, &Selection::default(), scale).unwrap()
+                UsageSource::open(path.to_str().unwrap(), None, &Selection::default(), scale).unwrap()
             };
             let comparison = compare(&open("lake"), &open(kind.as_str()), 0).unwrap();
             assert!(comparison.compared_n > 10);

@@ -4,18 +4,18 @@ use std::collections::BTreeMap;
 
 use gridtally::report::lake::Selection;
 use gridtally::report::reconcile::amount::Amount;
-use gridtally::report::reconcile::cause::Cause;
-use gridtally::report::reconcile::compare::{Comparison, compare};
-use gridtally::report::reconcile::side::Side;
+use gridtally::report::reconcile::compare::{ReconcileComparison, compare};
+use gridtally::report::reconcile::difference_cause::Cause;
+use gridtally::report::reconcile::usage_source::UsageSource;
 use gridtally::report::render::objects;
-use gridtally::report::work_scale::Scale;
+use gridtally::report::work_scale::WorkScale;
 
 use super::super::scene::Scene;
 use super::seeds::SEEDS;
 use super::world::{APRIL, Dump, MARCH, World};
 
 /// Jobs of each cause over all cells.
-fn causes(comparison: &Comparison) -> BTreeMap<Cause, i128> {
+fn causes(comparison: &ReconcileComparison) -> BTreeMap<Cause, i128> {
     let mut found = BTreeMap::new();
     for share in comparison.differences.iter().flat_map(|one| &one.shares) {
         *found.entry(share.cause).or_default() += share.job_n;
@@ -24,7 +24,7 @@ fn causes(comparison: &Comparison) -> BTreeMap<Cause, i128> {
 }
 
 /// What causes make of each cell is its difference.
-fn assert_adds_up(comparison: &Comparison, name: &str) {
+fn assert_adds_up(comparison: &ReconcileComparison, name: &str) {
     for one in &comparison.differences {
         let sum = one
             .shares
@@ -45,7 +45,7 @@ fn seeded_differences_are_named_with_their_numbers() {
     let scene = Scene::new();
     let mut wrong = Vec::new();
     // Most differences are planted in B alone: A is made once for each dump.
-    let mut plain: BTreeMap<Dump, Side> = BTreeMap::new();
+    let mut plain: BTreeMap<Dump, UsageSource> = BTreeMap::new();
     for (nth, seed) in SEEDS.iter().enumerate() {
         let (mut a, mut b) = (World::new(seed.dump), World::new(seed.dump));
         let expected = (seed.plant)(&mut a, &mut b).into_iter().collect();
@@ -139,7 +139,7 @@ fn a_folder_of_xml_records_is_a_side() {
     };
     let open = |folder: &str| {
         let path = scene.path(folder);
-        Side::open(path.to_str().unwrap(), None, &Selection::default(), Scale::Hs23).unwrap()
+        UsageSource::open(path.to_str().unwrap(), None, &Selection::default(), WorkScale::Hs23).unwrap()
     };
     scene.write("all/car.xml", &records(|_| false));
     let same = compare(&a, &open("all"), 0).unwrap();

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use gridtally::report::reconcile::cause::Cause;
+use gridtally::report::reconcile::difference_cause::Cause;
 
 use super::world::{APRIL, Dump, HOUR, MARCH, SeedJob, World};
 

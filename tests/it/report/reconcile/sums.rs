@@ -1,34 +1,34 @@
 //! Defects between accounts of which at least one has sums alone.
 
 use gridtally::report::apel::MessageKind;
-use gridtally::report::apel::publish::{Request, publish};
+use gridtally::report::apel::publish::{ApelRequest, publish};
 use gridtally::report::lake::{Lake, Selection};
-use gridtally::report::publication::told::Told;
-use gridtally::report::reconcile::cause::Cause;
-use gridtally::report::reconcile::compare::{Comparison, compare};
-use gridtally::report::reconcile::side::Side;
-use gridtally::report::work_scale::Scale;
+use gridtally::report::publication::message_record::MessageRecord;
+use gridtally::report::reconcile::compare::{ReconcileComparison, compare};
+use gridtally::report::reconcile::difference_cause::Cause;
+use gridtally::report::reconcile::usage_source::UsageSource;
+use gridtally::report::work_scale::WorkScale;
 
 use super::super::scene::{Scene, texts};
 use crate::support::collect::shared;
 
 /// A real month: OSG's normalised summaries of August and September 2015, as last published.
-fn real() -> Option<Vec<Told>> {
+fn real() -> Option<Vec<MessageRecord>> {
     let folder = shared("reconcile", "data/apel/real-2015")?;
     let mut told = Vec::new();
     for name in ["send_07_2015.apel__2015-09-09", "send_08_2015.apel__2015-09-09_b0de"] {
         let mut files = std::fs::read_dir(&folder).unwrap().map(|f| f.unwrap().path());
         let file = files.find(|path| path.to_string_lossy().contains(name)).unwrap();
-        told.extend(Told::read(&std::fs::read_to_string(file).unwrap()).unwrap());
+        told.extend(MessageRecord::read(&std::fs::read_to_string(file).unwrap()).unwrap());
     }
     Some(told)
 }
 
-fn side(told: &[Told]) -> Side {
-    Side::of_messages(told, &Selection::default(), Scale::Hs23)
+fn side(told: &[MessageRecord]) -> UsageSource {
+    UsageSource::of_messages(told, &Selection::default(), WorkScale::Hs23)
 }
 
-fn set(told: &mut Told, key: &str, value: i64) {
+fn set(told: &mut MessageRecord, key: &str, value: i64) {
     told.fields.insert(key.to_owned(), value.to_string());
 }
 
@@ -40,14 +40,14 @@ const DURATIONS: [&str; 4] = [
 ];
 
 /// Every record changed by a defect, against the good ones.
-fn with_defect(good: &[Told], defect: impl Fn(&mut Told)) -> Comparison {
+fn with_defect(good: &[MessageRecord], defect: impl Fn(&mut MessageRecord)) -> ReconcileComparison {
     let mut bad = good.to_vec();
     bad.iter_mut().for_each(defect);
     compare(&side(good), &side(&bad), 0).unwrap()
 }
 
 /// All causes, and how often each; cells too small to prove anything may be unexplained, but never wrongly explained.
-fn assert_all(comparison: &Comparison, cause: Cause, at_least: usize) {
+fn assert_all(comparison: &ReconcileComparison, cause: Cause, at_least: usize) {
     let named = comparison.differences.iter().filter(|one| one.has(cause)).count();
     for one in &comparison.differences {
         let is_small = one.a.wall_s < 200_000 && one.has(Cause::Unexplained);
@@ -145,12 +145,12 @@ fn defects_of_single_records_are_named() {
     }
     let folded = compare(&side(&good), &side(&spelled), 0).unwrap();
     assert_all(&folded, Cause::CaseOfNames, 5);
-    let lower: Vec<Told> = spelled.iter().filter(|told| told.vo() != "CMS").cloned().collect();
-    let both = |told: &Told| {
-        let of = |told: &Told| (told.site().to_owned(), told.month());
+    let lower: Vec<MessageRecord> = spelled.iter().filter(|told| told.vo() != "CMS").cloned().collect();
+    let both = |told: &MessageRecord| {
+        let of = |told: &MessageRecord| (told.site().to_owned(), told.month());
         lower.iter().any(|kept| of(kept) == of(told) && kept.vo() == "cms")
     };
-    let told: Vec<Told> = spelled
+    let told: Vec<MessageRecord> = spelled
         .iter()
         .filter(|told| told.vo() != "CMS" || both(told))
         .cloned()
@@ -179,7 +179,7 @@ fn defects_of_single_records_are_named() {
         70,
     );
     // A site's factor of July used in August.
-    let factor = |told: &Told| {
+    let factor = |told: &MessageRecord| {
         (
             told.number("NormalisedWallDuration").unwrap(),
             told.number("WallDuration").unwrap(),
@@ -217,16 +217,16 @@ fn a_lake_is_held_against_what_was_received() {
     let lake = scene.of_messages("lake", &[&jobs]);
     scene.send(&lake, MessageKind::SummaryV02, "sent");
     scene.send(&lake, MessageKind::Sync, "sync");
-    let a = Side::of_lake(
+    let a = UsageSource::of_lake(
         Lake::open(lake.store.url()).unwrap(),
         None,
         &Selection::default(),
-        Scale::Hs23,
+        WorkScale::Hs23,
     )
     .unwrap();
     let received = |folder: &str| {
         let path = scene.path(folder);
-        Side::open(path.to_str().unwrap(), None, &Selection::default(), Scale::Hs23).unwrap()
+        UsageSource::open(path.to_str().unwrap(), None, &Selection::default(), WorkScale::Hs23).unwrap()
     };
     let same = compare(&a, &received("sent"), 0).unwrap();
     assert!(
@@ -237,7 +237,7 @@ fn a_lake_is_held_against_what_was_received() {
     assert_eq!(compare(&a, &received("sync"), 0).unwrap().differences, []);
     // The same jobs, ended five hours and a half later by a clock that is not UTC.
     let mut local = String::from("APEL-individual-job-message: v0.3\n");
-    for mut told in Told::read(&std::fs::read_to_string(&jobs).unwrap()).unwrap() {
+    for mut told in MessageRecord::read(&std::fs::read_to_string(&jobs).unwrap()).unwrap() {
         for key in ["StartTime", "EndTime"] {
             let value = told.number(key).unwrap();
             set(&mut told, key, value + 19_800);
@@ -269,7 +269,7 @@ fn a_lake_is_held_against_what_was_received() {
     }
     // A sync record that counts one job more.
     let text = texts(&scene.path("sync")).concat();
-    let mut counts = Told::read(&text).unwrap();
+    let mut counts = MessageRecord::read(&text).unwrap();
     let n = counts[0].job_n();
     set(&mut counts[0], "NumberOfJobs", n + 1);
     let short = compare(&a, &side(&counts), 0).unwrap();
@@ -285,27 +285,27 @@ fn what_one_side_withholds_hides_no_cause() {
     };
     let scene = Scene::new();
     let lake = scene.of_messages("lake", &[&folder.join("0001-job-v0.3-grid.msg")]);
-    let a = Side::of_lake(
+    let a = UsageSource::of_lake(
         Lake::open(lake.store.url()).unwrap(),
         None,
         &Selection::default(),
-        Scale::Hs23,
+        WorkScale::Hs23,
     )
     .unwrap();
     // A dictionary of benchmarks is read as the server does; without names and without one record of them all.
-    let request = Request {
+    let request = ApelRequest {
         kinds: vec![MessageKind::SummaryV04],
         batch_records: 10_000,
-        ..Request::default()
+        ..ApelRequest::default()
     };
     let mut nameless = Vec::new();
     publish(&lake, &request, &mut |_, _, _, _, text| {
-        nameless.extend(Told::read(&text)?);
+        nameless.extend(MessageRecord::read(&text)?);
         Ok(())
     })
     .unwrap();
     // Without names, rows of users who spell a VO in their own way become one row in one spelling: that is told.
-    let causes = |told: &[Told]| -> Vec<Cause> {
+    let causes = |told: &[MessageRecord]| -> Vec<Cause> {
         let differences = compare(&a, &side(told), 0).unwrap().differences;
         let causes = differences.iter().map(|one| one.shares[0].cause);
         causes.filter(|cause| *cause != Cause::CaseOfNames).collect()

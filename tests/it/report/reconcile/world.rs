@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use gridtally::report::lake::{Lake, Selection};
-use gridtally::report::reconcile::side::Side;
-use gridtally::report::work_scale::Scale;
+use gridtally::report::reconcile::usage_source::UsageSource;
+use gridtally::report::work_scale::WorkScale;
 
 use super::super::scene::Scene;
 
@@ -205,9 +205,9 @@ impl World {
     }
 
     /// A lake of it as one side.
-    pub(super) fn side(&self, scene: &Scene, name: &str) -> Side {
+    pub(super) fn side(&self, scene: &Scene, name: &str) -> UsageSource {
         let lake = self.lake(scene, name);
-        Side::of_lake(lake, None, &Selection::default(), Scale::Hs23).unwrap()
+        UsageSource::of_lake(lake, None, &Selection::default(), WorkScale::Hs23).unwrap()
     }
 }
 

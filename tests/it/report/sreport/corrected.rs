@@ -1,6 +1,6 @@
 //! Signed corrections in Slurm's tables.
 
-use gridtally::report::sreport::Period;
+use gridtally::report::sreport::SreportPeriod;
 use gridtally::report::sreport::answer::SreportKind;
 
 use super::{Job, MARCH, ask, hold, lake, used};
@@ -75,7 +75,7 @@ fn corrections_are_in_every_table() {
         // An addition to a month is not cut.
         let part = ask(&lake, SreportKind::AccountUtilization, |request| {
             let zone = lake.zone().unwrap();
-            request.period = Period::between("2026-03-10T00:00", "2026-03-11T00:00", &zone).unwrap();
+            request.period = SreportPeriod::between("2026-03-10T00:00", "2026-03-11T00:00", &zone).unwrap();
         });
         hold(&part, &[("oak|yew|cpu", "7200")]);
         let left_out = "correction C3 adds to 2026-03 as a whole, of which the period holds a part: it is left out";

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use gridtally::report::lake::{Lake, Selection};
-use gridtally::report::sreport::answer::{Request, SreportKind};
-use gridtally::report::sreport::{Period, TimeUnit, answer};
+use gridtally::report::sreport::answer::{SreportKind, SreportRequest};
+use gridtally::report::sreport::{SreportPeriod, TimeUnit, answer};
 use gridtally::report::table::Table;
 use gridtally::time::Zone;
 
@@ -57,10 +57,10 @@ fn lake(scene: &Scene, folder: &Path, cluster: &Cluster) -> Lake {
     scene.run("zoo")
 }
 
-fn ask(lake: &Lake, zone: &str, period: (&str, &str), change: impl FnOnce(&mut Request)) -> Table {
+fn ask(lake: &Lake, zone: &str, period: (&str, &str), change: impl FnOnce(&mut SreportRequest)) -> Table {
     let zone = Zone::named(zone).unwrap();
-    let period = Period::between(period.0, period.1, &zone).unwrap();
-    let mut request = Request::new(SreportKind::AccountUtilizationByUser, Selection::default(), period);
+    let period = SreportPeriod::between(period.0, period.1, &zone).unwrap();
+    let mut request = SreportRequest::new(SreportKind::AccountUtilizationByUser, Selection::default(), period);
     request.unit = TimeUnit::Seconds;
     change(&mut request);
     answer(lake, &request).unwrap().table
@@ -136,7 +136,7 @@ fn every_value_of_sreport_is_ours_to_the_printed_digit() {
         let scene = Scene::new();
         let lake = lake(&scene, &folder, cluster);
         let file = |name: &str| folder.join(format!("sreport_{name}.txt"));
-        let ask = |change: &dyn Fn(&mut Request)| ours(&ask(&lake, cluster.zone, cluster.period, change));
+        let ask = |change: &dyn Fn(&mut SreportRequest)| ours(&ask(&lake, cluster.zone, cluster.period, change));
         let account = ["Cluster", "Account", "Login", "TRES Name"];
         let mut compared = 0;
         for (name, unit) in [

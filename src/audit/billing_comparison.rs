@@ -1,0 +1,275 @@
+//! Billing that Slurm recorded, held against what a policy makes of the same jobs.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use arrow::array::Array;
+use serde::Serialize;
+
+use crate::charge::amount::whole;
+use crate::charge::facts::Facts;
+use crate::charge::scope::{OutOfScope, ScopeLeftOut};
+use crate::charge::{Tariff, price};
+use crate::error::{Error, Kind, Result};
+use crate::expr::SCALE;
+use crate::expr::formula::parse;
+use crate::reference::decimal::text as amount;
+use crate::schema::batch::{int, number, text, word};
+use crate::store::{Manifest, lake, read_table};
+
+/// Jobs that differ which are named.
+const NAMED: usize = 10;
+
+/// Columns of `records` that are read beside those the policy needs.
+const READ: [&str; 5] = ["job_id", "cluster", "partition", "alloc_core_n", "alloc_billing_n"];
+
+/// Cluster and partition.
+type BillingPlace = (Option<String>, Option<String>);
+
+/// Jobs of one partition.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct PartitionBilling {
+    /// Cluster.
+    pub cluster: Option<String>,
+    /// Partition.
+    pub partition: Option<String>,
+    /// Jobs that held something and are in the scope of the policy.
+    pub job_n: u64,
+    /// Of these: both numbers are the same.
+    pub equal_n: u64,
+    /// Both are known and differ.
+    pub different_n: u64,
+    /// Slurm recorded no billing, which stands for zero; the policy gives zero as well for those that are equal.
+    pub zero_n: u64,
+    /// The policy gives no number.
+    pub unknown_n: u64,
+    /// What Slurm recorded, of all jobs.
+    pub recorded: i128,
+    /// What the policy gives, of all jobs whose number is known.
+    pub recomputed: String,
+}
+
+/// One job whose numbers differ.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Different {
+    /// Cluster.
+    pub cluster: Option<String>,
+    /// Partition.
+    pub partition: Option<String>,
+    /// Job id.
+    pub job_id: String,
+    /// What Slurm recorded.
+    pub recorded: i64,
+    /// What the policy gives.
+    pub recomputed: String,
+}
+
+/// One job whose billing the policy cannot give.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Unknown {
+    /// Cluster.
+    pub cluster: Option<String>,
+    /// Partition.
+    pub partition: Option<String>,
+    /// Job id.
+    pub job_id: String,
+    /// What Slurm recorded.
+    pub recorded: i64,
+    /// What is not known.
+    pub why: String,
+}
+
+/// Recorded against recomputed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct BillingComparison {
+    /// The policy.
+    pub policy: String,
+    /// Its value that is compared.
+    pub value: String,
+    /// By cluster and partition.
+    pub partitions: Vec<PartitionBilling>,
+    /// The first jobs that differ.
+    pub different: Vec<Different>,
+    /// The first jobs whose billing the policy cannot give.
+    pub unknown: Vec<Unknown>,
+    /// Jobs out of its scope, by what keeps them out.
+    pub out_of_scope: Vec<ScopeLeftOut>,
+    /// The same for people.
+    #[serde(skip)]
+    left_out: Option<String>,
+}
+
+/// Compares the billing Slurm recorded for the jobs of a lake with that of a policy. Jobs without an allocation are left
+/// out: nothing was billed. A job with one and without billing was billed zero, which Slurm does not print.
+///
+/// # Errors
+/// [`Kind::NoInput`] when there is no lake; [`Kind::Usage`] when the policy does not say which value is billing.
+pub fn compare(output: &str, tariff: &Tariff) -> Result<BillingComparison> {
+    let policy = &tariff.policy;
+    let Some(value) = &policy.billing_is else {
+        let message = format!(
+            "{} has no billing_is: it does not say which value is Slurm's billing",
+            policy.name()
+        );
+        return Err(Error::new(Kind::Usage, message));
+    };
+    let (store, manifest) = Manifest::open(output)?;
+    let needs = policy.needs();
+    let columns: BTreeSet<&str> = Facts::columns(&needs).into_iter().chain(READ).collect();
+    let columns: Vec<&str> = columns.into_iter().collect();
+    let mut sums: BTreeMap<BillingPlace, (PartitionBilling, i128)> = BTreeMap::new();
+    let (mut different, mut unknown) = (Vec::new(), Vec::new());
+    let mut out_of_scope = OutOfScope::default();
+    for file in manifest.dataset("records") {
+        let Some((site, _)) = lake::parse_month_path(&file.path) else {
+            continue;
+        };
+        for batch in read_table(store.reader(&file.path)?, Some(&columns), 65_536)? {
+            let batch = batch?;
+            let facts = Facts::of_records(&batch, &site, &needs)?;
+            let priced = price(policy, &tariff.options, &facts, true)?;
+            out_of_scope.add(policy, &facts, &priced.kept_out)?;
+            let (recorded, cores) = (int(&batch, "alloc_billing_n")?, int(&batch, "alloc_core_n")?);
+            let (clusters, partitions) = (text(&batch, "cluster")?, text(&batch, "partition")?);
+            let jobs = text(&batch, "job_id")?;
+            let own = |column, row| word(column, row).map(str::to_owned);
+            for row in 0..batch.num_rows() {
+                let is_held = recorded.is_valid(row) || number(cores, row).is_some_and(|cores| cores > 0);
+                if priced.is_in_scope.get(row) != Some(&true) || !is_held || facts.never_ran(row) {
+                    continue;
+                }
+                let place = (own(clusters, row), own(partitions, row));
+                let (sum, recomputed_sum) = sums.entry(place).or_default();
+                let told = priced.value(row, value);
+                let recomputed = told.as_deref().and_then(parse);
+                let billed = number(recorded, row).unwrap_or(0);
+                sum.job_n += 1;
+                sum.zero_n += u64::from(recorded.is_null(row));
+                sum.recorded += i128::from(billed);
+                *recomputed_sum += recomputed.unwrap_or(0);
+                let is_equal = recomputed == Some(whole(billed));
+                sum.equal_n += u64::from(is_equal);
+                sum.different_n += u64::from(recomputed.is_some() && !is_equal);
+                sum.unknown_n += u64::from(recomputed.is_none());
+                match told {
+                    Some(recomputed) if !is_equal && different.len() < NAMED => different.push(Different {
+                        cluster: own(clusters, row),
+                        partition: own(partitions, row),
+                        job_id: jobs.value(row).to_owned(),
+                        recorded: billed,
+                        recomputed,
+                    }),
+                    None if unknown.len() < NAMED => unknown.push(Unknown {
+                        cluster: own(clusters, row),
+                        partition: own(partitions, row),
+                        job_id: jobs.value(row).to_owned(),
+                        recorded: billed,
+                        // What Slurm recorded is held against the value, and no part of it.
+                        why: facts.why_unknown(policy, row, &["billing", "seconds", "minutes", "hours"]),
+                    }),
+                    _ => {}
+                }
+            }
+        }
+    }
+    let partitions = sums
+        .into_iter()
+        .map(|((cluster, partition), (sum, recomputed))| PartitionBilling {
+            cluster,
+            partition,
+            recomputed: amount(recomputed, SCALE),
+            ..sum
+        });
+    Ok(BillingComparison {
+        policy: policy.name(),
+        value: value.clone(),
+        partitions: partitions.collect(),
+        different,
+        unknown,
+        out_of_scope: out_of_scope.rows(policy),
+        left_out: out_of_scope.text(policy),
+    })
+}
+
+impl BillingComparison {
+    /// Whether every job has the billing the policy gives it.
+    #[must_use]
+    pub fn is_equal(&self) -> bool {
+        self.partitions.iter().all(|sum| sum.equal_n == sum.job_n)
+    }
+
+    /// Jobs whose billing is another than the policy gives them.
+    #[must_use]
+    pub fn different_n(&self) -> u64 {
+        self.partitions.iter().map(|sum| sum.different_n).sum()
+    }
+
+    /// Jobs whose billing the policy cannot give.
+    #[must_use]
+    pub fn unknown_n(&self) -> u64 {
+        self.partitions.iter().map(|sum| sum.unknown_n).sum()
+    }
+
+    /// For people.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut text = format!(
+            "billing as Slurm recorded it, and {} of {}\n\n{:<16} {:<16} {:>10} {:>10} {:>10} {:>10} {:>10} {:>16} {:>16}\n",
+            self.value,
+            self.policy,
+            "cluster",
+            "partition",
+            "jobs",
+            "equal",
+            "different",
+            "unknown",
+            "none",
+            "recorded",
+            "recomputed"
+        );
+        let name = |name: &Option<String>| name.clone().unwrap_or_else(|| "-".to_owned());
+        for sum in &self.partitions {
+            // Writing to a string cannot fail.
+            let _ = writeln!(
+                text,
+                "{:<16} {:<16} {:>10} {:>10} {:>10} {:>10} {:>10} {:>16} {:>16}",
+                name(&sum.cluster),
+                name(&sum.partition),
+                sum.job_n,
+                sum.equal_n,
+                sum.different_n,
+                sum.unknown_n,
+                sum.zero_n,
+                sum.recorded,
+                sum.recomputed
+            );
+        }
+        let _ = writeln!(text, "\nnone: Slurm recorded no billing, which stands for zero.");
+        if let Some(left_out) = &self.left_out {
+            let _ = writeln!(text, "{left_out}");
+        }
+        for job in &self.different {
+            let _ = writeln!(
+                text,
+                "job {} of {} {}: recorded {}, recomputed {}",
+                job.job_id,
+                name(&job.cluster),
+                name(&job.partition),
+                job.recorded,
+                job.recomputed
+            );
+        }
+        for job in &self.unknown {
+            let _ = writeln!(
+                text,
+                "job {} of {} {}: recorded {}, recomputed unknown: {}",
+                job.job_id,
+                name(&job.cluster),
+                name(&job.partition),
+                job.recorded,
+                job.why
+            );
+        }
+        text
+    }
+}

@@ -1,0 +1,130 @@
+//! An explanation for people.
+
+use std::fmt::Write as _;
+
+use super::job::{Explained, JobCharge};
+
+impl Explained {
+    /// The page.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        let mut say = |line: &str| {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "{line}");
+        };
+        say(&format!(
+            "Job {} of {}: record {}",
+            self.job_id, self.site, self.record_id
+        ));
+        say("\nWhere it comes from");
+        say(&format!(
+            "  source {}, format {}, input {}",
+            self.source, self.format, self.file_id
+        ));
+        say(&format!(
+            "  {} line {}, byte {}",
+            self.path, self.line, self.byte_offset
+        ));
+        match (&self.raw, &self.raw_missing) {
+            (Some([header, row]), _) => {
+                for line in header.lines().chain(row.lines()) {
+                    say(&format!("  | {line}"));
+                }
+            }
+            (None, why) => say(&format!(
+                "  the row is not shown: {}",
+                why.as_deref().unwrap_or_default()
+            )),
+        }
+        say("\nHow it was read");
+        if let Some(zone) = &self.zone {
+            say(&format!(
+                "  times without an offset are those of {zone}; *_utc are in UTC"
+            ));
+        }
+        for field in &self.fields {
+            let unit = if matches!(field.unit.as_str(), "" | "1") {
+                String::new()
+            } else {
+                format!(" {}", field.unit)
+            };
+            say(&format!("  {} = {}{unit}   ({})", field.name, field.value, field.from));
+        }
+        say("\nOther rows of the same job");
+        if self.history.is_empty() {
+            say("  none");
+        }
+        for past in &self.history {
+            say(&format!("  {}: {} line {}", past.outcome, past.path, past.line));
+        }
+        say("\nWork, by the benchmark that held when it ended");
+        if self.work.is_empty() {
+            say("  no benchmark is known");
+        }
+        for line in &self.work {
+            say(&format!("  {line}"));
+        }
+        say("\nUsage: its parts by period, in proportion to the time it ran in each, as recorded");
+        if self.is_displaced {
+            say("  none: summaries of its site, month and view count in its place; it is not charged either");
+        }
+        for used in &self.usage {
+            let cpu = used
+                .cpu_ms
+                .map_or_else(|| "CPU unknown".to_owned(), |cpu_ms| format!("{cpu_ms} ms CPU"));
+            let [ran_ms, of_ms] = used.ran_ms;
+            let counted = if used.is_counted { ", counted here" } else { "" };
+            say(&format!(
+                "  {}: ran {} of {} ms: {} s wall, {} core s, {cpu}{counted} -> {}",
+                used.month, ran_ms, of_ms, used.wall_s, used.alloc_core_s, used.cell
+            ));
+        }
+        text.push_str(&charges(&self.charges));
+        text
+    }
+}
+
+/// What was charged, and how.
+fn charges(charges: &[JobCharge]) -> String {
+    let mut text = String::new();
+    let mut say = |line: &str| {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{line}");
+    };
+    say("\nCharges");
+    if charges.is_empty() {
+        say("  no policy of the lake is for this job");
+    }
+    for charge in charges {
+        let options = if charge.options.is_empty() {
+            String::new()
+        } else {
+            format!(" ({})", charge.options)
+        };
+        say(&format!(
+            "  {} {}{options}: {}",
+            charge.policy, charge.version, charge.title
+        ));
+        for line in &charge.steps {
+            say(&format!("    {line}"));
+        }
+        for piece in &charge.pieces {
+            let amount = piece.charge.as_deref().map_or_else(
+                || format!("unknown, {}", piece.why_unpriced.as_deref().unwrap_or_default()),
+                |amount| format!("{amount} {}", charge.unit),
+            );
+            let ran = piece
+                .ran_ms
+                .map_or_else(String::new, |[ran, all]| format!(" for {ran} of {all} ms"));
+            let payer = piece.account.as_deref().unwrap_or("no account");
+            let entry = piece.correction_id.as_ref();
+            let entry = entry.map_or_else(String::new, |id| format!(" by correction {id}"));
+            say(&format!(
+                "    {}: {amount}{ran}{entry}, {payer} -> {}",
+                piece.month, piece.cell
+            ));
+        }
+    }
+    text
+}

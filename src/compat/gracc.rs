@@ -1,0 +1,70 @@
+//! OSG's exporter: buckets of a site, VO, user and number of cores, each with one factor.
+
+use super::group::{PeerKey, PeerSums};
+use super::mode::E10;
+use super::rules::{PeerNumbers, float, numbers, whole_of};
+
+/// Taken when nothing better is known.
+const DEFAULT: f64 = 12.0;
+
+/// From here on a value per core is taken for one of a whole node.
+const LIMIT: f64 = 200.0;
+
+/// One bucket.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct GraccPeerBucket {
+    core_n: i64,
+    factor: f64,
+    numbers: PeerNumbers,
+}
+
+impl GraccPeerBucket {
+    /// From the sums of a group. `site_e4` is the table's value for the site, for where the group's own is distrusted.
+    pub(super) fn new(key: &PeerKey, sums: &PeerSums, site_e4: Option<i64>) -> Self {
+        // CPU is user and system of all jobs together; the sum of totals counts only when nobody told the parts.
+        let cpu_ms = if sums.cpu_parts_ms == 0 {
+            sums.cpu_ms
+        } else {
+            sums.cpu_parts_ms
+        };
+        Self {
+            core_n: key.core_n,
+            factor: factor(&sums.factors_e4, site_e4),
+            numbers: numbers(key, sums, (sums.wall_ms / 1000, cpu_ms / 1000), (0, 0)),
+        }
+    }
+
+    /// Takes in a bucket that a renamed site makes the same: of the two factors the smaller one counts for both.
+    pub(super) fn merge(&mut self, other: &Self) {
+        self.factor = self.factor.min(other.factor);
+        self.numbers.add(&other.numbers);
+    }
+
+    /// What is published: seconds times factor, calculated in binary floating point, without what follows the point.
+    pub(super) fn numbers(self) -> PeerNumbers {
+        let work = |s: i128| whole_of((float(s) * self.factor).trunc()).saturating_mul(E10);
+        let wall_e10 = work(self.numbers.wall_s);
+        PeerNumbers {
+            wall_e10,
+            cpu_e10: work(self.numbers.cpu_s),
+            core_wall_e10: wall_e10.saturating_mul(i128::from(self.core_n.max(1))),
+            ..self.numbers
+        }
+    }
+}
+
+/// The unweighted mean of the distinct values of a bucket.
+fn factor(known_e4: &[i64], site_e4: Option<i64>) -> f64 {
+    // Divided as here, it is the double nearest to the decimal that was written.
+    let decimal = |e4: &i64| float(i128::from(*e4)) / 10_000.0;
+    let known: Vec<f64> = known_e4.iter().map(decimal).collect();
+    let factor = match known.as_slice() {
+        [] => DEFAULT,
+        [one] => *one,
+        several => several.iter().sum::<f64>() / several.iter().map(|_| 1.0).sum::<f64>(),
+    };
+    if factor >= LIMIT {
+        return site_e4.as_ref().map_or(DEFAULT, decimal);
+    }
+    factor
+}

@@ -1,0 +1,251 @@
+//! One job as publishers see it, from a batch of `records`.
+
+use arrow::array::{Decimal128Array, Int64Array, RecordBatch, StringArray, TimestampMillisecondArray};
+
+use super::group::{PeerGroups, PeerKey, WORDS};
+use super::mode::{PRIORITY, PeerMode, e10};
+use super::names::PeerNames;
+use super::report::Left;
+use super::rules::rounded_work;
+use crate::error::Result;
+use crate::reference::benchmark::Benchmark;
+use crate::report::lake::Selection;
+use crate::schema::batch::{decimal, int, number, text, time, word};
+use crate::summarise::correction_effect::{CorrectionEffects, EffectColumns};
+use crate::time::Month;
+
+/// The columns that are read.
+pub(super) const COLUMNS: [&str; 20] = [
+    "view",
+    "submit_host",
+    "vo",
+    "vo_group",
+    "vo_role",
+    "global_user",
+    "infrastructure",
+    "end_utc",
+    "wall_s",
+    "wall_fraction_ms",
+    "cpu_ms",
+    "cpu_user_ms",
+    "cpu_system_ms",
+    "alloc_core_n",
+    "alloc_node_n",
+    "benchmark",
+    "benchmark_per_core",
+    "hs06_per_core",
+    "hs23_per_core",
+    "si00_per_core",
+];
+
+/// Columns of a batch.
+struct PeerJobColumns<'a> {
+    view: &'a StringArray,
+    words: [&'a StringArray; 6],
+    end_utc: &'a TimestampMillisecondArray,
+    wall_s: &'a Int64Array,
+    wall_fraction_ms: &'a Int64Array,
+    cpu_ms: &'a Int64Array,
+    cpu_user_ms: &'a Int64Array,
+    cpu_system_ms: &'a Int64Array,
+    alloc_core_n: &'a Int64Array,
+    alloc_node_n: &'a Int64Array,
+    benchmark: &'a StringArray,
+    benchmark_per_core: &'a Decimal128Array,
+    /// What the pipeline scales the job by, in the order of [`Benchmark::ALL`].
+    factors: [&'a Decimal128Array; 3],
+}
+
+impl<'a> PeerJobColumns<'a> {
+    fn new(batch: &'a RecordBatch) -> Result<Self> {
+        let [vo, vo_group, vo_role, global_user, submit_host, infrastructure] = WORDS.map(|name| text(batch, name));
+        Ok(Self {
+            view: text(batch, "view")?,
+            words: [vo?, vo_group?, vo_role?, global_user?, submit_host?, infrastructure?],
+            end_utc: time(batch, "end_utc")?,
+            wall_s: int(batch, "wall_s")?,
+            wall_fraction_ms: int(batch, "wall_fraction_ms")?,
+            cpu_ms: int(batch, "cpu_ms")?,
+            cpu_user_ms: int(batch, "cpu_user_ms")?,
+            cpu_system_ms: int(batch, "cpu_system_ms")?,
+            alloc_core_n: int(batch, "alloc_core_n")?,
+            alloc_node_n: int(batch, "alloc_node_n")?,
+            benchmark: text(batch, "benchmark")?,
+            benchmark_per_core: decimal(batch, "benchmark_per_core")?,
+            factors: [
+                decimal(batch, "hs06_per_core")?,
+                decimal(batch, "hs23_per_core")?,
+                decimal(batch, "si00_per_core")?,
+            ],
+        })
+    }
+
+    /// What the pipeline scales a job by on one scale, in ten-thousandths per core.
+    fn factor_e4(&self, kind: Benchmark, row: usize) -> Option<i64> {
+        let (_, column) = Benchmark::ALL
+            .into_iter()
+            .zip(self.factors)
+            .find(|(each, _)| *each == kind)?;
+        i64::try_from(number(column, row)?).ok()
+    }
+}
+
+/// Adds the jobs of one site up as a mode groups them.
+pub(super) struct PeerJobs<'a> {
+    pub(super) mode: PeerMode,
+    pub(super) selection: &'a Selection,
+    /// What corrections make of the jobs.
+    pub(super) effects: CorrectionEffects<'a>,
+}
+
+impl PeerJobs<'_> {
+    /// Adds a batch of `records`.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] when it is none.
+    pub(super) fn add(
+        &self,
+        batch: &RecordBatch,
+        names: &mut PeerNames,
+        groups: &mut PeerGroups,
+        left: &mut Left,
+    ) -> Result<()> {
+        let columns = PeerJobColumns::new(batch)?;
+        let looked_at = self.effects.of_batch(batch)?;
+        for row in 0..batch.num_rows() {
+            self.add_row((&columns, &looked_at), row, names, groups, left);
+        }
+        Ok(())
+    }
+
+    fn add_row(
+        &self,
+        (columns, looked_at): (&PeerJobColumns<'_>, &EffectColumns<'_>),
+        row: usize,
+        names: &mut PeerNames,
+        groups: &mut PeerGroups,
+        left: &mut Left,
+    ) {
+        let [mut vo, .., infrastructure] = columns.words.map(|column| word(column, row));
+        let Some(end_ms) = number(columns.end_utc, row) else {
+            left.not_ended_job_n += u64::from(self.has_vo(vo));
+            return;
+        };
+        let Some(month) = Month::of_ms(end_ms) else { return };
+        if !self.selection.days.has_ms(end_ms) {
+            return;
+        }
+        if !self.effects.is_empty() {
+            let effect = self.effects.of(looked_at, row, month);
+            if effect.is_void {
+                return;
+            }
+            vo = effect.vo;
+        }
+        if !self.has_vo(vo) {
+            return;
+        }
+        if !self.mode.takes_view(columns.view.value(row), infrastructure) {
+            left.other_view_job_n += 1;
+            return;
+        }
+        let wall_s = columns.wall_s.value(row).max(0);
+        if self.mode == PeerMode::Auditor && wall_s == 0 {
+            left.no_wall_job_n += 1;
+            return;
+        }
+        let level = self.level(columns, row);
+        // A job without a benchmark never becomes one of their records.
+        if level.is_none() && !matches!(self.mode, PeerMode::Native | PeerMode::Gracc) {
+            left.benchmark_missing_job_n += 1;
+            return;
+        }
+        let core_n = number(columns.alloc_core_n, row).unwrap_or(0).max(0);
+        let key = self.key(columns, (row, vo), (month, level, core_n), names);
+        let sums = groups.entry(key).or_default();
+        let cpu_ms = number(columns.cpu_ms, row).unwrap_or(0).max(0);
+        let exact_wall_ms = i128::from(wall_s) * 1000 + i128::from(columns.wall_fraction_ms.value(row));
+        let whole_cpu_s = self.mode.cpu_s(cpu_ms);
+        let part = |column| i128::from(number(column, row).unwrap_or(0).max(0));
+        sums.job_n += 1;
+        sums.wall_s += i128::from(wall_s);
+        sums.wall_ms += exact_wall_ms;
+        sums.cpu_s += i128::from(whole_cpu_s);
+        sums.cpu_ms += i128::from(cpu_ms);
+        sums.cpu_parts_ms += part(columns.cpu_user_ms) + part(columns.cpu_system_ms);
+        sums.note_end(Some(end_ms), Some(end_ms));
+        let Some((kind, e4)) = level else {
+            sums.native_unknown_job_n += 1;
+            return;
+        };
+        // Where the pipeline prefers another value to the record's own, that is the exact one.
+        let exact_e4 = columns.factor_e4(kind, row).unwrap_or(e4);
+        let work = |ms: i128| e10(ms.saturating_mul(i128::from(exact_e4)), kind);
+        sums.native_wall_e10 += work(exact_wall_ms);
+        sums.native_cpu_e10 += work(i128::from(cpu_ms));
+        sums.native_core_wall_e10 += work(exact_wall_ms.saturating_mul(i128::from(core_n.max(1))));
+        match self.mode {
+            PeerMode::Auditor => {
+                sums.rounded_wall += rounded_work(wall_s, kind, e4);
+                sums.rounded_cpu += rounded_work(whole_cpu_s, kind, e4);
+            }
+            PeerMode::Gracc => sums.note_factor(match kind {
+                Benchmark::Si00 => e4 / 250,
+                Benchmark::Hs06 | Benchmark::Hs23 => e4,
+            }),
+            PeerMode::Native | PeerMode::Apel | PeerMode::ApelPre23 => {}
+        }
+    }
+
+    fn has_vo(&self, vo: Option<&str>) -> bool {
+        self.selection.has_vo(vo)
+    }
+
+    /// The benchmark that is published of a job: what its record states, else what the pipeline scales it by, and of
+    /// several kinds the first of [`PRIORITY`]. In ten-thousandths per core.
+    fn level(&self, columns: &PeerJobColumns<'_>, row: usize) -> Option<(Benchmark, i64)> {
+        let stated = word(columns.benchmark, row)
+            .and_then(Benchmark::parse)
+            .zip(number(columns.benchmark_per_core, row).and_then(|e3| i64::try_from(e3).ok()));
+        if let Some((kind, e3)) = stated {
+            // Zero is published as zero; a negative one would stop APEL's server.
+            let is_shown = self.mode.folds_case() && e3 == 0;
+            return (e3 > 0 || is_shown).then_some((kind, e3.saturating_mul(10)));
+        }
+        let known = |kind| Some((kind, columns.factor_e4(kind, row)?));
+        PRIORITY.into_iter().find_map(known)
+    }
+
+    fn key(
+        &self,
+        columns: &PeerJobColumns<'_>,
+        (row, vo): (usize, Option<&str>),
+        (month, level, core_n): (Month, Option<(Benchmark, i64)>, i64),
+        names: &mut PeerNames,
+    ) -> PeerKey {
+        let mut words = [0; 6];
+        for ((number, column), name) in words.iter_mut().zip(columns.words).zip(WORDS) {
+            let is_grouped = self.mode != PeerMode::Gracc || matches!(name, "vo" | "global_user");
+            if is_grouped {
+                *number = names.number(if name == "vo" { vo } else { word(column, row) });
+            }
+        }
+        let is_gracc = self.mode == PeerMode::Gracc;
+        PeerKey {
+            month,
+            words,
+            kind: level.map(|(kind, _)| kind).filter(|_| !is_gracc),
+            level_e3: match (self.mode, level) {
+                (PeerMode::Gracc | PeerMode::Auditor, _) | (_, None) => 0,
+                // Three decimals, halves up.
+                (_, Some((_, e4))) => (e4 + 5).div_euclid(10),
+            },
+            node_n: if is_gracc {
+                1
+            } else {
+                number(columns.alloc_node_n, row).unwrap_or(0).max(0)
+            },
+            core_n,
+        }
+    }
+}

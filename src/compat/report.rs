@@ -1,0 +1,258 @@
+//! Walking a lake, site by site: memory follows the number of groups of one site.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use super::cell::{PeerCell, PeerDimension, default_dimensions};
+use super::gracc::GraccPeerBucket;
+use super::group::{PeerGroups, PeerKey, PeerSums};
+use super::job::{COLUMNS, PeerJobs};
+use super::mode::PeerMode;
+use super::names::PeerNames;
+use super::rules::{PeerNumbers, publish};
+use super::summary;
+use crate::dedupe::summary::from_batch;
+use crate::error::{Error, Kind, Result};
+use crate::reference::benchmark::{Benchmark, BenchmarkLevel, BenchmarkPlace, BenchmarkTable};
+use crate::reference::site_rename::SiteRenames;
+use crate::report::lake::Selection;
+use crate::store::{Manifest, Store, lake, read_table};
+use crate::summarise::correction_effect::Corrections;
+use crate::time::Month;
+
+/// Rows read at once.
+const READ_ROWS: usize = 16_384;
+
+/// What is asked.
+#[derive(Clone, Debug)]
+pub struct PeerReportQuestion<'a> {
+    /// Whose rules.
+    pub mode: PeerMode,
+    /// Values of whole sites, for where OSG's exporter distrusts that of a CE.
+    pub site_values: Option<&'a BenchmarkTable>,
+    /// What cells are told apart by; `None` is the mode's own default.
+    pub by: Option<Vec<PeerDimension>>,
+    /// Which part of the lake.
+    pub selection: &'a Selection,
+    /// Sites that are published under another name.
+    pub renames: &'a SiteRenames,
+}
+
+/// Jobs that are not published, and why.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Left {
+    /// They had not ended.
+    pub not_ended_job_n: u64,
+    /// They tell of hours that other jobs tell of too (pilots and payloads).
+    pub other_view_job_n: u64,
+    /// No benchmark is known.
+    pub benchmark_missing_job_n: u64,
+    /// They have no wall time, which AUDITOR leaves out.
+    pub no_wall_job_n: u64,
+    /// Corrections added them, and nothing says of which benchmark.
+    pub added_job_n: i64,
+}
+
+/// What a mode publishes of a lake.
+#[derive(Clone, Debug)]
+pub struct WorkReport {
+    /// Lake.
+    pub output: String,
+    /// Whose rules.
+    pub mode: PeerMode,
+    /// What cells are told apart by.
+    pub by: Vec<PeerDimension>,
+    /// By site, month and dimensions.
+    pub cells: Vec<PeerCell>,
+    /// What is not in them.
+    pub left: Left,
+}
+
+/// Tells what a mode would have published of the lake at a path or URL.
+///
+/// # Errors
+/// [`Kind::NoInput`] when there is no lake; [`Kind::Io`] when it cannot be read.
+pub fn report(output: &str, question: &PeerReportQuestion<'_>) -> Result<WorkReport> {
+    let (store, manifest) = Manifest::open(output)?;
+    let by = question.by.clone().unwrap_or_else(|| default_dimensions(question.mode));
+    let corrections = Corrections::read(&store, &manifest)?;
+    let mut walk = PeerReportWalk {
+        corrections: &corrections,
+        store: &store,
+        question,
+        names: PeerNames::new(question.mode.folds_case()),
+        buckets: BTreeMap::new(),
+        cells: Cells::new(&by),
+        left: Left::default(),
+    };
+    let mut sites: BTreeMap<String, Vec<(Month, bool, String)>> = BTreeMap::new();
+    for (dataset, is_jobs) in [("records", true), ("summary", false)] {
+        for file in manifest.dataset(dataset) {
+            let Some((site, month)) = lake::parse_month_path(&file.path) else {
+                return Err(Error::new(Kind::Data, "the path names no site and month").at("path", &file.path));
+            };
+            // A job of a later month has not ended before it.
+            let is_asked = question.selection.has_site(&site)
+                && question.selection.days.last_month().is_none_or(|to| month <= to)
+                && (is_jobs || question.mode.takes_summaries());
+            if is_asked {
+                sites.entry(site).or_default().push((month, is_jobs, file.path.clone()));
+            }
+        }
+    }
+    for (site, files) in &sites {
+        walk.site(site, files)?;
+    }
+    let asked = question.selection;
+    let added = corrections.additions().filter(|(site, month, rule)| {
+        asked.has_site(site) && asked.has_month(*month) && asked.has_vo(rule.filter("vo").flatten())
+    });
+    walk.left.added_job_n = added.filter_map(|(.., rule)| rule.adds("job_n")).sum();
+    walk.finish_buckets();
+    let (cells, left) = (walk.cells.finish(), walk.left);
+    Ok(WorkReport {
+        output: store.url().to_owned(),
+        mode: question.mode,
+        by,
+        cells,
+        left,
+    })
+}
+
+struct PeerReportWalk<'a> {
+    store: &'a Store,
+    question: &'a PeerReportQuestion<'a>,
+    names: PeerNames,
+    /// Of renamed sites, by the name they get.
+    buckets: BTreeMap<(String, PeerKey), GraccPeerBucket>,
+    cells: Cells<'a>,
+    left: Left,
+    corrections: &'a Corrections,
+}
+
+impl PeerReportWalk<'_> {
+    fn site(&mut self, site: &str, files: &[(Month, bool, String)]) -> Result<()> {
+        let question = self.question;
+        if question.mode != PeerMode::Gracc {
+            self.names = PeerNames::new(question.mode.folds_case());
+        }
+        let jobs = PeerJobs {
+            mode: question.mode,
+            selection: question.selection,
+            effects: self.corrections.of_site(site),
+        };
+        let columns: BTreeSet<&str> = COLUMNS.into_iter().chain(jobs.effects.columns()).collect();
+        let columns: Vec<&str> = columns.into_iter().collect();
+        let mut groups = PeerGroups::default();
+        for (.., path) in files.iter().filter(|(_, is_jobs, _)| *is_jobs) {
+            let batches = read_table(self.store.reader(path)?, Some(&columns), READ_ROWS)?;
+            for batch in batches {
+                let batch = batch?;
+                jobs.add(&batch, &mut self.names, &mut groups, &mut self.left)?;
+            }
+        }
+        let mut published: BTreeMap<PeerKey, PeerNumbers> = BTreeMap::new();
+        for (key, sums) in &groups {
+            if question.mode == PeerMode::Gracc {
+                self.bucket(site, key, sums);
+            } else {
+                published.insert(*key, publish(question.mode, key, sums));
+            }
+        }
+        for (month, _, path) in files.iter().filter(|(_, is_jobs, _)| !is_jobs) {
+            self.summaries(site, *month, path, &mut published)?;
+        }
+        for (key, numbers) in &published {
+            self.cells.add(site, key, numbers, &self.names);
+        }
+        Ok(())
+    }
+
+    /// Summaries replace what jobs come to under the same key, as rows of the server's table do.
+    fn summaries(
+        &mut self,
+        site: &str,
+        month: Month,
+        path: &str,
+        published: &mut BTreeMap<PeerKey, PeerNumbers>,
+    ) -> Result<()> {
+        let question = self.question;
+        if !question.selection.has_month(month) {
+            return Ok(());
+        }
+        let is_asked = |vo: Option<&str>| question.selection.has_vo(vo);
+        for batch in read_table(self.store.reader(path)?, None, READ_ROWS)? {
+            for row in from_batch(&batch?, site, month)? {
+                if row.is_usage() && row.word("view") == Some("batch") && is_asked(row.word("vo")) {
+                    question
+                        .selection
+                        .must_be_whole(month, &format!("the summaries of {site}"))?;
+                    let key = summary::key(&row, &mut self.names);
+                    published.insert(key, summary::numbers(question.mode, &row, &key));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn bucket(&mut self, site: &str, key: &PeerKey, sums: &PeerSums) {
+        let [vo, ..] = key.words;
+        let name = self.question.renames.name(site, self.names.text(vo));
+        let bucket = GraccPeerBucket::new(key, sums, self.site_value_e4(name, sums.latest_ms));
+        let place = self.buckets.entry((name.to_owned(), *key));
+        place.and_modify(|held| held.merge(&bucket)).or_insert(bucket);
+    }
+
+    /// The table's value for a site as a whole.
+    fn site_value_e4(&self, site: &str, at_ms: Option<i64>) -> Option<i64> {
+        let table = self.question.site_values?.site(site);
+        let values = table
+            .factors(&[BenchmarkLevel::Site], &BenchmarkPlace::default(), at_ms?)
+            .per_core;
+        let known = Benchmark::ALL.into_iter().zip(values.scaled());
+        let hepspec = known
+            .filter(|(kind, _)| *kind != Benchmark::Si00)
+            .find_map(|(_, e4)| e4)?;
+        i64::try_from(hepspec).ok()
+    }
+
+    fn finish_buckets(&mut self) {
+        for ((site, key), bucket) in &self.buckets {
+            self.cells.add(site, key, &bucket.numbers(), &self.names);
+        }
+    }
+}
+
+/// Cells by what they are told apart by.
+struct Cells<'a> {
+    by: &'a [PeerDimension],
+    sums: BTreeMap<(String, Month, Vec<Option<String>>), PeerNumbers>,
+}
+
+impl<'a> Cells<'a> {
+    fn new(by: &'a [PeerDimension]) -> Self {
+        Self {
+            by,
+            sums: BTreeMap::new(),
+        }
+    }
+
+    fn add(&mut self, site: &str, key: &PeerKey, numbers: &PeerNumbers, names: &PeerNames) {
+        let dimensions = self.by.iter().map(|dimension| dimension.value(key, names)).collect();
+        let place = (site.to_owned(), key.month, dimensions);
+        self.sums.entry(place).or_default().add(numbers);
+    }
+
+    fn finish(self) -> Vec<PeerCell> {
+        let cells = self.sums.into_iter();
+        cells
+            .map(|((site, month, dimensions), numbers)| PeerCell {
+                site,
+                month,
+                dimensions,
+                numbers,
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,141 @@
+//! From the sums of a group to the numbers a publisher makes of them.
+
+use super::gracc::GraccPeerBucket;
+use super::group::{PeerKey, PeerSums};
+use super::mode::{E10, PeerMode};
+use crate::reference::benchmark::{Benchmark, SI00_PER_HS06};
+
+/// The numbers of one group. Work is in units of 10^-10 seconds of HEPSPEC06 or `HEPscore23`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct PeerNumbers {
+    /// Jobs.
+    pub(super) job_n: i64,
+    /// Jobs whose number of cores is not known; they count as one.
+    pub(super) core_unknown_job_n: i64,
+    /// Jobs whose exact work is not known.
+    pub(super) native_unknown_job_n: i64,
+    /// Wall seconds published, not times cores.
+    pub(super) wall_s: i128,
+    /// CPU seconds published.
+    pub(super) cpu_s: i128,
+    /// Wall seconds times cores.
+    pub(super) core_wall_s: i128,
+    /// Wall work published.
+    pub(super) wall_e10: i128,
+    /// CPU work published.
+    pub(super) cpu_e10: i128,
+    /// Wall work published times cores.
+    pub(super) core_wall_e10: i128,
+    /// Exact wall work.
+    pub(super) native_wall_e10: i128,
+    /// Exact CPU work.
+    pub(super) native_cpu_e10: i128,
+    /// Exact core wall work.
+    pub(super) native_core_wall_e10: i128,
+    /// Earliest end, Unix milliseconds.
+    pub(super) earliest_ms: Option<i64>,
+    /// Latest end.
+    pub(super) latest_ms: Option<i64>,
+}
+
+impl PeerNumbers {
+    /// Adds another group's.
+    pub(super) fn add(&mut self, other: &Self) {
+        self.job_n = self.job_n.saturating_add(other.job_n);
+        self.core_unknown_job_n = self.core_unknown_job_n.saturating_add(other.core_unknown_job_n);
+        self.native_unknown_job_n = self.native_unknown_job_n.saturating_add(other.native_unknown_job_n);
+        for (sum, part) in [
+            (&mut self.wall_s, other.wall_s),
+            (&mut self.cpu_s, other.cpu_s),
+            (&mut self.core_wall_s, other.core_wall_s),
+            (&mut self.wall_e10, other.wall_e10),
+            (&mut self.cpu_e10, other.cpu_e10),
+            (&mut self.core_wall_e10, other.core_wall_e10),
+            (&mut self.native_wall_e10, other.native_wall_e10),
+            (&mut self.native_cpu_e10, other.native_cpu_e10),
+            (&mut self.native_core_wall_e10, other.native_core_wall_e10),
+        ] {
+            *sum = sum.saturating_add(part);
+        }
+        self.earliest_ms = [self.earliest_ms, other.earliest_ms].into_iter().flatten().min();
+        self.latest_ms = [self.latest_ms, other.latest_ms].into_iter().flatten().max();
+    }
+}
+
+/// What a mode publishes of a group of jobs.
+pub(super) fn publish(mode: PeerMode, key: &PeerKey, sums: &PeerSums) -> PeerNumbers {
+    let work = match mode {
+        PeerMode::Native => (sums.native_wall_e10, sums.native_cpu_e10),
+        PeerMode::Apel | PeerMode::ApelPre23 => {
+            let work = |s| apel_work(mode, s, key.kind, key.level_e3).saturating_mul(E10);
+            (work(sums.wall_s), work(sums.cpu_s))
+        }
+        PeerMode::Auditor => (sums.rounded_wall * E10, sums.rounded_cpu * E10),
+        // OSG's exporter makes buckets of groups first.
+        PeerMode::Gracc => return GraccPeerBucket::new(key, sums, None).numbers(),
+    };
+    numbers(key, sums, (sums.wall_s, sums.cpu_s), work)
+}
+
+/// The numbers of a group whose published seconds and work are known.
+pub(super) fn numbers(
+    key: &PeerKey,
+    sums: &PeerSums,
+    (wall_s, cpu_s): (i128, i128),
+    (wall_e10, cpu_e10): (i128, i128),
+) -> PeerNumbers {
+    let cores = i128::from(key.core_n.max(1));
+    PeerNumbers {
+        job_n: sums.job_n,
+        core_unknown_job_n: if key.core_n == 0 { sums.job_n } else { 0 },
+        native_unknown_job_n: sums.native_unknown_job_n,
+        wall_s,
+        cpu_s,
+        core_wall_s: wall_s.saturating_mul(cores),
+        wall_e10,
+        cpu_e10,
+        core_wall_e10: wall_e10.saturating_mul(cores),
+        native_wall_e10: sums.native_wall_e10,
+        native_cpu_e10: sums.native_cpu_e10,
+        native_core_wall_e10: sums.native_core_wall_e10,
+        earliest_ms: sums.earliest_ms,
+        latest_ms: sums.latest_ms,
+    }
+}
+
+/// Seconds times level, rounded half up. Before 2.3.0 the server divided by 250 whatever was not called HEPSPEC.
+pub(super) fn apel_work(mode: PeerMode, seconds: i128, kind: Option<Benchmark>, level_e3: i64) -> i128 {
+    let is_divided = match mode {
+        PeerMode::ApelPre23 => kind != Some(Benchmark::Hs06),
+        _ => kind == Some(Benchmark::Si00),
+    };
+    let divisor = 1000 * if is_divided { i128::from(SI00_PER_HS06) } else { 1 };
+    let product = seconds.saturating_mul(i128::from(level_e3));
+    (product.saturating_mul(2).saturating_add(divisor)).div_euclid(divisor * 2)
+}
+
+/// AUDITOR's work of one job: seconds times score in binary floating point, halves to the even neighbour.
+pub(super) fn rounded_work(seconds: i64, kind: Benchmark, per_core_e4: i64) -> i128 {
+    let divisor: i128 = match kind {
+        Benchmark::Hs06 | Benchmark::Hs23 => 10_000,
+        Benchmark::Si00 => 10_000 * i128::from(SI00_PER_HS06),
+    };
+    let product = i128::from(seconds).saturating_mul(i128::from(per_core_e4));
+    let (whole, rest) = (product.div_euclid(divisor), product.rem_euclid(divisor));
+    if rest * 2 == divisor {
+        // Only here does it matter on which side of the half the product of two doubles falls.
+        let score = float(i128::from(per_core_e4)) / float(divisor);
+        return whole_of((float(i128::from(seconds)) * score).round_ties_even());
+    }
+    whole + i128::from(rest * 2 > divisor)
+}
+
+/// The double nearest to an integer.
+pub(super) fn float(number: i128) -> f64 {
+    number.to_string().parse().unwrap_or(f64::MAX)
+}
+
+/// An integer that is a double.
+pub(super) fn whole_of(number: f64) -> i128 {
+    format!("{number:.0}").parse().unwrap_or(i128::MAX)
+}

@@ -1,0 +1,73 @@
+//! Usage that arrived already added up, as APEL's server goes on with it.
+
+use super::group::{PeerKey, WORDS};
+use super::mode::{E10, PeerMode, e10};
+use super::names::PeerNames;
+use super::rules::{PeerNumbers, apel_work};
+use crate::record::{Summary, SummaryKind};
+use crate::reference::benchmark::Benchmark;
+
+/// Where a summary counts.
+pub(super) fn key(row: &Summary, names: &mut PeerNames) -> PeerKey {
+    let mut words = [0; 6];
+    for (number, name) in words.iter_mut().zip(WORDS) {
+        *number = names.number(row.word(name));
+    }
+    let number = |name: &str| row.number(name).unwrap_or(0).max(0);
+    PeerKey {
+        month: row.month,
+        words,
+        kind: row.word("benchmark").and_then(Benchmark::parse),
+        // Work that arrives normalised has no level any more.
+        level_e3: match row.kind {
+            SummaryKind::Summary => row.number("benchmark_per_core").unwrap_or(0),
+            SummaryKind::NormalisedSummary | SummaryKind::Sync => 0,
+        },
+        node_n: number("alloc_node_n"),
+        core_n: number("alloc_core_n"),
+    }
+}
+
+/// What is published of it: work of its own benchmark, or the work it arrived with.
+pub(super) fn numbers(mode: PeerMode, row: &Summary, key: &PeerKey) -> PeerNumbers {
+    let number = |name: &str| row.number(name).unwrap_or(0);
+    let wall_s = i128::from(number("wall_s"));
+    let cpu_s = (i128::from(number("cpu_ms")) + 500).div_euclid(1000);
+    let is_normalised = row.kind == SummaryKind::NormalisedSummary;
+    let stated = |name: &str| i128::from(number(name)).saturating_mul(E10);
+    let exact = |seconds: i128| {
+        // A type nobody knows counts as HEPSPEC06.
+        let work_e7 = seconds.saturating_mul(i128::from(key.level_e3)).saturating_mul(10_000);
+        e10(work_e7, key.kind.unwrap_or(Benchmark::Hs06))
+    };
+    let native = if is_normalised {
+        (stated("normalised_wall_s"), stated("normalised_cpu_s"))
+    } else {
+        (exact(wall_s), exact(cpu_s))
+    };
+    let published = match (mode, is_normalised) {
+        (PeerMode::Native, _) | (_, true) => native,
+        _ => {
+            let work = |s| apel_work(mode, s, key.kind, key.level_e3).saturating_mul(E10);
+            (work(wall_s), work(cpu_s))
+        }
+    };
+    let cores = i128::from(key.core_n.max(1));
+    let job_n = number("job_n");
+    PeerNumbers {
+        job_n,
+        core_unknown_job_n: if key.core_n == 0 { job_n } else { 0 },
+        native_unknown_job_n: 0,
+        wall_s,
+        cpu_s,
+        core_wall_s: wall_s.saturating_mul(cores),
+        wall_e10: published.0,
+        cpu_e10: published.1,
+        core_wall_e10: published.0.saturating_mul(cores),
+        native_wall_e10: native.0,
+        native_cpu_e10: native.1,
+        native_core_wall_e10: native.0.saturating_mul(cores),
+        earliest_ms: row.number("earliest_end_utc"),
+        latest_ms: row.number("latest_end_utc"),
+    }
+}

@@ -1,0 +1,252 @@
+//! One builder per column of `records`, and the waiting batch they end in.
+
+use std::sync::Arc;
+
+use arrow::array::{
+    Array, ArrayBuilder, ArrayRef, FixedSizeBinaryArray, Int64Builder, ListBuilder, RecordBatch, StringBuilder,
+    StructBuilder, UInt64Array,
+};
+use arrow::buffer::Buffer;
+use arrow::datatypes::{DataType, Field};
+
+use super::packed;
+use super::packed::integer::IntegerNumbers;
+use super::packed::text;
+use super::packed::text::TextWords;
+use crate::error::Result;
+use crate::record::row::JobRow;
+use crate::record::unchanged_columns::UnchangedColumns;
+use crate::schema::dataset::gpu_fields;
+
+/// What all records of one piece of input have in common.
+#[derive(Clone, Copy, Debug)]
+pub struct ColumnOrigin<'a> {
+    /// Source name.
+    pub source: &'a str,
+    /// Input file.
+    pub file_id: &'a str,
+}
+
+/// What the records room adds to a [`JobRow`].
+pub struct DerivedFields<'a> {
+    /// Identity.
+    pub record_id: u128,
+    /// Instant that places it, Unix milliseconds.
+    pub record_ms: i64,
+    /// Dialect family: an archive may hold several.
+    pub format: &'a str,
+    /// VO after the pipeline's rule.
+    pub vo: Option<&'a str>,
+    /// Wall time, known by now.
+    pub wall_ms: i64,
+    /// All anomalies.
+    pub anomalies: u32,
+    /// Steps folded in.
+    pub step_n: u32,
+    /// Line.
+    pub line: i64,
+    /// Offset.
+    pub byte_offset: i64,
+    /// Hash of the content.
+    pub content_hash: u64,
+    /// Texts that are those of the row pushed before.
+    pub repeats: UnchangedColumns,
+}
+
+macro_rules! columns {
+    ($(numbers: $($number:ident)+;)+ $(coded: $($coded:ident)+;)+ $(plain: $($plain:ident)+;)+) => {
+        /// The builders. They keep their room from batch to batch.
+        pub struct Columns {
+            $($($number: IntegerNumbers,)+)+
+            $($($coded: TextWords,)+)+
+            $($($plain: TextWords,)+)+
+            record_id: Vec<u8>,
+            content_hash: Vec<u64>,
+            gpus: ListBuilder<StructBuilder>,
+        }
+
+        impl Columns {
+            /// Empty builders.
+            #[must_use]
+            pub fn new() -> Self {
+                let element = Field::new("element", DataType::Struct(gpu_fields()), false);
+                Self {
+                    $($($number: IntegerNumbers::default(),)+)+
+                    $($($coded: TextWords::coded(),)+)+
+                    $($($plain: TextWords::plain(),)+)+
+                    record_id: Vec::new(),
+                    content_hash: Vec::new(),
+                    gpus: ListBuilder::new(StructBuilder::from_fields(gpu_fields(), 0)).with_field(element),
+                }
+            }
+
+            fn finish_packed(&mut self, rows: usize, into: &mut Vec<(Field, ArrayRef)>) -> Result<()> {
+                $($(into.extend(self.$number.finish(stringify!($number), rows));)+)+
+                $($(into.extend(self.$coded.finish(stringify!($coded), rows)?);)+)+
+                $($(into.extend(self.$plain.finish(stringify!($plain), rows)?);)+)+
+                Ok(())
+            }
+        }
+    };
+}
+
+columns! {
+    numbers: record_utc submit_utc eligible_utc start_utc end_utc received_utc wall_s wall_fraction_ms suspended_s;
+    numbers: cpu_ms cpu_user_ms cpu_system_ms alloc_core_n alloc_node_n alloc_gpu_n alloc_memory_byte;
+    numbers: requested_core_n requested_memory_byte max_rss_byte max_virtual_byte network_byte alloc_billing_n time_limit_s exit_code;
+    numbers: exit_signal scaled_cpu_ms scaled_wall_ms benchmark_per_core anomalies step_n line byte_offset;
+    coded: format view cluster submit_host vo vo_group vo_role account user user_group global_user partition;
+    coded: fqan vo_name reportable_vo qos wckey reservation infrastructure node_list state benchmark;
+    plain: job_id raw_job_id global_job_id job_name;
+}
+
+impl Default for Columns {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Columns {
+    /// Rows appended since the last [`Columns::finish`].
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.content_hash.len()
+    }
+
+    /// Appends one record.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] when the texts of one batch exceed 2 GiB.
+    pub fn push(&mut self, row: &JobRow<'_>, sealed: &DerivedFields<'_>) -> Result<()> {
+        let at = self.rows();
+        self.record_id.extend_from_slice(&sealed.record_id.to_be_bytes());
+        self.content_hash.push(sealed.content_hash);
+        self.push_numbers(at, row, sealed);
+        if !row.gpus.is_empty() {
+            self.push_gpus(at, row.gpus);
+        }
+        self.push_texts(at, row, sealed)
+    }
+
+    fn push_numbers(&mut self, at: usize, row: &JobRow<'_>, sealed: &DerivedFields<'_>) {
+        self.record_utc.push(at, Some(sealed.record_ms));
+        self.submit_utc.push(at, row.submit_ms);
+        self.eligible_utc.push(at, row.eligible_ms);
+        self.start_utc.push(at, row.start_ms);
+        self.end_utc.push(at, row.end_ms);
+        self.received_utc.push(at, row.received_ms);
+        self.wall_s.push(at, Some(sealed.wall_ms.div_euclid(1000)));
+        self.wall_fraction_ms.push(at, Some(sealed.wall_ms.rem_euclid(1000)));
+        self.suspended_s.push(at, row.suspended_s);
+        self.cpu_ms.push(at, row.cpu_ms);
+        self.cpu_user_ms.push(at, row.cpu_user_ms);
+        self.cpu_system_ms.push(at, row.cpu_system_ms);
+        self.alloc_core_n.push(at, row.alloc_core_n);
+        self.alloc_node_n.push(at, row.alloc_node_n);
+        self.alloc_gpu_n.push(at, row.alloc_gpu_n);
+        self.alloc_memory_byte.push(at, row.alloc_memory_byte);
+        self.requested_core_n.push(at, row.requested_core_n);
+        self.requested_memory_byte.push(at, row.requested_memory_byte);
+        self.max_rss_byte.push(at, row.max_rss_byte);
+        self.max_virtual_byte.push(at, row.max_virtual_byte);
+        self.network_byte.push(at, row.network_byte);
+        self.alloc_billing_n.push(at, row.alloc_billing_n);
+        self.time_limit_s.push(at, row.time_limit_s);
+        self.exit_code.push(at, row.exit_code);
+        self.exit_signal.push(at, row.exit_signal);
+        self.scaled_cpu_ms.push(at, row.scaled_cpu_ms);
+        self.scaled_wall_ms.push(at, row.scaled_wall_ms);
+        self.benchmark_per_core.push(at, row.benchmark_milli_per_core);
+        self.anomalies.push(at, Some(i64::from(sealed.anomalies)));
+        self.step_n.push(at, Some(i64::from(sealed.step_n)));
+        self.line.push(at, Some(sealed.line));
+        self.byte_offset.push(at, Some(sealed.byte_offset));
+    }
+
+    fn push_texts(&mut self, at: usize, row: &JobRow<'_>, sealed: &DerivedFields<'_>) -> Result<()> {
+        let is = |text| sealed.repeats.has(text);
+        self.format.push(at, Some(sealed.format))?;
+        self.view
+            .push_or_repeat(at, Some(row.view), is(UnchangedColumns::VIEW))?;
+        self.cluster
+            .push_or_repeat(at, row.cluster, is(UnchangedColumns::CLUSTER))?;
+        self.submit_host
+            .push_or_repeat(at, row.submit_host, is(UnchangedColumns::SUBMIT_HOST))?;
+        self.job_id.push(at, Some(row.job_id))?;
+        self.raw_job_id.push(at, row.raw_job_id)?;
+        self.global_job_id.push(at, row.global_job_id)?;
+        self.vo.push_or_repeat(at, sealed.vo, is(UnchangedColumns::VO))?;
+        let is_other = |name: &&str| Some(*name) != sealed.vo;
+        self.vo_name.push(at, row.vo_name.filter(is_other))?;
+        self.reportable_vo.push(at, row.reportable_vo.filter(is_other))?;
+        self.fqan.push_or_repeat(at, row.fqan, is(UnchangedColumns::FQAN))?;
+        self.vo_group
+            .push_or_repeat(at, row.vo_group, is(UnchangedColumns::VO_GROUP))?;
+        self.vo_role
+            .push_or_repeat(at, row.vo_role, is(UnchangedColumns::VO_ROLE))?;
+        self.account
+            .push_or_repeat(at, row.account, is(UnchangedColumns::ACCOUNT))?;
+        self.user.push_or_repeat(at, row.user, is(UnchangedColumns::USER))?;
+        self.user_group.push(at, row.user_group)?;
+        self.global_user
+            .push_or_repeat(at, row.global_user, is(UnchangedColumns::GLOBAL_USER))?;
+        self.partition
+            .push_or_repeat(at, row.partition, is(UnchangedColumns::PARTITION))?;
+        self.qos.push_or_repeat(at, row.qos, is(UnchangedColumns::QOS))?;
+        self.wckey.push_or_repeat(at, row.wckey, is(UnchangedColumns::WCKEY))?;
+        self.reservation.push(at, row.reservation)?;
+        self.infrastructure
+            .push_or_repeat(at, row.infrastructure, is(UnchangedColumns::INFRASTRUCTURE))?;
+        self.job_name.push(at, row.job_name)?;
+        self.node_list.push(at, row.node_list)?;
+        self.state.push_or_repeat(at, row.state, is(UnchangedColumns::STATE))?;
+        self.benchmark
+            .push_or_repeat(at, row.benchmark, is(UnchangedColumns::BENCHMARK))
+    }
+
+    fn push_gpus(&mut self, at: usize, gpus: &[(&str, i64)]) {
+        while self.gpus.len() < at {
+            self.gpus.append(false);
+        }
+        let devices = self.gpus.values();
+        for (model, device_n) in gpus {
+            if let Some(builder) = devices.field_builder::<StringBuilder>(0) {
+                builder.append_value(model);
+            }
+            if let Some(builder) = devices.field_builder::<Int64Builder>(1) {
+                builder.append_value(*device_n);
+            }
+            devices.append(true);
+        }
+        self.gpus.append(true);
+    }
+
+    /// The waiting batch of everything pushed; the builders start anew.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] when the builders disagree.
+    pub fn finish(&mut self, origin: ColumnOrigin<'_>) -> Result<RecordBatch> {
+        let mut columns = Vec::with_capacity(64);
+        let rows = self.rows();
+        columns.push(text::constant("source", origin.source, rows)?);
+        columns.push(text::constant("file_id", origin.file_id, rows)?);
+        let ids = FixedSizeBinaryArray::try_new(16, Buffer::from(self.record_id.as_slice()), None)?;
+        columns.push(whole("record_id", Arc::new(ids)));
+        let hashes = UInt64Array::from(self.content_hash.clone());
+        columns.push(whole("content_hash", Arc::new(hashes)));
+        if self.gpus.len() > 0 {
+            while self.gpus.len() < rows {
+                self.gpus.append(false);
+            }
+            columns.push(whole("gpus", Arc::new(self.gpus.finish())));
+        }
+        self.finish_packed(rows, &mut columns)?;
+        self.record_id.clear();
+        self.content_hash.clear();
+        packed::batch(columns)
+    }
+}
+
+fn whole(name: &str, array: ArrayRef) -> (Field, ArrayRef) {
+    (Field::new(name, array.data_type().clone(), true), array)
+}

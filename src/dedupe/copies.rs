@@ -1,0 +1,350 @@
+//! Jobs that two files tell of under two identities: one file was printed in another zone, or names the cluster otherwise.
+//!
+//! Such jobs agree in number, user, duration and cores, and their times differ by one constant that zones can differ by.
+//! Days are looked at in order, each beside the one before; of large days, a sample by job number.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use xxhash_rust::xxh3::Xxh3;
+
+use super::file_order::FileOrder;
+use super::identity::DAY_MS;
+use crate::error::Result;
+use crate::schema::batch::{int, number, time, words};
+use crate::sources::Format;
+use crate::time::Day;
+
+/// Jobs of a day that are looked at, about.
+const SAMPLE: usize = 4096;
+
+/// What the offsets of zones are multiples of, and how far two of them are apart, as far as mistakes go.
+const QUARTER_MS: i64 = 900_000;
+const SHIFT_MOST_MS: i64 = 14 * 3_600_000;
+
+/// Formats whose jobs have numbers of a batch system.
+const FORMATS: &[Format] = &[
+    Format::Sacct,
+    Format::Pbs,
+    Format::Sge,
+    Format::Lsf,
+    Format::Htcondor,
+    Format::Swf,
+];
+
+/// Jobs of one file that another one tells of with times that differ by one constant, or of another cluster.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Copied {
+    /// The file read in this run; of two, the later one.
+    pub file_id: Arc<str>,
+    /// Its cluster.
+    pub cluster: Option<Arc<str>>,
+    /// The cluster of the other file.
+    pub of_cluster: Option<Arc<str>>,
+    /// Its times less those of the other file.
+    pub shift_ms: i64,
+    /// The other file.
+    pub of_file_id: Arc<str>,
+}
+
+/// How many jobs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CopyExtent {
+    /// That were looked at.
+    pub sample_n: u64,
+    /// That they stand for.
+    pub job_n: u64,
+}
+
+impl CopyExtent {
+    /// Adds another one.
+    pub fn add(&mut self, other: Self) {
+        self.sample_n += other.sample_n;
+        self.job_n += other.job_n;
+    }
+}
+
+/// One job that is looked at.
+#[derive(Clone, Copy)]
+struct SeenJob {
+    /// Of what both files must agree in.
+    key: u64,
+    /// Of the job number: in a sample of level `n` its last `n` bits are zero.
+    spread: u64,
+    start_ms: i64,
+    submit_ms: Option<i64>,
+    cpu_ms: Option<i64>,
+    cluster: usize,
+    file: usize,
+    is_copy: bool,
+}
+
+/// A day, sorted by key.
+#[derive(Default)]
+struct Looked {
+    day: Day,
+    level: u32,
+    jobs: Vec<SeenJob>,
+}
+
+/// Looks for copies among the jobs of one site and month.
+pub struct Copies<'a> {
+    order: &'a FileOrder,
+    fresh: &'a BTreeSet<Arc<str>>,
+    /// Files by number: name, rank, and whether it is read in this run.
+    files: Vec<(Arc<str>, u32, bool)>,
+    clusters: Vec<Option<Arc<str>>>,
+    /// Days with news, in order.
+    days: &'a [Day],
+    before: Looked,
+    found: CopyFound,
+}
+
+/// What was found.
+#[derive(Debug, Default)]
+pub struct CopyFound {
+    /// Copies.
+    pub copied: BTreeMap<Copied, CopyExtent>,
+    /// Jobs of the files read in this run.
+    pub job_n: BTreeMap<Arc<str>, CopyExtent>,
+}
+
+impl<'a> Copies<'a> {
+    /// Of the `fresh` files of this run, which have jobs of `days`, against each other and all others.
+    #[must_use]
+    pub fn new(order: &'a FileOrder, fresh: &'a BTreeSet<Arc<str>>, days: &'a [Day]) -> Self {
+        Self {
+            order,
+            fresh,
+            files: Vec::new(),
+            clusters: Vec::new(),
+            days,
+            before: Looked::default(),
+            found: CopyFound::default(),
+        }
+    }
+
+    /// What was found.
+    #[must_use]
+    pub fn into_found(self) -> CopyFound {
+        self.found
+    }
+
+    /// Looks at the jobs of a day, which comes after all days before it.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] when a batch is not what the schema declares.
+    pub fn add(&mut self, day: Day, batches: &[RecordBatch]) -> Result<()> {
+        if self.order.file_n() < 2 || !is_near(day, self.days) {
+            return Ok(());
+        }
+        let row_n: usize = batches.iter().map(RecordBatch::num_rows).sum();
+        let level = (row_n / SAMPLE).checked_ilog2().map_or(0, |level| level + 1);
+        let mut today = Looked {
+            day,
+            level,
+            jobs: Vec::new(),
+        };
+        for batch in batches {
+            self.sample(batch, level, &mut today.jobs)?;
+        }
+        today.jobs.sort_unstable_by_key(|job| job.key);
+        for job in &today.jobs {
+            if let Some((file_id, ..)) = self.files.get(job.file).filter(|(.., is_fresh)| *is_fresh) {
+                let told = self.found.job_n.entry(Arc::clone(file_id)).or_default();
+                told.add(CopyExtent::of_level(level));
+            }
+        }
+        let mut before = std::mem::take(&mut self.before);
+        if before.day.checked_add(1) != Some(day) {
+            before.jobs.clear();
+        }
+        self.compare(&mut before, &mut today);
+        self.before = today;
+        Ok(())
+    }
+
+    /// Takes up the jobs of a batch whose number is in the sample.
+    fn sample(&mut self, batch: &RecordBatch, level: u32, into: &mut Vec<SeenJob>) -> Result<()> {
+        let (ids, raw_ids) = (words(batch, "job_id")?, words(batch, "raw_job_id")?);
+        let (formats, users) = (words(batch, "format")?, words(batch, "user")?);
+        let (files, clusters) = (words(batch, "file_id")?, words(batch, "cluster")?);
+        let (starts, submits) = (time(batch, "start_utc")?, time(batch, "submit_utc")?);
+        let (seconds, fractions) = (int(batch, "wall_s")?, int(batch, "wall_fraction_ms")?);
+        let (cores, cpus) = (int(batch, "alloc_core_n")?, int(batch, "cpu_ms")?);
+        let mask = (1_u64 << level.min(63)) - 1;
+        let (mut file, mut cluster) = (None, None);
+        for row in 0..batch.num_rows() {
+            let id = raw_ids.get(row).unwrap_or_else(|| ids.value(row));
+            let spread = spread(id.as_bytes());
+            if spread & mask != 0 {
+                continue;
+            }
+            let Some(start_ms) = number(starts, row) else { continue };
+            let wall_s = number(seconds, row).unwrap_or(0);
+            if wall_s <= 0 || !FORMATS.iter().any(|format| format.as_str() == formats.value(row)) {
+                continue;
+            }
+            let mut hash = Xxh3::new();
+            for text in [id, users.value(row)] {
+                hash.update(text.as_bytes());
+                hash.update(&[0]);
+            }
+            for n in [Some(wall_s), number(fractions, row), number(cores, row)] {
+                hash.update(&n.unwrap_or(i64::MIN).to_le_bytes());
+            }
+            into.push(SeenJob {
+                key: hash.digest(),
+                spread,
+                start_ms,
+                submit_ms: number(submits, row),
+                cpu_ms: number(cpus, row),
+                cluster: self.cluster(clusters.get(row), &mut cluster),
+                file: self.file(files.value(row), &mut file)?,
+                is_copy: false,
+            });
+        }
+        Ok(())
+    }
+
+    /// The number of a cluster; `last` is that of the row before.
+    fn cluster(&mut self, name: Option<&str>, last: &mut Option<usize>) -> usize {
+        let is = |at: &usize| self.clusters.get(*at).is_some_and(|known| known.as_deref() == name);
+        let known = last.filter(is).or_else(|| (0..self.clusters.len()).find(is));
+        let at = known.unwrap_or_else(|| {
+            self.clusters.push(name.map(Arc::from));
+            self.clusters.len() - 1
+        });
+        *last = Some(at);
+        at
+    }
+
+    /// The number of a file; `last` is that of the row before.
+    fn file(&mut self, file_id: &str, last: &mut Option<usize>) -> Result<usize> {
+        let is = |at: &usize| self.files.get(*at).is_some_and(|(known, ..)| **known == *file_id);
+        let known = last.filter(is).or_else(|| (0..self.files.len()).rev().find(is));
+        let at = if let Some(at) = known {
+            at
+        } else {
+            let rank = self.order.rank(file_id)?;
+            let is_fresh = self.fresh.contains(file_id);
+            self.files.push((Arc::from(file_id), rank, is_fresh));
+            self.files.len() - 1
+        };
+        *last = Some(at);
+        Ok(at)
+    }
+
+    /// Compares the jobs of a day among each other and with those of the day before.
+    fn compare(&mut self, before: &mut Looked, today: &mut Looked) {
+        let level = before.level.max(today.level);
+        let mut earlier = before.jobs.as_mut_slice();
+        for group in today.jobs.chunk_by_mut(|a, b| a.key == b.key) {
+            let Some(key) = group.first().map(|job| job.key) else {
+                continue;
+            };
+            let from = earlier.partition_point(|job| job.key < key);
+            let (_, rest) = std::mem::take(&mut earlier).split_at_mut(from);
+            let until = rest.partition_point(|job| job.key == key);
+            let (same, rest) = rest.split_at_mut(until);
+            earlier = rest;
+            if group.len() + same.len() < 2 {
+                continue;
+            }
+            // A job that one file tells of twice came back, such as one that is requeued every hour.
+            let mut files: Vec<usize> = group.iter().chain(&*same).map(|job| job.file).collect();
+            files.sort_unstable();
+            if files.windows(2).any(|two| two.first() == two.last()) {
+                continue;
+            }
+            let mut rest = group;
+            while let Some((job, behind)) = rest.split_first_mut() {
+                for other in behind.iter_mut() {
+                    self.weigh(job, other, today.level);
+                }
+                for other in same.iter_mut().filter(|other| is_in_sample(other, level)) {
+                    if is_in_sample(job, level) {
+                        self.weigh(job, other, level);
+                    }
+                }
+                rest = behind;
+            }
+        }
+    }
+
+    /// Counts the newer of two jobs if it is a copy of the other.
+    fn weigh(&mut self, one: &mut SeenJob, other: &mut SeenJob, level: u32) {
+        let rank = |job: &SeenJob| self.files.get(job.file).map(|(_, rank, is_fresh)| (*is_fresh, *rank));
+        let (copy, of) = if rank(one) > rank(other) {
+            (one, other)
+        } else {
+            (other, one)
+        };
+        let (Some((file_id, _, true)), Some((of_file_id, ..))) = (self.files.get(copy.file), self.files.get(of.file))
+        else {
+            return;
+        };
+        let shift_ms = copy.start_ms - of.start_ms;
+        let is_zone = shift_ms.abs() <= SHIFT_MOST_MS && shift_ms % QUARTER_MS == 0;
+        let is_other = shift_ms != 0 || copy.cluster != of.cluster;
+        let differs = |one: Option<i64>, other: Option<i64>, by: i64| {
+            one.zip(other)
+                .is_some_and(|(one, other)| one.checked_sub(other) != Some(by))
+        };
+        if copy.is_copy
+            || !is_zone
+            || !is_other
+            || differs(copy.submit_ms, of.submit_ms, shift_ms)
+            || differs(copy.cpu_ms, of.cpu_ms, 0)
+        {
+            return;
+        }
+        copy.is_copy = true;
+        let name = |at: usize| self.clusters.get(at).cloned().flatten();
+        let copied = Copied {
+            file_id: Arc::clone(file_id),
+            cluster: name(copy.cluster),
+            of_cluster: name(of.cluster),
+            shift_ms,
+            of_file_id: Arc::clone(of_file_id),
+        };
+        self.found
+            .copied
+            .entry(copied)
+            .or_default()
+            .add(CopyExtent::of_level(level));
+    }
+}
+
+impl CopyExtent {
+    /// One job of a sample.
+    fn of_level(level: u32) -> Self {
+        Self {
+            sample_n: 1,
+            job_n: 1 << level.min(63),
+        }
+    }
+}
+
+fn is_in_sample(job: &SeenJob, level: u32) -> bool {
+    job.spread.trailing_zeros() >= level
+}
+
+/// Spreads job numbers evenly: those of neighbours differ in their last digits.
+fn spread(id: &[u8]) -> u64 {
+    let tail = id.last_chunk::<8>().map_or_else(
+        || id.iter().fold(0, |sum: u64, byte| sum << 8 | u64::from(*byte)),
+        |tail| u64::from_be_bytes(*tail),
+    );
+    let mixed = tail.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mixed.rotate_left(32) ^ mixed
+}
+
+/// Days that must be looked at for the news of `fresh`, which are in order: they themselves and their neighbours.
+fn is_near(day: Day, fresh: &[Day]) -> bool {
+    let from = fresh.partition_point(|fresh| fresh.saturating_add(1) < day);
+    fresh.get(from).is_some_and(|fresh| *fresh <= day.saturating_add(1))
+}
+
+const _: () = assert!(SHIFT_MOST_MS < DAY_MS);

@@ -1,0 +1,416 @@
+//! The records room's front buffer: takes what a reader says, resolves site and VO, seals identity, and keeps the tally.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::columns::{ColumnOrigin, Columns, DerivedFields};
+use super::identity::{DAY_MS, IdentityContent, record_id};
+use super::intake_batch::{IntakeBatch, IntakeBucket, IntakeTally, Reject};
+use super::limits::{Placement, anomalies_of, check_names, check_summary, place};
+use super::mapping::MappingCounts;
+use super::options::IntakeOptions;
+use super::reject_text;
+use super::window::Window;
+use crate::error::{Error, Result};
+use crate::ledger::Reason;
+use crate::privacy::{Field, Privacy};
+use crate::record::anomaly::Anomaly;
+use crate::record::row::JobRow;
+use crate::record::unchanged_columns::UnchangedColumns;
+use crate::record::{Summary, SummaryRow};
+use crate::reference::benchmark::scaled_to::ScaledTo;
+use crate::reference::inventory::{InventoryPlaced, InventoryRow};
+use crate::reference::site::SiteRule;
+use crate::reference::vo_corrections::VoOrigin;
+use crate::reference::vo_rule::VoRule;
+use crate::sources::{Format, Position, Sink};
+use crate::time::Month;
+
+/// Rows of a waiting batch: so many that its dictionaries pay, so few that no thread holds much back.
+const BATCH_ROWS: usize = 8192;
+
+/// A [`Sink`] for one thread and one input file.
+pub struct Intake {
+    options: Rc<IntakeOptions>,
+    format: Format,
+    file_id: Arc<str>,
+    window: Window,
+    privacy: Option<Arc<Privacy>>,
+    columns: Columns,
+    buckets: Vec<IntakeBucket>,
+    sites: Vec<String>,
+    summaries: Vec<Summary>,
+    rejects: Vec<Reject>,
+    inventory: Vec<InventoryPlaced>,
+    tally: IntakeTally,
+    mapping: MappingCounts,
+    rows_read: u64,
+    rows_candidate: u64,
+    scratch: Vec<u8>,
+    content: IdentityContent,
+    /// Whether the job told last is the last row of the columns.
+    is_last_kept: bool,
+    /// The day looked at last, and its month: rows of one day come together.
+    day: (i64, Option<Month>),
+    failure: Option<Error>,
+}
+
+impl Intake {
+    /// An intake for `file_id`, read as `format`, completed by `options`; `columns` are empty, their room is used again.
+    #[must_use]
+    #[expect(clippy::needless_pass_by_value, reason = "whoever makes one has the plan to give")]
+    pub fn new(
+        options: Arc<IntakeOptions>,
+        format: Format,
+        file_id: Arc<str>,
+        window: Window,
+        columns: Columns,
+    ) -> Self {
+        Self {
+            // A copy of its own: it is taken up for every job, and a counter that threads share costs more than the rest.
+            options: Rc::new(IntakeOptions::clone(&options)),
+            format,
+            file_id,
+            window,
+            privacy: None,
+            columns,
+            buckets: Vec::new(),
+            sites: Vec::new(),
+            summaries: Vec::new(),
+            rejects: Vec::new(),
+            inventory: Vec::new(),
+            tally: IntakeTally::new(),
+            mapping: MappingCounts::default(),
+            rows_read: 0,
+            rows_candidate: 0,
+            scratch: Vec::with_capacity(1024),
+            content: IdentityContent::default(),
+            is_last_kept: false,
+            day: (0, Month::of_ms(0)),
+            failure: None,
+        }
+    }
+
+    /// With names masked before anything else sees them.
+    #[must_use]
+    pub fn under(mut self, privacy: Option<Arc<Privacy>>) -> Self {
+        self.privacy = privacy;
+        self
+    }
+
+    /// Whether it holds as much as is worth a waiting batch. Refusals come with their raw text and do not wait.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        let besides = self.summaries.len() + self.inventory.len();
+        self.columns.rows() + besides >= BATCH_ROWS || !self.rejects.is_empty()
+    }
+
+    /// Everything taken in, and the columns, empty again.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] when the columns disagree.
+    pub fn harvest(mut self) -> Result<(IntakeBatch, Columns)> {
+        if let Some(failure) = self.failure.take() {
+            return Err(failure);
+        }
+        let harvest = IntakeBatch {
+            batch: self.columns.finish(ColumnOrigin {
+                source: &self.options.source,
+                file_id: &self.file_id,
+            })?,
+            buckets: self.buckets,
+            sites: self.sites,
+            summaries: self.summaries,
+            rejects: self.rejects,
+            inventory: self.inventory,
+            tally: self.tally,
+            mapping: self.mapping,
+            rows_read: self.rows_read,
+            rows_candidate: self.rows_candidate,
+        };
+        Ok((harvest, self.columns))
+    }
+
+    /// The day of an instant, and its month.
+    fn place_in_time(&mut self, ms: i64) -> (i64, Option<Month>) {
+        let day = ms.div_euclid(DAY_MS);
+        if day != self.day.0 {
+            self.day = (day, Month::of_ms(ms));
+        }
+        self.day
+    }
+
+    fn site_index(&mut self, site: &str) -> u32 {
+        // Nearly always the last one: files hold one site, or long runs of one.
+        let found = self.sites.iter().rposition(|known| known == site);
+        let index = found.unwrap_or_else(|| {
+            self.sites.push(site.to_owned());
+            self.sites.len() - 1
+        });
+        u32::try_from(index).unwrap_or(u32::MAX)
+    }
+
+    fn refuse_job(&mut self, reason: Reason, at: Position, rows: u64, row: &JobRow<'_>, detail: &str) {
+        let raw = match &self.privacy {
+            // Refused before it is placed in time: there is no period for a pseudonym.
+            Some(privacy) => reject_text::job(&privacy.mask(row, "", None).apply(row)),
+            None => reject_text::job(row),
+        };
+        self.refuse(reason, at, rows, &raw, detail);
+    }
+
+    fn refuse_summary(&mut self, reason: Reason, at: Position, row: &SummaryRow<'_>, detail: &str) {
+        let mut row = row.clone();
+        if let Some(privacy) = &self.privacy {
+            row.global_user = row.global_user.filter(|_| privacy.keeps(Field::GlobalUser));
+        }
+        self.refuse(reason, at, 1, &reject_text::summary(&row), detail);
+    }
+
+    fn refuse(&mut self, reason: Reason, at: Position, rows: u64, raw: &str, detail: &str) {
+        self.count(None, None, reason, rows);
+        // The sentence is this room's own and the row is masked: nothing is left to withhold.
+        self.rejects
+            .push(Reject::new(reason, at, rows, detail, raw.as_bytes(), false));
+    }
+
+    /// The site by a rule; which one fired is counted.
+    fn site<'r>(&mut self, rule: &'r SiteRule, row: &JobRow<'r>) -> Option<&'r str> {
+        let (site, fired) = rule.site(row);
+        if let Some(fired) = fired {
+            let unknown = (fired == "unmapped").then(|| {
+                let payload = row.payload_site.filter(|_| row.view == "payload");
+                payload.or(row.cluster).or(row.site).unwrap_or("(none)")
+            });
+            self.mapping.site(fired, unknown);
+        }
+        site
+    }
+
+    /// The VO by a rule; which of GRACC's corrections fired is counted.
+    fn vo<'r>(&mut self, rule: &'r VoRule, row: &JobRow<'r>) -> Option<&'r str> {
+        if let VoRule::Corrections(corrections) = rule {
+            let (vo, origin) = corrections.resolve(row);
+            let is_unknown = matches!(origin, VoOrigin::Unmapped | VoOrigin::Sentinel);
+            let unknown = row.vo_name.or(row.vo).filter(|_| is_unknown);
+            self.mapping.vo(origin.as_str(), unknown);
+            return vo;
+        }
+        let vo = rule.vo(row);
+        if let (VoRule::Table(_), None) = (rule, vo) {
+            self.mapping.vo("unmapped", row.vo_name.or(row.vo).or(row.account));
+        }
+        vo
+    }
+
+    fn count(&mut self, site: Option<&str>, month: Option<Month>, reason: Reason, rows: u64) {
+        *self.tally.entry((site.map(str::to_owned), month, reason)).or_default() += rows;
+    }
+}
+
+impl Sink for Intake {
+    fn rows_read(&mut self, n: u64) {
+        self.rows_read += n;
+    }
+
+    fn job(&mut self, row: &JobRow<'_>, at: Position, step_n: u32) {
+        let rows = 1 + u64::from(step_n);
+        let is_last_kept = std::mem::take(&mut self.is_last_kept);
+        let options = Rc::clone(&self.options);
+        let apart = options.scaled_to.map(|scaled_to| set_apart(row, scaled_to));
+        let row = apart.as_ref().unwrap_or(row);
+        let site = match &options.site {
+            Some(site) => Some(site.as_str()),
+            None => self.site(&options.site_rule, row),
+        };
+        let Some(site) = site.filter(|site| !site.is_empty()) else {
+            return self.refuse_job(
+                Reason::SiteUnknown,
+                at,
+                rows,
+                row,
+                "neither the record nor the source names the site",
+            );
+        };
+        let placed = check_names(Some(site), None).and_then(|()| place(self.format, row));
+        let Placement { record_ms, wall_ms } = match placed {
+            Ok(placement) => placement,
+            Err((reason, detail)) => return self.refuse_job(reason, at, rows, row, detail),
+        };
+        let (day, month) = self.place_in_time(record_ms);
+        if month.is_some_and(|month| !self.window.holds(month)) {
+            return self.count(Some(site), month, Reason::OutsidePeriod, rows);
+        }
+        let mut anomalies = row.anomalies | anomalies_of(row, wall_ms);
+        if row.cpu_ms.is_some_and(|cpu| cpu < 0) {
+            anomalies |= Anomaly::ValueDropped.bit() | Anomaly::CpuUnknown.bit();
+        }
+        let completed = completed(row, &options);
+        let row = completed.as_ref().unwrap_or(row);
+        let vo = self.vo(&options.vo, row).filter(|vo| !vo.is_empty());
+        if let Err((reason, detail)) = check_names(None, vo) {
+            return self.refuse_job(reason, at, rows, row, detail);
+        }
+        if vo.is_none() {
+            anomalies |= Anomaly::VoUnmapped.bit();
+        }
+        // The VO is found by the names as they are; nothing behind this line sees them, hashes included.
+        let masks = self.privacy.as_ref().map(|privacy| privacy.mask(row, site, month));
+        let masked = masks.as_ref().map(|masks| masks.apply(row));
+        let row = masked.as_ref().unwrap_or(row);
+        let repeats = repeated(row, &options.vo).when(is_last_kept);
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let sealed = DerivedFields {
+            record_id: record_id(self.format, site, row, record_ms, &mut scratch),
+            record_ms,
+            format: self.format.as_str(),
+            vo,
+            wall_ms,
+            anomalies,
+            step_n,
+            line: i64::try_from(at.line).unwrap_or(i64::MAX),
+            byte_offset: i64::try_from(at.byte_offset).unwrap_or(i64::MAX),
+            content_hash: self.content.hash(row, wall_ms, vo, repeats),
+            repeats,
+        };
+        if let Err(e) = self.columns.push(row, &sealed) {
+            self.failure.get_or_insert(e);
+        }
+        self.scratch = scratch;
+        let site = self.site_index(site);
+        let day = i32::try_from(day).unwrap_or(i32::MAX);
+        self.buckets.push(IntakeBucket { site, day });
+        self.rows_candidate += rows;
+        self.is_last_kept = true;
+    }
+
+    fn summary(&mut self, row: &SummaryRow<'_>, at: Position) {
+        let options = Rc::clone(&self.options);
+        let as_job = as_job(row);
+        let site = match &options.site {
+            Some(site) => Some(site.as_str()),
+            None => self.site(&options.site_rule, &as_job),
+        };
+        let Some(site) = site.filter(|site| !site.is_empty()) else {
+            let detail = "neither the record nor the source names the site";
+            return self.refuse_summary(Reason::SiteUnknown, at, row, detail);
+        };
+        let Some(month) = row.month else {
+            return self.refuse_summary(Reason::BadTime, at, row, "the record names no month that exists");
+        };
+        if let Err((reason, detail)) = check_names(Some(site), None).and_then(|()| check_summary(row)) {
+            return self.refuse_summary(reason, at, row, detail);
+        }
+        if !self.window.holds(month) {
+            return self.count(Some(site), Some(month), Reason::OutsidePeriod, 1);
+        }
+        let vo = self.vo(&options.vo, &as_job).filter(|vo| !vo.is_empty());
+        if let Err((reason, detail)) = check_names(None, vo) {
+            return self.refuse_summary(reason, at, row, detail);
+        }
+        let masked = self
+            .privacy
+            .as_ref()
+            .map(|privacy| privacy.mask(&as_job, site, Some(month)));
+        let mut row = row.clone();
+        row.infrastructure = row.infrastructure.or(options.stated_infrastructure());
+        if let Some(masked) = &masked {
+            row.global_user = masked.apply(&as_job).global_user;
+        }
+        let mut summary = Summary::seal(&row, site, month, &options.source, vo);
+        summary.file_id = Arc::clone(&self.file_id);
+        summary.line = i64::try_from(at.line).unwrap_or(i64::MAX);
+        summary.byte_offset = i64::try_from(at.byte_offset).unwrap_or(i64::MAX);
+        self.summaries.push(summary);
+        self.rows_candidate += 1;
+    }
+
+    fn reject(&mut self, reason: Reason, at: Position, rows: u64, detail: &str, raw: &[u8]) {
+        self.count(None, None, reason, rows);
+        let is_withheld = self.privacy.is_some();
+        self.rejects
+            .push(Reject::new(reason, at, rows, detail, raw, is_withheld));
+    }
+
+    fn inventory(&mut self, row: &InventoryRow, at: Position, rows: u64) {
+        if rows > 0 {
+            self.count(None, None, Reason::Inventory, rows);
+        }
+        let mut row = row.clone();
+        if self.privacy.as_ref().is_some_and(|privacy| !privacy.keeps(Field::User)) {
+            row.withhold_users();
+        }
+        self.inventory.push(InventoryPlaced {
+            row,
+            line: at.line,
+            input_row_n: rows,
+        });
+    }
+
+    fn out_of_scope(&mut self, reason: Reason, rows: u64) {
+        self.count(None, None, reason, rows);
+    }
+
+    fn format(&mut self, format: Format) {
+        self.format = format;
+    }
+}
+
+/// The texts that are as in the row before, of which the VO is found by a rule.
+fn repeated(row: &JobRow<'_>, rule: &VoRule) -> UnchangedColumns {
+    match rule {
+        VoRule::Record | VoRule::Value(_) => row.repeats,
+        // Whatever they look at.
+        _ => row.repeats.without(UnchangedColumns::VO),
+    }
+}
+
+/// What a summary says of its jobs, as far as rules of sites, VOs and names ask.
+fn as_job<'a>(row: &SummaryRow<'a>) -> JobRow<'a> {
+    JobRow {
+        view: row.view,
+        site: row.site,
+        cluster: row.cluster,
+        submit_host: row.submit_host,
+        payload_site: row.payload_site,
+        vo: row.vo,
+        vo_name: row.vo_name,
+        reportable_vo: row.reportable_vo,
+        vo_group: row.vo_group,
+        vo_role: row.vo_role,
+        account: row.account,
+        global_user: row.global_user,
+        ..JobRow::default()
+    }
+}
+
+/// The row with what its source states in place of what it does not, and without a CPU time below zero; `None` where
+/// that changes nothing.
+fn completed<'a>(row: &JobRow<'a>, options: &'a IntakeOptions) -> Option<JobRow<'a>> {
+    let cluster = row.cluster.or(options.cluster.as_deref());
+    let infrastructure = row.infrastructure.or(options.stated_infrastructure());
+    let cpu_ms = row.cpu_ms.filter(|cpu| *cpu >= 0);
+    let is_same = cluster.is_some() == row.cluster.is_some()
+        && infrastructure.is_some() == row.infrastructure.is_some()
+        && cpu_ms == row.cpu_ms;
+    (!is_same).then(|| JobRow {
+        cluster,
+        infrastructure,
+        cpu_ms,
+        ..row.clone()
+    })
+}
+
+/// The row of a source whose times arrive scaled: they are set apart, and what they were before is not known from it.
+/// Start and end are instants and scaled by nothing.
+fn set_apart<'a>(row: &JobRow<'a>, scaled_to: ScaledTo) -> JobRow<'a> {
+    let mut row = row.clone();
+    if scaled_to.is_cpu {
+        row.scaled_cpu_ms = row.cpu_ms.take().filter(|cpu_ms| *cpu_ms >= 0);
+        (row.cpu_user_ms, row.cpu_system_ms) = (None, None);
+    }
+    if scaled_to.is_wall {
+        row.scaled_wall_ms = row.wall_ms.take().filter(|wall_ms| *wall_ms >= 0);
+    }
+    row
+}

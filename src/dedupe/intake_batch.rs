@@ -1,0 +1,85 @@
+//! What one piece of input came to.
+
+use std::collections::BTreeMap;
+
+use arrow::array::RecordBatch;
+
+use super::mapping::MappingCounts;
+use crate::ledger::Reason;
+use crate::record::Summary;
+use crate::reference::inventory::InventoryPlaced;
+use crate::sources::Position;
+use crate::time::Month;
+
+/// One refusal, as `rejects` stores it.
+#[derive(Clone, Debug)]
+pub struct Reject {
+    /// Why.
+    pub reason: Reason,
+    /// Where.
+    pub at: Position,
+    /// Rows refused together.
+    pub rows: u64,
+    /// Field, value and why.
+    pub detail: String,
+    /// Length of the raw text.
+    pub raw_byte_n: u64,
+    /// Raw text; `None` when it is withheld for privacy.
+    pub raw: Option<Vec<u8>>,
+}
+
+impl Reject {
+    /// A refusal as a reader tells it. Where names are withheld, so are the raw text and the values in the detail: they
+    /// may hold any field, also under the wrong column. The row can still be found in its file.
+    #[must_use]
+    pub fn new(reason: Reason, at: Position, rows: u64, detail: &str, raw: &[u8], is_withheld: bool) -> Self {
+        let detail = if is_withheld { WITHHELD } else { detail };
+        Self {
+            reason,
+            at,
+            rows,
+            detail: detail.to_owned(),
+            raw_byte_n: u64::try_from(raw.len()).unwrap_or(u64::MAX),
+            raw: (!is_withheld).then(|| raw.to_vec()),
+        }
+    }
+}
+
+/// The detail of a refusal whose values may name a person.
+const WITHHELD: &str = "withheld for privacy; see this line of the file";
+
+/// Where rows went that did not become candidates for `records`: (site, month, reason) -> rows.
+pub type IntakeTally = BTreeMap<(Option<String>, Option<Month>, Reason), u64>;
+
+/// Day bucket a record belongs to: everything that can be the same job is in the same bucket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct IntakeBucket {
+    /// Index into [`IntakeBatch::sites`].
+    pub site: u32,
+    /// Days since 1970 of `record_utc`.
+    pub day: i32,
+}
+
+/// What one piece of input came to.
+pub struct IntakeBatch {
+    /// The records, in reading order, as a waiting batch.
+    pub batch: RecordBatch,
+    /// Bucket of each record.
+    pub buckets: Vec<IntakeBucket>,
+    /// Sites named by the buckets.
+    pub sites: Vec<String>,
+    /// The summaries, in reading order.
+    pub summaries: Vec<Summary>,
+    /// Refusals.
+    pub rejects: Vec<Reject>,
+    /// What was told about the machine.
+    pub inventory: Vec<InventoryPlaced>,
+    /// Rows that are not candidates.
+    pub tally: IntakeTally,
+    /// Rules that gave VO and site, and names they do not know.
+    pub mapping: MappingCounts,
+    /// Rows the reader framed.
+    pub rows_read: u64,
+    /// Rows that are candidates, steps included.
+    pub rows_candidate: u64,
+}

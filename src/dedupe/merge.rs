@@ -1,0 +1,218 @@
+//! One bucket at a time: which row of each job is accepted, and what becomes of the others.
+//!
+//! The order among versions of one job is total and does not depend on when a row was read, so a lake built night by
+//! night holds what a lake built in one go holds.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow::array::{Array, RecordBatch, UInt32Array, new_null_array};
+use arrow::compute::interleave;
+
+use super::file_order::FileOrder;
+use super::packed;
+use super::version::Versions;
+use crate::error::{Error, Result};
+use crate::ledger::Outcome;
+use crate::schema;
+use crate::schema::batch::{decoded, id, identity, time};
+
+/// A row that lost, as `history` keeps it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Loser {
+    /// Instant that places it.
+    pub record_ms: i64,
+    /// Identity.
+    pub record_id: u128,
+    /// Input file.
+    pub file_id: Arc<str>,
+    /// Line.
+    pub line: i64,
+    /// Steps that came with it.
+    pub step_n: i64,
+    /// Content.
+    pub content_hash: u64,
+    /// Duplicate or superseded.
+    pub outcome: Outcome,
+}
+
+/// A bucket, resolved.
+pub struct Merged {
+    /// The accepted rows, sorted by (`record_utc`, `record_id`); texts may be coded.
+    pub winners: RecordBatch,
+    /// The others, sorted.
+    pub losers: Vec<Loser>,
+}
+
+/// A row and what places it among the others.
+struct MergePlace {
+    record_ms: i64,
+    record_id: u128,
+    batch: usize,
+    row: usize,
+}
+
+/// Resolves one bucket: `published` are the accepted rows of earlier runs, `fresh` the candidates of this one (a
+/// gathered batch), `earlier` the rows that lost before. A row read again (same file, same line) is the same row, not
+/// a duplicate.
+///
+/// # Errors
+/// [`crate::error::Kind::Internal`] when a batch is not what the schema declares.
+pub fn merge(
+    published: &[RecordBatch],
+    fresh: Option<&RecordBatch>,
+    earlier: Vec<Loser>,
+    order: &FileOrder,
+) -> Result<Merged> {
+    if let ([], [], Some(fresh)) = (published, &*earlier, fresh)
+        && is_told_once(fresh)?
+    {
+        let winners = packed::to_records(fresh, None)?;
+        return Ok(Merged {
+            winners,
+            losers: Vec::new(),
+        });
+    }
+    let batches = || published.iter().chain(fresh);
+    let mut places = Vec::with_capacity(batches().map(RecordBatch::num_rows).sum());
+    for (at, batch) in batches().enumerate() {
+        collect(batch, at, &mut places)?;
+    }
+    places.sort_unstable_by_key(|place| (place.record_ms, place.record_id, place.batch, place.row));
+    let mut lost: HashMap<u128, Vec<Loser>> = HashMap::new();
+    for loser in earlier {
+        lost.entry(loser.record_id).or_default().push(loser);
+    }
+    let batches: Vec<Versions<'_>> = batches().map(Versions::new).collect::<Result<_>>()?;
+    let mut rows = Vec::with_capacity(places.len());
+    let mut losers = Vec::new();
+    for same in places.chunk_by(|a, b| a.record_id == b.record_id) {
+        // Nearly every job is told of once: then there is nothing to weigh.
+        if let [only] = same
+            && (lost.is_empty() || !lost.contains_key(&only.record_id))
+        {
+            rows.push((only.batch, only.row));
+            continue;
+        }
+        let mut versions = same
+            .iter()
+            .map(|place| {
+                let batch = batches
+                    .get(place.batch)
+                    .ok_or_else(|| Error::internal("a row of no batch"))?;
+                Ok((batch.version(place.row, order)?, place))
+            })
+            .collect::<Result<Vec<_>>>()?;
+        versions.sort_by_key(|(version, _)| Reverse(version.worth));
+        let Some(((winner, place), others)) = versions.split_first() else {
+            continue;
+        };
+        rows.push((place.batch, place.row));
+        let mut known = lost.remove(&place.record_id).unwrap_or_default();
+        let mut previous = (&winner.file_id, winner.line);
+        for (other, at) in others {
+            // Equal worth means equal file and line: the same row, read again.
+            let this = (&other.file_id, other.line);
+            if this == previous || known.iter().any(|l| (&l.file_id, l.line) == this) {
+                continue;
+            }
+            previous = this;
+            losers.push(Loser {
+                record_ms: at.record_ms,
+                record_id: at.record_id,
+                file_id: Arc::clone(&other.file_id),
+                line: other.line,
+                step_n: other.step_n,
+                content_hash: other.content_hash,
+                outcome: outcome(other.content_hash, winner.content_hash),
+            });
+        }
+        for loser in &mut known {
+            loser.outcome = outcome(loser.content_hash, winner.content_hash);
+        }
+        losers.append(&mut known);
+    }
+    if !lost.is_empty() {
+        return Err(Error::internal("history knows a job that records has lost"));
+    }
+    losers.sort_unstable();
+    let winners = if let ([], Some(fresh)) = (published, fresh) {
+        pick_fresh(fresh, &rows)?
+    } else {
+        let mut batches = published.iter().map(decoded).collect::<Result<Vec<_>>>()?;
+        if let Some(fresh) = fresh {
+            batches.push(decoded(&packed::to_records(fresh, None)?)?);
+        }
+        pick(&batches, &rows)?
+    };
+    Ok(Merged { winners, losers })
+}
+
+/// Whether the rows stand in order and no job is told of twice, as most days of most sites are: then nothing has to be
+/// resolved.
+fn is_told_once(fresh: &RecordBatch) -> Result<bool> {
+    let (ids, _) = id(fresh, "record_id")?.value_data().as_chunks();
+    let mut last = None;
+    for (record_ms, id) in time(fresh, "record_utc")?.values().iter().zip(ids) {
+        let this = (*record_ms, u128::from_be_bytes(*id));
+        if last.is_some_and(|last: (i64, u128)| last >= this || last.1 == this.1) {
+            return Ok(false);
+        }
+        last = Some(this);
+    }
+    Ok(true)
+}
+
+fn collect(batch: &RecordBatch, at: usize, into: &mut Vec<MergePlace>) -> Result<()> {
+    let (record_id, record_utc) = (id(batch, "record_id")?, time(batch, "record_utc")?);
+    for row in 0..batch.num_rows() {
+        into.push(MergePlace {
+            record_ms: record_utc.value(row),
+            record_id: identity(record_id, row)?,
+            batch: at,
+            row,
+        });
+    }
+    Ok(())
+}
+
+/// The rows picked from one gathered batch.
+fn pick_fresh(fresh: &RecordBatch, rows: &[(usize, usize)]) -> Result<RecordBatch> {
+    let is_all = rows.len() == fresh.num_rows() && rows.iter().enumerate().all(|(at, (_, row))| at == *row);
+    if is_all {
+        return packed::to_records(fresh, None);
+    }
+    let rows = rows.iter().map(|(_, row)| u32::try_from(*row));
+    let rows: Vec<u32> = rows
+        .collect::<std::result::Result<_, _>>()
+        .map_err(|e| Error::internal("a bucket of more than 4 billion rows").because(e))?;
+    packed::to_records(fresh, Some(&UInt32Array::from(rows)))
+}
+
+/// The rows picked from the batches. A dialect leaves a third of the columns empty: those are made, not copied.
+fn pick(batches: &[RecordBatch], rows: &[(usize, usize)]) -> Result<RecordBatch> {
+    let schema = schema::dataset("records")?.arrow();
+    let columns = schema.fields().iter().enumerate().map(|(at, field)| {
+        let arrays: Vec<&dyn Array> = batches
+            .iter()
+            .filter_map(|batch| Some(batch.columns().get(at)?.as_ref()))
+            .collect();
+        if arrays.iter().all(|array| array.null_count() == array.len()) {
+            return Ok(new_null_array(field.data_type(), rows.len()));
+        }
+        Ok(interleave(&arrays, rows)?)
+    });
+    Ok(RecordBatch::try_new(
+        Arc::clone(&schema),
+        columns.collect::<Result<_>>()?,
+    )?)
+}
+
+fn outcome(content: u64, winner: u64) -> Outcome {
+    if content == winner {
+        Outcome::Duplicate
+    } else {
+        Outcome::Superseded
+    }
+}

@@ -1,0 +1,25 @@
+//! One identity, one typed model, duplicates resolved.
+
+pub mod columns;
+pub mod copies;
+pub mod file_order;
+pub mod history;
+pub mod identity;
+pub mod intake;
+pub mod intake_batch;
+pub mod limits;
+pub mod mapping;
+pub mod merge;
+pub mod options;
+
+pub mod packed;
+pub mod reject_text;
+pub mod spill;
+pub mod summary;
+mod version;
+pub mod window;
+
+pub use crate::dedupe::intake_batch::{IntakeBatch, IntakeTally, Reject};
+pub use intake::Intake;
+pub use mapping::MappingCounts;
+pub use window::Window;

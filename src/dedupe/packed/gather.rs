@@ -1,0 +1,375 @@
+//! The rows of one bucket, unpacked from the batches they wait in.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use arrow::array::{
+    Array, ArrayRef, AsArray, BooleanBufferBuilder, FixedSizeBinaryArray, Int64Array, RecordBatch, StringArray,
+    TimestampMillisecondArray, UInt64Array, new_null_array,
+};
+use arrow::buffer::NullBuffer;
+use arrow::compute::interleave;
+use arrow::datatypes::{DataType, Field, Int64Type, TimestampMillisecondType, UInt64Type};
+
+use super::text::TextGathering;
+use super::{PackedKind, batch, fields, integer};
+use crate::error::{Error, Result};
+use crate::schema::batch::{codes, id};
+
+/// `len` rows from row `first` on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GatherRun {
+    /// The first row.
+    pub first: usize,
+    /// How many.
+    pub len: usize,
+}
+
+/// Runs of rows of one waiting batch.
+#[derive(Clone, Debug)]
+pub struct GatherPart {
+    /// The batch.
+    pub batch: RecordBatch,
+    /// The runs, in order.
+    pub runs: Vec<GatherRun>,
+}
+
+/// Rows of a waiting batch and their places in the gathered one.
+#[derive(Clone, Debug, Default)]
+pub struct Route(Vec<(u32, u32)>);
+
+impl Route {
+    /// The rows of `runs`, one after another from place `first` on.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] beyond four billion rows.
+    pub fn of_runs(runs: &[GatherRun], first: usize) -> Result<Self> {
+        let number = |n: usize| u32::try_from(n).map_err(|e| Error::internal("too many rows at once").because(e));
+        let mut pairs = Vec::with_capacity(runs.iter().map(|run| run.len).sum());
+        let mut first = first;
+        for run in runs {
+            let rows = number(run.first)?..number(run.first + run.len)?;
+            let places = number(first)?..number(first + run.len)?;
+            pairs.extend(rows.zip(places));
+            first += run.len;
+        }
+        Ok(Self(pairs))
+    }
+
+    /// Each row with its place.
+    #[inline]
+    pub(super) fn pairs(&self) -> impl Iterator<Item = (usize, usize)> {
+        let wide = |n: u32| usize::try_from(n).unwrap_or(usize::MAX);
+        self.0.iter().map(move |(row, place)| (wide(*row), wide(*place)))
+    }
+
+    /// How many rows there are.
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+}
+
+/// The rows of all `parts`, one after another: columns that none of them has are left out.
+///
+/// # Errors
+/// [`crate::error::Kind::Internal`] when a batch is not a waiting one.
+pub fn gather(from: &[GatherPart]) -> Result<RecordBatch> {
+    collect(from, &routes(from)?)
+}
+
+/// The rows of all `parts` in the order of `records`, by instant and identity: then nothing has to be moved again.
+///
+/// # Errors
+/// As [`gather`].
+pub fn gather_sorted(from: &[GatherPart]) -> Result<RecordBatch> {
+    let mut routes = routes(from)?;
+    let rows = routes.iter().map(Route::len).sum();
+    let (mut instants, mut ids) = (vec![0; rows], vec![0; rows]);
+    for (part, route) in from.iter().zip(&routes) {
+        let (field, array) = column(part, "record_utc").ok_or_else(|| Error::internal("a batch without instants"))?;
+        integer::unpack(field, array, route, &mut instants)?;
+        let (from, _) = id(&part.batch, "record_id")?.value_data().as_chunks();
+        for (row, place) in route.pairs() {
+            if let (Some(id), Some(slot)) = (from.get(row), ids.get_mut(place)) {
+                *slot = u128::from_be_bytes(*id);
+            }
+        }
+    }
+    if let Some(places) = places(&instants, &ids)? {
+        let mut places = places.into_iter();
+        for (_, to) in routes.iter_mut().flat_map(|route| &mut route.0) {
+            *to = places.next().unwrap_or_default();
+        }
+    }
+    collect(from, &routes)
+}
+
+/// The place of each row in the order by instant and identity, equal ones as they stand; `None` when that is the order
+/// they stand in.
+fn places(instants: &[i64], ids: &[u128]) -> Result<Option<Vec<u32>>> {
+    if instants.iter().zip(ids).is_sorted() {
+        return Ok(None);
+    }
+    let first = instants.iter().copied().min().unwrap_or_default();
+    let since = |instant: i64| instant.wrapping_sub(first).cast_unsigned();
+    let span = instants.iter().map(|instant| since(*instant)).max().unwrap_or_default();
+    // The instant and the beginning of the identity share a number, which tells nearly all rows apart.
+    let width = u64::BITS - span.leading_zeros();
+    let key = |(instant, id): (&i64, &u128)| {
+        let high = u64::try_from(id >> u64::BITS).unwrap_or(u64::MAX);
+        since(*instant).unbounded_shl(u64::BITS - width) | high.unbounded_shr(width)
+    };
+    let numbered = instants.iter().zip(ids).map(key).zip(0_u32..);
+    let keys: Vec<GatherKey> = numbered.collect();
+    if keys.len() < ids.len() {
+        return Err(Error::internal("too many rows at once"));
+    }
+    let id = |nth: u32| usize::try_from(nth).ok().and_then(|nth| ids.get(nth));
+    let sorted = sorted(&keys, |(a, a_nth), (b, b_nth)| {
+        // Where keys are equal, so are instants.
+        let rest = || (id(*a_nth), a_nth).cmp(&(id(*b_nth), b_nth));
+        a.cmp(b).then_with(rest)
+    });
+    let mut places = vec![0; keys.len()];
+    for ((_, nth), place) in sorted.into_iter().zip(0..) {
+        if let Some(slot) = usize::try_from(nth).ok().and_then(|nth| places.get_mut(nth)) {
+            *slot = place;
+        }
+    }
+    Ok(Some(places))
+}
+
+/// What a row is sorted by, and which row it is.
+type GatherKey = (u64, u32);
+
+/// The keys in order. They are spread about evenly over all numbers: each is first put where its highest bits belong,
+/// about one to a place, and only those that fell together are compared.
+fn sorted(keys: &[GatherKey], compare: impl Fn(&GatherKey, &GatherKey) -> Ordering) -> Vec<GatherKey> {
+    /// No more places than keep near.
+    const MOST_BITS: u32 = 16;
+    let bits = (usize::BITS - keys.len().leading_zeros()).clamp(1, MOST_BITS);
+    let of = |(key, _): &GatherKey| usize::try_from(key >> (u64::BITS - bits)).unwrap_or(0);
+    let mut ends = vec![0_usize; 1 << bits];
+    for key in keys {
+        if let Some(n) = ends.get_mut(of(key)) {
+            *n += 1;
+        }
+    }
+    // How many there are, and from here on where the first of them goes.
+    let mut first = 0;
+    for end in &mut ends {
+        first += std::mem::replace(end, first);
+    }
+    let mut sorted = vec![(0, 0); keys.len()];
+    for key in keys {
+        if let Some(end) = ends.get_mut(of(key))
+            && let Some(slot) = sorted.get_mut(*end)
+        {
+            *slot = *key;
+            *end += 1;
+        }
+    }
+    let mut first = 0;
+    for end in ends {
+        if end > first + 1
+            && let Some(together) = sorted.get_mut(first..end)
+        {
+            together.sort_unstable_by(&compare);
+        }
+        first = end;
+    }
+    sorted
+}
+
+/// The rows of each part, one part after another.
+fn routes(from: &[GatherPart]) -> Result<Vec<Route>> {
+    let mut first = 0;
+    let routes = from.iter().map(|part| {
+        let route = Route::of_runs(&part.runs, first)?;
+        first += route.len();
+        Ok(route)
+    });
+    routes.collect()
+}
+
+/// A column of each part that has it.
+type GatheredRow<'a> = [Option<(&'a Field, &'a ArrayRef)>];
+
+fn collect(from: &[GatherPart], routes: &[Route]) -> Result<RecordBatch> {
+    let rows = routes.iter().map(Route::len).sum();
+    let mut columns = Vec::new();
+    let mut alike = None;
+    for (field, kind) in fields()? {
+        let found: Vec<Option<(&Field, &ArrayRef)>> = from.iter().map(|part| column(part, field.name())).collect();
+        if found.iter().all(Option::is_none) {
+            continue;
+        }
+        let array: ArrayRef = match kind {
+            PackedKind::Number => {
+                let values = unpacked(&found, routes, rows)?;
+                let nulls = nulls(&found, routes, rows);
+                if matches!(field.data_type(), DataType::Timestamp(..)) {
+                    Arc::new(TimestampMillisecondArray::new(values.into(), nulls))
+                } else {
+                    Arc::new(Int64Array::new(values.into(), nulls))
+                }
+            }
+            PackedKind::Word => {
+                let mut words = TextGathering::new(rows, room(&found, routes));
+                for (found, route) in found.iter().zip(routes) {
+                    if let Some((_, array)) = found {
+                        words.take(array, route)?;
+                    }
+                }
+                words.finish(nulls(&found, routes, rows), &mut alike)?
+            }
+            PackedKind::Whole => whole(&found, routes, rows, field.data_type())?,
+        };
+        columns.push((Field::new(field.name(), array.data_type().clone(), true), array));
+    }
+    batch(columns)
+}
+
+/// About how many texts of how many bytes are taken from columns without codes.
+fn room(found: &GatheredRow<'_>, routes: &[Route]) -> (usize, usize) {
+    let plain = found.iter().zip(routes).filter_map(|(found, route)| {
+        let texts = (*found)?.1.as_string_opt::<i32>()?;
+        let bytes = texts.values().len() / texts.len().max(1) + 1;
+        Some((route.len(), bytes * route.len()))
+    });
+    plain.fold((0, 0), |(entries, bytes), more| (entries + more.0, bytes + more.1))
+}
+
+/// The numbers of a column in their places; those of null rows are arbitrary.
+fn unpacked(found: &GatheredRow<'_>, routes: &[Route], rows: usize) -> Result<Vec<i64>> {
+    let columns = || {
+        found
+            .iter()
+            .zip(routes)
+            .filter_map(|(found, route)| Some(((*found)?, route)))
+    };
+    let mut only = columns().map(|((field, _), _)| integer::only_value(field));
+    if let Some(Some(value)) = only.next()
+        && only.all(|other| other == Some(value))
+    {
+        return Ok(vec![value; rows]);
+    }
+    let mut values = vec![0; rows];
+    for ((field, array), route) in columns() {
+        integer::unpack(field, array, route, &mut values)?;
+    }
+    Ok(values)
+}
+
+fn column<'a>(part: &'a GatherPart, name: &str) -> Option<(&'a Field, &'a ArrayRef)> {
+    let (at, field) = part.batch.schema_ref().column_with_name(name)?;
+    Some((field, part.batch.columns().get(at)?))
+}
+
+/// Which of the gathered rows have a value; `None` when all have.
+fn nulls(found: &GatheredRow<'_>, routes: &[Route], rows: usize) -> Option<NullBuffer> {
+    let has_nulls = |found: &Option<(&Field, &ArrayRef)>| found.is_none_or(|(_, array)| array.null_count() > 0);
+    if !found.iter().any(has_nulls) {
+        return None;
+    }
+    let mut valid = BooleanBufferBuilder::new(rows);
+    valid.append_n(rows, true);
+    for (found, route) in found.iter().zip(routes) {
+        let nulls = found.map(|(_, array)| array.nulls());
+        for (row, place) in route.pairs() {
+            match nulls {
+                Some(None) => break,
+                Some(Some(nulls)) if nulls.is_valid(row) => {}
+                _ => valid.set_bit(place, false),
+            }
+        }
+    }
+    Some(NullBuffer::new(valid.finish())).filter(|nulls| nulls.null_count() > 0)
+}
+
+/// Columns that wait as they are.
+fn whole(found: &GatheredRow<'_>, routes: &[Route], rows: usize, data_type: &DataType) -> Result<ArrayRef> {
+    const ID_BYTES: usize = 16;
+    match data_type {
+        DataType::FixedSizeBinary(_) => {
+            let mut ids = vec![[0; ID_BYTES]; rows];
+            for (found, route) in found.iter().zip(routes) {
+                let from = found.and_then(|(_, array)| array.as_fixed_size_binary_opt());
+                let from = from.ok_or_else(|| Error::internal("a batch without identities"))?;
+                let (from, _) = from.value_data().as_chunks::<ID_BYTES>();
+                scatter(from, route, &mut ids);
+            }
+            let ids = FixedSizeBinaryArray::try_new(16, ids.into_flattened().into(), None)?;
+            Ok(Arc::new(ids))
+        }
+        DataType::UInt64 => {
+            let mut hashes = vec![0; rows];
+            for (found, route) in found.iter().zip(routes) {
+                let from = found.and_then(|(_, array)| array.as_primitive_opt::<UInt64Type>());
+                let from = from.ok_or_else(|| Error::internal("a batch without hashes"))?;
+                scatter(from.values(), route, &mut hashes);
+            }
+            Ok(Arc::new(UInt64Array::from(hashes)))
+        }
+        _ => {
+            // A batch without the column is one null, over and over.
+            let missing = new_null_array(data_type, 1);
+            let arrays: Vec<&dyn Array> = found
+                .iter()
+                .map(|found| found.map_or(&*missing, |(_, array)| &**array))
+                .collect();
+            let mut places = vec![(0, 0); rows];
+            for (at, (found, route)) in found.iter().zip(routes).enumerate() {
+                for (row, place) in route.pairs() {
+                    if let Some(slot) = places.get_mut(place) {
+                        *slot = (at, if found.is_some() { row } else { 0 });
+                    }
+                }
+            }
+            Ok(interleave(&arrays, &places)?)
+        }
+    }
+}
+
+/// Copies rows to their places.
+fn scatter<T: Copy>(from: &[T], route: &Route, into: &mut [T]) {
+    for (row, place) in route.pairs() {
+        if let (Some(value), Some(slot)) = (from.get(row), into.get_mut(place)) {
+            *slot = *value;
+        }
+    }
+}
+
+/// The values of a gathered column of integers or instants; those of null rows are arbitrary.
+///
+/// # Errors
+/// [`crate::error::Kind::Internal`] when it is not one.
+pub(super) fn numbers(gathered: &ArrayRef) -> Result<&[i64]> {
+    let ints = gathered.as_primitive_opt::<Int64Type>().map(|array| &**array.values());
+    let times = || {
+        gathered
+            .as_primitive_opt::<TimestampMillisecondType>()
+            .map(|array| &**array.values())
+    };
+    ints.or_else(times)
+        .ok_or_else(|| Error::internal("a gathered column of numbers is of another type"))
+}
+
+/// A gathered batch with every text of a column replaced.
+///
+/// # Errors
+/// [`crate::error::Kind::Internal`] when there is no such column.
+pub fn with_words<'a>(
+    gathered: &'a RecordBatch,
+    name: &str,
+    replace: impl Fn(&'a str) -> &'a str,
+) -> Result<RecordBatch> {
+    let at = gathered.schema_ref().index_of(name)?;
+    let mut columns = gathered.columns().to_vec();
+    if let (Some(column), Some(old)) = (columns.get_mut(at), gathered.columns().get(at)) {
+        let (_, entries) = codes(old)?;
+        let entries = StringArray::from_iter_values(entries.iter().map(|entry| replace(entry.unwrap_or_default())));
+        *column = old.as_any_dictionary().with_values(Arc::new(entries));
+    }
+    Ok(RecordBatch::try_new(gathered.schema(), columns)?)
+}

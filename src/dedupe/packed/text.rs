@@ -1,0 +1,486 @@
+//! Texts as codes of a dictionary where they repeat, as they are where they do not.
+
+use std::sync::Arc;
+
+use ahash::RandomState;
+use arrow::array::{
+    Array, ArrayBuilder, ArrayRef, AsArray, DictionaryArray, NullBufferBuilder, PrimitiveArray, StringArray,
+    StringBuilder, UInt32Array,
+};
+use arrow::buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow::datatypes::{ArrowDictionaryKeyType, ArrowNativeType, DataType, Field, UInt8Type, UInt16Type, UInt32Type};
+use hashbrown::HashTable;
+
+use super::gather::Route;
+use super::integer::all_valid;
+use crate::error::{Error, Result};
+use crate::schema::batch::codes;
+
+/// After so many rows it is asked whether texts repeat at all.
+const TRIAL_ROWS: usize = 1024;
+
+/// A column of texts under construction; keeps its room from batch to batch.
+///
+/// Most columns have the same in row after row: that is written down when a row has something else.
+pub struct TextWords {
+    /// Whether texts are expected to repeat; otherwise the dictionary is the column.
+    is_coded: bool,
+    /// Whether a text is still looked for among the earlier ones.
+    is_sought: bool,
+    /// Of the rows before those that have what the last one has.
+    codes: Vec<u32>,
+    valid: Option<NullBufferBuilder>,
+    ends: Vec<i32>,
+    bytes: Vec<u8>,
+    table: HashTable<u32>,
+    hasher: RandomState,
+    /// The code of what the last row has.
+    last: Option<u32>,
+    /// Where the text of that code begins and ends.
+    bounds: (usize, usize),
+}
+
+impl TextWords {
+    /// A column whose texts repeat.
+    #[must_use]
+    pub fn coded() -> Self {
+        Self::new(true)
+    }
+
+    /// A column whose texts hardly ever repeat.
+    #[must_use]
+    pub fn plain() -> Self {
+        Self::new(false)
+    }
+
+    fn new(is_coded: bool) -> Self {
+        Self {
+            is_coded,
+            is_sought: is_coded,
+            codes: Vec::new(),
+            valid: None,
+            ends: vec![0],
+            bytes: Vec::new(),
+            table: HashTable::new(),
+            // Fixed, so that nothing about a run depends on chance.
+            hasher: RandomState::with_seeds(1, 2, 3, 4),
+            last: None,
+            bounds: (0, 0),
+        }
+    }
+
+    /// Row number `row` has this text or null. Rows come in order, and none is left out.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] when the texts of one batch exceed 2 GiB.
+    #[inline]
+    pub fn push(&mut self, row: usize, text: Option<&str>) -> Result<()> {
+        if text.is_none() && self.last.is_none() {
+            // As most columns of a dialect are in all rows.
+            return Ok(());
+        }
+        self.push_any(row, text)
+    }
+
+    #[inline(never)]
+    fn push_any(&mut self, row: usize, text: Option<&str>) -> Result<()> {
+        match (text, self.last) {
+            (None, None) => Ok(()),
+            (None, Some(_)) => {
+                self.fill(row)?;
+                self.last = None;
+                Ok(())
+            }
+            (Some(text), Some(_)) if self.is_coded && self.is_last(text) => Ok(()),
+            (Some(text), _) => self.change(row, text),
+        }
+    }
+
+    /// As [`Self::push`], of a text that need not be compared where it is the one before it.
+    ///
+    /// # Errors
+    /// As [`Self::push`].
+    #[inline]
+    pub fn push_or_repeat(&mut self, row: usize, text: Option<&str>, is_repeated: bool) -> Result<()> {
+        if is_repeated && self.is_coded && text.is_some() == self.last.is_some() {
+            debug_assert!(
+                text.is_none_or(|text| self.is_last(text)),
+                "a text that is said to be repeated"
+            );
+            return Ok(());
+        }
+        self.push(row, text)
+    }
+
+    /// Row number `row` has another text than the one before it.
+    fn change(&mut self, row: usize, text: &str) -> Result<()> {
+        self.fill(row)?;
+        let code = if self.is_coded {
+            self.code(row, text)?
+        } else {
+            self.append(text)?
+        };
+        self.keep(code);
+        Ok(())
+    }
+
+    /// Whether a text is what the last row has, which is no null.
+    #[inline]
+    fn is_last(&self, text: &str) -> bool {
+        let (from, to) = self.bounds;
+        self.bytes.get(from..to) == Some(text.as_bytes())
+    }
+
+    /// The last row has this code.
+    fn keep(&mut self, code: u32) {
+        let bound = |at: usize| self.ends.get(at).map_or(0, |end| end.as_usize());
+        self.bounds = (bound(code.as_usize()), bound(code.as_usize() + 1));
+        self.last = Some(code);
+    }
+
+    /// Writes down what the rows before number `row` have.
+    fn fill(&mut self, row: usize) -> Result<()> {
+        let before = if self.is_coded {
+            self.codes.len()
+        } else {
+            // The text of the last row is among them already.
+            self.ends.len() - 1 - usize::from(self.last.is_some())
+        };
+        let new = row.saturating_sub(before);
+        match self.last {
+            Some(code) if self.is_coded => {
+                if new == 1 {
+                    self.codes.push(code);
+                } else {
+                    self.codes.resize(row, code);
+                }
+            }
+            Some(_) => {}
+            None if self.is_coded => self.codes.resize(row, 0),
+            None => self.ends.resize(row + 1, self.end()?),
+        }
+        match (self.last, &mut self.valid) {
+            (Some(_), Some(valid)) => valid.append_n_non_nulls(new),
+            (None, Some(valid)) => valid.append_n_nulls(new),
+            (None, none) if new > 0 => none.insert(all_valid(before)).append_n_nulls(new),
+            (Some(_) | None, _) => {}
+        }
+        Ok(())
+    }
+
+    /// The code of a text that row number `row` has.
+    fn code(&mut self, row: usize, text: &str) -> Result<u32> {
+        if !self.is_sought {
+            return self.append(text);
+        }
+        let hash = self.hasher.hash_one(text.as_bytes());
+        let (ends, bytes) = (&self.ends, &self.bytes);
+        let found = self
+            .table
+            .find(hash, |code| entry(ends, bytes, *code) == text.as_bytes());
+        if let Some(code) = found {
+            return Ok(*code);
+        }
+        let code = self.append(text)?;
+        let (ends, bytes, hasher) = (&self.ends, &self.bytes, &self.hasher);
+        self.table
+            .insert_unique(hash, code, |code| hasher.hash_one(entry(ends, bytes, *code)));
+        // Three new texts in four rows: looking them up costs more than it saves.
+        let rows = row + 1;
+        self.is_sought = rows < TRIAL_ROWS || self.ends.len() < rows - rows / 4;
+        Ok(code)
+    }
+
+    fn append(&mut self, text: &str) -> Result<u32> {
+        let code = self.ends.len() - 1;
+        self.bytes.extend_from_slice(text.as_bytes());
+        let end = self.end()?;
+        self.ends.push(end);
+        u32::try_from(code).map_err(|_| too_much())
+    }
+
+    fn end(&self) -> Result<i32> {
+        i32::try_from(self.bytes.len()).map_err(|_| too_much())
+    }
+
+    /// The packed column of `rows` rows, `None` if it holds only nulls; starts anew.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] never for texts.
+    pub fn finish(&mut self, name: &str, rows: usize) -> Result<Option<(Field, ArrayRef)>> {
+        let has_values = self.last.is_some() || self.ends.len() > 1;
+        let packed = if has_values {
+            self.fill(rows)?;
+            let nulls = self.valid.take().and_then(|mut valid| valid.finish());
+            let offsets = OffsetBuffer::new(ScalarBuffer::from(self.ends.clone()));
+            let bytes = Buffer::from(self.bytes.as_slice());
+            Some(if self.is_coded {
+                coded(name, &self.codes, nulls, StringArray::try_new(offsets, bytes, None)?)?
+            } else {
+                let texts = StringArray::try_new(offsets, bytes, nulls)?;
+                (Field::new(name, DataType::Utf8, true), Arc::new(texts) as ArrayRef)
+            })
+        } else {
+            None
+        };
+        self.is_sought = self.is_coded;
+        self.codes.clear();
+        self.valid = None;
+        self.ends.truncate(1);
+        self.bytes.clear();
+        self.table.clear();
+        self.last = None;
+        Ok(packed)
+    }
+}
+
+fn too_much() -> Error {
+    Error::internal("the texts of one batch exceed 2 GiB")
+}
+
+fn entry<'a>(ends: &[i32], bytes: &'a [u8], code: u32) -> &'a [u8] {
+    let at = code.as_usize();
+    let bound = |at: usize| ends.get(at).map(|end| end.as_usize());
+    match (bound(at), bound(at + 1)) {
+        (Some(from), Some(to)) => bytes.get(from..to).unwrap_or_default(),
+        _ => &[],
+    }
+}
+
+/// A column of codes as wide as they must be.
+fn coded(name: &str, codes: &[u32], nulls: Option<NullBuffer>, entries: StringArray) -> Result<(Field, ArrayRef)> {
+    let entries: ArrayRef = Arc::new(entries);
+    let array = match entries.len() {
+        0..=0x100 => keyed::<UInt8Type>(codes, nulls, entries)?,
+        0x101..=0x1_0000 => keyed::<UInt16Type>(codes, nulls, entries)?,
+        _ => keyed::<UInt32Type>(codes, nulls, entries)?,
+    };
+    Ok((Field::new(name, array.data_type().clone(), true), array))
+}
+
+fn keyed<K>(codes: &[u32], nulls: Option<NullBuffer>, entries: ArrayRef) -> Result<ArrayRef>
+where
+    K: ArrowDictionaryKeyType,
+    K::Native: TryFrom<u32> + Default,
+{
+    let keys: Vec<K::Native> = if entries.len() == 1 {
+        vec![K::Native::default(); codes.len()]
+    } else {
+        // Whoever calls has seen that all codes fit.
+        let keys = codes.iter().map(|c| K::Native::try_from(*c).unwrap_or_default());
+        keys.collect()
+    };
+    let keys = PrimitiveArray::<K>::new(ScalarBuffer::from(keys), nulls);
+    Ok(Arc::new(DictionaryArray::<K>::try_new(keys, entries)?))
+}
+
+/// A packed column of one text.
+///
+/// # Errors
+/// [`crate::error::Kind::Internal`] never for texts.
+pub fn constant(name: &str, text: &str, rows: usize) -> Result<(Field, ArrayRef)> {
+    coded(name, &vec![0; rows], None, StringArray::from_iter_values([text]))
+}
+
+/// Packs a gathered column of texts; `None` if it holds only nulls.
+pub(super) fn pack(name: &str, gathered: &ArrayRef) -> Result<Option<(Field, ArrayRef)>> {
+    let (keys, entries) = codes(gathered)?;
+    if keys.null_count() == keys.len() {
+        return Ok(None);
+    }
+    if entries.len() >= keys.len() {
+        let texts = arrow::compute::cast(gathered, &DataType::Utf8)?;
+        return Ok(Some((Field::new(name, DataType::Utf8, true), texts)));
+    }
+    let mut words = TextWords::coded();
+    let mut known: Vec<Option<u32>> = vec![None; entries.len()];
+    for row in 0..keys.len() {
+        if keys.is_null(row) {
+            words.push(row, None)?;
+            continue;
+        }
+        // The first row of an entry looks it up, the others know its code.
+        let at = keys.value(row).as_usize();
+        let slot = known.get_mut(at).ok_or_else(|| Error::internal("a code of no entry"))?;
+        if let Some(code) = *slot {
+            words.push_code(row, code)?;
+        } else {
+            words.push(row, Some(entries.value(at)))?;
+            *slot = words.last;
+        }
+    }
+    words.finish(name, keys.len())
+}
+
+impl TextWords {
+    fn push_code(&mut self, row: usize, code: u32) -> Result<()> {
+        if self.last != Some(code) {
+            self.fill(row)?;
+            self.keep(code);
+        }
+        Ok(())
+    }
+}
+
+/// A gathered column of texts.
+pub(super) type Coded = DictionaryArray<UInt32Type>;
+
+/// Texts from several packed columns on their way into one gathered column.
+pub(super) struct TextGathering {
+    rows: usize,
+    /// None while all rows have the first entry.
+    codes: Vec<u32>,
+    entries: StringBuilder,
+    /// Entries of columns that have few: many small batches have the same ones.
+    table: HashTable<u32>,
+    hasher: RandomState,
+}
+
+impl TextGathering {
+    /// A column of `rows` texts, none of which is known yet, with room for so many `entries` of so many `bytes`.
+    pub(super) fn new(rows: usize, (entries, bytes): (usize, usize)) -> Self {
+        Self {
+            rows,
+            codes: Vec::new(),
+            entries: StringBuilder::with_capacity(entries, bytes),
+            table: HashTable::new(),
+            hasher: RandomState::with_seeds(1, 2, 3, 4),
+        }
+    }
+
+    /// Takes the texts of some rows.
+    pub(super) fn take(&mut self, array: &ArrayRef, route: &Route) -> Result<()> {
+        match array.data_type() {
+            DataType::Utf8 => self.take_texts(array.as_string::<i32>(), route),
+            DataType::Dictionary(key, _) => {
+                let entries = array
+                    .as_any_dictionary()
+                    .values()
+                    .as_string_opt::<i32>()
+                    .ok_or_else(|| Error::internal("a dictionary of no texts"))?;
+                match &**key {
+                    DataType::UInt8 => self.take_codes(array.as_dictionary::<UInt8Type>().keys(), entries, route),
+                    DataType::UInt16 => self.take_codes(array.as_dictionary::<UInt16Type>().keys(), entries, route),
+                    DataType::UInt32 => self.take_codes(array.as_dictionary::<UInt32Type>().keys(), entries, route),
+                    other => return Err(Error::internal(format!("codes are not packed as {other}"))),
+                }
+            }
+            other => return Err(Error::internal(format!("texts are not packed as {other}"))),
+        }
+        Ok(())
+    }
+
+    fn next_code(&self) -> u32 {
+        u32::try_from(self.entries.len()).unwrap_or(u32::MAX)
+    }
+
+    fn set(&mut self, place: usize, code: u32) {
+        if let Some(slot) = self.codes.get_mut(place) {
+            *slot = code;
+        }
+    }
+
+    /// Rows differ: places without a code of their own have the first one.
+    fn differ(&mut self) {
+        self.codes.resize(self.rows, 0);
+    }
+
+    fn take_texts(&mut self, texts: &StringArray, route: &Route) {
+        self.differ();
+        for (row, place) in route.pairs() {
+            self.set(place, self.next_code());
+            self.entries.append_value(texts.value(row));
+        }
+    }
+
+    fn take_codes<K: ArrowDictionaryKeyType>(&mut self, keys: &PrimitiveArray<K>, entries: &StringArray, route: &Route)
+    where
+        u32: TryFrom<K::Native>,
+    {
+        let code = |row: usize| {
+            keys.values()
+                .get(row)
+                .map_or(0, |key| u32::try_from(*key).unwrap_or(u32::MAX))
+        };
+        if entries.len() == 1 {
+            // Of a column of one text, nothing has to be set.
+            let code = self.shared(entries.value(0));
+            if code > 0 {
+                self.differ();
+                route.pairs().for_each(|(_, place)| self.set(place, code));
+            }
+            return;
+        }
+        self.differ();
+        if K::DATA_TYPE == DataType::UInt8 {
+            let mut known: Vec<Option<u32>> = vec![None; entries.len()];
+            for (row, place) in route.pairs() {
+                // The code of a null is arbitrary, and no entry may stand behind it.
+                let at = code(row).as_usize();
+                let Some(slot) = known.get_mut(at) else { continue };
+                let code = match *slot {
+                    Some(code) => code,
+                    None => *slot.insert(self.shared(entries.value(at))),
+                };
+                self.set(place, code);
+            }
+            return;
+        }
+        if entries.len() <= route.len() {
+            let base = self.next_code();
+            for entry in entries {
+                self.entries.append_value(entry.unwrap_or_default());
+            }
+            for (row, place) in route.pairs() {
+                self.set(place, base.saturating_add(code(row)));
+            }
+            return;
+        }
+        // A few rows out of many entries: take only what they name.
+        for (row, place) in route.pairs() {
+            self.set(place, self.next_code());
+            let at = code(row).as_usize();
+            // The code of a null is arbitrary, and no entry may stand behind it.
+            self.entries
+                .append_value(if at < entries.len() { entries.value(at) } else { "" });
+        }
+    }
+
+    /// The code of a text that other batches may have as well.
+    fn shared(&mut self, text: &str) -> u32 {
+        let Self {
+            entries, table, hasher, ..
+        } = self;
+        let of = |code: u32| entry(entries.offsets_slice(), entries.values_slice(), code);
+        let hash = hasher.hash_one(text.as_bytes());
+        if let Some(code) = table.find(hash, |code| of(*code) == text.as_bytes()) {
+            return *code;
+        }
+        let code = u32::try_from(entries.len()).unwrap_or(u32::MAX);
+        table.insert_unique(hash, code, |code| hasher.hash_one(of(*code)));
+        entries.append_value(text);
+        code
+    }
+
+    /// The gathered column. Columns of as many rows that all have one text share their codes: `alike` is the first.
+    pub(super) fn finish(mut self, nulls: Option<NullBuffer>, alike: &mut Option<Coded>) -> Result<ArrayRef> {
+        if self.entries.is_empty() {
+            self.entries.append_value("");
+        }
+        if self.codes.is_empty() && self.entries.len() == 1 && nulls.is_none() {
+            let entries: ArrayRef = Arc::new(self.entries.finish());
+            let known = alike.take().filter(|known| known.len() == self.rows);
+            let column = match known {
+                Some(known) => known.with_values(entries),
+                None => DictionaryArray::try_new(vec![0; self.rows].into(), entries)?,
+            };
+            return Ok(Arc::new(alike.insert(column).clone()));
+        }
+        self.differ();
+        let keys = UInt32Array::new(self.codes.into(), nulls);
+        Ok(Arc::new(DictionaryArray::try_new(
+            keys,
+            Arc::new(self.entries.finish()),
+        )?))
+    }
+}

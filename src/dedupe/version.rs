@@ -1,0 +1,116 @@
+//! What a row says about its job, weighed against what others say.
+
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, AsArray, Int64Array, RecordBatch, TimestampMillisecondArray, UInt64Array};
+
+use super::file_order::FileOrder;
+use crate::error::Result;
+use crate::schema::batch::{ColumnWords, int, number, uint, words};
+
+/// How much a version of a job is worth; the larger wins.
+pub(super) type Worth = (i64, i64, i64, i64, u32, i64);
+
+/// One row that tells of a job others may tell of too.
+pub(super) struct RecordVersion {
+    /// Its weight.
+    pub(super) worth: Worth,
+    /// Input file.
+    pub(super) file_id: Arc<str>,
+    /// Line.
+    pub(super) line: i64,
+    /// Steps that came with it.
+    pub(super) step_n: i64,
+    /// Content.
+    pub(super) content_hash: u64,
+}
+
+/// The columns of a batch, published or gathered, that versions are weighed by.
+pub(super) struct Versions<'a> {
+    format: ColumnWords<'a>,
+    file: ColumnWords<'a>,
+    // A gathered batch leaves out what no row has.
+    end: Option<&'a ArrayRef>,
+    received: Option<&'a TimestampMillisecondArray>,
+    cpu: Option<&'a Int64Array>,
+    wall: &'a Int64Array,
+    line: &'a Int64Array,
+    steps: &'a Int64Array,
+    hash: &'a UInt64Array,
+    measured: Vec<&'a ArrayRef>,
+}
+
+impl<'a> Versions<'a> {
+    /// The columns of `batch`.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] when the batch is not what the schema declares.
+    pub(super) fn new(batch: &'a RecordBatch) -> Result<Self> {
+        let optional = |name: &str| batch.column_by_name(name);
+        Ok(Self {
+            format: words(batch, "format")?,
+            file: words(batch, "file_id")?,
+            end: optional("end_utc"),
+            received: optional("received_utc").and_then(|column| column.as_primitive_opt()),
+            cpu: optional("cpu_ms").and_then(|column| column.as_primitive_opt()),
+            wall: int(batch, "wall_s")?,
+            line: int(batch, "line")?,
+            steps: int(batch, "step_n")?,
+            hash: uint(batch, "content_hash")?,
+            measured: MEASURED.iter().filter_map(|name| optional(name)).collect(),
+        })
+    }
+
+    /// What a row says.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] for a file no ledger knows.
+    pub(super) fn version(&self, row: usize, order: &FileOrder) -> Result<RecordVersion> {
+        let file_id = self.file.value(row);
+        let (rank, line) = (order.rank(file_id)?, self.line.value(row));
+        let worth = match self.format.value(row) {
+            // A finished job beats a running one, a longer look a shorter one (a window edge loses steps and with
+            // them CPU time), more known fields fewer.
+            "sacct" => {
+                let cpu_ms = self.cpu.and_then(|cpu| number(cpu, row)).unwrap_or(-1);
+                let known = self.measured.iter().filter(|column| column.is_valid(row)).count();
+                let known = i64::try_from(known).unwrap_or(i64::MAX);
+                let is_ended = self.end.is_some_and(|end| end.is_valid(row));
+                (i64::from(is_ended), self.wall.value(row), cpu_ms, known, rank, line)
+            }
+            // The collector stores what it receives last.
+            "gracc" => {
+                let received = self.received.and_then(|received| number(received, row));
+                (received.unwrap_or(i64::MIN), 0, 0, 0, rank, line)
+            }
+            // The APEL server replaces the whole row: the last one loaded wins.
+            _ => (0, 0, 0, 0, rank, line),
+        };
+        Ok(RecordVersion {
+            worth,
+            file_id: file_id.into(),
+            line,
+            step_n: self.steps.value(row),
+            content_hash: self.hash.value(row),
+        })
+    }
+}
+
+/// Fields that make one version of a Slurm job fuller than another.
+const MEASURED: &[&str] = &[
+    "submit_utc",
+    "eligible_utc",
+    "account",
+    "user",
+    "partition",
+    "qos",
+    "alloc_core_n",
+    "alloc_node_n",
+    "alloc_gpu_n",
+    "alloc_memory_byte",
+    "max_rss_byte",
+    "alloc_billing_n",
+    "node_list",
+    "state",
+    "exit_code",
+];

@@ -1,0 +1,264 @@
+//! The CE logs of a run: which sources name some, what their lines came to.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::identity_check::MatchRules;
+use super::identity_index::{IdentityIndex, IdentityIndexBuilder, LateRecords};
+use super::reading::Reading;
+use crate::config::{Plan, SourcePlan};
+use crate::dedupe::options::IntakeOptions;
+use crate::dedupe::{Window, history};
+use crate::error::{Error, Result};
+use crate::lake::found::FoundFile;
+use crate::lake::state::State;
+use crate::ledger::{Book, Reason};
+use crate::privacy::Privacy;
+use crate::sources::dialect::Dialect;
+use crate::sources::input::InputFile;
+use crate::sources::options::ReaderOptions;
+use crate::sources::{Format, compression, registry};
+use crate::store::{Publication, Store, lake};
+use crate::time::Month;
+
+/// The source a joined source's CE logs are read as. Its files are accounted to the same name.
+pub(crate) fn companion(source: &SourcePlan) -> Option<SourcePlan> {
+    if source.blah.is_empty() {
+        return None;
+    }
+    Some(SourcePlan {
+        reader: Arc::new(ReaderOptions {
+            format: Format::Blah,
+            unix_start_time: None,
+            is_start_submit: false,
+            ..ReaderOptions::clone(&source.reader)
+        }),
+        intake: Arc::new(IntakeOptions {
+            scaled_to: None,
+            ..IntakeOptions::clone(&source.intake)
+        }),
+        paths: source.blah.clone(),
+        blah: Vec::new(),
+        written: crate::sources::location::Written {
+            path_lines: Vec::new(),
+            ..source.written.clone()
+        },
+        ..source.clone()
+    })
+}
+
+/// One file of CE logs, once.
+struct LogFile {
+    /// Known before it is read only when it was hashed.
+    file_id: Option<Arc<str>>,
+    file: InputFile,
+    /// All jobs it tells of were completed from it.
+    is_known: bool,
+}
+
+/// The index of one source.
+struct Joined {
+    source: Arc<SourcePlan>,
+    files: Vec<LogFile>,
+    index: Arc<IdentityIndex>,
+}
+
+/// Whether the logs tell of jobs that were published without.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum LateLogs {
+    /// No.
+    Not,
+    /// They do: the files that hold a version of such a job have to be read again, and no others.
+    Files(BTreeSet<Arc<str>>),
+    /// They do, but not every file that would have to be read again is there.
+    LeftAsIs,
+}
+
+/// Indexes by the name of the source.
+#[derive(Default)]
+pub(crate) struct IdentitySources {
+    joined: BTreeMap<String, Joined>,
+}
+
+impl IdentitySources {
+    /// Reads the CE logs, and finds out whether they tell of jobs that were published without; and of how many jobs that
+    /// cannot be told.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Io`] when a log or the lake cannot be read.
+    pub(crate) fn prepare(
+        plan: &Plan,
+        found: &[FoundFile],
+        state: &mut State,
+        store: &Store,
+        publication: &Publication,
+        is_rebuild: bool,
+        window: Window,
+    ) -> Result<(Self, (LateLogs, u64))> {
+        let grids = Self::read(plan, found, state, is_rebuild, window)?;
+        let (files, untold_n) = grids.survey(plan.privacy.as_deref(), state, (store, publication))?;
+        let late = if is_rebuild {
+            LateLogs::Not
+        } else if !state.can_complete(&files, found, window) {
+            LateLogs::LeftAsIs
+        } else if files.is_empty() {
+            LateLogs::Not
+        } else {
+            LateLogs::Files(files)
+        };
+        Ok((grids, (late, if is_rebuild { 0 } else { untold_n })))
+    }
+
+    /// Reads the CE logs of every source of which anything has to be read.
+    fn read(plan: &Plan, found: &[FoundFile], state: &State, is_rebuild: bool, window: Window) -> Result<Self> {
+        let mut grids = Self::default();
+        for source in plan.sources.iter().filter(|source| !source.blah.is_empty()) {
+            let is_new = |found: &FoundFile| {
+                let id = found.file_id();
+                id.is_none_or(|id| !state.book.is_done(&id, |month| window.holds(month)))
+            };
+            let mut of_source = found.iter().filter(|found| found.source.name == source.name);
+            if !(is_rebuild || state.is_completion_due() || of_source.any(is_new)) {
+                continue;
+            }
+            let mut ids = BTreeSet::new();
+            let files: Vec<LogFile> = found
+                .iter()
+                .filter(|found| found.source.name == source.name && found.source.format() == Format::Blah)
+                .map(|found| {
+                    let file_id = found.file_id();
+                    let is_entered = |id: &Arc<str>| state.book.inputs().contains_key(&**id);
+                    LogFile {
+                        is_known: !state.is_completion_due() && file_id.as_ref().is_some_and(is_entered),
+                        file_id,
+                        file: found.file.clone(),
+                    }
+                })
+                .filter(|log| log.file_id.as_ref().is_none_or(|id| ids.insert(Arc::clone(id))))
+                .collect();
+            let joined = Joined {
+                source: Arc::clone(source),
+                index: Arc::new(index(&files, source)?),
+                files,
+            };
+            grids.joined.insert(source.name.clone(), joined);
+        }
+        Ok(grids)
+    }
+
+    /// Tells every batch log to be read what its jobs are completed from.
+    pub(crate) fn hand_out(&self, files: &mut [Reading]) {
+        for file in files {
+            file.grid = self.of(&file.source);
+        }
+    }
+
+    fn of(&self, source: &SourcePlan) -> Option<Arc<IdentityIndex>> {
+        let joined = self
+            .joined
+            .get(&source.name)
+            .filter(|_| source.format() != Format::Blah);
+        joined.map(|joined| Arc::clone(&joined.index))
+    }
+
+    /// Marks the lines that published records were completed from. Where a line came later than the record it answers to,
+    /// all versions of that record must be made anew: these are the files they are read from. Of as many records it cannot
+    /// be told whether one did.
+    fn survey(
+        &self,
+        privacy: Option<&Privacy>,
+        state: &State,
+        (store, publication): (&Store, &Publication),
+    ) -> Result<(BTreeSet<Arc<str>>, u64)> {
+        let (mut files, mut untold_n) = (BTreeSet::new(), 0);
+        for (name, joined) in &self.joined {
+            let mut late = LateRecords::default();
+            let Some((first_ms, last_ms)) = joined.index.reach_ms() else {
+                continue;
+            };
+            let known: Vec<bool> = joined.files.iter().map(|log| log.is_known).collect();
+            let months = (Month::of_ms(first_ms), Month::of_ms(last_ms));
+            for (site, month) in state.partitions() {
+                let is_reached = months.0.is_none_or(|first| *month >= first)
+                    && months.1.is_none_or(|last| *month <= last)
+                    && joined.source.intake.site.as_ref().is_none_or(|own| own == site);
+                if !is_reached {
+                    continue;
+                }
+                let rules = MatchRules::of(&joined.source, privacy, (site, *month));
+                let path = lake::month_path("records", site, *month);
+                for batch in lake::batches(store, publication, &path)?.into_iter().flatten() {
+                    joined.index.survey(&batch?, (&rules, &known), &mut late)?;
+                }
+                if late.record_ids.is_empty() {
+                    continue;
+                }
+                let path = lake::month_path("history", site, *month);
+                for batch in lake::batches(store, publication, &path)?.into_iter().flatten() {
+                    let losers = history::from_batch(&batch?)?.into_iter();
+                    let of_late = losers.filter(|loser| late.record_ids.contains(&loser.record_id));
+                    late.file_ids.extend(of_late.map(|loser| loser.file_id));
+                }
+            }
+            // A version that another source read is completed by no log of this one.
+            let is_own = |file_id: &Arc<str>| {
+                state
+                    .book
+                    .inputs()
+                    .get(&**file_id)
+                    .is_some_and(|input| input.source == *name)
+            };
+            files.extend(late.file_ids.into_iter().filter(is_own));
+            untold_n += late.untold_n;
+        }
+        Ok((files, untold_n))
+    }
+
+    /// Tells the ledger which lines of the CE logs no job answers to. `files` are those this run read, with their ids.
+    pub(crate) fn settle(&self, book: &mut Book, files: &[Reading], file_ids: &[Arc<str>]) {
+        let read: BTreeMap<(&str, &str), &Arc<str>> = files
+            .iter()
+            .zip(file_ids)
+            .map(|(file, id)| ((file.source.name.as_str(), file.file.path.as_str()), id))
+            .collect();
+        for (name, joined) in &self.joined {
+            let uses = joined.index.uses(joined.files.len());
+            for (log, (used, unused)) in joined.files.iter().zip(uses) {
+                let known = log.file_id.clone();
+                let id = known.or_else(|| {
+                    read.get(&(name.as_str(), log.file.path.as_str()))
+                        .map(|id| Arc::clone(id))
+                });
+                if let Some(id) = id {
+                    let parts = [(Reason::GridIdentity, used), (Reason::GridIdentityUnused, unused)];
+                    book.divide(&id, &parts);
+                }
+            }
+        }
+    }
+}
+
+/// The lines of all logs. What a log holds besides is told when it is read as an input.
+fn index(files: &[LogFile], source: &Arc<SourcePlan>) -> Result<IdentityIndex> {
+    let mut builder = IdentityIndexBuilder::default();
+    for (log, place) in files.iter().zip(0..) {
+        builder.file(place);
+        let read = |builder: &mut IdentityIndexBuilder| -> Result<()> {
+            let input = compression::decompress(log.file.open()?)?;
+            for work in registry::pieces(Dialect::Blah, input, Arc::clone(&source.reader))? {
+                work?(builder);
+            }
+            Ok(())
+        };
+        match read(&mut builder) {
+            // An archive that is damaged, or a log that cannot be opened, is told when it is read as an input; what came before the damage counts.
+            Err(why) if is_damage(&why) || InputFile::is_shut(&why) => {}
+            told => told.map_err(|why| why.at("file", &log.file.path))?,
+        }
+    }
+    builder.finish()
+}
+
+fn is_damage(why: &Error) -> bool {
+    super::reading::is_damage(why)
+}

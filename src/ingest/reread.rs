@@ -1,0 +1,51 @@
+//! Known files that have to be read again.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::identity_sources::LateLogs;
+use crate::lake::state::State;
+use crate::runtime::progress::Progress;
+
+/// Tells of lines of CEs that came late, and of files that were refused; the files to read again for them.
+pub(crate) fn read_again(late: (LateLogs, u64), state: &State, progress: &dyn Progress) -> BTreeSet<Arc<str>> {
+    let mut again = completed_late(late, progress);
+    again.append(&mut refused_before(state, progress));
+    again
+}
+
+/// Tells of lines of CEs that came late; the files to read again for them.
+fn completed_late((late, untold_n): (LateLogs, u64), progress: &dyn Progress) -> BTreeSet<Arc<str>> {
+    if untold_n > 0 {
+        progress.note(&format!(
+            "a CE's log came later than jobs it tells of, and of {untold_n} of them it cannot be told whether it says \
+             something else: what decides is withheld, and the log they were completed from is gone"
+        ));
+    }
+    match late {
+        LateLogs::Not => BTreeSet::new(),
+        LateLogs::Files(files) => {
+            let n = files.len();
+            progress.note(&format!(
+                "a CE's log came later than jobs it tells of: files read again for them: {n}"
+            ));
+            files
+        }
+        LateLogs::LeftAsIs => {
+            progress.note("a CE's log came later than jobs it tells of whose log is gone: they stay as they are");
+            BTreeSet::new()
+        }
+    }
+}
+
+/// Files that readers refused which knew less than those of this version.
+fn refused_before(state: &State, progress: &dyn Progress) -> BTreeSet<Arc<str>> {
+    let refused = state.refused_by_former_readers();
+    if !refused.is_empty() {
+        let n = refused.len();
+        progress.note(&format!(
+            "files that an earlier version refused are read again, as far as they are there: {n}"
+        ));
+    }
+    refused
+}

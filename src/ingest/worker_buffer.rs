@@ -1,0 +1,65 @@
+//! Where a reading thread puts what pieces of files say.
+
+use super::reading::{ReadPool, dead};
+use crate::dedupe::Intake;
+use crate::dedupe::columns::Columns;
+use crate::error::Result;
+use crate::sources::Work;
+use crate::sources::dialect::Dialect;
+
+/// Where one thread puts what pieces say, until it is worth a batch.
+pub(crate) struct WorkerBuffer<'a> {
+    room: &'a ReadPool<'a>,
+    columns: Columns,
+    /// The file pieces were taken of, and what they said.
+    open: Option<(usize, Intake)>,
+}
+
+impl<'a> WorkerBuffer<'a> {
+    /// An empty buffer.
+    pub(crate) fn new(room: &'a ReadPool<'a>) -> Self {
+        Self {
+            room,
+            columns: Columns::new(),
+            open: None,
+        }
+    }
+
+    /// Lets a piece of file `at` say what it holds.
+    ///
+    /// # Errors
+    /// As [`WorkerBuffer::clear`].
+    pub(crate) fn take(&mut self, at: usize, dialect: Dialect, work: Work) -> Result<()> {
+        if self.open.as_ref().is_some_and(|(open, _)| *open != at) {
+            self.clear()?;
+        }
+        let room = self.room;
+        let reading = room.files.get(at).ok_or_else(dead)?;
+        let columns = &mut self.columns;
+        let (_, intake) = self.open.get_or_insert_with(|| {
+            let intake = reading.intake(at, dialect, room.window, std::mem::take(columns));
+            (at, intake)
+        });
+        reading.tell(work, intake);
+        if intake.is_full() {
+            self.clear()?;
+        }
+        Ok(())
+    }
+
+    /// Hands over what was taken in.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Io`] when candidates or refusals cannot be put by; [`crate::error::Kind::Data`] when there
+    /// are too many summaries.
+    pub(crate) fn clear(&mut self) -> Result<()> {
+        let Some((at, intake)) = self.open.take() else {
+            return Ok(());
+        };
+        let reading = self.room.files.get(at).ok_or_else(dead)?;
+        let harvest;
+        (harvest, self.columns) = reading.put_by(intake, self.room.spill)?;
+        let result = self.room.results.get(at).ok_or_else(dead)?;
+        result.lock().map_err(|_| dead())?.take(harvest, &reading.file.path)
+    }
+}

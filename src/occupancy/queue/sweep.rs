@@ -1,0 +1,368 @@
+//! Who waits, from second to second, and what it adds up to.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::state::{Class, QueueChange, QueueInstant, QueueNode, index, measures, relative};
+use super::{Ask, Machines, Queue, QueueKey, QueueSums, Wait};
+use crate::occupancy::allocation_shapes::AllocationShapes;
+use crate::occupancy::grid::Grid;
+use crate::occupancy::history::CapacityState;
+use crate::time::Day;
+
+/// The sweep.
+pub(super) struct QueueSweep<'a> {
+    pub(super) machines: Machines<'a>,
+    pub(super) shapes: &'a AllocationShapes,
+    pub(super) queue: &'a Queue,
+    pub(super) base_s: i64,
+    pub(super) nodes: Vec<QueueNode>,
+    /// Seconds at which something about a node changes by itself.
+    pub(super) breakpoints: Vec<(u32, u32)>,
+    pub(super) next_fence: usize,
+    /// First seconds of days.
+    pub(super) days: Vec<(u32, Day)>,
+    pub(super) next_day: usize,
+    pub(super) day: Day,
+    pub(super) starts: Vec<u32>,
+    pub(super) next_start: usize,
+    pub(super) ends: Vec<u32>,
+    pub(super) next_end: usize,
+    /// By wait: what its class had fitted when it began, or when the day did.
+    pub(super) fitted_s: Vec<i64>,
+    /// Jobs that wait now.
+    pub(super) waiting: BTreeSet<u32>,
+    pub(super) classes: Vec<Option<Class>>,
+    /// Classes that wait for a pool.
+    pub(super) active: Vec<Vec<usize>>,
+    pub(super) dirty: Vec<u32>,
+    pub(super) moments: BTreeMap<(usize, Option<usize>), [QueueInstant; 2]>,
+    pub(super) sums: BTreeMap<QueueKey, QueueSums>,
+}
+
+impl<'a> QueueSweep<'a> {
+    pub(super) fn new(machines: Machines<'a>, shapes: &'a AllocationShapes, grid: &Grid, queue: &'a Queue) -> Self {
+        let base_s = grid.from_s();
+        let mut nodes: Vec<QueueNode> = machines
+            .histories
+            .iter()
+            .map(|_| QueueNode {
+                used: vec![0; shapes.width()],
+                is_stale: true,
+                ..QueueNode::default()
+            })
+            .collect();
+        for (pool, of) in queue.pools.iter().enumerate() {
+            for node in of {
+                if let Some(node) = nodes.get_mut(index(*node)) {
+                    node.pools.push(pool);
+                }
+            }
+        }
+        let mut limits: Vec<i64> = queue.asks.iter().filter_map(|ask| ask.limit_s).collect();
+        limits.sort_unstable();
+        limits.dedup();
+        let mut breakpoints = Vec::new();
+        for (node, history) in (0_u32..).zip(machines.histories) {
+            for segment in &history.segments {
+                let ahead = limits.iter().filter(|_| segment.state == CapacityState::Reserved);
+                // A job that runs for as long as it may fits before a reservation up to the second it would end there.
+                let ahead = ahead.map(|limit_s| segment.from_s.saturating_sub(*limit_s).saturating_add(1));
+                for at_s in ahead.chain([segment.from_s]) {
+                    if base_s < at_s && at_s < grid.until_s() {
+                        breakpoints.push((relative(at_s - base_s), node));
+                    }
+                }
+            }
+        }
+        breakpoints.sort_unstable();
+        let mut days: Vec<(u32, Day)> = Vec::new();
+        for cell in grid.cells() {
+            if days.last().is_none_or(|(_, day)| *day != cell.day) {
+                days.push((relative(cell.from_s - base_s), cell.day));
+            }
+        }
+        let by = |second: fn(&Wait) -> u32| {
+            let mut order: Vec<u32> = (0..u32::try_from(queue.waits.len()).unwrap_or(u32::MAX)).collect();
+            order.sort_by_key(|at| queue.waits.get(index(*at)).map(|wait| (second(wait), *wait)));
+            order
+        };
+        Self {
+            machines,
+            shapes,
+            queue,
+            base_s,
+            nodes,
+            breakpoints,
+            next_fence: 0,
+            day: days.first().map_or(0, |(_, day)| *day),
+            days,
+            next_day: 1,
+            starts: by(|wait| wait.start_s),
+            next_start: 0,
+            ends: by(|wait| wait.end_s),
+            next_end: 0,
+            fitted_s: vec![0; queue.waits.len()],
+            waiting: BTreeSet::new(),
+            classes: queue.asks.iter().map(|_| None).collect(),
+            active: vec![Vec::new(); queue.pools.len()],
+            dirty: Vec::new(),
+            moments: BTreeMap::new(),
+            sums: BTreeMap::new(),
+        }
+    }
+
+    /// Goes through what changes before `until_s`.
+    pub(super) fn go(&mut self, changes: &[QueueChange], until_s: u32) {
+        let mut next = 0;
+        loop {
+            let mut at_s = changes.get(next).map_or(u32::MAX, |change| change.0);
+            at_s = at_s.min(self.breakpoints.get(self.next_fence).map_or(u32::MAX, |fence| fence.0));
+            at_s = at_s.min(self.days.get(self.next_day).map_or(u32::MAX, |day| day.0));
+            for (order, place, second) in [
+                (&self.starts, self.next_start, (|wait| wait.start_s) as fn(&Wait) -> u32),
+                (&self.ends, self.next_end, |wait| wait.end_s),
+            ] {
+                let wait = order.get(place).and_then(|at| self.queue.waits.get(index(*at)));
+                at_s = at_s.min(wait.map_or(u32::MAX, second));
+            }
+            if at_s >= until_s {
+                return;
+            }
+            while let Some((_, node, shape, is_start)) = changes.get(next).filter(|change| change.0 == at_s) {
+                if let Some(node) = self.nodes.get_mut(index(*node)) {
+                    for (used, amount) in node.used.iter_mut().zip(self.shapes.amounts(*shape)) {
+                        *used = if *is_start {
+                            used.wrapping_add(*amount)
+                        } else {
+                            used.wrapping_sub(*amount)
+                        };
+                    }
+                }
+                self.touch(*node);
+                next += 1;
+            }
+            while let Some((_, node)) = self
+                .breakpoints
+                .get(self.next_fence)
+                .copied()
+                .filter(|fence| fence.0 == at_s)
+            {
+                self.touch(node);
+                self.next_fence += 1;
+            }
+            self.pass_ends(at_s);
+            if let Some((_, day)) = self.days.get(self.next_day).copied().filter(|day| day.0 == at_s) {
+                self.close_day(at_s);
+                self.day = day;
+                self.next_day += 1;
+            }
+            self.pass_starts(at_s);
+            self.look(at_s);
+        }
+    }
+
+    fn touch(&mut self, node: u32) {
+        if let Some(of) = self.nodes.get_mut(index(node)) {
+            of.is_stale = true;
+            self.dirty.push(node);
+        }
+    }
+
+    /// Ends the waits of a second.
+    fn pass_ends(&mut self, at_s: u32) {
+        while let Some(at) = self.ends.get(self.next_end).copied() {
+            let Some(wait) = self.queue.waits.get(index(at)).filter(|wait| wait.end_s == at_s) else {
+                break;
+            };
+            self.next_end += 1;
+            self.waiting.remove(&at);
+            self.count_job(at, index(wait.ask), at_s);
+            self.change_waiting(index(wait.ask), -1, at_s);
+        }
+    }
+
+    /// Begins the waits of a second.
+    fn pass_starts(&mut self, at_s: u32) {
+        while let Some(at) = self.starts.get(self.next_start).copied() {
+            let Some(wait) = self.queue.waits.get(index(at)).filter(|wait| wait.start_s == at_s) else {
+                break;
+            };
+            self.next_start += 1;
+            self.change_waiting(index(wait.ask), 1, at_s);
+            self.waiting.insert(at);
+            self.begin(at, index(wait.ask));
+        }
+    }
+
+    /// From now on counts what the class of a wait fits.
+    fn begin(&mut self, wait: u32, ask: usize) {
+        let fitted_s = self.class(ask).map_or(0, |class| class.fitted_s);
+        if let Some(begun) = self.fitted_s.get_mut(index(wait)) {
+            *begun = fitted_s;
+        }
+    }
+
+    fn class(&self, ask: usize) -> Option<&Class> {
+        self.classes.get(ask)?.as_ref()
+    }
+
+    /// A job that waits more, or less.
+    fn change_waiting(&mut self, ask: usize, by: i64, at_s: u32) {
+        self.flush(ask, at_s);
+        let Some(of) = self.queue.asks.get(ask) else { return };
+        let is_new = self.class(ask).is_none();
+        if is_new {
+            let width = 1 + of.units.len();
+            let is_told = (0..width).map(|measure| self.is_told(of, measure)).collect();
+            if let Some(slot) = self.classes.get_mut(ask) {
+                *slot = Some(Class {
+                    waiting_n: 0,
+                    is_told,
+                    levels: vec![vec![0; self.nodes.len()]; width],
+                    counts: vec![[0; 4]; width],
+                    fits: vec![0; width],
+                    since_s: at_s,
+                    fitted_s: 0,
+                });
+            }
+            if let Some(active) = self.active.get_mut(of.pool) {
+                active.push(ask);
+            }
+            for node in self.queue.pools.get(of.pool).into_iter().flatten() {
+                self.renew(*node, at_s);
+                self.compare(ask, *node, at_s);
+            }
+        }
+        if let Some(class) = self.classes.get_mut(ask).and_then(Option::as_mut) {
+            class.waiting_n += by;
+            if class.waiting_n == 0 {
+                self.leave(ask, at_s);
+            }
+        }
+    }
+
+    /// Whether any node that would do says how much it has: by vector of all that is asked for, else of the nth unit.
+    fn is_told(&self, ask: &Ask, measure: usize) -> bool {
+        let mut pool = self.queue.pools.get(ask.pool).into_iter().flatten();
+        match measure.checked_sub(1) {
+            None => pool.any(|node| {
+                let history = self.machines.histories.get(index(*node));
+                history.is_some_and(|history| {
+                    let mut known = ask.need.iter().zip(&history.known);
+                    known.all(|(need, known)| *need == 0 || *known)
+                })
+            }),
+            Some(nth) => pool.any(|node| {
+                let units = self.machines.units.get(index(*node)).into_iter().flatten();
+                let asked = ask.units.get(nth).map(|(unit, _)| *unit);
+                units.map(|(unit, _)| Some(*unit)).any(|unit| unit == asked)
+            }),
+        }
+    }
+
+    /// Forgets a class nobody waits with.
+    fn leave(&mut self, ask: usize, at_s: u32) {
+        let Some(of) = self.queue.asks.get(ask) else { return };
+        let Some(class) = self.classes.get_mut(ask).and_then(Option::take) else {
+            return;
+        };
+        if let Some(active) = self.active.get_mut(of.pool) {
+            active.retain(|other| *other != ask);
+        }
+        for (nth, unit) in measures(of).into_iter().enumerate() {
+            let by_unit = class.fits.get(nth + 1).copied().unwrap_or(0);
+            for (measure, fits) in [(0, class.fits.first().copied().unwrap_or(0)), (1, by_unit)] {
+                if fits > 0 {
+                    self.moment((of.group, unit), measure, -1, at_s);
+                }
+            }
+        }
+    }
+
+    /// Counts a job that ends its wait, or waits at the end of a day.
+    fn count_job(&mut self, wait: u32, ask: usize, at_s: u32) {
+        self.flush(ask, at_s);
+        let begun_s = self.fitted_s.get(index(wait)).copied().unwrap_or(0);
+        let Some(of) = self.queue.asks.get(ask) else { return };
+        let Some(class) = self.classes.get(ask).and_then(Option::as_ref) else {
+            return;
+        };
+        let is_untold = |measure: usize| !class.is_told.get(measure).copied().unwrap_or(false);
+        for (nth, unit) in measures(of).into_iter().enumerate() {
+            let sums = self.sums.entry((of.group, unit, self.day)).or_default();
+            sums.job_n += 1;
+            sums.fitting_job_n += i64::from(class.fitted_s > begun_s);
+            sums.is_vector_untold |= is_untold(0);
+            sums.is_unit_untold |= is_untold(nth + 1);
+        }
+    }
+
+    /// Counts what waits at the end of a day, and adds up.
+    fn close_day(&mut self, at_s: u32) {
+        let waiting: Vec<u32> = self.waiting.iter().copied().collect();
+        for wait in waiting {
+            if let Some(ask) = self.queue.waits.get(index(wait)).map(|wait| index(wait.ask)) {
+                self.count_job(wait, ask, at_s);
+                self.begin(wait, ask);
+            }
+        }
+        let keys: Vec<(usize, Option<usize>)> = self.moments.keys().copied().collect();
+        for key in keys {
+            for measure in 0..2 {
+                self.moment(key, measure, 0, at_s);
+            }
+        }
+    }
+
+    /// Adds up what a class did since it was last looked at.
+    pub(super) fn flush(&mut self, ask: usize, at_s: u32) {
+        let Some(of) = self.queue.asks.get(ask) else { return };
+        let Some(class) = self.classes.get_mut(ask).and_then(Option::as_mut) else {
+            return;
+        };
+        let span_s = i64::from(at_s - class.since_s);
+        class.since_s = at_s;
+        if span_s == 0 || class.waiting_n == 0 {
+            return;
+        }
+        let time_s = span_s * class.waiting_n;
+        let by_vector = class.fits.first().copied().unwrap_or(0);
+        class.fitted_s += if by_vector > 0 { span_s } else { 0 };
+        for (nth, unit) in measures(of).into_iter().enumerate() {
+            let by_unit = class.fits.get(nth + 1).copied().unwrap_or(0);
+            let sums = self.sums.entry((of.group, unit, self.day)).or_default();
+            sums.wait_s += time_s;
+            for (by_cause, fits) in [(&mut sums.vector_s, by_vector), (&mut sums.unit_s, by_unit)] {
+                if let Some(sum) = fits.checked_sub(1).and_then(|cause| by_cause.get_mut(cause)) {
+                    *sum += time_s;
+                }
+            }
+            sums.both_s += if by_vector > 0 && by_unit > 0 { time_s } else { 0 };
+        }
+    }
+
+    /// One more class fits, or one less.
+    pub(super) fn moment(&mut self, key: (usize, Option<usize>), measure: usize, by: i64, at_s: u32) {
+        let Some(moment) = self.moments.entry(key).or_default().get_mut(measure) else {
+            return;
+        };
+        let span_s = i64::from(at_s - moment.since_s);
+        let was = moment.n;
+        moment.since_s = at_s;
+        moment.n += by;
+        if was > 0 && span_s > 0 {
+            let sums = self.sums.entry((key.0, key.1, self.day)).or_default();
+            match measure {
+                0 => sums.vector_moment_s += span_s,
+                _ => sums.unit_moment_s += span_s,
+            }
+        }
+    }
+
+    /// The sums when the slice is over.
+    pub(super) fn end(mut self, at_s: u32) -> BTreeMap<QueueKey, QueueSums> {
+        self.pass_ends(at_s);
+        self.close_day(at_s);
+        self.sums
+    }
+}

@@ -1,0 +1,164 @@
+//! What is told to receivers: the messages of APEL, or the documents of GRACC.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::ledger::PublicationPlace;
+use super::record_format::RecordFormat;
+use crate::error::Result;
+use crate::report::apel::aggregate::HostMonth;
+use crate::report::apel::publish::{ApelRequest, Sent, publish};
+use crate::report::apel::users::Users;
+use crate::report::gracc;
+use crate::report::lake::{Lake, Selection};
+use crate::time::{DaySpan, Month};
+
+/// Takes what is told: form, site, month, number among its like, text.
+pub type ExportTake<'a> = dyn FnMut(RecordFormat, &str, Month, usize, String) -> Result<()> + 'a;
+
+/// What is to be told.
+#[derive(Clone, Debug)]
+pub enum Exporter {
+    /// Messages of APEL.
+    Apel(ApelRequest),
+    /// Documents of GRACC.
+    Gracc {
+        /// Of what.
+        selection: Selection,
+        /// What becomes of the names of people.
+        users: Users,
+    },
+}
+
+/// What was told, and what was not.
+#[derive(Clone, Debug, Default)]
+pub struct Export {
+    /// By form, site and month.
+    pub sent: BTreeMap<PublicationPlace, Sent>,
+    /// What was left out, a line for people each.
+    pub left_out: Vec<String>,
+}
+
+impl Exporter {
+    /// Tells everything, sorted; the same lake tells the same.
+    ///
+    /// # Errors
+    /// As [`publish`] and [`gracc::tell`].
+    pub fn tell(&self, lake: &Lake, take: &mut ExportTake<'_>) -> Result<Export> {
+        match self {
+            Self::Apel(request) => {
+                let published = publish(lake, request, &mut |kind, site, month, number, text| {
+                    take(kind.into(), site, month, number, text)
+                })?;
+                let left_out = published.left_out_lines();
+                let sent = published.sent.into_iter();
+                let sent = sent.map(|((kind, site, month), sent)| ((RecordFormat::Apel(kind), site, month), sent));
+                Ok(Export {
+                    sent: sent.collect(),
+                    left_out,
+                })
+            }
+            Self::Gracc { selection, users } => {
+                let mut told = Export::default();
+                gracc::tell(lake, selection, users, |site, month, text, [job_n, wall_s, cpu_s]| {
+                    let sent = Sent {
+                        message_n: 1,
+                        record_n: i64::try_from(text.lines().count()).unwrap_or(i64::MAX),
+                        job_n,
+                        wall_s,
+                        cpu_s,
+                        blake3: blake3::hash(text.as_bytes()).to_hex().to_string(),
+                    };
+                    told.sent.insert((RecordFormat::Gracc, site.to_owned(), month), sent);
+                    take(RecordFormat::Gracc, site, month, 1, text)
+                })?;
+                Ok(told)
+            }
+        }
+    }
+
+    fn selection(&self) -> &Selection {
+        match self {
+            Self::Apel(request) => &request.selection,
+            Self::Gracc { selection, .. } => selection,
+        }
+    }
+
+    /// Whether it says all there is to say of a place; of others nothing can be said to be gone.
+    #[must_use]
+    pub fn covers(&self, (form, site, month): &PublicationPlace) -> bool {
+        let has_form = match (self, form) {
+            (Self::Apel(request), RecordFormat::Apel(kind)) => request.kinds.contains(kind),
+            (Self::Gracc { .. }, RecordFormat::Gracc) => true,
+            _ => false,
+        };
+        has_form && self.selection().has_site(site) && self.selection().has_month(*month)
+    }
+
+    /// The same for some places, or a little more; `None` when it says nothing of any.
+    #[must_use]
+    pub fn narrowed(&self, places: &BTreeSet<PublicationPlace>) -> Option<Self> {
+        let of = |form: RecordFormat| places.iter().any(|place| place.0 == form);
+        let months = || places.iter().map(|(_, _, month)| *month);
+        let selection = Selection {
+            sites: places.iter().map(|(_, site, _)| site.clone()).collect(),
+            days: DaySpan::of_months(months().min(), months().max()),
+            vos: self.selection().vos.clone(),
+        };
+        match self {
+            Self::Apel(request) => {
+                let kinds = request.kinds.iter().copied();
+                let kinds: Vec<_> = kinds.filter(|kind| of(RecordFormat::Apel(*kind))).collect();
+                (!kinds.is_empty()).then(|| {
+                    Self::Apel(ApelRequest {
+                        selection,
+                        kinds,
+                        ..request.clone()
+                    })
+                })
+            }
+            Self::Gracc { users, .. } => of(RecordFormat::Gracc).then(|| Self::Gracc {
+                selection,
+                users: users.clone(),
+            }),
+        }
+    }
+
+    /// The same in some forms; `None` when it says nothing in any.
+    #[must_use]
+    pub fn of_forms(&self, is_wanted: impl Fn(RecordFormat) -> bool) -> Option<Self> {
+        match self {
+            Self::Apel(request) => {
+                let kinds = request.kinds.iter().copied();
+                let kinds: Vec<_> = kinds.filter(|kind| is_wanted(RecordFormat::Apel(*kind))).collect();
+                (!kinds.is_empty()).then(|| {
+                    Self::Apel(ApelRequest {
+                        kinds,
+                        ..request.clone()
+                    })
+                })
+            }
+            Self::Gracc { .. } => is_wanted(RecordFormat::Gracc).then(|| self.clone()),
+        }
+    }
+
+    /// The same to a receiver that counts these jobs without usage as well.
+    #[must_use]
+    pub fn counting(self, still_counted: BTreeMap<HostMonth, i64>) -> Self {
+        match self {
+            Self::Apel(request) => Self::Apel(ApelRequest {
+                still_counted,
+                ..request
+            }),
+            gracc @ Self::Gracc { .. } => gracc,
+        }
+    }
+
+    /// Records of a message.
+    #[must_use]
+    pub fn batch_records(&self) -> usize {
+        match self {
+            Self::Apel(request) => request.batch_records.max(1),
+            Self::Gracc { .. } => usize::MAX,
+        }
+    }
+}

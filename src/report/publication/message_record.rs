@@ -1,0 +1,370 @@
+//! A record as a message tells it, whoever wrote it.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use super::record_format::RecordFormat;
+use crate::error::{Error, Kind, Result};
+use crate::reference::benchmark::Benchmark;
+use crate::report::apel::server_key::{ServerKey, benchmark_of};
+use crate::report::apel::{MessageKind, dictionary};
+use crate::report::gracc;
+use crate::time::Month;
+
+/// One record of a message.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct MessageRecord {
+    /// As what it is told.
+    pub form: RecordFormat,
+    /// Values by key; null words are left out.
+    pub fields: BTreeMap<String, String>,
+}
+
+/// By what the receiver tells records apart.
+pub type RecordKey = (RecordFormat, Vec<String>);
+
+impl MessageRecord {
+    /// A record from its text: `Key: Value` lines, or a document. Lines without a colon are passed over: whoever reads an
+    /// archive wants what is in it.
+    #[must_use]
+    pub fn parse(form: RecordFormat, text: &str) -> Self {
+        if form == RecordFormat::Gracc {
+            let fields = gracc::fields_of(text);
+            return Self { form, fields };
+        }
+        let mut fields = BTreeMap::new();
+        for (key, value) in text.lines().filter_map(|line| line.split_once(':')) {
+            let (key, value) = (key.trim(), value.trim());
+            let is_null = ["", "none", "null"].iter().any(|null| value.eq_ignore_ascii_case(null));
+            if is_null {
+                fields.remove(key);
+            } else {
+                fields.insert(key.to_owned(), value.to_owned());
+            }
+        }
+        Self { form, fields }
+    }
+
+    /// Every record of what was handed over in a form.
+    ///
+    /// # Errors
+    /// As [`MessageRecord::read`]; [`Kind::Data`] for a line that is no document.
+    pub fn read_form(form: RecordFormat, text: &str) -> Result<Vec<Self>> {
+        match form {
+            RecordFormat::Apel(_) => Self::read(text),
+            RecordFormat::Gracc => {
+                let lines = text.lines().zip(1..).filter(|(line, _)| !line.trim().is_empty());
+                let document = |(line, number): (&str, usize)| {
+                    let told = Self::parse(form, line);
+                    let is_one = told.key_fields().iter().all(|key| told.fields.contains_key(*key));
+                    let message = "a line is no summary document of GRACC, whole and by itself";
+                    is_one
+                        .then_some(told)
+                        .ok_or_else(|| Error::new(Kind::Data, message).at("line", number))
+                };
+                lines.map(document).collect()
+            }
+        }
+    }
+
+    /// Every record of a file: messages, or documents one to a line.
+    ///
+    /// # Errors
+    /// As [`MessageRecord::read`].
+    pub fn read_file(text: &str) -> Result<Vec<Self>> {
+        if text.trim_start().starts_with('{') {
+            return Self::read_form(RecordFormat::Gracc, text);
+        }
+        Self::read(text)
+    }
+
+    /// Every record of a text of messages.
+    ///
+    /// # Errors
+    /// [`Kind::Data`] when there is no header the server knows.
+    pub fn read(text: &str) -> Result<Vec<Self>> {
+        let mut told = Vec::new();
+        let mut kind = None;
+        for piece in text.split("%%") {
+            let mut body = String::new();
+            for line in piece.lines() {
+                if let Some(found) = MessageKind::of_header(line.trim()) {
+                    kind = Some(found);
+                } else {
+                    body.push_str(line);
+                    body.push('\n');
+                }
+            }
+            if body.trim().is_empty() {
+                continue;
+            }
+            let Some(kind) = kind else {
+                return Err(Error::new(
+                    Kind::Data,
+                    "there is no header APEL's server knows before the first record",
+                ));
+            };
+            told.push(Self::parse(kind.into(), &body));
+        }
+        Ok(told)
+    }
+
+    /// The keys of its identity.
+    #[must_use]
+    pub fn key_fields(&self) -> Vec<&'static str> {
+        match self.form {
+            RecordFormat::Gracc => gracc::KEYS.to_vec(),
+            RecordFormat::Apel(kind) => kind.table().names(),
+        }
+    }
+
+    /// Its identity: of messages the key of APEL's server.
+    #[must_use]
+    pub fn key(&self) -> RecordKey {
+        let of = |name: &&str| self.word(name).unwrap_or_default().to_owned();
+        let parts = self
+            .server_key()
+            .map_or_else(|| gracc::KEYS.iter().map(of).collect(), |key| key.parts);
+        (self.form, parts)
+    }
+
+    /// The row of APEL's server it becomes; documents of GRACC become none.
+    #[must_use]
+    pub fn server_key(&self) -> Option<ServerKey> {
+        let RecordFormat::Apel(kind) = self.form else {
+            return None;
+        };
+        let field = |name: &str| self.word(name).map(Cow::Borrowed);
+        Some(ServerKey::new(kind, field, benchmark_of(kind, |name| self.word(name))))
+    }
+
+    /// The value of a field of its key, as the server holds it: of a dictionary of benchmarks what it picks.
+    #[must_use]
+    pub fn key_value(&self, name: &str) -> Option<&str> {
+        if let RecordFormat::Apel(kind) = self.form
+            && kind.has_dictionary()
+            && !kind.is_job()
+        {
+            let (benchmark, level) = benchmark_of(kind, |name| self.word(name));
+            match name {
+                "ServiceLevelType" => return benchmark,
+                "ServiceLevel" => return level,
+                _ => {}
+            }
+        }
+        self.word(name)
+    }
+
+    /// A text field.
+    #[must_use]
+    pub fn word(&self, name: &str) -> Option<&str> {
+        self.fields.get(name).map(String::as_str)
+    }
+
+    /// A whole number; the first of a dictionary.
+    #[must_use]
+    pub fn number(&self, name: &str) -> Option<i64> {
+        let value = self.word(name)?;
+        let inside = value.trim_start_matches('{').trim_end_matches('}');
+        let first = inside.split(',').next().unwrap_or_default();
+        let number = first.split_once(':').map_or(first, |(_, number)| number).trim();
+        number.split('.').next().unwrap_or_default().parse().ok()
+    }
+
+    /// Wall time, not times cores, seconds; sync records tell none.
+    #[must_use]
+    pub fn wall_s(&self) -> Option<i64> {
+        self.number("WallDuration")
+    }
+
+    /// CPU time, seconds; sync records tell none.
+    #[must_use]
+    pub fn cpu_s(&self) -> Option<i64> {
+        self.number("CpuDuration")
+    }
+
+    /// Wall and CPU work, seconds of the benchmark, of records that tell work in place of a benchmark.
+    #[must_use]
+    pub fn work_s(&self) -> (Option<i64>, Option<i64>) {
+        (
+            self.number("NormalisedWallDuration"),
+            self.number("NormalisedCpuDuration"),
+        )
+    }
+
+    /// The benchmarks its work is in, as they are written; none of a record without a dictionary.
+    pub fn work_benchmarks(&self) -> impl Iterator<Item = &str> {
+        dictionary::names(self.word("NormalisedWallDuration").unwrap_or_default())
+    }
+
+    /// The id of a single job in its batch system.
+    #[must_use]
+    pub fn job_id(&self) -> Option<&str> {
+        self.word("LocalJobId")
+    }
+
+    /// Start of a single job, Unix seconds.
+    #[must_use]
+    pub fn start_s(&self) -> Option<i64> {
+        self.word("StartTime")?.parse().ok()
+    }
+
+    /// End of a single job, Unix seconds.
+    #[must_use]
+    pub fn end_s(&self) -> Option<i64> {
+        self.word("EndTime")?.parse().ok()
+    }
+
+    /// Values per core in thousandths, by [`Benchmark::ALL`]: of a dictionary all that it names.
+    #[must_use]
+    pub fn levels_e3(&self) -> [Option<i64>; 3] {
+        let kind = self.word("ServiceLevelType").unwrap_or_default();
+        let value = self.word("ServiceLevel").unwrap_or_default();
+        Benchmark::ALL.map(|wanted| {
+            let number = entries(value, kind)
+                .find(|(name, _)| Benchmark::parse(name) == Some(wanted))?
+                .1;
+            let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+            let digits: String = fraction.chars().chain("000".chars()).take(3).collect();
+            format!("{whole}{digits}").parse().ok()
+        })
+    }
+
+    /// Wall and CPU work in seconds, by [`Benchmark::ALL`]; the last is of a benchmark that is not named.
+    #[must_use]
+    pub fn works_s(&self) -> [Option<(i64, i64)>; 4] {
+        let kind = self.word("ServiceLevelType").unwrap_or_default();
+        let of = |field: &str, wanted: Option<Benchmark>| -> Option<i64> {
+            let found = entries(self.word(field)?, kind).find(|(name, _)| Benchmark::parse(name) == wanted);
+            found?.1.split('.').next()?.parse().ok()
+        };
+        let [hs06, hs23, si00] = Benchmark::ALL;
+        [Some(hs06), Some(hs23), Some(si00), None].map(|wanted| {
+            let work = |field| of(field, wanted);
+            work("NormalisedWallDuration").zip(work("NormalisedCpuDuration"))
+        })
+    }
+
+    /// Grid, local or another word.
+    #[must_use]
+    pub fn infrastructure(&self) -> Option<&str> {
+        self.word("InfrastructureType").or_else(|| self.word("Infrastructure"))
+    }
+
+    /// What the ledger keeps of the single jobs of a site and month: their number, their sums in seconds, and a hash of
+    /// all of them.
+    #[must_use]
+    pub fn of_jobs(
+        form: RecordFormat,
+        site: &str,
+        month: Month,
+        [job_n, wall_s, cpu_s]: [i64; 3],
+        content: &str,
+    ) -> Self {
+        let fields = [
+            ("Site", site.to_owned()),
+            ("Month", month.number().to_string()),
+            ("Year", month.year().to_string()),
+            ("NumberOfJobs", job_n.to_string()),
+            ("WallDuration", wall_s.to_string()),
+            ("CpuDuration", cpu_s.to_string()),
+            ("Content", content.to_owned()),
+        ];
+        Self {
+            form,
+            fields: fields.map(|(key, value)| (key.to_owned(), value)).into(),
+        }
+    }
+
+    /// Jobs it tells of.
+    #[must_use]
+    pub fn job_n(&self) -> i64 {
+        let told = self.number("NumberOfJobs").or_else(|| self.number("Njobs"));
+        told.unwrap_or(i64::from(self.form.is_job()))
+    }
+
+    /// Its site; empty when it names none.
+    #[must_use]
+    pub fn site(&self) -> &str {
+        self.word("Site").or_else(|| self.word("SiteName")).unwrap_or_default()
+    }
+
+    /// Its VO: the one it names, or the first part of its FQAN.
+    #[must_use]
+    pub fn vo(&self) -> &str {
+        let fqan = || {
+            let fqan = self.word("FQAN")?.split(';').next()?;
+            fqan.trim_start_matches('/').split('/').next()
+        };
+        self.word("VO")
+            .or_else(|| self.word("Group"))
+            .or_else(|| self.word("VOName"))
+            .or_else(fqan)
+            .unwrap_or_default()
+    }
+
+    /// Its month, if it names one.
+    #[must_use]
+    pub fn month(&self) -> Option<Month> {
+        if self.word("Month").is_none() {
+            let end = self.word("EndTime")?;
+            let end_s = end
+                .parse::<i64>()
+                .ok()
+                .or_else(|| end.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_second))?;
+            return Month::of_ms(end_s.checked_mul(1000)?);
+        }
+        let number = |name: &str| self.number(name);
+        let year = i16::try_from(number("Year")?).ok()?;
+        Month::new(year, i8::try_from(number("Month")?).ok()?)
+    }
+
+    /// The same key, and all that the receiver adds up by, with nothing in it: what takes a record back, because the
+    /// receiver replaces by key. A job stays a job to APEL's server, which counts records: its usage is gone, and it is
+    /// still one.
+    #[must_use]
+    pub fn retraction(&self) -> Self {
+        let mut nothing = self.clone();
+        for (key, value) in &mut nothing.fields {
+            match key.as_str() {
+                "WallDuration" | "CpuDuration" | "NumberOfJobs" => "0".clone_into(value),
+                "NormalisedWallDuration" | "NormalisedCpuDuration" => *value = zeroed(value),
+                key if self.form == RecordFormat::Gracc && gracc::METRICS.contains(&key) => "0".clone_into(value),
+                _ => {}
+            }
+        }
+        nothing
+    }
+
+    /// Its text: lines in the order of their keys, or a document.
+    #[must_use]
+    pub fn text(&self) -> String {
+        if self.form == RecordFormat::Gracc {
+            return gracc::text_of(&self.fields);
+        }
+        let lines = self.fields.iter().map(|(key, value)| format!("{key}: {value}\n"));
+        lines.collect()
+    }
+}
+
+/// Names and numbers of a dictionary; of a plain number the one entry, under the name that is stated beside it.
+fn entries<'a>(value: &'a str, kind: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
+    let inside = value.trim_start_matches('{').trim_end_matches('}');
+    inside.split(',').map(move |entry| {
+        let (name, number) = entry.split_once(':').unwrap_or((kind, entry));
+        (name.trim(), number.trim())
+    })
+}
+
+/// `{HEPSPEC: 0}` of `{HEPSPEC: 17}`, `0` of `17`.
+fn zeroed(value: &str) -> String {
+    if !value.starts_with('{') {
+        return "0".to_owned();
+    }
+    let inside = value.trim_start_matches('{').trim_end_matches('}');
+    let entries = inside.split(',').map(|entry| {
+        let name = entry.split(':').next().unwrap_or_default().trim();
+        format!("{name}: 0")
+    });
+    format!("{{{}}}", entries.collect::<Vec<_>>().join(", "))
+}

@@ -1,0 +1,120 @@
+//! Records refused at the normalise room's door: `missing = "reject"` and no benchmark known.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+
+use super::partition::Settled;
+use crate::error::{Error, Result};
+use crate::ingest::reject_rows;
+use crate::ingest::reject_rows::RefusedRow;
+use crate::ledger::Reason;
+use crate::schema::batch::{id, identity, int, words};
+use crate::store::Publication;
+use crate::store::lake::LakeTable;
+
+/// One refused record. It stays in `records`; `usage` does not hold it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct BenchmarkRefusal {
+    file_id: Arc<str>,
+    line: i64,
+    byte_offset: i64,
+    step_n: i64,
+    source: String,
+    detail: String,
+    record_id: u128,
+}
+
+/// The refused records of one partition.
+pub(crate) struct BenchmarkRejects<'a> {
+    paths: &'a BTreeMap<Arc<str>, String>,
+    rows: Vec<BenchmarkRefusal>,
+}
+
+impl<'a> BenchmarkRejects<'a> {
+    /// None yet; `paths` by file id.
+    #[must_use]
+    pub(crate) fn new(paths: &'a BTreeMap<Arc<str>, String>) -> Self {
+        Self {
+            paths,
+            rows: Vec::new(),
+        }
+    }
+
+    /// Refuses one row of a batch of `records`.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] when the batch is not of `records`.
+    pub(crate) fn push(&mut self, batch: &RecordBatch, row: usize) -> Result<()> {
+        self.rows.push(BenchmarkRefusal {
+            file_id: Arc::from(words(batch, "file_id")?.value(row)),
+            line: int(batch, "line")?.value(row),
+            byte_offset: int(batch, "byte_offset")?.value(row),
+            step_n: int(batch, "step_n")?.value(row),
+            source: words(batch, "source")?.value(row).to_owned(),
+            detail: format!(
+                "no benchmark for job {} of cluster {:?} at its end",
+                words(batch, "job_id")?.value(row),
+                words(batch, "cluster")?.value(row)
+            ),
+            record_id: identity(id(batch, "record_id")?, row)?,
+        });
+        Ok(())
+    }
+
+    /// Moves the refused rows from accepted to rejected.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] when a refused row was never accepted.
+    pub(crate) fn settle(&self, settled: &mut Settled) -> Result<()> {
+        for refused in &self.rows {
+            let steps = u64::try_from(refused.step_n).unwrap_or(0);
+            for (reason, n) in [(Reason::Job, 1), (Reason::Step, steps)] {
+                if n == 0 {
+                    continue;
+                }
+                let key = (Arc::clone(&refused.file_id), reason);
+                let left = settled.get(&key).and_then(|have| have.checked_sub(n));
+                match left.ok_or_else(|| Error::internal("a record was refused that was never accepted"))? {
+                    0 => settled.remove(&key),
+                    left => settled.insert(key, left),
+                };
+                *settled
+                    .entry((Arc::clone(&refused.file_id), Reason::BenchmarkMissing))
+                    .or_default() += n;
+            }
+        }
+        Ok(())
+    }
+
+    /// Publishes them at `path`, or removes what is published there.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Io`] when the lake cannot be written.
+    pub(crate) fn publish(mut self, publication: &Publication, path: &str) -> Result<()> {
+        if self.rows.is_empty() {
+            publication.remove(path);
+            return Ok(());
+        }
+        self.rows.sort();
+        let refused = self.rows.iter().map(|row| RefusedRow {
+            source: &row.source,
+            file_id: &row.file_id,
+            path: self.paths.get(&row.file_id).map_or("", String::as_str),
+            line: row.line,
+            byte_offset: row.byte_offset,
+            reason: Reason::BenchmarkMissing,
+            detail: Cow::Borrowed(&row.detail),
+            rows: 1 + row.step_n,
+            raw_byte_n: 0,
+            raw: None,
+            record_id: Some(row.record_id),
+        });
+        let mut table = LakeTable::create(publication, "rejects", path)?;
+        table.write(&reject_rows::batch(&refused.collect::<Vec<_>>())?)?;
+        table.finish(&[])?;
+        Ok(())
+    }
+}

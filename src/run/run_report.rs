@@ -1,0 +1,478 @@
+//! What a run tells people and tools.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::copied::{CopiedReport, copied_text};
+use super::options::RunOptions;
+use super::priced::{PolicyReport, UnpricedCorrection};
+use super::recompute::Recomputed;
+use crate::config::Plan;
+use crate::dedupe::MappingCounts;
+use crate::display_text::without_passwords;
+use crate::error::Error;
+use crate::ingest::findings::{EmptyFile, Findings, RefusedFile, empty_text, refused_text};
+use crate::lake::state::State;
+use crate::ledger::Reason;
+use crate::overhead::report::OverheadReport;
+use crate::runtime::clock::Stopwatch;
+use crate::sources::input::InputFile;
+use crate::store::{Committed, Store};
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// Something was published.
+    #[default]
+    Published,
+    /// Every input was known and nothing changed.
+    Unchanged,
+    /// `--dry-run`: everything was checked, nothing was published.
+    DryRun,
+    /// It failed; `error` says why.
+    Failed,
+}
+
+/// Why a run, or another command, failed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Failure {
+    /// Exit code.
+    pub exit_code: u8,
+    /// What is printed for people.
+    pub message: String,
+}
+
+impl Failure {
+    /// As a report has it.
+    #[must_use]
+    pub fn of(error: &Error) -> Self {
+        Self {
+            exit_code: error.kind().exit_code(),
+            message: error.to_string(),
+        }
+    }
+}
+
+/// One source in this run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct SourceReport {
+    /// Files read.
+    pub files_read_n: u64,
+    /// Rows read.
+    pub rows_read_n: u64,
+    /// Rows its reader refused.
+    pub rejected_n: u64,
+    /// Rules that gave records their VO and site, and names they do not know.
+    #[serde(skip_serializing_if = "MappingCounts::is_empty")]
+    pub mapping: MappingCounts,
+}
+
+/// A view of a site and month of which jobs and summaries tell, among those this run looked at.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct OverlapReport {
+    /// Site.
+    pub site: String,
+    /// Month, such as `2026-10`.
+    pub month: String,
+    /// View.
+    pub view: String,
+    /// What the pipeline says of it: `jobs`, `summaries` or `reject`.
+    pub overlap: &'static str,
+}
+
+/// Days of the last months that look incomplete, as `gridtally report completeness` tells them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct IncompleteDays {
+    /// Site.
+    pub site: String,
+    /// CE, or cluster where jobs name none.
+    pub ce: String,
+    /// What: `gap`, `month_ends_early`, `silent` or `level_shift`.
+    pub finding: &'static str,
+    /// First day.
+    pub from: String,
+    /// Last day.
+    pub to: String,
+    /// What is usual a day: jobs, or core hours for a level.
+    pub usual: i64,
+    /// What there is instead.
+    pub observed: i64,
+}
+
+/// One run. The JSON form is stable: fields are added, never renamed.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct RunReport {
+    /// How it ended.
+    pub status: Status,
+    /// Why it failed, if it did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<Failure>,
+    /// Pipeline.
+    pub pipeline: String,
+    /// Lake.
+    pub output: String,
+    /// Version of the program.
+    pub gridtally_version: String,
+    /// Input files found.
+    pub files_n: u64,
+    /// Input files read; the others were known.
+    pub files_read_n: u64,
+    /// Bytes read, as stored.
+    pub bytes_read_n: u64,
+    /// Rows read.
+    pub rows_read_n: u64,
+    /// Rows of the files this run read, by outcome.
+    pub read_outcomes: BTreeMap<String, u64>,
+    /// By source.
+    pub sources: BTreeMap<String, SourceReport>,
+    /// Files of this run with refused rows, their reasons and first examples; those of which nothing was read first.
+    pub refused: Vec<RefusedFile>,
+    /// Files of this run without a row.
+    pub empty: Vec<EmptyFile>,
+    /// Days of the last two months that look incomplete.
+    pub incomplete: Vec<IncompleteDays>,
+    /// Rows of the whole lake by outcome.
+    pub outcomes: BTreeMap<String, u64>,
+    /// Rows of the whole lake by outcome and reason.
+    pub reasons: BTreeMap<String, u64>,
+    /// Views of sites and months of which jobs and summaries tell.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub overlaps: Vec<OverlapReport>,
+    /// Jobs that two files tell of with other times or another cluster, and that `copied_jobs` keeps.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub copied_jobs: Vec<CopiedReport>,
+    /// Corrections that match nothing, by id.
+    pub unmatched_corrections: Vec<String>,
+    /// Jobs of the months this run built, by policy that charges for jobs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub policies: Vec<PolicyReport>,
+    /// What corrections add in these months whose charge under a policy is unknown.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unpriced_corrections: Vec<UnpricedCorrection>,
+    /// What was swept for `[overhead]`, if the pipeline has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overhead: Option<OverheadReport>,
+    /// Records of the partitions built, by benchmark and where its value came from; `none` without any value.
+    pub benchmarks: BTreeMap<String, BTreeMap<String, u64>>,
+    /// What other benchmarks than before made of work that was published.
+    pub recomputed: Vec<Recomputed>,
+    /// Files published.
+    pub written: Vec<String>,
+    /// Files taken away.
+    pub removed: Vec<String>,
+    /// Files that were built and found unchanged.
+    pub unchanged_n: u64,
+    /// BLAKE3 of the last page of `runs`, which stands for all that is published; empty while there is none.
+    pub runs_head: String,
+    /// Wall-clock seconds by phase.
+    pub phases: BTreeMap<String, f64>,
+    /// Wall-clock seconds.
+    pub seconds: f64,
+}
+
+impl RunReport {
+    /// Of a run that has not begun.
+    #[must_use]
+    pub fn new(plan: &Plan, options: &RunOptions) -> Self {
+        Self {
+            pipeline: plan.name.clone(),
+            output: without_passwords(options.out.as_ref().unwrap_or(&plan.output)).into_owned(),
+            gridtally_version: env!("CARGO_PKG_VERSION").to_owned(),
+            ..Self::default()
+        }
+    }
+
+    /// Of a run that failed before its pipeline could be read: the file stands for its name.
+    #[must_use]
+    pub fn of_file(file: &str) -> Self {
+        Self {
+            pipeline: file.to_owned(),
+            gridtally_version: env!("CARGO_PKG_VERSION").to_owned(),
+            ..Self::default()
+        }
+    }
+
+    pub(crate) fn find(&mut self, store: Option<&Store>, files: usize) {
+        if let Some(store) = store {
+            store.url().clone_into(&mut self.output);
+        }
+        self.files_n = count(files);
+    }
+
+    /// Why the run failed.
+    pub fn fail(&mut self, error: &Error) {
+        self.status = Status::Failed;
+        self.error = Some(Failure::of(error));
+    }
+
+    pub(crate) fn found(&mut self, findings: Findings) {
+        self.read_outcomes = findings.outcomes;
+        self.refused = findings.refused;
+        self.empty = findings.empty;
+    }
+
+    pub(crate) fn read(&mut self, source: &str, file: &InputFile, rows_read: u64, rejected: u64) {
+        self.files_read_n += 1;
+        self.bytes_read_n += file.bytes;
+        self.rows_read_n += rows_read;
+        let source = self.sources.entry(source.to_owned()).or_default();
+        source.files_read_n += 1;
+        source.rows_read_n += rows_read;
+        source.rejected_n += rejected;
+    }
+
+    pub(crate) fn mapped(&mut self, source: &str, mapping: &MappingCounts) {
+        self.sources
+            .entry(source.to_owned())
+            .or_default()
+            .mapping
+            .merge(mapping);
+    }
+
+    /// Takes the outcomes of the whole lake from the ledger.
+    pub(crate) fn settle(&mut self, state: &State) {
+        for (file_id, input) in state.book.inputs() {
+            // Under every other name it was seen, a file is a duplicate of itself.
+            let copies = count(input.paths.len().saturating_sub(1)) * input.rows_read;
+            if copies > 0 {
+                let reason = Reason::SameFile;
+                *self.outcomes.entry(reason.outcome().to_string()).or_default() += copies;
+                *self
+                    .reasons
+                    .entry(format!("{}/{reason}", reason.outcome()))
+                    .or_default() += copies;
+            }
+            for ((_, _, reason), rows) in state.book.places(file_id).into_iter().flatten() {
+                *self.outcomes.entry(reason.outcome().to_string()).or_default() += rows;
+                *self
+                    .reasons
+                    .entry(format!("{}/{}", reason.outcome(), reason))
+                    .or_default() += rows;
+            }
+        }
+    }
+
+    pub(crate) fn finish_unchanged(&mut self, stopwatch: &Stopwatch, runs_head: String) {
+        self.status = Status::Unchanged;
+        self.runs_head = runs_head;
+        self.seconds = seconds(stopwatch.elapsed());
+    }
+
+    pub(crate) fn finish_dry(&mut self, stopwatch: &Stopwatch) {
+        self.status = Status::DryRun;
+        self.seconds = seconds(stopwatch.elapsed());
+    }
+
+    pub(crate) fn finish(&mut self, committed: &Committed) {
+        self.written.clone_from(&committed.written);
+        self.removed.clone_from(&committed.removed);
+        self.unchanged_n = count(committed.unchanged);
+        let nothing = committed.written.is_empty() && committed.removed.is_empty();
+        self.status = if nothing { Status::Unchanged } else { Status::Published };
+    }
+
+    /// After the commit of what was finished.
+    pub(crate) fn end(&mut self, stopwatch: &Stopwatch, runs_head: String) {
+        self.runs_head = runs_head;
+        self.seconds = seconds(stopwatch.elapsed());
+    }
+
+    /// What a person must know of the inputs, in words.
+    fn warnings_text(&self) -> String {
+        refused_text(self.refused.iter(), true) + &empty_text(&self.empty) + &self.incomplete_text()
+    }
+
+    /// What looks incomplete, in words.
+    fn incomplete_text(&self) -> String {
+        const NAMED: usize = 10;
+        let mut text = String::new();
+        for days in self.incomplete.iter().take(NAMED) {
+            let IncompleteDays {
+                site,
+                ce,
+                finding,
+                from,
+                to,
+                usual,
+                observed,
+            } = days;
+            let of = if *finding == "level_shift" {
+                "core hours"
+            } else {
+                "jobs"
+            };
+            let _ = writeln!(
+                text,
+                "  warning: {site} {ce}: {finding} from {from} to {to}: {observed} {of} a day, usual are {usual}"
+            );
+        }
+        if let Some(more) = self.incomplete.len().checked_sub(NAMED).filter(|more| *more > 0) {
+            let _ = writeln!(
+                text,
+                "  warning: and {more} more such days (gridtally report completeness)"
+            );
+        }
+        text
+    }
+
+    /// What this run read, in words.
+    fn read_text(&self) -> String {
+        let files = format!("this run read {} of {} input files", self.files_read_n, self.files_n);
+        if self.files_read_n == 0 {
+            return format!("{files}, the others are known");
+        }
+        let outcomes: Vec<String> = self
+            .read_outcomes
+            .iter()
+            .map(|(outcome, rows)| format!("{rows} {outcome}"))
+            .collect();
+        let outcomes = if outcomes.is_empty() {
+            String::new()
+        } else {
+            format!(": {}", outcomes.join(", "))
+        };
+        format!("{files}, {} rows{outcomes}", self.rows_read_n)
+    }
+
+    /// The report for people.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        let head = match self.status {
+            Status::Published => "published",
+            Status::Unchanged => "nothing new: every input is known and no byte changed",
+            Status::DryRun => "dry run: nothing was published",
+            Status::Failed => "failed",
+        };
+        let _ = writeln!(
+            text,
+            "{}: {head} ({}, {:.1} s)",
+            self.pipeline, self.output, self.seconds
+        );
+        let _ = writeln!(text, "  {}", self.read_text());
+        let rows: u64 = self.outcomes.values().sum();
+        let _ = writeln!(
+            text,
+            "  the lake {} {rows} rows:",
+            if self.status == Status::DryRun {
+                "would hold"
+            } else {
+                "holds"
+            }
+        );
+        for (reason, rows) in &self.reasons {
+            let _ = writeln!(text, "  {rows:>12} {}", reason.replace('/', ": "));
+        }
+        for (name, source) in &self.sources {
+            let mapping = &source.mapping;
+            for (what, rules, unknown) in [
+                ("VO", &mapping.vo_rules, &mapping.vo_unmapped),
+                ("site", &mapping.site_rules, &mapping.site_unmapped),
+            ] {
+                if rules.is_empty() {
+                    continue;
+                }
+                let counts = |counts: &BTreeMap<String, u64>| {
+                    let counts: Vec<String> = counts.iter().map(|(rule, n)| format!("{rule} {n}")).collect();
+                    counts.join(", ")
+                };
+                let _ = writeln!(text, "  {name}: {what} by {}", counts(rules));
+                if !unknown.is_empty() {
+                    let _ = writeln!(text, "  {name}: no {what} known for {}", counts(&commonest(unknown)));
+                }
+            }
+        }
+        for (benchmark, origins) in &self.benchmarks {
+            let counts: Vec<String> = origins.iter().map(|(origin, n)| format!("{origin} {n}")).collect();
+            let what = if benchmark == "none" { "no benchmark" } else { benchmark };
+            let counts = if benchmark == "none" {
+                counts.join("").replace("none ", "")
+            } else {
+                counts.join(", ")
+            };
+            let _ = writeln!(text, "  records by {what}: {counts}");
+        }
+        for month in &self.recomputed {
+            let news = if month.has_new_records {
+                ", new records included"
+            } else {
+                ""
+            };
+            let _ = writeln!(
+                text,
+                "  {} {} {}: CPU {} s becomes {} s ({}), core wall {} s becomes {} s ({}){news}",
+                month.site,
+                month.month,
+                month.benchmark,
+                month.former.cpu_s,
+                month.now.cpu_s,
+                signed(&month.change.cpu_s),
+                month.former.core_wall_s,
+                month.now.core_wall_s,
+                signed(&month.change.core_wall_s),
+            );
+        }
+        text.push_str(&copied_text(&self.copied_jobs));
+        if !self.unmatched_corrections.is_empty() {
+            let ids = self.unmatched_corrections.join(", ");
+            let _ = writeln!(text, "  corrections that match nothing: {ids}");
+        }
+        for policy in &self.policies {
+            if let Some(line) = policy.text() {
+                let _ = writeln!(text, "  {line}");
+            }
+        }
+        if let Some(overhead) = self.overhead.as_ref().filter(|overhead| overhead.has_news()) {
+            text.push_str(&overhead.text());
+        }
+        text.push_str(&self.warnings_text());
+        text.push_str(&self.files_text());
+        text
+    }
+
+    /// What was published, in words.
+    fn files_text(&self) -> String {
+        let mut text = String::new();
+        if self.status == Status::Published {
+            let _ = writeln!(
+                text,
+                "  {} files written, {} removed, {} unchanged",
+                self.written.len(),
+                self.removed.len(),
+                self.unchanged_n
+            );
+        }
+        if !self.runs_head.is_empty() {
+            let _ = writeln!(text, "  head of runs: {}", self.runs_head);
+        }
+        text
+    }
+}
+
+/// A difference as people read it.
+fn signed(number: &str) -> String {
+    if number.starts_with('-') {
+        number.to_owned()
+    } else {
+        format!("+{number}")
+    }
+}
+
+/// The ten commonest.
+fn commonest(counts: &BTreeMap<String, u64>) -> BTreeMap<String, u64> {
+    let mut all: Vec<(&String, &u64)> = counts.iter().collect();
+    all.sort_by(|a, b| b.1.cmp(a.1).then_with(|| a.0.cmp(b.0)));
+    all.into_iter().take(10).map(|(name, n)| (name.clone(), *n)).collect()
+}
+
+fn count(n: usize) -> u64 {
+    u64::try_from(n).unwrap_or(u64::MAX)
+}
+
+fn seconds(elapsed: Duration) -> f64 {
+    (elapsed.as_secs_f64() * 1000.0).round() / 1000.0
+}

@@ -1,0 +1,169 @@
+//! Rows as they stand in an input file, with what is needed around them to read them alone.
+
+use std::io::{BufRead, BufReader, Read};
+
+use super::byte_order_mark::without_mark;
+use super::dialect::Dialect;
+use super::hints::SacctHeader;
+use crate::error::Result;
+
+/// Bytes looked at at once; longer lines come in pieces.
+const PIECE_BYTES: u64 = 1 << 20;
+/// Bytes one row may have.
+const BODY_LIMIT: usize = 64 << 20;
+
+/// How far a row reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RawExtent {
+    /// This many bytes.
+    Bytes(u64),
+    /// This many rows of the dialect.
+    Rows(u64),
+}
+
+/// A row that is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct RawWanted {
+    /// Where it begins, after decompression.
+    pub byte_offset: u64,
+    /// How far it reaches.
+    pub extent: RawExtent,
+}
+
+/// A row with what goes before it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Excerpt {
+    /// The header of the dump, or the first line of the message; empty where none is needed, or none was found.
+    pub header: Vec<u8>,
+    /// The row.
+    pub body: Vec<u8>,
+}
+
+/// Whether rows of a dialect mean nothing without a header.
+#[must_use]
+pub fn needs_header(dialect: Dialect) -> bool {
+    matches!(dialect, Dialect::Sacct | Dialect::Apel | Dialect::Swf)
+}
+
+struct RawOpen {
+    at: usize,
+    left: RawExtent,
+    excerpt: Excerpt,
+}
+
+/// Reads unpacked input once and gives an excerpt for each of `wanted`, which are in the order of their offsets; what
+/// the input does not reach is `None`.
+///
+/// # Errors
+/// [`crate::error::Kind::Io`] when reading fails.
+pub fn excerpts(dialect: Dialect, input: Box<dyn Read + Send>, wanted: &[RawWanted]) -> Result<Vec<Option<Excerpt>>> {
+    let mut found: Vec<Option<Excerpt>> = vec![None; wanted.len()];
+    let mut input = BufReader::new(input);
+    let mut next = wanted.iter().enumerate().peekable();
+    let mut open: Vec<RawOpen> = Vec::new();
+    let mut header = Vec::new();
+    let (mut start, mut is_line_start) = (0_u64, true);
+    let mut piece = Vec::new();
+    while next.peek().is_some() || !open.is_empty() {
+        piece.clear();
+        let read = input.by_ref().take(PIECE_BYTES).read_until(b'\n', &mut piece)?;
+        if read == 0 {
+            break;
+        }
+        let end = start + u64::try_from(read).unwrap_or(0);
+        if is_line_start && is_header(dialect, &piece) {
+            // The header of a workload has many lines.
+            if dialect != Dialect::Swf {
+                header.clear();
+            }
+            header.extend_from_slice(without_mark(&piece));
+        }
+        while let Some((at, wanted)) = next.next_if(|(_, wanted)| wanted.byte_offset < end) {
+            // What an input is said to hold before its begin cannot be there.
+            let skipped = usize::try_from(wanted.byte_offset.saturating_sub(start)).unwrap_or(0);
+            open.push(RawOpen {
+                at,
+                left: wanted.extent,
+                excerpt: Excerpt {
+                    header: header.clone(),
+                    body: Vec::new(),
+                },
+            });
+            if let Some(open) = open.last_mut() {
+                open.take(dialect, piece.get(skipped..).unwrap_or_default());
+            }
+        }
+        for open in open.iter_mut().filter(|open| !is_fresh(open, wanted, start, end)) {
+            open.take(dialect, &piece);
+        }
+        open.retain_mut(|open| {
+            let is_done =
+                matches!(open.left, RawExtent::Bytes(0) | RawExtent::Rows(0)) || open.excerpt.body.len() > BODY_LIMIT;
+            if let (true, Some(place)) = (is_done, found.get_mut(open.at)) {
+                *place = Some(std::mem::take(&mut open.excerpt));
+            }
+            !is_done
+        });
+        is_line_start = piece.last() == Some(&b'\n');
+        start = end;
+    }
+    for open in open {
+        // The input ended within the row.
+        if let Some(place) = found.get_mut(open.at) {
+            *place = Some(open.excerpt);
+        }
+    }
+    Ok(found)
+}
+
+/// Whether a row began within the piece that was just looked at.
+fn is_fresh(open: &RawOpen, wanted: &[RawWanted], start: u64, end: u64) -> bool {
+    wanted
+        .get(open.at)
+        .is_some_and(|wanted| (start..end).contains(&wanted.byte_offset))
+}
+
+impl RawOpen {
+    fn take(&mut self, dialect: Dialect, piece: &[u8]) {
+        match &mut self.left {
+            RawExtent::Bytes(left) => {
+                let n = usize::try_from(*left).unwrap_or(usize::MAX).min(piece.len());
+                self.excerpt.body.extend_from_slice(piece.get(..n).unwrap_or_default());
+                *left = left.saturating_sub(u64::try_from(n).unwrap_or(0));
+            }
+            RawExtent::Rows(left) => {
+                self.excerpt.body.extend_from_slice(piece);
+                let ends = match dialect {
+                    Dialect::Apel => piece.trim_ascii().starts_with(b"%%"),
+                    _ => piece.last() == Some(&b'\n'),
+                };
+                *left = left.saturating_sub(u64::from(ends));
+            }
+        }
+    }
+}
+
+fn is_header(dialect: Dialect, line: &[u8]) -> bool {
+    let line = without_mark(line);
+    match dialect {
+        Dialect::Apel => return line.starts_with(b"APEL-"),
+        Dialect::Swf => return line.starts_with(b";"),
+        _ => {}
+    }
+    dialect == Dialect::Sacct && memchr::memmem::find(line, b"JobID").is_some() && SacctHeader::find(line).is_some()
+}
+
+/// The end a row of a dialect must have when it stands alone.
+#[must_use]
+pub fn closed(dialect: Dialect, mut body: Vec<u8>) -> Vec<u8> {
+    if body.last() != Some(&b'\n') {
+        body.push(b'\n');
+    }
+    let is_ended = body
+        .split(|byte| *byte == b'\n')
+        .any(|line| line.trim_ascii().starts_with(b"%%"));
+    if dialect == Dialect::Apel && !is_ended {
+        body.extend_from_slice(b"%%\n");
+    }
+    body
+}

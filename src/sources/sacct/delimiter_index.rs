@@ -1,0 +1,209 @@
+//! Where the delimiters and line ends of a piece are: found for all of it at once, sixty-four bytes at a time, instead
+//! of line by line.
+
+use std::cell::Cell;
+
+use fearless_simd::prelude::*;
+use fearless_simd::{Simd, u8x64};
+
+use super::fields::{RowLine, cut, place, scan};
+use super::layout::ColumnLayout;
+use crate::sources::simd_scan::{ScanLook, WORD, bits, count, places, show};
+
+/// The lines of a piece, one after another.
+pub(super) enum LineIndex<'t> {
+    /// The delimiter is one byte: all is known beforehand.
+    Marked(DelimiterIndex<'t>),
+    /// It is several: each line is scanned when its turn comes.
+    Scanned {
+        /// The piece.
+        text: &'t [u8],
+        /// What it is laid out like.
+        layout: &'t ColumnLayout,
+        /// Delimiters of the line at hand.
+        cuts: Vec<u32>,
+    },
+}
+
+/// The places of a piece that separate something.
+pub(super) struct DelimiterIndex<'t> {
+    text: &'t [u8],
+    is_crlf: bool,
+    /// Delimiters and line feeds, in order, and room for more.
+    places: Vec<u32>,
+    /// How many there are.
+    found: usize,
+    /// Which of them are line feeds.
+    feeds: Vec<u32>,
+    /// How many lines were passed.
+    line: usize,
+}
+
+/// Finds the marks of one word after another.
+struct Finder {
+    delimiter: u8,
+    /// As many as were found, and room for more.
+    places: Vec<u32>,
+    found: usize,
+    feeds: Vec<u32>,
+}
+
+impl ScanLook for Finder {
+    #[expect(clippy::inline_always, reason = "it is compiled for every kind of processor")]
+    #[inline(always)]
+    fn look<S: Simd>(&mut self, lanes: u8x64<S>, _: &[u8; WORD], from: usize) {
+        let mut ends = bits(lanes, b'\n');
+        let hits = ends | bits(lanes, self.delimiter);
+        while ends != 0 {
+            let before = hits & (lowest(ends) - 1);
+            let at = self.found + count(before);
+            self.feeds.push(cut(at));
+            ends &= ends - 1;
+        }
+        if self.places.len() < self.found + WORD {
+            self.places.resize(2 * (self.found + WORD), 0);
+        }
+        if let Some(room) = self.places.get_mut(self.found..).and_then(<[u32]>::first_chunk_mut) {
+            // What is too much is written over by the next word.
+            places(lanes.simd, hits, cut(from), room);
+            self.found += count(hits);
+        }
+    }
+}
+
+impl<'t> LineIndex<'t> {
+    /// The lines of `text`.
+    pub(super) fn new(text: &'t [u8], layout: &'t ColumnLayout) -> Self {
+        match *layout.delimiter {
+            [delimiter] => Self::Marked(DelimiterIndex::new(text, delimiter, layout.is_crlf)),
+            _ => Self::Scanned {
+                text,
+                layout,
+                cuts: Vec::with_capacity(layout.width()),
+            },
+        }
+    }
+
+    /// The line that begins at `start`, which is not before the last one, and where its delimiters begin.
+    pub(super) fn at(&mut self, start: usize) -> (RowLine, &[u32]) {
+        match self {
+            Self::Marked(marks) => marks.at(start),
+            Self::Scanned { text, layout, cuts } => {
+                cuts.clear();
+                let line = scan(text, start, &layout.delimiter, layout.is_crlf, cuts);
+                (line, cuts)
+            }
+        }
+    }
+}
+
+/// What a piece took that was large for the sake of one long row is not kept.
+const ROOM_PLACES: usize = 1 << 18;
+
+thread_local! {
+    /// Room for places and feeds that the piece before has left: it need not be zeroed for every piece.
+    static ROOM: Cell<(Vec<u32>, Vec<u32>)> = const { Cell::new((Vec::new(), Vec::new())) };
+}
+
+impl Drop for DelimiterIndex<'_> {
+    fn drop(&mut self) {
+        if self.places.len() <= ROOM_PLACES {
+            self.feeds.clear();
+            ROOM.set((std::mem::take(&mut self.places), std::mem::take(&mut self.feeds)));
+        }
+    }
+}
+
+impl<'t> DelimiterIndex<'t> {
+    fn new(text: &'t [u8], delimiter: u8, is_crlf: bool) -> Self {
+        let (mut places, feeds) = ROOM.take();
+        // Fields have eight bytes or so.
+        places.resize(places.len().max(text.len() / 6 + WORD), 0);
+        let mut finder = Finder {
+            delimiter,
+            places,
+            found: 0,
+            feeds,
+        };
+        // Filled up with what is neither.
+        show(text, u8::from(delimiter == 0), &mut finder);
+        Self {
+            text,
+            is_crlf,
+            places: finder.places,
+            found: finder.found,
+            feeds: finder.feeds,
+            line: 0,
+        }
+    }
+
+    #[inline]
+    fn at(&mut self, start: usize) -> (RowLine, &[u32]) {
+        let first = loop {
+            let first = self.line.checked_sub(1).and_then(|last| self.feeds.get(last));
+            let first = first.map_or(0, |feed| place(*feed) + 1);
+            // The feed of this line is at `start` or behind it.
+            match self.feeds.get(self.line).and_then(|feed| self.places.get(place(*feed))) {
+                Some(feed) if place(*feed) < start => self.line += 1,
+                _ => break first,
+            }
+        };
+        let (cuts, found) = match self.feeds.get(self.line) {
+            Some(&feed) => {
+                self.line += 1;
+                (self.places.get(first..place(feed)), self.places.get(place(feed)))
+            }
+            None => (self.places.get(first..self.found), None),
+        };
+        let mut end = found.map_or(self.text.len(), |feed| place(*feed));
+        let next = end + usize::from(found.is_some());
+        if self.is_crlf && end > start && self.text.get(end - 1) == Some(&b'\r') {
+            end -= 1;
+        }
+        let line = RowLine {
+            start,
+            end,
+            next,
+            is_ended: found.is_some(),
+        };
+        (line, cuts.unwrap_or_default())
+    }
+}
+
+/// What a stretch of lines tells before it is taken apart.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct BlockStats {
+    /// How many line feeds there are.
+    pub(super) feed_n: usize,
+    /// A letter `j` stands four bytes before a letter `d`, in either case, as in every spelling of `JobID`.
+    pub(super) may_name_job_id: bool,
+    /// Where a `j` of the word before would have its `d`, in the lowest bits.
+    ahead: u64,
+}
+
+impl BlockStats {
+    /// Looks at `text`.
+    pub(super) fn at(text: &[u8]) -> Self {
+        let mut block_stats = Self::default();
+        show(text, 0, &mut block_stats);
+        block_stats
+    }
+}
+
+impl ScanLook for BlockStats {
+    #[inline(always)]
+    fn look<S: Simd>(&mut self, lanes: u8x64<S>, _: &[u8; WORD], _: usize) {
+        /// Bytes from the one letter to the other.
+        const AHEAD: u32 = 4;
+        self.feed_n += count(bits(lanes, b'\n'));
+        let lower = lanes | u8x64::splat(lanes.simd, 0x20);
+        let (first, last) = (bits(lower, b'j'), bits(lower, b'd'));
+        self.may_name_job_id |= (first << AHEAD | self.ahead) & last != 0;
+        self.ahead = first >> (u64::BITS - AHEAD);
+    }
+}
+
+#[inline]
+fn lowest(bits: u64) -> u64 {
+    bits & bits.wrapping_neg()
+}

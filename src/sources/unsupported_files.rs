@@ -1,0 +1,140 @@
+//! Files that lie beside dumps and have no reader: what they are, and what to give instead.
+
+use memchr::memmem;
+
+use super::byte_order_mark::without_mark;
+use super::hints::SacctHeader;
+
+/// What a file bears.
+enum FileMark {
+    /// Its first line begins with this.
+    Begins(&'static str),
+    /// One of its first lines has all of these words, whatever stands between them.
+    Words(&'static [&'static str]),
+    /// It is JSON with all of these keys.
+    Json(&'static [&'static str]),
+    /// It is YAML with all of these keys.
+    Yaml(&'static [&'static str]),
+}
+
+use FileMark::{Begins, Json, Words, Yaml};
+
+const KNOWN: &[(FileMark, &str)] = &[
+    (
+        Begins("JobId="),
+        "scontrol show job tells of jobs that have not ended: dump ended ones with sacct -P",
+    ),
+    (
+        Words(&["JOBID", "PRIORITY", "FAIRSHARE"]),
+        "sprio tells why jobs wait, not what they used: dump jobs with sacct -P",
+    ),
+    (
+        Words(&["JOBID", "PARTITION", "SUBMIT_TIME"]),
+        "squeue tells of jobs that have not ended: dump ended ones with sacct -P",
+    ),
+    (
+        Words(&["JOBID", "PARTITION", "NODELIST(REASON)"]),
+        "squeue tells of jobs that have not ended: dump ended ones with sacct -P",
+    ),
+    (
+        Words(&["RawShares", "FairShare"]),
+        "sshare tells shares and usage of the moment: dump associations with sacctmgr dump, jobs with sacct -P",
+    ),
+    (
+        Begins("Current Association Manager state"),
+        "scontrol show assoc_mgr tells limits and usage of the moment: dump associations with sacctmgr dump",
+    ),
+    (
+        Begins("--------"),
+        "a report that is already added up, as sreport prints: dump jobs with sacct -P",
+    ),
+    (
+        Begins("Configuration data as of"),
+        "scontrol show config names no nodes: give slurm.conf itself",
+    ),
+    (
+        Words(&["PARTITION", "AVAIL", "NODES", "NODELIST"]),
+        "sinfo without -N groups nodes: dump with sinfo -N -l, or scontrol -o show node",
+    ),
+    (
+        Words(&["NODELIST", "NODES", "PARTITION", "STATE"]),
+        "sinfo -N alone tells nothing of what nodes have: dump with sinfo -N -l, or scontrol -o show node",
+    ),
+    (
+        Words(&["ControlHost", "ControlPort"]),
+        "sacctmgr show cluster is not read: name the cluster in the pipeline",
+    ),
+    (
+        Words(&["Name", "Priority", "GraceTime", "UsageFactor"]),
+        "sacctmgr show qos is not read: the QOS of a job stands in its record",
+    ),
+    (
+        Words(&["Type", "Name", "ID"]),
+        "sacctmgr show tres is not read: dumps name trackable resources themselves",
+    ),
+    (Words(&["WCKey", "Cluster", "User"]), "sacctmgr show wckey is not read"),
+    (Begins("Runaway Jobs:"), "sacctmgr show runawayjobs is not read"),
+    (
+        Yaml(&["jobs", "job_id", "association"]),
+        "sacct --yaml is not read: sacct --json says the same",
+    ),
+    (
+        Json(&["jobs", "job_id"]),
+        "a list of jobs, but not of sacct --json: squeue and scontrol know no ended jobs",
+    ),
+    (
+        Json(&["shares", "shares_normalized"]),
+        "sshare tells shares and usage of the moment: dump associations with sacctmgr dump, jobs with sacct -P",
+    ),
+];
+
+impl FileMark {
+    fn is_in(&self, text: &[u8]) -> bool {
+        match self {
+            Begins(start) => text.starts_with(start.as_bytes()),
+            Words(words) => text.split(|&byte| byte == b'\n').take(4).any(|line| {
+                let mut found = line.split(|&byte| byte == b'|' || byte.is_ascii_whitespace());
+                words.iter().all(|word| found.any(|found| found == word.as_bytes()))
+            }),
+            Json(keys) => text.starts_with(b"{") && keys.iter().all(|key| has(text, &format!("\"{key}\""))),
+            Yaml(keys) => {
+                let starts = ["%YAML", "---\n", "meta:", keys.first().copied().unwrap_or("---")];
+                starts.iter().any(|start| text.starts_with(start.as_bytes()))
+                    && keys.iter().all(|key| has(text, &format!("{key}:")))
+            }
+        }
+    }
+}
+
+/// Why a file has no reader, as far as one can see.
+pub(super) fn problem(head: &[u8]) -> &'static str {
+    let text = without_mark(head).trim_ascii_start();
+    if text.is_empty() {
+        return "the file is empty";
+    }
+    if let Some((_, what)) = KNOWN.iter().find(|(mark, _)| mark.is_in(text)) {
+        return what;
+    }
+    if SacctHeader::any(head).is_some() {
+        return "columns of fixed width cut their values off: dump with sacct -P (--parsable2)";
+    }
+    if has(text, "multipart/signed") || has(text, "application/pkcs7") {
+        return "an S/MIME message: unpack it first, the spool keeps the plain text";
+    }
+    let is_record = ["LocalJobId: ", "NumberOfJobs: ", "VMUUID: "]
+        .iter()
+        .any(|key| has(text, key));
+    if is_record && (has(text, "Site: ") || has(text, "SiteName: ")) {
+        return "records of a message without its first line, such as APEL-individual-job-message: v0.3";
+    }
+    let lines = text.split(|&byte| byte == b'\n').take(5);
+    let with_bars = lines.filter(|line| memchr::memchr_iter(b'|', line).count() >= 4);
+    if with_bars.count() >= 2 {
+        return "a table without a header and of no known order: dump with sacct -P and without --noheader (-n)";
+    }
+    "no dialect with a reader is recognised"
+}
+
+fn has(text: &[u8], word: &str) -> bool {
+    memmem::find(text, word.as_bytes()).is_some()
+}

@@ -1,0 +1,209 @@
+//! Columns of a row group, encoded page by page.
+
+mod chunk;
+mod deltas;
+mod flags;
+mod hashes;
+mod ids;
+mod nulls;
+mod numbers;
+mod prefixes;
+mod runs;
+mod strings;
+
+use std::io::Write;
+
+use arrow::array::{Array, ArrayRef, new_null_array};
+use arrow::compute::concat;
+use arrow::datatypes::{DataType, Field, TimeUnit};
+use parquet::arrow::arrow_writer::{ArrowColumnWriter, compute_leaves};
+use parquet::basic::Encoding;
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::SerializedRowGroupWriter;
+use parquet::schema::types::ColumnDescPtr;
+
+use self::chunk::Chunk;
+use self::deltas::Deltas;
+use self::flags::Flags;
+use self::hashes::Hashes;
+use self::ids::IdColumn;
+use self::nulls::Nulls;
+use self::numbers::NumberColumn;
+use self::prefixes::Prefixes;
+use super::parquet::strings::StringColumn;
+use crate::error::Result;
+
+pub(super) use self::chunk::PageBuffers;
+
+/// One column of a row group under construction.
+pub(super) struct ParquetColumn {
+    /// Its pages while all of them are empty.
+    nulls: Option<Nulls>,
+    pages: ParquetPages,
+}
+
+/// How pages are written.
+enum ParquetPages {
+    /// Texts in a dictionary.
+    Words(Box<StringColumn>),
+    /// Numbers in a dictionary.
+    Numbers(Box<NumberColumn>),
+    /// Numbers as steps.
+    Deltas(Box<Deltas>),
+    /// Truth values as runs.
+    Flags(Box<Flags>),
+    /// Identities with a filter.
+    Ids(Box<IdColumn>),
+    /// Unsigned integers as they are.
+    Hashes(Box<Hashes>),
+    /// Texts as what differs from the one before.
+    Prefixes(Box<Prefixes>),
+    /// Anything else, as the library writes it: one writer for each of its leaves.
+    Other(Vec<ArrowColumnWriter>),
+}
+
+impl ParquetPages {
+    fn new(
+        field: &Field,
+        leaf: &ColumnDescPtr,
+        properties: &WriterProperties,
+        writers: Vec<ArrowColumnWriter>,
+    ) -> Result<Self> {
+        let path = leaf.path();
+        let filter = properties.bloom_filter_properties(path);
+        let is_coded = properties.dictionary_enabled(path) && filter.is_none();
+        let is_encoded = |encoding| {
+            properties.encoding(path) == Some(encoding) && !properties.dictionary_enabled(path) && filter.is_none()
+        };
+        let is_plain = properties.encoding(path) == Some(Encoding::PLAIN) && !properties.dictionary_enabled(path);
+        let (leaf, compression) = (ColumnDescPtr::clone(leaf), properties.compression(path));
+        Ok(match field.data_type() {
+            DataType::Utf8 if is_coded => Self::Words(Box::new(StringColumn::new(leaf, compression)?)),
+            DataType::Int64 | DataType::Timestamp(TimeUnit::Millisecond, None) if is_coded => {
+                Self::Numbers(Box::new(NumberColumn::new(leaf, compression)?))
+            }
+            DataType::Int64 | DataType::Timestamp(TimeUnit::Millisecond, None)
+                if is_encoded(Encoding::DELTA_BINARY_PACKED) =>
+            {
+                Self::Deltas(Box::new(Deltas(Chunk::new(leaf, compression)?)))
+            }
+            DataType::Boolean if is_encoded(Encoding::RLE) && !field.is_nullable() => {
+                Self::Flags(Box::new(Flags(Chunk::new(leaf, compression)?)))
+            }
+            DataType::FixedSizeBinary(16) if is_plain && !field.is_nullable() => match filter {
+                Some(filter) => Self::Ids(Box::new(IdColumn::new(leaf, compression, filter)?)),
+                None => Self::Other(writers),
+            },
+            DataType::UInt64 if is_plain && filter.is_none() && !field.is_nullable() => {
+                Self::Hashes(Box::new(Hashes(Chunk::new(leaf, compression)?)))
+            }
+            DataType::Utf8 if is_encoded(Encoding::DELTA_BYTE_ARRAY) => {
+                Self::Prefixes(Box::new(Prefixes::new(leaf, compression, writers)?))
+            }
+            _ => Self::Other(writers),
+        })
+    }
+
+    fn add(&mut self, field: &Field, arrays: &[ArrayRef], bench: &mut PageBuffers) -> Result<()> {
+        match self {
+            Self::Words(words) => words.page(arrays, bench),
+            Self::Numbers(numbers) => numbers.page(arrays, bench),
+            Self::Deltas(deltas) => deltas.page(arrays, bench),
+            Self::Flags(flags) => flags.page(arrays, bench),
+            Self::Ids(ids) => ids.page(arrays, bench),
+            Self::Hashes(hashes) => hashes.page(arrays, bench),
+            Self::Prefixes(prefixes) if Prefixes::is_page(arrays) => prefixes.page(arrays, bench),
+            Self::Prefixes(prefixes) => {
+                let (writers, pages) = prefixes.give_up();
+                *self = Self::Other(writers);
+                for page in pages {
+                    self.add(field, &page, bench)?;
+                }
+                self.add(field, arrays, bench)
+            }
+            Self::Other(writers) => {
+                let array = match arrays {
+                    [one] => ArrayRef::clone(one),
+                    several => concat(&several.iter().map(|array| &**array as &dyn Array).collect::<Vec<_>>())?,
+                };
+                for (writer, leaf) in writers.iter_mut().zip(compute_leaves(field, &array)?) {
+                    writer.write(&leaf)?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+impl ParquetColumn {
+    /// An empty column of `field`, whose `leaves` are those of the file; `writers` are the library's for them.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] for a compression no table has.
+    pub(super) fn new(
+        field: &Field,
+        leaves: &[ColumnDescPtr],
+        properties: &WriterProperties,
+        writers: Vec<ArrowColumnWriter>,
+    ) -> Result<Self> {
+        let [leaf] = leaves else {
+            return Ok(Self {
+                nulls: None,
+                pages: ParquetPages::Other(writers),
+            });
+        };
+        let compression = properties.compression(leaf.path());
+        Ok(Self {
+            nulls: Nulls::new(ColumnDescPtr::clone(leaf), compression),
+            pages: ParquetPages::new(field, leaf, properties, writers)?,
+        })
+    }
+
+    /// Adds a page: all rows of the arrays, one after another.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] when they are not of the type of the field.
+    pub(super) fn page(&mut self, field: &Field, arrays: &[ArrayRef], bench: &mut PageBuffers) -> Result<()> {
+        if let Some(nulls) = &mut self.nulls {
+            if nulls.page(arrays) {
+                return Ok(());
+            }
+            for rows in nulls.rows() {
+                let empty = new_null_array(field.data_type(), *rows);
+                self.pages.add(field, &[empty], bench)?;
+            }
+            self.nulls = None;
+        }
+        self.pages.add(field, arrays, bench)
+    }
+
+    /// Ends the column and writes it behind those before it.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Io`] when it cannot be written.
+    pub(super) fn finish<W: Write + Send>(
+        self,
+        bench: &mut PageBuffers,
+        group: &mut SerializedRowGroupWriter<'_, W>,
+    ) -> Result<()> {
+        let into = (bench, &mut *group);
+        if let Some(nulls) = self.nulls {
+            return nulls.finish(into);
+        }
+        match self.pages {
+            ParquetPages::Words(words) => words.finish(into),
+            ParquetPages::Numbers(numbers) => numbers.finish(into),
+            ParquetPages::Deltas(deltas) => deltas.finish(into),
+            ParquetPages::Flags(flags) => flags.finish(into),
+            ParquetPages::Ids(ids) => ids.finish(into),
+            ParquetPages::Hashes(hashes) => hashes.finish(into),
+            ParquetPages::Prefixes(prefixes) => prefixes.finish(into),
+            ParquetPages::Other(writers) => {
+                for writer in writers {
+                    writer.close()?.append_to_row_group(group)?;
+                }
+                Ok(())
+            }
+        }
+    }
+}

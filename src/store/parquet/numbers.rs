@@ -1,0 +1,241 @@
+//! Integers and instants as codes of a dictionary. A row group has fewer rows than a dictionary may have entries.
+
+use std::io::Write;
+
+use ahash::RandomState;
+use arrow::array::{Array, ArrayRef};
+use arrow::datatypes::ArrowNativeType;
+use hashbrown::HashTable;
+use parquet::basic::{Compression, Encoding};
+use parquet::file::statistics::{Statistics, ValueStatistics};
+use parquet::schema::types::ColumnDescPtr;
+
+use super::chunk::{Chunk, ChunkFacts, ChunkPlace, PageBuffers, Validity};
+use super::deltas::values;
+use super::runs;
+use crate::error::{Error, Result};
+
+/// Numbers whose codes are at hand.
+const NEAR: usize = 256;
+
+/// A column of numbers.
+pub(in crate::store) struct NumberColumn {
+    chunk: Chunk,
+    dictionary: NumberDictionary,
+    pages: u32,
+}
+
+impl NumberColumn {
+    /// An empty column.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] for a compression no table has.
+    pub(super) fn new(column: ColumnDescPtr, compression: Compression) -> Result<Self> {
+        Ok(Self {
+            chunk: Chunk::new(column, compression)?,
+            dictionary: NumberDictionary::new(),
+            pages: 0,
+        })
+    }
+
+    /// Adds a page of all rows of the arrays.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] when they are no numbers.
+    pub(super) fn page(&mut self, arrays: &[ArrayRef], bench: &mut PageBuffers) -> Result<()> {
+        let validity = Validity::of(arrays);
+        self.chunk.begin_page(&validity, bench);
+        self.pages += 1;
+        let PageBuffers { codes, page, .. } = bench;
+        let only = if validity.nulls == 0 { only(arrays)? } else { None };
+        let bounds = if let Some(value) = only {
+            let code = self.dictionary.code(value)?;
+            let width = runs::begin_codes(self.dictionary.entries.len(), page);
+            runs::alike(code, validity.rows, width, page);
+            Some((value, value))
+        } else {
+            codes.clear();
+            codes.reserve(validity.rows);
+            for array in arrays {
+                self.take(array, codes)?;
+            }
+            let width = runs::begin_codes(self.dictionary.entries.len(), page);
+            runs::codes(codes, width, page);
+            self.dictionary.look(codes, self.pages)
+        };
+        let facts = ChunkFacts {
+            rows: validity.rows,
+            nulls: validity.nulls,
+            bounds: bounds.map(|(low, high)| (ranked(low).to_vec(), ranked(high).to_vec())),
+            text_bytes: None,
+        };
+        self.chunk.add_page(bench, Encoding::RLE_DICTIONARY, facts)
+    }
+
+    /// Adds the codes of an array.
+    fn take(&mut self, array: &ArrayRef, codes: &mut Vec<u32>) -> Result<()> {
+        let values = values(array)?;
+        match array.nulls() {
+            None => {
+                for value in values {
+                    codes.push(self.dictionary.code(*value)?);
+                }
+            }
+            Some(nulls) if nulls.null_count() == values.len() => {}
+            Some(nulls) => {
+                for (value, is_valid) in values.iter().zip(nulls) {
+                    if is_valid {
+                        codes.push(self.dictionary.code(*value)?);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the column.
+    ///
+    /// # Errors
+    /// As [`Chunk::finish`].
+    pub(super) fn finish<W: Write + Send>(self, into: ChunkPlace<'_, '_, W>) -> Result<()> {
+        let entries = self.dictionary.entries;
+        let bytes = entries.iter().flat_map(|entry| entry.value.to_le_bytes()).collect();
+        finish(self.chunk, Some((bytes, entries.len())), into)
+    }
+}
+
+/// The value of all rows of arrays without nulls, if it is one.
+fn only(arrays: &[ArrayRef]) -> Result<Option<i64>> {
+    let mut only = None;
+    for array in arrays {
+        let values = values(array)?;
+        let Some(first) = only.or(values.first().copied()) else {
+            continue;
+        };
+        only = Some(first);
+        // As many at a time as a processor compares at once.
+        let differ = |values: &[i64]| values.iter().fold(0, |differ, value| differ | (value ^ first)) != 0;
+        if values.chunks(64).any(differ) {
+            return Ok(None);
+        }
+    }
+    Ok(only)
+}
+
+/// Ends a chunk of numbers whose bounds are [`ranked`].
+///
+/// # Errors
+/// As [`Chunk::finish`].
+pub(super) fn finish<W: Write + Send>(
+    chunk: Chunk,
+    dictionary: Option<(Vec<u8>, usize)>,
+    into: ChunkPlace<'_, '_, W>,
+) -> Result<()> {
+    let bounds = chunk.bounds();
+    let (low, high) = (
+        bounds.map(|(low, _)| unranked(low)),
+        bounds.map(|(_, high)| unranked(high)),
+    );
+    let statistics =
+        ValueStatistics::new(low, high, None, Some(chunk.nulls()), false).with_backwards_compatible_min_max(true);
+    chunk.finish(
+        dictionary,
+        Statistics::Int64(statistics),
+        |(low, high)| {
+            let stored = |bound| unranked(bound).to_le_bytes().to_vec();
+            (stored(low), stored(high))
+        },
+        into,
+    )
+}
+
+/// Bytes that compare as the numbers do.
+pub(super) fn ranked(value: i64) -> [u8; 8] {
+    (value ^ i64::MIN).to_be_bytes()
+}
+
+fn unranked(bytes: &[u8]) -> i64 {
+    bytes
+        .first_chunk()
+        .map_or(0, |bytes| i64::from_be_bytes(*bytes) ^ i64::MIN)
+}
+
+/// The numbers a row group has, in the order in which they first come.
+struct NumberDictionary {
+    entries: Vec<NumberEntry>,
+    table: HashTable<u32>,
+    hasher: RandomState,
+    /// Numbers that came last, by a byte of their own, with their codes: most columns have few.
+    near: [Option<(i64, u32)>; NEAR],
+}
+
+struct NumberEntry {
+    value: i64,
+    /// The last page it is in.
+    page: u32,
+}
+
+impl NumberDictionary {
+    fn new() -> Self {
+        Self {
+            entries: Vec::new(),
+            table: HashTable::new(),
+            // Fixed, so that nothing about a run depends on chance.
+            hasher: RandomState::with_seeds(1, 2, 3, 4),
+            near: [None; NEAR],
+        }
+    }
+
+    #[inline]
+    fn code(&mut self, value: i64) -> Result<u32> {
+        // The golden ratio spreads neighbours and multiples of anything.
+        let [.., place] = value.wrapping_mul(-7_046_029_254_386_353_131).to_le_bytes();
+        if let Some(Some((near, code))) = self.near.get(usize::from(place))
+            && *near == value
+        {
+            return Ok(*code);
+        }
+        let code = self.look_up(value)?;
+        if let Some(near) = self.near.get_mut(usize::from(place)) {
+            *near = Some((value, code));
+        }
+        Ok(code)
+    }
+
+    fn look_up(&mut self, value: i64) -> Result<u32> {
+        let Self {
+            entries, table, hasher, ..
+        } = self;
+        let of = |code: u32| entries.get(code.as_usize()).map(|entry| entry.value);
+        let hash = hasher.hash_one(value);
+        if let Some(code) = table.find(hash, |code| of(*code) == Some(value)) {
+            return Ok(*code);
+        }
+        let code = u32::try_from(entries.len()).map_err(|e| Error::internal("too many numbers").because(e))?;
+        table.insert_unique(hash, code, |code| hasher.hash_one(of(*code).unwrap_or(0)));
+        entries.push(NumberEntry { value, page: 0 });
+        Ok(code)
+    }
+
+    /// Bounds of the numbers of a page.
+    fn look(&mut self, codes: &[u32], page: u32) -> Option<(i64, i64)> {
+        let mut bounds = None;
+        let mut last = None;
+        for code in codes {
+            if last.replace(*code) == Some(*code) {
+                continue;
+            }
+            let Some(entry) = self.entries.get_mut(code.as_usize()) else {
+                continue;
+            };
+            if entry.page != page {
+                entry.page = page;
+                let value = entry.value;
+                bounds = Some(bounds.map_or((value, value), |(low, high): (i64, i64)| {
+                    (low.min(value), high.max(value))
+                }));
+            }
+        }
+        bounds
+    }
+}

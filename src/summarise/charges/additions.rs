@@ -1,0 +1,180 @@
+//! Charges of what corrections add: no record tells of these jobs, so they are priced as so many equal ones.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, RecordBatch};
+
+use super::row::{ChargeRow, RECORDED, to_batch};
+use super::{Charges, UnpricedAddition, part};
+use crate::charge::amount::{ratio, whole};
+use crate::charge::facts::Facts;
+use crate::charge::price;
+use crate::error::{Error, Kind, Result};
+use crate::expr::Value;
+use crate::reference::correction::Correction;
+use crate::schema::batch::{identities, texts, times};
+use crate::summarise::correct::{noon_ms, period_of, says};
+use crate::time::Month;
+
+/// One job of an addition, and how often it is charged.
+struct Equal {
+    known: BTreeMap<String, Value>,
+    gpus: Vec<(String, i64)>,
+    /// Times it is charged: below zero when the addition takes away.
+    times: i128,
+    /// Why nothing can be charged, whatever the policy.
+    why: Option<&'static str>,
+}
+
+impl Charges<'_> {
+    /// Charges what corrections add to the records of a month; gives the rows of `job_charges`.
+    ///
+    /// An addition of n jobs is n equal jobs: each ran `wall_s` / n seconds on `alloc_core_s` / `wall_s` cores (GPUs and
+    /// nodes likewise, to 12 decimals) with the memory it states. GPUs it does not state are none; nodes and memory it
+    /// does not state are unknown, and so is the charge under a policy for some clusters (partitions, ...) only when it
+    /// does not state its own. What it takes away, with amounts below zero, is charged below zero. A policy charges
+    /// it whole that holds at noon in UTC of the first day of the month.
+    ///
+    /// # Errors
+    /// [`Kind::Data`] naming the policy when a number does not fit.
+    pub fn add_corrections(&mut self, month: Month) -> Result<Option<RecordBatch>> {
+        let mut rules: Vec<(u128, &Correction)> = self
+            .corrector
+            .additions(month)
+            .map(|rule| (identity(rule), rule))
+            .collect();
+        rules.sort_by_key(|(id, _)| *id);
+        let Some(period) = period_of(month, &mut self.cutter.calendar).filter(|_| !self.tariffs.is_empty()) else {
+            return Ok(None);
+        };
+        let mut rows = Vec::new();
+        for (nth, (_, rule)) in rules.iter().enumerate() {
+            let equal = equal(rule, self.site)?;
+            let facts = Facts::of_example(&equal.known, &equal.gpus)?.stated_in_part();
+            for (tariff_nth, (tariff, (from_ms, until_ms))) in self.tariffs.iter().zip(&self.holds).enumerate() {
+                if noon_ms(month) < *from_ms || *until_ms <= noon_ms(month) {
+                    continue;
+                }
+                let priced = price(&tariff.policy, &tariff.options, &facts, false)?;
+                if priced.is_in_scope.first() != Some(&true) {
+                    continue;
+                }
+                let one = priced.charge.first().copied().flatten().filter(|_| equal.why.is_none());
+                let too_large = || Error::new(Kind::Data, "the charge of an addition is too large");
+                let charge = one
+                    .map(|one| one.checked_mul(equal.times).ok_or_else(too_large))
+                    .transpose()?;
+                let why = charge.is_none().then(|| match equal.why {
+                    Some(why) => Arc::from(why),
+                    None if priced.misfits.contains(&0) => Arc::from(super::MISFIT),
+                    None => Arc::from(facts.why_unpriced(&tariff.policy, 0)),
+                });
+                if let Some(why) = &why {
+                    self.unpriced_additions.push(UnpricedAddition {
+                        correction_id: rule.id.clone(),
+                        policy: tariff.policy.name(),
+                        why: str::to_owned(why),
+                    });
+                }
+                let adds = |column: &str| rule.adds(column).unwrap_or(0);
+                rows.push(ChargeRow {
+                    job: nth,
+                    record: nth,
+                    tariff: tariff_nth,
+                    piece: 0,
+                    period,
+                    job_n: if charge.is_some() { adds("job_n") } else { 0 },
+                    unpriced_job_n: if charge.is_none() { adds("job_n") } else { 0 },
+                    alloc_core_s: adds("alloc_core_s"),
+                    alloc_core_fraction_ms: 0,
+                    alloc_gpu_s: adds("alloc_gpu_s"),
+                    charge,
+                    why_unpriced: why,
+                    correction_id: Some(Arc::from(rule.id.as_str())),
+                });
+            }
+        }
+        if rows.is_empty() {
+            return Ok(None);
+        }
+        let charged = to_batch(&rows, &[&records(month, &rules)?], &self.tariffs, &self.cutter.calendar)?;
+        self.parts.push(part(std::slice::from_ref(&charged))?);
+        Ok(Some(charged))
+    }
+}
+
+/// What stands for the record of an addition: a hash of its id. It begins with zeros, so that additions stand before the
+/// jobs of their month.
+fn identity(rule: &Correction) -> u128 {
+    let hash = blake3::hash(format!("correction {}", rule.id).as_bytes());
+    let half = hash.as_bytes().first_chunk::<8>().copied().unwrap_or_default();
+    u128::from(u64::from_be_bytes(half))
+}
+
+/// Additions of a month, as far as `job_charges` takes columns from `records`.
+fn records(month: Month, rules: &[(u128, &Correction)]) -> Result<RecordBatch> {
+    let first_ms = i64::from(month.first_day()) * 86_400_000;
+    let mut columns: Vec<(&str, ArrayRef, bool)> = Vec::new();
+    for name in RECORDED {
+        let column = match name {
+            "record_utc" => times(rules.iter().map(|_| Some(first_ms))),
+            "record_id" => identities(rules.iter().map(|(id, _)| Some(*id)))?,
+            "job_id" => texts(rules.iter().map(|(_, rule)| Some(&rule.id))),
+            name => texts(rules.iter().map(|(_, rule)| says(rule, name))),
+        };
+        columns.push((name, column, true));
+    }
+    Ok(RecordBatch::try_from_iter_with_nullable(columns)?)
+}
+
+fn equal(rule: &Correction, site: &str) -> Result<Equal> {
+    let adds = |column: &str| rule.adds(column).unwrap_or(0);
+    let (wall_s, core_s) = (adds("wall_s"), adds("alloc_core_s"));
+    let (gpu_s, node_s, job_n) = (adds("alloc_gpu_s"), adds("alloc_node_s"), adds("job_n"));
+    let all = [job_n, wall_s, core_s, gpu_s, node_s];
+    let has_both_signs = all.iter().any(|amount| *amount < 0) && all.iter().any(|amount| *amount > 0);
+    let jobs = i128::from(job_n).abs().max(1);
+    let mut known = BTreeMap::new();
+    let fits =
+        |value: Option<i128>| value.ok_or_else(|| Error::new(Kind::Data, "an amount of an addition is too large"));
+    let each = |amount: i64| fits(ratio(i128::from(amount).abs(), i128::from(wall_s).abs()));
+    if wall_s != 0 {
+        let mut number = |name: &str, value: i128| known.insert(name.to_owned(), Value::Number(value));
+        number("seconds", fits(ratio(i128::from(wall_s).abs(), jobs))?);
+        number("cores", each(core_s)?);
+        number("gpus", each(gpu_s)?);
+        if node_s != 0 {
+            number("nodes", each(node_s)?);
+        }
+        if let Some(memory_byte) = rule.adds("alloc_memory_byte") {
+            number("memory", whole(memory_byte));
+        }
+    }
+    let texts = ["source", "view", "vo", "account", "cluster", "partition", "qos"];
+    for (name, text) in texts.iter().filter_map(|name| Some((*name, says(rule, name)?))) {
+        known.insert(name.to_owned(), Value::Text(text.to_owned()));
+    }
+    known.insert("site".to_owned(), Value::Text(site.to_owned()));
+    let gpu_n = gpu_s
+        .abs()
+        .checked_div(wall_s.abs())
+        .filter(|gpu_n| gpu_n * wall_s.abs() == gpu_s.abs());
+    let devices = rule.gpu_model.iter().zip(gpu_n.filter(|gpu_n| *gpu_n > 0));
+    Ok(Equal {
+        gpus: devices.map(|(model, gpu_n)| (model.clone(), gpu_n)).collect(),
+        known,
+        times: if all.iter().any(|amount| *amount < 0) {
+            -jobs
+        } else {
+            jobs
+        },
+        why: if has_both_signs {
+            Some("the addition both adds and takes away")
+        } else if wall_s == 0 {
+            Some("the addition states no wall_s")
+        } else {
+            None
+        },
+    })
+}

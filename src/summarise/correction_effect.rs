@@ -1,0 +1,175 @@
+//! What corrections make of single records, for those who tell of jobs one by one: the table is read from the lake, so
+//! that what they tell is what `usage` holds after corrections.
+
+use std::collections::BTreeSet;
+
+use arrow::array::{FixedSizeBinaryArray, RecordBatch, StringArray};
+
+use super::correct::{CorrectedPayer, lead, says};
+use crate::error::{Error, Kind, Result};
+use crate::reference::correction::{Action, Correction, CorrectionTable};
+use crate::schema::batch::{date, id, text, word};
+use crate::store::{Manifest, Store, read_table};
+use crate::time::Month;
+
+/// Rows read at once.
+const READ_ROWS: usize = 16_384;
+
+/// The corrections a lake was published with.
+#[derive(Clone, Debug, Default)]
+pub struct Corrections {
+    table: CorrectionTable,
+}
+
+impl Corrections {
+    /// Reads them from the lake.
+    ///
+    /// # Errors
+    /// [`Kind::Data`] when the lake was published before it kept the rules of its corrections; [`Kind::Io`] when it cannot
+    /// be read.
+    pub fn read(store: &Store, manifest: &Manifest) -> Result<Self> {
+        let mut table = CorrectionTable::default();
+        for file in manifest.dataset("corrections") {
+            for batch in read_table(store.reader(&file.path)?, None, READ_ROWS)? {
+                let batch = batch?;
+                if batch.column_by_name("rule").is_none() {
+                    let message = "the lake keeps no rules of its corrections yet: run its pipeline again";
+                    return Err(Error::new(Kind::Data, message).at("path", &file.path));
+                }
+                let words = |name| text(&batch, name);
+                let (ids, action, author) = (words("correction_id")?, words("action")?, words("author")?);
+                let (reason, rule) = (words("reason")?, words("rule")?);
+                let signed_on = date(&batch, "signed_on")?;
+                for row in 0..batch.num_rows() {
+                    let id = ids.value(row);
+                    // One correction has a row for each of its entries.
+                    if table.get(id).is_some() {
+                        continue;
+                    }
+                    let day = crate::time::month::date_of(signed_on.value(row)).map(|day| day.to_string());
+                    let day = day.unwrap_or_default();
+                    let signed = [
+                        ("id", id),
+                        ("action", action.value(row)),
+                        ("author", author.value(row)),
+                        ("reason", reason.value(row)),
+                        ("date", day.as_str()),
+                    ];
+                    let damaged = |why: String| Error::new(Kind::Data, why).at("path", &file.path).at("correction", id);
+                    table.add_kept(signed, rule.value(row)).map_err(damaged)?;
+                }
+            }
+        }
+        Ok(Self { table })
+    }
+
+    /// Those that take from, or move, records of a site.
+    #[must_use]
+    pub fn of_site<'a>(&'a self, site: &str) -> CorrectionEffects<'a> {
+        let own = self.table.of_site(site);
+        CorrectionEffects {
+            rules: own.filter(|rule| rule.action != Action::Add).collect(),
+        }
+    }
+
+    /// Usage that no record tells of: site, month and what the correction says of it.
+    pub fn additions(&self) -> impl Iterator<Item = (&str, Month, &Correction)> {
+        let added = self.table.active().filter(|rule| rule.action == Action::Add);
+        added.filter_map(|rule| Some((rule.site.as_deref()?, rule.month?, rule)))
+    }
+}
+
+/// The view of an addition.
+#[must_use]
+pub fn added_view(rule: &Correction) -> &str {
+    says(rule, "view").unwrap_or_default()
+}
+
+/// The corrections of one site, in their order.
+#[derive(Clone, Debug, Default)]
+pub struct CorrectionEffects<'a> {
+    rules: Vec<&'a Correction>,
+}
+
+/// What became of one record.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CorrectionEffect<'a> {
+    /// It counts for nothing.
+    pub is_void: bool,
+    /// Its VO now.
+    pub vo: Option<&'a str>,
+    /// Its account now.
+    pub account: Option<&'a str>,
+}
+
+/// The columns of a batch that corrections look at.
+pub struct EffectColumns<'a> {
+    words: Vec<(&'static str, &'a StringArray)>,
+    record_id: Option<&'a FixedSizeBinaryArray>,
+}
+
+impl CorrectionEffects<'_> {
+    /// Columns of `records` they look at, sorted; none when there are no corrections.
+    #[must_use]
+    pub fn columns(&self) -> BTreeSet<&'static str> {
+        let mut columns: BTreeSet<&'static str> = BTreeSet::new();
+        if !self.rules.is_empty() {
+            columns.extend(["vo", "account"]);
+        }
+        for rule in &self.rules {
+            columns.extend(rule.filters.iter().map(|(name, _)| *name));
+        }
+        columns
+    }
+
+    /// Looks their columns up.
+    ///
+    /// # Errors
+    /// [`Kind::Internal`] when a column was not read.
+    pub fn of_batch<'b>(&self, batch: &'b RecordBatch) -> Result<EffectColumns<'b>> {
+        let mut words = Vec::new();
+        let mut record_id = None;
+        for name in self.columns() {
+            if name == "record_id" {
+                record_id = Some(id(batch, name)?);
+            } else {
+                words.push((name, text(batch, name)?));
+            }
+        }
+        Ok(EffectColumns { words, record_id })
+    }
+
+    /// What becomes of a row of usage in a month. A correction of one month concerns what is counted in that month.
+    #[must_use]
+    pub fn of<'v>(&'v self, columns: &EffectColumns<'v>, row: usize, month: Month) -> CorrectionEffect<'v> {
+        let read = |name: &str| {
+            let column = columns.words.iter().find(|(known, _)| *known == name);
+            column.and_then(|(_, column)| word(column, row))
+        };
+        let own = (read("vo"), read("account"));
+        let mut effect = CorrectionEffect {
+            is_void: false,
+            vo: own.0,
+            account: own.1,
+        };
+        let id = columns.record_id.map(|ids| ids.value(row));
+        let takes = |rule: &Correction, (vo, account): CorrectedPayer<'_>| {
+            rule.takes(month.first_day(), id, |name| match name {
+                "vo" => vo,
+                "account" => account,
+                name => read(name),
+            })
+        };
+        lead(&self.rules, own, takes, |_, _, to| match to {
+            None => effect.is_void = true,
+            Some((vo, account)) => (effect.vo, effect.account) = (vo, account),
+        });
+        effect
+    }
+
+    /// Whether there is nothing to correct.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rules.is_empty()
+    }
+}

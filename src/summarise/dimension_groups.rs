@@ -1,0 +1,101 @@
+//! Which rows of a batch have all dimensions alike, told by the codes of their texts: texts are looked at once for each
+//! combination instead of once for each row.
+
+use ahash::RandomState;
+use arrow::array::Array;
+use hashbrown::HashTable;
+
+use crate::schema::batch::ColumnWords;
+
+/// The number of the combination that each row has of these columns; `None` when one is not coded, or a number of 64 bits
+/// cannot tell all combinations apart.
+pub(super) fn combinations<'a>(columns: impl IntoIterator<Item = ColumnWords<'a>>, rows: usize) -> Option<Vec<u64>> {
+    let mut step = 1_u64;
+    let mut combinations = vec![0; rows];
+    for column in columns {
+        match column {
+            ColumnWords::Plain(texts) if texts.null_count() == texts.len() => {}
+            ColumnWords::Plain(_) => return None,
+            ColumnWords::Coded(codes, entries) if entries.len() == 1 && codes.null_count() == 0 => {}
+            ColumnWords::Coded(codes, entries) => {
+                let next = step.checked_mul(entries.len() as u64 + 1)?;
+                let all = combinations.iter_mut().zip(codes.values());
+                match codes.nulls() {
+                    None => all.for_each(|(sum, code)| *sum += (u64::from(*code) + 1) * step),
+                    // A null is a text of its own, and its code is arbitrary.
+                    Some(nulls) => all.zip(nulls).for_each(|((sum, code), is_valid)| {
+                        if is_valid {
+                            *sum += (u64::from(*code) + 1) * step;
+                        }
+                    }),
+                }
+                step = next;
+            }
+        }
+    }
+    Some(combinations)
+}
+
+/// Groups that are at hand.
+const NEAR: usize = 256;
+
+/// A combination, and the instant at which a period begins.
+type GroupPart = (u64, i64);
+
+/// The group of each combination of a batch in each period.
+pub(super) struct KnownGroups {
+    /// Those that came last, by a byte of their own: few combinations make up most of a batch.
+    near: [Option<(GroupPart, usize)>; NEAR],
+    table: HashTable<(GroupPart, usize)>,
+    hasher: RandomState,
+}
+
+impl Default for KnownGroups {
+    fn default() -> Self {
+        Self {
+            near: [None; NEAR],
+            table: HashTable::new(),
+            hasher: RandomState::default(),
+        }
+    }
+}
+
+impl KnownGroups {
+    /// Forgets: codes of another batch stand for other texts.
+    pub(super) fn clear(&mut self) {
+        self.near.fill(None);
+        self.table.clear();
+    }
+
+    /// The group of a combination in the period that begins at `from_ms`; `find` is asked the first time.
+    #[inline]
+    pub(super) fn group(&mut self, combination: u64, from_ms: i64, find: impl FnOnce() -> usize) -> usize {
+        let part = (combination, from_ms);
+        // The golden ratio spreads neighbours. Days begin at multiples of powers of two.
+        let [.., place] = (combination ^ (from_ms.cast_unsigned() >> 10))
+            .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            .to_le_bytes();
+        if let Some(Some((near, group))) = self.near.get(usize::from(place))
+            && *near == part
+        {
+            return *group;
+        }
+        let group = self.look_up(part, find);
+        if let Some(near) = self.near.get_mut(usize::from(place)) {
+            *near = Some((part, group));
+        }
+        group
+    }
+
+    fn look_up(&mut self, part: GroupPart, find: impl FnOnce() -> usize) -> usize {
+        let hash = self.hasher.hash_one(part);
+        if let Some((_, group)) = self.table.find(hash, |(known, _)| *known == part) {
+            return *group;
+        }
+        let group = find();
+        let hasher = &self.hasher;
+        self.table
+            .insert_unique(hash, (part, group), |(known, _)| hasher.hash_one(known));
+        group
+    }
+}
