@@ -88,8 +88,10 @@ def published(out):
 
     duckdb.sql("SET TimeZone = 'UTC'")
     sums = ", ".join(f"sum({name})::HUGEINT::VARCHAR" for name in MEASURES)
+    # The folder of an unknown VO has a word, as `gridtally.sql` and the README say.
+    keys = ", ".join("nullif(vo, '__unknown__') AS vo" if key == "vo" else key for key in KEYS)
     rows = duckdb.sql(
-        f"SELECT {', '.join(KEYS)}, {sums} FROM read_parquet('{out}/usage/*/*/*/usage.parquet', "
+        f"SELECT {keys}, {sums} FROM read_parquet('{out}/usage/*/*/*/usage.parquet', "
         "hive_partitioning = true, hive_types = {'site': VARCHAR, 'vo': VARCHAR, 'allocation_year': BIGINT}) "
         f"GROUP BY ALL"
     ).fetchall()
