@@ -9,9 +9,7 @@ use crate::reference::node_type::{NodeType, NodeTypeTable};
 use crate::schema::batch::{dates, decimals, ints, texts, times};
 use crate::schema::dataset;
 use crate::time::grain::Grain;
-use crate::time::{Calendar, Day, Month, Zone};
-
-const DAY_MS: i64 = 86_400_000;
+use crate::time::{Calendar, DAY_MS, Day, Month, Zone};
 
 /// One node type in one month.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

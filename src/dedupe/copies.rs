@@ -10,10 +10,10 @@ use arrow::array::RecordBatch;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::file_order::FileOrder;
-use super::identity::DAY_MS;
 use crate::error::Result;
 use crate::schema::batch::{int, number, time, words};
 use crate::sources::Format;
+use crate::time::DAY_MS;
 use crate::time::Day;
 
 /// Jobs of a day that are looked at, about.

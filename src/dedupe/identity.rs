@@ -6,9 +6,6 @@ use crate::record::row::JobRow;
 use crate::record::unchanged_columns::UnchangedColumns;
 use crate::sources::Format;
 
-/// Unix milliseconds of a day.
-pub const DAY_MS: i64 = 86_400_000;
-
 /// The instant that places a record, which is part of its identity and never changes between versions of it:
 /// start, or submit of a job that never started (sacct, where a running job has no end yet; SWF, where a cancelled one
 /// has none); end (APEL, GRACC and the logs of batch systems, which only know ended jobs and key them by their end).

@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::columns::{ColumnOrigin, Columns, DerivedFields};
-use super::identity::{DAY_MS, IdentityContent, record_id};
+use super::identity::{IdentityContent, record_id};
 use super::intake_batch::{IntakeBatch, IntakeBucket, IntakeTally, Reject};
 use super::limits::{Placement, anomalies_of, check_names, check_summary, place};
 use super::mapping::MappingCounts;
@@ -24,7 +24,7 @@ use crate::reference::site::SiteRule;
 use crate::reference::vo_corrections::VoOrigin;
 use crate::reference::vo_rule::VoRule;
 use crate::sources::{Format, Position, Sink};
-use crate::time::Month;
+use crate::time::{DAY_MS, Month};
 
 /// Rows of a waiting batch: so many that its dictionaries pay, so few that no thread holds much back.
 const BATCH_ROWS: usize = 8192;

@@ -1,12 +1,13 @@
 //! What a record can be believed: limits beyond which a number is a mistake, and oddities that are told and kept.
 
-use super::identity::{DAY_MS, record_ms};
+use super::identity::record_ms;
 use crate::hive::is_nameable;
 use crate::ledger::Reason;
 use crate::record::SummaryRow;
 use crate::record::anomaly::Anomaly;
 use crate::record::row::JobRow;
 use crate::sources::Format;
+use crate::time::DAY_MS;
 
 /// No job holds this many cores, nodes or GPUs, runs this long (ms), holds this many of them for this long (s) or uses
 /// this much CPU (ms): beyond it a number is a mistake. Sums over many such jobs fit 63 bits.

@@ -19,8 +19,8 @@ use crate::schema::batch::{id, identity, text, time};
 use crate::sources::forwarding_sink::Relay;
 use crate::sources::fqan::Fqan;
 use crate::sources::{GridIdentity, Position, Sink};
+use crate::time::DAY_MS;
 
-const DAY_MS: i64 = 86_400_000;
 /// How long before the line's timestamp a job may have ended: clocks differ.
 const BEFORE_MS: i64 = DAY_MS;
 /// How long after it, and not any more then.

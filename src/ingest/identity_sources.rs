@@ -74,6 +74,15 @@ pub(crate) enum LateLogs {
     LeftAsIs,
 }
 
+/// What logs that came late mean for jobs that were published without.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct LateCompletion {
+    /// Whether there are such jobs.
+    pub(crate) late: LateLogs,
+    /// Jobs of which it cannot be known whether the logs state something else.
+    pub(crate) unknown_n: u64,
+}
+
 /// Indexes by the name of the source.
 #[derive(Default)]
 pub(crate) struct IdentitySources {
@@ -94,7 +103,7 @@ impl IdentitySources {
         publication: &Publication,
         is_rebuild: bool,
         window: Window,
-    ) -> Result<(Self, (LateLogs, u64))> {
+    ) -> Result<(Self, LateCompletion)> {
         let grids = Self::read(plan, found, state, is_rebuild, window)?;
         let (files, untold_n) = grids.survey(plan.privacy.as_deref(), state, (store, publication))?;
         let late = if is_rebuild {
@@ -106,7 +115,8 @@ impl IdentitySources {
         } else {
             LateLogs::Files(files)
         };
-        Ok((grids, (late, if is_rebuild { 0 } else { untold_n })))
+        let unknown_n = if is_rebuild { 0 } else { untold_n };
+        Ok((grids, LateCompletion { late, unknown_n }))
     }
 
     /// Reads the CE logs of every source of which anything has to be read.

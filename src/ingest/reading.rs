@@ -70,7 +70,7 @@ pub(crate) fn read_all(
     spill: &Spill,
     progress: &dyn Progress,
 ) -> Result<Vec<ReadFile>> {
-    let room = ReadPool {
+    let pool = ReadPool {
         files,
         feeds: files.iter().map(|_| Mutex::new(FileState::Unopened)).collect(),
         results: files.iter().map(|reading| Mutex::new(ReadFile::new(reading))).collect(),
@@ -83,18 +83,18 @@ pub(crate) fn read_all(
     std::thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {
-                if let Err(e) = room.work()
-                    && let Ok(mut failure) = room.failure.lock()
+                if let Err(e) = pool.work()
+                    && let Ok(mut failure) = pool.failure.lock()
                 {
                     failure.get_or_insert(e);
                 }
             });
         }
     });
-    if let Some(e) = room.failure.into_inner().map_err(|_| dead())? {
+    if let Some(e) = pool.failure.into_inner().map_err(|_| dead())? {
         return Err(e);
     }
-    let results = room.results.into_iter();
+    let results = pool.results.into_iter();
     results.map(|result| result.into_inner().map_err(|_| dead())).collect()
 }
 
@@ -105,27 +105,27 @@ pub(crate) fn dead() -> Error {
 impl ReadPool<'_> {
     /// What one thread does.
     fn work(&self) -> Result<()> {
-        let mut desk = WorkerBuffer::new(self);
+        let mut buffer = WorkerBuffer::new(self);
         loop {
             let at = self.next.fetch_add(1, Ordering::Relaxed);
             if at >= self.files.len() {
                 break;
             }
-            self.read(at, &mut desk)?;
+            self.read(at, &mut buffer)?;
         }
         for at in 0..self.files.len() {
-            self.read(at, &mut desk)?;
+            self.read(at, &mut buffer)?;
         }
-        desk.clear()
+        buffer.clear()
     }
 
     /// Takes pieces of one file until there are no more.
-    fn read(&self, at: usize, desk: &mut WorkerBuffer<'_>) -> Result<()> {
+    fn read(&self, at: usize, buffer: &mut WorkerBuffer<'_>) -> Result<()> {
         let reading = self.files.get(at).ok_or_else(dead)?;
         while !self.has_failed()
             && let Some((dialect, work)) = self.piece(at, reading).map_err(|e| e.at("file", &reading.file.path))?
         {
-            desk.take(at, dialect, work)?;
+            buffer.take(at, dialect, work)?;
         }
         Ok(())
     }

@@ -174,7 +174,7 @@ impl RejectBuffer {
     }
 
     fn load(&mut self, at: usize) -> Result<RecordBatch> {
-        let gone = || Error::internal("the shelf of rejects lost a batch");
+        let gone = || Error::internal("the buffer of rejects lost a batch");
         let batch = self.batches.get(at).copied().ok_or_else(gone)?;
         scratch::from_bytes(&self.scratch.load(batch)?)
     }

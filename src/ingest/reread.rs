@@ -3,22 +3,23 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::identity_sources::LateLogs;
+use super::identity_sources::{LateCompletion, LateLogs};
 use crate::lake::state::State;
 use crate::runtime::progress::Progress;
 
 /// Tells of lines of CEs that came late, and of files that were refused; the files to read again for them.
-pub(crate) fn read_again(late: (LateLogs, u64), state: &State, progress: &dyn Progress) -> BTreeSet<Arc<str>> {
-    let mut again = completed_late(late, progress);
+pub(crate) fn read_again(completion: LateCompletion, state: &State, progress: &dyn Progress) -> BTreeSet<Arc<str>> {
+    let mut again = completed_late(completion, progress);
     again.append(&mut refused_before(state, progress));
     again
 }
 
 /// Tells of lines of CEs that came late; the files to read again for them.
-fn completed_late((late, untold_n): (LateLogs, u64), progress: &dyn Progress) -> BTreeSet<Arc<str>> {
-    if untold_n > 0 {
+fn completed_late(completion: LateCompletion, progress: &dyn Progress) -> BTreeSet<Arc<str>> {
+    let LateCompletion { late, unknown_n } = completion;
+    if unknown_n > 0 {
         progress.note(&format!(
-            "a CE's log came later than jobs it tells of, and of {untold_n} of them it cannot be told whether it says \
+            "a CE's log came later than jobs it tells of, and of {unknown_n} of them it cannot be told whether it says \
              something else: what decides is withheld, and the log they were completed from is gone"
         ));
     }

@@ -9,7 +9,7 @@ use crate::sources::dialect::Dialect;
 
 /// Where one thread puts what pieces say, until it is worth a batch.
 pub(crate) struct WorkerBuffer<'a> {
-    room: &'a ReadPool<'a>,
+    pool: &'a ReadPool<'a>,
     columns: Columns,
     /// The file pieces were taken of, and what they said.
     open: Option<(usize, Intake)>,
@@ -17,9 +17,9 @@ pub(crate) struct WorkerBuffer<'a> {
 
 impl<'a> WorkerBuffer<'a> {
     /// An empty buffer.
-    pub(crate) fn new(room: &'a ReadPool<'a>) -> Self {
+    pub(crate) fn new(pool: &'a ReadPool<'a>) -> Self {
         Self {
-            room,
+            pool,
             columns: Columns::new(),
             open: None,
         }
@@ -33,11 +33,11 @@ impl<'a> WorkerBuffer<'a> {
         if self.open.as_ref().is_some_and(|(open, _)| *open != at) {
             self.clear()?;
         }
-        let room = self.room;
-        let reading = room.files.get(at).ok_or_else(dead)?;
+        let pool = self.pool;
+        let reading = pool.files.get(at).ok_or_else(dead)?;
         let columns = &mut self.columns;
         let (_, intake) = self.open.get_or_insert_with(|| {
-            let intake = reading.intake(at, dialect, room.window, std::mem::take(columns));
+            let intake = reading.intake(at, dialect, pool.window, std::mem::take(columns));
             (at, intake)
         });
         reading.tell(work, intake);
@@ -56,10 +56,10 @@ impl<'a> WorkerBuffer<'a> {
         let Some((at, intake)) = self.open.take() else {
             return Ok(());
         };
-        let reading = self.room.files.get(at).ok_or_else(dead)?;
-        let harvest;
-        (harvest, self.columns) = reading.put_by(intake, self.room.spill)?;
-        let result = self.room.results.get(at).ok_or_else(dead)?;
-        result.lock().map_err(|_| dead())?.take(harvest, &reading.file.path)
+        let reading = self.pool.files.get(at).ok_or_else(dead)?;
+        let batch;
+        (batch, self.columns) = reading.put_by(intake, self.pool.spill)?;
+        let result = self.pool.results.get(at).ok_or_else(dead)?;
+        result.lock().map_err(|_| dead())?.take(batch, &reading.file.path)
     }
 }

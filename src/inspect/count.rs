@@ -12,6 +12,7 @@ use crate::sources::cross_check::CrossCheck;
 use crate::sources::inventory::ASSOC_COMMAND;
 use crate::sources::projection::{ColumnPart, Interest};
 use crate::sources::{Format, Position, Sink};
+use crate::time::DAY_MS;
 
 /// Distinct values followed per column; a file with more is only said to have more.
 const DISTINCT: usize = 10_000;
@@ -391,7 +392,6 @@ impl Sink for InspectCounts {
     }
 
     fn summary(&mut self, row: &SummaryRow<'_>, at: Position) {
-        const DAY_MS: i64 = 86_400_000;
         *self.aggregates.entry(row.kind).or_default() += 1;
         match check_names(row.site, row.vo).and_then(|()| check_summary(row)) {
             Ok(()) => self.reasons.entry(row.kind.accepted()).or_default().rows += 1,

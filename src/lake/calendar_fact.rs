@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use super::state::ATTRIBUTION_FACT;
 use crate::config::plan::Plan;
 use crate::error::{Error, Kind, Result};
 use crate::summarise::attribution::Attribution;
@@ -28,14 +27,7 @@ pub(crate) fn told(plan: &Plan) -> String {
 /// # Errors
 /// [`Kind::Data`] when an earlier version published it: a run writes the fact down.
 pub(crate) fn restored(facts: &BTreeMap<String, String>) -> Result<(Attribution, Calendar)> {
-    let is_prorated = facts
-        .get(ATTRIBUTION_FACT)
-        .is_none_or(|how| how == Attribution::Prorated.as_str());
-    let attribution = if is_prorated {
-        Attribution::Prorated
-    } else {
-        Attribution::ByEnd
-    };
+    let attribution = Attribution::of_lake(facts).unwrap_or(Attribution::ByEnd);
     let untold = || {
         Error::new(
             Kind::Data,

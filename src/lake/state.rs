@@ -24,6 +24,7 @@ use crate::sources::inventory;
 use crate::store::lake::{self, INPUTS, LEDGER, LakeTable};
 use crate::store::machinery::BESIDE;
 use crate::store::{Publication, Store, empty};
+use crate::summarise::Attribution;
 use crate::time::Month;
 
 /// The state of a lake.
@@ -323,7 +324,7 @@ impl State {
         facts.insert(LAYOUT_FACT.to_owned(), LAYOUT.to_owned());
         facts.insert(PLAN_FACT.to_owned(), plan.fingerprint.clone());
         facts.insert(RECORDS_FACT.to_owned(), records_version());
-        facts.insert(ATTRIBUTION_FACT.to_owned(), plan.attribution.as_str().to_owned());
+        facts.insert(Attribution::FACT.to_owned(), plan.attribution.as_str().to_owned());
         facts.insert(calendar_fact::NAME.to_owned(), calendar_fact::told(plan));
         facts.insert(ZONE_FACT.to_owned(), plan.calendar_zone.name().to_owned());
         facts.insert("pipeline".to_owned(), plan.name.clone());
@@ -415,8 +416,6 @@ impl State {
     }
 }
 
-/// How jobs were attributed to periods, for those who verify.
-pub(crate) const ATTRIBUTION_FACT: &str = "attribution";
 /// The zone in which months are cut, for reports that name instants.
 const ZONE_FACT: &str = "calendar_timezone";
 const CORRECTIONS_FACT: &str = "corrections";

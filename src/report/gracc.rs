@@ -18,7 +18,7 @@ use super::table::{Cell, ColumnKind, Table, divide};
 use crate::error::{Error, Result};
 use crate::schema::batch::{int, number, text, time, word};
 use crate::summarise::correction_effect::{Corrections, added_view};
-use crate::time::Month;
+use crate::time::{DAY_MS, Month};
 
 /// Day, VO, project, DN, cores, GPUs, resource type, exit code, grid, probe, site.
 type GraccKey = (
@@ -69,8 +69,6 @@ fn known(a: Option<i128>, b: Option<i128>) -> Option<i128> {
 }
 
 const MISSING: &str = "N/A";
-const DAY_MS: i64 = 86_400_000;
-
 /// GRACC's word for a view.
 fn resource_type(view: &str) -> String {
     let mut letters = view.chars();

@@ -2,9 +2,9 @@
 
 use arrow::array::RecordBatch;
 
-use crate::dedupe::identity::DAY_MS;
 use crate::error::{Error, Result};
 use crate::schema::batch::time;
+use crate::time::DAY_MS;
 use crate::time::Day;
 
 type Batches = Box<dyn Iterator<Item = Result<RecordBatch>> + Send>;

@@ -1,5 +1,7 @@
 //! How a job is attributed to periods.
 
+use std::collections::BTreeMap;
+
 /// How a job is attributed to periods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Attribution {
@@ -10,6 +12,20 @@ pub enum Attribution {
 }
 
 impl Attribution {
+    /// Under which name a lake keeps it.
+    pub const FACT: &str = "attribution";
+
+    /// That of a lake, from its facts: prorated where it has none; `None` for a word that is neither.
+    #[must_use]
+    pub fn of_lake(facts: &BTreeMap<String, String>) -> Option<Self> {
+        let Some(word) = facts.get(Self::FACT) else {
+            return Some(Self::Prorated);
+        };
+        [Self::Prorated, Self::ByEnd]
+            .into_iter()
+            .find(|how| how.as_str() == word)
+    }
+
     /// The word in the pipeline file.
     #[must_use]
     pub fn as_str(self) -> &'static str {

@@ -8,6 +8,6 @@ pub mod zone;
 
 pub use calendar::Calendar;
 pub use grain::Grain;
-pub use month::{Day, Month};
+pub use month::{DAY_MS, Day, Month};
 pub use span::{DaySpan, MonthOrDay};
 pub use zone::{Local, Zone};

@@ -5,6 +5,9 @@ use std::str::FromStr;
 
 use jiff::civil::Date;
 
+/// Milliseconds of a day of UTC.
+pub const DAY_MS: i64 = 86_400_000;
+
 /// Days since 1970-01-01 as Arrow's `Date32` counts them.
 pub type Day = i32;
 

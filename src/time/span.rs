@@ -4,10 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::month::{date_of, day_of};
-use super::{Day, Month};
-
-/// Milliseconds of a day of UTC.
-const DAY_MS: i64 = 86_400_000;
+use super::{DAY_MS, Day, Month};
 
 /// Days from one to another, both included; `None` is open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

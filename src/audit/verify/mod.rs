@@ -8,7 +8,6 @@ use arrow::array::{Array, RecordBatch};
 use serde::Serialize;
 
 use crate::error::{Error, Kind, Result};
-use crate::lake::state::ATTRIBUTION_FACT;
 use crate::lake::views::folded;
 use crate::ledger::{Book, Outcome, Reason};
 use crate::runtime::clock::Stopwatch;
@@ -19,6 +18,7 @@ use crate::store::machinery::MACHINERY;
 use crate::store::manifest::MANIFEST;
 use crate::store::seal::SEAL;
 use crate::store::{Heads, Holder, LockWatch, Manifest, Store, read_table, verify_store};
+use crate::summarise::Attribution;
 use crate::summarise::group::Groups;
 use crate::summarise::sums::COUNTED;
 
@@ -172,7 +172,7 @@ fn verify_state(output: &str, heads: &[String], is_locked: bool) -> Result<Verif
         .extend(super::inventory::verify(&store, &manifest, &book)?);
     report.findings.extend(super::capacity::verify(&store, &manifest)?);
     let refused = refused_ids(&store, &manifest, &book, &mut report)?;
-    let is_prorated = manifest.facts.get(ATTRIBUTION_FACT).is_none_or(|how| how == "prorated");
+    let is_prorated = Attribution::of_lake(&manifest.facts) == Some(Attribution::Prorated);
     let mut counted = CountedRecords::new();
     let mut expected: BTreeMap<(String, crate::time::Month), VerifiedTotals> = BTreeMap::new();
     let summarised = summaries::count(&store, &manifest, &mut counted, &mut report)?;

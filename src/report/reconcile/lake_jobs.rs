@@ -11,12 +11,10 @@ use crate::report::lake::{Lake, LakePiece, Selection};
 use crate::report::work_scale::WorkScale;
 use crate::schema::batch::{id, identity, int, number, text, time, word};
 use crate::summarise::correction_effect::{CorrectionEffects, Corrections, EffectColumns};
-use crate::time::{Month, Zone};
+use crate::time::{DAY_MS, Month, Zone};
 
 /// How far beyond the edges of a month jobs are looked at: another zone, or another version, may place them inside.
 const EDGE_MS: i64 = 3 * 86_400_000;
-
-const DAY_MS: i64 = 86_400_000;
 
 const COLUMNS: [&str; 20] = [
     "record_id",

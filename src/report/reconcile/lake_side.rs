@@ -15,7 +15,7 @@ use crate::report::apel::users::Users;
 use crate::report::known_names::KnownNames;
 use crate::report::lake::{Lake, Selection, on_all_processors};
 use crate::report::work_scale::WorkScale;
-use crate::time::Month;
+use crate::time::{DAY_MS, Month};
 
 impl UsageSource {
     /// A lake, or one of its sources.
@@ -127,7 +127,6 @@ impl UsageSource {
         month: Month,
         (first_ms, last_ms): (Option<i64>, Option<i64>),
     ) {
-        const DAY_MS: i64 = 86_400_000;
         let from_ms = first_ms.unwrap_or(i64::from(month.first_day()) * DAY_MS);
         let until_ms = last_ms.unwrap_or(i64::from(month.next().first_day()) * DAY_MS - 1);
         let of = (site.to_lowercase(), host.to_lowercase(), level, month);

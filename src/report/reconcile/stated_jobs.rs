@@ -20,7 +20,7 @@ use crate::sources::dialect::Dialect;
 use crate::sources::hints::Hints;
 use crate::sources::options::ReaderOptions;
 use crate::sources::{Position, Sink, apel};
-use crate::time::Month;
+use crate::time::{DAY_MS, Month};
 
 /// One job.
 #[derive(Clone, Debug)]
@@ -161,7 +161,6 @@ impl StatedJobs {
     /// Those that ended in a month or within three days of it.
     #[must_use]
     pub fn month(&self, month: Month, names: &mut JobIdentityNames) -> Vec<JobIdentityJob> {
-        const DAY_MS: i64 = 86_400_000;
         let from_ms = i64::from(month.first_day() - 3) * DAY_MS;
         let until_ms = i64::from(month.next().first_day() + 3) * DAY_MS;
         let near = self.iter().filter(|job| (from_ms..until_ms).contains(&job.end_ms));

@@ -8,6 +8,7 @@ use crate::report::shown::grouped;
 use crate::report::sreport::{SreportPeriod, month_of};
 use crate::report::table::Table;
 use crate::schema::batch::{decimal, int, number, text, time, word};
+use crate::summarise::Attribution;
 
 const COLUMNS: [&str; 7] = [
     "view",
@@ -48,11 +49,7 @@ impl Coverage {
     pub fn add_records(&mut self, lake: &Lake, site: &str, selection: &Selection) -> Result<()> {
         let zone = lake.zone()?;
         let period = SreportPeriod::of_days(selection, &zone);
-        let is_by_end = lake
-            .manifest
-            .facts
-            .get("attribution")
-            .is_some_and(|how| how == "by-end");
+        let is_by_end = Attribution::of_lake(&lake.manifest.facts) == Some(Attribution::ByEnd);
         let displaced = lake.summarised_places()?;
         let is_displaced = |end_ms: i64| {
             let month = month_of(end_ms, &zone);

@@ -13,6 +13,7 @@ use crate::report::completeness;
 use crate::report::html::{escape, page, table};
 use crate::report::shown::{alone, grouped};
 use crate::report::table::{Cell, ColumnKind, Table, divide};
+use crate::summarise::Attribution;
 
 /// VOs or accounts drawn in colours of their own; the others are drawn together.
 const DRAWN: usize = SERIES_INKS.len() - 1;
@@ -67,7 +68,7 @@ fn basis(data: &SiteData, attribution: &str) -> String {
 
 /// The basis of what is made of usage.
 fn usage_basis(data: &SiteData) -> String {
-    let is_prorated = data.facts.get("attribution").is_none_or(|how| how == "prorated");
+    let is_prorated = Attribution::of_lake(&data.facts) == Some(Attribution::Prorated);
     let how = if is_prorated {
         "Jobs are split over the months they ran in"
     } else {

@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::report::lake::{Lake, LakePiece, Selection};
 use crate::report::table::divide;
 use crate::schema::batch::{column, int, number, text, time, word};
+use crate::summarise::Attribution;
 use crate::summarise::correction_effect::{CorrectionEffect, CorrectionEffects, Corrections, EffectColumns};
 use crate::time::{Month, Zone};
 
@@ -158,11 +159,7 @@ impl<'l> SreportJobs<'l> {
             period,
             zone: lake.zone()?,
             corrections: lake.corrections()?,
-            is_by_end: lake
-                .manifest
-                .facts
-                .get("attribution")
-                .is_some_and(|how| how == "by-end"),
+            is_by_end: Attribution::of_lake(&lake.manifest.facts) == Some(Attribution::ByEnd),
         })
     }
 

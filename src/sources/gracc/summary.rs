@@ -18,9 +18,8 @@ use crate::sources::fqan::Fqan;
 use crate::sources::refusal::Refusal;
 use crate::sources::truncate::clip;
 use crate::sources::{Position, Sink};
-use crate::time::Month;
+use crate::time::{DAY_MS, Month};
 
-const DAY_MS: i64 = 86_400_000;
 /// From this value on a factor is one of a whole node, entered by mistake: GRACC's own exporter to APEL does not believe
 /// it either. Thousandths.
 const NODE_FACTOR_MILLI: i64 = 200_000;
