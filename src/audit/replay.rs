@@ -17,7 +17,8 @@ use crate::sources::compression::decompress;
 use crate::sources::dialect::Dialect;
 use crate::sources::input::{InputFile, clean, find};
 use crate::sources::location::is_url;
-use crate::sources::raw_rows::{Excerpt, RawExtent, RawWanted, closed, excerpts, needs_header};
+use crate::sources::raw_rows::{Excerpt, RawExtent, RawWanted, closed, excerpts};
+use crate::sources::registry;
 use crate::sources::repair::{RefusedUnit, RepairWriter, Title, VERSION, is_repair};
 use crate::store::lake::inputs_path;
 use crate::store::{Manifest, Outgoing, Store, read_table};
@@ -252,7 +253,7 @@ fn inputs(store: &Store, manifest: &Manifest) -> Result<BTreeMap<String, ReplayI
             inputs.entry(id.value(row).to_owned()).or_insert_with(|| ReplayInput {
                 source: source.value(row).to_owned(),
                 path: path.value(row).to_owned(),
-                dialect: Dialect::named(format.value(row)),
+                dialect: registry::named(format.value(row)),
                 blake3: blake3.value(row).to_owned(),
             });
         }
@@ -321,7 +322,10 @@ impl ReplayExport<'_> {
                 rows.push(item);
             }
         }
-        let Some(dialect) = input.dialect else {
+        let Some((dialect, layout)) = input
+            .dialect
+            .and_then(|dialect| Some((dialect, dialect.row().raw.as_ref()?)))
+        else {
             for item in &rows {
                 self.leave(input, item, "no reader knows the rows of this file one by one");
             }
@@ -337,7 +341,7 @@ impl ReplayExport<'_> {
             }
             Opened::Input(bytes) => {
                 let wanted: Vec<RawWanted> = rows.iter().map(Item::wanted).collect();
-                excerpts(dialect, bytes, &wanted)?
+                excerpts(layout, bytes, &wanted)?
             }
             Opened::Gone => rows.iter().map(|_| None).collect(),
         };
@@ -357,7 +361,7 @@ impl ReplayExport<'_> {
         };
         for (item, found) in rows.iter().zip(texts) {
             let found = found.filter(|found| item.is_of(found)).or_else(|| {
-                let raw = item.whole_raw().filter(|_| !needs_header(dialect))?;
+                let raw = item.whole_raw().filter(|_| !layout.needs_header())?;
                 Some(Excerpt {
                     header: Vec::new(),
                     body: raw.as_bytes().to_vec(),
@@ -371,7 +375,7 @@ impl ReplayExport<'_> {
                 );
                 continue;
             };
-            writer.row(&item.refused, &found.header, &closed(dialect, found.body))?;
+            writer.row(&item.refused, &found.header, &closed(layout, found.body))?;
             exported.refusal_n += 1;
             exported.row_n += item.refused.row_n;
         }

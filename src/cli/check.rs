@@ -9,16 +9,14 @@ use crate::config::{Plan, SourcePlan};
 use crate::error::{Error, Kind, Result};
 use crate::ingest::output_overlap::hold_apart;
 use crate::ingest::reading::first_mistake;
+use crate::sources::dialect::Dialect;
 use crate::sources::input::{InputFile, clean};
+use crate::sources::inventory::InventoryKind;
 use crate::sources::location::is_url;
+use crate::sources::registry;
 
-/// Check a pipeline file: every mistake at once, before any data is touched.
-///
-/// Reads the pipeline file and the tables it names, and looks for its inputs, which are opened; of a source without a
-/// timezone the head of each is read, to see whether one is needed. Every mistake is told as `file:line: message`; a remark
-/// that is no mistake is told as a warning.
-#[derive(Debug, clap::Args)]
-#[command(after_long_help = "\
+/// A pipeline file with every key; `@sources` and `@inventories` stand for words of formats.
+const EXAMPLE: &str = "\
 Example:
   gridtally check zoo.toml
 
@@ -41,8 +39,7 @@ A pipeline file:
 
   [[source]]
   name = \"zoo-slurm\"
-  format = \"sacct\"                     # sacct | apel | gracc | pbs | sge | lsf | htcondor | blah |
-                                       # swf | auto
+  format = \"sacct\"                     # @sources
   paths = [\"dumps/*.txt.xz\"]           # files, folders, globs, URLs; relative to this file
   site = \"ZOO-T2\"                      # may be absent where the records name it; or a rule:
                                        # { column = \"cluster\" }, { table = \"sites.csv\" },
@@ -69,10 +66,7 @@ A pipeline file:
 
   [[inventory]]                        # what the batch system says about its own machine
   name = \"zoo-machine\"
-  format = \"auto\"                      # default; scontrol-node | scontrol-partition | node-json |
-                                       # sinfo | csv | slurm-conf | sacctmgr-event | sacctmgr-assoc |
-                                       # sacctmgr-dump | scontrol-reservation |
-                                       # sacctmgr-reservation | csv-reservation
+  format = \"auto\"                      # @inventories
   paths = [\"machine/*\"]
   site = \"ZOO-T2\"
   cluster = \"zoo\"                      # for files that name none
@@ -119,7 +113,53 @@ A pipeline file:
 
 Columns of a VO table: any of account, user, global_user (DN), user_group, partition, qos, vo to match by, and to_vo,
 the result. Without to_vo the last column must be vo, and that is the result. Empty or * matches
-anything; the first match wins.")]
+anything; the first match wins.";
+
+/// The example of the help: words of formats are those of the readers.
+fn example() -> String {
+    let sources = registry::declarable().map(Dialect::as_str).chain(["auto"]);
+    let inventories = ["auto"]
+        .into_iter()
+        .chain(InventoryKind::all().map(InventoryKind::as_str));
+    EXAMPLE
+        .replace("# @sources", &words(sources))
+        .replace("# @inventories", &words(inventories))
+}
+
+/// Words as a comment of several lines beside a key.
+fn words<'a>(words: impl Iterator<Item = &'a str>) -> String {
+    /// Column of comments, and the last one of the text in them.
+    const COLUMN: usize = 39;
+    const WIDTH: usize = 62;
+    let mut lines = vec![String::from("# ")];
+    let mut words = words.peekable();
+    while let Some(word) = words.next() {
+        let text = if words.peek().is_some() {
+            format!("{word} | ")
+        } else {
+            word.to_owned()
+        };
+        if lines
+            .last()
+            .is_some_and(|line| line.len() + text.trim_end().len() > WIDTH)
+        {
+            lines.push(String::from("# "));
+        }
+        if let Some(line) = lines.last_mut() {
+            line.push_str(&text);
+        }
+    }
+    let lines: Vec<&str> = lines.iter().map(|line| line.trim_end()).collect();
+    lines.join(&format!("\n{}", " ".repeat(COLUMN)))
+}
+
+/// Check a pipeline file: every mistake at once, before any data is touched.
+///
+/// Reads the pipeline file and the tables it names, and looks for its inputs, which are opened; of a source without a
+/// timezone the head of each is read, to see whether one is needed. Every mistake is told as `file:line: message`; a remark
+/// that is no mistake is told as a warning.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = example())]
 pub(super) struct Args {
     /// The pipeline file.
     pipeline: PathBuf,

@@ -1,5 +1,6 @@
 //! `gridtally inspect`
 
+use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use super::output;
@@ -9,15 +10,9 @@ use crate::inspect::{self, InspectLook};
 use crate::report::render::TableFormat;
 use crate::runtime::Progress;
 use crate::sources::input::InputFile;
+use crate::sources::registry;
 
-/// Tell what a file is: dialect, version, rows, period, problems.
-///
-/// Reads all of each file as a run would, counts every row, and proposes a `[[source]]` or `[[inventory]]` for the pipeline file. What
-/// packs a file (gzip, zstd, bzip2, xz) and what it speaks are recognised from its content. Times without an offset
-/// are counted as if they were UTC. A file that cannot be read to its end gives exit code 65. What cannot be looked into, a
-/// folder nobody may read, say, is told on stderr and gives its exit code when all others have been looked at.
-#[derive(Debug, clap::Args)]
-#[command(after_long_help = "\
+const EXAMPLES: &str = "\
 Examples:
   gridtally inspect sacct-2026-03.txt.xz
 
@@ -28,7 +23,26 @@ Examples:
     gridtally inspect --cross-check gracc.osg.raw-2026.03.ndjson.gz
 
   Of many files, those that nothing is known about:
-    gridtally inspect --format json spool/* | jq -r '.[] | select(.dialect == null) | .path'")]
+    gridtally inspect --format json spool/* | jq -r '.[] | select(.dialect == null) | .path'";
+
+/// Examples, and every dialect with its line of help.
+fn epilogue() -> String {
+    let mut text = format!("{EXAMPLES}\n\nDialects:");
+    for dialect in registry::all() {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "\n  {:<22} {}", dialect.as_str(), dialect.row().help);
+    }
+    text
+}
+
+/// Tell what a file is: dialect, version, rows, period, problems.
+///
+/// Reads all of each file as a run would, counts every row, and proposes a `[[source]]` or `[[inventory]]` for the pipeline file. What
+/// packs a file (gzip, zstd, bzip2, xz) and what it speaks are recognised from its content. Times without an offset
+/// are counted as if they were UTC. A file that cannot be read to its end gives exit code 65. What cannot be looked into, a
+/// folder nobody may read, say, is told on stderr and gives its exit code when all others have been looked at.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = epilogue())]
 pub(super) struct Args {
     /// Files, folders or URLs; `/dev/stdin` for what a pipe brings.
     #[arg(required = true)]

@@ -15,7 +15,8 @@ use crate::reference::first_match::MatchColumn;
 use crate::reference::inventory::DATASETS;
 use crate::reference::vo_rule::VoRule;
 use crate::sources::apel::acceptance::Acceptance;
-use crate::sources::format::Format;
+use crate::sources::dialect::SourceOption;
+use crate::sources::registry;
 use crate::sources::sacct::FixedOrder;
 use crate::summarise::attribution::Attribution;
 use crate::time::Zone;
@@ -68,9 +69,11 @@ pub(crate) fn of_source(source: &SourcePlan, privacy: Option<&Privacy>) -> Strin
         VoRule::Corrections(corrections) => text.line("vo.corrections", &corrections.canonical()),
         VoRule::Value(vo) => text.line("vo.value", vo),
     }
-    if matches!(source.reader.format, Format::Gracc | Format::Auto) {
-        // Lakes from when a document's own id was its identity are read anew.
-        text.line("gracc.identity", "view, probe, job and times");
+    let format = source.reader.format;
+    for dialect in registry::declarable().filter(|dialect| format.dialect().is_none_or(|own| own == *dialect)) {
+        for (key, rule) in dialect.row().fingerprint {
+            text.line(key, rule);
+        }
     }
     if !source.blah.is_empty() {
         // Which logs there are is found out run by run; that jobs are completed from some is a setting.
@@ -89,7 +92,7 @@ pub(crate) fn of_source(source: &SourcePlan, privacy: Option<&Privacy>) -> Strin
             &format!("cpu {} wall {}", scaled_to.is_cpu, scaled_to.is_wall),
         );
     }
-    if matches!(source.reader.format, Format::Apel | Format::Auto) {
+    if format.may_use(SourceOption::Acceptance) {
         text.line(
             "acceptance",
             match source.reader.acceptance {

@@ -31,7 +31,7 @@ pub struct InventorySpec {
     /// `name`
     pub name: Option<At<String>>,
     /// `format`
-    pub format: Option<At<InventoryKind>>,
+    pub format: Option<At<Option<InventoryKind>>>,
     /// `paths`
     pub paths: Vec<At<String>>,
     /// `site`
@@ -65,11 +65,8 @@ pub(crate) fn inventories(top: &Section<'_>, problems: &mut Problems) -> Vec<Inv
         "max_rejected",
         "max_unread",
     ];
-    let words: Vec<(&str, InventoryKind)> = [("auto", InventoryKind::Auto)]
-        .iter()
-        .chain(InventoryKind::ALL)
-        .copied()
-        .collect();
+    let kinds = InventoryKind::all().map(|kind| (kind.as_str(), Some(kind)));
+    let words: Vec<(&str, Option<InventoryKind>)> = [("auto", None)].into_iter().chain(kinds).collect();
     let sections = top.sections("inventory", "[[inventory]]", KEYS, problems);
     let specs = sections.iter().map(|section| {
         if !section.has("paths") {
@@ -142,13 +139,13 @@ fn as_of(section: &Section<'_>, problems: &mut Problems) -> Option<At<String>> {
 impl Compiler {
     /// What is legal in an `[[inventory]]` and probably not meant.
     pub(crate) fn doubt_inventory(&mut self, spec: &InventorySpec) {
-        let format = spec.format.as_ref().map_or(InventoryKind::Auto, |at| at.value);
-        let has_times = matches!(format, InventoryKind::Auto | InventoryKind::SacctmgrEvent);
+        let kind = spec.format.as_ref().and_then(|at| at.value);
+        let has_times = matches!(kind, None | Some(InventoryKind::SacctmgrEvent));
         if spec.timezone.is_none() && has_times {
             let message = "no timezone: events are rejected when their times are printed without an offset";
             self.doubt(spec.line, message);
         }
-        if spec.as_of.is_none() && format != InventoryKind::SacctmgrEvent {
+        if spec.as_of.is_none() && kind != Some(InventoryKind::SacctmgrEvent) {
             let message = "no as_of: what files say that do not tell when it was true has no date";
             self.doubt(spec.line, message);
         }
@@ -160,13 +157,13 @@ impl Compiler {
         spec: InventorySpec,
         privacy: Option<&Privacy>,
     ) -> Option<(SourcePlan, Option<AsOf>)> {
-        let format = spec.format.as_ref().map_or(InventoryKind::Auto, |at| at.value);
+        let kind = spec.format.as_ref().and_then(|at| at.value);
         if let Some((_, at)) = spec.nodes.first()
-            && !matches!(format, InventoryKind::Auto | InventoryKind::SwfMachines)
+            && let Some(kind) = kind.filter(|kind| *kind != InventoryKind::SwfMachines)
         {
             let message = format!(
                 "nodes says which nodes are of the kinds of a machine file (swf-machines), {} names them itself",
-                format.as_str()
+                kind.as_str()
             );
             self.wrong(at.line, message);
         }
@@ -194,7 +191,7 @@ impl Compiler {
             name: name.clone(),
             reader: Arc::new(ReaderOptions {
                 source: name.clone(),
-                format: Format::Inventory(format),
+                format: kind.map_or(Format::AutoInventory, |kind| Format::Dialect(kind.dialect())),
                 zone,
                 delimiter: None,
                 acceptance: Acceptance::default(),

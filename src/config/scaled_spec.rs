@@ -10,7 +10,7 @@ use crate::normalise::plan::NormalisePlan;
 use crate::reference::benchmark::Benchmark;
 use crate::reference::benchmark::scaled_to::ScaledTo;
 use crate::reference::decimal::ten_thousandths;
-use crate::sources::format::Format;
+use crate::sources::dialect::SourceOption;
 
 /// `scaled_to = { benchmark = "si00", value = 1000, times = "both", unscale = true }`
 #[derive(Clone, Copy, Debug)]
@@ -92,7 +92,9 @@ impl Compiler {
                 continue;
             };
             if let Some(format) = source.format.as_ref().map(|at| at.value)
-                && !matches!(format, Format::Pbs | Format::Sge | Format::Lsf | Format::Htcondor)
+                && !format
+                    .dialect()
+                    .is_some_and(|dialect| dialect.uses(SourceOption::ScaledTo))
             {
                 let word = format.as_str();
                 let message = format!("scaled_to does nothing for {word}: it is for logs of batch systems");

@@ -20,6 +20,7 @@ use crate::reference::vo::VoTable;
 use crate::reference::vo_corrections::VoCorrections;
 use crate::reference::vo_rule::{VoColumn, VoRule};
 use crate::sources::apel::acceptance::Acceptance;
+use crate::sources::dialect::{Content, SiteNaming, SourceOption, VoNaming};
 use crate::sources::format::Format;
 use crate::sources::location::is_url;
 use crate::sources::options::ReaderOptions;
@@ -199,34 +200,68 @@ impl Compiler {
             return;
         };
         let word = format.as_str();
-        if format == Format::Sacct {
-            if !spec.has_site {
-                self.wrong(spec.line, "sacct names no site: give the source a site");
+        if let Some(dialect) = format
+            .dialect()
+            .filter(|dialect| dialect.row().content == Content::Jobs)
+        {
+            if dialect.row().site == SiteNaming::Source && !spec.has_site {
+                self.wrong(spec.line, format!("{word} names no site: give the source a site"));
             }
-            if !spec.has_vo {
-                let message = "sacct names no VO: without a vo every job is counted as unmapped";
+            if dialect.row().vo == VoNaming::Source && !spec.has_vo {
+                let message = format!("{word} names no VO: without a vo every job is counted as unmapped");
                 self.doubt(spec.line, message);
             }
-        } else if format != Format::Auto {
-            if let Some(delimiter) = &spec.delimiter {
-                self.doubt(delimiter.line, format!("delimiter does nothing for {word}"));
-            }
-            if let Some(layout) = &spec.layout {
-                self.doubt(layout.line, format!("layout does nothing for {word}"));
-            }
-            if let Some(zone) = &spec.timezone {
-                let message = format!("timezone does nothing for {word}: its times carry their zone");
-                self.doubt(zone.line, message);
+        }
+        let unused = [
+            (
+                SourceOption::Delimiter,
+                "delimiter",
+                spec.delimiter.as_ref().map(|at| at.line),
+                "",
+            ),
+            (
+                SourceOption::Layout,
+                "layout",
+                spec.layout.as_ref().map(|at| at.line),
+                "",
+            ),
+            (
+                SourceOption::Timezone,
+                "timezone",
+                spec.timezone.as_ref().map(|at| at.line),
+                ": its times carry their zone",
+            ),
+            (
+                SourceOption::UnixStartTime,
+                "unix_start_time",
+                spec.unix_start_time.as_ref().map(|at| at.line),
+                "",
+            ),
+            (
+                SourceOption::StartFrom,
+                "start_from",
+                spec.start_from_submit.as_ref().map(|at| at.line),
+                "",
+            ),
+            (
+                SourceOption::Summaries,
+                "summaries",
+                spec.summaries.as_ref().map(|at| at.line),
+                "",
+            ),
+            (
+                SourceOption::Acceptance,
+                "acceptance",
+                spec.acceptance.as_ref().map(|at| at.line),
+                "",
+            ),
+        ];
+        for (option, key, line, why) in unused {
+            if let Some(line) = line.filter(|_| !format.may_use(option)) {
+                self.doubt(line, format!("{key} does nothing for {word}{why}"));
             }
         }
-        let is_batch_log = matches!(format, Format::Pbs | Format::Sge | Format::Lsf | Format::Htcondor);
-        if (is_batch_log || matches!(format, Format::Swf)) && !spec.has_site {
-            self.wrong(spec.line, format!("{word} names no site: give the source a site"));
-        }
-        if let Some(first) = spec.blah.first()
-            && !is_batch_log
-            && !matches!(format, Format::Sacct | Format::Auto)
-        {
+        if let Some(first) = spec.blah.first().filter(|_| !format.may_use(SourceOption::CeLogs)) {
             self.wrong(
                 first.line,
                 format!("blah does nothing for {word}: it completes the log of a batch system"),
@@ -239,36 +274,19 @@ impl Compiler {
                 "infrastructure does nothing beside blah: the logs of the CE decide which jobs are of the grid";
             self.doubt(infrastructure.line, message);
         }
-        if let Some(start) = &spec.unix_start_time
-            && !matches!(format, Format::Swf | Format::Auto)
+        if let Some(summaries) = &spec.summaries
+            && summaries.value == Replacement::Snapshot
+            && spec.publication.is_none()
         {
-            self.doubt(start.line, format!("unix_start_time does nothing for {word}"));
-        }
-        if let Some(start) = &spec.start_from_submit
-            && !matches!(format, Format::Swf | Format::Auto)
-        {
-            self.doubt(start.line, format!("start_from does nothing for {word}"));
-        }
-        if let Some(summaries) = &spec.summaries {
-            if summaries.value == Replacement::Snapshot && spec.publication.is_none() {
-                let message = "summaries = \"snapshot\" needs to know what a publication is complete for: \
-                               publication = \"source\" or \"site\"";
-                self.wrong(summaries.line, message);
-            }
-            if format == Format::Sacct {
-                self.doubt(summaries.line, format!("summaries does nothing for {word}"));
-            }
+            let message = "summaries = \"snapshot\" needs to know what a publication is complete for: \
+                           publication = \"source\" or \"site\"";
+            self.wrong(summaries.line, message);
         }
         if let Some(parts) = &spec.parts
             && spec.publication.is_none()
         {
             let message = "publication_parts does nothing without publication = \"source\" or \"site\"";
             self.wrong(parts.line, message);
-        }
-        if let Some(acceptance) = &spec.acceptance
-            && !matches!(format, Format::Apel | Format::Auto)
-        {
-            self.doubt(acceptance.line, format!("acceptance does nothing for {word}"));
         }
     }
 }

@@ -21,7 +21,7 @@ use crate::reference::site::SiteColumn;
 use crate::reference::topology::TopologyLevel;
 use crate::reference::vo_rule::VoColumn;
 use crate::sources::apel::acceptance::Acceptance;
-use crate::sources::format::Format;
+use crate::sources::registry;
 use crate::sources::sacct::FixedOrder;
 use crate::summarise::attribution::Attribution;
 use crate::time::grain::Grain;
@@ -183,18 +183,6 @@ fn sources(top: &Section<'_>, problems: &mut Problems) -> Vec<SourceSpec> {
         "max_rejected",
         "max_unread",
     ];
-    const FORMATS: &[(&str, Format)] = &[
-        ("sacct", Format::Sacct),
-        ("apel", Format::Apel),
-        ("gracc", Format::Gracc),
-        ("pbs", Format::Pbs),
-        ("sge", Format::Sge),
-        ("lsf", Format::Lsf),
-        ("htcondor", Format::Htcondor),
-        ("blah", Format::Blah),
-        ("swf", Format::Swf),
-        ("auto", Format::Auto),
-    ];
     const REPLACEMENTS: &[(&str, Replacement)] =
         &[("upsert", Replacement::Upsert), ("snapshot", Replacement::Snapshot)];
     const PUBLICATIONS: &[(&str, SummaryPublication)] = &[
@@ -209,8 +197,10 @@ fn sources(top: &Section<'_>, problems: &mut Problems) -> Vec<SourceSpec> {
         .iter()
         .map(|section| {
             if !section.has("format") {
-                let message = "[[source]] has no format (\"sacct\", \"apel\", \"gracc\", \"pbs\", \"sge\", \"lsf\", \"htcondor\", \
-                               \"blah\", \"swf\" or \"auto\")";
+                let words: Vec<String> = registry::declarable()
+                    .map(|dialect| format!("\"{}\"", dialect.as_str()))
+                    .collect();
+                let message = format!("[[source]] has no format ({} or \"auto\")", words.join(", "));
                 section.wrong(section.line(), message, problems);
             }
             if !section.has("paths") {
@@ -220,7 +210,7 @@ fn sources(top: &Section<'_>, problems: &mut Problems) -> Vec<SourceSpec> {
             SourceSpec {
                 line: section.line(),
                 name: section.required_folder_name("name", "one of its own for every source", problems),
-                format: section.word("format", FORMATS, problems),
+                format: section.word_or_alias("format", &registry::format_words(), &registry::aliases(), problems),
                 paths: section.texts("paths", problems).map_or_else(Vec::new, |at| at.value),
                 site: (!is_table(section, "site"))
                     .then(|| section.folder_name("site", problems))

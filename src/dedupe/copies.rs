@@ -12,7 +12,7 @@ use xxhash_rust::xxh3::Xxh3;
 use super::file_order::FileOrder;
 use crate::error::Result;
 use crate::schema::batch::{int, number, time, words};
-use crate::sources::Format;
+use crate::sources::registry;
 use crate::time::DAY_MS;
 use crate::time::Day;
 
@@ -23,15 +23,9 @@ const SAMPLE: usize = 4096;
 const QUARTER_MS: i64 = 900_000;
 const SHIFT_MOST_MS: i64 = 14 * 3_600_000;
 
-/// Formats whose jobs have numbers of a batch system.
-const FORMATS: &[Format] = &[
-    Format::Sacct,
-    Format::Pbs,
-    Format::Sge,
-    Format::Lsf,
-    Format::Htcondor,
-    Format::Swf,
-];
+fn has_job_numbers(format: &str) -> bool {
+    registry::named(format).is_some_and(|dialect| dialect.row().has_job_numbers)
+}
 
 /// Jobs of one file that another one tells of with times that differ by one constant, or of another cluster.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -183,7 +177,7 @@ impl<'a> Copies<'a> {
             }
             let Some(start_ms) = number(starts, row) else { continue };
             let wall_s = number(seconds, row).unwrap_or(0);
-            if wall_s <= 0 || !FORMATS.iter().any(|format| format.as_str() == formats.value(row)) {
+            if wall_s <= 0 || !has_job_numbers(formats.value(row)) {
                 continue;
             }
             let mut hash = Xxh3::new();

@@ -4,18 +4,14 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use crate::record::row::JobRow;
 use crate::record::unchanged_columns::UnchangedColumns;
-use crate::sources::Format;
+use crate::sources::dialect::{Dialect, PlacingInstant};
 
-/// The instant that places a record, which is part of its identity and never changes between versions of it:
-/// start, or submit of a job that never started (sacct, where a running job has no end yet; SWF, where a cancelled one
-/// has none); end (APEL, GRACC and the logs of batch systems, which only know ended jobs and key them by their end).
+/// The instant that places a record, which is part of its identity and never changes between versions of it.
 #[must_use]
-pub fn record_ms(format: Format, row: &JobRow<'_>) -> Option<i64> {
-    match format {
-        Format::Sacct | Format::Auto | Format::Inventory(_) | Format::Swf => row.start_ms.or(row.submit_ms),
-        Format::Apel | Format::Gracc | Format::Pbs | Format::Sge | Format::Lsf | Format::Htcondor | Format::Blah => {
-            row.end_ms
-        }
+pub fn record_ms(dialect: Dialect, row: &JobRow<'_>) -> Option<i64> {
+    match dialect.row().placed_by {
+        PlacingInstant::StartOrSubmit => row.start_ms.or(row.submit_ms),
+        PlacingInstant::End => row.end_ms,
     }
 }
 
@@ -25,9 +21,9 @@ pub fn record_ms(format: Format, row: &JobRow<'_>) -> Option<i64> {
 /// times, and job numbers wrap over the years. APEL and GRACC: site and the reader's key (the server's own key; view,
 /// probe, job id and times, which all encodings of a record share).
 #[must_use]
-pub fn record_id(format: Format, site: &str, row: &JobRow<'_>, record_ms: i64, scratch: &mut Vec<u8>) -> u128 {
+pub fn record_id(dialect: Dialect, site: &str, row: &JobRow<'_>, record_ms: i64, scratch: &mut Vec<u8>) -> u128 {
     scratch.clear();
-    text(scratch, format.as_str());
+    text(scratch, dialect.as_str());
     text(scratch, site);
     if let Some(key) = row.identity_key {
         scratch.push(b'k');

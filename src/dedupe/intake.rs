@@ -23,7 +23,8 @@ use crate::reference::inventory::{InventoryPlaced, InventoryRow};
 use crate::reference::site::SiteRule;
 use crate::reference::vo_corrections::VoOrigin;
 use crate::reference::vo_rule::VoRule;
-use crate::sources::{Format, Position, Sink};
+use crate::sources::dialect::Dialect;
+use crate::sources::{Position, Sink};
 use crate::time::{DAY_MS, Month};
 
 /// Rows of a waiting batch: so many that its dictionaries pay, so few that no thread holds much back.
@@ -32,7 +33,7 @@ const BATCH_ROWS: usize = 8192;
 /// A [`Sink`] for one thread and one input file.
 pub struct Intake {
     options: Rc<IntakeOptions>,
-    format: Format,
+    dialect: Dialect,
     file_id: Arc<str>,
     window: Window,
     privacy: Option<Arc<Privacy>>,
@@ -56,12 +57,12 @@ pub struct Intake {
 }
 
 impl Intake {
-    /// An intake for `file_id`, read as `format`, completed by `options`; `columns` are empty, their room is used again.
+    /// An intake for `file_id`, read as `dialect`, completed by `options`; `columns` are empty, their room is used again.
     #[must_use]
     #[expect(clippy::needless_pass_by_value, reason = "whoever makes one has the plan to give")]
     pub fn new(
         options: Arc<IntakeOptions>,
-        format: Format,
+        dialect: Dialect,
         file_id: Arc<str>,
         window: Window,
         columns: Columns,
@@ -69,7 +70,7 @@ impl Intake {
         Self {
             // A copy of its own: it is taken up for every job, and a counter that threads share costs more than the rest.
             options: Rc::new(IntakeOptions::clone(&options)),
-            format,
+            dialect,
             file_id,
             window,
             privacy: None,
@@ -232,7 +233,7 @@ impl Sink for Intake {
                 "neither the record nor the source names the site",
             );
         };
-        let placed = check_names(Some(site), None).and_then(|()| place(self.format, row));
+        let placed = check_names(Some(site), None).and_then(|()| place(self.dialect, row));
         let Placement { record_ms, wall_ms } = match placed {
             Ok(placement) => placement,
             Err((reason, detail)) => return self.refuse_job(reason, at, rows, row, detail),
@@ -261,9 +262,9 @@ impl Sink for Intake {
         let repeats = repeated(row, &options.vo).when(is_last_kept);
         let mut scratch = std::mem::take(&mut self.scratch);
         let sealed = DerivedFields {
-            record_id: record_id(self.format, site, row, record_ms, &mut scratch),
+            record_id: record_id(self.dialect, site, row, record_ms, &mut scratch),
             record_ms,
-            format: self.format.as_str(),
+            format: self.dialect.as_str(),
             vo,
             wall_ms,
             anomalies,
@@ -351,8 +352,8 @@ impl Sink for Intake {
         self.count(None, None, reason, rows);
     }
 
-    fn format(&mut self, format: Format) {
-        self.format = format;
+    fn dialect(&mut self, dialect: Dialect) {
+        self.dialect = dialect;
     }
 }
 

@@ -6,7 +6,7 @@ use crate::ledger::Reason;
 use crate::record::SummaryRow;
 use crate::record::anomaly::Anomaly;
 use crate::record::row::JobRow;
-use crate::sources::Format;
+use crate::sources::dialect::Dialect;
 use crate::time::DAY_MS;
 
 /// No job holds this many cores, nodes or GPUs, runs this long (ms), holds this many of them for this long (s) or uses
@@ -34,13 +34,13 @@ pub struct Placement {
     pub wall_ms: i64,
 }
 
-/// Where a job of a format lies in time, or the reason to refuse it with a sentence: nothing places it, its times lie
+/// Where a job of a dialect lies in time, or the reason to refuse it with a sentence: nothing places it, its times lie
 /// outside the years of jobs, or its numbers are beyond what any job has.
 ///
 /// # Errors
 /// The reason, and what is wrong.
-pub fn place(format: Format, row: &JobRow<'_>) -> Result<Placement, (Reason, &'static str)> {
-    let Some(record_ms) = record_ms(format, row) else {
+pub fn place(dialect: Dialect, row: &JobRow<'_>) -> Result<Placement, (Reason, &'static str)> {
+    let Some(record_ms) = record_ms(dialect, row) else {
         return Err((Reason::TimeUnknown, "no start, submit or end time places the record"));
     };
     let times = [Some(record_ms), row.start_ms, row.end_ms];

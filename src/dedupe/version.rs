@@ -7,6 +7,8 @@ use arrow::array::{Array, ArrayRef, AsArray, Int64Array, RecordBatch, TimestampM
 use super::file_order::FileOrder;
 use crate::error::Result;
 use crate::schema::batch::{ColumnWords, int, number, uint, words};
+use crate::sources::dialect::VersionRule;
+use crate::sources::registry;
 
 /// How much a version of a job is worth; the larger wins.
 pub(super) type Worth = (i64, i64, i64, i64, u32, i64);
@@ -68,10 +70,12 @@ impl<'a> Versions<'a> {
     pub(super) fn version(&self, row: usize, order: &FileOrder) -> Result<RecordVersion> {
         let file_id = self.file.value(row);
         let (rank, line) = (order.rank(file_id)?, self.line.value(row));
-        let worth = match self.format.value(row) {
+        let dialect = registry::named(self.format.value(row));
+        let rule = dialect.map_or(VersionRule::LastRead, |dialect| dialect.row().version_rule);
+        let worth = match rule {
             // A finished job beats a running one, a longer look a shorter one (a window edge loses steps and with
             // them CPU time), more known fields fewer.
-            "sacct" => {
+            VersionRule::Fullest => {
                 let cpu_ms = self.cpu.and_then(|cpu| number(cpu, row)).unwrap_or(-1);
                 let known = self.measured.iter().filter(|column| column.is_valid(row)).count();
                 let known = i64::try_from(known).unwrap_or(i64::MAX);
@@ -79,12 +83,12 @@ impl<'a> Versions<'a> {
                 (i64::from(is_ended), self.wall.value(row), cpu_ms, known, rank, line)
             }
             // The collector stores what it receives last.
-            "gracc" => {
+            VersionRule::LastReceived => {
                 let received = self.received.and_then(|received| number(received, row));
                 (received.unwrap_or(i64::MIN), 0, 0, 0, rank, line)
             }
             // The APEL server replaces the whole row: the last one loaded wins.
-            _ => (0, 0, 0, 0, rank, line),
+            VersionRule::LastRead => (0, 0, 0, 0, rank, line),
         };
         Ok(RecordVersion {
             worth,

@@ -120,34 +120,14 @@ pub(crate) fn must_be_known(who_has: &str, what: &str, name: &str, known: &BTree
     ))
 }
 
-/// Words people use for what has another name here.
-const SYNONYMS: [(&str, &str); 12] = [
-    ("slurm", "sacct"),
-    ("slurmdbd", "sacct"),
-    ("ssm", "apel"),
-    ("car", "apel"),
-    ("gratia", "gracc"),
-    ("torque", "pbs"),
-    ("pbspro", "pbs"),
-    ("openpbs", "pbs"),
-    ("uge", "sge"),
-    ("gridengine", "sge"),
-    ("condor", "htcondor"),
-    ("pwa", "swf"),
-];
-
 /// `, did you mean "x"?` for the candidate most like `word`, or nothing when none is.
 #[must_use]
 pub fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
     /// Below this likeness a suggestion confuses more than it helps.
     const LIKE: f64 = 0.75;
     let lower = word.to_lowercase();
-    let synonym = SYNONYMS.iter().find(|(other, _)| *other == lower).map(|(_, own)| *own);
     // Whoever wrote a candidate letter by letter meant it: something else is wrong with it.
     let candidates: Vec<&str> = candidates.into_iter().filter(|candidate| *candidate != word).collect();
-    if let Some(own) = synonym.filter(|own| candidates.contains(own)) {
-        return format!(", did you mean \"{own}\"?");
-    }
     candidates
         .into_iter()
         .map(|candidate| (strsim::jaro_winkler(&lower, &candidate.to_lowercase()), candidate))

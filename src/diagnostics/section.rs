@@ -141,11 +141,29 @@ impl<'a> Section<'a> {
 
     /// One word of a closed list.
     pub(crate) fn word<T: Copy>(&self, key: &str, words: &[(&str, T)], problems: &mut Problems) -> Option<At<T>> {
+        self.word_or_alias(key, words, &[], problems)
+    }
+
+    /// One word of a closed list, whose words people call by other names: pairs of such a name and the word to suggest.
+    pub(crate) fn word_or_alias<T: Copy>(
+        &self,
+        key: &str,
+        words: &[(&str, T)],
+        aliases: &[(&str, &str)],
+        problems: &mut Problems,
+    ) -> Option<At<T>> {
         let text = self.text(key, problems)?;
         let found = words.iter().find(|(word, _)| *word == text.value);
         let Some(&(_, value)) = found else {
             let known: Vec<&str> = words.iter().map(|&(word, _)| word).collect();
-            let hint = did_you_mean(&text.value, known.iter().copied());
+            let lower = text.value.to_lowercase();
+            let alias = aliases
+                .iter()
+                .find(|(alias, word)| *alias == lower && known.contains(word));
+            let hint = alias.map_or_else(
+                || did_you_mean(&text.value, known.iter().copied()),
+                |(_, word)| format!(", did you mean \"{word}\"?"),
+            );
             let list = known.join("\", \"");
             let message = format!("{key} = \"{}\" is none of \"{list}\"{hint}", text.value);
             self.wrong(text.line, message, problems);

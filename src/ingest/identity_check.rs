@@ -12,8 +12,9 @@ use crate::privacy::{Field, Privacy, PrivacyAction};
 use crate::record::JobRow;
 use crate::reference::vo_rule::{VoColumn, VoRule};
 use crate::schema::batch::{text, word};
-use crate::sources::Format;
+use crate::sources::dialect::StatedIdentity as DialectIdentity;
 use crate::sources::fqan::Fqan;
+use crate::sources::registry;
 use crate::time::Month;
 
 /// What a source makes of its lines, in one site and month.
@@ -103,16 +104,16 @@ impl<'b> StatedIdentity<'b> {
     }
 
     /// Whether a record says what it says completed from a line. What a line leaves open the log of the batch system may
-    /// tell: HTCondor's all of it, LSF's the host.
+    /// state.
     pub(crate) fn says(&self, row: usize, line: &IdentityLine, rules: &MatchRules<'_>) -> Match {
-        let format = self.format.value(row);
+        let stated = registry::named(self.format.value(row)).map(|dialect| dialect.row().identity);
         let is = |column: &StringArray, told: Option<&str>, may_tell: bool| {
             (told.is_none() && may_tell) || word(column, row) == told
         };
-        let is_condor = format == Format::Htcondor.as_str();
-        let tells_host = is_condor || format == Format::Lsf.as_str();
+        let is_stated = stated == Some(DialectIdentity::Everything);
+        let tells_host = is_stated || stated == Some(DialectIdentity::SubmitHost);
         let fqan = line.fqan().map(Fqan::parse);
-        let is_same_group = (fqan.is_none() && is_condor)
+        let is_same_group = (fqan.is_none() && is_stated)
             || word(self.fqan, row) == line.fqan()
                 && word(self.vo_group, row) == fqan.and_then(|fqan| fqan.group)
                 && word(self.vo_role, row) == fqan.and_then(|fqan| fqan.role);
@@ -123,9 +124,9 @@ impl<'b> StatedIdentity<'b> {
             return Match::Other;
         }
         let of = [
-            self.user(row, line, rules, is_condor),
-            self.vo(row, line, rules, is_condor),
-            self.id(row, line, rules, is_condor),
+            self.user(row, line, rules, is_stated),
+            self.vo(row, line, rules, is_stated),
+            self.id(row, line, rules, is_stated),
         ];
         if of.contains(&Match::Other) {
             Match::Other

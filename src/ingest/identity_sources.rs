@@ -14,10 +14,9 @@ use crate::lake::found::FoundFile;
 use crate::lake::state::State;
 use crate::ledger::{Book, Reason};
 use crate::privacy::Privacy;
-use crate::sources::dialect::Dialect;
 use crate::sources::input::InputFile;
 use crate::sources::options::ReaderOptions;
-use crate::sources::{Format, compression, registry};
+use crate::sources::{blah, compression};
 use crate::store::{Publication, Store, lake};
 use crate::time::Month;
 
@@ -28,7 +27,7 @@ pub(crate) fn companion(source: &SourcePlan) -> Option<SourcePlan> {
     }
     Some(SourcePlan {
         reader: Arc::new(ReaderOptions {
-            format: Format::Blah,
+            format: blah::DIALECT.format(),
             unix_start_time: None,
             is_start_submit: false,
             ..ReaderOptions::clone(&source.reader)
@@ -134,7 +133,7 @@ impl IdentitySources {
             let mut ids = BTreeSet::new();
             let files: Vec<LogFile> = found
                 .iter()
-                .filter(|found| found.source.name == source.name && found.source.format() == Format::Blah)
+                .filter(|found| found.source.name == source.name && found.source.format() == blah::DIALECT.format())
                 .map(|found| {
                     let file_id = found.file_id();
                     let is_entered = |id: &Arc<str>| state.book.inputs().contains_key(&**id);
@@ -167,7 +166,7 @@ impl IdentitySources {
         let joined = self
             .joined
             .get(&source.name)
-            .filter(|_| source.format() != Format::Blah);
+            .filter(|_| source.format() != blah::DIALECT.format());
         joined.map(|joined| Arc::clone(&joined.index))
     }
 
@@ -255,7 +254,7 @@ fn index(files: &[LogFile], source: &Arc<SourcePlan>) -> Result<IdentityIndex> {
         builder.file(place);
         let read = |builder: &mut IdentityIndexBuilder| -> Result<()> {
             let input = compression::decompress(log.file.open()?)?;
-            for work in registry::pieces(Dialect::Blah, input, Arc::clone(&source.reader))? {
+            for work in blah::DIALECT.pieces(input, Arc::clone(&source.reader))? {
                 work?(builder);
             }
             Ok(())

@@ -45,7 +45,7 @@ impl Reading {
     /// of files, `at`, stands for it.
     pub(crate) fn intake(&self, at: usize, dialect: Dialect, window: Window, columns: Columns) -> Intake {
         let (options, file_id) = (Arc::clone(&self.source.intake), at.to_string().into());
-        Intake::new(options, dialect.format(), file_id, window, columns).under(self.privacy.clone())
+        Intake::new(options, dialect, file_id, window, columns).under(self.privacy.clone())
     }
 
     /// Lets a piece say what it holds: jobs with their grid identity, where that is told elsewhere.

@@ -10,12 +10,12 @@ use crate::dedupe::Window;
 use crate::dedupe::spill::Spill;
 use crate::error::{Error, Kind, Result};
 use crate::runtime::progress::Progress;
-use crate::sources::dialect::Dialect;
+use crate::sources::dialect::{Content, Dialect, SourceOption};
 use crate::sources::hashing::HashingReader;
 use crate::sources::input::InputFile;
 use crate::sources::repair::is_repair;
 use crate::sources::steps::until_damage;
-use crate::sources::{Format, Pieces, Work, compression, registry};
+use crate::sources::{Pieces, Work, compression, registry};
 
 pub(crate) use super::read_file::{ReadFile, Reading};
 
@@ -228,10 +228,12 @@ fn open(reading: &Reading, bytes: HashingReader) -> Result<Option<(Dialect, Piec
     }
     let dialect = dialect_of(reading, &head).map_err(none)?;
     let whole = Box::new(std::io::Cursor::new(head).chain(input));
-    let pieces = registry::pieces(dialect, whole, Arc::clone(&reading.source.reader)).map_err(|e| Unopened::For {
-        dialect: Some(dialect),
-        why: as_data(e),
-    })?;
+    let pieces = dialect
+        .pieces(whole, Arc::clone(&reading.source.reader))
+        .map_err(|e| Unopened::For {
+            dialect: Some(dialect),
+            why: as_data(e),
+        })?;
     Ok(Some((dialect, until_damage(pieces, damage))))
 }
 
@@ -260,9 +262,9 @@ pub fn first_mistake(source: &Arc<SourcePlan>, file: &InputFile) -> Option<Error
     let input = compression::decompress(file.open().ok()?);
     let mut input = input.ok()?;
     let head = head(&mut *input).ok()?;
-    let dialect = registry::choose(source.format(), &head).filter(|dialect| *dialect == Dialect::Sacct)?;
+    let dialect = registry::choose(source.format(), &head).filter(|dialect| dialect.uses(SourceOption::Timezone))?;
     let whole = Box::new(std::io::Cursor::new(head).chain(input));
-    let mistake = match registry::pieces(dialect, whole, Arc::clone(&source.reader)) {
+    let mistake = match dialect.pieces(whole, Arc::clone(&source.reader)) {
         Ok(mut pieces) => pieces.next()?.err()?,
         Err(why) => why,
     };
@@ -295,21 +297,24 @@ fn head(input: &mut dyn Read) -> std::io::Result<Vec<u8>> {
 }
 
 fn dialect_of(reading: &Reading, head: &[u8]) -> Result<Dialect> {
-    let is_inventory = matches!(reading.source.format(), Format::Inventory(_));
+    let is_inventory = reading.source.is_inventory();
     let data = |message: String| Err(Error::new(Kind::Data, message));
     match registry::choose(reading.source.format(), head) {
-        Some(Dialect::Inventory(kind)) if !is_inventory => data(format!(
-            "an inventory of the machine ({}): name it under [[inventory]]",
-            kind.as_str()
-        )),
-        Some(found) if is_inventory && !matches!(found, Dialect::Inventory(_) | Dialect::Archive) => data(format!(
-            "accounting of jobs ({}): name it under [[source]]",
-            found.as_str()
-        )),
-        Some(found) => Ok(found),
+        Some(found) => match (found.row().content, is_inventory) {
+            (Content::Inventory(_), false) => data(format!(
+                "an inventory of the machine ({}): name it under [[inventory]]",
+                found.as_str()
+            )),
+            (Content::Jobs | Content::GridIdentities, true) => data(format!(
+                "accounting of jobs ({}): name it under [[source]]",
+                found.as_str()
+            )),
+            _ => Ok(found),
+        },
         None if is_inventory => data("no known form of inventory".to_owned()),
         None => {
-            data("neither sacct text, nor an APEL message, nor a GRACC dump, nor a log of a batch system".to_owned())
+            let known: Vec<&str> = registry::declarable().map(Dialect::as_str).collect();
+            data(format!("no known dialect ({})", known.join(", ")))
         }
     }
 }

@@ -9,9 +9,10 @@ use crate::ledger::{Outcome, Reason};
 use crate::record::{Anomaly, JobRow, SummaryKind, SummaryRow};
 use crate::reference::inventory::{Gpus, InventoryRow};
 use crate::sources::cross_check::CrossCheck;
+use crate::sources::dialect::Dialect;
 use crate::sources::inventory::ASSOC_COMMAND;
 use crate::sources::projection::{ColumnPart, Interest};
-use crate::sources::{Format, Position, Sink};
+use crate::sources::{Position, Sink};
 use crate::time::DAY_MS;
 
 /// Distinct values followed per column; a file with more is only said to have more.
@@ -31,7 +32,7 @@ struct ByReason {
 #[derive(Debug)]
 pub(super) struct InspectCounts {
     /// Of the records read now: it says which instant places one.
-    format: Format,
+    dialect: Dialect,
     rows: u64,
     jobs: u64,
     steps: u64,
@@ -66,10 +67,10 @@ pub(super) struct InspectCounts {
 }
 
 impl InspectCounts {
-    /// Nothing seen yet of a file of this format.
-    pub(super) fn new(format: Format) -> Self {
+    /// Nothing seen yet of a file of this dialect.
+    pub(super) fn new(dialect: Dialect) -> Self {
         Self {
-            format,
+            dialect,
             rows: 0,
             jobs: 0,
             steps: 0,
@@ -359,7 +360,7 @@ impl Sink for InspectCounts {
         self.jobs += 1;
         self.steps += u64::from(step_n);
         // A quick look has not read the columns that decide it.
-        let judged = || check_names(row.site, row.vo).and_then(|()| place(self.format, row));
+        let judged = || check_names(row.site, row.vo).and_then(|()| place(self.dialect, row));
         let refused = (!self.is_quick).then(|| judged().err()).flatten();
         if let Some((reason, detail)) = refused {
             self.reject(reason, at, 1 + u64::from(step_n), detail, &[]);
@@ -441,8 +442,8 @@ impl Sink for InspectCounts {
         }
     }
 
-    fn format(&mut self, format: Format) {
-        self.format = format;
+    fn dialect(&mut self, dialect: Dialect) {
+        self.dialect = dialect;
     }
 
     fn cross_check(&mut self) -> Option<&mut CrossCheck> {

@@ -15,7 +15,7 @@ use crate::error::{Error, Kind, Result};
 use crate::runtime::Progress;
 use crate::sources::apel::acceptance::Acceptance;
 use crate::sources::compression::{Compression, decompress, peek};
-use crate::sources::dialect::Dialect;
+use crate::sources::dialect::{Dialect, SiteNaming, SourceOption};
 use crate::sources::hints::Hints;
 use crate::sources::input::{self, InputFile};
 use crate::sources::location::is_url;
@@ -75,8 +75,8 @@ pub fn inspect(input: &InputFile, look: InspectLook, progress: &dyn Progress) ->
     }
     let is_double = look == InspectLook::CrossCheck;
     let new_counts = || {
-        let names_site = matches!(dialect, Dialect::Apel | Dialect::Gracc | Dialect::Archive);
-        let mut counts = InspectCounts::new(dialect.format());
+        let names_site = dialect.row().site != SiteNaming::Source;
+        let mut counts = InspectCounts::new(dialect);
         if names_site {
             counts.require_sites();
         }
@@ -96,7 +96,7 @@ pub fn inspect(input: &InputFile, look: InspectLook, progress: &dyn Progress) ->
     if let Err(why) = read((dialect, stand_in(dialect, &hints)), text, &mut counts, progress) {
         report.failure = Some(why.to_string());
     }
-    if matches!(dialect, Dialect::Apel | Dialect::Archive) && counts.refused() > 0 && report.failure.is_none() {
+    if dialect.uses(SourceOption::Acceptance) && counts.refused() > 0 && report.failure.is_none() {
         let options = ReaderOptions {
             acceptance: Acceptance::Salvage,
             ..stand_in(dialect, &hints)
@@ -118,16 +118,11 @@ pub fn inspect(input: &InputFile, look: InspectLook, progress: &dyn Progress) ->
         }
     }
     let is_lost = report.failure.is_some() && counts.rows() == 0;
-    if dialect == Dialect::Sacct
-        && counts.jobs() > 0
-        && counts.steps() == 0
-        && hints.has_cpu_column
-        && !counts.has_cpu()
-    {
+    if hints.has_cpu_column && counts.jobs() > 0 && counts.steps() == 0 && !counts.has_cpu() {
         let problem = "-X dump: CPU time unknown (without step rows sacct prints 00:00:00 for every job)";
         report.problems.push(problem.to_owned());
     }
-    if let Dialect::Inventory(_) = dialect {
+    if dialect.inventory().is_some() {
         counts.fill_inventory(&mut report);
     } else {
         counts.fill(&mut report);
@@ -143,7 +138,7 @@ fn read(
     counts: &mut InspectCounts,
     progress: &dyn Progress,
 ) -> Result<()> {
-    for work in registry::pieces(dialect, text, Arc::new(options))? {
+    for work in dialect.pieces(text, Arc::new(options))? {
         let before = counts.rows();
         work?(counts);
         progress.add(counts.rows().saturating_sub(before));
@@ -161,7 +156,7 @@ pub(crate) fn stand_in(dialect: Dialect, hints: &Hints) -> ReaderOptions {
         layout: hints.layout,
         acceptance: Acceptance::StrictApel,
         unix_start_time: Some(0),
-        is_start_submit: hints.lacks_waits,
+        is_start_submit: hints.needed.contains(&SourceOption::StartFrom),
         nodes_by_kind: std::collections::BTreeMap::new(),
     }
 }

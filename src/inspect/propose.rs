@@ -3,14 +3,14 @@
 use toml_edit::Value;
 
 use super::report::FileReport;
-use crate::sources::dialect::Dialect;
+use crate::sources::dialect::{Content, Dialect, SiteNaming, SourceOption};
 use crate::sources::hints::Hints;
 use crate::sources::inventory::InventoryKind;
 
 /// `[[source]]` with comments where a person must decide.
 pub(super) fn source(report: &FileReport, dialect: Dialect, hints: &Hints) -> String {
     let quote = |text: &str| Value::from(text).to_string().trim().to_owned();
-    if let Dialect::Inventory(kind) = dialect {
+    if let Some(kind) = dialect.inventory() {
         let mut lines = vec![
             "[[inventory]]".to_owned(),
             format!("name = {}", quote(&name(&report.path))),
@@ -34,7 +34,7 @@ pub(super) fn source(report: &FileReport, dialect: Dialect, hints: &Hints) -> St
         }
         return lines.join("\n");
     }
-    if dialect == Dialect::Blah {
+    if dialect.row().content == Content::GridIdentities {
         let path = quote(&report.path);
         return format!("# in the [[source]] of the batch system's log:\n# blah = [{path}]");
     }
@@ -44,53 +44,44 @@ pub(super) fn source(report: &FileReport, dialect: Dialect, hints: &Hints) -> St
         format!("format = {}", quote(dialect.format().as_str())),
         format!("paths = [{}]", quote(&report.path)),
     ];
-    let is_local = match dialect {
-        Dialect::Apel | Dialect::Gracc | Dialect::Sacct => false,
-        Dialect::Archive => report.sites.is_empty(),
-        _ => true,
-    };
-    if is_local {
-        // Left empty on purpose: `check` refuses the source until a person has decided.
-        lines.push(format!(
+    // Values left empty on purpose: `check` refuses the source until a person has decided.
+    match dialect.row().site {
+        SiteNaming::Members if !report.sites.is_empty() => {}
+        SiteNaming::Source | SiteNaming::Members => lines.push(format!(
             "site = \"\"                 # {} names no site",
             dialect.as_str()
-        ));
-    }
-    if matches!(dialect, Dialect::Apel | Dialect::Gracc) && report.sites.is_empty() && report.job_n > Some(0) {
-        lines.push("site = \"\"                 # the records name no site".to_owned());
-    }
-    if matches!(dialect, Dialect::Pbs | Dialect::Sge | Dialect::Lsf | Dialect::Htcondor) {
-        if report.clusters.is_empty() {
-            lines.push("cluster = \"\"              # the log names no cluster".to_owned());
+        )),
+        SiteNaming::Record if report.sites.is_empty() && report.job_n > Some(0) => {
+            lines.push("site = \"\"                 # the records name no site".to_owned());
         }
-        lines.push("# blah = [\"blahp.log-*\"]      # the CE's logs, where grid jobs come through one".to_owned());
-        lines.push("# vo = { column = \"user_group\" } # or { table = \"vo.csv\" }, where no CE names VOs".to_owned());
+        SiteNaming::Record => {}
     }
-    if dialect == Dialect::Swf && report.problems.iter().any(|problem| problem.contains("UnixStartTime")) {
+    if dialect.uses(SourceOption::CeLogs) && report.clusters.is_empty() {
+        let what = if dialect.uses(SourceOption::ScaledTo) {
+            "log"
+        } else {
+            "dump"
+        };
+        lines.push(format!("cluster = \"\"              # the {what} names no cluster"));
+    }
+    if hints.needed.contains(&SourceOption::UnixStartTime) {
         lines.push("unix_start_time = 0         # Unix second from which its times count".to_owned());
     }
-    if hints.lacks_waits {
+    if hints.needed.contains(&SourceOption::StartFrom) {
         lines.push(
             "start_from = \"submit\"       # no job has a wait time: its submit time is taken for its start".to_owned(),
         );
     }
-    if dialect == Dialect::Sacct {
-        // Left empty on purpose: `check` refuses the source until a person has decided.
-        lines.push("site = \"\"                 # sacct names no site".to_owned());
-        if report.clusters.is_empty() {
-            lines.push("cluster = \"\"              # the dump names no cluster".to_owned());
-        }
-        if hints.naive_times {
-            lines.push("timezone = \"\"             # zone of the client that printed these times".to_owned());
-        }
-        if let Some(layout) = hints.layout {
-            lines.push(format!("layout = {}", quote(layout.as_str())));
-        }
-        if let Some(delimiter) = hints.delimiter.as_ref().filter(|delimiter| delimiter.as_str() != "|") {
-            lines.push(format!("delimiter = {}", quote(delimiter)));
-        }
-        lines.push("vo = { column = \"account\" } # or { table = \"vo.csv\" } or { value = \"atlas\" }".to_owned());
+    if hints.naive_times {
+        lines.push("timezone = \"\"             # zone of the client that printed these times".to_owned());
     }
+    if let Some(layout) = hints.layout {
+        lines.push(format!("layout = {}", quote(layout.as_str())));
+    }
+    if let Some(delimiter) = hints.delimiter.as_ref().filter(|delimiter| delimiter.as_str() != "|") {
+        lines.push(format!("delimiter = {}", quote(delimiter)));
+    }
+    lines.extend(dialect.row().proposal.iter().map(|line| (*line).to_owned()));
     if report.salvaged_row_n.is_some() {
         lines.push(
             "acceptance = \"salvage\"    # keep the good records of messages that APEL's server refuses whole"

@@ -19,8 +19,9 @@ use crate::privacy::Field;
 use crate::schema::sql::{self, SCRIPT};
 use crate::schema::{self, Dataset};
 use crate::sources::dialect::READERS;
+use crate::sources::format::Format;
 use crate::sources::input::arrival_ms;
-use crate::sources::inventory;
+use crate::sources::registry;
 use crate::store::lake::{self, INPUTS, LEDGER, LakeTable};
 use crate::store::machinery::BESIDE;
 use crate::store::{Publication, Store, empty};
@@ -476,7 +477,8 @@ fn withholds_users(plan: &Plan) -> bool {
 }
 
 fn is_inventory(input: &InputEntry) -> bool {
-    inventory::InventoryKind::is_format(&input.format)
+    input.format == Format::AutoInventory.as_str()
+        || registry::named(&input.format).is_some_and(|dialect| dialect.inventory().is_some())
 }
 
 /// The name of the fact that tells the zone of a source's local times.

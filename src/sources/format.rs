@@ -1,50 +1,55 @@
-//! The dialect family a source is declared to have.
+//! What the pipeline file states of the dialect of a source.
 
-use super::inventory;
+use super::dialect::{Dialect, SourceOption};
 
-/// The dialect family a source is declared to have.
+/// What the pipeline file states of the dialect of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// Slurm `sacct` text with a header.
-    Sacct,
-    /// APEL messages.
-    Apel,
-    /// GRACC index dumps.
-    Gracc,
-    /// PBS and Torque accounting logs.
-    Pbs,
-    /// SGE and UGE accounting files.
-    Sge,
-    /// LSF `lsb.acct` files.
-    Lsf,
-    /// `HTCondor` job histories.
-    Htcondor,
-    /// BLAH accounting logs of a CE.
-    Blah,
-    /// Standard Workload Format.
-    Swf,
     /// Recognised per file from its content.
     Auto,
-    /// What the batch system says about its own machine: of an `[[inventory]]`, not of a `[[source]]`.
-    Inventory(inventory::InventoryKind),
+    /// A kind of inventory, recognised per file from its content.
+    AutoInventory,
+    /// This one.
+    Dialect(Dialect),
 }
 
 impl Format {
-    /// The word in the pipeline file.
+    /// The word of the fingerprint and of messages.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
-            Self::Sacct => "sacct",
-            Self::Apel => "apel",
-            Self::Gracc => "gracc",
-            Self::Pbs => "pbs",
-            Self::Sge => "sge",
-            Self::Lsf => "lsf",
-            Self::Htcondor => "htcondor",
-            Self::Blah => "blah",
-            Self::Swf => "swf",
             Self::Auto => "auto",
-            Self::Inventory(kind) => kind.as_str(),
+            Self::AutoInventory => "inventory",
+            Self::Dialect(dialect) => dialect.as_str(),
+        }
+    }
+
+    /// The dialect, if it is stated.
+    #[must_use]
+    pub fn dialect(self) -> Option<Dialect> {
+        match self {
+            Self::Auto | Self::AutoInventory => None,
+            Self::Dialect(dialect) => Some(dialect),
+        }
+    }
+
+    /// Whether files describe the machine instead of jobs.
+    #[must_use]
+    pub fn is_inventory(self) -> bool {
+        match self {
+            Self::Auto => false,
+            Self::AutoInventory => true,
+            Self::Dialect(dialect) => dialect.inventory().is_some(),
+        }
+    }
+
+    /// Whether a key of a source may do something: with [`Format::Auto`] any may.
+    #[must_use]
+    pub fn may_use(self, option: SourceOption) -> bool {
+        match self {
+            Self::Auto => true,
+            Self::AutoInventory => false,
+            Self::Dialect(dialect) => dialect.uses(option),
         }
     }
 }

@@ -1,8 +1,9 @@
 //! A sink that stands before another one, as the members of an archive and the rows of a repair do.
 
 use super::cross_check::CrossCheck;
+use super::dialect::Dialect;
 use super::projection::Interest;
-use super::{Format, GridIdentity, Position, Sink};
+use super::{GridIdentity, Position, Sink};
 use crate::ledger::Reason;
 use crate::record::{JobRow, SummaryRow};
 use crate::reference::inventory::InventoryRow;
@@ -65,8 +66,8 @@ impl<R: Relay> Sink for R {
         self.inner().interest()
     }
 
-    fn format(&mut self, format: Format) {
-        self.inner().format(format);
+    fn dialect(&mut self, dialect: Dialect) {
+        self.inner().dialect(dialect);
     }
 
     fn cross_check(&mut self) -> Option<&mut CrossCheck> {

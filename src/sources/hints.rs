@@ -1,7 +1,8 @@
 //! What the first bytes of a file tell people about it, beyond its dialect.
 
-use super::byte_order_mark::without_mark;
+use super::head::without_mark;
 use super::sacct::FixedOrder;
+use super::source_option::SourceOption;
 
 /// Columns by which a header of `sacct` is recognised. One of the first two must be there.
 const SACCT_COLUMNS: &[&str] = &[
@@ -159,8 +160,8 @@ pub struct Hints {
     pub naive_times: bool,
     /// Whether the table has a column for measured CPU time.
     pub has_cpu_column: bool,
-    /// No job of a workload has a wait time.
-    pub lacks_waits: bool,
+    /// Keys the source must set: files do not state these.
+    pub needed: Vec<SourceOption>,
     /// What is missing or in the way, one sentence each.
     pub problems: Vec<String>,
 }

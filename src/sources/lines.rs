@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use memchr::{memchr, memchr_iter, memrchr_iter};
 
-use super::byte_order_mark::without_mark;
+use super::head::without_mark;
 use super::input_stream::InputStream;
 use super::refusal::Refusal;
 use super::steps::{ReadStep, ReadSteps};
@@ -14,6 +14,7 @@ use super::{Pieces, Position, Sink, Work};
 use crate::error::Result;
 use crate::ledger::Reason;
 use crate::record::Anomaly;
+use crate::sources::dialect::ReadSizes;
 
 /// Sizes in bytes.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +33,20 @@ impl Default for LogLimits {
             block: 2 << 20,
             record: 4 << 20,
             kept: 64 << 10,
+        }
+    }
+}
+
+impl LogLimits {
+    /// The default with other sizes.
+    #[must_use]
+    pub(in crate::sources) fn of(sizes: ReadSizes) -> Self {
+        let own = Self::default();
+        let record = sizes.record_byte.unwrap_or(own.record);
+        Self {
+            block: sizes.block_byte.unwrap_or(own.block),
+            record,
+            kept: own.kept.min(record),
         }
     }
 }

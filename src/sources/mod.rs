@@ -5,7 +5,6 @@ pub mod archive;
 mod arrival;
 pub mod blah;
 mod buffer;
-pub mod byte_order_mark;
 pub mod compression;
 pub mod cross_check;
 pub mod decimal;
@@ -18,6 +17,7 @@ pub(crate) mod forwarding_sink;
 pub mod fqan;
 pub mod gracc;
 pub mod hashing;
+pub mod head;
 pub mod hints;
 pub mod htcondor;
 pub mod input;
@@ -41,11 +41,28 @@ pub mod sacct;
 pub mod sge;
 pub mod simd_scan;
 pub mod sink;
+pub mod source_option;
 pub(crate) mod steps;
 pub mod swf;
 mod truncate;
 mod unsupported_files;
 mod window;
+
+use dialect::Dialect;
+
+/// Every dialect of files that are no inventory, in the order of the help.
+pub static DIALECTS: &[Dialect] = &[
+    sacct::DIALECT,
+    apel::DIALECT,
+    gracc::DIALECT,
+    pbs::DIALECT,
+    sge::DIALECT,
+    lsf::DIALECT,
+    htcondor::DIALECT,
+    blah::DIALECT,
+    swf::DIALECT,
+    archive::DIALECT,
+];
 
 pub use format::Format;
 pub use sink::{GridIdentity, Pieces, Position, Sink, Work};

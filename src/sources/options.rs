@@ -34,6 +34,6 @@ impl ReaderOptions {
     /// Whether the source describes the machine instead of the jobs.
     #[must_use]
     pub fn is_inventory(&self) -> bool {
-        matches!(self.format, Format::Inventory(_))
+        self.format.is_inventory()
     }
 }

@@ -2,9 +2,8 @@
 
 use std::io::{BufRead, BufReader, Read};
 
-use super::byte_order_mark::without_mark;
-use super::dialect::Dialect;
-use super::hints::SacctHeader;
+use super::dialect::{RawHeader, RawLayout};
+use super::head::without_mark;
 use crate::error::Result;
 
 /// Bytes looked at at once; longer lines come in pieces.
@@ -39,10 +38,24 @@ pub struct Excerpt {
     pub body: Vec<u8>,
 }
 
-/// Whether rows of a dialect mean nothing without a header.
-#[must_use]
-pub fn needs_header(dialect: Dialect) -> bool {
-    matches!(dialect, Dialect::Sacct | Dialect::Apel | Dialect::Swf)
+impl RawLayout {
+    /// Whether rows mean nothing without a header.
+    #[must_use]
+    pub fn needs_header(&self) -> bool {
+        !matches!(self.header, RawHeader::None)
+    }
+
+    fn is_header(&self, line: &[u8]) -> bool {
+        match self.header {
+            RawHeader::None => false,
+            RawHeader::Last(is_header) | RawHeader::All(is_header) => is_header(without_mark(line)),
+        }
+    }
+
+    /// Whether a line ends a row of several lines.
+    fn is_end(&self, line: &[u8]) -> Option<bool> {
+        self.row_end.map(|end| line.trim_ascii().starts_with(end.as_bytes()))
+    }
 }
 
 struct RawOpen {
@@ -56,7 +69,7 @@ struct RawOpen {
 ///
 /// # Errors
 /// [`crate::error::Kind::Io`] when reading fails.
-pub fn excerpts(dialect: Dialect, input: Box<dyn Read + Send>, wanted: &[RawWanted]) -> Result<Vec<Option<Excerpt>>> {
+pub fn excerpts(layout: &RawLayout, input: Box<dyn Read + Send>, wanted: &[RawWanted]) -> Result<Vec<Option<Excerpt>>> {
     let mut found: Vec<Option<Excerpt>> = vec![None; wanted.len()];
     let mut input = BufReader::new(input);
     let mut next = wanted.iter().enumerate().peekable();
@@ -71,9 +84,8 @@ pub fn excerpts(dialect: Dialect, input: Box<dyn Read + Send>, wanted: &[RawWant
             break;
         }
         let end = start + u64::try_from(read).unwrap_or(0);
-        if is_line_start && is_header(dialect, &piece) {
-            // The header of a workload has many lines.
-            if dialect != Dialect::Swf {
+        if is_line_start && layout.is_header(&piece) {
+            if !matches!(layout.header, RawHeader::All(_)) {
                 header.clear();
             }
             header.extend_from_slice(without_mark(&piece));
@@ -90,11 +102,11 @@ pub fn excerpts(dialect: Dialect, input: Box<dyn Read + Send>, wanted: &[RawWant
                 },
             });
             if let Some(open) = open.last_mut() {
-                open.take(dialect, piece.get(skipped..).unwrap_or_default());
+                open.take(layout, piece.get(skipped..).unwrap_or_default());
             }
         }
         for open in open.iter_mut().filter(|open| !is_fresh(open, wanted, start, end)) {
-            open.take(dialect, &piece);
+            open.take(layout, &piece);
         }
         open.retain_mut(|open| {
             let is_done =
@@ -124,7 +136,7 @@ fn is_fresh(open: &RawOpen, wanted: &[RawWanted], start: u64, end: u64) -> bool 
 }
 
 impl RawOpen {
-    fn take(&mut self, dialect: Dialect, piece: &[u8]) {
+    fn take(&mut self, layout: &RawLayout, piece: &[u8]) {
         match &mut self.left {
             RawExtent::Bytes(left) => {
                 let n = usize::try_from(*left).unwrap_or(usize::MAX).min(piece.len());
@@ -133,37 +145,28 @@ impl RawOpen {
             }
             RawExtent::Rows(left) => {
                 self.excerpt.body.extend_from_slice(piece);
-                let ends = match dialect {
-                    Dialect::Apel => piece.trim_ascii().starts_with(b"%%"),
-                    _ => piece.last() == Some(&b'\n'),
-                };
+                let ends = layout.is_end(piece).unwrap_or(piece.last() == Some(&b'\n'));
                 *left = left.saturating_sub(u64::from(ends));
             }
         }
     }
 }
 
-fn is_header(dialect: Dialect, line: &[u8]) -> bool {
-    let line = without_mark(line);
-    match dialect {
-        Dialect::Apel => return line.starts_with(b"APEL-"),
-        Dialect::Swf => return line.starts_with(b";"),
-        _ => {}
-    }
-    dialect == Dialect::Sacct && memchr::memmem::find(line, b"JobID").is_some() && SacctHeader::find(line).is_some()
-}
-
 /// The end a row of a dialect must have when it stands alone.
 #[must_use]
-pub fn closed(dialect: Dialect, mut body: Vec<u8>) -> Vec<u8> {
+pub fn closed(layout: &RawLayout, mut body: Vec<u8>) -> Vec<u8> {
     if body.last() != Some(&b'\n') {
         body.push(b'\n');
     }
-    let is_ended = body
-        .split(|byte| *byte == b'\n')
-        .any(|line| line.trim_ascii().starts_with(b"%%"));
-    if dialect == Dialect::Apel && !is_ended {
-        body.extend_from_slice(b"%%\n");
+    let is_ended = || {
+        body.split(|byte| *byte == b'\n')
+            .any(|line| layout.is_end(line) == Some(true))
+    };
+    if let Some(end) = layout.row_end
+        && !is_ended()
+    {
+        body.extend_from_slice(end.as_bytes());
+        body.push(b'\n');
     }
     body
 }

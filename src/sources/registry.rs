@@ -1,69 +1,95 @@
-//! Every dialect: how it is recognised, and what reads it.
+//! The list of all dialects, searched: by word, and by the head of a file.
 
-use std::io::Read;
-use std::sync::Arc;
-
-use memchr::memmem;
-
-use super::byte_order_mark::without_mark;
-use super::dialect::Dialect;
-use super::hints::SacctHeader;
-use super::lines::LogLimits;
-use super::options::ReaderOptions;
-use super::sacct::FixedOrder;
-use super::{Format, Pieces, inventory};
-use crate::error::Result;
+use super::dialect::{Certainty, Content, Dialect};
+use super::format::Format;
+use super::head::FileHead;
+use super::{DIALECTS, inventory};
 
 /// Bytes of unpacked input that are enough for [`recognise`].
 pub const HEAD_BYTES: usize = 64 * 1024;
 
-/// The dialect to read unpacked input as: a tar is one whatever its members are declared to be.
+/// Every dialect, in the order of the help; kinds of inventories last.
+pub fn all() -> impl Iterator<Item = Dialect> {
+    let inventories = inventory::DIALECTS.iter();
+    DIALECTS.iter().copied().chain(inventories.map(Dialect::of))
+}
+
+/// The dialects a `[[source]]` may declare.
+pub fn declarable() -> impl Iterator<Item = Dialect> {
+    let is_declared = |dialect: &Dialect| matches!(dialect.row().content, Content::Jobs | Content::GridIdentities);
+    DIALECTS.iter().copied().filter(is_declared)
+}
+
+/// The words of `format` in a `[[source]]`, with their meaning.
+#[must_use]
+pub fn format_words() -> Vec<(&'static str, Format)> {
+    let dialects = declarable().map(|dialect| (dialect.as_str(), Format::Dialect(dialect)));
+    dialects.chain([(Format::Auto.as_str(), Format::Auto)]).collect()
+}
+
+/// Words people use for a dialect, and its own word.
+#[must_use]
+pub fn aliases() -> Vec<(&'static str, &'static str)> {
+    all()
+        .flat_map(|dialect| {
+            dialect
+                .row()
+                .aliases
+                .iter()
+                .map(move |alias| (*alias, dialect.as_str()))
+        })
+        .collect()
+}
+
+/// The dialect with this word.
+#[must_use]
+pub fn named(word: &str) -> Option<Dialect> {
+    all().find(|dialect| dialect.as_str() == word)
+}
+
+/// The dialect to read unpacked input as: an archive is one whatever its members are declared to be.
 #[must_use]
 pub fn choose(declared: Format, head: &[u8]) -> Option<Dialect> {
-    if super::archive::is_tar(head) {
-        return Some(Dialect::Archive);
-    }
-    Dialect::of(declared).or_else(|| recognise(head))
+    let archives = || {
+        DIALECTS
+            .iter()
+            .copied()
+            .filter(|dialect| dialect.row().content == Content::Members)
+    };
+    let head = FileHead::of(head);
+    archives()
+        .find(|archive| (archive.row().recognise)(&head).is_some())
+        .or_else(|| declared.dialect())
+        .or_else(|| recognise_head(&head))
 }
 
-/// The dialect whose marks the first bytes (unpacked) bear.
+/// The dialect of a file that begins with these bytes (unpacked).
 #[must_use]
 pub fn recognise(head: &[u8]) -> Option<Dialect> {
-    if super::archive::is_tar(head) {
-        return Some(Dialect::Archive);
-    }
-    if let Some(kind) = inventory::recognise(head) {
-        return Some(Dialect::Inventory(kind));
-    }
-    let text = without_mark(head).trim_ascii_start();
-    let has = |word: &str| memmem::find(text, word.as_bytes()).is_some();
-    match text.first()? {
-        b'{' | b'[' if has("\"APEL-") || has("\"UsageRecords\"") => Some(Dialect::Apel),
-        b'{' | b'[' | b'<' | b'r' if super::gracc::recognise(text) => Some(Dialect::Gracc),
-        b'A' if text.starts_with(b"APEL-") => Some(Dialect::Apel),
-        b'<' if has("UsageRecord") || has("SummaryRecord") || has("StorageUsageRecord") => Some(Dialect::Apel),
-        b'{' if super::sacct::json::recognise(text) => Some(Dialect::Sacct),
-        b'{' if ["\"_index\"", "\"ProbeName\"", "\"RawXML\""].iter().any(|key| has(key)) => Some(Dialect::Gracc),
-        b'{' | b'[' if super::htcondor::recognise(text) => Some(Dialect::Htcondor),
-        b'{' | b'[' | b'<' => None,
-        _ if SacctHeader::find(head).is_some() => Some(Dialect::Sacct),
-        // Batch logs have stricter grammars than a dump without a header.
-        _ => batch_log(text).or_else(|| FixedOrder::recognise(head).map(|_| Dialect::Sacct)),
-    }
+    recognise_head(&FileHead::of(head))
 }
 
-/// The batch system one of whose first lines this is. Each grammar is strict enough to exclude the others.
-fn batch_log(text: &[u8]) -> Option<Dialect> {
-    type Recognise = fn(&[u8]) -> bool;
-    const LOGS: [(Dialect, Recognise); 6] = [
-        (Dialect::Pbs, super::pbs::recognise),
-        (Dialect::Blah, super::blah::recognise),
-        (Dialect::Lsf, super::lsf::recognise),
-        (Dialect::Sge, super::sge::recognise),
-        (Dialect::Htcondor, super::htcondor::recognise),
-        (Dialect::Swf, super::swf::recognise),
-    ];
-    LOGS.iter().find(|(_, is)| is(text)).map(|(dialect, _)| *dialect)
+fn recognise_head(head: &FileHead<'_>) -> Option<Dialect> {
+    let archive = DIALECTS
+        .iter()
+        .find(|dialect| dialect.row().content == Content::Members);
+    if let Some(archive) = archive.filter(|archive| (archive.row().recognise)(head).is_some()) {
+        return Some(*archive);
+    }
+    if let Some(kind) = inventory::recognise(head.bytes) {
+        return Some(kind.dialect());
+    }
+    head.first()?;
+    let mut best: Option<(Certainty, Dialect)> = None;
+    for dialect in DIALECTS {
+        let Some(certainty) = (dialect.row().recognise)(head) else {
+            continue;
+        };
+        if best.is_none_or(|(highest, _)| certainty > highest) {
+            best = Some((certainty, *dialect));
+        }
+    }
+    best.map(|(_, dialect)| dialect)
 }
 
 /// The first line of unpacked input that is an error or a warning of the tool that should have written it: line and text.
@@ -73,24 +99,4 @@ pub fn tool_message(head: &[u8]) -> Option<(u64, String)> {
     let mut lines = (1..).zip(head.split(|byte| *byte == b'\n'));
     let (at, line) = lines.find(|(_, line)| is_message(line))?;
     Some((at, String::from_utf8_lossy(line.trim_ascii_end()).into_owned()))
-}
-
-/// Cuts unpacked input of a dialect into pieces that can be parsed on any thread.
-///
-/// # Errors
-/// What the reader of the dialect says.
-pub fn pieces(dialect: Dialect, input: Box<dyn Read + Send>, options: Arc<ReaderOptions>) -> Result<Pieces> {
-    match dialect {
-        Dialect::Sacct => super::sacct::pieces(input, options),
-        Dialect::Apel => super::apel::pieces(input, options),
-        Dialect::Gracc => super::gracc::pieces(input, options),
-        Dialect::Archive => super::archive::pieces(input, options),
-        Dialect::Pbs => Ok(super::pbs::pieces(input, LogLimits::default())),
-        Dialect::Sge => Ok(super::sge::pieces(input, LogLimits::default())),
-        Dialect::Lsf => Ok(super::lsf::pieces(input, LogLimits::default())),
-        Dialect::Htcondor => super::htcondor::pieces(input, LogLimits::default()),
-        Dialect::Blah => Ok(super::blah::pieces(input, LogLimits::default())),
-        Dialect::Swf => super::swf::pieces(input, &options, LogLimits::default()),
-        Dialect::Inventory(kind) => inventory::pieces(kind, input, options),
-    }
 }

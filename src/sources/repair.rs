@@ -83,7 +83,7 @@ pub struct RepairUnit {
 /// Whether the first bytes of a file (unpacked) are those of a repair file.
 #[must_use]
 pub fn is_repair(head: &[u8]) -> bool {
-    super::byte_order_mark::without_mark(head).starts_with(FIRST)
+    super::head::without_mark(head).starts_with(FIRST)
 }
 
 /// Reads a repair file unit by unit.
@@ -130,7 +130,7 @@ impl Units {
             byte_offset: 0,
         };
         let first = units.raw_line()?.unwrap_or_default();
-        let json = super::byte_order_mark::without_mark(&first)
+        let json = super::head::without_mark(&first)
             .strip_prefix(FIRST)
             .unwrap_or_default();
         units.title = serde_json::from_slice(json)

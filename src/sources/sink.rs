@@ -1,7 +1,7 @@
 //! What a reader talks to.
 
-use super::Format;
 use super::cross_check::CrossCheck;
+use super::dialect::Dialect;
 use super::projection::Interest;
 use crate::ledger::Reason;
 use crate::record::{JobRow, SummaryRow};
@@ -51,8 +51,8 @@ pub trait Sink {
         Interest::all()
     }
 
-    /// What follows is of this format: members of an archive may be of several.
-    fn format(&mut self, _: Format) {}
+    /// What follows is of this dialect: members of an archive may be of several.
+    fn dialect(&mut self, _: Dialect) {}
 
     /// Who compares documents that carry their record twice; with nobody, the second form is never decoded.
     fn cross_check(&mut self) -> Option<&mut CrossCheck> {

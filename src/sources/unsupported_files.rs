@@ -2,7 +2,7 @@
 
 use memchr::memmem;
 
-use super::byte_order_mark::without_mark;
+use super::head::without_mark;
 use super::hints::SacctHeader;
 
 /// What a file bears.

@@ -10,9 +10,8 @@ use std::thread;
 use gridtally::config::{Plan, SourcePlan};
 use gridtally::ledger::Reason;
 use gridtally::record::JobRow;
-use gridtally::sources::dialect::Dialect;
 use gridtally::sources::projection::{ColumnPart, Interest};
-use gridtally::sources::{Pieces, Position, Sink, Work, registry};
+use gridtally::sources::{Pieces, Position, Sink, Work};
 use gridtally::time::Month;
 use hashbrown::HashTable;
 
@@ -125,8 +124,8 @@ impl Queue {
                 return Some(work.unwrap());
             }
             let file = File::open(self.files.pop()?).unwrap();
-            let dialect = Dialect::of(self.source.format()).expect("the benchmark names its formats");
-            let pieces = registry::pieces(dialect, Box::new(file), Arc::clone(&self.source.reader));
+            let dialect = self.source.format().dialect().expect("the benchmark names its formats");
+            let pieces = dialect.pieces(Box::new(file), Arc::clone(&self.source.reader));
             self.pieces = Some(pieces.unwrap());
         }
     }

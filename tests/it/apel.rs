@@ -7,7 +7,6 @@ use gridtally::record::JobRow;
 use gridtally::record::anomaly::Anomaly;
 use gridtally::sources::apel::acceptance::Acceptance;
 use gridtally::sources::apel::{self, ApelLimits};
-use gridtally::sources::format::Format;
 use proptest::prelude::*;
 
 use crate::support::collect::{Collected, Job, input, plan, run};
@@ -15,7 +14,7 @@ use crate::support::collect::{Collected, Job, input, plan, run};
 const HEADER: &str = "APEL-individual-job-message: v0.3\n";
 
 fn read(text: impl AsRef<[u8]>, acceptance: Acceptance) -> Collected {
-    run(apel::pieces(input(text.as_ref()), plan(Format::Apel, acceptance)).unwrap())
+    run(apel::pieces(input(text.as_ref()), plan(apel::DIALECT.format(), acceptance)).unwrap())
 }
 
 pub(crate) fn strict(text: impl AsRef<[u8]>) -> Collected {
@@ -324,7 +323,7 @@ fn xml_and_json_are_counted() {
             block,
             ..ApelLimits::default()
         };
-        let plan = plan(Format::Apel, Acceptance::StrictApel);
+        let plan = plan(apel::DIALECT.format(), Acceptance::StrictApel);
         let all = run(apel::pieces_within(input(car.as_bytes()), plan, limits).unwrap());
         assert_eq!(all.out_of_scope, BTreeMap::from([(Reason::OtherRecordType, 2)]));
     }
@@ -373,8 +372,9 @@ fn what_is_too_long_is_said_and_bounded() {
         record("a", ""),
         record("b", "")
     );
-    let read =
-        |acceptance| run(apel::pieces_within(input(text.as_bytes()), plan(Format::Apel, acceptance), SMALL).unwrap());
+    let read = |acceptance| {
+        run(apel::pieces_within(input(text.as_bytes()), plan(apel::DIALECT.format(), acceptance), SMALL).unwrap())
+    };
     let all = read(Acceptance::StrictApel);
     assert_eq!(all.rows().map(|row| row.job_id).collect::<Vec<_>>(), ["b"]);
     assert!(all.reasons().iter().all(|&reason| reason == Reason::TooLong));
@@ -423,7 +423,7 @@ proptest! {
         let acceptance = if is_strict { Acceptance::StrictApel } else { Acceptance::Salvage };
         let read = |block| {
             let limits = ApelLimits { block, ..SMALL };
-            run(apel::pieces_within(input(&bytes), plan(Format::Apel, acceptance), limits).unwrap())
+            run(apel::pieces_within(input(&bytes), plan(apel::DIALECT.format(), acceptance), limits).unwrap())
         };
         prop_assert_eq!(read(block), read(1 << 20));
     }

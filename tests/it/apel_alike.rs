@@ -7,7 +7,6 @@ use gridtally::dedupe::{Intake, Window};
 use gridtally::ledger::Reason;
 use gridtally::record::{JobRow, UnchangedColumns};
 use gridtally::sources::apel::acceptance::Acceptance;
-use gridtally::sources::format::Format;
 use gridtally::sources::{Sink, apel};
 use proptest::prelude::*;
 
@@ -136,14 +135,14 @@ fn read(records: &[String], version: &str, acceptance: Acceptance) -> Collected 
         "APEL-individual-job-message: {version}\n{}\n%%\n",
         records.join("\n%%\n")
     );
-    run(apel::pieces(input(text.as_bytes()), plan(Format::Apel, acceptance)).unwrap())
+    run(apel::pieces(input(text.as_bytes()), plan(apel::DIALECT.format(), acceptance)).unwrap())
 }
 
 /// What the records room makes of the jobs, with what the reader says of repeated texts or without.
 fn taken_in(all: &Collected, is_told: bool) -> RecordBatch {
     let mut intake = Intake::new(
         options(None),
-        Format::Apel,
+        apel::DIALECT,
         "0".into(),
         Window::default(),
         Columns::new(),

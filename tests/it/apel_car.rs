@@ -6,7 +6,6 @@ use gridtally::ledger::Reason;
 use gridtally::record::JobRow;
 use gridtally::sources::apel::acceptance::Acceptance;
 use gridtally::sources::apel::{self, ApelLimits};
-use gridtally::sources::format::Format;
 use proptest::prelude::*;
 
 use crate::support::collect::{Collected, Job, input, plan, run, shared};
@@ -16,7 +15,7 @@ const OPEN: &str =
 const CLOSE: &str = "</UsageRecords>\n";
 
 fn read(text: impl AsRef<[u8]>, acceptance: Acceptance) -> Collected {
-    run(apel::pieces(input(text.as_ref()), plan(Format::Apel, acceptance)).unwrap())
+    run(apel::pieces(input(text.as_ref()), plan(apel::DIALECT.format(), acceptance)).unwrap())
 }
 
 fn record(id: &str, more: &str) -> String {
@@ -161,7 +160,12 @@ fn bombs_are_refused() {
         ..ApelLimits::default()
     };
     let small = |text: String| {
-        run(apel::pieces_within(input(text.as_bytes()), plan(Format::Apel, Acceptance::Salvage), limits).unwrap())
+        run(apel::pieces_within(
+            input(text.as_bytes()),
+            plan(apel::DIALECT.format(), Acceptance::Salvage),
+            limits,
+        )
+        .unwrap())
     };
     let long = small(document(&[record("1", ""), record("2", &" ".repeat(1000))]));
     assert_eq!((long.jobs.len(), long.reasons()), (1, vec![Reason::Truncated]));

@@ -11,7 +11,6 @@ use gridtally::ledger::Reason;
 use gridtally::record::{SummaryKind, SummaryRow};
 use gridtally::sources::apel;
 use gridtally::sources::apel::acceptance::Acceptance;
-use gridtally::sources::format::Format;
 use gridtally::time::Month;
 
 use crate::support::collect::{Collected, input, plan, run, shared};
@@ -23,7 +22,7 @@ const NORMALISED: &str = "APEL-normalised-summary-message: v0.4\n";
 const SYNC: &str = "APEL-sync-message: v0.1\n";
 
 fn read(text: impl AsRef<[u8]>, acceptance: Acceptance) -> Collected {
-    run(apel::pieces(input(text.as_ref()), plan(Format::Apel, acceptance)).unwrap())
+    run(apel::pieces(input(text.as_ref()), plan(apel::DIALECT.format(), acceptance)).unwrap())
 }
 
 /// What both kinds of summary have in common, for a month of 2017; `more` lines win over the ordinary ones.

@@ -7,7 +7,6 @@ use gridtally::ledger::Reason;
 use gridtally::record::JobRow;
 use gridtally::record::anomaly::Anomaly;
 use gridtally::sources::apel::acceptance::Acceptance;
-use gridtally::sources::format::Format;
 use gridtally::sources::gracc::{self, GraccLimits};
 use gridtally::sources::json::{Scalar, Scanner};
 use proptest::prelude::*;
@@ -15,7 +14,11 @@ use proptest::prelude::*;
 use crate::support::collect::{Collected, input, plan, run, shared};
 
 pub(crate) fn read(text: impl AsRef<[u8]>) -> Collected {
-    run(gracc::pieces(input(text.as_ref()), plan(Format::Gracc, Acceptance::StrictApel)).unwrap())
+    run(gracc::pieces(
+        input(text.as_ref()),
+        plan(gracc::DIALECT.format(), Acceptance::StrictApel),
+    )
+    .unwrap())
 }
 
 const HIT: &str = r#"{"_index":"gracc.osg.raw2-2016.06","_type":"JobUsageRecord","_id":"0f3a","_score":1,"_source":{"type":"JobUsageRecord","RawXML":"<JobUsageRecord a=\"b\">\n\t<Processors>99</Processors> \\ \u00e9</JobUsageRecord>","SiteName":"EXAMPLE_CE_1","ProbeName":"condor:ce.example.org","SubmitHost":"ce.example.org","LocalJobId":"42.0","GlobalJobId":"condor.ce.example.org#42.0#1466812327","RecordId":"ce.example.org:1.1","VOName":"/atlas/usatlas/Role=production/Capability=NULL","ReportableVOName":"atlas","ProjectName":"TG-ABC","LocalUserId":"pat","DN":"/DC=org/CN=Pat \"P\" \ud83d\ude00","CommonName":"/CN=Pat","Queue":"5","Grid":"OSG","JobName":"fit","StartTime":"2016-06-24T23:54:52Z","EndTime":"2016-06-25T02:44:07Z","QueueTime":"2016-06-24T23:00:00Z","@received":"2016-06-25T02:59:23.369Z","WallDuration":1.0155e+04,"CpuDuration":10058.43000000000005,"CpuDuration_user":"9926.4","CpuDuration_system":132.03,"Processors":"4","NodeCount":"1","GPUs":2,"Memory":29196.0,"Memory_storageUnit":"KB","Memory_metric":"total","Resource_ExitCode":"1","Resource_ExitSignal":"9","Resource_condor-JobStatus":"4","ResourceType":"Batch","Njobs":"1","Network":0.0,"CoreHours":11.28,"@version":"1"}}"#;
@@ -349,7 +352,7 @@ proptest! {
         bytes.splice(0..0, first.into_bytes());
         let read = |block| {
             let limits = GraccLimits { block, line: 2500, kept: 50 };
-            run(gracc::pieces_within(input(&bytes), &plan(Format::Gracc, Acceptance::StrictApel), limits).unwrap())
+            run(gracc::pieces_within(input(&bytes), &plan(gracc::DIALECT.format(), Acceptance::StrictApel), limits).unwrap())
         };
         prop_assert_eq!(read(block), read(1 << 20));
     }

@@ -1,5 +1,6 @@
 //! Finding, opening and unpacking inputs.
 
+use gridtally::sources::{apel, gracc, sacct};
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{Cursor, Read, Write};
@@ -323,19 +324,19 @@ fn short_and_empty_files_are_plain() {
 #[test]
 fn dialects_are_recognised_by_content() {
     let cases: &[(&str, Option<Dialect>)] = &[
-        ("JobID|JobIDRaw|State\n1|1|COMPLETED\n", Some(Dialect::Sacct)),
-        ("\u{feff}Account;jobid;State;\n", Some(Dialect::Sacct)),
-        ("JobIDRaw\u{1f}JobName\u{1f}State\n", Some(Dialect::Sacct)),
+        ("JobID|JobIDRaw|State\n1|1|COMPLETED\n", Some(sacct::DIALECT)),
+        ("\u{feff}Account;jobid;State;\n", Some(sacct::DIALECT)),
+        ("JobIDRaw\u{1f}JobName\u{1f}State\n", Some(sacct::DIALECT)),
         ("JobID           JobName  Partition\n------------ ----------\n", None),
         ("State\nCOMPLETED\n", None),
-        ("APEL-individual-job-message: v0.3\nSite: X\n", Some(Dialect::Apel)),
+        ("APEL-individual-job-message: v0.3\nSite: X\n", Some(apel::DIALECT)),
         (
             "<?xml version=\"1.0\"?>\n<urf:UsageRecord xmlns:urf=\"http://eu-emi.eu/namespaces/2012/11/computerecord\">",
-            Some(Dialect::Apel),
+            Some(apel::DIALECT),
         ),
         (
             "{\"_index\":\"gracc.osg.raw2-2016.06\",\"_source\":{}}\n",
-            Some(Dialect::Gracc),
+            Some(gracc::DIALECT),
         ),
         ("{\n  \"jobs\": [ { \"job_id\": 1 } ] }", None),
         ("", None),
@@ -385,32 +386,28 @@ fn real_files_are_recognised() {
         return;
     }
     for (file, dialect) in [
-        ("slurm/24.11-history/sacct_months_D_P.txt.xz", Some(Dialect::Sacct)),
-        ("slurm/24.11/sacct_delim_P.txt", Some(Dialect::Sacct)),
-        ("slurm/24.11/sacct_all_parsable.txt.xz", Some(Dialect::Sacct)),
+        ("slurm/24.11-history/sacct_months_D_P.txt.xz", Some(sacct::DIALECT)),
+        ("slurm/24.11/sacct_delim_P.txt", Some(sacct::DIALECT)),
+        ("slurm/24.11/sacct_all_parsable.txt.xz", Some(sacct::DIALECT)),
         ("slurm/24.11/sacct_fixedwidth.txt", None),
-        ("slurm/22.05/sacct_all.json.xz", Some(Dialect::Sacct)),
-        ("slurm/24.11/sacct_dupl_json.json.xz", Some(Dialect::Sacct)),
+        ("slurm/22.05/sacct_all.json.xz", Some(sacct::DIALECT)),
+        ("slurm/24.11/sacct_dupl_json.json.xz", Some(sacct::DIALECT)),
         (
             "slurm/24.11/sinfo.json",
-            Some(Dialect::Inventory(
-                gridtally::sources::inventory::InventoryKind::SinfoJson,
-            )),
+            Some(gridtally::sources::inventory::InventoryKind::SinfoJson.dialect()),
         ),
         (
             "slurm/24.11/scontrol_node.json",
-            Some(Dialect::Inventory(
-                gridtally::sources::inventory::InventoryKind::NodeJson,
-            )),
+            Some(gridtally::sources::inventory::InventoryKind::NodeJson.dialect()),
         ),
-        ("slurm/24.11/sacct_xdmod.txt", Some(Dialect::Sacct)),
+        ("slurm/24.11/sacct_xdmod.txt", Some(sacct::DIALECT)),
         ("slurm/24.11/sacct_states_only.txt", None),
-        ("traces/sacct/xdmod-pozidriv.log.gz", Some(Dialect::Sacct)),
-        ("apel/golden/messages/0001-job-v0.3-grid.msg", Some(Dialect::Apel)),
-        ("apel/apel-xml/car_01_L23.xml", Some(Dialect::Apel)),
-        ("apel/batch-logs/slurm.log", Some(Dialect::Sacct)),
-        ("gracc/es-dump/raw0-2016.05.ndjson.gz", Some(Dialect::Gracc)),
-        ("gracc/es-dump/stringtyped-2016.06.01.ndjson.gz", Some(Dialect::Gracc)),
+        ("traces/sacct/xdmod-pozidriv.log.gz", Some(sacct::DIALECT)),
+        ("apel/golden/messages/0001-job-v0.3-grid.msg", Some(apel::DIALECT)),
+        ("apel/apel-xml/car_01_L23.xml", Some(apel::DIALECT)),
+        ("apel/batch-logs/slurm.log", Some(sacct::DIALECT)),
+        ("gracc/es-dump/raw0-2016.05.ndjson.gz", Some(gracc::DIALECT)),
+        ("gracc/es-dump/stringtyped-2016.06.01.ndjson.gz", Some(gracc::DIALECT)),
     ] {
         let input = InputFile::local(&data.join(file), file.to_owned()).unwrap();
         let mut head = Vec::new();

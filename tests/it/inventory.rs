@@ -15,7 +15,7 @@ use gridtally::record::JobRow;
 use gridtally::reference::inventory::{AssociationRow, EventRow, InventoryPlaced, InventoryRow, NodeRow, PartitionRow};
 use gridtally::sources::inventory::{InventoryKind, pieces, recognise};
 use gridtally::sources::options::ReaderOptions;
-use gridtally::sources::{Format, Position, Sink};
+use gridtally::sources::{Position, Sink};
 
 /// Everything a reader said.
 #[derive(Debug, Default)]
@@ -106,7 +106,7 @@ impl Told {
 /// Reads a file as a form of inventory; every row must have one outcome.
 fn read_as(kind: InventoryKind, bytes: &[u8], zone: Option<&str>) -> Told {
     let plan = ReaderOptions {
-        format: Format::Inventory(kind),
+        format: kind.dialect().format(),
         ..crate::sacct::plan(zone)
     };
     let mut told = Told::default();

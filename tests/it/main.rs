@@ -15,6 +15,7 @@ mod apel_summaries;
 mod asked;
 mod benchmarks;
 mod decimal;
+mod dialect_registry;
 mod engine;
 mod everything;
 mod folders;

@@ -1,5 +1,6 @@
 //! The pipeline file and the tables it names: what is taken, what is refused, and how it is told.
 
+use gridtally::sources::{apel, sacct};
 use std::fs;
 use std::path::PathBuf;
 
@@ -10,7 +11,6 @@ use gridtally::normalise::plan::MissingBenchmark;
 use gridtally::record::JobRow;
 use gridtally::reference::benchmark::{Benchmark, BenchmarkLevel};
 use gridtally::reference::vo_rule::{VoColumn, VoRule};
-use gridtally::sources::Format;
 use gridtally::sources::apel::acceptance::Acceptance;
 use gridtally::summarise::attribution::Attribution;
 use gridtally::time::grain::Grain;
@@ -132,7 +132,10 @@ missing = { fallback = 10.8, benchmark = "hs06" }
     let [slurm, apel, auto] = plan.sources.as_slice() else {
         panic!("three sources are expected")
     };
-    assert_eq!((slurm.name.as_str(), slurm.format()), ("zoo-slurm", Format::Sacct));
+    assert_eq!(
+        (slurm.name.as_str(), slurm.format()),
+        ("zoo-slurm", sacct::DIALECT.format())
+    );
     assert_eq!(
         slurm.paths,
         [
@@ -148,12 +151,12 @@ missing = { fallback = 10.8, benchmark = "hs06" }
         Some("Europe/Zurich")
     );
     assert_eq!(slurm.reader.delimiter.as_deref(), Some("\t"));
-    assert_eq!(slurm.reader.layout, Some(gridtally::sources::sacct::FixedOrder::Apel));
+    assert_eq!(slurm.reader.layout, Some(sacct::FixedOrder::Apel));
     assert!(matches!(slurm.intake.vo, VoRule::Column(VoColumn::Account)));
     assert_eq!(slurm.limits.max_rejected, Some(RejectLimit::Count(7)));
     assert_eq!(
         (apel.format(), apel.reader.acceptance),
-        (Format::Apel, Acceptance::Salvage)
+        (apel::DIALECT.format(), Acceptance::Salvage)
     );
     let job = JobRow {
         account: Some("lhcb"),

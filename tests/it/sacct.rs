@@ -14,7 +14,6 @@ use std::sync::Arc;
 
 use gridtally::error::Result;
 use gridtally::sources::apel::acceptance::Acceptance;
-use gridtally::sources::format::Format;
 use gridtally::sources::options::ReaderOptions;
 use gridtally::sources::sacct;
 use gridtally::time::Zone;
@@ -25,7 +24,7 @@ use crate::support::collect::{Collected, Job, source};
 pub(crate) fn plan(zone: Option<&str>) -> ReaderOptions {
     ReaderOptions {
         zone: zone.map(|name| Zone::named(name).unwrap()),
-        ..source(Format::Sacct, Acceptance::default())
+        ..source(sacct::DIALECT.format(), Acceptance::default())
     }
 }
 

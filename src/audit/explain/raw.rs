@@ -32,14 +32,14 @@ pub(crate) fn row(
     }
     let mut head = Vec::new();
     decompress(file.open()?)?.by_ref().take(4096).read_to_end(&mut head)?;
-    let Some(dialect) = recognise(&head) else {
+    let Some(layout) = recognise(&head).and_then(|dialect| dialect.row().raw.as_ref()) else {
         return Ok(Err(format!("{path} is not read row by row")));
     };
     let wanted = RawWanted {
         byte_offset,
         extent: RawExtent::Rows(1),
     };
-    let found = excerpts(dialect, decompress(file.open()?)?, &[wanted])?;
+    let found = excerpts(layout, decompress(file.open()?)?, &[wanted])?;
     let text = |bytes: &[u8]| -> String { String::from_utf8_lossy(bytes).trim_end().chars().take(SHOWN).collect() };
     Ok(match found.into_iter().flatten().next() {
         Some(excerpt) => Ok([text(&excerpt.header), text(&excerpt.body)]),

@@ -125,13 +125,13 @@ fn dialect_of(reading: &Reading, units: &Units) -> Result<Dialect> {
     if title.source != reading.source.name {
         return wrong(format!("a repair file of the source {:?}", title.source));
     }
-    let Some(dialect) = Dialect::named(&title.format) else {
+    let Some(dialect) = registry::named(&title.format).filter(|dialect| dialect.row().raw.is_some()) else {
         return wrong(format!(
             "a repair file of rows in {:?}, which nothing reads",
             title.format
         ));
     };
-    match Dialect::of(reading.source.format()) {
+    match reading.source.format().dialect() {
         Some(declared) if declared != dialect => wrong(format!(
             "a repair file of rows in {}, and the source is {}",
             dialect.as_str(),
@@ -229,7 +229,7 @@ fn read_into(reading: &Reading, dialect: Dialect, unit: &RepairUnit, intake: &mu
         Kind::Config | Kind::Internal => Err(e),
         _ => Ok(Some(e.to_string())),
     };
-    let pieces = match registry::pieces(dialect, Box::new(Cursor::new(text)), options) {
+    let pieces = match dialect.pieces(Box::new(Cursor::new(text)), options) {
         Ok(pieces) => pieces,
         Err(e) => return said(e),
     };

@@ -16,7 +16,6 @@ use crate::report::apel::jobs::Levels;
 use crate::report::publication::message_record::MessageRecord;
 use crate::report::work_scale::WorkScale;
 use crate::sources::apel::acceptance::Acceptance;
-use crate::sources::dialect::Dialect;
 use crate::sources::hints::Hints;
 use crate::sources::options::ReaderOptions;
 use crate::sources::{Position, Sink, apel};
@@ -137,7 +136,7 @@ impl StatedJobs {
         let options = ReaderOptions {
             // A bad record is said, and does not take the others with it.
             acceptance: Acceptance::Salvage,
-            ..stand_in(Dialect::Apel, &Hints::default())
+            ..stand_in(apel::DIALECT, &Hints::default())
         };
         for work in apel::pieces(input, Arc::new(options))? {
             work?(&mut reading);

@@ -1,5 +1,7 @@
 //! How much is held in memory at a time.
 
+use crate::sources::dialect::ReadSizes;
+
 /// Sizes in bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct ApelLimits {
@@ -21,6 +23,21 @@ impl Default for ApelLimits {
             message: 64 << 20,
             record: 1 << 20,
             kept: 64 << 10,
+        }
+    }
+}
+
+impl ApelLimits {
+    /// The default with other sizes.
+    #[must_use]
+    pub(super) fn of(sizes: ReadSizes) -> Self {
+        let own = Self::default();
+        let record = sizes.record_byte.unwrap_or(own.record);
+        Self {
+            block: sizes.block_byte.unwrap_or(own.block),
+            message: sizes.record_byte.map_or(own.message, |byte| byte.saturating_mul(4)),
+            record,
+            kept: own.kept.min(record),
         }
     }
 }

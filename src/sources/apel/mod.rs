@@ -10,6 +10,7 @@
 
 pub mod acceptance;
 mod car;
+mod diagnosis;
 mod duration;
 mod foreign;
 mod frames;
@@ -26,6 +27,11 @@ mod values;
 use std::io::{Cursor, Read};
 use std::sync::Arc;
 
+use super::dialect::{
+    Certainty, Content, Dialect, DialectRow, PlacingInstant, RawHeader, RawLayout, SiteNaming, SourceOption,
+    StatedIdentity, UnfinishedJobs, VersionRule, VoNaming,
+};
+use super::head::{BYTE_ORDER_MARK, FileHead, without_mark};
 use super::options::ReaderOptions;
 use super::steps::ReadSteps;
 use crate::error::Result;
@@ -33,12 +39,47 @@ use crate::sources::{Pieces, Position};
 
 pub use limits::ApelLimits;
 
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+/// The dialect.
+pub const DIALECT: Dialect = Dialect::of(&ROW);
+
+static ROW: DialectRow = DialectRow {
+    word: "apel",
+    aliases: &["ssm", "car"],
+    help: "APEL messages: job records, summaries, sync records; CAR XML",
+    page: "Messages of the APEL client and server: individual jobs v0.3 and v0.4, summaries, normalised summaries and sync records, and the Compute Accounting Record in XML. The rules of the APEL server decide which records are accepted.",
+    content: Content::Jobs,
+    recognise: recognised,
+    reader: |input, options, sizes| pieces_within(input, options, ApelLimits::of(sizes)),
+    hints: diagnosis::hints,
+    site: SiteNaming::Record,
+    vo: VoNaming::Record,
+    identity: StatedIdentity::Nothing,
+    placed_by: PlacingInstant::End,
+    version_rule: VersionRule::LastRead,
+    unfinished: UnfinishedJobs::ABSENT,
+    has_job_numbers: false,
+    options: &[SourceOption::Acceptance, SourceOption::Summaries],
+    proposal: &[],
+    raw: Some(RawLayout {
+        header: RawHeader::Last(|line| line.starts_with(b"APEL-")),
+        row_end: Some("%%"),
+    }),
+    fingerprint: &[],
+};
+
+fn recognised(head: &FileHead<'_>) -> Option<Certainty> {
+    match head.first()? {
+        b'{' | b'[' if head.has("\"APEL-") || head.has("\"UsageRecords\"") => Some(Certainty::Mark),
+        b'A' if head.text.starts_with(b"APEL-") => Some(Certainty::Mark),
+        b'<' if ["UsageRecord", "SummaryRecord"].iter().any(|name| head.has(name)) => Some(Certainty::Names),
+        _ => None,
+    }
+}
 
 /// Whether the start of a file looks like an APEL message or another record of that world.
 #[must_use]
 pub fn recognise(head: &[u8]) -> bool {
-    let text = head.strip_prefix(BYTE_ORDER_MARK).unwrap_or(head).trim_ascii_start();
+    let text = without_mark(head).trim_ascii_start();
     let has = |word: &[u8]| memchr::memmem::find(text, word).is_some();
     match text.first() {
         Some(b'A') => header::next_header(text, 0, true, true) == header::HeaderSearch::Found(0),

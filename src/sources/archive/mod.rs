@@ -16,16 +16,48 @@ use inside::{ArchivePlace, Inside};
 use tar::{Tar, TarMember};
 
 use super::arrival::is_hex;
-use super::dialect::Dialect;
+use super::dialect::{
+    Certainty, Content, Dialect, DialectRow, PlacingInstant, SiteNaming, SourceOption, StatedIdentity, UnfinishedJobs,
+    VersionRule, VoNaming,
+};
+use super::hints::Hints;
 use super::input::is_skipped;
 use super::options::ReaderOptions;
 use super::registry::HEAD_BYTES;
 use super::steps::{ReadStep, ReadSteps, until_damage};
-use super::{Format, Pieces, Position, Sink, Work, compression, registry};
+use super::{Pieces, Position, Sink, Work, compression, registry};
 use crate::error::{Error, Kind, Result};
 use crate::ledger::Reason;
 
 pub use tar::is_tar;
+
+/// The dialect.
+pub const DIALECT: Dialect = Dialect::of(&ROW);
+
+static ROW: DialectRow = DialectRow {
+    word: "archive",
+    aliases: &["tar"],
+    help: "a tar of files of any dialect; recognised, not declared",
+    page: "A tar archive, packed or not, with members of any dialect, each recognised by its content.",
+    content: Content::Members,
+    recognise: |head| is_tar(head.bytes).then_some(Certainty::Mark),
+    reader: |input, options, _| pieces(input, options),
+    hints: |_| Hints {
+        version: Some("tar".to_owned()),
+        ..Hints::default()
+    },
+    site: SiteNaming::Members,
+    vo: VoNaming::Record,
+    identity: StatedIdentity::Nothing,
+    placed_by: PlacingInstant::StartOrSubmit,
+    version_rule: VersionRule::LastRead,
+    unfinished: UnfinishedJobs::ABSENT,
+    has_job_numbers: false,
+    options: &[SourceOption::Acceptance],
+    proposal: &[],
+    raw: None,
+    fingerprint: &[],
+};
 
 /// Unpacked bytes whose pieces go to a worker together: an archive may hold a million members of a kilobyte.
 const PIECE_BYTES: u64 = 1 << 20;
@@ -123,7 +155,7 @@ fn is_left_out(name: &str) -> bool {
 /// A member whose pieces are being taken.
 struct ArchiveOpen {
     place: Arc<ArchivePlace>,
-    format: Format,
+    dialect: Dialect,
     pieces: Pieces,
 }
 
@@ -162,9 +194,9 @@ impl Members {
         };
         match open.pieces.next() {
             Some(Ok(work)) => {
-                let (place, format) = (Arc::clone(&open.place), open.format);
+                let (place, dialect) = (Arc::clone(&open.place), open.dialect);
                 self.ready.push(Box::new(move |sink: &mut dyn Sink| {
-                    sink.format(format);
+                    sink.dialect(dialect);
                     work(&mut Inside { sink, place: &place });
                 }));
             }
@@ -233,7 +265,7 @@ impl Members {
         }
         let dialect = registry::choose(self.options.format, &head)
             .ok_or_else(|| Error::new(Kind::Data, "no dialect with a reader is recognised"))?;
-        let pieces = if dialect == Dialect::Archive {
+        let pieces = if dialect.row().content == Content::Members {
             let depth = self.limits.depth.checked_sub(1);
             let depth = depth.ok_or_else(|| Error::new(Kind::Data, "archives are nested too deeply"))?;
             let limits = ArchiveLimits {
@@ -243,11 +275,11 @@ impl Members {
             };
             pieces_within(input, Arc::clone(&self.options), limits)?
         } else {
-            registry::pieces(dialect, input, Arc::clone(&self.options))?
+            dialect.pieces(input, Arc::clone(&self.options))?
         };
         Ok(Some(ArchiveOpen {
             place: Arc::clone(place),
-            format: dialect.format(),
+            dialect,
             pieces: until_damage(pieces, damage),
         }))
     }

@@ -7,11 +7,47 @@
 use std::io::Read;
 use std::sync::Arc;
 
+use super::dialect::{
+    Certainty, Content, Dialect, DialectRow, PlacingInstant, RawLayout, SiteNaming, StatedIdentity, UnfinishedJobs,
+    VersionRule, VoNaming,
+};
+use super::hints::Hints;
 use super::lines::{Grammar, LogLimits, LogRecord};
 use super::refusal::{Refusal, known};
 use super::truncate::clip;
 use super::{GridIdentity, Pieces, Position, Sink, instant, lines};
 use crate::ledger::Reason;
+
+/// The dialect.
+pub const DIALECT: Dialect = Dialect::of(&ROW);
+
+static ROW: DialectRow = DialectRow {
+    word: "blah",
+    aliases: &["blahp", "cream"],
+    help: "BLAH logs of a CE: grid identities, no usage",
+    page: "Accounting logs of BLAH, in which a CE states which grid user submitted which job of the batch system. They hold no usage: a source of a batch log names them in `blah`.",
+    content: Content::GridIdentities,
+    recognise: |head| (!head.is_markup() && recognise(head.text)).then_some(Certainty::Grammar),
+    reader: |input, _, sizes| Ok(pieces(input, LogLimits::of(sizes))),
+    hints: |_| Hints {
+        problems: vec![
+            "a CE log holds no usage: name it in the blah = [..] of the source that reads the batch system's log"
+                .to_owned(),
+        ],
+        ..Hints::default()
+    },
+    site: SiteNaming::Source,
+    vo: VoNaming::Record,
+    identity: StatedIdentity::Nothing,
+    placed_by: PlacingInstant::End,
+    version_rule: VersionRule::LastRead,
+    unfinished: UnfinishedJobs::ABSENT,
+    has_job_numbers: false,
+    options: &[],
+    proposal: &[],
+    raw: Some(RawLayout::LINES),
+    fingerprint: &[],
+};
 
 /// Whether the first line is one of a BLAH log.
 #[must_use]

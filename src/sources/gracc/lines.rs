@@ -7,6 +7,7 @@ use super::usage::{self, GraccScratch};
 use super::{compare, nested};
 use crate::error::Result;
 use crate::ledger::Reason;
+use crate::sources::dialect::ReadSizes;
 use crate::sources::input_stream::InputStream;
 use crate::sources::steps::ReadStep;
 use crate::sources::{Position, Sink, Work};
@@ -28,6 +29,20 @@ impl Default for GraccLimits {
             block: 128 << 10,
             line: 16 << 20,
             kept: 64 << 10,
+        }
+    }
+}
+
+impl GraccLimits {
+    /// The default with other sizes.
+    #[must_use]
+    pub(in crate::sources) fn of(sizes: ReadSizes) -> Self {
+        let own = Self::default();
+        let line = sizes.record_byte.unwrap_or(own.line);
+        Self {
+            block: sizes.block_byte.unwrap_or(own.block),
+            line,
+            kept: own.kept.min(line),
         }
     }
 }

@@ -13,6 +13,7 @@
 
 mod batch;
 mod compare;
+mod diagnosis;
 mod document;
 mod element;
 mod fields;
@@ -29,6 +30,11 @@ mod values;
 use std::io::{Cursor, Read};
 use std::sync::Arc;
 
+use super::dialect::{
+    Certainty, Content, Dialect, DialectRow, PlacingInstant, RawLayout, SiteNaming, SourceOption, StatedIdentity,
+    UnfinishedJobs, VersionRule, VoNaming,
+};
+use super::head::{BYTE_ORDER_MARK, FileHead, without_mark};
 use super::json::Scanner;
 use super::options::ReaderOptions;
 use super::steps::ReadSteps;
@@ -37,14 +43,49 @@ use crate::sources::{Pieces, Position};
 
 pub use lines::GraccLimits;
 
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+/// The dialect.
+pub const DIALECT: Dialect = Dialect::of(&ROW);
+
+static ROW: DialectRow = DialectRow {
+    word: "gracc",
+    aliases: &["gratia"],
+    help: "GRACC index dumps and Gratia XML records",
+    page: "Documents of the GRACC indexes as JSON, one per line or in lists and search responses, and Gratia usage records in XML, alone, in envelopes or in replication bundles. Batch, payload and transfer records are kept apart as views.",
+    content: Content::Jobs,
+    recognise: recognised,
+    reader: |input, options, sizes| pieces_within(input, &options, GraccLimits::of(sizes)),
+    hints: diagnosis::hints,
+    site: SiteNaming::Record,
+    vo: VoNaming::Record,
+    identity: StatedIdentity::Nothing,
+    placed_by: PlacingInstant::End,
+    version_rule: VersionRule::LastReceived,
+    unfinished: UnfinishedJobs::ABSENT,
+    has_job_numbers: false,
+    options: &[SourceOption::Summaries],
+    proposal: &[],
+    raw: Some(RawLayout::LINES),
+    fingerprint: &[
+        // Lakes from when the id of a document was its identity are read anew.
+        ("gracc.identity", "view, probe, job and times"),
+    ],
+};
+
 /// How much of a file is looked at before it is cut into lines.
 const HEAD: u64 = 64 << 10;
+
+fn recognised(head: &FileHead<'_>) -> Option<Certainty> {
+    if recognise(head.bytes) {
+        return Some(Certainty::Mark);
+    }
+    let keys = ["\"_index\"", "\"ProbeName\"", "\"RawXML\""];
+    (head.first() == Some(b'{') && keys.iter().any(|key| head.has(key))).then_some(Certainty::Grammar)
+}
 
 /// Whether the start of a file looks like GRACC or Gratia.
 #[must_use]
 pub fn recognise(head: &[u8]) -> bool {
-    let text = head.strip_prefix(BYTE_ORDER_MARK).unwrap_or(head).trim_ascii_start();
+    let text = without_mark(head).trim_ascii_start();
     let has = |word: &[u8]| memchr::memmem::find(text, word).is_some();
     match text.first() {
         Some(b'{' | b'[') => {

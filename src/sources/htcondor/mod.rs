@@ -9,10 +9,45 @@ mod piped;
 use std::io::{Cursor, Read};
 use std::sync::Arc;
 
-use super::byte_order_mark::without_mark;
+use super::dialect::{
+    BATCH_LOG_PROPOSAL, Certainty, Content, Dialect, DialectRow, PlacingInstant, RawLayout, SiteNaming, SourceOption,
+    StatedIdentity, UnfinishedJob, UnfinishedJobs, VersionRule, VoNaming,
+};
+use super::head::without_mark;
+use super::hints::Hints;
 use super::lines::LogLimits;
 use super::{Pieces, Position, lines};
 use crate::error::Result;
+use crate::ledger::Reason;
+
+/// The dialect.
+pub const DIALECT: Dialect = Dialect::of(&ROW);
+
+static ROW: DialectRow = DialectRow {
+    word: "htcondor",
+    aliases: &["condor"],
+    help: "HTCondor job histories: the layout of APEL, or condor_history -json",
+    page: "Job histories of HTCondor: lines with bars as the APEL client writes them, or the JSON of `condor_history -json`. Jobs that are still in the queue are counted and left out.",
+    content: Content::Jobs,
+    recognise: |head| (head.first() != Some(b'<') && recognise(head.text)).then_some(Certainty::Grammar),
+    reader: |input, _, sizes| pieces(input, LogLimits::of(sizes)),
+    hints: |_| Hints::default(),
+    site: SiteNaming::Source,
+    vo: VoNaming::CeLog,
+    identity: StatedIdentity::Everything,
+    placed_by: PlacingInstant::End,
+    version_rule: VersionRule::LastRead,
+    unfinished: UnfinishedJobs {
+        never_ran: UnfinishedJob::Record,
+        pending: UnfinishedJob::OutOfScope(Reason::OtherRecordType),
+        running: UnfinishedJob::OutOfScope(Reason::OtherRecordType),
+    },
+    has_job_numbers: true,
+    options: &[SourceOption::CeLogs, SourceOption::ScaledTo],
+    proposal: BATCH_LOG_PROPOSAL,
+    raw: Some(RawLayout::LINES),
+    fingerprint: &[],
+};
 
 /// How much of a file is looked at to tell the two layouts apart.
 const HEAD: u64 = 64 << 10;

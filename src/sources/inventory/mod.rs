@@ -20,6 +20,7 @@ mod node_json;
 mod pairs;
 mod partition_json;
 pub mod recognise;
+mod registry;
 mod reservation;
 mod scontrol;
 mod sinfo;
@@ -32,6 +33,7 @@ mod yaml;
 use std::io::Read;
 use std::sync::Arc;
 
+use super::dialect::Input;
 use super::hints::Hints;
 use super::options::ReaderOptions;
 use super::{Pieces, Sink, Work};
@@ -40,6 +42,7 @@ use crate::error::{Error, Kind as ErrorKind, Result};
 pub use super::inventory::kind::InventoryKind;
 pub use super::inventory::recognise::recognise;
 pub use assoc::ASSOC_COMMAND;
+pub use registry::DIALECTS;
 
 /// Largest file, bytes unpacked: 50 000 nodes as JSON, a million associations.
 const FILE_LIMIT: u64 = 128 << 20;
@@ -47,26 +50,16 @@ const FILE_LIMIT: u64 = 128 << 20;
 /// Reads an inventory file of a known kind as one piece.
 ///
 /// # Errors
-/// [`ErrorKind::Data`] when the file is larger than the limit, or its kind is not known; what reading gives.
-pub fn pieces(kind: InventoryKind, input: Box<dyn Read + Send>, options: Arc<ReaderOptions>) -> Result<Pieces> {
-    let read: fn(&[u8], &ReaderOptions, &mut dyn Sink) = match kind {
-        InventoryKind::Auto => return Err(Error::new(ErrorKind::Data, "no known form of inventory")),
-        InventoryKind::ScontrolNode => scontrol::nodes,
-        InventoryKind::ScontrolPartition => scontrol::partitions,
-        InventoryKind::NodeJson => node_json::read,
-        InventoryKind::PartitionJson => partition_json::read,
-        InventoryKind::Sinfo => sinfo::read,
-        InventoryKind::SinfoJson => sinfo_json::read,
-        InventoryKind::Csv => csv_nodes::read,
-        InventoryKind::SlurmConf => slurm_conf::read,
-        InventoryKind::SacctmgrEvent => event::read,
-        InventoryKind::SacctmgrAssoc => assoc::read,
-        InventoryKind::SacctmgrDump => dump::read,
-        InventoryKind::ScontrolReservation => reservation::of_scontrol,
-        InventoryKind::SacctmgrReservation => reservation::of_sacctmgr,
-        InventoryKind::CsvReservation => reservation::of_csv,
-        InventoryKind::SwfMachines => machines::read,
-    };
+/// [`ErrorKind::Data`] when the file is larger than the limit; what reading gives.
+pub fn pieces(kind: InventoryKind, input: Input, options: Arc<ReaderOptions>) -> Result<Pieces> {
+    kind.dialect().pieces(input, options)
+}
+
+fn read_whole(
+    input: Input,
+    options: Arc<ReaderOptions>,
+    read: fn(&[u8], &ReaderOptions, &mut dyn Sink),
+) -> Result<Pieces> {
     let mut bytes = Vec::new();
     input.take(FILE_LIMIT + 1).read_to_end(&mut bytes)?;
     if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > FILE_LIMIT {

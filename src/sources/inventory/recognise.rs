@@ -8,7 +8,7 @@ use super::{assoc, csv_nodes, document, event, machines, reservation, sinfo};
 /// The format whose marks the first bytes (unpacked) bear.
 #[must_use]
 pub fn recognise(head: &[u8]) -> Option<InventoryKind> {
-    let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    let text = crate::sources::head::without_mark(head);
     let text = text.trim_ascii_start();
     let has = |word: &str| memmem::find(text, word.as_bytes()).is_some();
     if text.first()? == &b'{' || document::is_yaml(text) {

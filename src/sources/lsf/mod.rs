@@ -9,10 +9,44 @@ mod job;
 use std::io::Read;
 use std::sync::Arc;
 
+use super::dialect::{
+    BATCH_LOG_PROPOSAL, Certainty, Content, Dialect, DialectRow, PlacingInstant, RawLayout, SiteNaming, SourceOption,
+    StatedIdentity, UnfinishedJob, UnfinishedJobs, VersionRule, VoNaming,
+};
+use super::hints::Hints;
 use super::lines::{Grammar, LogLimits, LogRecord};
 use super::refusal::Refusal;
 use super::{Pieces, Position, Sink, lines};
 use crate::ledger::Reason;
+
+/// The dialect.
+pub const DIALECT: Dialect = Dialect::of(&ROW);
+
+static ROW: DialectRow = DialectRow {
+    word: "lsf",
+    aliases: &["lsb.acct", "openlava"],
+    help: "LSF lsb.acct files",
+    page: "The `lsb.acct` file of LSF. `JOB_FINISH` events hold usage; other events are counted and left out.",
+    content: Content::Jobs,
+    recognise: |head| (!head.is_markup() && recognise(head.text)).then_some(Certainty::Grammar),
+    reader: |input, _, sizes| Ok(pieces(input, LogLimits::of(sizes))),
+    hints: |_| Hints::default(),
+    site: SiteNaming::Source,
+    vo: VoNaming::CeLog,
+    identity: StatedIdentity::SubmitHost,
+    placed_by: PlacingInstant::End,
+    version_rule: VersionRule::LastRead,
+    unfinished: UnfinishedJobs {
+        never_ran: UnfinishedJob::Record,
+        pending: UnfinishedJob::OutOfScope(Reason::OtherRecordType),
+        running: UnfinishedJob::OutOfScope(Reason::OtherRecordType),
+    },
+    has_job_numbers: true,
+    options: &[SourceOption::CeLogs, SourceOption::ScaledTo],
+    proposal: BATCH_LOG_PROPOSAL,
+    raw: Some(RawLayout::LINES),
+    fingerprint: &[],
+};
 
 /// Whether the first line begins an event.
 #[must_use]

@@ -7,10 +7,44 @@ mod job;
 use std::io::Read;
 use std::sync::Arc;
 
+use super::dialect::{
+    BATCH_LOG_PROPOSAL, Certainty, Content, Dialect, DialectRow, PlacingInstant, RawLayout, SiteNaming, SourceOption,
+    StatedIdentity, UnfinishedJob, UnfinishedJobs, VersionRule, VoNaming,
+};
+use super::hints::Hints;
 use super::lines::{Grammar, LogLimits, LogRecord};
 use super::refusal::Refusal;
 use super::{Pieces, Position, Sink, lines};
 use crate::ledger::Reason;
+
+/// The dialect.
+pub const DIALECT: Dialect = Dialect::of(&ROW);
+
+static ROW: DialectRow = DialectRow {
+    word: "pbs",
+    aliases: &["torque", "pbspro", "openpbs"],
+    help: "accounting logs of PBS Pro, OpenPBS and Torque",
+    page: "Accounting logs of PBS Pro, OpenPBS and Torque, one file per day. `E` records hold usage; other records are counted and left out.",
+    content: Content::Jobs,
+    recognise: |head| (!head.is_markup() && recognise(head.text)).then_some(Certainty::Grammar),
+    reader: |input, _, sizes| Ok(pieces(input, LogLimits::of(sizes))),
+    hints: |_| Hints::default(),
+    site: SiteNaming::Source,
+    vo: VoNaming::CeLog,
+    identity: StatedIdentity::Nothing,
+    placed_by: PlacingInstant::End,
+    version_rule: VersionRule::LastRead,
+    unfinished: UnfinishedJobs {
+        never_ran: UnfinishedJob::OutOfScope(Reason::OtherRecordType),
+        pending: UnfinishedJob::OutOfScope(Reason::OtherRecordType),
+        running: UnfinishedJob::OutOfScope(Reason::OtherRecordType),
+    },
+    has_job_numbers: true,
+    options: &[SourceOption::CeLogs, SourceOption::ScaledTo],
+    proposal: BATCH_LOG_PROPOSAL,
+    raw: Some(RawLayout::LINES),
+    fingerprint: &[],
+};
 
 /// Whether the first line is one of an accounting log.
 #[must_use]

@@ -13,6 +13,7 @@ mod clock;
 mod column;
 mod cpu;
 mod delimiter_index;
+pub(crate) mod diagnosis;
 mod duration;
 mod fields;
 mod fixed;
@@ -41,13 +42,62 @@ use std::sync::Arc;
 
 use self::layout::Header;
 use self::splitter::SacctSplitter;
+use super::dialect::{
+    Certainty, Content, Dialect, DialectRow, PlacingInstant, RawHeader, RawLayout, SiteNaming, SourceOption,
+    StatedIdentity, UnfinishedJob, UnfinishedJobs, VersionRule, VoNaming,
+};
+use super::head::{FileHead, without_mark};
+use super::hints::SacctHeader;
 use super::options::ReaderOptions;
 use super::steps::ReadSteps;
 use crate::error::Result;
+use crate::ledger::Reason;
 use crate::sources::{Pieces, Position};
 
 pub use self::fixed::FixedOrder;
 pub(super) use self::start::is_tool_message;
+
+/// The dialect.
+pub const DIALECT: Dialect = Dialect::of(&ROW);
+
+static ROW: DialectRow = DialectRow {
+    word: "sacct",
+    aliases: &["slurm", "slurmdbd"],
+    help: "Slurm job accounting: sacct -P text, or sacct --json",
+    page: "Slurm accounting as `sacct -P` or `sacct --json` prints it. Text may have any columns, delimiter and order; without a header, the source names a `layout`. Steps are folded into their job.",
+    content: Content::Jobs,
+    recognise: recognised,
+    reader: |input, options, sizes| {
+        let limits = json::SacctJsonLimits::of(sizes);
+        let block_byte = sizes.block_byte.unwrap_or(BLOCK_BYTE);
+        let limit_byte = sizes.record_byte.unwrap_or(LIMIT_BYTE);
+        either(input, options, (block_byte, limit_byte), limits)
+    },
+    hints: diagnosis::hints,
+    site: SiteNaming::Source,
+    vo: VoNaming::Source,
+    identity: StatedIdentity::Nothing,
+    placed_by: PlacingInstant::StartOrSubmit,
+    version_rule: VersionRule::Fullest,
+    unfinished: UnfinishedJobs {
+        never_ran: UnfinishedJob::OutOfScope(Reason::NotStarted),
+        pending: UnfinishedJob::OutOfScope(Reason::NotStarted),
+        running: UnfinishedJob::Record,
+    },
+    has_job_numbers: true,
+    options: &[
+        SourceOption::CeLogs,
+        SourceOption::Delimiter,
+        SourceOption::Layout,
+        SourceOption::Timezone,
+    ],
+    proposal: &["vo = { column = \"account\" } # or { table = \"vo.csv\" } or { value = \"atlas\" }"],
+    raw: Some(RawLayout {
+        header: RawHeader::Last(diagnosis::is_header),
+        row_end: None,
+    }),
+    fingerprint: &[],
+};
 
 /// Bytes of a piece, about.
 const BLOCK_BYTE: usize = 256 << 10;
@@ -55,7 +105,16 @@ const BLOCK_BYTE: usize = 256 << 10;
 /// Bytes one row may have, and all rows of one job together.
 const LIMIT_BYTE: usize = 64 << 20;
 
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+fn recognised(head: &FileHead<'_>) -> Option<Certainty> {
+    if head.is_markup() {
+        let is_document = head.first() == Some(b'{') && json::recognise(head.text);
+        return is_document.then_some(Certainty::Names);
+    }
+    if SacctHeader::find(head.bytes).is_some() {
+        return Some(Certainty::Names);
+    }
+    FixedOrder::recognise(head.bytes).map(|_| Certainty::Shape)
+}
 
 /// The pieces of a dump. `input` is decompressed: text, or JSON if it begins with a brace.
 ///
@@ -115,7 +174,7 @@ fn either(
     let mut head = Vec::new();
     // Enough to see past a byte order mark and blanks to the first character that decides.
     input.by_ref().take(4096).read_to_end(&mut head)?;
-    let text = head.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&head);
+    let text = without_mark(&head);
     let mark_byte = head.len() - text.len();
     let is_json = text.trim_ascii_start().first() == Some(&b'{');
     let mut head = Cursor::new(head);
@@ -137,7 +196,7 @@ fn either(
 /// counts: reading it says what is wrong with it.
 #[must_use]
 pub fn recognise(head: &[u8]) -> bool {
-    let head = head.strip_prefix(BYTE_ORDER_MARK).unwrap_or(head);
+    let head = without_mark(head);
     if json::recognise(head) {
         return true;
     }

@@ -1,12 +1,17 @@
 //! The Standard Workload Format of the Parallel Workloads Archive (version 2.2): comments with `;`, then 18 columns of
 //! numbers, -1 for unknown. Alea's dialect appends the node of every processor, queue and node specification.
 
+mod diagnosis;
 mod header;
 mod job;
 
 use std::io::{Cursor, Read};
 use std::sync::Arc;
 
+use super::dialect::{
+    Certainty, Content, Dialect, DialectRow, PlacingInstant, RawHeader, RawLayout, SiteNaming, SourceOption,
+    StatedIdentity, UnfinishedJob, UnfinishedJobs, VersionRule, VoNaming,
+};
 use super::lines::{self, Grammar, LogLimits, LogRecord};
 use super::options::ReaderOptions;
 use super::refusal::Refusal;
@@ -15,6 +20,38 @@ use crate::error::{Error, Kind, Result};
 use crate::ledger::Reason;
 
 pub use header::SwfHeader;
+
+/// The dialect.
+pub const DIALECT: Dialect = Dialect::of(&ROW);
+
+static ROW: DialectRow = DialectRow {
+    word: "swf",
+    aliases: &["pwa"],
+    help: "Standard Workload Format",
+    page: "Traces in the Standard Workload Format of the Parallel Workloads Archive. Times count from `UnixStartTime` of the header, or from `unix_start_time` of the source.",
+    content: Content::Jobs,
+    recognise: |head| (!head.is_markup() && recognise(head.text)).then_some(Certainty::Grammar),
+    reader: |input, options, sizes| pieces(input, &options, LogLimits::of(sizes)),
+    hints: diagnosis::hints,
+    site: SiteNaming::Source,
+    vo: VoNaming::Record,
+    identity: StatedIdentity::Nothing,
+    placed_by: PlacingInstant::StartOrSubmit,
+    version_rule: VersionRule::LastRead,
+    unfinished: UnfinishedJobs {
+        never_ran: UnfinishedJob::OutOfScope(Reason::NoRunTime),
+        pending: UnfinishedJob::Absent,
+        running: UnfinishedJob::Refused(Reason::BadDuration),
+    },
+    has_job_numbers: true,
+    options: &[SourceOption::StartFrom, SourceOption::UnixStartTime],
+    proposal: &[],
+    raw: Some(RawLayout {
+        header: RawHeader::All(|line| line.starts_with(b";")),
+        row_end: None,
+    }),
+    fingerprint: &[],
+};
 
 /// Columns of the format.
 const COLUMNS: usize = 18;

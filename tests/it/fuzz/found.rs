@@ -5,7 +5,6 @@ use std::io::Read;
 use gridtally::ledger::Reason;
 use gridtally::record::JobRow;
 use gridtally::sources::apel::acceptance::Acceptance;
-use gridtally::sources::format::Format;
 use gridtally::sources::{Position, Sink, apel, gracc, lines, lsf, pbs, sacct};
 
 use crate::support::collect::{Collected, input, plan, run};
@@ -23,7 +22,12 @@ fn a_header_line_without_end_is_one_row() {
                 kept: 10,
             };
             let read = |block| {
-                run(apel::pieces_within(input(text.as_bytes()), plan(Format::Apel, acceptance), limits(block)).unwrap())
+                run(apel::pieces_within(
+                    input(text.as_bytes()),
+                    plan(apel::DIALECT.format(), acceptance),
+                    limits(block),
+                )
+                .unwrap())
             };
             let whole = read(1 << 20);
             for block in [1, 7, 64, 150] {
@@ -33,7 +37,7 @@ fn a_header_line_without_end_is_one_row() {
         }
     }
     let endless = std::io::Cursor::new("APEL-summary-job-message: v0.").chain(std::io::repeat(b'3').take(40 << 20));
-    let all = run(apel::pieces(Box::new(endless), plan(Format::Apel, Acceptance::StrictApel)).unwrap());
+    let all = run(apel::pieces(Box::new(endless), plan(apel::DIALECT.format(), Acceptance::StrictApel)).unwrap());
     assert_eq!((all.rows_read, all.rejects.len()), (1, 1));
 }
 
@@ -57,7 +61,12 @@ fn a_mark_in_a_header_line_too_long_makes_no_header_of_its_beginning() {
             let line = format!("{header}%%Site: A%%{}\n", ";".repeat(150));
             let text = format!("{front}{line}APEL-cloud-message: v0.4\nSite: A\n%%\n");
             let read = |block| {
-                run(apel::pieces_within(input(text.as_bytes()), plan(Format::Apel, acceptance), limits(block)).unwrap())
+                run(apel::pieces_within(
+                    input(text.as_bytes()),
+                    plan(apel::DIALECT.format(), acceptance),
+                    limits(block),
+                )
+                .unwrap())
             };
             let whole = read(1 << 20);
             for block in 1..text.len() {
@@ -144,7 +153,7 @@ fn a_tag_whose_name_does_not_end_is_damaged() {
         let text = format!("<?xml version=\"1.0\"?>\n<{}>\n", "x".repeat(name_byte));
         let all = run(gracc::pieces_within(
             input(text.as_bytes()),
-            &plan(Format::Gracc, Acceptance::default()),
+            &plan(gracc::DIALECT.format(), Acceptance::default()),
             limits,
         )
         .unwrap());

@@ -8,13 +8,11 @@ use gridtally::dedupe::{Intake, IntakeBatch, Window};
 use gridtally::error::Kind;
 use gridtally::sources::apel::acceptance::Acceptance;
 use gridtally::sources::cross_check::CrossCheck;
-use gridtally::sources::dialect::Dialect;
+use gridtally::sources::dialect::{Content, Dialect, ReadSizes};
 use gridtally::sources::options::ReaderOptions;
 use gridtally::sources::registry::HEAD_BYTES;
 use gridtally::sources::sacct::FixedOrder;
-use gridtally::sources::{
-    Format, Pieces, apel, blah, compression, gracc, htcondor, lines, lsf, pbs, registry, sacct, sge, swf,
-};
+use gridtally::sources::{Format, Pieces, compression, registry};
 use gridtally::time::Zone;
 
 use super::mutate::below;
@@ -134,20 +132,14 @@ pub(super) fn read(rng: &mut Rng, input: Vec<u8>, format: Format, layout: Option
         return Ok(());
     };
     let whole = Box::new(Cursor::new(head).chain(unpacked));
-    let Ok(pieces) = registry::pieces(dialect, whole, Arc::clone(&plan)) else {
+    let Ok(pieces) = dialect.pieces(whole, Arc::clone(&plan)) else {
         return Ok(());
     };
     let mut watch = Watch::default();
     if rng.one_in(2) {
         let id = "0".into();
         let site = rng.one_in(2).then_some("S");
-        let intake = Intake::new(
-            collect::intake(site),
-            dialect.format(),
-            id,
-            Window::default(),
-            Columns::new(),
-        );
+        let intake = Intake::new(collect::intake(site), dialect, id, Window::default(), Columns::new());
         watch.intake = Some(intake);
     }
     watch.cross_check = rng.one_in(2).then(CrossCheck::default);
@@ -317,39 +309,10 @@ fn sized(
     plan: &Arc<ReaderOptions>,
     (block, limit): (usize, usize),
 ) -> Option<gridtally::error::Result<Pieces>> {
-    let kept = limit.min(64);
-    let lines = lines::LogLimits {
-        block,
-        record: limit,
-        kept,
+    let sizes = ReadSizes {
+        block_byte: Some(block),
+        record_byte: Some(limit),
     };
-    Some(match dialect {
-        Dialect::Sacct => sacct::pieces_with_limit(input, Arc::clone(plan), block, limit),
-        Dialect::Apel => apel::pieces_within(
-            input,
-            Arc::clone(plan),
-            apel::ApelLimits {
-                block,
-                message: limit.saturating_mul(4),
-                record: limit,
-                kept,
-            },
-        ),
-        Dialect::Gracc => gracc::pieces_within(
-            input,
-            plan,
-            gracc::GraccLimits {
-                block,
-                line: limit,
-                kept,
-            },
-        ),
-        Dialect::Pbs => Ok(pbs::pieces(input, lines)),
-        Dialect::Sge => Ok(sge::pieces(input, lines)),
-        Dialect::Lsf => Ok(lsf::pieces(input, lines)),
-        Dialect::Blah => Ok(blah::pieces(input, lines)),
-        Dialect::Htcondor => htcondor::pieces(input, lines),
-        Dialect::Swf => swf::pieces(input, plan, lines),
-        Dialect::Archive | Dialect::Inventory(_) => return None,
-    })
+    let is_sized = matches!(dialect.row().content, Content::Jobs | Content::GridIdentities);
+    is_sized.then(|| dialect.pieces_sized(input, Arc::clone(plan), sizes))
 }

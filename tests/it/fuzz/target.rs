@@ -1,5 +1,6 @@
 //! What is fuzzed.
 
+use gridtally::sources::sacct;
 use std::io::{BufReader, Cursor};
 use std::path::Path;
 
@@ -23,11 +24,10 @@ use gridtally::reference::vo_corrections::VoCorrections;
 use gridtally::report::apel::check;
 use gridtally::report::publication::message_record::MessageRecord;
 use gridtally::runtime::progress::Silent;
-use gridtally::sources::Format;
 use gridtally::sources::input::InputFile;
-use gridtally::sources::inventory::InventoryKind;
 use gridtally::sources::repair::Units;
 use gridtally::sources::sacct::FixedOrder;
+use gridtally::sources::{Format, registry};
 
 use super::stream;
 use crate::generator::rng::Rng;
@@ -51,37 +51,34 @@ pub(super) enum Target {
     Messages(&'static str),
 }
 
-const SOURCES: &[(Format, &str)] = &[
-    (Format::Sacct, "sacct"),
-    (Format::Sacct, "sacct json"),
-    (Format::Apel, "apel"),
-    (Format::Apel, "apel summaries"),
-    (Format::Apel, "apel sync"),
-    (Format::Apel, "apel xml"),
-    (Format::Apel, "apel json"),
-    (Format::Gracc, "gracc"),
-    (Format::Gracc, "gracc summaries"),
-    (Format::Gracc, "gratia xml"),
-    (Format::Pbs, "pbs"),
-    (Format::Sge, "sge"),
-    (Format::Lsf, "lsf"),
-    (Format::Htcondor, "htcondor"),
-    (Format::Htcondor, "htcondor json"),
-    (Format::Blah, "blah"),
-    (Format::Swf, "swf"),
-    (Format::Auto, "archive"),
+/// Kinds of input that one dialect reads beside the one that has its word.
+const FURTHER: &[(&str, &str)] = &[
+    ("sacct", "sacct json"),
+    ("apel", "apel summaries"),
+    ("apel", "apel sync"),
+    ("apel", "apel xml"),
+    ("apel", "apel json"),
+    ("gracc", "gracc summaries"),
+    ("gracc", "gratia xml"),
+    ("htcondor", "htcondor json"),
 ];
 
 /// Every target: each format as declared and as recognised.
 pub(super) fn all() -> Vec<Target> {
     let mut all = Vec::new();
-    for &(format, kind) in SOURCES {
+    let further = |&(word, kind): &(&str, &'static str)| (registry::named(word).unwrap(), kind);
+    let kinds = registry::all().map(|dialect| (dialect, dialect.as_str()));
+    for (dialect, kind) in kinds.chain(FURTHER.iter().map(further)) {
+        let format = dialect.format();
         all.push(Target::Source(format, kind));
-        all.push(Target::Source(Format::Auto, kind));
-    }
-    for &(word, kind) in InventoryKind::ALL {
-        all.push(Target::Source(Format::Inventory(kind), word));
-        all.push(Target::Source(Format::Inventory(InventoryKind::Auto), word));
+        let recognised = if format.is_inventory() {
+            Format::AutoInventory
+        } else {
+            Format::Auto
+        };
+        if recognised != format {
+            all.push(Target::Source(recognised, kind));
+        }
     }
     for &(_, order) in FixedOrder::WORDS {
         all.push(Target::Headerless(order));
@@ -121,7 +118,9 @@ impl Target {
     pub(super) fn run(self, rng: &mut Rng, input: Vec<u8>, here: &Path) -> Result<(), String> {
         match self {
             Self::Source(format, _) => return stream::read(rng, input, format, None),
-            Self::Headerless(order) => return stream::read(rng, input, Format::Sacct, Some(order)),
+            Self::Headerless(order) => {
+                return stream::read(rng, input, sacct::DIALECT.format(), Some(order));
+            }
             Self::Inspect => {
                 let path = here.join("input");
                 std::fs::write(&path, &input).unwrap();
@@ -258,5 +257,13 @@ fn messages(text: &str) {
             told.month(),
         );
         drop(told.retraction().text());
+    }
+}
+
+#[test]
+fn every_dialect_is_fuzzed() {
+    let kinds: std::collections::BTreeSet<&str> = kinds().collect();
+    for dialect in registry::all() {
+        assert!(kinds.contains(dialect.as_str()), "{}", dialect.as_str());
     }
 }

@@ -9,7 +9,8 @@ use gridtally::ledger::Reason;
 use gridtally::record::{JobRow, SummaryRow, UnchangedColumns};
 use gridtally::reference::inventory::InventoryRow;
 use gridtally::sources::cross_check::CrossCheck;
-use gridtally::sources::{Format, GridIdentity, Position, Sink};
+use gridtally::sources::dialect::Dialect;
+use gridtally::sources::{GridIdentity, Position, Sink};
 
 /// Things a reader may say about one input; inputs have some thousand rows.
 const SAID_LIMIT: u64 = 2_000_000;
@@ -159,9 +160,9 @@ impl Sink for Watch {
         }
     }
 
-    fn format(&mut self, format: Format) {
+    fn dialect(&mut self, dialect: Dialect) {
         if let Some(intake) = &mut self.intake {
-            intake.format(format);
+            intake.dialect(dialect);
         }
     }
 

@@ -2,7 +2,6 @@
 
 use gridtally::ledger::Reason;
 use gridtally::sources::apel::acceptance::Acceptance;
-use gridtally::sources::format::Format;
 use gridtally::sources::gracc::{self, GraccLimits};
 use proptest::prelude::*;
 
@@ -155,7 +154,7 @@ fn what_is_too_long_is_refused_and_passed_over() {
     for text in [hits, records] {
         let all = run(gracc::pieces_within(
             input(text.as_bytes()),
-            &plan(Format::Gracc, Acceptance::StrictApel),
+            &plan(gracc::DIALECT.format(), Acceptance::StrictApel),
             limits,
         )
         .unwrap());
@@ -202,7 +201,7 @@ proptest! {
         }
         let read = |block| {
             let limits = GraccLimits { block, line: 4000, kept: 100 };
-            run(gracc::pieces_within(input(&bytes), &plan(Format::Gracc, Acceptance::StrictApel), limits).unwrap())
+            run(gracc::pieces_within(input(&bytes), &plan(gracc::DIALECT.format(), Acceptance::StrictApel), limits).unwrap())
         };
         prop_assert_eq!(read(block), read(1 << 20));
     }

@@ -8,17 +8,19 @@ mod stated;
 
 use gridtally::ledger::Reason;
 use gridtally::sources::apel::acceptance::Acceptance;
-use gridtally::sources::dialect::Dialect;
 use gridtally::sources::format::Format;
 use gridtally::sources::gracc::iso_duration;
 use gridtally::sources::registry;
+use gridtally::sources::{apel, gracc};
 
 use crate::support::collect::{Collected, input, plan, run};
 
 /// Reads bytes as an undeclared source would: recognised by content alone.
 fn read(bytes: &[u8]) -> Collected {
     let dialect = registry::recognise(bytes).expect("a dialect");
-    run(registry::pieces(dialect, input(bytes), plan(Format::Auto, Acceptance::StrictApel)).unwrap())
+    run(dialect
+        .pieces(input(bytes), plan(Format::Auto, Acceptance::StrictApel))
+        .unwrap())
 }
 
 #[test]
@@ -71,44 +73,50 @@ fn every_encoding_is_recognised() {
     let hit = r#"{"_index":"gracc.osg.raw2-2016.06","_id":"1","_source":{"type":"JobUsageRecord"}}"#;
     let tar = crate::support::tar::tar(&[("a", b"x")]);
     for (head, expected) in [
-        (record.to_owned(), Some(Dialect::Gracc)),
+        (record.to_owned(), Some(gracc::DIALECT)),
         (
             format!("<?xml version=\"1.0\"?>\n<RecordEnvelope>{record}"),
-            Some(Dialect::Gracc),
+            Some(gracc::DIALECT),
         ),
-        (format!("replication|{record}|||"), Some(Dialect::Gracc)),
-        ("<StorageElementRecord/>".to_owned(), Some(Dialect::Gracc)),
+        (format!("replication|{record}|||"), Some(gracc::DIALECT)),
+        ("<StorageElementRecord/>".to_owned(), Some(gracc::DIALECT)),
         (
             r#"<UsageRecord xmlns="http://www.gridforum.org/2003/ur-wg">"#.to_owned(),
-            Some(Dialect::Gracc),
+            Some(gracc::DIALECT),
         ),
         (
             r#"<urf:UsageRecord xmlns:urf="http://eu-emi.eu/namespaces/2012/11/computerecord">"#.to_owned(),
-            Some(Dialect::Apel),
+            Some(apel::DIALECT),
         ),
-        (hit.to_owned(), Some(Dialect::Gracc)),
-        (format!("[{hit}]"), Some(Dialect::Gracc)),
+        (hit.to_owned(), Some(gracc::DIALECT)),
+        (format!("[{hit}]"), Some(gracc::DIALECT)),
         (
             format!(r#"{{"took":3,"_shards":{{}},"hits":{{"hits":[{hit}]}}}}"#),
-            Some(Dialect::Gracc),
+            Some(gracc::DIALECT),
         ),
         (
             r#"{"took":3,"_shards":{"failed":0},"hits":{"total":0,"hits":[]}}"#.to_owned(),
-            Some(Dialect::Gracc),
+            Some(gracc::DIALECT),
         ),
         (
             "{\n    \"ProbeName\": \"p\",\n    \"WallDuration\": 1\n}".to_owned(),
-            Some(Dialect::Gracc),
+            Some(gracc::DIALECT),
         ),
         ("<html><body/></html>".to_owned(), None),
         ("{\"unrelated\":1}".to_owned(), None),
     ] {
         assert_eq!(registry::recognise(head.as_bytes()), expected, "{head}");
     }
-    assert_eq!(registry::recognise(&tar), Some(Dialect::Archive));
+    assert_eq!(registry::recognise(&tar), Some(gridtally::sources::archive::DIALECT));
     // Members are what the source says; a tar stays a tar.
-    assert_eq!(registry::choose(Format::Gracc, &tar), Some(Dialect::Archive));
-    assert_eq!(registry::choose(Format::Apel, hit.as_bytes()), Some(Dialect::Apel));
+    assert_eq!(
+        registry::choose(gracc::DIALECT.format(), &tar),
+        Some(gridtally::sources::archive::DIALECT)
+    );
+    assert_eq!(
+        registry::choose(apel::DIALECT.format(), hit.as_bytes()),
+        Some(apel::DIALECT)
+    );
 }
 
 #[test]

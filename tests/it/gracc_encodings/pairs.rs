@@ -6,7 +6,6 @@ use gridtally::ledger::Reason;
 use gridtally::record::JobRow;
 use gridtally::sources::apel::acceptance::Acceptance;
 use gridtally::sources::cross_check::CrossCheck;
-use gridtally::sources::format::Format;
 use gridtally::sources::{Position, Sink, gracc};
 
 use super::read;
@@ -28,7 +27,7 @@ impl Sink for Comparing {
 
 fn compared(lines: &[u8]) -> CrossCheck {
     let mut sink = Comparing::default();
-    for work in gracc::pieces(input(lines), plan(Format::Gracc, Acceptance::StrictApel)).unwrap() {
+    for work in gracc::pieces(input(lines), plan(gracc::DIALECT.format(), Acceptance::StrictApel)).unwrap() {
         work.unwrap()(&mut sink);
     }
     sink.0

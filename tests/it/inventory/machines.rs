@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use gridtally::config::Plan;
 use gridtally::ledger::Reason;
-use gridtally::sources::Format;
 use gridtally::sources::inventory::{InventoryKind, pieces, recognise};
 use gridtally::sources::options::ReaderOptions;
 
@@ -15,7 +14,7 @@ const MACHINES: &str = "0\tfat\t2\t80\t1\t1048576\n1\tthin\t3\t12\t1.5\t524288\n
 
 fn read(text: &str, nodes: &[(&str, &str)]) -> Told {
     let plan = ReaderOptions {
-        format: Format::Inventory(InventoryKind::SwfMachines),
+        format: InventoryKind::SwfMachines.dialect().format(),
         nodes_by_kind: nodes
             .iter()
             .map(|(kind, list)| ((*kind).to_owned(), (*list).to_owned()))

@@ -3,22 +3,23 @@
 use gridtally::ledger::Reason;
 use gridtally::record::{Anomaly, JobRow};
 use gridtally::sources::apel::acceptance::Acceptance;
-use gridtally::sources::format::Format;
+use gridtally::sources::dialect::Dialect;
 use gridtally::sources::lines::LogLimits;
 use gridtally::sources::swf;
+use gridtally::sources::{blah, htcondor, lsf, pbs, sge};
 
 use super::read;
 use crate::support::collect::{Collected, Job, input, plan};
 
 /// The one job of a text.
-fn one(format: Format, text: &str) -> JobRow<'static> {
+fn one(format: Dialect, text: &str) -> JobRow<'static> {
     let all = read(format, text);
     assert_eq!((all.jobs.len(), all.rejects.len()), (1, 0), "{all:?}");
     all.jobs[0].row.clone()
 }
 
 /// Why the one row of a text is refused.
-fn refused(format: Format, text: &str) -> Reason {
+fn refused(format: Dialect, text: &str) -> Reason {
     let all = read(format, text);
     assert_eq!((all.jobs.len(), all.rejects.len()), (0, 1), "{all:?}");
     all.rejects[0].reason
@@ -53,7 +54,7 @@ fn pbs() {
         exit_code: Some(1),
         ..JobRow::default()
     };
-    assert_eq!(one(Format::Pbs, &format!("{PBS}\n")), expected);
+    assert_eq!(one(pbs::DIALECT, &format!("{PBS}\n")), expected);
     let line = |from: &str, to: &str| {
         assert!(PBS.contains(from), "{from}");
         format!("{}\n", PBS.replace(from, to))
@@ -77,14 +78,14 @@ fn pbs() {
         ),
         ("exec_host=n1/0-3+n2/0*4", "exec_host=n1/0*0", None),
     ] {
-        assert_eq!(one(Format::Pbs, &line(from, to)).alloc_core_n, core_n, "{to}");
+        assert_eq!(one(pbs::DIALECT, &line(from, to)).alloc_core_n, core_n, "{to}");
     }
     assert_eq!(
-        one(Format::Pbs, &line("Exit_status=1", "Exit_status=265")).exit_signal,
+        one(pbs::DIALECT, &line("Exit_status=1", "Exit_status=265")).exit_signal,
         Some(9)
     );
     assert_eq!(
-        one(Format::Pbs, &line("cput=07:30:04", "cput=27004")).cpu_ms,
+        one(pbs::DIALECT, &line("cput=07:30:04", "cput=27004")).cpu_ms,
         Some(27_004_000)
     );
     for (from, to, reason) in [
@@ -103,15 +104,15 @@ fn pbs() {
         (";77.batch.example.org;", ";;", Reason::BadJobId),
         ("03/09/2024", "2024-03-09", Reason::FieldCount),
     ] {
-        assert_eq!(refused(Format::Pbs, &line(from, to)), reason, "{to}");
+        assert_eq!(refused(pbs::DIALECT, &line(from, to)), reason, "{to}");
     }
     // Without a wall time it is the end less the start, and says so.
-    let bare = one(Format::Pbs, &line(" resources_used.walltime=01:00:00", ""));
+    let bare = one(pbs::DIALECT, &line(" resources_used.walltime=01:00:00", ""));
     assert_eq!((bare.wall_ms, bare.end_ms), (None, Some(1_709_974_800_000)));
     assert_eq!(bare.anomalies, Anomaly::TimeAssumed.bit());
     // Cut off in the last value: 01:00:0 would have been an hour less nine seconds, or anything.
-    assert_eq!(refused(Format::Pbs, PBS), Reason::Truncated);
-    let all = read(Format::Pbs, line(";E;", ";S;"));
+    assert_eq!(refused(pbs::DIALECT, PBS), Reason::Truncated);
+    let all = read(pbs::DIALECT, line(";E;", ";S;"));
     assert_eq!(all.out_of_scope.get(&Reason::OtherRecordType), Some(&1));
 }
 
@@ -140,8 +141,8 @@ fn sge() {
         ..JobRow::default()
     };
     let text = format!("# Version: 8.1.9\n# comments are no rows\n{SGE}\n");
-    assert_eq!(one(Format::Sge, &text), expected);
-    assert_eq!(read(Format::Sge, &text).rows_read, 1);
+    assert_eq!(one(sge::DIALECT, &text), expected);
+    assert_eq!(read(sge::DIALECT, &text).rows_read, 1);
     let line = |from: &str, to: &str| {
         assert!(SGE.contains(from), "{from}");
         format!("{}\n", SGE.replace(from, to))
@@ -151,13 +152,13 @@ fn sge() {
         "1709970000:1709971200:1709974800",
         "1709970000001:1709971200002:1709974800003",
     );
-    let row = one(Format::Sge, &ms);
+    let row = one(sge::DIALECT, &ms);
     assert_eq!(
         (row.start_ms, row.end_ms),
         (Some(1_709_971_200_002), Some(1_709_974_800_003))
     );
     // Tasks of an array are jobs of their own, though they share the number and may end together.
-    assert_eq!(one(Format::Sge, &line("mpi:4:0:", "mpi:4:3:")).job_id, "4711.3");
+    assert_eq!(one(sge::DIALECT, &line("mpi:4:0:", "mpi:4:3:")).job_id, "4711.3");
     for (from, to, reason) in [
         ("1709974800:0:137", "0:0:137", Reason::TimeUnknown),
         ("13000.5", "-1", Reason::BadDuration),
@@ -165,15 +166,15 @@ fn sge() {
         (":4711:", ":0:", Reason::BadJobId),
         ("long.q:n7:physics", "physics", Reason::BadJobId),
     ] {
-        assert_eq!(refused(Format::Sge, &line(from, to)), reason, "{to}");
+        assert_eq!(refused(sge::DIALECT, &line(from, to)), reason, "{to}");
     }
-    let all = read(Format::Sge, line("1709971200:1709974800:0:137", "0:0:21:0"));
+    let all = read(sge::DIALECT, line("1709971200:1709974800:0:137", "0:0:21:0"));
     assert_eq!(all.out_of_scope.get(&Reason::NotStarted), Some(&1));
-    let all = read(Format::Sge, line(":NONE:1048576", ":1.n8:1048576"));
+    let all = read(sge::DIALECT, line(":NONE:1048576", ":1.n8:1048576"));
     assert_eq!(all.out_of_scope.get(&Reason::OtherRecordType), Some(&1));
     // A field behind the last that is looked at has begun, so that one is whole; else it may be cut.
-    assert_eq!(read(Format::Sge, SGE).jobs.len(), 1);
-    assert_eq!(refused(Format::Sge, SGE.trim_end_matches(":0:0")), Reason::Truncated);
+    assert_eq!(read(sge::DIALECT, SGE).jobs.len(), 1);
+    assert_eq!(refused(sge::DIALECT, SGE.trim_end_matches(":0:0")), Reason::Truncated);
 }
 
 const LSF: &str = r#""JOB_FINISH" "10.1" 1709974800 900 1001 33554482 4 1709970000 0 0 1709971200 "ada" "long" "span[hosts=1]" "" "" "login1" "run" "" "out" "err" "1709970000.900" 1 "n1" 2 "2*n1" "n2" 32 60.0 "say ""hi""" "echo ""a
@@ -206,20 +207,20 @@ fn lsf() {
         anomalies: Anomaly::Reassembled.bit(),
         ..JobRow::default()
     };
-    assert_eq!(one(Format::Lsf, &format!("{LSF}\n")), expected);
+    assert_eq!(one(lsf::DIALECT, &format!("{LSF}\n")), expected);
     let line = |from: &str, to: &str| {
         assert!(LSF.contains(from), "{from}");
         format!("{}\n", LSF.replace(from, to))
     };
     assert_eq!(
-        one(Format::Lsf, &line("\"astro\" 256", "\"astro\" 9")).exit_signal,
+        one(lsf::DIALECT, &line("\"astro\" 256", "\"astro\" 9")).exit_signal,
         Some(9)
     );
-    let unmeasured = one(Format::Lsf, &line("7200.5 99.5", "-1 -1"));
+    let unmeasured = one(lsf::DIALECT, &line("7200.5 99.5", "-1 -1"));
     assert_eq!(unmeasured.cpu_ms, None);
     // Taken back before it was dispatched: it held nothing.
     let pending = line("0 0 1709971200", "0 0 0").replace("2 \"2*n1\" \"n2\" 32", "0 32");
-    let pending = one(Format::Lsf, &pending);
+    let pending = one(lsf::DIALECT, &pending);
     assert_eq!(
         (pending.start_ms, pending.wall_ms, pending.alloc_core_n),
         (None, Some(0), None)
@@ -238,12 +239,12 @@ fn lsf() {
         ("7200.5", "fast", Reason::BadDuration),
         ("done\"", "done", Reason::BadDuration),
     ] {
-        assert_eq!(refused(Format::Lsf, &line(from, to)), reason, "{to}");
+        assert_eq!(refused(lsf::DIALECT, &line(from, to)), reason, "{to}");
     }
     // A text that is never closed ends where the next event begins.
     let open = line("done\"", "done");
     let all = read(
-        Format::Lsf,
+        lsf::DIALECT,
         format!("{open}{LSF}\n{}", line("JOB_FINISH", "JOB_RESIZE")),
     );
     assert_eq!(all.reasons(), [Reason::BadDuration]);
@@ -312,11 +313,11 @@ fn htcondor() {
         max_virtual_byte: Some(4 << 20),
         ..JobRow::default()
     };
-    assert_eq!(one(Format::Htcondor, PIPED), expected);
+    assert_eq!(one(htcondor::DIALECT, PIPED), expected);
     // The other layout of the same job says more, and says the same.
-    let all = read(Format::Htcondor, HISTORY);
+    let all = read(htcondor::DIALECT, HISTORY);
     assert_eq!((all.rows_read, all.jobs.len(), all.rejects.len()), (3, 2, 0), "{all:?}");
-    let marked = read(Format::Htcondor, format!("\u{feff}{HISTORY}"));
+    let marked = read(htcondor::DIALECT, format!("\u{feff}{HISTORY}"));
     assert!(marked.rows().eq(all.rows()) && marked.rejects.is_empty(), "{marked:?}");
     assert_eq!(marked.jobs[0].at.byte_offset, all.jobs[0].at.byte_offset + 3);
     let fuller = JobRow {
@@ -343,19 +344,19 @@ fn htcondor() {
     let lines: Vec<String> = values.iter().map(ToString::to_string).collect();
     let rows = |all: Collected| all.rows().cloned().collect::<Vec<_>>();
     let as_printed = rows(all);
-    assert_eq!(rows(read(Format::Htcondor, lines.join("\n"))), as_printed);
+    assert_eq!(rows(read(htcondor::DIALECT, lines.join("\n"))), as_printed);
     assert_eq!(
-        rows(read(Format::Htcondor, format!("[{}]", lines.join(",")))),
+        rows(read(htcondor::DIALECT, format!("[{}]", lines.join(",")))),
         as_printed
     );
 
-    let scaled = one(Format::Htcondor, &PIPED.replace("|2\n", "|2|1.25\n"));
+    let scaled = one(htcondor::DIALECT, &PIPED.replace("|2\n", "|2|1.25\n"));
     assert_eq!(
         (scaled.wall_ms, scaled.cpu_ms, scaled.cpu_user_ms),
         (Some(4_500_000), Some(9_125_000), None)
     );
     assert_eq!(
-        one(Format::Htcondor, &PIPED.replace("|2\n", "|2|\n")).wall_ms,
+        one(htcondor::DIALECT, &PIPED.replace("|2\n", "|2|\n")).wall_ms,
         Some(3_600_000)
     );
     for (from, to, reason) in [
@@ -366,11 +367,11 @@ fn htcondor() {
         ("|3600|", "|-1|", Reason::BadDuration),
         ("ce#42.0#1709970000|", "|", Reason::BadJobId),
     ] {
-        assert_eq!(refused(Format::Htcondor, &PIPED.replace(from, to)), reason, "{to:?}");
+        assert_eq!(refused(htcondor::DIALECT, &PIPED.replace(from, to)), reason, "{to:?}");
     }
     let cut = HISTORY.split_at(HISTORY.find("43").unwrap()).0;
-    assert_eq!(read(Format::Htcondor, cut).reasons(), [Reason::Truncated]);
-    let all = read(Format::Htcondor, HISTORY.replacen("\n}\n,", "\n,", 1));
+    assert_eq!(read(htcondor::DIALECT, cut).reasons(), [Reason::Truncated]);
+    let all = read(htcondor::DIALECT, HISTORY.replacen("\n}\n,", "\n,", 1));
     assert_eq!(all.reasons(), [Reason::BadJson]);
     assert_eq!(all.jobs.len(), 1);
 }
@@ -378,7 +379,7 @@ fn htcondor() {
 #[test]
 fn blah() {
     let line = "\"timestamp=2024-03-09 09:00:00\" \"userDN=/DC=org/CN=Ada\" \"userFQAN=/atlas\" \"lrmsID=77\"\n";
-    let all = read(Format::Blah, line);
+    let all = read(blah::DIALECT, line);
     assert_eq!(all.out_of_scope.get(&Reason::GridIdentity), Some(&1));
     for (from, to, reason) in [
         ("\"lrmsID=77\"", "\"lrmsID=\"", Reason::MissingField),
@@ -388,7 +389,7 @@ fn blah() {
         ("77\"\n", "77", Reason::Truncated),
         ("\"timestamp", "timestamp", Reason::FieldCount),
     ] {
-        assert_eq!(refused(Format::Blah, &line.replace(from, to)), reason, "{to:?}");
+        assert_eq!(refused(blah::DIALECT, &line.replace(from, to)), reason, "{to:?}");
     }
 }
 
@@ -396,7 +397,7 @@ const SWF: &str = "; Version: 2.2\n; UnixStartTime: 1000000\n; Queue: 3 normal\n
 
 #[test]
 fn swf() {
-    let row = |line: &str| one(Format::Swf, &format!("{SWF}{line}\n"));
+    let row = |line: &str| one(swf::DIALECT, &format!("{SWF}{line}\n"));
     let expected = JobRow {
         view: "batch",
         job_id: "7",
@@ -429,7 +430,7 @@ fn swf() {
     // Cancelled or failed without a run time: no job to count.
     for status in ["0", "5"] {
         let line = format!("{SWF}7 100 30 -1 -1 -1 -1 8 -1 -1 {status} -1 -1 -1 -1 -1 -1 -1\n");
-        let all = read(Format::Swf, line);
+        let all = read(swf::DIALECT, line);
         assert_eq!(
             (all.jobs.len(), all.out_of_scope_rows(Reason::NoRunTime)),
             (0, 1),
@@ -461,10 +462,10 @@ fn swf() {
         ("-1 -1 -1", "-1 -1 -1 {11,x}", Reason::BadNumber),
     ] {
         let text = format!("{SWF}{}\n", line.replacen(from, to, 1));
-        assert_eq!(refused(Format::Swf, &text), reason, "{to}");
+        assert_eq!(refused(swf::DIALECT, &text), reason, "{to}");
     }
     // Between two checkpoints: the line of the whole job says it all.
-    let all = read(Format::Swf, format!("{SWF}{}\n", line.replace("512 1 12", "512 3 12")));
+    let all = read(swf::DIALECT, format!("{SWF}{}\n", line.replace("512 1 12", "512 3 12")));
     assert_eq!(all.out_of_scope.get(&Reason::OtherRecordType), Some(&1));
 }
 
@@ -472,11 +473,11 @@ fn swf() {
 #[test]
 fn swf_without_a_start_needs_one() {
     let text = "7 100 30 60 4 50 2048 8 120 512 1 12 4 -1 3 -1 -1 -1\n";
-    let plain = plan(Format::Swf, Acceptance::StrictApel);
+    let plain = plan(swf::DIALECT.format(), Acceptance::StrictApel);
     let why = swf::pieces(input(text.as_bytes()), &plain, LogLimits::default())
         .err()
         .expect("an error");
     assert_eq!(why.kind(), gridtally::error::Kind::Data);
     assert!(why.to_string().contains("set unix_start_time"), "{why}");
-    assert_eq!(one(Format::Swf, text).submit_ms, Some(100_000));
+    assert_eq!(one(swf::DIALECT, text).submit_ms, Some(100_000));
 }

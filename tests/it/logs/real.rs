@@ -1,17 +1,18 @@
 //! The real logs of the shared data, and what is known of them.
 
+use gridtally::sources::{blah, htcondor, lsf, pbs, sge, swf};
 use std::path::Path;
 
 use gridtally::ledger::Reason;
 use gridtally::record::{Anomaly, JobRow};
 use gridtally::sources::compression::decompress;
-use gridtally::sources::format::Format;
+use gridtally::sources::dialect::Dialect;
 use gridtally::sources::lines::LogLimits;
 
 use super::{pieces, read};
 use crate::support::collect::{Collected, run, shared};
 
-fn log(test: &str, name: &str, format: Format) -> Option<Collected> {
+fn log(test: &str, name: &str, format: Dialect) -> Option<Collected> {
     let path = shared(test, &format!("data/apel/batch-logs/{name}.log"))?;
     Some(read(format, std::fs::read(path).unwrap()))
 }
@@ -35,7 +36,7 @@ fn usage(all: &Collected) -> Vec<Usage<'_>> {
 
 #[test]
 fn pbs() {
-    let Some(all) = log("logs::real::pbs", "pbs", Format::Pbs) else {
+    let Some(all) = log("logs::real::pbs", "pbs", pbs::DIALECT) else {
         return;
     };
     assert_eq!(
@@ -69,7 +70,7 @@ fn pbs() {
 
 #[test]
 fn sge() {
-    let Some(all) = log("logs::real::sge", "sge", Format::Sge) else {
+    let Some(all) = log("logs::real::sge", "sge", sge::DIALECT) else {
         return;
     };
     assert_eq!(
@@ -96,7 +97,7 @@ fn sge() {
 
 #[test]
 fn lsf() {
-    let Some(all) = log("logs::real::lsf", "lsf", Format::Lsf) else {
+    let Some(all) = log("logs::real::lsf", "lsf", lsf::DIALECT) else {
         return;
     };
     assert_eq!(
@@ -120,7 +121,7 @@ fn lsf() {
 
 #[test]
 fn htcondor() {
-    let Some(all) = log("logs::real::htcondor", "htcondor", Format::Htcondor) else {
+    let Some(all) = log("logs::real::htcondor", "htcondor", htcondor::DIALECT) else {
         return;
     };
     let times: Vec<_> = usage(&all)
@@ -136,7 +137,7 @@ fn htcondor() {
 
 #[test]
 fn blah() {
-    let Some(all) = log("logs::real::blah", "blah", Format::Blah) else {
+    let Some(all) = log("logs::real::blah", "blah", blah::DIALECT) else {
         return;
     };
     assert_eq!(all.rows_read, 2);
@@ -147,12 +148,12 @@ fn blah() {
 #[test]
 fn mixed() {
     for (format, jobs, out_of_scope) in [
-        (Format::Pbs, 1, 0),
-        (Format::Sge, 1, 0),
-        (Format::Lsf, 1, 1),
-        (Format::Htcondor, 1, 0),
-        (Format::Blah, 0, 1),
-        (Format::Swf, 0, 0),
+        (pbs::DIALECT, 1, 0),
+        (sge::DIALECT, 1, 0),
+        (lsf::DIALECT, 1, 1),
+        (htcondor::DIALECT, 1, 0),
+        (blah::DIALECT, 0, 1),
+        (swf::DIALECT, 0, 0),
     ] {
         let Some(all) = log("logs::real::mixed", "mixed", format) else {
             return;
@@ -171,7 +172,7 @@ fn mixed() {
 fn workload(path: &Path) -> Collected {
     let file = std::fs::File::open(path).unwrap();
     run(pieces(
-        Format::Swf,
+        swf::DIALECT,
         decompress(Box::new(file)).unwrap(),
         LogLimits::default(),
     ))

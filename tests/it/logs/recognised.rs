@@ -1,8 +1,9 @@
 //! Every log is recognised from its content.
 
 use gridtally::sources::diagnosis;
-use gridtally::sources::dialect::Dialect;
 use gridtally::sources::registry::recognise;
+use gridtally::sources::source_option::SourceOption;
+use gridtally::sources::{blah, htcondor, lsf, pbs, sge};
 
 use super::damage::sample;
 use super::{FORMATS, told};
@@ -12,11 +13,11 @@ use crate::support::collect::shared;
 fn from_content_alone() {
     for format in FORMATS {
         let text = sample(format);
-        assert_eq!(recognise(&text), Dialect::of(format), "{format:?}");
+        assert_eq!(recognise(&text), Some(format), "{format:?}");
         assert_eq!(told(format).format.as_str(), recognise(&text).unwrap().as_str());
     }
     let array = b"[{\"ClusterId\":1,\"ProcId\":0,\"JobStatus\":4}]";
-    assert_eq!(recognise(array), Some(Dialect::Htcondor));
+    assert_eq!(recognise(array), Some(htcondor::DIALECT));
     for other in ["a:b:c\n", "a|b|c|d\n", "1 2 3\n", "; a comment\n", "\"JOB\n", "[1,2]"] {
         assert_eq!(recognise(other.as_bytes()), None, "{other:?}");
     }
@@ -36,19 +37,22 @@ fn a_workload_without_a_start_is_told() {
 fn a_workload_without_wait_times_is_told() {
     let text = b"; UnixStartTime: 0\n1 0 -1 60 4 50 2048 8 120 512 1 12 4 -1 3 -1 -1 -1\n";
     let found = diagnosis::of(recognise(text), text);
-    assert!(found.lacks_waits && found.problems.iter().any(|problem| problem.contains("start_from")));
+    assert!(
+        found.needed.contains(&SourceOption::StartFrom)
+            && found.problems.iter().any(|problem| problem.contains("start_from"))
+    );
 }
 
 #[test]
 fn real_logs() {
     for (file, dialect) in [
-        ("apel/batch-logs/pbs.log", Dialect::Pbs),
-        ("apel/batch-logs/sge.log", Dialect::Sge),
-        ("apel/batch-logs/lsf.log", Dialect::Lsf),
-        ("apel/batch-logs/htcondor.log", Dialect::Htcondor),
-        ("apel/batch-logs/blah.log", Dialect::Blah),
+        ("apel/batch-logs/pbs.log", pbs::DIALECT),
+        ("apel/batch-logs/sge.log", sge::DIALECT),
+        ("apel/batch-logs/lsf.log", lsf::DIALECT),
+        ("apel/batch-logs/htcondor.log", htcondor::DIALECT),
+        ("apel/batch-logs/blah.log", blah::DIALECT),
         // What a file is, its first line says.
-        ("apel/batch-logs/mixed.log", Dialect::Blah),
+        ("apel/batch-logs/mixed.log", blah::DIALECT),
     ] {
         let Some(path) = shared("logs::recognised::real_logs", &format!("data/{file}")) else {
             return;

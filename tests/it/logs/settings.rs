@@ -3,7 +3,6 @@
 use gridtally::config::Plan;
 use gridtally::record::Anomaly;
 use gridtally::sources::apel::acceptance::Acceptance;
-use gridtally::sources::format::Format;
 use gridtally::sources::lines::LogLimits;
 use gridtally::sources::options::ReaderOptions;
 use gridtally::sources::swf;
@@ -140,7 +139,7 @@ fn lv_20_what_arrives_scaled_is_not_scaled_again() {
 #[test]
 fn swf_without_wait_times_may_start_when_submitted() {
     let text = "; UnixStartTime: 1000000\n7 100 -1 60 4 -1 -1 4 -1 -1 1 1 1 -1 1 -1 -1 -1\n";
-    let mut source = ReaderOptions::clone(&plan(Format::Swf, Acceptance::default()));
+    let mut source = ReaderOptions::clone(&plan(swf::DIALECT.format(), Acceptance::default()));
     source.unix_start_time = None;
     source.is_start_submit = true;
     let all = Collected::all(swf::pieces(input(text.as_bytes()), &source, LogLimits::default()).unwrap()).unwrap();

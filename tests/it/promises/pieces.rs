@@ -1,5 +1,6 @@
 //! The pieces the promises stand on, for any input.
 
+use gridtally::sources::sacct;
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
@@ -10,7 +11,7 @@ use gridtally::dedupe::packed::{GatherPart, GatherRun, gather_sorted};
 use gridtally::dedupe::{Intake, Window};
 use gridtally::record::JobRow;
 use gridtally::schema::batch::decoded;
-use gridtally::sources::{Format, Position, Sink};
+use gridtally::sources::{Position, Sink};
 use gridtally::summarise::apportion::apportion;
 use gridtally::time::grain::Grain;
 use gridtally::time::{Calendar, Zone};
@@ -164,7 +165,7 @@ fn gathered(versions: &[Version]) -> Option<RecordBatch> {
     let batch = |(at, file): (usize, &&str)| {
         let mut intake = Intake::new(
             Arc::clone(&options),
-            Format::Sacct,
+            sacct::DIALECT,
             Arc::from(*file),
             Window::default(),
             Columns::new(),

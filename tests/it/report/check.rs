@@ -4,13 +4,16 @@ use gridtally::report::apel::check::message;
 use gridtally::report::apel::rules::ApelRule;
 use gridtally::sources::apel;
 use gridtally::sources::apel::acceptance::Acceptance;
-use gridtally::sources::format::Format;
 
 use crate::support::collect::{input, plan, run, shared};
 
 /// Whether the reader takes the whole message as the server would.
 fn is_taken(text: &str) -> bool {
-    let all = run(apel::pieces(input(text.as_bytes()), plan(Format::Apel, Acceptance::StrictApel)).unwrap());
+    let all = run(apel::pieces(
+        input(text.as_bytes()),
+        plan(apel::DIALECT.format(), Acceptance::StrictApel),
+    )
+    .unwrap());
     all.rejects.is_empty() && all.rows_read > 0
 }
 

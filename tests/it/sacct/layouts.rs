@@ -2,7 +2,7 @@
 
 use gridtally::ledger::Reason;
 use gridtally::record::Anomaly;
-use gridtally::sources::dialect::Dialect;
+use gridtally::sources::sacct;
 use gridtally::sources::sacct::FixedOrder;
 use gridtally::sources::{diagnosis, registry};
 
@@ -177,8 +177,8 @@ fn the_order_is_recognised_and_named() {
             FixedOrder::recognise(dump.as_bytes()).map(FixedOrder::as_str),
             Some(word)
         );
-        assert_eq!(registry::recognise(dump.as_bytes()), Some(Dialect::Sacct), "{word}");
-        let found = diagnosis::of(Some(Dialect::Sacct), dump.as_bytes());
+        assert_eq!(registry::recognise(dump.as_bytes()), Some(sacct::DIALECT), "{word}");
+        let found = diagnosis::of(Some(sacct::DIALECT), dump.as_bytes());
         assert_eq!(found.layout.map(FixedOrder::as_str), Some(word));
         // Without the key the run says which to set.
         let error = try_read(dump.as_bytes(), plan(Some("UTC"))).unwrap_err();

@@ -5,6 +5,7 @@ use std::io::Read;
 use super::job;
 use crate::error::{Error, Kind, Result};
 use crate::ledger::Reason;
+use crate::sources::dialect::ReadSizes;
 use crate::sources::input_stream::{InputStream, StreamPlace};
 use crate::sources::json::frames::{JsonEnding, JsonFrame, JsonFramer};
 use crate::sources::steps::ReadStep;
@@ -28,6 +29,20 @@ impl Default for SacctJsonLimits {
             // A step takes some 7 kB: room for more steps than Slurm lets a script start in days.
             job: 128 << 20,
             kept: 64 << 10,
+        }
+    }
+}
+
+impl SacctJsonLimits {
+    /// The default with other sizes.
+    #[must_use]
+    pub(in crate::sources) fn of(sizes: ReadSizes) -> Self {
+        let own = Self::default();
+        let job = sizes.record_byte.unwrap_or(own.job);
+        Self {
+            block: sizes.block_byte.unwrap_or(own.block),
+            job,
+            kept: own.kept.min(job),
         }
     }
 }

@@ -1,0 +1,61 @@
+//! The first bytes of a file, and the mark some programs write before UTF-8.
+
+use memchr::memmem;
+
+/// The UTF-8 byte order mark.
+pub const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// Takes a UTF-8 byte order mark off.
+pub(crate) fn without_mark(head: &[u8]) -> &[u8] {
+    head.strip_prefix(BYTE_ORDER_MARK).unwrap_or(head)
+}
+
+/// The first bytes of a file, unpacked.
+#[derive(Clone, Copy, Debug)]
+pub struct FileHead<'a> {
+    /// All of them.
+    pub bytes: &'a [u8],
+    /// From the first character that is no blank, without a byte order mark.
+    pub text: &'a [u8],
+}
+
+impl<'a> FileHead<'a> {
+    /// The head of a file that begins with these bytes.
+    #[must_use]
+    pub fn of(bytes: &'a [u8]) -> Self {
+        Self {
+            bytes,
+            text: without_mark(bytes).trim_ascii_start(),
+        }
+    }
+
+    /// The first character.
+    #[must_use]
+    pub fn first(&self) -> Option<u8> {
+        self.text.first().copied()
+    }
+
+    /// The first line that is not blank.
+    #[must_use]
+    pub fn first_line(&self) -> &'a [u8] {
+        self.text.split(|&byte| byte == b'\n').next().unwrap_or_default()
+    }
+
+    /// Whether it is JSON or XML.
+    #[must_use]
+    pub fn is_markup(&self) -> bool {
+        matches!(self.first(), Some(b'{' | b'[' | b'<'))
+    }
+
+    /// Whether it is JSON.
+    #[must_use]
+    pub fn is_json(&self) -> bool {
+        matches!(self.first(), Some(b'{' | b'['))
+    }
+
+    /// Whether a word stands somewhere in it.
+    #[must_use]
+    pub fn has(&self, word: &str) -> bool {
+        memmem::find(self.text, word.as_bytes()).is_some()
+    }
+}
