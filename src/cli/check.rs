@@ -29,7 +29,7 @@ A pipeline file:
   attribution = \"prorated\"             # or \"by-end\", as APEL and GRACC do; default prorated
   grain = \"month\"                      # or \"day\"; default month
   overlap = \"jobs\"                     # or \"summaries\", \"reject\": what counts where both arrive
-  corrections = \"corrections.csv\"      # signed corrections, see the README
+  corrections = \"corrections.csv\"      # signed corrections, see the manual
   copied_jobs = \"stop\"                 # default; or \"keep\": jobs that two files tell of, printed in
                                        # two zones or under two clusters, count twice
   max_rejected = 0.01                  # rows that may be refused, over all sources: a number of

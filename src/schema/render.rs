@@ -84,11 +84,11 @@ pub fn json(dataset: &Dataset) -> Value {
     })
 }
 
-/// `schemas/README.md`: every reference page.
+/// `docs/reference/columns.md`: every reference page.
 #[must_use]
 pub fn reference(datasets: &[Dataset]) -> String {
     let mut page = String::from(
-        "# Every column of every dataset\n\nRendered from the files beside this one; `gridtally schema` prints the same. Times are UTC, stored\nwithout a zone and named `_utc`. Periods are half-open. Unknown is null and never zero.\n",
+        "# Every column of every dataset\n\nRendered from the files in `schemas`; `gridtally schema` prints the same. Times are UTC, stored\nwithout a zone and named `_utc`. Periods are half-open. Unknown is null and never zero.\n",
     );
     for dataset in datasets {
         page.push('\n');

@@ -10,7 +10,7 @@ use imports::Crate;
 
 /// Every folder and file directly under `src`, in order: each imports only from those before it. `lib.rs` declares the
 /// rooms and `main.rs` calls the last one.
-const ROOMS: [&str; 34] = [
+pub(crate) const ROOMS: [&str; 34] = [
     "display_text",
     "error",
     "leb128",

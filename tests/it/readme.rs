@@ -1,186 +1,87 @@
-//! Every command and every answer in the README is run, and every table in it that the program knows is compared.
-//! `UPDATE_README=1 cargo test readme` writes what they came to.
+//! Every command, query and answer in the README and in `docs` is run, and every table in them that the program knows is
+//! compared. `UPDATE_README=1 cargo test readme` writes what they came to.
 
-use std::fmt::Write as _;
+mod blocks;
+mod links;
+mod regions;
+
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-use gridtally::error::Kind;
-use gridtally::ledger::Reason;
+use blocks::{QUERY, answered};
+use regions::generated;
 
 use crate::support::python::python;
 use crate::support::sample::{repository, run};
 
-/// Runs one query and prints its answer the way terminals like it: aligned, numbers to the right.
-const QUERY: &str = r#"
-import decimal, os, sys
-import duckdb
-os.chdir(sys.argv[1])
-answer = duckdb.sql(sys.argv[2])
-rows = [["NULL" if value is None else str(value) for value in row] for row in answer.fetchall()]
-numbers = [str(kind) in ("DOUBLE", "BIGINT", "HUGEINT", "INTEGER") or str(kind).startswith("DECIMAL") for kind in answer.types]
-widths = [max(map(len, cells)) for cells in zip(answer.columns, *rows)]
-def line(cells):
-    parts = [cell.rjust(width) if number else cell.ljust(width) for cell, width, number in zip(cells, widths, numbers)]
-    print("  ".join(parts).rstrip())
-line(answer.columns)
-line(["-" * width for width in widths])
-for row in rows:
-    line(row)
-"#;
+/// Most bytes of the README.
+const README_BYTES: usize = 10 * 1024;
+
+/// The README and the pages of `docs` without their summary, as paths below the repository. The README is first: it makes
+/// the lake that the other pages query.
+fn pages() -> Vec<String> {
+    let mut found = Vec::new();
+    let mut folders = vec!["docs".to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(repository(&folder)).unwrap() {
+            let entry = entry.unwrap();
+            let path = format!("{folder}/{}", entry.file_name().to_str().unwrap());
+            if entry.path().is_dir() {
+                folders.push(path);
+            } else if entry.path().extension() == Some("md".as_ref()) && entry.file_name() != "SUMMARY.md" {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found.insert(0, "README.md".to_owned());
+    found
+}
 
 #[test]
-fn readme_is_true() {
-    let file = repository("README.md");
-    let text = std::fs::read_to_string(&file).unwrap();
+fn every_page_is_true() {
     let dir = tempfile::tempdir().unwrap();
     for folder in ["pipelines", "sample-data"] {
         copy(&repository(folder), &dir.path().join(folder));
     }
-    let made = generated(&answered(&text, dir.path()));
-    if std::env::var_os("UPDATE_README").is_some() {
-        std::fs::write(&file, &made).unwrap();
-        return;
+    let mut regions_found = BTreeSet::new();
+    let mut wrong = Vec::new();
+    for page in pages() {
+        let file = repository(&page);
+        let text = std::fs::read_to_string(&file).unwrap();
+        let (made, names) = generated(&answered(&page, &text, dir.path()));
+        regions_found.extend(names);
+        if std::env::var_os("UPDATE_README").is_some() {
+            if made != text {
+                std::fs::write(&file, &made).unwrap();
+            }
+            continue;
+        }
+        let differs = text.lines().zip(made.lines()).position(|(have, want)| have != want);
+        if let Some(line) = differs {
+            let (have, want) = (text.lines().nth(line).unwrap(), made.lines().nth(line).unwrap());
+            wrong.push(format!("{page} line {}\n  has   {have}\n  to be {want}", line + 1));
+        } else if text.lines().count() != made.lines().count() {
+            wrong.push(format!("{page} has lines too few or too many"));
+        }
     }
-    for (number, (have, want)) in text.lines().zip(made.lines()).enumerate() {
-        assert_eq!(
-            have,
-            want,
-            "README.md line {}; UPDATE_README=1 writes the answer",
-            number + 1
-        );
-    }
-    assert_eq!(
-        text.lines().count(),
-        made.lines().count(),
-        "README.md has lines too few"
+    assert!(
+        wrong.is_empty(),
+        "UPDATE_README=1 writes the answers\n{}",
+        wrong.join("\n")
     );
+    let known: BTreeSet<&str> = regions::names().into_iter().collect();
+    assert_eq!(regions_found, known, "a table of the reference is on no page");
 }
 
-/// The README with the output of every command and query as it is today.
-fn answered(text: &str, dir: &Path) -> String {
-    let mut made = String::new();
-    let mut lines = text.lines().peekable();
-    let mut answer: Option<String> = None;
-    while let Some(line) = lines.next() {
-        let _ = writeln!(made, "{line}");
-        let Some(kind) = line.strip_prefix("```").filter(|kind| !kind.is_empty()) else {
-            continue;
-        };
-        let mut block: Vec<&str> = Vec::new();
-        for inner in lines.by_ref() {
-            if inner == "```" {
-                break;
-            }
-            block.push(inner);
-        }
-        match (kind, answer.take()) {
-            ("console", _) => console(&block, dir, &mut made),
-            ("text", Some(answer)) => made.push_str(&answer),
-            ("sql", _) => {
-                answer = Some(python(QUERY, &[&dir.to_string_lossy(), &block.join("\n")]));
-                echo(&block, &mut made);
-            }
-            _ => echo(&block, &mut made),
-        }
-        made.push_str("```\n");
-    }
-    made
-}
-
-fn echo(block: &[&str], made: &mut String) {
-    for line in block {
-        let _ = writeln!(made, "{line}");
-    }
-}
-
-/// Commands begin with `$ `; a command without output in the README is run and its output not shown.
-fn console(block: &[&str], dir: &Path, made: &mut String) {
-    let mut lines = block.iter().peekable();
-    while let Some(line) = lines.next() {
-        let _ = writeln!(made, "{line}");
-        let command = line.strip_prefix("$ ").expect("a console block begins with a command");
-        let mut shown = false;
-        while lines.next_if(|next| !next.starts_with("$ ")).is_some() {
-            shown = true;
-        }
-        // What follows two blanks and a # is for the reader.
-        let command = command.split("  #").next().unwrap_or_default().trim();
-        if let Some(arguments) = command.strip_prefix("cargo run -- ") {
-            let words = arguments.split_whitespace();
-            let output = run(Command::new(env!("CARGO_BIN_EXE_gridtally"))
-                .args(words)
-                .current_dir(dir));
-            if shown {
-                made.push_str(&output);
-            }
-        } else {
-            // These make or check what this test is part of.
-            let known = [
-                "cargo test",
-                "cargo bench --bench lake",
-                "cargo run --example generate -- sample-data",
-            ];
-            assert!(
-                known.contains(&command),
-                "README.md shows {command:?}, which no test runs"
-            );
-        }
-    }
-}
-
-/// Where each dataset lies and what it is, as the schemas say.
-fn datasets() -> String {
-    let mut found: Vec<(String, String)> = Vec::new();
-    for entry in std::fs::read_dir(repository("schemas")).unwrap() {
-        let path = entry.unwrap().path();
-        if path.extension().is_none_or(|extension| extension != "toml") {
-            continue;
-        }
-        let text = std::fs::read_to_string(path).unwrap();
-        let schema: toml::Table = toml::from_str(&text).unwrap();
-        let word = |key: &str| schema["dataset"][key].as_str().expect("a text").to_owned();
-        found.push((word("path"), word("doc")));
-    }
-    // The headline first, then as a listing would have them.
-    found.sort_by_key(|(path, _)| (!path.starts_with("usage/"), path.clone()));
-    let mut table = String::from("| under `out/` | what it holds |\n|---|---|\n");
-    for (path, doc) in found {
-        let _ = writeln!(table, "| `{path}` | {doc} |");
-    }
-    table
-}
-
-/// Fills the regions between `<!-- name -->` and `<!-- /name -->`.
-fn generated(text: &str) -> String {
-    let mut codes = String::from("| code | meaning |\n|---|---|\n| 0 | done |\n");
-    for (kind, meaning) in Kind::ALL {
-        let _ = writeln!(codes, "| {} | {meaning} |", kind.exit_code());
-    }
-    let mut reasons = String::from("| outcome | reason | meaning |\n|---|---|---|\n");
-    for reason in Reason::ALL {
-        let _ = writeln!(
-            reasons,
-            "| {} | `{}` | {} |",
-            reason.outcome(),
-            reason.code(),
-            reason.meaning()
-        );
-    }
-    let mut made = text.to_owned();
-    let every_report = crate::report::every::table();
-    for (name, body) in [
-        ("exit codes", codes),
-        ("reasons", reasons),
-        ("datasets", datasets()),
-        ("reports", every_report),
-    ] {
-        let (open, close) = (format!("<!-- {name} -->\n"), format!("<!-- /{name} -->"));
-        let (before, rest) = made.split_once(&open).expect("the region opens");
-        let (_, after) = rest.split_once(&close).expect("the region closes");
-        made = format!("{before}{open}{body}{close}{after}");
-    }
-    made
+#[test]
+fn the_readme_is_short() {
+    let bytes = std::fs::read(repository("README.md")).unwrap().len();
+    assert!(
+        bytes <= README_BYTES,
+        "README.md has {bytes} bytes, more than {README_BYTES}"
+    );
 }
 
 fn copy(from: &Path, to: &Path) {
@@ -196,10 +97,10 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// The charges of this page, beside the sample data.
+/// The charges of the guide to policies, beside the sample data.
 #[test]
-fn the_charges_of_the_readme_are_charged() {
-    let text = std::fs::read_to_string(repository("README.md")).unwrap();
+fn the_charges_of_the_guide_are_charged() {
+    let text = std::fs::read_to_string(repository("docs/guides/policies.md")).unwrap();
     let blocks = text.split("```toml\n").skip(1);
     let charges: Vec<&str> = blocks
         .filter_map(|block| block.split("```").next())
