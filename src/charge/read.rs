@@ -261,7 +261,7 @@ fn day(section: &Section<'_>, key: &str, problems: &mut Problems) -> Option<Day>
     };
     let parts = date.and_then(|date| Some((i16::try_from(date.year).ok()?, date.month, date.day)));
     let civil = parts.and_then(|(year, month, day)| {
-        jiff::civil::Date::new(year, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok()
+        crate::time::Date::new(year, i8::try_from(month).ok()?, i8::try_from(day).ok()?)
     });
     if civil.is_none() {
         section.wrong(

@@ -135,10 +135,7 @@ fn read(path: &Path) -> Result<Vec<MessageRecord>> {
 }
 
 fn instant(ms: i64) -> Cell {
-    let at = jiff::Timestamp::from_millisecond(ms);
-    at.map_or(Cell::Empty, |at| {
-        Cell::text(at.strftime("%Y-%m-%d %H:%M:%S").to_string())
-    })
+    crate::time::instant::spaced_text(ms).map_or(Cell::Empty, Cell::text)
 }
 
 fn list(lake: &str, format: TableFormat) -> Result<()> {

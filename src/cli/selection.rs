@@ -19,7 +19,7 @@ pub(super) enum Finest {
 
 /// A day, as it is written.
 pub(super) fn day(text: &str) -> Result<Day, String> {
-    let date: Option<jiff::civil::Date> = text.parse().ok();
+    let date: Option<crate::time::Date> = text.parse().ok();
     date.map(day_of)
         .ok_or_else(|| format!("\"{text}\" is no day such as 2026-04-01"))
 }

@@ -105,8 +105,8 @@ impl PeerCell {
         let n = &self.numbers;
         let work = |e10: i128| decimal::text(e10, 10);
         let time = |ms: Option<i64>| {
-            let time = ms.and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok());
-            time.map_or_else(String::new, |time| time.to_string())
+            // Empty where there is none.
+            ms.and_then(crate::time::instant::instant_text).unwrap_or_default()
         };
         [
             n.job_n.to_string(),

@@ -203,7 +203,7 @@ impl Compiler {
             .split_once('-')
             .filter(|(month, _)| shape && month.len() == 2)
             .and_then(|(month, day)| Some((month.parse().ok()?, day.parse().ok()?)))
-            .filter(|&(month, day)| jiff::civil::Date::new(COMMON_YEAR, month, day).is_ok());
+            .filter(|&(month, day)| crate::time::Date::new(COMMON_YEAR, month, day).is_some());
         if day.is_none() {
             let message = format!(
                 "allocation_year_start = \"{}\" is no month and day of every year, such as \"04-01\"",

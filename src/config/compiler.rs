@@ -28,7 +28,7 @@ fn nearest_zone(name: &str) -> String {
             })
     };
     let (area, city) = split(name);
-    let known = jiff::tz::db().available().map(|zone| zone.to_string());
+    let known = crate::time::zone::zone_names().map(str::to_owned);
     let near = known.filter_map(|zone| {
         let (other_area, other_city) = split(&zone);
         let slips = strsim::damerau_levenshtein(&city, &other_city);

@@ -12,6 +12,8 @@ use crate::diagnostics::section::{At, Section};
 use crate::diagnostics::{Problems, did_you_mean};
 use crate::normalise::plan::{MissingBenchmark, NormalisePlan};
 use crate::reference::benchmark::{Benchmark, BenchmarkLevel, BenchmarkTable, NodeTable};
+use crate::time::month::day_of;
+use crate::time::{DAY_MS, Date};
 
 /// `missing = ..`
 #[derive(Debug)]
@@ -100,17 +102,14 @@ fn known_on(section: &Section<'_>, problems: &mut Problems) -> Option<At<i64>> {
         _ => String::new(),
     };
     let midnight = (text.len() == "2026-01-01".len())
-        .then(|| text.parse::<jiff::civil::Date>().ok())
+        .then(|| text.parse::<Date>().ok())
         .flatten()
-        .and_then(|day| day.to_zoned(jiff::tz::TimeZone::UTC).ok());
+        .map(|date| i64::from(day_of(date)) * DAY_MS);
     if midnight.is_none() {
         let message = "known_on must be a day such as 2026-01-01: benchmarks recorded later do not count";
         section.wrong(line, message, problems);
     }
-    midnight.map(|midnight| At {
-        value: midnight.timestamp().as_millisecond(),
-        line,
-    })
+    midnight.map(|midnight| At { value: midnight, line })
 }
 
 fn missing(section: &Section<'_>, problems: &mut Problems) -> Option<MissingSpec> {

@@ -213,52 +213,27 @@ impl Compiler {
             }
         }
         let unused = [
-            (
-                SourceOption::Delimiter,
-                "delimiter",
-                spec.delimiter.as_ref().map(|at| at.line),
-                "",
-            ),
-            (
-                SourceOption::Layout,
-                "layout",
-                spec.layout.as_ref().map(|at| at.line),
-                "",
-            ),
-            (
-                SourceOption::Timezone,
-                "timezone",
-                spec.timezone.as_ref().map(|at| at.line),
-                ": its times carry their zone",
-            ),
+            (SourceOption::Delimiter, spec.delimiter.as_ref().map(|at| at.line)),
+            (SourceOption::Layout, spec.layout.as_ref().map(|at| at.line)),
+            (SourceOption::Timezone, spec.timezone.as_ref().map(|at| at.line)),
             (
                 SourceOption::UnixStartTime,
-                "unix_start_time",
                 spec.unix_start_time.as_ref().map(|at| at.line),
-                "",
             ),
             (
                 SourceOption::StartFrom,
-                "start_from",
                 spec.start_from_submit.as_ref().map(|at| at.line),
-                "",
             ),
-            (
-                SourceOption::Summaries,
-                "summaries",
-                spec.summaries.as_ref().map(|at| at.line),
-                "",
-            ),
-            (
-                SourceOption::Acceptance,
-                "acceptance",
-                spec.acceptance.as_ref().map(|at| at.line),
-                "",
-            ),
+            (SourceOption::Summaries, spec.summaries.as_ref().map(|at| at.line)),
+            (SourceOption::Acceptance, spec.acceptance.as_ref().map(|at| at.line)),
         ];
-        for (option, key, line, why) in unused {
+        for (option, line) in unused {
             if let Some(line) = line.filter(|_| !format.may_use(option)) {
-                self.doubt(line, format!("{key} does nothing for {word}{why}"));
+                let why = match option {
+                    SourceOption::Timezone => ": its times carry their zone",
+                    _ => "",
+                };
+                self.doubt(line, format!("{} does nothing for {word}{why}", option.key()));
             }
         }
         if let Some(first) = spec.blah.first().filter(|_| !format.may_use(SourceOption::CeLogs)) {

@@ -42,7 +42,7 @@ impl ClockChanges {
             .filter_map(|(direction, how, change)| {
                 let n = change.jobs;
                 let (from, to) = change.common.filter(|(from, to)| from < to)?;
-                let time = |ms| jiff::Timestamp::from_millisecond(ms).ok().map(|at| at.to_string());
+                let time = crate::time::instant::instant_text;
                 let (from, to) = (time(from)?, time(to)?);
                 let (from, to) = (from.trim_end_matches('Z'), to.trim_end_matches('Z'));
                 Some(format!(

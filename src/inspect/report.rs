@@ -45,7 +45,7 @@ pub struct InspectedPeriod {
 
 impl InspectedPeriod {
     pub(super) fn new(start_ms: Option<i64>, end_ms: Option<i64>) -> Self {
-        let text = |ms: Option<i64>| Some(jiff::Timestamp::from_millisecond(ms?).ok()?.to_string());
+        let text = |ms: Option<i64>| ms.and_then(crate::time::instant::instant_text);
         Self {
             earliest_start_utc: text(start_ms),
             latest_end_utc: text(end_ms),

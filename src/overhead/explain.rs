@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use arrow::array::RecordBatch;
-use jiff::Timestamp;
 
 use super::bills::{POOLS, options};
 use super::facts::{BASIS_FACT, REACH_FACT, from_fact};
@@ -197,7 +196,7 @@ impl Visit for Listener<'_> {
 }
 
 fn instant(s: i64) -> String {
-    Timestamp::from_second(s).map(|at| at.to_string()).unwrap_or_default()
+    crate::time::instant::instant_text_s(s).unwrap_or_default()
 }
 
 impl Story<'_> {

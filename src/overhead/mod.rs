@@ -29,8 +29,6 @@ mod waiting;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use jiff::Timestamp;
-
 use self::jobs::join;
 use self::record_files::{displace, reach_of_touched, record_files, with_nodes};
 use crate::config::Plan;
@@ -178,7 +176,7 @@ pub(crate) fn publish(
 fn tell_gone(machine: &NodeInventory, progress: &dyn Progress) {
     let gone = machine.gone();
     let Some(first) = gone.first() else { return };
-    let since = Timestamp::from_second(first.since_s).map_or_else(|_| String::new(), |at| at.to_string());
+    let since = crate::time::instant::instant_text_s(first.since_s).unwrap_or_default();
     let cluster = first.cluster.as_deref().unwrap_or("the cluster");
     progress.note(&format!(
         "overhead: {} nodes that later listings do not name are counted until then (first: {} of {cluster} until {since}); \

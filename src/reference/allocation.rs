@@ -133,7 +133,7 @@ fn row<'c>(cell: &impl Fn(&str) -> &'c str, line: usize) -> Result<Allocation, S
     };
     let day = |name: &str| match cell(name) {
         "" => Ok(None),
-        text => match jiff::civil::Date::strptime("%Y-%m-%d", text) {
+        text => match text.parse::<crate::time::Date>() {
             Ok(date) if text.len() == 10 && date.year() > 0 => Ok(Some(day_of(date))),
             _ => Err(format!("{name}: \"{text}\" is no day such as 2026-04-01")),
         },

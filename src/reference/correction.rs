@@ -441,7 +441,7 @@ fn parse<'c>(cell: &impl Fn(&str) -> &'c str) -> Result<Correction, String> {
         .filter(|name| given(name))
         .map(|name| format!("{name}={}", escaped(cell(name))))
         .collect();
-    let date: jiff::civil::Date = cell("date")
+    let date: crate::time::Date = cell("date")
         .parse()
         .map_err(|_| format!("date: \"{}\" is no day such as 2026-04-01", cell("date")))?;
     Ok(Correction {

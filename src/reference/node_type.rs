@@ -232,7 +232,7 @@ fn parse<'c>(line: usize, cell: &impl Fn(&str) -> &'c str, wrongs: &mut Vec<Stri
     let (cpumult_e4, wallmult_e4) = (decimal("cpumult"), decimal("wallmult"));
     let mut day = |column: &str| match cell(column) {
         "" => None,
-        text => match jiff::civil::Date::strptime("%Y-%m-%d", text) {
+        text => match text.parse::<crate::time::Date>() {
             Ok(date) if text.len() == 10 && date.year() > 0 => Some(day_of(date)),
             _ => tell(wrongs, column, &format!("\"{text}\" is no day such as 2024-04-01")),
         },

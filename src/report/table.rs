@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::time::instant::second_text;
+
 /// One value.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cell {
@@ -96,10 +98,7 @@ impl fmt::Display for Cell {
             Self::Empty => Ok(()),
             Self::Text(text) => f.write_str(text),
             Self::Int(value) | Self::Decimal { value, scale: 0 } => write!(f, "{value}"),
-            Self::Instant(ms) => match jiff::Timestamp::from_millisecond(*ms) {
-                Ok(at) => write!(f, "{}", at.strftime("%Y-%m-%dT%H:%M:%SZ")),
-                Err(_) => Ok(()),
-            },
+            Self::Instant(ms) => second_text(*ms).map_or(Ok(()), |text| f.write_str(&text)),
             Self::Decimal { value, scale } => {
                 let power = 10_u128.saturating_pow(u32::from(*scale));
                 let (whole, rest) = (value.unsigned_abs() / power, value.unsigned_abs() % power);

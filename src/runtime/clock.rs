@@ -3,10 +3,12 @@
 
 use std::time::{Duration, Instant};
 
+use crate::time::instant;
+
 /// Now, Unix milliseconds.
 #[must_use]
 pub fn now_ms() -> i64 {
-    jiff::Timestamp::now().as_millisecond()
+    instant::now_ms()
 }
 
 /// Measures one run.
@@ -23,7 +25,7 @@ impl Stopwatch {
         Self {
             started: Instant::now(),
             lapped: Instant::now(),
-            started_ms: jiff::Timestamp::now().as_millisecond(),
+            started_ms: instant::now_ms(),
         }
     }
 

@@ -22,3 +22,21 @@ pub enum SourceOption {
     /// `unix_start_time`
     UnixStartTime,
 }
+
+impl SourceOption {
+    /// The key of the pipeline file.
+    #[must_use]
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Acceptance => "acceptance",
+            Self::CeLogs => "blah",
+            Self::Delimiter => "delimiter",
+            Self::Layout => "layout",
+            Self::ScaledTo => "scaled_to",
+            Self::StartFrom => "start_from",
+            Self::Summaries => "summaries",
+            Self::Timezone => "timezone",
+            Self::UnixStartTime => "unix_start_time",
+        }
+    }
+}

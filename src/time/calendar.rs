@@ -86,7 +86,7 @@ impl Calendar {
     pub fn year_s(&self, year: i64) -> Option<i64> {
         let (month, day) = self.year_start;
         let first = |year: i64| {
-            let date = jiff::civil::Date::new(i16::try_from(year).ok()?, month, day).ok()?;
+            let date = super::date::Date::new(i16::try_from(year).ok()?, month, day)?;
             Some(self.begins_ms(super::month::day_of(date)))
         };
         Some((first(year + 1)? - first(year)?) / 1000)

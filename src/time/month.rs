@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use jiff::civil::Date;
+use super::date::Date;
 
 /// Milliseconds of a day of UTC.
 pub const DAY_MS: i64 = 86_400_000;
@@ -21,8 +21,7 @@ pub struct Month {
 /// The civil date of a day number.
 #[must_use]
 pub fn date_of(day: Day) -> Option<Date> {
-    let span = jiff::Span::new().try_days(day).ok()?;
-    Date::new(1970, 1, 1).ok()?.checked_add(span).ok()
+    Date::of_day(day)
 }
 
 /// The day number of a civil date.
@@ -60,7 +59,7 @@ impl Month {
     /// The month `month` (1 to 12) of `year` (1 to 9999).
     #[must_use]
     pub fn new(year: i16, month: i8) -> Option<Self> {
-        Date::new(year, month, 1).ok().filter(|_| year > 0).map(Self::of_date)
+        Date::new(year, month, 1).filter(|_| year > 0).map(Self::of_date)
     }
 
     /// The month of a civil date.
@@ -154,7 +153,7 @@ impl FromStr for Month {
         text.split_once('-')
             .filter(|(year, month)| year.len() == 4 && month.len() == 2)
             .and_then(|(year, month)| Some((year.parse().ok()?, month.parse().ok()?)))
-            .and_then(|(year, month)| Date::new(year, month, 1).ok())
+            .and_then(|(year, month)| Date::new(year, month, 1))
             .map(Self::of_date)
             .ok_or_else(|| format!("{text:?} is no month such as 2026-03"))
     }

@@ -1,9 +1,10 @@
 //! A time zone as a table of offset changes, for converting millions of printed times.
 
-use jiff::Timestamp;
-use jiff::tz::TimeZone;
+use chrono::{DateTime, Offset, TimeZone};
+use chrono_tz::{TZ_VARIANTS, Tz};
 
 use super::month::Day;
+use super::zone_amendments::amend;
 use crate::error::{Error, Result};
 
 /// Unix seconds of 1970-01-01 and 2100-01-01: the changes between them are tabulated.
@@ -24,6 +25,45 @@ pub enum Local {
     },
     /// None: clocks were turned forward. The instant is what the offset before the change gives.
     Gap(i64),
+}
+
+/// No two changes of a zone are closer than this, seconds.
+const STEP_S: i64 = 4 * 86_400;
+
+/// The names of all zones.
+pub fn zone_names() -> impl Iterator<Item = &'static str> {
+    TZ_VARIANTS.iter().map(|zone| zone.name())
+}
+
+/// The changes of a zone as `chrono-tz` has them, `(Unix second, offset)`; the first holds from always.
+fn changes(zone: Tz) -> Result<Vec<(i64, i64)>> {
+    let offset = |unix_s: i64| {
+        let at = DateTime::from_timestamp(unix_s, 0).ok_or_else(|| Error::internal("zone table"))?;
+        let offset = zone.offset_from_utc_datetime(&at.naive_utc()).fix().local_minus_utc();
+        Ok::<i64, Error>(i64::from(offset))
+    };
+    let mut last = offset(TABLE_FROM_S)?;
+    let mut changes = vec![(i64::MIN, last)];
+    let mut from = TABLE_FROM_S;
+    while from < TABLE_UNTIL_S - 1 {
+        let until = (from + STEP_S).min(TABLE_UNTIL_S - 1);
+        let next = offset(until)?;
+        if next != last {
+            let (mut before, mut after) = (from, until);
+            while after - before > 1 {
+                let middle = before + (after - before) / 2;
+                if offset(middle)? == last {
+                    before = middle;
+                } else {
+                    after = middle;
+                }
+            }
+            changes.push((after, next));
+            last = next;
+        }
+        from = until;
+    }
+    Ok(changes)
 }
 
 /// A named zone of the IANA database (bundled, so that results do not depend on the machine).
@@ -49,19 +89,10 @@ impl Zone {
     /// # Errors
     /// [`crate::error::Kind::Config`] when there is no such zone.
     pub fn named(name: &str) -> Result<Self> {
-        let zone = TimeZone::get(name).map_err(|_| Error::config(format!("there is no time zone called {name:?}")))?;
-        let from = Timestamp::from_second(TABLE_FROM_S).map_err(|e| Error::internal("zone table").because(e))?;
-        let mut offsets = vec![(i64::MIN, i64::from(zone.to_offset(from).seconds()))];
-        for change in zone.following(from) {
-            let at = change.timestamp().as_second();
-            if at >= TABLE_UNTIL_S {
-                break;
-            }
-            let offset = i64::from(change.offset().seconds());
-            if offsets.last().is_some_and(|&(_, last)| last != offset) {
-                offsets.push((at, offset));
-            }
-        }
+        let zone = TZ_VARIANTS.iter().find(|zone| zone.name().eq_ignore_ascii_case(name));
+        let zone = zone.ok_or_else(|| Error::config(format!("there is no time zone called {name:?}")))?;
+        let mut offsets = changes(*zone)?;
+        amend(zone.name(), &mut offsets);
         Ok(Self {
             name: name.to_owned(),
             offsets,

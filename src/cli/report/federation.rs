@@ -168,9 +168,8 @@ pub(super) fn osg(args: &OsgArgs) -> Result<()> {
 fn osg_table(args: &OsgArgs) -> Result<()> {
     let sites = args.common.sites()?;
     let usage = args.common.gather(Finest::Day)?;
-    let now =
-        jiff::Timestamp::from_millisecond(clock::now_ms()).map(|now| now.strftime("%Y-%m-%d %H:%M:%S").to_string());
-    let reported_at = args.reported_at.clone().or(now.ok()).unwrap_or_default();
+    let now = crate::time::instant::spaced_text(clock::now_ms());
+    let reported_at = args.reported_at.clone().or(now).unwrap_or_default();
     let table = osg_report::report(&usage.groups, args.common.work, &sites, &reported_at);
     if args.summary_dat {
         return output::text(&osg_report::summary_dat(&table));

@@ -1,8 +1,5 @@
 //! Values that are read without a mistake and look wrong: of another scale, of a whole node, or with a hole in time.
 
-use jiff::Timestamp;
-use jiff::tz::TimeZone;
-
 use super::kind::Benchmark;
 use super::quantity::SI00_PER_HS06;
 use super::row::BenchmarkRow;
@@ -10,6 +7,8 @@ use super::table::{BenchmarkEntry, BenchmarkTable};
 use super::timeline::TimelineSpan;
 use crate::diagnostics::Problems;
 use crate::reference::decimal::text;
+use crate::time::month::date_of;
+use crate::time::{DAY_MS, Day};
 
 /// Ten-thousandths of one.
 const ONE_E4: i64 = 10_000;
@@ -155,9 +154,7 @@ fn decimal(e4: i64) -> String {
 }
 
 fn day(ms: i64) -> String {
-    let instant = Timestamp::from_millisecond(ms);
-    instant.map_or_else(
-        |_| "ever".to_owned(),
-        |at| at.to_zoned(TimeZone::UTC).date().to_string(),
-    )
+    let day = Day::try_from(ms.div_euclid(DAY_MS)).ok();
+    day.and_then(date_of)
+        .map_or_else(|| "ever".to_owned(), |date| date.to_string())
 }

@@ -9,6 +9,7 @@ use super::dictionary::{is_number, picked};
 use super::kind::MessageKind;
 use super::rules::{ApelForm, ApelRule, FieldRule, JOB, NORMALISED, SUMMARY, SYNC};
 use crate::time::Month;
+use crate::time::instant::parse_instant_s;
 
 /// The largest integer the server's procedures take.
 const INT_MAX: i128 = 2_147_483_647;
@@ -170,8 +171,7 @@ fn instant(text: &str) -> Option<i64> {
         return i64::try_from(seconds).ok();
     }
     let is_utc = text.len() == "2026-03-01T00:00:00Z".len() && text.ends_with('Z');
-    let instant: jiff::Timestamp = text.parse().ok().filter(|_| is_utc)?;
-    Some(instant.as_second())
+    parse_instant_s(text).filter(|_| is_utc)
 }
 
 fn well_formed(key: &str, value: &str, form: ApelForm, kind: MessageKind) -> Result<(), MessageCheckFinding> {

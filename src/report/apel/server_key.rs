@@ -181,10 +181,7 @@ fn whole(text: &str) -> String {
 
 /// An instant as Unix seconds.
 fn seconds(text: &str) -> String {
-    match text.parse::<jiff::Timestamp>() {
-        Ok(instant) => instant.as_second().to_string(),
-        Err(_) => whole(text),
-    }
+    crate::time::instant::parse_instant_s(text).map_or_else(|| whole(text), |second| second.to_string())
 }
 
 /// A decimal to thousandths, half up, as the server's column holds it.

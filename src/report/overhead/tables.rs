@@ -4,8 +4,6 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use jiff::Timestamp;
-
 use super::data::{Fitted, Ledger, OverheadPageCluster, OverheadPageSums, OverheadView, PageFindings};
 use crate::report::table::{Cell, ColumnKind, Table, divide};
 use crate::time::Day;
@@ -403,7 +401,7 @@ pub(super) fn findings(cluster: &OverheadPageCluster) -> Table {
         order.then_with(|| (a.start_ms, &a.node).cmp(&(b.start_ms, &b.node)))
     });
     let time = |ms: i64| {
-        let at = Timestamp::from_millisecond(ms).map(|at| at.to_string());
+        let at = crate::time::instant::instant_text(ms);
         Cell::text(
             at.map(|at| at.trim_end_matches('Z').replace('T', " "))
                 .unwrap_or_default(),

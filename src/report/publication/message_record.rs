@@ -311,7 +311,7 @@ impl MessageRecord {
             let end_s = end
                 .parse::<i64>()
                 .ok()
-                .or_else(|| end.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_second))?;
+                .or_else(|| crate::time::instant::parse_instant_s(end))?;
             return Month::of_ms(end_s.checked_mul(1000)?);
         }
         let number = |name: &str| self.number(name);

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Kind, Result};
 use crate::report::lake::Selection;
+use crate::time::instant::parse_local_ms;
 use crate::time::zone::Local;
 use crate::time::{Day, Month, Zone};
 
@@ -106,12 +107,11 @@ pub fn month_of(ms: i64, zone: &Zone) -> Option<Month> {
 
 fn instant(text: &str, zone: &Zone) -> Result<i64> {
     let wrong = |why: &str| Error::new(Kind::Usage, format!("{text:?} {why}: write it as 2026-11-21T01:00"));
-    let time: jiff::civil::DateTime = text.parse().map_err(|_| wrong("is no local time"))?;
-    if time.minute() != 0 || time.second() != 0 || time.subsec_nanosecond() != 0 {
+    let local_ms = parse_local_ms(text).ok_or_else(|| wrong("is no local time"))?;
+    if local_ms % 3_600_000 != 0 {
         return Err(wrong("is no whole hour, and Slurm's roll-up knows only those"));
     }
-    let local_s = i64::from(crate::time::month::day_of(time.date())) * 86_400 + i64::from(time.hour()) * 3600;
-    match zone.resolve(local_s) {
+    match zone.resolve(local_ms / 1000) {
         Local::Unique(unix_s) | Local::Fold { earlier: unix_s, .. } | Local::Gap(unix_s) => Ok(unix_s * 1000),
     }
 }

@@ -91,7 +91,9 @@ fn e7(text: &str) -> i128 {
 
 /// Days since 1970.
 fn days(year: i16, month: i8, day: i8) -> i64 {
-    i64::from(gridtally::time::month::day_of(jiff::civil::date(year, month, day)))
+    i64::from(gridtally::time::month::day_of(
+        gridtally::time::Date::new(year, month, day).unwrap(),
+    ))
 }
 
 fn changed(before: &BTreeMap<String, std::time::SystemTime>, lake: &Path) -> BTreeSet<String> {

@@ -51,6 +51,29 @@ pub(crate) fn interpreter() -> &'static Path {
     })
 }
 
+/// A folder with one pure Python package of the package index, such as `tzdata==2026.5`. Made once, on first use.
+pub(crate) fn package(requirement: &str) -> PathBuf {
+    let place = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let folder = place.join(requirement.replace("==", "-"));
+    let lock = File::create(place.join("package.lock")).expect("the lock of the package");
+    lock.lock().expect("the lock of the package");
+    if !folder.is_dir() {
+        let unfinished = folder.with_extension("unfinished");
+        let install = [
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--no-deps",
+            "--target",
+        ];
+        run(Command::new("python3").args(install).arg(&unfinished).arg(requirement));
+        std::fs::rename(&unfinished, &folder).expect("the folder of the package");
+    }
+    folder
+}
+
 fn run(command: &mut Command) -> String {
     let output = command
         .output()
