@@ -23,6 +23,7 @@ mod fuzz;
 mod garbage;
 #[path = "../generator/mod.rs"]
 mod generator;
+mod golden;
 mod gracc;
 mod gracc_encodings;
 mod gracc_summaries;
