@@ -191,7 +191,7 @@ fn scan(output: &str, tariffs: &[&Tariff]) -> Result<RepricedSums> {
     let files: Vec<(String, String)> = files.collect();
     let threads = std::thread::available_parallelism().map_or(1, Into::into);
     let parts = pool::each(&files, threads, |(site, path)| {
-        of_file((&store, path), site, (&needs, &columns), tariffs)
+        of_file(&store, path, site, &needs, &columns, tariffs)
     })?;
     let mut sums = RepricedSums::new(tariffs.len());
     for part in parts {
@@ -201,9 +201,11 @@ fn scan(output: &str, tariffs: &[&Tariff]) -> Result<RepricedSums> {
 }
 
 fn of_file(
-    (store, path): (&Store, &str),
+    store: &Store,
+    path: &str,
     site: &str,
-    (needs, columns): (&BTreeSet<&str>, &[&str]),
+    needs: &BTreeSet<&str>,
+    columns: &[&str],
     tariffs: &[&Tariff],
 ) -> Result<RepricedSums> {
     let mut sums = RepricedSums::new(tariffs.len());

@@ -144,7 +144,7 @@ impl CapacityReport {
                 let day = from.or_else(|| until.map(|until| until - 1)).unwrap_or_default();
                 let of_site = table.rows.iter().filter(|row| row.site == site);
                 let types: Vec<&NodeType> = of_site.filter(|row| row.is_there(day)).collect();
-                sites.extend(site_report(site, (*from, until), &types, question));
+                sites.extend(site_report(site, *from, until, &types, question));
             }
         }
         if sites.is_empty() {
@@ -165,7 +165,8 @@ impl CapacityReport {
 
 fn site_report(
     site: &str,
-    (from, until): (Option<Day>, Option<Day>),
+    from: Option<Day>,
+    until: Option<Day>,
     types: &[&NodeType],
     question: &CapacityQuestion,
 ) -> Option<SiteReport> {

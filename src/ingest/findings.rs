@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::first_refusal::{FirstRefusal, SHOWN};
-use super::read_file::{ReadFile, Reading};
+use super::read_file::{LedgerFiles, ReadFile, Reading};
 use super::seen::SeenFiles;
 use crate::ledger::{Book, Outcome, Reason};
 use crate::lines::shortened;
@@ -131,14 +131,9 @@ impl Notes {
     }
 
     /// What became of the files, now that the ledger knows where each row ended.
-    pub(crate) fn settle(
-        mut self,
-        (files, file_ids): (&[Reading], &[Arc<str>]),
-        seen: &[SeenFiles],
-        book: &Book,
-    ) -> Findings {
+    pub(crate) fn settle(mut self, files: LedgerFiles<'_>, seen: &[SeenFiles], book: &Book) -> Findings {
         let mut findings = Findings::default();
-        for (reading, file_id) in files.iter().zip(file_ids) {
+        for (reading, file_id) in files.readings.iter().zip(files.ids) {
             let first = self.first.remove(file_id).unwrap_or_default();
             let outcome = Ended::of(book, file_id, &first);
             let before = self.before.get(file_id);

@@ -23,17 +23,19 @@ pub(crate) struct MatchRules<'a> {
     pub(crate) source: &'a str,
     vo: &'a VoRule,
     privacy: Option<&'a Privacy>,
-    place: (&'a str, Month),
+    site: &'a str,
+    month: Month,
 }
 
 impl<'a> MatchRules<'a> {
     /// Those of a source for the records of a site and month.
-    pub(crate) fn of(source: &'a SourcePlan, privacy: Option<&'a Privacy>, place: (&'a str, Month)) -> Self {
+    pub(crate) fn of(source: &'a SourcePlan, privacy: Option<&'a Privacy>, site: &'a str, month: Month) -> Self {
         Self {
             source: &source.name,
             vo: &source.intake.vo,
             privacy,
-            place,
+            site,
+            month,
         }
     }
 
@@ -148,7 +150,7 @@ impl<'b> StatedIdentity<'b> {
         match (action, rules.privacy) {
             (PrivacyAction::Drop, _) => Match::Same,
             (PrivacyAction::Pseudonym, Some(privacy)) => {
-                let (site, month) = rules.place;
+                let (site, month) = (rules.site, rules.month);
                 let pseudonym = privacy.pseudonym(Field::GlobalUser, user, site, month);
                 same(word(self.global_user, row) == pseudonym.as_deref())
             }

@@ -228,7 +228,8 @@ impl IdentityIndex {
     pub(crate) fn survey(
         &self,
         batch: &RecordBatch,
-        (rules, known): (&MatchRules<'_>, &[bool]),
+        rules: &MatchRules<'_>,
+        known: &[bool],
         late: &mut LateRecords,
     ) -> Result<()> {
         let said = StatedIdentity::of(batch)?;

@@ -17,7 +17,7 @@ use crate::privacy::Privacy;
 use crate::sources::input::InputFile;
 use crate::sources::options::ReaderOptions;
 use crate::sources::{blah, compression};
-use crate::store::{Publication, Store, lake};
+use crate::store::{Publication, lake};
 use crate::time::Month;
 
 /// The source a joined source's CE logs are read as. Its files are accounted to the same name.
@@ -98,13 +98,12 @@ impl IdentitySources {
         plan: &Plan,
         found: &[FoundFile],
         state: &mut State,
-        store: &Store,
         publication: &Publication,
         is_rebuild: bool,
         window: Window,
     ) -> Result<(Self, LateCompletion)> {
         let grids = Self::read(plan, found, state, is_rebuild, window)?;
-        let (files, untold_n) = grids.survey(plan.privacy.as_deref(), state, (store, publication))?;
+        let (files, untold_n) = grids.survey(plan.privacy.as_deref(), state, publication)?;
         let late = if is_rebuild {
             LateLogs::Not
         } else if !state.can_complete(&files, found, window) {
@@ -156,7 +155,7 @@ impl IdentitySources {
     }
 
     /// Tells every batch log to be read what its jobs are completed from.
-    pub(crate) fn hand_out(&self, files: &mut [Reading]) {
+    pub(crate) fn assign(&self, files: &mut [Reading]) {
         for file in files {
             file.grid = self.of(&file.source);
         }
@@ -177,7 +176,7 @@ impl IdentitySources {
         &self,
         privacy: Option<&Privacy>,
         state: &State,
-        (store, publication): (&Store, &Publication),
+        publication: &Publication,
     ) -> Result<(BTreeSet<Arc<str>>, u64)> {
         let (mut files, mut untold_n) = (BTreeSet::new(), 0);
         for (name, joined) in &self.joined {
@@ -194,16 +193,16 @@ impl IdentitySources {
                 if !is_reached {
                     continue;
                 }
-                let rules = MatchRules::of(&joined.source, privacy, (site, *month));
+                let rules = MatchRules::of(&joined.source, privacy, site, *month);
                 let path = lake::month_path("records", site, *month);
-                for batch in lake::batches(store, publication, &path)?.into_iter().flatten() {
-                    joined.index.survey(&batch?, (&rules, &known), &mut late)?;
+                for batch in lake::batches(publication, &path)?.into_iter().flatten() {
+                    joined.index.survey(&batch?, &rules, &known, &mut late)?;
                 }
                 if late.record_ids.is_empty() {
                     continue;
                 }
                 let path = lake::month_path("history", site, *month);
-                for batch in lake::batches(store, publication, &path)?.into_iter().flatten() {
+                for batch in lake::batches(publication, &path)?.into_iter().flatten() {
                     let losers = history::from_batch(&batch?)?.into_iter();
                     let of_late = losers.filter(|loser| late.record_ids.contains(&loser.record_id));
                     late.file_ids.extend(of_late.map(|loser| loser.file_id));
@@ -224,7 +223,7 @@ impl IdentitySources {
     }
 
     /// Tells the ledger which lines of the CE logs no job answers to. `files` are those this run read, with their ids.
-    pub(crate) fn settle(&self, book: &mut Book, files: &[Reading], file_ids: &[Arc<str>]) {
+    pub(crate) fn finalize(&self, book: &mut Book, files: &[Reading], file_ids: &[Arc<str>]) {
         let read: BTreeMap<(&str, &str), &Arc<str>> = files
             .iter()
             .zip(file_ids)

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::identity_sources;
 use super::output_overlap::hold_apart;
 use super::reading::Reading;
+use super::reread::ReadAgain;
 use super::seen::SeenFiles;
 use crate::config::{Plan, SourcePlan};
 use crate::dedupe::Window;
@@ -162,13 +163,13 @@ fn count<T: Ord>(all: impl Iterator<Item = T>) -> BTreeMap<T, usize> {
 /// Which files this run must read, and which known files were seen under new names. The names in `former` are kept, its
 /// rows are not.
 ///
-/// The files of the inventories in `stale`, and those in `again`, are read again even if they are known.
+/// Files in `again` are read even if they are known.
 pub(crate) fn to_read(
     book: &mut Book,
     former: &Book,
     found: &[FoundFile],
     window: Window,
-    (stale, again): (&BTreeSet<String>, &BTreeSet<Arc<str>>),
+    again: &ReadAgain,
 ) -> (Vec<Reading>, Vec<SeenFiles>) {
     let mut seen = Vec::new();
     let mut chosen: BTreeSet<Arc<str>> = BTreeSet::new();
@@ -185,7 +186,7 @@ pub(crate) fn to_read(
             // Refusals name the path their file is accounted to; only reading it again puts them under another.
             let is_renamed =
                 known.is_some_and(|first| path < first) && book.outcomes(id).contains_key(&Outcome::Rejected);
-            let is_again = stale.contains(&found.source.name) || again.contains(id);
+            let is_again = again.inventories.contains(&found.source.name) || again.files.contains(id);
             if !is_renamed && !is_again && book.is_done(id, |month| window.holds(month)) {
                 if book.seen(id, path) {
                     let (file_id, path) = (Arc::clone(id), path.clone());

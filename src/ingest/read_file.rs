@@ -154,3 +154,10 @@ impl ReadFile {
         };
     }
 }
+
+/// Files that were read, with the ids by which the ledger knows them, in the same order.
+#[derive(Clone, Copy)]
+pub(crate) struct LedgerFiles<'a> {
+    pub(crate) readings: &'a [Reading],
+    pub(crate) ids: &'a [Arc<str>],
+}

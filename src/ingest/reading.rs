@@ -17,7 +17,7 @@ use crate::sources::repair::is_repair;
 use crate::sources::steps::until_damage;
 use crate::sources::{Pieces, Work, compression, registry};
 
-pub(crate) use super::read_file::{ReadFile, Reading};
+pub(crate) use super::read_file::{LedgerFiles, ReadFile, Reading};
 
 /// What is read of a file at first: a power of two, as all hashing is fastest in.
 const FIRST_BYTES: usize = 8 << 10;

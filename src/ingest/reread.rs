@@ -7,7 +7,15 @@ use super::identity_sources::{LateCompletion, LateLogs};
 use crate::lake::state::State;
 use crate::runtime::progress::Progress;
 
-/// Tells of lines of CEs that came late, and of files that were refused; the files to read again for them.
+/// Known files that are read again.
+pub(crate) struct ReadAgain {
+    /// Inventories whose files are read again.
+    pub(crate) inventories: BTreeSet<String>,
+    /// Ids of files of records.
+    pub(crate) files: BTreeSet<Arc<str>>,
+}
+
+/// Reports lines of CEs that came late, and files that were refused; the files to read again for them.
 pub(crate) fn read_again(completion: LateCompletion, state: &State, progress: &dyn Progress) -> BTreeSet<Arc<str>> {
     let mut again = completed_late(completion, progress);
     again.append(&mut refused_before(state, progress));

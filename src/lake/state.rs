@@ -24,7 +24,7 @@ use crate::sources::input::arrival_ms;
 use crate::sources::registry;
 use crate::store::lake::{self, INPUTS, LEDGER, LakeTable};
 use crate::store::machinery::BESIDE;
-use crate::store::{Publication, Store, empty};
+use crate::store::{Publication, empty};
 use crate::summarise::Attribution;
 use crate::time::Month;
 
@@ -44,9 +44,9 @@ impl State {
     ///
     /// # Errors
     /// [`crate::error::Kind::Io`] when the lake cannot be read.
-    pub(crate) fn load(store: &Store, publication: &Publication) -> Result<Self> {
+    pub(crate) fn load(publication: &Publication) -> Result<Self> {
         let table = |path: &str| -> Result<Vec<RecordBatch>> {
-            lake::batches(store, publication, path)?.map_or_else(|| Ok(Vec::new()), Iterator::collect)
+            lake::batches(publication, path)?.map_or_else(|| Ok(Vec::new()), Iterator::collect)
         };
         let inputs = publication.published().map_or(INPUTS, lake::inputs_path);
         let book = Book::load(&table(inputs)?, &table(LEDGER)?)?;

@@ -4,4 +4,4 @@ pub mod book;
 pub mod reason;
 
 pub use book::Book;
-pub use reason::{Outcome, Reason};
+pub use reason::{Outcome, Reason, RowReasons};

@@ -213,15 +213,25 @@ reasons! {
     }
 }
 
+/// Under which reasons the rows of a job count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowReasons {
+    /// Its own row.
+    pub job: Reason,
+    /// The rows of its steps.
+    pub step: Reason,
+}
+
 impl Reason {
     /// The reasons of a job row and of its step rows once the versions of the job are weighed.
     #[must_use]
-    pub fn of_rows(outcome: Outcome) -> (Self, Self) {
-        match outcome {
+    pub fn of_rows(outcome: Outcome) -> RowReasons {
+        let (job, step) = match outcome {
             Outcome::Accepted | Outcome::Rejected | Outcome::OutOfScope => (Self::Job, Self::Step),
             Outcome::Duplicate => (Self::SameContent, Self::SameContentStep),
             Outcome::Superseded => (Self::FullerRecord, Self::FullerRecordStep),
-        }
+        };
+        RowReasons { job, step }
     }
 
     /// Whether it is settled when the summaries of a month are, and not when its jobs are.

@@ -70,7 +70,8 @@ impl Scales {
         }
     }
 
-    fn push(&mut self, scale: (Scale, Option<ScaleReference>)) {
+    fn push(&mut self, scale: Scale, reference: Option<ScaleReference>) {
+        let scale = (scale, reference);
         let last = self.of_row.last().copied().unwrap_or(0);
         let is_last = |code: u32| {
             usize::try_from(code).is_ok_and(|place| self.distinct.get(place).is_some_and(|known| *known == scale))
@@ -135,7 +136,7 @@ pub fn factors_of(batch: &RecordBatch, normaliser: &mut Normaliser<'_>) -> Resul
         });
         let scale = normaliser.scale(place, at_ms, stated);
         if scaled_cpu.is_null(row) && scaled_wall.is_null(row) {
-            scales.push((scale, None));
+            scales.push(scale, None);
             continue;
         }
         let reference = normaliser.reference(source.value(row), place, at_ms);
@@ -152,7 +153,7 @@ pub fn factors_of(batch: &RecordBatch, normaliser: &mut Normaliser<'_>) -> Resul
         } else {
             Scale::Known(arrived.or(scale.factors()))
         };
-        scales.push((scale, reference));
+        scales.push(scale, reference);
     }
     Ok(scales)
 }

@@ -118,7 +118,7 @@ impl<'a> BillBills<'a> {
             let path = lake::bill_path("job_charges", site, file.month, place);
             let mut table: Option<LakeTable<'_>> = None;
             let mut tag = *base;
-            for batch in read_table(sweep.store.reader(&file.place)?, Some(&columns), RUN_N)? {
+            for batch in read_table(sweep.publication.store().reader(&file.place)?, Some(&columns), RUN_N)? {
                 let batch = batch?;
                 let mut rows = self.rows(&batch, tag, biller)?;
                 tag += u64::try_from(batch.num_rows()).unwrap_or(0);

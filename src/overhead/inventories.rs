@@ -43,7 +43,11 @@ pub(crate) fn machine_of(
             });
         }
     }
-    let machine = machine_in(sweep.store, files.into_iter(), (resources, &sweep.plan.complete))?;
+    let machine = machine_in(
+        sweep.publication.store(),
+        files.into_iter(),
+        (resources, &sweep.plan.complete),
+    )?;
     Ok((machine, hasher.finalize().to_hex().to_string(), listings))
 }
 

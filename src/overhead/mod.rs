@@ -67,7 +67,8 @@ type Partitions = BTreeMap<(String, Month), Vec<Day>>;
 pub(crate) fn publish(
     sweep: &Sweep<'_>,
     state: &mut State,
-    (touched, fresh): (&Partitions, &[Correction]),
+    touched: &Partitions,
+    fresh: &[Correction],
     is_rebuild: bool,
 ) -> Result<Option<OverheadReport>> {
     let published = published(sweep.publication);

@@ -33,7 +33,7 @@ pub(crate) fn record_files(sweep: &Sweep<'_>, state: &mut State) -> Result<Recor
     let mut known: BTreeMap<String, Reach> = from_fact(state.fact(REACH_FACT)).unwrap_or_default();
     let reaches = pool::each(&current, sweep.threads, |file| match known.get(&file.blake3) {
         Some(reach) => Ok(reach.clone()),
-        None => reach(sweep.store, &file.place),
+        None => reach(sweep.publication.store(), &file.place),
     })?;
     known.clear();
     let mut sites = RecordFiles::new();
@@ -72,7 +72,7 @@ pub(crate) fn displace(
     let held: BTreeSet<views::ViewPlace> = files.iter().map(|(place, _)| views::folded(place)).collect();
     let published = sweep.publication.current("summary").into_iter();
     let published = published.map(|file| (file.path, file.place));
-    let counting = views::counting(sweep.store, published, |place| held.contains(place))?;
+    let counting = views::counting(sweep.publication.store(), published, |place| held.contains(place))?;
     let mut now = BTreeSet::new();
     for (place, file) in &mut files {
         if views::has_view(&counting, place, BATCH) {
@@ -116,8 +116,10 @@ pub(crate) fn reach_of_touched(
         let was = sweep.publication.published().and_then(|manifest| manifest.file(&path));
         let was = match was {
             // What was not written again did not change.
-            Some(file) if now.is_some_and(|now| now.place != file.path) => reach(sweep.store, &file.path)?.all(),
-            Some(file) if now.is_none() => reach(sweep.store, &file.path)?.all(),
+            Some(file) if now.is_some_and(|now| now.place != file.path) => {
+                reach(sweep.publication.store(), &file.path)?.all()
+            }
+            Some(file) if now.is_none() => reach(sweep.publication.store(), &file.path)?.all(),
             _ => None,
         };
         let now = now.filter(|now| now.place != now.path).and_then(|now| now.reach.all());

@@ -37,7 +37,15 @@ pub(crate) fn publish(
 ) -> Result<()> {
     sweep.progress.begin("placing jobs", 0, "files");
     let of = (overhead, resources);
-    let staged = stage(sweep.store, site, (files, machine), of, due, &COLUMNS, |_, _| Ok(()))?;
+    let staged = stage(
+        sweep.publication.store(),
+        site,
+        (files, machine),
+        of,
+        due,
+        &COLUMNS,
+        |_, _| Ok(()),
+    )?;
     let OverheadStage {
         board,
         slices,

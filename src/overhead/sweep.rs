@@ -12,14 +12,13 @@ use crate::config::Plan;
 use crate::config::overhead_plan::OverheadPlan;
 use crate::runtime::progress::Progress;
 use crate::store::lake::parse_overhead_path;
-use crate::store::{Publication, Store, lake};
+use crate::store::{Publication, lake};
 use crate::time::Day;
 use crate::time::calendar::Period;
 
 /// What the room works with.
 pub(crate) struct Sweep<'a> {
     pub(crate) plan: &'a Plan,
-    pub(crate) store: &'a Store,
     pub(crate) publication: &'a Publication,
     /// Ids of the input files that are there now.
     pub(crate) present: BTreeSet<Arc<str>>,
@@ -27,25 +26,6 @@ pub(crate) struct Sweep<'a> {
     /// Bytes kept in memory before they go to a temporary file.
     pub(crate) memory_byte_n: usize,
     pub(crate) progress: &'a dyn Progress,
-}
-
-impl<'a> Sweep<'a> {
-    /// For a plan and a lake, with as many threads and bytes of memory; `present` are the ids of the input files that are there now.
-    pub(crate) fn new(
-        (plan, store, publication): (&'a Plan, &'a Store, &'a Publication),
-        present: impl Iterator<Item = Arc<str>>,
-        ((threads, memory_byte_n), progress): ((usize, usize), &'a dyn Progress),
-    ) -> Self {
-        Self {
-            plan,
-            store,
-            publication,
-            present: present.collect(),
-            threads,
-            memory_byte_n,
-            progress,
-        }
-    }
 }
 
 /// What a sweep takes besides the records.

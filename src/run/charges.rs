@@ -38,7 +38,8 @@ impl ChargePart {
     pub(crate) fn stage(
         context: &PartitionContext<'_>,
         subject: Subject,
-        (site, month): (&str, Month),
+        site: &str,
+        month: Month,
         rows: Option<RecordBatch>,
     ) -> Result<Self> {
         let path = match subject {
@@ -78,7 +79,11 @@ pub(crate) fn corrections(context: &PartitionContext<'_>, parts: &[ChargePart]) 
         let Some(((site, _), (month, _))) = place else { continue };
         let is_asked = |rule: &&Correction| rule.is_about(&site, month) && !ids.contains(&rule.id);
         if rules.iter().any(is_asked) {
-            for batch in read_table(context.store.reader(&bill.place)?, Some(&["correction_id"]), 16_384)? {
+            for batch in read_table(
+                context.publication.store().reader(&bill.place)?,
+                Some(&["correction_id"]),
+                16_384,
+            )? {
                 take_ids(&batch?, &mut ids)?;
             }
         }
@@ -104,7 +109,7 @@ pub(crate) fn of_jobs(context: &PartitionContext<'_>, done: &mut [PartitionResul
             let jobs = lake::month_path("job_charges", site, month);
             context.publication.remove(&jobs);
         }
-        parts.push(ChargePart::stage(context, Subject::Jobs, (site, month), rows)?);
+        parts.push(ChargePart::stage(context, Subject::Jobs, site, month, rows)?);
     }
     Ok(parts)
 }
@@ -158,7 +163,7 @@ pub(crate) fn publish(context: &PartitionContext<'_>, fresh: &[ChargePart], is_e
     let mut kept = BTreeSet::new();
     for (site, parts) in parts_by_site(context) {
         if parts.is_changed() || is_everything {
-            publish_site(context, (&site, &parts), &fresh, is_everything, &mut kept)?;
+            publish_site(context, &site, &parts, &fresh, is_everything, &mut kept)?;
         }
     }
     if is_everything {
@@ -174,13 +179,14 @@ pub(crate) fn publish(context: &PartitionContext<'_>, fresh: &[ChargePart], is_e
 
 fn publish_site(
     context: &PartitionContext<'_>,
-    (site, parts): (&str, &OfSite),
+    site: &str,
+    parts: &OfSite,
     fresh: &BTreeMap<&str, &RecordBatch>,
     is_everything: bool,
     kept: &mut BTreeSet<String>,
 ) -> Result<()> {
     let dataset = schema::dataset("charge_part")?;
-    let read = |place: &str| read_table(context.store.reader(place)?, None, 16_384);
+    let read = |place: &str| read_table(context.publication.store().reader(place)?, None, 16_384);
     let mut touched: BTreeSet<UsageSlice> = BTreeSet::new();
     let mut touch = |batch: &RecordBatch| -> Result<()> {
         touched.extend(slices(batch)?.into_iter().map(|(slice, _)| slice));

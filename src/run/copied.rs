@@ -61,7 +61,8 @@ pub(crate) fn judge(
     plan: &Plan,
     done: &[PartitionResult],
     paths: &BTreeMap<Arc<str>, String>,
-    (reports, progress): (&mut Vec<CopiedReport>, &dyn Progress),
+    reports: &mut Vec<CopiedReport>,
+    progress: &dyn Progress,
 ) -> Result<()> {
     let mut told: BTreeMap<(&str, &Arc<str>), CopyExtent> = BTreeMap::new();
     let mut found: BTreeMap<Alike, (CopyExtent, BTreeSet<Arc<str>>)> = BTreeMap::new();
@@ -110,7 +111,7 @@ pub(crate) fn judge(
         );
         return Err(Error::new(Kind::Data, why));
     }
-    for report in reports {
+    for report in reports.iter() {
         progress.note(&report.sentence());
     }
     Ok(())

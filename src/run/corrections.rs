@@ -10,8 +10,8 @@ use crate::error::Result;
 use crate::reference::correction::{Action, Correction, CorrectionTable};
 use crate::schema;
 use crate::schema::batch::{counts, date, dates, int, ints, number, text, texts, word};
+use crate::store::Publication;
 use crate::store::lake::{self, LakeTable};
-use crate::store::{Publication, Store};
 use crate::summarise::sums::{COUNTED, Sums};
 use crate::time::{Day, Month};
 
@@ -38,8 +38,10 @@ pub(crate) fn additions(plan: &Plan) -> impl Iterator<Item = (String, Month)> {
 /// [`crate::error::Kind::Io`] when the lake cannot be read or written.
 pub(crate) fn publish(
     plan: &Plan,
-    (parts, charged, is_rebuild): (&[UsagePart], &BTreeSet<String>, bool),
-    (store, publication): (&Store, &Publication),
+    publication: &Publication,
+    parts: &[UsagePart],
+    charged: &BTreeSet<String>,
+    is_rebuild: bool,
 ) -> Result<Vec<String>> {
     let Some(table) = plan.corrections.as_deref().filter(|table| !table.rows.is_empty()) else {
         publication.remove(PATH);
@@ -51,7 +53,7 @@ pub(crate) fn publish(
             .iter()
             .map(|part| (part.site.as_str(), part.month.first_day()))
             .collect();
-        for batch in lake::batches(store, publication, PATH)?.into_iter().flatten() {
+        for batch in lake::batches(publication, PATH)?.into_iter().flatten() {
             carry_over(&batch?, table, &anew, &mut entries)?;
         }
     }

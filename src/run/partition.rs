@@ -12,7 +12,7 @@ use crossbeam_channel::bounded;
 
 use super::benchmark_rejects::BenchmarkRejects;
 use super::days::DayBatches;
-use super::recompute::Outdated;
+use super::extent::RunSelection;
 use crate::charge::policy::Subject;
 use crate::config::Plan;
 use crate::dedupe::copies::Copies;
@@ -23,11 +23,11 @@ use crate::dedupe::{copies, history};
 use crate::error::{Error, Result};
 use crate::lake::benchmark_fact::AskedSpan;
 use crate::lake::views::{Views, folded};
-use crate::ledger::Reason;
+use crate::ledger::{Reason, RowReasons};
 use crate::normalise::{Normaliser, Origins, Scales, factors_of, with_factors};
 use crate::schema::batch::{ColumnWords, int, text, words};
+use crate::store::Publication;
 use crate::store::lake::{self, LakeTable};
-use crate::store::{Publication, Store};
 use crate::summarise::Usage;
 use crate::summarise::charges::{ChargeTally, Charges, UnpricedAddition};
 use crate::summarise::group::{Key, to_batch};
@@ -38,8 +38,6 @@ use crate::time::{Day, Month};
 pub(crate) struct PartitionContext<'a> {
     /// The pipeline.
     pub(crate) plan: &'a Plan,
-    /// The lake.
-    pub(crate) store: &'a Store,
     /// The transaction.
     pub(crate) publication: &'a Publication,
     /// Candidates.
@@ -50,14 +48,10 @@ pub(crate) struct PartitionContext<'a> {
     pub(crate) hashes: &'a BTreeMap<Arc<str>, String>,
     /// Paths of the input files, for refusals.
     pub(crate) paths: &'a BTreeMap<Arc<str>, String>,
-    /// Ignore what is published: everything is read again.
-    pub(crate) is_rebuild: bool,
     /// Files this run read.
     pub(crate) fresh: &'a BTreeSet<Arc<str>>,
-    /// Files whose published rows are ignored: they are read again, and may say something else now.
-    pub(crate) again: &'a BTreeSet<Arc<str>>,
-    /// Places that were scaled by other benchmarks.
-    pub(crate) outdated: &'a Outdated,
+    /// What is made anew: published rows of files that are read again are ignored.
+    pub(crate) selection: &'a RunSelection,
     /// Views in which summaries count, so that jobs do not.
     pub(crate) displaced: &'a Views,
 }
@@ -102,7 +96,7 @@ pub(crate) fn process(
     month: Month,
     days: &[Day],
 ) -> Result<PartitionResult> {
-    if days.is_empty() && !context.outdated.jobs.contains(&(site.to_owned(), month)) {
+    if days.is_empty() && !context.selection.outdated.jobs.contains(&(site.to_owned(), month)) {
         return merge_days(context, site, month, days, &mut |_| ());
     }
     let path = lake::month_path("records", site, month);
@@ -168,11 +162,11 @@ fn merge_days(
     write: &mut dyn FnMut(&RecordBatch),
 ) -> Result<PartitionResult> {
     let published = |dataset: &str| {
-        if context.is_rebuild {
+        if context.selection.extent.is_rebuild() {
             return Ok(None);
         }
         let path = lake::month_path(dataset, site, month);
-        lake::batches(context.store, context.publication, &path)
+        lake::batches(context.publication, &path)
     };
     let mut records = DayBatches::new(published("records")?);
     let mut losers = DayBatches::new(published("history")?);
@@ -202,10 +196,10 @@ fn merge_days(
             known.append(&mut history::from_batch(&batch)?);
         }
         if fresh.next_if_eq(&day).is_some() {
-            (batches, known) = merged(context, (site, day), batches, known)?;
+            (batches, known) = merged(context, site, day, batches, known)?;
         }
         copies.add(day, &batches)?;
-        settle(&batches, &known, displaced, (&mut settled, &mut views))?;
+        settle(&batches, &known, displaced, &mut settled, &mut views)?;
         for batch in &batches {
             let scales = factors_of(batch, &mut normaliser)?;
             scales.count(&mut origins);
@@ -272,12 +266,13 @@ fn merge_days(
 /// The rows of a day with news, merged with what was published of it.
 fn merged(
     context: &PartitionContext<'_>,
-    (site, day): (&str, Day),
+    site: &str,
+    day: Day,
     batches: Vec<RecordBatch>,
     known: Vec<Loser>,
 ) -> Result<(Vec<RecordBatch>, Vec<Loser>)> {
     let fresh = context.spill.take(site, day)?;
-    let (batches, known) = without(batches, known, context.again)?;
+    let (batches, known) = without(batches, known, &context.selection.read_again)?;
     let merged = merge(&batches, fresh.as_ref(), known, context.order)?;
     Ok((vec![merged.winners], merged.losers))
 }
@@ -350,60 +345,87 @@ fn settle(
     winners: &[RecordBatch],
     losers: &[Loser],
     displaced: Option<&BTreeSet<String>>,
-    (into, views): (&mut Settled, &mut BTreeSet<String>),
+    into: &mut Settled,
+    views: &mut BTreeSet<String>,
 ) -> Result<()> {
     for batch in winners {
         note_views(batch, views)?;
         match displaced {
-            None => count_jobs(batch, (Reason::Job, Reason::Step), into)?,
+            None => count_jobs(batch, ACCEPTED, into)?,
             Some(displaced) => {
-                count_jobs(&not_of(displaced, batch)?, (Reason::Job, Reason::Step), into)?;
+                count_jobs(&not_of(displaced, batch)?, ACCEPTED, into)?;
                 let lost = filter_record_batch(batch, &is_of(displaced, batch)?)?;
-                count_jobs(&lost, (Reason::SummariesCount, Reason::SummariesCount), into)?;
+                count_jobs(&lost, DISPLACED, into)?;
             }
         }
     }
     for loser in losers {
         let reasons = Reason::of_rows(loser.outcome);
-        count(&loser.file_id, reasons, (1, loser.step_n), into);
+        let rows = RowCounts {
+            job_n: 1,
+            step_n: loser.step_n,
+        };
+        count(&loser.file_id, reasons, rows, into)?;
     }
     Ok(())
 }
 
+/// The reasons of records.
+const ACCEPTED: RowReasons = RowReasons {
+    job: Reason::Job,
+    step: Reason::Step,
+};
+
+/// The reasons of records that do not count because summaries do.
+const DISPLACED: RowReasons = RowReasons {
+    job: Reason::SummariesCount,
+    step: Reason::SummariesCount,
+};
+
+/// Rows of jobs and of their steps.
+#[derive(Clone, Copy, Debug, Default)]
+struct RowCounts {
+    job_n: u64,
+    step_n: i64,
+}
+
 /// Adds rows of a file under the reasons of jobs and of steps.
-fn count(file_id: &Arc<str>, (job, step): (Reason, Reason), (jobs, steps): (u64, i64), into: &mut Settled) {
-    *into.entry((Arc::clone(file_id), job)).or_default() += jobs;
-    if steps > 0 {
-        *into.entry((Arc::clone(file_id), step)).or_default() += u64::try_from(steps).unwrap_or(0);
+fn count(file_id: &Arc<str>, reasons: RowReasons, rows: RowCounts, into: &mut Settled) -> Result<()> {
+    *into.entry((Arc::clone(file_id), reasons.job)).or_default() += rows.job_n;
+    if rows.step_n != 0 {
+        let step_n =
+            u64::try_from(rows.step_n).map_err(|_| Error::internal(format!("a job has {} steps", rows.step_n)))?;
+        *into.entry((Arc::clone(file_id), reasons.step)).or_default() += step_n;
     }
+    Ok(())
 }
 
 /// Adds the jobs of a batch, with their steps, by file.
-fn count_jobs(batch: &RecordBatch, reasons: (Reason, Reason), into: &mut Settled) -> Result<()> {
+fn count_jobs(batch: &RecordBatch, reasons: RowReasons, into: &mut Settled) -> Result<()> {
     let (files, steps) = (words(batch, "file_id")?, int(batch, "step_n")?);
     // Rows of many small files alternate: they are counted by file before a name is made of each.
     match files {
         ColumnWords::Coded(codes, names) => {
-            let mut by_code = vec![(0, 0); names.len()];
+            let mut by_code = vec![RowCounts::default(); names.len()];
             for (code, steps) in codes.values().iter().zip(steps.values()) {
-                if let Some((jobs, step_n)) = by_code.get_mut(code.as_usize()) {
-                    *jobs += 1;
-                    *step_n += steps;
+                if let Some(rows) = by_code.get_mut(code.as_usize()) {
+                    rows.job_n += 1;
+                    rows.step_n += steps;
                 }
             }
-            for (name, n) in names.iter().flatten().zip(by_code).filter(|(_, n)| n.0 > 0) {
-                count(&Arc::from(name), reasons, n, into);
+            for (name, n) in names.iter().flatten().zip(by_code).filter(|(_, n)| n.job_n > 0) {
+                count(&Arc::from(name), reasons, n, into)?;
             }
         }
         ColumnWords::Plain(names) => {
-            let mut by_file: HashMap<&str, (u64, i64), RandomState> = HashMap::default();
+            let mut by_file: HashMap<&str, RowCounts, RandomState> = HashMap::default();
             for row in 0..batch.num_rows() {
-                let (jobs, step_n) = by_file.entry(names.value(row)).or_default();
-                *jobs += 1;
-                *step_n += steps.value(row);
+                let rows = by_file.entry(names.value(row)).or_default();
+                rows.job_n += 1;
+                rows.step_n += steps.value(row);
             }
             for (name, n) in by_file {
-                count(&Arc::from(name), reasons, n, into);
+                count(&Arc::from(name), reasons, n, into)?;
             }
         }
     }

@@ -1,15 +1,13 @@
-//! When a benchmark turns out wrong: which sites and months it concerns, and by how much their work changes.
+//! When a benchmark turns out wrong: by how much the work of a site and month changes.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::outdated::Outdated;
 use super::partition::PartitionContext;
 use super::usage::UsagePart;
-use crate::config::plan::Plan;
 use crate::error::Result;
-use crate::lake::benchmark_fact::{ScaledData, fact};
-use crate::lake::state::State;
 use crate::lake::views::ViewPlace;
 use crate::reference::benchmark::Benchmark;
 use crate::reference::decimal::text as decimal_text;
@@ -17,43 +15,6 @@ use crate::schema::batch::{date, decimal, number};
 use crate::store::lake;
 use crate::summarise::sums::{WORK_COLUMNS, WorkSums};
 use crate::time::{Day, Month};
-
-/// Places whose work was computed from other benchmarks than those of now.
-#[derive(Debug, Default)]
-pub(crate) struct Outdated {
-    /// Of jobs.
-    pub(crate) jobs: BTreeSet<ViewPlace>,
-    /// Of summaries.
-    pub(crate) summaries: BTreeSet<ViewPlace>,
-}
-
-impl Outdated {
-    /// Compares what was written down with what the table says now, between the same instants.
-    pub(crate) fn find(state: &State, plan: &Plan) -> Self {
-        let is_outdated = |scaled: ScaledData, place: &&ViewPlace| {
-            let was = state.fact(&scaled.fact(place)).unwrap_or_default();
-            let mut words = was.splitn(3, ' ').map(str::parse::<i64>);
-            let asked = match (words.next(), words.next()) {
-                (Some(Ok(from_ms)), Some(Ok(until_ms))) => Some((from_ms, until_ms)),
-                _ => None,
-            };
-            fact(plan, scaled, place, asked).1 != was
-        };
-        let of = |scaled: ScaledData, places: &[ViewPlace]| {
-            let outdated = places.iter().filter(|place| is_outdated(scaled, place));
-            outdated.cloned().collect()
-        };
-        Self {
-            jobs: of(ScaledData::Jobs, state.partitions()),
-            summaries: of(ScaledData::Summaries, state.summaries()),
-        }
-    }
-
-    /// Whether there is none.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.jobs.is_empty() && self.summaries.is_empty()
-    }
-}
 
 /// Work as decimals of seconds times score.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -113,7 +74,7 @@ pub(crate) fn compare(
             add(key.month, &WorkSums::default(), &sums.work);
         }
         let path = lake::month_path("usage_part", &part.site, part.month);
-        let former = lake::batches(context.store, context.publication, &path)?;
+        let former = lake::batches(context.publication, &path)?;
         for batch in former.into_iter().flatten() {
             let batch = batch?;
             let month = date(&batch, "month")?;

@@ -58,7 +58,8 @@ pub(crate) fn charge(context: &PartitionContext<'_>) -> Result<Vec<ChargePart>> 
             parts.push(ChargePart::stage(
                 context,
                 subject,
-                (&site, month),
+                &site,
+                month,
                 Some(charges.into_part()?),
             )?);
             kept.insert((site, month));
@@ -75,7 +76,7 @@ pub(crate) fn charge(context: &PartitionContext<'_>) -> Result<Vec<ChargePart>> 
         };
         if !kept.contains(&place) {
             context.publication.remove(&file.path);
-            parts.push(ChargePart::stage(context, subject, (&place.0, place.1), None)?);
+            parts.push(ChargePart::stage(context, subject, &place.0, place.1, None)?);
         }
     }
     Ok(parts)
@@ -93,7 +94,7 @@ fn windows(context: &PartitionContext<'_>) -> Result<BTreeMap<(String, Month), R
     for file in context.publication.current("reservation") {
         let source = file.path.split('/').nth(1).and_then(crate::hive::parse);
         let source = source.and_then(|(_, source)| source).unwrap_or_default();
-        for batch in read_table(context.store.reader(&file.place)?, None, 16_384)? {
+        for batch in read_table(context.publication.store().reader(&file.place)?, None, 16_384)? {
             let batch = batch?;
             sources.extend(std::iter::repeat_n(source.clone(), batch.num_rows()));
             batches.push(batch);

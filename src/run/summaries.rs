@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::corrections::additions;
+use super::extent::RunSelection;
 use super::partition::{PartitionContext, PartitionResult, Settled};
-use super::recompute::Outdated;
 use super::run_report::OverlapReport;
 use super::usage::{UsagePart, publish_part};
 use crate::config::Plan;
@@ -72,15 +72,14 @@ pub(crate) fn months(
     state: &State,
     fresh: &BTreeMap<Month, Vec<Summary>>,
     partitions: &mut BTreeMap<ViewPlace, Vec<Day>>,
-    outdated: &Outdated,
-    (is_rebuild, is_resummarised): (bool, bool),
+    selection: &RunSelection,
 ) -> BTreeSet<Month> {
-    let is_everything = is_resummarised && !is_rebuild;
+    let is_everything = selection.extent.is_of_published_records();
     let published = state.summaries().iter();
     let jobs: BTreeSet<ViewPlace> = partitions.keys().map(folded).collect();
     let touched = published
         .clone()
-        .filter(|place| is_everything || outdated.summaries.contains(place) || jobs.contains(&folded(place)));
+        .filter(|place| is_everything || selection.outdated.summaries.contains(place) || jobs.contains(&folded(place)));
     let months: BTreeSet<Month> = touched.map(|(_, month)| *month).chain(fresh.keys().copied()).collect();
     let new = fresh.values().flatten().map(|row| (row.site.to_lowercase(), row.month));
     let with_summaries: BTreeSet<ViewPlace> = published.map(folded).chain(new).collect();
@@ -145,7 +144,8 @@ pub(crate) fn contributions(
 pub(crate) fn settle(
     context: &PartitionContext<'_>,
     state: &State,
-    (fresh, months): (BTreeMap<Month, Vec<Summary>>, &BTreeSet<Month>),
+    fresh: BTreeMap<Month, Vec<Summary>>,
+    months: &BTreeSet<Month>,
     merge: impl FnOnce(&PartitionContext<'_>) -> Result<Vec<PartitionResult>>,
     progress: &dyn Progress,
 ) -> Result<(SettledSummaries, Vec<PartitionResult>, Vec<OverlapReport>)> {
@@ -216,7 +216,7 @@ fn settle_months(
     let mut settled = SettledSummaries::default();
     for &month in months {
         let mut rows = fresh.remove(&month).unwrap_or_default();
-        if !context.is_rebuild {
+        if !context.selection.extent.is_rebuild() {
             read(context, state, month, &mut rows)?;
         }
         let mut by_site: BTreeMap<String, Vec<Summary>> = BTreeMap::new();
@@ -227,7 +227,7 @@ fn settle_months(
             place(context, (site, month), rows, jobs, &mut settled)?;
         }
     }
-    if context.is_rebuild {
+    if context.selection.extent.is_rebuild() {
         let published = context.publication.published();
         for file in published.into_iter().flat_map(Manifest::files) {
             if matches!(file.dataset.as_str(), "summary" | "summary_history") {
@@ -263,10 +263,7 @@ pub(crate) fn read(context: &PartitionContext<'_>, state: &State, month: Month, 
     for (site, _) in state.summaries().iter().filter(|(_, of)| *of == month) {
         for dataset in ["summary", "summary_history"] {
             let path = lake::month_path(dataset, site, month);
-            for batch in lake::batches(context.store, context.publication, &path)?
-                .into_iter()
-                .flatten()
-            {
+            for batch in lake::batches(context.publication, &path)?.into_iter().flatten() {
                 rows.append(&mut from_batch(&batch?, site, month)?);
             }
         }

@@ -86,11 +86,11 @@ fn publish_site(
         total.add(to_batch(rows, part)?)?;
     }
     for (other, month) in state.contributions() {
-        if other != site || context.is_rebuild {
+        if other != site || context.selection.extent.is_rebuild() {
             continue;
         }
         let path = lake::month_path("usage_part", site, *month);
-        let Some(batches) = lake::batches(context.store, context.publication, &path)? else {
+        let Some(batches) = lake::batches(context.publication, &path)? else {
             continue;
         };
         for batch in batches {

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use arrow::array::RecordBatch;
 
-use super::location::Store;
 use super::manifest::Manifest;
 use super::publish::Publication;
 use super::staged::StagedWriter;
@@ -266,7 +265,6 @@ impl<'a> LakeTable<'a> {
 /// # Errors
 /// [`crate::error::Kind::Io`] when it cannot be read.
 pub fn batches(
-    store: &Store,
     publication: &Publication,
     path: &str,
 ) -> Result<Option<Box<dyn Iterator<Item = Result<RecordBatch>> + Send>>> {
@@ -276,5 +274,9 @@ pub fn batches(
     {
         return Ok(None);
     }
-    Ok(Some(Box::new(read_table(store.reader(path)?, None, READ_ROWS)?)))
+    Ok(Some(Box::new(read_table(
+        publication.store().reader(path)?,
+        None,
+        READ_ROWS,
+    )?)))
 }

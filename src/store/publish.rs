@@ -72,6 +72,12 @@ pub struct Committed {
 }
 
 impl Publication {
+    /// The lake that is published to.
+    #[must_use]
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
     /// Takes the lock, and begins as [`Publication::under`] it.
     ///
     /// # Errors

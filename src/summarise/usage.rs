@@ -15,6 +15,7 @@ use crate::normalise::{Scale, ScaleReference, Scales};
 use crate::reference::benchmark::{Each, Score};
 use crate::schema::batch::number;
 use crate::time::Month;
+use crate::time::calendar::Period;
 
 /// Adds up the records of one site.
 pub struct Usage<'a> {
@@ -48,17 +49,17 @@ impl UsageShares {
 fn scaled_work(
     per_core: Each<Score>,
     reference: &ScaleReference,
-    (cpu_ms, wall_ms): (Option<i64>, i64),
-    (scaled_cpu_ms, scaled_wall_ms): (Option<i64>, Option<i64>),
+    cpu_ms: Option<i64>,
+    wall_ms: i64,
+    scaled_cpu_ms: Option<i64>,
+    scaled_wall_ms: Option<i64>,
     core_n: i64,
 ) -> WorkSums {
     let node = reference
         .node_e4
         .map_or_else(Each::default, |e4| Each::only(reference.kind, i128::from(e4)));
     let raw = node.or(per_core.without(reference.kind));
-    let cpu = cpu_ms.map_or_else(Each::default, |cpu_ms| raw.over_ms(cpu_ms));
-    let (wall, core_wall) = (raw.over_ms(wall_ms), raw.over_ms(wall_ms.saturating_mul(core_n)));
-    let mut work = WorkSums { cpu, wall, core_wall };
+    let mut work = raw_work(raw, cpu_ms, wall_ms, core_n);
     if let Some(scaled_ms) = scaled_cpu_ms {
         work.cpu = reference.per_core.over_ms(scaled_ms).or(work.cpu);
     }
@@ -68,6 +69,27 @@ fn scaled_work(
         work.core_wall = reference.per_core.over_ms(scaled_core_ms).or(work.core_wall);
     }
     work
+}
+
+/// The work of times at a score per core.
+fn raw_work(per_core: Each<Score>, cpu_ms: Option<i64>, wall_ms: i64, core_n: i64) -> WorkSums {
+    WorkSums {
+        cpu: cpu_ms.map_or_else(Each::default, |cpu_ms| per_core.over_ms(cpu_ms)),
+        wall: per_core.over_ms(wall_ms),
+        core_wall: per_core.over_ms(wall_ms.saturating_mul(core_n)),
+    }
+}
+
+/// The group of a record in one of its periods.
+fn key_of<'r>(view: &RecordView<'r>, row: usize, period: &Period) -> KeyRef<'r> {
+    KeyRef {
+        vo: view.vo.get(row),
+        allocation_year: period.allocation_year,
+        month: period.month,
+        day: period.day,
+        dimensions: view.dimensions.map(|column| column.get(row)),
+        correction_id: None,
+    }
 }
 
 impl<'a> Usage<'a> {
@@ -112,8 +134,7 @@ impl<'a> Usage<'a> {
                 refused.push(row);
             } else {
                 let combination = alike.as_ref().and_then(|alike| alike.get(row).copied());
-                let how = (scale, reference.as_ref());
-                self.add_row((&view, combination), row, how, names.as_ref());
+                self.add_row(&view, combination, row, scale, reference.as_ref(), names.as_ref());
             }
         }
         Ok(refused)
@@ -121,9 +142,11 @@ impl<'a> Usage<'a> {
 
     fn add_row(
         &mut self,
-        (view, combination): (&RecordView<'_>, Option<u64>),
+        view: &RecordView<'_>,
+        combination: Option<u64>,
         row: usize,
-        (scale, reference): (&Scale, Option<&ScaleReference>),
+        scale: &Scale,
+        reference: Option<&ScaleReference>,
         names: Option<&CorrectedNames<'_>>,
     ) {
         let end_ms = number(view.end_utc, row);
@@ -180,29 +203,24 @@ impl<'a> Usage<'a> {
             let exact_ms = wall.saturating_mul(1000).saturating_add(fraction_ms);
             let work = match reference {
                 None if per_core.is_empty() => None,
-                None => Some(WorkSums {
-                    cpu: cpu.map_or_else(Each::default, |cpu_ms| per_core.over_ms(cpu_ms)),
-                    wall: per_core.over_ms(exact_ms),
-                    core_wall: per_core.over_ms(exact_ms.saturating_mul(core_n)),
-                }),
+                None => Some(raw_work(per_core, cpu, exact_ms, core_n)),
                 Some(reference) => {
                     let scaled_cpu_ms = number(view.scaled_cpu_ms, row);
                     let scaled_wall_ms = number(view.scaled_wall_ms, row);
-                    let scaled_ms = (
-                        scaled_cpu_ms.map(|_| share(&self.shares.scaled_cpu_ms)),
-                        scaled_wall_ms.map(|_| share(&self.shares.scaled_wall_ms)),
-                    );
-                    Some(scaled_work(per_core, reference, (cpu, exact_ms), scaled_ms, core_n))
+                    let scaled_cpu_ms = scaled_cpu_ms.map(|_| share(&self.shares.scaled_cpu_ms));
+                    let scaled_wall_ms = scaled_wall_ms.map(|_| share(&self.shares.scaled_wall_ms));
+                    Some(scaled_work(
+                        per_core,
+                        reference,
+                        cpu,
+                        exact_ms,
+                        scaled_cpu_ms,
+                        scaled_wall_ms,
+                        core_n,
+                    ))
                 }
             };
-            let key = || KeyRef {
-                vo: view.vo.get(row),
-                allocation_year: period.allocation_year,
-                month: period.month,
-                day: period.day,
-                dimensions: view.dimensions.map(|column| column.get(row)),
-                correction_id: None,
-            };
+            let key = || key_of(view, row, period);
             let groups = &mut self.groups;
             let place = match combination {
                 Some(combination) => self.known.group(combination, period.from_ms, || groups.place(key())),

@@ -51,8 +51,11 @@ impl Stalled {
     }
 }
 
+/// The command, which signals end as in a terminal: tests that a shell runs in the background inherit that SIGINT is
+/// ignored.
 fn gridtally(args: &[&str], folder: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_gridtally"));
+    let mut command = Command::new("env");
+    command.args(["--default-signal=INT,TERM", env!("CARGO_BIN_EXE_gridtally")]);
     command.args(args).current_dir(folder);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     command

@@ -7,7 +7,7 @@ use arrow::array::{Array, ArrayRef, RecordBatch};
 use arrow::util::display::array_value_to_string;
 use serde::Serialize;
 
-use super::piece::pieces;
+use super::piece::{ExplainedTariff, pieces};
 use super::raw;
 use crate::charge::facts::Facts;
 use crate::charge::inputs::INPUTS;
@@ -238,7 +238,7 @@ impl ExplainedLake {
             } else {
                 used(&shares, site, word(text(record, "vo")?, 0))
             },
-            charges: self.charges(site, month, record, (record_id, &shares, calendar.as_ref()))?,
+            charges: self.charges(site, month, record, record_id, &shares, calendar.as_ref())?,
             zone: self.manifest.facts.get(&state::zone_fact(&of("source")?)).cloned(),
             line: int(record, "line")?.value(0),
             record_id: hex(record_id),
@@ -310,7 +310,9 @@ impl ExplainedLake {
         site: &str,
         month: crate::time::Month,
         record: &RecordBatch,
-        (record_id, shares, calendar): (&[u8], &[PeriodShare], Option<&Calendar>),
+        record_id: &[u8],
+        shares: &[PeriodShare],
+        calendar: Option<&Calendar>,
     ) -> Result<Vec<JobCharge>> {
         let rows = self.batches(&lake::month_path("job_charges", site, month))?;
         let bill_rows = self.bill_rows(site, month)?;
@@ -328,8 +330,12 @@ impl ExplainedLake {
                         &bill_rows,
                         site,
                         record_id,
-                        (key, Some(pools.value(row))),
-                        (shares, None),
+                        ExplainedTariff {
+                            key,
+                            pool: Some(pools.value(row)),
+                        },
+                        shares,
+                        None,
                     )?;
                     if !pieces.is_empty() {
                         let lines = match &mut bills_of {
@@ -351,7 +357,11 @@ impl ExplainedLake {
                 }
                 let tariff = Tariff::restored(ids.value(row), texts.value(row), chosen.value(row))?;
                 let holds_ms = calendar.map(|calendar| tariff.policy.holds_ms(calendar));
-                let pieces = pieces(&rows, site, record_id, (tariff.key(), None), (shares, holds_ms))?;
+                let wanted = ExplainedTariff {
+                    key: tariff.key(),
+                    pool: None,
+                };
+                let pieces = pieces(&rows, site, record_id, wanted, shares, holds_ms)?;
                 if pieces.is_empty() {
                     continue;
                 }

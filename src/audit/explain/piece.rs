@@ -10,16 +10,23 @@ use crate::schema::batch::{date, decimal, id, int, number, text, word};
 use crate::store::lake;
 use crate::summarise::share::PeriodShare;
 
-/// Policy, version and options, and the pool where a policy has several.
-pub(crate) type ExplainedPayer<'a> = ((&'a str, &'a str, &'a str), Option<&'a str>);
+/// What a job was charged by.
+#[derive(Clone, Copy)]
+pub(crate) struct ExplainedTariff<'a> {
+    /// Policy, version and options.
+    pub(crate) key: (&'a str, &'a str, &'a str),
+    /// The pool, where a policy has several.
+    pub(crate) pool: Option<&'a str>,
+}
 
 /// The parts of a job's charge by one payer.
 pub(crate) fn pieces(
     rows: &[RecordBatch],
     site: &str,
     record_id: &[u8],
-    (wanted, pool): ExplainedPayer<'_>,
-    (shares, holds_ms): (&[PeriodShare], Option<(i64, i64)>),
+    wanted: ExplainedTariff<'_>,
+    shares: &[PeriodShare],
+    holds_ms: Option<(i64, i64)>,
 ) -> Result<Vec<ExplainedPiece>> {
     let mut pieces = Vec::new();
     for batch in rows {
@@ -32,8 +39,8 @@ pub(crate) fn pieces(
         let day = date(batch, "day")?;
         for row in 0..batch.num_rows() {
             let key = (policy.value(row), version.value(row), options.value(row));
-            let is_of_pool = pool.is_none_or(|pool| pools.value(row) == pool);
-            if key != wanted || !is_of_pool || ids.value(row) != record_id {
+            let is_of_pool = wanted.pool.is_none_or(|pool| pools.value(row) == pool);
+            if key != wanted.key || !is_of_pool || ids.value(row) != record_id {
                 continue;
             }
             let share = shares.iter().find(|share| {

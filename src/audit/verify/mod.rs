@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::error::{Error, Kind, Result};
 use crate::lake::views::folded;
-use crate::ledger::{Book, Outcome, Reason};
+use crate::ledger::{Book, Outcome, Reason, RowReasons};
 use crate::runtime::clock::Stopwatch;
 use crate::schema;
 use crate::schema::batch::{id, int, number, text, time};
@@ -394,7 +394,7 @@ fn count_history(batch: &RecordBatch, of: &mut BTreeMap<(String, Reason), u64>) 
     let steps = int(batch, "step_n")?;
     for row in 0..batch.num_rows() {
         let outcome = Outcome::parse(outcome.value(row)).unwrap_or(Outcome::Superseded);
-        let (job, step) = Reason::of_rows(outcome);
+        let RowReasons { job, step } = Reason::of_rows(outcome);
         *of.entry((files.value(row).to_owned(), job)).or_default() += 1;
         let step_n = u64::try_from(steps.value(row)).unwrap_or(0);
         if step_n > 0 {

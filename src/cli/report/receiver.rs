@@ -128,7 +128,7 @@ impl ReceiverArgs {
         let book = BookLock::take(&store, self.wait.or(0))?;
         note_cut_off(&book);
         let (lake, plan) = compare()?;
-        let sent = self.send(&book, receiver, &lake, &plan, (out, to.layout))?;
+        let sent = self.send(&book, receiver, &lake, &plan, out, to.layout)?;
         print(&diff::table(&title, &plan.changes), to.format)?;
         note_sent(&plan, &sent);
         Ok(())
@@ -149,7 +149,8 @@ impl ReceiverArgs {
         receiver: &str,
         lake: &Lake,
         plan: &PublicationPlan,
-        (out, layout): (&str, OutboxLayout),
+        out: &str,
+        layout: OutboxLayout,
     ) -> Result<Vec<PublicationEntry>> {
         send::permit(lake, plan)?;
         if plan.is_empty() {

@@ -15,15 +15,15 @@ use arrow::array::RecordBatch;
 
 use self::entry::{from_batches, to_batch};
 use self::targets::Targets;
-use super::reading::{ReadFile, Reading};
+use super::reading::{LedgerFiles, ReadFile};
 use crate::dedupe::Window;
 use crate::dedupe::spill::Spill;
 use crate::error::{Error, Result};
 use crate::lake::state::State;
 use crate::ledger::Reason;
 use crate::schema::batch::{int, text, texts};
+use crate::store::Publication;
 use crate::store::lake::{self, LakeTable};
-use crate::store::{Publication, Store};
 
 pub(crate) use self::entry::{RepairEntry, RepairKey};
 
@@ -52,12 +52,12 @@ impl Repairs {
     ///
     /// # Errors
     /// [`crate::error::Kind::Io`] when the lake cannot be read.
-    pub(crate) fn load(store: &Store, publication: &Publication, is_rebuild: bool) -> Result<Self> {
+    pub(crate) fn load(publication: &Publication, is_rebuild: bool) -> Result<Self> {
         if is_rebuild {
             return Ok(Self::default());
         }
         let mut entries = Vec::new();
-        for batch in lake::batches(store, publication, PATH)?.into_iter().flatten() {
+        for batch in lake::batches(publication, PATH)?.into_iter().flatten() {
             entries.append(&mut from_batches(&batch?)?);
         }
         let before = marks(&entries);
@@ -71,11 +71,12 @@ impl Repairs {
     /// As reading any file.
     pub(crate) fn read(
         &mut self,
-        (files, file_ids): (&[Reading], &[Arc<str>]),
+        files: LedgerFiles<'_>,
         read: &mut [ReadFile],
         window: Window,
         spill: &Spill,
-        (store, publication, state): (&Store, &Publication, &State),
+        publication: &Publication,
+        state: &State,
     ) -> Result<()> {
         let ours: Vec<usize> = (0..read.len())
             .filter(|at| read.get(*at).is_some_and(|read| read.is_repair))
@@ -83,17 +84,15 @@ impl Repairs {
         if ours.is_empty() {
             return Ok(());
         }
-        let is_ours = |id: &str| ours.iter().any(|at| file_ids.get(*at).is_some_and(|own| **own == *id));
+        let is_ours = |id: &str| ours.iter().any(|at| files.ids.get(*at).is_some_and(|own| **own == *id));
         self.entries.retain(|entry| !is_ours(&entry.repair_file_id));
         for at in ours {
-            let (Some(reading), Some(own)) = (files.get(at), file_ids.get(at)) else {
+            let (Some(reading), Some(own)) = (files.readings.get(at), files.ids.get(at)) else {
                 continue;
             };
             let mut targets = Targets {
-                file_ids,
                 files,
                 read: &mut *read,
-                store,
                 publication,
                 state,
                 marks: marks(&self.entries),
@@ -119,12 +118,7 @@ impl Repairs {
     ///
     /// # Errors
     /// [`crate::error::Kind::Io`] when the lake cannot be read or written.
-    pub(crate) fn touch(
-        &self,
-        read_now: &[Arc<str>],
-        (store, publication): (&Store, &Publication),
-        state: &mut State,
-    ) -> Result<()> {
+    pub(crate) fn touch(&self, read_now: &[Arc<str>], publication: &Publication, state: &mut State) -> Result<()> {
         let after = self.marks();
         let files: BTreeSet<&String> = after.keys().chain(self.before.keys()).collect();
         for file_id in files {
@@ -137,7 +131,7 @@ impl Repairs {
             }
             settle(&mut state.book, file_id, is)?;
             let path = lake::rejects_path(file_id);
-            let Some(batches) = lake::batches(store, publication, &path)? else {
+            let Some(batches) = lake::batches(publication, &path)? else {
                 return Err(Error::internal("refusals are mended that are not published").at("input", file_id));
             };
             let mut table = LakeTable::create(publication, "rejects", &path)?;

@@ -1,22 +1,19 @@
 //! What is refused and may be mended.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use super::entry::{self, RepairKey};
 use super::{RepairMark, RepairMarks};
 use crate::error::Result;
-use crate::ingest::reading::{ReadFile, Reading};
+use crate::ingest::reading::{LedgerFiles, ReadFile};
 use crate::lake::state::State;
 use crate::schema::batch::{int, text};
-use crate::store::{Publication, Store, lake};
+use crate::store::{Publication, lake};
 
 /// The refusals that repair files may name: of files read now, and of files that are published.
 pub(crate) struct Targets<'a> {
-    pub(crate) file_ids: &'a [Arc<str>],
-    pub(crate) files: &'a [Reading],
+    pub(crate) files: LedgerFiles<'a>,
     pub(crate) read: &'a mut [ReadFile],
-    pub(crate) store: &'a Store,
     pub(crate) publication: &'a Publication,
     pub(crate) state: &'a State,
     /// What is mended already.
@@ -58,9 +55,13 @@ impl Targets<'_> {
 
     fn refusals(&mut self, source: &str, file_id: &str) -> Result<BTreeMap<RepairKey, u64>> {
         let mut refusals = BTreeMap::new();
-        let now = self.file_ids.iter().position(|id| **id == *file_id);
+        let now = self.files.ids.iter().position(|id| **id == *file_id);
         if let Some(at) = now {
-            let is_ours = self.files.get(at).is_some_and(|reading| reading.source.name == source);
+            let is_ours = self
+                .files
+                .readings
+                .get(at)
+                .is_some_and(|reading| reading.source.name == source);
             if let (true, Some(read)) = (is_ours, self.read.get_mut(at)) {
                 read.rejects.visit(|line, byte_offset, reason, row_n| {
                     refusals.insert((line, byte_offset, reason), row_n);
@@ -73,10 +74,7 @@ impl Targets<'_> {
             return Ok(refusals);
         }
         let path = lake::rejects_path(file_id);
-        for batch in lake::batches(self.store, self.publication, &path)?
-            .into_iter()
-            .flatten()
-        {
+        for batch in lake::batches(self.publication, &path)?.into_iter().flatten() {
             let batch = batch?;
             let (line, offset) = (int(&batch, "line")?, int(&batch, "byte_offset")?);
             let (reason, rows) = (text(&batch, "reason")?, int(&batch, "row_n")?);

@@ -1,0 +1,45 @@
+//! Which sites and months were scaled by other benchmarks than those of now.
+
+use std::collections::BTreeSet;
+
+use crate::config::Plan;
+use crate::lake::benchmark_fact::{ScaledData, fact};
+use crate::lake::state::State;
+use crate::lake::views::ViewPlace;
+
+/// Places whose work was computed from other benchmarks than those of now.
+#[derive(Debug, Default)]
+pub(crate) struct Outdated {
+    /// Of jobs.
+    pub(crate) jobs: BTreeSet<ViewPlace>,
+    /// Of summaries.
+    pub(crate) summaries: BTreeSet<ViewPlace>,
+}
+
+impl Outdated {
+    /// Compares what was written down with what the table says now, between the same instants.
+    pub(crate) fn find(state: &State, plan: &Plan) -> Self {
+        let is_outdated = |scaled: ScaledData, place: &&ViewPlace| {
+            let was = state.fact(&scaled.fact(place)).unwrap_or_default();
+            let mut words = was.splitn(3, ' ').map(str::parse::<i64>);
+            let asked = match (words.next(), words.next()) {
+                (Some(Ok(from_ms)), Some(Ok(until_ms))) => Some((from_ms, until_ms)),
+                _ => None,
+            };
+            fact(plan, scaled, place, asked).1 != was
+        };
+        let of = |scaled: ScaledData, places: &[ViewPlace]| {
+            let outdated = places.iter().filter(|place| is_outdated(scaled, place));
+            outdated.cloned().collect()
+        };
+        Self {
+            jobs: of(ScaledData::Jobs, state.partitions()),
+            summaries: of(ScaledData::Summaries, state.summaries()),
+        }
+    }
+
+    /// Whether there is none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.jobs.is_empty() && self.summaries.is_empty()
+    }
+}

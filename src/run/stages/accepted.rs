@@ -1,0 +1,149 @@
+//! Sixth stage: no limit is broken; sums, overhead and the ledger are staged.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::context::{RunContext, RunMonitor};
+use super::merge_inputs::{MergeInputs, Partitions};
+use super::open_lake::OpenLake;
+use super::scope::RunScope;
+use super::staged::StagedRun;
+use crate::error::Result;
+use crate::lake::found::FoundFile;
+use crate::lake::state::State;
+use crate::overhead;
+use crate::overhead::sweep::Sweep;
+use crate::reference::inventory;
+use crate::run::charges::{self, ChargePart};
+use crate::run::partition::PartitionContext;
+use crate::run::run_report::RunReport;
+use crate::run::usage::{UsagePart, publish_usage};
+use crate::run::{corrections, recompute};
+use crate::runtime::progress::Progress;
+use crate::store::{Publication, lake};
+use crate::time::Month;
+
+/// Merged records that the pipeline's limits allow to be published.
+pub(super) struct AcceptedRecords<'a> {
+    pub(super) scope: RunScope<'a>,
+    /// Ids of the files that were read.
+    pub(super) file_ids: Vec<Arc<str>>,
+    pub(super) inputs: MergeInputs,
+    pub(super) partitions: Partitions,
+    /// What places contribute to usage.
+    pub(super) parts: Vec<UsagePart>,
+    /// What places were charged.
+    pub(super) charged: Vec<ChargePart>,
+}
+
+impl<'a> AcceptedRecords<'a> {
+    /// Stages usage, charges, overhead, corrections and all that the lake says of itself.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Internal`] when the ledger does not close, [`crate::error::Kind::Data`] when a sum does not fit
+    /// its column, [`crate::error::Kind::Config`] as [`overhead::publish`], [`crate::error::Kind::Io`] when the lake cannot
+    /// be read or written.
+    pub(super) fn stage(self, monitor: &mut RunMonitor<'_>) -> Result<StagedRun<'a>> {
+        let Self {
+            scope,
+            file_ids,
+            inputs,
+            partitions,
+            parts,
+            charged,
+        } = self;
+        let RunScope {
+            context: run,
+            mut lake,
+            found,
+            selection,
+            ..
+        } = scope;
+        let RunContext { plan, progress, .. } = run;
+        let extent = selection.extent;
+        let OpenLake {
+            publication,
+            state,
+            new_corrections,
+            ..
+        } = &mut lake;
+        let publication = &*publication;
+        let context = inputs.context(plan, publication, &selection);
+        let is_fresh = |place: &(String, Month)| partitions.get(place).is_some_and(|days| !days.is_empty());
+        monitor.report.recomputed = recompute::compare(&context, &selection.outdated, &parts, is_fresh)?;
+        if extent.is_rebuild() {
+            // Before the files are listed that there will be.
+            forget_stale(publication, state, &partitions);
+        }
+        let sweep = Sweep {
+            plan,
+            publication,
+            present: found.iter().filter_map(FoundFile::file_id).chain(file_ids).collect(),
+            threads: run.threads,
+            memory_byte_n: run.memory_byte_n,
+            progress,
+        };
+        monitor.report.overhead = overhead::publish(&sweep, state, &partitions, new_corrections, extent.is_rebuild())?;
+        let corrected = publish_sums(&context, state, &parts, &charged, extent.is_of_all_sums())?;
+        monitor.report.unmatched_corrections =
+            corrections::publish(plan, publication, &parts, &corrected, extent.is_rebuild())?;
+        note_corrections(monitor.report, progress);
+        state.book.close()?;
+        state.publish(plan, publication)?;
+        monitor.report.settle(state);
+        monitor.end_phase("summarise");
+        Ok(StagedRun { context: run, lake })
+    }
+}
+
+/// Stages usage and charges: what contributions come to. Returns the corrections that charges have entries of.
+fn publish_sums(
+    context: &PartitionContext<'_>,
+    state: &State,
+    parts: &[UsagePart],
+    charged: &[ChargePart],
+    is_everything: bool,
+) -> Result<BTreeSet<String>> {
+    publish_usage(context, state, parts, is_everything)?;
+    charges::publish(context, charged, is_everything)?;
+    charges::corrections(context, charged)
+}
+
+fn note_corrections(report: &RunReport, progress: &dyn Progress) {
+    for id in &report.unmatched_corrections {
+        progress.note(&format!("correction {id} matches nothing"));
+    }
+    for addition in &report.unpriced_corrections {
+        progress.note(&addition.text());
+    }
+}
+
+/// After a rebuild, takes away what the lake held before and no longer should.
+fn forget_stale(publication: &Publication, state: &State, partitions: &Partitions) {
+    let Some(published) = publication.published() else {
+        return;
+    };
+    for file in published.files() {
+        let is_stale = match file.dataset.as_str() {
+            // Charges of other subjects are not made of records.
+            "job_charges" | "charge_part" if !lake::is_month_path(&file.dataset, &file.path) => false,
+            "records" | "history" | "usage_part" | "job_charges" | "charge_part" => {
+                lake::parse_month_path(&file.path).is_none_or(|partition| !partitions.contains_key(&partition))
+            }
+            "rejects" => !state
+                .book
+                .inputs()
+                .keys()
+                .any(|file_id| lake::rejects_path(file_id) == file.path),
+            dataset if inventory::DATASETS.contains(&dataset) => !state
+                .book
+                .inputs()
+                .iter()
+                .any(|(file_id, input)| lake::inventory_path(dataset, &input.source, file_id) == file.path),
+            _ => false,
+        };
+        if is_stale {
+            publication.remove(&file.path);
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! What all stages of a run share: the plan, the options, the means of the machine, and what is reported meanwhile.
+
+use crate::config::Plan;
+use crate::dedupe::Window;
+use crate::dedupe::spill::MEMORY_BUDGET;
+use crate::run::options::RunOptions;
+use crate::run::run_report::RunReport;
+use crate::runtime::clock::Stopwatch;
+use crate::runtime::progress::Progress;
+
+/// What a run is asked to do, and with what means.
+#[derive(Clone, Copy)]
+pub(super) struct RunContext<'a> {
+    pub(super) plan: &'a Plan,
+    pub(super) options: &'a RunOptions,
+    /// The months of records to take.
+    pub(super) window: Window,
+    /// Threads, at least one.
+    pub(super) threads: usize,
+    /// Bytes of records kept in memory before they go to a temporary file.
+    pub(super) memory_byte_n: usize,
+    pub(super) progress: &'a dyn Progress,
+}
+
+impl<'a> RunContext<'a> {
+    /// Threads and memory are what the options name, or what the machine has and suits it.
+    pub(super) fn new(plan: &'a Plan, options: &'a RunOptions, progress: &'a dyn Progress) -> Self {
+        let available = || std::thread::available_parallelism().ok().map(Into::into);
+        Self {
+            plan,
+            options,
+            window: Window {
+                from: options.from,
+                to: options.to,
+            },
+            // A machine that does not say how many threads it has gets one.
+            threads: options.threads.or_else(available).unwrap_or(1).max(1),
+            memory_byte_n: options.memory_byte_n.unwrap_or(MEMORY_BUDGET),
+            progress,
+        }
+    }
+}
+
+/// The report of a run, and the clock that measures its phases.
+pub(super) struct RunMonitor<'a> {
+    pub(super) report: &'a mut RunReport,
+    pub(super) stopwatch: Stopwatch,
+}
+
+impl<'a> RunMonitor<'a> {
+    /// Starts the clock.
+    pub(super) fn start(report: &'a mut RunReport) -> Self {
+        Self {
+            report,
+            stopwatch: Stopwatch::start(),
+        }
+    }
+
+    /// Notes how long the phase took that ends now.
+    pub(super) fn end_phase(&mut self, name: &str) {
+        let seconds = self.stopwatch.lap();
+        self.report.phases.insert(name.to_owned(), seconds);
+    }
+}

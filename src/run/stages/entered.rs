@@ -1,0 +1,145 @@
+//! Fourth stage: the ledger knows every row that was read; candidates wait to be merged.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::context::RunMonitor;
+use super::merge_inputs::{MergeInputs, Partitions, partitions};
+use super::merged::MergedRecords;
+use super::scope::RunScope;
+use crate::config::Plan;
+use crate::dedupe::spill::Spill;
+use crate::error::Result;
+use crate::ingest::findings::Notes;
+use crate::lake::benchmark_fact::ScaledData;
+use crate::lake::state::State;
+use crate::ledger::Book;
+use crate::record::Summary;
+use crate::run::charges::{self, ChargePart};
+use crate::run::partition::{PartitionContext, PartitionResult, process};
+use crate::run::run_report::RunReport;
+use crate::run::summaries::{self, SettledSummaries};
+use crate::run::usage::UsagePart;
+use crate::run::{copied, priced, reservations};
+use crate::runtime::pool;
+use crate::runtime::progress::Progress;
+use crate::time::Month;
+
+/// What was read, entered into the ledger.
+pub(super) struct EnteredInputs<'a> {
+    pub(super) scope: RunScope<'a>,
+    /// Ids of the files that were read.
+    pub(super) file_ids: Vec<Arc<str>>,
+    /// Candidates for records.
+    pub(super) spill: Spill,
+    /// Summaries that were read, by month.
+    pub(super) summaries: BTreeMap<Month, Vec<Summary>>,
+    /// What is to be reported of the files.
+    pub(super) notes: Notes,
+}
+
+impl<'a> EnteredInputs<'a> {
+    /// Merges candidates with what is published, partition by partition, and stages records, summaries and what each
+    /// contributes to usage and charges.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Config`] when jobs and summaries overlap and the pipeline does not say which count,
+    /// [`crate::error::Kind::Data`] when jobs would count twice, [`crate::error::Kind::Io`] when the lake cannot be read or
+    /// written.
+    pub(super) fn merge(self, monitor: &mut RunMonitor<'_>) -> Result<MergedRecords<'a>> {
+        let Self {
+            mut scope,
+            file_ids,
+            spill,
+            summaries: fresh,
+            notes,
+        } = self;
+        let (plan, progress, threads) = (scope.context.plan, scope.context.progress, scope.context.threads);
+        let mut partitions = partitions(&scope, spill.partitions()?, &file_ids);
+        let months = summaries::months(plan, &scope.lake.state, &fresh, &mut partitions, &scope.selection);
+        let inputs = MergeInputs::new(&scope.lake.state, spill, &file_ids);
+        let context = inputs.context(plan, &scope.lake.publication, &scope.selection);
+        let merge = |context: &PartitionContext<'_>| process_all(context, &partitions, threads, progress);
+        let (summaries, done, overlaps) =
+            summaries::settle(&context, &scope.lake.state, fresh, &months, merge, progress)?;
+        monitor.report.overlaps = overlaps;
+        monitor.end_phase("merge");
+        copied::judge(plan, &done, context.paths, &mut monitor.report.copied_jobs, progress)?;
+        note_benchmarks(plan, &done, &summaries, &mut scope.lake.state, monitor.report);
+        let (parts, charged) = contributed(&context, done, summaries, &mut scope.lake.state.book)?;
+        scope
+            .identity_sources
+            .finalize(&mut scope.lake.state.book, &scope.files, &file_ids);
+        Ok(MergedRecords {
+            scope,
+            file_ids,
+            inputs,
+            notes,
+            partitions,
+            parts,
+            charged,
+        })
+    }
+}
+
+/// Partitions are independent of one another: workers take the next one until none is left.
+fn process_all(
+    context: &PartitionContext<'_>,
+    partitions: &Partitions,
+    threads: usize,
+    progress: &dyn Progress,
+) -> Result<Vec<PartitionResult>> {
+    progress.begin(
+        "merging",
+        u64::try_from(partitions.len()).unwrap_or(u64::MAX),
+        "partitions",
+    );
+    // In the order of time, in which dumps mostly are: what waits in memory is given back soonest.
+    let work: Vec<_> = partitions.iter().collect();
+    // One more than there are threads: the last partitions of an odd number are then worked on side by side.
+    let done = pool::each(&work, threads + 1, |((site, month), days)| {
+        let done = process(context, site, *month, days);
+        progress.add(1);
+        done
+    });
+    progress.end();
+    done
+}
+
+/// Writes down which benchmarks each place was scaled by, counts where they came from, and jobs by policy.
+fn note_benchmarks(
+    plan: &Plan,
+    done: &[PartitionResult],
+    summaries: &SettledSummaries,
+    state: &mut State,
+    report: &mut RunReport,
+) {
+    priced::count(done, report);
+    for done in done {
+        let place = (done.site.clone(), done.month);
+        state.note_benchmarks(plan, ScaledData::Jobs, &place, done.asked_ms);
+        for ((benchmark, origin), records) in &done.origins {
+            let of = report.benchmarks.entry((*benchmark).to_owned()).or_default();
+            *of.entry((*origin).to_owned()).or_default() += records;
+        }
+    }
+    // Of a site that knows no benchmarks, none is missed.
+    if plan.normalise.is_of_records_alone() && report.benchmarks.keys().all(|benchmark| benchmark == "none") {
+        report.benchmarks.clear();
+    }
+    for (place, asked_ms) in &summaries.asked_ms {
+        state.note_benchmarks(plan, ScaledData::Summaries, place, *asked_ms);
+    }
+}
+
+/// What partitions and summaries contribute to usage, and what was charged for jobs and reservations.
+fn contributed(
+    context: &PartitionContext<'_>,
+    mut done: Vec<PartitionResult>,
+    summaries: SettledSummaries,
+    book: &mut Book,
+) -> Result<(Vec<UsagePart>, Vec<ChargePart>)> {
+    let mut charged = charges::of_jobs(context, &mut done)?;
+    charged.append(&mut reservations::charge(context)?);
+    Ok((summaries::contributions(context, done, summaries, book)?, charged))
+}

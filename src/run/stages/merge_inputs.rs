@@ -1,0 +1,98 @@
+//! What partitions are merged from, and which of them there are to merge.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::scope::RunScope;
+use crate::config::Plan;
+use crate::dedupe::file_order::FileOrder;
+use crate::dedupe::spill::Spill;
+use crate::lake::new_corrections;
+use crate::lake::state::State;
+use crate::lake::views::Views;
+use crate::ledger::Reason;
+use crate::run::corrections;
+use crate::run::extent::RunSelection;
+use crate::run::partition::PartitionContext;
+use crate::store::Publication;
+use crate::time::{Day, Month};
+
+/// Sites and months to merge, each with the days that have candidates.
+pub(super) type Partitions = BTreeMap<(String, Month), Vec<Day>>;
+
+/// No view of any place.
+static NO_VIEWS: Views = Views::new();
+
+/// Candidates, and what the lake knows of the files they are of.
+pub(super) struct MergeInputs {
+    spill: Spill,
+    order: FileOrder,
+    hashes: BTreeMap<Arc<str>, String>,
+    paths: BTreeMap<Arc<str>, String>,
+    read_now: BTreeSet<Arc<str>>,
+}
+
+impl MergeInputs {
+    /// Of the files in `read_now` the spill holds the candidates.
+    pub(super) fn new(state: &State, spill: Spill, read_now: &[Arc<str>]) -> Self {
+        Self {
+            spill,
+            order: FileOrder::new(state.arrivals()),
+            hashes: state.hashes(),
+            paths: state.paths(),
+            read_now: read_now.iter().cloned().collect(),
+        }
+    }
+
+    /// What every partition needs to know.
+    pub(super) fn context<'a>(
+        &'a self,
+        plan: &'a Plan,
+        publication: &'a Publication,
+        selection: &'a RunSelection,
+    ) -> PartitionContext<'a> {
+        PartitionContext {
+            plan,
+            publication,
+            spill: &self.spill,
+            order: &self.order,
+            hashes: &self.hashes,
+            paths: &self.paths,
+            fresh: &self.read_now,
+            selection,
+            displaced: &NO_VIEWS,
+        }
+    }
+}
+
+/// The partitions to build, each with the days that have something new: beside those with candidates, those that other
+/// news touch.
+pub(super) fn partitions(scope: &RunScope<'_>, mut partitions: Partitions, file_ids: &[Arc<str>]) -> Partitions {
+    let (plan, state, selection) = (scope.context.plan, &scope.lake.state, &scope.selection);
+    for place in &selection.outdated.jobs {
+        partitions.entry(place.clone()).or_default();
+    }
+    if selection.extent.is_of_published_records() {
+        // Additions make contributions where there are no records.
+        for published in state.partitions().iter().chain(state.contributions()) {
+            partitions.entry(published.clone()).or_default();
+        }
+    }
+    for touched in new_corrections::touched(plan, scope.lake.new_corrections, state) {
+        partitions.entry(touched).or_default();
+    }
+    if selection.extent.is_rebuild() {
+        for made in corrections::additions(plan) {
+            partitions.entry(made).or_default();
+        }
+    }
+    for file_id in file_ids {
+        // What the normalise room refused lies with its month, and may lie outside the months asked for.
+        for (site, month, reason) in state.book.places(file_id).into_iter().flat_map(BTreeMap::keys) {
+            if let (Some(site), Some(month), Reason::BenchmarkMissing) = (site, month, reason) {
+                partitions.entry((site.clone(), *month)).or_default();
+            }
+        }
+    }
+    partitions
+}

@@ -1,0 +1,55 @@
+//! First stage: the lake, locked and loaded.
+
+use std::sync::Arc;
+
+use super::context::RunContext;
+use crate::error::Result;
+use crate::lake::new_corrections;
+use crate::lake::state::State;
+use crate::reference::correction::Correction;
+use crate::store::{LakeLock, Manifest, Publication, Store, TemporaryFolder};
+
+/// A lake that this run alone writes to, as it was published last.
+pub(super) struct OpenLake<'a> {
+    /// What is staged for it; holds its lock.
+    pub(super) publication: Publication,
+    /// What it knows.
+    pub(super) state: State,
+    /// Corrections that it does not have yet.
+    pub(super) new_corrections: &'a [Correction],
+    /// The folder of a dry run of what is no lake yet; it is removed last.
+    _temporary: Option<TemporaryFolder>,
+}
+
+impl<'a> OpenLake<'a> {
+    /// Opens the output, takes its lock and loads its state. Reports where no lock keeps a second run out.
+    ///
+    /// # Errors
+    /// [`crate::error::Kind::Busy`] while another run holds the lake, [`crate::error::Kind::Config`] when a correction
+    /// that was applied is changed, [`crate::error::Kind::Io`] when the lake cannot be read.
+    pub(super) fn open(context: RunContext<'a>) -> Result<Self> {
+        let RunContext { plan, options, .. } = context;
+        let output = options.output(plan);
+        let (store, temporary) = if options.dry_run && !Manifest::is_there(output)? {
+            let (store, folder) = Store::temporary()?;
+            (store, Some(folder))
+        } else {
+            (Store::open(output)?, None)
+        };
+        if store.is_web() {
+            let place = store.url();
+            context.progress.note(&format!(
+                "{place} knows no lock: see to it that one run at a time writes there"
+            ));
+        }
+        let publication = Publication::under(Arc::new(LakeLock::take(&store, options.wait)?))?;
+        let state = State::load(&publication)?;
+        let new_corrections = new_corrections::fresh(plan, &state)?;
+        Ok(Self {
+            publication,
+            state,
+            new_corrections,
+            _temporary: temporary,
+        })
+    }
+}
