@@ -11,6 +11,7 @@
 
 pub mod amount;
 pub mod check_example;
+pub mod description;
 pub mod example;
 pub mod facts;
 pub mod inputs;

@@ -7,6 +7,7 @@ mod explain;
 pub mod failure;
 pub mod formats;
 mod help;
+mod init;
 mod inspect;
 mod man;
 pub mod output;
@@ -62,6 +63,7 @@ enum Command {
     Run(run::Args),
     Check(check::Args),
     Inspect(inspect::Args),
+    Init(init::Args),
     Schema(schema::Args),
     Sql(sql::Args),
     Report(report::Args),
@@ -120,6 +122,7 @@ fn execute(command: &Command) -> Result<()> {
         Command::Run(args) => run::run(args),
         Command::Check(args) => check::run(args),
         Command::Inspect(args) => inspect::run(args),
+        Command::Init(args) => init::run(args),
         Command::Schema(args) => schema::run(args),
         Command::Sql(args) => sql::run(args),
         Command::Report(args) => report::run(args),

@@ -1,13 +1,15 @@
 //! `gridtally schema`
 
 use super::output;
+use crate::charge::description::policy_file;
+use crate::config::description::pipeline_file;
 use crate::error::Result;
 use crate::report::render::TableFormat;
 use crate::schema::{self, render};
 
-/// Show the columns of the datasets: type, unit, meaning, origin.
+/// Show the columns of the datasets, or the JSON Schema of a file that people write.
 ///
-/// Without a dataset, all of them are shown.
+/// Without a dataset, all of them are shown: type, unit, meaning and origin of each column.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -15,7 +17,10 @@ Examples:
     gridtally schema usage
 
   The same for a program:
-    gridtally schema usage --format json")]
+    gridtally schema usage --format json
+
+  So that an editor completes and checks a pipeline file:
+    gridtally schema --json-schema pipeline > pipeline.schema.json")]
 pub(super) struct Args {
     /// The dataset, such as `usage`.
     dataset: Option<String>,
@@ -23,12 +28,21 @@ pub(super) struct Args {
     /// Format on stdout.
     #[arg(long, value_name = "FORMAT", default_value = "markdown", value_parser = super::formats::only(FORMATS))]
     format: TableFormat,
+
+    /// Print the JSON Schema of this kind of file.
+    #[arg(long, value_name = "FILE", value_parser = ["pipeline", "policy"], conflicts_with_all = ["dataset", "format"])]
+    json_schema: Option<String>,
 }
 
 /// What schemas are printed in.
 const FORMATS: &[TableFormat] = &[TableFormat::Markdown, TableFormat::Json];
 
 pub(super) fn run(args: &Args) -> Result<()> {
+    match args.json_schema.as_deref() {
+        Some("policy") => return output::json(&policy_file().json_schema("policy.schema.json")),
+        Some(_) => return output::json(&pipeline_file().json_schema("pipeline.schema.json")),
+        None => {}
+    }
     let one;
     let datasets = match &args.dataset {
         Some(name) => {

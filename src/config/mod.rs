@@ -8,6 +8,7 @@ pub mod capacity_spec;
 pub mod charge_spec;
 pub mod compile;
 pub mod compiler;
+pub mod description;
 pub(crate) mod fingerprint;
 pub mod inventory_spec;
 pub mod normalise_spec;

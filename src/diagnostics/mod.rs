@@ -1,5 +1,6 @@
 //! Every mistake of a pipeline or policy file, collected and told at once.
 
+pub mod description;
 pub(crate) mod section;
 
 use std::collections::BTreeSet;

@@ -2,6 +2,7 @@
 
 mod clock_changes;
 mod count;
+pub mod init;
 mod propose;
 mod report;
 

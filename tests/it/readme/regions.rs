@@ -3,6 +3,8 @@
 use std::fmt::Write as _;
 
 use clap::CommandFactory as _;
+use gridtally::charge::description::policy_file;
+use gridtally::config::description::pipeline_file;
 use gridtally::error::Kind;
 use gridtally::ledger::Reason;
 
@@ -12,7 +14,7 @@ use crate::support::sample::repository;
 type RegionWriter = fn() -> String;
 
 /// The regions there are, and what writes each.
-const REGIONS: [(&str, RegionWriter); 7] = [
+const REGIONS: [(&str, RegionWriter); 9] = [
     ("exit codes", exit_codes),
     ("reasons", reasons),
     ("datasets", datasets),
@@ -20,6 +22,8 @@ const REGIONS: [(&str, RegionWriter); 7] = [
     ("commands", commands),
     ("command line", command_line),
     ("rooms", rooms),
+    ("pipeline file", || pipeline_file().markdown()),
+    ("policy file", || policy_file().markdown()),
 ];
 
 /// The page with every region as it is today, and the names of its regions.

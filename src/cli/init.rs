@@ -1,0 +1,122 @@
+//! `gridtally init`
+
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+
+use super::output;
+use super::progress::Terminal;
+use crate::error::{Error, Kind, Result};
+use crate::inspect::init::{InspectedInput, PipelineDraft, draft};
+use crate::inspect::{self, InspectLook};
+use crate::runtime::Progress as _;
+use crate::sources::location::is_url;
+
+/// Write a commented pipeline file for dumps.
+///
+/// Reads each dump as `inspect` does and writes the sources and inventories it proposes. What a dump does not state, such
+/// as the site or the zone of its times, is left empty, with a comment; `gridtally check` names the line of each. A file
+/// that exists is never overwritten.
+#[derive(Debug, clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  gridtally init dumps/sacct-2026-03.txt.xz
+  gridtally check pipeline.toml
+
+  A spool of APEL messages and a listing of nodes:
+    gridtally init --out bay.toml spool nodes.csv")]
+pub(super) struct Args {
+    /// Files, folders or URLs.
+    #[arg(required = true, value_name = "DUMP")]
+    dump: Vec<PathBuf>,
+
+    /// The pipeline file to write.
+    #[arg(long, value_name = "FILE", default_value = "pipeline.toml")]
+    out: PathBuf,
+}
+
+pub(super) fn run(args: &Args) -> Result<()> {
+    // Known before dumps are read; what happens meanwhile is found when the file is made.
+    if args.out.exists() {
+        return Err(exists(&args.out));
+    }
+    let progress = Terminal::new();
+    let mut inputs = Vec::new();
+    for word in &args.dump {
+        let (files, troubles) = inspect::files(word)?;
+        if let Some(trouble) = troubles.into_iter().next() {
+            return Err(trouble);
+        }
+        let mut input = InspectedInput {
+            path: from_pipeline(&args.out, &word.to_string_lossy())?,
+            files: Vec::new(),
+        };
+        for file in files {
+            progress.begin(&file.path, 0, "rows");
+            let report = inspect::inspect(&file, InspectLook::Usual, &progress);
+            progress.end();
+            let report = report?;
+            input.files.push((from_pipeline(&args.out, &report.path)?, report));
+        }
+        inputs.push(input);
+    }
+    let name = args.out.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let name = name.ok_or_else(|| Error::new(Kind::Usage, format!("{} names no file", args.out.display())))?;
+    let draft = draft(&name, &inputs);
+    for path in &draft.unknown {
+        output::people(&format!(
+            "warning: {path}: no known dialect, or nothing in it can be read"
+        ));
+    }
+    if draft.source_n == 0 {
+        return Err(Error::new(
+            Kind::Data,
+            "no file is a dump or a listing that gridtally reads: nothing is written",
+        ));
+    }
+    write(&args.out, &draft)?;
+    output::text(&summary(&args.out, &draft))
+}
+
+/// Writes a file that does not exist.
+fn write(path: &Path, draft: &PipelineDraft) -> Result<()> {
+    let at = |why: std::io::Error| Error::io(format!("{} cannot be written", path.display())).because(why);
+    let mut file = match OpenOptions::new().write(true).create_new(true).open(path) {
+        Err(why) if why.kind() == ErrorKind::AlreadyExists => return Err(exists(path)),
+        opened => opened.map_err(at)?,
+    };
+    file.write_all(draft.text.as_bytes()).map_err(at)
+}
+
+fn exists(path: &Path) -> Error {
+    let message = format!(
+        "{} exists and is not overwritten; --out names another file",
+        path.display()
+    );
+    Error::new(Kind::Usage, message)
+}
+
+/// A path as the pipeline file writes it: relative to the folder of that file where this is the current one, else absolute.
+fn from_pipeline(out: &Path, path: &str) -> Result<String> {
+    let is_here = out
+        .parent()
+        .is_none_or(|folder| folder.as_os_str().is_empty() || folder == Path::new("."));
+    if is_url(path) || is_here {
+        return Ok(path.to_owned());
+    }
+    Ok(std::path::absolute(path)?.to_string_lossy().into_owned())
+}
+
+fn summary(path: &Path, draft: &PipelineDraft) -> String {
+    let path = path.display();
+    let n = draft.source_n;
+    let mut lines = vec![format!("{path}: {n} source{}", if n == 1 { "" } else { "s" })];
+    lines.extend(
+        draft
+            .open
+            .iter()
+            .map(|(line, key)| format!("{path}:{line}: fill in {key}")),
+    );
+    lines.push(format!("then: gridtally check {path}"));
+    lines.join("\n")
+}

@@ -1,0 +1,233 @@
+//! A commented pipeline file for dumps that were inspected: what is known stands in it, what is not is empty.
+
+use std::collections::BTreeSet;
+
+use toml_edit::Value;
+
+use super::report::FileReport;
+
+/// What one word of the command line named: a file, or a folder with the files in it.
+#[derive(Debug)]
+pub struct InspectedInput {
+    /// The path or URL as it is to stand in the pipeline file.
+    pub path: String,
+    /// Every file that was found there, with its own path as it is to stand in the pipeline file.
+    pub files: Vec<(String, FileReport)>,
+}
+
+/// A pipeline file to start from.
+#[derive(Debug, PartialEq, Eq)]
+pub struct PipelineDraft {
+    /// Its text.
+    pub text: String,
+    /// Tables of sources and inventories in it.
+    pub source_n: usize,
+    /// Keys that are empty, with their lines: a person fills them in.
+    pub open: Vec<(usize, String)>,
+    /// Files for which no source can be proposed.
+    pub unknown: Vec<String>,
+}
+
+/// Files that one `[[source]]` or `[[inventory]]` reads.
+struct ProposedSource {
+    title: String,
+    name: String,
+    keys: Vec<String>,
+    paths: Vec<String>,
+    findings: Vec<String>,
+}
+
+/// Writes the pipeline file for `inputs`. Files that one table can read share a source.
+#[must_use]
+pub fn draft(name: &str, inputs: &[InspectedInput]) -> PipelineDraft {
+    let mut sources: Vec<ProposedSource> = Vec::new();
+    let (mut remarks, mut unknown) = (Vec::new(), Vec::new());
+    for input in inputs {
+        // Sources of this input, by their place in `sources`.
+        let mut own = BTreeSet::new();
+        for (path, report) in &input.files {
+            let Some(proposal) = &report.proposal else {
+                unknown.push(path.clone());
+                continue;
+            };
+            let Some(found) = proposed(proposal) else {
+                remarks.extend(proposal.lines().map(str::to_owned));
+                continue;
+            };
+            let place = sources.iter().position(|source| source.is_like(&found));
+            let place = place.unwrap_or(sources.len());
+            let keys = found.keys.clone();
+            if place == sources.len() {
+                sources.push(found);
+            }
+            own.insert(place);
+            if let Some(source) = sources.get_mut(place) {
+                source.merge(keys);
+                source.paths.push(path.clone());
+                source.add_findings(report);
+            }
+        }
+        // A folder of one kind of file is named by itself: what comes into it later is read, too.
+        let is_folder = input.files.iter().any(|(path, _)| *path != input.path);
+        let is_known = input.files.iter().all(|(_, report)| report.proposal.is_some());
+        let is_whole = is_folder && is_known && own.len() == 1;
+        let place = own.first().copied().filter(|_| is_whole);
+        if let Some(source) = place.and_then(|place| sources.get_mut(place)) {
+            source
+                .paths
+                .retain(|path| !input.files.iter().any(|(own, _)| own == path));
+            source.paths.push(input.path.clone());
+        }
+    }
+    let mut names = BTreeSet::new();
+    for source in &mut sources {
+        source.name = unique(&source.name, &mut names);
+    }
+    let text = written(name, &sources, &remarks, &unknown);
+    PipelineDraft {
+        source_n: sources.len(),
+        open: open(&text),
+        text,
+        unknown,
+    }
+}
+
+impl ProposedSource {
+    /// Whether one table can read the files of both: what differs is remarks and what becomes of bad messages.
+    fn is_like(&self, other: &Self) -> bool {
+        let decisive = |key: &&String| !key.starts_with('#') && !key.starts_with("acceptance = ");
+        self.title == other.title && (self.keys.iter().filter(decisive)).eq(other.keys.iter().filter(decisive))
+    }
+
+    /// Takes in what another proposal has besides.
+    fn merge(&mut self, keys: Vec<String>) {
+        for key in keys {
+            if !self.keys.contains(&key) {
+                self.keys.push(key);
+            }
+        }
+    }
+
+    /// What a person should know of a file of this source, each finding once.
+    fn add_findings(&mut self, report: &FileReport) {
+        for finding in report.problems.iter().chain(&report.failure) {
+            let text = format!("{}: {finding}", report.path);
+            if !self.findings.iter().any(|known| known.ends_with(finding.as_str())) {
+                self.findings.push(text);
+            }
+        }
+    }
+}
+
+/// A proposal in parts; `None` when it is a remark for another source.
+fn proposed(proposal: &str) -> Option<ProposedSource> {
+    let mut lines = proposal.lines();
+    let title = lines.next().filter(|line| line.starts_with("[["))?.to_owned();
+    let (mut name, mut keys) = (None, Vec::new());
+    for line in lines {
+        match line.split_once(" = ") {
+            Some(("name", text)) => name = Some(text.trim_matches('"').to_owned()),
+            Some(("paths", _)) => {}
+            _ => keys.push(line.to_owned()),
+        }
+    }
+    Some(ProposedSource {
+        title,
+        name: name?,
+        keys,
+        paths: Vec::new(),
+        findings: Vec::new(),
+    })
+}
+
+/// The name, with a number behind it if another source has it.
+fn unique(name: &str, taken: &mut BTreeSet<String>) -> String {
+    let numbered = (2..).map(|number: usize| format!("{name}-{number}"));
+    let free = std::iter::once(name.to_owned())
+        .chain(numbered)
+        .find(|name| !taken.contains(name));
+    let free = free.unwrap_or_else(|| name.to_owned());
+    taken.insert(free.clone());
+    free
+}
+
+/// The keys that are empty, with their lines.
+fn open(text: &str) -> Vec<(usize, String)> {
+    let lines = text.lines().zip(1..);
+    lines
+        .filter_map(|(line, number)| {
+            let (key, value) = line.split_once(" = ")?;
+            let is_open = !key.starts_with('#') && (value.starts_with("\"\"") || value.starts_with("{}"));
+            is_open.then(|| (number, key.to_owned()))
+        })
+        .collect()
+}
+
+fn written(name: &str, sources: &[ProposedSource], remarks: &[String], unknown: &[String]) -> String {
+    /// Most findings of a source that stand in the file.
+    const FINDINGS: usize = 8;
+    let mut lines = vec![
+        "# Fill in what is empty (\"\"); `gridtally check` names each such line. All keys: `gridtally help check`.".to_owned(),
+        String::new(),
+        "[pipeline]".to_owned(),
+        format!("name = {}", quoted(name)),
+        "output = \"out\"                # folder or URL that results are published to, relative to this file".to_owned(),
+        "calendar_timezone = \"UTC\"     # where days, months and years are cut".to_owned(),
+        "allocation_year_start = \"01-01\" # first day of an allocation year, MM-DD".to_owned(),
+        "attribution = \"prorated\"      # jobs over the end of a month are split; or \"by-end\", as APEL and GRACC count"
+            .to_owned(),
+        "grain = \"month\"               # or \"day\"".to_owned(),
+        "# overlap = \"jobs\"            # what counts where jobs and summaries of a month arrive; or \"summaries\", \"reject\""
+            .to_owned(),
+    ];
+    for source in sources {
+        lines.push(String::new());
+        for finding in source.findings.iter().take(FINDINGS) {
+            lines.push(comment(finding));
+        }
+        lines.push(source.title.clone());
+        lines.push(format!("name = {}", quoted(&source.name)));
+        let paths: Vec<String> = source.paths.iter().map(|path| quoted(path)).collect();
+        if let [path] = paths.as_slice() {
+            lines.push(format!("paths = [{path}]"));
+        } else {
+            lines.push(
+                "paths = [                     # files, folders, globs such as \"dumps/*.txt.gz\", URLs".to_owned(),
+            );
+            lines.extend(paths.iter().map(|path| format!("    {path},")));
+            lines.push("]".to_owned());
+        }
+        lines.extend(source.keys.iter().cloned());
+    }
+    if !remarks.is_empty() {
+        lines.push(String::new());
+        lines.extend(remarks.iter().cloned());
+    }
+    if !unknown.is_empty() {
+        lines.push(String::new());
+        lines.extend(
+            unknown
+                .iter()
+                .map(|path| comment(&format!("not read, of no known dialect: {path}"))),
+        );
+    }
+    lines.extend([
+        String::new(),
+        "# [normalise]                  # work by dated benchmarks: see the guide to benchmarks".to_owned(),
+        "# benchmarks = \"benchmarks.csv\"".to_owned(),
+        String::new(),
+        "# [[charge]]                   # what jobs cost: see `gridtally policy`".to_owned(),
+        "# policies = [\"policies/site.toml\"]".to_owned(),
+    ]);
+    lines.join("\n") + "\n"
+}
+
+/// A line of comment, whatever characters the text has.
+fn comment(text: &str) -> String {
+    let plain: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    format!("# {plain}")
+}
+
+fn quoted(text: &str) -> String {
+    Value::from(text).to_string().trim().to_owned()
+}
