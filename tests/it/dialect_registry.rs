@@ -1,11 +1,14 @@
 //! Everything derives from the row of a dialect: words, suggestions, help, the fuzzer.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::fs;
 use std::process::Command;
 
 use gridtally::sources::dialect::{Certainty, Content, SiteNaming, SourceOption, UnfinishedJob};
 use gridtally::sources::{DIALECTS, registry};
+
+use crate::support::sample::repository;
 
 fn help(command: &str) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_gridtally"))
@@ -117,4 +120,67 @@ fn running_jobs_have_records_only_where_the_start_places_them() {
         assert!(is_placed || !is_record, "{}", row.word);
     }
     assert!(Certainty::Mark > Certainty::Names && Certainty::Grammar > Certainty::Shape);
+}
+
+const ZONES: &str = "\
+## Time zones
+
+Zones are those of release 2026e of the IANA database, between 1970 and 2100; they are part of the program, so that results do
+not depend on the machine. `chrono-tz` bundles release 2025b; `src/time/zone_amendments.rs` holds what changed since (nine
+names in western and central Canada, Morocco, Moldova, and three corrections of the past). A test compares every zone with the
+`tzdata` of Python.
+";
+
+/// The page of the reference.
+fn reference() -> String {
+    let mut text = String::from(
+        "# Dialects\n\nWhat a `[[source]]` may declare as `format`, and what `auto` recognises. This page is written from the rows \
+         of the readers.\n",
+    );
+    for dialect in DIALECTS {
+        let row = dialect.row();
+        let unfinished = row.unfinished;
+        let found = |site: SiteNaming| match site {
+            SiteNaming::Record => "in the records",
+            SiteNaming::Source => "in the source",
+            SiteNaming::Members => "as its members",
+        };
+        write!(text, "\n## {}\n\n{}\n\n", row.word, row.page).unwrap();
+        if row.content == Content::Jobs {
+            writeln!(text, "* site: {}", found(row.site)).unwrap();
+            let keys: Vec<&str> = row.options.iter().map(|option| option.key()).collect();
+            writeln!(
+                text,
+                "* keys of the source: {}",
+                if keys.is_empty() {
+                    "none".to_owned()
+                } else {
+                    format!("`{}`", keys.join("`, `"))
+                }
+            )
+            .unwrap();
+            writeln!(text, "* jobs that never ran: {}", unfinished.never_ran.sentence()).unwrap();
+            writeln!(text, "* pending jobs: {}", unfinished.pending.sentence()).unwrap();
+            writeln!(text, "* running jobs: {}", unfinished.running.sentence()).unwrap();
+        }
+    }
+    text.push_str(
+        "\n## Inventories\n\nWhat an `[[inventory]]` may declare as `format`, and what `auto` recognises there.\n\n",
+    );
+    for dialect in registry::all().filter(|dialect| dialect.inventory().is_some()) {
+        writeln!(text, "* `{}`: {}", dialect.as_str(), dialect.row().help).unwrap();
+    }
+    format!("{text}\n{ZONES}")
+}
+
+/// `UPDATE_README=1` writes the page anew.
+#[test]
+fn the_reference_of_dialects_is_that_of_their_rows() {
+    let path = repository("docs/reference/dialects.md");
+    let text = reference();
+    if std::env::var_os("UPDATE_README").is_some() {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, &text).unwrap();
+    }
+    assert_eq!(fs::read_to_string(path).unwrap(), text);
 }
