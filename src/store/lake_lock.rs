@@ -8,7 +8,7 @@ use super::journal::Journal;
 use super::location::Store;
 use super::lock::Lock;
 use super::machinery::COMMIT;
-use super::publish::clear_staging;
+use super::publish::{clear_former_staging, clear_staging};
 use super::sending;
 use crate::error::{Kind, Result};
 use crate::runtime::interruption::{Tidying, committing, tidy_with};
@@ -43,7 +43,7 @@ impl LakeLock {
             journal.apply(store, &lock)?;
             commit.finished();
         }
-        clear_staging(store, "")?;
+        clear_former_staging(store, &lock)?;
         let (staged, prefix, release) = (store.clone(), lock.staging_prefix(), lock.releaser());
         let tidying = tidy_with(move || {
             // What cannot be taken away now is taken away by the next writer.

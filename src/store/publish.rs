@@ -23,6 +23,7 @@ use bytes::Bytes;
 use super::journal::{Journal, JournalMove};
 use super::lake_lock::LakeLock;
 use super::location::{Store, parse};
+use super::lock::Lock;
 use super::machinery::{COMMIT, MACHINERY, STAGING};
 use super::manifest::{MANIFEST, Manifest};
 use super::seal::{SEAL, Seal};
@@ -340,5 +341,17 @@ pub(super) fn clear_staging(store: &Store, prefix: &str) -> Result<()> {
     let leftovers = store.list(STAGING)?;
     let leftovers = leftovers.iter().map(|entry| entry.path.as_str());
     store.delete_all(leftovers.filter(|path| path.starts_with(&ours)))?;
+    store.remove_staging_folder()
+}
+
+/// Deletes what writers before the one that holds the lock had staged.
+///
+/// # Errors
+/// `Busy` when another writer has taken the lake over meanwhile: what is staged may be its own.
+pub(super) fn clear_former_staging(store: &Store, lock: &Lock) -> Result<()> {
+    // Listed before the lock is known to be held: nothing that a later owner stages is among it.
+    let leftovers = store.list(STAGING)?;
+    lock.hold()?;
+    store.delete_all(leftovers.iter().map(|entry| entry.path.as_str()))?;
     store.remove_staging_folder()
 }

@@ -30,6 +30,12 @@ fn begun(s3: &S3, here: &Path) -> Child {
     child
 }
 
+fn signal(child: &Child, name: &str) {
+    let pid = child.id().to_string();
+    let sent = Command::new("kill").args([&format!("-{name}"), &pid]).status().unwrap();
+    assert!(sent.success(), "{name}");
+}
+
 #[test]
 fn of_two_runs_at_once_one_is_told_to_come_back() {
     let s3 = S3::start();
@@ -112,8 +118,11 @@ fn a_run_that_has_lost_its_lock_publishes_nothing() {
     let here = here.path();
     prepare(here);
     let run = begun(&s3, here);
+    // It stands still, wherever it is, while another one takes over.
+    signal(&run, "STOP");
     s3.put(LOCK, b"{\"token\": \"other\"}");
     s3.put("lake/.gridtally/staging/other-00000000", b"of the new owner");
+    signal(&run, "CONT");
     let run = run.wait_with_output().unwrap();
     assert_eq!(run.status.code(), BUSY, "{}", told(&run));
     let left: Vec<_> = published(&s3, "lake").into_keys().collect();
