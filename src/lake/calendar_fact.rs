@@ -22,11 +22,33 @@ pub(crate) fn told(plan: &Plan) -> String {
     format!("{} {month:02}-{day:02} {grain}", plan.calendar_zone.name())
 }
 
+/// How a lake attributes jobs to periods.
+#[derive(Clone, Debug)]
+pub(crate) struct CalendarRule {
+    /// How a job is attributed to periods.
+    pub(crate) attribution: Attribution,
+    /// Zone in which days, months and allocation years are cut.
+    pub(crate) zone: Zone,
+    /// Finest period.
+    pub(crate) grain: Grain,
+    /// First month and day of an allocation year.
+    pub(crate) year_start: (i8, i8),
+}
+
 /// Attribution and calendar of a lake.
 ///
 /// # Errors
-/// [`Kind::Data`] when an earlier version published it: a run writes the fact down.
+/// As [`rule`].
 pub(crate) fn restored(facts: &BTreeMap<String, String>) -> Result<(Attribution, Calendar)> {
+    let rule = rule(facts)?;
+    Ok((rule.attribution, Calendar::new(rule.zone, rule.grain, rule.year_start)))
+}
+
+/// What a lake says of its attribution and calendar.
+///
+/// # Errors
+/// [`Kind::Data`] when an earlier version published it: a run writes the fact down.
+pub(crate) fn rule(facts: &BTreeMap<String, String>) -> Result<CalendarRule> {
     let attribution = Attribution::of_lake(facts).unwrap_or(Attribution::ByEnd);
     let untold = || {
         Error::new(
@@ -39,7 +61,12 @@ pub(crate) fn restored(facts: &BTreeMap<String, String>) -> Result<(Attribution,
     let (zone, start, grain) = (words.next(), words.next(), words.next());
     let zone = Zone::named(zone.ok_or_else(untold)?)?;
     let (month, day) = start.and_then(|start| start.split_once('-')).ok_or_else(untold)?;
-    let start = month.parse().ok().zip(day.parse().ok()).ok_or_else(untold)?;
+    let year_start = month.parse().ok().zip(day.parse().ok()).ok_or_else(untold)?;
     let grain = if grain == Some("day") { Grain::Day } else { Grain::Month };
-    Ok((attribution, Calendar::new(zone, grain, start)))
+    Ok(CalendarRule {
+        attribution,
+        zone,
+        grain,
+        year_start,
+    })
 }

@@ -9,7 +9,7 @@ use arrow::array::{
 
 use super::normaliser::Normaliser;
 use super::scale::{Scale, ScaleReference};
-use crate::error::{Error, Result};
+use crate::error::{Error, Kind, Result};
 use crate::reference::benchmark::{Benchmark, BenchmarkOrigin, BenchmarkPlace, Factors};
 use crate::schema::batch::{column, decimal, flag, int, number, time, words};
 
@@ -154,6 +154,48 @@ pub fn factors_of(batch: &RecordBatch, normaliser: &mut Normaliser<'_>) -> Resul
             Scale::Known(arrived.or(scale.factors()))
         };
         scales.push(scale, reference);
+    }
+    Ok(scales)
+}
+
+/// The factors that a batch of published `records` tells of its rows. The reference of times that arrived scaled is not
+/// among them.
+///
+/// # Errors
+/// [`crate::error::Kind::Internal`] when the batch is not of `records`; [`crate::error::Kind::Data`] when a factor has no
+/// known origin.
+pub fn kept_factors(batch: &RecordBatch) -> Result<Scales> {
+    let row_n = batch.num_rows();
+    let mut scales = Scales {
+        distinct: Vec::new(),
+        of_row: Vec::with_capacity(row_n),
+        row_n,
+    };
+    let mut kept = Vec::with_capacity(Benchmark::ALL.len());
+    for kind in Benchmark::ALL {
+        let values = decimal(batch, &format!("{}_per_core", kind.as_str()))?;
+        kept.push((values, words(batch, &format!("{}_origin", kind.as_str()))?));
+    }
+    for row in 0..row_n {
+        let mut known = [None; 3];
+        for (known, (values, origins)) in known.iter_mut().zip(&kept) {
+            let Some(value) = number(values, row) else { continue };
+            let told = origins.get(row).and_then(BenchmarkOrigin::parse);
+            *known = i64::try_from(value).ok().zip(told);
+            if known.is_none() {
+                return Err(Error::new(Kind::Data, "a value per core whose origin is unknown").at("row", row));
+            }
+        }
+        let factors = Factors::from_known(known);
+        let is_from = |origin: BenchmarkOrigin| factors.origins.contains(&Some(origin));
+        let scale = if factors.is_empty() {
+            Scale::Missing
+        } else if is_from(BenchmarkOrigin::Fallback) && !is_from(BenchmarkOrigin::ScaledTo) {
+            Scale::Fallback(factors)
+        } else {
+            Scale::Known(factors)
+        };
+        scales.push((scale, None));
     }
     Ok(scales)
 }

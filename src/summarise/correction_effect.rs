@@ -63,6 +63,12 @@ impl Corrections {
         Ok(Self { table })
     }
 
+    /// All of them, in their order.
+    #[must_use]
+    pub fn table(&self) -> &CorrectionTable {
+        &self.table
+    }
+
     /// Those that take from, or move, records of a site.
     #[must_use]
     pub fn of_site<'a>(&'a self, site: &str) -> CorrectionEffects<'a> {

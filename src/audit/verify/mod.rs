@@ -1,4 +1,5 @@
-//! Proves a lake from its files alone: bytes, schemas, the ledger's identity, and that usage is made of its records.
+//! Proves a lake from its files alone: bytes, schemas, the ledger's identity, and that usage and charges are what its records
+//! come to.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -22,9 +23,16 @@ use crate::summarise::Attribution;
 use crate::summarise::group::Groups;
 use crate::summarise::sums::COUNTED;
 
+mod added_up;
 mod books;
 mod charges;
+mod difference;
+mod of_records;
+mod recomputation;
+mod recompute;
 mod summaries;
+
+pub use recompute::Recomputed;
 
 /// What was checked and what was found.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -39,6 +47,10 @@ pub struct VerifyReport {
     pub rows_n: u64,
     /// Where each book ends.
     pub books: Heads,
+    /// What was computed again from what it is made of, and compared value by value.
+    pub recomputed: Vec<Recomputed>,
+    /// What could not be computed again, and why.
+    pub not_recomputed: Vec<String>,
     /// Everything that is not as it should be, as (path, problem).
     pub findings: Vec<(String, String)>,
 }
@@ -59,6 +71,12 @@ impl VerifyReport {
         }
         for (book, head) in self.books.iter().filter(|(_, head)| head.page_n > 0) {
             let _ = writeln!(text, "{book}: {} pages, head {}", head.page_n, head.blake3);
+        }
+        for recomputed in &self.recomputed {
+            let _ = writeln!(text, "recomputed: {recomputed}");
+        }
+        for left in &self.not_recomputed {
+            let _ = writeln!(text, "not recomputed: {left}");
         }
         let verdict = if self.is_sound() { "sound" } else { "NOT sound" };
         let _ = writeln!(
@@ -230,6 +248,10 @@ fn verify_state(output: &str, heads: &[String], is_locked: bool) -> Result<Verif
         );
     }
     charges::check(&store, &manifest, &mut report)?;
+    let again = recompute::check((&store, &manifest), (&refused, &displaced))?;
+    report.findings.extend(again.findings);
+    report.recomputed = again.recomputed;
+    report.not_recomputed = again.not_recomputed;
     report.findings.sort();
     Ok(report)
 }

@@ -68,6 +68,23 @@ impl BenchmarkOrigin {
             Self::Fallback => "fallback",
         }
     }
+
+    /// The origin of this word in `records`.
+    #[must_use]
+    pub fn parse(word: &str) -> Option<Self> {
+        let all = [
+            Self::Record,
+            Self::ScaledTo,
+            Self::Node,
+            Self::Partition,
+            Self::SubmitHost,
+            Self::Cluster,
+            Self::Site,
+            Self::AnySite,
+            Self::Fallback,
+        ];
+        all.into_iter().find(|origin| origin.as_str() == word)
+    }
 }
 
 /// Where a job ran, in the words of its record.

@@ -1,4 +1,5 @@
 //! Whoever alters a lake is found out: by the hashes, the chains of the books and the seal, or by recomputation.
 
 mod altered;
+mod forged;
 mod scene;
