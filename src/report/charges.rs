@@ -127,9 +127,9 @@ pub struct AccountCharge {
     pub job_n: i64,
     /// Jobs whose charge is unknown.
     pub unpriced_job_n: i64,
-    /// Core seconds of these jobs.
-    pub alloc_core_s: i64,
-    /// GPU seconds of these jobs.
+    /// Core milliseconds of these jobs, exact: whole core seconds and what they leave.
+    pub alloc_core_ms: i128,
+    /// GPU seconds of these jobs; the lake keeps whole ones.
     pub alloc_gpu_s: i64,
     /// The charge, in units of 10^-9 of the tariff's; `None` when it is unknown.
     pub charge_e9: Option<i128>,
@@ -163,6 +163,7 @@ pub fn read(lake: &Lake, selection: &Selection) -> Result<Vec<AccountCharge>> {
             let correction = words("correction_id")?;
             let (jobs, unpriced) = (int(&batch, "job_n")?, int(&batch, "unpriced_job_n")?);
             let (cores, gpus) = (int(&batch, "alloc_core_s")?, int(&batch, "alloc_gpu_s")?);
+            let core_fractions = int(&batch, "alloc_core_fraction_ms")?;
             let charge = decimal(&batch, "charge")?;
             for row in 0..batch.num_rows() {
                 let asked = Month::of_day(month.value(row)).filter(|month| selection.has_month(*month));
@@ -191,7 +192,7 @@ pub fn read(lake: &Lake, selection: &Selection) -> Result<Vec<AccountCharge>> {
                     correction_id: word(correction, row).map(str::to_owned),
                     job_n: jobs.value(row),
                     unpriced_job_n: unpriced.value(row),
-                    alloc_core_s: cores.value(row),
+                    alloc_core_ms: i128::from(cores.value(row)) * 1000 + i128::from(core_fractions.value(row)),
                     alloc_gpu_s: gpus.value(row),
                     charge_e9: number(charge, row),
                 });

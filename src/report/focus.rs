@@ -4,7 +4,8 @@
 //! counted in anything else (service units, core hours) is priced in that as in a virtual currency, and no money is
 //! asked for: its costs are zero. Nobody publishes a price of a unit but the policy itself, so a unit costs one of what
 //! the policy counts in. The provider is the site, the billing account a VO (the site itself where the VO is unknown),
-//! the sub account the account.
+//! the sub account the account. `ConsumedQuantity` is exact to the millisecond; `x_GpuSeconds` are whole seconds, as the
+//! lake keeps them.
 
 use std::collections::BTreeMap;
 
@@ -123,7 +124,7 @@ type FocusKey<'a> = (
 struct FocusSums {
     job_n: i128,
     unpriced_job_n: i128,
-    core_s: i128,
+    core_ms: i128,
     gpu_s: i128,
     charge_e9: i128,
 }
@@ -165,7 +166,7 @@ pub fn report(charged: &[AccountCharge], zone: &Zone, billing: &FocusBilling) ->
         let sums = groups.entry(key).or_default();
         sums.job_n += i128::from(row.job_n);
         sums.unpriced_job_n += i128::from(row.unpriced_job_n);
-        sums.core_s += i128::from(row.alloc_core_s);
+        sums.core_ms += row.alloc_core_ms;
         sums.gpu_s += i128::from(row.alloc_gpu_s);
         sums.charge_e9 += charge_e9;
     }
@@ -235,7 +236,7 @@ fn row(key: &FocusKey<'_>, sums: &FocusSums, zone: &Zone, billing: &FocusBilling
         Cell::text("Usage-Based"),
         instant(until),
         instant(from),
-        decimal(sums.core_s * one),
+        decimal(sums.core_ms * (one / 1000)),
         Cell::text("Core-Seconds"),
         decimal(cost),
         decimal(price),

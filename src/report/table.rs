@@ -196,6 +196,37 @@ impl Table {
         self.rows.push(row);
     }
 
+    /// The table with those of its columns that `is_kept`, by their place.
+    #[must_use]
+    pub fn with_columns(&self, is_kept: impl Fn(usize, &TableColumn) -> bool) -> Self {
+        let kept: Vec<bool> = (0..)
+            .zip(&self.columns)
+            .map(|(at, column)| is_kept(at, column))
+            .collect();
+        let cells = |row: &Vec<Cell>| {
+            let cells = row.iter().zip(&kept).filter(|(_, is_kept)| **is_kept);
+            cells.map(|(cell, _)| cell.clone()).collect()
+        };
+        let columns = self.columns.iter().zip(&kept).filter(|(_, is_kept)| **is_kept);
+        Self {
+            title: self.title.clone(),
+            columns: columns.map(|(column, _)| column.clone()).collect(),
+            rows: self.rows.iter().map(cells).collect(),
+            exact_totals: self.exact_totals.as_ref().map(cells),
+        }
+    }
+
+    /// The table without columns that have no value in any row. A table without rows keeps its columns.
+    #[must_use]
+    pub fn without_empty_columns(&self) -> Self {
+        let has_value = |at: usize| {
+            self.rows
+                .iter()
+                .any(|row| row.get(at).is_some_and(|cell| *cell != Cell::Empty))
+        };
+        self.with_columns(|at, _| self.rows.is_empty() || has_value(at))
+    }
+
     /// The totals of the columns that have any; `None` when none does, or there are fewer than two rows.
     #[must_use]
     pub fn totals(&self) -> Option<Vec<Cell>> {

@@ -1,5 +1,7 @@
 //! `gridtally report site`
 
+use std::collections::BTreeSet;
+
 use bytes::Bytes;
 
 use crate::cli::output;
@@ -11,9 +13,12 @@ use crate::report::render::{TableFormat, render};
 use crate::report::site::data::SiteData;
 use crate::report::site::page;
 use crate::report::site::users::top_users;
+use crate::store::lake::sites;
 use crate::store::{StatePart, Store};
 
 /// Write a page about one site that a resource board reads, and the same numbers as CSV beside it.
+///
+/// The lake's only site, or the one that --site names.
 ///
 /// Usage and work by VO (by account where no job has a VO) and month, partitions, QOS, efficiency, capacity against what was delivered, charges and overhead in brief where the
 /// lake has them, what is odd about the data, what the terms mean, where the numbers come from. One file that fetches nothing, with charts, tables that sort (also by keyboard), ready for print.
@@ -46,10 +51,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
         let mut selection = args
             .selection
             .of(&lake, Finest::Month("a page is made of the months of the lake"))?;
-        let mut sites = std::mem::take(&mut selection.sites).into_iter();
-        let (Some(site), None) = (sites.next(), sites.next()) else {
-            return Err(Error::new(Kind::Usage, "a page is about one site: --site NAME, once"));
-        };
+        let site = one_site(std::mem::take(&mut selection.sites), &lake)?;
         let mut data = SiteData::read(&lake, &site, &selection)?;
         if args.users {
             data.top_users = Some(top_users(&lake, &data.period)?);
@@ -86,4 +88,23 @@ pub(super) fn run(args: &Args) -> Result<()> {
     out.leave_no_machinery()?;
     output::people(&format!("{site}: {} in {}", written.join(", "), args.out));
     Ok(())
+}
+
+/// The site the page is about: the one that is named, or the only one of the lake.
+fn one_site(named: BTreeSet<String>, lake: &Lake) -> Result<String> {
+    let known = sites(&lake.manifest);
+    let asked = if named.is_empty() { &known } else { &named };
+    let mut asked = asked.iter();
+    if let (Some(site), None) = (asked.next(), asked.next()) {
+        return Ok(site.clone());
+    }
+    if known.is_empty() {
+        return Err(Error::new(Kind::NoInput, "the lake has no site").at("lake", lake.store.url()));
+    }
+    let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    let message = format!(
+        "a page is about one site: --site NAME, once; the lake has {}",
+        known.join(", ")
+    );
+    Err(Error::new(Kind::Usage, message))
 }

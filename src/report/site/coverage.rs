@@ -121,17 +121,6 @@ impl Coverage {
             return table.clone();
         };
         let word = if left_out == Benchmark::Hs06 { "hs06" } else { "hs23" };
-        let is_kept: Vec<bool> = table.columns.iter().map(|column| !column.name.contains(word)).collect();
-        let cells = |row: &Vec<_>| {
-            let kept = row.iter().zip(&is_kept).filter(|(_, is_kept)| **is_kept);
-            kept.map(|(cell, _)| Clone::clone(cell)).collect()
-        };
-        let columns = table.columns.iter().zip(&is_kept).filter(|(_, is_kept)| **is_kept);
-        Table {
-            title: table.title.clone(),
-            columns: columns.map(|(column, _)| column.clone()).collect(),
-            rows: table.rows.iter().map(cells).collect(),
-            exact_totals: table.exact_totals.as_ref().map(cells),
-        }
+        table.with_columns(|_, column| !column.name.contains(word))
     }
 }

@@ -5,12 +5,12 @@ use std::fmt::Write as _;
 use super::charged::by_policy;
 use super::chart::{SERIES_INKS, Series, percentages, stacked};
 use super::data::{PARTS, SiteData, SitePageSums, amounts, efficiency, is_own};
-use super::split::by_column;
+use super::split::{by_column, table};
 use super::supply::used_tenths;
 use crate::error::Result;
 use crate::reference::benchmark::Benchmark;
 use crate::report::completeness;
-use crate::report::html::{escape, page, table};
+use crate::report::html::{escape, page};
 use crate::report::shown::{alone, grouped};
 use crate::report::table::{Cell, ColumnKind, Table, divide};
 use crate::summarise::Attribution;
@@ -96,7 +96,9 @@ fn head(body: &mut String, data: &SiteData) {
         Some(_) => "HS23 hours",
         None => "",
     };
-    for (name, cell) in names.into_iter().zip(&cells).filter(|(name, _)| *name != left_out) {
+    let has_work = total.work_s.iter().any(Option::is_some);
+    let is_shown = |name: &str| name != left_out && (has_work || !name.starts_with("HS"));
+    for (name, cell) in names.into_iter().zip(&cells).filter(|(name, _)| is_shown(name)) {
         let (shown, exact) = match cell {
             Cell::Empty => ("unknown".to_owned(), None),
             cell => {
@@ -111,7 +113,9 @@ fn head(body: &mut String, data: &SiteData) {
     if let Some(note) = data.coverage.note() {
         let _ = writeln!(body, "<p class=\"note\">{note}</p>");
     }
-    if total.benchmark_missing_n > 0 {
+    if !has_work {
+        body.push_str("<p class=\"note\">No job has a benchmark: work in HS06 and HS23 hours is unknown.</p>\n");
+    } else if total.benchmark_missing_n > 0 {
         let _ = writeln!(
             body,
             "<p class=\"note\">{} of {} jobs have no benchmark: their hours count, and work is that of the others.</p>",

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::data::{SitePageSums, amounts, largest_first};
+use crate::report::html;
 use crate::report::table::{Cell, ColumnKind, Table};
 
 /// Usage by the values of a column, the most first, with its share of all; `None` where no value is known.
@@ -40,4 +41,9 @@ pub(super) fn by_column(title: &str, column: &str, by_value: &BTreeMap<Option<St
     }
     table.exact_totals = Some(row("total", &total));
     Some(table)
+}
+
+/// A table on the page: without columns that have no value in any row.
+pub(super) fn table(shown: &Table) -> String {
+    html::table(&shown.without_empty_columns())
 }

@@ -6,9 +6,9 @@ use std::process::{Command, Output};
 use gridtally::diagnostics::Problems;
 use gridtally::reference::allocation::AllocationTable;
 use gridtally::report::charges::{choose, read};
-use gridtally::report::focus::unit_name;
-use gridtally::report::lake::Selection;
-use gridtally::time::DaySpan;
+use gridtally::report::focus::{FocusBilling, report, unit_name};
+use gridtally::report::lake::{Lake, Selection};
+use gridtally::time::{DaySpan, Zone};
 
 use super::scene::Scene;
 use crate::support::python::python;
@@ -298,7 +298,7 @@ fn focus_tells_money_as_money_and_units_as_a_virtual_currency() {
     );
     assert_eq!(answer.trim(), "True");
     let sum: i128 = dollars.iter().map(|row| e9(&row["BilledCost"])).sum();
-    let lake = gridtally::report::lake::Lake::open(scene.path("lake").to_str().unwrap()).unwrap();
+    let lake = Lake::open(scene.path("lake").to_str().unwrap()).unwrap();
     let charged = choose(read(&lake, &Selection::default()).unwrap(), &["dollars".to_owned()]).unwrap();
     assert_eq!(sum, charged.iter().filter_map(|row| row.charge_e9).sum::<i128>());
 }
@@ -319,7 +319,7 @@ fn units_are_spelled_as_focus_spells_them() {
 }
 
 fn total(scene: &Scene, policy: &str, account: &str, from: &str, to: &str) -> i128 {
-    let lake = gridtally::report::lake::Lake::open(scene.path("lake").to_str().unwrap()).unwrap();
+    let lake = Lake::open(scene.path("lake").to_str().unwrap()).unwrap();
     let selection = Selection {
         days: DaySpan::of_months(Some(from.parse().unwrap()), Some(to.parse().unwrap())),
         ..Selection::default()
@@ -332,7 +332,7 @@ fn total(scene: &Scene, policy: &str, account: &str, from: &str, to: &str) -> i1
 #[test]
 fn balances_are_what_was_granted_less_what_was_charged() {
     let scene = charged("month");
-    let lake = gridtally::report::lake::Lake::open(scene.path("lake").to_str().unwrap()).unwrap();
+    let lake = Lake::open(scene.path("lake").to_str().unwrap()).unwrap();
     let all = choose(read(&lake, &Selection::default()).unwrap(), &["cores".to_owned()]).unwrap();
     let mut accounts: BTreeMap<&str, i128> = BTreeMap::new();
     for row in &all {
@@ -471,4 +471,25 @@ fn mistakes_in_allocations_are_told_with_their_lines() {
     ] {
         assert!(error.contains(told), "{told}: {error}");
     }
+}
+
+/// Parts of core seconds are consumed as well.
+#[test]
+fn focus_tells_parts_of_core_seconds() {
+    let scene = charged("month");
+    let charged = read(
+        &Lake::open(scene.path("lake").to_str().unwrap()).unwrap(),
+        &Selection::default(),
+    )
+    .unwrap();
+    let mut charged = choose(charged, &["dollars".to_owned()]).unwrap();
+    charged.retain(|row| row.charge_e9.is_some() && row.unpriced_job_n == 0);
+    charged.truncate(1);
+    charged[0].alloc_core_ms = 7_250;
+    let (table, _) = report(&charged, &Zone::utc(), &FocusBilling::default()).unwrap();
+    let at = table
+        .columns
+        .iter()
+        .position(|column| column.name == "ConsumedQuantity");
+    assert_eq!(table.rows[0][at.unwrap()].to_string(), "7.250000000");
 }

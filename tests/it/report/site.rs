@@ -214,3 +214,34 @@ fn a_scale_is_told_in_numbers_that_differ() {
         assert_eq!((labels.len(), distinct.len()), (6, 6), "{tenths}: {labels:?}");
     }
 }
+
+/// The only site of a lake need not be named; of several the error names them all.
+#[test]
+fn the_only_site_of_a_lake_is_taken() {
+    let scene = super::scene::Scene::new();
+    let message = |site: &str| {
+        format!(
+            "APEL-summary-job-message: v0.2\nSite: {site}\nMonth: 3\nYear: 2025\nVO: atlas\nNodeCount: 1\nProcessors: 8\n\
+             WallDuration: 3600\nCpuDuration: 7200\nNumberOfJobs: 5\nServiceLevelType: HEPSPEC\nServiceLevel: 10\n%%\n"
+        )
+    };
+    scene.write("one/1.msg", &message("S"));
+    scene.write("two/1.msg", &message("T"));
+    scene.of_messages("single", &[&scene.path("one")]);
+    scene.of_messages("both", &[&scene.path("one"), &scene.path("two")]);
+    let page_of = |lake: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gridtally"));
+        command.args(["report", "site"]).arg(scene.path(lake));
+        command.arg("--out").arg(scene.path("board")).output().unwrap()
+    };
+    let single = page_of("single");
+    assert!(single.status.success(), "{}", String::from_utf8_lossy(&single.stderr));
+    assert!(String::from_utf8_lossy(&single.stderr).contains("S: index.html"));
+    let both = page_of("both");
+    let why = String::from_utf8_lossy(&both.stderr);
+    assert_eq!(both.status.code(), Some(2), "{why}");
+    assert!(
+        why.contains("a page is about one site: --site NAME, once; the lake has S, T"),
+        "{why}"
+    );
+}

@@ -145,6 +145,21 @@ fn users_are_named_where_it_is_asked_for() {
     assert!(section(&page, "users").unwrap().contains("no names of users"));
 }
 
+/// A column without a value in any row tells nothing.
+#[test]
+fn columns_without_any_value_are_left_out() {
+    let scene = Scene::new();
+    let page = board(&scene, "T,,hs06,10,2024-01-01,\n", "", &[]);
+    for word in [">hs06 hours", ">hs23 hours", "<dt>HS06 hours", "<dt>HS23 hours"] {
+        assert!(!page.contains(word), "{word} in {page}");
+    }
+    assert!(page.contains("No job has a benchmark: work in HS06 and HS23 hours is unknown."));
+    assert!(page.contains(">jobs without benchmark<"), "{page}");
+    // The file beside the page keeps its columns.
+    let csv = std::fs::read_to_string(scene.path("board/usage.csv")).unwrap();
+    assert!(csv.contains("hs06_hours,hs23_hours"));
+}
+
 /// Hours in two benchmarks stand side by side only where both are of the same jobs.
 #[test]
 fn one_benchmark_stands_alone_where_jobs_lack_the_other() {
