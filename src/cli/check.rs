@@ -30,8 +30,8 @@ A pipeline file:
   grain = \"month\"                      # or \"day\"; default month
   overlap = \"jobs\"                     # or \"summaries\", \"reject\": what counts where both arrive
   corrections = \"corrections.csv\"      # signed corrections, see the manual
-  copied_jobs = \"stop\"                 # default; or \"keep\": jobs that two files tell of, printed in
-                                       # two zones or under two clusters, count twice
+  copied_jobs = \"stop\"                 # default; or \"keep\": jobs that are told of twice, with times
+                                       # that are shifted or under two clusters, count twice
   max_rejected = 0.01                  # rows that may be refused, over all sources: a number of
                                        # them, or a fraction (1.0 is any); more and the run fails
   max_unread = 2                       # new files of which nothing need be read, or a fraction;

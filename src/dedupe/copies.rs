@@ -1,7 +1,8 @@
 //! Jobs that two files tell of under two identities: one file was printed in another zone, or names the cluster otherwise.
 //!
 //! Such jobs agree in number, user, duration and cores, and their times differ by one constant that zones can differ by.
-//! Days are looked at in order, each beside the one before; of large days, a sample by job number.
+//! Days are looked at in order, each beside the one before; of large days, a sample by job number. What lies further apart,
+//! and copies within one file, are looked for by [`super::shifted`].
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -23,7 +24,8 @@ const SAMPLE: usize = 4096;
 const QUARTER_MS: i64 = 900_000;
 const SHIFT_MOST_MS: i64 = 14 * 3_600_000;
 
-fn has_job_numbers(format: &str) -> bool {
+/// Whether jobs of a format have numbers of a batch system.
+pub(super) fn has_job_numbers(format: &str) -> bool {
     registry::named(format).is_some_and(|dialect| dialect.row().has_job_numbers)
 }
 
@@ -49,6 +51,8 @@ pub struct CopyExtent {
     pub sample_n: u64,
     /// That they stand for.
     pub job_n: u64,
+    /// Core seconds of these.
+    pub core_s: u64,
 }
 
 impl CopyExtent {
@@ -56,6 +60,7 @@ impl CopyExtent {
     pub fn add(&mut self, other: Self) {
         self.sample_n += other.sample_n;
         self.job_n += other.job_n;
+        self.core_s = self.core_s.saturating_add(other.core_s);
     }
 }
 
@@ -69,6 +74,7 @@ struct SeenJob {
     start_ms: i64,
     submit_ms: Option<i64>,
     cpu_ms: Option<i64>,
+    core_s: u64,
     cluster: usize,
     file: usize,
     is_copy: bool,
@@ -147,7 +153,7 @@ impl<'a> Copies<'a> {
         for job in &today.jobs {
             if let Some((file_id, ..)) = self.files.get(job.file).filter(|(.., is_fresh)| *is_fresh) {
                 let told = self.found.job_n.entry(Arc::clone(file_id)).or_default();
-                told.add(CopyExtent::of_level(level));
+                told.add(CopyExtent::of_level(level, job.core_s));
             }
         }
         let mut before = std::mem::take(&mut self.before);
@@ -194,6 +200,7 @@ impl<'a> Copies<'a> {
                 start_ms,
                 submit_ms: number(submits, row),
                 cpu_ms: number(cpus, row),
+                core_s: core_s(wall_s, number(cores, row)),
                 cluster: self.cluster(clusters.get(row), &mut cluster),
                 file: self.file(files.value(row), &mut file)?,
                 is_copy: false,
@@ -307,18 +314,25 @@ impl<'a> Copies<'a> {
             .copied
             .entry(copied)
             .or_default()
-            .add(CopyExtent::of_level(level));
+            .add(CopyExtent::of_level(level, copy.core_s));
     }
 }
 
 impl CopyExtent {
-    /// One job of a sample.
-    fn of_level(level: u32) -> Self {
+    /// One job of a sample, with its core seconds.
+    pub(super) fn of_level(level: u32, core_s: u64) -> Self {
+        let job_n = 1 << level.min(63);
         Self {
             sample_n: 1,
-            job_n: 1 << level.min(63),
+            job_n,
+            core_s: core_s.saturating_mul(job_n),
         }
     }
+}
+
+/// Core seconds of a job; none where its cores are unknown.
+pub(super) fn core_s(wall_s: i64, core_n: Option<i64>) -> u64 {
+    core_n.map_or(0, |core_n| wall_s.saturating_mul(core_n).unsigned_abs())
 }
 
 fn is_in_sample(job: &SeenJob, level: u32) -> bool {
@@ -326,7 +340,7 @@ fn is_in_sample(job: &SeenJob, level: u32) -> bool {
 }
 
 /// Spreads job numbers evenly: those of neighbours differ in their last digits.
-fn spread(id: &[u8]) -> u64 {
+pub(super) fn spread(id: &[u8]) -> u64 {
     let tail = id.last_chunk::<8>().map_or_else(
         || id.iter().fold(0, |sum: u64, byte| sum << 8 | u64::from(*byte)),
         |tail| u64::from_be_bytes(*tail),

@@ -14,6 +14,7 @@ pub mod options;
 
 pub mod packed;
 pub mod reject_text;
+pub mod shifted;
 pub mod spill;
 pub mod summary;
 mod version;

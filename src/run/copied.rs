@@ -1,4 +1,5 @@
-//! Jobs that two files tell of under two identities: counted, named, and a reason to stop unless the pipeline allows it.
+//! Jobs that inputs hold twice under two identities, in two files or within one: counted, named, and a reason to stop
+//! unless the pipeline allows it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -6,11 +7,14 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::partition::PartitionResult;
+use super::partition::{PartitionContext, PartitionResult};
 use crate::config::Plan;
 use crate::dedupe::copies::{Copied, CopyExtent};
+use crate::dedupe::shifted::{self, Shifted, ShiftedCopies};
 use crate::error::{Error, Kind, Result};
 use crate::runtime::progress::Progress;
+use crate::store::lake;
+use crate::time::{Day, Month};
 
 /// Jobs of one file of a site that other files tell of as well, with times or a cluster that differ.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -31,12 +35,20 @@ pub struct CopiedReport {
     pub job_n: u64,
     /// Of how many of the file and site.
     pub of_job_n: u64,
+    /// Core hours of these jobs, which would count twice, in tenths; about, if `is_estimate`.
+    pub core_hour_tenths: u64,
+    /// Where in the file the first of them begins, bytes after decompression; `None` where the whole file is meant.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_byte: Option<u64>,
+    /// Where in the file the last of them begins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_byte: Option<u64>,
     /// Only a sample of the jobs was compared.
     pub is_estimate: bool,
 }
 
 /// What is equal in copies that are told of together.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Alike {
     site: String,
     file_id: Arc<str>,
@@ -45,12 +57,60 @@ struct Alike {
     shift_ms: i64,
 }
 
+/// How many copies, or what share of a file, are no coincidence.
+const FEW: u64 = 3;
+const MANY: u64 = 50;
+const SHARE: u64 = 10;
+
+/// Different durations that speak for copies which no zone explains: tasks of an array may all run as long.
+const DIFFERENT_WALLS: usize = 3;
+
 /// Whether so many copies among so many jobs of a file are no coincidence.
 fn is_alarming(copies: CopyExtent, jobs: CopyExtent) -> bool {
-    const FEW: u64 = 3;
-    const MANY: u64 = 50;
-    const SHARE: u64 = 10;
     copies.sample_n >= MANY || copies.sample_n >= FEW && copies.job_n.saturating_mul(SHARE) >= jobs.job_n
+}
+
+/// The sites of partitions.
+pub(crate) fn site_n(partitions: &BTreeMap<(String, Month), Vec<Day>>) -> usize {
+    let sites: BTreeSet<&str> = partitions.keys().map(|(site, _)| site.as_str()).collect();
+    sites.len()
+}
+
+/// The jobs of each site that are there twice in the months that were merged and in those before and after a month with
+/// news.
+///
+/// # Errors
+/// [`Kind::Io`] when a month beside cannot be read.
+pub(crate) fn shifted(
+    context: &PartitionContext<'_>,
+    copies: &ShiftedCopies<'_>,
+    partitions: &BTreeMap<(String, Month), Vec<Day>>,
+) -> Result<Vec<Shifted>> {
+    let mut beside: BTreeSet<(&str, Month)> = BTreeSet::new();
+    for ((site, month), _) in partitions.iter().filter(|(_, days)| !days.is_empty()) {
+        let before = Month::of_day(month.first_day().saturating_sub(1));
+        beside.extend(
+            before
+                .into_iter()
+                .chain([month.next()])
+                .map(|month| (site.as_str(), month)),
+        );
+    }
+    // What is rebuilt is merged from its inputs alone.
+    beside.retain(|(site, month)| {
+        !context.selection.extent.is_rebuild() && !partitions.contains_key(&((*site).to_owned(), *month))
+    });
+    for (site, month) in beside {
+        let path = lake::month_path("records", site, month);
+        let columns = Some(shifted::COLUMNS);
+        let Some(batches) = lake::column_batches(context.publication, &path, columns)? else {
+            continue;
+        };
+        for batch in batches {
+            copies.add(site, &batch?)?;
+        }
+    }
+    copies.found()
 }
 
 /// Names the copies that what was merged has, each kind by itself.
@@ -60,6 +120,7 @@ fn is_alarming(copies: CopyExtent, jobs: CopyExtent) -> bool {
 pub(crate) fn judge(
     plan: &Plan,
     done: &[PartitionResult],
+    shifted: Vec<Shifted>,
     paths: &BTreeMap<Arc<str>, String>,
     reports: &mut Vec<CopiedReport>,
     progress: &dyn Progress,
@@ -77,6 +138,7 @@ pub(crate) fn judge(
         }
     }
     let path = |file_id: &Arc<str>| paths.get(file_id).map_or_else(|| file_id.to_string(), String::clone);
+    let mut reported: BTreeSet<Alike> = BTreeSet::new();
     for (alike, (extent, of)) in found {
         let jobs = told
             .get(&(alike.site.as_str(), &alike.file_id))
@@ -85,16 +147,26 @@ pub(crate) fn judge(
         if !is_alarming(extent, jobs) {
             continue;
         }
+        reported.insert(alike.clone());
+        reports.push(CopiedReport::new(
+            alike,
+            extent,
+            jobs,
+            of.iter().map(path).collect(),
+            path,
+        ));
+    }
+    for copies in shifted {
+        let alike = alike(&copies.site, &copies.copied);
+        let is_proven = copies.wall_n >= DIFFERENT_WALLS && is_alarming(copies.extent, copies.of_jobs);
+        if !is_proven || reported.contains(&alike) {
+            continue;
+        }
+        let of = vec![path(&copies.copied.of_file_id)];
         reports.push(CopiedReport {
-            file: path(&alike.file_id),
-            cluster: alike.cluster.as_deref().map(str::to_owned),
-            of_files: of.iter().map(path).collect(),
-            of_cluster: alike.of_cluster.as_deref().map(str::to_owned),
-            shift_s: alike.shift_ms / 1000,
-            job_n: extent.job_n,
-            of_job_n: jobs.job_n,
-            is_estimate: extent.job_n != extent.sample_n || jobs.job_n != jobs.sample_n,
-            site: alike.site,
+            first_byte: Some(copies.bytes.0),
+            last_byte: Some(copies.bytes.1),
+            ..CopiedReport::new(alike, copies.extent, copies.of_jobs, of, path)
         });
     }
     if !reports.is_empty() && !plan.keeps_copies {
@@ -139,19 +211,42 @@ pub(crate) fn copied_text(reports: &[CopiedReport]) -> String {
 }
 
 impl CopiedReport {
+    fn new(
+        alike: Alike,
+        copies: CopyExtent,
+        jobs: CopyExtent,
+        of_files: Vec<String>,
+        path: impl Fn(&Arc<str>) -> String,
+    ) -> Self {
+        Self {
+            file: path(&alike.file_id),
+            cluster: alike.cluster.as_deref().map(str::to_owned),
+            of_files,
+            of_cluster: alike.of_cluster.as_deref().map(str::to_owned),
+            shift_s: alike.shift_ms / 1000,
+            job_n: copies.job_n,
+            of_job_n: jobs.job_n,
+            core_hour_tenths: copies.core_s / 360,
+            first_byte: None,
+            last_byte: None,
+            is_estimate: copies.job_n != copies.sample_n || jobs.job_n != jobs.sample_n,
+            site: alike.site,
+        }
+    }
+
     /// It in a sentence.
     pub(crate) fn sentence(&self) -> String {
         let about = if self.is_estimate { "about " } else { "" };
         let (first, more) = match self.of_files.as_slice() {
             [] => ("another file", String::new()),
+            [only] if *only == self.file => ("the same file once more", String::new()),
             [only] => (only.as_str(), String::new()),
             [first, more @ ..] => (first.as_str(), format!(" and {} more files", more.len())),
         };
         let mut how = String::new();
         if self.shift_s != 0 {
-            let minute = self.shift_s.unsigned_abs() / 60;
             let word = if self.shift_s > 0 { "earlier" } else { "later" };
-            let _ = write!(how, ", {}:{:02} h {word} there", minute / 60, minute % 60);
+            let _ = write!(how, ", {} {word} there", duration(self.shift_s.unsigned_abs()));
         }
         if self.cluster != self.of_cluster {
             let name = |cluster: &Option<String>| cluster.clone().unwrap_or_else(|| "without a name".to_owned());
@@ -162,9 +257,34 @@ impl CopiedReport {
                 name(&self.cluster)
             );
         }
+        let place = match (self.first_byte, self.last_byte) {
+            (Some(first), Some(last)) => format!(" (bytes {first} to {last})"),
+            _ => String::new(),
+        };
         format!(
-            "{}: {about}{} of {} jobs of {} are in {first}{more} with the same number, user, duration and cores{how}",
-            self.file, self.job_n, self.of_job_n, self.site
+            "{}{place}: {about}{} of {} jobs of {} are in {first}{more} with the same number, user, duration and cores{how}; \
+             {about}{}.{} core hours",
+            self.file,
+            self.job_n,
+            self.of_job_n,
+            self.site,
+            self.core_hour_tenths / 10,
+            self.core_hour_tenths % 10
         )
+    }
+}
+
+/// A span of time as people read it: days where it is longer than zones are apart.
+fn duration(seconds: u64) -> String {
+    const DAY_S: u64 = 86_400;
+    let (days, rest) = (seconds / DAY_S, seconds % DAY_S);
+    let clock = format!("{}:{:02}", rest / 3600, rest / 60 % 60);
+    let clock = match rest % 60 {
+        0 => format!("{clock} h"),
+        second => format!("{clock}:{second:02} h"),
+    };
+    match days {
+        0 => clock,
+        days => format!("{days} d {clock}"),
     }
 }

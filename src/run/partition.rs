@@ -18,6 +18,7 @@ use crate::config::Plan;
 use crate::dedupe::copies::Copies;
 use crate::dedupe::file_order::FileOrder;
 use crate::dedupe::merge::{Loser, merge};
+use crate::dedupe::shifted::ShiftedCopies;
 use crate::dedupe::spill::Spill;
 use crate::dedupe::{copies, history};
 use crate::error::{Error, Result};
@@ -52,6 +53,8 @@ pub(crate) struct PartitionContext<'a> {
     pub(crate) fresh: &'a BTreeSet<Arc<str>>,
     /// What is made anew: published rows of files that are read again are ignored.
     pub(crate) selection: &'a RunSelection,
+    /// Finds jobs that are there twice, whatever the month, while partitions are merged.
+    pub(crate) shifted: Option<&'a ShiftedCopies<'a>>,
     /// Views in which summaries count, so that jobs do not.
     pub(crate) displaced: &'a Views,
 }
@@ -199,6 +202,9 @@ fn merge_days(
             (batches, known) = merged(context, site, day, batches, known)?;
         }
         copies.add(day, &batches)?;
+        if let Some(shifted) = context.shifted {
+            batches.iter().try_for_each(|batch| shifted.add(site, batch))?;
+        }
         settle(&batches, &known, displaced, &mut settled, &mut views)?;
         for batch in &batches {
             let scales = factors_of(batch, &mut normaliser)?;

@@ -283,7 +283,10 @@ impl RunReport {
 
     /// What a person must know of the inputs, in words.
     fn warnings_text(&self) -> String {
-        refused_text(self.refused.iter(), true) + &empty_text(&self.empty) + &self.incomplete_text()
+        copied_text(&self.copied_jobs)
+            + &refused_text(self.refused.iter(), true)
+            + &empty_text(&self.empty)
+            + &self.incomplete_text()
     }
 
     /// What looks incomplete, in words.
@@ -416,7 +419,6 @@ impl RunReport {
                 signed(&month.change.core_wall_s),
             );
         }
-        text.push_str(&copied_text(&self.copied_jobs));
         if !self.unmatched_corrections.is_empty() {
             let ids = self.unmatched_corrections.join(", ");
             let _ = writeln!(text, "  corrections that match nothing: {ids}");

@@ -268,6 +268,18 @@ pub fn batches(
     publication: &Publication,
     path: &str,
 ) -> Result<Option<Box<dyn Iterator<Item = Result<RecordBatch>> + Send>>> {
+    column_batches(publication, path, None)
+}
+
+/// As [`batches`], with the named columns alone where any are named.
+///
+/// # Errors
+/// [`crate::error::Kind::Io`] when it cannot be read.
+pub fn column_batches(
+    publication: &Publication,
+    path: &str,
+    columns: Option<&[&str]>,
+) -> Result<Option<Box<dyn Iterator<Item = Result<RecordBatch>> + Send>>> {
     if publication
         .published()
         .is_none_or(|manifest| manifest.file(path).is_none())
@@ -276,7 +288,7 @@ pub fn batches(
     }
     Ok(Some(Box::new(read_table(
         publication.store().reader(path)?,
-        None,
+        columns,
         READ_ROWS,
     )?)))
 }

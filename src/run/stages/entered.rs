@@ -58,13 +58,19 @@ impl<'a> EnteredInputs<'a> {
         let mut partitions = partitions(&scope, spill.partitions()?, &file_ids);
         let months = summaries::months(plan, &scope.lake.state, &fresh, &mut partitions, &scope.selection);
         let inputs = MergeInputs::new(&scope.lake.state, spill, &file_ids);
-        let context = inputs.context(plan, &scope.lake.publication, &scope.selection);
+        let copies = inputs.shifted_copies(&partitions);
+        let context = PartitionContext {
+            shifted: Some(&copies),
+            ..inputs.context(plan, &scope.lake.publication, &scope.selection)
+        };
         let merge = |context: &PartitionContext<'_>| process_all(context, &partitions, threads, progress);
         let (summaries, done, overlaps) =
             summaries::settle(&context, &scope.lake.state, fresh, &months, merge, progress)?;
         monitor.report.overlaps = overlaps;
         monitor.end_phase("merge");
-        copied::judge(plan, &done, context.paths, &mut monitor.report.copied_jobs, progress)?;
+        let shifted = copied::shifted(&context, &copies, &partitions)?;
+        let reports = &mut monitor.report.copied_jobs;
+        copied::judge(plan, &done, shifted, context.paths, reports, progress)?;
         note_benchmarks(plan, &done, &summaries, &mut scope.lake.state, monitor.report);
         let (parts, charged) = contributed(&context, done, summaries, &mut scope.lake.state.book)?;
         scope

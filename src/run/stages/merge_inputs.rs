@@ -6,11 +6,13 @@ use std::sync::Arc;
 use super::scope::RunScope;
 use crate::config::Plan;
 use crate::dedupe::file_order::FileOrder;
+use crate::dedupe::shifted::ShiftedCopies;
 use crate::dedupe::spill::Spill;
 use crate::lake::new_corrections;
 use crate::lake::state::State;
 use crate::lake::views::Views;
 use crate::ledger::Reason;
+use crate::run::copied;
 use crate::run::corrections;
 use crate::run::extent::RunSelection;
 use crate::run::partition::PartitionContext;
@@ -44,6 +46,11 @@ impl MergeInputs {
         }
     }
 
+    /// What finds jobs that are there twice in sites as many as these partitions have.
+    pub(super) fn shifted_copies(&self, partitions: &Partitions) -> ShiftedCopies<'_> {
+        ShiftedCopies::new(&self.order, &self.read_now, copied::site_n(partitions))
+    }
+
     /// What every partition needs to know.
     pub(super) fn context<'a>(
         &'a self,
@@ -60,6 +67,7 @@ impl MergeInputs {
             paths: &self.paths,
             fresh: &self.read_now,
             selection,
+            shifted: None,
             displaced: &NO_VIEWS,
         }
     }

@@ -1,4 +1,4 @@
-//! Jobs that two files tell of under two identities: printed in two zones, or under two names of a cluster.
+//! Jobs that are told of under two identities, in two files or in one: shifted in time, or under two names of a cluster.
 
 use std::fmt::Write as _;
 
@@ -151,6 +151,114 @@ fn a_large_day_is_compared_by_a_sample() {
     let scene = scene(&[("1.txt", dump(0)), ("2.txt", dump(HOUR))]);
     let why = stopped(&scene, &["1.txt", "2.txt"]);
     assert!(why.contains("about "), "{why}");
+}
+
+/// A dump that repeats behind itself: the same jobs later.
+#[test]
+fn a_copy_within_one_file_stops_the_run() {
+    for (shift_s, said) in [
+        (2 * HOUR, "2:00 h earlier there"),
+        (-3 * 86_400, "3 d 0:00 h later there"),
+    ] {
+        let first = night("zoo", (100, 40), NIGHT, 0);
+        let behind = first.len();
+        let repeated = first + night("zoo", (100, 40), NIGHT, shift_s).strip_prefix(HEADER).unwrap();
+        let scene = scene(&[("1.txt", repeated)]);
+        let why = stopped(&scene, &["1.txt"]);
+        let place = format!("1.txt (bytes {behind} to ");
+        assert!(
+            why.contains(&place) && why.contains("40 of 80 jobs of ZOO are in the same file once more"),
+            "{why}"
+        );
+        assert!(why.contains(said) && why.contains("core hours"), "{why}");
+    }
+    // Told of twice as it is, a job is one job.
+    let first = night("zoo", (100, 40), NIGHT, 0);
+    let scene = scene(&[("1.txt", first.clone() + first.strip_prefix(HEADER).unwrap())]);
+    let report = scene.run(&pipeline(&["1.txt"]), "lake");
+    assert_eq!(report.reasons.get("accepted/job"), Some(&40));
+}
+
+/// Both members of a tar tell of the same jobs.
+#[test]
+fn a_copy_within_one_tar_stops_the_run() {
+    let one = night("zoo", (100, 40), NIGHT, 0);
+    let two = night("zoo", (100, 40), NIGHT, 20 * HOUR);
+    let tar = crate::support::tar::tar(&[("a/1.txt", one.as_bytes()), ("a/2.txt", two.as_bytes())]);
+    let scene = Scene::empty();
+    scene.write("data/dumps.tar", &tar);
+    let why = stopped(&scene, &["dumps.tar"]);
+    assert!(
+        why.contains("20:00 h earlier there") && why.contains("dumps.tar"),
+        "{why}"
+    );
+    // Where they begin among the unpacked bytes of the tar.
+    assert!(
+        why.contains("dumps.tar (bytes ") && why.contains("40 of 80 jobs"),
+        "{why}"
+    );
+}
+
+#[test]
+fn a_copy_shifted_by_any_time_stops_the_run() {
+    for (shift_s, said) in [
+        (15 * HOUR, "15:00 h earlier there"),
+        (-1234, "0:20:34 h later there"),
+        (2 * 86_400 + 60, "2 d 0:01 h earlier there"),
+        (30 * 86_400, "30 d 0:00 h earlier there"),
+    ] {
+        let scene = scene(&[
+            ("1.txt", night("zoo", (100, 40), NIGHT, 0)),
+            ("2.txt", night("zoo", (100, 40), NIGHT, shift_s)),
+        ]);
+        scene.run(&pipeline(&["1.txt"]), "lake");
+        let why = stopped(&scene, &["1.txt", "2.txt"]);
+        assert!(
+            why.contains("2.txt (bytes ") && why.contains("40 of 40 jobs of ZOO"),
+            "{why}"
+        );
+        assert!(why.contains(said), "{why}");
+    }
+}
+
+/// The last hours of a month, printed in a zone where they are of the next one.
+#[test]
+fn a_copy_beyond_the_edge_of_a_month_stops_the_run() {
+    // 2026-03-31T20:00:00Z
+    let from_s = NIGHT + 21 * 86_400 + 20 * HOUR;
+    let scene = scene(&[
+        ("1.txt", night("zoo", (100, 40), from_s, 0)),
+        ("2.txt", night("zoo", (100, 40), from_s, 8 * HOUR)),
+    ]);
+    scene.run(&pipeline(&["1.txt"]), "lake");
+    let why = stopped(&scene, &["1.txt", "2.txt"]);
+    assert!(why.contains("40 of 40 jobs of ZOO"), "{why}");
+    assert!(why.contains("8:00 h earlier there"), "{why}");
+    // The earlier month may also be the copy.
+    let error = scene
+        .try_run(&pipeline(&["1.txt", "2.txt"]), "other", RunOptions::default())
+        .unwrap_err();
+    assert!(error.to_string().contains("8:00 h earlier there"), "{error}");
+}
+
+/// Copies that are kept stand among the last lines, with their jobs and hours.
+#[test]
+fn kept_copies_stand_in_the_last_lines() {
+    let first = night("zoo", (100, 40), NIGHT, 0);
+    let repeated = first.clone() + night("zoo", (100, 40), NIGHT, 40 * HOUR).strip_prefix(HEADER).unwrap();
+    let scene = scene(&[("1.txt", repeated)]);
+    let keep = pipeline(&["1.txt"]).with("copied_jobs", "\"keep\"");
+    let report = scene.run(&keep, "lake");
+    let core_s: i64 = (100..140).map(|id: i64| (100 + id * 37 % 5000) * (1 + id % 4)).sum();
+    let [copied] = &report.copied_jobs[..] else {
+        panic!("{:?}", report.copied_jobs)
+    };
+    assert_eq!((copied.job_n, copied.of_job_n, copied.shift_s), (40, 80, 40 * HOUR));
+    assert_eq!(copied.core_hour_tenths, core_s.unsigned_abs() / 360);
+    let text = report.text();
+    let lines: Vec<&str> = text.lines().collect();
+    let at = lines.iter().position(|line| line.contains("counted twice: ")).unwrap();
+    assert!(lines.len() - at <= 4, "{text}");
 }
 
 /// What happens on real clusters and is no mistake.
