@@ -120,6 +120,7 @@ impl ReceiverArgs {
                 if let Some(doubled) = &plan.doubled {
                     output::people(doubled);
                 }
+                note_new_receiver(&plan);
                 Ok(())
             });
         };
@@ -131,6 +132,7 @@ impl ReceiverArgs {
         let sent = self.send(&book, receiver, &lake, &plan, out, to.layout)?;
         print(&diff::table(&title, &plan.changes), to.format)?;
         note_sent(&plan, &sent);
+        note_new_receiver(&plan);
         Ok(())
     }
 
@@ -186,9 +188,6 @@ impl ReceiverArgs {
 
 /// What people have to know of a plan.
 fn note(plan: &PublicationPlan) {
-    if let Some(new) = &plan.new_receiver {
-        output::people(new);
-    }
     for line in &plan.all.left_out {
         output::people(line);
     }
@@ -200,6 +199,13 @@ fn note(plan: &PublicationPlan) {
     }
     for line in stale_lines(plan) {
         output::people(&line);
+    }
+}
+
+/// Whether nothing was sent to the receiver before: the last line, for a name may be misspelt.
+fn note_new_receiver(plan: &PublicationPlan) {
+    if let Some(new) = &plan.new_receiver {
+        output::people(new);
     }
 }
 
