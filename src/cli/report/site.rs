@@ -51,7 +51,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
         let mut selection = args
             .selection
             .of(&lake, Finest::Month("a page is made of the months of the lake"))?;
-        let site = one_site(std::mem::take(&mut selection.sites), &lake)?;
+        let site = one_site(&std::mem::take(&mut selection.sites), &lake)?;
         let mut data = SiteData::read(&lake, &site, &selection)?;
         if args.users {
             data.top_users = Some(top_users(&lake, &data.period)?);
@@ -91,9 +91,9 @@ pub(super) fn run(args: &Args) -> Result<()> {
 }
 
 /// The site the page is about: the one that is named, or the only one of the lake.
-fn one_site(named: BTreeSet<String>, lake: &Lake) -> Result<String> {
+fn one_site(named: &BTreeSet<String>, lake: &Lake) -> Result<String> {
     let known = sites(&lake.manifest);
-    let asked = if named.is_empty() { &known } else { &named };
+    let asked = if named.is_empty() { &known } else { named };
     let mut asked = asked.iter();
     if let (Some(site), None) = (asked.next(), asked.next()) {
         return Ok(site.clone());
