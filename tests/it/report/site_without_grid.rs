@@ -150,7 +150,12 @@ fn users_are_named_where_it_is_asked_for() {
 fn columns_without_any_value_are_left_out() {
     let scene = Scene::new();
     let page = board(&scene, "T,,hs06,10,2024-01-01,\n", "", &[]);
-    for word in [">hs06 hours", ">hs23 hours", "<dt>HS06 hours</dt>", "<dt>HS23 hours</dt>"] {
+    for word in [
+        ">hs06 hours",
+        ">hs23 hours",
+        "<dt>HS06 hours</dt>",
+        "<dt>HS23 hours</dt>",
+    ] {
         assert!(!page.contains(word), "{word} in {page}");
     }
     assert!(page.contains("No job has a benchmark: work in HS06 and HS23 hours is unknown."));
