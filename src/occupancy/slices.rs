@@ -9,8 +9,8 @@ use super::spill_rows::SpillRows;
 use crate::error::{Error, Result};
 use crate::runtime::scratch::Scratch;
 
-/// Bytes of jobs on nodes and in queues that are kept in memory before they go to a temporary file: some 20 million jobs.
-const MEMORY_BYTE: usize = 448 << 20;
+/// Bytes of jobs on nodes and in queues that are kept in memory before they go to a temporary file: some 5 million jobs.
+const MEMORY_BYTE: usize = 96 << 20;
 
 /// Slices in the order of time, which do not overlap.
 #[derive(Debug)]

@@ -18,6 +18,7 @@ mod jobs;
 mod node_history;
 mod node_inventory;
 mod node_life;
+mod node_spill;
 pub mod report;
 pub mod sweep;
 

@@ -12,7 +12,7 @@ use crate::config::overhead_plan::OverheadPlan;
 use crate::error::{Error, Kind, Result};
 use crate::occupancy::node_totals::NodeSums;
 use crate::occupancy::queue::ByCause;
-use crate::occupancy::{Cause, DaySums, LEDGER_N, NodeTotals, QueueKey, QueueSums, TimeHistograms, UnitSums};
+use crate::occupancy::{Cause, DaySums, LEDGER_N, QueueKey, QueueSums, TimeHistograms, UnitSums};
 use crate::schema;
 use crate::schema::batch::{dates, decimals, ints, texts, times};
 use crate::time::Day;
@@ -26,15 +26,30 @@ pub(crate) const DATASETS: [&str; 5] = [
     "overhead_finding",
 ];
 
-/// A node and what was asked about it.
-pub(crate) struct NodeResult<'a> {
+/// A node and what is asked about it.
+#[derive(Clone, Copy)]
+pub(crate) struct AskedNode<'a> {
     /// The node.
     pub(crate) node: &'a InventoryNode,
     /// Names of the units that are for it, and whether the capacity of all they name is known; those for which it is
     /// not were left out of the tally.
-    pub(crate) units: Vec<(&'a str, bool)>,
-    /// The answer.
-    pub(crate) tally: NodeTotals,
+    pub(crate) units: &'a [(&'a str, bool)],
+}
+
+impl<'a> AskedNode<'a> {
+    /// By what nodes are sorted in `overhead`.
+    pub(crate) fn key(&self) -> (Option<&'a str>, Option<&'a str>, &'a str) {
+        let node = self.node;
+        (node.cluster.as_deref(), node.partitions.as_deref(), &node.name)
+    }
+}
+
+/// A node, what was asked about it, and what came of it.
+pub(crate) struct NodeResult<'a> {
+    /// The question.
+    pub(crate) asked: AskedNode<'a>,
+    /// The answer, by day.
+    pub(crate) days: Vec<DaySums>,
 }
 
 fn fit(amount: i128, what: &str, node: &str) -> Result<i64> {
@@ -74,11 +89,11 @@ fn place<'l>(line: &'l NodeLine<'_>) -> (Option<&'l str>, Option<&'l str>, &'l s
 pub(crate) fn overhead(asked: &[NodeResult<'_>], is_from_jobs: bool) -> Result<RecordBatch> {
     let mut lines: Vec<NodeLine<'_>> = Vec::new();
     for of in asked {
-        for day in &of.tally.days {
+        for day in &of.days {
             let mut sums = day.units.iter();
-            for (unit, is_known) in &of.units {
+            for (unit, is_known) in of.asked.units {
                 let of_unit = if *is_known { sums.next() } else { None };
-                let (node, unit) = (of.node, Some(*unit));
+                let (node, unit) = (of.asked.node, Some(*unit));
                 lines.push(NodeLine {
                     node,
                     unit,
@@ -86,8 +101,8 @@ pub(crate) fn overhead(asked: &[NodeResult<'_>], is_from_jobs: bool) -> Result<R
                     of_unit,
                 });
             }
-            if of.units.is_empty() {
-                let (node, unit, of_unit) = (of.node, None, None);
+            if of.asked.units.is_empty() {
+                let (node, unit, of_unit) = (of.asked.node, None, None);
                 lines.push(NodeLine {
                     node,
                     unit,
@@ -159,7 +174,7 @@ fn group(node: &InventoryNode) -> RowGroup {
 ///
 /// # Errors
 /// [`Kind::Internal`] when a batch is not as declared.
-pub(crate) fn histogram(asked: &[NodeResult<'_>], spreads: &TimeHistograms) -> Result<RecordBatch> {
+pub(crate) fn histogram(asked: &[AskedNode<'_>], spreads: &TimeHistograms) -> Result<RecordBatch> {
     let mut sums: BTreeMap<(RowGroup, &str, i64, i64), i64> = BTreeMap::new();
     for (nth, spread) in spreads {
         let Some(of) = asked.get(*nth) else { continue };
@@ -246,7 +261,7 @@ pub(crate) fn queue(
 ///
 /// # Errors
 /// [`Kind::Internal`] when a batch is not as declared.
-pub(crate) fn shapes(asked: &[NodeResult<'_>], spreads: &TimeHistograms) -> Result<RecordBatch> {
+pub(crate) fn shapes(asked: &[AskedNode<'_>], spreads: &TimeHistograms) -> Result<RecordBatch> {
     let mut sums: BTreeMap<(RowGroup, [i64; LEDGER_N]), i64> = BTreeMap::new();
     for (nth, spread) in spreads {
         let Some(of) = asked.get(*nth) else { continue };

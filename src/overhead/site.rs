@@ -10,20 +10,29 @@ use super::bills::Biller;
 use super::finding::{FindingKind, FindingRow};
 use super::jobs::COLUMNS;
 use super::node_inventory::{InventoryNode, NodeInventory};
+use super::node_spill::NodeSpill;
 use super::record_files::RecordFile;
 use super::report::OverheadReport;
-use super::rows::{self, NodeResult};
+use super::rows::{self, AskedNode, NodeResult};
 use super::stage::{NodeUnits, OverheadStage, SiteOf, stage};
 use super::sweep::Sweep;
 use crate::config::overhead_plan::OverheadPlan;
 use crate::error::{Error, Result};
 use crate::occupancy::node_totals::tally;
-use crate::occupancy::{Grid, History, Interval, Machines, Queue, Resources, TimeHistograms, each_node, merge, queue};
+use crate::occupancy::{
+    Grid, History, Interval, Machines, OverAllocation, Queue, Resources, TimeHistograms, each_node, merge, queue,
+};
 use crate::store::lake::{self, LakeTable};
 use crate::time::calendar::Period;
 
 /// Bills wait in this part of the memory budget.
 const BILLS_SHARE: usize = 3;
+/// Totals of nodes wait in this part of it.
+const TOTALS_SHARE: usize = 3;
+/// The first of the datasets, the rows of which are many.
+const OVERHEAD: &str = rows::DATASETS[0];
+/// Rows that are made at a time.
+const ROWS_N: usize = 1 << 15;
 
 /// Sweeps the months of a site that are due and stages them. Without a machine the jobs say what nodes have.
 pub(crate) fn publish(
@@ -74,6 +83,12 @@ pub(crate) fn publish(
         .progress
         .begin("sweeping", u64::try_from(due.len()).unwrap_or(0), "months");
     let alike = alike(&board.nodes, &asked_of);
+    let asked: Vec<AskedNode<'_>> = (board.nodes.iter().zip(&asked_of))
+        .map(|(node, asking)| AskedNode {
+            node,
+            units: &asking.units,
+        })
+        .collect();
     for (nth, month) in due.iter().enumerate() {
         let slice = slices.slice(nth, board.nodes.len())?;
         waiting.waits = slices.waits(nth)?;
@@ -85,35 +100,27 @@ pub(crate) fn publish(
         let queued = queue(slice, machines, &board.shapes, &grid, &waiting)?;
         let biller = Biller::new(sweep.plan, overhead, month);
         let bills = BillSpill::new(sweep.memory_byte_n / BILLS_SHARE);
+        let totals = NodeSpill::new(sweep.memory_byte_n / TOTALS_SHARE);
         let each = |spreads: &mut TimeHistograms, nth: usize, intervals: &[Interval]| {
             let known = || Error::internal("a node of which nothing is known");
             let (history, asking) = histories.get(nth).zip(asked_of.get(nth)).ok_or_else(known)?;
             bills.add(biller.node(history, intervals, &board.shapes, asking))?;
             let question = asking.question(overhead);
             let spread = spreads.entry(*alike.get(nth).ok_or_else(known)?).or_default();
-            Ok(tally(history, intervals, &board.shapes, &grid, question, spread))
+            let tally = tally(history, intervals, &board.shapes, &grid, question, spread);
+            totals.add(nth, &tally.days)?;
+            Ok(tally.findings)
         };
         let (swept, spreads) = each_node(slice, each, sweep.threads)?;
         let spreads = merge(spreads);
-        let tallies = swept.into_iter().collect::<Result<Vec<_>>>()?;
-        let asked: Vec<NodeResult<'_>> = board
-            .nodes
-            .iter()
-            .zip(&asked_of)
-            .zip(tallies)
-            .map(|((node, asking), tally)| NodeResult {
-                node,
-                units: asking.units.clone(),
-                tally,
-            })
-            .collect();
+        let over = swept.into_iter().collect::<Result<Vec<_>>>()?;
         let mut told = findings.rows(nth);
-        told.extend(of_nodes(&asked, &asked_of, month.1));
+        told.extend(of_nodes(&asked, (&asked_of, &over), month.1));
         for row in &told {
             *report.findings.entry(row.kind.as_str().to_owned()).or_default() += 1;
         }
+        write_nodes(sweep, (site.0, &month.0), (&asked, &totals), report.is_from_jobs)?;
         let batches = [
-            rows::overhead(&asked, report.is_from_jobs)?,
             rows::histogram(&asked, &spreads)?,
             rows::queue(&queued, &board.asks.names, overhead)?,
             rows::shapes(&asked, &spreads)?,
@@ -142,9 +149,13 @@ fn alike(nodes: &[InventoryNode], asked_of: &[NodeUnits<'_>]) -> Vec<usize> {
 }
 
 /// Findings about the nodes of a month.
-fn of_nodes(asked: &[NodeResult<'_>], asked_of: &[NodeUnits<'_>], (from_s, until_s): (i64, i64)) -> Vec<FindingRow> {
+fn of_nodes(
+    asked: &[AskedNode<'_>],
+    (asked_of, over): (&[NodeUnits<'_>], &[Vec<OverAllocation>]),
+    (from_s, until_s): (i64, i64),
+) -> Vec<FindingRow> {
     let mut rows = Vec::new();
-    for (of, asking) in asked.iter().zip(asked_of) {
+    for ((of, asking), over) in asked.iter().zip(asked_of).zip(over) {
         let row = |kind: FindingKind, resource: usize, start_s: i64, end_s: i64| FindingRow {
             kind,
             cluster: of.node.cluster.clone(),
@@ -164,7 +175,7 @@ fn of_nodes(asked: &[NodeResult<'_>], asked_of: &[NodeUnits<'_>], (from_s, until
                 .iter()
                 .map(|resource| row(FindingKind::CapacityUnknown, *resource, from_s, until_s)),
         );
-        rows.extend(of.tally.findings.iter().map(|found| FindingRow {
+        rows.extend(over.iter().map(|found| FindingRow {
             used_n: Some(found.used),
             capacity_n: Some(found.capacity),
             over: Some(found.over),
@@ -174,9 +185,50 @@ fn of_nodes(asked: &[NodeResult<'_>], asked_of: &[NodeUnits<'_>], (from_s, until
     rows
 }
 
-/// Stages the datasets of a month; what has no rows is taken away.
+/// Stages the rows of `overhead`: nodes in the order of their names, a few at a time.
+fn write_nodes(
+    sweep: &Sweep<'_>,
+    (site, period): (&str, &Period),
+    (asked, totals): (&[AskedNode<'_>], &NodeSpill),
+    is_from_jobs: bool,
+) -> Result<()> {
+    let path = lake::overhead_path(OVERHEAD, site, period.allocation_year, period.month);
+    let mut order: Vec<(usize, &AskedNode<'_>)> = asked.iter().enumerate().collect();
+    order.sort_by_key(|(nth, of)| (of.key(), *nth));
+    let mut table: Option<LakeTable<'_>> = None;
+    let mut swept: Vec<NodeResult<'_>> = Vec::new();
+    let mut row_n = 0;
+    let mut nodes = order.into_iter().peekable();
+    while let Some((nth, of)) = nodes.next() {
+        let days = totals.of(nth)?;
+        row_n += days.len() * of.units.len().max(1);
+        swept.push(NodeResult { asked: *of, days });
+        let next = nodes.peek();
+        // Nodes of the same name are sorted together.
+        if next.is_some_and(|(_, next)| row_n < ROWS_N || next.key() == of.key()) || row_n == 0 {
+            continue;
+        }
+        let batch = rows::overhead(&swept, is_from_jobs)?;
+        swept.clear();
+        row_n = 0;
+        let table = match &mut table {
+            Some(table) => table,
+            none => none.insert(LakeTable::create(sweep.publication, OVERHEAD, &path)?),
+        };
+        table.write(&batch)?;
+    }
+    match table {
+        Some(table) => {
+            table.finish(&[("gridtally.pipeline".to_owned(), sweep.plan.name.clone())])?;
+        }
+        None => sweep.publication.remove(&path),
+    }
+    Ok(())
+}
+
+/// Stages the other datasets of a month; what has no rows is taken away.
 fn write(sweep: &Sweep<'_>, site: &str, period: &Period, batches: &[RecordBatch]) -> Result<()> {
-    for (dataset, batch) in rows::DATASETS.into_iter().zip(batches) {
+    for (dataset, batch) in rows::DATASETS.into_iter().skip(1).zip(batches) {
         let path = lake::overhead_path(dataset, site, period.allocation_year, period.month);
         if batch.num_rows() == 0 {
             sweep.publication.remove(&path);

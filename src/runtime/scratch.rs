@@ -23,6 +23,15 @@ pub(crate) struct SpillRange {
     len: usize,
 }
 
+impl SpillRange {
+    /// `len` bytes of it from `first` on; nothing beyond its end.
+    pub(crate) fn part(self, first: usize, len: usize) -> Option<Self> {
+        let end = first.checked_add(len)?;
+        let at = self.at.checked_add(u64::try_from(first).ok()?)?;
+        (end <= self.len).then_some(Self { at, len })
+    }
+}
+
 impl Scratch {
     /// Puts `bytes` behind all that is there.
     ///
