@@ -58,7 +58,12 @@ impl FileOrder {
     /// # Errors
     /// [`crate::error::Kind::Internal`] for a file no ledger knows.
     pub fn rank(&self, file_id: &str) -> Result<u32> {
-        let known = self.rank.get(file_id).copied();
+        self.known(file_id).map(|(_, rank)| rank)
+    }
+
+    /// A file id as it is held here, once for all rows, with its rank.
+    pub(super) fn known(&self, file_id: &str) -> Result<(&Arc<str>, u32)> {
+        let known = self.rank.get_key_value(file_id).map(|(id, rank)| (id, *rank));
         known.ok_or_else(|| Error::internal(format!("no ledger knows the input file {file_id}")))
     }
 }

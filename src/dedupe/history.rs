@@ -35,12 +35,18 @@ pub fn from_batch(batch: &RecordBatch) -> Result<Vec<Loser>> {
     let (outcome, file_id) = (text(batch, "outcome")?, text(batch, "file_id")?);
     let (step_n, line) = (int(batch, "step_n")?, int(batch, "line")?);
     let content_hash = uint(batch, "content_hash")?;
+    // Rows that lost come from few files, mostly that of the row before.
+    let mut last: Option<Arc<str>> = None;
     (0..batch.num_rows())
         .map(|row| {
+            let file_id = match &last {
+                Some(last) if **last == *file_id.value(row) => Arc::clone(last),
+                _ => Arc::clone(last.insert(Arc::from(file_id.value(row)))),
+            };
             Ok(Loser {
                 record_ms: record_utc.value(row),
                 record_id: identity(record_id, row)?,
-                file_id: Arc::from(file_id.value(row)),
+                file_id,
                 line: line.value(row),
                 step_n: step_n.value(row),
                 content_hash: content_hash.value(row),

@@ -3,8 +3,7 @@
 //! The order among versions of one job is total and does not depend on when a row was read, so a lake built night by
 //! night holds what a lake built in one go holds.
 
-use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use arrow::array::{Array, RecordBatch, UInt32Array, new_null_array};
@@ -12,7 +11,7 @@ use arrow::compute::interleave;
 
 use super::file_order::FileOrder;
 use super::packed;
-use super::version::Versions;
+use super::version::{RecordVersion, Versions};
 use crate::error::{Error, Result};
 use crate::ledger::Outcome;
 use crate::schema;
@@ -95,43 +94,14 @@ pub fn merge(
             rows.push((only.batch, only.row));
             continue;
         }
-        let mut versions = same
-            .iter()
-            .map(|place| {
-                let batch = batches
-                    .get(place.batch)
-                    .ok_or_else(|| Error::internal("a row of no batch"))?;
-                Ok((batch.version(place.row, order)?, place))
-            })
-            .collect::<Result<Vec<_>>>()?;
-        versions.sort_by_key(|(version, _)| Reverse(version.worth));
-        let Some(((winner, place), others)) = versions.split_first() else {
-            continue;
-        };
-        rows.push((place.batch, place.row));
-        let mut known = lost.remove(&place.record_id).unwrap_or_default();
-        let mut previous = (&winner.file_id, winner.line);
-        for (other, at) in others {
-            // Equal worth means equal file and line: the same row, read again.
-            let this = (&other.file_id, other.line);
-            if this == previous || known.iter().any(|l| (&l.file_id, l.line) == this) {
-                continue;
-            }
-            previous = this;
-            losers.push(Loser {
-                record_ms: at.record_ms,
-                record_id: at.record_id,
-                file_id: Arc::clone(&other.file_id),
-                line: other.line,
-                step_n: other.step_n,
-                content_hash: other.content_hash,
-                outcome: outcome(other.content_hash, winner.content_hash),
-            });
+        let known = lost.remove(&only_id(same)).unwrap_or_default();
+        let mut resolved = resolve(same, &batches, order, known)?;
+        rows.push(resolved.winner);
+        if losers.is_empty() {
+            losers = resolved.losers;
+        } else {
+            losers.append(&mut resolved.losers);
         }
-        for loser in &mut known {
-            loser.outcome = outcome(loser.content_hash, winner.content_hash);
-        }
-        losers.append(&mut known);
     }
     if !lost.is_empty() {
         return Err(Error::internal("history knows a job that records has lost"));
@@ -147,6 +117,71 @@ pub fn merge(
         pick(&batches, &rows)?
     };
     Ok(Merged { winners, losers })
+}
+
+/// The identity that rows of one job share.
+fn only_id(same: &[MergePlace]) -> u128 {
+    same.first().map_or(0, |place| place.record_id)
+}
+
+/// The rows of one job, resolved.
+struct ResolvedJob {
+    /// Place of the accepted row: its batch, and the row there.
+    winner: (usize, usize),
+    losers: Vec<Loser>,
+}
+
+/// Resolves the rows of one job; `known` are those that lost before. One row may be told of millions of times.
+fn resolve(same: &[MergePlace], batches: &[Versions<'_>], order: &FileOrder, known: Vec<Loser>) -> Result<ResolvedJob> {
+    let told: HashSet<(Arc<str>, i64)> = known.iter().map(|of| (Arc::clone(&of.file_id), of.line)).collect();
+    let mut losers = Vec::with_capacity(known.len() + same.len().saturating_sub(1));
+    losers.extend(known);
+    let known_n = losers.len();
+    let mut best: Option<(RecordVersion, &MergePlace)> = None;
+    for place in same {
+        let versions = batches.get(place.batch);
+        let versions = versions.ok_or_else(|| Error::internal("a row of no batch"))?;
+        let mut other = (versions.version(place.row, order)?, place);
+        match &mut best {
+            // Of equal worth is the same row, read again: the first stays.
+            Some(best) => {
+                if other.0.worth > best.0.worth {
+                    std::mem::swap(best, &mut other);
+                }
+            }
+            none => {
+                *none = Some(other);
+                continue;
+            }
+        }
+        let (version, at) = other;
+        losers.push(Loser {
+            record_ms: at.record_ms,
+            record_id: at.record_id,
+            file_id: version.file_id,
+            line: version.line,
+            step_n: version.step_n,
+            content_hash: version.content_hash,
+            // Settled below, when it is known which row is accepted.
+            outcome: Outcome::Duplicate,
+        });
+    }
+    let (winner, place) = best.ok_or_else(|| Error::internal("a job without a row"))?;
+    let mut nth = 0;
+    losers.retain(|loser: &Loser| {
+        nth += 1;
+        let is_winner = loser.file_id == winner.file_id && loser.line == winner.line;
+        nth <= known_n || (!is_winner && (told.is_empty() || !told.contains(&(Arc::clone(&loser.file_id), loser.line))))
+    });
+    for loser in &mut losers {
+        loser.outcome = outcome(loser.content_hash, winner.content_hash);
+    }
+    losers.sort_unstable();
+    losers.dedup_by(|next, kept| next.file_id == kept.file_id && next.line == kept.line);
+    Ok(ResolvedJob {
+        winner: (place.batch, place.row),
+        losers,
+    })
 }
 
 /// Whether the rows stand in order and no job is told of twice, as most days of most sites are: then nothing has to be

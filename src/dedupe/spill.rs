@@ -18,8 +18,9 @@ use crate::time::{Day, Month};
 pub const MEMORY_BUDGET: usize = 96 << 20;
 /// Candidates go to disk in segments of at most this share of the budget, the oldest first, while others fill up.
 const SEGMENTS: usize = 8;
-/// What a column takes besides its data: of small files with a row each it is nearly all.
-const COLUMN_BYTES: usize = 512;
+/// What a column takes besides its data, its field and its array included: of small files with a row each it is nearly
+/// all.
+const COLUMN_BYTES: usize = 1024;
 /// Writing to disk costs the kernel more per byte than the fastest packing does.
 const SPILL_LEVEL: i32 = -5;
 

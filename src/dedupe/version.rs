@@ -68,8 +68,8 @@ impl<'a> Versions<'a> {
     /// # Errors
     /// [`crate::error::Kind::Internal`] for a file no ledger knows.
     pub(super) fn version(&self, row: usize, order: &FileOrder) -> Result<RecordVersion> {
-        let file_id = self.file.value(row);
-        let (rank, line) = (order.rank(file_id)?, self.line.value(row));
+        let (file_id, rank) = order.known(self.file.value(row))?;
+        let line = self.line.value(row);
         let dialect = registry::named(self.format.value(row));
         let rule = dialect.map_or(VersionRule::LastRead, |dialect| dialect.row().version_rule);
         let worth = match rule {
@@ -92,7 +92,7 @@ impl<'a> Versions<'a> {
         };
         Ok(RecordVersion {
             worth,
-            file_id: file_id.into(),
+            file_id: Arc::clone(file_id),
             line,
             step_n: self.steps.value(row),
             content_hash: self.hash.value(row),

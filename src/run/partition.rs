@@ -59,6 +59,9 @@ pub(crate) struct PartitionContext<'a> {
     pub(crate) displaced: &'a Views,
 }
 
+/// Rows of `history` that are made at a time.
+const HISTORY_ROWS: usize = 1 << 16;
+
 /// Rows of one partition by file and reason.
 pub(crate) type Settled = BTreeMap<(Arc<str>, Reason), u64>;
 
@@ -229,7 +232,7 @@ fn merge_days(
                 Some(table) => table,
                 none => none.insert(LakeTable::create(context.publication, "history", &history_path)?),
             };
-            table.write(&history::to_batch(&known)?)?;
+            write_history(table, &known)?;
         }
     }
     if losers.next_day()?.is_some() {
@@ -267,6 +270,14 @@ fn merge_days(
         copies: copies.into_found(),
         provenance,
     })
+}
+
+/// Writes rows that lost, a few at a time.
+fn write_history(table: &mut LakeTable<'_>, losers: &[Loser]) -> Result<()> {
+    for losers in losers.chunks(HISTORY_ROWS) {
+        table.write(&history::to_batch(losers)?)?;
+    }
+    Ok(())
 }
 
 /// The rows of a day with news, merged with what was published of it.

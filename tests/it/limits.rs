@@ -1,6 +1,7 @@
 //! What inputs may not do to a run: no record ends it, and no input takes more memory than it is worth.
 
 mod formulas;
+mod memory;
 mod names;
 mod pricing;
 mod records;

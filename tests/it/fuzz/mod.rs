@@ -12,6 +12,7 @@
 //! What every execution is held to: no panic; every row framed has one outcome; the same rows however the input is cut
 //! into pieces; an end within a time limit; no more said, and no more memory taken, than the input can account for.
 
+mod dialects;
 mod found;
 mod memory;
 mod mutate;
@@ -20,6 +21,7 @@ mod run;
 mod stream;
 mod target;
 mod watch;
+mod whole_runs;
 
 use std::time::Duration;
 
