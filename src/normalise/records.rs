@@ -195,7 +195,7 @@ pub fn kept_factors(batch: &RecordBatch) -> Result<Scales> {
         } else {
             Scale::Known(factors)
         };
-        scales.push((scale, None));
+        scales.push(scale, None);
     }
     Ok(scales)
 }

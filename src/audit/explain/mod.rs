@@ -5,6 +5,7 @@ mod job;
 mod piece;
 mod raw;
 mod text;
+mod trace;
 mod usage;
 
 pub use cell::{Contributor, ExplainedCell, cell};
