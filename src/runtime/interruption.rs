@@ -119,6 +119,25 @@ pub(crate) fn writing() -> Writing {
     Writing(())
 }
 
+/// Registers what aborts that which is being written. Unlike [`tidy_with`] it never waits: an end waits for this step.
+pub(crate) fn abort_with(_step: &Writing, act: impl Fn() + Send + Sync + 'static) -> Aborting {
+    let mut state = state();
+    state.next += 1;
+    let id = state.next;
+    state.tidies.insert(id, Arc::new(act));
+    Aborting(id)
+}
+
+/// Aborts what is being written when the process is ended, until it is dropped.
+#[must_use]
+pub(crate) struct Aborting(u64);
+
+impl Drop for Aborting {
+    fn drop(&mut self) {
+        state().tidies.remove(&self.0);
+    }
+}
+
 impl Drop for Writing {
     fn drop(&mut self) {
         let mut state = state();
@@ -175,7 +194,8 @@ pub(crate) fn end() -> InterruptionStanding {
     }
     let words = state.standing();
     let is_cut = !state.commits.is_empty();
-    let tidies: Vec<Act> = state.tidies.values().cloned().collect();
+    // What was begun last goes first: a lock is given back when nothing is left under it.
+    let tidies: Vec<Act> = state.tidies.values().rev().cloned().collect();
     drop(state);
     // What is staged for a commit that was cut off is needed by who finishes it.
     let is_tidy = !is_cut && tidy(tidies);

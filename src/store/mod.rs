@@ -7,6 +7,8 @@ pub mod finding;
 pub mod machinery;
 mod parquet;
 
+#[cfg(feature = "cloud")]
+mod http_client;
 mod journal;
 pub mod lake;
 mod lake_lock;

@@ -5,24 +5,14 @@ use async_trait::async_trait;
 use object_store::ClientOptions;
 use object_store::client::{
     HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpResponseBody, HttpService,
-    ReqwestConnector,
 };
 
+use super::http_client::{self, MetadataPolicy, MetadataRefusal};
 use super::outage;
 
 /// Answers up to this size are awaited whole, so that one that is cut off is asked for again. Larger ones are read as they
 /// come.
 const WHOLE_BYTES: u64 = 16 << 20;
-
-/// Where machines of a cloud ask for their credentials.
-const METADATA: [&str; 6] = [
-    "169.254.169.254",
-    "[fd00:ec2::254]",
-    "100.100.100.200",
-    "metadata",
-    "metadata.google.internal",
-    "metadata.goog",
-];
 
 /// Variables that say that credentials come from there.
 const ASKING: [&str; 4] = [
@@ -35,15 +25,20 @@ const ASKING: [&str; 4] = [
 /// Makes the clients of an object store.
 #[derive(Debug)]
 pub(super) struct Wire {
-    may_ask_metadata: bool,
+    metadata: MetadataPolicy,
 }
 
 impl Wire {
     /// As the environment says.
     pub(super) fn new() -> Self {
         let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let is_said = ASKING.iter().any(|name| is_set(name));
         Self {
-            may_ask_metadata: ASKING.iter().any(|name| is_set(name)),
+            metadata: if is_said {
+                MetadataPolicy::Ask
+            } else {
+                MetadataPolicy::Refuse
+            },
         }
     }
 }
@@ -51,8 +46,8 @@ impl Wire {
 impl HttpConnector for Wire {
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
         Ok(HttpClient::new(Client {
-            inner: ReqwestConnector::default().connect(options)?,
-            may_ask_metadata: self.may_ask_metadata,
+            inner: HttpClient::new(http_client::client(options, self.metadata)?),
+            metadata: self.metadata,
         }))
     }
 }
@@ -60,20 +55,15 @@ impl HttpConnector for Wire {
 #[derive(Debug)]
 struct Client {
     inner: HttpClient,
-    may_ask_metadata: bool,
+    metadata: MetadataPolicy,
 }
 
 #[async_trait]
 impl HttpService for Client {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         let host = request.uri().host().unwrap_or_default();
-        if !self.may_ask_metadata && METADATA.iter().any(|metadata| host.eq_ignore_ascii_case(metadata)) {
-            let message = format!(
-                "no credentials are set, and {host}, where machines of a cloud ask for theirs, is not asked unasked: set the \
-                 variables of the store's credentials (AWS_SKIP_SIGNATURE or GOOGLE_SKIP_SIGNATURE=true where all may read), \
-                 or GRIDTALLY_CLOUD_METADATA=allow"
-            );
-            return Err(HttpError::new(HttpErrorKind::Unknown, std::io::Error::other(message)));
+        if let Some(refusal) = self.metadata.refusal(host) {
+            return Err(HttpError::new(HttpErrorKind::Unknown, refusal));
         }
         let server = request
             .uri()
@@ -90,6 +80,10 @@ impl HttpService for Client {
                 return Err(HttpError::new(HttpErrorKind::Unknown, why));
             }
             Ok(answer) if is_read => whole(answer).await,
+            Err(why) => match refused(&why) {
+                Some(refusal) => return Err(HttpError::new(HttpErrorKind::Unknown, refusal)),
+                None => Err(why),
+            },
             answer => answer,
         };
         match &answer {
@@ -125,6 +119,18 @@ async fn whole(answer: HttpResponse) -> Result<HttpResponse, HttpError> {
         .await
         .map_err(|why| HttpError::new(HttpErrorKind::Interrupted, why))?;
     Ok(HttpResponse::from_parts(parts, HttpResponseBody::from(bytes)))
+}
+
+/// What a redirect or a name was refused for, if that is why a request failed.
+fn refused(why: &HttpError) -> Option<MetadataRefusal> {
+    let mut inner: Option<&dyn std::error::Error> = Some(why);
+    while let Some(error) = inner {
+        if let Some(refusal) = error.downcast_ref::<MetadataRefusal>() {
+            return Some(refusal.clone());
+        }
+        inner = error.source();
+    }
+    None
 }
 
 /// The innermost reason.

@@ -1,6 +1,7 @@
 //! Writing one object with bounded memory (but to a web server, which takes it whole), counting and hashing on the way.
 
 use std::io::{self, Write};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use object_store::path::Path;
@@ -11,7 +12,7 @@ use super::local::sync_data;
 use super::location::Store;
 use super::machinery::STAGING;
 use crate::error::{Error, Result};
-use crate::runtime::interruption::writing;
+use crate::runtime::interruption::{Aborting, Writing, abort_with, writing};
 
 /// Size of the parts of an upload. At most two of them are in memory: the one that fills and the one that leaves.
 /// (Object stores take 10 000 parts, so an object has at most 78 GiB.)
@@ -22,6 +23,44 @@ const HASHED_BYTES: usize = 128 << 10;
 
 /// A part of so many bytes gets room for all of it: what grows by doubling is copied, and its memory touched, twice.
 const GROWING_BYTES: usize = 512 << 10;
+
+/// An upload in parts, which is aborted when the process is ended by a signal: what was uploaded of it would stay in the
+/// bucket, invisible and billed.
+struct PartsUpload {
+    /// Taken out when the process is ending.
+    parts: Arc<Mutex<Option<Box<dyn MultipartUpload>>>>,
+    _aborting: Aborting,
+}
+
+impl PartsUpload {
+    fn begun(writing: &Writing, store: &Store, upload: Box<dyn MultipartUpload>) -> Self {
+        let parts = Arc::new(Mutex::new(Some(upload)));
+        let (store, shared) = (store.clone(), Arc::clone(&parts));
+        let aborting = abort_with(writing, move || {
+            let upload = shared.lock().unwrap_or_else(PoisonError::into_inner).take();
+            if let Some(mut upload) = upload {
+                // What cannot be aborted now is removed by a rule of the bucket.
+                drop(store.wait(upload.abort()));
+            }
+        });
+        Self {
+            parts,
+            _aborting: aborting,
+        }
+    }
+
+    fn parts(&self) -> MutexGuard<'_, Option<Box<dyn MultipartUpload>>> {
+        self.parts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What a write into an upload fails with that was aborted.
+fn aborted() -> object_store::Error {
+    object_store::Error::Generic {
+        store: "upload",
+        source: "the upload was aborted because the process is ending".into(),
+    }
+}
 
 /// What has been written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,7 +78,7 @@ pub struct ObjectWriter {
     /// Where the bytes go first, when they are renamed into place afterwards.
     detour: Option<Path>,
     part: Vec<u8>,
-    upload: Option<Box<dyn MultipartUpload>>,
+    upload: Option<PartsUpload>,
     leaving: Option<JoinHandle<object_store::Result<()>>>,
     hasher: blake3::Hasher,
     /// Bytes of the part that are hashed.
@@ -122,10 +161,15 @@ impl ObjectWriter {
             self.send(last, true)?;
         }
         self.arrive()?;
-        if let Some(upload) = &mut self.upload {
-            self.store.wait(upload.complete())?;
+        if let Some(upload) = self.upload.take() {
+            let parts = upload.parts().take();
+            let mut parts = parts.ok_or_else(aborted)?;
+            if let Err(why) = self.store.wait(parts.complete()) {
+                *upload.parts() = Some(parts);
+                self.upload = Some(upload);
+                return Err(why);
+            }
         }
-        self.upload = None;
         Ok(())
     }
 
@@ -143,16 +187,16 @@ impl ObjectWriter {
 
     fn send(&mut self, part: Bytes, is_last: bool) -> object_store::Result<()> {
         self.arrive()?;
-        let upload = if let Some(upload) = &mut self.upload {
+        let upload = if let Some(upload) = &self.upload {
             upload
         } else {
-            let _writing = writing();
+            let writing = writing();
             let upload = self.store.wait(self.store.objects().put_multipart(self.landing()))?;
-            self.upload.insert(upload)
+            self.upload.insert(PartsUpload::begun(&writing, &self.store, upload))
         };
         // Made inside the runtime, because a local upload decides then on which thread it writes.
         let _inside = self.store.runtime().enter();
-        let sending = upload.put_part(part.into());
+        let sending = upload.parts().as_mut().ok_or_else(aborted)?.put_part(part.into());
         let place = self.store.upload_on_disk(self.landing().as_ref()).filter(|_| !is_last);
         self.leaving = Some(self.store.runtime().spawn(async move {
             sending.await?;
@@ -207,8 +251,11 @@ impl Drop for ObjectWriter {
             return;
         }
         drop(self.arrive());
-        if let Some(mut upload) = self.upload.take() {
-            drop(self.store.wait(upload.abort()));
+        if let Some(upload) = self.upload.take() {
+            let parts = upload.parts().take();
+            if let Some(mut parts) = parts {
+                drop(self.store.wait(parts.abort()));
+            }
         }
         if self.detour.is_some() {
             self.store.remove_empty_folder(STAGING);

@@ -199,3 +199,49 @@ fn a_clouds_metadata_address_is_asked_only_where_it_is_said() {
         }
     }
 }
+
+/// A web server that sends whoever asks to a cloud's metadata address.
+#[test]
+fn a_redirect_to_a_clouds_metadata_address_is_followed_only_where_it_is_said() {
+    for target in [
+        "http://169.254.169.254/latest/meta-data/",
+        "http://2852039166/latest/",
+        "http://[::ffff:169.254.169.254]/latest/",
+        "http://[fd00:ec2::254]/latest/",
+        "http://metadata.google.internal/",
+        "http://METADATA.google.internal./",
+    ] {
+        for is_allowed in [false, true] {
+            let here = tempfile::tempdir().unwrap();
+            let (proxy, asked) = serve(|_, to| {
+                drop(to.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"));
+            });
+            let (place, _) = serve(move |_, to| {
+                let head = format!(
+                    "HTTP/1.1 302 Found\r\nLocation: {target}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+                );
+                drop(to.write_all(head.as_bytes()));
+            });
+            let mut command = gridtally(here.path(), &format!("http://{place}/jobs.txt"));
+            for name in ["HTTP_PROXY", "http_proxy"] {
+                command.env(name, format!("http://{proxy}"));
+            }
+            for name in ["NO_PROXY", "no_proxy"] {
+                command.env(name, "127.0.0.1");
+            }
+            if is_allowed {
+                command.env("GRIDTALLY_CLOUD_METADATA", "allow");
+            }
+            let output = command.output().unwrap();
+            let words = words(&output);
+            assert!(!output.status.success(), "{words}");
+            let is_asked = asked.try_iter().count() > 0;
+            assert_eq!(is_asked, is_allowed, "{target}: {words}");
+            assert_eq!(
+                words.contains("GRIDTALLY_CLOUD_METADATA"),
+                !is_allowed,
+                "{target}: {words}"
+            );
+        }
+    }
+}

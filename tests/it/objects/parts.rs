@@ -102,3 +102,30 @@ fn an_upload_that_is_dropped_is_aborted() {
         .unwrap();
     assert!(back == noise);
 }
+
+/// An upload that a signal comes upon is aborted: its parts would stay in the bucket, invisible and billed.
+#[test]
+fn a_signal_aborts_the_uploads_under_way() {
+    let s3 = S3::start();
+    let here = tempfile::tempdir().unwrap();
+    let here = here.path();
+    std::fs::write(here.join("large.txt"), dump(150_000)).unwrap();
+    let input = here.join("large.txt");
+    std::fs::write(here.join("local.toml"), of_dump(input.to_str().unwrap())).unwrap();
+    let mut run = gridtally(&s3, &["run", "local.toml", "--out", "s3://bucket/lake"], here);
+    let mut run = run.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let patience = Instant::now();
+    // Begun, and the first part is on its way.
+    while !s3.log().contains("partNumber=1") {
+        assert!(run.try_wait().unwrap().is_none(), "it ended before an upload began");
+        assert!(patience.elapsed().as_secs() < 300, "an upload begins");
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+    let pid = run.id().to_string();
+    assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+    let output = run.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(143), "{}", told(&output));
+    assert!(told(&output).contains("the lake is as before"), "{}", told(&output));
+    assert_eq!(s3.uploads(), 0, "aborted: {}", told(&output));
+    assert!(published(&s3, "lake").is_empty());
+}

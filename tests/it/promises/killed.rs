@@ -9,6 +9,7 @@ use gridtally::store::Manifest;
 
 use super::scene::{Pipeline, Scene, assert_same, lake_hash, published, read_whole};
 
+/// Kills; `GRIDTALLY_RUN_KILLS` raises it.
 const KILLS: u32 = 50;
 
 /// Reads every published table to its end.
@@ -41,6 +42,7 @@ fn assert_consistent(lake: &Path) -> bool {
 
 #[test]
 fn fifty_kills_and_a_clean_run() {
+    let kills = std::env::var("GRIDTALLY_RUN_KILLS").map_or(KILLS, |text| text.parse().unwrap());
     let scene = Scene::sample();
     let pipelines = [
         Pipeline::sample(),
@@ -80,10 +82,10 @@ fn fifty_kills_and_a_clean_run() {
     let journal = lake.join(".gridtally/journal.json");
     let (mut attempts, mut killed, mut amid_commit) = (0_u32, 0, 0);
     let mut seed: u64 = 20_260_329;
-    while killed < KILLS {
+    while killed < kills {
         attempts += 1;
         assert!(
-            attempts < 6 * KILLS,
+            attempts < 6 * kills,
             "only {killed} of {attempts} runs were caught alive"
         );
         let mut child = run(usize::try_from(attempts % 2).unwrap(), "lake").spawn().unwrap();

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
 use super::{Dice, Site, count, files, sending};
@@ -9,9 +10,34 @@ use super::{Dice, Site, count, files, sending};
 /// Kills of each command; `GRIDTALLY_KILLS` raises it.
 const KILLS: usize = 15;
 
-/// Starts a command again and again and kills it at a random moment, until it has been caught alive as often as asked;
+/// How a command is ended.
+#[derive(Clone, Copy)]
+enum Ending {
+    Kill,
+    Terminate,
+}
+
+impl Ending {
+    /// Ends a command; one that has ended already cannot be ended.
+    fn end(self, child: &mut Child) {
+        match self {
+            Self::Kill => drop(child.kill()),
+            Self::Terminate => {
+                let pid = child.id().to_string();
+                drop(Command::new("kill").args(["-TERM", &pid]).output());
+            }
+        }
+    }
+}
+
+/// Starts a command again and again and ends it at a random moment, until it has been caught alive as often as asked;
 /// `after` sees whether it ended by itself.
-fn kill(site: &Site, kills: usize, args: impl Fn(usize) -> Vec<String>, mut after: impl FnMut(usize, bool)) {
+fn kill(
+    site: &Site,
+    (ending, kills): (Ending, usize),
+    args: impl Fn(usize) -> Vec<String>,
+    mut after: impl FnMut(usize, bool),
+) {
     let mut dice = Dice(20_261_123);
     let begun = Instant::now();
     let whole = |since: Instant| since.elapsed().max(Duration::from_millis(5));
@@ -32,8 +58,7 @@ fn kill(site: &Site, kills: usize, args: impl Fn(usize) -> Vec<String>, mut afte
             while since.elapsed() < moment && child.try_wait().unwrap().is_none() {
                 std::thread::sleep(Duration::from_micros(200));
             }
-            // One that has ended cannot be killed.
-            let _ = child.kill();
+            ending.end(&mut child);
         }
         let ended = child.wait_with_output().unwrap();
         if usual.is_none() {
@@ -41,7 +66,7 @@ fn kill(site: &Site, kills: usize, args: impl Fn(usize) -> Vec<String>, mut afte
         }
         match ended.status.code() {
             Some(0) => after(turn, true),
-            None => {
+            None | Some(143) => {
                 killed += 1;
                 after(turn, false);
             }
@@ -53,6 +78,15 @@ fn kill(site: &Site, kills: usize, args: impl Fn(usize) -> Vec<String>, mut afte
 
 #[test]
 fn a_killed_publication_sends_nothing_twice() {
+    sends_nothing_twice(Ending::Kill);
+}
+
+#[test]
+fn a_publication_ended_by_a_signal_sends_nothing_twice() {
+    sends_nothing_twice(Ending::Terminate);
+}
+
+fn sends_nothing_twice(ending: Ending) {
     let site = Site::new();
     site.done(&sending("alone", "alone"));
     let expected: Vec<String> = site.spooled("alone").into_iter().map(|(text, _)| text).collect();
@@ -89,7 +123,7 @@ fn a_killed_publication_sends_nothing_twice() {
         assert_eq!(files(&site.path("spool")), [] as [std::path::PathBuf; 0]);
         receiver.set(receiver.get() + 1);
     };
-    kill(&site, count("GRIDTALLY_KILLS", KILLS), words, |_, is_done| {
+    kill(&site, (ending, count("GRIDTALLY_KILLS", KILLS)), words, |_, is_done| {
         check(is_done);
     });
     let last = words(0);
@@ -147,19 +181,24 @@ fn a_killed_lock_of_a_month_is_there_or_not() {
         .map(str::to_owned)
         .to_vec()
     };
-    kill(&site, count("GRIDTALLY_KILLS", KILLS), words, |turn, is_done| {
-        let Some(now) = events(&site) else {
-            assert!(!is_done, "what ended is whole");
-            return;
-        };
-        assert_eq!(now[..known.len()], known[..], "what was there is there");
-        let turns: Vec<usize> = now.iter().map(turn_of).collect();
-        assert!(turns.is_sorted_by(|a, b| a < b), "each once: {turns:?}");
-        assert!(turns.last().is_none_or(|last| *last <= turn), "{turns:?}");
-        assert!(!is_done || turns.last() == Some(&turn), "{turns:?} after turn {turn}");
-        known = now;
-        read += 1;
-    });
+    kill(
+        &site,
+        (Ending::Kill, count("GRIDTALLY_KILLS", KILLS)),
+        words,
+        |turn, is_done| {
+            let Some(now) = events(&site) else {
+                assert!(!is_done, "what ended is whole");
+                return;
+            };
+            assert_eq!(now[..known.len()], known[..], "what was there is there");
+            let turns: Vec<usize> = now.iter().map(turn_of).collect();
+            assert!(turns.is_sorted_by(|a, b| a < b), "each once: {turns:?}");
+            assert!(turns.last().is_none_or(|last| *last <= turn), "{turns:?}");
+            assert!(!is_done || turns.last() == Some(&turn), "{turns:?} after turn {turn}");
+            known = now;
+            read += 1;
+        },
+    );
     assert!(read > 3, "the locks were read {read} times");
     site.done(&[
         "publication",
@@ -195,14 +234,19 @@ fn a_killed_replay_and_its_repair_come_to_the_same_bytes() {
     let expected = contents("whole");
     assert!(!expected.is_empty());
     let words = |_| ["replay", "lake", "--export", "again"].map(str::to_owned).to_vec();
-    kill(&site, count("GRIDTALLY_KILLS", KILLS), words, |turn, is_done| {
-        let mut there = contents("again");
-        there.retain(|path, _| !path.starts_with(".gridtally"));
-        assert!(there == expected || (!is_done && there.iter().all(|(path, text)| expected[path] == *text)));
-        if is_done || turn % 3 == 0 {
-            let _ = fs::remove_dir_all(site.path("again"));
-        }
-    });
+    kill(
+        &site,
+        (Ending::Kill, count("GRIDTALLY_KILLS", KILLS)),
+        words,
+        |turn, is_done| {
+            let mut there = contents("again");
+            there.retain(|path, _| !path.starts_with(".gridtally"));
+            assert!(there == expected || (!is_done && there.iter().all(|(path, text)| expected[path] == *text)));
+            if is_done || turn % 3 == 0 {
+                let _ = fs::remove_dir_all(site.path("again"));
+            }
+        },
+    );
     site.done(&["replay", "lake", "--export", "again"]);
     assert_eq!(contents("again"), expected);
     // Mended, and the run that reads it is killed.
@@ -214,11 +258,16 @@ fn a_killed_replay_and_its_repair_come_to_the_same_bytes() {
     }
     site.done(&["run", "p.toml", "--out", "undisturbed"]);
     let run = |_| ["run", "p.toml"].map(str::to_owned).to_vec();
-    kill(&site, count("GRIDTALLY_KILLS", KILLS), run, |_, is_done| {
-        if is_done {
-            site.done(&["run", "q.toml"]);
-        }
-    });
+    kill(
+        &site,
+        (Ending::Kill, count("GRIDTALLY_KILLS", KILLS)),
+        run,
+        |_, is_done| {
+            if is_done {
+                site.done(&["run", "q.toml"]);
+            }
+        },
+    );
     site.done(&["run", "q.toml"]);
     site.done(&["run", "p.toml"]);
     let lakes = ["lake", "undisturbed"].map(|lake| crate::promises::scene::lake_hash(&site.path(lake)));

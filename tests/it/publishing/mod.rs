@@ -1,5 +1,6 @@
 //! Publishing to receivers: kills, several at once, and what others read meanwhile.
 
+mod faults;
 mod killed;
 mod reading;
 mod together;
