@@ -197,10 +197,7 @@ fn merge_days(
     let mut fresh = days.iter().copied().peekable();
     while let Some(day) = earlier(records.next_day()?, fresh.peek().copied()) {
         let mut batches = records.take(day)?;
-        let mut known = Vec::new();
-        for batch in losers.take(day)? {
-            known.append(&mut history::from_batch(&batch)?);
-        }
+        let mut known = losers_of(&losers.take(day)?)?;
         if fresh.next_if_eq(&day).is_some() {
             (batches, known) = merged(context, site, day, batches, known)?;
         }
@@ -278,6 +275,15 @@ fn write_history(table: &mut LakeTable<'_>, losers: &[Loser]) -> Result<()> {
         table.write(&history::to_batch(losers)?)?;
     }
     Ok(())
+}
+
+/// The versions of jobs that do not count, as `history` keeps them.
+fn losers_of(batches: &[RecordBatch]) -> Result<Vec<Loser>> {
+    let mut losers = Vec::new();
+    for batch in batches {
+        losers.append(&mut history::from_batch(batch)?);
+    }
+    Ok(losers)
 }
 
 /// The rows of a day with news, merged with what was published of it.
