@@ -24,7 +24,7 @@ Examples:
   gridtally check pipeline.toml
 
   A spool of APEL messages and a listing of nodes:
-    gridtally init --out bay.toml spool nodes.csv")]
+    gridtally init --pipeline bay.toml spool nodes.csv")]
 pub(super) struct Args {
     /// Files, folders or URLs.
     #[arg(required = true, value_name = "DUMP")]
@@ -32,13 +32,13 @@ pub(super) struct Args {
 
     /// The pipeline file to write.
     #[arg(long, value_name = "FILE", default_value = "pipeline.toml")]
-    out: PathBuf,
+    pipeline: PathBuf,
 }
 
 pub(super) fn run(args: &Args) -> Result<()> {
     // Known before dumps are read; what happens meanwhile is found when the file is made.
-    if args.out.exists() {
-        return Err(exists(&args.out));
+    if args.pipeline.exists() {
+        return Err(exists(&args.pipeline));
     }
     let progress = Terminal::new();
     let mut inputs = Vec::new();
@@ -48,7 +48,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
             return Err(trouble);
         }
         let mut input = InspectedInput {
-            path: from_pipeline(&args.out, &word.to_string_lossy())?,
+            path: from_pipeline(&args.pipeline, &word.to_string_lossy())?,
             files: Vec::new(),
         };
         for file in files {
@@ -56,12 +56,15 @@ pub(super) fn run(args: &Args) -> Result<()> {
             let report = inspect::inspect(&file, InspectLook::Usual, &progress);
             progress.end();
             let report = report?;
-            input.files.push((from_pipeline(&args.out, &report.path)?, report));
+            input.files.push((from_pipeline(&args.pipeline, &report.path)?, report));
         }
         inputs.push(input);
     }
-    let name = args.out.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-    let name = name.ok_or_else(|| Error::new(Kind::Usage, format!("{} names no file", args.out.display())))?;
+    let name = args
+        .pipeline
+        .file_stem()
+        .map(|stem| stem.to_string_lossy().into_owned());
+    let name = name.ok_or_else(|| Error::new(Kind::Usage, format!("{} names no file", args.pipeline.display())))?;
     let draft = draft(&name, &inputs);
     for path in &draft.unknown {
         output::people(&format!(
@@ -74,8 +77,8 @@ pub(super) fn run(args: &Args) -> Result<()> {
             "no file is a dump or a listing that gridtally reads: nothing is written",
         ));
     }
-    write(&args.out, &draft)?;
-    output::text(&summary(&args.out, &draft))
+    write(&args.pipeline, &draft)?;
+    output::text(&summary(&args.pipeline, &draft))
 }
 
 /// Writes a file that does not exist.

@@ -157,6 +157,10 @@ fn unpaid(
                     .entry(of)
                     .or_insert_with(|| bill_of(&bills, (&site, month), (options, pool)));
                 let Some(key) = found else {
+                    // A job whose charge is unknown may have run on nodes that no ledger knows.
+                    if charge.is_null(row) {
+                        continue;
+                    }
                     return Ok(vec![(
                         file.path.clone(),
                         "charges for nodes the ledger does not have".to_owned(),

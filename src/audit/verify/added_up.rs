@@ -176,6 +176,18 @@ fn check_years(of: &Recomputation<'_>, dataset: &YearDataset) -> Result<Findings
     Ok(found.into_iter().flatten().collect())
 }
 
+/// Where rows of a VO and allocation year are published, also under a folder that an earlier version named; where they
+/// should be, if nowhere.
+fn published_path(of: &Recomputation<'_>, dataset: &YearDataset, site: &str, vo: Option<&str>, year: i64) -> String {
+    let mut published = of.manifest.dataset(dataset.name);
+    let is_here = |path: &str| {
+        lake::parse_usage_path(path)
+            .is_some_and(|(of_site, of_vo, of_year)| of_site == site && of_vo.as_deref() == vo && of_year == year)
+    };
+    let found = published.find(|file| is_here(&file.path));
+    found.map_or_else(|| (dataset.path)(site, vo, year), |file| file.path.clone())
+}
+
 fn check_year(
     of: &Recomputation<'_>,
     dataset: &YearDataset,
@@ -203,7 +215,7 @@ fn check_year(
     let (mut findings, mut due) = (Findings::new(), BTreeSet::new());
     if let Some(rows) = computed.filter(|rows| rows.num_rows() > 0) {
         for ((vo, year), range) in slices(&rows)? {
-            let path = (dataset.path)(site, vo.as_deref(), year);
+            let path = published_path(of, dataset, site, vo.as_deref(), year);
             let rows = project(&rows.slice(range.start, range.len()), declared)?;
             if let Some(problem) = of.compare((&path, dataset.name), Some(&rows), &compared)? {
                 findings.push((path.clone(), problem));
