@@ -156,7 +156,7 @@ impl ConstantInterval {
         for ((sums, unit), thresholds) in units {
             add(&mut sums.billed, allocated);
             if self.is_open {
-                settle_unit(sums, unit, thresholds, question.scheme, (left, idle));
+                settle_unit(sums, unit, thresholds, question.scheme, left, idle);
             }
         }
     }
@@ -168,7 +168,8 @@ fn settle_unit(
     unit: &IntervalUnit,
     thresholds: &Thresholds,
     scheme: Scheme,
-    (free, idle): (NodeSums, NodeSums),
+    free: NodeSums,
+    idle: NodeSums,
 ) {
     let unit_s = i128::from(unit.unit_s);
     sums.unit_s += unit_s;

@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use super::spill_rows::SpillRows;
 use crate::error::Result;
 use crate::runtime::scratch::Scratch;
+use crate::time::SecondSpan;
 
 /// Numbers kept of a job on a node.
 pub(super) const WORD_N: usize = 5;
@@ -29,8 +30,7 @@ pub struct Interval {
 /// A time, and what is known to run in it.
 #[derive(Debug)]
 pub(super) struct SlicePart {
-    pub(super) from_s: i64,
-    pub(super) until_s: i64,
+    pub(super) span: SecondSpan,
     /// Jobs by group of nodes: node, beginning, end, shape, tag.
     groups: Vec<SpillRows<WORD_N>>,
     held_n: usize,
@@ -39,11 +39,13 @@ pub(super) struct SlicePart {
 }
 
 impl SlicePart {
-    pub(super) fn new(from_s: i64, until_s: i64) -> Self {
+    pub(super) fn new(SecondSpan { start_s, end_s }: SecondSpan) -> Self {
         Self {
-            from_s,
-            // Seconds of a slice have 31 bits.
-            until_s: until_s.clamp(from_s, from_s.saturating_add(i64::from(i32::MAX))),
+            span: SecondSpan {
+                start_s,
+                // Seconds of a slice have 31 bits.
+                end_s: end_s.clamp(start_s, start_s.saturating_add(i64::from(i32::MAX))),
+            },
             groups: Vec::new(),
             held_n: 0,
             waits: SpillRows::default(),
@@ -52,9 +54,10 @@ impl SlicePart {
 
     /// Seconds from its beginning of what lies in it.
     #[inline]
-    pub(super) fn within(&self, (start_s, end_s): (i64, i64)) -> (u32, u32) {
-        let relative = |s: i64| u32::try_from(s.clamp(self.from_s, self.until_s) - self.from_s).unwrap_or(u32::MAX);
-        (relative(start_s), relative(end_s))
+    pub(super) fn within(&self, held: SecondSpan) -> (u32, u32) {
+        let SecondSpan { start_s, end_s } = self.span;
+        let relative = |s: i64| u32::try_from(s.clamp(start_s, end_s) - start_s).unwrap_or(u32::MAX);
+        (relative(held.start_s), relative(held.end_s))
     }
 
     /// Adds a job on a node.
@@ -111,13 +114,13 @@ impl<'s> Slice<'s> {
     /// First second.
     #[must_use]
     pub fn from_s(self) -> i64 {
-        self.part.from_s
+        self.part.span.start_s
     }
 
     /// The second after the last.
     #[must_use]
     pub fn until_s(self) -> i64 {
-        self.part.until_s
+        self.part.span.end_s
     }
 
     /// Jobs on nodes in it.

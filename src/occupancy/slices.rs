@@ -8,6 +8,7 @@ use super::slice::{Slice, SlicePart, WAIT_WORD_N, WORD_N};
 use super::spill_rows::SpillRows;
 use crate::error::{Error, Result};
 use crate::runtime::scratch::Scratch;
+use crate::time::SecondSpan;
 
 /// Bytes of jobs on nodes and in queues that are kept in memory before they go to a temporary file: some 5 million jobs.
 const MEMORY_BYTE: usize = 96 << 20;
@@ -24,14 +25,11 @@ pub struct Slices {
 }
 
 impl Slices {
-    /// Slices from one second to another, half-open, of at most 68 years.
+    /// Slices of at most 68 years.
     #[must_use]
-    pub fn new(spans: impl IntoIterator<Item = (i64, i64)>) -> Self {
-        let parts = spans
-            .into_iter()
-            .map(|(from_s, until_s)| SlicePart::new(from_s, until_s));
+    pub fn new(spans: impl IntoIterator<Item = SecondSpan>) -> Self {
         Self {
-            parts: parts.collect(),
+            parts: spans.into_iter().map(SlicePart::new).collect(),
             last: 0,
             memory_byte: MEMORY_BYTE,
             in_memory_byte: 0,
@@ -58,16 +56,16 @@ impl Slices {
     }
 
     /// The slices a time lies in, with what of it does.
-    pub fn overlaps(&self, (start_s, end_s): (i64, i64)) -> impl Iterator<Item = (usize, (i64, i64))> + '_ {
-        let reached = self.reached((start_s, end_s));
+    pub fn overlaps(&self, span: SecondSpan) -> impl Iterator<Item = (usize, SecondSpan)> + '_ {
+        let reached = self.reached(span);
         let parts = self.parts.iter().enumerate().take(reached.end).skip(reached.start);
-        parts.map(move |(nth, part)| (nth, (start_s.max(part.from_s), end_s.min(part.until_s))))
+        parts.map(move |(nth, part)| (nth, span.within(part.span)))
     }
 
     /// Places of the slices a time lies in.
-    fn reached(&self, (start_s, end_s): (i64, i64)) -> Range<usize> {
-        let first = self.parts.partition_point(|part| part.until_s <= start_s);
-        first..self.parts.partition_point(|part| part.from_s < end_s)
+    fn reached(&self, span: SecondSpan) -> Range<usize> {
+        let first = self.parts.partition_point(|part| part.span.end_s <= span.start_s);
+        first..self.parts.partition_point(|part| part.span.start_s < span.end_s)
     }
 
     /// Adds what lies in the slices of a job on a node, known by `tag`; nothing when nothing does.
@@ -75,7 +73,7 @@ impl Slices {
     /// # Errors
     /// [`crate::error::Kind::Io`] when the temporary file cannot be written.
     #[inline]
-    pub fn push(&mut self, node: u32, span: (i64, i64), shape: u32, tag: u32) -> Result<()> {
+    pub fn push(&mut self, node: u32, span: SecondSpan, shape: u32, tag: u32) -> Result<()> {
         self.put(span, SpillRows::<WORD_N>::ROW_BYTE, |part, (start_s, end_s)| {
             part.hold([node, start_s, end_s, shape, tag]);
         })
@@ -85,7 +83,7 @@ impl Slices {
     ///
     /// # Errors
     /// [`crate::error::Kind::Io`] when the temporary file cannot be written.
-    pub fn wait(&mut self, span: (i64, i64), ask: u32) -> Result<()> {
+    pub fn wait(&mut self, span: SecondSpan, ask: u32) -> Result<()> {
         self.put(span, SpillRows::<WAIT_WORD_N>::ROW_BYTE, |part, (start_s, end_s)| {
             part.waits.push([start_s, end_s, ask]);
         })
@@ -93,12 +91,12 @@ impl Slices {
 
     /// Puts a row into every slice a time lies in.
     #[inline]
-    fn put(&mut self, span: (i64, i64), row_byte: usize, add: impl Fn(&mut SlicePart, (u32, u32))) -> Result<()> {
-        if span.0 >= span.1 {
+    fn put(&mut self, span: SecondSpan, row_byte: usize, add: impl Fn(&mut SlicePart, (u32, u32))) -> Result<()> {
+        if span.is_empty() {
             return Ok(());
         }
         let reached = match self.parts.get(self.last) {
-            Some(last) if last.from_s <= span.0 && span.1 <= last.until_s => self.last..self.last + 1,
+            Some(last) if last.span.encloses(span) => self.last..self.last + 1,
             _ => self.reached(span),
         };
         if !reached.is_empty() {

@@ -12,8 +12,10 @@ use super::bill::Bill;
 use super::bill_spill::{BillSpill, RUN_N, SortedBills};
 use super::bills::{Biller, POOLS, options, policy_id, remove};
 use super::facts::VERSION;
-use super::jobs::{EVERYTHING, JobColumns, SPAN_COLUMNS, span};
+use super::job_spans::{JobColumns, SPAN_COLUMNS, span};
+use super::jobs::EVERYTHING;
 use super::record_files::RecordFile;
+use super::stage::StagedFile;
 use super::sweep::Sweep;
 use crate::charge::policy::Subject;
 use crate::error::{Error, Kind, Result};
@@ -22,7 +24,7 @@ use crate::schema::batch::{dates, decimals, int, ints, number, text, texts, time
 use crate::store::lake::{self, LakeTable};
 use crate::store::read_table;
 use crate::summarise::charges::{RECORDED, ReassignedEntry, Reassignments, job_charges, part};
-use crate::time::Month;
+use crate::time::{Month, SecondSpan};
 
 /// Place of the GPUs.
 const GPU: usize = 2;
@@ -96,7 +98,8 @@ impl<'a> BillBills<'a> {
         sweep: &Sweep<'_>,
         biller: &Biller<'_>,
         site: &str,
-        (files, bases): (&[RecordFile], &[(usize, u64)]),
+        files: &[RecordFile],
+        staged: &[StagedFile],
     ) -> Result<u64> {
         let place = (biller.period.month, biller.period.allocation_year);
         remove(sweep.publication, |of, period| of == site && period == place);
@@ -109,15 +112,19 @@ impl<'a> BillBills<'a> {
         let columns: Vec<&str> = columns.into_iter().collect();
         let provenance = [("gridtally.pipeline".to_owned(), sweep.plan.name.clone())];
         let (mut parts, mut displaced_n) = (Vec::new(), 0);
-        for (nth, base) in bases {
+        let all_pieces = SecondSpan {
+            start_s: first.span.start_s,
+            end_s: last.span.end_s,
+        };
+        for StagedFile { place: nth, first_tag } in staged {
             let Some(file) = files.get(*nth) else { continue };
             let mut spans = [file.reach.span, file.reach.loose].into_iter().flatten();
-            if !spans.any(|(start_s, end_s)| start_s < last.until_s && first.from_s < end_s) {
+            if !spans.any(|span| span.overlaps(all_pieces)) {
                 continue;
             }
             let path = lake::bill_path("job_charges", site, file.month, place);
             let mut table: Option<LakeTable<'_>> = None;
-            let mut tag = *base;
+            let mut tag = *first_tag;
             for batch in read_table(sweep.publication.store().reader(&file.place)?, Some(&columns), RUN_N)? {
                 let batch = batch?;
                 let mut rows = self.rows(&batch, tag, biller)?;
@@ -176,7 +183,7 @@ impl<'a> BillBills<'a> {
                 let piece = biller.pieces.get(usize::from(bill.piece));
                 let is_end = piece.zip(number(end, job)).is_some_and(|(piece, end_ms)| {
                     let last_s = (end_ms - 1).div_euclid(1000);
-                    piece.from_s <= last_s && last_s < piece.until_s
+                    piece.span.has(last_s)
                 });
                 let [core_s, _, gpu_s] = bill.held;
                 for (at, (billed, held)) in bill.billed.into_iter().zip(bill.held).enumerate() {

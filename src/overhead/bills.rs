@@ -7,13 +7,13 @@ use super::bill::Bill;
 use super::bill_spill::PackedBill;
 use super::facts::VERSION;
 use super::jobs::EVERYTHING;
-use super::stage::{Due, NodeUnits};
+use super::stage::{DuePeriod, NodeUnits};
 use crate::config::Plan;
 use crate::config::overhead_plan::OverheadPlan;
 use crate::occupancy::{AllocationShapes, Grid, History, Interval, LEDGER_N, Resource, Scheme, Unit, bill};
 use crate::store::{Publication, lake};
-use crate::time::Calendar;
 use crate::time::calendar::Period;
+use crate::time::{Calendar, SecondSpan};
 
 /// Pools of the resources of the ledger, and what is counted in them.
 pub(crate) const POOLS: [(&str, &str); LEDGER_N] = [("core", "core s"), ("memory", "byte s"), ("gpu", "gpu s")];
@@ -80,8 +80,7 @@ pub(crate) fn policies(plan: &Plan) -> Vec<[String; 8]> {
 /// A period that charges are told by.
 pub(crate) struct BillPiece {
     pub(crate) period: Period,
-    pub(crate) from_s: i64,
-    pub(crate) until_s: i64,
+    pub(crate) span: SecondSpan,
     grid: Grid,
 }
 
@@ -97,20 +96,22 @@ pub(crate) struct Biller<'a> {
 }
 
 impl<'a> Biller<'a> {
-    pub(crate) fn new(plan: &'a Plan, overhead: &'a OverheadPlan, due: &Due) -> Self {
-        let (period, (from_s, until_s)) = *due;
+    pub(crate) fn new(plan: &'a Plan, overhead: &'a OverheadPlan, due: DuePeriod) -> Self {
+        let SecondSpan { start_s, end_s } = due.span;
         let mut calendar = Calendar::new(plan.calendar_zone.clone(), plan.grain, plan.allocation_year_start);
         let mut pieces = Vec::new();
-        let mut at_s = from_s;
+        let mut at_s = start_s;
         while overhead.is_charged
-            && at_s < until_s
+            && at_s < end_s
             && let Some(period) = calendar.period(at_s.saturating_mul(1000))
         {
-            let until_s = (period.until_ms / 1000).min(until_s);
+            let until_s = (period.until_ms / 1000).min(end_s);
             pieces.push(BillPiece {
                 period,
-                from_s: at_s,
-                until_s,
+                span: SecondSpan {
+                    start_s: at_s,
+                    end_s: until_s,
+                },
                 grid: Grid::new(&plan.calendar_zone, at_s, until_s),
             });
             at_s = until_s;
@@ -119,8 +120,8 @@ impl<'a> Biller<'a> {
         ranks.sort_by_key(|at| overhead.units.get(*at).map(options));
         Self {
             overhead,
-            slice_from_s: from_s,
-            period,
+            slice_from_s: start_s,
+            period: due.period,
             pieces,
             ranks,
             calendar,
@@ -144,7 +145,8 @@ impl<'a> Biller<'a> {
         let unknown = history.known.iter().take(LEDGER_N).enumerate();
         let unknown = unknown.fold(0_u8, |bits, (at, known)| if *known { bits } else { bits | 1 << at });
         for (nth, piece) in (0_u16..).zip(&self.pieces) {
-            let (from_s, until_s) = (piece.from_s - self.slice_from_s, piece.until_s - self.slice_from_s);
+            let from_s = piece.span.start_s - self.slice_from_s;
+            let until_s = piece.span.end_s - self.slice_from_s;
             let mut part: Vec<Interval> = Vec::new();
             for interval in intervals {
                 let start_s = i64::from(interval.start_s).max(from_s);
@@ -190,7 +192,7 @@ impl<'a> Biller<'a> {
 
 impl Biller<'_> {
     /// The bills of a job of which nothing is known: by every unit that may be for it.
-    pub(crate) fn nothing(&self, tag: u32, (start_s, end_s): (i64, i64), partition: Option<&str>) -> Vec<Bill> {
+    pub(crate) fn nothing(&self, tag: u32, held: SecondSpan, partition: Option<&str>) -> Vec<Bill> {
         let mut bills = Vec::new();
         for (rank, unit) in (0_u16..).zip(&self.ranks) {
             let unit = self.overhead.units.get(*unit);
@@ -198,7 +200,7 @@ impl Biller<'_> {
                 continue;
             }
             for (nth, piece) in (0_u16..).zip(&self.pieces) {
-                if start_s < piece.until_s && piece.from_s < end_s {
+                if held.overlaps(piece.span) {
                     bills.push(Bill {
                         tag,
                         unit: rank,

@@ -6,7 +6,7 @@ use arrow::array::{Array, RecordBatch};
 
 use super::bills::POOLS;
 use super::facts::READ_ROWS;
-use super::jobs::BATCH;
+use super::job_spans::BATCH;
 use crate::error::Result;
 use crate::lake::views::{ViewPlace, Views, has_view};
 use crate::occupancy::billing::BILL_PLACES;
@@ -70,7 +70,7 @@ pub(crate) fn verify(store: &Store, manifest: &Manifest, displaced: &Views) -> R
                     }
                 }
                 if is_ledger {
-                    add_billed(&batch, &place, &mut bills)?;
+                    add_billed(&batch, &place.0, place.2, &mut bills)?;
                     findings.extend(unbalanced(&batch)?.map(|problem| (file.path.clone(), problem)));
                 }
             }
@@ -97,7 +97,7 @@ type BillCheckBills = BTreeMap<BillCheckBill, i128>;
 
 /// The bill that a charge under these options in this pool is a part of. The name of a unit may hold blanks; its
 /// thresholds follow.
-fn bill_of(bills: &BillCheckBills, (site, month): (&str, Day), (options, pool): (&str, &str)) -> Option<BillCheckBill> {
+fn bill_of(bills: &BillCheckBills, site: &str, month: Day, options: &str, pool: &str) -> Option<BillCheckBill> {
     let named = options.strip_prefix("unit=")?;
     let is_unit = |unit: &str| named.strip_prefix(unit).is_some_and(|rest| rest.starts_with(' '));
     let mut own = bills.keys();
@@ -105,13 +105,13 @@ fn bill_of(bills: &BillCheckBills, (site, month): (&str, Day), (options, pool): 
         .cloned()
 }
 
-fn add_billed(batch: &RecordBatch, (site, _, month): &(String, i64, Month), bills: &mut BillCheckBills) -> Result<()> {
+fn add_billed(batch: &RecordBatch, site: &str, month: Month, bills: &mut BillCheckBills) -> Result<()> {
     let unit = text(batch, "unit")?;
     for row in 0..batch.num_rows() {
         let Some(unit) = word(unit, row) else { continue };
         for ((pool, _), resource) in POOLS.into_iter().zip(LEDGER_COLUMNS) {
             let billed = amount(batch, &format!("billed_{resource}_s"), row)?.unwrap_or(0);
-            let key = (site.clone(), month.first_day(), unit.to_owned(), pool);
+            let key = (site.to_owned(), month.first_day(), unit.to_owned(), pool);
             *bills.entry(key).or_default() += billed;
         }
     }
@@ -155,7 +155,7 @@ fn unpaid(
                 let of @ (month, options, pool) = (months.value(row), options.value(row), pool.value(row));
                 let found = known
                     .entry(of)
-                    .or_insert_with(|| bill_of(&bills, (&site, month), (options, pool)));
+                    .or_insert_with(|| bill_of(&bills, &site, month, options, pool));
                 let Some(key) = found else {
                     // A job whose charge is unknown may have run on nodes that no ledger knows.
                     if charge.is_null(row) {

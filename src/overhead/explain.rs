@@ -7,9 +7,11 @@ use arrow::array::RecordBatch;
 use super::bills::{POOLS, options};
 use super::facts::{BASIS_FACT, REACH_FACT, from_fact};
 use super::inventories::{INVENTORIES, InventoryFile, machine_in, periods};
-use super::jobs::{COLUMNS, JobColumns, Reach, join, span};
+use super::job_spans::{JobColumns, Reach, join, span};
+use super::jobs::COLUMNS;
+use super::node_inventory::InventoryNode;
 use super::record_files::{RecordFile, RecordFiles, with_nodes};
-use super::stage::{NodeUnits, stage};
+use super::stage::{NodeUnits, SweptSite, stage};
 use super::sweep::Basis;
 use crate::config::overhead_plan::NodesFrom;
 use crate::error::{Error, Result};
@@ -50,7 +52,7 @@ pub(crate) fn explain(store: &Store, manifest: &Manifest, site: &str, record: &R
         place: path.clone(),
         path,
     });
-    let machine = machine_in(store, files, (&resources, &basis.complete))?;
+    let machine = machine_in(store, files, &resources, &basis.complete)?;
     let sites = record_files(manifest);
     let (Some(files), all_sites) = (sites.get(site), with_nodes(&sites)) else {
         return Ok(OverheadLines::new());
@@ -60,20 +62,25 @@ pub(crate) fn explain(store: &Store, manifest: &Manifest, site: &str, record: &R
         return Ok(OverheadLines::new());
     };
     let zone = Zone::named(&basis.calendar_timezone)?;
-    let mut due = periods((&zone, basis.allocation_year_start), &basis.overhead, all);
+    let mut due = periods(&zone, basis.allocation_year_start, &basis.overhead, all);
     if basis.overhead.nodes == NodesFrom::Inventory {
-        due.retain(|(_, (from_s, until_s))| held.0 < *until_s && *from_s < held.1);
+        due.retain(|due| due.span.overlaps(held));
     }
     let columns: Vec<&str> = COLUMNS.iter().copied().chain(["record_id"]).collect();
     let wanted = id(record, "record_id")?.value(0).to_vec();
     let mut tag = None;
     let machine = (basis.overhead.nodes == NodesFrom::Inventory).then_some(&machine);
-    let of = (&basis.overhead, &resources);
+    let site = SweptSite {
+        name: site,
+        all: &all_sites,
+        files,
+        machine,
+    };
     let staged = stage(
         store,
-        (site, &all_sites),
-        (files, machine),
-        of,
+        site,
+        &basis.overhead,
+        &resources,
         due,
         &columns,
         |batch, first| {
@@ -87,6 +94,7 @@ pub(crate) fn explain(store: &Store, manifest: &Manifest, site: &str, record: &R
     let mut told_of = Story {
         basis: &basis,
         shapes: &board.shapes,
+        tag,
         lines: OverheadLines::new(),
         sums: BTreeMap::new(),
     };
@@ -100,7 +108,7 @@ pub(crate) fn explain(store: &Store, manifest: &Manifest, site: &str, record: &R
             };
             let asking = NodeUnits::of(node, &basis.overhead, &resources);
             for (unit, thresholds) in asking.by_number() {
-                told_of.node((&node.name, unit), &node.history, intervals, &grid, (&thresholds, tag));
+                told_of.node(node, unit, &thresholds, intervals, &grid);
             }
         })?;
     }
@@ -131,6 +139,7 @@ fn record_files(manifest: &Manifest) -> RecordFiles {
 struct Story<'a> {
     basis: &'a Basis,
     shapes: &'a AllocationShapes,
+    tag: Option<u64>,
     lines: OverheadLines,
     sums: BTreeMap<(String, String), i128>,
 }
@@ -203,11 +212,11 @@ impl Story<'_> {
     /// Tells of a node.
     fn node(
         &mut self,
-        (node, unit): (&str, usize),
-        history: &crate::occupancy::History,
+        node: &InventoryNode,
+        unit: usize,
+        thresholds: &Thresholds,
         intervals: &[Interval],
         grid: &Grid,
-        (thresholds, tag): (&Thresholds, Option<u64>),
     ) {
         let Some(unit) = self.basis.overhead.units.get(unit) else {
             return;
@@ -215,13 +224,13 @@ impl Story<'_> {
         let mut listener = Listener {
             thresholds,
             scheme: self.basis.overhead.scheme,
-            tag,
+            tag: self.tag,
             shapes: self.shapes,
             held: [0; LEDGER_N],
             free: Vec::new(),
             told: Default::default(),
         };
-        sweep(history, intervals, self.shapes, grid, &mut listener);
+        sweep(&node.history, intervals, self.shapes, grid, &mut listener);
         for ((pool, counted), told) in POOLS.into_iter().zip(listener.told) {
             let told: Vec<(i64, AlreadyReported)> = told.into_iter().filter(|(held, _)| *held > 0).collect();
             if told.is_empty() {
@@ -239,8 +248,9 @@ impl Story<'_> {
                 sum += billed;
                 if nth < TOLD_N {
                     lines.push(format!(
-                        "{node} {} to {}: {held} of {} {what} held, {} overhead, {} stranded, {} billable of {}: rate {}, \
+                        "{} {} to {}: {held} of {} {what} held, {} overhead, {} stranded, {} billable of {}: rate {}, \
                          times {held} {what} times {span_s} s = {}",
+                        node.name,
                         instant(of.from_s),
                         instant(of.until_s),
                         share.used,
@@ -254,7 +264,7 @@ impl Story<'_> {
                 }
             }
             if told.len() > TOLD_N {
-                lines.push(format!("{node}: {} stretches more", told.len() - TOLD_N));
+                lines.push(format!("{}: {} stretches more", node.name, told.len() - TOLD_N));
             }
             *self.sums.entry(key).or_default() += sum;
         }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::time::SecondSpan;
+
 /// What it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum FindingKind {
@@ -62,12 +64,21 @@ pub(crate) struct FindingRow {
     pub(crate) over: Option<i128>,
 }
 
+/// What a finding about a job is of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FindingSubject<'a> {
+    pub(crate) kind: FindingKind,
+    pub(crate) cluster: Option<&'a str>,
+    pub(crate) node: Option<&'a str>,
+    /// Place in the ledger.
+    pub(crate) resource: Option<usize>,
+}
+
 type FindingKey = (FindingKind, Option<String>, Option<String>, Option<usize>);
 
 #[derive(Clone, Copy, Debug)]
 struct FindingSum {
-    start_s: i64,
-    end_s: i64,
+    span: SecondSpan,
     job_n: i64,
     core_s: i128,
 }
@@ -78,24 +89,21 @@ pub(crate) struct OverheadFindings(BTreeMap<usize, BTreeMap<FindingKey, FindingS
 
 impl OverheadFindings {
     /// Adds a job's part of a slice.
-    pub(crate) fn tell(
-        &mut self,
-        month: usize,
-        (kind, cluster, node, resource): (FindingKind, Option<&str>, Option<&str>, Option<usize>),
-        (start_s, end_s): (i64, i64),
-        core_n: i64,
-    ) {
-        let key = (kind, cluster.map(str::to_owned), node.map(str::to_owned), resource);
+    pub(crate) fn tell(&mut self, month: usize, of: FindingSubject<'_>, span: SecondSpan, core_n: i64) {
+        let key = (
+            of.kind,
+            of.cluster.map(str::to_owned),
+            of.node.map(str::to_owned),
+            of.resource,
+        );
         let sum = self.0.entry(month).or_default().entry(key).or_insert(FindingSum {
-            start_s,
-            end_s,
+            span,
             job_n: 0,
             core_s: 0,
         });
-        sum.start_s = sum.start_s.min(start_s);
-        sum.end_s = sum.end_s.max(end_s);
+        sum.span = sum.span.joined(span);
         sum.job_n += 1;
-        sum.core_s += i128::from(core_n) * i128::from(end_s - start_s);
+        sum.core_s += i128::from(core_n) * i128::from(span.length_s());
     }
 
     /// The rows of a slice.
@@ -107,8 +115,8 @@ impl OverheadFindings {
             partition: None,
             node: node.clone(),
             resource: *resource,
-            start_s: sum.start_s,
-            end_s: sum.end_s,
+            start_s: sum.span.start_s,
+            end_s: sum.span.end_s,
             used_n: None,
             capacity_n: None,
             job_n: Some(sum.job_n),

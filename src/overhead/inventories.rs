@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::facts::READ_ROWS;
 use super::node_inventory::NodeInventory;
+use super::stage::DuePeriod;
 use super::sweep::Sweep;
 use crate::config::overhead_plan::OverheadPlan;
 use crate::error::Result;
 use crate::occupancy::Resources;
 use crate::store::{Store, read_table};
-use crate::time::calendar::Period;
 use crate::time::grain::Grain;
-use crate::time::{Calendar, Zone};
+use crate::time::{Calendar, SecondSpan, Zone};
 
 /// What inventories say, a hash of the files that say it, and which listings without a date are there. Such a listing
 /// says what is so now, as long as its file is there; later it says nothing.
@@ -46,7 +46,8 @@ pub(crate) fn machine_of(
     let machine = machine_in(
         sweep.publication.store(),
         files.into_iter(),
-        (resources, &sweep.plan.complete),
+        resources,
+        &sweep.plan.complete,
     )?;
     Ok((machine, hasher.finalize().to_hex().to_string(), listings))
 }
@@ -69,7 +70,8 @@ pub(crate) struct InventoryFile {
 pub(crate) fn machine_in(
     store: &Store,
     files: impl Iterator<Item = InventoryFile>,
-    (resources, complete): (&Resources, &BTreeMap<String, bool>),
+    resources: &Resources,
+    complete: &BTreeMap<String, bool>,
 ) -> Result<NodeInventory> {
     let mut machine = NodeInventory::default();
     for file in files {
@@ -78,7 +80,7 @@ pub(crate) fn machine_in(
             let source = file.path.split('/').nth(1).and_then(crate::hive::parse);
             let source = source.and_then(|(_, source)| source).unwrap_or_default();
             let batches = batches.collect::<Result<Vec<_>>>()?;
-            machine.add_nodes(&batches, resources, (file.is_present, complete.get(&source).copied()))?;
+            machine.add_nodes(&batches, resources, file.is_present, complete.get(&source).copied())?;
             continue;
         }
         for batch in batches {
@@ -92,18 +94,14 @@ pub(crate) fn machine_in(
 }
 
 /// The months to be told of: those of the pipeline's period, or of the days jobs span.
-pub(crate) fn periods(
-    (zone, year_start): (&Zone, (i8, i8)),
-    overhead: &OverheadPlan,
-    span: (i64, i64),
-) -> Vec<(Period, (i64, i64))> {
+pub(crate) fn periods(zone: &Zone, year_start: (i8, i8), overhead: &OverheadPlan, span: SecondSpan) -> Vec<DuePeriod> {
     let mut days = Calendar::new(zone.clone(), Grain::Day, year_start);
     let mut months = Calendar::new(zone.clone(), Grain::Month, year_start);
     let (from_ms, until_ms) = if let Some((from, to)) = overhead.period {
         (days.begins_ms(from), days.begins_ms(to))
     } else {
-        let first = days.period(span.0.saturating_mul(1000));
-        let last = days.period((span.1 - 1).saturating_mul(1000));
+        let first = days.period(span.start_s.saturating_mul(1000));
+        let last = days.period((span.end_s - 1).saturating_mul(1000));
         let Some((first, last)) = first.zip(last) else {
             return Vec::new();
         };
@@ -114,8 +112,11 @@ pub(crate) fn periods(
     while at_ms < until_ms
         && let Some(period) = months.period(at_ms)
     {
-        let part = (period.from_ms.max(from_ms) / 1000, period.until_ms.min(until_ms) / 1000);
-        found.push((period, part));
+        let span = SecondSpan {
+            start_s: period.from_ms.max(from_ms) / 1000,
+            end_s: period.until_ms.min(until_ms) / 1000,
+        };
+        found.push(DuePeriod { period, span });
         at_ms = period.until_ms;
     }
     found

@@ -14,6 +14,8 @@ mod explain;
 pub mod facts;
 mod finding;
 pub mod inventories;
+mod job_amounts;
+mod job_spans;
 mod jobs;
 mod node_history;
 mod node_inventory;
@@ -30,7 +32,7 @@ mod waiting;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use self::jobs::join;
+use self::job_spans::join;
 use self::record_files::{displace, reach_of_touched, record_files, with_nodes};
 use crate::config::Plan;
 use crate::config::overhead_plan::NodesFrom;
@@ -42,10 +44,11 @@ use crate::overhead::facts::{BASIS_FACT, DISPLACED_FACT, MACHINE_FACT, REACH_FAC
 use crate::overhead::inventories::{machine_of, periods};
 use crate::overhead::node_inventory::NodeInventory;
 use crate::overhead::report::OverheadReport;
+use crate::overhead::stage::{DuePeriod, SweptSite};
 use crate::overhead::sweep::{Basis, Sweep, SweepPlace, place, published, remove, settings};
 use crate::reference::correction::Correction;
 use crate::runtime::progress::Progress;
-use crate::time::{Day, Month};
+use crate::time::{Day, Month, SecondSpan};
 
 pub(crate) use check::verify;
 pub(crate) use explain::{OverheadLines, explain};
@@ -110,14 +113,15 @@ pub(crate) fn publish(
     for site in &with_nodes {
         let Some(files) = sites.get(site) else { continue };
         let of_site: Vec<&SweepPlace> = published.iter().filter(|place| place.0 == *site).collect();
-        let calendar = (&sweep.plan.calendar_zone, sweep.plan.allocation_year_start);
+        let (zone, year_start) = (&sweep.plan.calendar_zone, sweep.plan.allocation_year_start);
         let spans = stretches(files.iter().filter_map(|file| file.reach.span));
         let periods: BTreeMap<_, _> = (spans.into_iter())
-            .flat_map(|span| periods(calendar, overhead, span))
+            .flat_map(|span| periods(zone, year_start, overhead, span))
+            .map(|due| (due.period, due.span))
             .collect();
         kept.extend(periods.keys().map(|period| place(site, period)));
         let fresh = if is_everything {
-            Some((i64::MIN, i64::MAX))
+            Some(SecondSpan::ALWAYS)
         } else {
             let of_others = files.iter().filter(|file| {
                 let has_other_payers = corrected.contains(&(site.clone(), file.month));
@@ -130,24 +134,22 @@ pub(crate) fn publish(
             })
         };
         let (first, last) = (of_site.first().copied(), of_site.last().copied());
-        let due = periods.into_iter().filter(|(period, (from_s, until_s))| {
+        let due = periods.into_iter().filter(|(period, span)| {
             let place = place(site, period);
             let is_edge = fresh.is_some() && (first == Some(&place) || last == Some(&place));
-            let is_fresh = fresh.is_some_and(|(start_s, end_s)| start_s < *until_s && *from_s < end_s);
+            let is_fresh = fresh.is_some_and(|fresh| fresh.overlaps(*span));
             is_fresh || is_edge || !of_site.contains(&&place)
         });
-        let due: Vec<_> = due.collect();
+        let due: Vec<_> = due.map(|(period, span)| DuePeriod { period, span }).collect();
         if !due.is_empty() {
             let machine = (overhead.nodes == NodesFrom::Inventory).then_some(&machine);
-            site::publish(
-                sweep,
-                overhead,
-                &resources,
-                (site, &with_nodes),
-                (files, machine),
-                due,
-                &mut report,
-            )?;
+            let site = SweptSite {
+                name: site,
+                all: &with_nodes,
+                files,
+                machine,
+            };
+            site::publish(sweep, overhead, &resources, site, due, &mut report)?;
         }
     }
     for stale in published.difference(&kept) {
@@ -190,14 +192,14 @@ fn tell_gone(machine: &NodeInventory, progress: &dyn Progress) {
 
 /// The time that these spans cover, in stretches. A pause in which a site has no jobs is part of one; years without any
 /// are none of its months.
-fn stretches(spans: impl Iterator<Item = (i64, i64)>) -> Vec<(i64, i64)> {
+fn stretches(spans: impl Iterator<Item = SecondSpan>) -> Vec<SecondSpan> {
     const PAUSE_S: i64 = 2 * 366 * 86_400;
-    let mut spans: Vec<(i64, i64)> = spans.collect();
+    let mut spans: Vec<SecondSpan> = spans.collect();
     spans.sort_unstable();
-    let mut found: Vec<(i64, i64)> = Vec::new();
+    let mut found: Vec<SecondSpan> = Vec::new();
     for span in spans {
         match found.last_mut() {
-            Some(last) if span.0.saturating_sub(last.1) <= PAUSE_S => *last = join(Some(*last), span),
+            Some(last) if span.start_s.saturating_sub(last.end_s) <= PAUSE_S => *last = last.joined(span),
             _ => found.push(span),
         }
     }

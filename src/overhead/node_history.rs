@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::node_life::{Complete, is_there};
+use super::node_life::{Complete, LifeChange, NodeMention, is_there};
 use crate::occupancy::{CapacitySegment, CapacityState, History};
+use crate::time::SecondSpan;
 
 /// A listing of a node.
 #[derive(Clone, Debug)]
@@ -28,6 +29,24 @@ pub(crate) struct NodeListing {
     pub(crate) complete: Complete,
 }
 
+impl NodeListing {
+    /// That it names the node.
+    pub(crate) fn mention(&self) -> NodeMention<'_> {
+        NodeMention {
+            as_of_s: self.as_of_s,
+            node: &self.node,
+            complete: self.complete,
+        }
+    }
+}
+
+/// The state of a node as a listing tells it.
+#[derive(Clone, Copy, Debug)]
+struct ListedState {
+    as_of_s: i64,
+    state: CapacityState,
+}
+
 /// A time in which a node was down or reserved, or in which a cluster had certain nodes.
 #[derive(Clone, Debug)]
 pub(crate) struct NodeHistoryEvent {
@@ -49,14 +68,14 @@ pub(crate) struct NodeHistoryEvent {
 
 /// What a node was for as long as two listings, one after the other, agree: the state of both, at least that it took no
 /// jobs. Where they do not, or one is missing, it is taken for up. `told` are the states of listings in the order of time.
-fn agreed(told: &[(i64, CapacityState)], at_s: i64) -> CapacityState {
-    let (before, after) = told.split_at(told.partition_point(|(as_of_s, _)| *as_of_s <= at_s));
-    match (before.last(), after.first()) {
-        (Some((_, before)), Some((_, after))) if before == after => *before,
-        (
-            Some((_, CapacityState::Down | CapacityState::Reserved)),
-            Some((_, CapacityState::Down | CapacityState::Reserved)),
-        ) => CapacityState::Down,
+fn agreed(told: &[ListedState], at_s: i64) -> CapacityState {
+    let (before, after) = told.split_at(told.partition_point(|listed| listed.as_of_s <= at_s));
+    let state = |listed: &ListedState| listed.state;
+    match (before.last().map(state), after.first().map(state)) {
+        (Some(before), Some(after)) if before == after => before,
+        (Some(CapacityState::Down | CapacityState::Reserved), Some(CapacityState::Down | CapacityState::Reserved)) => {
+            CapacityState::Down
+        }
         _ => CapacityState::Up,
     }
 }
@@ -78,14 +97,14 @@ pub(crate) fn ended(events: Vec<NodeHistoryEvent>) -> Vec<NodeHistoryEvent> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Presence<'a> {
     /// Between which seconds events of the cluster tell of it, if they do.
-    pub(crate) span: Option<(i64, i64)>,
+    pub(crate) span: Option<SecondSpan>,
     /// When it came and went, as listings say.
-    pub(crate) life: &'a [(i64, bool)],
+    pub(crate) life: &'a [LifeChange],
 }
 
 impl Presence<'_> {
     fn holds(&self, at_s: i64) -> bool {
-        self.span.is_none_or(|(first, after)| first <= at_s && at_s < after) && is_there(self.life, at_s)
+        self.span.is_none_or(|span| span.has(at_s)) && is_there(self.life, at_s)
     }
 }
 
@@ -94,25 +113,29 @@ impl Presence<'_> {
 /// it, else the node is taken for up.
 pub(crate) fn history(
     listings: &[&NodeListing],
-    (events, has_events): (&[&NodeHistoryEvent], bool),
+    events: &[&NodeHistoryEvent],
+    has_events: bool,
     presence: Presence<'_>,
     width: usize,
 ) -> History {
     let mut cuts: BTreeSet<i64> = BTreeSet::from([i64::MIN]);
     cuts.extend(listings.iter().map(|listing| listing.as_of_s));
     cuts.extend(events.iter().flat_map(|event| [event.from_s, event.until_s]));
-    cuts.extend(presence.span.iter().flat_map(|span| [span.0, span.1]));
-    cuts.extend(presence.life.iter().map(|(from_s, _)| *from_s));
+    cuts.extend(presence.span.iter().flat_map(|span| [span.start_s, span.end_s]));
+    cuts.extend(presence.life.iter().map(|change| change.from_s));
     let mut known = vec![false; width];
     for (at, known) in known.iter_mut().enumerate() {
         *known = listings
             .iter()
             .any(|listing| listing.capacity.get(at).copied().flatten().is_some());
     }
-    let states = listings
-        .iter()
-        .filter_map(|listing| Some((listing.as_of_s, listing.state?)));
-    let told: Vec<(i64, CapacityState)> = states.collect();
+    let states = listings.iter().filter_map(|listing| {
+        Some(ListedState {
+            as_of_s: listing.as_of_s,
+            state: listing.state?,
+        })
+    });
+    let told: Vec<ListedState> = states.collect();
     let mut segments: Vec<CapacitySegment> = Vec::new();
     for from_s in cuts {
         let current = listings.iter().rev().find(|listing| listing.as_of_s <= from_s);

@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use arrow::array::{Array, AsArray, RecordBatch};
 
 use super::node_history::{NodeHistoryEvent, NodeListing, Presence, ended, history};
-use super::node_life::{Complete, Lives, lives};
+use super::node_life::{Complete, LifeChange, Lives, lives};
 use crate::error::{Error, Result};
 use crate::occupancy::{CapacityState, History, Resource, Resources};
 use crate::reference::hostlist::Hostlist;
 use crate::schema::batch::{column, flag, int, number, text, time, word};
+use crate::time::SecondSpan;
 
 /// A partition.
 #[derive(Clone, Debug)]
@@ -72,9 +73,9 @@ fn state_of(state: Option<&str>, flags: Option<&str>) -> CapacityState {
 }
 
 /// When a node came and went. Since when it is there, events of the cluster tell better than listings do.
-fn life_of<'l>(lives: &'l Lives<'_>, node: &str, has_events: bool) -> &'l [(i64, bool)] {
+fn life_of<'l>(lives: &'l Lives<'_>, node: &str, has_events: bool) -> &'l [LifeChange] {
     match lives.get(node).map(Vec::as_slice) {
-        Some([(i64::MIN, false), _, later @ ..]) if has_events => later,
+        Some([first, _, later @ ..]) if has_events && *first == LifeChange::NOT_AT_FIRST => later,
         life => life.unwrap_or_default(),
     }
 }
@@ -127,10 +128,10 @@ impl NodeInventory {
         let mut gone = Vec::new();
         for of in places {
             let own = self.listings.iter().filter(|listing| place(listing) == of);
-            let lives = lives(own.map(|listing| (listing.as_of_s, listing.node.as_str(), listing.complete)));
+            let lives = lives(own.map(NodeListing::mention));
             gone.extend(lives.iter().filter_map(|(node, changes)| match changes.last() {
-                Some((since_s, false)) => Some(RetiredNode {
-                    since_s: *since_s,
+                Some(last) if !last.is_there => Some(RetiredNode {
+                    since_s: last.from_s,
                     cluster: of.1.clone(),
                     node: (*node).to_owned(),
                 }),
@@ -147,7 +148,8 @@ impl NodeInventory {
         &mut self,
         batches: &[RecordBatch],
         resources: &Resources,
-        (undated, complete): (bool, Option<bool>),
+        undated: bool,
+        complete: Option<bool>,
     ) -> Result<()> {
         let first = self.listings.len();
         for batch in batches {
@@ -277,8 +279,10 @@ impl NodeInventory {
     /// [`crate::error::Kind::Config`] when it cannot be told what a listing belongs to.
     pub(crate) fn of(
         &self,
-        (site, sites): (&str, &BTreeSet<String>),
-        (cluster, clusters): (Option<&str>, &BTreeSet<String>),
+        site: &str,
+        sites: &BTreeSet<String>,
+        cluster: Option<&str>,
+        clusters: &BTreeSet<String>,
     ) -> Result<Self> {
         let is_ours = |row_site: Option<&String>, row_cluster: Option<&String>| -> Result<bool> {
             if !Self::is_of(row_site, site, sites, "site")? {
@@ -327,14 +331,18 @@ impl NodeInventory {
             listings.entry(&listing.node).or_default().push(listing);
         }
         let mut events: HashMap<&str, Vec<&NodeHistoryEvent>> = HashMap::new();
-        let mut validity: HashMap<String, (i64, i64)> = HashMap::new();
+        let mut validity: HashMap<String, SecondSpan> = HashMap::new();
         for event in &self.events {
             if let Some(node) = &event.node {
                 events.entry(node).or_default().push(event);
             } else if let Some(nodes) = event.nodes.as_deref().and_then(|nodes| Hostlist::parse(nodes).ok()) {
                 for host in nodes.hosts() {
-                    let span = validity.entry(host.into_owned()).or_insert((i64::MAX, i64::MIN));
-                    *span = (span.0.min(event.from_s), span.1.max(event.until_s));
+                    let of_event = SecondSpan {
+                        start_s: event.from_s,
+                        end_s: event.until_s,
+                    };
+                    let span = validity.entry(host.into_owned()).or_insert(of_event);
+                    *span = span.joined(of_event);
                 }
             }
         }
@@ -351,7 +359,8 @@ impl NodeInventory {
                 partitions: partitions.or_else(|| listed.get(name).cloned()),
                 history: history(
                     &listings,
-                    (events, has_events),
+                    events,
+                    has_events,
                     Presence {
                         span: validity.get(name).copied(),
                         life: life_of(&lives, name, validity.contains_key(name)),
@@ -366,7 +375,7 @@ impl NodeInventory {
     /// When nodes came and went, as listings say.
     fn lives(&self) -> Lives<'_> {
         let listings = self.listings.iter();
-        lives(listings.map(|listing| (listing.as_of_s, listing.node.as_str(), listing.complete)))
+        lives(listings.map(NodeListing::mention))
     }
 
     /// Partitions by node, as listings of partitions say.

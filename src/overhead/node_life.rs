@@ -21,14 +21,43 @@ struct NodeListed<'a> {
     complete: Complete,
 }
 
-/// When nodes came and went: instants, and whether a node is there from then on. A node that is not named here was always
-/// there.
-pub(crate) type Lives<'a> = HashMap<&'a str, Vec<(i64, bool)>>;
+/// A node that a listing names.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NodeMention<'a> {
+    /// When the listing was made; `i64::MIN` without a date.
+    pub(crate) as_of_s: i64,
+    pub(crate) node: &'a str,
+    pub(crate) complete: Complete,
+}
 
-/// Makes lives of listings: their instant, node and completeness. What has no date says nothing of when.
-pub(crate) fn lives<'a>(listings: impl Iterator<Item = (i64, &'a str, Complete)>) -> Lives<'a> {
+/// When a node came or went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LifeChange {
+    pub(crate) from_s: i64,
+    /// Whether it is there from then on.
+    pub(crate) is_there: bool,
+}
+
+impl LifeChange {
+    /// A node that came later.
+    pub(crate) const NOT_AT_FIRST: Self = Self {
+        from_s: i64::MIN,
+        is_there: false,
+    };
+}
+
+/// When nodes came and went. A node that is not named here was always there.
+pub(crate) type Lives<'a> = HashMap<&'a str, Vec<LifeChange>>;
+
+/// Makes lives of what listings name. What has no date says nothing of when.
+pub(crate) fn lives<'a>(mentions: impl Iterator<Item = NodeMention<'a>>) -> Lives<'a> {
     let mut at_instant: BTreeMap<i64, NodeListed<'a>> = BTreeMap::new();
-    for (as_of_s, node, complete) in listings {
+    for NodeMention {
+        as_of_s,
+        node,
+        complete,
+    } in mentions
+    {
         let listed = at_instant.entry(as_of_s).or_insert_with(|| NodeListed {
             nodes: BTreeSet::new(),
             complete,
@@ -55,10 +84,14 @@ pub(crate) fn lives<'a>(listings: impl Iterator<Item = (i64, &'a str, Complete)>
             .collect();
         for node in listed.nodes.iter().filter(|node| !named.contains_key(**node)) {
             let was_missing = whole.is_some() || shared.iter().any(|instant| complete_at.contains(instant));
+            let came = LifeChange {
+                from_s: *as_of_s,
+                is_there: true,
+            };
             if is_closed.remove(node) {
-                lives.entry(node).or_default().push((*as_of_s, true));
+                lives.entry(node).or_default().push(came);
             } else if was_missing && !always.contains(node) {
-                lives.insert(node, vec![(i64::MIN, false), (*as_of_s, true)]);
+                lives.insert(node, vec![LifeChange::NOT_AT_FIRST, came]);
             }
         }
         let is_gone = |node: &str, instant: i64| match listed.complete {
@@ -70,7 +103,10 @@ pub(crate) fn lives<'a>(listings: impl Iterator<Item = (i64, &'a str, Complete)>
         named.retain(|node, instant| {
             let is_gone = is_gone(node, *instant);
             if is_gone {
-                lives.entry(node).or_default().push((*as_of_s, false));
+                lives.entry(node).or_default().push(LifeChange {
+                    from_s: *as_of_s,
+                    is_there: false,
+                });
                 is_closed.insert(node);
             }
             !is_gone
@@ -87,7 +123,7 @@ pub(crate) fn lives<'a>(listings: impl Iterator<Item = (i64, &'a str, Complete)>
 }
 
 /// Whether a node is there, given when it came and went.
-pub(crate) fn is_there(changes: &[(i64, bool)], at_s: i64) -> bool {
-    let last = changes.iter().rev().find(|(from_s, _)| *from_s <= at_s);
-    last.is_none_or(|(_, is_there)| *is_there)
+pub(crate) fn is_there(changes: &[LifeChange], at_s: i64) -> bool {
+    let last = changes.iter().rev().find(|change| change.from_s <= at_s);
+    last.is_none_or(|change| change.is_there)
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::facts::{DISPLACED_FACT, REACH_FACT, READ_ROWS, from_fact, to_fact};
-use super::jobs::{BATCH, Reach, SPAN_COLUMNS, join};
+use super::job_spans::{BATCH, Reach, SPAN_COLUMNS, join};
 use super::sweep::Sweep;
 use crate::error::Result;
 use crate::lake::state::State;
@@ -11,7 +11,7 @@ use crate::lake::views;
 use crate::runtime::pool;
 use crate::store::lake::{self, parse_month_path};
 use crate::store::{Store, read_table};
-use crate::time::{Day, Month};
+use crate::time::{Day, Month, SecondSpan};
 
 /// A file of records: its month, where it is published, where its bytes are now.
 pub(crate) struct RecordFile {
@@ -108,7 +108,7 @@ pub(crate) fn reach_of_touched(
     site: &str,
     files: &[RecordFile],
     touched: &BTreeMap<(String, Month), Vec<Day>>,
-) -> Result<Option<(i64, i64)>> {
+) -> Result<Option<SecondSpan>> {
     let mut span = None;
     for (_, month) in touched.keys().filter(|(of, _)| of == site) {
         let now = files.iter().find(|file| file.month == *month);

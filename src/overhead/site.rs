@@ -9,12 +9,11 @@ use super::bill_spill::BillSpill;
 use super::bills::Biller;
 use super::finding::{FindingKind, FindingRow};
 use super::jobs::COLUMNS;
-use super::node_inventory::{InventoryNode, NodeInventory};
+use super::node_inventory::InventoryNode;
 use super::node_spill::NodeSpill;
-use super::record_files::RecordFile;
 use super::report::OverheadReport;
 use super::rows::{self, AskedNode, NodeResult};
-use super::stage::{NodeUnits, OverheadStage, SiteOf, stage};
+use super::stage::{DuePeriod, NodeUnits, OverheadStage, SweptSite, stage};
 use super::sweep::Sweep;
 use crate::config::overhead_plan::OverheadPlan;
 use crate::error::{Error, Result};
@@ -23,6 +22,7 @@ use crate::occupancy::{
     Grid, History, Interval, Machines, OverAllocation, Queue, Resources, TimeHistograms, each_node, merge, queue,
 };
 use crate::store::lake::{self, LakeTable};
+use crate::time::SecondSpan;
 use crate::time::calendar::Period;
 
 /// Bills wait in this part of the memory budget.
@@ -34,23 +34,21 @@ const OVERHEAD: &str = rows::DATASETS[0];
 /// Rows that are made at a time.
 const ROWS_N: usize = 1 << 15;
 
-/// Sweeps the months of a site that are due and stages them. Without a machine the jobs say what nodes have.
+/// Sweeps the months of a site that are due and stages them.
 pub(crate) fn publish(
     sweep: &Sweep<'_>,
     overhead: &OverheadPlan,
     resources: &Resources,
-    site: SiteOf<'_>,
-    (files, machine): (&[RecordFile], Option<&NodeInventory>),
-    due: Vec<(Period, (i64, i64))>,
+    site: SweptSite<'_>,
+    due: Vec<DuePeriod>,
     report: &mut OverheadReport,
 ) -> Result<()> {
     sweep.progress.begin("placing jobs", 0, "files");
-    let of = (overhead, resources);
     let staged = stage(
         sweep.publication.store(),
         site,
-        (files, machine),
-        of,
+        overhead,
+        resources,
         due,
         &COLUMNS,
         |_, _| Ok(()),
@@ -60,7 +58,7 @@ pub(crate) fn publish(
         slices,
         due,
         findings,
-        bases,
+        read,
     } = staged;
     sweep.progress.end();
     let asked_of: Vec<NodeUnits<'_>> = board
@@ -89,7 +87,7 @@ pub(crate) fn publish(
             units: &asking.units,
         })
         .collect();
-    for (nth, month) in due.iter().enumerate() {
+    for (nth, month) in due.into_iter().enumerate() {
         let slice = slices.slice(nth, board.nodes.len())?;
         waiting.waits = slices.waits(nth)?;
         report.month_n += 1;
@@ -115,21 +113,21 @@ pub(crate) fn publish(
         let spreads = merge(spreads);
         let over = swept.into_iter().collect::<Result<Vec<_>>>()?;
         let mut told = findings.rows(nth);
-        told.extend(of_nodes(&asked, (&asked_of, &over), month.1));
+        told.extend(of_nodes(&asked, &asked_of, &over, month.span));
         for row in &told {
             *report.findings.entry(row.kind.as_str().to_owned()).or_default() += 1;
         }
-        write_nodes(sweep, (site.0, &month.0), (&asked, &totals), report.is_from_jobs)?;
+        write_nodes(sweep, site.name, &month.period, &asked, &totals, report.is_from_jobs)?;
         let batches = [
             rows::histogram(&asked, &spreads)?,
             rows::queue(&queued, &board.asks.names, overhead)?,
             rows::shapes(&asked, &spreads)?,
             rows::findings(told)?,
         ];
-        write(sweep, site.0, &month.0, &batches)?;
+        write(sweep, site.name, &month.period, &batches)?;
         if overhead.is_charged {
             let mut bills = BillBills::new(bills, &board.unbilled);
-            report.displaced_job_n += bills.publish(sweep, &biller, site.0, (files, &bases))?;
+            report.displaced_job_n += bills.publish(sweep, &biller, site.name, site.files, &read)?;
         }
         sweep.progress.add(1);
     }
@@ -151,8 +149,9 @@ fn alike(nodes: &[InventoryNode], asked_of: &[NodeUnits<'_>]) -> Vec<usize> {
 /// Findings about the nodes of a month.
 fn of_nodes(
     asked: &[AskedNode<'_>],
-    (asked_of, over): (&[NodeUnits<'_>], &[Vec<OverAllocation>]),
-    (from_s, until_s): (i64, i64),
+    asked_of: &[NodeUnits<'_>],
+    over: &[Vec<OverAllocation>],
+    month: SecondSpan,
 ) -> Vec<FindingRow> {
     let mut rows = Vec::new();
     for ((of, asking), over) in asked.iter().zip(asked_of).zip(over) {
@@ -173,7 +172,7 @@ fn of_nodes(
             asking
                 .unknown
                 .iter()
-                .map(|resource| row(FindingKind::CapacityUnknown, *resource, from_s, until_s)),
+                .map(|resource| row(FindingKind::CapacityUnknown, *resource, month.start_s, month.end_s)),
         );
         rows.extend(over.iter().map(|found| FindingRow {
             used_n: Some(found.used),
@@ -188,8 +187,10 @@ fn of_nodes(
 /// Stages the rows of `overhead`: nodes in the order of their names, a few at a time.
 fn write_nodes(
     sweep: &Sweep<'_>,
-    (site, period): (&str, &Period),
-    (asked, totals): (&[AskedNode<'_>], &NodeSpill),
+    site: &str,
+    period: &Period,
+    asked: &[AskedNode<'_>],
+    totals: &NodeSpill,
     is_from_jobs: bool,
 ) -> Result<()> {
     let path = lake::overhead_path(OVERHEAD, site, period.allocation_year, period.month);

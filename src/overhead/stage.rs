@@ -13,6 +13,7 @@ use crate::config::overhead_plan::OverheadPlan;
 use crate::error::Result;
 use crate::occupancy::{NodeQuery, Resources, Slices, Thresholds, peaks};
 use crate::store::{Store, read_table};
+use crate::time::SecondSpan;
 use crate::time::calendar::Period;
 
 /// Everything that is swept.
@@ -21,72 +22,92 @@ pub(crate) struct OverheadStage {
     pub(crate) board: NodePlacement,
     /// What runs and waits in the slices that are due.
     pub(crate) slices: Slices,
-    /// The periods they are, each with its first second and the one after its last.
-    pub(crate) due: Vec<Due>,
+    /// The periods they are.
+    pub(crate) due: Vec<DuePeriod>,
     /// What was found on the way.
     pub(crate) findings: OverheadFindings,
-    /// Files that were read, by their place in the list, with the number of their first record.
-    pub(crate) bases: Vec<(usize, u64)>,
+    /// Files that were read.
+    pub(crate) read: Vec<StagedFile>,
 }
 
-/// A slice: a calendar month, or the part of it that lies in one allocation year, as far as it is in the period, with its
-/// first second and the one after its last.
-pub(crate) type Due = (Period, (i64, i64));
+/// A file of records that was read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StagedFile {
+    /// Its place in the list of files.
+    pub(crate) place: usize,
+    /// The number of its first record.
+    pub(crate) first_tag: u64,
+}
 
-/// A site: its name, and the names of all that have nodes.
-pub(crate) type SiteOf<'a> = (&'a str, &'a BTreeSet<String>);
+/// A slice: a calendar month, or the part of it that lies in one allocation year.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DuePeriod {
+    pub(crate) period: Period,
+    /// As far as it is in the period that is asked for.
+    pub(crate) span: SecondSpan,
+}
 
-/// Reads the jobs that run or wait in the slices that are due. Without a machine the jobs say what nodes have. `seen` is
-/// told every batch with the number of its first record.
+/// A site and what is known of it.
+#[derive(Clone, Copy)]
+pub(crate) struct SweptSite<'a> {
+    /// Its name.
+    pub(crate) name: &'a str,
+    /// The names of all sites that have nodes.
+    pub(crate) all: &'a BTreeSet<String>,
+    /// Its records.
+    pub(crate) files: &'a [RecordFile],
+    /// What inventories say; without one the jobs say what nodes have.
+    pub(crate) machine: Option<&'a NodeInventory>,
+}
+
+/// Reads the jobs that run or wait in the slices that are due. `seen` is told every batch with the number of its
+/// first record.
 ///
 /// # Errors
 /// [`crate::error::Kind::Config`] when it cannot be told what a listing belongs to, [`crate::error::Kind::Io`].
 pub(crate) fn stage(
     store: &Store,
-    site: SiteOf<'_>,
-    (files, machine): (&[RecordFile], Option<&NodeInventory>),
-    (overhead, resources): (&OverheadPlan, &Resources),
-    due: Vec<Due>,
+    site: SweptSite<'_>,
+    overhead: &OverheadPlan,
+    resources: &Resources,
+    due: Vec<DuePeriod>,
     columns: &[&str],
     mut seen: impl FnMut(&RecordBatch, u64) -> Result<()>,
 ) -> Result<OverheadStage> {
     let mut stage = OverheadStage {
-        board: NodePlacement::new(machines(machine, site, files)?, resources, &overhead.units),
-        slices: Slices::new(due.iter().map(|(_, span)| *span)),
+        board: NodePlacement::new(machines(site)?, resources, &overhead.units),
+        slices: Slices::new(due.iter().map(|due| due.span)),
         due,
         findings: OverheadFindings::default(),
-        bases: Vec::new(),
+        read: Vec::new(),
     };
-    for (nth, file) in files.iter().enumerate() {
+    for (place, file) in site.files.iter().enumerate() {
         let all = file.reach.all();
         if all.is_none_or(|span| stage.slices.overlaps(span).next().is_none()) {
             continue;
         }
-        stage.bases.push((nth, stage.board.next_tag));
+        let first_tag = stage.board.next_tag;
+        stage.read.push(StagedFile { place, first_tag });
         for batch in read_table(store.reader(&file.place)?, Some(columns), READ_ROWS)? {
             let batch = batch?;
             seen(&batch, stage.board.next_tag)?;
             stage.board.add(&batch, &mut stage.slices, &mut stage.findings)?;
         }
     }
-    if machine.is_none() {
+    if site.machine.is_none() {
         capacity_from_jobs(&mut stage.board, &stage.slices)?;
     }
     Ok(stage)
 }
 
 /// What is said of every cluster of a site that has jobs which name their nodes.
-fn machines(
-    machine: Option<&NodeInventory>,
-    (site, sites): SiteOf<'_>,
-    files: &[RecordFile],
-) -> Result<BTreeMap<Option<String>, Option<NodeInventory>>> {
-    let clusters: BTreeSet<&Option<String>> = files.iter().flat_map(|file| &file.reach.clusters).collect();
+fn machines(site: SweptSite<'_>) -> Result<BTreeMap<Option<String>, Option<NodeInventory>>> {
+    let clusters: BTreeSet<&Option<String>> = (site.files).iter().flat_map(|file| &file.reach.clusters).collect();
     let named: BTreeSet<String> = clusters.iter().copied().flatten().cloned().collect();
     let mut machines = BTreeMap::new();
     for cluster in clusters {
-        let of = match machine {
-            Some(machine) => Some(machine.of((site, sites), (cluster.as_deref(), &named))?),
+        let of = match site.machine {
+            Some(machine) => Some(machine.of(site.name, site.all, cluster.as_deref(), &named)?),
             None => None,
         };
         machines.insert(cluster.clone(), of);

@@ -13,6 +13,16 @@ pub(crate) enum WaitingPlace {
     Unknown(String),
 }
 
+/// The nodes a job asks for.
+pub(crate) struct AskedNodes<'a> {
+    /// How many, where it says.
+    pub(crate) node_n: Option<i64>,
+    /// Those it was given.
+    pub(crate) places: Option<&'a [WaitingPlace]>,
+    /// It has them to itself.
+    pub(crate) is_exclusive: bool,
+}
+
 /// Where a job waits: its cluster and its partition, or several of them.
 pub(crate) type WaitingLine = (Option<String>, Option<String>);
 
@@ -53,16 +63,18 @@ impl Asks {
     /// The place of a resource it does not tell; `None` when it is the number of nodes.
     pub(crate) fn number(
         &mut self,
-        (cluster, partition): (Option<&str>, Option<&str>),
+        cluster: Option<&str>,
+        partition: Option<&str>,
         requests: &[Option<i64>],
-        (node_n, places): (Option<i64>, Option<&[WaitingPlace]>),
-        (is_exclusive, limit_s): (bool, Option<i64>),
+        nodes: &AskedNodes<'_>,
+        limit_s: Option<i64>,
     ) -> Result<u32, Option<usize>> {
         if let Some(unknown) = requests.iter().position(Option::is_none) {
             return Err(Some(unknown));
         }
         let given_n = || {
-            let distinct: BTreeSet<&u32> = places?
+            let distinct: BTreeSet<&u32> = nodes
+                .places?
                 .iter()
                 .filter_map(|place| match place {
                     WaitingPlace::Known(node) => Some(node),
@@ -72,7 +84,7 @@ impl Asks {
             i64::try_from(distinct.len()).ok().filter(|n| *n > 0)
         };
         let one = || (requests.first().copied().flatten() == Some(1)).then_some(1);
-        let node_n = node_n.or_else(given_n).or_else(one).ok_or(None)?;
+        let node_n = nodes.node_n.or_else(given_n).or_else(one).ok_or(None)?;
         let need: Vec<i64> = requests
             .iter()
             .map(|amount| {
@@ -99,7 +111,7 @@ impl Asks {
             group,
             node_n: u32::try_from(node_n).map_err(|_| None)?,
             need,
-            is_exclusive,
+            is_exclusive: nodes.is_exclusive,
             limit_s,
             units,
         };

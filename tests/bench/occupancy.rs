@@ -25,7 +25,7 @@ use gridtally::occupancy::{
     AllocationShapes, Grid, History, NodeQuery, Resource, Resources, Scheme, Slices, Unit, tally_all,
 };
 use gridtally::store::{read_row_groups, row_groups};
-use gridtally::time::Zone;
+use gridtally::time::{SecondSpan, Zone};
 use parquet::arrow::ArrowWriter;
 use python::{interpreter, run};
 
@@ -231,7 +231,7 @@ fn kernel(file: &Path, slice_n: i64) {
     };
     let resources = Resources::of(std::slice::from_ref(&unit));
     let mut shapes = AllocationShapes::new(resources.width());
-    let mut slices = Slices::new((0..slice_n).map(|nth| (nth * SLICE_S, (nth + 1) * SLICE_S)));
+    let mut slices = Slices::new((0..slice_n).map(|nth| SecondSpan::from([nth * SLICE_S, (nth + 1) * SLICE_S])));
     std::thread::scope(|scope| {
         let (sender, receiver) = sync_channel(WAITING_N);
         let open = || File::open(file).unwrap();
@@ -280,7 +280,9 @@ fn push(rows: &Rows, shapes: &mut AllocationShapes, slices: &mut Slices) {
     for ((node, (start_s, end_s)), (core_n, memory_byte)) in rows.node.values().iter().zip(spans).zip(amounts) {
         let shape = shapes.number(&[i64::from(*core_n), *memory_byte, 0], false).unwrap();
         let node = u32::try_from(*node).unwrap();
-        slices.push(node, (*start_s, *end_s), shape, 0).unwrap();
+        slices
+            .push(node, SecondSpan::from([*start_s, *end_s]), shape, 0)
+            .unwrap();
     }
 }
 

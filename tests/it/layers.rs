@@ -2,11 +2,13 @@
 
 mod circles;
 mod imports;
+mod signatures;
 mod tokens;
 
 use std::collections::BTreeSet;
 
 use imports::Crate;
+use signatures::parameters;
 
 /// Every folder and file directly under `src`, in order: each imports only from those before it. `lib.rs` declares the
 /// rooms and `main.rs` calls the last one.
@@ -49,6 +51,9 @@ pub(crate) const ROOMS: [&str; 34] = [
 
 /// The longest circle of files there may be.
 const LONGEST_CIRCLE: usize = 4;
+
+/// Tuples that functions still take.
+const TUPLES_N: usize = 138;
 
 /// Place of a room in the order.
 fn place(room: &str) -> Option<usize> {
@@ -135,4 +140,66 @@ fn a_circle_of_files_is_found() {
         .with("time/three.rs", "pub struct Three(super::one::One);");
     let circle = ["time::one", "time::three", "time::two"].map(str::to_owned);
     assert!(circles::circles(&house).contains(&circle.to_vec()));
+}
+
+/// Every parameter whose type is, holds or refers to a tuple, as `file:line: function(parameter)`.
+fn tuples(path: &str, text: &str) -> Vec<String> {
+    let tuples = parameters(text).into_iter().filter(signatures::Parameter::has_tuple);
+    tuples
+        .map(|of| format!("{path}:{}: {}({})", of.line, of.function, of.name))
+        .collect()
+}
+
+#[test]
+fn functions_take_no_tuples() {
+    let house = Crate::read();
+    let found: Vec<String> = house.files().flat_map(|file| tuples(&file.path, &file.text)).collect();
+    assert!(found.len() <= TUPLES_N, "{}", found.join("\n"));
+}
+
+#[test]
+fn a_tuple_that_a_function_takes_is_found_in_every_spelling() {
+    let taken = [
+        "(a, b): (u8, u8)",
+        "pair: (u8, u8)",
+        "pair: &(u8, u8)",
+        "pair: &mut (u8, u8)",
+        "pair: &'a (u8, u8)",
+        "pair: Option<(u8, u8)>",
+        "pairs: &[(u8, u8)]",
+        "pairs: &[((u8, u8), u8)]",
+        "pairs: [(u8, u8); 4]",
+        "pairs: Vec<(u8, BTreeMap<u8, u8>)>",
+        "pairs: &BTreeMap<(u8, u8), u8>",
+        "pairs: impl Iterator<Item = (u8, u8)>",
+        "each: impl Fn(u8) -> u8, pair: (u8, u8)",
+        "map: Map<fn(u8) -> u8, (u8, u8)>",
+    ];
+    for parameters in taken {
+        for text in [
+            format!("pub fn f<'a>(first: u8, {parameters}) {{}}"),
+            format!("impl<T: Fn(u8) -> u8> Of<T> {{ fn f<F: Fn((u8, u8)) -> (u8, u8)>(&mut self, {parameters}); }}"),
+            format!("mod inner {{ trait Of {{ fn f(#[cfg(unix)] {parameters}) -> u8; }} }}"),
+        ] {
+            let found = tuples("planted.rs", &text);
+            assert!(
+                found.len() == 1 && found[0].starts_with("planted.rs:1: f("),
+                "{text}: {found:?}"
+            );
+        }
+    }
+    let not_taken = [
+        "one: u8, other: u8",
+        "map: &BTreeMap<u8, u8>",
+        "array: [u8; 2]",
+        "unit: Result<()>",
+        "each: impl Fn((u8, u8), u8) -> (u8, u8)",
+        "each: &mut dyn FnMut(&(u8, u8)) -> Result<(u8, u8)>",
+        "each: impl Fn(u8) -> Result<(u8, u8)> + Sync",
+        "each: fn(u8, u8)",
+    ];
+    for parameters in not_taken {
+        let text = format!("fn f({parameters}) -> (u8, u8) {{ let g = |(a, b): (u8, u8)| a; (1, 2) }}");
+        assert!(tuples("planted.rs", &text).is_empty(), "{text}");
+    }
 }

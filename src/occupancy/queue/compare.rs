@@ -170,7 +170,7 @@ impl QueueSweep<'_> {
                 let was = before.get(at).is_some_and(|fits| *fits > 0);
                 let is = is_after.get(at).copied().unwrap_or(false);
                 if was != is {
-                    self.moment((of.group, unit), measure, if is { 1 } else { -1 }, at_s);
+                    self.moment(of.group, unit, measure, if is { 1 } else { -1 }, at_s);
                 }
             }
         }

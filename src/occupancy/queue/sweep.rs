@@ -273,7 +273,7 @@ impl<'a> QueueSweep<'a> {
             let by_unit = class.fits.get(nth + 1).copied().unwrap_or(0);
             for (measure, fits) in [(0, class.fits.first().copied().unwrap_or(0)), (1, by_unit)] {
                 if fits > 0 {
-                    self.moment((of.group, unit), measure, -1, at_s);
+                    self.moment(of.group, unit, measure, -1, at_s);
                 }
             }
         }
@@ -307,9 +307,9 @@ impl<'a> QueueSweep<'a> {
             }
         }
         let keys: Vec<(usize, Option<usize>)> = self.moments.keys().copied().collect();
-        for key in keys {
+        for (group, unit) in keys {
             for measure in 0..2 {
-                self.moment(key, measure, 0, at_s);
+                self.moment(group, unit, measure, 0, at_s);
             }
         }
     }
@@ -342,8 +342,8 @@ impl<'a> QueueSweep<'a> {
     }
 
     /// One more class fits, or one less.
-    pub(super) fn moment(&mut self, key: (usize, Option<usize>), measure: usize, by: i64, at_s: u32) {
-        let Some(moment) = self.moments.entry(key).or_default().get_mut(measure) else {
+    pub(super) fn moment(&mut self, group: usize, unit: Option<usize>, measure: usize, by: i64, at_s: u32) {
+        let Some(moment) = self.moments.entry((group, unit)).or_default().get_mut(measure) else {
             return;
         };
         let span_s = i64::from(at_s - moment.since_s);
@@ -351,7 +351,7 @@ impl<'a> QueueSweep<'a> {
         moment.since_s = at_s;
         moment.n += by;
         if was > 0 && span_s > 0 {
-            let sums = self.sums.entry((key.0, key.1, self.day)).or_default();
+            let sums = self.sums.entry((group, unit, self.day)).or_default();
             match measure {
                 0 => sums.vector_moment_s += span_s,
                 _ => sums.unit_moment_s += span_s,

@@ -16,6 +16,7 @@ pub(super) struct File {
     pub(super) path: String,
     /// Its module, from the root.
     pub(super) module: Vec<String>,
+    pub(super) text: String,
     paths: Paths,
 }
 
@@ -31,6 +32,7 @@ impl File {
         Self {
             path: path.to_owned(),
             module,
+            text: text.to_owned(),
             paths: paths(text),
         }
     }

@@ -4,7 +4,7 @@ use gridtally::occupancy::{
     AllocationShapes, CapacitySegment, CapacityState, Grid, History, Interval, LEDGER_N, NodeQuery, NodeTotals,
     PRESETS, Resource, Resources, Scheme, Slices, Thresholds, TimeHistogram, Unit, bill, rate, tally_all,
 };
-use gridtally::time::Zone;
+use gridtally::time::{SecondSpan, Zone};
 use proptest::prelude::*;
 
 const GB: i64 = 1_000_000_000;
@@ -35,10 +35,14 @@ fn node(capacity: [i64; 3], jobs: &[[i64; 3]], units: &[Unit], scheme: Scheme) -
 fn node_in(history: &History, jobs: &[[i64; 3]], units: &[Unit], scheme: Scheme) -> (NodeTotals, TimeHistogram) {
     let resources = Resources::of(units);
     let mut shapes = AllocationShapes::new(resources.width());
-    let mut slices = Slices::new([(0, SPAN_S)]);
+    let always = SecondSpan {
+        start_s: 0,
+        end_s: SPAN_S,
+    };
+    let mut slices = Slices::new([always]);
     for job in jobs {
         let shape = shapes.number(job, false).unwrap();
-        slices.push(0, (0, SPAN_S), shape, 0).unwrap();
+        slices.push(0, always, shape, 0).unwrap();
     }
     let thresholds: Vec<Thresholds> = units.iter().map(|unit| unit.thresholds(&resources)).collect();
     let question = NodeQuery {

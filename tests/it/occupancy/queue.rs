@@ -6,8 +6,8 @@ use gridtally::occupancy::queue::ByCause;
 use gridtally::occupancy::{
     AllocationShapes, Ask, Grid, Machines, Queue, QueueSums, Resources, Slices, Thresholds, Wait, queue,
 };
-use gridtally::time::Zone;
 use gridtally::time::month::date_of;
+use gridtally::time::{SecondSpan, Zone};
 use proptest::prelude::*;
 
 use super::brute::{Job, Mood, Phase};
@@ -234,11 +234,13 @@ fn kernel(case: &Case) -> Answer {
     let units: Vec<(usize, Thresholds)> = thresholds.into_iter().enumerate().take(case.units.len()).collect();
     let (from_s, until_s) = case.span;
     let mut shapes = AllocationShapes::new(resources.width());
-    let mut slices = Slices::new([(from_s, until_s)]);
+    let mut slices = Slices::new([SecondSpan::from([from_s, until_s])]);
     for (node, (_, jobs)) in (0..).zip(&case.nodes) {
         for job in jobs {
             let shape = shapes.number(&job.held, job.is_exclusive).unwrap();
-            slices.push(node, (job.start_s, job.end_s), shape, 0).unwrap();
+            slices
+                .push(node, SecondSpan::from([job.start_s, job.end_s]), shape, 0)
+                .unwrap();
         }
     }
     let histories: Vec<_> = case

@@ -7,8 +7,8 @@ use gridtally::occupancy::{
     AllocationShapes, CapacitySegment, CapacityState, Grid, History, Interval, NodeQuery, NodeTotals, Resource,
     Resources, Scheme, Slices, Thresholds, TimeHistogram, Unit, bill, tally_all,
 };
-use gridtally::time::Zone;
 use gridtally::time::month::date_of;
+use gridtally::time::{SecondSpan, Zone};
 use proptest::prelude::*;
 
 use super::brute::{self, Job, Mood, Payer, Phase};
@@ -222,11 +222,13 @@ fn agrees(case: &Case, threads: usize) {
     let (from_s, until_s) = case.span;
     let grid = Grid::new(&zone, from_s, until_s);
     let mut shapes = AllocationShapes::new(resources.width());
-    let mut slices = Slices::new([(from_s, until_s)]);
+    let mut slices = Slices::new([SecondSpan::from([from_s, until_s])]);
     for (node, (_, jobs)) in (0..).zip(&case.nodes) {
         for job in jobs {
             let shape = shapes.number(&job.held[..width], job.is_exclusive).unwrap();
-            slices.push(node, (job.start_s, job.end_s), shape, 0).unwrap();
+            slices
+                .push(node, SecondSpan::from([job.start_s, job.end_s]), shape, 0)
+                .unwrap();
         }
     }
     let histories: Vec<History> = case

@@ -5,7 +5,7 @@ use gridtally::occupancy::{
     AllocationShapes, Grid, History, NodeQuery, NodeTotals, Resource, Resources, Scheme, Slices, Thresholds,
     TimeHistogram, TimeHistograms, Wait, peaks, tally_all,
 };
-use gridtally::time::Zone;
+use gridtally::time::{SecondSpan, Zone};
 
 use super::brute::{self, Job, Mood, Payer, Phase};
 use super::cases::unit;
@@ -15,10 +15,19 @@ use crate::generator::rng::Rng;
 const CORE_N: i64 = 8;
 const MEMORY_BYTE: i64 = 48;
 /// The second begins where the first ends, the third does not.
-const SPANS: [(i64, i64); 3] = [
-    (1_767_225_600, 1_767_226_600),
-    (1_767_226_600, 1_767_227_900),
-    (1_767_229_000, 1_767_229_500),
+const SPANS: [SecondSpan; 3] = [
+    SecondSpan {
+        start_s: 1_767_225_600,
+        end_s: 1_767_226_600,
+    },
+    SecondSpan {
+        start_s: 1_767_226_600,
+        end_s: 1_767_227_900,
+    },
+    SecondSpan {
+        start_s: 1_767_229_000,
+        end_s: 1_767_229_500,
+    },
 ];
 const NODE_N: usize = 35;
 const JOB_N: usize = 700;
@@ -27,7 +36,7 @@ const JOB_N: usize = 700;
 fn jobs() -> Vec<(usize, Job)> {
     let mut rng = Rng::new(35);
     let mut chance = |below| rng.between(0, below);
-    let (from_s, until_s) = (SPANS[0].0 - 100, SPANS[2].1 + 100);
+    let (from_s, until_s) = (SPANS[0].start_s - 100, SPANS[2].end_s + 100);
     let jobs = (0..JOB_N).map(|_| {
         let node = usize::try_from(chance(35)).unwrap();
         let start_s = from_s + chance(until_s - from_s);
@@ -49,9 +58,11 @@ type Told = (Vec<NodeTotals>, Spreaded, Vec<Vec<i64>>, Vec<Wait>);
 fn put(slices: &mut Slices, shapes: &mut AllocationShapes) {
     for (tag, (node, job)) in (0_u32..).zip(jobs()) {
         let shape = shapes.number(&job.held[..3], job.is_exclusive).unwrap();
-        let (node, span) = (u32::try_from(node).unwrap(), (job.start_s, job.end_s));
+        let (node, span) = (u32::try_from(node).unwrap(), SecondSpan::from([job.start_s, job.end_s]));
         slices.push(node, span, shape, tag).unwrap();
-        slices.wait((job.start_s - 50, job.start_s), tag).unwrap();
+        slices
+            .wait(SecondSpan::from([job.start_s - 50, job.start_s]), tag)
+            .unwrap();
     }
 }
 
@@ -72,9 +83,9 @@ fn told(mut slices: Slices, threads: usize) -> Vec<Told> {
         scheme: Scheme::OverheadAware,
     };
     let histories = vec![History::constant(&[CORE_N, MEMORY_BYTE, 0]); NODE_N];
-    let told = SPANS.into_iter().enumerate().map(|(nth, (from_s, until_s))| {
+    let told = SPANS.into_iter().enumerate().map(|(nth, span)| {
         let slice = slices.slice(nth, NODE_N).unwrap();
-        let grid = Grid::new(&Zone::utc(), from_s, until_s);
+        let grid = Grid::new(&Zone::utc(), span.start_s, span.end_s);
         let (tallies, spreads) = tally_all(slice, &histories, &shapes, &grid, |_| (0, question), threads).unwrap();
         let spreads = spreaded(spreads.values());
         (
@@ -105,7 +116,14 @@ fn slices_on_disk_tell_what_they_do_in_memory() {
         for node in [0, 7, 15, 16, 34] {
             let of_node = jobs.iter().filter(|(of, _)| *of == node);
             let of_node: Vec<Job> = of_node.map(|(_, job)| job.clone()).collect();
-            let truth = brute::answer(&phases, &of_node, &[[1, 5, 0, 0]], Payer::Aware, "UTC", span);
+            let truth = brute::answer(
+                &phases,
+                &of_node,
+                &[[1, 5, 0, 0]],
+                Payer::Aware,
+                "UTC",
+                (span.start_s, span.end_s),
+            );
             assert_eq!(days(&tallies[node]), truth.days);
         }
     }
@@ -136,9 +154,10 @@ fn a_temporary_file_that_lost_jobs_is_an_error_that_says_so() {
     const TAG: u32 = 0xB5AD_4ECE;
     let mut slices = Slices::new(SPANS).within(1000);
     for nth in 0..500 {
-        let start_s = SPANS[0].0 + i64::from(nth);
-        slices.push(nth % 40, (start_s, start_s + 9), 0, TAG).unwrap();
-        slices.wait((start_s, start_s + 9), TAG).unwrap();
+        let start_s = SPANS[0].start_s + i64::from(nth);
+        let span = SecondSpan::from([start_s, start_s + 9]);
+        slices.push(nth % 40, span, 0, TAG).unwrap();
+        slices.wait(span, TAG).unwrap();
     }
     cut(TAG);
     let mut shapes = AllocationShapes::new(3);
@@ -149,7 +168,7 @@ fn a_temporary_file_that_lost_jobs_is_an_error_that_says_so() {
         scheme: Scheme::OverheadAware,
     };
     let slice = slices.slice(0, 40).unwrap();
-    let grid = Grid::new(&Zone::utc(), SPANS[0].0, SPANS[0].1);
+    let grid = Grid::new(&Zone::utc(), SPANS[0].start_s, SPANS[0].end_s);
     for threads in [1, 2] {
         let why = tally_all(slice, &histories, &shapes, &grid, |_| (0, question), threads).unwrap_err();
         assert_eq!(why.kind(), Kind::Io);
@@ -167,7 +186,7 @@ fn thousands_of_groups_of_nodes_take_what_their_places_need() {
     let (from_s, until_s) = (1_767_225_600, 1_767_225_600 + 7 * 86_400);
     let (mut shapes, mut rng) = (AllocationShapes::new(3), Rng::new(3000));
     let mut chance = |below| rng.between(0, below);
-    let mut slices = Slices::new([(from_s, until_s)]);
+    let mut slices = Slices::new([SecondSpan::from([from_s, until_s])]);
     for node in 0..u32::try_from(GROUP_N).unwrap() {
         for _ in 0..3 {
             let start_s = from_s + chance(until_s - from_s);
@@ -175,7 +194,12 @@ fn thousands_of_groups_of_nodes_take_what_their_places_need() {
                 .number(&[1 + chance(30), (1 + chance(99)) << 30, 0], false)
                 .unwrap();
             slices
-                .push(node, (start_s, start_s + 1 + chance(90_000)), shape, 0)
+                .push(
+                    node,
+                    SecondSpan::from([start_s, start_s + 1 + chance(90_000)]),
+                    shape,
+                    0,
+                )
                 .unwrap();
         }
     }

@@ -1,0 +1,79 @@
+//! How much of every resource jobs of the records held and asked for.
+
+use arrow::array::{Int64Array, RecordBatch};
+
+use super::node_inventory::model_n;
+use crate::error::Result;
+use crate::occupancy::resource::AMOUNT_LIMIT;
+use crate::occupancy::{Resource, Resources};
+use crate::schema::batch::{int, number};
+
+/// Largest number of cores or GPUs of a job on a node.
+const COUNT_LIMIT: i64 = 1 << 32;
+
+/// Amounts of a job by resource; `None` where it does not tell, or tells what cannot be.
+pub(super) struct JobAmounts {
+    /// What it held.
+    pub(super) amounts: Vec<Option<i64>>,
+    /// What it asked for.
+    pub(super) requests: Vec<Option<i64>>,
+}
+
+/// The columns that say how much.
+pub(super) struct AmountColumns<'b> {
+    batch: &'b RecordBatch,
+    core: &'b Int64Array,
+    memory: &'b Int64Array,
+    requested_memory: &'b Int64Array,
+    gpu: &'b Int64Array,
+}
+
+impl<'b> AmountColumns<'b> {
+    /// Those of a batch of records.
+    pub(super) fn of(batch: &'b RecordBatch) -> Result<Self> {
+        Ok(Self {
+            batch,
+            core: int(batch, "alloc_core_n")?,
+            memory: int(batch, "alloc_memory_byte")?,
+            requested_memory: int(batch, "requested_memory_byte")?,
+            gpu: int(batch, "alloc_gpu_n")?,
+        })
+    }
+
+    /// Cores of a job.
+    pub(super) fn core_n(&self, row: usize) -> Option<i64> {
+        number(self.core, row)
+    }
+
+    /// What a job held and asked for.
+    pub(super) fn row(&self, row: usize, resources: &Resources) -> Result<JobAmounts> {
+        let mut amounts = Vec::with_capacity(resources.width());
+        let mut requests = Vec::with_capacity(resources.width());
+        for resource in resources.iter() {
+            let (amount, request, limit) = match resource {
+                Resource::Core => {
+                    let core_n = self.core_n(row);
+                    (core_n, core_n.filter(|n| *n > 0), COUNT_LIMIT)
+                }
+                // What was asked for stands in where the batch system does not say what it gave, and the reverse.
+                Resource::Memory => {
+                    let (given, asked) = (number(self.memory, row), number(self.requested_memory, row));
+                    (given.or(asked), asked.or(given), AMOUNT_LIMIT)
+                }
+                // Jobs without GPUs do not mention them.
+                Resource::Gpu => {
+                    let gpu_n = Some(number(self.gpu, row).unwrap_or(0));
+                    (gpu_n, gpu_n, COUNT_LIMIT)
+                }
+                Resource::GpuModel(model) => {
+                    let model_n = Some(model_n(self.batch, "gpus", row, model)?.unwrap_or(0));
+                    (model_n, model_n, COUNT_LIMIT)
+                }
+            };
+            let known = |amount: Option<i64>| amount.filter(|amount| (0..=limit).contains(amount));
+            amounts.push(known(amount));
+            requests.push(known(request));
+        }
+        Ok(JobAmounts { amounts, requests })
+    }
+}

@@ -1,0 +1,179 @@
+//! When jobs of the records waited for their nodes and held them.
+
+use std::collections::BTreeSet;
+
+use arrow::array::RecordBatch;
+use serde::{Deserialize, Serialize};
+
+use crate::error::Result;
+use crate::reference::hostlist::is_none;
+use crate::schema::batch::{int, number, text, time, word};
+use crate::time::SecondSpan;
+
+/// The view of jobs that hold nodes: what runs inside of them holds none of its own.
+pub(crate) const BATCH: &str = "batch";
+/// Columns that say when a job waited and when it held nodes.
+pub(crate) const SPAN_COLUMNS: [&str; 10] = [
+    "job_id",
+    "cluster",
+    "view",
+    "submit_utc",
+    "eligible_utc",
+    "start_utc",
+    "end_utc",
+    "wall_s",
+    "suspended_s",
+    "node_list",
+];
+/// No job holds its nodes for longer than five years: a broken clock says so.
+const LONGEST_S: i64 = 5 * 366 * 86_400;
+
+/// When a job of the batch system held its nodes, in Unix seconds, half-open; `None` for what is no such job, for what
+/// never started, and for what says that it held them longer than any job does. One that has not ended holds them as
+/// long as it is known to have run. Instants are cut to whole seconds.
+pub(crate) fn span(batch: &JobColumns<'_>, row: usize) -> Option<SecondSpan> {
+    stated_span(batch, row).filter(|span| span.length_s() <= LONGEST_S)
+}
+
+/// The span of a job that says it held its nodes longer than any job does.
+pub(super) fn too_long(batch: &JobColumns<'_>, row: usize) -> Option<SecondSpan> {
+    stated_span(batch, row).filter(|span| span.length_s() > LONGEST_S)
+}
+
+fn stated_span(batch: &JobColumns<'_>, row: usize) -> Option<SecondSpan> {
+    if batch.view.value(row) != BATCH {
+        return None;
+    }
+    let start_s = number(batch.start, row)?.div_euclid(1000);
+    let end_s = if let Some(end_ms) = number(batch.end, row) {
+        end_ms.div_euclid(1000)
+    } else {
+        let run_s = number(batch.wall, row)?.max(0);
+        let suspended_s = number(batch.suspended, row).unwrap_or(0).max(0);
+        start_s.checked_add(run_s)?.checked_add(suspended_s)?
+    };
+    (start_s < end_s).then_some(SecondSpan { start_s, end_s })
+}
+
+/// When a job of the batch system waited for its nodes, in Unix seconds, half-open: from when it was eligible (or was
+/// submitted, where nobody says) to when it started, or was given up. `None` where an edge is not known.
+pub(super) fn wait(batch: &JobColumns<'_>, row: usize) -> Option<SecondSpan> {
+    if batch.view.value(row) != BATCH {
+        return None;
+    }
+    let eligible_ms = number(batch.eligible, row).or_else(|| number(batch.submit, row))?;
+    let start_ms = number(batch.start, row).or_else(|| number(batch.end, row))?;
+    let waited = SecondSpan {
+        start_s: eligible_ms.div_euclid(1000),
+        end_s: start_ms.div_euclid(1000),
+    };
+    (!waited.is_empty()).then_some(waited)
+}
+
+/// The columns that say when.
+pub(crate) struct JobColumns<'b> {
+    pub(super) job_id: &'b arrow::array::StringArray,
+    pub(super) cluster: &'b arrow::array::StringArray,
+    view: &'b arrow::array::StringArray,
+    submit: &'b arrow::array::TimestampMillisecondArray,
+    eligible: &'b arrow::array::TimestampMillisecondArray,
+    start: &'b arrow::array::TimestampMillisecondArray,
+    end: &'b arrow::array::TimestampMillisecondArray,
+    wall: &'b arrow::array::Int64Array,
+    pub(super) suspended: &'b arrow::array::Int64Array,
+    node_list: &'b arrow::array::StringArray,
+}
+
+impl<'b> JobColumns<'b> {
+    /// Those of a batch of records.
+    pub(crate) fn of(batch: &'b RecordBatch) -> Result<Self> {
+        Ok(Self {
+            job_id: text(batch, "job_id")?,
+            cluster: text(batch, "cluster")?,
+            view: text(batch, "view")?,
+            submit: time(batch, "submit_utc")?,
+            eligible: time(batch, "eligible_utc")?,
+            start: time(batch, "start_utc")?,
+            end: time(batch, "end_utc")?,
+            wall: int(batch, "wall_s")?,
+            suspended: int(batch, "suspended_s")?,
+            node_list: text(batch, "node_list")?,
+        })
+    }
+
+    /// The nodes it names.
+    pub(super) fn list(&self, row: usize) -> Option<&'b str> {
+        word(self.node_list, row).filter(|list| !is_none(list))
+    }
+}
+
+/// What the records of one file span.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Reach {
+    /// Rows.
+    pub(crate) row_n: u64,
+    /// First second and the one after the last in which a job ran that names its nodes.
+    pub(crate) span: Option<SecondSpan>,
+    /// The same in which one ran that names none.
+    pub(crate) loose: Option<SecondSpan>,
+    /// The same in which one waited.
+    pub(crate) wait: Option<SecondSpan>,
+    /// Clusters with jobs that name their nodes.
+    pub(crate) clusters: BTreeSet<Option<String>>,
+    /// Jobs that are left out, because they say that they ran longer than any job does.
+    #[serde(default)]
+    pub(crate) too_long_n: u64,
+    /// The first of them.
+    #[serde(default)]
+    pub(crate) first_too_long: Option<String>,
+}
+
+impl Reach {
+    /// Adds a batch.
+    pub(crate) fn add(&mut self, batch: &RecordBatch) -> Result<()> {
+        let columns = JobColumns::of(batch)?;
+        self.row_n += u64::try_from(batch.num_rows()).unwrap_or(u64::MAX);
+        for row in 0..batch.num_rows() {
+            if let Some(waited) = wait(&columns, row) {
+                self.wait = Some(join(self.wait, waited));
+            }
+            if let Some(held) = too_long(&columns, row) {
+                self.loose = Some(join(self.loose, first_second(held)));
+                self.too_long_n += 1;
+                self.first_too_long
+                    .get_or_insert_with(|| columns.job_id.value(row).to_owned());
+            }
+            let Some(held) = span(&columns, row) else { continue };
+            if columns.list(row).is_none() {
+                self.loose = Some(join(self.loose, held));
+                continue;
+            }
+            self.span = Some(join(self.span, held));
+            let cluster = word(columns.cluster, row);
+            let is_new = !self.clusters.iter().any(|known| known.as_deref() == cluster);
+            if is_new {
+                self.clusters.insert(cluster.map(str::to_owned));
+            }
+        }
+        Ok(())
+    }
+
+    /// The time in which a job ran or waited.
+    pub(crate) fn all(&self) -> Option<SecondSpan> {
+        let spans = [self.span, self.loose, self.wait].into_iter().flatten();
+        spans.fold(None, |all, span| Some(join(all, span)))
+    }
+}
+
+/// The second in which it begins.
+pub(super) fn first_second(span: SecondSpan) -> SecondSpan {
+    SecondSpan {
+        end_s: span.start_s + 1,
+        ..span
+    }
+}
+
+/// The least span that holds both.
+pub(crate) fn join(one: Option<SecondSpan>, other: SecondSpan) -> SecondSpan {
+    one.map_or(other, |one| one.joined(other))
+}
