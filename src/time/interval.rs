@@ -68,6 +68,48 @@ impl SecondSpan {
     }
 }
 
+/// Unix milliseconds, half-open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MsSpan {
+    /// First instant.
+    pub from_ms: i64,
+    /// The instant after the last.
+    pub until_ms: i64,
+}
+
+impl MsSpan {
+    /// Milliseconds of it.
+    #[must_use]
+    pub fn length_ms(self) -> i64 {
+        self.until_ms - self.from_ms
+    }
+
+    /// What of it lies in another, empty where nothing does.
+    #[must_use]
+    pub fn within(self, other: Self) -> Self {
+        Self {
+            from_ms: self.from_ms.max(other.from_ms),
+            until_ms: self.until_ms.min(other.until_ms),
+        }
+    }
+
+    /// What both have in common, if anything.
+    #[must_use]
+    pub fn common(self, other: Self) -> Option<Self> {
+        let common = self.within(other);
+        (common.from_ms < common.until_ms).then_some(common)
+    }
+
+    /// The least that holds both.
+    #[must_use]
+    pub fn joined(self, other: Self) -> Self {
+        Self {
+            from_ms: self.from_ms.min(other.from_ms),
+            until_ms: self.until_ms.max(other.until_ms),
+        }
+    }
+}
+
 impl From<[i64; 2]> for SecondSpan {
     fn from([start_s, end_s]: [i64; 2]) -> Self {
         Self { start_s, end_s }

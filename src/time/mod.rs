@@ -14,7 +14,7 @@ mod zone_amendments;
 pub use calendar::Calendar;
 pub use date::Date;
 pub use grain::Grain;
-pub use interval::SecondSpan;
+pub use interval::{MsSpan, SecondSpan};
 pub use month::{DAY_MS, Day, Month};
 pub use span::{DaySpan, MonthOrDay};
 pub use zone::{Local, Zone};

@@ -37,8 +37,9 @@ pub fn of_job(
     if was.kind() != is.kind() {
         return (Cause::OtherBenchmark, words);
     }
-    let scope = |job: &JobIdentityJob| (names.text(job.place.site).to_owned(), names.text(job.host).to_owned());
-    let (own, other) = (in_use(of_a, &scope(a), is), in_use(of_b, &scope(b), is));
+    let in_use =
+        |side: &UsageSource, job: &JobIdentityJob| in_use(side, names.text(job.place.site), names.text(job.host), is);
+    let (own, other) = (in_use(of_a, a), in_use(of_b, b));
     // A has it at another time and not now, and B had it then as well: B did not follow A.
     let is_now = own.iter().any(|span| span.has(a.end_ms));
     let then = own.iter().find(|span| {
@@ -65,8 +66,7 @@ fn is_by_250(a: DifferenceLevel, b: DifferenceLevel) -> bool {
 }
 
 /// When a value was in use.
-fn in_use(account: &UsageSource, scope: &(String, String), level: DifferenceLevel) -> Vec<InUse> {
-    let (site, host) = scope;
+fn in_use(account: &UsageSource, site: &str, host: &str, level: DifferenceLevel) -> Vec<InUse> {
     let spans = account
         .levels
         .iter()

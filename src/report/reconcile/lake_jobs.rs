@@ -153,7 +153,7 @@ impl LakeJobs {
                 }
                 let mut job = rows.job(row, site, month, names)?;
                 job.level = DifferenceLevel::chosen(&rows.levels.of(row), self.scale);
-                standing(&mut job, &rows, row, is_summarised, (&effects, &looked_at), names);
+                standing(&mut job, &rows, row, is_summarised, &effects, &looked_at, names);
                 into.push(job);
             }
         }
@@ -274,7 +274,8 @@ fn standing(
     rows: &Rows<'_>,
     row: usize,
     is_summarised: bool,
-    (effects, looked_at): (&CorrectionEffects<'_>, &EffectColumns<'_>),
+    effects: &CorrectionEffects<'_>,
+    looked_at: &EffectColumns<'_>,
     names: &mut JobIdentityNames,
 ) {
     if job.end_ms == UNKNOWN {

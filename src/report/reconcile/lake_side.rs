@@ -109,12 +109,12 @@ impl UsageSource {
             }
         }
         if let Some(level) = level {
-            let ends = (sums.earliest_end_ms, sums.latest_end_ms);
             self.note_level(
                 [&group.site, host.as_deref().unwrap_or_default()],
                 level,
                 group.month,
-                ends,
+                sums.earliest_end_ms,
+                sums.latest_end_ms,
             );
         }
     }
@@ -125,7 +125,8 @@ impl UsageSource {
         [site, host]: [&str; 2],
         level: DifferenceLevel,
         month: Month,
-        (first_ms, last_ms): (Option<i64>, Option<i64>),
+        first_ms: Option<i64>,
+        last_ms: Option<i64>,
     ) {
         let from_ms = first_ms.unwrap_or(i64::from(month.first_day()) * DAY_MS);
         let until_ms = last_ms.unwrap_or(i64::from(month.next().first_day()) * DAY_MS - 1);

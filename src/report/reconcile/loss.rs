@@ -47,6 +47,14 @@ impl DayRule<'_> {
     }
 }
 
+/// A job that counts.
+struct CountedJob<'j> {
+    /// Its place among the jobs of its side.
+    at: usize,
+    job: &'j JobIdentityJob,
+    is_missing: bool,
+}
+
 /// Jobs, and how many of them are missing.
 #[derive(Clone, Copy, Default)]
 struct Count {
@@ -75,18 +83,22 @@ pub fn losses(
     zones: &[Zone],
     knows_file: impl Fn(u32) -> Option<bool>,
 ) -> Vec<Option<Loss>> {
-    let counted: Vec<(usize, &JobIdentityJob, bool)> = jobs
+    let counted: Vec<CountedJob<'_>> = jobs
         .iter()
         .zip(is_missing)
         .enumerate()
         .filter(|(_, (job, _))| job.standing.is_counted() && job.place.month == month)
-        .map(|(at, (job, is_missing))| (at, job, *is_missing))
+        .map(|(at, (job, is_missing))| CountedJob {
+            at,
+            job,
+            is_missing: *is_missing,
+        })
         .collect();
     let mut found: Vec<Option<Loss>> = vec![None; jobs.len()];
     let days = days(&counted, zones);
     let files = files(&counted, &knows_file);
     let rests = rests(&counted);
-    for (at, job, _) in counted.iter().filter(|(.., is_missing)| *is_missing) {
+    for CountedJob { at, job, .. } in counted.iter().filter(|counted| counted.is_missing) {
         let day = days.get(at).copied();
         let file = files.get(&job.file);
         let loss = match (day, file) {
@@ -107,7 +119,7 @@ pub fn losses(
 }
 
 /// The day of each missing job of a day that is gone, by the rule that explains most.
-fn days(counted: &[(usize, &JobIdentityJob, bool)], zones: &[Zone]) -> BTreeMap<usize, i32> {
+fn days(counted: &[CountedJob<'_>], zones: &[Zone]) -> BTreeMap<usize, i32> {
     let instants: [fn(&JobIdentityJob) -> i64; 3] = [|job| job.end_ms, |job| job.start_ms, |job| job.submit_ms];
     let mut best = BTreeMap::new();
     for is_by_cluster in [true, false] {
@@ -130,10 +142,10 @@ fn days(counted: &[(usize, &JobIdentityJob, bool)], zones: &[Zone]) -> BTreeMap<
     best
 }
 
-fn days_by(counted: &[(usize, &JobIdentityJob, bool)], rule: &DayRule<'_>) -> BTreeMap<usize, i32> {
+fn days_by(counted: &[CountedJob<'_>], rule: &DayRule<'_>) -> BTreeMap<usize, i32> {
     let mut by_day: BTreeMap<(LossScope, i32), Count> = BTreeMap::new();
     let mut by_scope: BTreeMap<LossScope, Count> = BTreeMap::new();
-    for (_, job, is_missing) in counted {
+    for CountedJob { job, is_missing, .. } in counted {
         let Some(day) = rule.day(job) else { continue };
         let scope = rule.scope(job);
         by_day.entry((scope, day)).or_default().add(*is_missing);
@@ -150,8 +162,8 @@ fn days_by(counted: &[(usize, &JobIdentityJob, bool)], rule: &DayRule<'_>) -> BT
         let gone = gone.get(scope).copied().unwrap_or_default();
         !all.is_gone() && gone * 3 >= all.missing * 2
     };
-    let missing = counted.iter().filter(|(.., is_missing)| *is_missing);
-    let of_days = missing.filter_map(|(at, job, _)| {
+    let missing = counted.iter().filter(|counted| counted.is_missing);
+    let of_days = missing.filter_map(|CountedJob { at, job, .. }| {
         let (scope, day) = (rule.scope(job), rule.day(job)?);
         let is_it = is_by_days(&scope) && by_day.get(&(scope, day)).is_some_and(is_gone);
         is_it.then_some((*at, day))
@@ -160,12 +172,9 @@ fn days_by(counted: &[(usize, &JobIdentityJob, bool)], rule: &DayRule<'_>) -> BT
 }
 
 /// Files of which every job is missing, with the UTC days on which their jobs ended.
-fn files(
-    counted: &[(usize, &JobIdentityJob, bool)],
-    knows_file: &impl Fn(u32) -> Option<bool>,
-) -> BTreeMap<u32, BTreeSet<i64>> {
+fn files(counted: &[CountedJob<'_>], knows_file: &impl Fn(u32) -> Option<bool>) -> BTreeMap<u32, BTreeSet<i64>> {
     let mut by_file: BTreeMap<u32, (Count, BTreeSet<i64>)> = BTreeMap::new();
-    for (_, job, is_missing) in counted {
+    for CountedJob { job, is_missing, .. } in counted {
         let (count, days) = by_file.entry(job.file).or_default();
         count.add(*is_missing);
         days.insert(job.end_ms.div_euclid(86_400_000));
@@ -185,11 +194,11 @@ fn files(
 }
 
 /// Files cut off: from which line on every job is missing, where that is no whole days.
-fn rests(counted: &[(usize, &JobIdentityJob, bool)]) -> BTreeMap<u32, i64> {
+fn rests(counted: &[CountedJob<'_>]) -> BTreeMap<u32, i64> {
     // Fewer could be the last by chance.
     const FEWEST: usize = 3;
     let mut by_file: BTreeMap<u32, Vec<(i64, bool, i64)>> = BTreeMap::new();
-    for (_, job, is_missing) in counted.iter().filter(|(_, job, _)| job.line > 0) {
+    for CountedJob { job, is_missing, .. } in counted.iter().filter(|counted| counted.job.line > 0) {
         let day = job.end_ms.div_euclid(86_400_000);
         by_file.entry(job.file).or_default().push((job.line, *is_missing, day));
     }

@@ -15,6 +15,12 @@ use crate::report::publication::messages::texts;
 use crate::report::work_scale::WorkScale;
 use crate::time::Month;
 
+/// A message with the file it is of; empty where it is of none.
+struct StatedRecord<'t> {
+    record: &'t MessageRecord,
+    file: &'t str,
+}
+
 impl UsageSource {
     /// A file or folder of messages and XML records.
     ///
@@ -43,7 +49,7 @@ impl UsageSource {
                 records.insert(told.key(), (told, name.clone()));
             }
         }
-        let stated = records.values().map(|(told, file)| (told, file.as_str()));
+        let stated = records.values().map(|(record, file)| StatedRecord { record, file });
         let mut side = Self::of_records(stated, jobs, selection, scale);
         side.notes.extend(notes);
         Ok(side)
@@ -53,19 +59,19 @@ impl UsageSource {
     #[must_use]
     pub fn of_messages(told: &[MessageRecord], selection: &Selection, scale: WorkScale) -> Self {
         let by_key = crate::report::publication::diff::by_key(told);
-        let stated = by_key.into_values().map(|told| (told, ""));
+        let stated = by_key.into_values().map(|record| StatedRecord { record, file: "" });
         Self::of_records(stated, StatedJobs::default(), selection, scale)
     }
 
     fn of_records<'t>(
-        records: impl Iterator<Item = (&'t MessageRecord, &'t str)>,
+        records: impl Iterator<Item = StatedRecord<'t>>,
         mut jobs: StatedJobs,
         selection: &Selection,
         scale: WorkScale,
     ) -> Self {
         let mut side = Self::default();
         let mut endless_n = 0_u64;
-        for (told, file) in records {
+        for StatedRecord { record: told, file } in records {
             if told.form.is_job() {
                 match StatedJob::of_message(told, file, scale) {
                     Some(job) => jobs.put(job),
@@ -144,7 +150,7 @@ impl UsageSource {
         }
         if let Some(level) = level {
             let host = told.word("SubmitHost").unwrap_or_default();
-            self.note_level([site, host], level, month, (None, None));
+            self.note_level([site, host], level, month, None, None);
         }
         self.add_rounded([site, vo], month, Fine { key, amount }, UsageOrigin::Sums, 1);
     }
@@ -170,7 +176,7 @@ impl UsageSource {
             if let Some(level) = job.level {
                 key.insert("benchmark", level.in_words());
                 let end = Some(job.end_ms);
-                self.note_level([&job.site, &job.host], level, month, (end, end));
+                self.note_level([&job.site, &job.host], level, month, end, end);
             }
             let place = (job.site.clone(), job.vo.clone(), month);
             let sum = rows.entry((place, key)).or_default();

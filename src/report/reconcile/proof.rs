@@ -7,9 +7,9 @@ use super::difference_cause::Cause;
 use super::job::{JobIdentityJob, JobIdentityNames, JobIdentityPlace, JobIdentityStanding};
 use super::loss::{Loss, losses};
 use super::pairing::{copies, pairs};
-use super::relation::Which;
+use super::relation::{JobPair, Which};
 use super::shares::CauseShares;
-use super::steps;
+use super::steps::{self, Mates};
 use super::usage_source::{CellKey, UsageSource};
 use crate::time::{Month, Zone};
 
@@ -91,7 +91,10 @@ impl<'s> Proof<'s> {
                 }
             }
             match (of_a.standing.is_counted(), of_b.standing.is_counted()) {
-                (true, true) => mates.push((*of_a, *of_b, pair.way)),
+                (true, true) => mates.push(Mates {
+                    jobs: JobPair { a: *of_a, b: *of_b },
+                    way: pair.way,
+                }),
                 (true, false) => one_counts(Which::A, of_a, of_b, &mut self.shares),
                 (false, true) => one_counts(Which::B, of_b, of_a, &mut self.shares),
                 (false, false) => {}
@@ -137,7 +140,7 @@ impl<'s> Proof<'s> {
                 let file = own.file_name(self.names.text(job.file));
                 let detail = format!("{} counts jobs over again, out of {file}", which.as_str());
                 self.shares
-                    .add(job.place, Cause::DoubleCounting, detail, amount, (which, job));
+                    .add(job.place, Cause::DoubleCounting, detail, amount, which, job);
                 continue;
             }
             let (cause, detail) = match losses.get(at).copied().flatten() {
@@ -170,7 +173,7 @@ impl<'s> Proof<'s> {
                 }
                 None => continue,
             };
-            self.shares.add(job.place, cause, detail, amount, (which, job));
+            self.shares.add(job.place, cause, detail, amount, which, job);
         }
     }
 }
@@ -203,6 +206,7 @@ fn one_counts(which: Which, counted: &JobIdentityJob, held: &JobIdentityJob, int
         cause,
         detail,
         signed(which, counted.amount()),
-        (which, counted),
+        which,
+        counted,
     );
 }

@@ -102,10 +102,32 @@ const RELATIONS: [Relation; 9] = [
     Relation::Milliseconds,
 ];
 
+/// Two statements of one job.
+#[derive(Clone, Copy, Debug)]
+pub struct JobPair {
+    /// Of A.
+    pub a: JobIdentityJob,
+    /// Of B.
+    pub b: JobIdentityJob,
+}
+
+/// What one statement is to the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Related {
+    /// The relation.
+    pub relation: Relation,
+    /// Which side has it.
+    pub which: Which,
+}
+
 /// The relation of each pair, and which side has it: first the one that most pairs show, then that of most of the others.
 #[must_use]
-pub fn relations(pairs: &[(JobIdentityJob, JobIdentityJob)], measure: RelationMeasure) -> Vec<(Relation, Which)> {
-    let mut found = vec![(Relation::Other, Which::B); pairs.len()];
+pub fn relations(pairs: &[JobPair], measure: RelationMeasure) -> Vec<Related> {
+    let other = Related {
+        relation: Relation::Other,
+        which: Which::B,
+    };
+    let mut found = vec![other; pairs.len()];
     let mut open: Vec<usize> = (0..pairs.len()).collect();
     while !open.is_empty() {
         let mut best: Option<(usize, Relation, Which)> = None;
@@ -132,7 +154,7 @@ pub fn relations(pairs: &[(JobIdentityJob, JobIdentityJob)], measure: RelationMe
                 .get(*at)
                 .is_some_and(|pair| fit(pair, measure, relation, which) >= Fit::Weak);
             if let Some(known) = found.get_mut(*at).filter(|_| is_it) {
-                *known = (relation, which);
+                *known = Related { relation, which };
             }
             !is_it
         });
@@ -141,7 +163,7 @@ pub fn relations(pairs: &[(JobIdentityJob, JobIdentityJob)], measure: RelationMe
 }
 
 /// Whether `which` side of a pair has `relation` to the other.
-fn fit((a, b): &(JobIdentityJob, JobIdentityJob), measure: RelationMeasure, relation: Relation, which: Which) -> Fit {
+fn fit(JobPair { a, b }: &JobPair, measure: RelationMeasure, relation: Relation, which: Which) -> Fit {
     let (plain, odd) = match which {
         Which::A => (b, a),
         Which::B => (a, b),

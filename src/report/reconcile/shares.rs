@@ -34,9 +34,9 @@ impl CauseShares {
         cause: Cause,
         detail: String,
         amount: Amount,
-        job: (Which, &JobIdentityJob),
+        which: Which,
+        job: &JobIdentityJob,
     ) {
-        let (which, job) = job;
         let tally = self.tally(place, cause, detail);
         tally.job_n += 1;
         tally.amount = tally.amount.plus(amount);

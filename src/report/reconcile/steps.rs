@@ -8,22 +8,29 @@ use super::difference_cause::Cause;
 use super::factor;
 use super::job::{JobIdentityJob, JobIdentityNames, JobIdentityPlace};
 use super::pairing::Way;
-use super::relation::{Relation, RelationMeasure, Which, relations};
+use super::relation::{JobPair, Related, Relation, RelationMeasure, Which, relations};
 use super::shares::CauseShares;
 use super::usage_source::UsageSource;
 
 /// Two counted statements of one job.
-pub type Mates = (JobIdentityJob, JobIdentityJob, Way);
+#[derive(Clone, Copy, Debug)]
+pub struct Mates {
+    /// Theirs.
+    pub jobs: JobPair,
+    /// By what they were found.
+    pub way: Way,
+}
 
 /// Adds what the pairs differ in.
 pub fn add(mates: &[Mates], sides: [&UsageSource; 2], names: &JobIdentityNames, into: &mut CauseShares) {
-    let mut by_place: BTreeMap<JobIdentityPlace, Vec<(JobIdentityJob, JobIdentityJob)>> = BTreeMap::new();
-    for (a, b, way) in mates {
+    let mut by_place: BTreeMap<JobIdentityPlace, Vec<JobPair>> = BTreeMap::new();
+    for mates in mates {
+        let JobPair { a, b } = &mates.jobs;
         moved(a, b, names, into);
         let moved = JobIdentityJob { place: b.place, ..*a };
         // Both times apart by the same are those of another zone; an id of its own says nothing of versions.
         let apart = [(a.start_ms, b.start_ms), (a.end_ms, b.end_ms)].map(|(of_a, of_b)| of_b.saturating_sub(of_a));
-        let is_version = *way != Way::Renumbered && apart[0] != apart[1];
+        let is_version = mates.way != Way::Renumbered && apart[0] != apart[1];
         if is_version && a.amount().without_work() != b.amount().without_work() {
             version(&moved, b, into);
             let same = JobIdentityJob {
@@ -32,9 +39,9 @@ pub fn add(mates: &[Mates], sides: [&UsageSource; 2], names: &JobIdentityNames, 
                 cpu_ms: b.cpu_ms,
                 ..moved
             };
-            by_place.entry(b.place).or_default().push((same, *b));
+            by_place.entry(b.place).or_default().push(JobPair { a: same, b: *b });
         } else {
-            by_place.entry(b.place).or_default().push((moved, *b));
+            by_place.entry(b.place).or_default().push(JobPair { a: moved, b: *b });
         }
     }
     for (place, pairs) in by_place {
@@ -62,11 +69,11 @@ fn moved(a: &JobIdentityJob, b: &JobIdentityJob, names: &JobIdentityNames, into:
             (Cause::OtherName, "the name is another:")
         };
         let detail = format!("{what} {} of A is {} of B", called(a), called(b));
-        into.add(a.place, cause, detail.clone(), less, (Which::A, a));
-        into.add(between, cause, detail, amount, (Which::B, b));
+        into.add(a.place, cause, detail.clone(), less, Which::A, a);
+        into.add(between, cause, detail, amount, Which::B, b);
     } else if a.spelled != b.spelled && called(a) != called(b) {
         let detail = format!("A writes {}, B {}", called(a), called(b));
-        into.add(b.place, Cause::CaseOfNames, detail, Amount::default(), (Which::B, b));
+        into.add(b.place, Cause::CaseOfNames, detail, Amount::default(), Which::B, b);
     }
     if b.place != between {
         let minutes = b.end_ms.saturating_sub(a.end_ms) / 60_000;
@@ -76,8 +83,8 @@ fn moved(a: &JobIdentityJob, b: &JobIdentityJob, names: &JobIdentityNames, into:
             "times of B are {hours:02}:{rest:02} h {how}, months {} and {}",
             between.month, b.place.month
         );
-        into.add(between, Cause::MonthBoundary, detail.clone(), less, (Which::A, a));
-        into.add(b.place, Cause::MonthBoundary, detail, amount, (Which::B, b));
+        into.add(between, Cause::MonthBoundary, detail.clone(), less, Which::A, a);
+        into.add(b.place, Cause::MonthBoundary, detail, amount, Which::B, b);
     }
 }
 
@@ -89,13 +96,13 @@ fn version(a: &JobIdentityJob, b: &JobIdentityJob, into: &mut CauseShares) {
         "B has a version that ran longer"
     };
     let amount = then.amount().minus(a.amount());
-    into.add(b.place, Cause::OtherVersion, detail.to_owned(), amount, (Which::B, b));
+    into.add(b.place, Cause::OtherVersion, detail.to_owned(), amount, Which::B, b);
 }
 
 /// Wall time, cores, CPU time and factor of pairs at one place.
 fn values(
     place: JobIdentityPlace,
-    mut pairs: Vec<(JobIdentityJob, JobIdentityJob)>,
+    mut pairs: Vec<JobPair>,
     sides: [&UsageSource; 2],
     names: &JobIdentityNames,
     into: &mut CauseShares,
@@ -103,38 +110,36 @@ fn values(
     durations(place, &mut pairs, RelationMeasure::Wall, into);
     cores(place, &mut pairs, into);
     durations(place, &mut pairs, RelationMeasure::Cpu, into);
-    for (a, b) in pairs.iter().filter(|(a, b)| a.level != b.level) {
+    for JobPair { a, b } in pairs.iter().filter(|pair| pair.a.level != pair.b.level) {
         let amount = b.amount().minus(a.amount());
         if amount != Amount::default() {
             let (cause, detail) = factor::of_job(a, b, sides, names);
-            into.add(place, cause, detail, amount, (Which::B, b));
+            into.add(place, cause, detail, amount, Which::B, b);
         }
     }
 }
 
 /// Steps from one duration to the other; afterwards the pairs agree in it.
-fn durations(
-    place: JobIdentityPlace,
-    pairs: &mut [(JobIdentityJob, JobIdentityJob)],
-    measure: RelationMeasure,
-    into: &mut CauseShares,
-) {
-    let differing: Vec<(JobIdentityJob, JobIdentityJob)> =
-        pairs.iter().filter(|(a, b)| measure.differs(a, b)).copied().collect();
+fn durations(place: JobIdentityPlace, pairs: &mut [JobPair], measure: RelationMeasure, into: &mut CauseShares) {
+    let differing: Vec<JobPair> = pairs
+        .iter()
+        .filter(|pair| measure.differs(&pair.a, &pair.b))
+        .copied()
+        .collect();
     let related = relations(&differing, measure);
     let is_too_much = |which: Which| is_above_wall(&differing, &related, which);
     let too_much = [Which::A, Which::B].map(|which| (which, is_too_much(which)));
     let ratio = common_ratio(&differing, &related, measure);
-    for ((a, b), (relation, which)) in differing.iter().zip(&related) {
+    for (JobPair { a, b }, Related { relation, which }) in differing.iter().zip(&related) {
         let then = match measure {
             RelationMeasure::Wall => JobIdentityJob { wall_s: b.wall_s, ..*a },
             RelationMeasure::Cpu => JobIdentityJob { cpu_ms: b.cpu_ms, ..*a },
         };
         let has = too_much.iter().any(|(of, is_it)| of == which && *is_it);
         let (cause, detail) = named(*relation, *which, measure, has, ratio.as_deref());
-        into.add(place, cause, detail, then.amount().minus(a.amount()), (Which::B, b));
+        into.add(place, cause, detail, then.amount().minus(a.amount()), Which::B, b);
     }
-    for (a, b) in pairs {
+    for JobPair { a, b } in pairs {
         match measure {
             RelationMeasure::Wall => a.wall_s = b.wall_s,
             RelationMeasure::Cpu => a.cpu_ms = b.cpu_ms,
@@ -142,25 +147,25 @@ fn durations(
     }
 }
 
-fn cores(place: JobIdentityPlace, pairs: &mut [(JobIdentityJob, JobIdentityJob)], into: &mut CauseShares) {
-    for (a, b) in pairs {
+fn cores(place: JobIdentityPlace, pairs: &mut [JobPair], into: &mut CauseShares) {
+    for JobPair { a, b } in pairs {
         if a.core_n != b.core_n {
             let then = JobIdentityJob { core_n: b.core_n, ..*a };
             let known = |n: i64| if n > 0 { n.to_string() } else { "unknown".to_owned() };
             let detail = format!("cores are {} in A, {} in B", known(a.core_n), known(b.core_n));
             let amount = then.amount().minus(a.amount());
-            into.add(place, Cause::OtherCores, detail, amount, (Which::B, b));
+            into.add(place, Cause::OtherCores, detail, amount, Which::B, b);
             a.core_n = b.core_n;
         }
     }
 }
 
 /// Whether the CPU times that are times cores on one side are more than cores can do there.
-fn is_above_wall(pairs: &[(JobIdentityJob, JobIdentityJob)], related: &[(Relation, Which)], which: Which) -> bool {
+fn is_above_wall(pairs: &[JobPair], related: &[Related], which: Which) -> bool {
     let (mut cpu_ms, mut core_wall_ms) = (0_i128, 0_i128);
-    for ((a, b), (relation, of)) in pairs.iter().zip(related) {
-        if *relation == Relation::TimesCores && *of == which {
-            let job = if which == Which::A { a } else { b };
+    for (pair, related) in pairs.iter().zip(related) {
+        if related.relation == Relation::TimesCores && related.which == which {
+            let job = if which == Which::A { &pair.a } else { &pair.b };
             cpu_ms += i128::from(job.cpu_ms.max(0));
             core_wall_ms += i128::from(job.wall_s) * 1000 * i128::from(job.core_n.max(1));
         }
@@ -169,11 +174,7 @@ fn is_above_wall(pairs: &[(JobIdentityJob, JobIdentityJob)], related: &[(Relatio
 }
 
 /// The one share of A that B has in all pairs that no relation names, if there is one.
-fn common_ratio(
-    pairs: &[(JobIdentityJob, JobIdentityJob)],
-    related: &[(Relation, Which)],
-    measure: RelationMeasure,
-) -> Option<String> {
+fn common_ratio(pairs: &[JobPair], related: &[Related], measure: RelationMeasure) -> Option<String> {
     let of = |job: &JobIdentityJob| {
         i128::from(if measure == RelationMeasure::Wall {
             job.wall_s
@@ -184,16 +185,16 @@ fn common_ratio(
     let others = pairs
         .iter()
         .zip(related)
-        .filter(|(_, (relation, _))| *relation == Relation::Other);
+        .filter(|(_, related)| related.relation == Relation::Other);
     let (mut sum_a, mut sum_b) = (0, 0);
-    for ((a, b), _) in others.clone() {
-        sum_a += of(a);
-        sum_b += of(b);
+    for (pair, _) in others.clone() {
+        sum_a += of(&pair.a);
+        sum_b += of(&pair.b);
     }
     if sum_a <= 0 {
         return None;
     }
-    let mut each = others.map(|((a, b), _)| (of(b) * sum_a - of(a) * sum_b).abs() <= 2 * sum_a.max(sum_b));
+    let mut each = others.map(|(pair, _)| (of(&pair.b) * sum_a - of(&pair.a) * sum_b).abs() <= 2 * sum_a.max(sum_b));
     let ratio = crate::report::table::Cell::ratio(sum_b, sum_a, 4);
     each.all(|is_near| is_near).then(|| ratio.to_string())
 }

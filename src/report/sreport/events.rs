@@ -8,6 +8,7 @@ use super::used::model_name;
 use crate::error::Result;
 use crate::report::lake::{Lake, Selection};
 use crate::schema::batch::{int, number, text, time, word};
+use crate::time::MsSpan;
 
 /// One event, cut to the period.
 #[derive(Clone, Debug)]
@@ -16,7 +17,7 @@ pub(super) struct NodeEvent {
     pub(super) cluster: String,
     /// Node; `None` for the whole cluster.
     pub(super) node: Option<String>,
-    pub(super) span: (i64, i64),
+    pub(super) span: MsSpan,
     pub(super) kind: EventKind,
     /// Trackable resources it is about.
     pub(super) amounts: Vec<(String, i64)>,
@@ -103,7 +104,7 @@ pub(super) fn registered(events: &[NodeEvent]) -> BTreeMap<String, BTreeMap<Stri
     for event in events.iter().filter(|event| event.kind == EventKind::Registered) {
         let own = whole.entry(event.cluster.clone()).or_default();
         for (tres, n) in &event.amounts {
-            *own.entry(tres.clone()).or_default() += i128::from(*n) * i128::from((event.span.1 - event.span.0) / 1000);
+            *own.entry(tres.clone()).or_default() += i128::from(*n) * i128::from(event.span.length_ms() / 1000);
         }
     }
     whole

@@ -13,7 +13,7 @@ use crate::report::table::divide;
 use crate::schema::batch::{column, int, number, text, time, word};
 use crate::summarise::Attribution;
 use crate::summarise::correction_effect::{CorrectionEffect, CorrectionEffects, Corrections, EffectColumns};
-use crate::time::{Month, Zone};
+use crate::time::{Month, MsSpan, Zone};
 
 const COLUMNS: [&str; 16] = [
     "view",
@@ -61,9 +61,9 @@ pub(super) struct PeriodPart<'a> {
     /// The reservation it ran in.
     pub(super) reservation: Option<&'a str>,
     /// The part, Unix milliseconds.
-    pub(super) span: (i64, i64),
+    pub(super) span: MsSpan,
     /// Start and end of the whole.
-    whole: (i64, i64),
+    whole: MsSpan,
     /// Seconds of the whole without suspension, and with it.
     seconds: [i64; 2],
     /// In the order of [`TRES`].
@@ -73,7 +73,7 @@ pub(super) struct PeriodPart<'a> {
 
 impl<'a> PeriodPart<'a> {
     /// A part of it, counted for an account.
-    fn counted_for(mut self, account: &'a str, span: (i64, i64)) -> Self {
+    fn counted_for(mut self, account: &'a str, span: MsSpan) -> Self {
         (self.account, self.span) = (account, span);
         self
     }
@@ -89,21 +89,20 @@ impl<'a> PeriodPart<'a> {
     }
 
     /// Seconds without suspension in a span. Spans that make up the job add up to its time.
-    pub(super) fn wall_s(&self, span: (i64, i64)) -> i128 {
+    pub(super) fn wall_s(&self, span: MsSpan) -> i128 {
         self.share(self.seconds[0], span)
     }
 
-    fn share(&self, total_s: i64, span: (i64, i64)) -> i128 {
-        let (start_ms, end_ms) = self.whole;
+    fn share(&self, total_s: i64, span: MsSpan) -> i128 {
         let until = |ms: i64| {
-            let whole_ms = i128::from(end_ms - start_ms);
-            divide(i128::from(total_s) * i128::from(ms - start_ms), whole_ms).unwrap_or(0)
+            let whole_ms = i128::from(self.whole.length_ms());
+            divide(i128::from(total_s) * i128::from(ms - self.whole.from_ms), whole_ms).unwrap_or(0)
         };
-        until(span.1) - until(span.0)
+        until(span.until_ms) - until(span.from_ms)
     }
 
     /// What it used in a span.
-    pub(super) fn used(&self, span: (i64, i64)) -> Used {
+    pub(super) fn used(&self, span: MsSpan) -> Used {
         let (wall_s, held_s) = (self.wall_s(span), self.share(self.seconds[1], span));
         let mut used = Used::default();
         for (place, amount) in self.amounts.into_iter().enumerate() {
@@ -210,7 +209,10 @@ impl<'l> SreportJobs<'l> {
                     user: word(user, row).unwrap_or_default(),
                     reservation: word(reservation, row),
                     span,
-                    whole: (start_ms, end_ms),
+                    whole: MsSpan {
+                        from_ms: start_ms,
+                        until_ms: end_ms,
+                    },
                     seconds: [wall_s, held_s],
                     amounts: std::array::from_fn(amount),
                     models: typed.row(row),
@@ -229,7 +231,7 @@ impl<'l> SreportJobs<'l> {
                     };
                     tell(own, span);
                 } else {
-                    self.fates_of((&effects, &looked_at), row, (span, end_ms), tell);
+                    self.fates_of(&effects, &looked_at, row, span, end_ms, tell);
                 }
             }
         }
@@ -239,20 +241,23 @@ impl<'l> SreportJobs<'l> {
     /// What became of a row: of all of it where jobs count in the month they ended in, else month by month.
     pub(super) fn fates_of(
         &self,
-        (effects, columns): (&CorrectionEffects<'_>, &EffectColumns<'_>),
+        effects: &CorrectionEffects<'_>,
+        columns: &EffectColumns<'_>,
         row: usize,
-        ((from_ms, until_ms), end_ms): ((i64, i64), i64),
-        mut tell: impl FnMut(CorrectionEffect<'_>, (i64, i64)),
+        span: MsSpan,
+        end_ms: i64,
+        mut tell: impl FnMut(CorrectionEffect<'_>, MsSpan),
     ) {
         if self.is_by_end {
             if let Some(month) = month_of(end_ms, &self.zone) {
-                tell(effects.of(columns, row, month), (from_ms, until_ms));
+                tell(effects.of(columns, row, month), span);
             }
             return;
         }
         let mut begun: Option<(CorrectionEffect<'_>, i64)> = None;
-        let mut at_ms = from_ms;
-        while at_ms < until_ms {
+        let part = |from_ms: i64, until_ms: i64| MsSpan { from_ms, until_ms };
+        let mut at_ms = span.from_ms;
+        while at_ms < span.until_ms {
             let Some(month) = month_of(at_ms, &self.zone) else {
                 return;
             };
@@ -260,7 +265,7 @@ impl<'l> SreportJobs<'l> {
             match begun {
                 Some((known, _)) if known == effect => {}
                 Some((known, since_ms)) => {
-                    tell(known, (since_ms, at_ms));
+                    tell(known, part(since_ms, at_ms));
                     begun = Some((effect, at_ms));
                 }
                 None => begun = Some((effect, at_ms)),
@@ -268,7 +273,7 @@ impl<'l> SreportJobs<'l> {
             at_ms = self.begins_ms(month.next()).max(at_ms + 1);
         }
         if let Some((effect, since_ms)) = begun {
-            tell(effect, (since_ms, until_ms));
+            tell(effect, part(since_ms, span.until_ms));
         }
     }
 

@@ -4,7 +4,7 @@ use crate::error::{Error, Kind, Result};
 use crate::report::lake::Selection;
 use crate::time::instant::parse_local_ms;
 use crate::time::zone::Local;
-use crate::time::{Day, Month, Zone};
+use crate::time::{Day, Month, MsSpan, Zone};
 
 /// Milliseconds of an hour, the grain of Slurm's roll-up.
 pub(super) const HOUR_MS: i64 = 3_600_000;
@@ -69,9 +69,11 @@ impl SreportPeriod {
 
     /// The part of a span that lies in the period; `None` when none does.
     #[must_use]
-    pub fn clip(self, start_ms: i64, end_ms: i64) -> Option<(i64, i64)> {
-        let (start_ms, end_ms) = (start_ms.max(self.from_ms), end_ms.min(self.until_ms));
-        (start_ms < end_ms).then_some((start_ms, end_ms))
+    pub fn clip(self, from_ms: i64, until_ms: i64) -> Option<MsSpan> {
+        MsSpan { from_ms, until_ms }.common(MsSpan {
+            from_ms: self.from_ms,
+            until_ms: self.until_ms,
+        })
     }
 
     /// Whether a month lies in it as a whole.
@@ -87,13 +89,17 @@ impl SreportPeriod {
     }
 
     /// The local hours of a span: their numbers, and the part of the span that lies in each.
-    pub(super) fn hours(self, start_ms: i64, end_ms: i64) -> impl Iterator<Item = (i64, i64, i64)> {
+    pub(super) fn hours(self, span: MsSpan) -> impl Iterator<Item = (i64, i64, i64)> {
         let shift_ms = self.hour_ms;
-        let first = (start_ms - shift_ms).div_euclid(HOUR_MS);
-        let behind = (end_ms - shift_ms + HOUR_MS - 1).div_euclid(HOUR_MS);
+        let first = (span.from_ms - shift_ms).div_euclid(HOUR_MS);
+        let behind = (span.until_ms - shift_ms + HOUR_MS - 1).div_euclid(HOUR_MS);
         (first..behind).map(move |hour| {
             let begins_ms = hour * HOUR_MS + shift_ms;
-            (hour, start_ms.max(begins_ms), end_ms.min(begins_ms + HOUR_MS))
+            (
+                hour,
+                span.from_ms.max(begins_ms),
+                span.until_ms.min(begins_ms + HOUR_MS),
+            )
         })
     }
 }

@@ -12,6 +12,7 @@ use crate::error::Result;
 use crate::report::lake::LakePiece;
 use crate::schema::batch::{int, number, text, time, word};
 use crate::summarise::correction_effect::CorrectionEffect;
+use crate::time::MsSpan;
 
 const COLUMNS: [&str; 8] = [
     "view",
@@ -31,17 +32,16 @@ const ASKED: &str = "requested_core_n";
 const ASKED_SINCE: u32 = 9;
 
 /// When clusters were registered, by cluster and hour: jobs are planned for no other time.
-pub(super) type Registered = BTreeMap<(String, i64), (i64, i64)>;
+pub(super) type Registered = BTreeMap<(String, i64), MsSpan>;
 
 /// The time of every hour in which a cluster was registered, from the first event to the last.
 pub(super) fn registered(jobs: &SreportJobs<'_>, events: &[NodeEvent]) -> Registered {
     let mut spans = Registered::new();
     for event in events.iter().filter(|event| event.kind == EventKind::Registered) {
-        for (hour, from_ms, until_ms) in jobs.period.hours(event.span.0, event.span.1) {
-            let span = spans
-                .entry((event.cluster.clone(), hour))
-                .or_insert((from_ms, until_ms));
-            *span = (span.0.min(from_ms), span.1.max(until_ms));
+        for (hour, from_ms, until_ms) in jobs.period.hours(event.span) {
+            let part = MsSpan { from_ms, until_ms };
+            let span = spans.entry((event.cluster.clone(), hour)).or_insert(part);
+            *span = span.joined(part);
         }
     }
     spans
@@ -141,7 +141,7 @@ impl Planned {
                     };
                     tell(effect, span);
                 } else {
-                    jobs.fates_of((&effects, &looked_at), row, (span, until_ms), tell);
+                    jobs.fates_of(&effects, &looked_at, row, span, until_ms, tell);
                 }
             }
         }
@@ -153,7 +153,7 @@ impl Planned {
     fn wait(
         &mut self,
         job: &PlannedWait<'_>,
-        span: (i64, i64),
+        span: MsSpan,
         jobs: &SreportJobs<'_>,
         reserved: &Reserved,
         registered: &Registered,
@@ -162,19 +162,19 @@ impl Planned {
             *self.unknown.entry(job.cluster.to_owned()).or_default() += 1;
             return;
         };
-        let spans: Vec<(i64, i64)> = match job.reservation {
+        let spans: Vec<MsSpan> = match job.reservation {
             None => vec![span],
             Some(name) => (reserved.windows.iter())
                 .filter(|window| window.ignores_jobs && window.name == name)
                 .filter(|window| window.cluster.as_deref() == Some(job.cluster))
-                .map(|window| (span.0.max(window.span.0), span.1.min(window.span.1)))
+                .map(|window| span.within(window.span))
                 .collect(),
         };
-        for (from_ms, until_ms) in spans {
-            for (hour, from_ms, until_ms) in jobs.period.hours(from_ms, until_ms) {
+        for span in spans {
+            for (hour, from_ms, until_ms) in jobs.period.hours(span) {
                 let key = (job.cluster.to_owned(), hour);
                 let Some(span) = registered.get(&key) else { continue };
-                let ms = until_ms.min(span.1) - from_ms.max(span.0);
+                let ms = MsSpan { from_ms, until_ms }.within(*span).length_ms();
                 if ms > 0 {
                     *self.seconds.entry(key).or_default() += i128::from(core_n) * i128::from(ms / 1000);
                 }

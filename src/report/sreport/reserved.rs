@@ -7,6 +7,7 @@ use super::jobs::PeriodPart;
 use super::period::SreportPeriod;
 use super::used::{TRES, Used, model_of};
 use super::windows::{Allowed, ReservationWindow};
+use crate::time::MsSpan;
 
 /// The windows of a period.
 pub(super) struct Reserved {
@@ -53,13 +54,13 @@ impl Reserved {
     pub(super) fn of<'r>(
         &'r self,
         part: &PeriodPart<'_>,
-    ) -> Option<impl Iterator<Item = (usize, &'r ReservationWindow, (i64, i64))> + use<'r>> {
+    ) -> Option<impl Iterator<Item = (usize, &'r ReservationWindow, MsSpan)> + use<'r>> {
         let span = part.span;
         let places = self.places.get(part.cluster)?.get(part.reservation?)?;
         Some(places.iter().filter_map(move |place| {
             let window = self.windows.get(*place)?;
-            let within = (window.span.0.max(span.0), window.span.1.min(span.1));
-            (within.0 < within.1).then_some((*place, window, within))
+            let within = window.span.common(span)?;
+            Some((*place, window, within))
         }))
     }
 
@@ -71,12 +72,12 @@ impl Reserved {
             sitting.unlisted.insert(key);
             return;
         };
-        for (place, window, (from_ms, until_ms)) in windows {
+        for (place, window, within) in windows {
             for (nth, (tres, _)) in window.amounts.iter().enumerate() {
                 if !holds(part, tres) {
                     continue;
                 }
-                for (hour, from_ms, until_ms) in self.period.hours(from_ms, until_ms) {
+                for (hour, from_ms, until_ms) in self.period.hours(within) {
                     *sitting.ms.entry((place, nth, hour)).or_default() += until_ms - from_ms;
                 }
             }
@@ -106,7 +107,7 @@ impl Reserved {
                 }
                 (Some(cluster), Allowed::Some { members, named_n }) => (cluster, members, *named_n),
             };
-            for (hour, from_ms, until_ms) in self.period.hours(window.span.0, window.span.1) {
+            for (hour, from_ms, until_ms) in self.period.hours(window.span) {
                 for (nth, (tres, n)) in window.amounts.iter().enumerate() {
                     let sat_ms = sitting.ms.get(&(place, nth, hour)).copied().unwrap_or_default();
                     // A job counts as if it held all that is reserved.

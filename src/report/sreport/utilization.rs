@@ -18,6 +18,7 @@ use crate::reference::hostlist::Hostlist;
 use crate::report::lake::on_all_processors;
 use crate::report::table::{Cell, ColumnKind, Table};
 use crate::schema::batch::{int, text};
+use crate::time::MsSpan;
 
 /// Seconds by cluster and resource, and by hour.
 type Hours = BTreeMap<(String, String), BTreeMap<i64, i128>>;
@@ -178,9 +179,9 @@ fn hold(
     events: &[NodeEvent],
     held: &mut UtilizationHeld,
 ) {
-    let add = |into: &mut Hours, span: (i64, i64)| {
-        for (hour, from_ms, until_ms) in jobs.period.hours(span.0, span.1) {
-            let used = part.used((from_ms, until_ms));
+    let add = |into: &mut Hours, span: MsSpan| {
+        for (hour, from_ms, until_ms) in jobs.period.hours(span) {
+            let used = part.used(MsSpan { from_ms, until_ms });
             let models: BTreeSet<&str> = used.models().collect();
             for name in names(&models).into_iter().filter(|name| name != "node") {
                 if let Some(seconds) = used.named(&name).filter(|seconds| *seconds != 0) {
@@ -193,7 +194,7 @@ fn hold(
     held.unknown_n += u64::from(part.amount(0).is_none());
     for event in events {
         let is_outage = event.node.is_none() && event.kind == EventKind::Down && event.cluster == part.cluster;
-        if let Some(span) = common(event.span, part.span).filter(|_| is_outage) {
+        if let Some(span) = event.span.common(part.span).filter(|_| is_outage) {
             add(&mut held.unseen, span);
         }
     }
@@ -205,11 +206,6 @@ fn hold(
             }
         }
     }
-}
-
-fn common(a: (i64, i64), b: (i64, i64)) -> Option<(i64, i64)> {
-    let span = (a.0.max(b.0), a.1.min(b.1));
-    (span.0 < span.1).then_some(span)
 }
 
 /// Every hour in which a cluster was registered, cut to what there was, and added up.
@@ -226,7 +222,7 @@ fn rolled_up(
     // What is set aside by each window, less its nodes that were down.
     let mut set_aside: BTreeMap<(usize, String, i64), i128> = BTreeMap::new();
     for (place, window) in windows.iter().enumerate() {
-        for (hour, from_ms, until_ms) in jobs.period.hours(window.span.0, window.span.1) {
+        for (hour, from_ms, until_ms) in jobs.period.hours(window.span) {
             for (tres, n) in &window.amounts {
                 let seconds = i128::from(*n) * i128::from((until_ms - from_ms) / 1000);
                 set_aside.insert((place, tres.clone(), hour), seconds);
@@ -235,11 +231,11 @@ fn rolled_up(
     }
     let hosts: Vec<BTreeSet<String>> = windows.iter().map(hosts).collect();
     for event in events {
-        for (hour, from_ms, until_ms) in jobs.period.hours(event.span.0, event.span.1) {
+        for (hour, from_ms, until_ms) in jobs.period.hours(event.span) {
             for (tres, n) in &event.amounts {
-                let seconds =
-                    |(from_ms, until_ms): (i64, i64)| i128::from(*n) * i128::from((until_ms - from_ms) / 1000);
-                let all = seconds((from_ms, until_ms));
+                let seconds = |span: MsSpan| i128::from(*n) * i128::from(span.length_ms() / 1000);
+                let part = MsSpan { from_ms, until_ms };
+                let all = seconds(part);
                 let key = (event.cluster.clone(), tres.clone());
                 let Some(node) = &event.node else {
                     let into = if event.kind == EventKind::Registered {
@@ -257,7 +253,7 @@ fn rolled_up(
                 for (place, window) in windows.iter().enumerate() {
                     let is_of = window.cluster.as_ref() == Some(&event.cluster)
                         && hosts.get(place).is_some_and(|hosts| hosts.contains(node));
-                    let Some(within) = common(window.span, (from_ms, until_ms)).filter(|_| is_of) else {
+                    let Some(within) = window.span.common(part).filter(|_| is_of) else {
                         continue;
                     };
                     let moved = seconds(within);

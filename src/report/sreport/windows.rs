@@ -9,6 +9,7 @@ use super::used::model_name;
 use crate::error::Result;
 use crate::report::lake::{Lake, Selection};
 use crate::schema::batch::{int, number, text, time, word};
+use crate::time::MsSpan;
 
 /// A window that had begun when a listing last told of it.
 #[derive(Clone, Debug)]
@@ -17,7 +18,7 @@ pub(super) struct ReservationWindow {
     pub(super) cluster: Option<String>,
     pub(super) name: String,
     /// What of it lies in the period, Unix milliseconds.
-    pub(super) span: (i64, i64),
+    pub(super) span: MsSpan,
     /// What is set aside, in the order of trackable resources.
     pub(super) amounts: Vec<(String, i64)>,
     /// Nodes as a host list.
