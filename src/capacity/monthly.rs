@@ -9,7 +9,7 @@ use crate::reference::node_type::{NodeType, NodeTypeTable};
 use crate::schema::batch::{dates, decimals, ints, texts, times};
 use crate::schema::dataset;
 use crate::time::grain::Grain;
-use crate::time::{Calendar, DAY_MS, Day, Month, Zone};
+use crate::time::{Calendar, DAY_MS, Day, Month, YearStart, Zone};
 
 /// One node type in one month.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub struct MonthLine<'a> {
 /// `first`; nothing goes on after the month `last`.
 #[must_use]
 pub fn monthly<'a>(table: &'a NodeTypeTable, site: &str, zone: &Zone, first: Month, last: Month) -> Vec<MonthLine<'a>> {
-    let mut calendar = Calendar::new(zone.clone(), Grain::Month, (1, 1));
+    let mut calendar = Calendar::new(zone.clone(), Grain::Month, YearStart::CALENDAR_YEAR);
     // Noon in UTC of the first day is in the month everywhere.
     let mut month = |month: Month| calendar.period(i64::from(month.first_day()) * DAY_MS + DAY_MS / 2);
     let (Some(first), Some(last)) = (month(first), month(last)) else {

@@ -12,7 +12,7 @@ use crate::diagnostics::Problems;
 use crate::error::{Error, Result};
 use crate::expr::{Formula, Type, Value};
 use crate::small_file;
-use crate::time::{Calendar, Day};
+use crate::time::{Calendar, Day, MsSpan};
 
 /// What a policy charges for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -250,11 +250,14 @@ impl Policy {
         needs
     }
 
-    /// From which instant until which it holds, Unix milliseconds, half-open.
+    /// When it holds.
     #[must_use]
-    pub fn holds_ms(&self, calendar: &Calendar) -> (i64, i64) {
+    pub fn holds(&self, calendar: &Calendar) -> MsSpan {
         let midnight = |day: Option<Day>, open: i64| day.map_or(open, |day| calendar.begins_ms(day));
-        (midnight(self.valid_from, i64::MIN), midnight(self.valid_to, i64::MAX))
+        MsSpan {
+            from_ms: midnight(self.valid_from, i64::MIN),
+            until_ms: midnight(self.valid_to, i64::MAX),
+        }
     }
 
     /// Id and version, as people name it.

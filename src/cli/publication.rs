@@ -12,6 +12,7 @@ use crate::report::lake::Lake;
 use crate::report::publication::diff::{diff, in_brief, table};
 use crate::report::publication::lock::{self, LockEvent};
 use crate::report::publication::message_record::MessageRecord;
+use crate::report::publication::messages::MessageFile;
 use crate::report::publication::{carry, ledger};
 use crate::report::render::{TableFormat, render};
 use crate::report::table::{Cell, ColumnKind, Table};
@@ -128,7 +129,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
 /// Every record of the messages or documents at a path.
 fn read(path: &Path) -> Result<Vec<MessageRecord>> {
     let mut told = Vec::new();
-    for (file, text) in crate::report::publication::messages::texts(path)? {
+    for MessageFile { path: file, text } in crate::report::publication::messages::texts(path)? {
         told.append(&mut MessageRecord::read_file(&text).map_err(|e| e.at("file", file.display()))?);
     }
     Ok(told)

@@ -2,7 +2,7 @@
 
 use super::group::{PeerKey, PeerSums};
 use super::mode::E10;
-use super::rules::{PeerNumbers, float, numbers, whole_of};
+use super::rules::{PeerNumbers, WallCpu, float, numbers, whole_of};
 
 /// Taken when nothing better is known.
 const DEFAULT: f64 = 12.0;
@@ -27,10 +27,14 @@ impl GraccPeerBucket {
         } else {
             sums.cpu_parts_ms
         };
+        let seconds = WallCpu {
+            wall: sums.wall_ms / 1000,
+            cpu: cpu_ms / 1000,
+        };
         Self {
             core_n: key.core_n,
             factor: factor(&sums.factors_e4, site_e4),
-            numbers: numbers(key, sums, (sums.wall_ms / 1000, cpu_ms / 1000), (0, 0)),
+            numbers: numbers(key, sums, seconds, WallCpu::default()),
         }
     }
 

@@ -90,6 +90,23 @@ impl<'a> PeerJobColumns<'a> {
     }
 }
 
+/// The benchmark of a job, in ten-thousandths per core.
+#[derive(Clone, Copy)]
+struct PublishedLevel {
+    kind: Benchmark,
+    e4: i64,
+}
+
+/// What a job is grouped by.
+struct GroupedJob<'j> {
+    /// Its place in the batch.
+    row: usize,
+    vo: Option<&'j str>,
+    month: Month,
+    level: Option<PublishedLevel>,
+    core_n: i64,
+}
+
 /// Adds the jobs of one site up as a mode groups them.
 pub(super) struct PeerJobs<'a> {
     pub(super) mode: PeerMode,
@@ -113,14 +130,15 @@ impl PeerJobs<'_> {
         let columns = PeerJobColumns::new(batch)?;
         let looked_at = self.effects.of_batch(batch)?;
         for row in 0..batch.num_rows() {
-            self.add_row((&columns, &looked_at), row, names, groups, left);
+            self.add_row(&columns, &looked_at, row, names, groups, left);
         }
         Ok(())
     }
 
     fn add_row(
         &self,
-        (columns, looked_at): (&PeerJobColumns<'_>, &EffectColumns<'_>),
+        columns: &PeerJobColumns<'_>,
+        looked_at: &EffectColumns<'_>,
         row: usize,
         names: &mut PeerNames,
         groups: &mut PeerGroups,
@@ -161,7 +179,14 @@ impl PeerJobs<'_> {
             return;
         }
         let core_n = number(columns.alloc_core_n, row).unwrap_or(0).max(0);
-        let key = self.key(columns, (row, vo), (month, level, core_n), names);
+        let job = GroupedJob {
+            row,
+            vo,
+            month,
+            level,
+            core_n,
+        };
+        let key = self.key(columns, &job, names);
         let sums = groups.entry(key).or_default();
         let cpu_ms = number(columns.cpu_ms, row).unwrap_or(0).max(0);
         let exact_wall_ms = i128::from(wall_s) * 1000 + i128::from(columns.wall_fraction_ms.value(row));
@@ -174,7 +199,7 @@ impl PeerJobs<'_> {
         sums.cpu_ms += i128::from(cpu_ms);
         sums.cpu_parts_ms += part(columns.cpu_user_ms) + part(columns.cpu_system_ms);
         sums.note_end(Some(end_ms), Some(end_ms));
-        let Some((kind, e4)) = level else {
+        let Some(PublishedLevel { kind, e4 }) = level else {
             sums.native_unknown_job_n += 1;
             return;
         };
@@ -203,49 +228,48 @@ impl PeerJobs<'_> {
 
     /// The benchmark that is published of a job: what its record states, else what the pipeline scales it by, and of
     /// several kinds the first of [`PRIORITY`]. In ten-thousandths per core.
-    fn level(&self, columns: &PeerJobColumns<'_>, row: usize) -> Option<(Benchmark, i64)> {
+    fn level(&self, columns: &PeerJobColumns<'_>, row: usize) -> Option<PublishedLevel> {
         let stated = word(columns.benchmark, row)
             .and_then(Benchmark::parse)
             .zip(number(columns.benchmark_per_core, row).and_then(|e3| i64::try_from(e3).ok()));
         if let Some((kind, e3)) = stated {
             // Zero is published as zero; a negative one would stop APEL's server.
             let is_shown = self.mode.folds_case() && e3 == 0;
-            return (e3 > 0 || is_shown).then_some((kind, e3.saturating_mul(10)));
+            let e4 = e3.saturating_mul(10);
+            return (e3 > 0 || is_shown).then_some(PublishedLevel { kind, e4 });
         }
-        let known = |kind| Some((kind, columns.factor_e4(kind, row)?));
+        let known = |kind| {
+            let e4 = columns.factor_e4(kind, row)?;
+            Some(PublishedLevel { kind, e4 })
+        };
         PRIORITY.into_iter().find_map(known)
     }
 
-    fn key(
-        &self,
-        columns: &PeerJobColumns<'_>,
-        (row, vo): (usize, Option<&str>),
-        (month, level, core_n): (Month, Option<(Benchmark, i64)>, i64),
-        names: &mut PeerNames,
-    ) -> PeerKey {
+    fn key(&self, columns: &PeerJobColumns<'_>, job: &GroupedJob<'_>, names: &mut PeerNames) -> PeerKey {
+        let (row, level) = (job.row, job.level);
         let mut words = [0; 6];
         for ((number, column), name) in words.iter_mut().zip(columns.words).zip(WORDS) {
             let is_grouped = self.mode != PeerMode::Gracc || matches!(name, "vo" | "global_user");
             if is_grouped {
-                *number = names.number(if name == "vo" { vo } else { word(column, row) });
+                *number = names.number(if name == "vo" { job.vo } else { word(column, row) });
             }
         }
         let is_gracc = self.mode == PeerMode::Gracc;
         PeerKey {
-            month,
+            month: job.month,
             words,
-            kind: level.map(|(kind, _)| kind).filter(|_| !is_gracc),
+            kind: level.map(|level| level.kind).filter(|_| !is_gracc),
             level_e3: match (self.mode, level) {
                 (PeerMode::Gracc | PeerMode::Auditor, _) | (_, None) => 0,
                 // Three decimals, halves up.
-                (_, Some((_, e4))) => (e4 + 5).div_euclid(10),
+                (_, Some(level)) => (level.e4 + 5).div_euclid(10),
             },
             node_n: if is_gracc {
                 1
             } else {
                 number(columns.alloc_node_n, row).unwrap_or(0).max(0)
             },
-            core_n,
+            core_n: job.core_n,
         }
     }
 }

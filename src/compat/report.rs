@@ -86,7 +86,7 @@ pub fn report(output: &str, question: &PeerReportQuestion<'_>) -> Result<WorkRep
         cells: Cells::new(&by),
         left: Left::default(),
     };
-    let mut sites: BTreeMap<String, Vec<(Month, bool, String)>> = BTreeMap::new();
+    let mut sites: BTreeMap<String, Vec<PeerFile<'_>>> = BTreeMap::new();
     for (dataset, is_jobs) in [("records", true), ("summary", false)] {
         for file in manifest.dataset(dataset) {
             let Some((site, month)) = lake::parse_month_path(&file.path) else {
@@ -97,7 +97,8 @@ pub fn report(output: &str, question: &PeerReportQuestion<'_>) -> Result<WorkRep
                 && question.selection.days.last_month().is_none_or(|to| month <= to)
                 && (is_jobs || question.mode.takes_summaries());
             if is_asked {
-                sites.entry(site).or_default().push((month, is_jobs, file.path.clone()));
+                let path = &file.path;
+                sites.entry(site).or_default().push(PeerFile { month, is_jobs, path });
             }
         }
     }
@@ -120,6 +121,13 @@ pub fn report(output: &str, question: &PeerReportQuestion<'_>) -> Result<WorkRep
     })
 }
 
+/// A file of jobs or summaries.
+struct PeerFile<'f> {
+    month: Month,
+    is_jobs: bool,
+    path: &'f str,
+}
+
 struct PeerReportWalk<'a> {
     store: &'a Store,
     question: &'a PeerReportQuestion<'a>,
@@ -132,7 +140,7 @@ struct PeerReportWalk<'a> {
 }
 
 impl PeerReportWalk<'_> {
-    fn site(&mut self, site: &str, files: &[(Month, bool, String)]) -> Result<()> {
+    fn site(&mut self, site: &str, files: &[PeerFile<'_>]) -> Result<()> {
         let question = self.question;
         if question.mode != PeerMode::Gracc {
             self.names = PeerNames::new(question.mode.folds_case());
@@ -145,8 +153,8 @@ impl PeerReportWalk<'_> {
         let columns: BTreeSet<&str> = COLUMNS.into_iter().chain(jobs.effects.columns()).collect();
         let columns: Vec<&str> = columns.into_iter().collect();
         let mut groups = PeerGroups::default();
-        for (.., path) in files.iter().filter(|(_, is_jobs, _)| *is_jobs) {
-            let batches = read_table(self.store.reader(path)?, Some(&columns), READ_ROWS)?;
+        for file in files.iter().filter(|file| file.is_jobs) {
+            let batches = read_table(self.store.reader(file.path)?, Some(&columns), READ_ROWS)?;
             for batch in batches {
                 let batch = batch?;
                 jobs.add(&batch, &mut self.names, &mut groups, &mut self.left)?;
@@ -160,8 +168,8 @@ impl PeerReportWalk<'_> {
                 published.insert(*key, publish(question.mode, key, sums));
             }
         }
-        for (month, _, path) in files.iter().filter(|(_, is_jobs, _)| !is_jobs) {
-            self.summaries(site, *month, path, &mut published)?;
+        for file in files.iter().filter(|file| !file.is_jobs) {
+            self.summaries(site, file.month, file.path, &mut published)?;
         }
         for (key, numbers) in &published {
             self.cells.add(site, key, numbers, &self.names);

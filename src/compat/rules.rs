@@ -65,36 +65,51 @@ impl PeerNumbers {
 /// What a mode publishes of a group of jobs.
 pub(super) fn publish(mode: PeerMode, key: &PeerKey, sums: &PeerSums) -> PeerNumbers {
     let work = match mode {
-        PeerMode::Native => (sums.native_wall_e10, sums.native_cpu_e10),
+        PeerMode::Native => WallCpu {
+            wall: sums.native_wall_e10,
+            cpu: sums.native_cpu_e10,
+        },
         PeerMode::Apel | PeerMode::ApelPre23 => {
             let work = |s| apel_work(mode, s, key.kind, key.level_e3).saturating_mul(E10);
-            (work(sums.wall_s), work(sums.cpu_s))
+            WallCpu {
+                wall: work(sums.wall_s),
+                cpu: work(sums.cpu_s),
+            }
         }
-        PeerMode::Auditor => (sums.rounded_wall * E10, sums.rounded_cpu * E10),
+        PeerMode::Auditor => WallCpu {
+            wall: sums.rounded_wall * E10,
+            cpu: sums.rounded_cpu * E10,
+        },
         // OSG's exporter makes buckets of groups first.
         PeerMode::Gracc => return GraccPeerBucket::new(key, sums, None).numbers(),
     };
-    numbers(key, sums, (sums.wall_s, sums.cpu_s), work)
+    let seconds = WallCpu {
+        wall: sums.wall_s,
+        cpu: sums.cpu_s,
+    };
+    numbers(key, sums, seconds, work)
 }
 
-/// The numbers of a group whose published seconds and work are known.
-pub(super) fn numbers(
-    key: &PeerKey,
-    sums: &PeerSums,
-    (wall_s, cpu_s): (i128, i128),
-    (wall_e10, cpu_e10): (i128, i128),
-) -> PeerNumbers {
+/// A measure by wall time and by CPU time.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct WallCpu {
+    pub(super) wall: i128,
+    pub(super) cpu: i128,
+}
+
+/// The numbers of a group whose published seconds and work, in 10^-10, are known.
+pub(super) fn numbers(key: &PeerKey, sums: &PeerSums, seconds: WallCpu, work_e10: WallCpu) -> PeerNumbers {
     let cores = i128::from(key.core_n.max(1));
     PeerNumbers {
         job_n: sums.job_n,
         core_unknown_job_n: if key.core_n == 0 { sums.job_n } else { 0 },
         native_unknown_job_n: sums.native_unknown_job_n,
-        wall_s,
-        cpu_s,
-        core_wall_s: wall_s.saturating_mul(cores),
-        wall_e10,
-        cpu_e10,
-        core_wall_e10: wall_e10.saturating_mul(cores),
+        wall_s: seconds.wall,
+        cpu_s: seconds.cpu,
+        core_wall_s: seconds.wall.saturating_mul(cores),
+        wall_e10: work_e10.wall,
+        cpu_e10: work_e10.cpu,
+        core_wall_e10: work_e10.wall.saturating_mul(cores),
         native_wall_e10: sums.native_wall_e10,
         native_cpu_e10: sums.native_cpu_e10,
         native_core_wall_e10: sums.native_core_wall_e10,

@@ -23,8 +23,8 @@ use crate::sources::location::is_url;
 use crate::sources::registry;
 use crate::sources::registry::HEAD_BYTES;
 use crate::summarise::attribution::Attribution;
-use crate::time::Zone;
 use crate::time::grain::Grain;
+use crate::time::{YearStart, Zone};
 
 impl Plan {
     /// Reads and checks a pipeline file; also gives remarks on what is legal and probably not meant.
@@ -191,19 +191,24 @@ impl Compiler {
         Arc::new(CorrectionTable::load(Path::new(&place), &label, &mut self.problems))
     }
 
-    fn year_start(&mut self, text: Option<&At<String>>) -> Option<(i8, i8)> {
+    fn year_start(&mut self, text: Option<&At<String>>) -> Option<YearStart> {
         /// Any year without a leap day: an allocation year must start in every year.
         const COMMON_YEAR: i16 = 2023;
         let Some(text) = text else {
-            return Some((1, 1));
+            return Some(YearStart::CALENDAR_YEAR);
         };
         let shape = text.value.len() == 5 && text.value.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
         let day = text
             .value
             .split_once('-')
             .filter(|(month, _)| shape && month.len() == 2)
-            .and_then(|(month, day)| Some((month.parse().ok()?, day.parse().ok()?)))
-            .filter(|&(month, day)| crate::time::Date::new(COMMON_YEAR, month, day).is_some());
+            .and_then(|(month, day)| {
+                Some(YearStart {
+                    month: month.parse().ok()?,
+                    day: day.parse().ok()?,
+                })
+            })
+            .filter(|start| crate::time::Date::new(COMMON_YEAR, start.month, start.day).is_some());
         if day.is_none() {
             let message = format!(
                 "allocation_year_start = \"{}\" is no month and day of every year, such as \"04-01\"",

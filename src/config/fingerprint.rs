@@ -11,6 +11,7 @@ use crate::dedupe::summary::publishing::{Replacement, SummaryParts, SummaryPubli
 use crate::normalise::plan::{MissingBenchmark, NormalisePlan};
 use crate::privacy::{Field, Privacy};
 use crate::record::infrastructure::StatedInfrastructure;
+use crate::reference::benchmark::AskedSpan;
 use crate::reference::first_match::MatchColumn;
 use crate::reference::inventory::DATASETS;
 use crate::reference::vo_rule::VoRule;
@@ -19,8 +20,8 @@ use crate::sources::dialect::SourceOption;
 use crate::sources::registry;
 use crate::sources::sacct::FixedOrder;
 use crate::summarise::attribution::Attribution;
-use crate::time::Zone;
 use crate::time::grain::Grain;
+use crate::time::{YearStart, Zone};
 
 /// Bumped when the meaning of the canonical text changes.
 const VERSION: &str = "1";
@@ -146,7 +147,7 @@ pub(crate) fn of_inventory(inventory: &SourcePlan, as_of: Option<&AsOf>, privacy
 
 /// Of a plan: everything besides the records and their benchmarks that decides what is published.
 pub(crate) fn of_plan(
-    allocation_year_start: (i8, i8),
+    allocation_year_start: YearStart,
     calendar_zone: &Zone,
     attribution: Attribution,
     grain: Grain,
@@ -154,7 +155,7 @@ pub(crate) fn of_plan(
     tariffs: &[Arc<Tariff>],
 ) -> String {
     let mut text = Canonical::new("plan");
-    let (month, day) = allocation_year_start;
+    let YearStart { month, day } = allocation_year_start;
     text.line("allocation_year_start", &format!("{month:02}-{day:02}"));
     text.line("calendar_zone", calendar_zone.name());
     text.line(
@@ -189,7 +190,7 @@ pub(crate) fn of_plan(
 
 /// Of the benchmarks of one site: everything that decides the factors of jobs that end between two instants, both
 /// included; without a time, of jobs that ask for none.
-pub(crate) fn of_benchmarks(normalise: &NormalisePlan, site: &str, between_ms: Option<(i64, i64)>) -> String {
+pub(crate) fn of_benchmarks(normalise: &NormalisePlan, site: &str, asked: Option<AskedSpan>) -> String {
     let mut text = Canonical::new("benchmarks");
     let order: Vec<&str> = normalise.order.iter().map(|level| level.as_str()).collect();
     text.line("order", &order.join(" "));
@@ -209,8 +210,8 @@ pub(crate) fn of_benchmarks(normalise: &NormalisePlan, site: &str, between_ms: O
         let benchmark = scaled_to.benchmark.as_str();
         text.line("scaled_to", &format!("{source:?} {benchmark} {value} {unscale}"));
     }
-    if let Some(between_ms) = between_ms {
-        text.line("rows", &normalise.table.site(site).relevant(between_ms));
+    if let Some(asked) = asked {
+        text.line("rows", &normalise.table.site(site).relevant(asked));
     }
     text.hash()
 }

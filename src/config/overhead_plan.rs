@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::occupancy::{Scheme, Unit};
-use crate::time::{Day, Zone};
+use crate::time::{Day, YearStart, Zone};
 
 /// Where nodes and what they have come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,9 +31,10 @@ pub struct OverheadPlan {
 
 impl OverheadPlan {
     /// What decides the bytes of the datasets, as a text.
-    pub(crate) fn canonical(&self, zone: &Zone, allocation_year_start: (i8, i8)) -> String {
+    pub(crate) fn canonical(&self, zone: &Zone, allocation_year_start: YearStart) -> String {
+        let YearStart { month, day } = allocation_year_start;
         format!(
-            "{:?} {:?} {:?} {} {:?} {} {allocation_year_start:?}",
+            "{:?} {:?} {:?} {} {:?} {} ({month}, {day})",
             self.nodes,
             self.period,
             self.scheme,

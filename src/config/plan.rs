@@ -10,8 +10,8 @@ use super::source_plan::SourcePlan;
 use crate::normalise::plan::NormalisePlan;
 use crate::summarise::attribution::Attribution;
 use crate::summarise::settings::Settings;
-use crate::time::Zone;
 use crate::time::grain::Grain;
+use crate::time::{YearStart, Zone};
 
 /// What counts where a site, month and view have jobs and summaries. They are the same hours, told twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ pub struct Plan {
     /// Folder or URL of the lake.
     pub output: String,
     /// First month and day of an allocation year.
-    pub allocation_year_start: (i8, i8),
+    pub allocation_year_start: YearStart,
     /// Zone in which days, months and allocation years are cut.
     pub calendar_zone: Zone,
     /// Attribution.

@@ -3,6 +3,7 @@
 use super::views::ViewPlace;
 use crate::config::fingerprint;
 use crate::config::plan::Plan;
+use crate::reference::benchmark::AskedSpan;
 
 /// What is scaled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -23,15 +24,12 @@ impl ScaledData {
     }
 }
 
-/// Between which instants the table was asked for a place; `None` when it was not.
-pub(crate) type AskedSpan = Option<(i64, i64)>;
-
-/// The fact of a place: between which instants the table was asked, and what it says there.
-pub(crate) fn fact(plan: &Plan, scaled: ScaledData, place: &ViewPlace, asked: AskedSpan) -> (String, String) {
+/// The fact of a place: for which instants the table was asked, if it was, and what it says there.
+pub(crate) fn fact(plan: &Plan, scaled: ScaledData, place: &ViewPlace, asked: Option<AskedSpan>) -> (String, String) {
     let hash = fingerprint::of_benchmarks(&plan.normalise, &place.0, asked);
     let between = asked.map_or_else(
         || "- -".to_owned(),
-        |(from_ms, until_ms)| format!("{from_ms} {until_ms}"),
+        |asked| format!("{} {}", asked.first_ms, asked.last_ms),
     );
     (scaled.fact(place), format!("{between} {hash}"))
 }

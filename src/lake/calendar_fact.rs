@@ -7,14 +7,14 @@ use crate::config::plan::Plan;
 use crate::error::{Error, Kind, Result};
 use crate::summarise::attribution::Attribution;
 use crate::time::grain::Grain;
-use crate::time::{Calendar, Zone};
+use crate::time::{Calendar, YearStart, Zone};
 
 /// The name of the fact: zone, first month and day of the allocation year, grain.
 pub(crate) const NAME: &str = "calendar";
 
 /// The fact of a plan.
 pub(crate) fn told(plan: &Plan) -> String {
-    let (month, day) = plan.allocation_year_start;
+    let YearStart { month, day } = plan.allocation_year_start;
     let grain = match plan.grain {
         Grain::Month => "month",
         Grain::Day => "day",
@@ -32,7 +32,7 @@ pub(crate) struct CalendarRule {
     /// Finest period.
     pub(crate) grain: Grain,
     /// First month and day of an allocation year.
-    pub(crate) year_start: (i8, i8),
+    pub(crate) year_start: YearStart,
 }
 
 /// Attribution and calendar of a lake.
@@ -61,7 +61,8 @@ pub(crate) fn rule(facts: &BTreeMap<String, String>) -> Result<CalendarRule> {
     let (zone, start, grain) = (words.next(), words.next(), words.next());
     let zone = Zone::named(zone.ok_or_else(untold)?)?;
     let (month, day) = start.and_then(|start| start.split_once('-')).ok_or_else(untold)?;
-    let year_start = month.parse().ok().zip(day.parse().ok()).ok_or_else(untold)?;
+    let start = month.parse().ok().zip(day.parse().ok());
+    let year_start = start.map(|(month, day)| YearStart { month, day }).ok_or_else(untold)?;
     let grain = if grain == Some("day") { Grain::Day } else { Grain::Month };
     Ok(CalendarRule {
         attribution,

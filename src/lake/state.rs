@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 
-use super::benchmark_fact::{AskedSpan, ScaledData};
+use super::benchmark_fact::ScaledData;
 use super::found::FoundFile;
 use super::{benchmark_fact, calendar_fact, capacity};
 use crate::config::{Plan, SourcePlan};
@@ -16,6 +16,7 @@ use crate::error::{Error, Result};
 use crate::ledger::book::{InputEntry, Places};
 use crate::ledger::{Book, Outcome, Reason};
 use crate::privacy::Field;
+use crate::reference::benchmark::AskedSpan;
 use crate::schema::sql::{self, SCRIPT};
 use crate::schema::{self, Dataset};
 use crate::sources::dialect::READERS;
@@ -312,7 +313,7 @@ impl State {
         plan: &Plan,
         scaled: ScaledData,
         place: &(String, Month),
-        asked: AskedSpan,
+        asked: Option<AskedSpan>,
     ) {
         let (name, value) = benchmark_fact::fact(plan, scaled, place, asked);
         self.facts.insert(name, value);

@@ -6,7 +6,7 @@ use hashbrown::HashTable;
 use super::plan::{MissingBenchmark, NormalisePlan};
 use super::scale::{Scale, ScaleReference};
 use crate::reference::benchmark::{
-    Benchmark, BenchmarkLevel, BenchmarkOrigin, BenchmarkPlace, Each, Factors, SiteBenchmarks,
+    AskedSpan, Benchmark, BenchmarkLevel, BenchmarkOrigin, BenchmarkPlace, Each, Factors, SiteBenchmarks,
 };
 
 /// Answers that are kept. Nodes make nearly every job of many nodes a place of its own.
@@ -23,7 +23,7 @@ pub struct Normaliser<'a> {
     hasher: RandomState,
     last: usize,
     /// Earliest and latest instant asked for.
-    asked_ms: Option<(i64, i64)>,
+    asked: Option<AskedSpan>,
 }
 
 /// What the table knows of one place for some time.
@@ -58,7 +58,7 @@ impl<'a> Normaliser<'a> {
             answers: Vec::new(),
             hasher: RandomState::with_seeds(1, 2, 3, 4),
             last: 0,
-            asked_ms: None,
+            asked: None,
         }
     }
 
@@ -80,10 +80,10 @@ impl<'a> Normaliser<'a> {
         }
     }
 
-    /// Between which instants, both included, the table was asked; `None` when it was not.
+    /// For which instants the table was asked; `None` when it was not.
     #[must_use]
-    pub fn asked_ms(&self) -> Option<(i64, i64)> {
-        self.asked_ms
+    pub fn asked(&self) -> Option<AskedSpan> {
+        self.asked
     }
 
     /// The scale of a job that ran at `place` and ended at `at_ms`, by the steps of the pipeline's order; `stated` is
@@ -133,8 +133,7 @@ impl<'a> Normaliser<'a> {
             return (Factors::default(), Factors::default());
         }
         let (plan, site) = (self.plan, &self.site);
-        let (from_ms, until_ms) = self.asked_ms.unwrap_or((at_ms, at_ms));
-        self.asked_ms = Some((from_ms.min(at_ms), until_ms.max(at_ms)));
+        self.asked = Some(self.asked.unwrap_or(AskedSpan::at(at_ms)).with(at_ms));
         let place = site.telling(place);
         let (season, words) = (site.season(at_ms), words(&place));
         if let Some(answer) = self

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::occupancy::Resources;
 use crate::store::{Store, read_table};
 use crate::time::grain::Grain;
-use crate::time::{Calendar, SecondSpan, Zone};
+use crate::time::{Calendar, SecondSpan, YearStart, Zone};
 
 /// What inventories say, a hash of the files that say it, and which listings without a date are there. Such a listing
 /// says what is so now, as long as its file is there; later it says nothing.
@@ -94,7 +94,7 @@ pub(crate) fn machine_in(
 }
 
 /// The months to be told of: those of the pipeline's period, or of the days jobs span.
-pub(crate) fn periods(zone: &Zone, year_start: (i8, i8), overhead: &OverheadPlan, span: SecondSpan) -> Vec<DuePeriod> {
+pub(crate) fn periods(zone: &Zone, year_start: YearStart, overhead: &OverheadPlan, span: SecondSpan) -> Vec<DuePeriod> {
     let mut days = Calendar::new(zone.clone(), Grain::Day, year_start);
     let mut months = Calendar::new(zone.clone(), Grain::Month, year_start);
     let (from_ms, until_ms) = if let Some((from, to)) = overhead.period {

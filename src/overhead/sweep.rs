@@ -13,8 +13,8 @@ use crate::config::overhead_plan::OverheadPlan;
 use crate::runtime::progress::Progress;
 use crate::store::lake::parse_overhead_path;
 use crate::store::{Publication, lake};
-use crate::time::Day;
 use crate::time::calendar::Period;
+use crate::time::{Day, YearStart};
 
 /// What the room works with.
 pub(crate) struct Sweep<'a> {
@@ -33,7 +33,7 @@ pub(crate) struct Sweep<'a> {
 pub(crate) struct Basis {
     pub(crate) overhead: OverheadPlan,
     pub(crate) calendar_timezone: String,
-    pub(crate) allocation_year_start: (i8, i8),
+    pub(crate) allocation_year_start: YearStart,
     /// Listings without a date that were there: paths in the lake.
     pub(crate) listings: BTreeSet<String>,
     /// By name of an inventory: whether its listings name all nodes, where the pipeline says.

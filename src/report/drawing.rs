@@ -126,9 +126,18 @@ pub fn rectangles(frame: &ChartFrame<'_>, marks: &[ChartMark<'_>]) -> Result<Str
     Ok(themed(svg))
 }
 
-/// A drawing with its caption and its legend: an ink and a word each. `alt` says in words what is to be seen.
+/// What an ink of a drawing stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LegendEntry<'a> {
+    /// The ink.
+    pub ink: &'a str,
+    /// What it stands for.
+    pub word: &'a str,
+}
+
+/// A drawing with its caption and its legend. `alt` says in words what is to be seen.
 #[must_use]
-pub fn figure(caption: &str, inks: &[(&str, &str)], alt: &str, svg: &str) -> String {
+pub fn figure(caption: &str, inks: &[LegendEntry<'_>], alt: &str, svg: &str) -> String {
     format!(
         "<figure><figcaption>{}</figcaption>{}<div class=\"scroll\" tabindex=\"0\" role=\"img\" aria-label=\"{}\">{svg}</div></figure>\n",
         escape(caption),
@@ -137,12 +146,12 @@ pub fn figure(caption: &str, inks: &[(&str, &str)], alt: &str, svg: &str) -> Str
     )
 }
 
-fn legend(entries: &[(&str, &str)]) -> String {
+fn legend(entries: &[LegendEntry<'_>]) -> String {
     if entries.is_empty() {
         return String::new();
     }
     let mut html = String::from("<ul class=\"legend\">");
-    for (ink, word) in entries {
+    for LegendEntry { ink, word } in entries {
         // Writing to a string cannot fail.
         let _ = write!(
             html,

@@ -6,6 +6,7 @@ use crate::config::Plan;
 use crate::lake::benchmark_fact::{ScaledData, fact};
 use crate::lake::state::State;
 use crate::lake::views::ViewPlace;
+use crate::reference::benchmark::AskedSpan;
 
 /// Places whose work was computed from other benchmarks than those of now.
 #[derive(Debug, Default)]
@@ -23,7 +24,7 @@ impl Outdated {
             let was = state.fact(&scaled.fact(place)).unwrap_or_default();
             let mut words = was.splitn(3, ' ').map(str::parse::<i64>);
             let asked = match (words.next(), words.next()) {
-                (Some(Ok(from_ms)), Some(Ok(until_ms))) => Some((from_ms, until_ms)),
+                (Some(Ok(first_ms)), Some(Ok(last_ms))) => Some(AskedSpan { first_ms, last_ms }),
                 _ => None,
             };
             fact(plan, scaled, place, asked).1 != was

@@ -22,10 +22,10 @@ use crate::dedupe::shifted::ShiftedCopies;
 use crate::dedupe::spill::Spill;
 use crate::dedupe::{copies, history};
 use crate::error::{Error, Result};
-use crate::lake::benchmark_fact::AskedSpan;
 use crate::lake::views::{Views, folded};
 use crate::ledger::{Reason, RowReasons};
 use crate::normalise::{Normaliser, Origins, Scales, factors_of, with_factors};
+use crate::reference::benchmark::AskedSpan;
 use crate::schema::batch::{ColumnWords, int, text, words};
 use crate::store::Publication;
 use crate::store::lake::{self, LakeTable};
@@ -82,7 +82,7 @@ pub(crate) struct PartitionResult {
     /// How many jobs each policy charged, and additions whose charge is unknown.
     pub(crate) tallies: (Vec<ChargeTally>, Vec<UnpricedAddition>),
     /// Between which instants benchmarks were looked for.
-    pub(crate) asked_ms: AskedSpan,
+    pub(crate) asked: Option<AskedSpan>,
     /// Records by benchmark and where its value came from.
     pub(crate) origins: Origins,
     /// Jobs that two files tell of under two identities.
@@ -262,7 +262,7 @@ fn merge_days(
         part,
         tallies: charges.take_tallies(),
         charges: is_charged.then(|| charges.into_part()).transpose()?,
-        asked_ms: normaliser.asked_ms(),
+        asked: normaliser.asked(),
         origins,
         copies: copies.into_found(),
         provenance,

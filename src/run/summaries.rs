@@ -21,12 +21,12 @@ use crate::error::{Error, Kind, Result};
 use crate::ingest::reading::ReadFile;
 use crate::ingest::reject_rows;
 use crate::ingest::reject_rows::RefusedRow;
-use crate::lake::benchmark_fact::AskedSpan;
 use crate::lake::state::State;
 use crate::lake::views::{RUN, ViewPlace, Views, folded, has_view};
 use crate::ledger::{Book, Outcome, Reason};
 use crate::normalise::Scale;
 use crate::record::Summary;
+use crate::reference::benchmark::AskedSpan;
 use crate::runtime::Progress;
 use crate::schema;
 use crate::store::Manifest;
@@ -47,7 +47,7 @@ pub(crate) struct SettledSummaries {
     /// The views in which they count.
     counting: Views,
     /// Between which instants benchmarks were looked for.
-    pub(crate) asked_ms: BTreeMap<ViewPlace, AskedSpan>,
+    pub(crate) asked: BTreeMap<ViewPlace, Option<AskedSpan>>,
     /// Where both tell of the same view.
     overlaps: BTreeSet<(String, Month, String)>,
 }
@@ -316,7 +316,7 @@ pub(crate) fn place(
     publish(context, "summary", &place, &winners)?;
     publish(context, "summary_history", &place, &others)?;
     reject(context, &place, &others)?;
-    settled.asked_ms.insert(place.clone(), usage.asked_ms());
+    settled.asked.insert(place.clone(), usage.asked());
     for row in winners {
         usage.add(row);
     }

@@ -6,7 +6,7 @@ use super::Attribution;
 use crate::charge::Tariff;
 use crate::normalise::plan::NormalisePlan;
 use crate::reference::correction::CorrectionTable;
-use crate::time::{Grain, Zone};
+use crate::time::{Grain, YearStart, Zone};
 
 /// What of a pipeline decides the sums of its jobs and summaries.
 #[derive(Clone, Copy, Debug)]
@@ -18,7 +18,7 @@ pub struct Settings<'a> {
     /// Zone in which days, months and allocation years are cut.
     pub calendar_zone: &'a Zone,
     /// First month and day of an allocation year.
-    pub allocation_year_start: (i8, i8),
+    pub allocation_year_start: YearStart,
     /// Benchmarks.
     pub normalise: &'a NormalisePlan,
     /// What jobs are charged by, ordered by policy, version and options.

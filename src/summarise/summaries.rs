@@ -7,7 +7,7 @@ use super::settings::Settings;
 use super::sums::{Sums, WorkSums};
 use crate::normalise::{Normaliser, Scale};
 use crate::record::{Summary, SummaryKind};
-use crate::reference::benchmark::{Benchmark, BenchmarkPlace, Each, Factors, WorkDone};
+use crate::reference::benchmark::{AskedSpan, Benchmark, BenchmarkPlace, Each, Factors, WorkDone};
 use crate::time::grain::Grain;
 use crate::time::{Calendar, Zone};
 
@@ -127,8 +127,8 @@ impl<'a> SummaryUsage<'a> {
 
     /// Between which instants, both included, the benchmark table was asked.
     #[must_use]
-    pub fn asked_ms(&self) -> Option<(i64, i64)> {
-        self.normaliser.asked_ms()
+    pub fn asked(&self) -> Option<AskedSpan> {
+        self.normaliser.asked()
     }
 
     /// The groups, sorted.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::grain::Grain;
 use super::month::{Day, Month, date_of};
 use super::zone::Zone;
@@ -21,19 +23,46 @@ pub struct Period {
     pub allocation_year: i64,
 }
 
+/// The day on which allocation years begin. It is stored as month and day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(from = "[i8; 2]", into = "[i8; 2]")]
+pub struct YearStart {
+    /// Month of the year, from 1.
+    pub month: i8,
+    /// Day of the month, from 1.
+    pub day: i8,
+}
+
+impl YearStart {
+    /// The first of January.
+    pub const CALENDAR_YEAR: Self = Self { month: 1, day: 1 };
+}
+
+impl From<[i8; 2]> for YearStart {
+    fn from([month, day]: [i8; 2]) -> Self {
+        Self { month, day }
+    }
+}
+
+impl From<YearStart> for [i8; 2] {
+    fn from(start: YearStart) -> Self {
+        [start.month, start.day]
+    }
+}
+
 /// Cuts time into periods in one zone. Remembers the periods it has cut: there are few.
 #[derive(Clone, Debug)]
 pub struct Calendar {
     zone: Zone,
     grain: Grain,
-    year_start: (i8, i8),
+    year_start: YearStart,
     cut: BTreeMap<i64, Period>,
 }
 
 impl Calendar {
-    /// A calendar of `grain` in `zone` whose allocation years begin on `year_start` (month, day).
+    /// A calendar of `grain` in `zone` whose allocation years begin on `year_start`.
     #[must_use]
-    pub fn new(zone: Zone, grain: Grain, year_start: (i8, i8)) -> Self {
+    pub fn new(zone: Zone, grain: Grain, year_start: YearStart) -> Self {
         Self {
             zone,
             grain,
@@ -55,15 +84,15 @@ impl Calendar {
         let date = date_of(day)?;
         let month = Month::of_day(day)?;
         // An allocation year that begins inside a month cuts that month in two.
-        let (start_month, start_day) = self.year_start;
-        let started = (date.month(), date.day()) >= (start_month, start_day);
+        let start = self.year_start;
+        let started = (date.month(), date.day()) >= (start.month, start.day);
         let allocation_year = i64::from(date.year()) - i64::from(!started);
         let (first, after) = match self.grain {
             Grain::Day => (day, day.checked_add(1)?),
             Grain::Month => {
                 let (first, after) = (month.first_day(), month.next().first_day());
-                let cut = first + i32::from(start_day) - 1;
-                match (date.month() == start_month && start_day > 1, day >= cut) {
+                let cut = first + i32::from(start.day) - 1;
+                match (date.month() == start.month && start.day > 1, day >= cut) {
                     (false, _) => (first, after),
                     (true, true) => (cut, after),
                     (true, false) => (first, cut),
@@ -84,7 +113,7 @@ impl Calendar {
     /// The length of the allocation year that begins in `year`, seconds; `None` outside the years gridtally can name.
     #[must_use]
     pub fn year_s(&self, year: i64) -> Option<i64> {
-        let (month, day) = self.year_start;
+        let YearStart { month, day } = self.year_start;
         let first = |year: i64| {
             let date = super::date::Date::new(i16::try_from(year).ok()?, month, day)?;
             Some(self.begins_ms(super::month::day_of(date)))

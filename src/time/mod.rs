@@ -11,7 +11,7 @@ pub mod span;
 pub mod zone;
 mod zone_amendments;
 
-pub use calendar::Calendar;
+pub use calendar::{Calendar, YearStart};
 pub use date::Date;
 pub use grain::Grain;
 pub use interval::{MsSpan, SecondSpan};

@@ -13,6 +13,7 @@ use gridtally::reference::benchmark::{Benchmark, BenchmarkLevel};
 use gridtally::reference::vo_rule::{VoColumn, VoRule};
 use gridtally::sources::apel::acceptance::Acceptance;
 use gridtally::summarise::attribution::Attribution;
+use gridtally::time::YearStart;
 use gridtally::time::grain::Grain;
 use tempfile::TempDir;
 
@@ -125,7 +126,7 @@ missing = { fallback = 10.8, benchmark = "hs06" }
         ("zoo", format!("{base}/out").as_str())
     );
     assert_eq!(plan.file, house.path());
-    assert_eq!(plan.allocation_year_start, (4, 1));
+    assert_eq!(plan.allocation_year_start, YearStart { month: 4, day: 1 });
     assert_eq!(plan.calendar_zone.name(), "Europe/Zurich");
     assert_eq!((plan.attribution, plan.grain), (Attribution::ByEnd, Grain::Day));
     assert_eq!(plan.limits.max_rejected, Some(RejectLimit::Fraction(0.25)));
@@ -178,7 +179,7 @@ missing = { fallback = 10.8, benchmark = "hs06" }
 #[test]
 fn defaults_are_the_documented_ones() {
     let plan = House::new(&format!("{HEAD}{SOURCE}")).plan();
-    assert_eq!(plan.allocation_year_start, (1, 1));
+    assert_eq!(plan.allocation_year_start, YearStart::CALENDAR_YEAR);
     assert_eq!(plan.calendar_zone.name(), "UTC");
     assert_eq!((plan.attribution, plan.grain), (Attribution::Prorated, Grain::Month));
     assert!(plan.limits.max_rejected.is_none());

@@ -42,8 +42,15 @@ pub struct ExplainedCell {
     pub top: Vec<Contributor>,
 }
 
+/// A job and who pays for it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct ChargedJob {
+    job_id: String,
+    account: Option<String>,
+}
+
 /// By policy, version, options and unit: charges by job and account.
-type Payers = BTreeMap<[String; 4], BTreeMap<(String, Option<String>), i128>>;
+type Payers = BTreeMap<[String; 4], BTreeMap<ChargedJob, i128>>;
 
 /// What stands behind `path`, a file of `charges` as the lake names it, or the folder it lies in: by policy, with the
 /// `top` jobs of each.
@@ -75,7 +82,10 @@ pub fn cell(output: &str, path: &str, top: usize) -> Result<Vec<ExplainedCell>> 
                     continue;
                 }
                 let key = keys.map(|column| column.value(row).to_owned());
-                let job = (jobs.value(row).to_owned(), word(accounts, row).map(str::to_owned));
+                let job = ChargedJob {
+                    job_id: jobs.value(row).to_owned(),
+                    account: word(accounts, row).map(str::to_owned),
+                };
                 *reassignments.entry(key).or_default().entry(job).or_default() += number(charge, row).unwrap_or(0);
             }
         }
@@ -96,10 +106,10 @@ pub(crate) fn no_cell(output: &str, manifest: &Manifest, dataset: &str, wanted: 
 
 fn of_policy(
     [policy, version, options, unit]: [String; 4],
-    jobs: BTreeMap<(String, Option<String>), i128>,
+    jobs: BTreeMap<ChargedJob, i128>,
     top: usize,
 ) -> ExplainedCell {
-    let mut sorted: Vec<((String, Option<String>), i128)> = jobs.into_iter().collect();
+    let mut sorted: Vec<(ChargedJob, i128)> = jobs.into_iter().collect();
     sorted.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     let total: i128 = sorted.iter().map(|(_, charge)| charge).sum();
     ExplainedCell {
@@ -112,9 +122,9 @@ fn of_policy(
         top: sorted
             .into_iter()
             .take(top)
-            .map(|((job_id, account), charge)| Contributor {
-                job_id,
-                account,
+            .map(|(job, charge)| Contributor {
+                job_id: job.job_id,
+                account: job.account,
                 charge: amount(charge, CHARGE_SCALE),
             })
             .collect(),

@@ -355,12 +355,12 @@ impl ExplainedLake {
                     continue;
                 }
                 let tariff = Tariff::restored(ids.value(row), texts.value(row), chosen.value(row))?;
-                let holds_ms = calendar.map(|calendar| tariff.policy.holds_ms(calendar));
+                let holds = calendar.map(|calendar| tariff.policy.holds(calendar));
                 let wanted = ExplainedTariff {
                     key: tariff.key(),
                     pool: None,
                 };
-                let pieces = pieces(&rows, site, record_id, wanted, shares, holds_ms)?;
+                let pieces = pieces(&rows, site, record_id, wanted, shares, holds)?;
                 if pieces.is_empty() {
                     continue;
                 }

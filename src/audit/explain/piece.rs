@@ -9,6 +9,7 @@ use crate::reference::decimal::text as amount;
 use crate::schema::batch::{date, decimal, id, int, number, text, word};
 use crate::store::lake;
 use crate::summarise::share::PeriodShare;
+use crate::time::MsSpan;
 
 /// What a job was charged by.
 #[derive(Clone, Copy)]
@@ -26,7 +27,7 @@ pub(crate) fn pieces(
     record_id: &[u8],
     wanted: ExplainedTariff<'_>,
     shares: &[PeriodShare],
-    holds_ms: Option<(i64, i64)>,
+    holds: Option<MsSpan>,
 ) -> Result<Vec<ExplainedPiece>> {
     let mut pieces = Vec::new();
     for batch in rows {
@@ -48,9 +49,9 @@ pub(crate) fn pieces(
                 (period.allocation_year, period.month, period.day)
                     == (year.value(row), month.value(row), number(day, row))
             });
-            let ran_ms = share.zip(holds_ms).map(|(share, (from_ms, until_ms))| {
-                let until_ms = until_ms.min(share.from_ms.saturating_add(share.ran_ms));
-                let ran_ms = until_ms.saturating_sub(from_ms.max(share.from_ms)).max(0);
+            let ran_ms = share.zip(holds).map(|(share, holds)| {
+                let until_ms = holds.until_ms.min(share.from_ms.saturating_add(share.ran_ms));
+                let ran_ms = until_ms.saturating_sub(holds.from_ms.max(share.from_ms)).max(0);
                 [ran_ms, share.of_ms]
             });
             pieces.push(ExplainedPiece {

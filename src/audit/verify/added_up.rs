@@ -99,7 +99,7 @@ fn check_charge_parts(of: &Recomputation<'_>) -> Result<Findings> {
                 }
             }
             let computed = sums.finish()?;
-            let problem = of.compare((path, "charge_part"), computed.as_ref(), &Compared::all(&KEYS))?;
+            let problem = of.compare(path, "charge_part", computed.as_ref(), &Compared::all(&KEYS))?;
             Ok(problem.map(|problem| (path.clone(), problem)).into_iter().collect())
         })
     })?;
@@ -171,7 +171,7 @@ fn check_years(of: &Recomputation<'_>, dataset: &YearDataset) -> Result<Findings
     }
     let parts: Vec<(SiteYear, BTreeSet<&str>)> = parts.into_iter().collect();
     let found = pool::each(&parts, threads(), |((site, year), parts)| {
-        Recomputation::found(dataset.name, || check_year(of, dataset, (site, *year), parts))
+        Recomputation::found(dataset.name, || check_year(of, dataset, site, *year, parts))
     })?;
     Ok(found.into_iter().flatten().collect())
 }
@@ -191,7 +191,8 @@ fn published_path(of: &Recomputation<'_>, dataset: &YearDataset, site: &str, vo:
 fn check_year(
     of: &Recomputation<'_>,
     dataset: &YearDataset,
-    (site, year): (&str, i64),
+    site: &str,
+    year: i64,
     parts: &BTreeSet<&str>,
 ) -> Result<Findings> {
     let mut tables = Vec::new();
@@ -217,7 +218,7 @@ fn check_year(
         for ((vo, year), range) in slices(&rows)? {
             let path = published_path(of, dataset, site, vo.as_deref(), year);
             let rows = project(&rows.slice(range.start, range.len()), declared)?;
-            if let Some(problem) = of.compare((&path, dataset.name), Some(&rows), &compared)? {
+            if let Some(problem) = of.compare(&path, dataset.name, Some(&rows), &compared)? {
                 findings.push((path.clone(), problem));
             }
             due.insert(path);

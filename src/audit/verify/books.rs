@@ -26,7 +26,8 @@ pub(crate) fn open(output: &str) -> Result<(Store, Option<Manifest>)> {
 /// Notes where the books end, and looks for the pages at which they ended once, and for the run that made the manifest.
 pub(crate) fn check(
     store: &Store,
-    (books, heads): (&BTreeMap<String, Vec<Page>>, &[String]),
+    books: &BTreeMap<String, Vec<Page>>,
+    heads: &[String],
     report: &mut VerifyReport,
 ) -> Result<()> {
     for head in heads {

@@ -173,7 +173,7 @@ fn verify_state(output: &str, heads: &[String], is_locked: bool) -> Result<Verif
             report.find(&finding.path, finding.problem);
         }
     }
-    books::check(&store, (&verified.books, heads), &mut report)?;
+    books::check(&store, &verified.books, heads, &mut report)?;
     let Some(manifest) = manifest.filter(|_| report.is_sound()) else {
         return Ok(report); // files that are not what they were prove nothing about their content
     };
@@ -215,7 +215,7 @@ fn verify_state(output: &str, heads: &[String], is_locked: bool) -> Result<Verif
             }
             if file.dataset == "records" {
                 report.records_n += u64::try_from(batch.num_rows()).unwrap_or(0);
-                count_records(&batch, (&refused, displaced), is_prorated, of, &mut totals)?;
+                count_records(&batch, &refused, displaced, is_prorated, of, &mut totals)?;
             } else {
                 count_history(&batch, of)?;
             }
@@ -248,7 +248,7 @@ fn verify_state(output: &str, heads: &[String], is_locked: bool) -> Result<Verif
         );
     }
     charges::check(&store, &manifest, &mut report)?;
-    let again = recompute::check((&store, &manifest), (&refused, &displaced))?;
+    let again = recompute::check(&store, &manifest, &refused, &displaced)?;
     report.findings.extend(again.findings);
     report.recomputed = again.recomputed;
     report.not_recomputed = again.not_recomputed;
@@ -370,7 +370,8 @@ fn refused_ids(
 
 fn count_records(
     batch: &RecordBatch,
-    (refused, displaced): (&BTreeSet<Vec<u8>>, Option<&BTreeSet<String>>),
+    refused: &BTreeSet<Vec<u8>>,
+    displaced: Option<&BTreeSet<String>>,
     is_prorated: bool,
     of: &mut BTreeMap<(String, Reason), u64>,
     totals: &mut VerifiedTotals,

@@ -118,7 +118,7 @@ fn check_place(of: &Recomputation<'_>, place: &ViewPlace) -> Result<Findings> {
     };
     let part = lake::month_path("usage_part", site, month);
     let mut findings = held.findings()?;
-    if let Some(problem) = of.compare((&part, "usage_part"), Some(&computed), &compared)? {
+    if let Some(problem) = of.compare(&part, "usage_part", Some(&computed), &compared)? {
         findings.push((part, problem));
     }
     Ok(findings)

@@ -72,7 +72,8 @@ impl Recomputation<'_> {
     /// How a file differs from what was computed; a file is due where that has rows.
     pub(super) fn compare(
         &self,
-        (path, dataset): (&str, &str),
+        path: &str,
+        dataset: &str,
         computed: Option<&RecordBatch>,
         compared: &Compared<'_>,
     ) -> Result<Option<String>> {

@@ -52,8 +52,10 @@ pub(super) struct RecomputeOutcome {
 
 /// Computes every dataset again of which the lake keeps the making, and tells where a file says something else.
 pub(super) fn check(
-    (store, manifest): (&Store, &Manifest),
-    (refused, displaced): (&BTreeSet<Vec<u8>>, &Views),
+    store: &Store,
+    manifest: &Manifest,
+    refused: &BTreeSet<Vec<u8>>,
+    displaced: &Views,
 ) -> Result<RecomputeOutcome> {
     let mut report = RecomputeOutcome::default();
     let rules = calendar_fact::rule(&manifest.facts)

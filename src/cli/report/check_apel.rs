@@ -6,7 +6,7 @@ use super::print::print;
 use crate::cli::output;
 use crate::error::{Error, Kind, Result};
 use crate::report::apel::check::message;
-use crate::report::publication::messages::texts;
+use crate::report::publication::messages::{MessageFile, texts};
 use crate::report::publication::replaced::{RecordPlace, load};
 use crate::report::render::TableFormat;
 use crate::report::table::{Cell, ColumnKind, Table};
@@ -50,7 +50,7 @@ pub(super) fn run(args: &Args) -> Result<()> {
             ("detail", "", ColumnKind::Text),
         ],
     );
-    for (file, text) in &found {
+    for MessageFile { path: file, text } in &found {
         for finding in message(text, Some(now_s)) {
             table.push(vec![
                 Cell::text(file.display().to_string()),
@@ -61,10 +61,10 @@ pub(super) fn run(args: &Args) -> Result<()> {
         }
     }
     let refused = table.rows.len();
-    let messages: Vec<&str> = found.iter().map(|(_, text)| text.as_str()).collect();
+    let messages: Vec<&str> = found.iter().map(|file| file.text.as_str()).collect();
     let loaded = load(&messages);
     for replaced in &loaded.replaced {
-        let name = |place: RecordPlace| found.get(place.message).map(|(file, _)| file.display().to_string());
+        let name = |place: RecordPlace| found.get(place.message).map(|file| file.path.display().to_string());
         let (before, after) = replaced.job_n;
         table.push(vec![
             Cell::text(name(replaced.at).unwrap_or_default()),

@@ -1,5 +1,6 @@
 //! Benchmarks: their kinds, quantities that know theirs, and dated values per scope.
 
+mod asked_span;
 mod factors;
 mod kind;
 mod lint;
@@ -12,6 +13,7 @@ mod site;
 mod table;
 mod timeline;
 
+pub use asked_span::AskedSpan;
 pub use factors::Factors;
 pub use kind::Benchmark;
 pub use nodes::NodeTable;

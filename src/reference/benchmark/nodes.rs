@@ -7,6 +7,7 @@ use std::path::Path;
 
 use ahash::AHashMap;
 
+use super::asked_span::AskedSpan;
 use super::row::{count, day_ms};
 use crate::diagnostics::Problems;
 use crate::reference::csv_table::{self, CsvTable, is_any};
@@ -147,8 +148,9 @@ impl NodeTable {
         }
     }
 
-    /// What it says of a site between two instants, a line each, in no order.
-    pub(super) fn relevant(&self, site: &str, (from_ms, until_ms): (i64, i64), into: &mut Vec<String>) {
+    /// What it says of a site to what was asked, a line each, in no order.
+    pub(super) fn relevant(&self, site: &str, asked: AskedSpan, into: &mut Vec<String>) {
+        let (from_ms, until_ms) = (asked.first_ms, asked.last_ms);
         for (nodes, known) in self.of_site(site) {
             if known.from_ms > until_ms || known.until_ms <= from_ms {
                 continue;

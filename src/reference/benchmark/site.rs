@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
+use super::asked_span::AskedSpan;
 use super::factors::Factors;
 use super::kind::Benchmark;
 use super::nodes::named;
@@ -135,9 +136,10 @@ impl<'a> SiteBenchmarks<'a> {
         Some((i64::try_from(mean_e4).ok()?, BenchmarkOrigin::Node))
     }
 
-    /// What decides the answers between two instants, both included: equal texts, equal answers.
+    /// What decides the answers to what was asked: equal texts, equal answers.
     #[must_use]
-    pub fn relevant(&self, (from_ms, until_ms): (i64, i64)) -> String {
+    pub fn relevant(&self, asked: AskedSpan) -> String {
+        let (from_ms, until_ms) = (asked.first_ms, asked.last_ms);
         let mut said = Vec::new();
         let of_parts = self.own.iter().map(|_| "site").chain(["any"]);
         for (part, of) in self.parts().zip(of_parts) {
@@ -170,7 +172,7 @@ impl<'a> SiteBenchmarks<'a> {
         });
         let mut lines: Vec<String> = said.iter().map(|said| format!("{said:?}")).collect();
         if self.uses.nodes {
-            self.table.nodes.relevant(self.site, (from_ms, until_ms), &mut lines);
+            self.table.nodes.relevant(self.site, asked, &mut lines);
             lines.sort();
         }
         lines.join("\n")

@@ -183,7 +183,7 @@ pub fn of_lake(
     let corrections = lake.corrections()?;
     let parts = on_all_processors(&job_pieces(lake, selection)?, |piece| {
         let (mut gathering, mut left_out) = (ApelGathering::default(), LeftOutCounts::new());
-        each_job_of(lake, piece, selection, (wanted, &corrections), &mut left_out, |job| {
+        each_job_of(lake, piece, selection, wanted, &corrections, &mut left_out, |job| {
             gathering.add(&piece.site, job, users);
             Ok(())
         })?;
@@ -259,7 +259,7 @@ impl Aggregate {
             preferred(|place| self.levels_e3.get(place).is_some_and(Option::is_some), None)
         };
         let level = place.and_then(|place| *self.levels_e3.get(place)?).map(level_text);
-        ServerKey::new(kind, field, (place.map(benchmark_word), level.as_deref()))
+        ServerKey::new(kind, field, place.map(benchmark_word), level.as_deref())
     }
 }
 
@@ -429,5 +429,5 @@ fn sync_key(site: &str, month: Month, host: Option<&str>) -> ServerKey {
         "Month" => Some(month.number().to_string().into()),
         _ => host.map(Cow::Borrowed),
     };
-    ServerKey::new(MessageKind::Sync, field, (None, None))
+    ServerKey::new(MessageKind::Sync, field, None, None)
 }

@@ -181,7 +181,7 @@ pub fn each_job(
 ) -> Result<()> {
     let corrections = lake.corrections()?;
     for piece in job_pieces(lake, selection)? {
-        each_job_of(lake, &piece, selection, (wanted, &corrections), left_out, |job| {
+        each_job_of(lake, &piece, selection, wanted, &corrections, left_out, |job| {
             see(&piece.site, job)
         })?;
     }
@@ -207,7 +207,8 @@ pub fn each_job_of(
     lake: &Lake,
     piece: &LakePiece,
     selection: &Selection,
-    (wanted, corrections): (JobMessageWanted, &Corrections),
+    wanted: JobMessageWanted,
+    corrections: &Corrections,
     left_out: &mut LeftOutCounts,
     mut see: impl FnMut(&SendableJob<'_>) -> Result<()>,
 ) -> Result<()> {
@@ -228,7 +229,7 @@ pub fn each_job_of(
         let rows = Rows::new(&batch, is_by_job)?;
         let looked_at = effects.of_batch(&batch)?;
         for row in 0..batch.num_rows() {
-            if let Some(job) = rows.job(row, selection, (wanted, &effects, &looked_at), left_out) {
+            if let Some(job) = rows.job(row, selection, wanted, &effects, &looked_at, left_out) {
                 see(&job)?;
             }
         }
@@ -290,7 +291,9 @@ impl<'a> Rows<'a> {
         &self,
         row: usize,
         selection: &Selection,
-        (wanted, effects, looked_at): (JobMessageWanted, &'a CorrectionEffects<'a>, &EffectColumns<'a>),
+        wanted: JobMessageWanted,
+        effects: &'a CorrectionEffects<'a>,
+        looked_at: &EffectColumns<'a>,
         left_out: &mut LeftOutCounts,
     ) -> Option<SendableJob<'a>> {
         // Without an end it still ran when it was last seen.

@@ -153,15 +153,31 @@ fn aggregates(
     if kind == MessageKind::Sync {
         for ((site, month, host), job_n) in aggregate::counts(groups, &request.still_counted) {
             let text = message::sync(&site, month, host.as_deref(), job_n);
-            writer.push(&site, month, text, (job_n, 0, 0), lost)?;
+            let sums = SentSums {
+                job_n,
+                ..SentSums::default()
+            };
+            writer.push(&site, month, text, sums, lost)?;
         }
     } else {
         for row in aggregate::rows(groups, kind, request.benchmark, lost) {
-            let sums = (row.sums.job_n, row.sums.wall_s, row.sums.cpu_s());
+            let sums = SentSums {
+                job_n: row.sums.job_n,
+                wall_s: row.sums.wall_s,
+                cpu_s: row.sums.cpu_s(),
+            };
             writer.push(&row.site, row.month, message::summary(&row, kind), sums, lost)?;
         }
     }
     writer.finish()
+}
+
+/// What a record tells in sum.
+#[derive(Clone, Copy, Default)]
+struct SentSums {
+    job_n: i64,
+    wall_s: i64,
+    cpu_s: i64,
 }
 
 /// Gathers records into messages by site and month.
@@ -208,7 +224,12 @@ impl<'w, 'a> ApelWriter<'w, 'a> {
         let text = message::job(site, job, self.kind, self.request.benchmark, &self.request.users);
         let cpu_s = crate::report::table::divide(i128::from(job.cpu_ms), 1000);
         let cpu_s = cpu_s.and_then(|s| i64::try_from(s).ok()).unwrap_or(0);
-        self.push(site, job.month, text, (1, job.wall_s, cpu_s), lost)
+        let sums = SentSums {
+            job_n: 1,
+            wall_s: job.wall_s,
+            cpu_s,
+        };
+        self.push(site, job.month, text, sums, lost)
     }
 
     /// Adds a record that the server would take; counts another.
@@ -217,9 +238,10 @@ impl<'w, 'a> ApelWriter<'w, 'a> {
         site: &str,
         month: Month,
         text: RecordText,
-        (job_n, wall_s, cpu_s): (i64, i64, i64),
+        sums: SentSums,
         lost: &mut LeftOutCounts,
     ) -> Result<()> {
+        let SentSums { job_n, wall_s, cpu_s } = sums;
         let text = match text.finish() {
             Ok(text) => text,
             Err(key) => {
@@ -249,30 +271,30 @@ impl<'w, 'a> ApelWriter<'w, 'a> {
         sent.wall_s = sent.wall_s.saturating_add(wall_s);
         sent.cpu_s = sent.cpu_s.saturating_add(cpu_s);
         if is_full {
-            self.hand_out(&place)?;
+            self.hand_out(site, month)?;
         }
         Ok(())
     }
 
-    fn hand_out(&mut self, (site, month): &(String, Month)) -> Result<()> {
-        let Some((batch, _)) = self.open.get_mut(&(site.clone(), *month)) else {
+    fn hand_out(&mut self, site: &str, month: Month) -> Result<()> {
+        let Some((batch, _)) = self.open.get_mut(&(site.to_owned(), month)) else {
             return Ok(());
         };
         let Some((text, _)) = batch.take() else { return Ok(()) };
         let sent = self
             .published
             .sent
-            .entry((self.kind, site.clone(), *month))
+            .entry((self.kind, site.to_owned(), month))
             .or_default();
         sent.message_n += 1;
         let number = usize::try_from(sent.message_n).unwrap_or(0);
-        (self.take)(self.kind, site, *month, number, text)
+        (self.take)(self.kind, site, month, number, text)
     }
 
     fn finish(mut self) -> Result<()> {
         let places: Vec<(String, Month)> = self.open.keys().cloned().collect();
         for place in places {
-            self.hand_out(&place)?;
+            self.hand_out(&place.0, place.1)?;
             let hash = self
                 .open
                 .get(&place)

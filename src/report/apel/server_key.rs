@@ -123,13 +123,14 @@ pub struct ServerKey {
 }
 
 impl ServerKey {
-    /// The key of a record of some kind, by its fields; null ones are `None`. `benchmark` is what it counts by: name
-    /// and value.
+    /// The key of a record of some kind, by its fields; null ones are `None`. `benchmark` and `level` are the name
+    /// and the value of what it counts by.
     #[must_use]
     pub fn new<'a>(
         kind: MessageKind,
         field: impl Fn(&str) -> Option<Cow<'a, str>>,
-        (benchmark, level): (Option<&str>, Option<&str>),
+        benchmark: Option<&str>,
+        level: Option<&str>,
     ) -> Self {
         let table = kind.table();
         let of = |(name, comparison): &(&str, ServerComparison)| match comparison {

@@ -1,9 +1,12 @@
 //! The drawings of the report.
 
+use std::collections::BTreeMap;
+
 use super::data::{Ledger, OverheadPageSums, OverheadView};
 use super::tables::{bars, day_name, permille};
 use crate::error::Result;
-use crate::report::drawing::{ChartFrame, figure, rectangles};
+use crate::report::drawing::{ChartFrame, LegendEntry, figure, rectangles};
+use crate::time::Day;
 
 const SIZE: (u32, u32) = (640, 280);
 /// Columns of a drawing over time.
@@ -76,8 +79,14 @@ pub(super) fn histogram(view: &OverheadView) -> Result<String> {
     Ok(figure(
         "Units free on a node, share of the time in which nodes took jobs.",
         &[
-            ("series6", "none"),
-            ("overhead", "some: one more job of that shape would have fitted"),
+            LegendEntry {
+                ink: "series6",
+                word: "none",
+            },
+            LegendEntry {
+                ink: "overhead",
+                word: "some: one more job of that shape would have fitted",
+            },
         ],
         &format!(
             "Bars: no unit was free for {} of the time; the table below has all numbers.",
@@ -88,15 +97,15 @@ pub(super) fn histogram(view: &OverheadView) -> Result<String> {
 }
 
 /// Days put together so that they fit a drawing: the name of the first and their sums.
-fn columns(days: impl Iterator<Item = (i32, OverheadPageSums)>, day_n: usize) -> Vec<(String, OverheadPageSums)> {
-    let width = day_n.div_ceil(COLUMN_N).max(1);
+fn columns(days: &BTreeMap<Day, OverheadPageSums>) -> Vec<(String, OverheadPageSums)> {
+    let width = days.len().div_ceil(COLUMN_N).max(1);
     let mut columns: Vec<(String, OverheadPageSums)> = Vec::new();
-    for (nth, (day, sums)) in days.enumerate() {
+    for (nth, (day, sums)) in days.iter().enumerate() {
         if nth % width == 0 {
-            columns.push((day_name(day), OverheadPageSums::default()));
+            columns.push((day_name(*day), OverheadPageSums::default()));
         }
         if let Some((_, column)) = columns.last_mut() {
-            column.add(&sums);
+            column.add(sums);
         }
     }
     columns
@@ -108,7 +117,7 @@ type BarPart = (&'static str, &'static str, fn(&Ledger) -> i128);
 /// What the capacity was, over time.
 pub(super) fn ledger(view: &OverheadView) -> Result<String> {
     let lead = view.lead();
-    let columns = columns(view.days.iter().map(|(day, sums)| (*day, *sums)), view.days.len());
+    let columns = columns(&view.days);
     let parts: [BarPart; 6] = [
         ("allocated", "allocated to jobs", |ledger| ledger.allocated),
         ("overhead", "overhead", |ledger| ledger.overhead),
@@ -147,10 +156,10 @@ pub(super) fn ledger(view: &OverheadView) -> Result<String> {
         y_title: "share of the capacity",
     };
     let resource = ["cores", "memory", "GPUs"].get(lead).copied().unwrap_or_default();
-    let entries = parts.map(|(ink, word, _)| (ink, word));
+    let entries = parts.map(|(ink, word, _)| LegendEntry { ink, word });
     let shown: Vec<_> = entries
         .into_iter()
-        .filter(|(ink, _)| marks.iter().any(|(_, _, drawn)| drawn == ink))
+        .filter(|entry| marks.iter().any(|(_, _, drawn)| *drawn == entry.ink))
         .collect();
     Ok(figure(
         &format!("Where the capacity of the {resource} was, over time."),
@@ -176,7 +185,7 @@ pub(super) fn heat(view: &OverheadView) -> Result<String> {
             let sums = view.node_days.get(&((*node).clone(), *day)).copied();
             (*day, sums.unwrap_or_default())
         });
-        let columns = columns(days, view.days.len());
+        let columns = columns(&days.collect());
         for (nth, (_, sums)) in columns.iter().enumerate() {
             let ledger = of(sums);
             // What is not known has no colour.
@@ -219,7 +228,7 @@ pub(super) fn heat(view: &OverheadView) -> Result<String> {
     };
     Ok(figure(
         &caption,
-        &HEATS.map(|(_, ink, word)| (ink, word)),
+        &HEATS.map(|(_, ink, word)| LegendEntry { ink, word }),
         "A map of nodes against days; the darker or brighter, the more could still have run. The tables tell the sums.",
         &rectangles(&frame, &marks)?,
     ))

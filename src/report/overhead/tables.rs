@@ -208,12 +208,20 @@ pub(super) fn hours_of_week(view: &OverheadView) -> Table {
     table
 }
 
-fn groups<'v>(
-    title: &str,
-    name: &'static str,
-    rows: impl Iterator<Item = (String, &'v OverheadPageSums)>,
-    lead: usize,
-) -> Table {
+/// A group of nodes or days and its sums.
+struct NamedSums<'v> {
+    name: String,
+    sums: &'v OverheadPageSums,
+}
+
+impl<'v> NamedSums<'v> {
+    fn new(name: &str, sums: &'v OverheadPageSums) -> Self {
+        let name = name.to_owned();
+        Self { name, sums }
+    }
+}
+
+fn groups<'v>(title: &str, name: &'static str, rows: impl Iterator<Item = NamedSums<'v>>, lead: usize) -> Table {
     let (of, hour, per) = resource(lead);
     let columns = [
         &[(name, "", ColumnKind::Text), ("capacity", hour, ColumnKind::Decimal(1))][..],
@@ -221,7 +229,7 @@ fn groups<'v>(
         &[("units_free", "", ColumnKind::Decimal(1))],
     ];
     let mut table = Table::new(format!("{title} ({of})"), &columns.concat());
-    for (name, sums) in rows {
+    for NamedSums { name, sums } in rows {
         let ledger = sums.ledgers.get(lead).copied().unwrap_or_default();
         let mut row = vec![Cell::text(name), hours(ledger.capacity, per)];
         row.extend(ledger_shares(&ledger));
@@ -237,7 +245,7 @@ pub(super) fn partitions(view: &OverheadView) -> Table {
     groups(
         "By partition",
         "partition",
-        rows.map(|(name, sums)| (name.clone(), sums)),
+        rows.map(|(name, sums)| NamedSums::new(name, sums)),
         view.lead(),
     )
 }
@@ -248,7 +256,10 @@ pub(super) fn nodes(view: &OverheadView) -> Table {
     let mut rows: Vec<(&String, &OverheadPageSums)> = view.nodes.iter().collect();
     let overhead = |sums: &OverheadPageSums| sums.ledgers.get(lead).map_or(0, |ledger| ledger.overhead);
     rows.sort_by_key(|(name, sums)| (Reverse(overhead(sums)), *name));
-    let rows = rows.into_iter().take(TOP_N).map(|(name, sums)| (name.clone(), sums));
+    let rows = rows
+        .into_iter()
+        .take(TOP_N)
+        .map(|(name, sums)| NamedSums::new(name, sums));
     groups("Nodes with the most overhead", "node", rows, lead)
 }
 
@@ -259,7 +270,10 @@ pub(super) fn day_name(day: Day) -> String {
 
 /// Every day, for those who cannot see the drawing.
 pub(super) fn days(view: &OverheadView) -> Table {
-    let rows = view.days.iter().map(|(day, sums)| (day_name(*day), sums));
+    let rows = view
+        .days
+        .iter()
+        .map(|(day, sums)| NamedSums::new(&day_name(*day), sums));
     groups("By day", "day", rows, view.lead())
 }
 

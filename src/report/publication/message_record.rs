@@ -135,7 +135,8 @@ impl MessageRecord {
             return None;
         };
         let field = |name: &str| self.word(name).map(Cow::Borrowed);
-        Some(ServerKey::new(kind, field, benchmark_of(kind, |name| self.word(name))))
+        let (benchmark, level) = benchmark_of(kind, |name| self.word(name));
+        Some(ServerKey::new(kind, field, benchmark, level))
     }
 
     /// The value of a field of its key, as the server holds it: of a dictionary of benchmarks what it picks.

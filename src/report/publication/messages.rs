@@ -4,18 +4,27 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Kind, Result};
 
+/// A file of messages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MessageFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What it says.
+    pub text: String,
+}
+
 /// Every message at or below a path with its text, sorted. What writers have not finished is passed over, and what the
 /// receiver of a spool lays beside a message, and in folders what is no file, such as a pipe.
 ///
 /// # Errors
 /// [`Kind::NoInput`] when there is nothing, [`Kind::Io`] when it cannot be read.
-pub fn texts(path: &Path) -> Result<Vec<(PathBuf, String)>> {
+pub fn texts(path: &Path) -> Result<Vec<MessageFile>> {
     let mut found = Vec::new();
     walk(path, &mut found)?;
     Ok(found)
 }
 
-fn walk(path: &Path, into: &mut Vec<(PathBuf, String)>) -> Result<()> {
+fn walk(path: &Path, into: &mut Vec<MessageFile>) -> Result<()> {
     let told = |why: std::io::Error| {
         let kind = match why.kind() {
             std::io::ErrorKind::NotFound => Kind::NoInput,
@@ -25,7 +34,10 @@ fn walk(path: &Path, into: &mut Vec<(PathBuf, String)>) -> Result<()> {
     };
     if !std::fs::metadata(path).map_err(told)?.is_dir() {
         let bytes = std::fs::read(path).map_err(told)?;
-        into.push((path.to_owned(), String::from_utf8_lossy(&bytes).into_owned()));
+        into.push(MessageFile {
+            path: path.to_owned(),
+            text: String::from_utf8_lossy(&bytes).into_owned(),
+        });
         return Ok(());
     }
     let entries = std::fs::read_dir(path).and_then(Iterator::collect::<std::io::Result<Vec<_>>>);

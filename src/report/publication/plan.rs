@@ -81,7 +81,7 @@ pub fn plan(lake: &Lake, teller: &Exporter, receiver: &str, terms: &Terms) -> Re
     };
     // Single jobs first: of those that are taken back by zeros, sync records must tell.
     if let Some(jobs) = teller.of_forms(RecordFormat::is_job) {
-        plan.add_jobs(lake, &jobs, receiver, (&entries, &held))?;
+        plan.add_jobs(lake, &jobs, receiver, &entries, &held)?;
     }
     let teller = teller
         .clone()
@@ -181,7 +181,8 @@ impl PublicationPlan {
         lake: &Lake,
         teller: &Exporter,
         receiver: &str,
-        (entries, held): (&[PublicationEntry], &PublicationHeld<'_>),
+        entries: &[PublicationEntry],
+        held: &PublicationHeld<'_>,
     ) -> Result<()> {
         self.all = teller.tell(lake, &mut |_, _, _, _, _| Ok(()))?;
         let counted = |place: &PublicationPlace| (place.clone(), counted(place, &self.all).into_iter().collect());

@@ -31,8 +31,8 @@ impl UsageSource {
         let parts = on_all_processors(&job_pieces(&lake, selection)?, |piece| {
             let (mut gathering, mut unknown) = (ApelGathering::default(), LeftOutCounts::new());
             let mut months = BTreeSet::new();
-            let wanted = (JobMessageWanted::Everything, &corrections);
-            each_job_of(&lake, piece, selection, wanted, &mut unknown, |job| {
+            let wanted = JobMessageWanted::Everything;
+            each_job_of(&lake, piece, selection, wanted, &corrections, &mut unknown, |job| {
                 if source.is_none_or(|source| source == job.source) {
                     months.insert(job.month);
                     gathering.add(&piece.site, job, &Users::Keep);

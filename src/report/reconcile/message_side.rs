@@ -11,7 +11,7 @@ use crate::error::{Error, Kind, Result};
 use crate::report::apel::MessageKind;
 use crate::report::lake::Selection;
 use crate::report::publication::message_record::{MessageRecord, RecordKey};
-use crate::report::publication::messages::texts;
+use crate::report::publication::messages::{MessageFile, texts};
 use crate::report::work_scale::WorkScale;
 use crate::time::Month;
 
@@ -34,7 +34,7 @@ impl UsageSource {
         if found.is_empty() {
             return Err(Error::new(Kind::NoInput, format!("{} holds no files", path.display())));
         }
-        for (file, text) in found {
+        for MessageFile { path: file, text } in found {
             let name = file.strip_prefix(path).unwrap_or(&file).display().to_string();
             let name = if name.is_empty() {
                 file.display().to_string()

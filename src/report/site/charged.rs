@@ -50,7 +50,7 @@ pub fn by_policy(supply: &Supply, grouping: Grouping) -> (Vec<PolicyCharges>, Op
         sum.unpriced_job_n += i128::from(row.unpriced_job_n);
     }
     let mut names: BTreeMap<SiteChargeName<'_>, Vec<&BalanceTariff>> = BTreeMap::new();
-    let mut left_out: BTreeSet<(String, i128)> = BTreeSet::new();
+    let mut left_out: BTreeSet<PolicyLeftOut> = BTreeSet::new();
     let all: BTreeSet<&BalanceTariff> = supply.tariffs.iter().chain(sums.keys().copied()).collect();
     let title = |tariff: &BalanceTariff| tariff.title_among(all.iter().copied());
     for tariff in &all {
@@ -61,11 +61,14 @@ pub fn by_policy(supply: &Supply, grouping: Grouping) -> (Vec<PolicyCharges>, Op
                 .or_default()
                 .push(*tariff);
         } else {
-            left_out.insert((title(tariff), by_name.map(|sum| sum.unpriced_job_n).sum()));
+            left_out.insert(PolicyLeftOut {
+                title: title(tariff),
+                unpriced_n: by_name.map(|sum| sum.unpriced_job_n).sum(),
+            });
         }
     }
     // A policy that charges one of its pools is not left out.
-    left_out.retain(|(name, _)| !names.values().flatten().any(|tariff| title(tariff) == *name));
+    left_out.retain(|left| !names.values().flatten().any(|tariff| title(tariff) == left.title));
     let charges = names.values().map(|tariffs| PolicyCharges {
         title: tariffs.first().map_or_else(String::new, |tariff| title(tariff)),
         ..of_policy(tariffs, &sums, grouping)
@@ -150,13 +153,21 @@ fn cells(tariff: &BalanceTariff, sum: Option<&SiteChargeSum>) -> [Cell; 2] {
     ]
 }
 
-fn why_left_out(left_out: &BTreeSet<(String, i128)>) -> Option<String> {
+/// A policy that charged nothing.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct PolicyLeftOut {
+    title: String,
+    /// Jobs without a price.
+    unpriced_n: i128,
+}
+
+fn why_left_out(left_out: &BTreeSet<PolicyLeftOut>) -> Option<String> {
     if left_out.is_empty() {
         return None;
     }
     let names: Vec<String> = left_out
         .iter()
-        .map(|(title, unpriced_n)| match unpriced_n {
+        .map(|PolicyLeftOut { title, unpriced_n }| match unpriced_n {
             0 => title.clone(),
             n => format!("{title} ({} jobs without a price)", grouped(*n)),
         })

@@ -1,7 +1,7 @@
 //! The charts of the page: stacks of hours and shares of a whole, by month.
 
 use crate::error::Result;
-use crate::report::drawing::{ChartFrame, ChartMark, figure, rectangles};
+use crate::report::drawing::{ChartFrame, ChartMark, LegendEntry, figure, rectangles};
 use crate::report::shown::grouped;
 
 /// Inks of series, the last for the rest. Colours that people with any colour vision tell apart (Okabe and Ito).
@@ -105,7 +105,8 @@ pub fn stacked(title: &str, unit: &str, labels: &[String], series: &[Series]) ->
         "{unit} by month; from below: {}. The table has all numbers.",
         names.join(", ")
     );
-    let entries: Vec<(&str, &str)> = SERIES_INKS.iter().copied().cycle().zip(names.iter().copied()).collect();
+    let inks = SERIES_INKS.iter().copied().cycle().zip(names.iter().copied());
+    let entries: Vec<_> = inks.map(|(ink, word)| LegendEntry { ink, word }).collect();
     Ok(figure(title, &entries, &alt, &draw(labels, top, unit, &marks)?))
 }
 

@@ -163,7 +163,7 @@ impl SiteData {
             };
             if of == site && selection.has_vo(vo.as_deref()) {
                 hasher.update(file.blake3.as_bytes());
-                data.add_usage(lake, &file.path, (vo.as_deref(), selection), &of_gpus)?;
+                data.add_usage(lake, &file.path, vo.as_deref(), selection, &of_gpus)?;
             }
             sites.insert(of);
         }
@@ -200,7 +200,8 @@ impl SiteData {
         &mut self,
         lake: &Lake,
         path: &str,
-        (vo, selection): (Option<&str>, &Selection),
+        vo: Option<&str>,
+        selection: &Selection,
         of_gpus: &BTreeSet<String>,
     ) -> Result<()> {
         for batch in lake.batches(path, None)? {
@@ -372,7 +373,8 @@ impl SiteData {
 }
 
 /// Sorted by core time, the most first.
-pub(super) fn largest_first<N: Ord>(mut named: Vec<(N, SitePageSums)>) -> Vec<(N, SitePageSums)> {
+pub(super) fn largest_first<N: Ord>(by_name: BTreeMap<N, SitePageSums>) -> Vec<(N, SitePageSums)> {
+    let mut named: Vec<_> = by_name.into_iter().collect();
     named.sort_by(|a, b| b.1.core_s.cmp(&a.1.core_s).then_with(|| a.0.cmp(&b.0)));
     named
 }

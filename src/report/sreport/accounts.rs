@@ -35,14 +35,10 @@ pub(super) fn answer(gathered: &Gathered, trees: &Trees, wholes: &Wholes, reques
             words.push(Cell::word(*user));
         }
         let names = models.get(cluster).map(names).unwrap_or_default();
-        push_lines(&mut table, &words, used, &names, (wholes, cluster), request);
+        push_lines(&mut table, &words, used, &names, wholes, cluster, request);
     }
-    let accounts = gathered
-        .used
-        .keys()
-        .map(|who| (who.cluster.as_str(), who.account.as_str()));
     SreportAnswer {
-        notes: trees.notes(accounts),
+        notes: trees.notes(gathered.used.keys()),
         table,
     }
 }

@@ -170,13 +170,14 @@ pub(crate) fn push_lines(
     words: &[Cell],
     used: &Used,
     names: &[String],
-    whole: (&Wholes, &str),
+    wholes: &Wholes,
+    cluster: &str,
     request: &SreportRequest,
 ) {
     for name in names.iter().filter(|name| request.has_tres(name)) {
         let mut row = words.to_vec();
         row.push(Cell::text(name));
-        row.extend(request.unit.cells(used.named(name), whole.0.of(whole.1, name)));
+        row.extend(request.unit.cells(used.named(name), wholes.of(cluster, name)));
         table.push(row);
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::gathered::SreportWho;
 use crate::error::Result;
 use crate::report::lake::Lake;
 use crate::schema::batch::{number, text, time, word};
@@ -88,9 +89,9 @@ impl Trees {
     }
 
     /// What people have to know of accounts of which nothing says where in the tree they are.
-    pub(super) fn notes<'k>(&self, used: impl Iterator<Item = (&'k str, &'k str)>) -> Vec<String> {
+    pub(super) fn notes<'k>(&self, used: impl Iterator<Item = &'k SreportWho>) -> Vec<String> {
         let mut lost: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-        for (cluster, account) in used {
+        for SreportWho { cluster, account, .. } in used {
             let is_placed = account == ROOT
                 || self
                     .0

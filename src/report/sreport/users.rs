@@ -35,7 +35,7 @@ pub(super) fn answer(gathered: &Gathered, wholes: &Wholes, request: &SreportRequ
         let top_n = if is_top { request.top_n } else { usize::MAX };
         for (who, user, used) in lines.into_iter().take(top_n) {
             let words = [Cell::text(cluster), Cell::text(user), Cell::text(&who.account)];
-            push_lines(&mut table, &words, used, &names, (wholes, cluster), request);
+            push_lines(&mut table, &words, used, &names, wholes, cluster, request);
         }
     }
     let notes = (nobody_s > 0).then(|| format!("{nobody_s} core seconds of which nothing names the user are left out"));

@@ -20,8 +20,22 @@ use crate::report::table::{Cell, ColumnKind, Table};
 use crate::schema::batch::{int, text};
 use crate::time::MsSpan;
 
+/// A trackable resource of a cluster.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct ClusterTres {
+    cluster: String,
+    tres: String,
+}
+
+impl ClusterTres {
+    fn new(cluster: &str, tres: String) -> Self {
+        let cluster = cluster.to_owned();
+        Self { cluster, tres }
+    }
+}
+
 /// Seconds by cluster and resource, and by hour.
-type Hours = BTreeMap<(String, String), BTreeMap<i64, i128>>;
+type Hours = BTreeMap<ClusterTres, BTreeMap<i64, i128>>;
 
 /// What jobs hold, by hour.
 #[derive(Debug, Default)]
@@ -147,7 +161,7 @@ pub(super) fn answer(jobs: &SreportJobs<'_>, request: &SreportRequest) -> Result
         let models: BTreeSet<&str> = used.models().collect();
         for name in names(&models).into_iter().filter(|name| name != "node") {
             if let Some(seconds) = used.named(&name).filter(|seconds| *seconds != 0) {
-                let own = spent.entry((who.cluster.clone(), name)).or_default();
+                let own = spent.entry(ClusterTres::new(&who.cluster, name)).or_default();
                 own.allocated += seconds;
                 own.left -= seconds.min(own.left);
                 own.planned = own.planned.min(own.left);
@@ -159,7 +173,7 @@ pub(super) fn answer(jobs: &SreportJobs<'_>, request: &SreportRequest) -> Result
         .map(|event| event.cluster.as_str())
         .collect();
     let is_unknown = |cluster: &str| !registered.contains(cluster);
-    if registered.is_empty() || spent.keys().any(|(cluster, _)| is_unknown(cluster)) {
+    if registered.is_empty() || spent.keys().any(|of| is_unknown(&of.cluster)) {
         notes.push(unregistered("idle and reported time"));
     }
     notes.extend(held.planned.notes());
@@ -185,7 +199,7 @@ fn hold(
             let models: BTreeSet<&str> = used.models().collect();
             for name in names(&models).into_iter().filter(|name| name != "node") {
                 if let Some(seconds) = used.named(&name).filter(|seconds| *seconds != 0) {
-                    let own = into.entry((part.cluster.to_owned(), name)).or_default();
+                    let own = into.entry(ClusterTres::new(part.cluster, name)).or_default();
                     *own.entry(hour).or_default() += seconds;
                 }
             }
@@ -214,7 +228,7 @@ fn rolled_up(
     events: &[NodeEvent],
     windows: &[ReservationWindow],
     held: &UtilizationHeld,
-) -> BTreeMap<(String, String), Spent> {
+) -> BTreeMap<ClusterTres, Spent> {
     let mut totals: Hours = BTreeMap::new();
     let mut hourly: BTreeMap<(String, String, i64), Spent> = BTreeMap::new();
     let mut unseen: Hours = BTreeMap::new();
@@ -236,11 +250,11 @@ fn rolled_up(
                 let seconds = |span: MsSpan| i128::from(*n) * i128::from(span.length_ms() / 1000);
                 let part = MsSpan { from_ms, until_ms };
                 let all = seconds(part);
-                let key = (event.cluster.clone(), tres.clone());
+                let key = ClusterTres::new(&event.cluster, tres.clone());
                 let Some(node) = &event.node else {
                     let into = if event.kind == EventKind::Registered {
                         // Of an hour in which it changed, the last.
-                        counts.insert((key.0.clone(), key.1.clone(), hour), i128::from(*n));
+                        counts.insert((key.cluster.clone(), key.tres.clone(), hour), i128::from(*n));
                         &mut totals
                     } else {
                         &mut unseen
@@ -248,7 +262,7 @@ fn rolled_up(
                     *into.entry(key).or_default().entry(hour).or_default() += all;
                     continue;
                 };
-                let own = hourly.entry((key.0, key.1, hour)).or_default();
+                let own = hourly.entry((key.cluster, key.tres, hour)).or_default();
                 let mut rest = all;
                 for (place, window) in windows.iter().enumerate() {
                     let is_of = window.cluster.as_ref() == Some(&event.cluster)
@@ -289,20 +303,20 @@ fn rolled_up(
             }
         }
     }
-    let at = |hours: &Hours, key: &(String, String), hour: i64| {
+    let at = |hours: &Hours, key: &ClusterTres, hour: i64| {
         let own = hours.get(key).and_then(|own| own.get(&hour));
         own.copied().unwrap_or_default()
     };
-    let mut spent: BTreeMap<(String, String), Spent> = BTreeMap::new();
+    let mut spent: BTreeMap<ClusterTres, Spent> = BTreeMap::new();
     for (key, hours) in &totals {
         let sum = spent.entry(key.clone()).or_default();
         for (hour, total) in hours {
-            let place = (key.0.clone(), key.1.clone(), *hour);
+            let place = (key.cluster.clone(), key.tres.clone(), *hour);
             let mut own = hourly.get(&place).copied().unwrap_or_default();
             (own.count_sum, own.hour_n) = (counts.get(&place).copied().unwrap_or_default(), 1);
             own.allocated += at(&held.allocated, key, *hour);
-            if key.1 == "cpu" {
-                own.planned = held.planned.of(&key.0, *hour);
+            if key.tres == "cpu" {
+                own.planned = held.planned.of(&key.cluster, *hour);
             }
             // Jobs went on while nobody watched the cluster: what they held was not down.
             own.down += (at(&unseen, key, *hour) - at(&held.unseen, key, *hour)).max(0);
@@ -310,9 +324,9 @@ fn rolled_up(
         }
     }
     // Of clusters nothing else tells of, what jobs held.
-    let registered: BTreeSet<&str> = totals.keys().map(|(cluster, _)| cluster.as_str()).collect();
+    let registered: BTreeSet<&str> = totals.keys().map(|of| of.cluster.as_str()).collect();
     for (key, hours) in &held.allocated {
-        if !registered.contains(key.0.as_str()) {
+        if !registered.contains(key.cluster.as_str()) {
             spent.entry(key.clone()).or_default().allocated += hours.values().sum::<i128>();
         }
     }
@@ -347,7 +361,7 @@ fn unstarted(jobs: &SreportJobs<'_>) -> Result<Option<String>> {
 }
 
 fn table(
-    spent: &BTreeMap<(String, String), Spent>,
+    spent: &BTreeMap<ClusterTres, Spent>,
     is_unknown: impl Fn(&str) -> bool,
     is_together: impl Fn(&str) -> bool,
     request: &SreportRequest,
@@ -374,13 +388,13 @@ fn table(
     let mut table = Table::new("Cluster Utilization", &columns);
     let period_s = i128::from(request.period.seconds());
     let mut clusters: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for (cluster, tres) in spent.keys() {
+    for ClusterTres { cluster, tres } in spent.keys() {
         let models = clusters.entry(cluster).or_default();
         models.extend(model_of(tres));
     }
     for (cluster, models) in clusters {
         for name in names(&models).into_iter().filter(|name| request.has_tres(name)) {
-            let Some(own) = spent.get(&(cluster.to_owned(), name.clone())) else {
+            let Some(own) = spent.get(&ClusterTres::new(cluster, name.clone())) else {
                 continue;
             };
             let known = |amount: i128| (!is_unknown(cluster)).then_some(amount);

@@ -123,7 +123,7 @@ fn note_benchmarks(
     priced::count(done, report);
     for done in done {
         let place = (done.site.clone(), done.month);
-        state.note_benchmarks(plan, ScaledData::Jobs, &place, done.asked_ms);
+        state.note_benchmarks(plan, ScaledData::Jobs, &place, done.asked);
         for ((benchmark, origin), records) in &done.origins {
             let of = report.benchmarks.entry((*benchmark).to_owned()).or_default();
             *of.entry((*origin).to_owned()).or_default() += records;
@@ -133,8 +133,8 @@ fn note_benchmarks(
     if plan.normalise.is_of_records_alone() && report.benchmarks.keys().all(|benchmark| benchmark == "none") {
         report.benchmarks.clear();
     }
-    for (place, asked_ms) in &summaries.asked_ms {
-        state.note_benchmarks(plan, ScaledData::Summaries, place, *asked_ms);
+    for (place, asked) in &summaries.asked {
+        state.note_benchmarks(plan, ScaledData::Summaries, place, *asked);
     }
 }
 

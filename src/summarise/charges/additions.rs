@@ -27,6 +27,13 @@ struct Equal {
     why: Option<&'static str>,
 }
 
+/// A correction that adds usage.
+struct IdentifiedRule<'r> {
+    /// The record it stands as.
+    id: u128,
+    rule: &'r Correction,
+}
+
 impl Charges<'_> {
     /// Charges what corrections add to the records of a month; gives the rows of `job_charges`.
     ///
@@ -39,21 +46,24 @@ impl Charges<'_> {
     /// # Errors
     /// [`Kind::Data`] naming the policy when a number does not fit.
     pub fn add_corrections(&mut self, month: Month) -> Result<Option<RecordBatch>> {
-        let mut rules: Vec<(u128, &Correction)> = self
+        let mut rules: Vec<IdentifiedRule<'_>> = self
             .corrector
             .additions(month)
-            .map(|rule| (identity(rule), rule))
+            .map(|rule| IdentifiedRule {
+                id: identity(rule),
+                rule,
+            })
             .collect();
-        rules.sort_by_key(|(id, _)| *id);
+        rules.sort_by_key(|of| of.id);
         let Some(period) = period_of(month, &mut self.cutter.calendar).filter(|_| !self.tariffs.is_empty()) else {
             return Ok(None);
         };
         let mut rows = Vec::new();
-        for (nth, (_, rule)) in rules.iter().enumerate() {
+        for (nth, IdentifiedRule { rule, .. }) in rules.iter().enumerate() {
             let equal = equal(rule, self.site)?;
             let facts = Facts::of_example(&equal.known, &equal.gpus)?.stated_in_part();
-            for (tariff_nth, (tariff, (from_ms, until_ms))) in self.tariffs.iter().zip(&self.holds).enumerate() {
-                if noon_ms(month) < *from_ms || *until_ms <= noon_ms(month) {
+            for (tariff_nth, (tariff, holds)) in self.tariffs.iter().zip(&self.holds).enumerate() {
+                if noon_ms(month) < holds.from_ms || holds.until_ms <= noon_ms(month) {
                     continue;
                 }
                 let priced = price(&tariff.policy, &tariff.options, &facts, false)?;
@@ -113,15 +123,15 @@ fn identity(rule: &Correction) -> u128 {
 }
 
 /// Additions of a month, as far as `job_charges` takes columns from `records`.
-fn records(month: Month, rules: &[(u128, &Correction)]) -> Result<RecordBatch> {
+fn records(month: Month, rules: &[IdentifiedRule<'_>]) -> Result<RecordBatch> {
     let first_ms = i64::from(month.first_day()) * 86_400_000;
     let mut columns: Vec<(&str, ArrayRef, bool)> = Vec::new();
     for name in RECORDED {
         let column = match name {
             "record_utc" => times(rules.iter().map(|_| Some(first_ms))),
-            "record_id" => identities(rules.iter().map(|(id, _)| Some(*id)))?,
-            "job_id" => texts(rules.iter().map(|(_, rule)| Some(&rule.id))),
-            name => texts(rules.iter().map(|(_, rule)| says(rule, name))),
+            "record_id" => identities(rules.iter().map(|of| Some(of.id)))?,
+            "job_id" => texts(rules.iter().map(|of| Some(&of.rule.id))),
+            name => texts(rules.iter().map(|of| says(of.rule, name))),
         };
         columns.push((name, column, true));
     }

@@ -23,6 +23,7 @@ use crate::error::{Error, Result};
 use crate::expr::{GroupMeasure, How, add_up};
 use crate::schema;
 use crate::schema::batch::{decoded, number, text};
+use crate::time::MsSpan;
 
 pub use self::row::{RECORDED, job_charges};
 pub use self::tally::{ChargeTally, UnpricedAddition};
@@ -69,8 +70,8 @@ pub struct Charges<'a> {
     tariffs: Vec<&'a Tariff>,
     /// What pricing by them takes of a record.
     needs: BTreeSet<&'a str>,
-    /// When each tariff holds, Unix milliseconds, half-open.
-    holds: Vec<(i64, i64)>,
+    /// When each tariff holds.
+    holds: Vec<MsSpan>,
     site: &'a str,
     cutter: PeriodSplitter,
     corrector: Corrector<'a>,
@@ -110,7 +111,7 @@ impl<'a> Charges<'a> {
         let cutter = PeriodSplitter::new(settings);
         let own = settings.tariffs.iter().map(AsRef::as_ref);
         let tariffs: Vec<&Tariff> = own.filter(|tariff| tariff.policy.subject == subject).collect();
-        let holds = tariffs.iter().map(|tariff| tariff.policy.holds_ms(&cutter.calendar));
+        let holds = tariffs.iter().map(|tariff| tariff.policy.holds(&cutter.calendar));
         Self {
             holds: holds.collect(),
             tallies: tariffs.iter().map(|tariff| ChargeTally::new(tariff)).collect(),
@@ -206,7 +207,7 @@ impl<'a> Charges<'a> {
         end_piece: Option<usize>,
         rows: &mut Vec<ChargeRow>,
     ) -> Result<()> {
-        let (Some(&(from_ms, until_ms)), Some(priced)) = (self.holds.get(nth), jobs.priced.get(nth)) else {
+        let (Some(&MsSpan { from_ms, until_ms }), Some(priced)) = (self.holds.get(nth), jobs.priced.get(nth)) else {
             return Ok(());
         };
         let (cutter, view) = (&self.cutter, &jobs.view);

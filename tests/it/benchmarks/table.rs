@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use gridtally::diagnostics::Problems;
-use gridtally::reference::benchmark::{Benchmark, BenchmarkOrigin, BenchmarkPlace, BenchmarkTable};
+use gridtally::reference::benchmark::{AskedSpan, Benchmark, BenchmarkOrigin, BenchmarkPlace, BenchmarkTable};
 use proptest::prelude::*;
 
 use super::{DAY_MS, JAN_1_MS, cluster, find, nodes, on_nodes, read_on, sound, starts};
@@ -275,7 +275,7 @@ fn what_does_not_hold_between_two_instants_does_not_matter_there() {
     let says = |rows: &str| {
         sound(&format!("{SIX}{rows}"))
             .site("A")
-            .relevant((JAN_1_MS, JAN_1_MS + 10 * DAY_MS))
+            .relevant(AskedSpan::at(JAN_1_MS).with(JAN_1_MS + 10 * DAY_MS))
     };
     let plain = says("A,,hs06,10,2023-01-01,\n");
     assert_eq!(says("A,,hs06,10,2022-01-01,2025-01-01\n"), plain);

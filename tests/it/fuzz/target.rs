@@ -9,7 +9,7 @@ use gridtally::charge::policy::Policy;
 use gridtally::config::Plan;
 use gridtally::diagnostics::Problems;
 use gridtally::inspect::InspectLook;
-use gridtally::reference::benchmark::{BenchmarkTable, NodeTable};
+use gridtally::reference::benchmark::{AskedSpan, BenchmarkTable, NodeTable};
 use gridtally::reference::correction::CorrectionTable;
 use gridtally::reference::hostlist::{self, Hostlist};
 use gridtally::reference::inventory::gpus::Gpus;
@@ -196,7 +196,10 @@ fn table(nth: usize, input: &[u8], problems: &mut Problems) {
     match nth {
         0 => {
             let table = BenchmarkTable::read(input, "t", Some(0), problems);
-            drop(table.site("A").relevant((i64::MIN, i64::MAX)));
+            drop(table.site("A").relevant(AskedSpan {
+                first_ms: i64::MIN,
+                last_ms: i64::MAX,
+            }));
         }
         1 => drop(NodeTable::read(input, "t", problems)),
         2 => drop(VoTable::read(input, "t", problems).canonical()),

@@ -14,7 +14,7 @@ use gridtally::schema::batch::decoded;
 use gridtally::sources::{Position, Sink};
 use gridtally::summarise::apportion::apportion;
 use gridtally::time::grain::Grain;
-use gridtally::time::{Calendar, Zone};
+use gridtally::time::{Calendar, YearStart, Zone};
 use proptest::prelude::*;
 
 use super::scene::shuffle;
@@ -57,7 +57,7 @@ proptest! {
     ) {
         let zone = Zone::named(ZONES[zone]).unwrap();
         let grain = if is_day { Grain::Day } else { Grain::Month };
-        check_tiling(&zone, grain, (month, day), start_s * 1000, 80)?;
+        check_tiling(&zone, grain, YearStart { month, day }, start_s * 1000, 80)?;
     }
 
     #[test]
@@ -97,7 +97,7 @@ const ZONES: &[&str] = &[
 fn check_tiling(
     zone: &Zone,
     grain: Grain,
-    year_start: (i8, i8),
+    year_start: YearStart,
     start_ms: i64,
     periods: usize,
 ) -> Result<(), TestCaseError> {
@@ -148,9 +148,9 @@ fn periods_tile_the_years_of_odd_clocks() {
         let zone = Zone::named(zone).unwrap();
         let start_ms = (from - 1970) * 365 * 86_400_000;
         let days = usize::try_from((until - from) * 366).unwrap();
-        check_tiling(&zone, Grain::Day, (4, 1), start_ms, days).unwrap();
-        check_tiling(&zone, Grain::Month, (4, 1), start_ms, days / 30).unwrap();
-        check_tiling(&zone, Grain::Month, (10, 15), start_ms, days / 30).unwrap();
+        check_tiling(&zone, Grain::Day, YearStart::from([4, 1]), start_ms, days).unwrap();
+        check_tiling(&zone, Grain::Month, YearStart::from([4, 1]), start_ms, days / 30).unwrap();
+        check_tiling(&zone, Grain::Month, YearStart::from([10, 15]), start_ms, days / 30).unwrap();
     }
 }
 

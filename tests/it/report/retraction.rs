@@ -252,7 +252,8 @@ fn jobs_that_are_gone_are_named_and_taken_back_one_by_one() {
 
 fn spooled(spool: &Path) -> Vec<MessageRecord> {
     let mut told = Vec::new();
-    for (_, text) in gridtally::report::publication::messages::texts(spool).unwrap() {
+    for file in gridtally::report::publication::messages::texts(spool).unwrap() {
+        let text = file.text;
         told.extend(MessageRecord::read(&text).unwrap());
     }
     told
