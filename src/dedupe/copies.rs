@@ -1,7 +1,7 @@
 //! Jobs that two files tell of under two identities: one file was printed in another zone, or names the cluster otherwise.
 //!
-//! Such jobs agree in number, user, duration and cores, and their times differ by one constant that zones can differ by.
-//! Days are looked at in order, each beside the one before; of large days, a sample by job number. What lies further apart,
+//! Such jobs agree in number and duration, in user, cores, CPU time and wait where both state them, and their times differ
+//! by one constant that zones can differ by. Days are looked at in order, each beside the one before; of large days, a sample by job number. What lies further apart,
 //! and copies within one file, are looked for by [`super::shifted`].
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,6 +11,7 @@ use arrow::array::RecordBatch;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::file_order::FileOrder;
+use super::job_facts::JobFacts;
 use crate::error::Result;
 use crate::schema::batch::{int, number, time, words};
 use crate::sources::registry;
@@ -67,13 +68,12 @@ impl CopyExtent {
 /// One job that is looked at.
 #[derive(Clone, Copy)]
 struct SeenJob {
-    /// Of what both files must agree in.
+    /// Of its number and duration.
     key: u64,
+    facts: JobFacts,
     /// Of the job number: in a sample of level `n` its last `n` bits are zero.
     spread: u64,
     start_ms: i64,
-    submit_ms: Option<i64>,
-    cpu_ms: Option<i64>,
     core_s: u64,
     cluster: usize,
     file: usize,
@@ -187,20 +187,19 @@ impl<'a> Copies<'a> {
                 continue;
             }
             let mut hash = Xxh3::new();
-            for text in [id, users.value(row)] {
-                hash.update(text.as_bytes());
-                hash.update(&[0]);
-            }
-            for n in [Some(wall_s), number(fractions, row), number(cores, row)] {
+            hash.update(id.as_bytes());
+            hash.update(&[0]);
+            for n in [Some(wall_s), number(fractions, row)] {
                 hash.update(&n.unwrap_or(i64::MIN).to_le_bytes());
             }
+            let wait_ms = number(submits, row).map(|submit_ms| start_ms.saturating_sub(submit_ms));
+            let core_n = number(cores, row);
             into.push(SeenJob {
                 key: hash.digest(),
+                facts: JobFacts::new(users.get(row), core_n, number(cpus, row), wait_ms),
                 spread,
                 start_ms,
-                submit_ms: number(submits, row),
-                cpu_ms: number(cpus, row),
-                core_s: core_s(wall_s, number(cores, row)),
+                core_s: core_s(wall_s, core_n),
                 cluster: self.cluster(clusters.get(row), &mut cluster),
                 file: self.file(files.value(row), &mut file)?,
                 is_copy: false,
@@ -289,16 +288,7 @@ impl<'a> Copies<'a> {
         let shift_ms = copy.start_ms - of.start_ms;
         let is_zone = shift_ms.abs() <= SHIFT_MOST_MS && shift_ms % QUARTER_MS == 0;
         let is_other = shift_ms != 0 || copy.cluster != of.cluster;
-        let differs = |one: Option<i64>, other: Option<i64>, by: i64| {
-            one.zip(other)
-                .is_some_and(|(one, other)| one.checked_sub(other) != Some(by))
-        };
-        if copy.is_copy
-            || !is_zone
-            || !is_other
-            || differs(copy.submit_ms, of.submit_ms, shift_ms)
-            || differs(copy.cpu_ms, of.cpu_ms, 0)
-        {
+        if copy.is_copy || !is_zone || !is_other || !copy.facts.agree_with(of.facts) {
             return;
         }
         copy.is_copy = true;

@@ -7,6 +7,7 @@ pub mod history;
 pub mod identity;
 pub mod intake;
 pub mod intake_batch;
+mod job_facts;
 pub mod limits;
 pub mod mapping;
 pub mod merge;

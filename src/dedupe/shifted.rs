@@ -1,8 +1,8 @@
 //! Jobs that a run finds twice in one site, however far apart in time, in one file or in two, within a month or across its
 //! edges.
 //!
-//! Such jobs agree in number, user, duration, cores, CPU time and wait, and all their times differ by one constant. Of
-//! each site a sample by job number is held, so that both of two equal jobs are in it or none; its size is bounded.
+//! Such jobs agree in number and duration, in user, cores, CPU time and wait where both state them, and all their times
+//! differ by one constant. Of each site a sample by job number is held, so that both of two equal jobs are in it or none; its size is bounded.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,6 +12,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::copies::{Copied, CopyExtent, has_job_numbers, spread};
 use super::file_order::FileOrder;
+use super::job_facts::JobFacts;
 use crate::error::Result;
 use crate::schema::batch::{int, number, time, words};
 
@@ -37,7 +38,7 @@ const SITE_MOST: usize = 1 << 14;
 const ALL_MOST: usize = 1 << 18;
 const SITE_LEAST: usize = 256;
 
-/// Jobs that agree in everything more often than this come back by themselves, such as one that is requeued every hour.
+/// Jobs that agree in number and duration more often than this come back by themselves, such as one that is requeued every hour.
 const TIMES_MOST: usize = 8;
 
 /// Durations that are told apart.
@@ -46,9 +47,10 @@ const WALLS_MOST: usize = 16;
 /// One job that is held.
 #[derive(Clone, Copy)]
 struct HeldJob {
-    /// Of what both must agree in.
+    /// Of its number and duration.
     key: u64,
     spread: u64,
+    facts: JobFacts,
     start_ms: i64,
     wall_s: i64,
     core_s: u64,
@@ -160,17 +162,16 @@ impl SiteSample {
                 continue;
             }
             let mut hash = Xxh3::new();
-            for text in [id, users.value(row)] {
-                hash.update(text.as_bytes());
-                hash.update(&[0]);
-            }
+            hash.update(id.as_bytes());
+            hash.update(&[0]);
             let wait_ms = number(submits, row).map(|submit_ms| start_ms.saturating_sub(submit_ms));
             let core_n = number(cores, row);
-            for n in [Some(wall_s), number(fractions, row), core_n, number(cpus, row), wait_ms] {
+            for n in [Some(wall_s), number(fractions, row)] {
                 hash.update(&n.unwrap_or(i64::MIN).to_le_bytes());
             }
             let job = HeldJob {
                 key: hash.digest(),
+                facts: JobFacts::new(users.get(row), core_n, number(cpus, row), wait_ms),
                 spread,
                 start_ms,
                 wall_s,
@@ -221,10 +222,13 @@ impl SiteSample {
         self.jobs.sort_unstable_by_key(|job| (job.key, arrived(job)));
         let mut found: BTreeMap<(usize, usize, usize, usize, i64), Evidence> = BTreeMap::new();
         for group in self.jobs.chunk_by(|a, b| a.key == b.key) {
-            let Some((of, copies)) = group.split_first().filter(|_| group.len() <= TIMES_MOST) else {
+            if group.len() > TIMES_MOST {
                 continue;
-            };
-            for copy in copies {
+            }
+            for (at, copy) in group.iter().enumerate() {
+                let Some(of) = group.iter().take(at).find(|of| of.facts.agree_with(copy.facts)) else {
+                    continue;
+                };
                 let shift_ms = copy.start_ms.saturating_sub(of.start_ms);
                 if rank(copy).0 && (shift_ms != 0 || copy.cluster != of.cluster) {
                     let place = (copy.file, of.file, copy.cluster, of.cluster, shift_ms);

@@ -178,8 +178,8 @@ pub(crate) fn judge(
             let _ = write!(why, "\n  and {} more such files", reports.len() - NAMED);
         }
         why.push_str(
-            "\n  set the timezone the file was printed in, print it again with TZ=UTC, or take it out; copied_jobs = \
-             \"keep\" in [pipeline] counts such jobs twice",
+            "\n  set the timezone the file was printed in or print it again with TZ=UTC, name the cluster as in the other file, \
+             or take the file out; copied_jobs = \"keep\" in [pipeline] counts such jobs twice",
         );
         return Err(Error::new(Kind::Data, why));
     }
@@ -262,7 +262,7 @@ impl CopiedReport {
             _ => String::new(),
         };
         format!(
-            "{}{place}: {about}{} of {} jobs of {} are in {first}{more} with the same number, user, duration and cores{how}; \
+            "{}{place}: {about}{} of {} jobs of {} are in {first}{more} with the same number and duration, and the same user and cores as far as both state them{how}; \
              {about}{}.{} core hours",
             self.file,
             self.job_n,

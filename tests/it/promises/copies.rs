@@ -6,6 +6,7 @@ use gridtally::error::Kind;
 use gridtally::run::RunOptions;
 
 use super::scene::{Pipeline, Scene, Source};
+use crate::support::collect::shared;
 
 const HEADER: &str = "JobIDRaw|JobID|Cluster|User|Account|Submit|Start|End|ElapsedRaw|State|AllocCPUS|TotalCPU\n";
 
@@ -291,4 +292,54 @@ fn nothing_else_is_taken_for_a_copy() {
         let report = scene.run(&pipeline(files), "lake");
         assert!(report.copied_jobs.is_empty());
     }
+}
+
+/// A second dump of the night that asks for fewer columns agrees with the first in all that both state.
+#[test]
+fn a_copy_without_user_and_cores_stops_the_run() {
+    for shift_s in [HOUR, 40 * HOUR] {
+        let mut few = String::from("JobIDRaw|Submit|Start|End|ElapsedRaw|State\n");
+        for id in 100..140_i64 {
+            let wall_s = 100 + id * 37 % 5000;
+            let submit_s = NIGHT + (id - 100) * 211 + shift_s;
+            let start_s = submit_s + 60 + id % 7;
+            let _ = writeln!(few, "{id}|{submit_s}|{start_s}|{}|{wall_s}|COMPLETED", start_s + wall_s);
+        }
+        let scene = scene(&[("1.txt", night("zoo", (100, 40), NIGHT, 0)), ("2.txt", few)]);
+        scene.run(&pipeline(&["1.txt"]), "lake");
+        let why = stopped(&scene, &["1.txt", "2.txt"]);
+        assert!(why.contains("40 of 40 jobs of ZOO"), "{why}");
+        assert!(why.contains(&format!("{}:00 h earlier there", shift_s / HOUR % 24)), "{why}");
+    }
+}
+
+/// Dumps of a real cluster, one printed in UTC and one, with fewer columns, in the time of Zurich.
+#[test]
+fn a_real_dump_in_local_time_beside_one_in_utc_stops_the_run() {
+    let test = "promises::copies::a_real_dump_in_local_time_beside_one_in_utc_stops_the_run";
+    let Some(folder) = shared(test, "data/slurm/22.05") else { return };
+    let paths = ["sacct_all_P.txt.xz", "sacct_zurich_P.txt"].map(|file| format!("{}/{file}", folder.display()));
+    let of = |name, timezone: &str, paths: &[String]| Source {
+        name,
+        paths: paths.to_vec(),
+        keys: format!("format = \"sacct\"\nsite = \"ZOO\"\ncluster = \"zoo\"\ntimezone = \"{timezone}\"\n"),
+    };
+    let scene = Scene::empty();
+    let error = scene
+        .try_run(&Pipeline::of(of("zoo", "UTC", &paths)), "lake", RunOptions::default())
+        .unwrap_err();
+    let why = error.to_string();
+    assert!(why.contains("sacct_zurich_P.txt"), "{why}");
+    assert!(why.contains("1:00 h earlier there"), "{why}");
+    // Each in its own zone: the same jobs, once.
+    let [utc, local] = &paths;
+    let both = Pipeline {
+        sources: vec![
+            of("utc", "UTC", std::slice::from_ref(utc)),
+            of("local", "Europe/Zurich", std::slice::from_ref(local)),
+        ],
+        ..Pipeline::of(of("utc", "UTC", &[]))
+    };
+    let report = scene.run(&both, "both");
+    assert!(report.copied_jobs.is_empty(), "{}", report.text());
 }

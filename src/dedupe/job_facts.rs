@@ -1,0 +1,37 @@
+//! What a job states beside its number and its duration, so that two records can be held to be of one job.
+
+use xxhash_rust::xxh3::xxh3_64;
+
+/// What a record states; `None` where its dump has no such column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct JobFacts {
+    /// Hash of the user's name.
+    user: Option<u64>,
+    core_n: Option<i64>,
+    cpu_ms: Option<i64>,
+    wait_ms: Option<i64>,
+}
+
+impl JobFacts {
+    /// Of a user and what was measured.
+    pub(super) fn new(user: Option<&str>, core_n: Option<i64>, cpu_ms: Option<i64>, wait_ms: Option<i64>) -> Self {
+        Self {
+            user: user.map(|name| xxh3_64(name.as_bytes())),
+            core_n,
+            cpu_ms,
+            wait_ms,
+        }
+    }
+
+    /// Whether both can be of one job: they differ in nothing that both state. Dumps of one job need not have the same
+    /// columns.
+    pub(super) fn agree_with(self, other: Self) -> bool {
+        fn is_equal<T: PartialEq>(one: Option<T>, other: Option<T>) -> bool {
+            one.zip(other).is_none_or(|(one, other)| one == other)
+        }
+        is_equal(self.user, other.user)
+            && is_equal(self.core_n, other.core_n)
+            && is_equal(self.cpu_ms, other.cpu_ms)
+            && is_equal(self.wait_ms, other.wait_ms)
+    }
+}
